@@ -1,0 +1,2 @@
+//! The `standoff` command.
+fn main() {}

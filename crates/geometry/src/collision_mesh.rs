@@ -1,0 +1,116 @@
+//! What can collide: the surface primitives of all bodies and which of them may meet.
+
+use standoff_linalg::Vec3;
+
+/// Surface primitives of a scene in one numbering, constant during a simulation.
+///
+/// Vertices are those of the whole scene (`#V`, interior ones included); contact happens between
+/// the primitives listed here only.
+#[derive(Debug, Clone, Default)]
+pub struct CollisionMesh {
+    /// Rest positions, m (`#V`); the edge–edge mollifier threshold and area weights come from these.
+    pub rest: Vec<Vec3>,
+    /// Vertices that belong to a face, an edge or are points (`#S`), ascending.
+    pub vertices: Vec<u32>,
+    /// All edges: of faces (each once), then wires (`#E×2`), each with ascending ends.
+    pub edges: Vec<[u32; 2]>,
+    /// Triangles, oriented outwards where the body is closed (`#F×3`).
+    pub faces: Vec<[u32; 3]>,
+    /// Indices into `edges` that belong to no face (wires, rods).
+    pub codim_edges: Vec<u32>,
+    /// Vertices that belong to no edge and no face (particles, obstacle points).
+    pub codim_vertices: Vec<u32>,
+    /// Whether a vertex can move on its own (`#V`); primitives pairs without a mobile vertex never
+    /// interact.
+    pub mobile: Vec<bool>,
+    /// Collision group of a vertex (`#V`).
+    pub group: Vec<u16>,
+    /// Symmetric table of groups that ignore each other, `excluded[a * groups + b]`.
+    pub excluded: Vec<bool>,
+    /// Number of groups, the table's side; 0 where no pair is excluded.
+    pub groups: usize,
+    /// Half of the thickness offset ξ that a vertex brings to a pair, m (`#V`); empty for none.
+    /// The offset of a pair is the sum over its two primitives.
+    pub half_thickness: Vec<f64>,
+}
+
+impl CollisionMesh {
+    /// Builds the primitives' lists from triangles, wires and points over `rest.len()` vertices.
+    ///
+    /// Edges of faces are found and numbered in order of first appearance; wires that coincide
+    /// with an edge of a face are not repeated. Everything is mobile and in one group.
+    pub fn new(rest: Vec<Vec3>, faces: Vec<[u32; 3]>, wires: &[[u32; 2]], points: &[u32]) -> Self {
+        let n = rest.len();
+        let mut seen = std::collections::HashSet::new();
+        let mut edges = Vec::with_capacity(faces.len() * 3 / 2 + wires.len());
+        for f in &faces {
+            for k in 0..3 {
+                let (a, b) = (f[k], f[(k + 1) % 3]);
+                let e = [a.min(b), a.max(b)];
+                if seen.insert(e) {
+                    edges.push(e);
+                }
+            }
+        }
+        let mut codim_edges = Vec::new();
+        for w in wires {
+            let e = [w[0].min(w[1]), w[0].max(w[1])];
+            if seen.insert(e) {
+                codim_edges.push(edges.len() as u32);
+                edges.push(e);
+            }
+        }
+        let mut on_surface = vec![false; n];
+        for v in faces.iter().flatten().chain(edges.iter().flatten()) {
+            on_surface[*v as usize] = true;
+        }
+        let mut codim_vertices: Vec<u32> =
+            points.iter().copied().filter(|&p| !on_surface[p as usize]).collect();
+        codim_vertices.sort_unstable();
+        codim_vertices.dedup();
+        for &p in &codim_vertices {
+            on_surface[p as usize] = true;
+        }
+        let vertices = (0..n as u32).filter(|&v| on_surface[v as usize]).collect();
+        Self {
+            rest,
+            vertices,
+            edges,
+            faces,
+            codim_edges,
+            codim_vertices,
+            mobile: vec![true; n],
+            group: vec![0; n],
+            excluded: Vec::new(),
+            groups: 0,
+            half_thickness: Vec::new(),
+        }
+    }
+
+    /// Whether two primitives, given by their vertices, may interact: no shared vertex, at least
+    /// one mobile vertex, groups that do not ignore each other.
+    #[inline]
+    pub fn may_collide(&self, a: &[u32], b: &[u32]) -> bool {
+        if a.iter().any(|v| b.contains(v)) {
+            return false;
+        }
+        if !a.iter().chain(b).any(|&v| self.mobile[v as usize]) {
+            return false;
+        }
+        if self.groups == 0 {
+            return true;
+        }
+        let (ga, gb) = (self.group[a[0] as usize] as usize, self.group[b[0] as usize] as usize);
+        !self.excluded[ga * self.groups + gb]
+    }
+
+    /// Thickness offset ξ of a pair of primitives, m: the mean of the two bodies' thicknesses
+    /// ([Li 2021, §5.1]).
+    #[inline]
+    pub fn thickness(&self, a: &[u32], b: &[u32]) -> f64 {
+        if self.half_thickness.is_empty() {
+            return 0.0;
+        }
+        self.half_thickness[a[0] as usize] + self.half_thickness[b[0] as usize]
+    }
+}

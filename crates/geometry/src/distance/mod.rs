@@ -1,0 +1,1 @@
+//! Squared distances between primitives, with gradients and Hessians.

@@ -1,0 +1,13 @@
+//! Geometry of Standoff: surfaces of meshes, distances, collision detection, exact audit.
+//!
+//! This crate knows nothing of physics. Positions are `&[Vec3]` in m (`#V`), topology is indices
+//! (`#E×2`, `#F×3`, `#T×4`) of type `u32`.
+
+pub mod audit;
+pub mod broad_phase;
+pub mod ccd;
+pub mod collision_mesh;
+pub mod distance;
+pub mod topology;
+
+pub use collision_mesh::CollisionMesh;

@@ -1,0 +1,1 @@
+//! Topology of simplicial meshes: boundary of a tetrahedral mesh, edges, adjacency.

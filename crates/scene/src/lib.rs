@@ -1,0 +1,1 @@
+//! Scene files, mesh formats, built-in shapes and result files.

@@ -1,0 +1,1 @@
+//! Contact: barrier, pairs, potential, friction, stiffness.

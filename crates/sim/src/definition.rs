@@ -1,0 +1,183 @@
+//! Definition of a simulation: plain data in SI units, complete before the simulator is built.
+//!
+//! A scene file, a script or a test fills these structs; `Simulation::new` checks them.
+
+use crate::material::Material;
+use crate::settings::Settings;
+use standoff_linalg::Vec3;
+
+/// Everything that a simulation is built from.
+#[derive(Debug, Clone, Default)]
+pub struct Definition {
+    /// Bodies in order; the vertices of the simulation are theirs, concatenated.
+    pub bodies: Vec<BodyDef>,
+    /// Fixed half-spaces.
+    pub half_spaces: Vec<HalfSpaceDef>,
+    /// Vertices whose motion is prescribed. Where several name one vertex and are active at the
+    /// same time, their displacements add up.
+    pub prescribed: Vec<PrescribedDef>,
+    /// Forces on vertices.
+    pub forces: Vec<ForceDef>,
+    /// Coulomb coefficients between friction materials, `friction[a][b]`, symmetric; a missing
+    /// entry means `default_friction`.
+    pub friction: Vec<FrictionPair>,
+    /// Coefficient of every pair of friction materials that `friction` does not list.
+    pub default_friction: f64,
+    /// Pairs of bodies (by index) that do not interact; a body paired with itself has no
+    /// self-contact.
+    pub no_contact: Vec<(usize, usize)>,
+    /// Gravity, m/s².
+    pub gravity: Vec3,
+    /// Time step, integrator, contact and solver settings.
+    pub settings: Settings,
+}
+
+/// One body.
+#[derive(Debug, Clone, Default)]
+pub struct BodyDef {
+    /// Name, unique in the scene, for messages and output.
+    pub name: String,
+    /// Positions of the undeformed body, m (`#V`).
+    pub rest: Vec<Vec3>,
+    /// Positions at the start, m (`#V`); empty where they equal `rest`.
+    pub start: Vec<Vec3>,
+    /// Velocities at the start, m/s (`#V`); empty for rest.
+    pub velocity: Vec<Vec3>,
+    /// What the body is made of and how its vertices are connected.
+    pub kind: BodyKind,
+    /// Name of its friction material, by which `Definition::friction` refers to it.
+    pub friction_material: String,
+}
+
+/// Kind of a body.
+#[derive(Debug, Clone)]
+pub enum BodyKind {
+    /// An elastic solid of tetrahedra (`#T×4`, positively oriented: det[x1−x0, x2−x0, x3−x0] > 0).
+    Volume {
+        /// Vertex indices of each tetrahedron within the body.
+        tets: Vec<[u32; 4]>,
+        /// Mass density, kg/m³.
+        density: f64,
+        /// Constitutive law.
+        material: Material,
+        /// Replaces density and law in some elements: `(element, density, law)`.
+        overrides: Vec<(u32, f64, Material)>,
+    },
+    /// A kinematic obstacle: triangles, wires and points without elasticity. Fixed unless
+    /// `Definition::prescribed` moves it.
+    Obstacle {
+        /// Triangles (`#F×3`); open soups are allowed.
+        triangles: Vec<[u32; 3]>,
+        /// Wires (`#E×2`).
+        edges: Vec<[u32; 2]>,
+        /// Bare points.
+        points: Vec<u32>,
+    },
+}
+
+impl Default for BodyKind {
+    fn default() -> Self {
+        BodyKind::Obstacle { triangles: Vec::new(), edges: Vec::new(), points: Vec::new() }
+    }
+}
+
+/// The solid half-space {x : n·(x − o) ≤ 0}.
+#[derive(Debug, Clone)]
+pub struct HalfSpaceDef {
+    /// Name for messages.
+    pub name: String,
+    /// A point o on the boundary plane, m.
+    pub origin: Vec3,
+    /// Outward normal n, of any positive length.
+    pub normal: Vec3,
+    /// Name of its friction material.
+    pub friction_material: String,
+}
+
+/// Coulomb coefficient of a pair of friction materials.
+#[derive(Debug, Clone)]
+pub struct FrictionPair {
+    /// The two materials' names (may be equal).
+    pub materials: (String, String),
+    /// Coefficient μ ≥ 0.
+    pub coefficient: f64,
+}
+
+/// Vertices with prescribed motion.
+#[derive(Debug, Clone)]
+pub struct PrescribedDef {
+    /// Name for messages, for instance `"mat.left"`.
+    pub name: String,
+    /// Index of the body.
+    pub body: usize,
+    /// Vertices within the body.
+    pub vertices: Vec<u32>,
+    /// How they move while active.
+    pub motion: Motion,
+    /// Active in the steps that start at t with `t0 <= t < t1`, s. A vertex that no prescription
+    /// holds at a time is free then (unless it belongs to an obstacle, whose vertices stay put).
+    pub t0: f64,
+    /// See `t0`.
+    pub t1: f64,
+}
+
+/// A prescribed motion.
+#[derive(Debug, Clone)]
+pub enum Motion {
+    /// Held in place.
+    Fixed,
+    /// Translation with velocity `linear` (m/s) plus rotation with angular velocity `angular`
+    /// (rad/s, axis times rate) about `pivot`.
+    Rigid {
+        /// Translation velocity, m/s.
+        linear: Vec3,
+        /// Angular velocity, rad/s.
+        angular: Vec3,
+        /// Pivot of the rotation.
+        pivot: Pivot,
+    },
+    /// Positions given step by step: frame k (absolute positions, m) is the target of step k
+    /// counted from the start; the last frame holds.
+    Sequence {
+        /// One position per vertex of `PrescribedDef::vertices` and frame.
+        frames: Vec<Vec<Vec3>>,
+    },
+}
+
+/// Pivot of a prescribed rotation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Pivot {
+    /// A point fixed in space, m; it travels with the motion's linear velocity.
+    Point(Vec3),
+    /// Centre of the bounding box of the vertices at the start of the simulation.
+    StartCentre,
+    /// Centre of the bounding box of the vertices' current positions, taken anew at each step
+    /// (as the IPC 2020 reference does).
+    CurrentCentre,
+}
+
+/// A force on vertices.
+#[derive(Debug, Clone)]
+pub struct ForceDef {
+    /// Name for messages.
+    pub name: String,
+    /// Index of the body.
+    pub body: usize,
+    /// Vertices within the body.
+    pub vertices: Vec<u32>,
+    /// The load.
+    pub load: Load,
+    /// Active in the steps that start at t with `t0 <= t < t1`, s.
+    pub t0: f64,
+    /// See `t0`.
+    pub t1: f64,
+}
+
+/// A load on a set of vertices.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Load {
+    /// Acceleration of each vertex, m/s²: the force is its mass times this.
+    Acceleration(Vec3),
+    /// Total force, N, shared by the vertices in proportion to their masses.
+    Force(Vec3),
+}

@@ -1,0 +1,1 @@
+//! Summands of the potential, one file each.

@@ -1,0 +1,205 @@
+//! Settings of a simulation, each field with its default and unit. The scene file's sections
+//! `[time]`, `[contact]`, `[friction]` and `[solver]` are these structs.
+//!
+//! l is the diagonal of the bounding box of the deformable bodies at rest. A length may be given in
+//! metres or, by the key with `_relative`, as a multiple of l; the former wins.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// All settings.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Time stepping.
+    pub time: TimeSettings,
+    /// Contact.
+    pub contact: ContactSettings,
+    /// Friction.
+    pub friction: FrictionSettings,
+    /// Minimisation.
+    pub solver: SolverSettings,
+}
+
+/// Time stepping.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct TimeSettings {
+    /// Time step h, s.
+    pub step: f64,
+    /// End of the simulation, s; the number of steps is ceil(end / step).
+    pub end: f64,
+    /// Time integrator.
+    pub integrator: Integrator,
+}
+
+impl Default for TimeSettings {
+    fn default() -> Self {
+        Self { step: 0.01, end: 1.0, integrator: Integrator::ImplicitEuler }
+    }
+}
+
+/// Time integrator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Integrator {
+    /// Implicit (backward) Euler: first order, dissipative, robust.
+    ImplicitEuler,
+}
+
+/// Contact.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ContactSettings {
+    /// Distance d̂ below which contact forces act, as a multiple of l.
+    pub d_hat_relative: f64,
+    /// Distance d̂ below which contact forces act, m. Overrides `d_hat_relative`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub d_hat: Option<f64>,
+    /// Barrier stiffness κ: adapted by default; a number (Pa if `area_weighting`, else N/m³) fixes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stiffness: Option<f64>,
+    /// Weight every pair by the surface area that it stands for, so that results converge under
+    /// refinement.
+    pub area_weighting: bool,
+    /// Whether a body may touch itself.
+    pub self_contact: bool,
+    /// Continuous collision detection.
+    pub ccd: Ccd,
+}
+
+impl Default for ContactSettings {
+    fn default() -> Self {
+        Self {
+            d_hat_relative: 1e-3,
+            d_hat: None,
+            stiffness: None,
+            area_weighting: false,
+            self_contact: true,
+            ccd: Ccd::Additive,
+        }
+    }
+}
+
+/// Continuous collision detection method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ccd {
+    /// Additive CCD [Li 2021, Alg. 1].
+    Additive,
+    /// Inclusion-based bisection with floating-point error bounds [Wang 2021].
+    Inclusion,
+}
+
+/// Friction.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FrictionSettings {
+    /// Coulomb coefficient of all pairs of materials without an entry of their own.
+    pub coefficient: f64,
+    /// Speed ε_v below which friction is static, as a multiple of l per second.
+    pub stick_speed_relative: f64,
+    /// Speed ε_v below which friction is static, m/s. Overrides `stick_speed_relative`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stick_speed: Option<f64>,
+    /// How often normal forces and sliding directions are updated within a step.
+    pub lagging: Lagging,
+    /// Cap of `lagging = "converged"`; reaching it is reported.
+    pub max_lagging: u32,
+}
+
+impl Default for FrictionSettings {
+    fn default() -> Self {
+        Self {
+            coefficient: 0.0,
+            stick_speed_relative: 1e-3,
+            stick_speed: None,
+            lagging: Lagging::Count(1),
+            max_lagging: 100,
+        }
+    }
+}
+
+/// Number of friction updates per step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Lagging {
+    /// This many minimisations per step, ≥ 1.
+    Count(u32),
+    /// `"converged"`: until the updated forces no longer move the solution.
+    Until(LaggingUntil),
+}
+
+/// The word in `lagging = "converged"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LaggingUntil {
+    /// Until the Newton direction with updated friction is below the tolerance.
+    Converged,
+}
+
+/// Minimisation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SolverSettings {
+    /// Which solver.
+    pub method: Method,
+    /// A step has converged when the largest nodal Newton direction divided by h is below this
+    /// speed, as a multiple of l per second.
+    pub velocity_tolerance_relative: f64,
+    /// The same in m/s. Overrides `velocity_tolerance_relative`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub velocity_tolerance: Option<f64>,
+    /// Newton iterations after which a minimisation is given up.
+    pub max_iterations: u32,
+    /// Linear solver.
+    pub linear: LinearSolver,
+    /// Relative residual at which conjugate gradients stop.
+    pub linear_tolerance: f64,
+    /// Independent audit of intersections and inversions.
+    pub audit: AuditLevel,
+}
+
+impl Default for SolverSettings {
+    fn default() -> Self {
+        Self {
+            method: Method::Barrier,
+            velocity_tolerance_relative: 1e-2,
+            velocity_tolerance: None,
+            max_iterations: 10_000,
+            linear: LinearSolver::Cholesky,
+            linear_tolerance: 1e-8,
+            audit: AuditLevel::EveryStep,
+        }
+    }
+}
+
+/// Solver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// Projected Newton on the barrier-augmented incremental potential [Li 2020, Alg. 1].
+    Barrier,
+}
+
+/// Linear solver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LinearSolver {
+    /// Sparse Cholesky factorisation.
+    Cholesky,
+    /// Conjugate gradients with a block-Jacobi preconditioner.
+    ConjugateGradient,
+}
+
+/// When the independent audit runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AuditLevel {
+    /// After every accepted Newton iterate.
+    EveryIterate,
+    /// After every time step.
+    EveryStep,
+    /// Never.
+    Off,
+}

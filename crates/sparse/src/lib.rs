@@ -1,0 +1,3 @@
+//! Symmetric sparse matrices of 3×3 blocks and the linear solvers on them.
+//!
+//! faer is used here and nowhere else.
