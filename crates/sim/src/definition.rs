@@ -4,6 +4,8 @@
 
 use crate::material::Material;
 use crate::settings::Settings;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use standoff_linalg::Vec3;
 
 /// Everything that a simulation is built from.
@@ -95,11 +97,12 @@ pub struct HalfSpaceDef {
 }
 
 /// Coulomb coefficient of a pair of friction materials.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct FrictionPair {
-    /// The two materials' names (may be equal).
+    /// Names of the two materials (may be equal).
     pub materials: (String, String),
-    /// Coefficient μ ≥ 0.
+    /// Coulomb coefficient μ ≥ 0.
     pub coefficient: f64,
 }
 

@@ -8,5 +8,6 @@ pub mod contact;
 pub mod definition;
 pub mod energy;
 pub mod material;
+pub mod report;
 pub mod settings;
 pub mod solver;

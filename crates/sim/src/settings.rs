@@ -3,7 +3,11 @@
 //!
 //! l is the diagonal of the bounding box of the deformable bodies at rest. A length may be given in
 //! metres or, by the key with `_relative`, as a multiple of l; the former wins.
+//!
+//! `x-unit` in the schema is the unit of the plain number; a scene file may also give a string with
+//! another unit of the same dimension (`"5 ms"`).
 
+use crate::definition::FrictionPair;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -26,8 +30,10 @@ pub struct Settings {
 #[serde(default, deny_unknown_fields)]
 pub struct TimeSettings {
     /// Time step h, s.
+    #[schemars(extend("x-unit" = "s"))]
     pub step: f64,
     /// End of the simulation, s; the number of steps is ceil(end / step).
+    #[schemars(extend("x-unit" = "s"))]
     pub end: f64,
     /// Time integrator.
     pub integrator: Integrator,
@@ -54,6 +60,7 @@ pub struct ContactSettings {
     /// Distance d̂ below which contact forces act, as a multiple of l.
     pub d_hat_relative: f64,
     /// Distance d̂ below which contact forces act, m. Overrides `d_hat_relative`.
+    #[schemars(extend("x-unit" = "m"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub d_hat: Option<f64>,
     /// Barrier stiffness κ: adapted by default; a number (Pa if `area_weighting`, else N/m³) fixes it.
@@ -100,12 +107,16 @@ pub struct FrictionSettings {
     /// Speed ε_v below which friction is static, as a multiple of l per second.
     pub stick_speed_relative: f64,
     /// Speed ε_v below which friction is static, m/s. Overrides `stick_speed_relative`.
+    #[schemars(extend("x-unit" = "m/s"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stick_speed: Option<f64>,
     /// How often normal forces and sliding directions are updated within a step.
     pub lagging: Lagging,
     /// Cap of `lagging = "converged"`; reaching it is reported.
     pub max_lagging: u32,
+    /// Coefficients of pairs of materials; the scene file's `[[friction.pairs]]`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pairs: Vec<FrictionPair>,
 }
 
 impl Default for FrictionSettings {
@@ -116,13 +127,14 @@ impl Default for FrictionSettings {
             stick_speed: None,
             lagging: Lagging::Count(1),
             max_lagging: 100,
+            pairs: Vec::new(),
         }
     }
 }
 
 /// Number of friction updates per step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a number of updates or \"converged\"")]
 pub enum Lagging {
     /// This many minimisations per step, ≥ 1.
     Count(u32),
@@ -148,6 +160,7 @@ pub struct SolverSettings {
     /// speed, as a multiple of l per second.
     pub velocity_tolerance_relative: f64,
     /// The same in m/s. Overrides `velocity_tolerance_relative`.
+    #[schemars(extend("x-unit" = "m/s"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub velocity_tolerance: Option<f64>,
     /// Newton iterations after which a minimisation is given up.

@@ -1,0 +1,127 @@
+//! What a time step reports: its outcome, its counts, its energies and where its time went.
+//! One report is one line of `stats.jsonl`; the field names there are the names here.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Report of one time step.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StepReport {
+    /// Number of the step, from 1: the state that it leaves is frame `step`.
+    pub step: u64,
+    /// Time at the end of the step, s.
+    pub time: f64,
+    /// How the minimisation ended.
+    pub outcome: StepOutcome,
+    /// Newton iterations, over all friction updates.
+    pub newton_iterations: u64,
+    /// Iterations of the linear solver (one per solve of a direct one).
+    pub linear_iterations: u64,
+    /// Minimisations with updated friction; 1 without friction.
+    pub lagging_iterations: u64,
+    /// Largest nodal Newton direction divided by h at the end, m/s.
+    pub residual_speed: f64,
+    /// Contacts (stencils with distance below d̂) at the end of the step.
+    pub contacts: u64,
+    /// Largest number of contacts over the step's iterates.
+    pub max_contacts: u64,
+    /// Smallest distance of a contact at the end of the step, m; `null` without contact.
+    pub min_gap: Option<f64>,
+    /// Barrier stiffness κ at the end of the step.
+    pub kappa: f64,
+    /// Σ ½ m |v|² over the free and deformable vertices, J.
+    pub kinetic_energy: f64,
+    /// Elastic energy, J.
+    pub elastic_energy: f64,
+    /// −Σ m g·x, J.
+    pub gravity_energy: f64,
+    /// Σ m v, kg m/s.
+    pub linear_momentum: [f64; 3],
+    /// Σ m x × v about the origin, kg m²/s.
+    pub angular_momentum: [f64; 3],
+    /// How often the step length was cut, by cause.
+    pub step_cuts: StepCuts,
+    /// Wall time by phase, s.
+    pub seconds: PhaseSeconds,
+}
+
+/// How the minimisation of a time step ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum StepOutcome {
+    /// The Newton direction fell below the tolerance, friction included.
+    #[default]
+    Converged,
+    /// Every minimisation converged, but friction reached `max_lagging` updates without settling.
+    LaggingLimit,
+    /// The iteration limit was reached.
+    IterationLimit,
+    /// Collision detection left no step of positive length.
+    StalledCcd,
+    /// The filter against inversion left no step of positive length.
+    StalledInversion,
+    /// No step length lowered the potential.
+    StalledLineSearch,
+    /// The linear system could not be solved.
+    StalledLinearSolver,
+}
+
+impl StepOutcome {
+    /// Whether the step ended well.
+    pub fn is_success(self) -> bool {
+        matches!(self, Self::Converged)
+    }
+
+    /// One sentence for people.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::Converged => "converged",
+            Self::LaggingLimit => "friction did not settle within the limit of updates",
+            Self::IterationLimit => "reached the limit of Newton iterations",
+            Self::StalledCcd => "stalled: collision detection left no room to move",
+            Self::StalledInversion => "stalled: every step would invert an element",
+            Self::StalledLineSearch => "stalled: no step length lowered the potential",
+            Self::StalledLinearSolver => "stalled: the linear system could not be solved",
+        }
+    }
+}
+
+/// Cuts of the step length, by cause.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StepCuts {
+    /// Iterations whose step collision detection shortened.
+    pub ccd: u64,
+    /// Iterations whose step the filter against inversion shortened.
+    pub inversion: u64,
+    /// Halvings because the potential had not fallen.
+    pub line_search: u64,
+    /// Halvings because the independent audit found an intersection or an inversion.
+    pub audit: u64,
+}
+
+/// Wall time of a step by phase, s.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PhaseSeconds {
+    /// Search for candidate pairs.
+    pub broad_phase: f64,
+    /// Continuous collision detection.
+    pub ccd: f64,
+    /// Sets of contacts, barrier and friction: values and derivatives.
+    pub contact: f64,
+    /// Elasticity: values and derivatives.
+    pub elasticity: f64,
+    /// Assembly of the linear system.
+    pub assembly: f64,
+    /// Ordering and symbolic analysis.
+    pub symbolic: f64,
+    /// Numeric factorisation, or the iterations of an iterative solver.
+    pub factorisation: f64,
+    /// Triangular solves.
+    pub solve: f64,
+    /// Line search, without the phases above.
+    pub line_search: f64,
+    /// Independent audit.
+    pub audit: f64,
+    /// Whole step.
+    pub total: f64,
+}
