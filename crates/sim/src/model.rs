@@ -2,10 +2,10 @@
 //! half-spaces, friction table, scripts and the settings with all relative lengths resolved.
 
 use crate::boundary::Script;
-use crate::definition::{BodyDef, BodyKind, Definition, FrictionPair, Load};
+use crate::definition::{BodyDef, BodyKind, Definition, Load};
 use crate::energy::tet::ElasticTets;
 use crate::error::BuildError;
-use crate::settings::{Lagging, Settings};
+use crate::settings::{FrictionSettings, Lagging, Settings};
 use crate::state::State;
 use standoff_geometry::{CollisionMesh, topology};
 use standoff_linalg::Vec3;
@@ -54,10 +54,10 @@ pub struct FrictionTable {
 }
 
 impl FrictionTable {
-    fn new(names: Vec<String>, pairs: &[FrictionPair], default: f64) -> Self {
+    fn new(names: Vec<String>, settings: &FrictionSettings) -> Self {
         let n = names.len();
-        let mut table = Self { coefficient: vec![default; n * n], names };
-        for pair in pairs {
+        let mut table = Self { coefficient: vec![settings.coefficient; n * n], names };
+        for pair in &settings.pairs {
             let find = |name: &str| table.names.iter().position(|m| m == name);
             // a pair that names a material without a body has no effect
             if let (Some(a), Some(b)) = (find(&pair.materials.0), find(&pair.materials.1)) {
@@ -233,7 +233,7 @@ impl Model {
             collision.vertices.iter().copied().filter(|&v| deformable[v as usize]).collect();
         let half_spaces = half_spaces(definition, &names)?;
         let friction =
-            FrictionTable::new(names, &definition.friction, definition.default_friction);
+            FrictionTable::new(names, &definition.settings.friction);
         let scripts = definition
             .prescribed
             .iter()
@@ -241,8 +241,7 @@ impl Model {
             .collect::<Result<_, _>>()?;
         let forces = forces(definition, &bodies, &mass)?;
         let resolved = resolve(&definition.settings, length);
-        let state =
-            State { step: 0, time: 0.0, scripted: start.clone(), x: start, v: velocity };
+        let state = State::start(start, velocity);
         let model = Model {
             bodies,
             rest,

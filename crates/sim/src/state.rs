@@ -13,7 +13,29 @@ pub struct State {
     pub x: Vec<Vec3>,
     /// Velocities, m/s (`#V`).
     pub v: Vec<Vec3>,
+    /// Accelerations, m/s² (`#V`); zero at the start.
+    pub a: Vec<Vec3>,
+    /// Positions one step earlier, m (`#V`); `x` at the start.
+    pub x_previous: Vec<Vec3>,
+    /// Velocities one step earlier, m/s (`#V`); `v` at the start.
+    pub v_previous: Vec<Vec3>,
     /// Where the script wants each prescribed vertex, m (`#V`); equals `x` where nothing is
     /// prescribed. Prescribed vertices end a step within 0.1 % of the way to it.
     pub scripted: Vec<Vec3>,
+}
+
+impl State {
+    /// The state before the first step.
+    pub fn start(x: Vec<Vec3>, v: Vec<Vec3>) -> Self {
+        Self {
+            step: 0,
+            time: 0.0,
+            a: vec![Vec3::zeros(); x.len()],
+            x_previous: x.clone(),
+            v_previous: v.clone(),
+            scripted: x.clone(),
+            x,
+            v,
+        }
+    }
 }

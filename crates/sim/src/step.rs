@@ -36,7 +36,7 @@ pub fn step(
 
     // minimise, with friction forces from the last minimiser
     potential.init_stiffness(&it);
-    potential.lag_friction(&it, &state.x);
+    potential.lag_friction(&it);
     let outcome = loop {
         let outcome = projected_newton::minimise(&mut potential, &mut it, work, &mut report)?;
         report.lagging_iterations += 1;
@@ -44,7 +44,7 @@ pub fn step(
         if outcome != StepOutcome::Converged || last || !potential.may_have_friction(&it) {
             break outcome;
         }
-        potential.lag_friction(&it, &state.x);
+        potential.lag_friction(&it);
         let g = potential.gradient(&it.x, &it.active, &mut report.seconds);
         let p = projected_newton::direction(&potential, &it, &g, work, &mut report)?;
         if largest(&p) / h < model.resolved.velocity_tolerance {
@@ -60,17 +60,27 @@ pub fn step(
     audit::check_step(model, &it.x, &mut report)?;
 
     // the new state
-    let integrator = model.resolved.settings.time.integrator;
-    let v = (0..it.x.len()).map(|i| integrator.velocity(state, i, it.x[i], h)).collect();
+    let integrator = model.resolved.settings.time.integrator.at(state);
+    let (v, a) = (0..it.x.len()).map(|i| integrator.advance(state, i, it.x[i], h)).unzip();
     let mut scripted = it.x.clone();
     for i in (0..scripted.len()).filter(|&i| targets.prescribed[i]) {
         scripted[i] = targets.x[i];
     }
     let forces = potential.contact_forces(&it);
     let count = state.step + 1;
-    let new = State { step: count, time: count as f64 * h, x: it.x.clone(), v, scripted };
+    let new = State {
+        step: count,
+        time: count as f64 * h,
+        x: it.x.clone(),
+        v,
+        a,
+        x_previous: state.x.clone(),
+        v_previous: state.v.clone(),
+        scripted,
+    };
     report.outcome = outcome;
-    energetics::record(model, &new, &potential, &it, &mut report);
+    potential.record_contacts(&it, &mut report);
+    energetics::record(model, &new, &mut report);
     report.seconds.total = clock.elapsed().as_secs_f64();
     Ok((new, report, forces))
 }
