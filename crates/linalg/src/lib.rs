@@ -2,6 +2,25 @@
 //! decomposition, symmetric eigenvalues and projections onto the positive semidefinite cone.
 //!
 //! This crate knows nothing of meshes or physics.
+//!
+//! ```
+//! use standoff_linalg::{Mat3, polar, project_psd, svd3};
+//!
+//! let f = Mat3::new(2.0, 0.1, 0.0, 0.0, 1.0, 0.3, 0.0, 0.0, -0.5);
+//! let svd = svd3(&f);
+//! assert!((svd.reconstruct() - f).norm() < 1e-14);
+//! assert!(svd.sigma[2] < 0.0, "a reflection shows in the sign of the smallest singular value");
+//!
+//! let (r, s) = polar(&f);
+//! assert!((r * s - f).norm() < 1e-14);
+//!
+//! let psd = project_psd(&s); // s has a negative eigenvalue, as f is a reflection
+//! assert!((psd - s).norm() > 0.1);
+//! ```
+
+mod eigen;
+mod psd;
+mod svd;
 
 /// A 3-vector of `f64`: a position in m, a velocity in m/s, a force in N.
 pub type Vec3 = nalgebra::Vector3<f64>;
@@ -12,4 +31,7 @@ pub type MatN<const N: usize> = nalgebra::SMatrix<f64, N, N>;
 /// An `N`-vector of reals.
 pub type VecN<const N: usize> = nalgebra::SVector<f64, N>;
 
+pub use eigen::{symmetric_eigen, symmetric_eigen2};
 pub use nalgebra;
+pub use psd::{is_positive_definite, project_psd, project_psd2};
+pub use svd::{Svd3, polar, svd3};

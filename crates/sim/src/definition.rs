@@ -20,11 +20,6 @@ pub struct Definition {
     pub prescribed: Vec<PrescribedDef>,
     /// Forces on vertices.
     pub forces: Vec<ForceDef>,
-    /// Coulomb coefficients between friction materials, `friction[a][b]`, symmetric; a missing
-    /// entry means `default_friction`.
-    pub friction: Vec<FrictionPair>,
-    /// Coefficient of every pair of friction materials that `friction` does not list.
-    pub default_friction: f64,
     /// Pairs of bodies (by index) that do not interact; a body paired with itself has no
     /// self-contact.
     pub no_contact: Vec<(usize, usize)>,

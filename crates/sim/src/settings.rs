@@ -51,6 +51,13 @@ impl Default for TimeSettings {
 pub enum Integrator {
     /// Implicit (backward) Euler: first order, dissipative, robust.
     ImplicitEuler,
+    /// Second-order backward differences: second order, little dissipation.
+    Bdf2,
+    /// Implicit Newmark with β = ¼, γ = ½ (trapezoidal rule): second order, no dissipation.
+    Newmark,
+    /// No inertia: each step is a static equilibrium under the prescribed motions and loads of
+    /// its time. Every body has to be held.
+    QuasiStatic,
 }
 
 /// Contact.

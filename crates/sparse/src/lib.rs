@@ -1,3 +1,48 @@
 //! Symmetric sparse matrices of 3×3 blocks and the linear solvers on them.
 //!
-//! faer is used here and nowhere else.
+//! * [`BlockPattern`]: which blocks of the lower triangle are stored; immutable, shared by `Arc`.
+//! * [`BlockMatrix`]: a pattern and its blocks; assembled from stencils (an element, a contact
+//!   pair) one by one or, for element lists that stay, by a [`StencilAssembly`].
+//! * [`Ordering`]: fill-reducing orders of the vertices.
+//! * [`LinearSolver`]: the open border; [`Cholesky`] and [`ConjugateGradient`] are behind it.
+//!
+//! Every result is a pure function of its arguments: it depends neither on the number of threads
+//! nor on what was solved before. This crate knows nothing of meshes or physics. faer and METIS
+//! are used here and nowhere else.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use standoff_linalg::{Mat3, Vec3};
+//! use standoff_sparse::{BlockMatrix, BlockPattern, Cholesky, LinearSolver, Ordering};
+//!
+//! // a chain of three vertices, the last one of which is fixed (eliminated)
+//! let springs = [[0, 1], [1, BlockPattern::ELIMINATED]];
+//! let pattern = BlockPattern::from_stencils(2, springs.iter().map(|s| &s[..]))?;
+//! let mut a = BlockMatrix::zeros(Arc::new(pattern));
+//! let k = Mat3::identity();
+//! for spring in &springs {
+//!     a.add_stencil(spring, &[[k, -k], [-k, k]])?;
+//! }
+//!
+//! let b = [Vec3::x(), Vec3::zeros()];
+//! let mut x = [Vec3::zeros(); 2];
+//! let report = Cholesky::new(Ordering::Automatic).solve(&a, &b, &mut x)?;
+//! assert!(report.relative_residual < 1e-14);
+//! assert!((x[0].x - 2.0).abs() < 1e-14 && (x[1].x - 1.0).abs() < 1e-14);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod assembly;
+mod error;
+mod matrix;
+mod ordering;
+mod pattern;
+mod solver;
+mod vector;
+
+pub use assembly::StencilAssembly;
+pub use error::{MatrixError, SolveError};
+pub use matrix::BlockMatrix;
+pub use ordering::{EliminationTree, Ordering, Permutation, VertexOrder};
+pub use pattern::BlockPattern;
+pub use solver::{Cholesky, ConjugateGradient, LinearSolver, Preconditioner, SolveReport};

@@ -1,1 +1,27 @@
-//! Minimisers of the incremental potential.
+//! Minimisers of the incremental potential, one file each.
+
+use crate::collisions::{ActiveSet, Detector};
+use crate::system::System;
+use standoff_linalg::Vec3;
+use standoff_sparse::LinearSolver;
+
+pub mod projected_newton;
+
+/// A feasible point with its contacts.
+#[derive(Debug, Clone)]
+pub struct Iterate {
+    /// Positions, m (`#V`).
+    pub x: Vec<Vec3>,
+    /// All contacts at `x`.
+    pub active: ActiveSet,
+}
+
+/// Buffers and solvers that are kept between steps; none of it influences a result.
+pub struct Minimiser {
+    /// Collision detection.
+    pub detector: Detector,
+    /// The Newton system.
+    pub system: System,
+    /// Solver of the Newton system.
+    pub linear: Box<dyn LinearSolver + Send>,
+}

@@ -1,0 +1,72 @@
+//! Projection of small symmetric matrices onto the positive semidefinite cone.
+
+use crate::eigen::{jacobi, symmetric_eigen2};
+use crate::{MatN, VecN};
+
+/// Whether the Cholesky factorisation of the symmetric matrix `a` meets only positive pivots.
+/// Only the lower triangle is read. False where `a` holds NaN.
+///
+/// True means that the smallest eigenvalue exceeds −c ε ‖A‖ with a small c, no more.
+#[inline]
+pub fn is_positive_definite<const N: usize>(a: &MatN<N>) -> bool {
+    let mut l = *a;
+    for j in 0..N {
+        let pivot = l[(j, j)];
+        // written so that NaN fails
+        if !(pivot > 0.0 && pivot.is_finite()) {
+            return false;
+        }
+        let inverse = 1.0 / pivot;
+        for k in j + 1..N {
+            let factor = l[(k, j)] * inverse;
+            for i in k..N {
+                l[(i, k)] -= l[(i, j)] * factor;
+            }
+        }
+    }
+    true
+}
+
+/// The nearest (in the Frobenius norm) positive semidefinite matrix to the symmetric matrix `a`:
+/// its negative eigenvalues become 0.
+///
+/// Only the lower triangle is read; the result is exactly symmetric. A matrix that is positive
+/// definite already is returned as it is, after a Cholesky test that costs a small fraction of the
+/// eigenvalues.
+pub fn project_psd<const N: usize>(a: &MatN<N>) -> MatN<N> {
+    if is_positive_definite(a) {
+        return MatN::from_fn(|i, j| a[(i.max(j), i.min(j))]);
+    }
+    let (values, vectors) = jacobi(a);
+    assemble_positive(&values, &vectors)
+}
+
+/// [`project_psd`] of a 2×2 matrix, in closed form.
+#[inline]
+pub fn project_psd2(a: &MatN<2>) -> MatN<2> {
+    let (values, vectors) = symmetric_eigen2(a);
+    if values[0] >= 0.0 {
+        return MatN::<2>::new(a[(0, 0)], a[(1, 0)], a[(1, 0)], a[(1, 1)]);
+    }
+    assemble_positive(&values, &vectors)
+}
+
+/// Σ λ q qᵀ over the positive eigenvalues.
+#[inline]
+fn assemble_positive<const N: usize>(values: &VecN<N>, vectors: &MatN<N>) -> MatN<N> {
+    let mut out = MatN::<N>::zeros();
+    for k in 0..N {
+        // NaN must not vanish here
+        if values[k] <= 0.0 {
+            continue;
+        }
+        for j in 0..N {
+            let factor = values[k] * vectors[(j, k)];
+            for i in j..N {
+                out[(i, j)] += factor * vectors[(i, k)];
+            }
+        }
+    }
+    out.fill_upper_triangle_with_lower_triangle();
+    out
+}

@@ -1,0 +1,216 @@
+//! Prescribed motion: where the script wants each vertex, and the augmented Lagrangian that takes
+//! it there when something is in the way [Li 2020, suppl. E].
+
+use crate::definition::{Motion, Pivot, PrescribedDef};
+use crate::error::BuildError;
+use crate::model::{Body, Model, globalise};
+use crate::state::State;
+use standoff_linalg::nalgebra::{Rotation3, Unit};
+use standoff_linalg::{Mat3, Vec3};
+
+/// A prescribed motion with scene-wide vertices.
+#[derive(Debug, Clone)]
+pub struct Script {
+    /// Name for messages.
+    pub name: String,
+    /// Scene-wide vertices.
+    pub vertices: Vec<u32>,
+    motion: Motion,
+    /// Centre of the vertices' bounding box at the start, m.
+    start_centre: Vec3,
+    t0: f64,
+    t1: f64,
+}
+
+impl Script {
+    /// Checks a definition against its body; `start` are the scene's start positions.
+    pub(crate) fn new(
+        definition: &PrescribedDef,
+        bodies: &[Body],
+        start: &[Vec3],
+    ) -> Result<Self, BuildError> {
+        let body = &bodies[definition.body];
+        let vertices = globalise(&definition.name, body, &definition.vertices)?;
+        if let Motion::Sequence { frames } = &definition.motion {
+            if let Some(k) = frames.iter().position(|f| f.len() != vertices.len()) {
+                let problem = format!(
+                    "'{}': frame {k} of the sequence has {} positions for {} vertices",
+                    definition.name,
+                    frames[k].len(),
+                    vertices.len()
+                );
+                return Err(BuildError::Body { body: body.name.clone(), problem });
+            }
+        }
+        Ok(Self {
+            name: definition.name.clone(),
+            start_centre: centre(vertices.iter().map(|&v| start[v as usize])),
+            vertices,
+            motion: definition.motion.clone(),
+            t0: definition.t0,
+            t1: definition.t1,
+        })
+    }
+
+    /// Whether it acts in the step that starts at `t`.
+    pub fn active(&self, t: f64) -> bool {
+        self.t0 <= t && t < self.t1
+    }
+
+    /// Adds the displacement from the scripted positions at `t` to those at `t + h`.
+    fn add_displacement(&self, state: &State, h: f64, target: &mut [Vec3]) {
+        let at = |v: u32| state.scripted[v as usize];
+        match &self.motion {
+            Motion::Fixed => {}
+            Motion::Rigid { linear, angular, pivot } => {
+                let centre = match pivot {
+                    Pivot::Point(p) => p + (state.time - self.t0.max(0.0)).max(0.0) * linear,
+                    Pivot::StartCentre => {
+                        self.start_centre + (state.time - self.t0.max(0.0)).max(0.0) * linear
+                    }
+                    Pivot::CurrentCentre => centre(self.vertices.iter().map(|&v| at(v))),
+                };
+                let turn = rotation(angular, h) - Mat3::identity();
+                for &v in &self.vertices {
+                    target[v as usize] += turn * (at(v) - centre) + h * linear;
+                }
+            }
+            Motion::Sequence { frames } => {
+                if let Some(frame) = frames.get(state.step).or(frames.last()) {
+                    for (&v, p) in self.vertices.iter().zip(frame) {
+                        target[v as usize] += p - at(v);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn rotation(angular: &Vec3, h: f64) -> Mat3 {
+    match Unit::try_new(*angular, 0.0) {
+        Some(axis) => Rotation3::from_axis_angle(&axis, angular.norm() * h).into_inner(),
+        None => Mat3::identity(),
+    }
+}
+
+fn centre(points: impl Iterator<Item = Vec3>) -> Vec3 {
+    let start = (Vec3::repeat(f64::INFINITY), Vec3::repeat(f64::NEG_INFINITY));
+    let (low, high) = points.fold(start, |(l, h), p| (l.inf(&p), h.sup(&p)));
+    0.5 * (low + high)
+}
+
+/// Where the vertices have to be at the end of a step.
+#[derive(Debug, Clone)]
+pub struct Targets {
+    /// Whether a vertex is prescribed in this step (`#V`).
+    pub prescribed: Vec<bool>,
+    /// Its target, m (`#V`); the current position where it is not prescribed.
+    pub x: Vec<Vec3>,
+    /// Prescribed vertices that have to move, ascending.
+    pub moving: Vec<u32>,
+}
+
+impl Targets {
+    /// Targets of the step that starts in `state`.
+    pub fn new(model: &Model, state: &State) -> Self {
+        let h = model.resolved.h;
+        // obstacles are always held, deformable vertices while a script names them
+        let mut prescribed: Vec<bool> = model.deformable.iter().map(|d| !d).collect();
+        let active: Vec<&Script> = model.scripts.iter().filter(|s| s.active(state.time)).collect();
+        for script in &active {
+            for &v in &script.vertices {
+                prescribed[v as usize] = true;
+            }
+        }
+        let mut x = state.x.clone();
+        for v in (0..x.len()).filter(|&v| prescribed[v]) {
+            x[v] = state.scripted[v];
+        }
+        for script in &active {
+            script.add_displacement(state, h, &mut x);
+        }
+        let moving =
+            (0..x.len() as u32).filter(|&v| x[v as usize] != state.x[v as usize]).collect();
+        Self { prescribed, x, moving }
+    }
+}
+
+/// The equality constraints x_k = x̂_k of the moving prescribed vertices as an energy
+///
+/// Σ_k κ_A/2 m_k ‖x_k − x̂_k‖² − √m_k λ_k·(x_k − x̂_k)   [Li 2020, suppl. Eq. 4],
+///
+/// in the units of the incremental potential (not scaled by s).
+#[derive(Debug, Clone)]
+pub struct Equality {
+    /// The moving vertices.
+    pub vertices: Vec<u32>,
+    /// Their targets x̂, m.
+    pub target: Vec<Vec3>,
+    /// Their masses, kg.
+    mass: Vec<f64>,
+    lambda: Vec<Vec3>,
+    stiffness: f64,
+    /// Σ ‖x̂ − xⁿ‖².
+    way2: f64,
+}
+
+impl Equality {
+    /// Constraints for `targets.moving`, with zero multipliers and stiffness 1e6; `x` are the
+    /// positions at the start of the step.
+    pub fn new(model: &Model, targets: &Targets, x: &[Vec3]) -> Self {
+        let vertices = targets.moving.clone();
+        let target: Vec<Vec3> = vertices.iter().map(|&v| targets.x[v as usize]).collect();
+        let mass = vertices.iter().map(|&v| model.mass[v as usize]).collect();
+        let way2 = distance2(&vertices, &target, x);
+        let lambda = vec![Vec3::zeros(); vertices.len()];
+        Self { vertices, target, mass, lambda, stiffness: 1e6, way2 }
+    }
+
+    /// Progress η_A = 1 − √(Σ‖x̂ − x‖² / Σ‖x̂ − xⁿ‖²) [Li 2020, suppl. Eq. 5].
+    pub fn progress(&self, x: &[Vec3]) -> f64 {
+        if self.way2 == 0.0 {
+            return 1.0;
+        }
+        1.0 - (distance2(&self.vertices, &self.target, x) / self.way2).sqrt()
+    }
+
+    /// Stiffens the penalty or updates the multipliers [Li 2020, suppl. Alg. 1].
+    pub fn update(&mut self, x: &[Vec3]) {
+        if self.progress(x) < 0.99 && self.stiffness < 1e8 {
+            self.stiffness *= 2.0;
+            return;
+        }
+        for k in 0..self.vertices.len() {
+            let r = x[self.vertices[k] as usize] - self.target[k];
+            self.lambda[k] -= self.stiffness * self.mass[k].sqrt() * r;
+        }
+    }
+
+    /// Value of the energy.
+    pub fn value(&self, x: &[Vec3]) -> f64 {
+        let term = |k: usize| {
+            let r = x[self.vertices[k] as usize] - self.target[k];
+            0.5 * self.stiffness * self.mass[k] * r.norm_squared()
+                - self.mass[k].sqrt() * self.lambda[k].dot(&r)
+        };
+        (0..self.vertices.len()).map(term).sum()
+    }
+
+    /// Adds the gradient.
+    pub fn add_gradient(&self, x: &[Vec3], gradient: &mut [Vec3]) {
+        for k in 0..self.vertices.len() {
+            let v = self.vertices[k] as usize;
+            gradient[v] += self.stiffness * self.mass[k] * (x[v] - self.target[k])
+                - self.mass[k].sqrt() * self.lambda[k];
+        }
+    }
+
+    /// Second derivative of each vertex' term, a multiple of the identity: κ_A m_k.
+    pub fn curvature(&self, k: usize) -> f64 {
+        self.stiffness * self.mass[k]
+    }
+}
+
+fn distance2(vertices: &[u32], target: &[Vec3], x: &[Vec3]) -> f64 {
+    vertices.iter().zip(target).map(|(&v, t)| (t - x[v as usize]).norm_squared()).sum()
+}

@@ -1,0 +1,155 @@
+//! What can go wrong, as types. Every message names the body and the primitive and says what to do.
+
+use thiserror::Error;
+
+/// Why a simulation could not be built from its definition.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum BuildError {
+    /// No body has a degree of freedom.
+    #[error("nothing to simulate: the scene has no deformable body; add an object with a tetrahedral mesh")]
+    NothingToSimulate,
+    /// A setting is out of range.
+    #[error("setting `{key}` is {value}: {must}")]
+    Setting {
+        /// Key in the scene file, such as `time.step`.
+        key: &'static str,
+        /// Its value.
+        value: String,
+        /// What it must be.
+        must: &'static str,
+    },
+    /// A body's arrays do not fit together.
+    #[error("body '{body}': {problem}")]
+    Body {
+        /// Name of the body.
+        body: String,
+        /// What does not fit.
+        problem: String,
+    },
+    /// A coordinate or velocity is NaN or infinite.
+    #[error("body '{body}', vertex {vertex}: {what} is not finite; check the mesh and its transform")]
+    NotFinite {
+        /// Name of the body.
+        body: String,
+        /// Vertex within the body.
+        vertex: u32,
+        /// Which quantity.
+        what: &'static str,
+    },
+    /// A tetrahedron is inverted or flat at rest or at the start.
+    #[error(
+        "body '{body}', tetrahedron {element} (vertices {vertices:?}) is {what}; repair the mesh or \
+         reorder the element's vertices so that its volume is positive"
+    )]
+    Element {
+        /// Name of the body.
+        body: String,
+        /// Element within the body.
+        element: u32,
+        /// Its vertices within the body.
+        vertices: [u32; 4],
+        /// `"inverted at rest"`, `"flat at the start"` …
+        what: &'static str,
+    },
+    /// Surfaces intersect at the start.
+    #[error(
+        "the start is not free of intersections: {first}{}; move the objects apart (`standoff check` \
+         lists all of them)", more(*.count)
+    )]
+    Intersecting {
+        /// Description of the first pair.
+        first: String,
+        /// Number of intersecting pairs.
+        count: usize,
+    },
+    /// A vertex is on or behind a half-space's plane at the start.
+    #[error(
+        "vertex {vertex} of '{body}' lies {depth:.3e} m behind the plane of half-space '{half_space}' \
+         (a positive gap is needed); move the object along the plane's normal"
+    )]
+    BehindHalfSpace {
+        /// Name of the body.
+        body: String,
+        /// Vertex within the body.
+        vertex: u32,
+        /// Name of the half-space.
+        half_space: String,
+        /// How far behind, m (0 for touching).
+        depth: f64,
+    },
+}
+
+fn more(count: usize) -> String {
+    if count > 1 { format!(" and {} more", count - 1) } else { String::new() }
+}
+
+/// Why a time step could not be completed. The state is the one before the step.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum StepError {
+    /// A position, energy or direction became NaN or infinite.
+    #[error("step {step}: {what} is not finite{}; reduce the time step or check materials and loads", at(.place))]
+    NotFinite {
+        /// Index of the step.
+        step: usize,
+        /// Which quantity.
+        what: &'static str,
+        /// Vertex description, where known.
+        place: Option<String>,
+    },
+    /// The linear system could not be solved even after regularisation.
+    #[error("step {step}, Newton iteration {iteration}: the linear solve failed: {reason}")]
+    LinearSolve {
+        /// Index of the step.
+        step: usize,
+        /// Newton iteration.
+        iteration: usize,
+        /// The solver's message.
+        reason: String,
+    },
+    /// No step along any descent direction lowers the energy although the residual is large.
+    #[error(
+        "step {step} stalled after {iterations} Newton iterations: {reason}; the largest nodal Newton \
+         step is {residual:.3e} m/s, the tolerance {tolerance:.3e} m/s. {hint}"
+    )]
+    Stalled {
+        /// Index of the step.
+        step: usize,
+        /// Newton iterations done.
+        iterations: usize,
+        /// What limits the step, with the primitives involved.
+        reason: String,
+        /// ‖p‖∞/h, m/s.
+        residual: f64,
+        /// The velocity tolerance, m/s.
+        tolerance: f64,
+        /// What the user can do.
+        hint: &'static str,
+    },
+    /// Prescribed vertices cannot reach their targets.
+    #[error(
+        "step {step}: prescribed motion '{name}' is blocked at {progress:.1} % of its way: {reason}; \
+         slow it down, make room, or end it earlier"
+    )]
+    BlockedMotion {
+        /// Index of the step.
+        step: usize,
+        /// Name of the prescription.
+        name: String,
+        /// Part of the way that was possible, per cent.
+        progress: f64,
+        /// What blocks it.
+        reason: String,
+    },
+    /// The independent audit found a violation.
+    #[error("step {step}: the audit found a violation: {violation}; please report this scene as a bug")]
+    Audit {
+        /// Index of the step.
+        step: usize,
+        /// What was found.
+        violation: String,
+    },
+}
+
+fn at(place: &Option<String>) -> String {
+    place.as_ref().map(|p| format!(" at {p}")).unwrap_or_default()
+}

@@ -1,0 +1,95 @@
+//! Time integrators as data of one incremental potential,
+//!
+//! E(x) = ½ ‖x − x̃‖²_M + s Ψ(x),
+//!
+//! that differ in the predicted position x̃, the scale s and the velocity v(x) after the solve, which
+//! is affine in x. Friction sees v(x) as displacement from the point where it vanishes:
+//! u = v(x)/(dv/dx).
+
+use crate::settings::Integrator;
+use crate::state::State;
+use standoff_linalg::Vec3;
+
+/// Newmark's β and γ: the trapezoidal rule.
+const BETA: f64 = 0.25;
+const GAMMA: f64 = 0.5;
+
+impl Integrator {
+    /// The integrator of the step that starts in `state`: BDF2 begins with an implicit Euler step.
+    pub fn at(self, state: &State) -> Integrator {
+        if self == Integrator::Bdf2 && state.step == 0 { Integrator::ImplicitEuler } else { self }
+    }
+
+    /// Whether the bodies have inertia.
+    pub fn inertial(self) -> bool {
+        self != Integrator::QuasiStatic
+    }
+
+    /// Scale s of the potential in the incremental potential, s² (1 for quasi-static).
+    pub fn potential_scale(self, h: f64) -> f64 {
+        match self {
+            Integrator::ImplicitEuler => h * h,
+            Integrator::Bdf2 => 4.0 / 9.0 * h * h,
+            Integrator::Newmark => BETA * h * h,
+            Integrator::QuasiStatic => 1.0,
+        }
+    }
+
+    /// 1/(dv/dx), s. The quasi-static velocity is the displacement in the step divided by h.
+    pub fn friction_time(self, h: f64) -> f64 {
+        match self {
+            Integrator::ImplicitEuler | Integrator::QuasiStatic => h,
+            Integrator::Bdf2 => 2.0 / 3.0 * h,
+            Integrator::Newmark => BETA / GAMMA * h,
+        }
+    }
+
+    /// Where the velocity v(x) of a vertex vanishes, m.
+    pub fn rest_point(self, s: &State, i: usize, h: f64) -> Vec3 {
+        match self {
+            Integrator::ImplicitEuler | Integrator::QuasiStatic => s.x[i],
+            Integrator::Bdf2 => (4.0 * s.x[i] - s.x_previous[i]) / 3.0,
+            Integrator::Newmark => {
+                s.x[i] + (1.0 - BETA / GAMMA) * h * s.v[i]
+                    + (0.5 - BETA / GAMMA) * h * h * s.a[i]
+            }
+        }
+    }
+
+    /// Predicted position x̃ of a vertex, m; `acceleration` is M⁻¹f of the position-independent
+    /// forces (gravity and loads), m/s².
+    pub fn predict(self, s: &State, i: usize, acceleration: Vec3, h: f64) -> Vec3 {
+        let forced = self.potential_scale(h) * acceleration;
+        match self {
+            Integrator::ImplicitEuler => s.x[i] + h * s.v[i] + forced,
+            Integrator::Bdf2 => {
+                (4.0 * s.x[i] - s.x_previous[i]) / 3.0
+                    + 2.0 / 9.0 * h * (4.0 * s.v[i] - s.v_previous[i])
+                    + forced
+            }
+            Integrator::Newmark => {
+                s.x[i] + h * s.v[i] + (0.5 - BETA) * h * h * s.a[i] + forced
+            }
+            Integrator::QuasiStatic => s.x[i],
+        }
+    }
+
+    /// Velocity (m/s) and acceleration (m/s²) of a vertex after the solve for `x`.
+    pub fn advance(self, s: &State, i: usize, x: Vec3, h: f64) -> (Vec3, Vec3) {
+        match self {
+            Integrator::ImplicitEuler => {
+                let v = (x - s.x[i]) / h;
+                (v, (v - s.v[i]) / h)
+            }
+            Integrator::Bdf2 => {
+                let v = (3.0 * x - 4.0 * s.x[i] + s.x_previous[i]) / (2.0 * h);
+                (v, (3.0 * v - 4.0 * s.v[i] + s.v_previous[i]) / (2.0 * h))
+            }
+            Integrator::Newmark => {
+                let a = (x - s.x[i] - h * s.v[i] - (0.5 - BETA) * h * h * s.a[i]) / (BETA * h * h);
+                (s.v[i] + h * ((1.0 - GAMMA) * s.a[i] + GAMMA * a), a)
+            }
+            Integrator::QuasiStatic => (Vec3::zeros(), Vec3::zeros()),
+        }
+    }
+}

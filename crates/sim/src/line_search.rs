@@ -1,0 +1,131 @@
+//! The filtered line search: first the largest step that keeps every surface apart and every
+//! element upright, then halving until the potential falls [Li 2020, §4.4].
+
+use crate::audit;
+use crate::error::StepError;
+use crate::potential::IncrementalPotential;
+use crate::report::StepReport;
+use crate::settings::AuditLevel;
+use crate::solver::{Iterate, Minimiser};
+use crate::timing::timed;
+use standoff_linalg::Vec3;
+
+/// Part of a gap that a step between surfaces keeps at least.
+pub const KEEP_GAP: f64 = 0.2;
+/// Part of a gap to a half-space that a step keeps at least.
+pub const KEEP_PLANE_GAP: f64 = 0.1;
+
+/// Halvings after which the line search gives up: a step of 2⁻⁶⁴ of the first is none.
+const HALVINGS: usize = 64;
+
+/// What limited the first step length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// Nothing: the whole Newton direction is admissible.
+    None,
+    /// Two surfaces would come too close.
+    Contact,
+    /// A vertex would come too close to a half-space.
+    HalfSpace,
+    /// An element would invert.
+    Inversion,
+}
+
+/// Outcome of a line search.
+#[derive(Debug, Clone, Copy)]
+pub struct Move {
+    /// Step length taken, in units of the direction; 0 where none lowered the potential.
+    pub alpha: f64,
+    /// What limited the first trial.
+    pub limit: Limit,
+    /// Whether the decrease is below what round-off lets one see.
+    pub within_round_off: bool,
+}
+
+/// Moves `it` along `p` by the largest tried step length that does not raise the potential.
+pub fn search(
+    potential: &IncrementalPotential<'_>,
+    it: &mut Iterate,
+    p: &[Vec3],
+    gradient: &[Vec3],
+    work: &mut Minimiser,
+    report: &mut StepReport,
+) -> Result<Move, StepError> {
+    let model = potential.model;
+    timed(&mut report.seconds.broad_phase, || work.detector.sweep(model, &it.x, p));
+    let (mut alpha, limit) = admissible(potential, it, p, work, report);
+    let slope: f64 = gradient.iter().zip(p).map(|(g, p)| g.dot(p)).sum();
+    let before = potential.value(&it.x, &it.active, &mut report.seconds);
+    let mut trial = it.clone();
+    for _ in 0..HALVINGS {
+        for v in 0..trial.x.len() {
+            trial.x[v] = it.x[v] + alpha * p[v];
+        }
+        trial.active =
+            timed(&mut report.seconds.contact, || work.detector.active(model, &trial.x));
+        let after = potential.value(&trial.x, &trial.active, &mut report.seconds);
+        let noise = before.noise().max(after.noise());
+        // where the decrease to expect drowns in round-off, not rising above it has to do
+        let within_round_off = alpha * slope.abs() < 100.0 * noise;
+        let allowed = if within_round_off { noise } else { 0.0 };
+        if after.value <= before.value + allowed {
+            if audited(potential, &trial, report)? {
+                std::mem::swap(it, &mut trial);
+                return Ok(Move { alpha, limit, within_round_off });
+            }
+            report.step_cuts.audit += 1;
+        } else {
+            report.step_cuts.line_search += 1;
+        }
+        alpha *= 0.5;
+    }
+    let noise = before.noise();
+    Ok(Move { alpha: 0.0, limit, within_round_off: slope.abs() < 1e4 * noise })
+}
+
+/// The largest step length in [0, 1] along which nothing touches and nothing inverts.
+fn admissible(
+    potential: &IncrementalPotential<'_>,
+    it: &Iterate,
+    p: &[Vec3],
+    work: &Minimiser,
+    report: &mut StepReport,
+) -> (f64, Limit) {
+    let model = potential.model;
+    let (mut alpha, mut limit) = (1.0, Limit::None);
+    let inversion =
+        timed(&mut report.seconds.elasticity, || model.elastic.max_step(&it.x, p));
+    if inversion < alpha {
+        (alpha, limit) = (inversion, Limit::Inversion);
+    }
+    timed(&mut report.seconds.ccd, || {
+        let plane = work.detector.max_plane_step(model, &it.x, p, KEEP_PLANE_GAP);
+        if plane < alpha {
+            (alpha, limit) = (plane, Limit::HalfSpace);
+        }
+        let contact = work.detector.max_step(model, &it.x, p, KEEP_GAP, alpha);
+        if contact < alpha {
+            (alpha, limit) = (contact, Limit::Contact);
+        }
+    });
+    match limit {
+        Limit::None => {}
+        Limit::Inversion => report.step_cuts.inversion += 1,
+        Limit::Contact | Limit::HalfSpace => report.step_cuts.ccd += 1,
+    }
+    (alpha, limit)
+}
+
+/// Whether the independent audit, where it is wanted for every iterate, finds nothing.
+fn audited(
+    potential: &IncrementalPotential<'_>,
+    trial: &Iterate,
+    report: &mut StepReport,
+) -> Result<bool, StepError> {
+    if potential.model.resolved.settings.solver.audit != AuditLevel::EveryIterate {
+        return Ok(true);
+    }
+    let finding =
+        timed(&mut report.seconds.audit, || audit::violations(potential.model, &trial.x));
+    Ok(finding.is_empty())
+}

@@ -1,0 +1,577 @@
+//! What is constant during a step: rest mesh, masses, elastic elements, collision primitives,
+//! half-spaces, friction table, scripts and the settings with all relative lengths resolved.
+
+use crate::boundary::Script;
+use crate::definition::{BodyDef, BodyKind, Definition, Load};
+use crate::energy::tet::ElasticTets;
+use crate::error::BuildError;
+use crate::settings::{FrictionSettings, Lagging, Settings};
+use crate::state::State;
+use standoff_geometry::{CollisionMesh, topology};
+use standoff_linalg::Vec3;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// A body's place in the scene-wide numbering.
+#[derive(Debug, Clone)]
+pub struct Body {
+    /// Name, unique in the scene.
+    pub name: String,
+    /// Its vertices.
+    pub vertices: Range<usize>,
+    /// Its tetrahedra in `Model::elastic`.
+    pub tets: Range<usize>,
+    /// Whether it is a kinematic obstacle.
+    pub obstacle: bool,
+}
+
+/// The solid half-space {x : n·x ≤ offset}.
+#[derive(Debug, Clone)]
+pub struct HalfSpace {
+    /// Name for messages.
+    pub name: String,
+    /// Unit outward normal n.
+    pub normal: Vec3,
+    /// n·o, m.
+    pub offset: f64,
+    /// Index of its friction material.
+    pub friction_material: u16,
+}
+
+impl HalfSpace {
+    /// Signed distance n·x − n·o of a point, m; positive outside the solid.
+    #[inline]
+    pub fn gap(&self, x: &Vec3) -> f64 {
+        self.normal.dot(x) - self.offset
+    }
+}
+
+/// Coulomb coefficients of pairs of friction materials.
+#[derive(Debug, Clone, Default)]
+pub struct FrictionTable {
+    names: Vec<String>,
+    coefficient: Vec<f64>,
+}
+
+impl FrictionTable {
+    fn new(names: Vec<String>, settings: &FrictionSettings) -> Self {
+        let n = names.len();
+        let mut table = Self { coefficient: vec![settings.coefficient; n * n], names };
+        for pair in &settings.pairs {
+            let find = |name: &str| table.names.iter().position(|m| m == name);
+            // a pair that names a material without a body has no effect
+            if let (Some(a), Some(b)) = (find(&pair.materials.0), find(&pair.materials.1)) {
+                table.coefficient[a * n + b] = pair.coefficient;
+                table.coefficient[b * n + a] = pair.coefficient;
+            }
+        }
+        table
+    }
+
+    /// Coefficient μ between two materials.
+    #[inline]
+    pub fn coefficient(&self, a: u16, b: u16) -> f64 {
+        self.coefficient[a as usize * self.names.len() + b as usize]
+    }
+
+    /// Whether any pair has friction.
+    pub fn any(&self) -> bool {
+        self.coefficient.iter().any(|&m| m > 0.0)
+    }
+}
+
+/// A load on vertices during a time interval.
+#[derive(Debug, Clone)]
+pub struct Force {
+    /// Scene-wide vertices.
+    pub vertices: Vec<u32>,
+    /// Acceleration of each of them, m/s².
+    pub acceleration: Vec3,
+    /// Active in the steps that start at t with `t0 <= t < t1`, s.
+    pub t0: f64,
+    /// See `t0`.
+    pub t1: f64,
+}
+
+/// Settings with relative lengths resolved, SI units.
+#[derive(Debug, Clone)]
+pub struct Resolved {
+    /// Time step h, s.
+    pub h: f64,
+    /// Number of steps, ceil(end/h).
+    pub steps: usize,
+    /// Barrier distance d̂, m.
+    pub d_hat: f64,
+    /// Stick speed ε_v, m/s.
+    pub stick_speed: f64,
+    /// Newton tolerance ε_d, m/s.
+    pub velocity_tolerance: f64,
+    /// Minimisations per step with updated friction; `None` until converged.
+    pub lagging: Option<u32>,
+    /// The settings as given.
+    pub settings: Settings,
+}
+
+/// A simulation's constant data.
+#[derive(Debug, Clone)]
+pub struct Model {
+    /// Bodies in order of definition.
+    pub bodies: Vec<Body>,
+    /// Rest positions, m (`#V`).
+    pub rest: Vec<Vec3>,
+    /// Lumped masses, kg (`#V`). Obstacle vertices carry the fictitious mass of [Li 2020, suppl. E].
+    pub mass: Vec<f64>,
+    /// Mean mass of the deformable bodies' vertices, kg.
+    pub mean_mass: f64,
+    /// Whether a vertex belongs to a deformable body (`#V`).
+    pub deformable: Vec<bool>,
+    /// Tetrahedra of all volumes.
+    pub elastic: ElasticTets,
+    /// Surface primitives.
+    pub collision: CollisionMesh,
+    /// Surface vertices of the deformable bodies, which half-spaces repel.
+    pub half_space_vertices: Vec<u32>,
+    /// Half-spaces.
+    pub half_spaces: Vec<HalfSpace>,
+    /// Friction material of each vertex (`#V`).
+    pub friction_material: Vec<u16>,
+    /// Coefficients between friction materials.
+    pub friction: FrictionTable,
+    /// Prescribed motions.
+    pub scripts: Vec<Script>,
+    /// Loads.
+    pub forces: Vec<Force>,
+    /// Gravity, m/s².
+    pub gravity: Vec3,
+    /// Characteristic length l, m: diagonal of the bounding box of the deformable bodies at rest.
+    pub length: f64,
+    /// Settings.
+    pub resolved: Resolved,
+}
+
+impl Model {
+    /// Checks a definition and builds the model and its initial state.
+    ///
+    /// # Errors
+    /// The first inconsistency, non-finite number, or inverted element. Intersections are checked
+    /// by `Simulation::new`.
+    pub fn new(definition: &Definition) -> Result<(Model, State), BuildError> {
+        check_settings(&definition.settings)?;
+        let mut bodies = Vec::new();
+        let (mut rest, mut start, mut velocity) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut deformable, mut friction_material) = (Vec::new(), Vec::new());
+        let mut elastic = ElasticTets::default();
+        let (mut faces, mut wires, mut points) = (Vec::new(), Vec::new(), Vec::new());
+        let names = friction_names(definition);
+        for body in &definition.bodies {
+            check_body(body)?;
+            let first = rest.len();
+            let first_tet = elastic.len();
+            rest.extend_from_slice(&body.rest);
+            start.extend_from_slice(if body.start.is_empty() { &body.rest } else { &body.start });
+            if body.velocity.is_empty() {
+                velocity.resize(rest.len(), Vec3::zeros());
+            } else {
+                velocity.extend_from_slice(&body.velocity);
+            }
+            let shift = |v: u32| v + first as u32;
+            let obstacle = match &body.kind {
+                BodyKind::Volume { tets, density, material, overrides } => {
+                    let exceptions: BTreeMap<u32, _> =
+                        overrides.iter().map(|&(e, d, m)| (e, (d, m))).collect();
+                    for (e, tet) in tets.iter().enumerate() {
+                        let (rho, law) =
+                            exceptions.get(&(e as u32)).copied().unwrap_or((*density, *material));
+                        elastic.push(tet.map(shift), &rest, rho, law).map_err(|_| {
+                            BuildError::Element {
+                                body: body.name.clone(),
+                                element: e as u32,
+                                vertices: *tet,
+                                what: "inverted or flat at rest",
+                            }
+                        })?;
+                    }
+                    let boundary = topology::boundary_faces(tets).map_err(|e| {
+                        BuildError::Body { body: body.name.clone(), problem: e.to_string() }
+                    })?;
+                    faces.extend(boundary.iter().map(|f| f.map(shift)));
+                    false
+                }
+                BodyKind::Obstacle { triangles, edges, points: bare } => {
+                    faces.extend(triangles.iter().map(|f| f.map(shift)));
+                    wires.extend(edges.iter().map(|e| e.map(shift)));
+                    points.extend(bare.iter().map(|&p| shift(p)));
+                    true
+                }
+            };
+            deformable.resize(rest.len(), !obstacle);
+            let material = names.iter().position(|n| *n == body.friction_material).unwrap_or(0);
+            friction_material.resize(rest.len(), material as u16);
+            bodies.push(Body {
+                name: body.name.clone(),
+                vertices: first..rest.len(),
+                tets: first_tet..elastic.len(),
+                obstacle,
+            });
+        }
+        if elastic.is_empty() {
+            return Err(BuildError::NothingToSimulate);
+        }
+        check_start(&bodies, &elastic, &start)?;
+        let mut mass = vec![0.0; rest.len()];
+        elastic.add_masses(&mut mass);
+        check_masses(&bodies, &deformable, &mass)?;
+        let n_deformable = deformable.iter().filter(|d| **d).count();
+        let mean_mass = mass.iter().sum::<f64>() / n_deformable as f64;
+        let mean_density = mass.iter().sum::<f64>() / elastic.total_volume();
+        let length = bounding_diagonal(&rest, &deformable);
+        let mut collision = CollisionMesh::new(rest.clone(), faces, &wires, &points);
+        collision.mobile.clone_from(&deformable);
+        apply_no_contact(&mut collision, &bodies, definition);
+        add_obstacle_masses(&mut mass, &collision, &deformable, mean_density, mean_mass);
+        let half_space_vertices =
+            collision.vertices.iter().copied().filter(|&v| deformable[v as usize]).collect();
+        let half_spaces = half_spaces(definition, &names)?;
+        let friction =
+            FrictionTable::new(names, &definition.settings.friction);
+        let scripts = definition
+            .prescribed
+            .iter()
+            .map(|p| Script::new(p, &bodies, &start))
+            .collect::<Result<_, _>>()?;
+        let forces = forces(definition, &bodies, &mass)?;
+        let resolved = resolve(&definition.settings, length);
+        let state = State::start(start, velocity);
+        let model = Model {
+            bodies,
+            rest,
+            mass,
+            mean_mass,
+            deformable,
+            elastic,
+            collision,
+            half_space_vertices,
+            half_spaces,
+            friction_material,
+            friction,
+            scripts,
+            forces,
+            gravity: definition.gravity,
+            length,
+            resolved,
+        };
+        Ok((model, state))
+    }
+
+    /// Number of vertices.
+    pub fn vertex_count(&self) -> usize {
+        self.rest.len()
+    }
+
+    /// The body of a vertex and the vertex's index within it.
+    pub fn locate(&self, vertex: u32) -> (&Body, u32) {
+        let v = vertex as usize;
+        let body = self.bodies.partition_point(|b| b.vertices.end <= v);
+        (&self.bodies[body], (v - self.bodies[body].vertices.start) as u32)
+    }
+
+    /// "vertex 3 of 'ball'".
+    pub fn describe_vertex(&self, vertex: u32) -> String {
+        let (body, local) = self.locate(vertex);
+        format!("vertex {local} of '{}'", body.name)
+    }
+
+    /// "edge (3, 7) of 'ball'", "triangle (1, 2, 3) of 'board'" or "vertex 3 of 'ball'".
+    pub fn describe_primitive(&self, vertices: &[u32]) -> String {
+        let (body, _) = self.locate(vertices[0]);
+        let local: Vec<String> =
+            vertices.iter().map(|&v| self.locate(v).1.to_string()).collect();
+        match local.len() {
+            1 => format!("vertex {} of '{}'", local[0], body.name),
+            2 => format!("edge ({}) of '{}'", local.join(", "), body.name),
+            3 => format!("triangle ({}) of '{}'", local.join(", "), body.name),
+            _ => format!("tetrahedron ({}) of '{}'", local.join(", "), body.name),
+        }
+    }
+}
+
+fn check_settings(s: &Settings) -> Result<(), BuildError> {
+    let positive = |key, value: f64| {
+        if value > 0.0 && value.is_finite() {
+            Ok(())
+        } else {
+            let must = "it must be a positive, finite number";
+            Err(BuildError::Setting { key, value: value.to_string(), must })
+        }
+    };
+    positive("time.step", s.time.step)?;
+    positive("time.end", s.time.end)?;
+    positive("contact.d_hat_relative", s.contact.d_hat_relative)?;
+    positive("contact.d_hat", s.contact.d_hat.unwrap_or(1.0))?;
+    positive("contact.stiffness", s.contact.stiffness.unwrap_or(1.0))?;
+    positive("friction.stick_speed_relative", s.friction.stick_speed_relative)?;
+    positive("friction.stick_speed", s.friction.stick_speed.unwrap_or(1.0))?;
+    positive("solver.velocity_tolerance_relative", s.solver.velocity_tolerance_relative)?;
+    positive("solver.velocity_tolerance", s.solver.velocity_tolerance.unwrap_or(1.0))?;
+    positive("solver.linear_tolerance", s.solver.linear_tolerance)?;
+    let at_least_one = |key, value: u32| {
+        if value >= 1 {
+            Ok(())
+        } else {
+            let must = "it must be at least 1";
+            Err(BuildError::Setting { key, value: value.to_string(), must })
+        }
+    };
+    at_least_one("solver.max_iterations", s.solver.max_iterations)?;
+    at_least_one("friction.max_lagging", s.friction.max_lagging)?;
+    if let Lagging::Count(n) = s.friction.lagging {
+        at_least_one("friction.lagging", n)?;
+    }
+    if s.friction.coefficient < 0.0 || !s.friction.coefficient.is_finite() {
+        let must = "it must be a finite number, at least 0";
+        let value = s.friction.coefficient.to_string();
+        return Err(BuildError::Setting { key: "friction.coefficient", value, must });
+    }
+    Ok(())
+}
+
+fn check_body(body: &BodyDef) -> Result<(), BuildError> {
+    let err = |problem: String| Err(BuildError::Body { body: body.name.clone(), problem });
+    let n = body.rest.len();
+    if n == 0 {
+        return err("it has no vertices".into());
+    }
+    for (what, array) in [("start", &body.start), ("velocity", &body.velocity)] {
+        if !array.is_empty() && array.len() != n {
+            return err(format!("`{what}` has {} entries for {n} vertices", array.len()));
+        }
+    }
+    for (what, array) in [
+        ("the rest position", &body.rest),
+        ("the start position", &body.start),
+        ("the velocity", &body.velocity),
+    ] {
+        if let Some(vertex) = array.iter().position(|p| !p.iter().all(|c| c.is_finite())) {
+            return Err(BuildError::NotFinite {
+                body: body.name.clone(),
+                vertex: vertex as u32,
+                what,
+            });
+        }
+    }
+    let indices: Box<dyn Iterator<Item = u32>> = match &body.kind {
+        BodyKind::Volume { tets, density, material, overrides } => {
+            for (_, rho, m) in std::iter::once(&(0, *density, *material)).chain(overrides) {
+                if !(*rho > 0.0 && rho.is_finite()) {
+                    return err(format!("density {rho} kg/m³ must be positive and finite"));
+                }
+                if !(m.young_modulus > 0.0 && m.young_modulus.is_finite()) {
+                    return err(format!("Young's modulus {} Pa must be positive", m.young_modulus));
+                }
+                if !(m.poisson_ratio > -1.0 && m.poisson_ratio < 0.5) {
+                    return err(format!("Poisson's ratio {} must be in (-1, 0.5)", m.poisson_ratio));
+                }
+            }
+            if tets.is_empty() {
+                return err("a volume needs tetrahedra".into());
+            }
+            Box::new(tets.iter().flatten().copied())
+        }
+        BodyKind::Obstacle { triangles, edges, points } => {
+            if triangles.is_empty() && edges.is_empty() && points.is_empty() {
+                return err("an obstacle needs triangles, edges or points".into());
+            }
+            Box::new(
+                triangles
+                    .iter()
+                    .flatten()
+                    .chain(edges.iter().flatten())
+                    .chain(points.iter())
+                    .copied(),
+            )
+        }
+    };
+    if let Some(bad) = indices.into_iter().find(|&i| i as usize >= n) {
+        return err(format!("an element refers to vertex {bad}, but there are only {n} vertices"));
+    }
+    Ok(())
+}
+
+fn check_start(bodies: &[Body], elastic: &ElasticTets, x: &[Vec3]) -> Result<(), BuildError> {
+    for body in bodies {
+        for e in body.tets.clone() {
+            let global = elastic.vertices[e];
+            let p = global.map(|v| x[v as usize]);
+            if (p[1] - p[0]).cross(&(p[2] - p[0])).dot(&(p[3] - p[0])) <= 0.0 {
+                return Err(BuildError::Element {
+                    body: body.name.clone(),
+                    element: (e - body.tets.start) as u32,
+                    vertices: global.map(|v| v - body.vertices.start as u32),
+                    what: "inverted or flat at the start",
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A vertex without an element has no mass and would make the system singular.
+fn check_masses(bodies: &[Body], deformable: &[bool], mass: &[f64]) -> Result<(), BuildError> {
+    for body in bodies {
+        for v in body.vertices.clone() {
+            if deformable[v] && mass[v] <= 0.0 {
+                let problem = format!(
+                    "vertex {} belongs to no tetrahedron; remove it from the mesh",
+                    v - body.vertices.start
+                );
+                return Err(BuildError::Body { body: body.name.clone(), problem });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn friction_names(definition: &Definition) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    let bodies = definition.bodies.iter().map(|b| &b.friction_material);
+    for name in bodies.chain(definition.half_spaces.iter().map(|h| &h.friction_material)) {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    names
+}
+
+fn half_spaces(
+    definition: &Definition,
+    names: &[String],
+) -> Result<Vec<HalfSpace>, BuildError> {
+    let build = |h: &crate::definition::HalfSpaceDef| {
+        let norm = h.normal.norm();
+        if !(norm > 0.0 && norm.is_finite() && h.origin.iter().all(|c| c.is_finite())) {
+            return Err(BuildError::Body {
+                body: h.name.clone(),
+                problem: "a half-space needs a finite origin and a normal of positive length".into(),
+            });
+        }
+        let normal = h.normal / norm;
+        let material = names.iter().position(|n| *n == h.friction_material).unwrap_or(0);
+        Ok(HalfSpace {
+            name: h.name.clone(),
+            normal,
+            offset: normal.dot(&h.origin),
+            friction_material: material as u16,
+        })
+    };
+    definition.half_spaces.iter().map(build).collect()
+}
+
+fn forces(
+    definition: &Definition,
+    bodies: &[Body],
+    mass: &[f64],
+) -> Result<Vec<Force>, BuildError> {
+    let build = |f: &crate::definition::ForceDef| {
+        let body = &bodies[f.body];
+        let vertices = globalise(&f.name, body, &f.vertices)?;
+        let acceleration = match f.load {
+            Load::Acceleration(a) => a,
+            Load::Force(total) => total / vertices.iter().map(|&v| mass[v as usize]).sum::<f64>(),
+        };
+        Ok(Force { vertices, acceleration, t0: f.t0, t1: f.t1 })
+    };
+    definition.forces.iter().map(build).collect()
+}
+
+/// Scene-wide numbers of a body's vertices.
+pub(crate) fn globalise(
+    name: &str,
+    body: &Body,
+    vertices: &[u32],
+) -> Result<Vec<u32>, BuildError> {
+    let (first, n) = (body.vertices.start as u32, body.vertices.len() as u32);
+    let fail = |problem: String| Err(BuildError::Body { body: body.name.clone(), problem });
+    if vertices.is_empty() {
+        return fail(format!("'{name}' selects no vertex"));
+    }
+    if let Some(bad) = vertices.iter().find(|v| **v >= n) {
+        return fail(format!("'{name}' refers to vertex {bad}, but there are only {n}"));
+    }
+    Ok(vertices.iter().map(|v| v + first).collect())
+}
+
+fn bounding_diagonal(rest: &[Vec3], deformable: &[bool]) -> f64 {
+    let mut low = Vec3::repeat(f64::INFINITY);
+    let mut high = -low;
+    for (p, _) in rest.iter().zip(deformable).filter(|(_, d)| **d) {
+        low = low.inf(p);
+        high = high.sup(p);
+    }
+    (high - low).norm()
+}
+
+/// Bodies become collision groups where some pair of them ignores each other.
+fn apply_no_contact(collision: &mut CollisionMesh, bodies: &[Body], definition: &Definition) {
+    let own = !definition.settings.contact.self_contact;
+    if definition.no_contact.is_empty() && !own {
+        return;
+    }
+    let n = bodies.len();
+    collision.groups = n;
+    collision.excluded = vec![false; n * n];
+    for (g, body) in bodies.iter().enumerate() {
+        collision.group[body.vertices.clone()].fill(g as u16);
+        collision.excluded[g * n + g] = own;
+    }
+    for &(a, b) in &definition.no_contact {
+        collision.excluded[a * n + b] = true;
+        collision.excluded[b * n + a] = true;
+    }
+}
+
+/// Fictitious masses of obstacle vertices, which only scale the penalty that moves them when
+/// something is in the way: ρ times a half-ball whose diameter is the mean length of the incident
+/// edges, π L³/12; bare points take the mean nodal mass [Li 2020, suppl. E].
+fn add_obstacle_masses(
+    mass: &mut [f64],
+    collision: &CollisionMesh,
+    deformable: &[bool],
+    density: f64,
+    mean_mass: f64,
+) {
+    let mut sum = vec![(0.0, 0u32); mass.len()];
+    for e in &collision.edges {
+        let length = (collision.rest[e[0] as usize] - collision.rest[e[1] as usize]).norm();
+        for &v in e {
+            let (s, n) = &mut sum[v as usize];
+            (*s, *n) = (*s + length, *n + 1);
+        }
+    }
+    for v in (0..mass.len()).filter(|&v| !deformable[v]) {
+        let (s, n) = sum[v];
+        mass[v] = if n > 0 && s > 0.0 {
+            density * std::f64::consts::PI * (s / f64::from(n)).powi(3) / 12.0
+        } else {
+            mean_mass
+        };
+    }
+}
+
+fn resolve(settings: &Settings, length: f64) -> Resolved {
+    let (t, c, f, s) = (&settings.time, &settings.contact, &settings.friction, &settings.solver);
+    Resolved {
+        h: t.step,
+        // a step count that is an integer up to round-off is that integer
+        steps: ((t.end / t.step) * (1.0 - 1e-12)).ceil() as usize,
+        d_hat: c.d_hat.unwrap_or(c.d_hat_relative * length),
+        stick_speed: f.stick_speed.unwrap_or(f.stick_speed_relative * length),
+        velocity_tolerance: s
+            .velocity_tolerance
+            .unwrap_or(s.velocity_tolerance_relative * length),
+        lagging: match f.lagging {
+            Lagging::Count(n) => Some(n),
+            Lagging::Until(_) => None,
+        },
+        settings: settings.clone(),
+    }
+}

@@ -1,0 +1,133 @@
+//! Projected Newton with a filtered line search [Li 2020, Alg. 1].
+//!
+//! Every iterate is free of intersections and inversions: the step length starts below the first
+//! time of impact and below the first inversion, and is halved until the potential falls.
+
+use super::{Iterate, Minimiser};
+use crate::error::StepError;
+use crate::line_search::{self, Limit, Move};
+use crate::potential::IncrementalPotential;
+use crate::report::{StepOutcome, StepReport};
+use crate::timing::timed;
+use standoff_linalg::Vec3;
+use standoff_sparse::SolveError;
+
+/// Consecutive iterations that move by less than `TINY` of the Newton direction before the step
+/// counts as stalled.
+const PATIENCE: usize = 200;
+const TINY: f64 = 1e-8;
+
+/// Consecutive iterations without a decrease above round-off after which the minimum is reached to
+/// working precision.
+const ROUND_OFF_ITERATIONS: usize = 4;
+
+/// Raised diagonals tried before a linear system is given up.
+const REGULARISATIONS: usize = 8;
+
+/// Minimises `potential` from `it`, which becomes the last iterate.
+///
+/// Stops after the step whose Newton direction p has ‖p‖∞/h below the tolerance; that step is taken
+/// too, as in [Li 2020, Alg. 1], so the error left is of second order.
+///
+/// # Errors
+/// A non-finite number, an unsolvable system, a blocked boundary motion, an audit's finding. A
+/// stall is not an error here but an outcome.
+pub fn minimise(
+    potential: &mut IncrementalPotential<'_>,
+    it: &mut Iterate,
+    work: &mut Minimiser,
+    report: &mut StepReport,
+) -> Result<StepOutcome, StepError> {
+    let model = potential.model;
+    let (h, tolerance) = (model.resolved.h, model.resolved.velocity_tolerance);
+    let (mut stuck, mut round_off) = (0, 0);
+    for _ in 0..model.resolved.settings.solver.max_iterations {
+        report.newton_iterations += 1;
+        let gradient = potential.gradient(&it.x, &it.active, &mut report.seconds);
+        let p = direction(potential, it, &gradient, work, report)?;
+        report.residual_speed = largest(&p) / h;
+        let close = potential.close_pairs(it);
+        let Move { alpha, limit, within_round_off } =
+            line_search::search(potential, it, &p, &gradient, work, report)?;
+        potential.stiffen(&close, it);
+        round_off = if within_round_off { round_off + 1 } else { 0 };
+        let settled = report.residual_speed < tolerance || round_off >= ROUND_OFF_ITERATIONS;
+        if potential.equality.is_some() {
+            potential.advance_boundary(it, settled, report)?;
+        } else if settled {
+            return Ok(StepOutcome::Converged);
+        }
+        stuck = if alpha < TINY { stuck + 1 } else { 0 };
+        if stuck >= PATIENCE || alpha == 0.0 && !settled {
+            return Ok(match limit {
+                Limit::Inversion => StepOutcome::StalledInversion,
+                Limit::Contact | Limit::HalfSpace => StepOutcome::StalledCcd,
+                Limit::None => StepOutcome::StalledLineSearch,
+            });
+        }
+    }
+    Ok(StepOutcome::IterationLimit)
+}
+
+/// p = −H⁻¹ ∇E with the projected Hessian H. Where round-off makes H indefinite, its diagonal is
+/// raised, ten times more at each try.
+pub fn direction(
+    potential: &IncrementalPotential<'_>,
+    it: &Iterate,
+    gradient: &[Vec3],
+    work: &mut Minimiser,
+    report: &mut StepReport,
+) -> Result<Vec<Vec3>, StepError> {
+    let fail = |report: &StepReport, reason: String| StepError::LinearSolve {
+        step: report.step as usize,
+        iteration: report.newton_iterations as usize,
+        reason,
+    };
+    let Minimiser { system, linear, .. } = work;
+    system
+        .assemble(potential, &it.x, &it.active, &mut report.seconds)
+        .map_err(|e| fail(report, e.to_string()))?;
+    let mut rhs = system.gather(gradient);
+    rhs.iter_mut().for_each(|g| *g = -*g);
+    let mut p = vec![Vec3::zeros(); rhs.len()];
+    let mut raise = 1e-12 * system.largest_diagonal();
+    for _ in 0..REGULARISATIONS {
+        let solved = timed(&mut report.seconds.factorisation, || {
+            linear.solve(system.matrix(), &rhs, &mut p)
+        });
+        match solved {
+            Ok(solve) => {
+                report.linear_iterations += solve.iterations.max(1) as u64;
+                return Ok(system.spread(&p, gradient.len()));
+            }
+            // an inexact direction is still one of descent
+            Err(SolveError::NotConverged { iterations, .. }) if descends(&p, &rhs) => {
+                report.linear_iterations += iterations as u64;
+                return Ok(system.spread(&p, gradient.len()));
+            }
+            Err(SolveError::NotFinite { what }) => {
+                return Err(StepError::NotFinite {
+                    step: report.step as usize,
+                    what: "the Newton system",
+                    place: Some(what.to_string()),
+                });
+            }
+            Err(SolveError::NotPositiveDefinite { .. } | SolveError::NegativeCurvature { .. }) => {
+                system.raise_diagonal(raise);
+                raise *= 10.0;
+            }
+            Err(e) => return Err(fail(report, e.to_string())),
+        }
+    }
+    Err(fail(report, "the matrix stays indefinite although its diagonal was raised".into()))
+}
+
+fn descends(p: &[Vec3], minus_gradient: &[Vec3]) -> bool {
+    let slope: f64 = p.iter().zip(minus_gradient).map(|(a, b)| a.dot(b)).sum();
+    slope > 0.0 && slope.is_finite()
+}
+
+/// Largest Euclidean norm of a vertex' entry.
+pub fn largest(p: &[Vec3]) -> f64 {
+    p.iter().map(|v| v.norm_squared()).fold(0.0, f64::max).sqrt()
+}

@@ -1,0 +1,137 @@
+//! The time step.
+
+use crate::boundary::Targets;
+use crate::error::StepError;
+use crate::line_search::KEEP_PLANE_GAP;
+use crate::model::Model;
+use crate::potential::IncrementalPotential;
+use crate::report::{StepOutcome, StepReport};
+use crate::solver::projected_newton::{self, largest};
+use crate::solver::{Iterate, Minimiser};
+use crate::state::State;
+use crate::timing::timed;
+use crate::{audit, energetics};
+use standoff_linalg::Vec3;
+use std::time::Instant;
+
+/// Part of a gap that the direct motion of prescribed vertices keeps at least.
+const KEEP_GAP_BOUNDARY: f64 = 0.5;
+
+/// One time step: the new state with its report and the contact forces (N, `#V`), or an error and
+/// nothing changed.
+pub fn step(
+    model: &Model,
+    state: &State,
+    work: &mut Minimiser,
+) -> Result<(State, StepReport, Vec<Vec3>), StepError> {
+    let clock = Instant::now();
+    let h = model.resolved.h;
+    let mut report = StepReport { step: state.step as u64 + 1, ..StepReport::default() };
+
+    // where prescribed vertices have to go, and how far they get at once
+    let targets = Targets::new(model, state);
+    let mut potential = IncrementalPotential::new(model, state, &targets);
+    let mut it = move_prescribed(&mut potential, &targets, state, work, &mut report);
+    work.system.forget_contacts();
+
+    // minimise, with friction forces from the last minimiser
+    potential.init_stiffness(&it);
+    potential.lag_friction(&it);
+    let outcome = loop {
+        let outcome = projected_newton::minimise(&mut potential, &mut it, work, &mut report)?;
+        report.lagging_iterations += 1;
+        let last = model.resolved.lagging == Some(report.lagging_iterations as u32);
+        if outcome != StepOutcome::Converged || last || !potential.may_have_friction(&it) {
+            break outcome;
+        }
+        potential.lag_friction(&it);
+        let g = potential.gradient(&it.x, &it.active, &mut report.seconds);
+        let p = projected_newton::direction(&potential, &it, &g, work, &mut report)?;
+        if largest(&p) / h < model.resolved.velocity_tolerance {
+            break StepOutcome::Converged;
+        }
+        if report.lagging_iterations >= u64::from(model.resolved.settings.friction.max_lagging) {
+            break StepOutcome::LaggingLimit;
+        }
+    };
+    if outcome.is_stall() {
+        return Err(stalled(&potential, &it, outcome, &report));
+    }
+    audit::check_step(model, &it.x, &mut report)?;
+
+    // the new state
+    let integrator = model.resolved.settings.time.integrator.at(state);
+    let (v, a) = (0..it.x.len()).map(|i| integrator.advance(state, i, it.x[i], h)).unzip();
+    let mut scripted = it.x.clone();
+    for i in (0..scripted.len()).filter(|&i| targets.prescribed[i]) {
+        scripted[i] = targets.x[i];
+    }
+    let forces = potential.contact_forces(&it);
+    let count = state.step + 1;
+    let new = State {
+        step: count,
+        time: count as f64 * h,
+        x: it.x.clone(),
+        v,
+        a,
+        x_previous: state.x.clone(),
+        v_previous: state.v.clone(),
+        scripted,
+    };
+    report.outcome = outcome;
+    potential.record_contacts(&it, &mut report);
+    energetics::record(model, &new, &mut report);
+    report.seconds.total = clock.elapsed().as_secs_f64();
+    Ok((new, report, forces))
+}
+
+/// Moves the prescribed vertices towards their targets as far as that is safe while all others
+/// stand still; where something is in the way, constraints take over the rest.
+fn move_prescribed(
+    potential: &mut IncrementalPotential<'_>,
+    targets: &Targets,
+    state: &State,
+    work: &mut Minimiser,
+    report: &mut StepReport,
+) -> Iterate {
+    let model = potential.model;
+    let mut x = state.x.clone();
+    let mut dx = vec![Vec3::zeros(); x.len()];
+    for &v in &targets.moving {
+        dx[v as usize] = targets.x[v as usize] - x[v as usize];
+    }
+    timed(&mut report.seconds.broad_phase, || work.detector.sweep(model, &x, &dx));
+    if !targets.moving.is_empty() {
+        let alpha = timed(&mut report.seconds.ccd, || {
+            let inversion = model.elastic.max_step(&x, &dx);
+            let plane = work.detector.max_plane_step(model, &x, &dx, KEEP_PLANE_GAP);
+            let start = inversion.min(plane);
+            start.min(work.detector.max_step(model, &x, &dx, KEEP_GAP_BOUNDARY, start))
+        });
+        if alpha < 1.0 {
+            potential.constrain(targets, &x);
+        }
+        for &v in &targets.moving {
+            let v = v as usize;
+            x[v] = if alpha < 1.0 { x[v] + alpha * dx[v] } else { targets.x[v] };
+        }
+    }
+    let active = timed(&mut report.seconds.contact, || work.detector.active(model, &x));
+    Iterate { x, active }
+}
+
+/// The error of a step that could not go on, with the closest pair for a culprit.
+fn stalled(
+    potential: &IncrementalPotential<'_>,
+    it: &Iterate,
+    outcome: StepOutcome,
+    report: &StepReport,
+) -> StepError {
+    StepError::Stalled {
+        step: report.step as usize,
+        iterations: report.newton_iterations as usize,
+        reason: potential.describe_stall(outcome, it),
+        residual: report.residual_speed,
+        tolerance: potential.model.resolved.velocity_tolerance,
+    }
+}

@@ -1,0 +1,188 @@
+//! The Newton system: Hessian blocks of all summands scattered into one 3×3-block sparse matrix
+//! over the free vertices.
+
+use crate::collisions::ActiveSet;
+use crate::model::Model;
+use crate::potential::IncrementalPotential;
+use crate::report::PhaseSeconds;
+use crate::timing::timed;
+use rayon::prelude::*;
+use standoff_linalg::{Mat3, Vec3};
+use standoff_sparse::{BlockMatrix, BlockPattern, MatrixError, StencilAssembly};
+use std::sync::Arc;
+
+/// Matrix, pattern and scatter maps for one set of free vertices; kept while that set holds.
+#[derive(Debug, Clone)]
+pub struct System {
+    free: Vec<bool>,
+    /// Row of each vertex, or `BlockPattern::ELIMINATED`.
+    row: Vec<u32>,
+    /// Scene-wide vertex of each row.
+    vertex: Vec<u32>,
+    /// Elastic part on its own pattern, and that pattern's place in the whole.
+    elastic: BlockMatrix,
+    tets: StencilAssembly<4>,
+    element_hessians: Vec<[[Mat3; 4]; 4]>,
+    embedding: Vec<u32>,
+    /// The whole.
+    matrix: BlockMatrix,
+}
+
+impl System {
+    /// Prepares the scatter maps of the elastic part for the given free vertices.
+    pub fn new(model: &Model, free: &[bool]) -> Result<Self, MatrixError> {
+        let mut row = vec![BlockPattern::ELIMINATED; free.len()];
+        let vertex: Vec<u32> = (0..free.len() as u32).filter(|&v| free[v as usize]).collect();
+        for (r, &v) in vertex.iter().enumerate() {
+            row[v as usize] = r as u32;
+        }
+        let stencils: Vec<[u32; 4]> =
+            model.elastic.vertices.iter().map(|t| t.map(|v| row[v as usize])).collect();
+        let pattern = Arc::new(BlockPattern::from_stencils(
+            vertex.len(),
+            stencils.iter().map(|s| &s[..]),
+        )?);
+        let tets = StencilAssembly::new(pattern.clone(), &stencils)?;
+        let embedding = (0..pattern.block_count() as u32).collect();
+        Ok(Self {
+            free: free.to_vec(),
+            row,
+            vertex,
+            elastic: BlockMatrix::zeros(pattern.clone()),
+            tets,
+            element_hessians: Vec::new(),
+            embedding,
+            matrix: BlockMatrix::zeros(pattern),
+        })
+    }
+
+    /// Forgets the contact blocks of earlier steps, so that what follows is a function of the state
+    /// alone.
+    pub fn forget_contacts(&mut self) {
+        let base = self.elastic.pattern().clone();
+        self.embedding = (0..base.block_count() as u32).collect();
+        self.matrix.reset(base);
+    }
+
+    /// The Hessian of the incremental potential at x, each summand projected to be positive
+    /// semidefinite.
+    pub fn assemble(
+        &mut self,
+        potential: &IncrementalPotential<'_>,
+        x: &[Vec3],
+        active: &ActiveSet,
+        seconds: &mut PhaseSeconds,
+    ) -> Result<(), MatrixError> {
+        if self.free != potential.free {
+            *self = Self::new(potential.model, &potential.free)?;
+        }
+        let scale = potential.scale;
+        let blocks: Vec<_> = timed(&mut seconds.contact, || contact_hessians(potential, x, active));
+        timed(&mut seconds.elasticity, || {
+            potential.model.elastic.hessians_psd(x, &mut self.element_hessians);
+        });
+        timed(&mut seconds.assembly, || {
+            self.reserve(&blocks)?;
+            self.elastic.set_zero();
+            self.tets.add_to(&mut self.elastic, &self.element_hessians)?;
+            self.matrix.set_zero();
+            self.matrix.add_embedded(&self.elastic, &self.embedding)?;
+            for (vertices, hessian) in &blocks {
+                self.matrix.add_stencil(&self.rows(vertices), hessian)?;
+            }
+            for block in self.matrix.blocks_mut() {
+                *block *= scale;
+            }
+            self.matrix.add_diagonal(&self.diagonal(potential))
+        })
+    }
+
+    /// The assembled matrix.
+    pub fn matrix(&self) -> &BlockMatrix {
+        &self.matrix
+    }
+
+    /// Adds `d` to every diagonal entry.
+    pub fn raise_diagonal(&mut self, d: f64) {
+        for row in 0..self.matrix.n() {
+            *self.matrix.diagonal_block_mut(row) += Mat3::from_diagonal_element(d);
+        }
+    }
+
+    /// The largest diagonal entry.
+    pub fn largest_diagonal(&self) -> f64 {
+        let block = |row| self.matrix.diagonal_block(row).diagonal().max();
+        (0..self.matrix.n()).map(block).fold(0.0, f64::max)
+    }
+
+    /// Masses, and the curvature of the equality constraints.
+    fn diagonal(&self, potential: &IncrementalPotential<'_>) -> Vec<f64> {
+        let mass = |&v: &u32| {
+            if potential.inertial[v as usize] { potential.model.mass[v as usize] } else { 0.0 }
+        };
+        let mut diagonal: Vec<f64> = self.vertex.iter().map(mass).collect();
+        if let Some(equality) = &potential.equality {
+            for (k, &v) in equality.vertices.iter().enumerate() {
+                if let Some(d) = diagonal.get_mut(self.row[v as usize] as usize) {
+                    *d += equality.curvature(k);
+                }
+            }
+        }
+        diagonal
+    }
+
+    fn rows(&self, vertices: &[u32; 4]) -> [u32; 4] {
+        vertices.map(|v| *self.row.get(v as usize).unwrap_or(&BlockPattern::ELIMINATED))
+    }
+
+    /// Makes room for the contacts' blocks. The pattern only grows, so that symbolic work is kept,
+    /// until less than half of its contact blocks are in use.
+    fn reserve(&mut self, blocks: &[([u32; 4], [[Mat3; 4]; 4])]) -> Result<(), MatrixError> {
+        let stencils: Vec<[u32; 4]> = blocks.iter().map(|(v, _)| self.rows(v)).collect();
+        let mut pairs = BlockPattern::stencil_pairs(stencils.iter().map(|s| &s[..]));
+        pairs.sort_unstable();
+        pairs.dedup();
+        let base = self.elastic.pattern();
+        let mut pattern = self.matrix.pattern().union(&pairs)?;
+        let extra = pattern.block_count() - base.block_count();
+        if extra > 2 * pairs.len() + 64 {
+            pattern = base.union(&pairs)?;
+        }
+        if !Arc::ptr_eq(&pattern, self.matrix.pattern()) {
+            self.embedding = base.embedding(&pattern)?;
+            self.matrix.reset(pattern);
+        }
+        Ok(())
+    }
+
+    /// The rows' entries of a vector over all vertices.
+    pub fn gather(&self, g: &[Vec3]) -> Vec<Vec3> {
+        self.vertex.iter().map(|&v| g[v as usize]).collect()
+    }
+
+    /// Spreads a vector over the free rows to all vertices, zero elsewhere.
+    pub fn spread(&self, rows: &[Vec3], n: usize) -> Vec<Vec3> {
+        let mut all = vec![Vec3::zeros(); n];
+        for (&v, r) in self.vertex.iter().zip(rows) {
+            all[v as usize] = *r;
+        }
+        all
+    }
+}
+
+/// Vertices (`u32::MAX` where a stencil has fewer than four) and PSD Hessian of every contact and
+/// friction summand, in a fixed order.
+fn contact_hessians(
+    potential: &IncrementalPotential<'_>,
+    x: &[Vec3],
+    active: &ActiveSet,
+) -> Vec<([u32; 4], [[Mat3; 4]; 4])> {
+    let barrier = &potential.barrier;
+    let pairs = active.pairs.contacts().par_iter().map(|c| (c.vertices, barrier.hessian_psd(c, x)));
+    let friction =
+        potential.friction.contacts().par_iter().map(|c| (c.vertices, c.hessian_psd(x)));
+    let mut blocks: Vec<_> = pairs.collect();
+    blocks.extend(active.plane_hessians(barrier, x));
+    blocks.par_extend(friction);
+    blocks
+}

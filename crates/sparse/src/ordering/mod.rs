@@ -1,0 +1,161 @@
+//! Fill-reducing orders of the block rows ("vertices") of a symmetric matrix.
+//!
+//! Orders are found on the graph of the blocks, which is 3× smaller than that of the scalars and
+//! gives the same fill. Every order is a pure function of the pattern.
+
+mod elimination;
+#[cfg(feature = "metis")]
+mod metis;
+
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::sparse::SymbolicSparseColMatRef;
+use faer::sparse::linalg::amd;
+
+pub use elimination::EliminationTree;
+
+use crate::BlockPattern;
+
+/// How the vertices are ordered for a factorisation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Ordering {
+    /// Minimum degree; on graphs where the factor is large enough to repay it also nested
+    /// dissection, and of the two the one with fewer operations.
+    #[default]
+    Automatic,
+    /// Nested dissection by METIS. Minimum degree where the feature `metis` is off, the graph has
+    /// fewer than 50 vertices, or METIS fails.
+    NestedDissection,
+    /// Approximate minimum degree.
+    MinimumDegree,
+    /// As numbered (but see [`VertexOrder`] on postorder).
+    Natural,
+}
+
+/// A bijection between old and new numbers 0..n.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Permutation {
+    new_to_old: Vec<u32>,
+    old_to_new: Vec<u32>,
+}
+
+impl Permutation {
+    /// From the list of old numbers in their new order; `None` where this is no bijection.
+    pub fn from_new_to_old(new_to_old: Vec<u32>) -> Option<Self> {
+        let mut old_to_new = vec![u32::MAX; new_to_old.len()];
+        for (new, &old) in new_to_old.iter().enumerate() {
+            let slot = old_to_new.get_mut(old as usize)?;
+            if *slot != u32::MAX {
+                return None;
+            }
+            *slot = u32::try_from(new).ok()?;
+        }
+        Some(Self { new_to_old, old_to_new })
+    }
+
+    /// The old numbers in their new order.
+    pub fn new_to_old(&self) -> &[u32] {
+        &self.new_to_old
+    }
+
+    /// The new number of each old one.
+    pub fn old_to_new(&self) -> &[u32] {
+        &self.old_to_new
+    }
+
+    fn identity(n: usize) -> Self {
+        let numbers: Vec<u32> = (0..n as u32).collect();
+        Self { new_to_old: numbers.clone(), old_to_new: numbers }
+    }
+
+    /// First `self`, then `next`, which maps new numbers to newer ones.
+    fn then(&self, next: &Self) -> Self {
+        let at = |map: &[u32], k: &u32| map[*k as usize];
+        Self {
+            new_to_old: next.new_to_old.iter().map(|k| at(&self.new_to_old, k)).collect(),
+            old_to_new: self.old_to_new.iter().map(|k| at(&next.old_to_new, k)).collect(),
+        }
+    }
+}
+
+/// An order of the vertices and the elimination tree that it implies.
+///
+/// Orders are brought into postorder of the tree: equivalent in fill, and the columns of a
+/// supernode become neighbours.
+#[derive(Debug, Clone)]
+pub struct VertexOrder {
+    /// Between the numbers of the pattern (old) and the order of elimination (new).
+    pub permutation: Permutation,
+    /// In the order of elimination.
+    pub tree: EliminationTree,
+}
+
+/// Vertices below which METIS is not asked.
+const SMALL: usize = 50;
+
+/// Block operations of the factorisation per (vertex + edge) from which METIS repays its time:
+/// measured with `examples/solver_table.rs`.
+const REPAID: f64 = 60.0;
+
+impl VertexOrder {
+    /// Orders the vertices of a pattern.
+    pub fn new(pattern: &BlockPattern, ordering: Ordering) -> Self {
+        let minimum_degree = || Self::complete(pattern, minimum_degree(pattern));
+        match ordering {
+            Ordering::Natural => Self::complete(pattern, Permutation::identity(pattern.n())),
+            Ordering::MinimumDegree => minimum_degree(),
+            Ordering::NestedDissection => match nested_dissection(pattern) {
+                Some(permutation) => Self::complete(pattern, permutation),
+                None => minimum_degree(),
+            },
+            Ordering::Automatic => {
+                let order = minimum_degree();
+                if order.tree.operations() < REPAID * pattern.block_count() as f64 {
+                    return order;
+                }
+                match nested_dissection(pattern).map(|p| Self::complete(pattern, p)) {
+                    Some(other) if other.tree.operations() < order.tree.operations() => other,
+                    _ => order,
+                }
+            }
+        }
+    }
+
+    /// Adds the elimination tree and brings both into postorder.
+    fn complete(pattern: &BlockPattern, permutation: Permutation) -> Self {
+        let tree = EliminationTree::new(pattern, &permutation);
+        let postorder = tree.postorder();
+        Self { permutation: permutation.then(&postorder), tree: tree.renumbered(&postorder) }
+    }
+}
+
+/// Approximate minimum degree by faer; the natural order where that fails.
+fn minimum_degree(pattern: &BlockPattern) -> Permutation {
+    let n = pattern.n();
+    let find = || -> Option<Permutation> {
+        let graph = SymbolicSparseColMatRef::new_checked(
+            n,
+            n,
+            pattern.col_ptr(),
+            None,
+            pattern.row_idx(),
+        );
+        let (mut new_to_old, mut old_to_new) = (vec![0u32; n], vec![0u32; n]);
+        let request = amd::order_scratch::<u32>(n, pattern.block_count());
+        let mut memory = MemBuffer::try_new(request).ok()?;
+        let stack = MemStack::new(&mut memory);
+        amd::order(&mut new_to_old, &mut old_to_new, graph, amd::Control::default(), stack).ok()?;
+        Permutation::from_new_to_old(new_to_old)
+    };
+    find().unwrap_or_else(|| Permutation::identity(n))
+}
+
+/// Nested dissection; `None` where METIS is absent, not worth asking or fails.
+fn nested_dissection(pattern: &BlockPattern) -> Option<Permutation> {
+    if pattern.n() < SMALL {
+        return None;
+    }
+    #[cfg(feature = "metis")]
+    return metis::nested_dissection(pattern);
+    #[cfg(not(feature = "metis"))]
+    None
+}

@@ -1,0 +1,242 @@
+//! Direct solution by sparse Cholesky factorisation P A Pᵀ = L Lᵀ with faer's supernodal kernels.
+//!
+//! Sequential on purpose: see [`Cholesky`].
+
+use std::sync::Arc;
+
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt::factor::{LltError as PivotError, LltRegularization};
+use faer::mat::MatMut;
+use faer::sparse::SparseColMatRef;
+use faer::sparse::linalg::cholesky::supernodal::{
+    SupernodalLltRef, factorize_supernodal_numeric_llt, factorize_supernodal_numeric_llt_scratch,
+};
+use faer::{Conj, Par};
+use standoff_linalg::Vec3;
+
+use super::aligned::AlignedBuffer;
+use super::symbolic::Symbolic;
+use super::{LinearSolver, SolveReport, check_matrix, check_rhs, check_sizes, residual};
+use crate::{BlockMatrix, BlockPattern, Ordering, SolveError, pattern, vector};
+
+/// Sparse Cholesky factorisation with iterative refinement.
+///
+/// The symbolic factorisation is kept as long as matrices have the same pattern (the same object
+/// or the same contents). It is a function of the pattern alone, so a caller who wants to keep it
+/// while contacts come and go gives all matrices a common superset pattern; blocks of zeros cost
+/// operations but do no harm. Memory is kept too: factorising again on a pattern of the same size
+/// allocates nothing.
+///
+/// Uses one thread: the bits of faer's parallel kernels depend on the number of threads, and below
+/// some 50,000 degrees of freedom they gain nothing.
+pub struct Cholesky {
+    /// Residual ‖b − A x‖₂ / ‖b‖₂ above which a solution is refined.
+    pub refinement_threshold: f64,
+    /// Refinement steps at most.
+    pub max_refinements: usize,
+    /// Residual ‖b − A x‖₂ / ‖b‖₂ above which the solution is refused: a matrix that is singular
+    /// to working precision can pass the factorisation.
+    pub tolerance: f64,
+    ordering: Ordering,
+    symbolic: Option<Symbolic>,
+    /// Whether `factor` is that of the last matrix.
+    factorized: bool,
+    /// Values of the permuted scalar matrix.
+    values: Vec<f64>,
+    factor: AlignedBuffer,
+    memory: Option<MemBuffer>,
+    /// Permuted right-hand side, then solution.
+    permuted: AlignedBuffer,
+    residual: Vec<Vec3>,
+    correction: Vec<Vec3>,
+}
+
+impl Cholesky {
+    /// A solver that orders by the given method; refines residuals above 1e-10 at most 3 times and
+    /// refuses those above 1e-3.
+    pub fn new(ordering: Ordering) -> Self {
+        Self {
+            refinement_threshold: 1e-10,
+            max_refinements: 3,
+            tolerance: 1e-3,
+            ordering,
+            symbolic: None,
+            factorized: false,
+            values: Vec::new(),
+            factor: AlignedBuffer::default(),
+            memory: None,
+            permuted: AlignedBuffer::default(),
+            residual: Vec::new(),
+            correction: Vec::new(),
+        }
+    }
+
+    /// Orders and analyses a pattern, unless the last one was the same; returns whether it did.
+    pub fn analyze(&mut self, pattern: &Arc<BlockPattern>) -> Result<bool, SolveError> {
+        if self.symbolic.as_ref().is_some_and(|s| pattern::same(&s.pattern, pattern)) {
+            return Ok(false);
+        }
+        // free first: the old structure is of no use any more
+        self.symbolic = None;
+        self.factorized = false;
+        let symbolic = Symbolic::new(pattern.clone(), self.ordering)?;
+        let nonzeros = symbolic.factor.len_val();
+        let out_of_memory = || SolveError::OutOfMemory { nonzeros };
+        let n = 3 * pattern.n();
+        self.factor.reserve(nonzeros).map_err(|_| out_of_memory())?;
+        self.permuted.reserve(n).map_err(|_| out_of_memory())?;
+        self.values.resize(9 * pattern.block_count(), 0.0);
+        let factorize = factorize_supernodal_numeric_llt_scratch::<usize, f64>(
+            &symbolic.factor,
+            Par::Seq,
+            Default::default(),
+        );
+        let solve = symbolic.factor.solve_in_place_scratch::<f64>(1, Par::Seq);
+        // aligned as a whole, for the same reason as the buffers
+        let request = factorize.or(solve).or(faer::dyn_stack::StackReq::new_aligned::<u8>(64, 64));
+        if self.memory.as_ref().is_none_or(|m| m.len() < request.size_bytes()) {
+            self.memory = Some(MemBuffer::try_new(request).map_err(|_| out_of_memory())?);
+        }
+        self.symbolic = Some(symbolic);
+        Ok(true)
+    }
+
+    /// Factorises a matrix, for any number of [`back_solve`](Self::back_solve)s; returns whether
+    /// its pattern had to be analysed.
+    pub fn factorize(&mut self, a: &BlockMatrix) -> Result<bool, SolveError> {
+        self.factorized = false;
+        check_matrix(a)?;
+        let analyzed = self.analyze(a.pattern())?;
+        let (Some(symbolic), Some(memory)) = (&self.symbolic, &mut self.memory) else {
+            return Err(SolveError::NotFactorized);
+        };
+        if a.n() > 0 {
+            symbolic.permute(a, &mut self.values);
+            let result = factorize_supernodal_numeric_llt(
+                self.factor.get_mut(symbolic.factor.len_val()),
+                SparseColMatRef::new(symbolic.lower.as_ref(), &self.values),
+                LltRegularization::default(),
+                &symbolic.factor,
+                Par::Seq,
+                MemStack::new(memory),
+                Default::default(),
+            );
+            if let Err(PivotError::NonPositivePivot { index }) = result {
+                let block = symbolic.order.permutation.new_to_old()[index / 3] as usize;
+                return Err(SolveError::NotPositiveDefinite { block });
+            }
+        }
+        self.factorized = true;
+        Ok(analyzed)
+    }
+
+    /// x ← A⁻¹ b with the last factor, without refinement.
+    pub fn back_solve(&mut self, b: &[Vec3], x: &mut [Vec3]) -> Result<(), SolveError> {
+        let (Some(symbolic), Some(memory), true) =
+            (&self.symbolic, &mut self.memory, self.factorized)
+        else {
+            return Err(SolveError::NotFactorized);
+        };
+        let n = symbolic.pattern.n();
+        check_sizes(n, b, x)?;
+        if n == 0 {
+            return Ok(());
+        }
+        let permuted = self.permuted.get_mut(3 * n);
+        let new_to_old = symbolic.order.permutation.new_to_old();
+        for (chunk, &old) in permuted.chunks_exact_mut(3).zip(new_to_old) {
+            chunk.copy_from_slice(b[old as usize].as_slice());
+        }
+        let values = self.factor.get(symbolic.factor.len_val());
+        SupernodalLltRef::new(&symbolic.factor, values).solve_in_place_with_conj(
+            Conj::No,
+            MatMut::from_column_major_slice_mut(permuted, 3 * n, 1),
+            Par::Seq,
+            MemStack::new(memory),
+        );
+        for (chunk, &old) in self.permuted.get(3 * n).chunks_exact(3).zip(new_to_old) {
+            x[old as usize] = Vec3::new(chunk[0], chunk[1], chunk[2]);
+        }
+        Ok(())
+    }
+
+    /// Entries of the factor of the last analysed pattern, the zeros of relaxed supernodes among
+    /// them.
+    pub fn factor_nonzeros(&self) -> usize {
+        self.symbolic.as_ref().map_or(0, |s| s.factor.len_val())
+    }
+
+    /// Solves by the factor of `a`, refines while that helps, and judges the outcome.
+    fn solve_refined(
+        &mut self,
+        a: &BlockMatrix,
+        b: &[Vec3],
+        x: &mut [Vec3],
+    ) -> Result<(usize, f64), SolveError> {
+        self.back_solve(b, x)?;
+        let b_norm = vector::norm(b);
+        if b_norm == 0.0 {
+            return Ok((0, 0.0));
+        }
+        let mut r = std::mem::take(&mut self.residual);
+        let mut dx = std::mem::take(&mut self.correction);
+        r.resize(b.len(), Vec3::zeros());
+        dx.resize(b.len(), Vec3::zeros());
+        let mut relative = residual(a, b, x, &mut r) / b_norm;
+        let mut steps = 0;
+        while relative > self.refinement_threshold && steps < self.max_refinements {
+            self.back_solve(&r, &mut dx)?;
+            vector::axpy(x, 1.0, &dx);
+            let refined = residual(a, b, x, &mut r) / b_norm;
+            steps += 1;
+            // also for NaN
+            if !(refined < relative) {
+                vector::axpy(x, -1.0, &dx);
+                break;
+            }
+            relative = refined;
+        }
+        (self.residual, self.correction) = (r, dx);
+        if !vector::is_finite(x) || !relative.is_finite() {
+            return Err(SolveError::NotFinite { what: "solution" });
+        }
+        if relative > self.tolerance {
+            return Err(SolveError::NotConverged {
+                iterations: steps,
+                relative_residual: relative,
+                tolerance: self.tolerance,
+            });
+        }
+        Ok((steps, relative))
+    }
+}
+
+impl std::fmt::Debug for Cholesky {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Cholesky")
+            .field("ordering", &self.ordering)
+            .field("factor_nonzeros", &self.factor_nonzeros())
+            .field("factorized", &self.factorized)
+            .finish_non_exhaustive()
+    }
+}
+
+impl LinearSolver for Cholesky {
+    fn solve(
+        &mut self,
+        a: &BlockMatrix,
+        b: &[Vec3],
+        x: &mut [Vec3],
+    ) -> Result<SolveReport, SolveError> {
+        check_sizes(a.n(), b, x)?;
+        check_rhs(b)?;
+        let analyzed = self.factorize(a)?;
+        let (iterations, relative_residual) = self.solve_refined(a, b, x)?;
+        Ok(SolveReport {
+            iterations,
+            relative_residual,
+            analyzed,
+            factor_nonzeros: self.factor_nonzeros(),
+        })
+    }
+}

@@ -1,0 +1,71 @@
+//! Linear solvers on block matrices, one file each.
+
+mod aligned;
+mod cholesky;
+mod incomplete_cholesky;
+mod pcg;
+mod symbolic;
+
+use standoff_linalg::Vec3;
+
+pub use cholesky::Cholesky;
+pub use pcg::{ConjugateGradient, Preconditioner};
+
+use crate::{BlockMatrix, SolveError, vector};
+
+/// How a system was solved.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct SolveReport {
+    /// Iterations of an iterative solver, refinement steps of a direct one.
+    pub iterations: usize,
+    /// ‖b − A x‖₂ / ‖b‖₂, computed from x; 0 where b = 0.
+    pub relative_residual: f64,
+    /// Whether ordering and symbolic factorisation had to be done for this matrix.
+    pub analyzed: bool,
+    /// Entries of the (possibly incomplete) factor; 0 without one.
+    pub factor_nonzeros: usize,
+}
+
+/// Solves A x = b with a symmetric positive definite A.
+///
+/// An implementation may keep memory and symbolic work between calls, but the bits of x must be a
+/// function of `a` and `b` alone, so that a resumed run repeats them. What x holds before the call
+/// is not read; after an error it holds no solution.
+pub trait LinearSolver: Send {
+    /// Solves A x = b.
+    fn solve(
+        &mut self,
+        a: &BlockMatrix,
+        b: &[Vec3],
+        x: &mut [Vec3],
+    ) -> Result<SolveReport, SolveError>;
+}
+
+fn check_sizes(n: usize, b: &[Vec3], x: &[Vec3]) -> Result<(), SolveError> {
+    for (what, found) in [("right-hand side", b.len()), ("solution", x.len())] {
+        if found != n {
+            return Err(SolveError::SizeMismatch { n, what, found });
+        }
+    }
+    Ok(())
+}
+
+fn check_matrix(a: &BlockMatrix) -> Result<(), SolveError> {
+    if a.is_finite() { Ok(()) } else { Err(SolveError::NotFinite { what: "matrix" }) }
+}
+
+fn check_rhs(b: &[Vec3]) -> Result<(), SolveError> {
+    if vector::is_finite(b) {
+        Ok(())
+    } else {
+        Err(SolveError::NotFinite { what: "right-hand side" })
+    }
+}
+
+/// r ← b − A x; returns ‖r‖₂. Lengths are the caller's duty.
+fn residual(a: &BlockMatrix, b: &[Vec3], x: &[Vec3], r: &mut [Vec3]) -> f64 {
+    let product = a.mul_vec_into(x, r);
+    debug_assert!(product.is_ok(), "lengths were checked on entry");
+    vector::map2(r, b, |r, b| *r = b - *r);
+    vector::norm(r)
+}
