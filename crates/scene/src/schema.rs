@@ -78,3 +78,26 @@ fn add_titles(schema: &mut Json) {
     }
     object.values_mut().for_each(add_titles);
 }
+
+/// Names and descriptions of the values of a setting with a fixed choice, such as `Law`.
+pub fn choices(definition: &str) -> Vec<(String, String)> {
+    let schema = raw();
+    let Some(choice) = schema.get("$defs").and_then(|d| d.get(definition)) else {
+        return Vec::new();
+    };
+    let text = |value: &Json, key: &str| {
+        value.get(key).and_then(Json::as_str).unwrap_or_default().replace('\n', " ")
+    };
+    let documented = choice.get("oneOf").and_then(Json::as_array).into_iter().flatten();
+    let plain = choice.get("enum").and_then(Json::as_array).into_iter().flatten();
+    documented
+        .flat_map(|v| match v.get("const") {
+            Some(_) => vec![(text(v, "const"), text(v, "description"))],
+            None => {
+                let names = v.get("enum").and_then(Json::as_array).into_iter().flatten();
+                names.filter_map(|n| Some((n.as_str()?.to_owned(), text(v, "description")))).collect()
+            }
+        })
+        .chain(plain.filter_map(|n| Some((n.as_str()?.to_owned(), String::new()))))
+        .collect()
+}

@@ -65,6 +65,18 @@ impl Scene {
         resolve(file, &At::root(&document), &folder)
     }
 
+    /// Number of steps to the end of the simulation.
+    pub fn steps(&self) -> u64 {
+        // an end that is a multiple of the step up to rounding takes no extra step
+        ((self.file.time.end / self.file.time.step) * (1.0 - 1e-12)).ceil() as u64
+    }
+
+    /// Ends the simulation after this many steps.
+    pub fn set_steps(&mut self, steps: u64) {
+        self.file.time.end = self.file.time.step * steps as f64;
+        self.definition.settings.time.end = self.file.time.end;
+    }
+
     /// The scene as TOML with every default written out; running it gives the same run.
     pub fn resolved_toml(&self) -> Result<String, toml::ser::Error> {
         let body = toml::to_string(&self.file)?;
@@ -104,13 +116,11 @@ fn resolve(mut file: SceneFile, at: &At<'_>, folder: &Path) -> Result<Scene, Sce
             friction: file.friction.clone(),
             solver: file.solver.clone(),
         },
-        friction: file.friction.pairs.clone(),
-        default_friction: file.friction.coefficient,
         ..Definition::default()
     };
     half_spaces(&mut file, at, &mut definition)?;
     let notes = object::resolve_all(&mut file, at, folder, &mut definition)?;
-    check_friction_names(&definition, at)?;
+    check_friction_names(&file, &definition, at)?;
     Ok(Scene { definition, output: file.output.clone(), file, notes })
 }
 
@@ -172,13 +182,17 @@ fn half_spaces(
 }
 
 /// Every name in `[[friction.pairs]]` must be that of something in the scene.
-fn check_friction_names(definition: &Definition, at: &At<'_>) -> Result<(), SceneError> {
+fn check_friction_names(
+    file: &SceneFile,
+    definition: &Definition,
+    at: &At<'_>,
+) -> Result<(), SceneError> {
     let bodies = definition.bodies.iter().map(|b| &b.friction_material);
     let half_spaces = definition.half_spaces.iter().map(|h| &h.friction_material);
     let mut known: Vec<String> = bodies.chain(half_spaces).cloned().collect();
     known.sort();
     known.dedup();
-    for (k, pair) in definition.friction.iter().enumerate() {
+    for (k, pair) in file.friction.pairs.iter().enumerate() {
         let at = at.key("friction").key("pairs").index(k);
         for (side, name) in [&pair.materials.0, &pair.materials.1].into_iter().enumerate() {
             if !known.contains(name) {
@@ -193,7 +207,7 @@ fn check_friction_names(definition: &Definition, at: &At<'_>) -> Result<(), Scen
         let same = |p: &(String, String)| {
             *p == pair.materials || (p.1 == pair.materials.0 && p.0 == pair.materials.1)
         };
-        if definition.friction[..k].iter().any(|p| same(&p.materials)) {
+        if file.friction.pairs[..k].iter().any(|p| same(&p.materials)) {
             let (a, b) = &pair.materials;
             let what = format!("the pair of friction materials '{a}' and '{b}' is given twice");
             return Err(at.key("materials").invalid(what));
