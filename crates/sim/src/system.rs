@@ -37,7 +37,7 @@ impl System {
             row[v as usize] = r as u32;
         }
         let stencils: Vec<[u32; 4]> =
-            model.elastic.vertices.iter().map(|t| t.map(|v| row[v as usize])).collect();
+            model.elastic.vertices().iter().map(|t| t.map(|v| row[v as usize])).collect();
         let pattern = Arc::new(BlockPattern::from_stencils(
             vertex.len(),
             stencils.iter().map(|s| &s[..]),
@@ -79,7 +79,8 @@ impl System {
         let scale = potential.scale;
         let blocks: Vec<_> = timed(&mut seconds.contact, || contact_hessians(potential, x, active));
         timed(&mut seconds.elasticity, || {
-            potential.model.elastic.hessians_psd(x, &mut self.element_hessians);
+            let elastic = &potential.model.elastic;
+            elastic.hessians(0..elastic.len(), x, &mut self.element_hessians);
         });
         timed(&mut seconds.assembly, || {
             self.reserve(&blocks)?;
