@@ -3,7 +3,7 @@
 
 use crate::boundary::Script;
 use crate::definition::{BodyDef, BodyKind, Definition, Load};
-use crate::contact::{HalfSpace, Weighting};
+use crate::contact::{FrictionMaterials, HalfSpace, Weighting};
 use crate::energy::tet::{ElasticTets, TetError};
 use crate::error::BuildError;
 use crate::material::Material;
@@ -25,40 +25,6 @@ pub struct Body {
     pub tets: Range<usize>,
     /// Whether it is a kinematic obstacle.
     pub obstacle: bool,
-}
-
-/// Coulomb coefficients of pairs of friction materials.
-#[derive(Debug, Clone, Default)]
-pub struct FrictionTable {
-    names: Vec<String>,
-    coefficient: Vec<f64>,
-}
-
-impl FrictionTable {
-    fn new(names: Vec<String>, settings: &FrictionSettings) -> Self {
-        let n = names.len();
-        let mut table = Self { coefficient: vec![settings.coefficient; n * n], names };
-        for pair in &settings.pairs {
-            let find = |name: &str| table.names.iter().position(|m| m == name);
-            // a pair that names a material without a body has no effect
-            if let (Some(a), Some(b)) = (find(&pair.materials.0), find(&pair.materials.1)) {
-                table.coefficient[a * n + b] = pair.coefficient;
-                table.coefficient[b * n + a] = pair.coefficient;
-            }
-        }
-        table
-    }
-
-    /// Coefficient μ between two materials.
-    #[inline]
-    pub fn coefficient(&self, a: u16, b: u16) -> f64 {
-        self.coefficient[a as usize * self.names.len() + b as usize]
-    }
-
-    /// Whether any pair has friction.
-    pub fn any(&self) -> bool {
-        self.coefficient.iter().any(|&m| m > 0.0)
-    }
 }
 
 /// A load on vertices during a time interval.
@@ -116,14 +82,12 @@ pub struct Model {
     pub half_spaces: Vec<HalfSpace>,
     /// Their names.
     pub half_space_names: Vec<String>,
-    /// Their friction materials.
-    pub half_space_friction: Vec<u16>,
     /// How contact pairs are weighted.
     pub weighting: Weighting,
-    /// Friction material of each vertex (`#V`).
-    pub friction_material: Vec<u16>,
-    /// Coefficients between friction materials.
-    pub friction: FrictionTable,
+    /// Friction materials of vertices and half-spaces and the coefficients between them.
+    pub friction: FrictionMaterials,
+    /// Whether any coefficient is positive.
+    pub has_friction: bool,
     /// Prescribed motions.
     pub scripts: Vec<Script>,
     /// Loads.
@@ -224,8 +188,12 @@ impl Model {
         } else {
             Weighting::default()
         };
-        let friction =
-            FrictionTable::new(names, &definition.settings.friction);
+        let friction = FrictionMaterials {
+            vertex: friction_material,
+            half_space: half_space_friction,
+            coefficients: friction_coefficients(&names, &definition.settings.friction),
+            count: names.len(),
+        };
         let scripts = definition
             .prescribed
             .iter()
@@ -245,9 +213,8 @@ impl Model {
             half_space_vertices,
             half_spaces,
             half_space_names: definition.half_spaces.iter().map(|h| h.name.clone()).collect(),
-            half_space_friction,
             weighting,
-            friction_material,
+            has_friction: friction.coefficients.iter().any(|&m| m > 0.0),
             friction,
             scripts,
             forces,
@@ -465,6 +432,20 @@ fn friction_names(definition: &Definition) -> Vec<String> {
         }
     }
     names
+}
+
+/// Symmetric table of coefficients; a pair that names a material without a body has no effect.
+fn friction_coefficients(names: &[String], settings: &FrictionSettings) -> Vec<f64> {
+    let n = names.len();
+    let mut table = vec![settings.coefficient; n * n];
+    for pair in &settings.pairs {
+        let find = |name: &str| names.iter().position(|m| m == name);
+        if let (Some(a), Some(b)) = (find(&pair.materials.0), find(&pair.materials.1)) {
+            table[a * n + b] = pair.coefficient;
+            table[b * n + a] = pair.coefficient;
+        }
+    }
+    table
 }
 
 fn material_index(names: &[String], name: &str) -> u16 {
