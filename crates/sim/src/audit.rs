@@ -5,18 +5,24 @@ use crate::model::Model;
 use crate::report::StepReport;
 use crate::settings::AuditLevel;
 use crate::timing::timed;
-use standoff_geometry::audit;
+use standoff_geometry::CollisionMesh;
+use standoff_geometry::audit::{self, Pair};
 use standoff_linalg::Vec3;
 
 /// What an audit can find.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Violation {
-    /// An edge meets a triangle: scene-wide vertices of both.
+    /// Two surface primitives have a point in common: scene-wide vertices of both.
     Intersection {
-        /// The edge.
-        edge: [u32; 2],
-        /// The triangle.
-        face: [u32; 3],
+        /// Vertices of the one.
+        a: Vec<u32>,
+        /// Vertices of the other.
+        b: Vec<u32>,
+    },
+    /// A coordinate is NaN or infinite.
+    NotFinite {
+        /// Scene-wide vertex.
+        vertex: u32,
     },
     /// A tetrahedron has no positive volume: its index in `Model::elastic` and its vertices.
     Inversion {
@@ -40,18 +46,19 @@ impl Violation {
     /// The violation in the words of the scene.
     pub fn describe(&self, model: &Model) -> String {
         match self {
-            Self::Intersection { edge, face } => format!(
-                "{} meets {}",
-                model.describe_primitive(edge),
-                model.describe_primitive(face)
-            ),
+            Self::Intersection { a, b } => {
+                format!("{} meets {}", model.describe_primitive(a), model.describe_primitive(b))
+            }
+            Self::NotFinite { vertex } => {
+                format!("the position of {} is not finite", model.describe_vertex(*vertex))
+            }
             Self::Inversion { vertices, .. } => {
                 format!("{} is inverted or flat", model.describe_primitive(vertices))
             }
             Self::HalfSpace { vertex, half_space, depth } => format!(
                 "{} is {depth:.3e} m behind the plane of half-space '{}'",
                 model.describe_vertex(*vertex),
-                model.half_spaces[*half_space].name
+                model.half_space_names[*half_space]
             ),
         }
     }
@@ -59,30 +66,38 @@ impl Violation {
 
 /// All violations at positions `x` (`#V`), in a fixed order.
 pub fn violations(model: &Model, x: &[Vec3]) -> Vec<Violation> {
-    let mut found: Vec<Violation> = half_space_violations(model, x);
-    found.extend(audit::audit_inversions(&model.elastic.vertices, x).into_iter().map(|element| {
-        Violation::Inversion { element, vertices: model.elastic.vertices[element as usize] }
-    }));
-    found.extend(audit::audit_intersections(&model.collision, x).into_iter().map(|i| {
-        Violation::Intersection {
-            edge: model.collision.edges[i.edge as usize],
-            face: model.collision.faces[i.face as usize],
-        }
-    }));
-    found
-}
-
-fn half_space_violations(model: &Model, x: &[Vec3]) -> Vec<Violation> {
-    let mut found = Vec::new();
+    let mesh = &model.collision;
+    let mut found: Vec<Violation> =
+        audit::non_finite(x).into_iter().map(|vertex| Violation::NotFinite { vertex }).collect();
     for (half_space, plane) in model.half_spaces.iter().enumerate() {
         for &vertex in &model.half_space_vertices {
-            let gap = plane.gap(&x[vertex as usize]);
+            let gap = plane.signed_distance(&x[vertex as usize]);
             if gap <= 0.0 {
                 found.push(Violation::HalfSpace { vertex, half_space, depth: -gap });
             }
         }
     }
+    let tets = model.elastic.vertices();
+    found.extend(audit::audit_inversions(tets, x).into_iter().map(|element| {
+        Violation::Inversion { element, vertices: tets[element as usize] }
+    }));
+    found.extend(audit::audit_intersections(mesh, x).into_iter().map(|pair| {
+        let (a, b) = vertices_of(mesh, pair);
+        Violation::Intersection { a, b }
+    }));
     found
+}
+
+fn vertices_of(mesh: &CollisionMesh, pair: Pair) -> (Vec<u32>, Vec<u32>) {
+    let edge = |e: u32| mesh.edges[e as usize].to_vec();
+    let face = |f: u32| mesh.faces[f as usize].to_vec();
+    match pair {
+        Pair::EdgeFace { edge: e, face: f } => (edge(e), face(f)),
+        Pair::EdgeEdge { edges } => (edge(edges[0]), edge(edges[1])),
+        Pair::FaceVertex { face: f, vertex } => (face(f), vec![vertex]),
+        Pair::EdgeVertex { edge: e, vertex } => (edge(e), vec![vertex]),
+        Pair::VertexVertex { vertices } => (vec![vertices[0]], vec![vertices[1]]),
+    }
 }
 
 /// Audits the end of a step where the settings ask for it.

@@ -2,8 +2,11 @@
 //! it there when something is in the way [Li 2020, suppl. E].
 
 use crate::definition::{Motion, Pivot, PrescribedDef};
-use crate::error::BuildError;
+use crate::error::{BuildError, StepError};
 use crate::model::{Body, Model, globalise};
+use crate::potential::IncrementalPotential;
+use crate::report::StepReport;
+use crate::solver::Iterate;
 use crate::state::State;
 use standoff_linalg::nalgebra::{Rotation3, Unit};
 use standoff_linalg::{Mat3, Vec3};
@@ -99,6 +102,58 @@ fn centre(points: impl Iterator<Item = Vec3>) -> Vec3 {
     0.5 * (low + high)
 }
 
+/// After a Newton iteration: holds the prescribed vertices once they have arrived, else tightens
+/// their constraints whenever the minimisation has `settled` under the present ones.
+///
+/// # Errors
+/// `BlockedMotion` where tightening has long brought no progress.
+pub(crate) fn advance(
+    potential: &mut IncrementalPotential<'_>,
+    it: &Iterate,
+    settled: bool,
+    report: &StepReport,
+) -> Result<(), StepError> {
+    let Some(equality) = &mut potential.equality else { return Ok(()) };
+    let progress = equality.progress(&it.x);
+    if progress >= ARRIVED {
+        potential.release();
+    } else if settled {
+        if equality.blocked(progress) {
+            return Err(blocked(potential, it, progress, report));
+        }
+        equality.update(&it.x);
+    }
+    Ok(())
+}
+
+/// The error of a motion that something blocks: the vertex furthest from its target names the
+/// script, the closest pair that involves a constrained vertex the obstacle.
+fn blocked(
+    potential: &IncrementalPotential<'_>,
+    it: &Iterate,
+    progress: f64,
+    report: &StepReport,
+) -> StepError {
+    let model = potential.model;
+    let (mut furthest, mut worst) = (None, 0.0);
+    for equality in &potential.equality {
+        for (&v, target) in equality.vertices.iter().zip(&equality.target) {
+            let distance = (it.x[v as usize] - target).norm();
+            if distance > worst {
+                (furthest, worst) = (Some(v), distance);
+            }
+        }
+    }
+    let name = model.scripts.iter().find(|s| furthest.is_some_and(|v| s.vertices.contains(&v)));
+    let closest = potential.describe_closest(it);
+    StepError::BlockedMotion {
+        step: report.step as usize,
+        name: name.map_or_else(|| "(unnamed)".into(), |s| s.name.clone()),
+        progress: 100.0 * progress.max(0.0),
+        reason: closest.unwrap_or_else(|| "elements would invert".into()),
+    }
+}
+
 /// Where the vertices have to be at the end of a step.
 #[derive(Debug, Clone)]
 pub struct Targets {
@@ -152,7 +207,15 @@ pub struct Equality {
     stiffness: f64,
     /// Σ ‖x̂ − xⁿ‖².
     way2: f64,
+    /// Updates since the progress last grew by `NOTICEABLE`, and that progress.
+    idle: (usize, f64),
 }
+
+/// Progress at which the vertices are held where they are [Li 2020, suppl. E].
+const ARRIVED: f64 = 0.999;
+/// Updates without noticeable progress after which a motion counts as blocked.
+const PATIENCE: usize = 60;
+const NOTICEABLE: f64 = 1e-4;
 
 impl Equality {
     /// Constraints for `targets.moving`, with zero multipliers and stiffness 1e6; `x` are the
@@ -163,7 +226,7 @@ impl Equality {
         let mass = vertices.iter().map(|&v| model.mass[v as usize]).collect();
         let way2 = distance2(&vertices, &target, x);
         let lambda = vec![Vec3::zeros(); vertices.len()];
-        Self { vertices, target, mass, lambda, stiffness: 1e6, way2 }
+        Self { vertices, target, mass, lambda, stiffness: 1e6, way2, idle: (0, 0.0) }
     }
 
     /// Progress η_A = 1 − √(Σ‖x̂ − x‖² / Σ‖x̂ − xⁿ‖²) [Li 2020, suppl. Eq. 5].
@@ -184,6 +247,16 @@ impl Equality {
             let r = x[self.vertices[k] as usize] - self.target[k];
             self.lambda[k] -= self.stiffness * self.mass[k].sqrt() * r;
         }
+    }
+
+    /// Whether updates no longer bring the vertices closer to their targets.
+    fn blocked(&mut self, progress: f64) -> bool {
+        self.idle = if progress > self.idle.1 + NOTICEABLE {
+            (0, progress)
+        } else {
+            (self.idle.0 + 1, self.idle.1)
+        };
+        self.idle.0 > PATIENCE
     }
 
     /// Value of the energy.

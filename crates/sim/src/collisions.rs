@@ -1,20 +1,56 @@
-//! Which pairs are close: one sweep of the broad phase per Newton direction serves the contacts at
-//! every point of the line search and the largest admissible step.
+//! Which pairs are close: one sweep of the broad phase per direction serves the largest admissible
+//! step and the contacts at every point of the line search.
 
-use crate::contact::friction::FrictionSet;
-use crate::contact::pairs::{ContactSet, HalfSpaceContact};
-use crate::contact::potential::BarrierPotential;
+use crate::contact::ContactSet;
 use crate::model::Model;
 use crate::settings::Ccd;
 use standoff_geometry::broad_phase::{BroadPhase, Candidates};
-use standoff_geometry::ccd;
+use standoff_geometry::ccd::{self, Method};
 use standoff_linalg::Vec3;
 
-/// All contacts (distance below d̂) at one position.
-#[derive(Debug, Clone, Default)]
-pub struct ActiveSet {
-    /// Between surface primitives.
-    pub pairs: ContactSet,
-    /// Between surface vertices and half-spaces.
-    pub planes: Vec<HalfSpaceContact>,
+/// Trees, buffers and the pairs of the last sweep.
+#[derive(Debug, Default)]
+pub struct Detector {
+    broad_phase: BroadPhase,
+    candidates: Candidates,
+}
+
+impl Detector {
+    /// Finds every pair that comes within d̂ (+ ξ) anywhere on the way from x to x + dx.
+    pub fn sweep(&mut self, model: &Model, x: &[Vec3], dx: &[Vec3]) {
+        let inflation = 0.5 * model.resolved.d_hat;
+        let mesh = &model.collision;
+        self.broad_phase.swept_candidates(mesh, x, dx, inflation, &mut self.candidates);
+    }
+
+    /// All contacts at a point of the last sweep.
+    pub fn active(&self, model: &Model, x: &[Vec3]) -> ContactSet {
+        ContactSet::build(
+            &self.candidates,
+            &model.collision,
+            &model.half_spaces,
+            x,
+            model.resolved.d_hat,
+            &model.weighting,
+        )
+    }
+
+    /// The largest step t ≤ `t_max` of the last sweep along which every pair of surfaces keeps the
+    /// part `keep` of its gap.
+    pub fn max_step(&self, model: &Model, x: &[Vec3], dx: &[Vec3], keep: f64, t_max: f64) -> f64 {
+        let method = match model.resolved.settings.contact.ccd {
+            Ccd::Additive => Method::Additive,
+            Ccd::Inclusion => Method::Inclusion,
+        };
+        ccd::max_step(&model.collision, x, dx, &self.candidates, method, keep, t_max)
+    }
+
+    /// The largest step t ≤ 1 along which every vertex keeps the part `keep` of its gap to every
+    /// half-space.
+    pub fn max_plane_step(&self, model: &Model, x: &[Vec3], dx: &[Vec3], keep: f64) -> f64 {
+        let vertices = &model.half_space_vertices;
+        model.half_spaces.iter().fold(1.0, |t, plane| {
+            ccd::half_space_max_step(x, dx, vertices, &plane.origin, &plane.normal, 0.0, keep, t)
+        })
+    }
 }

@@ -117,6 +117,24 @@ pub struct PrescribedDef {
     pub t0: f64,
     /// See `t0`.
     pub t1: f64,
+    /// Ends the prescription for good before `t1`.
+    pub until: Option<Condition>,
+}
+
+/// A condition on the positions at the start of a step. It is tested in every step in which its
+/// prescription would act; once it holds, the prescription does not act in that step nor in any
+/// later one.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Condition {
+    /// All vertices of the bodies lie strictly beyond a plane: n·x > `offset`.
+    AllBeyond {
+        /// Indices of the bodies.
+        bodies: Vec<usize>,
+        /// Normal n of the plane, of length 1.
+        normal: Vec3,
+        /// n·o of a point o of the plane, m.
+        offset: f64,
+    },
 }
 
 /// A prescribed motion.

@@ -109,7 +109,8 @@ pub enum StepError {
     /// No step along any descent direction lowers the energy although the residual is large.
     #[error(
         "step {step} stalled after {iterations} Newton iterations: {reason}; the largest nodal Newton \
-         step is {residual:.3e} m/s, the tolerance {tolerance:.3e} m/s. {hint}"
+         step is {residual:.3e} m/s, the tolerance {tolerance:.3e} m/s. Reduce `time.step`, or look \
+         for bodies that are squeezed or driven into each other"
     )]
     Stalled {
         /// Index of the step.
@@ -122,8 +123,6 @@ pub enum StepError {
         residual: f64,
         /// The velocity tolerance, m/s.
         tolerance: f64,
-        /// What the user can do.
-        hint: &'static str,
     },
     /// Prescribed vertices cannot reach their targets.
     #[error(

@@ -2,7 +2,6 @@
 //! element upright, then halving until the potential falls [Li 2020, §4.4].
 
 use crate::audit;
-use crate::error::StepError;
 use crate::potential::IncrementalPotential;
 use crate::report::StepReport;
 use crate::settings::AuditLevel;
@@ -50,12 +49,12 @@ pub fn search(
     gradient: &[Vec3],
     work: &mut Minimiser,
     report: &mut StepReport,
-) -> Result<Move, StepError> {
+) -> Move {
     let model = potential.model;
     timed(&mut report.seconds.broad_phase, || work.detector.sweep(model, &it.x, p));
     let (mut alpha, limit) = admissible(potential, it, p, work, report);
     let slope: f64 = gradient.iter().zip(p).map(|(g, p)| g.dot(p)).sum();
-    let before = potential.value(&it.x, &it.active, &mut report.seconds);
+    let before = potential.value(it, &mut report.seconds);
     let mut trial = it.clone();
     for _ in 0..HALVINGS {
         for v in 0..trial.x.len() {
@@ -63,15 +62,15 @@ pub fn search(
         }
         trial.active =
             timed(&mut report.seconds.contact, || work.detector.active(model, &trial.x));
-        let after = potential.value(&trial.x, &trial.active, &mut report.seconds);
+        let after = potential.value(&trial, &mut report.seconds);
         let noise = before.noise().max(after.noise());
         // where the decrease to expect drowns in round-off, not rising above it has to do
         let within_round_off = alpha * slope.abs() < 100.0 * noise;
         let allowed = if within_round_off { noise } else { 0.0 };
         if after.value <= before.value + allowed {
-            if audited(potential, &trial, report)? {
+            if audited(potential, &trial, report) {
                 std::mem::swap(it, &mut trial);
-                return Ok(Move { alpha, limit, within_round_off });
+                return Move { alpha, limit, within_round_off };
             }
             report.step_cuts.audit += 1;
         } else {
@@ -80,7 +79,7 @@ pub fn search(
         alpha *= 0.5;
     }
     let noise = before.noise();
-    Ok(Move { alpha: 0.0, limit, within_round_off: slope.abs() < 1e4 * noise })
+    Move { alpha: 0.0, limit, within_round_off: slope.abs() < 1e4 * noise }
 }
 
 /// The largest step length in [0, 1] along which nothing touches and nothing inverts.
@@ -121,11 +120,11 @@ fn audited(
     potential: &IncrementalPotential<'_>,
     trial: &Iterate,
     report: &mut StepReport,
-) -> Result<bool, StepError> {
+) -> bool {
     if potential.model.resolved.settings.solver.audit != AuditLevel::EveryIterate {
-        return Ok(true);
+        return true;
     }
     let finding =
         timed(&mut report.seconds.audit, || audit::violations(potential.model, &trial.x));
-    Ok(finding.is_empty())
+    finding.is_empty()
 }

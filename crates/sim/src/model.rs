@@ -3,8 +3,10 @@
 
 use crate::boundary::Script;
 use crate::definition::{BodyDef, BodyKind, Definition, Load};
-use crate::energy::tet::ElasticTets;
+use crate::contact::{FrictionMaterials, HalfSpace, Weighting};
+use crate::energy::tet::{ElasticTets, TetError};
 use crate::error::BuildError;
+use crate::material::Material;
 use crate::settings::{FrictionSettings, Lagging, Settings};
 use crate::state::State;
 use standoff_geometry::{CollisionMesh, topology};
@@ -23,61 +25,6 @@ pub struct Body {
     pub tets: Range<usize>,
     /// Whether it is a kinematic obstacle.
     pub obstacle: bool,
-}
-
-/// The solid half-space {x : n·x ≤ offset}.
-#[derive(Debug, Clone)]
-pub struct HalfSpace {
-    /// Name for messages.
-    pub name: String,
-    /// Unit outward normal n.
-    pub normal: Vec3,
-    /// n·o, m.
-    pub offset: f64,
-    /// Index of its friction material.
-    pub friction_material: u16,
-}
-
-impl HalfSpace {
-    /// Signed distance n·x − n·o of a point, m; positive outside the solid.
-    #[inline]
-    pub fn gap(&self, x: &Vec3) -> f64 {
-        self.normal.dot(x) - self.offset
-    }
-}
-
-/// Coulomb coefficients of pairs of friction materials.
-#[derive(Debug, Clone, Default)]
-pub struct FrictionTable {
-    names: Vec<String>,
-    coefficient: Vec<f64>,
-}
-
-impl FrictionTable {
-    fn new(names: Vec<String>, settings: &FrictionSettings) -> Self {
-        let n = names.len();
-        let mut table = Self { coefficient: vec![settings.coefficient; n * n], names };
-        for pair in &settings.pairs {
-            let find = |name: &str| table.names.iter().position(|m| m == name);
-            // a pair that names a material without a body has no effect
-            if let (Some(a), Some(b)) = (find(&pair.materials.0), find(&pair.materials.1)) {
-                table.coefficient[a * n + b] = pair.coefficient;
-                table.coefficient[b * n + a] = pair.coefficient;
-            }
-        }
-        table
-    }
-
-    /// Coefficient μ between two materials.
-    #[inline]
-    pub fn coefficient(&self, a: u16, b: u16) -> f64 {
-        self.coefficient[a as usize * self.names.len() + b as usize]
-    }
-
-    /// Whether any pair has friction.
-    pub fn any(&self) -> bool {
-        self.coefficient.iter().any(|&m| m > 0.0)
-    }
 }
 
 /// A load on vertices during a time interval.
@@ -133,10 +80,14 @@ pub struct Model {
     pub half_space_vertices: Vec<u32>,
     /// Half-spaces.
     pub half_spaces: Vec<HalfSpace>,
-    /// Friction material of each vertex (`#V`).
-    pub friction_material: Vec<u16>,
-    /// Coefficients between friction materials.
-    pub friction: FrictionTable,
+    /// Their names.
+    pub half_space_names: Vec<String>,
+    /// How contact pairs are weighted.
+    pub weighting: Weighting,
+    /// Friction materials of vertices and half-spaces and the coefficients between them.
+    pub friction: FrictionMaterials,
+    /// Whether any coefficient is positive.
+    pub has_friction: bool,
     /// Prescribed motions.
     pub scripts: Vec<Script>,
     /// Loads.
@@ -160,13 +111,13 @@ impl Model {
         let mut bodies = Vec::new();
         let (mut rest, mut start, mut velocity) = (Vec::new(), Vec::new(), Vec::new());
         let (mut deformable, mut friction_material) = (Vec::new(), Vec::new());
-        let mut elastic = ElasticTets::default();
+        let mut elements = Elements::default();
         let (mut faces, mut wires, mut points) = (Vec::new(), Vec::new(), Vec::new());
         let names = friction_names(definition);
         for body in &definition.bodies {
             check_body(body)?;
             let first = rest.len();
-            let first_tet = elastic.len();
+            let first_tet = elements.vertices.len();
             rest.extend_from_slice(&body.rest);
             start.extend_from_slice(if body.start.is_empty() { &body.rest } else { &body.start });
             if body.velocity.is_empty() {
@@ -182,14 +133,9 @@ impl Model {
                     for (e, tet) in tets.iter().enumerate() {
                         let (rho, law) =
                             exceptions.get(&(e as u32)).copied().unwrap_or((*density, *material));
-                        elastic.push(tet.map(shift), &rest, rho, law).map_err(|_| {
-                            BuildError::Element {
-                                body: body.name.clone(),
-                                element: e as u32,
-                                vertices: *tet,
-                                what: "inverted or flat at rest",
-                            }
-                        })?;
+                        elements.vertices.push(tet.map(shift));
+                        elements.densities.push(rho);
+                        elements.materials.push(law);
                     }
                     let boundary = topology::boundary_faces(tets).map_err(|e| {
                         BuildError::Body { body: body.name.clone(), problem: e.to_string() }
@@ -205,25 +151,28 @@ impl Model {
                 }
             };
             deformable.resize(rest.len(), !obstacle);
-            let material = names.iter().position(|n| *n == body.friction_material).unwrap_or(0);
-            friction_material.resize(rest.len(), material as u16);
+            friction_material
+                .resize(rest.len(), material_index(&names, &body.friction_material));
             bodies.push(Body {
                 name: body.name.clone(),
                 vertices: first..rest.len(),
-                tets: first_tet..elastic.len(),
+                tets: first_tet..elements.vertices.len(),
                 obstacle,
             });
         }
-        if elastic.is_empty() {
+        if elements.vertices.is_empty() {
             return Err(BuildError::NothingToSimulate);
         }
+        let densities = std::mem::take(&mut elements.densities);
+        let elastic = elements.build(&rest, &bodies)?;
         check_start(&bodies, &elastic, &start)?;
         let mut mass = vec![0.0; rest.len()];
-        elastic.add_masses(&mut mass);
+        elastic.add_lumped_mass(&densities, &mut mass);
         check_masses(&bodies, &deformable, &mass)?;
         let n_deformable = deformable.iter().filter(|d| **d).count();
         let mean_mass = mass.iter().sum::<f64>() / n_deformable as f64;
-        let mean_density = mass.iter().sum::<f64>() / elastic.total_volume();
+        let mean_density = mass.iter().sum::<f64>()
+            / elastic.elements().iter().map(|e| e.volume()).sum::<f64>();
         let length = bounding_diagonal(&rest, &deformable);
         let mut collision = CollisionMesh::new(rest.clone(), faces, &wires, &points);
         collision.mobile.clone_from(&deformable);
@@ -231,9 +180,20 @@ impl Model {
         add_obstacle_masses(&mut mass, &collision, &deformable, mean_density, mean_mass);
         let half_space_vertices =
             collision.vertices.iter().copied().filter(|&v| deformable[v as usize]).collect();
-        let half_spaces = half_spaces(definition, &names)?;
-        let friction =
-            FrictionTable::new(names, &definition.settings.friction);
+        let half_spaces = half_spaces(definition)?;
+        let half_space_friction =
+            definition.half_spaces.iter().map(|h| material_index(&names, &h.friction_material)).collect();
+        let weighting = if definition.settings.contact.area_weighting {
+            Weighting::area(&collision)
+        } else {
+            Weighting::default()
+        };
+        let friction = FrictionMaterials {
+            vertex: friction_material,
+            half_space: half_space_friction,
+            coefficients: friction_coefficients(&names, &definition.settings.friction),
+            count: names.len(),
+        };
         let scripts = definition
             .prescribed
             .iter()
@@ -252,7 +212,9 @@ impl Model {
             collision,
             half_space_vertices,
             half_spaces,
-            friction_material,
+            half_space_names: definition.half_spaces.iter().map(|h| h.name.clone()).collect(),
+            weighting,
+            has_friction: friction.coefficients.iter().any(|&m| m > 0.0),
             friction,
             scripts,
             forces,
@@ -292,6 +254,36 @@ impl Model {
             3 => format!("triangle ({}) of '{}'", local.join(", "), body.name),
             _ => format!("tetrahedron ({}) of '{}'", local.join(", "), body.name),
         }
+    }
+}
+
+/// Tetrahedra of all bodies while they are collected.
+#[derive(Default)]
+struct Elements {
+    vertices: Vec<[u32; 4]>,
+    densities: Vec<f64>,
+    materials: Vec<Material>,
+}
+
+impl Elements {
+    fn build(self, rest: &[Vec3], bodies: &[Body]) -> Result<ElasticTets, BuildError> {
+        let vertices = self.vertices.clone();
+        ElasticTets::new(rest, self.vertices, &self.materials).map_err(|error| {
+            let (element, what) = match error {
+                TetError::Inverted { element } => (element, "inverted at rest"),
+                TetError::Degenerate { element } => (element, "flat at rest"),
+                other => {
+                    return BuildError::Body { body: String::new(), problem: other.to_string() };
+                }
+            };
+            let body = &bodies[bodies.partition_point(|b| b.tets.end <= element)];
+            BuildError::Element {
+                body: body.name.clone(),
+                element: (element - body.tets.start) as u32,
+                vertices: vertices[element].map(|v| v - body.vertices.start as u32),
+                what,
+            }
+        })
     }
 }
 
@@ -400,7 +392,7 @@ fn check_body(body: &BodyDef) -> Result<(), BuildError> {
 fn check_start(bodies: &[Body], elastic: &ElasticTets, x: &[Vec3]) -> Result<(), BuildError> {
     for body in bodies {
         for e in body.tets.clone() {
-            let global = elastic.vertices[e];
+            let global = elastic.vertices()[e];
             let p = global.map(|v| x[v as usize]);
             if (p[1] - p[0]).cross(&(p[2] - p[0])).dot(&(p[3] - p[0])) <= 0.0 {
                 return Err(BuildError::Element {
@@ -442,10 +434,25 @@ fn friction_names(definition: &Definition) -> Vec<String> {
     names
 }
 
-fn half_spaces(
-    definition: &Definition,
-    names: &[String],
-) -> Result<Vec<HalfSpace>, BuildError> {
+/// Symmetric table of coefficients; a pair that names a material without a body has no effect.
+fn friction_coefficients(names: &[String], settings: &FrictionSettings) -> Vec<f64> {
+    let n = names.len();
+    let mut table = vec![settings.coefficient; n * n];
+    for pair in &settings.pairs {
+        let find = |name: &str| names.iter().position(|m| m == name);
+        if let (Some(a), Some(b)) = (find(&pair.materials.0), find(&pair.materials.1)) {
+            table[a * n + b] = pair.coefficient;
+            table[b * n + a] = pair.coefficient;
+        }
+    }
+    table
+}
+
+fn material_index(names: &[String], name: &str) -> u16 {
+    names.iter().position(|n| n == name).unwrap_or(0) as u16
+}
+
+fn half_spaces(definition: &Definition) -> Result<Vec<HalfSpace>, BuildError> {
     let build = |h: &crate::definition::HalfSpaceDef| {
         let norm = h.normal.norm();
         if !(norm > 0.0 && norm.is_finite() && h.origin.iter().all(|c| c.is_finite())) {
@@ -454,14 +461,7 @@ fn half_spaces(
                 problem: "a half-space needs a finite origin and a normal of positive length".into(),
             });
         }
-        let normal = h.normal / norm;
-        let material = names.iter().position(|n| *n == h.friction_material).unwrap_or(0);
-        Ok(HalfSpace {
-            name: h.name.clone(),
-            normal,
-            offset: normal.dot(&h.origin),
-            friction_material: material as u16,
-        })
+        Ok(HalfSpace { origin: h.origin, normal: h.normal / norm })
     };
     definition.half_spaces.iter().map(build).collect()
 }

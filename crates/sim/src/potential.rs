@@ -2,14 +2,16 @@
 //!
 //! E(x) = ½ ‖x − x̃‖²_M + s [ Ψ_elastic(x) + Ψ_contact(x) + Ψ_friction(x) ] + equality constraints
 //!
-//! over the free vertices; the others stand still. Units: kg m² (J s² by s).
+//! over the free vertices; the others stand still. Unit: kg m² (J s² by s).
 
 use crate::boundary::{Equality, Targets};
-use crate::collisions::ActiveSet;
-use crate::contact::friction::FrictionSet;
-use crate::contact::potential::BarrierPotential;
+use crate::contact::stiffness::{CloseContacts, MASS_RATIO, StiffnessRange};
+use crate::contact::{Barrier, BarrierPotential, Contact, FrictionSet, Weighting};
 use crate::model::Model;
+use crate::report::{PhaseSeconds, StepReport};
+use crate::solver::Iterate;
 use crate::state::State;
+use crate::timing::timed;
 use standoff_linalg::Vec3;
 
 /// The incremental potential of one time step.
@@ -18,28 +20,31 @@ pub struct IncrementalPotential<'a> {
     /// Constant data.
     pub model: &'a Model,
     /// Predicted positions x̃, m (`#V`).
-    pub x_tilde: Vec<Vec3>,
+    x_tilde: Vec<Vec3>,
     /// Scale s of the potentials, s².
     pub scale: f64,
     /// Contact barrier with its stiffness κ.
     pub barrier: BarrierPotential,
+    stiffness: StiffnessRange,
     /// Lagged friction.
     pub friction: FrictionSet,
+    /// Where each vertex's velocity vanishes: friction acts on the displacement from here (`#V`).
+    pub friction_reference: Vec<Vec3>,
     /// Whether a vertex has inertia in this step: those whose motion is not prescribed (`#V`).
     pub inertial: Vec<bool>,
-    /// Whether a vertex is an unknown (`#V`): inertial, or on its way to a blocked target.
+    /// Whether a vertex is an unknown (`#V`): not prescribed, or on its way to a blocked target.
     pub free: Vec<bool>,
     /// Constraints on prescribed vertices that are on their way.
     pub equality: Option<Equality>,
 }
 
-/// A value with the size of its summands: differences below `magnitude`·ε are round-off.
+/// A value with the size of its summands.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Energy {
     /// The sum.
     pub value: f64,
     /// The sum of absolute values.
-    pub magnitude: f64,
+    magnitude: f64,
 }
 
 impl Energy {
@@ -55,39 +60,60 @@ impl Energy {
 }
 
 impl<'a> IncrementalPotential<'a> {
-    /// The potential of the step that starts in `state`.
+    /// The potential of the step that starts in `state`, without friction yet.
     pub fn new(model: &'a Model, state: &State, targets: &Targets) -> Self {
         let h = model.resolved.h;
-        let integrator = model.resolved.settings.time.integrator;
+        let integrator = model.resolved.settings.time.integrator.at(state);
         let mut acceleration = vec![model.gravity; state.x.len()];
         for force in model.forces.iter().filter(|f| f.t0 <= state.time && state.time < f.t1) {
             for &v in &force.vertices {
                 acceleration[v as usize] += force.acceleration;
             }
         }
-        let x_tilde = (0..state.x.len())
-            .map(|i| integrator.predict(state, i, acceleration[i], h))
-            .collect();
-        let inertial: Vec<bool> = targets.prescribed.iter().map(|p| !p).collect();
+        let vertices = 0..state.x.len();
+        let x_tilde =
+            vertices.clone().map(|i| integrator.predict(state, i, acceleration[i], h)).collect();
+        let friction_reference =
+            vertices.map(|i| integrator.rest_point(state, i, h)).collect();
+        let free: Vec<bool> = targets.prescribed.iter().map(|p| !p).collect();
+        let inertial = if integrator.inertial() { free.clone() } else { vec![false; free.len()] };
+        let scale = integrator.potential_scale(h);
+        let (contact, d_hat) = (&model.resolved.settings.contact, model.resolved.d_hat);
+        let mass = model.mean_mass / if integrator.inertial() { scale } else { h * h };
+        let barrier = BarrierPotential {
+            barrier: Barrier::default(),
+            d_hat,
+            kappa: contact.stiffness.unwrap_or(1.0),
+            physical: contact.area_weighting,
+        };
+        let mass = mass / weight_factor(model, &barrier);
+        let stiffness =
+            StiffnessRange::new(barrier.barrier, d_hat, 0.0, model.length, mass, MASS_RATIO);
         Self {
             model,
             x_tilde,
-            scale: integrator.potential_scale(h),
-            barrier: BarrierPotential::new(model.resolved.d_hat, 1.0),
+            scale,
+            barrier,
+            stiffness,
             friction: FrictionSet::default(),
-            free: inertial.clone(),
+            friction_reference,
             inertial,
+            free,
             equality: None,
         }
     }
 
-    /// E(x); `active` must hold every contact at x.
-    pub fn value(&self, x: &[Vec3], active: &ActiveSet) -> Energy {
+    /// E(x); the iterate must hold every contact at x.
+    pub fn value(&self, it: &Iterate, seconds: &mut PhaseSeconds) -> Energy {
         let mut energy = Energy::default();
+        let x = &it.x;
         energy.add(self.inertia(x));
-        energy.add(self.scale * self.model.elastic.value(x));
-        energy.add(self.scale * active.value(&self.barrier, x));
-        energy.add(self.scale * self.friction.value(x));
+        let elastic = timed(&mut seconds.elasticity, || self.model.elastic.value(x));
+        energy.add(self.scale * elastic);
+        timed(&mut seconds.contact, || {
+            energy.add(self.scale * self.barrier.set_value(&it.active, x));
+            energy.add(self.scale * self.friction.value(x, &self.friction_reference));
+        });
         if let Some(equality) = &self.equality {
             energy.add(equality.value(x));
         }
@@ -105,30 +131,26 @@ impl<'a> IncrementalPotential<'a> {
     }
 
     /// ∇E(x) with zero rows for vertices that stand still, kg m (`#V`).
-    pub fn gradient(&self, x: &[Vec3], active: &ActiveSet) -> Vec<Vec3> {
-        let mut g = vec![Vec3::zeros(); x.len()];
-        self.add_force_free_gradient(x, &mut g);
-        let mut contact = vec![Vec3::zeros(); x.len()];
-        active.add_gradient(&self.barrier, x, &mut contact);
-        self.friction.add_gradient(x, &mut contact);
-        for v in 0..x.len() {
-            g[v] = if self.free[v] { g[v] + self.scale * contact[v] } else { Vec3::zeros() };
+    pub fn gradient(&self, it: &Iterate, seconds: &mut PhaseSeconds) -> Vec<Vec3> {
+        let mut g = self.gradient_without_contact(&it.x, seconds);
+        let contact = timed(&mut seconds.contact, || self.contact_gradient(it));
+        for v in (0..g.len()).filter(|&v| self.free[v]) {
+            g[v] += self.scale * contact[v];
         }
         g
     }
 
-    /// The gradient without contact and friction, which the barrier stiffness is balanced against.
-    pub fn gradient_without_contact(&self, x: &[Vec3]) -> Vec<Vec3> {
-        let mut g = vec![Vec3::zeros(); x.len()];
-        self.add_force_free_gradient(x, &mut g);
-        for v in (0..x.len()).filter(|&v| !self.free[v]) {
-            g[v] = Vec3::zeros();
-        }
+    /// ∇(Ψ_contact + Ψ_friction), N (`#V`): minus the contact forces.
+    pub fn contact_gradient(&self, it: &Iterate) -> Vec<Vec3> {
+        let mut g = vec![Vec3::zeros(); it.x.len()];
+        self.barrier.add_gradient(&it.active, &it.x, &mut g);
+        self.friction.add_gradient(&it.x, &self.friction_reference, &mut g);
         g
     }
 
-    fn add_force_free_gradient(&self, x: &[Vec3], g: &mut [Vec3]) {
-        self.model.elastic.add_gradient(x, g);
+    fn gradient_without_contact(&self, x: &[Vec3], seconds: &mut PhaseSeconds) -> Vec<Vec3> {
+        let mut g = vec![Vec3::zeros(); x.len()];
+        timed(&mut seconds.elasticity, || self.model.elastic.add_gradient(x, &mut g));
         for v in 0..x.len() {
             g[v] *= self.scale;
             if self.inertial[v] {
@@ -136,13 +158,109 @@ impl<'a> IncrementalPotential<'a> {
             }
         }
         if let Some(equality) = &self.equality {
-            equality.add_gradient(x, g);
+            equality.add_gradient(x, &mut g);
+        }
+        for v in (0..x.len()).filter(|&v| !self.free[v]) {
+            g[v] = Vec3::zeros();
+        }
+        g
+    }
+
+    /// Sets κ for the step: the fixed one, or where the barrier's gradient best balances the rest of
+    /// the potential's, within the range that conditioning allows [Li 2020, suppl. F].
+    pub fn init_stiffness(&mut self, it: &Iterate, seconds: &mut PhaseSeconds) {
+        if self.model.resolved.settings.contact.stiffness.is_some() {
+            return;
+        }
+        let mut other = self.gradient_without_contact(&it.x, seconds);
+        other.iter_mut().for_each(|g| *g /= self.scale);
+        let mut contact = vec![Vec3::zeros(); it.x.len()];
+        self.barrier.kappa = 1.0;
+        self.barrier.add_gradient(&it.active, &it.x, &mut contact);
+        for v in (0..contact.len()).filter(|&v| !self.free[v]) {
+            contact[v] = Vec3::zeros();
+        }
+        self.barrier.kappa = self.stiffness.balance(&other, &contact);
+    }
+
+    /// Contacts that are so close that κ has to grow if they come closer still.
+    pub fn close_contacts(&self, it: &Iterate) -> CloseContacts {
+        CloseContacts::new(&it.active, &it.x, self.model.length)
+    }
+
+    /// Doubles κ where a contact was too close `before` and has come closer [Li 2020, suppl. F].
+    pub fn stiffen(&mut self, before: &CloseContacts, it: &Iterate) {
+        let fixed = self.model.resolved.settings.contact.stiffness.is_some();
+        if !fixed && self.close_contacts(it).any_shrank(before) {
+            self.barrier.kappa = self.stiffness.doubled(self.barrier.kappa);
         }
     }
 
-    /// Stops the vertices that were on their way where they are.
-    pub fn drop_equality(&mut self) {
-        self.equality = None;
-        self.free.clone_from(&self.inertial);
+    /// Takes the normal forces and sliding directions of friction from an iterate.
+    pub fn lag_friction(&mut self, it: &Iterate) {
+        if !self.model.has_friction {
+            return;
+        }
+        let integrator = self.model.resolved.settings.time.integrator;
+        let eps = self.model.resolved.stick_speed * integrator.friction_time(self.model.resolved.h);
+        self.friction = FrictionSet::build(
+            &it.active,
+            &self.barrier,
+            &it.x,
+            &self.model.friction,
+            self.friction.smoothing,
+            eps,
+        );
     }
+
+    /// Constrains the moving prescribed vertices to their targets instead of moving them at once.
+    pub fn constrain(&mut self, targets: &Targets, x: &[Vec3]) {
+        for &v in &targets.moving {
+            self.free[v as usize] = true;
+        }
+        self.equality = Some(Equality::new(self.model, targets, x));
+    }
+
+    /// Stops the vertices that were on their way where they are.
+    pub fn release(&mut self) {
+        if let Some(equality) = self.equality.take() {
+            for &v in &equality.vertices {
+                self.free[v as usize] = false;
+            }
+        }
+    }
+
+    /// The closest pair of an iterate in the words of the scene.
+    pub fn describe_closest(&self, it: &Iterate) -> Option<String> {
+        let gap = |c: &Contact| c.d2(&c.gather(&it.x)).sqrt() - c.thickness;
+        let closest = it.active.contacts.iter().min_by(|a, b| gap(a).total_cmp(&gap(b)))?;
+        let (a, b) = closest.stencil().split_at(closest.second());
+        Some(format!(
+            "the closest pair, {} and {}, is {:.3e} m apart",
+            self.model.describe_primitive(a),
+            self.model.describe_primitive(b),
+            gap(closest)
+        ))
+    }
+
+    /// Contacts, gap and stiffness of an iterate into the report.
+    pub fn record(&self, it: &Iterate, report: &mut StepReport) {
+        report.contacts = it.active.len() as u64;
+        let gap = it.active.min_gap(&it.x);
+        report.min_gap = gap.is_finite().then_some(gap);
+        report.kappa = self.barrier.kappa;
+    }
+}
+
+/// Mean factor of a pair's barrier: 1, or under area weighting the weight of a face–vertex pair
+/// (a quarter of the mean vertex area) times d̂/units(d̂²).
+fn weight_factor(model: &Model, barrier: &BarrierPotential) -> f64 {
+    let areas = match &model.weighting {
+        Weighting::Count => return 1.0,
+        Weighting::Area(areas) | Weighting::AreaWithoutDuplicates(areas, _) => areas,
+    };
+    let vertices = &model.half_space_vertices;
+    let mean = vertices.iter().map(|&v| areas.vertex[v as usize]).sum::<f64>()
+        / vertices.len().max(1) as f64;
+    0.25 * mean * barrier.d_hat / barrier.barrier.units(barrier.d_hat * barrier.d_hat)
 }

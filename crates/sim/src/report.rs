@@ -72,6 +72,17 @@ impl StepOutcome {
         matches!(self, Self::Converged)
     }
 
+    /// Whether the step could not go on.
+    pub fn is_stall(self) -> bool {
+        matches!(
+            self,
+            Self::StalledCcd
+                | Self::StalledInversion
+                | Self::StalledLineSearch
+                | Self::StalledLinearSolver
+        )
+    }
+
     /// One sentence for people.
     pub fn describe(self) -> &'static str {
         match self {

@@ -37,11 +37,27 @@ pub struct TimeSettings {
     pub end: f64,
     /// Time integrator.
     pub integrator: Integrator,
+    /// Coefficient c of stiffness-proportional damping, s: the energy ½ (c/h) Δxᵀ H Δx joins the
+    /// potential Ψ, where H is the PSD-projected Hessian of the elastic energy at the start of the
+    /// step (constant during the step) and Δx the displacement in the step, zero for prescribed
+    /// vertices.
+    #[schemars(extend("x-unit" = "s"))]
+    pub stiffness_damping: f64,
+    /// Whether a vertex that is no longer prescribed starts from rest: in its first free step its
+    /// predicted position x̃ is its position, without velocity and without gravity or load. The
+    /// IPC 2020 reference does so; by default the vertex keeps the velocity of its motion.
+    pub release_from_rest: bool,
 }
 
 impl Default for TimeSettings {
     fn default() -> Self {
-        Self { step: 0.01, end: 1.0, integrator: Integrator::ImplicitEuler }
+        Self {
+            step: 0.01,
+            end: 1.0,
+            integrator: Integrator::ImplicitEuler,
+            stiffness_damping: 0.0,
+            release_from_rest: false,
+        }
     }
 }
 
@@ -121,6 +137,8 @@ pub struct FrictionSettings {
     pub lagging: Lagging,
     /// Cap of `lagging = "converged"`; reaching it is reported.
     pub max_lagging: u32,
+    /// Transition from static to sliding friction on half-spaces.
+    pub half_space_transition: Transition,
     /// Coefficients of pairs of materials; the scene file's `[[friction.pairs]]`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pairs: Vec<FrictionPair>,
@@ -134,9 +152,21 @@ impl Default for FrictionSettings {
             stick_speed: None,
             lagging: Lagging::Count(1),
             max_lagging: 100,
+            half_space_transition: Transition::Quadratic,
             pairs: Vec::new(),
         }
     }
+}
+
+/// Friction force of a contact as a share of μλ, as a function of the sliding speed v.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Transition {
+    /// f₁ = 2v/ε_v − (v/ε_v)² below ε_v, 1 above [Li 2020, Eq. 14].
+    Quadratic,
+    /// f₁ = v/ε_v below ε_v, 1 above: the IPC 2020 reference on half-spaces. With y = h v and
+    /// ε = h ε_v its energy is μλ y²/(2ε) below ε, μλ (y − ε/2) above.
+    Linear,
 }
 
 /// Number of friction updates per step.

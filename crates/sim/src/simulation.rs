@@ -115,7 +115,7 @@ fn check_intersections(model: &Model, state: &State) -> Result<(), BuildError> {
             Err(BuildError::BehindHalfSpace {
                 body: body.name.clone(),
                 vertex,
-                half_space: model.half_spaces[*half_space].name.clone(),
+                half_space: model.half_space_names[*half_space].clone(),
                 depth: *depth,
             })
         }

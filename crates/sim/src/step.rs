@@ -35,17 +35,17 @@ pub fn step(
     work.system.forget_contacts();
 
     // minimise, with friction forces from the last minimiser
-    potential.init_stiffness(&it);
+    potential.init_stiffness(&it, &mut report.seconds);
     potential.lag_friction(&it);
     let outcome = loop {
         let outcome = projected_newton::minimise(&mut potential, &mut it, work, &mut report)?;
         report.lagging_iterations += 1;
         let last = model.resolved.lagging == Some(report.lagging_iterations as u32);
-        if outcome != StepOutcome::Converged || last || !potential.may_have_friction(&it) {
+        if outcome != StepOutcome::Converged || last || !(model.has_friction && !it.active.is_empty()) {
             break outcome;
         }
         potential.lag_friction(&it);
-        let g = potential.gradient(&it.x, &it.active, &mut report.seconds);
+        let g = potential.gradient(&it, &mut report.seconds);
         let p = projected_newton::direction(&potential, &it, &g, work, &mut report)?;
         if largest(&p) / h < model.resolved.velocity_tolerance {
             break StepOutcome::Converged;
@@ -66,7 +66,7 @@ pub fn step(
     for i in (0..scripted.len()).filter(|&i| targets.prescribed[i]) {
         scripted[i] = targets.x[i];
     }
-    let forces = potential.contact_forces(&it);
+    let forces = potential.contact_gradient(&it).iter().map(|g| -g).collect();
     let count = state.step + 1;
     let new = State {
         step: count,
@@ -79,7 +79,7 @@ pub fn step(
         scripted,
     };
     report.outcome = outcome;
-    potential.record_contacts(&it, &mut report);
+    potential.record(&it, &mut report);
     energetics::record(model, &new, &mut report);
     report.seconds.total = clock.elapsed().as_secs_f64();
     Ok((new, report, forces))
@@ -127,10 +127,11 @@ fn stalled(
     outcome: StepOutcome,
     report: &StepReport,
 ) -> StepError {
+    let closest = potential.describe_closest(it).map(|c| format!("; {c}"));
     StepError::Stalled {
         step: report.step as usize,
         iterations: report.newton_iterations as usize,
-        reason: potential.describe_stall(outcome, it),
+        reason: format!("{}{}", outcome.describe(), closest.unwrap_or_default()),
         residual: report.residual_speed,
         tolerance: potential.model.resolved.velocity_tolerance,
     }

@@ -1,10 +1,12 @@
 //! The Newton system: Hessian blocks of all summands scattered into one 3×3-block sparse matrix
 //! over the free vertices.
 
-use crate::collisions::ActiveSet;
+use crate::contact::pairs::UNUSED;
+use crate::contact::{Contact, FrictionContact, HalfSpaceContact};
 use crate::model::Model;
 use crate::potential::IncrementalPotential;
 use crate::report::PhaseSeconds;
+use crate::solver::Iterate;
 use crate::timing::timed;
 use rayon::prelude::*;
 use standoff_linalg::{Mat3, Vec3};
@@ -37,7 +39,7 @@ impl System {
             row[v as usize] = r as u32;
         }
         let stencils: Vec<[u32; 4]> =
-            model.elastic.vertices.iter().map(|t| t.map(|v| row[v as usize])).collect();
+            model.elastic.vertices().iter().map(|t| t.map(|v| row[v as usize])).collect();
         let pattern = Arc::new(BlockPattern::from_stencils(
             vertex.len(),
             stencils.iter().map(|s| &s[..]),
@@ -69,17 +71,17 @@ impl System {
     pub fn assemble(
         &mut self,
         potential: &IncrementalPotential<'_>,
-        x: &[Vec3],
-        active: &ActiveSet,
+        it: &Iterate,
         seconds: &mut PhaseSeconds,
     ) -> Result<(), MatrixError> {
         if self.free != potential.free {
             *self = Self::new(potential.model, &potential.free)?;
         }
         let scale = potential.scale;
-        let blocks: Vec<_> = timed(&mut seconds.contact, || contact_hessians(potential, x, active));
+        let blocks: Vec<_> = timed(&mut seconds.contact, || contact_hessians(potential, it));
         timed(&mut seconds.elasticity, || {
-            potential.model.elastic.hessians_psd(x, &mut self.element_hessians);
+            let elastic = &potential.model.elastic;
+            elastic.hessians(0..elastic.len(), &it.x, &mut self.element_hessians);
         });
         timed(&mut seconds.assembly, || {
             self.reserve(&blocks)?;
@@ -174,15 +176,20 @@ impl System {
 /// friction summand, in a fixed order.
 fn contact_hessians(
     potential: &IncrementalPotential<'_>,
-    x: &[Vec3],
-    active: &ActiveSet,
+    it: &Iterate,
 ) -> Vec<([u32; 4], [[Mat3; 4]; 4])> {
-    let barrier = &potential.barrier;
-    let pairs = active.pairs.contacts().par_iter().map(|c| (c.vertices, barrier.hessian_psd(c, x)));
-    let friction =
-        potential.friction.contacts().par_iter().map(|c| (c.vertices, c.hessian_psd(x)));
-    let mut blocks: Vec<_> = pairs.collect();
-    blocks.extend(active.plane_hessians(barrier, x));
-    blocks.par_extend(friction);
+    let (x, barrier, friction) = (&it.x, &potential.barrier, &potential.friction);
+    let pair = |c: &Contact| (c.vertices, barrier.hessian_psd(c, &c.gather(x)));
+    let plane = |c: &HalfSpaceContact| {
+        let mut blocks = [[Mat3::zeros(); 4]; 4];
+        blocks[0][0] = barrier.half_space_hessian_psd(c, &x[c.vertex as usize]);
+        ([c.vertex, UNUSED, UNUSED, UNUSED], blocks)
+    };
+    let sliding = |c: &FrictionContact| {
+        (c.vertices, friction.contact_hessian(c, x, &potential.friction_reference))
+    };
+    let mut blocks: Vec<_> = it.active.contacts.par_iter().map(pair).collect();
+    blocks.extend(it.active.half_space.iter().map(plane));
+    blocks.par_extend(friction.contacts.par_iter().map(sliding));
     blocks
 }

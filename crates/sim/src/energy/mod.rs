@@ -1,1 +1,3 @@
 //! Summands of the potential, one file each.
+
+pub mod tet;

@@ -1,8 +1,22 @@
 //! Constitutive laws of volumes: energy density ψ(F), first Piola–Kirchhoff stress ∂ψ/∂F and its
-//! derivative, as functions of the deformation gradient F alone.
+//! derivative, as functions of the deformation gradient F alone. Nothing here knows of meshes.
+//!
+//! A law is one file with `psi`, `pk1` and `principal_hessian`, one variant of [`Law`], one entry
+//! of [`Law::ALL`] and one line in each `match` below; `tests/material.rs` then tests it.
+
+mod corotated_linear;
+mod fixed_corotated;
+mod neo_hookean;
+mod principal;
+mod st_venant_kirchhoff;
+mod stable_neo_hookean;
+mod strain;
+
+pub use principal::PrincipalHessian;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use standoff_linalg::{Mat3, MatN, Svd3, Vec3, svd3};
 
 /// A hyperelastic material: a law with Young's modulus and Poisson's ratio.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -21,7 +35,7 @@ pub struct Material {
 pub enum Law {
     /// ψ = μ/2 (tr FᵀF − 3) − μ ln J + λ/2 (ln J)²; infinite at J ≤ 0.
     NeoHookean,
-    /// [Smith 2018, Eq. 14] with rest stability; finite at every F.
+    /// ψ = μ/2 (tr FᵀF − 3) − μ (J − 1) + (λ + μ)/2 (J − 1)² [Smith 2018]; finite at every F.
     StableNeoHookean,
     /// ψ = μ ‖F − R‖² + λ/2 (J − 1)² [Stomakhin 2012]; finite at every F.
     FixedCorotated,
@@ -42,4 +56,144 @@ impl Material {
     pub fn mu(&self) -> f64 {
         self.young_modulus / (2.0 * (1.0 + self.poisson_ratio))
     }
+
+    /// λ and μ together.
+    pub fn lame(&self) -> Lame {
+        Lame { lambda: self.lambda(), mu: self.mu() }
+    }
+
+    /// Whether the parameters make a stable solid.
+    ///
+    /// # Errors
+    /// Young's modulus not positive and finite, or Poisson's ratio outside (−1, 0.5).
+    pub fn check(&self) -> Result<(), MaterialError> {
+        let (e, nu) = (self.young_modulus, self.poisson_ratio);
+        if !(e > 0.0 && e.is_finite()) {
+            return Err(MaterialError::YoungModulus(e));
+        }
+        if !(nu > -1.0 && nu < 0.5) {
+            return Err(MaterialError::PoissonRatio(nu));
+        }
+        Ok(())
+    }
+
+    /// Whether ψ prevents inversion by diverging at J → 0; see [`Law::has_barrier`].
+    pub fn has_barrier(&self) -> bool {
+        self.law.has_barrier()
+    }
+}
+
+/// Parameters that no stable solid has.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+pub enum MaterialError {
+    /// E must be positive.
+    #[error("Young's modulus is {0} Pa; it must be positive and finite")]
+    YoungModulus(f64),
+    /// ν must lie strictly between −1 and 0.5, for μ and the bulk modulus to be positive.
+    #[error("Poisson's ratio is {0}; it must lie strictly between -1 and 0.5")]
+    PoissonRatio(f64),
+}
+
+/// Lamé's parameters of linear elasticity, which every law meets at rest.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Lame {
+    /// First parameter λ, Pa.
+    pub lambda: f64,
+    /// Second parameter (shear modulus) μ, Pa.
+    pub mu: f64,
+}
+
+impl Law {
+    /// Every law.
+    pub const ALL: [Law; 5] = [
+        Law::NeoHookean,
+        Law::StableNeoHookean,
+        Law::FixedCorotated,
+        Law::CorotatedLinear,
+        Law::StVenantKirchhoff,
+    ];
+
+    /// Whether ψ = +∞ at J ≤ 0, so that a step must be kept from inverting an element.
+    pub fn has_barrier(self) -> bool {
+        match self {
+            Law::NeoHookean => true,
+            Law::StableNeoHookean
+            | Law::FixedCorotated
+            | Law::CorotatedLinear
+            | Law::StVenantKirchhoff => false,
+        }
+    }
+
+    /// Energy per rest volume ψ(F), J/m³; ψ(I) = 0. Relative accuracy holds near rest too: the
+    /// error is that of a perturbation of F by rounding.
+    #[inline]
+    pub fn psi(self, m: &Lame, f: &Mat3) -> f64 {
+        match self {
+            Law::NeoHookean => neo_hookean::psi(m, f),
+            Law::StableNeoHookean => stable_neo_hookean::psi(m, f),
+            Law::FixedCorotated => fixed_corotated::psi(m, f),
+            Law::CorotatedLinear => corotated_linear::psi(m, f),
+            Law::StVenantKirchhoff => st_venant_kirchhoff::psi(m, f),
+        }
+    }
+
+    /// First Piola–Kirchhoff stress P = ∂ψ/∂F, Pa. Not finite where ψ is not.
+    #[inline]
+    pub fn pk1(self, m: &Lame, f: &Mat3) -> Mat3 {
+        match self {
+            Law::NeoHookean => neo_hookean::pk1(m, f),
+            Law::StableNeoHookean => stable_neo_hookean::pk1(m, f),
+            Law::FixedCorotated => fixed_corotated::pk1(m, f),
+            Law::CorotatedLinear => corotated_linear::pk1(m, f),
+            Law::StVenantKirchhoff => st_venant_kirchhoff::pk1(m, f),
+        }
+    }
+
+    /// ∂²ψ/∂F² in the basis of singular vectors, at signed singular values `sigma` of F as
+    /// [`svd3`] gives them. Not projected.
+    #[inline]
+    pub fn principal_hessian(self, m: &Lame, sigma: &Vec3) -> PrincipalHessian {
+        match self {
+            Law::NeoHookean => neo_hookean::principal_hessian(m, sigma),
+            Law::StableNeoHookean => stable_neo_hookean::principal_hessian(m, sigma),
+            Law::FixedCorotated => fixed_corotated::principal_hessian(m, sigma),
+            Law::CorotatedLinear => corotated_linear::principal_hessian(m, sigma),
+            Law::StVenantKirchhoff => st_venant_kirchhoff::principal_hessian(m, sigma),
+        }
+    }
+
+    /// The positive semidefinite part of [`Law::principal_hessian`] at F, with F's singular value
+    /// decomposition.
+    #[inline]
+    pub fn principal_hessian_psd(self, m: &Lame, f: &Mat3) -> (Svd3, PrincipalHessian) {
+        let svd = svd3(f);
+        let mut h = self.principal_hessian(m, &svd.sigma);
+        h.project_psd();
+        (svd, h)
+    }
+
+    /// ∂²ψ/∂F², Pa, 9×9, entry (r, c) of F at index 3c + r. Not projected.
+    pub fn hessian(self, m: &Lame, f: &Mat3) -> MatN<9> {
+        let svd = svd3(f);
+        self.principal_hessian(m, &svd.sigma).assemble(&svd)
+    }
+
+    /// The positive semidefinite matrix nearest to [`Law::hessian`], by analytic eigenvalues
+    /// [Smith 2019].
+    pub fn hessian_psd(self, m: &Lame, f: &Mat3) -> MatN<9> {
+        let (svd, h) = self.principal_hessian_psd(m, f);
+        h.assemble(&svd)
+    }
+
+    /// Cauchy (true) stress σ = P Fᵀ / J, Pa, symmetric.
+    pub fn cauchy_stress(self, m: &Lame, f: &Mat3) -> Mat3 {
+        let sigma = self.pk1(m, f) * f.transpose() / f.determinant();
+        (sigma + sigma.transpose()) * 0.5
+    }
+}
+
+/// Von Mises stress of a Cauchy stress, Pa: √(3/2) times the norm of its deviator.
+pub fn von_mises(cauchy: &Mat3) -> f64 {
+    let deviator = cauchy - Mat3::from_diagonal_element(cauchy.trace() / 3.0);
+    1.5_f64.sqrt() * deviator.norm()
 }

@@ -1,6 +1,7 @@
 //! Minimisers of the incremental potential, one file each.
 
-use crate::collisions::{ActiveSet, Detector};
+use crate::collisions::Detector;
+use crate::contact::ContactSet;
 use crate::system::System;
 use standoff_linalg::Vec3;
 use standoff_sparse::LinearSolver;
@@ -13,7 +14,7 @@ pub struct Iterate {
     /// Positions, m (`#V`).
     pub x: Vec<Vec3>,
     /// All contacts at `x`.
-    pub active: ActiveSet,
+    pub active: ContactSet,
 }
 
 /// Buffers and solvers that are kept between steps; none of it influences a result.

@@ -4,6 +4,7 @@
 //! time of impact and below the first inversion, and is halved until the potential falls.
 
 use super::{Iterate, Minimiser};
+use crate::boundary;
 use crate::error::StepError;
 use crate::line_search::{self, Limit, Move};
 use crate::potential::IncrementalPotential;
@@ -43,17 +44,17 @@ pub fn minimise(
     let (mut stuck, mut round_off) = (0, 0);
     for _ in 0..model.resolved.settings.solver.max_iterations {
         report.newton_iterations += 1;
-        let gradient = potential.gradient(&it.x, &it.active, &mut report.seconds);
+        let gradient = potential.gradient(it, &mut report.seconds);
         let p = direction(potential, it, &gradient, work, report)?;
         report.residual_speed = largest(&p) / h;
-        let close = potential.close_pairs(it);
+        let close = potential.close_contacts(it);
         let Move { alpha, limit, within_round_off } =
-            line_search::search(potential, it, &p, &gradient, work, report)?;
+            line_search::search(potential, it, &p, &gradient, work, report);
         potential.stiffen(&close, it);
         round_off = if within_round_off { round_off + 1 } else { 0 };
         let settled = report.residual_speed < tolerance || round_off >= ROUND_OFF_ITERATIONS;
         if potential.equality.is_some() {
-            potential.advance_boundary(it, settled, report)?;
+            boundary::advance(potential, it, settled, report)?;
         } else if settled {
             return Ok(StepOutcome::Converged);
         }
@@ -85,7 +86,7 @@ pub fn direction(
     };
     let Minimiser { system, linear, .. } = work;
     system
-        .assemble(potential, &it.x, &it.active, &mut report.seconds)
+        .assemble(potential, it, &mut report.seconds)
         .map_err(|e| fail(report, e.to_string()))?;
     let mut rhs = system.gather(gradient);
     rhs.iter_mut().for_each(|g| *g = -*g);

@@ -1,0 +1,339 @@
+//! Elastic energy of linear tetrahedra: Ψ = Σ Vₑ ψ(Fₑ), F = [x₁−x₀, x₂−x₀, x₃−x₀] Dₘ⁻¹
+//! [Li 2020, §2.2.1].
+//!
+//! [`Tet`] is one element as a pure function of its four corners; [`ElasticTets`] are those of a
+//! scene. Sums run in a fixed order, whatever the number of threads.
+
+mod step;
+
+use crate::material::{Lame, Law, Material};
+use rayon::prelude::*;
+use standoff_linalg::{Mat3, Vec3};
+use std::ops::Range;
+
+/// Part of an element's current volume that one step keeps, in laws with a barrier
+/// [Li 2020, §2.2.1].
+const KEEP_VOLUME: f64 = 0.2;
+
+/// Second derivative with respect to the four corners: block (a, b) is ∂²Ψ/∂xₐ∂x_b, N/m.
+pub type TetHessian = [[Mat3; 4]; 4];
+
+/// One element: its rest shape and material.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Tet {
+    /// Dₘ⁻¹, Dₘ = [X₁−X₀, X₂−X₀, X₃−X₀], 1/m. Row a − 1 is the gradient of corner a's shape function.
+    inv_dm: Mat3,
+    /// Rest volume, m³.
+    volume: f64,
+    lame: Lame,
+    law: Law,
+}
+
+/// Why four points make no element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum BadShape {
+    Inverted,
+    Degenerate,
+}
+
+impl Tet {
+    /// The element with rest positions `rest` (m).
+    fn new(rest: &[Vec3; 4], material: &Material) -> Result<Self, BadShape> {
+        let [a, b, c] = [rest[1] - rest[0], rest[2] - rest[0], rest[3] - rest[0]];
+        let det = a.dot(&b.cross(&c));
+        // what rounding may contribute to the determinant
+        let noise = 8.0 * f64::EPSILON * a.abs().sum() * b.abs().sum() * c.abs().sum();
+        if det < -noise {
+            return Err(BadShape::Inverted);
+        }
+        // written so that NaN is degenerate
+        if !(det > noise && det.is_finite()) {
+            return Err(BadShape::Degenerate);
+        }
+        let rows = [b.cross(&c), c.cross(&a), a.cross(&b)].map(|v| (v / det).transpose());
+        Ok(Self {
+            inv_dm: Mat3::from_rows(&rows),
+            volume: det / 6.0,
+            lame: material.lame(),
+            law: material.law,
+        })
+    }
+
+    /// Rest volume, m³.
+    pub fn volume(&self) -> f64 {
+        self.volume
+    }
+
+    /// Deformation gradient F at corner positions `x`.
+    #[inline]
+    pub fn deformation_gradient(&self, x: &[Vec3; 4]) -> Mat3 {
+        Mat3::from_columns(&[x[1] - x[0], x[2] - x[0], x[3] - x[0]]) * self.inv_dm
+    }
+
+    /// V ψ(F), J.
+    #[inline]
+    pub fn value(&self, x: &[Vec3; 4]) -> f64 {
+        self.volume * self.law.psi(&self.lame, &self.deformation_gradient(x))
+    }
+
+    /// Derivative by the corners (minus the forces), N.
+    #[inline]
+    pub fn gradient(&self, x: &[Vec3; 4]) -> [Vec3; 4] {
+        let p = self.law.pk1(&self.lame, &self.deformation_gradient(x)) * self.volume;
+        let [g1, g2, g3] = self.shape_gradients().map(|g| p * g);
+        [-(g1 + g2 + g3), g1, g2, g3]
+    }
+
+    /// Second derivative by the corners, projected onto the positive semidefinite cone, N/m.
+    ///
+    /// The nearest positive semidefinite ∂²ψ/∂F², carried to the corners [Huang 2025, Eq. 19].
+    #[inline]
+    pub fn hessian_psd(&self, x: &[Vec3; 4]) -> TetHessian {
+        let f = self.deformation_gradient(x);
+        let (svd, h) = self.law.principal_hessian_psd(&self.lame, &f);
+        let (u, ut, vt) = (svd.u * self.volume, svd.u.transpose(), svd.v.transpose());
+        let g = self.shape_gradients().map(|g| vt * g);
+        let block = |a: usize, b: usize| u * h.block(&g[a], &g[b]) * ut;
+
+        let (h12, h13, h23) = (block(0, 1), block(0, 2), block(1, 2));
+        let (h21, h31, h32) = (h12.transpose(), h13.transpose(), h23.transpose());
+        let (h11, h22, h33) = (block(0, 0), block(1, 1), block(2, 2));
+        // translations do no work: rows and columns sum to 0
+        let h10 = -(h11 + h12 + h13);
+        let h20 = -(h21 + h22 + h23);
+        let h30 = -(h31 + h32 + h33);
+        let h00 = -(h10 + h20 + h30);
+        [
+            [h00, h10.transpose(), h20.transpose(), h30.transpose()],
+            [h10, h11, h12, h13],
+            [h20, h21, h22, h23],
+            [h30, h31, h32, h33],
+        ]
+    }
+
+    /// The largest α ≤ 1 such that the element keeps 20 % of its volume all along
+    /// `x` + [0, α] `dx`, where the law forbids inversion; 1 for the other laws. Never too large;
+    /// 0 where the element has no positive volume.
+    #[inline]
+    pub fn max_step(&self, x: &[Vec3; 4], dx: &[Vec3; 4]) -> f64 {
+        if self.law.has_barrier() { step::volume_step(x, dx, KEEP_VOLUME) } else { 1.0 }
+    }
+
+    /// Cauchy stress, Pa.
+    pub fn cauchy_stress(&self, x: &[Vec3; 4]) -> Mat3 {
+        self.law.cauchy_stress(&self.lame, &self.deformation_gradient(x))
+    }
+
+    /// Gradients of the shape functions of corners 1, 2, 3 at rest, 1/m; corner 0's is minus their sum.
+    #[inline]
+    fn shape_gradients(&self) -> [Vec3; 3] {
+        let d = &self.inv_dm;
+        [0, 1, 2].map(|a| Vec3::new(d[(a, 0)], d[(a, 1)], d[(a, 2)]))
+    }
+}
+
+/// Tetrahedra that cannot be simulated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum TetError {
+    /// Negative rest volume.
+    #[error("tetrahedron {element} is inverted at rest (swap two of its vertices)")]
+    Inverted {
+        /// Index of the element.
+        element: usize,
+    },
+    /// Rest volume zero up to rounding, or not a number.
+    #[error("tetrahedron {element} has no volume at rest")]
+    Degenerate {
+        /// Index of the element.
+        element: usize,
+    },
+    /// A vertex index beyond the positions.
+    #[error("tetrahedron {element} refers to vertex {vertex}, but there are only {count} vertices")]
+    VertexOutOfRange {
+        /// Index of the element.
+        element: usize,
+        /// The vertex it names.
+        vertex: u32,
+        /// Number of vertices.
+        count: usize,
+    },
+    /// Not one material per element.
+    #[error("{materials} materials were given for {elements} tetrahedra")]
+    MaterialCount {
+        /// Number of elements.
+        elements: usize,
+        /// Number of materials.
+        materials: usize,
+    },
+}
+
+/// The elastic tetrahedra of a scene. `x` is the array of all vertices of the scene throughout.
+#[derive(Debug, Clone, Default)]
+pub struct ElasticTets {
+    /// Corners of each element, as indices into `x` (`#T×4`).
+    vertices: Vec<[u32; 4]>,
+    /// Rest shape and material of each element (`#T`).
+    elements: Vec<Tet>,
+    /// Corners 4e + a at each vertex, vertex by vertex, ascending (`4·#T`).
+    corners: Vec<u32>,
+    /// Where each vertex's part of `corners` begins (`#V + 1`).
+    corners_begin: Vec<u32>,
+}
+
+/// Elements per task; a constant, for sums to be the same with any number of threads.
+const CHUNK: usize = 512;
+
+impl ElasticTets {
+    /// Elements `vertices` over rest positions `rest` (m), each with its material.
+    ///
+    /// # Errors
+    /// [`TetError`] names the first element that is inverted, flat or refers to a missing vertex.
+    pub fn new(
+        rest: &[Vec3],
+        vertices: Vec<[u32; 4]>,
+        materials: &[Material],
+    ) -> Result<Self, TetError> {
+        if vertices.len() != materials.len() {
+            let (elements, materials) = (vertices.len(), materials.len());
+            return Err(TetError::MaterialCount { elements, materials });
+        }
+        let mut elements = Vec::with_capacity(vertices.len());
+        for (element, (tet, material)) in vertices.iter().zip(materials).enumerate() {
+            if let Some(&vertex) = tet.iter().find(|&&v| v as usize >= rest.len()) {
+                let count = rest.len();
+                return Err(TetError::VertexOutOfRange { element, vertex, count });
+            }
+            let shape = tet.map(|v| rest[v as usize]);
+            elements.push(Tet::new(&shape, material).map_err(|bad| match bad {
+                BadShape::Inverted => TetError::Inverted { element },
+                BadShape::Degenerate => TetError::Degenerate { element },
+            })?);
+        }
+        let (corners_begin, corners) = corners_by_vertex(rest.len(), &vertices);
+        Ok(Self { vertices, elements, corners, corners_begin })
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.elements.len()
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.elements.is_empty()
+    }
+
+    /// Corners of each element (`#T×4`).
+    pub fn vertices(&self) -> &[[u32; 4]] {
+        &self.vertices
+    }
+
+    /// The elements (`#T`).
+    pub fn elements(&self) -> &[Tet] {
+        &self.elements
+    }
+
+    /// Positions (or other values) of the corners of element `e`.
+    #[inline]
+    pub fn gather(&self, e: usize, x: &[Vec3]) -> [Vec3; 4] {
+        self.vertices[e].map(|v| x[v as usize])
+    }
+
+    /// Whether some law forbids inversion, so that [`ElasticTets::max_step`] can be below 1.
+    pub fn has_barrier(&self) -> bool {
+        self.elements.iter().any(|tet| tet.law.has_barrier())
+    }
+
+    /// Adds each element's mass, `density`ₑ Vₑ (kg/m³ per element), to `mass` (kg per vertex), a
+    /// quarter to each corner.
+    pub fn add_lumped_mass(&self, density: &[f64], mass: &mut [f64]) {
+        for ((tet, corners), rho) in self.elements.iter().zip(&self.vertices).zip(density) {
+            for &v in corners {
+                mass[v as usize] += 0.25 * rho * tet.volume;
+            }
+        }
+    }
+
+    /// Ψ(x), J; +∞ where a law that forbids inversion meets one.
+    pub fn value(&self, x: &[Vec3]) -> f64 {
+        let chunk_sum = |chunk: usize| -> f64 {
+            self.chunk(chunk).map(|e| self.elements[e].value(&self.gather(e, x))).sum()
+        };
+        let sums: Vec<f64> = self.chunks().map(chunk_sum).collect();
+        sums.iter().sum()
+    }
+
+    /// Adds ∂Ψ/∂x (N) to `gradient` (`#V`).
+    pub fn add_gradient(&self, x: &[Vec3], gradient: &mut [Vec3]) {
+        let by_corner: Vec<[Vec3; 4]> = (0..self.len())
+            .into_par_iter()
+            .with_min_len(CHUNK)
+            .map(|e| self.elements[e].gradient(&self.gather(e, x)))
+            .collect();
+        gradient
+            .par_iter_mut()
+            .with_min_len(CHUNK)
+            .zip(self.corners_begin.par_windows(2))
+            .for_each(|(g, range)| {
+                for &corner in &self.corners[range[0] as usize..range[1] as usize] {
+                    *g += by_corner[corner as usize / 4][corner as usize % 4];
+                }
+            });
+    }
+
+    /// Fills `out` with the projected Hessians of `elements`, in order. One is 1,152 bytes: large
+    /// meshes are assembled range by range, or by [`Tet::hessian_psd`] directly.
+    pub fn hessians(&self, elements: Range<usize>, x: &[Vec3], out: &mut Vec<TetHessian>) {
+        elements
+            .into_par_iter()
+            .with_min_len(16)
+            .map(|e| self.elements[e].hessian_psd(&self.gather(e, x)))
+            .collect_into_vec(out);
+    }
+
+    /// The largest admissible step along `dx`: the minimum of [`Tet::max_step`].
+    pub fn max_step(&self, x: &[Vec3], dx: &[Vec3]) -> f64 {
+        let chunk_min = |chunk: usize| {
+            self.chunk(chunk)
+                .map(|e| self.elements[e].max_step(&self.gather(e, x), &self.gather(e, dx)))
+                .fold(1.0, f64::min)
+        };
+        self.chunks().map(chunk_min).reduce(|| 1.0, f64::min)
+    }
+
+    /// Cauchy stress of every element, Pa.
+    pub fn cauchy_stress(&self, x: &[Vec3]) -> Vec<Mat3> {
+        (0..self.len())
+            .into_par_iter()
+            .with_min_len(CHUNK)
+            .map(|e| self.elements[e].cauchy_stress(&self.gather(e, x)))
+            .collect()
+    }
+
+    fn chunks(&self) -> rayon::range::Iter<usize> {
+        (0..self.len().div_ceil(CHUNK)).into_par_iter()
+    }
+
+    fn chunk(&self, chunk: usize) -> Range<usize> {
+        chunk * CHUNK..((chunk + 1) * CHUNK).min(self.len())
+    }
+}
+
+/// Counting sort of the corners 4e + a by vertex: begin of each vertex's list, and the lists.
+fn corners_by_vertex(vertex_count: usize, vertices: &[[u32; 4]]) -> (Vec<u32>, Vec<u32>) {
+    let mut begin = vec![0; vertex_count + 1];
+    for &v in vertices.iter().flatten() {
+        begin[v as usize + 1] += 1;
+    }
+    for v in 0..vertex_count {
+        begin[v + 1] += begin[v];
+    }
+    let mut next = begin.clone();
+    let mut corners = vec![0; 4 * vertices.len()];
+    for (corner, &v) in vertices.iter().flatten().enumerate() {
+        let slot = &mut next[v as usize];
+        corners[*slot as usize] = corner as u32;
+        *slot += 1;
+    }
+    (begin, corners)
+}

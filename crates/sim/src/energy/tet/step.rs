@@ -1,0 +1,237 @@
+//! The largest step along which a tetrahedron keeps a given part of its volume.
+//!
+//! Volume is a cubic in the step. Its first root is approached from below by steps that provably
+//! do not cross it, rounding included, so that an answer may be early but never late.
+
+use standoff_linalg::Vec3;
+
+/// A cubic c₀ + c₁t + c₂t² + c₃t³ whose coefficients are known up to ± `error`.
+#[derive(Debug, Clone, Copy)]
+struct Cubic {
+    c: [f64; 4],
+    error: [f64; 4],
+}
+
+/// Steps smaller than this part of t end the search.
+const RESOLUTION: f64 = 1e-9;
+/// The search is at least linear with rate ½, at a double root; it needs 5 steps at a simple one.
+const MAX_STEPS: usize = 100;
+
+impl Cubic {
+    /// The polynomial with, in `error`, a bound of what rounding adds when it is evaluated by
+    /// [`Cubic::lower_taylor`] at a t that is itself rounded: 5 ε of each term, doubled.
+    fn new(c: [f64; 4], error: [f64; 4]) -> Self {
+        let error = std::array::from_fn(|k| error[k] + 10.0 * f64::EPSILON * c[k].abs());
+        Self { c, error }
+    }
+
+    /// Lower bounds of the Taylor coefficients at t ≥ 0.
+    fn lower_taylor(&self, t: f64) -> [f64; 4] {
+        let at = |c: &[f64; 4]| {
+            [
+                c[0] + t * (c[1] + t * (c[2] + t * c[3])),
+                c[1] + t * (2.0 * c[2] + t * (3.0 * c[3])),
+                c[2] + t * (3.0 * c[3]),
+                c[3],
+            ]
+        };
+        let (value, error) = (at(&self.c), at(&self.error));
+        std::array::from_fn(|k| value[k] - error[k])
+    }
+
+    /// A t ∈ [0, 1] such that the polynomial is not negative anywhere in [0, t]: 1, or its first
+    /// root to a relative [`RESOLUTION`] or so, or less. 0 where it may be negative at 0.
+    ///
+    /// From t, with Taylor coefficients p₀ > 0 and nₖ = max(0, −pₖ), the polynomial at t + s is at
+    /// least p₀ − n₁s − n₂s² − n₃s³, which stays positive for s < 1/(a₁ + √a₂ + ∛a₃), aₖ = nₖ/p₀,
+    /// because each aₖsᵏ is at most its share of that sum. Near a simple root this is Newton's step.
+    fn first_root(&self) -> f64 {
+        let mut t = 0.0;
+        for _ in 0..MAX_STEPS {
+            let p = self.lower_taylor(t);
+            // written so that NaN stops
+            if !(p[0] > 0.0) {
+                return t;
+            }
+            let n = [(-p[1]).max(0.0), (-p[2]).max(0.0), (-p[3]).max(0.0)];
+            // the common case: no root in reach
+            if t == 0.0 && p[0] > n[0] + n[1] + n[2] {
+                return 1.0;
+            }
+            let a = n.map(|n| n / p[0]);
+            let step = (1.0 - 8.0 * f64::EPSILON) / (a[0] + a[1].sqrt() + a[2].cbrt());
+            let next = t + step;
+            if next >= 1.0 {
+                return 1.0;
+            }
+            if step <= RESOLUTION * next {
+                return next;
+            }
+            t = next;
+        }
+        t
+    }
+}
+
+/// The largest α ≤ 1 (or slightly less) such that the signed volume of the tetrahedron `x` + β`dx`
+/// is at least `keep` times that of `x` for all β in [0, α]; 0 where `x` has no volume above
+/// rounding error. [Li 2020, §2.2.1; Smith & Schaefer 2015]
+///
+/// Rounding of the coefficients and of the search is bounded and taken off, so that the volume of
+/// the exact tetrahedron `x` + β`dx` is what is kept. Rounding of the sum x + α dx itself is not
+/// covered; it matters only to elements that are small against their distance from the origin.
+pub(super) fn volume_step(x: &[Vec3; 4], dx: &[Vec3; 4], keep: f64) -> f64 {
+    let [a, b, c] = [x[1] - x[0], x[2] - x[0], x[3] - x[0]];
+    let [p, q, r] = [dx[1] - dx[0], dx[2] - dx[0], dx[3] - dx[0]];
+    // det[a + tp, b + tq, c + tr]
+    let (bc, qr) = (b.cross(&c), q.cross(&r));
+    let mixed = q.cross(&c) + b.cross(&r);
+    let d0 = a.dot(&bc);
+    let d = [d0 - keep * d0, p.dot(&bc) + a.dot(&mixed), p.dot(&mixed) + a.dot(&qr), p.dot(&qr)];
+
+    // at most 8 roundings of ε/2 on the way to each product, doubled
+    let norm = |v: &Vec3| v.abs().sum();
+    let [a, b, c, p, q, r] = [a, b, c, p, q, r].map(|v| norm(&v));
+    let error =
+        [a * b * c, p * b * c + a * (q * c + b * r), p * (q * c + b * r) + a * q * r, p * q * r];
+    Cubic::new(d, error.map(|e| 8.0 * f64::EPSILON * e)).first_root()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An unevaluated sum of two f64: 106 bits, for the twin.
+    #[derive(Clone, Copy)]
+    struct Double(f64, f64);
+
+    impl Double {
+        fn two_sum(a: f64, b: f64) -> Self {
+            let s = a + b;
+            let t = s - a;
+            Double(s, (a - (s - t)) + (b - t))
+        }
+
+        fn add(self, b: f64) -> Self {
+            let Double(s, e) = Self::two_sum(self.0, b);
+            Self::two_sum(s, e + self.1)
+        }
+
+        fn times(self, b: f64) -> Self {
+            let p = self.0 * b;
+            Self::two_sum(p, self.0.mul_add(b, -p) + self.1 * b)
+        }
+    }
+
+    fn exact(c: &[f64; 4], t: f64) -> f64 {
+        Double(c[3], 0.0).times(t).add(c[2]).times(t).add(c[1]).times(t).add(c[0]).0
+    }
+
+    /// The first root in [0, 1], by sampling and bisection; 1 where the samples show none.
+    fn twin(c: &[f64; 4]) -> f64 {
+        let n = 20_000;
+        let mut low = 0.0;
+        for i in 1..=n {
+            // denser towards 0
+            let high = (i as f64 / n as f64).powi(3);
+            if exact(c, high) < 0.0 {
+                let mut high = high;
+                for _ in 0..200 {
+                    let mid = 0.5 * (low + high);
+                    if exact(c, mid) < 0.0 { high = mid } else { low = mid }
+                }
+                return low;
+            }
+            low = high;
+        }
+        1.0
+    }
+
+    fn check(c: [f64; 4]) {
+        let found = Cubic::new(c, [0.0; 4]).first_root();
+        let truth = twin(&c);
+        assert!(found <= truth, "late: {found} > {truth} of {c:?}");
+        // tight, or so near to touching zero that rounding cannot tell
+        let size: f64 = (0..4).map(|k| c[k].abs() * found.powi(k as i32)).sum();
+        assert!(
+            found >= truth * (1.0 - 1e-6) || exact(&c, found) <= 1e-11 * size,
+            "early: {found} of {truth}, {c:?}"
+        );
+    }
+
+    /// Coefficients of k (t − r₀)(t − r₁)(t − r₂) with the sign that makes c₀ positive.
+    fn from_roots(r: [f64; 3]) -> [f64; 4] {
+        let c = [
+            -r[0] * r[1] * r[2],
+            r[0] * r[1] + r[1] * r[2] + r[2] * r[0],
+            -(r[0] + r[1] + r[2]),
+            1.0,
+        ];
+        if c[0] < 0.0 { c.map(|v| -v) } else { c }
+    }
+
+    /// Numbers in [0, 1) in a fixed sequence (splitmix64).
+    fn random(state: &mut u64) -> f64 {
+        *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = *state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (z ^ (z >> 31)) as f64 / 2f64.powi(64)
+    }
+
+    #[test]
+    fn special_cubics() {
+        for c in [
+            [1.0, 0.0, 0.0, 0.0],
+            [1.0, -1.0, 0.0, 0.0],
+            [1.0, -4.0, 4.0, 0.0],
+            [1.0, -4.0, 4.0 + 1e-13, 0.0],
+            [1.0, -4.0, 4.0 - 1e-13, 0.0],
+            [1.0, -6.0, 12.0, -8.0],
+            [1.0, 1e6, -1e9, 1.0],
+            [1.0, 1e9, 0.0, -1e18],
+            [1.0, 0.0, 0.0, -1e-30],
+            [1e-30, -1e-12, 1.0, -1.0],
+            [1e-300, 1e-300, -1e-300, -1e-300],
+            [0.8, -1e20, 1e25, -1e30],
+        ] {
+            check(c);
+        }
+        let at = |c| Cubic::new(c, [0.0; 4]).first_root();
+        assert!((at([1.0, -4.0, 0.0, 0.0]) - 0.25).abs() < 1e-8);
+        assert_eq!(at([-1.0, 1.0, 0.0, 0.0]), 0.0);
+        assert_eq!(at([0.0, 1.0, 0.0, 0.0]), 0.0);
+        assert_eq!(at([f64::NAN, 1.0, 0.0, 0.0]), 0.0);
+    }
+
+    #[test]
+    fn random_cubics() {
+        let s = &mut 1;
+        for _ in 0..400 {
+            let mut c =
+                [0.0; 4].map(|_: f64| (random(s) - 0.5) * 10f64.powf(6.0 * random(s) * random(s)));
+            c[0] = c[0].abs();
+            check(c);
+        }
+    }
+
+    #[test]
+    fn nearly_double_and_triple_roots() {
+        let s = &mut 2;
+        for i in 0..400 {
+            let r = random(s);
+            let gap = 10f64.powf(-16.0 * random(s));
+            let third = match i % 4 {
+                0 => r + gap * random(s),
+                1 => -random(s),
+                2 => 1.0 + random(s),
+                _ => r * random(s),
+            };
+            let c = from_roots([r, r + gap, third]);
+            check(c);
+            // shifted up a little: a pair of roots that just vanished
+            check([c[0] + gap * 1e-3, c[1], c[2], c[3]]);
+            check([c[0] + 1e-16, c[1], c[2], c[3]]);
+        }
+    }
+}

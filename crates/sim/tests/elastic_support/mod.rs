@@ -1,0 +1,98 @@
+//! Deformation gradients for the tests of materials and tetrahedra.
+#![allow(dead_code)] // each test binary uses its part
+
+use standoff_linalg::nalgebra::Rotation3;
+use standoff_linalg::{Mat3, Vec3};
+
+/// Numbers in a fixed sequence (splitmix64).
+pub struct Random(pub u64);
+
+impl Random {
+    /// Uniform in [0, 1).
+    pub fn unit(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (z ^ (z >> 31)) as f64 / 2f64.powi(64)
+    }
+
+    /// Uniform in [−1, 1).
+    pub fn signed(&mut self) -> f64 {
+        2.0 * self.unit() - 1.0
+    }
+
+    pub fn vec3(&mut self) -> Vec3 {
+        Vec3::new(self.signed(), self.signed(), self.signed())
+    }
+
+    pub fn mat3(&mut self) -> Mat3 {
+        Mat3::from_columns(&[self.vec3(), self.vec3(), self.vec3()])
+    }
+
+    pub fn rotation(&mut self) -> Mat3 {
+        Rotation3::new(self.vec3() * 3.0).into_inner()
+    }
+
+    /// U diag(s) Vᵀ with random rotations.
+    pub fn with_stretches(&mut self, s: [f64; 3]) -> Mat3 {
+        self.rotation() * Mat3::from_diagonal(&Vec3::from(s)) * self.rotation()
+    }
+}
+
+/// Deformation gradients of positive volume, special ones among them.
+pub fn upright(random: &mut Random) -> Vec<Mat3> {
+    let stretches = [
+        [1.0, 1.0, 1.0],
+        [1.7, 1.7, 1.7],
+        [1.3, 1.3, 0.7],
+        [1.4, 0.8, 0.8],
+        [1.3, 1.3 - 1e-9, 0.7],
+        [1.0 + 1e-7, 1.0, 1.0 - 1e-7],
+        [1.2, 0.9, 0.05],
+        [1.0, 0.04, 0.04],
+        [0.3, 0.2, 0.1],
+        [2.5, 2.0, 1.5],
+        [4.0, 0.5, 0.5],
+    ];
+    let mut out: Vec<Mat3> = vec![Mat3::identity()];
+    out.extend(stretches.map(|s| random.with_stretches(s)));
+    for _ in 0..20 {
+        let s = [0, 1, 2].map(|_| 0.2 + 1.8 * random.unit());
+        out.push(random.with_stretches(s));
+        let size = 10f64.powf(-8.0 * random.unit());
+        out.push(random.rotation() * (Mat3::identity() + random.mat3() * (0.3 * size)));
+    }
+    out.retain(|f| f.determinant() > 1e-4);
+    out
+}
+
+/// Deformation gradients that laws without a barrier must bear: flat and inverted. The two
+/// smallest singular values do not cancel, for there the corotated stress jumps.
+pub fn flat_or_inverted(random: &mut Random) -> Vec<Mat3> {
+    let stretches = [
+        [1.0, 0.6, 0.0],
+        [1.0, 1.0, 0.0],
+        [1.2, 0.8, -0.3],
+        [1.0, 1.0, -0.5],
+        [1.5, 0.9, -0.1],
+        [3.0, 2.0, -1.0],
+        [1.0, 0.5, 1e-9],
+        [1.0, 0.5, -1e-9],
+    ];
+    let mut out: Vec<Mat3> = stretches.map(|s| random.with_stretches(s)).into();
+    for _ in 0..20 {
+        let s = [1.0 + random.unit(), 0.5 + 0.5 * random.unit(), -0.4 * random.unit()];
+        out.push(random.with_stretches(s));
+    }
+    out
+}
+
+/// What a law must handle: everything, or what is upright.
+pub fn admissible(has_barrier: bool, random: &mut Random) -> Vec<Mat3> {
+    let mut out = upright(random);
+    if !has_barrier {
+        out.extend(flat_or_inverted(random));
+    }
+    out
+}
