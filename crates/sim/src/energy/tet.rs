@@ -86,7 +86,7 @@ impl Tet {
 
     /// Second derivative by the corners, projected onto the positive semidefinite cone, N/m.
     ///
-    /// The nearest positive semidefinite ∂²ψ/∂F², carried to the corners [Huang 2025, Eq. 19].
+    /// The nearest positive semidefinite ∂²ψ/∂F², carried to the corners [Zheng 2025, Eq. 19].
     #[inline]
     pub fn hessian_psd(&self, x: &[Vec3; 4]) -> TetHessian {
         let f = self.deformation_gradient(x);
