@@ -3,8 +3,6 @@
 //! Both sets are split at the median of all centres, again and again; boxes on both sides of a cut
 //! go to both halves. Small sets are compared pair by pair. A pair can be found more than once.
 
-use rayon::prelude::*;
-
 /// Below this number of comparisons a region is done directly.
 const DIRECT: usize = 1024;
 /// Bound of the recursion's depth.
@@ -27,14 +25,14 @@ pub fn around<'a>(points: impl IntoIterator<Item = &'a standoff_linalg::Vec3>, r
 
 /// Sorted list of what `test` returns for the pairs (i of `a`, j of `b`) with overlapping boxes,
 /// each once. `test` may be called more than once for a pair.
-pub fn find<R: Ord + Send>(
+pub fn find<R: PartialOrd + Send>(
     a: &[Box3],
     b: &[Box3],
     test: impl Fn(u32, u32) -> Option<R> + Sync,
 ) -> Vec<R> {
     let all = |n: usize| (0..n as u32).collect();
     let mut found = recurse(a, b, all(a.len()), all(b.len()), DEPTH, &test);
-    found.par_sort_unstable();
+    found.sort_by(|x, y| x.partial_cmp(y).unwrap_or(std::cmp::Ordering::Equal));
     found.dedup();
     found
 }

@@ -2,7 +2,7 @@
 //!
 //! Only what the audit needs; relative error of each operation below 1e-30.
 
-use std::ops::{Add, Mul, Sub};
+use std::ops::{Add, Div, Mul, Sub};
 
 /// hi + lo with |lo| ≤ ulp(hi)/2.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
@@ -52,15 +52,6 @@ impl DoubleDouble {
         self.hi > 0.0
     }
 
-    /// Quotient, by three steps of long division.
-    pub fn div(self, d: Self) -> Self {
-        let q1 = self.hi / d.hi;
-        let r = self - d * Self::new(q1);
-        let q2 = r.hi / d.hi;
-        let r = r - d * Self::new(q2);
-        renormalised(q1, q2) + Self::new(r.hi / d.hi)
-    }
-
     /// Square root; 0 below 0.
     pub fn sqrt(self) -> Self {
         if self.hi <= 0.0 {
@@ -95,6 +86,18 @@ impl Mul for DoubleDouble {
     fn mul(self, o: Self) -> Self {
         let (p, e) = two_product(self.hi, o.hi);
         renormalised(p, e + (self.hi * o.lo + self.lo * o.hi))
+    }
+}
+
+impl Div for DoubleDouble {
+    type Output = Self;
+    fn div(self, d: Self) -> Self {
+        // three steps of long division
+        let q1 = self.hi / d.hi;
+        let r = self - d * Self::new(q1);
+        let q2 = r.hi / d.hi;
+        let r = r - d * Self::new(q2);
+        renormalised(q1, q2) + Self::new(r.hi / d.hi)
     }
 }
 

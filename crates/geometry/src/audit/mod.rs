@@ -19,8 +19,6 @@ pub mod box_pairs;
 pub mod double_double;
 mod predicates;
 pub mod separation;
-#[cfg(test)]
-mod tests;
 
 pub use predicates::{edge_triangle_intersects, segments_intersect, tet_orientation};
 
@@ -68,7 +66,7 @@ pub enum Pair {
 }
 
 /// Two primitives below their required distance.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct ClosePair {
     /// Who.
     pub pair: Pair,
@@ -78,7 +76,7 @@ pub struct ClosePair {
     pub required: f64,
 }
 
-/// All pairs of primitives that have a point in common at `x` (`#V`), sorted. Exact; see the
+/// All pairs of primitives that have a point in common at `x` (`#V`), sorted by kind and index. Exact; see the
 /// module's head for what is compared. Vertices with coordinates that are not finite are invisible
 /// here, so check [`non_finite`] too.
 pub fn audit_intersections(mesh: &CollisionMesh, x: &[Vec3]) -> Vec<Pair> {
@@ -93,18 +91,21 @@ pub fn audit_intersections(mesh: &CollisionMesh, x: &[Vec3]) -> Vec<Pair> {
             && edge_triangle_intersects(a, b, p(t[0]), p(t[1]), p(t[2])))
         .then_some(Pair::EdgeFace { edge, face })
     });
-    found.extend(boxes.wire_wire(mesh, |e, f| {
+    found.extend(boxes.wire_wire(mesh, |e, f, pair| {
         let ([a, b], [c, d]) = (ends(e), ends(f));
-        segments_intersect(a, b, c, d)
+        segments_intersect(a, b, c, d).then_some(pair)
     }));
-    found.extend(boxes.point_face(mesh, |v, t| {
-        edge_triangle_intersects(p(v), p(v), p(t[0]), p(t[1]), p(t[2]))
+    found.extend(find(&boxes.points, &boxes.faces, |i, face| {
+        let (vertex, t) = (mesh.codim_vertices[i as usize], mesh.faces[face as usize]);
+        (mesh.may_collide(&t, &[vertex])
+            && edge_triangle_intersects(p(vertex), p(vertex), p(t[0]), p(t[1]), p(t[2])))
+        .then_some(Pair::FaceVertex { face, vertex })
     }));
-    found.extend(boxes.point_wire(mesh, |v, e| {
+    found.extend(boxes.point_wire(mesh, |v, e, pair| {
         let [a, b] = ends(e);
-        segments_intersect(p(v), p(v), a, b)
+        segments_intersect(p(v), p(v), a, b).then_some(pair)
     }));
-    found.extend(boxes.point_point(mesh, |v, w| p(v) == p(w)));
+    found.extend(boxes.point_point(mesh, |v, w, pair| (p(v) == p(w)).then_some(pair)));
     found
 }
 
@@ -127,65 +128,50 @@ impl Boxes {
         }
     }
 
-    fn wire_wire(
+    fn wire_wire<R: PartialOrd + Send>(
         &self,
         mesh: &CollisionMesh,
-        test: impl Fn(u32, u32) -> bool + Sync,
-    ) -> Vec<Pair> {
+        test: impl Fn(u32, u32, Pair) -> Option<R> + Sync,
+    ) -> Vec<R> {
         find(&self.wires, &self.wires, |i, j| {
             let (e, f) = (mesh.codim_edges[i as usize], mesh.codim_edges[j as usize]);
-            (e < f
-                && mesh.may_collide(&mesh.edges[e as usize], &mesh.edges[f as usize])
-                && test(e, f))
-            .then_some(Pair::EdgeEdge { edges: [e, f] })
+            let may = e < f && mesh.may_collide(&mesh.edges[e as usize], &mesh.edges[f as usize]);
+            if may { test(e, f, Pair::EdgeEdge { edges: [e, f] }) } else { None }
         })
     }
 
-    fn point_face(
+    fn point_wire<R: PartialOrd + Send>(
         &self,
         mesh: &CollisionMesh,
-        test: impl Fn(u32, [u32; 3]) -> bool + Sync,
-    ) -> Vec<Pair> {
-        find(&self.points, &self.faces, |i, face| {
-            let (vertex, t) = (mesh.codim_vertices[i as usize], mesh.faces[face as usize]);
-            (mesh.may_collide(&t, &[vertex]) && test(vertex, t))
-                .then_some(Pair::FaceVertex { face, vertex })
-        })
-    }
-
-    fn point_wire(
-        &self,
-        mesh: &CollisionMesh,
-        test: impl Fn(u32, u32) -> bool + Sync,
-    ) -> Vec<Pair> {
+        test: impl Fn(u32, u32, Pair) -> Option<R> + Sync,
+    ) -> Vec<R> {
         find(&self.points, &self.wires, |i, j| {
             let (vertex, edge) = (mesh.codim_vertices[i as usize], mesh.codim_edges[j as usize]);
-            (mesh.may_collide(&mesh.edges[edge as usize], &[vertex]) && test(vertex, edge))
-                .then_some(Pair::EdgeVertex { edge, vertex })
+            let may = mesh.may_collide(&mesh.edges[edge as usize], &[vertex]);
+            if may { test(vertex, edge, Pair::EdgeVertex { edge, vertex }) } else { None }
         })
     }
 
-    fn point_point(
+    fn point_point<R: PartialOrd + Send>(
         &self,
         mesh: &CollisionMesh,
-        test: impl Fn(u32, u32) -> bool + Sync,
-    ) -> Vec<Pair> {
+        test: impl Fn(u32, u32, Pair) -> Option<R> + Sync,
+    ) -> Vec<R> {
         find(&self.points, &self.points, |i, j| {
             let (v, w) = (mesh.codim_vertices[i as usize], mesh.codim_vertices[j as usize]);
-            (v < w && mesh.may_collide(&[v], &[w]) && test(v, w))
-                .then_some(Pair::VertexVertex { vertices: [v, w] })
+            let may = v < w && mesh.may_collide(&[v], &[w]);
+            if may { test(v, w, Pair::VertexVertex { vertices: [v, w] }) } else { None }
         })
     }
 }
 
 /// All pairs at a distance below ξ + `margin` at `x` (`#V`), m, with ξ the pair's thickness offset
-/// ([`CollisionMesh::thickness`]), sorted; none where ξ + `margin` ≤ 0.
+/// ([`CollisionMesh::thickness`]), sorted by kind and index; none where ξ + `margin` ≤ 0.
 ///
 /// Compared: all edges with each other, all surface vertices with all faces, codimensional vertices
 /// with codimensional edges and with each other; never primitives that share a vertex. Distances
-/// are taken in 106-bit arithmetic, so a pair at exactly ξ + `margin` is reported or not according
-/// to errors of 1e-28 relative to the primitives' size. A `margin` slightly below 0 allows for the
-/// rounding of positions to `f64`.
+/// are taken in 106-bit arithmetic, so only a pair within about 1e-28 of its size from ξ + `margin`
+/// can be misjudged. A `margin` slightly below 0 allows for the rounding of positions to `f64`.
 pub fn closer_than(mesh: &CollisionMesh, x: &[Vec3], margin: f64) -> Vec<ClosePair> {
     use separation::{edge_edge, extended, point_edge, point_point, point_triangle};
     let half = |v: u32| mesh.half_thickness.get(v as usize).copied().unwrap_or(0.0);
@@ -194,55 +180,39 @@ pub fn closer_than(mesh: &CollisionMesh, x: &[Vec3], margin: f64) -> Vec<ClosePa
     let vertices: Vec<Box3> =
         mesh.vertices.iter().map(|&v| around([&x[v as usize]], grow(v))).collect();
     let p = |v: u32| extended(&x[v as usize]);
-    // 2ξ-sums of f64 are compared in extended precision as well
-    let required = |v: u32, w: u32| half(v) + half(w) + margin;
-    let below = |d2: DoubleDouble, v: u32, w: u32| {
+    // v and w stand for their primitives
+    let below = |pair: Pair, v: u32, w: u32, d2: DoubleDouble| {
         let r = DoubleDouble::new(half(v)) + DoubleDouble::new(half(w)) + DoubleDouble::new(margin);
-        r.is_positive() && d2 < r * r
+        (r.is_positive() && d2 < r * r).then(|| ClosePair {
+            pair,
+            distance: d2.sqrt().value(),
+            required: r.value(),
+        })
     };
 
-    let mut pairs = find(&boxes.edges, &boxes.edges, |i, j| {
+    let mut close = find(&boxes.edges, &boxes.edges, |i, j| {
         let (e, f) = (mesh.edges[i as usize], mesh.edges[j as usize]);
         if i >= j || !mesh.may_collide(&e, &f) {
             return None;
         }
         let d2 = edge_edge(&p(e[0]), &p(e[1]), &p(f[0]), &p(f[1]));
-        below(d2, e[0], f[0]).then_some(Pair::EdgeEdge { edges: [i, j] })
+        below(Pair::EdgeEdge { edges: [i, j] }, e[0], f[0], d2)
     });
-    pairs.extend(find(&vertices, &boxes.faces, |i, face| {
+    close.extend(find(&vertices, &boxes.faces, |i, face| {
         let (vertex, t) = (mesh.vertices[i as usize], mesh.faces[face as usize]);
         if !mesh.may_collide(&t, &[vertex]) {
             return None;
         }
-        below(point_triangle(&p(vertex), &t.map(p)), t[0], vertex)
-            .then_some(Pair::FaceVertex { face, vertex })
+        let d2 = point_triangle(&p(vertex), &t.map(p));
+        below(Pair::FaceVertex { face, vertex }, t[0], vertex, d2)
     }));
-    pairs.extend(boxes.point_wire(mesh, |v, e| {
+    close.extend(boxes.point_wire(mesh, |v, e, pair| {
         let [a, b] = mesh.edges[e as usize];
-        below(point_edge(&p(v), &p(a), &p(b)), a, v)
+        below(pair, a, v, point_edge(&p(v), &p(a), &p(b)))
     }));
-    pairs.extend(boxes.point_point(mesh, |v, w| below(point_point(&p(v), &p(w)), v, w)));
-
-    let measured = |pair: Pair| {
-        let (d2, v, w) = match pair {
-            Pair::EdgeEdge { edges: [i, j] } => {
-                let (e, f) = (mesh.edges[i as usize], mesh.edges[j as usize]);
-                (edge_edge(&p(e[0]), &p(e[1]), &p(f[0]), &p(f[1])), e[0], f[0])
-            }
-            Pair::FaceVertex { face, vertex } => {
-                let t = mesh.faces[face as usize];
-                (point_triangle(&p(vertex), &t.map(p)), t[0], vertex)
-            }
-            Pair::EdgeVertex { edge, vertex } => {
-                let [a, b] = mesh.edges[edge as usize];
-                (point_edge(&p(vertex), &p(a), &p(b)), a, vertex)
-            }
-            Pair::VertexVertex { vertices: [v, w] } => (point_point(&p(v), &p(w)), v, w),
-            Pair::EdgeFace { .. } => unreachable!("edges and faces are not measured"),
-        };
-        ClosePair { pair, distance: d2.sqrt().value(), required: required(v, w) }
-    };
-    pairs.into_iter().map(measured).collect()
+    close
+        .extend(boxes.point_point(mesh, |v, w, pair| below(pair, v, w, point_point(&p(v), &p(w)))));
+    close
 }
 
 /// Tetrahedra (`#T×4`) of volume ≤ 0 at `x` (`#V`), by index, ascending. Exact.

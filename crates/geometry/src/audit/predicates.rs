@@ -65,7 +65,8 @@ fn coplanar_intersects(e0: &Vec3, e1: &Vec3, t0: &Vec3, t1: &Vec3, t2: &Vec3) ->
         let [a, b] = [e0, e1].map(|v| project(v, axis));
         // an end inside, or the segment crosses the outline
         let outside = area.reverse();
-        let inside = turn(p, q, a) != outside && turn(q, r, a) != outside && turn(r, p, a) != outside;
+        let inside =
+            turn(p, q, a) != outside && turn(q, r, a) != outside && turn(r, p, a) != outside;
         return inside
             || segments_intersect_2d(a, b, p, q)
             || segments_intersect_2d(a, b, q, r)

@@ -29,7 +29,7 @@ pub fn point_edge(p: &Vector, a: &Vector, b: &Vector) -> DoubleDouble {
         return point_point(p, b);
     }
     let n = cross(&r, &e);
-    dot(&n, &n).div(length2)
+    dot(&n, &n) / length2
 }
 
 /// Squared distance of the point p and the triangle t.
@@ -46,7 +46,7 @@ pub fn point_triangle(p: &Vector, t: &[Vector; 3]) -> DoubleDouble {
     }
     if n2.is_positive() && inside(&t[0], &t[1]) && inside(&t[1], &t[2]) && inside(&t[2], &t[0]) {
         let height = dot(&sub(p, &t[0]), &n);
-        least = min(least, (height * height).div(n2));
+        least = min(least, height * height / n2);
     }
     least
 }
@@ -66,7 +66,7 @@ pub fn edge_edge(a: &Vector, b: &Vector, c: &Vector, d: &Vector) -> DoubleDouble
     let within = |q: DoubleDouble| q.is_positive() && (n2 - q).is_positive();
     if n2.is_positive() && within(s) && within(t) {
         let height = dot(&w, &n);
-        least = min(least, (height * height).div(n2));
+        least = min(least, height * height / n2);
     }
     least
 }

@@ -97,8 +97,7 @@ impl Bvh {
             .with_min_len(1024)
             .for_each(|(b, &i)| *b = of(i as usize));
         for (leaf, group) in self.boxes.chunks_exact(LEAF).enumerate() {
-            self.nodes[self.leaf_base + leaf] =
-                group.iter().fold(Aabb::EMPTY, |a, b| a.union(b));
+            self.nodes[self.leaf_base + leaf] = group.iter().fold(Aabb::EMPTY, |a, b| a.union(b));
         }
         for i in (1..self.leaf_base).rev() {
             self.nodes[i] = self.nodes[2 * i].union(&self.nodes[2 * i + 1]);

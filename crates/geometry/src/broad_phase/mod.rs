@@ -15,8 +15,6 @@
 mod aabb;
 pub mod brute_force;
 mod bvh;
-#[cfg(test)]
-mod tests;
 
 use crate::CollisionMesh;
 use aabb::VertexBoxes;
@@ -143,9 +141,7 @@ impl BroadPhase {
         fit(&mut self.vertices, mesh.vertices.len(), &|i| [mesh.vertices[i]; 3]);
         fit(&mut self.codim_edges, mesh.codim_edges.len(), &|i| edge(mesh.codim_edges[i]));
         fit(&mut self.codim_points, points.len(), &|i| [points[i]; 3]);
-        fit(&mut self.codim_vertices, mesh.codim_vertices.len(), &|i| {
-            [mesh.codim_vertices[i]; 3]
-        });
+        fit(&mut self.codim_vertices, mesh.codim_vertices.len(), &|i| [mesh.codim_vertices[i]; 3]);
     }
 
     /// Finds the pairs of all kinds.
