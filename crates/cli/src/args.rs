@@ -1,0 +1,161 @@
+//! Command line.
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args as ClapArgs, Parser, Subcommand};
+use std::path::PathBuf;
+
+/// Simulation of deformable solids in contact, with guaranteed non-intersection and non-inversion.
+#[derive(Debug, Parser)]
+#[command(
+    name = "standoff",
+    version,
+    arg_required_else_help = true,
+    after_help = "Start with:\n  standoff run scenes/two-cubes-fall.toml -o out/cubes\n  \
+                  paraview out/cubes/run.pvd\n\n\
+                  `standoff help COMMAND` shows examples for a command.\n\n\
+                  Exit codes: 0 everything ended well; 1 a step failed, a violation was found or \
+                  results could not be written; 2 nothing was simulated (bad command line, scene \
+                  or output folder)."
+)]
+pub struct Args {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Simulate a scene and write the results to a folder.
+    #[command(after_long_help = RUN_EXAMPLES)]
+    Run(RunArgs),
+    /// Say what is in a scene and whether it can be simulated, without simulating it.
+    #[command(after_long_help = CHECK_EXAMPLES)]
+    Check(CheckArgs),
+    /// Re-check every frame of a run for intersections and inversions, with exact arithmetic.
+    #[command(after_long_help = AUDIT_EXAMPLES)]
+    Audit(AuditArgs),
+    /// Show version, machine, mesh formats, materials and solvers.
+    Info,
+    /// Print the JSON Schema of scene files, for completion in editors.
+    #[command(after_long_help = SCHEMA_EXAMPLES)]
+    Schema,
+}
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  Simulate a scene and look at it:
+    standoff run scenes/two-cubes-fall.toml -o out/cubes
+    paraview out/cubes/run.pvd
+  Only the first ten steps, with a stiffer material and half the time step:
+    standoff run scene.toml -o out --steps 10 --set materials.rubber.young_modulus='2 MPa' \\
+        --set time.step=0.005
+  Change one object, by its name or its index:
+    standoff run scene.toml -o out --set objects.ball.velocity='[100, 0, 0]'
+  Prove every Newton iterate free of intersections, not only every step:
+    standoff run scene.toml -o out --audit every-iterate
+
+What is written to DIR:
+  run.pvd               open this in ParaView
+  frames/000000.vtu     positions, displacement, velocity, contact force, von Mises stress
+  surface/000000.obj    surfaces, if the scene says `output.surface_obj = true`
+  stats.jsonl           one JSON object per step: iterations, contacts, energies, momenta, seconds
+  scene.resolved.toml   the scene with every default; running it gives the same run
+  run.json              names of the bodies, for `standoff audit`";
+
+const CHECK_EXAMPLES: &str = "\
+Example:
+  standoff check scenes/two-cubes-fall.toml
+
+Reports the objects with the quality of their meshes, the smallest distance between surfaces, the
+pairs closer than the contact distance, every intersection by object and primitive, and an estimate
+of the memory that a run takes. Exit code 1 if the start is not free of intersections.";
+
+const AUDIT_EXAMPLES: &str = "\
+Example:
+  standoff run scene.toml -o out && standoff audit out
+
+The audit reads the frames back and shares no code with the solver's distances and collision
+detection. Exit code 1 if a frame holds an intersection, an inverted element or a vertex behind a
+half-space, or cannot be read.";
+
+const SCHEMA_EXAMPLES: &str = "\
+Example (VS Code with the extension Even Better TOML; first line of a scene):
+  standoff schema > scene.schema.json
+  #:schema ./scene.schema.json";
+
+/// Arguments of `standoff run`.
+#[derive(Debug, ClapArgs)]
+pub struct RunArgs {
+    /// Scene file (TOML).
+    pub scene: PathBuf,
+    /// Folder for the results; made if it does not exist.
+    #[arg(short, long, value_name = "DIR")]
+    pub output: PathBuf,
+    /// Number of steps, instead of the scene's `time.end`.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub steps: Option<u64>,
+    #[command(flatten)]
+    pub common: CommonArgs,
+    /// Solver, instead of the scene's `solver.method`.
+    #[arg(long, value_parser = choices("Method"))]
+    pub solver: Option<String>,
+    /// When intersections and inversions are checked independently, instead of `solver.audit`.
+    #[arg(long, value_parser = choices("AuditLevel"))]
+    pub audit: Option<String>,
+    /// Print errors only.
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Replace the run that the folder holds.
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Arguments of `standoff check`.
+#[derive(Debug, ClapArgs)]
+pub struct CheckArgs {
+    /// Scene file (TOML).
+    pub scene: PathBuf,
+    #[command(flatten)]
+    pub common: CommonArgs,
+}
+
+/// Arguments of commands that read a scene.
+#[derive(Debug, ClapArgs)]
+pub struct CommonArgs {
+    /// Replace a value of the scene, for instance `time.step=0.005` or
+    /// `objects.ball.velocity='[100, 0, 0]'`; may be given several times.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Number of threads; all cores by default. The results do not depend on it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+}
+
+impl CommonArgs {
+    /// Sets the number of threads for everything that follows.
+    pub fn start_threads(&self) {
+        if let Some(threads) = self.threads {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads));
+            // fails only if the pool exists already, and this is called once
+            let _ = pool.build_global();
+        }
+    }
+}
+
+/// Arguments of `standoff audit`.
+#[derive(Debug, ClapArgs)]
+pub struct AuditArgs {
+    /// Folder of a run.
+    pub folder: PathBuf,
+    /// Number of threads; all cores by default.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+}
+
+/// The values of a setting, from the types of the scene file.
+fn choices(definition: &str) -> PossibleValuesParser {
+    let names = standoff_scene::schema::choices(definition);
+    PossibleValuesParser::new(names.into_iter().map(|(name, help)| {
+        clap::builder::PossibleValue::new(name).help(help)
+    }))
+}

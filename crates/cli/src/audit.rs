@@ -1,0 +1,166 @@
+//! `standoff audit`: re-checks the frames of a run.
+
+use crate::args::AuditArgs;
+use crate::failure::Failure;
+use crate::output::{complain, say};
+use standoff_linalg::Vec3;
+use standoff_scene::output::{Frame, OutputError, RunInfo, frame_files, read_frame};
+use standoff_sim::audit::violations;
+use standoff_sim::definition::{BodyDef, BodyKind, Definition, HalfSpaceDef};
+use standoff_sim::material::{Law, Material};
+use standoff_sim::model::Model;
+use std::path::Path;
+
+/// Violations listed per frame; the others are counted.
+const LISTED: usize = 10;
+
+/// Re-checks every frame of a run.
+pub fn audit(args: &AuditArgs) -> Result<(), Failure> {
+    if let Some(threads) = args.threads {
+        // fails only if the pool exists already, and this is called once
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads)).build_global();
+    }
+    let input = |e: OutputError| Failure::Input(e.to_string());
+    let info = RunInfo::read(&args.folder).map_err(input)?;
+    let files = frame_files(&args.folder).map_err(input)?;
+    let mut reference: Option<(Frame, Model)> = None;
+    let (mut bad_frames, mut found) = (0u64, 0usize);
+    for (_, path) in &files {
+        let faults = match read_frame(path) {
+            Err(error) => vec![error.to_string()],
+            Ok(frame) => {
+                if reference.is_none() {
+                    let model = model_of(&info, &frame, path)?;
+                    reference = Some((frame.clone(), model));
+                }
+                match &reference {
+                    Some((first, model)) => faults_of(&frame, first, model),
+                    None => Vec::new(),
+                }
+            }
+        };
+        if faults.is_empty() {
+            continue;
+        }
+        bad_frames += 1;
+        found += faults.len();
+        let name = path.display();
+        for fault in faults.iter().take(LISTED) {
+            complain(format_args!("{name}: {fault}"));
+        }
+        if faults.len() > LISTED {
+            complain(format_args!("{name}: and {} more", faults.len() - LISTED));
+        }
+    }
+    if bad_frames > 0 {
+        let all = files.len();
+        let what = format!("{found} violations in {bad_frames} of {all} frames");
+        return Err(Failure::Result(Some(what)));
+    }
+    let half_spaces = match info.half_spaces.len() {
+        0 => String::new(),
+        n => format!(", {n} half-spaces respected"),
+    };
+    say(format_args!(
+        "{}: {} frames, no intersection, no inverted element{half_spaces}",
+        args.folder.display(),
+        files.len()
+    ));
+    Ok(())
+}
+
+/// What is wrong with a frame.
+fn faults_of(frame: &Frame, first: &Frame, model: &Model) -> Vec<String> {
+    let same = frame.tets == first.tets
+        && frame.triangles == first.triangles
+        && frame.edges == first.edges
+        && frame.points == first.points
+        && frame.positions.len() == first.positions.len();
+    if !same {
+        return vec!["its elements differ from those of the first frame".into()];
+    }
+    let lost = frame.positions.iter().position(|p| !p.iter().all(|c| c.is_finite()));
+    if let Some(vertex) = lost {
+        return vec![format!("{} is not finite", model.describe_vertex(vertex as u32))];
+    }
+    violations(model, &frame.positions).iter().map(|v| v.describe(model)).collect()
+}
+
+/// The model that a frame belongs to. Materials do not matter here.
+fn model_of(info: &RunInfo, frame: &Frame, path: &Path) -> Result<Model, Failure> {
+    let damaged = |what: &str| Failure::Input(format!("{} is damaged: {what}", path.display()));
+    let total: u64 = info.bodies.iter().map(|b| u64::from(b.vertices)).sum();
+    if total != frame.positions.len() as u64 {
+        return Err(damaged("it does not have the vertices that run.json lists"));
+    }
+    let rest: Vec<Vec3> = match frame.displacement.len() == frame.positions.len() {
+        true => frame.positions.iter().zip(&frame.displacement).map(|(x, u)| x - u).collect(),
+        false => frame.positions.clone(),
+    };
+    let mut definition = Definition { no_contact: info.no_contact.clone(), ..Definition::default() };
+    definition.settings.contact.self_contact = info.self_contact;
+    let mut owners = frame.cell_body.iter().copied();
+    let mut take = |count: usize| -> Vec<u32> { owners.by_ref().take(count).collect() };
+    let of_tets = take(frame.tets.len());
+    let of_triangles = take(frame.triangles.len());
+    let of_edges = take(frame.edges.len());
+    let of_points = take(frame.points.len());
+    for (index, body) in info.bodies.iter().enumerate() {
+        let (first, count) = (body.first_vertex, body.vertices);
+        let kind = if body.obstacle {
+            BodyKind::Obstacle {
+                triangles: of_body(&frame.triangles, &of_triangles, index, first, count),
+                edges: of_body(&frame.edges, &of_edges, index, first, count),
+                points: frame
+                    .points
+                    .iter()
+                    .zip(&of_points)
+                    .filter(|(p, b)| **b as usize == index && **p >= first && **p - first < count)
+                    .map(|(p, _)| p - first)
+                    .collect(),
+            }
+        } else {
+            BodyKind::Volume {
+                tets: of_body(&frame.tets, &of_tets, index, first, count),
+                density: 1000.0,
+                material: Material {
+                    law: Law::NeoHookean,
+                    young_modulus: 1e5,
+                    poisson_ratio: 0.4,
+                },
+                overrides: Vec::new(),
+            }
+        };
+        let range = first as usize..(first as usize).saturating_add(count as usize);
+        definition.bodies.push(BodyDef {
+            name: body.name.clone(),
+            rest: rest.get(range).ok_or_else(|| damaged("a body is out of range"))?.to_vec(),
+            kind,
+            ..BodyDef::default()
+        });
+    }
+    for h in &info.half_spaces {
+        definition.half_spaces.push(HalfSpaceDef {
+            name: h.name.clone(),
+            origin: Vec3::from(h.origin),
+            normal: Vec3::from(h.normal),
+            friction_material: String::new(),
+        });
+    }
+    let (model, _) = Model::new(&definition).map_err(|e| damaged(&e.to_string()))?;
+    Ok(model)
+}
+
+/// Cells of one body, in its own numbering.
+fn of_body<const N: usize>(
+    cells: &[[u32; N]],
+    owners: &[u32],
+    body: usize,
+    first: u32,
+    count: u32,
+) -> Vec<[u32; N]> {
+    let own = |(cell, owner): &(&[u32; N], &u32)| {
+        **owner as usize == body && cell.iter().all(|v| *v >= first && *v - first < count)
+    };
+    cells.iter().zip(owners).filter(own).map(|(cell, _)| cell.map(|v| v - first)).collect()
+}

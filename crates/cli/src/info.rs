@@ -1,0 +1,45 @@
+//! `standoff info`.
+
+use crate::failure::Failure;
+use crate::output::say;
+use standoff_scene::schema::choices;
+
+/// Prints what this build and this machine offer.
+pub fn info() -> Result<(), Failure> {
+    let row = |name: &str, value: &str| say(format_args!("{name:<18} {value}"));
+    row("standoff", env!("CARGO_PKG_VERSION"));
+    row("build", if cfg!(debug_assertions) { "debug (slow)" } else { "release" });
+    row("threads", &rayon::current_num_threads().to_string());
+    row("SIMD", &simd());
+    row("mesh formats", &standoff_scene::format::KNOWN.join(", "));
+    for (title, definition) in [
+        ("materials", "Law"),
+        ("integrators", "Integrator"),
+        ("solvers", "Method"),
+        ("linear solvers", "LinearSolver"),
+        ("collision checks", "Ccd"),
+    ] {
+        say("");
+        say(title);
+        for (name, help) in choices(definition) {
+            say(format_args!("  {name:<20} {help}"));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(target_arch = "x86_64")]
+fn simd() -> String {
+    let all = [
+        ("AVX2", std::arch::is_x86_feature_detected!("avx2")),
+        ("FMA", std::arch::is_x86_feature_detected!("fma")),
+        ("AVX-512F", std::arch::is_x86_feature_detected!("avx512f")),
+    ];
+    let found: Vec<&str> = all.iter().filter(|(_, has)| *has).map(|(name, _)| *name).collect();
+    if found.is_empty() { "SSE2".into() } else { found.join(", ") }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn simd() -> String {
+    std::env::consts::ARCH.into()
+}

@@ -1,0 +1,344 @@
+//! A scene file as a tree of values that remember where they stand: in the file, or in a `--set`
+//! option that replaced them. Knows TOML; knows nothing of what the keys mean.
+
+use crate::error::{Location, Origin, Problem, SceneError, nearest_name};
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// Where a value stands: a byte range of a source (0 is the file, k the k-th `--set`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Index into the document's sources.
+    pub source: usize,
+    /// First byte.
+    pub start: usize,
+    /// One past the last byte.
+    pub end: usize,
+}
+
+/// A value with its place.
+#[derive(Debug, Clone)]
+pub struct Node {
+    /// The value.
+    pub value: Value,
+    /// Where it stands.
+    pub place: Place,
+}
+
+/// A TOML value.
+#[derive(Debug, Clone)]
+pub enum Value {
+    /// A string.
+    String(String),
+    /// An integer.
+    Integer(i64),
+    /// A float, `nan` and `inf` included.
+    Float(f64),
+    /// A boolean.
+    Boolean(bool),
+    /// A date or time, which no key takes.
+    Datetime(String),
+    /// An array.
+    Array(Vec<Node>),
+    /// A table.
+    Table(Vec<Entry>),
+}
+
+/// A key of a table with its value.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// The key.
+    pub key: String,
+    /// Where the key stands.
+    pub key_place: Place,
+    /// The value.
+    pub node: Node,
+}
+
+/// One step of a path into a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Segment {
+    /// Key of a table.
+    Key(String),
+    /// Index into an array.
+    Index(usize),
+}
+
+/// A path into a document, written `objects[2].material`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KeyPath(pub Vec<Segment>);
+
+impl KeyPath {
+    /// The path one key deeper.
+    pub fn key(&self, key: &str) -> Self {
+        let mut path = self.clone();
+        path.0.push(Segment::Key(key.to_owned()));
+        path
+    }
+
+    /// The path one index deeper.
+    pub fn index(&self, index: usize) -> Self {
+        let mut path = self.clone();
+        path.0.push(Segment::Index(index));
+        path
+    }
+}
+
+impl fmt::Display for KeyPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (k, segment) in self.0.iter().enumerate() {
+            match segment {
+                Segment::Key(key) if k == 0 => f.write_str(key)?,
+                Segment::Key(key) => write!(f, ".{key}")?,
+                Segment::Index(index) => write!(f, "[{index}]")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A parsed scene file with its overrides applied.
+#[derive(Debug, Clone)]
+pub struct Document {
+    sources: Vec<(Origin, Arc<str>)>,
+    /// The top table.
+    pub root: Node,
+}
+
+impl Document {
+    /// Parses the text of a scene file; `file` is its name in messages.
+    pub fn parse(file: &Path, text: &str) -> Result<Self, SceneError> {
+        let mut document = Self {
+            sources: vec![(Origin::File(file.to_owned()), Arc::from(text))],
+            root: Node {
+                value: Value::Table(Vec::new()),
+                place: Place { source: 0, start: 0, end: 0 },
+            },
+        };
+        let table = DeTable::parse(text).map_err(|e| {
+            let span = e.span().unwrap_or(0..0);
+            let place = Place { source: 0, start: span.start, end: span.end };
+            document.error_at(place, KeyPath::default(), Problem::Syntax(e.message().to_owned()))
+        })?;
+        document.root.value = table_of(table.into_inner(), 0, 0)
+            .map_err(|(place, problem)| document.error_at(place, KeyPath::default(), problem))?;
+        Ok(document)
+    }
+
+    /// Applies an override `key.path=value`. An element of an array of tables is named by its index
+    /// (`objects[0]` or `objects.0`) or its name (`objects.ball`); a value that is not TOML is a
+    /// string (`time.step=5ms`).
+    pub fn set(&mut self, option: &str) -> Result<(), SceneError> {
+        let source = self.sources.len();
+        self.sources.push((Origin::Option(option.to_owned()), Arc::from(option)));
+        let place = |start: usize, end: usize| Place { source, start, end };
+        let whole = place(0, option.len());
+        let fail = |document: &Self, place, message: String| {
+            Err(document.error_at(place, KeyPath::default(), Problem::Override(message)))
+        };
+        let Some(equals) = option.find('=') else {
+            return fail(
+                self,
+                whole,
+                "an override is written key=value, for instance time.step=0.005".into(),
+            );
+        };
+        let (keys, value) = (&option[..equals], option[equals + 1..].trim());
+        let value_start = option.len() - option[equals + 1..].trim_start().len();
+        if value.is_empty() {
+            return fail(self, whole, "the value after '=' is missing".into());
+        }
+        let node = match DeValue::parse(value) {
+            Ok(parsed) => node_of(parsed, source, value_start)
+                .map_err(|(place, problem)| self.error_at(place, KeyPath::default(), problem))?,
+            Err(_) if !value.starts_with(['"', '\'', '[', '{']) => Node {
+                value: Value::String(value.to_owned()),
+                place: place(value_start, option.len()),
+            },
+            Err(e) => return fail(self, place(value_start, option.len()), e.message().to_owned()),
+        };
+        let mut segments = Vec::new();
+        let mut start = 0;
+        for part in keys.split(['.', '[']) {
+            let name = part.trim().trim_end_matches(']');
+            let at = place(start, start + part.len());
+            start += part.len() + 1;
+            if name.is_empty() {
+                return fail(self, at, format!("empty key in '{}'", keys.trim()));
+            }
+            segments.push((name.to_owned(), at));
+        }
+        match assign(&mut self.root, &segments, node) {
+            Ok(()) => Ok(()),
+            Err((at, problem)) => Err(self.error_at(at, KeyPath::default(), problem)),
+        }
+    }
+
+    /// The node at a path.
+    pub fn find(&self, path: &KeyPath) -> Option<&Node> {
+        path.0.iter().try_fold(&self.root, |node, segment| node.child(segment))
+    }
+
+    /// Where the node at a path stands, or the nearest enclosing one that the document holds.
+    pub fn place(&self, path: &KeyPath) -> Place {
+        let mut node = &self.root;
+        for segment in &path.0 {
+            match node.child(segment) {
+                Some(child) => node = child,
+                None => break,
+            }
+        }
+        node.place
+    }
+
+    /// An error about the value at `path`.
+    pub fn error(&self, path: &KeyPath, problem: Problem) -> SceneError {
+        self.error_at(self.place(path), path.clone(), problem)
+    }
+
+    /// An error about `path`, shown at `place`.
+    pub fn error_at(&self, place: Place, path: KeyPath, problem: Problem) -> SceneError {
+        let (origin, text) = &self.sources[place.source];
+        let object = self.object_of(&path);
+        SceneError {
+            problem,
+            path: path.to_string(),
+            object,
+            location: Some(Box::new(Location::new(
+                origin.clone(),
+                text.clone(),
+                place.start..place.end,
+            ))),
+        }
+    }
+
+    /// Name of the object that a path leads into.
+    fn object_of(&self, path: &KeyPath) -> Option<String> {
+        let [Segment::Key(top), Segment::Index(index), ..] = path.0.as_slice() else {
+            return None;
+        };
+        if top != "objects" {
+            return None;
+        }
+        match &self.find(&KeyPath::default().key(top).index(*index).key("name"))?.value {
+            Value::String(name) => Some(name.clone()),
+            _ => None,
+        }
+    }
+}
+
+impl Node {
+    /// The child at a segment.
+    pub fn child(&self, segment: &Segment) -> Option<&Node> {
+        match (segment, &self.value) {
+            (Segment::Key(key), Value::Table(entries)) => {
+                entries.iter().find(|e| e.key == *key).map(|e| &e.node)
+            }
+            (Segment::Index(index), Value::Array(items)) => items.get(*index),
+            _ => None,
+        }
+    }
+
+    /// What kind of value it is, for messages.
+    pub fn kind(&self) -> &'static str {
+        match &self.value {
+            Value::String(_) => "a string",
+            Value::Integer(_) => "an integer",
+            Value::Float(_) => "a number",
+            Value::Boolean(_) => "a boolean",
+            Value::Datetime(_) => "a date",
+            Value::Array(_) => "an array",
+            Value::Table(_) => "a table",
+        }
+    }
+}
+
+type Fault = (Place, Problem);
+
+fn table_of(table: DeTable<'_>, source: usize, offset: usize) -> Result<Value, Fault> {
+    let mut entries = Vec::new();
+    for (key, value) in table {
+        let span = key.span();
+        let key_place = Place { source, start: span.start + offset, end: span.end + offset };
+        let key = key.into_inner().into_owned();
+        entries.push(Entry { key, key_place, node: node_of(value, source, offset)? });
+    }
+    Ok(Value::Table(entries))
+}
+
+fn node_of(spanned: Spanned<DeValue<'_>>, source: usize, offset: usize) -> Result<Node, Fault> {
+    let span = spanned.span();
+    let place = Place { source, start: span.start + offset, end: span.end + offset };
+    let value = match spanned.into_inner() {
+        DeValue::String(s) => Value::String(s.into_owned()),
+        DeValue::Integer(i) => match i64::from_str_radix(i.as_str(), i.radix()) {
+            Ok(value) => Value::Integer(value),
+            Err(_) => return Err((place, Problem::Syntax(format!("integer {i} is too large")))),
+        },
+        DeValue::Float(f) => match f.as_str().parse() {
+            Ok(value) => Value::Float(value),
+            Err(_) => return Err((place, Problem::Syntax(format!("{f} is not a number")))),
+        },
+        DeValue::Boolean(b) => Value::Boolean(b),
+        DeValue::Datetime(d) => Value::Datetime(d.to_string()),
+        DeValue::Array(items) => Value::Array(
+            items.into_iter().map(|v| node_of(v, source, offset)).collect::<Result<_, _>>()?,
+        ),
+        DeValue::Table(table) => table_of(table, source, offset)?,
+    };
+    Ok(Node { value, place })
+}
+
+/// Puts `node` at the path `segments` below `target`; missing tables are made.
+fn assign(target: &mut Node, segments: &[(String, Place)], node: Node) -> Result<(), Fault> {
+    let Some(((name, place), rest)) = segments.split_first() else {
+        *target = node;
+        return Ok(());
+    };
+    let kind = target.kind();
+    match &mut target.value {
+        Value::Table(entries) => {
+            let at = match entries.iter().position(|e| e.key == *name) {
+                Some(at) => at,
+                None => {
+                    let empty = Node { value: Value::Table(Vec::new()), place: *place };
+                    entries.push(Entry { key: name.clone(), key_place: *place, node: empty });
+                    entries.len() - 1
+                }
+            };
+            assign(&mut entries[at].node, rest, node)
+        }
+        Value::Array(items) => {
+            let names: Vec<String> = items.iter().filter_map(name_of).collect();
+            let by_name = items.iter().position(|i| name_of(i).as_deref() == Some(name));
+            let index = by_name.or_else(|| name.parse().ok().filter(|i| *i < items.len()));
+            match index {
+                Some(index) => assign(&mut items[index], rest, node),
+                None => Err((*place, no_element(name, items.len(), names))),
+            }
+        }
+        _ => Err((*place, Problem::Override(format!("'{name}' would be a key of {kind}")))),
+    }
+}
+
+fn no_element(name: &str, count: usize, names: Vec<String>) -> Problem {
+    if name.parse::<usize>().is_ok() {
+        return Problem::Override(format!("there is no element {name}: the array has {count}"));
+    }
+    Problem::UnknownName {
+        what: "element",
+        name: name.to_owned(),
+        nearest: nearest_name(name, names.iter().map(String::as_str)),
+        valid: names,
+    }
+}
+
+fn name_of(node: &Node) -> Option<String> {
+    match &node.child(&Segment::Key("name".into()))?.value {
+        Value::String(name) => Some(name.clone()),
+        _ => None,
+    }
+}

@@ -1,0 +1,613 @@
+//! The scene file: every key with its meaning, unit and default. The sections `[time]`,
+//! `[contact]`, `[friction]` and `[solver]` are the structs of [`standoff_sim::settings`].
+//!
+//! These types say what may be written; [`crate::resolve`] says what it means. `x-unit` is the unit
+//! of a plain number; a string may use another (`"2 mm"`), see [`crate::units`].
+
+use crate::shape::Shape;
+use schemars::JsonSchema;
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize as DeriveDeserialize, Serialize};
+use standoff_sim::material::Law;
+use standoff_sim::settings::{ContactSettings, FrictionSettings, SolverSettings, TimeSettings};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
+
+/// A scene: elastic objects, obstacles and how they are simulated. SI units; y is up by default.
+#[derive(Debug, Clone, Serialize, DeriveDeserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(title = "Standoff scene")]
+pub struct SceneFile {
+    /// What the scene shows, for people.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    /// Gravity, m/s².
+    #[schemars(extend("x-unit" = "m/s^2"))]
+    pub gravity: [f64; 3],
+    /// Height of a fixed horizontal ground {y ≤ ground}, m: a half-space of that name.
+    #[schemars(extend("x-unit" = "m"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ground: Option<f64>,
+    /// Time stepping.
+    pub time: TimeSettings,
+    /// Contact.
+    pub contact: ContactSettings,
+    /// Friction.
+    pub friction: FrictionSettings,
+    /// Minimisation.
+    pub solver: SolverSettings,
+    /// What is written, and when.
+    pub output: OutputSection,
+    /// Materials by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub materials: BTreeMap<String, MaterialSection>,
+    /// Fixed half-spaces.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub half_spaces: Vec<HalfSpaceSection>,
+    /// Elastic solids and obstacles.
+    pub objects: Vec<ObjectSection>,
+}
+
+impl Default for SceneFile {
+    fn default() -> Self {
+        Self {
+            description: String::new(),
+            gravity: [0.0, -9.81, 0.0],
+            ground: None,
+            time: TimeSettings::default(),
+            contact: ContactSettings::default(),
+            friction: FrictionSettings::default(),
+            solver: SolverSettings::default(),
+            output: OutputSection::default(),
+            materials: BTreeMap::new(),
+            half_spaces: Vec::new(),
+            objects: Vec::new(),
+        }
+    }
+}
+
+/// What is written, and when. The initial state and the last one are always written.
+#[derive(Debug, Clone, PartialEq, Serialize, DeriveDeserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct OutputSection {
+    /// Write a frame every so many steps, ≥ 1.
+    #[schemars(range(min = 1))]
+    pub every: u32,
+    /// Write a frame each time that so much time has passed, s. Overrides `every`.
+    #[schemars(extend("x-unit" = "s"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<f64>,
+    /// Also write the surfaces as `surface/000000.obj` ….
+    pub surface_obj: bool,
+    /// What the frames hold besides the positions.
+    pub fields: Vec<Field>,
+}
+
+impl Default for OutputSection {
+    fn default() -> Self {
+        Self {
+            every: 1,
+            interval: None,
+            surface_obj: false,
+            fields: vec![
+                Field::Displacement,
+                Field::Velocity,
+                Field::ContactForce,
+                Field::VonMises,
+            ],
+        }
+    }
+}
+
+/// A field of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, DeriveDeserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Field {
+    /// Position minus rest position, m.
+    Displacement,
+    /// Velocity, m/s.
+    Velocity,
+    /// Contact and friction force on a vertex, N.
+    ContactForce,
+    /// Von Mises stress of a tetrahedron, Pa.
+    VonMises,
+}
+
+/// A material.
+#[derive(Debug, Clone, PartialEq, Serialize, DeriveDeserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct MaterialSection {
+    /// Constitutive law.
+    pub law: Law,
+    /// Young's modulus, Pa.
+    #[schemars(extend("x-unit" = "Pa"))]
+    pub young_modulus: f64,
+    /// Poisson's ratio, more than −1 and less than 0.5.
+    pub poisson_ratio: f64,
+    /// Mass density, kg/m³.
+    #[schemars(extend("x-unit" = "kg/m^3"))]
+    pub density: f64,
+    /// Name by which `[[friction.pairs]]` refers to it; the material's own name by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub friction_material: Option<String>,
+}
+
+impl Default for MaterialSection {
+    fn default() -> Self {
+        Self {
+            law: Law::NeoHookean,
+            young_modulus: 1e5,
+            poisson_ratio: 0.4,
+            density: 1000.0,
+            friction_material: None,
+        }
+    }
+}
+
+/// A fixed half-space {x : normal · (x − origin) ≤ 0}, solid below its plane.
+#[derive(Debug, Clone, Serialize, DeriveDeserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct HalfSpaceSection {
+    /// Name for messages; numbered by default.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// A point on the plane, m.
+    #[schemars(extend("x-unit" = "m"))]
+    pub origin: [f64; 3],
+    /// Outward normal, of any length.
+    pub normal: [f64; 3],
+    /// Name by which `[[friction.pairs]]` refers to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub friction_material: Option<String>,
+}
+
+impl Default for HalfSpaceSection {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            origin: [0.0; 3],
+            normal: [0.0, 1.0, 0.0],
+            friction_material: None,
+        }
+    }
+}
+
+/// An elastic solid or an obstacle. A vertex p of its mesh goes to R·(scale ∘ p) + translate.
+#[derive(Debug, Clone, Default, Serialize, DeriveDeserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ObjectSection {
+    /// Unique name; by default that of the mesh file or shape, numbered where it repeats.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// Mesh file (Gmsh, VTK, VTU, OBJ, PLY, STL, seg), relative to the scene file. Either this or
+    /// `shape`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mesh: Option<String>,
+    /// Built-in shape.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shape: Option<Shape>,
+    /// What it is. By default a mesh of tetrahedra is a volume, anything else an obstacle.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<Role>,
+    /// Reduces an obstacle to a part of its mesh.
+    #[serde(rename = "as", skip_serializing_if = "Option::is_none")]
+    pub reduce: Option<Reduce>,
+    /// Name of a material of `[materials]`, or a material in place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub material: Option<MaterialChoice>,
+    /// Name by which `[[friction.pairs]]` refers to it; that of its material by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub friction_material: Option<String>,
+    /// Scale about the mesh's origin: a factor or one per axis.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scale: Option<Scale>,
+    /// Rotation about the mesh's origin, after scaling: angles about x, y and z in degrees,
+    /// R = Rx·Ry·Rz (the turn about z acts first), or `{ axis, angle }`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rotate: Option<Rotation>,
+    /// Translation after rotation, m.
+    #[schemars(extend("x-unit" = "m"))]
+    pub translate: [f64; 3],
+    /// Velocity at the start, m/s.
+    #[schemars(extend("x-unit" = "m/s"))]
+    pub velocity: [f64; 3],
+    /// Angular velocity at the start about the centre of the bounding box, degrees/s.
+    #[schemars(extend("x-unit" = "deg/s"))]
+    pub angular_velocity: [f64; 3],
+    /// Whether it may touch itself (if `contact.self_contact` allows).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub self_contact: Option<bool>,
+    /// Names of objects that it passes through.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ignore: Vec<String>,
+    /// Copies on a grid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub array: Option<ArraySection>,
+    /// Named sets of vertices, beside those that the mesh file names.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub regions: BTreeMap<String, RegionSection>,
+    /// Vertices that are held.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fixed: Vec<FixedSection>,
+    /// Vertices that are moved.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub motion: Vec<MotionSection>,
+    /// Forces on vertices.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub forces: Vec<ForceSection>,
+}
+
+/// What an object is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, DeriveDeserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// An elastic solid of tetrahedra.
+    Volume,
+    /// A surface, wires or points without elasticity: fixed, or moved by `motion`.
+    Obstacle,
+}
+
+/// What of its mesh an obstacle keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, DeriveDeserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reduce {
+    /// Its triangles; the boundary of its tetrahedra.
+    Surface,
+    /// Its edges, as wires.
+    Edges,
+    /// Its vertices, as bare points.
+    Points,
+}
+
+/// A material by name or in place.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum MaterialChoice {
+    /// Name of a material of `[materials]`.
+    Name(String),
+    /// A material in place.
+    Inline(MaterialSection),
+}
+
+/// A scale.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Scale {
+    /// The same factor along every axis.
+    Uniform(f64),
+    /// A factor per axis.
+    PerAxis([f64; 3]),
+}
+
+/// A rotation.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Rotation {
+    /// Angles about x, y and z, degrees: R = Rx·Ry·Rz.
+    #[schemars(extend("x-unit" = "deg"))]
+    Euler([f64; 3]),
+    /// About an axis.
+    AxisAngle(AxisAngle),
+}
+
+/// A turn about an axis through the mesh's origin.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, DeriveDeserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AxisAngle {
+    /// Axis, of any length.
+    pub axis: [f64; 3],
+    /// Angle, degrees, by the right-hand rule.
+    #[schemars(extend("x-unit" = "deg"))]
+    pub angle: f64,
+}
+
+/// Copies on a grid: copy (i, j, k) is moved by (i, j, k) ∘ spacing and named `name[i,j,k]`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, DeriveDeserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ArraySection {
+    /// Number of copies along x, y and z, ≥ 1 each.
+    #[schemars(inner(range(min = 1)))]
+    pub counts: [u32; 3],
+    /// Spacing along x, y and z, m.
+    #[schemars(extend("x-unit" = "m"))]
+    pub spacing: [f64; 3],
+}
+
+/// A set of vertices: one of `box` and `sphere`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, DeriveDeserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RegionSection {
+    /// Vertices in a box.
+    #[serde(rename = "box", skip_serializing_if = "Option::is_none")]
+    pub in_box: Option<BoxSection>,
+    /// Vertices in a sphere.
+    #[serde(rename = "sphere", skip_serializing_if = "Option::is_none")]
+    pub in_sphere: Option<SphereSection>,
+}
+
+/// An axis-parallel box, its faces included.
+#[derive(Debug, Clone, PartialEq, Serialize, DeriveDeserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BoxSection {
+    /// Least corner, m, or a fraction if `relative`; may be −inf.
+    #[schemars(extend("x-unit" = "m"))]
+    pub min: [f64; 3],
+    /// Greatest corner, m, or a fraction if `relative`; may be inf.
+    #[schemars(extend("x-unit" = "m"))]
+    pub max: [f64; 3],
+    /// If true, corners are fractions of the mesh's bounding box before scale, rotation and
+    /// translation (0 least corner, 1 greatest); if false, scene coordinates at the start.
+    #[serde(default)]
+    pub relative: bool,
+}
+
+/// A ball, its surface included, in scene coordinates at the start.
+#[derive(Debug, Clone, PartialEq, Serialize, DeriveDeserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SphereSection {
+    /// Centre, m.
+    #[schemars(extend("x-unit" = "m"))]
+    pub centre: [f64; 3],
+    /// Radius, m.
+    #[schemars(extend("x-unit" = "m"))]
+    pub radius: f64,
+}
+
+/// Which vertices: `"all"`, the name of a region, or a region in place.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Selection {
+    /// `"all"` or the name of a region of the object or of its mesh file.
+    Name(String),
+    /// A region in place.
+    Region(RegionSection),
+}
+
+impl Default for Selection {
+    fn default() -> Self {
+        Self::Name("all".into())
+    }
+}
+
+/// Vertices that are held for a time.
+#[derive(Debug, Clone, Serialize, DeriveDeserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FixedSection {
+    /// Which vertices.
+    pub vertices: Selection,
+    /// Held in the steps that start at this time or later, s.
+    #[schemars(extend("x-unit" = "s"))]
+    pub start: f64,
+    /// Free again in the steps that start at this time or later, s; `inf` for never.
+    #[schemars(extend("x-unit" = "s"))]
+    pub end: f64,
+}
+
+impl Default for FixedSection {
+    fn default() -> Self {
+        Self { vertices: Selection::default(), start: 0.0, end: f64::INFINITY }
+    }
+}
+
+/// Vertices that are moved for a time: by a velocity and a rotation, or along a sequence of meshes.
+#[derive(Debug, Clone, Serialize, DeriveDeserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct MotionSection {
+    /// Which vertices.
+    pub vertices: Selection,
+    /// Velocity, m/s.
+    #[schemars(extend("x-unit" = "m/s"))]
+    pub velocity: [f64; 3],
+    /// Angular velocity (axis times rate), degrees/s.
+    #[schemars(extend("x-unit" = "deg/s"))]
+    pub angular_velocity: [f64; 3],
+    /// Pivot of the rotation.
+    pub pivot: PivotChoice,
+    /// Moved in the steps that start at this time or later, s.
+    #[schemars(extend("x-unit" = "s"))]
+    pub start: f64,
+    /// Free again in the steps that start at this time or later, s; `inf` for never.
+    #[schemars(extend("x-unit" = "s"))]
+    pub end: f64,
+    /// Folder of meshes `0.obj`, `1.obj`, … (any mesh format) with the object's number of vertices:
+    /// file k holds the positions, in scene coordinates, at the end of step k + 1; the last one
+    /// stays. Excludes `velocity` and `angular_velocity`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sequence: Option<String>,
+}
+
+impl Default for MotionSection {
+    fn default() -> Self {
+        Self {
+            vertices: Selection::default(),
+            velocity: [0.0; 3],
+            angular_velocity: [0.0; 3],
+            pivot: PivotChoice::default(),
+            start: 0.0,
+            end: f64::INFINITY,
+            sequence: None,
+        }
+    }
+}
+
+/// Pivot of a prescribed rotation.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum PivotChoice {
+    /// A centre.
+    Centre(PivotCentre),
+    /// A point, m, that travels with `velocity`.
+    #[schemars(extend("x-unit" = "m"))]
+    Point([f64; 3]),
+}
+
+impl Default for PivotChoice {
+    fn default() -> Self {
+        Self::Centre(PivotCentre::Centre)
+    }
+}
+
+/// A centre to turn about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, DeriveDeserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PivotCentre {
+    /// Centre of the bounding box of the vertices at the start of the simulation.
+    Centre,
+    /// Centre of the bounding box of the vertices at each step.
+    CurrentCentre,
+}
+
+/// A force on vertices for a time: one of `acceleration` and `force`.
+#[derive(Debug, Clone, Serialize, DeriveDeserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ForceSection {
+    /// Which vertices.
+    pub vertices: Selection,
+    /// Acceleration of each vertex, m/s².
+    #[schemars(extend("x-unit" = "m/s^2"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub acceleration: Option<[f64; 3]>,
+    /// Total force, N, shared by the vertices in proportion to their masses.
+    #[schemars(extend("x-unit" = "N"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub force: Option<[f64; 3]>,
+    /// Acts in the steps that start at this time or later, s.
+    #[schemars(extend("x-unit" = "s"))]
+    pub start: f64,
+    /// Does not act in the steps that start at this time or later, s; `inf` for never.
+    #[schemars(extend("x-unit" = "s"))]
+    pub end: f64,
+}
+
+impl Default for ForceSection {
+    fn default() -> Self {
+        Self {
+            vertices: Selection::default(),
+            acceleration: None,
+            force: None,
+            start: 0.0,
+            end: f64::INFINITY,
+        }
+    }
+}
+
+/// A value that may be written in several ways, told apart by its TOML type. Unlike serde's
+/// untagged enums this keeps the place of an error inside.
+trait Either: Sized {
+    const EXPECTED: &'static str;
+
+    fn from_number<E: de::Error>(_: f64) -> Option<Result<Self, E>> {
+        None
+    }
+    fn from_name<E: de::Error>(_: &str) -> Option<Result<Self, E>> {
+        None
+    }
+    fn from_array<'de, A: SeqAccess<'de>>(_: A) -> Option<Result<Self, A::Error>> {
+        None
+    }
+    fn from_table<'de, A: MapAccess<'de>>(_: A) -> Option<Result<Self, A::Error>> {
+        None
+    }
+}
+
+struct EitherVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Either> Visitor<'de> for EitherVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(T::EXPECTED)
+    }
+
+    fn visit_i64<E: de::Error>(self, x: i64) -> Result<T, E> {
+        T::from_number(x as f64)
+            .unwrap_or_else(|| Err(E::invalid_type(de::Unexpected::Signed(x), &self)))
+    }
+
+    fn visit_f64<E: de::Error>(self, x: f64) -> Result<T, E> {
+        T::from_number(x).unwrap_or_else(|| Err(E::invalid_type(de::Unexpected::Float(x), &self)))
+    }
+
+    fn visit_str<E: de::Error>(self, s: &str) -> Result<T, E> {
+        T::from_name(s).unwrap_or_else(|| Err(E::invalid_type(de::Unexpected::Str(s), &self)))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, a: A) -> Result<T, A::Error> {
+        T::from_array(a).unwrap_or_else(|| Err(de::Error::invalid_type(de::Unexpected::Seq, &self)))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, a: A) -> Result<T, A::Error> {
+        T::from_table(a).unwrap_or_else(|| Err(de::Error::invalid_type(de::Unexpected::Map, &self)))
+    }
+}
+
+macro_rules! deserialize_either {
+    ($($type:ty),*) => {$(
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_any(EitherVisitor::<$type>(PhantomData))
+            }
+        }
+    )*};
+}
+
+deserialize_either!(MaterialChoice, Scale, Rotation, Selection, PivotChoice);
+
+impl Either for MaterialChoice {
+    const EXPECTED: &'static str = "the name of a material or a table";
+
+    fn from_name<E: de::Error>(name: &str) -> Option<Result<Self, E>> {
+        Some(Ok(Self::Name(name.to_owned())))
+    }
+    fn from_table<'de, A: MapAccess<'de>>(a: A) -> Option<Result<Self, A::Error>> {
+        Some(MaterialSection::deserialize(MapAccessDeserializer::new(a)).map(Self::Inline))
+    }
+}
+
+impl Either for Scale {
+    const EXPECTED: &'static str = "a number or an array of 3 numbers";
+
+    fn from_number<E: de::Error>(factor: f64) -> Option<Result<Self, E>> {
+        Some(Ok(Self::Uniform(factor)))
+    }
+    fn from_array<'de, A: SeqAccess<'de>>(a: A) -> Option<Result<Self, A::Error>> {
+        Some(<[f64; 3]>::deserialize(SeqAccessDeserializer::new(a)).map(Self::PerAxis))
+    }
+}
+
+impl Either for Rotation {
+    const EXPECTED: &'static str = "an array of 3 angles in degrees or a table { axis, angle }";
+
+    fn from_array<'de, A: SeqAccess<'de>>(a: A) -> Option<Result<Self, A::Error>> {
+        Some(<[f64; 3]>::deserialize(SeqAccessDeserializer::new(a)).map(Self::Euler))
+    }
+    fn from_table<'de, A: MapAccess<'de>>(a: A) -> Option<Result<Self, A::Error>> {
+        Some(AxisAngle::deserialize(MapAccessDeserializer::new(a)).map(Self::AxisAngle))
+    }
+}
+
+impl Either for Selection {
+    const EXPECTED: &'static str =
+        "\"all\", the name of a region, or a table with `box` or `sphere`";
+
+    fn from_name<E: de::Error>(name: &str) -> Option<Result<Self, E>> {
+        Some(Ok(Self::Name(name.to_owned())))
+    }
+    fn from_table<'de, A: MapAccess<'de>>(a: A) -> Option<Result<Self, A::Error>> {
+        Some(RegionSection::deserialize(MapAccessDeserializer::new(a)).map(Self::Region))
+    }
+}
+
+impl Either for PivotChoice {
+    const EXPECTED: &'static str = "\"centre\", \"current-centre\" or an array of 3 numbers";
+
+    fn from_name<E: de::Error>(name: &str) -> Option<Result<Self, E>> {
+        let centre = PivotCentre::deserialize(de::value::StrDeserializer::new(name));
+        Some(centre.map(Self::Centre))
+    }
+    fn from_array<'de, A: SeqAccess<'de>>(a: A) -> Option<Result<Self, A::Error>> {
+        Some(<[f64; 3]>::deserialize(SeqAccessDeserializer::new(a)).map(Self::Point))
+    }
+}

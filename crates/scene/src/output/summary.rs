@@ -1,0 +1,145 @@
+//! The table that closes a run.
+
+use standoff_sim::report::{PhaseSeconds, StepCuts, StepOutcome, StepReport};
+use std::fmt;
+
+/// Totals over the steps of a run; `Display` is the closing table.
+#[derive(Debug, Clone, Default)]
+pub struct Summary {
+    /// Steps done.
+    pub steps: u64,
+    /// Time reached, s.
+    pub time: f64,
+    /// Newton iterations in all, and in the step with most.
+    pub newton_iterations: (u64, u64),
+    /// Iterations of the linear solver.
+    pub linear_iterations: u64,
+    /// Largest number of contacts at the end of a step.
+    pub max_contacts: u64,
+    /// Smallest gap at the end of a step, m.
+    pub min_gap: Option<f64>,
+    /// Cuts of the step length.
+    pub step_cuts: StepCuts,
+    /// Wall time by phase, s.
+    pub seconds: PhaseSeconds,
+    /// Steps that did not end well, by outcome, in order of appearance.
+    pub failures: Vec<(StepOutcome, u64)>,
+    /// Kinetic, elastic and gravity energy at the end, J.
+    pub energies: [f64; 3],
+}
+
+impl Summary {
+    /// Adds a step.
+    pub fn add(&mut self, report: &StepReport) {
+        self.steps += 1;
+        self.time = report.time;
+        self.newton_iterations.0 += report.newton_iterations;
+        self.newton_iterations.1 = self.newton_iterations.1.max(report.newton_iterations);
+        self.linear_iterations += report.linear_iterations;
+        self.max_contacts = self.max_contacts.max(report.contacts);
+        self.min_gap = match (self.min_gap, report.min_gap) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        self.step_cuts.ccd += report.step_cuts.ccd;
+        self.step_cuts.inversion += report.step_cuts.inversion;
+        self.step_cuts.line_search += report.step_cuts.line_search;
+        self.step_cuts.audit += report.step_cuts.audit;
+        for (total, (_, part)) in phases_mut(&mut self.seconds).zip(phases(&report.seconds)) {
+            *total += part;
+        }
+        self.seconds.total += report.seconds.total;
+        if !report.outcome.is_success() {
+            match self.failures.iter_mut().find(|(outcome, _)| *outcome == report.outcome) {
+                Some((_, count)) => *count += 1,
+                None => self.failures.push((report.outcome, 1)),
+            }
+        }
+        self.energies = [report.kinetic_energy, report.elastic_energy, report.gravity_energy];
+    }
+
+    /// Whether every step ended well.
+    pub fn is_success(&self) -> bool {
+        self.failures.is_empty()
+    }
+}
+
+fn phases(s: &PhaseSeconds) -> [(&'static str, f64); 10] {
+    [
+        ("broad phase", s.broad_phase),
+        ("collision detection", s.ccd),
+        ("contact", s.contact),
+        ("elasticity", s.elasticity),
+        ("assembly", s.assembly),
+        ("ordering, symbolic", s.symbolic),
+        ("factorisation", s.factorisation),
+        ("solve", s.solve),
+        ("line search", s.line_search),
+        ("audit", s.audit),
+    ]
+}
+
+fn phases_mut(s: &mut PhaseSeconds) -> impl Iterator<Item = &mut f64> {
+    [
+        &mut s.broad_phase,
+        &mut s.ccd,
+        &mut s.contact,
+        &mut s.elasticity,
+        &mut s.assembly,
+        &mut s.symbolic,
+        &mut s.factorisation,
+        &mut s.solve,
+        &mut s.line_search,
+        &mut s.audit,
+    ]
+    .into_iter()
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut row = |name: &str, value: String| writeln!(f, "  {name:<22} {value}");
+        let per_step = self.newton_iterations.0 as f64 / self.steps.max(1) as f64;
+        row("steps", format!("{} (to t = {:.6} s)", self.steps, self.time))?;
+        row(
+            "Newton iterations",
+            format!(
+                "{} ({per_step:.1} per step, at most {})",
+                self.newton_iterations.0, self.newton_iterations.1
+            ),
+        )?;
+        row("linear iterations", self.linear_iterations.to_string())?;
+        row("contacts, at most", self.max_contacts.to_string())?;
+        let gap = self.min_gap.map_or("no contact".into(), |gap| format!("{gap:.4e} m"));
+        row("smallest gap", gap)?;
+        let cuts = &self.step_cuts;
+        row(
+            "step cuts",
+            format!(
+                "{} collision, {} inversion, {} line search, {} audit",
+                cuts.ccd, cuts.inversion, cuts.line_search, cuts.audit
+            ),
+        )?;
+        let [kinetic, elastic, gravity] = self.energies;
+        row(
+            "energy at the end",
+            format!("{kinetic:.4e} J kinetic, {elastic:.4e} J elastic, {gravity:.4e} J gravity"),
+        )?;
+        let total = self.seconds.total;
+        row("wall time of steps", format!("{total:.2} s"))?;
+        let listed: f64 = phases(&self.seconds).iter().map(|(_, s)| s).sum();
+        let rest = ("other", (total - listed).max(0.0));
+        for (name, seconds) in phases(&self.seconds).into_iter().chain([rest]) {
+            if seconds > 0.005 * total {
+                let share = 100.0 * seconds / total;
+                row(&format!("  {name}"), format!("{seconds:.2} s  {share:4.1} %"))?;
+            }
+        }
+        if self.failures.is_empty() {
+            return row("outcome", "every step converged".into());
+        }
+        for (outcome, count) in &self.failures {
+            row("outcome", format!("{count} steps: {}", outcome.describe()))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,217 @@
+//! From a scene file to the definition of a simulation: reads meshes, places objects, selects
+//! vertices, checks every value. What it cannot use it refuses with the place in the file.
+
+mod at;
+mod object;
+mod placement;
+mod select;
+mod settings;
+
+use crate::decode::decode;
+use crate::document::Document;
+use crate::error::{Problem, SceneError, nearest_name};
+use crate::file::{MaterialSection, OutputSection, SceneFile};
+use crate::{schema, units};
+use at::At;
+use standoff_linalg::Vec3;
+use standoff_sim::definition::{Definition, HalfSpaceDef};
+use standoff_sim::settings::Settings;
+use std::path::Path;
+
+/// Friction material of what names none.
+pub const DEFAULT_FRICTION_MATERIAL: &str = "default";
+
+/// A scene, ready to be simulated.
+#[derive(Debug, Clone)]
+pub struct Scene {
+    /// What the simulator is built from.
+    pub definition: Definition,
+    /// What is written, and when.
+    pub output: OutputSection,
+    /// The scene file with defaults and overrides filled in and absolute mesh paths.
+    pub file: SceneFile,
+    /// What readers of meshes changed or left out, one sentence each.
+    pub notes: Vec<String>,
+}
+
+impl Scene {
+    /// Reads a scene file and applies overrides (`key.path=value`) in order.
+    pub fn load(path: &Path, overrides: &[String]) -> Result<Self, SceneError> {
+        let text = std::fs::read_to_string(path).map_err(|e| unreadable(path, &e))?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        Self::parse(&text, path, folder, overrides)
+    }
+
+    /// Reads a scene from `text`; `name` stands for the file in messages, `folder` is what mesh
+    /// paths are relative to.
+    pub fn parse(
+        text: &str,
+        name: &Path,
+        folder: &Path,
+        overrides: &[String],
+    ) -> Result<Self, SceneError> {
+        let mut document = Document::parse(name, text)?;
+        for option in overrides {
+            document.set(option)?;
+        }
+        units::convert_document(&mut document, &schema::raw())?;
+        let file: SceneFile = decode(&document)?;
+        let folder = std::path::absolute(if folder.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            folder
+        })
+        .unwrap_or_else(|_| folder.to_owned());
+        resolve(file, &At::root(&document), &folder)
+    }
+
+    /// Number of steps to the end of the simulation.
+    pub fn steps(&self) -> u64 {
+        // an end that is a multiple of the step up to rounding takes no extra step
+        ((self.file.time.end / self.file.time.step) * (1.0 - 1e-12)).ceil() as u64
+    }
+
+    /// Ends the simulation after this many steps.
+    pub fn set_steps(&mut self, steps: u64) {
+        self.file.time.end = self.file.time.step * steps as f64;
+        self.definition.settings.time.end = self.file.time.end;
+    }
+
+    /// The scene as TOML with every default written out; running it gives the same run.
+    pub fn resolved_toml(&self) -> Result<String, toml::ser::Error> {
+        let body = toml::to_string(&self.file)?;
+        Ok(format!(
+            "# Written by standoff: every setting of the run, in SI units and degrees.\n{body}"
+        ))
+    }
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> SceneError {
+    let nearest = (error.kind() == std::io::ErrorKind::NotFound)
+        .then(|| object::similar_file(path))
+        .flatten();
+    let reason = match error.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        std::io::ErrorKind::InvalidData => "it is not UTF-8 text".to_owned(),
+        _ => error.to_string(),
+    };
+    SceneError {
+        problem: Problem::Unreadable { path: path.to_owned(), reason, nearest },
+        path: String::new(),
+        object: None,
+        location: None,
+    }
+}
+
+fn resolve(mut file: SceneFile, at: &At<'_>, folder: &Path) -> Result<Scene, SceneError> {
+    settings::check(&file, at)?;
+    for (name, material) in &file.materials {
+        check_material(material, &at.key("materials").key(name))?;
+    }
+    let mut definition = Definition {
+        gravity: Vec3::from(file.gravity),
+        settings: Settings {
+            time: file.time.clone(),
+            contact: file.contact.clone(),
+            friction: file.friction.clone(),
+            solver: file.solver.clone(),
+        },
+        ..Definition::default()
+    };
+    half_spaces(&mut file, at, &mut definition)?;
+    let notes = object::resolve_all(&mut file, at, folder, &mut definition)?;
+    check_friction_names(&file, &definition, at)?;
+    Ok(Scene { definition, output: file.output.clone(), file, notes })
+}
+
+/// Checks the ranges of a material's numbers.
+fn check_material(material: &MaterialSection, at: &At<'_>) -> Result<(), SceneError> {
+    at.key("young_modulus").require(
+        material.young_modulus,
+        |e| e > 0.0,
+        "Young's modulus must be positive (Pa)",
+    )?;
+    at.key("poisson_ratio").require(
+        material.poisson_ratio,
+        |nu| nu > -1.0 && nu < 0.5,
+        "Poisson's ratio must be more than -1 and less than 0.5",
+    )?;
+    at.key("density").require(
+        material.density,
+        |rho| rho > 0.0,
+        "density must be positive (kg/m^3)",
+    )
+}
+
+fn half_spaces(
+    file: &mut SceneFile,
+    at: &At<'_>,
+    definition: &mut Definition,
+) -> Result<(), SceneError> {
+    if let Some(height) = file.ground {
+        definition.half_spaces.push(HalfSpaceDef {
+            name: "ground".into(),
+            origin: Vec3::new(0.0, height, 0.0),
+            normal: Vec3::y(),
+            friction_material: DEFAULT_FRICTION_MATERIAL.into(),
+        });
+    }
+    for (k, section) in file.half_spaces.iter_mut().enumerate() {
+        let at = at.key("half_spaces").index(k);
+        let normal = Vec3::from(section.normal);
+        if normal.norm() == 0.0 {
+            return Err(at.key("normal").invalid("the normal of a half-space must not be zero"));
+        }
+        if section.name.is_empty() {
+            section.name = format!("half-space-{k}");
+        }
+        if definition.half_spaces.iter().any(|h| h.name == section.name) {
+            let problem = Problem::Duplicate { what: "half-space", name: section.name.clone() };
+            return Err(at.key("name").error(problem));
+        }
+        let friction_material =
+            section.friction_material.get_or_insert_with(|| DEFAULT_FRICTION_MATERIAL.into());
+        definition.half_spaces.push(HalfSpaceDef {
+            name: section.name.clone(),
+            origin: Vec3::from(section.origin),
+            normal,
+            friction_material: friction_material.clone(),
+        });
+    }
+    Ok(())
+}
+
+/// Every name in `[[friction.pairs]]` must be that of something in the scene.
+fn check_friction_names(
+    file: &SceneFile,
+    definition: &Definition,
+    at: &At<'_>,
+) -> Result<(), SceneError> {
+    let bodies = definition.bodies.iter().map(|b| &b.friction_material);
+    let half_spaces = definition.half_spaces.iter().map(|h| &h.friction_material);
+    let mut known: Vec<String> = bodies.chain(half_spaces).cloned().collect();
+    known.sort();
+    known.dedup();
+    for (k, pair) in file.friction.pairs.iter().enumerate() {
+        let at = at.key("friction").key("pairs").index(k);
+        for (side, name) in [&pair.materials.0, &pair.materials.1].into_iter().enumerate() {
+            if !known.contains(name) {
+                return Err(at.key("materials").index(side).error(Problem::UnknownName {
+                    what: "friction material",
+                    name: name.clone(),
+                    nearest: nearest_name(name, known.iter().map(String::as_str)),
+                    valid: known,
+                }));
+            }
+        }
+        let same = |p: &(String, String)| {
+            *p == pair.materials || (p.1 == pair.materials.0 && p.0 == pair.materials.1)
+        };
+        if file.friction.pairs[..k].iter().any(|p| same(&p.materials)) {
+            let (a, b) = &pair.materials;
+            let what = format!("the pair of friction materials '{a}' and '{b}' is given twice");
+            return Err(at.key("materials").invalid(what));
+        }
+    }
+    Ok(())
+}

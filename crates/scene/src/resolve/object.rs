@@ -1,0 +1,343 @@
+//! Objects of a scene: their mesh, role, material, copies and mutual contact.
+
+use super::at::At;
+use super::placement::{Placement, copies};
+use super::{DEFAULT_FRICTION_MATERIAL, check_material, select};
+use crate::error::{Problem, SceneError, nearest_name};
+use crate::file::{MaterialChoice, MaterialSection, ObjectSection, Reduce, Role, SceneFile};
+use crate::format;
+use crate::mesh::Mesh;
+use standoff_linalg::Vec3;
+use standoff_sim::definition::{BodyDef, BodyKind, Definition};
+use standoff_sim::material::Material;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// An object with its mesh read and its copies placed.
+pub(super) struct Placed {
+    /// Name of the object.
+    pub name: String,
+    /// The mesh before placement, reduced to what the object uses.
+    pub mesh: Mesh,
+    /// Which points of the mesh file are left, where some are not.
+    pub kept: Option<Kept>,
+    /// The copies.
+    pub copies: Vec<PlacedCopy>,
+}
+
+/// What is left of the points of a mesh.
+pub(super) struct Kept {
+    /// Old index of each point.
+    pub old: Vec<u32>,
+    /// Number of points before.
+    pub total: usize,
+}
+
+/// A copy of an object: one body.
+pub(super) struct PlacedCopy {
+    /// Name of the body.
+    pub name: String,
+    /// Positions in the scene, m.
+    pub points: Vec<Vec3>,
+}
+
+/// Adds the bodies of all objects and their conditions; returns notes on their meshes.
+pub(super) fn resolve_all(
+    file: &mut SceneFile,
+    at: &At<'_>,
+    folder: &Path,
+    definition: &mut Definition,
+) -> Result<Vec<String>, SceneError> {
+    if file.objects.is_empty() {
+        return Err(at.invalid("the scene has no objects; add at least one [[objects]]"));
+    }
+    name_all(&mut file.objects, &at.key("objects"))?;
+    let mut notes = Vec::new();
+    let mut bodies: Vec<Range<usize>> = Vec::new();
+    for (k, object) in file.objects.iter_mut().enumerate() {
+        let at = at.key("objects").index(k);
+        let first = definition.bodies.len();
+        let placed = resolve_one(object, &file.materials, &at, folder, &mut notes, definition)?;
+        select::conditions(object, &at, &placed, first, folder, definition)?;
+        bodies.push(first..definition.bodies.len());
+    }
+    let elastic = definition.bodies.iter().any(|b| matches!(b.kind, BodyKind::Volume { .. }));
+    if !elastic {
+        let what = "the scene has obstacles only; at least one object must be an elastic volume";
+        return Err(at.key("objects").invalid(what));
+    }
+    no_contact(file, &at.key("objects"), &bodies, definition)?;
+    Ok(notes)
+}
+
+/// Checks that names are unique and gives one to every object without.
+fn name_all(objects: &mut [ObjectSection], at: &At<'_>) -> Result<(), SceneError> {
+    let mut taken: Vec<String> = Vec::new();
+    for (k, object) in objects.iter().enumerate().filter(|(_, o)| !o.name.is_empty()) {
+        if taken.contains(&object.name) {
+            let problem = Problem::Duplicate { what: "object", name: object.name.clone() };
+            return Err(at.index(k).key("name").error(problem));
+        }
+        taken.push(object.name.clone());
+    }
+    for object in objects.iter_mut().filter(|o| o.name.is_empty()) {
+        let stem = object.mesh.as_ref().and_then(|m| Path::new(m).file_stem()?.to_str());
+        let base = match (stem, &object.shape) {
+            (Some(stem), _) => stem.to_owned(),
+            (None, Some(shape)) => shape.name().to_owned(),
+            (None, None) => "object".to_owned(),
+        };
+        let numbered = (2..).map(|n| format!("{base}-{n}"));
+        let free = std::iter::once(base.clone()).chain(numbered).find(|n| !taken.contains(n));
+        object.name = free.unwrap_or(base);
+        taken.push(object.name.clone());
+    }
+    Ok(())
+}
+
+fn resolve_one(
+    object: &mut ObjectSection,
+    materials: &BTreeMap<String, MaterialSection>,
+    at: &At<'_>,
+    folder: &Path,
+    notes: &mut Vec<String>,
+    definition: &mut Definition,
+) -> Result<Placed, SceneError> {
+    let (material, friction_material) = material_of(object, materials, at)?;
+    let mesh = load_mesh(object, at, folder)?;
+    notes.extend(mesh.notes.iter().map(|n| format!("{}: {n}", object.name)));
+    let (kind, mesh, kept) = body_kind(object, mesh, &material, at, notes)?;
+    let placement = Placement::of(object, at)?;
+    let mut placed = Placed { name: object.name.clone(), mesh, kept, copies: Vec::new() };
+    for (suffix, offset) in copies(object, at)? {
+        let points = placement.apply(&placed.mesh.points, &offset);
+        let name = format!("{}{suffix}", object.name);
+        definition.bodies.push(BodyDef {
+            name: name.clone(),
+            velocity: start_velocity(object, &points),
+            rest: points.clone(),
+            start: Vec::new(),
+            kind: kind.clone(),
+            friction_material: friction_material.clone(),
+        });
+        placed.copies.push(PlacedCopy { name, points });
+    }
+    object.friction_material = Some(friction_material);
+    Ok(placed)
+}
+
+/// The object's material and the name of its friction material.
+fn material_of(
+    object: &ObjectSection,
+    materials: &BTreeMap<String, MaterialSection>,
+    at: &At<'_>,
+) -> Result<(MaterialSection, String), SceneError> {
+    let at = at.key("material");
+    let (material, name) = match &object.material {
+        None => (MaterialSection::default(), DEFAULT_FRICTION_MATERIAL),
+        Some(MaterialChoice::Inline(material)) => {
+            check_material(material, &at)?;
+            (material.clone(), DEFAULT_FRICTION_MATERIAL)
+        }
+        Some(MaterialChoice::Name(name)) => match materials.get(name) {
+            Some(material) => (material.clone(), name.as_str()),
+            None => {
+                return Err(at.error(Problem::UnknownName {
+                    what: "material",
+                    name: name.clone(),
+                    nearest: nearest_name(name, materials.keys().map(String::as_str)),
+                    valid: materials.keys().cloned().collect(),
+                }));
+            }
+        },
+    };
+    let own = object.friction_material.clone();
+    let friction = own.or_else(|| material.friction_material.clone());
+    let friction = friction.unwrap_or_else(|| name.to_owned());
+    Ok((material, friction))
+}
+
+/// Reads the mesh file (whose path becomes absolute) or builds the shape.
+fn load_mesh(object: &mut ObjectSection, at: &At<'_>, folder: &Path) -> Result<Mesh, SceneError> {
+    match (&mut object.mesh, &object.shape) {
+        (Some(written), None) => {
+            let path = folder.join(&*written);
+            let at = at.key("mesh");
+            if !path.is_file() {
+                return Err(at.error(Problem::MissingMesh {
+                    written: written.clone(),
+                    nearest: similar_file(&path),
+                    looked_for: path,
+                }));
+            }
+            *written = path.to_string_lossy().into_owned();
+            format::read(&path).map_err(|e| at.error(Problem::Mesh(e.to_string())))
+        }
+        (None, Some(shape)) => {
+            shape.build().map_err(|e| at.key("shape").error(Problem::Mesh(e.to_string())))
+        }
+        (Some(_), Some(_)) => Err(at.invalid("give either `mesh` or `shape`, not both")),
+        (None, None) => Err(at.invalid(
+            "has neither `mesh` (a file) nor `shape` (for instance shape = { kind = \"box\" })",
+        )),
+    }
+}
+
+/// A file in the same folder with a name like that of `path`, or the same name elsewhere near.
+pub(super) fn similar_file(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_str()?;
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .ok()?
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .collect();
+    names.sort();
+    let nearest = nearest_name(name, names.iter().map(String::as_str))?;
+    let shown: PathBuf = path.with_file_name(nearest);
+    Some(shown.file_name()?.to_string_lossy().into_owned())
+}
+
+/// What the body is made of, its mesh reduced to what it uses, and what is left of its points.
+fn body_kind(
+    object: &mut ObjectSection,
+    mut mesh: Mesh,
+    material: &MaterialSection,
+    at: &At<'_>,
+    notes: &mut Vec<String>,
+) -> Result<(BodyKind, Mesh, Option<Kept>), SceneError> {
+    let role = match object.role {
+        Some(role) => role,
+        None if object.reduce.is_some() || mesh.tets.is_empty() => Role::Obstacle,
+        None => Role::Volume,
+    };
+    object.role = Some(role);
+    let total = mesh.points.len();
+    let regions = std::mem::take(&mut mesh.regions);
+    match (role, object.reduce) {
+        (Role::Volume, Some(_)) => {
+            return Err(at.key("as").invalid("only an obstacle can be reduced; a volume cannot"));
+        }
+        (Role::Volume, None) if mesh.tets.is_empty() => {
+            return Err(at.key("role").invalid(
+                "a volume needs tetrahedra, but the mesh has none; \
+                 fill the surface with tetrahedra first (for instance with Gmsh or fTetWild)",
+            ));
+        }
+        (Role::Volume, None) => {
+            mesh.triangles.clear();
+            mesh.edges.clear();
+            mesh.vertices.clear();
+        }
+        (Role::Obstacle, None) if mesh.tets.is_empty() => {}
+        (Role::Obstacle, None | Some(Reduce::Surface)) => {
+            mesh = Mesh {
+                triangles: mesh.surface(),
+                points: std::mem::take(&mut mesh.points),
+                ..Mesh::default()
+            };
+        }
+        (Role::Obstacle, Some(Reduce::Edges)) => mesh = mesh.to_wires(),
+        (Role::Obstacle, Some(Reduce::Points)) => mesh = mesh.to_points(),
+    }
+    mesh.regions = regions;
+    let old = mesh.compact();
+    for region in &mut mesh.regions {
+        // a region may name points that are gone with the elements that this role leaves out
+        region.vertices.retain(|v| *v != u32::MAX);
+    }
+    let kept = (old.len() < total).then_some(Kept { old, total });
+    if mesh.points.is_empty() {
+        let part = object.reduce.map_or("elements", |r| match r {
+            Reduce::Surface => "triangles",
+            Reduce::Edges => "edges",
+            Reduce::Points => "points",
+        });
+        let what = format!("the mesh of this {role:?} has no {part}").to_lowercase();
+        return Err(at.key(if object.mesh.is_some() { "mesh" } else { "shape" }).invalid(what));
+    }
+    let warnings = mesh.require_sound(&object.name).map_err(|e| {
+        let key = if object.mesh.is_some() { "mesh" } else { "shape" };
+        at.key(key).error(Problem::Mesh(e.to_string()))
+    })?;
+    notes.extend(warnings.iter().map(|w| format!("{}: {w}", object.name)));
+    if role == Role::Obstacle {
+        refuse_dynamics(object, at)?;
+        let kind = BodyKind::Obstacle {
+            triangles: mesh.triangles.clone(),
+            edges: mesh.edges.clone(),
+            points: mesh.vertices.clone(),
+        };
+        return Ok((kind, mesh, kept));
+    }
+    let kind = BodyKind::Volume {
+        tets: mesh.tets.clone(),
+        density: material.density,
+        material: Material {
+            law: material.law,
+            young_modulus: material.young_modulus,
+            poisson_ratio: material.poisson_ratio,
+        },
+        overrides: Vec::new(),
+    };
+    Ok((kind, mesh, kept))
+}
+
+/// An obstacle moves as told: it has no velocity of its own and feels no force.
+fn refuse_dynamics(object: &ObjectSection, at: &At<'_>) -> Result<(), SceneError> {
+    for (key, given) in [
+        ("velocity", object.velocity != [0.0; 3]),
+        ("angular_velocity", object.angular_velocity != [0.0; 3]),
+        ("forces", !object.forces.is_empty()),
+    ] {
+        if given {
+            let what = format!("an obstacle has no `{key}`; move it by [[objects.motion]]");
+            return Err(at.key(key).invalid(what));
+        }
+    }
+    Ok(())
+}
+
+/// v + ω × (x − c) with c the centre of the bounding box; empty at rest.
+fn start_velocity(object: &ObjectSection, points: &[Vec3]) -> Vec<Vec3> {
+    let linear = Vec3::from(object.velocity);
+    let angular = Vec3::from(object.angular_velocity.map(f64::to_radians));
+    if linear == Vec3::zeros() && angular == Vec3::zeros() {
+        return Vec::new();
+    }
+    let (lo, hi) = select::bounds(points);
+    let centre = (lo + hi) / 2.0;
+    points.iter().map(|p| linear + angular.cross(&(p - centre))).collect()
+}
+
+/// Pairs of bodies without contact, from `self_contact` and `ignore`.
+fn no_contact(
+    file: &SceneFile,
+    at: &At<'_>,
+    bodies: &[Range<usize>],
+    definition: &mut Definition,
+) -> Result<(), SceneError> {
+    let names: Vec<&str> = file.objects.iter().map(|o| o.name.as_str()).collect();
+    for (k, object) in file.objects.iter().enumerate() {
+        if object.self_contact == Some(false) {
+            definition.no_contact.extend(bodies[k].clone().map(|b| (b, b)));
+        }
+        for (i, name) in object.ignore.iter().enumerate() {
+            let Some(other) = names.iter().position(|n| n == name) else {
+                return Err(at.index(k).key("ignore").index(i).error(Problem::UnknownName {
+                    what: "object",
+                    name: name.clone(),
+                    nearest: nearest_name(name, names.iter().copied()),
+                    valid: names.iter().map(|n| (*n).to_owned()).collect(),
+                }));
+            };
+            for a in bodies[k].clone() {
+                let others = bodies[other].clone().filter(|b| *b != a);
+                definition.no_contact.extend(others.map(|b| (a.min(b), a.max(b))));
+            }
+        }
+    }
+    definition.no_contact.sort_unstable();
+    definition.no_contact.dedup();
+    Ok(())
+}

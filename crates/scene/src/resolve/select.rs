@@ -1,0 +1,294 @@
+//! Sets of vertices of an object, and what is prescribed or applied to them.
+
+use super::at::At;
+use super::object::Placed;
+use crate::error::{Problem, SceneError, nearest_name};
+use crate::file::{
+    ForceSection, MotionSection, ObjectSection, PivotCentre, PivotChoice, RegionSection, Selection,
+};
+use crate::format;
+use standoff_linalg::Vec3;
+use standoff_sim::definition::{Definition, ForceDef, Load, Motion, Pivot, PrescribedDef};
+use std::path::Path;
+
+/// A selection counts vertices on its boundary, up to this share of the object's diagonal.
+const TOLERANCE: f64 = 1e-9;
+
+/// One set of vertices per copy of the object; at least one of them is not empty.
+type Sets = Vec<Vec<u32>>;
+
+/// Adds what the object's `fixed`, `motion` and `forces` say about its copies, whose first one is
+/// body `first`.
+pub(super) fn conditions(
+    object: &mut ObjectSection,
+    at: &At<'_>,
+    placed: &Placed,
+    first: usize,
+    folder: &Path,
+    definition: &mut Definition,
+) -> Result<(), SceneError> {
+    for (k, section) in object.fixed.iter().enumerate() {
+        let at = at.key("fixed").index(k);
+        check_times(section.start, section.end, &at)?;
+        let sets = select(&section.vertices, object, &at.key("vertices"), placed)?;
+        let name = label(&section.vertices, "fixed", k);
+        for (copy, vertices) in occupied(sets) {
+            definition.prescribed.push(PrescribedDef {
+                name: format!("{}.{name}", placed.copies[copy].name),
+                body: first + copy,
+                vertices,
+                motion: Motion::Fixed,
+                t0: section.start,
+                t1: section.end,
+            });
+        }
+    }
+    let mut sequences = Vec::new();
+    for (k, section) in object.motion.iter().enumerate() {
+        let at = at.key("motion").index(k);
+        check_times(section.start, section.end, &at)?;
+        let sets = select(&section.vertices, object, &at.key("vertices"), placed)?;
+        let frames = read_sequence(section, &at, placed, folder)?;
+        let name = label(&section.vertices, "motion", k);
+        for (copy, vertices) in occupied(sets) {
+            let motion = match &frames {
+                None => rigid(section),
+                Some((_, frames)) => Motion::Sequence {
+                    frames: frames
+                        .iter()
+                        .map(|x| vertices.iter().map(|v| x[*v as usize]).collect())
+                        .collect(),
+                },
+            };
+            definition.prescribed.push(PrescribedDef {
+                name: format!("{}.{name}", placed.copies[copy].name),
+                body: first + copy,
+                vertices,
+                motion,
+                t0: section.start,
+                t1: section.end,
+            });
+        }
+        sequences.push(frames.map(|(path, _)| path));
+    }
+    for (section, path) in object.motion.iter_mut().zip(sequences) {
+        section.sequence = path;
+    }
+    for (k, section) in object.forces.iter().enumerate() {
+        let at = at.key("forces").index(k);
+        check_times(section.start, section.end, &at)?;
+        let sets = select(&section.vertices, object, &at.key("vertices"), placed)?;
+        let load = load(section, &at)?;
+        let name = label(&section.vertices, "force", k);
+        for (copy, vertices) in occupied(sets) {
+            definition.forces.push(ForceDef {
+                name: format!("{}.{name}", placed.copies[copy].name),
+                body: first + copy,
+                vertices,
+                load,
+                t0: section.start,
+                t1: section.end,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn occupied(sets: Sets) -> impl Iterator<Item = (usize, Vec<u32>)> {
+    sets.into_iter().enumerate().filter(|(_, set)| !set.is_empty())
+}
+
+fn label(selection: &Selection, what: &str, index: usize) -> String {
+    match selection {
+        Selection::Name(name) if name != "all" => name.clone(),
+        _ => format!("{what}[{index}]"),
+    }
+}
+
+fn check_times(start: f64, end: f64, at: &At<'_>) -> Result<(), SceneError> {
+    at.key("start").require(start, |t| t >= 0.0, "a start time must be 0 or more (s)")?;
+    if end > start {
+        return Ok(());
+    }
+    Err(at.key("end").invalid(format!("the end, {end} s, must be later than the start, {start} s")))
+}
+
+fn rigid(section: &MotionSection) -> Motion {
+    Motion::Rigid {
+        linear: Vec3::from(section.velocity),
+        angular: Vec3::from(section.angular_velocity.map(f64::to_radians)),
+        pivot: match section.pivot {
+            PivotChoice::Centre(PivotCentre::Centre) => Pivot::StartCentre,
+            PivotChoice::Centre(PivotCentre::CurrentCentre) => Pivot::CurrentCentre,
+            PivotChoice::Point(p) => Pivot::Point(Vec3::from(p)),
+        },
+    }
+}
+
+fn load(section: &ForceSection, at: &At<'_>) -> Result<Load, SceneError> {
+    match (section.acceleration, section.force) {
+        (Some(a), None) => Ok(Load::Acceleration(Vec3::from(a))),
+        (None, Some(f)) => Ok(Load::Force(Vec3::from(f))),
+        _ => Err(at.invalid("give either `acceleration` (m/s^2) or `force` (N)")),
+    }
+}
+
+/// Reads the folder of a mesh sequence: its absolute path and the vertex positions of each file.
+fn read_sequence(
+    section: &MotionSection,
+    at: &At<'_>,
+    placed: &Placed,
+    folder: &Path,
+) -> Result<Option<(String, Vec<Vec<Vec3>>)>, SceneError> {
+    let Some(written) = &section.sequence else { return Ok(None) };
+    let at = at.key("sequence");
+    if section.velocity != [0.0; 3] || section.angular_velocity != [0.0; 3] {
+        return Err(at.invalid("a sequence excludes `velocity` and `angular_velocity`"));
+    }
+    let path = folder.join(written);
+    let entries = std::fs::read_dir(&path)
+        .map_err(|e| at.invalid(format!("cannot read the folder {}: {e}", path.display())))?;
+    let mut files: Vec<(u64, std::path::PathBuf)> = entries
+        .filter_map(|entry| {
+            let file = entry.ok()?.path();
+            Some((file.file_stem()?.to_str()?.parse().ok()?, file))
+        })
+        .collect();
+    files.sort();
+    if files.is_empty() {
+        let what = format!("{} holds no meshes named 0.obj, 1.obj, …", path.display());
+        return Err(at.invalid(what));
+    }
+    let mut frames = Vec::with_capacity(files.len());
+    for (k, (number, file)) in files.iter().enumerate() {
+        if *number != k as u64 {
+            let what = format!("{} has no mesh number {k}, but {number}", path.display());
+            return Err(at.invalid(what));
+        }
+        let mesh = format::read(file).map_err(|e| at.error(Problem::Mesh(e.to_string())))?;
+        let expected = placed.kept.as_ref().map_or(placed.mesh.points.len(), |k| k.total);
+        if mesh.points.len() != expected {
+            let found = mesh.points.len();
+            let what =
+                format!("{} has {found} vertices, the object has {expected}", file.display());
+            return Err(at.invalid(what));
+        }
+        frames.push(match &placed.kept {
+            None => mesh.points,
+            Some(kept) => kept.old.iter().map(|v| mesh.points[*v as usize]).collect(),
+        });
+    }
+    Ok(Some((path.to_string_lossy().into_owned(), frames)))
+}
+
+/// Vertices that a selection selects, for each copy.
+fn select(
+    selection: &Selection,
+    object: &ObjectSection,
+    at: &At<'_>,
+    placed: &Placed,
+) -> Result<Sets, SceneError> {
+    let sets = match selection {
+        Selection::Region(region) => in_region(region, at, placed)?,
+        Selection::Name(name) => match (object.regions.get(name), placed.mesh.region(name)) {
+            (Some(region), _) => in_region(region, at, placed)?,
+            (None, Some(region)) => vec![region.vertices.clone(); placed.copies.len()],
+            (None, None) if name == "all" => {
+                let all: Vec<u32> = (0..placed.mesh.points.len() as u32).collect();
+                vec![all; placed.copies.len()]
+            }
+            (None, None) => {
+                let own = object.regions.keys().cloned();
+                let of_mesh = placed.mesh.regions.iter().map(|r| r.name.clone());
+                let valid: Vec<String> = own.chain(of_mesh).chain(["all".to_owned()]).collect();
+                return Err(at.error(Problem::UnknownName {
+                    what: "region",
+                    name: name.clone(),
+                    nearest: nearest_name(name, valid.iter().map(String::as_str)),
+                    valid,
+                }));
+            }
+        },
+    };
+    if sets.iter().all(Vec::is_empty) {
+        let relative = match selection {
+            Selection::Region(r) => r.in_box.as_ref().is_some_and(|b| b.relative),
+            Selection::Name(_) => false,
+        };
+        let (min, max) = if relative {
+            bounds(&placed.mesh.points)
+        } else {
+            let corners: Vec<Vec3> = placed.copies.iter().flat_map(|c| c.points.clone()).collect();
+            bounds(&corners)
+        };
+        return Err(at.error(Problem::EmptySelection {
+            object: placed.name.clone(),
+            min: triple(&min),
+            max: triple(&max),
+            hint: match relative {
+                true => " before placement; relative corners are fractions, 0 to 1",
+                false => "; `relative = true` makes the corners of a box fractions of that",
+            },
+        }));
+    }
+    Ok(sets)
+}
+
+fn triple(p: &Vec3) -> String {
+    format!("({:.6}, {:.6}, {:.6})", p.x, p.y, p.z)
+}
+
+/// Corners of the bounding box of some points.
+pub(super) fn bounds(points: &[Vec3]) -> (Vec3, Vec3) {
+    let first = points.first().copied().unwrap_or_default();
+    points.iter().fold((first, first), |(lo, hi), p| (lo.inf(p), hi.sup(p)))
+}
+
+fn in_region(region: &RegionSection, at: &At<'_>, placed: &Placed) -> Result<Sets, SceneError> {
+    let keep = |points: &[Vec3], inside: &dyn Fn(&Vec3) -> bool| -> Vec<u32> {
+        (0..points.len() as u32).filter(|v| inside(&points[*v as usize])).collect()
+    };
+    match (&region.in_box, &region.in_sphere) {
+        (Some(b), None) => {
+            let (min, max) = (Vec3::from(b.min), Vec3::from(b.max));
+            if (0..3).any(|k| min[k] > max[k]) {
+                let what = "a corner of `min` is greater than that of `max`";
+                return Err(at.key("box").invalid(what));
+            }
+            let in_box = |points: &[Vec3], min: Vec3, max: Vec3| {
+                let (lo, hi) = bounds(points);
+                let slack = Vec3::repeat(TOLERANCE * (hi - lo).norm());
+                let (min, max) = (min - slack, max + slack);
+                keep(points, &|p| (0..3).all(|k| p[k] >= min[k] && p[k] <= max[k]))
+            };
+            if b.relative {
+                let (lo, hi) = bounds(&placed.mesh.points);
+                let corner = |fraction: Vec3| {
+                    // a flat mesh has no extent to take an infinite fraction of
+                    Vec3::from_fn(|k, _| {
+                        if fraction[k].is_infinite() {
+                            fraction[k]
+                        } else {
+                            lo[k] + fraction[k] * (hi[k] - lo[k])
+                        }
+                    })
+                };
+                let set = in_box(&placed.mesh.points, corner(min), corner(max));
+                return Ok(vec![set; placed.copies.len()]);
+            }
+            Ok(placed.copies.iter().map(|c| in_box(&c.points, min, max)).collect())
+        }
+        (None, Some(s)) => {
+            let at = at.key("sphere").key("radius");
+            at.require(s.radius, |r| r > 0.0, "a radius must be positive (m)")?;
+            let centre = Vec3::from(s.centre);
+            let in_sphere = |points: &[Vec3]| {
+                let (lo, hi) = bounds(points);
+                let radius = s.radius + TOLERANCE * (hi - lo).norm();
+                keep(points, &|p| (p - centre).norm() <= radius)
+            };
+            Ok(placed.copies.iter().map(|c| in_sphere(&c.points)).collect())
+        }
+        _ => Err(at.invalid("a region is one of `box` and `sphere`")),
+    }
+}

@@ -1,0 +1,103 @@
+//! The JSON Schema of scene files, generated from the types of [`crate::file`].
+
+use crate::file::SceneFile;
+use serde_json::{Map, Value as Json, json};
+
+/// Schema as the types state it: a quantity is a number with `x-unit`.
+pub(crate) fn raw() -> Json {
+    schemars::schema_for!(SceneFile).to_value()
+}
+
+/// Schema for editors: quantities may also be strings with a unit, and every key has a title.
+pub fn json_schema() -> Json {
+    let mut schema = raw();
+    admit_units(&mut schema);
+    add_titles(&mut schema);
+    schema
+}
+
+/// The schema as pretty-printed JSON, as `standoff schema` prints it.
+pub fn json_schema_text() -> String {
+    format!("{:#}\n", json_schema())
+}
+
+/// Lets every number with a unit also be a string.
+fn admit_units(schema: &mut Json) {
+    match schema {
+        Json::Object(object) => {
+            if let Some(unit) = object.get("x-unit").and_then(Json::as_str).map(str::to_owned) {
+                admit(object, &unit);
+            }
+            object.values_mut().for_each(admit_units);
+        }
+        Json::Array(items) => items.iter_mut().for_each(admit_units),
+        _ => {}
+    }
+}
+
+fn admit(schema: &mut Map<String, Json>, unit: &str) {
+    let is_array =
+        |t: &Json| t == "array" || t.as_array().is_some_and(|a| a.contains(&json!("array")));
+    if schema.get("type").is_some_and(is_array) {
+        if let Some(Json::Object(items)) = schema.get_mut("items") {
+            items.insert("x-unit".into(), unit.into());
+        }
+        return;
+    }
+    let mut types = match schema.get("type") {
+        Some(Json::String(t)) => vec![json!(t)],
+        Some(Json::Array(ts)) => ts.clone(),
+        _ => return,
+    };
+    types.push(json!("string"));
+    schema.insert("type".into(), types.into());
+    schema.insert(
+        "pattern".into(),
+        r"^\s*[-+]?[0-9_]*\.?[0-9_]*([eE][-+]?[0-9]+)?\s*[A-Za-zµμ°1].*$".into(),
+    );
+    schema.insert("examples".into(), json!([format!("1 {unit}")]));
+}
+
+/// Titles from keys: `young_modulus` with unit Pa becomes "young modulus (Pa)".
+fn add_titles(schema: &mut Json) {
+    let Json::Object(object) = schema else {
+        if let Json::Array(items) = schema {
+            items.iter_mut().for_each(add_titles);
+        }
+        return;
+    };
+    if let Some(Json::Object(properties)) = object.get_mut("properties") {
+        for (key, property) in properties {
+            if let Json::Object(property) = property {
+                let unit = property.get("x-unit").and_then(Json::as_str);
+                let unit = unit.map(|u| format!(" ({u})")).unwrap_or_default();
+                let title = format!("{}{unit}", key.replace('_', " "));
+                property.entry("title").or_insert(title.into());
+            }
+        }
+    }
+    object.values_mut().for_each(add_titles);
+}
+
+/// Names and descriptions of the values of a setting with a fixed choice, such as `Law`.
+pub fn choices(definition: &str) -> Vec<(String, String)> {
+    let schema = raw();
+    let Some(choice) = schema.get("$defs").and_then(|d| d.get(definition)) else {
+        return Vec::new();
+    };
+    let text = |value: &Json, key: &str| {
+        value.get(key).and_then(Json::as_str).unwrap_or_default().replace('\n', " ")
+    };
+    let documented = choice.get("oneOf").and_then(Json::as_array).into_iter().flatten();
+    let plain = choice.get("enum").and_then(Json::as_array).into_iter().flatten();
+    documented
+        .flat_map(|v| match v.get("const") {
+            Some(_) => vec![(text(v, "const"), text(v, "description"))],
+            None => {
+                let names = v.get("enum").and_then(Json::as_array).into_iter().flatten();
+                names.filter_map(|n| Some((n.as_str()?.to_owned(), text(v, "description")))).collect()
+            }
+        })
+        .chain(plain.filter_map(|n| Some((n.as_str()?.to_owned(), String::new()))))
+        .collect()
+}
