@@ -201,7 +201,7 @@ impl Model {
             .collect::<Result<_, _>>()?;
         let forces = forces(definition, &bodies, &mass)?;
         let resolved = resolve(&definition.settings, length);
-        let state = State::start(start, velocity);
+        let state = State::start(start, velocity, definition.prescribed.len());
         let model = Model {
             bodies,
             rest,

@@ -79,7 +79,7 @@ fn derivatives_match_differences() {
     for smoothing in [Smoothing::C0, Smoothing::C1, Smoothing::C2] {
         for scale in [0.0, 1e-3, 0.3, 3.0] {
             let c = random_contact(&mut r);
-            let set = FrictionSet { contacts: vec![c], smoothing, eps: 1.0 };
+            let set = FrictionSet { contacts: vec![c], smoothing, half_space_smoothing: smoothing, eps: 1.0 };
             let reference: Vec<Vec3> = (0..4).map(|_| r.vec()).collect();
             // keep ‖u‖ well on one side of ε
             let x: Vec<Vec3> = reference.iter().map(|p| p + r.vec() * scale).collect();
@@ -296,7 +296,7 @@ fn records_of_the_reference_code_are_reproduced() {
             continue;
         }
         let eps = number(&json["epsv_times_h_squared"]).sqrt();
-        let set = FrictionSet { contacts, smoothing: Smoothing::C1, eps };
+        let set = FrictionSet { contacts, smoothing: Smoothing::C1, eps, ..FrictionSet::default() };
         let want = number(&json["energy"]);
         let value = set.value(&x, &reference);
         assert!((value - want).abs() < 1e-12 * want.abs(), "{value:e} {want:e} {path:?}");

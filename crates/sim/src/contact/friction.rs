@@ -162,6 +162,8 @@ pub struct FrictionSet {
     /// Displacement ε below which friction is static, m: the speed ε_v times the displacement per
     /// velocity of the integrator (h for implicit Euler).
     pub eps: f64,
+    /// Smoothness of the transition against half-spaces.
+    pub half_space_smoothing: Smoothing,
 }
 
 impl FrictionSet {
@@ -188,14 +190,19 @@ impl FrictionSet {
             .iter()
             .map(|c| lag_half_space(c, potential, x, materials.against_half_space(c)));
         let contacts = pairs.into_iter().chain(planes).flatten().collect();
-        Self { contacts, smoothing, eps }
+        Self { contacts, smoothing, eps, half_space_smoothing: smoothing }
+    }
+
+    #[inline]
+    fn smoothing_of(&self, c: &FrictionContact) -> Smoothing {
+        if c.n == 1 { self.half_space_smoothing } else { self.smoothing }
     }
 
     /// Energy of one contact at positions `x` with displacements from `reference` (`#V`), J.
     #[inline]
     pub fn contact_value(&self, c: &FrictionContact, x: &[Vec3], reference: &[Vec3]) -> f64 {
         let u = c.displacement(x, reference);
-        c.force * self.smoothing.f0(u[0].hypot(u[1]), self.eps)
+        c.force * self.smoothing_of(c).f0(u[0].hypot(u[1]), self.eps)
     }
 
     /// Gradient of the energy of one contact, N: minus the friction force on its vertices.
@@ -207,7 +214,7 @@ impl FrictionSet {
         reference: &[Vec3],
     ) -> [Vec3; 4] {
         let u = c.displacement(x, reference);
-        let scale = c.force * self.smoothing.f1_over_y(u[0].hypot(u[1]), self.eps);
+        let scale = c.force * self.smoothing_of(c).f1_over_y(u[0].hypot(u[1]), self.eps);
         let force = (c.basis[0] * u[0] + c.basis[1] * u[1]) * scale;
         let mut out = [Vec3::zeros(); 4];
         for i in 0..c.n {
@@ -221,8 +228,8 @@ impl FrictionSet {
     pub fn contact_hessian(&self, c: &FrictionContact, x: &[Vec3], reference: &[Vec3]) -> Blocks {
         let u = c.displacement(x, reference);
         let y = u[0].hypot(u[1]);
-        let across = c.force * self.smoothing.f1_over_y(y, self.eps);
-        let along = c.force * self.smoothing.f2(y, self.eps);
+        let across = c.force * self.smoothing_of(c).f1_over_y(y, self.eps);
+        let along = c.force * self.smoothing_of(c).f2(y, self.eps);
         // at u = 0 both are equal and the direction does not matter
         let (cos, sin) = if y > 0.0 { (u[0] / y, u[1] / y) } else { (1.0, 0.0) };
         let t = c.basis[0] * cos + c.basis[1] * sin;
