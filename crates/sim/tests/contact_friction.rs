@@ -200,9 +200,7 @@ fn potentials_match_the_oracle() {
             } else {
                 let speed = number(&case["speed"]);
                 (0..n)
-                    .map(|i| {
-                        Vec3::from_fn(|k, _| speed * (0.7 * (3 * i + k) as f64 + 0.3).sin())
-                    })
+                    .map(|i| Vec3::from_fn(|k, _| speed * (0.7 * (3 * i + k) as f64 + 0.3).sin()))
                     .collect()
             };
             let zero = vec![Vec3::zeros(); n];
@@ -216,7 +214,11 @@ fn potentials_match_the_oracle() {
             let mut g = zero.clone();
             friction.add_gradient(&velocities, &zero, &mut g);
             let g = flat(&g);
-            close(g.iter().map(|v| v * v).sum::<f64>().sqrt(), number(&case["grad_norm"]), "gradient");
+            close(
+                g.iter().map(|v| v * v).sum::<f64>().sqrt(),
+                number(&case["grad_norm"]),
+                "gradient",
+            );
             if case["grad"].is_array() {
                 assert!(relative_error(&g, &numbers(&case["grad"]), 1e-300) < 1e-10);
             }
@@ -267,13 +269,11 @@ fn recorded(code: &[f64], closest: &[f64], basis: &[f64], force: f64) -> Frictio
 #[test]
 fn records_of_the_reference_code_are_reproduced() {
     let Some(folder) = shared("data/friction/cube_cube") else { return };
-    let mut paths: Vec<_> =
-        std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
+    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
     paths.sort();
     let mut compared = 0;
     for path in paths.iter().filter(|p| p.extension().is_some_and(|e| e == "json")) {
-        let json: Value =
-            serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        let json: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
         let (x, reference) = (vecs(&json["V_end"]), vecs(&json["V_start"]));
         let mu = number(&json["mu"]);
         let bases = json["tangent_bases"].as_array().unwrap();

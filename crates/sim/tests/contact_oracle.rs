@@ -6,9 +6,7 @@ use contact_support::*;
 use serde_json::Value;
 use standoff_geometry::distance::EdgeEdgeFeature;
 use standoff_linalg::Vec3;
-use standoff_sim::contact::{
-    Barrier, BarrierPotential, Contact, ContactSet, PairKind, Weighting,
-};
+use standoff_sim::contact::{Barrier, BarrierPotential, Contact, ContactSet, PairKind, Weighting};
 use standoff_testkit::finite_difference::relative_error;
 use standoff_testkit::{number, numbers, shared, shared_json};
 
@@ -48,7 +46,11 @@ fn barriers_match() {
                     0 => 0.0,
                     1 => 1e-15 * (d_hat - d).abs(),
                     _ => 4e-15,
-                } * if name == "normalized_clamped_log" { d_hat.powi(-(k as i32)) } else { 1.0 };
+                } * if name == "normalized_clamped_log" {
+                    d_hat.powi(-(k as i32))
+                } else {
+                    1.0
+                };
                 let log_error = 2e-16 * (d_hat / (d_hat - d)).abs() * want[k].abs();
                 let tol = 1e-12 * want[k].abs() + cancels + 4.0 * log_error;
                 assert!((got[k] - want[k]).abs() <= tol, "{name} {k} {:e} {row}", got[k] - want[k]);
@@ -81,8 +83,12 @@ fn force_magnitudes_match() {
             eps_x: 0.0,
         };
         for (name, barrier) in BARRIERS {
-            let mut p =
-                BarrierPotential { barrier, d_hat, kappa: number(&row["stiffness"]), physical: false };
+            let mut p = BarrierPotential {
+                barrier,
+                d_hat,
+                kappa: number(&row["stiffness"]),
+                physical: false,
+            };
             let want = number(&row[name]);
             let got = p.force_magnitude(&contact, &x);
             assert!((got - want).abs() < 1e-11 * want.abs().max(1e-300), "{name} {got:e} {row}");
@@ -212,11 +218,8 @@ fn compare_pairs(set: &ContactSet, x: &[Vec3], case: &Value, thickness: f64) {
     let got = set.min_d2(x);
     assert!(got == want || (got - want).abs() < 1e-12 * want, "{got} {want}");
     let Some(list) = case["collisions"].as_array() else { return };
-    let mut theirs: Vec<_> = list
-        .iter()
-        .map(|v| listed(v, thickness))
-        .map(|(c, d2)| (canonical(c), d2))
-        .collect();
+    let mut theirs: Vec<_> =
+        list.iter().map(|v| listed(v, thickness)).map(|(c, d2)| (canonical(c), d2)).collect();
     let key = |c: &Contact| (c.kind, c.vertices);
     theirs.sort_by_key(|c| key(&c.0));
     let mut ours: Vec<Contact> = set.contacts.iter().copied().map(canonical).collect();
@@ -247,12 +250,7 @@ fn compare_pairs(set: &ContactSet, x: &[Vec3], case: &Value, thickness: f64) {
 }
 
 /// H p of a whole set, p_i = sin(1.3 i + 7).
-fn hessian_probe(
-    p: &BarrierPotential,
-    set: &ContactSet,
-    x: &[Vec3],
-    psd: bool,
-) -> (Vec<f64>, f64) {
+fn hessian_probe(p: &BarrierPotential, set: &ContactSet, x: &[Vec3], psd: bool) -> (Vec<f64>, f64) {
     let probe: Vec<Vec3> = (0..x.len())
         .map(|i| Vec3::from_fn(|k, _| (1.3 * (3 * i + k) as f64 + 7.0).sin()))
         .collect();
@@ -297,8 +295,9 @@ fn potentials_match() {
             let (d_hat, xi) = (number(&case["dhat"]), number(&case["dmin"]));
             let mut mesh = scene.mesh.clone();
             mesh.half_thickness = vec![0.5 * xi; mesh.rest.len()];
-            if case["grad_key"] == "cloth_stack/0.03/convergent" {
-                // cloth rims meet here; the toolkit takes a rim vertex for an interior one as soon
+            let rims = ["cloth_stack/0.03/convergent", "mixed_codim/0.1/convergent"];
+            if rims.contains(&case["grad_key"].as_str().unwrap()) {
+                // rims of cloth meet here; the toolkit takes a rim vertex for an interior one as soon
                 // as one of its edges has two triangles, and counts it twice
                 continue;
             }
@@ -314,8 +313,7 @@ fn potentials_match() {
                 } else {
                     Weighting::Count
                 };
-                let set =
-                    ContactSet::build(&candidates, &mesh, &[], &scene.x, d_hat, &weighting);
+                let set = ContactSet::build(&candidates, &mesh, &[], &scene.x, d_hat, &weighting);
                 compare_pairs(&set, &scene.x, case, xi);
                 let is_mollified = |c: &Contact| c.is_mollified(&c.gather(&scene.x));
                 match case["collisions"].as_array() {
@@ -358,13 +356,14 @@ fn potentials_match() {
             for (kind, psd) in [("none", false), ("clamp", true)] {
                 let (hp, php) = hessian_probe(&p, &set, &scene.x, psd);
                 let figures = &case[format!("hess_{kind}")];
+                // a projection may be zero up to rounding of the toolkit's
+                let scale = number(&case["hess_none"]["Hp_norm"]);
                 let norm = hp.iter().map(|v| v * v).sum::<f64>().sqrt();
                 let want = number(&figures["Hp_norm"]);
-                let e = (norm - want).abs() / want.max(1e-300);
-                assert!(want == 0.0 || e < 1e-8, "{key} {kind} |Hp| off by {e:e}");
-                let want_php = number(&figures["pHp"]);
-                let e = (php - want_php).abs() / (want_php.abs() + want).max(1e-300);
-                assert!(want == 0.0 || e < 1e-8, "{key} {kind} pHp off by {e:e}");
+                let e = (norm - want).abs() / want.max(1e-6 * scale);
+                assert!(e < 1e-8, "{key} {kind} |Hp| off by {e:e}");
+                let e = (php - number(&figures["pHp"])).abs() / want.max(1e-6 * scale);
+                assert!(e < 1e-8, "{key} {kind} pHp off by {e:e}");
                 if let Some(want) = array(&format!("{key}/Hp_{kind}")) {
                     let e = relative_error(&hp, &want, 1e-300);
                     assert!(e < 1e-8, "{key} {kind} Hp off by {e:e}");

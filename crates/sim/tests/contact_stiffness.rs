@@ -70,8 +70,7 @@ fn updates_match_the_oracle() {
     let Some(json) = shared_json("oracle/stiffness.json") else { return };
     for case in json["update"].as_array().unwrap() {
         let xi = number(&case["dmin"]);
-        let range =
-            StiffnessRange { min: 0.0, max: number(&case["max_barrier_stiffness"]) };
+        let range = StiffnessRange { min: 0.0, max: number(&case["max_barrier_stiffness"]) };
         // the toolkit compares distances with 1e-9 (l + ξ); a gap is what is left beyond ξ
         if xi != 0.0 {
             continue;

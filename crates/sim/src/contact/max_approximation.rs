@@ -25,7 +25,8 @@ pub struct Adjacency {
     edge_vertices: Vec<Vec<u32>>,
     /// Edges of a face, of [t0 t1], [t1 t2], [t2 t0] (`#F`).
     face_edges: Vec<[u32; 3]>,
-    /// Whether a vertex lies on the surface's boundary: on an edge of fewer than two triangles (`#V`).
+    /// Whether a vertex is not interior to a surface: on no edge, or on one of fewer than two
+    /// triangles (`#V`).
     on_boundary: Vec<bool>,
 }
 
@@ -49,7 +50,7 @@ impl Adjacency {
             vertex_edges: vec![Vec::new(); n],
             edge_vertices: vec![Vec::new(); mesh.edges.len()],
             face_edges: Vec::with_capacity(mesh.faces.len()),
-            on_boundary: vec![false; n],
+            on_boundary: vec![true; n],
         };
         for (i, &[a, b]) in mesh.edges.iter().enumerate() {
             for (v, w) in [(a, b), (b, a)] {
@@ -66,13 +67,12 @@ impl Adjacency {
             }
             out.face_edges.push(edges);
         }
-        for (i, opposite) in out.edge_vertices.iter_mut().enumerate() {
-            if opposite.len() < 2 {
-                for v in mesh.edges[i] {
-                    out.on_boundary[v as usize] = true;
-                }
-            }
+        for opposite in &mut out.edge_vertices {
             opposite.sort_unstable();
+        }
+        for (v, edges) in out.vertex_edges.iter().enumerate() {
+            let is_shared = |e: &u32| out.edge_vertices[*e as usize].len() >= 2;
+            out.on_boundary[v] = edges.is_empty() || !edges.iter().all(is_shared);
         }
         for list in &mut out.vertex_vertices {
             list.sort_unstable();

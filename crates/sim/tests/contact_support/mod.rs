@@ -86,8 +86,7 @@ pub fn near_candidates(mesh: &CollisionMesh, x: &[Vec3], reach: f64) -> Candidat
     let mut all = all_candidates(mesh);
     all.vertex_vertex.retain(|c| overlap(&c[..1], &c[1..]));
     all.edge_vertex.retain(|c| overlap(&mesh.edges[c[0] as usize], &c[1..]));
-    all.edge_edge
-        .retain(|c| overlap(&mesh.edges[c[0] as usize], &mesh.edges[c[1] as usize]));
+    all.edge_edge.retain(|c| overlap(&mesh.edges[c[0] as usize], &mesh.edges[c[1] as usize]));
     all.face_vertex.retain(|c| overlap(&mesh.faces[c[0] as usize], &c[1..]));
     all
 }
