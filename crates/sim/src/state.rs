@@ -13,7 +13,7 @@ pub struct State {
     pub x: Vec<Vec3>,
     /// Velocities, m/s (`#V`).
     pub v: Vec<Vec3>,
-    /// Accelerations, m/s² (`#V`); zero at the start.
+    /// Accelerations, m/s² (`#V`); at the start those of gravity and elasticity.
     pub a: Vec<Vec3>,
     /// Positions one step earlier, m (`#V`); `x` at the start.
     pub x_previous: Vec<Vec3>,
