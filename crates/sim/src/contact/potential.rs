@@ -305,15 +305,16 @@ fn project<const N: usize, const K: usize, const R: usize, const M: usize>(
 /// PSD projection of the Hessian of any translation-invariant function of four points, in relative
 /// coordinates (9×9).
 fn project_relative(h: &Blocks) -> Blocks {
+    // rows, then columns
+    let rows: [[Mat3; 4]; 3] = std::array::from_fn(|k| {
+        std::array::from_fn(|j| {
+            (0..4).fold(Mat3::zeros(), |sum, i| sum + h[i][j] * RELATIVE_4[k][i])
+        })
+    });
     let mut m = [[0.0; 9]; 9];
     for k in 0..3 {
         for l in 0..3 {
-            let mut block = Mat3::zeros();
-            for i in 0..4 {
-                for j in 0..4 {
-                    block += h[i][j] * (RELATIVE_4[k][i] * RELATIVE_4[l][j]);
-                }
-            }
+            let block = (0..4).fold(Mat3::zeros(), |sum, j| sum + rows[k][j] * RELATIVE_4[l][j]);
             for r in 0..3 {
                 for s in 0..3 {
                     m[3 * k + r][3 * l + s] = block[(r, s)];
@@ -322,17 +323,15 @@ fn project_relative(h: &Blocks) -> Blocks {
         }
     }
     psd::project(&mut m);
+    let block = |k: usize, l: usize| Mat3::from_fn(|r, s| m[3 * k + r][3 * l + s]);
+    let rows: [[Mat3; 3]; 4] = std::array::from_fn(|i| {
+        std::array::from_fn(|l| {
+            (0..3).fold(Mat3::zeros(), |sum, k| sum + block(k, l) * RELATIVE_4[k][i])
+        })
+    });
     std::array::from_fn(|i| {
         std::array::from_fn(|j| {
-            Mat3::from_fn(|r, s| {
-                let mut sum = 0.0;
-                for k in 0..3 {
-                    for l in 0..3 {
-                        sum += RELATIVE_4[k][i] * RELATIVE_4[l][j] * m[3 * k + r][3 * l + s];
-                    }
-                }
-                sum
-            })
+            (0..3).fold(Mat3::zeros(), |sum, l| sum + rows[i][l] * RELATIVE_4[l][j])
         })
     })
 }
