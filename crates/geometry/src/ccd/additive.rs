@@ -175,8 +175,9 @@ pub fn initial_separation(query: &Query, min_separation: f64) -> f64 {
 /// and d₀ the distance at t = 0; `None` if that holds on all of [0, `t_max`].
 ///
 /// The time is above 0 whenever d₀ − ξ is above rounding error, and 0 where it is not, where the
-/// distance starts at or below ξ, or where a number is not finite. Unless the advances run out
-/// (never seen in practice), the gap has fallen to 1.1 `keep` (d₀ − ξ) in some direction then.
+/// distance starts at or below ξ, or where a number is not finite. The gap has then fallen to about
+/// 1.1 `keep` (d₀ − ξ), unless the advances ran out: that takes a gap below 1e-6 of the primitives'
+/// size in a motion that turns them by a large angle.
 /// `t_max` ≤ 1 stops the search only: it does not change the time returned. `keep` is clamped to
 /// [0.001, 0.999].
 pub fn time_of_impact(query: &Query, min_separation: f64, keep: f64, t_max: f64) -> Option<f64> {
