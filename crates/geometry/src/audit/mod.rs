@@ -77,8 +77,8 @@ pub struct ClosePair {
 }
 
 /// All pairs of primitives that have a point in common at `x` (`#V`), sorted by kind and index. Exact; see the
-/// module's head for what is compared. Vertices with coordinates that are not finite are invisible
-/// here, so check [`non_finite`] too.
+/// module's head for what is compared. Primitives with coordinates that are not
+/// finite may go unnoticed here, so check [`non_finite`] too.
 pub fn audit_intersections(mesh: &CollisionMesh, x: &[Vec3]) -> Vec<Pair> {
     let p = |v: u32| &x[v as usize];
     let boxes = Boxes::new(mesh, x, |_| 0.0);

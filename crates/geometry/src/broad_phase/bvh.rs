@@ -1,7 +1,7 @@
-//! A bounding volume hierarchy over boxes: a complete binary tree above the Morton order.
+//! A bounding volume hierarchy over boxes: a complete binary tree above a k-d order.
 //!
-//! The tree has no pointers. Boxes are sorted along the Morton curve, groups of [`LEAF`] are the
-//! leaves, and the nodes lie in heap order (children of i: 2i and 2i+1). All leaves have the same
+//! The tree has no pointers. Boxes are sorted by halving them at the median of their longest axis
+//! again and again, groups of [`LEAF`] are the leaves, and the nodes lie in heap order (children of i: 2i and 2i+1). All leaves have the same
 //! depth, so the next subtree in depth-first order follows from the bits of the node's index.
 //! Which pairs are found depends on the boxes only, never on the order, so a tree may keep its
 //! order while its boxes move ([`Bvh::refit`]).
@@ -19,7 +19,7 @@ const WORN: f64 = 1.5;
 /// A bounding volume hierarchy over `n` primitives, numbered 0..n.
 #[derive(Debug, Default)]
 pub(super) struct Bvh {
-    /// Primitive at each place of the Morton order (`n`).
+    /// Primitive at each place of the order (`n`).
     order: Vec<u32>,
     /// Boxes in that order, filled up to whole leaves with empty ones.
     boxes: Vec<Aabb>,
@@ -31,8 +31,8 @@ pub(super) struct Bvh {
     leaf_base: usize,
     /// Total size of the nodes over that of the primitives when the order was made.
     fresh: f64,
-    /// Scratch for sorting.
-    keys: Vec<(u64, u32)>,
+    /// Scratch for sorting: centres and primitives.
+    centres: Vec<([f64; 3], u32)>,
 }
 
 impl Bvh {
@@ -59,27 +59,20 @@ impl Bvh {
         }
     }
 
-    /// Sorts the primitives along the Morton curve through their centres.
+    /// Sorts the primitives by recursive halving of their centres.
     fn sort(&mut self, n: usize, of: &(impl Fn(usize) -> Aabb + Sync)) {
-        let all = (0..n).map(of).fold(Aabb::EMPTY, |a, b| a.union(&b));
-        let scale: [f64; 3] = std::array::from_fn(|k| {
-            let s = 2_097_151.0 / (all.max[k] - all.min[k]);
-            if s.is_finite() { s } else { 0.0 }
-        });
-        self.keys.clear();
-        self.keys.par_extend((0..n).into_par_iter().map(|i| {
+        self.centres.clear();
+        self.centres.par_extend((0..n).into_par_iter().map(|i| {
             let b = of(i);
-            let mut code = 0;
-            for k in 0..3 {
-                // the cast saturates, and takes NaN (an empty box) to 0
-                let cell = ((0.5 * (b.min[k] + b.max[k]) - all.min[k]) * scale[k]) as u64;
-                code |= spread(cell.min(2_097_151)) << k;
-            }
-            (code, i as u32)
+            let centre = std::array::from_fn(|k| {
+                let c = 0.5 * (b.min[k] + b.max[k]);
+                if c.is_finite() { c } else { 0.0 }
+            });
+            (centre, i as u32)
         }));
-        self.keys.par_sort_unstable();
+        halve(&mut self.centres);
         self.order.clear();
-        self.order.extend(self.keys.iter().map(|k| k.1));
+        self.order.extend(self.centres.iter().map(|c| c.1));
         self.leaf_base = n.div_ceil(LEAF).next_power_of_two();
         self.boxes.clear();
         self.boxes.resize(n.div_ceil(LEAF) * LEAF, Aabb::EMPTY);
@@ -221,11 +214,27 @@ pub(super) fn gather(rows: usize, chunks: &[Vec<[u32; 2]>], out: &mut Vec<[u32; 
     }
 }
 
-/// Puts two zero bits between the lowest 21 bits of `v`.
-fn spread(mut v: u64) -> u64 {
-    v = (v | v << 32) & 0x001f_0000_0000_ffff;
-    v = (v | v << 16) & 0x001f_0000_ff00_00ff;
-    v = (v | v << 8) & 0x100f_00f0_0f00_f00f;
-    v = (v | v << 4) & 0x10c3_0c30_c30c_30c3;
-    (v | v << 2) & 0x1249_2492_4924_9249
+/// Sorts centres so that each subtree of the complete tree holds one side of a median cut.
+fn halve(centres: &mut [([f64; 3], u32)]) {
+    let leaves = centres.len().div_ceil(LEAF);
+    if leaves <= 1 {
+        return;
+    }
+    // what the left subtree holds when it is full
+    let left = leaves.next_power_of_two() / 2 * LEAF;
+    let mut range = Aabb::EMPTY;
+    for (c, _) in centres.iter() {
+        range = range.union(&Aabb { min: *c, max: *c });
+    }
+    let size = |k: usize| range.max[k] - range.min[k];
+    let axis = (1..3).fold(0, |a, k| if size(k) > size(a) { k } else { a });
+    centres
+        .select_nth_unstable_by(left, |a, b| a.0[axis].total_cmp(&b.0[axis]).then(a.1.cmp(&b.1)));
+    let (low, high) = centres.split_at_mut(left);
+    if low.len() > 4096 {
+        rayon::join(|| halve(low), || halve(high));
+    } else {
+        halve(low);
+        halve(high);
+    }
 }

@@ -91,6 +91,7 @@ pub fn max_step(
     if t_max.is_nan() || t_max <= 0.0 || !finite(x) || !finite(dx) {
         return 0.0;
     }
+    let t_max = t_max.min(1.0);
     // bits of non-negative floats are ordered like the floats
     let least = AtomicU64::new(t_max.to_bits());
     let run = |pairs: &[[u32; 2]], query: &(dyn Fn(u32, u32) -> (Query, f64) + Sync)| {
