@@ -389,3 +389,26 @@ fn refinement_improves_poor_residuals() {
     assert!(plain > 1e-10, "{plain:e}: the system is too easy for this test");
     assert!(report.iterations > 0 && report.relative_residual < plain, "{plain:e} {report:?}");
 }
+
+/// A chain has no fill, so its incomplete factor is the complete one and one iteration suffices.
+#[test]
+fn incomplete_cholesky_is_exact_where_there_is_no_fill() {
+    let mut random = Random(13);
+    let n = 40u32;
+    let links: Vec<[u32; 2]> = (1..n).map(|i| [i - 1, i]).collect();
+    let pattern = BlockPattern::from_stencils(n as usize, links.iter().map(|l| &l[..])).unwrap();
+    let mut a = BlockMatrix::zeros(Arc::new(pattern));
+    for link in &links {
+        a.add_stencil(link, &random_psd(&mut random)).unwrap();
+    }
+    a.add_diagonal(&vec![0.01; n as usize]).unwrap();
+    let b = random.vectors(n as usize);
+    let mut x = vec![Vec3::zeros(); n as usize];
+    let mut cg = ConjugateGradient::new(1e-9, 1000);
+    let jacobi = cg.solve(&a, &b, &mut x).unwrap();
+    cg.preconditioner = Preconditioner::IncompleteCholesky;
+    let incomplete = cg.solve(&a, &b, &mut x).unwrap();
+    assert_eq!(incomplete.iterations, 1);
+    assert!(jacobi.iterations > 20);
+    assert!(distance(&dense_solution(&a, &b), &x) < 1e-7);
+}
