@@ -49,7 +49,7 @@ pub struct Cholesky {
     /// Permuted right-hand side, then solution.
     permuted: Vec<f64>,
     residual: Vec<Vec3>,
-    correction: Vec<Vec3>,
+    trial: Vec<Vec3>,
 }
 
 impl Cholesky {
@@ -68,7 +68,7 @@ impl Cholesky {
             memory: None,
             permuted: Vec::new(),
             residual: Vec::new(),
-            correction: Vec::new(),
+            trial: Vec::new(),
         }
     }
 
@@ -178,24 +178,23 @@ impl Cholesky {
             return Ok((0, 0.0));
         }
         let mut r = std::mem::take(&mut self.residual);
-        let mut dx = std::mem::take(&mut self.correction);
+        let mut trial = std::mem::take(&mut self.trial);
         r.resize(b.len(), Vec3::zeros());
-        dx.resize(b.len(), Vec3::zeros());
+        trial.resize(b.len(), Vec3::zeros());
         let mut relative = residual(a, b, x, &mut r) / b_norm;
         let mut steps = 0;
         while relative > self.refinement_threshold && steps < self.max_refinements {
-            self.back_solve(&r, &mut dx)?;
-            vector::axpy(x, 1.0, &dx);
-            let refined = residual(a, b, x, &mut r) / b_norm;
+            self.back_solve(&r, &mut trial)?;
+            vector::axpy(&mut trial, 1.0, x);
+            let refined = residual(a, b, &trial, &mut r) / b_norm;
             steps += 1;
-            // also for NaN
-            if !(refined < relative) {
-                vector::axpy(x, -1.0, &dx);
+            if refined >= relative || refined.is_nan() {
                 break;
             }
+            x.copy_from_slice(&trial);
             relative = refined;
         }
-        (self.residual, self.correction) = (r, dx);
+        (self.residual, self.trial) = (r, trial);
         if !vector::is_finite(x) || !relative.is_finite() {
             return Err(SolveError::NotFinite { what: "solution" });
         }
