@@ -244,13 +244,13 @@ fn errors_say_where() {
         (
             "a.vtk",
             "# vtk DataFile Version 3.0\nt\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 1 float\n0 0 0\nCELLS 1 2\n1 1\nCELL_TYPES 1\n1\n",
-            10,
+            7,
             "only 1",
         ),
         (
             "a.vtk",
             "# vtk DataFile Version 3.0\nt\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 1 float\n0 0 0\nCELLS 1 9\n8 0 0 0 0 0 0 0 0\nCELL_TYPES 1\n12\n",
-            10,
+            7,
             "hexahedra",
         ),
         ("a.vtu", "<VTKFile type=\"ImageData\">\n</VTKFile>\n", 1, "ImageData"),

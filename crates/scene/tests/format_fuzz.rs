@@ -54,7 +54,7 @@ fn every_byte_replaced() {
     for (name, bytes) in files() {
         let mut damaged = bytes.clone();
         for k in 0..bytes.len() {
-            for value in [0, 0xff, b'-', b'9', b' ', b'\n', bytes[k] ^ 1, bytes[k] ^ 0x80] {
+            for value in [0, 0xff, b'-', b'9', b'\n', bytes[k] ^ 1] {
                 damaged[k] = value;
                 survives(&name, &damaged);
             }
@@ -64,7 +64,7 @@ fn every_byte_replaced() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
 
     #[test]
     fn several_damages(

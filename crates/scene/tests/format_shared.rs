@@ -27,7 +27,7 @@ fn errors(mesh: &Mesh) -> Vec<String> {
 fn tetrahedral_meshes() {
     let Some(folder) = standoff_testkit::shared("data/ipc/tetMeshes") else { return };
     let all = files(&folder, "msh");
-    assert_eq!(all.len(), 45);
+    assert_eq!(all.len(), 46);
     for path in all {
         let mesh = read(&path).unwrap_or_else(|e| panic!("{e}"));
         assert!(!mesh.tets.is_empty() && mesh.triangles.is_empty());
@@ -84,7 +84,7 @@ fn surfaces_equal_the_reference() {
 fn surface_and_wire_meshes() {
     let Some(folder) = standoff_testkit::shared("data/ipc/triMeshes") else { return };
     let all = files(&folder, "obj");
-    assert_eq!(all.len(), 37);
+    assert_eq!(all.len(), 39);
     for path in &all {
         let mesh = read(path).unwrap_or_else(|e| panic!("{e}"));
         assert!(errors(&mesh).is_empty(), "{}: {:?}", path.display(), errors(&mesh));
@@ -109,7 +109,7 @@ fn surface_and_wire_meshes() {
 #[test]
 fn cloth_meshes() {
     let Some(folder) = standoff_testkit::shared("data/cipc") else { return };
-    assert_eq!(files(&folder, "obj").len(), 14);
+    assert_eq!(files(&folder, "obj").len(), 15);
     for path in files(&folder, "obj") {
         let mesh = read(&path).unwrap_or_else(|e| panic!("{e}"));
         assert!(!mesh.triangles.is_empty());
