@@ -4,7 +4,7 @@
 //! their surface alone, for obstacles. Lengths are in m. Shapes are centred at the origin with
 //! axis y unless their description says otherwise.
 //!
-//! Adding a shape is one file with a struct that implements [`Build`] and one variant of
+//! Adding a shape is one file with a struct that implements `Build` and one variant of
 //! [`Shape`]; the scene file, its JSON schema and the tests follow from the variant.
 
 mod block;
@@ -36,6 +36,11 @@ use serde::{Deserialize, Serialize};
 pub(crate) trait Build {
     /// The mesh of the shape.
     fn build(&self) -> Result<Mesh, ShapeError>;
+}
+
+/// Place i of 0..=n on the interval from −1/2 to 1/2: exact at both ends, and symmetric.
+fn centred(i: usize, n: usize) -> f64 {
+    (2.0 * i as f64 - n as f64) / (2.0 * n as f64)
 }
 
 macro_rules! shapes {
