@@ -59,7 +59,8 @@ pub fn audit(args: &AuditArgs) -> Result<(), Failure> {
     }
     let half_spaces = match info.half_spaces.len() {
         0 => String::new(),
-        n => format!(", {n} half-spaces respected"),
+        1 => ", nothing behind the half-space".to_owned(),
+        n => format!(", nothing behind the {n} half-spaces"),
     };
     say(format_args!(
         "{}: {} frames, no intersection, no inverted element{half_spaces}",

@@ -119,49 +119,68 @@ fn describe_quality(q: &Quality) -> String {
     parts.iter().map(|p| format!("\n  {p}")).collect()
 }
 
-/// The smallest distances at the start, between surfaces and to half-spaces.
+/// Objects farther apart than this share of the deformable bodies' diagonal are not measured.
+const FAR: f64 = 0.1;
+
+/// The smallest distances at the start, between objects and to half-spaces.
 fn describe_gaps(model: &Model, x: &[Vec3]) {
     let d_hat = model.resolved.d_hat;
-    match smallest_gap(&model.collision, x, d_hat, model.length) {
-        None => say("smallest distance      no two surfaces can meet"),
+    let far = (FAR * model.length).max(d_hat);
+    match smallest_gap(&between_bodies(model), x, d_hat, far) {
+        None => say(format_args!("objects are apart by   more than {far:.3e} m")),
         Some((gap, a, b)) => say(format_args!(
-            "smallest distance      {gap:.4e} m: {} and {}",
+            "objects are apart by   {gap:.4e} m: {} and {}",
             model.describe_primitive(&a),
             model.describe_primitive(&b)
         )),
     }
-    let close = pairs(&model.collision, x, d_hat).filter(|(gap, _, _)| *gap < d_hat).count();
+    let close = pairs(&model.collision, x, d_hat).iter().filter(|(gap, _, _)| *gap < d_hat).count();
     say(format_args!("pairs closer than d̂    {close}"));
     for (plane, name) in model.half_spaces.iter().zip(&model.half_space_names) {
         let gap = |v: u32| plane.signed_distance(&x[v as usize]);
         let gaps = model.half_space_vertices.iter().map(|&v| (gap(v), v));
         if let Some((gap, vertex)) = gaps.min_by(|a, b| a.0.total_cmp(&b.0)) {
             let vertex = model.describe_vertex(vertex);
-            say(format_args!("above '{name}'         {gap:.4e} m: {vertex}"));
+            say(format_args!("above '{name}'{:>12} {gap:.4e} m: {vertex}", ""));
         }
     }
 }
 
 type Gap = (f64, Vec<u32>, Vec<u32>);
 
-/// The closest pair of primitives that may collide. Looks farther and farther away, from `reach` on.
-fn smallest_gap(mesh: &CollisionMesh, x: &[Vec3], reach: f64, length: f64) -> Option<Gap> {
-    let (lo, hi) = x.iter().fold((x[0], x[0]), |(lo, hi), p| (lo.inf(p), hi.sup(p)));
-    let widest = (hi - lo).norm().max(length);
-    let mut reach = reach.min(widest);
+/// The collision mesh without contact of bodies with themselves.
+fn between_bodies(model: &Model) -> CollisionMesh {
+    let mut mesh = model.collision.clone();
+    let n = model.bodies.len();
+    if mesh.groups == 0 {
+        mesh.groups = n;
+        mesh.excluded = vec![false; n * n];
+        for (group, body) in model.bodies.iter().enumerate() {
+            mesh.group[body.vertices.clone()].fill(group as u16);
+        }
+    }
+    for group in 0..mesh.groups {
+        mesh.excluded[group * mesh.groups + group] = true;
+    }
+    mesh
+}
+
+/// The closest pair of primitives that may collide, if closer than `far`. Looks farther and farther
+/// away, from `reach` on.
+fn smallest_gap(mesh: &CollisionMesh, x: &[Vec3], mut reach: f64, far: f64) -> Option<Gap> {
     loop {
         // the broad phase finds every pair within `reach`, so a smaller gap is the smallest one
-        let closest = pairs(mesh, x, reach).min_by(|a, b| a.0.total_cmp(&b.0));
+        let closest = pairs(mesh, x, reach).into_iter().min_by(|a, b| a.0.total_cmp(&b.0));
         match closest {
-            Some(gap) if gap.0 <= reach || reach >= widest => return Some(gap),
-            None if reach >= widest => return None,
-            _ => reach = (2.0 * reach).min(widest),
+            Some(gap) if gap.0 <= reach => return Some(gap),
+            _ if reach >= far => return None,
+            _ => reach = (2.0 * reach).min(far),
         }
     }
 }
 
 /// Pairs of primitives within a distance `reach`, and some more, with their distances.
-fn pairs(mesh: &CollisionMesh, x: &[Vec3], reach: f64) -> impl Iterator<Item = Gap> {
+fn pairs(mesh: &CollisionMesh, x: &[Vec3], reach: f64) -> Vec<Gap> {
     let found = candidates(mesh, x, 0.5 * reach);
     let p = |v: u32| &x[v as usize];
     let mut gaps: Vec<Gap> = Vec::new();
@@ -182,7 +201,7 @@ fn pairs(mesh: &CollisionMesh, x: &[Vec3], reach: f64) -> impl Iterator<Item = G
     for [v, w] in found.vertex_vertex {
         gaps.push((point_point::point_point_d2(p(v), p(w)).sqrt(), vec![v], vec![w]));
     }
-    gaps.into_iter()
+    gaps
 }
 
 /// Estimate of the peak memory of a run, bytes.

@@ -10,7 +10,7 @@ use crate::mesh::Mesh;
 use standoff_linalg::Vec3;
 use standoff_sim::definition::{BodyDef, BodyKind, Definition};
 use standoff_sim::material::Material;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -76,9 +76,18 @@ pub(super) fn resolve_all(
     name_all(&mut file.objects, &at.key("objects"))?;
     let mut notes = Vec::new();
     let mut all = Vec::new();
+    let mut taken = HashSet::new();
     for (k, object) in file.objects.iter_mut().enumerate() {
         let at = at.key("objects").index(k);
-        all.push(resolve_one(object, &file.materials, &at, folder, &mut notes, definition)?);
+        all.push(resolve_one(
+            object,
+            &file.materials,
+            &at,
+            folder,
+            &mut notes,
+            definition,
+            &mut taken,
+        )?);
     }
     let bodies = Bodies(all.iter().map(|p| (p.name.clone(), p.bodies.clone())).collect());
     for (k, (object, placed)) in file.objects.iter_mut().zip(&all).enumerate() {
@@ -126,6 +135,7 @@ fn resolve_one(
     folder: &Path,
     notes: &mut Vec<String>,
     definition: &mut Definition,
+    taken: &mut HashSet<String>,
 ) -> Result<Placed, SceneError> {
     let (material, friction_material) = material_of(object, materials, at)?;
     let mesh = load_mesh(object, at, folder)?;
@@ -138,6 +148,10 @@ fn resolve_one(
     for (suffix, offset) in copies(object, at)? {
         let points = placement.apply(&placed.mesh.points, &offset);
         let name = format!("{}{suffix}", object.name);
+        if taken.contains(&name) {
+            return Err(at.error(Problem::Duplicate { what: "object", name }));
+        }
+        taken.insert(name.clone());
         definition.bodies.push(BodyDef {
             name: name.clone(),
             velocity: start_velocity(object, &points),

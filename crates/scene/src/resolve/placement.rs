@@ -77,8 +77,8 @@ pub(super) fn copies(
         at.index(k).require(*count, |n| n >= 1, "a count of copies must be at least 1")?;
     }
     let [nx, ny, nz] = array.counts;
-    if f64::from(nx) * f64::from(ny) * f64::from(nz) > 1e5 {
-        return Err(at.invalid("more than 100,000 copies"));
+    if f64::from(nx) * f64::from(ny) * f64::from(nz) > 1e4 {
+        return Err(at.invalid("more than 10,000 copies"));
     }
     let mut all = Vec::new();
     for i in 0..nx {

@@ -10,6 +10,11 @@ pub(super) fn check(file: &SceneFile, at: &At<'_>) -> Result<(), SceneError> {
     let time = at.key("time");
     time.key("step").require(file.time.step, positive, "the time step must be positive (s)")?;
     time.key("end").require(file.time.end, positive, "the end must be positive (s)")?;
+    time.key("stiffness_damping").require(
+        file.time.stiffness_damping,
+        |c| c >= 0.0,
+        "damping must be 0 or more (s)",
+    )?;
     if file.time.end / file.time.step > 1e9 {
         return Err(time.key("step").invalid("more than 10⁹ steps to the end of the simulation"));
     }

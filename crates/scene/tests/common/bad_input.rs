@@ -304,6 +304,19 @@ pub const ROWS: &[Row] = &[
         ["scene.toml:2:7", "time.end", "-1 is out of range"]
     ),
     row!(
+        "negative damping",
+        concat!("[time]\nstiffness_damping = -1\n", ball!()),
+        ["scene.toml:2:21", "time.stiffness_damping", "-1 is out of range"]
+    ),
+    row!(
+        "name of a copy taken",
+        concat!(
+            ball!("array = { counts = [2, 1, 1], spacing = [2, 0, 0] }\n"),
+            "[[objects]]\nname = \"ball[1,0,0]\"\nshape = { kind = \"box\" }\n"
+        ),
+        ["scene.toml:5:1", "'ball[1,0,0]' is used twice"]
+    ),
+    row!(
         "contact distance zero",
         concat!("[contact]\nd_hat = \"0 mm\"\n", ball!()),
         ["scene.toml:2:9", "contact.d_hat", "0 is out of range", "contact distance"]
@@ -375,7 +388,7 @@ pub const ROWS: &[Row] = &[
     row!(
         "too many copies",
         ball!("array = { counts = [4294967295, 4294967295, 4294967295], spacing = [1, 1, 1] }\n"),
-        ["scene.toml:4:20", "objects[0].array.counts", "more than 100,000 copies"]
+        ["scene.toml:4:20", "objects[0].array.counts", "more than 10,000 copies"]
     ),
     row!(
         "moving obstacle by velocity",

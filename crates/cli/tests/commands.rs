@@ -1,0 +1,156 @@
+//! The commands from outside: what they print, write and return.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn scene(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes").join(name)
+}
+
+fn standoff(args: &[&std::ffi::OsStr]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_standoff")).args(args).output().expect("the command starts")
+}
+
+macro_rules! standoff {
+    ($($arg:expr),*) => { standoff(&[$(std::ffi::OsStr::new(&$arg)),*]) };
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+fn read(path: PathBuf) -> Vec<u8> {
+    std::fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+#[test]
+fn a_run_is_complete_audited_and_repeatable() {
+    let folder = tempfile::tempdir().unwrap();
+    let (a, b) = (folder.path().join("a"), folder.path().join("b"));
+    let cubes = scene("two-cubes-fall.toml");
+    let output = standoff!("run", cubes, "-o", a, "--steps", "30", "--threads", "1");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let said = text(&output.stdout);
+    for part in ["30 steps", "step 30/30", "Newton iterations", "every step converged", "wall time"]
+    {
+        assert!(said.contains(part), "lacks `{part}`: {said}");
+    }
+    assert_eq!(std::fs::read_dir(a.join("frames")).unwrap().count(), 31);
+    assert_eq!(text(&read(a.join("stats.jsonl"))).lines().count(), 30);
+
+    // the resolved scene gives the same run, bit by bit, with another number of threads
+    let resolved = a.join("scene.resolved.toml");
+    let output = standoff!("run", resolved, "-o", b, "--threads", "2", "--quiet");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stdout), "");
+    for frame in ["frames/000000.vtu", "frames/000017.vtu", "frames/000030.vtu", "run.pvd"] {
+        assert_eq!(read(a.join(frame)), read(b.join(frame)), "{frame}");
+    }
+    assert_eq!(read(resolved), read(b.join("scene.resolved.toml")));
+
+    let output = standoff!("audit", a);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("31 frames, no intersection, no inverted element"));
+
+    // never into a folder that holds a run, unless forced
+    let output = standoff!("run", cubes, "-o", a, "--steps", "1");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("already holds a run"), "{}", text(&output.stderr));
+    let output = standoff!("run", cubes, "-o", a, "--steps", "1", "--force", "--quiet");
+    assert!(output.status.success());
+    assert_eq!(std::fs::read_dir(a.join("frames")).unwrap().count(), 2);
+}
+
+#[test]
+fn the_audit_finds_what_is_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    let output = standoff!("run", scene("two-cubes-fall.toml"), "-o", run, "--steps", "3", "-q");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let frame = run.join("frames/000002.vtu");
+    let good = read(frame.clone());
+
+    // a vertex moved far away turns elements inside out
+    let info: serde_json::Value = serde_json::from_slice(&read(run.join("run.json"))).unwrap();
+    assert_eq!(info["bodies"][1]["name"], "lower");
+    let parsed = standoff_scene::output::read_frame(&frame).unwrap();
+    let last = parsed.positions.last().unwrap();
+    let bytes: Vec<u8> = [last.x, last.y, last.z].iter().flat_map(|v| v.to_le_bytes()).collect();
+    let at = good.windows(24).rposition(|w| w == bytes).unwrap();
+    let mut bad = good.clone();
+    bad[at..at + 8].copy_from_slice(&(-50.0f64).to_le_bytes());
+    std::fs::write(&frame, &bad).unwrap();
+    let output = standoff!("audit", run);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("000002.vtu: ") && said.contains("of 'lower' is inverted"), "{said}");
+    assert!(said.contains("in 1 of 4 frames"), "{said}");
+
+    bad[at..at + 8].copy_from_slice(&f64::NAN.to_le_bytes());
+    std::fs::write(&frame, &bad).unwrap();
+    let output = standoff!("audit", run);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("not finite"), "{}", text(&output.stderr));
+
+    std::fs::write(&frame, &good[..good.len() / 2]).unwrap();
+    let output = standoff!("audit", run);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("is damaged"), "{}", text(&output.stderr));
+
+    std::fs::write(&frame, &good).unwrap();
+    assert!(standoff!("audit", run).status.success());
+}
+
+#[test]
+fn the_check_describes_a_scene() {
+    let output = standoff!("check", scene("two-cubes-fall.toml"));
+    let said = text(&output.stdout);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    for part in [
+        "upper: volume, 8 vertices, 6 tetrahedra",
+        "dihedral angles 45.0° to 90.0°",
+        "contact distance",
+        "above 'ground'",
+        "1.0000e0 m: vertex",
+        "pairs closer than d̂    0",
+        "memory, about",
+        "free of intersections",
+    ] {
+        assert!(said.contains(part), "lacks `{part}`: {said}");
+    }
+    // 1 mm apart, and closer than the contact distance
+    let set = "objects.upper.translate=[0.5, 2.501, 0.5]";
+    let output = standoff!("check", scene("two-cubes-fall.toml"), "--set", set);
+    let said = text(&output.stdout);
+    assert!(said.contains("objects are apart by   1.0000e-3 m"), "{said}");
+    assert!(!said.contains("pairs closer than d̂    0"), "{said}");
+}
+
+#[test]
+fn a_failed_step_is_exit_code_1_and_keeps_the_results() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    let set = "solver.max_iterations=1";
+    let cubes = scene("two-cubes-fall.toml");
+    let output = standoff!("run", cubes, "-o", run, "--steps", "30", "--set", set);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("error: ") && said.contains("iteration"), "{said}");
+    assert!(run.join("frames/000000.vtu").exists() && run.join("run.pvd").exists());
+}
+
+#[test]
+fn schema_info_and_help() {
+    let output = standoff!("schema");
+    let schema: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(schema["title"], "Standoff scene");
+    let said = text(&standoff!("info").stdout);
+    for part in ["threads", "neo-hookean", "barrier", ".msh", "cholesky", env!("CARGO_PKG_VERSION")]
+    {
+        assert!(said.contains(part), "lacks `{part}`: {said}");
+    }
+    let said = text(&standoff!("help", "run").stdout);
+    for part in ["Examples:", "paraview", "--audit", "every-iterate", "stats.jsonl", "--set"] {
+        assert!(said.contains(part), "lacks `{part}`: {said}");
+    }
+}
