@@ -12,20 +12,20 @@ pub fn decode<T: DeserializeOwned>(document: &Document) -> Result<T, SceneError>
         e.segments.reverse();
         let mut path = KeyPath(e.segments);
         // serde reads tagged enums in two passes and loses the place: look for the culprit
-        if let (Problem::WrongType { found, .. }, Some(node)) = (&e.problem, document.find(&path))
+        if let (Problem::WrongType { found, .. }, Some(node)) = (&*e.problem, document.find(&path))
             && let Some((below, place)) = culprit(node, found)
         {
             path.0.extend(below);
             e.place = Some(place);
         }
-        let place = match (&e.problem, document.find(&path).map(|n| &n.value)) {
+        let place = match (&*e.problem, document.find(&path).map(|n| &n.value)) {
             (Problem::UnknownKey { key, .. }, Some(Value::Table(entries))) => {
                 entries.iter().find(|entry| entry.key == *key).map(|entry| entry.key_place)
             }
             _ => None,
         };
         let place = place.or(e.place).unwrap_or_else(|| document.place(&path));
-        document.error_at(place, path, e.problem)
+        document.error_at(place, path, *e.problem)
     })
 }
 
@@ -67,14 +67,14 @@ fn array_words(length: usize) -> String {
 /// An error on its way up: `segments` is the path so far, innermost first.
 #[derive(Debug)]
 struct DecodeError {
-    problem: Problem,
+    problem: Box<Problem>,
     segments: Vec<Segment>,
     place: Option<Place>,
 }
 
 impl DecodeError {
     fn new(problem: Problem) -> Self {
-        Self { problem, segments: Vec::new(), place: None }
+        Self { problem: Box::new(problem), segments: Vec::new(), place: None }
     }
 
     fn within(mut self, segment: Segment, place: Place) -> Self {

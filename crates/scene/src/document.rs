@@ -204,7 +204,7 @@ impl Document {
         let (origin, text) = &self.sources[place.source];
         let object = self.object_of(&path);
         SceneError {
-            problem,
+            problem: Box::new(problem),
             path: path.to_string(),
             object,
             location: Some(Box::new(Location::new(

@@ -9,7 +9,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub struct SceneError {
     /// What is wrong.
-    pub problem: Problem,
+    pub problem: Box<Problem>,
     /// Key path, for instance `objects[2].material`; empty at the top.
     pub path: String,
     /// Name of the object concerned, where it has one.
@@ -198,7 +198,7 @@ impl SceneError {
     pub fn message(&self) -> String {
         let mut message = self.problem.to_string();
         let path = &self.path;
-        match &self.problem {
+        match &*self.problem {
             _ if path.is_empty() => {}
             Problem::UnknownKey { key, .. } => {
                 let end = format!("unknown key '{key}'").len();

@@ -238,14 +238,12 @@ fn walk(
                 node.value = Value::Float(number);
             }
         }
-        Value::Float(x) if !x.is_finite() => {
-            if x.is_nan() || !may_be_open(path) {
-                let problem = Problem::OutOfRange {
-                    value: x.to_string(),
-                    requirement: "a finite number is needed",
-                };
-                return Err((path.clone(), problem));
-            }
+        Value::Float(x) if x.is_nan() || (x.is_infinite() && !may_be_open(path)) => {
+            let problem = Problem::OutOfRange {
+                value: x.to_string(),
+                requirement: "a finite number is needed",
+            };
+            return Err((path.clone(), problem));
         }
         Value::Array(items) => {
             let unit = unit_of("array").or(inherited);

@@ -96,7 +96,7 @@ fn unreadable(path: &Path, error: &std::io::Error) -> SceneError {
         _ => error.to_string(),
     };
     SceneError {
-        problem: Problem::Unreadable { path: path.to_owned(), reason, nearest },
+        problem: Box::new(Problem::Unreadable { path: path.to_owned(), reason, nearest }),
         path: String::new(),
         object: None,
         location: None,
