@@ -155,7 +155,7 @@ pub struct AuditArgs {
 /// The values of a setting, from the types of the scene file.
 fn choices(definition: &str) -> PossibleValuesParser {
     let names = standoff_scene::schema::choices(definition);
-    PossibleValuesParser::new(names.into_iter().map(|(name, help)| {
-        clap::builder::PossibleValue::new(name).help(help)
-    }))
+    PossibleValuesParser::new(
+        names.into_iter().map(|(name, help)| clap::builder::PossibleValue::new(name).help(help)),
+    )
 }

@@ -97,7 +97,8 @@ fn model_of(info: &RunInfo, frame: &Frame, path: &Path) -> Result<Model, Failure
         true => frame.positions.iter().zip(&frame.displacement).map(|(x, u)| x - u).collect(),
         false => frame.positions.clone(),
     };
-    let mut definition = Definition { no_contact: info.no_contact.clone(), ..Definition::default() };
+    let mut definition =
+        Definition { no_contact: info.no_contact.clone(), ..Definition::default() };
     definition.settings.contact.self_contact = info.self_contact;
     let mut owners = frame.cell_body.iter().copied();
     let mut take = |count: usize| -> Vec<u32> { owners.by_ref().take(count).collect() };
@@ -123,11 +124,7 @@ fn model_of(info: &RunInfo, frame: &Frame, path: &Path) -> Result<Model, Failure
             BodyKind::Volume {
                 tets: of_body(&frame.tets, &of_tets, index, first, count),
                 density: 1000.0,
-                material: Material {
-                    law: Law::NeoHookean,
-                    young_modulus: 1e5,
-                    poisson_ratio: 0.4,
-                },
+                material: Material { law: Law::NeoHookean, young_modulus: 1e5, poisson_ratio: 0.4 },
                 overrides: Vec::new(),
             }
         };

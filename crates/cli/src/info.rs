@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output::say;
+use standoff_scene::format::Format;
 use standoff_scene::schema::choices;
 
 /// Prints what this build and this machine offer.
@@ -11,7 +12,7 @@ pub fn info() -> Result<(), Failure> {
     row("build", if cfg!(debug_assertions) { "debug (slow)" } else { "release" });
     row("threads", &rayon::current_num_threads().to_string());
     row("SIMD", &simd());
-    row("mesh formats", &standoff_scene::format::KNOWN.join(", "));
+    row("mesh formats", &formats());
     for (title, definition) in [
         ("materials", "Law"),
         ("integrators", "Integrator"),
@@ -26,6 +27,11 @@ pub fn info() -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+fn formats() -> String {
+    let extensions = Format::ALL.iter().flat_map(|f| f.extensions());
+    extensions.map(|e| format!(".{e}")).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(target_arch = "x86_64")]

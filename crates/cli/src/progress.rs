@@ -53,10 +53,13 @@ impl Progress {
                 let due = last.is_none_or(|t| t.elapsed() >= Duration::from_secs(1));
                 if due || report.step == *total {
                     let elapsed = start.elapsed().as_secs_f64();
-                    let eta = elapsed / report.step as f64 * (*total - report.step.min(*total)) as f64;
+                    let eta =
+                        elapsed / report.step as f64 * (*total - report.step.min(*total)) as f64;
                     let step = report.step;
                     let what = describe(report);
-                    say(format_args!("step {step}/{total}, {what}, {elapsed:.1} s, ETA {eta:.0} s"));
+                    say(format_args!(
+                        "step {step}/{total}, {what}, {elapsed:.1} s, ETA {eta:.0} s"
+                    ));
                     *last = Some(Instant::now());
                 }
             }

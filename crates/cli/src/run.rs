@@ -16,8 +16,8 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         scene.set_steps(steps);
     }
     let file = args.scene.display();
-    let mut simulation = Simulation::new(&scene.definition)
-        .map_err(|e| Failure::Input(format!("{file}: {e}")))?;
+    let mut simulation =
+        Simulation::new(&scene.definition).map_err(|e| Failure::Input(format!("{file}: {e}")))?;
     let input = |e: OutputError| Failure::Input(e.to_string());
     let mut folder = RunFolder::create(&args.output, &scene, args.force).map_err(input)?;
     write_frame(&mut folder, &simulation).map_err(input)?;

@@ -35,3 +35,14 @@ pub use eigen::{symmetric_eigen, symmetric_eigen2};
 pub use nalgebra;
 pub use psd::{is_positive_definite, project_psd, project_psd2};
 pub use svd::{Svd3, polar, svd3};
+
+/// A power of two that brings `m` near 1 where squares could over- or underflow, and its inverse.
+#[inline(always)]
+pub(crate) fn power_of_two_scale(m: f64) -> (f64, f64) {
+    if (1e-70..1e70).contains(&m) || m == 0.0 || !m.is_finite() {
+        return (1.0, 1.0);
+    }
+    // at most 2^1000, so that both factors are finite and normal
+    let exponent = (m.log2().floor() as i32).clamp(-1000, 1000);
+    (2.0_f64.powi(-exponent), 2.0_f64.powi(exponent))
+}

@@ -1,7 +1,7 @@
 //! Projection of small symmetric matrices onto the positive semidefinite cone.
 
-use crate::eigen::{jacobi, symmetric_eigen2};
-use crate::{MatN, VecN};
+use crate::MatN;
+use crate::eigen::{symmetric_eigen2, unsorted_eigen};
 
 /// Whether the Cholesky factorisation of the symmetric matrix `a` meets only positive pivots.
 /// Only the lower triangle is read. False where `a` holds NaN.
@@ -37,36 +37,29 @@ pub fn project_psd<const N: usize>(a: &MatN<N>) -> MatN<N> {
     if is_positive_definite(a) {
         return MatN::from_fn(|i, j| a[(i.max(j), i.min(j))]);
     }
-    let (values, vectors) = jacobi(a);
-    assemble_positive(&values, &vectors)
-}
-
-/// [`project_psd`] of a 2×2 matrix, in closed form.
-#[inline]
-pub fn project_psd2(a: &MatN<2>) -> MatN<2> {
-    let (values, vectors) = symmetric_eigen2(a);
-    if values[0] >= 0.0 {
-        return MatN::<2>::new(a[(0, 0)], a[(1, 0)], a[(1, 0)], a[(1, 1)]);
-    }
-    assemble_positive(&values, &vectors)
-}
-
-/// Σ λ q qᵀ over the positive eigenvalues.
-#[inline]
-fn assemble_positive<const N: usize>(values: &VecN<N>, vectors: &MatN<N>) -> MatN<N> {
-    let mut out = MatN::<N>::zeros();
-    for k in 0..N {
-        // NaN must not vanish here
-        if values[k] <= 0.0 {
-            continue;
-        }
+    let (values, vectors) = unsorted_eigen(a);
+    // from A without the negative part, or from the positive part alone: whichever is shorter
+    let negative = values.iter().filter(|w| **w < 0.0).count();
+    let (mut out, sign) = if 2 * negative <= N { (*a, -1.0) } else { (MatN::zeros(), 1.0) };
+    for (w, q) in values.iter().zip(&vectors).filter(|(w, _)| **w * sign > 0.0) {
         for j in 0..N {
-            let factor = values[k] * vectors[(j, k)];
-            for i in j..N {
-                out[(i, j)] += factor * vectors[(i, k)];
+            let factor = sign * w * q[j];
+            for i in 0..N {
+                out[(i, j)] += factor * q[i];
             }
         }
     }
     out.fill_upper_triangle_with_lower_triangle();
     out
+}
+
+/// [`project_psd`] of a 2×2 matrix, in closed form.
+#[inline]
+pub fn project_psd2(a: &MatN<2>) -> MatN<2> {
+    let (w, q) = symmetric_eigen2(a);
+    if w[0] >= 0.0 {
+        return MatN::<2>::new(a[(0, 0)], a[(1, 0)], a[(1, 0)], a[(1, 1)]);
+    }
+    let (w, x, y) = (w[1].max(0.0), q[(0, 1)], q[(1, 1)]);
+    MatN::<2>::new(w * x * x, w * x * y, w * x * y, w * y * y)
 }

@@ -4,7 +4,7 @@
 //! One-sided Jacobi finds each singular value to full relative accuracy of its column, also where
 //! values repeat or vanish; the closed trigonometric form loses half the digits at F = I.
 
-use crate::{Mat3, Vec3};
+use crate::{Mat3, Vec3, power_of_two_scale};
 
 /// F = U Σ Vᵀ with rotations U, V (determinant +1) and σ₀ ≥ σ₁ ≥ |σ₂|.
 ///
@@ -127,15 +127,4 @@ fn unit_perpendicular(u: &Vec3, b: &Vec3) -> (Vec3, f64) {
         return ((w / w.norm()), 0.0);
     }
     (w / norm, norm)
-}
-
-/// A power of two that brings `m` near 1 where squares could over- or underflow, and its inverse.
-#[inline(always)]
-fn power_of_two_scale(m: f64) -> (f64, f64) {
-    if (1e-70..1e70).contains(&m) || m == 0.0 || !m.is_finite() {
-        return (1.0, 1.0);
-    }
-    // at most 2^1000, so that both factors are finite and normal
-    let exponent = (m.log2().floor() as i32).clamp(-1000, 1000);
-    (2.0_f64.powi(-exponent), 2.0_f64.powi(exponent))
 }

@@ -10,8 +10,14 @@ use std::fmt;
 pub fn decode<T: DeserializeOwned>(document: &Document) -> Result<T, SceneError> {
     T::deserialize(Decoder(&document.root)).map_err(|mut e| {
         e.segments.reverse();
-        let path = KeyPath(e.segments);
-        // errors inside of tagged enums carry the place of the whole value: look for the key
+        let mut path = KeyPath(e.segments);
+        // serde reads tagged enums in two passes and loses the place: look for the culprit
+        if let (Problem::WrongType { found, .. }, Some(node)) = (&e.problem, document.find(&path))
+            && let Some((below, place)) = culprit(node, found)
+        {
+            path.0.extend(below);
+            e.place = Some(place);
+        }
         let place = match (&e.problem, document.find(&path).map(|n| &n.value)) {
             (Problem::UnknownKey { key, .. }, Some(Value::Table(entries))) => {
                 entries.iter().find(|entry| entry.key == *key).map(|entry| entry.key_place)
@@ -21,6 +27,41 @@ pub fn decode<T: DeserializeOwned>(document: &Document) -> Result<T, SceneError>
         let place = place.or(e.place).unwrap_or_else(|| document.place(&path));
         document.error_at(place, path, e.problem)
     })
+}
+
+/// The only value inside a table that looks like what serde says it found.
+fn culprit(node: &Node, found: &str) -> Option<(Vec<Segment>, Place)> {
+    let Value::Table(entries) = &node.value else { return None };
+    let mut matches = Vec::new();
+    for entry in entries {
+        let path = vec![Segment::Key(entry.key.clone())];
+        collect(&entry.node, found, path, &mut matches);
+    }
+    if matches.len() == 1 { matches.pop() } else { None }
+}
+
+fn collect(node: &Node, found: &str, path: Vec<Segment>, matches: &mut Vec<(Vec<Segment>, Place)>) {
+    let (words, children) = match &node.value {
+        Value::String(s) => (found_words(Unexpected::Str(s)), None),
+        Value::Integer(i) => (found_words(Unexpected::Signed(*i)), None),
+        Value::Float(x) => (found_words(Unexpected::Float(*x)), None),
+        Value::Boolean(b) => (found_words(Unexpected::Bool(*b)), None),
+        Value::Datetime(_) => return,
+        Value::Array(items) => (array_words(items.len()), Some(items)),
+        Value::Table(_) => (found_words(Unexpected::Map), None),
+    };
+    if words == found || (children.is_some() && found == found_words(Unexpected::Seq)) {
+        matches.push((path.clone(), node.place));
+    }
+    for (k, item) in children.into_iter().flatten().enumerate() {
+        let mut path = path.clone();
+        path.push(Segment::Index(k));
+        collect(item, found, path, matches);
+    }
+}
+
+fn array_words(length: usize) -> String {
+    format!("an array of {length}")
 }
 
 /// An error on its way up: `segments` is the path so far, innermost first.
@@ -70,7 +111,7 @@ impl de::Error for DecodeError {
 
     fn invalid_length(length: usize, expected: &dyn Expected) -> Self {
         let expected = plain(expected);
-        Self::new(Problem::WrongType { expected, found: format!("{length}") })
+        Self::new(Problem::WrongType { expected, found: array_words(length) })
     }
 
     fn unknown_field(key: &str, expected: &'static [&'static str]) -> Self {
@@ -200,7 +241,7 @@ fn visit_array<'de, V: Visitor<'de>>(items: &[Node], visitor: V) -> Result<V::Va
         0 => Ok(value),
         _ => Err(DecodeError::new(Problem::WrongType {
             expected: format!("an array of {} values", array.at),
-            found: items.len().to_string(),
+            found: array_words(items.len()),
         })),
     }
 }

@@ -86,7 +86,7 @@ pub enum Problem {
     #[error("{0}")]
     Override(String),
     /// A key that no setting has.
-    #[error("unknown key '{key}'{}; valid keys: {}", did_you_mean(nearest), valid.join(", "))]
+    #[error("unknown key '{key}'{}", instead(nearest, "valid keys", valid))]
     UnknownKey {
         /// The key.
         key: String,
@@ -96,7 +96,7 @@ pub enum Problem {
         valid: Vec<String>,
     },
     /// A name that nothing has: a material, object, region, law …
-    #[error("unknown {what} '{name}'{}{}", did_you_mean(nearest), known(valid))]
+    #[error("unknown {what} '{name}'{}", instead(nearest, "known", valid))]
     UnknownName {
         /// What the name would name.
         what: &'static str,
@@ -178,11 +178,18 @@ fn did_you_mean(nearest: &Option<String>) -> String {
     nearest.as_ref().map(|n| format!("; did you mean '{n}'?")).unwrap_or_default()
 }
 
-fn known(valid: &[String]) -> String {
+/// The nearest name and all of them: "; did you mean 'a'? known: a, b".
+fn instead(nearest: &Option<String>, title: &str, valid: &[String]) -> String {
+    let start = match nearest {
+        Some(nearest) => format!("; did you mean '{nearest}'? "),
+        None => "; ".to_owned(),
+    };
     match valid {
         [] => "; there is none".into(),
-        names if names.len() <= 40 => format!("; known: {}", names.join(", ")),
-        names => format!("; {} are known, among them {}", names.len(), names[..20].join(", ")),
+        names if names.len() <= 40 => format!("{start}{title}: {}", names.join(", ")),
+        names => {
+            format!("{start}{} are known, among them {}", names.len(), names[..20].join(", "))
+        }
     }
 }
 
@@ -191,13 +198,14 @@ impl SceneError {
     pub fn message(&self) -> String {
         let mut message = self.problem.to_string();
         let path = &self.path;
-        let inside =
-            matches!(self.problem, Problem::UnknownKey { .. } | Problem::MissingKey { .. });
-        if inside && !path.is_empty() {
-            let end = message.find('\'').and_then(|a| Some(a + 2 + message[a + 1..].find('\'')?));
-            message.insert_str(end.unwrap_or(message.len()), &format!(" in {path}"));
-        } else if !path.is_empty() {
-            message = format!("{path}: {message}");
+        match &self.problem {
+            _ if path.is_empty() => {}
+            Problem::UnknownKey { key, .. } => {
+                let end = format!("unknown key '{key}'").len();
+                message.insert_str(end, &format!(" in {path}"));
+            }
+            Problem::MissingKey { .. } => message.push_str(&format!(" in {path}")),
+            _ => message = format!("{path}: {message}"),
         }
         if let Some(object) = &self.object {
             message.push_str(&format!(" (object '{object}')"));

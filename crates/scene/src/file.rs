@@ -383,12 +383,37 @@ pub struct FixedSection {
     /// Free again in the steps that start at this time or later, s; `inf` for never.
     #[schemars(extend("x-unit" = "s"))]
     pub end: f64,
+    /// Ends it for good before `end`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<UntilSection>,
 }
 
 impl Default for FixedSection {
     fn default() -> Self {
-        Self { vertices: Selection::default(), start: 0.0, end: f64::INFINITY }
+        Self { vertices: Selection::default(), start: 0.0, end: f64::INFINITY, until: None }
     }
+}
+
+/// A condition that ends a prescription for good, tested at the start of each step.
+#[derive(Debug, Clone, PartialEq, Serialize, DeriveDeserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum UntilSection {
+    /// Every vertex of some objects has crossed a plane.
+    AllBeyond(BeyondSection),
+}
+
+/// Objects beyond a plane: normal · (x − origin) > 0 for all their vertices x.
+#[derive(Debug, Clone, PartialEq, Serialize, DeriveDeserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BeyondSection {
+    /// A point on the plane, m.
+    #[schemars(extend("x-unit" = "m"))]
+    pub origin: [f64; 3],
+    /// Normal of the plane, of any length.
+    pub normal: [f64; 3],
+    /// Names of the objects; by default the one that is held or moved.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub objects: Vec<String>,
 }
 
 /// Vertices that are moved for a time: by a velocity and a rotation, or along a sequence of meshes.
@@ -411,6 +436,9 @@ pub struct MotionSection {
     /// Free again in the steps that start at this time or later, s; `inf` for never.
     #[schemars(extend("x-unit" = "s"))]
     pub end: f64,
+    /// Ends it for good before `end`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<UntilSection>,
     /// Folder of meshes `0.obj`, `1.obj`, … (any mesh format) with the object's number of vertices:
     /// file k holds the positions, in scene coordinates, at the end of step k + 1; the last one
     /// stays. Excludes `velocity` and `angular_velocity`.
@@ -427,6 +455,7 @@ impl Default for MotionSection {
             pivot: PivotChoice::default(),
             start: 0.0,
             end: f64::INFINITY,
+            until: None,
             sequence: None,
         }
     }

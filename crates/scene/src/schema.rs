@@ -5,7 +5,41 @@ use serde_json::{Map, Value as Json, json};
 
 /// Schema as the types state it: a quantity is a number with `x-unit`.
 pub(crate) fn raw() -> Json {
-    schemars::schema_for!(SceneFile).to_value()
+    let mut schema = schemars::schema_for!(SceneFile).to_value();
+    measure_shapes(&mut schema);
+    schema
+}
+
+/// Every real number of a built-in shape is a length.
+fn measure_shapes(schema: &mut Json) {
+    let shapes = schema.pointer_mut("/$defs/Shape/oneOf").and_then(Json::as_array_mut);
+    for shape in shapes.into_iter().flatten() {
+        let properties = shape.get_mut("properties").and_then(Json::as_object_mut);
+        for property in properties.into_iter().flat_map(Map::values_mut) {
+            if is_real(property)
+                && let Json::Object(property) = property
+            {
+                property.entry("x-unit").or_insert("m".into());
+            }
+        }
+    }
+}
+
+/// Whether a schema is of real numbers or arrays of them.
+fn is_real(schema: &Json) -> bool {
+    match schema.get("items") {
+        Some(items) => is_real(items),
+        None => has_type(schema, "number"),
+    }
+}
+
+/// Whether a schema admits a type.
+pub(crate) fn has_type(schema: &Json, kind: &str) -> bool {
+    match schema.get("type") {
+        Some(Json::String(t)) => t == kind,
+        Some(Json::Array(ts)) => ts.iter().any(|t| t == kind),
+        _ => false,
+    }
 }
 
 /// Schema for editors: quantities may also be strings with a unit, and every key has a title.
@@ -95,7 +129,9 @@ pub fn choices(definition: &str) -> Vec<(String, String)> {
             Some(_) => vec![(text(v, "const"), text(v, "description"))],
             None => {
                 let names = v.get("enum").and_then(Json::as_array).into_iter().flatten();
-                names.filter_map(|n| Some((n.as_str()?.to_owned(), text(v, "description")))).collect()
+                names
+                    .filter_map(|n| Some((n.as_str()?.to_owned(), text(v, "description"))))
+                    .collect()
             }
         })
         .chain(plain.filter_map(|n| Some((n.as_str()?.to_owned(), String::new()))))

@@ -5,6 +5,7 @@
 
 use crate::document::{Document, KeyPath, Node, Place, Segment, Value};
 use crate::error::{Problem, SceneError, nearest_name};
+use crate::schema::has_type;
 use serde_json::Value as Json;
 
 /// Exponents of m, kg, s and rad.
@@ -283,14 +284,6 @@ fn may_be_open(path: &KeyPath) -> bool {
     });
     let in_objects = path.0.first() == Some(&Segment::Key("objects".into()));
     in_objects && matches!(last, Some("end" | "min" | "max"))
-}
-
-fn has_type(schema: &Json, kind: &str) -> bool {
-    match schema.get("type") {
-        Some(Json::String(t)) => t == kind,
-        Some(Json::Array(ts)) => ts.iter().any(|t| t == kind),
-        _ => false,
-    }
 }
 
 /// A schema with all references followed and all alternatives listed.

@@ -1,7 +1,7 @@
 //! Prescribed motion: where the script wants each vertex, and the augmented Lagrangian that takes
 //! it there when something is in the way [Li 2020, suppl. E].
 
-use crate::definition::{Motion, Pivot, PrescribedDef};
+use crate::definition::{Condition, Motion, Pivot, PrescribedDef};
 use crate::error::{BuildError, StepError};
 use crate::model::{Body, Model, globalise};
 use crate::potential::IncrementalPotential;
@@ -23,6 +23,18 @@ pub struct Script {
     start_centre: Vec3,
     t0: f64,
     t1: f64,
+    until: Option<Condition>,
+}
+
+impl Condition {
+    /// Whether it holds at positions `x` (`#V`).
+    fn holds(&self, model: &Model, x: &[Vec3]) -> bool {
+        match self {
+            Condition::AllBeyond { bodies, normal, offset } => bodies.iter().all(|&b| {
+                x[model.bodies[b].vertices.clone()].iter().all(|p| normal.dot(p) > *offset)
+            }),
+        }
+    }
 }
 
 impl Script {
@@ -52,11 +64,12 @@ impl Script {
             motion: definition.motion.clone(),
             t0: definition.t0,
             t1: definition.t1,
+            until: definition.until.clone(),
         })
     }
 
-    /// Whether it acts in the step that starts at `t`.
-    pub fn active(&self, t: f64) -> bool {
+    /// Whether it acts in the step that starts at `t`, unless it has ended.
+    fn due(&self, t: f64) -> bool {
         self.t0 <= t && t < self.t1
     }
 
@@ -136,7 +149,7 @@ fn blocked(
 ) -> StepError {
     let model = potential.model;
     let (mut furthest, mut worst) = (None, 0.0);
-    for equality in &potential.equality {
+    if let Some(equality) = &potential.equality {
         for (&v, target) in equality.vertices.iter().zip(&equality.target) {
             let distance = (it.x[v as usize] - target).norm();
             if distance > worst {
@@ -163,6 +176,8 @@ pub struct Targets {
     pub x: Vec<Vec3>,
     /// Prescribed vertices that have to move, ascending.
     pub moving: Vec<u32>,
+    /// Which scripts have met their end condition.
+    pub ended: Vec<bool>,
 }
 
 impl Targets {
@@ -171,7 +186,17 @@ impl Targets {
         let h = model.resolved.h;
         // obstacles are always held, deformable vertices while a script names them
         let mut prescribed: Vec<bool> = model.deformable.iter().map(|d| !d).collect();
-        let active: Vec<&Script> = model.scripts.iter().filter(|s| s.active(state.time)).collect();
+        let mut ended = state.ended.clone();
+        let mut active: Vec<&Script> = Vec::new();
+        for (script, ended) in model.scripts.iter().zip(&mut ended) {
+            if *ended || !script.due(state.time) {
+                continue;
+            }
+            *ended = script.until.as_ref().is_some_and(|c| c.holds(model, &state.x));
+            if !*ended {
+                active.push(script);
+            }
+        }
         for script in &active {
             for &v in &script.vertices {
                 prescribed[v as usize] = true;
@@ -186,7 +211,7 @@ impl Targets {
         }
         let moving =
             (0..x.len() as u32).filter(|&v| x[v as usize] != state.x[v as usize]).collect();
-        Self { prescribed, x, moving }
+        Self { prescribed, x, moving, ended }
     }
 }
 

@@ -201,7 +201,14 @@ impl Model {
             .collect::<Result<_, _>>()?;
         let forces = forces(definition, &bodies, &mass)?;
         let resolved = resolve(&definition.settings, length);
-        let state = State::start(start, velocity);
+        let mut state = State::start(start, velocity, definition.prescribed.len());
+        if !definition.settings.time.zero_initial_acceleration {
+            let mut gradient = vec![Vec3::zeros(); mass.len()];
+            elastic.add_gradient(&state.x, &mut gradient);
+            for v in (0..mass.len()).filter(|&v| deformable[v]) {
+                state.a[v] = definition.gravity - gradient[v] / mass[v];
+            }
+        }
         let model = Model {
             bodies,
             rest,

@@ -6,9 +6,11 @@
 
 use crate::boundary::{Equality, Targets};
 use crate::contact::stiffness::{CloseContacts, MASS_RATIO, StiffnessRange};
-use crate::contact::{Barrier, BarrierPotential, Contact, FrictionSet, Weighting};
+use crate::contact::{Barrier, BarrierPotential, Contact, FrictionSet, Smoothing, Weighting};
+use crate::energy::damping::Damping;
 use crate::model::Model;
 use crate::report::{PhaseSeconds, StepReport};
+use crate::settings::Transition;
 use crate::solver::Iterate;
 use crate::state::State;
 use crate::timing::timed;
@@ -26,6 +28,8 @@ pub struct IncrementalPotential<'a> {
     /// Contact barrier with its stiffness κ.
     pub barrier: BarrierPotential,
     stiffness: StiffnessRange,
+    /// Lagged stiffness-proportional damping.
+    pub damping: Option<Damping>,
     /// Lagged friction.
     pub friction: FrictionSet,
     /// Where each vertex's velocity vanishes: friction acts on the displacement from here (`#V`).
@@ -71,8 +75,17 @@ impl<'a> IncrementalPotential<'a> {
             }
         }
         let vertices = 0..state.x.len();
-        let x_tilde =
-            vertices.clone().map(|i| integrator.predict(state, i, acceleration[i], h)).collect();
+        let from_rest = model.resolved.settings.time.release_from_rest;
+        let x_tilde = vertices
+            .clone()
+            .map(|i| {
+                if from_rest && state.held[i] {
+                    state.x[i]
+                } else {
+                    integrator.predict(state, i, acceleration[i], h)
+                }
+            })
+            .collect();
         let friction_reference =
             vertices.map(|i| integrator.rest_point(state, i, h)).collect();
         let free: Vec<bool> = targets.prescribed.iter().map(|p| !p).collect();
@@ -95,6 +108,7 @@ impl<'a> IncrementalPotential<'a> {
             scale,
             barrier,
             stiffness,
+            damping: Damping::new(model, state),
             friction: FrictionSet::default(),
             friction_reference,
             inertial,
@@ -110,6 +124,9 @@ impl<'a> IncrementalPotential<'a> {
         energy.add(self.inertia(x));
         let elastic = timed(&mut seconds.elasticity, || self.model.elastic.value(x));
         energy.add(self.scale * elastic);
+        if let Some(damping) = &self.damping {
+            energy.add(self.scale * damping.value(self.model, x, &self.inertial));
+        }
         timed(&mut seconds.contact, || {
             energy.add(self.scale * self.barrier.set_value(&it.active, x));
             energy.add(self.scale * self.friction.value(x, &self.friction_reference));
@@ -151,6 +168,9 @@ impl<'a> IncrementalPotential<'a> {
     fn gradient_without_contact(&self, x: &[Vec3], seconds: &mut PhaseSeconds) -> Vec<Vec3> {
         let mut g = vec![Vec3::zeros(); x.len()];
         timed(&mut seconds.elasticity, || self.model.elastic.add_gradient(x, &mut g));
+        if let Some(damping) = &self.damping {
+            damping.add_gradient(self.model, x, &self.inertial, &mut g);
+        }
         for v in 0..x.len() {
             g[v] *= self.scale;
             if self.inertial[v] {
@@ -208,9 +228,14 @@ impl<'a> IncrementalPotential<'a> {
             &self.barrier,
             &it.x,
             &self.model.friction,
-            self.friction.smoothing,
+            Smoothing::C1,
             eps,
         );
+        self.friction.half_space_smoothing =
+            match self.model.resolved.settings.friction.half_space_transition {
+                Transition::Quadratic => Smoothing::C1,
+                Transition::Linear => Smoothing::C0,
+            };
     }
 
     /// Constrains the moving prescribed vertices to their targets instead of moving them at once.

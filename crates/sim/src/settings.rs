@@ -47,6 +47,9 @@ pub struct TimeSettings {
     /// predicted position x̃ is its position, without velocity and without gravity or load. The
     /// IPC 2020 reference does so; by default the vertex keeps the velocity of its motion.
     pub release_from_rest: bool,
+    /// Whether Newmark starts with zero acceleration, as the IPC 2020 reference does; by default it
+    /// starts with that of the forces at the start, without which it is of first order only.
+    pub zero_initial_acceleration: bool,
 }
 
 impl Default for TimeSettings {
@@ -57,6 +60,7 @@ impl Default for TimeSettings {
             integrator: Integrator::ImplicitEuler,
             stiffness_damping: 0.0,
             release_from_rest: false,
+            zero_initial_acceleration: false,
         }
     }
 }

@@ -4,6 +4,7 @@ use crate::audit::{self, Violation};
 use crate::collisions::Detector;
 use crate::definition::Definition;
 use crate::error::{BuildError, StepError};
+use crate::material::von_mises;
 use crate::model::Model;
 use crate::report::StepReport;
 use crate::settings::LinearSolver;
@@ -43,7 +44,7 @@ impl Simulation {
                 Box::new(ConjugateGradient::new(solver.linear_tolerance, 10_000))
             }
         };
-        let detector = Detector::new(&model);
+        let detector = Detector::default();
         let contact_forces = vec![Vec3::zeros(); model.vertex_count()];
         Ok(Self { model, state, work: Minimiser { detector, system, linear }, contact_forces })
     }
@@ -86,7 +87,7 @@ impl Simulation {
 
     /// Von Mises stress of each tetrahedron, Pa (`#T`).
     pub fn von_mises(&self) -> Vec<f64> {
-        self.model.elastic.von_mises(&self.state.x)
+        self.model.elastic.cauchy_stress(&self.state.x).iter().map(von_mises).collect()
     }
 
     /// Time, s.

@@ -13,7 +13,7 @@ pub struct State {
     pub x: Vec<Vec3>,
     /// Velocities, m/s (`#V`).
     pub v: Vec<Vec3>,
-    /// Accelerations, m/s² (`#V`); zero at the start.
+    /// Accelerations, m/s² (`#V`); at the start those of gravity and elasticity.
     pub a: Vec<Vec3>,
     /// Positions one step earlier, m (`#V`); `x` at the start.
     pub x_previous: Vec<Vec3>,
@@ -22,11 +22,15 @@ pub struct State {
     /// Where the script wants each prescribed vertex, m (`#V`); equals `x` where nothing is
     /// prescribed. Prescribed vertices end a step within 0.1 % of the way to it.
     pub scripted: Vec<Vec3>,
+    /// Whether a vertex was prescribed in the last step (`#V`).
+    pub held: Vec<bool>,
+    /// Whether a prescription has met its end condition, in the order of the scripts.
+    pub ended: Vec<bool>,
 }
 
 impl State {
     /// The state before the first step.
-    pub fn start(x: Vec<Vec3>, v: Vec<Vec3>) -> Self {
+    pub fn start(x: Vec<Vec3>, v: Vec<Vec3>, scripts: usize) -> Self {
         Self {
             step: 0,
             time: 0.0,
@@ -34,6 +38,8 @@ impl State {
             x_previous: x.clone(),
             v_previous: v.clone(),
             scripted: x.clone(),
+            held: vec![false; x.len()],
+            ended: vec![false; scripts],
             x,
             v,
         }

@@ -77,6 +77,8 @@ pub fn step(
         x_previous: state.x.clone(),
         v_previous: state.v.clone(),
         scripted,
+        held: targets.prescribed,
+        ended: targets.ended,
     };
     report.outcome = outcome;
     potential.record(&it, &mut report);

@@ -82,6 +82,13 @@ impl System {
         timed(&mut seconds.elasticity, || {
             let elastic = &potential.model.elastic;
             elastic.hessians(0..elastic.len(), &it.x, &mut self.element_hessians);
+            if let Some(damping) = &potential.damping {
+                for (h, d) in self.element_hessians.iter_mut().zip(&damping.hessians) {
+                    for (row, damped) in h.iter_mut().zip(d) {
+                        row.iter_mut().zip(damped).for_each(|(block, d)| *block += d);
+                    }
+                }
+            }
         });
         timed(&mut seconds.assembly, || {
             self.reserve(&blocks)?;

@@ -84,7 +84,7 @@ fn gradient_and_hessian_match_their_twins() {
             if tet.deformation_gradient(&x).determinant() < 0.2 {
                 continue;
             }
-            let fd = gradient(&flat(&x), 1e-3, |x| tet.value(&corners(x)));
+            let fd = gradient(&flat(&x), 5e-5, |x| tet.value(&corners(x)));
             let error = relative_error(&flat(&tet.gradient(&x)), &fd, 1e-3);
             assert!(error < 1e-8, "{law:?} {error:e}");
 
@@ -114,7 +114,7 @@ fn hessian_near_rest_is_exact() {
         // stretched a little in every direction: all twists are positive
         let stretch = random.rotation() * 1.05;
         let x = rest.map(|p| stretch * p + Vec3::new(0.5, 0.0, -2.0));
-        let fd = standoff_testkit::finite_difference::jacobian(&flat(&x), 1e-3, |x| {
+        let fd = standoff_testkit::finite_difference::jacobian(&flat(&x), 3e-4, |x| {
             flat(&tet.gradient(&corners(x)))
         });
         let found = dense(&tet.hessian_psd(&x));
@@ -131,7 +131,7 @@ fn forces_balance() {
             let rest = rest_shape(random);
             let tet = single(&rest, law);
             let x = rest.map(|p| p + random.vec3() * 0.15);
-            if law.has_barrier() && tet.deformation_gradient(&x).determinant() < 0.05 {
+            if tet.deformation_gradient(&x).determinant() < 0.05 {
                 continue;
             }
             let g = tet.gradient(&x);
@@ -179,12 +179,13 @@ fn max_step_keeps_a_fifth_of_the_volume() {
         // round elements, needles and slivers, and directions from tiny to huge
         let mut x = rest_shape(random);
         if i % 3 == 1 {
-            x.iter_mut().for_each(|p| p.z *= 10f64.powf(-9.0 * random.unit()));
+            let flatten = 10f64.powf(-9.0 * random.unit());
+            x.iter_mut().for_each(|p| p.z *= flatten);
         }
         let size = 10f64.powf(8.0 * random.unit() - 4.0);
         let dx = [0, 1, 2, 3].map(|_| random.vec3() * size);
         let (volume, alpha) = (signed_volume(&x), tet.max_step(&x, &dx));
-        assert!(alpha > 0.0 && alpha <= 1.0);
+        assert!(alpha > 0.0 && alpha <= 1.0, "{alpha} {x:?} {dx:?} {volume}");
         // x + t dx is rounded to the size of x, which moves the volume by as much times the area
         let rounding = 1e-15 * (1.0 + alpha * size).powi(3);
         for sample in 0..=200 {
@@ -194,7 +195,9 @@ fn max_step_keeps_a_fifth_of_the_volume() {
         if alpha < 1.0 {
             cut += 1;
             let kept = signed_volume(&moved(&x, &dx, alpha));
-            let tight = kept <= 0.2 * volume * (1.0 + 1e-5) + rounding;
+            // what `max_step` takes off for rounding of the coefficients
+            let taken = 1e-13 * (1.0 + alpha * size).powi(3);
+            let tight = kept <= 0.2 * volume * (1.0 + 1e-5) + taken;
             // or the volume soon passes below: the search ends within 1e-6 of the root
             let soon =
                 signed_volume(&moved(&x, &dx, alpha * (1.0 + 1e-6))) < 0.2 * volume + rounding;
@@ -221,8 +224,8 @@ fn max_step_special_cases() {
     // collapse to a point: (1 − t)³ = 0.2, a simple root of a cubic with a triple one nearby
     let collapse = rest.map(|p| -p);
     assert!((barrier.max_step(&rest, &collapse) - (1.0 - 0.2f64.cbrt())).abs() < 1e-8);
-    for law in Law::ALL.into_iter().filter(|law| !law.has_barrier()) {
-        assert_eq!(single(&rest, law).max_step(&rest, &down), 1.0);
+    for law in Law::ALL {
+        assert_eq!(single(&rest, law).max_step(&rest, &down), barrier.max_step(&rest, &down));
     }
 }
 
@@ -301,7 +304,8 @@ fn results_do_not_depend_on_the_number_of_threads() {
         pool.install(|| {
             let mut gradient = vec![Vec3::zeros(); x.len()];
             mesh.add_gradient(&x, &mut gradient);
-            (mesh.value(&x).to_bits(), gradient, mesh.max_step(&x, &gradient).to_bits())
+            let step = mesh.max_step(&x, &gradient);
+            (mesh.value(&x).to_bits(), gradient, step.to_bits())
         })
     };
     assert_eq!(run(1), run(3));
@@ -375,7 +379,7 @@ impl Statics<'_> {
         let mut x = rest.to_vec();
         for _ in 0..200 {
             let r = self.residual(&x);
-            if r.amax() < 1e-12 {
+            if r.amax() < 1e-11 {
                 break;
             }
             let p = self.stiffness(&x).cholesky().expect("positive definite").solve(&-r);
@@ -384,14 +388,15 @@ impl Statics<'_> {
             let start = self.energy(&x, rest);
             loop {
                 let y: Vec<Vec3> = x.iter().zip(&dx).map(|(x, d)| x + d * alpha).collect();
-                if self.energy(&y, rest) <= start + 1e-15 * start.abs() || alpha < 1e-9 {
+                if self.energy(&y, rest) <= start + 1e-13 * start.abs() || alpha < 1e-9 {
                     x = y;
                     break;
                 }
                 alpha *= 0.5;
             }
         }
-        assert!(self.residual(&x).amax() < 1e-9, "Newton converges");
+        let left = self.residual(&x).amax();
+        assert!(left < 1e-9, "Newton stalls at a residual of {left:e}");
         x
     }
 }

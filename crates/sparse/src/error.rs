@@ -69,7 +69,9 @@ pub enum SolveError {
     },
     /// Conjugate gradients met a direction p with pᵀAp ≤ 0, or a preconditioned residual with
     /// rᵀM⁻¹r ≤ 0: the matrix is not positive definite.
-    #[error("the matrix is not positive definite (curvature {curvature:e} in iteration {iteration})")]
+    #[error(
+        "the matrix is not positive definite (curvature {curvature:e} in iteration {iteration})"
+    )]
     NegativeCurvature {
         /// The iteration, from 0.
         iteration: usize,

@@ -25,10 +25,7 @@ impl BlockMatrix {
     }
 
     /// A matrix from its blocks, in the order of [`BlockPattern::row_idx`].
-    pub fn from_blocks(
-        pattern: Arc<BlockPattern>,
-        blocks: Vec<Mat3>,
-    ) -> Result<Self, MatrixError> {
+    pub fn from_blocks(pattern: Arc<BlockPattern>, blocks: Vec<Mat3>) -> Result<Self, MatrixError> {
         check_size("blocks", pattern.block_count(), blocks.len())?;
         Ok(Self { pattern, blocks })
     }
@@ -280,7 +277,8 @@ mod tests {
         for (k, block) in a.blocks_mut().iter_mut().enumerate() {
             *block = Mat3::from_fn(|i, j| ((k * 9 + 3 * i + j) as f64 * 0.7).sin());
         }
-        let x: Vec<_> = (0..n).map(|i| Vec3::from_fn(|k, _| (f64::from(i) + k as f64).cos())).collect();
+        let x: Vec<_> =
+            (0..n).map(|i| Vec3::from_fn(|k, _| (f64::from(i) + k as f64).cos())).collect();
         let (mut y, mut z) = (vec![Vec3::zeros(); n as usize], vec![Vec3::x(); n as usize]);
         a.gather(&x, &mut y);
         a.scatter(&x, &mut z);

@@ -1,3 +1,282 @@
 //! The independent audit: exact tests of intersection and inversion.
 //!
-//! Shares no code with `distance` or `ccd`, so that an error there cannot hide here.
+//! Shares no code with `distance`, `broad_phase` or `ccd`, so that an error there cannot hide here.
+//! It is static: it looks at one set of positions and knows nothing of the way there.
+//!
+//! What counts as an intersection: a common point of two closed primitives without a common
+//! vertex, touching included, decided exactly. Edge against face covers surfaces; for the rest
+//! there are codimensional edge against codimensional edge, and codimensional vertex against face,
+//! codimensional edge and codimensional vertex. Two wires that meet in one point are an event of
+//! measure zero, and wires that have passed through each other leave no trace; what guards them is
+//! [`closer_than`] their thickness at every iterate, not this test. The same holds for particles.
+//! Primitives that share a vertex are not compared: two adjacent faces folded onto each other are
+//! found only by their other neighbours.
+//!
+//! Pairs without a mobile vertex and pairs of groups that ignore each other are left out
+//! ([`CollisionMesh::may_collide`]).
+
+pub mod box_pairs;
+pub mod double_double;
+mod predicates;
+pub mod separation;
+
+pub use predicates::{edge_triangle_intersects, segments_intersect, tet_orientation};
+
+use crate::CollisionMesh;
+use box_pairs::{Box3, around, find};
+use double_double::DoubleDouble;
+use rayon::prelude::*;
+use standoff_linalg::Vec3;
+use std::cmp::Ordering;
+
+/// Two primitives of a collision mesh, by their index in its lists (vertices by their own number).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Pair {
+    /// Edge and face.
+    EdgeFace {
+        /// Index into `edges`.
+        edge: u32,
+        /// Index into `faces`.
+        face: u32,
+    },
+    /// Two edges, ascending.
+    EdgeEdge {
+        /// Indices into `edges`.
+        edges: [u32; 2],
+    },
+    /// Face and vertex.
+    FaceVertex {
+        /// Index into `faces`.
+        face: u32,
+        /// Vertex.
+        vertex: u32,
+    },
+    /// Edge and vertex.
+    EdgeVertex {
+        /// Index into `edges`.
+        edge: u32,
+        /// Vertex.
+        vertex: u32,
+    },
+    /// Two vertices, ascending.
+    VertexVertex {
+        /// The vertices.
+        vertices: [u32; 2],
+    },
+}
+
+/// Two primitives below their required distance.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct ClosePair {
+    /// Who.
+    pub pair: Pair,
+    /// Their distance, m.
+    pub distance: f64,
+    /// The required distance, m.
+    pub required: f64,
+}
+
+/// All pairs of primitives that have a point in common at `x` (`#V`), sorted by kind and index. Exact; see the
+/// module's head for what is compared. Primitives with coordinates that are not
+/// finite may go unnoticed here, so check [`non_finite`] too.
+pub fn audit_intersections(mesh: &CollisionMesh, x: &[Vec3]) -> Vec<Pair> {
+    let p = |v: u32| &x[v as usize];
+    let boxes = Boxes::new(mesh, x, |_| 0.0);
+    let ends = |e: u32| mesh.edges[e as usize].map(p);
+
+    let mut found = find(&boxes.edges, &boxes.faces, |edge, face| {
+        let t = mesh.faces[face as usize];
+        let [a, b] = ends(edge);
+        (mesh.may_collide(&mesh.edges[edge as usize], &t)
+            && edge_triangle_intersects(a, b, p(t[0]), p(t[1]), p(t[2])))
+        .then_some(Pair::EdgeFace { edge, face })
+    });
+    found.extend(boxes.wire_wire(mesh, |e, f, pair| {
+        let ([a, b], [c, d]) = (ends(e), ends(f));
+        segments_intersect(a, b, c, d).then_some(pair)
+    }));
+    found.extend(find(&boxes.points, &boxes.faces, |i, face| {
+        let (vertex, t) = (mesh.codim_vertices[i as usize], mesh.faces[face as usize]);
+        (mesh.may_collide(&t, &[vertex])
+            && edge_triangle_intersects(p(vertex), p(vertex), p(t[0]), p(t[1]), p(t[2])))
+        .then_some(Pair::FaceVertex { face, vertex })
+    }));
+    found.extend(boxes.point_wire(mesh, |v, e, pair| {
+        let [a, b] = ends(e);
+        segments_intersect(p(v), p(v), a, b).then_some(pair)
+    }));
+    found.extend(boxes.point_point(mesh, |v, w, pair| (p(v) == p(w)).then_some(pair)));
+    found
+}
+
+/// Boxes of the audited primitives and the loops over the codimensional ones.
+struct Boxes {
+    edges: Vec<Box3>,
+    faces: Vec<Box3>,
+    wires: Vec<Box3>,
+    points: Vec<Box3>,
+}
+
+impl Boxes {
+    fn new(mesh: &CollisionMesh, x: &[Vec3], grow: impl Fn(u32) -> f64 + Sync) -> Self {
+        let of = |v: &[u32]| around(v.iter().map(|&i| &x[i as usize]), grow(v[0]));
+        Self {
+            edges: mesh.edges.par_iter().map(|e| of(e)).collect(),
+            faces: mesh.faces.par_iter().map(|f| of(f)).collect(),
+            wires: mesh.codim_edges.iter().map(|&e| of(&mesh.edges[e as usize])).collect(),
+            points: mesh.codim_vertices.iter().map(|&v| of(&[v])).collect(),
+        }
+    }
+
+    fn wire_wire<R: PartialOrd + Send>(
+        &self,
+        mesh: &CollisionMesh,
+        test: impl Fn(u32, u32, Pair) -> Option<R> + Sync,
+    ) -> Vec<R> {
+        find(&self.wires, &self.wires, |i, j| {
+            let (e, f) = (mesh.codim_edges[i as usize], mesh.codim_edges[j as usize]);
+            let may = e < f && mesh.may_collide(&mesh.edges[e as usize], &mesh.edges[f as usize]);
+            if may { test(e, f, Pair::EdgeEdge { edges: [e, f] }) } else { None }
+        })
+    }
+
+    fn point_wire<R: PartialOrd + Send>(
+        &self,
+        mesh: &CollisionMesh,
+        test: impl Fn(u32, u32, Pair) -> Option<R> + Sync,
+    ) -> Vec<R> {
+        find(&self.points, &self.wires, |i, j| {
+            let (vertex, edge) = (mesh.codim_vertices[i as usize], mesh.codim_edges[j as usize]);
+            let may = mesh.may_collide(&mesh.edges[edge as usize], &[vertex]);
+            if may { test(vertex, edge, Pair::EdgeVertex { edge, vertex }) } else { None }
+        })
+    }
+
+    fn point_point<R: PartialOrd + Send>(
+        &self,
+        mesh: &CollisionMesh,
+        test: impl Fn(u32, u32, Pair) -> Option<R> + Sync,
+    ) -> Vec<R> {
+        find(&self.points, &self.points, |i, j| {
+            let (v, w) = (mesh.codim_vertices[i as usize], mesh.codim_vertices[j as usize]);
+            let may = v < w && mesh.may_collide(&[v], &[w]);
+            if may { test(v, w, Pair::VertexVertex { vertices: [v, w] }) } else { None }
+        })
+    }
+}
+
+/// All pairs at a distance below ξ + `margin` at `x` (`#V`), m, with ξ the pair's thickness offset
+/// ([`CollisionMesh::thickness`]), sorted by kind and index; none where ξ + `margin` ≤ 0.
+///
+/// Compared: all edges with each other, all surface vertices with all faces, codimensional vertices
+/// with codimensional edges and with each other; never primitives that share a vertex. Distances
+/// are taken in 106-bit arithmetic, so only a pair within about 1e-28 of its size from ξ + `margin`
+/// can be misjudged. A `margin` slightly below 0 allows for the rounding of positions to `f64`.
+pub fn closer_than(mesh: &CollisionMesh, x: &[Vec3], margin: f64) -> Vec<ClosePair> {
+    use separation::{edge_edge, extended, point_edge, point_point, point_triangle};
+    let half = |v: u32| mesh.half_thickness.get(v as usize).copied().unwrap_or(0.0);
+    let grow = |v: u32| (half(v) + 0.5 * margin).max(0.0);
+    let boxes = Boxes::new(mesh, x, grow);
+    let vertices: Vec<Box3> =
+        mesh.vertices.iter().map(|&v| around([&x[v as usize]], grow(v))).collect();
+    let p = |v: u32| extended(&x[v as usize]);
+    // v and w stand for their primitives
+    let below = |pair: Pair, v: u32, w: u32, d2: DoubleDouble| {
+        let r = DoubleDouble::new(half(v)) + DoubleDouble::new(half(w)) + DoubleDouble::new(margin);
+        (r.is_positive() && d2 < r * r).then(|| ClosePair {
+            pair,
+            distance: d2.sqrt().value(),
+            required: r.value(),
+        })
+    };
+
+    let mut close = find(&boxes.edges, &boxes.edges, |i, j| {
+        let (e, f) = (mesh.edges[i as usize], mesh.edges[j as usize]);
+        if i >= j || !mesh.may_collide(&e, &f) {
+            return None;
+        }
+        let d2 = edge_edge(&p(e[0]), &p(e[1]), &p(f[0]), &p(f[1]));
+        below(Pair::EdgeEdge { edges: [i, j] }, e[0], f[0], d2)
+    });
+    close.extend(find(&vertices, &boxes.faces, |i, face| {
+        let (vertex, t) = (mesh.vertices[i as usize], mesh.faces[face as usize]);
+        if !mesh.may_collide(&t, &[vertex]) {
+            return None;
+        }
+        let d2 = point_triangle(&p(vertex), &t.map(p));
+        below(Pair::FaceVertex { face, vertex }, t[0], vertex, d2)
+    }));
+    close.extend(boxes.point_wire(mesh, |v, e, pair| {
+        let [a, b] = mesh.edges[e as usize];
+        below(pair, a, v, point_edge(&p(v), &p(a), &p(b)))
+    }));
+    close
+        .extend(boxes.point_point(mesh, |v, w, pair| below(pair, v, w, point_point(&p(v), &p(w)))));
+    close
+}
+
+/// Tetrahedra (`#T×4`) of volume ≤ 0 at `x` (`#V`), by index, ascending. Exact.
+pub fn audit_inversions(tets: &[[u32; 4]], x: &[Vec3]) -> Vec<u32> {
+    tets.par_iter()
+        .enumerate()
+        .filter(|(_, t)| {
+            let [a, b, c, d] = t.map(|v| &x[v as usize]);
+            tet_orientation(a, b, c, d) != Ordering::Greater
+        })
+        .map(|(i, _)| i as u32)
+        .collect()
+}
+
+/// Vertices, of those listed, that are not strictly above the plane n·(x − o) = `offset`, in the
+/// order of the list. Exact; `normal` n and so `offset` may have any scale.
+pub fn audit_half_space(
+    x: &[Vec3],
+    vertices: &[u32],
+    origin: &Vec3,
+    normal: &Vec3,
+    offset: f64,
+) -> Vec<u32> {
+    let mut terms = [-offset; 13];
+    for k in 0..3 {
+        [terms[1 + 2 * k], terms[2 + 2 * k]] = exact_product(-origin[k], normal[k]);
+    }
+    let above = |p: &Vec3| {
+        let mut terms = terms;
+        for k in 0..3 {
+            [terms[7 + 2 * k], terms[8 + 2 * k]] = exact_product(p[k], normal[k]);
+        }
+        sign_of_sum(&terms) == Ordering::Greater
+    };
+    vertices.iter().copied().filter(|&v| !above(&x[v as usize])).collect()
+}
+
+/// Vertices, by index, with a coordinate that is not finite.
+pub fn non_finite(x: &[Vec3]) -> Vec<u32> {
+    let bad = |p: &Vec3| p.iter().any(|c| !c.is_finite());
+    (0..x.len() as u32).filter(|&v| bad(&x[v as usize])).collect()
+}
+
+/// a·b as a sum of two `f64`, exact short of underflow.
+fn exact_product(a: f64, b: f64) -> [f64; 2] {
+    let p = a * b;
+    [p, f64::mul_add(a, b, -p)]
+}
+
+/// Exact sign of a sum of at most 13 numbers, by an expansion that grows without loss
+/// [Shewchuk 1997, Fig. 6].
+fn sign_of_sum(terms: &[f64; 13]) -> Ordering {
+    let mut expansion = [0.0; 14];
+    for (n, &t) in terms.iter().enumerate() {
+        let mut q = t;
+        for e in &mut expansion[..n] {
+            let s = q + *e;
+            let b = s - q;
+            *e = (q - (s - b)) + (*e - b);
+            q = s;
+        }
+        expansion[n] = q;
+    }
+    // components grow in size and do not overlap: the last that is not 0 decides
+    let last = expansion.iter().rev().find(|e| **e != 0.0).copied().unwrap_or(0.0);
+    last.partial_cmp(&0.0).unwrap_or(Ordering::Equal)
+}

@@ -42,7 +42,7 @@ pub(crate) fn read(path: &Path, data: &[u8]) -> Result<Mesh> {
                     p.list.is_some() && (p.name == "vertex_indices" || p.name == "vertex_index")
                 });
                 for _ in 0..n {
-                    let (start, at) = (face_vertices.len(), scan.pos());
+                    let (start, at) = (face_vertices.len(), scan.next_pos(endian.is_some()));
                     values(&mut scan, endian, element, |k, v| {
                         if Some(k) == list {
                             face_vertices.push(v);
@@ -53,7 +53,8 @@ pub(crate) fn read(path: &Path, data: &[u8]) -> Result<Mesh> {
             }
             "edge" => {
                 for _ in 0..n {
-                    let (mut ends, at) = ([Number::Integer(-1); 2], scan.pos());
+                    let (mut ends, at) =
+                        ([Number::Integer(-1); 2], scan.next_pos(endian.is_some()));
                     values(&mut scan, endian, element, |k, v| {
                         match element.properties[k].name.as_str() {
                             "vertex1" => ends[0] = v,
@@ -85,12 +86,7 @@ pub(crate) fn read(path: &Path, data: &[u8]) -> Result<Mesh> {
                 .map(|n| n.integer().and_then(|i| u32::try_from(i).ok()).unwrap_or(u32::MAX)),
         );
         cells.add(cell, &v, 0).map_err(|what| {
-            scan.seek(at);
-            // read on, so that the error stands at the element: a byte or a line
-            match endian {
-                Some(_) => drop(scan.bytes(0, "")),
-                None => drop(scan.word()),
-            }
+            scan.point_at(at, endian.is_some());
             scan.error(what, "Write the mesh again, with faces of three or more vertices")
         })?;
     }

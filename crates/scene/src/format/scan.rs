@@ -135,10 +135,23 @@ impl<'a> Scanner<'a> {
         self.pos
     }
 
+    /// Offset of the next word, or of the next byte of a binary part.
+    pub(crate) fn next_pos(&self, binary: bool) -> usize {
+        let rest = &self.data[self.pos..];
+        let blank = rest.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(0);
+        if binary { self.pos } else { self.pos + blank }
+    }
+
     /// Moves to an offset (capped by the end).
     pub(crate) fn seek(&mut self, pos: usize) {
         self.pos = pos.min(self.data.len());
         self.last = self.pos;
+    }
+
+    /// Makes an error stand at an offset: in a text part by its line, else by its byte.
+    pub(crate) fn point_at(&mut self, pos: usize, binary: bool) {
+        self.seek(pos);
+        self.binary = binary;
     }
 
     /// Makes the file end at an offset.

@@ -46,12 +46,21 @@ pub(super) fn add_regions(cells: &mut Cells, name: &str, values: &[i64]) {
     }
 }
 
+/// Cells of one section.
+struct List {
+    /// Their shape, unless CELL_TYPES says it.
+    cell: Option<Cell>,
+    cells: Vec<Vec<u32>>,
+    /// Where the section starts, for errors.
+    at: usize,
+}
+
 struct Reader<'a> {
     scan: Scanner<'a>,
     binary: bool,
     cells: Cells,
-    /// Cells of each list by their vertices, with their shape unless CELL_TYPES says it.
-    lists: Vec<(Option<Cell>, Vec<Vec<u32>>)>,
+    /// Cells, until their types are known.
+    lists: Vec<List>,
     types: Vec<i64>,
     /// Number of cells.
     count: usize,
@@ -186,6 +195,7 @@ impl Reader<'_> {
     fn list(&mut self, cell: Option<Cell>) -> Result<()> {
         let n: u64 = self.scan.parse("the number of cells")?;
         let size: u64 = self.scan.parse("the number of entries")?;
+        let at = self.scan.pos();
         self.scan.line();
         let mut cells = Vec::new();
         if self.scan.peek_word() == Some(b"OFFSETS") {
@@ -216,7 +226,7 @@ impl Reader<'_> {
                 rest = tail;
             }
         }
-        self.lists.push((cell, cells));
+        self.lists.push(List { cell, cells, at });
         Ok(())
     }
 
@@ -240,20 +250,20 @@ impl Reader<'_> {
 
     /// Builds the elements from the lists and, in an unstructured grid, the types.
     fn finish(&mut self) -> Result<()> {
-        for (of_list, list) in std::mem::take(&mut self.lists) {
-            if of_list.is_none() && list.len() != self.types.len() {
+        for list in std::mem::take(&mut self.lists) {
+            let cells = list.cells.len();
+            if list.cell.is_none() && cells != self.types.len() {
+                self.scan.point_at(list.at, self.binary);
                 return Err(self.scan.error(
-                    format!("{} cells, but {} cell types", list.len(), self.types.len()),
+                    format!("{cells} cells, but {} cell types", self.types.len()),
                     "Write the file again",
                 ));
             }
-            for (k, v) in list.iter().enumerate() {
-                let cell = match of_list {
-                    Some(cell) => Ok(cell),
-                    None => cell_type(self.types[k]),
-                };
+            for (k, v) in list.cells.iter().enumerate() {
+                let cell = list.cell.map_or_else(|| cell_type(self.types[k]), Ok);
                 let added = cell.and_then(|c| self.cells.add(c, v, self.count as u32));
                 added.map_err(|what| {
+                    self.scan.point_at(list.at, self.binary);
                     self.scan.error(format!("cell {}: {what}", self.count), CELL_HINT)
                 })?;
                 self.count += 1;

@@ -292,7 +292,7 @@ impl<'a> File<'a> {
                 let added = cell_type(number).and_then(|c| mesh.add(c, &list, *count as u32));
                 added.map_err(|what| {
                     let mut scan = self.scan.clone();
-                    scan.seek(self.place(connectivity));
+                    scan.point_at(self.place(connectivity), connectivity.format == "appended");
                     scan.error(format!("cell {count}: {what}"), CELL_HINT)
                 })?;
                 *count += 1;
@@ -311,7 +311,7 @@ impl<'a> File<'a> {
 
     fn error_at(&self, array: &Array<'a>, what: impl Into<String>) -> crate::mesh::MeshError {
         let mut scan = self.scan.clone();
-        scan.seek(self.place(array));
+        scan.point_at(self.place(array), array.format == "appended");
         let (section, name) = (array.section, array.name);
         scan.error(
             format!("array \"{name}\" of {section}: {}", what.into()),

@@ -23,11 +23,6 @@ impl<'a> At<'a> {
         Self { document: self.document, path: self.path.index(index) }
     }
 
-    /// Whether the document itself, rather than a default, says something here.
-    pub fn is_written(&self) -> bool {
-        self.document.find(&self.path).is_some()
-    }
-
     pub fn error(&self, problem: Problem) -> SceneError {
         self.document.error(&self.path, problem)
     }

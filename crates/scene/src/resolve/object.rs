@@ -24,6 +24,27 @@ pub(super) struct Placed {
     pub kept: Option<Kept>,
     /// The copies.
     pub copies: Vec<PlacedCopy>,
+    /// Their bodies.
+    pub bodies: Range<usize>,
+}
+
+/// The bodies of every object, by name.
+pub(super) struct Bodies(Vec<(String, Range<usize>)>);
+
+impl Bodies {
+    /// The bodies of the object that `at` names.
+    pub fn of(&self, name: &str, at: &At<'_>) -> Result<Range<usize>, SceneError> {
+        let found = self.0.iter().find(|(n, _)| n == name).map(|(_, bodies)| bodies.clone());
+        let names = || self.0.iter().map(|(n, _)| n.as_str());
+        found.ok_or_else(|| {
+            at.error(Problem::UnknownName {
+                what: "object",
+                name: name.to_owned(),
+                nearest: nearest_name(name, names()),
+                valid: names().map(str::to_owned).collect(),
+            })
+        })
+    }
 }
 
 /// What is left of the points of a mesh.
@@ -54,13 +75,15 @@ pub(super) fn resolve_all(
     }
     name_all(&mut file.objects, &at.key("objects"))?;
     let mut notes = Vec::new();
-    let mut bodies: Vec<Range<usize>> = Vec::new();
+    let mut all = Vec::new();
     for (k, object) in file.objects.iter_mut().enumerate() {
         let at = at.key("objects").index(k);
-        let first = definition.bodies.len();
-        let placed = resolve_one(object, &file.materials, &at, folder, &mut notes, definition)?;
-        select::conditions(object, &at, &placed, first, folder, definition)?;
-        bodies.push(first..definition.bodies.len());
+        all.push(resolve_one(object, &file.materials, &at, folder, &mut notes, definition)?);
+    }
+    let bodies = Bodies(all.iter().map(|p| (p.name.clone(), p.bodies.clone())).collect());
+    for (k, (object, placed)) in file.objects.iter_mut().zip(&all).enumerate() {
+        let at = at.key("objects").index(k);
+        select::conditions(object, &at, placed, &bodies, folder, definition)?;
     }
     let elastic = definition.bodies.iter().any(|b| matches!(b.kind, BodyKind::Volume { .. }));
     if !elastic {
@@ -85,7 +108,7 @@ fn name_all(objects: &mut [ObjectSection], at: &At<'_>) -> Result<(), SceneError
         let stem = object.mesh.as_ref().and_then(|m| Path::new(m).file_stem()?.to_str());
         let base = match (stem, &object.shape) {
             (Some(stem), _) => stem.to_owned(),
-            (None, Some(shape)) => shape.name().to_owned(),
+            (None, Some(shape)) => shape.kind().to_owned(),
             (None, None) => "object".to_owned(),
         };
         let numbered = (2..).map(|n| format!("{base}-{n}"));
@@ -109,7 +132,9 @@ fn resolve_one(
     notes.extend(mesh.notes.iter().map(|n| format!("{}: {n}", object.name)));
     let (kind, mesh, kept) = body_kind(object, mesh, &material, at, notes)?;
     let placement = Placement::of(object, at)?;
-    let mut placed = Placed { name: object.name.clone(), mesh, kept, copies: Vec::new() };
+    let first = definition.bodies.len();
+    let name = object.name.clone();
+    let mut placed = Placed { name, mesh, kept, copies: Vec::new(), bodies: first..first };
     for (suffix, offset) in copies(object, at)? {
         let points = placement.apply(&placed.mesh.points, &offset);
         let name = format!("{}{suffix}", object.name);
@@ -123,6 +148,7 @@ fn resolve_one(
         });
         placed.copies.push(PlacedCopy { name, points });
     }
+    placed.bodies.end = definition.bodies.len();
     object.friction_material = Some(friction_material);
     Ok(placed)
 }
@@ -314,25 +340,17 @@ fn start_velocity(object: &ObjectSection, points: &[Vec3]) -> Vec<Vec3> {
 fn no_contact(
     file: &SceneFile,
     at: &At<'_>,
-    bodies: &[Range<usize>],
+    bodies: &Bodies,
     definition: &mut Definition,
 ) -> Result<(), SceneError> {
-    let names: Vec<&str> = file.objects.iter().map(|o| o.name.as_str()).collect();
-    for (k, object) in file.objects.iter().enumerate() {
+    for (k, (object, (_, own))) in file.objects.iter().zip(&bodies.0).enumerate() {
         if object.self_contact == Some(false) {
-            definition.no_contact.extend(bodies[k].clone().map(|b| (b, b)));
+            definition.no_contact.extend(own.clone().map(|b| (b, b)));
         }
         for (i, name) in object.ignore.iter().enumerate() {
-            let Some(other) = names.iter().position(|n| n == name) else {
-                return Err(at.index(k).key("ignore").index(i).error(Problem::UnknownName {
-                    what: "object",
-                    name: name.clone(),
-                    nearest: nearest_name(name, names.iter().copied()),
-                    valid: names.iter().map(|n| (*n).to_owned()).collect(),
-                }));
-            };
-            for a in bodies[k].clone() {
-                let others = bodies[other].clone().filter(|b| *b != a);
+            let others = bodies.of(name, &at.index(k).key("ignore").index(i))?;
+            for a in own.clone() {
+                let others = others.clone().filter(|b| *b != a);
                 definition.no_contact.extend(others.map(|b| (a.min(b), a.max(b))));
             }
         }

@@ -1,14 +1,17 @@
 //! Sets of vertices of an object, and what is prescribed or applied to them.
 
 use super::at::At;
-use super::object::Placed;
+use super::object::{Bodies, Placed};
 use crate::error::{Problem, SceneError, nearest_name};
 use crate::file::{
     ForceSection, MotionSection, ObjectSection, PivotCentre, PivotChoice, RegionSection, Selection,
+    UntilSection,
 };
 use crate::format;
 use standoff_linalg::Vec3;
-use standoff_sim::definition::{Definition, ForceDef, Load, Motion, Pivot, PrescribedDef};
+use standoff_sim::definition::{
+    Condition, Definition, ForceDef, Load, Motion, Pivot, PrescribedDef,
+};
 use std::path::Path;
 
 /// A selection counts vertices on its boundary, up to this share of the object's diagonal.
@@ -17,20 +20,21 @@ const TOLERANCE: f64 = 1e-9;
 /// One set of vertices per copy of the object; at least one of them is not empty.
 type Sets = Vec<Vec<u32>>;
 
-/// Adds what the object's `fixed`, `motion` and `forces` say about its copies, whose first one is
-/// body `first`.
+/// Adds what the object's `fixed`, `motion` and `forces` say about its copies.
 pub(super) fn conditions(
     object: &mut ObjectSection,
     at: &At<'_>,
     placed: &Placed,
-    first: usize,
+    scene: &Bodies,
     folder: &Path,
     definition: &mut Definition,
 ) -> Result<(), SceneError> {
+    let first = placed.bodies.start;
     for (k, section) in object.fixed.iter().enumerate() {
         let at = at.key("fixed").index(k);
         check_times(section.start, section.end, &at)?;
         let sets = select(&section.vertices, object, &at.key("vertices"), placed)?;
+        let until = condition(section.until.as_ref(), &at.key("until"), scene, placed)?;
         let name = label(&section.vertices, "fixed", k);
         for (copy, vertices) in occupied(sets) {
             definition.prescribed.push(PrescribedDef {
@@ -40,6 +44,7 @@ pub(super) fn conditions(
                 motion: Motion::Fixed,
                 t0: section.start,
                 t1: section.end,
+                until: until.clone(),
             });
         }
     }
@@ -49,6 +54,7 @@ pub(super) fn conditions(
         check_times(section.start, section.end, &at)?;
         let sets = select(&section.vertices, object, &at.key("vertices"), placed)?;
         let frames = read_sequence(section, &at, placed, folder)?;
+        let until = condition(section.until.as_ref(), &at.key("until"), scene, placed)?;
         let name = label(&section.vertices, "motion", k);
         for (copy, vertices) in occupied(sets) {
             let motion = match &frames {
@@ -67,6 +73,7 @@ pub(super) fn conditions(
                 motion,
                 t0: section.start,
                 t1: section.end,
+                until: until.clone(),
             });
         }
         sequences.push(frames.map(|(path, _)| path));
@@ -111,6 +118,30 @@ fn check_times(start: f64, end: f64, at: &At<'_>) -> Result<(), SceneError> {
         return Ok(());
     }
     Err(at.key("end").invalid(format!("the end, {end} s, must be later than the start, {start} s")))
+}
+
+fn condition(
+    until: Option<&UntilSection>,
+    at: &At<'_>,
+    scene: &Bodies,
+    placed: &Placed,
+) -> Result<Option<Condition>, SceneError> {
+    let Some(UntilSection::AllBeyond(beyond)) = until else { return Ok(None) };
+    let at = at.key("all_beyond");
+    let normal = Vec3::from(beyond.normal);
+    if normal.norm() == 0.0 {
+        return Err(at.key("normal").invalid("the normal must not be zero"));
+    }
+    let normal = normal.normalize();
+    let mut bodies: Vec<usize> = Vec::new();
+    for (k, name) in beyond.objects.iter().enumerate() {
+        bodies.extend(scene.of(name, &at.key("objects").index(k))?);
+    }
+    if bodies.is_empty() {
+        bodies.extend(placed.bodies.clone());
+    }
+    let offset = normal.dot(&Vec3::from(beyond.origin));
+    Ok(Some(Condition::AllBeyond { bodies, normal, offset }))
 }
 
 fn rigid(section: &MotionSection) -> Motion {

@@ -1,6 +1,6 @@
 //! Box and mat: grids of cells, six tetrahedra each (Kuhn's division).
 
-use super::{Build, ShapeError, limits};
+use super::{Build, ShapeError, centred, limits};
 use crate::mesh::Mesh;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -93,10 +93,7 @@ fn grid(
     } else {
         limits::elements(shape, &[6, n[0], n[1], n[2]])?;
     }
-    let place = |v: [usize; 3]| {
-        // exact at both ends and symmetric
-        Vec3::from_fn(|k, _| size[k] * (v[k] as f64 - 0.5 * n[k] as f64) / n[k] as f64)
-    };
+    let place = |v: [usize; 3]| Vec3::from_fn(|k, _| size[k] * centred(v[k], n[k]));
     let mut mesh = Mesh::default();
     if surface {
         grid_surface(&mut mesh, n, &place);

@@ -1,6 +1,6 @@
 //! Wires and points.
 
-use super::{Build, ShapeError, limits};
+use super::{Build, ShapeError, centred, limits};
 use crate::mesh::Mesh;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -79,7 +79,7 @@ impl Default for Points {
 
 /// Coordinate i of n between −size/2 and size/2, the middle where n is 1.
 fn spread(i: usize, n: usize, size: f64) -> f64 {
-    if n < 2 { 0.0 } else { size * (i as f64 - 0.5 * (n - 1) as f64) / (n - 1) as f64 }
+    if n < 2 { 0.0 } else { size * centred(i, n - 1) }
 }
 
 impl Build for Needles {
@@ -99,7 +99,7 @@ impl Build for Needles {
             for i in 0..count[0] {
                 let across = [spread(i, count[0], self.size[0]), spread(j, count[1], self.size[1])];
                 for s in 0..=segments {
-                    let along = length * (s as f64 - 0.5 * segments as f64) / segments as f64;
+                    let along = length * centred(s, segments);
                     let v = mesh.points.len() as u32;
                     mesh.points.push(match self.axis {
                         Axis::X => Vec3::new(along, across[0], across[1]),

@@ -1,7 +1,7 @@
 //! Cone.
 
 use super::swept::hexagon;
-use super::{Build, ShapeError, limits, refine};
+use super::{Build, ShapeError, centred, limits, refine};
 use crate::mesh::Mesh;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,8 +37,7 @@ impl Build for Cone {
         limits::elements("cone", &[12, n, n, if self.surface { 1 } else { n }])?;
         let place = |weights: &[(u32, u32)]| {
             let up: u32 = weights.iter().filter(|w| w.0 == APEX).map(|w| w.1).sum();
-            let y = height * (f64::from(up) - 0.5 * n as f64) / n as f64;
-            hexagon(weights, radius / n as f64) + Vec3::y() * y
+            hexagon(weights, radius / n as f64) + Vec3::y() * (height * centred(up as usize, n))
         };
         let points: Vec<Vec3> = (0..=APEX).map(|v| place(&[(v, self.rings)])).collect();
         let tets: Vec<[u32; 4]> = (0..6).map(|k| [0, 1 + k, 1 + (k + 1) % 6, APEX]).collect();

@@ -38,6 +38,11 @@ pub(crate) trait Build {
     fn build(&self) -> Result<Mesh, ShapeError>;
 }
 
+/// Place i of 0..=n on the interval from −1/2 to 1/2: exact at both ends, and symmetric.
+fn centred(i: usize, n: usize) -> f64 {
+    (2.0 * i as f64 - n as f64) / (2.0 * n as f64)
+}
+
 macro_rules! shapes {
     ($($(#[doc = $doc:literal])* $variant:ident($of:ty) = $kind:literal,)*) => {
         /// A built-in shape, chosen by `kind`.

@@ -1,6 +1,6 @@
 //! Flat rectangle.
 
-use super::{Build, ShapeError, limits};
+use super::{Build, ShapeError, centred, limits};
 use crate::mesh::Mesh;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,11 +31,10 @@ impl Build for Plane {
         let nx = limits::at_least("plane", "cells", self.cells[0], 1)?;
         let nz = limits::at_least("plane", "cells", self.cells[1], 1)?;
         limits::elements("plane", &[2, nx, nz])?;
-        let centred = |i: usize, n: usize, size: f64| size * (i as f64 - 0.5 * n as f64) / n as f64;
         let mut mesh = Mesh::default();
         for z in 0..=nz {
             for x in 0..=nx {
-                let (px, pz) = (centred(x, nx, self.size[0]), centred(z, nz, self.size[1]));
+                let (px, pz) = (self.size[0] * centred(x, nx), self.size[1] * centred(z, nz));
                 mesh.points.push(Vec3::new(px, 0.0, pz));
             }
         }

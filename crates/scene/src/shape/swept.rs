@@ -1,6 +1,6 @@
 //! Cylinder, rod and torus: a disc of triangles swept along a line or around a circle.
 
-use super::{Build, ShapeError, limits, refine};
+use super::{Build, ShapeError, centred, limits, refine};
 use crate::mesh::Mesh;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -85,9 +85,7 @@ impl Build for Cylinder {
         let layers = limits::at_least("cylinder", "layers", self.layers, 1)?;
         check("cylinder", rings, layers, self.surface)?;
         let section = disc(radius, self.rings);
-        let place = |slice: usize, p: Vec3| {
-            p + Vec3::y() * (height * (slice as f64 - 0.5 * layers as f64) / layers as f64)
-        };
+        let place = |slice: usize, p: Vec3| p + Vec3::y() * (height * centred(slice, layers));
         Ok(sweep(&section, layers, false, self.surface, &place))
     }
 }
@@ -100,10 +98,7 @@ impl Build for Rod {
         let segments = limits::at_least("rod", "segments", self.segments, 1)?;
         check("rod", rings, segments, self.surface)?;
         let section = disc(radius, self.rings);
-        let place = |slice: usize, p: Vec3| {
-            let x = length * (slice as f64 - 0.5 * segments as f64) / segments as f64;
-            Vec3::new(x, p.z, p.x)
-        };
+        let place = |slice: usize, p: Vec3| Vec3::new(length * centred(slice, segments), p.z, p.x);
         Ok(sweep(&section, segments, false, self.surface, &place))
     }
 }
@@ -194,7 +189,7 @@ fn sweep(
     }
     for [a, b] in boundary(&section.triangles) {
         for s in 0..slices {
-            let side = [at(s, b), at(s, a), at(s + 1, a), at(s + 1, b)];
+            let side = [at(s, a), at(s, b), at(s + 1, b), at(s + 1, a)];
             mesh.triangles.extend(refine::quad(side));
         }
     }

@@ -1,1 +1,20 @@
 //! Contact: barrier, pairs, potential, friction, stiffness.
+//!
+//! `barrier` knows scalars only, `standoff_geometry::distance` geometry only; `potential` chains
+//! them over the pairs that `pairs` selects. `friction` lags the pairs' forces and frames;
+//! `stiffness` chooses κ.
+
+pub mod barrier;
+pub mod friction;
+pub mod half_space;
+pub mod max_approximation;
+pub mod pairs;
+pub mod potential;
+mod psd;
+pub mod stiffness;
+
+pub use barrier::Barrier;
+pub use friction::{FrictionContact, FrictionMaterials, FrictionSet, Smoothing};
+pub use half_space::{HalfSpace, HalfSpaceContact};
+pub use pairs::{Contact, ContactSet, PairKind, RestAreas, Weighting};
+pub use potential::BarrierPotential;

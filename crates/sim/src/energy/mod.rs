@@ -1,3 +1,4 @@
 //! Summands of the potential, one file each.
 
+pub mod damping;
 pub mod tet;

@@ -11,8 +11,7 @@ use rayon::prelude::*;
 use standoff_linalg::{Mat3, Vec3};
 use std::ops::Range;
 
-/// Part of an element's current volume that one step keeps, in laws with a barrier
-/// [Li 2020, §2.2.1].
+/// Part of an element's current volume that one step keeps [Li 2020, §2.2.1].
 const KEEP_VOLUME: f64 = 0.2;
 
 /// Second derivative with respect to the four corners: block (a, b) is ∂²Ψ/∂xₐ∂x_b, N/m.
@@ -73,24 +72,24 @@ impl Tet {
     /// V ψ(F), J.
     #[inline]
     pub fn value(&self, x: &[Vec3; 4]) -> f64 {
-        self.volume * self.law.psi(&self.lame, &self.deformation_gradient(x))
+        self.volume * self.law.guarded_psi(&self.lame, &self.deformation_gradient(x))
     }
 
     /// Derivative by the corners (minus the forces), N.
     #[inline]
     pub fn gradient(&self, x: &[Vec3; 4]) -> [Vec3; 4] {
-        let p = self.law.pk1(&self.lame, &self.deformation_gradient(x)) * self.volume;
+        let p = self.law.guarded_pk1(&self.lame, &self.deformation_gradient(x)) * self.volume;
         let [g1, g2, g3] = self.shape_gradients().map(|g| p * g);
         [-(g1 + g2 + g3), g1, g2, g3]
     }
 
     /// Second derivative by the corners, projected onto the positive semidefinite cone, N/m.
     ///
-    /// The nearest positive semidefinite ∂²ψ/∂F², carried to the corners [Huang 2025, Eq. 19].
+    /// The nearest positive semidefinite ∂²ψ/∂F², carried to the corners [Zheng 2025, Eq. 19].
     #[inline]
     pub fn hessian_psd(&self, x: &[Vec3; 4]) -> TetHessian {
         let f = self.deformation_gradient(x);
-        let (svd, h) = self.law.principal_hessian_psd(&self.lame, &f);
+        let (svd, h) = self.law.guarded_hessian_psd(&self.lame, &f);
         let (u, ut, vt) = (svd.u * self.volume, svd.u.transpose(), svd.v.transpose());
         let g = self.shape_gradients().map(|g| vt * g);
         let block = |a: usize, b: usize| u * h.block(&g[a], &g[b]) * ut;
@@ -112,11 +111,10 @@ impl Tet {
     }
 
     /// The largest α ≤ 1 such that the element keeps 20 % of its volume all along
-    /// `x` + [0, α] `dx`, where the law forbids inversion; 1 for the other laws. Never too large;
-    /// 0 where the element has no positive volume.
+    /// `x` + [0, α] `dx`. Never too large; 0 where the element has no positive volume.
     #[inline]
     pub fn max_step(&self, x: &[Vec3; 4], dx: &[Vec3; 4]) -> f64 {
-        if self.law.has_barrier() { step::volume_step(x, dx, KEEP_VOLUME) } else { 1.0 }
+        step::volume_step(x, dx, KEEP_VOLUME)
     }
 
     /// Cauchy stress, Pa.
@@ -239,11 +237,6 @@ impl ElasticTets {
         self.vertices[e].map(|v| x[v as usize])
     }
 
-    /// Whether some law forbids inversion, so that [`ElasticTets::max_step`] can be below 1.
-    pub fn has_barrier(&self) -> bool {
-        self.elements.iter().any(|tet| tet.law.has_barrier())
-    }
-
     /// Adds each element's mass, `density`ₑ Vₑ (kg/m³ per element), to `mass` (kg per vertex), a
     /// quarter to each corner.
     pub fn add_lumped_mass(&self, density: &[f64], mass: &mut [f64]) {
@@ -254,7 +247,7 @@ impl ElasticTets {
         }
     }
 
-    /// Ψ(x), J; +∞ where a law that forbids inversion meets one.
+    /// Ψ(x), J; +∞ where an element is inverted or flat.
     pub fn value(&self, x: &[Vec3]) -> f64 {
         let chunk_sum = |chunk: usize| -> f64 {
             self.chunk(chunk).map(|e| self.elements[e].value(&self.gather(e, x))).sum()

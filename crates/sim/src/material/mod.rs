@@ -6,6 +6,7 @@
 
 mod corotated_linear;
 mod fixed_corotated;
+mod inversion;
 mod neo_hookean;
 mod principal;
 mod st_venant_kirchhoff;
@@ -113,7 +114,8 @@ impl Law {
         Law::StVenantKirchhoff,
     ];
 
-    /// Whether ψ = +∞ at J ≤ 0, so that a step must be kept from inverting an element.
+    /// Whether ψ = +∞ at J ≤ 0 by itself; the other laws are given a barrier there
+    /// ([`Law::guarded_psi`]).
     pub fn has_barrier(self) -> bool {
         match self {
             Law::NeoHookean => true,

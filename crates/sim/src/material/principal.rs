@@ -52,7 +52,7 @@ impl PrincipalHessian {
     }
 
     /// The 3×3 block between dF = U y aᵀVᵀ and dF = U z bᵀVᵀ: the form is yᵀ M z
-    /// [Huang 2025, Eq. 19]. `a` and `b` are in the basis of the right singular vectors, M is in
+    /// [Zheng 2025, Eq. 19]. `a` and `b` are in the basis of the right singular vectors, M is in
     /// that of the left ones.
     #[inline]
     pub fn block(&self, a: &Vec3, b: &Vec3) -> Mat3 {

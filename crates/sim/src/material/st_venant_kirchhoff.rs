@@ -1,4 +1,5 @@
-//! St. Venant–Kirchhoff solid: ψ = μ ‖E‖² + λ/2 (tr E)², E = (FᵀF − I)/2 [Li 2020, §2.2].
+//! St. Venant–Kirchhoff solid: ψ = μ ‖E‖² + λ/2 (tr E)², E = (FᵀF − I)/2
+//! [Sifakis & Barbič 2012, §3.3].
 //!
 //! Finite at every F, but soft in compression: the stress vanishes again as F → 0.
 

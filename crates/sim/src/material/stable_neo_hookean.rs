@@ -1,4 +1,4 @@
-//! Stable neo-Hookean solid [Smith 2018, Eq. 13], without the logarithmic term that makes the
+//! Stable neo-Hookean solid [Smith 2018, §3], without the logarithmic term that makes the
 //! origin special and with parameters such that λ, μ are the Lamé constants of linear elasticity:
 //!
 //! ψ = μ/2 (tr FᵀF − 3) + λ′/2 (J − α)² + const, λ′ = λ + μ, α = 1 + μ/λ′.

@@ -85,7 +85,7 @@ pub(super) fn q_minus_ln_1p(q: f64) -> f64 {
     let z = q / (2.0 + q);
     let z2 = z * z;
     let mut tail = 0.0;
-    // |z| ≤ 0.27 at q = −0.42: the first term left out is below 1e-13 of the third's share, 1e-17 of all
+    // |z| ≤ 0.27: the first term left out is 1e-17 of the result
     for k in (1..=13).rev() {
         tail = z2 * (1.0 / (2 * k + 1) as f64 + tail);
     }

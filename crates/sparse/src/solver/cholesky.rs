@@ -14,7 +14,6 @@ use faer::sparse::linalg::cholesky::supernodal::{
 use faer::{Conj, Par};
 use standoff_linalg::Vec3;
 
-use super::aligned::AlignedBuffer;
 use super::symbolic::Symbolic;
 use super::{LinearSolver, SolveReport, check_matrix, check_rhs, check_sizes, residual};
 use crate::{BlockMatrix, BlockPattern, Ordering, SolveError, pattern, vector};
@@ -27,8 +26,9 @@ use crate::{BlockMatrix, BlockPattern, Ordering, SolveError, pattern, vector};
 /// operations but do no harm. Memory is kept too: factorising again on a pattern of the same size
 /// allocates nothing.
 ///
-/// Uses one thread: the bits of faer's parallel kernels depend on the number of threads, and below
-/// some 50,000 degrees of freedom they gain nothing.
+/// Uses one thread: the bits of faer's parallel kernels depend on the number of threads (measured
+/// with faer 0.24 at 1, 2 and 4), and below some 50,000 degrees of freedom they gain nothing. Bits
+/// may still differ between processors with different vector units.
 pub struct Cholesky {
     /// Residual ‖b − A x‖₂ / ‖b‖₂ above which a solution is refined.
     pub refinement_threshold: f64,
@@ -43,12 +43,13 @@ pub struct Cholesky {
     factorized: bool,
     /// Values of the permuted scalar matrix.
     values: Vec<f64>,
-    factor: AlignedBuffer,
+    /// Values of L (the first ones; room only grows).
+    factor: Vec<f64>,
     memory: Option<MemBuffer>,
     /// Permuted right-hand side, then solution.
-    permuted: AlignedBuffer,
+    permuted: Vec<f64>,
     residual: Vec<Vec3>,
-    correction: Vec<Vec3>,
+    trial: Vec<Vec3>,
 }
 
 impl Cholesky {
@@ -63,11 +64,11 @@ impl Cholesky {
             symbolic: None,
             factorized: false,
             values: Vec::new(),
-            factor: AlignedBuffer::default(),
+            factor: Vec::new(),
             memory: None,
-            permuted: AlignedBuffer::default(),
+            permuted: Vec::new(),
             residual: Vec::new(),
-            correction: Vec::new(),
+            trial: Vec::new(),
         }
     }
 
@@ -82,9 +83,8 @@ impl Cholesky {
         let symbolic = Symbolic::new(pattern.clone(), self.ordering)?;
         let nonzeros = symbolic.factor.len_val();
         let out_of_memory = || SolveError::OutOfMemory { nonzeros };
-        let n = 3 * pattern.n();
-        self.factor.reserve(nonzeros).map_err(|_| out_of_memory())?;
-        self.permuted.reserve(n).map_err(|_| out_of_memory())?;
+        grow(&mut self.factor, nonzeros).map_err(|_| out_of_memory())?;
+        self.permuted.resize(3 * pattern.n(), 0.0);
         self.values.resize(9 * pattern.block_count(), 0.0);
         let factorize = factorize_supernodal_numeric_llt_scratch::<usize, f64>(
             &symbolic.factor,
@@ -92,9 +92,8 @@ impl Cholesky {
             Default::default(),
         );
         let solve = symbolic.factor.solve_in_place_scratch::<f64>(1, Par::Seq);
-        // aligned as a whole, for the same reason as the buffers
-        let request = factorize.or(solve).or(faer::dyn_stack::StackReq::new_aligned::<u8>(64, 64));
-        if self.memory.as_ref().is_none_or(|m| m.len() < request.size_bytes()) {
+        let request = factorize.or(solve);
+        if self.memory.as_ref().is_none_or(|m| m.len() < request.unaligned_bytes_required()) {
             self.memory = Some(MemBuffer::try_new(request).map_err(|_| out_of_memory())?);
         }
         self.symbolic = Some(symbolic);
@@ -113,7 +112,7 @@ impl Cholesky {
         if a.n() > 0 {
             symbolic.permute(a, &mut self.values);
             let result = factorize_supernodal_numeric_llt(
-                self.factor.get_mut(symbolic.factor.len_val()),
+                &mut self.factor[..symbolic.factor.len_val()],
                 SparseColMatRef::new(symbolic.lower.as_ref(), &self.values),
                 LltRegularization::default(),
                 &symbolic.factor,
@@ -142,19 +141,19 @@ impl Cholesky {
         if n == 0 {
             return Ok(());
         }
-        let permuted = self.permuted.get_mut(3 * n);
+        let permuted = &mut self.permuted[..];
         let new_to_old = symbolic.order.permutation.new_to_old();
         for (chunk, &old) in permuted.chunks_exact_mut(3).zip(new_to_old) {
             chunk.copy_from_slice(b[old as usize].as_slice());
         }
-        let values = self.factor.get(symbolic.factor.len_val());
+        let values = &self.factor[..symbolic.factor.len_val()];
         SupernodalLltRef::new(&symbolic.factor, values).solve_in_place_with_conj(
             Conj::No,
             MatMut::from_column_major_slice_mut(permuted, 3 * n, 1),
             Par::Seq,
             MemStack::new(memory),
         );
-        for (chunk, &old) in self.permuted.get(3 * n).chunks_exact(3).zip(new_to_old) {
+        for (chunk, &old) in self.permuted.chunks_exact(3).zip(new_to_old) {
             x[old as usize] = Vec3::new(chunk[0], chunk[1], chunk[2]);
         }
         Ok(())
@@ -179,24 +178,23 @@ impl Cholesky {
             return Ok((0, 0.0));
         }
         let mut r = std::mem::take(&mut self.residual);
-        let mut dx = std::mem::take(&mut self.correction);
+        let mut trial = std::mem::take(&mut self.trial);
         r.resize(b.len(), Vec3::zeros());
-        dx.resize(b.len(), Vec3::zeros());
+        trial.resize(b.len(), Vec3::zeros());
         let mut relative = residual(a, b, x, &mut r) / b_norm;
         let mut steps = 0;
         while relative > self.refinement_threshold && steps < self.max_refinements {
-            self.back_solve(&r, &mut dx)?;
-            vector::axpy(x, 1.0, &dx);
-            let refined = residual(a, b, x, &mut r) / b_norm;
+            self.back_solve(&r, &mut trial)?;
+            vector::axpy(&mut trial, 1.0, x);
+            let refined = residual(a, b, &trial, &mut r) / b_norm;
             steps += 1;
-            // also for NaN
-            if !(refined < relative) {
-                vector::axpy(x, -1.0, &dx);
+            if refined >= relative || refined.is_nan() {
                 break;
             }
+            x.copy_from_slice(&trial);
             relative = refined;
         }
-        (self.residual, self.correction) = (r, dx);
+        (self.residual, self.trial) = (r, trial);
         if !vector::is_finite(x) || !relative.is_finite() {
             return Err(SolveError::NotFinite { what: "solution" });
         }
@@ -209,6 +207,19 @@ impl Cholesky {
         }
         Ok((steps, relative))
     }
+}
+
+/// Makes room for `len` numbers, with some slack, as contacts make factors grow. Old contents are
+/// freed first: both at once could exceed the memory.
+fn grow(buffer: &mut Vec<f64>, len: usize) -> Result<(), std::collections::TryReserveError> {
+    if buffer.len() < len {
+        *buffer = Vec::new();
+        if buffer.try_reserve_exact(len.saturating_add(len / 8)).is_err() {
+            buffer.try_reserve_exact(len)?;
+        }
+        buffer.resize(buffer.capacity(), 0.0);
+    }
+    Ok(())
 }
 
 impl std::fmt::Debug for Cholesky {

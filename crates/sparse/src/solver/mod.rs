@@ -1,6 +1,5 @@
 //! Linear solvers on block matrices, one file each.
 
-mod aligned;
 mod cholesky;
 mod incomplete_cholesky;
 mod pcg;

@@ -131,20 +131,15 @@ impl ConjugateGradient {
         p.copy_from_slice(z);
         let mut rz = vector::dot(r, z);
         for iteration in first..self.max_iterations {
-            let indefinite = |curvature| SolveError::NegativeCurvature { iteration, curvature };
-            if !(rz > 0.0) {
-                return Err(indefinite(rz));
-            }
+            check_positive(rz, iteration)?;
             let product = a.mul_vec_into(p, q);
             debug_assert!(product.is_ok(), "lengths were checked on entry");
             let pq = vector::dot(p, q);
-            if !(pq > 0.0) {
-                return Err(indefinite(pq));
-            }
+            check_positive(pq, iteration)?;
             let alpha = rz / pq;
             vector::axpy(x, alpha, p);
             vector::axpy(r, -alpha, q);
-            if !(vector::norm(r) > target) {
+            if vector::norm(r) <= target {
                 return Ok(iteration + 1);
             }
             inverse.apply(r, z);
@@ -153,6 +148,17 @@ impl ConjugateGradient {
             rz = rz_next;
         }
         Ok(self.max_iterations)
+    }
+}
+
+/// Products that are positive for a positive definite matrix.
+fn check_positive(curvature: f64, iteration: usize) -> Result<(), SolveError> {
+    if curvature > 0.0 {
+        Ok(())
+    } else if curvature.is_nan() {
+        Err(SolveError::NotFinite { what: "solution" })
+    } else {
+        Err(SolveError::NegativeCurvature { iteration, curvature })
     }
 }
 

@@ -115,28 +115,83 @@ impl Cube {
     }
 }
 
-/// Contacts: stiff springs k (w nᵀ)ᵀ(w nᵀ) over four vertices, weights w of a point on a triangle.
-pub fn contacts(n: u32, count: usize, random: &mut Random) -> Vec<([u32; 4], [Vec3; 4])> {
-    (0..count)
-        .map(|_| {
-            let mut v = [0; 4];
-            for k in 0..4 {
-                while v[..k].contains(&v[k]) || k == 0 && v[0] == 0 {
-                    v[k] = random.below(n - 1) + 1;
-                }
-                if v[k] == 0 {
-                    v[k] = n - 1 - k as u32;
-                }
-            }
-            let normal = random.vec3().normalize();
-            let (s, t) = (0.5 * random.real(), 0.5 * random.real());
-            (v, [1.0, s + t - 1.0, -s, -t].map(|w| w * normal))
-        })
-        .collect()
+/// One cube on another, turned aside, in contact: every vertex of either face with the triangle
+/// of the other face over which it lies.
+pub struct Stack {
+    pub cube: Cube,
+    /// Vertices of each pair (a point, a triangle), those of the upper cube after the lower ones.
+    pub contacts: Vec<[u32; 4]>,
+    /// Gradient of each pair's distance.
+    pub gradients: Vec<[Vec3; 4]>,
 }
 
-pub fn contact_hessian(k: f64, g: &[Vec3; 4]) -> Hessian<4> {
-    std::array::from_fn(|a| std::array::from_fn(|b| k * g[a] * g[b].transpose()))
+impl Stack {
+    pub fn new(side: u32, random: &mut Random) -> Self {
+        let half = side * side * side;
+        let lower = |x: u32, y: u32| half - side * side + y * side + x;
+        let upper = |x: u32, y: u32| half + y * side + x;
+        let (mut contacts, mut gradients) = (Vec::new(), Vec::new());
+        for (x, y) in (0..side * side).map(|v| (v % side, v / side)) {
+            for (sign, point, face) in [
+                (-1.0, lower(x, y), &upper as &dyn Fn(u32, u32) -> u32),
+                (1.0, upper(x, y), &lower),
+            ] {
+                let (u, v) = (f64::from(x) + 0.3 * sign, f64::from(y) + 0.4 * sign);
+                let last = f64::from(side - 1);
+                if !(0.0..last).contains(&u) || !(0.0..last).contains(&v) {
+                    continue;
+                }
+                let (i, j) = (u as u32, v as u32);
+                let (s, t) = (u - f64::from(i), v - f64::from(j));
+                let (corner, weights) = if s > t {
+                    (face(i + 1, j), [1.0 - s, s - t, t])
+                } else {
+                    (face(i, j + 1), [1.0 - t, t - s, s])
+                };
+                let normal = (Vec3::z() + 0.1 * random.vec3()).normalize();
+                contacts.push([point, face(i, j), corner, face(i + 1, j + 1)]);
+                let [a, b, c] = weights;
+                gradients.push([1.0, -a, -b, -c].map(|w| w * normal));
+            }
+        }
+        Self { cube: Cube::new(side), contacts, gradients }
+    }
+
+    /// The matrix of both cubes without the contacts.
+    pub fn free_matrix(&self, mass: f64) -> BlockMatrix {
+        let half = self.cube.positions.len();
+        let both: Vec<[u32; 4]> =
+            self.cube.tets.iter().flat_map(|t| [*t, t.map(|v| v + half as u32)]).collect();
+        let stencils = both.iter().map(|t| &t[..]);
+        let pattern = Arc::new(BlockPattern::from_stencils(2 * half, stencils).expect("valid"));
+        let stiffness: Vec<_> =
+            self.cube.stiffness(1.0, 1.0).into_iter().flat_map(|k| [k, k]).collect();
+        let mut a = BlockMatrix::zeros(pattern.clone());
+        let assembly = StencilAssembly::new(pattern, &both).expect("valid");
+        assembly.add_to(&mut a, &stiffness).expect("fits");
+        a.add_diagonal(&vec![mass; 2 * half]).expect("fits");
+        a
+    }
+
+    /// `free` with the contacts' stiffness k g gᵀ, log k uniform between those of the ends.
+    pub fn with_contacts(
+        &self,
+        free: &BlockMatrix,
+        k: [f64; 2],
+        random: &mut Random,
+    ) -> BlockMatrix {
+        let extra = BlockPattern::stencil_pairs(self.contacts.iter().map(|v| &v[..]));
+        let union = free.pattern().union(&extra).expect("valid");
+        let embedding = free.pattern().embedding(&union).expect("superset");
+        let mut a = BlockMatrix::zeros(union);
+        a.add_embedded(free, &embedding).expect("fits");
+        for (v, g) in self.contacts.iter().zip(&self.gradients) {
+            let k = k[0] * (k[1] / k[0]).powf(random.real());
+            let h = std::array::from_fn(|a| std::array::from_fn(|b| k * g[a] * g[b].transpose()));
+            a.add_stencil(v, &h).expect("in the pattern");
+        }
+        a
+    }
 }
 
 /// ‖b − A x‖ / ‖b‖ by scalar loops over all stored blocks.

@@ -49,8 +49,7 @@ impl Cubic {
         let mut t = 0.0;
         for _ in 0..MAX_STEPS {
             let p = self.lower_taylor(t);
-            // written so that NaN stops
-            if !(p[0] > 0.0) {
+            if p[0].is_nan() || p[0] <= 0.0 {
                 return t;
             }
             let n = [(-p[1]).max(0.0), (-p[2]).max(0.0), (-p[3]).max(0.0)];

@@ -1,0 +1,207 @@
+//! `standoff check`: what is in a scene, and whether it can start.
+
+use crate::args::CheckArgs;
+use crate::failure::Failure;
+use crate::output::{complain, say};
+use standoff_geometry::CollisionMesh;
+use standoff_geometry::broad_phase::candidates;
+use standoff_geometry::distance::{edge_edge, point_edge, point_point, point_triangle};
+use standoff_linalg::Vec3;
+use standoff_scene::Scene;
+use standoff_scene::mesh::{Mesh, Quality};
+use standoff_sim::Model;
+use standoff_sim::audit::violations;
+use standoff_sim::definition::{BodyDef, BodyKind, Definition};
+use standoff_sim::settings::LinearSolver;
+
+/// Violations listed; the others are counted.
+const LISTED: usize = 20;
+
+/// Checks a scene without simulating it.
+pub fn check(args: &CheckArgs) -> Result<(), Failure> {
+    args.common.start_threads();
+    let scene = Scene::load(&args.scene, &args.common.set)?;
+    let file = args.scene.display();
+    let (model, state) =
+        Model::new(&scene.definition).map_err(|e| Failure::Input(format!("{file}: {e}")))?;
+    scene.notes.iter().for_each(|note| say(format_args!("note: {note}")));
+    describe_bodies(&scene.definition);
+    let time = &scene.definition.settings.time;
+    let (steps, step) = (scene.steps(), time.step);
+    say(format_args!("steps                  {steps} of {step} s, to t = {} s", time.end));
+    let d_hat = model.resolved.d_hat;
+    say(format_args!("contact distance d̂     {d_hat:.4e} m"));
+    describe_gaps(&model, &state.x);
+    let bytes = memory(&scene.definition);
+    say(format_args!("memory, about          {:.0} MB", bytes / 1e6));
+    let found = violations(&model, &state.x);
+    for violation in found.iter().take(LISTED) {
+        complain(format_args!("{file}: {}", violation.describe(&model)));
+    }
+    if found.is_empty() {
+        say("the start is free of intersections and inverted elements");
+        return Ok(());
+    }
+    if found.len() > LISTED {
+        complain(format_args!("{file}: and {} more", found.len() - LISTED));
+    }
+    let what = format!("{} violations at the start: move the objects apart", found.len());
+    Err(Failure::Result(Some(what)))
+}
+
+fn describe_bodies(definition: &Definition) {
+    // copies of one object have the same mesh: say it once
+    let mut last: Option<(String, String, usize)> = None;
+    let flush = |group: &Option<(String, String, usize)>| {
+        if let Some((name, text, count)) = group {
+            let copies = if *count > 1 { format!(" ({count} copies)") } else { String::new() };
+            say(format_args!("{name}{copies}: {text}"));
+        }
+    };
+    for body in &definition.bodies {
+        let name = body.name.split('[').next().unwrap_or(&body.name).to_owned();
+        let text = describe_body(body);
+        match &mut last {
+            Some((n, t, count)) if *n == name && *t == text => *count += 1,
+            _ => {
+                flush(&last);
+                last = Some((name, text, 1));
+            }
+        }
+    }
+    flush(&last);
+}
+
+fn describe_body(body: &BodyDef) -> String {
+    let mut mesh = Mesh { points: body.rest.clone(), ..Mesh::default() };
+    let vertices = body.rest.len();
+    match &body.kind {
+        BodyKind::Volume { tets, material, density, .. } => {
+            mesh.tets.clone_from(tets);
+            let q = mesh.quality();
+            let mass = q.volume.unwrap_or(0.0) * density;
+            let (e, nu) = (material.young_modulus, material.poisson_ratio);
+            format!(
+                "volume, {vertices} vertices, {} tetrahedra, {mass:.4} kg, \
+                 E {e:.3e} Pa, ν {nu}, {density} kg/m³{}",
+                tets.len(),
+                describe_quality(&q)
+            )
+        }
+        BodyKind::Obstacle { triangles, edges, points } => {
+            mesh.triangles.clone_from(triangles);
+            mesh.edges.clone_from(edges);
+            mesh.vertices.clone_from(points);
+            format!(
+                "obstacle, {vertices} vertices, {} triangles, {} wires, {} points{}",
+                triangles.len(),
+                edges.len(),
+                points.len(),
+                describe_quality(&mesh.quality())
+            )
+        }
+    }
+}
+
+fn describe_quality(q: &Quality) -> String {
+    let mut parts = Vec::new();
+    if let Some((least, most)) = q.edge_length {
+        parts.push(format!("edges {least:.3e} to {most:.3e} m"));
+    }
+    if let Some((least, most)) = q.dihedral {
+        parts.push(format!("dihedral angles {least:.1}° to {most:.1}°"));
+    } else if let Some((least, most)) = q.triangle_angle {
+        parts.push(format!("angles {least:.1}° to {most:.1}°"));
+    }
+    if let Some((worst, mean)) = q.radius_ratio {
+        parts.push(format!("radius ratio {worst:.3} at worst, {mean:.3} in the mean"));
+    }
+    parts.iter().map(|p| format!("\n  {p}")).collect()
+}
+
+/// The smallest distances at the start, between surfaces and to half-spaces.
+fn describe_gaps(model: &Model, x: &[Vec3]) {
+    let d_hat = model.resolved.d_hat;
+    match smallest_gap(&model.collision, x, d_hat, model.length) {
+        None => say("smallest distance      no two surfaces can meet"),
+        Some((gap, a, b)) => say(format_args!(
+            "smallest distance      {gap:.4e} m: {} and {}",
+            model.describe_primitive(&a),
+            model.describe_primitive(&b)
+        )),
+    }
+    let close = pairs(&model.collision, x, d_hat).filter(|(gap, _, _)| *gap < d_hat).count();
+    say(format_args!("pairs closer than d̂    {close}"));
+    for plane in &model.half_spaces {
+        let gaps = model.half_space_vertices.iter().map(|&v| (plane.gap(&x[v as usize]), v));
+        if let Some((gap, vertex)) = gaps.min_by(|a, b| a.0.total_cmp(&b.0)) {
+            let (name, vertex) = (&plane.name, model.describe_vertex(vertex));
+            say(format_args!("above '{name}'         {gap:.4e} m: {vertex}"));
+        }
+    }
+}
+
+type Gap = (f64, Vec<u32>, Vec<u32>);
+
+/// The closest pair of primitives that may collide. Looks farther and farther away, from `reach` on.
+fn smallest_gap(mesh: &CollisionMesh, x: &[Vec3], reach: f64, length: f64) -> Option<Gap> {
+    let (lo, hi) = x.iter().fold((x[0], x[0]), |(lo, hi), p| (lo.inf(p), hi.sup(p)));
+    let widest = (hi - lo).norm().max(length);
+    let mut reach = reach.min(widest);
+    loop {
+        // the broad phase finds every pair within `reach`, so a smaller gap is the smallest one
+        let closest = pairs(mesh, x, reach).min_by(|a, b| a.0.total_cmp(&b.0));
+        match closest {
+            Some(gap) if gap.0 <= reach || reach >= widest => return Some(gap),
+            None if reach >= widest => return None,
+            _ => reach = (2.0 * reach).min(widest),
+        }
+    }
+}
+
+/// Pairs of primitives within a distance `reach`, and some more, with their distances.
+fn pairs(mesh: &CollisionMesh, x: &[Vec3], reach: f64) -> impl Iterator<Item = Gap> {
+    let found = candidates(mesh, x, 0.5 * reach);
+    let p = |v: u32| &x[v as usize];
+    let mut gaps: Vec<Gap> = Vec::new();
+    for [e, f] in found.edge_edge {
+        let (a, b) = (mesh.edges[e as usize], mesh.edges[f as usize]);
+        let d2 = edge_edge::edge_edge_d2(p(a[0]), p(a[1]), p(b[0]), p(b[1]));
+        gaps.push((d2.sqrt(), a.to_vec(), b.to_vec()));
+    }
+    for [f, v] in found.face_vertex {
+        let t = mesh.faces[f as usize];
+        let d2 = point_triangle::point_triangle_d2(p(v), p(t[0]), p(t[1]), p(t[2]));
+        gaps.push((d2.sqrt(), t.to_vec(), vec![v]));
+    }
+    for [e, v] in found.edge_vertex {
+        let a = mesh.edges[e as usize];
+        gaps.push((point_edge::point_edge_d2(p(v), p(a[0]), p(a[1])).sqrt(), a.to_vec(), vec![v]));
+    }
+    for [v, w] in found.vertex_vertex {
+        gaps.push((point_point::point_point_d2(p(v), p(w)).sqrt(), vec![v], vec![w]));
+    }
+    gaps.into_iter()
+}
+
+/// Estimate of the peak memory of a run, bytes.
+///
+/// Cholesky factors of volume meshes in nested-dissection order hold about 5·n^1.44 numbers for n
+/// degrees of freedom, at 10 bytes each with their indices (fitted to 10⁴ to 1.5·10⁵ degrees of
+/// freedom); elements, surface and matrix add about 2 kB per tetrahedron.
+fn memory(definition: &Definition) -> f64 {
+    let mut factor = 0.0;
+    let mut tetrahedra = 0usize;
+    let mut vertices = 0usize;
+    for body in &definition.bodies {
+        vertices += body.rest.len();
+        if let BodyKind::Volume { tets, .. } = &body.kind {
+            tetrahedra += tets.len();
+            factor += 50.0 * (3.0 * body.rest.len() as f64).powf(1.442);
+        }
+    }
+    if definition.settings.solver.linear == LinearSolver::ConjugateGradient {
+        factor = 0.0;
+    }
+    2e7 + factor + 2e3 * tetrahedra as f64 + 500.0 * vertices as f64
+}

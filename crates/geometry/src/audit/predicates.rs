@@ -1,0 +1,121 @@
+//! Exact tests of segments, triangles and tetrahedra.
+//!
+//! All decisions are signs of determinants by adaptive exact arithmetic [Shewchuk 1997] (crate
+//! `robust`), so they are right for all coordinates whose products neither over- nor underflow
+//! (magnitudes between about 1e-70 and 1e70, or 0). Sets are closed: touching counts.
+
+use robust::{Coord, Coord3D, orient2d, orient3d};
+use standoff_linalg::Vec3;
+use std::cmp::Ordering;
+
+/// Sign of the volume of (a, b, c, d): `Greater` where (b−a)·((c−a)×(d−a)) > 0, `Equal` where the
+/// four points are coplanar. Exact.
+pub fn tet_orientation(a: &Vec3, b: &Vec3, c: &Vec3, d: &Vec3) -> Ordering {
+    // the predicate is positive where d lies on the clockwise side of (a, b, c)
+    sign(-orient3d(coord3(a), coord3(b), coord3(c), coord3(d)))
+}
+
+/// Whether the closed segment (e0, e1) and the closed triangle (t0, t1, t2) have a point in common.
+/// Exact; segments and triangles without extent are points and segments.
+pub fn edge_triangle_intersects(e0: &Vec3, e1: &Vec3, t0: &Vec3, t1: &Vec3, t2: &Vec3) -> bool {
+    let side0 = tet_orientation(t0, t1, t2, e0);
+    let side1 = tet_orientation(t0, t1, t2, e1);
+    if side0 == side1 && side0 != Ordering::Equal {
+        return false;
+    }
+    if side0 == Ordering::Equal && side1 == Ordering::Equal {
+        return coplanar_intersects(e0, e1, t0, t1, t2);
+    }
+    // the line crosses the plane in one point of the segment: is it inside all three edges?
+    let around = [
+        tet_orientation(e0, e1, t0, t1),
+        tet_orientation(e0, e1, t1, t2),
+        tet_orientation(e0, e1, t2, t0),
+    ];
+    !(around.contains(&Ordering::Less) && around.contains(&Ordering::Greater))
+}
+
+/// Whether the closed segments (a, b) and (c, d) have a point in common. Exact.
+pub fn segments_intersect(a: &Vec3, b: &Vec3, c: &Vec3, d: &Vec3) -> bool {
+    if tet_orientation(a, b, c, d) != Ordering::Equal {
+        return false;
+    }
+    // a projection in which some triple is a proper triangle is one-to-one on the common plane
+    for axis in 0..3 {
+        let [p, q, r, s] = [a, b, c, d].map(|v| project(v, axis));
+        let triples = [turn(p, q, r), turn(p, q, s), turn(p, r, s), turn(q, r, s)];
+        if triples.iter().any(|&t| t != Ordering::Equal) {
+            return segments_intersect_2d(p, q, r, s);
+        }
+    }
+    // all on one line, along which lexicographic order is monotone
+    let (a, b) = ordered(a, b);
+    let (c, d) = ordered(c, d);
+    lexicographic(a, d) != Ordering::Greater && lexicographic(c, b) != Ordering::Greater
+}
+
+/// The test of a segment in the triangle's plane, or of any segment and a triangle without area.
+fn coplanar_intersects(e0: &Vec3, e1: &Vec3, t0: &Vec3, t1: &Vec3, t2: &Vec3) -> bool {
+    for axis in 0..3 {
+        let [p, q, r] = [t0, t1, t2].map(|v| project(v, axis));
+        let area = turn(p, q, r);
+        if area == Ordering::Equal {
+            continue;
+        }
+        let [a, b] = [e0, e1].map(|v| project(v, axis));
+        // an end inside, or the segment crosses the outline
+        let outside = area.reverse();
+        let inside =
+            turn(p, q, a) != outside && turn(q, r, a) != outside && turn(r, p, a) != outside;
+        return inside
+            || segments_intersect_2d(a, b, p, q)
+            || segments_intersect_2d(a, b, q, r)
+            || segments_intersect_2d(a, b, r, p);
+    }
+    // without area, the triangle is the union of its edges
+    segments_intersect(e0, e1, t0, t1)
+        || segments_intersect(e0, e1, t1, t2)
+        || segments_intersect(e0, e1, t2, t0)
+}
+
+/// Closed segments (a, b), (c, d) of the plane; points are allowed.
+///
+/// Each segment touches the other's line and their boxes overlap: for collinear segments the boxes
+/// decide, for a point the line and the box together say that it lies on the segment.
+fn segments_intersect_2d(a: Coord<f64>, b: Coord<f64>, c: Coord<f64>, d: Coord<f64>) -> bool {
+    let overlap = |a: f64, b: f64, c: f64, d: f64| a.min(b) <= c.max(d) && c.min(d) <= a.max(b);
+    let straddles = |s: Ordering, t: Ordering| s != t || s == Ordering::Equal;
+    overlap(a.x, b.x, c.x, d.x)
+        && overlap(a.y, b.y, c.y, d.y)
+        && straddles(turn(a, b, c), turn(a, b, d))
+        && straddles(turn(c, d, a), turn(c, d, b))
+}
+
+/// `Greater` where a, b, c turn left.
+fn turn(a: Coord<f64>, b: Coord<f64>, c: Coord<f64>) -> Ordering {
+    sign(orient2d(a, b, c))
+}
+
+fn coord3(v: &Vec3) -> Coord3D<f64> {
+    Coord3D { x: v.x, y: v.y, z: v.z }
+}
+
+/// Drops coordinate `axis`.
+fn project(v: &Vec3, axis: usize) -> Coord<f64> {
+    Coord { x: v[(axis + 1) % 3], y: v[(axis + 2) % 3] }
+}
+
+fn sign(value: f64) -> Ordering {
+    value.partial_cmp(&0.0).unwrap_or(Ordering::Equal)
+}
+
+fn lexicographic(a: &Vec3, b: &Vec3) -> Ordering {
+    (0..3)
+        .map(|k| a[k].partial_cmp(&b[k]).unwrap_or(Ordering::Equal))
+        .find(|o| o.is_ne())
+        .unwrap_or(Ordering::Equal)
+}
+
+fn ordered<'a>(a: &'a Vec3, b: &'a Vec3) -> (&'a Vec3, &'a Vec3) {
+    if lexicographic(a, b) == Ordering::Greater { (b, a) } else { (a, b) }
+}

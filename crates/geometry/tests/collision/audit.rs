@@ -1,0 +1,342 @@
+//! The audit against exact rational twins and the oracle.
+
+use crate::common::{Random, mesh_of, soup, two_spheres, vectors};
+use standoff_geometry::CollisionMesh;
+use standoff_geometry::audit::{
+    ClosePair, Pair, audit_half_space, audit_intersections, audit_inversions, closer_than,
+    edge_triangle_intersects, non_finite, segments_intersect, separation, tet_orientation,
+};
+use standoff_linalg::Vec3;
+use standoff_testkit::shared_json;
+use std::cmp::Ordering;
+
+type Point = [i128; 3];
+
+fn real(p: &Point) -> Vec3 {
+    Vec3::new(p[0] as f64, p[1] as f64, p[2] as f64)
+}
+
+/// Whether the convex hulls of `a` and `b` have a point in common: is there a convex combination
+/// of each with the same value? Decided by Fourier–Motzkin elimination over the integers, which
+/// knows no geometry.
+fn hulls_meet(a: &[Point], b: &[Point]) -> bool {
+    // unknowns: weights of all but the first point of each set; rows c·w ≤ c_last
+    let n = a.len() - 1 + b.len() - 1;
+    let mut rows: Vec<Vec<i128>> = Vec::new();
+    for k in 0..3 {
+        // a₀ + Σ wᵢ (aᵢ − a₀) = b₀ + Σ wⱼ (bⱼ − b₀)
+        let mut row: Vec<i128> = a[1..].iter().map(|p| p[k] - a[0][k]).collect();
+        row.extend(b[1..].iter().map(|p| b[0][k] - p[k]));
+        row.push(b[0][k] - a[0][k]);
+        rows.push(row.iter().map(|v| -v).collect());
+        rows.push(row);
+    }
+    for i in 0..n {
+        let mut row = vec![0; n + 1];
+        row[i] = -1;
+        rows.push(row);
+    }
+    for (first, count) in [(0, a.len() - 1), (a.len() - 1, b.len() - 1)] {
+        let mut row = vec![0; n + 1];
+        row[first..first + count].fill(1);
+        row[n] = 1;
+        rows.push(row);
+    }
+    for i in 0..n {
+        let (with, mut without): (Vec<_>, Vec<_>) = rows.into_iter().partition(|r| r[i] != 0);
+        for p in with.iter().filter(|r| r[i] > 0) {
+            for q in with.iter().filter(|r| r[i] < 0) {
+                let mut row: Vec<i128> = (0..=n).map(|k| p[k] * -q[i] + q[k] * p[i]).collect();
+                let g = row.iter().fold(0, |g, &v| gcd(g, v.abs()));
+                if g > 1 {
+                    row.iter_mut().for_each(|v| *v /= g);
+                }
+                without.push(row);
+            }
+        }
+        without.sort();
+        without.dedup();
+        rows = without;
+    }
+    rows.iter().all(|r| r[n] >= 0)
+}
+
+fn gcd(a: i128, b: i128) -> i128 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+fn determinant(p: &[Point; 4]) -> i128 {
+    let e: [Point; 3] = std::array::from_fn(|i| std::array::from_fn(|k| p[i + 1][k] - p[0][k]));
+    let c = |i: usize, j: usize| e[1][i] * e[2][j] - e[1][j] * e[2][i];
+    e[0][0] * c(1, 2) + e[0][1] * c(2, 0) + e[0][2] * c(0, 1)
+}
+
+/// A random point of a small grid, sometimes a previous point or one on its line.
+fn grid_point(r: &mut Random, size: u64, others: &[Point]) -> Point {
+    let n = others.len() as u64;
+    match r.below(6) {
+        0 if n > 0 => others[r.below(n) as usize],
+        1 if n > 1 => {
+            let (a, b) = (others[r.below(n) as usize], others[r.below(n) as usize]);
+            let s = r.below(5) as i128 - 2;
+            std::array::from_fn(|k| a[k] + s * (b[k] - a[k]))
+        }
+        _ => std::array::from_fn(|_| r.below(size) as i128),
+    }
+}
+
+fn grid_points<const N: usize>(r: &mut Random, size: u64) -> [Point; N] {
+    let mut p = Vec::with_capacity(N);
+    for _ in 0..N {
+        p.push(grid_point(r, size, &p));
+    }
+    std::array::from_fn(|i| p[(i + r.0 as usize) % N])
+}
+
+#[test]
+fn edge_and_triangle_as_by_linear_programming() {
+    let mut r = Random(11);
+    let mut counts = [0; 4];
+    for k in 0..30_000 {
+        let p: [Point; 5] = grid_points(&mut r, 2 + k % 5);
+        let x = p.map(|q| real(&q));
+        let expected = hulls_meet(&p[..2], &p[2..]);
+        let flat = determinant(&[p[2], p[3], p[4], p[0]]) == 0;
+        counts[2 * usize::from(flat) + usize::from(expected)] += 1;
+        let all_orders = [
+            edge_triangle_intersects(&x[0], &x[1], &x[2], &x[3], &x[4]),
+            edge_triangle_intersects(&x[1], &x[0], &x[4], &x[3], &x[2]),
+            edge_triangle_intersects(&x[0], &x[1], &x[3], &x[4], &x[2]),
+        ];
+        assert_eq!(all_orders, [expected; 3], "{p:?}");
+    }
+    assert!(counts.iter().all(|&c| c > 2000), "all situations occur: {counts:?}");
+}
+
+#[test]
+fn segments_as_by_linear_programming() {
+    let mut r = Random(12);
+    let mut hits = 0;
+    for k in 0..30_000 {
+        let p: [Point; 4] = grid_points(&mut r, 2 + k % 4);
+        let x = p.map(|q| real(&q));
+        let expected = hulls_meet(&p[..2], &p[2..]);
+        hits += usize::from(expected);
+        assert_eq!(segments_intersect(&x[0], &x[1], &x[2], &x[3]), expected, "{p:?}");
+        assert_eq!(segments_intersect(&x[3], &x[2], &x[0], &x[1]), expected, "{p:?}");
+    }
+    assert!(hits > 3000 && hits < 27_000, "{hits}");
+}
+
+#[test]
+fn orientation_of_thin_tetrahedra() {
+    // large grid and nearly coplanar points: the plain determinant in f64 would be wrong
+    let mut r = Random(13);
+    let mut flat = 0;
+    for _ in 0..20_000 {
+        let mut p: [Point; 4] =
+            std::array::from_fn(|_| std::array::from_fn(|_| r.below(1 << 40) as i128));
+        let (s, t) = (r.below(3) as i128, r.below(3) as i128);
+        p[3] = std::array::from_fn(|k| p[0][k] + s * (p[1][k] - p[0][k]) + t * (p[2][k] - p[0][k]));
+        if r.below(3) > 0 {
+            p[3][r.below(3) as usize] += r.below(3) as i128 - 1;
+        }
+        let expected = determinant(&p).cmp(&0);
+        flat += usize::from(expected == Ordering::Equal);
+        let x = p.map(|q| real(&q) * 2_f64.powi(-40));
+        assert_eq!(tet_orientation(&x[0], &x[1], &x[2], &x[3]), expected);
+        let tets = [[0, 1, 2, 3], [1, 0, 2, 3]];
+        let bad = audit_inversions(&tets, &x);
+        assert_eq!(bad.contains(&0), expected != Ordering::Greater);
+        assert_eq!(bad.contains(&1), expected != Ordering::Less);
+    }
+    assert!(flat > 5000);
+}
+
+/// Twin of `audit_intersections`: all pairs, by linear programming.
+fn all_intersections(mesh: &CollisionMesh, p: &[Point]) -> Vec<Pair> {
+    let at = |v: &[u32]| v.iter().map(|&v| p[v as usize]).collect::<Vec<_>>();
+    let meet = |a: &[u32], b: &[u32]| mesh.may_collide(a, b) && hulls_meet(&at(a), &at(b));
+    let mut out = Vec::new();
+    for (i, e) in mesh.edges.iter().enumerate() {
+        for (j, f) in mesh.faces.iter().enumerate() {
+            if meet(e, f) {
+                out.push(Pair::EdgeFace { edge: i as u32, face: j as u32 });
+            }
+        }
+    }
+    for &i in &mesh.codim_edges {
+        for &j in mesh.codim_edges.iter().filter(|&&j| j > i) {
+            if meet(&mesh.edges[i as usize], &mesh.edges[j as usize]) {
+                out.push(Pair::EdgeEdge { edges: [i, j] });
+            }
+        }
+    }
+    for &vertex in &mesh.codim_vertices {
+        for (j, f) in mesh.faces.iter().enumerate() {
+            if meet(&[vertex], f) {
+                out.push(Pair::FaceVertex { face: j as u32, vertex });
+            }
+        }
+        for &edge in &mesh.codim_edges {
+            if meet(&[vertex], &mesh.edges[edge as usize]) {
+                out.push(Pair::EdgeVertex { edge, vertex });
+            }
+        }
+        for &w in mesh.codim_vertices.iter().filter(|&&w| w > vertex) {
+            if meet(&[vertex], &[w]) {
+                out.push(Pair::VertexVertex { vertices: [vertex, w] });
+            }
+        }
+    }
+    out.sort();
+    out
+}
+
+#[test]
+fn soups_of_all_kinds_against_all_pairs() {
+    let mut r = Random(14);
+    let mut kinds = [0; 5];
+    for round in 0..12 {
+        let mut mesh = soup(&mut r, 120, 0.1);
+        let size = 3 + round % 5;
+        let p: Vec<Point> = (0..mesh.rest.len()).map(|_| grid_point(&mut r, size, &[])).collect();
+        let x: Vec<Vec3> = p.iter().map(real).collect();
+        if round % 3 == 1 {
+            mesh.mobile = (0..x.len()).map(|v| v % 7 == 0).collect();
+        }
+        let mut found = audit_intersections(&mesh, &x);
+        found.sort();
+        assert_eq!(found, all_intersections(&mesh, &p));
+        for pair in found {
+            let kind = match pair {
+                Pair::EdgeFace { .. } => 0,
+                Pair::EdgeEdge { .. } => 1,
+                Pair::FaceVertex { .. } => 2,
+                Pair::EdgeVertex { .. } => 3,
+                Pair::VertexVertex { .. } => 4,
+            };
+            kinds[kind] += 1;
+        }
+    }
+    assert!(kinds.iter().all(|&n| n > 10), "all kinds occur: {kinds:?}");
+}
+
+#[test]
+fn spheres_apart_and_overlapping() {
+    let apart = two_spheres(5, 1e-3);
+    assert_eq!(audit_intersections(&apart, &apart.rest), []);
+    let overlapping = two_spheres(5, -1e-3);
+    assert!(!audit_intersections(&overlapping, &overlapping.rest).is_empty());
+    // touching in one vertex counts
+    let x = [[0., 0., 0.], [3., 0., 0.], [0., 3., 0.], [1., 1., 0.], [1., 1., 2.], [2., 1., 2.]];
+    let x: Vec<Vec3> = x.iter().map(|p| Vec3::from_column_slice(p)).collect();
+    let touching = CollisionMesh::new(x.clone(), vec![[0, 1, 2], [3, 4, 5]], &[], &[]);
+    assert_eq!(audit_intersections(&touching, &x).len(), 2);
+}
+
+#[test]
+fn extended_distances_of_points_on_a_grid() {
+    // squared distances of integers have simple exact values: compare with f64 formulas loosely and
+    // with the support of the difference set exactly
+    let mut r = Random(15);
+    for k in 0..5000 {
+        let p: [Point; 4] = grid_points(&mut r, 2 + k % 6);
+        let v = p.map(|q| separation::extended(&real(&q)));
+        let ee = separation::edge_edge(&v[0], &v[1], &v[2], &v[3]).value();
+        let pt = separation::point_triangle(&v[0], &[v[1], v[2], v[3]]).value();
+        assert_eq!(ee == 0.0, hulls_meet(&p[..2], &p[2..]), "{p:?}");
+        assert_eq!(pt == 0.0, hulls_meet(&p[..1], &p[1..]), "{p:?}");
+        // minimum over a fine sampling of the parameters bounds it from above, closely
+        let x = p.map(|q| real(&q));
+        let (mut ee_s, mut pt_s) = (f64::INFINITY, f64::INFINITY);
+        for i in 0..=24 {
+            for j in 0..=24 {
+                let (s, t) = (i as f64 / 24.0, j as f64 / 24.0);
+                let d = x[0].lerp(&x[1], s) - x[2].lerp(&x[3], t);
+                ee_s = ee_s.min(d.norm());
+                if i + j <= 24 {
+                    let q = x[1] + (x[2] - x[1]) * s + (x[3] - x[1]) * t;
+                    pt_s = pt_s.min((x[0] - q).norm());
+                }
+            }
+        }
+        let size = x.iter().map(|q| (q - x[0]).norm()).fold(0.0, f64::max);
+        for (exact, sampled) in [(ee.sqrt(), ee_s), (pt.sqrt(), pt_s)] {
+            assert!(exact <= sampled + 1e-12, "{exact} {sampled} {p:?}");
+            assert!(sampled <= exact + size / 12.0, "{exact} {sampled} {p:?}");
+        }
+    }
+}
+
+#[test]
+fn closer_than_is_strict_and_sees_thickness() {
+    let x = vec![Vec3::zeros(), Vec3::new(1.5, 0.0, 0.0), Vec3::new(0.0, 4.0, 0.0)];
+    let mut mesh = CollisionMesh::new(x.clone(), vec![], &[], &[0, 1, 2]);
+    assert_eq!(closer_than(&mesh, &x, 1.5), []);
+    let one = ClosePair {
+        pair: Pair::VertexVertex { vertices: [0, 1] },
+        distance: 1.5,
+        required: 1.5_f64.next_up(),
+    };
+    assert_eq!(closer_than(&mesh, &x, 1.5_f64.next_up()), [one]);
+    mesh.half_thickness = vec![0.5, 1.125, 2.0];
+    assert_eq!(closer_than(&mesh, &x, 0.0).len(), 1);
+    assert_eq!(closer_than(&mesh, &x, -0.125), []);
+    assert_eq!(closer_than(&mesh, &x, 1.6).len(), 3);
+    let wire = CollisionMesh::new(x.clone(), vec![], &[[0, 2]], &[1]);
+    assert_eq!(closer_than(&wire, &x, 1.6)[0].pair, Pair::EdgeVertex { edge: 0, vertex: 1 });
+}
+
+#[test]
+fn half_spaces_are_exact() {
+    let n = Vec3::new(0.1, 0.2, 0.3);
+    let o = Vec3::new(1e8, 1.0, -1.0);
+    // on the plane by construction, then one bit off
+    let on = o;
+    let above = Vec3::new(o.x, o.y, o.z.next_up());
+    let below = Vec3::new(o.x.next_down(), o.y, o.z);
+    assert_eq!(audit_half_space(&[on, above, below], &[0, 1, 2], &o, &n, 0.0), [0, 2]);
+    // n·(x − o) with cancellation: 0.1·2 + 0.2·(−1) is not 0 in exact arithmetic or just so
+    let x = o + Vec3::new(2.0, -1.0, 0.0);
+    let exact = (0.1 * 2.0_f64 - 0.2).partial_cmp(&0.0).unwrap();
+    let bad = audit_half_space(&[x], &[0], &o, &n, 0.0);
+    assert_eq!(bad.is_empty(), exact == Ordering::Greater);
+    let z = Vec3::z();
+    let x = [Vec3::new(5.0, 5.0, 0.5)];
+    assert_eq!(audit_half_space(&x, &[0], &Vec3::zeros(), &z, 0.5), [0]);
+    assert_eq!(audit_half_space(&x, &[0], &Vec3::zeros(), &z, 0.5_f64.next_down()).len(), 0);
+    assert_eq!(non_finite(&[x[0], Vec3::new(0.0, f64::NAN, 0.0)]), [1]);
+}
+
+#[test]
+fn intersections_of_the_oracle() {
+    let Some(json) = shared_json("oracle/intersections.json") else { return };
+    let mut differ = Vec::new();
+    for (i, s) in json["single"].as_array().unwrap().iter().enumerate() {
+        let (e, t) = (vectors(&s["e"]), vectors(&s["t"]));
+        let ours = edge_triangle_intersects(&e[0], &e[1], &t[0], &t[1], &t[2]);
+        if ours != s["intersects"].as_bool().unwrap() {
+            // decided in floating point there: only ends within rounding of the triangle may differ
+            let t = [0, 1, 2].map(|k| separation::extended(&t[k]));
+            let d2 = |p| separation::point_triangle(&separation::extended(p), &t).value();
+            if d2(&e[0]).min(d2(&e[1])).sqrt() > 1e-15 {
+                differ.push(format!("single {i}: {ours}"));
+            }
+        }
+    }
+    for case in json["cases"].as_array().unwrap() {
+        let x = vectors(&case["vertices"]);
+        let edges = crate::common::indices::<2>(&case["edges"]);
+        let mesh = mesh_of(x.clone(), &edges, crate::common::indices(&case["faces"]));
+        let found = audit_intersections(&mesh, &x);
+        let crossing = found.iter().any(|p| matches!(p, Pair::EdgeFace { .. }));
+        let tag = case["tag"].as_str().unwrap();
+        if crossing != case["has_intersections"].as_bool().unwrap() {
+            differ.push(format!("{tag}: {crossing}"));
+        }
+    }
+    // touching is decided in floating point there, exactly here
+    differ.retain(|d| !d.contains("gap 0") && !d.contains("1e-15"));
+    assert_eq!(differ, Vec::<String>::new());
+}

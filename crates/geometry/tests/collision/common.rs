@@ -1,0 +1,139 @@
+//! Random numbers, small scenes and the oracle's scenes.
+
+use standoff_geometry::CollisionMesh;
+use standoff_linalg::Vec3;
+use standoff_testkit::{numbers, shared_json};
+
+/// SplitMix64.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub fn below(&mut self, n: u64) -> u64 {
+        self.bits() % n
+    }
+
+    /// Uniform in [−1, 1).
+    pub fn signed(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+    }
+
+    /// 10 to a uniform power in [low, high).
+    pub fn power(&mut self, low: f64, high: f64) -> f64 {
+        10_f64.powf(low + (high - low) * 0.5 * (self.signed() + 1.0))
+    }
+
+    pub fn vec(&mut self) -> Vec3 {
+        Vec3::new(self.signed(), self.signed(), self.signed())
+    }
+}
+
+/// A scene of the oracle.
+pub struct Scene {
+    pub name: String,
+    pub mesh: CollisionMesh,
+    /// The oracle's edges, by ascending ends.
+    pub edges: Vec<[u32; 2]>,
+    pub x0: Vec<Vec3>,
+    pub x1: Vec<Vec3>,
+}
+
+pub fn vectors(value: &serde_json::Value) -> Vec<Vec3> {
+    numbers(value).chunks_exact(3).map(Vec3::from_column_slice).collect()
+}
+
+pub fn indices<const N: usize>(value: &serde_json::Value) -> Vec<[u32; N]> {
+    let flat = numbers(value);
+    flat.chunks_exact(N).map(|c| std::array::from_fn(|k| c[k] as u32)).collect()
+}
+
+/// Collision mesh of faces and edges; vertices of neither are points.
+pub fn mesh_of(rest: Vec<Vec3>, edges: &[[u32; 2]], faces: Vec<[u32; 3]>) -> CollisionMesh {
+    let points: Vec<u32> = (0..rest.len() as u32).collect();
+    CollisionMesh::new(rest, faces, edges, &points)
+}
+
+pub fn scenes() -> Option<Vec<Scene>> {
+    let json = shared_json("oracle/scenes.json")?;
+    let read = |s: &serde_json::Value| {
+        let edges = indices::<2>(&s["edges"]).into_iter().map(|e| [e[0].min(e[1]), e[0].max(e[1])]);
+        let edges: Vec<_> = edges.collect();
+        Scene {
+            name: s["name"].as_str().unwrap().into(),
+            mesh: mesh_of(vectors(&s["rest"]), &edges, indices(&s["faces"])),
+            edges,
+            x0: vectors(&s["vertices"]),
+            x1: vectors(&s["vertices_t1"]),
+        }
+    };
+    Some(json["scenes"].as_array().unwrap().iter().map(read).collect())
+}
+
+/// A soup of triangles, wires and points in a box of size 2, strewn with the given feature size.
+pub fn soup(r: &mut Random, n: usize, size: f64) -> CollisionMesh {
+    let (mut x, mut faces, mut wires, mut points) = (vec![], vec![], vec![], vec![]);
+    for k in 0..n {
+        let (centre, first) = (r.vec(), x.len() as u32);
+        let count = [3, 4, 3, 2, 3, 1][k % 6];
+        for _ in 0..count {
+            x.push(centre + r.vec() * size);
+        }
+        match (k % 6, count) {
+            (1, _) => faces.extend([[first, first + 1, first + 2], [first, first + 2, first + 3]]),
+            (4, _) => wires.extend([[first, first + 1], [first + 1, first + 2]]),
+            (_, 3) => faces.push([first, first + 1, first + 2]),
+            (_, 2) => wires.push([first, first + 1]),
+            _ => points.push(first),
+        }
+    }
+    CollisionMesh::new(x, faces, &wires, &points)
+}
+
+/// A sphere of 2·4^n·… triangles: an octahedron, each face split n times into four.
+pub fn sphere(splits: usize, centre: Vec3, radius: f64) -> (Vec<Vec3>, Vec<[u32; 3]>) {
+    let mut x = vec![Vec3::x(), -Vec3::x(), Vec3::y(), -Vec3::y(), Vec3::z(), -Vec3::z()];
+    let mut faces: Vec<[u32; 3]> = vec![
+        [0, 2, 4],
+        [2, 1, 4],
+        [1, 3, 4],
+        [3, 0, 4],
+        [2, 0, 5],
+        [1, 2, 5],
+        [3, 1, 5],
+        [0, 3, 5],
+    ];
+    for _ in 0..splits {
+        let mut middle = std::collections::BTreeMap::new();
+        let mut next = Vec::with_capacity(faces.len() * 4);
+        for f in &faces {
+            let m: [u32; 3] = std::array::from_fn(|k| {
+                let (a, b) = (f[k], f[(k + 1) % 3]);
+                *middle.entry((a.min(b), a.max(b))).or_insert_with(|| {
+                    let v = (x[a as usize] + x[b as usize]).normalize();
+                    x.push(v);
+                    x.len() as u32 - 1
+                })
+            });
+            next.extend([[f[0], m[0], m[2]], [m[0], f[1], m[1]], [m[2], m[1], f[2]], m]);
+        }
+        faces = next;
+    }
+    (x.into_iter().map(|v| centre + v * radius).collect(), faces)
+}
+
+/// Two spheres of radius 1, `gap` apart along z.
+pub fn two_spheres(splits: usize, gap: f64) -> CollisionMesh {
+    let (mut x, mut faces) = sphere(splits, Vec3::zeros(), 1.0);
+    let (y, more) = sphere(splits, Vec3::new(0.01, 0.02, 2.0 + gap), 1.0);
+    let n = x.len() as u32;
+    x.extend(y);
+    faces.extend(more.iter().map(|f| f.map(|v| v + n)));
+    CollisionMesh::new(x, faces, &[], &[])
+}

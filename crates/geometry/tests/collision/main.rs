@@ -1,0 +1,7 @@
+//! Collision detection against slow twins, exact arithmetic and the oracle.
+
+mod audit;
+mod broad_phase;
+mod ccd;
+mod ccd_benchmark;
+mod common;

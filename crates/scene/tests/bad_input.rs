@@ -1,0 +1,47 @@
+//! Every kind of bad input gives a message that says where it stands and what to do.
+
+#[path = "common/bad_input.rs"]
+mod table;
+
+use standoff_scene::Scene;
+use std::path::Path;
+
+#[test]
+fn messages() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, content) in table::FILES {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+    }
+    assert!(table::ROWS.len() >= 30);
+    let mut faults = String::new();
+    for row in table::ROWS {
+        let set: Vec<String> = row.set.iter().map(|s| (*s).to_owned()).collect();
+        match Scene::parse(row.scene, Path::new("scene.toml"), folder.path(), &set) {
+            Ok(_) => faults.push_str(&format!("{}: accepted\n", row.name)),
+            Err(error) => {
+                let message = error.to_string();
+                for part in row.says.iter().filter(|part| !message.contains(**part)) {
+                    let name = row.name;
+                    faults.push_str(&format!("{name}: lacks `{part}`\n    {message}\n"));
+                }
+                if !message.starts_with(row.says[0]) {
+                    faults.push_str(&format!("{}: does not begin with its place\n", row.name));
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "\n{faults}");
+}
+
+#[test]
+fn missing_scene_file_suggests_a_name() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("two-cubes.toml"), "").unwrap();
+    let error = Scene::load(&folder.path().join("two-cube.toml"), &[]).unwrap_err().to_string();
+    assert!(error.contains("no such file") && error.contains("'two-cubes.toml'"), "{error}");
+    std::fs::write(folder.path().join("binary.toml"), [0xff, 0xfe, 0x00]).unwrap();
+    let error = Scene::load(&folder.path().join("binary.toml"), &[]).unwrap_err().to_string();
+    assert!(error.contains("UTF-8"), "{error}");
+}

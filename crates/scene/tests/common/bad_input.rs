@@ -1,0 +1,518 @@
+//! The table of bad input: what is written, and what the message must say.
+//!
+//! `crates/scene/tests/bad_input.rs` checks the messages, `crates/cli/tests/bad_input.rs` that the
+//! command says the same, exits with 2 and leaves nothing behind.
+
+/// One kind of bad input.
+pub struct Row {
+    /// Name of the kind.
+    pub name: &'static str,
+    /// Text of `scene.toml`.
+    pub scene: &'static str,
+    /// `--set` options.
+    pub set: &'static [&'static str],
+    /// What the message must contain, the place first.
+    pub says: &'static [&'static str],
+}
+
+/// Files beside the scene.
+pub const FILES: &[(&str, &str)] = &[
+    ("cube.obj", "v 0 0 0\nv 1 0 0\nv 1 0 1\nv 0 1 0\nf 1 2 3\nf 1 2 4\n"),
+    (
+        "tet.msh",
+        "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n\
+         $EndNodes\n$Elements\n1\n1 4 2 0 1 1 2 3 4\n$EndElements\n",
+    ),
+    (
+        "inverted.msh",
+        "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n5\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n\
+         5 1 1 1\n$EndNodes\n$Elements\n2\n1 4 2 0 1 1 2 3 4\n2 4 2 0 1 2 3 4 1\n$EndElements\n",
+    ),
+    (
+        "flat.msh",
+        "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 1 1 0\n\
+         $EndNodes\n$Elements\n1\n1 4 2 0 1 1 2 3 4\n$EndElements\n",
+    ),
+    ("cut.msh", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 zero 1 0\n"),
+    ("notes.txt", "not a mesh\n"),
+    ("motion/0.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"),
+];
+
+macro_rules! row {
+    ($name:literal, $scene:expr, [$($says:literal),*]) => {
+        row!($name, $scene, set [], [$($says),*])
+    };
+    ($name:literal, $scene:expr, set [$($set:literal),*], [$($says:literal),*]) => {
+        Row { name: $name, scene: $scene, set: &[$($set),*], says: &[$($says),*] }
+    };
+}
+
+/// A box named ball; keys of the object may follow.
+macro_rules! ball {
+    ($($rest:literal),*) => {
+        concat!("[[objects]]\nname = \"ball\"\nshape = { kind = \"box\" }\n", $($rest),*)
+    };
+}
+
+/// The table.
+pub const ROWS: &[Row] = &[
+    row!("not TOML", "ground = = 0\n", ["scene.toml:1:10", "not valid TOML"]),
+    row!("unclosed array", "gravity = [0, 1\n[time]\n", ["scene.toml:", "not valid TOML"]),
+    row!(
+        "key twice",
+        "ground = 0\nground = 1\n",
+        ["scene.toml:2:1", "not valid TOML", "duplicate"]
+    ),
+    row!(
+        "unknown key at the top",
+        concat!("grvity = [0, 0, 0]\n", ball!()),
+        [
+            "scene.toml:1:1",
+            "unknown key 'grvity'",
+            "did you mean 'gravity'?",
+            "valid keys: ",
+            "objects"
+        ]
+    ),
+    row!(
+        "unknown key in a section",
+        concat!("[time]\nstpe = 0.01\n", ball!()),
+        ["scene.toml:2:1", "unknown key 'stpe' in time", "did you mean 'step'?"]
+    ),
+    row!(
+        "unknown key in an object",
+        ball!("positon = [0, 0, 0]\n"),
+        ["scene.toml:4:1", "unknown key 'positon' in objects[0]", "translate", "(object 'ball')"]
+    ),
+    row!(
+        "unknown key in a material in place",
+        ball!("material = { younng_modulus = 1e5 }\n"),
+        [
+            "scene.toml:4:14",
+            "unknown key 'younng_modulus' in objects[0].material",
+            "did you mean 'young_modulus'? valid keys: law, young_modulus, poisson_ratio, density, friction_material",
+            "(object 'ball')"
+        ]
+    ),
+    row!(
+        "unknown key in a shape",
+        "[[objects]]\nname = \"b\"\nshape = { kind = \"sphere\", radios = 1.0 }\n",
+        ["scene.toml:3:28", "unknown key 'radios' in objects[0].shape", "did you mean 'radius'?"]
+    ),
+    row!(
+        "text for a boolean",
+        concat!("[contact]\nself_contact = \"no\"\n", ball!()),
+        ["scene.toml:2:16", "contact.self_contact", "expected a boolean, found the string \"no\""]
+    ),
+    row!(
+        "boolean for a number",
+        concat!("[time]\nstep = true\n", ball!()),
+        ["scene.toml:2:8", "time.step", "expected a number, found the boolean true"]
+    ),
+    row!(
+        "number for a table",
+        concat!("time = 0.01\n", ball!()),
+        ["scene.toml:1:8", "time: expected a table"]
+    ),
+    row!(
+        "fraction for a count",
+        "[[objects]]\nshape = { kind = \"sphere\", layers = 2.5 }\n",
+        ["scene.toml:2:37", "objects[0].shape.layers", "a whole number", "found the number 2.5"]
+    ),
+    row!(
+        "vector too short",
+        concat!("gravity = [0, -9.81]\n", ball!()),
+        ["scene.toml:1:11", "gravity: expected an array of 3 values, found an array of 2"]
+    ),
+    row!(
+        "vector too long",
+        ball!("translate = [0, 0, 0, 0]\n"),
+        ["scene.toml:4:13", "objects[0].translate", "an array of 3 values, found an array of 4"]
+    ),
+    row!(
+        "date",
+        concat!("[time]\nstep = 2020-01-01\n", ball!()),
+        ["scene.toml:2:8", "time.step", "expected a number"]
+    ),
+    row!(
+        "unit of another quantity",
+        concat!("[time]\nstep = \"5 kg\"\n", ball!()),
+        ["scene.toml:2:8", "time.step", "\"5 kg\" is a mass; expected a time in s", "\"2.5 s\""]
+    ),
+    row!(
+        "unit of another quantity in a vector",
+        ball!("velocity = [0, \"3 m\", 0]\n"),
+        ["scene.toml:4:16", "objects[0].velocity[1]", "is a length; expected a velocity in m/s"]
+    ),
+    row!(
+        "unknown unit",
+        concat!("[time]\nstep = \"5 msec\"\n", ball!()),
+        ["scene.toml:2:8", "time.step", "unknown unit 'msec'"]
+    ),
+    row!(
+        "quantity without unit",
+        concat!("[time]\nstep = \"5\"\n", ball!()),
+        ["scene.toml:2:8", "time.step", "has no unit", "without quotes"]
+    ),
+    row!(
+        "not a number",
+        ball!("material = { density = nan }\n"),
+        ["scene.toml:4:24", "objects[0].material.density", "NaN is out of range", "finite"]
+    ),
+    row!(
+        "infinite number",
+        concat!("[time]\nstep = inf\n", ball!()),
+        ["scene.toml:2:8", "time.step", "inf is out of range", "finite"]
+    ),
+    row!("empty file", "", ["scene.toml:1:1", "no objects", "[[objects]]"]),
+    row!(
+        "obstacles only",
+        "[[objects]]\nshape = { kind = \"plane\" }\n",
+        ["scene.toml:1:1", "obstacles only", "elastic volume"]
+    ),
+    row!(
+        "neither mesh nor shape",
+        "[[objects]]\nname = \"ball\"\n",
+        ["scene.toml:1:1", "objects[0]", "neither `mesh`", "nor `shape`", "(object 'ball')"]
+    ),
+    row!(
+        "mesh and shape",
+        ball!("mesh = \"tet.msh\"\n"),
+        ["scene.toml:1:1", "objects[0]", "not both", "(object 'ball')"]
+    ),
+    row!(
+        "mesh file missing",
+        "[[objects]]\nname = \"ball\"\nmesh = \"tett.msh\"\n",
+        ["scene.toml:3:8", "objects[0].mesh", "'tett.msh' not found", "did you mean 'tet.msh'?"]
+    ),
+    row!(
+        "mesh of unknown format",
+        "[[objects]]\nname = \"ball\"\nmesh = \"notes.txt\"\n",
+        ["scene.toml:3:8", "objects[0].mesh", "notes.txt", "unknown mesh format", "msh"]
+    ),
+    row!(
+        "mesh that is cut off",
+        "[[objects]]\nname = \"ball\"\nmesh = \"cut.msh\"\n",
+        ["scene.toml:3:8", "objects[0].mesh", "cut.msh", "line 5", "cut off", "(object 'ball')"]
+    ),
+    row!(
+        "mesh with an inverted element",
+        "[[objects]]\nname = \"ball\"\nmesh = \"inverted.msh\"\n",
+        ["scene.toml:3:8", "objects[0].mesh", "tetrahedron 1", "(object 'ball')"]
+    ),
+    row!(
+        "mesh with a flat element",
+        "[[objects]]\nname = \"ball\"\nmesh = \"flat.msh\"\n",
+        ["scene.toml:3:8", "objects[0].mesh", "tetrahedron 0", "degenerate", "(object 'ball')"]
+    ),
+    row!(
+        "volume without tetrahedra",
+        "[[objects]]\nname = \"ball\"\nmesh = \"cube.obj\"\nrole = \"volume\"\n",
+        ["scene.toml:4:8", "objects[0].role", "needs tetrahedra", "Gmsh", "(object 'ball')"]
+    ),
+    row!(
+        "reduced volume",
+        ball!("role = \"volume\"\nas = \"points\"\n"),
+        ["scene.toml:5:6", "objects[0].as", "only an obstacle", "(object 'ball')"]
+    ),
+    row!(
+        "unknown shape",
+        "[[objects]]\nshape = { kind = \"spere\" }\n",
+        ["scene.toml:2:", "objects[0].shape", "'spere'", "did you mean 'sphere'?", "torus"]
+    ),
+    row!(
+        "shape without kind",
+        "[[objects]]\nshape = { radius = 1 }\n",
+        ["scene.toml:2:9", "the key 'kind' is missing in objects[0].shape"]
+    ),
+    row!(
+        "shape of negative size",
+        "[[objects]]\nname = \"ball\"\nshape = { kind = \"sphere\", radius = -1 }\n",
+        ["scene.toml:3:9", "objects[0].shape", "radius is -1 m", "(object 'ball')"]
+    ),
+    row!(
+        "shape with too many elements",
+        "[[objects]]\nname = \"b\"\nshape = { kind = \"box\", cells = [9999, 9999, 9999] }\n",
+        ["scene.toml:3:9", "objects[0].shape", "at most 2e7", "lower its resolution"]
+    ),
+    row!(
+        "unknown material",
+        ball!("material = \"ruber\"\n[materials.rubber]\n[materials.steel]\n"),
+        [
+            "scene.toml:4:12",
+            "objects[0].material",
+            "unknown material 'ruber'",
+            "did you mean 'rubber'?",
+            "steel"
+        ]
+    ),
+    row!(
+        "unknown law",
+        concat!("[materials.m]\nlaw = \"neohookean\"\n", ball!()),
+        [
+            "scene.toml:2:7",
+            "materials.m.law",
+            "'neohookean'",
+            "did you mean 'neo-hookean'?",
+            "st-venant-kirchhoff"
+        ]
+    ),
+    row!(
+        "density not positive",
+        ball!("material = { density = -1000 }\n"),
+        [
+            "scene.toml:4:24",
+            "objects[0].material.density",
+            "-1000 is out of range",
+            "positive",
+            "(object 'ball')"
+        ]
+    ),
+    row!(
+        "modulus not positive",
+        concat!("[materials.m]\nyoung_modulus = 0\n", ball!()),
+        ["scene.toml:2:17", "materials.m.young_modulus", "0 is out of range", "positive"]
+    ),
+    row!(
+        "Poisson's ratio too large",
+        concat!("[materials.m]\npoisson_ratio = 0.5\n", ball!()),
+        ["scene.toml:2:17", "materials.m.poisson_ratio", "0.5 is out of range", "less than 0.5"]
+    ),
+    row!(
+        "object name twice",
+        concat!(ball!(), ball!("translate = [3, 0, 0]\n")),
+        ["scene.toml:5:8", "objects[1].name", "'ball' is used twice"]
+    ),
+    row!(
+        "half-space name twice",
+        concat!("ground = 0\n[[half_spaces]]\nname = \"ground\"\n", ball!()),
+        ["scene.toml:3:8", "half_spaces[0].name", "'ground' is used twice"]
+    ),
+    row!(
+        "normal zero",
+        concat!("[[half_spaces]]\nnormal = [0, 0, 0]\n", ball!()),
+        ["scene.toml:2:10", "half_spaces[0].normal", "must not be zero"]
+    ),
+    row!(
+        "time step zero",
+        concat!("[time]\nstep = 0\n", ball!()),
+        ["scene.toml:2:8", "time.step", "0 is out of range", "positive"]
+    ),
+    row!(
+        "end before the start",
+        concat!("[time]\nend = \"-1 s\"\n", ball!()),
+        ["scene.toml:2:7", "time.end", "-1 is out of range"]
+    ),
+    row!(
+        "contact distance zero",
+        concat!("[contact]\nd_hat = \"0 mm\"\n", ball!()),
+        ["scene.toml:2:9", "contact.d_hat", "0 is out of range", "contact distance"]
+    ),
+    row!(
+        "unknown collision detection",
+        concat!("[contact]\nccd = \"aditive\"\n", ball!()),
+        ["scene.toml:2:7", "contact.ccd", "'aditive'", "did you mean 'additive'?", "inclusion"]
+    ),
+    row!(
+        "negative friction",
+        concat!("[friction]\ncoefficient = -0.1\n", ball!()),
+        ["scene.toml:2:15", "friction.coefficient", "-0.1 is out of range"]
+    ),
+    row!(
+        "friction of an unknown material",
+        concat!(
+            "[materials.rubber]\n[[friction.pairs]]\nmaterials = [\"rubbr\", \"default\"]\n\
+             coefficient = 0.3\n",
+            ball!("material = \"rubber\"\n")
+        ),
+        ["scene.toml:3:14", "friction.pairs[0].materials[0]", "'rubbr'", "did you mean 'rubber'?"]
+    ),
+    row!(
+        "friction without coefficient",
+        concat!("[[friction.pairs]]\nmaterials = [\"default\", \"default\"]\n", ball!()),
+        ["scene.toml:1:1", "the key 'coefficient' is missing in friction.pairs[0]"]
+    ),
+    row!(
+        "no friction update",
+        concat!("[friction]\nlagging = 0\n", ball!()),
+        ["scene.toml:2:11", "friction.lagging", "0 is out of range", "at least one"]
+    ),
+    row!(
+        "unknown friction update",
+        concat!("[friction]\nlagging = \"often\"\n", ball!()),
+        ["scene.toml:2:11", "friction.lagging", "\"converged\""]
+    ),
+    row!(
+        "no iterations",
+        concat!("[solver]\nmax_iterations = 0\n", ball!()),
+        ["scene.toml:2:18", "solver.max_iterations", "0 is out of range", "at least 1"]
+    ),
+    row!(
+        "negative iterations",
+        concat!("[solver]\nmax_iterations = -5\n", ball!()),
+        ["scene.toml:2:18", "solver.max_iterations", "whole number, 0 or more", "-5"]
+    ),
+    row!(
+        "scale zero",
+        ball!("scale = [1, 0, 1]\n"),
+        ["scene.toml:4:9", "objects[0].scale", "0 is out of range", "positive", "(object 'ball')"]
+    ),
+    row!(
+        "rotation of the wrong type",
+        ball!("rotate = 90\n"),
+        ["scene.toml:4:10", "objects[0].rotate", "{ axis, angle }", "found the integer 90"]
+    ),
+    row!(
+        "axis zero",
+        ball!("rotate = { axis = [0, 0, 0], angle = 90 }\n"),
+        ["scene.toml:4:19", "objects[0].rotate.axis", "must not be zero"]
+    ),
+    row!(
+        "no copies",
+        ball!("array = { counts = [1, 0, 1], spacing = [1, 1, 1] }\n"),
+        ["scene.toml:4:24", "objects[0].array.counts[1]", "0 is out of range"]
+    ),
+    row!(
+        "too many copies",
+        ball!("array = { counts = [4294967295, 4294967295, 4294967295], spacing = [1, 1, 1] }\n"),
+        ["scene.toml:4:20", "objects[0].array.counts", "more than 100,000 copies"]
+    ),
+    row!(
+        "moving obstacle by velocity",
+        "[[objects]]\nname = \"wall\"\nshape = { kind = \"plane\" }\nvelocity = [1, 0, 0]\n",
+        ["scene.toml:4:12", "objects[0].velocity", "[[objects.motion]]", "(object 'wall')"]
+    ),
+    row!(
+        "unknown object to ignore",
+        ball!("ignore = [\"bal\"]\n"),
+        ["scene.toml:4:11", "objects[0].ignore[0]", "unknown object 'bal'", "did you mean 'ball'?"]
+    ),
+    row!(
+        "unknown region",
+        ball!(
+            "regions = { left = { sphere = { centre = [0, 0, 0], radius = 9 } } }\n",
+            "[[objects.fixed]]\nvertices = \"lft\"\n"
+        ),
+        [
+            "scene.toml:6:12",
+            "objects[0].fixed[0].vertices",
+            "unknown region 'lft'",
+            "did you mean 'left'?",
+            "all"
+        ]
+    ),
+    row!(
+        "empty selection",
+        ball!("[[objects.fixed]]\nvertices = { box = { min = [5, 5, 5], max = [6, 6, 6] } }\n"),
+        [
+            "scene.toml:5:12",
+            "objects[0].fixed[0].vertices",
+            "selects no vertex of 'ball'",
+            "between (-0.5",
+            "`relative = true`"
+        ]
+    ),
+    row!(
+        "box inside out",
+        ball!("[[objects.fixed]]\nvertices = { box = { min = [1, 0, 0], max = [0, 1, 1] } }\n"),
+        ["scene.toml:5:20", "objects[0].fixed[0].vertices.box", "greater"]
+    ),
+    row!(
+        "region without a form",
+        ball!("[[objects.fixed]]\nvertices = {}\n"),
+        ["scene.toml:5:12", "objects[0].fixed[0].vertices", "`box`", "`sphere`"]
+    ),
+    row!(
+        "radius not positive",
+        ball!("[[objects.fixed]]\nvertices = { sphere = { centre = [0, 0, 0], radius = 0 } }\n"),
+        ["scene.toml:5:", "vertices.sphere.radius", "0 is out of range", "positive"]
+    ),
+    row!(
+        "time range inside out",
+        ball!("[[objects.motion]]\nvelocity = [1, 0, 0]\nstart = 2\nend = 1\n"),
+        ["scene.toml:7:7", "objects[0].motion[0].end", "1 s, must be later than the start, 2 s"]
+    ),
+    row!(
+        "unknown pivot",
+        ball!("[[objects.motion]]\npivot = \"center\"\n"),
+        ["scene.toml:5:9", "objects[0].motion[0].pivot", "'center'", "did you mean 'centre'?"]
+    ),
+    row!(
+        "condition on an unknown object",
+        ball!(
+            "[[objects.motion]]\nuntil = { all_beyond = { origin = [0, 0, 0], normal = [1, 0, 0], ",
+            "objects = [\"bll\"] } }\n"
+        ),
+        [
+            "scene.toml:5:",
+            "until.all_beyond.objects[0]",
+            "unknown object 'bll'",
+            "did you mean 'ball'?"
+        ]
+    ),
+    row!(
+        "force and acceleration",
+        ball!("[[objects.forces]]\nforce = [1, 0, 0]\nacceleration = [1, 0, 0]\n"),
+        ["scene.toml:4:1", "objects[0].forces[0]", "either `acceleration`", "`force`"]
+    ),
+    row!(
+        "sequence without folder",
+        ball!("[[objects.motion]]\nsequence = \"frames\"\n"),
+        ["scene.toml:5:12", "objects[0].motion[0].sequence", "cannot read the folder", "frames"]
+    ),
+    row!(
+        "sequence of another mesh",
+        ball!("[[objects.motion]]\nsequence = \"motion\"\n"),
+        [
+            "scene.toml:5:12",
+            "objects[0].motion[0].sequence",
+            "0.obj has 3 vertices, the object has 8"
+        ]
+    ),
+    row!(
+        "no frames",
+        concat!("[output]\nevery = 0\n", ball!()),
+        ["scene.toml:2:9", "output.every", "0 is out of range"]
+    ),
+    row!(
+        "unknown field",
+        concat!("[output]\nfields = [\"velocty\"]\n", ball!()),
+        [
+            "scene.toml:2:11",
+            "output.fields[0]",
+            "'velocty'",
+            "did you mean 'velocity'?",
+            "von_mises"
+        ]
+    ),
+    row!(
+        "override of an unknown key",
+        ball!(),
+        set["time.stpe=0.1"],
+        ["--set time.stpe=0.1", "unknown key 'stpe' in time", "did you mean 'step'?"]
+    ),
+    row!(
+        "override with a bad value",
+        ball!(),
+        set["time.step=5kg"],
+        ["--set time.step=5kg", "is a mass; expected a time"]
+    ),
+    row!(
+        "override without value",
+        ball!(),
+        set["time.step"],
+        ["--set time.step", "key=value", "time.step=0.005"]
+    ),
+    row!(
+        "override of an unknown object",
+        ball!(),
+        set["objects.bal.scale=2"],
+        ["--set objects.bal.scale=2", "unknown element 'bal'", "did you mean 'ball'?"]
+    ),
+    row!(
+        "override beyond the last object",
+        ball!(),
+        set["objects[7].scale=2"],
+        ["--set objects[7].scale=2", "no element 7"]
+    ),
+];

@@ -1,0 +1,263 @@
+//! Scene files: what they mean, units, overrides, the resolved copy, the scenes that ship.
+
+use standoff_linalg::Vec3;
+use standoff_scene::Scene;
+use standoff_sim::definition::{BodyKind, Condition, Load, Motion, Pivot};
+use standoff_sim::material::Law;
+use standoff_sim::settings::{AuditLevel, Lagging};
+use std::path::{Path, PathBuf};
+
+fn parse_with(text: &str, set: &[&str]) -> Scene {
+    let set: Vec<String> = set.iter().map(|s| (*s).to_owned()).collect();
+    Scene::parse(text, Path::new("scene.toml"), Path::new(""), &set)
+        .unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn parse(text: &str) -> Scene {
+    parse_with(text, &[])
+}
+
+fn scenes() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes");
+    let mut found = Vec::new();
+    for folder in [root.clone(), root.join("erleben")] {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|e| e == "toml") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn ten_lines_are_a_scene() {
+    let scene = parse(
+        "ground = 0\n\n[[objects]]\nshape = { kind = \"box\" }\ntranslate = [0, 1, 0]\n\n\
+         [[objects]]\nshape = { kind = \"box\" }\ntranslate = [0, 3, 0]\n",
+    );
+    let d = &scene.definition;
+    let names: Vec<&str> = d.bodies.iter().map(|b| b.name.as_str()).collect();
+    assert_eq!(names, ["box", "box-2"]);
+    assert_eq!(d.gravity, Vec3::new(0.0, -9.81, 0.0));
+    assert_eq!(d.half_spaces[0].name, "ground");
+    let BodyKind::Volume { tets, density, material, .. } = &d.bodies[0].kind else {
+        panic!("a box is a volume");
+    };
+    assert_eq!((tets.len(), *density, material.law), (6, 1000.0, Law::NeoHookean));
+    assert_eq!(scene.steps(), 100);
+}
+
+#[test]
+fn units_placement_and_motion() {
+    let scene = parse(
+        r#"
+        gravity = [0, "-981 cm/s^2", 0]
+        time = { step = "5 ms", end = "0.1 s" }
+        contact = { d_hat = "1 mm" }
+        [friction]
+        coefficient = 0.2
+        lagging = "converged"
+
+        [materials.rubber]
+        law = "stable-neo-hookean"
+        young_modulus = "1 MPa"
+        density = "1.2 g/cm^3"
+
+        [[friction.pairs]]
+        materials = ["rubber", "ice"]
+        coefficient = 0.05
+
+        [[half_spaces]]
+        normal = [0, 2, 0]
+        origin = [0, "-50 cm", 0]
+        friction_material = "ice"
+
+        [[objects]]
+        name = "bar"
+        shape = { kind = "box", size = ["20 mm", 0.01, 0.01], cells = [2, 1, 1] }
+        material = "rubber"
+        scale = [10, 10, 10]
+        rotate = { axis = [0, 0, 1], angle = "0.25 rev" }
+        translate = [1, 2, 3]
+        velocity = ["36 km/h", 0, 0]
+        angular_velocity = [0, 0, "60 rpm"]
+        self_contact = false
+        array = { counts = [1, 2, 1], spacing = [0, 1, 0] }
+        regions = { top = { box = { min = [1, 0, 0], max = [1, 1, 1], relative = true } } }
+
+        [[objects.fixed]]
+        vertices = "top"
+        end = 0.05
+
+        [[objects.motion]]
+        vertices = { sphere = { centre = [1, 1.9, 3], radius = 0.08 } }
+        angular_velocity = [0, 0, 90]
+        pivot = [1, 2, 3]
+        start = "50 ms"
+        until = { all_beyond = { origin = [0, 5, 0], normal = [0, 2, 0] } }
+
+        [[objects.forces]]
+        force = ["1 kN", 0, 0]
+
+        [[objects]]
+        name = "wall"
+        shape = { kind = "box" }
+        translate = [9, 0, 0]
+        as = "edges"
+        ignore = ["bar"]
+        "#,
+    );
+    let d = &scene.definition;
+    assert_eq!(d.gravity, Vec3::new(0.0, -9.81, 0.0));
+    assert_eq!((d.settings.time.step, scene.steps()), (0.005, 20));
+    assert_eq!(d.settings.contact.d_hat, Some(0.001));
+    assert!(matches!(d.settings.friction.lagging, Lagging::Until(_)));
+    assert_eq!(d.settings.friction.pairs[0].coefficient, 0.05);
+    assert_eq!(d.half_spaces[0].origin, Vec3::new(0.0, -0.5, 0.0));
+    let names: Vec<&str> = d.bodies.iter().map(|b| b.name.as_str()).collect();
+    assert_eq!(names, ["bar[0,0,0]", "bar[0,1,0]", "wall"]);
+    assert_eq!(d.bodies[0].friction_material, "rubber");
+    let BodyKind::Volume { material, density, .. } = &d.bodies[0].kind else { panic!("a volume") };
+    assert_eq!((material.young_modulus, *density), (1e6, 1200.0));
+
+    // a bar of 0.2 along x turned to y, twice
+    let corners = |b: usize| {
+        let x = &d.bodies[b].rest;
+        x.iter().fold((x[0], x[0]), |(lo, hi), p| (lo.inf(p), hi.sup(p)))
+    };
+    let near = |a: Vec3, b: [f64; 3]| (a - Vec3::from(b)).norm() < 1e-12;
+    assert!(near(corners(0).0, [0.95, 1.9, 2.95]) && near(corners(0).1, [1.05, 2.1, 3.05]));
+    assert!(near(corners(1).0, [0.95, 2.9, 2.95]) && near(corners(1).1, [1.05, 3.1, 3.05]));
+
+    // v + ω × (x − c) with ω = 2π about z
+    for (p, v) in d.bodies[0].rest.iter().zip(&d.bodies[0].velocity) {
+        let r = p - Vec3::new(1.0, 2.0, 3.0);
+        let expected = Vec3::new(10.0, 0.0, 0.0) + std::f64::consts::TAU * Vec3::z().cross(&r);
+        assert!((v - expected).norm() < 1e-12);
+    }
+
+    // the top in the mesh's own box is the greatest x before turning, the greatest y after
+    let fixed = &d.prescribed[0];
+    assert_eq!((fixed.name.as_str(), fixed.body, fixed.t1), ("bar[0,0,0].top", 0, 0.05));
+    assert_eq!(fixed.vertices.len(), 4);
+    assert!(fixed.vertices.iter().all(|v| (d.bodies[0].rest[*v as usize].y - 2.1).abs() < 1e-12));
+    assert_eq!(d.prescribed[1].name, "bar[0,1,0].top");
+    // the sphere is in scene coordinates and meets the first copy only
+    assert_eq!(d.prescribed.len(), 3);
+    let moved = &d.prescribed[2];
+    assert_eq!((moved.body, moved.vertices.len(), moved.t0), (0, 4, 0.05));
+    let Motion::Rigid { angular, pivot, .. } = &moved.motion else { panic!("rigid") };
+    assert!((angular.z - std::f64::consts::FRAC_PI_2).abs() < 1e-15);
+    assert_eq!(*pivot, Pivot::Point(Vec3::new(1.0, 2.0, 3.0)));
+    let until = Condition::AllBeyond { bodies: vec![0, 1], normal: Vec3::y(), offset: 5.0 };
+    assert_eq!(moved.until, Some(until));
+    assert_eq!(d.forces.len(), 2);
+    assert_eq!(d.forces[0].load, Load::Force(Vec3::new(1000.0, 0.0, 0.0)));
+
+    let BodyKind::Obstacle { triangles, edges, points } = &d.bodies[2].kind else {
+        panic!("an obstacle");
+    };
+    assert_eq!((triangles.len(), edges.len(), points.len()), (0, 19, 0));
+    assert_eq!(d.no_contact, [(0, 0), (0, 2), (1, 1), (1, 2)]);
+}
+
+#[test]
+fn overrides_replace_values_by_index_and_name() {
+    let text = "ground = 0\n[materials.soft]\n[[objects]]\nname = \"ball\"\n\
+                shape = { kind = \"box\" }\nmaterial = \"soft\"\ntranslate = [0, 1, 0]\n";
+    let scene = parse_with(
+        text,
+        &[
+            "time.step=2ms",
+            "materials.soft.young_modulus='3 kPa'",
+            "objects.ball.translate=[0, 2, 0]",
+            "objects[0].velocity = [1, 0, 0]",
+            "solver.audit=every-iterate",
+            "materials.soft.law=corotated-linear",
+        ],
+    );
+    let d = &scene.definition;
+    assert_eq!(d.settings.time.step, 0.002);
+    assert_eq!(d.settings.solver.audit, AuditLevel::EveryIterate);
+    let BodyKind::Volume { material, .. } = &d.bodies[0].kind else { panic!("a volume") };
+    assert_eq!((material.young_modulus, material.law), (3000.0, Law::CorotatedLinear));
+    assert!(d.bodies[0].rest.iter().all(|p| p.y >= 1.5));
+    assert_eq!(d.bodies[0].velocity[0], Vec3::x());
+}
+
+#[test]
+fn mesh_paths_regions_and_sequences() {
+    let folder = tempfile::tempdir().unwrap();
+    let mesh = "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n1\n2 7 \"base\"\n\
+                $EndPhysicalNames\n$Nodes\n5\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n5 9 9 9\n\
+                $EndNodes\n$Elements\n2\n1 2 2 7 1 1 2 3\n2 4 2 0 1 1 2 3 4\n$EndElements\n";
+    std::fs::write(folder.path().join("tet.msh"), mesh).unwrap();
+    std::fs::create_dir(folder.path().join("frames")).unwrap();
+    for k in 0..2 {
+        let file = folder.path().join(format!("frames/{k}.obj"));
+        std::fs::write(file, format!("v 0 {k} 0\nv 1 0 0\nv 0 0 1\nf 1 3 2\n")).unwrap();
+    }
+    std::fs::write(folder.path().join("face.obj"), "v 0 0 0\nv 1 0 0\nv 0 0 1\nf 1 3 2\n").unwrap();
+    let text = "[[objects]]\nmesh = \"tet.msh\"\ntranslate = [0, 2, 0]\n[[objects.fixed]]\n\
+                vertices = \"base\"\n[[objects]]\nmesh = \"face.obj\"\n[[objects.motion]]\n\
+                sequence = \"frames\"\n";
+    std::fs::write(folder.path().join("scene.toml"), text).unwrap();
+    let scene = Scene::load(&folder.path().join("scene.toml"), &[]).unwrap();
+    let d = &scene.definition;
+    // the vertex that belongs to no tetrahedron is gone
+    assert_eq!((d.bodies[0].name.as_str(), d.bodies[0].rest.len()), ("tet", 4));
+    assert_eq!(d.prescribed[0].vertices, [0, 1, 2]);
+    assert_eq!(d.prescribed[0].name, "tet.base");
+    let Motion::Sequence { frames } = &d.prescribed[1].motion else { panic!("a sequence") };
+    assert_eq!(frames.len(), 2);
+    assert_eq!(frames[1][0], Vec3::new(0.0, 1.0, 0.0));
+
+    // the resolved scene finds the files from anywhere
+    let toml = scene.resolved_toml().unwrap();
+    let again = Scene::parse(&toml, Path::new("r.toml"), Path::new("/nowhere"), &[]).unwrap();
+    assert_eq!(format!("{:?}", again.definition), format!("{d:?}"));
+}
+
+#[test]
+fn shipped_scenes_load_and_say_what_they_show() {
+    let scenes = scenes();
+    assert!(scenes.len() >= 17, "{}", scenes.len());
+    for path in scenes {
+        let scene = Scene::load(&path, &[]).unwrap_or_else(|e| panic!("{e}"));
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.starts_with("# ") && text.contains("What to see: "), "{}", path.display());
+        let toml = scene.resolved_toml().unwrap();
+        let again = Scene::parse(&toml, Path::new("resolved.toml"), Path::new("/nowhere"), &[])
+            .unwrap_or_else(|e| panic!("{}: {e}\n{toml}", path.display()));
+        assert_eq!(
+            format!("{:?}", scene.definition),
+            format!("{:?}", again.definition),
+            "{}",
+            path.display()
+        );
+        // what is written is final: resolving again changes nothing
+        assert_eq!(toml, again.resolved_toml().unwrap());
+    }
+}
+
+#[test]
+fn resolved_scene_spells_out_defaults() {
+    let toml = parse("[[objects]]\nshape = { kind = \"box\" }\n").resolved_toml().unwrap();
+    for line in ["step = 0.01", "velocity_tolerance_relative = 0.01", "d_hat_relative = 0.001"] {
+        assert!(toml.contains(line), "{line} is missing in\n{toml}");
+    }
+    assert!(toml.contains("role = \"volume\"") && toml.contains("name = \"box\""));
+}
+
+#[test]
+fn steps_end_the_run() {
+    let mut scene = parse("time = { step = 0.1 }\n[[objects]]\nshape = { kind = \"box\" }\n");
+    for steps in [1, 3, 7, 1000] {
+        scene.set_steps(steps);
+        assert_eq!(scene.steps(), steps);
+        assert_eq!(scene.definition.settings.time.end, scene.file.time.end);
+    }
+}

@@ -1,0 +1,306 @@
+//! Lagged friction: a dissipative potential of the tangential displacement of contact pairs
+//! [Li 2020, §5; thesis, App. H and I].
+//!
+//! Normal forces λ, closest points and sliding bases P are taken from one configuration and held
+//! fixed. With the tangential relative displacement u = Pᵀ Σ γᵢ (xᵢ − xᵢ*) a pair adds
+//! μ λ f₀(‖u‖), whose gradient is Coulomb friction smoothed below ‖u‖ = ε.
+
+use super::half_space::HalfSpaceContact;
+use super::pairs::{Contact, ContactSet, PairKind, UNUSED};
+use super::potential::{BarrierPotential, Blocks};
+use rayon::prelude::*;
+use standoff_geometry::distance::{
+    edge_edge, plane_basis, point_edge, point_point, point_triangle,
+};
+use standoff_linalg::{Mat3, Vec3};
+
+/// Contacts per parallel task; also the unit of the fixed order of sums.
+const CHUNK: usize = 1024;
+
+/// Order of smoothness of the friction force in the displacement [Li 2020 thesis, App. I].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Smoothing {
+    /// f₁ linear below ε.
+    C0,
+    /// f₁ quadratic below ε.
+    #[default]
+    C1,
+    /// f₁ cubic below ε.
+    C2,
+}
+
+impl Smoothing {
+    /// f₀(y): its derivative is f₁, f₀(ε) = ε.
+    #[inline]
+    pub fn f0(self, y: f64, eps: f64) -> f64 {
+        if y >= eps {
+            return y;
+        }
+        let r = y / eps;
+        eps * match self {
+            Self::C0 => 0.5 * r * r + 0.5,
+            Self::C1 => r * r * (1.0 - r / 3.0) + 1.0 / 3.0,
+            Self::C2 => r * r * (1.5 - r + 0.25 * r * r) + 0.25,
+        }
+    }
+
+    /// f₁(y)/y, the friction force per displacement, finite at y = 0.
+    #[inline]
+    pub fn f1_over_y(self, y: f64, eps: f64) -> f64 {
+        if y >= eps {
+            return 1.0 / y;
+        }
+        let r = y / eps;
+        match self {
+            Self::C0 => 1.0 / eps,
+            Self::C1 => (2.0 - r) / eps,
+            Self::C2 => (3.0 - r * (3.0 - r)) / eps,
+        }
+    }
+
+    /// f₁(y), from 0 to 1.
+    #[inline]
+    pub fn f1(self, y: f64, eps: f64) -> f64 {
+        if y >= eps { 1.0 } else { self.f1_over_y(y, eps) * y }
+    }
+
+    /// f₂(y) = ∂f₁/∂y ≥ 0.
+    #[inline]
+    pub fn f2(self, y: f64, eps: f64) -> f64 {
+        if y >= eps {
+            return 0.0;
+        }
+        let r = y / eps;
+        match self {
+            Self::C0 => 1.0 / eps,
+            Self::C1 => 2.0 * (1.0 - r) / eps,
+            Self::C2 => 3.0 * (1.0 - r) * (1.0 - r) / eps,
+        }
+    }
+}
+
+/// A contact whose normal force and sliding frame are lagged.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FrictionContact {
+    /// Vertices of the stencil; the first `n` are used.
+    pub vertices: [u32; 4],
+    /// Number of vertices: 1 (against a half-space) to 4.
+    pub n: usize,
+    /// Weights γ of the vertices' displacements in the relative displacement at the closest points.
+    pub gamma: [f64; 4],
+    /// Orthonormal columns of the sliding basis P (3×2).
+    pub basis: [Vec3; 2],
+    /// μ λ, N.
+    pub force: f64,
+}
+
+impl FrictionContact {
+    /// The vertices of the stencil.
+    #[inline]
+    pub fn stencil(&self) -> &[u32] {
+        &self.vertices[..self.n]
+    }
+
+    /// Tangential relative displacement u = Pᵀ Σ γᵢ (xᵢ − xᵢ*), m.
+    #[inline]
+    pub fn displacement(&self, x: &[Vec3], reference: &[Vec3]) -> [f64; 2] {
+        let mut relative = Vec3::zeros();
+        for (&v, &g) in self.stencil().iter().zip(&self.gamma) {
+            relative += (x[v as usize] - reference[v as usize]) * g;
+        }
+        [self.basis[0].dot(&relative), self.basis[1].dot(&relative)]
+    }
+}
+
+/// Coulomb coefficients by friction material.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct FrictionMaterials {
+    /// Material of each vertex (`#V`).
+    pub vertex: Vec<u16>,
+    /// Material of each half-space.
+    pub half_space: Vec<u16>,
+    /// Symmetric table of coefficients, `coefficients[a * count + b]`.
+    pub coefficients: Vec<f64>,
+    /// Number of materials, the table's side.
+    pub count: usize,
+}
+
+impl FrictionMaterials {
+    /// One coefficient for everything, over `vertices` vertices and `half_spaces` half-spaces.
+    pub fn uniform(vertices: usize, half_spaces: usize, coefficient: f64) -> Self {
+        Self {
+            vertex: vec![0; vertices],
+            half_space: vec![0; half_spaces],
+            coefficients: vec![coefficient],
+            count: 1,
+        }
+    }
+
+    fn of(&self, a: u16, b: u16) -> f64 {
+        self.coefficients[a as usize * self.count + b as usize]
+    }
+
+    /// Coefficient of a pair.
+    pub fn pair(&self, c: &Contact) -> f64 {
+        let (a, b) = (c.vertices[0], c.vertices[c.second()]);
+        self.of(self.vertex[a as usize], self.vertex[b as usize])
+    }
+
+    /// Coefficient of a vertex against a half-space.
+    pub fn against_half_space(&self, c: &HalfSpaceContact) -> f64 {
+        self.of(self.vertex[c.vertex as usize], self.half_space[c.half_space as usize])
+    }
+}
+
+/// The friction potential of a scene at one lagging.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct FrictionSet {
+    /// Contacts with friction, in the contact set's order.
+    pub contacts: Vec<FrictionContact>,
+    /// Smoothness of the transition from stick to slip.
+    pub smoothing: Smoothing,
+    /// Displacement ε below which friction is static, m: the speed ε_v times the displacement per
+    /// velocity of the integrator (h for implicit Euler).
+    pub eps: f64,
+    /// Smoothness of the transition against half-spaces.
+    pub half_space_smoothing: Smoothing,
+}
+
+impl FrictionSet {
+    /// Lags forces and frames of the contacts in `set` at positions `x` (`#V`). Pairs without
+    /// force or with a coefficient of zero are left out, and so are edges that are nearly parallel:
+    /// their mollified force has no definite direction, and the point–triangle pairs around them
+    /// carry the contact.
+    pub fn build(
+        set: &ContactSet,
+        potential: &BarrierPotential,
+        x: &[Vec3],
+        materials: &FrictionMaterials,
+        smoothing: Smoothing,
+        eps: f64,
+    ) -> Self {
+        let pairs: Vec<Option<FrictionContact>> = set
+            .contacts
+            .par_iter()
+            .with_min_len(CHUNK)
+            .map(|c| lag_pair(c, potential, x, materials.pair(c)))
+            .collect();
+        let planes = set
+            .half_space
+            .iter()
+            .map(|c| lag_half_space(c, potential, x, materials.against_half_space(c)));
+        let contacts = pairs.into_iter().chain(planes).flatten().collect();
+        Self { contacts, smoothing, eps, half_space_smoothing: smoothing }
+    }
+
+    #[inline]
+    fn smoothing_of(&self, c: &FrictionContact) -> Smoothing {
+        if c.n == 1 { self.half_space_smoothing } else { self.smoothing }
+    }
+
+    /// Energy of one contact at positions `x` with displacements from `reference` (`#V`), J.
+    #[inline]
+    pub fn contact_value(&self, c: &FrictionContact, x: &[Vec3], reference: &[Vec3]) -> f64 {
+        let u = c.displacement(x, reference);
+        c.force * self.smoothing_of(c).f0(u[0].hypot(u[1]), self.eps)
+    }
+
+    /// Gradient of the energy of one contact, N: minus the friction force on its vertices.
+    #[inline]
+    pub fn contact_gradient(
+        &self,
+        c: &FrictionContact,
+        x: &[Vec3],
+        reference: &[Vec3],
+    ) -> [Vec3; 4] {
+        let u = c.displacement(x, reference);
+        let scale = c.force * self.smoothing_of(c).f1_over_y(u[0].hypot(u[1]), self.eps);
+        let force = (c.basis[0] * u[0] + c.basis[1] * u[1]) * scale;
+        let mut out = [Vec3::zeros(); 4];
+        for i in 0..c.n {
+            out[i] = force * c.gamma[i];
+        }
+        out
+    }
+
+    /// Hessian of the energy of one contact, N/m. It is positive semidefinite as it stands: its
+    /// eigenvalues are f₂ ≥ 0 along u and f₁/‖u‖ > 0 across [Li 2020 thesis, Eq. 18].
+    pub fn contact_hessian(&self, c: &FrictionContact, x: &[Vec3], reference: &[Vec3]) -> Blocks {
+        let u = c.displacement(x, reference);
+        let y = u[0].hypot(u[1]);
+        let across = c.force * self.smoothing_of(c).f1_over_y(y, self.eps);
+        let along = c.force * self.smoothing_of(c).f2(y, self.eps);
+        // at u = 0 both are equal and the direction does not matter
+        let (cos, sin) = if y > 0.0 { (u[0] / y, u[1] / y) } else { (1.0, 0.0) };
+        let t = c.basis[0] * cos + c.basis[1] * sin;
+        let s = c.basis[1] * cos - c.basis[0] * sin;
+        let block: Mat3 = t * (t * along).transpose() + s * (s * across).transpose();
+        let mut out = [[Mat3::zeros(); 4]; 4];
+        for i in 0..c.n {
+            for j in 0..c.n {
+                out[i][j] = block * (c.gamma[i] * c.gamma[j]);
+            }
+        }
+        out
+    }
+
+    /// Energy of all contacts, J. The order of the sum is fixed.
+    pub fn value(&self, x: &[Vec3], reference: &[Vec3]) -> f64 {
+        let parts: Vec<f64> = self
+            .contacts
+            .par_chunks(CHUNK)
+            .map(|chunk| chunk.iter().map(|c| self.contact_value(c, x, reference)).sum())
+            .collect();
+        parts.iter().sum()
+    }
+
+    /// Adds the gradient of the energy of all contacts to `gradient` (`#V`), N, in a fixed order.
+    pub fn add_gradient(&self, x: &[Vec3], reference: &[Vec3], gradient: &mut [Vec3]) {
+        for c in &self.contacts {
+            let g = self.contact_gradient(c, x, reference);
+            for (&v, g) in c.stencil().iter().zip(&g) {
+                gradient[v as usize] += g;
+            }
+        }
+    }
+}
+
+fn lag_pair(
+    c: &Contact,
+    potential: &BarrierPotential,
+    x: &[Vec3],
+    coefficient: f64,
+) -> Option<FrictionContact> {
+    let x = c.gather(x);
+    if coefficient == 0.0 || c.is_mollified(&x) {
+        return None;
+    }
+    let force = coefficient * potential.force_magnitude(c, &x);
+    if force == 0.0 {
+        return None;
+    }
+    let basis = match c.kind {
+        PairKind::PointPoint => point_point::tangent_basis(&x[0], &x[1]),
+        PairKind::PointEdge => point_edge::tangent_basis(&x[0], &x[1], &x[2]),
+        PairKind::EdgeEdge => edge_edge::tangent_basis(&x[0], &x[1], &x[2], &x[3]),
+        PairKind::PointTriangle => point_triangle::tangent_basis(&x[1], &x[2], &x[3]),
+    };
+    let (vertices, n, gamma) = (c.vertices, c.vertex_count(), c.closest(&x).weights);
+    Some(FrictionContact { vertices, n, gamma, basis, force })
+}
+
+fn lag_half_space(
+    c: &HalfSpaceContact,
+    potential: &BarrierPotential,
+    x: &[Vec3],
+    coefficient: f64,
+) -> Option<FrictionContact> {
+    let force = coefficient * potential.half_space_force_magnitude(c, &x[c.vertex as usize]);
+    (force != 0.0).then(|| FrictionContact {
+        vertices: [c.vertex, UNUSED, UNUSED, UNUSED],
+        n: 1,
+        gamma: [1.0, 0.0, 0.0, 0.0],
+        basis: plane_basis(&c.plane.normal),
+        force,
+    })
+}

@@ -1,0 +1,461 @@
+//! Active contact pairs: which primitives are closer than d̂ + ξ, reduced to the features that
+//! hold their closest points, equal ones merged.
+
+use super::half_space::{HalfSpace, HalfSpaceContact, half_space_contacts};
+use super::max_approximation::{self, Adjacency};
+use rayon::prelude::*;
+use standoff_geometry::CollisionMesh;
+use standoff_geometry::broad_phase::Candidates;
+use standoff_geometry::distance::{
+    self, Closest, EdgeEdgeFeature, edge_edge, mollifier, point_edge, point_point, point_triangle,
+};
+use standoff_linalg::Vec3;
+
+/// Kind of a contact pair: what its distance is a function of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PairKind {
+    /// Vertices [a, b], ascending.
+    PointPoint,
+    /// Vertices [p, e0, e1], the edge's ascending.
+    PointEdge,
+    /// Vertices [a0, a1, b0, b1].
+    EdgeEdge,
+    /// Vertices [p, t0, t1, t2].
+    PointTriangle,
+}
+
+/// Marks the unused entries of [`Contact::vertices`].
+pub const UNUSED: u32 = u32::MAX;
+
+/// An active contact pair.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Contact {
+    /// Vertices of the stencil; unused ones are [`UNUSED`].
+    pub vertices: [u32; 4],
+    /// Kind, which tells how many vertices are used.
+    pub kind: PairKind,
+    /// For edge–edge pairs: the features that hold the closest points. Other than `AB` only for
+    /// nearly parallel edges, which stay edge–edge pairs to be mollified.
+    pub feature: EdgeEdgeFeature,
+    /// How many pairs of primitives share this stencil, or the sum of their areas, m².
+    pub weight: f64,
+    /// Thickness offset ξ, m.
+    pub thickness: f64,
+    /// Threshold ε of the mollifier, m⁴; 0 (no mollifier) for all but edge–edge pairs.
+    pub eps_x: f64,
+}
+
+impl Contact {
+    fn point_point(a: u32, b: u32, weight: f64, thickness: f64) -> Self {
+        let vertices = [a.min(b), a.max(b), UNUSED, UNUSED];
+        Self::plain(PairKind::PointPoint, vertices, weight, thickness)
+    }
+
+    fn point_edge(p: u32, a: u32, b: u32, weight: f64, thickness: f64) -> Self {
+        let vertices = [p, a.min(b), a.max(b), UNUSED];
+        Self::plain(PairKind::PointEdge, vertices, weight, thickness)
+    }
+
+    fn plain(kind: PairKind, vertices: [u32; 4], weight: f64, thickness: f64) -> Self {
+        let feature = EdgeEdgeFeature::AB;
+        Self { vertices, kind, feature, weight, thickness, eps_x: 0.0 }
+    }
+
+    /// A point–point (2 `local` vertices) or point–edge (3) pair within a stencil.
+    pub(super) fn reduced(ids: &[u32], local: &[usize], weight: f64, thickness: f64) -> Self {
+        match *local {
+            [i, j] => Self::point_point(ids[i], ids[j], weight, thickness),
+            [i, j, k] => Self::point_edge(ids[i], ids[j], ids[k], weight, thickness),
+            _ => unreachable!("reductions have two or three vertices"),
+        }
+    }
+
+    /// Number of vertices of the stencil.
+    #[inline]
+    pub fn vertex_count(&self) -> usize {
+        match self.kind {
+            PairKind::PointPoint => 2,
+            PairKind::PointEdge => 3,
+            PairKind::EdgeEdge | PairKind::PointTriangle => 4,
+        }
+    }
+
+    /// The vertices of the stencil.
+    #[inline]
+    pub fn stencil(&self) -> &[u32] {
+        &self.vertices[..self.vertex_count()]
+    }
+
+    /// Local index of the first vertex of the second primitive.
+    #[inline]
+    pub fn second(&self) -> usize {
+        if self.kind == PairKind::EdgeEdge { 2 } else { 1 }
+    }
+
+    /// The stencil's positions out of all; unused ones are zero.
+    #[inline]
+    pub fn gather(&self, x: &[Vec3]) -> [Vec3; 4] {
+        let mut out = [Vec3::zeros(); 4];
+        for (o, &v) in out.iter_mut().zip(self.stencil()) {
+            *o = x[v as usize];
+        }
+        out
+    }
+
+    /// Closest points at stencil positions `x`; unused weights are zero.
+    #[inline]
+    pub fn closest(&self, x: &[Vec3; 4]) -> Closest<4> {
+        match self.kind {
+            PairKind::PointPoint => point_point::closest(&x[0], &x[1]).scatter(&[0, 1]),
+            PairKind::PointEdge => point_edge::closest(&x[0], &x[1], &x[2]).scatter(&[0, 1, 2]),
+            PairKind::PointTriangle => point_triangle::closest(&x[0], &x[1], &x[2], &x[3]),
+            PairKind::EdgeEdge => edge_edge::closest_on(self.feature, &x[0], &x[1], &x[2], &x[3]),
+        }
+    }
+
+    /// Squared distance at stencil positions `x`, m².
+    #[inline]
+    pub fn d2(&self, x: &[Vec3; 4]) -> f64 {
+        self.closest(x).d2()
+    }
+
+    /// Whether the mollifier is below 1 at stencil positions `x`.
+    #[inline]
+    pub fn is_mollified(&self, x: &[Vec3; 4]) -> bool {
+        self.kind == PairKind::EdgeEdge
+            && mollifier::cross_squared(&x[0], &x[1], &x[2], &x[3]) < self.eps_x
+    }
+
+    fn key(&self) -> ([u32; 4], EdgeEdgeFeature) {
+        (self.vertices, self.feature)
+    }
+}
+
+/// Areas that the vertices and edges of the rest surface stand for, m².
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RestAreas {
+    /// A third of the incident triangles' areas; for a vertex of wires only, half of their lengths
+    /// (m); 1 for a point (`#V`).
+    pub vertex: Vec<f64>,
+    /// A third of the incident triangles' areas; for a wire, its length (m) (`#E`).
+    pub edge: Vec<f64>,
+}
+
+impl RestAreas {
+    /// Areas of the rest shape.
+    pub fn new(mesh: &CollisionMesh) -> Self {
+        let index = max_approximation::edge_index(mesh);
+        let mut vertex = vec![0.0; mesh.rest.len()];
+        let mut edge = vec![0.0; mesh.edges.len()];
+        let mut on_face = vec![false; mesh.rest.len()];
+        for f in &mesh.faces {
+            let [a, b, c] = f.map(|v| mesh.rest[v as usize]);
+            let third = (b - a).cross(&(c - a)).norm() / 6.0;
+            for k in 0..3 {
+                vertex[f[k] as usize] += third;
+                on_face[f[k] as usize] = true;
+                if let Some(&e) = index.get(&max_approximation::ascending(f[k], f[(k + 1) % 3])) {
+                    edge[e as usize] += third;
+                }
+            }
+        }
+        for &e in &mesh.codim_edges {
+            let ends = mesh.edges[e as usize].map(|v| v as usize);
+            let length = (mesh.rest[ends[1]] - mesh.rest[ends[0]]).norm();
+            edge[e as usize] = length;
+            for v in ends {
+                if !on_face[v] {
+                    vertex[v] += 0.5 * length;
+                }
+            }
+        }
+        for &v in &mesh.codim_vertices {
+            vertex[v as usize] = 1.0;
+        }
+        Self { vertex, edge }
+    }
+}
+
+/// How pairs are weighted.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum Weighting {
+    /// Every pair of primitives counts 1.
+    #[default]
+    Count,
+    /// By rest area: a quarter of the vertex's (face–vertex) or of both edges' (edge–edge); a half
+    /// where a codimensional vertex or edge is involved.
+    Area(RestAreas),
+    /// By rest area, with what neighbouring primitives count twice taken off again (weights may be
+    /// negative) [Li 2023, "Convergent IPC"].
+    AreaWithoutDuplicates(RestAreas, Adjacency),
+}
+
+impl Weighting {
+    /// Area weighting of a mesh.
+    pub fn area(mesh: &CollisionMesh) -> Self {
+        Self::Area(RestAreas::new(mesh))
+    }
+
+    /// Area weighting of a mesh without duplicates.
+    pub fn area_without_duplicates(mesh: &CollisionMesh) -> Self {
+        Self::AreaWithoutDuplicates(RestAreas::new(mesh), Adjacency::new(mesh))
+    }
+
+    /// The areas, where pairs are weighted by them.
+    #[inline]
+    pub fn areas(&self) -> Option<&RestAreas> {
+        match self {
+            Self::Count => None,
+            Self::Area(areas) | Self::AreaWithoutDuplicates(areas, _) => Some(areas),
+        }
+    }
+
+    /// `share` of a vertex's area, or 1.
+    #[inline]
+    pub(super) fn vertex(&self, v: u32, share: f64) -> f64 {
+        self.areas().map_or(1.0, |a| share * a.vertex[v as usize])
+    }
+
+    /// `share` of an edge's area, or 1.
+    #[inline]
+    pub(super) fn edge(&self, e: u32, share: f64) -> f64 {
+        self.areas().map_or(1.0, |a| share * a.edge[e as usize])
+    }
+
+    fn vertices(&self, a: u32, b: u32, share: f64) -> f64 {
+        self.areas().map_or(1.0, |w| share * (w.vertex[a as usize] + w.vertex[b as usize]))
+    }
+
+    fn edges(&self, a: u32, b: u32, share: f64) -> f64 {
+        self.areas().map_or(1.0, |w| share * (w.edge[a as usize] + w.edge[b as usize]))
+    }
+}
+
+/// All active pairs at given positions, in an order that depends on the input alone.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ContactSet {
+    /// Pairs of mesh primitives: point–point, point–edge, edge–edge, point–triangle, each kind
+    /// ordered by vertices (edge–edge and point–triangle in the candidates' order).
+    pub contacts: Vec<Contact>,
+    /// Vertices against half-spaces.
+    pub half_space: Vec<HalfSpaceContact>,
+}
+
+/// Pairs found so far, by kind.
+#[derive(Default)]
+pub(super) struct Found {
+    pub(super) point_point: Vec<Contact>,
+    pub(super) point_edge: Vec<Contact>,
+    pub(super) edge_edge: Vec<Contact>,
+    pub(super) point_triangle: Vec<Contact>,
+}
+
+impl Found {
+    pub(super) fn push(&mut self, c: Contact) {
+        match c.kind {
+            PairKind::PointPoint => self.point_point.push(c),
+            PairKind::PointEdge => self.point_edge.push(c),
+            PairKind::EdgeEdge => self.edge_edge.push(c),
+            PairKind::PointTriangle => self.point_triangle.push(c),
+        }
+    }
+
+    pub(super) fn append(&mut self, mut other: Found) {
+        self.point_point.append(&mut other.point_point);
+        self.point_edge.append(&mut other.point_edge);
+        self.edge_edge.append(&mut other.edge_edge);
+        self.point_triangle.append(&mut other.point_triangle);
+    }
+}
+
+/// What the narrow phase reads.
+pub(super) struct Scene<'a> {
+    pub(super) mesh: &'a CollisionMesh,
+    pub(super) x: &'a [Vec3],
+    pub(super) d_hat: f64,
+    pub(super) weighting: &'a Weighting,
+}
+
+impl Scene<'_> {
+    #[inline]
+    pub(super) fn is_active(&self, d2: f64, thickness: f64) -> bool {
+        let reach = self.d_hat + thickness;
+        d2 < reach * reach
+    }
+
+    fn vertex_vertex(&self, [a, b]: [u32; 2], found: &mut Found) {
+        let thickness = self.mesh.thickness(&[a], &[b]);
+        let d2 = distance::point_point_d2(&self.x[a as usize], &self.x[b as usize]);
+        if self.is_active(d2, thickness) {
+            let weight = self.weighting.vertices(a, b, 0.5);
+            found.push(Contact::point_point(a, b, weight, thickness));
+        }
+    }
+
+    fn edge_vertex(&self, [e, v]: [u32; 2], found: &mut Found) {
+        let [a, b] = self.mesh.edges[e as usize];
+        let ids = [v, a, b];
+        let [p, e0, e1] = ids.map(|i| &self.x[i as usize]);
+        let thickness = self.mesh.thickness(&[v], &[a, b]);
+        if self.is_active(distance::point_edge_d2(p, e0, e1), thickness) {
+            let local = point_edge::feature(p, e0, e1).local();
+            let weight = self.weighting.vertex(v, 0.5);
+            found.push(Contact::reduced(&ids, local, weight, thickness));
+        }
+    }
+
+    fn edge_edge(&self, [ea, eb]: [u32; 2], found: &mut Found) {
+        let (a, b) = (self.mesh.edges[ea as usize], self.mesh.edges[eb as usize]);
+        let ids = [a[0], a[1], b[0], b[1]];
+        let [a0, a1, b0, b1] = ids.map(|i| &self.x[i as usize]);
+        let thickness = self.mesh.thickness(&a, &b);
+        if !self.is_active(distance::edge_edge_d2(a0, a1, b0, b1), thickness) {
+            return;
+        }
+        let feature = edge_edge::feature(a0, a1, b0, b1);
+        let weight = self.weighting.edges(ea, eb, 0.25);
+        let eps_x = self.mollifier_threshold(&ids);
+        // nearly parallel edges stay edge–edge pairs whatever their closest features are
+        let is_mollified = mollifier::cross_squared(a0, a1, b0, b1) < eps_x;
+        if feature == EdgeEdgeFeature::AB || is_mollified {
+            let kind = PairKind::EdgeEdge;
+            found.push(Contact { vertices: ids, kind, feature, weight, thickness, eps_x });
+        } else {
+            found.push(Contact::reduced(&ids, feature.local(), weight, thickness));
+        }
+    }
+
+    fn face_vertex(&self, [f, v]: [u32; 2], found: &mut Found) {
+        let t = self.mesh.faces[f as usize];
+        let ids = [v, t[0], t[1], t[2]];
+        let [p, t0, t1, t2] = ids.map(|i| &self.x[i as usize]);
+        let thickness = self.mesh.thickness(&[v], &t);
+        if !self.is_active(distance::point_triangle_d2(p, t0, t1, t2), thickness) {
+            return;
+        }
+        let weight = self.weighting.vertex(v, 0.25);
+        let local = point_triangle::feature(p, t0, t1, t2).local();
+        found.push(if local.len() == 4 {
+            Contact::plain(PairKind::PointTriangle, ids, weight, thickness)
+        } else {
+            Contact::reduced(&ids, local, weight, thickness)
+        });
+    }
+
+    /// Mollifier threshold of two edges from their rest shape.
+    pub(super) fn mollifier_threshold(&self, ids: &[u32; 4]) -> f64 {
+        let [a0, a1, b0, b1] = ids.map(|i| &self.mesh.rest[i as usize]);
+        mollifier::threshold(a0, a1, b0, b1)
+    }
+}
+
+impl ContactSet {
+    /// Pairs out of `candidates` with d² < (d̂ + ξ)² at positions `x` (`#V`), and vertices within
+    /// reach of half-spaces.
+    ///
+    /// Point–triangle and edge–edge pairs reduce to the features that hold their closest points;
+    /// equal reductions are merged and their weights summed [Li 2020 thesis, App. G].
+    pub fn build(
+        candidates: &Candidates,
+        mesh: &CollisionMesh,
+        half_spaces: &[HalfSpace],
+        x: &[Vec3],
+        d_hat: f64,
+        weighting: &Weighting,
+    ) -> Self {
+        let scene = Scene { mesh, x, d_hat, weighting };
+        let mut found = Found::default();
+        for part in [
+            narrow(&candidates.vertex_vertex, |&c, found| scene.vertex_vertex(c, found)),
+            narrow(&candidates.edge_vertex, |&c, found| scene.edge_vertex(c, found)),
+            narrow(&candidates.edge_edge, |&c, found| scene.edge_edge(c, found)),
+            narrow(&candidates.face_vertex, |&c, found| scene.face_vertex(c, found)),
+        ] {
+            found.append(part);
+        }
+        if let Weighting::AreaWithoutDuplicates(_, adjacency) = weighting {
+            max_approximation::add_corrections(&scene, adjacency, candidates, &mut found);
+            merge(&mut found.edge_edge);
+        }
+        merge(&mut found.point_point);
+        merge(&mut found.point_edge);
+        let mut contacts = found.point_point;
+        contacts.append(&mut found.point_edge);
+        contacts.append(&mut found.edge_edge);
+        contacts.append(&mut found.point_triangle);
+        Self { contacts, half_space: half_space_contacts(mesh, half_spaces, x, d_hat, weighting) }
+    }
+
+    /// Number of contacts of both sorts.
+    pub fn len(&self) -> usize {
+        self.contacts.len() + self.half_space.len()
+    }
+
+    /// Whether nothing is in contact.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The pairs of one kind.
+    pub fn of_kind(&self, kind: PairKind) -> &[Contact] {
+        let start = self.contacts.partition_point(|c| c.kind < kind);
+        let end = self.contacts.partition_point(|c| c.kind <= kind);
+        &self.contacts[start..end]
+    }
+
+    /// Smallest gap d − ξ at positions `x`, m; infinite where nothing is in contact.
+    pub fn min_gap(&self, x: &[Vec3]) -> f64 {
+        let pairs = self
+            .contacts
+            .par_iter()
+            .map(|c| c.d2(&c.gather(x)).sqrt() - c.thickness)
+            .reduce(|| f64::INFINITY, f64::min);
+        let planes = self
+            .half_space
+            .iter()
+            .map(|c| c.plane.signed_distance(&x[c.vertex as usize]) - c.thickness);
+        planes.fold(pairs, f64::min)
+    }
+
+    /// Smallest squared distance at positions `x`, m²; infinite where nothing is in contact.
+    pub fn min_d2(&self, x: &[Vec3]) -> f64 {
+        let pairs =
+            self.contacts.par_iter().map(|c| c.d2(&c.gather(x))).reduce(|| f64::INFINITY, f64::min);
+        self.half_space.iter().map(|c| c.d2(&x[c.vertex as usize])).fold(pairs, f64::min)
+    }
+}
+
+/// Runs the narrow phase over candidates in parallel; the order of what it finds is the
+/// candidates'.
+pub(super) fn narrow<T: Sync>(candidates: &[T], check: impl Fn(&T, &mut Found) + Sync) -> Found {
+    let parts: Vec<Found> = candidates
+        .par_chunks(4096)
+        .map(|chunk| {
+            let mut found = Found::default();
+            for c in chunk {
+                check(c, &mut found);
+            }
+            found
+        })
+        .collect();
+    let mut all = Found::default();
+    for part in parts {
+        all.append(part);
+    }
+    all
+}
+
+/// Sorts pairs of one kind by stencil and sums the weights of equal ones, in the order found;
+/// drops those whose weights cancel.
+fn merge(contacts: &mut Vec<Contact>) {
+    // a stable sort keeps the order of equal stencils, and with it the sums' rounding
+    contacts.par_sort_by_key(Contact::key);
+    contacts.dedup_by(|next, kept| {
+        let equal = next.key() == kept.key();
+        if equal {
+            kept.weight += next.weight;
+        }
+        equal
+    });
+    contacts.retain(|c| c.weight != 0.0);
+}

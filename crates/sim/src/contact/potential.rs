@@ -1,0 +1,337 @@
+//! The barrier potential of contact pairs, with gradient, Hessian and its PSD projection.
+//!
+//! A pair of weight w, thickness ξ and mollifier m adds κ w m(x) b(d² − ξ², 2ξd̂ + d̂²)
+//! [Li 2020, Eq. 5; Li 2021, §5.1]. With barrier stiffness κ in N/m³ (or Pa where the potential is
+//! `physical` and pairs are weighted by area) this is an energy, and forces do not depend on the
+//! time step.
+
+use super::barrier::Barrier;
+use super::half_space::HalfSpaceContact;
+use super::pairs::{Contact, ContactSet, PairKind};
+use super::psd;
+use rayon::prelude::*;
+use standoff_geometry::distance::{
+    Closest, Expansion, edge_edge, mollifier, point_edge, point_point, point_triangle,
+    scatter_hessian,
+};
+use standoff_linalg::{Mat3, Vec3};
+
+/// Blocks of a contact stencil's Hessian; entries beyond the stencil are zero.
+pub type Blocks = [[Mat3; 4]; 4];
+
+/// Contacts per parallel task; also the unit of the fixed order in which energies are summed.
+const CHUNK: usize = 1024;
+
+/// Orthonormal bases of the vectors of sum zero in R², R³ and R⁴: relative coordinates.
+const RELATIVE_2: [[f64; 2]; 1] = [[FRAC_1_SQRT_2, -FRAC_1_SQRT_2]];
+const RELATIVE_3: [[f64; 3]; 2] =
+    [[2.0 * FRAC_1_SQRT_6, -FRAC_1_SQRT_6, -FRAC_1_SQRT_6], [0.0, FRAC_1_SQRT_2, -FRAC_1_SQRT_2]];
+const RELATIVE_4: [[f64; 4]; 3] =
+    [[0.5, 0.5, -0.5, -0.5], [0.5, -0.5, 0.5, -0.5], [0.5, -0.5, -0.5, 0.5]];
+use std::f64::consts::FRAC_1_SQRT_2;
+const FRAC_1_SQRT_6: f64 = 0.408_248_290_463_863;
+
+/// Barrier, activation distance and stiffness of all contacts of a scene.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BarrierPotential {
+    /// The barrier.
+    pub barrier: Barrier,
+    /// Distance d̂ beyond the thickness at which contact forces begin, m.
+    pub d_hat: f64,
+    /// Stiffness κ: N/m³, or Pa where `physical` (then pairs must be weighted by area).
+    pub kappa: f64,
+    /// Whether the barrier is scaled to d̂ · b/units(ŝ), in m, so that κ is a pressure
+    /// [Li 2023, "Convergent IPC", §3].
+    pub physical: bool,
+}
+
+impl BarrierPotential {
+    /// κ w [b, b′, b″] with derivatives by d²; in J, J/m², J/m⁴.
+    #[inline]
+    fn terms(&self, d2: f64, weight: f64, thickness: f64) -> [f64; 3] {
+        let s_hat = self.d_hat * (2.0 * thickness + self.d_hat);
+        let units = if self.physical { self.d_hat / self.barrier.units(s_hat) } else { 1.0 };
+        let scale = self.kappa * weight * units;
+        self.barrier.derivatives(d2 - thickness * thickness, s_hat).map(|b| scale * b)
+    }
+
+    /// Energy of a pair at stencil positions `x`, J; infinite where it touches.
+    pub fn value(&self, c: &Contact, x: &[Vec3; 4]) -> f64 {
+        let b = self.terms(c.d2(x), c.weight, c.thickness)[0];
+        if c.kind == PairKind::EdgeEdge && b.is_finite() {
+            mollifier::value(x, c.eps_x) * b
+        } else {
+            b
+        }
+    }
+
+    /// Gradient of the energy of a pair, N.
+    pub fn gradient(&self, c: &Contact, x: &[Vec3; 4]) -> [Vec3; 4] {
+        let closest = c.closest(x);
+        let [b, b1, _] = self.terms(closest.d2(), c.weight, c.thickness);
+        if !c.is_mollified(x) {
+            return closest.weights.map(|w| closest.offset * (2.0 * b1 * w));
+        }
+        let m = mollifier::value(x, c.eps_x);
+        let dm = mollifier::gradient(x, c.eps_x);
+        std::array::from_fn(|i| closest.offset * (2.0 * m * b1 * closest.weights[i]) + dm[i] * b)
+    }
+
+    /// Hessian of the energy of a pair, N/m, as it is (indefinite).
+    pub fn hessian(&self, c: &Contact, x: &[Vec3; 4]) -> Blocks {
+        let closest = c.closest(x);
+        let [b, b1, b2] = self.terms(closest.d2(), c.weight, c.thickness);
+        let g = closest.gradient();
+        let h = distance_hessian(c, x);
+        let plain = |i: usize, j: usize| g[i] * g[j].transpose() * b2 + h[i][j] * b1;
+        if !c.is_mollified(x) {
+            return std::array::from_fn(|i| std::array::from_fn(|j| plain(i, j)));
+        }
+        let m = mollifier::value(x, c.eps_x);
+        let dm = mollifier::gradient(x, c.eps_x);
+        let ddm = mollifier::hessian(x, c.eps_x);
+        std::array::from_fn(|i| {
+            std::array::from_fn(|j| {
+                let mixed = dm[i] * g[j].transpose() + g[i] * dm[j].transpose();
+                plain(i, j) * m + mixed * b1 + ddm[i][j] * b
+            })
+        })
+    }
+
+    /// The Hessian of a pair with its negative eigenvalues set to zero, N/m.
+    pub fn hessian_psd(&self, c: &Contact, x: &[Vec3; 4]) -> Blocks {
+        if c.is_mollified(x) {
+            return project_relative(&self.hessian(c, x));
+        }
+        match c.kind {
+            PairKind::PointPoint => {
+                let e = point_point::expansion(&x[0], &x[1]);
+                let h = self.project(c, &e, |e, a, b| project::<2, 0, 1, 1>(e, &RELATIVE_2, a, b));
+                scatter_hessian(&h, &[0, 1])
+            }
+            PairKind::PointEdge => {
+                let e = point_edge::expansion(&x[0], &x[1], &x[2]);
+                let h = self.project(c, &e, |e, a, b| project::<3, 1, 2, 3>(e, &RELATIVE_3, a, b));
+                scatter_hessian(&h, &[0, 1, 2])
+            }
+            PairKind::EdgeEdge => {
+                let e = edge_edge::expansion(&x[0], &x[1], &x[2], &x[3]);
+                self.project(c, &e, |e, a, b| project::<4, 2, 3, 5>(e, &RELATIVE_4, a, b))
+            }
+            PairKind::PointTriangle => {
+                let e = point_triangle::expansion(&x[0], &x[1], &x[2], &x[3]);
+                self.project(c, &e, |e, a, b| project::<4, 2, 3, 5>(e, &RELATIVE_4, a, b))
+            }
+        }
+    }
+
+    #[inline]
+    fn project<const N: usize, const K: usize>(
+        &self,
+        c: &Contact,
+        e: &Expansion<N, K>,
+        project: impl Fn(&Expansion<N, K>, f64, f64) -> [[Mat3; N]; N],
+    ) -> [[Mat3; N]; N] {
+        let [_, b1, b2] = self.terms(e.closest.d2(), c.weight, c.thickness);
+        project(e, 4.0 * b2, 2.0 * b1)
+    }
+
+    /// Magnitude of the normal force of a pair, λ = −κ w m ∂b/∂(d²) 2d, N
+    /// [Li 2020 thesis, App. J].
+    pub fn force_magnitude(&self, c: &Contact, x: &[Vec3; 4]) -> f64 {
+        let d2 = c.d2(x);
+        let b1 = self.terms(d2, c.weight, c.thickness)[1];
+        let m = if c.is_mollified(x) { mollifier::value(x, c.eps_x) } else { 1.0 };
+        -2.0 * m * b1 * d2.sqrt()
+    }
+
+    /// Energy of a vertex against a half-space, J; infinite where it touches or is inside.
+    pub fn half_space_value(&self, c: &HalfSpaceContact, p: &Vec3) -> f64 {
+        self.terms(c.d2(p), c.weight, c.thickness)[0]
+    }
+
+    /// Gradient of the energy of a vertex against a half-space, N.
+    pub fn half_space_gradient(&self, c: &HalfSpaceContact, p: &Vec3) -> Vec3 {
+        c.plane.normal * -self.half_space_force_magnitude(c, p)
+    }
+
+    /// Hessian of the energy of a vertex against a half-space, clamped at zero, N/m.
+    pub fn half_space_hessian_psd(&self, c: &HalfSpaceContact, p: &Vec3) -> Mat3 {
+        let d2 = c.d2(p);
+        let [_, b1, b2] = self.terms(d2, c.weight, c.thickness);
+        let n = c.plane.normal;
+        n * (n * (4.0 * d2 * b2 + 2.0 * b1).max(0.0)).transpose()
+    }
+
+    /// Magnitude of the normal force of a half-space on a vertex, N.
+    pub fn half_space_force_magnitude(&self, c: &HalfSpaceContact, p: &Vec3) -> f64 {
+        let d2 = c.d2(p);
+        -2.0 * self.terms(d2, c.weight, c.thickness)[1] * d2.sqrt()
+    }
+
+    /// Energy of all contacts at positions `x` (`#V`), J. The order of the sum is fixed.
+    pub fn set_value(&self, set: &ContactSet, x: &[Vec3]) -> f64 {
+        let pairs: Vec<f64> = set
+            .contacts
+            .par_chunks(CHUNK)
+            .map(|chunk| chunk.iter().map(|c| self.value(c, &c.gather(x))).sum())
+            .collect();
+        let planes: f64 =
+            set.half_space.iter().map(|c| self.half_space_value(c, &x[c.vertex as usize])).sum();
+        pairs.iter().sum::<f64>() + planes
+    }
+
+    /// Adds the gradient of the energy of all contacts to `gradient` (`#V`), N, in a fixed order.
+    pub fn add_gradient(&self, set: &ContactSet, x: &[Vec3], gradient: &mut [Vec3]) {
+        // local gradients in parallel, a bounded number at a time; then added one by one
+        let mut local: Vec<[Vec3; 4]> = Vec::new();
+        for block in set.contacts.chunks(64 * CHUNK) {
+            block
+                .par_iter()
+                .with_min_len(CHUNK)
+                .map(|c| self.gradient(c, &c.gather(x)))
+                .collect_into_vec(&mut local);
+            for (c, g) in block.iter().zip(&local) {
+                for (&v, g) in c.stencil().iter().zip(g) {
+                    gradient[v as usize] += g;
+                }
+            }
+        }
+        for c in &set.half_space {
+            let v = c.vertex as usize;
+            gradient[v] += self.half_space_gradient(c, &x[v]);
+        }
+    }
+}
+
+/// Hessian of the squared distance of a pair in its stencil.
+fn distance_hessian(c: &Contact, x: &[Vec3; 4]) -> Blocks {
+    match c.kind {
+        PairKind::PointPoint => scatter_hessian(&point_point::hessian(), &[0, 1]),
+        PairKind::PointEdge => {
+            scatter_hessian(&point_edge::line_hessian(&x[0], &x[1], &x[2]), &[0, 1, 2])
+        }
+        PairKind::PointTriangle => point_triangle::plane_hessian(&x[0], &x[1], &x[2], &x[3]),
+        PairKind::EdgeEdge => edge_edge::hessian_on(c.feature, &x[0], &x[1], &x[2], &x[3]),
+    }
+}
+
+/// PSD projection of a ∇d∇dᵀ-like term and the distance's Hessian together,
+/// H = a (w⊗q)(w⊗q)ᵀ + b [wwᵀ⊗I − Σ_c g_c g_cᵀ], g_c = w⊗t_c + σ_c⊗q.
+///
+/// In the squares of g_c the tangential part cancels that of wwᵀ⊗I, which leaves H = b on w⊗m for
+/// tangents m other than the t_c, and otherwise a matrix within the span of the `K` vectors w⊗t_c
+/// and the `R` = N − 1 vectors h⊗q̂ (h: relative coordinates). That `M` = K + R square matrix (1×1
+/// point–point, 3×3 point–edge, 5×5 else) has the spectrum of the whole, so clamping it is the
+/// exact projection.
+#[inline]
+fn project<const N: usize, const K: usize, const R: usize, const M: usize>(
+    e: &Expansion<N, K>,
+    relative: &[[f64; N]; R],
+    a: f64,
+    b: f64,
+) -> [[Mat3; N]; N] {
+    let Closest { weights: w, offset: q } = &e.closest;
+    let d2 = q.norm_squared();
+    if d2 == 0.0 {
+        return [[Mat3::zeros(); N]; N];
+    }
+    let d = d2.sqrt();
+    let normal = q / d;
+    let norm = w.iter().map(|w| w * w).sum::<f64>().sqrt();
+    let unit = w.map(|w| w / norm);
+    let dot = |u: &[f64; N], h: &[f64; N]| u.iter().zip(h).map(|(a, b)| a * b).sum::<f64>();
+
+    // the small matrix, in the basis (unit⊗t_c, h_k⊗q̂)
+    let w_rel: [f64; R] = std::array::from_fn(|k| dot(w, &relative[k]));
+    let slopes: [[f64; R]; K] =
+        std::array::from_fn(|c| std::array::from_fn(|k| d * dot(&e.slopes[c], &relative[k])));
+    let mut m = [[0.0; M]; M];
+    for k in 0..R {
+        for c in 0..K {
+            m[c][K + k] = -b * norm * slopes[c][k];
+            m[K + k][c] = m[c][K + k];
+        }
+        for l in 0..R {
+            let squares: f64 = slopes.iter().map(|s| s[k] * s[l]).sum();
+            m[K + k][K + l] = (a * d2 + b) * w_rel[k] * w_rel[l] - b * squares;
+        }
+    }
+    psd::project(&mut m);
+
+    // back: H_ij = û_i û_j S + (û_i r_j + β_ij q̂) q̂ᵀ + û_j q̂ r_iᵀ
+    let mut tangential = Mat3::zeros();
+    for c in 0..K {
+        for c2 in 0..K {
+            tangential += e.tangents[c] * (e.tangents[c2] * m[c][c2]).transpose();
+        }
+    }
+    if b > 0.0 {
+        // negative weights only: the other tangents keep their positive curvature
+        let mut other = Mat3::identity() - normal * normal.transpose();
+        for t in &e.tangents {
+            other -= t * t.transpose();
+        }
+        tangential += other * (b * norm * norm);
+    }
+    let mixed: [Vec3; N] = std::array::from_fn(|j| {
+        let mut r = Vec3::zeros();
+        for c in 0..K {
+            let alpha: f64 = (0..R).map(|k| m[c][K + k] * relative[k][j]).sum();
+            r += e.tangents[c] * alpha;
+        }
+        r
+    });
+    let mut h = [[Mat3::zeros(); N]; N];
+    for i in 0..N {
+        for j in i..N {
+            let mut beta = 0.0;
+            for k in 0..R {
+                for l in 0..R {
+                    beta += relative[k][i] * m[K + k][K + l] * relative[l][j];
+                }
+            }
+            let column = mixed[j] * unit[i] + normal * beta;
+            let block = tangential * (unit[i] * unit[j])
+                + column * normal.transpose()
+                + normal * (mixed[i] * unit[j]).transpose();
+            h[i][j] = block;
+            h[j][i] = block.transpose();
+        }
+    }
+    h
+}
+
+/// PSD projection of the Hessian of any translation-invariant function of four points, in relative
+/// coordinates (9×9).
+fn project_relative(h: &Blocks) -> Blocks {
+    // rows, then columns
+    let rows: [[Mat3; 4]; 3] = std::array::from_fn(|k| {
+        std::array::from_fn(|j| {
+            (0..4).fold(Mat3::zeros(), |sum, i| sum + h[i][j] * RELATIVE_4[k][i])
+        })
+    });
+    let mut m = [[0.0; 9]; 9];
+    for k in 0..3 {
+        for l in 0..3 {
+            let block = (0..4).fold(Mat3::zeros(), |sum, j| sum + rows[k][j] * RELATIVE_4[l][j]);
+            for r in 0..3 {
+                for s in 0..3 {
+                    m[3 * k + r][3 * l + s] = block[(r, s)];
+                }
+            }
+        }
+    }
+    psd::project(&mut m);
+    let block = |k: usize, l: usize| Mat3::from_fn(|r, s| m[3 * k + r][3 * l + s]);
+    let rows: [[Mat3; 3]; 4] = std::array::from_fn(|i| {
+        std::array::from_fn(|l| {
+            (0..3).fold(Mat3::zeros(), |sum, k| sum + block(k, l) * RELATIVE_4[k][i])
+        })
+    });
+    std::array::from_fn(|i| {
+        std::array::from_fn(|j| {
+            (0..3).fold(Mat3::zeros(), |sum, l| sum + rows[i][l] * RELATIVE_4[l][j])
+        })
+    })
+}

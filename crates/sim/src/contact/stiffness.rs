@@ -1,0 +1,121 @@
+//! Adaptive barrier stiffness κ [Li 2020 thesis, App. F].
+//!
+//! κ is physical here: contact lies within the factor s of the incremental potential
+//! ½‖x − x̃‖²_M + s Ψ (s = h² for implicit Euler), where the thesis puts κ b outside. Its average
+//! mass m̄ therefore enters as m̄/s, and its gradient of E as that of everything but contact, divided
+//! by s; then κ here times s is the thesis's κ.
+
+use super::barrier::Barrier;
+use super::pairs::{ContactSet, PairKind};
+use standoff_linalg::Vec3;
+
+/// Distance, as a multiple of the scene's size l, at which the barrier's curvature is compared with
+/// the mass.
+const CURVATURE_DISTANCE: f64 = 1e-8;
+
+/// Distance, as a multiple of the scene's size l, below which a shrinking gap doubles κ.
+pub const CLOSE_DISTANCE: f64 = 1e-9;
+
+/// Ratio of the barrier's Hessian diagonal at 1e-8 l to the average mass that κ_min establishes.
+pub const MASS_RATIO: f64 = 1e11;
+
+/// κ_max/κ_min.
+const RANGE: f64 = 100.0;
+
+/// The interval within which κ is adapted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StiffnessRange {
+    /// Smallest κ.
+    pub min: f64,
+    /// Largest κ.
+    pub max: f64,
+}
+
+impl StiffnessRange {
+    /// κ_min = `mass_ratio` m / (4 d² b″(d² − ξ²)) at the distance d = 1e-8 l + ξ, and
+    /// κ_max = 100 κ_min.
+    ///
+    /// `size` is l, m; `mass` the average lumped mass over s (kg/s²); `thickness` ξ, m;
+    /// `mass_ratio` usually [`MASS_RATIO`]. Where 1e-8 l is beyond the barrier's reach, b″ is taken
+    /// at half of its reach.
+    ///
+    /// For a potential that is `physical` or weighted, divide `mass` by its factor to b (the mean
+    /// weight, times d̂/units).
+    pub fn new(
+        barrier: Barrier,
+        d_hat: f64,
+        thickness: f64,
+        size: f64,
+        mass: f64,
+        mass_ratio: f64,
+    ) -> Self {
+        let s_hat = d_hat * (2.0 * thickness + d_hat);
+        let mut d = CURVATURE_DISTANCE * size + thickness;
+        if d * d - thickness * thickness >= s_hat {
+            d = (0.5 * s_hat + thickness * thickness).sqrt();
+        }
+        let b2 = barrier.derivatives(d * d - thickness * thickness, s_hat)[2];
+        let min = mass_ratio * mass / (4.0 * d * d * b2);
+        Self { min, max: RANGE * min }
+    }
+
+    /// κ that best balances the gradients, −g_c·g/‖g_c‖², within the range; the smallest where
+    /// nothing is in contact.
+    ///
+    /// `contact` is the gradient of the barrier potential with κ = 1, `other` that of all else over
+    /// s, N (`#V` each; entries of vertices that cannot move must be zero in both).
+    pub fn balance(&self, other: &[Vec3], contact: &[Vec3]) -> f64 {
+        let square: f64 = contact.iter().map(|g| g.norm_squared()).sum();
+        if square <= 0.0 {
+            return self.min;
+        }
+        let dot: f64 = contact.iter().zip(other).map(|(c, g)| c.dot(g)).sum();
+        (-dot / square).max(self.min).min(self.max)
+    }
+
+    /// κ doubled, within the range (and never lowered).
+    pub fn doubled(&self, kappa: f64) -> f64 {
+        (2.0 * kappa).min(self.max).max(kappa)
+    }
+}
+
+/// The update between Newton iterations in terms of the smallest gaps alone: doubled where the
+/// smallest gap was and is below 1e-9 l and shrinks.
+pub fn update(range: &StiffnessRange, kappa: f64, before: f64, now: f64, size: f64) -> f64 {
+    let close = CLOSE_DISTANCE * size;
+    if before < close && now < close && now < before { range.doubled(kappa) } else { kappa }
+}
+
+/// Contacts with a gap below 1e-9 l, to be compared between Newton iterations.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct CloseContacts {
+    /// Kind, stencil (a vertex and a half-space as [v, k, MAX, MAX] of no kind) and gap in m,
+    /// ascending by the former.
+    gaps: Vec<((Option<PairKind>, [u32; 4]), f64)>,
+}
+
+impl CloseContacts {
+    /// Contacts of `set` with a gap below 1e-9 `size` at positions `x`.
+    pub fn new(set: &ContactSet, x: &[Vec3], size: f64) -> Self {
+        let close = CLOSE_DISTANCE * size;
+        let pairs = set.contacts.iter().map(|c| {
+            let gap = c.d2(&c.gather(x)).sqrt() - c.thickness;
+            ((Some(c.kind), c.vertices), gap)
+        });
+        let planes = set.half_space.iter().map(|c| {
+            let gap = c.plane.signed_distance(&x[c.vertex as usize]) - c.thickness;
+            ((None, [c.vertex, c.half_space, u32::MAX, u32::MAX]), gap)
+        });
+        let mut gaps: Vec<_> = pairs.chain(planes).filter(|(_, gap)| *gap < close).collect();
+        gaps.sort_by_key(|(key, _)| *key);
+        Self { gaps }
+    }
+
+    /// Whether any contact of both sets is closer now than `before`: then κ is to be doubled.
+    pub fn any_shrank(&self, before: &Self) -> bool {
+        self.gaps.iter().any(|(key, gap)| {
+            let found = before.gaps.binary_search_by_key(key, |(k, _)| *k);
+            found.is_ok_and(|i| *gap < before.gaps[i].1)
+        })
+    }
+}

@@ -1,0 +1,137 @@
+//! The barrier that keeps elements of invertible laws upright.
+//!
+//! Fixed corotated, stable neo-Hookean, corotated linear and St. Venant–Kirchhoff solids have finite
+//! energy at J ≤ 0, so that nothing in the law stops an element from turning inside out. Standoff
+//! guarantees that none does, hence these laws are given a barrier that acts only at compressions
+//! below J = Ĵ,
+//!
+//! w(J) = −κ (J − Ĵ)² ln(J/Ĵ) for 0 < J < Ĵ, 0 above, +∞ below,
+//!
+//! twice continuously differentiable like the contact barrier [Li 2020, Eq. 6], with κ = λ + 2μ, the
+//! law's own modulus of compression. Above Ĵ the law is exactly what its name says.
+
+use super::principal::PrincipalHessian;
+use super::{Lame, Law};
+use standoff_linalg::{Mat3, Svd3, Vec3, svd3};
+
+/// Ĵ: the volume ratio below which the barrier acts.
+pub const VOLUME_RATIO: f64 = 0.1;
+
+/// [w, w′, w″] at J, Pa; zero for J ≥ Ĵ.
+fn barrier(m: &Lame, j: f64) -> [f64; 3] {
+    if j >= VOLUME_RATIO {
+        return [0.0; 3];
+    }
+    if j <= 0.0 {
+        return [f64::INFINITY, f64::NAN, f64::NAN];
+    }
+    let kappa = m.lambda + 2.0 * m.mu;
+    let (gap, ln) = (j - VOLUME_RATIO, (j / VOLUME_RATIO).ln());
+    let ratio = gap / j;
+    [
+        -kappa * gap * gap * ln,
+        -kappa * gap * (2.0 * ln + ratio),
+        -kappa * (2.0 * ln + 4.0 * ratio - ratio * ratio),
+    ]
+}
+
+impl Law {
+    /// ψ(F) of the law with the barrier against inversion, J/m³; +∞ at J ≤ 0 for every law.
+    #[inline]
+    pub fn guarded_psi(self, m: &Lame, f: &Mat3) -> f64 {
+        let psi = self.psi(m, f);
+        if self.has_barrier() { psi } else { psi + barrier(m, f.determinant())[0] }
+    }
+
+    /// ∂/∂F of [`Law::guarded_psi`], Pa.
+    #[inline]
+    pub fn guarded_pk1(self, m: &Lame, f: &Mat3) -> Mat3 {
+        let p = self.pk1(m, f);
+        let j = f.determinant();
+        if self.has_barrier() || j >= VOLUME_RATIO {
+            return p;
+        }
+        p + cofactor(f) * barrier(m, j)[1]
+    }
+
+    /// The positive semidefinite part of the second derivative of [`Law::guarded_psi`].
+    #[inline]
+    pub fn guarded_hessian_psd(self, m: &Lame, f: &Mat3) -> (Svd3, PrincipalHessian) {
+        let svd = svd3(f);
+        let mut h = self.guarded_hessian(m, &svd.sigma);
+        h.project_psd();
+        (svd, h)
+    }
+
+    /// The second derivative of [`Law::guarded_psi`], not projected.
+    pub fn guarded_hessian(self, m: &Lame, sigma: &Vec3) -> PrincipalHessian {
+        let h = self.principal_hessian(m, sigma);
+        let j = sigma.product();
+        if self.has_barrier() || j >= VOLUME_RATIO {
+            return h;
+        }
+        let [_, d, dd] = barrier(m, j);
+        h + PrincipalHessian::of_volume(sigma, d, dd)
+    }
+}
+
+/// ∂J/∂F: columns are the cross products of the other two.
+fn cofactor(f: &Mat3) -> Mat3 {
+    let [a, b, c] = [f.column(0), f.column(1), f.column(2)];
+    Mat3::from_columns(&[b.cross(&c), c.cross(&a), a.cross(&b)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LAME: Lame = Lame { lambda: 3.0, mu: 2.0 };
+
+    fn squeezed(j: f64) -> Mat3 {
+        let shear = Mat3::new(0.9, 0.2, -0.1, 0.05, 1.1, 0.3, -0.2, 0.1, 0.8);
+        shear * (j / shear.determinant()).cbrt()
+    }
+
+    #[test]
+    fn derivatives_match_differences() {
+        for law in Law::ALL {
+            for j in [0.09, 0.05, 1e-2, 1e-3] {
+                let f = squeezed(j);
+                let p = law.guarded_pk1(&LAME, &f);
+                let h = law.guarded_hessian(&LAME, &svd3(&f).sigma).assemble(&svd3(&f));
+                let eps = 1e-4 * j;
+                for i in 0..9 {
+                    let at = |s: f64| {
+                        let mut g = f;
+                        g[i] += s * eps;
+                        g
+                    };
+                    let psi = |s: f64| law.guarded_psi(&LAME, &at(s));
+                    let pk1 = |s: f64| law.guarded_pk1(&LAME, &at(s));
+                    let slope =
+                        (psi(-2.0) - 8.0 * psi(-1.0) + 8.0 * psi(1.0) - psi(2.0)) / (12.0 * eps);
+                    assert!((slope - p[i]).abs() < 1e-6 * p.norm(), "{law:?} J = {j}");
+                    let column =
+                        (pk1(-2.0) - pk1(-1.0) * 8.0 + pk1(1.0) * 8.0 - pk1(2.0)) / (12.0 * eps);
+                    for k in 0..9 {
+                        assert!((column[k] - h[(k, i)]).abs() < 1e-6 * h.norm(), "{law:?} J = {j}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_barrier_is_twice_continuous_and_diverges() {
+        let [w, d, dd] = barrier(&LAME, VOLUME_RATIO * (1.0 - 1e-9));
+        assert!(w.abs() < 1e-20 && d.abs() < 1e-8 && dd.abs() < 1e-6, "{w} {d} {dd}");
+        assert_eq!(barrier(&LAME, VOLUME_RATIO), [0.0; 3]);
+        assert!(barrier(&LAME, 1e-300)[0] > 1.0);
+        assert_eq!(barrier(&LAME, 0.0)[0], f64::INFINITY);
+        for law in Law::ALL {
+            let f = squeezed(0.3);
+            assert_eq!(law.guarded_psi(&LAME, &f), law.psi(&LAME, &f));
+            assert_eq!(law.guarded_psi(&LAME, &(f - f)), f64::INFINITY, "{law:?}");
+        }
+    }
+}

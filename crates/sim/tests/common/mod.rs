@@ -1,0 +1,69 @@
+//! Small bodies for the tests of the simulator.
+#![allow(dead_code)]
+
+use standoff_linalg::Vec3;
+use standoff_sim::definition::{BodyDef, BodyKind, Definition, HalfSpaceDef};
+use standoff_sim::material::{Law, Material};
+
+/// A box of nx×ny×nz cells of edge `cell` with its low corner at `low`: six tetrahedra per cell.
+pub fn block(name: &str, low: [f64; 3], n: [usize; 3], cell: f64) -> BodyDef {
+    let index = |i: usize, j: usize, k: usize| ((i * (n[1] + 1) + j) * (n[2] + 1) + k) as u32;
+    let mut rest = Vec::new();
+    for i in 0..=n[0] {
+        for j in 0..=n[1] {
+            for k in 0..=n[2] {
+                rest.push(Vec3::from(low) + cell * Vec3::new(i as f64, j as f64, k as f64));
+            }
+        }
+    }
+    let mut tets = Vec::new();
+    for i in 0..n[0] {
+        for j in 0..n[1] {
+            for k in 0..n[2] {
+                let corner = |c: usize| index(i + (c & 1), j + (c >> 1 & 1), k + (c >> 2 & 1));
+                // the six tetrahedra around the diagonal 0–7 (Kuhn's subdivision)
+                for [a, b] in [[1, 3], [3, 2], [2, 6], [6, 4], [4, 5], [5, 1]] {
+                    tets.push([corner(0), corner(a), corner(b), corner(7)]);
+                }
+            }
+        }
+    }
+    for t in &mut tets {
+        let p = t.map(|v| rest[v as usize]);
+        if (p[1] - p[0]).cross(&(p[2] - p[0])).dot(&(p[3] - p[0])) < 0.0 {
+            t.swap(1, 2);
+        }
+    }
+    BodyDef {
+        name: name.into(),
+        rest,
+        kind: BodyKind::Volume {
+            tets,
+            density: 1000.0,
+            material: material(Law::NeoHookean),
+            overrides: Vec::new(),
+        },
+        friction_material: "default".into(),
+        ..BodyDef::default()
+    }
+}
+
+/// E = 1e5 Pa, ν = 0.4.
+pub fn material(law: Law) -> Material {
+    Material { law, young_modulus: 1e5, poisson_ratio: 0.4 }
+}
+
+/// A scene without gravity.
+pub fn scene(bodies: Vec<BodyDef>) -> Definition {
+    Definition { bodies, ..Definition::default() }
+}
+
+/// The half-space below y = `height`.
+pub fn ground(height: f64) -> HalfSpaceDef {
+    HalfSpaceDef {
+        name: "ground".into(),
+        origin: Vec3::new(0.0, height, 0.0),
+        normal: Vec3::y(),
+        friction_material: "default".into(),
+    }
+}

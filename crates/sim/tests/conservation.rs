@@ -1,0 +1,116 @@
+//! Momentum without external forces, and order of accuracy.
+
+mod common;
+
+use common::{block, scene};
+use standoff_linalg::Vec3;
+use standoff_sim::definition::Definition;
+use standoff_sim::settings::Integrator;
+use standoff_sim::{Simulation, energetics};
+
+/// A stretched, sheared, flying and spinning bar.
+fn flying_bar(h: f64, integrator: Integrator, spin: Vec3) -> Definition {
+    let mut bar = block("bar", [-0.5, -0.1, -0.1], [5, 1, 1], 0.2);
+    bar.start = bar.rest.iter().map(|p| Vec3::new(1.2 * p.x, p.y + 0.1 * p.x, 0.95 * p.z)).collect();
+    bar.velocity = bar.start.iter().map(|p| Vec3::new(1.0, -0.5, 0.25) + spin.cross(p)).collect();
+    let mut definition = scene(vec![bar]);
+    definition.settings.time.step = h;
+    definition.settings.time.integrator = integrator;
+    definition.settings.solver.velocity_tolerance = Some(1e-10);
+    definition
+}
+
+fn run(definition: &Definition, steps: usize) -> Simulation {
+    let mut simulation = Simulation::new(definition).unwrap();
+    for _ in 0..steps {
+        assert!(simulation.step().unwrap().outcome.is_success());
+    }
+    simulation
+}
+
+#[test]
+fn linear_momentum_is_conserved() {
+    let spin = Vec3::new(0.3, 2.0, -1.0);
+    for integrator in [Integrator::ImplicitEuler, Integrator::Bdf2, Integrator::Newmark] {
+        let mut simulation = Simulation::new(&flying_bar(0.01, integrator, spin)).unwrap();
+        let start = energetics::linear_momentum(simulation.model(), simulation.state());
+        for _ in 0..50 {
+            simulation.step().unwrap();
+        }
+        let end = energetics::linear_momentum(simulation.model(), simulation.state());
+        let drift = (end - start).norm() / start.norm();
+        println!("{integrator:?}: linear momentum drifts by {drift:.1e} in 50 steps");
+        assert!(drift < 1e-9, "{integrator:?} {drift:e}");
+    }
+}
+
+/// Internal forces have no moment at the end of the step, so implicit Euler turns the angular
+/// momentum into L + h Σ m v⁺ × v exactly: it slows down spin by a term of order h², and no force
+/// of the discretisation adds to that.
+#[test]
+fn implicit_euler_changes_angular_momentum_by_its_own_term_only() {
+    let h = 0.01;
+    let definition = flying_bar(h, Integrator::ImplicitEuler, Vec3::new(0.3, 2.0, -1.0));
+    let mut simulation = Simulation::new(&definition).unwrap();
+    for _ in 0..50 {
+        let before = simulation.state().clone();
+        simulation.step().unwrap();
+        let (model, after) = (simulation.model(), simulation.state());
+        let own: Vec3 = (0..after.v.len())
+            .map(|i| h * model.mass[i] * after.v[i].cross(&before.v[i]))
+            .sum();
+        let l0 = energetics::angular_momentum(model, &before);
+        let l1 = energetics::angular_momentum(model, after);
+        assert!((l1 - l0 - own).norm() < 1e-9 * l0.norm(), "{l0} {l1} {own}");
+    }
+}
+
+/// Second-order integrators lose angular momentum with the square of the step.
+#[test]
+fn angular_momentum_converges() {
+    let drift = |integrator, n: usize| {
+        let spin = Vec3::new(0.3, 2.0, -1.0);
+        let definition = flying_bar(0.08 / n as f64, integrator, spin);
+        let simulation = Simulation::new(&definition).unwrap();
+        let start = energetics::angular_momentum(simulation.model(), simulation.state());
+        let simulation = run(&definition, n);
+        let end = energetics::angular_momentum(simulation.model(), simulation.state());
+        (end - start).norm() / start.norm()
+    };
+    for (integrator, least) in
+        [(Integrator::ImplicitEuler, 0.8), (Integrator::Bdf2, 1.8), (Integrator::Newmark, 1.8)]
+    {
+        let (coarse, fine) = (drift(integrator, 64), drift(integrator, 128));
+        println!("{integrator:?}: drift {coarse:.1e}, at half the step {fine:.1e}");
+        assert!((coarse / fine).log2() > least, "{integrator:?} {coarse:e} {fine:e}");
+    }
+}
+
+/// log₂ of the ratio of successive differences under halving of the step.
+fn order(integrator: Integrator) -> f64 {
+    let end = |n: usize| {
+        // one element layer without shear: waves that 64 steps resolve
+        let mut definition = flying_bar(0.1 / n as f64, integrator, Vec3::new(0.0, 3.0, 0.0));
+        let bar = &mut definition.bodies[0];
+        bar.start.clear();
+        run(&definition, n).positions().to_vec()
+    };
+    let [a, b, c] = [128, 256, 512].map(end);
+    let distance = |p: &[Vec3], q: &[Vec3]| -> f64 {
+        p.iter().zip(q).map(|(p, q)| (p - q).norm_squared()).sum::<f64>().sqrt()
+    };
+    (distance(&a, &b) / distance(&b, &c)).log2()
+}
+
+#[test]
+fn integrators_have_their_order() {
+    for (integrator, least) in [
+        (Integrator::ImplicitEuler, 0.9),
+        (Integrator::Bdf2, 1.85),
+        (Integrator::Newmark, 1.9),
+    ] {
+        let order = order(integrator);
+        println!("{integrator:?}: observed order {order:.2}");
+        assert!(order > least && order < least + 0.4, "{integrator:?} {order}");
+    }
+}

@@ -1,0 +1,190 @@
+//! Patterns, assembly and product against obvious twins.
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use common::{Cube, Hessian, Random, random_psd};
+use proptest::prelude::*;
+use standoff_linalg::nalgebra::DMatrix;
+use standoff_linalg::{Mat3, Vec3};
+use standoff_sparse::{BlockMatrix, BlockPattern, MatrixError, StencilAssembly};
+
+const NONE: u32 = BlockPattern::ELIMINATED;
+
+fn dense(a: &BlockMatrix) -> DMatrix<f64> {
+    let block = |i: u32, j: u32| a.block(i, j).unwrap_or_else(Mat3::zeros);
+    DMatrix::from_fn(3 * a.n(), 3 * a.n(), |i, j| block(i as u32 / 3, j as u32 / 3)[(i % 3, j % 3)])
+}
+
+/// The lower triangle with the diagonal, as a set of (column, row).
+fn set(n: u32, pairs: &[(u32, u32)]) -> BTreeSet<(u32, u32)> {
+    let lower = pairs.iter().filter(|p| p.0 != NONE && p.1 != NONE);
+    let lower = lower.map(|&(a, b)| (a.min(b), a.max(b)));
+    lower.chain((0..n).map(|i| (i, i))).collect()
+}
+
+fn entries(p: &BlockPattern) -> Vec<(u32, u32)> {
+    (0..p.n()).flat_map(|j| p.column(j).iter().map(move |&i| (j as u32, i))).collect()
+}
+
+fn pairs(n: u32) -> impl Strategy<Value = Vec<(u32, u32)>> {
+    let vertex = prop_oneof![9 => 0..n, 1 => Just(NONE)];
+    prop::collection::vec((vertex.clone(), vertex), 0..80)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn patterns_and_unions_are_those_of_sets(n in 1u32..30, seed in any::<u64>(), a in pairs(30), b in pairs(30)) {
+        let clip = |v: u32| if v == NONE { v } else { v % n };
+        let a: Vec<_> = a.into_iter().map(|(i, j)| (clip(i), clip(j))).collect();
+        let b: Vec<_> = b.into_iter().map(|(i, j)| (clip(i), clip(j))).collect();
+        let base = Arc::new(BlockPattern::from_pairs(n as usize, &a).unwrap());
+        let wanted = set(n, &a);
+        prop_assert_eq!(entries(&base), wanted.iter().copied().collect::<Vec<_>>());
+        prop_assert!(base.contains(&a));
+        prop_assert_eq!(base.contains(&b), set(n, &b).is_subset(&wanted));
+
+        let union = base.union(&b).unwrap();
+        let both: Vec<_> = a.iter().chain(&b).copied().collect();
+        prop_assert_eq!(&*union, &BlockPattern::from_pairs(n as usize, &both).unwrap());
+        prop_assert_eq!(entries(&union), set(n, &both).into_iter().collect::<Vec<_>>());
+        prop_assert_eq!(Arc::ptr_eq(&union, &base), base.contains(&b));
+        prop_assert!(base.is_subset_of(&union));
+        prop_assert_eq!(union.is_subset_of(&base), base.contains(&b));
+        let embedding = base.embedding(&union).unwrap();
+        for (k, (col, row)) in entries(&base).into_iter().enumerate() {
+            prop_assert_eq!(base.position(row, col), Some(k));
+            prop_assert_eq!(union.position(row, col), Some(embedding[k] as usize));
+        }
+
+        // the product, against a dense one
+        let mut random = Random(seed);
+        let mut m = BlockMatrix::zeros(union.clone());
+        for block in m.blocks_mut() {
+            *block = Mat3::from_fn(|_, _| random.signed());
+        }
+        let x = random.vectors(n as usize);
+        let y = m.mul_vec(&x).unwrap();
+        let flat = DMatrix::from_iterator(3 * n as usize, 1, x.iter().flat_map(|v| v.iter().copied()));
+        let expected = dense(&m) * flat;
+        for (i, y) in y.iter().enumerate() {
+            for k in 0..3 {
+                prop_assert!((y[k] - expected[3 * i + k]).abs() < 1e-12);
+            }
+        }
+
+        // embedding adds where it should
+        let mut small = BlockMatrix::zeros(base.clone());
+        small.blocks_mut().fill(Mat3::identity());
+        let before = dense(&m);
+        m.add_embedded(&small, &embedding).unwrap();
+        prop_assert_eq!(dense(&m), before + dense(&small));
+    }
+
+    #[test]
+    fn assembly_is_stencil_by_stencil_to_the_bit(seed in any::<u64>(), count in 0usize..60) {
+        let mut random = Random(seed);
+        let n = 12;
+        // some vertices eliminated, some stencils with a vertex twice
+        let mut vertex = |_| match random.below(n + 2) { v if v < n => v, _ => NONE };
+        let stencils: Vec<[u32; 4]> = (0..count).map(|_| std::array::from_fn(&mut vertex)).collect();
+        let hessians: Vec<Hessian<4>> = (0..count).map(|_| random_psd(&mut random)).collect();
+        let pattern = BlockPattern::from_stencils(n as usize, stencils.iter().map(|s| &s[..])).unwrap();
+        let pattern = Arc::new(pattern);
+        let mut one_by_one = BlockMatrix::zeros(pattern.clone());
+        let mut slow = DMatrix::<f64>::zeros(36, 36);
+        for (v, h) in stencils.iter().zip(&hessians) {
+            one_by_one.add_stencil(v, h).unwrap();
+            for (a, &i) in v.iter().enumerate().filter(|v| *v.1 != NONE) {
+                for (b, &j) in v.iter().enumerate().filter(|v| *v.1 != NONE) {
+                    let mut view = slow.fixed_view_mut::<3, 3>(3 * i as usize, 3 * j as usize);
+                    view += h[a][b];
+                }
+            }
+        }
+        let mut at_once = BlockMatrix::zeros(pattern.clone());
+        let assembly = StencilAssembly::new(pattern, &stencils).unwrap();
+        assembly.add_to(&mut at_once, &hessians).unwrap();
+        prop_assert_eq!(at_once.blocks(), one_by_one.blocks());
+        prop_assert!((dense(&at_once) - slow).amax() < 1e-12);
+    }
+}
+
+#[test]
+fn threads_do_not_change_a_bit_of_assembly_and_product() {
+    let cube = Cube::new(14);
+    let n = cube.positions.len();
+    let hessians = cube.stiffness(1.3, 0.7);
+    let x = Random(1).vectors(n);
+    let pattern = cube.pattern();
+    let assembly = StencilAssembly::new(pattern.clone(), &cube.tets).unwrap();
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let mut a = BlockMatrix::zeros(pattern.clone());
+            assembly.add_to(&mut a, &hessians).unwrap();
+            let y = a.mul_vec(&x).unwrap();
+            (a, y)
+        })
+    };
+    let (a, y) = run(1);
+    for threads in [2, 4] {
+        let (b, z) = run(threads);
+        assert_eq!(a.blocks(), b.blocks());
+        assert_eq!(y, z);
+    }
+    // rigid translations are in the kernel of the stiffness, so the test sees a real operator
+    let product = a.mul_vec(&vec![Vec3::new(1.0, 2.0, 3.0); n]).unwrap();
+    assert!(product.iter().all(|v| v.norm() < 1e-12));
+    assert!(y.iter().any(|v| v.norm() > 0.1));
+}
+
+#[test]
+fn diagonals_are_added_and_read() {
+    let pattern = Arc::new(BlockPattern::from_pairs(3, &[(2, 0)]).unwrap());
+    let mut a = BlockMatrix::zeros(pattern);
+    a.add_diagonal(&[1.0, 2.0, 3.0]).unwrap();
+    a.add_diagonal_blocks(&[Mat3::identity(); 3]).unwrap();
+    a.diagonal_block_mut(1)[(0, 2)] = 7.0;
+    assert_eq!(*a.diagonal_block(2), 4.0 * Mat3::identity());
+    assert_eq!(a.block(1, 1).unwrap()[(0, 2)], 7.0);
+    assert_eq!(a.block(1, 0), None);
+    assert_eq!(a.block(0, 2), Some(Mat3::zeros()));
+    a.set_zero();
+    assert!(a.blocks().iter().all(|b| *b == Mat3::zeros()));
+    a.reset(Arc::new(BlockPattern::diagonal(5).unwrap()));
+    assert_eq!((a.n(), a.blocks().len()), (5, 5));
+}
+
+#[test]
+fn misuse_is_a_typed_error() {
+    let bad = BlockPattern::from_pairs(3, &[(1, 3)]);
+    assert_eq!(bad.unwrap_err(), MatrixError::VertexOutOfRange { vertex: 3, n: 3 });
+    let too_large = BlockPattern::diagonal(u32::MAX as usize);
+    assert_eq!(too_large.unwrap_err(), MatrixError::TooLarge { what: "block rows" });
+
+    let pattern = Arc::new(BlockPattern::from_pairs(3, &[(1, 0)]).unwrap());
+    assert!(pattern.union(&[(9, 0)]).is_err());
+    assert!(!pattern.contains(&[(9, 0)]));
+    let mut a = BlockMatrix::zeros(pattern.clone());
+    let h = [[Mat3::identity(); 2]; 2];
+    let missing = a.add_stencil(&[2, 0], &h).unwrap_err();
+    assert_eq!(missing, MatrixError::MissingBlock { row: 2, col: 0 });
+    assert!(a.blocks().iter().all(|b| *b == Mat3::zeros()), "unchanged after an error");
+    assert!(matches!(
+        a.add_stencil(&[0, 7], &h),
+        Err(MatrixError::VertexOutOfRange { vertex: 7, n: 3 })
+    ));
+    assert!(a.mul_vec(&[Vec3::zeros(); 2]).is_err());
+    assert!(a.add_diagonal(&[1.0]).is_err());
+    assert!(a.add_embedded(&a.clone(), &[0, 1, 2, 99]).is_err());
+    assert!(StencilAssembly::new(pattern.clone(), &[[1, 2]]).is_err());
+    let assembly = StencilAssembly::new(pattern, &[[0, 1]]).unwrap();
+    assert!(assembly.add_to(&mut a, &[]).is_err());
+    let mut other = BlockMatrix::zeros(Arc::new(BlockPattern::diagonal(3).unwrap()));
+    assert_eq!(assembly.add_to(&mut other, &[h]).unwrap_err(), MatrixError::PatternMismatch);
+}

@@ -1,0 +1,414 @@
+//! Orderings and solvers: against dense solutions, in all threads alike, and on what they must
+//! refuse.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::{Cube, Hessian, Random, Stack, random_psd, relative_residual};
+use proptest::prelude::*;
+use standoff_linalg::nalgebra::{DMatrix, DVector};
+use standoff_linalg::{Mat3, Vec3};
+use standoff_sparse::{
+    BlockMatrix, BlockPattern, Cholesky, ConjugateGradient, LinearSolver, Ordering, Permutation,
+    Preconditioner, SolveError, VertexOrder,
+};
+
+const ORDERINGS: [Ordering; 4] =
+    [Ordering::Automatic, Ordering::NestedDissection, Ordering::MinimumDegree, Ordering::Natural];
+
+/// Every solver, with conjugate gradients to `tolerance`.
+fn solvers(tolerance: f64) -> Vec<(String, Box<dyn LinearSolver>)> {
+    let mut list: Vec<(String, Box<dyn LinearSolver>)> = Vec::new();
+    for ordering in ORDERINGS {
+        list.push((format!("{ordering:?}"), Box::new(Cholesky::new(ordering))));
+    }
+    for preconditioner in [Preconditioner::BlockJacobi, Preconditioner::IncompleteCholesky] {
+        let cg = ConjugateGradient::new(tolerance, 5000).with_preconditioner(preconditioner);
+        list.push((format!("{preconditioner:?}"), Box::new(cg)));
+    }
+    list
+}
+
+/// A sum of random stencils, some with an eliminated vertex, plus `shift` on the diagonal.
+fn random_spd(n: u32, stencils: usize, shift: f64, random: &mut Random) -> BlockMatrix {
+    let mut vertex = |_| match random.below(n + 1) {
+        v if v < n => v,
+        _ => BlockPattern::ELIMINATED,
+    };
+    let stencils: Vec<[u32; 3]> = (0..stencils).map(|_| std::array::from_fn(&mut vertex)).collect();
+    let pattern = BlockPattern::from_stencils(n as usize, stencils.iter().map(|s| &s[..])).unwrap();
+    let mut a = BlockMatrix::zeros(Arc::new(pattern));
+    for v in &stencils {
+        let h: Hessian<3> = random_psd(random);
+        a.add_stencil(v, &h).unwrap();
+    }
+    a.add_diagonal(&vec![shift; n as usize]).unwrap();
+    a
+}
+
+fn dense_solution(a: &BlockMatrix, b: &[Vec3]) -> Vec<Vec3> {
+    let n = 3 * a.n();
+    let matrix = DMatrix::from_fn(n, n, |i, j| {
+        a.block(i as u32 / 3, j as u32 / 3).map_or(0.0, |block| block[(i % 3, j % 3)])
+    });
+    let b = DVector::from_iterator(n, b.iter().flat_map(|v| v.iter().copied()));
+    let x = matrix.cholesky().expect("positive definite").solve(&b);
+    (0..a.n()).map(|i| Vec3::new(x[3 * i], x[3 * i + 1], x[3 * i + 2])).collect()
+}
+
+fn distance(x: &[Vec3], y: &[Vec3]) -> f64 {
+    let norm = |d: f64, v: Vec3| d.max(v.amax());
+    let scale = x.iter().fold(1e-300, |d, v| norm(d, *v));
+    x.iter().zip(y).fold(0.0, |d, (x, y)| norm(d, x - y)) / scale
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn every_solver_agrees_with_a_dense_factorisation(n in 1u32..45, density in 0usize..4, seed in any::<u64>()) {
+        let mut random = Random(seed);
+        let a = random_spd(n, density * n as usize, 0.1, &mut random);
+        let b = random.vectors(n as usize);
+        let expected = dense_solution(&a, &b);
+        for (name, mut solver) in solvers(1e-13) {
+            // the solver must not read what x holds
+            let mut x = vec![Vec3::repeat(f64::NAN); n as usize];
+            let report = solver.solve(&a, &b, &mut x).unwrap();
+            prop_assert!(distance(&expected, &x) < 1e-9, "{}: {}", name, distance(&expected, &x));
+            let residual = relative_residual(&a, &b, &x);
+            prop_assert!((report.relative_residual - residual).abs() < 1e-13, "{}", name);
+        }
+    }
+
+    #[test]
+    fn orders_are_permutations(n in 0u32..120, density in 0usize..4, seed in any::<u64>()) {
+        let mut random = Random(seed);
+        let pairs: Vec<_> =
+            (0..density * n as usize).map(|_| (random.below(n), random.below(n))).collect();
+        let pattern = BlockPattern::from_pairs(n as usize, &pairs).unwrap();
+        for ordering in ORDERINGS {
+            let order = VertexOrder::new(&pattern, ordering);
+            let p = &order.permutation;
+            prop_assert_eq!(&Permutation::from_new_to_old(p.new_to_old().to_vec()).unwrap(), p);
+            for (new, &old) in p.new_to_old().iter().enumerate() {
+                prop_assert_eq!(p.old_to_new()[old as usize] as usize, new);
+            }
+            let again = VertexOrder::new(&pattern, ordering);
+            prop_assert_eq!(p, &again.permutation);
+        }
+    }
+}
+
+#[test]
+fn lists_that_are_no_bijection_are_no_permutation() {
+    assert!(Permutation::from_new_to_old(vec![1, 0, 2]).is_some());
+    assert!(Permutation::from_new_to_old(vec![1, 1, 2]).is_none());
+    assert!(Permutation::from_new_to_old(vec![1, 3, 2]).is_none());
+}
+
+/// A solid with enough fill that orders matter: nested dissection beats the natural order by far,
+/// and the automatic choice is not worse than minimum degree.
+#[test]
+fn fill_reducing_orders_reduce_fill() {
+    let pattern = Cube::new(12).pattern();
+    let cost = |ordering| VertexOrder::new(&pattern, ordering).tree.operations();
+    let natural = cost(Ordering::Natural);
+    assert!(cost(Ordering::MinimumDegree) < 0.7 * natural);
+    assert!(cost(Ordering::Automatic) <= cost(Ordering::MinimumDegree));
+    if cfg!(feature = "metis") {
+        assert!(cost(Ordering::NestedDissection) < cost(Ordering::MinimumDegree));
+    }
+}
+
+/// Orders do not depend on who else orders at the same time.
+#[test]
+fn concurrent_orderings_agree() {
+    let patterns = [Cube::new(6).pattern(), Cube::new(7).pattern()];
+    let order = |k: usize| VertexOrder::new(&patterns[k % 2], Ordering::NestedDissection);
+    let alone = [order(0), order(1)];
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8).map(|k| scope.spawn(move || (k, order(k)))).collect();
+        for thread in threads {
+            let (k, order) = thread.join().unwrap();
+            assert_eq!(order.permutation, alone[k % 2].permutation);
+        }
+    });
+}
+
+#[test]
+fn elastic_cubes_with_stiff_contacts_are_solved() {
+    let mut random = Random(5);
+    let stack = Stack::new(7, &mut random);
+    let free = stack.free_matrix(0.1);
+    let b = random.vectors(free.n());
+    for (k, tolerance) in [([1.0, 1.0], 1e-12), ([1e6, 1e6], 1e-9), ([1e-2, 1e8], 1e-7)] {
+        let a = stack.with_contacts(&free, k, &mut random);
+        for ordering in ORDERINGS {
+            let mut x = vec![Vec3::zeros(); a.n()];
+            let report = Cholesky::new(ordering).solve(&a, &b, &mut x).unwrap();
+            assert!(relative_residual(&a, &b, &x) < tolerance, "{k:?} {ordering:?} {report:?}");
+            assert!(report.analyzed && report.factor_nonzeros > 0);
+        }
+    }
+    // conjugate gradients with moderate contacts; without fill takes fewer iterations
+    let a = stack.with_contacts(&free, [1e2, 1e3], &mut random);
+    let mut iterations = Vec::new();
+    for preconditioner in [Preconditioner::BlockJacobi, Preconditioner::IncompleteCholesky] {
+        let mut x = vec![Vec3::zeros(); a.n()];
+        let mut cg = ConjugateGradient::new(1e-10, 5000).with_preconditioner(preconditioner);
+        let report = cg.solve(&a, &b, &mut x).unwrap();
+        assert!(relative_residual(&a, &b, &x) < 1.001e-10);
+        iterations.push(report.iterations);
+    }
+    assert!(2 * iterations[1] < iterations[0], "{iterations:?}");
+}
+
+/// A solution on a superset pattern with blocks of zeros is that on the pattern itself, and the
+/// symbolic factorisation is kept for all matrices on it.
+#[test]
+fn superset_patterns_give_the_same_solution_and_keep_symbolic_work() {
+    let mut random = Random(11);
+    let a = Cube::new(6).matrix(0.05);
+    let n = a.n();
+    let b = random.vectors(n);
+    let extra: Vec<_> =
+        (0..200).map(|_| (random.below(n as u32), random.below(n as u32))).collect();
+    let superset = a.pattern().union(&extra).unwrap();
+    assert!(superset.block_count() > a.pattern().block_count() + 100);
+    let mut padded = BlockMatrix::zeros(superset.clone());
+    padded.add_embedded(&a, &a.pattern().embedding(&superset).unwrap()).unwrap();
+    for (name, mut solver) in solvers(1e-12) {
+        let (mut x, mut y) = (vec![Vec3::zeros(); n], vec![Vec3::zeros(); n]);
+        solver.solve(&a, &b, &mut x).unwrap();
+        solver.solve(&padded, &b, &mut y).unwrap();
+        assert!(distance(&x, &y) < 1e-9, "{name}: {}", distance(&x, &y));
+    }
+
+    let mut solver = Cholesky::new(Ordering::Automatic);
+    let mut x = vec![Vec3::zeros(); n];
+    assert!(solver.solve(&padded, &b, &mut x).unwrap().analyzed);
+    for _ in 0..3 {
+        padded.diagonal_block_mut(random.below(n as u32) as usize)[(0, 0)] += 1.0;
+        assert!(!solver.solve(&padded, &b, &mut x).unwrap().analyzed);
+        assert!(relative_residual(&padded, &b, &x) < 1e-12);
+    }
+    // equal contents in another object count as the same pattern, different contents do not
+    let copy = Arc::new(BlockPattern::clone(&superset));
+    let copied = BlockMatrix::from_blocks(copy, padded.blocks().to_vec()).unwrap();
+    assert!(!solver.solve(&copied, &b, &mut x).unwrap().analyzed);
+    assert!(solver.solve(&a, &b, &mut x).unwrap().analyzed);
+    assert!(relative_residual(&a, &b, &x) < 1e-12);
+}
+
+/// Bits depend on the system only: not on threads, not on what was solved before.
+#[test]
+fn threads_and_history_do_not_change_a_bit() {
+    let mut random = Random(23);
+    let a = Cube::new(17).matrix(0.1);
+    let other = Stack::new(6, &mut random).free_matrix(1.0);
+    let b = random.vectors(a.n());
+    let c = random.vectors(other.n());
+    for (name, mut solver) in solvers(1e-8) {
+        if name == "Natural" || name == "MinimumDegree" {
+            continue;
+        }
+        let mut run = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let mut x = vec![Vec3::zeros(); a.n()];
+            let report = pool.install(|| solver.solve(&a, &b, &mut x)).unwrap();
+            // something else in between
+            let mut y = vec![Vec3::zeros(); other.n()];
+            solver.solve(&other, &c, &mut y).unwrap();
+            (x, report)
+        };
+        let first = run(1);
+        for threads in [2, 4] {
+            assert_eq!(run(threads), first, "{name} with {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn one_factorisation_serves_many_right_hand_sides() {
+    let mut random = Random(3);
+    let a = Cube::new(5).matrix(0.3);
+    let mut solver = Cholesky::new(Ordering::Automatic);
+    let (mut x, b) = (vec![Vec3::zeros(); a.n()], random.vectors(a.n()));
+    assert_eq!(solver.back_solve(&b, &mut x), Err(SolveError::NotFactorized));
+    assert_eq!(solver.factorize(&a), Ok(true));
+    for _ in 0..3 {
+        let b = random.vectors(a.n());
+        solver.back_solve(&b, &mut x).unwrap();
+        assert!(relative_residual(&a, &b, &x) < 1e-13);
+    }
+    assert!(matches!(solver.back_solve(&b[1..], &mut x), Err(SolveError::SizeMismatch { .. })));
+    // a failed factorisation leaves none behind
+    let mut indefinite = a.clone();
+    indefinite.diagonal_block_mut(7)[(1, 1)] = -5.0;
+    assert!(solver.factorize(&indefinite).is_err());
+    assert_eq!(solver.back_solve(&b, &mut x), Err(SolveError::NotFactorized));
+    assert_eq!(solver.factorize(&a), Ok(false));
+}
+
+#[test]
+fn indefinite_matrices_are_refused() {
+    let mut a = Cube::new(5).matrix(0.1);
+    let b = Random(2).vectors(a.n());
+    *a.diagonal_block_mut(40) -= 100.0 * Mat3::identity();
+    for (name, mut solver) in solvers(1e-8) {
+        let mut x = vec![Vec3::zeros(); a.n()];
+        match solver.solve(&a, &b, &mut x) {
+            Err(SolveError::NotPositiveDefinite { block }) => {
+                assert!(block < a.n());
+                // preconditioners see it in the diagonal block itself
+                assert!(block == 40 || !name.contains("Jacobi"), "{name}: {block}");
+            }
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+    // indefinite by its couplings: all diagonal blocks are fine
+    let pattern = Arc::new(BlockPattern::from_pairs(2, &[(1, 0)]).unwrap());
+    let i = Mat3::identity();
+    let a = BlockMatrix::from_blocks(pattern, vec![i, 2.0 * i, i]).unwrap();
+    let b = [Vec3::x(), -Vec3::x()];
+    for (name, mut solver) in solvers(1e-8) {
+        let result = solver.solve(&a, &b, &mut [Vec3::zeros(); 2]);
+        match (name.as_str(), result) {
+            ("BlockJacobi", Err(SolveError::NegativeCurvature { iteration: 0, curvature })) => {
+                assert!(curvature < 0.0);
+            }
+            ("IncompleteCholesky", Err(SolveError::NegativeCurvature { .. })) => {}
+            (_, Err(SolveError::NotPositiveDefinite { block: 0 | 1 })) => {}
+            (_, other) => panic!("{name}: {other:?}"),
+        }
+    }
+}
+
+/// A free body without mass: rigid motions cost nothing, and a load that pushes it has no answer.
+#[test]
+fn singular_matrices_are_refused() {
+    let a = Cube::new(5).matrix(0.0);
+    let b = vec![Vec3::x(); a.n()];
+    for (name, mut solver) in solvers(1e-8) {
+        let result = solver.solve(&a, &b, &mut vec![Vec3::zeros(); a.n()]);
+        assert!(result.is_err(), "{name}: {result:?}");
+    }
+    // a row without any stiffness
+    let zero = BlockMatrix::zeros(Arc::new(BlockPattern::diagonal(3).unwrap()));
+    for (name, mut solver) in solvers(1e-8) {
+        let result = solver.solve(&zero, &b[..3], &mut [Vec3::zeros(); 3]);
+        assert!(
+            matches!(result, Err(SolveError::NotPositiveDefinite { .. })),
+            "{name}: {result:?}"
+        );
+    }
+}
+
+#[test]
+fn what_is_not_finite_is_refused() {
+    let good = Cube::new(3).matrix(0.1);
+    let b = Random(2).vectors(good.n());
+    for (name, mut solver) in solvers(1e-8) {
+        let mut x = vec![Vec3::zeros(); good.n()];
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let mut a = good.clone();
+            a.blocks_mut()[17][(2, 1)] = bad;
+            let result = solver.solve(&a, &b, &mut x);
+            assert_eq!(result, Err(SolveError::NotFinite { what: "matrix" }), "{name}");
+            let mut c = b.clone();
+            c[3].y = bad;
+            let result = solver.solve(&good, &c, &mut x);
+            assert_eq!(result, Err(SolveError::NotFinite { what: "right-hand side" }), "{name}");
+        }
+        // finite, but overflows on the way
+        let mut huge = good.clone();
+        huge.blocks_mut().iter_mut().for_each(|block| *block *= 1e307);
+        let huge_b: Vec<_> = b.iter().map(|b| b * 1e300).collect();
+        let _ = solver.solve(&huge, &huge_b, &mut x);
+        // and it works again after all that
+        assert!(solver.solve(&good, &b, &mut x).is_ok(), "{name}");
+        let short = solver.solve(&good, &b[1..], &mut x);
+        assert!(matches!(short, Err(SolveError::SizeMismatch { .. })), "{name}");
+        let short = solver.solve(&good, &b, &mut x[1..]);
+        assert!(matches!(short, Err(SolveError::SizeMismatch { .. })), "{name}");
+    }
+}
+
+#[test]
+fn empty_systems_and_zero_right_hand_sides_are_solved() {
+    let empty = BlockMatrix::zeros(Arc::new(BlockPattern::diagonal(0).unwrap()));
+    let a = Cube::new(3).matrix(0.1);
+    for (name, mut solver) in solvers(1e-8) {
+        assert_eq!(solver.solve(&empty, &[], &mut []).unwrap().relative_residual, 0.0, "{name}");
+        let mut x = vec![Vec3::x(); a.n()];
+        let report = solver.solve(&a, &vec![Vec3::zeros(); a.n()], &mut x).unwrap();
+        assert!(x.iter().all(|x| *x == Vec3::zeros()), "{name}");
+        assert_eq!((report.iterations, report.relative_residual), (0, 0.0), "{name}");
+    }
+}
+
+#[test]
+fn conjugate_gradients_report_that_they_have_not_converged() {
+    let a = Cube::new(6).matrix(1e-3);
+    let b = Random(9).vectors(a.n());
+    let mut x = vec![Vec3::zeros(); a.n()];
+    match ConjugateGradient::new(1e-10, 7).solve(&a, &b, &mut x) {
+        Err(SolveError::NotConverged { iterations: 7, relative_residual, tolerance: 1e-10 }) => {
+            assert!((relative_residual - common::relative_residual(&a, &b, &x)).abs() < 1e-14);
+            assert!(relative_residual > 1e-10);
+        }
+        other => panic!("{other:?}"),
+    }
+    // a tolerance below working precision ends in a report, not in a loop
+    let result = ConjugateGradient::new(1e-30, 1_000_000).solve(&a, &b, &mut x);
+    assert!(
+        matches!(result, Err(SolveError::NotConverged { iterations: 1..100_000, .. })),
+        "{result:?}"
+    );
+    // no iterations at all
+    let result = ConjugateGradient::new(1e-8, 0).solve(&a, &b, &mut x);
+    assert!(matches!(result, Err(SolveError::NotConverged { iterations: 0, .. })), "{result:?}");
+}
+
+/// An ill-conditioned system needs and gets refinement: two scales of stiffness 1e12 apart.
+#[test]
+fn refinement_improves_poor_residuals() {
+    let mut random = Random(31);
+    let stack = Stack::new(5, &mut random);
+    let free = stack.free_matrix(1e-3);
+    let a = stack.with_contacts(&free, [1e10, 1e10], &mut random);
+    let b = random.vectors(a.n());
+    let mut x = vec![Vec3::zeros(); a.n()];
+    let mut solver = Cholesky::new(Ordering::Automatic);
+    solver.factorize(&a).unwrap();
+    solver.back_solve(&b, &mut x).unwrap();
+    let plain = relative_residual(&a, &b, &x);
+    let report = solver.solve(&a, &b, &mut x).unwrap();
+    assert!(plain > 1e-10, "{plain:e}: the system is too easy for this test");
+    assert!(report.iterations > 0 && report.relative_residual < plain, "{plain:e} {report:?}");
+}
+
+/// A chain has no fill, so its incomplete factor is the complete one and one iteration suffices.
+#[test]
+fn incomplete_cholesky_is_exact_where_there_is_no_fill() {
+    let mut random = Random(13);
+    let n = 40u32;
+    let links: Vec<[u32; 2]> = (1..n).map(|i| [i - 1, i]).collect();
+    let pattern = BlockPattern::from_stencils(n as usize, links.iter().map(|l| &l[..])).unwrap();
+    let mut a = BlockMatrix::zeros(Arc::new(pattern));
+    for link in &links {
+        a.add_stencil(link, &random_psd(&mut random)).unwrap();
+    }
+    a.add_diagonal(&vec![0.01; n as usize]).unwrap();
+    let b = random.vectors(n as usize);
+    let mut x = vec![Vec3::zeros(); n as usize];
+    let mut cg = ConjugateGradient::new(1e-9, 1000);
+    let jacobi = cg.solve(&a, &b, &mut x).unwrap();
+    cg.preconditioner = Preconditioner::IncompleteCholesky;
+    let incomplete = cg.solve(&a, &b, &mut x).unwrap();
+    assert_eq!(incomplete.iterations, 1);
+    assert!(jacobi.iterations > 20);
+    assert!(distance(&dense_solution(&a, &b), &x) < 1e-7);
+}
