@@ -59,7 +59,7 @@ pub(super) struct Kept {
 pub(super) struct PlacedCopy {
     /// Name of the body.
     pub name: String,
-    /// Positions in the scene, m.
+    /// Positions in the scene at the start, m.
     pub points: Vec<Vec3>,
 }
 
@@ -138,11 +138,16 @@ fn resolve_one(
     for (suffix, offset) in copies(object, at)? {
         let points = placement.apply(&placed.mesh.points, &offset);
         let name = format!("{}{suffix}", object.name);
+        let rest = points;
+        let points = match &object.start {
+            None => rest.clone(),
+            Some(motion) => Placement::start(motion, &at.key("start"))?.apply(&rest, &Vec3::zeros()),
+        };
         definition.bodies.push(BodyDef {
             name: name.clone(),
             velocity: start_velocity(object, &points),
-            rest: points.clone(),
-            start: Vec::new(),
+            rest,
+            start: if object.start.is_some() { points.clone() } else { Vec::new() },
             kind: kind.clone(),
             friction_material: friction_material.clone(),
         });
