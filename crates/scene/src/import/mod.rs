@@ -24,6 +24,7 @@ mod text;
 pub use error::{ImportError, Note, NoteKind, Problem};
 pub use language::ReferenceScene;
 
+use crate::{Scene, SceneError};
 use error::Located;
 use meshes::Meshes;
 use plan::{HalfSpace, Plan, bounds};
@@ -79,6 +80,21 @@ impl Import {
     /// the shape list, then those of the obstacles.
     pub fn definition(&self) -> Definition {
         self.plan.definition()
+    }
+
+    /// The scene as one that was read from a scene file, with overrides `key.path=value` of that
+    /// file. Without overrides its definition is [`Import::definition`].
+    ///
+    /// # Errors
+    /// An override does not fit, or a mesh that the reference accepts is refused.
+    pub fn resolve(&self, overrides: &[String]) -> Result<Scene, SceneError> {
+        let folder = self.scene.file.parent().unwrap_or(Path::new(""));
+        let text = self.to_toml(folder);
+        let mut scene = Scene::parse(&text, &self.scene.file, folder, overrides)?;
+        if overrides.is_empty() {
+            scene.definition = self.definition();
+        }
+        Ok(scene)
     }
 
     /// The scene as a scene file that resolves to the same definition; mesh paths are relative to

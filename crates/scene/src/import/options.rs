@@ -5,10 +5,10 @@ use super::clock::Clock;
 use super::error::{Located, Note, NoteKind, Problem};
 use super::language::{Integration, ReferenceScene, Script, Shape};
 use super::meshes::Meshes;
-use super::plan::{Action, Body, Effect, Region, euler};
+use super::plan::{Action, Body, Effect, Region};
 use super::select;
-use standoff_linalg::nalgebra::Rotation3;
-use standoff_linalg::{Mat3, Vec3};
+use standoff_linalg::Vec3;
+use standoff_linalg::nalgebra::UnitQuaternion;
 use standoff_sim::definition::Pivot;
 
 /// Adds what the options of all shapes say.
@@ -65,13 +65,17 @@ fn motion(linear: Vec3, degrees: Vec3, h: f64) -> (Effect, Option<String>) {
     let (angular, comment) = if axes <= 1 {
         (degrees.map(f64::to_radians), None)
     } else {
-        let turn: Mat3 = euler(&(degrees * h));
+        let about =
+            |axis, degrees: f64| UnitQuaternion::from_axis_angle(&axis, (degrees * h).to_radians());
+        let turn = about(Vec3::x_axis(), degrees.x)
+            * about(Vec3::y_axis(), degrees.y)
+            * about(Vec3::z_axis(), degrees.z);
         let text = format!(
             "the reference turns by {}, {} and {} degrees/s about x, y and z one after the other in \
              each step; the same step is a turn about this axis",
             degrees.x, degrees.y, degrees.z
         );
-        (Rotation3::from_matrix_unchecked(turn).scaled_axis() / h, Some(text))
+        (turn.scaled_axis() / h, Some(text))
     };
     (Effect::Rigid { linear, angular, pivot: Pivot::CurrentCentre }, comment)
 }
@@ -83,7 +87,8 @@ fn dirichlet(
     clock: &Clock,
     notes: &mut Vec<Note>,
 ) {
-    for condition in &shape.options.dirichlet {
+    let conditions = &shape.options.dirichlet;
+    for condition in conditions {
         let vertices = select::in_fractions(body, &condition.corners);
         let times = clock.range(gated(condition.range, scene.dirichlet_range.value));
         let Some((t0, t1)) = acting(shape, "DBC", &vertices, times, notes) else { continue };
@@ -91,7 +96,8 @@ fn dirichlet(
         let (effect, comment) = motion(condition.linear, condition.angular, clock.h);
         let slip = slip(condition.range, (t0, t1));
         let comment = [comment, slip].into_iter().flatten().reduce(|a, b| format!("{a}; {b}"));
-        let name = "DBC".into();
+        let same = conditions.iter().position(|c| c.corners == condition.corners);
+        let name = format!("DBC-{}", same.unwrap_or(0));
         body.actions.push(Action { name, vertices, region, effect, t0, t1, until: None, comment });
     }
 }
@@ -105,7 +111,8 @@ pub(super) fn loads(
 ) {
     let factor = load_factor(scene);
     for (shape, body) in owners(scene, bodies) {
-        for condition in &shape.options.neumann {
+        let conditions = &shape.options.neumann;
+        for condition in conditions {
             let vertices = select::in_fractions(body, &condition.corners);
             let times = clock.range(gated(condition.range, scene.neumann_range.value));
             let Some((t0, t1)) = acting(shape, "NBC", &vertices, times, notes) else { continue };
@@ -122,8 +129,9 @@ pub(super) fn loads(
                 .into_iter()
                 .flatten()
                 .reduce(|a, b| format!("{a}; {b}"));
+            let same = conditions.iter().position(|c| c.corners == condition.corners);
             body.actions.push(Action {
-                name: "NBC".into(),
+                name: format!("NBC-{}", same.unwrap_or(0)),
                 vertices,
                 region,
                 effect: Effect::Accelerate(factor * condition.acceleration),
@@ -170,8 +178,8 @@ fn slip(range: (f64, f64), times: (f64, f64)) -> Option<String> {
     let moved = range.0 > 0.0 || times.1.is_finite();
     moved.then(|| {
         format!(
-            "from {} to {} s in the reference, which adds up time steps; half a step earlier than \
-             the first step in question so that the same steps are meant",
+            "{} to {} s of the reference, which adds up time steps; times half a step early mean \
+             the same steps",
             range.0, range.1
         )
     })

@@ -36,6 +36,9 @@ pub(super) fn settings(
     settings.time.integrator = integrator(scene)?;
     settings.time.stiffness_damping = damping(scene);
     settings.time.release_from_rest = bodies.iter().any(|b| b.elastic() && releases(b));
+    if scene.tolerances.value.iter().any(|t| *t <= 0.0) {
+        return Err(Problem::malformed("tolerances must be positive").at(scene.tolerances.line));
+    }
     settings.solver.velocity_tolerance = Some(tolerance(scene, length, notes));
     settings.contact.ccd = scene.ccd.value;
     settings.contact.self_contact = scene.self_collision.value;
@@ -98,6 +101,10 @@ fn contact_and_friction(
     let line = scene.tuning.line;
     let [kappa, d_hat, d_hat_target, closeness, slip, slip_target] = scene.tuning.value;
     let unit = if scene.absolute_parameters.value { 1.0 } else { length };
+    if [d_hat, d_hat_target, slip, slip_target].iter().any(|v| *v <= 0.0) {
+        let what = "d̂ and ε_v ('tuning', 'dHat', 'epsv') must be positive";
+        return Err(Problem::malformed(what).at(line));
+    }
     if d_hat > d_hat_target {
         let what =
             format!("d̂ that shrinks from {d_hat} to {d_hat_target} within a step ('tuning')");
@@ -124,7 +131,7 @@ fn contact_and_friction(
     settings.friction.stick_speed = Some(slip * unit * SLIP_TIME / scene.time.value.1);
     settings.friction.lagging = match scene.friction_iterations.value {
         ..=0 => Lagging::Until(LaggingUntil::Converged),
-        n => Lagging::Count(u32::try_from(n).unwrap_or(u32::MAX).max(1 + halvings)),
+        n => Lagging::Count(u32::try_from(n).unwrap_or(u32::MAX).max(halvings.saturating_add(1))),
     };
     Ok(())
 }

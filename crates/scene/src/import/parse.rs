@@ -242,7 +242,12 @@ impl Parser<'_> {
             }
             "turnOffGravity" => scene.gravity = Set { line, value: false },
             "script" => scene.script = Set { line, value: script(a)? },
-            "handleRatio" => number(&mut scene.handle_ratio, line, a)?,
+            "handleRatio" => {
+                number(&mut scene.handle_ratio, line, a)?;
+                if !(scene.handle_ratio.value > 0.0 && scene.handle_ratio.value < 0.5) {
+                    return Err(Problem::malformed("handleRatio must be between 0 and 0.5"));
+                }
+            }
             _ => return Ok(false),
         }
         Ok(true)

@@ -20,7 +20,7 @@ impl Plan {
     /// file will be in.
     pub fn scene_file(&self, scene: &ReferenceScene, notes: &[Note], folder: &Path) -> String {
         let mut out = Writer { text: String::new(), folder: absolute(folder) };
-        out.header(scene, notes);
+        out.header(scene, notes, self.length);
         out.settings(self, scene);
         let materials = materials(&self.bodies);
         for (name, (density, material)) in &materials {
@@ -117,7 +117,7 @@ impl Writer {
         self.line(if array { format!("\n[[{name}]]") } else { format!("\n[{name}]") });
     }
 
-    fn header(&mut self, scene: &ReferenceScene, notes: &[Note]) {
+    fn header(&mut self, scene: &ReferenceScene, notes: &[Note], length: f64) {
         let file = scene.file.display();
         self.comment(&format!("Converted from the scene {file} of the IPC 2020 reference code."));
         if scene.script.line > 0 {
@@ -125,6 +125,13 @@ impl Writer {
             let remark = format!(
                 "Its script '{script}' is written out below as positions, fixed vertices, motions \
                  and forces."
+            );
+            self.comment(&remark);
+        }
+        if !scene.absolute_parameters.value {
+            let remark = format!(
+                "Lengths are multiples of ℓ = {length} m, the diagonal of the box around the elastic \
+                 shapes at rest."
             );
             self.comment(&remark);
         }
@@ -157,7 +164,7 @@ impl Writer {
         self.contact(plan, scene);
         self.friction(plan, scene);
         self.table(false, "solver");
-        self.relative(scene, plan, "tol", scene.tolerances.value.first().copied());
+        self.relative(scene, "tol", scene.tolerances.value.first().copied());
         if let Some(tolerance) = s.solver.velocity_tolerance {
             self.entry("velocity_tolerance", number(tolerance));
         }
@@ -166,22 +173,17 @@ impl Writer {
     }
 
     /// Says of what a length is made.
-    fn relative(&mut self, scene: &ReferenceScene, plan: &Plan, key: &str, value: Option<f64>) {
+    fn relative(&mut self, scene: &ReferenceScene, key: &str, value: Option<f64>) {
         let Some(value) = value else { return };
-        let text = match scene.absolute_parameters.value {
-            true => format!("{key}: {value}, absolute"),
-            false => format!(
-                "{key}: {value} ℓ, where ℓ = {} m is the diagonal of the elastic shapes' box at rest",
-                plan.length
-            ),
-        };
+        let unit = if scene.absolute_parameters.value { "" } else { " ℓ" };
+        let text = format!("{key} {value}{unit}");
         self.comment(&text);
     }
 
     fn contact(&mut self, plan: &Plan, scene: &ReferenceScene) {
         let contact = &plan.settings.contact;
         self.table(false, "contact");
-        self.relative(scene, plan, "dHat", Some(scene.tuning.value[1]));
+        self.relative(scene, "dHat", Some(scene.tuning.value[1]));
         if let Some(d_hat) = contact.d_hat {
             self.entry("d_hat", number(d_hat));
         }
@@ -201,10 +203,10 @@ impl Writer {
         self.table(false, "friction");
         self.comment("selfFric: between shapes, kinematic ones included");
         self.entry("coefficient", number(friction.coefficient));
-        self.relative(scene, plan, "epsv", Some(scene.tuning.value[4].min(scene.tuning.value[5])));
+        self.relative(scene, "epsv", Some(scene.tuning.value[4].min(scene.tuning.value[5])));
         self.comment(
-            "per second, times 0.025 s / step: the reference's slip threshold is a displacement \
-             that does not follow the time step",
+            "per second, times 0.025 s / step: the reference makes it a displacement that does not \
+             follow the time step",
         );
         if let Some(speed) = friction.stick_speed {
             self.entry("stick_speed", number(speed));
@@ -370,9 +372,9 @@ impl Writer {
                 let names = named.map(|&(f, n)| quoted(object_name(&plan.bodies[f], n)));
                 let names = names.collect::<Vec<_>>().join(", ");
                 let (normal, origin) = (vector(normal), vector(&(*offset * normal)));
-                let text =
+                let beyond =
                     format!("{{ objects = [{names}], origin = {origin}, normal = {normal} }}");
-                self.entry("until_beyond", text);
+                self.entry("until", format!("{{ all_beyond = {beyond} }}"));
             }
         }
     }

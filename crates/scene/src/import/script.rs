@@ -300,15 +300,17 @@ impl Stage<'_> {
     /// the first two is below 0.1 m at the start of a step, all turn round.
     fn squash(&mut self) -> Result<(), Problem> {
         self.need_shapes(6)?;
-        let mut gap = bounds(&self.bodies[1].start).0.x - bounds(&self.bodies[0].start).1.x;
+        let mut left = bounds(&self.bodies[0].start).1.x;
+        let mut right = bounds(&self.bodies[1].start).0.x;
         let mut sign = 1.0;
         let mut turns = vec![(0, sign)];
         for step in 0..self.clock.steps {
-            if gap < 0.1 {
+            if right - left < 0.1 {
                 sign = -sign;
                 turns.push((step, sign));
             }
-            gap -= 2.0 * sign * self.clock.h;
+            left += sign * self.clock.h;
+            right -= sign * self.clock.h;
         }
         if turns.len() > MAX_TURNS {
             let what = "DCOSquash6 whose shapes start less than 0.1 m apart and turn round in \

@@ -8,6 +8,9 @@ use standoff_linalg::Vec3;
 /// Options of a shape line, for messages.
 const OPTIONS: &str = "material, initVel, linearVelocity, angularVelocity, DBC, NBC and meshSeq";
 
+/// Most copies of a matrix.
+const MAX_COPIES: f64 = 100_000.0;
+
 /// Shapes of one key, and the line whose trailing blank makes the reference repeat a condition.
 pub(super) type Block = (Vec<Shape>, Vec<usize>);
 
@@ -60,6 +63,9 @@ pub(super) fn matrix(
         let mut counts = [0; 3];
         for count in &mut counts {
             *count = arguments.count("the number of copies")?;
+        }
+        if counts.map(f64::from).iter().product::<f64>() > MAX_COPIES {
+            return Err(Problem::malformed(format!("more than {MAX_COPIES} copies")));
         }
         // without a base the reference reads undefined numbers; 0 is meant and observed
         let base = match arguments.optional_number()? {

@@ -141,7 +141,9 @@ fn resolve_one(
         let rest = points;
         let points = match &object.start {
             None => rest.clone(),
-            Some(motion) => Placement::start(motion, &at.key("start"))?.apply(&rest, &Vec3::zeros()),
+            Some(motion) => {
+                Placement::start(motion, &at.key("start"))?.apply(&rest, &Vec3::zeros())
+            }
         };
         definition.bodies.push(BodyDef {
             name: name.clone(),
