@@ -328,7 +328,7 @@ fn orientation_is_turned_only_where_all_are_negative() {
 fn written_files_read_back() {
     let folder = tempfile::tempdir().unwrap();
     let mut mesh = expected();
-    mesh.points[0] = Vec3::new(1.0 / 3.0, -1e-300, 123456789.123456789);
+    mesh.points[0] = Vec3::new(1.0 / 3.0, -1e-300, 123456789.1234);
     mesh.points[4] = Vec3::new(9.0, -0.0, 5e-324);
     mesh.tets.truncate(1);
     let vtu = folder.path().join("a.vtu");

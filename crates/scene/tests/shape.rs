@@ -47,31 +47,31 @@ fn solids() -> Vec<(Shape, f64, f64, f64)> {
             45.0 - 1e-9,
             0.71,
         ),
-        (Shape::Mat(Mat::default()), 0.008, 17.0, 0.3),
+        (Shape::Mat(Mat::default()), 0.008, 17.3, 0.46),
         (Shape::Tet(Tet::default()), 1.0 / 72.0f64.sqrt(), 70.5, 0.999),
-        (Shape::Spike(Spike::default()), 1.0, 30.0, 0.3),
+        (Shape::Spike(Spike::default()), 1.0, 45.7, 0.5),
         // the angle of its ridge is 2 atan(1/6)
-        (Shape::Wedge(Wedge::default()), 3.0, 18.9, 0.3),
+        (Shape::Wedge(Wedge::default()), 3.0, 18.9, 0.5),
     ];
     for n in [1, 2, 3, 5, 8] {
         let sphere = Sphere { radius: 0.5, layers: n, surface: false };
-        list.push((Shape::Sphere(sphere), 4.0 / 3.0 * PI * 0.125, 30.0, 0.6));
+        list.push((Shape::Sphere(sphere), 4.0 / 3.0 * PI * 0.125, 39.0, 0.72));
         let cone = Cone { radius: 0.5, height: 1.0, rings: n, surface: false };
-        list.push((Shape::Cone(cone), PI * 0.25 / 3.0, 25.0, 0.4));
+        list.push((Shape::Cone(cone), PI * 0.25 / 3.0, 23.4, 0.53));
         let cylinder =
             Cylinder { radius: 0.5, height: 1.0, rings: n, layers: 2 * n, surface: false };
-        list.push((Shape::Cylinder(cylinder), PI * 0.25, 30.0, 0.5));
+        list.push((Shape::Cylinder(cylinder), PI * 0.25, 35.0, 0.64));
         let tet = Tet { size: 2.0, cells: n, ..Default::default() };
-        list.push((Shape::Tet(tet), 8.0 / 72.0f64.sqrt(), 45.0 - 1e-9, 0.7));
+        list.push((Shape::Tet(tet), 8.0 / 72.0f64.sqrt(), 54.7, 0.8));
         let pyramid = Pyramid { size: [1.0; 3], cells: n, surface: false };
-        list.push((Shape::Pyramid(pyramid), 1.0 / 3.0, 30.0, 0.4));
+        list.push((Shape::Pyramid(pyramid), 1.0 / 3.0, 50.7, 0.85));
         let wedge = Wedge { size: [1.0, 1.0, 1.0], cells: n, surface: false };
-        list.push((Shape::Wedge(wedge), 0.5, 30.0, 0.4));
+        list.push((Shape::Wedge(wedge), 0.5, 41.8, 0.74));
     }
-    list.push((Shape::Rod(Rod::default()), PI * 0.02 * 0.02, 30.0, 0.5));
+    list.push((Shape::Rod(Rod::default()), PI * 0.02 * 0.02, 40.8, 0.73));
     for (rings, segments) in [(1, 25), (2, 50), (3, 75)] {
         let torus = Torus { radius: 0.4, tube_radius: 0.1, rings, segments, surface: false };
-        list.push((Shape::Torus(torus), 2.0 * PI * PI * 0.4 * 0.01, 25.0, 0.4));
+        list.push((Shape::Torus(torus), 2.0 * PI * PI * 0.4 * 0.01, 32.0, 0.64));
     }
     list
 }
@@ -81,7 +81,6 @@ fn solids_are_sound_and_of_good_quality() {
     for (shape, volume, dihedral, ratio) in solids() {
         let mesh = build(|| shape.clone());
         let q = mesh.quality();
-        println!("{shape:?} {} tets: {q:?}", mesh.tets.len());
         assert_eq!(mesh.check(), vec![], "{shape:?}");
         let surface = mesh.surface();
         assert!(is_closed(&surface), "{shape:?}");

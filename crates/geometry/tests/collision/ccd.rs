@@ -305,7 +305,8 @@ fn steps_without_pairs_and_with_bad_numbers() {
     let mesh = two_spheres(1, 0.5);
     let mut dx = vec![Vec3::zeros(); mesh.rest.len()];
     let c = swept_candidates(&mesh, &mesh.rest, &dx, 0.0);
-    let step = |dx: &[Vec3], t_max| max_step(&mesh, &mesh.rest, dx, &c, Method::Additive, 0.2, t_max);
+    let step =
+        |dx: &[Vec3], t_max| max_step(&mesh, &mesh.rest, dx, &c, Method::Additive, 0.2, t_max);
     assert_eq!(step(&dx, 1.0), 1.0);
     assert_eq!(step(&dx, 0.25), 0.25);
     assert_eq!(step(&dx, f64::NAN), 0.0);

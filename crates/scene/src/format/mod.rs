@@ -16,6 +16,7 @@
 //! | `.seg` | `v x y z`, `s i j` | anything else: error |
 //! | `.pt` | OBJ syntax, every vertex a bare point | faces and lines: skipped |
 
+mod base64;
 mod cells;
 mod gmsh;
 mod obj;

@@ -4,7 +4,7 @@
 //! their surface alone, for obstacles. Lengths are in m. Shapes are centred at the origin with
 //! axis y unless their description says otherwise.
 //!
-//! Adding a shape is one file with a struct that implements [`Build`] and one variant of
+//! Adding a shape is one file with a struct that implements `Build` and one variant of
 //! [`Shape`]; the scene file, its JSON schema and the tests follow from the variant.
 
 mod block;
