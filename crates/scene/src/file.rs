@@ -210,6 +210,10 @@ pub struct ObjectSection {
     /// Translation after rotation, m.
     #[schemars(extend("x-unit" = "m"))]
     pub translate: [f64; 3],
+    /// A rigid motion that takes the placed object to where it starts; by default it starts where
+    /// it is placed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<StartSection>,
     /// Velocity at the start, m/s.
     #[schemars(extend("x-unit" = "m/s"))]
     pub velocity: [f64; 3],
@@ -303,6 +307,18 @@ pub struct AxisAngle {
     pub angle: f64,
 }
 
+/// The rigid motion x ↦ R·x + translate, in scene coordinates.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, DeriveDeserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct StartSection {
+    /// R about the origin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rotate: Option<Rotation>,
+    /// Translation after rotation, m.
+    #[schemars(extend("x-unit" = "m"))]
+    pub translate: [f64; 3],
+}
+
 /// Copies on a grid: copy (i, j, k) is moved by (i, j, k) ∘ spacing and named `name[i,j,k]`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, DeriveDeserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -315,7 +331,7 @@ pub struct ArraySection {
     pub spacing: [f64; 3],
 }
 
-/// A set of vertices: one of `box` and `sphere`.
+/// A set of vertices: one of `box`, `sphere` and `vertices`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, DeriveDeserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RegionSection {
@@ -325,6 +341,9 @@ pub struct RegionSection {
     /// Vertices in a sphere.
     #[serde(rename = "sphere", skip_serializing_if = "Option::is_none")]
     pub in_sphere: Option<SphereSection>,
+    /// Vertices by number, from 0, in the order of the mesh (without points that no element has).
+    #[serde(rename = "vertices", skip_serializing_if = "Option::is_none")]
+    pub listed: Option<Vec<u32>>,
 }
 
 /// An axis-parallel box, its faces included.
@@ -619,7 +638,7 @@ impl Either for Rotation {
 
 impl Either for Selection {
     const EXPECTED: &'static str =
-        "\"all\", the name of a region, or a table with `box` or `sphere`";
+        "\"all\", the name of a region, or a table with `box`, `sphere` or `vertices`";
 
     fn from_name<E: de::Error>(name: &str) -> Option<Result<Self, E>> {
         Some(Ok(Self::Name(name.to_owned())))

@@ -4,6 +4,7 @@ pub mod document;
 pub mod error;
 pub mod file;
 pub mod format;
+pub mod import;
 pub mod mesh;
 pub mod output;
 pub mod resolve;

@@ -59,7 +59,7 @@ pub(super) struct Kept {
 pub(super) struct PlacedCopy {
     /// Name of the body.
     pub name: String,
-    /// Positions in the scene, m.
+    /// Positions in the scene at the start, m.
     pub points: Vec<Vec3>,
 }
 
@@ -152,11 +152,18 @@ fn resolve_one(
             return Err(at.error(Problem::Duplicate { what: "object", name }));
         }
         taken.insert(name.clone());
+        let rest = points;
+        let points = match &object.start {
+            None => rest.clone(),
+            Some(motion) => {
+                Placement::start(motion, &at.key("start"))?.apply(&rest, &Vec3::zeros())
+            }
+        };
         definition.bodies.push(BodyDef {
             name: name.clone(),
             velocity: start_velocity(object, &points),
-            rest: points.clone(),
-            start: Vec::new(),
+            rest,
+            start: if object.start.is_some() { points.clone() } else { Vec::new() },
             kind: kind.clone(),
             friction_material: friction_material.clone(),
         });

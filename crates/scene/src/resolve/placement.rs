@@ -2,7 +2,7 @@
 
 use super::at::At;
 use crate::error::SceneError;
-use crate::file::{ObjectSection, Rotation, Scale};
+use crate::file::{ObjectSection, Rotation, Scale, StartSection};
 use standoff_linalg::nalgebra::{Rotation3, Unit};
 use standoff_linalg::{Mat3, Vec3};
 
@@ -23,26 +23,34 @@ impl Placement {
         for s in scale.iter() {
             at.key("scale").require(*s, |s| s > 0.0, "a scale must be positive")?;
         }
-        let rotation = match object.rotate {
-            None => Mat3::identity(),
-            Some(Rotation::Euler(angles)) => euler(angles),
-            Some(Rotation::AxisAngle(turn)) => {
-                let axis = Unit::try_new(Vec3::from(turn.axis), 0.0).ok_or_else(|| {
-                    at.key("rotate").key("axis").invalid("the axis must not be zero")
-                })?;
-                *Rotation3::from_axis_angle(&axis, turn.angle.to_radians()).matrix()
-            }
-        };
         Ok(Self {
-            linear: rotation * Mat3::from_diagonal(&scale),
+            linear: rotation(object.rotate, at)? * Mat3::from_diagonal(&scale),
             translation: Vec3::from(object.translate),
         })
+    }
+
+    /// The rigid motion from a placed object to its start.
+    pub fn start(motion: &StartSection, at: &At<'_>) -> Result<Self, SceneError> {
+        let linear = rotation(motion.rotate, at)?;
+        Ok(Self { linear, translation: Vec3::from(motion.translate) })
     }
 
     /// Places points, moved further by `offset`.
     pub fn apply(&self, points: &[Vec3], offset: &Vec3) -> Vec<Vec3> {
         let translation = self.translation + offset;
         points.iter().map(|p| self.linear * p + translation).collect()
+    }
+}
+
+fn rotation(rotate: Option<Rotation>, at: &At<'_>) -> Result<Mat3, SceneError> {
+    match rotate {
+        None => Ok(Mat3::identity()),
+        Some(Rotation::Euler(angles)) => Ok(euler(angles)),
+        Some(Rotation::AxisAngle(turn)) => {
+            let axis = Unit::try_new(Vec3::from(turn.axis), 0.0)
+                .ok_or_else(|| at.key("rotate").key("axis").invalid("the axis must not be zero"))?;
+            Ok(*Rotation3::from_axis_angle(&axis, turn.angle.to_radians()).matrix())
+        }
     }
 }
 

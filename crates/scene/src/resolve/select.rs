@@ -279,8 +279,8 @@ fn in_region(region: &RegionSection, at: &At<'_>, placed: &Placed) -> Result<Set
     let keep = |points: &[Vec3], inside: &dyn Fn(&Vec3) -> bool| -> Vec<u32> {
         (0..points.len() as u32).filter(|v| inside(&points[*v as usize])).collect()
     };
-    match (&region.in_box, &region.in_sphere) {
-        (Some(b), None) => {
+    match (&region.in_box, &region.in_sphere, &region.listed) {
+        (Some(b), None, None) => {
             let (min, max) = (Vec3::from(b.min), Vec3::from(b.max));
             if (0..3).any(|k| min[k] > max[k]) {
                 let what = "a corner of `min` is greater than that of `max`";
@@ -309,7 +309,7 @@ fn in_region(region: &RegionSection, at: &At<'_>, placed: &Placed) -> Result<Set
             }
             Ok(placed.copies.iter().map(|c| in_box(&c.points, min, max)).collect())
         }
-        (None, Some(s)) => {
+        (None, Some(s), None) => {
             let at = at.key("sphere").key("radius");
             at.require(s.radius, |r| r > 0.0, "a radius must be positive (m)")?;
             let centre = Vec3::from(s.centre);
@@ -320,6 +320,17 @@ fn in_region(region: &RegionSection, at: &At<'_>, placed: &Placed) -> Result<Set
             };
             Ok(placed.copies.iter().map(|c| in_sphere(&c.points)).collect())
         }
-        _ => Err(at.invalid("a region is one of `box` and `sphere`")),
+        (None, None, Some(listed)) => {
+            let mut set = listed.clone();
+            set.sort_unstable();
+            set.dedup();
+            let count = placed.mesh.points.len();
+            if let Some(v) = set.iter().find(|v| **v as usize >= count) {
+                let what = format!("vertex {v} of '{}', which has {count} vertices", placed.name);
+                return Err(at.key("vertices").invalid(what));
+            }
+            Ok(vec![set; placed.copies.len()])
+        }
+        _ => Err(at.invalid("a region is one of `box`, `sphere` and `vertices`")),
     }
 }
