@@ -146,13 +146,12 @@ fn resolve_one(
     let name = object.name.clone();
     let mut placed = Placed { name, mesh, kept, copies: Vec::new(), bodies: first..first };
     for (suffix, offset) in copies(object, at)? {
-        let points = placement.apply(&placed.mesh.points, &offset);
+        let rest = placement.apply(&placed.mesh.points, &offset);
         let name = format!("{}{suffix}", object.name);
         if taken.contains(&name) {
             return Err(at.error(Problem::Duplicate { what: "object", name }));
         }
         taken.insert(name.clone());
-        let rest = points;
         let points = match &object.start {
             None => rest.clone(),
             Some(motion) => {
