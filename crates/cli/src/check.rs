@@ -132,10 +132,11 @@ fn describe_gaps(model: &Model, x: &[Vec3]) {
     }
     let close = pairs(&model.collision, x, d_hat).filter(|(gap, _, _)| *gap < d_hat).count();
     say(format_args!("pairs closer than d̂    {close}"));
-    for plane in &model.half_spaces {
-        let gaps = model.half_space_vertices.iter().map(|&v| (plane.gap(&x[v as usize]), v));
+    for (plane, name) in model.half_spaces.iter().zip(&model.half_space_names) {
+        let gap = |v: u32| plane.signed_distance(&x[v as usize]);
+        let gaps = model.half_space_vertices.iter().map(|&v| (gap(v), v));
         if let Some((gap, vertex)) = gaps.min_by(|a, b| a.0.total_cmp(&b.0)) {
-            let (name, vertex) = (&plane.name, model.describe_vertex(vertex));
+            let vertex = model.describe_vertex(vertex);
             say(format_args!("above '{name}'         {gap:.4e} m: {vertex}"));
         }
     }

@@ -15,7 +15,6 @@ mod run;
 
 use args::{Args, Command};
 use clap::Parser;
-use failure::Failure;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {

@@ -1,6 +1,6 @@
 //! Contact of vertices with fixed half-spaces.
 
-use super::pairs::Weighting;
+use super::weighting::Weighting;
 use rayon::prelude::*;
 use standoff_geometry::CollisionMesh;
 use standoff_geometry::distance::point_plane;

@@ -12,9 +12,11 @@ pub mod pairs;
 pub mod potential;
 mod psd;
 pub mod stiffness;
+pub mod weighting;
 
 pub use barrier::Barrier;
 pub use friction::{FrictionContact, FrictionMaterials, FrictionSet, Smoothing};
 pub use half_space::{HalfSpace, HalfSpaceContact};
-pub use pairs::{Contact, ContactSet, PairKind, RestAreas, Weighting};
+pub use pairs::{Contact, ContactSet, PairKind};
 pub use potential::BarrierPotential;
+pub use weighting::{RestAreas, Weighting};
