@@ -34,6 +34,9 @@ pub enum Command {
     /// Re-check every frame of a run for intersections and inversions, with exact arithmetic.
     #[command(after_long_help = AUDIT_EXAMPLES)]
     Audit(AuditArgs),
+    /// Turn a scene of the IPC 2020 reference code (.txt) into a scene file (TOML).
+    #[command(after_long_help = CONVERT_EXAMPLES)]
+    Convert(ConvertArgs),
     /// Show version, machine, mesh formats, materials and solvers.
     Info,
     /// Print the JSON Schema of scene files, for completion in editors.
@@ -78,6 +81,14 @@ The audit reads the frames back and shares no code with the solver's distances a
 detection. Exit code 1 if a frame holds an intersection, an inverted element or a vertex behind a
 half-space, or cannot be read.";
 
+const CONVERT_EXAMPLES: &str = "\
+Example:
+  standoff convert input/tutorialExamples/2cubesFall.txt -o 2cubesFall.toml --mesh-root IPC/
+
+The result moves as the reference does: quirks of the reference become settings with a comment. What
+cannot be honoured stops the conversion, with its line. `standoff run` and `standoff check` take the
+.txt file directly, too.";
+
 const SCHEMA_EXAMPLES: &str = "\
 Example (VS Code with the extension Even Better TOML; first line of a scene):
   standoff schema > scene.schema.json
@@ -86,7 +97,7 @@ Example (VS Code with the extension Even Better TOML; first line of a scene):
 /// Arguments of `standoff run`.
 #[derive(Debug, ClapArgs)]
 pub struct RunArgs {
-    /// Scene file (TOML).
+    /// Scene file (TOML), or a scene of the IPC 2020 reference (.txt).
     pub scene: PathBuf,
     /// Folder for the results; made if it does not exist.
     #[arg(short, long, value_name = "DIR")]
@@ -113,7 +124,7 @@ pub struct RunArgs {
 /// Arguments of `standoff check`.
 #[derive(Debug, ClapArgs)]
 pub struct CheckArgs {
-    /// Scene file (TOML).
+    /// Scene file (TOML), or a scene of the IPC 2020 reference (.txt).
     pub scene: PathBuf,
     #[command(flatten)]
     pub common: CommonArgs,
@@ -129,6 +140,22 @@ pub struct CommonArgs {
     /// Number of threads; all cores by default. The results do not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
+    /// Where the meshes of a scene of the IPC 2020 reference (.txt) are looked for first.
+    #[arg(long, value_name = "DIR")]
+    pub mesh_root: Vec<PathBuf>,
+}
+
+/// Arguments of `standoff convert`.
+#[derive(Debug, ClapArgs)]
+pub struct ConvertArgs {
+    /// Scene of the IPC 2020 reference (.txt).
+    pub scene: PathBuf,
+    /// The scene file to write.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Where meshes are looked for first, before the scene's folder and its ancestors.
+    #[arg(long, value_name = "DIR")]
+    pub mesh_root: Vec<PathBuf>,
 }
 
 impl CommonArgs {

@@ -7,7 +7,7 @@ use standoff_geometry::CollisionMesh;
 use standoff_geometry::broad_phase::candidates;
 use standoff_geometry::distance::{edge_edge, point_edge, point_point, point_triangle};
 use standoff_linalg::Vec3;
-use standoff_scene::Scene;
+use crate::scene;
 use standoff_scene::mesh::{Mesh, Quality};
 use standoff_sim::Model;
 use standoff_sim::audit::violations;
@@ -20,7 +20,7 @@ const LISTED: usize = 20;
 /// Checks a scene without simulating it.
 pub fn check(args: &CheckArgs) -> Result<(), Failure> {
     args.common.start_threads();
-    let scene = Scene::load(&args.scene, &args.common.set)?;
+    let scene = scene::load(&args.scene, &args.common, &args.common.set)?;
     let file = args.scene.display();
     let (model, state) =
         Model::new(&scene.definition).map_err(|e| Failure::Input(format!("{file}: {e}")))?;

@@ -12,6 +12,7 @@ mod info;
 mod output;
 mod progress;
 mod run;
+mod scene;
 
 use args::{Args, Command};
 use clap::Parser;
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Check(args) => check::check(&args),
         Command::Audit(args) => audit::audit(&args),
+        Command::Convert(args) => scene::convert(&args),
         Command::Info => info::info(),
         Command::Schema => {
             output::say(standoff_scene::schema::json_schema_text().trim_end());

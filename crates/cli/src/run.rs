@@ -4,14 +4,14 @@ use crate::args::RunArgs;
 use crate::failure::Failure;
 use crate::output::{complain, say};
 use crate::progress::Progress;
-use standoff_scene::Scene;
+use crate::scene;
 use standoff_scene::output::{FrameData, OutputError, RunFolder, Summary};
 use standoff_sim::Simulation;
 
 /// Simulates a scene and writes its results.
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
     args.common.start_threads();
-    let mut scene = Scene::load(&args.scene, &overrides(args))?;
+    let mut scene = scene::load(&args.scene, &args.common, &overrides(args))?;
     if let Some(steps) = args.steps {
         scene.set_steps(steps);
     }

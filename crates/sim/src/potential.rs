@@ -34,6 +34,8 @@ pub struct IncrementalPotential<'a> {
     pub friction: FrictionSet,
     /// Where each vertex's velocity vanishes: friction acts on the displacement from here (`#V`).
     pub friction_reference: Vec<Vec3>,
+    /// Whether a vertex's motion is prescribed in this step (`#V`).
+    prescribed: Vec<bool>,
     /// Whether a vertex has inertia in this step: those whose motion is not prescribed (`#V`).
     pub inertial: Vec<bool>,
     /// Whether a vertex is an unknown (`#V`): not prescribed, or on its way to a blocked target.
@@ -111,6 +113,7 @@ impl<'a> IncrementalPotential<'a> {
             damping: Damping::new(model, state),
             friction: FrictionSet::default(),
             friction_reference,
+            prescribed: targets.prescribed.clone(),
             inertial,
             free,
             equality: None,
@@ -193,12 +196,15 @@ impl<'a> IncrementalPotential<'a> {
             return;
         }
         let mut other = self.gradient_without_contact(&it.x, seconds);
-        other.iter_mut().for_each(|g| *g /= self.scale);
         let mut contact = vec![Vec3::zeros(); it.x.len()];
         self.barrier.kappa = 1.0;
         self.barrier.add_gradient(&it.active, &it.x, &mut contact);
-        for v in (0..contact.len()).filter(|&v| !self.free[v]) {
-            contact[v] = Vec3::zeros();
+        // what pulls prescribed vertices to their targets is no force for contact to balance
+        for v in 0..contact.len() {
+            if self.prescribed[v] {
+                (other[v], contact[v]) = (Vec3::zeros(), Vec3::zeros());
+            }
+            other[v] /= self.scale;
         }
         self.barrier.kappa = self.stiffness.balance(&other, &contact);
     }

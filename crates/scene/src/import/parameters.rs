@@ -34,6 +34,8 @@ pub(super) fn settings(
     settings.time.step = h;
     settings.time.end = end;
     settings.time.integrator = integrator(scene)?;
+    // the reference starts Newmark from a = 0
+    settings.time.zero_initial_acceleration = settings.time.integrator == Integrator::Newmark;
     settings.time.stiffness_damping = damping(scene);
     settings.time.release_from_rest = bodies.iter().any(|b| b.elastic() && releases(b));
     if scene.tolerances.value.iter().any(|t| *t <= 0.0) {

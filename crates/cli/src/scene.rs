@@ -1,0 +1,39 @@
+//! Reading a scene: Standoff's own (TOML) or one of the IPC 2020 reference (`.txt`).
+
+use crate::args::{CommonArgs, ConvertArgs};
+use crate::failure::Failure;
+use crate::output::say;
+use standoff_scene::Scene;
+use standoff_scene::import::Import;
+use std::path::{Path, PathBuf};
+
+/// Reads a scene with overrides `KEY=VALUE`; `.txt` files are imported.
+pub fn load(path: &Path, common: &CommonArgs, overrides: &[String]) -> Result<Scene, Failure> {
+    if !is_reference(path) {
+        return Ok(Scene::load(path, overrides)?);
+    }
+    let import = import(path, &common.mesh_root)?;
+    let mut scene = import.resolve(overrides)?;
+    scene.notes.extend(import.notes.iter().map(ToString::to_string));
+    Ok(scene)
+}
+
+/// `standoff convert`: writes an imported scene as a scene file.
+pub fn convert(args: &ConvertArgs) -> Result<(), Failure> {
+    let import = import(&args.scene, &args.mesh_root)?;
+    let folder = args.output.parent().unwrap_or(Path::new(""));
+    let text = import.to_toml(folder);
+    standoff_scene::output::write_atomically(&args.output, |file| file.write_all(text.as_bytes()))
+        .map_err(|e| Failure::Input(e.to_string()))?;
+    import.notes.iter().for_each(|note| say(format_args!("note: {note}")));
+    say(format_args!("{}", args.output.display()));
+    Ok(())
+}
+
+fn is_reference(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("txt"))
+}
+
+fn import(path: &Path, roots: &[PathBuf]) -> Result<Import, Failure> {
+    Import::load(path, roots).map_err(|e| Failure::Input(e.to_string()))
+}
