@@ -69,7 +69,7 @@ const CHECK_EXAMPLES: &str = "\
 Example:
   standoff check scenes/two-cubes-fall.toml
 
-Reports the objects with the quality of their meshes, the smallest distance between surfaces, the
+Reports the objects with the quality of their meshes, the smallest distance between objects, the
 pairs closer than the contact distance, every intersection by object and primitive, and an estimate
 of the memory that a run takes. Exit code 1 if the start is not free of intersections.";
 

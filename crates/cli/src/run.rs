@@ -79,8 +79,8 @@ fn step_all(
             Ok(())
         });
         if let Err(error) = written {
-            failure = Some(error.to_string());
-            break;
+            progress.finish();
+            return (summary, Some(error.to_string()));
         }
     }
     progress.finish();

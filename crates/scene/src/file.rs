@@ -4,19 +4,17 @@
 //! These types say what may be written; [`crate::resolve`] says what it means. `x-unit` is the unit
 //! of a plain number; a string may use another (`"2 mm"`), see [`crate::units`].
 
+mod either;
+
 use crate::shape::Shape;
 use schemars::JsonSchema;
-use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize as DeriveDeserialize, Serialize};
+use serde::{Deserialize, Serialize};
 use standoff_sim::material::Law;
 use standoff_sim::settings::{ContactSettings, FrictionSettings, SolverSettings, TimeSettings};
 use std::collections::BTreeMap;
-use std::fmt;
-use std::marker::PhantomData;
 
 /// A scene: elastic objects, obstacles and how they are simulated. SI units; y is up by default.
-#[derive(Debug, Clone, Serialize, DeriveDeserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(title = "Standoff scene")]
 pub struct SceneFile {
@@ -69,7 +67,7 @@ impl Default for SceneFile {
 }
 
 /// What is written, and when. The initial state and the last one are always written.
-#[derive(Debug, Clone, PartialEq, Serialize, DeriveDeserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct OutputSection {
     /// Write a frame every so many steps, ≥ 1.
@@ -102,7 +100,7 @@ impl Default for OutputSection {
 }
 
 /// A field of a frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, DeriveDeserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Field {
     /// Position minus rest position, m.
@@ -116,7 +114,7 @@ pub enum Field {
 }
 
 /// A material.
-#[derive(Debug, Clone, PartialEq, Serialize, DeriveDeserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MaterialSection {
     /// Constitutive law.
@@ -147,7 +145,7 @@ impl Default for MaterialSection {
 }
 
 /// A fixed half-space {x : normal · (x − origin) ≤ 0}, solid below its plane.
-#[derive(Debug, Clone, Serialize, DeriveDeserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HalfSpaceSection {
     /// Name for messages; numbered by default.
@@ -175,7 +173,7 @@ impl Default for HalfSpaceSection {
 }
 
 /// An elastic solid or an obstacle. A vertex p of its mesh goes to R·(scale ∘ p) + translate.
-#[derive(Debug, Clone, Default, Serialize, DeriveDeserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ObjectSection {
     /// Unique name; by default that of the mesh file or shape, numbered where it repeats.
@@ -244,7 +242,7 @@ pub struct ObjectSection {
 }
 
 /// What an object is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, DeriveDeserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// An elastic solid of tetrahedra.
@@ -254,7 +252,7 @@ pub enum Role {
 }
 
 /// What of its mesh an obstacle keeps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, DeriveDeserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reduce {
     /// Its triangles; the boundary of its tetrahedra.
@@ -297,7 +295,7 @@ pub enum Rotation {
 }
 
 /// A turn about an axis through the mesh's origin.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, DeriveDeserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AxisAngle {
     /// Axis, of any length.
@@ -308,7 +306,7 @@ pub struct AxisAngle {
 }
 
 /// The rigid motion x ↦ R·x + translate, in scene coordinates.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, DeriveDeserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StartSection {
     /// R about the origin.
@@ -320,7 +318,7 @@ pub struct StartSection {
 }
 
 /// Copies on a grid: copy (i, j, k) is moved by (i, j, k) ∘ spacing and named `name[i,j,k]`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, DeriveDeserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ArraySection {
     /// Number of copies along x, y and z, ≥ 1 each.
@@ -332,7 +330,7 @@ pub struct ArraySection {
 }
 
 /// A set of vertices: one of `box`, `sphere` and `vertices`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, DeriveDeserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RegionSection {
     /// Vertices in a box.
@@ -347,7 +345,7 @@ pub struct RegionSection {
 }
 
 /// An axis-parallel box, its faces included.
-#[derive(Debug, Clone, PartialEq, Serialize, DeriveDeserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BoxSection {
     /// Least corner, m, or a fraction if `relative`; may be −inf.
@@ -363,7 +361,7 @@ pub struct BoxSection {
 }
 
 /// A ball, its surface included, in scene coordinates at the start.
-#[derive(Debug, Clone, PartialEq, Serialize, DeriveDeserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SphereSection {
     /// Centre, m.
@@ -391,7 +389,7 @@ impl Default for Selection {
 }
 
 /// Vertices that are held for a time.
-#[derive(Debug, Clone, Serialize, DeriveDeserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FixedSection {
     /// Which vertices.
@@ -414,7 +412,7 @@ impl Default for FixedSection {
 }
 
 /// A condition that ends a prescription for good, tested at the start of each step.
-#[derive(Debug, Clone, PartialEq, Serialize, DeriveDeserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum UntilSection {
     /// Every vertex of some objects has crossed a plane.
@@ -422,7 +420,7 @@ pub enum UntilSection {
 }
 
 /// Objects beyond a plane: normal · (x − origin) > 0 for all their vertices x.
-#[derive(Debug, Clone, PartialEq, Serialize, DeriveDeserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BeyondSection {
     /// A point on the plane, m.
@@ -436,7 +434,7 @@ pub struct BeyondSection {
 }
 
 /// Vertices that are moved for a time: by a velocity and a rotation, or along a sequence of meshes.
-#[derive(Debug, Clone, Serialize, DeriveDeserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MotionSection {
     /// Which vertices.
@@ -498,7 +496,7 @@ impl Default for PivotChoice {
 }
 
 /// A centre to turn about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, DeriveDeserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PivotCentre {
     /// Centre of the bounding box of the vertices at the start of the simulation.
@@ -508,7 +506,7 @@ pub enum PivotCentre {
 }
 
 /// A force on vertices for a time: one of `acceleration` and `force`.
-#[derive(Debug, Clone, Serialize, DeriveDeserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ForceSection {
     /// Which vertices.
@@ -538,124 +536,5 @@ impl Default for ForceSection {
             start: 0.0,
             end: f64::INFINITY,
         }
-    }
-}
-
-/// A value that may be written in several ways, told apart by its TOML type. Unlike serde's
-/// untagged enums this keeps the place of an error inside.
-trait Either: Sized {
-    const EXPECTED: &'static str;
-
-    fn from_number<E: de::Error>(_: f64) -> Option<Result<Self, E>> {
-        None
-    }
-    fn from_name<E: de::Error>(_: &str) -> Option<Result<Self, E>> {
-        None
-    }
-    fn from_array<'de, A: SeqAccess<'de>>(_: A) -> Option<Result<Self, A::Error>> {
-        None
-    }
-    fn from_table<'de, A: MapAccess<'de>>(_: A) -> Option<Result<Self, A::Error>> {
-        None
-    }
-}
-
-struct EitherVisitor<T>(PhantomData<T>);
-
-impl<'de, T: Either> Visitor<'de> for EitherVisitor<T> {
-    type Value = T;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(T::EXPECTED)
-    }
-
-    fn visit_i64<E: de::Error>(self, x: i64) -> Result<T, E> {
-        T::from_number(x as f64)
-            .unwrap_or_else(|| Err(E::invalid_type(de::Unexpected::Signed(x), &self)))
-    }
-
-    fn visit_f64<E: de::Error>(self, x: f64) -> Result<T, E> {
-        T::from_number(x).unwrap_or_else(|| Err(E::invalid_type(de::Unexpected::Float(x), &self)))
-    }
-
-    fn visit_str<E: de::Error>(self, s: &str) -> Result<T, E> {
-        T::from_name(s).unwrap_or_else(|| Err(E::invalid_type(de::Unexpected::Str(s), &self)))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, a: A) -> Result<T, A::Error> {
-        T::from_array(a).unwrap_or_else(|| Err(de::Error::invalid_type(de::Unexpected::Seq, &self)))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, a: A) -> Result<T, A::Error> {
-        T::from_table(a).unwrap_or_else(|| Err(de::Error::invalid_type(de::Unexpected::Map, &self)))
-    }
-}
-
-macro_rules! deserialize_either {
-    ($($type:ty),*) => {$(
-        impl<'de> Deserialize<'de> for $type {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_any(EitherVisitor::<$type>(PhantomData))
-            }
-        }
-    )*};
-}
-
-deserialize_either!(MaterialChoice, Scale, Rotation, Selection, PivotChoice);
-
-impl Either for MaterialChoice {
-    const EXPECTED: &'static str = "the name of a material or a table";
-
-    fn from_name<E: de::Error>(name: &str) -> Option<Result<Self, E>> {
-        Some(Ok(Self::Name(name.to_owned())))
-    }
-    fn from_table<'de, A: MapAccess<'de>>(a: A) -> Option<Result<Self, A::Error>> {
-        Some(MaterialSection::deserialize(MapAccessDeserializer::new(a)).map(Self::Inline))
-    }
-}
-
-impl Either for Scale {
-    const EXPECTED: &'static str = "a number or an array of 3 numbers";
-
-    fn from_number<E: de::Error>(factor: f64) -> Option<Result<Self, E>> {
-        Some(Ok(Self::Uniform(factor)))
-    }
-    fn from_array<'de, A: SeqAccess<'de>>(a: A) -> Option<Result<Self, A::Error>> {
-        Some(<[f64; 3]>::deserialize(SeqAccessDeserializer::new(a)).map(Self::PerAxis))
-    }
-}
-
-impl Either for Rotation {
-    const EXPECTED: &'static str = "an array of 3 angles in degrees or a table { axis, angle }";
-
-    fn from_array<'de, A: SeqAccess<'de>>(a: A) -> Option<Result<Self, A::Error>> {
-        Some(<[f64; 3]>::deserialize(SeqAccessDeserializer::new(a)).map(Self::Euler))
-    }
-    fn from_table<'de, A: MapAccess<'de>>(a: A) -> Option<Result<Self, A::Error>> {
-        Some(AxisAngle::deserialize(MapAccessDeserializer::new(a)).map(Self::AxisAngle))
-    }
-}
-
-impl Either for Selection {
-    const EXPECTED: &'static str =
-        "\"all\", the name of a region, or a table with `box`, `sphere` or `vertices`";
-
-    fn from_name<E: de::Error>(name: &str) -> Option<Result<Self, E>> {
-        Some(Ok(Self::Name(name.to_owned())))
-    }
-    fn from_table<'de, A: MapAccess<'de>>(a: A) -> Option<Result<Self, A::Error>> {
-        Some(RegionSection::deserialize(MapAccessDeserializer::new(a)).map(Self::Region))
-    }
-}
-
-impl Either for PivotChoice {
-    const EXPECTED: &'static str = "\"centre\", \"current-centre\" or an array of 3 numbers";
-
-    fn from_name<E: de::Error>(name: &str) -> Option<Result<Self, E>> {
-        let centre = PivotCentre::deserialize(de::value::StrDeserializer::new(name));
-        Some(centre.map(Self::Centre))
-    }
-    fn from_array<'de, A: SeqAccess<'de>>(a: A) -> Option<Result<Self, A::Error>> {
-        Some(<[f64; 3]>::deserialize(SeqAccessDeserializer::new(a)).map(Self::Point))
     }
 }

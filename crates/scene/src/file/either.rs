@@ -1,0 +1,129 @@
+//! Values that may be written in several ways: a number or an array, a name or a table.
+
+use super::{
+    AxisAngle, MaterialChoice, MaterialSection, PivotCentre, PivotChoice, RegionSection, Rotation,
+    Scale, Selection,
+};
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use std::fmt;
+use std::marker::PhantomData;
+
+/// A value that may be written in several ways, told apart by its TOML type. Unlike serde's
+/// untagged enums this keeps the place of an error inside.
+trait Either: Sized {
+    const EXPECTED: &'static str;
+
+    fn from_number<E: de::Error>(_: f64) -> Option<Result<Self, E>> {
+        None
+    }
+    fn from_name<E: de::Error>(_: &str) -> Option<Result<Self, E>> {
+        None
+    }
+    fn from_array<'de, A: SeqAccess<'de>>(_: A) -> Option<Result<Self, A::Error>> {
+        None
+    }
+    fn from_table<'de, A: MapAccess<'de>>(_: A) -> Option<Result<Self, A::Error>> {
+        None
+    }
+}
+
+struct EitherVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Either> Visitor<'de> for EitherVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(T::EXPECTED)
+    }
+
+    fn visit_i64<E: de::Error>(self, x: i64) -> Result<T, E> {
+        T::from_number(x as f64)
+            .unwrap_or_else(|| Err(E::invalid_type(de::Unexpected::Signed(x), &self)))
+    }
+
+    fn visit_f64<E: de::Error>(self, x: f64) -> Result<T, E> {
+        T::from_number(x).unwrap_or_else(|| Err(E::invalid_type(de::Unexpected::Float(x), &self)))
+    }
+
+    fn visit_str<E: de::Error>(self, s: &str) -> Result<T, E> {
+        T::from_name(s).unwrap_or_else(|| Err(E::invalid_type(de::Unexpected::Str(s), &self)))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, a: A) -> Result<T, A::Error> {
+        T::from_array(a).unwrap_or_else(|| Err(de::Error::invalid_type(de::Unexpected::Seq, &self)))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, a: A) -> Result<T, A::Error> {
+        T::from_table(a).unwrap_or_else(|| Err(de::Error::invalid_type(de::Unexpected::Map, &self)))
+    }
+}
+
+macro_rules! deserialize_either {
+    ($($type:ty),*) => {$(
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_any(EitherVisitor::<$type>(PhantomData))
+            }
+        }
+    )*};
+}
+
+deserialize_either!(MaterialChoice, Scale, Rotation, Selection, PivotChoice);
+
+impl Either for MaterialChoice {
+    const EXPECTED: &'static str = "the name of a material or a table";
+
+    fn from_name<E: de::Error>(name: &str) -> Option<Result<Self, E>> {
+        Some(Ok(Self::Name(name.to_owned())))
+    }
+    fn from_table<'de, A: MapAccess<'de>>(a: A) -> Option<Result<Self, A::Error>> {
+        Some(MaterialSection::deserialize(MapAccessDeserializer::new(a)).map(Self::Inline))
+    }
+}
+
+impl Either for Scale {
+    const EXPECTED: &'static str = "a number or an array of 3 numbers";
+
+    fn from_number<E: de::Error>(factor: f64) -> Option<Result<Self, E>> {
+        Some(Ok(Self::Uniform(factor)))
+    }
+    fn from_array<'de, A: SeqAccess<'de>>(a: A) -> Option<Result<Self, A::Error>> {
+        Some(<[f64; 3]>::deserialize(SeqAccessDeserializer::new(a)).map(Self::PerAxis))
+    }
+}
+
+impl Either for Rotation {
+    const EXPECTED: &'static str = "an array of 3 angles in degrees or a table { axis, angle }";
+
+    fn from_array<'de, A: SeqAccess<'de>>(a: A) -> Option<Result<Self, A::Error>> {
+        Some(<[f64; 3]>::deserialize(SeqAccessDeserializer::new(a)).map(Self::Euler))
+    }
+    fn from_table<'de, A: MapAccess<'de>>(a: A) -> Option<Result<Self, A::Error>> {
+        Some(AxisAngle::deserialize(MapAccessDeserializer::new(a)).map(Self::AxisAngle))
+    }
+}
+
+impl Either for Selection {
+    const EXPECTED: &'static str =
+        "\"all\", the name of a region, or a table with `box`, `sphere` or `vertices`";
+
+    fn from_name<E: de::Error>(name: &str) -> Option<Result<Self, E>> {
+        Some(Ok(Self::Name(name.to_owned())))
+    }
+    fn from_table<'de, A: MapAccess<'de>>(a: A) -> Option<Result<Self, A::Error>> {
+        Some(RegionSection::deserialize(MapAccessDeserializer::new(a)).map(Self::Region))
+    }
+}
+
+impl Either for PivotChoice {
+    const EXPECTED: &'static str = "\"centre\", \"current-centre\" or an array of 3 numbers";
+
+    fn from_name<E: de::Error>(name: &str) -> Option<Result<Self, E>> {
+        let centre = PivotCentre::deserialize(de::value::StrDeserializer::new(name));
+        Some(centre.map(Self::Centre))
+    }
+    fn from_array<'de, A: SeqAccess<'de>>(a: A) -> Option<Result<Self, A::Error>> {
+        Some(<[f64; 3]>::deserialize(SeqAccessDeserializer::new(a)).map(Self::Point))
+    }
+}
