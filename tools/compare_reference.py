@@ -16,9 +16,9 @@ reference = shared / "reference" / "ipc"
 
 def positions(frame):
     """Positions of a frame written by Standoff (VTU)."""
-    import meshio
+    import pyvista
 
-    return meshio.read(frame).points
+    return pyvista.read(frame).points
 
 
 def row(name):

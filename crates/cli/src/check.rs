@@ -3,11 +3,11 @@
 use crate::args::CheckArgs;
 use crate::failure::Failure;
 use crate::output::{complain, say};
+use crate::scene;
 use standoff_geometry::CollisionMesh;
 use standoff_geometry::broad_phase::candidates;
 use standoff_geometry::distance::{edge_edge, point_edge, point_point, point_triangle};
 use standoff_linalg::Vec3;
-use crate::scene;
 use standoff_scene::mesh::{Mesh, Quality};
 use standoff_sim::Model;
 use standoff_sim::audit::violations;

@@ -70,17 +70,25 @@ pub fn violations(model: &Model, x: &[Vec3]) -> Vec<Violation> {
     let mut found: Vec<Violation> =
         audit::non_finite(x).into_iter().map(|vertex| Violation::NotFinite { vertex }).collect();
     for (half_space, plane) in model.half_spaces.iter().enumerate() {
-        for &vertex in &model.half_space_vertices {
-            let gap = plane.signed_distance(&x[vertex as usize]);
-            if gap <= 0.0 {
-                found.push(Violation::HalfSpace { vertex, half_space, depth: -gap });
-            }
-        }
+        let behind = audit::audit_half_space(
+            x,
+            &model.half_space_vertices,
+            &plane.origin,
+            &plane.normal,
+            0.0,
+        );
+        found.extend(behind.into_iter().map(|vertex| {
+            // for the message only: the finding is exact
+            let depth = plane.normal.dot(&(plane.origin - x[vertex as usize])).max(0.0);
+            Violation::HalfSpace { vertex, half_space, depth }
+        }));
     }
     let tets = model.elastic.vertices();
-    found.extend(audit::audit_inversions(tets, x).into_iter().map(|element| {
-        Violation::Inversion { element, vertices: tets[element as usize] }
-    }));
+    found.extend(
+        audit::audit_inversions(tets, x)
+            .into_iter()
+            .map(|element| Violation::Inversion { element, vertices: tets[element as usize] }),
+    );
     found.extend(audit::audit_intersections(mesh, x).into_iter().map(|pair| {
         let (a, b) = vertices_of(mesh, pair);
         Violation::Intersection { a, b }

@@ -46,16 +46,16 @@ impl Script {
     ) -> Result<Self, BuildError> {
         let body = &bodies[definition.body];
         let vertices = globalise(&definition.name, body, &definition.vertices)?;
-        if let Motion::Sequence { frames } = &definition.motion {
-            if let Some(k) = frames.iter().position(|f| f.len() != vertices.len()) {
-                let problem = format!(
-                    "'{}': frame {k} of the sequence has {} positions for {} vertices",
-                    definition.name,
-                    frames[k].len(),
-                    vertices.len()
-                );
-                return Err(BuildError::Body { body: body.name.clone(), problem });
-            }
+        if let Motion::Sequence { frames } = &definition.motion
+            && let Some(k) = frames.iter().position(|f| f.len() != vertices.len())
+        {
+            let problem = format!(
+                "'{}': frame {k} of the sequence has {} positions for {} vertices",
+                definition.name,
+                frames[k].len(),
+                vertices.len()
+            );
+            return Err(BuildError::Body { body: body.name.clone(), problem });
         }
         Ok(Self {
             name: definition.name.clone(),

@@ -6,7 +6,9 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum BuildError {
     /// No body has a degree of freedom.
-    #[error("nothing to simulate: the scene has no deformable body; add an object with a tetrahedral mesh")]
+    #[error(
+        "nothing to simulate: the scene has no deformable body; add an object with a tetrahedral mesh"
+    )]
     NothingToSimulate,
     /// A setting is out of range.
     #[error("setting `{key}` is {value}: {must}")]
@@ -27,7 +29,9 @@ pub enum BuildError {
         problem: String,
     },
     /// A coordinate or velocity is NaN or infinite.
-    #[error("body '{body}', vertex {vertex}: {what} is not finite; check the mesh and its transform")]
+    #[error(
+        "body '{body}', vertex {vertex}: {what} is not finite; check the mesh and its transform"
+    )]
     NotFinite {
         /// Name of the body.
         body: String,
@@ -140,7 +144,9 @@ pub enum StepError {
         reason: String,
     },
     /// The independent audit found a violation.
-    #[error("step {step}: the audit found a violation: {violation}; please report this scene as a bug")]
+    #[error(
+        "step {step}: the audit found a violation: {violation}; please report this scene as a bug"
+    )]
     Audit {
         /// Index of the step.
         step: usize,

@@ -50,8 +50,7 @@ impl Integrator {
             Integrator::ImplicitEuler | Integrator::QuasiStatic => s.x[i],
             Integrator::Bdf2 => (4.0 * s.x[i] - s.x_previous[i]) / 3.0,
             Integrator::Newmark => {
-                s.x[i] + (1.0 - BETA / GAMMA) * h * s.v[i]
-                    + (0.5 - BETA / GAMMA) * h * h * s.a[i]
+                s.x[i] + (1.0 - BETA / GAMMA) * h * s.v[i] + (0.5 - BETA / GAMMA) * h * h * s.a[i]
             }
         }
     }
@@ -67,9 +66,7 @@ impl Integrator {
                     + 2.0 / 9.0 * h * (4.0 * s.v[i] - s.v_previous[i])
                     + forced
             }
-            Integrator::Newmark => {
-                s.x[i] + h * s.v[i] + (0.5 - BETA) * h * h * s.a[i] + forced
-            }
+            Integrator::Newmark => s.x[i] + h * s.v[i] + (0.5 - BETA) * h * h * s.a[i] + forced,
             Integrator::QuasiStatic => s.x[i],
         }
     }

@@ -60,8 +60,7 @@ pub fn search(
         for v in 0..trial.x.len() {
             trial.x[v] = it.x[v] + alpha * p[v];
         }
-        trial.active =
-            timed(&mut report.seconds.contact, || work.detector.active(model, &trial.x));
+        trial.active = timed(&mut report.seconds.contact, || work.detector.active(model, &trial.x));
         let after = potential.value(&trial, &mut report.seconds);
         let noise = before.noise().max(after.noise());
         // where the decrease to expect drowns in round-off, not rising above it has to do
@@ -92,8 +91,7 @@ fn admissible(
 ) -> (f64, Limit) {
     let model = potential.model;
     let (mut alpha, mut limit) = (1.0, Limit::None);
-    let inversion =
-        timed(&mut report.seconds.elasticity, || model.elastic.max_step(&it.x, p));
+    let inversion = timed(&mut report.seconds.elasticity, || model.elastic.max_step(&it.x, p));
     if inversion < alpha {
         (alpha, limit) = (inversion, Limit::Inversion);
     }
@@ -116,15 +114,10 @@ fn admissible(
 }
 
 /// Whether the independent audit, where it is wanted for every iterate, finds nothing.
-fn audited(
-    potential: &IncrementalPotential<'_>,
-    trial: &Iterate,
-    report: &mut StepReport,
-) -> bool {
+fn audited(potential: &IncrementalPotential<'_>, trial: &Iterate, report: &mut StepReport) -> bool {
     if potential.model.resolved.settings.solver.audit != AuditLevel::EveryIterate {
         return true;
     }
-    let finding =
-        timed(&mut report.seconds.audit, || audit::violations(potential.model, &trial.x));
+    let finding = timed(&mut report.seconds.audit, || audit::violations(potential.model, &trial.x));
     finding.is_empty()
 }

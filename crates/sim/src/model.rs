@@ -2,8 +2,8 @@
 //! half-spaces, friction table, scripts and the settings with all relative lengths resolved.
 
 use crate::boundary::Script;
-use crate::definition::{BodyDef, BodyKind, Definition, Load};
 use crate::contact::{FrictionMaterials, HalfSpace, Weighting};
+use crate::definition::{BodyDef, BodyKind, Definition, Load};
 use crate::energy::tet::{ElasticTets, TetError};
 use crate::error::BuildError;
 use crate::material::Material;
@@ -151,8 +151,7 @@ impl Model {
                 }
             };
             deformable.resize(rest.len(), !obstacle);
-            friction_material
-                .resize(rest.len(), material_index(&names, &body.friction_material));
+            friction_material.resize(rest.len(), material_index(&names, &body.friction_material));
             bodies.push(Body {
                 name: body.name.clone(),
                 vertices: first..rest.len(),
@@ -171,8 +170,8 @@ impl Model {
         check_masses(&bodies, &deformable, &mass)?;
         let n_deformable = deformable.iter().filter(|d| **d).count();
         let mean_mass = mass.iter().sum::<f64>() / n_deformable as f64;
-        let mean_density = mass.iter().sum::<f64>()
-            / elastic.elements().iter().map(|e| e.volume()).sum::<f64>();
+        let mean_density =
+            mass.iter().sum::<f64>() / elastic.elements().iter().map(|e| e.volume()).sum::<f64>();
         let length = bounding_diagonal(&rest, &deformable);
         let mut collision = CollisionMesh::new(rest.clone(), faces, &wires, &points);
         collision.mobile.clone_from(&deformable);
@@ -181,8 +180,11 @@ impl Model {
         let half_space_vertices =
             collision.vertices.iter().copied().filter(|&v| deformable[v as usize]).collect();
         let half_spaces = half_spaces(definition)?;
-        let half_space_friction =
-            definition.half_spaces.iter().map(|h| material_index(&names, &h.friction_material)).collect();
+        let half_space_friction = definition
+            .half_spaces
+            .iter()
+            .map(|h| material_index(&names, &h.friction_material))
+            .collect();
         let weighting = if definition.settings.contact.area_weighting {
             Weighting::area(&collision)
         } else {
@@ -253,8 +255,7 @@ impl Model {
     /// "edge (3, 7) of 'ball'", "triangle (1, 2, 3) of 'board'" or "vertex 3 of 'ball'".
     pub fn describe_primitive(&self, vertices: &[u32]) -> String {
         let (body, _) = self.locate(vertices[0]);
-        let local: Vec<String> =
-            vertices.iter().map(|&v| self.locate(v).1.to_string()).collect();
+        let local: Vec<String> = vertices.iter().map(|&v| self.locate(v).1.to_string()).collect();
         match local.len() {
             1 => format!("vertex {} of '{}'", local[0], body.name),
             2 => format!("edge ({}) of '{}'", local.join(", "), body.name),
@@ -368,7 +369,10 @@ fn check_body(body: &BodyDef) -> Result<(), BuildError> {
                     return err(format!("Young's modulus {} Pa must be positive", m.young_modulus));
                 }
                 if !(m.poisson_ratio > -1.0 && m.poisson_ratio < 0.5) {
-                    return err(format!("Poisson's ratio {} must be in (-1, 0.5)", m.poisson_ratio));
+                    return err(format!(
+                        "Poisson's ratio {} must be in (-1, 0.5)",
+                        m.poisson_ratio
+                    ));
                 }
             }
             if tets.is_empty() {
@@ -465,7 +469,8 @@ fn half_spaces(definition: &Definition) -> Result<Vec<HalfSpace>, BuildError> {
         if !(norm > 0.0 && norm.is_finite() && h.origin.iter().all(|c| c.is_finite())) {
             return Err(BuildError::Body {
                 body: h.name.clone(),
-                problem: "a half-space needs a finite origin and a normal of positive length".into(),
+                problem: "a half-space needs a finite origin and a normal of positive length"
+                    .into(),
             });
         }
         Ok(HalfSpace { origin: h.origin, normal: h.normal / norm })
@@ -491,11 +496,7 @@ fn forces(
 }
 
 /// Scene-wide numbers of a body's vertices.
-pub(crate) fn globalise(
-    name: &str,
-    body: &Body,
-    vertices: &[u32],
-) -> Result<Vec<u32>, BuildError> {
+pub(crate) fn globalise(name: &str, body: &Body, vertices: &[u32]) -> Result<Vec<u32>, BuildError> {
     let (first, n) = (body.vertices.start as u32, body.vertices.len() as u32);
     let fail = |problem: String| Err(BuildError::Body { body: body.name.clone(), problem });
     if vertices.is_empty() {
@@ -572,9 +573,7 @@ fn resolve(settings: &Settings, length: f64) -> Resolved {
         steps: ((t.end / t.step) * (1.0 - 1e-12)).ceil() as usize,
         d_hat: c.d_hat.unwrap_or(c.d_hat_relative * length),
         stick_speed: f.stick_speed.unwrap_or(f.stick_speed_relative * length),
-        velocity_tolerance: s
-            .velocity_tolerance
-            .unwrap_or(s.velocity_tolerance_relative * length),
+        velocity_tolerance: s.velocity_tolerance.unwrap_or(s.velocity_tolerance_relative * length),
         lagging: match f.lagging {
             Lagging::Count(n) => Some(n),
             Lagging::Until(_) => None,

@@ -32,6 +32,8 @@ pub struct IncrementalPotential<'a> {
     pub damping: Option<Damping>,
     /// Lagged friction.
     pub friction: FrictionSet,
+    /// Displacement per velocity of the integrator, s.
+    friction_time: f64,
     /// Where each vertex's velocity vanishes: friction acts on the displacement from here (`#V`).
     pub friction_reference: Vec<Vec3>,
     /// Whether a vertex's motion is prescribed in this step (`#V`).
@@ -88,8 +90,7 @@ impl<'a> IncrementalPotential<'a> {
                 }
             })
             .collect();
-        let friction_reference =
-            vertices.map(|i| integrator.rest_point(state, i, h)).collect();
+        let friction_reference = vertices.map(|i| integrator.rest_point(state, i, h)).collect();
         let free: Vec<bool> = targets.prescribed.iter().map(|p| !p).collect();
         let inertial = if integrator.inertial() { free.clone() } else { vec![false; free.len()] };
         let scale = integrator.potential_scale(h);
@@ -112,6 +113,7 @@ impl<'a> IncrementalPotential<'a> {
             stiffness,
             damping: Damping::new(model, state),
             friction: FrictionSet::default(),
+            friction_time: integrator.friction_time(h),
             friction_reference,
             prescribed: targets.prescribed.clone(),
             inertial,
@@ -227,8 +229,7 @@ impl<'a> IncrementalPotential<'a> {
         if !self.model.has_friction {
             return;
         }
-        let integrator = self.model.resolved.settings.time.integrator;
-        let eps = self.model.resolved.stick_speed * integrator.friction_time(self.model.resolved.h);
+        let eps = self.model.resolved.stick_speed * self.friction_time;
         self.friction = FrictionSet::build(
             &it.active,
             &self.barrier,

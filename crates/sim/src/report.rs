@@ -29,7 +29,7 @@ pub struct StepReport {
     pub min_gap: Option<f64>,
     /// Barrier stiffness κ at the end of the step.
     pub kappa: f64,
-    /// Σ ½ m |v|² over the free and deformable vertices, J.
+    /// Σ ½ m |v|² over the vertices of deformable bodies, J.
     pub kinetic_energy: f64,
     /// Elastic energy, J.
     pub elastic_energy: f64,
@@ -62,8 +62,6 @@ pub enum StepOutcome {
     StalledInversion,
     /// No step length lowered the potential.
     StalledLineSearch,
-    /// The linear system could not be solved.
-    StalledLinearSolver,
 }
 
 impl StepOutcome {
@@ -74,13 +72,7 @@ impl StepOutcome {
 
     /// Whether the step could not go on.
     pub fn is_stall(self) -> bool {
-        matches!(
-            self,
-            Self::StalledCcd
-                | Self::StalledInversion
-                | Self::StalledLineSearch
-                | Self::StalledLinearSolver
-        )
+        matches!(self, Self::StalledCcd | Self::StalledInversion | Self::StalledLineSearch)
     }
 
     /// One sentence for people.
@@ -92,7 +84,6 @@ impl StepOutcome {
             Self::StalledCcd => "stalled: collision detection left no room to move",
             Self::StalledInversion => "stalled: every step would invert an element",
             Self::StalledLineSearch => "stalled: no step length lowered the potential",
-            Self::StalledLinearSolver => "stalled: the linear system could not be solved",
         }
     }
 }
@@ -129,8 +120,6 @@ pub struct PhaseSeconds {
     pub factorisation: f64,
     /// Triangular solves.
     pub solve: f64,
-    /// Line search, without the phases above.
-    pub line_search: f64,
     /// Independent audit.
     pub audit: f64,
     /// Whole step.

@@ -166,7 +166,7 @@ impl Default for FrictionSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Transition {
-    /// f₁ = 2v/ε_v − (v/ε_v)² below ε_v, 1 above [Li 2020, Eq. 14].
+    /// f₁ = 2v/ε_v − (v/ε_v)² below ε_v, 1 above [Li 2020, Eq. 13].
     Quadratic,
     /// f₁ = v/ε_v below ε_v, 1 above: the IPC 2020 reference on half-spaces. With y = h v and
     /// ε = h ε_v its energy is μλ y²/(2ε) below ε, μλ (y − ε/2) above.

@@ -41,7 +41,8 @@ pub fn step(
         let outcome = projected_newton::minimise(&mut potential, &mut it, work, &mut report)?;
         report.lagging_iterations += 1;
         let last = model.resolved.lagging == Some(report.lagging_iterations as u32);
-        if outcome != StepOutcome::Converged || last || !(model.has_friction && !it.active.is_empty()) {
+        let frictional = model.has_friction && !it.active.is_empty();
+        if outcome != StepOutcome::Converged || last || !frictional {
             break outcome;
         }
         potential.lag_friction(&it);

@@ -40,10 +40,8 @@ impl System {
         }
         let stencils: Vec<[u32; 4]> =
             model.elastic.vertices().iter().map(|t| t.map(|v| row[v as usize])).collect();
-        let pattern = Arc::new(BlockPattern::from_stencils(
-            vertex.len(),
-            stencils.iter().map(|s| &s[..]),
-        )?);
+        let pattern =
+            Arc::new(BlockPattern::from_stencils(vertex.len(), stencils.iter().map(|s| &s[..]))?);
         let tets = StencilAssembly::new(pattern.clone(), &stencils)?;
         let embedding = (0..pattern.block_count() as u32).collect();
         Ok(Self {

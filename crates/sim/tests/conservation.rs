@@ -11,7 +11,8 @@ use standoff_sim::{Simulation, energetics};
 /// A stretched, sheared, flying and spinning bar.
 fn flying_bar(h: f64, integrator: Integrator, spin: Vec3) -> Definition {
     let mut bar = block("bar", [-0.5, -0.1, -0.1], [5, 1, 1], 0.2);
-    bar.start = bar.rest.iter().map(|p| Vec3::new(1.2 * p.x, p.y + 0.1 * p.x, 0.95 * p.z)).collect();
+    bar.start =
+        bar.rest.iter().map(|p| Vec3::new(1.2 * p.x, p.y + 0.1 * p.x, 0.95 * p.z)).collect();
     bar.velocity = bar.start.iter().map(|p| Vec3::new(1.0, -0.5, 0.25) + spin.cross(p)).collect();
     let mut definition = scene(vec![bar]);
     definition.settings.time.step = h;
@@ -56,9 +57,8 @@ fn implicit_euler_changes_angular_momentum_by_its_own_term_only() {
         let before = simulation.state().clone();
         simulation.step().unwrap();
         let (model, after) = (simulation.model(), simulation.state());
-        let own: Vec3 = (0..after.v.len())
-            .map(|i| h * model.mass[i] * after.v[i].cross(&before.v[i]))
-            .sum();
+        let own: Vec3 =
+            (0..after.v.len()).map(|i| h * model.mass[i] * after.v[i].cross(&before.v[i])).sum();
         let l0 = energetics::angular_momentum(model, &before);
         let l1 = energetics::angular_momentum(model, after);
         assert!((l1 - l0 - own).norm() < 1e-9 * l0.norm(), "{l0} {l1} {own}");
@@ -104,11 +104,9 @@ fn order(integrator: Integrator) -> f64 {
 
 #[test]
 fn integrators_have_their_order() {
-    for (integrator, least) in [
-        (Integrator::ImplicitEuler, 0.9),
-        (Integrator::Bdf2, 1.85),
-        (Integrator::Newmark, 1.9),
-    ] {
+    for (integrator, least) in
+        [(Integrator::ImplicitEuler, 0.9), (Integrator::Bdf2, 1.85), (Integrator::Newmark, 1.9)]
+    {
         let order = order(integrator);
         println!("{integrator:?}: observed order {order:.2}");
         assert!(order > least && order < least + 0.4, "{integrator:?} {order}");

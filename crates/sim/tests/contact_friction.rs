@@ -79,7 +79,12 @@ fn derivatives_match_differences() {
     for smoothing in [Smoothing::C0, Smoothing::C1, Smoothing::C2] {
         for scale in [0.0, 1e-3, 0.3, 3.0] {
             let c = random_contact(&mut r);
-            let set = FrictionSet { contacts: vec![c], smoothing, half_space_smoothing: smoothing, eps: 1.0 };
+            let set = FrictionSet {
+                contacts: vec![c],
+                smoothing,
+                half_space_smoothing: smoothing,
+                eps: 1.0,
+            };
             let reference: Vec<Vec3> = (0..4).map(|_| r.vec()).collect();
             // keep ‖u‖ well on one side of ε
             let x: Vec<Vec3> = reference.iter().map(|p| p + r.vec() * scale).collect();

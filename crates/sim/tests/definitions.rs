@@ -4,8 +4,8 @@ mod common;
 
 use common::{block, ground, scene};
 use standoff_linalg::Vec3;
-use standoff_sim::definition::{BodyKind, Definition, Motion, PrescribedDef};
 use standoff_sim::Simulation;
+use standoff_sim::definition::{BodyKind, Definition, Motion, PrescribedDef};
 
 fn cube() -> Definition {
     scene(vec![block("cube", [0.0, 0.1, 0.0], [1, 1, 1], 1.0)])
@@ -74,7 +74,8 @@ fn bad_definitions_are_refused() {
     );
     expect(
         message(|d| {
-            d.bodies[0].start = d.bodies[0].rest.iter().map(|p| Vec3::new(-p.x, p.y, p.z)).collect();
+            d.bodies[0].start =
+                d.bodies[0].rest.iter().map(|p| Vec3::new(-p.x, p.y, p.z)).collect();
         }),
         &["cube", "tetrahedron 0", "inverted", "start"],
     );

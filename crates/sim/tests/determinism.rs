@@ -4,9 +4,9 @@ mod common;
 
 use common::{block, ground, scene};
 use standoff_linalg::Vec3;
+use standoff_sim::Simulation;
 use standoff_sim::definition::Definition;
 use standoff_sim::settings::LinearSolver;
-use standoff_sim::Simulation;
 
 fn pile(linear: LinearSolver) -> Definition {
     let mut definition = scene(vec![

@@ -51,8 +51,7 @@ fn run(coefficient: f64, steps: usize, h: f64) -> Vec<(f64, f64)> {
     let d_hat = 1e-3;
     body.rest = resting_cube(d_hat, angle);
     if let BodyKind::Volume { material, .. } = &mut body.kind {
-        *material =
-            Material { law: Law::FixedCorotated, young_modulus: 1e12, poisson_ratio: 0.4 };
+        *material = Material { law: Law::FixedCorotated, young_modulus: 1e12, poisson_ratio: 0.4 };
     }
     let mut definition = scene(vec![body]);
     definition.gravity = Vec3::new(0.0, -9.81, 0.0);

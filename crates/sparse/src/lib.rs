@@ -45,4 +45,6 @@ pub use error::{MatrixError, SolveError};
 pub use matrix::BlockMatrix;
 pub use ordering::{EliminationTree, Ordering, Permutation, VertexOrder};
 pub use pattern::BlockPattern;
-pub use solver::{Cholesky, ConjugateGradient, LinearSolver, Preconditioner, SolveReport};
+pub use solver::{
+    Cholesky, ConjugateGradient, LinearSolver, Preconditioner, SolveReport, SolveSeconds,
+};

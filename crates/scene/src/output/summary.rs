@@ -64,7 +64,7 @@ impl Summary {
     }
 }
 
-fn phases(s: &PhaseSeconds) -> [(&'static str, f64); 10] {
+fn phases(s: &PhaseSeconds) -> [(&'static str, f64); 9] {
     [
         ("broad phase", s.broad_phase),
         ("collision detection", s.ccd),
@@ -74,7 +74,6 @@ fn phases(s: &PhaseSeconds) -> [(&'static str, f64); 10] {
         ("ordering, symbolic", s.symbolic),
         ("factorisation", s.factorisation),
         ("solve", s.solve),
-        ("line search", s.line_search),
         ("audit", s.audit),
     ]
 }
@@ -89,7 +88,6 @@ fn phases_mut(s: &mut PhaseSeconds) -> impl Iterator<Item = &mut f64> {
         &mut s.symbolic,
         &mut s.factorisation,
         &mut s.solve,
-        &mut s.line_search,
         &mut s.audit,
     ]
     .into_iter()

@@ -51,13 +51,7 @@ impl Damping {
     }
 
     /// Adds the gradient, N (`#V`).
-    pub fn add_gradient(
-        &self,
-        model: &Model,
-        x: &[Vec3],
-        damped: &[bool],
-        gradient: &mut [Vec3],
-    ) {
+    pub fn add_gradient(&self, model: &Model, x: &[Vec3], damped: &[bool], gradient: &mut [Vec3]) {
         for (tet, h) in model.elastic.vertices().iter().zip(&self.hessians) {
             let f = Self::forces(h, &self.displacement(tet, x, damped));
             for a in (0..4).filter(|&a| damped[tet[a] as usize]) {

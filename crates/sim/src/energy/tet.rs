@@ -1,5 +1,5 @@
 //! Elastic energy of linear tetrahedra: Ψ = Σ Vₑ ψ(Fₑ), F = [x₁−x₀, x₂−x₀, x₃−x₀] Dₘ⁻¹
-//! [Li 2020, §2.2.1].
+//! [Li 2020 thesis, §2.2.1].
 //!
 //! [`Tet`] is one element as a pure function of its four corners; [`ElasticTets`] are those of a
 //! scene. Sums run in a fixed order, whatever the number of threads.
@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use standoff_linalg::{Mat3, Vec3};
 use std::ops::Range;
 
-/// Part of an element's current volume that one step keeps [Li 2020, §2.2.1].
+/// Part of an element's current volume that one step keeps [Li 2020 thesis, §2.2.1].
 const KEEP_VOLUME: f64 = 0.2;
 
 /// Second derivative with respect to the four corners: block (a, b) is ∂²Ψ/∂xₐ∂x_b, N/m.

@@ -1,4 +1,4 @@
-//! Compressible neo-Hookean solid [Li 2020, §2.2.1]:
+//! Compressible neo-Hookean solid [Li 2020 thesis, §2.2.1]:
 //! ψ = μ/2 (tr FᵀF − 3) − μ ln J + λ/2 (ln J)², +∞ at J ≤ 0.
 //!
 //! Stress and Hessian mean nothing where J ≤ 0; they are not finite there.

@@ -9,7 +9,6 @@ use crate::error::StepError;
 use crate::line_search::{self, Limit, Move};
 use crate::potential::IncrementalPotential;
 use crate::report::{StepOutcome, StepReport};
-use crate::timing::timed;
 use standoff_linalg::Vec3;
 use standoff_sparse::SolveError;
 
@@ -48,6 +47,7 @@ pub fn minimise(
         let p = direction(potential, it, &gradient, work, report)?;
         report.residual_speed = largest(&p) / h;
         let close = potential.close_contacts(it);
+        report.max_contacts = report.max_contacts.max(it.active.len() as u64);
         let Move { alpha, limit, within_round_off } =
             line_search::search(potential, it, &p, &gradient, work, report);
         potential.stiffen(&close, it);
@@ -85,19 +85,17 @@ pub fn direction(
         reason,
     };
     let Minimiser { system, linear, .. } = work;
-    system
-        .assemble(potential, it, &mut report.seconds)
-        .map_err(|e| fail(report, e.to_string()))?;
+    system.assemble(potential, it, &mut report.seconds).map_err(|e| fail(report, e.to_string()))?;
     let mut rhs = system.gather(gradient);
     rhs.iter_mut().for_each(|g| *g = -*g);
     let mut p = vec![Vec3::zeros(); rhs.len()];
     let mut raise = 1e-12 * system.largest_diagonal();
     for _ in 0..REGULARISATIONS {
-        let solved = timed(&mut report.seconds.factorisation, || {
-            linear.solve(system.matrix(), &rhs, &mut p)
-        });
-        match solved {
+        match linear.solve(system.matrix(), &rhs, &mut p) {
             Ok(solve) => {
+                report.seconds.symbolic += solve.seconds.symbolic;
+                report.seconds.factorisation += solve.seconds.numeric;
+                report.seconds.solve += solve.seconds.back_solve;
                 report.linear_iterations += solve.iterations.max(1) as u64;
                 return Ok(system.spread(&p, gradient.len()));
             }

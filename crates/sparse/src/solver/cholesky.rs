@@ -3,6 +3,7 @@
 //! Sequential on purpose: see [`Cholesky`].
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::{LltError as PivotError, LltRegularization};
@@ -15,7 +16,9 @@ use faer::{Conj, Par};
 use standoff_linalg::Vec3;
 
 use super::symbolic::Symbolic;
-use super::{LinearSolver, SolveReport, check_matrix, check_rhs, check_sizes, residual};
+use super::{
+    LinearSolver, SolveReport, SolveSeconds, check_matrix, check_rhs, check_sizes, residual,
+};
 use crate::{BlockMatrix, BlockPattern, Ordering, SolveError, pattern, vector};
 
 /// Sparse Cholesky factorisation with iterative refinement.
@@ -241,13 +244,20 @@ impl LinearSolver for Cholesky {
     ) -> Result<SolveReport, SolveError> {
         check_sizes(a.n(), b, x)?;
         check_rhs(b)?;
-        let analyzed = self.factorize(a)?;
+        let clock = Instant::now();
+        check_matrix(a)?;
+        let analyzed = self.analyze(a.pattern())?;
+        let symbolic = clock.elapsed().as_secs_f64();
+        self.factorize(a)?;
+        let numeric = clock.elapsed().as_secs_f64() - symbolic;
         let (iterations, relative_residual) = self.solve_refined(a, b, x)?;
+        let back_solve = clock.elapsed().as_secs_f64() - symbolic - numeric;
         Ok(SolveReport {
             iterations,
             relative_residual,
             analyzed,
             factor_nonzeros: self.factor_nonzeros(),
+            seconds: SolveSeconds { symbolic, numeric, back_solve },
         })
     }
 }

@@ -23,6 +23,19 @@ pub struct SolveReport {
     pub analyzed: bool,
     /// Entries of the (possibly incomplete) factor; 0 without one.
     pub factor_nonzeros: usize,
+    /// Where the wall time went; reported, never acted upon.
+    pub seconds: SolveSeconds,
+}
+
+/// Wall time of a solve by phase, s.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct SolveSeconds {
+    /// Ordering and symbolic factorisation.
+    pub symbolic: f64,
+    /// Numeric factorisation, or the iterations of an iterative solver.
+    pub numeric: f64,
+    /// Triangular solves and refinement.
+    pub back_solve: f64,
 }
 
 /// Solves A x = b with a symmetric positive definite A.

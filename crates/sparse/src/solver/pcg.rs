@@ -1,9 +1,12 @@
 //! Iterative solution by preconditioned conjugate gradients [Saad 2003, Alg. 9.1].
 
 use standoff_linalg::{Mat3, Vec3};
+use std::time::Instant;
 
 use super::incomplete_cholesky::IncompleteCholesky;
-use super::{LinearSolver, SolveReport, check_matrix, check_rhs, check_sizes, residual};
+use super::{
+    LinearSolver, SolveReport, SolveSeconds, check_matrix, check_rhs, check_sizes, residual,
+};
 use crate::{BlockMatrix, SolveError, vector};
 
 /// What approximates A⁻¹ in conjugate gradients.
@@ -60,6 +63,7 @@ impl LinearSolver for ConjugateGradient {
         check_sizes(a.n(), b, x)?;
         check_rhs(b)?;
         check_matrix(a)?;
+        let clock = Instant::now();
         let inverse = Inverse::new(a, self.preconditioner)?;
         let mut work = std::mem::take(&mut self.work);
         for w in &mut work {
@@ -70,7 +74,9 @@ impl LinearSolver for ConjugateGradient {
         self.work = work;
         let (iterations, relative_residual) = result?;
         let factor_nonzeros = inverse.nonzeros();
-        Ok(SolveReport { iterations, relative_residual, analyzed: false, factor_nonzeros })
+        let numeric = clock.elapsed().as_secs_f64();
+        let seconds = SolveSeconds { numeric, ..SolveSeconds::default() };
+        Ok(SolveReport { iterations, relative_residual, analyzed: false, factor_nonzeros, seconds })
     }
 }
 
