@@ -209,10 +209,8 @@ fn every_scene_runs_from_a_jittered_start() {
 
 fn jittered_run(name: &str, path: &Path, seed: u64, steps: u64) -> Result<(), String> {
     let options = options(name);
-    let set: Vec<String> = options
-        .chunks(2)
-        .filter_map(|pair| (pair[0] == "--set").then(|| pair[1].to_owned()))
-        .collect();
+    let set: Vec<String> =
+        options.chunks(2).filter(|p| p[0] == "--set").map(|p| p[1].to_owned()).collect();
     let steps = options
         .chunks(2)
         .find_map(|pair| (pair[0] == "--steps").then(|| pair[1].parse().unwrap()))
