@@ -2,7 +2,7 @@
 """Runs every scene of shared/data/ipc/scenes through the importer, a bounded number of steps with
 the audit at every step, and prints a table (Markdown).
 
-    tools/run_ipc_scenes.py target/release/standoff ../shared OUT [--steps N] [--timeout S] [FILTER ...]
+    tools/run_ipc_scenes.py target/release/standoff ../shared OUT [--steps N] [--timeout S] [--only PART ...]
 """
 import argparse, json, pathlib, subprocess, time
 
@@ -10,7 +10,7 @@ parser = argparse.ArgumentParser()
 parser.add_argument("binary")
 parser.add_argument("shared", type=pathlib.Path)
 parser.add_argument("out", type=pathlib.Path)
-parser.add_argument("filter", nargs="*")
+parser.add_argument("--only", nargs="*", default=[], metavar="PART", help="scenes whose name holds this")
 parser.add_argument("--steps", type=int, default=20)
 parser.add_argument("--timeout", type=float, default=300)
 parser.add_argument("--threads", type=int, default=1)
@@ -21,7 +21,7 @@ print("| scene | steps | outcome | iterations/step | most contacts | smallest ga
 print("|---|---|---|---|---|---|---|")
 for scene in sorted(root.glob("scenes/**/*.txt")):
     name = str(scene.relative_to(root / "scenes"))[:-4]
-    if args.filter and not any(f in name for f in args.filter):
+    if args.only and not any(f in name for f in args.only):
         continue
     target = args.out / name.replace("/", "_")
     command = [args.binary, "run", str(scene), "-o", str(target), "--force", "--quiet", "--threads",

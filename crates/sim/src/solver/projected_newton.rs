@@ -21,6 +21,9 @@ const TINY: f64 = 1e-8;
 /// working precision.
 const ROUND_OFF_ITERATIONS: usize = 4;
 
+/// Recent halvings of the line search at which friction is linearised by secants.
+const HALVINGS: u64 = 6;
+
 /// Raised diagonals tried before a linear system is given up.
 const REGULARISATIONS: usize = 8;
 
@@ -41,15 +44,21 @@ pub fn minimise(
     let model = potential.model;
     let (h, tolerance) = (model.resolved.h, model.resolved.velocity_tolerance);
     let (mut stuck, mut round_off) = (0, 0);
+    let mut halvings = 0;
     for _ in 0..model.resolved.settings.solver.max_iterations {
         report.newton_iterations += 1;
         let gradient = potential.gradient(it, &mut report.seconds);
+        // many halvings in a row are the mark of steps across the kink of Coulomb friction
+        potential.friction.secant = halvings >= HALVINGS;
+        let halved = report.step_cuts.line_search;
         let p = direction(potential, it, &gradient, work, report)?;
         report.residual_speed = largest(&p) / h;
         let close = potential.close_contacts(it);
         report.max_contacts = report.max_contacts.max(it.active.len() as u64);
         let Move { alpha, limit, within_round_off } =
             line_search::search(potential, it, &p, &gradient, work, report);
+        let cuts = report.step_cuts.line_search - halved;
+        halvings = if cuts > 0 { halvings + cuts } else { halvings / 2 };
         potential.stiffen(&close, it);
         round_off = if within_round_off { round_off + 1 } else { 0 };
         let settled = report.residual_speed < tolerance || round_off >= ROUND_OFF_ITERATIONS;
