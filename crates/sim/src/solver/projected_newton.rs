@@ -22,7 +22,7 @@ const TINY: f64 = 1e-8;
 const ROUND_OFF_ITERATIONS: usize = 4;
 
 /// Recent halvings of the line search at which friction is linearised by secants.
-const HALVINGS: u64 = 6;
+const HALVINGS: u64 = 2;
 
 /// Raised diagonals tried before a linear system is given up.
 const REGULARISATIONS: usize = 8;
