@@ -151,6 +151,10 @@ impl Writer {
             Integrator::Newmark => self.entry("integrator", quoted("newmark")),
             _ => self.entry("integrator", quoted("implicit-euler")),
         }
+        if s.time.zero_initial_acceleration {
+            self.comment("the reference starts Newmark with zero acceleration");
+            self.entry("zero_initial_acceleration", "true");
+        }
         if s.time.stiffness_damping != 0.0 {
             self.comment("of dampingRatio or dampingStiff");
             self.entry("stiffness_damping", number(s.time.stiffness_damping));

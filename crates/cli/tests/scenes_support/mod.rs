@@ -1,0 +1,173 @@
+//! Running scenes and reading what they leave.
+
+use standoff_linalg::Vec3;
+use standoff_scene::output::{Frame, RunInfo, frame_files, read_frame};
+use standoff_sim::Simulation;
+use standoff_sim::definition::{BodyKind, Definition};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// All scenes that ship: name relative to `scenes/` without suffix, and file; sorted.
+pub fn all_scenes() -> Vec<(String, PathBuf)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes");
+    let (mut found, mut folders) = (Vec::new(), vec![root.clone()]);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "toml") {
+                let name = path.strip_prefix(&root).unwrap().with_extension("");
+                found.push((name.to_string_lossy().replace('\\', "/"), path));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Runs the command.
+pub fn standoff(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_standoff")).args(args).output().expect("the command starts")
+}
+
+/// A finished run.
+pub struct Run {
+    /// Bodies.
+    pub info: RunInfo,
+    files: Vec<(u64, PathBuf)>,
+}
+
+impl Run {
+    /// Number of frames.
+    pub fn frames(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Reads a frame.
+    pub fn frame(&self, index: usize) -> Frame {
+        read_frame(&self.files[index].1).unwrap()
+    }
+
+    fn part<'a>(&self, of: &'a [Vec3], body: &str) -> &'a [Vec3] {
+        let body = self.info.bodies.iter().find(|b| b.name == body);
+        let body = body.expect("a body of the scene");
+        &of[body.first_vertex as usize..][..body.vertices as usize]
+    }
+
+    /// Mean of a body's vertices.
+    pub fn mean(&self, of: &[Vec3], body: &str) -> Vec3 {
+        let part = self.part(of, body);
+        part.iter().sum::<Vec3>() / part.len() as f64
+    }
+
+    /// Least and greatest corner of a body's box.
+    pub fn extent(&self, frame: &Frame, body: &str) -> (Vec3, Vec3) {
+        let part = self.part(&frame.positions, body);
+        part.iter().fold((part[0], part[0]), |(low, high), x| (low.inf(x), high.sup(x)))
+    }
+}
+
+/// Runs a scene with every iterate audited, and audits what it wrote: `Err` unless both end with
+/// exit code 0 and all steps converged without the audit of an iterate ever objecting.
+pub fn run(scene: &Path, folder: &Path, options: &[&str]) -> Result<Run, String> {
+    let (scene, out) = (scene.to_string_lossy(), folder.to_string_lossy());
+    let mut args = vec!["run", &scene, "-o", &out, "-q", "--threads", "1"];
+    args.extend(["--audit", "every-iterate", "--set", "output.every=1"]);
+    args.extend(options);
+    let output = standoff(&args);
+    if output.status.code() != Some(0) {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+    }
+    let stats = std::fs::read_to_string(folder.join("stats.jsonl")).map_err(|e| e.to_string())?;
+    for line in stats.lines() {
+        let report: serde_json::Value = serde_json::from_str(line).map_err(|e| e.to_string())?;
+        if report["outcome"] != "converged" || report["step_cuts"]["audit"] != 0 {
+            return Err(line.to_owned());
+        }
+    }
+    let output = standoff(&["audit", &out, "--threads", "1"]);
+    if output.status.code() != Some(0) {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+    }
+    let info = RunInfo::read(folder).map_err(|e| e.to_string())?;
+    let files = frame_files(folder).map_err(|e| e.to_string())?;
+    if files.len() != stats.lines().count() + 1 {
+        return Err(format!("{} frames", files.len()));
+    }
+    Ok(Run { info, files })
+}
+
+/// Every file of a run that does not hold wall times, by its name.
+pub fn results(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut files: Vec<PathBuf> = Vec::new();
+    for part in [folder.to_owned(), folder.join("frames")] {
+        let entries = std::fs::read_dir(part).unwrap().map(|e| e.unwrap().path());
+        files.extend(entries.filter(|p| p.is_file()));
+    }
+    files.sort();
+    let content = |p: PathBuf| {
+        let name = p.strip_prefix(folder).unwrap().to_string_lossy().into_owned();
+        let bytes = std::fs::read(&p).unwrap();
+        (name.clone(), if name == "stats.jsonl" { without_times(&bytes) } else { bytes })
+    };
+    files.into_iter().map(content).collect()
+}
+
+fn without_times(stats: &[u8]) -> Vec<u8> {
+    let mut text = String::new();
+    for line in std::str::from_utf8(stats).unwrap().lines() {
+        let mut report: serde_json::Value = serde_json::from_str(line).unwrap();
+        report.as_object_mut().unwrap().remove("seconds").expect("wall times");
+        text += &format!("{report}\n");
+    }
+    text.into_bytes()
+}
+
+/// A simulation from a start whose deformable vertices are displaced by up to `amplitude · l` along
+/// each axis, with the amplitude: 1e-3, halved as often as it takes to be free of intersections.
+pub fn jittered(definition: &Definition, seed: u64) -> Result<(Simulation, f64), String> {
+    let volumes = || definition.bodies.iter().filter(|b| matches!(b.kind, BodyKind::Volume { .. }));
+    let corners = volumes().flat_map(|b| &b.rest).fold(None, |e: Option<(Vec3, Vec3)>, x| {
+        Some(e.map_or((*x, *x), |(low, high)| (low.inf(x), high.sup(x))))
+    });
+    let (low, high) = corners.ok_or("nothing is deformable")?;
+    let (mut amplitude, mut reason) = (1e-3, String::new());
+    for _ in 0..20 {
+        let mut random = Random(seed);
+        let mut jittered = definition.clone();
+        for body in &mut jittered.bodies {
+            if matches!(body.kind, BodyKind::Volume { .. }) {
+                if body.start.is_empty() {
+                    body.start.clone_from(&body.rest);
+                }
+                let size = amplitude * (high - low).norm();
+                body.start.iter_mut().for_each(|x| *x += size * random.vector());
+            }
+        }
+        match Simulation::new(&jittered) {
+            Ok(simulation) => return Ok((simulation, amplitude)),
+            Err(e) => reason = e.to_string(),
+        }
+        amplitude /= 2.0;
+    }
+    Err(reason)
+}
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// Uniform in [−1, 1]³.
+    fn vector(&mut self) -> Vec3 {
+        let mut next = || (self.next() >> 11) as f64 / (1u64 << 52) as f64 - 1.0;
+        Vec3::new(next(), next(), next())
+    }
+}
