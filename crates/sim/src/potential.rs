@@ -1,6 +1,7 @@
 //! The incremental potential whose minimiser is the end of the time step:
 //!
-//! E(x) = ½ ‖x − x̃‖²_M + s [ Ψ_elastic(x) + Ψ_contact(x) + Ψ_friction(x) ] + equality constraints
+//! E(x) = ½ ‖x − x̃‖²_M + s [ Ψ_elastic(x) + Ψ_springs(x) + Ψ_pressure(x) + Ψ_contact(x)
+//!        + Ψ_friction(x) ] + equality constraints
 //!
 //! over the free vertices; the others stand still. Unit: kg m² (J s² by s).
 
@@ -8,6 +9,8 @@ use crate::boundary::{Equality, Targets};
 use crate::contact::stiffness::{CloseContacts, MASS_RATIO, StiffnessRange};
 use crate::contact::{Barrier, BarrierPotential, Contact, FrictionSet, Smoothing, Weighting};
 use crate::energy::damping::Damping;
+use crate::energy::pressure::Pressures;
+use crate::energy::spring;
 use crate::model::Model;
 use crate::report::{PhaseSeconds, StepReport};
 use crate::settings::Transition;
@@ -28,6 +31,10 @@ pub struct IncrementalPotential<'a> {
     /// Contact barrier with its stiffness κ.
     pub barrier: BarrierPotential,
     stiffness: StiffnessRange,
+    /// Time at the start of the step, s: attachments that act then act in the step.
+    pub time: f64,
+    /// Pressures on surfaces.
+    pressures: Pressures<'a>,
     /// Lagged stiffness-proportional damping.
     pub damping: Option<Damping>,
     /// Lagged friction.
@@ -72,12 +79,8 @@ impl<'a> IncrementalPotential<'a> {
     pub fn new(model: &'a Model, state: &State, targets: &Targets) -> Self {
         let h = model.resolved.h;
         let integrator = model.resolved.settings.time.integrator.at(state);
-        let mut acceleration = vec![model.gravity; state.x.len()];
-        for force in model.forces.iter().filter(|f| f.t0 <= state.time && state.time < f.t1) {
-            for &v in &force.vertices {
-                acceleration[v as usize] += force.acceleration;
-            }
-        }
+        let (t, end) = (state.time, state.next_time(h));
+        let acceleration = model.loads.accelerations(model.gravity, state.x.len(), t, end);
         let vertices = 0..state.x.len();
         let from_rest = model.resolved.settings.time.release_from_rest;
         let x_tilde = vertices
@@ -111,6 +114,8 @@ impl<'a> IncrementalPotential<'a> {
             scale,
             barrier,
             stiffness,
+            time: t,
+            pressures: model.loads.pressures(t, end, &state.x),
             damping: Damping::new(model, state),
             friction: FrictionSet::default(),
             friction_time: integrator.friction_time(h),
@@ -129,6 +134,9 @@ impl<'a> IncrementalPotential<'a> {
         energy.add(self.inertia(x));
         let elastic = timed(&mut seconds.elasticity, || self.model.elastic.value(x));
         energy.add(self.scale * elastic);
+        let (springs, t) = (&self.model.loads.springs, self.time);
+        energy.add(self.scale * spring::value(springs, t, x));
+        energy.add(self.scale * self.pressures.value(x));
         if let Some(damping) = &self.damping {
             energy.add(self.scale * damping.value(self.model, x, &self.inertial));
         }
@@ -173,6 +181,8 @@ impl<'a> IncrementalPotential<'a> {
     fn gradient_without_contact(&self, x: &[Vec3], seconds: &mut PhaseSeconds) -> Vec<Vec3> {
         let mut g = vec![Vec3::zeros(); x.len()];
         timed(&mut seconds.elasticity, || self.model.elastic.add_gradient(x, &mut g));
+        spring::add_gradient(&self.model.loads.springs, self.time, x, &mut g);
+        self.pressures.add_gradient(x, &mut g);
         if let Some(damping) = &self.damping {
             damping.add_gradient(self.model, x, &self.inertial, &mut g);
         }
