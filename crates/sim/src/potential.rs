@@ -31,6 +31,9 @@ pub struct IncrementalPotential<'a> {
     /// Contact barrier with its stiffness κ.
     pub barrier: BarrierPotential,
     stiffness: StiffnessRange,
+    /// Forces on the free vertices without inertia, N (`#V`): quasi-static ones; empty for the
+    /// others, whose x̃ holds the forces.
+    static_forces: Vec<Vec3>,
     /// Time at the start of the step, s: attachments that act then act in the step.
     pub time: f64,
     /// Pressures on surfaces.
@@ -96,6 +99,13 @@ impl<'a> IncrementalPotential<'a> {
         let friction_reference = vertices.map(|i| integrator.rest_point(state, i, h)).collect();
         let free: Vec<bool> = targets.prescribed.iter().map(|p| !p).collect();
         let inertial = if integrator.inertial() { free.clone() } else { vec![false; free.len()] };
+        let force = |v: usize| {
+            if free[v] { model.mass[v] * acceleration[v] } else { Vec3::zeros() }
+        };
+        let static_forces = match integrator.inertial() {
+            true => Vec::new(),
+            false => (0..free.len()).map(force).collect(),
+        };
         let scale = integrator.potential_scale(h);
         let (contact, d_hat) = (&model.resolved.settings.contact, model.resolved.d_hat);
         let mass = model.mean_mass / if integrator.inertial() { scale } else { h * h };
@@ -114,6 +124,7 @@ impl<'a> IncrementalPotential<'a> {
             scale,
             barrier,
             stiffness,
+            static_forces,
             time: t,
             pressures: model.loads.pressures(t, end, &state.x),
             damping: Damping::new(model, state),
@@ -137,6 +148,8 @@ impl<'a> IncrementalPotential<'a> {
         let (springs, t) = (&self.model.loads.springs, self.time);
         energy.add(self.scale * spring::value(springs, t, x));
         energy.add(self.scale * self.pressures.value(x));
+        let work = |(v, f): (usize, &Vec3)| f.dot(&(x[v] - self.x_tilde[v]));
+        energy.add(-self.scale * self.static_forces.iter().enumerate().map(work).sum::<f64>());
         if let Some(damping) = &self.damping {
             energy.add(self.scale * damping.value(self.model, x, &self.inertial));
         }
@@ -183,6 +196,7 @@ impl<'a> IncrementalPotential<'a> {
         timed(&mut seconds.elasticity, || self.model.elastic.add_gradient(x, &mut g));
         spring::add_gradient(&self.model.loads.springs, self.time, x, &mut g);
         self.pressures.add_gradient(x, &mut g);
+        g.iter_mut().zip(&self.static_forces).for_each(|(g, f)| *g -= f);
         if let Some(damping) = &self.damping {
             damping.add_gradient(self.model, x, &self.inertial, &mut g);
         }
