@@ -29,6 +29,11 @@ pub struct State {
 }
 
 impl State {
+    /// Time at the end of the step that starts here, s.
+    pub fn next_time(&self, h: f64) -> f64 {
+        (self.step + 1) as f64 * h
+    }
+
     /// The state before the first step.
     pub fn start(x: Vec<Vec3>, v: Vec<Vec3>, scripts: usize) -> Self {
         Self {

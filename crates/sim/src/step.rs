@@ -28,6 +28,14 @@ pub fn step(
     let h = model.resolved.h;
     let mut report = StepReport { step: state.step as u64 + 1, ..StepReport::default() };
 
+    if let Some(name) = undefined(model, state) {
+        return Err(StepError::NotFinite {
+            step: report.step as usize,
+            what: "an expression of t",
+            place: Some(format!("the end of the step, {} s, in '{name}'", state.next_time(h))),
+        });
+    }
+
     // where prescribed vertices have to go, and how far they get at once
     let targets = Targets::new(model, state);
     let mut potential = IncrementalPotential::new(model, state, &targets);
@@ -71,7 +79,7 @@ pub fn step(
     let count = state.step + 1;
     let new = State {
         step: count,
-        time: count as f64 * h,
+        time: state.next_time(h),
         x: it.x.clone(),
         v,
         a,
@@ -86,6 +94,13 @@ pub fn step(
     energetics::record(model, &new, &mut report);
     report.seconds.total = clock.elapsed().as_secs_f64();
     Ok((new, report, forces))
+}
+
+/// Name of a load or motion whose expression has no finite value in the step.
+fn undefined<'a>(model: &'a Model, state: &State) -> Option<&'a str> {
+    let (t, end) = (state.time, state.next_time(model.resolved.h));
+    let motion = model.scripts.iter().find(|s| s.undefined(t, end)).map(|s| s.name.as_str());
+    motion.or_else(|| model.loads.undefined(t, end))
 }
 
 /// Moves the prescribed vertices towards their targets as far as that is safe while all others
