@@ -187,15 +187,7 @@ fn blocked(
     report: &StepReport,
 ) -> StepError {
     let model = potential.model;
-    let (mut furthest, mut worst) = (None, 0.0);
-    if let Some(equality) = &potential.equality {
-        for (&v, target) in equality.vertices.iter().zip(&equality.target) {
-            let distance = (it.x[v as usize] - target).norm();
-            if distance > worst {
-                (furthest, worst) = (Some(v), distance);
-            }
-        }
-    }
+    let furthest = potential.equality.as_ref().and_then(|e| e.furthest(&it.x)).map(|(v, _)| v);
     let name = model.scripts.iter().find(|s| furthest.is_some_and(|v| s.vertices.contains(&v)));
     let closest = potential.describe_closest(it);
     StepError::BlockedMotion {
@@ -299,6 +291,13 @@ impl Equality {
             return 1.0;
         }
         1.0 - (distance2(&self.vertices, &self.target, x) / self.way2).sqrt()
+    }
+
+    /// The vertex furthest from its target and that distance, m.
+    pub fn furthest(&self, x: &[Vec3]) -> Option<(u32, f64)> {
+        let distance = |(&v, target): (&u32, &Vec3)| (v, (x[v as usize] - target).norm());
+        let all = self.vertices.iter().zip(&self.target).map(distance);
+        all.max_by(|a, b| a.1.total_cmp(&b.1))
     }
 
     /// Stiffens the penalty or updates the multipliers [Li 2020, suppl. Alg. 1].

@@ -9,6 +9,7 @@ pub mod boundary;
 pub mod collisions;
 pub mod contact;
 pub mod definition;
+pub mod diagnosis;
 pub mod energetics;
 pub mod energy;
 pub mod error;
@@ -29,6 +30,7 @@ pub mod system;
 mod timing;
 
 pub use definition::Definition;
+pub use diagnosis::{Culprit, Diagnosis};
 pub use error::{BuildError, StepError};
 pub use model::Model;
 pub use report::{StepOutcome, StepReport};

@@ -7,7 +7,8 @@
 
 use crate::boundary::{Equality, Targets};
 use crate::contact::stiffness::{CloseContacts, MASS_RATIO, StiffnessRange};
-use crate::contact::{Barrier, BarrierPotential, Contact, FrictionSet, Smoothing, Weighting};
+use crate::contact::{Barrier, BarrierPotential, FrictionSet, Smoothing, Weighting};
+use crate::diagnosis::{self, Culprit};
 use crate::energy::damping::Damping;
 use crate::energy::pressure::Pressures;
 use crate::energy::spring;
@@ -288,15 +289,14 @@ impl<'a> IncrementalPotential<'a> {
 
     /// The closest pair of an iterate in the words of the scene.
     pub fn describe_closest(&self, it: &Iterate) -> Option<String> {
-        let gap = |c: &Contact| c.d2(&c.gather(&it.x)).sqrt() - c.thickness;
-        let closest = it.active.contacts.iter().min_by(|a, b| gap(a).total_cmp(&gap(b)))?;
-        let (a, b) = closest.stencil().split_at(closest.second());
-        Some(format!(
-            "the closest pair, {} and {}, is {:.3e} m apart",
-            self.model.describe_primitive(a),
-            self.model.describe_primitive(b),
-            gap(closest)
-        ))
+        let closest = diagnosis::closest(it).into_iter().next()?;
+        Some(format!("closest are {}", closest.describe(self.model)))
+    }
+
+    /// The constrained vertex that is furthest from its target.
+    pub fn off_target(&self, it: &Iterate) -> Option<Culprit> {
+        let (vertex, distance) = self.equality.as_ref()?.furthest(&it.x)?;
+        Some(Culprit::OffTarget { vertex, distance })
     }
 
     /// Contacts, gap and stiffness of an iterate into the report.

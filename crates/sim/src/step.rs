@@ -1,6 +1,7 @@
 //! The time step.
 
 use crate::boundary::Targets;
+use crate::diagnosis::Diagnosis;
 use crate::error::StepError;
 use crate::line_search::KEEP_PLANE_GAP;
 use crate::model::Model;
@@ -17,13 +18,21 @@ use std::time::Instant;
 /// Part of a gap that the direct motion of prescribed vertices keeps at least.
 const KEEP_GAP_BOUNDARY: f64 = 0.5;
 
-/// One time step: the new state with its report and the contact forces (N, `#V`), or an error and
-/// nothing changed.
+/// Why a step failed, with what there is to look at.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Failure {
+    /// The reason.
+    pub error: StepError,
+    /// The culprits at the last iterate.
+    pub diagnosis: Diagnosis,
+}
+
+/// One time step: the new state with its report, or a failure and nothing changed.
 pub fn step(
     model: &Model,
     state: &State,
     work: &mut Minimiser,
-) -> Result<(State, StepReport, Vec<Vec3>), StepError> {
+) -> Result<(State, StepReport), Box<Failure>> {
     let clock = Instant::now();
     let h = model.resolved.h;
     let mut report = StepReport { step: state.step as u64 + 1, ..StepReport::default() };
@@ -42,31 +51,10 @@ pub fn step(
     let mut it = move_prescribed(&mut potential, &targets, state, work, &mut report);
     work.system.forget_contacts();
 
-    // minimise, with friction forces from the last minimiser
-    potential.init_stiffness(&it, &mut report.seconds);
-    potential.lag_friction(&it);
-    let outcome = loop {
-        let outcome = projected_newton::minimise(&mut potential, &mut it, work, &mut report)?;
-        report.lagging_iterations += 1;
-        let last = model.resolved.lagging == Some(report.lagging_iterations as u32);
-        let frictional = model.has_friction && !it.active.is_empty();
-        if outcome != StepOutcome::Converged || last || !frictional {
-            break outcome;
-        }
-        potential.lag_friction(&it);
-        let g = potential.gradient(&it, &mut report.seconds);
-        let p = projected_newton::direction(&potential, &it, &g, work, &mut report)?;
-        if largest(&p) / h < model.resolved.velocity_tolerance {
-            break StepOutcome::Converged;
-        }
-        if report.lagging_iterations >= u64::from(model.resolved.settings.friction.max_lagging) {
-            break StepOutcome::LaggingLimit;
-        }
-    };
-    if outcome.is_stall() {
-        return Err(stalled(&potential, &it, outcome, &report));
-    }
-    audit::check_step(model, &it.x, &mut report)?;
+    let outcome = solve(&mut potential, &mut it, work, &mut report).map_err(|error| {
+        let diagnosis = Diagnosis::new(&potential, &it, &error);
+        Box::new(Failure { error, diagnosis })
+    })?;
 
     // the new state
     let integrator = model.resolved.settings.time.integrator.at(state);
@@ -75,7 +63,6 @@ pub fn step(
     for i in (0..scripted.len()).filter(|&i| targets.prescribed[i]) {
         scripted[i] = targets.x[i];
     }
-    let forces = potential.contact_gradient(&it).iter().map(|g| -g).collect();
     let count = state.step + 1;
     let new = State {
         step: count,
@@ -85,6 +72,7 @@ pub fn step(
         a,
         x_previous: state.x.clone(),
         v_previous: state.v.clone(),
+        contact_forces: potential.contact_gradient(&it).iter().map(|g| -g).collect(),
         scripted,
         held: targets.prescribed,
         ended: targets.ended,
@@ -93,7 +81,43 @@ pub fn step(
     potential.record(&it, &mut report);
     energetics::record(model, &new, &mut report);
     report.seconds.total = clock.elapsed().as_secs_f64();
-    Ok((new, report, forces))
+    Ok((new, report))
+}
+
+/// Minimises the potential, with friction forces from the last minimiser, again and again as the
+/// settings ask for it, and audits the result.
+fn solve(
+    potential: &mut IncrementalPotential<'_>,
+    it: &mut Iterate,
+    work: &mut Minimiser,
+    report: &mut StepReport,
+) -> Result<StepOutcome, StepError> {
+    let (model, h) = (potential.model, potential.model.resolved.h);
+    potential.init_stiffness(it, &mut report.seconds);
+    potential.lag_friction(it);
+    let outcome = loop {
+        let outcome = projected_newton::minimise(potential, it, work, report)?;
+        report.lagging_iterations += 1;
+        let last = model.resolved.lagging == Some(report.lagging_iterations as u32);
+        let frictional = model.has_friction && !it.active.is_empty();
+        if outcome != StepOutcome::Converged || last || !frictional {
+            break outcome;
+        }
+        potential.lag_friction(it);
+        let g = potential.gradient(it, &mut report.seconds);
+        let p = projected_newton::direction(potential, it, &g, work, report)?;
+        if largest(&p) / h < model.resolved.velocity_tolerance {
+            break StepOutcome::Converged;
+        }
+        if report.lagging_iterations >= u64::from(model.resolved.settings.friction.max_lagging) {
+            break StepOutcome::LaggingLimit;
+        }
+    };
+    if outcome.is_stall() {
+        return Err(stalled(potential, it, outcome, report));
+    }
+    audit::check_step(model, &it.x, report)?;
+    Ok(outcome)
 }
 
 /// Name of a load or motion whose expression has no finite value in the step.

@@ -110,6 +110,11 @@ impl System {
         })
     }
 
+    /// Scene-wide vertex of a block row.
+    pub fn vertex(&self, row: usize) -> Option<u32> {
+        self.vertex.get(row).copied()
+    }
+
     /// The assembled matrix.
     pub fn matrix(&self) -> &BlockMatrix {
         &self.matrix
