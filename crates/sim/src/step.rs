@@ -38,11 +38,13 @@ pub fn step(
     let mut report = StepReport { step: state.step as u64 + 1, ..StepReport::default() };
 
     if let Some(name) = undefined(model, state) {
-        return Err(StepError::NotFinite {
+        let error = StepError::NotFinite {
             step: report.step as usize,
             what: "an expression of t",
             place: Some(format!("the end of the step, {} s, in '{name}'", state.next_time(h))),
-        });
+        };
+        let diagnosis = Diagnosis { x: state.x.clone(), culprits: Vec::new() };
+        return Err(Box::new(Failure { error, diagnosis }));
     }
 
     // where prescribed vertices have to go, and how far they get at once
