@@ -92,6 +92,12 @@ impl Expression {
         Self { text: value.to_string(), root: Node::Number(value) }
     }
 
+    /// `factor` times the expression.
+    pub fn times(self, factor: f64) -> Self {
+        let operands = Box::new([self.root, Node::Number(factor)]);
+        Self { text: self.text, root: Node::Operation('*', operands) }
+    }
+
     /// Its value at time `t`, s; not finite where the expression is undefined.
     pub fn at(&self, t: f64) -> f64 {
         self.root.at(t)

@@ -2,6 +2,7 @@
 //! vertices, checks every value. What it cannot use it refuses with the place in the file.
 
 mod at;
+mod attach;
 mod object;
 mod placement;
 mod select;
