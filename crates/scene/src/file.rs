@@ -85,6 +85,9 @@ pub struct OutputSection {
     pub surface_obj: bool,
     /// What the frames hold besides the positions.
     pub fields: Vec<Field>,
+    /// Write a checkpoint every so many steps, and one at the end; 0 for none. `standoff resume`
+    /// goes on from the last one.
+    pub checkpoint_every: u32,
 }
 
 impl Default for OutputSection {
@@ -99,6 +102,7 @@ impl Default for OutputSection {
                 Field::ContactForce,
                 Field::VonMises,
             ],
+            checkpoint_every: 10,
         }
     }
 }

@@ -115,8 +115,8 @@ impl Culprit {
     }
 }
 
-/// What a failed step leaves to look at.
-#[derive(Debug, Clone, PartialEq)]
+/// What a failed step leaves to look at; empty if it failed before it began.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Diagnosis {
     /// Positions of the last iterate, m (`#V`).
     pub x: Vec<Vec3>,

@@ -27,6 +27,13 @@ pub struct Failure {
     pub diagnosis: Diagnosis,
 }
 
+/// A failure before there was an iterate.
+impl From<StepError> for Box<Failure> {
+    fn from(error: StepError) -> Self {
+        Box::new(Failure { error, diagnosis: Diagnosis::default() })
+    }
+}
+
 /// One time step: the new state with its report, or a failure and nothing changed.
 pub fn step(
     model: &Model,

@@ -54,7 +54,7 @@ pub fn minimise(
         let halved = report.step_cuts.line_search;
         let p = direction(potential, it, &gradient, work, report)?;
         report.residual_speed = largest(&p) / h;
-        if !report.residual_speed.is_finite() {
+        if !report.residual_speed.is_finite() || !p.iter().flatten().all(|c| c.is_finite()) {
             return Err(not_finite("the Newton direction", potential, it, report));
         }
         let close = potential.close_contacts(it);
