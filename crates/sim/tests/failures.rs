@@ -86,7 +86,7 @@ fn a_number_that_is_not_finite() {
         name: "blast".into(),
         body: 0,
         vertices: vec![5],
-        load: Load::Acceleration(Vec3::new(0.0, 1e308, 0.0)),
+        load: Load::Acceleration(Vec3::new(0.0, 1e308, 0.0).into()),
         t0: 0.0,
         t1: 1.0,
     });
