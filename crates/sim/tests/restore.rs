@@ -60,7 +60,7 @@ fn busy() -> Definition {
         name: "gust".into(),
         body: 1,
         vertices: vec![3, 4, 5],
-        load: Load::Force(Vec3::new(40.0, 0.0, 0.0)),
+        load: Load::Force(Vec3::new(40.0, 0.0, 0.0).into()),
         t0: 0.02,
         t1: 0.05,
     });
