@@ -2,9 +2,7 @@
 
 use standoff_linalg::Vec3;
 use standoff_scene::Scene;
-use standoff_sim::definition::{
-    Anchor, BodyKind, Condition, Load, Motion, Pivot, SpringStiffness,
-};
+use standoff_sim::definition::{Anchor, BodyKind, Condition, Load, Motion, Pivot, SpringStiffness};
 use standoff_sim::material::Law;
 use standoff_sim::settings::{AuditLevel, Lagging};
 use std::path::{Path, PathBuf};

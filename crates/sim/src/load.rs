@@ -108,9 +108,10 @@ impl Loads {
     /// Name of a load of the step from `t` to `end` whose value is not finite.
     pub fn undefined(&self, t: f64, end: f64) -> Option<&str> {
         let due = |t0: f64, t1: f64| t0 <= t && t < t1;
-        let force = self.forces.iter().find(|f| {
-            due(f.t0, f.t1) && !(f.load.at(end) / f.mass).iter().all(|c| c.is_finite())
-        });
+        let force = self
+            .forces
+            .iter()
+            .find(|f| due(f.t0, f.t1) && !(f.load.at(end) / f.mass).iter().all(|c| c.is_finite()));
         let pressure =
             self.pressures.iter().find(|p| due(p.t0, p.t1) && !p.pressure.at(end).is_finite());
         force.map(|f| f.name.as_str()).or(pressure.map(|p| p.name.as_str()))
@@ -249,9 +250,8 @@ fn closest(v: u32, ends: &Ends, x: &[Vec3]) -> Option<Spring> {
                 point_triangle::closest_on(feature, &p, &a, &b, &c)
             };
             let others = triangles.iter().filter(|t| !t.contains(&v));
-            let (t, at) = others
-                .map(|t| (t, point(t)))
-                .min_by(|a, b| a.1.d2().total_cmp(&b.1.d2()))?;
+            let (t, at) =
+                others.map(|t| (t, point(t))).min_by(|a, b| a.1.d2().total_cmp(&b.1.d2()))?;
             Some(spring([v, t[0], t[1], t[2]], at.weights, Vec3::zeros()))
         }
     }

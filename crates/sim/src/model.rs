@@ -190,8 +190,7 @@ impl Model {
             .iter()
             .map(|p| Script::new(p, &bodies, &start))
             .collect::<Result<_, _>>()?;
-        let scene =
-            Scene { bodies: &bodies, start: &start, mass: &mass, faces: &collision.faces };
+        let scene = Scene { bodies: &bodies, start: &start, mass: &mass, faces: &collision.faces };
         let loads = Loads::new(definition, &scene)?;
         let resolved = resolve(&definition.settings, length);
         let mut state = State::start(start, velocity, definition.prescribed.len());

@@ -88,7 +88,8 @@ fn wrinkled() -> (Vec<[u32; 3]>, Vec<Vec3>) {
     let cube = block("cube", [0.3, -0.2, 0.1], [2, 2, 2], 0.5);
     let BodyKind::Volume { tets, .. } = &cube.kind else { unreachable!() };
     let faces = standoff_geometry::topology::boundary_faces(tets).unwrap();
-    let wave = |p: &Vec3| p + 0.07 * Vec3::new((5.0 * p.y).sin(), (4.0 * p.z).cos(), (7.0 * p.x).sin());
+    let wave =
+        |p: &Vec3| p + 0.07 * Vec3::new((5.0 * p.y).sin(), (4.0 * p.z).cos(), (7.0 * p.x).sin());
     (faces, cube.rest.iter().map(wave).collect())
 }
 
@@ -110,8 +111,7 @@ fn pressure_gradient_is_that_of_its_energy() {
         let moved: Vec<Vec3> = x.iter().map(|p| 1.1 * p + Vec3::new(0.0, 0.1 * p.x, 0.2)).collect();
         let mut g = vec![Vec3::zeros(); x.len()];
         loads.add_gradient(&moved, &mut g);
-        let numeric =
-            finite_difference::gradient(&flat(&moved), 1e-3, |y| loads.value(&points(y)));
+        let numeric = finite_difference::gradient(&flat(&moved), 1e-3, |y| loads.value(&points(y)));
         let error = finite_difference::relative_error(&flat(&g), &numeric, 1.0);
         assert!(error < 1e-10, "closed {closed}: {error:e}");
     }
@@ -146,9 +146,10 @@ fn uniform_pressure_compresses_uniformly() {
     let mut simulation = Simulation::new(&definition).unwrap();
     assert!(simulation.step().unwrap().outcome.is_success());
     let strain = -p / (3.0 * k);
-    let largest = rest.iter().zip(simulation.positions()).map(|(r, x)| {
-        ((x - r) - strain * (r - Vec3::repeat(0.5))).norm() / strain.abs()
-    });
+    let largest = rest
+        .iter()
+        .zip(simulation.positions())
+        .map(|(r, x)| ((x - r) - strain * (r - Vec3::repeat(0.5))).norm() / strain.abs());
     let error = largest.fold(0.0, f64::max);
     println!("uniform pressure: strain {strain:.3e}, largest relative error {error:.1e}");
     assert!(error < 3e-3, "{error:e}");
@@ -213,7 +214,9 @@ fn pressure_wants_surface_triangles() {
     let one = ForceDef { vertices: vec![0, 7], ..load(&body, Load::Pressure(1.0.into())) };
     definition.forces.push(one);
     let error = Simulation::new(&definition).err().unwrap();
-    assert!(matches!(&error, BuildError::Body { .. }) && error.to_string().contains("all its corners"));
+    assert!(
+        matches!(&error, BuildError::Body { .. }) && error.to_string().contains("all its corners")
+    );
 }
 
 fn springs() -> Vec<Spring> {
@@ -232,11 +235,7 @@ fn springs() -> Vec<Spring> {
         target: Vec3::new(0.1, 0.2, 0.3),
         ..base
     };
-    let pair = Spring {
-        vertices: [3, 0, UNUSED, UNUSED],
-        weights: [1.0, -1.0, 0.0, 0.0],
-        ..base
-    };
+    let pair = Spring { vertices: [3, 0, UNUSED, UNUSED], weights: [1.0, -1.0, 0.0, 0.0], ..base };
     [base, fixed, pair]
         .into_iter()
         .flat_map(|s| [0.0, 0.1, 5.0].map(|rest_length| Spring { rest_length, ..s }))
@@ -293,7 +292,8 @@ fn a_spring_of_no_length_is_finite() {
         let x = vec![Vec3::zeros(); 4];
         let mut g = vec![Vec3::zeros(); 4];
         spring.add_gradient(&x, &mut g);
-        let finite = spring.hessian_psd(&x).iter().flatten().all(|b| b.iter().all(|c| c.is_finite()));
+        let finite =
+            spring.hessian_psd(&x).iter().flatten().all(|b| b.iter().all(|c| c.is_finite()));
         assert!(finite && g.iter().all(|g| *g == Vec3::zeros()));
     }
 }

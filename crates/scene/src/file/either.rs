@@ -1,8 +1,8 @@
 //! Values that may be written in several ways: a number or an array, a name or a table.
 
 use super::{
-    AxisAngle, Formula, MaterialChoice, MaterialSection, PivotCentre, PivotChoice, RegionSection, Rotation,
-    Scale, Selection,
+    AxisAngle, Formula, MaterialChoice, MaterialSection, PivotCentre, PivotChoice, RegionSection,
+    Rotation, Scale, Selection,
 };
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};

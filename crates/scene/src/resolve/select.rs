@@ -4,8 +4,8 @@ use super::at::At;
 use super::object::{Bodies, Placed};
 use crate::error::{Problem, SceneError, nearest_name};
 use crate::file::{
-    ForceSection, Formula, MotionSection, ObjectSection, PivotCentre, PivotChoice, RegionSection, Selection,
-    UntilSection,
+    ForceSection, Formula, MotionSection, ObjectSection, PivotCentre, PivotChoice, RegionSection,
+    Selection, UntilSection,
 };
 use crate::format;
 use standoff_linalg::Vec3;
@@ -187,9 +187,7 @@ fn moved(section: &MotionSection, at: &At<'_>) -> Result<Motion, SceneError> {
 fn expression(formula: &Formula, at: &At<'_>) -> Result<Expression, SceneError> {
     match formula {
         Formula::Number(x) => Ok(Expression::constant(*x)),
-        Formula::Expression(text) => {
-            Expression::parse(text).map_err(|e| at.invalid(e.to_string()))
-        }
+        Formula::Expression(text) => Expression::parse(text).map_err(|e| at.invalid(e.to_string())),
     }
 }
 

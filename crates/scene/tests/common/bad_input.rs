@@ -466,7 +466,7 @@ pub const ROWS: &[Row] = &[
     row!(
         "force and acceleration",
         ball!("[[objects.forces]]\nforce = [1, 0, 0]\nacceleration = [1, 0, 0]\n"),
-        ["scene.toml:4:1", "objects[0].forces[0]", "either `acceleration`", "`force`"]
+        ["scene.toml:4:1", "objects[0].forces[0]", "one of `acceleration`", "`force`"]
     ),
     row!(
         "sequence without folder",
@@ -539,7 +539,12 @@ pub const ROWS: &[Row] = &[
     row!(
         "attachment of an unknown object",
         concat!(ball!(), "[[attachments]]\nobject = \"bal\"\nstiffness = 1\n"),
-        ["scene.toml:5:10", "attachments[0].object", "unknown object 'bal'", "did you mean 'ball'?"]
+        [
+            "scene.toml:5:10",
+            "attachments[0].object",
+            "unknown object 'bal'",
+            "did you mean 'ball'?"
+        ]
     ),
     row!(
         "attachment without stiffness",
@@ -577,7 +582,7 @@ pub const ROWS: &[Row] = &[
             "[[attachments]]\nobject = \"ball\"\nstiffness = 1\n",
             "to = { object = \"ball\", closest = \"edge\" }\n"
         ),
-        ["scene.toml:7:36", "attachments[0].to.closest", "unknown value 'edge'", "surface, vertex"]
+        ["scene.toml:7:35", "attachments[0].to.closest", "unknown value 'edge'", "surface, vertex"]
     ),
     row!(
         "attachment of nothing",
@@ -600,10 +605,7 @@ pub const ROWS: &[Row] = &[
     ),
     row!(
         "attachment that ends before it starts",
-        concat!(
-            ball!(),
-            "[[attachments]]\nobject = \"ball\"\nstiffness = 1\nstart = 2\nend = 1\n"
-        ),
+        concat!(ball!(), "[[attachments]]\nobject = \"ball\"\nstiffness = 1\nstart = 2\nend = 1\n"),
         ["scene.toml:8:7", "must be later than the start"]
     ),
     row!(
