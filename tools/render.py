@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Renders a frame of a run: bodies coloured by von Mises stress, obstacles grey, on a light ground.
+
+    tools/render.py RUN STEP PICTURE.png [--size 1600x900] [--view X,Y,Z] [--zoom Z] [--up X,Y,Z]
+                    [--look X,Y,Z] [--clim PERCENTILE] [--ground HEIGHT] [--edges] [--thick RADIUS]
+
+Needs `pip install pyvista pillow`. RUN is a folder that `standoff run -o RUN` wrote.
+"""
+import argparse, json, pathlib
+
+import numpy as np
+import pyvista as pv
+
+
+def vector(text):
+    return tuple(float(x) for x in text.split(","))
+
+
+parser = argparse.ArgumentParser()
+parser.add_argument("run", type=pathlib.Path)
+parser.add_argument("step", type=int)
+parser.add_argument("picture")
+parser.add_argument("--size", default="1600x900")
+parser.add_argument("--view", type=vector, default=(1, 0.6, 1.4), help="direction to the camera")
+parser.add_argument("--up", type=vector, default=(0, 1, 0))
+parser.add_argument("--look", type=vector, help="point in the middle; default: centre of the volumes")
+parser.add_argument("--zoom", type=float, default=1.0)
+parser.add_argument("--clim", type=float, default=98, help="percentile of the stress at full colour")
+parser.add_argument("--colours", default="turbo", help="colour map of matplotlib")
+parser.add_argument("--ground", type=float, help="height of a ground plane to draw")
+parser.add_argument("--edges", action="store_true", help="draw the elements")
+parser.add_argument("--thick", type=float, default=0.004, help="radius of wires, m")
+parser.add_argument("--obstacle-opacity", type=float, default=1.0)
+args = parser.parse_args()
+
+frame = pv.read(args.run / "frames" / f"{args.step:06}.vtu")
+types = frame.celltypes
+tets = frame.extract_cells(np.flatnonzero(types == pv.CellType.TETRA))
+stress = tets.cell_data["von_mises"]
+# nodal averages of the stress: the picture of a smooth field
+smooth = tets.cell_data_to_point_data()
+surface = smooth.extract_surface(algorithm="dataset_surface")
+surface = surface.compute_normals(feature_angle=35, split_vertices=True)
+
+size = tuple(int(x) for x in args.size.split("x"))
+pv.global_theme.font.family = "arial"
+plot = pv.Plotter(off_screen=True, window_size=size, lighting="none")
+plot.set_background("#f7f7f5")
+plot.add_mesh(
+    surface, scalars="von_mises", cmap=args.colours, clim=(0, float(np.percentile(stress, args.clim)) or 1),
+    show_scalar_bar=False, smooth_shading=True, specular=0.25, specular_power=25, ambient=0.42,
+    diffuse=0.62, show_edges=args.edges, edge_color="#303030", line_width=1)
+for kind in (pv.CellType.TRIANGLE, pv.CellType.LINE, pv.CellType.VERTEX):
+    cells = np.flatnonzero(types == kind)
+    if not len(cells):
+        continue
+    part = frame.extract_cells(cells).extract_surface(algorithm="dataset_surface") if kind == pv.CellType.TRIANGLE \
+        else frame.extract_cells(cells)
+    if kind == pv.CellType.LINE:
+        part = part.extract_geometry().tube(radius=args.thick)
+    elif kind == pv.CellType.TRIANGLE:
+        part = part.compute_normals(feature_angle=30, split_vertices=True)
+    plot.add_mesh(part, color="#b8bcc2", smooth_shading=True, specular=0.2, ambient=0.3, diffuse=0.7,
+                  opacity=args.obstacle_opacity, point_size=8, render_points_as_spheres=True)
+
+low, high = np.array(tets.bounds[::2]), np.array(tets.bounds[1::2])
+centre = np.array(args.look) if args.look else 0.5 * (low + high)
+extent = np.linalg.norm(high - low)
+if args.ground is not None:
+    plane = pv.Plane(center=(centre[0], args.ground, centre[2]), direction=(0, 1, 0),
+                     i_size=40 * extent, j_size=40 * extent)
+    plot.add_mesh(plane, color="#e4e5e3", ambient=0.55, diffuse=0.5)
+direction = np.array(args.view) / np.linalg.norm(args.view)
+plot.camera.focal_point = centre
+plot.camera.position = centre + 2.2 * extent / args.zoom * direction
+plot.camera.up = args.up
+plot.camera.view_angle = 26
+side = np.cross(np.array(args.up), direction)
+for offset, strength in ((1.2 * direction + 1.5 * np.array(args.up) + 0.8 * side, 0.85),
+                         (direction - 1.2 * side, 0.5), (-0.6 * direction + np.array(args.up), 0.25)):
+    plot.add_light(pv.Light(position=centre + 6 * extent * offset, focal_point=centre,
+                            intensity=strength, light_type="scene light"))
+plot.enable_anti_aliasing("ssaa")
+if args.ground is not None or (types == pv.CellType.TRIANGLE).any():
+    plot.enable_ssao(radius=0.12 * extent, kernel_size=96, blur=True)
+image = plot.screenshot(return_img=True)
+
+from PIL import Image
+
+# full colour where that takes less than 300 kB, else 256 dithered colours
+picture = Image.fromarray(image[:, :, :3])
+picture.save(args.picture, optimize=True)
+if pathlib.Path(args.picture).stat().st_size > 300_000:
+    palette = picture.quantize(256, method=Image.Quantize.MAXCOVERAGE, kmeans=1)
+    picture.quantize(palette=palette, dither=Image.Dither.FLOYDSTEINBERG).save(args.picture, optimize=True)
