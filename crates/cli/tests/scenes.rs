@@ -211,7 +211,8 @@ fn jittered_run(name: &str, path: &Path, seed: u64, steps: u64) -> Result<(), St
     let options = options(name);
     let set: Vec<String> = options
         .chunks(2)
-        .filter_map(|pair| (pair[0] == "--set").then(|| pair[1].to_owned()))
+        .filter(|pair| pair[0] == "--set")
+        .map(|pair| pair[1].to_owned())
         .collect();
     let steps = options
         .chunks(2)
