@@ -28,6 +28,9 @@ pub enum Command {
     /// Simulate a scene and write the results to a folder.
     #[command(after_long_help = RUN_EXAMPLES)]
     Run(RunArgs),
+    /// Go on with a run that was stopped, as if it had never been.
+    #[command(after_long_help = RESUME_EXAMPLES)]
+    Resume(ResumeArgs),
     /// Say what is in a scene and whether it can be simulated, without simulating it.
     #[command(after_long_help = CHECK_EXAMPLES)]
     Check(CheckArgs),
@@ -63,7 +66,19 @@ What is written to DIR:
   surface/000000.obj    surfaces, if the scene says `output.surface_obj = true`
   stats.jsonl           one JSON object per step: iterations, contacts, energies, momenta, seconds
   scene.resolved.toml   the scene with every default; running it gives the same run
-  run.json              names of the bodies, for `standoff audit`";
+  run.json              names of the bodies, for `standoff audit`
+  checkpoints/          for `standoff resume`
+  failure.vtu, .json    what was involved, if a step could not go on";
+
+const RESUME_EXAMPLES: &str = "\
+Examples:
+  After a crash, a kill, a full disk:
+    standoff resume out/cubes
+  Twenty steps more than a run of ten:
+    standoff run scene.toml -o out --steps 10 && standoff resume out --steps 30
+
+The results are those of a run that was never stopped, bit for bit. What was written after the
+checkpoint is written again. A damaged checkpoint is reported, and the one before it is used.";
 
 const CHECK_EXAMPLES: &str = "\
 Example:
@@ -121,6 +136,23 @@ pub struct RunArgs {
     pub force: bool,
 }
 
+/// Arguments of `standoff resume`.
+#[derive(Debug, ClapArgs)]
+pub struct ResumeArgs {
+    /// Folder of the run.
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    /// Number of steps in all, instead of that of the run.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub steps: Option<u64>,
+    /// Number of threads; all cores by default. The results do not depend on it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    /// Print errors only.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
 /// Arguments of `standoff check`.
 #[derive(Debug, ClapArgs)]
 pub struct CheckArgs {
@@ -161,11 +193,16 @@ pub struct ConvertArgs {
 impl CommonArgs {
     /// Sets the number of threads for everything that follows.
     pub fn start_threads(&self) {
-        if let Some(threads) = self.threads {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads));
-            // fails only if the pool exists already, and this is called once
-            let _ = pool.build_global();
-        }
+        start_threads(self.threads);
+    }
+}
+
+/// Sets the number of threads for everything that follows.
+pub fn start_threads(threads: Option<u16>) {
+    if let Some(threads) = threads {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads));
+        // fails only if the pool exists already, and this is called once
+        let _ = pool.build_global();
     }
 }
 

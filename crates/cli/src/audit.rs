@@ -1,6 +1,6 @@
 //! `standoff audit`: re-checks the frames of a run.
 
-use crate::args::AuditArgs;
+use crate::args::{AuditArgs, start_threads};
 use crate::failure::Failure;
 use crate::output::{complain, say};
 use standoff_linalg::Vec3;
@@ -16,10 +16,7 @@ const LISTED: usize = 10;
 
 /// Re-checks every frame of a run.
 pub fn audit(args: &AuditArgs) -> Result<(), Failure> {
-    if let Some(threads) = args.threads {
-        // fails only if the pool exists already, and this is called once
-        let _ = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads)).build_global();
-    }
+    start_threads(args.threads);
     let input = |e: OutputError| Failure::Input(e.to_string());
     let info = RunInfo::read(&args.folder).map_err(input)?;
     let files = frame_files(&args.folder).map_err(input)?;

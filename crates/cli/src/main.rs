@@ -11,6 +11,7 @@ mod failure;
 mod info;
 mod output;
 mod progress;
+mod resume;
 mod run;
 mod scene;
 
@@ -22,6 +23,7 @@ fn main() -> ExitCode {
     let args = Args::parse();
     let result = match args.command {
         Command::Run(args) => run::run(&args),
+        Command::Resume(args) => resume::resume(&args),
         Command::Check(args) => check::check(&args),
         Command::Audit(args) => audit::audit(&args),
         Command::Convert(args) => scene::convert(&args),

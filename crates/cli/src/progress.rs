@@ -16,6 +16,8 @@ pub enum Progress {
     Lines {
         /// Number of steps.
         total: u64,
+        /// Steps done before.
+        done: u64,
         /// When the run began.
         start: Instant,
         /// When the last line was printed.
@@ -24,15 +26,15 @@ pub enum Progress {
 }
 
 impl Progress {
-    /// Begins to show a run of `total` steps.
-    pub fn start(total: u64, quiet: bool) -> Self {
+    /// Begins to show a run of `total` steps, of which some are `done`.
+    pub fn start(done: u64, total: u64, quiet: bool) -> Self {
         if quiet {
             return Self::Quiet;
         }
         if !std::io::stderr().is_terminal() {
-            return Self::Lines { total, start: Instant::now(), last: None };
+            return Self::Lines { total, done, start: Instant::now(), last: None };
         }
-        let bar = ProgressBar::new(total);
+        let bar = ProgressBar::new(total).with_position(done);
         let template = "{bar:30} step {pos}/{len}  {elapsed_precise} (ETA {eta_precise})  {msg}";
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
@@ -49,12 +51,12 @@ impl Progress {
                 bar.set_message(describe(report));
                 bar.set_position(report.step);
             }
-            Self::Lines { total, start, last } => {
+            Self::Lines { total, done, start, last } => {
                 let due = last.is_none_or(|t| t.elapsed() >= Duration::from_secs(1));
                 if due || report.step == *total {
                     let elapsed = start.elapsed().as_secs_f64();
-                    let eta =
-                        elapsed / report.step as f64 * (*total - report.step.min(*total)) as f64;
+                    let per_step = elapsed / report.step.saturating_sub(*done).max(1) as f64;
+                    let eta = per_step * total.saturating_sub(report.step) as f64;
                     let step = report.step;
                     let what = describe(report);
                     say(format_args!(

@@ -5,8 +5,8 @@ use crate::failure::Failure;
 use crate::output::{complain, say};
 use crate::progress::Progress;
 use crate::scene;
-use standoff_scene::output::{FrameData, OutputError, RunFolder, Summary};
-use standoff_sim::Simulation;
+use standoff_scene::output::{FailureData, FrameData, OutputError, RunFolder, Summary};
+use standoff_sim::{Simulation, StepReport};
 
 /// Simulates a scene and writes its results.
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
@@ -21,16 +21,30 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let input = |e: OutputError| Failure::Input(e.to_string());
     let mut folder = RunFolder::create(&args.output, &scene, args.force).map_err(input)?;
     write_frame(&mut folder, &simulation).map_err(input)?;
+    if folder.needs_checkpoint(0) {
+        folder.write_checkpoint(simulation.state()).map_err(input)?;
+    }
     if !args.quiet {
         scene.notes.iter().for_each(|note| say(format_args!("note: {note}")));
         let (vertices, tets) = (folder.topology().rest.len(), folder.topology().tets.len());
         let steps = scene.steps();
         say(format_args!("{file}: {vertices} vertices, {tets} tetrahedra, {steps} steps"));
     }
-    let (summary, failure) = step_all(&mut simulation, &mut folder, scene.steps(), args.quiet);
-    if !args.quiet {
+    finish(&mut simulation, &mut folder, Summary::default(), scene.steps(), args.quiet)
+}
+
+/// Does the steps that are left and reports how the whole run went.
+pub fn finish(
+    simulation: &mut Simulation,
+    folder: &mut RunFolder,
+    mut summary: Summary,
+    steps: u64,
+    quiet: bool,
+) -> Result<(), Failure> {
+    let failure = step_all(simulation, folder, &mut summary, steps, quiet);
+    if !quiet {
         say(summary.to_string().trim_end());
-        say(format_args!("results in {}", args.output.display()));
+        say(format_args!("results in {}", folder.path().display()));
     }
     match failure {
         Some(message) => Err(Failure::Result(Some(message))),
@@ -56,13 +70,14 @@ fn overrides(args: &RunArgs) -> Vec<String> {
 fn step_all(
     simulation: &mut Simulation,
     folder: &mut RunFolder,
+    summary: &mut Summary,
     steps: u64,
     quiet: bool,
-) -> (Summary, Option<String>) {
-    let mut summary = Summary::default();
-    let mut progress = Progress::start(steps, quiet);
+) -> Option<String> {
+    let done = simulation.step_index() as u64;
+    let mut progress = Progress::start(done, steps, quiet);
     let mut failure = None;
-    for step in 1..=steps {
+    for step in done + 1..=steps {
         let report = match simulation.step() {
             Ok(report) => report,
             Err(error) => {
@@ -72,27 +87,55 @@ fn step_all(
         };
         summary.add(&report);
         progress.step(&report);
-        let written = folder.append_stats(&report).and_then(|()| {
-            if folder.wants_frame(step, simulation.time()) {
-                return write_frame(folder, simulation);
-            }
-            Ok(())
-        });
-        if let Err(error) = written {
+        if let Err(error) = write_step(folder, simulation, &report) {
             progress.finish();
-            return (summary, Some(error.to_string()));
+            return Some(error.to_string());
         }
     }
     progress.finish();
-    if folder.last_frame() != Some(simulation.step_index() as u64)
-        && let Err(error) = write_frame(folder, simulation)
-    {
-        match &failure {
-            None => failure = Some(error.to_string()),
-            Some(_) => complain(format_args!("error: {error}")),
-        }
+    match (write_end(folder, simulation, failure.as_deref()), &failure) {
+        (Ok(()), _) => {}
+        (Err(error), None) => failure = Some(error.to_string()),
+        (Err(error), Some(_)) => complain(format_args!("error: {error}")),
     }
-    (summary, failure)
+    failure
+}
+
+/// Writes what the settings ask for after a step. The checkpoint comes last, so that all before it
+/// is complete.
+fn write_step(
+    folder: &mut RunFolder,
+    simulation: &Simulation,
+    report: &StepReport,
+) -> Result<(), OutputError> {
+    folder.append_stats(report)?;
+    if folder.wants_frame(report.step, simulation.time()) {
+        write_frame(folder, simulation)?;
+    }
+    if folder.wants_checkpoint(report.step) {
+        folder.write_checkpoint(simulation.state())?;
+    }
+    Ok(())
+}
+
+/// Writes the last state, and what made a step fail.
+fn write_end(
+    folder: &mut RunFolder,
+    simulation: &Simulation,
+    failure: Option<&str>,
+) -> Result<(), OutputError> {
+    let step = simulation.step_index() as u64;
+    if let (Some(message), Some(diagnosis)) = (failure, simulation.diagnosis()) {
+        let (time, model) = (simulation.time(), simulation.model());
+        folder.write_failure(&FailureData { step, time, message, diagnosis, model })?;
+    }
+    if folder.needs_checkpoint(step) {
+        folder.write_checkpoint(simulation.state())?;
+    }
+    if folder.last_frame() != Some(step) {
+        write_frame(folder, simulation)?;
+    }
+    Ok(())
 }
 
 fn write_frame(folder: &mut RunFolder, simulation: &Simulation) -> Result<(), OutputError> {

@@ -5,6 +5,8 @@ use crate::failure::Failure;
 use crate::output::say;
 use standoff_scene::Scene;
 use standoff_scene::import::Import;
+use standoff_scene::output::RunInfo;
+use standoff_scene::resolve::Source;
 use std::path::{Path, PathBuf};
 
 /// Reads a scene with overrides `KEY=VALUE`; `.txt` files are imported.
@@ -14,7 +16,24 @@ pub fn load(path: &Path, common: &CommonArgs, overrides: &[String]) -> Result<Sc
     }
     let import = import(path, &common.mesh_root)?;
     let mut scene = import.resolve(overrides)?;
+    if overrides.is_empty() {
+        let absolute = |p: &Path| std::path::absolute(p).unwrap_or_else(|_| p.to_owned());
+        let mesh_roots = common.mesh_root.iter().map(|p| absolute(p)).collect();
+        scene.source = Some(Source { scene: absolute(path), mesh_roots });
+    }
     scene.notes.extend(import.notes.iter().map(ToString::to_string));
+    Ok(scene)
+}
+
+/// Reads the scene of a run again, with the bits that it had.
+pub fn reload(folder: &Path) -> Result<Scene, Failure> {
+    let info = RunInfo::read(folder).map_err(|e| Failure::Input(e.to_string()))?;
+    let mut scene = Scene::load(&folder.join("scene.resolved.toml"), &[])?;
+    if let Some(source) = info.source {
+        scene.definition = import(&source.scene, &source.mesh_roots)?.definition();
+        scene.definition.settings.time.end = scene.file.time.end;
+        scene.source = Some(source);
+    }
     Ok(scene)
 }
 

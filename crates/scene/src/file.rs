@@ -46,6 +46,9 @@ pub struct SceneFile {
     pub half_spaces: Vec<HalfSpaceSection>,
     /// Elastic solids and obstacles.
     pub objects: Vec<ObjectSection>,
+    /// Springs between objects or to fixed points.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<AttachmentSection>,
 }
 
 impl Default for SceneFile {
@@ -62,6 +65,7 @@ impl Default for SceneFile {
             materials: BTreeMap::new(),
             half_spaces: Vec::new(),
             objects: Vec::new(),
+            attachments: Vec::new(),
         }
     }
 }
@@ -81,6 +85,9 @@ pub struct OutputSection {
     pub surface_obj: bool,
     /// What the frames hold besides the positions.
     pub fields: Vec<Field>,
+    /// Write a checkpoint every so many steps, and one at the end; 0 for none. `standoff resume`
+    /// goes on from the last one.
+    pub checkpoint_every: u32,
 }
 
 impl Default for OutputSection {
@@ -95,6 +102,7 @@ impl Default for OutputSection {
                 Field::ContactForce,
                 Field::VonMises,
             ],
+            checkpoint_every: 10,
         }
     }
 }
@@ -433,7 +441,32 @@ pub struct BeyondSection {
     pub objects: Vec<String>,
 }
 
-/// Vertices that are moved for a time: by a velocity and a rotation, or along a sequence of meshes.
+/// A number, or an expression of the time `t` in seconds, such as `"0.1*sin(2*pi*t)"`, with + - * /
+/// ^, sin, cos, tan, exp, ln, sqrt, abs, floor, tanh, step, min, max and pi (angles of sin, cos, tan
+/// in radians).
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(extend("x-expression" = true))]
+pub enum Formula {
+    /// A constant.
+    Number(f64),
+    /// An expression of `t`.
+    Expression(String),
+}
+
+/// A rotation by an angle that is an expression of the time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TurnSection {
+    /// Axis, of any length.
+    pub axis: [f64; 3],
+    /// Angle, degrees, by the right-hand rule: a number or an expression of `t`.
+    #[schemars(extend("x-unit" = "deg"))]
+    pub angle: Formula,
+}
+
+/// Vertices that are moved for a time: by a velocity and a rotation, by expressions of the time, or
+/// along a sequence of meshes.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MotionSection {
@@ -445,6 +478,14 @@ pub struct MotionSection {
     /// Angular velocity (axis times rate), degrees/s.
     #[schemars(extend("x-unit" = "deg/s"))]
     pub angular_velocity: [f64; 3],
+    /// Displacement from where the vertices are when the motion begins, m: numbers or expressions of
+    /// `t`. Excludes the velocities.
+    #[schemars(extend("x-unit" = "m"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub translation: Option<[Formula; 3]>,
+    /// Rotation from where the vertices are when the motion begins. Excludes the velocities.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rotation: Option<TurnSection>,
     /// Pivot of the rotation.
     pub pivot: PivotChoice,
     /// Moved in the steps that start at this time or later, s.
@@ -458,7 +499,7 @@ pub struct MotionSection {
     pub until: Option<UntilSection>,
     /// Folder of meshes `0.obj`, `1.obj`, … (any mesh format) with the object's number of vertices:
     /// file k holds the positions, in scene coordinates, at the end of step k + 1; the last one
-    /// stays. Excludes `velocity` and `angular_velocity`.
+    /// stays. Excludes the velocities, `translation` and `rotation`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sequence: Option<String>,
 }
@@ -469,6 +510,8 @@ impl Default for MotionSection {
             vertices: Selection::default(),
             velocity: [0.0; 3],
             angular_velocity: [0.0; 3],
+            translation: None,
+            rotation: None,
             pivot: PivotChoice::default(),
             start: 0.0,
             end: f64::INFINITY,
@@ -484,7 +527,7 @@ impl Default for MotionSection {
 pub enum PivotChoice {
     /// A centre.
     Centre(PivotCentre),
-    /// A point, m, that travels with `velocity`.
+    /// A point, m, that travels with `velocity` or `translation`.
     #[schemars(extend("x-unit" = "m"))]
     Point([f64; 3]),
 }
@@ -505,20 +548,26 @@ pub enum PivotCentre {
     CurrentCentre,
 }
 
-/// A force on vertices for a time: one of `acceleration` and `force`.
+/// A load for a time: one of `acceleration`, `force` and `pressure`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ForceSection {
     /// Which vertices.
     pub vertices: Selection,
-    /// Acceleration of each vertex, m/s².
+    /// Acceleration of each vertex, m/s²: numbers or expressions of `t`.
     #[schemars(extend("x-unit" = "m/s^2"))]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub acceleration: Option<[f64; 3]>,
-    /// Total force, N, shared by the vertices in proportion to their masses.
+    pub acceleration: Option<[Formula; 3]>,
+    /// Total force, N, shared by the vertices in proportion to their masses: numbers or expressions
+    /// of `t`.
     #[schemars(extend("x-unit" = "N"))]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub force: Option<[f64; 3]>,
+    pub force: Option<[Formula; 3]>,
+    /// Pressure, Pa, on the surface triangles all of whose corners are selected; positive values push
+    /// onto the surface. A number or an expression of `t`.
+    #[schemars(extend("x-unit" = "Pa"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pressure: Option<Formula>,
     /// Acts in the steps that start at this time or later, s.
     #[schemars(extend("x-unit" = "s"))]
     pub start: f64,
@@ -533,8 +582,93 @@ impl Default for ForceSection {
             vertices: Selection::default(),
             acceleration: None,
             force: None,
+            pressure: None,
             start: 0.0,
             end: f64::INFINITY,
         }
     }
+}
+
+/// Springs from vertices of a volume to the closest point of something else, found at the start.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct AttachmentSection {
+    /// Name for messages; numbered by default.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// The object whose vertices are attached: a volume.
+    pub object: String,
+    /// Which vertices; each gets one spring at most.
+    pub vertices: Selection,
+    /// Where the springs end; by default each at its vertex's own start position.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<AnchorSection>,
+    /// Greatest distance at the start at which a spring is made, m; `inf` for any.
+    #[schemars(extend("x-unit" = "m"))]
+    pub distance: f64,
+    /// Stiffness of each spring, N/m. Either this or `stiffness_per_mass`.
+    #[schemars(extend("x-unit" = "N/m"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stiffness: Option<f64>,
+    /// Stiffness of each spring per mass of its vertex, 1/s²: independent of the mesh.
+    #[schemars(extend("x-unit" = "1/s^2"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stiffness_per_mass: Option<f64>,
+    /// Rest length of each spring, m; by default its length at the start.
+    #[schemars(extend("x-unit" = "m"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rest_length: Option<f64>,
+    /// Pulls in the steps that start at this time or later, s.
+    #[schemars(extend("x-unit" = "s"))]
+    pub start: f64,
+    /// Does not pull in the steps that start at this time or later, s; `inf` for never.
+    #[schemars(extend("x-unit" = "s"))]
+    pub end: f64,
+}
+
+impl Default for AttachmentSection {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            object: String::new(),
+            vertices: Selection::default(),
+            to: None,
+            distance: f64::INFINITY,
+            stiffness: None,
+            stiffness_per_mass: None,
+            rest_length: None,
+            start: 0.0,
+            end: f64::INFINITY,
+        }
+    }
+}
+
+/// Where the springs of an attachment end: at an `object` or at a `point`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct AnchorSection {
+    /// At the closest point of this object (of any of its copies).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub object: Option<String>,
+    /// Which vertices of that object.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vertices: Option<Selection>,
+    /// Whether a spring ends at a point of the surface between these vertices or at one of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub closest: Option<ClosestChoice>,
+    /// At a point fixed in space, m.
+    #[schemars(extend("x-unit" = "m"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub point: Option<[f64; 3]>,
+}
+
+/// What a spring ends at.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClosestChoice {
+    /// The closest point of the surface triangles all of whose corners are selected.
+    #[default]
+    Surface,
+    /// The closest selected vertex.
+    Vertex,
 }

@@ -7,6 +7,7 @@ use crate::document::{Document, KeyPath, Node, Place, Segment, Value};
 use crate::error::{Problem, SceneError, nearest_name};
 use crate::schema::has_type;
 use serde_json::Value as Json;
+use standoff_sim::expression::Expression;
 
 /// Exponents of m, kg, s and rad.
 type Dimension = [i32; 4];
@@ -65,6 +66,7 @@ const DIMENSIONS: &[(Dimension, &str)] = &[
     ([1, 1, -2, 0], "a force"),
     ([-1, 1, -2, 0], "a pressure or modulus"),
     ([-3, 1, 0, 0], "a density"),
+    ([0, 1, -2, 0], "a stiffness"),
     ([2, 1, -2, 0], "an energy"),
 ];
 
@@ -233,7 +235,14 @@ fn walk(
     };
     match &mut node.value {
         Value::String(text) => {
-            if let Some(unit) = unit_of("number").or(inherited) {
+            if schemas.iter().any(|s| s.get("x-expression").is_some()) {
+                let own = schemas.iter().find_map(|s| s.get("x-unit")?.as_str());
+                let (Some(unit), false) = (own.or(inherited), is_formula(text)) else {
+                    return Ok(());
+                };
+                let number = convert(text, unit).map_err(|m| (path.clone(), Problem::Unit(m)))?;
+                node.value = Value::Float(number);
+            } else if let Some(unit) = unit_of("number").or(inherited) {
                 let number = convert(text, unit).map_err(|m| (path.clone(), Problem::Unit(m)))?;
                 node.value = Value::Float(number);
             }
@@ -274,14 +283,23 @@ fn walk(
     Ok(())
 }
 
-/// Whether infinity has a meaning: the end of a time range and the corners of a box.
+/// Whether a text, where both are allowed, is an expression of t rather than a quantity: it parses as
+/// one, or looks so much like one that its errors are those of an expression.
+fn is_formula(text: &str) -> bool {
+    let text = text.trim();
+    let like = text.is_empty() || text.starts_with(char::is_alphabetic);
+    like || text.contains(['+', '(', ')', '*']) || Expression::parse(text).is_ok()
+}
+
+/// Whether infinity has a meaning: the end of a time range, the corners of a box, a distance.
 fn may_be_open(path: &KeyPath) -> bool {
     let last = path.0.iter().rev().find_map(|segment| match segment {
         Segment::Key(key) => Some(key.as_str()),
         Segment::Index(_) => None,
     });
-    let in_objects = path.0.first() == Some(&Segment::Key("objects".into()));
-    in_objects && matches!(last, Some("end" | "min" | "max"))
+    let section = |name: &str| path.0.first() == Some(&Segment::Key(name.into()));
+    let open = matches!(last, Some("end" | "min" | "max"));
+    section("objects") && open || section("attachments") && (open || last == Some("distance"))
 }
 
 /// A schema with all references followed and all alternatives listed.

@@ -377,9 +377,9 @@ fn half_spaces_have_their_own_friction() {
 #[test]
 fn newmark_damping_and_loads() {
     let load = "shapes input 1\ninput/cube.msh 0 0 0  0 0 0  1 1 1  NBC 0.5 0 0 1 1 1  0 1 0\n";
-    let acceleration = |d: &Definition| match d.forces[0].load {
-        Load::Acceleration(a) => a.y,
-        Load::Force(_) => panic!("an acceleration is expected"),
+    let acceleration = |d: &Definition| match &d.forces[0].load {
+        Load::Acceleration(a) => a.at(0.0).y,
+        _ => panic!("an acceleration is expected"),
     };
     let d = define(&format!("{load}time 1 0.01\ndampingRatio 0.1\n"));
     assert_eq!(acceleration(&d), 1.0);
@@ -695,7 +695,7 @@ fn flight_plunger_and_utopia() {
     assert!(import.notes.iter().any(|n| n.kind == NoteKind::Quirk && n.text.contains("plunger")));
     let d = define(&format!("{ONE_CUBE}script utopiaComparison\n"));
     assert_eq!(d.forces[0].vertices, [2, 3, 6, 7]);
-    assert_eq!(d.forces[0].load, Load::Acceleration(Vec3::new(0.0, -1.5, 0.0)));
+    assert_eq!(d.forces[0].load, Load::Acceleration(Vec3::new(0.0, -1.5, 0.0).into()));
     assert_eq!(d.prescribed[0].vertices, [0, 1, 4, 5]);
 }
 

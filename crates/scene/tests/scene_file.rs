@@ -2,7 +2,7 @@
 
 use standoff_linalg::Vec3;
 use standoff_scene::Scene;
-use standoff_sim::definition::{BodyKind, Condition, Load, Motion, Pivot};
+use standoff_sim::definition::{Anchor, BodyKind, Condition, Load, Motion, Pivot, SpringStiffness};
 use standoff_sim::material::Law;
 use standoff_sim::settings::{AuditLevel, Lagging};
 use std::path::{Path, PathBuf};
@@ -155,13 +155,105 @@ fn units_placement_and_motion() {
     let until = Condition::AllBeyond { bodies: vec![0, 1], normal: Vec3::y(), offset: 5.0 };
     assert_eq!(moved.until, Some(until));
     assert_eq!(d.forces.len(), 2);
-    assert_eq!(d.forces[0].load, Load::Force(Vec3::new(1000.0, 0.0, 0.0)));
+    assert_eq!(d.forces[0].load, Load::Force(Vec3::new(1000.0, 0.0, 0.0).into()));
 
     let BodyKind::Obstacle { triangles, edges, points } = &d.bodies[2].kind else {
         panic!("an obstacle");
     };
     assert_eq!((triangles.len(), edges.len(), points.len()), (0, 19, 0));
     assert_eq!(d.no_contact, [(0, 0), (0, 2), (1, 1), (1, 2)]);
+}
+
+#[test]
+fn expressions_pressure_and_attachments() {
+    let text = r#"
+        [[objects]]
+        name = "ball"
+        shape = { kind = "box" }
+        array = { counts = [2, 1, 1], spacing = [3, 0, 0] }
+        regions = { top = { box = { min = [0, 1, 0], max = [1, 1, 1], relative = true } } }
+
+        [[objects.motion]]
+        vertices = "top"
+        translation = ["10 cm", "0.1*sin(2*pi*t)", 0]
+        rotation = { axis = [0, 0, 2], angle = "90*t" }
+        pivot = [1, 0, 0]
+        end = 2
+
+        [[objects.motion]]
+        translation = [0, "t^2", 0]
+
+        [[objects.forces]]
+        pressure = "min(t, 1)*1e3"
+        [[objects.forces]]
+        pressure = "2 kPa"
+        [[objects.forces]]
+        acceleration = ["cos(t)", -1, 0]
+
+        [[objects]]
+        name = "wall"
+        shape = { kind = "box" }
+        translate = [0, 2, 0]
+        role = "obstacle"
+
+        [[attachments]]
+        object = "ball"
+        vertices = "top"
+        to = { object = "wall", closest = "vertex" }
+        distance = "2 m"
+        stiffness = "1 kN/m"
+        rest_length = 0
+        end = 3
+
+        [[attachments]]
+        object = "ball"
+        to = { object = "ball" }
+        stiffness_per_mass = 50
+        distance = inf
+
+        [[attachments]]
+        name = "pin"
+        object = "ball"
+        to = { point = [0, 0, "10 cm"] }
+        stiffness = 1
+
+        [[attachments]]
+        object = "ball"
+        stiffness = 1
+        "#;
+    let scene = parse(text);
+    let d = &scene.definition;
+    let Motion::Expression { translation, axis, angle, pivot } = &d.prescribed[0].motion else {
+        panic!("expressions");
+    };
+    let shift = Vec3::new(0.1, 0.1 * (0.25 * std::f64::consts::TAU).sin(), 0.0);
+    assert!((translation.at(0.25) - shift).norm() < 1e-15);
+    assert_eq!((*axis, *pivot), (Vec3::z(), Pivot::Point(Vec3::x())));
+    assert!((angle.at(2.0) - std::f64::consts::PI).abs() < 1e-15);
+    let Motion::Expression { angle, pivot, .. } = &d.prescribed[2].motion else { panic!() };
+    assert_eq!((angle.at(3.0), *pivot), (0.0, Pivot::StartCentre));
+    let pressure = |k: usize| match &d.forces[k].load {
+        Load::Pressure(p) => p.at(0.5),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!((d.forces.len(), pressure(0), pressure(2)), (6, 500.0, 2000.0));
+    let Load::Acceleration(a) = &d.forces[4].load else { panic!("an acceleration") };
+    assert_eq!(a.at(0.0), Vec3::new(1.0, -1.0, 0.0));
+
+    let a = &d.attachments;
+    assert_eq!(a.len(), 8);
+    assert_eq!((a[0].name.as_str(), a[0].body, a[1].body, a[0].t1), ("attachment-0", 0, 1, 3.0));
+    assert_eq!((a[0].distance, a[0].rest_length, a[0].vertices.len()), (2.0, Some(0.0), 4));
+    assert_eq!(a[0].stiffness, SpringStiffness::PerSpring(1e3));
+    assert!(matches!(&a[0].anchor, Anchor::Vertices(v) if v.len() == 1 && v[0].0 == 2));
+    assert!(matches!(&a[2].anchor, Anchor::Surface(v) if v.len() == 2));
+    assert_eq!(a[2].stiffness, SpringStiffness::PerMass(50.0));
+    assert_eq!((a[2].distance, a[2].rest_length), (f64::INFINITY, None));
+    assert_eq!(a[4].anchor, Anchor::Point(Vec3::new(0.0, 0.0, 0.1)));
+    assert_eq!(a[6].anchor, Anchor::Start);
+
+    let toml = scene.resolved_toml().unwrap();
+    assert_eq!(format!("{:?}", parse(&toml).definition), format!("{d:?}"), "{toml}");
 }
 
 #[test]

@@ -31,6 +31,7 @@ impl Validator<'_> {
                 | "examples"
                 | "format"
                 | "x-unit"
+                | "x-expression"
                 | "$defs"
                 | "$schema"
                 | "additionalProperties"

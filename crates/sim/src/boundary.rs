@@ -3,6 +3,7 @@
 
 use crate::definition::{Condition, Motion, Pivot, PrescribedDef};
 use crate::error::{BuildError, StepError};
+use crate::expression::{Expression, VectorExpression};
 use crate::model::{Body, Model, globalise};
 use crate::potential::IncrementalPotential;
 use crate::report::StepReport;
@@ -73,6 +74,30 @@ impl Script {
         self.t0 <= t && t < self.t1
     }
 
+    /// Whether its expressions have no finite value in a step from `t` to `end` in which it acts.
+    pub(crate) fn undefined(&self, t: f64, end: f64) -> bool {
+        let Motion::Expression { translation, angle, .. } = &self.motion else { return false };
+        self.due(t)
+            && !(translation.at(end).iter().all(|c| c.is_finite()) && angle.at(end).is_finite())
+    }
+
+    /// Translation and angle of an expression at the end of the last step: zero if that was before
+    /// it began.
+    fn pose_before(
+        &self,
+        translation: &VectorExpression,
+        angle: &Expression,
+        state: &State,
+        h: f64,
+    ) -> (Vec3, f64) {
+        let acted = state.step > 0 && self.due((state.step - 1) as f64 * h);
+        if acted {
+            (translation.at(state.time), angle.at(state.time))
+        } else {
+            (Vec3::zeros(), 0.0)
+        }
+    }
+
     /// Adds the displacement from the scripted positions at `t` to those at `t + h`.
     fn add_displacement(&self, state: &State, h: f64, target: &mut [Vec3]) {
         let at = |v: u32| state.scripted[v as usize];
@@ -89,6 +114,20 @@ impl Script {
                 let turn = rotation(angular, h) - Mat3::identity();
                 for &v in &self.vertices {
                     target[v as usize] += turn * (at(v) - centre) + h * linear;
+                }
+            }
+            Motion::Expression { translation, axis, angle, pivot } => {
+                let end = state.next_time(h);
+                let (d0, a0) = self.pose_before(translation, angle, state, h);
+                let (d1, a1) = (translation.at(end), angle.at(end));
+                let centre = match pivot {
+                    Pivot::Point(p) => p + d0,
+                    Pivot::StartCentre => self.start_centre + d0,
+                    Pivot::CurrentCentre => centre(self.vertices.iter().map(|&v| at(v))),
+                };
+                let turn = rotation(axis, a1 - a0) - Mat3::identity();
+                for &v in &self.vertices {
+                    target[v as usize] += turn * (at(v) - centre) + (d1 - d0);
                 }
             }
             Motion::Sequence { frames } => {
@@ -148,15 +187,7 @@ fn blocked(
     report: &StepReport,
 ) -> StepError {
     let model = potential.model;
-    let (mut furthest, mut worst) = (None, 0.0);
-    if let Some(equality) = &potential.equality {
-        for (&v, target) in equality.vertices.iter().zip(&equality.target) {
-            let distance = (it.x[v as usize] - target).norm();
-            if distance > worst {
-                (furthest, worst) = (Some(v), distance);
-            }
-        }
-    }
+    let furthest = potential.equality.as_ref().and_then(|e| e.furthest(&it.x)).map(|(v, _)| v);
     let name = model.scripts.iter().find(|s| furthest.is_some_and(|v| s.vertices.contains(&v)));
     let closest = potential.describe_closest(it);
     StepError::BlockedMotion {
@@ -260,6 +291,13 @@ impl Equality {
             return 1.0;
         }
         1.0 - (distance2(&self.vertices, &self.target, x) / self.way2).sqrt()
+    }
+
+    /// The vertex furthest from its target and that distance, m.
+    pub fn furthest(&self, x: &[Vec3]) -> Option<(u32, f64)> {
+        let distance = |(&v, target): (&u32, &Vec3)| (v, (x[v as usize] - target).norm());
+        let all = self.vertices.iter().zip(&self.target).map(distance);
+        all.max_by(|a, b| a.1.total_cmp(&b.1))
     }
 
     /// Stiffens the penalty or updates the multipliers [Li 2020, suppl. Alg. 1].

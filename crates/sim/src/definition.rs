@@ -2,6 +2,7 @@
 //!
 //! A scene file, a script or a test fills these structs; `Simulation::new` checks them.
 
+use crate::expression::{Expression, VectorExpression};
 use crate::material::Material;
 use crate::settings::Settings;
 use schemars::JsonSchema;
@@ -18,8 +19,10 @@ pub struct Definition {
     /// Vertices whose motion is prescribed. Where several name one vertex and are active at the
     /// same time, their displacements add up.
     pub prescribed: Vec<PrescribedDef>,
-    /// Forces on vertices.
+    /// Forces on vertices and pressures on surfaces.
     pub forces: Vec<ForceDef>,
+    /// Springs between bodies or to fixed targets.
+    pub attachments: Vec<AttachmentDef>,
     /// Pairs of bodies (by index) that do not interact; a body paired with itself has no
     /// self-contact.
     pub no_contact: Vec<(usize, usize)>,
@@ -152,6 +155,19 @@ pub enum Motion {
         /// Pivot of the rotation.
         pivot: Pivot,
     },
+    /// Translation and rotation as expressions of the time, from where the vertices are when the
+    /// prescription begins: a vertex at X then goes to P + R(angle(t)) (X − P) + translation(t).
+    /// Evaluated at the end of each step.
+    Expression {
+        /// Displacement, m.
+        translation: VectorExpression,
+        /// Axis of the rotation, of length 1.
+        axis: Vec3,
+        /// Angle of the rotation, rad.
+        angle: Expression,
+        /// Pivot P of the rotation; a point and the start centre travel with the translation.
+        pivot: Pivot,
+    },
     /// Positions given step by step: frame k (absolute positions, m) is the target of step k
     /// counted from the start; the last frame holds.
     Sequence {
@@ -189,11 +205,59 @@ pub struct ForceDef {
     pub t1: f64,
 }
 
-/// A load on a set of vertices.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// A load on a set of vertices, evaluated at the end of each step.
+#[derive(Debug, Clone, PartialEq)]
 pub enum Load {
     /// Acceleration of each vertex, m/s²: the force is its mass times this.
-    Acceleration(Vec3),
+    Acceleration(VectorExpression),
     /// Total force, N, shared by the vertices in proportion to their masses.
-    Force(Vec3),
+    Force(VectorExpression),
+    /// Pressure, Pa, on the surface triangles all of whose corners are among the vertices. Positive
+    /// values push onto the surface.
+    Pressure(Expression),
+}
+
+/// Springs from vertices of a body to the closest point of something else, found at the start.
+#[derive(Debug, Clone)]
+pub struct AttachmentDef {
+    /// Name for messages.
+    pub name: String,
+    /// Index of the body, a deformable one.
+    pub body: usize,
+    /// Vertices within the body; each gets one spring at most.
+    pub vertices: Vec<u32>,
+    /// Where the springs end.
+    pub anchor: Anchor,
+    /// Greatest distance at the start at which a spring is made, m.
+    pub distance: f64,
+    /// Stiffness.
+    pub stiffness: SpringStiffness,
+    /// Rest length, m; `None` for each spring's length at the start.
+    pub rest_length: Option<f64>,
+    /// Active in the steps that start at t with `t0 <= t < t1`, s.
+    pub t0: f64,
+    /// See `t0`.
+    pub t1: f64,
+}
+
+/// Where the springs of an attachment end.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Anchor {
+    /// At the closest of these vertices (body and vertices within it).
+    Vertices(Vec<(usize, Vec<u32>)>),
+    /// At the closest point of the surface triangles whose corners are all among these vertices.
+    Surface(Vec<(usize, Vec<u32>)>),
+    /// Each at its vertex's own start position.
+    Start,
+    /// At a point fixed in space, m.
+    Point(Vec3),
+}
+
+/// Stiffness of an attachment's springs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum SpringStiffness {
+    /// Of each spring, N/m.
+    PerSpring(f64),
+    /// Per mass of the attached vertex, N/m/kg = 1/s².
+    PerMass(f64),
 }

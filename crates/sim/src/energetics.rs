@@ -1,5 +1,6 @@
 //! Energies and momenta of a state, for the report.
 
+use crate::energy::spring;
 use crate::model::Model;
 use crate::report::StepReport;
 use crate::state::State;
@@ -34,7 +35,10 @@ fn deformable(model: &Model) -> impl Iterator<Item = usize> {
 pub(crate) fn record(model: &Model, state: &State, report: &mut StepReport) {
     report.time = state.time;
     report.kinetic_energy = kinetic_energy(model, state);
-    report.elastic_energy = model.elastic.value(&state.x);
+    // attachments act in the whole step that they act in at its start
+    let start = state.step.saturating_sub(1) as f64 * model.resolved.h;
+    report.elastic_energy =
+        model.elastic.value(&state.x) + spring::value(&model.loads.springs, start, &state.x);
     report.gravity_energy = gravity_energy(model, state);
     report.linear_momentum = linear_momentum(model, state).into();
     report.angular_momentum = angular_momentum(model, state).into();

@@ -66,6 +66,12 @@ pub enum BuildError {
         /// Number of intersecting pairs.
         count: usize,
     },
+    /// A state from elsewhere does not fit the definition.
+    #[error("the saved state does not fit the scene: {problem}")]
+    State {
+        /// What does not fit.
+        problem: String,
+    },
     /// A vertex is on or behind a half-space's plane at the start.
     #[error(
         "vertex {vertex} of '{body}' lies {depth:.3e} m behind the plane of half-space '{half_space}' \

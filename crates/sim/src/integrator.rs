@@ -55,7 +55,8 @@ impl Integrator {
         }
     }
 
-    /// Predicted position x̃ of a vertex, m; `acceleration` is M⁻¹f of the position-independent
+    /// Predicted position x̃ of a vertex, m; without inertia the current one, and the forces are a
+    /// summand of the potential. `acceleration` is M⁻¹f of the position-independent
     /// forces (gravity and loads), m/s².
     pub fn predict(self, s: &State, i: usize, acceleration: Vec3, h: f64) -> Vec3 {
         let forced = self.potential_scale(h) * acceleration;

@@ -39,6 +39,8 @@ pub struct Move {
     pub limit: Limit,
     /// Whether the decrease is below what round-off lets one see.
     pub within_round_off: bool,
+    /// Whether the potential was finite at the start.
+    pub finite: bool,
 }
 
 /// Moves `it` along `p` by the largest tried step length that does not raise the potential.
@@ -55,6 +57,10 @@ pub fn search(
     let (mut alpha, limit) = admissible(potential, it, p, work, report);
     let slope: f64 = gradient.iter().zip(p).map(|(g, p)| g.dot(p)).sum();
     let before = potential.value(it, &mut report.seconds);
+    let finite = before.value.is_finite();
+    if !finite {
+        return Move { alpha: 0.0, limit, within_round_off: false, finite };
+    }
     let mut trial = it.clone();
     for _ in 0..HALVINGS {
         for v in 0..trial.x.len() {
@@ -69,7 +75,7 @@ pub fn search(
         if after.value <= before.value + allowed {
             if audited(potential, &trial, report) {
                 std::mem::swap(it, &mut trial);
-                return Move { alpha, limit, within_round_off };
+                return Move { alpha, limit, within_round_off, finite };
             }
             report.step_cuts.audit += 1;
         } else {
@@ -78,7 +84,7 @@ pub fn search(
         alpha *= 0.5;
     }
     let noise = before.noise();
-    Move { alpha: 0.0, limit, within_round_off: slope.abs() < 1e4 * noise }
+    Move { alpha: 0.0, limit, within_round_off: slope.abs() < 1e4 * noise, finite }
 }
 
 /// The largest step length in [0, 1] along which nothing touches and nothing inverts.

@@ -3,9 +3,11 @@
 
 use crate::boundary::Script;
 use crate::contact::{FrictionMaterials, HalfSpace, Weighting};
-use crate::definition::{BodyDef, BodyKind, Definition, Load};
+use crate::definition::{BodyDef, BodyKind, Definition};
+use crate::energy::spring;
 use crate::energy::tet::{ElasticTets, TetError};
 use crate::error::BuildError;
+use crate::load::{Loads, Scene};
 use crate::material::Material;
 use crate::settings::{FrictionSettings, Lagging, Settings};
 use crate::state::State;
@@ -25,19 +27,6 @@ pub struct Body {
     pub tets: Range<usize>,
     /// Whether it is a kinematic obstacle.
     pub obstacle: bool,
-}
-
-/// A load on vertices during a time interval.
-#[derive(Debug, Clone)]
-pub struct Force {
-    /// Scene-wide vertices.
-    pub vertices: Vec<u32>,
-    /// Acceleration of each of them, m/s².
-    pub acceleration: Vec3,
-    /// Active in the steps that start at t with `t0 <= t < t1`, s.
-    pub t0: f64,
-    /// See `t0`.
-    pub t1: f64,
 }
 
 /// Settings with relative lengths resolved, SI units.
@@ -90,8 +79,8 @@ pub struct Model {
     pub has_friction: bool,
     /// Prescribed motions.
     pub scripts: Vec<Script>,
-    /// Loads.
-    pub forces: Vec<Force>,
+    /// Forces, pressures and attachments.
+    pub loads: Loads,
     /// Gravity, m/s².
     pub gravity: Vec3,
     /// Characteristic length l, m: diagonal of the bounding box of the deformable bodies at rest.
@@ -201,14 +190,18 @@ impl Model {
             .iter()
             .map(|p| Script::new(p, &bodies, &start))
             .collect::<Result<_, _>>()?;
-        let forces = forces(definition, &bodies, &mass)?;
+        let scene = Scene { bodies: &bodies, start: &start, mass: &mass, faces: &collision.faces };
+        let loads = Loads::new(definition, &scene)?;
         let resolved = resolve(&definition.settings, length);
         let mut state = State::start(start, velocity, definition.prescribed.len());
         if !definition.settings.time.zero_initial_acceleration {
             let mut gradient = vec![Vec3::zeros(); mass.len()];
             elastic.add_gradient(&state.x, &mut gradient);
+            spring::add_gradient(&loads.springs, 0.0, &state.x, &mut gradient);
+            loads.pressures(0.0, 0.0, &state.x).add_gradient(&state.x, &mut gradient);
+            let forced = loads.accelerations(definition.gravity, mass.len(), 0.0, 0.0);
             for v in (0..mass.len()).filter(|&v| deformable[v]) {
-                state.a[v] = definition.gravity - gradient[v] / mass[v];
+                state.a[v] = forced[v] - gradient[v] / mass[v];
             }
         }
         let model = Model {
@@ -226,7 +219,7 @@ impl Model {
             has_friction: friction.coefficients.iter().any(|&m| m > 0.0),
             friction,
             scripts,
-            forces,
+            loads,
             gravity: definition.gravity,
             length,
             resolved,
@@ -476,23 +469,6 @@ fn half_spaces(definition: &Definition) -> Result<Vec<HalfSpace>, BuildError> {
         Ok(HalfSpace { origin: h.origin, normal: h.normal / norm })
     };
     definition.half_spaces.iter().map(build).collect()
-}
-
-fn forces(
-    definition: &Definition,
-    bodies: &[Body],
-    mass: &[f64],
-) -> Result<Vec<Force>, BuildError> {
-    let build = |f: &crate::definition::ForceDef| {
-        let body = &bodies[f.body];
-        let vertices = globalise(&f.name, body, &f.vertices)?;
-        let acceleration = match f.load {
-            Load::Acceleration(a) => a,
-            Load::Force(total) => total / vertices.iter().map(|&v| mass[v as usize]).sum::<f64>(),
-        };
-        Ok(Force { vertices, acceleration, t0: f.t0, t1: f.t1 })
-    };
-    definition.forces.iter().map(build).collect()
 }
 
 /// Scene-wide numbers of a body's vertices.

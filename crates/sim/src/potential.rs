@@ -1,13 +1,17 @@
 //! The incremental potential whose minimiser is the end of the time step:
 //!
-//! E(x) = ½ ‖x − x̃‖²_M + s [ Ψ_elastic(x) + Ψ_contact(x) + Ψ_friction(x) ] + equality constraints
+//! E(x) = ½ ‖x − x̃‖²_M + s [ Ψ_elastic(x) + Ψ_springs(x) + Ψ_pressure(x) + Ψ_contact(x)
+//!        + Ψ_friction(x) ] + equality constraints
 //!
 //! over the free vertices; the others stand still. Unit: kg m² (J s² by s).
 
 use crate::boundary::{Equality, Targets};
 use crate::contact::stiffness::{CloseContacts, MASS_RATIO, StiffnessRange};
-use crate::contact::{Barrier, BarrierPotential, Contact, FrictionSet, Smoothing, Weighting};
+use crate::contact::{Barrier, BarrierPotential, FrictionSet, Smoothing, Weighting};
+use crate::diagnosis::{self, Culprit};
 use crate::energy::damping::Damping;
+use crate::energy::pressure::Pressures;
+use crate::energy::spring;
 use crate::model::Model;
 use crate::report::{PhaseSeconds, StepReport};
 use crate::settings::Transition;
@@ -28,6 +32,13 @@ pub struct IncrementalPotential<'a> {
     /// Contact barrier with its stiffness κ.
     pub barrier: BarrierPotential,
     stiffness: StiffnessRange,
+    /// Forces on the free vertices without inertia, N (`#V`): quasi-static ones; empty for the
+    /// others, whose x̃ holds the forces.
+    static_forces: Vec<Vec3>,
+    /// Time at the start of the step, s: attachments that act then act in the step.
+    pub time: f64,
+    /// Pressures on surfaces.
+    pressures: Pressures<'a>,
     /// Lagged stiffness-proportional damping.
     pub damping: Option<Damping>,
     /// Lagged friction.
@@ -72,12 +83,8 @@ impl<'a> IncrementalPotential<'a> {
     pub fn new(model: &'a Model, state: &State, targets: &Targets) -> Self {
         let h = model.resolved.h;
         let integrator = model.resolved.settings.time.integrator.at(state);
-        let mut acceleration = vec![model.gravity; state.x.len()];
-        for force in model.forces.iter().filter(|f| f.t0 <= state.time && state.time < f.t1) {
-            for &v in &force.vertices {
-                acceleration[v as usize] += force.acceleration;
-            }
-        }
+        let (t, end) = (state.time, state.next_time(h));
+        let acceleration = model.loads.accelerations(model.gravity, state.x.len(), t, end);
         let vertices = 0..state.x.len();
         let from_rest = model.resolved.settings.time.release_from_rest;
         let x_tilde = vertices
@@ -93,6 +100,13 @@ impl<'a> IncrementalPotential<'a> {
         let friction_reference = vertices.map(|i| integrator.rest_point(state, i, h)).collect();
         let free: Vec<bool> = targets.prescribed.iter().map(|p| !p).collect();
         let inertial = if integrator.inertial() { free.clone() } else { vec![false; free.len()] };
+        let force = |v: usize| {
+            if free[v] { model.mass[v] * acceleration[v] } else { Vec3::zeros() }
+        };
+        let static_forces = match integrator.inertial() {
+            true => Vec::new(),
+            false => (0..free.len()).map(force).collect(),
+        };
         let scale = integrator.potential_scale(h);
         let (contact, d_hat) = (&model.resolved.settings.contact, model.resolved.d_hat);
         let mass = model.mean_mass / if integrator.inertial() { scale } else { h * h };
@@ -111,6 +125,9 @@ impl<'a> IncrementalPotential<'a> {
             scale,
             barrier,
             stiffness,
+            static_forces,
+            time: t,
+            pressures: model.loads.pressures(t, end, &state.x),
             damping: Damping::new(model, state),
             friction: FrictionSet::default(),
             friction_time: integrator.friction_time(h),
@@ -129,6 +146,11 @@ impl<'a> IncrementalPotential<'a> {
         energy.add(self.inertia(x));
         let elastic = timed(&mut seconds.elasticity, || self.model.elastic.value(x));
         energy.add(self.scale * elastic);
+        let (springs, t) = (&self.model.loads.springs, self.time);
+        energy.add(self.scale * spring::value(springs, t, x));
+        energy.add(self.scale * self.pressures.value(x));
+        let work = |(v, f): (usize, &Vec3)| f.dot(&(x[v] - self.x_tilde[v]));
+        energy.add(-self.scale * self.static_forces.iter().enumerate().map(work).sum::<f64>());
         if let Some(damping) = &self.damping {
             energy.add(self.scale * damping.value(self.model, x, &self.inertial));
         }
@@ -173,6 +195,9 @@ impl<'a> IncrementalPotential<'a> {
     fn gradient_without_contact(&self, x: &[Vec3], seconds: &mut PhaseSeconds) -> Vec<Vec3> {
         let mut g = vec![Vec3::zeros(); x.len()];
         timed(&mut seconds.elasticity, || self.model.elastic.add_gradient(x, &mut g));
+        spring::add_gradient(&self.model.loads.springs, self.time, x, &mut g);
+        self.pressures.add_gradient(x, &mut g);
+        g.iter_mut().zip(&self.static_forces).for_each(|(g, f)| *g -= f);
         if let Some(damping) = &self.damping {
             damping.add_gradient(self.model, x, &self.inertial, &mut g);
         }
@@ -264,15 +289,14 @@ impl<'a> IncrementalPotential<'a> {
 
     /// The closest pair of an iterate in the words of the scene.
     pub fn describe_closest(&self, it: &Iterate) -> Option<String> {
-        let gap = |c: &Contact| c.d2(&c.gather(&it.x)).sqrt() - c.thickness;
-        let closest = it.active.contacts.iter().min_by(|a, b| gap(a).total_cmp(&gap(b)))?;
-        let (a, b) = closest.stencil().split_at(closest.second());
-        Some(format!(
-            "the closest pair, {} and {}, is {:.3e} m apart",
-            self.model.describe_primitive(a),
-            self.model.describe_primitive(b),
-            gap(closest)
-        ))
+        let closest = diagnosis::closest(it).into_iter().next()?;
+        Some(format!("closest are {}", closest.describe(self.model)))
+    }
+
+    /// The constrained vertex that is furthest from its target.
+    pub fn off_target(&self, it: &Iterate) -> Option<Culprit> {
+        let (vertex, distance) = self.equality.as_ref()?.furthest(&it.x)?;
+        Some(Culprit::OffTarget { vertex, distance })
     }
 
     /// Contacts, gap and stiffness of an iterate into the report.

@@ -31,7 +31,7 @@ pub struct StepReport {
     pub kappa: f64,
     /// Σ ½ m |v|² over the vertices of deformable bodies, J.
     pub kinetic_energy: f64,
-    /// Elastic energy, J.
+    /// Elastic energy, attachments included, J.
     pub elastic_energy: f64,
     /// −Σ m g·x, J.
     pub gravity_energy: f64,

@@ -3,6 +3,7 @@
 use crate::audit::{self, Violation};
 use crate::collisions::Detector;
 use crate::definition::Definition;
+use crate::diagnosis::Diagnosis;
 use crate::error::{BuildError, StepError};
 use crate::material::von_mises;
 use crate::model::Model;
@@ -20,7 +21,7 @@ pub struct Simulation {
     model: Model,
     state: State,
     work: Minimiser,
-    contact_forces: Vec<Vec3>,
+    diagnosis: Option<Diagnosis>,
 }
 
 impl Simulation {
@@ -32,6 +33,25 @@ impl Simulation {
     pub fn new(definition: &Definition) -> Result<Self, BuildError> {
         let (model, state) = Model::new(definition)?;
         check_intersections(&model, &state)?;
+        Self::build(model, state)
+    }
+
+    /// Takes up a simulation of a definition where `state` left it: what follows has the same bits
+    /// as if it had never stopped.
+    ///
+    /// # Errors
+    /// As [`Self::new`], and [`BuildError::State`] for a state that cannot be one of this
+    /// definition: other sizes, numbers that are not finite, another time, an intersection.
+    pub fn restore(definition: &Definition, state: State) -> Result<Self, BuildError> {
+        let (model, start) = Model::new(definition)?;
+        state.check(&start, model.resolved.h).map_err(|problem| BuildError::State { problem })?;
+        if let Some(first) = audit::violations(&model, &state.x).first() {
+            return Err(BuildError::State { problem: first.describe(&model) });
+        }
+        Self::build(model, state)
+    }
+
+    fn build(model: Model, state: State) -> Result<Self, BuildError> {
         let free = &model.deformable;
         let system = System::new(&model, free).map_err(|e| BuildError::Body {
             body: model.bodies[0].name.clone(),
@@ -45,19 +65,31 @@ impl Simulation {
             }
         };
         let detector = Detector::default();
-        let contact_forces = vec![Vec3::zeros(); model.vertex_count()];
-        Ok(Self { model, state, work: Minimiser { detector, system, linear }, contact_forces })
+        Ok(Self { model, state, work: Minimiser { detector, system, linear }, diagnosis: None })
     }
 
     /// Does one time step.
     ///
     /// # Errors
-    /// See [`StepError`]; the state is then the one before the step.
+    /// See [`StepError`]; the state is then the one before the step, and [`Self::diagnosis`] holds
+    /// the culprits.
     pub fn step(&mut self) -> Result<StepReport, StepError> {
-        let (state, report, forces) = step::step(&self.model, &self.state, &mut self.work)?;
-        self.state = state;
-        self.contact_forces = forces;
-        Ok(report)
+        match step::step(&self.model, &self.state, &mut self.work) {
+            Ok((state, report)) => {
+                self.state = state;
+                self.diagnosis = None;
+                Ok(report)
+            }
+            Err(failure) => {
+                self.diagnosis = Some(failure.diagnosis);
+                Err(failure.error)
+            }
+        }
+    }
+
+    /// Why the last step failed, as data; `None` after one that did not.
+    pub fn diagnosis(&self) -> Option<&Diagnosis> {
+        self.diagnosis.as_ref()
     }
 
     /// Constant data.
@@ -82,7 +114,7 @@ impl Simulation {
 
     /// Contact and friction forces on the vertices at the end of the last step, N (`#V`).
     pub fn contact_forces(&self) -> &[Vec3] {
-        &self.contact_forces
+        &self.state.contact_forces
     }
 
     /// Von Mises stress of each tetrahedron, Pa (`#T`).

@@ -19,6 +19,9 @@ pub struct State {
     pub x_previous: Vec<Vec3>,
     /// Velocities one step earlier, m/s (`#V`); `v` at the start.
     pub v_previous: Vec<Vec3>,
+    /// Contact and friction forces on the vertices at the end of the last step, N (`#V`). No step
+    /// reads them; they are part of the results.
+    pub contact_forces: Vec<Vec3>,
     /// Where the script wants each prescribed vertex, m (`#V`); equals `x` where nothing is
     /// prescribed. Prescribed vertices end a step within 0.1 % of the way to it.
     pub scripted: Vec<Vec3>,
@@ -29,6 +32,11 @@ pub struct State {
 }
 
 impl State {
+    /// Time at the end of the step that starts here, s.
+    pub fn next_time(&self, h: f64) -> f64 {
+        (self.step + 1) as f64 * h
+    }
+
     /// The state before the first step.
     pub fn start(x: Vec<Vec3>, v: Vec<Vec3>, scripts: usize) -> Self {
         Self {
@@ -37,11 +45,50 @@ impl State {
             a: vec![Vec3::zeros(); x.len()],
             x_previous: x.clone(),
             v_previous: v.clone(),
+            contact_forces: vec![Vec3::zeros(); x.len()],
             scripted: x.clone(),
             held: vec![false; x.len()],
             ended: vec![false; scripts],
             x,
             v,
         }
+    }
+
+    /// Whether it can be a later state of the simulation that starts in `start` with the time step
+    /// `h`, s: every list has its length, every number is finite, the time is that of the step.
+    ///
+    /// # Errors
+    /// A sentence that says what does not fit.
+    pub fn check(&self, start: &State, h: f64) -> Result<(), String> {
+        for ((name, list), (_, expected)) in self.vectors().iter().zip(start.vectors()) {
+            let (found, expected) = (list.len(), expected.len());
+            if found != expected {
+                return Err(format!("{name} of {found} vertices instead of {expected}"));
+            }
+            if let Some(v) = list.iter().position(|p| !p.iter().all(|c| c.is_finite())) {
+                return Err(format!("{name} of vertex {v} are not finite"));
+            }
+        }
+        if self.held.len() != start.held.len() || self.ended.len() != start.ended.len() {
+            return Err("another number of vertices or of prescribed motions".into());
+        }
+        let time = self.step as f64 * h;
+        if self.time.to_bits() != time.to_bits() {
+            return Err(format!("time {} s after {} steps of {h} s", self.time, self.step));
+        }
+        Ok(())
+    }
+
+    /// Every quantity of the vertices, with its name in the plural.
+    pub fn vectors(&self) -> [(&'static str, &Vec<Vec3>); 7] {
+        [
+            ("positions", &self.x),
+            ("velocities", &self.v),
+            ("accelerations", &self.a),
+            ("earlier positions", &self.x_previous),
+            ("earlier velocities", &self.v_previous),
+            ("contact forces", &self.contact_forces),
+            ("scripted positions", &self.scripted),
+        ]
     }
 }

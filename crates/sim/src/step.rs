@@ -1,6 +1,7 @@
 //! The time step.
 
 use crate::boundary::Targets;
+use crate::diagnosis::Diagnosis;
 use crate::error::StepError;
 use crate::line_search::KEEP_PLANE_GAP;
 use crate::model::Model;
@@ -17,16 +18,41 @@ use std::time::Instant;
 /// Part of a gap that the direct motion of prescribed vertices keeps at least.
 const KEEP_GAP_BOUNDARY: f64 = 0.5;
 
-/// One time step: the new state with its report and the contact forces (N, `#V`), or an error and
-/// nothing changed.
+/// Why a step failed, with what there is to look at.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Failure {
+    /// The reason.
+    pub error: StepError,
+    /// The culprits at the last iterate.
+    pub diagnosis: Diagnosis,
+}
+
+/// A failure before there was an iterate.
+impl From<StepError> for Box<Failure> {
+    fn from(error: StepError) -> Self {
+        Box::new(Failure { error, diagnosis: Diagnosis::default() })
+    }
+}
+
+/// One time step: the new state with its report, or a failure and nothing changed.
 pub fn step(
     model: &Model,
     state: &State,
     work: &mut Minimiser,
-) -> Result<(State, StepReport, Vec<Vec3>), StepError> {
+) -> Result<(State, StepReport), Box<Failure>> {
     let clock = Instant::now();
     let h = model.resolved.h;
     let mut report = StepReport { step: state.step as u64 + 1, ..StepReport::default() };
+
+    if let Some(name) = undefined(model, state) {
+        let error = StepError::NotFinite {
+            step: report.step as usize,
+            what: "an expression of t",
+            place: Some(format!("the end of the step, {} s, in '{name}'", state.next_time(h))),
+        };
+        let diagnosis = Diagnosis { x: state.x.clone(), culprits: Vec::new() };
+        return Err(Box::new(Failure { error, diagnosis }));
+    }
 
     // where prescribed vertices have to go, and how far they get at once
     let targets = Targets::new(model, state);
@@ -34,31 +60,10 @@ pub fn step(
     let mut it = move_prescribed(&mut potential, &targets, state, work, &mut report);
     work.system.forget_contacts();
 
-    // minimise, with friction forces from the last minimiser
-    potential.init_stiffness(&it, &mut report.seconds);
-    potential.lag_friction(&it);
-    let outcome = loop {
-        let outcome = projected_newton::minimise(&mut potential, &mut it, work, &mut report)?;
-        report.lagging_iterations += 1;
-        let last = model.resolved.lagging == Some(report.lagging_iterations as u32);
-        let frictional = model.has_friction && !it.active.is_empty();
-        if outcome != StepOutcome::Converged || last || !frictional {
-            break outcome;
-        }
-        potential.lag_friction(&it);
-        let g = potential.gradient(&it, &mut report.seconds);
-        let p = projected_newton::direction(&potential, &it, &g, work, &mut report)?;
-        if largest(&p) / h < model.resolved.velocity_tolerance {
-            break StepOutcome::Converged;
-        }
-        if report.lagging_iterations >= u64::from(model.resolved.settings.friction.max_lagging) {
-            break StepOutcome::LaggingLimit;
-        }
-    };
-    if outcome.is_stall() {
-        return Err(stalled(&potential, &it, outcome, &report));
-    }
-    audit::check_step(model, &it.x, &mut report)?;
+    let outcome = solve(&mut potential, &mut it, work, &mut report).map_err(|error| {
+        let diagnosis = Diagnosis::new(&potential, &it, &error);
+        Box::new(Failure { error, diagnosis })
+    })?;
 
     // the new state
     let integrator = model.resolved.settings.time.integrator.at(state);
@@ -67,16 +72,16 @@ pub fn step(
     for i in (0..scripted.len()).filter(|&i| targets.prescribed[i]) {
         scripted[i] = targets.x[i];
     }
-    let forces = potential.contact_gradient(&it).iter().map(|g| -g).collect();
     let count = state.step + 1;
     let new = State {
         step: count,
-        time: count as f64 * h,
+        time: state.next_time(h),
         x: it.x.clone(),
         v,
         a,
         x_previous: state.x.clone(),
         v_previous: state.v.clone(),
+        contact_forces: potential.contact_gradient(&it).iter().map(|g| -g).collect(),
         scripted,
         held: targets.prescribed,
         ended: targets.ended,
@@ -85,7 +90,50 @@ pub fn step(
     potential.record(&it, &mut report);
     energetics::record(model, &new, &mut report);
     report.seconds.total = clock.elapsed().as_secs_f64();
-    Ok((new, report, forces))
+    Ok((new, report))
+}
+
+/// Minimises the potential, with friction forces from the last minimiser, again and again as the
+/// settings ask for it, and audits the result.
+fn solve(
+    potential: &mut IncrementalPotential<'_>,
+    it: &mut Iterate,
+    work: &mut Minimiser,
+    report: &mut StepReport,
+) -> Result<StepOutcome, StepError> {
+    let (model, h) = (potential.model, potential.model.resolved.h);
+    potential.init_stiffness(it, &mut report.seconds);
+    potential.lag_friction(it);
+    let outcome = loop {
+        let outcome = projected_newton::minimise(potential, it, work, report)?;
+        report.lagging_iterations += 1;
+        let last = model.resolved.lagging == Some(report.lagging_iterations as u32);
+        let frictional = model.has_friction && !it.active.is_empty();
+        if outcome != StepOutcome::Converged || last || !frictional {
+            break outcome;
+        }
+        potential.lag_friction(it);
+        let g = potential.gradient(it, &mut report.seconds);
+        let p = projected_newton::direction(potential, it, &g, work, report)?;
+        if largest(&p) / h < model.resolved.velocity_tolerance {
+            break StepOutcome::Converged;
+        }
+        if report.lagging_iterations >= u64::from(model.resolved.settings.friction.max_lagging) {
+            break StepOutcome::LaggingLimit;
+        }
+    };
+    if outcome.is_stall() {
+        return Err(stalled(potential, it, outcome, report));
+    }
+    audit::check_step(model, &it.x, report)?;
+    Ok(outcome)
+}
+
+/// Name of a load or motion whose expression has no finite value in the step.
+fn undefined<'a>(model: &'a Model, state: &State) -> Option<&'a str> {
+    let (t, end) = (state.time, state.next_time(model.resolved.h));
+    let motion = model.scripts.iter().find(|s| s.undefined(t, end)).map(|s| s.name.as_str());
+    motion.or_else(|| model.loads.undefined(t, end))
 }
 
 /// Moves the prescribed vertices towards their targets as far as that is safe while all others

@@ -3,6 +3,7 @@
 
 use crate::contact::pairs::UNUSED;
 use crate::contact::{Contact, FrictionContact, HalfSpaceContact};
+use crate::energy::spring;
 use crate::model::Model;
 use crate::potential::IncrementalPotential;
 use crate::report::PhaseSeconds;
@@ -31,15 +32,18 @@ pub struct System {
 }
 
 impl System {
-    /// Prepares the scatter maps of the elastic part for the given free vertices.
+    /// Prepares the scatter maps of the elastic part (elements and attachments) for the given free vertices.
     pub fn new(model: &Model, free: &[bool]) -> Result<Self, MatrixError> {
         let mut row = vec![BlockPattern::ELIMINATED; free.len()];
         let vertex: Vec<u32> = (0..free.len() as u32).filter(|&v| free[v as usize]).collect();
         for (r, &v) in vertex.iter().enumerate() {
             row[v as usize] = r as u32;
         }
+        // elements, then attachments, whose unused vertices have no row
+        let row_of = |v: u32| *row.get(v as usize).unwrap_or(&BlockPattern::ELIMINATED);
+        let springs = model.loads.springs.iter().map(|s| &s.vertices);
         let stencils: Vec<[u32; 4]> =
-            model.elastic.vertices().iter().map(|t| t.map(|v| row[v as usize])).collect();
+            model.elastic.vertices().iter().chain(springs).map(|t| t.map(row_of)).collect();
         let pattern =
             Arc::new(BlockPattern::from_stencils(vertex.len(), stencils.iter().map(|s| &s[..]))?);
         let tets = StencilAssembly::new(pattern.clone(), &stencils)?;
@@ -80,6 +84,8 @@ impl System {
         timed(&mut seconds.elasticity, || {
             let elastic = &potential.model.elastic;
             elastic.hessians(0..elastic.len(), &it.x, &mut self.element_hessians);
+            let springs = &potential.model.loads.springs;
+            spring::append_hessians(springs, potential.time, &it.x, &mut self.element_hessians);
             if let Some(damping) = &potential.damping {
                 for (h, d) in self.element_hessians.iter_mut().zip(&damping.hessians) {
                     for (row, damped) in h.iter_mut().zip(d) {
@@ -102,6 +108,11 @@ impl System {
             }
             self.matrix.add_diagonal(&self.diagonal(potential))
         })
+    }
+
+    /// Scene-wide vertex of a block row.
+    pub fn vertex(&self, row: usize) -> Option<u32> {
+        self.vertex.get(row).copied()
     }
 
     /// The assembled matrix.

@@ -84,6 +84,7 @@ fn derivatives_match_differences() {
                 smoothing,
                 half_space_smoothing: smoothing,
                 eps: 1.0,
+                secant: false,
             };
             let reference: Vec<Vec3> = (0..4).map(|_| r.vec()).collect();
             // keep ‖u‖ well on one side of ε
@@ -108,6 +109,17 @@ fn derivatives_match_differences() {
             // the C¹ force has a kink in its slope at rest, which limits the difference there
             let tol = if scale < 1e-2 { 1e-3 } else { 1e-6 };
             assert!(relative_error(&h, &numeric, 1e-3) < tol, "{smoothing:?} {scale}");
+            // the quadratic model with the secant lies above the energy everywhere
+            let secant = FrictionSet { secant: true, ..set.clone() };
+            let model = dense(&secant.contact_hessian(&c, &x, &reference));
+            for _ in 0..20 {
+                let step: Vec<f64> = (0..12).map(|_| r.vec().x * 2.0).collect();
+                let to: Vec<f64> = x0.iter().zip(&step).map(|(a, b)| a + b).collect();
+                let slope: f64 = grad(&x0).iter().zip(&step).map(|(g, d)| g * d).sum();
+                let bend: f64 = (0..144).map(|k| model[k] * step[k / 12] * step[k % 12]).sum();
+                let above = set.value(&points(&x0), &reference) + slope + 0.5 * bend;
+                assert!(above >= set.value(&points(&to), &reference) - 1e-12, "{smoothing:?}");
+            }
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Values that may be written in several ways: a number or an array, a name or a table.
 
 use super::{
-    AxisAngle, MaterialChoice, MaterialSection, PivotCentre, PivotChoice, RegionSection, Rotation,
-    Scale, Selection,
+    AxisAngle, Formula, MaterialChoice, MaterialSection, PivotCentre, PivotChoice, RegionSection,
+    Rotation, Scale, Selection,
 };
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -69,7 +69,7 @@ macro_rules! deserialize_either {
     )*};
 }
 
-deserialize_either!(MaterialChoice, Scale, Rotation, Selection, PivotChoice);
+deserialize_either!(MaterialChoice, Scale, Rotation, Selection, PivotChoice, Formula);
 
 impl Either for MaterialChoice {
     const EXPECTED: &'static str = "the name of a material or a table";
@@ -79,6 +79,17 @@ impl Either for MaterialChoice {
     }
     fn from_table<'de, A: MapAccess<'de>>(a: A) -> Option<Result<Self, A::Error>> {
         Some(MaterialSection::deserialize(MapAccessDeserializer::new(a)).map(Self::Inline))
+    }
+}
+
+impl Either for Formula {
+    const EXPECTED: &'static str = "a number or an expression of t in quotes";
+
+    fn from_number<E: de::Error>(x: f64) -> Option<Result<Self, E>> {
+        Some(Ok(Self::Number(x)))
+    }
+    fn from_name<E: de::Error>(text: &str) -> Option<Result<Self, E>> {
+        Some(Ok(Self::Expression(text.to_owned())))
     }
 }
 

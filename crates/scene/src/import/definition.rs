@@ -83,7 +83,7 @@ fn add_action(index: usize, body: &Body, action: &Action, definition: &mut Defin
     let (vertices, t0, t1) = (action.vertices.clone(), action.t0, action.t1);
     let motion = match &action.effect {
         Effect::Accelerate(a) => {
-            let load = Load::Acceleration(*a);
+            let load = Load::Acceleration((*a).into());
             definition.forces.push(ForceDef { name, body: index, vertices, load, t0, t1 });
             return;
         }

@@ -5,6 +5,16 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+const SUFFIX: &str = ".standoff-tmp";
+
+/// Whether it is a file that was never finished.
+pub(super) fn is_temporary(path: &Path) -> bool {
+    path.file_name().is_some_and(|n| {
+        let name = n.to_string_lossy();
+        name.starts_with('.') && name.ends_with(SUFFIX)
+    })
+}
+
 /// Writes a file beside its place and moves it there when it is complete. On an error the old file,
 /// if there was one, is untouched and nothing is left behind.
 pub fn write_atomically(
@@ -12,7 +22,7 @@ pub fn write_atomically(
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), OutputError> {
     let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    let temporary = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
+    let temporary = path.with_file_name(format!(".{name}.{}{SUFFIX}", std::process::id()));
     let result = File::create(&temporary).and_then(|file| {
         let mut writer = BufWriter::with_capacity(1 << 20, file);
         write(&mut writer)?;

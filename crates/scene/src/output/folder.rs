@@ -1,16 +1,23 @@
 //! The folder of a run, while it is written and afterwards.
 
+use super::atomic::is_temporary;
+use super::checkpoint::{fingerprint, write_checkpoint};
+use super::failure::write_failure;
 use super::obj::write_surface;
 use super::{
-    BodyInfo, FrameData, HalfSpaceInfo, OutputError, Topology, write_atomically, write_vtu,
+    BodyInfo, FailureData, FrameData, HalfSpaceInfo, OutputError, ResumePoint, Topology,
+    write_atomically, write_vtu,
 };
 use crate::Scene;
 use crate::file::OutputSection;
+use crate::resolve::Source;
 use serde::{Deserialize, Serialize};
+use standoff_sim::State;
 use standoff_sim::report::StepReport;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// What `run.json` holds: everything that the frames leave open.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,6 +34,10 @@ pub struct RunInfo {
     pub self_contact: bool,
     /// Time step, s.
     pub time_step: f64,
+    /// The scene of the IPC 2020 reference that the run simulates. Only that has its exact numbers;
+    /// `scene.resolved.toml` agrees with it but for round-off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<Source>,
 }
 
 impl RunInfo {
@@ -84,8 +95,15 @@ pub struct RunFolder {
     folder: PathBuf,
     topology: Topology,
     output: OutputSection,
+    /// Frames on disk.
     frames: Vec<(u64, f64)>,
+    /// Time of the last frame that was asked for, s.
+    latest: Option<f64>,
     stats: File,
+    /// Length of `stats.jsonl`, bytes: whole lines only.
+    stats_length: u64,
+    fingerprint: u64,
+    checkpoints: Generations,
 }
 
 impl RunFolder {
@@ -99,6 +117,9 @@ impl RunFolder {
             if !force {
                 return Err(OutputError::Occupied { path: folder.to_owned(), found });
             }
+            if let Ok(stats) = File::open(folder.join(STATS)) {
+                lock(&stats, folder)?;
+            }
             remove_run(folder)?;
         }
         let frames = folder.join("frames");
@@ -107,24 +128,73 @@ impl RunFolder {
             let surface = folder.join("surface");
             fs::create_dir_all(&surface).map_err(OutputError::write(&surface))?;
         }
+        if scene.output.checkpoint_every > 0 {
+            let checkpoints = folder.join(CHECKPOINTS);
+            fs::create_dir_all(&checkpoints).map_err(OutputError::write(&checkpoints))?;
+        }
         let topology = Topology::new(&scene.definition);
         let info = run_info(scene, &topology);
         write_atomically(&folder.join("run.json"), |out| {
             serde_json::to_writer_pretty(&mut *out, &info)?;
             writeln!(out)
         })?;
-        write_atomically(&folder.join("scene.resolved.toml"), |out| {
-            out.write_all(scene.resolved_toml().map_err(io::Error::other)?.as_bytes())
-        })?;
-        let path = folder.join("stats.jsonl");
+        write_resolved(folder, scene)?;
+        let path = folder.join(STATS);
         let stats = OpenOptions::new().create(true).append(true).open(&path);
+        let stats = stats.map_err(OutputError::write(path))?;
+        lock(&stats, folder)?;
         Ok(Self {
-            stats: stats.map_err(OutputError::write(path))?,
+            stats,
+            stats_length: 0,
             folder: folder.to_owned(),
             topology,
             output: scene.output.clone(),
             frames: Vec::new(),
+            latest: None,
+            fingerprint: fingerprint(&scene.definition),
+            checkpoints: Generations::default(),
         })
+    }
+
+    /// Takes up the run of `scene` in a folder where a checkpoint left it: whatever was written
+    /// after it is removed, as are the leavings of a process that was killed. Also returns the
+    /// numbers of frames before the checkpoint that are missing or cut off.
+    pub fn reopen(
+        folder: &Path,
+        scene: &Scene,
+        from: &ResumePoint,
+    ) -> Result<(Self, Vec<u64>), OutputError> {
+        let path = folder.join(STATS);
+        let stats = OpenOptions::new().append(true).open(&path);
+        let stats = stats.map_err(OutputError::write(&path))?;
+        lock(&stats, folder)?;
+        stats.set_len(from.stats_length).map_err(OutputError::write(&path))?;
+        write_resolved(folder, scene)?;
+        let kept = from.checkpoint.frames.clone();
+        remove_after(folder, &kept, &from.generations)?;
+        let h = scene.definition.settings.time.step;
+        let (whole, missing) = kept.into_iter().partition::<Vec<u64>, _>(|step| {
+            is_whole(&folder.join("frames").join(format!("{step:06}.vtu")))
+        });
+        let time = |step: u64| step as f64 * h;
+        let this = Self {
+            stats,
+            stats_length: from.stats_length,
+            folder: folder.to_owned(),
+            topology: Topology::new(&scene.definition),
+            output: scene.output.clone(),
+            frames: whole.into_iter().map(|step| (step, time(step))).collect(),
+            latest: from.checkpoint.frames.last().map(|step| time(*step)),
+            fingerprint: fingerprint(&scene.definition),
+            checkpoints: Generations::of(&from.generations),
+        };
+        this.write_list()?;
+        Ok((this, missing))
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.folder
     }
 
     /// Elements of the run.
@@ -139,7 +209,7 @@ impl RunFolder {
             // the slack keeps rounding of accumulated times from shifting a frame by a step
             Some(interval) => {
                 let passed = |t: f64| (t / interval + 1e-6).floor();
-                let before = self.frames.last().map_or(-1.0, |(_, t)| passed(*t));
+                let before = self.latest.map_or(-1.0, passed);
                 passed(time) > before
             }
             None => step.is_multiple_of(u64::from(self.output.every)),
@@ -161,17 +231,68 @@ impl RunFolder {
             write_surface(&path, &self.topology, data.positions)?;
         }
         self.frames.push((data.step, data.time));
-        let frames = &self.frames;
-        write_atomically(&self.folder.join("run.pvd"), |out| write_pvd(out, frames))
+        self.latest = Some(data.time);
+        self.write_list()
+    }
+
+    fn write_list(&self) -> Result<(), OutputError> {
+        write_atomically(&self.folder.join("run.pvd"), |out| write_pvd(out, &self.frames))
+    }
+
+    /// Whether the output settings ask for a checkpoint after this step. The caller adds the first
+    /// and the last state, unless checkpoints are off.
+    pub fn wants_checkpoint(&self, step: u64) -> bool {
+        let every = u64::from(self.output.checkpoint_every);
+        every > 0 && step.is_multiple_of(every)
+    }
+
+    /// Whether the last state still lacks its checkpoint.
+    pub fn needs_checkpoint(&self, step: u64) -> bool {
+        self.output.checkpoint_every > 0 && self.checkpoints.newest() != Some(step)
+    }
+
+    /// Writes a checkpoint and removes those that are no longer needed. The frames written so far
+    /// are those that the output settings ask for: the last state's comes after its checkpoint.
+    pub fn write_checkpoint(&mut self, state: &State) -> Result<(), OutputError> {
+        let folder = self.folder.join(CHECKPOINTS);
+        let path = |step: u64| folder.join(format!("{step:06}.ckpt"));
+        let step = state.step as u64;
+        let frames: Vec<u64> = self.frames.iter().map(|(step, _)| *step).collect();
+        write_checkpoint(&path(step), self.fingerprint, state, &frames)?;
+        let sync = || {
+            self.stats.sync_data()?;
+            File::open(path(step))?.sync_all()?;
+            File::open(&folder)?.sync_all()
+        };
+        if self.checkpoints.due() {
+            sync().map_err(OutputError::write(path(step)))?;
+            self.checkpoints.synced(step);
+        }
+        for old in self.checkpoints.add(step) {
+            // one too many does no harm
+            let _ = fs::remove_file(path(old));
+        }
+        Ok(())
+    }
+
+    /// Writes `failure.vtu` and `failure.json`.
+    pub fn write_failure(&self, failure: &FailureData<'_>) -> Result<(), OutputError> {
+        write_failure(&self.folder, failure)
     }
 
     /// Appends a line to `stats.jsonl`.
     pub fn append_stats(&mut self, report: &StepReport) -> Result<(), OutputError> {
-        let path = || self.folder.join("stats.jsonl");
+        let path = || self.folder.join(STATS);
         let mut line = serde_json::to_string(report)
             .map_err(|e| OutputError::Write { path: path(), source: io::Error::other(e) })?;
         line.push('\n');
-        self.stats.write_all(line.as_bytes()).map_err(OutputError::write(path()))
+        if let Err(error) = self.stats.write_all(line.as_bytes()) {
+            // half a line is worse than none; the error that matters is the first one
+            let _ = self.stats.set_len(self.stats_length);
+            return Err(OutputError::write(path())(error));
+        }
+        self.stats_length += line.len() as u64;
+        Ok(())
     }
 }
 
@@ -192,6 +313,23 @@ fn run_info(scene: &Scene, topology: &Topology) -> RunInfo {
         no_contact: definition.no_contact.clone(),
         self_contact: definition.settings.contact.self_contact,
         time_step: definition.settings.time.step,
+        source: scene.source.clone(),
+    }
+}
+
+fn write_resolved(folder: &Path, scene: &Scene) -> Result<(), OutputError> {
+    write_atomically(&folder.join(RESOLVED), |out| {
+        out.write_all(scene.resolved_toml().map_err(io::Error::other)?.as_bytes())
+    })
+}
+
+/// Locks a run against other processes, until the file is closed; the system sees to that when the
+/// process ends in whatever way.
+fn lock(stats: &File, folder: &Path) -> Result<(), OutputError> {
+    match stats.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(OutputError::Busy { path: folder.to_owned() }),
+        // a file system without locks is no obstacle
+        Err(TryLockError::Error(_)) | Ok(()) => Ok(()),
     }
 }
 
@@ -206,8 +344,11 @@ fn write_pvd(out: &mut dyn Write, frames: &[(u64, f64)]) -> io::Result<()> {
 }
 
 /// Files of a run in its folder; folders hold numbered files of the extension.
-const FILES: [&str; 4] = ["run.json", "run.pvd", "stats.jsonl", "scene.resolved.toml"];
-const FOLDERS: [(&str, &str); 2] = [("frames", "vtu"), ("surface", "obj")];
+const FILES: [&str; 6] = ["run.json", "run.pvd", STATS, RESOLVED, "failure.vtu", "failure.json"];
+const FOLDERS: [(&str, &str); 3] = [("frames", "vtu"), ("surface", "obj"), (CHECKPOINTS, "ckpt")];
+pub(super) const STATS: &str = "stats.jsonl";
+pub(super) const RESOLVED: &str = "scene.resolved.toml";
+pub(super) const CHECKPOINTS: &str = "checkpoints";
 
 fn existing_run(folder: &Path) -> Option<String> {
     let file = FILES.iter().find(|f| folder.join(f).exists()).map(|f| (*f).to_owned());
@@ -229,7 +370,33 @@ fn remove_run(folder: &Path) -> Result<(), OutputError> {
         let files = entries.filter_map(|e| Some(e.ok()?.path()));
         doomed.extend(files.filter(|f| number_of(f, extension).is_some()));
     }
-    for path in doomed {
+    doomed.extend(leavings(folder));
+    remove_all(doomed)
+}
+
+/// Removes frames and surfaces but those of the steps `frames`, checkpoints but those of
+/// `generations`, the report of a failure and unfinished files.
+fn remove_after(folder: &Path, frames: &[u64], generations: &[u64]) -> Result<(), OutputError> {
+    let mut doomed = vec![folder.join("failure.vtu"), folder.join("failure.json")];
+    for (name, extension) in FOLDERS {
+        let kept = if name == CHECKPOINTS { generations } else { frames };
+        let files = numbered(&folder.join(name), extension);
+        doomed.extend(files.into_iter().filter(|(n, _)| !kept.contains(n)).map(|(_, f)| f));
+    }
+    doomed.extend(leavings(folder));
+    remove_all(doomed)
+}
+
+/// Files that a process was about to write when it was killed.
+fn leavings(folder: &Path) -> Vec<PathBuf> {
+    let inner = FOLDERS.iter().map(|(name, _)| folder.join(name));
+    let folders = std::iter::once(folder.to_owned()).chain(inner);
+    let entries = folders.flat_map(|f| fs::read_dir(f).into_iter().flatten().flatten());
+    entries.map(|e| e.path()).filter(|p| is_temporary(p)).collect()
+}
+
+fn remove_all(files: Vec<PathBuf>) -> Result<(), OutputError> {
+    for path in files {
         match fs::remove_file(&path) {
             Err(e) if e.kind() != io::ErrorKind::NotFound => {
                 return Err(OutputError::Write { path, source: e });
@@ -238,4 +405,68 @@ fn remove_run(folder: &Path) -> Result<(), OutputError> {
         }
     }
     Ok(())
+}
+
+/// Files `N.extension` of a folder, ascending; none if it cannot be read.
+pub(super) fn numbered(folder: &Path, extension: &str) -> Vec<(u64, PathBuf)> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let files = entries.map(|e| e.path());
+    let mut all: Vec<_> = files.filter_map(|f| Some((number_of(&f, extension)?, f))).collect();
+    all.sort();
+    all
+}
+
+/// Whether a frame is there and has its end.
+fn is_whole(path: &Path) -> bool {
+    const END: &[u8] = b"</VTKFile>\n";
+    let end = || -> io::Result<Vec<u8>> {
+        let mut file = File::open(path)?;
+        file.seek(SeekFrom::End(-(END.len() as i64)))?;
+        let mut end = Vec::new();
+        file.read_to_end(&mut end)?;
+        Ok(end)
+    };
+    end().is_ok_and(|end| end == END)
+}
+
+/// Checkpoints on disk: the newest two, and the last one of which the system has said that it
+/// outlives a power failure.
+#[derive(Debug, Default)]
+struct Generations {
+    steps: Vec<u64>,
+    durable: Option<(u64, Instant)>,
+}
+
+/// A disk may take longer to be sure than a small scene takes for ten steps.
+const SYNC_INTERVAL: Duration = Duration::from_secs(2);
+
+impl Generations {
+    fn of(steps: &[u64]) -> Self {
+        Self { steps: steps.to_vec(), durable: None }
+    }
+
+    fn newest(&self) -> Option<u64> {
+        self.steps.last().copied()
+    }
+
+    fn due(&self) -> bool {
+        self.durable.is_none_or(|(_, at)| at.elapsed() >= SYNC_INTERVAL)
+    }
+
+    fn synced(&mut self, step: u64) {
+        self.durable = Some((step, Instant::now()));
+    }
+
+    /// Adds the newest; returns those that have had their day.
+    fn add(&mut self, step: u64) -> Vec<u64> {
+        self.steps.retain(|s| *s != step);
+        self.steps.push(step);
+        let from = self.steps.len().saturating_sub(2);
+        let durable = self.durable.map(|(s, _)| s);
+        let (kept, old) = (0..self.steps.len())
+            .partition::<Vec<usize>, _>(|&k| k >= from || Some(self.steps[k]) == durable);
+        let old = old.into_iter().map(|k| self.steps[k]).collect();
+        self.steps = kept.into_iter().map(|k| self.steps[k]).collect();
+        old
+    }
 }

@@ -1,20 +1,26 @@
 //! Result files of a run: `frames/*.vtu`, `run.pvd`, `surface/*.obj`, `stats.jsonl`,
-//! `scene.resolved.toml` and `run.json`. Knows plain arrays; nothing of the simulator.
+//! `scene.resolved.toml`, `run.json`, checkpoints and the report of a failed step.
 //!
 //! Every file appears complete or not at all: it is written beside its place and renamed. Only
 //! `stats.jsonl` grows, by one whole line per step.
 
 mod atomic;
+mod checkpoint;
+mod failure;
 mod folder;
 mod frame;
 mod obj;
+mod resume;
 mod summary;
 mod topology;
 mod vtu;
 
 pub use atomic::write_atomically;
+pub use checkpoint::{Checkpoint, fingerprint, read_checkpoint, write_checkpoint};
+pub use failure::{FailureData, write_failure};
 pub use folder::{RunFolder, RunInfo, frame_files};
 pub use frame::{Frame, read_frame};
+pub use resume::ResumePoint;
 pub use summary::Summary;
 pub use topology::{BodyInfo, HalfSpaceInfo, Topology};
 pub use vtu::write_vtu;
@@ -86,6 +92,28 @@ pub enum OutputError {
         /// What is wrong with it.
         what: String,
     },
+    /// A checkpoint belongs to something else.
+    #[error("{}: {what}", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// To what.
+        what: String,
+    },
+    /// A run cannot go on because no checkpoint is of use.
+    #[error("{} cannot be resumed: {what}", path.display())]
+    NoCheckpoint {
+        /// The folder.
+        path: PathBuf,
+        /// Why not.
+        what: String,
+    },
+    /// Another process writes to the folder.
+    #[error("{} is being written by another process; wait for it or stop it", path.display())]
+    Busy {
+        /// The folder.
+        path: PathBuf,
+    },
     /// A list of the frame has the wrong length.
     #[error("{what} has {found} entries, expected {expected}")]
     Length {
@@ -113,7 +141,8 @@ impl OutputError {
 fn remedy(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "; free space, or write frames less often (output.every, output.interval)"
+            "; free space, then go on with `standoff resume`, or write frames less often \
+             (output.every, output.interval)"
         }
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             "; choose a folder that you may write to (-o DIR)"

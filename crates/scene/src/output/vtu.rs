@@ -12,13 +12,14 @@ pub(super) const LINE: u8 = 3;
 pub(super) const TRIANGLE: u8 = 5;
 pub(super) const TET: u8 = 10;
 
-/// An array of a frame.
-enum Array<'a> {
+/// An array of a grid.
+pub(super) enum Array<'a> {
     Vectors(&'a [Vec3]),
     Differences(&'a [Vec3], &'a [Vec3]),
     /// Numbers, followed by so many zeros.
     Scalars(&'a [f64], usize),
-    Body(&'a [u32]),
+    Indices(&'a [u32]),
+    Bytes(&'a [u8]),
     Connectivity(&'a Topology),
     Offsets(&'a Topology),
     Types(&'a Topology),
@@ -30,7 +31,8 @@ impl Array<'_> {
         match self {
             Self::Vectors(v) | Self::Differences(v, _) => ("Float64", 3, v.len() * 24),
             Self::Scalars(s, zeros) => ("Float64", 1, (s.len() + zeros) * 8),
-            Self::Body(b) => ("Int32", 1, b.len() * 4),
+            Self::Indices(b) => ("Int32", 1, b.len() * 4),
+            Self::Bytes(b) => ("UInt8", 1, b.len()),
             Self::Connectivity(t) => {
                 let n = 4 * t.tets.len() + 3 * t.triangles.len() + 2 * t.edges.len();
                 ("Int32", 1, 4 * (n + t.points.len()))
@@ -50,7 +52,8 @@ impl Array<'_> {
             Self::Scalars(s, zeros) => {
                 write_floats(out, s.iter().copied().chain(std::iter::repeat_n(0.0, *zeros)))
             }
-            Self::Body(b) => b.iter().try_for_each(|b| index(*b)),
+            Self::Indices(b) => b.iter().try_for_each(|b| index(*b)),
+            Self::Bytes(b) => out.write_all(b),
             Self::Connectivity(t) => {
                 t.tets.iter().flatten().try_for_each(|v| index(*v))?;
                 t.triangles.iter().flatten().try_for_each(|v| index(*v))?;
@@ -113,7 +116,7 @@ pub fn write_vtu(
         let others = topology.cells() - topology.tets.len();
         cell_data.push(("von_mises", Array::Scalars(data.von_mises, others)));
     }
-    cell_data.push(("body", Array::Body(&topology.cell_body)));
+    cell_data.push(("body", Array::Indices(&topology.cell_body)));
     let times = [data.time];
     let sections = [
         ("FieldData", vec![("TimeValue", Array::Scalars(&times, 0))]),
@@ -129,7 +132,7 @@ pub fn write_vtu(
             ],
         ),
     ];
-    write_atomically(path, |out| write_sections(out, &sections, vertices, topology.cells()))
+    write_atomically(path, |out| write_grid(out, &sections, vertices, topology.cells()))
 }
 
 fn check(
@@ -144,7 +147,7 @@ fn check(
     Err(OutputError::Length { what, found, expected })
 }
 
-fn write_sections(
+pub(super) fn write_grid(
     out: &mut dyn Write,
     sections: &[(&str, Vec<(&str, Array<'_>)>)],
     points: usize,

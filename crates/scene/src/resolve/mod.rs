@@ -2,6 +2,7 @@
 //! vertices, checks every value. What it cannot use it refuses with the place in the file.
 
 mod at;
+mod attach;
 mod object;
 mod placement;
 mod select;
@@ -13,13 +14,23 @@ use crate::error::{Problem, SceneError, nearest_name};
 use crate::file::{MaterialSection, OutputSection, SceneFile};
 use crate::{schema, units};
 use at::At;
+use serde::{Deserialize, Serialize};
 use standoff_linalg::Vec3;
 use standoff_sim::definition::{Definition, HalfSpaceDef};
 use standoff_sim::settings::Settings;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Friction material of what names none.
 pub const DEFAULT_FRICTION_MATERIAL: &str = "default";
+
+/// A scene of the IPC 2020 reference, taken over without a detour through a scene file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Source {
+    /// Its file.
+    pub scene: PathBuf,
+    /// Where its meshes are looked for first.
+    pub mesh_roots: Vec<PathBuf>,
+}
 
 /// A scene, ready to be simulated.
 #[derive(Debug, Clone)]
@@ -30,6 +41,8 @@ pub struct Scene {
     pub output: OutputSection,
     /// The scene file with defaults and overrides filled in and absolute mesh paths.
     pub file: SceneFile,
+    /// Where the definition comes from, if not from `file`.
+    pub source: Option<Source>,
     /// What readers of meshes changed or left out, one sentence each.
     pub notes: Vec<String>,
 }
@@ -121,7 +134,7 @@ fn resolve(mut file: SceneFile, at: &At<'_>, folder: &Path) -> Result<Scene, Sce
     half_spaces(&mut file, at, &mut definition)?;
     let notes = object::resolve_all(&mut file, at, folder, &mut definition)?;
     check_friction_names(&file, &definition, at)?;
-    Ok(Scene { definition, output: file.output.clone(), file, notes })
+    Ok(Scene { definition, output: file.output.clone(), file, source: None, notes })
 }
 
 /// Checks the ranges of a material's numbers.

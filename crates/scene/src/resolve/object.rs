@@ -2,7 +2,7 @@
 
 use super::at::At;
 use super::placement::{Placement, copies};
-use super::{DEFAULT_FRICTION_MATERIAL, check_material, select};
+use super::{DEFAULT_FRICTION_MATERIAL, attach, check_material, select};
 use crate::error::{Problem, SceneError, nearest_name};
 use crate::file::{MaterialChoice, MaterialSection, ObjectSection, Reduce, Role, SceneFile};
 use crate::format;
@@ -100,6 +100,7 @@ pub(super) fn resolve_all(
         return Err(at.key("objects").invalid(what));
     }
     no_contact(file, &at.key("objects"), &bodies, definition)?;
+    attach::resolve_all(file, &at.key("attachments"), &all, definition)?;
     Ok(notes)
 }
 

@@ -4,14 +4,15 @@ use super::at::At;
 use super::object::{Bodies, Placed};
 use crate::error::{Problem, SceneError, nearest_name};
 use crate::file::{
-    ForceSection, MotionSection, ObjectSection, PivotCentre, PivotChoice, RegionSection, Selection,
-    UntilSection,
+    ForceSection, Formula, MotionSection, ObjectSection, PivotCentre, PivotChoice, RegionSection,
+    Selection, UntilSection,
 };
 use crate::format;
 use standoff_linalg::Vec3;
 use standoff_sim::definition::{
     Condition, Definition, ForceDef, Load, Motion, Pivot, PrescribedDef,
 };
+use standoff_sim::expression::{Expression, VectorExpression};
 use std::path::Path;
 
 /// A selection counts vertices on its boundary, up to this share of the object's diagonal.
@@ -58,7 +59,7 @@ pub(super) fn conditions(
         let name = label(&section.vertices, "motion", k);
         for (copy, vertices) in occupied(sets) {
             let motion = match &frames {
-                None => rigid(section),
+                None => moved(section, &at)?,
                 Some((_, frames)) => Motion::Sequence {
                     frames: frames
                         .iter()
@@ -92,7 +93,7 @@ pub(super) fn conditions(
                 name: format!("{}.{name}", placed.copies[copy].name),
                 body: first + copy,
                 vertices,
-                load,
+                load: load.clone(),
                 t0: section.start,
                 t1: section.end,
             });
@@ -112,7 +113,7 @@ fn label(selection: &Selection, what: &str, index: usize) -> String {
     }
 }
 
-fn check_times(start: f64, end: f64, at: &At<'_>) -> Result<(), SceneError> {
+pub(super) fn check_times(start: f64, end: f64, at: &At<'_>) -> Result<(), SceneError> {
     at.key("start").require(start, |t| t >= 0.0, "a start time must be 0 or more (s)")?;
     if end > start {
         return Ok(());
@@ -144,23 +145,67 @@ fn condition(
     Ok(Some(Condition::AllBeyond { bodies, normal, offset }))
 }
 
-fn rigid(section: &MotionSection) -> Motion {
-    Motion::Rigid {
-        linear: Vec3::from(section.velocity),
-        angular: Vec3::from(section.angular_velocity.map(f64::to_radians)),
-        pivot: match section.pivot {
-            PivotChoice::Centre(PivotCentre::Centre) => Pivot::StartCentre,
-            PivotChoice::Centre(PivotCentre::CurrentCentre) => Pivot::CurrentCentre,
-            PivotChoice::Point(p) => Pivot::Point(Vec3::from(p)),
-        },
+/// The motion by velocities or by expressions.
+fn moved(section: &MotionSection, at: &At<'_>) -> Result<Motion, SceneError> {
+    let pivot = match section.pivot {
+        PivotChoice::Centre(PivotCentre::Centre) => Pivot::StartCentre,
+        PivotChoice::Centre(PivotCentre::CurrentCentre) => Pivot::CurrentCentre,
+        PivotChoice::Point(p) => Pivot::Point(Vec3::from(p)),
+    };
+    let key = match (&section.translation, &section.rotation) {
+        (None, None) => {
+            let linear = Vec3::from(section.velocity);
+            let angular = Vec3::from(section.angular_velocity.map(f64::to_radians));
+            return Ok(Motion::Rigid { linear, angular, pivot });
+        }
+        (Some(_), _) => "translation",
+        _ => "rotation",
+    };
+    if section.velocity != [0.0; 3] || section.angular_velocity != [0.0; 3] {
+        let what = format!("`{key}` excludes `velocity` and `angular_velocity`");
+        return Err(at.key(key).invalid(what));
+    }
+    let translation = match &section.translation {
+        Some(t) => vector(t, &at.key("translation"))?,
+        None => Vec3::zeros().into(),
+    };
+    let (axis, angle) = match &section.rotation {
+        None => (Vec3::z(), 0.0.into()),
+        Some(turn) => {
+            let at = at.key("rotation");
+            let axis = Vec3::from(turn.axis);
+            if axis.norm() == 0.0 {
+                return Err(at.key("axis").invalid("the axis must not be zero"));
+            }
+            let angle = expression(&turn.angle, &at.key("angle"))?;
+            (axis.normalize(), angle.times(std::f64::consts::PI / 180.0))
+        }
+    };
+    Ok(Motion::Expression { translation, axis, angle, pivot })
+}
+
+fn expression(formula: &Formula, at: &At<'_>) -> Result<Expression, SceneError> {
+    match formula {
+        Formula::Number(x) => Ok(Expression::constant(*x)),
+        Formula::Expression(text) => Expression::parse(text).map_err(|e| at.invalid(e.to_string())),
     }
 }
 
+fn vector(formulas: &[Formula; 3], at: &At<'_>) -> Result<VectorExpression, SceneError> {
+    let [x, y, z] = formulas;
+    Ok(VectorExpression([
+        expression(x, &at.index(0))?,
+        expression(y, &at.index(1))?,
+        expression(z, &at.index(2))?,
+    ]))
+}
+
 fn load(section: &ForceSection, at: &At<'_>) -> Result<Load, SceneError> {
-    match (section.acceleration, section.force) {
-        (Some(a), None) => Ok(Load::Acceleration(Vec3::from(a))),
-        (None, Some(f)) => Ok(Load::Force(Vec3::from(f))),
-        _ => Err(at.invalid("give either `acceleration` (m/s^2) or `force` (N)")),
+    match (&section.acceleration, &section.force, &section.pressure) {
+        (Some(a), None, None) => Ok(Load::Acceleration(vector(a, &at.key("acceleration"))?)),
+        (None, Some(f), None) => Ok(Load::Force(vector(f, &at.key("force"))?)),
+        (None, None, Some(p)) => Ok(Load::Pressure(expression(p, &at.key("pressure"))?)),
+        _ => Err(at.invalid("give one of `acceleration` (m/s^2), `force` (N) and `pressure` (Pa)")),
     }
 }
 
@@ -173,8 +218,11 @@ fn read_sequence(
 ) -> Result<Option<(String, Vec<Vec<Vec3>>)>, SceneError> {
     let Some(written) = &section.sequence else { return Ok(None) };
     let at = at.key("sequence");
-    if section.velocity != [0.0; 3] || section.angular_velocity != [0.0; 3] {
-        return Err(at.invalid("a sequence excludes `velocity` and `angular_velocity`"));
+    let formulas = section.translation.is_some() || section.rotation.is_some();
+    if formulas || section.velocity != [0.0; 3] || section.angular_velocity != [0.0; 3] {
+        return Err(at.invalid(
+            "a sequence excludes `velocity`, `angular_velocity`, `translation` and `rotation`",
+        ));
     }
     let path = folder.join(written);
     let entries = std::fs::read_dir(&path)
@@ -213,7 +261,7 @@ fn read_sequence(
 }
 
 /// Vertices that a selection selects, for each copy.
-fn select(
+pub(super) fn select(
     selection: &Selection,
     object: &ObjectSection,
     at: &At<'_>,

@@ -466,7 +466,7 @@ pub const ROWS: &[Row] = &[
     row!(
         "force and acceleration",
         ball!("[[objects.forces]]\nforce = [1, 0, 0]\nacceleration = [1, 0, 0]\n"),
-        ["scene.toml:4:1", "objects[0].forces[0]", "either `acceleration`", "`force`"]
+        ["scene.toml:4:1", "objects[0].forces[0]", "one of `acceleration`", "`force`"]
     ),
     row!(
         "sequence without folder",
@@ -481,6 +481,141 @@ pub const ROWS: &[Row] = &[
             "objects[0].motion[0].sequence",
             "0.obj has 3 vertices, the object has 8"
         ]
+    ),
+    row!(
+        "expression with an unknown name",
+        ball!("[[objects.motion]]\ntranslation = [0, \"0.1*sine(t)\", 0]\n"),
+        [
+            "scene.toml:5:19",
+            "objects[0].motion[0].translation[1]",
+            "unknown name 'sine'",
+            "at character 5 of the expression `0.1*sine(t)`"
+        ]
+    ),
+    row!(
+        "unfinished expression",
+        ball!("[[objects.motion]]\nrotation = { axis = [0, 1, 0], angle = \"90*(t\" }\n"),
+        [
+            "scene.toml:5:40",
+            "objects[0].motion[0].rotation.angle",
+            "expected ')', found the end at character 6"
+        ]
+    ),
+    row!(
+        "expression with a wrong unit",
+        ball!("[[objects.motion]]\ntranslation = [0, \"2 kg\", 0]\n"),
+        ["scene.toml:5:19", "is a mass; expected a length in m"]
+    ),
+    row!(
+        "expression of wrong type",
+        ball!("[[objects.motion]]\ntranslation = [0, true, 0]\n"),
+        ["scene.toml:5:19", "expected a number or an expression of t", "boolean true"]
+    ),
+    row!(
+        "translation and velocity",
+        ball!("[[objects.motion]]\nvelocity = [1, 0, 0]\ntranslation = [0, \"t\", 0]\n"),
+        ["scene.toml:6:15", "`translation` excludes `velocity` and `angular_velocity`"]
+    ),
+    row!(
+        "rotation about no axis",
+        ball!("[[objects.motion]]\nrotation = { axis = [0, 0, 0], angle = \"t\" }\n"),
+        ["scene.toml:5:21", "objects[0].motion[0].rotation.axis", "must not be zero"]
+    ),
+    row!(
+        "rotation without angle",
+        ball!("[[objects.motion]]\nrotation = { axis = [0, 0, 1] }\n"),
+        ["scene.toml:5:12", "the key 'angle' is missing in objects[0].motion[0].rotation"]
+    ),
+    row!(
+        "pressure and force",
+        ball!("[[objects.forces]]\nforce = [1, 0, 0]\npressure = \"1 kPa\"\n"),
+        ["scene.toml:4:1", "give one of `acceleration` (m/s^2), `force` (N) and `pressure` (Pa)"]
+    ),
+    row!(
+        "pressure that is a force",
+        ball!("[[objects.forces]]\npressure = \"1 kN\"\n"),
+        ["scene.toml:5:12", "is a force; expected a pressure"]
+    ),
+    row!(
+        "attachment of an unknown object",
+        concat!(ball!(), "[[attachments]]\nobject = \"bal\"\nstiffness = 1\n"),
+        [
+            "scene.toml:5:10",
+            "attachments[0].object",
+            "unknown object 'bal'",
+            "did you mean 'ball'?"
+        ]
+    ),
+    row!(
+        "attachment without stiffness",
+        concat!(ball!(), "[[attachments]]\nobject = \"ball\"\n"),
+        ["scene.toml:4:1", "give either `stiffness` (N/m) or `stiffness_per_mass` (1/s^2)"]
+    ),
+    row!(
+        "attachment of negative stiffness",
+        concat!(ball!(), "[[attachments]]\nobject = \"ball\"\nstiffness = -1\n"),
+        ["scene.toml:6:13", "-1 is out of range", "a stiffness must be positive"]
+    ),
+    row!(
+        "attachment with a wrong unit",
+        concat!(ball!(), "[[attachments]]\nobject = \"ball\"\nstiffness = \"1 N\"\n"),
+        ["scene.toml:6:13", "is a force; expected a stiffness in N/m"]
+    ),
+    row!(
+        "attachment of negative stiffness per mass",
+        concat!(ball!(), "[[attachments]]\nobject = \"ball\"\nstiffness_per_mass = 0\n"),
+        ["scene.toml:6:22", "a stiffness must be positive"]
+    ),
+    row!(
+        "attachment to object and point",
+        concat!(
+            ball!(),
+            "[[attachments]]\nobject = \"ball\"\nstiffness = 1\n",
+            "to = { object = \"ball\", point = [0, 0, 0] }\n"
+        ),
+        ["scene.toml:7:6", "attachments[0].to", "give either `object`", "or `point`"]
+    ),
+    row!(
+        "attachment to an unknown kind of end",
+        concat!(
+            ball!(),
+            "[[attachments]]\nobject = \"ball\"\nstiffness = 1\n",
+            "to = { object = \"ball\", closest = \"edge\" }\n"
+        ),
+        ["scene.toml:7:35", "attachments[0].to.closest", "unknown value 'edge'", "surface, vertex"]
+    ),
+    row!(
+        "attachment of nothing",
+        concat!(
+            ball!(),
+            "[[attachments]]\nobject = \"ball\"\nstiffness = 1\n",
+            "vertices = { sphere = { centre = [9, 9, 9], radius = 1 } }\n"
+        ),
+        ["scene.toml:7:12", "attachments[0].vertices", "selects no vertex of 'ball'"]
+    ),
+    row!(
+        "attachment at a negative distance",
+        concat!(ball!(), "[[attachments]]\nobject = \"ball\"\nstiffness = 1\ndistance = -1\n"),
+        ["scene.toml:7:12", "a distance must be 0 or more (m)"]
+    ),
+    row!(
+        "attachment of negative length",
+        concat!(ball!(), "[[attachments]]\nobject = \"ball\"\nstiffness = 1\nrest_length = -1\n"),
+        ["scene.toml:7:15", "a rest length must be 0 or more (m)"]
+    ),
+    row!(
+        "attachment that ends before it starts",
+        concat!(ball!(), "[[attachments]]\nobject = \"ball\"\nstiffness = 1\nstart = 2\nend = 1\n"),
+        ["scene.toml:8:7", "must be later than the start"]
+    ),
+    row!(
+        "attached obstacle",
+        concat!(
+            ball!(),
+            "[[objects]]\nname = \"wall\"\nshape = { kind = \"box\" }\nrole = \"obstacle\"\n",
+            "[[attachments]]\nobject = \"wall\"\nstiffness = 1\n"
+        ),
+        ["scene.toml:9:10", "attachments[0].object", "an obstacle moves as told"]
     ),
     row!(
         "no frames",

@@ -164,6 +164,10 @@ pub struct FrictionSet {
     pub eps: f64,
     /// Smoothness of the transition against half-spaces.
     pub half_space_smoothing: Smoothing,
+    /// Whether Hessians take the secant f₁/y for the slope f₂ along the sliding direction. Since f₁
+    /// is concave this is an upper bound: steps no longer overshoot the kink at rest, at the price
+    /// of linear convergence.
+    pub secant: bool,
 }
 
 impl FrictionSet {
@@ -190,7 +194,7 @@ impl FrictionSet {
             .iter()
             .map(|c| lag_half_space(c, potential, x, materials.against_half_space(c)));
         let contacts = pairs.into_iter().chain(planes).flatten().collect();
-        Self { contacts, smoothing, eps, half_space_smoothing: smoothing }
+        Self { contacts, smoothing, eps, half_space_smoothing: smoothing, secant: false }
     }
 
     #[inline]
@@ -229,7 +233,8 @@ impl FrictionSet {
         let u = c.displacement(x, reference);
         let y = u[0].hypot(u[1]);
         let across = c.force * self.smoothing_of(c).f1_over_y(y, self.eps);
-        let along = c.force * self.smoothing_of(c).f2(y, self.eps);
+        let along =
+            if self.secant { across } else { c.force * self.smoothing_of(c).f2(y, self.eps) };
         // at u = 0 both are equal and the direction does not matter
         let (cos, sin) = if y > 0.0 { (u[0] / y, u[1] / y) } else { (1.0, 0.0) };
         let t = c.basis[0] * cos + c.basis[1] * sin;

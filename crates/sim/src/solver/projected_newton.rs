@@ -5,6 +5,7 @@
 
 use super::{Iterate, Minimiser};
 use crate::boundary;
+use crate::diagnosis;
 use crate::error::StepError;
 use crate::line_search::{self, Limit, Move};
 use crate::potential::IncrementalPotential;
@@ -20,6 +21,9 @@ const TINY: f64 = 1e-8;
 /// Consecutive iterations without a decrease above round-off after which the minimum is reached to
 /// working precision.
 const ROUND_OFF_ITERATIONS: usize = 4;
+
+/// Recent halvings of the line search at which friction is linearised by secants.
+const HALVINGS: u64 = 2;
 
 /// Raised diagonals tried before a linear system is given up.
 const REGULARISATIONS: usize = 8;
@@ -41,18 +45,32 @@ pub fn minimise(
     let model = potential.model;
     let (h, tolerance) = (model.resolved.h, model.resolved.velocity_tolerance);
     let (mut stuck, mut round_off) = (0, 0);
+    let mut halvings = 0;
     for _ in 0..model.resolved.settings.solver.max_iterations {
         report.newton_iterations += 1;
         let gradient = potential.gradient(it, &mut report.seconds);
+        // many halvings in a row are the mark of steps across the kink of Coulomb friction
+        potential.friction.secant = halvings >= HALVINGS;
+        let halved = report.step_cuts.line_search;
         let p = direction(potential, it, &gradient, work, report)?;
         report.residual_speed = largest(&p) / h;
+        if !report.residual_speed.is_finite() || !p.iter().flatten().all(|c| c.is_finite()) {
+            return Err(not_finite("the Newton direction", potential, it, report));
+        }
         let close = potential.close_contacts(it);
         report.max_contacts = report.max_contacts.max(it.active.len() as u64);
-        let Move { alpha, limit, within_round_off } =
+        let Move { alpha, limit, within_round_off, finite } =
             line_search::search(potential, it, &p, &gradient, work, report);
+        if !finite {
+            return Err(not_finite("the potential", potential, it, report));
+        }
+        let cuts = report.step_cuts.line_search - halved;
+        halvings = if cuts > 0 { halvings + cuts } else { halvings / 2 };
         potential.stiffen(&close, it);
         round_off = if within_round_off { round_off + 1 } else { 0 };
-        let settled = report.residual_speed < tolerance || round_off >= ROUND_OFF_ITERATIONS;
+        let settled = report.residual_speed < tolerance
+            || round_off >= ROUND_OFF_ITERATIONS
+            || alpha == 0.0 && within_round_off;
         if potential.equality.is_some() {
             boundary::advance(potential, it, settled, report)?;
         } else if settled {
@@ -89,6 +107,7 @@ pub fn direction(
     let mut rhs = system.gather(gradient);
     rhs.iter_mut().for_each(|g| *g = -*g);
     let mut p = vec![Vec3::zeros(); rhs.len()];
+    let mut pivot = None;
     let mut raise = 1e-12 * system.largest_diagonal();
     for _ in 0..REGULARISATIONS {
         match linear.solve(system.matrix(), &rhs, &mut p) {
@@ -105,20 +124,41 @@ pub fn direction(
                 return Ok(system.spread(&p, gradient.len()));
             }
             Err(SolveError::NotFinite { what }) => {
-                return Err(StepError::NotFinite {
-                    step: report.step as usize,
-                    what: "the Newton system",
-                    place: Some(what.to_string()),
-                });
+                let what = match what {
+                    "matrix" => "the Hessian",
+                    "right-hand side" => "the gradient",
+                    _ => "the Newton direction",
+                };
+                return Err(not_finite(what, potential, it, report));
             }
-            Err(SolveError::NotPositiveDefinite { .. } | SolveError::NegativeCurvature { .. }) => {
+            Err(
+                e @ (SolveError::NotPositiveDefinite { .. } | SolveError::NegativeCurvature { .. }),
+            ) => {
+                if let SolveError::NotPositiveDefinite { block } = e {
+                    pivot = system.vertex(block);
+                }
                 system.raise_diagonal(raise);
                 raise *= 10.0;
             }
             Err(e) => return Err(fail(report, e.to_string())),
         }
     }
-    Err(fail(report, "the matrix stays indefinite although its diagonal was raised".into()))
+    let place = pivot.map(|v| format!(" at {}", potential.model.describe_vertex(v)));
+    let place = place.unwrap_or_default();
+    Err(fail(
+        report,
+        format!("the matrix stays indefinite{place} although its diagonal was raised"),
+    ))
+}
+
+fn not_finite(
+    what: &'static str,
+    potential: &IncrementalPotential<'_>,
+    it: &Iterate,
+    report: &StepReport,
+) -> StepError {
+    let place = diagnosis::place_of_not_finite(potential, it);
+    StepError::NotFinite { step: report.step as usize, what, place }
 }
 
 fn descends(p: &[Vec3], minus_gradient: &[Vec3]) -> bool {

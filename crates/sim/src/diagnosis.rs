@@ -1,0 +1,228 @@
+//! Why a step could not go on, as data: the primitives involved and where everything was at the
+//! last iterate.
+
+use crate::audit::{Violation, violations};
+use crate::error::StepError;
+use crate::model::Model;
+use crate::potential::IncrementalPotential;
+use crate::report::PhaseSeconds;
+use crate::solver::Iterate;
+use standoff_linalg::Vec3;
+
+/// Culprits of one kind that a diagnosis names at most.
+const LISTED: usize = 32;
+/// Pairs up to this multiple of the smallest gap are named with it.
+const NEARLY_AS_CLOSE: f64 = 10.0;
+/// Elements below this part of their rest volume count as crushed.
+const CRUSHED: f64 = 0.1;
+
+/// A primitive, or a pair of them, that a failure involves. Vertices are scene-wide.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Culprit {
+    /// Two surface primitives (vertex, edge or triangle each).
+    Pair {
+        /// Vertices of the one.
+        a: Vec<u32>,
+        /// Vertices of the other.
+        b: Vec<u32>,
+        /// Their distance, m; 0 where they have a point in common.
+        gap: f64,
+    },
+    /// A vertex and a half-space.
+    HalfSpace {
+        /// The vertex.
+        vertex: u32,
+        /// Index of the half-space.
+        half_space: usize,
+        /// Distance to the plane, m; negative behind it.
+        gap: f64,
+    },
+    /// A crushed element.
+    Element {
+        /// Its vertices.
+        vertices: [u32; 4],
+        /// det F: its volume over that at rest.
+        volume_ratio: f64,
+    },
+    /// A vertex at which something is not finite.
+    NotFinite {
+        /// The vertex.
+        vertex: u32,
+    },
+    /// The prescribed vertex that is furthest from its target.
+    OffTarget {
+        /// The vertex.
+        vertex: u32,
+        /// Distance to the target, m.
+        distance: f64,
+    },
+}
+
+impl Culprit {
+    /// In the words of the scene.
+    pub fn describe(&self, model: &Model) -> String {
+        match self {
+            Self::Pair { a, b, gap } => format!(
+                "{} and {}, {gap:.3e} m apart",
+                model.describe_primitive(a),
+                model.describe_primitive(b)
+            ),
+            Self::HalfSpace { vertex, half_space, gap } => format!(
+                "{} and half-space '{}', {gap:.3e} m apart",
+                model.describe_vertex(*vertex),
+                model.half_space_names[*half_space]
+            ),
+            Self::Element { vertices, volume_ratio } => format!(
+                "{} at {:.3e} of its rest volume",
+                model.describe_primitive(vertices),
+                volume_ratio
+            ),
+            Self::NotFinite { vertex } => {
+                format!("{}, where a number is not finite", model.describe_vertex(*vertex))
+            }
+            Self::OffTarget { vertex, distance } => {
+                format!("{}, {distance:.3e} m from its target", model.describe_vertex(*vertex))
+            }
+        }
+    }
+
+    /// The primitives: vertices of one to four each.
+    pub fn primitives(&self) -> Vec<Vec<u32>> {
+        match self {
+            Self::Pair { a, b, .. } => vec![a.clone(), b.clone()],
+            Self::Element { vertices, .. } => vec![vertices.to_vec()],
+            Self::HalfSpace { vertex, .. }
+            | Self::NotFinite { vertex }
+            | Self::OffTarget { vertex, .. } => vec![vec![*vertex]],
+        }
+    }
+
+    /// Gap or distance, m, where the culprit has one.
+    pub fn gap(&self) -> Option<f64> {
+        match self {
+            Self::Pair { gap, .. } | Self::HalfSpace { gap, .. } => Some(*gap),
+            Self::OffTarget { distance, .. } => Some(*distance),
+            Self::Element { .. } | Self::NotFinite { .. } => None,
+        }
+    }
+
+    /// det F, for an element.
+    pub fn volume_ratio(&self) -> Option<f64> {
+        match self {
+            Self::Element { volume_ratio, .. } => Some(*volume_ratio),
+            _ => None,
+        }
+    }
+}
+
+/// What a failed step leaves to look at; empty if it failed before it began.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Diagnosis {
+    /// Positions of the last iterate, m (`#V`).
+    pub x: Vec<Vec3>,
+    /// The culprits, the worst first.
+    pub culprits: Vec<Culprit>,
+}
+
+impl Diagnosis {
+    /// Collects the culprits of an error at the last iterate.
+    pub(crate) fn new(
+        potential: &IncrementalPotential<'_>,
+        it: &Iterate,
+        error: &StepError,
+    ) -> Self {
+        let model = potential.model;
+        let culprits = match error {
+            StepError::Audit { .. } => found(model, &it.x),
+            StepError::NotFinite { .. } => not_finite(potential, it),
+            StepError::BlockedMotion { .. } => {
+                let mut all: Vec<_> = potential.off_target(it).into_iter().collect();
+                all.extend(closest(it));
+                all.extend(crushed(model, &it.x));
+                all
+            }
+            StepError::Stalled { .. } | StepError::LinearSolve { .. } => {
+                let mut all = closest(it);
+                all.extend(crushed(model, &it.x));
+                all
+            }
+        };
+        Self { x: it.x.clone(), culprits }
+    }
+}
+
+/// The closest contacts of an iterate, half-spaces among them, ascending by gap.
+pub(crate) fn closest(it: &Iterate) -> Vec<Culprit> {
+    let pairs = it.active.contacts.iter().map(|c| {
+        let (a, b) = c.stencil().split_at(c.second());
+        let gap = c.d2(&c.gather(&it.x)).sqrt() - c.thickness;
+        (gap, Culprit::Pair { a: a.to_vec(), b: b.to_vec(), gap })
+    });
+    let planes = it.active.half_space.iter().map(|c| {
+        let gap = c.plane.signed_distance(&it.x[c.vertex as usize]) - c.thickness;
+        let half_space = c.half_space as usize;
+        (gap, Culprit::HalfSpace { vertex: c.vertex, half_space, gap })
+    });
+    let mut all: Vec<(f64, Culprit)> = pairs.chain(planes).collect();
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let limit = all.first().map_or(0.0, |(gap, _)| NEARLY_AS_CLOSE * gap.max(0.0));
+    let near = all.into_iter().take_while(|(gap, _)| *gap <= limit).take(LISTED);
+    near.map(|(_, culprit)| culprit).collect()
+}
+
+/// Elements below a tenth of their rest volume, ascending by it.
+fn crushed(model: &Model, x: &[Vec3]) -> Vec<Culprit> {
+    let elastic = &model.elastic;
+    let mut all: Vec<(f64, usize)> = elastic
+        .elements()
+        .iter()
+        .enumerate()
+        .map(|(e, tet)| (tet.deformation_gradient(&elastic.gather(e, x)).determinant(), e))
+        .filter(|(ratio, _)| *ratio < CRUSHED)
+        .collect();
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    all.truncate(LISTED);
+    all.into_iter()
+        .map(|(volume_ratio, e)| Culprit::Element { vertices: elastic.vertices()[e], volume_ratio })
+        .collect()
+}
+
+/// What the audit finds.
+fn found(model: &Model, x: &[Vec3]) -> Vec<Culprit> {
+    let culprit = |violation| match violation {
+        Violation::Intersection { a, b } => Culprit::Pair { a, b, gap: 0.0 },
+        Violation::NotFinite { vertex } => Culprit::NotFinite { vertex },
+        Violation::HalfSpace { vertex, half_space, depth } => {
+            Culprit::HalfSpace { vertex, half_space, gap: -depth }
+        }
+        Violation::Inversion { element, vertices } => {
+            let e = element as usize;
+            let f = model.elastic.elements()[e].deformation_gradient(&model.elastic.gather(e, x));
+            Culprit::Element { vertices, volume_ratio: f.determinant() }
+        }
+    };
+    violations(model, x).into_iter().take(LISTED).map(culprit).collect()
+}
+
+/// Vertices whose position or force is not finite; where all are, the one with the largest force.
+fn not_finite(potential: &IncrementalPotential<'_>, it: &Iterate) -> Vec<Culprit> {
+    let g = potential.gradient(it, &mut PhaseSeconds::default());
+    let finite = |p: &Vec3| p.iter().all(|c| c.is_finite());
+    let bad = (0..g.len()).filter(|&v| !finite(&it.x[v]) || !finite(&g[v])).take(LISTED);
+    let mut vertices: Vec<usize> = bad.collect();
+    if vertices.is_empty() {
+        let size = |v: usize| g[v].amax();
+        vertices.extend((0..g.len()).max_by(|&a, &b| size(a).total_cmp(&size(b))));
+    }
+    vertices.into_iter().map(|v| Culprit::NotFinite { vertex: v as u32 }).collect()
+}
+
+/// The first culprit of a number that is not finite, for messages.
+pub(crate) fn place_of_not_finite(
+    potential: &IncrementalPotential<'_>,
+    it: &Iterate,
+) -> Option<String> {
+    let culprit = not_finite(potential, it).into_iter().next()?;
+    let vertex = *culprit.primitives().first()?.first()?;
+    Some(potential.model.describe_vertex(vertex))
+}

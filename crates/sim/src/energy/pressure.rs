@@ -1,0 +1,121 @@
+//! Pressure on surfaces: a load that follows the surface. A positive pressure p pushes onto the
+//! surface, against its outward normal.
+//!
+//! A closed surface has the potential
+//!
+//! Ψ = p V(x),   V = Σ (x₀ − o)·((x₁ − o) × (x₂ − o)) / 6
+//!
+//! over its triangles, the enclosed volume times the pressure (minus that of a cavity, whose outward
+//! normals point inwards), whatever the reference point o. An open surface has none: there the forces
+//! −p A n / 3 on the corners, with the area normals A n at the start of the step, are a dead load.
+//!
+//! The second derivative of V is indefinite and is left out of the Newton matrix: value and gradient
+//! match, so that the line search holds, at the price of linear convergence where the pressure is
+//! large against the stiffness.
+
+use standoff_linalg::Vec3;
+
+/// A patch of surface under pressure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Patch {
+    /// Triangles, scene-wide vertices, oriented outwards.
+    pub triangles: Vec<[u32; 3]>,
+    /// Whether every edge joins two triangles.
+    pub closed: bool,
+}
+
+impl Patch {
+    /// A patch of consistently oriented triangles.
+    pub fn new(triangles: Vec<[u32; 3]>) -> Self {
+        let mut edges: Vec<[u32; 2]> =
+            triangles.iter().flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]).collect();
+        let mut reversed: Vec<[u32; 2]> = edges.iter().map(|&[a, b]| [b, a]).collect();
+        edges.sort_unstable();
+        reversed.sort_unstable();
+        Self { closed: edges == reversed, triangles }
+    }
+
+    /// The signed volume V between the patch and the point `o`, m³.
+    pub fn volume(&self, x: &[Vec3], o: &Vec3) -> f64 {
+        let triple = |t: &[u32; 3]| {
+            let [a, b, c] = t.map(|v| x[v as usize] - o);
+            a.dot(&b.cross(&c)) / 6.0
+        };
+        self.triangles.iter().map(triple).sum()
+    }
+
+    /// Adds `factor` ∂V/∂x (m² times the factor) to `gradient` (`#V`).
+    pub fn add_volume_gradient(&self, factor: f64, x: &[Vec3], o: &Vec3, gradient: &mut [Vec3]) {
+        for t in &self.triangles {
+            let [a, b, c] = t.map(|v| x[v as usize] - o);
+            for (v, g) in t.iter().zip([b.cross(&c), c.cross(&a), a.cross(&b)]) {
+                gradient[*v as usize] += factor / 6.0 * g;
+            }
+        }
+    }
+
+    /// Adds `factor` times a third of each triangle's area normal (m²) to its corners (`#V`).
+    pub fn add_area_normals(&self, factor: f64, x: &[Vec3], out: &mut [Vec3]) {
+        for t in &self.triangles {
+            let [a, b, c] = t.map(|v| x[v as usize]);
+            let third = factor / 6.0 * (b - a).cross(&(c - a));
+            for &v in t {
+                out[v as usize] += third;
+            }
+        }
+    }
+}
+
+/// The loads by pressure in one step.
+#[derive(Debug, Clone, Default)]
+pub struct Pressures<'a> {
+    /// Closed patches with pressure (Pa) and reference point (m).
+    closed: Vec<(&'a Patch, f64, Vec3)>,
+    /// Derivative of the dead loads' potential, N (`#V`); empty without one.
+    dead: Vec<Vec3>,
+    /// Positions that the dead loads' potential is measured from, m.
+    start: Vec<Vec3>,
+}
+
+impl<'a> Pressures<'a> {
+    /// The `loads` (patch and pressure, Pa) of a step that starts at positions `x`.
+    pub fn new(loads: impl Iterator<Item = (&'a Patch, f64)>, x: &[Vec3]) -> Self {
+        let mut out = Self::default();
+        for (patch, p) in loads {
+            if patch.closed {
+                // a point of the patch keeps rounding small
+                let o = patch.triangles.first().map_or(Vec3::zeros(), |t| x[t[0] as usize]);
+                out.closed.push((patch, p, o));
+                continue;
+            }
+            if out.dead.is_empty() {
+                out.dead = vec![Vec3::zeros(); x.len()];
+                out.start = x.to_vec();
+            }
+            patch.add_area_normals(p, x, &mut out.dead);
+        }
+        out
+    }
+
+    /// Whether nothing presses.
+    pub fn is_empty(&self) -> bool {
+        self.closed.is_empty() && self.dead.is_empty()
+    }
+
+    /// Potential energy, J.
+    pub fn value(&self, x: &[Vec3]) -> f64 {
+        let closed: f64 = self.closed.iter().map(|(patch, p, o)| p * patch.volume(x, o)).sum();
+        let work = |v: usize| self.dead[v].dot(&(x[v] - self.start[v]));
+        closed + (0..self.dead.len()).map(work).sum::<f64>()
+    }
+
+    /// Adds the gradient (minus the forces), N (`#V`).
+    pub fn add_gradient(&self, x: &[Vec3], gradient: &mut [Vec3]) {
+        for (patch, p, o) in &self.closed {
+            patch.add_volume_gradient(*p, x, o, gradient);
+        }
+        for (g, f) in gradient.iter_mut().zip(&self.dead) {
+            *g += f;
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Attachments: springs from a vertex to a point of a surface, to another vertex or to a target
+//! fixed in space,
+//!
+//! Ψ = k/2 (r − L)²,   r = ‖y‖,   y = Σ wᵢ xᵢ − a
+//!
+//! with weights w = (1, −w₀, −w₁, −w₂) of the vertex and of the point's barycentric coordinates and a
+//! target a (zero between bodies).
+
+use crate::energy::tet::TetHessian;
+use standoff_linalg::{Mat3, Vec3};
+
+/// Marks vertices that a spring does not have.
+pub const UNUSED: u32 = u32::MAX;
+
+/// One spring.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spring {
+    /// Scene-wide vertices; `UNUSED` where there are fewer than four.
+    pub vertices: [u32; 4],
+    /// Their weights; 0 for unused ones.
+    pub weights: [f64; 4],
+    /// Target a, m.
+    pub target: Vec3,
+    /// Stiffness k, N/m.
+    pub stiffness: f64,
+    /// Rest length L, m.
+    pub rest_length: f64,
+    /// Acts in the steps that start at t with `t0 <= t < t1`, s.
+    pub t0: f64,
+    /// See `t0`.
+    pub t1: f64,
+}
+
+impl Spring {
+    /// Whether it acts in the step that starts at `t`.
+    pub fn acts(&self, t: f64) -> bool {
+        self.t0 <= t && t < self.t1
+    }
+
+    /// y: from the anchor to the vertex, m.
+    pub fn vector(&self, x: &[Vec3]) -> Vec3 {
+        let mut y = -self.target;
+        for (&v, w) in self.vertices.iter().zip(self.weights) {
+            if v != UNUSED {
+                y += w * x[v as usize];
+            }
+        }
+        y
+    }
+
+    /// Energy, J.
+    pub fn value(&self, x: &[Vec3]) -> f64 {
+        0.5 * self.stiffness * (self.vector(x).norm() - self.rest_length).powi(2)
+    }
+
+    /// ∂Ψ/∂y, N. Where y vanishes a spring of positive rest length has no direction; its force is
+    /// zero there.
+    fn pull(&self, y: &Vec3) -> Vec3 {
+        let r = y.norm();
+        if r == 0.0 {
+            return Vec3::zeros();
+        }
+        self.stiffness * (1.0 - self.rest_length / r) * y
+    }
+
+    /// Adds the derivative by the vertices (minus the forces), N.
+    pub fn add_gradient(&self, x: &[Vec3], gradient: &mut [Vec3]) {
+        let pull = self.pull(&self.vector(x));
+        for (&v, w) in self.vertices.iter().zip(self.weights) {
+            if v != UNUSED {
+                gradient[v as usize] += w * pull;
+            }
+        }
+    }
+
+    /// Second derivative, N/m, projected: k [n nᵀ + max(0, 1 − L/r)(I − n nᵀ)] between the vertices'
+    /// weights. A compressed spring is concave across its axis, and that part is dropped; else the
+    /// second derivative is exact.
+    pub fn hessian_psd(&self, x: &[Vec3]) -> TetHessian {
+        let y = self.vector(x);
+        let r = y.norm();
+        let block = if r == 0.0 || self.rest_length == 0.0 {
+            Mat3::from_diagonal_element(self.stiffness)
+        } else {
+            let along = y * y.transpose() / (r * r);
+            let across = (1.0 - self.rest_length / r).max(0.0);
+            self.stiffness * (along + across * (Mat3::identity() - along))
+        };
+        let w = self.weights;
+        std::array::from_fn(|a| std::array::from_fn(|b| w[a] * w[b] * block))
+    }
+}
+
+/// Energy of the springs that act in the step that starts at `t`, J.
+pub fn value(springs: &[Spring], t: f64, x: &[Vec3]) -> f64 {
+    springs.iter().filter(|s| s.acts(t)).map(|s| s.value(x)).sum()
+}
+
+/// Adds its gradient, N (`#V`).
+pub fn add_gradient(springs: &[Spring], t: f64, x: &[Vec3], gradient: &mut [Vec3]) {
+    for spring in springs.iter().filter(|s| s.acts(t)) {
+        spring.add_gradient(x, gradient);
+    }
+}
+
+/// Appends the projected Hessian of every spring, zero for those that do not act.
+pub fn append_hessians(springs: &[Spring], t: f64, x: &[Vec3], out: &mut Vec<TetHessian>) {
+    let hessian = |s: &Spring| {
+        if s.acts(t) { s.hessian_psd(x) } else { [[Mat3::zeros(); 4]; 4] }
+    };
+    out.extend(springs.iter().map(hessian));
+}

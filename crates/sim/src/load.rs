@@ -1,0 +1,258 @@
+//! Loads: forces, pressures and attachments, with scene-wide vertices.
+
+use crate::definition::{Anchor, AttachmentDef, Definition, ForceDef, Load, SpringStiffness};
+use crate::energy::pressure::{Patch, Pressures};
+use crate::energy::spring::{Spring, UNUSED};
+use crate::error::BuildError;
+use crate::expression::{Expression, VectorExpression};
+use crate::model::{Body, globalise};
+use standoff_geometry::distance::point_triangle;
+use standoff_linalg::Vec3;
+
+/// All loads of a scene.
+#[derive(Debug, Clone, Default)]
+pub struct Loads {
+    /// Forces that do not depend on positions.
+    pub forces: Vec<Force>,
+    /// Pressures on surfaces.
+    pub pressures: Vec<Pressure>,
+    /// Springs of all attachments.
+    pub springs: Vec<Spring>,
+}
+
+/// A force on vertices during a time interval.
+#[derive(Debug, Clone)]
+pub struct Force {
+    /// Name for messages.
+    pub name: String,
+    /// Scene-wide vertices.
+    pub vertices: Vec<u32>,
+    /// The load: its value divided by `mass` is the acceleration of each vertex, m/s².
+    load: VectorExpression,
+    mass: f64,
+    /// Active in the steps that start at t with `t0 <= t < t1`, s.
+    t0: f64,
+    t1: f64,
+}
+
+/// A pressure on a surface during a time interval.
+#[derive(Debug, Clone)]
+pub struct Pressure {
+    /// Name for messages.
+    pub name: String,
+    /// The surface.
+    pub patch: Patch,
+    /// The pressure, Pa.
+    pressure: Expression,
+    /// Active in the steps that start at t with `t0 <= t < t1`, s.
+    t0: f64,
+    t1: f64,
+}
+
+/// What loads are built on.
+pub(crate) struct Scene<'a> {
+    pub bodies: &'a [Body],
+    /// Positions at the start, m (`#V`).
+    pub start: &'a [Vec3],
+    /// Masses, kg (`#V`).
+    pub mass: &'a [f64],
+    /// Surface triangles of all bodies, outwards.
+    pub faces: &'a [[u32; 3]],
+}
+
+impl Loads {
+    /// Checks the loads of a definition.
+    pub(crate) fn new(definition: &Definition, scene: &Scene<'_>) -> Result<Self, BuildError> {
+        let mut loads = Self::default();
+        for f in &definition.forces {
+            let body = &scene.bodies[f.body];
+            let vertices = globalise(&f.name, body, &f.vertices)?;
+            let (load, mass) = match &f.load {
+                Load::Acceleration(a) => (a.clone(), 1.0),
+                Load::Force(total) => {
+                    (total.clone(), vertices.iter().map(|&v| scene.mass[v as usize]).sum())
+                }
+                Load::Pressure(p) => {
+                    loads.pressures.push(pressure(f, body, p, &vertices, scene)?);
+                    continue;
+                }
+            };
+            let name = f.name.clone();
+            loads.forces.push(Force { name, vertices, load, mass, t0: f.t0, t1: f.t1 });
+        }
+        for attachment in &definition.attachments {
+            attach(attachment, scene, &mut loads.springs)?;
+        }
+        Ok(loads)
+    }
+
+    /// Accelerations by gravity and by the forces of the step that starts at `t`, taken at `end`
+    /// (`#V`), m/s².
+    pub fn accelerations(&self, gravity: Vec3, n: usize, t: f64, end: f64) -> Vec<Vec3> {
+        let mut out = vec![gravity; n];
+        for force in self.forces.iter().filter(|f| f.t0 <= t && t < f.t1) {
+            let acceleration = force.load.at(end) / force.mass;
+            for &v in &force.vertices {
+                out[v as usize] += acceleration;
+            }
+        }
+        out
+    }
+
+    /// Pressures of the step that starts at `t` at positions `x`, taken at `end`.
+    pub fn pressures(&self, t: f64, end: f64, x: &[Vec3]) -> Pressures<'_> {
+        let active = self.pressures.iter().filter(|p| p.t0 <= t && t < p.t1);
+        Pressures::new(active.map(|p| (&p.patch, p.pressure.at(end))), x)
+    }
+
+    /// Name of a load of the step from `t` to `end` whose value is not finite.
+    pub fn undefined(&self, t: f64, end: f64) -> Option<&str> {
+        let due = |t0: f64, t1: f64| t0 <= t && t < t1;
+        let force = self
+            .forces
+            .iter()
+            .find(|f| due(f.t0, f.t1) && !(f.load.at(end) / f.mass).iter().all(|c| c.is_finite()));
+        let pressure =
+            self.pressures.iter().find(|p| due(p.t0, p.t1) && !p.pressure.at(end).is_finite());
+        force.map(|f| f.name.as_str()).or(pressure.map(|p| p.name.as_str()))
+    }
+}
+
+fn pressure(
+    f: &ForceDef,
+    body: &Body,
+    p: &Expression,
+    vertices: &[u32],
+    scene: &Scene<'_>,
+) -> Result<Pressure, BuildError> {
+    let fail = |problem: String| Err(BuildError::Body { body: body.name.clone(), problem });
+    if body.obstacle {
+        return fail(format!("'{}': an obstacle feels no pressure", f.name));
+    }
+    let triangles = selected_faces(vertices, scene);
+    if triangles.is_empty() {
+        return fail(format!(
+            "'{}' selects no surface triangle; a triangle counts where all its corners are selected",
+            f.name
+        ));
+    }
+    let patch = Patch::new(triangles);
+    Ok(Pressure { name: f.name.clone(), patch, pressure: p.clone(), t0: f.t0, t1: f.t1 })
+}
+
+/// Surface triangles all of whose corners are among `vertices`.
+fn selected_faces(vertices: &[u32], scene: &Scene<'_>) -> Vec<[u32; 3]> {
+    let mut selected = vec![false; scene.start.len()];
+    for &v in vertices {
+        selected[v as usize] = true;
+    }
+    let inside = |t: &&[u32; 3]| t.iter().all(|&v| selected[v as usize]);
+    scene.faces.iter().filter(inside).copied().collect()
+}
+
+/// Where a spring may end.
+enum Ends {
+    Vertices(Vec<u32>),
+    Triangles(Vec<[u32; 3]>),
+    Start,
+    Point(Vec3),
+}
+
+/// Adds a spring for every vertex of an attachment that finds an anchor near enough.
+fn attach(
+    a: &AttachmentDef,
+    scene: &Scene<'_>,
+    springs: &mut Vec<Spring>,
+) -> Result<(), BuildError> {
+    let body = &scene.bodies[a.body];
+    let fail = |problem: String| Err(BuildError::Body { body: body.name.clone(), problem });
+    if body.obstacle {
+        return fail(format!(
+            "'{}' attaches an obstacle, which moves as told; attach the volume to it instead",
+            a.name
+        ));
+    }
+    let vertices = globalise(&a.name, body, &a.vertices)?;
+    let all = |sets: &[(usize, Vec<u32>)]| -> Result<Vec<u32>, BuildError> {
+        let mut out = Vec::new();
+        for (b, set) in sets {
+            out.extend(globalise(&a.name, &scene.bodies[*b], set)?);
+        }
+        Ok(out)
+    };
+    let ends = match &a.anchor {
+        Anchor::Vertices(sets) => Ends::Vertices(all(sets)?),
+        Anchor::Surface(sets) => Ends::Triangles(selected_faces(&all(sets)?, scene)),
+        Anchor::Start => Ends::Start,
+        Anchor::Point(p) => Ends::Point(*p),
+    };
+    if matches!(&ends, Ends::Triangles(t) if t.is_empty()) {
+        return fail(format!(
+            "'{}' finds no surface triangle to attach to; a triangle counts where all its corners \
+             are selected",
+            a.name
+        ));
+    }
+    let (before, mut nearest) = (springs.len(), f64::INFINITY);
+    for v in vertices {
+        let Some(mut spring) = closest(v, &ends, scene.start) else { continue };
+        let distance = spring.vector(scene.start).norm();
+        nearest = nearest.min(distance);
+        if distance > a.distance {
+            continue;
+        }
+        spring.rest_length = a.rest_length.unwrap_or(distance);
+        spring.stiffness = match a.stiffness {
+            SpringStiffness::PerSpring(k) => k,
+            SpringStiffness::PerMass(k) => k * scene.mass[v as usize],
+        };
+        (spring.t0, spring.t1) = (a.t0, a.t1);
+        springs.push(spring);
+    }
+    if springs.len() == before {
+        let found = if nearest.is_finite() {
+            format!("the nearest is {nearest:.3e} m away")
+        } else {
+            "there is none but the vertices themselves".into()
+        };
+        return fail(format!("'{}' finds nothing within {} m; {found}", a.name, a.distance));
+    }
+    Ok(())
+}
+
+/// A spring from vertex `v` to the closest end; the first of equals. A vertex is not attached to
+/// itself or to its own triangles.
+fn closest(v: u32, ends: &Ends, x: &[Vec3]) -> Option<Spring> {
+    let p = x[v as usize];
+    let spring = |vertices, weights, target| Spring {
+        vertices,
+        weights,
+        target,
+        stiffness: 0.0,
+        rest_length: 0.0,
+        t0: 0.0,
+        t1: 0.0,
+    };
+    let fixed = |a| spring([v, UNUSED, UNUSED, UNUSED], [1.0, 0.0, 0.0, 0.0], a);
+    match ends {
+        Ends::Start => Some(fixed(p)),
+        Ends::Point(a) => Some(fixed(*a)),
+        Ends::Vertices(others) => {
+            let d2 = |w: &u32| (x[*w as usize] - p).norm_squared();
+            let others = others.iter().filter(|w| **w != v);
+            let w = *others.min_by(|a, b| d2(a).total_cmp(&d2(b)))?;
+            Some(spring([v, w, UNUSED, UNUSED], [1.0, -1.0, 0.0, 0.0], Vec3::zeros()))
+        }
+        Ends::Triangles(triangles) => {
+            let point = |t: &[u32; 3]| {
+                let [a, b, c] = t.map(|w| x[w as usize]);
+                let feature = point_triangle::feature(&p, &a, &b, &c);
+                point_triangle::closest_on(feature, &p, &a, &b, &c)
+            };
+            let others = triangles.iter().filter(|t| !t.contains(&v));
+            let (t, at) =
+                others.map(|t| (t, point(t))).min_by(|a, b| a.1.d2().total_cmp(&b.1.d2()))?;
+            Some(spring([v, t[0], t[1], t[2]], at.weights, Vec3::zeros()))
+        }
+    }
+}

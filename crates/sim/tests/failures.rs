@@ -1,0 +1,180 @@
+//! Every way in which a step can fail: its error, its message and its culprits.
+
+mod common;
+
+use common::{block, scene};
+use standoff_linalg::Vec3;
+use standoff_sim::collisions::Detector;
+use standoff_sim::definition::{
+    BodyDef, BodyKind, Definition, ForceDef, Load, Motion, Pivot, PrescribedDef,
+};
+use standoff_sim::solver::Minimiser;
+use standoff_sim::step::{self, Failure};
+use standoff_sim::system::System;
+use standoff_sim::{Culprit, Model, Simulation, State, StepError};
+use standoff_sparse::{BlockMatrix, Cholesky, LinearSolver, Ordering, SolveError, SolveReport};
+
+/// A block on a fixed anvil, pressed by a plate from above.
+fn press() -> Definition {
+    let plate = |name: &str, y: f64, up: bool| BodyDef {
+        name: name.into(),
+        rest: [[-1.0, y, -1.0], [2.0, y, -1.0], [2.0, y, 2.0], [-1.0, y, 2.0]]
+            .map(Vec3::from)
+            .to_vec(),
+        kind: BodyKind::Obstacle {
+            triangles: if up { vec![[0, 2, 1], [0, 3, 2]] } else { vec![[0, 1, 2], [0, 2, 3]] },
+            edges: Vec::new(),
+            points: Vec::new(),
+        },
+        ..BodyDef::default()
+    };
+    let mut definition = scene(vec![
+        block("work", [0.0, 0.02, 0.0], [1, 1, 1], 0.3),
+        plate("anvil", 0.0, true),
+        plate("ram", 0.34, false),
+    ]);
+    definition.settings.contact.d_hat = Some(0.01);
+    definition.settings.time.step = 0.1;
+    definition
+}
+
+fn moves(name: &str, body: usize, vertices: Vec<u32>, y: f64) -> PrescribedDef {
+    PrescribedDef {
+        name: name.into(),
+        body,
+        vertices,
+        motion: Motion::Rigid {
+            linear: Vec3::new(0.0, y, 0.0),
+            angular: Vec3::zeros(),
+            pivot: Pivot::StartCentre,
+        },
+        t0: 0.0,
+        t1: f64::INFINITY,
+        until: None,
+    }
+}
+
+#[test]
+fn a_blocked_motion() {
+    let mut definition = press();
+    // the ram is to go through the block, which is held on the anvil, and through the anvil
+    definition.prescribed.push(moves("ram.down", 2, vec![0, 1, 2, 3], -5.0));
+    let mut simulation = Simulation::new(&definition).unwrap();
+    let error = simulation.step().unwrap_err();
+    assert!(matches!(error, StepError::BlockedMotion { step: 1, .. }), "{error}");
+    let text = error.to_string();
+    for part in ["'ram.down' is blocked", "'work'", "m apart", "slow it down"] {
+        assert!(text.contains(part), "lacks `{part}`: {text}");
+    }
+    let diagnosis = simulation.diagnosis().unwrap();
+    let (model, culprits) = (simulation.model(), &diagnosis.culprits);
+    let Culprit::OffTarget { vertex, distance } = culprits[0] else { panic!("{culprits:?}") };
+    assert_eq!(model.locate(vertex).0.name, "ram");
+    assert!(distance > 0.1 && distance < 0.5);
+    let Culprit::Pair { gap, .. } = culprits[1] else { panic!("{culprits:?}") };
+    assert!(gap > 0.0 && gap < 0.01);
+    assert!(text.contains(&culprits[1].describe(model)), "{text}");
+    // the state is the one before the step, the diagnosis that of the last iterate
+    assert_eq!(simulation.step_index(), 0);
+    assert!(simulation.positions() != &diagnosis.x[..]);
+}
+
+#[test]
+fn a_number_that_is_not_finite() {
+    let mut definition = press();
+    definition.forces.push(ForceDef {
+        name: "blast".into(),
+        body: 0,
+        vertices: vec![5],
+        load: Load::Acceleration(Vec3::new(0.0, 1e308, 0.0).into()),
+        t0: 0.0,
+        t1: 1.0,
+    });
+    let mut simulation = Simulation::new(&definition).unwrap();
+    let error = simulation.step().unwrap_err();
+    assert!(matches!(error, StepError::NotFinite { step: 1, .. }), "{error}");
+    let text = error.to_string();
+    assert!(text.contains("is not finite at vertex 5 of 'work'"), "{text}");
+    let culprits = &simulation.diagnosis().unwrap().culprits;
+    assert_eq!(culprits[..], [Culprit::NotFinite { vertex: 5 }]);
+}
+
+/// A linear solver that multiplies the solution of a good one, or always refuses.
+struct Bad(Option<f64>, Cholesky);
+
+impl LinearSolver for Bad {
+    fn solve(
+        &mut self,
+        a: &BlockMatrix,
+        b: &[Vec3],
+        x: &mut [Vec3],
+    ) -> Result<SolveReport, SolveError> {
+        let Some(factor) = self.0 else {
+            return Err(SolveError::NotPositiveDefinite { block: 2 });
+        };
+        let report = self.1.solve(a, b, x)?;
+        x.iter_mut().for_each(|p| *p *= factor);
+        Ok(report)
+    }
+}
+
+/// A step from `state` with a linear solver of one's own.
+fn step_with(definition: &Definition, state: Option<State>, solver: Option<f64>) -> Failure {
+    let (model, start) = Model::new(definition).unwrap();
+    let mut work = Minimiser {
+        detector: Detector::default(),
+        system: System::new(&model, &model.deformable).unwrap(),
+        linear: Box::new(Bad(solver, Cholesky::new(Ordering::Automatic))),
+    };
+    *step::step(&model, &state.unwrap_or(start), &mut work).expect_err("it cannot go on")
+}
+
+#[test]
+fn a_matrix_that_stays_indefinite() {
+    let failure = step_with(&press(), None, None);
+    assert!(matches!(failure.error, StepError::LinearSolve { step: 1, iteration: 1, .. }));
+    let text = failure.error.to_string();
+    assert!(text.contains("indefinite at vertex 2 of 'work'"), "{text}");
+}
+
+#[test]
+fn a_step_without_room() {
+    let mut definition = press();
+    // within reach of the anvil, and falling
+    definition.bodies[0].rest.iter_mut().for_each(|p| p.y -= 0.015);
+    definition.gravity.y = -10.0;
+    // directions so long that round-off on the way exceeds every gap
+    let failure = step_with(&definition, None, Some(1e18));
+    assert!(matches!(failure.error, StepError::Stalled { step: 1, .. }), "{}", failure.error);
+    let text = failure.error.to_string();
+    for part in ["stalled", "closest are", "'anvil'", "'work'", "m apart", "Reduce `time.step`"] {
+        assert!(text.contains(part), "lacks `{part}`: {text}");
+    }
+    let Culprit::Pair { gap, .. } = failure.diagnosis.culprits[0] else { panic!() };
+    assert!((gap - 0.005).abs() < 1e-9, "{gap}");
+}
+
+/// A state that no step leads to: the tip of a needle beyond a face that it pierces far from all
+/// vertices and edges, so that neither distances nor collision detection see it.
+#[test]
+fn an_intersection_that_only_the_audit_sees() {
+    let mut definition = press();
+    definition.bodies.truncate(1);
+    definition.bodies.push(BodyDef {
+        name: "needle".into(),
+        rest: vec![Vec3::new(0.1, 1.0, 0.2), Vec3::new(0.1, 1.3, 0.2)],
+        kind: BodyKind::Obstacle { triangles: vec![], edges: vec![[0, 1]], points: vec![] },
+        ..BodyDef::default()
+    });
+    let (_, mut state) = Model::new(&definition).unwrap();
+    for v in 8..10 {
+        state.x[v].y -= 0.83;
+        state.scripted[v] = state.x[v];
+    }
+    let failure = step_with(&definition, Some(state), Some(1.0));
+    let text = failure.error.to_string();
+    assert!(matches!(failure.error, StepError::Audit { step: 1, .. }), "{text}");
+    assert!(text.contains("of 'needle'") && text.contains("of 'work'"), "{text}");
+    assert!(failure.diagnosis.culprits.iter().all(|c| c.gap() == Some(0.0)));
+    assert!(!failure.diagnosis.culprits.is_empty());
+}

@@ -1,0 +1,179 @@
+//! The incremental potential as a whole: its gradient against differences of its value, its Hessian
+//! against differences of the gradient, and its value against contacts that the sweep might miss.
+
+mod common;
+
+use common::{block, ground, scene};
+use standoff_geometry::broad_phase::brute_force;
+use standoff_linalg::Vec3;
+use standoff_sim::Model;
+use standoff_sim::boundary::Targets;
+use standoff_sim::collisions::Detector;
+use standoff_sim::contact::ContactSet;
+use standoff_sim::definition::{Definition, Motion, Pivot, PrescribedDef};
+use standoff_sim::potential::IncrementalPotential;
+use standoff_sim::report::PhaseSeconds;
+use standoff_sim::settings::Integrator;
+use standoff_sim::solver::Iterate;
+use standoff_sim::system::System;
+use standoff_testkit::finite_difference;
+
+/// Two soft blocks in touch, turned so that their edges cross, one of them on the ground, a corner
+/// driven by a script: every kind of summand is at work.
+fn definition(integrator: Integrator) -> Definition {
+    let low = block("low", [0.0, 0.003, 0.0], [2, 1, 1], 0.3);
+    let mut high = block("high", [0.1, 0.308, 0.05], [1, 1, 1], 0.3);
+    let (sin, cos) = 0.3_f64.sin_cos();
+    high.rest = high
+        .rest
+        .iter()
+        .map(|p| Vec3::new(cos * p.x + sin * p.z, p.y, cos * p.z - sin * p.x))
+        .collect();
+    high.velocity = high.rest.iter().map(|p| Vec3::new(0.3 + p.y, -0.4, 0.2 * p.x)).collect();
+    let mut definition = scene(vec![low, high]);
+    definition.gravity = Vec3::new(0.0, -9.81, 0.0);
+    definition.half_spaces.push(ground(0.0));
+    definition.prescribed.push(PrescribedDef {
+        name: "corner".into(),
+        body: 0,
+        vertices: vec![0, 1],
+        motion: Motion::Rigid {
+            linear: Vec3::new(0.2, 0.1, 0.0),
+            angular: Vec3::new(0.0, 0.0, 0.5),
+            pivot: Pivot::StartCentre,
+        },
+        t0: 0.0,
+        t1: f64::INFINITY,
+        until: None,
+    });
+    let settings = &mut definition.settings;
+    settings.time.step = 0.01;
+    settings.time.integrator = integrator;
+    settings.time.stiffness_damping = 1e-3;
+    settings.contact.d_hat = Some(0.01);
+    settings.contact.stiffness = Some(1e9);
+    settings.friction.coefficient = 0.4;
+    definition
+}
+
+fn flat(x: &[Vec3]) -> Vec<f64> {
+    x.iter().flat_map(|p| p.iter().copied()).collect()
+}
+
+fn vectors(x: &[f64]) -> Vec<Vec3> {
+    x.chunks(3).map(Vec3::from_column_slice).collect()
+}
+
+/// Calls `check` with the potential at a point near the start, both with prescribed vertices moved
+/// at once and with constraints pulling them.
+fn at_work(integrator: Integrator, check: impl Fn(&mut IncrementalPotential<'_>, &Iterate)) {
+    let (model, state) = Model::new(&definition(integrator)).unwrap();
+    for constrained in [false, true] {
+        let targets = Targets::new(&model, &state);
+        let mut potential = IncrementalPotential::new(&model, &state, &targets);
+        if constrained {
+            potential.constrain(&targets, &state.x);
+        }
+        let x: Vec<Vec3> = (0..state.x.len())
+            .map(|i| {
+                let i = i as f64;
+                state.x[i as usize]
+                    + 1e-4 * Vec3::new((1.3 * i).sin(), (2.1 * i).cos(), (0.7 * i).sin())
+            })
+            .collect();
+        let it = iterate(&model, &x);
+        assert!(it.active.contacts.len() > 3 && it.active.half_space.len() > 3);
+        potential.init_stiffness(&it, &mut PhaseSeconds::default());
+        potential.lag_friction(&it);
+        assert!(!potential.friction.contacts.is_empty());
+        check(&mut potential, &it);
+    }
+}
+
+fn iterate(model: &Model, x: &[Vec3]) -> Iterate {
+    let mut detector = Detector::default();
+    detector.sweep(model, x, &vec![Vec3::zeros(); x.len()]);
+    Iterate { active: detector.active(model, x), x: x.to_vec() }
+}
+
+const INTEGRATORS: [Integrator; 4] =
+    [Integrator::ImplicitEuler, Integrator::Bdf2, Integrator::Newmark, Integrator::QuasiStatic];
+
+#[test]
+fn gradient_matches_differences() {
+    for integrator in INTEGRATORS {
+        at_work(integrator, |potential, it| {
+            let s = &mut PhaseSeconds::default();
+            let analytic = flat(&potential.gradient(it, s));
+            let numeric = finite_difference::gradient(&flat(&it.x), 1e-6, |x| {
+                let it = iterate(potential.model, &vectors(x));
+                potential.value(&it, &mut PhaseSeconds::default()).value
+            });
+            for (i, (a, n)) in analytic.iter().zip(&numeric).enumerate() {
+                let expected = if potential.free[i / 3] { *n } else { 0.0 };
+                let scale = analytic.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
+                assert!((a - expected).abs() < 1e-6 * scale, "{integrator:?} {i}: {a} {expected}");
+            }
+        });
+    }
+}
+
+/// The assembled matrix times a vector is what the summands' projected Hessians give: it is
+/// positive, and equals the differences of the gradient where nothing had to be projected.
+#[test]
+fn hessian_is_positive_and_close_to_differences() {
+    at_work(Integrator::ImplicitEuler, |potential, it| {
+        let s = &mut PhaseSeconds::default();
+        let mut system = System::new(potential.model, &potential.free).unwrap();
+        system.assemble(potential, it, s).unwrap();
+        let n = it.x.len();
+        let probe: Vec<Vec3> = (0..n)
+            .map(|i| {
+                if !potential.free[i] {
+                    return Vec3::zeros();
+                }
+                Vec3::new((1.3 * i as f64).sin(), (0.3 * i as f64).cos(), 0.5)
+            })
+            .collect();
+        let rows = system.gather(&probe);
+        let product = system.matrix().mul_vec(&rows).unwrap();
+        let curvature: f64 = product.iter().zip(&rows).map(|(a, b)| a.dot(b)).sum();
+        let eps = 1e-7;
+        let slope = |t: f64| -> f64 {
+            let x: Vec<Vec3> = (0..n).map(|i| it.x[i] + t * probe[i]).collect();
+            let g = potential.gradient(&iterate(potential.model, &x), &mut PhaseSeconds::default());
+            g.iter().zip(&probe).map(|(g, p)| g.dot(p)).sum()
+        };
+        let numeric = (slope(-2.0 * eps) - 8.0 * slope(-eps) + 8.0 * slope(eps) - slope(2.0 * eps))
+            / (12.0 * eps);
+        // projection only adds curvature
+        assert!(curvature > 0.0 && curvature >= numeric * (1.0 - 1e-6), "{curvature} {numeric}");
+        assert!(curvature < 2.0 * numeric.abs() + 1.0, "{curvature} {numeric}");
+    });
+}
+
+/// The sweep along a direction finds every contact that brute force finds at every point of it.
+#[test]
+fn a_sweep_sees_all_contacts_on_the_way() {
+    let (model, state) = Model::new(&definition(Integrator::ImplicitEuler)).unwrap();
+    let dx: Vec<Vec3> = (0..state.x.len())
+        .map(|i| Vec3::new(0.05 * (i as f64).sin(), 0.002, 0.05 * (2.0 * i as f64).cos()))
+        .collect();
+    let mut detector = Detector::default();
+    detector.sweep(&model, &state.x, &dx);
+    for k in 0..=20 {
+        let t = f64::from(k) / 20.0;
+        let x: Vec<Vec3> = state.x.iter().zip(&dx).map(|(p, d)| p + t * d).collect();
+        let all = brute_force::candidates(&model.collision, &x, model.resolved.d_hat);
+        let expected = ContactSet::build(
+            &all,
+            &model.collision,
+            &model.half_spaces,
+            &x,
+            model.resolved.d_hat,
+            &model.weighting,
+        );
+        assert!(!expected.is_empty());
+        assert_eq!(detector.active(&model, &x).contacts, expected.contacts, "t = {t}");
+    }
+}
