@@ -77,7 +77,7 @@ fn step_all(
     let done = simulation.step_index() as u64;
     let mut progress = Progress::start(done, steps, quiet);
     let mut failure = None;
-    for step in done + 1..=steps {
+    for _ in done..steps {
         let report = match simulation.step() {
             Ok(report) => report,
             Err(error) => {

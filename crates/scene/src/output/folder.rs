@@ -122,16 +122,7 @@ impl RunFolder {
             }
             remove_run(folder)?;
         }
-        let frames = folder.join("frames");
-        fs::create_dir_all(&frames).map_err(OutputError::write(&frames))?;
-        if scene.output.surface_obj {
-            let surface = folder.join("surface");
-            fs::create_dir_all(&surface).map_err(OutputError::write(&surface))?;
-        }
-        if scene.output.checkpoint_every > 0 {
-            let checkpoints = folder.join(CHECKPOINTS);
-            fs::create_dir_all(&checkpoints).map_err(OutputError::write(&checkpoints))?;
-        }
+        make_folders(folder, scene)?;
         let topology = Topology::new(&scene.definition);
         let info = run_info(scene, &topology);
         write_atomically(&folder.join("run.json"), |out| {
@@ -169,6 +160,7 @@ impl RunFolder {
         let stats = stats.map_err(OutputError::write(&path))?;
         lock(&stats, folder)?;
         stats.set_len(from.stats_length).map_err(OutputError::write(&path))?;
+        make_folders(folder, scene)?;
         write_resolved(folder, scene)?;
         let kept = from.checkpoint.frames.clone();
         remove_after(folder, &kept, &from.generations)?;
@@ -315,6 +307,19 @@ fn run_info(scene: &Scene, topology: &Topology) -> RunInfo {
         time_step: definition.settings.time.step,
         source: scene.source.clone(),
     }
+}
+
+fn make_folders(folder: &Path, scene: &Scene) -> Result<(), OutputError> {
+    let wanted = [
+        ("frames", true),
+        ("surface", scene.output.surface_obj),
+        (CHECKPOINTS, scene.output.checkpoint_every > 0),
+    ];
+    for (name, _) in wanted.iter().filter(|(_, wanted)| *wanted) {
+        let inner = folder.join(name);
+        fs::create_dir_all(&inner).map_err(OutputError::write(&inner))?;
+    }
+    Ok(())
 }
 
 fn write_resolved(folder: &Path, scene: &Scene) -> Result<(), OutputError> {

@@ -1,0 +1,524 @@
+//! Runs that are stopped in every way and go on: nothing is lost, nothing is doubled, no bit differs.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// A plate that turns carries a block that carries another: prescribed motion, friction, contact.
+const SCENE: &str = r#"
+ground = -1
+time = { step = 0.01, end = 0.3, integrator = "bdf2" }
+contact = { d_hat = 0.01 }
+friction = { coefficient = 0.3 }
+output = { every = 2, checkpoint_every = 3, surface_obj = true }
+[[objects]]
+name = "low"
+shape = { kind = "box", size = [0.4, 0.3, 0.4], cells = [2, 1, 2] }
+translate = [0, 0.205, 0]
+[[objects]]
+name = "high"
+shape = { kind = "box", size = [0.3, 0.3, 0.3] }
+translate = [0.03, 0.54, 0.05]
+rotate = [0, 20, 0]
+[[objects]]
+name = "plate"
+role = "obstacle"
+shape = { kind = "box", size = [2, 0.1, 2] }
+[[objects.motion]]
+angular_velocity = [0, 60, 0]
+velocity = [0, 0.4, 0]
+end = 0.2
+"#;
+
+fn standoff(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_standoff")).args(args).output().expect("the command starts")
+}
+
+fn good(args: &[&str]) {
+    let output = standoff(args);
+    assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn path(p: &Path) -> &str {
+    p.to_str().unwrap()
+}
+
+/// Everything that a run left, without checkpoints; `stats.jsonl` without wall times.
+fn results(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    for inner in ["", "frames", "surface"] {
+        let entries =
+            fs::read_dir(folder.join(inner)).into_iter().flatten().map(|e| e.unwrap().path());
+        for file in entries.filter(|f| f.is_file()) {
+            let name = file.strip_prefix(folder).unwrap().display().to_string();
+            let mut bytes = fs::read(&file).unwrap();
+            if name == "stats.jsonl" {
+                let whole = text(&bytes);
+                let line = |l: &str| {
+                    let mut report: serde_json::Value = serde_json::from_str(l).unwrap();
+                    report.as_object_mut().unwrap().remove("seconds").unwrap();
+                    report.to_string() + "\n"
+                };
+                bytes = whole.lines().map(line).collect::<String>().into_bytes();
+            }
+            all.insert(name, bytes);
+        }
+    }
+    all
+}
+
+fn same_results(a: &Path, b: &Path) {
+    let (a, b) = (results(a), results(b));
+    assert_eq!(a.keys().collect::<Vec<_>>(), b.keys().collect::<Vec<_>>());
+    for (name, bytes) in &a {
+        assert!(*bytes == b[name], "{name} differs");
+    }
+}
+
+/// A folder with a scene and its uninterrupted run.
+fn reference(scene: &str) -> (tempfile::TempDir, PathBuf, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, run) = (folder.path().join("scene.toml"), folder.path().join("reference"));
+    fs::write(&file, scene).unwrap();
+    good(&["run", path(&file), "-o", path(&run), "--quiet"]);
+    (folder, file, run)
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+/// A generator of pseudo-random fractions of 1.
+struct Chance(u64);
+
+impl Chance {
+    fn next(&mut self) -> f64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+#[test]
+fn killed_at_random_instants() {
+    const KILLS: usize = 52;
+    let (folder, scene, reference) = reference(SCENE);
+    let clock = Instant::now();
+    good(&["run", path(&scene), "-o", path(&folder.path().join("timing")), "--quiet"]);
+    let whole = clock.elapsed().as_secs_f64();
+    let mut chance = Chance(0x9e37_79b9_7f4a_7c15);
+    let (mut kills, mut runs, mut early) = (0, 0, 0);
+    while kills < KILLS {
+        let out = folder.path().join(format!("run-{runs}"));
+        runs += 1;
+        let mut args = vec!["run", path(&scene), "-o", path(&out), "--quiet"];
+        loop {
+            let threads = ["1", "2", "3"][(chance.next() * 3.0) as usize];
+            let all = [&args[..], &["--threads", threads]].concat();
+            let mut child = Command::new(env!("CARGO_BIN_EXE_standoff"))
+                .args(&all)
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap();
+            std::thread::sleep(Duration::from_secs_f64(whole * chance.next()));
+            // SIGKILL; nothing happens where the process has ended
+            child.kill().unwrap();
+            let output = child.wait_with_output().unwrap();
+            match output.status.code() {
+                None => kills += 1,
+                Some(0) => break,
+                Some(2) => {
+                    // killed before there was anything to resume
+                    let said = text(&output.stderr);
+                    assert!(args[0] == "resume", "{said}");
+                    assert!(!out.join("checkpoints/000000.ckpt").exists(), "{said}");
+                    early += 1;
+                    args = vec!["run", path(&scene), "-o", path(&out), "--quiet", "--force"];
+                    continue;
+                }
+                Some(code) => panic!("{code}: {}", text(&output.stderr)),
+            }
+            args = vec!["resume", path(&out), "--quiet"];
+        }
+        same_results(&reference, &out);
+        fs::remove_dir_all(&out).unwrap();
+    }
+    println!("{kills} kills in {runs} runs, {early} before the first checkpoint");
+    assert!(early < kills / 2, "the kills hit nothing");
+}
+
+/// What a kill between any two operations on files can leave, one after the other.
+#[test]
+fn killed_between_two_files() {
+    let (folder, scene, reference) = reference(SCENE);
+    let partial = folder.path().join("partial");
+    good(&["run", path(&scene), "-o", path(&partial), "--quiet", "--steps", "13"]);
+    // the checkpoints are those of steps 12 and 13, perhaps with an earlier one; frame 13 is not one
+    // that the settings ask for
+    let full = |name: &str| fs::read(reference.join(name)).unwrap();
+    let toml = full("scene.resolved.toml");
+    let line = |step: usize| {
+        let stats = text(&full("stats.jsonl"));
+        stats.lines().nth(step - 1).unwrap().to_owned() + "\n"
+    };
+    let append = |out: &Path, what: &str| {
+        let old = fs::read(out.join("stats.jsonl")).unwrap();
+        fs::write(out.join("stats.jsonl"), [&old, what.as_bytes()].concat()).unwrap();
+    };
+    let remove = |out: &Path, name: &str| fs::remove_file(out.join(name)).unwrap();
+    let take = |out: &Path, name: &str| fs::write(out.join(name), full(name)).unwrap();
+    let steps: Vec<(&str, Box<dyn Fn(&Path)>)> = vec![
+        ("nothing", Box::new(|_| {})),
+        ("half a line", Box::new(|out| append(out, &line(14)[..40]))),
+        ("a line", Box::new(|out| append(out, &line(14)))),
+        ("two lines", Box::new(|out| append(out, &(line(14) + &line(15))))),
+        (
+            "half a frame",
+            Box::new(|out| fs::write(out.join("frames/.000014.vtu.9.standoff-tmp"), "<").unwrap()),
+        ),
+        (
+            "a frame",
+            Box::new(|out| {
+                append(out, &line(14));
+                take(out, "frames/000014.vtu")
+            }),
+        ),
+        (
+            "a surface",
+            Box::new(|out| {
+                append(out, &line(14));
+                take(out, "frames/000014.vtu");
+                take(out, "surface/000014.obj")
+            }),
+        ),
+        (
+            "a list",
+            Box::new(|out| {
+                take(out, "frames/000014.vtu");
+                take(out, "run.pvd")
+            }),
+        ),
+        (
+            "half a checkpoint",
+            Box::new(|out| fs::write(out.join("checkpoints/000015.ckpt"), "STAN").unwrap()),
+        ),
+        (
+            "no last frame",
+            Box::new(|out| {
+                remove(out, "frames/000013.vtu");
+                remove(out, "surface/000013.obj")
+            }),
+        ),
+        ("an older checkpoint", Box::new(|out| remove(out, "checkpoints/000013.ckpt"))),
+    ];
+    for (name, damage) in steps {
+        let out = folder.path().join(name);
+        copy(&partial, &out);
+        fs::write(out.join("scene.resolved.toml"), &toml).unwrap();
+        damage(&out);
+        good(&["resume", path(&out), "--quiet"]);
+        println!("{name}");
+        same_results(&reference, &out);
+        assert!(fs::read_dir(out.join("checkpoints")).unwrap().count() <= 3);
+    }
+}
+
+#[test]
+fn damaged_and_foreign_checkpoints() {
+    let (folder, scene, reference) = reference(SCENE);
+    let partial = folder.path().join("partial");
+    good(&["run", path(&scene), "-o", path(&partial), "--quiet", "--steps", "20"]);
+    let newest = "checkpoints/000020.ckpt";
+    let whole = fs::read(partial.join(newest)).unwrap();
+    let mut altered = whole.clone();
+    altered[whole.len() / 2] ^= 1;
+    let mut other_format = whole.clone();
+    other_format[8] = 99;
+    // of another scene: one number differs
+    let other = folder.path().join("other");
+    good(&[
+        "run",
+        path(&scene),
+        "-o",
+        path(&other),
+        "--quiet",
+        "--steps",
+        "20",
+        "--set",
+        "contact.d_hat=0.0100000001",
+    ]);
+    let foreign = fs::read(other.join(newest)).unwrap();
+    for (bytes, says) in [
+        (&whole[..whole.len() - 1], "cut off or altered"),
+        (&whole[..20], "cut off"),
+        (&[][..], "cut off"),
+        (&altered, "cut off or altered"),
+        (b"something else entirely", "no checkpoint"),
+        (&other_format, "its format 99"),
+        (&foreign, "belongs to another scene"),
+    ] {
+        let out = folder.path().join("out");
+        copy(&partial, &out);
+        fs::write(out.join(newest), bytes).unwrap();
+        let output = standoff(&["resume", path(&out), "--steps", "30", "--quiet"]);
+        let said = text(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        assert!(said.contains("000020.ckpt") && said.contains(says), "lacks `{says}`: {said}");
+        assert!(said.contains("the checkpoint before it is used"), "{said}");
+        same_results(&reference, &out);
+
+        // none left: nothing is changed
+        copy(&partial, &out);
+        for file in fs::read_dir(out.join("checkpoints")).unwrap() {
+            fs::write(file.unwrap().path(), bytes).unwrap();
+        }
+        let before = results(&out);
+        let output = standoff(&["resume", path(&out), "--quiet"]);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("no checkpoint is of use") && said.contains(says), "{said}");
+        assert!(before == results(&out));
+        fs::remove_dir_all(&out).unwrap();
+    }
+}
+
+#[test]
+fn other_reasons_not_to_resume() {
+    let (folder, scene, reference) = reference(SCENE);
+    let refused = |args: &[&str], says: &str| {
+        let output = standoff(args);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(says), "lacks `{says}`: {said}");
+    };
+    refused(&["resume", path(folder.path())], "holds no run");
+    refused(&["resume", path(&reference), "--steps", "10"], "at step 30 already");
+    let none = folder.path().join("none");
+    good(&[
+        "run",
+        path(&scene),
+        "-o",
+        path(&none),
+        "-q",
+        "--steps",
+        "2",
+        "--set",
+        "output.checkpoint_every=0",
+    ]);
+    assert!(!none.join("checkpoints").exists());
+    refused(&["resume", path(&none)], "holds no checkpoint");
+    // the scene was changed meanwhile
+    let toml = text(&fs::read(reference.join("scene.resolved.toml")).unwrap());
+    fs::write(reference.join("scene.resolved.toml"), toml.replace("bdf2", "newmark")).unwrap();
+    refused(&["resume", path(&reference)], "belongs to another scene");
+    fs::write(reference.join("scene.resolved.toml"), toml).unwrap();
+    // another process is at work there
+    let stats = fs::File::open(reference.join("stats.jsonl")).unwrap();
+    stats.lock().unwrap();
+    refused(&["resume", path(&reference)], "is being written by another process");
+    refused(&["run", path(&scene), "-o", path(&reference), "--force"], "by another process");
+    drop(stats);
+    good(&["resume", path(&reference), "--quiet"]);
+}
+
+#[test]
+fn more_steps_and_other_output() {
+    let interval = SCENE.replace("every = 2,", "interval = 0.035,");
+    let (folder, scene, reference) = reference(&interval);
+    let out = folder.path().join("out");
+    good(&["run", path(&scene), "-o", path(&out), "--quiet", "--steps", "4"]);
+    for steps in ["4", "5", "12", "29", "30"] {
+        good(&["resume", path(&out), "--quiet", "--steps", steps]);
+    }
+    same_results(&reference, &out);
+    good(&["audit", path(&out)]);
+}
+
+/// Without overrides a reference scene runs with its exact numbers, which its scene file only has to
+/// within round-off.
+#[test]
+fn an_imported_scene() {
+    let folder = tempfile::tempdir().unwrap();
+    let mesh = "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n4\n1 0.1 0.2 0.3\n2 1.3 0.1 0.2\n\
+                3 0.2 1.1 0.3\n4 0.1 0.3 1.7\n$EndNodes\n$Elements\n1\n1 4 0 1 2 3 4\n$EndElements\n";
+    fs::write(folder.path().join("tet.msh"), mesh).unwrap();
+    let scene = folder.path().join("scene.txt");
+    fs::write(
+        &scene,
+        "energy NH\ntimeIntegration BE\ntime 0.4 0.02\ndensity 1000\nstiffness 1e5 0.4\nground 0.1 0\n\
+         shapes input 2\ntet.msh 0.3 2.7 0.1  13 37 71  0.7 1.1 0.9\n\
+         tet.msh 0.1 0.9 0.2  17 3 -41  0.7 1.3 0.9\n",
+    )
+    .unwrap();
+    let (whole, out) = (folder.path().join("whole"), folder.path().join("out"));
+    good(&["run", path(&scene), "-o", path(&whole), "--quiet", "--steps", "20"]);
+    good(&["run", path(&scene), "-o", path(&out), "--quiet", "--steps", "7"]);
+    good(&["resume", path(&out), "--quiet", "--steps", "20"]);
+    same_results(&whole, &out);
+    // a mesh that has changed is noticed
+    fs::write(folder.path().join("tet.msh"), mesh.replace("1.7", "1.70000001")).unwrap();
+    let output = standoff(&["resume", path(&out), "--steps", "30"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("scene or meshes have changed"));
+}
+
+/// A step that cannot go on leaves its culprits, and all that was before.
+#[test]
+fn a_blocked_motion_leaves_its_culprits() {
+    let scene = r#"
+time = { step = 0.02, end = 1 }
+contact = { d_hat = 0.01 }
+output = { every = 3, checkpoint_every = 4 }
+[[objects]]
+name = "work"
+shape = { kind = "box", size = [0.3, 0.3, 0.3] }
+[[objects]]
+name = "anvil"
+role = "obstacle"
+shape = { kind = "box", size = [1, 0.1, 1] }
+translate = [0, -0.21, 0]
+[[objects]]
+name = "ram"
+role = "obstacle"
+shape = { kind = "box", size = [1, 0.1, 1] }
+translate = [0, 0.22, 0]
+[[objects.motion]]
+velocity = [0, -1, 0]
+"#;
+    let folder = tempfile::tempdir().unwrap();
+    let (file, out) = (folder.path().join("scene.toml"), folder.path().join("out"));
+    fs::write(&file, scene).unwrap();
+    let output = standoff(&["run", path(&file), "-o", path(&out), "--quiet"]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("'ram.motion[0]' is blocked") && said.contains("m apart"), "{said}");
+
+    let report: serde_json::Value =
+        serde_json::from_slice(&fs::read(out.join("failure.json")).unwrap()).unwrap();
+    assert!(said.contains(report["message"].as_str().unwrap()), "{said}");
+    let last = report["last_good_step"].as_u64().unwrap();
+    assert!(last > 3 && report["step"] == last + 1);
+    let culprits = report["culprits"].as_array().unwrap();
+    assert_eq!(culprits[0]["bodies"][0], "ram");
+    let pairs: Vec<_> =
+        culprits.iter().filter(|c| c["bodies"].as_array().unwrap().len() == 2).collect();
+    assert!(!pairs.is_empty());
+    for pair in pairs {
+        let gap = pair["gap"].as_f64().unwrap();
+        assert!(gap > 0.0 && gap < 0.01, "{pair}");
+    }
+    // other readers understand the grid
+    let vtu = text(&fs::read(out.join("failure.vtu")).unwrap());
+    for name in ["vertex", "body", "culprit", "gap", "volume_ratio", "connectivity"] {
+        assert!(vtu.contains(&format!("Name=\"{name}\"")), "lacks {name}");
+    }
+    // the steps before are there, the last one as a frame, and can be audited
+    assert!(out.join(format!("frames/{last:06}.vtu")).exists());
+    assert_eq!(text(&fs::read(out.join("stats.jsonl")).unwrap()).lines().count() as u64, last);
+    good(&["audit", path(&out)]);
+
+    // resuming fails in the same way, and leaves the same
+    let before = results(&out);
+    let output = standoff(&["resume", path(&out), "--quiet"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(before == results(&out));
+    // a new run in the folder forgets the failure
+    good(&["run", path(&file), "-o", path(&out), "--quiet", "--force", "--steps", "2"]);
+    assert!(!out.join("failure.vtu").exists() && !out.join("failure.json").exists());
+}
+
+/// A small file system of its own, where the system lets us mount one.
+struct Disk(PathBuf);
+
+impl Disk {
+    fn new(at: PathBuf, size: &str) -> Option<Self> {
+        fs::create_dir_all(&at).unwrap();
+        let done = mount(&["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs", path(&at)]);
+        if !done {
+            println!("skipped: a file system of limited size cannot be mounted here");
+        }
+        done.then_some(Self(at))
+    }
+
+    fn remount(&self, options: &str) {
+        assert!(mount(&["-o", &format!("remount,{options}"), path(&self.0)]));
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).stderr(Stdio::null()).status();
+    }
+}
+
+fn mount(args: &[&str]) -> bool {
+    let status = Command::new("mount").args(args).stderr(Stdio::null()).status();
+    status.is_ok_and(|s| s.success())
+}
+
+#[test]
+fn a_full_disk() {
+    let (folder, scene, reference) = reference(SCENE);
+    for size in ["40k", "64k", "100k", "120k"] {
+        let Some(disk) = Disk::new(folder.path().join(size), size) else { return };
+        let out = disk.0.join("out");
+        let output = standoff(&["run", path(&scene), "-o", path(&out), "--quiet"]);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{size}: {said}");
+        assert!(said.contains("cannot write") && said.contains("free space"), "{said}");
+        assert!(!said.contains("panicked"), "{said}");
+        // what is there is whole and right
+        let whole = results(&reference);
+        for (name, bytes) in results(&out) {
+            match name.as_str() {
+                "stats.jsonl" => assert!(whole[&name].starts_with(&bytes)),
+                "run.pvd" => {}
+                _ => assert!(whole[&name] == bytes, "{size}: {name}"),
+            }
+        }
+        good(&["audit", path(&out)]);
+        disk.remount("size=20m");
+        good(&["resume", path(&out), "--quiet"]);
+        same_results(&reference, &out);
+    }
+}
+
+#[test]
+fn a_read_only_folder() {
+    let (folder, scene, reference) = reference(SCENE);
+    let Some(disk) = Disk::new(folder.path().join("disk"), "20m") else { return };
+    let out = disk.0.join("out");
+    good(&["run", path(&scene), "-o", path(&out), "--quiet", "--steps", "15"]);
+    let before = results(&out);
+    disk.remount("ro");
+    let other = disk.0.join("other");
+    for args in [
+        &["resume", path(&out), "--steps", "30", "--quiet"][..],
+        &["run", path(&scene), "-o", path(&out), "--force", "--quiet"],
+        &["run", path(&scene), "-o", path(&other), "--quiet"],
+    ] {
+        let output = standoff(args);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+        assert!(said.contains("cannot write") && said.contains("that you may write to"), "{said}");
+        assert!(before == results(&out));
+    }
+    disk.remount("rw");
+    good(&["resume", path(&out), "--steps", "30", "--quiet"]);
+    same_results(&reference, &out);
+}
