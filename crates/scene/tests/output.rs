@@ -213,8 +213,15 @@ fn a_run_folder_from_start_to_end() {
         .map(|e| e.unwrap().file_name().into_string().unwrap())
         .collect();
     names.sort();
-    let expected =
-        ["frames", "run.json", "run.pvd", "scene.resolved.toml", "stats.jsonl", "surface"];
+    let expected = [
+        "checkpoints",
+        "frames",
+        "run.json",
+        "run.pvd",
+        "scene.resolved.toml",
+        "stats.jsonl",
+        "surface",
+    ];
     assert_eq!(names, expected);
 }
 
@@ -234,6 +241,11 @@ fn runs_are_never_mixed() {
     assert!(error.to_string().contains("--force"), "{error}");
     assert_eq!(frame_files(folder.path()).unwrap().len(), 2);
 
+    // not while it is being written
+    let error = RunFolder::create(folder.path(), &scene, true).unwrap_err();
+    assert!(matches!(error, OutputError::Busy { .. }), "{error}");
+    assert_eq!(frame_files(folder.path()).unwrap().len(), 2);
+    drop(run);
     let mut run = RunFolder::create(folder.path(), &scene, true).unwrap();
     run.write_frame(&state.data(0, 0.0)).unwrap();
     assert_eq!(frame_files(folder.path()).unwrap().len(), 1);
