@@ -171,7 +171,7 @@ pub(crate) fn advance(
         potential.release();
     } else if settled {
         if equality.blocked(progress) {
-            return Err(blocked(potential, it, progress, report));
+            return Err(blocked(potential, it, report));
         }
         equality.update(&it.x);
     }
@@ -180,13 +180,13 @@ pub(crate) fn advance(
 
 /// The error of a motion that something blocks: the vertex furthest from its target names the
 /// script, the closest pair that involves a constrained vertex the obstacle.
-fn blocked(
+pub(crate) fn blocked(
     potential: &IncrementalPotential<'_>,
     it: &Iterate,
-    progress: f64,
     report: &StepReport,
 ) -> StepError {
     let model = potential.model;
+    let progress = potential.equality.as_ref().map_or(1.0, |e| e.progress(&it.x));
     let furthest = potential.equality.as_ref().and_then(|e| e.furthest(&it.x)).map(|(v, _)| v);
     let name = model.scripts.iter().find(|s| furthest.is_some_and(|v| s.vertices.contains(&v)));
     let closest = potential.describe_closest(it);

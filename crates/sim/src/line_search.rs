@@ -70,12 +70,11 @@ pub fn search(
         let after = potential.value(&trial, &mut report.seconds);
         let noise = before.noise().max(after.noise());
         // where the decrease to expect drowns in round-off, not rising above it has to do
-        let within_round_off = alpha * slope.abs() < 100.0 * noise;
-        let allowed = if within_round_off { noise } else { 0.0 };
+        let allowed = if alpha * slope.abs() < 100.0 * noise { noise } else { 0.0 };
         if after.value <= before.value + allowed {
             if audited(potential, &trial, report) {
                 std::mem::swap(it, &mut trial);
-                return Move { alpha, limit, within_round_off, finite };
+                return Move { alpha, limit, within_round_off: converged(slope, noise), finite };
             }
             report.step_cuts.audit += 1;
         } else {
@@ -83,8 +82,12 @@ pub fn search(
         }
         alpha *= 0.5;
     }
-    let noise = before.noise();
-    Move { alpha: 0.0, limit, within_round_off: slope.abs() < 1e4 * noise, finite }
+    Move { alpha: 0.0, limit, within_round_off: converged(slope, before.noise()), finite }
+}
+
+/// Whether even the whole direction promises no decrease that round-off lets one see.
+fn converged(slope: f64, noise: f64) -> bool {
+    slope.abs() < 100.0 * noise
 }
 
 /// The largest step length in [0, 1] along which nothing touches and nothing inverts.

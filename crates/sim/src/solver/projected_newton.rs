@@ -78,6 +78,9 @@ pub fn minimise(
         }
         stuck = if alpha < TINY { stuck + 1 } else { 0 };
         if stuck >= PATIENCE || alpha == 0.0 && !settled {
+            if potential.equality.is_some() {
+                return Err(boundary::blocked(potential, it, report));
+            }
             return Ok(match limit {
                 Limit::Inversion => StepOutcome::StalledInversion,
                 Limit::Contact | Limit::HalfSpace => StepOutcome::StalledCcd,
