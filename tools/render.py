@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Renders a frame of a run: bodies coloured by von Mises stress, obstacles grey, on a light ground.
+"""Renders a frame of a run: volumes coloured by von Mises stress or by body, obstacles grey, on a light
+ground.
 
     tools/render.py RUN STEP PICTURE.png [--size 1600x900] [--view X,Y,Z] [--zoom Z] [--up X,Y,Z]
                     [--look X,Y,Z] [--clim PERCENTILE] [--ground HEIGHT] [--edges] [--thick RADIUS]
+                    [--bodies]
 
 Needs `pip install pyvista pillow`. RUN is a folder that `standoff run -o RUN` wrote.
 """
@@ -30,6 +32,7 @@ parser.add_argument("--colours", default="turbo", help="colour map of matplotlib
 parser.add_argument("--ground", type=float, help="height of a ground plane to draw")
 parser.add_argument("--edges", action="store_true", help="draw the elements")
 parser.add_argument("--thick", type=float, default=0.004, help="radius of wires, m")
+parser.add_argument("--bodies", action="store_true", help="a colour for each body instead of stress")
 parser.add_argument("--obstacle-opacity", type=float, default=1.0)
 args = parser.parse_args()
 
@@ -39,6 +42,8 @@ tets = frame.extract_cells(np.flatnonzero(types == pv.CellType.TETRA))
 stress = tets.cell_data["von_mises"]
 # nodal averages of the stress: the picture of a smooth field
 smooth = tets.cell_data_to_point_data()
+if args.bodies:
+    smooth.cell_data["body"] = tets.cell_data["body"]
 surface = smooth.extract_surface(algorithm="dataset_surface")
 surface = surface.compute_normals(feature_angle=35, split_vertices=True)
 
@@ -46,9 +51,16 @@ size = tuple(int(x) for x in args.size.split("x"))
 pv.global_theme.font.family = "arial"
 plot = pv.Plotter(off_screen=True, window_size=size, lighting="none")
 plot.set_background("#f7f7f5")
+if args.bodies:
+    bodies, index = np.unique(surface.cell_data["body"], return_inverse=True)
+    # neighbours in the list far apart in colour
+    surface.cell_data["colour"] = index * 7 % 20 if len(bodies) > 4 else index * 3
+    colouring = dict(scalars="colour", cmap="tab20", clim=(0, 19))
+else:
+    colouring = dict(scalars="von_mises", cmap=args.colours,
+                     clim=(0, float(np.percentile(stress, args.clim)) or 1))
 plot.add_mesh(
-    surface, scalars="von_mises", cmap=args.colours, clim=(0, float(np.percentile(stress, args.clim)) or 1),
-    show_scalar_bar=False, smooth_shading=True, specular=0.25, specular_power=25, ambient=0.42,
+    surface, **colouring, show_scalar_bar=False, smooth_shading=True, specular=0.25, specular_power=25, ambient=0.42,
     diffuse=0.62, show_edges=args.edges, edge_color="#303030", line_width=1)
 for kind in (pv.CellType.TRIANGLE, pv.CellType.LINE, pv.CellType.VERTEX):
     cells = np.flatnonzero(types == kind)
@@ -87,9 +99,9 @@ image = plot.screenshot(return_img=True)
 
 from PIL import Image
 
-# full colour where that takes less than 300 kB, else 256 dithered colours
+# full colour where that takes less than 150 kB, else 256 dithered colours
 picture = Image.fromarray(image[:, :, :3])
 picture.save(args.picture, optimize=True)
-if pathlib.Path(args.picture).stat().st_size > 300_000:
+if pathlib.Path(args.picture).stat().st_size > 150_000:
     palette = picture.quantize(256, method=Image.Quantize.MAXCOVERAGE, kmeans=1)
     picture.quantize(palette=palette, dither=Image.Dither.FLOYDSTEINBERG).save(args.picture, optimize=True)

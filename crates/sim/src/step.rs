@@ -1,6 +1,7 @@
 //! The time step.
 
 use crate::boundary::Targets;
+use crate::contact::relaxation;
 use crate::diagnosis::Diagnosis;
 use crate::error::StepError;
 use crate::line_search::KEEP_PLANE_GAP;
@@ -112,6 +113,7 @@ fn solve(
         if outcome != StepOutcome::Converged || last || !frictional {
             break outcome;
         }
+        let before = std::mem::take(&mut potential.friction);
         potential.lag_friction(it);
         let g = potential.gradient(it, &mut report.seconds);
         let p = projected_newton::direction(potential, it, &g, work, report)?;
@@ -121,6 +123,7 @@ fn solve(
         if report.lagging_iterations >= u64::from(model.resolved.settings.friction.max_lagging) {
             break StepOutcome::LaggingLimit;
         }
+        potential.friction.relax(&before, relaxation::weight(report.lagging_iterations));
     };
     if outcome.is_stall() {
         return Err(stalled(potential, it, outcome, report));

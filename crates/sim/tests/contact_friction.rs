@@ -8,7 +8,7 @@ use serde_json::Value;
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sim::contact::{
     Barrier, BarrierPotential, ContactSet, FrictionContact, FrictionMaterials, FrictionSet,
-    HalfSpace, HalfSpaceContact, Smoothing, Weighting,
+    HalfSpace, HalfSpaceContact, Rubbing, Smoothing, Weighting,
 };
 use standoff_testkit::finite_difference::{gradient, jacobian, relative_error};
 use standoff_testkit::{number, numbers, shared, shared_json};
@@ -65,6 +65,7 @@ fn random_contact(r: &mut Numbers) -> FrictionContact {
     let t = r.vec().normalize();
     let s = t.cross(&r.vec()).normalize();
     FrictionContact {
+        rubbing: Rubbing::HalfSpace(0), // no matter
         vertices: [0, 1, 2, 3],
         n: 4,
         gamma: [0.3, 0.7, -0.4, -0.6],
@@ -280,7 +281,8 @@ fn recorded(code: &[f64], closest: &[f64], basis: &[f64], force: f64) -> Frictio
         ([point, at(1), at(2), at(3)], 4, [1.0, a + b - 1.0, -a, -b])
     };
     let column = |c: usize| Vec3::new(basis[c], basis[2 + c], basis[4 + c]);
-    FrictionContact { vertices, n, gamma, basis: [column(0), column(1)], force }
+    let rubbing = Rubbing::HalfSpace(0); // no matter
+    FrictionContact { rubbing, vertices, n, gamma, basis: [column(0), column(1)], force }
 }
 
 #[test]

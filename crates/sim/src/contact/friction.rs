@@ -79,9 +79,20 @@ impl Smoothing {
     }
 }
 
+/// What rubs: with the vertices, the identity of a friction contact from one lagging to the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rubbing {
+    /// Two primitives of meshes.
+    Pair(PairKind),
+    /// A vertex and the half-space of this index.
+    HalfSpace(u32),
+}
+
 /// A contact whose normal force and sliding frame are lagged.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FrictionContact {
+    /// What rubs.
+    pub rubbing: Rubbing,
     /// Vertices of the stencil; the first `n` are used.
     pub vertices: [u32; 4],
     /// Number of vertices: 1 (against a half-space) to 4.
@@ -291,7 +302,7 @@ fn lag_pair(
         PairKind::PointTriangle => point_triangle::tangent_basis(&x[1], &x[2], &x[3]),
     };
     let (vertices, n, gamma) = (c.vertices, c.vertex_count(), c.closest(&x).weights);
-    Some(FrictionContact { vertices, n, gamma, basis, force })
+    Some(FrictionContact { rubbing: Rubbing::Pair(c.kind), vertices, n, gamma, basis, force })
 }
 
 fn lag_half_space(
@@ -302,6 +313,7 @@ fn lag_half_space(
 ) -> Option<FrictionContact> {
     let force = coefficient * potential.half_space_force_magnitude(c, &x[c.vertex as usize]);
     (force != 0.0).then(|| FrictionContact {
+        rubbing: Rubbing::HalfSpace(c.half_space),
         vertices: [c.vertex, UNUSED, UNUSED, UNUSED],
         n: 1,
         gamma: [1.0, 0.0, 0.0, 0.0],

@@ -1,8 +1,8 @@
 //! Contact: barrier, pairs, potential, friction, stiffness.
 //!
 //! `barrier` knows scalars only, `standoff_geometry::distance` geometry only; `potential` chains
-//! them over the pairs that `pairs` selects. `friction` lags the pairs' forces and frames;
-//! `stiffness` chooses κ.
+//! them over the pairs that `pairs` selects. `friction` lags the pairs' forces and frames,
+//! `relaxation` makes that settle; `stiffness` chooses κ.
 
 pub mod barrier;
 pub mod friction;
@@ -11,11 +11,12 @@ pub mod max_approximation;
 pub mod pairs;
 pub mod potential;
 mod psd;
+pub mod relaxation;
 pub mod stiffness;
 pub mod weighting;
 
 pub use barrier::Barrier;
-pub use friction::{FrictionContact, FrictionMaterials, FrictionSet, Smoothing};
+pub use friction::{FrictionContact, FrictionMaterials, FrictionSet, Rubbing, Smoothing};
 pub use half_space::{HalfSpace, HalfSpaceContact};
 pub use pairs::{Contact, ContactSet, PairKind};
 pub use potential::BarrierPotential;
