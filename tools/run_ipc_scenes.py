@@ -31,7 +31,7 @@ for scene in sorted(root.glob("scenes/**/*.txt")):
     start = time.time()
     try:
         run = subprocess.run(command, capture_output=True, text=True, timeout=args.timeout)
-        outcome = "clean" if run.returncode == 0 else run.stderr.strip().splitlines()[-1][:200]
+        outcome = "clean" if run.returncode == 0 else (run.stderr.strip().splitlines() or [f"exit code {run.returncode}"])[-1][:200]
         code = run.returncode
     except subprocess.TimeoutExpired:
         outcome, code = f"stopped after {args.timeout:.0f} s", None
