@@ -1,9 +1,14 @@
 //! Runs that are stopped in every way and go on: nothing is lost, nothing is doubled, no bit differs.
 
-use std::collections::BTreeMap;
+mod runs_support;
+
+use runs_support::{good, path, results, same_results, standoff, text};
+use standoff_geometry::distance::{edge_edge_d2, point_edge_d2, point_point_d2, point_triangle_d2};
+use standoff_linalg::Vec3;
+use standoff_scene::output::{RunInfo, read_frame};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// A plate that turns carries a block that carries another: prescribed motion, friction, contact.
@@ -31,55 +36,6 @@ angular_velocity = [0, 60, 0]
 velocity = [0, 0.4, 0]
 end = 0.2
 "#;
-
-fn standoff(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_standoff")).args(args).output().expect("the command starts")
-}
-
-fn good(args: &[&str]) {
-    let output = standoff(args);
-    assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-fn path(p: &Path) -> &str {
-    p.to_str().unwrap()
-}
-
-/// Everything that a run left, without checkpoints; `stats.jsonl` without wall times.
-fn results(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let mut all = BTreeMap::new();
-    for inner in ["", "frames", "surface"] {
-        let entries =
-            fs::read_dir(folder.join(inner)).into_iter().flatten().map(|e| e.unwrap().path());
-        for file in entries.filter(|f| f.is_file()) {
-            let name = file.strip_prefix(folder).unwrap().display().to_string();
-            let mut bytes = fs::read(&file).unwrap();
-            if name == "stats.jsonl" {
-                let whole = text(&bytes);
-                let line = |l: &str| {
-                    let mut report: serde_json::Value = serde_json::from_str(l).unwrap();
-                    report.as_object_mut().unwrap().remove("seconds").unwrap();
-                    report.to_string() + "\n"
-                };
-                bytes = whole.lines().map(line).collect::<String>().into_bytes();
-            }
-            all.insert(name, bytes);
-        }
-    }
-    all
-}
-
-fn same_results(a: &Path, b: &Path) {
-    let (a, b) = (results(a), results(b));
-    assert_eq!(a.keys().collect::<Vec<_>>(), b.keys().collect::<Vec<_>>());
-    for (name, bytes) in &a {
-        assert!(*bytes == b[name], "{name} differs");
-    }
-}
 
 /// A folder with a scene and its uninterrupted run.
 fn reference(scene: &str) -> (tempfile::TempDir, PathBuf, PathBuf) {
@@ -422,11 +378,7 @@ velocity = [0, -1, 0]
         let gap = pair["gap"].as_f64().unwrap();
         assert!(gap > 0.0 && gap < 0.01, "{pair}");
     }
-    // other readers understand the grid
-    let vtu = text(&fs::read(out.join("failure.vtu")).unwrap());
-    for name in ["vertex", "body", "culprit", "gap", "volume_ratio", "connectivity"] {
-        assert!(vtu.contains(&format!("Name=\"{name}\"")), "lacks {name}");
-    }
+    holds_the_culprits(&out, culprits, last);
     // the steps before are there, the last one as a frame, and can be audited
     assert!(out.join(format!("frames/{last:06}.vtu")).exists());
     assert_eq!(text(&fs::read(out.join("stats.jsonl")).unwrap()).lines().count() as u64, last);
@@ -440,6 +392,91 @@ velocity = [0, -1, 0]
     // a new run in the folder forgets the failure
     good(&["run", path(&file), "-o", path(&out), "--quiet", "--force", "--steps", "2"]);
     assert!(!out.join("failure.vtu").exists() && !out.join("failure.json").exists());
+}
+
+/// `failure.vtu` holds the primitives of `failure.json`, cell by cell: their bodies, their vertices at
+/// the last iterate, and a gap that is the distance of the two.
+fn holds_the_culprits(out: &Path, culprits: &[serde_json::Value], last: u64) {
+    let file = out.join("failure.vtu");
+    let (grid, before) = (
+        read_frame(&file).unwrap(),
+        read_frame(&out.join(format!("frames/{last:06}.vtu"))).unwrap(),
+    );
+    let info = RunInfo::read(out).unwrap();
+    assert_eq!(grid.time, before.time);
+    let bytes = fs::read(&file).unwrap();
+    let integers =
+        |name| array(&bytes, name).as_chunks::<4>().0.iter().map(|c| i32::from_le_bytes(*c));
+    let numbers = |name| -> Vec<f64> {
+        array(&bytes, name).as_chunks::<8>().0.iter().map(|c| f64::from_le_bytes(*c)).collect()
+    };
+    let types = array(&bytes, "types");
+    let (vertex, culprit): (Vec<i32>, Vec<i32>) =
+        (integers("vertex").collect(), integers("culprit").collect());
+    let (gap, ratio) = (numbers("gap"), numbers("volume_ratio"));
+    let cells: Vec<usize> =
+        culprits.iter().map(|c| c["bodies"].as_array().unwrap().len()).collect();
+    assert_eq!(types.len(), cells.iter().sum::<usize>());
+    let (mut cell, mut first) = (0, 0);
+    for (k, reported) in culprits.iter().enumerate() {
+        let mut primitives: Vec<&[Vec3]> = Vec::new();
+        for body in reported["bodies"].as_array().unwrap() {
+            let size = match types[cell] {
+                1 => 1,
+                3 => 2,
+                5 => 3,
+                10 => 4,
+                other => panic!("a cell of type {other}"),
+            };
+            let body = info.bodies.iter().find(|b| b.name == body.as_str().unwrap()).unwrap();
+            assert_eq!(info.bodies[grid.cell_body[cell] as usize].name, body.name);
+            assert_eq!(culprit[cell], k as i32);
+            for (x, v) in grid.positions[first..first + size].iter().zip(&vertex[first..]) {
+                assert!(*v >= 0 && (*v as u64) < body.vertices, "vertex {v} of {}", body.name);
+                // only the ram and what it presses have moved, and the ram along y only
+                let old = before.positions[body.first_vertex as usize + *v as usize];
+                let moved = if body.name == "anvil" {
+                    x - old
+                } else {
+                    Vec3::new(x.x - old.x, 0.0, x.z - old.z)
+                };
+                let allowed = if body.name == "work" { 0.1 } else { 1e-9 };
+                assert!(moved.norm() <= allowed, "vertex {v} of {}: {moved}", body.name);
+                assert!(body.name == "anvil" || x.y <= old.y + 1e-9);
+            }
+            let same = |a: f64, b: &serde_json::Value| b.as_f64().map_or(a.is_nan(), |b| a == b);
+            assert!(
+                same(gap[cell], &reported["gap"]) && same(ratio[cell], &reported["volume_ratio"])
+            );
+            primitives.push(&grid.positions[first..first + size]);
+            (cell, first) = (cell + 1, first + size);
+        }
+        let distance2 = match primitives[..] {
+            [[a], [b]] => point_point_d2(a, b),
+            [[a], [b, c]] => point_edge_d2(a, b, c),
+            [[a, b], [c, d]] => edge_edge_d2(a, b, c, d),
+            [[a], [b, c, d]] => point_triangle_d2(a, b, c, d),
+            [_] => continue,
+            _ => panic!("two primitives that do not pair: {reported}"),
+        };
+        let gap = reported["gap"].as_f64().unwrap();
+        assert!((distance2.sqrt() - gap).abs() < 1e-12, "{reported}: {}", distance2.sqrt());
+    }
+    assert_eq!(first, grid.positions.len());
+    assert!(culprits.iter().any(|c| c["bodies"].as_array().unwrap().len() == 2));
+}
+
+/// The bytes of an appended array of a grid.
+fn array<'a>(bytes: &'a [u8], name: &str) -> &'a [u8] {
+    let mark = b"<AppendedData encoding=\"raw\">\n_";
+    let start = bytes.windows(mark.len()).position(|w| w == mark).unwrap();
+    let head = std::str::from_utf8(&bytes[..start]).unwrap();
+    let tag = head.split("<DataArray ").find(|t| t.contains(&format!("Name=\"{name}\""))).unwrap();
+    let offset: usize =
+        tag.split("offset=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
+    let data = &bytes[start + mark.len() + offset..];
+    let size = u64::from_le_bytes(data[..8].try_into().unwrap()) as usize;
+    &data[8..8 + size]
 }
 
 /// A small file system of its own, where the system lets us mount one.

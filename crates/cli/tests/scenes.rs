@@ -108,6 +108,7 @@ fn expectation(name: &str, run: &Run) -> Result<(), String> {
             require(drawn, || format!("{low} {high}"))
         }
         "twisted-mat" => keeps_its_handles(run),
+        "impact-ball" => loses_energy_at_the_wall(run),
         "bench/drop-100k" => require(lowest("block") > 0.0 && lowest("block") < 0.01, || {
             format!("the block is at {}", lowest("block"))
         }),
@@ -158,6 +159,40 @@ fn stopped_by_the_board(run: &Run) -> Result<(), String> {
     let speed = run.mean(&run.frame(run.frames() - 1).velocity, "ball").x;
     println!("ball: comes as close as {closest:.1e} m, leaves at {speed:.2e} m/s");
     require(closest < 1e-3 && speed < 0.0, || format!("{closest} m, {speed} m/s"))
+}
+
+/// The energy stays until contact, falls in it and does not rise above it again; the ball is flattened
+/// and leaves with most of its momentum turned round.
+fn loses_energy_at_the_wall(run: &Run) -> Result<(), String> {
+    let energy = |k: usize| {
+        run.reports[k].kinetic_energy
+            + run.reports[k].elastic_energy
+            + run.reports[k].contact_energy
+    };
+    let momentum = |k: usize| run.reports[k].linear_momentum[0];
+    let (n, start) = (run.reports.len(), momentum(0) * 67.0 / 2.0);
+    let contact = |k: &usize| run.reports[*k].contacts > 0;
+    let first = (0..n).find(contact).ok_or("no contact")?;
+    let last = (0..n).rfind(contact).ok_or("no contact")?;
+    for k in 0..n {
+        let part = energy(k) / start;
+        let holds = if k < first { (part - 1.0).abs() < 1e-6 } else { part < 1.0 && part > 0.85 };
+        require(holds, || format!("step {}: {part} of the energy", k + 1))?;
+    }
+    let flattest = (first..last).map(|k| {
+        let (low, high) = run.extent(&run.frame(k + 1), "ball");
+        (high.x - low.x) / 0.04
+    });
+    let flattest = flattest.fold(f64::INFINITY, f64::min);
+    let back = -momentum(n - 1) / momentum(0);
+    println!(
+        "ball: contact from step {} to {}, {flattest:.2} of its diameter, energy {:.3}, momentum {back:.3}",
+        first + 1,
+        last + 1,
+        energy(n - 1) / start
+    );
+    require(last + 1 < n && back > 0.6 && back < 1.0, || format!("momentum {back}"))?;
+    require(flattest < 0.8 && flattest > 0.3, || format!("{flattest} of its diameter"))
 }
 
 /// The held ends are where their rotation puts them, 0.1 % of a step's way aside at most.

@@ -16,6 +16,7 @@ fn state() -> State {
     state.v_previous = list(5.0);
     state.contact_forces = list(6.0);
     state.scripted = list(7.0);
+    state.kappa = 8.5e3;
     state.held = vec![true, false, true];
     state.ended = vec![false, true];
     (state.step, state.time) = (7, 0.1 * 7.0);

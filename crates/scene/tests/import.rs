@@ -372,6 +372,8 @@ fn half_spaces_have_their_own_friction() {
     assert_eq!(d.half_spaces[0].origin, Vec3::new(0.0, -0.5, 0.0));
     let smooth = define(&format!("{ONE_CUBE}ground 0 -0.5\nselfFric 0.1\n")).settings.friction;
     assert_eq!(smooth.half_space_transition, Transition::Quadratic);
+    assert!(f.lag_with_new_stiffness && smooth.lag_with_new_stiffness);
+    assert!(!define(ONE_CUBE).settings.friction.lag_with_new_stiffness);
 }
 
 #[test]
@@ -387,6 +389,7 @@ fn newmark_damping_and_loads() {
     assert!((d.settings.time.stiffness_damping - 0.75e-3).abs() < 1e-18);
     // under Newmark loads are four times too strong and the damping coefficient is 3 r h
     let d = define(&format!("{load}time 1 0.01\ndampingRatio 0.1\ntimeIntegration NM\n"));
+    assert!(d.settings.time.zero_initial_acceleration && d.settings.time.trapezoidal_contact);
     assert_eq!(acceleration(&d), 4.0);
     assert!((d.settings.time.stiffness_damping - 3e-3).abs() < 1e-17);
     let d = define(&format!("{ONE_CUBE}time 1 0.01\ndampingStiff 1e-7\n"));

@@ -185,6 +185,7 @@ fn a_run_folder_from_start_to_end() {
         "kinetic_energy",
         "elastic_energy",
         "gravity_energy",
+        "contact_energy",
         "linear_momentum",
         "angular_momentum",
         "step_cuts",

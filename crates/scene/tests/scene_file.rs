@@ -200,7 +200,7 @@ fn expressions_pressure_and_attachments() {
         object = "ball"
         vertices = "top"
         to = { object = "wall", closest = "vertex" }
-        distance = "2 m"
+        distance = "3 m"
         stiffness = "1 kN/m"
         rest_length = 0
         end = 3
@@ -243,7 +243,7 @@ fn expressions_pressure_and_attachments() {
     let a = &d.attachments;
     assert_eq!(a.len(), 8);
     assert_eq!((a[0].name.as_str(), a[0].body, a[1].body, a[0].t1), ("attachment-0", 0, 1, 3.0));
-    assert_eq!((a[0].distance, a[0].rest_length, a[0].vertices.len()), (2.0, Some(0.0), 4));
+    assert_eq!((a[0].distance, a[0].rest_length, a[0].vertices.len()), (3.0, Some(0.0), 4));
     assert_eq!(a[0].stiffness, SpringStiffness::PerSpring(1e3));
     assert!(matches!(&a[0].anchor, Anchor::Vertices(v) if v.len() == 1 && v[0].0 == 2));
     assert!(matches!(&a[2].anchor, Anchor::Surface(v) if v.len() == 2));

@@ -28,6 +28,16 @@ pub enum BuildError {
         /// What does not fit.
         problem: String,
     },
+    /// A force, pressure or attachment has nothing to act on.
+    #[error("body '{body}': {problem}")]
+    Load {
+        /// Which one.
+        load: LoadIndex,
+        /// Name of the body.
+        body: String,
+        /// What is missing.
+        problem: String,
+    },
     /// A coordinate or velocity is NaN or infinite.
     #[error(
         "body '{body}', vertex {vertex}: {what} is not finite; check the mesh and its transform"
@@ -87,6 +97,15 @@ pub enum BuildError {
         /// How far behind, m (0 for touching).
         depth: f64,
     },
+}
+
+/// A load of a definition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoadIndex {
+    /// Index in `Definition::forces`.
+    Force(usize),
+    /// Index in `Definition::attachments`.
+    Attachment(usize),
 }
 
 fn more(count: usize) -> String {

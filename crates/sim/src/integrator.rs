@@ -5,14 +5,17 @@
 //! that differ in the predicted position x̃, the scale s and the velocity v(x) after the solve, which
 //! is affine in x. Friction sees v(x) as displacement from the point where it vanishes:
 //! u = v(x)/(dv/dx).
+//!
+//! Newmark takes contact and friction implicitly [Kane 1999]: they have twice the scale of the other
+//! forces, since no half of them is taken from the start of the step, and no part in the acceleration
+//! that the next step begins with.
 
 use crate::settings::Integrator;
 use crate::state::State;
 use standoff_linalg::Vec3;
 
-/// Newmark's β and γ: the trapezoidal rule.
+/// Newmark's β; γ is ½: the trapezoidal rule.
 const BETA: f64 = 0.25;
-const GAMMA: f64 = 0.5;
 
 impl Integrator {
     /// The integrator of the step that starts in `state`: BDF2 begins with an implicit Euler step.
@@ -35,12 +38,21 @@ impl Integrator {
         }
     }
 
+    /// Scale of the contact and friction potentials in the incremental potential, s² (1 for
+    /// quasi-static).
+    pub fn contact_scale(self, h: f64) -> f64 {
+        match self {
+            Integrator::Newmark => 0.5 * h * h,
+            _ => self.potential_scale(h),
+        }
+    }
+
     /// 1/(dv/dx), s. The quasi-static velocity is the displacement in the step divided by h.
     pub fn friction_time(self, h: f64) -> f64 {
         match self {
             Integrator::ImplicitEuler | Integrator::QuasiStatic => h,
             Integrator::Bdf2 => 2.0 / 3.0 * h,
-            Integrator::Newmark => BETA / GAMMA * h,
+            Integrator::Newmark => 0.5 * h,
         }
     }
 
@@ -49,9 +61,7 @@ impl Integrator {
         match self {
             Integrator::ImplicitEuler | Integrator::QuasiStatic => s.x[i],
             Integrator::Bdf2 => (4.0 * s.x[i] - s.x_previous[i]) / 3.0,
-            Integrator::Newmark => {
-                s.x[i] + (1.0 - BETA / GAMMA) * h * s.v[i] + (0.5 - BETA / GAMMA) * h * h * s.a[i]
-            }
+            Integrator::Newmark => s.x[i] + 0.5 * h * s.v[i],
         }
     }
 
@@ -72,22 +82,30 @@ impl Integrator {
         }
     }
 
-    /// Velocity (m/s) and acceleration (m/s²) of a vertex after the solve for `x`.
-    pub fn advance(self, s: &State, i: usize, x: Vec3, h: f64) -> (Vec3, Vec3) {
+    /// Velocity of a vertex after the solve for `x`, m/s.
+    pub fn velocity(self, s: &State, i: usize, x: Vec3, h: f64) -> Vec3 {
         match self {
-            Integrator::ImplicitEuler => {
-                let v = (x - s.x[i]) / h;
-                (v, (v - s.v[i]) / h)
-            }
+            Integrator::ImplicitEuler => (x - s.x[i]) / h,
+            Integrator::Bdf2 => (3.0 * x - 4.0 * s.x[i] + s.x_previous[i]) / (2.0 * h),
+            // the trapezoidal rule for x: v is the mean velocity at the start and at the end
+            Integrator::Newmark => 2.0 * (x - s.x[i]) / h - s.v[i],
+            Integrator::QuasiStatic => Vec3::zeros(),
+        }
+    }
+
+    /// Acceleration of a vertex after the solve for `x`, m/s², by the differences of the integrator:
+    /// that of all forces, contact and friction among them.
+    pub fn acceleration(self, s: &State, i: usize, x: Vec3, h: f64) -> Vec3 {
+        match self {
+            Integrator::ImplicitEuler => (self.velocity(s, i, x, h) - s.v[i]) / h,
             Integrator::Bdf2 => {
-                let v = (3.0 * x - 4.0 * s.x[i] + s.x_previous[i]) / (2.0 * h);
-                (v, (3.0 * v - 4.0 * s.v[i] + s.v_previous[i]) / (2.0 * h))
+                let v = self.velocity(s, i, x, h);
+                (3.0 * v - 4.0 * s.v[i] + s.v_previous[i]) / (2.0 * h)
             }
             Integrator::Newmark => {
-                let a = (x - s.x[i] - h * s.v[i] - (0.5 - BETA) * h * h * s.a[i]) / (BETA * h * h);
-                (s.v[i] + h * ((1.0 - GAMMA) * s.a[i] + GAMMA * a), a)
+                (x - s.x[i] - h * s.v[i] - (0.5 - BETA) * h * h * s.a[i]) / (BETA * h * h)
             }
-            Integrator::QuasiStatic => (Vec3::zeros(), Vec3::zeros()),
+            Integrator::QuasiStatic => Vec3::zeros(),
         }
     }
 }

@@ -1,12 +1,15 @@
 //! Loads: forces, pressures and attachments, with scene-wide vertices.
 
-use crate::definition::{Anchor, AttachmentDef, Definition, ForceDef, Load, SpringStiffness};
+use crate::definition::{
+    Anchor, AttachmentDef, BodyKind, Definition, ForceDef, Load, SpringStiffness,
+};
 use crate::energy::pressure::{Patch, Pressures};
 use crate::energy::spring::{Spring, UNUSED};
-use crate::error::BuildError;
+use crate::error::{BuildError, LoadIndex};
 use crate::expression::{Expression, VectorExpression};
 use crate::model::{Body, globalise};
 use standoff_geometry::distance::point_triangle;
+use standoff_geometry::topology;
 use standoff_linalg::Vec3;
 
 /// All loads of a scene.
@@ -60,11 +63,44 @@ pub(crate) struct Scene<'a> {
     pub faces: &'a [[u32; 3]],
 }
 
+/// Checks that every pressure finds its triangles and every attachment something to hold on to,
+/// without building elements; what else is wrong with a definition is left to
+/// [`Model::new`](crate::Model::new).
+///
+/// # Errors
+/// [`BuildError::Load`] for the first that does not.
+pub fn check(definition: &Definition) -> Result<(), BuildError> {
+    let pressure = |f: &ForceDef| matches!(f.load, Load::Pressure(_));
+    if definition.attachments.is_empty() && !definition.forces.iter().any(pressure) {
+        return Ok(());
+    }
+    let (mut bodies, mut start, mut faces) = (Vec::new(), Vec::new(), Vec::new());
+    for body in &definition.bodies {
+        let first = start.len();
+        start.extend_from_slice(if body.start.is_empty() { &body.rest } else { &body.start });
+        let (surface, obstacle) = match &body.kind {
+            BodyKind::Volume { tets, .. } => {
+                (topology::boundary_faces(tets).unwrap_or_default(), false)
+            }
+            BodyKind::Obstacle { triangles, .. } => (triangles.clone(), true),
+        };
+        faces.extend(surface.iter().map(|f| f.map(|v| v + first as u32)));
+        let (name, vertices) = (body.name.clone(), first..start.len());
+        bodies.push(Body { name, vertices, tets: 0..0, obstacle });
+    }
+    let mass = vec![1.0; start.len()];
+    let scene = Scene { bodies: &bodies, start: &start, mass: &mass, faces: &faces };
+    match Loads::new(definition, &scene) {
+        Err(error @ BuildError::Load { .. }) => Err(error),
+        _ => Ok(()),
+    }
+}
+
 impl Loads {
     /// Checks the loads of a definition.
     pub(crate) fn new(definition: &Definition, scene: &Scene<'_>) -> Result<Self, BuildError> {
         let mut loads = Self::default();
-        for f in &definition.forces {
+        for (k, f) in definition.forces.iter().enumerate() {
             let body = &scene.bodies[f.body];
             let vertices = globalise(&f.name, body, &f.vertices)?;
             let (load, mass) = match &f.load {
@@ -73,15 +109,15 @@ impl Loads {
                     (total.clone(), vertices.iter().map(|&v| scene.mass[v as usize]).sum())
                 }
                 Load::Pressure(p) => {
-                    loads.pressures.push(pressure(f, body, p, &vertices, scene)?);
+                    loads.pressures.push(pressure(k, f, body, p, &vertices, scene)?);
                     continue;
                 }
             };
             let name = f.name.clone();
             loads.forces.push(Force { name, vertices, load, mass, t0: f.t0, t1: f.t1 });
         }
-        for attachment in &definition.attachments {
-            attach(attachment, scene, &mut loads.springs)?;
+        for (k, attachment) in definition.attachments.iter().enumerate() {
+            attach(k, attachment, scene, &mut loads.springs)?;
         }
         Ok(loads)
     }
@@ -119,13 +155,15 @@ impl Loads {
 }
 
 fn pressure(
+    index: usize,
     f: &ForceDef,
     body: &Body,
     p: &Expression,
     vertices: &[u32],
     scene: &Scene<'_>,
 ) -> Result<Pressure, BuildError> {
-    let fail = |problem: String| Err(BuildError::Body { body: body.name.clone(), problem });
+    let load = LoadIndex::Force(index);
+    let fail = |problem: String| Err(BuildError::Load { load, body: body.name.clone(), problem });
     if body.obstacle {
         return fail(format!("'{}': an obstacle feels no pressure", f.name));
     }
@@ -160,12 +198,14 @@ enum Ends {
 
 /// Adds a spring for every vertex of an attachment that finds an anchor near enough.
 fn attach(
+    index: usize,
     a: &AttachmentDef,
     scene: &Scene<'_>,
     springs: &mut Vec<Spring>,
 ) -> Result<(), BuildError> {
     let body = &scene.bodies[a.body];
-    let fail = |problem: String| Err(BuildError::Body { body: body.name.clone(), problem });
+    let load = LoadIndex::Attachment(index);
+    let fail = |problem: String| Err(BuildError::Load { load, body: body.name.clone(), problem });
     if body.obstacle {
         return fail(format!(
             "'{}' attaches an obstacle, which moves as told; attach the volume to it instead",

@@ -1,7 +1,7 @@
 //! The incremental potential whose minimiser is the end of the time step:
 //!
-//! E(x) = ½ ‖x − x̃‖²_M + s [ Ψ_elastic(x) + Ψ_springs(x) + Ψ_pressure(x) + Ψ_contact(x)
-//!        + Ψ_friction(x) ] + equality constraints
+//! E(x) = ½ ‖x − x̃‖²_M + s [ Ψ_elastic(x) + Ψ_springs(x) + Ψ_pressure(x) + Ψ_damping(x) ]
+//!        + s_c [ Ψ_contact(x) + Ψ_friction(x) ] + equality constraints
 //!
 //! over the free vertices; the others stand still. Unit: kg m² (J s² by s).
 
@@ -27,12 +27,16 @@ pub struct IncrementalPotential<'a> {
     pub model: &'a Model,
     /// Predicted positions x̃, m (`#V`).
     x_tilde: Vec<Vec3>,
-    /// Scale s of the potentials, s².
+    /// Scale s of all potentials but contact and friction, s².
     pub scale: f64,
+    /// Scale s_c of contact and friction, s².
+    pub contact_scale: f64,
     /// Contact barrier with its stiffness κ.
     pub barrier: BarrierPotential,
     stiffness: StiffnessRange,
-    /// Forces on the free vertices without inertia, N (`#V`): quasi-static ones; empty for the
+    /// M⁻¹ of the forces that do not depend on position, m/s² (`#V`).
+    acceleration: Vec<Vec3>,
+    /// Those forces on the free vertices without inertia, N (`#V`): quasi-static ones; empty for the
     /// others, whose x̃ holds the forces.
     static_forces: Vec<Vec3>,
     /// Time at the start of the step, s: attachments that act then act in the step.
@@ -108,8 +112,12 @@ impl<'a> IncrementalPotential<'a> {
             false => (0..free.len()).map(force).collect(),
         };
         let scale = integrator.potential_scale(h);
+        let contact_scale = match model.resolved.settings.time.trapezoidal_contact {
+            true => scale,
+            false => integrator.contact_scale(h),
+        };
         let (contact, d_hat) = (&model.resolved.settings.contact, model.resolved.d_hat);
-        let mass = model.mean_mass / if integrator.inertial() { scale } else { h * h };
+        let mass = model.mean_mass / if integrator.inertial() { contact_scale } else { h * h };
         let barrier = BarrierPotential {
             barrier: Barrier::default(),
             d_hat,
@@ -123,8 +131,10 @@ impl<'a> IncrementalPotential<'a> {
             model,
             x_tilde,
             scale,
+            contact_scale,
             barrier,
             stiffness,
+            acceleration,
             static_forces,
             time: t,
             pressures: model.loads.pressures(t, end, &state.x),
@@ -155,8 +165,8 @@ impl<'a> IncrementalPotential<'a> {
             energy.add(self.scale * damping.value(self.model, x, &self.inertial));
         }
         timed(&mut seconds.contact, || {
-            energy.add(self.scale * self.barrier.set_value(&it.active, x));
-            energy.add(self.scale * self.friction.value(x, &self.friction_reference));
+            energy.add(self.contact_scale * self.barrier.set_value(&it.active, x));
+            energy.add(self.contact_scale * self.friction.value(x, &self.friction_reference));
         });
         if let Some(equality) = &self.equality {
             energy.add(equality.value(x));
@@ -179,7 +189,7 @@ impl<'a> IncrementalPotential<'a> {
         let mut g = self.gradient_without_contact(&it.x, seconds);
         let contact = timed(&mut seconds.contact, || self.contact_gradient(it));
         for v in (0..g.len()).filter(|&v| self.free[v]) {
-            g[v] += self.scale * contact[v];
+            g[v] += self.contact_scale * contact[v];
         }
         g
     }
@@ -192,15 +202,37 @@ impl<'a> IncrementalPotential<'a> {
         g
     }
 
-    fn gradient_without_contact(&self, x: &[Vec3], seconds: &mut PhaseSeconds) -> Vec<Vec3> {
+    /// Accelerations of the deformable vertices by all forces but contact and friction, m/s² (`#V`).
+    pub fn accelerations_without_contact(
+        &self,
+        x: &[Vec3],
+        seconds: &mut PhaseSeconds,
+    ) -> Vec<Vec3> {
+        let mut a = self.internal_gradient(x, seconds);
+        for v in 0..x.len() {
+            a[v] = match self.model.deformable[v] {
+                true => self.acceleration[v] - a[v] / self.model.mass[v],
+                false => Vec3::zeros(),
+            };
+        }
+        a
+    }
+
+    /// ∇(Ψ_elastic + Ψ_springs + Ψ_pressure + Ψ_damping), N (`#V`).
+    fn internal_gradient(&self, x: &[Vec3], seconds: &mut PhaseSeconds) -> Vec<Vec3> {
         let mut g = vec![Vec3::zeros(); x.len()];
         timed(&mut seconds.elasticity, || self.model.elastic.add_gradient(x, &mut g));
         spring::add_gradient(&self.model.loads.springs, self.time, x, &mut g);
         self.pressures.add_gradient(x, &mut g);
-        g.iter_mut().zip(&self.static_forces).for_each(|(g, f)| *g -= f);
         if let Some(damping) = &self.damping {
             damping.add_gradient(self.model, x, &self.inertial, &mut g);
         }
+        g
+    }
+
+    fn gradient_without_contact(&self, x: &[Vec3], seconds: &mut PhaseSeconds) -> Vec<Vec3> {
+        let mut g = self.internal_gradient(x, seconds);
+        g.iter_mut().zip(&self.static_forces).for_each(|(g, f)| *g -= f);
         for v in 0..x.len() {
             g[v] *= self.scale;
             if self.inertial[v] {
@@ -231,7 +263,7 @@ impl<'a> IncrementalPotential<'a> {
             if self.prescribed[v] {
                 (other[v], contact[v]) = (Vec3::zeros(), Vec3::zeros());
             }
-            other[v] /= self.scale;
+            other[v] /= self.contact_scale;
         }
         self.barrier.kappa = self.stiffness.balance(&other, &contact);
     }
@@ -249,15 +281,17 @@ impl<'a> IncrementalPotential<'a> {
         }
     }
 
-    /// Takes the normal forces and sliding directions of friction from an iterate.
-    pub fn lag_friction(&mut self, it: &Iterate) {
+    /// Takes the normal forces and sliding directions of friction from an iterate whose contacts
+    /// bear their forces with the stiffness `kappa`.
+    pub fn lag_friction(&mut self, it: &Iterate, kappa: f64) {
         if !self.model.has_friction {
             return;
         }
+        let barrier = BarrierPotential { kappa, ..self.barrier };
         let eps = self.model.resolved.stick_speed * self.friction_time;
         self.friction = FrictionSet::build(
             &it.active,
-            &self.barrier,
+            &barrier,
             &it.x,
             &self.model.friction,
             Smoothing::C1,
@@ -305,6 +339,7 @@ impl<'a> IncrementalPotential<'a> {
         let gap = it.active.min_gap(&it.x);
         report.min_gap = gap.is_finite().then_some(gap);
         report.kappa = self.barrier.kappa;
+        report.contact_energy = self.barrier.set_value(&it.active, &it.x);
     }
 }
 

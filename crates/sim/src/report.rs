@@ -35,6 +35,8 @@ pub struct StepReport {
     pub elastic_energy: f64,
     /// −Σ m g·x, J.
     pub gravity_energy: f64,
+    /// Energy of the contact barrier, J.
+    pub contact_energy: f64,
     /// Σ m v, kg m/s.
     pub linear_momentum: [f64; 3],
     /// Σ m x × v about the origin, kg m²/s.

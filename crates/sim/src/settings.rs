@@ -50,6 +50,10 @@ pub struct TimeSettings {
     /// Whether Newmark starts with zero acceleration, as the IPC 2020 reference does; by default it
     /// starts with that of the forces at the start, without which it is of first order only.
     pub zero_initial_acceleration: bool,
+    /// Whether Newmark takes contact and friction by the trapezoidal rule like all other forces, as
+    /// the IPC 2020 reference does: then impacts gain energy. By default it takes them implicitly,
+    /// and they lose it.
+    pub trapezoidal_contact: bool,
 }
 
 impl Default for TimeSettings {
@@ -61,6 +65,7 @@ impl Default for TimeSettings {
             stiffness_damping: 0.0,
             release_from_rest: false,
             zero_initial_acceleration: false,
+            trapezoidal_contact: false,
         }
     }
 }
@@ -143,6 +148,10 @@ pub struct FrictionSettings {
     pub max_lagging: u32,
     /// Transition from static to sliding friction on half-spaces.
     pub half_space_transition: Transition,
+    /// Whether normal forces at the start of a step are taken with the κ that the step begins with,
+    /// as the IPC 2020 reference does; by default with that of the step before, under which they
+    /// acted, and updated once more in a first step that begins in contact.
+    pub lag_with_new_stiffness: bool,
     /// Coefficients of pairs of materials; the scene file's `[[friction.pairs]]`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pairs: Vec<FrictionPair>,
@@ -157,6 +166,7 @@ impl Default for FrictionSettings {
             lagging: Lagging::Count(1),
             max_lagging: 100,
             half_space_transition: Transition::Quadratic,
+            lag_with_new_stiffness: false,
             pairs: Vec::new(),
         }
     }

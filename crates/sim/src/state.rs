@@ -13,7 +13,8 @@ pub struct State {
     pub x: Vec<Vec3>,
     /// Velocities, m/s (`#V`).
     pub v: Vec<Vec3>,
-    /// Accelerations, m/s² (`#V`); at the start those of gravity and elasticity.
+    /// Accelerations, m/s² (`#V`): with Newmark those of all forces but contact and friction (of all
+    /// forces with `trapezoidal_contact`); at the start those of loads and elasticity.
     pub a: Vec<Vec3>,
     /// Positions one step earlier, m (`#V`); `x` at the start.
     pub x_previous: Vec<Vec3>,
@@ -22,6 +23,9 @@ pub struct State {
     /// Contact and friction forces on the vertices at the end of the last step, N (`#V`). No step
     /// reads them; they are part of the results.
     pub contact_forces: Vec<Vec3>,
+    /// Barrier stiffness κ at the end of the last step, with which the contacts at `x` bear their
+    /// forces; 0 at the start.
+    pub kappa: f64,
     /// Where the script wants each prescribed vertex, m (`#V`); equals `x` where nothing is
     /// prescribed. Prescribed vertices end a step within 0.1 % of the way to it.
     pub scripted: Vec<Vec3>,
@@ -46,6 +50,7 @@ impl State {
             x_previous: x.clone(),
             v_previous: v.clone(),
             contact_forces: vec![Vec3::zeros(); x.len()],
+            kappa: 0.0,
             scripted: x.clone(),
             held: vec![false; x.len()],
             ended: vec![false; scripts],
@@ -71,6 +76,9 @@ impl State {
         }
         if self.held.len() != start.held.len() || self.ended.len() != start.ended.len() {
             return Err("another number of vertices or of prescribed motions".into());
+        }
+        if !(self.kappa.is_finite() && self.kappa >= 0.0) {
+            return Err(format!("a barrier stiffness of {}", self.kappa));
         }
         let time = self.step as f64 * h;
         if self.time.to_bits() != time.to_bits() {

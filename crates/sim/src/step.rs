@@ -8,6 +8,7 @@ use crate::line_search::KEEP_PLANE_GAP;
 use crate::model::Model;
 use crate::potential::IncrementalPotential;
 use crate::report::{StepOutcome, StepReport};
+use crate::settings::Integrator;
 use crate::solver::projected_newton::{self, largest};
 use crate::solver::{Iterate, Minimiser};
 use crate::state::State;
@@ -61,14 +62,13 @@ pub fn step(
     let mut it = move_prescribed(&mut potential, &targets, state, work, &mut report);
     work.system.forget_contacts();
 
-    let outcome = solve(&mut potential, &mut it, work, &mut report).map_err(|error| {
+    let outcome = solve(&mut potential, state, &mut it, work, &mut report).map_err(|error| {
         let diagnosis = Diagnosis::new(&potential, &it, &error);
         Box::new(Failure { error, diagnosis })
     })?;
 
     // the new state
-    let integrator = model.resolved.settings.time.integrator.at(state);
-    let (v, a) = (0..it.x.len()).map(|i| integrator.advance(state, i, it.x[i], h)).unzip();
+    let (v, a) = motion(&potential, &targets, state, &it.x, &mut report);
     let mut scripted = it.x.clone();
     for i in (0..scripted.len()).filter(|&i| targets.prescribed[i]) {
         scripted[i] = targets.x[i];
@@ -83,6 +83,7 @@ pub fn step(
         x_previous: state.x.clone(),
         v_previous: state.v.clone(),
         contact_forces: potential.contact_gradient(&it).iter().map(|g| -g).collect(),
+        kappa: potential.barrier.kappa,
         scripted,
         held: targets.prescribed,
         ended: targets.ended,
@@ -94,27 +95,59 @@ pub fn step(
     Ok((new, report))
 }
 
+/// Velocities and accelerations at the end of a step at `x`.
+fn motion(
+    potential: &IncrementalPotential<'_>,
+    targets: &Targets,
+    state: &State,
+    x: &[Vec3],
+    report: &mut StepReport,
+) -> (Vec<Vec3>, Vec<Vec3>) {
+    let (time, h) = (&potential.model.resolved.settings.time, potential.model.resolved.h);
+    let integrator = time.integrator.at(state);
+    let differences = |i: usize| {
+        (integrator.velocity(state, i, x[i], h), integrator.acceleration(state, i, x[i], h))
+    };
+    if integrator != Integrator::Newmark || time.trapezoidal_contact {
+        return (0..x.len()).map(differences).unzip();
+    }
+    // Newmark's velocity would swing about that of a prescribed motion
+    let velocity = |i: usize| match targets.prescribed[i] {
+        true => (x[i] - state.x[i]) / h,
+        false => integrator.velocity(state, i, x[i], h),
+    };
+    let a = potential.accelerations_without_contact(x, &mut report.seconds);
+    ((0..x.len()).map(velocity).collect(), a)
+}
+
 /// Minimises the potential, with friction forces from the last minimiser, again and again as the
 /// settings ask for it, and audits the result.
 fn solve(
     potential: &mut IncrementalPotential<'_>,
+    state: &State,
     it: &mut Iterate,
     work: &mut Minimiser,
     report: &mut StepReport,
 ) -> Result<StepOutcome, StepError> {
     let (model, h) = (potential.model, potential.model.resolved.h);
     potential.init_stiffness(it, &mut report.seconds);
-    potential.lag_friction(it);
+    // forces that acted, with the κ of then; at the very start none did, and those of the first
+    // minimiser are the first
+    let (first, new) = (state.step == 0, model.resolved.settings.friction.lag_with_new_stiffness);
+    let kappa = if first || new { potential.barrier.kappa } else { state.kappa };
+    potential.lag_friction(it, kappa);
+    let more = u64::from(first && !new && !potential.friction.contacts.is_empty());
+    let updates = model.resolved.lagging.map(|n| u64::from(n) + more);
     let outcome = loop {
         let outcome = projected_newton::minimise(potential, it, work, report)?;
         report.lagging_iterations += 1;
-        let last = model.resolved.lagging == Some(report.lagging_iterations as u32);
+        let last = updates == Some(report.lagging_iterations);
         let frictional = model.has_friction && !it.active.is_empty();
         if outcome != StepOutcome::Converged || last || !frictional {
             break outcome;
         }
         let before = std::mem::take(&mut potential.friction);
-        potential.lag_friction(it);
+        potential.lag_friction(it, potential.barrier.kappa);
         let g = potential.gradient(it, &mut report.seconds);
         let p = projected_newton::direction(potential, it, &g, work, report)?;
         if largest(&p) / h < model.resolved.velocity_tolerance {

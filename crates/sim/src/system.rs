@@ -80,7 +80,12 @@ impl System {
             *self = Self::new(potential.model, &potential.free)?;
         }
         let scale = potential.scale;
-        let blocks: Vec<_> = timed(&mut seconds.contact, || contact_hessians(potential, it));
+        let mut blocks: Vec<_> = timed(&mut seconds.contact, || contact_hessians(potential, it));
+        if potential.contact_scale != scale {
+            let ratio = potential.contact_scale / scale;
+            let all = blocks.iter_mut().flat_map(|(_, h)| h.as_flattened_mut());
+            all.for_each(|block| *block *= ratio);
+        }
         timed(&mut seconds.elasticity, || {
             let elastic = &potential.model.elastic;
             elastic.hessians(0..elastic.len(), &it.x, &mut self.element_hessians);

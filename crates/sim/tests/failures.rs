@@ -8,6 +8,7 @@ use standoff_sim::collisions::Detector;
 use standoff_sim::definition::{
     BodyDef, BodyKind, Definition, ForceDef, Load, Motion, Pivot, PrescribedDef,
 };
+use standoff_sim::expression::{Expression, VectorExpression};
 use standoff_sim::solver::Minimiser;
 use standoff_sim::step::{self, Failure};
 use standoff_sim::system::System;
@@ -77,6 +78,52 @@ fn a_blocked_motion() {
     // the state is the one before the step, the diagnosis that of the last iterate
     assert_eq!(simulation.step_index(), 0);
     assert!(simulation.positions() != &diagnosis.x[..]);
+}
+
+/// A motion by an expression of t that first gets through and then does not: the error is that of the
+/// step in which it is blocked, and names the motion.
+#[test]
+fn a_blocked_motion_by_an_expression() {
+    let mut definition = press();
+    let formula = |text: &str| Expression::parse(text).unwrap();
+    let mut down = moves("ram.formula", 2, vec![0, 1, 2, 3], 0.0);
+    down.motion = Motion::Expression {
+        translation: VectorExpression([formula("0"), formula("-t^3*20"), formula("0")]),
+        axis: Vec3::y(),
+        angle: formula("0.1*t"),
+        pivot: Pivot::StartCentre,
+    };
+    definition.prescribed.push(down);
+    let mut simulation = Simulation::new(&definition).unwrap();
+    let mut steps = 0;
+    let error = loop {
+        match simulation.step() {
+            Ok(report) => assert!(report.outcome.is_success()),
+            Err(error) => break error,
+        }
+        steps += 1;
+        let t: f64 = simulation.time();
+        let (start, now) = (0.34, simulation.positions()[simulation.positions().len() - 1].y);
+        // 99.9 % of the way, where something is in the way
+        assert!((now - (start - 20.0 * t.powi(3))).abs() < 2e-3 * (start - now), "{t} {now}");
+        assert!(steps < 10, "it went through");
+    };
+    let blocked = matches!(&error, StepError::BlockedMotion { step, name, progress, .. }
+        if *step == steps + 1 && name == "ram.formula" && *progress < 99.9);
+    assert!(blocked && steps >= 1, "after {steps}: {error}");
+    let text = error.to_string();
+    for part in ["'ram.formula' is blocked", "m apart"] {
+        assert!(text.contains(part), "lacks `{part}`: {text}");
+    }
+    let diagnosis = simulation.diagnosis().unwrap();
+    let Culprit::OffTarget { vertex, distance } = diagnosis.culprits[0] else { panic!() };
+    assert_eq!(simulation.model().locate(vertex).0.name, "ram");
+    // as far as the target at the end of the step is from where it got
+    let target = 0.34 - 20.0 * (0.1 * (steps + 1) as f64).powi(3);
+    let off = diagnosis.x[vertex as usize].y - target;
+    assert!((off - distance).abs() < 0.05 * distance, "{off} {distance}");
+    assert_eq!(simulation.step_index(), steps);
+    assert!(simulation.audit().is_empty());
 }
 
 #[test]

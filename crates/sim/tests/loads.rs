@@ -215,7 +215,7 @@ fn pressure_wants_surface_triangles() {
     definition.forces.push(one);
     let error = Simulation::new(&definition).err().unwrap();
     assert!(
-        matches!(&error, BuildError::Body { .. }) && error.to_string().contains("all its corners")
+        matches!(&error, BuildError::Load { .. }) && error.to_string().contains("all its corners")
     );
 }
 

@@ -152,6 +152,7 @@ fn a_state_that_does_not_fit_is_refused() {
     };
     assert!(refused(&|s| s.v.truncate(3)).contains("velocities of 3 vertices"));
     assert!(refused(&|s| s.a[4].y = f64::NAN).contains("accelerations of vertex 4 are not"));
+    assert!(refused(&|s| s.kappa = -1.0).contains("stiffness of -1"));
     assert!(refused(&|s| s.ended.push(true)).contains("prescribed motions"));
     assert!(refused(&|s| s.time += 1e-9).contains("after 1 steps of 0.01 s"));
     // 'high' moved into 'low'

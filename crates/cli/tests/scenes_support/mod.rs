@@ -4,6 +4,7 @@ use standoff_linalg::Vec3;
 use standoff_scene::output::{Frame, RunInfo, frame_files, read_frame};
 use standoff_sim::Simulation;
 use standoff_sim::definition::{BodyKind, Definition};
+use standoff_sim::report::StepReport;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -35,6 +36,8 @@ pub fn standoff(args: &[&str]) -> Output {
 pub struct Run {
     /// Bodies.
     pub info: RunInfo,
+    /// Reports of all steps.
+    pub reports: Vec<StepReport>,
     files: Vec<(u64, PathBuf)>,
 }
 
@@ -80,11 +83,13 @@ pub fn run(scene: &Path, folder: &Path, options: &[&str]) -> Result<Run, String>
         return Err(String::from_utf8_lossy(&output.stderr).into_owned());
     }
     let stats = std::fs::read_to_string(folder.join("stats.jsonl")).map_err(|e| e.to_string())?;
+    let mut reports = Vec::new();
     for line in stats.lines() {
-        let report: serde_json::Value = serde_json::from_str(line).map_err(|e| e.to_string())?;
-        if report["outcome"] != "converged" || report["step_cuts"]["audit"] != 0 {
+        let report: StepReport = serde_json::from_str(line).map_err(|e| e.to_string())?;
+        if !report.outcome.is_success() || report.step_cuts.audit != 0 {
             return Err(line.to_owned());
         }
+        reports.push(report);
     }
     let output = standoff(&["audit", &out, "--threads", "1"]);
     if output.status.code() != Some(0) {
@@ -92,10 +97,10 @@ pub fn run(scene: &Path, folder: &Path, options: &[&str]) -> Result<Run, String>
     }
     let info = RunInfo::read(folder).map_err(|e| e.to_string())?;
     let files = frame_files(folder).map_err(|e| e.to_string())?;
-    if files.len() != stats.lines().count() + 1 {
+    if files.len() != reports.len() + 1 {
         return Err(format!("{} frames", files.len()));
     }
-    Ok(Run { info, files })
+    Ok(Run { info, reports, files })
 }
 
 /// Every file of a run that does not hold wall times, by its name.

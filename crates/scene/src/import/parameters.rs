@@ -34,8 +34,10 @@ pub(super) fn settings(
     settings.time.step = h;
     settings.time.end = end;
     settings.time.integrator = integrator(scene)?;
-    // the reference starts Newmark from a = 0
-    settings.time.zero_initial_acceleration = settings.time.integrator == Integrator::Newmark;
+    // the reference starts Newmark from a = 0 and does not treat contact apart
+    let newmark = settings.time.integrator == Integrator::Newmark;
+    settings.time.zero_initial_acceleration = newmark;
+    settings.time.trapezoidal_contact = newmark;
     settings.time.stiffness_damping = damping(scene);
     settings.time.release_from_rest = bodies.iter().any(|b| b.elastic() && releases(b));
     if scene.tolerances.value.iter().any(|t| *t <= 0.0) {
@@ -47,6 +49,9 @@ pub(super) fn settings(
     contact_and_friction(scene, length, &mut settings, notes)?;
     settings.friction.coefficient = scene.self_friction.value;
     settings.friction.pairs = pairs(scene, half_spaces);
+    let pairs = settings.friction.pairs.iter().map(|p| p.coefficient);
+    settings.friction.lag_with_new_stiffness =
+        pairs.chain([settings.friction.coefficient]).any(|c| c > 0.0);
     if half_spaces.iter().any(|half_space| half_space.friction > 0.0) {
         settings.friction.half_space_transition = Transition::Linear;
     }

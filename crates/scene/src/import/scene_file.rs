@@ -155,6 +155,12 @@ impl Writer {
             self.comment("the reference starts Newmark with zero acceleration");
             self.entry("zero_initial_acceleration", "true");
         }
+        if s.time.trapezoidal_contact {
+            self.comment(
+                "and takes contact like all other forces; without this, impacts gain no energy",
+            );
+            self.entry("trapezoidal_contact", "true");
+        }
         if s.time.stiffness_damping != 0.0 {
             self.comment("of dampingRatio or dampingStiff");
             self.entry("stiffness_damping", number(s.time.stiffness_damping));
@@ -223,6 +229,10 @@ impl Writer {
         if friction.half_space_transition == Transition::Linear {
             self.comment("the reference blends friction on half-spaces with a lower order");
             self.entry("half_space_transition", quoted("linear"));
+        }
+        if friction.lag_with_new_stiffness {
+            self.comment("the reference takes last step's contacts with this step's stiffness");
+            self.entry("lag_with_new_stiffness", "true");
         }
         for pair in &friction.pairs {
             self.table(true, "friction.pairs");

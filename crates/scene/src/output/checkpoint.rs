@@ -13,7 +13,7 @@ use std::path::Path;
 
 const MAGIC: &[u8; 8] = b"STANDOFF";
 /// Changes with the layout below.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// A state with what else a run needs to go on from it.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -95,7 +95,8 @@ pub fn write_checkpoint(
         out.write_all(&(program.len() as u32).to_le_bytes())?;
         out.write_all(program.as_bytes())?;
         let sizes = [state.x.len(), state.ended.len(), frames.len()];
-        for number in [fingerprint, state.step as u64, state.time.to_bits()] {
+        let numbers = [fingerprint, state.step as u64, state.time.to_bits(), state.kappa.to_bits()];
+        for number in numbers {
             out.write_all(&number.to_le_bytes())?;
         }
         for size in sizes {
@@ -190,6 +191,7 @@ impl Reader<'_> {
         let program = String::from_utf8(self.take(length)?.to_vec()).ok()?;
         let fingerprint = self.u64()?;
         let (step, time) = (self.size()?, f64::from_bits(self.u64()?));
+        let kappa = f64::from_bits(self.u64()?);
         let (vertices, scripts, frames) = (self.size()?, self.size()?, self.size()?);
         // in the order of `State::vectors`, like all that follows in the order of writing
         let state = State {
@@ -201,6 +203,7 @@ impl Reader<'_> {
             x_previous: self.vectors(vertices)?,
             v_previous: self.vectors(vertices)?,
             contact_forces: self.vectors(vertices)?,
+            kappa,
             scripted: self.vectors(vertices)?,
             held: self.flags(vertices)?,
             ended: self.flags(scripts)?,

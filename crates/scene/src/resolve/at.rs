@@ -3,6 +3,13 @@
 use crate::document::{Document, KeyPath};
 use crate::error::{Problem, SceneError};
 
+/// Where the loads of a definition stand, in its order.
+#[derive(Debug, Default)]
+pub(crate) struct Places<'a> {
+    pub forces: Vec<At<'a>>,
+    pub attachments: Vec<At<'a>>,
+}
+
 /// A key path of a document.
 #[derive(Debug, Clone)]
 pub(crate) struct At<'a> {

@@ -1,6 +1,6 @@
 //! Attachments between objects.
 
-use super::at::At;
+use super::at::{At, Places};
 use super::object::Placed;
 use super::select::{check_times, select};
 use crate::error::{Problem, SceneError, nearest_name};
@@ -9,11 +9,12 @@ use standoff_linalg::Vec3;
 use standoff_sim::definition::{Anchor, AttachmentDef, Definition, SpringStiffness};
 
 /// Adds every attachment, one for each copy of its object.
-pub(super) fn resolve_all(
+pub(super) fn resolve_all<'a>(
     file: &mut SceneFile,
-    at: &At<'_>,
+    at: &At<'a>,
     all: &[Placed],
     definition: &mut Definition,
+    places: &mut Places<'a>,
 ) -> Result<(), SceneError> {
     for (k, section) in file.attachments.iter_mut().enumerate() {
         if section.name.is_empty() {
@@ -40,7 +41,9 @@ pub(super) fn resolve_all(
             None => Anchor::Start,
             Some(to) => anchor(to, &at.key("to"), file, all)?,
         };
+        let place = at.key(if section.to.is_some() { "to" } else { "distance" });
         for (body, vertices) in sets {
+            places.attachments.push(place.clone());
             definition.attachments.push(AttachmentDef {
                 name: section.name.clone(),
                 body,

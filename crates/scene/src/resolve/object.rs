@@ -1,6 +1,6 @@
 //! Objects of a scene: their mesh, role, material, copies and mutual contact.
 
-use super::at::At;
+use super::at::{At, Places};
 use super::placement::{Placement, copies};
 use super::{DEFAULT_FRICTION_MATERIAL, attach, check_material, select};
 use crate::error::{Problem, SceneError, nearest_name};
@@ -8,7 +8,9 @@ use crate::file::{MaterialChoice, MaterialSection, ObjectSection, Reduce, Role, 
 use crate::format;
 use crate::mesh::Mesh;
 use standoff_linalg::Vec3;
+use standoff_sim::BuildError;
 use standoff_sim::definition::{BodyDef, BodyKind, Definition};
+use standoff_sim::error::LoadIndex;
 use standoff_sim::material::Material;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
@@ -77,6 +79,7 @@ pub(super) fn resolve_all(
     let mut notes = Vec::new();
     let mut all = Vec::new();
     let mut taken = HashSet::new();
+    let mut places = Places::default();
     for (k, object) in file.objects.iter_mut().enumerate() {
         let at = at.key("objects").index(k);
         all.push(resolve_one(
@@ -92,7 +95,7 @@ pub(super) fn resolve_all(
     let bodies = Bodies(all.iter().map(|p| (p.name.clone(), p.bodies.clone())).collect());
     for (k, (object, placed)) in file.objects.iter_mut().zip(&all).enumerate() {
         let at = at.key("objects").index(k);
-        select::conditions(object, &at, placed, &bodies, folder, definition)?;
+        select::conditions(object, &at, placed, &bodies, folder, definition, &mut places)?;
     }
     let elastic = definition.bodies.iter().any(|b| matches!(b.kind, BodyKind::Volume { .. }));
     if !elastic {
@@ -100,8 +103,21 @@ pub(super) fn resolve_all(
         return Err(at.key("objects").invalid(what));
     }
     no_contact(file, &at.key("objects"), &bodies, definition)?;
-    attach::resolve_all(file, &at.key("attachments"), &all, definition)?;
+    attach::resolve_all(file, &at.key("attachments"), &all, definition, &mut places)?;
+    check_loads(definition, &places)?;
     Ok(notes)
+}
+
+/// Every pressure has to find triangles, every attachment something within its distance.
+fn check_loads(definition: &Definition, places: &Places<'_>) -> Result<(), SceneError> {
+    let Err(error) = standoff_sim::load::check(definition) else { return Ok(()) };
+    let place = match &error {
+        BuildError::Load { load: LoadIndex::Force(k), .. } => places.forces.get(*k),
+        BuildError::Load { load: LoadIndex::Attachment(k), .. } => places.attachments.get(*k),
+        // whatever else is wrong is found when the simulation is built
+        _ => None,
+    };
+    place.map_or(Ok(()), |at| Err(at.invalid(error.to_string())))
 }
 
 /// Checks that names are unique and gives one to every object without.

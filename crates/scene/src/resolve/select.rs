@@ -1,6 +1,6 @@
 //! Sets of vertices of an object, and what is prescribed or applied to them.
 
-use super::at::At;
+use super::at::{At, Places};
 use super::object::{Bodies, Placed};
 use crate::error::{Problem, SceneError, nearest_name};
 use crate::file::{
@@ -22,13 +22,14 @@ const TOLERANCE: f64 = 1e-9;
 type Sets = Vec<Vec<u32>>;
 
 /// Adds what the object's `fixed`, `motion` and `forces` say about its copies.
-pub(super) fn conditions(
+pub(super) fn conditions<'a>(
     object: &mut ObjectSection,
-    at: &At<'_>,
+    at: &At<'a>,
     placed: &Placed,
     scene: &Bodies,
     folder: &Path,
     definition: &mut Definition,
+    places: &mut Places<'a>,
 ) -> Result<(), SceneError> {
     let first = placed.bodies.start;
     for (k, section) in object.fixed.iter().enumerate() {
@@ -88,7 +89,9 @@ pub(super) fn conditions(
         let sets = select(&section.vertices, object, &at.key("vertices"), placed)?;
         let load = load(section, &at)?;
         let name = label(&section.vertices, "force", k);
+        let place = at.key(if section.pressure.is_some() { "pressure" } else { "vertices" });
         for (copy, vertices) in occupied(sets) {
+            places.forces.push(place.clone());
             definition.forces.push(ForceDef {
                 name: format!("{}.{name}", placed.copies[copy].name),
                 body: first + copy,

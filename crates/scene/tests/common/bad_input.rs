@@ -594,6 +594,38 @@ pub const ROWS: &[Row] = &[
         ["scene.toml:7:12", "attachments[0].vertices", "selects no vertex of 'ball'"]
     ),
     row!(
+        "attachment to something far away",
+        concat!(
+            ball!(),
+            "[[objects]]\nname = \"wall\"\nshape = { kind = \"box\" }\nrole = \"obstacle\"\n",
+            "translate = [9, 0, 0]\n[[attachments]]\nobject = \"ball\"\nstiffness = 1\n",
+            "to = { object = \"wall\" }\ndistance = 0.1\n"
+        ),
+        [
+            "scene.toml:12:6",
+            "attachments[0].to",
+            "'attachment-0' finds nothing within 0.1 m; the nearest is 8."
+        ]
+    ),
+    row!(
+        "attachment to a point far away",
+        concat!(
+            ball!(),
+            "[[attachments]]\nobject = \"ball\"\nstiffness = 1\nto = { point = [9, 0, 0] }\n",
+            "distance = 0.1\n"
+        ),
+        ["scene.toml:7:6", "attachments[0].to", "finds nothing within 0.1 m"]
+    ),
+    row!(
+        "pressure on vertices without triangle",
+        concat!(
+            ball!(),
+            "forces = [{ vertices = { sphere = { centre = [0.5, 0.5, 0.5], radius = 0.01 } }, ",
+            "pressure = 1 }]\n"
+        ),
+        ["scene.toml:4:93", "objects[0].forces[0].pressure", "selects no surface triangle"]
+    ),
+    row!(
         "attachment at a negative distance",
         concat!(ball!(), "[[attachments]]\nobject = \"ball\"\nstiffness = 1\ndistance = -1\n"),
         ["scene.toml:7:12", "a distance must be 0 or more (m)"]
