@@ -432,7 +432,7 @@ fn holds_the_culprits(out: &Path, culprits: &[serde_json::Value], last: u64) {
             assert_eq!(info.bodies[grid.cell_body[cell] as usize].name, body.name);
             assert_eq!(culprit[cell], k as i32);
             for (x, v) in grid.positions[first..first + size].iter().zip(&vertex[first..]) {
-                assert!(*v >= 0 && (*v as u64) < body.vertices, "vertex {v} of {}", body.name);
+                assert!(*v >= 0 && (*v as u32) < body.vertices, "vertex {v} of {}", body.name);
                 // only the ram and what it presses have moved, and the ram along y only
                 let old = before.positions[body.first_vertex as usize + *v as usize];
                 let moved = if body.name == "anvil" {

@@ -339,7 +339,8 @@ impl<'a> IncrementalPotential<'a> {
         let gap = it.active.min_gap(&it.x);
         report.min_gap = gap.is_finite().then_some(gap);
         report.kappa = self.barrier.kappa;
-        report.contact_energy = self.barrier.set_value(&it.active, &it.x);
+        // an empty sum is −0
+        report.contact_energy = self.barrier.set_value(&it.active, &it.x) + 0.0;
     }
 }
 

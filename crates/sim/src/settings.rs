@@ -148,9 +148,9 @@ pub struct FrictionSettings {
     pub max_lagging: u32,
     /// Transition from static to sliding friction on half-spaces.
     pub half_space_transition: Transition,
-    /// Whether normal forces at the start of a step are taken with the κ that the step begins with,
-    /// as the IPC 2020 reference does; by default with that of the step before, under which they
-    /// acted, and updated once more in a first step that begins in contact.
+    /// Whether normal forces at the start of a step are taken with the κ that the step begins with
+    /// and after prescribed vertices have moved, as the IPC 2020 reference does; by default they are
+    /// those at the end of the step before, updated once more in a first step that begins in contact.
     pub lag_with_new_stiffness: bool,
     /// Coefficients of pairs of materials; the scene file's `[[friction.pairs]]`.
     #[serde(skip_serializing_if = "Vec::is_empty")]

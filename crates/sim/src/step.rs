@@ -59,13 +59,14 @@ pub fn step(
     // where prescribed vertices have to go, and how far they get at once
     let targets = Targets::new(model, state);
     let mut potential = IncrementalPotential::new(model, state, &targets);
-    let mut it = move_prescribed(&mut potential, &targets, state, work, &mut report);
+    let (start, mut it) = move_prescribed(&mut potential, &targets, state, work, &mut report);
     work.system.forget_contacts();
 
-    let outcome = solve(&mut potential, state, &mut it, work, &mut report).map_err(|error| {
-        let diagnosis = Diagnosis::new(&potential, &it, &error);
-        Box::new(Failure { error, diagnosis })
-    })?;
+    let outcome = solve(&mut potential, state, start.as_ref(), &mut it, work, &mut report)
+        .map_err(|error| {
+            let diagnosis = Diagnosis::new(&potential, &it, &error);
+            Box::new(Failure { error, diagnosis })
+        })?;
 
     // the new state
     let (v, a) = motion(&potential, &targets, state, &it.x, &mut report);
@@ -125,17 +126,22 @@ fn motion(
 fn solve(
     potential: &mut IncrementalPotential<'_>,
     state: &State,
+    start: Option<&Iterate>,
     it: &mut Iterate,
     work: &mut Minimiser,
     report: &mut StepReport,
 ) -> Result<StepOutcome, StepError> {
     let (model, h) = (potential.model, potential.model.resolved.h);
     potential.init_stiffness(it, &mut report.seconds);
-    // forces that acted, with the κ of then; at the very start none did, and those of the first
-    // minimiser are the first
-    let (first, new) = (state.step == 0, model.resolved.settings.friction.lag_with_new_stiffness);
-    let kappa = if first || new { potential.barrier.kappa } else { state.kappa };
-    potential.lag_friction(it, kappa);
+    // normal forces that acted: where and with the κ with which they did; at the very start none did,
+    // and those of the first minimiser are the first
+    let new = model.resolved.settings.friction.lag_with_new_stiffness;
+    let first = state.step == 0;
+    match start {
+        Some(start) if !first && !new => potential.lag_friction(start, state.kappa),
+        _ if !first && !new => potential.lag_friction(it, state.kappa),
+        _ => potential.lag_friction(it, potential.barrier.kappa),
+    }
     let more = u64::from(first && !new && !potential.friction.contacts.is_empty());
     let updates = model.resolved.lagging.map(|n| u64::from(n) + more);
     let outcome = loop {
@@ -173,14 +179,15 @@ fn undefined<'a>(model: &'a Model, state: &State) -> Option<&'a str> {
 }
 
 /// Moves the prescribed vertices towards their targets as far as that is safe while all others
-/// stand still; where something is in the way, constraints take over the rest.
+/// stand still; where something is in the way, constraints take over the rest. Returns the start of the
+/// step where friction needs it and vertices have moved since, and where they are now.
 fn move_prescribed(
     potential: &mut IncrementalPotential<'_>,
     targets: &Targets,
     state: &State,
     work: &mut Minimiser,
     report: &mut StepReport,
-) -> Iterate {
+) -> (Option<Iterate>, Iterate) {
     let model = potential.model;
     let mut x = state.x.clone();
     let mut dx = vec![Vec3::zeros(); x.len()];
@@ -188,6 +195,10 @@ fn move_prescribed(
         dx[v as usize] = targets.x[v as usize] - x[v as usize];
     }
     timed(&mut report.seconds.broad_phase, || work.detector.sweep(model, &x, &dx));
+    let start = (model.has_friction && !targets.moving.is_empty()).then(|| {
+        let active = timed(&mut report.seconds.contact, || work.detector.active(model, &x));
+        Iterate { x: x.clone(), active }
+    });
     if !targets.moving.is_empty() {
         let alpha = timed(&mut report.seconds.ccd, || {
             let inversion = model.elastic.max_step(&x, &dx);
@@ -204,7 +215,7 @@ fn move_prescribed(
         }
     }
     let active = timed(&mut report.seconds.contact, || work.detector.active(model, &x));
-    Iterate { x, active }
+    (start, Iterate { x, active })
 }
 
 /// The error of a step that could not go on, with the closest pair for a culprit.
