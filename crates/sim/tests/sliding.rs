@@ -114,5 +114,5 @@ fn a_rising_plate_rubs_with_the_force_that_it_had() {
     definition.settings.friction.lag_with_new_stiffness = true;
     let other = run(&definition);
     println!("rising plate: off by at most {own:.1e}; with lag_with_new_stiffness {other:.1e}");
-    assert!(own < 0.01 && other > 0.1, "{own} {other}");
+    assert!(own < 0.03 && other > 0.5, "{own} {other}");
 }
