@@ -132,7 +132,7 @@ def table(kind, figures):
         steps = f"{f['computed']} of {entry['steps']}" if f["computed"] < entry["steps"] else f"{f['computed']}"
         rows.append([entry["label"], f"{count(f.get('nodes', 0))}, {count(f.get('tets', 0))}", f"{f['h']:g}", steps,
                      f"{mean} ({count(f['contacts_max'])})", f"{p[0]} ({p[1]})",
-                     f"{f['iterations']:.2f}", f"{p[3]}", f"{f['cpu']:.2g}" if "cpu" in f else "–", f"{p[2]}",
+                     f"{f['iterations']:.2f}", f"{p[3]:g}", f"{f['cpu']:.2g}" if "cpu" in f else "–", f"{p[2]}",
                      f"{f['min_gap']:.1e}" if f.get("min_gap") else "–"])
     return "\n".join("| " + " | ".join(row[i] for i in keep) + " |" for row in rows)
 
