@@ -206,9 +206,9 @@ fn pairs(mesh: &CollisionMesh, x: &[Vec3], reach: f64) -> Vec<Gap> {
 
 /// Estimate of the peak memory of a run, bytes.
 ///
-/// Cholesky factors of volume meshes in nested-dissection order hold about 5·n^1.44 numbers for n
-/// degrees of freedom, at 10 bytes each with their indices (fitted to 10⁴ to 1.5·10⁵ degrees of
-/// freedom); elements, surface and matrix add about 2 kB per tetrahedron.
+/// Cholesky factors of volume meshes in nested-dissection order hold about 6.3·n^1.44 numbers for n
+/// degrees of freedom (fitted to 10⁴ to 1.5·10⁵ degrees of freedom), and a third as many again are
+/// under way during the factorisation; at 8 bytes each, 4 in single precision. Elements, surface and matrix add about 2 kB per tetrahedron.
 fn memory(definition: &Definition) -> f64 {
     let mut factor = 0.0;
     let mut tetrahedra = 0usize;
@@ -217,11 +217,13 @@ fn memory(definition: &Definition) -> f64 {
         vertices += body.rest.len();
         if let BodyKind::Volume { tets, .. } = &body.kind {
             tetrahedra += tets.len();
-            factor += 50.0 * (3.0 * body.rest.len() as f64).powf(1.442);
+            factor += 8.4 * (3.0 * body.rest.len() as f64).powf(1.442);
         }
     }
-    if definition.settings.solver.linear == LinearSolver::ConjugateGradient {
-        factor = 0.0;
-    }
+    factor *= match definition.settings.solver.linear {
+        LinearSolver::Cholesky => 8.0,
+        LinearSolver::MixedCholesky | LinearSolver::Auto => 4.0,
+        LinearSolver::ConjugateGradient => 0.0,
+    };
     2e7 + factor + 2e3 * tetrahedra as f64 + 500.0 * vertices as f64
 }

@@ -218,7 +218,7 @@ pub struct SolverSettings {
     pub max_iterations: u32,
     /// Linear solver.
     pub linear: LinearSolver,
-    /// Relative residual at which conjugate gradients stop.
+    /// Relative residual of the most accurate directions by conjugate gradients.
     pub linear_tolerance: f64,
     /// Independent audit of intersections and inversions.
     pub audit: AuditLevel,
@@ -231,7 +231,7 @@ impl Default for SolverSettings {
             velocity_tolerance_relative: 1e-2,
             velocity_tolerance: None,
             max_iterations: 10_000,
-            linear: LinearSolver::Cholesky,
+            linear: LinearSolver::Auto,
             linear_tolerance: 1e-8,
             audit: AuditLevel::EveryStep,
         }
@@ -250,9 +250,15 @@ pub enum Method {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LinearSolver {
-    /// Sparse Cholesky factorisation.
+    /// `conjugate-gradient` as long as it takes less time than a factorisation or a factor would be
+    /// very large, else `mixed-cholesky` until the step ends.
+    Auto,
+    /// Sparse Cholesky factorisation in double precision.
     Cholesky,
-    /// Conjugate gradients with a block-Jacobi preconditioner.
+    /// Sparse Cholesky factorisation in single precision, refined to double by conjugate gradients:
+    /// half the memory and the time, solutions as accurate.
+    MixedCholesky,
+    /// Conjugate gradients without a factor: little memory, slow where contact is stiff.
     ConjugateGradient,
 }
 

@@ -8,13 +8,11 @@ use crate::error::{BuildError, StepError};
 use crate::material::von_mises;
 use crate::model::Model;
 use crate::report::StepReport;
-use crate::settings::LinearSolver;
-use crate::solver::Minimiser;
+use crate::solver::{Minimiser, linear};
 use crate::state::State;
 use crate::step;
 use crate::system::System;
 use standoff_linalg::Vec3;
-use standoff_sparse::{Cholesky, ConjugateGradient, Ordering};
 
 /// A simulation in progress.
 pub struct Simulation {
@@ -57,13 +55,7 @@ impl Simulation {
             body: model.bodies[0].name.clone(),
             problem: e.to_string(),
         })?;
-        let solver = &model.resolved.settings.solver;
-        let linear: Box<dyn standoff_sparse::LinearSolver + Send> = match solver.linear {
-            LinearSolver::Cholesky => Box::new(Cholesky::new(Ordering::Automatic)),
-            LinearSolver::ConjugateGradient => {
-                Box::new(ConjugateGradient::new(solver.linear_tolerance, 10_000))
-            }
-        };
+        let linear = linear::solver(&model.resolved.settings.solver);
         let detector = Detector::default();
         Ok(Self { model, state, work: Minimiser { detector, system, linear }, diagnosis: None })
     }

@@ -9,6 +9,7 @@ use crate::model::Model;
 use crate::potential::IncrementalPotential;
 use crate::report::{StepOutcome, StepReport};
 use crate::settings::Integrator;
+use crate::solver::forcing::Forcing;
 use crate::solver::projected_newton::{self, largest};
 use crate::solver::{Iterate, Minimiser};
 use crate::state::State;
@@ -155,7 +156,8 @@ fn solve(
         let before = std::mem::take(&mut potential.friction);
         potential.lag_friction(it, potential.barrier.kappa);
         let g = potential.gradient(it, &mut report.seconds);
-        let p = projected_newton::direction(potential, it, &g, work, report)?;
+        let mut forcing = Forcing::exact(model.resolved.settings.solver.linear_tolerance);
+        let p = projected_newton::direction(potential, it, &g, &mut forcing, work, report)?;
         if largest(&p) / h < model.resolved.velocity_tolerance {
             break StepOutcome::Converged;
         }

@@ -29,6 +29,8 @@ pub struct System {
     embedding: Vec<u32>,
     /// The whole.
     matrix: BlockMatrix,
+    /// Whether [`Self::begin`] was called since the elastic pattern or the step is new.
+    begun: bool,
 }
 
 impl System {
@@ -57,6 +59,7 @@ impl System {
             element_hessians: Vec::new(),
             embedding,
             matrix: BlockMatrix::zeros(pattern),
+            begun: false,
         })
     }
 
@@ -66,6 +69,14 @@ impl System {
         let base = self.elastic.pattern().clone();
         self.embedding = (0..base.block_count() as u32).collect();
         self.matrix.reset(base);
+        self.begun = false;
+    }
+
+    /// The elastic pattern, at the first call in a step or with a new set of free vertices: what
+    /// follows may be based on it, and on nothing before.
+    pub fn begin(&mut self) -> Option<&Arc<BlockPattern>> {
+        let new = !std::mem::replace(&mut self.begun, true);
+        new.then(|| self.elastic.pattern())
     }
 
     /// The Hessian of the incremental potential at x, each summand projected to be positive

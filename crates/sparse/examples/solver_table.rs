@@ -1,5 +1,5 @@
-//! Prints times of ordering, symbolic and numeric factorisation and solution for growing cubes, and
-//! of conjugate gradients with and without stiff contacts.
+//! Prints times of ordering, symbolic and numeric factorisation and solution for growing cubes, beside
+//! those of faer's factorisation, and of conjugate gradients with and without stiff contacts.
 //!
 //! cargo run --release -p standoff-sparse --example solver_table [-- SIDE...]
 //!
@@ -8,65 +8,129 @@
 #[path = "../tests/common/mod.rs"]
 mod common;
 
-use std::sync::Arc;
 use std::time::Instant;
 
+use common::faer_twin::FaerTwin;
 use common::{Cube, Random, Stack, relative_residual};
 use standoff_linalg::Vec3;
 use standoff_sparse::{
-    BlockMatrix, BlockPattern, Cholesky, ConjugateGradient, LinearSolver, Ordering, Preconditioner,
-    VertexOrder,
+    BlockMatrix, Cholesky, ConjugateGradient, LinearSolver, MixedCholesky, Ordering,
+    Preconditioner, VertexOrder,
 };
 
-/// Seconds and result of the fastest of `runs` calls.
-fn time<T>(runs: usize, mut f: impl FnMut() -> T) -> (f64, T) {
-    let mut best: Option<(f64, T)> = None;
+/// CPU seconds of this thread where the system tells them, else wall seconds.
+fn cpu_seconds(start: Instant) -> f64 {
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanoseconds = stat.and_then(|s| s.split(' ').next()?.parse::<f64>().ok());
+    nanoseconds.map_or_else(|| start.elapsed().as_secs_f64(), |ns| ns * 1e-9)
+}
+
+/// Wall and CPU seconds of the fastest of `runs` calls, and its result.
+fn time<T>(runs: usize, mut f: impl FnMut() -> T) -> ([f64; 2], T) {
+    let mut best: Option<([f64; 2], T)> = None;
     for _ in 0..runs {
         let start = Instant::now();
+        let cpu = cpu_seconds(start);
         let result = f();
-        let seconds = start.elapsed().as_secs_f64();
-        if best.as_ref().is_none_or(|b| seconds < b.0) {
+        let seconds = [start.elapsed().as_secs_f64(), cpu_seconds(start) - cpu];
+        if best.as_ref().is_none_or(|b| seconds[1] < b.0[1]) {
             best = Some((seconds, result));
         }
     }
     best.expect("at least one run")
 }
 
-fn direct(label: &str, a: &BlockMatrix, b: &[Vec3]) {
-    let runs = if a.n() < 5000 { 5 } else { 1 };
+fn orders(label: &str, a: &BlockMatrix) {
     for ordering in [Ordering::MinimumDegree, Ordering::NestedDissection, Ordering::Automatic] {
-        let (order, vertex_order) = time(runs, || VertexOrder::new(a.pattern(), ordering));
-        let mut x = vec![Vec3::zeros(); a.n()];
-        // memory is kept between patterns, as in a simulation
+        let ([_, order], vertex_order) = time(3, || VertexOrder::new(a.pattern(), ordering));
         let mut solver = Cholesky::new(ordering);
-        solver.analyze(a.pattern()).expect("memory");
-        let other = Arc::new(BlockPattern::diagonal(a.n()).expect("small"));
-        let mut analyze = f64::INFINITY;
-        for _ in 0..runs {
-            solver.analyze(&other).expect("memory");
-            analyze = analyze.min(time(1, || solver.analyze(a.pattern()).expect("memory")).0);
-        }
-        solver.factorize(a).expect("positive definite");
-        let (numeric, _) = time(runs, || solver.factorize(a).expect("positive definite"));
-        let (solve, _) = time(3, || solver.back_solve(b, &mut x).expect("factorised"));
+        let ([_, analyze], _) = time(1, || solver.analyze(a.pattern()).expect("memory"));
+        let operations = vertex_order.tree.operations();
         println!(
-            "{label} {:>7} {:<17} order {order:7.4}  order+symbolic {analyze:7.4}  numeric {numeric:8.4}  \
-             solve {solve:7.4}  nnz(L) {:6.2}M  block ops {:9.3e} ({:.0} per block)  residual {:.1e}",
+            "{label} {:>7} {:<17} order {order:7.4}  order+symbolic {analyze:7.4}  \
+             nnz(L) {:6.2}M  block ops {operations:9.3e} ({:.0} per block)",
             3 * a.n(),
             format!("{ordering:?}"),
             solver.factor_nonzeros() as f64 * 1e-6,
-            vertex_order.tree.operations(),
-            vertex_order.tree.operations() / a.pattern().block_count() as f64,
-            relative_residual(a, b, &x),
+            operations / a.pattern().block_count() as f64,
         );
     }
 }
 
+/// CPU seconds on one thread, ours and faer's; wall seconds on one thread and on two, alternating.
+fn direct(label: &str, a: &BlockMatrix, b: &[Vec3]) {
+    let runs = if a.n() < 5000 { 20 } else { 3 };
+    let ordering = Ordering::NestedDissection;
+    let label = format!("{label} {:>7}", 3 * a.n());
+    {
+        let mut twin = FaerTwin::new(a, ordering, |v| v);
+        let ([_, seconds], ()) = time(runs, || twin.factorize());
+        println!("{label} faer f64: factor {seconds:8.4}");
+    }
+    {
+        let mut twin = FaerTwin::new(a, ordering, |v| v as f32);
+        let ([_, seconds], ()) = time(runs, || twin.factorize());
+        println!("{label} faer f32: factor {seconds:8.4}");
+    }
+    let pools = [1, 2].map(|n| rayon::ThreadPoolBuilder::new().num_threads(n).build());
+    let pools = pools.map(|pool| pool.expect("threads"));
+    let mut x = vec![Vec3::zeros(); a.n()];
+    {
+        let mut solver = Cholesky::new(ordering);
+        solver.factorize(a).expect("positive definite");
+        let mut wall = [f64::INFINITY; 2];
+        for _ in 0..runs {
+            for (pool, wall) in pools.iter().zip(&mut wall) {
+                let start = Instant::now();
+                pool.install(|| solver.factorize(a)).expect("positive definite");
+                *wall = wall.min(start.elapsed().as_secs_f64());
+            }
+        }
+        let factorize = || time(runs, || solver.factorize(a).expect("positive definite"));
+        let ([_, factor], _) = pools[0].install(factorize);
+        let solve = || time(3, || solver.back_solve(b, &mut x).expect("factorised"));
+        let ([_, solve], ()) = pools[0].install(solve);
+        println!(
+            "{label} own f64: factor {factor:8.4} solve {solve:7.4} residual {:.1e}; wall {:.4}, on \
+             two threads {:.4}: {:.2} times as fast",
+            relative_residual(a, b, &x),
+            wall[0],
+            wall[1],
+            wall[0] / wall[1]
+        );
+    }
+    let mut solver = MixedCholesky::new(ordering);
+    solver.solve(a, b, &mut x).expect("positive definite");
+    let mut wall = [f64::INFINITY; 2];
+    for _ in 0..runs {
+        for (pool, wall) in pools.iter().zip(&mut wall) {
+            let start = Instant::now();
+            pool.install(|| solver.solve(a, b, &mut x)).expect("positive definite");
+            *wall = wall.min(start.elapsed().as_secs_f64());
+        }
+    }
+    let mut solve = || time(runs, || solver.solve(a, b, &mut x).expect("positive definite"));
+    let ([_, seconds], report) = pools[0].install(&mut solve);
+    println!(
+        "{label} own mixed: whole {seconds:8.4}, {} iterations, residual {:.1e}; wall {:.4}, on two \
+         threads {:.4}: {:.2} times as fast",
+        report.iterations,
+        report.relative_residual,
+        wall[0],
+        wall[1],
+        wall[0] / wall[1]
+    );
+}
+
 fn iterative(label: &str, a: &BlockMatrix, b: &[Vec3]) {
-    for preconditioner in [Preconditioner::BlockJacobi, Preconditioner::IncompleteCholesky] {
+    for preconditioner in [
+        Preconditioner::BlockJacobi,
+        Preconditioner::IncompleteCholesky,
+        Preconditioner::StiffBlocks,
+    ] {
         let mut solver = ConjugateGradient::new(1e-8, 20_000).with_preconditioner(preconditioner);
         let mut x = vec![Vec3::zeros(); a.n()];
-        let (seconds, result) = time(1, || solver.solve(a, b, &mut x));
+        let ([_, seconds], result) = time(1, || solver.solve(a, b, &mut x));
         let name = format!("{preconditioner:?}");
         let outcome = match result {
             Ok(r) => format!("{} iterations, residual {:.1e}", r.iterations, r.relative_residual),
@@ -80,14 +144,15 @@ fn main() {
     let sides: Vec<u32> = std::env::args().skip(1).filter_map(|s| s.parse().ok()).collect();
     for side in if sides.is_empty() { vec![15, 26] } else { sides } {
         let cube = Cube::new(side);
-        let (pattern_time, pattern) = time(3, || cube.pattern());
+        let ([_, pattern_time], pattern) = time(3, || cube.pattern());
         let a = cube.matrix(0.1);
         let mut random = Random(7);
         let b = random.vectors(a.n());
         let mut y = b.clone();
-        let (product, _) = time(10, || a.mul_vec_into(&b, &mut y).expect("fits"));
+        let ([_, product], _) = time(10, || a.mul_vec_into(&b, &mut y).expect("fits"));
         let blocks = pattern.block_count();
         println!("{blocks} blocks: pattern {pattern_time:.4} s, product {product:.6} s");
+        orders("cube ", &a);
         direct("cube ", &a, &b);
         for mass in [0.1, 1e-3] {
             println!("mass {mass}");

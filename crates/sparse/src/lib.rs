@@ -4,7 +4,8 @@
 //! * [`BlockMatrix`]: a pattern and its blocks; assembled from stencils (an element, a contact
 //!   pair) one by one or, for element lists that stay, by a [`StencilAssembly`].
 //! * [`Ordering`]: fill-reducing orders of the vertices.
-//! * [`LinearSolver`]: the open border; [`Cholesky`] and [`ConjugateGradient`] are behind it.
+//! * [`LinearSolver`]: the open border; [`Cholesky`], [`MixedCholesky`], [`ConjugateGradient`] and
+//!   [`Hybrid`], which chooses, are behind it.
 //!
 //! Every result is a pure function of its arguments: it depends neither on the number of threads
 //! nor on what was solved before. This crate knows nothing of meshes or physics. faer and METIS
@@ -46,5 +47,6 @@ pub use matrix::BlockMatrix;
 pub use ordering::{EliminationTree, Ordering, Permutation, VertexOrder};
 pub use pattern::BlockPattern;
 pub use solver::{
-    Cholesky, ConjugateGradient, LinearSolver, Preconditioner, SolveReport, SolveSeconds,
+    Cholesky, ConjugateGradient, Hybrid, LinearSolver, MixedCholesky, Preconditioner, SolveReport,
+    SolveSeconds,
 };

@@ -212,6 +212,12 @@ impl BlockPattern {
         cols.iter().zip(pos).map(|(&c, &p)| (c as usize, p as usize))
     }
 
+    /// The vertices that vertex `i` is coupled to, ascending, without itself.
+    pub(crate) fn neighbours(&self, i: usize) -> impl Iterator<Item = usize> + '_ {
+        let below = self.column(i)[1..].iter().map(|&v| v as usize);
+        self.row(i).map(|(v, _)| v).chain(below)
+    }
+
     /// Where the diagonal block of row `i` is stored.
     pub(crate) fn diagonal_position(&self, i: usize) -> usize {
         self.col_ptr[i] as usize

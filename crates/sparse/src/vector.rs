@@ -42,6 +42,11 @@ pub(crate) fn xpby(y: &mut [Vec3], x: &[Vec3], beta: f64) {
     map2(y, x, |y, x| *y = x + beta * *y);
 }
 
+/// y ← α y.
+pub(crate) fn scale(y: &mut [Vec3], alpha: f64) {
+    y.iter_mut().for_each(|y| *y *= alpha);
+}
+
 /// f(yᵢ, xᵢ) for all i.
 pub(crate) fn map2<T: Sync>(y: &mut [Vec3], x: &[T], f: impl Fn(&mut Vec3, &T) + Sync) {
     if y.len() >= PARALLEL && rayon::current_num_threads() > 1 {

@@ -5,13 +5,14 @@ mod common;
 
 use std::sync::Arc;
 
+use common::faer_twin::FaerTwin;
 use common::{Cube, Hessian, Random, Stack, random_psd, relative_residual};
 use proptest::prelude::*;
 use standoff_linalg::nalgebra::{DMatrix, DVector};
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::{
-    BlockMatrix, BlockPattern, Cholesky, ConjugateGradient, LinearSolver, Ordering, Permutation,
-    Preconditioner, SolveError, SolveSeconds, VertexOrder,
+    BlockMatrix, BlockPattern, Cholesky, ConjugateGradient, Hybrid, LinearSolver, MixedCholesky,
+    Ordering, Permutation, Preconditioner, SolveError, SolveSeconds, VertexOrder,
 };
 
 const ORDERINGS: [Ordering; 4] =
@@ -22,8 +23,15 @@ fn solvers(tolerance: f64) -> Vec<(String, Box<dyn LinearSolver>)> {
     let mut list: Vec<(String, Box<dyn LinearSolver>)> = Vec::new();
     for ordering in ORDERINGS {
         list.push((format!("{ordering:?}"), Box::new(Cholesky::new(ordering))));
+        list.push((format!("mixed {ordering:?}"), Box::new(MixedCholesky::new(ordering))));
+        let hybrid = Hybrid::new(ordering, tolerance, 5000);
+        list.push((format!("hybrid {ordering:?}"), Box::new(hybrid)));
     }
-    for preconditioner in [Preconditioner::BlockJacobi, Preconditioner::IncompleteCholesky] {
+    for preconditioner in [
+        Preconditioner::BlockJacobi,
+        Preconditioner::IncompleteCholesky,
+        Preconditioner::StiffBlocks,
+    ] {
         let cg = ConjugateGradient::new(tolerance, 5000).with_preconditioner(preconditioner);
         list.push((format!("{preconditioner:?}"), Box::new(cg)));
     }
@@ -231,6 +239,93 @@ fn threads_and_history_do_not_change_a_bit() {
     }
 }
 
+/// The multifrontal factorisation against faer's supernodal one, which shares its dense kernels but
+/// nothing else, on a matrix with fronts of many tiles.
+#[test]
+fn solutions_agree_with_those_of_faer() {
+    let mut random = Random(37);
+    let stack = Stack::new(9, &mut random);
+    let free = stack.free_matrix(0.1);
+    let a = stack.with_contacts(&free, [1e2, 1e4], &mut random);
+    let b = random.vectors(a.n());
+    let mut expected: Vec<f64> = b.iter().flat_map(|v| v.iter().copied()).collect();
+    let mut twin = FaerTwin::new(&a, Ordering::MinimumDegree, |v| v);
+    twin.factorize();
+    twin.solve(&mut expected);
+    let expected: Vec<_> = expected.chunks(3).map(|v| Vec3::new(v[0], v[1], v[2])).collect();
+    for (name, mut solver) in solvers(1e-12).into_iter().filter(|(n, _)| !n.contains("Natural")) {
+        let mut x = vec![Vec3::zeros(); a.n()];
+        solver.solve(&a, &b, &mut x).unwrap();
+        assert!(distance(&expected, &x) < 1e-8, "{name}: {}", distance(&expected, &x));
+    }
+}
+
+/// Conjugate gradients where they are cheap; where they are not, the factorisation until a restart.
+#[test]
+fn the_hybrid_solver_takes_what_is_cheaper() {
+    let cube = Cube::new(17);
+    let (easy, hard) = (cube.matrix(10.0), cube.matrix(1e-5));
+    let b = Random(41).vectors(easy.n());
+    let mut x = vec![Vec3::zeros(); b.len()];
+    let mut solver = Hybrid::new(Ordering::Automatic, 1e-6, 5000);
+    let mut factorised = |a: &BlockMatrix, restart: bool| {
+        if restart {
+            solver.restart(easy.pattern());
+        }
+        let report = solver.solve(a, &b, &mut x).unwrap();
+        assert!(relative_residual(a, &b, &x) < 1.001e-6);
+        report.factor_nonzeros > 0
+    };
+    assert!(!factorised(&easy, false));
+    assert!(factorised(&hard, false));
+    // without a restart what was solved before does not matter
+    assert!(!factorised(&easy, false));
+    assert!(!factorised(&easy, true));
+    assert!(factorised(&hard, false));
+    assert!(factorised(&easy, false));
+    assert!(!factorised(&easy, true));
+}
+
+/// After a restart the order of its pattern serves patterns with some more blocks; results depend on
+/// nothing before.
+#[test]
+fn orders_are_kept_after_a_restart() {
+    let mut random = Random(43);
+    let stack = Stack::new(8, &mut random);
+    let free = stack.free_matrix(0.1);
+    let a = stack.with_contacts(&free, [1e2, 1e2], &mut random);
+    let b = random.vectors(a.n());
+    let solve = |solver: &mut Cholesky, a: &BlockMatrix| {
+        let mut x = vec![Vec3::zeros(); b.len()];
+        let report = solver.solve(a, &b, &mut x).unwrap();
+        assert!(relative_residual(a, &b, &x) < 1e-12);
+        (x, report.factor_nonzeros, report.analyzed)
+    };
+    let mut solver = Cholesky::new(Ordering::Automatic);
+    let own = solve(&mut solver, &a);
+    solver.restart(free.pattern());
+    let kept = solve(&mut solver, &free);
+    let with_contacts = solve(&mut solver, &a);
+    // the order without contacts is poor here, so a new one was found: that of the pattern itself
+    assert_eq!(with_contacts.0, own.0);
+    // again, and with other systems before
+    solver.restart(free.pattern());
+    assert_eq!(solve(&mut solver, &free).0, kept.0);
+    solver.restart(free.pattern());
+    assert!(!solve(&mut solver, &free).2, "the analysis was not kept");
+    // one contact more: the order is kept
+    let one = BlockPattern::stencil_pairs([&stack.contacts[0][..]]);
+    let pattern = free.pattern().union(&one).unwrap();
+    let mut few = BlockMatrix::zeros(pattern.clone());
+    few.add_embedded(&free, &free.pattern().embedding(&pattern).unwrap()).unwrap();
+    let first = solve(&mut solver, &few);
+    let mut other = Cholesky::new(Ordering::Automatic);
+    let fresh = solve(&mut other, &few);
+    other.restart(free.pattern());
+    assert_eq!(solve(&mut other, &few).0, first.0);
+    assert_ne!(fresh.0, first.0, "ordered anew");
+}
+
 #[test]
 fn one_factorisation_serves_many_right_hand_sides() {
     let mut random = Random(3);
@@ -277,7 +372,10 @@ fn indefinite_matrices_are_refused() {
     for (name, mut solver) in solvers(1e-8) {
         let result = solver.solve(&a, &b, &mut [Vec3::zeros(); 2]);
         match (name.as_str(), result) {
-            ("BlockJacobi", Err(SolveError::NegativeCurvature { iteration: 0, curvature })) => {
+            (
+                "BlockJacobi" | "StiffBlocks",
+                Err(SolveError::NegativeCurvature { curvature, .. }),
+            ) => {
                 assert!(curvature < 0.0);
             }
             ("IncompleteCholesky", Err(SolveError::NegativeCurvature { .. })) => {}

@@ -6,6 +6,8 @@ use crate::system::System;
 use standoff_linalg::Vec3;
 use standoff_sparse::LinearSolver;
 
+pub mod forcing;
+pub mod linear;
 pub mod projected_newton;
 
 /// A feasible point with its contacts.

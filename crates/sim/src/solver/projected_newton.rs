@@ -3,6 +3,7 @@
 //! Every iterate is free of intersections and inversions: the step length starts below the first
 //! time of impact and below the first inversion, and is halved until the potential falls.
 
+use super::forcing::Forcing;
 use super::{Iterate, Minimiser};
 use crate::boundary;
 use crate::diagnosis;
@@ -46,13 +47,19 @@ pub fn minimise(
     let (h, tolerance) = (model.resolved.h, model.resolved.velocity_tolerance);
     let (mut stuck, mut round_off) = (0, 0);
     let mut halvings = 0;
+    let mut forcing = Forcing::new(model.resolved.settings.solver.linear_tolerance);
     for _ in 0..model.resolved.settings.solver.max_iterations {
         report.newton_iterations += 1;
         let gradient = potential.gradient(it, &mut report.seconds);
         // many halvings in a row are the mark of steps across the kink of Coulomb friction
         potential.friction.secant = halvings >= HALVINGS;
         let halved = report.step_cuts.line_search;
-        let p = direction(potential, it, &gradient, work, report)?;
+        let mut p = direction(potential, it, &gradient, &mut forcing, work, report)?;
+        // only an accurate direction may end the minimisation
+        if work.linear.is_iterative() && largest(&p) / h < tolerance && forcing.tighten() {
+            p = direction(potential, it, &gradient, &mut forcing, work, report)?;
+        }
+        forcing.relax();
         report.residual_speed = largest(&p) / h;
         if !report.residual_speed.is_finite() || !p.iter().flatten().all(|c| c.is_finite()) {
             return Err(not_finite("the Newton direction", potential, it, report));
@@ -63,6 +70,9 @@ pub fn minimise(
             line_search::search(potential, it, &p, &gradient, work, report);
         if !finite {
             return Err(not_finite("the potential", potential, it, report));
+        }
+        if alpha == 0.0 && work.linear.is_iterative() && forcing.tighten() {
+            continue;
         }
         let cuts = report.step_cuts.line_search - halved;
         halvings = if cuts > 0 { halvings + cuts } else { halvings / 2 };
@@ -91,12 +101,14 @@ pub fn minimise(
     Ok(StepOutcome::IterationLimit)
 }
 
-/// p = −H⁻¹ ∇E with the projected Hessian H. Where round-off makes H indefinite, its diagonal is
+/// p = −H⁻¹ ∇E with the projected Hessian H, by an iterative solver to the residual that `forcing`
+/// asks for. Where round-off makes H indefinite, its diagonal is
 /// raised, ten times more at each try.
 pub fn direction(
     potential: &IncrementalPotential<'_>,
     it: &Iterate,
     gradient: &[Vec3],
+    forcing: &mut Forcing,
     work: &mut Minimiser,
     report: &mut StepReport,
 ) -> Result<Vec<Vec3>, StepError> {
@@ -107,8 +119,13 @@ pub fn direction(
     };
     let Minimiser { system, linear, .. } = work;
     system.assemble(potential, it, &mut report.seconds).map_err(|e| fail(report, e.to_string()))?;
+    if let Some(base) = system.begin() {
+        linear.restart(base);
+    }
     let mut rhs = system.gather(gradient);
     rhs.iter_mut().for_each(|g| *g = -*g);
+    let norm = rhs.iter().map(|g| g.norm_squared()).sum::<f64>().sqrt();
+    linear.set_tolerance(forcing.residual(norm));
     let mut p = vec![Vec3::zeros(); rhs.len()];
     let mut pivot = None;
     let mut raise = 1e-12 * system.largest_diagonal();
@@ -119,6 +136,7 @@ pub fn direction(
                 report.seconds.factorisation += solve.seconds.numeric;
                 report.seconds.solve += solve.seconds.back_solve;
                 report.linear_iterations += solve.iterations.max(1) as u64;
+                forcing.reached(solve.relative_residual);
                 return Ok(system.spread(&p, gradient.len()));
             }
             // an inexact direction is still one of descent

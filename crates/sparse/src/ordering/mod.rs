@@ -68,7 +68,7 @@ impl Permutation {
     }
 
     /// First `self`, then `next`, which maps new numbers to newer ones.
-    fn then(&self, next: &Self) -> Self {
+    pub(crate) fn then(&self, next: &Self) -> Self {
         let at = |map: &[u32], k: &u32| map[*k as usize];
         Self {
             new_to_old: next.new_to_old.iter().map(|k| at(&self.new_to_old, k)).collect(),
@@ -119,6 +119,11 @@ impl VertexOrder {
                 }
             }
         }
+    }
+
+    /// The vertices of a pattern in a given order (but in postorder).
+    pub(crate) fn with_permutation(pattern: &BlockPattern, permutation: Permutation) -> Self {
+        Self::complete(pattern, permutation)
     }
 
     /// Adds the elimination tree and brings both into postorder.

@@ -1,16 +1,23 @@
 //! Linear solvers on block matrices, one file each.
 
 mod cholesky;
+mod hybrid;
 mod incomplete_cholesky;
+mod mixed;
+mod multifrontal;
 mod pcg;
-mod symbolic;
+mod stiff_blocks;
+
+use std::sync::Arc;
 
 use standoff_linalg::Vec3;
 
 pub use cholesky::Cholesky;
+pub use hybrid::Hybrid;
+pub use mixed::MixedCholesky;
 pub use pcg::{ConjugateGradient, Preconditioner};
 
-use crate::{BlockMatrix, SolveError, vector};
+use crate::{BlockMatrix, BlockPattern, SolveError, vector};
 
 /// How a system was solved.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -41,8 +48,9 @@ pub struct SolveSeconds {
 /// Solves A x = b with a symmetric positive definite A.
 ///
 /// An implementation may keep memory and symbolic work between calls, but the bits of x must be a
-/// function of `a` and `b` alone, so that a resumed run repeats them. What x holds before the call
-/// is not read; after an error it holds no solution.
+/// function of `a`, `b` and, if there was a [`restart`](Self::restart), its argument and the patterns
+/// since then, so that a resumed run repeats them. What x holds before the call is not read; after
+/// an error it holds no solution.
 pub trait LinearSolver: Send {
     /// Solves A x = b.
     fn solve(
@@ -51,6 +59,23 @@ pub trait LinearSolver: Send {
         b: &[Vec3],
         x: &mut [Vec3],
     ) -> Result<SolveReport, SolveError>;
+
+    /// Whether solutions are as accurate as [`set_tolerance`](Self::set_tolerance) says, and cheaper
+    /// the less accurate they are.
+    fn is_iterative(&self) -> bool {
+        false
+    }
+
+    /// The residual ‖b − A x‖₂ / ‖b‖₂ at which an iterative solver stops from now on.
+    fn set_tolerance(&mut self, relative_residual: f64) {
+        let _ = relative_residual;
+    }
+
+    /// Begins a sequence of systems whose patterns hold `base` and some more: a solver may base what
+    /// it does for them on `base` and on each other (an order, say), but on nothing before.
+    fn restart(&mut self, base: &Arc<BlockPattern>) {
+        let _ = base;
+    }
 }
 
 fn check_sizes(n: usize, b: &[Vec3], x: &[Vec3]) -> Result<(), SolveError> {

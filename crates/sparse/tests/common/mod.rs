@@ -1,6 +1,8 @@
 //! Systems like those of the simulator, for tests and the example.
 #![allow(dead_code)]
 
+pub mod faer_twin;
+
 use std::sync::Arc;
 
 use standoff_linalg::{Mat3, Vec3};

@@ -1,0 +1,23 @@
+//! Which linear solver a scene gets.
+
+use crate::settings::{LinearSolver as Choice, SolverSettings};
+use standoff_sparse::{
+    Cholesky, ConjugateGradient, Hybrid, LinearSolver, MixedCholesky, Ordering, Preconditioner,
+};
+
+/// Iterations of conjugate gradients at most.
+const MAX_ITERATIONS: usize = 10_000;
+
+/// The solver that the settings ask for.
+pub fn solver(settings: &SolverSettings) -> Box<dyn LinearSolver + Send> {
+    let (ordering, tolerance) = (Ordering::Automatic, settings.linear_tolerance);
+    match settings.linear {
+        Choice::Auto => Box::new(Hybrid::new(ordering, tolerance, MAX_ITERATIONS)),
+        Choice::Cholesky => Box::new(Cholesky::new(ordering)),
+        Choice::MixedCholesky => Box::new(MixedCholesky::new(ordering)),
+        Choice::ConjugateGradient => {
+            let solver = ConjugateGradient::new(tolerance, MAX_ITERATIONS);
+            Box::new(solver.with_preconditioner(Preconditioner::StiffBlocks))
+        }
+    }
+}

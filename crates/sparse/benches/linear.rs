@@ -1,0 +1,138 @@
+//! Ordering, symbolic and numeric factorisation, solution and assembly of the Newton matrix of a
+//! solid cube, on one thread and on two; faer's factorisation of the same matrix for comparison.
+//!
+//! cargo bench -p standoff-sparse [-- FILTER]
+
+#[path = "../tests/common/mod.rs"]
+mod common;
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::Duration;
+
+use common::faer_twin::FaerTwin;
+use common::{Cube, Random, Stack};
+use criterion::{
+    BenchmarkGroup, Criterion, criterion_group, criterion_main, measurement::WallTime,
+};
+use standoff_linalg::Vec3;
+use standoff_sparse::{
+    BlockMatrix, BlockPattern, Cholesky, ConjugateGradient, LinearSolver, MixedCholesky, Ordering,
+    Preconditioner, StencilAssembly, VertexOrder,
+};
+
+/// Vertices along an edge: 10,125 and 52,728 degrees of freedom.
+const SIDES: [u32; 2] = [15, 26];
+
+fn group<'a>(c: &'a mut Criterion, name: &str) -> BenchmarkGroup<'a, WallTime> {
+    let mut group = c.benchmark_group(name);
+    group.sample_size(10).warm_up_time(Duration::from_millis(300));
+    group.measurement_time(Duration::from_secs(3));
+    group
+}
+
+fn pool(threads: usize) -> rayon::ThreadPool {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads")
+}
+
+fn analysis(c: &mut Criterion) {
+    let mut group = group(c, "analysis");
+    for side in SIDES {
+        let pattern = Cube::new(side).pattern();
+        for ordering in [Ordering::MinimumDegree, Ordering::NestedDissection] {
+            group.bench_function(format!("order {ordering:?} {side}"), |b| {
+                b.iter(|| VertexOrder::new(black_box(&pattern), ordering));
+            });
+        }
+        let other = Arc::new(BlockPattern::diagonal(pattern.n()).expect("small"));
+        let mut solver = Cholesky::new(Ordering::NestedDissection);
+        group.bench_function(format!("order and symbolic {side}"), |b| {
+            b.iter(|| {
+                solver.analyze(&other).expect("memory");
+                solver.analyze(&pattern).expect("memory")
+            });
+        });
+    }
+}
+
+fn factorisation(c: &mut Criterion) {
+    let mut group = group(c, "factorisation");
+    for side in SIDES {
+        let a = Cube::new(side).matrix(0.1);
+        let ordering = Ordering::NestedDissection;
+        let mut twin = FaerTwin::new(&a, ordering, |v| v);
+        group.bench_function(format!("faer f64 {side}"), |b| b.iter(|| twin.factorize()));
+        let mut twin = FaerTwin::new(&a, ordering, |v| v as f32);
+        group.bench_function(format!("faer f32 {side}"), |b| b.iter(|| twin.factorize()));
+        drop(twin);
+        for threads in [1, 2] {
+            let pool = pool(threads);
+            let mut solver = Cholesky::new(ordering);
+            group.bench_function(format!("f64 {side} threads {threads}"), |b| {
+                b.iter(|| pool.install(|| solver.factorize(&a).expect("positive definite")));
+            });
+        }
+    }
+}
+
+fn solution(c: &mut Criterion) {
+    let mut group = group(c, "solution");
+    for side in SIDES {
+        let a = Cube::new(side).matrix(0.1);
+        let b = Random(7).vectors(a.n());
+        let mut x = vec![Vec3::zeros(); a.n()];
+        for threads in [1, 2] {
+            let pool = pool(threads);
+            let mut solver = Cholesky::new(Ordering::NestedDissection);
+            solver.factorize(&a).expect("positive definite");
+            group.bench_function(format!("triangular f64 {side} threads {threads}"), |bench| {
+                bench.iter(|| pool.install(|| solver.back_solve(&b, &mut x).expect("factorised")));
+            });
+            let mut solver = MixedCholesky::new(Ordering::NestedDissection);
+            group.bench_function(format!("mixed, whole {side} threads {threads}"), |bench| {
+                bench.iter(|| pool.install(|| solver.solve(&a, &b, &mut x).expect("solved")));
+            });
+        }
+    }
+}
+
+/// Two cubes in contact 10⁴ times stiffer than they are.
+fn conjugate_gradients(c: &mut Criterion) {
+    let mut group = group(c, "conjugate gradients");
+    let mut random = Random(7);
+    let stack = Stack::new(12, &mut random);
+    let a = stack.with_contacts(&stack.free_matrix(0.1), [1e4, 1e4], &mut random);
+    let b = random.vectors(a.n());
+    let mut x = vec![Vec3::zeros(); a.n()];
+    for preconditioner in [
+        Preconditioner::BlockJacobi,
+        Preconditioner::IncompleteCholesky,
+        Preconditioner::StiffBlocks,
+    ] {
+        let mut solver = ConjugateGradient::new(1e-8, 20_000).with_preconditioner(preconditioner);
+        group.bench_function(format!("{preconditioner:?}"), |bench| {
+            bench.iter(|| solver.solve(&a, &b, &mut x).expect("solved"));
+        });
+    }
+}
+
+fn assembly(c: &mut Criterion) {
+    let mut group = group(c, "assembly");
+    for side in SIDES {
+        let cube = Cube::new(side);
+        let pattern = cube.pattern();
+        group.bench_function(format!("pattern {side}"), |b| b.iter(|| cube.pattern()));
+        let assembly = StencilAssembly::new(pattern.clone(), &cube.tets).expect("valid");
+        let hessians = cube.stiffness(1.0, 1.0);
+        let mut a = BlockMatrix::zeros(pattern);
+        for threads in [1, 2] {
+            let pool = pool(threads);
+            group.bench_function(format!("elements {side} threads {threads}"), |b| {
+                b.iter(|| pool.install(|| assembly.add_to(&mut a, &hessians).expect("fits")));
+            });
+        }
+    }
+}
+
+criterion_group!(benches, analysis, factorisation, solution, conjugate_gradients, assembly);
+criterion_main!(benches);

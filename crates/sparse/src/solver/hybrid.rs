@@ -1,0 +1,122 @@
+//! Conjugate gradients as long as they are cheaper than a factorisation, else the factorisation.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use standoff_linalg::Vec3;
+
+use super::{ConjugateGradient, LinearSolver, MixedCholesky, Preconditioner, SolveReport};
+use crate::{BlockMatrix, BlockPattern, Ordering, SolveError, VertexOrder, pattern};
+
+/// Iterations of conjugate gradients that take as long as a factorisation with one block operation
+/// per block of the matrix: measured with `examples/solver_table.rs` on 10⁴ to 1.5·10⁵ degrees of
+/// freedom.
+const ITERATIONS: f64 = 0.08;
+
+/// Share of a factorisation's time that is tried to be saved by conjugate gradients.
+const TRIAL: f64 = 0.5;
+
+/// Iterations below which conjugate gradients are not tried.
+const FEWEST: usize = 20;
+
+/// Block operations above which a factorisation takes too much memory and time.
+const LARGEST: f64 = 1e11;
+
+/// The linear solver for any system: conjugate gradients with
+/// [stiff blocks](Preconditioner::StiffBlocks) within a budget of iterations that takes half the
+/// time of a factorisation, by operations predicted for the pattern of the last restart (or the
+/// system's own); then, for all systems until the next restart, [`MixedCholesky`].
+///
+/// Where a factor would be very large there is no budget and no factorisation.
+#[derive(Debug)]
+pub struct Hybrid {
+    /// Iterations of conjugate gradients at most where there is no factorisation.
+    pub max_iterations: usize,
+    ordering: Ordering,
+    iterative: ConjugateGradient,
+    direct: MixedCholesky,
+    /// Pattern of the last restart.
+    base: Option<Arc<BlockPattern>>,
+    /// A pattern and the block operations predicted for it.
+    predicted: Option<(Arc<BlockPattern>, f64)>,
+    /// Whether conjugate gradients have failed since the last restart.
+    failed: bool,
+    /// Whether `direct` knows of the last restart.
+    restarted: bool,
+}
+
+impl Hybrid {
+    /// A solver that iterates to the given residual, at most so many times.
+    pub fn new(ordering: Ordering, tolerance: f64, max_iterations: usize) -> Self {
+        let iterative = ConjugateGradient::new(tolerance, max_iterations);
+        Self {
+            max_iterations,
+            ordering,
+            iterative: iterative.with_preconditioner(Preconditioner::StiffBlocks),
+            direct: MixedCholesky::new(ordering),
+            base: None,
+            predicted: None,
+            failed: false,
+            restarted: true,
+        }
+    }
+
+    /// Iterations that are worth trying; `None` where nothing else is.
+    fn budget(&mut self, pattern: &Arc<BlockPattern>) -> Option<usize> {
+        let pattern = self.base.as_ref().unwrap_or(pattern);
+        let known = self.predicted.as_ref().filter(|(p, _)| pattern::same(p, pattern));
+        let operations = match known {
+            Some((_, operations)) => *operations,
+            None => VertexOrder::new(pattern, self.ordering).tree.operations(),
+        };
+        self.predicted = Some((pattern.clone(), operations));
+        let blocks = pattern.block_count().max(1) as f64;
+        (operations <= LARGEST).then_some((TRIAL * ITERATIONS * operations / blocks) as usize)
+    }
+}
+
+impl LinearSolver for Hybrid {
+    fn is_iterative(&self) -> bool {
+        true
+    }
+
+    fn set_tolerance(&mut self, relative_residual: f64) {
+        self.iterative.set_tolerance(relative_residual);
+    }
+
+    fn restart(&mut self, base: &Arc<BlockPattern>) {
+        self.base = Some(base.clone());
+        (self.failed, self.restarted) = (false, false);
+    }
+
+    fn solve(
+        &mut self,
+        a: &BlockMatrix,
+        b: &[Vec3],
+        x: &mut [Vec3],
+    ) -> Result<SolveReport, SolveError> {
+        let budget = self.budget(a.pattern());
+        let worthwhile = budget.is_none_or(|iterations| iterations >= FEWEST);
+        let mut wasted = SolveReport::default();
+        if worthwhile && !(self.failed && self.base.is_some() && budget.is_some()) {
+            self.iterative.max_iterations = budget.unwrap_or(self.max_iterations);
+            let clock = Instant::now();
+            match self.iterative.solve(a, b, x) {
+                Err(SolveError::NotConverged { iterations, .. }) if budget.is_some() => {
+                    wasted.iterations = iterations;
+                    wasted.seconds.numeric = clock.elapsed().as_secs_f64();
+                }
+                result => return result,
+            }
+            self.failed = true;
+        }
+        if let (Some(base), false) = (&self.base, self.restarted) {
+            self.direct.restart(base);
+            self.restarted = true;
+        }
+        let mut report = self.direct.solve(a, b, x)?;
+        report.iterations += wasted.iterations;
+        report.seconds.numeric += wasted.seconds.numeric;
+        Ok(report)
+    }
+}

@@ -1,0 +1,180 @@
+//! Numeric factorisation: fronts are assembled from the matrix and from the updates of their
+//! children, eliminated, and leave an update for their parent [Duff & Reid 1983].
+
+use standoff_linalg::Mat3;
+
+use super::analysis::{Analysis, Front};
+use super::dense::{Update, WIDTH, each, partial_cholesky};
+use super::pool::Pool;
+use super::scalar::Scalar;
+use super::traverse::{GRAIN, Pieces};
+use crate::SolveError;
+
+/// Scalars of a front from which threads share its assembly.
+const PARALLEL: usize = 400_000;
+
+/// Cholesky factor of a permuted matrix, the panels of its fronts one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Factor<T> {
+    values: Vec<T>,
+    pool: Pool<T>,
+}
+
+impl<T: Scalar> Factor<T> {
+    /// Makes room for a factor; keeps the memory it has if that is enough.
+    pub(crate) fn reserve(&mut self, analysis: &Analysis) -> Result<(), SolveError> {
+        let len = analysis.factor_len();
+        if self.values.len() < len {
+            // free first: both at once could exceed the memory
+            self.values = Vec::new();
+            // some slack, as contacts make factors grow
+            let slack = self.values.try_reserve_exact(len.saturating_add(len / 8));
+            slack
+                .or_else(|_| self.values.try_reserve_exact(len))
+                .map_err(|_| SolveError::OutOfMemory { nonzeros: len })?;
+            self.values.resize(self.values.capacity(), T::default());
+        }
+        Ok(())
+    }
+
+    /// Gives the memory back.
+    pub(crate) fn free(&mut self) {
+        self.values = Vec::new();
+        self.pool.clear();
+    }
+
+    /// The panel of a front.
+    pub(crate) fn panel(&self, analysis: &Analysis, f: usize) -> &[T] {
+        &self.values[analysis.panels[f]..analysis.panels[f + 1]]
+    }
+
+    /// Factorises `scale` times the matrix with these blocks; a block row whose pivot is not positive
+    /// is the error.
+    pub(crate) fn compute(
+        &mut self,
+        analysis: &Analysis,
+        blocks: &[Mat3],
+        scale: f64,
+    ) -> Result<(), usize> {
+        let pieces = Pieces { analysis, start: &analysis.panels, grain: GRAIN };
+        let values = &mut self.values[..analysis.factor_len()];
+        let pool = &self.pool;
+        pieces.bottom_up(values, &|f, panel, children: Vec<Update<T>>| {
+            let front = &analysis.fronts[f];
+            let (m, k) = (3 * front.m, 3 * front.k);
+            let mut update = Update::new(m - k, pool);
+            let sum = Assembly::new(analysis, f, &children);
+            sum.panel(panel, blocks, scale);
+            let result = partial_cholesky(panel, m, k, &mut update);
+            sum.update(&mut update);
+            children.into_iter().for_each(|child| child.give(pool));
+            match result {
+                Ok(()) => Ok(update),
+                Err(column) => {
+                    let old = analysis.permutation.new_to_old();
+                    Err(old[front.first + column / 3] as usize)
+                }
+            }
+        })
+    }
+}
+
+/// A child's update with the rows that it has in the parent.
+struct Child<'a, T> {
+    update: &'a Update<T>,
+    /// Block rows of the parent.
+    relative: &'a [u32],
+    /// Neighbouring block rows that are neighbours in the parent too: the end of each such run.
+    run_end: Vec<u32>,
+}
+
+/// What a front is the sum of: the matrix' entries and the children's updates.
+struct Assembly<'a, T> {
+    analysis: &'a Analysis,
+    front: &'a Front,
+    children: Vec<Child<'a, T>>,
+}
+
+impl<'a, T: Scalar> Assembly<'a, T> {
+    fn new(analysis: &'a Analysis, f: usize, children: &'a [Update<T>]) -> Self {
+        let numbers = analysis.children(f).iter().map(|&c| analysis.relative(c as usize));
+        let children = children.iter().zip(numbers).map(|(u, r)| Child::new(u, r)).collect();
+        Self { analysis, front: &analysis.fronts[f], children }
+    }
+
+    /// Writes the columns to be eliminated.
+    fn panel(&self, panel: &mut [T], blocks: &[Mat3], scale: f64) {
+        let parallel = panel.len() >= PARALLEL && rayon::current_num_threads() > 1;
+        let height = 3 * self.front.m;
+        // columns in packs of some thousand scalars
+        let pack = (4096 / height.max(1)).max(1);
+        let columns = panel.chunks_mut(3 * height * pack).enumerate().collect();
+        each(columns, parallel, |(p, columns): (usize, &mut [T])| {
+            columns.fill(T::default());
+            for (c, column) in columns.chunks_exact_mut(3 * height).enumerate() {
+                let j = p * pack + c;
+                for (block, row, transposed) in self.analysis.entries(self.front.first + j) {
+                    let block = &blocks[block];
+                    for t in 0..3 {
+                        for r in 0..3 {
+                            let v = if transposed { block[(t, r)] } else { block[(r, t)] };
+                            column[t * height + 3 * row + r] = T::round(scale * v);
+                        }
+                    }
+                }
+                self.children.iter().for_each(|child| child.add_to(j, 0, column, height));
+            }
+        });
+    }
+
+    /// Adds the children's part of what is handed on.
+    fn update(&self, update: &mut Update<T>) {
+        const { assert!(WIDTH.is_multiple_of(3)) };
+        if self.children.is_empty() {
+            return;
+        }
+        let n = update.n;
+        let parallel = n * n >= PARALLEL && rayon::current_num_threads() > 1;
+        each(update.strips(), parallel, |(begin, strip)| {
+            let height = n - begin;
+            let first = self.front.k + begin / 3;
+            for (c, column) in strip.chunks_exact_mut(3 * height).enumerate() {
+                let j = first + c;
+                self.children.iter().for_each(|child| child.add_to(j, first, column, height));
+            }
+        });
+    }
+}
+
+impl<'a, T: Scalar> Child<'a, T> {
+    fn new(update: &'a Update<T>, relative: &'a [u32]) -> Self {
+        let mut run_end = Vec::new();
+        for i in 1..=relative.len() {
+            if relative.get(i) != Some(&(relative[i - 1] + 1)) {
+                run_end.push(i as u32);
+            }
+        }
+        Self { update, relative, run_end }
+    }
+
+    /// Adds what falls into block column `j` of the parent to its three scalar columns, given from
+    /// block row `top` on with `height` scalars each.
+    fn add_to(&self, j: usize, top: usize, columns: &mut [T], height: usize) {
+        let Ok(c) = self.relative.binary_search(&(j as u32)) else { return };
+        for t in 0..3 {
+            let column = &mut columns[t * height..(t + 1) * height];
+            let source = self.update.column(3 * c + t, 3 * c);
+            let mut i = c;
+            let mut run = self.run_end.partition_point(|&end| end as usize <= c);
+            while i < self.relative.len() {
+                let end = self.run_end[run] as usize;
+                let to = 3 * (self.relative[i] as usize - top);
+                let from = &source[3 * (i - c)..3 * (end - c)];
+                let sum = &mut column[to..to + from.len()];
+                sum.iter_mut().zip(from).for_each(|(sum, &x)| *sum += x);
+                i = end;
+                run += 1;
+            }
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Triangular solution with the factor, front by front.
+
+use standoff_linalg::Vec3;
+
+use super::analysis::Analysis;
+use super::factor::Factor;
+use super::scalar::Scalar;
+use super::traverse::Pieces;
+
+/// Operations of the factorisation of a subtree below which it is solved by one thread.
+const GRAIN: f64 = 5e7;
+
+impl<T: Scalar> Factor<T> {
+    /// x ← P⁻¹ (L Lᵀ)⁻¹ P b; `permuted` is room to work in.
+    pub(crate) fn solve(
+        &self,
+        analysis: &Analysis,
+        b: &[Vec3],
+        x: &mut [Vec3],
+        permuted: &mut Vec<T>,
+    ) {
+        let new_to_old = analysis.permutation.new_to_old();
+        permuted.clear();
+        permuted.extend(new_to_old.iter().flat_map(|&old| b[old as usize].data.0[0].map(T::round)));
+        self.solve_permuted(analysis, permuted);
+        for (v, &old) in permuted.chunks_exact(3).zip(new_to_old) {
+            x[old as usize] = Vec3::new(v[0].to_f64(), v[1].to_f64(), v[2].to_f64());
+        }
+    }
+
+    /// x ← (L Lᵀ)⁻¹ x, in the order of elimination.
+    fn solve_permuted(&self, analysis: &Analysis, x: &mut [T]) {
+        let pieces = Pieces { analysis, start: &analysis.columns, grain: GRAIN };
+        let forward = pieces.bottom_up(x, &|f, pivots, children: Vec<Vec<T>>| {
+            Ok::<_, std::convert::Infallible>(self.forward(analysis, f, pivots, &children))
+        });
+        match forward {
+            Ok(()) => {}
+            Err(never) => match never {},
+        }
+        pieces.top_down(x, &|f, pivots, parent: Option<&Vec<T>>| {
+            self.backward(analysis, f, pivots, parent)
+        });
+    }
+
+    /// Eliminates a front's pivots from the right-hand side; returns what is to be added to the
+    /// rows below.
+    fn forward(
+        &self,
+        analysis: &Analysis,
+        f: usize,
+        pivots: &mut [T],
+        children: &[Vec<T>],
+    ) -> Vec<T> {
+        let front = &analysis.fronts[f];
+        let (m, k) = (3 * front.m, 3 * front.k);
+        let mut below = vec![T::default(); m - k];
+        for (child, &c) in children.iter().zip(analysis.children(f)) {
+            for (source, &row) in child.chunks_exact(3).zip(analysis.relative(c as usize)) {
+                let at = 3 * row as usize;
+                let sum = if at < k { &mut pivots[at..at + 3] } else { &mut below[at - k..][..3] };
+                sum.iter_mut().zip(source).for_each(|(sum, &s)| *sum += s);
+            }
+        }
+        let panel = self.panel(analysis, f);
+        let column = |j: usize| &panel[j * m..(j + 1) * m];
+        let mut j = 0;
+        // four columns at once: the vectors are read and written less often
+        while j + 4 <= k {
+            let c = [column(j), column(j + 1), column(j + 2), column(j + 3)];
+            let mut x = [T::default(); 4];
+            for s in 0..4 {
+                let mut sum = pivots[j + s];
+                for t in 0..s {
+                    sum -= c[t][j + s] * x[t];
+                }
+                x[s] = sum / c[s][j + s];
+                pivots[j + s] = x[s];
+            }
+            let rows = |from: usize, to: usize| c.map(|c| &c[from..to]);
+            subtract4(&mut pivots[j + 4..], rows(j + 4, k), x);
+            subtract4(&mut below, rows(k, m), x);
+            j += 4;
+        }
+        while j < k {
+            let c = column(j);
+            let x = pivots[j] / c[j];
+            pivots[j] = x;
+            pivots[j + 1..].iter_mut().zip(&c[j + 1..k]).for_each(|(y, &l)| *y -= l * x);
+            below.iter_mut().zip(&c[k..]).for_each(|(y, &l)| *y -= l * x);
+            j += 1;
+        }
+        below
+    }
+
+    /// Solves for a front's pivots; returns the solution in all rows of the front.
+    fn backward(
+        &self,
+        analysis: &Analysis,
+        f: usize,
+        pivots: &mut [T],
+        parent: Option<&Vec<T>>,
+    ) -> Vec<T> {
+        let front = &analysis.fronts[f];
+        let (m, k) = (3 * front.m, 3 * front.k);
+        let mut x = vec![T::default(); m];
+        x[..k].copy_from_slice(pivots);
+        if let Some(parent) = parent {
+            for (x, &row) in x[k..].chunks_exact_mut(3).zip(analysis.relative(f)) {
+                x.copy_from_slice(&parent[3 * row as usize..][..3]);
+            }
+        }
+        let panel = self.panel(analysis, f);
+        let column = |j: usize| &panel[j * m..(j + 1) * m];
+        let mut j = k;
+        while j % 4 != 0 {
+            j -= 1;
+            let c = column(j);
+            x[j] = (x[j] - dot(&c[j + 1..], &x[j + 1..])) / c[j];
+        }
+        while j > 0 {
+            j -= 4;
+            let c = [column(j), column(j + 1), column(j + 2), column(j + 3)];
+            let sum = dot4(c.map(|c| &c[j + 4..]), &x[j + 4..]);
+            for s in (0..4).rev() {
+                let mut rest = x[j + s] - sum[s];
+                for t in s + 1..4 {
+                    rest -= c[s][j + t] * x[j + t];
+                }
+                x[j + s] = rest / c[s][j + s];
+            }
+        }
+        pivots.copy_from_slice(&x[..k]);
+        x
+    }
+}
+
+/// y ← y − Σ cₛ xₛ.
+fn subtract4<T: Scalar>(y: &mut [T], c: [&[T]; 4], x: [T; 4]) {
+    let n = y.len();
+    let c = c.map(|c| &c[..n]);
+    for i in 0..n {
+        let mut v = y[i];
+        for s in 0..4 {
+            v -= c[s][i] * x[s];
+        }
+        y[i] = v;
+    }
+}
+
+/// Lanes of a dot product: fixed, so that sums are associated alike everywhere.
+const LANES: usize = 8;
+
+/// aᵀx.
+fn dot<T: Scalar>(a: &[T], x: &[T]) -> T {
+    let mut sum = [T::default(); LANES];
+    let (a, x) = (a.chunks_exact(LANES), x[..a.len()].chunks_exact(LANES));
+    let mut rest = T::default();
+    for (&a, &x) in a.remainder().iter().zip(x.remainder()) {
+        rest += a * x;
+    }
+    for (a, x) in a.zip(x) {
+        for l in 0..LANES {
+            sum[l] += a[l] * x[l];
+        }
+    }
+    fold(sum, rest)
+}
+
+/// cₛᵀx for four columns.
+fn dot4<T: Scalar>(c: [&[T]; 4], x: &[T]) -> [T; 4] {
+    let n = x.len();
+    let whole = n - n % LANES;
+    let mut sum = [[T::default(); LANES]; 4];
+    let mut at = 0;
+    while at < whole {
+        let x = &x[at..at + LANES];
+        for s in 0..4 {
+            let c = &c[s][at..at + LANES];
+            for l in 0..LANES {
+                sum[s][l] += c[l] * x[l];
+            }
+        }
+        at += LANES;
+    }
+    std::array::from_fn(|s| {
+        let mut rest = T::default();
+        for i in whole..n {
+            rest += c[s][i] * x[i];
+        }
+        fold(sum[s], rest)
+    })
+}
+
+fn fold<T: Scalar>(mut sum: [T; LANES], rest: T) -> T {
+    let mut width = LANES / 2;
+    while width > 0 {
+        for l in 0..width {
+            let other = sum[l + width];
+            sum[l] += other;
+        }
+        width /= 2;
+    }
+    sum[0] += rest;
+    sum[0]
+}
