@@ -97,11 +97,17 @@ impl CollisionMesh {
         if !a.iter().chain(b).any(|&v| self.mobile[v as usize]) {
             return false;
         }
+        self.groups_may_collide(a[0], b[0])
+    }
+
+    /// Whether the groups of two vertices do not ignore each other.
+    #[inline]
+    pub fn groups_may_collide(&self, a: u32, b: u32) -> bool {
         if self.groups == 0 {
             return true;
         }
-        let (ga, gb) = (self.group[a[0] as usize] as usize, self.group[b[0] as usize] as usize);
-        !self.excluded[ga * self.groups + gb]
+        let (a, b) = (self.group[a as usize] as usize, self.group[b as usize] as usize);
+        !self.excluded[a * self.groups + b]
     }
 
     /// Thickness offset ξ of a pair of primitives, m: the mean of the two bodies' thicknesses

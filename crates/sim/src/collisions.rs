@@ -13,14 +13,17 @@ use standoff_linalg::Vec3;
 pub struct Detector {
     broad_phase: BroadPhase,
     candidates: Candidates,
+    way: Vec<Vec3>,
 }
 
 impl Detector {
-    /// Finds every pair that comes within d̂ (+ ξ) anywhere on the way from x to x + dx.
-    pub fn sweep(&mut self, model: &Model, x: &[Vec3], dx: &[Vec3]) {
+    /// Finds every pair that comes within d̂ (+ ξ) anywhere on the way from x to x + `t_max` dx.
+    pub fn sweep(&mut self, model: &Model, x: &[Vec3], dx: &[Vec3], t_max: f64) {
         let inflation = 0.5 * model.resolved.d_hat;
-        let mesh = &model.collision;
-        self.broad_phase.swept_candidates(mesh, x, dx, inflation, &mut self.candidates);
+        self.way.clear();
+        self.way.extend(dx.iter().map(|d| t_max * d));
+        let (mesh, way) = (&model.collision, &self.way);
+        self.broad_phase.swept_candidates(mesh, x, way, inflation, &mut self.candidates);
     }
 
     /// All contacts at a point of the last sweep.

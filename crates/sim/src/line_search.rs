@@ -53,7 +53,6 @@ pub fn search(
     report: &mut StepReport,
 ) -> Move {
     let model = potential.model;
-    timed(&mut report.seconds.broad_phase, || work.detector.sweep(model, &it.x, p));
     let (mut alpha, limit) = admissible(potential, it, p, work, report);
     let slope: f64 = gradient.iter().zip(p).map(|(g, p)| g.dot(p)).sum();
     let before = potential.value(it, &mut report.seconds);
@@ -90,12 +89,13 @@ fn converged(slope: f64, noise: f64) -> bool {
     slope.abs() < 100.0 * noise
 }
 
-/// The largest step length in [0, 1] along which nothing touches and nothing inverts.
+/// The largest step length in [0, 1] along which nothing touches and nothing inverts. The detector
+/// then knows every pair that comes close on the way.
 fn admissible(
     potential: &IncrementalPotential<'_>,
     it: &Iterate,
     p: &[Vec3],
-    work: &Minimiser,
+    work: &mut Minimiser,
     report: &mut StepReport,
 ) -> (f64, Limit) {
     let model = potential.model;
@@ -104,16 +104,19 @@ fn admissible(
     if inversion < alpha {
         (alpha, limit) = (inversion, Limit::Inversion);
     }
-    timed(&mut report.seconds.ccd, || {
-        let plane = work.detector.max_plane_step(model, &it.x, p, KEEP_PLANE_GAP);
-        if plane < alpha {
-            (alpha, limit) = (plane, Limit::HalfSpace);
-        }
-        let contact = work.detector.max_step(model, &it.x, p, KEEP_GAP, alpha);
-        if contact < alpha {
-            (alpha, limit) = (contact, Limit::Contact);
-        }
+    let plane = timed(&mut report.seconds.ccd, || {
+        work.detector.max_plane_step(model, &it.x, p, KEEP_PLANE_GAP)
     });
+    if plane < alpha {
+        (alpha, limit) = (plane, Limit::HalfSpace);
+    }
+    // no further than the step can go: the boxes of a long way hold everything
+    timed(&mut report.seconds.broad_phase, || work.detector.sweep(model, &it.x, p, alpha));
+    let contact =
+        timed(&mut report.seconds.ccd, || work.detector.max_step(model, &it.x, p, KEEP_GAP, alpha));
+    if contact < alpha {
+        (alpha, limit) = (contact, Limit::Contact);
+    }
     match limit {
         Limit::None => {}
         Limit::Inversion => report.step_cuts.inversion += 1,

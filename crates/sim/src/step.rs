@@ -196,17 +196,21 @@ fn move_prescribed(
     for &v in &targets.moving {
         dx[v as usize] = targets.x[v as usize] - x[v as usize];
     }
-    timed(&mut report.seconds.broad_phase, || work.detector.sweep(model, &x, &dx));
+    let mut alpha = 1.0;
+    if !targets.moving.is_empty() {
+        alpha = timed(&mut report.seconds.ccd, || {
+            let plane = work.detector.max_plane_step(model, &x, &dx, KEEP_PLANE_GAP);
+            model.elastic.max_step(&x, &dx).min(plane)
+        });
+    }
+    timed(&mut report.seconds.broad_phase, || work.detector.sweep(model, &x, &dx, alpha));
     let start = (model.has_friction && !targets.moving.is_empty()).then(|| {
         let active = timed(&mut report.seconds.contact, || work.detector.active(model, &x));
         Iterate { x: x.clone(), active }
     });
     if !targets.moving.is_empty() {
-        let alpha = timed(&mut report.seconds.ccd, || {
-            let inversion = model.elastic.max_step(&x, &dx);
-            let plane = work.detector.max_plane_step(model, &x, &dx, KEEP_PLANE_GAP);
-            let start = inversion.min(plane);
-            start.min(work.detector.max_step(model, &x, &dx, KEEP_GAP_BOUNDARY, start))
+        alpha = timed(&mut report.seconds.ccd, || {
+            alpha.min(work.detector.max_step(model, &x, &dx, KEEP_GAP_BOUNDARY, alpha))
         });
         if alpha < 1.0 {
             potential.constrain(targets, &x);

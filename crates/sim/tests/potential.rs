@@ -92,7 +92,7 @@ fn at_work(integrator: Integrator, check: impl Fn(&mut IncrementalPotential<'_>,
 
 fn iterate(model: &Model, x: &[Vec3]) -> Iterate {
     let mut detector = Detector::default();
-    detector.sweep(model, x, &vec![Vec3::zeros(); x.len()]);
+    detector.sweep(model, x, &vec![Vec3::zeros(); x.len()], 1.0);
     Iterate { active: detector.active(model, x), x: x.to_vec() }
 }
 
@@ -160,7 +160,7 @@ fn a_sweep_sees_all_contacts_on_the_way() {
         .map(|i| Vec3::new(0.05 * (i as f64).sin(), 0.002, 0.05 * (2.0 * i as f64).cos()))
         .collect();
     let mut detector = Detector::default();
-    detector.sweep(&model, &state.x, &dx);
+    detector.sweep(&model, &state.x, &dx, 1.0);
     for k in 0..=20 {
         let t = f64::from(k) / 20.0;
         let x: Vec<Vec3> = state.x.iter().zip(&dx).map(|(p, d)| p + t * d).collect();

@@ -20,14 +20,17 @@ pub mod double_double;
 mod predicates;
 pub mod separation;
 
-pub use predicates::{edge_triangle_intersects, segments_intersect, tet_orientation};
+pub use predicates::{
+    certainly_on_one_side, edge_triangle_intersects, segments_intersect, tet_orientation,
+};
 
 use crate::CollisionMesh;
-use box_pairs::{Box3, around, find};
+use box_pairs::{Box3, around, find, find_within};
 use double_double::DoubleDouble;
 use rayon::prelude::*;
 use standoff_linalg::Vec3;
 use std::cmp::Ordering;
+use std::collections::HashMap;
 
 /// Two primitives of a collision mesh, by their index in its lists (vertices by their own number).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -84,13 +87,14 @@ pub fn audit_intersections(mesh: &CollisionMesh, x: &[Vec3]) -> Vec<Pair> {
     let boxes = Boxes::new(mesh, x, |_| 0.0);
     let ends = |e: u32| mesh.edges[e as usize].map(p);
 
-    let mut found = find(&boxes.edges, &boxes.faces, |edge, face| {
-        let t = mesh.faces[face as usize];
+    let mut found = edges_of_faces_in_faces(mesh, x, &boxes.faces);
+    found.extend(find(&boxes.wires, &boxes.faces, |i, face| {
+        let (edge, t) = (mesh.codim_edges[i as usize], mesh.faces[face as usize]);
         let [a, b] = ends(edge);
         (mesh.may_collide(&mesh.edges[edge as usize], &t)
             && edge_triangle_intersects(a, b, p(t[0]), p(t[1]), p(t[2])))
         .then_some(Pair::EdgeFace { edge, face })
-    });
+    }));
     found.extend(boxes.wire_wire(mesh, |e, f, pair| {
         let ([a, b], [c, d]) = (ends(e), ends(f));
         segments_intersect(a, b, c, d).then_some(pair)
@@ -109,9 +113,49 @@ pub fn audit_intersections(mesh: &CollisionMesh, x: &[Vec3]) -> Vec<Pair> {
     found
 }
 
+/// Faces met by an edge of another face: pairs of triangles that no plane of theirs keeps apart, then
+/// edge by edge. A pair's edge is looked up last, since there should be none.
+fn edges_of_faces_in_faces(mesh: &CollisionMesh, x: &[Vec3], boxes: &[Box3]) -> Vec<Pair> {
+    let p = |v: u32| &x[v as usize];
+    let hits: Vec<([u32; 2], u32)> = find_within(boxes, |i, j, hits| {
+        let (f, g) = (mesh.faces[i as usize], mesh.faces[j as usize]);
+        let shared = f.iter().filter(|v| g.contains(v)).count();
+        // with two vertices in common every edge of the one has a vertex of the other
+        if shared > 1 || !f.iter().chain(&g).any(|&v| mesh.mobile[v as usize]) {
+            return;
+        }
+        // a triangle on one side of the other's plane meets it in their common vertex at most
+        let apart = |f: &[u32; 3], g: &[u32; 3]| {
+            certainly_on_one_side(g.map(p), f.iter().filter(|v| !g.contains(v)).map(|&v| p(v)))
+        };
+        if apart(&f, &g) || apart(&g, &f) {
+            return;
+        }
+        for (f, g, face) in [(f, g, j), (g, f, i)] {
+            for k in 0..3 {
+                let [a, b] = [f[k], f[(k + 1) % 3]];
+                if mesh.may_collide(&[a, b], &g)
+                    && edge_triangle_intersects(p(a), p(b), p(g[0]), p(g[1]), p(g[2]))
+                {
+                    hits.push(([a.min(b), a.max(b)], face));
+                }
+            }
+        }
+    });
+    if hits.is_empty() {
+        return Vec::new();
+    }
+    let sorted = |e: &[u32; 2]| [e[0].min(e[1]), e[0].max(e[1])];
+    let index: HashMap<[u32; 2], u32> =
+        mesh.edges.iter().enumerate().map(|(i, e)| (sorted(e), i as u32)).collect();
+    let pair = |(e, face)| index.get(&e).map(|&edge| Pair::EdgeFace { edge, face });
+    let mut found: Vec<Pair> = hits.into_iter().filter_map(pair).collect();
+    found.sort();
+    found
+}
+
 /// Boxes of the audited primitives and the loops over the codimensional ones.
 struct Boxes {
-    edges: Vec<Box3>,
     faces: Vec<Box3>,
     wires: Vec<Box3>,
     points: Vec<Box3>,
@@ -121,8 +165,7 @@ impl Boxes {
     fn new(mesh: &CollisionMesh, x: &[Vec3], grow: impl Fn(u32) -> f64 + Sync) -> Self {
         let of = |v: &[u32]| around(v.iter().map(|&i| &x[i as usize]), grow(v[0]));
         Self {
-            edges: mesh.edges.par_iter().map(|e| of(e)).collect(),
-            faces: mesh.faces.par_iter().map(|f| of(f)).collect(),
+            faces: mesh.faces.par_iter().with_min_len(1024).map(|f| of(f)).collect(),
             wires: mesh.codim_edges.iter().map(|&e| of(&mesh.edges[e as usize])).collect(),
             points: mesh.codim_vertices.iter().map(|&v| of(&[v])).collect(),
         }
@@ -177,6 +220,8 @@ pub fn closer_than(mesh: &CollisionMesh, x: &[Vec3], margin: f64) -> Vec<ClosePa
     let half = |v: u32| mesh.half_thickness.get(v as usize).copied().unwrap_or(0.0);
     let grow = |v: u32| (half(v) + 0.5 * margin).max(0.0);
     let boxes = Boxes::new(mesh, x, grow);
+    let edges: Vec<Box3> =
+        mesh.edges.iter().map(|e| around(e.iter().map(|&v| &x[v as usize]), grow(e[0]))).collect();
     let vertices: Vec<Box3> =
         mesh.vertices.iter().map(|&v| around([&x[v as usize]], grow(v))).collect();
     let p = |v: u32| extended(&x[v as usize]);
@@ -190,7 +235,7 @@ pub fn closer_than(mesh: &CollisionMesh, x: &[Vec3], margin: f64) -> Vec<ClosePa
         })
     };
 
-    let mut close = find(&boxes.edges, &boxes.edges, |i, j| {
+    let mut close = find(&edges, &edges, |i, j| {
         let (e, f) = (mesh.edges[i as usize], mesh.edges[j as usize]);
         if i >= j || !mesh.may_collide(&e, &f) {
             return None;

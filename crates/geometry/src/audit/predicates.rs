@@ -15,6 +15,30 @@ pub fn tet_orientation(a: &Vec3, b: &Vec3, c: &Vec3, d: &Vec3) -> Ordering {
     sign(-orient3d(coord3(a), coord3(b), coord3(c), coord3(d)))
 }
 
+/// Whether all `points` certainly lie on one side of the plane of (a, b, c), none on it. `false` where
+/// rounding leaves doubt; exact where it says `true`.
+pub fn certainly_on_one_side<'a>(
+    [a, b, c]: [&Vec3; 3],
+    points: impl IntoIterator<Item = &'a Vec3>,
+) -> bool {
+    let (u, v) = (b - a, c - a);
+    let n = u.cross(&v);
+    let size = u.lp_norm(1) * v.lp_norm(1);
+    let mut before = 0.0;
+    for p in points {
+        let w = p - a;
+        let s = n.dot(&w);
+        // at most eight roundings in each product of the determinant [Shewchuk 1997, §4.3], twice over;
+        // the constant keeps out what has underflowed
+        let error = 8.0 * f64::EPSILON * size * w.lp_norm(1) + 1e-250;
+        if s.is_nan() || s.abs() <= error || s * before < 0.0 {
+            return false;
+        }
+        before = s.signum();
+    }
+    true
+}
+
 /// Whether the closed segment (e0, e1) and the closed triangle (t0, t1, t2) have a point in common.
 /// Exact; segments and triangles without extent are points and segments.
 pub fn edge_triangle_intersects(e0: &Vec3, e1: &Vec3, t0: &Vec3, t1: &Vec3, t2: &Vec3) -> bool {

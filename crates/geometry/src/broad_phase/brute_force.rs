@@ -1,15 +1,15 @@
 //! The slow and obvious twin of the broad phase: every pair of boxes.
 
-use super::Candidates;
-use super::aabb::{Aabb, VertexBoxes};
+use super::paths::{PathBox, Paths};
+use super::{Candidates, Culls};
 use crate::CollisionMesh;
 use standoff_linalg::Vec3;
 
 /// Twin of [`super::candidates`].
 pub fn candidates(mesh: &CollisionMesh, x: &[Vec3], inflation: f64) -> Candidates {
-    let mut boxes = VertexBoxes::default();
-    boxes.rest(x);
-    all_pairs(mesh, &boxes, inflation)
+    let mut paths = Paths::default();
+    paths.set(mesh, x, None, inflation);
+    all_pairs(mesh, &paths)
 }
 
 /// Twin of [`super::swept_candidates`].
@@ -19,25 +19,25 @@ pub fn swept_candidates(
     dx: &[Vec3],
     inflation: f64,
 ) -> Candidates {
-    let mut boxes = VertexBoxes::default();
-    boxes.swept(mesh, x, dx);
-    all_pairs(mesh, &boxes, inflation)
+    let mut paths = Paths::default();
+    paths.set(mesh, x, Some(dx), inflation);
+    all_pairs(mesh, &paths)
 }
 
-fn all_pairs(mesh: &CollisionMesh, boxes: &VertexBoxes, inflation: f64) -> Candidates {
-    let vertex = |v: u32| boxes.of(mesh, &[v], inflation);
-    let edges: Vec<Aabb> = mesh.edges.iter().map(|e| boxes.of(mesh, e, inflation)).collect();
+fn all_pairs(mesh: &CollisionMesh, paths: &Paths) -> Candidates {
+    let vertex = |v: u32| paths.of(&[v]);
+    let edges: Vec<PathBox> = mesh.edges.iter().map(|e| paths.of(e)).collect();
     let mut out = Candidates::default();
     for (a, &v) in mesh.codim_vertices.iter().enumerate() {
         for &w in &mesh.codim_vertices[a + 1..] {
-            if vertex(v).overlaps(&vertex(w)) && mesh.may_collide(&[v], &[w]) {
+            if vertex(v).may_meet(&vertex(w)) && mesh.may_collide(&[v], &[w]) {
                 out.vertex_vertex.push([v, w]);
             }
         }
     }
     for &e in &mesh.codim_edges {
         for &v in &super::codim_points(mesh) {
-            if edges[e as usize].overlaps(&vertex(v))
+            if edges[e as usize].may_meet(&vertex(v))
                 && mesh.may_collide(&mesh.edges[e as usize], &[v])
             {
                 out.edge_vertex.push([e, v]);
@@ -46,18 +46,23 @@ fn all_pairs(mesh: &CollisionMesh, boxes: &VertexBoxes, inflation: f64) -> Candi
     }
     for e in 0..edges.len() {
         for f in e + 1..edges.len() {
-            if edges[e].overlaps(&edges[f]) && mesh.may_collide(&mesh.edges[e], &mesh.edges[f]) {
+            if edges[e].may_meet(&edges[f]) && mesh.may_collide(&mesh.edges[e], &mesh.edges[f]) {
                 out.edge_edge.push([e as u32, f as u32]);
             }
         }
     }
     for (f, face) in mesh.faces.iter().enumerate() {
-        let b = boxes.of(mesh, face, inflation);
+        let b = paths.of(face);
         for &v in &mesh.vertices {
-            if b.overlaps(&vertex(v)) && mesh.may_collide(face, &[v]) {
+            if b.may_meet(&vertex(v)) && mesh.may_collide(face, &[v]) {
                 out.face_vertex.push([f as u32, v]);
             }
         }
     }
+    let culls = Culls { mesh, paths };
+    culls.vertex_vertex(&mut out.vertex_vertex);
+    culls.edge_vertex(&mut out.edge_vertex);
+    culls.edge_edge(&mut out.edge_edge);
+    culls.face_vertex(&mut out.face_vertex);
     out
 }

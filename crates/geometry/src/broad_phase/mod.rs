@@ -1,9 +1,10 @@
-//! Broad phase: pairs of primitives whose boxes overlap; always a superset of the true pairs.
+//! Broad phase: pairs of primitives that might come close; always a superset of the true pairs.
 //!
-//! Knows boxes and the collision mesh, no distances. Each primitive's box is grown by `inflation`
-//! plus its half thickness and rounded outwards; a pair is a candidate where the two boxes overlap
-//! and [`CollisionMesh::may_collide`]. Two primitives at distance d ≤ 2 `inflation` + ξ (ξ the
-//! pair's thickness offset) overlap, so every such pair is found.
+//! Knows positions and the collision mesh, no physics. A pair that [`CollisionMesh::may_collide`] is
+//! a candidate where, on the way, boxes around the two primitives overlap and no plane between
+//! their closest points keeps them apart. Both tests are functions of the pair's own motion and
+//! are conservative: every pair that comes to a distance d ≤ 2 `inflation` + ξ (ξ the pair's
+//! thickness offset) is found. Trees only serve to find the pairs whose boxes overlap.
 //!
 //! Kinds of pairs ([Li 2021, §3]): all edges with all edges, all surface vertices with all faces,
 //! codimensional edges with codimensional vertices and with vertices of other codimensional edges,
@@ -12,14 +13,17 @@
 //! A primitive with a coordinate that is not finite has no candidates; [`crate::ccd::max_step`]
 //! refuses to move such a mesh at all.
 
-mod aabb;
 pub mod brute_force;
-mod bvh;
+mod cull;
+mod lanes;
+mod paths;
+mod tree;
 
 use crate::CollisionMesh;
-use aabb::VertexBoxes;
-use bvh::{Bvh, gather};
+use cull::{Shape, cull};
+use paths::Paths;
 use standoff_linalg::Vec3;
+use tree::Tree;
 
 /// Pairs of primitives that might be close.
 ///
@@ -80,13 +84,13 @@ pub fn swept_candidates(
 /// changes the result. Use a new one for another mesh (or where [`CollisionMesh::mobile`] changed).
 #[derive(Debug, Default)]
 pub struct BroadPhase {
-    vertex_boxes: VertexBoxes,
-    faces: Bvh,
-    edges: Bvh,
-    vertices: Bvh,
-    codim_edges: Bvh,
-    codim_points: Bvh,
-    codim_vertices: Bvh,
+    paths: Paths,
+    faces: Tree<3>,
+    edges: Tree<2>,
+    vertices: Tree<1>,
+    codim_edges: Tree<2>,
+    codim_points: Tree<1>,
+    codim_vertices: Tree<1>,
     /// Vertices that meet codimensional edges, ascending.
     points: Option<Vec<u32>>,
     chunks: Vec<Vec<[u32; 2]>>,
@@ -101,8 +105,8 @@ impl BroadPhase {
         inflation: f64,
         out: &mut Candidates,
     ) {
-        self.vertex_boxes.rest(x);
-        self.update(mesh, inflation);
+        self.paths.set(mesh, x, None, inflation);
+        self.update(mesh);
         self.collect(mesh, out);
     }
 
@@ -115,63 +119,145 @@ impl BroadPhase {
         inflation: f64,
         out: &mut Candidates,
     ) {
-        self.vertex_boxes.swept(mesh, x, dx);
-        self.update(mesh, inflation);
+        self.paths.set(mesh, x, Some(dx), inflation);
+        self.update(mesh);
         self.collect(mesh, out);
     }
 
     /// Fits all trees to the vertices' boxes.
-    fn update(&mut self, mesh: &CollisionMesh, inflation: f64) {
+    fn update(&mut self, mesh: &CollisionMesh) {
         let points = self.points.get_or_insert_with(|| codim_points(mesh));
-        let boxes = &self.vertex_boxes;
-        let fit = |tree: &mut Bvh, n: usize, of: &(dyn Fn(usize) -> [u32; 3] + Sync)| {
-            tree.update(
-                n,
-                |i| boxes.of(mesh, &of(i), inflation),
-                |i| of(i).iter().any(|&v| mesh.mobile[v as usize]),
-            );
+        let (paths, mobile) = (&self.paths, &mesh.mobile[..]);
+        let (faces, edges, wires) = (&mesh.faces, &mesh.edges, &mesh.codim_edges);
+        self.faces.update(faces.len(), paths, |i| faces[i], mobile);
+        self.edges.update(edges.len(), paths, |i| edges[i], mobile);
+        self.codim_edges.update(wires.len(), paths, |i| edges[wires[i] as usize], mobile);
+        let fit = |tree: &mut Tree<1>, list: &[u32]| {
+            tree.update(list.len(), paths, |i| [list[i]], mobile);
         };
-        // an edge or point repeats its last vertex, which changes neither box nor mobility
-        let edge = |e: u32| {
-            let [a, b] = mesh.edges[e as usize];
-            [a, b, b]
-        };
-        fit(&mut self.faces, mesh.faces.len(), &|i| mesh.faces[i]);
-        fit(&mut self.edges, mesh.edges.len(), &|i| edge(i as u32));
-        fit(&mut self.vertices, mesh.vertices.len(), &|i| [mesh.vertices[i]; 3]);
-        fit(&mut self.codim_edges, mesh.codim_edges.len(), &|i| edge(mesh.codim_edges[i]));
-        fit(&mut self.codim_points, points.len(), &|i| [points[i]; 3]);
-        fit(&mut self.codim_vertices, mesh.codim_vertices.len(), &|i| [mesh.codim_vertices[i]; 3]);
+        fit(&mut self.vertices, &mesh.vertices);
+        fit(&mut self.codim_points, points);
+        fit(&mut self.codim_vertices, &mesh.codim_vertices);
     }
 
     /// Finds the pairs of all kinds.
     fn collect(&mut self, mesh: &CollisionMesh, out: &mut Candidates) {
         let points: &[u32] = self.points.as_deref().unwrap_or_default();
-        let chunks = &mut self.chunks;
+        let (paths, chunks, swept) = (&self.paths, &mut self.chunks, self.paths.swept);
+        let culls = Culls { mesh, paths };
 
-        self.codim_vertices.self_pairs(chunks, |i, j| {
-            let (i, j) = (mesh.codim_vertices[i as usize], mesh.codim_vertices[j as usize]);
-            mesh.may_collide(&[i], &[j]).then_some([i.min(j), i.max(j)])
-        });
+        self.codim_vertices.self_pairs(
+            swept,
+            chunks,
+            |i, j| {
+                let (i, j) = (mesh.codim_vertices[i as usize], mesh.codim_vertices[j as usize]);
+                mesh.groups_may_collide(i, j).then_some([i.min(j), i.max(j)])
+            },
+            |pairs| culls.vertex_vertex(pairs),
+        );
         gather(mesh.rest.len(), chunks, &mut out.vertex_vertex);
 
-        self.codim_points.cross_pairs(&self.codim_edges, chunks, |i, j| {
-            let (v, e) = (points[i as usize], mesh.codim_edges[j as usize]);
-            mesh.may_collide(&mesh.edges[e as usize], &[v]).then_some([e, v])
-        });
+        self.codim_points.cross_pairs(
+            &self.codim_edges,
+            swept,
+            chunks,
+            |i, j| {
+                let (v, e) = (points[i as usize], mesh.codim_edges[j as usize]);
+                mesh.groups_may_collide(mesh.edges[e as usize][0], v).then_some([e, v])
+            },
+            |pairs| culls.edge_vertex(pairs),
+        );
         gather(mesh.edges.len(), chunks, &mut out.edge_vertex);
 
-        self.edges.self_pairs(chunks, |i, j| {
-            mesh.may_collide(&mesh.edges[i as usize], &mesh.edges[j as usize])
-                .then_some([i.min(j), i.max(j)])
-        });
+        self.edges.self_pairs(
+            swept,
+            chunks,
+            |i, j| {
+                let (a, b) = (mesh.edges[i as usize][0], mesh.edges[j as usize][0]);
+                mesh.groups_may_collide(a, b).then_some([i.min(j), i.max(j)])
+            },
+            |pairs| culls.edge_edge(pairs),
+        );
         gather(mesh.edges.len(), chunks, &mut out.edge_edge);
 
-        self.vertices.cross_pairs(&self.faces, chunks, |i, f| {
-            let v = mesh.vertices[i as usize];
-            mesh.may_collide(&mesh.faces[f as usize], &[v]).then_some([f, v])
-        });
+        self.vertices.cross_pairs(
+            &self.faces,
+            swept,
+            chunks,
+            |i, f| {
+                let v = mesh.vertices[i as usize];
+                mesh.groups_may_collide(mesh.faces[f as usize][0], v).then_some([f, v])
+            },
+            |pairs| culls.face_vertex(pairs),
+        );
         gather(mesh.faces.len(), chunks, &mut out.face_vertex);
+    }
+}
+
+/// Drops pairs, in the form of [`Candidates`], that stay apart.
+struct Culls<'a> {
+    mesh: &'a CollisionMesh,
+    paths: &'a Paths,
+}
+
+impl Culls<'_> {
+    fn vertex_vertex(&self, pairs: &mut Vec<[u32; 2]>) {
+        let stencil = |[a, b]: [u32; 2]| ([a, a, b, b], self.mesh.thickness(&[a], &[b]));
+        cull(Shape::Segments, self.paths, stencil, pairs);
+    }
+
+    fn edge_vertex(&self, pairs: &mut Vec<[u32; 2]>) {
+        let stencil = |[e, v]: [u32; 2]| {
+            let [a, b] = self.mesh.edges[e as usize];
+            ([a, b, v, v], self.mesh.thickness(&[a, b], &[v]))
+        };
+        cull(Shape::Segments, self.paths, stencil, pairs);
+    }
+
+    fn edge_edge(&self, pairs: &mut Vec<[u32; 2]>) {
+        let stencil = |[e, f]: [u32; 2]| {
+            let (a, b) = (self.mesh.edges[e as usize], self.mesh.edges[f as usize]);
+            ([a[0], a[1], b[0], b[1]], self.mesh.thickness(&a, &b))
+        };
+        cull(Shape::Segments, self.paths, stencil, pairs);
+    }
+
+    fn face_vertex(&self, pairs: &mut Vec<[u32; 2]>) {
+        let stencil = |[f, v]: [u32; 2]| {
+            let t = self.mesh.faces[f as usize];
+            ([v, t[0], t[1], t[2]], self.mesh.thickness(&t, &[v]))
+        };
+        cull(Shape::PointTriangle, self.paths, stencil, pairs);
+    }
+}
+
+/// Sorts the pairs of all chunks into `out`; first entries are below `rows`.
+fn gather(rows: usize, chunks: &[Vec<[u32; 2]>], out: &mut Vec<[u32; 2]>) {
+    out.clear();
+    let count: usize = chunks.iter().map(Vec::len).sum();
+    if count < rows / 8 {
+        out.extend(chunks.iter().flatten());
+        out.sort_unstable();
+        return;
+    }
+    let mut next = vec![0_u32; rows + 1];
+    for p in chunks.iter().flatten() {
+        next[p[0] as usize + 1] += 1;
+    }
+    for i in 0..rows {
+        next[i + 1] += next[i];
+    }
+    out.resize(count, [0; 2]);
+    for &p in chunks.iter().flatten() {
+        let place = &mut next[p[0] as usize];
+        out[*place as usize] = p;
+        *place += 1;
+    }
+    // now next[i] is the end of row i
+    let mut begin = 0;
+    for &end in &next[..rows] {
+        out[begin..end as usize].sort_unstable();
+        begin = end as usize;
     }
 }
 

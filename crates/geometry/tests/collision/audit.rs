@@ -3,8 +3,9 @@
 use crate::common::{Random, mesh_of, soup, two_spheres, vectors};
 use standoff_geometry::CollisionMesh;
 use standoff_geometry::audit::{
-    ClosePair, Pair, audit_half_space, audit_intersections, audit_inversions, closer_than,
-    edge_triangle_intersects, non_finite, segments_intersect, separation, tet_orientation,
+    ClosePair, Pair, audit_half_space, audit_intersections, audit_inversions,
+    certainly_on_one_side, closer_than, edge_triangle_intersects, non_finite, segments_intersect,
+    separation, tet_orientation,
 };
 use standoff_linalg::Vec3;
 use standoff_testkit::shared_json;
@@ -151,6 +152,28 @@ fn orientation_of_thin_tetrahedra() {
         assert_eq!(bad.contains(&1), expected != Ordering::Less);
     }
     assert!(flat > 5000);
+}
+
+#[test]
+fn one_side_is_certain() {
+    let mut r = Random(15);
+    let (mut certain, mut doubtful) = (0, 0);
+    for round in 0..20_000 {
+        let size = 2 + round % 6;
+        let p: [Point; 5] = grid_points(&mut r, size);
+        // on the grid, or just off it and far from the origin, where differences round
+        let (scale, shift) = if round % 2 == 0 { (1.0, 0.0) } else { (0.1, 1000.3) };
+        let x = p.each_ref().map(|p| (real(p) * scale).add_scalar(shift));
+        let side = |d: &Vec3| tet_orientation(&x[0], &x[1], &x[2], d);
+        let (s, t) = (side(&x[3]), side(&x[4]));
+        if certainly_on_one_side([&x[0], &x[1], &x[2]], [&x[3], &x[4]]) {
+            assert!(s == t && s != Ordering::Equal, "{x:?}");
+            certain += 1;
+        } else if s == t && s != Ordering::Equal {
+            doubtful += 1;
+        }
+    }
+    assert!(certain > 1000 && doubtful > 10 && doubtful < certain, "{certain} {doubtful}");
 }
 
 /// Twin of `audit_intersections`: all pairs, by linear programming.

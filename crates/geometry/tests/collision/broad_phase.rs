@@ -109,7 +109,7 @@ fn independent_of_the_number_of_threads() {
     let dx: Vec<Vec3> = mesh.rest.iter().map(|_| r.vec() * 0.05).collect();
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| swept_candidates(&mesh, &mesh.rest, &dx, 0.01))
+        pool.install(|| swept_candidates(&mesh, &mesh.rest, &dx, 0.05))
     };
     let one = run(1);
     assert!(one.len() > 10_000);
@@ -159,22 +159,15 @@ fn superset_of_the_oracle() {
         };
         let theirs = |key: &str| crate::common::indices::<2>(&sets[key]);
         if !case["dynamic"].as_bool().unwrap() {
+            pairs += assert_all(&ours, &scene.mesh, &scene.x0, 2.0 * r);
+            // theirs are all pairs of overlapping boxes; those kept apart by a plane are missing here
+            let mut overlapping: Vec<[u32; 2]> = Vec::new();
             for [a, b] in theirs("ee") {
                 let (a, b) = (edge(a), edge(b));
-                assert!(ours.edge_edge.binary_search(&[a.min(b), a.max(b)]).is_ok());
+                overlapping.push([a.min(b), a.max(b)]);
             }
-            for p in theirs("fv") {
-                assert!(ours.face_vertex.binary_search(&p).is_ok());
-            }
-            for [e, v] in theirs("ev") {
-                assert!(ours.edge_vertex.binary_search(&[edge(e), v]).is_ok());
-            }
-            for p in theirs("vv") {
-                assert!(ours.vertex_vertex.binary_search(&p).is_ok());
-            }
-            pairs += ["ee", "fv", "ev", "vv"].iter().map(|k| theirs(k).len()).sum::<usize>();
-            // the same boxes but for rounding; edge-vertex holds more by definition
-            assert!(ours.edge_edge.len() <= theirs("ee").len() + 2);
+            let strangers = ours.edge_edge.iter().filter(|p| !overlapping.contains(p)).count();
+            assert!(strangers <= 2, "{strangers} pairs without overlapping boxes");
             assert!(ours.face_vertex.len() <= theirs("fv").len() + 2);
         } else {
             // boxes of another frame differ; the pairs that really come close must be there
