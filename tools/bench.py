@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""Times a fixed list of scenes: CPU seconds, seconds per step by phase, iterations, peak memory.
+
+    cargo build --release
+    tools/bench.py target/release/standoff                                  # one build
+    tools/bench.py target/release/standoff --against other/standoff         # two builds in one run, as ratios
+    tools/bench.py target/release/standoff --growth                         # time and memory against size
+
+Runs of two builds alternate, so that a change of the machine's load hits both; figures are medians of
+`--repeat` runs. CPU seconds (user + system time of the process) are the figure to compare: wall time
+also counts what else the machine does. Scenes of the IPC 2020 paper need the shared data (`--shared`)
+and are skipped with a message where that is absent. `-o FILE` writes everything as JSON.
+
+Only Python's standard library is used.
+"""
+import argparse, json, math, os, pathlib, statistics, subprocess, sys, tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PHASES = ["broad_phase", "ccd", "contact", "elasticity", "assembly", "symbolic", "factorisation",
+          "solve", "audit"]
+
+
+class Scene:
+    """A benchmark: scene file, number of steps, replaced values, and the reference's CPU seconds."""
+
+    def __init__(self, name, path, steps, *, sets=(), shared=False, reference=None):
+        self.name, self.path, self.steps, self.sets = name, path, steps, list(sets)
+        self.shared, self.reference = shared, reference
+
+
+# name, file, steps; the reference's figures are those of shared/reference/README.md
+IPC = "data/ipc/scenes/paperExamples/"
+SCENES = [
+    Scene("mat40Twist", "reference/ipc/mat40Twist/scene.txt", 50, shared=True, reference=89.2),
+    Scene("matKnives", "reference/ipc/matKnives/scene.txt", 10, shared=True, reference=159.8),
+    Scene("chain10", IPC + "videoExamples/chain10.txt", 40, shared=True, reference=36.5),
+    Scene("sphereOnMat", IPC + "12_sphereOnMat.txt", 50, shared=True, reference=196.9),
+    Scene("twisted-mat", "scenes/twisted-mat.toml", 50),
+    Scene("ball-on-needles", "scenes/ball-on-needles.toml", 20),
+    Scene("rollers", "scenes/rollers.toml", 20),
+    Scene("friction-slope", "scenes/friction-slope-slide.toml", 40),
+    Scene("drop-10k", "scenes/bench/drop-100k.toml", 20, sets=["objects.block.shape.cells=[12, 12, 12]"]),
+    Scene("drop-100k", "scenes/bench/drop-100k.toml", 3),
+]
+
+
+def growth():
+    """Twisted mats from 20×20 to 100×100 cells, blocks dropped of 10³ to 10⁶ tetrahedra."""
+    for n in (20, 40, 60, 80, 100):
+        yield Scene(f"mat-{n}", "scenes/twisted-mat.toml", 10,
+                    sets=[f"objects.mat.shape.cells=[{n}, {n}]", "time.step=0.04"])
+    # 6 tetrahedra per cell
+    for n in (6, 12, 18, 26, 38, 55):
+        yield Scene(f"drop-{n}", "scenes/bench/drop-100k.toml", 3,
+                    sets=[f"objects.block.shape.cells=[{n}, {n}, {n}]"])
+
+
+def run(binary, scene, threads, shared):
+    """One run: its resources and statistics, or None with a message where it fails."""
+    base = shared if scene.shared else ROOT
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder) / "run"
+        command = [str(binary), "run", str(base / scene.path), "-o", str(out), "--quiet", "--threads",
+                   str(threads), "--steps", str(scene.steps)]
+        for value in scene.sets:
+            command += ["--set", value]
+        if scene.shared:
+            command += ["--mesh-root", str(shared / "data" / "ipc")]
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        errors = process.stderr.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            print(f"{scene.name}: exit {process.returncode}: {errors.strip()[-300:]}", file=sys.stderr)
+            return None
+        records = [json.loads(line) for line in open(out / "stats.jsonl")]
+        info = json.loads((out / "run.json").read_text())
+    seconds = {p: sum(r["seconds"].get(p, 0.0) for r in records) for p in PHASES + ["total"]}
+    return {
+        "cpu": usage.ru_utime + usage.ru_stime,
+        "wall": seconds["total"],
+        "phases": seconds,
+        "iterations": sum(r["newton_iterations"] for r in records),
+        "linear_iterations": sum(r["linear_iterations"] for r in records),
+        "contacts": max((r["max_contacts"] for r in records), default=0),
+        "steps": len(records),
+        "peak_mib": usage.ru_maxrss / 1024,
+        "run": info,
+    }
+
+
+def median(runs):
+    """The runs' medians, figure by figure."""
+    of = lambda key: statistics.median(r[key] for r in runs)
+    result = {k: of(k) for k in ("cpu", "wall", "iterations", "linear_iterations", "contacts",
+                                 "steps", "peak_mib")}
+    result["phases"] = {p: statistics.median(r["phases"][p] for r in runs) for p in runs[0]["phases"]}
+    return result
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("binary", type=pathlib.Path)
+    parser.add_argument("--against", type=pathlib.Path, help="another build, to be compared with")
+    parser.add_argument("--only", nargs="*", default=[], metavar="PART", help="scenes whose name holds this")
+    parser.add_argument("--threads", nargs="*", type=int, default=[1])
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--growth", action="store_true", help="time and memory against size instead")
+    parser.add_argument("--shared", type=pathlib.Path, default=ROOT.parent / "shared")
+    parser.add_argument("-o", "--output", type=pathlib.Path, help="write all figures as JSON")
+    args = parser.parse_args()
+
+    builds = [args.binary] + ([args.against] if args.against else [])
+    results = []
+    print("| scene | threads | build | steps | Newton its | contacts | CPU s | wall s | ms/it | "
+          "peak MiB | " + " | ".join(p.replace("_", " ") for p in PHASES) + " | other | ratio |")
+    print("|---" * (len(PHASES) + 12) + "|")
+    for scene in growth() if args.growth else SCENES:
+        if args.only and not any(part in scene.name for part in args.only):
+            continue
+        if scene.shared and not (args.shared / scene.path).exists():
+            print(f"{scene.name}: skipped, {args.shared / scene.path} is absent", file=sys.stderr)
+            continue
+        for threads in args.threads:
+            runs = [[] for _ in builds]
+            for _ in range(args.repeat):
+                for k, binary in enumerate(builds):
+                    runs[k].append(run(binary, scene, threads, args.shared))
+            medians = [median(r) if all(r) else None for r in runs]
+            for k, m in enumerate(medians):
+                if m is None:
+                    continue
+                # how many times faster: than the other build, else than the reference
+                ratio = ""
+                if k == 0 and len(builds) == 2 and medians[1]:
+                    ratio = f"{medians[1]['cpu'] / m['cpu']:.2f}× other"
+                elif scene.reference and threads == 1:
+                    ratio = f"{scene.reference / m['cpu']:.1f}× reference"
+                total = m["phases"]["total"] or 1.0
+                share = [100 * m["phases"][p] / total for p in PHASES]
+                print(f"| {scene.name} | {threads} | {'AB'[k]} | {m['steps']:.0f} | {m['iterations']:.0f} | "
+                      f"{m['contacts']:.0f} | {m['cpu']:.2f} | {m['wall']:.2f} | "
+                      f"{1e3 * m['wall'] / max(m['iterations'], 1):.2f} | {m['peak_mib']:.0f} | "
+                      + " | ".join(f"{s:.0f} %" for s in share)
+                      + f" | {100 - sum(share):.0f} % | {ratio} |", flush=True)
+                results.append({"scene": scene.name, "threads": threads, "build": str(builds[k]),
+                                "reference_cpu": scene.reference, "median": m,
+                                "runs": runs[k]})
+    of_reference = [r["reference_cpu"] / r["median"]["cpu"] for r in results
+                    if r["reference_cpu"] and r["threads"] == 1 and r["build"] == str(args.binary)]
+    if of_reference:
+        mean = math.exp(statistics.fmean(map(math.log, of_reference)))
+        print(f"\nCPU seconds of the reference over ours, {len(of_reference)} scenes: "
+              f"geometric mean {mean:.2f}, least {min(of_reference):.2f}")
+    if args.output:
+        args.output.write_text(json.dumps(results, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
