@@ -19,6 +19,7 @@
 //! ```
 
 mod eigen;
+pub mod lanes;
 mod psd;
 mod svd;
 

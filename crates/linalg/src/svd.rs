@@ -39,9 +39,9 @@ impl Svd3 {
 }
 
 /// Columns whose cosine is below this count as orthogonal.
-const COSINE: f64 = 2.0 * f64::EPSILON;
+pub(crate) const COSINE: f64 = 2.0 * f64::EPSILON;
 /// Three to five sweeps suffice in practice; the bound only stops a stall at rounding level.
-const MAX_SWEEPS: usize = 12;
+pub(crate) const MAX_SWEEPS: usize = 12;
 
 /// Singular value decomposition of `f` with rotations U and V; see [`Svd3`].
 ///

@@ -291,7 +291,8 @@ fn mesh_functions_sum_their_elements() {
     let mut hessians = Vec::new();
     mesh.hessians(100..1000, &x, &mut hessians);
     assert_eq!(hessians.len(), 900);
-    assert_eq!(hessians[7], mesh.elements()[107].hessian_psd(&mesh.gather(107, &x)));
+    let single = mesh.elements()[107].hessian_psd(&mesh.gather(107, &x));
+    assert!((dense(&hessians[7]) - dense(&single)).norm() < 1e-13 * dense(&single).norm());
     let stress = mesh.cauchy_stress(&x);
     assert_eq!(stress[11], mesh.elements()[11].cauchy_stress(&mesh.gather(11, &x)));
 }

@@ -4,11 +4,12 @@
 //! [`Tet`] is one element as a pure function of its four corners; [`ElasticTets`] are those of a
 //! scene. Sums run in a fixed order, whatever the number of threads.
 
+mod batch;
 mod step;
 
 use crate::material::{Lame, Law, Material};
 use rayon::prelude::*;
-use standoff_linalg::{Mat3, Vec3};
+use standoff_linalg::{Mat3, Vec3, lanes};
 use std::ops::Range;
 
 /// Part of an element's current volume that one step keeps [Li 2020 thesis, §2.2.1].
@@ -178,6 +179,9 @@ pub struct ElasticTets {
     corners_begin: Vec<u32>,
 }
 
+/// Elements that one task turns into Hessians; a multiple of the number of lanes.
+const BATCH: usize = 64;
+
 /// Elements per task; a constant, for sums to be the same with any number of threads.
 const CHUNK: usize = 512;
 
@@ -277,11 +281,15 @@ impl ElasticTets {
     /// Fills `out` with the projected Hessians of `elements`, in order. One is 1,152 bytes: large
     /// meshes are assembled range by range, or by [`Tet::hessian_psd`] directly.
     pub fn hessians(&self, elements: Range<usize>, x: &[Vec3], out: &mut Vec<TetHessian>) {
-        elements
-            .into_par_iter()
-            .with_min_len(16)
-            .map(|e| self.elements[e].hessian_psd(&self.gather(e, x)))
-            .collect_into_vec(out);
+        out.resize(elements.len(), TetHessian::default());
+        out.par_chunks_mut(BATCH).zip(self.batches(elements)).for_each(|(out, batch)| {
+            lanes::dispatch(batch::Hessians {
+                elements: &self.elements[batch.clone()],
+                vertices: &self.vertices[batch],
+                x,
+                out,
+            });
+        });
     }
 
     /// The largest admissible step along `dx`: the minimum of [`Tet::max_step`].
@@ -301,6 +309,15 @@ impl ElasticTets {
             .with_min_len(CHUNK)
             .map(|e| self.elements[e].cauchy_stress(&self.gather(e, x)))
             .collect()
+    }
+
+    /// The range in pieces of [`BATCH`] elements.
+    fn batches(&self, range: Range<usize>) -> impl IndexedParallelIterator<Item = Range<usize>> {
+        let (begin, end) = (range.start, range.end);
+        (0..range.len().div_ceil(BATCH)).into_par_iter().map(move |k| {
+            let first = begin + k * BATCH;
+            first..(first + BATCH).min(end)
+        })
     }
 
     fn chunks(&self) -> rayon::range::Iter<usize> {

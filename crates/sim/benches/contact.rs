@@ -1,0 +1,73 @@
+//! Barrier and friction of two sheets that nearly touch: `cargo bench -p standoff-sim --bench contact`.
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use standoff_geometry::CollisionMesh;
+use standoff_geometry::broad_phase::candidates;
+use standoff_linalg::Vec3;
+use standoff_sim::contact::{
+    Barrier, BarrierPotential, Contact, ContactSet, FrictionMaterials, FrictionSet, Smoothing,
+    Weighting,
+};
+use std::hint::black_box;
+
+const D_HAT: f64 = 1e-3;
+
+/// Two sheets of 40 × 40 cells, half of d̂ apart and turned against each other.
+fn sheets() -> (CollisionMesh, Vec<Vec3>) {
+    const N: usize = 40;
+    let (mut x, mut faces) = (Vec::new(), Vec::new());
+    for layer in 0..2 {
+        let first = x.len() as u32;
+        let (sin, cos) = (0.3 * layer as f64).sin_cos();
+        for i in 0..=N {
+            for j in 0..=N {
+                let (u, v) = (i as f64 / N as f64 - 0.5, j as f64 / N as f64 - 0.5);
+                let height = 0.5 * D_HAT * layer as f64;
+                x.push(Vec3::new(cos * u - sin * v, height, sin * u + cos * v));
+            }
+        }
+        let at = |i: usize, j: usize| first + (i * (N + 1) + j) as u32;
+        for i in 0..N {
+            for j in 0..N {
+                faces.push([at(i, j), at(i, j + 1), at(i + 1, j + 1)]);
+                faces.push([at(i, j), at(i + 1, j + 1), at(i + 1, j)]);
+            }
+        }
+    }
+    (CollisionMesh::new(x.clone(), faces, &[], &[]), x)
+}
+
+fn contact(c: &mut Criterion) {
+    let (mesh, x) = sheets();
+    let pairs = candidates(&mesh, &x, 0.5 * D_HAT);
+    let build = || ContactSet::build(&pairs, &mesh, &[], black_box(&x), D_HAT, &Weighting::Count);
+    let set = build();
+    let barrier =
+        BarrierPotential { barrier: Barrier::default(), d_hat: D_HAT, kappa: 1e6, physical: false };
+    let materials = FrictionMaterials::uniform(x.len(), 0, 0.3);
+    let lag = || FrictionSet::build(&set, &barrier, &x, &materials, Smoothing::C1, 1e-5);
+    let friction = lag();
+    let moved: Vec<Vec3> = x.iter().map(|p| p + Vec3::new(p.z, 0.0, -p.x) * 1e-4).collect();
+
+    let mut group = c.benchmark_group(format!("{} contacts", set.len()));
+    group
+        .bench_function(format!("set of {} candidates", pairs.len()), |b| b.iter(|| build().len()));
+    group.bench_function("value", |b| b.iter(|| barrier.set_value(&set, black_box(&x))));
+    group.bench_function("gradient", |b| {
+        let mut g = vec![Vec3::zeros(); x.len()];
+        b.iter(|| barrier.add_gradient(&set, black_box(&x), &mut g))
+    });
+    group.bench_function("projected Hessian", |b| {
+        let one = |c| barrier.hessian_psd(c, &Contact::gather(c, &x))[0][0][0];
+        b.iter(|| black_box(&set).contacts.iter().map(one).sum::<f64>())
+    });
+    group.bench_function("friction: forces and frames", |b| b.iter(|| lag().contacts.len()));
+    group.bench_function("friction: Hessian", |b| {
+        let one = |c| friction.contact_hessian(c, &moved, &x)[0][0][0];
+        b.iter(|| black_box(&friction).contacts.iter().map(one).sum::<f64>())
+    });
+    group.finish();
+}
+
+criterion_group!(benches, contact);
+criterion_main!(benches);

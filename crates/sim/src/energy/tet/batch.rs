@@ -1,0 +1,294 @@
+//! Element Hessians several at once, one element per lane: the fast twin of [`Tet::hessian_psd`].
+//!
+//! Loops instead of closures: everything has to end up in one function for the vector registers to
+//! be used.
+
+use super::{Tet, TetHessian};
+use standoff_linalg::Vec3;
+use standoff_linalg::lanes::{
+    Kernel, LaneMat3, LaneVec3, Lanes, MAX_LANES, Width, dot, load_mat3, mat_mul, svd, transpose,
+};
+
+/// Fills `out` with the projected Hessians of the elements at corner positions `x[vertices]`.
+pub(super) struct Hessians<'a> {
+    pub elements: &'a [Tet],
+    pub vertices: &'a [[u32; 4]],
+    pub x: &'a [Vec3],
+    pub out: &'a mut [TetHessian],
+}
+
+/// One number per lane, in memory.
+type Row = [f64; MAX_LANES];
+
+impl Kernel for Hessians<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<W: Width>(self, width: W) {
+        let n = W::F64_LANES;
+        // kept from batch to batch: clearing it takes as long as the decomposition
+        let mut entries: [Row; 144] = [[0.0; MAX_LANES]; 144];
+        let batches = self.elements.chunks(n).zip(self.vertices.chunks(n));
+        for ((elements, vertices), out) in batches.zip(self.out.chunks_mut(n)) {
+            hessians(width, elements, vertices, self.x, &mut entries, out);
+        }
+    }
+}
+
+#[inline(always)]
+fn hessians<W: Width>(
+    width: W,
+    elements: &[Tet],
+    vertices: &[[u32; 4]],
+    x: &[Vec3],
+    entries: &mut [Row; 144],
+    out: &mut [TetHessian],
+) {
+    let inv_dm = inv_dm(width, elements);
+    let f = mat_mul(&edges(width, vertices, x), &inv_dm);
+    let svd = svd(width, &f);
+    let form = principal(width, elements, &svd.sigma);
+
+    // shape gradients, the rows of Dₘ⁻¹, in the basis of the right singular vectors
+    let rows = transpose(&inv_dm);
+    let g0 = in_basis(&rows[0], &svd.v);
+    let g1 = in_basis(&rows[1], &svd.v);
+    let g2 = in_basis(&rows[2], &svd.v);
+    let (u, ut) = (&svd.u, &transpose(&svd.u));
+    let h11 = mat_mul(&mat_mul(u, &form.block(&g0, &g0)), ut);
+    let h22 = mat_mul(&mat_mul(u, &form.block(&g1, &g1)), ut);
+    let h33 = mat_mul(&mat_mul(u, &form.block(&g2, &g2)), ut);
+    let h12 = mat_mul(&mat_mul(u, &form.block(&g0, &g1)), ut);
+    let h13 = mat_mul(&mat_mul(u, &form.block(&g0, &g2)), ut);
+    let h23 = mat_mul(&mat_mul(u, &form.block(&g1, &g2)), ut);
+    // translations do no work: rows and columns sum to 0
+    let h10 = minus_sum(&h11, &h12, &h13);
+    let h20 = minus_sum(&transpose(&h12), &h22, &h23);
+    let h30 = minus_sum(&transpose(&h13), &transpose(&h23), &h33);
+    let h00 = minus_sum(&h10, &h20, &h30);
+
+    for (a, block) in [h00, h11, h22, h33].iter().enumerate() {
+        store(block, entries, a, a);
+    }
+    for (block, a, b) in
+        [(h10, 1, 0), (h20, 2, 0), (h30, 3, 0), (h12, 1, 2), (h13, 1, 3), (h23, 2, 3)]
+    {
+        store(&block, entries, a, b);
+        store(&transpose(&block), entries, b, a);
+    }
+    for (lane, h) in out.iter_mut().enumerate() {
+        for (block, entries) in h.as_flattened_mut().iter_mut().zip(entries.chunks_exact(9)) {
+            for (to, from) in block.as_mut_slice().iter_mut().zip(entries) {
+                *to = from[lane];
+            }
+        }
+    }
+}
+
+/// Block (a, b) to its 9 rows of `entries`, by columns.
+#[inline(always)]
+fn store<W: Width>(block: &LaneMat3<W>, entries: &mut [Row; 144], a: usize, b: usize) {
+    for c in 0..3 {
+        for r in 0..3 {
+            block[c][r].store(&mut entries[9 * (4 * a + b) + 3 * c + r]);
+        }
+    }
+}
+
+/// Components of `g` along the columns of `v`.
+#[inline(always)]
+fn in_basis<W: Width>(g: &LaneVec3<W>, v: &LaneMat3<W>) -> LaneVec3<W> {
+    [dot(g, &v[0]), dot(g, &v[1]), dot(g, &v[2])]
+}
+
+/// x₁−x₀, x₂−x₀, x₃−x₀.
+#[inline(always)]
+fn edges<W: Width>(width: W, vertices: &[[u32; 4]], x: &[Vec3]) -> LaneMat3<W> {
+    let mut corners: [Row; 12] = [[0.0; MAX_LANES]; 12];
+    for (lane, vertices) in vertices.iter().enumerate() {
+        for a in 0..4 {
+            let p = &x[vertices[a] as usize];
+            for i in 0..3 {
+                corners[3 * a + i][lane] = p[i];
+            }
+        }
+    }
+    let zero = Lanes::splat(width, 0.0);
+    let mut edges = [[zero; 3]; 3];
+    for i in 0..3 {
+        let x0 = Lanes::load(width, &corners[i]);
+        for a in 0..3 {
+            edges[a][i] = Lanes::load(width, &corners[3 * a + 3 + i]) - x0;
+        }
+    }
+    edges
+}
+
+#[inline(always)]
+fn inv_dm<W: Width>(width: W, elements: &[Tet]) -> LaneMat3<W> {
+    let mut entries: [Row; 9] = [[0.0; MAX_LANES]; 9];
+    for (lane, tet) in elements.iter().enumerate() {
+        let from = tet.inv_dm.as_slice();
+        for i in 0..9 {
+            entries[i][lane] = from[i];
+        }
+    }
+    load_mat3(width, &entries)
+}
+
+/// [`crate::material::PrincipalHessian`] times the volume, per lane.
+struct Form<W: Width> {
+    /// Lower triangle of the block of stretches: 00, 10, 20, 11, 21, 22.
+    stretch: [Lanes<W>; 6],
+    /// (flip + twist)/2.
+    same: LaneVec3<W>,
+    /// (flip − twist)/2.
+    cross: LaneVec3<W>,
+}
+
+/// The projected form of each lane's law; laws differ from lane to lane, so one after the other.
+#[inline(always)]
+fn principal<W: Width>(width: W, elements: &[Tet], sigma: &LaneVec3<W>) -> Form<W> {
+    let sigma = [sigma[0].to_array(), sigma[1].to_array(), sigma[2].to_array()];
+    let mut rows: [Row; 12] = [[0.0; MAX_LANES]; 12];
+    for (lane, tet) in elements.iter().enumerate() {
+        let entries = one(tet, &Vec3::new(sigma[0][lane], sigma[1][lane], sigma[2][lane]));
+        for k in 0..12 {
+            rows[k][lane] = entries[k];
+        }
+    }
+    let zero = Lanes::splat(width, 0.0);
+    let mut form = Form { stretch: [zero; 6], same: [zero; 3], cross: [zero; 3] };
+    for k in 0..6 {
+        form.stretch[k] = Lanes::load(width, &rows[k]);
+    }
+    for k in 0..3 {
+        form.same[k] = Lanes::load(width, &rows[6 + k]);
+        form.cross[k] = Lanes::load(width, &rows[9 + k]);
+    }
+    form
+}
+
+/// The entries of [`Form`] for one element with singular values `sigma`.
+fn one(tet: &Tet, sigma: &Vec3) -> [f64; 12] {
+    let mut h = tet.law.guarded_hessian(&tet.lame, sigma);
+    h.project_psd();
+    let (s, same, cross) = (&h.stretch, (h.flip + h.twist) * 0.5, (h.flip - h.twist) * 0.5);
+    let stretch = [(0, 0), (1, 0), (2, 0), (1, 1), (2, 1), (2, 2)].map(|at| s[at]);
+    let [s00, s10, s20, s11, s21, s22] = stretch;
+    let (d, e) = (same, cross);
+    [s00, s10, s20, s11, s21, s22, d[0], d[1], d[2], e[0], e[1], e[2]].map(|v| tet.volume * v)
+}
+
+impl<W: Width> Form<W> {
+    /// As [`crate::material::PrincipalHessian::block`]; by columns.
+    #[inline(always)]
+    fn block(&self, a: &LaneVec3<W>, b: &LaneVec3<W>) -> LaneMat3<W> {
+        let [s00, s10, s20, s11, s21, s22] = self.stretch;
+        let (same, cross) = (&self.same, &self.cross);
+        let (ab0, ab1, ab2) = (a[0] * b[0], a[1] * b[1], a[2] * b[2]);
+        [
+            [
+                s00 * ab0 + same[2] * ab1 + same[1] * ab2,
+                s10 * a[1] * b[0] + cross[2] * a[0] * b[1],
+                s20 * a[2] * b[0] + cross[1] * a[0] * b[2],
+            ],
+            [
+                s10 * a[0] * b[1] + cross[2] * a[1] * b[0],
+                same[2] * ab0 + s11 * ab1 + same[0] * ab2,
+                s21 * a[2] * b[1] + cross[0] * a[1] * b[2],
+            ],
+            [
+                s20 * a[0] * b[2] + cross[1] * a[2] * b[0],
+                s21 * a[1] * b[2] + cross[0] * a[2] * b[1],
+                same[1] * ab0 + same[0] * ab1 + s22 * ab2,
+            ],
+        ]
+    }
+}
+
+#[inline(always)]
+fn minus_sum<W: Width>(a: &LaneMat3<W>, b: &LaneMat3<W>, c: &LaneMat3<W>) -> LaneMat3<W> {
+    let mut out = *a;
+    for j in 0..3 {
+        for i in 0..3 {
+            out[j][i] = -(a[j][i] + b[j][i] + c[j][i]);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ElasticTets;
+    use super::*;
+    use crate::material::{Law, Material};
+    use standoff_linalg::lanes;
+
+    /// 23 separate elements of all laws, some of them nearly flat, at rest and deformed.
+    fn elements() -> (ElasticTets, Vec<Vec3>) {
+        let state = &mut 7_u64;
+        let mut random = || {
+            *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (*state >> 11) as f64 / 2f64.powi(53) - 0.5
+        };
+        let (mut rest, mut x, mut tets, mut materials) = (vec![], vec![], vec![], vec![]);
+        for k in 0..23 {
+            let size = [1.0, 0.1, 1e-3][k % 3];
+            let corners = [Vec3::zeros(), Vec3::x(), Vec3::y(), Vec3::z()];
+            for corner in corners {
+                let p = (corner + Vec3::new(random(), random(), random()) * 0.3) * size;
+                rest.push(p);
+                let squeeze = if k % 5 == 0 { 1e-3 } else { 0.8 };
+                let noise = Vec3::new(random(), random(), random()) * (0.1 * size);
+                x.push(match k % 4 {
+                    0 => p,
+                    _ => Vec3::new(p.y, squeeze * p.z, p.x) + noise * squeeze,
+                });
+            }
+            tets.push([0, 1, 2, 3].map(|a| 4 * k as u32 + a));
+            let law = Law::ALL[k % Law::ALL.len()];
+            materials.push(Material { law, young_modulus: 1e5, poisson_ratio: 0.4 });
+        }
+        (ElasticTets::new(&rest, tets, &materials).expect("valid elements"), x)
+    }
+
+    #[test]
+    fn lanes_of_any_width_and_any_neighbours_have_the_same_bits() {
+        let (tets, x) = elements();
+        let run = |range: std::ops::Range<usize>, wide: bool| {
+            let mut out = vec![TetHessian::default(); range.len()];
+            let kernel = Hessians {
+                elements: &tets.elements()[range.clone()],
+                vertices: &tets.vertices()[range],
+                x: &x,
+                out: &mut out,
+            };
+            if wide {
+                lanes::dispatch(kernel)
+            } else {
+                lanes::scalar(kernel)
+            };
+            out
+        };
+        let all = run(0..tets.len(), true);
+        assert_eq!(all, run(0..tets.len(), false));
+        for first in 1..tets.len() {
+            assert_eq!(all[first..], run(first..tets.len(), true));
+        }
+    }
+
+    #[test]
+    fn agrees_with_one_element_at_a_time() {
+        let (tets, x) = elements();
+        let mut out = Vec::new();
+        tets.hessians(0..tets.len(), &x, &mut out);
+        for (e, h) in out.iter().enumerate() {
+            let single = tets.elements()[e].hessian_psd(&tets.gather(e, &x));
+            let size = single.as_flattened().iter().map(|b| b.norm()).fold(0.0, f64::max);
+            for (a, b) in h.as_flattened().iter().zip(single.as_flattened()) {
+                assert!((a - b).norm() <= 1e-12 * size, "element {e}: {a} {b}");
+            }
+        }
+    }
+}
