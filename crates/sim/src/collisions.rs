@@ -1,11 +1,11 @@
 //! Which pairs are close: one sweep of the broad phase per direction serves the largest admissible
 //! step and the contacts at every point of the line search.
 
-use crate::contact::ContactSet;
+use crate::contact::{ContactSet, Subject};
 use crate::model::Model;
 use crate::settings::Ccd;
 use standoff_geometry::broad_phase::{BroadPhase, Candidates};
-use standoff_geometry::ccd::{self, Method};
+use standoff_geometry::ccd::{self, Keep, Method};
 use standoff_linalg::Vec3;
 
 /// Trees, buffers and the pairs of the last sweep.
@@ -26,6 +26,36 @@ impl Detector {
         self.broad_phase.swept_candidates(mesh, x, way, inflation, &mut self.candidates);
     }
 
+    /// Every pair of the last sweep that comes within `keep`'s reach on the way, and every vertex that
+    /// comes that close to a half-space; and the largest step that is safe for all.
+    pub fn collisions(
+        &self,
+        model: &Model,
+        x: &[Vec3],
+        dx: &[Vec3],
+        keep: Keep,
+    ) -> (Vec<(Subject, f64)>, f64) {
+        let (mesh, method) = (&model.collision, method(model));
+        let pairs = ccd::collisions(mesh, x, dx, &self.candidates, method, keep);
+        let mut limit = pairs.iter().map(|c| c.limit).fold(1.0, f64::min);
+        let mut found: Vec<_> = pairs.iter().map(|c| (Subject::Pair(c.pair), c.time)).collect();
+        for (k, plane) in model.half_spaces.iter().enumerate() {
+            for &v in &model.half_space_vertices {
+                let (origin, normal) = (&plane.origin, &plane.normal);
+                let xi = mesh.half_thickness.get(v as usize).copied().unwrap_or(0.0);
+                let gap = plane.signed_distance(&x[v as usize]) - xi;
+                let step =
+                    |part| ccd::half_space_max_step(x, dx, &[v], origin, normal, xi, part, 1.0);
+                let time = step(keep.collides(gap));
+                if time < 1.0 {
+                    limit = limit.min(step(keep.limit(gap)));
+                    found.push((Subject::HalfSpace(v, k as u32), time));
+                }
+            }
+        }
+        (found, limit)
+    }
+
     /// All contacts at a point of the last sweep.
     pub fn active(&self, model: &Model, x: &[Vec3]) -> ContactSet {
         ContactSet::build(
@@ -41,10 +71,7 @@ impl Detector {
     /// The largest step t ≤ `t_max` of the last sweep along which every pair of surfaces keeps the
     /// part `keep` of its gap.
     pub fn max_step(&self, model: &Model, x: &[Vec3], dx: &[Vec3], keep: f64, t_max: f64) -> f64 {
-        let method = match model.resolved.settings.contact.ccd {
-            Ccd::Additive => Method::Additive,
-            Ccd::Inclusion => Method::Inclusion,
-        };
+        let method = method(model);
         ccd::max_step(&model.collision, x, dx, &self.candidates, method, keep, t_max)
     }
 
@@ -55,5 +82,12 @@ impl Detector {
         model.half_spaces.iter().fold(1.0, |t, plane| {
             ccd::half_space_max_step(x, dx, vertices, &plane.origin, &plane.normal, 0.0, keep, t)
         })
+    }
+}
+
+fn method(model: &Model) -> Method {
+    match model.resolved.settings.contact.ccd {
+        Ccd::Additive => Method::Additive,
+        Ccd::Inclusion => Method::Inclusion,
     }
 }

@@ -7,7 +7,7 @@
 
 use crate::boundary::{Equality, Targets};
 use crate::contact::stiffness::{CloseContacts, MASS_RATIO, StiffnessRange};
-use crate::contact::{Barrier, BarrierPotential, FrictionSet, Smoothing, Weighting};
+use crate::contact::{ActiveSet, Barrier, BarrierPotential, FrictionSet, Smoothing, Weighting};
 use crate::diagnosis::{self, Culprit};
 use crate::energy::damping::Damping;
 use crate::energy::pressure::Pressures;
@@ -34,6 +34,8 @@ pub struct IncrementalPotential<'a> {
     /// Contact barrier with its stiffness κ.
     pub barrier: BarrierPotential,
     stiffness: StiffnessRange,
+    /// Constraints of the barrier-free method; without any for the barrier.
+    pub constraints: ActiveSet,
     /// M⁻¹ of the forces that do not depend on position, m/s² (`#V`).
     acceleration: Vec<Vec3>,
     /// Those forces on the free vertices without inertia, N (`#V`): quasi-static ones; empty for the
@@ -134,6 +136,11 @@ impl<'a> IncrementalPotential<'a> {
             contact_scale,
             barrier,
             stiffness,
+            constraints: ActiveSet::new(
+                state.constraints.clone(),
+                d_hat,
+                model.resolved.settings.solver.barrier_free.multipliers,
+            ),
             acceleration,
             static_forces,
             time: t,
@@ -167,6 +174,7 @@ impl<'a> IncrementalPotential<'a> {
         timed(&mut seconds.contact, || {
             energy.add(self.contact_scale * self.barrier.set_value(&it.active, x));
             energy.add(self.contact_scale * self.friction.value(x, &self.friction_reference));
+            energy.add(self.contact_scale * self.constraints.value(x));
         });
         if let Some(equality) = &self.equality {
             energy.add(equality.value(x));
@@ -198,8 +206,19 @@ impl<'a> IncrementalPotential<'a> {
     pub fn contact_gradient(&self, it: &Iterate) -> Vec<Vec3> {
         let mut g = vec![Vec3::zeros(); it.x.len()];
         self.barrier.add_gradient(&it.active, &it.x, &mut g);
+        self.constraints.add_gradient(&it.x, &mut g);
         self.friction.add_gradient(&it.x, &self.friction_reference, &mut g);
         g
+    }
+
+    /// Contact and friction forces at the end of a step, N (`#V`): of the barrier, or the multipliers
+    /// of the barrier-free method.
+    pub fn contact_forces(&self, it: &Iterate) -> Vec<Vec3> {
+        let mut g = vec![Vec3::zeros(); it.x.len()];
+        self.barrier.add_gradient(&it.active, &it.x, &mut g);
+        self.constraints.add_forces(&mut g);
+        self.friction.add_gradient(&it.x, &self.friction_reference, &mut g);
+        g.iter().map(|g| -g).collect()
     }
 
     /// Accelerations of the deformable vertices by all forces but contact and friction, m/s² (`#V`).
@@ -288,20 +307,47 @@ impl<'a> IncrementalPotential<'a> {
             return;
         }
         let barrier = BarrierPotential { kappa, ..self.barrier };
-        let eps = self.model.resolved.stick_speed * self.friction_time;
-        self.friction = FrictionSet::build(
-            &it.active,
-            &barrier,
-            &it.x,
-            &self.model.friction,
-            Smoothing::C1,
-            eps,
-        );
-        self.friction.half_space_smoothing =
-            match self.model.resolved.settings.friction.half_space_transition {
+        let empty = self.friction_without_contacts();
+        let (set, materials) = (&it.active, &self.model.friction);
+        let (smoothing, eps) = (empty.smoothing, empty.eps);
+        let built = FrictionSet::build(set, &barrier, &it.x, materials, smoothing, eps);
+        self.friction = FrictionSet { contacts: built.contacts, ..empty };
+    }
+
+    fn friction_without_contacts(&self) -> FrictionSet {
+        FrictionSet {
+            contacts: Vec::new(),
+            smoothing: Smoothing::C1,
+            eps: self.model.resolved.stick_speed * self.friction_time,
+            half_space_smoothing: match self.model.resolved.settings.friction.half_space_transition
+            {
                 Transition::Quadratic => Smoothing::C1,
                 Transition::Linear => Smoothing::C0,
-            };
+            },
+            secant: false,
+        }
+    }
+
+    /// Takes friction from the multipliers, in the tangent planes of their linearisation
+    /// [Zheng 2025, App. A].
+    pub fn lag_friction_of_constraints(&mut self) {
+        if !self.model.has_friction {
+            return;
+        }
+        self.friction = FrictionSet {
+            contacts: self.constraints.friction(&self.model.friction),
+            ..self.friction_without_contacts()
+        };
+    }
+
+    /// Takes friction anew where a constraint that carries force has none; whether one had not.
+    pub fn lag_friction_of_new_constraints(&mut self) -> bool {
+        let rubs = self.constraints.friction(&self.model.friction).len();
+        let new = self.model.has_friction && rubs > self.friction.contacts.len();
+        if new {
+            self.lag_friction_of_constraints();
+        }
+        new
     }
 
     /// Constrains the moving prescribed vertices to their targets instead of moving them at once.
@@ -335,8 +381,8 @@ impl<'a> IncrementalPotential<'a> {
 
     /// Contacts, gap and stiffness of an iterate into the report.
     pub fn record(&self, it: &Iterate, report: &mut StepReport) {
-        report.contacts = it.active.len() as u64;
-        let gap = it.active.min_gap(&it.x);
+        report.contacts = (it.active.len() + self.constraints.loaded()) as u64;
+        let gap = it.active.min_gap(&it.x).min(self.constraints.min_gap());
         report.min_gap = gap.is_finite().then_some(gap);
         report.kappa = self.barrier.kappa;
         // an empty sum is −0

@@ -222,6 +222,43 @@ pub struct SolverSettings {
     pub linear_tolerance: f64,
     /// Independent audit of intersections and inversions.
     pub audit: AuditLevel,
+    /// The barrier-free method.
+    pub barrier_free: BarrierFreeSettings,
+}
+
+/// The barrier-free method; what is here need not be tuned.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct BarrierFreeSettings {
+    /// Weight ε of the first states in the end of a step below which the step has converged
+    /// [Zheng 2025, Eq. 9].
+    pub tolerance: f64,
+    /// Solves K_min after which states count [Zheng 2025, Alg. 1], converged or not. By default they
+    /// count once the Newton direction is below the velocity tolerance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_iterations: Option<u32>,
+    /// Stiffness of contact as a multiple C of the largest diagonal entry of the potential's Hessian
+    /// [Zheng 2025, Eq. 20]; the paper has 0.1, for conjugate gradients.
+    pub penalty: f64,
+    /// Factor Γ by which idle constraints fade in each iteration.
+    pub decay: f64,
+    /// Whether of the new collisions only the first ones of a vertex become constraints.
+    pub filter: bool,
+    /// Whether Lagrange multipliers are used; off, contact is a plain penalty.
+    pub multipliers: bool,
+}
+
+impl Default for BarrierFreeSettings {
+    fn default() -> Self {
+        Self {
+            tolerance: 1e-3,
+            min_iterations: None,
+            penalty: 1.0,
+            decay: 0.9,
+            filter: true,
+            multipliers: true,
+        }
+    }
 }
 
 impl Default for SolverSettings {
@@ -234,6 +271,7 @@ impl Default for SolverSettings {
             linear: LinearSolver::Auto,
             linear_tolerance: 1e-8,
             audit: AuditLevel::EveryStep,
+            barrier_free: BarrierFreeSettings::default(),
         }
     }
 }
@@ -244,6 +282,8 @@ impl Default for SolverSettings {
 pub enum Method {
     /// Projected Newton on the barrier-augmented incremental potential [Li 2020, Alg. 1].
     Barrier,
+    /// Augmented Lagrangian on linearised distance constraints, without a barrier [Zheng 2025].
+    BarrierFree,
 }
 
 /// Linear solver.

@@ -1,5 +1,6 @@
 //! What changes from step to step, and nothing else: a checkpoint holds exactly this.
 
+use crate::contact::Constraint;
 use standoff_linalg::Vec3;
 
 /// The state of a simulation after `step` steps.
@@ -33,6 +34,8 @@ pub struct State {
     pub held: Vec<bool>,
     /// Whether a prescription has met its end condition, in the order of the scripts.
     pub ended: Vec<bool>,
+    /// Active set of the barrier-free method with its multipliers; empty for others.
+    pub constraints: Vec<Constraint>,
 }
 
 impl State {
@@ -54,6 +57,7 @@ impl State {
             scripted: x.clone(),
             held: vec![false; x.len()],
             ended: vec![false; scripts],
+            constraints: Vec::new(),
             x,
             v,
         }

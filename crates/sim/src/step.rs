@@ -1,17 +1,17 @@
 //! The time step.
 
 use crate::boundary::Targets;
-use crate::contact::relaxation;
+use crate::contact::{ContactSet, relaxation};
 use crate::diagnosis::Diagnosis;
 use crate::error::StepError;
 use crate::line_search::KEEP_PLANE_GAP;
 use crate::model::Model;
 use crate::potential::IncrementalPotential;
 use crate::report::{StepOutcome, StepReport};
-use crate::settings::Integrator;
+use crate::settings::{Integrator, Method};
 use crate::solver::forcing::Forcing;
 use crate::solver::projected_newton::{self, largest};
-use crate::solver::{Iterate, Minimiser};
+use crate::solver::{Iterate, Minimiser, barrier_free};
 use crate::state::State;
 use crate::timing::timed;
 use crate::{audit, energetics};
@@ -60,14 +60,24 @@ pub fn step(
     // where prescribed vertices have to go, and how far they get at once
     let targets = Targets::new(model, state);
     let mut potential = IncrementalPotential::new(model, state, &targets);
-    let (start, mut it) = move_prescribed(&mut potential, &targets, state, work, &mut report);
     work.system.forget_contacts();
-
-    let outcome = solve(&mut potential, state, start.as_ref(), &mut it, work, &mut report)
-        .map_err(|error| {
-            let diagnosis = Diagnosis::new(&potential, &it, &error);
-            Box::new(Failure { error, diagnosis })
-        })?;
+    let (it, solved) = match model.resolved.settings.solver.method {
+        Method::Barrier => {
+            let (start, mut it) =
+                move_prescribed(&mut potential, &targets, state, work, &mut report);
+            let solved = solve(&mut potential, state, start.as_ref(), &mut it, work, &mut report);
+            (it, solved)
+        }
+        Method::BarrierFree => {
+            let mut it = Iterate { x: state.x.clone(), active: ContactSet::default() };
+            let solved = solve_barrier_free(&mut potential, &targets, &mut it, work, &mut report);
+            (it, solved)
+        }
+    };
+    let outcome = solved.map_err(|error| {
+        let diagnosis = Diagnosis::new(&potential, &it, &error);
+        Box::new(Failure { error, diagnosis })
+    })?;
 
     // the new state
     let (v, a) = motion(&potential, &targets, state, &it.x, &mut report);
@@ -84,11 +94,12 @@ pub fn step(
         a,
         x_previous: state.x.clone(),
         v_previous: state.v.clone(),
-        contact_forces: potential.contact_gradient(&it).iter().map(|g| -g).collect(),
+        contact_forces: potential.contact_forces(&it),
         kappa: potential.barrier.kappa,
         scripted,
         held: targets.prescribed,
         ended: targets.ended,
+        constraints: potential.constraints.constraints.clone(),
     };
     report.outcome = outcome;
     potential.record(&it, &mut report);
@@ -170,6 +181,23 @@ fn solve(
         return Err(stalled(potential, it, outcome, report));
     }
     audit::check_step(model, &it.x, report)?;
+    Ok(outcome)
+}
+
+/// One step of the barrier-free method, audited.
+fn solve_barrier_free(
+    potential: &mut IncrementalPotential<'_>,
+    targets: &Targets,
+    it: &mut Iterate,
+    work: &mut Minimiser,
+    report: &mut StepReport,
+) -> Result<StepOutcome, StepError> {
+    let outcome = barrier_free::advance(potential, targets, it, work, report)?;
+    report.lagging_iterations = 1;
+    if outcome.is_stall() {
+        return Err(stalled(potential, it, outcome, report));
+    }
+    audit::check_step(potential.model, &it.x, report)?;
     Ok(outcome)
 }
 

@@ -126,6 +126,22 @@ impl System {
         })
     }
 
+    /// The largest diagonal entry of the Hessian of the potential without constraints, N/m: that of E
+    /// over its scale.
+    ///
+    /// # Errors
+    /// As [`System::assemble`].
+    pub fn largest_stiffness(
+        &mut self,
+        potential: &mut IncrementalPotential<'_>,
+        it: &Iterate,
+        seconds: &mut PhaseSeconds,
+    ) -> Result<f64, MatrixError> {
+        potential.constraints.stiffness = 0.0;
+        self.assemble(potential, it, seconds)?;
+        Ok(self.largest_diagonal() / potential.contact_scale)
+    }
+
     /// Scene-wide vertex of a block row.
     pub fn vertex(&self, row: usize) -> Option<u32> {
         self.vertex.get(row).copied()
@@ -223,5 +239,6 @@ fn contact_hessians(
     let mut blocks: Vec<_> = it.active.contacts.par_iter().map(pair).collect();
     blocks.extend(it.active.half_space.iter().map(plane));
     blocks.par_extend(friction.contacts.par_iter().map(sliding));
+    blocks.par_extend(potential.constraints.hessians());
     blocks
 }

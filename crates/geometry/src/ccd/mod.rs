@@ -11,9 +11,11 @@
 //! same bits for any order and any number of threads.
 
 pub mod additive;
+mod collisions;
 pub mod inclusion;
 mod query;
 
+pub use collisions::{Collision, Keep, Pair, collisions};
 pub use query::{Kind, Query};
 
 use crate::CollisionMesh;

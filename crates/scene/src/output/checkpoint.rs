@@ -1,11 +1,14 @@
 //! Checkpoints: files that hold the whole state of a run, so that it can go on from there.
 //!
 //! Little-endian: magic, format version, version of the program, fingerprint of the definition,
-//! sizes, the state's arrays, the numbers of the frames written so far, and a checksum of all that.
+//! sizes, the state's arrays and constraints, the numbers of the frames written so far, and a checksum
+//! of all that.
 
 use super::OutputError;
 use super::atomic::write_atomically;
+use standoff_geometry::ccd::Pair;
 use standoff_linalg::Vec3;
+use standoff_sim::contact::{Constraint, Subject};
 use standoff_sim::{Definition, State};
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -94,7 +97,7 @@ pub fn write_checkpoint(
         out.write_all(&FORMAT.to_le_bytes())?;
         out.write_all(&(program.len() as u32).to_le_bytes())?;
         out.write_all(program.as_bytes())?;
-        let sizes = [state.x.len(), state.ended.len(), frames.len()];
+        let sizes = [state.x.len(), state.ended.len(), state.constraints.len(), frames.len()];
         let numbers = [fingerprint, state.step as u64, state.time.to_bits(), state.kappa.to_bits()];
         for number in numbers {
             out.write_all(&number.to_le_bytes())?;
@@ -109,6 +112,15 @@ pub fn write_checkpoint(
         }
         for flag in state.held.iter().chain(&state.ended) {
             out.write_all(&[u8::from(*flag)])?;
+        }
+        for c in &state.constraints {
+            let (kind, [i, j]) = encode(&c.subject);
+            for number in [kind, i, j] {
+                out.write_all(&number.to_le_bytes())?;
+            }
+            for number in [c.force, c.decay] {
+                out.write_all(&number.to_le_bytes())?;
+            }
         }
         for frame in frames {
             out.write_all(&frame.to_le_bytes())?;
@@ -152,6 +164,29 @@ pub fn read_checkpoint(path: &Path, fingerprint: u64) -> Result<Checkpoint, Outp
     Ok(checkpoint)
 }
 
+/// Kind and indices of a constraint's subject.
+fn encode(subject: &Subject) -> (u32, [u32; 2]) {
+    match *subject {
+        Subject::Pair(Pair::VertexVertex(ids)) => (0, ids),
+        Subject::Pair(Pair::EdgeVertex(ids)) => (1, ids),
+        Subject::Pair(Pair::EdgeEdge(ids)) => (2, ids),
+        Subject::Pair(Pair::FaceVertex(ids)) => (3, ids),
+        Subject::HalfSpace(vertex, plane) => (4, [vertex, plane]),
+    }
+}
+
+/// The inverse of [`encode`].
+fn decode(kind: u32, ids: [u32; 2]) -> Option<Subject> {
+    Some(match kind {
+        0 => Subject::Pair(Pair::VertexVertex(ids)),
+        1 => Subject::Pair(Pair::EdgeVertex(ids)),
+        2 => Subject::Pair(Pair::EdgeEdge(ids)),
+        3 => Subject::Pair(Pair::FaceVertex(ids)),
+        4 => Subject::HalfSpace(ids[0], ids[1]),
+        _ => return None,
+    })
+}
+
 /// Takes numbers off the front.
 struct Reader<'a>(&'a [u8]);
 
@@ -185,6 +220,19 @@ impl Reader<'_> {
         Some(self.take(n)?.iter().map(|b| *b != 0).collect())
     }
 
+    fn constraints(&mut self, n: usize) -> Option<Vec<Constraint>> {
+        // 28 bytes each: no more than the file can hold
+        if n.checked_mul(28)? > self.0.len() {
+            return None;
+        }
+        let mut one = || {
+            let subject = decode(self.u32()?, [self.u32()?, self.u32()?])?;
+            let (force, decay) = (f64::from_bits(self.u64()?), f64::from_bits(self.u64()?));
+            Some(Constraint { subject, force, decay })
+        };
+        (0..n).map(|_| one()).collect()
+    }
+
     /// Everything after the format version: the fingerprint and the rest.
     fn checkpoint(&mut self) -> Option<(u64, Checkpoint)> {
         let length = self.u32()? as usize;
@@ -192,7 +240,8 @@ impl Reader<'_> {
         let fingerprint = self.u64()?;
         let (step, time) = (self.size()?, f64::from_bits(self.u64()?));
         let kappa = f64::from_bits(self.u64()?);
-        let (vertices, scripts, frames) = (self.size()?, self.size()?, self.size()?);
+        let (vertices, scripts) = (self.size()?, self.size()?);
+        let (constraints, frames) = (self.size()?, self.size()?);
         // in the order of `State::vectors`, like all that follows in the order of writing
         let state = State {
             step,
@@ -207,6 +256,7 @@ impl Reader<'_> {
             scripted: self.vectors(vertices)?,
             held: self.flags(vertices)?,
             ended: self.flags(scripts)?,
+            constraints: self.constraints(constraints)?,
         };
         let frames = self.take(frames.checked_mul(8)?)?.as_chunks::<8>().0.iter();
         let frames = frames.map(|c| u64::from_le_bytes(*c)).collect();

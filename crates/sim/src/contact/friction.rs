@@ -153,13 +153,22 @@ impl FrictionMaterials {
 
     /// Coefficient of a pair.
     pub fn pair(&self, c: &Contact) -> f64 {
-        let (a, b) = (c.vertices[0], c.vertices[c.second()]);
+        self.between(c.vertices[0], c.vertices[c.second()])
+    }
+
+    /// Coefficient between the surfaces of two vertices.
+    pub fn between(&self, a: u32, b: u32) -> f64 {
         self.of(self.vertex[a as usize], self.vertex[b as usize])
     }
 
     /// Coefficient of a vertex against a half-space.
     pub fn against_half_space(&self, c: &HalfSpaceContact) -> f64 {
-        self.of(self.vertex[c.vertex as usize], self.half_space[c.half_space as usize])
+        self.on_half_space(c.vertex, c.half_space)
+    }
+
+    /// Coefficient of a vertex on a half-space, by index.
+    pub fn on_half_space(&self, vertex: u32, half_space: u32) -> f64 {
+        self.of(self.vertex[vertex as usize], self.half_space[half_space as usize])
     }
 }
 

@@ -4,6 +4,7 @@
 //! them over the pairs that `pairs` selects. `friction` lags the pairs' forces and frames,
 //! `relaxation` makes that settle; `stiffness` chooses κ.
 
+mod active_set;
 pub mod barrier;
 pub mod friction;
 pub mod half_space;
@@ -15,6 +16,7 @@ pub mod relaxation;
 pub mod stiffness;
 pub mod weighting;
 
+pub use active_set::{ActiveSet, Constraint, Subject};
 pub use barrier::Barrier;
 pub use friction::{FrictionContact, FrictionMaterials, FrictionSet, Rubbing, Smoothing};
 pub use half_space::{HalfSpace, HalfSpaceContact};

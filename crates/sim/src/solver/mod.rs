@@ -6,6 +6,7 @@ use crate::system::System;
 use standoff_linalg::Vec3;
 use standoff_sparse::LinearSolver;
 
+pub mod barrier_free;
 pub mod forcing;
 pub mod linear;
 pub mod projected_newton;

@@ -172,7 +172,7 @@ pub fn direction(
     ))
 }
 
-fn not_finite(
+pub(super) fn not_finite(
     what: &'static str,
     potential: &IncrementalPotential<'_>,
     it: &Iterate,

@@ -1,0 +1,280 @@
+//! The barrier-free method [Zheng 2025, Alg. 1–3].
+//!
+//! Two states take part in a step: x̂ minimises the potential under linearised distance constraints and
+//! may penetrate; x never does. x̂ takes (mostly single) Newton steps on the augmented Lagrangian, and x
+//! moves towards x̂ as far as collision detection and the filter against inversion let it:
+//!
+//! xᵏ⁺¹ = (1 − αᵏ⁺¹) xᵏ + αᵏ⁺¹ x̂ᵏ⁺¹.
+//!
+//! Every collision on that way becomes a constraint of the next solve, so that all contacts respond at
+//! once. The step ends when the weight of the first `min_iterations` states in x, Π (1 − α), is below
+//! ε. Multipliers and active set carry over to the next step: they are part of the state.
+
+use super::forcing::Forcing;
+use super::{Iterate, Minimiser, projected_newton};
+use crate::audit;
+use crate::boundary::Targets;
+use crate::contact::{ContactSet, Subject};
+use crate::error::StepError;
+use crate::model::Model;
+use crate::potential::IncrementalPotential;
+use crate::report::{StepOutcome, StepReport};
+use crate::settings::AuditLevel;
+use crate::timing::timed;
+use projected_newton::largest;
+use standoff_geometry::ccd::Keep;
+use standoff_linalg::Vec3;
+
+/// Solves after which states count although the Newton direction is above the tolerance.
+const SOLVES: u32 = 30;
+
+/// Halvings of the line search on x̂ at which friction is linearised by secants.
+const SECANT: u64 = 1;
+
+/// Newton steps of one solve at most: a solve ends with the first full one.
+const SUBPROBLEM_ITERATIONS: usize = 20;
+
+/// Halvings of the line search on x̂.
+const HALVINGS: usize = 40;
+
+/// Consecutive small advances after which x̂ begins again at x.
+const RESTART: usize = 5;
+
+/// An advance below `SMALL` in `PATIENCE` consecutive iterations makes the contacts stiffer and their
+/// separation smaller [Zheng 2025, §5.2].
+const SMALL: f64 = 1e-2;
+const PATIENCE: usize = 50;
+/// How often that may happen in a step.
+const ROUNDS: usize = 10;
+
+/// Advances the step from the state in `it.x`; afterwards `it.x` is the end of the step, free of
+/// intersections and inversions, and `potential.constraints` holds the multipliers there.
+///
+/// # Errors
+/// A non-finite number, an unsolvable system, an audit's finding, a motion that never gets through.
+pub fn advance(
+    potential: &mut IncrementalPotential<'_>,
+    targets: &Targets,
+    it: &mut Iterate,
+    work: &mut Minimiser,
+    report: &mut StepReport,
+) -> Result<StepOutcome, StepError> {
+    let model = potential.model;
+    let settings = &model.resolved.settings.solver.barrier_free;
+    let tolerance = model.resolved.velocity_tolerance;
+    let min_iterations = settings.min_iterations.unwrap_or(SOLVES);
+    let mut hat = Iterate { x: it.x.clone(), active: ContactSet::default() };
+    let start = it.x.clone();
+    potential.constraints.linearise(&model.collision, &model.half_spaces, &it.x, &start);
+    potential.lag_friction_of_constraints();
+
+    // weight of the first states in x, and how many solves had the boundary where it belongs
+    let (mut beta, mut solves, mut small) = (1.0, 0, 0);
+    let mut rounds = 0;
+    let mut rubbed = !model.has_friction;
+    // consecutive iterations whose x̂ could not be reached without inverting an element
+    let mut inverted = 0;
+    for iteration in 0..model.resolved.settings.solver.max_iterations {
+        let arrived = move_prescribed(model, targets, &mut hat, inverted);
+        if iteration == 0 {
+            let largest = work.system.largest_stiffness(potential, &hat, &mut report.seconds);
+            let largest = largest.map_err(|e| linear_failure(report, e.to_string()))?;
+            potential.constraints.stiffness = settings.penalty * largest;
+        }
+        let newton_steps = if inverted > 0 { 1 } else { SUBPROBLEM_ITERATIONS };
+        let full = solve(potential, &mut hat, newton_steps, work, report)?;
+        potential.constraints.update(&hat.x, settings.decay);
+
+        let dx: Vec<Vec3> = hat.x.iter().zip(&it.x).map(|(a, b)| a - b).collect();
+        let reach = potential.constraints.separation;
+        let (alpha, turns, found) = approach(model, &it.x, &dx, reach, work, report);
+        let alpha = move_towards(model, &mut it.x, &dx, alpha, report);
+        potential.constraints.expand(&model.collision, &found, settings.filter);
+        timed(&mut report.seconds.contact, || {
+            let (mesh, half_spaces) = (&model.collision, &model.half_spaces);
+            potential.constraints.linearise(mesh, half_spaces, &it.x, &start);
+        });
+        report.max_contacts = report.max_contacts.max(potential.constraints.len() as u64);
+
+        // x̂ may have tangled itself beyond what Newton steps undo: begin again at x, with all that is
+        // known by now. One Newton step from x leads straight to x̂, and upright.
+        inverted = if turns { inverted + 1 } else { 0 };
+        if turns || !full && newton_steps > 1 || small >= RESTART {
+            hat.x.clone_from(&it.x);
+        }
+
+        solves = if arrived { solves + 1 } else { 0 };
+        let converged = solves > 1 && report.residual_speed < tolerance;
+        if converged && !rubbed {
+            // contacts that are new in this step rub from now on, with the forces found
+            rubbed = true;
+            if potential.lag_friction_of_new_constraints() {
+                solves = 0;
+            }
+        } else if converged || solves >= min_iterations {
+            beta *= 1.0 - alpha;
+            if beta <= settings.tolerance {
+                return Ok(StepOutcome::Converged);
+            }
+        }
+        small = if alpha < SMALL && !turns { small + 1 } else { 0 };
+        if small >= PATIENCE {
+            small = 0;
+            rounds += 1;
+            // conditioning sets an end to both
+            if rounds <= ROUNDS {
+                potential.constraints.stiffness *= 2.0;
+                potential.constraints.separation *= 0.5;
+            }
+        }
+    }
+    Ok(StepOutcome::IterationLimit)
+}
+
+/// Puts prescribed vertices of x̂ where they have to go, as far as no element inverts and by halves of
+/// that after `inverted` vain attempts; whether they are there [Zheng 2025, §5.3].
+fn move_prescribed(model: &Model, targets: &Targets, hat: &mut Iterate, inverted: i32) -> bool {
+    let mut dx = vec![Vec3::zeros(); hat.x.len()];
+    let mut away = false;
+    for &v in &targets.moving {
+        let v = v as usize;
+        dx[v] = targets.x[v] - hat.x[v];
+        away |= dx[v] != Vec3::zeros();
+    }
+    if !away {
+        return true;
+    }
+    let t = model.elastic.max_step(&hat.x, &dx) * 0.5_f64.powi((inverted - 1).clamp(0, 30));
+    for &v in &targets.moving {
+        let v = v as usize;
+        hat.x[v] = if t >= 1.0 { targets.x[v] } else { hat.x[v] + t * dx[v] };
+    }
+    t >= 1.0
+}
+
+/// Newton steps on the augmented Lagrangian until one is taken in full [Zheng 2025, Alg. 2]; whether
+/// one was.
+fn solve(
+    potential: &mut IncrementalPotential<'_>,
+    hat: &mut Iterate,
+    newton_steps: usize,
+    work: &mut Minimiser,
+    report: &mut StepReport,
+) -> Result<bool, StepError> {
+    let h = potential.model.resolved.h;
+    let before = report.step_cuts.line_search;
+    // forces are read off the solution: no rough directions
+    let mut forcing = Forcing::exact(potential.model.resolved.settings.solver.linear_tolerance);
+    for _ in 0..newton_steps {
+        report.newton_iterations += 1;
+        let gradient = potential.gradient(hat, &mut report.seconds);
+        // halvings are the mark of steps across the kink of Coulomb friction
+        let halved = report.step_cuts.line_search - before;
+        potential.friction.secant = halved >= SECANT;
+        let p = projected_newton::direction(potential, hat, &gradient, &mut forcing, work, report)?;
+        report.residual_speed = largest(&p) / h;
+        if !report.residual_speed.is_finite() {
+            return Err(projected_newton::not_finite(
+                "the Newton direction",
+                potential,
+                hat,
+                report,
+            ));
+        }
+        if descend(potential, hat, &p, &gradient, report)? == 1.0 {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Moves x̂ along `p`, without regard to collisions, until the potential falls; the step length.
+fn descend(
+    potential: &IncrementalPotential<'_>,
+    hat: &mut Iterate,
+    p: &[Vec3],
+    gradient: &[Vec3],
+    report: &mut StepReport,
+) -> Result<f64, StepError> {
+    let model = potential.model;
+    let mut alpha = timed(&mut report.seconds.elasticity, || model.elastic.max_step(&hat.x, p));
+    if alpha < 1.0 {
+        report.step_cuts.inversion += 1;
+    }
+    let slope: f64 = gradient.iter().zip(p).map(|(g, p)| g.dot(p)).sum();
+    let before = potential.value(hat, &mut report.seconds);
+    if !before.value.is_finite() {
+        return Err(projected_newton::not_finite("the potential", potential, hat, report));
+    }
+    let mut trial = hat.clone();
+    for _ in 0..HALVINGS {
+        for v in 0..trial.x.len() {
+            trial.x[v] = hat.x[v] + alpha * p[v];
+        }
+        let after = potential.value(&trial, &mut report.seconds);
+        let noise = before.noise().max(after.noise());
+        let allowed = if alpha * slope.abs() < 100.0 * noise { noise } else { 0.0 };
+        if after.value <= before.value + allowed {
+            std::mem::swap(hat, &mut trial);
+            return Ok(alpha);
+        }
+        report.step_cuts.line_search += 1;
+        alpha *= 0.5;
+    }
+    // no decrease that arithmetic can see: x̂ is at the minimum
+    Ok(1.0)
+}
+
+/// How far x may go along `dx`, whether an element would turn inside out on that way (then nowhere), and
+/// everything that collides on the whole way.
+fn approach(
+    model: &Model,
+    x: &[Vec3],
+    dx: &[Vec3],
+    reach: f64,
+    work: &mut Minimiser,
+    report: &mut StepReport,
+) -> (f64, bool, Vec<(Subject, f64)>) {
+    timed(&mut report.seconds.broad_phase, || work.detector.sweep(model, x, dx, 1.0));
+    let inversion = timed(&mut report.seconds.elasticity, || model.elastic.max_step(x, dx));
+    // x̂ that still penetrates shall not draw x to the surface: multipliers need their time
+    let keep = Keep { reach };
+    let (found, contact) =
+        timed(&mut report.seconds.ccd, || work.detector.collisions(model, x, dx, keep));
+    if inversion < contact {
+        // going as far as possible would leave x with elements as flat as a step may leave them
+        report.step_cuts.inversion += 1;
+        return (0.0, true, found);
+    }
+    if contact < 1.0 {
+        report.step_cuts.ccd += 1;
+    }
+    (contact, false, found)
+}
+
+/// x ← x + α dx; the audit, where it is wanted for every iterate, may shorten the step.
+fn move_towards(
+    model: &Model,
+    x: &mut Vec<Vec3>,
+    dx: &[Vec3],
+    mut alpha: f64,
+    report: &mut StepReport,
+) -> f64 {
+    loop {
+        let trial: Vec<Vec3> = x.iter().zip(dx).map(|(x, dx)| x + alpha * dx).collect();
+        let audited = model.resolved.settings.solver.audit == AuditLevel::EveryIterate;
+        let clean = !audited
+            || timed(&mut report.seconds.audit, || audit::violations(model, &trial)).is_empty();
+        if clean || alpha == 0.0 {
+            *x = trial;
+            return alpha;
+        }
+        report.step_cuts.audit += 1;
+        alpha = if alpha < 1e-12 { 0.0 } else { 0.5 * alpha };
+    }
+}
+
+fn linear_failure(report: &StepReport, reason: String) -> StepError {
+    let (step, iteration) = (report.step as usize, report.newton_iterations as usize);
+    StepError::LinearSolve { step, iteration, reason }
+}

@@ -1,0 +1,375 @@
+//! The barrier-free solver: derivatives, the unit tests of [Zheng 2025, §6.1], hard starts, bits.
+
+mod common;
+
+use common::{block, ground, scene};
+use standoff_geometry::CollisionMesh;
+use standoff_geometry::ccd::Pair;
+use standoff_linalg::Vec3;
+use standoff_linalg::nalgebra::{Rotation3, Vector3};
+use standoff_sim::contact::{ActiveSet, Constraint, HalfSpace, Subject};
+use standoff_sim::definition::{BodyDef, BodyKind, Definition, HalfSpaceDef};
+use standoff_sim::energetics;
+use standoff_sim::material::{Law, Material};
+use standoff_sim::settings::{AuditLevel, Method};
+use standoff_sim::{Simulation, State};
+use standoff_testkit::finite_difference::{gradient, relative_error};
+
+fn barrier_free(mut definition: Definition) -> Definition {
+    definition.settings.solver.method = Method::BarrierFree;
+    definition.settings.solver.audit = AuditLevel::EveryIterate;
+    definition
+}
+
+/// Where no pair is closer than δ.
+fn far_apart(x: &[Vec3]) -> Vec<Vec3> {
+    x.iter().enumerate().map(|(i, p)| p + Vec3::y() * (9.0 * i as f64 + 9.0)).collect()
+}
+
+/// Two triangles that face each other and a point above a half-space, with constraints of all kinds.
+fn constraints() -> (CollisionMesh, Vec<HalfSpace>, Vec<Vec3>, ActiveSet) {
+    let x: Vec<Vec3> = [
+        [0.0, 0.0, 0.0],
+        [1.0, 0.0, 0.1],
+        [0.1, 0.0, 1.0],
+        [0.2, 0.05, 0.3],
+        [0.9, 0.06, 0.2],
+        [0.3, 0.3, 0.8],
+    ]
+    .map(Vec3::from)
+    .to_vec();
+    let mesh = CollisionMesh::new(x.clone(), vec![[0, 2, 1], [3, 4, 5]], &[], &[]);
+    let plane = HalfSpace { origin: Vec3::new(0.0, -0.02, 0.0), normal: Vec3::y() };
+    let subjects = [
+        (Subject::Pair(Pair::VertexVertex([0, 3])), 0.0, 1.0),
+        (Subject::Pair(Pair::EdgeVertex([0, 4])), 2.0, 0.5),
+        (Subject::Pair(Pair::EdgeEdge([0, 3])), 3.0, 1.0),
+        (Subject::Pair(Pair::FaceVertex([0, 3])), 1.0, 0.9),
+        (Subject::HalfSpace(0, 0), 4.0, 1.0),
+    ];
+    let list = subjects.map(|(subject, force, decay)| Constraint { subject, force, decay });
+    let mut set = ActiveSet::new(list.to_vec(), 0.08, true);
+    set.stiffness = 50.0;
+    set.linearise(&mesh, &[plane], &x, &far_apart(&x));
+    (mesh, vec![plane], x, set)
+}
+
+fn flat(x: &[Vec3]) -> Vec<f64> {
+    x.iter().flat_map(|p| p.iter().copied()).collect()
+}
+
+fn points(x: &[f64]) -> Vec<Vec3> {
+    x.chunks(3).map(Vec3::from_column_slice).collect()
+}
+
+#[test]
+fn the_augmented_lagrangian_has_its_derivatives() {
+    let (_, _, x, set) = constraints();
+    // pushed into each other: some constraints act, some are idle
+    for shift in [0.0, -0.3, 0.4] {
+        let y: Vec<Vec3> = x
+            .iter()
+            .enumerate()
+            .map(|(i, p)| p + Vec3::new(0.01 * i as f64, if i > 2 { shift } else { 0.0 }, 0.02))
+            .collect();
+        let mut found = vec![Vec3::zeros(); y.len()];
+        set.add_gradient(&y, &mut found);
+        let expected = gradient(&flat(&y), 1e-4, |y| set.value(&points(y)));
+        assert!(relative_error(&flat(&found), &expected, 1e-9) < 1e-8, "{shift}");
+    }
+}
+
+#[test]
+fn the_linearised_gap_is_the_gap_and_multipliers_rise_to_the_force() {
+    let (mesh, planes, x, mut set) = constraints();
+    // the half-space is closest to vertex 0
+    assert!((set.min_gap() - 0.02).abs() < 1e-12, "{}", set.min_gap());
+    // Λ ← max(0, Λ − M c), c = gap − δ
+    set.update(&x, 0.9);
+    let plane = set.constraints.iter().find(|c| matches!(c.subject, Subject::HalfSpace(..)));
+    let force = plane.expect("the half-space").force;
+    assert!((force - (4.0 + 50.0 * (0.08 - 0.02))).abs() < 1e-9, "{force}");
+    // far apart all are idle: they fade and go
+    let far = far_apart(&x);
+    for _ in 0..50 {
+        set.update(&far, 0.9);
+        assert!(set.constraints.iter().all(|c| c.force == 0.0));
+    }
+    set.expand(&mesh, &[], true);
+    set.linearise(&mesh, &planes, &far, &far);
+    assert!(set.is_empty());
+}
+
+#[test]
+fn linearised_gaps_are_distances_of_primitives_not_of_their_lines_and_planes() {
+    use standoff_geometry::distance::{edge_edge_d2, point_edge_d2, point_triangle_d2};
+    let (mesh, _, x, _) = constraints();
+    let state = &mut 5_u64;
+    let mut random = || {
+        *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (*state >> 11) as f64 / 2f64.powi(53) - 0.5
+    };
+    for k in 0..400 {
+        // every second time with parallel edges
+        let mut y: Vec<Vec3> = x.iter().map(|_| Vec3::new(random(), random(), random())).collect();
+        if k % 2 == 0 {
+            y[4] = y[3] + (y[2] - y[0]) * (0.5 + random());
+        }
+        for subject in [
+            Pair::VertexVertex([0, 3]),
+            Pair::EdgeVertex([0, 4]),
+            Pair::EdgeEdge([0, 3]),
+            Pair::FaceVertex([0, 3]),
+        ] {
+            let d2 = match subject {
+                Pair::VertexVertex(_) => (y[0] - y[3]).norm_squared(),
+                Pair::EdgeVertex(_) => point_edge_d2(&y[4], &y[0], &y[2]),
+                Pair::EdgeEdge(_) => edge_edge_d2(&y[0], &y[2], &y[3], &y[4]),
+                Pair::FaceVertex(_) => point_triangle_d2(&y[3], &y[0], &y[2], &y[1]),
+            };
+            let constraint = Constraint { subject: Subject::Pair(subject), force: 0.0, decay: 1.0 };
+            let mut set = ActiveSet::new(vec![constraint], 0.1, true);
+            set.linearise(&mesh, &[], &y, &y);
+            let gap = set.min_gap();
+            assert!((gap - d2.sqrt()).abs() < 1e-7, "{subject:?}: {gap} {}", d2.sqrt());
+        }
+    }
+}
+
+#[test]
+fn the_filter_keeps_the_first_collision_of_each_vertex() {
+    let (mesh, ..) = constraints();
+    let face = |v: u32| Subject::Pair(Pair::FaceVertex([0, v]));
+    // vertices 0, 1, 2 and 3; then the same face and a later vertex, whose own first one it is; then
+    // an edge pair that is nobody's first
+    let found = [(face(3), 0.2), (face(4), 0.5), (Subject::Pair(Pair::EdgeEdge([0, 3])), 0.7)];
+    let subjects = |filter: bool| {
+        let mut set = ActiveSet::new(Vec::new(), 0.1, true);
+        set.expand(&mesh, &found, filter);
+        set.constraints.iter().map(|c| c.subject).collect::<Vec<_>>()
+    };
+    assert_eq!(subjects(true), [face(3), face(4)]);
+    assert_eq!(subjects(false).len(), 3);
+}
+
+/// A bar of length 1 m and wave speed 10 m/s hits the ground at 0.5 m/s [Doyen 2011]: largest error of
+/// its ends' positions, m, and mean contact force over that of the analytic solution.
+fn bar(n: usize) -> (f64, f64) {
+    let cell = 1.0 / n as f64;
+    let (delta, fall, v0, speed) = (0.02 * cell, 0.01, 0.5, 10.0);
+    let mut bar = block("bar", [0.0, fall + delta, 0.0], [1, n, 1], cell);
+    if let BodyKind::Volume { material, .. } = &mut bar.kind {
+        *material = Material { law: Law::CorotatedLinear, young_modulus: 1e5, poisson_ratio: 0.0 };
+    }
+    bar.velocity = vec![Vec3::new(0.0, -v0, 0.0); bar.rest.len()];
+    let find = |y: f64| bar.rest.iter().position(|p| (p.y - y).abs() < 1e-9).expect("an end");
+    let (bottom, top) = (find(fall + delta), find(1.0 + fall + delta));
+    let mut definition = barrier_free(scene(vec![bar.clone()]));
+    definition.half_spaces.push(ground(0.0));
+    definition.settings.time.step = 2.0 / n as f64 * cell / speed;
+    definition.settings.contact.d_hat = Some(delta);
+    definition.settings.solver.barrier_free.tolerance = 1e-6;
+    definition.settings.solver.velocity_tolerance = Some(1e-5);
+    let mut simulation = Simulation::new(&definition).expect("a valid scene");
+    let (begin, lasts) = (fall / v0, 2.0 / speed);
+    let (mut worst, mut forces): (f64, Vec<f64>) = (0.0, Vec::new());
+    while simulation.time() < begin + lasts + 0.03 {
+        assert!(simulation.step().expect("a step").outcome.is_success());
+        let s = simulation.time() - begin;
+        let low = delta - v0 * s.min(0.0) + v0 * (s - lasts).max(0.0);
+        let high = delta + 1.0 - v0 * s.min(1.0 / speed) + v0 * (s - 1.0 / speed).max(0.0);
+        let x = simulation.positions();
+        worst = worst.max((x[bottom].y - low).abs()).max((x[top].y - high).abs());
+        if (0.2..0.8).contains(&(s / lasts)) {
+            forces.push(simulation.contact_forces().iter().map(|f| f.y).sum());
+        }
+    }
+    let analytic = 1000.0 * speed * v0 * cell * cell;
+    (worst, forces.iter().sum::<f64>() / forces.len() as f64 / analytic)
+}
+
+#[test]
+fn a_bar_against_a_wall_converges_to_its_analytic_motion_and_force() {
+    let runs = [8, 16, 32].map(bar);
+    println!("{runs:?}");
+    assert!(runs[2].0 < 0.6 * runs[1].0 && runs[1].0 < 0.6 * runs[0].0, "{runs:?}");
+    assert!((runs[2].1 - 1.0).abs() < 0.02, "{runs:?}");
+}
+
+/// Acceleration along a slope of 0.5 and the speed at the end of 1 s, of a cube that starts at rest.
+fn slope(coefficient: f64) -> (f64, f64) {
+    let angle = 0.5_f64.atan();
+    let (down, normal) =
+        (Vec3::new(angle.cos(), -angle.sin(), 0.0), Vec3::new(angle.sin(), angle.cos(), 0.0));
+    let mut body = block("cube", [0.0; 3], [1, 1, 1], 1.0);
+    let turn = Rotation3::from_axis_angle(&Vector3::z_axis(), -angle);
+    body.rest.iter_mut().for_each(|p| *p = turn * *p + normal * 1e-3);
+    if let BodyKind::Volume { material, .. } = &mut body.kind {
+        *material = Material { law: Law::NeoHookean, young_modulus: 1e9, poisson_ratio: 0.4 };
+    }
+    let mut definition = barrier_free(scene(vec![body]));
+    definition.gravity = Vec3::new(0.0, -9.81, 0.0);
+    let (name, friction_material) = ("slope".into(), "default".into());
+    definition.half_spaces.push(HalfSpaceDef {
+        name,
+        origin: Vec3::zeros(),
+        normal,
+        friction_material,
+    });
+    let settings = &mut definition.settings;
+    settings.time.step = 0.01;
+    settings.contact.d_hat = Some(1e-3);
+    settings.friction.coefficient = coefficient;
+    settings.friction.stick_speed = Some(1e-4);
+    settings.solver.velocity_tolerance = Some(1e-6);
+    let mut simulation = Simulation::new(&definition).expect("a valid scene");
+    let speed = |simulation: &Simulation| -> f64 {
+        let v = simulation.velocities();
+        v.iter().map(|v| v.dot(&down)).sum::<f64>() / v.len() as f64
+    };
+    let mut early = 0.0;
+    for k in 0..100 {
+        assert!(simulation.step().expect("a step").outcome.is_success());
+        if k == 49 {
+            early = speed(&simulation);
+        }
+    }
+    ((speed(&simulation) - early) / 0.5, speed(&simulation))
+}
+
+#[test]
+fn cubes_on_a_slope_slide_below_the_threshold_and_stop_above() {
+    let angle = 0.5_f64.atan();
+    for mu in [0.40, 0.45, 0.48] {
+        let analytic = 9.81 * (angle.sin() - mu * angle.cos());
+        let (found, _) = slope(mu);
+        println!("μ = {mu}: {found:.5} m/s², analytic {analytic:.5}");
+        assert!((found / analytic - 1.0).abs() < 0.02, "{mu}: {found} {analytic}");
+    }
+    for mu in [0.52, 0.6] {
+        let (_, speed) = slope(mu);
+        println!("μ = {mu}: {speed:.2e} m/s");
+        assert!(speed.abs() < 1e-4, "{mu}: {speed}");
+    }
+}
+
+#[test]
+fn frictional_impact_conserves_linear_momentum() {
+    let mut left = block("left", [0.0; 3], [2, 2, 2], 0.1);
+    left.velocity = vec![Vec3::new(2.0, 0.3, 0.0); left.rest.len()];
+    let right = block("right", [0.21, 0.05, 0.03], [2, 2, 2], 0.1);
+    let mut definition = barrier_free(scene(vec![left, right]));
+    definition.settings.time.step = 0.01;
+    definition.settings.friction.coefficient = 0.3;
+    definition.settings.solver.barrier_free.tolerance = 1e-9;
+    let mut simulation = Simulation::new(&definition).expect("a valid scene");
+    let momentum = |s: &Simulation| energetics::linear_momentum(s.model(), s.state());
+    let before = momentum(&simulation);
+    let (mut contacts, mut worst): (u64, f64) = (0, 0.0);
+    for _ in 0..40 {
+        contacts += simulation.step().expect("a step").contacts;
+        worst = worst.max((momentum(&simulation) - before).norm() / before.norm());
+    }
+    println!("{contacts} contacts, momentum off by {worst:.1e}");
+    assert!(contacts > 0 && worst < 1e-6, "{contacts} {worst}");
+    // the second body has got some of it
+    let right = simulation.velocities()[27..].iter().map(|v| v.x).sum::<f64>() / 27.0;
+    assert!(right > 0.5, "{right}");
+}
+
+/// A block shot at a fixed thin plate.
+fn shot(speed: f64, young_modulus: f64) -> Definition {
+    let mut body = block("block", [-0.3, -0.1, -0.1], [2, 2, 2], 0.1);
+    body.velocity = vec![Vec3::new(speed, 0.0, 0.0); body.rest.len()];
+    if let BodyKind::Volume { material, .. } = &mut body.kind {
+        material.young_modulus = young_modulus;
+    }
+    let plate = BodyDef {
+        name: "plate".into(),
+        rest: [[0.0, -1.0, -1.0], [0.0, 1.0, -1.0], [0.0, 1.0, 1.0], [0.0, -1.0, 1.0]]
+            .map(Vec3::from)
+            .to_vec(),
+        kind: BodyKind::Obstacle {
+            triangles: vec![[0, 2, 1], [0, 3, 2]],
+            edges: Vec::new(),
+            points: Vec::new(),
+        },
+        friction_material: "default".into(),
+        ..BodyDef::default()
+    };
+    let mut definition = barrier_free(scene(vec![body, plate]));
+    definition.settings.time.step = 0.02;
+    definition
+}
+
+#[test]
+fn a_thin_plate_stops_a_body_at_100_metres_per_second() {
+    // the kinetic energy of 1000 m/s would press rubber to 1e-30 of its volume
+    for (speed, young) in [(10.0, 1e5), (100.0, 1e5), (1000.0, 1e8)] {
+        let mut simulation = Simulation::new(&shot(speed, young)).expect("a valid scene");
+        for _ in 0..10 {
+            let report = simulation.step().expect("a step");
+            assert!(report.outcome.is_success(), "{report:?}");
+        }
+        let block = &simulation.positions()[..27];
+        assert!(block.iter().all(|p| p.x < 0.0), "{speed} m/s");
+        assert!(simulation.contact_forces().iter().all(|f| f.iter().all(|c| c.is_finite())));
+    }
+}
+
+#[test]
+fn gaps_of_a_billionth_do_not_stall() {
+    // two blocks that nearly touch, pressed together by gravity and by speed
+    // (at 100 m/s the blocks are pressed flat, and the iterations reach their limit)
+    for (gap, speed) in [(1e-9, 0.0), (1e-9, 5.0), (1e-7, 10.0)] {
+        let mut top = block("top", [0.03, 0.2 + 1e-3 + gap, 0.02], [2, 2, 2], 0.1);
+        top.velocity = vec![Vec3::new(speed, -speed, 0.0); top.rest.len()];
+        let bottom = block("bottom", [0.0, 1e-3, 0.0], [2, 2, 2], 0.1);
+        let mut definition = barrier_free(scene(vec![bottom, top]));
+        definition.gravity = Vec3::new(0.0, -9.81, 0.0);
+        definition.half_spaces.push(ground(0.0));
+        definition.settings.friction.coefficient = 0.3;
+        let mut simulation = Simulation::new(&definition).expect("a valid scene");
+        for _ in 0..20 {
+            let report = simulation.step().unwrap_or_else(|e| panic!("{gap} {speed}: {e:?}"));
+            assert!(report.outcome.is_success(), "{gap} {speed}: {report:?}");
+        }
+    }
+}
+
+fn pile() -> Definition {
+    let mut definition = barrier_free(scene(vec![
+        block("a", [0.0, 0.02, 0.0], [4, 4, 4], 0.1),
+        block("b", [0.05, 0.45, 0.08], [3, 3, 3], 0.1),
+        block("c", [0.1, 0.78, 0.02], [3, 3, 3], 0.1),
+    ]));
+    definition.gravity = Vec3::new(0.0, -9.81, 0.0);
+    definition.half_spaces.push(ground(0.0));
+    definition.settings.time.step = 0.02;
+    definition.settings.friction.coefficient = 0.4;
+    definition
+}
+
+fn run(steps: usize, start: Option<State>, threads: usize) -> State {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+    pool.install(|| {
+        let definition = pile();
+        let mut simulation = match start {
+            Some(state) => Simulation::restore(&definition, state).expect("a state that fits"),
+            None => Simulation::new(&definition).expect("a valid scene"),
+        };
+        for _ in 0..steps {
+            simulation.step().expect("a step");
+        }
+        simulation.state().clone()
+    })
+}
+
+#[test]
+fn bits_depend_neither_on_threads_nor_on_a_restart() {
+    let whole = run(14, None, 1);
+    assert!(!whole.constraints.is_empty(), "the scene has to have contacts to be worth anything");
+    assert!(whole == run(14, None, 2), "two threads");
+    let half = run(9, None, 1);
+    assert!(whole == run(5, Some(half), 3), "restarted");
+}
