@@ -4,9 +4,12 @@ use crate::args::{AuditArgs, start_threads};
 use crate::failure::Failure;
 use crate::output::{complain, say};
 use standoff_linalg::Vec3;
-use standoff_scene::output::{Frame, OutputError, RunInfo, frame_files, read_frame};
+use standoff_scene::output::{Frame, LimitInfo, OutputError, RunInfo, frame_files, read_frame};
 use standoff_sim::audit::violations;
-use standoff_sim::definition::{BodyDef, BodyKind, Definition, HalfSpaceDef};
+use standoff_sim::definition::{BodyDef, BodyKind, Definition, HalfSpaceDef, ShellMaterial};
+use standoff_sim::energy::corner::RodMaterial;
+use standoff_sim::energy::membrane::Sheet;
+use standoff_sim::material::membrane::{MembraneLaw, Orthotropic, SheetLame, StretchLimit};
 use standoff_sim::material::{Law, Material};
 use standoff_sim::model::Model;
 use std::path::Path;
@@ -102,31 +105,32 @@ fn model_of(info: &RunInfo, frame: &Frame, path: &Path) -> Result<Model, Failure
     let of_points = take(frame.points.len());
     for (index, body) in info.bodies.iter().enumerate() {
         let (first, count) = (body.first_vertex, body.vertices);
-        let kind = if body.obstacle {
-            BodyKind::Obstacle {
-                triangles: of_body(&frame.triangles, &of_triangles, index, first, count),
-                edges: of_body(&frame.edges, &of_edges, index, first, count),
-                points: frame
-                    .points
-                    .iter()
-                    .zip(&of_points)
-                    .filter(|(p, b)| **b as usize == index && **p >= first && **p - first < count)
-                    .map(|(p, _)| p - first)
-                    .collect(),
+        let triangles = of_body(&frame.triangles, &of_triangles, index, first, count);
+        let edges = of_body(&frame.edges, &of_edges, index, first, count);
+        let own =
+            |(p, b): &(&u32, &u32)| **b as usize == index && **p >= first && **p - first < count;
+        let points = frame.points.iter().zip(&of_points).filter(own).map(|(p, _)| p - first);
+        let points: Vec<u32> = points.collect();
+        let kind = match &body.limits {
+            Some(limits) => shell(triangles, limits),
+            None if body.obstacle => BodyKind::Obstacle { triangles, edges, points },
+            None if !edges.is_empty() => rod(edges),
+            None if !points.is_empty() => {
+                BodyKind::Particles { points, radius: 1.0, density: 1000.0 }
             }
-        } else {
-            BodyKind::Volume {
+            None => BodyKind::Volume {
                 tets: of_body(&frame.tets, &of_tets, index, first, count),
                 density: 1000.0,
                 material: Material { law: Law::NeoHookean, young_modulus: 1e5, poisson_ratio: 0.4 },
                 overrides: Vec::new(),
-            }
+            },
         };
         let range = first as usize..(first as usize).saturating_add(count as usize);
         definition.bodies.push(BodyDef {
             name: body.name.clone(),
             rest: rest.get(range).ok_or_else(|| damaged("a body is out of range"))?.to_vec(),
             kind,
+            contact_thickness: body.contact_thickness,
             ..BodyDef::default()
         });
     }
@@ -140,6 +144,33 @@ fn model_of(info: &RunInfo, frame: &Frame, path: &Path) -> Result<Model, Failure
     }
     let (model, _) = Model::new(&definition).map_err(|e| damaged(&e.to_string()))?;
     Ok(model)
+}
+
+/// A shell with these limits.
+fn shell(triangles: Vec<[u32; 3]>, limits: &LimitInfo) -> BodyKind {
+    let sheet = match limits.strain {
+        None => Sheet::Isotropic(MembraneLaw::NeoHookean, SheetLame::new(1e5, 0.3)),
+        strain => Sheet::Orthotropic(Orthotropic::new([1e5; 2], 0.3, 1e5, strain)),
+    };
+    let material = ShellMaterial {
+        thickness: 1.0,
+        density: 1000.0,
+        sheet,
+        fibre: limits.fibre.map(Vec3::from),
+        bending_modulus: 0.0,
+        flat: false,
+        stretch_limit: limits.stretch.map(|limit| StretchLimit {
+            limit,
+            threshold: 1.0,
+            stiffness: 1.0,
+        }),
+    };
+    BodyKind::Shell { triangles, material: Box::new(material) }
+}
+
+fn rod(segments: Vec<[u32; 2]>) -> BodyKind {
+    let material = RodMaterial { radius: 1.0, young_modulus: 1e5, poisson_ratio: 0.3 };
+    BodyKind::Rod { segments, material, density: 1000.0, straight: false, natural_twist: 0.0 }
 }
 
 /// Cells of one body, in its own numbering.

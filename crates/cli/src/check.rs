@@ -88,6 +88,37 @@ fn describe_body(body: &BodyDef) -> String {
                 describe_quality(&q)
             )
         }
+        BodyKind::Shell { triangles, material } => {
+            mesh.triangles.clone_from(triangles);
+            let limit = material
+                .stretch_limit
+                .map_or(String::new(), |l| format!(", stretch below {}", l.limit));
+            format!(
+                "shell, {vertices} vertices, {} triangles, {:.3e} m thick, {} kg/m³{limit}{}{}",
+                triangles.len(),
+                material.thickness,
+                material.density,
+                describe_thickness(body),
+                describe_quality(&mesh.quality())
+            )
+        }
+        BodyKind::Rod { segments, material, density, .. } => {
+            mesh.edges.clone_from(segments);
+            format!(
+                "rod, {vertices} vertices, {} segments, radius {:.3e} m, E {:.3e} Pa, \
+                 {density} kg/m³{}{}",
+                segments.len(),
+                material.radius,
+                material.young_modulus,
+                describe_thickness(body),
+                describe_quality(&mesh.quality())
+            )
+        }
+        BodyKind::Particles { points, radius, density } => format!(
+            "{} particles, radius {radius:.3e} m, {density} kg/m³{}",
+            points.len(),
+            describe_thickness(body)
+        ),
         BodyKind::Obstacle { triangles, edges, points } => {
             mesh.triangles.clone_from(triangles);
             mesh.edges.clone_from(edges);
@@ -101,6 +132,10 @@ fn describe_body(body: &BodyDef) -> String {
             )
         }
     }
+}
+
+fn describe_thickness(body: &BodyDef) -> String {
+    format!(", keeps {:.3e} m from itself", body.contact_thickness)
 }
 
 fn describe_quality(q: &Quality) -> String {
@@ -137,8 +172,10 @@ fn describe_gaps(model: &Model, x: &[Vec3]) {
     let close = pairs(&model.collision, x, d_hat).iter().filter(|(gap, _, _)| *gap < d_hat).count();
     say(format_args!("pairs closer than d̂    {close}"));
     for (plane, name) in model.half_spaces.iter().zip(&model.half_space_names) {
-        let gap = |v: u32| plane.signed_distance(&x[v as usize]);
-        let gaps = model.half_space_vertices.iter().map(|&v| (gap(v), v));
+        let groups = model.half_space_vertices.iter();
+        let gaps = groups.flat_map(|(half, vertices)| {
+            vertices.iter().map(move |&v| (plane.signed_distance(&x[v as usize]) - half, v))
+        });
         if let Some((gap, vertex)) = gaps.min_by(|a, b| a.0.total_cmp(&b.0)) {
             let vertex = model.describe_vertex(vertex);
             say(format_args!("above '{name}'{:>12} {gap:.4e} m: {vertex}", ""));
@@ -187,19 +224,21 @@ fn pairs(mesh: &CollisionMesh, x: &[Vec3], reach: f64) -> Vec<Gap> {
     for [e, f] in found.edge_edge {
         let (a, b) = (mesh.edges[e as usize], mesh.edges[f as usize]);
         let d2 = edge_edge::edge_edge_d2(p(a[0]), p(a[1]), p(b[0]), p(b[1]));
-        gaps.push((d2.sqrt(), a.to_vec(), b.to_vec()));
+        gaps.push((d2.sqrt() - mesh.thickness(&a, &b), a.to_vec(), b.to_vec()));
     }
     for [f, v] in found.face_vertex {
         let t = mesh.faces[f as usize];
         let d2 = point_triangle::point_triangle_d2(p(v), p(t[0]), p(t[1]), p(t[2]));
-        gaps.push((d2.sqrt(), t.to_vec(), vec![v]));
+        gaps.push((d2.sqrt() - mesh.thickness(&t, &[v]), t.to_vec(), vec![v]));
     }
     for [e, v] in found.edge_vertex {
         let a = mesh.edges[e as usize];
-        gaps.push((point_edge::point_edge_d2(p(v), p(a[0]), p(a[1])).sqrt(), a.to_vec(), vec![v]));
+        let d = point_edge::point_edge_d2(p(v), p(a[0]), p(a[1])).sqrt();
+        gaps.push((d - mesh.thickness(&a, &[v]), a.to_vec(), vec![v]));
     }
     for [v, w] in found.vertex_vertex {
-        gaps.push((point_point::point_point_d2(p(v), p(w)).sqrt(), vec![v], vec![w]));
+        let d = point_point::point_point_d2(p(v), p(w)).sqrt();
+        gaps.push((d - mesh.thickness(&[v], &[w]), vec![v], vec![w]));
     }
     gaps
 }

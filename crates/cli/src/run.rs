@@ -146,5 +146,7 @@ fn write_frame(folder: &mut RunFolder, simulation: &Simulation) -> Result<(), Ou
         velocities: simulation.velocities(),
         contact_forces: simulation.contact_forces(),
         von_mises: &simulation.von_mises(),
+        stretch: &simulation.stretches(),
+        bending_energy: &simulation.bending_energies(),
     })
 }

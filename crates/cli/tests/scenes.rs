@@ -17,7 +17,9 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 /// Scenes that are shortened or coarsened here, with the options that do so.
-const SHORTENED: [(&str, &[&str]); 4] = [
+const SHORTENED: [(&str, &[&str]); 6] = [
+    ("codim/cloth-on-rotating-sphere", &["--steps", "32"]),
+    ("codim/twisted-tube", &["--steps", "15"]),
     ("rollers", &["--steps", "60"]),
     ("twisted-mat", &["--steps", "20"]),
     ("bench/drop-100k", &["--steps", "8", "--set", "objects.block.shape.cells=[12, 12, 12]"]),
@@ -107,6 +109,34 @@ fn expectation(name: &str, run: &Run) -> Result<(), String> {
             let between = low.x > -5.0005e-7 && high.x < 1.000_000_500_5;
             let down = low.y > -0.5 && low.y < -0.4999;
             require(between && down, || format!("{low} {high}"))
+        }
+        // eight cards of 0.3 mm: the lowest half of that above the ground
+        "codim/cards" => {
+            let (low, high) = (lowest("card[0,0,0]"), lowest("card[0,7,0]"));
+            let heights = low > 0.15e-3 && high > 2.25e-3 && high < 4e-3;
+            require(heights, || format!("cards from {low} to {high}"))
+        }
+        "codim/granules-on-cloth" => {
+            let least = lowest("granules");
+            require(least > -0.1, || format!("a granule fell to {least}"))
+        }
+        "codim/noodles" => (0..4).try_for_each(|k| {
+            let y = lowest(&format!("noodle[0,0,{k}]"));
+            require(y > -0.03 && y < -0.02, || format!("noodle {k} is at {y}"))
+        }),
+        "codim/tablecloth-pull" => {
+            let (cube, cloth) = (centre("cube"), centre("cloth"));
+            let stays = cube.x > -0.25 && cube.y > 0.0 && cloth.x < -0.4;
+            require(stays, || format!("cube {cube}, cloth {cloth}"))
+        }
+        "codim/twisted-ring" => {
+            let (low, high) = run.extent(&last, "ring");
+            require(high.z - low.z > 0.015, || format!("still flat: {low} {high}"))
+        }
+        "codim/sewn-pillow" => {
+            let (front, back) = (run.extent(&last, "front"), run.extent(&last, "back"));
+            let gap = (front.0.y - back.0.y).abs();
+            require(gap < 5e-3, || format!("borders {gap} m apart"))
         }
         "ball-on-needles" => {
             let y = centre("ball").y;

@@ -5,6 +5,9 @@
 //! of a plain number; a string may use another (`"2 mm"`), see [`crate::units`].
 
 mod either;
+mod thin;
+
+pub use thin::{OrthotropicSection, RestShape, ShellSection, StitchSection};
 
 use crate::shape::Shape;
 use schemars::JsonSchema;
@@ -49,6 +52,9 @@ pub struct SceneFile {
     /// Springs between objects or to fixed points.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<AttachmentSection>,
+    /// Seams between vertices.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stitches: Vec<StitchSection>,
 }
 
 impl Default for SceneFile {
@@ -66,6 +72,7 @@ impl Default for SceneFile {
             half_spaces: Vec::new(),
             objects: Vec::new(),
             attachments: Vec::new(),
+            stitches: Vec::new(),
         }
     }
 }
@@ -101,6 +108,8 @@ impl Default for OutputSection {
                 Field::Velocity,
                 Field::ContactForce,
                 Field::VonMises,
+                Field::Stretch,
+                Field::BendingEnergy,
             ],
             checkpoint_every: 10,
         }
@@ -119,6 +128,11 @@ pub enum Field {
     ContactForce,
     /// Von Mises stress of a tetrahedron, Pa.
     VonMises,
+    /// Greatest principal stretch of a shell's triangle, stretch of a rod's segment; 0 elsewhere.
+    Stretch,
+    /// Bending energy, for rods with that of twist, J: of a hinge or a corner half goes to either
+    /// side; 0 elsewhere.
+    BendingEnergy,
 }
 
 /// A material.
@@ -135,6 +149,9 @@ pub struct MaterialSection {
     /// Mass density, kg/m³.
     #[schemars(extend("x-unit" = "kg/m^3"))]
     pub density: f64,
+    /// What a shell of it needs besides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shell: Option<ShellSection>,
     /// Name by which `[[friction.pairs]]` refers to it; the material's own name by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub friction_material: Option<String>,
@@ -147,6 +164,7 @@ impl Default for MaterialSection {
             young_modulus: 1e5,
             poisson_ratio: 0.4,
             density: 1000.0,
+            shell: None,
             friction_material: None,
         }
     }
@@ -197,6 +215,23 @@ pub struct ObjectSection {
     /// What it is. By default a mesh of tetrahedra is a volume, anything else an obstacle.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
+    /// Radius of a rod or of particles, m.
+    #[schemars(extend("x-unit" = "m"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub radius: Option<f64>,
+    /// Thickness ξ in contact, m: it stays further than the mean of both thicknesses from anything
+    /// else and further than ξ from itself. By default that of the shell's material, twice the
+    /// radius of rods and particles, and 0 for volumes and obstacles.
+    #[schemars(extend("x-unit" = "m"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contact_thickness: Option<f64>,
+    /// What a shell or a rod bends back to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rest_shape: Option<RestShape>,
+    /// Twist at rest of a rod per length, degrees/m, right-handed if positive; it starts untwisted.
+    #[schemars(extend("x-unit" = "deg/m"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub natural_twist: Option<f64>,
     /// Reduces an obstacle to a part of its mesh.
     #[serde(rename = "as", skip_serializing_if = "Option::is_none")]
     pub reduce: Option<Reduce>,
@@ -255,6 +290,12 @@ pub struct ObjectSection {
 pub enum Role {
     /// An elastic solid of tetrahedra.
     Volume,
+    /// A thin elastic sheet of triangles.
+    Shell,
+    /// Elastic wires.
+    Rod,
+    /// A ball at each point.
+    Particles,
     /// A surface, wires or points without elasticity: fixed, or moved by `motion`.
     Obstacle,
 }

@@ -2,6 +2,7 @@
 
 pub mod document;
 pub mod error;
+pub mod fabric;
 pub mod file;
 pub mod format;
 pub mod import;

@@ -291,7 +291,7 @@ fn is_formula(text: &str) -> bool {
     like || text.contains(['+', '(', ')', '*']) || Expression::parse(text).is_ok()
 }
 
-/// Whether infinity has a meaning: the end of a time range, the corners of a box, a distance.
+/// Whether infinity has a meaning: the end of a time range, the corners of a box, a distance, a limit.
 fn may_be_open(path: &KeyPath) -> bool {
     let last = path.0.iter().rev().find_map(|segment| match segment {
         Segment::Key(key) => Some(key.as_str()),
@@ -299,7 +299,10 @@ fn may_be_open(path: &KeyPath) -> bool {
     });
     let section = |name: &str| path.0.first() == Some(&Segment::Key(name.into()));
     let open = matches!(last, Some("end" | "min" | "max"));
-    section("objects") && open || section("attachments") && (open || last == Some("distance"))
+    let material = section("materials") || section("objects");
+    (section("objects") || section("stitches")) && open
+        || section("attachments") && (open || last == Some("distance"))
+        || material && last == Some("stretch_limit")
 }
 
 /// A schema with all references followed and all alternatives listed.

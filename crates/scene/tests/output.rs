@@ -59,6 +59,7 @@ impl State {
             velocities: &self.velocities,
             contact_forces: &self.forces,
             von_mises: &self.stress,
+            ..FrameData::default()
         }
     }
 }

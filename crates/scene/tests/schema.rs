@@ -193,7 +193,7 @@ fn json_of(value: toml::Value) -> Json {
 #[test]
 fn shipped_scenes_are_valid() {
     let mut count = 0;
-    for folder in ["scenes", "scenes/erleben"] {
+    for folder in ["scenes", "scenes/codim", "scenes/erleben"] {
         for entry in std::fs::read_dir(root().join(folder)).unwrap() {
             let path = entry.unwrap().path();
             if path.extension().is_some_and(|e| e == "toml") {

@@ -65,8 +65,13 @@ fn measure(
     time("collision set", s);
 
     let kappa = 1.0;
-    let potential =
-        BarrierPotential { barrier: Barrier::ClampedLog, d_hat, kappa, physical: false };
+    let potential = BarrierPotential {
+        barrier: Barrier::ClampedLog,
+        d_hat,
+        kappa,
+        physical: false,
+        even: true,
+    };
     time("energy", least(|| potential.set_value(&set, x)).0);
     let gradient = || {
         let mut g = vec![Vec3::zeros(); x.len()];

@@ -31,7 +31,25 @@ pub enum Violation {
         /// Scene-wide vertices.
         vertices: [u32; 4],
     },
-    /// A vertex is on or behind the plane of a half-space.
+    /// Two surface primitives are not further apart than their thickness.
+    TooClose {
+        /// Vertices of the one.
+        a: Vec<u32>,
+        /// Vertices of the other.
+        b: Vec<u32>,
+        /// Their distance, m.
+        distance: f64,
+        /// Their thickness ξ, m.
+        thickness: f64,
+    },
+    /// A triangle of a shell is at its strain limit or beyond.
+    Overstretched {
+        /// Scene-wide vertices.
+        vertices: [u32; 3],
+        /// Its greatest stretch.
+        stretch: f64,
+    },
+    /// A vertex is on or behind the plane of a half-space, or closer than half of its thickness.
     HalfSpace {
         /// Scene-wide vertex.
         vertex: u32,
@@ -55,6 +73,16 @@ impl Violation {
             Self::Inversion { vertices, .. } => {
                 format!("{} is inverted or flat", model.describe_primitive(vertices))
             }
+            Self::TooClose { a, b, distance, thickness } => format!(
+                "{} and {} are {distance:.6e} m apart, which is not more than their thickness \
+                 {thickness:.6e} m",
+                model.describe_primitive(a),
+                model.describe_primitive(b)
+            ),
+            Self::Overstretched { vertices, stretch } => format!(
+                "{} is beyond its strain limit, at a stretch of {stretch:.6}",
+                model.describe_primitive(vertices)
+            ),
             Self::HalfSpace { vertex, half_space, depth } => format!(
                 "{} is {depth:.3e} m behind the plane of half-space '{}'",
                 model.describe_vertex(*vertex),
@@ -70,18 +98,15 @@ pub fn violations(model: &Model, x: &[Vec3]) -> Vec<Violation> {
     let mut found: Vec<Violation> =
         audit::non_finite(x).into_iter().map(|vertex| Violation::NotFinite { vertex }).collect();
     for (half_space, plane) in model.half_spaces.iter().enumerate() {
-        let behind = audit::audit_half_space(
-            x,
-            &model.half_space_vertices,
-            &plane.origin,
-            &plane.normal,
-            0.0,
-        );
-        found.extend(behind.into_iter().map(|vertex| {
-            // for the message only: the finding is exact
-            let depth = plane.normal.dot(&(plane.origin - x[vertex as usize])).max(0.0);
-            Violation::HalfSpace { vertex, half_space, depth }
-        }));
+        for (half, vertices) in &model.half_space_vertices {
+            let (o, n) = (&plane.origin, &plane.normal);
+            let behind = audit::audit_half_space(x, vertices, o, n, *half);
+            found.extend(behind.into_iter().map(|vertex| {
+                // for the message only: the finding is exact
+                let depth = (half + n.dot(&(o - x[vertex as usize]))).max(0.0);
+                Violation::HalfSpace { vertex, half_space, depth }
+            }));
+        }
     }
     let tets = model.elastic.vertices();
     found.extend(
@@ -93,7 +118,48 @@ pub fn violations(model: &Model, x: &[Vec3]) -> Vec<Violation> {
         let (a, b) = vertices_of(mesh, pair);
         Violation::Intersection { a, b }
     }));
+    if !mesh.half_thickness.is_empty() {
+        found.extend(audit::closer_than(mesh, x, 0.0).into_iter().map(|close| {
+            let (a, b) = vertices_of(mesh, close.pair);
+            Violation::TooClose { a, b, distance: close.distance, thickness: close.required }
+        }));
+    }
+    found.extend(overstretched(model, x));
     found
+}
+
+/// Triangles at or beyond their limits, by another way than the elements': the greater root of the
+/// characteristic polynomial of FᵀF, from edges' lengths now and at rest.
+fn overstretched(model: &Model, x: &[Vec3]) -> Vec<Violation> {
+    let membranes = &model.thin.membranes;
+    let mut found = Vec::new();
+    for (e, membrane) in membranes.elements.iter().enumerate() {
+        let vertices = membranes.vertices[e];
+        let use_of_limit = membrane.limit_use(&membranes.gather(e, x));
+        let stretch = greatest_stretch(
+            &vertices.map(|v| model.rest[v as usize]),
+            &vertices.map(|v| x[v as usize]),
+        );
+        let beyond = membrane.limit.is_some_and(|l| stretch >= l.limit * (1.0 + 1e-12));
+        if beyond || use_of_limit.is_some_and(|u| u.is_nan() || u >= 1.0) {
+            found.push(Violation::Overstretched { vertices, stretch });
+        }
+    }
+    found
+}
+
+/// Greatest principal stretch of a triangle, from the Gram matrices of its edges at rest (G) and now
+/// (g): the greater root of det(g − σ² G) = 0.
+pub fn greatest_stretch(rest: &[Vec3; 3], x: &[Vec3; 3]) -> f64 {
+    let gram = |p: &[Vec3; 3]| {
+        let (a, b) = (p[1] - p[0], p[2] - p[0]);
+        [a.norm_squared(), a.dot(&b), b.norm_squared()]
+    };
+    let ([p, q, r], [a, b, c]) = (gram(rest), gram(x));
+    let det = p * r - q * q;
+    let half_trace = 0.5 * (a * r + c * p - 2.0 * b * q) / det;
+    let product = (a * c - b * b) / det;
+    (half_trace + (half_trace * half_trace - product).max(0.0).sqrt()).sqrt()
 }
 
 fn vertices_of(mesh: &CollisionMesh, pair: Pair) -> (Vec<u32>, Vec<u32>) {

@@ -98,6 +98,18 @@ impl Script {
         }
     }
 
+    /// Rotation vector of its motion in the step, rad.
+    fn spin(&self, state: &State, h: f64) -> Vec3 {
+        match &self.motion {
+            Motion::Fixed | Motion::Sequence { .. } => Vec3::zeros(),
+            Motion::Rigid { angular, .. } => angular * h,
+            Motion::Expression { translation, axis, angle, .. } => {
+                let before = self.pose_before(translation, angle, state, h).1;
+                axis * (angle.at(state.next_time(h)) - before)
+            }
+        }
+    }
+
     /// Adds the displacement from the scripted positions at `t` to those at `t + h`.
     fn add_displacement(&self, state: &State, h: f64, target: &mut [Vec3]) {
         let at = |v: u32| state.scripted[v as usize];
@@ -240,9 +252,45 @@ impl Targets {
         for script in &active {
             script.add_displacement(state, h, &mut x);
         }
+        clamp_angles(model, state, &active, &mut prescribed, &mut x);
         let moving =
             (0..x.len() as u32).filter(|&v| x[v as usize] != state.x[v as usize]).collect();
         Self { prescribed, x, moving, ended }
+    }
+}
+
+/// A segment of a rod is clamped where both of its ends are prescribed: its angle then follows the
+/// rotation that they are told. A segment without corners has no use for its angle.
+fn clamp_angles(
+    model: &Model,
+    state: &State,
+    active: &[&Script],
+    prescribed: &mut [bool],
+    x: &mut [Vec3],
+) {
+    let rods = &model.rods;
+    if rods.is_empty() {
+        return;
+    }
+    let mut spin = vec![Vec3::zeros(); rods.first_angle];
+    for script in active {
+        let turn = script.spin(state, model.resolved.h);
+        for &v in &script.vertices {
+            spin[v as usize] += turn;
+        }
+    }
+    for (k, ends) in rods.segments.iter().enumerate() {
+        let angle = rods.first_angle + k;
+        let [a, b] = ends.map(|v| v as usize);
+        if prescribed[a] && prescribed[b] {
+            let turn = 0.5 * (spin[a] + spin[b]);
+            let d = &state.directors[k];
+            let grown = rods.prescribed_angle(k, &turn, d, &state.x, x);
+            prescribed[angle] = true;
+            x[angle].x = state.scripted[angle].x + rods.radius[k] * grown;
+        } else if rods.is_lone(k) {
+            prescribed[angle] = true;
+        }
     }
 }
 

@@ -40,16 +40,16 @@ impl Detector {
         let mut limit = pairs.iter().map(|c| c.limit).fold(1.0, f64::min);
         let mut found: Vec<_> = pairs.iter().map(|c| (Subject::Pair(c.pair), c.time)).collect();
         for (k, plane) in model.half_spaces.iter().enumerate() {
-            for &v in &model.half_space_vertices {
-                let (origin, normal) = (&plane.origin, &plane.normal);
-                let xi = mesh.half_thickness.get(v as usize).copied().unwrap_or(0.0);
-                let gap = plane.signed_distance(&x[v as usize]) - xi;
-                let step =
-                    |part| ccd::half_space_max_step(x, dx, &[v], origin, normal, xi, part, 1.0);
-                let time = step(keep.collides(gap));
-                if time < 1.0 {
-                    limit = limit.min(step(keep.limit(gap)));
-                    found.push((Subject::HalfSpace(v, k as u32), time));
+            let (o, n) = (&plane.origin, &plane.normal);
+            for (half, vertices) in &model.half_space_vertices {
+                for &v in vertices {
+                    let gap = plane.signed_distance(&x[v as usize]) - half;
+                    let step = |part| ccd::half_space_max_step(x, dx, &[v], o, n, *half, part, 1.0);
+                    let time = step(keep.collides(gap));
+                    if time < 1.0 {
+                        limit = limit.min(step(keep.limit(gap)));
+                        found.push((Subject::HalfSpace(v, k as u32), time));
+                    }
                 }
             }
         }
@@ -76,12 +76,16 @@ impl Detector {
     }
 
     /// The largest step t ≤ 1 along which every vertex keeps the part `keep` of its gap to every
-    /// half-space.
+    /// half-space, beyond half of its thickness.
     pub fn max_plane_step(&self, model: &Model, x: &[Vec3], dx: &[Vec3], keep: f64) -> f64 {
-        let vertices = &model.half_space_vertices;
-        model.half_spaces.iter().fold(1.0, |t, plane| {
-            ccd::half_space_max_step(x, dx, vertices, &plane.origin, &plane.normal, 0.0, keep, t)
-        })
+        let mut t = 1.0;
+        for plane in &model.half_spaces {
+            for (half, vertices) in &model.half_space_vertices {
+                let (o, n) = (&plane.origin, &plane.normal);
+                t = ccd::half_space_max_step(x, dx, vertices, o, n, *half, keep, t);
+            }
+        }
+        t
     }
 }
 

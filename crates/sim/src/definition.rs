@@ -2,8 +2,11 @@
 //!
 //! A scene file, a script or a test fills these structs; `Simulation::new` checks them.
 
+use crate::energy::corner::RodMaterial;
+use crate::energy::membrane::Sheet;
 use crate::expression::{Expression, VectorExpression};
 use crate::material::Material;
+use crate::material::membrane::StretchLimit;
 use crate::settings::Settings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,6 +26,8 @@ pub struct Definition {
     pub forces: Vec<ForceDef>,
     /// Springs between bodies or to fixed targets.
     pub attachments: Vec<AttachmentDef>,
+    /// Springs that sew vertices together.
+    pub stitches: Vec<StitchDef>,
     /// Pairs of bodies (by index) that do not interact; a body paired with itself has no
     /// self-contact.
     pub no_contact: Vec<(usize, usize)>,
@@ -47,6 +52,9 @@ pub struct BodyDef {
     pub kind: BodyKind,
     /// Name of its friction material, by which `Definition::friction` refers to it.
     pub friction_material: String,
+    /// Thickness ξ in contact, m: two bodies keep more than the mean of both apart, and so does a
+    /// body from itself and half of it from half-spaces [Li 2021, §5.1].
+    pub contact_thickness: f64,
 }
 
 /// Kind of a body.
@@ -62,6 +70,35 @@ pub enum BodyKind {
         material: Material,
         /// Replaces density and law in some elements: `(element, density, law)`.
         overrides: Vec<(u32, f64, Material)>,
+    },
+    /// A shell: a thin sheet of triangles.
+    Shell {
+        /// Vertex indices of each triangle within the body.
+        triangles: Vec<[u32; 3]>,
+        /// What it is made of.
+        material: Box<ShellMaterial>,
+    },
+    /// Rods: elastic wires of circular cross-section.
+    Rod {
+        /// Vertex indices of each segment within the body.
+        segments: Vec<[u32; 2]>,
+        /// Radius and elasticity.
+        material: RodMaterial,
+        /// Mass density, kg/m³.
+        density: f64,
+        /// Whether it is straight at rest, whatever its mesh.
+        straight: bool,
+        /// Twist at rest per length, rad/m: a rod that starts untwisted is twisted by minus that.
+        natural_twist: f64,
+    },
+    /// Balls without elasticity, one at each point.
+    Particles {
+        /// Vertices within the body.
+        points: Vec<u32>,
+        /// Radius, m: the mass of each is ρ 4/3 π r³.
+        radius: f64,
+        /// Mass density, kg/m³.
+        density: f64,
     },
     /// A kinematic obstacle: triangles, wires and points without elasticity. Fixed unless
     /// `Definition::prescribed` moves it.
@@ -79,6 +116,26 @@ impl Default for BodyKind {
     fn default() -> Self {
         BodyKind::Obstacle { triangles: Vec::new(), edges: Vec::new(), points: Vec::new() }
     }
+}
+
+/// What a shell is made of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ShellMaterial {
+    /// Thickness, m.
+    pub thickness: f64,
+    /// Mass density, kg/m³.
+    pub density: f64,
+    /// Elasticity in its plane.
+    pub sheet: Sheet,
+    /// Direction of the fibres, in the coordinates of the rest positions; by default each triangle's
+    /// first edge.
+    pub fibre: Option<Vec3>,
+    /// Bending modulus k, N m: half of the flexural rigidity, Eξ³/(24(1−ν²)).
+    pub bending_modulus: f64,
+    /// Whether it is flat at rest, whatever its mesh.
+    pub flat: bool,
+    /// Limit of the principal stretches.
+    pub stretch_limit: Option<StretchLimit>,
 }
 
 /// The solid half-space {x : n·(x − o) ≤ 0}.
@@ -260,4 +317,34 @@ pub enum SpringStiffness {
     PerSpring(f64),
     /// Per mass of the attached vertex, N/m/kg = 1/s².
     PerMass(f64),
+}
+
+/// Springs between pairs of vertices.
+#[derive(Debug, Clone)]
+pub struct StitchDef {
+    /// Name for messages.
+    pub name: String,
+    /// Indices of the two bodies; they may be equal.
+    pub bodies: [usize; 2],
+    /// Vertices within either body that are pulled together; of the second a point between two.
+    pub pairs: Vec<StitchPair>,
+    /// Stiffness of each spring, N/m.
+    pub stiffness: f64,
+    /// Rest length, m.
+    pub rest_length: f64,
+    /// Active in the steps that start at t with `t0 <= t < t1`, s.
+    pub t0: f64,
+    /// See `t0`.
+    pub t1: f64,
+}
+
+/// A vertex of the first body and the point (1 − w) a + w b between two of the second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StitchPair {
+    /// Vertex within the first body.
+    pub vertex: u32,
+    /// a and b within the second body; they may be equal.
+    pub ends: [u32; 2],
+    /// w, from 0 to 1.
+    pub weight: f64,
 }

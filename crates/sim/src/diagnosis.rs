@@ -44,6 +44,13 @@ pub enum Culprit {
         /// det F: its volume over that at rest.
         volume_ratio: f64,
     },
+    /// A triangle of a shell beyond its strain limit.
+    Triangle {
+        /// Its vertices.
+        vertices: [u32; 3],
+        /// Its greatest stretch.
+        stretch: f64,
+    },
     /// A vertex at which something is not finite.
     NotFinite {
         /// The vertex.
@@ -77,6 +84,9 @@ impl Culprit {
                 model.describe_primitive(vertices),
                 volume_ratio
             ),
+            Self::Triangle { vertices, stretch } => {
+                format!("{} at a stretch of {stretch:.6}", model.describe_primitive(vertices))
+            }
             Self::NotFinite { vertex } => {
                 format!("{}, where a number is not finite", model.describe_vertex(*vertex))
             }
@@ -91,6 +101,7 @@ impl Culprit {
         match self {
             Self::Pair { a, b, .. } => vec![a.clone(), b.clone()],
             Self::Element { vertices, .. } => vec![vertices.to_vec()],
+            Self::Triangle { vertices, .. } => vec![vertices.to_vec()],
             Self::HalfSpace { vertex, .. }
             | Self::NotFinite { vertex }
             | Self::OffTarget { vertex, .. } => vec![vec![*vertex]],
@@ -102,7 +113,7 @@ impl Culprit {
         match self {
             Self::Pair { gap, .. } | Self::HalfSpace { gap, .. } => Some(*gap),
             Self::OffTarget { distance, .. } => Some(*distance),
-            Self::Element { .. } | Self::NotFinite { .. } => None,
+            Self::Element { .. } | Self::Triangle { .. } | Self::NotFinite { .. } => None,
         }
     }
 
@@ -191,6 +202,10 @@ fn crushed(model: &Model, x: &[Vec3]) -> Vec<Culprit> {
 fn found(model: &Model, x: &[Vec3]) -> Vec<Culprit> {
     let culprit = |violation| match violation {
         Violation::Intersection { a, b } => Culprit::Pair { a, b, gap: 0.0 },
+        Violation::TooClose { a, b, distance, thickness } => {
+            Culprit::Pair { a, b, gap: distance - thickness }
+        }
+        Violation::Overstretched { vertices, stretch } => Culprit::Triangle { vertices, stretch },
         Violation::NotFinite { vertex } => Culprit::NotFinite { vertex },
         Violation::HalfSpace { vertex, half_space, depth } => {
             Culprit::HalfSpace { vertex, half_space, gap: -depth }

@@ -2,14 +2,16 @@
 
 use crate::energy::spring;
 use crate::model::Model;
+use crate::potential::thin_at;
 use crate::report::StepReport;
 use crate::state::State;
 use standoff_linalg::Vec3;
 
-/// Kinetic energy Σ ½ m |v|² of the deformable bodies, J.
+/// Kinetic energy Σ ½ m |v|² of the deformable bodies, the spin of rods included, J.
 pub fn kinetic_energy(model: &Model, state: &State) -> f64 {
     let term = |i: usize| 0.5 * model.mass[i] * state.v[i].norm_squared();
-    deformable(model).map(term).sum()
+    let angles = model.vertex_count()..model.mass.len();
+    deformable(model).chain(angles).map(term).sum()
 }
 
 /// −Σ m g·x of the deformable bodies, J.
@@ -28,7 +30,7 @@ pub fn angular_momentum(model: &Model, state: &State) -> Vec3 {
 }
 
 fn deformable(model: &Model) -> impl Iterator<Item = usize> {
-    (0..model.mass.len()).filter(|&i| model.deformable[i])
+    (0..model.vertex_count()).filter(|&i| model.deformable[i])
 }
 
 /// Fills the energies and momenta of a report.
@@ -37,8 +39,9 @@ pub(crate) fn record(model: &Model, state: &State, report: &mut StepReport) {
     report.kinetic_energy = kinetic_energy(model, state);
     // attachments act in the whole step that they act in at its start
     let start = state.step.saturating_sub(1) as f64 * model.resolved.h;
-    report.elastic_energy =
-        model.elastic.value(&state.x) + spring::value(&model.loads.springs, start, &state.x);
+    report.elastic_energy = model.elastic.value(&state.x)
+        + thin_at(model, state).value(&state.x)
+        + spring::value(&model.loads.springs, start, &state.x);
     report.gravity_energy = gravity_energy(model, state);
     report.linear_momentum = linear_momentum(model, state).into();
     report.angular_momentum = angular_momentum(model, state).into();

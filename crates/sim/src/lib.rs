@@ -5,6 +5,7 @@
 //! time step.
 
 pub mod audit;
+mod bodies;
 pub mod boundary;
 pub mod collisions;
 pub mod contact;
@@ -21,6 +22,7 @@ pub mod material;
 pub mod model;
 pub mod potential;
 pub mod report;
+pub mod rods;
 pub mod settings;
 pub mod simulation;
 pub mod solver;

@@ -65,12 +65,19 @@ pub fn search(
         for v in 0..trial.x.len() {
             trial.x[v] = it.x[v] + alpha * p[v];
         }
+        if !potential.thin.within_limits(&trial.x, 1.0) {
+            report.step_cuts.strain += 1;
+            alpha *= 0.5;
+            continue;
+        }
         trial.active = timed(&mut report.seconds.contact, || work.detector.active(model, &trial.x));
         let after = potential.value(&trial, &mut report.seconds);
-        let noise = before.noise().max(after.noise());
+        // a triangle without area has infinite energy, and infinite noise
+        let bearable = after.value.is_finite();
+        let noise = before.noise().max(if bearable { after.noise() } else { 0.0 });
         // where the decrease to expect drowns in round-off, not rising above it has to do
         let allowed = if alpha * slope.abs() < 100.0 * noise { noise } else { 0.0 };
-        if after.value <= before.value + allowed {
+        if bearable && after.value <= before.value + allowed {
             if audited(potential, &trial, report) {
                 std::mem::swap(it, &mut trial);
                 return Move { alpha, limit, within_round_off: converged(slope, noise), finite };

@@ -1,7 +1,7 @@
 //! Loads: forces, pressures and attachments, with scene-wide vertices.
 
 use crate::definition::{
-    Anchor, AttachmentDef, BodyKind, Definition, ForceDef, Load, SpringStiffness,
+    Anchor, AttachmentDef, BodyKind, Definition, ForceDef, Load, SpringStiffness, StitchDef,
 };
 use crate::energy::pressure::{Patch, Pressures};
 use crate::energy::spring::{Spring, UNUSED};
@@ -82,11 +82,14 @@ pub fn check(definition: &Definition) -> Result<(), BuildError> {
             BodyKind::Volume { tets, .. } => {
                 (topology::boundary_faces(tets).unwrap_or_default(), false)
             }
+            BodyKind::Shell { triangles, .. } => (triangles.clone(), false),
+            BodyKind::Rod { .. } | BodyKind::Particles { .. } => (Vec::new(), false),
             BodyKind::Obstacle { triangles, .. } => (triangles.clone(), true),
         };
         faces.extend(surface.iter().map(|f| f.map(|v| v + first as u32)));
         let (name, vertices) = (body.name.clone(), first..start.len());
-        bodies.push(Body { name, vertices, tets: 0..0, obstacle });
+        let (tets, triangles, segments) = (0..0, 0..0, 0..0);
+        bodies.push(Body { name, vertices, tets, triangles, segments, obstacle });
     }
     let mass = vec![1.0; start.len()];
     let scene = Scene { bodies: &bodies, start: &start, mass: &mass, faces: &faces };
@@ -119,13 +122,25 @@ impl Loads {
         for (k, attachment) in definition.attachments.iter().enumerate() {
             attach(k, attachment, scene, &mut loads.springs)?;
         }
+        for stitch in &definition.stitches {
+            sew(stitch, scene, &mut loads.springs)?;
+        }
         Ok(loads)
     }
 
     /// Accelerations by gravity and by the forces of the step that starts at `t`, taken at `end`
-    /// (`#V`), m/s².
-    pub fn accelerations(&self, gravity: Vec3, n: usize, t: f64, end: f64) -> Vec<Vec3> {
-        let mut out = vec![gravity; n];
+    /// (`#V`), m/s²; of `n` vertices the first `positions` are positions, the others angles, on
+    /// which nothing acts.
+    pub fn accelerations(
+        &self,
+        gravity: Vec3,
+        positions: usize,
+        n: usize,
+        t: f64,
+        end: f64,
+    ) -> Vec<Vec3> {
+        let mut out = vec![gravity; positions];
+        out.resize(n, Vec3::zeros());
         for force in self.forces.iter().filter(|f| f.t0 <= t && t < f.t1) {
             let acceleration = force.load.at(end) / force.mass;
             for &v in &force.vertices {
@@ -256,6 +271,39 @@ fn attach(
             "there is none but the vertices themselves".into()
         };
         return fail(format!("'{}' finds nothing within {} m; {found}", a.name, a.distance));
+    }
+    Ok(())
+}
+
+/// Adds the springs of a seam.
+fn sew(s: &StitchDef, scene: &Scene<'_>, springs: &mut Vec<Spring>) -> Result<(), BuildError> {
+    let [a, b] = s.bodies.map(|b| &scene.bodies[b]);
+    if a.obstacle && b.obstacle {
+        let problem = format!("'{}' sews two obstacles together", s.name);
+        return Err(BuildError::Body { body: a.name.clone(), problem });
+    }
+    for pair in &s.pairs {
+        let vertex = globalise(&s.name, a, &[pair.vertex])?[0];
+        let ends = globalise(&s.name, b, &pair.ends)?;
+        let w = pair.weight;
+        let (vertices, weights) = if ends[0] == ends[1] {
+            ([vertex, ends[0], UNUSED, UNUSED], [1.0, -1.0, 0.0, 0.0])
+        } else {
+            ([vertex, ends[0], ends[1], UNUSED], [1.0, w - 1.0, -w, 0.0])
+        };
+        if vertices[1..].contains(&vertex) {
+            let problem = format!("'{}' sews vertex {} to itself", s.name, pair.vertex);
+            return Err(BuildError::Body { body: a.name.clone(), problem });
+        }
+        springs.push(Spring {
+            vertices,
+            weights,
+            target: Vec3::zeros(),
+            stiffness: s.stiffness,
+            rest_length: s.rest_length,
+            t0: s.t0,
+            t1: s.t1,
+        });
     }
     Ok(())
 }

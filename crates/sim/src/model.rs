@@ -1,17 +1,19 @@
 //! What is constant during a step: rest mesh, masses, elastic elements, collision primitives,
 //! half-spaces, friction table, scripts and the settings with all relative lengths resolved.
 
+use crate::bodies::{Collected, check_masses, check_start};
 use crate::boundary::Script;
 use crate::contact::{FrictionMaterials, HalfSpace, Weighting};
-use crate::definition::{BodyDef, BodyKind, Definition};
+use crate::definition::Definition;
 use crate::energy::spring;
-use crate::energy::tet::{ElasticTets, TetError};
+use crate::energy::tet::ElasticTets;
+use crate::energy::thin::ThinElements;
 use crate::error::BuildError;
 use crate::load::{Loads, Scene};
-use crate::material::Material;
+use crate::rods::Rods;
 use crate::settings::{FrictionSettings, Lagging, Settings};
 use crate::state::State;
-use standoff_geometry::{CollisionMesh, topology};
+use standoff_geometry::CollisionMesh;
 use standoff_linalg::Vec3;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -25,6 +27,10 @@ pub struct Body {
     pub vertices: Range<usize>,
     /// Its tetrahedra in `Model::elastic`.
     pub tets: Range<usize>,
+    /// Its triangles in `Model::thin.membranes`.
+    pub triangles: Range<usize>,
+    /// Its segments in `Model::rods`.
+    pub segments: Range<usize>,
     /// Whether it is a kinematic obstacle.
     pub obstacle: bool,
 }
@@ -53,7 +59,7 @@ pub struct Resolved {
 pub struct Model {
     /// Bodies in order of definition.
     pub bodies: Vec<Body>,
-    /// Rest positions, m (`#V`).
+    /// Rest positions, m (`#V`): those of all bodies, then zeros for the angles of rods.
     pub rest: Vec<Vec3>,
     /// Lumped masses, kg (`#V`). Obstacle vertices carry the fictitious mass of [Li 2020, suppl. E].
     pub mass: Vec<f64>,
@@ -63,10 +69,16 @@ pub struct Model {
     pub deformable: Vec<bool>,
     /// Tetrahedra of all volumes.
     pub elastic: ElasticTets,
+    /// Elements of shells and rods.
+    pub thin: ThinElements,
+    /// How the segments of rods follow each other.
+    pub rods: Rods,
+    /// The two triangles (in `thin.membranes`) of each hinge.
+    pub hinge_sides: Vec<[u32; 2]>,
     /// Surface primitives.
     pub collision: CollisionMesh,
-    /// Surface vertices of the deformable bodies, which half-spaces repel.
-    pub half_space_vertices: Vec<u32>,
+    /// Surface vertices of the deformable bodies, which half-spaces repel, by half thickness (m).
+    pub half_space_vertices: Vec<(f64, Vec<u32>)>,
     /// Half-spaces.
     pub half_spaces: Vec<HalfSpace>,
     /// Their names.
@@ -97,77 +109,51 @@ impl Model {
     /// by `Simulation::new`.
     pub fn new(definition: &Definition) -> Result<(Model, State), BuildError> {
         check_settings(&definition.settings)?;
-        let mut bodies = Vec::new();
-        let (mut rest, mut start, mut velocity) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut deformable, mut friction_material) = (Vec::new(), Vec::new());
-        let mut elements = Elements::default();
-        let (mut faces, mut wires, mut points) = (Vec::new(), Vec::new(), Vec::new());
-        let names = friction_names(definition);
-        for body in &definition.bodies {
-            check_body(body)?;
-            let first = rest.len();
-            let first_tet = elements.vertices.len();
-            rest.extend_from_slice(&body.rest);
-            start.extend_from_slice(if body.start.is_empty() { &body.rest } else { &body.start });
-            if body.velocity.is_empty() {
-                velocity.resize(rest.len(), Vec3::zeros());
-            } else {
-                velocity.extend_from_slice(&body.velocity);
-            }
-            let shift = |v: u32| v + first as u32;
-            let obstacle = match &body.kind {
-                BodyKind::Volume { tets, density, material, overrides } => {
-                    let exceptions: BTreeMap<u32, _> =
-                        overrides.iter().map(|&(e, d, m)| (e, (d, m))).collect();
-                    for (e, tet) in tets.iter().enumerate() {
-                        let (rho, law) =
-                            exceptions.get(&(e as u32)).copied().unwrap_or((*density, *material));
-                        elements.vertices.push(tet.map(shift));
-                        elements.densities.push(rho);
-                        elements.materials.push(law);
-                    }
-                    let boundary = topology::boundary_faces(tets).map_err(|e| {
-                        BuildError::Body { body: body.name.clone(), problem: e.to_string() }
-                    })?;
-                    faces.extend(boundary.iter().map(|f| f.map(shift)));
-                    false
-                }
-                BodyKind::Obstacle { triangles, edges, points: bare } => {
-                    faces.extend(triangles.iter().map(|f| f.map(shift)));
-                    wires.extend(edges.iter().map(|e| e.map(shift)));
-                    points.extend(bare.iter().map(|&p| shift(p)));
-                    true
-                }
-            };
-            deformable.resize(rest.len(), !obstacle);
-            friction_material.resize(rest.len(), material_index(&names, &body.friction_material));
-            bodies.push(Body {
-                name: body.name.clone(),
-                vertices: first..rest.len(),
-                tets: first_tet..elements.vertices.len(),
-                obstacle,
-            });
-        }
-        if elements.vertices.is_empty() {
+        let mut all = Collected::new(definition)?;
+        if !all.deformable.contains(&true) {
             return Err(BuildError::NothingToSimulate);
         }
-        let densities = std::mem::take(&mut elements.densities);
-        let elastic = elements.build(&rest, &bodies)?;
-        check_start(&bodies, &elastic, &start)?;
-        let mut mass = vec![0.0; rest.len()];
-        elastic.add_lumped_mass(&densities, &mut mass);
-        check_masses(&bodies, &deformable, &mass)?;
-        let n_deformable = deformable.iter().filter(|d| **d).count();
-        let mean_mass = mass.iter().sum::<f64>() / n_deformable as f64;
-        let mean_density =
-            mass.iter().sum::<f64>() / elastic.elements().iter().map(|e| e.volume()).sum::<f64>();
-        let length = bounding_diagonal(&rest, &deformable);
+        let names = friction_names(definition);
+        let mut friction_material = Vec::new();
+        for (body, place) in definition.bodies.iter().zip(&all.bodies) {
+            let material = material_index(&names, &body.friction_material);
+            friction_material.resize(place.vertices.end, material);
+        }
+        let elastic = all.build_tets()?;
+        check_start(&all.bodies, &elastic, &all.start)?;
+        check_masses(&all.bodies, &all.deformable, &all.mass)?;
+        let positions = all.rest.len();
+        let n_deformable = all.deformable.iter().filter(|d| **d).count();
+        let mean_mass = all.mass.iter().sum::<f64>() / n_deformable as f64;
+        let mean_density = all.mass.iter().sum::<f64>() / all.volume;
+        let length = bounding_diagonal(&all.rest, &all.deformable);
+        all.append_angles();
+        friction_material.resize(all.rest.len(), 0);
+        let Collected {
+            bodies,
+            rest,
+            start,
+            velocity,
+            deformable,
+            half_thickness,
+            thin,
+            rods,
+            hinge_sides,
+            mut mass,
+            faces,
+            wires,
+            points,
+            ..
+        } = all;
+        check_stretch(&bodies, &thin, &start)?;
         let mut collision = CollisionMesh::new(rest.clone(), faces, &wires, &points);
         collision.mobile.clone_from(&deformable);
+        if half_thickness.iter().any(|t| *t > 0.0) {
+            collision.half_thickness = half_thickness;
+        }
         apply_no_contact(&mut collision, &bodies, definition);
         add_obstacle_masses(&mut mass, &collision, &deformable, mean_density, mean_mass);
-        let half_space_vertices =
-            collision.vertices.iter().copied().filter(|&v| deformable[v as usize]).collect();
+        let half_space_vertices = by_thickness(&collision, &deformable);
         let half_spaces = half_spaces(definition)?;
         let half_space_friction = definition
             .half_spaces
@@ -193,13 +179,18 @@ impl Model {
         let scene = Scene { bodies: &bodies, start: &start, mass: &mass, faces: &collision.faces };
         let loads = Loads::new(definition, &scene)?;
         let resolved = resolve(&definition.settings, length);
+        let (directors, twists) = rods.start(&rest, &start, &thin.corners);
         let mut state = State::start(start, velocity, definition.prescribed.len());
+        (state.directors, state.frame_twists) = (directors, twists);
         if !definition.settings.time.zero_initial_acceleration {
             let mut gradient = vec![Vec3::zeros(); mass.len()];
             elastic.add_gradient(&state.x, &mut gradient);
+            let mut placed = thin.clone();
+            rods.place(&mut placed.corners, &state.directors, &state.frame_twists, &state.x);
+            placed.add_gradient(&state.x, &mut gradient);
             spring::add_gradient(&loads.springs, 0.0, &state.x, &mut gradient);
             loads.pressures(0.0, 0.0, &state.x).add_gradient(&state.x, &mut gradient);
-            let forced = loads.accelerations(definition.gravity, mass.len(), 0.0, 0.0);
+            let forced = loads.accelerations(definition.gravity, positions, mass.len(), 0.0, 0.0);
             for v in (0..mass.len()).filter(|&v| deformable[v]) {
                 state.a[v] = forced[v] - gradient[v] / mass[v];
             }
@@ -211,6 +202,9 @@ impl Model {
             mean_mass,
             deformable,
             elastic,
+            thin,
+            rods,
+            hinge_sides,
             collision,
             half_space_vertices,
             half_spaces,
@@ -227,14 +221,18 @@ impl Model {
         Ok((model, state))
     }
 
-    /// Number of vertices.
+    /// Number of vertices of all bodies. The angles of rods come behind them.
     pub fn vertex_count(&self) -> usize {
-        self.rest.len()
+        self.rods.first_angle
     }
 
     /// The body of a vertex and the vertex's index within it.
     pub fn locate(&self, vertex: u32) -> (&Body, u32) {
-        let v = vertex as usize;
+        let v = match (vertex as usize).checked_sub(self.rods.first_angle) {
+            // an angle is where its segment begins
+            Some(k) => self.rods.segments[k][0] as usize,
+            None => vertex as usize,
+        };
         let body = self.bodies.partition_point(|b| b.vertices.end <= v);
         (&self.bodies[body], (v - self.bodies[body].vertices.start) as u32)
     }
@@ -255,36 +253,6 @@ impl Model {
             3 => format!("triangle ({}) of '{}'", local.join(", "), body.name),
             _ => format!("tetrahedron ({}) of '{}'", local.join(", "), body.name),
         }
-    }
-}
-
-/// Tetrahedra of all bodies while they are collected.
-#[derive(Default)]
-struct Elements {
-    vertices: Vec<[u32; 4]>,
-    densities: Vec<f64>,
-    materials: Vec<Material>,
-}
-
-impl Elements {
-    fn build(self, rest: &[Vec3], bodies: &[Body]) -> Result<ElasticTets, BuildError> {
-        let vertices = self.vertices.clone();
-        ElasticTets::new(rest, self.vertices, &self.materials).map_err(|error| {
-            let (element, what) = match error {
-                TetError::Inverted { element } => (element, "inverted at rest"),
-                TetError::Degenerate { element } => (element, "flat at rest"),
-                other => {
-                    return BuildError::Body { body: String::new(), problem: other.to_string() };
-                }
-            };
-            let body = &bodies[bodies.partition_point(|b| b.tets.end <= element)];
-            BuildError::Element {
-                body: body.name.clone(),
-                element: (element - body.tets.start) as u32,
-                vertices: vertices[element].map(|v| v - body.vertices.start as u32),
-                what,
-            }
-        })
     }
 }
 
@@ -316,6 +284,7 @@ fn check_settings(s: &Settings) -> Result<(), BuildError> {
         }
     };
     at_least_one("solver.max_iterations", s.solver.max_iterations)?;
+    at_least_one("solver.consecutive", s.solver.consecutive)?;
     at_least_one("friction.max_lagging", s.friction.max_lagging)?;
     if let Lagging::Count(n) = s.friction.lagging {
         at_least_one("friction.lagging", n)?;
@@ -328,97 +297,28 @@ fn check_settings(s: &Settings) -> Result<(), BuildError> {
     Ok(())
 }
 
-fn check_body(body: &BodyDef) -> Result<(), BuildError> {
-    let err = |problem: String| Err(BuildError::Body { body: body.name.clone(), problem });
-    let n = body.rest.len();
-    if n == 0 {
-        return err("it has no vertices".into());
+/// Surface vertices of the deformable bodies by half thickness, m.
+fn by_thickness(mesh: &CollisionMesh, deformable: &[bool]) -> Vec<(f64, Vec<u32>)> {
+    let mut groups: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
+    for &v in mesh.vertices.iter().filter(|v| deformable[**v as usize]) {
+        let half = mesh.half_thickness.get(v as usize).copied().unwrap_or(0.0);
+        // bits of numbers that are not negative are ordered like the numbers
+        groups.entry(half.to_bits()).or_default().push(v);
     }
-    for (what, array) in [("start", &body.start), ("velocity", &body.velocity)] {
-        if !array.is_empty() && array.len() != n {
-            return err(format!("`{what}` has {} entries for {n} vertices", array.len()));
-        }
-    }
-    for (what, array) in [
-        ("the rest position", &body.rest),
-        ("the start position", &body.start),
-        ("the velocity", &body.velocity),
-    ] {
-        if let Some(vertex) = array.iter().position(|p| !p.iter().all(|c| c.is_finite())) {
-            return Err(BuildError::NotFinite {
-                body: body.name.clone(),
-                vertex: vertex as u32,
-                what,
-            });
-        }
-    }
-    let indices: Box<dyn Iterator<Item = u32>> = match &body.kind {
-        BodyKind::Volume { tets, density, material, overrides } => {
-            for (_, rho, m) in std::iter::once(&(0, *density, *material)).chain(overrides) {
-                if !(*rho > 0.0 && rho.is_finite()) {
-                    return err(format!("density {rho} kg/m³ must be positive and finite"));
-                }
-                if !(m.young_modulus > 0.0 && m.young_modulus.is_finite()) {
-                    return err(format!("Young's modulus {} Pa must be positive", m.young_modulus));
-                }
-                if !(m.poisson_ratio > -1.0 && m.poisson_ratio < 0.5) {
-                    return err(format!(
-                        "Poisson's ratio {} must be in (-1, 0.5)",
-                        m.poisson_ratio
-                    ));
-                }
-            }
-            if tets.is_empty() {
-                return err("a volume needs tetrahedra".into());
-            }
-            Box::new(tets.iter().flatten().copied())
-        }
-        BodyKind::Obstacle { triangles, edges, points } => {
-            if triangles.is_empty() && edges.is_empty() && points.is_empty() {
-                return err("an obstacle needs triangles, edges or points".into());
-            }
-            Box::new(
-                triangles
-                    .iter()
-                    .flatten()
-                    .chain(edges.iter().flatten())
-                    .chain(points.iter())
-                    .copied(),
-            )
-        }
-    };
-    if let Some(bad) = indices.into_iter().find(|&i| i as usize >= n) {
-        return err(format!("an element refers to vertex {bad}, but there are only {n} vertices"));
-    }
-    Ok(())
+    groups.into_iter().map(|(bits, vertices)| (f64::from_bits(bits), vertices)).collect()
 }
 
-fn check_start(bodies: &[Body], elastic: &ElasticTets, x: &[Vec3]) -> Result<(), BuildError> {
+/// No triangle may start at or beyond its limit.
+fn check_stretch(bodies: &[Body], thin: &ThinElements, x: &[Vec3]) -> Result<(), BuildError> {
     for body in bodies {
-        for e in body.tets.clone() {
-            let global = elastic.vertices()[e];
-            let p = global.map(|v| x[v as usize]);
-            if (p[1] - p[0]).cross(&(p[2] - p[0])).dot(&(p[3] - p[0])) <= 0.0 {
-                return Err(BuildError::Element {
-                    body: body.name.clone(),
-                    element: (e - body.tets.start) as u32,
-                    vertices: global.map(|v| v - body.vertices.start as u32),
-                    what: "inverted or flat at the start",
-                });
-            }
-        }
-    }
-    Ok(())
-}
-
-/// A vertex without an element has no mass and would make the system singular.
-fn check_masses(bodies: &[Body], deformable: &[bool], mass: &[f64]) -> Result<(), BuildError> {
-    for body in bodies {
-        for v in body.vertices.clone() {
-            if deformable[v] && mass[v] <= 0.0 {
+        for t in body.triangles.clone() {
+            let corners = thin.membranes.gather(t, x);
+            if thin.membranes.elements[t].limit_use(&corners).is_some_and(|u| u >= 1.0) {
+                let [s, _] = thin.membranes.elements[t].stretches(&corners);
                 let problem = format!(
-                    "vertex {} belongs to no tetrahedron; remove it from the mesh",
-                    v - body.vertices.start
+                    "triangle {} starts beyond its strain limit (stretch {s:.6}); start from a \
+                     shape closer to the one at rest",
+                    t - body.triangles.start
                 );
                 return Err(BuildError::Body { body: body.name.clone(), problem });
             }

@@ -12,6 +12,7 @@ use crate::diagnosis::{self, Culprit};
 use crate::energy::damping::Damping;
 use crate::energy::pressure::Pressures;
 use crate::energy::spring;
+use crate::energy::thin::ThinElements;
 use crate::model::Model;
 use crate::report::{PhaseSeconds, StepReport};
 use crate::settings::Transition;
@@ -41,6 +42,8 @@ pub struct IncrementalPotential<'a> {
     /// Those forces on the free vertices without inertia, N (`#V`): quasi-static ones; empty for the
     /// others, whose x̃ holds the forces.
     static_forces: Vec<Vec3>,
+    /// Elements of shells and rods, with the frames of rods at the start of the step.
+    pub thin: ThinElements,
     /// Time at the start of the step, s: attachments that act then act in the step.
     pub time: f64,
     /// Pressures on surfaces.
@@ -90,7 +93,9 @@ impl<'a> IncrementalPotential<'a> {
         let h = model.resolved.h;
         let integrator = model.resolved.settings.time.integrator.at(state);
         let (t, end) = (state.time, state.next_time(h));
-        let acceleration = model.loads.accelerations(model.gravity, state.x.len(), t, end);
+        let n = state.x.len();
+        let acceleration =
+            model.loads.accelerations(model.gravity, model.vertex_count(), n, t, end);
         let vertices = 0..state.x.len();
         let from_rest = model.resolved.settings.time.release_from_rest;
         let x_tilde = vertices
@@ -125,6 +130,7 @@ impl<'a> IncrementalPotential<'a> {
             d_hat,
             kappa: contact.stiffness.unwrap_or(1.0),
             physical: contact.area_weighting,
+            even: true,
         };
         let mass = mass / weight_factor(model, &barrier);
         let stiffness =
@@ -143,6 +149,7 @@ impl<'a> IncrementalPotential<'a> {
             ),
             acceleration,
             static_forces,
+            thin: thin_at(model, state),
             time: t,
             pressures: model.loads.pressures(t, end, &state.x),
             damping: Damping::new(model, state),
@@ -161,8 +168,10 @@ impl<'a> IncrementalPotential<'a> {
         let mut energy = Energy::default();
         let x = &it.x;
         energy.add(self.inertia(x));
-        let elastic = timed(&mut seconds.elasticity, || self.model.elastic.value(x));
-        energy.add(self.scale * elastic);
+        timed(&mut seconds.elasticity, || {
+            energy.add(self.scale * self.model.elastic.value(x));
+            energy.add(self.scale * self.thin.value(x));
+        });
         let (springs, t) = (&self.model.loads.springs, self.time);
         energy.add(self.scale * spring::value(springs, t, x));
         energy.add(self.scale * self.pressures.value(x));
@@ -240,7 +249,10 @@ impl<'a> IncrementalPotential<'a> {
     /// ∇(Ψ_elastic + Ψ_springs + Ψ_pressure + Ψ_damping), N (`#V`).
     fn internal_gradient(&self, x: &[Vec3], seconds: &mut PhaseSeconds) -> Vec<Vec3> {
         let mut g = vec![Vec3::zeros(); x.len()];
-        timed(&mut seconds.elasticity, || self.model.elastic.add_gradient(x, &mut g));
+        timed(&mut seconds.elasticity, || {
+            self.model.elastic.add_gradient(x, &mut g);
+            self.thin.add_gradient(x, &mut g);
+        });
         spring::add_gradient(&self.model.loads.springs, self.time, x, &mut g);
         self.pressures.add_gradient(x, &mut g);
         if let Some(damping) = &self.damping {
@@ -390,6 +402,13 @@ impl<'a> IncrementalPotential<'a> {
     }
 }
 
+/// Elements of shells and rods with the frames of rods in a state.
+pub(crate) fn thin_at(model: &Model, state: &State) -> ThinElements {
+    let mut thin = model.thin.clone();
+    model.rods.place(&mut thin.corners, &state.directors, &state.frame_twists, &state.x);
+    thin
+}
+
 /// Mean factor of a pair's barrier: 1, or under area weighting the weight of a face–vertex pair
 /// (a quarter of the mean vertex area) times d̂/units(d̂²).
 fn weight_factor(model: &Model, barrier: &BarrierPotential) -> f64 {
@@ -397,7 +416,8 @@ fn weight_factor(model: &Model, barrier: &BarrierPotential) -> f64 {
         Weighting::Count => return 1.0,
         Weighting::Area(areas) | Weighting::AreaWithoutDuplicates(areas, _) => areas,
     };
-    let vertices = &model.half_space_vertices;
+    let vertices: Vec<u32> =
+        model.half_space_vertices.iter().flat_map(|(_, v)| v).copied().collect();
     let mean = vertices.iter().map(|&v| areas.vertex[v as usize]).sum::<f64>()
         / vertices.len().max(1) as f64;
     0.25 * mean * barrier.d_hat / barrier.barrier.units(barrier.d_hat * barrier.d_hat)

@@ -97,6 +97,9 @@ pub struct StepCuts {
     pub ccd: u64,
     /// Iterations whose step the filter against inversion shortened.
     pub inversion: u64,
+    /// Halvings because a triangle would have passed its strain limit.
+    #[serde(default)]
+    pub strain: u64,
     /// Halvings because the potential had not fallen.
     pub line_search: u64,
     /// Halvings because the independent audit found an intersection or an inversion.

@@ -207,13 +207,16 @@ pub enum LaggingUntil {
 pub struct SolverSettings {
     /// Which solver.
     pub method: Method,
-    /// A step has converged when the largest nodal Newton direction divided by h is below this
-    /// speed, as a multiple of l per second.
+    /// A step has converged when the Newton direction divided by h is below this speed, as a multiple of l per second.
     pub velocity_tolerance_relative: f64,
     /// The same in m/s. Overrides `velocity_tolerance_relative`.
     #[schemars(extend("x-unit" = "m/s"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub velocity_tolerance: Option<f64>,
+    /// How the Newton direction is measured against the tolerance.
+    pub norm: Norm,
+    /// Consecutive iterations whose Newton direction has to be below the tolerance, ≥ 1.
+    pub consecutive: u32,
     /// Newton iterations after which a minimisation is given up.
     pub max_iterations: u32,
     /// Linear solver.
@@ -267,6 +270,8 @@ impl Default for SolverSettings {
             method: Method::Barrier,
             velocity_tolerance_relative: 1e-2,
             velocity_tolerance: None,
+            norm: Norm::Largest,
+            consecutive: 1,
             max_iterations: 10_000,
             linear: LinearSolver::Auto,
             linear_tolerance: 1e-8,
@@ -274,6 +279,16 @@ impl Default for SolverSettings {
             barrier_free: BarrierFreeSettings::default(),
         }
     }
+}
+
+/// Measure of a Newton direction p.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Norm {
+    /// The largest |p| of a vertex over h [Li 2020, Alg. 1].
+    Largest,
+    /// √(Σ |p|²/n)/h over the n vertices that are not prescribed [Li 2021, suppl. Eq. 13].
+    RootMeanSquare,
 }
 
 /// Solver.

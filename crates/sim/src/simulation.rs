@@ -4,9 +4,11 @@ use crate::audit::{self, Violation};
 use crate::collisions::Detector;
 use crate::definition::Definition;
 use crate::diagnosis::Diagnosis;
+use crate::energy::element::Element;
 use crate::error::{BuildError, StepError};
 use crate::material::von_mises;
 use crate::model::Model;
+use crate::potential::thin_at;
 use crate::report::StepReport;
 use crate::solver::{Minimiser, linear};
 use crate::state::State;
@@ -96,22 +98,51 @@ impl Simulation {
 
     /// Positions, m (`#V`).
     pub fn positions(&self) -> &[Vec3] {
-        &self.state.x
+        &self.state.x[..self.model.vertex_count()]
     }
 
     /// Velocities, m/s (`#V`).
     pub fn velocities(&self) -> &[Vec3] {
-        &self.state.v
+        &self.state.v[..self.model.vertex_count()]
     }
 
     /// Contact and friction forces on the vertices at the end of the last step, N (`#V`).
     pub fn contact_forces(&self) -> &[Vec3] {
-        &self.state.contact_forces
+        &self.state.contact_forces[..self.model.vertex_count()]
     }
 
     /// Von Mises stress of each tetrahedron, Pa (`#T`).
     pub fn von_mises(&self) -> Vec<f64> {
         self.model.elastic.cauchy_stress(&self.state.x).iter().map(von_mises).collect()
+    }
+
+    /// Greatest principal stretch of every triangle of shells, then stretch of every segment of rods.
+    pub fn stretches(&self) -> Vec<f64> {
+        let (thin, x) = (&self.model.thin, &self.state.x);
+        let membranes = thin.membranes.elements.iter().enumerate();
+        let stretch = membranes.map(|(e, m)| m.stretches(&thin.membranes.gather(e, x))[0]);
+        let segments = thin.segments.elements.iter().enumerate().map(|(e, s)| {
+            let [a, b] = thin.segments.gather(e, x);
+            (b - a).norm() / s.rest_length()
+        });
+        stretch.chain(segments).collect()
+    }
+
+    /// Bending energy of the same, for rods with that of twist, J: of a hinge or a corner half goes to
+    /// either side.
+    pub fn bending_energies(&self) -> Vec<f64> {
+        let (thin, x) = (thin_at(&self.model, &self.state), &self.state.x);
+        let triangles = thin.membranes.len();
+        let mut energy = vec![0.0; triangles + thin.segments.len()];
+        for (e, sides) in self.model.hinge_sides.iter().enumerate() {
+            let half = 0.5 * thin.hinges.elements[e].value(&thin.hinges.gather(e, x));
+            sides.iter().for_each(|&t| energy[t as usize] += half);
+        }
+        for (e, sides) in self.model.rods.corners.iter().enumerate() {
+            let half = 0.5 * thin.corners.elements[e].value(&thin.corners.gather(e, x));
+            sides.iter().for_each(|&s| energy[triangles + s as usize] += half);
+        }
+        energy
     }
 
     /// Time, s.

@@ -36,6 +36,11 @@ pub struct State {
     pub ended: Vec<bool>,
     /// Active set of the barrier-free method with its multipliers; empty for others.
     pub constraints: Vec<Constraint>,
+    /// Directors of the segments of rods, unit vectors across them that follow their tangents
+    /// (`#segments`).
+    pub directors: Vec<Vec3>,
+    /// Twist of the directors at the corners of rods, rad; counts whole turns (`#corners`).
+    pub frame_twists: Vec<f64>,
 }
 
 impl State {
@@ -58,6 +63,8 @@ impl State {
             held: vec![false; x.len()],
             ended: vec![false; scripts],
             constraints: Vec::new(),
+            directors: Vec::new(),
+            frame_twists: Vec::new(),
             x,
             v,
         }
@@ -83,6 +90,14 @@ impl State {
         }
         if !(self.kappa.is_finite() && self.kappa >= 0.0) {
             return Err(format!("a barrier stiffness of {}", self.kappa));
+        }
+        let rods = (self.directors.len(), self.frame_twists.len());
+        if rods != (start.directors.len(), start.frame_twists.len()) {
+            return Err("another number of segments or corners of rods".into());
+        }
+        let finite = self.directors.iter().flatten().chain(&self.frame_twists);
+        if !finite.into_iter().all(|c| c.is_finite()) {
+            return Err("directors or twists of rods are not finite".into());
         }
         let time = self.step as f64 * h;
         if self.time.to_bits() != time.to_bits() {

@@ -10,7 +10,7 @@ use crate::potential::IncrementalPotential;
 use crate::report::{StepOutcome, StepReport};
 use crate::settings::{Integrator, Method};
 use crate::solver::forcing::Forcing;
-use crate::solver::projected_newton::{self, largest};
+use crate::solver::projected_newton::{self, measure};
 use crate::solver::{Iterate, Minimiser, barrier_free};
 use crate::state::State;
 use crate::timing::timed;
@@ -20,6 +20,11 @@ use std::time::Instant;
 
 /// Part of a gap that the direct motion of prescribed vertices keeps at least.
 const KEEP_GAP_BOUNDARY: f64 = 0.5;
+
+/// Part of a strain limit that the direct motion of prescribed vertices uses at most.
+const USE_LIMIT_BOUNDARY: f64 = 0.9;
+/// Halvings of that motion before it is left to the constraints altogether.
+const HALVINGS_BOUNDARY: usize = 20;
 
 /// Why a step failed, with what there is to look at.
 #[derive(Debug, Clone, PartialEq)]
@@ -86,6 +91,9 @@ pub fn step(
         scripted[i] = targets.x[i];
     }
     let count = state.step + 1;
+    let rods = &model.rods;
+    let (directors, frame_twists) =
+        rods.advance(&state.directors, &state.frame_twists, &state.x, &it.x);
     let new = State {
         step: count,
         time: state.next_time(h),
@@ -100,6 +108,8 @@ pub fn step(
         held: targets.prescribed,
         ended: targets.ended,
         constraints: potential.constraints.constraints.clone(),
+        directors,
+        frame_twists,
     };
     report.outcome = outcome;
     potential.record(&it, &mut report);
@@ -169,7 +179,7 @@ fn solve(
         let g = potential.gradient(it, &mut report.seconds);
         let mut forcing = Forcing::exact(model.resolved.settings.solver.linear_tolerance);
         let p = projected_newton::direction(potential, it, &g, &mut forcing, work, report)?;
-        if largest(&p) / h < model.resolved.velocity_tolerance {
+        if measure(potential, &p) / h < model.resolved.velocity_tolerance {
             break StepOutcome::Converged;
         }
         if report.lagging_iterations >= u64::from(model.resolved.settings.friction.max_lagging) {
@@ -240,6 +250,7 @@ fn move_prescribed(
         alpha = timed(&mut report.seconds.ccd, || {
             alpha.min(work.detector.max_step(model, &x, &dx, KEEP_GAP_BOUNDARY, alpha))
         });
+        let alpha = within_limits(potential, &x, &dx, alpha);
         if alpha < 1.0 {
             potential.constrain(targets, &x);
         }
@@ -250,6 +261,23 @@ fn move_prescribed(
     }
     let active = timed(&mut report.seconds.contact, || work.detector.active(model, &x));
     (start, Iterate { x, active })
+}
+
+/// The part of a motion of prescribed vertices that stretches no triangle close to its limit.
+fn within_limits(
+    potential: &IncrementalPotential<'_>,
+    x: &[Vec3],
+    dx: &[Vec3],
+    mut alpha: f64,
+) -> f64 {
+    for _ in 0..HALVINGS_BOUNDARY {
+        let trial: Vec<Vec3> = x.iter().zip(dx).map(|(x, dx)| x + alpha * dx).collect();
+        if potential.thin.within_limits(&trial, USE_LIMIT_BOUNDARY) {
+            return alpha;
+        }
+        alpha *= 0.5;
+    }
+    0.0
 }
 
 /// The error of a step that could not go on, with the closest pair for a culprit.

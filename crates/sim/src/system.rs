@@ -4,6 +4,7 @@
 use crate::contact::pairs::UNUSED;
 use crate::contact::{Contact, FrictionContact, HalfSpaceContact};
 use crate::energy::spring;
+use crate::energy::thin::ThinAssembly;
 use crate::model::Model;
 use crate::potential::IncrementalPotential;
 use crate::report::PhaseSeconds;
@@ -25,6 +26,7 @@ pub struct System {
     /// Elastic part on its own pattern, and that pattern's place in the whole.
     elastic: BlockMatrix,
     tets: StencilAssembly<4>,
+    thin: ThinAssembly,
     element_hessians: Vec<[[Mat3; 4]; 4]>,
     embedding: Vec<u32>,
     /// The whole.
@@ -46,8 +48,11 @@ impl System {
         let springs = model.loads.springs.iter().map(|s| &s.vertices);
         let stencils: Vec<[u32; 4]> =
             model.elastic.vertices().iter().chain(springs).map(|t| t.map(row_of)).collect();
-        let pattern =
-            Arc::new(BlockPattern::from_stencils(vertex.len(), stencils.iter().map(|s| &s[..]))?);
+        let thin: Vec<Vec<u32>> =
+            model.thin.stencils().map(|s| s.iter().map(|&v| row_of(v)).collect()).collect();
+        let all = stencils.iter().map(|s| &s[..]).chain(thin.iter().map(|s| &s[..]));
+        let pattern = Arc::new(BlockPattern::from_stencils(vertex.len(), all)?);
+        let thin = ThinAssembly::new(&model.thin, &pattern, &row_of)?;
         let tets = StencilAssembly::new(pattern.clone(), &stencils)?;
         let embedding = (0..pattern.block_count() as u32).collect();
         Ok(Self {
@@ -56,6 +61,7 @@ impl System {
             vertex,
             elastic: BlockMatrix::zeros(pattern.clone()),
             tets,
+            thin,
             element_hessians: Vec::new(),
             embedding,
             matrix: BlockMatrix::zeros(pattern),
@@ -114,6 +120,7 @@ impl System {
             self.reserve(&blocks)?;
             self.elastic.set_zero();
             self.tets.add_to(&mut self.elastic, &self.element_hessians)?;
+            self.thin.add_hessians(&potential.thin, &it.x, &mut self.elastic)?;
             self.matrix.set_zero();
             self.matrix.add_embedded(&self.elastic, &self.embedding)?;
             for (vertices, hessian) in &blocks {

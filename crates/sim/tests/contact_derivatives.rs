@@ -107,7 +107,13 @@ fn potential_derivatives_match_differences() {
         for (gap, thickness) in [(0.05, 0.0), (1e-3, 0.0), (0.06, 0.02)] {
             for (mut c, x) in stencils(gap) {
                 c.thickness = thickness;
-                let p = BarrierPotential { barrier, d_hat: 2.0 * gap, kappa: 3e4, physical: true };
+                let p = BarrierPotential {
+                    barrier,
+                    d_hat: 2.0 * gap,
+                    kappa: 3e4,
+                    physical: true,
+                    even: false,
+                };
                 let x0 = flat(&x);
                 // the smallest length of the stencil limits the step, and so does a small angle
                 let sine = (x[1] - x[0]).cross(&(x[3] - x[2])).norm();
@@ -147,7 +153,13 @@ fn projection_equals_the_numeric_clamp() {
             for weight in [1.0, -1.0] {
                 for (mut c, x) in stencils(gap) {
                     c.weight = weight;
-                    let p = BarrierPotential { barrier, d_hat, kappa: 1e5, physical: true };
+                    let p = BarrierPotential {
+                        barrier,
+                        d_hat,
+                        kappa: 1e5,
+                        physical: true,
+                        even: false,
+                    };
                     let plain = dense(&p.hessian(&c, &x));
                     let want = clamp(&plain);
                     let got = dense(&p.hessian_psd(&c, &x));
@@ -168,8 +180,13 @@ fn projection_equals_the_numeric_clamp() {
 
 #[test]
 fn a_gap_of_1e_8_has_finite_derivatives_in_balance() {
-    let p =
-        BarrierPotential { barrier: Barrier::ClampedLog, d_hat: 1e-3, kappa: 1e8, physical: false };
+    let p = BarrierPotential {
+        barrier: Barrier::ClampedLog,
+        d_hat: 1e-3,
+        kappa: 1e8,
+        physical: false,
+        even: false,
+    };
     for (c, x) in stencils(1e-8) {
         let g = p.gradient(&c, &x);
         let total: Vec3 = g.iter().sum();
@@ -200,8 +217,13 @@ fn half_spaces_match_differences() {
         ContactSet::build(&Candidates::default(), &mesh, &[plane], &x, 0.05, &Weighting::Count);
     // one near, one far, one inside (whose energy is infinite)
     assert_eq!(set.half_space.iter().map(|c| c.vertex).collect::<Vec<_>>(), [0, 2]);
-    let p =
-        BarrierPotential { barrier: Barrier::ClampedLog, d_hat: 0.05, kappa: 1e6, physical: false };
+    let p = BarrierPotential {
+        barrier: Barrier::ClampedLog,
+        d_hat: 0.05,
+        kappa: 1e6,
+        physical: false,
+        even: false,
+    };
     assert_eq!(p.half_space_value(&set.half_space[1], &x[2]), f64::INFINITY);
     let c = set.half_space[0];
     let at = |v: &[f64]| Vec3::new(v[0], v[1], v[2]);
@@ -305,8 +327,13 @@ fn thickness_shifts_the_reach_and_groups_are_left_to_the_candidates() {
     let set = build(&mesh, &x, 0.2, &Weighting::Count);
     assert_eq!(set.contacts.len(), 1);
     assert!((set.min_gap(&x) - 0.15).abs() < 1e-15);
-    let p =
-        BarrierPotential { barrier: Barrier::ClampedLog, d_hat: 0.2, kappa: 1.0, physical: false };
+    let p = BarrierPotential {
+        barrier: Barrier::ClampedLog,
+        d_hat: 0.2,
+        kappa: 1.0,
+        physical: false,
+        even: false,
+    };
     let touching = [Vec3::zeros(), Vec3::new(0.1, 0.0, 0.0), Vec3::zeros(), Vec3::zeros()];
     assert_eq!(p.value(&set.contacts[0], &touching), f64::INFINITY);
 }
@@ -351,8 +378,13 @@ fn sets_and_sums_do_not_depend_on_the_number_of_threads() {
         }
     }
     let weighting = Weighting::area_without_duplicates(&mesh);
-    let p =
-        BarrierPotential { barrier: Barrier::ClampedLog, d_hat: 0.6, kappa: 1.0, physical: true };
+    let p = BarrierPotential {
+        barrier: Barrier::ClampedLog,
+        d_hat: 0.6,
+        kappa: 1.0,
+        physical: true,
+        even: false,
+    };
     let run = |threads: usize| {
         rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(|| {
             let set = ContactSet::build(&candidates, &mesh, &[], &x, 0.6, &weighting);

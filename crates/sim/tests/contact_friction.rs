@@ -131,8 +131,13 @@ fn half_space_friction_opposes_sliding() {
     let p = plane.normal * 0.5e-3 + Vec3::x() * 0.2;
     let contact = HalfSpaceContact { vertex: 0, half_space: 0, plane, weight: 1.0, thickness: 0.0 };
     let set = ContactSet { contacts: Vec::new(), half_space: vec![contact] };
-    let potential =
-        BarrierPotential { barrier: Barrier::ClampedLog, d_hat: 1e-3, kappa: 1e9, physical: false };
+    let potential = BarrierPotential {
+        barrier: Barrier::ClampedLog,
+        d_hat: 1e-3,
+        kappa: 1e9,
+        physical: false,
+        even: false,
+    };
     let materials = FrictionMaterials::uniform(1, 1, 0.4);
     let friction = FrictionSet::build(&set, &potential, &[p], &materials, Smoothing::C1, 1e-6);
     let lambda = potential.half_space_force_magnitude(&contact, &p);
@@ -207,6 +212,7 @@ fn potentials_match_the_oracle() {
                 d_hat,
                 kappa: number(&case["kappa"]),
                 physical: case["physical"] == true,
+                even: false,
             };
             let materials = FrictionMaterials::uniform(mesh.rest.len(), 0, number(&case["mu_s"]));
             let eps = number(&case["eps_v"]);

@@ -88,6 +88,7 @@ fn force_magnitudes_match() {
                 d_hat,
                 kappa: number(&row["stiffness"]),
                 physical: false,
+                even: false,
             };
             let want = number(&row[name]);
             let got = p.force_magnitude(&contact, &x);
@@ -333,6 +334,7 @@ fn potentials_match() {
                 d_hat,
                 kappa: number(&case["stiffness"]),
                 physical: case["physical"] == true,
+                even: false,
             };
             let key = case["grad_key"].as_str().unwrap();
             let value = p.set_value(&set, &scene.x);

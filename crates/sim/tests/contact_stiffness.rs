@@ -30,7 +30,7 @@ fn initial_stiffness_matches_the_oracle() {
             mesh.half_thickness = vec![0.5 * xi; mesh.rest.len()];
             let set =
                 ContactSet::build(&candidates, &mesh, &[], &scene.x, d_hat, &Weighting::Count);
-            let p = BarrierPotential { barrier, d_hat, kappa: 1.0, physical: false };
+            let p = BarrierPotential { barrier, d_hat, kappa: 1.0, physical: false, even: false };
             let mut contact = vec![Vec3::zeros(); scene.x.len()];
             p.add_gradient(&set, &scene.x, &mut contact);
             let other: Vec<Vec3> = if case["grad_energy"] == "cos" {

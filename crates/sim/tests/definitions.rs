@@ -56,7 +56,7 @@ fn bad_definitions_are_refused() {
     );
     expect(
         message(|d| d.bodies[0].rest.push(Vec3::new(5.0, 5.0, 5.0))),
-        &["cube", "vertex 8", "no tetrahedron"],
+        &["cube", "vertex 8", "no element"],
     );
     expect(
         message(|d| {

@@ -3,7 +3,7 @@
 use standoff_linalg::Vec3;
 use standoff_scene::output::{Frame, RunInfo, frame_files, read_frame};
 use standoff_sim::Simulation;
-use standoff_sim::definition::{BodyKind, Definition};
+use standoff_sim::definition::{BodyDef, BodyKind, Definition};
 use standoff_sim::report::StepReport;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -132,17 +132,20 @@ fn without_times(stats: &[u8]) -> Vec<u8> {
 /// A simulation from a start whose deformable vertices are displaced by up to `amplitude · l` along
 /// each axis, with the amplitude: 1e-3, halved as often as it takes to be free of intersections.
 pub fn jittered(definition: &Definition, seed: u64) -> Result<(Simulation, f64), String> {
-    let volumes = || definition.bodies.iter().filter(|b| matches!(b.kind, BodyKind::Volume { .. }));
-    let corners = volumes().flat_map(|b| &b.rest).fold(None, |e: Option<(Vec3, Vec3)>, x| {
-        Some(e.map_or((*x, *x), |(low, high)| (low.inf(x), high.sup(x))))
-    });
+    let moves = |b: &BodyDef| !matches!(b.kind, BodyKind::Obstacle { .. });
+    let corners = definition.bodies.iter().filter(|b| moves(b)).flat_map(|b| &b.rest).fold(
+        None,
+        |e: Option<(Vec3, Vec3)>, x| {
+            Some(e.map_or((*x, *x), |(low, high)| (low.inf(x), high.sup(x))))
+        },
+    );
     let (low, high) = corners.ok_or("nothing is deformable")?;
     let (mut amplitude, mut reason) = (1e-3, String::new());
     for _ in 0..20 {
         let mut random = Random(seed);
         let mut jittered = definition.clone();
         for body in &mut jittered.bodies {
-            if matches!(body.kind, BodyKind::Volume { .. }) {
+            if moves(body) {
                 if body.start.is_empty() {
                     body.start.clone_from(&body.rest);
                 }

@@ -2,6 +2,7 @@
 //! queries and whole-mesh steps.
 
 use crate::common::{Random, scenes, two_spheres, vectors};
+use rayon::prelude::*;
 use standoff_geometry::CollisionMesh;
 use standoff_geometry::audit::double_double::{DoubleDouble, Vector};
 use standoff_geometry::audit::separation::{edge_edge, point_edge, point_point, point_triangle};
@@ -169,6 +170,35 @@ fn additive_is_safe_and_makes_progress() {
     }
     println!("additive: {stopped} stopped, {tight} of them within 1.3 of the gap to keep");
     assert!(stopped > 2000 && tight > stopped * 95 / 100, "{stopped} {tight}");
+}
+
+/// Thickness from 1e-4 to 1.5e-3 m, gaps beyond it down to 1e-8 m: always progress, never below ξ.
+#[test]
+fn additive_keeps_the_thickness_in_a_hundred_thousand_queries() {
+    let least: f64 = (0..25u64)
+        .into_par_iter()
+        .map(|seed| {
+            let mut r = Random(1000 + seed);
+            let mut least = f64::INFINITY;
+            let mut done = 0;
+            while done < 4_000 {
+                let (q, xi) = draw(&mut r);
+                if xi == 0.0 {
+                    continue;
+                }
+                done += 1;
+                let t = additive::time_of_impact(&q, xi, 0.1, 1.0);
+                assert!(t.is_none_or(|t| t > 0.0), "no progress: {q:?} {xi}");
+                for part in [0.5, 1.0] {
+                    let rest = distance(&q, part * t.unwrap_or(1.0)) - DoubleDouble::new(xi);
+                    assert!(rest.is_positive(), "below ξ: {q:?} {xi}");
+                    least = least.min(rest.value());
+                }
+            }
+            least
+        })
+        .reduce(|| f64::INFINITY, f64::min);
+    println!("smallest gap beyond the thickness {least:.2e} m");
 }
 
 #[test]

@@ -14,10 +14,12 @@
 //! | `.ply` | text and binary of either byte order; faces (fans), edges; no faces: a cloud of points | other elements and properties: skipped |
 //! | `.stl` | text and binary; equal vertices are joined | normals, colours: skipped |
 //! | `.seg` | `v x y z`, `s i j` | anything else: error |
+//! | `.csv` | x, y, z per line, after an optional line of names: a cloud of points | further columns: left out, with a note |
 //! | `.pt` | OBJ syntax, every vertex a bare point | faces and lines: skipped |
 
 mod base64;
 mod cells;
+mod csv;
 mod gmsh;
 mod obj;
 mod ply;
@@ -50,11 +52,13 @@ pub enum Format {
     Seg,
     /// Points `.pt` of the IPC 2020 reference.
     Pt,
+    /// Points `.csv`.
+    Csv,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 8] = [
+    pub const ALL: [Format; 9] = [
         Format::Gmsh,
         Format::Vtk,
         Format::Vtu,
@@ -63,6 +67,7 @@ impl Format {
         Format::Stl,
         Format::Seg,
         Format::Pt,
+        Format::Csv,
     ];
 
     /// File name extensions, lower case, without the dot.
@@ -76,6 +81,7 @@ impl Format {
             Format::Stl => &["stl"],
             Format::Seg => &["seg"],
             Format::Pt => &["pt"],
+            Format::Csv => &["csv"],
         }
     }
 
@@ -171,6 +177,7 @@ pub fn parse(path: &Path, data: &[u8], options: &ReadOptions) -> Result<Mesh, Me
         Format::Stl => stl::read(path, data),
         Format::Seg => seg::read(path, data),
         Format::Pt => obj::read(path, data).map(|m| m.to_points()),
+        Format::Csv => csv::read(path, data),
     }?;
     if options.flip_inverted && mesh.flip_if_all_inverted() {
         mesh.notes.push(

@@ -64,6 +64,7 @@ fn body_definition(body: &Body, friction_material: &str) -> BodyDef {
         velocity: start_velocity(body),
         kind,
         friction_material: friction_material.to_owned(),
+        contact_thickness: 0.0,
     }
 }
 

@@ -16,7 +16,7 @@ use std::path::Path;
 
 const MAGIC: &[u8; 8] = b"STANDOFF";
 /// Changes with the layout below.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// A state with what else a run needs to go on from it.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -97,7 +97,9 @@ pub fn write_checkpoint(
         out.write_all(&FORMAT.to_le_bytes())?;
         out.write_all(&(program.len() as u32).to_le_bytes())?;
         out.write_all(program.as_bytes())?;
-        let sizes = [state.x.len(), state.ended.len(), state.constraints.len(), frames.len()];
+        let rods = [state.directors.len(), state.frame_twists.len()];
+        let constraints = state.constraints.len();
+        let sizes = [state.x.len(), state.ended.len(), rods[0], rods[1], constraints, frames.len()];
         let numbers = [fingerprint, state.step as u64, state.time.to_bits(), state.kappa.to_bits()];
         for number in numbers {
             out.write_all(&number.to_le_bytes())?;
@@ -109,6 +111,9 @@ pub fn write_checkpoint(
             for c in list.iter().flatten() {
                 out.write_all(&c.to_le_bytes())?;
             }
+        }
+        for c in state.directors.iter().flatten().chain(&state.frame_twists) {
+            out.write_all(&c.to_le_bytes())?;
         }
         for flag in state.held.iter().chain(&state.ended) {
             out.write_all(&[u8::from(*flag)])?;
@@ -209,10 +214,13 @@ impl Reader<'_> {
         usize::try_from(self.u64()?).ok()
     }
 
+    fn numbers(&mut self, n: usize) -> Option<Vec<f64>> {
+        let bytes = self.take(n.checked_mul(8)?)?.as_chunks::<8>().0;
+        Some(bytes.iter().map(|c| f64::from_le_bytes(*c)).collect())
+    }
+
     fn vectors(&mut self, n: usize) -> Option<Vec<Vec3>> {
-        let bytes = self.take(n.checked_mul(24)?)?;
-        let numbers = bytes.as_chunks::<8>().0.iter().map(|c| f64::from_le_bytes(*c));
-        let numbers: Vec<f64> = numbers.collect();
+        let numbers = self.numbers(n.checked_mul(3)?)?;
         Some(numbers.as_chunks::<3>().0.iter().map(|c| Vec3::from(*c)).collect())
     }
 
@@ -241,6 +249,7 @@ impl Reader<'_> {
         let (step, time) = (self.size()?, f64::from_bits(self.u64()?));
         let kappa = f64::from_bits(self.u64()?);
         let (vertices, scripts) = (self.size()?, self.size()?);
+        let (segments, corners) = (self.size()?, self.size()?);
         let (constraints, frames) = (self.size()?, self.size()?);
         // in the order of `State::vectors`, like all that follows in the order of writing
         let state = State {
@@ -254,6 +263,8 @@ impl Reader<'_> {
             contact_forces: self.vectors(vertices)?,
             kappa,
             scripted: self.vectors(vertices)?,
+            directors: self.vectors(segments)?,
+            frame_twists: self.numbers(corners)?,
             held: self.flags(vertices)?,
             ended: self.flags(scripts)?,
             constraints: self.constraints(constraints)?,

@@ -22,7 +22,7 @@ pub use folder::{RunFolder, RunInfo, frame_files};
 pub use frame::{Frame, read_frame};
 pub use resume::ResumePoint;
 pub use summary::Summary;
-pub use topology::{BodyInfo, HalfSpaceInfo, Topology};
+pub use topology::{BodyInfo, HalfSpaceInfo, LimitInfo, Topology};
 pub use vtu::write_vtu;
 
 use standoff_linalg::Vec3;
@@ -44,6 +44,10 @@ pub struct FrameData<'a> {
     pub contact_forces: &'a [Vec3],
     /// Von Mises stress of every tetrahedron, Pa, in the order of [`Topology::tets`].
     pub von_mises: &'a [f64],
+    /// Stretch of every triangle of shells, then of every segment of rods.
+    pub stretch: &'a [f64],
+    /// Bending energy of the same, J.
+    pub bending_energy: &'a [f64],
 }
 
 /// Result files that cannot be written or read.

@@ -43,6 +43,7 @@ impl Summary {
         };
         self.step_cuts.ccd += report.step_cuts.ccd;
         self.step_cuts.inversion += report.step_cuts.inversion;
+        self.step_cuts.strain += report.step_cuts.strain;
         self.step_cuts.line_search += report.step_cuts.line_search;
         self.step_cuts.audit += report.step_cuts.audit;
         for (total, (_, part)) in phases_mut(&mut self.seconds).zip(phases(&report.seconds)) {
@@ -113,8 +114,8 @@ impl fmt::Display for Summary {
         row(
             "step cuts",
             format!(
-                "{} collision, {} inversion, {} line search, {} audit",
-                cuts.ccd, cuts.inversion, cuts.line_search, cuts.audit
+                "{} collision, {} inversion, {} strain, {} line search, {} audit",
+                cuts.ccd, cuts.inversion, cuts.strain, cuts.line_search, cuts.audit
             ),
         )?;
         let [kinetic, elastic, gravity] = self.energies;

@@ -100,6 +100,10 @@ pub fn write_vtu(
     check("contact forces", data.contact_forces.len(), vertices, true)?;
     check("von Mises stresses", data.von_mises.len(), topology.tets.len(), true)?;
 
+    let thin = topology.thin.iter().filter(|t| **t).count();
+    check("stretches", data.stretch.len(), thin, true)?;
+    check("bending energies", data.bending_energy.len(), thin, true)?;
+
     let wanted = |field, present: bool| fields.contains(&field) && present;
     let mut point_data = Vec::new();
     if wanted(Field::Displacement, true) {
@@ -117,6 +121,19 @@ pub fn write_vtu(
         cell_data.push(("von_mises", Array::Scalars(data.von_mises, others)));
     }
     cell_data.push(("body", Array::Indices(&topology.cell_body)));
+    let stretch = over_cells(topology, data.stretch);
+    let bending_energy = over_cells(topology, data.bending_energy);
+    if wanted(Field::Stretch, !data.stretch.is_empty()) {
+        cell_data.push(("stretch", Array::Scalars(&stretch, 0)));
+    }
+    if wanted(Field::BendingEnergy, !data.bending_energy.is_empty()) {
+        cell_data.push(("bending_energy", Array::Scalars(&bending_energy, 0)));
+    }
+    for (name, values) in [("thickness", &topology.thickness), ("radius", &topology.radius)] {
+        if values.iter().any(|v| *v > 0.0) {
+            cell_data.push((name, Array::Scalars(values, 0)));
+        }
+    }
     let times = [data.time];
     let sections = [
         ("FieldData", vec![("TimeValue", Array::Scalars(&times, 0))]),
@@ -133,6 +150,13 @@ pub fn write_vtu(
         ),
     ];
     write_atomically(path, |out| write_grid(out, &sections, vertices, topology.cells()))
+}
+
+/// Values of the thin cells, 0 for the others.
+fn over_cells(topology: &Topology, values: &[f64]) -> Vec<f64> {
+    let mut next = values.iter().copied();
+    let of = |thin: &bool| if *thin { next.next().unwrap_or(0.0) } else { 0.0 };
+    topology.thin.iter().map(of).collect()
 }
 
 fn check(

@@ -99,7 +99,7 @@ fn anchor(
 }
 
 /// Index of the object of a name.
-fn find(name: &str, at: &At<'_>, all: &[Placed]) -> Result<usize, SceneError> {
+pub(super) fn find(name: &str, at: &At<'_>, all: &[Placed]) -> Result<usize, SceneError> {
     let names = || all.iter().map(|p| p.name.as_str());
     names().position(|n| n == name).ok_or_else(|| {
         at.error(Problem::UnknownName {

@@ -7,6 +7,8 @@ mod object;
 mod placement;
 mod select;
 mod settings;
+mod stitch;
+mod thin;
 
 use crate::decode::decode;
 use crate::document::Document;
@@ -118,7 +120,7 @@ fn unreadable(path: &Path, error: &std::io::Error) -> SceneError {
 
 fn resolve(mut file: SceneFile, at: &At<'_>, folder: &Path) -> Result<Scene, SceneError> {
     settings::check(&file, at)?;
-    for (name, material) in &file.materials {
+    for (name, material) in &mut file.materials {
         check_material(material, &at.key("materials").key(name))?;
     }
     let mut definition = Definition {
@@ -137,8 +139,9 @@ fn resolve(mut file: SceneFile, at: &At<'_>, folder: &Path) -> Result<Scene, Sce
     Ok(Scene { definition, output: file.output.clone(), file, source: None, notes })
 }
 
-/// Checks the ranges of a material's numbers.
-fn check_material(material: &MaterialSection, at: &At<'_>) -> Result<(), SceneError> {
+/// Fills in fabrics and checks the ranges of a material's numbers.
+fn check_material(material: &mut MaterialSection, at: &At<'_>) -> Result<(), SceneError> {
+    thin::check_shell(material, at)?;
     at.key("young_modulus").require(
         material.young_modulus,
         |e| e > 0.0,

@@ -2,7 +2,7 @@
 
 use super::at::{At, Places};
 use super::placement::{Placement, copies};
-use super::{DEFAULT_FRICTION_MATERIAL, attach, check_material, select};
+use super::{DEFAULT_FRICTION_MATERIAL, attach, check_material, select, stitch, thin};
 use crate::error::{Problem, SceneError, nearest_name};
 use crate::file::{MaterialChoice, MaterialSection, ObjectSection, Reduce, Role, SceneFile};
 use crate::format;
@@ -97,13 +97,15 @@ pub(super) fn resolve_all(
         let at = at.key("objects").index(k);
         select::conditions(object, &at, placed, &bodies, folder, definition, &mut places)?;
     }
-    let elastic = definition.bodies.iter().any(|b| matches!(b.kind, BodyKind::Volume { .. }));
-    if !elastic {
-        let what = "the scene has obstacles only; at least one object must be an elastic volume";
+    let fixed = |b: &BodyDef| matches!(b.kind, BodyKind::Obstacle { .. });
+    if definition.bodies.iter().all(fixed) {
+        let what = "the scene has obstacles only; at least one object must be something else \
+                    (give it a `role`)";
         return Err(at.key("objects").invalid(what));
     }
     no_contact(file, &at.key("objects"), &bodies, definition)?;
     attach::resolve_all(file, &at.key("attachments"), &all, definition, &mut places)?;
+    stitch::resolve_all(file, &at.key("stitches"), &all, definition)?;
     check_loads(definition, &places)?;
     Ok(notes)
 }
@@ -157,8 +159,10 @@ fn resolve_one(
     let (material, friction_material) = material_of(object, materials, at)?;
     let mesh = load_mesh(object, at, folder)?;
     notes.extend(mesh.notes.iter().map(|n| format!("{}: {n}", object.name)));
-    let (kind, mesh, kept) = body_kind(object, mesh, &material, at, notes)?;
     let placement = Placement::of(object, at)?;
+    let Made { kind, thickness, mesh, kept } =
+        body_kind(object, mesh, &material, &placement, at, notes)?;
+    let contact_thickness = thin::contact_thickness(object, thickness, at)?;
     let first = definition.bodies.len();
     let name = object.name.clone();
     let mut placed = Placed { name, mesh, kept, copies: Vec::new(), bodies: first..first };
@@ -182,6 +186,7 @@ fn resolve_one(
             start: if object.start.is_some() { points.clone() } else { Vec::new() },
             kind: kind.clone(),
             friction_material: friction_material.clone(),
+            contact_thickness,
         });
         placed.copies.push(PlacedCopy { name, points });
     }
@@ -192,18 +197,18 @@ fn resolve_one(
 
 /// The object's material and the name of its friction material.
 fn material_of(
-    object: &ObjectSection,
+    object: &mut ObjectSection,
     materials: &BTreeMap<String, MaterialSection>,
     at: &At<'_>,
 ) -> Result<(MaterialSection, String), SceneError> {
     let at = at.key("material");
-    let (material, name) = match &object.material {
+    let (material, name) = match &mut object.material {
         None => (MaterialSection::default(), DEFAULT_FRICTION_MATERIAL),
         Some(MaterialChoice::Inline(material)) => {
             check_material(material, &at)?;
             (material.clone(), DEFAULT_FRICTION_MATERIAL)
         }
-        Some(MaterialChoice::Name(name)) => match materials.get(name) {
+        Some(MaterialChoice::Name(name)) => match materials.get(name.as_str()) {
             Some(material) => (material.clone(), name.as_str()),
             None => {
                 return Err(at.error(Problem::UnknownName {
@@ -261,14 +266,25 @@ pub(super) fn similar_file(path: &Path) -> Option<String> {
     Some(shown.file_name()?.to_string_lossy().into_owned())
 }
 
-/// What the body is made of, its mesh reduced to what it uses, and what is left of its points.
+/// What a body is made of.
+struct Made {
+    kind: BodyKind,
+    /// Its own thickness, m.
+    thickness: f64,
+    /// Its mesh reduced to what it uses.
+    mesh: Mesh,
+    /// What is left of its points.
+    kept: Option<Kept>,
+}
+
 fn body_kind(
     object: &mut ObjectSection,
     mut mesh: Mesh,
     material: &MaterialSection,
+    placement: &Placement,
     at: &At<'_>,
     notes: &mut Vec<String>,
-) -> Result<(BodyKind, Mesh, Option<Kept>), SceneError> {
+) -> Result<Made, SceneError> {
     let role = match object.role {
         Some(role) => role,
         None if object.reduce.is_some() || mesh.tets.is_empty() => Role::Obstacle,
@@ -278,9 +294,22 @@ fn body_kind(
     let total = mesh.points.len();
     let regions = std::mem::take(&mut mesh.regions);
     match (role, object.reduce) {
-        (Role::Volume, Some(_)) => {
-            return Err(at.key("as").invalid("only an obstacle can be reduced; a volume cannot"));
+        (Role::Volume | Role::Shell | Role::Rod | Role::Particles, Some(_)) => {
+            return Err(at.key("as").invalid("only an obstacle can be reduced"));
         }
+        (Role::Shell, None) => {
+            mesh = Mesh {
+                triangles: mesh.surface(),
+                points: std::mem::take(&mut mesh.points),
+                ..Mesh::default()
+            };
+        }
+        (Role::Rod, None) => {
+            mesh.tets.clear();
+            mesh.triangles.clear();
+            mesh.vertices.clear();
+        }
+        (Role::Particles, None) => mesh = mesh.to_points(),
         (Role::Volume, None) if mesh.tets.is_empty() => {
             return Err(at.key("role").invalid(
                 "a volume needs tetrahedra, but the mesh has none; \
@@ -311,11 +340,12 @@ fn body_kind(
     }
     let kept = (old.len() < total).then_some(Kept { old, total });
     if mesh.points.is_empty() {
-        let part = object.reduce.map_or("elements", |r| match r {
-            Reduce::Surface => "triangles",
-            Reduce::Edges => "edges",
-            Reduce::Points => "points",
-        });
+        let part = match (role, object.reduce) {
+            (Role::Shell, _) | (_, Some(Reduce::Surface)) => "triangles",
+            (Role::Rod, _) | (_, Some(Reduce::Edges)) => "edges",
+            (Role::Particles, _) | (_, Some(Reduce::Points)) => "points",
+            _ => "elements",
+        };
         let what = format!("the mesh of this {role:?} has no {part}").to_lowercase();
         return Err(at.key(if object.mesh.is_some() { "mesh" } else { "shape" }).invalid(what));
     }
@@ -324,26 +354,35 @@ fn body_kind(
         at.key(key).error(Problem::Mesh(e.to_string()))
     })?;
     notes.extend(warnings.iter().map(|w| format!("{}: {w}", object.name)));
-    if role == Role::Obstacle {
-        refuse_dynamics(object, at)?;
-        let kind = BodyKind::Obstacle {
-            triangles: mesh.triangles.clone(),
-            edges: mesh.edges.clone(),
-            points: mesh.vertices.clone(),
-        };
-        return Ok((kind, mesh, kept));
-    }
-    let kind = BodyKind::Volume {
-        tets: mesh.tets.clone(),
-        density: material.density,
-        material: Material {
-            law: material.law,
-            young_modulus: material.young_modulus,
-            poisson_ratio: material.poisson_ratio,
-        },
-        overrides: Vec::new(),
+    thin::refuse_foreign_keys(object, role, at)?;
+    let (kind, thickness) = match role {
+        Role::Obstacle => {
+            refuse_dynamics(object, at)?;
+            let kind = BodyKind::Obstacle {
+                triangles: mesh.triangles.clone(),
+                edges: mesh.edges.clone(),
+                points: mesh.vertices.clone(),
+            };
+            (kind, 0.0)
+        }
+        Role::Volume => {
+            let kind = BodyKind::Volume {
+                tets: mesh.tets.clone(),
+                density: material.density,
+                material: Material {
+                    law: material.law,
+                    young_modulus: material.young_modulus,
+                    poisson_ratio: material.poisson_ratio,
+                },
+                overrides: Vec::new(),
+            };
+            (kind, 0.0)
+        }
+        Role::Shell => thin::shell(object, &mesh, material, placement, at)?,
+        Role::Rod => thin::rod(object, &mesh, material, at)?,
+        Role::Particles => thin::particles(object, &mesh, material, at)?,
     };
-    Ok((kind, mesh, kept))
+    Ok(Made { kind, thickness, mesh, kept })
 }
 
 /// An obstacle moves as told: it has no velocity of its own and feels no force.

@@ -35,6 +35,11 @@ impl Placement {
         Ok(Self { linear, translation: Vec3::from(motion.translate) })
     }
 
+    /// Turns and scales a direction.
+    pub fn turn(&self, direction: &Vec3) -> Vec3 {
+        self.linear * direction
+    }
+
     /// Places points, moved further by `offset`.
     pub fn apply(&self, points: &[Vec3], offset: &Vec3) -> Vec<Vec3> {
         let translation = self.translation + offset;

@@ -17,6 +17,7 @@ mod polyhedra;
 mod refine;
 mod sphere;
 mod swept;
+mod tube;
 
 pub use block::{BoxShape, Mat};
 pub use codim::{Axis, Needles, Points, Polyline};
@@ -27,6 +28,7 @@ pub use plane::Plane;
 pub use polyhedra::{Pyramid, Spike, Tet, Wedge};
 pub use sphere::Sphere;
 pub use swept::{Cylinder, Rod, Torus};
+pub use tube::Tube;
 
 use crate::mesh::Mesh;
 use schemars::JsonSchema;
@@ -99,6 +101,8 @@ shapes! {
     Tet(Tet) = "tet",
     /// Flat horizontal rectangle of triangles.
     Plane(Plane) = "plane",
+    /// Open tube of triangles, axis x.
+    Tube(Tube) = "tube",
     /// Obstacle: a block with sloping sides.
     Cliff(Cliff) = "cliff",
     /// Obstacle: a block with a V-shaped groove.

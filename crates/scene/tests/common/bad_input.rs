@@ -90,7 +90,7 @@ pub const ROWS: &[Row] = &[
         [
             "scene.toml:4:14",
             "unknown key 'younng_modulus' in objects[0].material",
-            "did you mean 'young_modulus'? valid keys: law, young_modulus, poisson_ratio, density, friction_material",
+            "did you mean 'young_modulus'? valid keys: law, young_modulus, poisson_ratio, density, shell, friction_material",
             "(object 'ball')"
         ]
     ),

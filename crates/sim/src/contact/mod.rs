@@ -11,7 +11,7 @@ pub mod half_space;
 pub mod max_approximation;
 pub mod pairs;
 pub mod potential;
-mod psd;
+pub(crate) mod psd;
 pub mod relaxation;
 pub mod stiffness;
 pub mod weighting;

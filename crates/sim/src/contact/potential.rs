@@ -43,6 +43,10 @@ pub struct BarrierPotential {
     /// Whether the barrier is scaled to d̂ · b/units(ŝ), in m, so that κ is a pressure
     /// [Li 2023, "Convergent IPC", §3].
     pub physical: bool,
+    /// Whether the barrier of pairs with thickness is scaled by units(d̂²)/units(ŝ), so that one κ
+    /// gives pairs of all thicknesses forces of the same size at the same gap. Without it they grow
+    /// with (1 + 2ξ/d̂)². `physical` implies it.
+    pub even: bool,
 }
 
 impl BarrierPotential {
@@ -50,7 +54,13 @@ impl BarrierPotential {
     #[inline]
     fn terms(&self, d2: f64, weight: f64, thickness: f64) -> [f64; 3] {
         let s_hat = self.d_hat * (2.0 * thickness + self.d_hat);
-        let units = if self.physical { self.d_hat / self.barrier.units(s_hat) } else { 1.0 };
+        let units = if self.physical {
+            self.d_hat / self.barrier.units(s_hat)
+        } else if self.even && thickness > 0.0 {
+            self.barrier.units(self.d_hat * self.d_hat) / self.barrier.units(s_hat)
+        } else {
+            1.0
+        };
         let scale = self.kappa * weight * units;
         self.barrier.derivatives(d2 - thickness * thickness, s_hat).map(|b| scale * b)
     }

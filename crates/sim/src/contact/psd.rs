@@ -1,7 +1,7 @@
 //! Projection of small symmetric matrices onto the positive semidefinite cone.
 
 /// Sets the negative eigenvalues of a symmetric matrix to zero.
-pub(super) fn project<const N: usize>(m: &mut [[f64; N]; N]) {
+pub(crate) fn project<const N: usize>(m: &mut [[f64; N]; N]) {
     let (values, vectors) = eigen(m);
     for k in 0..N {
         if values[k] < 0.0 {

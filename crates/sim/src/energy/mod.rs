@@ -1,6 +1,13 @@
 //! Summands of the potential, one file each.
 
+pub mod corner;
 pub mod damping;
+pub mod element;
+pub mod hinge;
+pub mod jet;
+pub mod membrane;
 pub mod pressure;
+pub mod segment;
 pub mod spring;
 pub mod tet;
+pub mod thin;

@@ -7,6 +7,7 @@
 mod corotated_linear;
 mod fixed_corotated;
 mod inversion;
+pub mod membrane;
 mod neo_hookean;
 mod principal;
 mod st_venant_kirchhoff;

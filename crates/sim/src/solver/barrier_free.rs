@@ -21,7 +21,7 @@ use crate::potential::IncrementalPotential;
 use crate::report::{StepOutcome, StepReport};
 use crate::settings::AuditLevel;
 use crate::timing::timed;
-use projected_newton::largest;
+use projected_newton::measure;
 use standoff_geometry::ccd::Keep;
 use standoff_linalg::Vec3;
 
@@ -75,7 +75,7 @@ pub fn advance(
     // consecutive iterations whose x̂ could not be reached without inverting an element
     let mut inverted = 0;
     for iteration in 0..model.resolved.settings.solver.max_iterations {
-        let arrived = move_prescribed(model, targets, &mut hat, inverted);
+        let arrived = move_prescribed(potential, targets, &mut hat, inverted);
         if iteration == 0 {
             let largest = work.system.largest_stiffness(potential, &hat, &mut report.seconds);
             let largest = largest.map_err(|e| linear_failure(report, e.to_string()))?;
@@ -133,7 +133,13 @@ pub fn advance(
 
 /// Puts prescribed vertices of x̂ where they have to go, as far as no element inverts and by halves of
 /// that after `inverted` vain attempts; whether they are there [Zheng 2025, §5.3].
-fn move_prescribed(model: &Model, targets: &Targets, hat: &mut Iterate, inverted: i32) -> bool {
+fn move_prescribed(
+    potential: &IncrementalPotential<'_>,
+    targets: &Targets,
+    hat: &mut Iterate,
+    inverted: i32,
+) -> bool {
+    let model = potential.model;
     let mut dx = vec![Vec3::zeros(); hat.x.len()];
     let mut away = false;
     for &v in &targets.moving {
@@ -144,12 +150,23 @@ fn move_prescribed(model: &Model, targets: &Targets, hat: &mut Iterate, inverted
     if !away {
         return true;
     }
-    let t = model.elastic.max_step(&hat.x, &dx) * 0.5_f64.powi((inverted - 1).clamp(0, 30));
-    for &v in &targets.moving {
-        let v = v as usize;
-        hat.x[v] = if t >= 1.0 { targets.x[v] } else { hat.x[v] + t * dx[v] };
+    let mut t = model.elastic.max_step(&hat.x, &dx) * 0.5_f64.powi((inverted - 1).clamp(0, 30));
+    loop {
+        let mut x = hat.x.clone();
+        for &v in &targets.moving {
+            let v = v as usize;
+            x[v] = if t >= 1.0 { targets.x[v] } else { x[v] + t * dx[v] };
+        }
+        // nor may a shell stretch beyond its limit
+        if potential.thin.within_limits(&x, 0.9) {
+            hat.x = x;
+            return t >= 1.0;
+        }
+        if t < 1e-9 {
+            return false;
+        }
+        t *= 0.5;
     }
-    t >= 1.0
 }
 
 /// Newton steps on the augmented Lagrangian until one is taken in full [Zheng 2025, Alg. 2]; whether
@@ -172,7 +189,7 @@ fn solve(
         let halved = report.step_cuts.line_search - before;
         potential.friction.secant = halved >= SECANT;
         let p = projected_newton::direction(potential, hat, &gradient, &mut forcing, work, report)?;
-        report.residual_speed = largest(&p) / h;
+        report.residual_speed = measure(potential, &p) / h;
         if !report.residual_speed.is_finite() {
             return Err(projected_newton::not_finite(
                 "the Newton direction",
@@ -210,6 +227,11 @@ fn descend(
     for _ in 0..HALVINGS {
         for v in 0..trial.x.len() {
             trial.x[v] = hat.x[v] + alpha * p[v];
+        }
+        if !potential.thin.within_limits(&trial.x, 1.0) {
+            report.step_cuts.line_search += 1;
+            alpha *= 0.5;
+            continue;
         }
         let after = potential.value(&trial, &mut report.seconds);
         let noise = before.noise().max(after.noise());

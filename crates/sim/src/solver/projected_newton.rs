@@ -11,6 +11,7 @@ use crate::error::StepError;
 use crate::line_search::{self, Limit, Move};
 use crate::potential::IncrementalPotential;
 use crate::report::{StepOutcome, StepReport};
+use crate::settings::Norm;
 use standoff_linalg::Vec3;
 use standoff_sparse::SolveError;
 
@@ -48,6 +49,8 @@ pub fn minimise(
     let (mut stuck, mut round_off) = (0, 0);
     let mut halvings = 0;
     let mut forcing = Forcing::new(model.resolved.settings.solver.linear_tolerance);
+    let mut near_limit = Vec::new();
+    let mut below = 0;
     for _ in 0..model.resolved.settings.solver.max_iterations {
         report.newton_iterations += 1;
         let gradient = potential.gradient(it, &mut report.seconds);
@@ -56,11 +59,12 @@ pub fn minimise(
         let halved = report.step_cuts.line_search;
         let mut p = direction(potential, it, &gradient, &mut forcing, work, report)?;
         // only an accurate direction may end the minimisation
-        if work.linear.is_iterative() && largest(&p) / h < tolerance && forcing.tighten() {
+        let small = measure(potential, &p) / h < tolerance;
+        if work.linear.is_iterative() && small && forcing.tighten() {
             p = direction(potential, it, &gradient, &mut forcing, work, report)?;
         }
         forcing.relax();
-        report.residual_speed = largest(&p) / h;
+        report.residual_speed = measure(potential, &p) / h;
         if !report.residual_speed.is_finite() || !p.iter().flatten().all(|c| c.is_finite()) {
             return Err(not_finite("the Newton direction", potential, it, report));
         }
@@ -77,8 +81,10 @@ pub fn minimise(
         let cuts = report.step_cuts.line_search - halved;
         halvings = if cuts > 0 { halvings + cuts } else { halvings / 2 };
         potential.stiffen(&close, it);
+        potential.thin.stiffen(&it.x, &mut near_limit);
         round_off = if within_round_off { round_off + 1 } else { 0 };
-        let settled = report.residual_speed < tolerance
+        below = if report.residual_speed < tolerance { below + 1 } else { 0 };
+        let settled = below >= model.resolved.settings.solver.consecutive
             || round_off >= ROUND_OFF_ITERATIONS
             || alpha == 0.0 && within_round_off;
         if potential.equality.is_some() {
@@ -187,7 +193,20 @@ fn descends(p: &[Vec3], minus_gradient: &[Vec3]) -> bool {
     slope > 0.0 && slope.is_finite()
 }
 
+/// Size of a Newton direction in the norm of the settings, m.
+pub fn measure(potential: &IncrementalPotential<'_>, p: &[Vec3]) -> f64 {
+    match potential.model.resolved.settings.solver.norm {
+        Norm::Largest => largest(p),
+        Norm::RootMeanSquare => {
+            let positions = potential.model.vertex_count();
+            let free = (0..positions).filter(|&v| potential.free[v]).count();
+            let sum: f64 = p[..positions].iter().map(|v| v.norm_squared()).sum();
+            (sum / free.max(1) as f64).sqrt()
+        }
+    }
+}
+
 /// Largest Euclidean norm of a vertex' entry.
-pub fn largest(p: &[Vec3]) -> f64 {
+fn largest(p: &[Vec3]) -> f64 {
     p.iter().map(|v| v.norm_squared()).fold(0.0, f64::max).sqrt()
 }

@@ -1,0 +1,135 @@
+//! Sections of shells, rods and seams.
+
+use super::Selection;
+use crate::fabric::Fabric;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use standoff_sim::material::membrane::MembraneLaw;
+
+/// What a shell needs besides Young's modulus, Poisson's ratio and density.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ShellSection {
+    /// A measured fabric. Its density, Young's modulus and Poisson's ratio replace the material's;
+    /// its thickness and limit of the stretch hold where they are not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fabric: Option<Fabric>,
+    /// Thickness, m.
+    #[schemars(extend("x-unit" = "m"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thickness: Option<f64>,
+    /// Law of the membrane, where it is isotropic.
+    pub law: MembraneLaw,
+    /// Factor of the membrane's stiffness. Coarse meshes of stiff sheets hardly bend; a factor below 1
+    /// with a limit of the stretch is the remedy.
+    pub membrane_factor: f64,
+    /// Factor of the bending stiffness.
+    pub bending_factor: f64,
+    /// Stiffness along and across a direction of fibres, instead of Young's modulus and Poisson's
+    /// ratio.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub orthotropic: Option<OrthotropicSection>,
+    /// Limit of the principal stretches, above 1; `inf` for none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stretch_limit: Option<f64>,
+    /// Stretch at which the barrier of the limit begins, at least 1.
+    pub stretch_threshold: f64,
+    /// Stiffness of the barrier of the limit, Pa; it grows up to a hundredfold near the limit.
+    #[schemars(extend("x-unit" = "Pa"))]
+    pub stretch_stiffness: f64,
+}
+
+impl Default for ShellSection {
+    fn default() -> Self {
+        Self {
+            fabric: None,
+            thickness: None,
+            law: MembraneLaw::NeoHookean,
+            membrane_factor: 1.0,
+            bending_factor: 1.0,
+            orthotropic: None,
+            stretch_limit: None,
+            stretch_threshold: 1.0,
+            stretch_stiffness: 1000.0,
+        }
+    }
+}
+
+/// A sheet that is stiffer along its fibres than across them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OrthotropicSection {
+    /// Young's moduli along and across the fibres, Pa.
+    #[schemars(extend("x-unit" = "Pa"))]
+    pub young_moduli: [f64; 2],
+    /// Contraction across per extension along the fibres under tension along them.
+    pub poisson_ratio: f64,
+    /// Shear modulus, Pa.
+    #[schemars(extend("x-unit" = "Pa"))]
+    pub shear_modulus: f64,
+    /// Direction of the fibres in the coordinates of the mesh, before rotation; it is projected onto
+    /// each triangle.
+    pub fibre: [f64; 3],
+    /// Limits of |E₁₁|, |E₂₂|, |E₁₂| of Green's strain along, across and between the fibres.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub strain_limits: Option<[f64; 3]>,
+}
+
+/// What a shell or a rod bends back to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RestShape {
+    /// The shape of its mesh.
+    #[default]
+    Mesh,
+    /// Flat (a shell) or straight (a rod), with the lengths of its mesh.
+    Straight,
+}
+
+/// A seam: springs that pull pairs of vertices together.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct StitchSection {
+    /// Name for messages; numbered by default.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// The two objects; they may be equal.
+    pub objects: [String; 2],
+    /// Pairs of vertices, by number, one of either object. Either this or `seam`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pairs: Vec<[u32; 2]>,
+    /// Two borders, one of either object: chains of vertices that are sewn together from end to end
+    /// in proportion to their lengths at rest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seam: Option<[Selection; 2]>,
+    /// Whether the second border runs the other way.
+    pub reversed: bool,
+    /// Stiffness of each spring, N/m.
+    #[schemars(extend("x-unit" = "N/m"))]
+    pub stiffness: f64,
+    /// Distance to which it pulls, m.
+    #[schemars(extend("x-unit" = "m"))]
+    pub rest_length: f64,
+    /// Pulls in the steps that start at this time or later, s.
+    #[schemars(extend("x-unit" = "s"))]
+    pub start: f64,
+    /// Does not pull in the steps that start at this time or later, s; `inf` for never.
+    #[schemars(extend("x-unit" = "s"))]
+    pub end: f64,
+}
+
+impl Default for StitchSection {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            objects: Default::default(),
+            pairs: Vec::new(),
+            seam: None,
+            reversed: false,
+            stiffness: 0.0,
+            rest_length: 0.0,
+            start: 0.0,
+            end: f64::INFINITY,
+        }
+    }
+}

@@ -1,0 +1,428 @@
+//! Bodies of a definition, checked and joined into one numbering of vertices and elements.
+
+use crate::definition::{BodyDef, BodyKind, Definition, ShellMaterial};
+use crate::energy::corner::RodMaterial;
+use crate::energy::hinge::Hinge;
+use crate::energy::membrane::Membrane;
+use crate::energy::segment::Segment;
+use crate::energy::tet::{ElasticTets, TetError};
+use crate::energy::thin::ThinElements;
+use crate::error::BuildError;
+use crate::material::Material;
+use crate::model::Body;
+use crate::rods::{Chains, RodShape, Rods};
+use standoff_geometry::topology;
+use standoff_linalg::Vec3;
+use std::collections::BTreeMap;
+use std::f64::consts::PI;
+
+/// What all bodies have in vertices, elements and surfaces.
+#[derive(Default)]
+pub(crate) struct Collected {
+    pub bodies: Vec<Body>,
+    /// Rest positions, start positions and velocities of all vertices.
+    pub rest: Vec<Vec3>,
+    pub start: Vec<Vec3>,
+    pub velocity: Vec<Vec3>,
+    pub deformable: Vec<bool>,
+    /// Half of each vertex's thickness in contact, m.
+    pub half_thickness: Vec<f64>,
+    pub thin: ThinElements,
+    pub rods: Rods,
+    /// The two triangles of each hinge.
+    pub hinge_sides: Vec<[u32; 2]>,
+    /// Masses of all but tetrahedra, kg.
+    pub mass: Vec<f64>,
+    /// Volume of all but tetrahedra, m³.
+    pub volume: f64,
+    pub faces: Vec<[u32; 3]>,
+    pub wires: Vec<[u32; 2]>,
+    pub points: Vec<u32>,
+    tets: Vec<[u32; 4]>,
+    densities: Vec<f64>,
+    materials: Vec<Material>,
+    /// Densities of the segments of rods, kg/m³.
+    rod_densities: Vec<f64>,
+}
+
+impl Collected {
+    /// Checks and joins the bodies of a definition; angles of rods are not among the vertices yet.
+    pub fn new(definition: &Definition) -> Result<Self, BuildError> {
+        let mut all = Self::default();
+        for body in &definition.bodies {
+            check(body)?;
+            all.add(body)?;
+        }
+        Ok(all)
+    }
+
+    fn add(&mut self, body: &BodyDef) -> Result<(), BuildError> {
+        let first = self.rest.len();
+        let (first_tet, first_triangle) = (self.tets.len(), self.thin.membranes.len());
+        let first_segment = self.rods.len();
+        self.rest.extend_from_slice(&body.rest);
+        self.start.extend_from_slice(if body.start.is_empty() { &body.rest } else { &body.start });
+        self.velocity.extend_from_slice(&body.velocity);
+        let n = self.rest.len();
+        self.velocity.resize(n, Vec3::zeros());
+        self.mass.resize(n, 0.0);
+        self.half_thickness.resize(n, 0.5 * body.contact_thickness);
+        let obstacle = matches!(body.kind, BodyKind::Obstacle { .. });
+        self.deformable.resize(n, !obstacle);
+        let shift = |v: u32| v + first as u32;
+        match &body.kind {
+            BodyKind::Volume { tets, density, material, overrides } => {
+                let exceptions: BTreeMap<u32, _> =
+                    overrides.iter().map(|&(e, d, m)| (e, (d, m))).collect();
+                for (e, tet) in tets.iter().enumerate() {
+                    let (rho, law) =
+                        exceptions.get(&(e as u32)).copied().unwrap_or((*density, *material));
+                    self.tets.push(tet.map(shift));
+                    self.densities.push(rho);
+                    self.materials.push(law);
+                }
+                let boundary = topology::boundary_faces(tets).map_err(|e| problem(body, e))?;
+                self.faces.extend(boundary.iter().map(|f| f.map(shift)));
+            }
+            BodyKind::Shell { triangles, material } => {
+                self.add_shell(body, triangles, material, first as u32)?;
+                self.faces.extend(triangles.iter().map(|f| f.map(shift)));
+            }
+            BodyKind::Rod { segments, material, density, straight, natural_twist } => {
+                topology::check_cells(segments, body.rest.len()).map_err(|e| problem(body, e))?;
+                let shape = RodShape {
+                    material: *material,
+                    straight: *straight,
+                    natural_twist: *natural_twist,
+                };
+                self.add_rods(body, segments, &shape, *density, first as u32)?;
+                self.wires.extend(segments.iter().map(|e| e.map(shift)));
+            }
+            BodyKind::Particles { points, radius, density } => {
+                let volume = 4.0 / 3.0 * PI * radius.powi(3);
+                for &p in points {
+                    self.mass[shift(p) as usize] = density * volume;
+                    self.volume += volume;
+                }
+                self.points.extend(points.iter().map(|&p| shift(p)));
+            }
+            BodyKind::Obstacle { triangles, edges, points } => {
+                self.faces.extend(triangles.iter().map(|f| f.map(shift)));
+                self.wires.extend(edges.iter().map(|e| e.map(shift)));
+                self.points.extend(points.iter().map(|&p| shift(p)));
+            }
+        }
+        self.bodies.push(Body {
+            name: body.name.clone(),
+            vertices: first..n,
+            tets: first_tet..self.tets.len(),
+            triangles: first_triangle..self.thin.membranes.len(),
+            segments: first_segment..self.rods.len(),
+            obstacle,
+        });
+        Ok(())
+    }
+
+    fn add_shell(
+        &mut self,
+        body: &BodyDef,
+        triangles: &[[u32; 3]],
+        material: &ShellMaterial,
+        first: u32,
+    ) -> Result<(), BuildError> {
+        topology::check_cells(triangles, body.rest.len()).map_err(|e| problem(body, e))?;
+        for (t, triangle) in triangles.iter().enumerate() {
+            let rest = triangle.map(|v| body.rest[v as usize]);
+            let membrane = Membrane::new(&rest, material.thickness, material.sheet, material.fibre);
+            let Some(mut membrane) = membrane else {
+                let area = (rest[1] - rest[0]).cross(&(rest[2] - rest[0])).norm();
+                let what = if area > 0.0 && material.fibre.is_some() {
+                    "stands upright on the direction of the fibres; choose another direction"
+                } else {
+                    "has no area at rest; repair the mesh"
+                };
+                let triangle = format!("triangle {t} (vertices {triangle:?}) {what}");
+                return Err(problem(body, triangle));
+            };
+            membrane.limit = material.stretch_limit;
+            let ids = triangle.map(|v| v + first);
+            for v in ids {
+                self.mass[v as usize] += material.density * membrane.volume() / 3.0;
+            }
+            self.volume += membrane.volume();
+            self.thin.membranes.push(ids, membrane);
+        }
+        let base = (self.thin.membranes.len() - triangles.len()) as u32;
+        for (hinge, sides) in hinges(triangles) {
+            self.hinge_sides.push(sides.map(|t| t + base));
+            let rest = hinge.map(|v| body.rest[v as usize]);
+            let angle = material.flat.then_some(0.0);
+            let element = Hinge::new(&rest, material.bending_modulus, angle);
+            self.thin.hinges.push(hinge.map(|v| v + first), element);
+        }
+        Ok(())
+    }
+
+    fn add_rods(
+        &mut self,
+        body: &BodyDef,
+        segments: &[[u32; 2]],
+        shape: &RodShape,
+        density: f64,
+        first: u32,
+    ) -> Result<(), BuildError> {
+        let RodMaterial { radius, young_modulus, .. } = shape.material;
+        let length = |e: &[u32; 2]| (body.rest[e[1] as usize] - body.rest[e[0] as usize]).norm();
+        if let Some(k) = segments.iter().position(|e| length(e) == 0.0) {
+            let segment = format!("segment {k} (vertices {:?}) has no length", segments[k]);
+            return Err(problem(body, segment));
+        }
+        let mut chains = Chains::new(segments, &body.rest);
+        for e in &mut chains.segments {
+            let l = length(e);
+            let mass = density * PI * radius * radius * l;
+            *e = e.map(|v| v + first);
+            for &v in &*e {
+                self.mass[v as usize] += 0.5 * mass;
+            }
+            self.volume += mass / density;
+            self.rod_densities.push(density);
+            self.thin.segments.push(*e, Segment::new(l, radius, young_modulus));
+        }
+        self.rods.add(&chains, shape, &self.rest, &mut self.thin.corners);
+        Ok(())
+    }
+
+    /// The tetrahedra; their masses are added to those of the vertices.
+    pub fn build_tets(&mut self) -> Result<ElasticTets, BuildError> {
+        let vertices = self.tets.clone();
+        let bodies = &self.bodies;
+        let elastic = ElasticTets::new(&self.rest, std::mem::take(&mut self.tets), &self.materials)
+            .map_err(|error| {
+                let (element, what) = match error {
+                    TetError::Inverted { element } => (element, "inverted at rest"),
+                    TetError::Degenerate { element } => (element, "flat at rest"),
+                    other => {
+                        return BuildError::Body {
+                            body: String::new(),
+                            problem: other.to_string(),
+                        };
+                    }
+                };
+                let body = &bodies[bodies.partition_point(|b| b.tets.end <= element)];
+                BuildError::Element {
+                    body: body.name.clone(),
+                    element: (element - body.tets.start) as u32,
+                    vertices: vertices[element].map(|v| v - body.vertices.start as u32),
+                    what,
+                }
+            })?;
+        elastic.add_lumped_mass(&self.densities, &mut self.mass);
+        self.volume += elastic.elements().iter().map(|e| e.volume()).sum::<f64>();
+        Ok(elastic)
+    }
+
+    /// Puts the angles of rods behind the vertices of all bodies, each with half of its segment's
+    /// mass.
+    pub fn append_angles(&mut self) {
+        let positions = self.rest.len();
+        self.rods.number_angles(positions, &mut self.thin.corners);
+        for k in 0..self.rods.len() {
+            let length = self.thin.segments.elements[k].rest_length();
+            let area = PI * self.rods.radius[k].powi(2);
+            self.mass.push(0.5 * self.rod_densities[k] * area * length);
+        }
+        let n = self.mass.len();
+        for list in [&mut self.rest, &mut self.start, &mut self.velocity] {
+            list.resize(n, Vec3::zeros());
+        }
+        self.deformable.resize(n, true);
+        self.half_thickness.resize(n, 0.0);
+    }
+}
+
+/// The hinges of a surface, one for each edge of two triangles: its ends, then the opposite corners
+/// of the triangles that go along it forwards and backwards. Where more than two meet, each is
+/// joined to the next one. Also the two triangles.
+fn hinges(triangles: &[[u32; 3]]) -> Vec<([u32; 4], [u32; 2])> {
+    // edge with ascending ends, triangle, opposite corner
+    let mut sides: Vec<([u32; 2], usize, u32)> = Vec::with_capacity(3 * triangles.len());
+    for (t, f) in triangles.iter().enumerate() {
+        for k in 0..3 {
+            let (a, b) = (f[k], f[(k + 1) % 3]);
+            sides.push(([a.min(b), a.max(b)], t, f[(k + 2) % 3]));
+        }
+    }
+    sides.sort_unstable();
+    let mut out = Vec::new();
+    for same in sides.chunk_by(|a, b| a.0 == b.0) {
+        for pair in same.windows(2) {
+            let [a, b] = pair[0].0;
+            let sides = [pair[0].1 as u32, pair[1].1 as u32];
+            out.push(([a, b, pair[0].2, pair[1].2], sides));
+        }
+    }
+    out
+}
+
+fn problem(body: &BodyDef, what: impl ToString) -> BuildError {
+    BuildError::Body { body: body.name.clone(), problem: what.to_string() }
+}
+
+fn check(body: &BodyDef) -> Result<(), BuildError> {
+    let err = |problem: String| Err(BuildError::Body { body: body.name.clone(), problem });
+    let n = body.rest.len();
+    if n == 0 {
+        return err("it has no vertices".into());
+    }
+    for (what, array) in [("start", &body.start), ("velocity", &body.velocity)] {
+        if !array.is_empty() && array.len() != n {
+            return err(format!("`{what}` has {} entries for {n} vertices", array.len()));
+        }
+    }
+    for (what, array) in [
+        ("the rest position", &body.rest),
+        ("the start position", &body.start),
+        ("the velocity", &body.velocity),
+    ] {
+        if let Some(vertex) = array.iter().position(|p| !p.iter().all(|c| c.is_finite())) {
+            return Err(BuildError::NotFinite {
+                body: body.name.clone(),
+                vertex: vertex as u32,
+                what,
+            });
+        }
+    }
+    let not_negative = body.contact_thickness >= 0.0 && body.contact_thickness.is_finite();
+    if !not_negative {
+        let found = body.contact_thickness;
+        return err(format!("its contact thickness {found} m must be at least 0 and finite"));
+    }
+    let elastic = |e: f64, nu: f64| {
+        if !(e > 0.0 && e.is_finite()) {
+            return err(format!("Young's modulus {e} Pa must be positive"));
+        }
+        if !(nu > -1.0 && nu < 0.5) {
+            return err(format!("Poisson's ratio {nu} must be in (-1, 0.5)"));
+        }
+        Ok(())
+    };
+    let positive = |what: &str, value: f64, unit: &str| {
+        if value > 0.0 && value.is_finite() {
+            return Ok(());
+        }
+        err(format!("{what} {value} {unit} must be positive and finite"))
+    };
+    let indices: Box<dyn Iterator<Item = u32>> = match &body.kind {
+        BodyKind::Volume { tets, density, material, overrides } => {
+            for (_, rho, m) in std::iter::once(&(0, *density, *material)).chain(overrides) {
+                positive("density", *rho, "kg/m³")?;
+                elastic(m.young_modulus, m.poisson_ratio)?;
+            }
+            if tets.is_empty() {
+                return err("a volume needs tetrahedra".into());
+            }
+            Box::new(tets.iter().flatten().copied())
+        }
+        BodyKind::Shell { triangles, material } => {
+            positive("density", material.density, "kg/m³")?;
+            positive("thickness", material.thickness, "m")?;
+            if !(material.bending_modulus >= 0.0 && material.bending_modulus.is_finite()) {
+                let k = material.bending_modulus;
+                return err(format!("bending modulus {k} N m must be at least 0 and finite"));
+            }
+            if let Some(l) = &material.stretch_limit {
+                positive("stiffness of the stretch limit", l.stiffness, "Pa")?;
+                if !(l.threshold >= 1.0 && l.limit > l.threshold && l.limit.is_finite()) {
+                    return err(format!(
+                        "the stretch limit {} must be above its threshold {}, and that at least 1",
+                        l.limit, l.threshold
+                    ));
+                }
+            }
+            if triangles.is_empty() {
+                return err("a shell needs triangles".into());
+            }
+            Box::new(triangles.iter().flatten().copied())
+        }
+        BodyKind::Rod { segments, material, density, natural_twist, .. } => {
+            positive("density", *density, "kg/m³")?;
+            positive("radius", material.radius, "m")?;
+            elastic(material.young_modulus, material.poisson_ratio)?;
+            if !natural_twist.is_finite() {
+                return err(format!("the natural twist {natural_twist} rad/m must be finite"));
+            }
+            if segments.is_empty() {
+                return err("a rod needs segments".into());
+            }
+            Box::new(segments.iter().flatten().copied())
+        }
+        BodyKind::Particles { points, radius, density } => {
+            positive("density", *density, "kg/m³")?;
+            positive("radius", *radius, "m")?;
+            if points.is_empty() {
+                return err("particles need points".into());
+            }
+            Box::new(points.iter().copied())
+        }
+        BodyKind::Obstacle { triangles, edges, points } => {
+            if triangles.is_empty() && edges.is_empty() && points.is_empty() {
+                return err("an obstacle needs triangles, edges or points".into());
+            }
+            Box::new(
+                triangles
+                    .iter()
+                    .flatten()
+                    .chain(edges.iter().flatten())
+                    .chain(points.iter())
+                    .copied(),
+            )
+        }
+    };
+    if let Some(bad) = indices.into_iter().find(|&i| i as usize >= n) {
+        return err(format!("an element refers to vertex {bad}, but there are only {n} vertices"));
+    }
+    Ok(())
+}
+
+pub(crate) fn check_start(
+    bodies: &[Body],
+    elastic: &ElasticTets,
+    x: &[Vec3],
+) -> Result<(), BuildError> {
+    for body in bodies {
+        for e in body.tets.clone() {
+            let global = elastic.vertices()[e];
+            let p = global.map(|v| x[v as usize]);
+            if (p[1] - p[0]).cross(&(p[2] - p[0])).dot(&(p[3] - p[0])) <= 0.0 {
+                return Err(BuildError::Element {
+                    body: body.name.clone(),
+                    element: (e - body.tets.start) as u32,
+                    vertices: global.map(|v| v - body.vertices.start as u32),
+                    what: "inverted or flat at the start",
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A vertex without an element has no mass and would make the system singular.
+pub(crate) fn check_masses(
+    bodies: &[Body],
+    deformable: &[bool],
+    mass: &[f64],
+) -> Result<(), BuildError> {
+    for body in bodies {
+        for v in body.vertices.clone() {
+            if deformable[v] && mass[v] <= 0.0 {
+                let problem = format!(
+                    "vertex {} belongs to no element; remove it from the mesh",
+                    v - body.vertices.start
+                );
+                return Err(BuildError::Body { body: body.name.clone(), problem });
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,162 @@
+//! The thin elements of a scene: membranes and hinges of shells, segments and corners of rods.
+
+use super::corner::Corner;
+use super::element::{Element, Elements, Hessian};
+use super::hinge::Hinge;
+use super::membrane::Membrane;
+use super::segment::Segment;
+use rayon::prelude::*;
+use standoff_linalg::Vec3;
+use standoff_sparse::{BlockMatrix, BlockPattern, MatrixError, StencilAssembly};
+use std::sync::Arc;
+
+/// Part of the barrier's range below a stretch limit that counts as close to it.
+const CLOSE: f64 = 1e-4;
+/// Doublings of the stiffness of stretch limits: from 1 kPa to 0.1 MPa.
+const MOST_DOUBLINGS: u32 = 7;
+
+/// All thin elements.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ThinElements {
+    /// Triangles of shells.
+    pub membranes: Elements<Membrane, 3>,
+    /// Pairs of triangles of shells.
+    pub hinges: Elements<Hinge, 4>,
+    /// Segments of rods.
+    pub segments: Elements<Segment, 2>,
+    /// Corners of rods.
+    pub corners: Elements<Corner, 5>,
+    /// How often the stiffness of the stretch limits was doubled.
+    doublings: u32,
+}
+
+impl ThinElements {
+    /// Ψ(x), J.
+    pub fn value(&self, x: &[Vec3]) -> f64 {
+        self.membranes.value(x)
+            + self.hinges.value(x)
+            + self.segments.value(x)
+            + self.corners.value(x)
+    }
+
+    /// Adds ∂Ψ/∂x (N) to `gradient` (`#V`).
+    pub fn add_gradient(&self, x: &[Vec3], gradient: &mut [Vec3]) {
+        self.membranes.add_gradient(x, gradient);
+        self.hinges.add_gradient(x, gradient);
+        self.segments.add_gradient(x, gradient);
+        self.corners.add_gradient(x, gradient);
+    }
+
+    /// Whether every triangle uses less than this part of its strain limit: 1 at the limit, 0 where
+    /// its barrier begins.
+    pub fn within_limits(&self, x: &[Vec3], part: f64) -> bool {
+        let m = &self.membranes;
+        (0..m.len())
+            .into_par_iter()
+            .with_min_len(512)
+            .all(|e| m.elements[e].limit_use(&m.gather(e, x)).is_none_or(|used| used < part))
+    }
+
+    /// Doubles the stiffness of the stretch limits, up to 128 times what it was, where a
+    /// triangle was and is closer to its limit than 1e-4 of the barrier's range [Li 2021, §4.1].
+    /// `close` tells which were.
+    pub fn stiffen(&mut self, x: &[Vec3], close: &mut Vec<bool>) {
+        let m = &self.membranes;
+        let now: Vec<bool> = (0..m.len())
+            .into_par_iter()
+            .with_min_len(512)
+            .map(|e| {
+                let limited = m.elements[e].limit.is_some();
+                limited && m.elements[e].limit_use(&m.gather(e, x)).is_some_and(|u| u > 1.0 - CLOSE)
+            })
+            .collect();
+        let twice = close.iter().zip(&now).any(|(before, now)| *before && *now);
+        if twice && self.doublings < MOST_DOUBLINGS {
+            self.doublings += 1;
+            for limit in self.membranes.elements.iter_mut().filter_map(|m| m.limit.as_mut()) {
+                limit.stiffness *= 2.0;
+            }
+        }
+        *close = now;
+    }
+
+    /// The vertices of every element.
+    pub fn stencils(&self) -> impl Iterator<Item = &[u32]> {
+        let membranes = self.membranes.vertices.iter().map(|v| &v[..]);
+        let hinges = self.hinges.vertices.iter().map(|v| &v[..]);
+        let segments = self.segments.vertices.iter().map(|v| &v[..]);
+        let corners = self.corners.vertices.iter().map(|v| &v[..]);
+        membranes.chain(hinges).chain(segments).chain(corners)
+    }
+}
+
+/// Where the Hessian blocks of one kind of element go.
+#[derive(Debug, Clone)]
+struct Scatter<const N: usize> {
+    assembly: StencilAssembly<N>,
+    hessians: Vec<Hessian<N>>,
+}
+
+impl<const N: usize> Scatter<N> {
+    fn new<E: Element<N>>(
+        elements: &Elements<E, N>,
+        pattern: &Arc<BlockPattern>,
+        row: &dyn Fn(u32) -> u32,
+    ) -> Result<Self, MatrixError> {
+        let stencils: Vec<[u32; N]> = elements.vertices.iter().map(|v| v.map(row)).collect();
+        let assembly = StencilAssembly::new(pattern.clone(), &stencils)?;
+        Ok(Self { assembly, hessians: Vec::new() })
+    }
+
+    fn add<E: Element<N>>(
+        &mut self,
+        elements: &Elements<E, N>,
+        x: &[Vec3],
+        matrix: &mut BlockMatrix,
+    ) -> Result<(), MatrixError> {
+        if elements.is_empty() {
+            return Ok(());
+        }
+        elements.hessians(x, &mut self.hessians);
+        self.assembly.add_to(matrix, &self.hessians)
+    }
+}
+
+/// Where the Hessian blocks of all thin elements go.
+#[derive(Debug, Clone)]
+pub struct ThinAssembly {
+    membranes: Scatter<3>,
+    hinges: Scatter<4>,
+    segments: Scatter<2>,
+    corners: Scatter<5>,
+}
+
+impl ThinAssembly {
+    /// Prepares the scatter maps onto a pattern that holds all stencils; `row` is the block row of a
+    /// vertex.
+    pub fn new(
+        thin: &ThinElements,
+        pattern: &Arc<BlockPattern>,
+        row: &dyn Fn(u32) -> u32,
+    ) -> Result<Self, MatrixError> {
+        Ok(Self {
+            membranes: Scatter::new(&thin.membranes, pattern, row)?,
+            hinges: Scatter::new(&thin.hinges, pattern, row)?,
+            segments: Scatter::new(&thin.segments, pattern, row)?,
+            corners: Scatter::new(&thin.corners, pattern, row)?,
+        })
+    }
+
+    /// Adds the projected Hessians of all elements at `x` to a matrix on the pattern.
+    pub fn add_hessians(
+        &mut self,
+        thin: &ThinElements,
+        x: &[Vec3],
+        matrix: &mut BlockMatrix,
+    ) -> Result<(), MatrixError> {
+        self.membranes.add(&thin.membranes, x, matrix)?;
+        self.hinges.add(&thin.hinges, x, matrix)?;
+        self.segments.add(&thin.segments, x, matrix)?;
+        self.corners.add(&thin.corners, x, matrix)
+    }
+}
