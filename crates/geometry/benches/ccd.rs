@@ -13,7 +13,7 @@ fn queries(c: &mut Criterion) {
     let r = &mut Random(1);
     let mut query = |k: usize| {
         let (x, dx) = ([0; 4].map(|_| r.vec3()), [0; 4].map(|_| r.vec3()));
-        if k % 2 == 0 { Query::point_triangle(x, dx) } else { Query::edge_edge(x, dx) }
+        if k.is_multiple_of(2) { Query::point_triangle(x, dx) } else { Query::edge_edge(x, dx) }
     };
     let queries: Vec<Query> = (0..1000).map(&mut query).collect();
     let mut group = c.benchmark_group("1000 random queries");

@@ -42,8 +42,13 @@ fn contact(c: &mut Criterion) {
     let pairs = candidates(&mesh, &x, 0.5 * D_HAT);
     let build = || ContactSet::build(&pairs, &mesh, &[], black_box(&x), D_HAT, &Weighting::Count);
     let set = build();
-    let barrier =
-        BarrierPotential { barrier: Barrier::default(), d_hat: D_HAT, kappa: 1e6, physical: false };
+    let barrier = BarrierPotential {
+        barrier: Barrier::default(),
+        d_hat: D_HAT,
+        kappa: 1e6,
+        physical: false,
+        even: false,
+    };
     let materials = FrictionMaterials::uniform(x.len(), 0, 0.3);
     let lag = || FrictionSet::build(&set, &barrier, &x, &materials, Smoothing::C1, 1e-5);
     let friction = lag();

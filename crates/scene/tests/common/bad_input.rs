@@ -168,7 +168,7 @@ pub const ROWS: &[Row] = &[
     row!(
         "obstacles only",
         "[[objects]]\nshape = { kind = \"plane\" }\n",
-        ["scene.toml:1:1", "obstacles only", "elastic volume"]
+        ["scene.toml:1:1", "obstacles only", "something else"]
     ),
     row!(
         "neither mesh nor shape",

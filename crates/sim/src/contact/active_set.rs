@@ -231,7 +231,7 @@ impl ActiveSet {
             .collect();
         self.constraints.retain(|c| c.decay >= DROP);
         self.constraints.extend(added);
-        self.constraints.sort_unstable_by(|a, b| a.subject.cmp(&b.subject));
+        self.constraints.sort_unstable_by_key(|c| c.subject);
     }
 
     /// Friction of the constraints' forces in their tangent planes [Zheng 2025, App. A].
