@@ -275,6 +275,8 @@ fn check_settings(s: &Settings) -> Result<(), BuildError> {
     positive("solver.velocity_tolerance_relative", s.solver.velocity_tolerance_relative)?;
     positive("solver.velocity_tolerance", s.solver.velocity_tolerance.unwrap_or(1.0))?;
     positive("solver.linear_tolerance", s.solver.linear_tolerance)?;
+    positive("solver.barrier_free.tolerance", s.solver.barrier_free.tolerance)?;
+    positive("solver.barrier_free.penalty", s.solver.barrier_free.penalty)?;
     let at_least_one = |key, value: u32| {
         if value >= 1 {
             Ok(())

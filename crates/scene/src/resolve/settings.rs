@@ -58,6 +58,21 @@ pub(super) fn check(file: &SceneFile, at: &At<'_>) -> Result<(), SceneError> {
         |t| t > 0.0 && t < 1.0,
         "the relative residual must be between 0 and 1",
     )?;
+    let (free, f) = (solver.key("barrier_free"), &s.barrier_free);
+    free.key("tolerance").require(
+        f.tolerance,
+        |t| t > 0.0 && t < 1.0,
+        "the weight must be between 0 and 1",
+    )?;
+    free.key("penalty").require(f.penalty, positive, "the factor must be positive")?;
+    free.key("decay").require(
+        f.decay,
+        |d| (0.0..=1.0).contains(&d),
+        "the factor must be at least 0 and at most 1",
+    )?;
+    if let Some(count) = f.min_iterations {
+        free.key("min_iterations").require(count, |n| n >= 1, "must be at least 1")?;
+    }
 
     let output = at.key("output");
     output.key("every").require(file.output.every, |n| n >= 1, "must be at least 1")?;

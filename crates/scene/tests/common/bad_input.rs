@@ -361,6 +361,36 @@ pub const ROWS: &[Row] = &[
         ["scene.toml:2:18", "solver.max_iterations", "0 is out of range", "at least 1"]
     ),
     row!(
+        "barrier-free: no stiffness",
+        concat!("[solver.barrier_free]\npenalty = 0\n", ball!()),
+        ["scene.toml:2:11", "solver.barrier_free.penalty", "0 is out of range", "positive"]
+    ),
+    row!(
+        "barrier-free: a weight of one",
+        concat!("[solver.barrier_free]\ntolerance = 1\n", ball!()),
+        [
+            "scene.toml:2:13",
+            "solver.barrier_free.tolerance",
+            "1 is out of range",
+            "between 0 and 1"
+        ]
+    ),
+    row!(
+        "barrier-free: constraints that grow",
+        concat!("[solver.barrier_free]\ndecay = 1.5\n", ball!()),
+        ["scene.toml:2:9", "solver.barrier_free.decay", "1.5 is out of range", "at most 1"]
+    ),
+    row!(
+        "barrier-free: no solve",
+        concat!("[solver.barrier_free]\nmin_iterations = 0\n", ball!()),
+        [
+            "scene.toml:2:18",
+            "solver.barrier_free.min_iterations",
+            "0 is out of range",
+            "at least 1"
+        ]
+    ),
+    row!(
         "negative iterations",
         concat!("[solver]\nmax_iterations = -5\n", ball!()),
         ["scene.toml:2:18", "solver.max_iterations", "whole number, 0 or more", "-5"]
