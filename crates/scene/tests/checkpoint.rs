@@ -1,9 +1,11 @@
 //! Checkpoints: what is written is read back, bit by bit, and no damage goes unnoticed.
 
+use standoff_geometry::ccd::Pair;
 use standoff_linalg::Vec3;
 use standoff_scene::output::{
     Checkpoint, OutputError, fingerprint, read_checkpoint, write_checkpoint,
 };
+use standoff_sim::contact::{Constraint, Subject};
 use standoff_sim::{Definition, State};
 
 fn state() -> State {
@@ -19,6 +21,19 @@ fn state() -> State {
     state.kappa = 8.5e3;
     state.held = vec![true, false, true];
     state.ended = vec![false, true];
+    state.directors = list(9.0);
+    state.frame_twists = vec![6.5, -0.25];
+    state.constraints = [
+        Subject::Pair(Pair::VertexVertex([0, 1])),
+        Subject::Pair(Pair::EdgeVertex([2, 3])),
+        Subject::Pair(Pair::EdgeEdge([4, 5])),
+        Subject::Pair(Pair::FaceVertex([6, 7])),
+        Subject::HalfSpace(8, 9),
+    ]
+    .iter()
+    .zip(1..)
+    .map(|(&subject, k)| Constraint { subject, force: 0.1 * f64::from(k), decay: 0.9 })
+    .collect();
     (state.step, state.time) = (7, 0.1 * 7.0);
     state
 }
