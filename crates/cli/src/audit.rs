@@ -6,7 +6,9 @@ use crate::output::{complain, say};
 use standoff_linalg::Vec3;
 use standoff_scene::output::{Frame, LimitInfo, OutputError, RunInfo, frame_files, read_frame};
 use standoff_sim::audit::violations;
-use standoff_sim::definition::{BodyDef, BodyKind, Definition, HalfSpaceDef, ShellMaterial};
+use standoff_sim::definition::{
+    BendingModel, BodyDef, BodyKind, Definition, HalfSpaceDef, ShellMaterial,
+};
 use standoff_sim::energy::corner::RodMaterial;
 use standoff_sim::energy::membrane::Sheet;
 use standoff_sim::material::membrane::{MembraneLaw, Orthotropic, SheetLame, StretchLimit};
@@ -158,6 +160,8 @@ fn shell(triangles: Vec<[u32; 3]>, limits: &LimitInfo) -> BodyKind {
         sheet,
         fibre: limits.fibre.map(Vec3::from),
         bending_modulus: 0.0,
+        bending_model: BendingModel::Hinge,
+        poisson_ratio: 0.0,
         flat: false,
         stretch_limit: limits.stretch.map(|limit| StretchLimit {
             limit,

@@ -2,7 +2,7 @@
 
 use standoff_linalg::Vec3;
 use standoff_scene::Scene;
-use standoff_sim::definition::{BodyKind, Definition};
+use standoff_sim::definition::{BendingModel, BodyKind, Definition};
 use std::path::Path;
 
 fn parse(text: &str) -> Result<Scene, String> {
@@ -34,6 +34,11 @@ fn a_fabric_brings_its_properties() {
     assert_eq!(d.bodies[0].contact_thickness, material.thickness);
     let k = 0.821e6 * material.thickness.powi(3) / (24.0 * (1.0 - 0.243 * 0.243));
     assert!((material.bending_modulus / k - 1.0).abs() < 1e-12);
+    assert_eq!(material.bending_model, BendingModel::Hinge);
+    let d = definition(&CLOTH.replace("0.1 }", "0.1, bending_model = \"shape-operator\" }"));
+    let BodyKind::Shell { material, .. } = &d.bodies[0].kind else { panic!() };
+    assert_eq!(material.bending_model, BendingModel::ShapeOperator);
+    assert_eq!(material.poisson_ratio, 0.243);
     // and the resolved scene is the same scene
     let scene = parse(CLOTH).unwrap();
     let again = parse(&scene.resolved_toml().unwrap()).unwrap();

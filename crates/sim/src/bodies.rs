@@ -1,16 +1,17 @@
 //! Bodies of a definition, checked and joined into one numbering of vertices and elements.
 
-use crate::definition::{BodyDef, BodyKind, Definition, ShellMaterial};
-use crate::energy::corner::RodMaterial;
+use crate::definition::{BendingModel, BodyDef, BodyKind, Definition, ShellMaterial};
+use crate::energy::corner::{RodMaterial, angle_about};
 use crate::energy::hinge::Hinge;
 use crate::energy::membrane::Membrane;
 use crate::energy::segment::Segment;
+use crate::energy::shape_operator::{ENDS, ShapeOperator, side_normal};
 use crate::energy::tet::{ElasticTets, TetError};
 use crate::energy::thin::ThinElements;
 use crate::error::BuildError;
 use crate::material::Material;
 use crate::model::Body;
-use crate::rods::{Chains, RodShape, Rods};
+use crate::rods::{Chains, RodShape, Rods, ShellEdge, Side, edge_normal};
 use standoff_geometry::topology;
 use standoff_linalg::Vec3;
 use std::collections::BTreeMap;
@@ -31,6 +32,12 @@ pub(crate) struct Collected {
     pub rods: Rods,
     /// The two triangles of each hinge.
     pub hinge_sides: Vec<[u32; 2]>,
+    /// The triangle of each shape operator.
+    pub operator_triangles: Vec<u32>,
+    /// Edges of shells with shape operators.
+    shell_edges: Vec<ShellEdge>,
+    /// Moments of inertia of the normals of edges over the square of their lengths, kg.
+    edge_masses: Vec<f64>,
     /// Masses of all but tetrahedra, kg.
     pub mass: Vec<f64>,
     /// Volume of all but tetrahedra, m³.
@@ -152,6 +159,20 @@ impl Collected {
             self.volume += membrane.volume();
             self.thin.membranes.push(ids, membrane);
         }
+        match material.bending_model {
+            BendingModel::Hinge => self.add_hinges(body, triangles, material, first),
+            BendingModel::ShapeOperator => self.add_operators(body, triangles, material, first),
+        }
+        Ok(())
+    }
+
+    fn add_hinges(
+        &mut self,
+        body: &BodyDef,
+        triangles: &[[u32; 3]],
+        material: &ShellMaterial,
+        first: u32,
+    ) {
         let base = (self.thin.membranes.len() - triangles.len()) as u32;
         for (hinge, sides) in hinges(triangles) {
             self.hinge_sides.push(sides.map(|t| t + base));
@@ -160,7 +181,64 @@ impl Collected {
             let element = Hinge::new(&rest, material.bending_modulus, angle);
             self.thin.hinges.push(hinge.map(|v| v + first), element);
         }
-        Ok(())
+    }
+
+    /// A shape operator for every triangle. The normal of an edge stands between those of its
+    /// triangles at rest; where the sheet is flat at rest, it is theirs. Its mass is the rotary inertia
+    /// ρ ξ³/12 of a third of each triangle beside it.
+    fn add_operators(
+        &mut self,
+        body: &BodyDef,
+        triangles: &[[u32; 3]],
+        material: &ShellMaterial,
+        first: u32,
+    ) {
+        let x = &body.rest;
+        let base = self.thin.membranes.len() - triangles.len();
+        let edges = self.shell_edges.len() as u32;
+        let mut of_triangle = vec![[(0, false, 0.0); 3]; triangles.len()];
+        for (number, at_edge) in (edges..).zip(sides(triangles).chunk_by(|a, b| a.0 == b.0)) {
+            let ends = at_edge[0].0;
+            let [a, b] = ends.map(|v| x[v as usize]);
+            // about the edge, the triangles on its two sides have opposite normals
+            let mut own: Vec<Side> = (0..at_edge.len())
+                .map(|k| Side { opposite: at_edge[k].2, rest_angle: if k == 0 { 0.0 } else { PI } })
+                .collect();
+            if !material.flat {
+                let normal = edge_normal(&ends, &own, x);
+                for side in &mut own {
+                    let n = side_normal(&(b - a), &(x[side.opposite as usize] - a));
+                    side.rest_angle = angle_about(&(b - a).normalize(), &n, &normal);
+                }
+            }
+            let length = (b - a).norm();
+            let mut inertia = 0.0;
+            for (side, &(_, t, opposite)) in own.iter().zip(at_edge) {
+                let f = &triangles[t];
+                let k = (0..3).find(|&k| f[k] == opposite).unwrap_or(0);
+                let reversed = f[ENDS[k][0]] != ends[0];
+                of_triangle[t][k] = (number, reversed, side.rest_angle);
+                let mass = material.density * self.thin.membranes.elements[base + t].volume();
+                inertia += mass * material.thickness.powi(2) / 36.0;
+            }
+            self.edge_masses.push(inertia / (length * length));
+            own.iter_mut().for_each(|s| s.opposite += first);
+            let ends = ends.map(|v| v + first);
+            self.shell_edges.push(ShellEdge { ends, length, sides: own });
+        }
+        for (t, (f, edges)) in triangles.iter().zip(&of_triangle).enumerate() {
+            let operator = ShapeOperator::new(
+                &f.map(|v| x[v as usize]),
+                material.bending_modulus,
+                material.poisson_ratio,
+                edges.map(|e| e.1),
+                edges.map(|e| e.2),
+            );
+            let [a, b, c] = f.map(|v| v + first);
+            let [p, q, r] = edges.map(|e| e.0);
+            self.thin.operators.push([a, b, c, p, q, r], operator);
+            self.operator_triangles.push((base + t) as u32);
+        }
     }
 
     fn add_rods(
@@ -223,15 +301,17 @@ impl Collected {
     }
 
     /// Puts the angles of rods behind the vertices of all bodies, each with half of its segment's
-    /// mass.
+    /// mass, and those of the edges of shells.
     pub fn append_angles(&mut self) {
         let positions = self.rest.len();
-        self.rods.number_angles(positions, &mut self.thin.corners);
         for k in 0..self.rods.len() {
             let length = self.thin.segments.elements[k].rest_length();
             let area = PI * self.rods.radius[k].powi(2);
             self.mass.push(0.5 * self.rod_densities[k] * area * length);
         }
+        self.mass.append(&mut self.edge_masses);
+        self.rods.add_edges(std::mem::take(&mut self.shell_edges));
+        self.rods.number_angles(positions, &mut self.thin);
         let n = self.mass.len();
         for list in [&mut self.rest, &mut self.start, &mut self.velocity] {
             list.resize(n, Vec3::zeros());
@@ -245,7 +325,19 @@ impl Collected {
 /// of the triangles that go along it forwards and backwards. Where more than two meet, each is
 /// joined to the next one. Also the two triangles.
 fn hinges(triangles: &[[u32; 3]]) -> Vec<([u32; 4], [u32; 2])> {
-    // edge with ascending ends, triangle, opposite corner
+    let mut out = Vec::new();
+    for same in sides(triangles).chunk_by(|a, b| a.0 == b.0) {
+        for pair in same.windows(2) {
+            let [a, b] = pair[0].0;
+            let sides = [pair[0].1 as u32, pair[1].1 as u32];
+            out.push(([a, b, pair[0].2, pair[1].2], sides));
+        }
+    }
+    out
+}
+
+/// Edges with ascending ends, triangle and opposite corner of all sides of triangles, in order.
+fn sides(triangles: &[[u32; 3]]) -> Vec<([u32; 2], usize, u32)> {
     let mut sides: Vec<([u32; 2], usize, u32)> = Vec::with_capacity(3 * triangles.len());
     for (t, f) in triangles.iter().enumerate() {
         for k in 0..3 {
@@ -254,15 +346,7 @@ fn hinges(triangles: &[[u32; 3]]) -> Vec<([u32; 4], [u32; 2])> {
         }
     }
     sides.sort_unstable();
-    let mut out = Vec::new();
-    for same in sides.chunk_by(|a, b| a.0 == b.0) {
-        for pair in same.windows(2) {
-            let [a, b] = pair[0].0;
-            let sides = [pair[0].1 as u32, pair[1].1 as u32];
-            out.push(([a, b, pair[0].2, pair[1].2], sides));
-        }
-    }
-    out
+    sides
 }
 
 fn problem(body: &BodyDef, what: impl ToString) -> BuildError {
@@ -330,6 +414,10 @@ fn check(body: &BodyDef) -> Result<(), BuildError> {
             if !(material.bending_modulus >= 0.0 && material.bending_modulus.is_finite()) {
                 let k = material.bending_modulus;
                 return err(format!("bending modulus {k} N m must be at least 0 and finite"));
+            }
+            if !(material.poisson_ratio > -1.0 && material.poisson_ratio < 1.0) {
+                let nu = material.poisson_ratio;
+                return err(format!("Poisson's ratio {nu} must be in (-1, 1)"));
             }
             if let Some(l) = &material.stretch_limit {
                 positive("stiffness of the stretch limit", l.stiffness, "Pa")?;

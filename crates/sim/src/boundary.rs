@@ -259,8 +259,8 @@ impl Targets {
     }
 }
 
-/// A segment of a rod is clamped where both of its ends are prescribed: its angle then follows the
-/// rotation that they are told. A segment without corners has no use for its angle.
+/// A segment of a rod, or an edge of a shell with a normal, is clamped where both of its ends are
+/// prescribed: its angle then follows the rotation that they are told. A segment without corners has no use for its angle.
 fn clamp_angles(
     model: &Model,
     state: &State,

@@ -132,10 +132,27 @@ pub struct ShellMaterial {
     pub fibre: Option<Vec3>,
     /// Bending modulus k, N m: half of the flexural rigidity, Eξ³/(24(1−ν²)).
     pub bending_modulus: f64,
+    /// What resists bending.
+    pub bending_model: BendingModel,
+    /// Poisson's ratio, for bending by shape operators.
+    pub poisson_ratio: f64,
     /// Whether it is flat at rest, whatever its mesh.
     pub flat: bool,
     /// Limit of the principal stretches.
     pub stretch_limit: Option<StretchLimit>,
+}
+
+/// What resists the bending of a shell.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BendingModel {
+    /// The angle between neighbouring triangles [Grinspun 2003], as in [Li 2021]. Cheap; stiffer than a
+    /// plate, by how much depends on the pattern of the mesh.
+    #[default]
+    Hinge,
+    /// The curvature of each triangle by the normals of its edges, whose angles are further unknowns
+    /// [Grinspun 2006]. Converges to the plate on every mesh.
+    ShapeOperator,
 }
 
 /// The solid half-space {x : n·(x − o) ≤ 0}.

@@ -59,7 +59,7 @@ pub struct Resolved {
 pub struct Model {
     /// Bodies in order of definition.
     pub bodies: Vec<Body>,
-    /// Rest positions, m (`#V`): those of all bodies, then zeros for the angles of rods.
+    /// Rest positions, m (`#V`): those of all bodies, then zeros for the angles of rods and edges.
     pub rest: Vec<Vec3>,
     /// Lumped masses, kg (`#V`). Obstacle vertices carry the fictitious mass of [Li 2020, suppl. E].
     pub mass: Vec<f64>,
@@ -71,10 +71,12 @@ pub struct Model {
     pub elastic: ElasticTets,
     /// Elements of shells and rods.
     pub thin: ThinElements,
-    /// How the segments of rods follow each other.
+    /// How the segments of rods follow each other, and the edges of shells with normals.
     pub rods: Rods,
     /// The two triangles (in `thin.membranes`) of each hinge.
     pub hinge_sides: Vec<[u32; 2]>,
+    /// The triangle (in `thin.membranes`) of each shape operator.
+    pub operator_triangles: Vec<u32>,
     /// Surface primitives.
     pub collision: CollisionMesh,
     /// Surface vertices of the deformable bodies, which half-spaces repel, by half thickness (m).
@@ -139,6 +141,7 @@ impl Model {
             thin,
             rods,
             hinge_sides,
+            operator_triangles,
             mut mass,
             faces,
             wires,
@@ -186,7 +189,7 @@ impl Model {
             let mut gradient = vec![Vec3::zeros(); mass.len()];
             elastic.add_gradient(&state.x, &mut gradient);
             let mut placed = thin.clone();
-            rods.place(&mut placed.corners, &state.directors, &state.frame_twists, &state.x);
+            rods.place(&mut placed, &state.directors, &state.frame_twists, &state.x);
             placed.add_gradient(&state.x, &mut gradient);
             spring::add_gradient(&loads.springs, 0.0, &state.x, &mut gradient);
             loads.pressures(0.0, 0.0, &state.x).add_gradient(&state.x, &mut gradient);
@@ -205,6 +208,7 @@ impl Model {
             thin,
             rods,
             hinge_sides,
+            operator_triangles,
             collision,
             half_space_vertices,
             half_spaces,
@@ -221,7 +225,7 @@ impl Model {
         Ok((model, state))
     }
 
-    /// Number of vertices of all bodies. The angles of rods come behind them.
+    /// Number of vertices of all bodies. The angles of rods and of edges of shells come behind them.
     pub fn vertex_count(&self) -> usize {
         self.rods.first_angle
     }

@@ -402,10 +402,10 @@ impl<'a> IncrementalPotential<'a> {
     }
 }
 
-/// Elements of shells and rods with the frames of rods in a state.
+/// Elements of shells and rods with the frames of a state.
 pub(crate) fn thin_at(model: &Model, state: &State) -> ThinElements {
     let mut thin = model.thin.clone();
-    model.rods.place(&mut thin.corners, &state.directors, &state.frame_twists, &state.x);
+    model.rods.place(&mut thin, &state.directors, &state.frame_twists, &state.x);
     thin
 }
 

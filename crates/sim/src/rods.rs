@@ -1,4 +1,5 @@
-//! Rods: how segments follow each other, and the frames that measure their twist.
+//! Rods: how segments follow each other, and the frames that measure their twist. Edges of shells that
+//! are bent by shape operators have frames of the same kind.
 //!
 //! Every segment has one unknown beside its ends, the angle of its material about its tangent. It
 //! lives in the first component of a vertex of its own, behind the vertices of all bodies, as the
@@ -10,14 +11,17 @@ use crate::energy::corner::{
 };
 use crate::energy::element::Elements;
 use crate::energy::membrane::perpendicular;
+use crate::energy::shape_operator::side_normal;
+use crate::energy::thin::ThinElements;
 use standoff_linalg::Vec3;
 
-/// Segments and corners of all rods.
+/// Segments and corners of all rods, and behind the segments the edges of shells with a normal.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Rods {
     /// Ends of each segment in the direction of its rod, scene-wide.
     pub segments: Vec<[u32; 2]>,
-    /// Radius of each segment, m.
+    /// What an angle is multiplied by to be an unknown: the radius of a segment, the rest length of an
+    /// edge, m.
     pub radius: Vec<f64>,
     /// The two segments of each corner.
     pub corners: Vec<[u32; 2]>,
@@ -25,8 +29,32 @@ pub struct Rods {
     jointed: Vec<bool>,
     /// Directors at rest, along each rod without twist.
     rest: Vec<Vec3>,
+    /// Number of the first edge of a shell.
+    first_edge: usize,
+    /// The triangles at each edge.
+    sides: Vec<Vec<Side>>,
     /// Vertex of the first segment's angle: the number of vertices of all bodies.
     pub first_angle: usize,
+}
+
+/// An edge of a shell.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ShellEdge {
+    /// Its ends, scene-wide.
+    pub ends: [u32; 2],
+    /// Rest length, m.
+    pub length: f64,
+    /// The triangles at it.
+    pub sides: Vec<Side>,
+}
+
+/// A triangle at an edge.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Side {
+    /// The corner opposite the edge.
+    pub opposite: u32,
+    /// Angle about the edge from [`side_normal`] to the edge's normal at rest, rad.
+    pub rest_angle: f64,
 }
 
 /// The segments of one body in the order in which rods go through them.
@@ -171,13 +199,26 @@ impl Rods {
         !self.jointed[k]
     }
 
-    /// Gives the angles' vertices their numbers behind those of `positions` vertices.
-    pub fn number_angles(&mut self, positions: usize, elements: &mut Elements<Corner, 5>) {
-        self.first_angle = positions;
-        for v in &mut elements.vertices {
-            v[3] += positions as u32;
-            v[4] += positions as u32;
+    /// Adds the edges of shells, behind all segments.
+    pub fn add_edges(&mut self, edges: Vec<ShellEdge>) {
+        self.first_edge = self.segments.len();
+        for edge in edges {
+            self.segments.push(edge.ends);
+            self.radius.push(edge.length);
+            self.jointed.push(true);
+            self.rest.push(Vec3::zeros());
+            self.sides.push(edge.sides);
         }
+    }
+
+    /// Gives the angles' vertices their numbers behind those of `positions` vertices.
+    pub fn number_angles(&mut self, positions: usize, thin: &mut ThinElements) {
+        self.first_angle = positions;
+        let of_corners = thin.corners.vertices.iter_mut().flat_map(|v| &mut v[3..]);
+        of_corners.for_each(|v| *v += positions as u32);
+        let first_edge = (positions + self.first_edge) as u32;
+        let of_operators = thin.operators.vertices.iter_mut().flat_map(|v| &mut v[3..]);
+        of_operators.for_each(|v| *v += first_edge);
     }
 
     fn vector(&self, k: u32, x: &[Vec3]) -> Vec3 {
@@ -195,8 +236,8 @@ impl Rods {
     }
 
     /// Directors at the start, `start`, of rods with the rest positions `rest`: without twist along
-    /// each rod, and turned as a whole so that its rest curvature fits best. Also the twists of the
-    /// frames at all corners.
+    /// each rod, and turned as a whole so that its rest curvature fits best. Those of edges are the
+    /// means of what each triangle would have. Also the twists of the frames at all corners.
     pub fn start(
         &self,
         rest: &[Vec3],
@@ -240,6 +281,9 @@ impl Rods {
                 }
             }
         }
+        for (k, sides) in (self.first_edge..).zip(&self.sides) {
+            directors[k] = edge_normal(&self.segments[k], sides, start);
+        }
         let twists = self.twists(&directors, start, &vec![0.0; self.corners.len()]);
         (directors, twists)
     }
@@ -272,18 +316,16 @@ impl Rods {
         (new, twists)
     }
 
-    /// Sets the frames of all corners to those of a state at `x`.
-    pub fn place(
-        &self,
-        corners: &mut Elements<Corner, 5>,
-        directors: &[Vec3],
-        twists: &[f64],
-        x: &[Vec3],
-    ) {
+    /// Sets the frames of all corners and shape operators to those of a state at `x`.
+    pub fn place(&self, thin: &mut ThinElements, directors: &[Vec3], twists: &[f64], x: &[Vec3]) {
         let frame = |k: u32| Frame { tangent: self.tangent(k, x), director: directors[k as usize] };
-        for ((corner, &[a, b]), twist) in corners.elements.iter_mut().zip(&self.corners).zip(twists)
-        {
+        let corners = thin.corners.elements.iter_mut().zip(&self.corners).zip(twists);
+        for ((corner, &[a, b]), twist) in corners {
             corner.set_frames([frame(a), frame(b)], *twist);
+        }
+        let operators = &mut thin.operators;
+        for (operator, v) in operators.elements.iter_mut().zip(&operators.vertices) {
+            operator.set_frames([3, 4, 5].map(|k| frame(v[k] - self.first_angle as u32)));
         }
     }
 
@@ -304,6 +346,21 @@ impl Rods {
         let expected = 0.5 * spin.dot(&(t + to));
         angle + std::f64::consts::TAU * ((expected - angle) / std::f64::consts::TAU).round()
     }
+}
+
+/// Normal of an edge at `x`: the mean of those that are at rest beside each of its triangles.
+pub fn edge_normal(ends: &[u32; 2], sides: &[Side], x: &[Vec3]) -> Vec3 {
+    let [a, b] = ends.map(|v| x[v as usize]);
+    let t = (b - a).normalize();
+    let of_side = |s: &Side| {
+        let n = side_normal(&(b - a), &(x[s.opposite as usize] - a)).normalize();
+        let (sin, cos) = s.rest_angle.sin_cos();
+        n * cos + t.cross(&n) * sin
+    };
+    let mean: Vec3 = sides.iter().map(of_side).sum();
+    let mean = mean - t * t.dot(&mean);
+    let length = mean.norm();
+    if length > 1e-6 { mean / length } else { perpendicular(&t) }
 }
 
 /// Directors from segment `first` on, from the first segment of each rod along its corners without

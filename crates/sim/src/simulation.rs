@@ -138,6 +138,9 @@ impl Simulation {
             let half = 0.5 * thin.hinges.elements[e].value(&thin.hinges.gather(e, x));
             sides.iter().for_each(|&t| energy[t as usize] += half);
         }
+        for (e, &t) in self.model.operator_triangles.iter().enumerate() {
+            energy[t as usize] += thin.operators.elements[e].value(&thin.operators.gather(e, x));
+        }
         for (e, sides) in self.model.rods.corners.iter().enumerate() {
             let half = 0.5 * thin.corners.elements[e].value(&thin.corners.gather(e, x));
             sides.iter().for_each(|&s| energy[triangles + s as usize] += half);

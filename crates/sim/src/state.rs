@@ -36,8 +36,8 @@ pub struct State {
     pub ended: Vec<bool>,
     /// Active set of the barrier-free method with its multipliers; empty for others.
     pub constraints: Vec<Constraint>,
-    /// Directors of the segments of rods, unit vectors across them that follow their tangents
-    /// (`#segments`).
+    /// Directors of the segments of rods and of the edges of shells with normals, unit vectors across
+    /// them that follow their tangents (`#segments`).
     pub directors: Vec<Vec3>,
     /// Twist of the directors at the corners of rods, rad; counts whole turns (`#corners`).
     pub frame_twists: Vec<f64>,

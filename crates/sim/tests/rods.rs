@@ -147,7 +147,7 @@ fn a_twisted_shaft_pulls_with_the_analytic_torque() {
         assert!((report.elastic_energy / energy - 1.0).abs() < 1e-6, "{step}");
         let state = sim.state();
         let mut thin = sim.model().thin.clone();
-        sim.model().rods.place(&mut thin.corners, &state.directors, &state.frame_twists, &state.x);
+        sim.model().rods.place(&mut thin, &state.directors, &state.frame_twists, &state.x);
         for (k, corner) in thin.corners.elements.iter().enumerate() {
             let moment = corner.moment(&thin.corners.gather(k, &state.x));
             assert!((moment / (c * angle / length) - 1.0).abs() < 1e-6, "{moment}");
@@ -175,7 +175,7 @@ fn unstable_modes(n: usize, radius: f64, twist: f64) -> usize {
     let definition = Definition { bodies: vec![ring(n, radius, twist)], ..Definition::default() };
     let (model, state) = Model::new(&definition).unwrap();
     let mut thin = model.thin.clone();
-    model.rods.place(&mut thin.corners, &state.directors, &state.frame_twists, &state.x);
+    model.rods.place(&mut thin, &state.directors, &state.frame_twists, &state.x);
     let gradient = |x: &[Vec3]| {
         let mut g = vec![Vec3::zeros(); x.len()];
         thin.add_gradient(x, &mut g);

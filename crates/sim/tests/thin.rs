@@ -5,11 +5,14 @@ mod elastic_support;
 use elastic_support::Random;
 use standoff_linalg::Vec3;
 use standoff_linalg::nalgebra::{DMatrix, Rotation3};
-use standoff_sim::energy::corner::{Corner, Frame, RodMaterial, curvature_binormal, transport};
+use standoff_sim::energy::corner::{
+    Corner, Frame, RodMaterial, angle_about, curvature_binormal, transport,
+};
 use standoff_sim::energy::element::Element;
 use standoff_sim::energy::hinge::Hinge;
 use standoff_sim::energy::membrane::{Membrane, Sheet};
 use standoff_sim::energy::segment::Segment;
+use standoff_sim::energy::shape_operator::{ENDS, ShapeOperator, side_normal};
 use standoff_sim::material::membrane::{MembraneLaw, Orthotropic, SheetLame, StretchLimit};
 use standoff_testkit::finite_difference::{gradient, jacobian, relative_error};
 
@@ -165,6 +168,109 @@ fn hinges_match_finite_differences() {
         convex += u32::from(check(&Hinge::new(&rest, 0.1, None), &rest, &[]));
     }
     assert!(convex >= 20);
+}
+
+/// A shape operator over the triangle `rest` whose edges have the normals `rest_normals` there, with
+/// the frames of a step that starts at `start`.
+fn operator(
+    rest: &[Vec3; 3],
+    rest_normals: [Vec3; 3],
+    start: &[Vec3; 3],
+    start_normals: [Vec3; 3],
+    reversed: [bool; 3],
+) -> ShapeOperator {
+    let edge = |x: &[Vec3; 3], k: usize| {
+        let [a, b] = if reversed[k] { [ENDS[k][1], ENDS[k][0]] } else { ENDS[k] };
+        (x[b] - x[a], x[k] - x[a])
+    };
+    let angles = [0, 1, 2].map(|k| {
+        let (e, p) = edge(rest, k);
+        angle_about(&e.normalize(), &side_normal(&e, &p), &rest_normals[k])
+    });
+    let mut out = ShapeOperator::new(rest, 0.1, 0.3, reversed, angles);
+    out.set_frames([0, 1, 2].map(|k| {
+        let tangent = edge(start, k).0.normalize();
+        let n = start_normals[k];
+        Frame { tangent, director: (n - tangent * tangent.dot(&n)).normalize() }
+    }));
+    out
+}
+
+#[test]
+fn shape_operators_match_finite_differences() {
+    let mut random = Random(5);
+    let idle = [10, 11, 13, 14, 16, 17];
+    let mut convex = 0;
+    for k in 0..200 {
+        let rest = near(&[Vec3::zeros(), Vec3::x(), Vec3::y()], 0.2, &mut random);
+        let normals = |random: &mut Random| [0; 3].map(|_| Vec3::z() + random.vec3() * 0.4);
+        let reversed = [0, 1, 2].map(|j| (k >> j) % 2 == 0);
+        let start = near(&rest, 0.2, &mut random);
+        let at_start = normals(&mut random);
+        let element = operator(&rest, normals(&mut random), &start, at_start, reversed);
+        let p = near(&start, 0.3, &mut random);
+        let angle = |random: &mut Random| Vec3::new(0.3 * random.vec3().x, 0.0, 0.0);
+        let x = [p[0], p[1], p[2], angle(&mut random), angle(&mut random), angle(&mut random)];
+        convex += u32::from(check(&element, &x, &idle));
+        // rigid motions change nothing, if the frames turn along
+        let turn = Rotation3::new(random.vec3()).into_inner();
+        let moved = [turn * p[0], turn * p[1], turn * p[2], x[3], x[4], x[5]];
+        let mut turned = element;
+        turned.set_frames([0, 1, 2].map(|k| {
+            let f = element.frames()[k];
+            Frame { tangent: turn * f.tangent, director: turn * f.director }
+        }));
+        let value = element.value(&x);
+        assert!((turned.value(&moved) - value).abs() < 1e-12 * value);
+    }
+    // at rest the Hessian is that of Gauss and Newton
+    for _ in 0..20 {
+        let rest = near(&[Vec3::zeros(), Vec3::x(), Vec3::y()], 0.2, &mut random);
+        let n = [0; 3].map(|_| Vec3::z() + random.vec3() * 0.4);
+        let element = operator(&rest, n, &rest, n, [false; 3]);
+        let zero = Vec3::zeros();
+        let x = [rest[0], rest[1], rest[2], zero, zero, zero];
+        assert!(element.value(&x) < 1e-28);
+        assert!(check(&element, &x, &idle));
+    }
+    println!("{convex} of 200 convex");
+}
+
+/// A triangle of a sheet of curvature tensor κ has the plate's energy A D/2 [ν tr² κ + (1 − ν) tr κ²],
+/// to the order of its size: bent to a cylinder in any direction, and to a saddle.
+#[test]
+fn shape_operators_have_the_energy_of_a_plate() {
+    let mut random = Random(6);
+    let (modulus, nu) = (0.1, 0.3);
+    for k in 0..30 {
+        let rest = near(&[Vec3::zeros(), Vec3::x(), Vec3::y()], 0.2, &mut random)
+            .map(|p| Vec3::new(p.x, p.y, 0.0));
+        let angle = 0.2 * f64::from(k);
+        let (s, c) = angle.sin_cos();
+        let [k1, k2] = if k % 2 == 0 { [1.0, 0.0] } else { [1.0, -1.0] };
+        // curvature along and across the direction of `angle`
+        let [xx, yy, xy] = [k1 * c * c + k2 * s * s, k1 * s * s + k2 * c * c, (k1 - k2) * s * c];
+        let size = 1e-4;
+        let slope = |p: Vec3| Vec3::new(xx * p.x + xy * p.y, xy * p.x + yy * p.y, 0.0) * size;
+        let lift = |p: Vec3| p + Vec3::z() * (0.5 * p.dot(&slope(p)));
+        let element = operator(&rest, [Vec3::z(); 3], &rest, [Vec3::z(); 3], [false; 3]);
+        let mut x = [Vec3::zeros(); 6];
+        for v in 0..3 {
+            x[v] = lift(rest[v]);
+        }
+        for k in 0..3 {
+            let [a, b] = ENDS[k].map(|v| rest[v]);
+            // the normal tips by the slope across the edge, about the edge
+            let t = (b - a).normalize();
+            let out = t.cross(&Vec3::z());
+            x[3 + k].x = -slope((a + b) * 0.5).dot(&out) * (b - a).norm();
+        }
+        let area = 0.5 * (rest[1] - rest[0]).cross(&(rest[2] - rest[0])).norm();
+        let (trace, square) = (k1 + k2, k1 * k1 + k2 * k2);
+        let plate = area * modulus * (nu * trace * trace + (1.0 - nu) * square) * size * size;
+        let found = element.value(&x) / plate;
+        assert!((found - 1.0).abs() < 1e-6, "{found}");
+    }
 }
 
 /// 90° bends with all signs.

@@ -4,6 +4,7 @@ use super::Selection;
 use crate::fabric::Fabric;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use standoff_sim::definition::BendingModel;
 use standoff_sim::material::membrane::MembraneLaw;
 
 /// What a shell needs besides Young's modulus, Poisson's ratio and density.
@@ -23,6 +24,8 @@ pub struct ShellSection {
     /// Factor of the membrane's stiffness. Coarse meshes of stiff sheets hardly bend; a factor below 1
     /// with a limit of the stretch is the remedy.
     pub membrane_factor: f64,
+    /// What resists bending.
+    pub bending_model: BendingModel,
     /// Factor of the bending stiffness.
     pub bending_factor: f64,
     /// Stiffness along and across a direction of fibres, instead of Young's modulus and Poisson's
@@ -46,6 +49,7 @@ impl Default for ShellSection {
             thickness: None,
             law: MembraneLaw::NeoHookean,
             membrane_factor: 1.0,
+            bending_model: BendingModel::default(),
             bending_factor: 1.0,
             orthotropic: None,
             stretch_limit: None,

@@ -74,6 +74,8 @@ pub(super) fn shell(
             sheet,
             fibre: section.orthotropic.as_ref().map(|o| placement.turn(&Vec3::from(o.fibre))),
             bending_modulus: section.bending_factor * bending_modulus(e, nu, thickness),
+            bending_model: section.bending_model,
+            poisson_ratio: nu,
             flat: object.rest_shape == Some(RestShape::Straight),
             stretch_limit: limit.map(|limit| StretchLimit {
                 limit,

@@ -6,7 +6,6 @@
 //! sum Ā of both rest areas and the thickness ξ [Grinspun 2003; Li 2020 thesis, §2.2.2].
 
 use super::element::{Element, Hessian};
-use crate::contact::psd;
 use standoff_linalg::{Mat3, Vec3};
 
 /// One hinge. Vertices: the edge's two ends x₀, x₁, then the corner x₂ of the triangle
@@ -53,58 +52,77 @@ pub fn angle(x: &[Vec3; 4]) -> f64 {
     ((n1.cross(&n2)).dot(&e) / e.norm() + 0.0).atan2(n1.dot(&n2))
 }
 
-/// Gradient of θ by (e, a, b) = (x₁−x₀, x₂−x₀, x₃−x₀) and what its derivatives need.
-struct Slopes {
-    e: Vec3,
-    a: Vec3,
-    b: Vec3,
-    n1: Vec3,
-    n2: Vec3,
+/// The hinge as seen along its edge: lengths across, and unit vectors.
+struct View {
+    /// |e|.
+    length: f64,
+    /// t, along the edge.
+    along: Vec3,
     /// Where the feet of the corners lie on the edge, in units of it.
-    s: [f64; 2],
-    by_e: Vec3,
-    by_a: Vec3,
-    by_b: Vec3,
+    foot: [f64; 2],
+    /// Heights r of the corners over the edge.
+    height: [f64; 2],
+    /// Directions u from their feet to the corners.
+    out: [Vec3; 2],
+    /// t × u, in which a corner turns about the edge.
+    turn: [Vec3; 2],
 }
 
-impl Slopes {
+impl View {
     #[inline]
     fn new(x: &[Vec3; 4]) -> Self {
-        let (e, a, b) = (x[1] - x[0], x[2] - x[0], x[3] - x[0]);
-        let (n1, n2) = (e.cross(&a), b.cross(&e));
+        let e = x[1] - x[0];
         let ee = e.norm_squared();
         let length = ee.sqrt();
-        let by_a = n1 * (-length / n1.norm_squared());
-        let by_b = n2 * (-length / n2.norm_squared());
-        let s = [a.dot(&e) / ee, b.dot(&e) / ee];
-        Self { e, a, b, n1, n2, s, by_e: -(by_a * s[0] + by_b * s[1]), by_a, by_b }
-    }
-
-    fn corners(&self) -> [Vec3; 4] {
-        [-(self.by_e + self.by_a + self.by_b), self.by_e, self.by_a, self.by_b]
-    }
-
-    /// Second derivatives of θ by (e, a, b) [Tamstorf 2013].
-    fn curvature(&self) -> [[Mat3; 3]; 3] {
-        let Self { e, a, b, n1, n2, s, by_a, by_b, .. } = self;
-        let ee = e.norm_squared();
-        let unit = e / ee.sqrt();
-        let mirror = |n: &Vec3| {
-            let nn = n.norm_squared();
-            let m = Mat3::identity() - n * n.transpose() * (2.0 / nn);
-            m * (ee.sqrt() / nn)
+        let along = e / length;
+        let side = |corner: &Vec3| {
+            let p = corner - x[0];
+            let foot = p.dot(&e) / ee;
+            let across = p - e * foot;
+            let height = across.norm();
+            let out = across / height;
+            (foot, height, out, along.cross(&out))
         };
-        let (m1, m2) = (mirror(n1), mirror(n2));
-        let length_1 = n1 * unit.transpose() / n1.norm_squared();
-        let length_2 = n2 * unit.transpose() / n2.norm_squared();
-        let aa = -m1 * e.cross_matrix();
-        let ae = m1 * a.cross_matrix() - length_1;
-        let bb = m2 * e.cross_matrix();
-        let be = -m2 * b.cross_matrix() - length_2;
-        let ds1 = a / ee - e * (2.0 * s[0] / ee);
-        let ds2 = b / ee - e * (2.0 * s[1] / ee);
-        let e_e = -by_a * ds1.transpose() - ae * s[0] - by_b * ds2.transpose() - be * s[1];
-        [[e_e, ae.transpose(), be.transpose()], [ae, aa, Mat3::zeros()], [be, Mat3::zeros(), bb]]
+        let (a, b) = (side(&x[2]), side(&x[3]));
+        Self {
+            length,
+            along,
+            foot: [a.0, b.0],
+            height: [a.1, b.1],
+            out: [a.2, b.2],
+            turn: [a.3, b.3],
+        }
+    }
+
+    /// ∇θ by the vertices: corner b turns by τ_b/r_b about the edge, a by τ_a/r_a.
+    #[inline]
+    fn gradient(&self) -> [Vec3; 4] {
+        let (a, b) = (self.turn[0] / -self.height[0], self.turn[1] / self.height[1]);
+        let e = -(a * self.foot[0] + b * self.foot[1]);
+        [-(e + a + b), e, a, b]
+    }
+
+    /// Derivatives by (e, a, b) of the eight quantities of [`Hinge::hessian_psd`]: ρ_a, ρ_b, τ_a, τ_b,
+    /// σ_a, σ_b, ε₁, ε₂.
+    #[inline]
+    fn quantities(&self) -> [[f64; 9]; 8] {
+        let mut rows = [[0.0; 9]; 8];
+        let mut set = |row: usize, of: usize, v: Vec3| {
+            (0..3).for_each(|r| rows[row][3 * of + r] = v[r]);
+        };
+        for k in 0..2 {
+            let (r, s) = (self.height[k], self.foot[k]);
+            let [out, turn, along] = [self.out[k], self.turn[k], self.along].map(|v| v / r);
+            set(k, 1 + k, out);
+            set(k, 0, out * -s);
+            set(2 + k, 1 + k, turn);
+            set(2 + k, 0, turn * -s);
+            set(4 + k, 1 + k, along);
+            set(4 + k, 0, self.out[k] / (2.0 * self.length) - along * s);
+        }
+        set(6, 0, self.out[0] / self.length);
+        set(7, 0, self.turn[0] / self.length);
+        rows
     }
 }
 
@@ -121,32 +139,92 @@ impl Element<4> for Hinge {
         if slope == 0.0 {
             return [Vec3::zeros(); 4];
         }
-        Slopes::new(x).corners().map(|g| g * slope)
+        View::new(x).gradient().map(|g| g * slope)
     }
 
-    /// 2c [∇θ ∇θᵀ + (θ − θ̄) ∇²θ], projected in the coordinates (e, a, b).
+    /// 2c [∇θ ∇θᵀ + δ ∇²θ], δ = θ − θ̄, projected in coordinates in which it falls into blocks.
+    ///
+    /// Sliding a corner along the edge by a multiple of e leaves θ as it is. Measured from their feet,
+    /// let the corners move out by ρ r, turn by τ r and slide by (σ − ½ u·ε) r, and let the edge tilt by
+    /// ε across itself. Then θ changes by τ_b − τ_a in the first order and by
+    ///
+    /// ρ_a τ_a − ρ_b τ_b + σ_a (t×u_a)·ε − σ_b (t×u_b)·ε
+    ///
+    /// in the second. With sums and differences over √2 of what belongs to a and b, the Hessian over 2c
+    /// is [[2, −δ], [−δ, 0]] for the difference of τ and the sum of ρ, [[0, −δ], [−δ, 0]] for the sum
+    /// of τ and the difference of ρ, and δ [[0, B], [Bᵀ, 0]] for (σ_a, σ_b) and ε, whose projection is
+    /// |δ|/2 [[(BBᵀ)^½, ±B], [±Bᵀ, (BᵀB)^½]].
     fn hessian_psd(&self, x: &[Vec3; 4]) -> Hessian<4> {
-        let slopes = Slopes::new(x);
+        let view = View::new(x);
         let bent = angle(x) - self.rest_angle;
-        let g = [slopes.by_e, slopes.by_a, slopes.by_b];
-        let c = slopes.curvature();
-        let mut m = [[0.0; 9]; 9];
-        for i in 0..3 {
-            for j in 0..3 {
-                let block = (g[i] * g[j].transpose() + c[i][j] * bent) * (2.0 * self.stiffness);
-                for r in 0..3 {
-                    for s in 0..3 {
-                        m[3 * i + r][3 * j + s] = block[(r, s)];
-                    }
+        let mut c = [[0.0; 4]; 4];
+        // λ v vᵀ of the positive eigenvalue for (difference of τ, sum of ρ)
+        let value = 1.0 + (1.0 + bent * bent).sqrt();
+        let scale = value / (value * value + bent * bent);
+        let [dd, ds, ss] = [scale * value * value, -scale * value * bent, scale * bent * bent];
+        // for (sum of τ, difference of ρ)
+        let [half, mixed] = [0.5 * bent.abs(), -0.5 * bent];
+        // ρ_a, ρ_b, τ_a, τ_b by sums (s) and differences (d = b − a)
+        for i in 0..2 {
+            for j in 0..2 {
+                let (si, sj) = (i as f64 * 2.0 - 1.0, j as f64 * 2.0 - 1.0);
+                c[i][j] = 0.5 * (ss + half * si * sj);
+                c[2 + i][2 + j] = 0.5 * (dd * si * sj + half);
+                c[i][2 + j] = 0.5 * (ds * sj + mixed * si);
+                c[2 + j][i] = c[i][2 + j];
+            }
+        }
+        // (σ_a, σ_b) and ε in the basis (u_a, t × u_a)
+        let b = [[0.0, 1.0], [-view.turn[1].dot(&view.out[0]), -view.turn[1].dot(&view.turn[0])]];
+        let rows = root([
+            [b[0][0] * b[0][0] + b[0][1] * b[0][1], b[0][0] * b[1][0] + b[0][1] * b[1][1]],
+            [0.0, b[1][0] * b[1][0] + b[1][1] * b[1][1]],
+        ]);
+        let columns = root([
+            [b[0][0] * b[0][0] + b[1][0] * b[1][0], b[0][0] * b[0][1] + b[1][0] * b[1][1]],
+            [0.0, b[0][1] * b[0][1] + b[1][1] * b[1][1]],
+        ]);
+        let mut d = [[0.0; 4]; 4];
+        for i in 0..2 {
+            for j in 0..2 {
+                d[i][j] = half * rows[i][j];
+                d[2 + i][2 + j] = half * columns[i][j];
+                d[i][2 + j] = 0.5 * bent * b[i][j];
+                d[2 + j][i] = d[i][2 + j];
+            }
+        }
+        let q = view.quantities();
+        let mut weighted = [[0.0; 9]; 8];
+        for i in 0..4 {
+            for j in 0..4 {
+                for k in 0..9 {
+                    weighted[i][k] += c[i][j] * q[j][k];
+                    weighted[4 + i][k] += d[i][j] * q[4 + j][k];
                 }
             }
         }
-        psd::project(&mut m);
+        let mut m = [[0.0; 9]; 9];
+        for (q, w) in q.iter().zip(&weighted) {
+            for i in 0..9 {
+                for j in 0..9 {
+                    m[i][j] += q[i] * w[j];
+                }
+            }
+        }
+        let scale = 2.0 * self.stiffness;
         let h: [[Mat3; 3]; 3] = std::array::from_fn(|i| {
-            std::array::from_fn(|j| Mat3::from_fn(|r, s| m[3 * i + r][3 * j + s]))
+            std::array::from_fn(|j| Mat3::from_fn(|r, s| scale * m[3 * i + r][3 * j + s]))
         });
         from_relative(&h)
     }
+}
+
+/// Square root of a positive semidefinite 2×2 matrix, of which the entry below the diagonal is not
+/// read: (M + √det M)/√(tr M + 2 √det M).
+fn root(m: [[f64; 2]; 2]) -> [[f64; 2]; 2] {
+    let det = (m[0][0] * m[1][1] - m[0][1] * m[0][1]).max(0.0).sqrt();
+    let over = 1.0 / (m[0][0] + m[1][1] + 2.0 * det).sqrt();
+    [[(m[0][0] + det) * over, m[0][1] * over], [m[0][1] * over, (m[1][1] + det) * over]]
 }
 
 /// Blocks by vertices 0 … 3 of a function of (x₁−x₀, x₂−x₀, x₃−x₀).

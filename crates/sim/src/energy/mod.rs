@@ -8,6 +8,7 @@ pub mod jet;
 pub mod membrane;
 pub mod pressure;
 pub mod segment;
+pub mod shape_operator;
 pub mod spring;
 pub mod tet;
 pub mod thin;

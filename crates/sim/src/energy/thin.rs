@@ -1,10 +1,11 @@
-//! The thin elements of a scene: membranes and hinges of shells, segments and corners of rods.
+//! The thin elements of a scene: membranes, hinges and shape operators of shells, segments and corners of rods.
 
 use super::corner::Corner;
 use super::element::{Element, Elements, Hessian};
 use super::hinge::Hinge;
 use super::membrane::Membrane;
 use super::segment::Segment;
+use super::shape_operator::ShapeOperator;
 use rayon::prelude::*;
 use standoff_linalg::Vec3;
 use standoff_sparse::{BlockMatrix, BlockPattern, MatrixError, StencilAssembly};
@@ -22,6 +23,8 @@ pub struct ThinElements {
     pub membranes: Elements<Membrane, 3>,
     /// Pairs of triangles of shells.
     pub hinges: Elements<Hinge, 4>,
+    /// Bending of triangles of shells.
+    pub operators: Elements<ShapeOperator, 6>,
     /// Segments of rods.
     pub segments: Elements<Segment, 2>,
     /// Corners of rods.
@@ -35,6 +38,7 @@ impl ThinElements {
     pub fn value(&self, x: &[Vec3]) -> f64 {
         self.membranes.value(x)
             + self.hinges.value(x)
+            + self.operators.value(x)
             + self.segments.value(x)
             + self.corners.value(x)
     }
@@ -43,6 +47,7 @@ impl ThinElements {
     pub fn add_gradient(&self, x: &[Vec3], gradient: &mut [Vec3]) {
         self.membranes.add_gradient(x, gradient);
         self.hinges.add_gradient(x, gradient);
+        self.operators.add_gradient(x, gradient);
         self.segments.add_gradient(x, gradient);
         self.corners.add_gradient(x, gradient);
     }
@@ -84,9 +89,10 @@ impl ThinElements {
     pub fn stencils(&self) -> impl Iterator<Item = &[u32]> {
         let membranes = self.membranes.vertices.iter().map(|v| &v[..]);
         let hinges = self.hinges.vertices.iter().map(|v| &v[..]);
+        let operators = self.operators.vertices.iter().map(|v| &v[..]);
         let segments = self.segments.vertices.iter().map(|v| &v[..]);
         let corners = self.corners.vertices.iter().map(|v| &v[..]);
-        membranes.chain(hinges).chain(segments).chain(corners)
+        membranes.chain(hinges).chain(operators).chain(segments).chain(corners)
     }
 }
 
@@ -127,6 +133,7 @@ impl<const N: usize> Scatter<N> {
 pub struct ThinAssembly {
     membranes: Scatter<3>,
     hinges: Scatter<4>,
+    operators: Scatter<6>,
     segments: Scatter<2>,
     corners: Scatter<5>,
 }
@@ -142,6 +149,7 @@ impl ThinAssembly {
         Ok(Self {
             membranes: Scatter::new(&thin.membranes, pattern, row)?,
             hinges: Scatter::new(&thin.hinges, pattern, row)?,
+            operators: Scatter::new(&thin.operators, pattern, row)?,
             segments: Scatter::new(&thin.segments, pattern, row)?,
             corners: Scatter::new(&thin.corners, pattern, row)?,
         })
@@ -156,6 +164,7 @@ impl ThinAssembly {
     ) -> Result<(), MatrixError> {
         self.membranes.add(&thin.membranes, x, matrix)?;
         self.hinges.add(&thin.hinges, x, matrix)?;
+        self.operators.add(&thin.operators, x, matrix)?;
         self.segments.add(&thin.segments, x, matrix)?;
         self.corners.add(&thin.corners, x, matrix)
     }
