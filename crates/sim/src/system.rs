@@ -120,7 +120,8 @@ impl System {
             self.reserve(&blocks)?;
             self.elastic.set_zero();
             self.tets.add_to(&mut self.elastic, &self.element_hessians)?;
-            self.thin.add_hessians(&potential.thin, &it.x, &mut self.elastic)?;
+            let damping = potential.damping.as_ref().map(|d| &d.thin);
+            self.thin.add_hessians(&potential.thin, &it.x, damping, &mut self.elastic)?;
             self.matrix.set_zero();
             self.matrix.add_embedded(&self.elastic, &self.embedding)?;
             for (vertices, hessian) in &blocks {

@@ -10,7 +10,13 @@ use standoff_sim::Model;
 use standoff_sim::boundary::Targets;
 use standoff_sim::collisions::Detector;
 use standoff_sim::contact::ContactSet;
-use standoff_sim::definition::{Definition, Motion, Pivot, PrescribedDef};
+use standoff_sim::definition::{
+    BendingModel, BodyDef, BodyKind, Definition, Motion, Pivot, PrescribedDef, ShellMaterial,
+};
+use standoff_sim::energy::corner::RodMaterial;
+use standoff_sim::energy::hinge::bending_modulus;
+use standoff_sim::energy::membrane::Sheet;
+use standoff_sim::material::membrane::{MembraneLaw, SheetLame, StretchLimit};
 use standoff_sim::potential::IncrementalPotential;
 use standoff_sim::report::PhaseSeconds;
 use standoff_sim::settings::Integrator;
@@ -18,8 +24,34 @@ use standoff_sim::solver::Iterate;
 use standoff_sim::system::System;
 use standoff_testkit::finite_difference;
 
+/// A creased square sheet of 8 triangles at x.
+fn sheet(name: &str, x: f64, bending_model: BendingModel) -> BodyDef {
+    let grid = (0..9).map(|k| (f64::from(k % 3), f64::from(k / 3)));
+    let triangles = [0, 1, 3, 4].map(|a| [[a, a + 3, a + 4], [a, a + 4, a + 1]]);
+    let material = ShellMaterial {
+        thickness: 0.05,
+        density: 1000.0,
+        sheet: Sheet::Isotropic(MembraneLaw::NeoHookean, SheetLame::new(1e6, 0.3)),
+        fibre: None,
+        bending_modulus: bending_modulus(1e6, 0.3, 0.05),
+        bending_model,
+        poisson_ratio: 0.3,
+        flat: true,
+        stretch_limit: Some(StretchLimit { limit: 1.1, threshold: 1.0, stiffness: 1e4 }),
+    };
+    BodyDef {
+        name: name.into(),
+        rest: grid.map(|(i, j)| Vec3::new(x + 0.5 * i, 1.0 + 0.1 * i * j, 0.5 * j)).collect(),
+        kind: BodyKind::Shell {
+            triangles: triangles.as_flattened().to_vec(),
+            material: Box::new(material),
+        },
+        ..BodyDef::default()
+    }
+}
+
 /// Two soft blocks in touch, turned so that their edges cross, one of them on the ground, a corner
-/// driven by a script: every kind of summand is at work.
+/// driven by a script, and beside them shells and a rod: every kind of summand is at work.
 fn definition(integrator: Integrator) -> Definition {
     let low = block("low", [0.0, 0.003, 0.0], [2, 1, 1], 0.3);
     let mut high = block("high", [0.1, 0.308, 0.05], [1, 1, 1], 0.3);
@@ -31,6 +63,22 @@ fn definition(integrator: Integrator) -> Definition {
         .collect();
     high.velocity = high.rest.iter().map(|p| Vec3::new(0.3 + p.y, -0.4, 0.2 * p.x)).collect();
     let mut definition = scene(vec![low, high]);
+    definition.bodies.extend([
+        sheet("hinged", 2.0, BendingModel::Hinge),
+        sheet("bent", 4.0, BendingModel::ShapeOperator),
+        BodyDef {
+            name: "rod".into(),
+            rest: [0.0, 0.3, 0.6, 0.9].map(|x| Vec3::new(6.0 + x, 1.0 + x * x, 0.0)).to_vec(),
+            kind: BodyKind::Rod {
+                segments: vec![[0, 1], [1, 2], [2, 3]],
+                material: RodMaterial { radius: 0.05, young_modulus: 1e6, poisson_ratio: 0.3 },
+                density: 1000.0,
+                straight: true,
+                natural_twist: 0.5,
+            },
+            ..BodyDef::default()
+        },
+    ]);
     definition.gravity = Vec3::new(0.0, -9.81, 0.0);
     definition.half_spaces.push(ground(0.0));
     definition.prescribed.push(PrescribedDef {

@@ -281,3 +281,38 @@ fn curved_rods_rest_wherever_they_start() {
     let report = sim.step().unwrap();
     assert!(report.elastic_energy < 1e-18, "{}", report.elastic_energy);
 }
+
+/// A segment with one end held and the mass at the other vibrates as one oscillator, ω² = EA/(l m):
+/// stiffness-proportional damping of coefficient c makes its amplitude fall by exp(−c ω² t/2).
+#[test]
+fn a_damped_rod_loses_its_vibration() {
+    // c in units of 1/ω
+    let (radius, c) = (0.02, 0.1);
+    let body = straight(1, radius);
+    let RodMaterial { young_modulus, .. } = material(radius);
+    let omega = (2.0 * young_modulus / 1000.0_f64).sqrt();
+    let h = 0.01 / omega;
+    let mut d = Definition { bodies: vec![body], ..Definition::default() };
+    d.bodies[0].start = vec![Vec3::zeros(), Vec3::x() * 1.0001];
+    d.prescribed.push(PrescribedDef {
+        name: "end".into(),
+        body: 0,
+        vertices: vec![0],
+        motion: Motion::Fixed,
+        t0: 0.0,
+        t1: f64::INFINITY,
+        until: None,
+    });
+    d.settings.time.step = h;
+    d.settings.time.integrator = Integrator::Newmark;
+    d.settings.time.stiffness_damping = c / omega;
+    d.settings.solver.velocity_tolerance = Some(1e-8);
+    let mut sim = Simulation::new(&d).unwrap();
+    let steps = (TAU / 0.01).round() as usize;
+    for _ in 0..steps {
+        sim.step().unwrap();
+    }
+    let left = (sim.positions()[1].x - 1.0) / 1e-4;
+    let expected = (-0.5 * c * 0.01 * steps as f64).exp();
+    assert!((left - expected).abs() < 0.01, "{left} {expected}");
+}

@@ -1,9 +1,12 @@
 //! Stiffness-proportional damping, lagged: ½ (c/h) Δxᵀ H Δx with the projected elastic Hessian H at
 //! the start of the step and the displacement Δx in the step (zero for prescribed vertices)
-//! [Li 2020 code; Rayleigh damping with a stiffness coefficient c, s].
+//! [Li 2020 code; Rayleigh damping with a stiffness coefficient c, s]. Limits of the stretch have no part
+//! in H.
 
 use crate::energy::tet::TetHessian;
+use crate::energy::thin::ThinHessians;
 use crate::model::Model;
+use crate::potential::thin_at;
 use crate::state::State;
 use standoff_linalg::Vec3;
 
@@ -12,6 +15,8 @@ use standoff_linalg::Vec3;
 pub struct Damping {
     /// c/h times the projected Hessian of each tetrahedron at the start of the step, N/m (`#T`).
     pub hessians: Vec<TetHessian>,
+    /// The same of shells and rods.
+    pub thin: ThinHessians,
     start: Vec<Vec3>,
 }
 
@@ -26,37 +31,36 @@ impl Damping {
         model.elastic.hessians(0..model.elastic.len(), &state.x, &mut hessians);
         let factor = c / model.resolved.h;
         hessians.as_flattened_mut().as_flattened_mut().iter_mut().for_each(|b| *b *= factor);
-        Some(Self { hessians, start: state.x.clone() })
+        let thin = thin_at(model, state).hessians_without_limits(&state.x, factor);
+        Some(Self { hessians, thin, start: state.x.clone() })
     }
 
-    fn displacement(&self, tet: &[u32; 4], x: &[Vec3], damped: &[bool]) -> [Vec3; 4] {
-        tet.map(|v| {
-            let v = v as usize;
-            if damped[v] { x[v] - self.start[v] } else { Vec3::zeros() }
-        })
-    }
-
-    fn forces(h: &TetHessian, dx: &[Vec3; 4]) -> [Vec3; 4] {
-        std::array::from_fn(|a| (0..4).map(|b| h[a][b] * dx[b]).sum())
+    /// Δx (m) and (c/h) H Δx (N) (`#V`).
+    fn product(&self, model: &Model, x: &[Vec3], damped: &[bool]) -> (Vec<Vec3>, Vec<Vec3>) {
+        let moved = |v: usize| if damped[v] { x[v] - self.start[v] } else { Vec3::zeros() };
+        let dx: Vec<Vec3> = (0..x.len()).map(moved).collect();
+        let mut out = vec![Vec3::zeros(); x.len()];
+        for (tet, h) in model.elastic.vertices().iter().zip(&self.hessians) {
+            for (a, row) in tet.iter().zip(h) {
+                out[*a as usize] +=
+                    tet.iter().zip(row).map(|(b, h)| h * dx[*b as usize]).sum::<Vec3>();
+            }
+        }
+        self.thin.add_product(&model.thin, &dx, &mut out);
+        (dx, out)
     }
 
     /// Energy, J; `damped` tells the vertices that move freely (`#V`).
     pub fn value(&self, model: &Model, x: &[Vec3], damped: &[bool]) -> f64 {
-        let element = |(tet, h): (&[u32; 4], &TetHessian)| -> f64 {
-            let dx = self.displacement(tet, x, damped);
-            let f = Self::forces(h, &dx);
-            0.5 * (0..4).map(|a| dx[a].dot(&f[a])).sum::<f64>()
-        };
-        model.elastic.vertices().iter().zip(&self.hessians).map(element).sum()
+        let (dx, product) = self.product(model, x, damped);
+        0.5 * dx.iter().zip(&product).map(|(a, b)| a.dot(b)).sum::<f64>()
     }
 
     /// Adds the gradient, N (`#V`).
     pub fn add_gradient(&self, model: &Model, x: &[Vec3], damped: &[bool], gradient: &mut [Vec3]) {
-        for (tet, h) in model.elastic.vertices().iter().zip(&self.hessians) {
-            let f = Self::forces(h, &self.displacement(tet, x, damped));
-            for a in (0..4).filter(|&a| damped[tet[a] as usize]) {
-                gradient[tet[a] as usize] += f[a];
-            }
+        let (_, product) = self.product(model, x, damped);
+        for v in (0..x.len()).filter(|&v| damped[v]) {
+            gradient[v] += product[v];
         }
     }
 }

@@ -85,6 +85,19 @@ impl ThinElements {
         *close = now;
     }
 
+    /// `factor` times the projected Hessians at `x`, those of the limits of the stretch left out.
+    pub fn hessians_without_limits(&self, x: &[Vec3], factor: f64) -> ThinHessians {
+        let mut unlimited = self.membranes.clone();
+        unlimited.elements.iter_mut().for_each(|m| m.limit = None);
+        ThinHessians {
+            membranes: scaled_hessians(&unlimited, x, factor),
+            hinges: scaled_hessians(&self.hinges, x, factor),
+            operators: scaled_hessians(&self.operators, x, factor),
+            segments: scaled_hessians(&self.segments, x, factor),
+            corners: scaled_hessians(&self.corners, x, factor),
+        }
+    }
+
     /// The vertices of every element.
     pub fn stencils(&self) -> impl Iterator<Item = &[u32]> {
         let membranes = self.membranes.vertices.iter().map(|v| &v[..]);
@@ -93,6 +106,52 @@ impl ThinElements {
         let segments = self.segments.vertices.iter().map(|v| &v[..]);
         let corners = self.corners.vertices.iter().map(|v| &v[..]);
         membranes.chain(hinges).chain(operators).chain(segments).chain(corners)
+    }
+}
+
+/// Hessians of all thin elements, N/m.
+#[derive(Debug, Clone, Default)]
+pub struct ThinHessians {
+    membranes: Vec<Hessian<3>>,
+    hinges: Vec<Hessian<4>>,
+    operators: Vec<Hessian<6>>,
+    segments: Vec<Hessian<2>>,
+    corners: Vec<Hessian<5>>,
+}
+
+impl ThinHessians {
+    /// Adds the product of all Hessians with `dx` (`#V`) to `out`.
+    pub fn add_product(&self, thin: &ThinElements, dx: &[Vec3], out: &mut [Vec3]) {
+        add_product(&thin.membranes.vertices, &self.membranes, dx, out);
+        add_product(&thin.hinges.vertices, &self.hinges, dx, out);
+        add_product(&thin.operators.vertices, &self.operators, dx, out);
+        add_product(&thin.segments.vertices, &self.segments, dx, out);
+        add_product(&thin.corners.vertices, &self.corners, dx, out);
+    }
+}
+
+fn scaled_hessians<E: Element<N>, const N: usize>(
+    elements: &Elements<E, N>,
+    x: &[Vec3],
+    factor: f64,
+) -> Vec<Hessian<N>> {
+    let mut out = Vec::new();
+    elements.hessians(x, &mut out);
+    out.as_flattened_mut().as_flattened_mut().iter_mut().for_each(|b| *b *= factor);
+    out
+}
+
+fn add_product<const N: usize>(
+    vertices: &[[u32; N]],
+    hessians: &[Hessian<N>],
+    dx: &[Vec3],
+    out: &mut [Vec3],
+) {
+    for (vertices, h) in vertices.iter().zip(hessians) {
+        for (a, row) in vertices.iter().zip(h) {
+            out[*a as usize] +=
+                vertices.iter().zip(row).map(|(b, h)| h * dx[*b as usize]).sum::<Vec3>();
+        }
     }
 }
 
@@ -118,12 +177,18 @@ impl<const N: usize> Scatter<N> {
         &mut self,
         elements: &Elements<E, N>,
         x: &[Vec3],
+        more: Option<&[Hessian<N>]>,
         matrix: &mut BlockMatrix,
     ) -> Result<(), MatrixError> {
         if elements.is_empty() {
             return Ok(());
         }
         elements.hessians(x, &mut self.hessians);
+        if let Some(more) = more {
+            let blocks = self.hessians.as_flattened_mut().as_flattened_mut();
+            let more = more.as_flattened().as_flattened();
+            blocks.iter_mut().zip(more).for_each(|(block, more)| *block += more);
+        }
         self.assembly.add_to(matrix, &self.hessians)
     }
 }
@@ -155,17 +220,19 @@ impl ThinAssembly {
         })
     }
 
-    /// Adds the projected Hessians of all elements at `x` to a matrix on the pattern.
+    /// Adds the projected Hessians of all elements at `x`, and `more` if any, to a matrix on the
+    /// pattern.
     pub fn add_hessians(
         &mut self,
         thin: &ThinElements,
         x: &[Vec3],
+        more: Option<&ThinHessians>,
         matrix: &mut BlockMatrix,
     ) -> Result<(), MatrixError> {
-        self.membranes.add(&thin.membranes, x, matrix)?;
-        self.hinges.add(&thin.hinges, x, matrix)?;
-        self.operators.add(&thin.operators, x, matrix)?;
-        self.segments.add(&thin.segments, x, matrix)?;
-        self.corners.add(&thin.corners, x, matrix)
+        self.membranes.add(&thin.membranes, x, more.map(|m| &m.membranes[..]), matrix)?;
+        self.hinges.add(&thin.hinges, x, more.map(|m| &m.hinges[..]), matrix)?;
+        self.operators.add(&thin.operators, x, more.map(|m| &m.operators[..]), matrix)?;
+        self.segments.add(&thin.segments, x, more.map(|m| &m.segments[..]), matrix)?;
+        self.corners.add(&thin.corners, x, more.map(|m| &m.corners[..]), matrix)
     }
 }
