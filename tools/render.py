@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Renders a frame of a run: volumes coloured by von Mises stress or by body, obstacles grey, on a light
-ground.
+"""Renders a frame of a run: volumes coloured by von Mises stress or by body, shells, rods and particles by
+body or by --field, obstacles grey, on a light ground.
 
     tools/render.py RUN STEP PICTURE.png [--size 1600x900] [--view X,Y,Z] [--zoom Z] [--up X,Y,Z]
                     [--look X,Y,Z] [--clim PERCENTILE] [--ground HEIGHT] [--edges] [--thick RADIUS]
-                    [--bodies]
+                    [--bodies] [--field NAME --range LOW,HIGH]
 
 Needs `pip install pyvista pillow`. RUN is a folder that `standoff run -o RUN` wrote.
 """
@@ -25,7 +25,7 @@ parser.add_argument("picture")
 parser.add_argument("--size", default="1600x900")
 parser.add_argument("--view", type=vector, default=(1, 0.6, 1.4), help="direction to the camera")
 parser.add_argument("--up", type=vector, default=(0, 1, 0))
-parser.add_argument("--look", type=vector, help="point in the middle; default: centre of the volumes")
+parser.add_argument("--look", type=vector, help="point in the middle; default: centre of what deforms")
 parser.add_argument("--zoom", type=float, default=1.0)
 parser.add_argument("--clim", type=float, default=98, help="percentile of the stress at full colour")
 parser.add_argument("--colours", default="turbo", help="colour map of matplotlib")
@@ -33,49 +33,70 @@ parser.add_argument("--ground", type=float, help="height of a ground plane to dr
 parser.add_argument("--edges", action="store_true", help="draw the elements")
 parser.add_argument("--thick", type=float, default=0.004, help="radius of wires, m")
 parser.add_argument("--bodies", action="store_true", help="a colour for each body instead of stress")
+parser.add_argument("--field", help="array of cells by which shells, rods and particles are coloured")
+parser.add_argument("--range", type=vector, default=(1, 1.06), help="values of --field at the ends")
 parser.add_argument("--obstacle-opacity", type=float, default=1.0)
 args = parser.parse_args()
 
 frame = pv.read(args.run / "frames" / f"{args.step:06}.vtu")
 types = frame.celltypes
+bodies = json.loads((args.run / "run.json").read_text())["bodies"]
+obstacle = np.array([b["obstacle"] for b in bodies])[frame.cell_data["body"]]
 tets = frame.extract_cells(np.flatnonzero(types == pv.CellType.TETRA))
-stress = tets.cell_data["von_mises"]
-# nodal averages of the stress: the picture of a smooth field
-smooth = tets.cell_data_to_point_data()
-if args.bodies:
-    smooth.cell_data["body"] = tets.cell_data["body"]
-surface = smooth.extract_surface(algorithm="dataset_surface")
-surface = surface.compute_normals(feature_angle=35, split_vertices=True)
+deformable = frame.extract_cells(np.flatnonzero(~obstacle))
 
 size = tuple(int(x) for x in args.size.split("x"))
 pv.global_theme.font.family = "arial"
 plot = pv.Plotter(off_screen=True, window_size=size, lighting="none")
 plot.set_background("#f7f7f5")
-if args.bodies:
-    bodies, index = np.unique(surface.cell_data["body"], return_inverse=True)
-    # neighbours in the list far apart in colour
-    surface.cell_data["colour"] = index * 7 % 20 if len(bodies) > 4 else index * 3
-    colouring = dict(scalars="colour", cmap="tab20", clim=(0, 19))
-else:
-    colouring = dict(scalars="von_mises", cmap=args.colours,
-                     clim=(0, float(np.percentile(stress, args.clim)) or 1))
-plot.add_mesh(
-    surface, **colouring, show_scalar_bar=False, smooth_shading=True, specular=0.25, specular_power=25, ambient=0.42,
-    diffuse=0.62, show_edges=args.edges, edge_color="#303030", line_width=1)
+look = dict(show_scalar_bar=False, smooth_shading=True, specular=0.25, specular_power=25, ambient=0.42,
+            diffuse=0.62, edge_color="#303030", line_width=1)
+if tets.n_cells:
+    stress = tets.cell_data["von_mises"]
+    # nodal averages of the stress: the picture of a smooth field
+    smooth = tets.cell_data_to_point_data()
+    if args.bodies:
+        smooth.cell_data["body"] = tets.cell_data["body"]
+    surface = smooth.extract_surface(algorithm="dataset_surface")
+    surface = surface.compute_normals(feature_angle=35, split_vertices=True)
+    if args.bodies:
+        used, index = np.unique(surface.cell_data["body"], return_inverse=True)
+        # neighbours in the list far apart in colour
+        surface.cell_data["colour"] = index * 7 % 20 if len(used) > 4 else index * 3
+        colouring = dict(scalars="colour", cmap="tab20", clim=(0, 19))
+    else:
+        colouring = dict(scalars="von_mises", cmap=args.colours,
+                         clim=(0, float(np.percentile(stress, args.clim)) or 1))
+    plot.add_mesh(surface, **colouring, **look, show_edges=args.edges)
 for kind in (pv.CellType.TRIANGLE, pv.CellType.LINE, pv.CellType.VERTEX):
-    cells = np.flatnonzero(types == kind)
-    if not len(cells):
-        continue
-    part = frame.extract_cells(cells).extract_surface(algorithm="dataset_surface") if kind == pv.CellType.TRIANGLE \
-        else frame.extract_cells(cells)
-    if kind == pv.CellType.LINE:
-        part = part.extract_geometry().tube(radius=args.thick)
-    elif kind == pv.CellType.TRIANGLE:
-        part = part.compute_normals(feature_angle=30, split_vertices=True)
-    plot.add_mesh(part, color="#b8bcc2", smooth_shading=True, specular=0.2, ambient=0.3, diffuse=0.7,
-                  opacity=args.obstacle_opacity, point_size=8, render_points_as_spheres=True)
+    for still in (True, False):
+        cells = np.flatnonzero((types == kind) & (obstacle == still))
+        if not len(cells):
+            continue
+        part = frame.extract_cells(cells)
+        part.cell_data["colour"] = part.cell_data["body"] * 7 % 20
+        if kind == pv.CellType.TRIANGLE:
+            part = part.extract_surface(algorithm="dataset_surface")
+            part = part.compute_normals(feature_angle=30, split_vertices=True)
+        elif kind == pv.CellType.LINE:
+            radius = part.cell_data["radius"].max() if "radius" in part.cell_data else 0
+            part = part.extract_geometry().tube(radius=radius or args.thick, capping=True)
+        elif "radius" in part.cell_data:
+            part = pv.PolyData(part.points).glyph(
+                geom=pv.Sphere(radius=part.cell_data["radius"].max()), scale=False, orient=False)
+        if still:
+            plot.add_mesh(part, color="#b8bcc2", smooth_shading=True, specular=0.2, ambient=0.3, diffuse=0.7,
+                          opacity=args.obstacle_opacity, point_size=8, render_points_as_spheres=True)
+            continue
+        if args.field:
+            colouring = dict(scalars=args.field, cmap=args.colours, clim=args.range)
+        elif "colour" in part.cell_data:
+            colouring = dict(scalars="colour", cmap="tab20", clim=(0, 19))
+        else:
+            colouring = dict(color="#c8a45c")
+        plot.add_mesh(part, **colouring, **look, show_edges=args.edges)
 
-low, high = np.array(tets.bounds[::2]), np.array(tets.bounds[1::2])
+low, high = np.array(deformable.bounds[::2]), np.array(deformable.bounds[1::2])
 centre = np.array(args.look) if args.look else 0.5 * (low + high)
 extent = np.linalg.norm(high - low)
 if args.ground is not None:
