@@ -200,7 +200,8 @@ impl BlockMatrix {
     /// Whether all entries are finite.
     pub fn is_finite(&self) -> bool {
         // a sum of finite products with 0 is 0, of anything else NaN
-        self.blocks.iter().all(|b| b.iter().map(|v| v * 0.0).sum::<f64>() == 0.0)
+        let block = |b: &Mat3| b.iter().map(|v| v * 0.0).sum::<f64>() == 0.0;
+        vector::map_reduce(&self.blocks, block, true, |a, b| a && b)
     }
 }
 

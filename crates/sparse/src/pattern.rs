@@ -218,6 +218,12 @@ impl BlockPattern {
         self.row(i).map(|(v, _)| v).chain(below)
     }
 
+    /// Number of vertices that vertex `i` is coupled to, without itself.
+    pub(crate) fn degree(&self, i: usize) -> usize {
+        let below = self.col_ptr[i + 1] - self.col_ptr[i] - 1;
+        (below + self.row_ptr[i + 1] - self.row_ptr[i]) as usize
+    }
+
     /// Where the diagonal block of row `i` is stored.
     pub(crate) fn diagonal_position(&self, i: usize) -> usize {
         self.col_ptr[i] as usize

@@ -6,7 +6,8 @@ use std::time::Instant;
 use standoff_linalg::Vec3;
 
 use super::multifrontal::{Analysis, Factor};
-use super::pcg::{Limits, iterate};
+use super::pcg::{Limits, System, iterate, multiply};
+use super::rows::reciprocal_power_of_two;
 use super::{
     Cholesky, LinearSolver, SolveReport, SolveSeconds, check_matrix, check_rhs, check_sizes,
 };
@@ -64,15 +65,9 @@ impl MixedCholesky {
         }
         let numeric = clock.elapsed().as_secs_f64();
         let Self { factor, permuted, scaled, work, .. } = self;
-        let mut apply = |r: &[Vec3], z: &mut [Vec3]| {
-            let scale = reciprocal_power_of_two(r.iter().map(|r| r.amax()).fold(0.0, f64::max));
-            scaled.clear();
-            scaled.extend(r.iter().map(|r| scale * r));
-            factor.solve(analysis, scaled, z, permuted);
-            vector::scale(z, 1.0 / scale);
-        };
+        let mut system = SinglePrecision { a, analysis, factor, permuted, scaled };
         let limits = Limits { tolerance: self.tolerance, max_iterations: self.max_iterations };
-        match iterate(limits, a, &mut apply, b, x, work) {
+        match iterate(limits, a, &mut system, b, x, work) {
             Ok((iterations, residual)) if vector::is_finite(x) => {
                 Ok(Some((iterations, residual, numeric)))
             }
@@ -81,9 +76,28 @@ impl MixedCholesky {
     }
 }
 
-/// The power of two next below 1/v; 1 where v is not a positive normal number.
-fn reciprocal_power_of_two(v: f64) -> f64 {
-    if v.is_normal() && v > 0.0 { (-v.log2().ceil()).clamp(-1000.0, 1000.0).exp2() } else { 1.0 }
+/// A matrix and its factor in single precision.
+struct SinglePrecision<'a> {
+    a: &'a BlockMatrix,
+    analysis: &'a Analysis,
+    factor: &'a mut Factor<f32>,
+    permuted: &'a mut Vec<f32>,
+    scaled: &'a mut Vec<Vec3>,
+}
+
+impl System for SinglePrecision<'_> {
+    fn multiply(&mut self, p: &[Vec3], q: &mut [Vec3]) -> f64 {
+        multiply(self.a, p, q)
+    }
+
+    fn precondition(&mut self, r: &[Vec3], z: &mut [Vec3]) -> f64 {
+        let scale = reciprocal_power_of_two(r.iter().map(|r| r.amax()).fold(0.0, f64::max));
+        self.scaled.clear();
+        self.scaled.extend(r.iter().map(|r| scale * r));
+        self.factor.solve(self.analysis, self.scaled, z, self.permuted);
+        vector::scale(z, 1.0 / scale);
+        vector::dot(r, z)
+    }
 }
 
 impl LinearSolver for MixedCholesky {

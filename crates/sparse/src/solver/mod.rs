@@ -6,6 +6,7 @@ mod incomplete_cholesky;
 mod mixed;
 mod multifrontal;
 mod pcg;
+mod rows;
 mod stiff_blocks;
 
 use std::sync::Arc;

@@ -4,6 +4,7 @@ use standoff_linalg::{Mat3, Vec3};
 use std::time::Instant;
 
 use super::incomplete_cholesky::IncompleteCholesky;
+use super::rows::Rows;
 use super::stiff_blocks::StiffBlocks;
 use super::{
     LinearSolver, SolveReport, SolveSeconds, check_matrix, check_rhs, check_sizes, residual,
@@ -26,6 +27,9 @@ pub enum Preconditioner {
 
 /// Preconditioned conjugate gradients, from x = 0 until ‖b − A x‖₂ ≤ tolerance ‖b‖₂.
 ///
+/// Iterates with a copy of the matrix in single precision, starting anew from the true residual until
+/// that is as small as asked; with the matrix itself where the copy does not do.
+///
 /// The bits do not depend on the number of threads.
 #[derive(Debug)]
 pub struct ConjugateGradient {
@@ -35,6 +39,7 @@ pub struct ConjugateGradient {
     pub max_iterations: usize,
     /// Approximation of A⁻¹.
     pub preconditioner: Preconditioner,
+    rows: Rows,
     /// Residual, search direction, preconditioned residual, A p.
     work: [Vec<Vec3>; 4],
 }
@@ -46,6 +51,7 @@ impl ConjugateGradient {
             tolerance,
             max_iterations,
             preconditioner: Preconditioner::BlockJacobi,
+            rows: Rows::default(),
             work: Default::default(),
         }
     }
@@ -78,8 +84,10 @@ impl LinearSolver for ConjugateGradient {
         let clock = Instant::now();
         let inverse = Inverse::new(a, self.preconditioner)?;
         let limits = Limits { tolerance: self.tolerance, max_iterations: self.max_iterations };
-        let apply = &mut |r: &[Vec3], z: &mut [Vec3]| inverse.apply(r, z);
-        let (iterations, relative_residual) = iterate(limits, a, apply, b, x, &mut self.work)?;
+        self.rows.assign(a);
+        let mut system = Preconditioned { a, rows: &self.rows, exact: false, inverse: &inverse };
+        let (iterations, relative_residual) =
+            iterate(limits, a, &mut system, b, x, &mut self.work)?;
         let factor_nonzeros = inverse.nonzeros();
         let numeric = clock.elapsed().as_secs_f64();
         let seconds = SolveSeconds { numeric, ..SolveSeconds::default() };
@@ -95,15 +103,28 @@ pub(super) struct Limits {
     pub(super) max_iterations: usize,
 }
 
-/// Conjugate gradients from x = 0 with the preconditioner `apply`: z ← M⁻¹ r. Returns the number of
-/// iterations and ‖b − A x‖₂ / ‖b‖₂.
+/// What conjugate gradients need of a matrix.
+pub(super) trait System {
+    /// q ← A p, or close to it; returns pᵀq.
+    fn multiply(&mut self, p: &[Vec3], q: &mut [Vec3]) -> f64;
+
+    /// z ← M⁻¹ r; returns rᵀz.
+    fn precondition(&mut self, r: &[Vec3], z: &mut [Vec3]) -> f64;
+
+    /// Makes products exact from now on; false where they were.
+    fn refine(&mut self) -> bool {
+        false
+    }
+}
+
+/// Conjugate gradients from x = 0. Returns the number of iterations and ‖b − A x‖₂ / ‖b‖₂.
 ///
 /// Goes in rounds: the recurrence for r drifts away from b − A x, so once it has converged the
 /// iteration starts anew from the true residual, if that has not.
 pub(super) fn iterate(
     limits: Limits,
     a: &BlockMatrix,
-    apply: &mut impl FnMut(&[Vec3], &mut [Vec3]),
+    system: &mut impl System,
     b: &[Vec3],
     x: &mut [Vec3],
     work: &mut [Vec<Vec3>; 4],
@@ -129,11 +150,20 @@ pub(super) fn iterate(
             return Ok((iterations, r_norm / b_norm));
         }
         let before = (iterations, r_norm);
-        iterations = round(limits.max_iterations, a, apply, target, x, work, iterations)?;
+        if let Err(error) = round(limits.max_iterations, system, target, x, work, &mut iterations) {
+            if !system.refine() {
+                return Err(error);
+            }
+            x.fill(Vec3::zeros());
+            work[0].copy_from_slice(b);
+            r_norm = b_norm;
+            continue;
+        }
         r_norm = residual(a, b, x, &mut work[0]);
         // out of iterations, or at the limit of working precision
-        let stalled = iterations == before.0 || r_norm > 0.5 * before.1;
-        if r_norm > target && (iterations >= limits.max_iterations || stalled) {
+        let stalled = iterations == before.0 || r_norm.is_nan() || r_norm > 0.5 * before.1;
+        let ended = iterations >= limits.max_iterations;
+        if r_norm > target && (ended || stalled && !system.refine()) {
             return Err(SolveError::NotConverged {
                 iterations,
                 relative_residual: r_norm / b_norm,
@@ -143,38 +173,31 @@ pub(super) fn iterate(
     }
 }
 
-/// One round, from r = b − A x until the recurrence for ‖r‖ reaches `target`; returns the count of
-/// iterations.
+/// One round, from r = b − A x until the recurrence for ‖r‖ reaches `target`; counts iterations.
 fn round(
     max_iterations: usize,
-    a: &BlockMatrix,
-    apply: &mut impl FnMut(&[Vec3], &mut [Vec3]),
+    system: &mut impl System,
     target: f64,
     x: &mut [Vec3],
     [r, p, z, q]: &mut [Vec<Vec3>; 4],
-    first: usize,
-) -> Result<usize, SolveError> {
-    apply(r, z);
+    iteration: &mut usize,
+) -> Result<(), SolveError> {
+    let mut rz = system.precondition(r, z);
     p.copy_from_slice(z);
-    let mut rz = vector::dot(r, z);
-    for iteration in first..max_iterations {
-        check_positive(rz, iteration)?;
-        let product = a.mul_vec_into(p, q);
-        debug_assert!(product.is_ok(), "lengths were checked on entry");
-        let pq = vector::dot(p, q);
-        check_positive(pq, iteration)?;
-        let alpha = rz / pq;
-        vector::axpy(x, alpha, p);
-        vector::axpy(r, -alpha, q);
-        if vector::norm(r) <= target {
-            return Ok(iteration + 1);
+    while *iteration < max_iterations {
+        check_positive(rz, *iteration)?;
+        let pq = system.multiply(p, q);
+        check_positive(pq, *iteration)?;
+        let r_norm = vector::step(rz / pq, (&mut *x, p), (&mut *r, q)).sqrt();
+        *iteration += 1;
+        if r_norm <= target {
+            break;
         }
-        apply(r, z);
-        let rz_next = vector::dot(r, z);
+        let rz_next = system.precondition(r, z);
         vector::xpby(p, z, rz_next / rz);
         rz = rz_next;
     }
-    Ok(max_iterations)
+    Ok(())
 }
 
 /// Products that are positive for a positive definite matrix.
@@ -186,6 +209,36 @@ fn check_positive(curvature: f64, iteration: usize) -> Result<(), SolveError> {
     } else {
         Err(SolveError::NegativeCurvature { iteration, curvature })
     }
+}
+
+/// A matrix, its fast copy and its preconditioner.
+struct Preconditioned<'a> {
+    a: &'a BlockMatrix,
+    rows: &'a Rows,
+    /// Whether to multiply by the matrix itself.
+    exact: bool,
+    inverse: &'a Inverse,
+}
+
+impl System for Preconditioned<'_> {
+    fn multiply(&mut self, p: &[Vec3], q: &mut [Vec3]) -> f64 {
+        if self.exact { multiply(self.a, p, q) } else { self.rows.multiply(p, q) }
+    }
+
+    fn precondition(&mut self, r: &[Vec3], z: &mut [Vec3]) -> f64 {
+        self.inverse.apply(r, z)
+    }
+
+    fn refine(&mut self) -> bool {
+        !std::mem::replace(&mut self.exact, true)
+    }
+}
+
+/// q ← A p; returns pᵀq. Lengths are the caller's duty.
+pub(super) fn multiply(a: &BlockMatrix, p: &[Vec3], q: &mut [Vec3]) -> f64 {
+    let product = a.mul_vec_into(p, q);
+    debug_assert!(product.is_ok(), "lengths were checked on entry");
+    vector::dot(p, q)
 }
 
 /// A preconditioner made for one matrix.
@@ -212,16 +265,14 @@ impl Inverse {
         }
     }
 
-    /// z ← M⁻¹ r.
-    fn apply(&self, r: &[Vec3], z: &mut [Vec3]) {
+    /// z ← M⁻¹ r; returns rᵀz.
+    fn apply(&self, r: &[Vec3], z: &mut [Vec3]) -> f64 {
         match self {
-            Self::BlockJacobi(inverses) => {
-                z.copy_from_slice(r);
-                vector::map2(z, inverses, |z, inverse| *z = inverse * *z);
-            }
+            Self::BlockJacobi(inverses) => vector::apply_blocks(inverses, r, z),
             Self::IncompleteCholesky(factor) => {
                 z.copy_from_slice(r);
                 factor.solve_in_place(z);
+                vector::dot(r, z)
             }
             Self::StiffBlocks(blocks) => blocks.apply(r, z),
         }

@@ -70,17 +70,20 @@ impl StiffBlocks {
             .map_err(|k| SolveError::NotPositiveDefinite { block: self.stiff[k] as usize })
     }
 
-    /// z ← M⁻¹ r.
-    pub(crate) fn apply(&self, r: &[Vec3], z: &mut [Vec3]) {
-        z.copy_from_slice(r);
-        vector::map2(z, &self.inverses, |z, inverse| *z = inverse * *z);
-        if let Some(analysis) = self.analyses.last() {
-            let mut part: Vec<Vec3> = self.stiff.iter().map(|&v| r[v as usize]).collect();
-            let right = part.clone();
-            self.factor.solve(analysis, &right, &mut part, &mut Vec::new());
-            for (&v, part) in self.stiff.iter().zip(part) {
-                z[v as usize] = part;
+    /// z ← M⁻¹ r; returns rᵀz.
+    pub(crate) fn apply(&self, r: &[Vec3], z: &mut [Vec3]) -> f64 {
+        let product = vector::apply_blocks(&self.inverses, r, z);
+        match self.analyses.last() {
+            Some(analysis) if !self.stiff.is_empty() => {
+                let mut part: Vec<Vec3> = self.stiff.iter().map(|&v| r[v as usize]).collect();
+                let right = part.clone();
+                self.factor.solve(analysis, &right, &mut part, &mut Vec::new());
+                for (&v, part) in self.stiff.iter().zip(part) {
+                    z[v as usize] = part;
+                }
+                vector::dot(r, z)
             }
+            _ => product,
         }
     }
 
