@@ -47,13 +47,6 @@ pub fn scalar<K: Kernel>(kernel: K) -> K::Output {
     kernel.run(Scalar)
 }
 
-/// Runs `f`, compiled for the widest vectors of this processor as far as it is inlined: for loops
-/// that the compiler vectorises by itself. The bits do not depend on the width.
-#[inline]
-pub fn vectorized<R>(f: impl FnOnce() -> R) -> R {
-    Arch::new().dispatch(f)
-}
-
 /// One number per lane.
 #[derive(Clone, Copy)]
 pub struct Lanes<W: Width>(W, W::f64s);

@@ -10,13 +10,13 @@ use serde_json::json;
 use standoff_geometry::broad_phase::{BroadPhase, Candidates, candidates, swept_candidates};
 use standoff_geometry::ccd::{self, Method};
 use standoff_geometry::{CollisionMesh, audit};
-use standoff_linalg::{Mat3, Vec3};
-use standoff_sim::contact::pairs::UNUSED;
+use standoff_linalg::Vec3;
 use standoff_sim::contact::{
     Barrier, BarrierPotential, ContactSet, FrictionMaterials, FrictionSet, PairKind, Smoothing,
     Weighting,
 };
-use standoff_sparse::{BlockMatrix, BlockPattern, StencilAssembly};
+use standoff_sparse::{BlockMatrix, BlockPattern, StencilPlaces, SymmetricBlocks};
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -79,9 +79,10 @@ fn measure(
         g
     };
     time("gradient", least(gradient).0);
+    let mut matrix = Matrix::new(x.len())?;
+    let stencils: Vec<[u32; 4]> = set.contacts.iter().map(|c| c.vertices).collect();
     let hessian = || {
-        let local = set.contacts.iter().map(|c| potential.hessian_psd(c, &c.gather(x))).collect();
-        assemble(x.len(), set.contacts.iter().map(|c| c.vertices).collect(), local)
+        matrix.assemble(&stencils, |range, out| potential.hessians(&set.contacts[range], x, out))
     };
     time("Hessian", least(hessian).0);
 
@@ -90,10 +91,13 @@ fn measure(
     let (s, friction) = least(lag);
     time("friction set", s);
     let end: Vec<Vec3> = x.iter().zip(dx).map(|(p, d)| p + d).collect();
+    let stencils: Vec<[u32; 4]> = friction.contacts.iter().map(|c| c.vertices).collect();
     let hessian = || {
-        let sliding = &friction.contacts;
-        let local = sliding.iter().map(|c| friction.contact_hessian(c, &end, x)).collect();
-        assemble(x.len(), sliding.iter().map(|c| c.vertices).collect(), local)
+        matrix.assemble(&stencils, |range, out| {
+            for (out, c) in out.iter_mut().zip(&friction.contacts[range]) {
+                *out = friction.contact_hessian_blocks(c, &end, x);
+            }
+        })
     };
     time("friction Hessian", least(hessian).0);
 
@@ -118,19 +122,38 @@ fn measure(
     }))
 }
 
-/// The global matrix of local Hessians, its pattern included.
-fn assemble(
-    n: usize,
-    mut stencils: Vec<[u32; 4]>,
-    local: Vec<[[Mat3; 4]; 4]>,
-) -> Result<BlockMatrix, Error> {
-    for v in stencils.iter_mut().flatten().filter(|v| **v == UNUSED) {
-        *v = BlockPattern::ELIMINATED;
+/// The global matrix of local Hessians; keeps its memory, as in a simulation.
+struct Matrix {
+    empty: Arc<BlockPattern>,
+    places: StencilPlaces,
+    local: Vec<SymmetricBlocks>,
+    matrix: BlockMatrix,
+}
+
+impl Matrix {
+    fn new(n: usize) -> Result<Self, Error> {
+        let empty = Arc::new(BlockPattern::diagonal(n)?);
+        let matrix = BlockMatrix::zeros(empty.clone());
+        Ok(Self { empty, places: StencilPlaces::default(), local: Vec::new(), matrix })
     }
-    let pattern = Arc::new(BlockPattern::from_stencils(n, stencils.iter().map(|s| &s[..]))?);
-    let mut matrix = BlockMatrix::zeros(pattern.clone());
-    StencilAssembly::new(pattern, &stencils)?.add_to(&mut matrix, &local)?;
-    Ok(matrix)
+
+    /// Pattern and matrix from nothing; `hessians` computes a range of local ones.
+    fn assemble(
+        &mut self,
+        stencils: &[[u32; 4]],
+        hessians: impl Fn(Range<usize>, &mut [SymmetricBlocks]),
+    ) -> Result<(), Error> {
+        let pattern = self.empty.union(&self.places.find(&self.empty, stencils))?;
+        self.places.find(&pattern, stencils);
+        self.matrix.reset(pattern);
+        for first in (0..stencils.len()).step_by(2048) {
+            let range = first..(first + 2048).min(stencils.len());
+            self.local.resize(range.len(), SymmetricBlocks::default());
+            hessians(range, &mut self.local);
+            self.places.add(&mut self.matrix, 1.0, first, &self.local)?;
+        }
+        Ok(())
+    }
 }
 
 /// Least CPU time of a few runs, s, and the last result. Short work is repeated within a run, since

@@ -2,9 +2,8 @@
 //! over the free vertices.
 
 use crate::contact::pairs::UNUSED;
-use crate::contact::{Contact, FrictionContact, HalfSpaceContact};
-use crate::energy::spring;
-use crate::energy::thin::ThinAssembly;
+use crate::contact::potential::Blocks;
+use crate::energy::thin::{Target, ThinAssembly};
 use crate::model::Model;
 use crate::potential::IncrementalPotential;
 use crate::report::PhaseSeconds;
@@ -12,8 +11,15 @@ use crate::solver::Iterate;
 use crate::timing::timed;
 use rayon::prelude::*;
 use standoff_linalg::{Mat3, Vec3};
-use standoff_sparse::{BlockMatrix, BlockPattern, MatrixError, StencilAssembly};
+use standoff_sparse::{
+    BlockMatrix, BlockPattern, EdgeAssembly, EdgeBlocks, Embedding, MatrixError, StencilPlaces,
+    SymmetricBlocks,
+};
+use std::ops::Range;
 use std::sync::Arc;
+
+/// Contacts whose Hessians are computed, then added at a time.
+const CONTACTS: usize = 2048;
 
 /// Matrix, pattern and scatter maps for one set of free vertices; kept while that set holds.
 #[derive(Debug, Clone)]
@@ -23,13 +29,13 @@ pub struct System {
     row: Vec<u32>,
     /// Scene-wide vertex of each row.
     vertex: Vec<u32>,
-    /// Elastic part on its own pattern, and that pattern's place in the whole.
-    elastic: BlockMatrix,
-    tets: StencilAssembly<4>,
+    /// The pattern of elements and attachments, in that of the matrix.
+    elastic: Embedding,
+    tets: EdgeAssembly,
     thin: ThinAssembly,
-    element_hessians: Vec<[[Mat3; 4]; 4]>,
-    embedding: Vec<u32>,
-    /// The whole.
+    element_hessians: Vec<EdgeBlocks>,
+    contacts: StencilPlaces,
+    contact_hessians: Vec<SymmetricBlocks>,
     matrix: BlockMatrix,
     /// Whether [`Self::begin`] was called since the elastic pattern or the step is new.
     begun: bool,
@@ -43,27 +49,27 @@ impl System {
         for (r, &v) in vertex.iter().enumerate() {
             row[v as usize] = r as u32;
         }
-        // elements, then attachments, whose unused vertices have no row
+        // attachments may have vertices to spare, which have no row
         let row_of = |v: u32| *row.get(v as usize).unwrap_or(&BlockPattern::ELIMINATED);
-        let springs = model.loads.springs.iter().map(|s| &s.vertices);
-        let stencils: Vec<[u32; 4]> =
-            model.elastic.vertices().iter().chain(springs).map(|t| t.map(row_of)).collect();
+        let tets: Vec<[u32; 4]> = model.elastic.vertices().iter().map(|t| t.map(row_of)).collect();
+        let springs: Vec<[u32; 4]> =
+            model.loads.springs.iter().map(|s| s.vertices.map(row_of)).collect();
         let thin: Vec<Vec<u32>> =
             model.thin.stencils().map(|s| s.iter().map(|&v| row_of(v)).collect()).collect();
-        let all = stencils.iter().map(|s| &s[..]).chain(thin.iter().map(|s| &s[..]));
+        let all = tets.iter().chain(&springs).map(|s| &s[..]).chain(thin.iter().map(|s| &s[..]));
         let pattern = Arc::new(BlockPattern::from_stencils(vertex.len(), all)?);
         let thin = ThinAssembly::new(&model.thin, &pattern, &row_of)?;
-        let tets = StencilAssembly::new(pattern.clone(), &stencils)?;
-        let embedding = (0..pattern.block_count() as u32).collect();
+        let tets = EdgeAssembly::new(pattern.clone(), &tets)?;
         Ok(Self {
             free: free.to_vec(),
             row,
             vertex,
-            elastic: BlockMatrix::zeros(pattern.clone()),
+            elastic: Embedding::identity(pattern.clone()),
             tets,
             thin,
             element_hessians: Vec::new(),
-            embedding,
+            contacts: StencilPlaces::default(),
+            contact_hessians: Vec::new(),
             matrix: BlockMatrix::zeros(pattern),
             begun: false,
         })
@@ -72,9 +78,8 @@ impl System {
     /// Forgets the contact blocks of earlier steps, so that what follows is a function of the state
     /// alone.
     pub fn forget_contacts(&mut self) {
-        let base = self.elastic.pattern().clone();
-        self.embedding = (0..base.block_count() as u32).collect();
-        self.matrix.reset(base);
+        self.elastic = Embedding::identity(self.elastic.part().clone());
+        self.matrix.reset(self.elastic.part().clone());
         self.begun = false;
     }
 
@@ -82,7 +87,7 @@ impl System {
     /// follows may be based on it, and on nothing before.
     pub fn begin(&mut self) -> Option<&Arc<BlockPattern>> {
         let new = !std::mem::replace(&mut self.begun, true);
-        new.then(|| self.elastic.pattern())
+        new.then(|| self.elastic.part())
     }
 
     /// The Hessian of the incremental potential at x, each summand projected to be positive
@@ -97,41 +102,40 @@ impl System {
             *self = Self::new(potential.model, &potential.free)?;
         }
         let scale = potential.scale;
-        let mut blocks: Vec<_> = timed(&mut seconds.contact, || contact_hessians(potential, it));
-        if potential.contact_scale != scale {
-            let ratio = potential.contact_scale / scale;
-            let all = blocks.iter_mut().flat_map(|(_, h)| h.as_flattened_mut());
-            all.for_each(|block| *block *= ratio);
-        }
+        let contacts = timed(&mut seconds.contact, || ContactTerms::new(potential, it));
         timed(&mut seconds.elasticity, || {
             let elastic = &potential.model.elastic;
             elastic.hessians(0..elastic.len(), &it.x, &mut self.element_hessians);
-            let springs = &potential.model.loads.springs;
-            spring::append_hessians(springs, potential.time, &it.x, &mut self.element_hessians);
             if let Some(damping) = &potential.damping {
-                for (h, d) in self.element_hessians.iter_mut().zip(&damping.hessians) {
-                    for (row, damped) in h.iter_mut().zip(d) {
-                        row.iter_mut().zip(damped).for_each(|(block, d)| *block += d);
-                    }
-                }
+                let damping = damping.hessians.as_flattened().iter();
+                let all = self.element_hessians.as_flattened_mut().iter_mut();
+                all.zip(damping).for_each(|(block, d)| *block += d);
             }
         });
         timed(&mut seconds.assembly, || {
-            self.reserve(&blocks)?;
-            self.elastic.set_zero();
-            self.tets.add_to(&mut self.elastic, &self.element_hessians)?;
+            self.reserve(&contacts)?;
+            let (matrix, diagonal) =
+                (&mut self.matrix, diagonal(&self.vertex, &self.row, potential));
+            self.tets.assemble(matrix, &self.elastic, scale, &self.element_hessians, &diagonal)?;
             let damping = potential.damping.as_ref().map(|d| &d.thin);
-            self.thin.add_hessians(&potential.thin, &it.x, damping, &mut self.elastic)?;
-            self.matrix.set_zero();
-            self.matrix.add_embedded(&self.elastic, &self.embedding)?;
-            for (vertices, hessian) in &blocks {
-                self.matrix.add_stencil(&self.rows(vertices), hessian)?;
+            let mut to = Target { matrix, embedding: &self.elastic, scale };
+            self.thin.add_hessians(&potential.thin, &it.x, damping, &mut to)?;
+            for spring in potential.model.loads.springs.iter().filter(|s| s.acts(potential.time)) {
+                let rows = rows(&self.row, &spring.vertices);
+                let hessian = spring.hessian_psd(&it.x).map(|r| r.map(|block| block * scale));
+                self.matrix.add_stencil(&rows, &hessian)?;
             }
-            for block in self.matrix.blocks_mut() {
-                *block *= scale;
-            }
-            self.matrix.add_diagonal(&self.diagonal(potential))
-        })
+            Ok(())
+        })?;
+        let hessians = &mut self.contact_hessians;
+        for first in (0..contacts.len()).step_by(CONTACTS) {
+            let range = first..(first + CONTACTS).min(contacts.len());
+            timed(&mut seconds.contact, || contacts.hessians(range, hessians));
+            timed(&mut seconds.assembly, || {
+                self.contacts.add(&mut self.matrix, potential.contact_scale, first, hessians)
+            })?;
+        }
+        Ok(())
     }
 
     /// The largest diagonal entry of the Hessian of the potential without constraints, N/m: that of E
@@ -173,41 +177,25 @@ impl System {
         (0..self.matrix.n()).map(block).fold(0.0, f64::max)
     }
 
-    /// Masses, and the curvature of the equality constraints.
-    fn diagonal(&self, potential: &IncrementalPotential<'_>) -> Vec<f64> {
-        let mass = |&v: &u32| {
-            if potential.inertial[v as usize] { potential.model.mass[v as usize] } else { 0.0 }
-        };
-        let mut diagonal: Vec<f64> = self.vertex.iter().map(mass).collect();
-        if let Some(equality) = &potential.equality {
-            for (k, &v) in equality.vertices.iter().enumerate() {
-                if let Some(d) = diagonal.get_mut(self.row[v as usize] as usize) {
-                    *d += equality.curvature(k);
-                }
-            }
-        }
-        diagonal
-    }
-
-    fn rows(&self, vertices: &[u32; 4]) -> [u32; 4] {
-        vertices.map(|v| *self.row.get(v as usize).unwrap_or(&BlockPattern::ELIMINATED))
-    }
-
     /// Makes room for the contacts' blocks. The pattern only grows, so that symbolic work is kept,
     /// until less than half of its contact blocks are in use.
-    fn reserve(&mut self, blocks: &[([u32; 4], [[Mat3; 4]; 4])]) -> Result<(), MatrixError> {
-        let stencils: Vec<[u32; 4]> = blocks.iter().map(|(v, _)| self.rows(v)).collect();
-        let mut pairs = BlockPattern::stencil_pairs(stencils.iter().map(|s| &s[..]));
-        pairs.sort_unstable();
-        pairs.dedup();
-        let base = self.elastic.pattern();
-        let mut pattern = self.matrix.pattern().union(&pairs)?;
-        let extra = pattern.block_count() - base.block_count();
-        if extra > 2 * pairs.len() + 64 {
-            pattern = base.union(&pairs)?;
+    fn reserve(&mut self, contacts: &ContactTerms<'_>) -> Result<(), MatrixError> {
+        let stencils: Vec<[u32; 4]> =
+            contacts.vertices.iter().map(|v| rows(&self.row, v)).collect();
+        let old = self.matrix.pattern().clone();
+        let missing = self.contacts.find(&old, &stencils);
+        let mut pattern = old.union(&missing)?;
+        if !missing.is_empty() {
+            self.contacts.find(&pattern, &stencils);
         }
-        if !Arc::ptr_eq(&pattern, self.matrix.pattern()) {
-            self.embedding = base.embedding(&pattern)?;
+        let base = self.elastic.part();
+        let extra = pattern.block_count() - base.block_count();
+        if extra > 64 && extra > 2 * self.contacts.distinct(&pattern) + 64 {
+            pattern = base.union(&self.contacts.find(base, &stencils))?;
+            self.contacts.find(&pattern, &stencils);
+        }
+        if !Arc::ptr_eq(&pattern, &old) {
+            self.elastic = Embedding::new(base.clone(), pattern.clone())?;
             self.matrix.reset(pattern);
         }
         Ok(())
@@ -228,25 +216,78 @@ impl System {
     }
 }
 
-/// Vertices (`u32::MAX` where a stencil has fewer than four) and PSD Hessian of every contact and
-/// friction summand, in a fixed order.
-fn contact_hessians(
-    potential: &IncrementalPotential<'_>,
-    it: &Iterate,
-) -> Vec<([u32; 4], [[Mat3; 4]; 4])> {
-    let (x, barrier, friction) = (&it.x, &potential.barrier, &potential.friction);
-    let pair = |c: &Contact| (c.vertices, barrier.hessian_psd(c, &c.gather(x)));
-    let plane = |c: &HalfSpaceContact| {
-        let mut blocks = [[Mat3::zeros(); 4]; 4];
-        blocks[0][0] = barrier.half_space_hessian_psd(c, &x[c.vertex as usize]);
-        ([c.vertex, UNUSED, UNUSED, UNUSED], blocks)
+fn rows(row: &[u32], vertices: &[u32; 4]) -> [u32; 4] {
+    vertices.map(|v| *row.get(v as usize).unwrap_or(&BlockPattern::ELIMINATED))
+}
+
+/// Masses, and the curvature of the equality constraints, by row.
+fn diagonal(vertex: &[u32], row: &[u32], potential: &IncrementalPotential<'_>) -> Vec<f64> {
+    let mass = |&v: &u32| {
+        if potential.inertial[v as usize] { potential.model.mass[v as usize] } else { 0.0 }
     };
-    let sliding = |c: &FrictionContact| {
-        (c.vertices, friction.contact_hessian(c, x, &potential.friction_reference))
-    };
-    let mut blocks: Vec<_> = it.active.contacts.par_iter().map(pair).collect();
-    blocks.extend(it.active.half_space.iter().map(plane));
-    blocks.par_extend(friction.contacts.par_iter().map(sliding));
-    blocks.par_extend(potential.constraints.hessians());
-    blocks
+    let mut diagonal: Vec<f64> = vertex.iter().map(mass).collect();
+    if let Some(equality) = &potential.equality {
+        for (k, &v) in equality.vertices.iter().enumerate() {
+            if let Some(d) = diagonal.get_mut(row[v as usize] as usize) {
+                *d += equality.curvature(k);
+            }
+        }
+    }
+    diagonal
+}
+
+/// Every summand of contact and friction, in a fixed order: pairs, half-spaces, friction,
+/// constraints.
+struct ContactTerms<'a> {
+    potential: &'a IncrementalPotential<'a>,
+    it: &'a Iterate,
+    constraints: Vec<([u32; 4], Blocks)>,
+    /// Vertices; `u32::MAX` where a stencil has fewer than four.
+    vertices: Vec<[u32; 4]>,
+}
+
+impl<'a> ContactTerms<'a> {
+    fn new(potential: &'a IncrementalPotential<'a>, it: &'a Iterate) -> Self {
+        let constraints: Vec<_> = potential.constraints.hessians().collect();
+        let pairs = it.active.contacts.iter().map(|c| c.vertices);
+        let planes = it.active.half_space.iter().map(|c| [c.vertex, UNUSED, UNUSED, UNUSED]);
+        let sliding = potential.friction.contacts.iter().map(|c| c.vertices);
+        let held = constraints.iter().map(|(v, _)| *v);
+        let vertices = pairs.chain(planes).chain(sliding).chain(held).collect();
+        Self { potential, it, constraints, vertices }
+    }
+
+    fn len(&self) -> usize {
+        self.vertices.len()
+    }
+
+    /// Fills `out` with the PSD Hessians of a range.
+    fn hessians(&self, range: Range<usize>, out: &mut Vec<SymmetricBlocks>) {
+        let (x, potential) = (&self.it.x, self.potential);
+        out.clear();
+        out.resize(range.len(), SymmetricBlocks::default());
+        let pairs = &self.it.active.contacts;
+        let (begin, end) = (range.start.min(pairs.len()), range.end.min(pairs.len()));
+        let (of_pairs, others) = out.split_at_mut(end - begin);
+        potential.barrier.hessians(&pairs[begin..end], x, of_pairs);
+        let first = (range.start + of_pairs.len()).saturating_sub(pairs.len());
+        let others = others.par_iter_mut().with_min_len(16).enumerate();
+        others.for_each(|(k, out)| *out = self.other_hessian(first + k));
+    }
+
+    /// Of what comes after the pairs.
+    fn other_hessian(&self, mut k: usize) -> SymmetricBlocks {
+        let (x, friction) = (&self.it.x, &self.potential.friction);
+        let planes = &self.it.active.half_space;
+        if let Some(c) = planes.get(k) {
+            let mut blocks = SymmetricBlocks::default();
+            blocks.0[0] = self.potential.barrier.half_space_hessian_psd(c, &x[c.vertex as usize]);
+            return blocks;
+        }
+        k -= planes.len();
+        if let Some(c) = friction.contacts.get(k) {
+            return friction.contact_hessian_blocks(c, x, &self.potential.friction_reference);
+        }
+        (&self.constraints[k - friction.contacts.len()].1).into()
+    }
 }

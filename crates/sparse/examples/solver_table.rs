@@ -130,17 +130,31 @@ fn iterative(label: &str, a: &BlockMatrix, b: &[Vec3]) {
     ] {
         let mut solver = ConjugateGradient::new(1e-8, 20_000).with_preconditioner(preconditioner);
         let mut x = vec![Vec3::zeros(); a.n()];
-        let ([_, seconds], result) = time(1, || solver.solve(a, b, &mut x));
+        let ([wall, seconds], result) = time(2, || solver.solve(a, b, &mut x));
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("threads");
+        let ([two, _], _) = pool.install(|| time(2, || solver.solve(a, b, &mut x)));
         let name = format!("{preconditioner:?}");
         let outcome = match result {
-            Ok(r) => format!("{} iterations, residual {:.1e}", r.iterations, r.relative_residual),
+            Ok(r) => format!(
+                "{} iterations, {:.1} µs each, residual {:.1e}",
+                r.iterations,
+                1e6 * seconds / r.iterations.max(1) as f64,
+                r.relative_residual
+            ),
             Err(e) => e.to_string(),
         };
-        println!("{label} {:>7} CG {name:<18} {seconds:8.4} s  {outcome}", 3 * a.n());
+        println!(
+            "{label} {:>7} CG {name:<18} {seconds:8.4} s, two threads {:.2} times as fast  {outcome}",
+            3 * a.n(),
+            wall / two
+        );
     }
 }
 
 fn main() {
+    // CPU seconds are those of this thread: it has to do all the work
+    let one = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread();
+    one.build_global().expect("no pool before");
     let sides: Vec<u32> = std::env::args().skip(1).filter_map(|s| s.parse().ok()).collect();
     for side in if sides.is_empty() { vec![15, 26] } else { sides } {
         let cube = Cube::new(side);

@@ -2,7 +2,8 @@
 //!
 //! * [`BlockPattern`]: which blocks of the lower triangle are stored; immutable, shared by `Arc`.
 //! * [`BlockMatrix`]: a pattern and its blocks; assembled from stencils (an element, a contact
-//!   pair) one by one or, for element lists that stay, by a [`StencilAssembly`].
+//!   pair) one by one or, for element lists that stay, by a [`StencilAssembly`] or [`EdgeAssembly`],
+//!   into a part of its pattern given by an [`Embedding`]; changing lists by [`StencilPlaces`].
 //! * [`Ordering`]: fill-reducing orders of the vertices.
 //! * [`LinearSolver`]: the open border; [`Cholesky`], [`MixedCholesky`], [`ConjugateGradient`] and
 //!   [`Hybrid`], which chooses, are behind it.
@@ -41,7 +42,9 @@ mod pattern;
 mod solver;
 mod vector;
 
-pub use assembly::StencilAssembly;
+pub use assembly::{
+    EDGES, EdgeAssembly, EdgeBlocks, Embedding, StencilAssembly, StencilPlaces, SymmetricBlocks,
+};
 pub use error::{MatrixError, SolveError};
 pub use matrix::BlockMatrix;
 pub use ordering::{EliminationTree, Ordering, Permutation, VertexOrder};

@@ -49,39 +49,18 @@ impl BlockPattern {
     /// out.
     pub fn from_pairs(n: usize, pairs: &[(u32, u32)]) -> Result<Self, MatrixError> {
         check_n(n)?;
-        // bucket the rows by column: counts, offsets, fill
-        let mut start = vec![0usize; n + 1];
+        let mut inside = Vec::with_capacity(pairs.len());
         for &pair in pairs {
-            if let Some((_, col)) = lower(n, pair)? {
-                start[col as usize + 1] += 1;
-            }
+            inside.extend(lower(n, pair)?);
         }
-        for j in 0..n {
-            start[j + 1] += start[j];
-        }
-        let mut rows = vec![0u32; start[n]];
-        let mut next = start.clone();
-        for &pair in pairs {
-            if let Some((row, col)) = lower(n, pair)? {
-                rows[next[col as usize]] = row;
-                next[col as usize] += 1;
-            }
-        }
-        // sort each column, drop repetitions, put the diagonal first
+        let columns = Columns::new(n, &inside);
         let mut col_ptr = Vec::with_capacity(n + 1);
-        let mut row_idx: Vec<u32> = Vec::with_capacity(rows.len() / 2 + n);
+        let mut row_idx: Vec<u32> = Vec::with_capacity(columns.rows.len() + n);
         col_ptr.push(0);
         for j in 0..n {
-            let column = &mut rows[start[j]..start[j + 1]];
-            column.sort_unstable();
-            let mut last = j as u32;
-            row_idx.push(last);
-            for &row in column.iter() {
-                if row != last {
-                    row_idx.push(row);
-                    last = row;
-                }
-            }
+            // the diagonal first, whether it was given or not
+            row_idx.push(j as u32);
+            row_idx.extend(columns.of(j).iter().filter(|&&row| row != j as u32));
             col_ptr.push(block_count(row_idx.len())?);
         }
         Ok(Self::from_columns(col_ptr, row_idx))
@@ -119,25 +98,31 @@ impl BlockPattern {
             if let Some((row, col)) = lower(self.n(), pair)?
                 && self.position(row, col).is_none()
             {
-                extra.push((col, row));
+                extra.push((row, col));
             }
         }
         if extra.is_empty() {
             return Ok(self.clone());
         }
-        extra.sort_unstable();
-        extra.dedup();
-        let total = self.block_count() + extra.len();
-        block_count(total)?;
+        let new = Columns::new(self.n(), &extra);
+        block_count(self.block_count() + new.rows.len())?;
         let mut col_ptr = Vec::with_capacity(self.col_ptr.len());
-        let mut row_idx = Vec::with_capacity(total);
-        let mut rest = &extra[..];
-        col_ptr.push(0);
-        for j in 0..self.n() {
-            let in_column = rest.iter().take_while(|&&(col, _)| col as usize == j).count();
-            let (new, later) = rest.split_at(in_column);
-            rest = later;
-            let mut new = new.iter().map(|&(_, row)| row).peekable();
+        let mut row_idx = Vec::with_capacity(self.block_count() + new.rows.len());
+        let mut j = 0;
+        while j < self.n() {
+            // columns without anything new are copied at once
+            let shift = row_idx.len() as u32 - self.col_ptr[j];
+            let same = new.start[j..].partition_point(|&s| s == new.start[j]) - 1;
+            col_ptr.extend(self.col_ptr[j..j + same].iter().map(|p| p + shift));
+            row_idx.extend_from_slice(
+                &self.row_idx[self.col_ptr[j] as usize..self.col_ptr[j + same] as usize],
+            );
+            j += same;
+            if j == self.n() {
+                break;
+            }
+            col_ptr.push(row_idx.len() as u32);
+            let mut new = new.of(j).iter().copied().peekable();
             for &row in self.column(j) {
                 while let Some(r) = new.next_if(|&r| r < row) {
                     row_idx.push(r);
@@ -145,8 +130,9 @@ impl BlockPattern {
                 row_idx.push(row);
             }
             row_idx.extend(new);
-            col_ptr.push(row_idx.len() as u32);
+            j += 1;
         }
+        col_ptr.push(row_idx.len() as u32);
         Ok(Arc::new(Self::from_columns(col_ptr, row_idx)))
     }
 
@@ -173,7 +159,7 @@ impl BlockPattern {
                 *slot += 1;
             }
         }
-        let hash = fnv1a(col_ptr.iter().chain(&row_idx));
+        let hash = fnv1a(&col_ptr) ^ fnv1a(&row_idx).rotate_left(1);
         Self { col_ptr, row_idx, row_ptr, row_col, row_pos, hash }
     }
 
@@ -285,6 +271,51 @@ impl BlockPattern {
     }
 }
 
+/// Rows of blocks by column, ascending and without repetitions.
+struct Columns {
+    start: Vec<usize>,
+    rows: Vec<u32>,
+}
+
+impl Columns {
+    /// Sorts (row, column) pairs into buckets, and each of these.
+    fn new(n: usize, pairs: &[(u32, u32)]) -> Self {
+        let mut begin = vec![0usize; n + 1];
+        for &(_, col) in pairs {
+            begin[col as usize + 1] += 1;
+        }
+        for j in 0..n {
+            begin[j + 1] += begin[j];
+        }
+        let mut rows = vec![0u32; pairs.len()];
+        let mut next = begin.clone();
+        for &(row, col) in pairs {
+            rows[next[col as usize]] = row;
+            next[col as usize] += 1;
+        }
+        let mut start = Vec::with_capacity(n + 1);
+        start.push(0);
+        let mut kept = 0;
+        for j in 0..n {
+            rows[begin[j]..begin[j + 1]].sort_unstable();
+            let first = kept;
+            for k in begin[j]..begin[j + 1] {
+                if kept == first || rows[kept - 1] != rows[k] {
+                    rows[kept] = rows[k];
+                    kept += 1;
+                }
+            }
+            start.push(kept);
+        }
+        rows.truncate(kept);
+        Self { start, rows }
+    }
+
+    fn of(&self, j: usize) -> &[u32] {
+        &self.rows[self.start[j]..self.start[j + 1]]
+    }
+}
+
 /// Whether two shared patterns are the same, cheaply where they are one object.
 pub(crate) fn same(a: &Arc<BlockPattern>, b: &Arc<BlockPattern>) -> bool {
     Arc::ptr_eq(a, b) || a == b
@@ -311,7 +342,15 @@ fn block_count(blocks: usize) -> Result<u32, MatrixError> {
     u32::try_from(blocks).map_err(|_| MatrixError::TooLarge { what: "blocks" })
 }
 
-/// Fowler–Noll–Vo 1a over 32-bit words.
-fn fnv1a<'a>(words: impl Iterator<Item = &'a u32>) -> u64 {
-    words.fold(0xcbf2_9ce4_8422_2325, |h, &w| (h ^ u64::from(w)).wrapping_mul(0x0100_0000_01b3))
+/// Fowler–Noll–Vo 1a over 32-bit words, in four streams that do not wait for each other.
+fn fnv1a(words: &[u32]) -> u64 {
+    const PRIME: u64 = 0x0100_0000_01b3;
+    let step = |h: u64, w: u64| (h ^ w).wrapping_mul(PRIME);
+    let mut streams = [0xcbf2_9ce4_8422_2325_u64; 4];
+    for four in words.chunks(4) {
+        for (h, &w) in streams.iter_mut().zip(four) {
+            *h = step(*h, u64::from(w));
+        }
+    }
+    streams.iter().fold(words.len() as u64, |h, &s| step(h, s))
 }

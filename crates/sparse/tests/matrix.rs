@@ -9,7 +9,10 @@ use common::{Cube, Hessian, Random, random_psd};
 use proptest::prelude::*;
 use standoff_linalg::nalgebra::DMatrix;
 use standoff_linalg::{Mat3, Vec3};
-use standoff_sparse::{BlockMatrix, BlockPattern, MatrixError, StencilAssembly};
+use standoff_sparse::{
+    BlockMatrix, BlockPattern, EDGES, EdgeAssembly, EdgeBlocks, Embedding, MatrixError,
+    StencilAssembly, StencilPlaces, SymmetricBlocks,
+};
 
 const NONE: u32 = BlockPattern::ELIMINATED;
 
@@ -112,6 +115,122 @@ proptest! {
         prop_assert_eq!(at_once.blocks(), one_by_one.blocks());
         prop_assert!((dense(&at_once) - slow).amax() < 1e-12);
     }
+}
+
+/// Edge blocks of random elements and the whole Hessians that they stand for.
+fn balanced(count: usize, random: &mut Random) -> (Vec<EdgeBlocks>, Vec<Hessian<4>>) {
+    let edges: Vec<EdgeBlocks> = (0..count)
+        .map(|_| {
+            let rows = random.vectors(18);
+            std::array::from_fn(|k| {
+                Mat3::from_columns(&[rows[3 * k], rows[3 * k + 1], rows[3 * k + 2]])
+            })
+        })
+        .collect();
+    let whole = |edges: &EdgeBlocks| {
+        let mut h = [[Mat3::zeros(); 4]; 4];
+        for (block, (a, b)) in edges.iter().zip(EDGES) {
+            h[a][b] = *block;
+            h[b][a] = block.transpose();
+        }
+        for a in 0..4 {
+            let others: Mat3 = (0..4).filter(|&b| b != a).map(|b| h[a][b]).sum();
+            // what the matrix holds of it is symmetric
+            h[a][a] = -0.5 * (others + others.transpose());
+        }
+        h
+    };
+    let hessians = edges.iter().map(whole).collect();
+    (edges, hessians)
+}
+
+#[test]
+fn edge_assembly_is_that_of_whole_hessians_in_a_larger_pattern_with_held_vertices() {
+    let mut random = Random(23);
+    let cube = Cube::new(9);
+    let n = cube.positions.len();
+    // every seventh vertex is held
+    let mut row = vec![NONE; n];
+    let free: Vec<usize> = (0..n).filter(|v| v % 7 != 0).collect();
+    for (r, &v) in free.iter().enumerate() {
+        row[v] = r as u32;
+    }
+    let tets: Vec<[u32; 4]> = cube.tets.iter().map(|t| t.map(|v| row[v as usize])).collect();
+    let part = BlockPattern::from_stencils(free.len(), tets.iter().map(|t| &t[..])).unwrap();
+    let part = Arc::new(part);
+    let more: Vec<_> = (0..300u32).map(|k| (k * 37 % free.len() as u32, k)).collect();
+    let whole = part.union(&more).unwrap();
+    assert!(whole.block_count() > part.block_count() + 200);
+    let embedding = Embedding::new(part.clone(), whole.clone()).unwrap();
+    let (edges, hessians) = balanced(tets.len(), &mut random);
+    let diagonal: Vec<f64> = (0..free.len()).map(|i| 1.0 + i as f64).collect();
+
+    let mut slow = BlockMatrix::zeros(whole.clone());
+    for (tet, h) in tets.iter().zip(&hessians) {
+        slow.add_stencil(tet, &h.map(|r| r.map(|b| 3.0 * b))).unwrap();
+    }
+    slow.add_diagonal(&diagonal).unwrap();
+
+    let assembly = EdgeAssembly::new(part, &tets).unwrap();
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let mut a = BlockMatrix::zeros(whole.clone());
+            a.blocks_mut().fill(Mat3::from_element(5.0));
+            assembly.assemble(&mut a, &embedding, 3.0, &edges, &diagonal).unwrap();
+            a
+        })
+    };
+    let a = run(1);
+    for (found, want) in a.blocks().iter().zip(slow.blocks()) {
+        assert!((found - want).amax() < 1e-12, "{found} {want}");
+    }
+    assert_eq!(a.blocks(), run(3).blocks());
+    for i in 0..a.n() {
+        assert_eq!(a.diagonal_block(i), &a.diagonal_block(i).transpose());
+    }
+    assert!(assembly.assemble(&mut a.clone(), &embedding, 3.0, &edges[1..], &diagonal).is_err());
+    let other = Embedding::identity(whole.clone());
+    assert!(assembly.assemble(&mut a.clone(), &other, 3.0, &edges, &diagonal).is_err());
+}
+
+#[test]
+fn stencils_looked_up_at_once_are_added_as_one_by_one() {
+    let mut random = Random(5);
+    let base = Arc::new(BlockPattern::from_pairs(20, &[(3, 1), (7, 4)]).unwrap());
+    let stencils: Vec<[u32; 4]> = (0..40u32)
+        .map(|k| [k % 20, (k + 3) % 20, (k * 7 + 5) % 20, (k + 11) % 20])
+        .map(|s| {
+            // some have fewer vertices
+            let unused = |v: u32| if v % 9 == 2 { NONE } else { v };
+            let distinct = s[2] != s[0] && s[2] != s[1] && s[2] != s[3];
+            [s[0], s[1], if distinct { unused(s[2]) } else { NONE }, s[3]]
+        })
+        .collect();
+    let hessians: Vec<Hessian<4>> = (0..40).map(|_| random_psd(&mut random)).collect();
+    let mut list = StencilPlaces::default();
+    let whole: Vec<SymmetricBlocks> = hessians.iter().map(Into::into).collect();
+    let missing = list.find(&base, &stencils);
+    assert!(list.add(&mut BlockMatrix::zeros(base.clone()), 1.0, 0, &whole).is_err());
+    let pattern = base.union(&missing).unwrap();
+    let wanted = BlockPattern::from_stencils(
+        20,
+        stencils.iter().map(|s| &s[..]).chain([&[3, 1][..], &[7, 4]]),
+    );
+    assert_eq!(*pattern, wanted.unwrap());
+    assert_eq!(list.find(&pattern, &stencils), []);
+    let distinct: BTreeSet<_> =
+        BlockPattern::stencil_pairs(stencils.iter().map(|s| &s[..])).into_iter().collect();
+    assert_eq!(list.distinct(&pattern), distinct.len());
+
+    let (mut slow, mut fast) = (BlockMatrix::zeros(pattern.clone()), BlockMatrix::zeros(pattern));
+    for (s, h) in stencils.iter().zip(&hessians) {
+        slow.add_stencil(s, &h.map(|r| r.map(|b| 0.5 * b))).unwrap();
+    }
+    list.add(&mut fast, 0.5, 0, &whole[..30]).unwrap();
+    list.add(&mut fast, 0.5, 30, &whole[30..]).unwrap();
+    assert_eq!(slow.blocks(), fast.blocks());
+    assert!(list.add(&mut fast, 0.5, 39, &whole[..2]).is_err());
 }
 
 #[test]

@@ -13,6 +13,7 @@ use standoff_geometry::distance::{
     edge_edge, plane_basis, point_edge, point_point, point_triangle,
 };
 use standoff_linalg::{Mat3, Vec3};
+use standoff_sparse::{EDGES, SymmetricBlocks};
 
 /// Contacts per parallel task; also the unit of the fixed order of sums.
 const CHUNK: usize = 1024;
@@ -250,6 +251,34 @@ impl FrictionSet {
     /// Hessian of the energy of one contact, N/m. It is positive semidefinite as it stands: its
     /// eigenvalues are f₂ ≥ 0 along u and f₁/‖u‖ > 0 across [Li 2020 thesis, Eq. 18].
     pub fn contact_hessian(&self, c: &FrictionContact, x: &[Vec3], reference: &[Vec3]) -> Blocks {
+        let block = self.tangential_hessian(c, x, reference);
+        let mut out = [[Mat3::zeros(); 4]; 4];
+        for i in 0..c.n {
+            for j in 0..c.n {
+                out[i][j] = block * (c.gamma[i] * c.gamma[j]);
+            }
+        }
+        out
+    }
+
+    /// The same, as the blocks that a symmetric matrix needs.
+    pub fn contact_hessian_blocks(
+        &self,
+        c: &FrictionContact,
+        x: &[Vec3],
+        reference: &[Vec3],
+    ) -> SymmetricBlocks {
+        let block = self.tangential_hessian(c, x, reference);
+        let mut out = SymmetricBlocks::default();
+        let pairs = (0..4).map(|a| (a, a)).chain(EDGES);
+        for (out, (a, b)) in out.0.iter_mut().zip(pairs).filter(|(_, (a, b))| *a.max(b) < c.n) {
+            *out = block * (c.gamma[a] * c.gamma[b]);
+        }
+        out
+    }
+
+    /// Second derivative by the relative displacement, N/m.
+    fn tangential_hessian(&self, c: &FrictionContact, x: &[Vec3], reference: &[Vec3]) -> Mat3 {
         let u = c.displacement(x, reference);
         let y = u[0].hypot(u[1]);
         let across = c.force * self.smoothing_of(c).f1_over_y(y, self.eps);
@@ -259,14 +288,7 @@ impl FrictionSet {
         let (cos, sin) = if y > 0.0 { (u[0] / y, u[1] / y) } else { (1.0, 0.0) };
         let t = c.basis[0] * cos + c.basis[1] * sin;
         let s = c.basis[1] * cos - c.basis[0] * sin;
-        let block: Mat3 = t * (t * along).transpose() + s * (s * across).transpose();
-        let mut out = [[Mat3::zeros(); 4]; 4];
-        for i in 0..c.n {
-            for j in 0..c.n {
-                out[i][j] = block * (c.gamma[i] * c.gamma[j]);
-            }
-        }
-        out
+        t * (t * along).transpose() + s * (s * across).transpose()
     }
 
     /// Energy of all contacts, J. The order of the sum is fixed.

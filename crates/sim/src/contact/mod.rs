@@ -2,10 +2,11 @@
 //!
 //! `barrier` knows scalars only, `standoff_geometry::distance` geometry only; `potential` chains
 //! them over the pairs that `pairs` selects. `friction` lags the pairs' forces and frames,
-//! `relaxation` makes that settle; `stiffness` chooses κ.
+//! `relaxation` makes that settle; `batch` is the fast twin of `potential`'s Hessian; `stiffness` chooses κ.
 
 mod active_set;
 pub mod barrier;
+mod batch;
 pub mod friction;
 pub mod half_space;
 pub mod max_approximation;

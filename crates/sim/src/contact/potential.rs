@@ -6,6 +6,7 @@
 //! time step.
 
 use super::barrier::Barrier;
+use super::batch;
 use super::half_space::HalfSpaceContact;
 use super::pairs::{Contact, ContactSet, PairKind};
 use super::psd;
@@ -14,10 +15,14 @@ use standoff_geometry::distance::{
     Closest, Expansion, edge_edge, mollifier, point_edge, point_point, point_triangle,
     scatter_hessian,
 };
-use standoff_linalg::{Mat3, Vec3};
+use standoff_linalg::{Mat3, Vec3, lanes};
+use standoff_sparse::SymmetricBlocks;
 
 /// Blocks of a contact stencil's Hessian; entries beyond the stencil are zero.
 pub type Blocks = [[Mat3; 4]; 4];
+
+/// Contacts that one task turns into Hessians.
+const BATCH: usize = 64;
 
 /// Contacts per parallel task; also the unit of the fixed order in which energies are summed.
 const CHUNK: usize = 1024;
@@ -26,7 +31,7 @@ const CHUNK: usize = 1024;
 const RELATIVE_2: [[f64; 2]; 1] = [[FRAC_1_SQRT_2, -FRAC_1_SQRT_2]];
 const RELATIVE_3: [[f64; 3]; 2] =
     [[2.0 * FRAC_1_SQRT_6, -FRAC_1_SQRT_6, -FRAC_1_SQRT_6], [0.0, FRAC_1_SQRT_2, -FRAC_1_SQRT_2]];
-const RELATIVE_4: [[f64; 4]; 3] =
+pub(super) const RELATIVE_4: [[f64; 4]; 3] =
     [[0.5, 0.5, -0.5, -0.5], [0.5, -0.5, 0.5, -0.5], [0.5, -0.5, -0.5, 0.5]];
 use std::f64::consts::FRAC_1_SQRT_2;
 const FRAC_1_SQRT_6: f64 = 0.408_248_290_463_863;
@@ -52,7 +57,7 @@ pub struct BarrierPotential {
 impl BarrierPotential {
     /// κ w [b, b′, b″] with derivatives by d²; in J, J/m², J/m⁴.
     #[inline]
-    fn terms(&self, d2: f64, weight: f64, thickness: f64) -> [f64; 3] {
+    pub(super) fn terms(&self, d2: f64, weight: f64, thickness: f64) -> [f64; 3] {
         let s_hat = self.d_hat * (2.0 * thickness + self.d_hat);
         let units = if self.physical {
             self.d_hat / self.barrier.units(s_hat)
@@ -133,6 +138,14 @@ impl BarrierPotential {
                 self.project(c, &e, |e, a, b| project::<4, 2, 3, 5>(e, &RELATIVE_4, a, b))
             }
         }
+    }
+
+    /// Fills `out` with the [`hessian_psd`](Self::hessian_psd) of pairs at positions `x` (`#V`), in order
+    /// and several at once.
+    pub fn hessians(&self, contacts: &[Contact], x: &[Vec3], out: &mut [SymmetricBlocks]) {
+        contacts.par_chunks(BATCH).zip(out.par_chunks_mut(BATCH)).for_each(|(contacts, out)| {
+            lanes::dispatch(batch::Hessians { potential: self, contacts, x, out });
+        });
     }
 
     #[inline]

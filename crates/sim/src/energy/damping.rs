@@ -3,18 +3,19 @@
 //! [Li 2020 code; Rayleigh damping with a stiffness coefficient c, s]. Limits of the stretch have no part
 //! in H.
 
-use crate::energy::tet::TetHessian;
 use crate::energy::thin::ThinHessians;
 use crate::model::Model;
 use crate::potential::thin_at;
 use crate::state::State;
 use standoff_linalg::Vec3;
+use standoff_sparse::{EDGES, EdgeBlocks};
 
 /// The damping energy of one step.
 #[derive(Debug, Clone)]
 pub struct Damping {
-    /// c/h times the projected Hessian of each tetrahedron at the start of the step, N/m (`#T`).
-    pub hessians: Vec<TetHessian>,
+    /// c/h times the projected Hessian of each tetrahedron at the start of the step, N/m (`#T`): the
+    /// blocks off the diagonal.
+    pub hessians: Vec<EdgeBlocks>,
     /// The same of shells and rods.
     pub thin: ThinHessians,
     start: Vec<Vec3>,
@@ -30,7 +31,7 @@ impl Damping {
         let mut hessians = Vec::new();
         model.elastic.hessians(0..model.elastic.len(), &state.x, &mut hessians);
         let factor = c / model.resolved.h;
-        hessians.as_flattened_mut().as_flattened_mut().iter_mut().for_each(|b| *b *= factor);
+        hessians.as_flattened_mut().iter_mut().for_each(|b| *b *= factor);
         let thin = thin_at(model, state).hessians_without_limits(&state.x, factor);
         Some(Self { hessians, thin, start: state.x.clone() })
     }
@@ -41,9 +42,12 @@ impl Damping {
         let dx: Vec<Vec3> = (0..x.len()).map(moved).collect();
         let mut out = vec![Vec3::zeros(); x.len()];
         for (tet, h) in model.elastic.vertices().iter().zip(&self.hessians) {
-            for (a, row) in tet.iter().zip(h) {
-                out[*a as usize] +=
-                    tet.iter().zip(row).map(|(b, h)| h * dx[*b as usize]).sum::<Vec3>();
+            // rows of H sum to zero
+            for (block, (a, b)) in h.iter().zip(EDGES) {
+                let (a, b) = (tet[a] as usize, tet[b] as usize);
+                let d = dx[b] - dx[a];
+                out[a] += block * d;
+                out[b] -= block.tr_mul(&d);
             }
         }
         self.thin.add_product(&model.thin, &dx, &mut out);

@@ -102,11 +102,3 @@ pub fn add_gradient(springs: &[Spring], t: f64, x: &[Vec3], gradient: &mut [Vec3
         spring.add_gradient(x, gradient);
     }
 }
-
-/// Appends the projected Hessian of every spring, zero for those that do not act.
-pub fn append_hessians(springs: &[Spring], t: f64, x: &[Vec3], out: &mut Vec<TetHessian>) {
-    let hessian = |s: &Spring| {
-        if s.acts(t) { s.hessian_psd(x) } else { [[Mat3::zeros(); 4]; 4] }
-    };
-    out.extend(springs.iter().map(hessian));
-}

@@ -10,6 +10,7 @@ mod step;
 use crate::material::{Lame, Law, Material};
 use rayon::prelude::*;
 use standoff_linalg::{Mat3, Vec3, lanes};
+use standoff_sparse::EdgeBlocks;
 use std::ops::Range;
 
 /// Part of an element's current volume that one step keeps [Li 2020 thesis, §2.2.1].
@@ -278,10 +279,10 @@ impl ElasticTets {
             });
     }
 
-    /// Fills `out` with the projected Hessians of `elements`, in order. One is 1,152 bytes: large
-    /// meshes are assembled range by range, or by [`Tet::hessian_psd`] directly.
-    pub fn hessians(&self, elements: Range<usize>, x: &[Vec3], out: &mut Vec<TetHessian>) {
-        out.resize(elements.len(), TetHessian::default());
+    /// Fills `out` with the blocks off the diagonal of the projected Hessians of `elements`, in order
+    /// (432 bytes each; a whole one, as from [`Tet::hessian_psd`], has 1,152).
+    pub fn hessians(&self, elements: Range<usize>, x: &[Vec3], out: &mut Vec<EdgeBlocks>) {
+        out.resize(elements.len(), EdgeBlocks::default());
         out.par_chunks_mut(BATCH).zip(self.batches(elements)).for_each(|(out, batch)| {
             lanes::dispatch(batch::Hessians {
                 elements: &self.elements[batch.clone()],

@@ -8,7 +8,7 @@ use super::segment::Segment;
 use super::shape_operator::ShapeOperator;
 use rayon::prelude::*;
 use standoff_linalg::Vec3;
-use standoff_sparse::{BlockMatrix, BlockPattern, MatrixError, StencilAssembly};
+use standoff_sparse::{BlockMatrix, BlockPattern, Embedding, MatrixError, StencilAssembly};
 use std::sync::Arc;
 
 /// Part of the barrier's range below a stretch limit that counts as close to it.
@@ -155,6 +155,18 @@ fn add_product<const N: usize>(
     }
 }
 
+/// What Hessians are added to: `scale` times them, to a matrix in whose pattern that of the assembly is
+/// embedded.
+#[derive(Debug)]
+pub struct Target<'a> {
+    /// The matrix.
+    pub matrix: &'a mut BlockMatrix,
+    /// The assembly's pattern in the matrix'.
+    pub embedding: &'a Embedding,
+    /// Factor of all Hessians.
+    pub scale: f64,
+}
+
 /// Where the Hessian blocks of one kind of element go.
 #[derive(Debug, Clone)]
 struct Scatter<const N: usize> {
@@ -178,7 +190,7 @@ impl<const N: usize> Scatter<N> {
         elements: &Elements<E, N>,
         x: &[Vec3],
         more: Option<&[Hessian<N>]>,
-        matrix: &mut BlockMatrix,
+        to: &mut Target<'_>,
     ) -> Result<(), MatrixError> {
         if elements.is_empty() {
             return Ok(());
@@ -189,7 +201,7 @@ impl<const N: usize> Scatter<N> {
             let more = more.as_flattened().as_flattened();
             blocks.iter_mut().zip(more).for_each(|(block, more)| *block += more);
         }
-        self.assembly.add_to(matrix, &self.hessians)
+        self.assembly.add_scaled(to.matrix, to.embedding, to.scale, &self.hessians)
     }
 }
 
@@ -220,19 +232,18 @@ impl ThinAssembly {
         })
     }
 
-    /// Adds the projected Hessians of all elements at `x`, and `more` if any, to a matrix on the
-    /// pattern.
+    /// Adds the projected Hessians of all elements at `x`, and `more` if any, to a matrix.
     pub fn add_hessians(
         &mut self,
         thin: &ThinElements,
         x: &[Vec3],
         more: Option<&ThinHessians>,
-        matrix: &mut BlockMatrix,
+        to: &mut Target<'_>,
     ) -> Result<(), MatrixError> {
-        self.membranes.add(&thin.membranes, x, more.map(|m| &m.membranes[..]), matrix)?;
-        self.hinges.add(&thin.hinges, x, more.map(|m| &m.hinges[..]), matrix)?;
-        self.operators.add(&thin.operators, x, more.map(|m| &m.operators[..]), matrix)?;
-        self.segments.add(&thin.segments, x, more.map(|m| &m.segments[..]), matrix)?;
-        self.corners.add(&thin.corners, x, more.map(|m| &m.corners[..]), matrix)
+        self.membranes.add(&thin.membranes, x, more.map(|m| &m.membranes[..]), to)?;
+        self.hinges.add(&thin.hinges, x, more.map(|m| &m.hinges[..]), to)?;
+        self.operators.add(&thin.operators, x, more.map(|m| &m.operators[..]), to)?;
+        self.segments.add(&thin.segments, x, more.map(|m| &m.segments[..]), to)?;
+        self.corners.add(&thin.corners, x, more.map(|m| &m.corners[..]), to)
     }
 }

@@ -1,7 +1,8 @@
 //! The product of a matrix with vectors, fast: row by row, both triangles, in single precision.
 
 use rayon::prelude::*;
-use standoff_linalg::{Mat3, Vec3, lanes};
+use standoff_linalg::lanes::{self, Kernel, Lanes, Width};
+use standoff_linalg::{Mat3, Vec3};
 
 use crate::vector::{self, CHUNK};
 use crate::{BlockMatrix, matrix::add_mul};
@@ -86,7 +87,7 @@ impl Rows {
     /// y ← Ã x; returns xᵀy. The bits do not depend on the number of threads.
     pub(super) fn multiply(&self, x: &[Vec3], y: &mut [Vec3]) -> f64 {
         let part = |(k, (x_part, y)): (usize, (&[Vec3], &mut [Vec3]))| {
-            lanes::vectorized(|| self.multiply_rows(k * CHUNK, x, y));
+            lanes::dispatch(Part { rows: self, first: k * CHUNK, x, y: &mut *y });
             x_part.iter().zip(&*y).fold(0.0, |sum, (x, y)| sum + x.dot(y))
         };
         if x.len() >= vector::PARALLEL && rayon::current_num_threads() > 1 {
@@ -97,31 +98,74 @@ impl Rows {
             x.chunks(CHUNK).zip(y.chunks_mut(CHUNK)).enumerate().map(part).sum()
         }
     }
+}
 
-    /// The rows from `first` on that `y` has room for.
+/// The product's rows from `first` on, as many as `y` has room for.
+struct Part<'a> {
+    rows: &'a Rows,
+    first: usize,
+    x: &'a [Vec3],
+    y: &'a mut [Vec3],
+}
+
+impl Kernel for Part<'_> {
+    type Output = ();
+
     #[inline(always)]
-    fn multiply_rows(&self, first: usize, x: &[Vec3], y: &mut [Vec3]) {
-        let unscale = 1.0 / self.scale;
-        for (i, y) in (first..).zip(y) {
-            let range = self.start[i] as usize..self.start[i + 1] as usize;
-            let mut sum = [0.0; 4];
-            for (k, &j) in range.clone().zip(&self.cols[range]) {
-                let Some(v) = self.values[ENTRIES * k..].first_chunk::<{ ENTRIES + 1 }>() else {
-                    continue;
-                };
-                let x = &x[j as usize];
-                for r in 0..4 {
-                    let product = f64::from(v[r]) * x[0]
-                        + f64::from(v[3 + r]) * x[1]
-                        + f64::from(v[6 + r]) * x[2];
-                    sum[r] += product;
-                }
-            }
-            let mut sum = Vec3::new(sum[0], sum[1], sum[2]);
-            add_mul(&mut sum, &self.diagonal[i], &x[i]);
+    fn run<W: Width>(self, width: W) {
+        let Rows { scale, start, cols, values, diagonal } = self.rows;
+        let unscale = 1.0 / scale;
+        for (i, y) in (self.first..).zip(self.y) {
+            let range = start[i] as usize..start[i + 1] as usize;
+            let blocks = &values[ENTRIES * range.start..ENTRIES * range.end + 1];
+            // the same operations in the same order, so the same bits
+            let mut sum = if W::F64_LANES == 4 {
+                row_in_lanes(width, blocks, &cols[range], self.x)
+            } else {
+                row(blocks, &cols[range], self.x)
+            };
+            add_mul(&mut sum, &diagonal[i], &self.x[i]);
             *y = sum * unscale;
         }
     }
+}
+
+/// Σ B x of a row's blocks.
+#[inline(always)]
+fn row(blocks: &[f32], cols: &[u32], x: &[Vec3]) -> Vec3 {
+    let mut sum = Vec3::zeros();
+    for (v, &j) in blocks.chunks_exact(ENTRIES).zip(cols) {
+        let x = &x[j as usize];
+        for r in 0..3 {
+            let [a, b, c] = [v[r], v[3 + r], v[6 + r]].map(f64::from);
+            sum[r] += a * x[0] + b * x[1] + c * x[2];
+        }
+    }
+    sum
+}
+
+/// The same with a column of a block in four lanes, of which the last one is of no use.
+#[inline(always)]
+fn row_in_lanes<W: Width>(width: W, blocks: &[f32], cols: &[u32], x: &[Vec3]) -> Vec3 {
+    let mut sum = Lanes::splat(width, 0.0);
+    for (k, &j) in cols.iter().enumerate() {
+        let Some(v) = blocks[ENTRIES * k..].first_chunk::<{ ENTRIES + 1 }>() else {
+            break;
+        };
+        let x = &x[j as usize];
+        let a = load(width, v[0], v[1], v[2], v[3]) * Lanes::splat(width, x[0]);
+        let b = load(width, v[3], v[4], v[5], v[6]) * Lanes::splat(width, x[1]);
+        let c = load(width, v[6], v[7], v[8], v[9]) * Lanes::splat(width, x[2]);
+        sum = sum + (a + b + c);
+    }
+    let sum = sum.to_array();
+    Vec3::new(sum[0], sum[1], sum[2])
+}
+
+#[inline(always)]
+fn load<W: Width>(width: W, a: f32, b: f32, c: f32, d: f32) -> Lanes<W> {
+    let [a, b, c, d] = [f64::from(a), f64::from(b), f64::from(c), f64::from(d)];
+    Lanes::load(width, &[a, b, c, d, 0.0, 0.0, 0.0, 0.0])
 }
 
 /// The power of two next below 1/v; 1 where v is not a positive normal number.
@@ -181,6 +225,24 @@ mod tests {
             vector::dot(&x, &y)
         };
         assert!((first - second).abs() < 1e-13 * size, "{first:e} {second:e}");
+    }
+
+    #[test]
+    fn lanes_and_single_numbers_give_the_same_bits() {
+        let (a, x) = system(false);
+        let mut rows = Rows::default();
+        rows.assign(&a);
+        let run = |wide: bool| {
+            let mut y = vec![Vec3::zeros(); a.n() - 5];
+            let part = Part { rows: &rows, first: 5, x: &x, y: &mut y };
+            if wide {
+                lanes::dispatch(part)
+            } else {
+                lanes::scalar(part)
+            };
+            y
+        };
+        assert_eq!(run(true), run(false));
     }
 
     #[test]

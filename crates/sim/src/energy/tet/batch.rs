@@ -1,20 +1,22 @@
-//! Element Hessians several at once, one element per lane: the fast twin of [`Tet::hessian_psd`].
+//! Element Hessians several at once, one element per lane: the fast twin of [`Tet::hessian_psd`], of
+//! which it gives the blocks off the diagonal.
 //!
 //! Loops instead of closures: everything has to end up in one function for the vector registers to
 //! be used.
 
-use super::{Tet, TetHessian};
+use super::Tet;
 use standoff_linalg::Vec3;
 use standoff_linalg::lanes::{
     Kernel, LaneMat3, LaneVec3, Lanes, MAX_LANES, Width, dot, load_mat3, mat_mul, svd, transpose,
 };
+use standoff_sparse::EdgeBlocks;
 
 /// Fills `out` with the projected Hessians of the elements at corner positions `x[vertices]`.
 pub(super) struct Hessians<'a> {
     pub elements: &'a [Tet],
     pub vertices: &'a [[u32; 4]],
     pub x: &'a [Vec3],
-    pub out: &'a mut [TetHessian],
+    pub out: &'a mut [EdgeBlocks],
 }
 
 /// One number per lane, in memory.
@@ -27,7 +29,7 @@ impl Kernel for Hessians<'_> {
     fn run<W: Width>(self, width: W) {
         let n = W::F64_LANES;
         // kept from batch to batch: clearing it takes as long as the decomposition
-        let mut entries: [Row; 144] = [[0.0; MAX_LANES]; 144];
+        let mut entries: [Row; 54] = [[0.0; MAX_LANES]; 54];
         let batches = self.elements.chunks(n).zip(self.vertices.chunks(n));
         for ((elements, vertices), out) in batches.zip(self.out.chunks_mut(n)) {
             hessians(width, elements, vertices, self.x, &mut entries, out);
@@ -41,8 +43,8 @@ fn hessians<W: Width>(
     elements: &[Tet],
     vertices: &[[u32; 4]],
     x: &[Vec3],
-    entries: &mut [Row; 144],
-    out: &mut [TetHessian],
+    entries: &mut [Row; 54],
+    out: &mut [EdgeBlocks],
 ) {
     let inv_dm = inv_dm(width, elements);
     let f = mat_mul(&edges(width, vertices, x), &inv_dm);
@@ -62,22 +64,14 @@ fn hessians<W: Width>(
     let h13 = mat_mul(&mat_mul(u, &form.block(&g0, &g2)), ut);
     let h23 = mat_mul(&mat_mul(u, &form.block(&g1, &g2)), ut);
     // translations do no work: rows and columns sum to 0
-    let h10 = minus_sum(&h11, &h12, &h13);
-    let h20 = minus_sum(&transpose(&h12), &h22, &h23);
-    let h30 = minus_sum(&transpose(&h13), &transpose(&h23), &h33);
-    let h00 = minus_sum(&h10, &h20, &h30);
-
-    for (a, block) in [h00, h11, h22, h33].iter().enumerate() {
-        store(block, entries, a, a);
-    }
-    for (block, a, b) in
-        [(h10, 1, 0), (h20, 2, 0), (h30, 3, 0), (h12, 1, 2), (h13, 1, 3), (h23, 2, 3)]
-    {
-        store(&block, entries, a, b);
-        store(&transpose(&block), entries, b, a);
+    let h01 = minus_sum(&h11, &transpose(&h12), &transpose(&h13));
+    let h02 = minus_sum(&h12, &h22, &transpose(&h23));
+    let h03 = minus_sum(&h13, &h23, &h33);
+    for (k, block) in [h01, h02, h03, h12, h13, h23].iter().enumerate() {
+        store(block, entries, k);
     }
     for (lane, h) in out.iter_mut().enumerate() {
-        for (block, entries) in h.as_flattened_mut().iter_mut().zip(entries.chunks_exact(9)) {
+        for (block, entries) in h.iter_mut().zip(entries.chunks_exact(9)) {
             for (to, from) in block.as_mut_slice().iter_mut().zip(entries) {
                 *to = from[lane];
             }
@@ -85,12 +79,12 @@ fn hessians<W: Width>(
     }
 }
 
-/// Block (a, b) to its 9 rows of `entries`, by columns.
+/// The block of edge `k` to its 9 rows of `entries`, by columns.
 #[inline(always)]
-fn store<W: Width>(block: &LaneMat3<W>, entries: &mut [Row; 144], a: usize, b: usize) {
+fn store<W: Width>(block: &LaneMat3<W>, entries: &mut [Row; 54], k: usize) {
     for c in 0..3 {
         for r in 0..3 {
-            block[c][r].store(&mut entries[9 * (4 * a + b) + 3 * c + r]);
+            block[c][r].store(&mut entries[9 * k + 3 * c + r]);
         }
     }
 }
@@ -224,6 +218,7 @@ mod tests {
     use super::*;
     use crate::material::{Law, Material};
     use standoff_linalg::lanes;
+    use standoff_sparse::EDGES;
 
     /// 23 separate elements of all laws, some of them nearly flat, at rest and deformed.
     fn elements() -> (ElasticTets, Vec<Vec3>) {
@@ -257,7 +252,7 @@ mod tests {
     fn lanes_of_any_width_and_any_neighbours_have_the_same_bits() {
         let (tets, x) = elements();
         let run = |range: std::ops::Range<usize>, wide: bool| {
-            let mut out = vec![TetHessian::default(); range.len()];
+            let mut out = vec![EdgeBlocks::default(); range.len()];
             let kernel = Hessians {
                 elements: &tets.elements()[range.clone()],
                 vertices: &tets.vertices()[range],
@@ -286,8 +281,9 @@ mod tests {
         for (e, h) in out.iter().enumerate() {
             let single = tets.elements()[e].hessian_psd(&tets.gather(e, &x));
             let size = single.as_flattened().iter().map(|b| b.norm()).fold(0.0, f64::max);
-            for (a, b) in h.as_flattened().iter().zip(single.as_flattened()) {
-                assert!((a - b).norm() <= 1e-12 * size, "element {e}: {a} {b}");
+            for (block, (a, b)) in h.iter().zip(EDGES) {
+                let want = single[a][b];
+                assert!((block - want).norm() <= 1e-12 * size, "element {e}: {block} {want}");
             }
         }
     }

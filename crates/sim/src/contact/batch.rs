@@ -1,0 +1,596 @@
+//! Projected Hessians of point–triangle and edge–edge pairs several at once, one pair per lane: the fast
+//! twin of [`BarrierPotential::hessian_psd`], where the mathematics is explained.
+//!
+//! Loops instead of closures: everything has to end up in one function for the vector registers to be
+//! used.
+
+use super::pairs::{Contact, PairKind};
+use super::potential::{BarrierPotential, RELATIVE_4};
+use standoff_geometry::distance::EdgeEdgeFeature;
+use standoff_linalg::Vec3;
+use standoff_linalg::lanes::{Kernel, LaneVec3, Lanes, MAX_LANES, Width, cross, dot};
+use standoff_sparse::{EDGES, SymmetricBlocks};
+
+/// Fills `out` with the projected Hessians of pairs at positions `x[vertices]`.
+pub(super) struct Hessians<'a> {
+    pub potential: &'a BarrierPotential,
+    pub contacts: &'a [Contact],
+    pub x: &'a [Vec3],
+    pub out: &'a mut [SymmetricBlocks],
+}
+
+/// One number per lane, in memory.
+type Row = [f64; MAX_LANES];
+
+/// Size of the matrix that is projected: two tangents and three relative coordinates.
+const M: usize = 5;
+type Small<W> = [[Lanes<W>; M]; M];
+
+impl Kernel for Hessians<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<W: Width>(mut self, width: W) {
+        // what is rare goes one by one
+        for (c, out) in self.contacts.iter().zip(self.out.iter_mut()) {
+            let x = c.gather(self.x);
+            if !in_lanes(c, &x) {
+                *out = (&self.potential.hessian_psd(c, &x)).into();
+            }
+        }
+        let mut entries: [Row; 90] = [[0.0; MAX_LANES]; 90];
+        for kind in [PairKind::EdgeEdge, PairKind::PointTriangle] {
+            let mut batch = [0; MAX_LANES];
+            let mut filled = 0;
+            for k in 0..=self.contacts.len() {
+                if let Some(c) = self.contacts.get(k)
+                    && c.kind == kind
+                    && in_lanes(c, &c.gather(self.x))
+                {
+                    batch[filled] = k;
+                    filled += 1;
+                }
+                if filled == W::F64_LANES || k == self.contacts.len() && filled > 0 {
+                    pairs(width, &mut self, kind, &batch[..filled], &mut entries);
+                    filled = 0;
+                }
+            }
+        }
+    }
+}
+
+/// Whether a pair is one of the frequent ones.
+#[inline]
+fn in_lanes(c: &Contact, x: &[Vec3; 4]) -> bool {
+    match c.kind {
+        PairKind::PointTriangle => true,
+        PairKind::EdgeEdge => c.feature == EdgeEdgeFeature::AB && !c.is_mollified(x),
+        PairKind::PointPoint | PairKind::PointEdge => false,
+    }
+}
+
+/// Closest points of each lane's pair and the directions in which they slide.
+struct Frame<W: Width> {
+    weights: [Lanes<W>; 4],
+    offset: LaneVec3<W>,
+    /// Orthonormal tangents t_c.
+    tangents: [LaneVec3<W>; 2],
+    /// σ_c.
+    slopes: [[Lanes<W>; 4]; 2],
+}
+
+#[inline(always)]
+fn pairs<W: Width>(
+    width: W,
+    all: &mut Hessians<'_>,
+    kind: PairKind,
+    batch: &[usize],
+    entries: &mut [Row; 90],
+) {
+    let mut corners: [Row; 12] = [[0.0; MAX_LANES]; 12];
+    for (lane, &k) in batch.iter().enumerate() {
+        let x = all.contacts[k].gather(all.x);
+        for a in 0..4 {
+            for i in 0..3 {
+                corners[3 * a + i][lane] = x[a][i];
+            }
+        }
+    }
+    let zero = Lanes::splat(width, 0.0);
+    let mut x = [[zero; 3]; 4];
+    for a in 0..4 {
+        for i in 0..3 {
+            x[a][i] = Lanes::load(width, &corners[3 * a + i]);
+        }
+    }
+    let frame = match kind {
+        PairKind::EdgeEdge => edge_edge(width, &x),
+        _ => point_triangle(width, &x),
+    };
+    let d2 = dot(&frame.offset, &frame.offset);
+
+    // the barrier, lane by lane
+    let distances = d2.to_array();
+    let (mut a, mut b): (Row, Row) = ([0.0; MAX_LANES], [0.0; MAX_LANES]);
+    for (lane, &k) in batch.iter().enumerate() {
+        let c = &all.contacts[k];
+        let [_, b1, b2] = all.potential.terms(distances[lane], c.weight, c.thickness);
+        (a[lane], b[lane]) = (4.0 * b2, 2.0 * b1);
+    }
+    hessians(width, &frame, d2, Lanes::load(width, &a), Lanes::load(width, &b), entries);
+
+    for (lane, &k) in batch.iter().enumerate() {
+        let out = &mut all.out[k];
+        if distances[lane] == 0.0 {
+            *out = SymmetricBlocks::default();
+            continue;
+        }
+        for (block, entries) in out.0.iter_mut().zip(entries.chunks_exact(9)) {
+            for (to, from) in block.as_mut_slice().iter_mut().zip(entries) {
+                *to = from[lane];
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn sub<W: Width>(a: &LaneVec3<W>, b: &LaneVec3<W>) -> LaneVec3<W> {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+}
+
+#[inline(always)]
+fn scaled<W: Width>(a: &LaneVec3<W>, s: Lanes<W>) -> LaneVec3<W> {
+    [a[0] * s, a[1] * s, a[2] * s]
+}
+
+#[inline(always)]
+fn negated<W: Width>(a: &LaneVec3<W>) -> LaneVec3<W> {
+    [-a[0], -a[1], -a[2]]
+}
+
+/// As [`standoff_geometry::distance::point_triangle::expansion`].
+#[inline(always)]
+fn point_triangle<W: Width>(width: W, x: &[LaneVec3<W>; 4]) -> Frame<W> {
+    let (zero, one) = (Lanes::splat(width, 0.0), Lanes::splat(width, 1.0));
+    let (e1, e2, r) = (sub(&x[2], &x[1]), sub(&x[3], &x[1]), sub(&x[0], &x[1]));
+    let n = cross(&e1, &e2);
+    let n2 = dot(&n, &n);
+    let b1 = dot(&cross(&r, &e2), &n) / n2;
+    let b2 = dot(&cross(&e1, &r), &n) / n2;
+    let rough = sub(&sub(&r, &scaled(&e1, b1)), &scaled(&e2, b2));
+    let offset = scaled(&n, dot(&n, &rough) / n2);
+    let weights = [one, b1 + b2 - one, -b1, -b2];
+    let (a, b) = (negated(&e1), negated(&e2));
+    chart(&a, &b, &n, weights, offset, [zero, one, -one, zero], [zero, one, zero, -one])
+}
+
+/// As [`standoff_geometry::distance::edge_edge::expansion`].
+#[inline(always)]
+fn edge_edge<W: Width>(width: W, x: &[LaneVec3<W>; 4]) -> Frame<W> {
+    let (zero, one) = (Lanes::splat(width, 0.0), Lanes::splat(width, 1.0));
+    let (u, v, w) = (sub(&x[1], &x[0]), sub(&x[3], &x[2]), sub(&x[0], &x[2]));
+    let n = cross(&u, &v);
+    let n2 = dot(&n, &n);
+    let alpha = -dot(&cross(&w, &v), &n) / n2;
+    let beta = (dot(&u, &v) * alpha + dot(&v, &w)) / dot(&v, &v);
+    let rough = sub(&sub(&w, &scaled(&u, -alpha)), &scaled(&v, beta));
+    let offset = scaled(&n, dot(&n, &rough) / n2);
+    let weights = [one - alpha, alpha, beta - one, -beta];
+    let b = negated(&v);
+    chart(&u, &b, &negated(&n), weights, offset, [-one, one, zero, zero], [zero, zero, one, -one])
+}
+
+/// The QR factorisation [a b] = [t₀ t₁] R; σ = s R⁻¹; n = a × b.
+#[inline(always)]
+fn chart<W: Width>(
+    a: &LaneVec3<W>,
+    b: &LaneVec3<W>,
+    n: &LaneVec3<W>,
+    weights: [Lanes<W>; 4],
+    offset: LaneVec3<W>,
+    s_a: [Lanes<W>; 4],
+    s_b: [Lanes<W>; 4],
+) -> Frame<W> {
+    let r00 = dot(a, a).sqrt();
+    let t0 = [a[0] / r00, a[1] / r00, a[2] / r00];
+    let length = dot(n, n).sqrt();
+    let t1 = cross(&[n[0] / length, n[1] / length, n[2] / length], &t0);
+    let (r01, r11) = (dot(&t0, b), dot(&t1, b));
+    let mut slopes = [s_a, s_b];
+    for i in 0..4 {
+        slopes[0][i] = s_a[i] / r00;
+        slopes[1][i] = (s_b[i] - r01 * slopes[0][i]) / r11;
+    }
+    Frame { weights, offset, tangents: [t0, t1], slopes }
+}
+
+/// The projection of a (w⊗q)(w⊗q)ᵀ + b [wwᵀ⊗I − Σ g_c g_cᵀ], as entries: 9 for each block.
+#[inline(always)]
+fn hessians<W: Width>(
+    width: W,
+    frame: &Frame<W>,
+    d2: Lanes<W>,
+    a: Lanes<W>,
+    b: Lanes<W>,
+    entries: &mut [Row; 90],
+) {
+    let zero = Lanes::splat(width, 0.0);
+    let w = &frame.weights;
+    let d = d2.sqrt();
+    let q = &frame.offset;
+    let normal = [q[0] / d, q[1] / d, q[2] / d];
+    let norm = (w[0] * w[0] + w[1] * w[1] + w[2] * w[2] + w[3] * w[3]).sqrt();
+    let unit = [w[0] / norm, w[1] / norm, w[2] / norm, w[3] / norm];
+
+    // the small matrix, in the basis (unit⊗t_c, h_k⊗q̂)
+    let mut w_rel = [zero; 3];
+    let mut slopes = [[zero; 3]; 2];
+    for k in 0..3 {
+        w_rel[k] = relative(width, w, k);
+        for c in 0..2 {
+            slopes[c][k] = d * relative(width, &frame.slopes[c], k);
+        }
+    }
+    let along = a * d2 + b;
+    let mut m = [[zero; M]; M];
+    for k in 0..3 {
+        for c in 0..2 {
+            m[c][2 + k] = -(b * norm * slopes[c][k]);
+            m[2 + k][c] = m[c][2 + k];
+        }
+        for l in 0..3 {
+            let squares = slopes[0][k] * slopes[0][l] + slopes[1][k] * slopes[1][l];
+            m[2 + k][2 + l] = along * w_rel[k] * w_rel[l] - b * squares;
+        }
+    }
+    project(width, &mut m);
+
+    // back: H_ij = û_i û_j S + (û_i r_j + β_ij q̂) q̂ᵀ + û_j q̂ r_iᵀ
+    let t = &frame.tangents;
+    let mut tangential = [[zero; 3]; 3];
+    for i in 0..3 {
+        for j in 0..3 {
+            let from =
+                [t[0][i] * m[0][0] + t[1][i] * m[1][0], t[0][i] * m[0][1] + t[1][i] * m[1][1]];
+            tangential[j][i] = from[0] * t[0][j] + from[1] * t[1][j];
+        }
+    }
+    let mut mixed = [[zero; 3]; 4];
+    let mut beta = [[zero; 4]; 4];
+    for j in 0..4 {
+        let h = [0, 1, 2].map(|k| Lanes::splat(width, RELATIVE_4[k][j]));
+        let mut from = [zero; 3];
+        for k in 0..3 {
+            from[k] = m[2 + k][2] * h[0] + m[2 + k][3] * h[1] + m[2 + k][4] * h[2];
+        }
+        for i in 0..4 {
+            beta[i][j] = relative_back(width, &from, i);
+        }
+        let alpha0 = m[0][2] * h[0] + m[0][3] * h[1] + m[0][4] * h[2];
+        let alpha1 = m[1][2] * h[0] + m[1][3] * h[1] + m[1][4] * h[2];
+        for i in 0..3 {
+            mixed[j][i] = t[0][i] * alpha0 + t[1][i] * alpha1;
+        }
+    }
+    for i in 0..4 {
+        block(&unit, &mixed, &beta, &tangential, &normal, i, i, i, entries);
+    }
+    for (k, (i, j)) in EDGES.into_iter().enumerate() {
+        block(&unit, &mixed, &beta, &tangential, &normal, i, j, 4 + k, entries);
+    }
+}
+
+/// Block (i, j) to its 9 rows of `entries`, by columns.
+#[inline(always)]
+#[expect(clippy::too_many_arguments)]
+fn block<W: Width>(
+    unit: &[Lanes<W>; 4],
+    mixed: &[LaneVec3<W>; 4],
+    beta: &[[Lanes<W>; 4]; 4],
+    tangential: &[[Lanes<W>; 3]; 3],
+    normal: &LaneVec3<W>,
+    i: usize,
+    j: usize,
+    place: usize,
+    entries: &mut [Row; 90],
+) {
+    let both = unit[i] * unit[j];
+    for r in 0..3 {
+        let column = mixed[j][r] * unit[i] + normal[r] * beta[i][j];
+        for s in 0..3 {
+            let value =
+                tangential[s][r] * both + column * normal[s] + normal[r] * (mixed[i][s] * unit[j]);
+            value.store(&mut entries[9 * place + 3 * s + r]);
+        }
+    }
+}
+
+/// Relative coordinate k of a vector over the vertices.
+#[inline(always)]
+fn relative<W: Width>(width: W, v: &[Lanes<W>; 4], k: usize) -> Lanes<W> {
+    let h = &RELATIVE_4[k];
+    v[0] * Lanes::splat(width, h[0])
+        + v[1] * Lanes::splat(width, h[1])
+        + v[2] * Lanes::splat(width, h[2])
+        + v[3] * Lanes::splat(width, h[3])
+}
+
+/// Vertex i's entry of the vector with relative coordinates `v`.
+#[inline(always)]
+fn relative_back<W: Width>(width: W, v: &[Lanes<W>; 3], i: usize) -> Lanes<W> {
+    v[0] * Lanes::splat(width, RELATIVE_4[0][i])
+        + v[1] * Lanes::splat(width, RELATIVE_4[1][i])
+        + v[2] * Lanes::splat(width, RELATIVE_4[2][i])
+}
+
+/// Sets the negative eigenvalues of each lane's symmetric matrix to zero: as [`super::psd::project`].
+#[inline(always)]
+fn project<W: Width>(width: W, m: &mut Small<W>) {
+    let (zero, one) = (Lanes::splat(width, 0.0), Lanes::splat(width, 1.0));
+    let mut scale = zero;
+    for i in 0..M {
+        for j in 0..=i {
+            scale = scale.max(m[i][j].abs());
+        }
+    }
+    // entries of size one, so that squares neither overflow nor underflow
+    let inverse = zero.lt(scale).select(one / scale, zero);
+    let mut a = *m;
+    for i in 0..M {
+        for j in 0..M {
+            a[i][j] = m[i][j] * inverse;
+        }
+    }
+    let mut q = [[zero; M]; M];
+    for i in 0..M {
+        q[i][i] = one;
+    }
+    tridiagonalise(width, &mut a, &mut q);
+    let (mut d, mut e) = ([zero; M], [zero; M]);
+    for i in 0..M {
+        d[i] = a[i][i];
+        if i + 1 < M {
+            e[i] = a[i + 1][i];
+        }
+    }
+    let mut end = M - 1;
+    // two or three iterations per eigenvalue suffice; the bound only guards against surprises
+    for _ in 0..30 * M {
+        for k in 0..end {
+            let size = Lanes::splat(width, 0.1) + d[k].abs() + d[k + 1].abs();
+            // written so that NaN counts as zero, and the iteration ends
+            let matters = (Lanes::splat(width, f64::EPSILON) * size).lt(e[k].abs());
+            e[k] = matters.select(e[k], zero);
+        }
+        while end > 0 && !zero.lt(e[end - 1].abs()).any() {
+            end -= 1;
+        }
+        if end == 0 {
+            break;
+        }
+        qr_step(width, &mut d, &mut e, &mut q, end);
+    }
+    for k in 0..M {
+        let negative = d[k].min(zero) * scale;
+        for i in 0..M {
+            let by = negative * q[i][k];
+            for j in 0..M {
+                m[i][j] = m[i][j] - by * q[j][k];
+            }
+        }
+    }
+}
+
+/// Householder reduction to tridiagonal form in each lane.
+#[inline(always)]
+fn tridiagonalise<W: Width>(width: W, a: &mut Small<W>, q: &mut Small<W>) {
+    let (zero, half) = (Lanes::splat(width, 0.0), Lanes::splat(width, 0.5));
+    for k in 0..M - 2 {
+        let mut tail = zero;
+        for i in k + 2..M {
+            tail = tail + a[i][k] * a[i][k];
+        }
+        let first = a[k + 1][k];
+        let norm = (first * first + tail).sqrt();
+        let mut v = [zero; M];
+        for i in k + 1..M {
+            v[i] = a[i][k];
+        }
+        v[k + 1] = first + first.lt(zero).select(-norm, norm);
+        // nothing to do where the tail is zero
+        let length = v[k + 1] * v[k + 1] + tail;
+        let beta = zero.lt(tail).select(Lanes::splat(width, 2.0) / length, zero);
+        let mut p = [zero; M];
+        for i in k..M {
+            let mut sum = zero;
+            for j in k + 1..M {
+                sum = sum + a[i][j] * v[j];
+            }
+            p[i] = beta * sum;
+        }
+        let mut along = zero;
+        for i in k + 1..M {
+            along = along + p[i] * v[i];
+        }
+        let along = half * beta * along;
+        for i in k..M {
+            p[i] = p[i] - along * v[i];
+        }
+        for i in k..M {
+            for j in k..M {
+                a[i][j] = a[i][j] - (v[i] * p[j] + p[i] * v[j]);
+            }
+        }
+        for i in 0..M {
+            let mut sum = zero;
+            for j in k + 1..M {
+                sum = sum + q[i][j] * v[j];
+            }
+            let sum = beta * sum;
+            for j in k + 1..M {
+                q[i][j] = q[i][j] - sum * v[j];
+            }
+        }
+    }
+}
+
+/// One implicitly shifted QR step on every unreduced block up to `end`, all with the shift of the last
+/// one. Lanes whose last block has split off are left alone.
+#[inline(always)]
+fn qr_step<W: Width>(
+    width: W,
+    d: &mut [Lanes<W>; M],
+    e: &mut [Lanes<W>; M],
+    q: &mut Small<W>,
+    end: usize,
+) {
+    let (zero, one) = (Lanes::splat(width, 0.0), Lanes::splat(width, 1.0));
+    let half = Lanes::splat(width, 0.5);
+    let off = e[end - 1];
+    let active = zero.lt(off.abs());
+    let delta = half * (d[end - 1] - d[end]);
+    let root = (delta * delta + off * off).sqrt();
+    let shift = d[end] - off * off / (delta + delta.lt(zero).select(-root, root));
+    // of blocks: entries off the diagonal may also vanish for a moment while the bulge passes
+    let mut starts = [zero.le(zero); M];
+    for k in 1..end {
+        starts[k] = e[k - 1].abs().le(zero);
+    }
+    let (mut x, mut z) = (zero, zero);
+    for k in 0..end {
+        x = starts[k].select(d[k] - shift, x);
+        z = starts[k].select(e[k], z);
+        let r = (x * x + z * z).sqrt();
+        let turns = zero.lt(active.select(r, zero));
+        let c = turns.select(x / r, one);
+        let s = turns.select(z / r, zero);
+        if k > 0 {
+            e[k - 1] = starts[k].select(e[k - 1], active.select(r, e[k - 1]));
+        }
+        let (d0, d1, off) = (d[k], d[k + 1], e[k]);
+        let cross = c * s * off;
+        d[k] = c * c * d0 + (cross + cross) + s * s * d1;
+        d[k + 1] = s * s * d0 - (cross + cross) + c * c * d1;
+        e[k] = (c * c - s * s) * off + c * s * (d1 - d0);
+        if k + 1 < end {
+            x = e[k];
+            z = s * e[k + 1];
+            e[k + 1] = c * e[k + 1];
+        }
+        for i in 0..M {
+            let (u, v) = (q[i][k], q[i][k + 1]);
+            q[i][k] = c * u + s * v;
+            q[i][k + 1] = c * v - s * u;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contact::Barrier;
+    use standoff_linalg::lanes;
+
+    fn random(state: &mut u64) -> f64 {
+        *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (*state >> 11) as f64 / 2f64.powi(53) - 0.5
+    }
+
+    /// Pairs of all kinds at distances from 1e-9 to 1 d̂, some of them mollified, reduced, nearly
+    /// parallel or of very different sizes.
+    fn pairs() -> (Vec<Contact>, Vec<Vec3>, BarrierPotential) {
+        let s = &mut 3_u64;
+        let (mut contacts, mut x) = (Vec::new(), Vec::new());
+        let d_hat = 0.1;
+        let barrier = Barrier::ClampedLog;
+        let potential =
+            BarrierPotential { barrier, d_hat, kappa: 1e4, physical: false, even: true };
+        for k in 0..400 {
+            let gap = d_hat * 10f64.powi(-(k % 10)) * (0.6 + 0.3 * random(s));
+            let mut p: [Vec3; 4] = std::array::from_fn(|_| {
+                Vec3::new(random(s), random(s), 0.0) * if k % 3 == 0 { 0.01 } else { 1.0 }
+            });
+            let kind = [
+                PairKind::PointTriangle,
+                PairKind::EdgeEdge,
+                PairKind::PointEdge,
+                PairKind::PointPoint,
+            ][(k % 7).min(3) as usize];
+            match kind {
+                PairKind::EdgeEdge => {
+                    p[1] = -p[0] + Vec3::x() * 0.3 * random(s);
+                    p[3] = -p[2] + Vec3::y() * 0.3 * random(s);
+                    if k % 5 == 0 {
+                        p[3] = p[2] + (p[1] - p[0]) + Vec3::new(random(s), random(s), 0.0) * 1e-3;
+                    }
+                    p[2].z += gap;
+                    p[3].z += gap;
+                }
+                PairKind::PointTriangle => {
+                    p[0] = (p[1] + p[2] + p[3]) / 3.0;
+                    p[0].z = gap;
+                }
+                _ => {
+                    p[0].z = gap;
+                    p[1] = Vec3::new(p[0].x, p[0].y, 0.0);
+                }
+            }
+            let turn = Vec3::new(random(s), random(s), random(s));
+            let turn = standoff_linalg::nalgebra::Rotation3::new(turn * 6.0);
+            let first = x.len() as u32;
+            x.extend(p.iter().map(|p| turn * p));
+            let used = [4, 4, 3, 2][(k % 7).min(3) as usize];
+            let vertices =
+                std::array::from_fn(|a| if a < used { first + a as u32 } else { u32::MAX });
+            let eps_x = if kind == PairKind::EdgeEdge { 1e-7 } else { 0.0 };
+            let feature = EdgeEdgeFeature::AB;
+            let thickness = if k % 4 == 0 { 0.1 * gap } else { 0.0 };
+            contacts.push(Contact { vertices, kind, feature, weight: 2.0, thickness, eps_x });
+        }
+        (contacts, x, potential)
+    }
+
+    fn run(
+        (contacts, x, potential): &(Vec<Contact>, Vec<Vec3>, BarrierPotential),
+        from: usize,
+        wide: bool,
+    ) -> Vec<SymmetricBlocks> {
+        let contacts = &contacts[from..];
+        let mut out = vec![SymmetricBlocks::default(); contacts.len()];
+        let kernel = Hessians { potential, contacts, x, out: &mut out };
+        if wide {
+            lanes::dispatch(kernel)
+        } else {
+            lanes::scalar(kernel)
+        };
+        out
+    }
+
+    #[test]
+    fn lanes_of_any_width_and_any_neighbours_have_the_same_bits() {
+        let pairs = pairs();
+        let all = run(&pairs, 0, true);
+        assert_eq!(all, run(&pairs, 0, false));
+        for from in [1, 2, 3, 7, 50, 399] {
+            assert_eq!(all[from..], run(&pairs, from, true));
+        }
+    }
+
+    #[test]
+    fn agrees_with_one_pair_at_a_time() {
+        let pairs = pairs();
+        let (contacts, x, potential) = &pairs;
+        let mut in_lanes = 0;
+        for (c, found) in contacts.iter().zip(run(&pairs, 0, true)) {
+            let x = c.gather(x);
+            in_lanes += usize::from(super::in_lanes(c, &x));
+            let want = SymmetricBlocks::from(&potential.hessian_psd(c, &x));
+            let size = want.0.iter().map(|b| b.norm()).fold(0.0, f64::max);
+            assert!(size > 0.0, "{c:?} is not active");
+            for (found, want) in found.0.iter().zip(&want.0) {
+                assert!((found - want).norm() <= 1e-11 * size, "{c:?}: {found} {want}");
+            }
+        }
+        assert!(in_lanes > 80 && in_lanes < contacts.len() - 80);
+    }
+}
