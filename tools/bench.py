@@ -45,14 +45,62 @@ SCENES = [
 
 
 def growth():
-    """Twisted mats from 20×20 to 100×100 cells, blocks dropped of 10³ to 10⁶ tetrahedra."""
+    """Twisted mats from 20×20 to 100×100 cells before they touch, blocks of 10³ to 10⁶ tetrahedra
+    hung by their top and dropped on an edge."""
     for n in (20, 40, 60, 80, 100):
         yield Scene(f"mat-{n}", "scenes/twisted-mat.toml", 10,
                     sets=[f"objects.mat.shape.cells=[{n}, {n}]", "time.step=0.04"])
     # 6 tetrahedra per cell
     for n in (6, 12, 18, 26, 38, 55):
-        yield Scene(f"drop-{n}", "scenes/bench/drop-100k.toml", 3,
-                    sets=[f"objects.block.shape.cells=[{n}, {n}, {n}]"])
+        block = [f"objects.block.shape.cells=[{n}, {n}, {n}]"]
+        yield Scene(f"hang-{n}", "scenes/bench/hang.toml", 3, sets=block)
+        yield Scene(f"drop-{n}", "scenes/bench/drop-100k.toml", 4, sets=block)
+
+
+def exponents(results, plot):
+    """Prints a for time and memory ~ (number of vertices)^a by least squares of the logarithms, of each
+    family of growing scenes; draws them to the file `plot`, if given and matplotlib is there."""
+    families = {}
+    for r in results:
+        families.setdefault(r["scene"].rsplit("-", 1)[0], []).append(r["median"])
+    fits = {}
+    print("\n| family | vertices | s per step ~ n^ | ms per Newton iteration ~ n^ | peak memory ~ n^ (from 20k vertices on) |")
+    print("|---|---|---|---|---|")
+    for name, runs in families.items():
+        n = [sum(b["vertices"] for b in m["run"]["bodies"]) for m in runs]
+
+        def slope(values, least=0):
+            points = [(math.log(a), math.log(v)) for a, v in zip(n, values) if a >= least]
+            if len(points) < 2:
+                return float("nan")
+            x, y = (statistics.fmean(c) for c in zip(*points))
+            return sum((a - x) * (b - y) for a, b in points) / sum((a - x) ** 2 for a, _ in points)
+
+        step = [m["wall"] / m["steps"] for m in runs]
+        iteration = [1e3 * m["wall"] / max(m["iterations"], 1) for m in runs]
+        memory = [m["peak_mib"] for m in runs]
+        fits[name] = (n, step, memory, slope(step), slope(memory, 20_000))
+        print(f"| {name} | {n[0]} to {n[-1]} | {slope(step):.2f} | {slope(iteration):.2f} | "
+              f"{slope(memory, 20_000):.2f} |")
+    if not plot:
+        return
+    try:
+        import matplotlib
+    except ImportError:
+        print("no plot: matplotlib is not installed", file=sys.stderr)
+        return
+    matplotlib.use("svg")
+    import matplotlib.pyplot as plt
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.6))
+    for name, (n, step, memory, a, b) in fits.items():
+        axes[0].loglog(n, step, "o-", label=f"{name}: n^{a:.2f}")
+        axes[1].loglog(n, memory, "o-", label=f"{name}: n^{b:.2f}" if b == b else name)
+    for axis, what in zip(axes, ("seconds per step", "peak memory, MiB")):
+        axis.set(xlabel="vertices", ylabel=what)
+        axis.grid(alpha=0.3)
+        axis.legend()
+    figure.tight_layout()
+    figure.savefig(plot)
 
 
 def run(binary, scene, threads, shared):
@@ -106,6 +154,7 @@ def main():
     parser.add_argument("--threads", nargs="*", type=int, default=[1])
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--growth", action="store_true", help="time and memory against size instead")
+    parser.add_argument("--plot", type=pathlib.Path, help="with --growth: draw to this file (SVG)")
     parser.add_argument("--shared", type=pathlib.Path, default=ROOT.parent / "shared")
     parser.add_argument("-o", "--output", type=pathlib.Path, help="write all figures as JSON")
     args = parser.parse_args()
@@ -146,6 +195,8 @@ def main():
                 results.append({"scene": scene.name, "threads": threads, "build": str(builds[k]),
                                 "reference_cpu": scene.reference, "median": m,
                                 "runs": runs[k]})
+    if args.growth:
+        exponents([r for r in results if r["build"] == str(args.binary)], args.plot)
     of_reference = [r["reference_cpu"] / r["median"]["cpu"] for r in results
                     if r["reference_cpu"] and r["threads"] == 1 and r["build"] == str(args.binary)]
     if of_reference:

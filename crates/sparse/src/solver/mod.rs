@@ -11,7 +11,8 @@ mod stiff_blocks;
 
 use std::sync::Arc;
 
-use standoff_linalg::Vec3;
+use rayon::prelude::*;
+use standoff_linalg::{Mat3, Vec3};
 
 pub use cholesky::Cholesky;
 pub use hybrid::Hybrid;
@@ -98,6 +99,15 @@ fn check_rhs(b: &[Vec3]) -> Result<(), SolveError> {
     } else {
         Err(SolveError::NotFinite { what: "right-hand side" })
     }
+}
+
+/// Inverses of the diagonal blocks; an error names the first one that is not positive definite.
+fn diagonal_inverses(a: &BlockMatrix) -> Result<Vec<Mat3>, SolveError> {
+    let inverse = |i: usize| Some(a.diagonal_block(i).cholesky()?.inverse());
+    let all: Vec<Option<Mat3>> =
+        (0..a.n()).into_par_iter().with_min_len(vector::CHUNK).map(inverse).collect();
+    let checked = all.into_iter().enumerate();
+    checked.map(|(block, m)| m.ok_or(SolveError::NotPositiveDefinite { block })).collect()
 }
 
 /// r ← b − A x; returns ‖r‖₂. Lengths are the caller's duty.

@@ -7,7 +7,8 @@ use super::incomplete_cholesky::IncompleteCholesky;
 use super::rows::Rows;
 use super::stiff_blocks::StiffBlocks;
 use super::{
-    LinearSolver, SolveReport, SolveSeconds, check_matrix, check_rhs, check_sizes, residual,
+    LinearSolver, SolveReport, SolveSeconds, check_matrix, check_rhs, check_sizes,
+    diagonal_inverses, residual,
 };
 use crate::{BlockMatrix, SolveError, vector};
 
@@ -251,13 +252,7 @@ enum Inverse {
 impl Inverse {
     fn new(a: &BlockMatrix, kind: Preconditioner) -> Result<Self, SolveError> {
         match kind {
-            Preconditioner::BlockJacobi => {
-                let inverse = |i: usize| match a.diagonal_block(i).cholesky() {
-                    Some(factor) => Ok(factor.inverse()),
-                    None => Err(SolveError::NotPositiveDefinite { block: i }),
-                };
-                Ok(Self::BlockJacobi((0..a.n()).map(inverse).collect::<Result<_, _>>()?))
-            }
+            Preconditioner::BlockJacobi => Ok(Self::BlockJacobi(diagonal_inverses(a)?)),
             Preconditioner::IncompleteCholesky => {
                 Ok(Self::IncompleteCholesky(Box::new(IncompleteCholesky::new(a)?)))
             }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use standoff_linalg::{Mat3, Vec3};
 
+use super::diagonal_inverses;
 use super::multifrontal::{Analyses, Factor};
 use crate::{BlockMatrix, BlockPattern, Ordering, SolveError, vector};
 
@@ -29,11 +30,7 @@ pub(crate) struct StiffBlocks {
 
 impl StiffBlocks {
     pub(crate) fn new(a: &BlockMatrix) -> Result<Self, SolveError> {
-        let inverse = |i: usize| match a.diagonal_block(i).cholesky() {
-            Some(factor) => Ok(factor.inverse()),
-            None => Err(SolveError::NotPositiveDefinite { block: i }),
-        };
-        let inverses = (0..a.n()).map(inverse).collect::<Result<_, _>>()?;
+        let inverses = diagonal_inverses(a)?;
         let stiff = coupled_stiffly(a);
         let mut result = Self {
             inverses,
