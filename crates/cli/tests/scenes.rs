@@ -17,7 +17,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 /// Scenes that are shortened or coarsened here, with the options that do so.
-const SHORTENED: [(&str, &[&str]); 7] = [
+const SHORTENED: [(&str, &[&str]); 8] = [
     ("codim/cloth-on-rotating-sphere", &["--steps", "32"]),
     ("codim/cloth-stack", &["--steps", "25", "--set", "objects.cloth.shape.cells=[6, 6]"]),
     ("codim/twisted-tube", &["--steps", "15"]),
