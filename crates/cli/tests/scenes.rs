@@ -141,6 +141,13 @@ fn expectation(name: &str, run: &Run) -> Result<(), String> {
             let deck = |y: f64| (y + 0.05e-3 - 15.4e-3).abs() < 0.03 * 15.4e-3;
             require(deck(low.y) && deck(high.y), || format!("from {low} to {high}"))
         }
+        // in the order in which they were let go of, an elastic layer apart, and squared
+        "codim/card-shuffle" => (1..10).try_for_each(|k| {
+            let (below, card) = (centre(&format!("card {}", k - 1)), centre(&format!("card {k}")));
+            let gap = card.y - below.y;
+            let squared = card.x.abs() < 3e-3 && gap > 0.25e-3 && gap < 0.3e-3;
+            require(squared, || format!("card {k} at {card}, {gap} m above the last"))
+        }),
         "codim/cloth-stack" => {
             let (top, ball) = (run.extent(&last, "cloth[0,9,0]"), lowest("ball"));
             let stacked = top.1.y > 0.045 && top.1.y < 0.055 && ball > 0.035 && ball < 0.05;
@@ -148,7 +155,7 @@ fn expectation(name: &str, run: &Run) -> Result<(), String> {
         }
         "codim/reef-knot" => {
             let (low, high) = run.extent(&last, "left");
-            println!("reef knot: {low} to {high}");
+            println!("reef knot: {low:?} to {high:?}");
             // the arc of the ribbon was at 0.085, and stays in the other's
             require(high.x < 0.02 && low.x < -0.2, || format!("{low} {high}"))
         }
