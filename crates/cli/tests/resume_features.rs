@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 const STEPS: usize = 18;
 
 /// A tray that shakes carries a block that is inflated, blown at, and hangs on a second one by springs
-/// until these let go; a triangle that follows a sequence of meshes comes down on it.
+/// until these let go; a triangle that follows a sequence of meshes comes down on it. Beside them a sheet
+/// with normals on its edges is turned by one border, and a rod by one end.
 const SCENE: &str = r#"
 ground = -1
 time = { step = 0.01, end = 0.18, stiffness_damping = 2e-3 }
@@ -52,6 +53,31 @@ name = "flap"
 mesh = "flap.obj"
 [[objects.motion]]
 sequence = "frames"
+
+[materials.paper]
+young_modulus = "10 MPa"
+density = 500
+shell = { thickness = "5 mm", bending_model = "shape-operator" }
+
+[[objects]]
+name = "sheet"
+role = "shell"
+shape = { kind = "plane", size = [0.3, 0.3], cells = [3, 2] }
+material = "paper"
+translate = [0.7, 0.4, 0.6]
+[[objects.motion]]
+vertices = { box = { min = [0, 0, 0], max = [0.01, 1, 1], relative = true } }
+angular_velocity = [30, 0, 90]
+
+[[objects]]
+name = "rod"
+role = "rod"
+radius = "5 mm"
+shape = { kind = "polyline", points = [[0.6, 0.3, -0.7], [0.9, 0.35, -0.6]], segments = 4 }
+material = "paper"
+[[objects.motion]]
+vertices = { vertices = [0, 1] }
+angular_velocity = [90, 0, 0]
 
 [[attachments]]
 object = "low"
