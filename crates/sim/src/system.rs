@@ -39,6 +39,8 @@ pub struct System {
     matrix: BlockMatrix,
     /// Whether [`Self::begin`] was called since the elastic pattern or the step is new.
     begun: bool,
+    /// The same for the free vertices before: prescribed ones may be free for a part of every step.
+    spare: Option<Box<System>>,
 }
 
 impl System {
@@ -72,7 +74,21 @@ impl System {
             contact_hessians: Vec::new(),
             matrix: BlockMatrix::zeros(pattern),
             begun: false,
+            spare: None,
         })
+    }
+
+    /// Goes over to another set of free vertices; what follows is the same as with a new system.
+    fn change_free(&mut self, model: &Model, free: &[bool]) -> Result<(), MatrixError> {
+        let mut next = match self.spare.take() {
+            Some(spare) if spare.free == free => *spare,
+            _ => Self::new(model, free)?,
+        };
+        next.forget_contacts();
+        std::mem::swap(&mut next.element_hessians, &mut self.element_hessians);
+        std::mem::swap(&mut next.contact_hessians, &mut self.contact_hessians);
+        self.spare = Some(Box::new(std::mem::replace(self, next)));
+        Ok(())
     }
 
     /// Forgets the contact blocks of earlier steps, so that what follows is a function of the state
@@ -99,7 +115,7 @@ impl System {
         seconds: &mut PhaseSeconds,
     ) -> Result<(), MatrixError> {
         if self.free != potential.free {
-            *self = Self::new(potential.model, &potential.free)?;
+            self.change_free(potential.model, &potential.free)?;
         }
         let scale = potential.scale;
         let contacts = timed(&mut seconds.contact, || ContactTerms::new(potential, it));

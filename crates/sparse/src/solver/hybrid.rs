@@ -6,7 +6,7 @@ use std::time::Instant;
 use standoff_linalg::Vec3;
 
 use super::{ConjugateGradient, LinearSolver, MixedCholesky, Preconditioner, SolveReport};
-use crate::{BlockMatrix, BlockPattern, Ordering, SolveError, VertexOrder, pattern};
+use crate::{BlockMatrix, BlockPattern, Ordering, SolveError, VertexOrder};
 
 /// Iterations of conjugate gradients that take as long as a factorisation with one block operation
 /// per block of the matrix: measured with `examples/solver_table.rs` on 10⁴ to 1.5·10⁵ degrees of
@@ -37,12 +37,10 @@ pub struct Hybrid {
     direct: MixedCholesky,
     /// Pattern of the last restart.
     base: Option<Arc<BlockPattern>>,
-    /// A pattern and the block operations predicted for it.
-    predicted: Option<(Arc<BlockPattern>, f64)>,
+    /// Block operations predicted for it; `None` as long as `direct` does not know of the restart.
+    base_operations: Option<f64>,
     /// Whether conjugate gradients have failed since the last restart.
     failed: bool,
-    /// Whether `direct` knows of the last restart.
-    restarted: bool,
 }
 
 impl Hybrid {
@@ -55,23 +53,24 @@ impl Hybrid {
             iterative: iterative.with_preconditioner(Preconditioner::StiffBlocks),
             direct: MixedCholesky::new(ordering),
             base: None,
-            predicted: None,
+            base_operations: None,
             failed: false,
-            restarted: true,
         }
     }
 
     /// Iterations that are worth trying; `None` where nothing else is.
     fn budget(&mut self, pattern: &Arc<BlockPattern>) -> Option<usize> {
-        let pattern = self.base.as_ref().unwrap_or(pattern);
-        let known = self.predicted.as_ref().filter(|(p, _)| pattern::same(p, pattern));
-        let operations = match known {
-            Some((_, operations)) => *operations,
-            None => VertexOrder::new(pattern, self.ordering).tree.operations(),
+        let (blocks, operations) = match (&self.base, self.base_operations) {
+            (Some(base), Some(operations)) => (base.block_count(), operations),
+            (Some(base), None) => (base.block_count(), self.direct.restart_and_predict(base)),
+            (None, _) => {
+                let order = VertexOrder::new(pattern, self.ordering);
+                (pattern.block_count(), order.tree.operations())
+            }
         };
-        self.predicted = Some((pattern.clone(), operations));
-        let blocks = pattern.block_count().max(1) as f64;
-        (operations <= LARGEST).then_some((TRIAL * ITERATIONS * operations / blocks) as usize)
+        self.base_operations = self.base.is_some().then_some(operations);
+        let iterations = TRIAL * ITERATIONS * operations / blocks.max(1) as f64;
+        (operations <= LARGEST).then_some(iterations as usize)
     }
 }
 
@@ -86,7 +85,7 @@ impl LinearSolver for Hybrid {
 
     fn restart(&mut self, base: &Arc<BlockPattern>) {
         self.base = Some(base.clone());
-        (self.failed, self.restarted) = (false, false);
+        (self.failed, self.base_operations) = (false, None);
     }
 
     fn solve(
@@ -109,10 +108,6 @@ impl LinearSolver for Hybrid {
                 result => return result,
             }
             self.failed = true;
-        }
-        if let (Some(base), false) = (&self.base, self.restarted) {
-            self.direct.restart(base);
-            self.restarted = true;
         }
         let mut report = self.direct.solve(a, b, x)?;
         report.iterations += wasted.iterations;

@@ -47,6 +47,11 @@ impl MixedCholesky {
         }
     }
 
+    /// As [`restart`](LinearSolver::restart); returns the block operations predicted for `base`.
+    pub(super) fn restart_and_predict(&mut self, base: &Arc<BlockPattern>) -> f64 {
+        self.double.analyses.restart(base)
+    }
+
     /// Factorises in single precision and iterates; `None` where that does not lead to a solution.
     fn solve_single(
         &mut self,

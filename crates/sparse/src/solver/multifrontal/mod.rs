@@ -21,14 +21,18 @@ use crate::{BlockPattern, Ordering, Permutation, SolveError, VertexOrder, patter
 /// is ordered anew.
 const GROWTH: f64 = 1.2;
 
+/// Patterns of which orders and analyses are kept: those of a step's systems with and without the
+/// vertices that are on their way to a prescribed place.
+const KEPT: usize = 2;
+
 /// Symbolic factorisations, kept while they hold.
 #[derive(Debug)]
 pub(crate) struct Analyses {
     ordering: Ordering,
-    /// The last one, and the order in force for which it was made.
-    last: Option<(Arc<Analysis>, Option<Arc<Permutation>>)>,
-    /// The pattern of the last restart and its order.
-    base: Option<(Arc<BlockPattern>, Order)>,
+    /// The latest ones, last used first, and the order in force for which each was made.
+    latest: Vec<(Arc<Analysis>, Option<Arc<Permutation>>)>,
+    /// The patterns of the latest restarts and their orders, last used first.
+    bases: Vec<(Arc<BlockPattern>, Order)>,
     /// The order in force since the last restart; without a restart every pattern has its own.
     order: Option<Order>,
 }
@@ -49,22 +53,28 @@ impl Order {
 
 impl Analyses {
     pub(crate) fn new(ordering: Ordering) -> Self {
-        Self { ordering, last: None, base: None, order: None }
+        Self { ordering, latest: Vec::new(), bases: Vec::new(), order: None }
     }
 
     /// Makes the order of `base` that of the patterns to come; see
-    /// [`LinearSolver::restart`](crate::LinearSolver::restart).
-    pub(crate) fn restart(&mut self, base: &Arc<BlockPattern>) {
-        let known = self.base.as_ref().filter(|(p, _)| pattern::same(p, base));
-        let order = match known {
-            Some((_, order)) => order.clone(),
-            None => Order::of(&VertexOrder::new(base, self.ordering)),
+    /// [`LinearSolver::restart`](crate::LinearSolver::restart). Returns the operations predicted for
+    /// `base`.
+    pub(crate) fn restart(&mut self, base: &Arc<BlockPattern>) -> f64 {
+        let known = self.bases.iter().position(|(p, _)| pattern::same(p, base));
+        let (_, order) = match known {
+            Some(k) => self.bases.remove(k),
+            None => (base.clone(), Order::of(&VertexOrder::new(base, self.ordering))),
         };
-        self.base = Some((base.clone(), order.clone()));
-        // what was made for another order holds no more
-        let of_order = |p: &Arc<Permutation>| Arc::ptr_eq(p, &order.permutation);
-        self.last.take_if(|(_, made_for)| !made_for.as_ref().is_some_and(of_order));
+        self.bases.insert(0, (base.clone(), order.clone()));
+        self.bases.truncate(KEPT);
+        // what was made for an order that is gone holds no more
+        let bases = &self.bases;
+        let holds =
+            |p: &Arc<Permutation>| bases.iter().any(|(_, o)| Arc::ptr_eq(&o.permutation, p));
+        self.latest.retain(|(_, made_for)| made_for.as_ref().is_some_and(holds));
+        let operations = order.operations;
         self.order = Some(order);
+        operations
     }
 
     /// The analysis of a pattern and whether it had to be made.
@@ -72,16 +82,30 @@ impl Analyses {
         &mut self,
         pattern: &Arc<BlockPattern>,
     ) -> Result<(Arc<Analysis>, bool), SolveError> {
-        let same = |(last, _): &&(Arc<Analysis>, _)| pattern::same(&last.pattern, pattern);
-        if let Some((last, _)) = self.last.as_ref().filter(same) {
-            return Ok((last.clone(), false));
+        let known = self.latest.iter().position(|(analysis, made_for)| {
+            let in_force = match (made_for, &self.order) {
+                (Some(a), Some(b)) => Arc::ptr_eq(a, &b.permutation),
+                (None, None) => true,
+                _ => false,
+            };
+            in_force && pattern::same(&analysis.pattern, pattern)
+        });
+        if let Some(k) = known {
+            self.latest[..=k].rotate_right(1);
+            return Ok((self.latest[0].0.clone(), false));
         }
-        // free first: the old one is of no use any more
-        self.last = None;
+        // free first: one of the same order is of no use any more
+        let order = self.order.as_ref().map(|order| order.permutation.clone());
+        let replaced = |made_for: &Option<Arc<Permutation>>| match (made_for, &order) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            _ => true,
+        };
+        self.latest.retain(|(_, made_for)| !replaced(made_for));
+        self.latest.truncate(KEPT - 1);
         let order = self.order_of(pattern);
         let analysis = Arc::new(Analysis::new(pattern.clone(), order)?);
         let made_for = self.order.as_ref().map(|order| order.permutation.clone());
-        self.last = Some((analysis.clone(), made_for));
+        self.latest.insert(0, (analysis.clone(), made_for));
         Ok((analysis, true))
     }
 
@@ -101,6 +125,6 @@ impl Analyses {
     }
 
     pub(crate) fn last(&self) -> Option<&Analysis> {
-        self.last.as_ref().map(|(analysis, _)| &**analysis)
+        self.latest.first().map(|(analysis, _)| &**analysis)
     }
 }
