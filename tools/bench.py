@@ -62,12 +62,13 @@ def exponents(results, plot):
     family of growing scenes; draws them to the file `plot`, if given and matplotlib is there."""
     families = {}
     for r in results:
-        families.setdefault(r["scene"].rsplit("-", 1)[0], []).append(r["median"])
+        families.setdefault(r["scene"].rsplit("-", 1)[0], []).append(r)
     fits = {}
     print("\n| family | vertices | CPU s per step ~ n^ | CPU s per Newton iteration ~ n^ | peak memory ~ n^ (from 20k vertices on) |")
     print("|---|---|---|---|---|")
-    for name, runs in families.items():
-        n = [sum(b["vertices"] for b in m["run"]["bodies"]) for m in runs]
+    for name, family in families.items():
+        runs = [r["median"] for r in family]
+        n = [sum(b["vertices"] for b in r["runs"][0]["run"]["bodies"]) for r in family]
 
         def slope(values, least=0):
             points = [(math.log(a), math.log(v)) for a, v in zip(n, values) if a >= least]
