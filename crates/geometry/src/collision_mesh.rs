@@ -25,6 +25,8 @@ pub struct CollisionMesh {
     pub mobile: Vec<bool>,
     /// Collision group of a vertex (`#V`).
     pub group: Vec<u16>,
+    /// Body of a vertex (`#V`); empty where every primitive counts as a body of its own.
+    pub body: Vec<u32>,
     /// Symmetric table of groups that ignore each other, `excluded[a * groups + b]`.
     pub excluded: Vec<bool>,
     /// Number of groups, the table's side; 0 where no pair is excluded.
@@ -81,6 +83,7 @@ impl CollisionMesh {
             codim_vertices,
             mobile: vec![true; n],
             group: vec![0; n],
+            body: Vec::new(),
             excluded: Vec::new(),
             groups: 0,
             half_thickness: Vec::new(),
@@ -108,6 +111,12 @@ impl CollisionMesh {
         }
         let (a, b) = (self.group[a as usize] as usize, self.group[b as usize] as usize);
         !self.excluded[a * self.groups + b]
+    }
+
+    /// Whether two vertices belong to the same body.
+    #[inline]
+    pub fn same_body(&self, a: u32, b: u32) -> bool {
+        !self.body.is_empty() && self.body[a as usize] == self.body[b as usize]
     }
 
     /// Thickness offset ξ of a pair of primitives, m: the mean of the two bodies' thicknesses

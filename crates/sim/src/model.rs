@@ -151,6 +151,10 @@ impl Model {
         check_stretch(&bodies, &thin, &start)?;
         let mut collision = CollisionMesh::new(rest.clone(), faces, &wires, &points);
         collision.mobile.clone_from(&deformable);
+        collision.body = vec![0; rest.len()];
+        for (k, body) in bodies.iter().enumerate() {
+            collision.body[body.vertices.clone()].fill(k as u32);
+        }
         if half_thickness.iter().any(|t| *t > 0.0) {
             collision.half_thickness = half_thickness;
         }

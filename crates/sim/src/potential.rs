@@ -191,6 +191,12 @@ impl<'a> IncrementalPotential<'a> {
         energy
     }
 
+    /// x̃ − x for the vertices with inertia, m (`#V`).
+    pub fn predicted_displacement(&self, x: &[Vec3]) -> Vec<Vec3> {
+        let of = |v: usize| if self.inertial[v] { self.x_tilde[v] - x[v] } else { Vec3::zeros() };
+        (0..x.len()).map(of).collect()
+    }
+
     fn inertia(&self, x: &[Vec3]) -> f64 {
         let mut sum = 0.0;
         for v in 0..x.len() {

@@ -219,6 +219,11 @@ pub struct SolverSettings {
     pub consecutive: u32,
     /// Newton iterations after which a minimisation is given up.
     pub max_iterations: u32,
+    /// Ends a step of the barrier also by the step lengths α of its iterations: once Π (1 − α) over the
+    /// iterations from the second on, the weight of the first states in the last one, is below this
+    /// [Zheng 2025, Eq. 9 with K_min = 2]. Without it only the velocity tolerance counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cumulative_toi: Option<f64>,
     /// Linear solver.
     pub linear: LinearSolver,
     /// Relative residual of the most accurate directions by conjugate gradients.
@@ -273,6 +278,7 @@ impl Default for SolverSettings {
             norm: Norm::Largest,
             consecutive: 1,
             max_iterations: 10_000,
+            cumulative_toi: None,
             linear: LinearSolver::Auto,
             linear_tolerance: 1e-8,
             audit: AuditLevel::EveryStep,

@@ -319,9 +319,8 @@ fn a_thin_plate_stops_a_body_at_100_metres_per_second() {
 
 #[test]
 fn gaps_of_a_billionth_do_not_stall() {
-    // two blocks that nearly touch, pressed together by gravity and by speed
-    // (at 100 m/s the blocks are pressed flat, and the iterations reach their limit)
-    for (gap, speed) in [(1e-9, 0.0), (1e-9, 5.0), (1e-7, 10.0)] {
+    // two blocks that nearly touch, pressed together by gravity and by speed; 100 m/s press them flat
+    for (gap, speed) in [(1e-9, 0.0), (1e-9, 5.0), (1e-7, 10.0), (1e-9, 100.0), (1e-6, 100.0)] {
         let mut top = block("top", [0.03, 0.2 + 1e-3 + gap, 0.02], [2, 2, 2], 0.1);
         top.velocity = vec![Vec3::new(speed, -speed, 0.0); top.rest.len()];
         let bottom = block("bottom", [0.0, 1e-3, 0.0], [2, 2, 2], 0.1);
@@ -335,6 +334,67 @@ fn gaps_of_a_billionth_do_not_stall() {
             assert!(report.outcome.is_success(), "{gap} {speed}: {report:?}");
         }
     }
+}
+
+#[test]
+fn sliding_at_100_metres_per_second_does_not_stall() {
+    for gap in [1e-3, 1e-9] {
+        let mut top = block("top", [0.0, 0.1 + gap, 0.05], [2, 1, 1], 0.1);
+        top.velocity = vec![Vec3::new(100.0, 0.0, 0.0); top.rest.len()];
+        let bottom = block("bottom", [-0.1, 0.0, 0.0], [6, 1, 2], 0.1);
+        let mut definition = barrier_free(scene(vec![bottom, top]));
+        definition.gravity = Vec3::new(0.0, -9.81, 0.0);
+        definition.half_spaces.push(ground(-1e-3));
+        definition.settings.friction.coefficient = 0.5;
+        let mut simulation = Simulation::new(&definition).expect("a valid scene");
+        for _ in 0..20 {
+            let report = simulation.step().unwrap_or_else(|e| panic!("{gap}: {e:?}"));
+            assert!(report.outcome.is_success(), "{gap}: {report:?}");
+        }
+    }
+}
+
+#[test]
+fn pairs_that_are_close_by_nature_keep_half_of_their_distance_at_rest() {
+    let (mut mesh, ..) = constraints();
+    let pair = Pair::VertexVertex([0, 3]);
+    let rest = (mesh.rest[0] - mesh.rest[3]).norm();
+    assert_eq!(pair.separation(&mesh, 10.0), 10.0, "bodies unknown");
+    mesh.body = vec![0, 0, 0, 1, 1, 1];
+    assert_eq!(pair.separation(&mesh, 10.0), 10.0, "two bodies");
+    mesh.body = vec![0; 6];
+    assert!((pair.separation(&mesh, 10.0) - 0.5 * rest).abs() < 1e-12);
+    assert_eq!(pair.separation(&mesh, 0.1 * rest), 0.1 * rest);
+}
+
+/// Iterations of 14 steps and where they end.
+fn barrier_pile(cumulative_toi: Option<f64>) -> (u64, Vec<Vec3>) {
+    let mut definition = pile();
+    definition.settings.solver.method = Method::Barrier;
+    definition.settings.solver.velocity_tolerance = Some(1e-7);
+    definition.settings.solver.cumulative_toi = cumulative_toi;
+    let mut simulation = Simulation::new(&definition).expect("a valid scene");
+    let step = |_| {
+        let report = simulation.step().expect("a step");
+        assert!(report.outcome.is_success(), "{report:?}");
+        report.newton_iterations
+    };
+    let iterations = (0..14).map(step).sum();
+    (iterations, simulation.positions().to_vec())
+}
+
+#[test]
+fn the_barrier_may_end_its_steps_by_cumulative_time_of_impact() {
+    let (exact, x) = barrier_pile(None);
+    let far = |y: &[Vec3]| x.iter().zip(y).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
+    let runs = [1e-1, 1e-3, 1e-9].map(|epsilon| {
+        let (iterations, y) = barrier_pile(Some(epsilon));
+        (iterations, far(&y))
+    });
+    println!("{exact} iterations, by cumulative time of impact {runs:?}");
+    assert!(runs[1].0 < exact && runs[0].0 <= runs[1].0 && runs[1].0 <= runs[2].0, "{runs:?}");
+    // the bodies fall by 0.4 m
+    assert!(runs[1].1 < 0.01 && runs[2].1 < 0.01, "{runs:?}");
 }
 
 fn pile() -> Definition {

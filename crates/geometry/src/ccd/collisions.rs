@@ -46,6 +46,21 @@ impl Pair {
         mesh.thickness(&v[..second], &v[second..n])
     }
 
+    /// The gap that the pair keeps where others keep `separation`, m: half of its gap at rest if it
+    /// belongs to one body and is that close by nature, as the neighbours on a fine mesh are.
+    pub fn separation(self, mesh: &CollisionMesh, separation: f64) -> f64 {
+        let (v, _) = self.vertices(mesh);
+        let second = if matches!(self, Pair::EdgeEdge(_)) { 2 } else { 1 };
+        if !mesh.same_body(v[0], v[second]) {
+            return separation;
+        }
+        // a query uses positions and displacements of its own vertices only
+        let rest = self.query(mesh, &mesh.rest, &mesh.rest);
+        let xi = self.thickness(mesh);
+        let gap = additive::initial_separation(&rest, xi) - xi;
+        if gap > 0.0 { separation.min(0.5 * gap) } else { separation }
+    }
+
     /// The pair in motion from `x` along `dx` (`#V`).
     pub fn query(self, mesh: &CollisionMesh, x: &[Vec3], dx: &[Vec3]) -> Query {
         let (v, _) = self.vertices(mesh);
@@ -112,6 +127,7 @@ pub fn collisions(
         let query = pair.query(mesh, x, dx);
         let floor = pair.thickness(mesh) + query.landing_error();
         let gap = additive::initial_separation(&query, floor) - floor;
+        let keep = Keep { reach: pair.separation(mesh, keep.reach) };
         let time = method.time_of_impact(&query, floor, keep.collides(gap), 1.0)?;
         let limit = method.time_of_impact(&query, floor, keep.limit(gap), 1.0).unwrap_or(1.0);
         // both are safe

@@ -58,6 +58,13 @@ pub(super) fn check(file: &SceneFile, at: &At<'_>) -> Result<(), SceneError> {
         |t| t > 0.0 && t < 1.0,
         "the relative residual must be between 0 and 1",
     )?;
+    if let Some(weight) = s.cumulative_toi {
+        solver.key("cumulative_toi").require(
+            weight,
+            |w| w > 0.0 && w < 1.0,
+            "the weight must be between 0 and 1",
+        )?;
+    }
     let (free, f) = (solver.key("barrier_free"), &s.barrier_free);
     free.key("tolerance").require(
         f.tolerance,

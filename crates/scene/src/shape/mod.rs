@@ -11,6 +11,7 @@ mod block;
 mod codim;
 mod cone;
 mod erleben;
+mod funnel;
 mod limits;
 mod plane;
 mod polyhedra;
@@ -23,6 +24,7 @@ pub use block::{BoxShape, Mat};
 pub use codim::{Axis, Needles, Points, Polyline};
 pub use cone::Cone;
 pub use erleben::{Cliff, Crack, Hole, InternalEdges};
+pub use funnel::Funnel;
 pub use limits::ShapeError;
 pub use plane::Plane;
 pub use polyhedra::{Pyramid, Spike, Tet, Wedge};
@@ -103,6 +105,8 @@ shapes! {
     Plane(Plane) = "plane",
     /// Open tube of triangles, axis x.
     Tube(Tube) = "tube",
+    /// Open funnel of triangles, axis y.
+    Funnel(Funnel) = "funnel",
     /// Obstacle: a block with sloping sides.
     Cliff(Cliff) = "cliff",
     /// Obstacle: a block with a V-shaped groove.

@@ -361,6 +361,11 @@ pub const ROWS: &[Row] = &[
         ["scene.toml:2:18", "solver.max_iterations", "0 is out of range", "at least 1"]
     ),
     row!(
+        "cumulative time of impact: a weight of one",
+        concat!("[solver]\ncumulative_toi = 1\n", ball!()),
+        ["scene.toml:2:18", "solver.cumulative_toi", "1 is out of range", "between 0 and 1"]
+    ),
+    row!(
         "barrier-free: no stiffness",
         concat!("[solver.barrier_free]\npenalty = 0\n", ball!()),
         ["scene.toml:2:11", "solver.barrier_free.penalty", "0 is out of range", "positive"]

@@ -72,6 +72,16 @@ impl Plane {
         }
         self.gap + self.normal.dot(&(offset - self.offset))
     }
+
+    /// Change of the gap by displacements `dx` (`#V`), m.
+    #[inline]
+    fn moved(&self, dx: &[Vec3]) -> f64 {
+        let along = |(&v, &w): (&u32, &f64)| match v {
+            UNUSED => 0.0,
+            v => w * self.normal.dot(&dx[v as usize]),
+        };
+        self.vertices.iter().zip(&self.weights).map(along).sum()
+    }
 }
 
 /// The active set with its linearisation.
@@ -80,6 +90,8 @@ pub struct ActiveSet {
     /// The constraints, ascending by subject.
     pub constraints: Vec<Constraint>,
     planes: Vec<Plane>,
+    /// Whether a constraint's curvature is part of the Hessian.
+    expected: Vec<bool>,
     /// Stiffness M, N/m.
     pub stiffness: f64,
     /// Separation δ that the constraints ask for beyond the thickness, m.
@@ -91,7 +103,7 @@ pub struct ActiveSet {
 impl ActiveSet {
     /// Constraints of the last step with the separation δ, not linearised yet.
     pub fn new(constraints: Vec<Constraint>, separation: f64, multipliers: bool) -> Self {
-        Self { constraints, planes: Vec::new(), stiffness: 1.0, separation, multipliers }
+        Self { constraints, separation, multipliers, stiffness: 1.0, ..Self::default() }
     }
 
     /// Linearises all constraints at positions `x` (`#V`) without intersections, in a step that began at
@@ -113,10 +125,15 @@ impl ActiveSet {
             .par_iter()
             .with_min_len(256)
             .map(|c| {
+                let delta = match c.subject {
+                    Subject::Pair(pair) => pair.separation(mesh, separation),
+                    Subject::HalfSpace(..) => separation,
+                };
                 let began = plane(c, start).gap;
-                Plane { asked: separation.min(began + 0.1 * separation), ..plane(c, x) }
+                Plane { asked: delta.min(began + 0.1 * delta), ..plane(c, x) }
             })
             .collect_into_vec(&mut self.planes);
+        self.expected = vec![true; self.planes.len()];
     }
 
     /// Number of constraints.
@@ -179,10 +196,28 @@ impl ActiveSet {
         }
     }
 
-    /// Vertices and γ M ∇d ∇dᵀ of every constraint, idle ones too [Zheng 2025, Alg. 2], N/m.
+    /// Chooses the constraints whose curvature the next Newton step from x̂ = `x` takes into account: all
+    /// of them while the active set still grows; with the `last` step (`#V`) those that act, and those
+    /// that would after another step like it, in either direction.
+    ///
+    /// Idle constraints have no curvature, but without it a Newton step may run deep into them. With
+    /// that of all of them to the end, as [Zheng 2025, Alg. 2] has it, surfaces come apart in small
+    /// steps only, for as long as γ fades.
+    pub fn expect(&mut self, x: &[Vec3], last: Option<&[Vec3]>) {
+        let near = |(c, plane): (&Constraint, &Plane)| {
+            let idle = plane.gap(x) - plane.asked - c.force / self.stiffness;
+            last.is_none_or(|last| idle < plane.moved(last).abs())
+        };
+        self.expected.clear();
+        self.expected.extend(self.constraints.iter().zip(&self.planes).map(near));
+    }
+
+    /// Vertices and γ M ∇d ∇dᵀ of the expected constraints ([`ActiveSet::expect`]), N/m.
     pub fn hessians(&self) -> impl IndexedParallelIterator<Item = ([u32; 4], Blocks)> + '_ {
-        self.constraints.par_iter().zip(&self.planes).map(|(c, plane)| {
-            let nn = plane.normal * (plane.normal * (c.decay * self.stiffness)).transpose();
+        let all = self.constraints.par_iter().zip(&self.planes).zip(&self.expected);
+        all.map(|((c, plane), &expected)| {
+            let curvature = if expected { c.decay * self.stiffness } else { 0.0 };
+            let nn = plane.normal * (plane.normal * curvature).transpose();
             let w = &plane.weights;
             let block = |a: usize, b: usize| -> Mat3 { nn * (w[a] * w[b]) };
             (plane.vertices, std::array::from_fn(|a| std::array::from_fn(|b| block(a, b))))
@@ -192,13 +227,17 @@ impl ActiveSet {
     /// Updates multipliers and decay factors after a solve: Λ ← max(0, Λ − M c); γ is 1 where the
     /// constraint is active and times `decay` where it is idle (as text and Eq. 12 of [Zheng 2025] mean
     /// it; Algorithm 2 has it the other way round).
+    ///
+    /// A constraint that the Newton step did not expect pushes with the penalty on a penetration that
+    /// nothing held back, far more than the force to find: it starts from zero.
     pub fn update(&mut self, x: &[Vec3], decay: f64) {
         for i in 0..self.len() {
             let push = self.push(i, x);
+            let expected = self.expected[i];
             let c = &mut self.constraints[i];
             if push > 0.0 {
                 c.decay = 1.0;
-                c.force = if self.multipliers { push } else { 0.0 };
+                c.force = if self.multipliers && expected { push } else { 0.0 };
             } else {
                 c.decay *= decay;
                 c.force = 0.0;
@@ -207,9 +246,14 @@ impl ActiveSet {
     }
 
     /// Adds colliding subjects, each with the time of its collision, and drops faded ones
-    /// [Zheng 2025, Alg. 3]. With `filter`, of the new ones only those are added that are the first
+    /// [Zheng 2025, Alg. 3]; how many were added. With `filter`, of the new ones only those are added that are the first
     /// collision of one of their vertices.
-    pub fn expand(&mut self, mesh: &CollisionMesh, found: &[(Subject, f64)], filter: bool) {
+    pub fn expand(
+        &mut self,
+        mesh: &CollisionMesh,
+        found: &[(Subject, f64)],
+        filter: bool,
+    ) -> usize {
         let known = |s: &Subject| self.constraints.binary_search_by(|c| c.subject.cmp(s)).is_ok();
         let new: Vec<&(Subject, f64)> = found.iter().filter(|(s, _)| !known(s)).collect();
         let mut first = std::collections::HashMap::new();
@@ -229,9 +273,11 @@ impl ActiveSet {
             })
             .map(|(subject, _)| Constraint { subject: *subject, force: 0.0, decay: 1.0 })
             .collect();
+        let count = added.len();
         self.constraints.retain(|c| c.decay >= DROP);
         self.constraints.extend(added);
         self.constraints.sort_unstable_by_key(|c| c.subject);
+        count
     }
 
     /// Friction of the constraints' forces in their tangent planes [Zheng 2025, App. A].

@@ -65,6 +65,8 @@ pub fn advance(
     let min_iterations = settings.min_iterations.unwrap_or(SOLVES);
     let mut hat = Iterate { x: it.x.clone(), active: ContactSet::default() };
     let start = it.x.clone();
+    // whether the constraints kept x free of new collisions in the last iteration; the last step of x̂
+    let (mut settled, mut last) = (false, Vec::new());
     potential.constraints.linearise(&model.collision, &model.half_spaces, &it.x, &start);
     potential.lag_friction_of_constraints();
 
@@ -82,24 +84,32 @@ pub fn advance(
             potential.constraints.stiffness = settings.penalty * largest;
         }
         let newton_steps = if inverted > 0 { 1 } else { SUBPROBLEM_ITERATIONS };
-        let full = solve(potential, &mut hat, newton_steps, work, report)?;
+        let full = solve(potential, &mut hat, settled, &mut last, newton_steps, work, report)?;
         potential.constraints.update(&hat.x, settings.decay);
 
         let dx: Vec<Vec3> = hat.x.iter().zip(&it.x).map(|(a, b)| a - b).collect();
         let reach = potential.constraints.separation;
-        let (alpha, turns, found) = approach(model, &it.x, &dx, reach, work, report);
+        let (upright, contact, found) = approach(model, &it.x, &dx, reach, work, report);
+        // as far as possible would leave x with elements as flat as a step may leave them: better
+        // another x̂, unless this one began at x already
+        let turns = upright < contact && inverted == 0;
+        let alpha = if turns { 0.0 } else { upright.min(contact) };
         let alpha = move_towards(model, &mut it.x, &dx, alpha, report);
-        potential.constraints.expand(&model.collision, &found, settings.filter);
+        let added = potential.constraints.expand(&model.collision, &found, settings.filter);
         timed(&mut report.seconds.contact, || {
             let (mesh, half_spaces) = (&model.collision, &model.half_spaces);
             potential.constraints.linearise(mesh, half_spaces, &it.x, &start);
         });
         report.max_contacts = report.max_contacts.max(potential.constraints.len() as u64);
 
+        settled = alpha == 1.0 && added == 0;
+
         // x̂ may have tangled itself beyond what Newton steps undo: begin again at x, with all that is
         // known by now. One Newton step from x leads straight to x̂, and upright.
-        inverted = if turns { inverted + 1 } else { 0 };
-        if turns || !full && newton_steps > 1 || small >= RESTART {
+        inverted = if upright < contact { inverted + 1 } else { 0 };
+        // After many solves x̂ and x may be in different folds of a crushed body: then always.
+        let lost = inverted > 0 || !full && newton_steps > 1 || small >= RESTART;
+        if lost || iteration >= SOLVES {
             hat.x.clone_from(&it.x);
         }
 
@@ -117,7 +127,7 @@ pub fn advance(
                 return Ok(StepOutcome::Converged);
             }
         }
-        small = if alpha < SMALL && !turns { small + 1 } else { 0 };
+        small = if alpha < SMALL && inverted == 0 { small + 1 } else { 0 };
         if small >= PATIENCE {
             small = 0;
             rounds += 1;
@@ -170,10 +180,12 @@ fn move_prescribed(
 }
 
 /// Newton steps on the augmented Lagrangian until one is taken in full [Zheng 2025, Alg. 2]; whether
-/// one was.
+/// one was. `last` is the last step of x̂, after which the active set was complete or not (`settled`).
 fn solve(
     potential: &mut IncrementalPotential<'_>,
     hat: &mut Iterate,
+    settled: bool,
+    last: &mut Vec<Vec3>,
     newton_steps: usize,
     work: &mut Minimiser,
     report: &mut StepReport,
@@ -188,6 +200,7 @@ fn solve(
         // halvings are the mark of steps across the kink of Coulomb friction
         let halved = report.step_cuts.line_search - before;
         potential.friction.secant = halved >= SECANT;
+        potential.constraints.expect(&hat.x, settled.then_some(&last[..]));
         let p = projected_newton::direction(potential, hat, &gradient, &mut forcing, work, report)?;
         report.residual_speed = measure(potential, &p) / h;
         if !report.residual_speed.is_finite() {
@@ -198,7 +211,9 @@ fn solve(
                 report,
             ));
         }
-        if descend(potential, hat, &p, &gradient, report)? == 1.0 {
+        let alpha = descend(potential, hat, &p, &gradient, report)?;
+        *last = p.iter().map(|p| alpha * p).collect();
+        if alpha == 1.0 {
             return Ok(true);
         }
     }
@@ -247,7 +262,7 @@ fn descend(
     Ok(1.0)
 }
 
-/// How far x may go along `dx`, whether an element would turn inside out on that way (then nowhere), and
+/// How far x may go along `dx` until an element turns inside out, how far until surfaces meet, and
 /// everything that collides on the whole way.
 fn approach(
     model: &Model,
@@ -256,22 +271,19 @@ fn approach(
     reach: f64,
     work: &mut Minimiser,
     report: &mut StepReport,
-) -> (f64, bool, Vec<(Subject, f64)>) {
+) -> (f64, f64, Vec<(Subject, f64)>) {
     timed(&mut report.seconds.broad_phase, || work.detector.sweep(model, x, dx, 1.0));
-    let inversion = timed(&mut report.seconds.elasticity, || model.elastic.max_step(x, dx));
+    let upright = timed(&mut report.seconds.elasticity, || model.elastic.max_step(x, dx));
     // x̂ that still penetrates shall not draw x to the surface: multipliers need their time
     let keep = Keep { reach };
     let (found, contact) =
         timed(&mut report.seconds.ccd, || work.detector.collisions(model, x, dx, keep));
-    if inversion < contact {
-        // going as far as possible would leave x with elements as flat as a step may leave them
+    if upright < contact {
         report.step_cuts.inversion += 1;
-        return (0.0, true, found);
-    }
-    if contact < 1.0 {
+    } else if contact < 1.0 {
         report.step_cuts.ccd += 1;
     }
-    (contact, false, found)
+    (upright, contact, found)
 }
 
 /// x ← x + α dx; the audit, where it is wanted for every iterate, may shorten the step.

@@ -33,7 +33,8 @@ const REGULARISATIONS: usize = 8;
 /// Minimises `potential` from `it`, which becomes the last iterate.
 ///
 /// Stops after the step whose Newton direction p has ‖p‖∞/h below the tolerance; that step is taken
-/// too, as in [Li 2020, Alg. 1], so the error left is of second order.
+/// too, as in [Li 2020, Alg. 1], so the error left is of second order. With `cumulative_toi` also by
+/// the step lengths.
 ///
 /// # Errors
 /// A non-finite number, an unsolvable system, a blocked boundary motion, an audit's finding. A
@@ -46,12 +47,15 @@ pub fn minimise(
 ) -> Result<StepOutcome, StepError> {
     let model = potential.model;
     let (h, tolerance) = (model.resolved.h, model.resolved.velocity_tolerance);
+    let solver = &model.resolved.settings.solver;
     let (mut stuck, mut round_off) = (0, 0);
     let mut halvings = 0;
-    let mut forcing = Forcing::new(model.resolved.settings.solver.linear_tolerance);
+    let mut forcing = Forcing::new(solver.linear_tolerance);
     let mut near_limit = Vec::new();
     let mut below = 0;
-    for _ in 0..model.resolved.settings.solver.max_iterations {
+    // weight of the states before the second iteration's in the last one
+    let mut first_states = 1.0;
+    for iteration in 0..solver.max_iterations {
         report.newton_iterations += 1;
         let gradient = potential.gradient(it, &mut report.seconds);
         // many halvings in a row are the mark of steps across the kink of Coulomb friction
@@ -84,7 +88,11 @@ pub fn minimise(
         potential.thin.stiffen(&it.x, &mut near_limit);
         round_off = if within_round_off { round_off + 1 } else { 0 };
         below = if report.residual_speed < tolerance { below + 1 } else { 0 };
-        let settled = below >= model.resolved.settings.solver.consecutive
+        if iteration > 0 {
+            first_states *= 1.0 - alpha;
+        }
+        let settled = below >= solver.consecutive
+            || solver.cumulative_toi.is_some_and(|epsilon| first_states < epsilon)
             || round_off >= ROUND_OFF_ITERATIONS
             || alpha == 0.0 && within_round_off;
         if potential.equality.is_some() {

@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+"""Runs scenes with the barrier and with the barrier-free solver and tabulates both.
+
+    cargo build --release
+    tools/compare_solvers.py target/release/standoff out/compare               # the table
+    tools/compare_solvers.py target/release/standoff out/compare --convergence # trajectories as ε, δ, h shrink
+    tools/compare_solvers.py target/release/standoff out/compare --ablation    # parts of the method off, and settings
+    tools/compare_solvers.py target/release/standoff out/compare --growth      # constraints as δ grows past the triangles
+
+Both solvers have the same velocity tolerance on the Newton direction: with the barrier it ends a step, with
+the other it says from where on states count. CPU seconds are user + system time of the process on one thread.
+The distance of two trajectories is the root mean square over the vertices of all deformable bodies at the last common
+frame, over the diagonal of their bounding box at the start. Scenes of the IPC 2020 reference need the
+shared data (`--shared`) and are skipped with a message where that is absent. Tables are Markdown, on
+standard output; every run stays in OUT with its `stats.jsonl`.
+
+Needs numpy and meshio.
+"""
+import argparse, json, math, os, pathlib, shutil, subprocess, sys, threading
+
+import meshio
+import numpy
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FREE, BARRIER = "barrier-free", "barrier"
+
+# name, file, steps, replaced values; `shared:` is relative to the shared folder
+SCENES = [
+    ("chain-rings", "scenes/stress/chain-rings.toml", 60, ()),
+    ("chain-rings, h 0.04 s", "scenes/stress/chain-rings.toml", 20, ("time.step=0.04",)),
+    ("funnel", "scenes/stress/funnel.toml", 80, ()),
+    ("funnel, h 0.04 s", "scenes/stress/funnel.toml", 40, ("time.step=0.04",)),
+    ("ball-on-plate", "scenes/stress/ball-on-plate.toml", 40, ()),
+    ("animal-well", "scenes/stress/animal-well.toml", 24, ()),
+    ("twisted-rods", "scenes/stress/twisted-rods.toml", 100, ()),
+    ("stiff-stack", "scenes/stress/stiff-stack.toml", 100, ()),
+    ("matKnives", "shared:reference/ipc/matKnives/scene.txt", 10, ()),
+    ("mat40Twist", "shared:reference/ipc/mat40Twist/scene.txt", 50, ()),
+    ("twisted-mat", "scenes/twisted-mat.toml", 40, ()),
+    ("ball-on-needles", "scenes/ball-on-needles.toml", 40, ()),
+    ("rollers", "scenes/rollers.toml", 40, ()),
+    ("cube-stack", "scenes/unit/cube-stack.toml", 60, ()),
+    ("cloth-on-needles", "scenes/codim/cloth-on-needles.toml", 20, ()),
+    ("granules-on-cloth", "scenes/codim/granules-on-cloth.toml", 10, ()),
+]
+
+
+class Result:
+    """Reports of a run and where its frames are."""
+
+    def __init__(self, folder, cpu, error):
+        self.folder, self.cpu, self.error = folder, cpu, error
+        stats = folder / "stats.jsonl"
+        self.reports = [json.loads(line) for line in open(stats)] if stats.exists() else []
+
+    def sum(self, key):
+        return sum(r[key] for r in self.reports)
+
+    def gap(self):
+        return min((r["min_gap"] for r in self.reports if r["min_gap"]), default=math.nan)
+
+    def contacts(self):
+        return max((r["max_contacts"] for r in self.reports), default=0)
+
+    def bad(self):
+        return sum(r["outcome"] != "converged" for r in self.reports)
+
+    def positions(self, step):
+        """Vertices of the deformable bodies at the end of a step (0 for the start), or None."""
+        path = self.folder / "frames" / f"{step:06d}.vtu"
+        if not path.exists():
+            return None
+        bodies = json.loads((self.folder / "run.json").read_text())["bodies"]
+        points = meshio.read(path).points
+        parts = [points[b["first_vertex"]:b["first_vertex"] + b["vertices"]] for b in bodies if not b["obstacle"]]
+        return numpy.concatenate(parts)
+
+
+def run(args, name, path, method, steps, sets=(), tag=""):
+    """One run on one thread, stopped after `--limit` CPU seconds."""
+    shared = path.startswith("shared:")
+    scene = args.shared / path.removeprefix("shared:") if shared else ROOT / path
+    if not scene.exists():
+        print(f"{name}: skipped, {scene} is absent", file=sys.stderr)
+        return None
+    folder = args.out / "".join(c if c.isalnum() or c in "-." else "_" for c in f"{name}-{method}{tag}")
+    shutil.rmtree(folder, ignore_errors=True)
+    command = [str(args.binary), "run", str(scene), "-o", str(folder), "--quiet", "--threads", "1",
+               "--steps", str(steps), "--solver", method]
+    for value in ("output.every=1", "output.checkpoint_every=0", *sets):
+        command += ["--set", value]
+    if shared:
+        command += ["--mesh-root", str(args.shared / "data" / "ipc")]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    timer = threading.Timer(args.limit, process.terminate)
+    timer.start()
+    errors = process.stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    timer.cancel()
+    process.returncode = os.waitstatus_to_exitcode(status)
+    error = errors.strip().splitlines()[-1] if errors.strip() else ("stopped" if process.returncode else "")
+    return Result(folder, usage.ru_utime + usage.ru_stime, error)
+
+
+def distance(a, b, step):
+    """Root mean square distance over the bodies' diagonal at the start; NaN where a frame is missing."""
+    start, x, y = a.positions(0), a.positions(step), b.positions(step)
+    if start is None or x is None or y is None:
+        return math.nan
+    return math.sqrt(((x - y) ** 2).sum(axis=1).mean()) / numpy.linalg.norm(start.max(axis=0) - start.min(axis=0))
+
+
+def compare(args):
+    print("| scene | steps | Newton its | ratio | CG its | ratio | CPU s | ratio | smallest gap, m | "
+          "contacts | distance | unconverged |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|---|")
+    for name, path, steps, sets in SCENES:
+        if args.only and not any(part in name for part in args.only):
+            continue
+        free, barrier = (run(args, name, path, m, steps, sets) for m in (FREE, BARRIER))
+        if not free or not barrier:
+            continue
+        common = min(len(free.reports), len(barrier.reports))
+        pair = lambda f: (f(barrier), f(free))
+        def both(key):
+            b, f = (sum(r[key] for r in x.reports[:common]) for x in (barrier, free))
+            return f"{b} / {f} | {b / max(f, 1):.2f}"
+        note = "".join(f" ({m} after {len(r.reports)}: {r.error})" for m, r in ((BARRIER, barrier), (FREE, free))
+                       if len(r.reports) < steps)
+        cpu = pair(lambda r: r.cpu)
+        ratio = f"{cpu[0] / cpu[1]:.2f}" if len(free.reports) == len(barrier.reports) else "–"
+        print(f"| {name} | {common}{note} | {both('newton_iterations')} | {both('linear_iterations')} | "
+              f"{cpu[0]:.1f} / {cpu[1]:.1f} | {ratio} | {barrier.gap():.1e} / {free.gap():.1e} | "
+              f"{barrier.contacts()} / {free.contacts()} | {distance(barrier, free, common):.1e} | "
+              f"{barrier.bad()} / {free.bad()} |", flush=True)
+
+
+# scene, steps and the values from which h and δ are halved
+CONVERGENCE = [
+    ("ball-on-needles", "scenes/ball-on-needles.toml", 0.2, 0.01, 4e-4),
+    ("cube-stack", "scenes/unit/cube-stack.toml", 0.4, 0.02, 1e-3),
+    ("twisted-mat", "scenes/twisted-mat.toml", 0.8, 0.04, 1e-3),
+]
+
+
+def convergence(args):
+    """How far apart the solvers' trajectories are as ε, δ and h shrink, one at a time and together."""
+    print("| scene | h, s | δ = d̂, m | velocity tolerance, m/s | ε | Newton its | distance |")
+    print("|---|---|---|---|---|---|---|")
+    for name, path, end, h, delta in CONVERGENCE:
+        if args.only and not any(part in name for part in args.only):
+            continue
+        rows = [(h, delta, 1e-2, 1e-2), (h, delta, 1e-2, 1e-3), (h, delta, 1e-4, 1e-5), (h / 2, delta, 1e-4, 1e-5),
+                (h, delta / 4, 1e-4, 1e-5), (h / 2, delta / 4, 1e-4, 1e-5), (h / 4, delta / 16, 1e-4, 1e-5)]
+        for k, (step, d, speed, epsilon) in enumerate(rows):
+            sets = (f"time.step={step}", f"contact.d_hat={d}", f"solver.velocity_tolerance={speed}",
+                    f"solver.barrier_free.tolerance={epsilon}")
+            steps = round(end / step)
+            free, barrier = (run(args, name, path, m, steps, sets, f"-conv{k}") for m in (FREE, BARRIER))
+            print(f"| {name} | {step:g} | {d:.1e} | {speed:g} | {epsilon:g} | {barrier.sum('newton_iterations')} / "
+                  f"{free.sum('newton_iterations')} | {distance(barrier, free, steps):.1e} |", flush=True)
+
+
+ABLATION_SCENES = [("chain-rings", "scenes/stress/chain-rings.toml", 45), ("funnel", "scenes/stress/funnel.toml", 60),
+                   ("animal-well", "scenes/stress/animal-well.toml", 10)]
+ABLATIONS = [
+    ("defaults", ()),
+    ("without filter", ("filter=false",)),
+    ("Γ = 0", ("decay=0",)), ("Γ = 0.5", ("decay=0.5",)), ("Γ = 1", ("decay=1",)),
+    ("plain penalty, C = 1", ("multipliers=false",)),
+    ("plain penalty, C = 1000", ("multipliers=false", "penalty=1000")),
+    ("C = 0.1", ("penalty=0.1",)), ("C = 10", ("penalty=10",)),
+    ("ε = 1e-1", ("tolerance=1e-1",)), ("ε = 1e-2", ("tolerance=1e-2",)), ("ε = 1e-6", ("tolerance=1e-6",)),
+    ("K_min = 1", ("min_iterations=1",)), ("K_min = 2", ("min_iterations=2",)), ("K_min = 6", ("min_iterations=6",)),
+]
+
+
+def ablation(args):
+    """The method without its parts, and its settings; distances are from the defaults at the last frame."""
+    print("| scene | variant | steps | Newton its | CPU s | constraints | smallest gap, m | unconverged | "
+          "distance from the defaults |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for name, path, steps in ABLATION_SCENES:
+        if args.only and not any(part in name for part in args.only):
+            continue
+        default = None
+        for k, (variant, sets) in enumerate(ABLATIONS):
+            # what does not converge shall end
+            sets = tuple(f"solver.barrier_free.{s}" for s in sets) + ("solver.max_iterations=500",)
+            result = run(args, name, path, FREE, steps, sets, f"-ablation{k}")
+            default = default or result
+            done = len(result.reports)
+            note = f" ({result.error})" if done < steps else ""
+            print(f"| {name} | {variant} | {done}{note} | {result.sum('newton_iterations')} | {result.cpu:.1f} | "
+                  f"{result.contacts()} | {result.gap():.1e} | {result.bad()} | "
+                  f"{distance(default, result, min(done, steps)):.1e} |", flush=True)
+
+
+def growth(args):
+    """Constraints and contacts of a ball that falls, as δ (d̂) grows past the size of its triangles."""
+    print("| δ, m | δ / shortest edge | barrier-free: constraints, its, CPU s | barrier: contacts, its, CPU s |")
+    print("|---|---|---|---|")
+    for delta in (2e-3, 4e-3, 1e-2, 2e-2):
+        cells = []
+        for method in (FREE, BARRIER):
+            result = run(args, "growth", "scenes/stress/fine-ball.toml", method, args.growth_steps,
+                         (f"contact.d_hat={delta}", *args.set), f"-{delta}")
+            done = len(result.reports)
+            note = f", stopped in step {done + 1}: {result.error}" if done < args.growth_steps else ""
+            cells.append(f"{result.contacts()}, {result.sum('newton_iterations')}, {result.cpu:.0f}{note}")
+        print(f"| {delta:g} | {delta / args.edge:.1f} | {cells[0]} | {cells[1]} |", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("binary", type=pathlib.Path)
+    parser.add_argument("out", type=pathlib.Path)
+    parser.add_argument("--only", nargs="*", default=[], metavar="PART", help="scenes whose name holds this")
+    parser.add_argument("--limit", type=float, default=600.0, help="seconds after which a run is stopped")
+    parser.add_argument("--convergence", action="store_true")
+    parser.add_argument("--ablation", action="store_true")
+    parser.add_argument("--growth", action="store_true")
+    parser.add_argument("--growth-steps", type=int, default=12)
+    parser.add_argument("--edge", type=float, default=4.8e-3, help="shortest edge of the ball of --growth, m")
+    parser.add_argument("--set", nargs="*", default=[], help="replaced values of the scene of --growth")
+    parser.add_argument("--shared", type=pathlib.Path, default=ROOT.parent / "shared")
+    args = parser.parse_args()
+    args.out.mkdir(parents=True, exist_ok=True)
+    task = convergence if args.convergence else ablation if args.ablation else growth if args.growth else compare
+    task(args)
+
+
+if __name__ == "__main__":
+    main()
