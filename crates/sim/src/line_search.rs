@@ -2,7 +2,7 @@
 //! element upright, then halving until the potential falls [Li 2020, §4.4].
 
 use crate::audit;
-use crate::potential::IncrementalPotential;
+use crate::potential::{Energy, IncrementalPotential};
 use crate::report::StepReport;
 use crate::settings::AuditLevel;
 use crate::solver::{Iterate, Minimiser};
@@ -72,12 +72,8 @@ pub fn search(
         }
         trial.active = timed(&mut report.seconds.contact, || work.detector.active(model, &trial.x));
         let after = potential.value(&trial, &mut report.seconds);
-        // a triangle without area has infinite energy, and infinite noise
-        let bearable = after.value.is_finite();
-        let noise = before.noise().max(if bearable { after.noise() } else { 0.0 });
-        // where the decrease to expect drowns in round-off, not rising above it has to do
-        let allowed = if alpha * slope.abs() < 100.0 * noise { noise } else { 0.0 };
-        if bearable && after.value <= before.value + allowed {
+        if falls(&before, &after, alpha * slope) {
+            let noise = before.noise().max(after.noise());
             if audited(potential, &trial, report) {
                 std::mem::swap(it, &mut trial);
                 return Move { alpha, limit, within_round_off: converged(slope, noise), finite };
@@ -89,6 +85,18 @@ pub fn search(
         alpha *= 0.5;
     }
     Move { alpha: 0.0, limit, within_round_off: converged(slope, before.noise()), finite }
+}
+
+/// Whether the potential went down from `before` to `after`; where the decrease to expect (`slope`, J)
+/// drowns in round-off, not rising above that has to do.
+pub fn falls(before: &Energy, after: &Energy, slope: f64) -> bool {
+    // a triangle without area has infinite energy, and infinite noise
+    if !after.value.is_finite() {
+        return false;
+    }
+    let noise = before.noise().max(after.noise());
+    let allowed = if slope.abs() < 100.0 * noise { noise } else { 0.0 };
+    after.value <= before.value + allowed
 }
 
 /// Whether even the whole direction promises no decrease that round-off lets one see.
@@ -139,4 +147,26 @@ fn audited(potential: &IncrementalPotential<'_>, trial: &Iterate, report: &mut S
     }
     let finding = timed(&mut report.seconds.audit, || audit::violations(potential.model, &trial.x));
     finding.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn energy(value: f64, magnitude: f64) -> Energy {
+        Energy { value, magnitude }
+    }
+
+    #[test]
+    fn an_infinite_energy_is_no_decrease_however_large_its_noise() {
+        let before = energy(1.0, 1.0);
+        assert!(!falls(&before, &energy(f64::INFINITY, f64::INFINITY), -1e-30));
+        assert!(!falls(&before, &energy(f64::NAN, f64::NAN), -1e-30));
+        assert!(falls(&before, &energy(0.9, 1.0), -0.1));
+        assert!(!falls(&before, &energy(1.1, 1.0), -0.1));
+        // what rounding may have added counts as none only where no more is to be expected
+        let risen = energy(1.0 + f64::EPSILON, 1.0);
+        assert!(falls(&before, &risen, -1e-30));
+        assert!(!falls(&before, &risen, -0.1));
+    }
 }

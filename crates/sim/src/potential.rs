@@ -72,7 +72,7 @@ pub struct Energy {
     /// The sum.
     pub value: f64,
     /// The sum of absolute values.
-    magnitude: f64,
+    pub magnitude: f64,
 }
 
 impl Energy {

@@ -16,6 +16,7 @@ use crate::audit;
 use crate::boundary::Targets;
 use crate::contact::{ContactSet, Subject};
 use crate::error::StepError;
+use crate::line_search;
 use crate::model::Model;
 use crate::potential::IncrementalPotential;
 use crate::report::{StepOutcome, StepReport};
@@ -249,9 +250,7 @@ fn descend(
             continue;
         }
         let after = potential.value(&trial, &mut report.seconds);
-        let noise = before.noise().max(after.noise());
-        let allowed = if alpha * slope.abs() < 100.0 * noise { noise } else { 0.0 };
-        if after.value <= before.value + allowed {
+        if line_search::falls(&before, &after, alpha * slope) {
             std::mem::swap(hat, &mut trial);
             return Ok(alpha);
         }
