@@ -1,31 +1,91 @@
 //! Pairs of overlapping boxes: the audit's own broad phase.
 //!
 //! A binary tree over one set, halved at the median of the centres along the axis where they spread
-//! most, is walked with each box of the other set. Nodes lie in the order of a depth-first walk, each
-//! with the place where the walk goes on when its box is missed.
+//! most, is walked with each box of the other set; within one set it is walked with each leaf, and only
+//! towards later leaves. Nodes lie in the order of a depth-first walk, each with the place where the walk
+//! goes on when its box is missed.
+//!
+//! Bounds are kept in single precision relative to an [`Origin`]. Rounding and subtracting one and the
+//! same number keep the order of numbers, x ≤ y ⇒ fl(x − o) ≤ fl(y − o), so boxes that overlap do so
+//! afterwards, too; nothing has to be rounded outwards.
 
 use rayon::prelude::*;
-use std::ops::Range;
+use standoff_linalg::Vec3;
 
 /// Boxes per leaf.
-const LEAF: usize = 4;
-/// Boxes per unit of parallel work.
-const CHUNK: usize = 256;
+const LEAF: usize = 8;
+/// Boxes or leaves per unit of parallel work.
+const CHUNK: usize = 128;
+/// Boxes from which on the halves of a set are sorted in parallel.
+const PARALLEL: usize = 4096;
 
-/// Closed box: smallest and largest coordinates.
-pub type Box3 = [[f64; 3]; 2];
+/// Closed box: the least coordinates and a 0, then minus the largest and a 0.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[repr(C, align(32))]
+pub struct Box3([f32; 8]);
 
-/// Smallest box around points, grown by `r` and rounded outwards.
-pub fn around<'a>(points: impl IntoIterator<Item = &'a standoff_linalg::Vec3>, r: f64) -> Box3 {
-    let mut b = [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
-    for p in points {
-        for k in 0..3 {
-            b[0][k] = b[0][k].min(p[k]);
-            b[1][k] = b[1][k].max(p[k]);
+impl Box3 {
+    const EMPTY: Self = {
+        let i = f32::INFINITY;
+        Self([i, i, i, 0.0, i, i, i, 0.0])
+    };
+
+    /// What the bounds of another box must not exceed for it to overlap this one.
+    #[inline]
+    fn query(&self) -> Query {
+        let b = &self.0;
+        Query([-b[4], -b[5], -b[6], 0.0, -b[0], -b[1], -b[2], 0.0])
+    }
+
+    #[inline]
+    fn overlaps(&self, query: &Query) -> bool {
+        // no short circuit: eight comparisons without branches
+        (0..8).fold(true, |all, i| all & (self.0[i] <= query.0[i]))
+    }
+
+    #[inline]
+    fn merge(&mut self, other: &Self) {
+        for (a, b) in self.0.iter_mut().zip(&other.0) {
+            *a = a.min(*b);
         }
     }
-    // points themselves are exact
-    if r == 0.0 { b } else { [b[0].map(|v| (v - r).next_down()), b[1].map(|v| (v + r).next_up())] }
+}
+
+/// See [`Box3::query`].
+struct Query([f32; 8]);
+
+/// What the coordinates of boxes are relative to. Only boxes of one origin may be compared.
+#[derive(Debug, Clone, Copy)]
+pub struct Origin(Vec3);
+
+impl Origin {
+    /// The centre of all finite points, which leaves the most digits.
+    pub fn new(points: &[Vec3]) -> Self {
+        let finite = points.iter().filter(|p| p.iter().all(|c| c.is_finite()));
+        let none = [Vec3::repeat(f64::INFINITY), Vec3::repeat(f64::NEG_INFINITY)];
+        let [lo, hi] = finite.fold(none, |[lo, hi], p| [lo.inf(p), hi.sup(p)]);
+        let centre = 0.5 * lo + 0.5 * hi;
+        Self(if centre.iter().all(|c| c.is_finite()) { centre } else { Vec3::zeros() })
+    }
+
+    /// Box around points, grown by at least `r` ≥ 0. Overlaps nothing where a coordinate is NaN.
+    #[inline]
+    pub fn around<'a>(&self, points: impl IntoIterator<Item = &'a Vec3>, r: f64) -> Box3 {
+        let mut b = Box3::EMPTY;
+        for p in points {
+            for k in 0..3 {
+                // points themselves are exact
+                let grown = |v: f64| if r == 0.0 { v } else { (v - r).next_down() };
+                let (lo, hi) = (grown(p[k]), -grown(-p[k]));
+                if lo.is_nan() {
+                    return Box3([f32::NAN; 8]);
+                }
+                b.0[k] = b.0[k].min((lo - self.0[k]) as f32);
+                b.0[4 + k] = b.0[4 + k].min(-((hi - self.0[k]) as f32));
+            }
+        }
+        b
+    }
 }
 
 /// Sorted list of what `test` returns for the pairs (i of `a`, j of `b`) with overlapping boxes,
@@ -42,8 +102,14 @@ pub fn find<R: PartialOrd + Send>(
     let chunks = a.par_chunks(CHUNK).enumerate().map(|(c, chunk)| {
         let mut found = Vec::new();
         for (i, x) in chunk.iter().enumerate() {
-            let i = (c * CHUNK + i) as u32;
-            tree.walk(x, 0, |place| found.extend(test(i, tree.order[place])));
+            let (i, query) = ((c * CHUNK + i) as u32, x.query());
+            tree.leaves_from(0, &query, |leaf| {
+                for place in leaf.places() {
+                    if tree.boxes[place].overlaps(&query) {
+                        found.extend(test(i, tree.order[place]));
+                    }
+                }
+            });
         }
         found
     });
@@ -57,12 +123,26 @@ pub fn find_within<R: PartialOrd + Send>(
     test: impl Fn(u32, u32, &mut Vec<R>) + Sync,
 ) -> Vec<R> {
     let tree = Tree::new(boxes);
-    let places: Vec<usize> = (0..boxes.len()).collect();
-    let chunks = places.par_chunks(CHUNK).map(|chunk| {
+    let leaves: Vec<usize> = (0..tree.nodes.len()).filter(|&i| tree.is_leaf(i)).collect();
+    let chunks = leaves.par_chunks(CHUNK).map(|chunk| {
         let mut found = Vec::new();
-        for &place in chunk {
-            let i = tree.order[place];
-            tree.walk(&tree.boxes[place], place + 1, |q| test(i, tree.order[q], &mut found));
+        for &own in chunk {
+            let (this, query) = (&tree.nodes[own], tree.nodes[own].around.query());
+            tree.leaves_from(own, &query, |leaf| {
+                let same = leaf.begin == this.begin;
+                for q in leaf.places() {
+                    let query_q = tree.boxes[q].query();
+                    if !tree.boxes[q].overlaps(&query) {
+                        continue;
+                    }
+                    let end = if same { q } else { this.end as usize };
+                    for p in this.begin as usize..end {
+                        if tree.boxes[p].overlaps(&query_q) {
+                            test(tree.order[p], tree.order[q], &mut found);
+                        }
+                    }
+                }
+            });
         }
         found
     });
@@ -76,24 +156,19 @@ fn sorted<R: PartialOrd>(chunks: Vec<Vec<R>>) -> Vec<R> {
     found
 }
 
-#[inline]
-fn overlap(p: &Box3, q: &Box3) -> bool {
-    // no short circuit: six comparisons without branches
-    (p[0][0] <= q[1][0])
-        & (q[0][0] <= p[1][0])
-        & (p[0][1] <= q[1][1])
-        & (q[0][1] <= p[1][1])
-        & (p[0][2] <= q[1][2])
-        & (q[0][2] <= p[1][2])
-}
-
 struct Node {
     around: Box3,
-    /// End of the places below this node.
+    /// The places below this node.
+    begin: u32,
     end: u32,
     /// Next node of the walk when this one is missed.
     skip: u32,
-    leaf: bool,
+}
+
+impl Node {
+    fn places(&self) -> std::ops::Range<usize> {
+        self.begin as usize..self.end as usize
+    }
 }
 
 struct Tree {
@@ -106,82 +181,82 @@ struct Tree {
 
 impl Tree {
     fn new(boxes: &[Box3]) -> Self {
-        let centre = |(i, b): (usize, &Box3)| {
-            (std::array::from_fn(|k| 0.5 * b[0][k] + 0.5 * b[1][k]), i as u32)
+        let centre = |(i, Box3(b)): (usize, &Box3)| {
+            (std::array::from_fn(|k| 0.5 * b[k] - 0.5 * b[4 + k]), i as u32)
         };
-        let mut centres: Vec<([f64; 3], u32)> = boxes.iter().enumerate().map(centre).collect();
-        let mut nodes = Vec::with_capacity(boxes.len());
-        if !boxes.is_empty() {
-            grow(&mut centres, 0, boxes, &mut nodes);
-        }
+        let mut centres: Vec<([f32; 3], u32)> = boxes.iter().enumerate().map(centre).collect();
+        halve(&mut centres);
         let order: Vec<u32> = centres.iter().map(|c| c.1).collect();
-        let boxes = order.iter().map(|&i| boxes[i as usize]).collect();
+        let boxes: Vec<Box3> = order.iter().map(|&i| boxes[i as usize]).collect();
+        let mut nodes = Vec::with_capacity(boxes.len() / 2);
+        if !boxes.is_empty() {
+            grow(&boxes, 0, &mut nodes);
+        }
         Self { nodes, order, boxes }
     }
 
-    /// Calls `f` with the places from `first` on whose box overlaps `x`.
+    fn is_leaf(&self, i: usize) -> bool {
+        self.nodes[i].skip as usize == i + 1
+    }
+
+    /// Calls `f` with the leaves that overlap `query`, of node `first` and those after it.
     #[inline]
-    fn walk(&self, x: &Box3, first: usize, mut f: impl FnMut(usize)) {
-        let (mut i, mut begin) = (0, 0);
+    fn leaves_from(&self, first: usize, query: &Query, mut f: impl FnMut(&Node)) {
+        let mut i = first;
         while let Some(node) = self.nodes.get(i) {
-            let end = node.end as usize;
-            if end <= first || !overlap(&node.around, x) {
-                (i, begin) = (node.skip as usize, end);
+            if !node.around.overlaps(query) {
+                i = node.skip as usize;
                 continue;
             }
-            if node.leaf {
-                for place in begin.max(first)..end {
-                    if overlap(&self.boxes[place], x) {
-                        f(place);
-                    }
-                }
-                begin = end;
-            }
             i += 1;
+            if node.skip as usize == i {
+                f(node);
+            }
         }
     }
 }
 
-/// Appends the tree over `centres`, which begin at place `begin`, and returns the box around them.
-fn grow(
-    centres: &mut [([f64; 3], u32)],
-    begin: usize,
-    boxes: &[Box3],
-    nodes: &mut Vec<Node>,
-) -> Box3 {
-    let places: Range<usize> = begin..begin + centres.len();
+/// Sorts centres so that each half of each half … holds one side of a median cut.
+fn halve(centres: &mut [([f32; 3], u32)]) {
+    if centres.len() <= LEAF {
+        return;
+    }
+    let (mut lo, mut hi) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
+    for (c, _) in centres.iter() {
+        for k in 0..3 {
+            (lo[k], hi[k]) = (lo[k].min(c[k]), hi[k].max(c[k]));
+        }
+    }
+    let spread = |k: usize| hi[k] - lo[k];
+    let axis = (1..3).fold(0, |a, k| if spread(k) > spread(a) { k } else { a });
+    let middle = centres.len() / 2;
+    centres.select_nth_unstable_by(middle, |a, b| a.0[axis].total_cmp(&b.0[axis]));
+    let (low, high) = centres.split_at_mut(middle);
+    if low.len() > PARALLEL {
+        rayon::join(|| halve(low), || halve(high));
+    } else {
+        halve(low);
+        halve(high);
+    }
+}
+
+/// Appends the tree over `boxes`, halved as in [`halve`], which begin at place `begin`; returns the box
+/// around them.
+fn grow(boxes: &[Box3], begin: usize, nodes: &mut Vec<Node>) -> Box3 {
     let this = nodes.len();
-    let leaf = centres.len() <= LEAF;
-    let empty = [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
-    nodes.push(Node { around: empty, end: places.end as u32, skip: 0, leaf });
-    let mut around = empty;
-    if leaf {
-        for (_, i) in centres.iter() {
-            merge(&mut around, &boxes[*i as usize]);
+    let end = (begin + boxes.len()) as u32;
+    nodes.push(Node { around: Box3::EMPTY, begin: begin as u32, end, skip: 0 });
+    let mut around = Box3::EMPTY;
+    if boxes.len() <= LEAF {
+        for b in boxes {
+            around.merge(b);
         }
     } else {
-        let (mut lo, mut hi) = (empty[0], empty[1]);
-        for (c, _) in centres.iter() {
-            for k in 0..3 {
-                (lo[k], hi[k]) = (lo[k].min(c[k]), hi[k].max(c[k]));
-            }
-        }
-        let spread = |k: usize| hi[k] - lo[k];
-        let axis = (1..3).fold(0, |a, k| if spread(k) > spread(a) { k } else { a });
-        let middle = centres.len() / 2;
-        centres.select_nth_unstable_by(middle, |a, b| a.0[axis].total_cmp(&b.0[axis]));
-        let (low, high) = centres.split_at_mut(middle);
-        merge(&mut around, &grow(low, begin, boxes, nodes));
-        merge(&mut around, &grow(high, begin + middle, boxes, nodes));
+        let (low, high) = boxes.split_at(boxes.len() / 2);
+        around.merge(&grow(low, begin, nodes));
+        around.merge(&grow(high, begin + low.len(), nodes));
     }
     nodes[this].around = around;
     nodes[this].skip = nodes.len() as u32;
     around
-}
-
-fn merge(a: &mut Box3, b: &Box3) {
-    for k in 0..3 {
-        a[0][k] = a[0][k].min(b[0][k]);
-        a[1][k] = a[1][k].max(b[1][k]);
-    }
 }

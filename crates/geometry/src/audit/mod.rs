@@ -25,7 +25,7 @@ pub use predicates::{
 };
 
 use crate::CollisionMesh;
-use box_pairs::{Box3, around, find, find_within};
+use box_pairs::{Box3, Origin, find, find_within};
 use double_double::DoubleDouble;
 use rayon::prelude::*;
 use standoff_linalg::Vec3;
@@ -137,7 +137,7 @@ fn edges_of_faces_in_faces(mesh: &CollisionMesh, x: &[Vec3], boxes: &[Box3]) -> 
                 if mesh.may_collide(&[a, b], &g)
                     && edge_triangle_intersects(p(a), p(b), p(g[0]), p(g[1]), p(g[2]))
                 {
-                    hits.push(([a.min(b), a.max(b)], face));
+                    hits.push((ascending(a, b), face));
                 }
             }
         }
@@ -145,9 +145,8 @@ fn edges_of_faces_in_faces(mesh: &CollisionMesh, x: &[Vec3], boxes: &[Box3]) -> 
     if hits.is_empty() {
         return Vec::new();
     }
-    let sorted = |e: &[u32; 2]| [e[0].min(e[1]), e[0].max(e[1])];
-    let index: HashMap<[u32; 2], u32> =
-        mesh.edges.iter().enumerate().map(|(i, e)| (sorted(e), i as u32)).collect();
+    let key = |(i, e): (usize, &[u32; 2])| (ascending(e[0], e[1]), i as u32);
+    let index: HashMap<[u32; 2], u32> = mesh.edges.iter().enumerate().map(key).collect();
     let pair = |(e, face)| index.get(&e).map(|&edge| Pair::EdgeFace { edge, face });
     let mut found: Vec<Pair> = hits.into_iter().filter_map(pair).collect();
     found.sort();
@@ -163,7 +162,8 @@ struct Boxes {
 
 impl Boxes {
     fn new(mesh: &CollisionMesh, x: &[Vec3], grow: impl Fn(u32) -> f64 + Sync) -> Self {
-        let of = |v: &[u32]| around(v.iter().map(|&i| &x[i as usize]), grow(v[0]));
+        let origin = Origin::new(x);
+        let of = |v: &[u32]| origin.around(v.iter().map(|&i| &x[i as usize]), grow(v[0]));
         Self {
             faces: mesh.faces.par_iter().with_min_len(1024).map(|f| of(f)).collect(),
             wires: mesh.codim_edges.iter().map(|&e| of(&mesh.edges[e as usize])).collect(),
@@ -176,10 +176,11 @@ impl Boxes {
         mesh: &CollisionMesh,
         test: impl Fn(u32, u32, Pair) -> Option<R> + Sync,
     ) -> Vec<R> {
-        find(&self.wires, &self.wires, |i, j| {
-            let (e, f) = (mesh.codim_edges[i as usize], mesh.codim_edges[j as usize]);
-            let may = e < f && mesh.may_collide(&mesh.edges[e as usize], &mesh.edges[f as usize]);
-            if may { test(e, f, Pair::EdgeEdge { edges: [e, f] }) } else { None }
+        find_within(&self.wires, |i, j, found| {
+            let [e, f] = ascending(mesh.codim_edges[i as usize], mesh.codim_edges[j as usize]);
+            if mesh.may_collide(&mesh.edges[e as usize], &mesh.edges[f as usize]) {
+                found.extend(test(e, f, Pair::EdgeEdge { edges: [e, f] }));
+            }
         })
     }
 
@@ -200,12 +201,18 @@ impl Boxes {
         mesh: &CollisionMesh,
         test: impl Fn(u32, u32, Pair) -> Option<R> + Sync,
     ) -> Vec<R> {
-        find(&self.points, &self.points, |i, j| {
-            let (v, w) = (mesh.codim_vertices[i as usize], mesh.codim_vertices[j as usize]);
-            let may = v < w && mesh.may_collide(&[v], &[w]);
-            if may { test(v, w, Pair::VertexVertex { vertices: [v, w] }) } else { None }
+        find_within(&self.points, |i, j, found| {
+            let list = &mesh.codim_vertices;
+            let [v, w] = ascending(list[i as usize], list[j as usize]);
+            if mesh.may_collide(&[v], &[w]) {
+                found.extend(test(v, w, Pair::VertexVertex { vertices: [v, w] }));
+            }
         })
     }
+}
+
+fn ascending(a: u32, b: u32) -> [u32; 2] {
+    [a.min(b), a.max(b)]
 }
 
 /// All pairs at a distance below ξ + `margin` at `x` (`#V`), m, with ξ the pair's thickness offset
@@ -220,10 +227,10 @@ pub fn closer_than(mesh: &CollisionMesh, x: &[Vec3], margin: f64) -> Vec<ClosePa
     let half = |v: u32| mesh.half_thickness.get(v as usize).copied().unwrap_or(0.0);
     let grow = |v: u32| (half(v) + 0.5 * margin).max(0.0);
     let boxes = Boxes::new(mesh, x, grow);
-    let edges: Vec<Box3> =
-        mesh.edges.iter().map(|e| around(e.iter().map(|&v| &x[v as usize]), grow(e[0]))).collect();
-    let vertices: Vec<Box3> =
-        mesh.vertices.iter().map(|&v| around([&x[v as usize]], grow(v))).collect();
+    let origin = Origin::new(x);
+    let of = |v: &[u32]| origin.around(v.iter().map(|&i| &x[i as usize]), grow(v[0]));
+    let edges: Vec<Box3> = mesh.edges.iter().map(|e| of(e)).collect();
+    let vertices: Vec<Box3> = mesh.vertices.iter().map(|&v| of(&[v])).collect();
     let p = |v: u32| extended(&x[v as usize]);
     // v and w stand for their primitives
     let below = |pair: Pair, v: u32, w: u32, d2: DoubleDouble| {
@@ -235,13 +242,13 @@ pub fn closer_than(mesh: &CollisionMesh, x: &[Vec3], margin: f64) -> Vec<ClosePa
         })
     };
 
-    let mut close = find(&edges, &edges, |i, j| {
+    let mut close = find_within(&edges, |i, j, close| {
+        let [i, j] = ascending(i, j);
         let (e, f) = (mesh.edges[i as usize], mesh.edges[j as usize]);
-        if i >= j || !mesh.may_collide(&e, &f) {
-            return None;
+        if mesh.may_collide(&e, &f) {
+            let d2 = edge_edge(&p(e[0]), &p(e[1]), &p(f[0]), &p(f[1]));
+            close.extend(below(Pair::EdgeEdge { edges: [i, j] }, e[0], f[0], d2));
         }
-        let d2 = edge_edge(&p(e[0]), &p(e[1]), &p(f[0]), &p(f[1]));
-        below(Pair::EdgeEdge { edges: [i, j] }, e[0], f[0], d2)
     });
     close.extend(find(&vertices, &boxes.faces, |i, face| {
         let (vertex, t) = (mesh.vertices[i as usize], mesh.faces[face as usize]);

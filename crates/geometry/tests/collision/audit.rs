@@ -2,6 +2,7 @@
 
 use crate::common::{Random, mesh_of, soup, two_spheres, vectors};
 use standoff_geometry::CollisionMesh;
+use standoff_geometry::audit::box_pairs::{Box3, Origin, find, find_within};
 use standoff_geometry::audit::{
     ClosePair, Pair, audit_half_space, audit_intersections, audit_inversions,
     certainly_on_one_side, closer_than, edge_triangle_intersects, non_finite, segments_intersect,
@@ -243,6 +244,41 @@ fn soups_of_all_kinds_against_all_pairs() {
         }
     }
     assert!(kinds.iter().all(|&n| n > 3), "all kinds occur: {kinds:?}");
+}
+
+#[test]
+fn boxes_that_overlap_in_f64_are_found() {
+    // bounds from a few numbers that f32 does not hold, so that many boxes touch, far from the origin
+    let mut r = Random(16);
+    for (count, offset) in [(3, 0.0), (9, 1.0), (40, 1e5), (300, 1e12), (1500, 0.3)] {
+        let spacing = 0.1 * f64::max(1.0, 1e-9 * offset);
+        let coordinate = |n: u64| offset + spacing * n as f64;
+        let mut corners: Vec<[Vec3; 2]> = Vec::new();
+        for _ in 0..count {
+            let a = Vec3::from_fn(|_, _| coordinate(r.below(12)));
+            let b = a + Vec3::from_fn(|_, _| spacing * r.below(4) as f64);
+            corners.push([a, b]);
+        }
+        let origin = Origin::new(&corners.concat());
+        let boxes: Vec<Box3> = corners.iter().map(|c| origin.around(c, 0.0)).collect();
+        let overlap = |i: u32, j: u32| {
+            let ([a, b], [c, d]) = (corners[i as usize], corners[j as usize]);
+            (0..3).all(|k| a[k] <= d[k] && c[k] <= b[k])
+        };
+        let n = count as u32;
+        let all = (0..n).flat_map(|i| (0..n).map(move |j| [i, j])).filter(|[i, j]| overlap(*i, *j));
+        let all: Vec<[u32; 2]> = all.collect();
+        let found = find(&boxes, &boxes, |i, j| overlap(i, j).then_some([i, j]));
+        assert_eq!(found, all);
+        let found = find_within(&boxes, |i, j, found| {
+            if overlap(i, j) {
+                found.push([i.min(j), i.max(j)]);
+            }
+        });
+        let all: Vec<_> = all.into_iter().filter(|[i, j]| i < j).collect();
+        assert!(count < 40 || !all.is_empty());
+        assert_eq!(found, all);
+    }
 }
 
 #[test]
