@@ -92,7 +92,7 @@ fn pass<const TRIANGLE: bool, const SWEPT: bool, const T: usize>(
     let mut kept = 0;
     let mut from = 0;
     let mut need = [0.0; WIDTH];
-    let mut p = [[[[0.0; WIDTH]; 3]; 4]; 2];
+    let mut p = [[V([F([0.0; WIDTH]); 3]); 4]; 2];
     while from < pairs.len() {
         let count = (pairs.len() - from).min(WIDTH);
         for lane in 0..count {
@@ -100,9 +100,9 @@ fn pass<const TRIANGLE: bool, const SWEPT: bool, const T: usize>(
             for (i, &v) in v.iter().enumerate() {
                 let point = &paths.points[v as usize];
                 for k in 0..3 {
-                    p[0][i][k][lane] = point[k];
+                    p[0][i].0[k].0[lane] = point[k];
                     if SWEPT {
-                        p[1][i][k][lane] = point[4 + k];
+                        p[1][i].0[k].0[lane] = point[4 + k];
                     }
                 }
             }
@@ -121,10 +121,9 @@ fn pass<const TRIANGLE: bool, const SWEPT: bool, const T: usize>(
 
 #[inline(always)]
 fn separated<const TRIANGLE: bool, const SWEPT: bool, const T: usize>(
-    p: &[[[[f32; WIDTH]; 3]; 4]; 2],
+    x: &[[V; 4]; 2],
     need: &[f32; WIDTH],
 ) -> [bool; WIDTH] {
-    let x: [[V; 4]; 2] = from_fn(|t| from_fn(|i| V(p[t][i].map(F))));
     let n = if TRIANGLE { point_triangle(&x[T]) } else { segments(&x[T]) };
     let nn = n.dot(&n);
     let separation = |x: &[V; 4]| {
@@ -152,17 +151,20 @@ fn segments([a0, a1, b0, b1]: &[V; 4]) -> V {
     w.plus_scaled(&u, alpha).plus_scaled(&v, F([0.0; WIDTH]) - beta)
 }
 
+/// Offset between a point and the closest point of a segment.
+#[inline(always)]
+fn point_edge(p: &V, a: &V, b: &V) -> V {
+    let (e, w) = (b.minus(a), p.minus(a));
+    let along = w.dot(&e).over(e.dot(&e)).clamp();
+    w.plus_scaled(&e, F([0.0; WIDTH]) - along)
+}
+
 /// Offset between a point and the closest point of a triangle.
 #[inline(always)]
 fn point_triangle([p, t0, t1, t2]: &[V; 4]) -> V {
-    let edge = |a: &V, b: &V| {
-        let (e, w) = (b.minus(a), p.minus(a));
-        let along = w.dot(&e).over(e.dot(&e)).clamp();
-        w.plus_scaled(&e, F([0.0; WIDTH]) - along)
-    };
-    let mut best = edge(t0, t1);
+    let mut best = point_edge(p, t0, t1);
     let mut best_d2 = best.dot(&best);
-    for other in [edge(t1, t2), edge(t2, t0)] {
+    for other in [point_edge(p, t1, t2), point_edge(p, t2, t0)] {
         let d2 = other.dot(&other);
         let nearer: [bool; WIDTH] = from_fn(|i| d2.0[i] < best_d2.0[i]);
         best = best.select(&other, &nearer);
