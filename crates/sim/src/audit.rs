@@ -6,7 +6,7 @@ use crate::report::StepReport;
 use crate::settings::AuditLevel;
 use crate::timing::timed;
 use standoff_geometry::CollisionMesh;
-use standoff_geometry::audit::{self, Pair};
+use standoff_geometry::audit::{self, Auditor, Pair};
 use standoff_linalg::Vec3;
 
 /// What an audit can find.
@@ -94,6 +94,11 @@ impl Violation {
 
 /// All violations at positions `x` (`#V`), in a fixed order.
 pub fn violations(model: &Model, x: &[Vec3]) -> Vec<Violation> {
+    violations_by(&mut Auditor::default(), model, x)
+}
+
+/// The same with the trees of an auditor that has seen other positions of the model.
+pub fn violations_by(auditor: &mut Auditor, model: &Model, x: &[Vec3]) -> Vec<Violation> {
     let mesh = &model.collision;
     let mut found: Vec<Violation> =
         audit::non_finite(x).into_iter().map(|vertex| Violation::NotFinite { vertex }).collect();
@@ -114,12 +119,12 @@ pub fn violations(model: &Model, x: &[Vec3]) -> Vec<Violation> {
             .into_iter()
             .map(|element| Violation::Inversion { element, vertices: tets[element as usize] }),
     );
-    found.extend(audit::audit_intersections(mesh, x).into_iter().map(|pair| {
+    found.extend(auditor.intersections(mesh, x).into_iter().map(|pair| {
         let (a, b) = vertices_of(mesh, pair);
         Violation::Intersection { a, b }
     }));
     if !mesh.half_thickness.is_empty() {
-        found.extend(audit::closer_than(mesh, x, 0.0).into_iter().map(|close| {
+        found.extend(auditor.closer_than(mesh, x, 0.0).into_iter().map(|close| {
             let (a, b) = vertices_of(mesh, close.pair);
             Violation::TooClose { a, b, distance: close.distance, thickness: close.required }
         }));
@@ -176,6 +181,7 @@ fn vertices_of(mesh: &CollisionMesh, pair: Pair) -> (Vec<u32>, Vec<u32>) {
 
 /// Audits the end of a step where the settings ask for it.
 pub(crate) fn check_step(
+    auditor: &mut Auditor,
     model: &Model,
     x: &[Vec3],
     report: &mut StepReport,
@@ -183,7 +189,7 @@ pub(crate) fn check_step(
     if model.resolved.settings.solver.audit == AuditLevel::Off {
         return Ok(());
     }
-    match timed(&mut report.seconds.audit, || violations(model, x)).first() {
+    match timed(&mut report.seconds.audit, || violations_by(auditor, model, x)).first() {
         None => Ok(()),
         Some(violation) => Err(StepError::Audit {
             step: report.step as usize,

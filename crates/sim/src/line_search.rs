@@ -74,7 +74,7 @@ pub fn search(
         let after = potential.value(&trial, &mut report.seconds);
         if falls(&before, &after, alpha * slope) {
             let noise = before.noise().max(after.noise());
-            if audited(potential, &trial, report) {
+            if audited(potential, &trial, work, report) {
                 std::mem::swap(it, &mut trial);
                 return Move { alpha, limit, within_round_off: converged(slope, noise), finite };
             }
@@ -141,11 +141,18 @@ fn admissible(
 }
 
 /// Whether the independent audit, where it is wanted for every iterate, finds nothing.
-fn audited(potential: &IncrementalPotential<'_>, trial: &Iterate, report: &mut StepReport) -> bool {
+fn audited(
+    potential: &IncrementalPotential<'_>,
+    trial: &Iterate,
+    work: &mut Minimiser,
+    report: &mut StepReport,
+) -> bool {
     if potential.model.resolved.settings.solver.audit != AuditLevel::EveryIterate {
         return true;
     }
-    let finding = timed(&mut report.seconds.audit, || audit::violations(potential.model, &trial.x));
+    let (model, auditor) = (potential.model, &mut work.auditor);
+    let finding =
+        timed(&mut report.seconds.audit, || audit::violations_by(auditor, model, &trial.x));
     finding.is_empty()
 }
 

@@ -14,6 +14,7 @@ use crate::solver::{Minimiser, linear};
 use crate::state::State;
 use crate::step;
 use crate::system::System;
+use standoff_geometry::audit::Auditor;
 use standoff_linalg::Vec3;
 
 /// A simulation in progress.
@@ -58,8 +59,9 @@ impl Simulation {
             problem: e.to_string(),
         })?;
         let linear = linear::solver(&model.resolved.settings.solver);
-        let detector = Detector::default();
-        Ok(Self { model, state, work: Minimiser { detector, system, linear }, diagnosis: None })
+        let (detector, auditor) = (Detector::default(), Auditor::default());
+        let work = Minimiser { detector, system, linear, auditor };
+        Ok(Self { model, state, work, diagnosis: None })
     }
 
     /// Does one time step.

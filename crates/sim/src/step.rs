@@ -190,7 +190,7 @@ fn solve(
     if outcome.is_stall() {
         return Err(stalled(potential, it, outcome, report));
     }
-    audit::check_step(model, &it.x, report)?;
+    audit::check_step(&mut work.auditor, model, &it.x, report)?;
     Ok(outcome)
 }
 
@@ -207,7 +207,7 @@ fn solve_barrier_free(
     if outcome.is_stall() {
         return Err(stalled(potential, it, outcome, report));
     }
-    audit::check_step(potential.model, &it.x, report)?;
+    audit::check_step(&mut work.auditor, potential.model, &it.x, report)?;
     Ok(outcome)
 }
 

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{block, scene};
+use standoff_geometry::audit::Auditor;
 use standoff_linalg::Vec3;
 use standoff_sim::collisions::Detector;
 use standoff_sim::definition::{
@@ -172,6 +173,7 @@ fn step_with(definition: &Definition, state: Option<State>, solver: Option<f64>)
         detector: Detector::default(),
         system: System::new(&model, &model.deformable).unwrap(),
         linear: Box::new(Bad(solver, Cholesky::new(Ordering::Automatic))),
+        auditor: Auditor::default(),
     };
     *step::step(&model, &state.unwrap_or(start), &mut work).expect_err("it cannot go on")
 }

@@ -3,7 +3,8 @@
 //! A binary tree over one set, halved at the median of the centres along the axis where they spread
 //! most, is walked with each box of the other set; within one set it is walked with each leaf, and only
 //! towards later leaves. Nodes lie in the order of a depth-first walk, each with the place where the walk
-//! goes on when its box is missed.
+//! goes on when its box is missed. Which pairs are found does not depend on the order of the boxes, so a
+//! tree keeps it while boxes move, until it no longer fits.
 //!
 //! Bounds are kept in single precision relative to an [`Origin`]. Rounding and subtracting one and the
 //! same number keep the order of numbers, x ≤ y ⇒ fl(x − o) ≤ fl(y − o), so boxes that overlap do so
@@ -16,6 +17,8 @@ use standoff_linalg::Vec3;
 const LEAF: usize = 8;
 /// Boxes or leaves per unit of parallel work.
 const CHUNK: usize = 128;
+/// The order is renewed when the leaves have grown by this factor relative to the boxes.
+const WORN: f64 = 1.3;
 /// Boxes from which on the halves of a set are sorted in parallel.
 const PARALLEL: usize = 4096;
 
@@ -41,6 +44,11 @@ impl Box3 {
     fn overlaps(&self, query: &Query) -> bool {
         // no short circuit: eight comparisons without branches
         (0..8).fold(true, |all, i| all & (self.0[i] <= query.0[i]))
+    }
+
+    /// Sum of the sides; 0 of an empty or undefined box.
+    fn extent(&self) -> f64 {
+        (0..3).map(|k| f64::from(-self.0[k] - self.0[4 + k])).sum::<f64>().max(0.0)
     }
 
     #[inline]
@@ -88,17 +96,13 @@ impl Origin {
     }
 }
 
-/// Sorted list of what `test` returns for the pairs (i of `a`, j of `b`) with overlapping boxes,
+/// Sorted list of what `test` returns for the pairs (i of `a`, j of `tree`) with overlapping boxes,
 /// each once.
 pub fn find<R: PartialOrd + Send>(
     a: &[Box3],
-    b: &[Box3],
+    tree: &Tree,
     test: impl Fn(u32, u32) -> Option<R> + Sync,
 ) -> Vec<R> {
-    if a.is_empty() || b.is_empty() {
-        return Vec::new();
-    }
-    let tree = Tree::new(b);
     let chunks = a.par_chunks(CHUNK).enumerate().map(|(c, chunk)| {
         let mut found = Vec::new();
         for (i, x) in chunk.iter().enumerate() {
@@ -119,10 +123,9 @@ pub fn find<R: PartialOrd + Send>(
 /// Sorted list of all that `test` adds for the pairs {i, j}, i ≠ j, of boxes that overlap, each once
 /// even where it is added again. The order of i and j has no meaning.
 pub fn find_within<R: PartialOrd + Send>(
-    boxes: &[Box3],
+    tree: &Tree,
     test: impl Fn(u32, u32, &mut Vec<R>) + Sync,
 ) -> Vec<R> {
-    let tree = Tree::new(boxes);
     let leaves: Vec<usize> = (0..tree.nodes.len()).filter(|&i| tree.is_leaf(i)).collect();
     let chunks = leaves.par_chunks(CHUNK).map(|chunk| {
         let mut found = Vec::new();
@@ -156,6 +159,7 @@ fn sorted<R: PartialOrd>(chunks: Vec<Vec<R>>) -> Vec<R> {
     found
 }
 
+#[derive(Debug)]
 struct Node {
     around: Box3,
     /// The places below this node.
@@ -171,28 +175,72 @@ impl Node {
     }
 }
 
-struct Tree {
+/// A tree over boxes, which are numbered 0, 1, ….
+#[derive(Debug, Default)]
+pub struct Tree {
     nodes: Vec<Node>,
     /// Box at each place.
     order: Vec<u32>,
     /// The boxes in that order.
     boxes: Vec<Box3>,
+    /// Size of the leaves relative to that of the boxes when the order was made.
+    fresh: f64,
 }
 
 impl Tree {
-    fn new(boxes: &[Box3]) -> Self {
+    /// A tree over `boxes`.
+    pub fn new(boxes: &[Box3]) -> Self {
+        let mut tree = Self::default();
+        tree.update(boxes);
+        tree
+    }
+
+    /// Makes this a tree over `boxes`; where it was one over as many, their order may stay.
+    pub fn update(&mut self, boxes: &[Box3]) {
+        if self.order.len() == boxes.len() {
+            self.refit(boxes);
+            if self.leaf_size() <= WORN * self.fresh {
+                return;
+            }
+        }
         let centre = |(i, Box3(b)): (usize, &Box3)| {
             (std::array::from_fn(|k| 0.5 * b[k] - 0.5 * b[4 + k]), i as u32)
         };
         let mut centres: Vec<([f32; 3], u32)> = boxes.iter().enumerate().map(centre).collect();
         halve(&mut centres);
-        let order: Vec<u32> = centres.iter().map(|c| c.1).collect();
-        let boxes: Vec<Box3> = order.iter().map(|&i| boxes[i as usize]).collect();
-        let mut nodes = Vec::with_capacity(boxes.len() / 2);
+        self.order = centres.iter().map(|c| c.1).collect();
+        self.nodes.clear();
         if !boxes.is_empty() {
-            grow(&boxes, 0, &mut nodes);
+            grow(0, boxes.len(), &mut self.nodes);
         }
-        Self { nodes, order, boxes }
+        self.refit(boxes);
+        self.fresh = self.leaf_size();
+    }
+
+    /// Puts `boxes` where the present order has them.
+    fn refit(&mut self, boxes: &[Box3]) {
+        self.boxes.clear();
+        self.boxes.extend(self.order.iter().map(|&i| boxes[i as usize]));
+        // children come after their parents
+        for i in (0..self.nodes.len()).rev() {
+            let mut around = Box3::EMPTY;
+            if self.is_leaf(i) {
+                self.boxes[self.nodes[i].places()].iter().for_each(|b| around.merge(b));
+            } else {
+                let second = self.nodes[i + 1].skip as usize;
+                around.merge(&self.nodes[i + 1].around);
+                around.merge(&self.nodes[second].around);
+            }
+            self.nodes[i].around = around;
+        }
+    }
+
+    /// Size of the leaves relative to that of the boxes.
+    fn leaf_size(&self) -> f64 {
+        let leaves = (0..self.nodes.len()).filter(|&i| self.is_leaf(i));
+        let of_leaves: f64 = leaves.map(|i| self.nodes[i].around.extent()).sum();
+        let of_boxes: f64 = self.boxes.iter().map(Box3::extent).sum();
+        if of_boxes > 0.0 { of_leaves / of_boxes } else { of_leaves }
     }
 
     fn is_leaf(&self, i: usize) -> bool {
@@ -240,23 +288,14 @@ fn halve(centres: &mut [([f32; 3], u32)]) {
     }
 }
 
-/// Appends the tree over `boxes`, halved as in [`halve`], which begin at place `begin`; returns the box
-/// around them.
-fn grow(boxes: &[Box3], begin: usize, nodes: &mut Vec<Node>) -> Box3 {
+/// Appends the nodes over the places from `begin` to `end`, halved as in [`halve`], without their boxes.
+fn grow(begin: usize, end: usize, nodes: &mut Vec<Node>) {
     let this = nodes.len();
-    let end = (begin + boxes.len()) as u32;
-    nodes.push(Node { around: Box3::EMPTY, begin: begin as u32, end, skip: 0 });
-    let mut around = Box3::EMPTY;
-    if boxes.len() <= LEAF {
-        for b in boxes {
-            around.merge(b);
-        }
-    } else {
-        let (low, high) = boxes.split_at(boxes.len() / 2);
-        around.merge(&grow(low, begin, nodes));
-        around.merge(&grow(high, begin + low.len(), nodes));
+    nodes.push(Node { around: Box3::EMPTY, begin: begin as u32, end: end as u32, skip: 0 });
+    if end - begin > LEAF {
+        let middle = begin + (end - begin) / 2;
+        grow(begin, middle, nodes);
+        grow(middle, end, nodes);
     }
-    nodes[this].around = around;
     nodes[this].skip = nodes.len() as u32;
-    around
 }

@@ -25,7 +25,7 @@ pub use predicates::{
 };
 
 use crate::CollisionMesh;
-use box_pairs::{Box3, Origin, find, find_within};
+use box_pairs::{Box3, Origin, Tree, find, find_within};
 use double_double::DoubleDouble;
 use rayon::prelude::*;
 use standoff_linalg::Vec3;
@@ -79,45 +79,178 @@ pub struct ClosePair {
     pub required: f64,
 }
 
-/// All pairs of primitives that have a point in common at `x` (`#V`), sorted by kind and index. Exact; see the
-/// module's head for what is compared. Primitives with coordinates that are not
-/// finite may go unnoticed here, so check [`non_finite`] too.
+/// [`Auditor::intersections`], once.
 pub fn audit_intersections(mesh: &CollisionMesh, x: &[Vec3]) -> Vec<Pair> {
-    let p = |v: u32| &x[v as usize];
-    let boxes = Boxes::new(mesh, x, |_| 0.0);
-    let ends = |e: u32| mesh.edges[e as usize].map(p);
+    Auditor::default().intersections(mesh, x)
+}
 
-    let mut found = edges_of_faces_in_faces(mesh, x, &boxes.faces);
-    found.extend(find(&boxes.wires, &boxes.faces, |i, face| {
-        let (edge, t) = (mesh.codim_edges[i as usize], mesh.faces[face as usize]);
-        let [a, b] = ends(edge);
-        (mesh.may_collide(&mesh.edges[edge as usize], &t)
-            && edge_triangle_intersects(a, b, p(t[0]), p(t[1]), p(t[2])))
-        .then_some(Pair::EdgeFace { edge, face })
-    }));
-    found.extend(boxes.wire_wire(mesh, |e, f, pair| {
-        let ([a, b], [c, d]) = (ends(e), ends(f));
-        segments_intersect(a, b, c, d).then_some(pair)
-    }));
-    found.extend(find(&boxes.points, &boxes.faces, |i, face| {
-        let (vertex, t) = (mesh.codim_vertices[i as usize], mesh.faces[face as usize]);
-        (mesh.may_collide(&t, &[vertex])
-            && edge_triangle_intersects(p(vertex), p(vertex), p(t[0]), p(t[1]), p(t[2])))
-        .then_some(Pair::FaceVertex { face, vertex })
-    }));
-    found.extend(boxes.point_wire(mesh, |v, e, pair| {
-        let [a, b] = ends(e);
-        segments_intersect(p(v), p(v), a, b).then_some(pair)
-    }));
-    found.extend(boxes.point_point(mesh, |v, w, pair| (p(v) == p(w)).then_some(pair)));
-    found
+/// [`Auditor::closer_than`], once.
+pub fn closer_than(mesh: &CollisionMesh, x: &[Vec3], margin: f64) -> Vec<ClosePair> {
+    Auditor::default().closer_than(mesh, x, margin)
+}
+
+/// The audit, with the trees of its last call: between calls for one mesh their order is kept while it
+/// fits. They change no finding.
+#[derive(Debug, Default)]
+pub struct Auditor {
+    faces: Tree,
+    edges: Tree,
+    /// Codimensional edges.
+    wires: Tree,
+    wire_boxes: Vec<Box3>,
+    /// Codimensional vertices.
+    points: Tree,
+    point_boxes: Vec<Box3>,
+}
+
+impl Auditor {
+    /// All pairs of primitives that have a point in common at `x` (`#V`), sorted by kind and index. Exact; see the
+    /// module's head for what is compared. Primitives with coordinates that are not
+    /// finite may go unnoticed here, so check [`non_finite`] too.
+    pub fn intersections(&mut self, mesh: &CollisionMesh, x: &[Vec3]) -> Vec<Pair> {
+        let p = |v: u32| &x[v as usize];
+        self.update(mesh, x, |_| 0.0);
+        let ends = |e: u32| mesh.edges[e as usize].map(p);
+
+        let mut found = edges_of_faces_in_faces(mesh, x, &self.faces);
+        found.extend(find(&self.wire_boxes, &self.faces, |i, face| {
+            let (edge, t) = (mesh.codim_edges[i as usize], mesh.faces[face as usize]);
+            let [a, b] = ends(edge);
+            (mesh.may_collide(&mesh.edges[edge as usize], &t)
+                && edge_triangle_intersects(a, b, p(t[0]), p(t[1]), p(t[2])))
+            .then_some(Pair::EdgeFace { edge, face })
+        }));
+        found.extend(self.wire_wire(mesh, |e, f, pair| {
+            let ([a, b], [c, d]) = (ends(e), ends(f));
+            segments_intersect(a, b, c, d).then_some(pair)
+        }));
+        found.extend(find(&self.point_boxes, &self.faces, |i, face| {
+            let (vertex, t) = (mesh.codim_vertices[i as usize], mesh.faces[face as usize]);
+            (mesh.may_collide(&t, &[vertex])
+                && edge_triangle_intersects(p(vertex), p(vertex), p(t[0]), p(t[1]), p(t[2])))
+            .then_some(Pair::FaceVertex { face, vertex })
+        }));
+        found.extend(self.point_wire(mesh, |v, e, pair| {
+            let [a, b] = ends(e);
+            segments_intersect(p(v), p(v), a, b).then_some(pair)
+        }));
+        found.extend(self.point_point(mesh, |v, w, pair| (p(v) == p(w)).then_some(pair)));
+        found
+    }
+
+    /// All pairs at a distance below ξ + `margin` at `x` (`#V`), m, with ξ the pair's thickness offset
+    /// ([`CollisionMesh::thickness`]), sorted by kind and index; none where ξ + `margin` ≤ 0.
+    ///
+    /// Compared: all edges with each other, all surface vertices with all faces, codimensional vertices
+    /// with codimensional edges and with each other; never primitives that share a vertex. Distances
+    /// are taken in 106-bit arithmetic, so only a pair within about 1e-28 of its size from ξ + `margin`
+    /// can be misjudged. A `margin` slightly below 0 allows for the rounding of positions to `f64`.
+    pub fn closer_than(&mut self, mesh: &CollisionMesh, x: &[Vec3], margin: f64) -> Vec<ClosePair> {
+        use separation::{edge_edge, extended, point_edge, point_point, point_triangle};
+        let half = |v: u32| mesh.half_thickness.get(v as usize).copied().unwrap_or(0.0);
+        let grow = |v: u32| (half(v) + 0.5 * margin).max(0.0);
+        self.update(mesh, x, grow);
+        let origin = Origin::new(x);
+        let of = |v: &[u32]| origin.around(v.iter().map(|&i| &x[i as usize]), grow(v[0]));
+        let edges: Vec<Box3> = mesh.edges.iter().map(|e| of(e)).collect();
+        self.edges.update(&edges);
+        let vertices: Vec<Box3> = mesh.vertices.iter().map(|&v| of(&[v])).collect();
+        let p = |v: u32| extended(&x[v as usize]);
+        // v and w stand for their primitives
+        let below = |pair: Pair, v: u32, w: u32, d2: DoubleDouble| {
+            let r =
+                DoubleDouble::new(half(v)) + DoubleDouble::new(half(w)) + DoubleDouble::new(margin);
+            (r.is_positive() && d2 < r * r).then(|| ClosePair {
+                pair,
+                distance: d2.sqrt().value(),
+                required: r.value(),
+            })
+        };
+
+        let mut close = find_within(&self.edges, |i, j, close| {
+            let [i, j] = ascending(i, j);
+            let (e, f) = (mesh.edges[i as usize], mesh.edges[j as usize]);
+            if mesh.may_collide(&e, &f) {
+                let d2 = edge_edge(&p(e[0]), &p(e[1]), &p(f[0]), &p(f[1]));
+                close.extend(below(Pair::EdgeEdge { edges: [i, j] }, e[0], f[0], d2));
+            }
+        });
+        close.extend(find(&vertices, &self.faces, |i, face| {
+            let (vertex, t) = (mesh.vertices[i as usize], mesh.faces[face as usize]);
+            if !mesh.may_collide(&t, &[vertex]) {
+                return None;
+            }
+            let d2 = point_triangle(&p(vertex), &t.map(p));
+            below(Pair::FaceVertex { face, vertex }, t[0], vertex, d2)
+        }));
+        close.extend(self.point_wire(mesh, |v, e, pair| {
+            let [a, b] = mesh.edges[e as usize];
+            below(pair, a, v, point_edge(&p(v), &p(a), &p(b)))
+        }));
+        close.extend(
+            self.point_point(mesh, |v, w, pair| below(pair, v, w, point_point(&p(v), &p(w)))),
+        );
+        close
+    }
+
+    /// Trees over boxes that are grown by `grow` of a primitive's first vertex.
+    fn update(&mut self, mesh: &CollisionMesh, x: &[Vec3], grow: impl Fn(u32) -> f64 + Sync) {
+        let origin = Origin::new(x);
+        let of = |v: &[u32]| origin.around(v.iter().map(|&i| &x[i as usize]), grow(v[0]));
+        let faces: Vec<Box3> = mesh.faces.par_iter().with_min_len(1024).map(|f| of(f)).collect();
+        self.faces.update(&faces);
+        let wires = mesh.codim_edges.iter().map(|&e| of(&mesh.edges[e as usize]));
+        self.wire_boxes = wires.collect();
+        self.wires.update(&self.wire_boxes);
+        self.point_boxes = mesh.codim_vertices.iter().map(|&v| of(&[v])).collect();
+        self.points.update(&self.point_boxes);
+    }
+
+    fn wire_wire<R: PartialOrd + Send>(
+        &self,
+        mesh: &CollisionMesh,
+        test: impl Fn(u32, u32, Pair) -> Option<R> + Sync,
+    ) -> Vec<R> {
+        find_within(&self.wires, |i, j, found| {
+            let [e, f] = ascending(mesh.codim_edges[i as usize], mesh.codim_edges[j as usize]);
+            if mesh.may_collide(&mesh.edges[e as usize], &mesh.edges[f as usize]) {
+                found.extend(test(e, f, Pair::EdgeEdge { edges: [e, f] }));
+            }
+        })
+    }
+
+    fn point_wire<R: PartialOrd + Send>(
+        &self,
+        mesh: &CollisionMesh,
+        test: impl Fn(u32, u32, Pair) -> Option<R> + Sync,
+    ) -> Vec<R> {
+        find(&self.point_boxes, &self.wires, |i, j| {
+            let (vertex, edge) = (mesh.codim_vertices[i as usize], mesh.codim_edges[j as usize]);
+            let may = mesh.may_collide(&mesh.edges[edge as usize], &[vertex]);
+            if may { test(vertex, edge, Pair::EdgeVertex { edge, vertex }) } else { None }
+        })
+    }
+
+    fn point_point<R: PartialOrd + Send>(
+        &self,
+        mesh: &CollisionMesh,
+        test: impl Fn(u32, u32, Pair) -> Option<R> + Sync,
+    ) -> Vec<R> {
+        find_within(&self.points, |i, j, found| {
+            let list = &mesh.codim_vertices;
+            let [v, w] = ascending(list[i as usize], list[j as usize]);
+            if mesh.may_collide(&[v], &[w]) {
+                found.extend(test(v, w, Pair::VertexVertex { vertices: [v, w] }));
+            }
+        })
+    }
 }
 
 /// Faces met by an edge of another face: pairs of triangles that no plane of theirs keeps apart, then
 /// edge by edge. A pair's edge is looked up last, since there should be none.
-fn edges_of_faces_in_faces(mesh: &CollisionMesh, x: &[Vec3], boxes: &[Box3]) -> Vec<Pair> {
+fn edges_of_faces_in_faces(mesh: &CollisionMesh, x: &[Vec3], faces: &Tree) -> Vec<Pair> {
     let p = |v: u32| &x[v as usize];
-    let hits: Vec<([u32; 2], u32)> = find_within(boxes, |i, j, hits| {
+    let hits: Vec<([u32; 2], u32)> = find_within(faces, |i, j, hits| {
         let (f, g) = (mesh.faces[i as usize], mesh.faces[j as usize]);
         let shared = f.iter().filter(|v| g.contains(v)).count();
         // with two vertices in common every edge of the one has a vertex of the other
@@ -153,118 +286,8 @@ fn edges_of_faces_in_faces(mesh: &CollisionMesh, x: &[Vec3], boxes: &[Box3]) -> 
     found
 }
 
-/// Boxes of the audited primitives and the loops over the codimensional ones.
-struct Boxes {
-    faces: Vec<Box3>,
-    wires: Vec<Box3>,
-    points: Vec<Box3>,
-}
-
-impl Boxes {
-    fn new(mesh: &CollisionMesh, x: &[Vec3], grow: impl Fn(u32) -> f64 + Sync) -> Self {
-        let origin = Origin::new(x);
-        let of = |v: &[u32]| origin.around(v.iter().map(|&i| &x[i as usize]), grow(v[0]));
-        Self {
-            faces: mesh.faces.par_iter().with_min_len(1024).map(|f| of(f)).collect(),
-            wires: mesh.codim_edges.iter().map(|&e| of(&mesh.edges[e as usize])).collect(),
-            points: mesh.codim_vertices.iter().map(|&v| of(&[v])).collect(),
-        }
-    }
-
-    fn wire_wire<R: PartialOrd + Send>(
-        &self,
-        mesh: &CollisionMesh,
-        test: impl Fn(u32, u32, Pair) -> Option<R> + Sync,
-    ) -> Vec<R> {
-        find_within(&self.wires, |i, j, found| {
-            let [e, f] = ascending(mesh.codim_edges[i as usize], mesh.codim_edges[j as usize]);
-            if mesh.may_collide(&mesh.edges[e as usize], &mesh.edges[f as usize]) {
-                found.extend(test(e, f, Pair::EdgeEdge { edges: [e, f] }));
-            }
-        })
-    }
-
-    fn point_wire<R: PartialOrd + Send>(
-        &self,
-        mesh: &CollisionMesh,
-        test: impl Fn(u32, u32, Pair) -> Option<R> + Sync,
-    ) -> Vec<R> {
-        find(&self.points, &self.wires, |i, j| {
-            let (vertex, edge) = (mesh.codim_vertices[i as usize], mesh.codim_edges[j as usize]);
-            let may = mesh.may_collide(&mesh.edges[edge as usize], &[vertex]);
-            if may { test(vertex, edge, Pair::EdgeVertex { edge, vertex }) } else { None }
-        })
-    }
-
-    fn point_point<R: PartialOrd + Send>(
-        &self,
-        mesh: &CollisionMesh,
-        test: impl Fn(u32, u32, Pair) -> Option<R> + Sync,
-    ) -> Vec<R> {
-        find_within(&self.points, |i, j, found| {
-            let list = &mesh.codim_vertices;
-            let [v, w] = ascending(list[i as usize], list[j as usize]);
-            if mesh.may_collide(&[v], &[w]) {
-                found.extend(test(v, w, Pair::VertexVertex { vertices: [v, w] }));
-            }
-        })
-    }
-}
-
 fn ascending(a: u32, b: u32) -> [u32; 2] {
     [a.min(b), a.max(b)]
-}
-
-/// All pairs at a distance below ξ + `margin` at `x` (`#V`), m, with ξ the pair's thickness offset
-/// ([`CollisionMesh::thickness`]), sorted by kind and index; none where ξ + `margin` ≤ 0.
-///
-/// Compared: all edges with each other, all surface vertices with all faces, codimensional vertices
-/// with codimensional edges and with each other; never primitives that share a vertex. Distances
-/// are taken in 106-bit arithmetic, so only a pair within about 1e-28 of its size from ξ + `margin`
-/// can be misjudged. A `margin` slightly below 0 allows for the rounding of positions to `f64`.
-pub fn closer_than(mesh: &CollisionMesh, x: &[Vec3], margin: f64) -> Vec<ClosePair> {
-    use separation::{edge_edge, extended, point_edge, point_point, point_triangle};
-    let half = |v: u32| mesh.half_thickness.get(v as usize).copied().unwrap_or(0.0);
-    let grow = |v: u32| (half(v) + 0.5 * margin).max(0.0);
-    let boxes = Boxes::new(mesh, x, grow);
-    let origin = Origin::new(x);
-    let of = |v: &[u32]| origin.around(v.iter().map(|&i| &x[i as usize]), grow(v[0]));
-    let edges: Vec<Box3> = mesh.edges.iter().map(|e| of(e)).collect();
-    let vertices: Vec<Box3> = mesh.vertices.iter().map(|&v| of(&[v])).collect();
-    let p = |v: u32| extended(&x[v as usize]);
-    // v and w stand for their primitives
-    let below = |pair: Pair, v: u32, w: u32, d2: DoubleDouble| {
-        let r = DoubleDouble::new(half(v)) + DoubleDouble::new(half(w)) + DoubleDouble::new(margin);
-        (r.is_positive() && d2 < r * r).then(|| ClosePair {
-            pair,
-            distance: d2.sqrt().value(),
-            required: r.value(),
-        })
-    };
-
-    let mut close = find_within(&edges, |i, j, close| {
-        let [i, j] = ascending(i, j);
-        let (e, f) = (mesh.edges[i as usize], mesh.edges[j as usize]);
-        if mesh.may_collide(&e, &f) {
-            let d2 = edge_edge(&p(e[0]), &p(e[1]), &p(f[0]), &p(f[1]));
-            close.extend(below(Pair::EdgeEdge { edges: [i, j] }, e[0], f[0], d2));
-        }
-    });
-    close.extend(find(&vertices, &boxes.faces, |i, face| {
-        let (vertex, t) = (mesh.vertices[i as usize], mesh.faces[face as usize]);
-        if !mesh.may_collide(&t, &[vertex]) {
-            return None;
-        }
-        let d2 = point_triangle(&p(vertex), &t.map(p));
-        below(Pair::FaceVertex { face, vertex }, t[0], vertex, d2)
-    }));
-    close.extend(boxes.point_wire(mesh, |v, e, pair| {
-        let [a, b] = mesh.edges[e as usize];
-        below(pair, a, v, point_edge(&p(v), &p(a), &p(b)))
-    }));
-    close
-        .extend(boxes.point_point(mesh, |v, w, pair| below(pair, v, w, point_point(&p(v), &p(w)))));
-    close
 }
 
 /// Tetrahedra (`#T×4`) of volume ≤ 0 at `x` (`#V`), by index, ascending. Exact.

@@ -2,9 +2,9 @@
 
 use crate::common::{Random, mesh_of, soup, two_spheres, vectors};
 use standoff_geometry::CollisionMesh;
-use standoff_geometry::audit::box_pairs::{Box3, Origin, find, find_within};
+use standoff_geometry::audit::box_pairs::{Box3, Origin, Tree, find, find_within};
 use standoff_geometry::audit::{
-    ClosePair, Pair, audit_half_space, audit_intersections, audit_inversions,
+    Auditor, ClosePair, Pair, audit_half_space, audit_intersections, audit_inversions,
     certainly_on_one_side, closer_than, edge_triangle_intersects, non_finite, segments_intersect,
     separation, tet_orientation,
 };
@@ -230,6 +230,14 @@ fn soups_of_all_kinds_against_all_pairs() {
             mesh.mobile = (0..x.len()).map(|v| v % 7 == 0).collect();
         }
         let mut found = audit_intersections(&mesh, &x);
+        // nor do trees of other positions matter
+        let mut auditor = Auditor::default();
+        for offset in [0.0, 0.1, 1.0] {
+            let other: Vec<Vec3> = x.iter().map(|p| p.map(|c| c + offset * r.signed())).collect();
+            auditor.intersections(&mesh, &other);
+            assert_eq!(auditor.intersections(&mesh, &x), found);
+            assert_eq!(auditor.closer_than(&mesh, &x, 0.3), closer_than(&mesh, &x, 0.3));
+        }
         found.sort();
         assert_eq!(found, all_intersections(&mesh, &p));
         for pair in found {
@@ -265,12 +273,15 @@ fn boxes_that_overlap_in_f64_are_found() {
             let ([a, b], [c, d]) = (corners[i as usize], corners[j as usize]);
             (0..3).all(|k| a[k] <= d[k] && c[k] <= b[k])
         };
+        // an order that has nothing to do with these boxes must not matter
+        let mut tree = Tree::new(&vec![boxes[0]; boxes.len()]);
+        tree.update(&boxes);
         let n = count as u32;
         let all = (0..n).flat_map(|i| (0..n).map(move |j| [i, j])).filter(|[i, j]| overlap(*i, *j));
         let all: Vec<[u32; 2]> = all.collect();
-        let found = find(&boxes, &boxes, |i, j| overlap(i, j).then_some([i, j]));
+        let found = find(&boxes, &tree, |i, j| overlap(i, j).then_some([i, j]));
         assert_eq!(found, all);
-        let found = find_within(&boxes, |i, j, found| {
+        let found = find_within(&tree, |i, j, found| {
             if overlap(i, j) {
                 found.push([i.min(j), i.max(j)]);
             }

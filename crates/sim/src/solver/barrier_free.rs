@@ -23,6 +23,7 @@ use crate::report::{StepOutcome, StepReport};
 use crate::settings::AuditLevel;
 use crate::timing::timed;
 use projected_newton::measure;
+use standoff_geometry::audit::Auditor;
 use standoff_geometry::ccd::Keep;
 use standoff_linalg::Vec3;
 
@@ -95,7 +96,7 @@ pub fn advance(
         // another x̂, unless this one began at x already
         let turns = upright < contact && inverted == 0;
         let alpha = if turns { 0.0 } else { upright.min(contact) };
-        let alpha = move_towards(model, &mut it.x, &dx, alpha, report);
+        let alpha = move_towards(model, &mut it.x, &dx, alpha, &mut work.auditor, report);
         let added = potential.constraints.expand(&model.collision, &found, settings.filter);
         timed(&mut report.seconds.contact, || {
             let (mesh, half_spaces) = (&model.collision, &model.half_spaces);
@@ -291,13 +292,15 @@ fn move_towards(
     x: &mut Vec<Vec3>,
     dx: &[Vec3],
     mut alpha: f64,
+    auditor: &mut Auditor,
     report: &mut StepReport,
 ) -> f64 {
     loop {
         let trial: Vec<Vec3> = x.iter().zip(dx).map(|(x, dx)| x + alpha * dx).collect();
         let audited = model.resolved.settings.solver.audit == AuditLevel::EveryIterate;
         let clean = !audited
-            || timed(&mut report.seconds.audit, || audit::violations(model, &trial)).is_empty();
+            || timed(&mut report.seconds.audit, || audit::violations_by(auditor, model, &trial))
+                .is_empty();
         if clean || alpha == 0.0 {
             *x = trial;
             return alpha;

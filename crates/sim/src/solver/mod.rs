@@ -3,6 +3,7 @@
 use crate::collisions::Detector;
 use crate::contact::ContactSet;
 use crate::system::System;
+use standoff_geometry::audit::Auditor;
 use standoff_linalg::Vec3;
 use standoff_sparse::LinearSolver;
 
@@ -28,4 +29,6 @@ pub struct Minimiser {
     pub system: System,
     /// Solver of the Newton system.
     pub linear: Box<dyn LinearSolver + Send>,
+    /// The audit.
+    pub auditor: Auditor,
 }
