@@ -1,6 +1,6 @@
 //! Funnel.
 
-use super::{Build, ShapeError, limits};
+use super::{Build, ShapeError, limits, tube};
 use crate::mesh::Mesh;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,17 +59,7 @@ impl Build for Funnel {
                 mesh.points.push(Vec3::new(radius * cos, y, radius * sin));
             }
         }
-        let at = |i: usize, j: usize| (i * around + j % around) as u32;
-        for i in 0..2 * along {
-            for j in 0..around {
-                let [a, b, c, d] = [at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1)];
-                mesh.triangles.extend(if (i + j) % 2 == 0 {
-                    [[a, c, b], [a, d, c]]
-                } else {
-                    [[a, d, b], [b, d, c]]
-                });
-            }
-        }
+        mesh.triangles = tube::cells(2 * along, around);
         Ok(mesh)
     }
 }

@@ -43,17 +43,24 @@ impl Build for Tube {
                 mesh.points.push(Vec3::new(length * centred(i, along), radius * cos, radius * sin));
             }
         }
-        let at = |i: usize, j: usize| (i * around + j % around) as u32;
-        for i in 0..along {
-            for j in 0..around {
-                let [a, b, c, d] = [at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1)];
-                mesh.triangles.extend(if (i + j) % 2 == 0 {
-                    [[a, c, b], [a, d, c]]
-                } else {
-                    [[a, d, b], [b, d, c]]
-                });
-            }
-        }
+        mesh.triangles = cells(along, around);
         Ok(mesh)
     }
+}
+
+/// Triangles of `along` × `around` cells between rings of `around` points each, one ring after the other;
+/// diagonals of neighbouring cells have opposite directions.
+pub(super) fn cells(along: usize, around: usize) -> Vec<[u32; 3]> {
+    let at = |i: usize, j: usize| (i * around + j % around) as u32;
+    let mut triangles = Vec::with_capacity(2 * along * around);
+    for i in 0..along {
+        for j in 0..around {
+            let [a, b, c, d] = [at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1)];
+            triangles.extend(match (i + j) % 2 {
+                0 => [[a, c, b], [a, d, c]],
+                _ => [[a, d, b], [b, d, c]],
+            });
+        }
+    }
+    triangles
 }
