@@ -6,7 +6,7 @@
 //! over the free vertices; the others stand still. Unit: kg m² (J s² by s).
 
 use crate::boundary::{Equality, Targets};
-use crate::contact::stiffness::{CloseContacts, MASS_RATIO, StiffnessRange};
+use crate::contact::stiffness::{self, CloseContacts, LOADED_GAP, MASS_RATIO, StiffnessRange};
 use crate::contact::{ActiveSet, Barrier, BarrierPotential, FrictionSet, Smoothing, Weighting};
 use crate::diagnosis::{self, Culprit};
 use crate::energy::damping::Damping;
@@ -15,7 +15,7 @@ use crate::energy::spring;
 use crate::energy::thin::ThinElements;
 use crate::model::Model;
 use crate::report::{PhaseSeconds, StepReport};
-use crate::settings::Transition;
+use crate::settings::{Adaptation, Transition};
 use crate::solver::Iterate;
 use crate::state::State;
 use crate::timing::timed;
@@ -285,12 +285,48 @@ impl<'a> IncrementalPotential<'a> {
         g
     }
 
-    /// Sets κ for the step: the fixed one, or where the barrier's gradient best balances the rest of
-    /// the potential's, within the range that conditioning allows [Li 2020, suppl. F].
-    pub fn init_stiffness(&mut self, it: &Iterate, seconds: &mut PhaseSeconds) {
-        if self.model.resolved.settings.contact.stiffness.is_some() {
+    /// Sets κ for the step from `it`: the fixed one, or where the barrier's gradient best balances the
+    /// rest of the potential's, within the range that conditioning allows [Li 2020, suppl. F], and at
+    /// least what the load needs.
+    ///
+    /// `start` is where the last step ended, with a κ of `before` (0 at the very start): the contacts
+    /// there tell the load.
+    pub fn init_stiffness(
+        &mut self,
+        start: &Iterate,
+        before: f64,
+        it: &Iterate,
+        seconds: &mut PhaseSeconds,
+    ) {
+        let contact = &self.model.resolved.settings.contact;
+        if contact.stiffness.is_some() {
             return;
         }
+        let load = contact.adaptation == Adaptation::Load;
+        self.balance_stiffness(it, seconds);
+        if load {
+            let needed = timed(&mut seconds.contact, || {
+                let acted = BarrierPotential { kappa: before, ..self.barrier };
+                stiffness::load(&acted, &start.active, &start.x)
+            });
+            let needed = needed.max(self.stiffness_to_stop(&it.x));
+            self.barrier.kappa = self.barrier.kappa.max(stiffness::follow(before, needed));
+        }
+    }
+
+    /// κ with which a contact at half of d̂ takes the way to x̃ from a vertex of mean inertia: what a
+    /// new contact needs before there is a load to tell.
+    fn stiffness_to_stop(&self, x: &[Vec3]) -> f64 {
+        let inertial = (0..self.model.vertex_count()).filter(|&v| self.inertial[v]);
+        let (sum, count) = inertial.fold((0.0, 0_u32), |(sum, n), v| {
+            (sum + self.model.mass[v] * (self.x_tilde[v] - x[v]).norm(), n + 1)
+        });
+        let force = sum / (f64::from(count.max(1)) * self.contact_scale);
+        let weight = mean_weight(self.model);
+        force / self.barrier.unit_force(LOADED_GAP * self.barrier.d_hat, weight, 0.0)
+    }
+
+    fn balance_stiffness(&mut self, it: &Iterate, seconds: &mut PhaseSeconds) {
         let mut other = self.gradient_without_contact(&it.x, seconds);
         let mut contact = vec![Vec3::zeros(); it.x.len()];
         self.barrier.kappa = 1.0;
@@ -415,9 +451,20 @@ pub(crate) fn thin_at(model: &Model, state: &State) -> ThinElements {
     thin
 }
 
-/// Mean factor of a pair's barrier: 1, or under area weighting the weight of a face–vertex pair
-/// (a quarter of the mean vertex area) times d̂/units(d̂²).
+/// Mean factor of a pair's barrier: 1, or under area weighting the mean weight times d̂/units(d̂²).
 fn weight_factor(model: &Model, barrier: &BarrierPotential) -> f64 {
+    match &model.weighting {
+        Weighting::Count => 1.0,
+        _ => {
+            let d_hat = barrier.d_hat;
+            mean_weight(model) * d_hat / barrier.barrier.units(d_hat * d_hat)
+        }
+    }
+}
+
+/// Mean weight of a pair: 1, or under area weighting that of a face–vertex pair, a quarter of the mean
+/// vertex area, m².
+fn mean_weight(model: &Model) -> f64 {
     let areas = match &model.weighting {
         Weighting::Count => return 1.0,
         Weighting::Area(areas) | Weighting::AreaWithoutDuplicates(areas, _) => areas,
@@ -426,5 +473,5 @@ fn weight_factor(model: &Model, barrier: &BarrierPotential) -> f64 {
         model.half_space_vertices.iter().flat_map(|(_, v)| v).copied().collect();
     let mean = vertices.iter().map(|&v| areas.vertex[v as usize]).sum::<f64>()
         / vertices.len().max(1) as f64;
-    0.25 * mean * barrier.d_hat / barrier.barrier.units(barrier.d_hat * barrier.d_hat)
+    0.25 * mean
 }

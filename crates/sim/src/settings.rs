@@ -98,6 +98,8 @@ pub struct ContactSettings {
     /// Barrier stiffness κ: adapted by default; a number (Pa if `area_weighting`, else N/m³) fixes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stiffness: Option<f64>,
+    /// How κ is adapted where it is not fixed.
+    pub adaptation: Adaptation,
     /// Weight every pair by the surface area that it stands for, so that results converge under
     /// refinement.
     pub area_weighting: bool,
@@ -113,11 +115,23 @@ impl Default for ContactSettings {
             d_hat_relative: 1e-3,
             d_hat: None,
             stiffness: None,
+            adaptation: Adaptation::Load,
             area_weighting: false,
             self_contact: true,
             ccd: Ccd::Additive,
         }
     }
+}
+
+/// Rule by which the barrier stiffness κ is adapted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Adaptation {
+    /// Such that the most loaded contact acts at half of d̂, and at least as `conditioning`.
+    Load,
+    /// By the gradients' balance and the masses alone [Li 2020 thesis, App. F], as the IPC 2020
+    /// reference does.
+    Conditioning,
 }
 
 /// Continuous collision detection method.

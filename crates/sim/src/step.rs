@@ -154,15 +154,15 @@ fn solve(
     report: &mut StepReport,
 ) -> Result<StepOutcome, StepError> {
     let (model, h) = (potential.model, potential.model.resolved.h);
-    potential.init_stiffness(it, &mut report.seconds);
+    let before = start.unwrap_or(it);
+    potential.init_stiffness(before, state.kappa, it, &mut report.seconds);
     // normal forces that acted: where and with the κ with which they did; at the very start none did,
     // and those of the first minimiser are the first
     let new = model.resolved.settings.friction.lag_with_new_stiffness;
     let first = state.step == 0;
-    match start {
-        Some(start) if !first && !new => potential.lag_friction(start, state.kappa),
-        _ if !first && !new => potential.lag_friction(it, state.kappa),
-        _ => potential.lag_friction(it, potential.barrier.kappa),
+    match first || new {
+        false => potential.lag_friction(before, state.kappa),
+        true => potential.lag_friction(it, potential.barrier.kappa),
     }
     let more = u64::from(first && !new && !potential.friction.contacts.is_empty());
     let updates = model.resolved.lagging.map(|n| u64::from(n) + more);
@@ -220,7 +220,7 @@ fn undefined<'a>(model: &'a Model, state: &State) -> Option<&'a str> {
 
 /// Moves the prescribed vertices towards their targets as far as that is safe while all others
 /// stand still; where something is in the way, constraints take over the rest. Returns the start of the
-/// step where friction needs it and vertices have moved since, and where they are now.
+/// step where vertices have moved since, and where they are now.
 fn move_prescribed(
     potential: &mut IncrementalPotential<'_>,
     targets: &Targets,
@@ -242,7 +242,7 @@ fn move_prescribed(
         });
     }
     timed(&mut report.seconds.broad_phase, || work.detector.sweep(model, &x, &dx, alpha));
-    let start = (model.has_friction && !targets.moving.is_empty()).then(|| {
+    let start = (!targets.moving.is_empty()).then(|| {
         let active = timed(&mut report.seconds.contact, || work.detector.active(model, &x));
         Iterate { x: x.clone(), active }
     });

@@ -1,11 +1,16 @@
-//! Adaptive stiffness: bounds, balance, updates.
+//! Adaptive stiffness: bounds, balance, updates, load.
 
+mod common;
 mod contact_support;
 
+use common::{block, ground, scene};
 use contact_support::*;
 use standoff_linalg::Vec3;
-use standoff_sim::contact::stiffness::{CloseContacts, StiffnessRange, update};
+use standoff_sim::Simulation;
+use standoff_sim::contact::stiffness::{CloseContacts, StiffnessRange, follow, load, update};
 use standoff_sim::contact::{Barrier, BarrierPotential, ContactSet, Weighting};
+use standoff_sim::definition::BodyKind;
+use standoff_sim::settings::Adaptation;
 use standoff_testkit::{number, shared_json};
 
 #[test]
@@ -123,4 +128,116 @@ fn only_a_close_and_shrinking_gap_counts() {
     assert!(!close(8e-10).any_shrank(&close(5e-10)));
     assert!(!close(5e-10).any_shrank(&close(2e-9)));
     assert!(!close(2e-9).any_shrank(&close(3e-9)));
+}
+
+/// Contacts of different weight, thickness and gap, with the load rule's κ: the one that needs most bears
+/// its force at half of d̂ then, the others theirs at larger gaps.
+#[test]
+fn the_most_loaded_contact_acts_at_half_of_d_hat() {
+    let (d_hat, thickness) = (1e-3, 4e-3);
+    let gaps = [1e-5, 3e-4, 9e-4];
+    let points: Vec<Vec3> = gaps
+        .iter()
+        .enumerate()
+        .flat_map(|(k, gap)| {
+            let y = k as f64;
+            [Vec3::new(0.0, y, 0.0), Vec3::new(thickness + gap, y, 0.0)]
+        })
+        .collect();
+    let ids: Vec<u32> = (0..points.len() as u32).collect();
+    let mut mesh = standoff_geometry::CollisionMesh::new(points.clone(), Vec::new(), &[], &ids);
+    mesh.half_thickness = vec![0.5 * thickness; points.len()];
+    let build = |x: &[Vec3]| {
+        ContactSet::build(&all_candidates(&mesh), &mesh, &[], x, d_hat, &Weighting::Count)
+    };
+    for (physical, even) in [(false, false), (false, true), (true, true)] {
+        let barrier =
+            BarrierPotential { barrier: Barrier::ClampedLog, d_hat, kappa: 7.0, physical, even };
+        let mut set = build(&points);
+        assert_eq!(set.len(), gaps.len());
+        set.contacts[1].weight = 3.0;
+        let force = |c| barrier.force_magnitude(c, &c.gather(&points));
+        let kappa = load(&barrier, &set, &points);
+        assert!(kappa > 7.0);
+        let stiff = BarrierPotential { kappa, ..barrier };
+        let at = |gap: f64| {
+            [Vec3::zeros(), Vec3::new(thickness + gap, 0.0, 0.0), Vec3::zeros(), Vec3::zeros()]
+        };
+        let most = &set.contacts[0];
+        let ratio = stiff.force_magnitude(most, &at(0.5 * d_hat)) / force(most);
+        assert!((ratio - 1.0).abs() < 1e-12, "{ratio}");
+        for c in &set.contacts[1..] {
+            assert!(stiff.force_magnitude(c, &at(0.5 * d_hat)) > force(c));
+        }
+        // what a contact bears does not depend on κ: with the new κ at the new gaps nothing changes
+        let there: Vec<Vec3> = (0..points.len())
+            .map(|i| {
+                points[i] + Vec3::new(if i == 1 { 0.5 * d_hat - gaps[0] } else { 0.0 }, 0.0, 0.0)
+            })
+            .collect();
+        let again =
+            load(&stiff, &ContactSet { contacts: vec![*most], half_space: Vec::new() }, &there);
+        assert!((again / kappa - 1.0).abs() < 1e-12, "{again} {kappa}");
+    }
+    let none = ContactSet::default();
+    let barrier = BarrierPotential {
+        barrier: Barrier::ClampedLog,
+        d_hat,
+        kappa: 7.0,
+        physical: false,
+        even: true,
+    };
+    assert_eq!(load(&barrier, &none, &points), 0.0);
+}
+
+#[test]
+fn the_stiffness_stays_while_it_suits_the_load() {
+    assert_eq!(follow(0.0, 5.0), 5.0);
+    assert_eq!(follow(4.0, 5.0), 5.0);
+    assert_eq!(follow(19.0, 5.0), 19.0);
+    assert_eq!(follow(21.0, 5.0), 20.0);
+    assert_eq!(follow(21.0, 0.0), 0.0);
+}
+
+/// Two blocks at rest, the upper one of a hundred times the density, with d̂ a thousandth of their edge.
+#[test]
+fn no_gap_of_a_loaded_stack_is_pressed_far_below_half_of_d_hat() {
+    let mut smallest = [0.0; 2];
+    for (k, adaptation) in [Adaptation::Load, Adaptation::Conditioning].into_iter().enumerate() {
+        let d_hat = 1e-4;
+        let mut heavy = block("heavy", [0.0, 0.1 + 1.8 * d_hat, 0.0], [1, 1, 1], 0.1);
+        if let BodyKind::Volume { density, material, .. } = &mut heavy.kind {
+            (*density, material.young_modulus) = (1e5, 1e8);
+        }
+        let mut light = block("light", [0.0, 0.9 * d_hat, 0.0], [1, 1, 1], 0.1);
+        if let BodyKind::Volume { material, .. } = &mut light.kind {
+            material.young_modulus = 1e8;
+        }
+        let mut definition = scene(vec![light, heavy]);
+        definition.gravity = Vec3::new(0.0, -9.81, 0.0);
+        definition.half_spaces.push(ground(0.0));
+        definition.settings.time.step = 0.02;
+        definition.settings.contact.d_hat = Some(d_hat);
+        definition.settings.contact.adaptation = adaptation;
+        definition.settings.solver.velocity_tolerance = Some(1e-4);
+        let mut simulation = Simulation::new(&definition).unwrap();
+        let mut last = simulation.step().unwrap();
+        let mut kappas = Vec::new();
+        for _ in 0..60 {
+            last = simulation.step().unwrap();
+            assert!(last.outcome.is_success());
+            kappas.push(last.kappa);
+        }
+        // the ground bears the weight of both
+        let force: f64 = simulation.contact_forces().iter().map(|f| f.y).sum();
+        let weight = 9.81 * 101.0;
+        assert!((force / weight - 1.0).abs() < 1e-2, "{adaptation:?}: {force} {weight}");
+        smallest[k] = last.min_gap.unwrap() / d_hat;
+        println!("{adaptation:?}: gap {:.2e} of d̂, κ {:.2e}", smallest[k], last.kappa);
+        if adaptation == Adaptation::Load {
+            assert!(kappas[50..].iter().all(|k| *k == kappas[59]), "κ changes at rest");
+        }
+    }
+    assert!(smallest[0] > 0.45 && smallest[0] < 0.9, "{smallest:?}");
+    assert!(smallest[1] < 0.25, "{smallest:?}");
 }

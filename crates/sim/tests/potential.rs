@@ -131,7 +131,7 @@ fn at_work(integrator: Integrator, check: impl Fn(&mut IncrementalPotential<'_>,
             .collect();
         let it = iterate(&model, &x);
         assert!(it.active.contacts.len() > 3 && it.active.half_space.len() > 3);
-        potential.init_stiffness(&it, &mut PhaseSeconds::default());
+        potential.init_stiffness(&it, 0.0, &it, &mut PhaseSeconds::default());
         potential.lag_friction(&it, potential.barrier.kappa);
         assert!(!potential.friction.contacts.is_empty());
         check(&mut potential, &it);

@@ -5,7 +5,7 @@ use super::error::{Located, Note, NoteKind, Problem};
 use super::language::{Integration, ReferenceScene, TUNING};
 use super::plan::{Action, Body, Effect, HalfSpace};
 use standoff_sim::definition::FrictionPair;
-use standoff_sim::settings::{Integrator, Lagging, LaggingUntil, Settings, Transition};
+use standoff_sim::settings::{Adaptation, Integrator, Lagging, LaggingUntil, Settings, Transition};
 
 /// Friction material of the shapes.
 pub(super) const SHAPE: &str = "shape";
@@ -45,6 +45,7 @@ pub(super) fn settings(
     }
     settings.solver.velocity_tolerance = Some(tolerance(scene, length, notes));
     settings.contact.ccd = scene.ccd.value;
+    settings.contact.adaptation = Adaptation::Conditioning;
     settings.contact.self_contact = scene.self_collision.value;
     contact_and_friction(scene, length, &mut settings, notes)?;
     settings.friction.coefficient = scene.self_friction.value;

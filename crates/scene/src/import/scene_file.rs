@@ -8,7 +8,7 @@ use super::plan::{Action, Body, Effect, MatrixMember, Plan, Region};
 use standoff_linalg::Vec3;
 use standoff_sim::definition::{Condition, Pivot};
 use standoff_sim::material::{Law, Material};
-use standoff_sim::settings::{Ccd, Integrator, Lagging, Transition};
+use standoff_sim::settings::{Adaptation, Ccd, Integrator, Lagging, Transition};
 use std::fmt::Write;
 use std::path::{Component, Path, PathBuf};
 
@@ -196,6 +196,10 @@ impl Writer {
         self.relative(scene, "dHat", Some(scene.tuning.value[1]));
         if let Some(d_hat) = contact.d_hat {
             self.entry("d_hat", number(d_hat));
+        }
+        if contact.adaptation == Adaptation::Conditioning {
+            self.comment("the reference's stiffness; without this, contact is stiffer and needs fewer iterations");
+            self.entry("adaptation", quoted("conditioning"));
         }
         if !contact.self_contact {
             self.comment(

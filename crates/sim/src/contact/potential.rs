@@ -168,6 +168,13 @@ impl BarrierPotential {
         -2.0 * m * b1 * d2.sqrt()
     }
 
+    /// Magnitude of the normal force per κ of a pair of the given weight with the gap `gap` (m) beyond
+    /// its thickness, mollifier aside.
+    pub fn unit_force(&self, gap: f64, weight: f64, thickness: f64) -> f64 {
+        let d = thickness + gap;
+        -2.0 * d * Self { kappa: 1.0, ..*self }.terms(d * d, weight, thickness)[1]
+    }
+
     /// Energy of a vertex against a half-space, J; infinite where it touches or is inside.
     pub fn half_space_value(&self, c: &HalfSpaceContact, p: &Vec3) -> f64 {
         self.terms(c.d2(p), c.weight, c.thickness)[0]

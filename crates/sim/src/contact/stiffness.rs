@@ -1,4 +1,5 @@
-//! Adaptive barrier stiffness κ [Li 2020 thesis, App. F].
+//! Adaptive barrier stiffness κ: by the load of the contacts, and by conditioning
+//! [Li 2020 thesis, App. F].
 //!
 //! κ is physical here: contact lies within the factor s of the incremental potential
 //! ½‖x − x̃‖²_M + s Ψ (s = h² for implicit Euler), where the thesis puts κ b outside. Its average
@@ -7,6 +8,7 @@
 
 use super::barrier::Barrier;
 use super::pairs::{ContactSet, PairKind};
+use super::potential::BarrierPotential;
 use standoff_linalg::Vec3;
 
 /// Distance, as a multiple of the scene's size l, at which the barrier's curvature is compared with
@@ -21,6 +23,13 @@ pub const MASS_RATIO: f64 = 1e11;
 
 /// κ_max/κ_min.
 const RANGE: f64 = 100.0;
+
+/// Gap, as a part of d̂, at which the most loaded contact is to act. The stiffness of the barrier per
+/// force, |∂λ/∂d|/λ, is least at 0.36 d̂, where it is 3.0/d̂; here it is 3.5/d̂, at 0.01 d̂ it is 100/d̂.
+pub const LOADED_GAP: f64 = 0.5;
+
+/// Factor by which κ may be above what the load needs before it is lowered.
+const SLACK: f64 = 4.0;
 
 /// The interval within which κ is adapted.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -77,6 +86,31 @@ impl StiffnessRange {
     pub fn doubled(&self, kappa: f64) -> f64 {
         (2.0 * kappa).min(self.max).max(kappa)
     }
+}
+
+/// κ with which the most loaded contact of `set` would bear its force at half of d̂; 0 where nothing
+/// is in contact.
+///
+/// `barrier` has the κ with which the contacts bear their forces at positions `x`.
+pub fn load(barrier: &BarrierPotential, set: &ContactSet, x: &[Vec3]) -> f64 {
+    let needed = |force: f64, weight: f64, thickness: f64| {
+        force / barrier.unit_force(LOADED_GAP * barrier.d_hat, weight, thickness)
+    };
+    let pairs = set
+        .contacts
+        .iter()
+        .map(|c| needed(barrier.force_magnitude(c, &c.gather(x)), c.weight, c.thickness));
+    let planes = set.half_space.iter().map(|c| {
+        let force = barrier.half_space_force_magnitude(c, &x[c.vertex as usize]);
+        needed(force, c.weight, c.thickness)
+    });
+    pairs.chain(planes).fold(0.0, f64::max)
+}
+
+/// κ of a step whose load needs `needed`, after a step with `before` (0 at the start): the same as
+/// before where that is enough and at most four times too much, so that bodies at rest stay so.
+pub fn follow(before: f64, needed: f64) -> f64 {
+    before.min(SLACK * needed).max(needed)
 }
 
 /// The update between Newton iterations in terms of the smallest gaps alone: doubled where the
