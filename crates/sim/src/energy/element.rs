@@ -57,7 +57,12 @@ impl<E: Element<N>, const N: usize> Elements<E, N> {
     /// Positions (or other values) of the vertices of element `e`.
     #[inline]
     pub fn gather(&self, e: usize, x: &[Vec3]) -> [Vec3; N] {
-        self.vertices[e].map(|v| x[v as usize])
+        // a loop, because `map` is not always inlined
+        let mut out = [Vec3::zeros(); N];
+        for (out, &v) in out.iter_mut().zip(&self.vertices[e]) {
+            *out = x[v as usize];
+        }
+        out
     }
 
     /// Ψ(x), J.

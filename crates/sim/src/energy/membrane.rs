@@ -135,13 +135,6 @@ impl Membrane {
         Some(p)
     }
 
-    /// Rows of the shape functions' gradients of corners 0, 1, 2.
-    #[inline]
-    fn shape_gradients(&self) -> [[f64; 2]; 3] {
-        let [g1, g2] = self.shape;
-        [[-g1[0] - g2[0], -g1[1] - g2[1]], g1, g2]
-    }
-
     /// Second Piola–Kirchhoff-free first stress: columns of ∂ψ/∂F, Pa.
     fn pk1(&self, f: &[Vec3; 2]) -> [Vec3; 2] {
         let mut p = [Vec3::zeros(); 2];
@@ -185,7 +178,7 @@ fn green_strain(f: &[Vec3; 2]) -> [f64; 3] {
 fn stretches(f: &[Vec3; 2]) -> [f64; 2] {
     let (c11, c22, c12) = (f[0].norm_squared(), f[1].norm_squared(), f[0].dot(&f[1]));
     let half = 0.5 * (c11 - c22);
-    let s1 = (0.5 * (c11 + c22) + half.hypot(c12)).sqrt();
+    let s1 = (0.5 * (c11 + c22) + (half * half + c12 * c12).sqrt()).sqrt();
     let s2 = if s1 > 0.0 { f[0].cross(&f[1]).norm() / s1 } else { 0.0 };
     [s1, s2]
 }
@@ -193,9 +186,7 @@ fn stretches(f: &[Vec3; 2]) -> [f64; 2] {
 fn svd(f: &[Vec3; 2]) -> Svd {
     let s = stretches(f);
     let (c11, c22, c12) = (f[0].norm_squared(), f[1].norm_squared(), f[0].dot(&f[1]));
-    // the first eigenvector of FᵀF from the half-angle of (c11 − c22, 2 c12)
-    let angle = 0.5 * (2.0 * c12).atan2(c11 - c22);
-    let (sin, cos) = angle.sin_cos();
+    let (cos, sin) = half_angle(0.5 * (c11 - c22), c12);
     let v = [[cos, sin], [-sin, cos]];
     let u1 = (f[0] * cos + f[1] * sin) / s[0];
     let image = f[1] * cos - f[0] * sin;
@@ -203,6 +194,18 @@ fn svd(f: &[Vec3; 2]) -> Svd {
     let length = u2.norm();
     let u2 = if length > 0.0 { u2 / length } else { perpendicular(&u1) };
     Svd { s, u: [u1, u2], v }
+}
+
+/// Cosine and sine of half the angle of (a, b): the first eigenvector of [[a, b], [b, −a]].
+fn half_angle(a: f64, b: f64) -> (f64, f64) {
+    let r = (a * a + b * b).sqrt();
+    if r == 0.0 {
+        return (1.0, 0.0);
+    }
+    // of the two the one without cancellation first
+    let large = (0.5 * (1.0 + a.abs() / r)).sqrt();
+    let small = 0.5 * (b / r) / large;
+    if a >= 0.0 { (large, small) } else { (small.abs(), large.copysign(b)) }
 }
 
 /// A unit vector perpendicular to a unit vector.
@@ -241,7 +244,7 @@ impl Element<3> for Membrane {
         if let Sheet::Orthotropic(law) = &self.sheet {
             add_green(&mut k, &f, law);
         }
-        let g = self.shape_gradients();
+        let g = self.shape;
         let block = |a: usize, b: usize| {
             let mut h = Mat3::zeros();
             for i in 0..2 {
@@ -251,7 +254,12 @@ impl Element<3> for Membrane {
             }
             h
         };
-        std::array::from_fn(|a| std::array::from_fn(|b| block(a, b)))
+        // a translation does nothing, so rows sum to zero
+        let (h11, h12, h22) = (block(0, 0), block(0, 1), block(1, 1));
+        let h21 = h12.transpose();
+        let (h01, h02) = (-(h11 + h21), -(h12 + h22));
+        let (h10, h20) = (h01.transpose(), h02.transpose());
+        [[-(h01 + h02), h01, h02], [h10, h11, h12], [h20, h21, h22]]
     }
 }
 
