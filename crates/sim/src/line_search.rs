@@ -54,6 +54,11 @@ pub fn search(
 ) -> Move {
     let model = potential.model;
     let (mut alpha, limit) = admissible(potential, it, p, work, report);
+    match limit {
+        Limit::None => {}
+        Limit::Inversion => report.step_cuts.inversion += 1,
+        Limit::Contact | Limit::HalfSpace => report.step_cuts.ccd += 1,
+    }
     let slope: f64 = gradient.iter().zip(p).map(|(g, p)| g.dot(p)).sum();
     let before = potential.value(it, &mut report.seconds);
     let finite = before.value.is_finite();
@@ -85,6 +90,28 @@ pub fn search(
         alpha *= 0.5;
     }
     Move { alpha: 0.0, limit, within_round_off: converged(slope, before.noise()), finite }
+}
+
+/// Moves `it` by the whole of `p` if nothing is in the way and the potential falls.
+pub fn try_whole(
+    potential: &IncrementalPotential<'_>,
+    it: &mut Iterate,
+    p: &[Vec3],
+    work: &mut Minimiser,
+    report: &mut StepReport,
+) {
+    let x: Vec<Vec3> = it.x.iter().zip(p).map(|(x, p)| x + p).collect();
+    let (alpha, _) = admissible(potential, it, p, work, report);
+    if alpha < 1.0 || !potential.thin.within_limits(&x, 1.0) {
+        return;
+    }
+    let active = timed(&mut report.seconds.contact, || work.detector.active(potential.model, &x));
+    let trial = Iterate { x, active };
+    let before = potential.value(it, &mut report.seconds);
+    let after = potential.value(&trial, &mut report.seconds);
+    if falls(&before, &after, f64::NEG_INFINITY) && audited(potential, &trial, work, report) {
+        *it = trial;
+    }
 }
 
 /// Whether the potential went down from `before` to `after`; where the decrease to expect (`slope`, J)
@@ -131,11 +158,6 @@ fn admissible(
         timed(&mut report.seconds.ccd, || work.detector.max_step(model, &it.x, p, KEEP_GAP, alpha));
     if contact < alpha {
         (alpha, limit) = (contact, Limit::Contact);
-    }
-    match limit {
-        Limit::None => {}
-        Limit::Inversion => report.step_cuts.inversion += 1,
-        Limit::Contact | Limit::HalfSpace => report.step_cuts.ccd += 1,
     }
     (alpha, limit)
 }

@@ -11,7 +11,7 @@ use crate::report::{StepOutcome, StepReport};
 use crate::settings::{Integrator, Method};
 use crate::solver::forcing::Forcing;
 use crate::solver::projected_newton::{self, measure};
-use crate::solver::{Iterate, Minimiser, barrier_free};
+use crate::solver::{Iterate, Minimiser, barrier_free, first_guess};
 use crate::state::State;
 use crate::timing::timed;
 use crate::{audit, energetics};
@@ -164,6 +164,7 @@ fn solve(
         false => potential.lag_friction(before, state.kappa),
         true => potential.lag_friction(it, potential.barrier.kappa),
     }
+    first_guess::fly(potential, it, work, report);
     let more = u64::from(first && !new && !potential.friction.contacts.is_empty());
     let updates = model.resolved.lagging.map(|n| u64::from(n) + more);
     let outcome = loop {

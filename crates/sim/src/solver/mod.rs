@@ -8,6 +8,7 @@ use standoff_linalg::Vec3;
 use standoff_sparse::LinearSolver;
 
 pub mod barrier_free;
+pub mod first_guess;
 pub mod forcing;
 pub mod linear;
 pub mod projected_newton;
