@@ -40,7 +40,8 @@ pub fn fly(
             follow(model, body, &it.x, &way, &mut p);
         }
     }
-    if any {
+    // what is not finite is for the minimisation to report
+    if any && p.iter().flatten().all(|c| c.is_finite()) {
         line_search::try_whole(potential, it, &p, work, report);
     }
 }

@@ -128,3 +128,29 @@ impl Analyses {
         self.latest.first().map(|(analysis, _)| &**analysis)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chain(n: u32) -> Arc<BlockPattern> {
+        let pairs: Vec<_> = (1..n).map(|k| (k, k - 1)).collect();
+        Arc::new(BlockPattern::from_pairs(n as usize, &pairs).unwrap())
+    }
+
+    #[test]
+    fn two_orders_are_kept_and_the_older_one_goes() {
+        let mut analyses = Analyses::new(Ordering::Automatic);
+        let mut made = |pattern: &Arc<BlockPattern>| {
+            analyses.restart(pattern);
+            analyses.of(pattern).unwrap().1
+        };
+        let (a, b, c) = (chain(5), chain(7), chain(9));
+        assert!(made(&a) && made(&b));
+        assert!(!made(&a) && !made(&b), "only one was kept");
+        // an equal pattern is the same one, whoever holds it
+        assert!(!made(&chain(5)));
+        assert!(made(&c), "b was used longer ago than a");
+        assert!(!made(&a) && made(&b));
+    }
+}
