@@ -100,6 +100,10 @@ pub fn try_whole(
     work: &mut Minimiser,
     report: &mut StepReport,
 ) {
+    let before = potential.value(it, &mut report.seconds);
+    if !before.value.is_finite() {
+        return;
+    }
     let x: Vec<Vec3> = it.x.iter().zip(p).map(|(x, p)| x + p).collect();
     let (alpha, _) = admissible(potential, it, p, work, report);
     if alpha < 1.0 || !potential.thin.within_limits(&x, 1.0) {
@@ -107,7 +111,6 @@ pub fn try_whole(
     }
     let active = timed(&mut report.seconds.contact, || work.detector.active(potential.model, &x));
     let trial = Iterate { x, active };
-    let before = potential.value(it, &mut report.seconds);
     let after = potential.value(&trial, &mut report.seconds);
     if falls(&before, &after, f64::NEG_INFINITY) && audited(potential, &trial, work, report) {
         *it = trial;
