@@ -221,6 +221,9 @@ fn leaf_pairs<const N: usize, const M: usize, const SELF: bool, const SWEPT: boo
                 let first = (leaf >> (3 * (level - 1))).saturating_sub(WIDTH * node);
                 hit &= 0xff_u32 << first.min(WIDTH);
             }
+            // boxes without bounds meet even the empty places of the last node
+            let places = (b.levels[level - 1].len() - WIDTH * node).min(WIDTH);
+            hit &= 0xff >> (WIDTH - places);
             while hit != 0 {
                 let lane = hit.trailing_zeros();
                 hit &= hit - 1;

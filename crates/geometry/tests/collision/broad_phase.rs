@@ -139,6 +139,30 @@ fn odd_meshes() {
 }
 
 #[test]
+fn displacements_beyond_single_precision() {
+    // boxes without bounds meet everything, even places of the tree that hold nothing
+    let points = |n: usize| (0..n).map(|i| Vec3::new(i as f64, (i * i) as f64, 0.0)).collect();
+    for n in [9, 65, 70, 600] {
+        let rest: Vec<Vec3> = points(n);
+        let list: Vec<u32> = (0..n as u32).collect();
+        let mesh = CollisionMesh::new(rest.clone(), vec![], &[], &list);
+        for size in [1e38, 1e60, 1e200, 1e308] {
+            let dx: Vec<Vec3> =
+                rest.iter().map(|p| Vec3::new(p.y - 1.5, 1.0 - p.x, 0.5) * size).collect();
+            if dx.iter().flatten().all(|c| c.is_finite()) {
+                let found = swept_candidates(&mesh, &rest, &dx, 0.0).vertex_vertex;
+                assert!(found.len() <= n * (n - 1) / 2, "{n} {size}");
+                // two that meet: the one moves by what keeps them apart, next to all that
+                let mut dx = dx;
+                (dx[3], dx[5]) = (rest[5] - rest[3], Vec3::zeros());
+                let found = swept_candidates(&mesh, &rest, &dx, 0.0).vertex_vertex;
+                assert!(found.contains(&[3, 5]), "{n} {size}");
+            }
+        }
+    }
+}
+
+#[test]
 fn superset_of_the_oracle() {
     let (Some(json), Some(scenes)) = (shared_json("oracle/candidates.json"), scenes()) else {
         return;
