@@ -42,6 +42,7 @@ pub fn finish(
     quiet: bool,
 ) -> Result<(), Failure> {
     let failure = step_all(simulation, folder, &mut summary, steps, quiet);
+    summary.stopped = failure.is_some();
     if !quiet {
         say(summary.to_string().trim_end());
         say(format_args!("results in {}", folder.path().display()));

@@ -312,6 +312,10 @@ fn the_summary_counts_failures() {
     let mut summary = Summary::default();
     summary.add(&StepReport::default());
     assert!(summary.is_success());
+    let stopped = Summary { stopped: true, ..summary.clone() };
+    assert!(!stopped.is_success());
+    assert!(stopped.to_string().contains("stopped by an error after 1 steps"), "{stopped}");
+    assert!(!stopped.to_string().contains("every step converged"), "{stopped}");
     let failed = StepReport { outcome: StepOutcome::IterationLimit, ..StepReport::default() };
     summary.add(&failed);
     summary.add(&failed);

@@ -137,7 +137,7 @@ pub enum StepError {
     },
     /// No step along any descent direction lowers the energy although the residual is large.
     #[error(
-        "step {step} stalled after {iterations} Newton iterations: {reason}; the largest nodal Newton \
+        "step {step} stalled at Newton iteration {iterations}: {reason}; the largest nodal Newton \
          step is {residual:.3e} m/s, the tolerance {tolerance:.3e} m/s. Reduce `time.step`, or look \
          for bodies that are squeezed or driven into each other"
     )]

@@ -83,9 +83,9 @@ impl StepOutcome {
             Self::Converged => "converged",
             Self::LaggingLimit => "friction did not settle within the limit of updates",
             Self::IterationLimit => "reached the limit of Newton iterations",
-            Self::StalledCcd => "stalled: collision detection left no room to move",
-            Self::StalledInversion => "stalled: every step would invert an element",
-            Self::StalledLineSearch => "stalled: no step length lowered the potential",
+            Self::StalledCcd => "collision detection left no room to move",
+            Self::StalledInversion => "every step would invert an element",
+            Self::StalledLineSearch => "no step length lowered the potential",
         }
     }
 }

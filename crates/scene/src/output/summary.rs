@@ -26,6 +26,8 @@ pub struct Summary {
     pub failures: Vec<(StepOutcome, u64)>,
     /// Kinetic, elastic and gravity energy at the end, J.
     pub energies: [f64; 3],
+    /// Whether an error ended the run before its last step.
+    pub stopped: bool,
 }
 
 impl Summary {
@@ -59,9 +61,9 @@ impl Summary {
         self.energies = [report.kinetic_energy, report.elastic_energy, report.gravity_energy];
     }
 
-    /// Whether every step ended well.
+    /// Whether every step was done and ended well.
     pub fn is_success(&self) -> bool {
-        self.failures.is_empty()
+        self.failures.is_empty() && !self.stopped
     }
 }
 
@@ -133,8 +135,10 @@ impl fmt::Display for Summary {
                 row(&format!("  {name}"), format!("{seconds:.2} s  {share:4.1} %"))?;
             }
         }
-        if self.failures.is_empty() {
-            return row("outcome", "every step converged".into());
+        if self.stopped {
+            row("outcome", format!("stopped by an error after {} steps", self.steps))?;
+        } else if self.failures.is_empty() {
+            row("outcome", "every step converged".into())?;
         }
         for (outcome, count) in &self.failures {
             row("outcome", format!("{count} steps: {}", outcome.describe()))?;
