@@ -165,8 +165,25 @@ impl<'a> IncrementalPotential<'a> {
 
     /// E(x); the iterate must hold every contact at x.
     pub fn value(&self, it: &Iterate, seconds: &mut PhaseSeconds) -> Energy {
+        let mut energy = self.smooth_value(&it.x, seconds);
+        timed(&mut seconds.contact, || self.add_contact_value(it, &mut energy));
+        if let Some(equality) = &self.equality {
+            energy.add(equality.value(&it.x));
+        }
+        energy
+    }
+
+    /// Adds s_c (Ψ_contact + Ψ_friction).
+    pub fn add_contact_value(&self, it: &Iterate, energy: &mut Energy) {
+        let (x, scale) = (&it.x, self.contact_scale);
+        energy.add(scale * self.barrier.set_value(&it.active, x));
+        energy.add(scale * self.friction.value(x, &self.friction_reference));
+        energy.add(scale * self.constraints.value(x));
+    }
+
+    /// E(x) without contact, friction and equality constraints.
+    pub fn smooth_value(&self, x: &[Vec3], seconds: &mut PhaseSeconds) -> Energy {
         let mut energy = Energy::default();
-        let x = &it.x;
         energy.add(self.inertia(x));
         timed(&mut seconds.elasticity, || {
             energy.add(self.scale * self.model.elastic.value(x));
@@ -179,14 +196,6 @@ impl<'a> IncrementalPotential<'a> {
         energy.add(-self.scale * self.static_forces.iter().enumerate().map(work).sum::<f64>());
         if let Some(damping) = &self.damping {
             energy.add(self.scale * damping.value(self.model, x, &self.inertial));
-        }
-        timed(&mut seconds.contact, || {
-            energy.add(self.contact_scale * self.barrier.set_value(&it.active, x));
-            energy.add(self.contact_scale * self.friction.value(x, &self.friction_reference));
-            energy.add(self.contact_scale * self.constraints.value(x));
-        });
-        if let Some(equality) = &self.equality {
-            energy.add(equality.value(x));
         }
         energy
     }
@@ -210,11 +219,16 @@ impl<'a> IncrementalPotential<'a> {
     /// ∇E(x) with zero rows for vertices that stand still, kg m (`#V`).
     pub fn gradient(&self, it: &Iterate, seconds: &mut PhaseSeconds) -> Vec<Vec3> {
         let mut g = self.gradient_without_contact(&it.x, seconds);
-        let contact = timed(&mut seconds.contact, || self.contact_gradient(it));
+        timed(&mut seconds.contact, || self.add_contact_gradient(it, &mut g));
+        g
+    }
+
+    /// Adds s_c ∇(Ψ_contact + Ψ_friction), nothing to rows of vertices that stand still, kg m.
+    pub fn add_contact_gradient(&self, it: &Iterate, g: &mut [Vec3]) {
+        let contact = self.contact_gradient(it);
         for v in (0..g.len()).filter(|&v| self.free[v]) {
             g[v] += self.contact_scale * contact[v];
         }
-        g
     }
 
     /// ∇(Ψ_contact + Ψ_friction), N (`#V`): minus the contact forces.
@@ -267,7 +281,8 @@ impl<'a> IncrementalPotential<'a> {
         g
     }
 
-    fn gradient_without_contact(&self, x: &[Vec3], seconds: &mut PhaseSeconds) -> Vec<Vec3> {
+    /// ∇E(x) without contact and friction, kg m (`#V`).
+    pub fn gradient_without_contact(&self, x: &[Vec3], seconds: &mut PhaseSeconds) -> Vec<Vec3> {
         let mut g = self.internal_gradient(x, seconds);
         g.iter_mut().zip(&self.static_forces).for_each(|(g, f)| *g -= f);
         for v in 0..x.len() {

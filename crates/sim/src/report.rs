@@ -15,6 +15,9 @@ pub struct StepReport {
     pub outcome: StepOutcome,
     /// Newton iterations, over all friction updates.
     pub newton_iterations: u64,
+    /// Linear systems solved, where that may be more than one per Newton iteration: by the barrier-free
+    /// solver; else 0.
+    pub linear_solves: u64,
     /// Iterations of the linear solver (one per solve of a direct one).
     pub linear_iterations: u64,
     /// Minimisations with updated friction; 1 without friction.

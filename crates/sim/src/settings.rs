@@ -275,7 +275,7 @@ impl Default for BarrierFreeSettings {
         Self {
             tolerance: 1e-3,
             min_iterations: None,
-            penalty: 1.0,
+            penalty: 10.0,
             decay: 0.9,
             filter: true,
             multipliers: true,

@@ -2,7 +2,6 @@
 //! over the free vertices.
 
 use crate::contact::pairs::UNUSED;
-use crate::contact::potential::Blocks;
 use crate::energy::thin::{Target, ThinAssembly};
 use crate::model::Model;
 use crate::potential::IncrementalPotential;
@@ -37,6 +36,8 @@ pub struct System {
     contacts: StencilPlaces,
     contact_hessians: Vec<SymmetricBlocks>,
     matrix: BlockMatrix,
+    /// The matrix without contact and friction, where that was asked for.
+    smooth: BlockMatrix,
     /// Whether [`Self::begin`] was called since the elastic pattern or the step is new.
     begun: bool,
     /// The same for the free vertices before: prescribed ones may be free for a part of every step.
@@ -72,7 +73,8 @@ impl System {
             element_hessians: Vec::new(),
             contacts: StencilPlaces::default(),
             contact_hessians: Vec::new(),
-            matrix: BlockMatrix::zeros(pattern),
+            matrix: BlockMatrix::zeros(pattern.clone()),
+            smooth: BlockMatrix::zeros(pattern),
             begun: false,
             spare: None,
         })
@@ -117,8 +119,63 @@ impl System {
         if self.free != potential.free {
             self.change_free(potential.model, &potential.free)?;
         }
-        let scale = potential.scale;
         let contacts = timed(&mut seconds.contact, || ContactTerms::new(potential, it));
+        self.assemble_smooth_with(&contacts, seconds)?;
+        self.add_contacts(&contacts, seconds)
+    }
+
+    /// The same without contact and friction, on a pattern that has room for them
+    /// ([`System::replace_contacts`]).
+    ///
+    /// # Errors
+    /// As [`System::assemble`].
+    pub fn assemble_smooth(
+        &mut self,
+        potential: &IncrementalPotential<'_>,
+        it: &Iterate,
+        seconds: &mut PhaseSeconds,
+    ) -> Result<(), MatrixError> {
+        if self.free != potential.free {
+            self.change_free(potential.model, &potential.free)?;
+        }
+        let contacts = timed(&mut seconds.contact, || ContactTerms::new(potential, it));
+        self.assemble_smooth_with(&contacts, seconds)?;
+        self.smooth.reset(self.matrix.pattern().clone());
+        self.smooth.blocks_mut().copy_from_slice(self.matrix.blocks());
+        Ok(())
+    }
+
+    /// The matrix of the last [`System::assemble_smooth`] with contact and friction at an iterate,
+    /// whose contacts have the same stencils.
+    ///
+    /// # Errors
+    /// As [`System::assemble`].
+    pub fn replace_contacts(
+        &mut self,
+        potential: &IncrementalPotential<'_>,
+        it: &Iterate,
+        seconds: &mut PhaseSeconds,
+    ) -> Result<(), MatrixError> {
+        self.matrix.blocks_mut().copy_from_slice(self.smooth.blocks());
+        let contacts = timed(&mut seconds.contact, || ContactTerms::new(potential, it));
+        self.add_contacts(&contacts, seconds)
+    }
+
+    /// The product of the matrix of the last [`System::assemble_smooth`] with a vector over all vertices.
+    ///
+    /// # Errors
+    /// Never, with a vector over all vertices.
+    pub fn multiply_smooth(&self, p: &[Vec3]) -> Result<Vec<Vec3>, MatrixError> {
+        Ok(self.spread(&self.smooth.mul_vec(&self.gather(p))?, p.len()))
+    }
+
+    fn assemble_smooth_with(
+        &mut self,
+        contacts: &ContactTerms<'_>,
+        seconds: &mut PhaseSeconds,
+    ) -> Result<(), MatrixError> {
+        let (potential, it) = (contacts.potential, contacts.it);
+        let scale = potential.scale;
         timed(&mut seconds.elasticity, || {
             let elastic = &potential.model.elastic;
             elastic.hessians(0..elastic.len(), &it.x, &mut self.element_hessians);
@@ -129,7 +186,7 @@ impl System {
             }
         });
         timed(&mut seconds.assembly, || {
-            self.reserve(&contacts)?;
+            self.reserve(contacts)?;
             let (matrix, diagonal) =
                 (&mut self.matrix, diagonal(&self.vertex, &self.row, potential));
             self.tets.assemble(matrix, &self.elastic, scale, &self.element_hessians, &diagonal)?;
@@ -142,32 +199,24 @@ impl System {
                 self.matrix.add_stencil(&rows, &hessian)?;
             }
             Ok(())
-        })?;
+        })
+    }
+
+    fn add_contacts(
+        &mut self,
+        contacts: &ContactTerms<'_>,
+        seconds: &mut PhaseSeconds,
+    ) -> Result<(), MatrixError> {
+        let scale = contacts.potential.contact_scale;
         let hessians = &mut self.contact_hessians;
         for first in (0..contacts.len()).step_by(CONTACTS) {
             let range = first..(first + CONTACTS).min(contacts.len());
             timed(&mut seconds.contact, || contacts.hessians(range, hessians));
             timed(&mut seconds.assembly, || {
-                self.contacts.add(&mut self.matrix, potential.contact_scale, first, hessians)
+                self.contacts.add(&mut self.matrix, scale, first, hessians)
             })?;
         }
         Ok(())
-    }
-
-    /// The largest diagonal entry of the Hessian of the potential without constraints, N/m: that of E
-    /// over its scale.
-    ///
-    /// # Errors
-    /// As [`System::assemble`].
-    pub fn largest_stiffness(
-        &mut self,
-        potential: &mut IncrementalPotential<'_>,
-        it: &Iterate,
-        seconds: &mut PhaseSeconds,
-    ) -> Result<f64, MatrixError> {
-        potential.constraints.stiffness = 0.0;
-        self.assemble(potential, it, seconds)?;
-        Ok(self.largest_diagonal() / potential.contact_scale)
     }
 
     /// Scene-wide vertex of a block row.
@@ -257,20 +306,18 @@ fn diagonal(vertex: &[u32], row: &[u32], potential: &IncrementalPotential<'_>) -
 struct ContactTerms<'a> {
     potential: &'a IncrementalPotential<'a>,
     it: &'a Iterate,
-    constraints: Vec<([u32; 4], Blocks)>,
     /// Vertices; `u32::MAX` where a stencil has fewer than four.
     vertices: Vec<[u32; 4]>,
 }
 
 impl<'a> ContactTerms<'a> {
     fn new(potential: &'a IncrementalPotential<'a>, it: &'a Iterate) -> Self {
-        let constraints: Vec<_> = potential.constraints.hessians().collect();
         let pairs = it.active.contacts.iter().map(|c| c.vertices);
         let planes = it.active.half_space.iter().map(|c| [c.vertex, UNUSED, UNUSED, UNUSED]);
         let sliding = potential.friction.contacts.iter().map(|c| c.vertices);
-        let held = constraints.iter().map(|(v, _)| *v);
+        let held = potential.constraints.stencils();
         let vertices = pairs.chain(planes).chain(sliding).chain(held).collect();
-        Self { potential, it, constraints, vertices }
+        Self { potential, it, vertices }
     }
 
     fn len(&self) -> usize {
@@ -304,6 +351,6 @@ impl<'a> ContactTerms<'a> {
         if let Some(c) = friction.contacts.get(k) {
             return friction.contact_hessian_blocks(c, x, &self.potential.friction_reference);
         }
-        (&self.constraints[k - friction.contacts.len()].1).into()
+        self.potential.constraints.hessian(k - friction.contacts.len(), x)
     }
 }

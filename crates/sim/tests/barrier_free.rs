@@ -50,7 +50,7 @@ fn constraints() -> (CollisionMesh, Vec<HalfSpace>, Vec<Vec3>, ActiveSet) {
     let list = subjects.map(|(subject, force, decay)| Constraint { subject, force, decay });
     let mut set = ActiveSet::new(list.to_vec(), 0.08, true);
     set.stiffness = 50.0;
-    set.linearise(&mesh, &[plane], &x, &far_apart(&x));
+    set.linearise(&mesh, &[plane], &x, &far_apart(&x), 0.0);
     (mesh, vec![plane], x, set)
 }
 
@@ -96,7 +96,7 @@ fn the_linearised_gap_is_the_gap_and_multipliers_rise_to_the_force() {
         assert!(set.constraints.iter().all(|c| c.force == 0.0));
     }
     set.expand(&mesh, &[], true);
-    set.linearise(&mesh, &planes, &far, &far);
+    set.linearise(&mesh, &planes, &far, &far, 0.0);
     assert!(set.is_empty());
 }
 
@@ -129,7 +129,7 @@ fn linearised_gaps_are_distances_of_primitives_not_of_their_lines_and_planes() {
             };
             let constraint = Constraint { subject: Subject::Pair(subject), force: 0.0, decay: 1.0 };
             let mut set = ActiveSet::new(vec![constraint], 0.1, true);
-            set.linearise(&mesh, &[], &y, &y);
+            set.linearise(&mesh, &[], &y, &y, 0.0);
             let gap = set.min_gap();
             assert!((gap - d2.sqrt()).abs() < 1e-7, "{subject:?}: {gap} {}", d2.sqrt());
         }

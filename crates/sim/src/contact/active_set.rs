@@ -6,18 +6,18 @@
 //! cᵢ(x̂) = dᵢ(x) − ξᵢ + ∇dᵢ(x)·(x̂ − x) − δ ≥ 0,
 //!
 //! which has a sign also where x̂ penetrates. With slack variables eliminated, the augmented Lagrangian
-//! adds γᵢ φ(cᵢ), φ(c) = M/2 max(0, Λᵢ/M − c)² − Λᵢ²/(2M), to the potential: Λᵢ is the contact force
-//! (N) so far, M the stiffness (N/m), γᵢ ∈ (0, 1] fades constraints that are idle.
+//! adds φ(cᵢ), φ(c) = M/2 max(0, Λᵢ/M − c)² − Λᵢ²/(2M), to the potential: Λᵢ is the contact force
+//! (N) so far, M the stiffness (N/m). γᵢ ∈ (0, 1] is a constraint's memory: idle ones fade and are dropped.
 
 use super::friction::{FrictionContact, FrictionMaterials, Rubbing};
 use super::half_space::HalfSpace;
 use super::pairs::{PairKind, UNUSED};
-use super::potential::Blocks;
 use rayon::prelude::*;
 use standoff_geometry::CollisionMesh;
 use standoff_geometry::ccd::Pair;
 use standoff_geometry::distance::{self, Closest, plane_basis};
-use standoff_linalg::{Mat3, Vec3};
+use standoff_linalg::Vec3;
+use standoff_sparse::{EDGES, SymmetricBlocks};
 
 /// γ below which a constraint is dropped [Zheng 2025, Alg. 3].
 const DROP: f64 = 0.01;
@@ -54,6 +54,8 @@ struct Plane {
     offset: Vec3,
     /// d(x) − ξ, m.
     gap: f64,
+    /// The gap where constraints were linearised last, this one or others, m.
+    current: f64,
     /// Gap that the constraint asks for: δ, or less where the step began closer, m.
     asked: f64,
     /// A half-space's origin, zero for pairs.
@@ -61,6 +63,18 @@ struct Plane {
 }
 
 impl Plane {
+    /// Of a constraint that was not linearised yet.
+    const UNKNOWN: Self = Self {
+        vertices: [UNUSED; 4],
+        weights: [0.0; 4],
+        normal: Vec3::new(0.0, 0.0, 0.0),
+        offset: Vec3::new(0.0, 0.0, 0.0),
+        gap: 0.0,
+        current: 0.0,
+        asked: f64::NAN,
+        origin: Vec3::new(0.0, 0.0, 0.0),
+    };
+
     /// c + δ at positions `x̂`.
     #[inline]
     fn gap(&self, x: &[Vec3]) -> f64 {
@@ -73,15 +87,6 @@ impl Plane {
         self.gap + self.normal.dot(&(offset - self.offset))
     }
 
-    /// Change of the gap by displacements `dx` (`#V`), m.
-    #[inline]
-    fn moved(&self, dx: &[Vec3]) -> f64 {
-        let along = |(&v, &w): (&u32, &f64)| match v {
-            UNUSED => 0.0,
-            v => w * self.normal.dot(&dx[v as usize]),
-        };
-        self.vertices.iter().zip(&self.weights).map(along).sum()
-    }
 }
 
 /// The active set with its linearisation.
@@ -90,8 +95,6 @@ pub struct ActiveSet {
     /// The constraints, ascending by subject.
     pub constraints: Vec<Constraint>,
     planes: Vec<Plane>,
-    /// Whether a constraint's curvature is part of the Hessian.
-    expected: Vec<bool>,
     /// Stiffness M, N/m.
     pub stiffness: f64,
     /// Separation δ that the constraints ask for beyond the thickness, m.
@@ -106,34 +109,43 @@ impl ActiveSet {
         Self { constraints, separation, multipliers, stiffness: 1.0, ..Self::default() }
     }
 
-    /// Linearises all constraints at positions `x` (`#V`) without intersections, in a step that began at
+    /// Linearises the constraints at positions `x` (`#V`) without intersections, in a step that began at
     /// `start`: who began closer than δ need not get further away by more than δ/10 in the step, lest
     /// contact throw bodies apart.
+    ///
+    /// An older linearisation stays where its gap at `x` is right to `accuracy` δ; 0 for none.
     pub fn linearise(
         &mut self,
         mesh: &CollisionMesh,
         half_spaces: &[HalfSpace],
         x: &[Vec3],
         start: &[Vec3],
+        accuracy: f64,
     ) {
         let plane = |c: &Constraint, x: &[Vec3]| match c.subject {
             Subject::Pair(pair) => pair_plane(mesh, pair, x),
             Subject::HalfSpace(v, k) => half_space_plane(mesh, v, &half_spaces[k as usize], x),
         };
         let separation = self.separation;
-        self.constraints
-            .par_iter()
-            .with_min_len(256)
-            .map(|c| {
-                let delta = match c.subject {
-                    Subject::Pair(pair) => pair.separation(mesh, separation),
-                    Subject::HalfSpace(..) => separation,
-                };
+        let linearise = |(c, old): (&Constraint, &mut Plane)| {
+            let new = plane(c, x);
+            let delta = match c.subject {
+                Subject::Pair(pair) => pair.separation(mesh, separation),
+                Subject::HalfSpace(..) => separation,
+            };
+            let current = new.gap;
+            let right = (old.gap(x) - current).abs() < accuracy * delta;
+            if old.asked.is_nan() {
                 let began = plane(c, start).gap;
-                Plane { asked: delta.min(began + 0.1 * delta), ..plane(c, x) }
-            })
-            .collect_into_vec(&mut self.planes);
-        self.expected = vec![true; self.planes.len()];
+                *old = Plane { asked: delta.min(began + 0.1 * delta), ..new };
+            } else if !right {
+                *old = Plane { asked: old.asked.min(delta), ..new };
+            }
+            old.current = current;
+        };
+        self.planes.resize(self.constraints.len(), Plane::UNKNOWN);
+        let planes = self.planes.par_iter_mut().with_min_len(256);
+        self.constraints.par_iter().zip(planes).for_each(linearise);
     }
 
     /// Number of constraints.
@@ -153,7 +165,7 @@ impl ActiveSet {
 
     /// The least gap d − ξ of the linearisation, m; infinite without constraints.
     pub fn min_gap(&self) -> f64 {
-        self.planes.iter().map(|p| p.gap).fold(f64::INFINITY, f64::min)
+        self.planes.iter().map(|p| p.current).fold(f64::INFINITY, f64::min)
     }
 
     /// Λ − M c where that is positive, else 0: the force that a constraint exerts at `x`, N.
@@ -164,11 +176,11 @@ impl ActiveSet {
             .max(0.0)
     }
 
-    /// Σ γ φ(c(x)), J.
+    /// Σ φ(c(x)), J.
     pub fn value(&self, x: &[Vec3]) -> f64 {
         let term = |i: usize| {
-            let (c, push) = (&self.constraints[i], self.push(i, x));
-            c.decay * (push * push - c.force * c.force) / (2.0 * self.stiffness)
+            let (force, push) = (self.constraints[i].force, self.push(i, x));
+            (push * push - force * force) / (2.0 * self.stiffness)
         };
         (0..self.len()).map(term).sum()
     }
@@ -176,7 +188,7 @@ impl ActiveSet {
     /// Adds the gradient of [`ActiveSet::value`], N.
     pub fn add_gradient(&self, x: &[Vec3], gradient: &mut [Vec3]) {
         for i in 0..self.len() {
-            self.add_along(i, -self.constraints[i].decay * self.push(i, x), gradient);
+            self.add_along(i, -self.push(i, x), gradient);
         }
     }
 
@@ -196,64 +208,52 @@ impl ActiveSet {
         }
     }
 
-    /// Chooses the constraints whose curvature the next Newton step from x̂ = `x` takes into account: all
-    /// of them while the active set still grows; with the `last` step (`#V`) those that act, and those
-    /// that would after another step like it, in either direction.
-    ///
-    /// Idle constraints have no curvature, but without it a Newton step may run deep into them. With
-    /// that of all of them to the end, as [Zheng 2025, Alg. 2] has it, surfaces come apart in small
-    /// steps only, for as long as γ fades.
-    pub fn expect(&mut self, x: &[Vec3], last: Option<&[Vec3]>) {
-        let near = |(c, plane): (&Constraint, &Plane)| {
-            let idle = plane.gap(x) - plane.asked - c.force / self.stiffness;
-            last.is_none_or(|last| idle < plane.moved(last).abs())
-        };
-        self.expected.clear();
-        self.expected.extend(self.constraints.iter().zip(&self.planes).map(near));
+    /// Vertices of all constraints; `UNUSED` where there are fewer than four.
+    pub fn stencils(&self) -> impl Iterator<Item = [u32; 4]> + '_ {
+        self.planes.iter().map(|p| p.vertices)
     }
 
-    /// Vertices and γ M ∇d ∇dᵀ of the expected constraints ([`ActiveSet::expect`]), N/m.
-    pub fn hessians(&self) -> impl IndexedParallelIterator<Item = ([u32; 4], Blocks)> + '_ {
-        let all = self.constraints.par_iter().zip(&self.planes).zip(&self.expected);
-        all.map(|((c, plane), &expected)| {
-            let curvature = if expected { c.decay * self.stiffness } else { 0.0 };
-            let nn = plane.normal * (plane.normal * curvature).transpose();
-            let w = &plane.weights;
-            let block = |a: usize, b: usize| -> Mat3 { nn * (w[a] * w[b]) };
-            (plane.vertices, std::array::from_fn(|a| std::array::from_fn(|b| block(a, b))))
-        })
+    /// M ∇d ∇dᵀ of constraint `i` where it acts at `x`, else zero, N/m: the generalised Hessian of
+    /// [`ActiveSet::value`].
+    pub fn hessian(&self, i: usize, x: &[Vec3]) -> SymmetricBlocks {
+        let mut out = SymmetricBlocks::default();
+        if self.push(i, x) > 0.0 {
+            let Plane { normal, weights: w, .. } = &self.planes[i];
+            let nn = normal * (normal * self.stiffness).transpose();
+            let pairs = (0..4).map(|a| (a, a)).chain(EDGES);
+            out.0.iter_mut().zip(pairs).for_each(|(out, (a, b))| *out = nn * (w[a] * w[b]));
+        }
+        out
     }
 
-    /// Updates multipliers and decay factors after a solve: Λ ← max(0, Λ − M c); γ is 1 where the
-    /// constraint is active and times `decay` where it is idle (as text and Eq. 12 of [Zheng 2025] mean
-    /// it; Algorithm 2 has it the other way round).
-    ///
-    /// A constraint that the Newton step did not expect pushes with the penalty on a penetration that
-    /// nothing held back, far more than the force to find: it starts from zero.
-    pub fn update(&mut self, x: &[Vec3], decay: f64) {
+    /// Which constraints act at `x`.
+    pub fn acting(&self, x: &[Vec3]) -> Vec<bool> {
+        (0..self.len()).map(|i| self.push(i, x) > 0.0).collect()
+    }
+
+    /// Λ ← max(0, Λ − M c(x)), without multipliers 0.
+    pub fn update_forces(&mut self, x: &[Vec3]) {
         for i in 0..self.len() {
-            let push = self.push(i, x);
-            let expected = self.expected[i];
-            let c = &mut self.constraints[i];
-            if push > 0.0 {
-                c.decay = 1.0;
-                c.force = if self.multipliers && expected { push } else { 0.0 };
-            } else {
-                c.decay *= decay;
-                c.force = 0.0;
-            }
+            self.constraints[i].force = if self.multipliers { self.push(i, x) } else { 0.0 };
         }
     }
 
+    /// Updates decay factors after a solve that ended at `x`: γ is 1 where the constraint acts and times
+    /// `decay` where it is idle (as text and Eq. 12 of [Zheng 2025] mean it; Algorithm 2 has it the
+    /// other way round). Then multipliers, as [`ActiveSet::update_forces`].
+    pub fn update(&mut self, x: &[Vec3], decay: f64) {
+        for i in 0..self.len() {
+            let acts = self.push(i, x) > 0.0;
+            let c = &mut self.constraints[i];
+            c.decay = if acts { 1.0 } else { decay * c.decay };
+        }
+        self.update_forces(x);
+    }
+
     /// Adds colliding subjects, each with the time of its collision, and drops faded ones
-    /// [Zheng 2025, Alg. 3]; how many were added. With `filter`, of the new ones only those are added that are the first
-    /// collision of one of their vertices.
-    pub fn expand(
-        &mut self,
-        mesh: &CollisionMesh,
-        found: &[(Subject, f64)],
-        filter: bool,
-    ) -> usize {
+    /// [Zheng 2025, Alg. 3]. With `filter`, of the new ones only those are added that are the first
+    /// collision of one of their vertices. New ones act from the next [`ActiveSet::linearise`] on.
+    pub fn expand(&mut self, mesh: &CollisionMesh, found: &[(Subject, f64)], filter: bool) {
         let known = |s: &Subject| self.constraints.binary_search_by(|c| c.subject.cmp(s)).is_ok();
         let new: Vec<&(Subject, f64)> = found.iter().filter(|(s, _)| !known(s)).collect();
         let mut first = std::collections::HashMap::new();
@@ -273,11 +273,12 @@ impl ActiveSet {
             })
             .map(|(subject, _)| Constraint { subject: *subject, force: 0.0, decay: 1.0 })
             .collect();
-        let count = added.len();
-        self.constraints.retain(|c| c.decay >= DROP);
-        self.constraints.extend(added);
-        self.constraints.sort_unstable_by_key(|c| c.subject);
-        count
+        self.planes.resize(self.constraints.len(), Plane::UNKNOWN);
+        let kept = self.constraints.iter().copied().zip(self.planes.drain(..));
+        let mut all: Vec<_> = kept.filter(|(c, _)| c.decay >= DROP).collect();
+        all.extend(added.into_iter().map(|c| (c, Plane::UNKNOWN)));
+        all.sort_unstable_by_key(|(c, _)| c.subject);
+        (self.constraints, self.planes) = all.into_iter().unzip();
     }
 
     /// Friction of the constraints' forces in their tangent planes [Zheng 2025, App. A].
@@ -310,8 +311,8 @@ impl ActiveSet {
 
     /// The closest constraint: its vertices and its gap.
     pub fn closest(&self) -> Option<([u32; 4], f64)> {
-        let plane = self.planes.iter().min_by(|a, b| a.gap.total_cmp(&b.gap))?;
-        Some((plane.vertices, plane.gap))
+        let plane = self.planes.iter().min_by(|a, b| a.current.total_cmp(&b.current))?;
+        Some((plane.vertices, plane.current))
     }
 }
 
@@ -353,6 +354,7 @@ fn pair_plane(mesh: &CollisionMesh, pair: Pair, x: &[Vec3]) -> Plane {
         normal: closest.offset / d,
         offset: closest.offset,
         gap: d - pair.thickness(mesh),
+        current: 0.0,
         asked: 0.0,
         origin: Vec3::zeros(),
     }
@@ -376,6 +378,7 @@ fn half_space_plane(mesh: &CollisionMesh, v: u32, plane: &HalfSpace, x: &[Vec3])
         normal: plane.normal,
         offset: p - plane.origin,
         gap: plane.signed_distance(&p) - thickness,
+        current: 0.0,
         asked: 0.0,
         origin: plane.origin,
     }

@@ -10,15 +10,14 @@
 //! once. The step ends when the weight of the first `min_iterations` states in x, Π (1 − α), is below
 //! ε. Multipliers and active set carry over to the next step: they are part of the state.
 
-use super::forcing::Forcing;
-use super::{Iterate, Minimiser, projected_newton};
+use super::{Iterate, Minimiser, contact_model, projected_newton};
 use crate::audit;
 use crate::boundary::Targets;
 use crate::contact::{ContactSet, Subject};
 use crate::error::StepError;
 use crate::line_search;
 use crate::model::Model;
-use crate::potential::IncrementalPotential;
+use crate::potential::{Energy, IncrementalPotential};
 use crate::report::{StepOutcome, StepReport};
 use crate::settings::AuditLevel;
 use crate::timing::timed;
@@ -28,10 +27,13 @@ use standoff_geometry::ccd::Keep;
 use standoff_linalg::Vec3;
 
 /// Solves after which states count although the Newton direction is above the tolerance.
-const SOLVES: u32 = 30;
+const SOLVES: u32 = 10;
 
-/// Halvings of the line search on x̂ at which friction is linearised by secants.
-const SECANT: u64 = 1;
+/// Solves after which x̂ begins again at x each time.
+const LOST: u32 = 30;
+
+/// Error of a linearised gap, in terms of δ, up to which it is kept while x follows x̂.
+const LINEARISATION: f64 = 0.1;
 
 /// Newton steps of one solve at most: a solve ends with the first full one.
 const SUBPROBLEM_ITERATIONS: usize = 20;
@@ -49,6 +51,24 @@ const PATIENCE: usize = 50;
 /// How often that may happen in a step.
 const ROUNDS: usize = 10;
 
+/// The state x̂.
+struct Hat {
+    it: Iterate,
+    /// The potential there without contact and friction, where it is known.
+    smooth: Option<Energy>,
+}
+
+impl Hat {
+    fn new(x: Vec<Vec3>) -> Self {
+        Self { it: Iterate { x, active: ContactSet::default() }, smooth: None }
+    }
+
+    fn place(&mut self, x: &[Vec3]) {
+        self.it.x.copy_from_slice(x);
+        self.smooth = None;
+    }
+}
+
 /// Advances the step from the state in `it.x`; afterwards `it.x` is the end of the step, free of
 /// intersections and inversions, and `potential.constraints` holds the multipliers there.
 ///
@@ -65,11 +85,9 @@ pub fn advance(
     let settings = &model.resolved.settings.solver.barrier_free;
     let tolerance = model.resolved.velocity_tolerance;
     let min_iterations = settings.min_iterations.unwrap_or(SOLVES);
-    let mut hat = Iterate { x: it.x.clone(), active: ContactSet::default() };
+    let mut hat = Hat::new(it.x.clone());
     let start = it.x.clone();
-    // whether the constraints kept x free of new collisions in the last iteration; the last step of x̂
-    let (mut settled, mut last) = (false, Vec::new());
-    potential.constraints.linearise(&model.collision, &model.half_spaces, &it.x, &start);
+    potential.constraints.linearise(&model.collision, &model.half_spaces, &it.x, &start, 0.0);
     potential.lag_friction_of_constraints();
 
     // weight of the first states in x, and how many solves had the boundary where it belongs
@@ -80,16 +98,11 @@ pub fn advance(
     let mut inverted = 0;
     for iteration in 0..model.resolved.settings.solver.max_iterations {
         let arrived = move_prescribed(potential, targets, &mut hat, inverted);
-        if iteration == 0 {
-            let largest = work.system.largest_stiffness(potential, &hat, &mut report.seconds);
-            let largest = largest.map_err(|e| linear_failure(report, e.to_string()))?;
-            potential.constraints.stiffness = settings.penalty * largest;
-        }
         let newton_steps = if inverted > 0 { 1 } else { SUBPROBLEM_ITERATIONS };
-        let full = solve(potential, &mut hat, settled, &mut last, newton_steps, work, report)?;
-        potential.constraints.update(&hat.x, settings.decay);
+        let full = solve(potential, &mut hat, iteration == 0, newton_steps, work, report)?;
+        potential.constraints.update(&hat.it.x, settings.decay);
 
-        let dx: Vec<Vec3> = hat.x.iter().zip(&it.x).map(|(a, b)| a - b).collect();
+        let dx: Vec<Vec3> = hat.it.x.iter().zip(&it.x).map(|(a, b)| a - b).collect();
         let reach = potential.constraints.separation;
         let (upright, contact, found) = approach(model, &it.x, &dx, reach, work, report);
         // as far as possible would leave x with elements as flat as a step may leave them: better
@@ -97,33 +110,33 @@ pub fn advance(
         let turns = upright < contact && inverted == 0;
         let alpha = if turns { 0.0 } else { upright.min(contact) };
         let alpha = move_towards(model, &mut it.x, &dx, alpha, &mut work.auditor, report);
-        let added = potential.constraints.expand(&model.collision, &found, settings.filter);
+        potential.constraints.expand(&model.collision, &found, settings.filter);
         timed(&mut report.seconds.contact, || {
             let (mesh, half_spaces) = (&model.collision, &model.half_spaces);
-            potential.constraints.linearise(mesh, half_spaces, &it.x, &start);
+            // what may have stopped x is looked at anew
+            let accuracy = if alpha == 1.0 { LINEARISATION } else { 0.0 };
+            potential.constraints.linearise(mesh, half_spaces, &it.x, &start, accuracy);
         });
         report.max_contacts = report.max_contacts.max(potential.constraints.len() as u64);
-
-        settled = alpha == 1.0 && added == 0;
 
         // x̂ may have tangled itself beyond what Newton steps undo: begin again at x, with all that is
         // known by now. One Newton step from x leads straight to x̂, and upright.
         inverted = if upright < contact { inverted + 1 } else { 0 };
         // After many solves x̂ and x may be in different folds of a crushed body: then always.
         let lost = inverted > 0 || !full && newton_steps > 1 || small >= RESTART;
-        if lost || iteration >= SOLVES {
-            hat.x.clone_from(&it.x);
+        if lost || iteration >= LOST {
+            hat.place(&it.x);
         }
 
         solves = if arrived { solves + 1 } else { 0 };
         let converged = solves > 1 && report.residual_speed < tolerance;
-        if converged && !rubbed {
+        let mut counts = converged || solves >= min_iterations;
+        if !rubbed && (counts || 2 * solves >= min_iterations) {
             // contacts that are new in this step rub from now on, with the forces found
             rubbed = true;
-            if potential.lag_friction_of_new_constraints() {
-                solves = 0;
-            }
-        } else if converged || solves >= min_iterations {
+            counts &= !potential.lag_friction_of_new_constraints();
+        }
+        if counts {
             beta *= 1.0 - alpha;
             if beta <= settings.tolerance {
                 return Ok(StepOutcome::Converged);
@@ -148,30 +161,30 @@ pub fn advance(
 fn move_prescribed(
     potential: &IncrementalPotential<'_>,
     targets: &Targets,
-    hat: &mut Iterate,
+    hat: &mut Hat,
     inverted: i32,
 ) -> bool {
-    let model = potential.model;
-    let mut dx = vec![Vec3::zeros(); hat.x.len()];
+    let (model, x) = (potential.model, &hat.it.x);
+    let mut dx = vec![Vec3::zeros(); x.len()];
     let mut away = false;
     for &v in &targets.moving {
         let v = v as usize;
-        dx[v] = targets.x[v] - hat.x[v];
+        dx[v] = targets.x[v] - x[v];
         away |= dx[v] != Vec3::zeros();
     }
     if !away {
         return true;
     }
-    let mut t = model.elastic.max_step(&hat.x, &dx) * 0.5_f64.powi((inverted - 1).clamp(0, 30));
+    let mut t = model.elastic.max_step(x, &dx) * 0.5_f64.powi((inverted - 1).clamp(0, 30));
     loop {
-        let mut x = hat.x.clone();
+        let mut x = hat.it.x.clone();
         for &v in &targets.moving {
             let v = v as usize;
             x[v] = if t >= 1.0 { targets.x[v] } else { x[v] + t * dx[v] };
         }
         // nor may a shell stretch beyond its limit
         if potential.thin.within_limits(&x, 0.9) {
-            hat.x = x;
+            hat.place(&x);
             return t >= 1.0;
         }
         if t < 1e-9 {
@@ -182,40 +195,30 @@ fn move_prescribed(
 }
 
 /// Newton steps on the augmented Lagrangian until one is taken in full [Zheng 2025, Alg. 2]; whether
-/// one was. `last` is the last step of x̂, after which the active set was complete or not (`settled`).
+/// one was. The `first` one of a step sets the stiffness of the constraints.
 fn solve(
     potential: &mut IncrementalPotential<'_>,
-    hat: &mut Iterate,
-    settled: bool,
-    last: &mut Vec<Vec3>,
+    hat: &mut Hat,
+    mut first: bool,
     newton_steps: usize,
     work: &mut Minimiser,
     report: &mut StepReport,
 ) -> Result<bool, StepError> {
-    let h = potential.model.resolved.h;
-    let before = report.step_cuts.line_search;
-    // forces are read off the solution: no rough directions
-    let mut forcing = Forcing::exact(potential.model.resolved.settings.solver.linear_tolerance);
+    let (model, h) = (potential.model, potential.model.resolved.h);
     for _ in 0..newton_steps {
         report.newton_iterations += 1;
-        let gradient = potential.gradient(hat, &mut report.seconds);
-        // halvings are the mark of steps across the kink of Coulomb friction
-        let halved = report.step_cuts.line_search - before;
-        potential.friction.secant = halved >= SECANT;
-        potential.constraints.expect(&hat.x, settled.then_some(&last[..]));
-        let p = projected_newton::direction(potential, hat, &gradient, &mut forcing, work, report)?;
-        report.residual_speed = measure(potential, &p) / h;
-        if !report.residual_speed.is_finite() {
-            return Err(projected_newton::not_finite(
-                "the Newton direction",
-                potential,
-                hat,
-                report,
-            ));
+        let mut gradient = potential.gradient_without_contact(&hat.it.x, &mut report.seconds);
+        let assembled = work.system.assemble_smooth(potential, &hat.it, &mut report.seconds);
+        assembled.map_err(|e| projected_newton::linear_failure(report, e.to_string()))?;
+        if std::mem::take(&mut first) {
+            let largest = work.system.largest_diagonal() / potential.contact_scale;
+            potential.constraints.stiffness =
+                model.resolved.settings.solver.barrier_free.penalty * largest;
         }
-        let alpha = descend(potential, hat, &p, &gradient, report)?;
-        *last = p.iter().map(|p| alpha * p).collect();
-        if alpha == 1.0 {
+        let p = contact_model::minimise(potential, &hat.it, gradient.clone(), work, report)?;
+        report.residual_speed = measure(potential, &p) / h;
+        potential.add_contact_gradient(&hat.it, &mut gradient);
+        if descend(potential, hat, &p, &gradient, report)? == 1.0 {
             return Ok(true);
         }
     }
@@ -225,35 +228,43 @@ fn solve(
 /// Moves x̂ along `p`, without regard to collisions, until the potential falls; the step length.
 fn descend(
     potential: &IncrementalPotential<'_>,
-    hat: &mut Iterate,
+    hat: &mut Hat,
     p: &[Vec3],
     gradient: &[Vec3],
     report: &mut StepReport,
 ) -> Result<f64, StepError> {
     let model = potential.model;
-    let mut alpha = timed(&mut report.seconds.elasticity, || model.elastic.max_step(&hat.x, p));
+    let max_step = || model.elastic.max_step(&hat.it.x, p);
+    let mut alpha = timed(&mut report.seconds.elasticity, max_step);
     if alpha < 1.0 {
         report.step_cuts.inversion += 1;
     }
     let slope: f64 = gradient.iter().zip(p).map(|(g, p)| g.dot(p)).sum();
-    let before = potential.value(hat, &mut report.seconds);
+    let seconds = &mut report.seconds;
+    let mut before = *hat.smooth.get_or_insert_with(|| potential.smooth_value(&hat.it.x, seconds));
+    potential.add_contact_value(&hat.it, &mut before);
     if !before.value.is_finite() {
-        return Err(projected_newton::not_finite("the potential", potential, hat, report));
+        return Err(projected_newton::not_finite("the potential", potential, &hat.it, report));
     }
-    let mut trial = hat.clone();
+    let mut trial = hat.it.clone();
     for _ in 0..HALVINGS {
         for v in 0..trial.x.len() {
-            trial.x[v] = hat.x[v] + alpha * p[v];
+            trial.x[v] = hat.it.x[v] + alpha * p[v];
         }
         if !potential.thin.within_limits(&trial.x, 1.0) {
-            report.step_cuts.line_search += 1;
+            report.step_cuts.strain += 1;
             alpha *= 0.5;
             continue;
         }
-        let after = potential.value(&trial, &mut report.seconds);
+        let smooth = potential.smooth_value(&trial.x, &mut report.seconds);
+        let mut after = smooth;
+        potential.add_contact_value(&trial, &mut after);
         if line_search::falls(&before, &after, alpha * slope) {
-            std::mem::swap(hat, &mut trial);
+            *hat = Hat { it: trial, smooth: Some(smooth) };
             return Ok(alpha);
+        }
+        if (alpha * slope).abs() <= before.noise() {
+            break;
         }
         report.step_cuts.line_search += 1;
         alpha *= 0.5;
@@ -308,9 +319,4 @@ fn move_towards(
         report.step_cuts.audit += 1;
         alpha = if alpha < 1e-12 { 0.0 } else { 0.5 * alpha };
     }
-}
-
-fn linear_failure(report: &StepReport, reason: String) -> StepError {
-    let (step, iteration) = (report.step as usize, report.newton_iterations as usize);
-    StepError::LinearSolve { step, iteration, reason }
 }

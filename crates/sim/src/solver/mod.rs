@@ -8,6 +8,7 @@ use standoff_linalg::Vec3;
 use standoff_sparse::LinearSolver;
 
 pub mod barrier_free;
+mod contact_model;
 pub mod first_guess;
 pub mod forcing;
 pub mod linear;

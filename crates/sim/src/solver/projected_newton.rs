@@ -126,13 +126,21 @@ pub fn direction(
     work: &mut Minimiser,
     report: &mut StepReport,
 ) -> Result<Vec<Vec3>, StepError> {
-    let fail = |report: &StepReport, reason: String| StepError::LinearSolve {
-        step: report.step as usize,
-        iteration: report.newton_iterations as usize,
-        reason,
-    };
+    let assembled = work.system.assemble(potential, it, &mut report.seconds);
+    assembled.map_err(|e| linear_failure(report, e.to_string()))?;
+    solve(potential, it, gradient, forcing, work, report)
+}
+
+/// p = −H⁻¹ g with the matrix that is assembled, else as [`direction`].
+pub fn solve(
+    potential: &IncrementalPotential<'_>,
+    it: &Iterate,
+    gradient: &[Vec3],
+    forcing: &mut Forcing,
+    work: &mut Minimiser,
+    report: &mut StepReport,
+) -> Result<Vec<Vec3>, StepError> {
     let Minimiser { system, linear, .. } = work;
-    system.assemble(potential, it, &mut report.seconds).map_err(|e| fail(report, e.to_string()))?;
     if let Some(base) = system.begin() {
         linear.restart(base);
     }
@@ -175,15 +183,21 @@ pub fn direction(
                 system.raise_diagonal(raise);
                 raise *= 10.0;
             }
-            Err(e) => return Err(fail(report, e.to_string())),
+            Err(e) => return Err(linear_failure(report, e.to_string())),
         }
     }
     let place = pivot.map(|v| format!(" at {}", potential.model.describe_vertex(v)));
     let place = place.unwrap_or_default();
-    Err(fail(
+    Err(linear_failure(
         report,
         format!("the matrix stays indefinite{place} although its diagonal was raised"),
     ))
+}
+
+/// An unsolvable system.
+pub(super) fn linear_failure(report: &StepReport, reason: String) -> StepError {
+    let (step, iteration) = (report.step as usize, report.newton_iterations as usize);
+    StepError::LinearSolve { step, iteration, reason }
 }
 
 pub(super) fn not_finite(

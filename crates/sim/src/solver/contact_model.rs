@@ -1,0 +1,143 @@
+//! The subproblem of the barrier-free method: contact and friction as they are, everything else by its
+//! quadratic model.
+//!
+//! At x̂, with gradient g and projected Hessian B of all that is smooth,
+//!
+//! m(p) = gᵀp + ½ pᵀB p + s_c [ Σ φ(c(x̂ + p)) + Ψ_friction(x̂ + p) ]
+//!
+//! is convex, with kinks where constraints begin to act and where friction slips. Constraints are linear
+//! in p, so m has all that is known of contact, and its minimiser costs no look at an element. It is
+//! found by semismooth Newton steps [Qi & Sun 1993], which are those of a primal–dual active set method
+//! [Hintermüller, Ito & Kunisch 2003]: taken in full as a rule, with an exact line search where that
+//! does not settle.
+
+use super::forcing::Forcing;
+use super::projected_newton::{self, linear_failure, measure};
+use super::{Iterate, Minimiser};
+use crate::error::StepError;
+use crate::potential::{Energy, IncrementalPotential};
+use crate::report::StepReport;
+use crate::timing::timed;
+use standoff_linalg::Vec3;
+
+/// Semismooth Newton steps at most.
+const STEPS: usize = 60;
+/// Full steps at most that may raise m.
+const DARING: usize = 12;
+/// Steps below this part of the tolerance, or of p, are none.
+const ACCURACY: f64 = 0.1;
+/// Trials for the length of a step.
+const TRIALS: usize = 20;
+/// Part of the slope at the start of a step that may be left at its end.
+const SLOPE: f64 = 0.1;
+
+/// The minimiser p of the model at x̂ (`#V`, m). The system has to hold the smooth part of the Hessian
+/// ([`crate::system::System::assemble_smooth`]), `smooth` is that of the gradient (`#V`, kg m).
+///
+/// # Errors
+/// An unsolvable system, a number that is not finite.
+pub fn minimise(
+    potential: &mut IncrementalPotential<'_>,
+    hat: &Iterate,
+    mut smooth: Vec<Vec3>,
+    work: &mut Minimiser,
+    report: &mut StepReport,
+) -> Result<Vec<Vec3>, StepError> {
+    let resolved = &potential.model.resolved;
+    let tolerance = resolved.velocity_tolerance * resolved.h;
+    // forces are read off the solution: no rough directions
+    let mut forcing = Forcing::exact(resolved.settings.solver.linear_tolerance);
+    let frictional = !potential.friction.contacts.is_empty();
+    potential.friction.secant = false;
+    let mut p = vec![Vec3::zeros(); hat.x.len()];
+    // x̂ + p; `smooth` becomes g + B p
+    let mut y = hat.clone();
+    for solve in 0..STEPS {
+        let mut gradient = smooth.clone();
+        timed(&mut report.seconds.contact, || potential.add_contact_gradient(&y, &mut gradient));
+        let acting = potential.constraints.acting(&y.x);
+        let assembled = work.system.replace_contacts(potential, &y, &mut report.seconds);
+        assembled.map_err(|e| linear_failure(report, e.to_string()))?;
+        let d = projected_newton::solve(potential, &y, &gradient, &mut forcing, work, report)?;
+        report.linear_solves += 1;
+        let size = measure(potential, &d);
+        if !size.is_finite() {
+            return Err(projected_newton::not_finite("the Newton direction", potential, &y, report));
+        }
+        let bd = work.system.multiply_smooth(&d);
+        let bd = bd.map_err(|e| linear_failure(report, e.to_string()))?;
+        // as a rule the active set is found in full steps, up and down
+        let daring = solve < DARING && (potential.friction.secant || !frictional);
+        let t = timed(&mut report.seconds.contact, || {
+            walk(potential, &mut y, &smooth, &gradient, &d, &bd, daring)
+        });
+        for v in 0..p.len() {
+            p[v] += t * d[v];
+            smooth[v] += t * bd[v];
+        }
+        // a cut is the mark of steps across the kink of Coulomb friction
+        potential.friction.secant |= t < 1.0;
+        let exact = !frictional && potential.constraints.acting(&y.x) == acting;
+        let small = size <= ACCURACY * tolerance.max(measure(potential, &p));
+        if t == 1.0 && (exact || small) {
+            break;
+        }
+    }
+    Ok(p)
+}
+
+/// Moves `y` = x̂ + p along d as far as m falls: the whole way (in any case where that is `daring`), or about
+/// to the minimum before. Returns the step length. `smooth` is g + B p, `gradient` ∇m at `y`, `bd` B d.
+fn walk(
+    potential: &IncrementalPotential<'_>,
+    y: &mut Iterate,
+    smooth: &[Vec3],
+    gradient: &[Vec3],
+    d: &[Vec3],
+    bd: &[Vec3],
+    daring: bool,
+) -> f64 {
+    let dot = |a: &[Vec3]| a.iter().zip(d).map(|(a, d)| a.dot(d)).sum::<f64>();
+    let (slope, linear, quadratic) = (dot(gradient), dot(smooth), dot(bd));
+    let start = y.x.clone();
+    let place = |y: &mut Iterate, t: f64| {
+        for v in 0..start.len() {
+            y.x[v] = start[v] + t * d[v];
+        }
+    };
+    let contact = |y: &Iterate| {
+        let mut energy = Energy::default();
+        potential.add_contact_value(y, &mut energy);
+        energy
+    };
+    let before = contact(y);
+    place(y, 1.0);
+    let after = contact(y);
+    let rise = linear + 0.5 * quadratic + (after.value - before.value);
+    if daring || rise <= before.noise().max(after.noise()) {
+        return 1.0;
+    }
+    // m is convex: its slope has one zero, to which secants lead, as the slope is piecewise linear
+    let slope_at = |y: &mut Iterate, t: f64| {
+        place(y, t);
+        let mut g = vec![Vec3::zeros(); d.len()];
+        potential.add_contact_gradient(y, &mut g);
+        linear + t * quadratic + dot(&g)
+    };
+    let (mut low, mut below, mut high, mut above) = (0.0, slope, 1.0, slope_at(y, 1.0));
+    let mut t = 1.0;
+    for trial in 0..TRIALS {
+        let secant = low + (high - low) * below / (below - above);
+        t = if trial % 3 == 2 { 0.5 * (low + high) } else { secant };
+        let here = slope_at(y, t);
+        if here.abs() < SLOPE * slope.abs() {
+            break;
+        }
+        if here < 0.0 {
+            (low, below) = (t, here);
+        } else {
+            (high, above) = (t, here);
+        }
+    }
+    t
+}
