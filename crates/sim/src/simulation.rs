@@ -70,7 +70,9 @@ impl Simulation {
     /// See [`StepError`]; the state is then the one before the step, and [`Self::diagnosis`] holds
     /// the culprits.
     pub fn step(&mut self) -> Result<StepReport, StepError> {
-        match step::step(&self.model, &self.state, &mut self.work) {
+        // within the thread pool: else every parallel loop would be handed over to it
+        let Self { model, state, work, .. } = &mut *self;
+        match rayon::scope(|_| step::step(model, state, work)) {
             Ok((state, report)) => {
                 self.state = state;
                 self.diagnosis = None;

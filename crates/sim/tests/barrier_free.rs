@@ -5,14 +5,20 @@ mod common;
 use common::{block, ground, scene};
 use standoff_geometry::CollisionMesh;
 use standoff_geometry::ccd::Pair;
-use standoff_linalg::Vec3;
 use standoff_linalg::nalgebra::{Rotation3, Vector3};
+use standoff_linalg::{Mat3, Vec3};
 use standoff_sim::contact::{ActiveSet, Constraint, HalfSpace, Subject};
-use standoff_sim::definition::{BodyDef, BodyKind, Definition, HalfSpaceDef};
+use standoff_sim::definition::{
+    BendingModel, BodyDef, BodyKind, Definition, HalfSpaceDef, ShellMaterial,
+};
 use standoff_sim::energetics;
+use standoff_sim::energy::hinge::bending_modulus;
+use standoff_sim::energy::membrane::Sheet;
+use standoff_sim::material::membrane::{MembraneLaw, SheetLame};
 use standoff_sim::material::{Law, Material};
 use standoff_sim::settings::{AuditLevel, Method};
 use standoff_sim::{Simulation, State};
+use standoff_sparse::EDGES;
 use standoff_testkit::finite_difference::{gradient, relative_error};
 
 fn barrier_free(mut definition: Definition) -> Definition {
@@ -76,7 +82,55 @@ fn the_augmented_lagrangian_has_its_derivatives() {
         set.add_gradient(&y, &mut found);
         let expected = gradient(&flat(&y), 1e-4, |y| set.value(&points(y)));
         assert!(relative_error(&flat(&found), &expected, 1e-9) < 1e-8, "{shift}");
+
+        // the Hessian, as its product with a direction
+        let dx: Vec<Vec3> =
+            (0..y.len()).map(|i| Vec3::new(0.3, 1.0 - 0.5 * i as f64, 0.2 * i as f64)).collect();
+        let (mut product, mut acting) = (vec![Vec3::zeros(); y.len()], 0);
+        for (i, stencil) in set.stencils().enumerate() {
+            let blocks = set.hessian(i, &y).0;
+            acting += usize::from(blocks[0] != Mat3::zeros());
+            let entries = (0..4).map(|a| (a, a)).chain(EDGES).zip(blocks);
+            for ((a, b), h) in entries.filter(|((a, b), _)| stencil[*a.max(b)] != u32::MAX) {
+                let (va, vb) = (stencil[a] as usize, stencil[b] as usize);
+                product[va] += h * dx[vb];
+                if a != b {
+                    product[vb] += h.transpose() * dx[va];
+                }
+            }
+        }
+        let along = |t: f64| {
+            let z: Vec<Vec3> = y.iter().zip(&dx).map(|(y, dx)| y + t * dx).collect();
+            let mut g = vec![Vec3::zeros(); z.len()];
+            set.add_gradient(&z, &mut g);
+            flat(&g)
+        };
+        let (after, before) = (along(1e-4), along(-1e-4));
+        let expected: Vec<f64> = after.iter().zip(&before).map(|(a, b)| (a - b) / 2e-4).collect();
+        assert!(acting > 0 || shift > 0.3, "{shift}: nothing acts");
+        assert!(relative_error(&flat(&product), &expected, 1e-9) < 1e-8, "{shift}");
     }
+}
+
+#[test]
+fn a_linearisation_is_kept_where_it_is_right() {
+    let (mesh, planes, x, mut set) = constraints();
+    // the first triangle turns under the second: gaps change little, normals more
+    let turn = Rotation3::from_axis_angle(&Vector3::z_axis(), 0.05);
+    let y: Vec<Vec3> =
+        x.iter().enumerate().map(|(i, p)| if i < 3 { turn * *p } else { *p }).collect();
+    let gaps = |set: &ActiveSet| {
+        let mut g = vec![Vec3::zeros(); x.len()];
+        set.add_gradient(&x, &mut g);
+        (set.min_gap(), flat(&g))
+    };
+    let (_, before) = gaps(&set);
+    set.linearise(&mesh, &planes, &y, &far_apart(&x), 1e9);
+    let (kept_gap, kept) = gaps(&set);
+    set.linearise(&mesh, &planes, &y, &far_apart(&x), 0.0);
+    let (gap, new) = gaps(&set);
+    assert_eq!(kept, before, "forces do not change");
+    assert!(new != before && kept_gap == gap, "the smallest gap is the true one: {kept_gap} {gap}");
 }
 
 #[test]
@@ -352,6 +406,143 @@ fn sliding_at_100_metres_per_second_does_not_stall() {
             assert!(report.outcome.is_success(), "{gap}: {report:?}");
         }
     }
+}
+
+/// A cloth that is folded back on itself `folds` times like a letter, layers `gap` apart, unstretched and
+/// moved into that state from the flat one: rest shape and initial positions.
+fn folded(folds: usize, gap: f64) -> BodyDef {
+    let (per_fold, across, cell) = (4, 4, 0.05);
+    let columns = folds * per_fold;
+    let at = |i: usize, j: usize| (i * (across + 1) + j) as u32;
+    let (mut rest, mut x, mut triangles) = (Vec::new(), Vec::new(), Vec::new());
+    for i in 0..=columns {
+        // layer and place in it; a column at a fold belongs to both layers, half a gap from each
+        let (layer, k) = ((i / per_fold) as f64, i % per_fold);
+        let forth = (i / per_fold) % 2 == 0;
+        let along = cell * if forth { k as f64 } else { (per_fold - k) as f64 };
+        let height = gap * if k == 0 { layer - 0.5 } else { layer };
+        for j in 0..=across {
+            rest.push(Vec3::new(cell * i as f64, 0.0, cell * j as f64));
+            x.push(Vec3::new(along, height, cell * j as f64));
+            if i < columns && j < across {
+                let [a, b, c, d] = [at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1)];
+                triangles.extend([[a, c, b], [a, d, c]]);
+            }
+        }
+    }
+    let (young, poisson, thickness) = (1e5, 0.3, 1e-3);
+    let material = ShellMaterial {
+        thickness,
+        density: 300.0,
+        sheet: Sheet::Isotropic(MembraneLaw::StVenantKirchhoff, SheetLame::new(young, poisson)),
+        fibre: None,
+        bending_modulus: bending_modulus(young, poisson, thickness),
+        bending_model: BendingModel::Hinge,
+        poisson_ratio: poisson,
+        flat: false,
+        stretch_limit: None,
+    };
+    BodyDef {
+        name: "cloth".into(),
+        rest,
+        kind: BodyKind::Shell { triangles, material: Box::new(material) },
+        start: x,
+        ..BodyDef::default()
+    }
+}
+
+#[test]
+fn folded_sheets_do_not_stall() {
+    // four layers between 1e-9 and 1e-6 apart: at rest, thrown at the ground, sheared, pressed together
+    for (gap, velocity) in [
+        (1e-9, [0.0, 0.0, 0.0]),
+        (1e-9, [0.0, -5.0, 0.0]),
+        (1e-7, [3.0, -10.0, 1.0]),
+        (1e-6, [100.0, -10.0, 0.0]),
+    ] {
+        let mut cloth = folded(4, gap);
+        let top = gap * 3.0;
+        // upper layers are faster: they press on those below and slide over them
+        cloth.velocity = cloth
+            .start
+            .iter()
+            .map(|p| Vec3::from(velocity) * ((p.y + gap) / (top + gap)))
+            .collect();
+        let mut definition = barrier_free(scene(vec![cloth]));
+        definition.gravity = Vec3::new(0.0, -9.81, 0.0);
+        definition.half_spaces.push(ground(-2e-3));
+        definition.settings.friction.coefficient = 0.3;
+        definition.settings.contact.d_hat = Some(1e-4);
+        let mut simulation = Simulation::new(&definition).expect("a valid scene");
+        let mut contacts = 0;
+        for step in 0..20 {
+            let report = simulation.step().unwrap_or_else(|e| panic!("{gap} {step}: {e:?}"));
+            assert!(report.outcome.is_success(), "{gap} {velocity:?}: {report:?}");
+            contacts = report.contacts.max(contacts);
+        }
+        assert!(contacts > 20, "{contacts} contacts");
+        assert!(simulation.audit().is_empty());
+    }
+}
+
+/// A semicircular arch of nine stones, radius 1 m and 0.3 m thick, with its feet on the ground: how far its
+/// crown has come down after 1 s and how fast it moves.
+fn arch(coefficient: f64) -> (f64, f64) {
+    let (count, inner, outer, delta) = (9, 0.85, 1.15, 1e-3);
+    let angle = std::f64::consts::PI / count as f64;
+    let stone = |k: usize| {
+        let mut body = block(&format!("stone {k}"), [0.0; 3], [1, 1, 1], 1.0);
+        // joints are δ wide
+        let (first, last) = (angle * k as f64, angle * (k + 1) as f64);
+        for p in &mut body.rest {
+            let (r, normal) = (inner + (outer - inner) * p.x, first + (last - first) * p.y);
+            let joint = if p.y < 0.5 { 0.5 * delta } else { -0.5 * delta };
+            let tangent = Vec3::new(-normal.sin(), normal.cos(), 0.0);
+            *p = Vec3::new(r * normal.cos(), r * normal.sin() + 0.5 * delta, 0.3 * p.z)
+                + tangent * joint;
+        }
+        if let BodyKind::Volume { tets, material, density, .. } = &mut body.kind {
+            let rest = &body.rest;
+            for t in tets {
+                let p = t.map(|v| rest[v as usize]);
+                if (p[1] - p[0]).cross(&(p[2] - p[0])).dot(&(p[3] - p[0])) < 0.0 {
+                    t.swap(1, 2);
+                }
+            }
+            *material =
+                Material { law: Law::StableNeoHookean, young_modulus: 1e9, poisson_ratio: 0.2 };
+            *density = 2300.0;
+        }
+        body
+    };
+    let mut definition = barrier_free(scene((0..count).map(stone).collect()));
+    definition.gravity = Vec3::new(0.0, -9.81, 0.0);
+    definition.half_spaces.push(ground(0.0));
+    let settings = &mut definition.settings;
+    settings.time.step = 0.01;
+    settings.contact.d_hat = Some(delta);
+    settings.friction.coefficient = coefficient;
+    settings.friction.stick_speed = Some(1e-4);
+    settings.solver.velocity_tolerance = Some(1e-3);
+    let mut simulation = Simulation::new(&definition).expect("a valid scene");
+    let crown = |s: &Simulation| s.positions().iter().map(|p| p.y).fold(f64::MIN, f64::max);
+    let start = crown(&simulation);
+    for _ in 0..100 {
+        let report = simulation.step().expect("a step");
+        assert!(report.outcome.is_success(), "{report:?}");
+    }
+    let speed = simulation.velocities().iter().map(|v| v.norm()).fold(0.0, f64::max);
+    (start - crown(&simulation), speed)
+}
+
+#[test]
+fn an_arch_stands_by_friction_and_falls_without() {
+    let (sagged, speed) = arch(0.5);
+    println!("μ = 0.5: crown down by {sagged:.1e} m, {speed:.1e} m/s");
+    assert!(sagged.abs() < 0.01 && speed < 0.01, "{sagged} {speed}");
+    let (fallen, _) = arch(0.0);
+    println!("μ = 0: crown down by {fallen:.2} m");
+    assert!(fallen > 0.5, "{fallen}");
 }
 
 #[test]

@@ -86,7 +86,6 @@ impl Plane {
         }
         self.gap + self.normal.dot(&(offset - self.offset))
     }
-
 }
 
 /// The active set with its linearisation.

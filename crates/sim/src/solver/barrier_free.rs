@@ -32,6 +32,9 @@ const SOLVES: u32 = 10;
 /// Solves after which x̂ begins again at x each time.
 const LOST: u32 = 30;
 
+/// Gap, in terms of δ, below which x goes only half of a way that contact bounds.
+const THIN: f64 = 0.1;
+
 /// Error of a linearised gap, in terms of δ, up to which it is kept while x follows x̂.
 const LINEARISATION: f64 = 0.1;
 
@@ -41,12 +44,18 @@ const SUBPROBLEM_ITERATIONS: usize = 20;
 /// Halvings of the line search on x̂.
 const HALVINGS: usize = 40;
 
+/// Part of the tolerance below which a step is not halved: the rounding of positions is in sight.
+const INVISIBLE: f64 = 1e-3;
+
 /// Consecutive small advances after which x̂ begins again at x.
 const RESTART: usize = 5;
 
-/// An advance below `SMALL` in `PATIENCE` consecutive iterations makes the contacts stiffer and their
-/// separation smaller [Zheng 2025, §5.2].
+/// An advance below this is small.
 const SMALL: f64 = 1e-2;
+
+/// An advance below `STUCK` in `PATIENCE` consecutive iterations makes the contacts stiffer and their
+/// separation smaller [Zheng 2025, §5.2].
+const STUCK: f64 = 1e-4;
 const PATIENCE: usize = 50;
 /// How often that may happen in a step.
 const ROUNDS: usize = 10;
@@ -91,7 +100,7 @@ pub fn advance(
     potential.lag_friction_of_constraints();
 
     // weight of the first states in x, and how many solves had the boundary where it belongs
-    let (mut beta, mut solves, mut small) = (1.0, 0, 0);
+    let (mut beta, mut solves, mut small, mut stuck) = (1.0, 0, 0, 0);
     let mut rounds = 0;
     let mut rubbed = !model.has_friction;
     // consecutive iterations whose x̂ could not be reached without inverting an element
@@ -108,7 +117,11 @@ pub fn advance(
         // as far as possible would leave x with elements as flat as a step may leave them: better
         // another x̂, unless this one began at x already
         let turns = upright < contact && inverted == 0;
-        let alpha = if turns { 0.0 } else { upright.min(contact) };
+        // Constraints open a thin gap at the beginning of the way, whatever closes it again further on: a
+        // gap is wider at half of the way than at its end, where it would be thinner each time.
+        let thin = contact < 1.0 && potential.constraints.min_gap() < THIN * reach;
+        let contact_share = if thin { 0.5 * contact } else { contact };
+        let alpha = if turns { 0.0 } else { upright.min(contact_share) };
         let alpha = move_towards(model, &mut it.x, &dx, alpha, &mut work.auditor, report);
         potential.constraints.expand(&model.collision, &found, settings.filter);
         timed(&mut report.seconds.contact, || {
@@ -143,8 +156,9 @@ pub fn advance(
             }
         }
         small = if alpha < SMALL && inverted == 0 { small + 1 } else { 0 };
-        if small >= PATIENCE {
-            small = 0;
+        stuck = if alpha < STUCK && inverted == 0 { stuck + 1 } else { 0 };
+        if stuck >= PATIENCE {
+            stuck = 0;
             rounds += 1;
             // conditioning sets an end to both
             if rounds <= ROUNDS {
@@ -263,7 +277,7 @@ fn descend(
             *hat = Hat { it: trial, smooth: Some(smooth) };
             return Ok(alpha);
         }
-        if (alpha * slope).abs() <= before.noise() {
+        if alpha * report.residual_speed < INVISIBLE * model.resolved.velocity_tolerance {
             break;
         }
         report.step_cuts.line_search += 1;

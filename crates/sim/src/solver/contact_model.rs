@@ -62,7 +62,12 @@ pub fn minimise(
         report.linear_solves += 1;
         let size = measure(potential, &d);
         if !size.is_finite() {
-            return Err(projected_newton::not_finite("the Newton direction", potential, &y, report));
+            return Err(projected_newton::not_finite(
+                "the Newton direction",
+                potential,
+                &y,
+                report,
+            ));
         }
         let bd = work.system.multiply_smooth(&d);
         let bd = bd.map_err(|e| linear_failure(report, e.to_string()))?;
