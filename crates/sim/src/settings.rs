@@ -256,11 +256,11 @@ pub struct BarrierFreeSettings {
     /// [Zheng 2025, Eq. 9].
     pub tolerance: f64,
     /// Solves K_min after which states count [Zheng 2025, Alg. 1], converged or not. By default they
-    /// count once the Newton direction is below the velocity tolerance.
+    /// count once the Newton direction is below the velocity tolerance, after 10 solves in any case.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_iterations: Option<u32>,
-    /// Stiffness of contact as a multiple C of the largest diagonal entry of the potential's Hessian
-    /// [Zheng 2025, Eq. 20]; the paper has 0.1, for conjugate gradients.
+    /// Stiffness of contact as a multiple C of the largest diagonal entry of the potential's Hessian without
+    /// contact [Zheng 2025, Eq. 20]; the paper has 0.1, for conjugate gradients.
     pub penalty: f64,
     /// Factor Γ by which idle constraints fade in each iteration.
     pub decay: f64,
@@ -276,7 +276,7 @@ impl Default for BarrierFreeSettings {
             tolerance: 1e-3,
             min_iterations: None,
             penalty: 10.0,
-            decay: 0.9,
+            decay: 0.5,
             filter: true,
             multipliers: true,
         }

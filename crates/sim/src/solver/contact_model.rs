@@ -130,6 +130,10 @@ fn walk(
         linear + t * quadratic + dot(&g)
     };
     let (mut low, mut below, mut high, mut above) = (0.0, slope, 1.0, slope_at(y, 1.0));
+    // a minimum further on, or none in sight of rounding
+    if !(below < 0.0 && above > 0.0) {
+        return 1.0;
+    }
     let mut t = 1.0;
     for trial in 0..TRIALS {
         let secant = low + (high - low) * below / (below - above);
