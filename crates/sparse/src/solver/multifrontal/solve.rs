@@ -21,7 +21,11 @@ impl<T: Scalar> Factor<T> {
     ) {
         let new_to_old = analysis.permutation.new_to_old();
         permuted.clear();
-        permuted.extend(new_to_old.iter().flat_map(|&old| b[old as usize].data.0[0].map(T::round)));
+        permuted.extend(
+            new_to_old
+                .iter()
+                .flat_map(|&old| b[old as usize].data.0[0].map(|v| T::round(v).flush())),
+        );
         self.solve_permuted(analysis, permuted);
         for (v, &old) in permuted.chunks_exact(3).zip(new_to_old) {
             x[old as usize] = Vec3::new(v[0].to_f64(), v[1].to_f64(), v[2].to_f64());
@@ -74,7 +78,7 @@ impl<T: Scalar> Factor<T> {
                 for t in 0..s {
                     sum -= c[t][j + s] * x[t];
                 }
-                x[s] = sum / c[s][j + s];
+                x[s] = (sum / c[s][j + s]).flush();
                 pivots[j + s] = x[s];
             }
             let rows = |from: usize, to: usize| c.map(|c| &c[from..to]);
@@ -84,7 +88,7 @@ impl<T: Scalar> Factor<T> {
         }
         while j < k {
             let c = column(j);
-            let x = pivots[j] / c[j];
+            let x = (pivots[j] / c[j]).flush();
             pivots[j] = x;
             pivots[j + 1..].iter_mut().zip(&c[j + 1..k]).for_each(|(y, &l)| *y -= l * x);
             below.iter_mut().zip(&c[k..]).for_each(|(y, &l)| *y -= l * x);
@@ -116,7 +120,7 @@ impl<T: Scalar> Factor<T> {
         while j % 4 != 0 {
             j -= 1;
             let c = column(j);
-            x[j] = (x[j] - dot(&c[j + 1..], &x[j + 1..])) / c[j];
+            x[j] = ((x[j] - dot(&c[j + 1..], &x[j + 1..])) / c[j]).flush();
         }
         while j > 0 {
             j -= 4;
@@ -127,7 +131,7 @@ impl<T: Scalar> Factor<T> {
                 for t in s + 1..4 {
                     rest -= c[s][j + t] * x[j + t];
                 }
-                x[j + s] = rest / c[s][j + s];
+                x[j + s] = (rest / c[s][j + s]).flush();
             }
         }
         pivots.copy_from_slice(&x[..k]);
@@ -203,4 +207,40 @@ fn fold<T: Scalar>(mut sum: [T; LANES], rest: T) -> T {
     }
     sum[0] += rest;
     sum[0]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solver::multifrontal::Analyses;
+    use crate::{BlockMatrix, BlockPattern, Ordering};
+    use standoff_linalg::Mat3;
+    use std::sync::Arc;
+
+    #[test]
+    fn what_decays_in_single_precision_becomes_zero_not_subnormal() {
+        // a chain on stiff supports, pulled at its end: each vertex follows by a hundredth
+        let n = 64;
+        let pairs: Vec<_> = (1..n).map(|k| (k, k - 1)).collect();
+        let pattern = Arc::new(BlockPattern::from_pairs(n as usize, &pairs).unwrap());
+        let mut a = BlockMatrix::zeros(pattern.clone());
+        for k in 0..n {
+            *a.diagonal_block_mut(k as usize) = Mat3::identity() * 1.02;
+            if k > 0 {
+                let coupling = Mat3::identity() * -0.01;
+                let zero = Mat3::zeros();
+                a.add_stencil(&[k, k - 1], &[[zero, coupling], [coupling, zero]]).unwrap();
+            }
+        }
+        let mut b = vec![Vec3::zeros(); n as usize];
+        b[0] = Vec3::new(1.0, 1.0, 1.0);
+        let (analysis, _) = Analyses::new(Ordering::Natural).of(&pattern).unwrap();
+        let mut factor = Factor::<f32>::default();
+        factor.reserve(&analysis).unwrap();
+        factor.compute(&analysis, a.blocks(), 1.0).unwrap();
+        let mut x = vec![Vec3::zeros(); n as usize];
+        factor.solve(&analysis, &b, &mut x, &mut Vec::new());
+        assert!((x[0].x - 0.980_486).abs() < 1e-6 && x[4].x > 1e-9 && x[n as usize - 1].x == 0.0);
+        assert!(x.iter().flatten().all(|v| *v == 0.0 || v.abs() > 1e-20), "{x:?}");
+    }
 }
