@@ -117,7 +117,7 @@ def compare(args):
     for name, path, steps, sets in SCENES:
         if args.only and not any(part in name for part in args.only):
             continue
-        free, barrier = (run(args, name, path, m, steps, sets) for m in (FREE, BARRIER))
+        free, barrier = (run(args, name, path, m, steps, (*sets, *args.set)) for m in (FREE, BARRIER))
         if not free or not barrier:
             continue
         common = min(len(free.reports), len(barrier.reports))
@@ -222,7 +222,7 @@ def main():
     parser.add_argument("--growth", action="store_true")
     parser.add_argument("--growth-steps", type=int, default=12)
     parser.add_argument("--edge", type=float, default=4.8e-3, help="shortest edge of the ball of --growth, m")
-    parser.add_argument("--set", nargs="*", default=[], help="replaced values of the scene of --growth")
+    parser.add_argument("--set", nargs="*", default=[], help="replaced values of the scenes of the table, and of --growth")
     parser.add_argument("--shared", type=pathlib.Path, default=ROOT.parent / "shared")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
