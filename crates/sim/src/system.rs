@@ -116,11 +116,7 @@ impl System {
         it: &Iterate,
         seconds: &mut PhaseSeconds,
     ) -> Result<(), MatrixError> {
-        if self.free != potential.free {
-            self.change_free(potential.model, &potential.free)?;
-        }
-        let contacts = timed(&mut seconds.contact, || ContactTerms::new(potential, it));
-        self.assemble_smooth_with(&contacts, seconds)?;
+        let contacts = self.begin_assembly(potential, it, seconds)?;
         self.add_contacts(&contacts, seconds)
     }
 
@@ -135,11 +131,7 @@ impl System {
         it: &Iterate,
         seconds: &mut PhaseSeconds,
     ) -> Result<(), MatrixError> {
-        if self.free != potential.free {
-            self.change_free(potential.model, &potential.free)?;
-        }
-        let contacts = timed(&mut seconds.contact, || ContactTerms::new(potential, it));
-        self.assemble_smooth_with(&contacts, seconds)?;
+        self.begin_assembly(potential, it, seconds)?;
         self.smooth.reset(self.matrix.pattern().clone());
         self.smooth.blocks_mut().copy_from_slice(self.matrix.blocks());
         Ok(())
@@ -169,12 +161,17 @@ impl System {
         Ok(self.spread(&self.smooth.mul_vec(&self.gather(p))?, p.len()))
     }
 
-    fn assemble_smooth_with(
+    /// Assembles all but contact and friction, with room for these; returns their terms.
+    fn begin_assembly<'a>(
         &mut self,
-        contacts: &ContactTerms<'_>,
+        potential: &'a IncrementalPotential<'a>,
+        it: &'a Iterate,
         seconds: &mut PhaseSeconds,
-    ) -> Result<(), MatrixError> {
-        let (potential, it) = (contacts.potential, contacts.it);
+    ) -> Result<ContactTerms<'a>, MatrixError> {
+        if self.free != potential.free {
+            self.change_free(potential.model, &potential.free)?;
+        }
+        let contacts = timed(&mut seconds.contact, || ContactTerms::new(potential, it));
         let scale = potential.scale;
         timed(&mut seconds.elasticity, || {
             let elastic = &potential.model.elastic;
@@ -186,7 +183,7 @@ impl System {
             }
         });
         timed(&mut seconds.assembly, || {
-            self.reserve(contacts)?;
+            self.reserve(&contacts)?;
             let (matrix, diagonal) =
                 (&mut self.matrix, diagonal(&self.vertex, &self.row, potential));
             self.tets.assemble(matrix, &self.elastic, scale, &self.element_hessians, &diagonal)?;
@@ -199,7 +196,8 @@ impl System {
                 self.matrix.add_stencil(&rows, &hessian)?;
             }
             Ok(())
-        })
+        })?;
+        Ok(contacts)
     }
 
     fn add_contacts(
