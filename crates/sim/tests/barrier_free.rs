@@ -134,6 +134,28 @@ fn a_linearisation_is_kept_where_it_is_right() {
 }
 
 #[test]
+fn a_linearisation_is_renewed_where_its_gap_is_off_by_more_than_the_accuracy() {
+    let (mesh, _, mut x, _) = constraints();
+    let subject = Subject::Pair(Pair::VertexVertex([0, 3]));
+    let (d, aside, delta) = (0.05_f64, 0.02, 0.08);
+    x[3] = x[0] + Vec3::new(d, 0.0, 0.0);
+    let mut y = x.clone();
+    y[3].y += aside;
+    // across its normal the linearised gap stays d
+    let off = d.hypot(aside) - d;
+    for (part, kept) in [(0.95, false), (1.05, true)] {
+        let list = vec![Constraint { subject, force: 1.0, decay: 1.0 }];
+        let mut set = ActiveSet::new(list, delta, true);
+        set.linearise(&mesh, &[], &x, &far_apart(&x), 0.0);
+        set.linearise(&mesh, &[], &y, &far_apart(&x), part * off / delta);
+        let mut g = vec![Vec3::zeros(); x.len()];
+        set.add_gradient(&y, &mut g);
+        assert!(g[3].x != 0.0, "it acts");
+        assert_eq!(g[3].y == 0.0, kept, "{part}: {}", g[3]);
+    }
+}
+
+#[test]
 fn the_linearised_gap_is_the_gap_and_multipliers_rise_to_the_force() {
     let (mesh, planes, x, mut set) = constraints();
     // the half-space is closest to vertex 0
