@@ -1,0 +1,447 @@
+#!/usr/bin/env python3
+"""Says whether two builds compute the same: the same scenes by both, frames and statistics compared.
+
+    tools/compare_builds.py NEW OLD                    # bits: every frame byte-equal, every statistic equal
+    tools/compare_builds.py NEW OLD --quick            # a part of it, three minutes at most
+    tools/compare_builds.py NEW OLD --tolerance        # for a change that has to change bits
+    tools/compare_builds.py NEW OLD --only deck ipc/   # scenes whose name holds one of these
+
+The scenes are those of `crates/cli/tests/scenes.rs`, shortened as there and further where they take long,
+and the reference runs with their IPC scripts (`--shared`, else $STANDOFF_SHARED; skipped with a message where
+that is absent), each by both solvers on one thread. Both builds run the scene files of the commit `--scenes`
+(this checkout's files where that commit is unknown), so that a key that was renamed since is no difference.
+
+Compared bit for bit: exit codes, the number of steps, the bytes of every frame, and of every step every
+statistic but the seconds. A statistic that was renamed is listed in `RENAMED` below, an outcome in
+`RENAMED_OUTCOMES`, one that went on purpose in `REMOVED`. Statistics that only NEW has are listed and are
+no difference. Where the bytes of a frame differ, the arrays are read: `--arrays` accepts another encoding
+of the same bits.
+
+With `--tolerance` these have to hold: positions after each of the first ten steps within 1e-9 of the
+diagonal of the box of the first frame, and for each solver the iterations of all scenes together within 1 %.
+
+`--cache DIR` keeps the runs of OLD and uses them again. `--new-set KEY=VALUE` replaces a value in the runs
+of NEW only, to see this program find a difference. Exit code 0: no difference; 1: at least one; 2: a build
+or scene is missing. Only Python's standard library is used.
+"""
+import argparse, concurrent.futures, hashlib, io, json, math, os, pathlib, re, resource, shutil, struct
+import subprocess, sys, tarfile, tempfile, time, zlib
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+METHODS = ("barrier", "barrier-free")
+
+# statistics renamed since, by their old name; of nested ones the path with dots
+RENAMED = {}
+# values of `outcome` renamed since
+RENAMED_OUTCOMES = {}
+# statistics that went on purpose
+REMOVED = set()
+
+
+class Scene:
+    """A scene: name, steps of the full and of the quick comparison (0: not at all; a pair: one for each
+    solver; None: all), and replaced values."""
+
+    def __init__(self, name, full=None, quick=None, sets=()):
+        self.name, self.full, self.quick, self.sets = name, full, quick, list(sets)
+
+    def steps(self, method, quick):
+        steps = self.quick if quick else self.full
+        return steps[METHODS.index(method)] if isinstance(steps, tuple) else steps
+
+
+# scenes that are not listed run in full in both comparisons
+SHORTENED = [
+    Scene("bench/drop-100k", 8, 4, ["objects.block.shape.cells=[12, 12, 12]"]),
+    Scene("bench/drop-1m", 8, 8, ["objects.block.shape.cells=[8, 8, 8]", "solver.linear=conjugate-gradient"]),
+    Scene("bench/hang", 10, 5, ["objects.block.shape.cells=[8, 8, 8]"]),
+    Scene("codim/all-in", None, 8),
+    Scene("codim/braid", None, 20),
+    Scene("codim/card-shuffle", (70, 20), 4),
+    Scene("codim/cards", None, 6),
+    Scene("codim/cloth-on-needles", None, 10),
+    Scene("codim/cloth-on-rotating-sphere", 32, 8),
+    Scene("codim/cloth-stack", (25, 15), 0, ["objects.cloth.shape.cells=[6, 6]"]),
+    Scene("codim/deck", (40, 12), 0),
+    Scene("codim/granules-on-cloth", None, 10),
+    Scene("codim/noodles", None, 0),
+    Scene("codim/reef-knot", None, 12),
+    Scene("codim/sewn-pillow", None, 20),
+    Scene("codim/sprinkles", None, 8),
+    Scene("codim/tablecloth-pull", (None, 20), 6),
+    Scene("codim/twisted-ring", None, 20),
+    Scene("codim/twisted-tube", 15, 15),
+    Scene("erleben/cube-internal-edges", None, 0),
+    Scene("friction-slope-slide", None, 100),
+    Scene("friction-slope-stick", None, 100),
+    Scene("impact-ball", None, 15),
+    Scene("rollers", 60, 20),
+    Scene("stress/animal-well", (3, 4), 0),
+    Scene("stress/ball-on-plate", None, 10),
+    Scene("stress/chain-rings", (40, 60), 12),
+    Scene("stress/fine-ball", None, 6, ["contact.d_hat=1e-3"]),
+    Scene("stress/funnel", None, 8, ["time.step=0.04"]),
+    Scene("stress/stiff-stack", None, 20),
+    Scene("stress/twisted-rods", 40, 13),
+    Scene("tunnelling-ball", None, 8),
+    Scene("twisted-mat", 20, 6),
+    Scene("unit/tet-slots", None, (60, 20)),
+    # reference runs; those not listed take as many steps as the reference
+    Scene("ipc/mat40Twist", 38, 0),
+    Scene("ipc/matKnives", (6, 8), 0),
+    Scene("ipc/tightFitCube", None, 14),
+    Scene("ipc/tetSlots", None, (60, 12)),
+]
+
+
+class Job:
+    """One scene by one solver."""
+
+    def __init__(self, scene, method, steps, sets, arguments):
+        self.scene, self.method, self.sets, self.arguments = scene, method, sets, arguments
+        self.steps = steps
+
+    def command(self, binary, out, more_sets=()):
+        command = [str(binary), "run", *map(str, self.arguments), "-o", str(out), "--quiet", "--threads", "1",
+                   "--solver", self.method]
+        if self.steps is not None:
+            command += ["--steps", str(self.steps)]
+        for value in ("output.every=1", "output.checkpoint_every=0", *self.sets, *more_sets):
+            command += ["--set", value]
+        return command
+
+
+class Run:
+    """What a run left in its folder."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        info = json.loads((folder / "compare.json").read_text())
+        self.code, self.error, self.cpu, self.peak = (info[k] for k in ("code", "error", "cpu", "peak"))
+        stats = folder / "stats.jsonl"
+        self.reports = [json.loads(line) for line in open(stats)] if stats.exists() else []
+        self.frames = sorted((folder / "frames").glob("*.vtu")) if (folder / "frames").is_dir() else []
+
+    def iterations(self):
+        return sum(r["newton_iterations"] for r in self.reports)
+
+
+def execute(command, folder, limit):
+    """Runs a command with at most `limit` CPU seconds; what it used goes beside its results."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    bound = lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
+                               errors="replace", preexec_fn=bound)
+    error = process.stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    folder.mkdir(exist_ok=True)
+    (folder / "compare.json").write_text(json.dumps({
+        "code": process.returncode, "error": error.strip()[-2000:],
+        "cpu": usage.ru_utime + usage.ru_stime, "peak": usage.ru_maxrss / 1024}))
+    return Run(folder)
+
+
+ARRAY = re.compile(rb"<DataArray\s([^>]*)>")
+ATTRIBUTE = re.compile(rb'(\w+)="([^"]*)"')
+
+
+def arrays(path):
+    """Raw bytes of every array of a frame, by its name: VTU with appended raw data, compressed by zlib or not."""
+    data = path.read_bytes()
+    marker = data.index(b"<AppendedData")
+    start = data.index(b"_", marker) + 1
+    header = data[:marker]
+    if b'encoding="raw"' not in data[marker:start]:
+        raise ValueError(f"{path}: appended data is not raw")
+    compressed = b"vtkZLibDataCompressor" in header
+    word, size = ("<Q", 8) if b'header_type="UInt64"' in header else ("<I", 4)
+    integer = lambda at: struct.unpack_from(word, data, at)[0]
+    found = {}
+    for match in ARRAY.finditer(header):
+        of = dict(ATTRIBUTE.findall(match[1]))
+        at = start + int(of[b"offset"])
+        if compressed:
+            blocks = integer(at)
+            place, raw = at + size * (3 + blocks), b""
+            for k in range(blocks):
+                length = integer(at + size * (3 + k))
+                raw += zlib.decompress(data[place:place + length])
+                place += length
+        else:
+            raw = data[at + size:at + size + integer(at)]
+        name = of[b"Name"].decode().lower()
+        found[name] = (of[b"type"].decode(), raw)
+    return found
+
+
+def positions(path):
+    """Coordinates of a frame's points as one list."""
+    kind, raw = arrays(path)["points"]
+    if kind != "Float64":
+        raise ValueError(f"{path}: points are {kind}")
+    return struct.unpack(f"<{len(raw) // 8}d", raw)
+
+
+def flat(value, path=""):
+    """Values of nested objects by their path with dots."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from flat(inner, f"{path}.{key}" if path else key)
+    else:
+        yield path, value
+
+
+def statistics(report, old):
+    """What is compared of a step's report; of an old one under its new names."""
+    found = {}
+    for key, value in flat(report):
+        if key.startswith("seconds.") or key == "seconds" or old and key in REMOVED:
+            continue
+        if old:
+            key = RENAMED.get(key, key)
+            if key == "outcome":
+                value = RENAMED_OUTCOMES.get(value, value)
+        found[key] = value
+    return found
+
+
+def ends_alike(new, old):
+    """How the ends of two runs differ, as a list of sentences."""
+    faults = []
+    if new.code != old.code:
+        what = new.error.splitlines()[-1:] or old.error.splitlines()[-1:]
+        faults.append(f"exit code {new.code}, was {old.code}: {''.join(what)[:160]}")
+    if len(new.reports) != len(old.reports):
+        faults.append(f"{len(new.reports)} steps, were {len(old.reports)}")
+    return faults
+
+
+def compare_bits(new, old, accept_encoding):
+    """Differences as sentences, and names of statistics that only NEW has."""
+    faults, added = ends_alike(new, old), set()
+    for a, b in zip(new.reports, old.reports):
+        x, y = statistics(a, False), statistics(b, True)
+        added |= x.keys() - y.keys()
+        gone = y.keys() - x.keys()
+        if gone:
+            faults.append(f"step {b['step']}: no statistic {', '.join(sorted(gone))}")
+        # NaN and null are equal to themselves: compared as they are written
+        other = [k for k in x.keys() & y.keys() if json.dumps(x[k]) != json.dumps(y[k])]
+        if other:
+            k = min(other)
+            faults.append(f"step {b['step']}: {k} is {x[k]!r}, was {y[k]!r}"
+                          + (f" ({len(other) - 1} more statistics)" if len(other) > 1 else ""))
+        if gone or other:
+            break
+    if [f.name for f in new.frames] != [f.name for f in old.frames]:
+        faults.append(f"{len(new.frames)} frames, were {len(old.frames)}, or other names")
+    encoded = 0
+    for a, b in zip(new.frames, old.frames):
+        if a.read_bytes() == b.read_bytes():
+            continue
+        try:
+            x, y = arrays(a), arrays(b)
+        except (ValueError, KeyError, struct.error, zlib.error) as error:
+            faults.append(f"{a.name} differs and cannot be read: {error}")
+            break
+        other = [k for k in y if x.get(k) != y[k]]
+        if other:
+            faults.append(f"{a.name}: {', '.join(sorted(other))} differ{'s' if len(other) == 1 else ''}")
+            break
+        encoded += 1
+    if encoded and not accept_encoding:
+        faults.append(f"{encoded} frames hold the same arrays in other bytes (--arrays accepts that)")
+    return faults, added
+
+
+def compare_within_tolerance(new, old):
+    """Differences as sentences, the largest distance over the diagonal, and after which step it was."""
+    faults = ends_alike(new, old)
+    if not old.frames:
+        return faults, 0.0, 0
+    start = positions(old.frames[0])
+    diagonal = math.dist([min(start[k::3]) for k in range(3)], [max(start[k::3]) for k in range(3)])
+    worst, at = 0.0, 0
+    for step in range(min(11, len(new.frames), len(old.frames))):
+        x, y = positions(new.frames[step]), positions(old.frames[step])
+        if len(x) != len(y):
+            faults.append(f"frame {step}: {len(x) // 3} points, were {len(y) // 3}")
+            break
+        far = max((math.dist(x[k:k + 3], y[k:k + 3]) for k in range(0, len(x), 3)), default=0.0) / diagonal
+        # NaN is a difference, too
+        if not far <= worst:
+            worst, at = far, step
+    if not worst <= 1e-9:
+        faults.append(f"positions {worst:.1e} l apart after step {at}")
+    return faults, worst, at
+
+
+def scene_files(args, scratch):
+    """The folder of scene files that both builds run."""
+    if args.scenes and pathlib.Path(args.scenes).is_dir():
+        return pathlib.Path(args.scenes).resolve()
+    packed = subprocess.run(["git", "-C", str(ROOT), "archive", args.scenes, "scenes"], capture_output=True)
+    if packed.returncode:
+        print(f"commit {args.scenes} is not here: the scene files of this checkout are run", file=sys.stderr)
+        return ROOT / "scenes"
+    with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as archive:
+        archive.extractall(scratch, filter="data")
+    return scratch / "scenes"
+
+
+def jobs(args, scenes):
+    """All runs, longest first as far as that is known."""
+    shortened = {s.name: s for s in SHORTENED}
+    found = []
+
+    def add(name, steps, arguments, missing=None):
+        if args.only and not any(part in name for part in args.only):
+            return
+        scene = shortened.get(name, Scene(name))
+        for method in args.solver:
+            limit = scene.steps(method, args.quick)
+            if limit == 0:
+                continue
+            found.append(Job(name, method, limit if limit is not None else steps, scene.sets, arguments))
+
+    for path in sorted(scenes.rglob("*.toml")):
+        add(path.relative_to(scenes).with_suffix("").as_posix(), None, [path])
+    reference, meshes = args.shared / "reference" / "ipc", args.shared / "data" / "ipc"
+    if reference.is_dir() and meshes.is_dir():
+        for folder in sorted(reference.iterdir()):
+            steps = json.loads((folder / "stats.json").read_text())["steps"]
+            add(f"ipc/{folder.name}", steps, [folder / "scene.txt", "--mesh-root", meshes])
+    else:
+        print(f"reference runs are skipped: {reference} is absent (--shared)", file=sys.stderr)
+    listed = {j.scene for j in found}
+    # a long one that starts last would keep one core idle
+    first = ["stress/animal-well", "codim/deck", "codim/card-shuffle", "ipc/mat40Twist", "ipc/matKnives"]
+    rank = {name: k for k, name in enumerate(n for n in first if n in listed)}
+    return sorted(found, key=lambda j: rank.get(j.scene, len(rank)))
+
+
+def cached(job, binary, cache, limit):
+    """The run of OLD, from the cache where it is there."""
+    key = hashlib.sha256()
+    key.update(json.dumps(job.command("", "")).encode())
+    for path in map(pathlib.Path, map(str, job.arguments)):
+        if path.is_file():
+            key.update(path.read_bytes())
+    folder = cache / key.hexdigest()[:24]
+    if (folder / "compare.json").exists():
+        return Run(folder)
+    scratch = folder.with_suffix(f".{os.getpid()}")
+    execute(job.command(binary, scratch), scratch, limit)
+    try:
+        scratch.rename(folder)
+    except OSError:  # another process was faster
+        shutil.rmtree(scratch, ignore_errors=True)
+    return Run(folder)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("new", type=pathlib.Path)
+    parser.add_argument("old", type=pathlib.Path, help="a build of the commit to compare with")
+    parser.add_argument("--only", nargs="*", default=[], metavar="PART", help="scenes whose name holds this")
+    parser.add_argument("--solver", nargs="*", default=METHODS, choices=METHODS)
+    parser.add_argument("--quick", action="store_true", help="fewer scenes and steps")
+    parser.add_argument("--tolerance", action="store_true", help="compare positions and iterations within bounds")
+    parser.add_argument("--arrays", action="store_true", help="frames may be encoded otherwise")
+    parser.add_argument("--jobs", type=int, default=2, help="runs at a time")
+    parser.add_argument("--scenes", default="0442017", help="commit or folder of the scene files")
+    parser.add_argument("--shared", type=pathlib.Path,
+                        default=os.environ.get("STANDOFF_SHARED", ROOT.parent / "shared"))
+    parser.add_argument("--cache", type=pathlib.Path, help="folder where the runs of OLD are kept")
+    parser.add_argument("--new-set", action="append", default=[], metavar="KEY=VALUE")
+    parser.add_argument("-v", "--verbose", action="store_true", help="a line for equal runs, too")
+    parser.add_argument("--limit", type=int, default=120, help="CPU seconds of one run")
+    args = parser.parse_args()
+    args.shared = args.shared.resolve()
+    for binary in (args.new, args.old):
+        if not binary.is_file():
+            print(f"{binary} is not a file", file=sys.stderr)
+            return 2
+    started = time.time()
+    with tempfile.TemporaryDirectory(prefix="compare-builds-") as scratch:
+        scratch = pathlib.Path(scratch)
+        todo = jobs(args, scene_files(args, scratch))
+        if not todo:
+            print("no scene to compare", file=sys.stderr)
+            return 2
+        cache = None
+        if args.cache:
+            cache = args.cache / hashlib.sha256(args.old.read_bytes()).hexdigest()[:16]
+            cache.mkdir(parents=True, exist_ok=True)
+
+        def both(job):
+            place = scratch / "runs" / job.scene / job.method
+            limit = args.limit
+            if cache:
+                old = cached(job, args.old, cache, limit)
+            else:
+                old = execute(job.command(args.old, place / "old"), place / "old", limit)
+            new = execute(job.command(args.new, place / "new", args.new_set), place / "new", limit)
+            added, worst, at = set(), 0.0, 0
+            if args.tolerance:
+                faults, worst, at = compare_within_tolerance(new, old)
+            else:
+                faults, added = compare_bits(new, old, args.arrays)
+            if old.code < 0 or (not old.reports and old.code != 2):
+                faults.append(f"OLD ended with {old.code} after {len(old.reports)} steps: nothing to compare with")
+            new.frames = old.frames = len(new.frames)
+            shutil.rmtree(place, ignore_errors=True)
+            return job, new, old, faults, added, worst, at
+
+        with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+            return report(args, pool.map(both, todo), len(todo), started)
+
+
+def report(args, results, count, started):
+    """Prints a table and the verdict; the exit code."""
+    if args.tolerance:
+        print("| scene | solver | steps | iterations | were | ratio | largest distance of ten steps / l | |")
+        print("|---|---|---|---|---|---|---|---|")
+    different, added, frames, steps = [], set(), 0, 0
+    iterations = {m: [0, 0] for m in METHODS}
+    cpu, peak = [0.0, 0.0], [0.0, 0.0]
+    for job, new, old, faults, more, worst, at in results:
+        added |= more
+        frames += new.frames
+        steps += len(new.reports)
+        a, b = new.iterations(), old.iterations()
+        iterations[job.method][0] += a
+        iterations[job.method][1] += b
+        for k, run in enumerate((new, old)):
+            cpu[k] += run.cpu
+            peak[k] = max(peak[k], run.peak)
+        verdict = "; ".join(faults)
+        if faults:
+            different.append(f"{job.scene} {job.method}")
+        if args.tolerance:
+            print(f"| {job.scene} | {job.method} | {len(new.reports)} | {a} | {b} | {a / max(b, 1):.3f} | "
+                  f"{worst:.1e} | {verdict} |", flush=True)
+        elif faults or args.verbose:
+            print(f"{'DIFFERENT' if faults else 'equal':9} {job.scene:40} {job.method:12} {len(new.reports):4} steps "
+                  f"{a:6} iterations  {new.cpu:6.1f} s, were {old.cpu:.1f}  {verdict}", flush=True)
+    for method, (a, b) in iterations.items():
+        off = abs(a / b - 1) if b else 0.0
+        if args.tolerance:
+            print(f"\n{method}: {a} iterations, were {b}: {100 * (a - b) / max(b, 1):+.2f} %", end="")
+            if off > 0.01:
+                different.append(f"iterations of {method}")
+    print(f"\n{count} runs, {steps} steps, {frames} frames in {time.time() - started:.0f} s; "
+          f"CPU {cpu[0]:.0f} s, were {cpu[1]:.0f}; largest memory {peak[0]:.0f} MiB, was {peak[1]:.0f}")
+    if added:
+        print(f"statistics that only NEW has: {', '.join(sorted(added))}")
+    if different:
+        print(f"{len(different)} different: {'; '.join(different)}")
+        return 1
+    print("within the tolerance" if args.tolerance else "no difference")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
