@@ -9,8 +9,8 @@ use standoff_sim::audit::violations;
 use standoff_sim::definition::{
     BendingModel, BodyDef, BodyKind, Definition, HalfSpaceDef, ShellMaterial,
 };
-use standoff_sim::energy::corner::RodMaterial;
 use standoff_sim::energy::membrane::Sheet;
+use standoff_sim::energy::rod_joint::RodMaterial;
 use standoff_sim::material::membrane::{MembraneLaw, Orthotropic, SheetLame, StretchLimit};
 use standoff_sim::material::{Law, Material};
 use standoff_sim::model::Model;

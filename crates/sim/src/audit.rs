@@ -1,9 +1,9 @@
 //! The independent audit of a position: intersections, inversions, half-spaces.
 
+use crate::definition::settings::AuditLevel;
 use crate::error::StepError;
 use crate::model::Model;
 use crate::report::StepReport;
-use crate::settings::AuditLevel;
 use crate::timing::timed;
 use standoff_geometry::CollisionMesh;
 use standoff_geometry::audit::{self, Auditor, Pair};

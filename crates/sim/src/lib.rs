@@ -5,36 +5,30 @@
 //! time step.
 
 pub mod audit;
-mod bodies;
-pub mod boundary;
-pub mod collisions;
+mod build;
 pub mod contact;
 pub mod definition;
 pub mod diagnosis;
-pub mod energetics;
+pub mod dirichlet;
 pub mod energy;
 pub mod error;
-pub mod expression;
-pub mod integrator;
-pub mod line_search;
-pub mod load;
+pub mod loads;
 pub mod material;
 pub mod model;
 pub mod potential;
 pub mod report;
 pub mod rods;
-pub mod settings;
 pub mod simulation;
 pub mod solver;
 pub mod state;
 pub mod step;
-pub mod system;
 mod timing;
 
-pub use definition::Definition;
+pub use definition::{Definition, expression, settings};
 pub use diagnosis::{Culprit, Diagnosis};
 pub use error::{BuildError, StepError};
 pub use model::Model;
 pub use report::{StepOutcome, StepReport};
 pub use simulation::Simulation;
 pub use state::State;
+pub use step::energetics;

@@ -1,17 +1,17 @@
 //! What is constant during a step: rest mesh, masses, elastic elements, collision primitives,
 //! half-spaces, friction table, scripts and the settings with all relative lengths resolved.
 
-use crate::bodies::{Collected, check_masses, check_start};
-use crate::boundary::Script;
+use crate::build::bodies::{Collected, check_masses, check_start};
 use crate::contact::{FrictionMaterials, HalfSpace, Weighting};
 use crate::definition::Definition;
+use crate::definition::settings::{FrictionSettings, Lagging, Settings};
+use crate::dirichlet::Script;
 use crate::energy::spring;
 use crate::energy::tet::ElasticTets;
 use crate::energy::thin::ThinElements;
 use crate::error::BuildError;
-use crate::load::{Loads, Scene};
+use crate::loads::{Loads, Scene};
 use crate::rods::Rods;
-use crate::settings::{FrictionSettings, Lagging, Settings};
 use crate::state::State;
 use standoff_geometry::CollisionMesh;
 use standoff_linalg::Vec3;

@@ -5,17 +5,17 @@
 //!
 //! over the free vertices; the others stand still. Unit: kg m² (J s² by s).
 
-use crate::boundary::{Equality, Targets};
 use crate::contact::stiffness::{self, CloseContacts, LOADED_GAP, MASS_RATIO, StiffnessRange};
 use crate::contact::{ActiveSet, Barrier, BarrierPotential, FrictionSet, Smoothing, Weighting};
+use crate::definition::settings::{Adaptation, Transition};
 use crate::diagnosis::{self, Culprit};
+use crate::dirichlet::{Equality, Targets};
 use crate::energy::damping::Damping;
 use crate::energy::pressure::Pressures;
 use crate::energy::spring;
 use crate::energy::thin::ThinElements;
 use crate::model::Model;
 use crate::report::{PhaseSeconds, StepReport};
-use crate::settings::{Adaptation, Transition};
 use crate::solver::Iterate;
 use crate::state::State;
 use crate::timing::timed;

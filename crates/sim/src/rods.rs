@@ -6,11 +6,11 @@
 //! way r θ of a point on the surface, with half of the segment's mass: ½ m (r θ')² is the energy of
 //! its spin.
 
-use crate::energy::corner::{
-    Corner, Frame, RodMaterial, angle_about, curvature_binormal, transport,
-};
 use crate::energy::element::Elements;
 use crate::energy::membrane::perpendicular;
+use crate::energy::rod_joint::{
+    Corner, Frame, RodMaterial, angle_about, curvature_binormal, transport,
+};
 use crate::energy::shape_operator::side_normal;
 use crate::energy::thin::ThinElements;
 use standoff_linalg::Vec3;

@@ -1,7 +1,7 @@
 //! A simulation: model, state and the buffers between them.
 
 use crate::audit::{self, Violation};
-use crate::collisions::Detector;
+use crate::contact::detector::Detector;
 use crate::definition::Definition;
 use crate::diagnosis::Diagnosis;
 use crate::energy::element::Element;
@@ -10,10 +10,10 @@ use crate::material::von_mises;
 use crate::model::Model;
 use crate::potential::thin_at;
 use crate::report::StepReport;
+use crate::solver::assembly::System;
 use crate::solver::{Minimiser, linear};
 use crate::state::State;
 use crate::step;
-use crate::system::System;
 use standoff_geometry::audit::Auditor;
 use standoff_linalg::Vec3;
 

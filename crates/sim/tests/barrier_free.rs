@@ -11,12 +11,12 @@ use standoff_sim::contact::{ActiveSet, Constraint, HalfSpace, Subject};
 use standoff_sim::definition::{
     BendingModel, BodyDef, BodyKind, Definition, HalfSpaceDef, ShellMaterial,
 };
-use standoff_sim::energetics;
 use standoff_sim::energy::hinge::bending_modulus;
 use standoff_sim::energy::membrane::Sheet;
 use standoff_sim::material::membrane::{MembraneLaw, SheetLame};
 use standoff_sim::material::{Law, Material};
 use standoff_sim::settings::{AuditLevel, Method};
+use standoff_sim::step::energetics;
 use standoff_sim::{Simulation, State};
 use standoff_sparse::EDGES;
 use standoff_testkit::finite_difference::{gradient, relative_error};

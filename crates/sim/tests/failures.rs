@@ -5,14 +5,14 @@ mod common;
 use common::{block, scene};
 use standoff_geometry::audit::Auditor;
 use standoff_linalg::Vec3;
-use standoff_sim::collisions::Detector;
+use standoff_sim::contact::detector::Detector;
 use standoff_sim::definition::{
     BodyDef, BodyKind, Definition, ForceDef, Load, Motion, Pivot, PrescribedDef,
 };
 use standoff_sim::expression::{Expression, VectorExpression};
 use standoff_sim::solver::Minimiser;
+use standoff_sim::solver::assembly::System;
 use standoff_sim::step::{self, Failure};
-use standoff_sim::system::System;
 use standoff_sim::{Culprit, Model, Simulation, State, StepError};
 use standoff_sparse::{BlockMatrix, Cholesky, LinearSolver, Ordering, SolveError, SolveReport};
 

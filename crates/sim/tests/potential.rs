@@ -7,21 +7,21 @@ use common::{block, ground, scene};
 use standoff_geometry::broad_phase::brute_force;
 use standoff_linalg::Vec3;
 use standoff_sim::Model;
-use standoff_sim::boundary::Targets;
-use standoff_sim::collisions::Detector;
 use standoff_sim::contact::ContactSet;
+use standoff_sim::contact::detector::Detector;
 use standoff_sim::definition::{
     BendingModel, BodyDef, BodyKind, Definition, Motion, Pivot, PrescribedDef, ShellMaterial,
 };
-use standoff_sim::energy::corner::RodMaterial;
+use standoff_sim::dirichlet::Targets;
 use standoff_sim::energy::hinge::bending_modulus;
 use standoff_sim::energy::membrane::Sheet;
+use standoff_sim::energy::rod_joint::RodMaterial;
 use standoff_sim::material::membrane::{MembraneLaw, SheetLame, StretchLimit};
 use standoff_sim::potential::IncrementalPotential;
 use standoff_sim::report::PhaseSeconds;
 use standoff_sim::settings::Integrator;
 use standoff_sim::solver::Iterate;
-use standoff_sim::system::System;
+use standoff_sim::solver::assembly::System;
 use standoff_testkit::finite_difference;
 
 /// A creased square sheet of 8 triangles at x.

@@ -6,7 +6,7 @@ use standoff_sim::Simulation;
 use standoff_sim::definition::{
     BodyDef, BodyKind, Definition, ForceDef, Load, Motion, Pivot, PrescribedDef,
 };
-use standoff_sim::energy::corner::RodMaterial;
+use standoff_sim::energy::rod_joint::RodMaterial;
 use standoff_sim::expression::VectorExpression;
 use standoff_sim::model::Model;
 use standoff_sim::settings::Integrator;

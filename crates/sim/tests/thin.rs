@@ -5,12 +5,12 @@ mod elastic_support;
 use elastic_support::Random;
 use standoff_linalg::Vec3;
 use standoff_linalg::nalgebra::{DMatrix, Rotation3};
-use standoff_sim::energy::corner::{
-    Corner, Frame, RodMaterial, angle_about, curvature_binormal, transport,
-};
 use standoff_sim::energy::element::Element;
 use standoff_sim::energy::hinge::Hinge;
 use standoff_sim::energy::membrane::{Membrane, Sheet};
+use standoff_sim::energy::rod_joint::{
+    Corner, Frame, RodMaterial, angle_about, curvature_binormal, transport,
+};
 use standoff_sim::energy::segment::Segment;
 use standoff_sim::energy::shape_operator::{ENDS, ShapeOperator, side_normal};
 use standoff_sim::material::membrane::{MembraneLaw, Orthotropic, SheetLame, StretchLimit};

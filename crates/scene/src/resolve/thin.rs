@@ -7,9 +7,9 @@ use crate::file::{MaterialSection, ObjectSection, OrthotropicSection, RestShape,
 use crate::mesh::Mesh;
 use standoff_linalg::Vec3;
 use standoff_sim::definition::{BodyKind, ShellMaterial};
-use standoff_sim::energy::corner::RodMaterial;
 use standoff_sim::energy::hinge::bending_modulus;
 use standoff_sim::energy::membrane::Sheet;
+use standoff_sim::energy::rod_joint::RodMaterial;
 use standoff_sim::material::membrane::{Orthotropic, SheetLame, StretchLimit};
 
 /// Refuses keys that an object of its role does not have.

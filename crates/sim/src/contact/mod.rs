@@ -2,23 +2,24 @@
 //!
 //! `barrier` knows scalars only, `standoff_geometry::distance` geometry only; `potential` chains
 //! them over the pairs that `pairs` selects. `friction` lags the pairs' forces and frames,
-//! `relaxation` makes that settle; `batch` is the fast twin of `potential`'s Hessian; `stiffness` chooses κ.
+//! `friction_relaxation` makes that settle; `batch` is the fast twin of `potential`'s Hessian; `stiffness` chooses κ.
 
-mod active_set;
 pub mod barrier;
 mod batch;
+mod constraints;
+pub mod detector;
 pub mod friction;
+pub mod friction_relaxation;
 pub mod half_space;
 pub mod max_approximation;
 pub mod pairs;
 pub mod potential;
 pub(crate) mod psd;
-pub mod relaxation;
 pub mod stiffness;
 pub mod weighting;
 
-pub use active_set::{ActiveSet, Constraint, Subject};
 pub use barrier::Barrier;
+pub use constraints::{ActiveSet, Constraint, Subject};
 pub use friction::{FrictionContact, FrictionMaterials, FrictionSet, Rubbing, Smoothing};
 pub use half_space::{HalfSpace, HalfSpaceContact};
 pub use pairs::{Contact, ContactSet, PairKind};

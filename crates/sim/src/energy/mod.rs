@@ -1,12 +1,12 @@
 //! Summands of the potential, one file each.
 
-pub mod corner;
 pub mod damping;
 pub mod element;
 pub mod hinge;
 pub mod jet;
 pub mod membrane;
 pub mod pressure;
+pub mod rod_joint;
 pub mod segment;
 pub mod shape_operator;
 pub mod spring;

@@ -18,8 +18,8 @@
 //! the start of the step, carried along by the smallest turn of its tangent and turned by its angle
 //! since then. The unknown is s = l φ, in m, in the first component of a vertex of its own.
 
-use super::corner::{Frame, angle_about, transport};
 use super::element::{Element, Hessian};
+use super::rod_joint::{Frame, angle_about, transport};
 use crate::contact::psd;
 use standoff_linalg::{Mat3, Vec3};
 use std::f64::consts::TAU;

@@ -1,9 +1,9 @@
 //! The thin elements of a scene: membranes, hinges and shape operators of shells, segments and corners of rods.
 
-use super::corner::Corner;
 use super::element::{Element, Elements, Hessian};
 use super::hinge::Hinge;
 use super::membrane::Membrane;
+use super::rod_joint::Corner;
 use super::segment::Segment;
 use super::shape_operator::ShapeOperator;
 use rayon::prelude::*;

@@ -10,18 +10,18 @@
 //! once. The step ends when the weight of the first `min_iterations` states in x, Π (1 − α), is below
 //! ε. Multipliers and active set carry over to the next step: they are part of the state.
 
-use super::{Iterate, Minimiser, contact_model, projected_newton};
+use super::{Iterate, Minimiser, contact_subproblem, newton};
 use crate::audit;
-use crate::boundary::Targets;
 use crate::contact::{ContactSet, Subject};
+use crate::definition::settings::AuditLevel;
+use crate::dirichlet::Targets;
 use crate::error::StepError;
-use crate::line_search;
 use crate::model::Model;
 use crate::potential::{Energy, IncrementalPotential};
 use crate::report::{StepOutcome, StepReport};
-use crate::settings::AuditLevel;
+use crate::solver::line_search;
 use crate::timing::timed;
-use projected_newton::measure;
+use newton::measure;
 use standoff_geometry::audit::Auditor;
 use standoff_geometry::ccd::Keep;
 use standoff_linalg::Vec3;
@@ -223,13 +223,13 @@ fn solve(
         report.newton_iterations += 1;
         let mut gradient = potential.gradient_without_contact(&hat.it.x, &mut report.seconds);
         let assembled = work.system.assemble_smooth(potential, &hat.it, &mut report.seconds);
-        assembled.map_err(|e| projected_newton::linear_failure(report, e.to_string()))?;
+        assembled.map_err(|e| newton::linear_failure(report, e.to_string()))?;
         if std::mem::take(&mut first) {
             let largest = work.system.largest_diagonal() / potential.contact_scale;
             potential.constraints.stiffness =
                 model.resolved.settings.solver.barrier_free.penalty * largest;
         }
-        let p = contact_model::minimise(potential, &hat.it, gradient.clone(), work, report)?;
+        let p = contact_subproblem::minimise(potential, &hat.it, gradient.clone(), work, report)?;
         report.residual_speed = measure(potential, &p) / h;
         potential.add_contact_gradient(&hat.it, &mut gradient);
         if descend(potential, hat, &p, &gradient, report)? == 1.0 {
@@ -258,7 +258,7 @@ fn descend(
     let mut before = *hat.smooth.get_or_insert_with(|| potential.smooth_value(&hat.it.x, seconds));
     potential.add_contact_value(&hat.it, &mut before);
     if !before.value.is_finite() {
-        return Err(projected_newton::not_finite("the potential", potential, &hat.it, report));
+        return Err(newton::not_finite("the potential", potential, &hat.it, report));
     }
     let mut trial = hat.it.clone();
     for _ in 0..HALVINGS {

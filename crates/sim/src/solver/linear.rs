@@ -1,6 +1,6 @@
 //! Which linear solver a scene gets.
 
-use crate::settings::{LinearSolver as Choice, SolverSettings};
+use crate::definition::settings::{LinearSolver as Choice, SolverSettings};
 use standoff_sparse::{
     Cholesky, ConjugateGradient, Hybrid, LinearSolver, MixedCholesky, Ordering, Preconditioner,
 };

@@ -1,18 +1,20 @@
 //! Minimisers of the incremental potential, one file each.
 
-use crate::collisions::Detector;
 use crate::contact::ContactSet;
-use crate::system::System;
+use crate::contact::detector::Detector;
+use crate::solver::assembly::System;
 use standoff_geometry::audit::Auditor;
 use standoff_linalg::Vec3;
 use standoff_sparse::LinearSolver;
 
+pub mod assembly;
 pub mod barrier_free;
-mod contact_model;
-pub mod first_guess;
+mod contact_subproblem;
 pub mod forcing;
+pub mod initial_guess;
+pub mod line_search;
 pub mod linear;
-pub mod projected_newton;
+pub mod newton;
 
 /// A feasible point with its contacts.
 #[derive(Debug, Clone)]

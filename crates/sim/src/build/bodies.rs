@@ -1,9 +1,9 @@
 //! Bodies of a definition, checked and joined into one numbering of vertices and elements.
 
 use crate::definition::{BendingModel, BodyDef, BodyKind, Definition, ShellMaterial};
-use crate::energy::corner::{RodMaterial, angle_about};
 use crate::energy::hinge::Hinge;
 use crate::energy::membrane::Membrane;
+use crate::energy::rod_joint::{RodMaterial, angle_about};
 use crate::energy::segment::Segment;
 use crate::energy::shape_operator::{ENDS, ShapeOperator, side_normal};
 use crate::energy::tet::{ElasticTets, TetError};

@@ -1,9 +1,9 @@
 //! Prescribed motion: where the script wants each vertex, and the augmented Lagrangian that takes
 //! it there when something is in the way [Li 2020, suppl. E].
 
+use crate::definition::expression::{Expression, VectorExpression};
 use crate::definition::{Condition, Motion, Pivot, PrescribedDef};
 use crate::error::{BuildError, StepError};
-use crate::expression::{Expression, VectorExpression};
 use crate::model::{Body, Model, globalise};
 use crate::potential::IncrementalPotential;
 use crate::report::StepReport;

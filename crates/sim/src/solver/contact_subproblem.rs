@@ -12,7 +12,7 @@
 //! does not settle.
 
 use super::forcing::Forcing;
-use super::projected_newton::{self, linear_failure, measure};
+use super::newton::{self, linear_failure, measure};
 use super::{Iterate, Minimiser};
 use crate::error::StepError;
 use crate::potential::{Energy, IncrementalPotential};
@@ -32,7 +32,7 @@ const TRIALS: usize = 20;
 const SLOPE: f64 = 0.1;
 
 /// The minimiser p of the model at x̂ (`#V`, m). The system has to hold the smooth part of the Hessian
-/// ([`crate::system::System::assemble_smooth`]), `smooth` is that of the gradient (`#V`, kg m).
+/// ([`crate::solver::assembly::System::assemble_smooth`]), `smooth` is that of the gradient (`#V`, kg m).
 ///
 /// # Errors
 /// An unsolvable system, a number that is not finite.
@@ -58,16 +58,11 @@ pub fn minimise(
         let acting = potential.constraints.acting(&y.x);
         let assembled = work.system.replace_contacts(potential, &y, &mut report.seconds);
         assembled.map_err(|e| linear_failure(report, e.to_string()))?;
-        let d = projected_newton::solve(potential, &y, &gradient, &mut forcing, work, report)?;
+        let d = newton::solve(potential, &y, &gradient, &mut forcing, work, report)?;
         report.linear_solves += 1;
         let size = measure(potential, &d);
         if !size.is_finite() {
-            return Err(projected_newton::not_finite(
-                "the Newton direction",
-                potential,
-                &y,
-                report,
-            ));
+            return Err(newton::not_finite("the Newton direction", potential, &y, report));
         }
         let bd = work.system.multiply_smooth(&d);
         let bd = bd.map_err(|e| linear_failure(report, e.to_string()))?;

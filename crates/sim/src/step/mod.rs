@@ -1,20 +1,23 @@
 //! The time step.
 
-use crate::boundary::Targets;
-use crate::contact::{ContactSet, relaxation};
+pub mod energetics;
+pub mod integrator;
+
+use crate::audit;
+use crate::contact::{ContactSet, friction_relaxation};
+use crate::definition::settings::{Integrator, Method};
 use crate::diagnosis::Diagnosis;
+use crate::dirichlet::Targets;
 use crate::error::StepError;
-use crate::line_search::KEEP_PLANE_GAP;
 use crate::model::Model;
 use crate::potential::IncrementalPotential;
 use crate::report::{StepOutcome, StepReport};
-use crate::settings::{Integrator, Method};
 use crate::solver::forcing::Forcing;
-use crate::solver::projected_newton::{self, measure};
-use crate::solver::{Iterate, Minimiser, barrier_free, first_guess};
+use crate::solver::line_search::KEEP_PLANE_GAP;
+use crate::solver::newton::{self, measure};
+use crate::solver::{Iterate, Minimiser, barrier_free, initial_guess};
 use crate::state::State;
 use crate::timing::timed;
-use crate::{audit, energetics};
 use standoff_linalg::Vec3;
 use std::time::Instant;
 
@@ -164,11 +167,11 @@ fn solve(
         false => potential.lag_friction(before, state.kappa),
         true => potential.lag_friction(it, potential.barrier.kappa),
     }
-    first_guess::fly(potential, it, work, report);
+    initial_guess::fly(potential, it, work, report);
     let more = u64::from(first && !new && !potential.friction.contacts.is_empty());
     let updates = model.resolved.lagging.map(|n| u64::from(n) + more);
     let outcome = loop {
-        let outcome = projected_newton::minimise(potential, it, work, report)?;
+        let outcome = newton::minimise(potential, it, work, report)?;
         report.lagging_iterations += 1;
         let last = updates == Some(report.lagging_iterations);
         let frictional = model.has_friction && !it.active.is_empty();
@@ -179,14 +182,14 @@ fn solve(
         potential.lag_friction(it, potential.barrier.kappa);
         let g = potential.gradient(it, &mut report.seconds);
         let mut forcing = Forcing::exact(model.resolved.settings.solver.linear_tolerance);
-        let p = projected_newton::direction(potential, it, &g, &mut forcing, work, report)?;
+        let p = newton::direction(potential, it, &g, &mut forcing, work, report)?;
         if measure(potential, &p) / h < model.resolved.velocity_tolerance {
             break StepOutcome::Converged;
         }
         if report.lagging_iterations >= u64::from(model.resolved.settings.friction.max_lagging) {
             break StepOutcome::LaggingLimit;
         }
-        potential.friction.relax(&before, relaxation::weight(report.lagging_iterations));
+        potential.friction.relax(&before, friction_relaxation::weight(report.lagging_iterations));
     };
     if outcome.is_stall() {
         return Err(stalled(potential, it, outcome, report));

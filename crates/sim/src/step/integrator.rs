@@ -10,7 +10,7 @@
 //! forces, since no half of them is taken from the start of the step, and no part in the acceleration
 //! that the next step begins with.
 
-use crate::settings::Integrator;
+use crate::definition::settings::Integrator;
 use crate::state::State;
 use standoff_linalg::Vec3;
 

@@ -5,13 +5,13 @@
 
 use super::forcing::Forcing;
 use super::{Iterate, Minimiser};
-use crate::boundary;
+use crate::definition::settings::Norm;
 use crate::diagnosis;
+use crate::dirichlet;
 use crate::error::StepError;
-use crate::line_search::{self, Limit, Move};
 use crate::potential::IncrementalPotential;
 use crate::report::{StepOutcome, StepReport};
-use crate::settings::Norm;
+use crate::solver::line_search::{self, Limit, Move};
 use standoff_linalg::Vec3;
 use standoff_sparse::SolveError;
 
@@ -96,14 +96,14 @@ pub fn minimise(
             || round_off >= ROUND_OFF_ITERATIONS
             || alpha == 0.0 && within_round_off;
         if potential.equality.is_some() {
-            boundary::advance(potential, it, settled, report)?;
+            dirichlet::advance(potential, it, settled, report)?;
         } else if settled {
             return Ok(StepOutcome::Converged);
         }
         stuck = if alpha < TINY { stuck + 1 } else { 0 };
         if stuck >= PATIENCE || alpha == 0.0 && !settled {
             if potential.equality.is_some() {
-                return Err(boundary::blocked(potential, it, report));
+                return Err(dirichlet::blocked(potential, it, report));
             }
             return Ok(match limit {
                 Limit::Inversion => StepOutcome::StalledInversion,

@@ -1,12 +1,12 @@
 //! Loads: forces, pressures and attachments, with scene-wide vertices.
 
+use crate::definition::expression::{Expression, VectorExpression};
 use crate::definition::{
     Anchor, AttachmentDef, BodyKind, Definition, ForceDef, Load, SpringStiffness, StitchDef,
 };
 use crate::energy::pressure::{Patch, Pressures};
 use crate::energy::spring::{Spring, UNUSED};
 use crate::error::{BuildError, LoadIndex};
-use crate::expression::{Expression, VectorExpression};
 use crate::model::{Body, globalise};
 use standoff_geometry::distance::point_triangle;
 use standoff_geometry::topology;

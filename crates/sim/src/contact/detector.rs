@@ -2,8 +2,8 @@
 //! step and the contacts at every point of the line search.
 
 use crate::contact::{ContactSet, Subject};
+use crate::definition::settings::Ccd;
 use crate::model::Model;
-use crate::settings::Ccd;
 use standoff_geometry::broad_phase::{BroadPhase, Candidates};
 use standoff_geometry::ccd::{self, Keep, Method};
 use standoff_linalg::Vec3;

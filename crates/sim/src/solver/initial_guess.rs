@@ -1,10 +1,10 @@
 //! Where the minimisation of a step starts: at the end of the last one, but for bodies in flight.
 
 use super::{Iterate, Minimiser};
-use crate::line_search;
 use crate::model::{Body, Model};
 use crate::potential::IncrementalPotential;
 use crate::report::StepReport;
+use crate::solver::line_search;
 use standoff_linalg::{Mat3, Vec3, svd3};
 
 /// Moves every body that touches nothing, and of which nothing is prescribed, by the rigid motion that

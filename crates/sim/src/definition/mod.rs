@@ -2,12 +2,15 @@
 //!
 //! A scene file, a script or a test fills these structs; `Simulation::new` checks them.
 
-use crate::energy::corner::RodMaterial;
+pub mod expression;
+pub mod settings;
+
+use crate::definition::expression::{Expression, VectorExpression};
+use crate::definition::settings::Settings;
 use crate::energy::membrane::Sheet;
-use crate::expression::{Expression, VectorExpression};
+use crate::energy::rod_joint::RodMaterial;
 use crate::material::Material;
 use crate::material::membrane::StretchLimit;
-use crate::settings::Settings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use standoff_linalg::Vec3;

@@ -2,9 +2,9 @@
 //! element upright, then halving until the potential falls [Li 2020, §4.4].
 
 use crate::audit;
+use crate::definition::settings::AuditLevel;
 use crate::potential::{Energy, IncrementalPotential};
 use crate::report::StepReport;
-use crate::settings::AuditLevel;
 use crate::solver::{Iterate, Minimiser};
 use crate::timing::timed;
 use standoff_linalg::Vec3;

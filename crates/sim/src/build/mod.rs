@@ -1,0 +1,3 @@
+//! From a definition to a model and its first state.
+
+pub mod bodies;
