@@ -14,7 +14,7 @@ use std::path::PathBuf;
                   paraview out/cubes/run.pvd\n\n\
                   `standoff help COMMAND` shows examples for a command.\n\n\
                   Exit codes: 0 everything ended well; 1 a step failed, a violation was found or \
-                  results could not be written; 2 nothing was simulated (bad command line, scene \
+                  results could not be written or printed; 2 nothing was simulated (bad command line, scene \
                   or output folder)."
 )]
 pub struct Args {
@@ -185,6 +185,9 @@ pub struct ConvertArgs {
     /// The scene file to write.
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
+    /// Replace the file if it exists.
+    #[arg(long)]
+    pub force: bool,
     /// Where meshes are looked for first, before the scene's folder and its ancestors.
     #[arg(long, value_name = "DIR")]
     pub mesh_root: Vec<PathBuf>,

@@ -2,7 +2,7 @@
 
 use crate::args::{AuditArgs, start_threads};
 use crate::failure::Failure;
-use crate::output::{complain, say};
+use crate::output::Console;
 use standoff_linalg::Vec3;
 use standoff_scene::output::{Frame, LimitInfo, OutputError, RunInfo, frame_files, read_frame};
 use standoff_sim::audit::violations;
@@ -20,7 +20,7 @@ use std::path::Path;
 const LISTED: usize = 10;
 
 /// Re-checks every frame of a run.
-pub fn audit(args: &AuditArgs) -> Result<(), Failure> {
+pub fn audit(args: &AuditArgs, console: &mut Console) -> Result<(), Failure> {
     start_threads(args.threads);
     let input = |e: OutputError| Failure::Input(e.to_string());
     let info = RunInfo::read(&args.folder).map_err(input)?;
@@ -48,23 +48,23 @@ pub fn audit(args: &AuditArgs) -> Result<(), Failure> {
         found += faults.len();
         let name = path.display();
         for fault in faults.iter().take(LISTED) {
-            complain(format_args!("{name}: {fault}"));
+            console.complain(format_args!("{name}: {fault}"));
         }
         if faults.len() > LISTED {
-            complain(format_args!("{name}: and {} more", faults.len() - LISTED));
+            console.complain(format_args!("{name}: and {} more", faults.len() - LISTED));
         }
     }
     if bad_frames > 0 {
         let all = files.len();
         let what = format!("{found} violations in {bad_frames} of {all} frames");
-        return Err(Failure::Result(Some(what)));
+        return Err(Failure::Result(what));
     }
     let half_spaces = match info.half_spaces.len() {
         0 => String::new(),
         1 => ", nothing behind the half-space".to_owned(),
         n => format!(", nothing behind the {n} half-spaces"),
     };
-    say(format_args!(
+    console.say(format_args!(
         "{}: {} frames, no intersection, no inverted element{half_spaces}",
         args.folder.display(),
         files.len()

@@ -2,7 +2,7 @@
 
 use crate::args::CheckArgs;
 use crate::failure::Failure;
-use crate::output::{complain, say};
+use crate::output::Console;
 use crate::scene;
 use standoff_geometry::CollisionMesh;
 use standoff_geometry::broad_phase::candidates;
@@ -18,44 +18,44 @@ use standoff_sim::settings::LinearSolver;
 const LISTED: usize = 20;
 
 /// Checks a scene without simulating it.
-pub fn check(args: &CheckArgs) -> Result<(), Failure> {
+pub fn check(args: &CheckArgs, console: &mut Console) -> Result<(), Failure> {
     args.common.start_threads();
     let scene = scene::load(&args.scene, &args.common, &args.common.set)?;
     let file = args.scene.display();
     let (model, state) =
         Model::new(&scene.definition).map_err(|e| Failure::Input(format!("{file}: {e}")))?;
-    scene.notes.iter().for_each(|note| say(format_args!("note: {note}")));
-    describe_bodies(&scene.definition);
+    scene.notes.iter().for_each(|note| console.say(format_args!("note: {note}")));
+    describe_bodies(&scene.definition, console);
     let time = &scene.definition.settings.time;
     let (steps, step) = (scene.steps(), time.step);
-    say(format_args!("steps                  {steps} of {step} s, to t = {} s", time.end));
+    console.say(format_args!("steps                  {steps} of {step} s, to t = {} s", time.end));
     let d_hat = model.resolved.d_hat;
-    say(format_args!("contact distance d̂     {d_hat:.4e} m"));
-    describe_gaps(&model, &state.x);
+    console.say(format_args!("contact distance d̂     {d_hat:.4e} m"));
+    describe_gaps(&model, &state.x, console);
     let bytes = memory(&scene.definition);
-    say(format_args!("memory, about          {:.0} MB", bytes / 1e6));
+    console.say(format_args!("memory, about          {:.0} MB", bytes / 1e6));
     let found = violations(&model, &state.x);
     for violation in found.iter().take(LISTED) {
-        complain(format_args!("{file}: {}", violation.describe(&model)));
+        console.complain(format_args!("{file}: {}", violation.describe(&model)));
     }
     if found.is_empty() {
-        say("the start is free of intersections and inverted elements");
+        console.say("the start is free of intersections and inverted elements");
         return Ok(());
     }
     if found.len() > LISTED {
-        complain(format_args!("{file}: and {} more", found.len() - LISTED));
+        console.complain(format_args!("{file}: and {} more", found.len() - LISTED));
     }
     let what = format!("{} violations at the start: move the objects apart", found.len());
-    Err(Failure::Result(Some(what)))
+    Err(Failure::Result(what))
 }
 
-fn describe_bodies(definition: &Definition) {
+fn describe_bodies(definition: &Definition, console: &mut Console) {
     // copies of one object have the same mesh: say it once
     let mut last: Option<(String, String, usize)> = None;
-    let flush = |group: &Option<(String, String, usize)>| {
+    let mut flush = |group: &Option<(String, String, usize)>| {
         if let Some((name, text, count)) = group {
             let copies = if *count > 1 { format!(" ({count} copies)") } else { String::new() };
-            say(format_args!("{name}{copies}: {text}"));
+            console.say(format_args!("{name}{copies}: {text}"));
         }
     };
     for body in &definition.bodies {
@@ -158,19 +158,19 @@ fn describe_quality(q: &Quality) -> String {
 const FAR: f64 = 0.1;
 
 /// The smallest distances at the start, between objects and to half-spaces.
-fn describe_gaps(model: &Model, x: &[Vec3]) {
+fn describe_gaps(model: &Model, x: &[Vec3], console: &mut Console) {
     let d_hat = model.resolved.d_hat;
     let far = (FAR * model.length).max(d_hat);
     match smallest_gap(&between_bodies(model), x, d_hat, far) {
-        None => say(format_args!("objects are apart by   more than {far:.3e} m")),
-        Some((gap, a, b)) => say(format_args!(
+        None => console.say(format_args!("objects are apart by   more than {far:.3e} m")),
+        Some((gap, a, b)) => console.say(format_args!(
             "objects are apart by   {gap:.4e} m: {} and {}",
             model.describe_primitive(&a),
             model.describe_primitive(&b)
         )),
     }
     let close = pairs(&model.collision, x, d_hat).iter().filter(|(gap, _, _)| *gap < d_hat).count();
-    say(format_args!("pairs closer than d̂    {close}"));
+    console.say(format_args!("pairs closer than d̂    {close}"));
     for (plane, name) in model.half_spaces.iter().zip(&model.half_space_names) {
         let groups = model.half_space_vertices.iter();
         let gaps = groups.flat_map(|(half, vertices)| {
@@ -178,7 +178,7 @@ fn describe_gaps(model: &Model, x: &[Vec3]) {
         });
         if let Some((gap, vertex)) = gaps.min_by(|a, b| a.0.total_cmp(&b.0)) {
             let vertex = model.describe_vertex(vertex);
-            say(format_args!("above '{name}'{:>12} {gap:.4e} m: {vertex}", ""));
+            console.say(format_args!("above '{name}'{:>12} {gap:.4e} m: {vertex}", ""));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! How a command fails: what is printed, and the exit code.
 
-use crate::output::complain;
+use crate::output::Console;
 use miette::{Diagnostic, GraphicalReportHandler, LabeledSpan, NamedSource, SourceCode};
 use standoff_scene::SceneError;
 use standoff_scene::error::Origin;
@@ -14,8 +14,10 @@ pub enum Failure {
     Scene(Box<SceneError>),
     /// Nothing was simulated for another reason.
     Input(String),
-    /// A step, a check or the writing of results failed. `None` if it was reported already.
-    Result(Option<String>),
+    /// A step, a check or the writing of results failed.
+    Result(String),
+    /// It was reported already; with this exit code.
+    Reported(u8),
 }
 
 impl From<SceneError> for Failure {
@@ -30,20 +32,21 @@ impl Failure {
         match self {
             Self::Scene(_) | Self::Input(_) => 2,
             Self::Result(_) => 1,
+            Self::Reported(code) => *code,
         }
     }
 
     /// Reports the failure: with an excerpt of the scene on a terminal, as one line otherwise.
-    pub fn print(&self) {
+    pub fn print(&self, console: &mut Console) {
         match self {
             Self::Scene(error) => match excerpt(error) {
-                Some(text) if std::io::stderr().is_terminal() => complain(text.trim_end()),
-                _ => complain(format_args!("error: {error}")),
+                Some(text) if std::io::stderr().is_terminal() => console.complain(text.trim_end()),
+                _ => console.complain(format_args!("error: {error}")),
             },
-            Self::Input(message) | Self::Result(Some(message)) => {
-                complain(format_args!("error: {message}"));
+            Self::Input(message) | Self::Result(message) => {
+                console.complain(format_args!("error: {message}"));
             }
-            Self::Result(None) => {}
+            Self::Reported(_) => {}
         }
     }
 }

@@ -1,13 +1,13 @@
 //! `standoff info`.
 
 use crate::failure::Failure;
-use crate::output::say;
+use crate::output::Console;
 use standoff_scene::format::Format;
 use standoff_scene::schema::choices;
 
 /// Prints what this build and this machine offer.
-pub fn info() -> Result<(), Failure> {
-    let row = |name: &str, value: &str| say(format_args!("{name:<18} {value}"));
+pub fn info(console: &mut Console) -> Result<(), Failure> {
+    let mut row = |name: &str, value: &str| console.say(format_args!("{name:<18} {value}"));
     row("standoff", env!("CARGO_PKG_VERSION"));
     row("build", if cfg!(debug_assertions) { "debug (slow)" } else { "release" });
     row("threads", &rayon::current_num_threads().to_string());
@@ -20,10 +20,10 @@ pub fn info() -> Result<(), Failure> {
         ("linear solvers", "LinearSolver"),
         ("collision checks", "Ccd"),
     ] {
-        say("");
-        say(title);
+        console.say("");
+        console.say(title);
         for (name, help) in choices(definition) {
-            say(format_args!("  {name:<20} {help}"));
+            console.say(format_args!("  {name:<20} {help}"));
         }
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! Progress of a run: a bar on a terminal, a line now and then elsewhere.
 
-use crate::output::say;
+use crate::output::Console;
 use indicatif::{ProgressBar, ProgressStyle};
 use standoff_sim::report::StepReport;
 use std::io::IsTerminal;
@@ -44,7 +44,7 @@ impl Progress {
     }
 
     /// Shows a step.
-    pub fn step(&mut self, report: &StepReport) {
+    pub fn step(&mut self, report: &StepReport, console: &mut Console) {
         match self {
             Self::Quiet => {}
             Self::Bar(bar) => {
@@ -59,7 +59,7 @@ impl Progress {
                     let eta = per_step * total.saturating_sub(report.step) as f64;
                     let step = report.step;
                     let what = describe(report);
-                    say(format_args!(
+                    console.say(format_args!(
                         "step {step}/{total}, {what}, {elapsed:.1} s, ETA {eta:.0} s"
                     ));
                     *last = Some(Instant::now());

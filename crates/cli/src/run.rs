@@ -2,14 +2,14 @@
 
 use crate::args::RunArgs;
 use crate::failure::Failure;
-use crate::output::{complain, say};
+use crate::output::Console;
 use crate::progress::Progress;
 use crate::scene;
 use standoff_scene::output::{FailureData, FrameData, OutputError, RunFolder, Summary};
 use standoff_sim::{Simulation, StepReport};
 
 /// Simulates a scene and writes its results.
-pub fn run(args: &RunArgs) -> Result<(), Failure> {
+pub fn run(args: &RunArgs, console: &mut Console) -> Result<(), Failure> {
     args.common.start_threads();
     let mut scene = scene::load(&args.scene, &args.common, &overrides(args))?;
     if let Some(steps) = args.steps {
@@ -25,12 +25,12 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         folder.write_checkpoint(simulation.state()).map_err(input)?;
     }
     if !args.quiet {
-        scene.notes.iter().for_each(|note| say(format_args!("note: {note}")));
+        scene.notes.iter().for_each(|note| console.say(format_args!("note: {note}")));
         let (vertices, tets) = (folder.topology().rest.len(), folder.topology().tets.len());
         let steps = scene.steps();
-        say(format_args!("{file}: {vertices} vertices, {tets} tetrahedra, {steps} steps"));
+        console.say(format_args!("{file}: {vertices} vertices, {tets} tetrahedra, {steps} steps"));
     }
-    finish(&mut simulation, &mut folder, Summary::default(), scene.steps(), args.quiet)
+    finish(&mut simulation, &mut folder, Summary::default(), scene.steps(), args.quiet, console)
 }
 
 /// Does the steps that are left and reports how the whole run went.
@@ -40,20 +40,21 @@ pub fn finish(
     mut summary: Summary,
     steps: u64,
     quiet: bool,
+    console: &mut Console,
 ) -> Result<(), Failure> {
-    let failure = step_all(simulation, folder, &mut summary, steps, quiet);
+    let failure = step_all(simulation, folder, &mut summary, steps, quiet, console);
     summary.stopped = failure.is_some();
     if !quiet {
-        say(summary.to_string().trim_end());
-        say(format_args!("results in {}", folder.path().display()));
+        console.say(summary.to_string().trim_end());
+        console.say(format_args!("results in {}", folder.path().display()));
     }
     match failure {
-        Some(message) => Err(Failure::Result(Some(message))),
+        Some(message) => Err(Failure::Result(message)),
         None if summary.is_success() => Ok(()),
         None => {
             let (outcome, count) = summary.failures[0];
             let what = outcome.describe();
-            Err(Failure::Result(Some(format!("{count} steps did not end well: {what}"))))
+            Err(Failure::Result(format!("{count} steps did not end well: {what}")))
         }
     }
 }
@@ -74,6 +75,7 @@ fn step_all(
     summary: &mut Summary,
     steps: u64,
     quiet: bool,
+    console: &mut Console,
 ) -> Option<String> {
     let done = simulation.step_index() as u64;
     let mut progress = Progress::start(done, steps, quiet);
@@ -87,7 +89,7 @@ fn step_all(
             }
         };
         summary.add(&report);
-        progress.step(&report);
+        progress.step(&report, console);
         if let Err(error) = write_step(folder, simulation, &report) {
             progress.finish();
             return Some(error.to_string());
@@ -97,7 +99,7 @@ fn step_all(
     match (write_end(folder, simulation, failure.as_deref()), &failure) {
         (Ok(()), _) => {}
         (Err(error), None) => failure = Some(error.to_string()),
-        (Err(error), Some(_)) => complain(format_args!("error: {error}")),
+        (Err(error), Some(_)) => console.complain(format_args!("error: {error}")),
     }
     failure
 }

@@ -2,7 +2,7 @@
 
 use crate::args::{CommonArgs, ConvertArgs};
 use crate::failure::Failure;
-use crate::output::say;
+use crate::output::Console;
 use standoff_scene::Scene;
 use standoff_scene::import::Import;
 use standoff_scene::output::RunInfo;
@@ -38,15 +38,29 @@ pub fn reload(folder: &Path) -> Result<Scene, Failure> {
 }
 
 /// `standoff convert`: writes an imported scene as a scene file.
-pub fn convert(args: &ConvertArgs) -> Result<(), Failure> {
+pub fn convert(args: &ConvertArgs, console: &mut Console) -> Result<(), Failure> {
+    let output = args.output.display();
+    if is_same_file(&args.scene, &args.output) {
+        let what = format!("{output} is the scene itself; give another file with -o");
+        return Err(Failure::Input(what));
+    }
+    if !args.force && args.output.symlink_metadata().is_ok() {
+        let what = format!("{output} exists; choose another file, or pass --force to replace it");
+        return Err(Failure::Input(what));
+    }
     let import = import(&args.scene, &args.mesh_root)?;
     let folder = args.output.parent().unwrap_or(Path::new(""));
     let text = import.to_toml(folder);
     standoff_scene::output::write_atomically(&args.output, |file| file.write_all(text.as_bytes()))
         .map_err(|e| Failure::Input(e.to_string()))?;
-    import.notes.iter().for_each(|note| say(format_args!("note: {note}")));
-    say(format_args!("{}", args.output.display()));
+    import.notes.iter().for_each(|note| console.say(format_args!("note: {note}")));
+    console.say(output);
     Ok(())
+}
+
+/// Whether two paths lead to one file.
+fn is_same_file(a: &Path, b: &Path) -> bool {
+    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
 
 fn is_reference(path: &Path) -> bool {

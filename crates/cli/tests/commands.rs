@@ -154,3 +154,72 @@ fn schema_info_and_help() {
         assert!(said.contains(part), "lacks `{part}`: {said}");
     }
 }
+
+#[test]
+fn a_conversion_replaces_nothing_unasked() {
+    let folder = tempfile::tempdir().unwrap();
+    let mesh = "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n\
+                $EndNodes\n$Elements\n1\n1 4 0 1 2 3 4\n$EndElements\n";
+    std::fs::write(folder.path().join("tet.msh"), mesh).unwrap();
+    let [source, other] = ["a.txt", "b.toml"].map(|name| folder.path().join(name));
+    let scene = "shapes input 1\ntet.msh 0 1 0  0 0 0  1 1 1\n";
+    std::fs::write(&source, scene).unwrap();
+    std::fs::write(&other, "precious").unwrap();
+    let refused = |output: Output, says: &str| {
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(says), "lacks `{says}`: {said}");
+        assert_eq!(text(&read(source.clone())), scene);
+        assert_eq!(text(&read(other.clone())), "precious");
+    };
+    refused(standoff!("convert", source, "-o", source), "is the scene itself");
+    refused(standoff!("convert", source, "-o", source, "--force"), "is the scene itself");
+    refused(standoff!("convert", source, "-o", other), "pass --force");
+    let output = standoff!("convert", source, "-o", other, "--force");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(text(&read(other)).contains("[[objects]]"));
+    let output = standoff!("convert", source, "-o", folder.path().join("c.toml"));
+    assert!(output.status.success(), "{}", text(&output.stderr));
+}
+
+/// A report that nobody can read is an error; one that nobody wants to read on is none.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_or_closed_output() {
+    use std::process::Stdio;
+    let folder = tempfile::tempdir().unwrap();
+    let (run, cubes) = (folder.path().join("run"), scene("two-cubes-fall.toml"));
+    let output = standoff!("run", cubes, "-o", run, "--steps", "2", "-q");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let (run, cubes) = (run.to_str().unwrap(), cubes.to_str().unwrap());
+    for args in [
+        &["schema"][..],
+        &["info"],
+        &["check", cubes],
+        &["audit", run],
+        &["run", cubes, "-o", run, "--steps", "2", "--force"],
+        &["--help"],
+        &["--version"],
+    ] {
+        let start = |stdout: Stdio| {
+            Command::new(env!("CARGO_BIN_EXE_standoff"))
+                .args(args)
+                .stdout(stdout)
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap()
+        };
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = start(full.into()).wait_with_output().unwrap();
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{args:?}: {said}");
+        assert!(said.contains("cannot print"), "{args:?}: {said}");
+        assert!(std::path::Path::new(run).join("frames/000002.vtu").exists());
+
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = start(writer.into()).wait_with_output().unwrap();
+        let said = text(&output.stderr);
+        assert_eq!((output.status.code(), said.as_str()), (Some(0), ""), "{args:?}");
+    }
+}
