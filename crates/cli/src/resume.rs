@@ -3,7 +3,7 @@
 use crate::args::{ResumeArgs, start_threads};
 use crate::failure::Failure;
 use crate::output::Console;
-use crate::run::finish;
+use crate::run::{finish, write_frame};
 use crate::scene;
 use standoff_scene::output::{OutputError, ResumePoint, RunFolder, Summary, fingerprint};
 use standoff_sim::Simulation;
@@ -30,7 +30,12 @@ pub fn resume(args: &ResumeArgs, console: &mut Console) -> Result<(), Failure> {
         .map_err(|e| Failure::Input(format!("{}: {e}", args.folder.display())))?;
     let (mut folder, missing) = RunFolder::reopen(&args.folder, &scene, &from).map_err(input)?;
     for step in missing {
-        console.complain(format_args!("warning: frame {step} is missing or cut off"));
+        if step == done {
+            // the checkpoint was written in its stead when it could not be
+            write_frame(&mut folder, &simulation).map_err(input)?;
+        } else {
+            console.complain(format_args!("warning: frame {step} is missing or cut off"));
+        }
     }
     if !args.quiet {
         let program = &from.checkpoint.program;

@@ -6,7 +6,36 @@ use crate::output::Console;
 use crate::progress::Progress;
 use crate::scene;
 use standoff_scene::output::{FailureData, FrameData, OutputError, RunFolder, Summary};
-use standoff_sim::{Simulation, StepReport};
+use standoff_sim::{Simulation, StepError, StepReport};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Why a run ended before its last step.
+#[derive(Debug, thiserror::Error)]
+pub enum Stop {
+    /// A step could not be done.
+    #[error(transparent)]
+    Step(#[from] StepError),
+    /// Results could not be written.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+    /// Standoff itself is at fault.
+    #[error(
+        "internal error while {doing} after step {step}: {message}. This is a fault of Standoff, \
+         not of the scene: please report it with the scene file"
+    )]
+    Internal {
+        /// What was being done.
+        doing: &'static str,
+        /// Steps done before.
+        step: u64,
+        /// What the program said.
+        message: String,
+    },
+}
+
+/// How a step is done: [`Simulation::step`].
+type Step<'a> = &'a mut dyn FnMut(&mut Simulation) -> Result<StepReport, StepError>;
 
 /// Simulates a scene and writes its results.
 pub fn run(args: &RunArgs, console: &mut Console) -> Result<(), Failure> {
@@ -30,7 +59,8 @@ pub fn run(args: &RunArgs, console: &mut Console) -> Result<(), Failure> {
         let steps = scene.steps();
         console.say(format_args!("{file}: {vertices} vertices, {tets} tetrahedra, {steps} steps"));
     }
-    finish(&mut simulation, &mut folder, Summary::default(), scene.steps(), args.quiet, console)
+    let (summary, steps) = (Summary::default(), scene.steps());
+    finish(&mut simulation, &mut folder, summary, steps, args.quiet, console)
 }
 
 /// Does the steps that are left and reports how the whole run went.
@@ -42,14 +72,21 @@ pub fn finish(
     quiet: bool,
     console: &mut Console,
 ) -> Result<(), Failure> {
-    let failure = step_all(simulation, folder, &mut summary, steps, quiet, console);
-    summary.stopped = failure.is_some();
+    let mut progress = Progress::start(simulation.step_index() as u64, steps, quiet);
+    let mut observe = |report: &StepReport| {
+        summary.add(report);
+        progress.step(report, console);
+    };
+    let stops = step_all(simulation, folder, steps, &mut Simulation::step, &mut observe);
+    progress.finish();
+    summary.stopped = !stops.is_empty();
     if !quiet {
         console.say(summary.to_string().trim_end());
         console.say(format_args!("results in {}", folder.path().display()));
     }
-    match failure {
-        Some(message) => Err(Failure::Result(message)),
+    stops.iter().skip(1).for_each(|stop| console.complain(format_args!("error: {stop}")));
+    match stops.first() {
+        Some(first) => Err(Failure::Result(first.to_string())),
         None if summary.is_success() => Ok(()),
         None => {
             let (outcome, count) = summary.failures[0];
@@ -67,41 +104,48 @@ fn overrides(args: &RunArgs) -> Vec<String> {
     all
 }
 
-/// Does all steps, as far as possible, and says why it stopped before the last one. The last good
-/// state is always on disk.
+/// Does all steps, as far as possible. Returns why it stopped before the last one, then what else
+/// went wrong; nothing if all went well. The last good state is on disk as far as the disk allows it.
 fn step_all(
     simulation: &mut Simulation,
     folder: &mut RunFolder,
-    summary: &mut Summary,
     steps: u64,
-    quiet: bool,
-    console: &mut Console,
-) -> Option<String> {
-    let done = simulation.step_index() as u64;
-    let mut progress = Progress::start(done, steps, quiet);
-    let mut failure = None;
-    for _ in done..steps {
-        let report = match simulation.step() {
-            Ok(report) => report,
-            Err(error) => {
-                failure = Some(error.to_string());
-                break;
-            }
-        };
-        summary.add(&report);
-        progress.step(&report, console);
-        if let Err(error) = write_step(folder, simulation, &report) {
-            progress.finish();
-            return Some(error.to_string());
+    step: Step<'_>,
+    observe: &mut dyn FnMut(&StepReport),
+) -> Vec<Stop> {
+    let mut stops = Vec::new();
+    for done in simulation.step_index() as u64..steps {
+        let result = guarded("computing the next step", done, || step(simulation));
+        let written = result.and_then(|report| {
+            observe(&report);
+            guarded("writing results", done + 1, || write_step(folder, simulation, &report))
+        });
+        if let Err(stop) = written {
+            stops.push(stop);
+            break;
         }
     }
-    progress.finish();
-    match (write_end(folder, simulation, failure.as_deref()), &failure) {
-        (Ok(()), _) => {}
-        (Err(error), None) => failure = Some(error.to_string()),
-        (Err(error), Some(_)) => console.complain(format_args!("error: {error}")),
+    stops.extend(write_end(folder, simulation, stops.first().map(ToString::to_string)));
+    stops
+}
+
+/// Does something of which not even a panic may cost the last state.
+fn guarded<T, E: Into<Stop>>(
+    doing: &'static str,
+    step: u64,
+    action: impl FnOnce() -> Result<T, E>,
+) -> Result<T, Stop> {
+    // a simulation replaces its state, and a folder its lists, by one assignment at the end
+    match catch_unwind(AssertUnwindSafe(action)) {
+        Ok(result) => result.map_err(Into::into),
+        Err(panic) => Err(Stop::Internal { doing, step, message: message(&*panic) }),
     }
-    failure
+}
+
+/// What a panic says.
+fn message(panic: &(dyn Any + Send)) -> String {
+    let literal = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
+    literal.or_else(|| panic.downcast_ref().cloned()).unwrap_or_else(|| "unknown".into())
 }
 
 /// Writes what the settings ask for after a step. The checkpoint comes last, so that all before it
@@ -121,27 +165,33 @@ fn write_step(
     Ok(())
 }
 
-/// Writes the last state, and what made a step fail.
+/// Writes the last state, then what made a step fail; each whatever becomes of the others.
 fn write_end(
     folder: &mut RunFolder,
     simulation: &Simulation,
-    failure: Option<&str>,
-) -> Result<(), OutputError> {
+    failure: Option<String>,
+) -> Vec<Stop> {
     let step = simulation.step_index() as u64;
-    if let (Some(message), Some(diagnosis)) = (failure, simulation.diagnosis()) {
-        let (time, model) = (simulation.time(), simulation.model());
-        folder.write_failure(&FailureData { step, time, message, diagnosis, model })?;
-    }
+    let mut stops = Vec::new();
     if folder.needs_checkpoint(step) {
-        folder.write_checkpoint(simulation.state())?;
+        let write = || folder.write_checkpoint(simulation.state());
+        stops.extend(guarded("writing the last checkpoint", step, write).err());
     }
     if folder.last_frame() != Some(step) {
-        write_frame(folder, simulation)?;
+        let write = || write_frame(folder, simulation);
+        stops.extend(guarded("writing the last frame", step, write).err());
     }
-    Ok(())
+    if let (Some(message), Some(diagnosis)) = (&failure, simulation.diagnosis()) {
+        let (time, model) = (simulation.time(), simulation.model());
+        let failure = FailureData { step, time, message, diagnosis, model };
+        let write = || folder.write_failure(&failure);
+        stops.extend(guarded("writing why the step failed", step, write).err());
+    }
+    stops
 }
 
-fn write_frame(folder: &mut RunFolder, simulation: &Simulation) -> Result<(), OutputError> {
+/// Writes the state as a frame.
+pub fn write_frame(folder: &mut RunFolder, simulation: &Simulation) -> Result<(), OutputError> {
     folder.write_frame(&FrameData {
         step: simulation.step_index() as u64,
         time: simulation.time(),
@@ -152,4 +202,100 @@ fn write_frame(folder: &mut RunFolder, simulation: &Simulation) -> Result<(), Ou
         stretch: &simulation.stretches(),
         bending_energy: &simulation.bending_energies(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::ResumeArgs;
+    use crate::resume::resume;
+    use standoff_scene::Scene;
+    use std::path::Path;
+
+    const SCENE: &str = r#"
+ground = 0.0
+time = { step = 0.01, end = 0.07 }
+output = { every = 2, checkpoint_every = 5 }
+[[objects]]
+name = "block"
+shape = { kind = "box" }
+translate = [0, 0.52, 0]
+"#;
+
+    /// Runs the scene in a folder with steps of which `fault` may take the place.
+    fn run_with(
+        folder: &Path,
+        fault: &mut dyn FnMut(u64) -> Option<StepError>,
+    ) -> (RunFolder, Vec<Stop>) {
+        let scene = Scene::parse(SCENE, Path::new("scene.toml"), Path::new(""), &[]).unwrap();
+        let mut simulation = Simulation::new(&scene.definition).unwrap();
+        let mut run = RunFolder::create(folder, &scene, true).unwrap();
+        write_frame(&mut run, &simulation).unwrap();
+        let mut step = |s: &mut Simulation| match fault(s.step_index() as u64) {
+            None => s.step(),
+            Some(error) => Err(error),
+        };
+        let stops = step_all(&mut simulation, &mut run, scene.steps(), &mut step, &mut |_| {});
+        (run, stops)
+    }
+
+    fn frames(folder: &Path) -> Vec<(String, Vec<u8>)> {
+        let files = std::fs::read_dir(folder.join("frames")).unwrap();
+        let mut all: Vec<_> = files
+            .map(|f| f.unwrap())
+            .map(|f| (f.file_name().into_string().unwrap(), std::fs::read(f.path()).unwrap()))
+            .collect();
+        all.sort();
+        all
+    }
+
+    fn resumed(folder: &Path) -> Vec<(String, Vec<u8>)> {
+        let args =
+            ResumeArgs { folder: folder.to_owned(), steps: None, threads: None, quiet: true };
+        resume(&args, &mut Console::default()).unwrap_or_else(|e| panic!("{e:?}"));
+        frames(folder)
+    }
+
+    #[test]
+    fn a_panic_in_a_step_keeps_the_last_state() {
+        let (whole, cut) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (_, stops) = run_with(whole.path(), &mut |_| None);
+        assert!(stops.is_empty(), "{stops:?}");
+        let (run, stops) =
+            run_with(cut.path(), &mut |done| if done == 3 { panic!("on purpose") } else { None });
+        assert_eq!(stops.len(), 1, "{stops:?}");
+        let said = stops[0].to_string();
+        assert!(said.contains("after step 3: on purpose") && said.contains("report"), "{said}");
+        assert_eq!(run.last_frame(), Some(3));
+        assert!(cut.path().join("checkpoints/000003.ckpt").exists());
+        drop(run);
+        assert_eq!(resumed(cut.path()), frames(whole.path()));
+    }
+
+    #[test]
+    fn a_frame_that_cannot_be_written_is_written_by_resume() {
+        let (whole, cut) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        run_with(whole.path(), &mut |_| None);
+        // a folder in its place stops frame 4
+        let block = cut.path().join("frames/000004.vtu");
+        let (run, stops) = run_with(cut.path(), &mut |done| {
+            if done == 3 {
+                std::fs::create_dir(&block).unwrap();
+            }
+            None
+        });
+        assert!(matches!(stops[..], [Stop::Output(_), Stop::Output(_)]), "{stops:?}");
+        assert!(cut.path().join("checkpoints/000004.ckpt").exists());
+        drop(run);
+        std::fs::remove_dir(&block).unwrap();
+        assert_eq!(resumed(cut.path()), frames(whole.path()));
+    }
+
+    #[test]
+    fn a_line_that_cannot_be_written_leaves_the_checkpoint_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let scene = Scene::parse(SCENE, Path::new("scene.toml"), Path::new(""), &[]).unwrap();
+        let run = RunFolder::create(folder.path(), &scene, true).unwrap();
+        assert!(run.needs_checkpoint(0) && !run.needs_checkpoint(1));
+    }
 }

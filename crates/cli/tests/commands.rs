@@ -155,6 +155,34 @@ fn schema_info_and_help() {
     }
 }
 
+/// A rod whose end is torn away in step 6: whatever becomes of the report, the state before is there.
+#[test]
+fn a_failed_step_leaves_the_last_state() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, run) = (folder.path().join("scene.toml"), folder.path().join("run"));
+    let rod = r#"
+time = { step = 0.01, end = 1 }
+gravity = [0, 0, 0]
+output = { every = 50, checkpoint_every = 0 }
+[[objects]]
+name = "r"
+role = "rod"
+radius = "1 mm"
+shape = { kind = "polyline", segments = 5 }
+[[objects.motion]]
+vertices = { vertices = [0, 1] }
+rotation = { axis = [1, 0, 0], angle = "step(t - 0.055)*1e300*t" }
+"#;
+    std::fs::write(&file, rod).unwrap();
+    let output = standoff!("run", file, "-o", run, "--steps", "20", "-q");
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(!said.contains("panicked"), "{said}");
+    let steps = text(&read(run.join("stats.jsonl"))).lines().count();
+    assert_eq!(steps, 5);
+    assert!(run.join("frames/000005.vtu").exists() && run.join("failure.json").exists());
+}
+
 #[test]
 fn a_conversion_replaces_nothing_unasked() {
     let folder = tempfile::tempdir().unwrap();

@@ -26,14 +26,22 @@ pub struct FailureData<'a> {
 /// culprits' primitives at the last iterate; a number that a cell does not have is NaN.
 pub fn write_failure(folder: &Path, failure: &FailureData<'_>) -> Result<(), OutputError> {
     let FailureData { model, diagnosis, .. } = failure;
-    let body = |v: u32| model.bodies.partition_point(|b| b.vertices.end <= v as usize);
+    // an angle of a rod or of a shell's edge is shown where its segment begins
+    let vertex_of = |v: u32| {
+        let (body, local) = model.locate(v);
+        (body.vertices.start + local as usize, local, body)
+    };
+    let body = |v: u32| {
+        let first = vertex_of(v).2.vertices.start;
+        model.bodies.partition_point(|b| b.vertices.end <= first)
+    };
     let culprits: Vec<_> = diagnosis
         .culprits
         .iter()
         .map(|c| {
             let primitives = c.primitives();
             let bodies = primitives.iter().filter_map(|p| p.first());
-            let bodies: Vec<&str> = bodies.map(|v| model.bodies[body(*v)].name.as_str()).collect();
+            let bodies: Vec<&str> = bodies.map(|v| model.locate(*v).0.name.as_str()).collect();
             json!({
                 "what": c.describe(model),
                 "bodies": bodies,
@@ -62,8 +70,8 @@ pub fn write_failure(folder: &Path, failure: &FailureData<'_>) -> Result<(), Out
     let (mut numbers, mut gaps, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
     for (k, culprit) in diagnosis.culprits.iter().enumerate() {
         for primitive in culprit.primitives() {
-            points.extend(primitive.iter().map(|v| diagnosis.x[*v as usize]));
-            vertex.extend(primitive.iter().map(|v| model.locate(*v).1));
+            points.extend(primitive.iter().map(|v| diagnosis.x[vertex_of(*v).0]));
+            vertex.extend(primitive.iter().map(|v| vertex_of(*v).1));
             kinds.push([VERTEX, LINE, TRIANGLE, TET][primitive.len().clamp(1, 4) - 1]);
             offsets.push(points.len() as u32);
             bodies.push(primitive.first().map_or(0, |v| body(*v) as u32));

@@ -97,11 +97,15 @@ pub struct RunFolder {
     output: OutputSection,
     /// Frames on disk.
     frames: Vec<(u64, f64)>,
+    /// Numbers of all frames that were to be written, those that could not be included.
+    due: Vec<u64>,
     /// Time of the last frame that was asked for, s.
     latest: Option<f64>,
     stats: File,
     /// Length of `stats.jsonl`, bytes: whole lines only.
     stats_length: u64,
+    /// Step of its last line.
+    reported: u64,
     fingerprint: u64,
     checkpoints: Generations,
 }
@@ -137,10 +141,12 @@ impl RunFolder {
         Ok(Self {
             stats,
             stats_length: 0,
+            reported: 0,
             folder: folder.to_owned(),
             topology,
             output: scene.output.clone(),
             frames: Vec::new(),
+            due: Vec::new(),
             latest: None,
             fingerprint: fingerprint(&scene.definition),
             checkpoints: Generations::default(),
@@ -172,10 +178,12 @@ impl RunFolder {
         let this = Self {
             stats,
             stats_length: from.stats_length,
+            reported: from.checkpoint.state.step as u64,
             folder: folder.to_owned(),
             topology: Topology::new(&scene.definition),
             output: scene.output.clone(),
-            frames: whole.into_iter().map(|step| (step, time(step))).collect(),
+            frames: whole.iter().map(|step| (*step, time(*step))).collect(),
+            due: whole,
             latest: from.checkpoint.frames.last().map(|step| time(*step)),
             fingerprint: fingerprint(&scene.definition),
             checkpoints: Generations::of(&from.generations),
@@ -215,6 +223,10 @@ impl RunFolder {
 
     /// Writes a frame, its surfaces if asked for, and `run.pvd` with it.
     pub fn write_frame(&mut self, data: &FrameData<'_>) -> Result<(), OutputError> {
+        if self.due.last() != Some(&data.step) {
+            self.due.push(data.step);
+        }
+        self.latest = Some(data.time);
         let name = format!("{:06}", data.step);
         let path = self.folder.join("frames").join(format!("{name}.vtu"));
         write_vtu(&path, &self.topology, data, &self.output.fields)?;
@@ -223,7 +235,6 @@ impl RunFolder {
             write_surface(&path, &self.topology, data.positions)?;
         }
         self.frames.push((data.step, data.time));
-        self.latest = Some(data.time);
         self.write_list()
     }
 
@@ -238,19 +249,21 @@ impl RunFolder {
         every > 0 && step.is_multiple_of(every)
     }
 
-    /// Whether the last state still lacks its checkpoint.
+    /// Whether the last state still lacks its checkpoint and could have one: without the line of its
+    /// step in `stats.jsonl`, no run can go on from it.
     pub fn needs_checkpoint(&self, step: u64) -> bool {
-        self.output.checkpoint_every > 0 && self.checkpoints.newest() != Some(step)
+        let on = self.output.checkpoint_every > 0;
+        on && self.reported == step && self.checkpoints.newest() != Some(step)
     }
 
-    /// Writes a checkpoint and removes those that are no longer needed. The frames written so far
-    /// are those that the output settings ask for: the last state's comes after its checkpoint.
+    /// Writes a checkpoint and removes those that are no longer needed. It lists the frames that were
+    /// to be written so far, which are those that the output settings ask for: the last state's comes
+    /// after its checkpoint.
     pub fn write_checkpoint(&mut self, state: &State) -> Result<(), OutputError> {
         let folder = self.folder.join(CHECKPOINTS);
         let path = |step: u64| folder.join(format!("{step:06}.ckpt"));
         let step = state.step as u64;
-        let frames: Vec<u64> = self.frames.iter().map(|(step, _)| *step).collect();
-        write_checkpoint(&path(step), self.fingerprint, state, &frames)?;
+        write_checkpoint(&path(step), self.fingerprint, state, &self.due)?;
         let sync = || {
             self.stats.sync_data()?;
             File::open(path(step))?.sync_all()?;
@@ -284,6 +297,7 @@ impl RunFolder {
             return Err(OutputError::write(path())(error));
         }
         self.stats_length += line.len() as u64;
+        self.reported = report.step;
         Ok(())
     }
 }
