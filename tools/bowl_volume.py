@@ -2,7 +2,7 @@
 """Drops noodles or sprinkles into the bowl of [Li 2021, §6.9] and measures the space that they take at rest:
 where it equals the sum of their volumes, none overlap.
 
-    tools/bowl_volume.py noodles|sprinkles --standoff target/release/standoff [--shared ../shared] -o FOLDER
+    tools/bowl_volume.py noodles|sprinkles --standoff target/release/standoff [--shared testdata] -o FOLDER
 
 Fewer and larger than the paper's, of about the same total volume: 16 noodles of 9 mm instead of 625 of
 1.5 mm, 200 sprinkles of 30 × 10 mm instead of 25,000 of 6 × 2 mm. Needs `pip install pyvista scipy`.
@@ -54,7 +54,7 @@ BOWL = 0.06925  # radius of the hemisphere below y = 0, m
 parser = argparse.ArgumentParser()
 parser.add_argument("what", choices=SCENES)
 parser.add_argument("--standoff", default="target/release/standoff")
-parser.add_argument("--shared", type=pathlib.Path, default=pathlib.Path("../shared"))
+parser.add_argument("--shared", type=pathlib.Path, default=pathlib.Path("testdata"))
 parser.add_argument("-o", "--out", type=pathlib.Path, required=True)
 args = parser.parse_args()
 

@@ -7,8 +7,8 @@
     tools/compare_builds.py NEW OLD --only deck ipc/   # scenes whose name holds one of these
 
 The scenes are those of `crates/cli/tests/scenes.rs`, shortened as there and further where they take long,
-and the reference runs with their IPC scripts (`--shared`, else $STANDOFF_SHARED; skipped with a message where
-that is absent), each by both solvers on one thread. Both builds run the scene files of the commit `--scenes`
+and the reference runs with their IPC scripts (of the folder `--shared`; skipped with a message where that
+is absent), each by both solvers on one thread. Both builds run the scene files of the commit `--scenes`
 (this checkout's files where that commit is unknown), so that a key that was renamed since is no difference.
 
 Compared bit for bit: exit codes, the number of steps, the bytes of every frame, and of every step every
@@ -352,8 +352,8 @@ def main():
     parser.add_argument("--arrays", action="store_true", help="frames may be encoded otherwise")
     parser.add_argument("--jobs", type=int, default=2, help="runs at a time")
     parser.add_argument("--scenes", default="0442017", help="commit or folder of the scene files")
-    parser.add_argument("--shared", type=pathlib.Path,
-                        default=os.environ.get("STANDOFF_SHARED", ROOT.parent / "shared"))
+    parser.add_argument("--shared", type=pathlib.Path, default=ROOT / "testdata",
+                        help="folder with reference/ipc and data/ipc")
     parser.add_argument("--cache", type=pathlib.Path, help="folder where the runs of OLD are kept")
     parser.add_argument("--new-set", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("-v", "--verbose", action="store_true", help="a line for equal runs, too")

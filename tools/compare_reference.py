@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Runs the scenes of shared/reference/ipc through `standoff run scene.txt` and compares positions
+"""Runs the scenes of testdata/reference/ipc through `standoff run scene.txt` and compares positions
 and Newton iterations with the IPC 2020 reference's.
 
-    tools/compare_reference.py target/release/standoff ../shared OUT [NAME ...]
+    tools/compare_reference.py target/release/standoff testdata OUT [NAME ...]
 
 Prints a table (Markdown). The column `tolerance` is what the reference's README states: the solver
 tolerance times the number of steps, 1e-2 l h n (or tol l h n).

@@ -10,8 +10,8 @@
 Both solvers have the same velocity tolerance on the Newton direction: with the barrier it ends a step, with
 the other it says from where on states count. CPU seconds are user + system time of the process on one thread.
 The distance of two trajectories is the root mean square over the vertices of all deformable bodies at the last common
-frame, over the diagonal of their bounding box at the start. Scenes of the IPC 2020 reference need the
-shared data (`--shared`) and are skipped with a message where that is absent. Tables are Markdown, on
+frame, over the diagonal of their bounding box at the start. Scenes of the IPC 2020 reference are read
+from `testdata` (`--shared`). Tables are Markdown, on
 standard output; every run stays in OUT with its `stats.jsonl`.
 
 Needs numpy and meshio.
@@ -223,7 +223,7 @@ def main():
     parser.add_argument("--growth-steps", type=int, default=12)
     parser.add_argument("--edge", type=float, default=4.8e-3, help="shortest edge of the ball of --growth, m")
     parser.add_argument("--set", nargs="*", default=[], help="replaced values of the scenes of the table, and of --growth")
-    parser.add_argument("--shared", type=pathlib.Path, default=ROOT.parent / "shared")
+    parser.add_argument("--shared", type=pathlib.Path, default=ROOT / "testdata")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     task = convergence if args.convergence else ablation if args.ablation else growth if args.growth else compare

@@ -2,7 +2,7 @@
 """Times the building blocks of contact beside those of IPC Toolkit: same meshes, one thread, one run.
 
     cargo build --release -p standoff-sim --example building_blocks
-    tools/compare_toolkit.py ../shared/reference/toolkit_bench target/release/examples/building_blocks OUT
+    tools/compare_toolkit.py testdata/reference/toolkit_bench target/release/examples/building_blocks OUT
                              [--scenes spheres nested cloth] [--reuse]
 
 Needs `pip install ipctk numpy scipy`. Writes OUT/compare.json and prints a table (Markdown) of CPU seconds,

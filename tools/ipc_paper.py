@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The examples of the IPC paper [Li 2020]: Figure 23, Table 1 and more of its scenes.
 
-    tools/ipc_paper.py run BINARY ../shared OUT [NAME ...] [--seconds S] [--steps N]
+    tools/ipc_paper.py run BINARY testdata OUT [NAME ...] [--seconds S] [--steps N]
     tools/ipc_paper.py table OUT
 
 `run` computes the examples named (all without one; patterns like 'table-1-*') as far as S seconds of

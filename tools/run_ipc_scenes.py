@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Runs every scene of shared/data/ipc/scenes through the importer, a bounded number of steps with
+"""Runs every scene of a folder's data/ipc/scenes through the importer, a bounded number of steps with
 the audit at every step, and prints a table (Markdown).
 
-    tools/run_ipc_scenes.py target/release/standoff ../shared OUT [--steps N] [--timeout S] [--only PART ...]
+    tools/run_ipc_scenes.py target/release/standoff testdata OUT [--steps N] [--timeout S] [--only PART ...]
 """
 import argparse, json, pathlib, subprocess, time
 

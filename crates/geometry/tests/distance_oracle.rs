@@ -3,7 +3,7 @@
 use serde_json::Value;
 use standoff_geometry::distance::*;
 use standoff_linalg::{Mat3, Vec3};
-use standoff_testkit::{finite_difference::relative_error, number, numbers, shared_json};
+use standoff_testkit::{finite_difference::relative_error, number, numbers, testdata_json};
 
 fn vecs<const N: usize>(v: &Value) -> [Vec3; N] {
     let x = numbers(v);
@@ -52,10 +52,10 @@ fn compare<const N: usize>(case: &Value, tol: f64, gradient: [Vec3; N], hessian:
     }
 }
 
-fn cases(kind: &str) -> Option<(Vec<Value>, Vec<f64>)> {
-    let values = shared_json(&format!("oracle/distance_{kind}.json"))?;
-    let exact = shared_json("oracle/distance_exact.json")?;
-    Some((values["cases"].as_array().unwrap().clone(), numbers(&exact[kind]["d2_exact"])))
+fn cases(kind: &str) -> (Vec<Value>, Vec<f64>) {
+    let values = testdata_json(&format!("oracle/distance_{kind}.json"));
+    let exact = testdata_json("oracle/distance_exact.json");
+    (values["cases"].as_array().unwrap().clone(), numbers(&exact[kind]["d2_exact"]))
 }
 
 /// Distance error relative to its own size, or (for small gaps) to what the coordinates' rounding
@@ -68,7 +68,7 @@ fn assert_exact(d2: f64, exact: f64, size2: f64, what: impl std::fmt::Debug) {
 
 #[test]
 fn point_point_matches() {
-    let Some((cases, exact)) = cases("point_point") else { return };
+    let (cases, exact) = cases("point_point");
     for (case, exact) in cases.iter().zip(exact) {
         let [a, b] = vecs(&case["p"]);
         assert_exact(point_point_d2(&a, &b), exact, 0.0, case);
@@ -82,7 +82,7 @@ fn point_point_matches() {
 
 #[test]
 fn point_edge_matches() {
-    let Some((cases, exact)) = cases("point_edge") else { return };
+    let (cases, exact) = cases("point_edge");
     let mut compared = 0;
     for (case, exact) in cases.iter().zip(exact) {
         let x @ [p, a, b] = vecs(&case["p"]);
@@ -122,7 +122,7 @@ fn point_edge_matches() {
 
 #[test]
 fn point_triangle_matches() {
-    let Some((cases, exact)) = cases("point_triangle") else { return };
+    let (cases, exact) = cases("point_triangle");
     let (mut compared, mut ties) = (0, 0);
     for (case, exact) in cases.iter().zip(exact) {
         let x @ [p, a, b, c] = vecs(&case["p"]);
@@ -189,7 +189,7 @@ fn ee_name(f: EdgeEdgeFeature) -> &'static str {
 
 #[test]
 fn edge_edge_matches() {
-    let Some((cases, exact)) = cases("edge_edge") else { return };
+    let (cases, exact) = cases("edge_edge");
     let (mut compared, mut ties) = (0, 0);
     for (case, exact) in cases.iter().zip(exact) {
         let x @ [a, b, c, d] = vecs(&case["p"]);
@@ -247,7 +247,7 @@ fn edge_edge_matches() {
 
 #[test]
 fn lines_and_planes_match() {
-    let Some(values) = shared_json("oracle/distance_line.json") else { return };
+    let values = testdata_json("oracle/distance_line.json");
     for case in values["cases"].as_array().unwrap() {
         let x @ [a, b, c, d] = vecs(&case["p"]);
         let sin2 =

@@ -1,6 +1,5 @@
 //! Whole runs against those of the IPC 2020 reference: the same scenes with the same h, tolerance and
 //! d̂, compared by Newton iterations and by positions after the steps that the reference recorded.
-//! Skipped where the shared data is absent.
 //!
 //! A position may differ by the solver tolerance times the number of steps, tol·ℓ·h·n. Some runs
 //! amplify differences until that fails; they are in `SENSITIVE`, and from the step named there on are
@@ -13,7 +12,7 @@ use standoff_linalg::Vec3;
 use standoff_scene::import::Import;
 use standoff_sim::Simulation;
 use standoff_sim::definition::{BodyKind, Definition};
-use standoff_testkit::{numbers, shared, shared_json};
+use standoff_testkit::{numbers, testdata, testdata_json};
 
 /// Runs that are compared by bulk quantities from a step on, and why.
 const SENSITIVE: [(&str, usize, &str); 17] = [
@@ -127,10 +126,10 @@ fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
 
 /// Compares one scene; a line for people, or what is wrong.
 fn compare(name: &str) -> Result<String, String> {
-    let file = |what: &str| shared_json(&format!("reference/ipc/{name}/{what}.json"));
-    let (stats, wanted) = (file("stats").ok_or("stats")?, file("positions").ok_or("positions")?);
-    let path = shared(&format!("reference/ipc/{name}/scene.txt")).ok_or("scene")?;
-    let root = shared("data/ipc").ok_or("meshes")?;
+    let file = |what: &str| testdata_json(&format!("reference/ipc/{name}/{what}.json"));
+    let (stats, wanted) = (file("stats"), file("positions"));
+    let path = testdata(&format!("reference/ipc/{name}/scene.txt"));
+    let root = testdata("data/ipc");
     let import = Import::load(&path, &[root]).map_err(|e| e.to_string())?;
     let definition = import.definition();
     let steps = stats["steps"].as_u64().ok_or("steps")? as usize;
@@ -187,10 +186,7 @@ fn compare(name: &str) -> Result<String, String> {
 
 #[test]
 fn small_scenes_run_as_in_the_reference() {
-    let Some(folder) = shared("reference/ipc") else { return };
-    if shared("data/ipc").is_none() {
-        return;
-    }
+    let folder = testdata("reference/ipc");
     let mut names: Vec<String> = std::fs::read_dir(folder)
         .unwrap()
         .map(|e| e.unwrap().file_name().to_string_lossy().into_owned())

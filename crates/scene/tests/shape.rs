@@ -234,7 +234,7 @@ fn erleben_pieces_match_the_data() {
         let enclosed = enclosed(&mesh, &mesh.triangles);
         assert!((enclosed - volume).abs() < 1e-14, "{name}: {enclosed}");
         let path = format!("data/ipc/triMeshes/erleben/{name}.obj");
-        let Some(path) = standoff_testkit::shared(&path) else { continue };
+        let path = standoff_testkit::testdata(&path);
         let theirs = standoff_scene::format::read(&path).unwrap();
         let sorted = |mesh: &Mesh| {
             let mut p: Vec<[f64; 3]> =

@@ -12,7 +12,7 @@ use standoff_sim::settings::Integrator;
 use standoff_sim::state::State;
 use standoff_sim::{Simulation, energetics};
 use standoff_testkit::finite_difference::relative_error;
-use standoff_testkit::{number, numbers, shared_json};
+use standoff_testkit::{number, numbers, testdata_json};
 
 const INTEGRATORS: [Integrator; 3] =
     [Integrator::ImplicitEuler, Integrator::Bdf2, Integrator::Newmark];
@@ -230,7 +230,7 @@ fn a_bar_against_a_wall_has_its_analytic_force_and_rebound() {
 /// scikit-fem's neo-Hookean cantilevers under their weight, by one quasi-static step.
 #[test]
 fn quasi_static_cantilevers_of_the_oracle() {
-    let Some(data) = shared_json("oracle/peer_static.json") else { return };
+    let data = testdata_json("oracle/peer_static.json");
     for case in data["cases"].as_array().expect("cases") {
         let rest: Vec<Vec3> =
             numbers(&case["vertices"]).chunks(3).map(Vec3::from_column_slice).collect();

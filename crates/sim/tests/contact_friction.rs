@@ -11,7 +11,7 @@ use standoff_sim::contact::{
     HalfSpace, HalfSpaceContact, Rubbing, Smoothing, Weighting,
 };
 use standoff_testkit::finite_difference::{gradient, jacobian, relative_error};
-use standoff_testkit::{number, numbers, shared, shared_json};
+use standoff_testkit::{number, numbers, testdata, testdata_json};
 
 #[test]
 fn scalar_functions_are_derivatives_of_each_other() {
@@ -33,7 +33,7 @@ fn scalar_functions_are_derivatives_of_each_other() {
 
 #[test]
 fn scalar_functions_match_the_oracle() {
-    let Some(json) = shared_json("oracle/scalar_friction.json") else { return };
+    let json = testdata_json("oracle/scalar_friction.json");
     for row in json["rows"].as_array().unwrap() {
         let (y, eps) = (number(&row["y"]), number(&row["eps_v"]));
         let s = Smoothing::C1;
@@ -183,9 +183,7 @@ fn figures(set: &FrictionSet, x: &[Vec3], reference: &[Vec3]) -> [f64; 4] {
 
 #[test]
 fn potentials_match_the_oracle() {
-    let (Some(scenes), Some(json)) = (scenes(), shared_json("oracle/friction.json")) else {
-        return;
-    };
+    let (scenes, json) = (scenes(), testdata_json("oracle/friction.json"));
     let mut compared = 0;
     for scene in &scenes {
         let cases: Vec<&Value> = json["cases"]
@@ -293,7 +291,7 @@ fn recorded(code: &[f64], closest: &[f64], basis: &[f64], force: f64) -> Frictio
 
 #[test]
 fn records_of_the_reference_code_are_reproduced() {
-    let Some(folder) = shared("data/friction/cube_cube") else { return };
+    let folder = testdata("data/friction/cube_cube");
     let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
     paths.sort();
     let mut compared = 0;

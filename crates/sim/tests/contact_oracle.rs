@@ -8,7 +8,7 @@ use standoff_geometry::distance::EdgeEdgeFeature;
 use standoff_linalg::Vec3;
 use standoff_sim::contact::{Barrier, BarrierPotential, Contact, ContactSet, PairKind, Weighting};
 use standoff_testkit::finite_difference::relative_error;
-use standoff_testkit::{number, numbers, shared, shared_json};
+use standoff_testkit::{number, numbers, testdata, testdata_json};
 
 const BARRIERS: [(&str, Barrier); 5] = [
     ("clamped_log", Barrier::ClampedLog),
@@ -24,7 +24,7 @@ fn barrier(name: &Value) -> Barrier {
 
 #[test]
 fn barriers_match() {
-    let Some(json) = shared_json("oracle/barrier.json") else { return };
+    let json = testdata_json("oracle/barrier.json");
     let mut compared = 0;
     for row in json["rows"].as_array().unwrap() {
         let (d, d_hat) = (number(&row["d"]), number(&row["dhat"]));
@@ -69,7 +69,7 @@ fn barriers_match() {
 
 #[test]
 fn force_magnitudes_match() {
-    let Some(json) = shared_json("oracle/barrier.json") else { return };
+    let json = testdata_json("oracle/barrier.json");
     for row in json["force_magnitude"].as_array().unwrap() {
         let d2 = number(&row["distance_squared"]);
         let (d_hat, xi) = (number(&row["dhat"]), number(&row["dmin"]));
@@ -271,13 +271,8 @@ fn hessian_probe(p: &BarrierPotential, set: &ContactSet, x: &[Vec3], psd: bool) 
 
 #[test]
 fn potentials_match() {
-    let (Some(scenes), Some(json), Some(path)) = (
-        scenes(),
-        shared_json("oracle/barrier_potential.json"),
-        shared("oracle/barrier_potential_gradients.npz"),
-    ) else {
-        return;
-    };
+    let (scenes, json) = (scenes(), testdata_json("oracle/barrier_potential.json"));
+    let path = testdata("oracle/barrier_potential_gradients.npz");
     let mut arrays = npyz::npz::NpzArchive::open(path).unwrap();
     let mut array = |name: &str| -> Option<Vec<f64>> {
         arrays.by_name(name).unwrap().map(|a| a.into_vec::<f64>().unwrap())

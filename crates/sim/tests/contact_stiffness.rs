@@ -11,13 +11,11 @@ use standoff_sim::contact::stiffness::{CloseContacts, StiffnessRange, follow, lo
 use standoff_sim::contact::{Barrier, BarrierPotential, ContactSet, Weighting};
 use standoff_sim::definition::BodyKind;
 use standoff_sim::settings::Adaptation;
-use standoff_testkit::{number, shared_json};
+use standoff_testkit::{number, testdata_json};
 
 #[test]
 fn initial_stiffness_matches_the_oracle() {
-    let (Some(scenes), Some(json)) = (scenes(), shared_json("oracle/stiffness.json")) else {
-        return;
-    };
+    let (scenes, json) = (scenes(), testdata_json("oracle/stiffness.json"));
     let mut compared = 0;
     for scene in &scenes {
         let candidates = near_candidates(&scene.mesh, &scene.x, 0.35);
@@ -72,7 +70,7 @@ fn initial_stiffness_matches_the_oracle() {
 
 #[test]
 fn updates_match_the_oracle() {
-    let Some(json) = shared_json("oracle/stiffness.json") else { return };
+    let json = testdata_json("oracle/stiffness.json");
     for case in json["update"].as_array().unwrap() {
         let xi = number(&case["dmin"]);
         let range = StiffnessRange { min: 0.0, max: number(&case["max_barrier_stiffness"]) };

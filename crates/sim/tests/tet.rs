@@ -459,7 +459,7 @@ mod oracle {
     use super::*;
     use serde_json::Value;
     use standoff_sim::material::Lame;
-    use standoff_testkit::{number, numbers, shared_json};
+    use standoff_testkit::{number, numbers, testdata_json};
 
     fn points(value: &Value) -> Vec<Vec3> {
         numbers(value).chunks_exact(3).map(Vec3::from_column_slice).collect()
@@ -478,7 +478,7 @@ mod oracle {
     /// sfepy: St. Venant–Kirchhoff forces, small-strain forces and tangent.
     #[test]
     fn elastic_tet() {
-        let Some(data) = shared_json("oracle/peer_elastic_tet.json") else { return };
+        let data = testdata_json("oracle/peer_elastic_tet.json");
         let rest = points(&data["vertices"]);
         let tets = tets(&data["tets"]);
         let lame = Lame {
@@ -517,7 +517,7 @@ mod oracle {
     /// sfepy's K/2 (J − 1)² is the volume term of two laws: μ = 0, λ = K.
     #[test]
     fn volume_term() {
-        let Some(data) = shared_json("oracle/peer_elastic_tet.json") else { return };
+        let data = testdata_json("oracle/peer_elastic_tet.json");
         let (rest, tets) = (points(&data["vertices"]), tets(&data["tets"]));
         let lame = Lame { lambda: number(&data["meta"]["parameters"]["K"]), mu: 0.0 };
         for law in [Law::StableNeoHookean, Law::FixedCorotated] {
@@ -572,7 +572,7 @@ mod oracle {
     /// newton's single-precision stable neo-Hookean element: forces and diagonal blocks.
     #[test]
     fn stable_neo_hookean_tet() {
-        let Some(data) = shared_json("oracle/peer_newton.json") else { return };
+        let data = testdata_json("oracle/peer_newton.json");
         let lame = Lame {
             lambda: number(&data["meta"]["parameters"]["lam"]),
             mu: number(&data["meta"]["parameters"]["mu"]),
@@ -611,7 +611,7 @@ mod oracle {
     /// scikit-fem: cantilevers under their weight, linear and neo-Hookean.
     #[test]
     fn cantilevers() {
-        let Some(data) = shared_json("oracle/peer_static.json") else { return };
+        let data = testdata_json("oracle/peer_static.json");
         for case in data["cases"].as_array().expect("cases") {
             let rest = points(&case["vertices"]);
             let tets = tets(&case["tets"]);

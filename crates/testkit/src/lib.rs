@@ -2,12 +2,33 @@
 //!
 //! Only tests and benches depend on this crate.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 pub mod finite_difference;
 
-/// The folder `shared/` beside the project (or `$STANDOFF_SHARED`), with the oracle values and
-/// reference runs; `None`, with the reason printed, where it is absent, so that a test can skip.
+/// A file or folder of the repository's `testdata/`, whose README tells where everything comes from.
+///
+/// # Panics
+/// Where it is absent: the repository is not complete.
+pub fn testdata(relative: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(relative);
+    assert!(path.exists(), "{} belongs to the repository", path.display());
+    path
+}
+
+/// Reads a JSON file of `testdata/`.
+///
+/// # Panics
+/// Where it is absent or is no JSON.
+pub fn testdata_json(relative: &str) -> serde_json::Value {
+    let text = std::fs::read_to_string(testdata(relative)).expect("readable test data");
+    serde_json::from_str(&text).expect("valid JSON in the test data")
+}
+
+/// A file or folder of `shared/` beside the project (or of `$STANDOFF_SHARED`): data too large for the
+/// repository. `None` where it is absent, so that a test can return; the test is then counted as one
+/// that was not run.
 pub fn shared(relative: &str) -> Option<PathBuf> {
     let root = match std::env::var_os("STANDOFF_SHARED") {
         Some(path) => PathBuf::from(path),
@@ -17,19 +38,28 @@ pub fn shared(relative: &str) -> Option<PathBuf> {
     if path.exists() {
         Some(path)
     } else {
-        eprintln!(
-            "skipped: {} is absent (set STANDOFF_SHARED to the shared folder)",
-            path.display()
-        );
+        not_run(&format!("{} is absent", path.display()));
         None
     }
 }
 
-/// Reads a JSON file of `shared/`; `None` (test skips) where it is absent.
-pub fn shared_json(relative: &str) -> Option<serde_json::Value> {
-    let path = shared(relative)?;
-    let text = std::fs::read_to_string(&path).expect("readable oracle file");
-    Some(serde_json::from_str(&text).expect("valid JSON in the oracle"))
+/// Notes that the test that calls this was not run, and why: on standard error, and as a line of the
+/// file `$STANDOFF_NOT_RUN`, which `test.sh` counts at its end.
+pub fn not_run(reason: &str) {
+    eprintln!("not run: {reason} (STANDOFF_SHARED names the folder of shared data)");
+    let Some(file) = std::env::var_os("STANDOFF_NOT_RUN") else { return };
+    let program = std::env::current_exe().ok();
+    let program = program.as_deref().and_then(Path::file_stem).unwrap_or_default();
+    // cargo appends a hash to the names of test programs
+    let program = program.to_string_lossy();
+    let program = program.rsplit_once('-').map_or(&*program, |(name, _)| name);
+    let thread = std::thread::current();
+    let line = format!("{program}::{}: {reason}\n", thread.name().unwrap_or("?"));
+    let options = std::fs::OpenOptions::new().create(true).append(true).open(file);
+    // one write of one line: tests that run side by side do not mix
+    options
+        .and_then(|mut f| f.write_all(line.as_bytes()))
+        .expect("STANDOFF_NOT_RUN can be written");
 }
 
 /// A number of the oracle, where inf and nan are strings.

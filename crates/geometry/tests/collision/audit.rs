@@ -9,7 +9,7 @@ use standoff_geometry::audit::{
     separation, tet_orientation,
 };
 use standoff_linalg::Vec3;
-use standoff_testkit::shared_json;
+use standoff_testkit::testdata_json;
 use std::cmp::Ordering;
 
 type Point = [i128; 3];
@@ -381,7 +381,7 @@ fn half_spaces_are_exact() {
 
 #[test]
 fn intersections_of_the_oracle() {
-    let Some(json) = shared_json("oracle/intersections.json") else { return };
+    let json = testdata_json("oracle/intersections.json");
     let mut differ = Vec::new();
     for (i, s) in json["single"].as_array().unwrap().iter().enumerate() {
         let (e, t) = (vectors(&s["e"]), vectors(&s["t"]));

@@ -11,7 +11,7 @@ use standoff_geometry::broad_phase::swept_candidates;
 use standoff_geometry::ccd::inclusion::{self, Limits};
 use standoff_geometry::ccd::{Kind, Method, Query, additive, half_space_max_step, max_step};
 use standoff_linalg::Vec3;
-use standoff_testkit::{number, numbers, shared_json};
+use standoff_testkit::{number, numbers, testdata_json};
 use std::collections::BTreeMap;
 
 /// Distance at time t, to 100 bits, of exactly the motion x + t dx.
@@ -348,9 +348,7 @@ fn steps_without_pairs_and_with_bad_numbers() {
 
 #[test]
 fn steps_of_the_oracle() {
-    let (Some(json), Some(scenes)) = (shared_json("oracle/stepsize.json"), scenes()) else {
-        return;
-    };
+    let (json, scenes) = (testdata_json("oracle/stepsize.json"), scenes());
     let mut least_ratio = [f64::INFINITY; 2];
     for case in json["cases"].as_array().unwrap() {
         let scene = scenes.iter().find(|s| s.name == case["scene"].as_str().unwrap()).unwrap();
@@ -395,7 +393,7 @@ fn queries_of_the_oracle() {
         ),
         ("oracle/ccd_edge_edge.json", Query::edge_edge),
     ] {
-        let Some(json) = shared_json(file) else { return };
+        let json = testdata_json(file);
         let mut hits = 0;
         let mut alarms: BTreeMap<&str, [u32; 2]> = BTreeMap::new();
         let mut slowest = 0.0_f64;
@@ -445,11 +443,11 @@ fn queries_of_the_oracle() {
 
 #[test]
 fn queries_of_the_archive_are_those_of_the_oracle() {
-    let Some(path) = standoff_testkit::shared("oracle/ccd_queries.npz") else { return };
+    let path = standoff_testkit::testdata("oracle/ccd_queries.npz");
     let mut archive = npyz::npz::NpzArchive::open(path).unwrap();
     for name in ["ccd_point_triangle", "ccd_edge_edge"] {
         let rows: Vec<f64> = archive.by_name(name).unwrap().unwrap().into_vec().unwrap();
-        let json = shared_json(&format!("oracle/{name}.json")).unwrap();
+        let json = testdata_json(&format!("oracle/{name}.json"));
         let flat: Vec<f64> =
             json["cases"].as_array().unwrap().iter().flat_map(|c| numbers(&c["x"])).collect();
         assert_eq!(rows, flat);

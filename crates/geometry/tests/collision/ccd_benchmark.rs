@@ -30,7 +30,7 @@ fn read(path: &Path, make: fn([Vec3; 4], [Vec3; 4]) -> Query) -> Vec<(Query, boo
 
 #[test]
 fn no_miss_and_few_false_alarms() {
-    let Some(root) = standoff_testkit::shared("data/ccd") else { return };
+    let root = standoff_testkit::testdata("data/ccd");
     let mut scenes: Vec<_> = std::fs::read_dir(root).unwrap().map(|e| e.unwrap().path()).collect();
     scenes.retain(|p| p.is_dir());
     scenes.sort();

@@ -2,7 +2,7 @@
 
 use standoff_geometry::CollisionMesh;
 use standoff_linalg::Vec3;
-use standoff_testkit::{numbers, shared_json};
+use standoff_testkit::{numbers, testdata_json};
 
 /// SplitMix64.
 pub struct Random(pub u64);
@@ -60,8 +60,8 @@ pub fn mesh_of(rest: Vec<Vec3>, edges: &[[u32; 2]], faces: Vec<[u32; 3]>) -> Col
     CollisionMesh::new(rest, faces, edges, &points)
 }
 
-pub fn scenes() -> Option<Vec<Scene>> {
-    let json = shared_json("oracle/scenes.json")?;
+pub fn scenes() -> Vec<Scene> {
+    let json = testdata_json("oracle/scenes.json");
     let read = |s: &serde_json::Value| {
         let edges = indices::<2>(&s["edges"]).into_iter().map(|e| [e[0].min(e[1]), e[0].max(e[1])]);
         let edges: Vec<_> = edges.collect();
@@ -73,7 +73,7 @@ pub fn scenes() -> Option<Vec<Scene>> {
             x1: vectors(&s["vertices_t1"]),
         }
     };
-    Some(json["scenes"].as_array().unwrap().iter().map(read).collect())
+    json["scenes"].as_array().unwrap().iter().map(read).collect()
 }
 
 /// A soup of triangles, wires and points in a box of size 2, strewn with the given feature size.

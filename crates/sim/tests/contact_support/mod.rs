@@ -5,7 +5,7 @@ use serde_json::Value;
 use standoff_geometry::CollisionMesh;
 use standoff_geometry::broad_phase::Candidates;
 use standoff_linalg::{Mat3, Vec3};
-use standoff_testkit::{numbers, shared_json};
+use standoff_testkit::{numbers, testdata_json};
 
 pub fn vecs(v: &Value) -> Vec<Vec3> {
     numbers(v).chunks(3).map(|c| Vec3::new(c[0], c[1], c[2])).collect()
@@ -98,30 +98,28 @@ pub struct Scene {
 }
 
 /// The oracle's scenes, with its own numbering of edges.
-pub fn scenes() -> Option<Vec<Scene>> {
-    let json = shared_json("oracle/scenes.json")?;
+pub fn scenes() -> Vec<Scene> {
+    let json = testdata_json("oracle/scenes.json");
     let scenes = json["scenes"].as_array().unwrap();
-    Some(
-        scenes
-            .iter()
-            .map(|s| {
-                let list = |key: &str| s[key].as_array().cloned().unwrap_or_default();
-                let faces: Vec<[u32; 3]> = list("faces").iter().map(ids::<3>).collect();
-                let edges: Vec<[u32; 2]> = list("edges").iter().map(ids::<2>).collect();
-                let rest = vecs(&s["rest"]);
-                let points: Vec<u32> = (0..rest.len() as u32).collect();
-                let mut mesh = CollisionMesh::new(rest, faces, &edges, &points);
-                // renumber as the oracle does, so that edge–edge pairs list the same edge first
-                let wires: Vec<[u32; 2]> =
-                    mesh.codim_edges.iter().map(|&e| mesh.edges[e as usize]).collect();
-                mesh.edges = edges.iter().map(|e| [e[0].min(e[1]), e[0].max(e[1])]).collect();
-                mesh.codim_edges = (0..mesh.edges.len() as u32)
-                    .filter(|&e| wires.contains(&mesh.edges[e as usize]))
-                    .collect();
-                Scene { name: s["name"].as_str().unwrap().into(), x: vecs(&s["vertices"]), mesh }
-            })
-            .collect(),
-    )
+    scenes
+        .iter()
+        .map(|s| {
+            let list = |key: &str| s[key].as_array().cloned().unwrap_or_default();
+            let faces: Vec<[u32; 3]> = list("faces").iter().map(ids::<3>).collect();
+            let edges: Vec<[u32; 2]> = list("edges").iter().map(ids::<2>).collect();
+            let rest = vecs(&s["rest"]);
+            let points: Vec<u32> = (0..rest.len() as u32).collect();
+            let mut mesh = CollisionMesh::new(rest, faces, &edges, &points);
+            // renumber as the oracle does, so that edge–edge pairs list the same edge first
+            let wires: Vec<[u32; 2]> =
+                mesh.codim_edges.iter().map(|&e| mesh.edges[e as usize]).collect();
+            mesh.edges = edges.iter().map(|e| [e[0].min(e[1]), e[0].max(e[1])]).collect();
+            mesh.codim_edges = (0..mesh.edges.len() as u32)
+                .filter(|&e| wires.contains(&mesh.edges[e as usize]))
+                .collect();
+            Scene { name: s["name"].as_str().unwrap().into(), x: vecs(&s["vertices"]), mesh }
+        })
+        .collect()
 }
 
 /// A 12×12 matrix from blocks.

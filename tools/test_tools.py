@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Tests of the scripts beside this one that judge code and builds: `tools/test_tools.py [BINARY]`.
+
+With a binary of Standoff the comparison of builds is tested, too: a build equals itself, and differs from
+itself with another setting. Only Python's standard library is used.
+"""
+import pathlib, subprocess, sys, tempfile, unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+from rust_source import blank, without_tests
+
+BINARY = None
+
+
+def run(script, *arguments):
+    return subprocess.run([sys.executable, HERE / script, *map(str, arguments)], capture_output=True, text=True)
+
+
+def crate(folder, files):
+    for name, text in files.items():
+        path = pathlib.Path(folder) / "src" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+class Source(unittest.TestCase):
+    def test_comments_and_strings_are_blanked(self):
+        text = 'a /* { /* { */ { */ b // {\nc("{ \\" {", r#"{ " {"#, \'{\', \'\\\'\', b"{") d<\'x>'
+        plain = blank(text)
+        self.assertEqual(len(plain), len(text))
+        self.assertEqual(plain.count("\n"), 1)
+        self.assertNotIn("{", plain)
+        self.assertIn("d<'x>", plain)
+
+    def test_modules_of_tests_are_left_out(self):
+        plain = without_tests(blank("use crate::a;\n#[cfg(test)]\nmod tests {\n use crate::b; {}\n}\nuse crate::c;"))
+        self.assertNotIn("crate::b", plain)
+        self.assertIn("crate::c", plain)
+
+
+class Circles(unittest.TestCase):
+    def circles(self, files, *arguments):
+        with tempfile.TemporaryDirectory() as folder:
+            crate(folder, files)
+            return run("import_circles.py", folder, *arguments)
+
+    def test_a_circle_through_a_re_export_is_found(self):
+        found = self.circles({
+            "lib.rs": "pub mod a; pub mod b;",
+            "a.rs": "use crate::b::Thing; pub struct A;",
+            "b/mod.rs": "pub mod inner; mod other; pub use inner::{Thing, Else as Other};",
+            "b/inner.rs": "pub struct Thing; fn f() { crate::a::A; }",
+            "b/other.rs": "",
+        })
+        self.assertEqual(found.returncode, 1, found.stdout)
+        self.assertIn("a → b::inner → a", found.stdout)
+
+    def test_parent_and_child_are_no_circle_and_tests_do_not_count(self):
+        found = self.circles({
+            "lib.rs": "pub mod a; pub mod b; pub use a::A;",
+            "a.rs": "pub struct A;\n#[cfg(test)] mod tests { use crate::b::B; }",
+            "b/mod.rs": "mod inner; pub use inner::*; pub struct B; // use crate::b;",
+            "b/inner.rs": "use super::B; use crate::A;",
+        })
+        self.assertEqual(found.returncode, 0, found.stdout)
+
+    def test_depth_joins_what_lies_deeper(self):
+        files = {
+            "lib.rs": "mod a; mod b;", "a/mod.rs": "mod x; mod y;", "b/mod.rs": "mod z;",
+            "a/x.rs": "use crate::b::z::Z;", "a/y.rs": "pub struct Y;", "b/z.rs": "use crate::a::y::Y; pub struct Z;",
+        }
+        self.assertEqual(self.circles(files).returncode, 0)
+        self.assertEqual(self.circles(files, "--depth", 1).returncode, 1)
+
+
+class Long(unittest.TestCase):
+    def test_lengths_and_reasons(self):
+        body = "    let x = '{';\n" * 55
+        short = "fn short() {\n    let s = \"}\";\n}\n"
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "a.rs"
+            for text, code in [
+                (f"fn long(a: [u8; 3]) {{\n{body}}}\n{short}", 1),
+                (f"// long: a table\n#[inline]\nfn long() {{\n{body}}}\n", 0),
+                (f"fn long() {{\n    // long: a table\n{body}}}\n", 0),
+                ("//! Module.\n" + "struct A;\n" * 401, 1),
+                ("//! Module.\n// long: one place for all\n" + "struct A;\n" * 401, 0),
+            ]:
+                path.write_text(text)
+                found = run("long_code.py", path)
+                self.assertEqual(found.returncode, code, text[:60] + found.stdout)
+
+
+class Builds(unittest.TestCase):
+    def compare(self, *arguments):
+        if BINARY is None:
+            self.skipTest("no binary was given")
+        return run("compare_builds.py", BINARY, BINARY, "--quick", *arguments)
+
+    def test_a_build_equals_itself(self):
+        found = self.compare("--only", "tet-slots", "ipc/slope_0.5")
+        self.assertEqual(found.returncode, 0, found.stdout + found.stderr)
+        self.assertIn("4 runs, 280 steps", found.stdout)
+
+    def test_another_setting_is_a_difference(self):
+        for value in ("solver.velocity_tolerance=1e-4", "output.every=2", "gravity=[0, -9.81000001, 0]"):
+            found = self.compare("--only", "tet-slots", "--new-set", value)
+            self.assertEqual(found.returncode, 1, value + found.stdout)
+        found = self.compare("--only", "cube-stack", "--tolerance", "--new-set", "solver.velocity_tolerance=1e-4")
+        self.assertEqual(found.returncode, 1, found.stdout)
+
+    def test_a_missing_build_is_said(self):
+        if BINARY is not None:
+            self.assertEqual(run("compare_builds.py", BINARY, "nothing").returncode, 2)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        BINARY = pathlib.Path(sys.argv.pop(1)).resolve()
+    unittest.main()
