@@ -8,6 +8,8 @@ pub mod broad_phase;
 pub mod ccd;
 pub mod collision_mesh;
 pub mod distance;
+pub mod neighbourhood;
 pub mod topology;
 
 pub use collision_mesh::CollisionMesh;
+pub use neighbourhood::Neighbourhood;
