@@ -12,6 +12,7 @@ pub mod friction;
 pub mod friction_relaxation;
 pub mod half_space;
 pub mod max_approximation;
+pub mod orientation;
 pub mod pairs;
 pub mod potential;
 pub(crate) mod psd;

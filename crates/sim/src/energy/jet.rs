@@ -30,7 +30,7 @@ impl<const N: usize> Jet<N> {
 
     /// f(self) from f and its first two derivatives at the value.
     #[inline]
-    fn chain(&self, f: f64, f1: f64, f2: f64) -> Self {
+    pub fn chain(&self, f: f64, f1: f64, f2: f64) -> Self {
         let mut out = Self { value: f, d: self.d.map(|d| f1 * d), dd: self.dd };
         for i in 0..N {
             for j in 0..=i {
