@@ -15,6 +15,7 @@ use standoff_sim::contact::orientation::{
     Surface, epsilon,
 };
 use standoff_testkit::finite_difference;
+use std::f64::consts::FRAC_PI_4;
 
 type Triangles = (Vec<Vec3>, Vec<[u32; 3]>);
 
@@ -165,7 +166,7 @@ fn mollified_cases() -> Vec<Case> {
         (Vec3::new(0.03, 0.8, 0.02), Vec3::new(0.869, 0.0, 1.829)),
         // edges that cross close to an end, and nearly parallel ones
         (Vec3::new(0.01, 0.785, 0.02), Vec3::new(0.01, 0.0, 1.9)),
-        (Vec3::new(0.004, 0.7854, 0.003), Vec3::new(1.2, 0.01, 1.2)),
+        (Vec3::new(0.004, FRAC_PI_4, 0.003), Vec3::new(1.2, 0.01, 1.2)),
     ] {
         for k in 0..6 {
             let mut numbers = Numbers(100 + k);

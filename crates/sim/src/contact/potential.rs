@@ -28,8 +28,8 @@ const BATCH: usize = 64;
 const CHUNK: usize = 1024;
 
 /// Orthonormal bases of the vectors of sum zero in R², R³ and R⁴: relative coordinates.
-const RELATIVE_2: [[f64; 2]; 1] = [[FRAC_1_SQRT_2, -FRAC_1_SQRT_2]];
-const RELATIVE_3: [[f64; 3]; 2] =
+pub(super) const RELATIVE_2: [[f64; 2]; 1] = [[FRAC_1_SQRT_2, -FRAC_1_SQRT_2]];
+pub(super) const RELATIVE_3: [[f64; 3]; 2] =
     [[2.0 * FRAC_1_SQRT_6, -FRAC_1_SQRT_6, -FRAC_1_SQRT_6], [0.0, FRAC_1_SQRT_2, -FRAC_1_SQRT_2]];
 pub(super) const RELATIVE_4: [[f64; 4]; 3] =
     [[0.5, 0.5, -0.5, -0.5], [0.5, -0.5, 0.5, -0.5], [0.5, -0.5, -0.5, 0.5]];
@@ -255,7 +255,7 @@ fn distance_hessian(c: &Contact, x: &[Vec3; 4]) -> Blocks {
 /// point–point, 3×3 point–edge, 5×5 else) has the spectrum of the whole, so clamping it is the
 /// exact projection.
 #[inline]
-fn project<const N: usize, const K: usize, const R: usize, const M: usize>(
+pub(super) fn project<const N: usize, const K: usize, const R: usize, const M: usize>(
     e: &Expansion<N, K>,
     relative: &[[f64; N]; R],
     a: f64,

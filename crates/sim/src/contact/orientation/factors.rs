@@ -67,6 +67,11 @@ pub(super) struct Varying {
 }
 
 impl Varying {
+    /// Whether all factors are 1 or constant.
+    pub fn is_plain(&self) -> bool {
+        self.factors.is_empty() && self.measures.iter().all(Vec::is_empty)
+    }
+
     pub fn clear(&mut self) {
         self.factors.clear();
         self.terms.clear();

@@ -56,7 +56,7 @@ impl Step {
         if z >= self.beta {
             return [1.0, 0.0, 0.0];
         }
-        if t <= -3.0 {
+        if z <= -self.alpha || t <= -3.0 {
             return [0.0; 3];
         }
         let [h, h1, h2] = if t <= -2.0 {

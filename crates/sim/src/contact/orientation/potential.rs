@@ -13,9 +13,10 @@ use super::mollifier;
 use super::pairs::{Core, Kind, Pair, PairSet, value};
 use super::psd;
 use super::surface::{Parameters, Surface};
+use crate::contact::potential::{RELATIVE_2, RELATIVE_3, RELATIVE_4, project};
 use rayon::prelude::*;
 use standoff_geometry::CollisionMesh;
-use standoff_geometry::distance::{edge_edge, point_edge, point_triangle};
+use standoff_geometry::distance::{edge_edge, point_edge, point_point, point_triangle};
 use standoff_linalg::{Mat3, Vec3};
 
 /// Pairs per parallel task; also the unit of the fixed order in which energies are summed.
@@ -89,6 +90,16 @@ impl Derivatives {
         self.hessian.clear();
         if with_hessian {
             self.hessian.resize(n * n, Mat3::zeros());
+        }
+    }
+
+    /// Sets the blocks of the core vertices, given in the order `local`.
+    fn set_blocks<const N: usize>(&mut self, h: &[[Mat3; N]; N], local: [usize; N]) {
+        let n = self.vertices.len();
+        for i in 0..N {
+            for j in 0..N {
+                self.hessian[local[i] * n + local[j]] = h[i][j];
+            }
         }
     }
 
@@ -255,8 +266,47 @@ impl OrientationPotential {
         x: &[Vec3],
         out: &mut Derivatives,
     ) {
-        self.differentiate(&self.scene(mesh, surface, x), pair, true, out);
-        psd::project(out.vertices.len(), &mut out.hessian);
+        let scene = self.scene(mesh, surface, x);
+        let Some(start) = self.start(&scene, pair, out) else { return out.reset(true) };
+        if out.varying.is_plain() && mollifier::value(pair.kind, &start.core.x, start.d2()) == 1.0 {
+            self.plain_psd(pair.kind, &start, out);
+        } else {
+            start.finish(&scene, pair.kind, true, out);
+            psd::project(out.vertices.len(), &mut out.hessian);
+        }
+    }
+
+    /// Gradient and projected Hessian of a pair whose factors are all 1: a function of the distance.
+    fn plain_psd(&self, kind: Kind, start: &Start, out: &mut Derivatives) {
+        let (core, [_, p1, p2]) = (&start.core, start.kernel);
+        let d = core.distance;
+        let scale = start.energy / start.kernel[0];
+        out.reset(true);
+        for k in 0..core.n {
+            out.gradient[k] = core.direction * (core.weights[k] * p1 * scale);
+        }
+        // derivatives by d², as the closed form takes them
+        let (a, b) = ((p2 - p1 / d) / (d * d) * scale, p1 / d * scale);
+        let x = &core.x;
+        match kind {
+            Kind::VertexVertex => {
+                let e = point_point::expansion(&x[0], &x[1]);
+                out.set_blocks(&project::<2, 0, 1, 1>(&e, &RELATIVE_2, a, b), [0, 1]);
+            }
+            Kind::EdgeVertex => {
+                let e = point_edge::expansion(&x[2], &x[0], &x[1]);
+                out.set_blocks(&project::<3, 1, 2, 3>(&e, &RELATIVE_3, a, b), [2, 0, 1]);
+            }
+            Kind::EdgeEdge => {
+                let e = edge_edge::expansion(&x[0], &x[1], &x[2], &x[3]);
+                out.set_blocks(&project::<4, 2, 3, 5>(&e, &RELATIVE_4, a, b), [0, 1, 2, 3]);
+            }
+            Kind::FaceVertex => {
+                let e = point_triangle::expansion(&x[3], &x[0], &x[1], &x[2]);
+                out.set_blocks(&project::<4, 2, 3, 5>(&e, &RELATIVE_4, a, b), [3, 0, 1, 2]);
+            }
+        }
+        psd::symmetrise(core.n, &mut out.hessian);
     }
 
     /// Adds the gradient of the energy of all pairs to `gradient` (`#V`), N, in a fixed order.
@@ -294,31 +344,56 @@ impl OrientationPotential {
         with_hessian: bool,
         out: &mut Derivatives,
     ) {
+        match self.start(scene, pair, out) {
+            Some(start) => start.finish(scene, pair.kind, with_hessian, out),
+            None => out.reset(with_hessian),
+        }
+    }
+
+    /// Collects what a pair's energy depends on; `None` where it is 0 or infinite.
+    fn start(&self, scene: &Scene<'_>, pair: &Pair, out: &mut Derivatives) -> Option<Start> {
         let core = pair.core(scene.mesh, scene.x);
         let energy = self.kappa * value(scene, pair);
-        let [p, p1, p2] = self.kernel(pair, &core);
         out.varying.clear();
-        if energy == 0.0 || !energy.is_finite() {
-            out.vertices.clear();
-            out.vertices.extend_from_slice(&core.vertices[..core.n]);
-            return out.reset(with_hessian);
-        }
-        for (side, element) in pair.sides().into_iter().enumerate() {
-            scene.collect(element, side, &core.direction, &mut out.varying);
+        let acts = energy != 0.0 && energy.is_finite();
+        if acts {
+            for (side, element) in pair.sides().into_iter().enumerate() {
+                scene.collect(element, side, &core.direction, &mut out.varying);
+            }
         }
         out.find_stencil(&core);
+        let kernel = self.kernel(pair, &core);
+        acts.then_some(Start { core, energy, kernel })
+    }
+}
+
+/// A pair with its energy, before differentiation.
+struct Start {
+    core: Core,
+    energy: f64,
+    kernel: [f64; 3],
+}
+
+impl Start {
+    fn d2(&self) -> f64 {
+        self.core.distance * self.core.distance
+    }
+
+    /// Differentiates the logarithm of the energy, factor by factor, then the energy.
+    fn finish(&self, scene: &Scene<'_>, kind: Kind, with_hessian: bool, out: &mut Derivatives) {
+        let (core, [p, p1, p2]) = (&self.core, self.kernel);
         out.reset(with_hessian);
         let slope = p1 / p;
         for k in 0..core.n {
             out.gradient[k] = core.direction * (core.weights[k] * slope);
         }
         if with_hessian {
-            add_distance(pair.kind, &core, slope, p2 / p - slope * slope, out);
+            add_distance(kind, core, slope, p2 / p - slope * slope, out);
         }
-        add_factors(pair.kind, &core, with_hessian, out);
-        add_mollifier(pair.kind, &core, with_hessian, out);
+        add_factors(kind, core, with_hessian, out);
+        add_mollifier(kind, core, with_hessian, out);
         add_measures(scene, with_hessian, out);
-        finish(energy, with_hessian, out);
+        exponentiate(self.energy, with_hessian, out);
     }
 }
 
@@ -525,8 +600,8 @@ fn add_area_hessian(scene: &Scene<'_>, [p, q, r]: [u32; 3], c: f64, out: &mut De
     out.add_between(places[1], places[1], &bb, false);
 }
 
-/// From logarithmic derivatives to derivatives.
-fn finish(energy: f64, with_hessian: bool, out: &mut Derivatives) {
+/// From the logarithm's derivatives to the energy's.
+fn exponentiate(energy: f64, with_hessian: bool, out: &mut Derivatives) {
     let n = out.vertices.len();
     if with_hessian {
         for i in 0..n {

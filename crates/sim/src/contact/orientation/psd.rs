@@ -1,8 +1,8 @@
 //! Projection of Hessians of any number of vertices onto the positive semidefinite cone, in relative
 //! coordinates.
 
-use standoff_linalg::Mat3;
 use standoff_linalg::nalgebra::DMatrix;
+use standoff_linalg::{Mat3, MatN, symmetric_eigen};
 
 /// Row k of the orthonormal basis of vectors of sum zero in Rⁿ: (1, …, 1, −k−1, 0, …)/√((k+1)(k+2)).
 #[inline]
@@ -63,19 +63,44 @@ pub(super) fn project(n: usize, h: &mut [Mat3]) {
     symmetrise(n, h);
 }
 
-/// Sets negative eigenvalues to zero.
+/// Sets negative eigenvalues to zero: on the stack where few vertices count, as they mostly do.
 fn clamp(m: &mut DMatrix<f64>) {
-    let eigen = m.clone().symmetric_eigen();
-    for (k, &w) in eigen.eigenvalues.iter().enumerate() {
-        if w < 0.0 {
-            let v = eigen.eigenvectors.column(k);
-            m.ger(-w, &v, &v, 1.0);
+    match m.nrows() {
+        3 => clamp_fixed::<3>(m),
+        6 => clamp_fixed::<6>(m),
+        9 => clamp_fixed::<9>(m),
+        12 => clamp_fixed::<12>(m),
+        15 => clamp_fixed::<15>(m),
+        18 => clamp_fixed::<18>(m),
+        21 => clamp_fixed::<21>(m),
+        _ => {
+            let eigen = m.clone().symmetric_eigen();
+            for (k, &w) in eigen.eigenvalues.iter().enumerate() {
+                if w < 0.0 {
+                    let v = eigen.eigenvectors.column(k);
+                    m.ger(-w, &v, &v, 1.0);
+                }
+            }
+        }
+    }
+}
+
+fn clamp_fixed<const N: usize>(m: &mut DMatrix<f64>) {
+    let a = MatN::<N>::from_fn(|i, j| m[(i, j)]);
+    let (values, vectors) = symmetric_eigen(&a);
+    for k in (0..N).take_while(|&k| values[k] < 0.0) {
+        let v = vectors.column(k);
+        for j in 0..N {
+            let scaled = values[k] * v[j];
+            for i in 0..N {
+                m[(i, j)] -= scaled * v[i];
+            }
         }
     }
 }
 
 /// Makes blocks exactly each other's transposes.
-fn symmetrise(n: usize, h: &mut [Mat3]) {
+pub(super) fn symmetrise(n: usize, h: &mut [Mat3]) {
     for i in 0..n {
         for j in 0..=i {
             let mean = (h[i * n + j] + h[j * n + i].transpose()) * 0.5;
@@ -97,7 +122,7 @@ mod tests {
             seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (seed >> 11) as f64 / (1u64 << 53) as f64 - 0.5
         };
-        for n in [2, 3, 4, 7, 14] {
+        for n in [2, 3, 4, 5, 6, 7, 8, 14] {
             // a symmetric matrix whose rows sum to zero
             let mut full = DMatrix::from_fn(3 * n, 3 * n, |_, _| next());
             full = &full + full.transpose();
