@@ -144,7 +144,8 @@ fn model_of(info: &RunInfo, frame: &Frame, path: &Path) -> Result<Model, Failure
             friction_material: String::new(),
         });
     }
-    let (model, _) = Model::new(&definition).map_err(|e| damaged(&e.to_string()))?;
+    let (model, _) =
+        standoff_sim::build::build(&definition).map_err(|e| damaged(&e.to_string()))?;
     Ok(model)
 }
 

@@ -22,8 +22,8 @@ pub fn check(args: &CheckArgs, console: &mut Console) -> Result<(), Failure> {
     args.common.start_threads();
     let scene = scene::load(&args.scene, &args.common, &args.common.set)?;
     let file = args.scene.display();
-    let (model, state) =
-        Model::new(&scene.definition).map_err(|e| Failure::Input(format!("{file}: {e}")))?;
+    let (model, state) = standoff_sim::build::build(&scene.definition)
+        .map_err(|e| Failure::Input(format!("{file}: {e}")))?;
     scene.notes.iter().for_each(|note| console.say(format_args!("note: {note}")));
     describe_bodies(&scene.definition, console);
     let time = &scene.definition.settings.time;

@@ -5,7 +5,7 @@ use standoff_linalg::Vec3;
 use standoff_scene::output::{
     Checkpoint, OutputError, fingerprint, read_checkpoint, write_checkpoint,
 };
-use standoff_sim::contact::{Constraint, Subject};
+use standoff_sim::contact::{Constraint, ConstraintKey};
 use standoff_sim::{Definition, State};
 
 fn state() -> State {
@@ -24,15 +24,15 @@ fn state() -> State {
     state.directors = list(9.0);
     state.frame_twists = vec![6.5, -0.25];
     state.constraints = [
-        Subject::Pair(Pair::VertexVertex([0, 1])),
-        Subject::Pair(Pair::EdgeVertex([2, 3])),
-        Subject::Pair(Pair::EdgeEdge([4, 5])),
-        Subject::Pair(Pair::FaceVertex([6, 7])),
-        Subject::HalfSpace(8, 9),
+        ConstraintKey::Pair(Pair::VertexVertex([0, 1])),
+        ConstraintKey::Pair(Pair::EdgeVertex([2, 3])),
+        ConstraintKey::Pair(Pair::EdgeEdge([4, 5])),
+        ConstraintKey::Pair(Pair::FaceVertex([6, 7])),
+        ConstraintKey::HalfSpace(8, 9),
     ]
     .iter()
     .zip(1..)
-    .map(|(&subject, k)| Constraint { subject, force: 0.1 * f64::from(k), decay: 0.9 })
+    .map(|(&key, k)| Constraint { key, force: 0.1 * f64::from(k), decay: 0.9 })
     .collect();
     (state.step, state.time) = (7, 0.1 * 7.0);
     state

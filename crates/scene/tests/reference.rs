@@ -12,6 +12,7 @@ use standoff_linalg::Vec3;
 use standoff_scene::import::Import;
 use standoff_sim::Simulation;
 use standoff_sim::definition::{BodyKind, Definition};
+use standoff_sim::energy::Term;
 use standoff_testkit::{numbers, testdata, testdata_json};
 
 /// Runs that are compared by bulk quantities from a step on, and why.
@@ -112,7 +113,7 @@ fn bulk(simulation: &Simulation, x: &[Vec3]) -> Vec<f64> {
     let mut full = simulation.positions().to_vec();
     full[..x.len()].copy_from_slice(x);
     all.push(lifted / weight);
-    all.push(model.elastic.value(&full) / (weight * 9.81));
+    all.push(model.tets.value(&full) / (weight * 9.81));
     all
 }
 

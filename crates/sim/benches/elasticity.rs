@@ -1,7 +1,8 @@
 //! Elasticity of 10,368 tetrahedra: `cargo bench -p standoff-sim --bench elasticity`.
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use standoff_linalg::Vec3;
+use standoff_linalg::{Mat3, Vec3};
+use standoff_sim::energy::Term;
 use standoff_sim::energy::tet::ElasticTets;
 use standoff_sim::material::{Law, Material};
 use std::hint::black_box;
@@ -63,7 +64,7 @@ fn elasticity(c: &mut Criterion) {
             b.iter(|| tets.add_gradient(black_box(&x), &mut g))
         });
         group.bench_function("hessians", |b| {
-            let mut out = Vec::new();
+            let mut out = vec![Mat3::zeros(); 6 * tets.len()];
             b.iter(|| tets.hessians(0..tets.len(), black_box(&x), &mut out))
         });
         group.bench_function("max_step", |b| b.iter(|| tets.max_step(black_box(&x), &dx)));

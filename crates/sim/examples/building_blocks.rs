@@ -10,12 +10,12 @@ use serde_json::json;
 use standoff_geometry::broad_phase::{BroadPhase, Candidates, candidates, swept_candidates};
 use standoff_geometry::ccd::{self, Method};
 use standoff_geometry::{CollisionMesh, audit};
-use standoff_linalg::Vec3;
+use standoff_linalg::{Mat3, Vec3};
 use standoff_sim::contact::{
     Barrier, BarrierPotential, ContactSet, FrictionMaterials, FrictionSet, PairKind, Smoothing,
     Weighting,
 };
-use standoff_sparse::{BlockMatrix, BlockPattern, StencilPlaces, SymmetricBlocks};
+use standoff_sparse::{BlockMatrix, BlockPattern, Stencils, VariableAssembly, block_count};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -94,8 +94,8 @@ fn measure(
     let stencils: Vec<[u32; 4]> = friction.contacts.iter().map(|c| c.vertices).collect();
     let hessian = || {
         matrix.assemble(&stencils, |range, out| {
-            for (out, c) in out.iter_mut().zip(&friction.contacts[range]) {
-                *out = friction.contact_hessian_blocks(c, &end, x);
+            for (out, c) in out.chunks_mut(block_count(4)).zip(&friction.contacts[range]) {
+                friction.contact_hessian(c, &end, x, out);
             }
         })
     };
@@ -125,8 +125,8 @@ fn measure(
 /// The global matrix of local Hessians; keeps its memory, as in a simulation.
 struct Matrix {
     empty: Arc<BlockPattern>,
-    places: StencilPlaces,
-    local: Vec<SymmetricBlocks>,
+    places: VariableAssembly,
+    local: Vec<Mat3>,
     matrix: BlockMatrix,
 }
 
@@ -134,21 +134,22 @@ impl Matrix {
     fn new(n: usize) -> Result<Self, Error> {
         let empty = Arc::new(BlockPattern::diagonal(n)?);
         let matrix = BlockMatrix::zeros(empty.clone());
-        Ok(Self { empty, places: StencilPlaces::default(), local: Vec::new(), matrix })
+        Ok(Self { empty, places: VariableAssembly::default(), local: Vec::new(), matrix })
     }
 
     /// Pattern and matrix from nothing; `hessians` computes a range of local ones.
     fn assemble(
         &mut self,
         stencils: &[[u32; 4]],
-        hessians: impl Fn(Range<usize>, &mut [SymmetricBlocks]),
+        hessians: impl Fn(Range<usize>, &mut [Mat3]),
     ) -> Result<(), Error> {
-        let pattern = self.empty.union(&self.places.find(&self.empty, stencils))?;
-        self.places.find(&pattern, stencils);
+        let lists = [Stencils::from(stencils)];
+        let pattern = self.empty.union(&self.places.find(&self.empty, &lists, |v| v))?;
+        self.places.find_again(&pattern);
         self.matrix.reset(pattern);
         for first in (0..stencils.len()).step_by(2048) {
             let range = first..(first + 2048).min(stencils.len());
-            self.local.resize(range.len(), SymmetricBlocks::default());
+            self.local.resize(range.len() * block_count(4), Mat3::zeros());
             hessians(range, &mut self.local);
             self.places.add(&mut self.matrix, 1.0, first, &self.local)?;
         }

@@ -1,10 +1,7 @@
 //! The independent audit of a position: intersections, inversions, half-spaces.
 
-use crate::definition::settings::AuditLevel;
-use crate::error::StepError;
+use crate::energy::Element;
 use crate::model::Model;
-use crate::report::StepReport;
-use crate::timing::timed;
 use standoff_geometry::CollisionMesh;
 use standoff_geometry::audit::{self, Auditor, Pair};
 use standoff_linalg::Vec3;
@@ -24,7 +21,7 @@ pub enum Violation {
         /// Scene-wide vertex.
         vertex: u32,
     },
-    /// A tetrahedron has no positive volume: its index in `Model::elastic` and its vertices.
+    /// A tetrahedron has no positive volume: its index in `Model::tets` and its vertices.
     Inversion {
         /// Element.
         element: u32,
@@ -113,7 +110,7 @@ pub fn violations_by(auditor: &mut Auditor, model: &Model, x: &[Vec3]) -> Vec<Vi
             }));
         }
     }
-    let tets = model.elastic.vertices();
+    let tets = model.tets.vertices();
     found.extend(
         audit::audit_inversions(tets, x)
             .into_iter()
@@ -136,10 +133,10 @@ pub fn violations_by(auditor: &mut Auditor, model: &Model, x: &[Vec3]) -> Vec<Vi
 /// Triangles at or beyond their limits, by another way than the elements': the greater root of the
 /// characteristic polynomial of FᵀF, from edges' lengths now and at rest.
 fn overstretched(model: &Model, x: &[Vec3]) -> Vec<Violation> {
-    let membranes = &model.thin.membranes;
+    let membranes = &model.codim.membranes;
     let mut found = Vec::new();
     for (e, membrane) in membranes.elements.iter().enumerate() {
-        let vertices = membranes.vertices[e];
+        let vertices = membranes.vertices()[e];
         let use_of_limit = membrane.limit_use(&membranes.gather(e, x));
         let stretch = greatest_stretch(
             &vertices.map(|v| model.rest[v as usize]),
@@ -176,24 +173,5 @@ fn vertices_of(mesh: &CollisionMesh, pair: Pair) -> (Vec<u32>, Vec<u32>) {
         Pair::FaceVertex { face: f, vertex } => (face(f), vec![vertex]),
         Pair::EdgeVertex { edge: e, vertex } => (edge(e), vec![vertex]),
         Pair::VertexVertex { vertices } => (vec![vertices[0]], vec![vertices[1]]),
-    }
-}
-
-/// Audits the end of a step where the settings ask for it.
-pub(crate) fn check_step(
-    auditor: &mut Auditor,
-    model: &Model,
-    x: &[Vec3],
-    report: &mut StepReport,
-) -> Result<(), StepError> {
-    if model.resolved.settings.solver.audit == AuditLevel::Off {
-        return Ok(());
-    }
-    match timed(&mut report.seconds.audit, || violations_by(auditor, model, x)).first() {
-        None => Ok(()),
-        Some(violation) => Err(StepError::Audit {
-            step: report.step as usize,
-            violation: violation.describe(model),
-        }),
     }
 }

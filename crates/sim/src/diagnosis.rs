@@ -3,10 +3,9 @@
 
 use crate::audit::{Violation, violations};
 use crate::error::StepError;
+use crate::iterate::Iterate;
 use crate::model::Model;
 use crate::potential::IncrementalPotential;
-use crate::report::PhaseSeconds;
-use crate::solver::Iterate;
 use standoff_linalg::Vec3;
 
 /// Culprits of one kind that a diagnosis names at most.
@@ -142,12 +141,12 @@ impl Diagnosis {
         it: &Iterate,
         error: &StepError,
     ) -> Self {
-        let model = potential.model;
+        let model = potential.context.model;
         let culprits = match error {
             StepError::Audit { .. } => found(model, &it.x),
             StepError::NotFinite { .. } => not_finite(potential, it),
             StepError::BlockedMotion { .. } => {
-                let mut all: Vec<_> = potential.off_target(it).into_iter().collect();
+                let mut all: Vec<_> = off_target(potential, it).into_iter().collect();
                 all.extend(closest(it));
                 all.extend(crushed(model, &it.x));
                 all
@@ -164,12 +163,12 @@ impl Diagnosis {
 
 /// The closest contacts of an iterate, half-spaces among them, ascending by gap.
 pub(crate) fn closest(it: &Iterate) -> Vec<Culprit> {
-    let pairs = it.active.contacts.iter().map(|c| {
+    let pairs = it.contacts.contacts.iter().map(|c| {
         let (a, b) = c.stencil().split_at(c.second());
         let gap = c.d2(&c.gather(&it.x)).sqrt() - c.thickness;
         (gap, Culprit::Pair { a: a.to_vec(), b: b.to_vec(), gap })
     });
-    let planes = it.active.half_space.iter().map(|c| {
+    let planes = it.contacts.half_space.iter().map(|c| {
         let gap = c.plane.signed_distance(&it.x[c.vertex as usize]) - c.thickness;
         let half_space = c.half_space as usize;
         (gap, Culprit::HalfSpace { vertex: c.vertex, half_space, gap })
@@ -181,11 +180,23 @@ pub(crate) fn closest(it: &Iterate) -> Vec<Culprit> {
     near.map(|(_, culprit)| culprit).collect()
 }
 
+/// The closest pair of an iterate in the words of the scene.
+pub(crate) fn describe_closest(model: &Model, it: &Iterate) -> Option<String> {
+    let closest = closest(it).into_iter().next()?;
+    Some(format!("closest are {}", closest.describe(model)))
+}
+
+/// The constrained vertex that is furthest from its target.
+fn off_target(potential: &IncrementalPotential<'_>, it: &Iterate) -> Option<Culprit> {
+    let (vertex, distance) = potential.dirichlet.as_ref()?.furthest(&it.x)?;
+    Some(Culprit::OffTarget { vertex, distance })
+}
+
 /// Elements below a tenth of their rest volume, ascending by it.
 fn crushed(model: &Model, x: &[Vec3]) -> Vec<Culprit> {
-    let elastic = &model.elastic;
+    let elastic = &model.tets;
     let mut all: Vec<(f64, usize)> = elastic
-        .elements()
+        .elements
         .iter()
         .enumerate()
         .map(|(e, tet)| (tet.deformation_gradient(&elastic.gather(e, x)).determinant(), e))
@@ -212,7 +223,7 @@ fn found(model: &Model, x: &[Vec3]) -> Vec<Culprit> {
         }
         Violation::Inversion { element, vertices } => {
             let e = element as usize;
-            let f = model.elastic.elements()[e].deformation_gradient(&model.elastic.gather(e, x));
+            let f = model.tets.elements[e].deformation_gradient(&model.tets.gather(e, x));
             Culprit::Element { vertices, volume_ratio: f.determinant() }
         }
     };
@@ -221,7 +232,7 @@ fn found(model: &Model, x: &[Vec3]) -> Vec<Culprit> {
 
 /// Vertices whose position or force is not finite; where all are, the one with the largest force.
 fn not_finite(potential: &IncrementalPotential<'_>, it: &Iterate) -> Vec<Culprit> {
-    let g = potential.gradient(it, &mut PhaseSeconds::default());
+    let g = potential.gradient(it);
     let finite = |p: &Vec3| p.iter().all(|c| c.is_finite());
     let bad = (0..g.len()).filter(|&v| !finite(&it.x[v]) || !finite(&g[v])).take(LISTED);
     let mut vertices: Vec<usize> = bad.collect();
@@ -239,5 +250,5 @@ pub(crate) fn place_of_not_finite(
 ) -> Option<String> {
     let culprit = not_finite(potential, it).into_iter().next()?;
     let vertex = *culprit.primitives().first()?.first()?;
-    Some(potential.model.describe_vertex(vertex))
+    Some(potential.context.model.describe_vertex(vertex))
 }

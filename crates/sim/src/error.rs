@@ -38,6 +38,14 @@ pub enum BuildError {
         /// What is missing.
         problem: String,
     },
+    /// An energy that the definition adds cannot be used.
+    #[error("energy '{name}': {problem}")]
+    Energy {
+        /// Its name.
+        name: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// A coordinate or velocity is NaN or infinite.
     #[error(
         "body '{body}', vertex {vertex}: {what} is not finite; check the mesh and its transform"

@@ -1,28 +1,29 @@
 //! The simulator of Standoff. Reads and writes no file and prints nothing.
 //!
-//! The physics is in the folders: `material` (constitutive laws), `energy` (summands of the
-//! potential), `contact` (barrier, pairs, friction), `solver` (minimisers). `step.rs` holds the
-//! time step.
+//! The physics is in the folders `material` (constitutive laws), `energy` (terms of the potential) and
+//! `contact` (barrier, pairs, friction), the procedure in `step` (the time step) and `solver` (minimisers).
+//! [`definition`] is what a simulation is built from, [`build`] builds it.
 
 pub mod audit;
-mod build;
+pub mod body;
+pub mod build;
 pub mod contact;
 pub mod definition;
 pub mod diagnosis;
 pub mod dirichlet;
 pub mod energy;
 pub mod error;
+pub mod frames;
+pub mod iterate;
 pub mod loads;
 pub mod material;
 pub mod model;
 pub mod potential;
 pub mod report;
-pub mod rods;
 pub mod simulation;
 pub mod solver;
 pub mod state;
 pub mod step;
-mod timing;
 
 pub use definition::{Definition, expression, settings};
 pub use diagnosis::{Culprit, Diagnosis};

@@ -3,6 +3,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Report of one time step.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -40,6 +41,11 @@ pub struct StepReport {
     pub gravity_energy: f64,
     /// Energy of the contact barrier, J.
     pub contact_energy: f64,
+    /// Every energy of the incremental potential at the end of the step by its name, J: `contact barrier`
+    /// and the elastic ones together make the fields above. That of friction is the lagged dissipative
+    /// potential.
+    #[serde(default)]
+    pub energies: BTreeMap<String, f64>,
     /// Σ m v, kg m/s.
     pub linear_momentum: [f64; 3],
     /// Σ m x × v about the origin, kg m²/s.

@@ -1,27 +1,24 @@
 //! A simulation: model, state and the buffers between them.
 
 use crate::audit::{self, Violation};
-use crate::contact::detector::Detector;
+use crate::build::build;
 use crate::definition::Definition;
 use crate::diagnosis::Diagnosis;
-use crate::energy::element::Element;
+use crate::energy::Element;
 use crate::error::{BuildError, StepError};
 use crate::material::von_mises;
 use crate::model::Model;
-use crate::potential::thin_at;
 use crate::report::StepReport;
-use crate::solver::assembly::System;
-use crate::solver::{Minimiser, linear};
 use crate::state::State;
 use crate::step;
-use standoff_geometry::audit::Auditor;
+use crate::step::workspace::Workspace;
 use standoff_linalg::Vec3;
 
 /// A simulation in progress.
 pub struct Simulation {
     model: Model,
     state: State,
-    work: Minimiser,
+    work: Workspace,
     diagnosis: Option<Diagnosis>,
 }
 
@@ -32,9 +29,9 @@ impl Simulation {
     /// Whatever makes the definition unusable: an inconsistency, a bad number, an inverted element,
     /// an intersection at the start.
     pub fn new(definition: &Definition) -> Result<Self, BuildError> {
-        let (model, state) = Model::new(definition)?;
+        let (model, state) = build(definition)?;
         check_intersections(&model, &state)?;
-        Self::build(model, state)
+        Self::from_parts(model, state)
     }
 
     /// Takes up a simulation of a definition where `state` left it: what follows has the same bits
@@ -44,23 +41,19 @@ impl Simulation {
     /// As [`Self::new`], and [`BuildError::State`] for a state that cannot be one of this
     /// definition: other sizes, numbers that are not finite, another time, an intersection.
     pub fn restore(definition: &Definition, state: State) -> Result<Self, BuildError> {
-        let (model, start) = Model::new(definition)?;
+        let (model, start) = build(definition)?;
         state.check(&start, model.resolved.h).map_err(|problem| BuildError::State { problem })?;
         if let Some(first) = audit::violations(&model, &state.x).first() {
             return Err(BuildError::State { problem: first.describe(&model) });
         }
-        Self::build(model, state)
+        Self::from_parts(model, state)
     }
 
-    fn build(model: Model, state: State) -> Result<Self, BuildError> {
-        let free = &model.deformable;
-        let system = System::new(&model, free).map_err(|e| BuildError::Body {
+    fn from_parts(model: Model, state: State) -> Result<Self, BuildError> {
+        let work = Workspace::new(&model, &state).map_err(|e| BuildError::Body {
             body: model.bodies[0].name.clone(),
             problem: e.to_string(),
         })?;
-        let linear = linear::solver(&model.resolved.settings.solver);
-        let (detector, auditor) = (Detector::default(), Auditor::default());
-        let work = Minimiser { detector, system, linear, auditor };
         Ok(Self { model, state, work, diagnosis: None })
     }
 
@@ -117,16 +110,16 @@ impl Simulation {
 
     /// Von Mises stress of each tetrahedron, Pa (`#T`).
     pub fn von_mises(&self) -> Vec<f64> {
-        self.model.elastic.cauchy_stress(&self.state.x).iter().map(von_mises).collect()
+        self.model.tets.cauchy_stress(&self.state.x).iter().map(von_mises).collect()
     }
 
     /// Greatest principal stretch of every triangle of shells, then stretch of every segment of rods.
     pub fn stretches(&self) -> Vec<f64> {
-        let (thin, x) = (&self.model.thin, &self.state.x);
-        let membranes = thin.membranes.elements.iter().enumerate();
-        let stretch = membranes.map(|(e, m)| m.stretches(&thin.membranes.gather(e, x))[0]);
-        let segments = thin.segments.elements.iter().enumerate().map(|(e, s)| {
-            let [a, b] = thin.segments.gather(e, x);
+        let (codim, x) = (&self.model.codim, &self.state.x);
+        let membranes = codim.membranes.elements.iter().enumerate();
+        let stretch = membranes.map(|(e, m)| m.stretches(&codim.membranes.gather(e, x))[0]);
+        let segments = codim.segments.elements.iter().enumerate().map(|(e, s)| {
+            let [a, b] = codim.segments.gather(e, x);
             (b - a).norm() / s.rest_length()
         });
         stretch.chain(segments).collect()
@@ -135,18 +128,19 @@ impl Simulation {
     /// Bending energy of the same, for rods with that of twist, J: of a hinge or a corner half goes to
     /// either side.
     pub fn bending_energies(&self) -> Vec<f64> {
-        let (thin, x) = (thin_at(&self.model, &self.state), &self.state.x);
-        let triangles = thin.membranes.len();
-        let mut energy = vec![0.0; triangles + thin.segments.len()];
+        let (codim, x) = (self.model.codim_at(&self.state), &self.state.x);
+        let triangles = codim.membranes.len();
+        let mut energy = vec![0.0; triangles + codim.segments.len()];
         for (e, sides) in self.model.hinge_sides.iter().enumerate() {
-            let half = 0.5 * thin.hinges.elements[e].value(&thin.hinges.gather(e, x));
+            let half = 0.5 * codim.hinges.elements[e].value(&codim.hinges.gather(e, x));
             sides.iter().for_each(|&t| energy[t as usize] += half);
         }
         for (e, &t) in self.model.operator_triangles.iter().enumerate() {
-            energy[t as usize] += thin.operators.elements[e].value(&thin.operators.gather(e, x));
+            energy[t as usize] +=
+                codim.shape_operators.elements[e].value(&codim.shape_operators.gather(e, x));
         }
-        for (e, sides) in self.model.rods.corners.iter().enumerate() {
-            let half = 0.5 * thin.corners.elements[e].value(&thin.corners.gather(e, x));
+        for (e, sides) in self.model.frames.joints.iter().enumerate() {
+            let half = 0.5 * codim.rod_joints.elements[e].value(&codim.rod_joints.gather(e, x));
             sides.iter().for_each(|&s| energy[triangles + s as usize] += half);
         }
         energy

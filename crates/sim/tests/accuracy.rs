@@ -6,6 +6,7 @@ use common::{block, ground, scene};
 use standoff_linalg::Vec3;
 use standoff_linalg::nalgebra::{DMatrix, DVector};
 use standoff_sim::definition::{BodyDef, BodyKind, Definition, Motion, PrescribedDef};
+use standoff_sim::energy::Element;
 use standoff_sim::energy::tet::ElasticTets;
 use standoff_sim::material::{Law, Material};
 use standoff_sim::settings::Integrator;
@@ -60,7 +61,7 @@ fn axial_mode(body: &BodyDef) -> (Vec<Vec3>, f64) {
     free.iter().enumerate().for_each(|(r, &v)| row[v] = r);
     let mut k = DMatrix::<f64>::zeros(3 * free.len(), 3 * free.len());
     for (e, tet) in tets.iter().enumerate() {
-        let h = mesh.elements()[e].hessian_psd(&tet.map(|v| body.rest[v as usize]));
+        let h = mesh.elements[e].hessian_psd(&tet.map(|v| body.rest[v as usize]));
         for (a, &va) in tet.iter().enumerate() {
             for (b, &vb) in tet.iter().enumerate() {
                 let (va, vb) = (va as usize, vb as usize);

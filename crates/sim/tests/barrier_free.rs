@@ -7,10 +7,11 @@ use standoff_geometry::CollisionMesh;
 use standoff_geometry::ccd::Pair;
 use standoff_linalg::nalgebra::{Rotation3, Vector3};
 use standoff_linalg::{Mat3, Vec3};
-use standoff_sim::contact::{ActiveSet, Constraint, HalfSpace, Subject};
+use standoff_sim::contact::{Constraint, ConstraintKey, ContactConstraints, HalfSpace};
 use standoff_sim::definition::{
     BendingModel, BodyDef, BodyKind, Definition, HalfSpaceDef, ShellMaterial,
 };
+use standoff_sim::energy::Term;
 use standoff_sim::energy::hinge::bending_modulus;
 use standoff_sim::energy::membrane::Sheet;
 use standoff_sim::material::membrane::{MembraneLaw, SheetLame};
@@ -18,7 +19,7 @@ use standoff_sim::material::{Law, Material};
 use standoff_sim::settings::{AuditLevel, Method};
 use standoff_sim::step::energetics;
 use standoff_sim::{Simulation, State};
-use standoff_sparse::EDGES;
+use standoff_sparse::block_pairs;
 use standoff_testkit::finite_difference::{gradient, relative_error};
 
 fn barrier_free(mut definition: Definition) -> Definition {
@@ -33,7 +34,7 @@ fn far_apart(x: &[Vec3]) -> Vec<Vec3> {
 }
 
 /// Two triangles that face each other and a point above a half-space, with constraints of all kinds.
-fn constraints() -> (CollisionMesh, Vec<HalfSpace>, Vec<Vec3>, ActiveSet) {
+fn constraints() -> (CollisionMesh, Vec<HalfSpace>, Vec<Vec3>, ContactConstraints) {
     let x: Vec<Vec3> = [
         [0.0, 0.0, 0.0],
         [1.0, 0.0, 0.1],
@@ -46,15 +47,15 @@ fn constraints() -> (CollisionMesh, Vec<HalfSpace>, Vec<Vec3>, ActiveSet) {
     .to_vec();
     let mesh = CollisionMesh::new(x.clone(), vec![[0, 2, 1], [3, 4, 5]], &[], &[]);
     let plane = HalfSpace { origin: Vec3::new(0.0, -0.02, 0.0), normal: Vec3::y() };
-    let subjects = [
-        (Subject::Pair(Pair::VertexVertex([0, 3])), 0.0, 1.0),
-        (Subject::Pair(Pair::EdgeVertex([0, 4])), 2.0, 0.5),
-        (Subject::Pair(Pair::EdgeEdge([0, 3])), 3.0, 1.0),
-        (Subject::Pair(Pair::FaceVertex([0, 3])), 1.0, 0.9),
-        (Subject::HalfSpace(0, 0), 4.0, 1.0),
+    let keys = [
+        (ConstraintKey::Pair(Pair::VertexVertex([0, 3])), 0.0, 1.0),
+        (ConstraintKey::Pair(Pair::EdgeVertex([0, 4])), 2.0, 0.5),
+        (ConstraintKey::Pair(Pair::EdgeEdge([0, 3])), 3.0, 1.0),
+        (ConstraintKey::Pair(Pair::FaceVertex([0, 3])), 1.0, 0.9),
+        (ConstraintKey::HalfSpace(0, 0), 4.0, 1.0),
     ];
-    let list = subjects.map(|(subject, force, decay)| Constraint { subject, force, decay });
-    let mut set = ActiveSet::new(list.to_vec(), 0.08, true);
+    let list = keys.map(|(key, force, decay)| Constraint { key, force, decay });
+    let mut set = ContactConstraints::new(list.to_vec(), 0.08, true);
     set.stiffness = 50.0;
     set.linearise(&mesh, &[plane], &x, &far_apart(&x), 0.0);
     (mesh, vec![plane], x, set)
@@ -87,10 +88,11 @@ fn the_augmented_lagrangian_has_its_derivatives() {
         let dx: Vec<Vec3> =
             (0..y.len()).map(|i| Vec3::new(0.3, 1.0 - 0.5 * i as f64, 0.2 * i as f64)).collect();
         let (mut product, mut acting) = (vec![Vec3::zeros(); y.len()], 0);
-        for (i, stencil) in set.stencils().enumerate() {
-            let blocks = set.hessian(i, &y).0;
+        for (i, stencil) in set.stencils().iter().enumerate() {
+            let mut blocks = [Mat3::zeros(); 10];
+            set.hessians(i..i + 1, &y, &mut blocks);
             acting += usize::from(blocks[0] != Mat3::zeros());
-            let entries = (0..4).map(|a| (a, a)).chain(EDGES).zip(blocks);
+            let entries = block_pairs(4).zip(blocks);
             for ((a, b), h) in entries.filter(|((a, b), _)| stencil[*a.max(b)] != u32::MAX) {
                 let (va, vb) = (stencil[a] as usize, stencil[b] as usize);
                 product[va] += h * dx[vb];
@@ -119,7 +121,7 @@ fn a_linearisation_is_kept_where_it_is_right() {
     let turn = Rotation3::from_axis_angle(&Vector3::z_axis(), 0.05);
     let y: Vec<Vec3> =
         x.iter().enumerate().map(|(i, p)| if i < 3 { turn * *p } else { *p }).collect();
-    let gaps = |set: &ActiveSet| {
+    let gaps = |set: &ContactConstraints| {
         let mut g = vec![Vec3::zeros(); x.len()];
         set.add_gradient(&x, &mut g);
         (set.min_gap(), flat(&g))
@@ -136,7 +138,7 @@ fn a_linearisation_is_kept_where_it_is_right() {
 #[test]
 fn a_linearisation_is_renewed_where_its_gap_is_off_by_more_than_the_accuracy() {
     let (mesh, _, mut x, _) = constraints();
-    let subject = Subject::Pair(Pair::VertexVertex([0, 3]));
+    let key = ConstraintKey::Pair(Pair::VertexVertex([0, 3]));
     let (d, aside, delta) = (0.05_f64, 0.02, 0.08);
     x[3] = x[0] + Vec3::new(d, 0.0, 0.0);
     let mut y = x.clone();
@@ -144,8 +146,8 @@ fn a_linearisation_is_renewed_where_its_gap_is_off_by_more_than_the_accuracy() {
     // across its normal the linearised gap stays d
     let off = d.hypot(aside) - d;
     for (part, kept) in [(0.95, false), (1.05, true)] {
-        let list = vec![Constraint { subject, force: 1.0, decay: 1.0 }];
-        let mut set = ActiveSet::new(list, delta, true);
+        let list = vec![Constraint { key, force: 1.0, decay: 1.0 }];
+        let mut set = ContactConstraints::new(list, delta, true);
         set.linearise(&mesh, &[], &x, &far_apart(&x), 0.0);
         set.linearise(&mesh, &[], &y, &far_apart(&x), part * off / delta);
         let mut g = vec![Vec3::zeros(); x.len()];
@@ -162,7 +164,7 @@ fn the_linearised_gap_is_the_gap_and_multipliers_rise_to_the_force() {
     assert!((set.min_gap() - 0.02).abs() < 1e-12, "{}", set.min_gap());
     // Λ ← max(0, Λ − M c), c = gap − δ
     set.update(&x, 0.9);
-    let plane = set.constraints.iter().find(|c| matches!(c.subject, Subject::HalfSpace(..)));
+    let plane = set.constraints.iter().find(|c| matches!(c.key, ConstraintKey::HalfSpace(..)));
     let force = plane.expect("the half-space").force;
     assert!((force - (4.0 + 50.0 * (0.08 - 0.02))).abs() < 1e-9, "{force}");
     // far apart all are idle: they fade and go
@@ -191,23 +193,23 @@ fn linearised_gaps_are_distances_of_primitives_not_of_their_lines_and_planes() {
         if k % 2 == 0 {
             y[4] = y[3] + (y[2] - y[0]) * (0.5 + random());
         }
-        for subject in [
+        for key in [
             Pair::VertexVertex([0, 3]),
             Pair::EdgeVertex([0, 4]),
             Pair::EdgeEdge([0, 3]),
             Pair::FaceVertex([0, 3]),
         ] {
-            let d2 = match subject {
+            let d2 = match key {
                 Pair::VertexVertex(_) => (y[0] - y[3]).norm_squared(),
                 Pair::EdgeVertex(_) => point_edge_d2(&y[4], &y[0], &y[2]),
                 Pair::EdgeEdge(_) => edge_edge_d2(&y[0], &y[2], &y[3], &y[4]),
                 Pair::FaceVertex(_) => point_triangle_d2(&y[3], &y[0], &y[2], &y[1]),
             };
-            let constraint = Constraint { subject: Subject::Pair(subject), force: 0.0, decay: 1.0 };
-            let mut set = ActiveSet::new(vec![constraint], 0.1, true);
+            let constraint = Constraint { key: ConstraintKey::Pair(key), force: 0.0, decay: 1.0 };
+            let mut set = ContactConstraints::new(vec![constraint], 0.1, true);
             set.linearise(&mesh, &[], &y, &y, 0.0);
             let gap = set.min_gap();
-            assert!((gap - d2.sqrt()).abs() < 1e-7, "{subject:?}: {gap} {}", d2.sqrt());
+            assert!((gap - d2.sqrt()).abs() < 1e-7, "{key:?}: {gap} {}", d2.sqrt());
         }
     }
 }
@@ -215,17 +217,18 @@ fn linearised_gaps_are_distances_of_primitives_not_of_their_lines_and_planes() {
 #[test]
 fn the_filter_keeps_the_first_collision_of_each_vertex() {
     let (mesh, ..) = constraints();
-    let face = |v: u32| Subject::Pair(Pair::FaceVertex([0, v]));
+    let face = |v: u32| ConstraintKey::Pair(Pair::FaceVertex([0, v]));
     // vertices 0, 1, 2 and 3; then the same face and a later vertex, whose own first one it is; then
     // an edge pair that is nobody's first
-    let found = [(face(3), 0.2), (face(4), 0.5), (Subject::Pair(Pair::EdgeEdge([0, 3])), 0.7)];
-    let subjects = |filter: bool| {
-        let mut set = ActiveSet::new(Vec::new(), 0.1, true);
+    let found =
+        [(face(3), 0.2), (face(4), 0.5), (ConstraintKey::Pair(Pair::EdgeEdge([0, 3])), 0.7)];
+    let keys = |filter: bool| {
+        let mut set = ContactConstraints::new(Vec::new(), 0.1, true);
         set.expand(&mesh, &found, filter);
-        set.constraints.iter().map(|c| c.subject).collect::<Vec<_>>()
+        set.constraints.iter().map(|c| c.key).collect::<Vec<_>>()
     };
-    assert_eq!(subjects(true), [face(3), face(4)]);
-    assert_eq!(subjects(false).len(), 3);
+    assert_eq!(keys(true), [face(3), face(4)]);
+    assert_eq!(keys(false).len(), 3);
 }
 
 /// A bar of length 1 m and wave speed 10 m/s hits the ground at 0.5 m/s [Doyen 2011]: largest error of

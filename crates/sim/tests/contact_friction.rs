@@ -7,9 +7,10 @@ use contact_support::*;
 use serde_json::Value;
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sim::contact::{
-    Barrier, BarrierPotential, ContactSet, FrictionContact, FrictionMaterials, FrictionSet,
-    HalfSpace, HalfSpaceContact, Rubbing, Smoothing, Weighting,
+    Barrier, BarrierPotential, ContactSet, FrictionContact, FrictionKey, FrictionMaterials,
+    FrictionSet, HalfSpace, HalfSpaceContact, Smoothing, Weighting,
 };
+use standoff_sparse::block_pairs;
 use standoff_testkit::finite_difference::{gradient, jacobian, relative_error};
 use standoff_testkit::{number, numbers, testdata, testdata_json};
 
@@ -65,7 +66,7 @@ fn random_contact(r: &mut Numbers) -> FrictionContact {
     let t = r.vec().normalize();
     let s = t.cross(&r.vec()).normalize();
     FrictionContact {
-        rubbing: Rubbing::HalfSpace(0), // no matter
+        key: FrictionKey::HalfSpace(0), // no matter
         vertices: [0, 1, 2, 3],
         n: 4,
         gamma: [0.3, 0.7, -0.4, -0.6],
@@ -105,14 +106,14 @@ fn derivatives_match_differences() {
             let x0 = flat(&x);
             let numeric = gradient(&x0, 1e-4, |v| set.value(&points(v), &reference));
             assert!(relative_error(&grad(&x0), &numeric, 1e-3) < 1e-7, "{smoothing:?} {scale}");
-            let h = dense(&set.contact_hessian(&c, &x, &reference));
+            let h = dense(&friction_hessian(&set, &c, &x, &reference));
             let numeric = jacobian(&x0, 1e-4, grad).concat();
             // the C¹ force has a kink in its slope at rest, which limits the difference there
             let tol = if scale < 1e-2 { 1e-3 } else { 1e-6 };
             assert!(relative_error(&h, &numeric, 1e-3) < tol, "{smoothing:?} {scale}");
             // the quadratic model with the secant lies above the energy everywhere
             let secant = FrictionSet { secant: true, ..set.clone() };
-            let model = dense(&secant.contact_hessian(&c, &x, &reference));
+            let model = dense(&friction_hessian(&secant, &c, &x, &reference));
             for _ in 0..20 {
                 let step: Vec<f64> = (0..12).map(|_| r.vec().x * 2.0).collect();
                 let to: Vec<f64> = x0.iter().zip(&step).map(|(a, b)| a + b).collect();
@@ -154,12 +155,29 @@ fn half_space_friction_opposes_sliding() {
     assert!(none.contacts.is_empty());
 }
 
+/// The Hessian of one contact with all its blocks.
+fn friction_hessian(
+    set: &FrictionSet,
+    c: &FrictionContact,
+    x: &[Vec3],
+    reference: &[Vec3],
+) -> [[Mat3; 4]; 4] {
+    let mut stored = [Mat3::zeros(); 10];
+    set.contact_hessian(c, x, reference, &mut stored);
+    let mut out = [[Mat3::zeros(); 4]; 4];
+    for (block, (a, b)) in stored.iter().zip(block_pairs(4)) {
+        out[b][a] = block.transpose();
+        out[a][b] = *block;
+    }
+    out
+}
+
 /// Figures of a Hessian: Frobenius norm, trace, pᵀHp, |Hp| with p_i = sin(1.3 i + 7).
 fn figures(set: &FrictionSet, x: &[Vec3], reference: &[Vec3]) -> [f64; 4] {
     let n = 3 * x.len();
     let mut h = vec![0.0; n * n];
     for c in &set.contacts {
-        let blocks = set.contact_hessian(c, x, reference);
+        let blocks = friction_hessian(set, c, x, reference);
         for (i, &v) in c.stencil().iter().enumerate() {
             for (j, &w) in c.stencil().iter().enumerate() {
                 for r in 0..3 {
@@ -285,8 +303,8 @@ fn recorded(code: &[f64], closest: &[f64], basis: &[f64], force: f64) -> Frictio
         ([point, at(1), at(2), at(3)], 4, [1.0, a + b - 1.0, -a, -b])
     };
     let column = |c: usize| Vec3::new(basis[c], basis[2 + c], basis[4 + c]);
-    let rubbing = Rubbing::HalfSpace(0); // no matter
-    FrictionContact { rubbing, vertices, n, gamma, basis: [column(0), column(1)], force }
+    let key = FrictionKey::HalfSpace(0); // no matter
+    FrictionContact { key, vertices, n, gamma, basis: [column(0), column(1)], force }
 }
 
 #[test]
@@ -331,7 +349,7 @@ fn records_of_the_reference_code_are_reproduced() {
         let n = g.len() * 3;
         let mut h = vec![0.0; n * n];
         for c in &set.contacts {
-            let blocks: [[Mat3; 4]; 4] = set.contact_hessian(c, &x, &reference);
+            let blocks: [[Mat3; 4]; 4] = friction_hessian(&set, c, &x, &reference);
             for (i, &v) in c.stencil().iter().enumerate() {
                 for (j, &w) in c.stencil().iter().enumerate() {
                     for k in 0..9 {

@@ -3,17 +3,14 @@
 mod common;
 
 use common::{block, scene};
-use standoff_geometry::audit::Auditor;
 use standoff_linalg::Vec3;
-use standoff_sim::contact::detector::Detector;
 use standoff_sim::definition::{
     BodyDef, BodyKind, Definition, ForceDef, Load, Motion, Pivot, PrescribedDef,
 };
 use standoff_sim::expression::{Expression, VectorExpression};
-use standoff_sim::solver::Minimiser;
-use standoff_sim::solver::assembly::System;
+use standoff_sim::step::workspace::Workspace;
 use standoff_sim::step::{self, Failure};
-use standoff_sim::{Culprit, Model, Simulation, State, StepError};
+use standoff_sim::{Culprit, Simulation, State, StepError};
 use standoff_sparse::{BlockMatrix, Cholesky, LinearSolver, Ordering, SolveError, SolveReport};
 
 /// A block on a fixed anvil, pressed by a plate from above.
@@ -168,14 +165,11 @@ impl LinearSolver for Bad {
 
 /// A step from `state` with a linear solver of one's own.
 fn step_with(definition: &Definition, state: Option<State>, solver: Option<f64>) -> Failure {
-    let (model, start) = Model::new(definition).unwrap();
-    let mut work = Minimiser {
-        detector: Detector::default(),
-        system: System::new(&model, &model.deformable).unwrap(),
-        linear: Box::new(Bad(solver, Cholesky::new(Ordering::Automatic))),
-        auditor: Auditor::default(),
-    };
-    *step::step(&model, &state.unwrap_or(start), &mut work).expect_err("it cannot go on")
+    let (model, start) = standoff_sim::build::build(definition).unwrap();
+    let state = state.unwrap_or(start);
+    let mut work = Workspace::new(&model, &state).unwrap();
+    work.linear = Box::new(Bad(solver, Cholesky::new(Ordering::Automatic)));
+    *step::step(&model, &state, &mut work).expect_err("it cannot go on")
 }
 
 #[test]
@@ -215,7 +209,7 @@ fn an_intersection_that_only_the_audit_sees() {
         kind: BodyKind::Obstacle { triangles: vec![], edges: vec![[0, 1]], points: vec![] },
         ..BodyDef::default()
     });
-    let (_, mut state) = Model::new(&definition).unwrap();
+    let (_, mut state) = standoff_sim::build::build(&definition).unwrap();
     for v in 8..10 {
         state.x[v].y -= 0.83;
         state.scripted[v] = state.x[v];

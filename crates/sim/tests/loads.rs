@@ -8,6 +8,7 @@ use standoff_sim::definition::{
     Anchor, AttachmentDef, BodyDef, BodyKind, Definition, ForceDef, Load, Motion, Pivot,
     PrescribedDef, SpringStiffness,
 };
+use standoff_sim::energy::Term;
 use standoff_sim::energy::pressure::{Patch, Pressures};
 use standoff_sim::energy::spring::{Spring, UNUSED};
 use standoff_sim::expression::{Expression, VectorExpression};
@@ -80,7 +81,7 @@ fn solid_volume(simulation: &Simulation) -> f64 {
         let [a, b, c, d] = t.map(|v| x[v as usize]);
         (b - a).dot(&(c - a).cross(&(d - a))) / 6.0
     };
-    simulation.model().elastic.vertices().iter().map(tet).sum()
+    simulation.model().tets.vertices().iter().map(tet).sum()
 }
 
 /// A cube's surface, wrinkled.

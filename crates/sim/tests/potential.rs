@@ -8,20 +8,23 @@ use standoff_geometry::broad_phase::brute_force;
 use standoff_linalg::Vec3;
 use standoff_sim::Model;
 use standoff_sim::contact::ContactSet;
-use standoff_sim::contact::detector::Detector;
 use standoff_sim::definition::{
     BendingModel, BodyDef, BodyKind, Definition, Motion, Pivot, PrescribedDef, ShellMaterial,
 };
-use standoff_sim::dirichlet::Targets;
+use standoff_sim::dirichlet::DirichletTargets;
 use standoff_sim::energy::hinge::bending_modulus;
 use standoff_sim::energy::membrane::Sheet;
 use standoff_sim::energy::rod_joint::RodMaterial;
+use standoff_sim::iterate::Iterate;
 use standoff_sim::material::membrane::{MembraneLaw, SheetLame, StretchLimit};
 use standoff_sim::potential::IncrementalPotential;
-use standoff_sim::report::PhaseSeconds;
 use standoff_sim::settings::Integrator;
-use standoff_sim::solver::Iterate;
-use standoff_sim::solver::assembly::System;
+use standoff_sim::solver::assembly::HessianAssembly;
+use standoff_sim::step::clock::Clock;
+use standoff_sim::step::context::StepContext;
+use standoff_sim::step::detector::Detector;
+use standoff_sim::step::friction_lagging;
+use standoff_sim::step::stiffness::StiffnessAdaptation;
 use standoff_testkit::finite_difference;
 
 /// A creased square sheet of 8 triangles at x.
@@ -51,7 +54,7 @@ fn sheet(name: &str, x: f64, bending_model: BendingModel) -> BodyDef {
 }
 
 /// Two soft blocks in touch, turned so that their edges cross, one of them on the ground, a corner
-/// driven by a script, and beside them shells and a rod: every kind of summand is at work.
+/// with a prescribed motion, and beside them shells and a rod: every kind of summand is at work.
 fn definition(integrator: Integrator) -> Definition {
     let low = block("low", [0.0, 0.003, 0.0], [2, 1, 1], 0.3);
     let mut high = block("high", [0.1, 0.308, 0.05], [1, 1, 1], 0.3);
@@ -115,10 +118,12 @@ fn vectors(x: &[f64]) -> Vec<Vec3> {
 /// Calls `check` with the potential at a point near the start, both with prescribed vertices moved
 /// at once and with constraints pulling them.
 fn at_work(integrator: Integrator, check: impl Fn(&mut IncrementalPotential<'_>, &Iterate)) {
-    let (model, state) = Model::new(&definition(integrator)).unwrap();
+    let (model, state) = standoff_sim::build::build(&definition(integrator)).unwrap();
     for constrained in [false, true] {
-        let targets = Targets::new(&model, &state);
-        let mut potential = IncrementalPotential::new(&model, &state, &targets);
+        let clock = Clock::start();
+        let context = StepContext::new(&model, &state, &clock);
+        let targets = DirichletTargets::new(&model, &state);
+        let mut potential = IncrementalPotential::new(context, &state, &targets);
         if constrained {
             potential.constrain(&targets, &state.x);
         }
@@ -130,9 +135,10 @@ fn at_work(integrator: Integrator, check: impl Fn(&mut IncrementalPotential<'_>,
             })
             .collect();
         let it = iterate(&model, &x);
-        assert!(it.active.contacts.len() > 3 && it.active.half_space.len() > 3);
-        potential.init_stiffness(&it, 0.0, &it, &mut PhaseSeconds::default());
-        potential.lag_friction(&it, potential.barrier.kappa);
+        assert!(it.contacts.contacts.len() > 3 && it.contacts.half_space.len() > 3);
+        StiffnessAdaptation::new(&potential).set(&mut potential, &it, 0.0, &it);
+        let kappa = potential.barrier.kappa;
+        friction_lagging::lag(&mut potential, &it, kappa);
         assert!(!potential.friction.contacts.is_empty());
         check(&mut potential, &it);
     }
@@ -141,7 +147,7 @@ fn at_work(integrator: Integrator, check: impl Fn(&mut IncrementalPotential<'_>,
 fn iterate(model: &Model, x: &[Vec3]) -> Iterate {
     let mut detector = Detector::default();
     detector.sweep(model, x, &vec![Vec3::zeros(); x.len()], 1.0);
-    Iterate { active: detector.active(model, x), x: x.to_vec() }
+    Iterate { contacts: detector.contacts(model, x), x: x.to_vec() }
 }
 
 const INTEGRATORS: [Integrator; 4] =
@@ -151,11 +157,10 @@ const INTEGRATORS: [Integrator; 4] =
 fn gradient_matches_differences() {
     for integrator in INTEGRATORS {
         at_work(integrator, |potential, it| {
-            let s = &mut PhaseSeconds::default();
-            let analytic = flat(&potential.gradient(it, s));
+            let model = potential.context.model;
+            let analytic = flat(&potential.gradient(it));
             let numeric = finite_difference::gradient(&flat(&it.x), 1e-6, |x| {
-                let it = iterate(potential.model, &vectors(x));
-                potential.value(&it, &mut PhaseSeconds::default()).value
+                potential.value(&iterate(model, &vectors(x))).value
             });
             for (i, (a, n)) in analytic.iter().zip(&numeric).enumerate() {
                 let expected = if potential.free[i / 3] { *n } else { 0.0 };
@@ -171,9 +176,9 @@ fn gradient_matches_differences() {
 #[test]
 fn hessian_is_positive_and_close_to_differences() {
     at_work(Integrator::ImplicitEuler, |potential, it| {
-        let s = &mut PhaseSeconds::default();
-        let mut system = System::new(potential.model, &potential.free).unwrap();
-        system.assemble(potential, it, s).unwrap();
+        let model = potential.context.model;
+        let mut system = HessianAssembly::new(potential).unwrap();
+        system.assemble(potential, it).unwrap();
         let n = it.x.len();
         let probe: Vec<Vec3> = (0..n)
             .map(|i| {
@@ -189,7 +194,7 @@ fn hessian_is_positive_and_close_to_differences() {
         let eps = 1e-7;
         let slope = |t: f64| -> f64 {
             let x: Vec<Vec3> = (0..n).map(|i| it.x[i] + t * probe[i]).collect();
-            let g = potential.gradient(&iterate(potential.model, &x), &mut PhaseSeconds::default());
+            let g = potential.gradient(&iterate(model, &x));
             g.iter().zip(&probe).map(|(g, p)| g.dot(p)).sum()
         };
         let numeric = (slope(-2.0 * eps) - 8.0 * slope(-eps) + 8.0 * slope(eps) - slope(2.0 * eps))
@@ -203,7 +208,8 @@ fn hessian_is_positive_and_close_to_differences() {
 /// The sweep along a direction finds every contact that brute force finds at every point of it.
 #[test]
 fn a_sweep_sees_all_contacts_on_the_way() {
-    let (model, state) = Model::new(&definition(Integrator::ImplicitEuler)).unwrap();
+    let (model, state) =
+        standoff_sim::build::build(&definition(Integrator::ImplicitEuler)).unwrap();
     let dx: Vec<Vec3> = (0..state.x.len())
         .map(|i| Vec3::new(0.05 * (i as f64).sin(), 0.002, 0.05 * (2.0 * i as f64).cos()))
         .collect();
@@ -222,6 +228,6 @@ fn a_sweep_sees_all_contacts_on_the_way() {
             &model.weighting,
         );
         assert!(!expected.is_empty());
-        assert_eq!(detector.active(&model, &x).contacts, expected.contacts, "t = {t}");
+        assert_eq!(detector.contacts(&model, &x).contacts, expected.contacts, "t = {t}");
     }
 }

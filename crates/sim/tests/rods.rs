@@ -6,9 +6,9 @@ use standoff_sim::Simulation;
 use standoff_sim::definition::{
     BodyDef, BodyKind, Definition, ForceDef, Load, Motion, Pivot, PrescribedDef,
 };
+use standoff_sim::energy::Term;
 use standoff_sim::energy::rod_joint::RodMaterial;
 use standoff_sim::expression::VectorExpression;
-use standoff_sim::model::Model;
 use standoff_sim::settings::Integrator;
 use std::f64::consts::{PI, TAU};
 
@@ -146,10 +146,9 @@ fn a_twisted_shaft_pulls_with_the_analytic_torque() {
         let energy = 0.5 * c * angle * angle / length;
         assert!((report.elastic_energy / energy - 1.0).abs() < 1e-6, "{step}");
         let state = sim.state();
-        let mut thin = sim.model().thin.clone();
-        sim.model().rods.place(&mut thin, &state.directors, &state.frame_twists, &state.x);
-        for (k, corner) in thin.corners.elements.iter().enumerate() {
-            let moment = corner.moment(&thin.corners.gather(k, &state.x));
+        let joints = sim.model().codim_at(state).rod_joints;
+        for (k, joint) in joints.elements.iter().enumerate() {
+            let moment = joint.moment(&joints.gather(k, &state.x));
             assert!((moment / (c * angle / length) - 1.0).abs() < 1e-6, "{moment}");
         }
     }
@@ -173,12 +172,11 @@ fn ring(n: usize, radius: f64, twist: f64) -> BodyDef {
 /// Number of directions in which the energy of a twisted ring falls.
 fn unstable_modes(n: usize, radius: f64, twist: f64) -> usize {
     let definition = Definition { bodies: vec![ring(n, radius, twist)], ..Definition::default() };
-    let (model, state) = Model::new(&definition).unwrap();
-    let mut thin = model.thin.clone();
-    model.rods.place(&mut thin, &state.directors, &state.frame_twists, &state.x);
+    let (model, state) = standoff_sim::build::build(&definition).unwrap();
+    let codim = model.codim_at(&state);
     let gradient = |x: &[Vec3]| {
         let mut g = vec![Vec3::zeros(); x.len()];
-        thin.add_gradient(x, &mut g);
+        codim.terms().iter().for_each(|t| t.add_gradient(x, &mut g));
         g
     };
     // the straightening of the rod is held by tension: find the radius

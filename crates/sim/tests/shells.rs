@@ -10,9 +10,9 @@ use standoff_sim::definition::{
     BendingModel, BodyDef, BodyKind, Definition, ForceDef, HalfSpaceDef, Load, Motion, Pivot,
     PrescribedDef, ShellMaterial, StitchDef, StitchPair,
 };
-use standoff_sim::energy::element::Element;
 use standoff_sim::energy::hinge::bending_modulus;
 use standoff_sim::energy::membrane::Sheet;
+use standoff_sim::energy::{Element, Term};
 use standoff_sim::expression::VectorExpression;
 use standoff_sim::material::membrane::{MembraneLaw, Orthotropic, SheetLame, StretchLimit};
 use standoff_sim::settings::{AuditLevel, Integrator};
@@ -280,14 +280,13 @@ fn a_rolled_strip_has_the_energy_of_a_cylinder() {
         d.settings.contact.d_hat = Some(1e-4);
         let sim = Simulation::new(&d).unwrap();
         let (model, state) = (sim.model(), sim.state());
-        let mut thin = model.thin.clone();
-        model.rods.place(&mut thin, &state.directors, &state.frame_twists, &state.x);
+        let codim = model.codim_at(state);
         let first = model.vertex_count();
         let edges = state.x.len() - first;
         let mut k: DMatrix<f64> = DMatrix::zeros(edges, edges);
         let mut g: DVector<f64> = DVector::zeros(edges);
-        let operators = &thin.operators;
-        for (e, v) in operators.vertices.iter().enumerate() {
+        let operators = &codim.shape_operators;
+        for (e, v) in operators.vertices().iter().enumerate() {
             let h = operators.elements[e].hessian_psd(&operators.gather(e, &state.x));
             let slope = operators.elements[e].gradient(&operators.gather(e, &state.x));
             for a in 3..6 {
@@ -337,7 +336,7 @@ fn no_triangle_passes_its_limit() {
         for _ in 0..15 {
             let report = sim.step().unwrap();
             assert_eq!(report.step_cuts.audit, 0);
-            let m = &sim.model().thin.membranes;
+            let m = &sim.model().codim.membranes;
             for e in 0..m.len() {
                 most = most.max(m.elements[e].stretches(&m.gather(e, sim.positions()))[0]);
             }
@@ -349,7 +348,7 @@ fn no_triangle_passes_its_limit() {
     for _ in 0..15 {
         sim.step().unwrap();
     }
-    let m = &sim.model().thin.membranes;
+    let m = &sim.model().codim.membranes;
     let stretch = |e: usize| m.elements[e].stretches(&m.gather(e, sim.positions()))[0];
     assert!((0..m.len()).map(stretch).fold(0.0, f64::max) > 1.1);
 }
@@ -362,7 +361,7 @@ fn strains_of_an_orthotropic_cloth_keep_their_limits() {
     let mut most = [0.0_f64; 3];
     for _ in 0..15 {
         sim.step().unwrap();
-        let m = &sim.model().thin.membranes;
+        let m = &sim.model().codim.membranes;
         for e in 0..m.len() {
             let strain = m.elements[e].strain(&m.gather(e, sim.positions()));
             (0..3).for_each(|k| most[k] = most[k].max(strain[k].abs()));

@@ -5,9 +5,10 @@ mod elastic_support;
 use elastic_support::Random;
 use standoff_linalg::nalgebra::{DMatrix, DVector, SMatrix};
 use standoff_linalg::{Mat3, Vec3, VecN};
-use standoff_sim::energy::tet::{ElasticTets, Tet, TetError, TetHessian};
+use standoff_sim::energy::tet::{ElasticTets, Tet, TetError};
+use standoff_sim::energy::{Element, Hessian, Term};
 use standoff_sim::material::{Law, Material};
-use standoff_sparse::{EDGES, EdgeBlocks};
+use standoff_sparse::block_pairs;
 use standoff_testkit::finite_difference::{gradient, relative_error};
 
 fn material(law: Law) -> Material {
@@ -16,7 +17,7 @@ fn material(law: Law) -> Material {
 
 fn single(rest: &[Vec3; 4], law: Law) -> Tet {
     let mesh = ElasticTets::new(rest, vec![[0, 1, 2, 3]], &[material(law)]).expect("a valid tet");
-    mesh.elements()[0]
+    mesh.elements[0]
 }
 
 /// A positively oriented tetrahedron of moderate shape.
@@ -39,9 +40,9 @@ fn corners(x: &[f64]) -> [Vec3; 4] {
 }
 
 /// A Hessian from its blocks off the diagonal.
-fn whole(edges: &EdgeBlocks) -> TetHessian {
-    let mut h = TetHessian::default();
-    for (block, (a, b)) in edges.iter().zip(EDGES) {
+fn whole(edges: &[Mat3]) -> Hessian<4> {
+    let mut h = Hessian::<4>::default();
+    for (block, (a, b)) in edges.iter().zip(block_pairs(4).skip(4)) {
         h[a][b] = *block;
         h[b][a] = block.transpose();
         h[a][a] -= block;
@@ -50,7 +51,7 @@ fn whole(edges: &EdgeBlocks) -> TetHessian {
     h
 }
 
-fn dense(h: &TetHessian) -> SMatrix<f64, 12, 12> {
+fn dense(h: &Hessian<4>) -> SMatrix<f64, 12, 12> {
     SMatrix::from_fn(|r, c| h[r / 3][c / 3][(r % 3, c % 3)])
 }
 
@@ -286,7 +287,7 @@ fn mesh_functions_sum_their_elements() {
     let random = &mut Random(7);
     let dx: Vec<Vec3> = x.iter().map(|_| random.vec3() * 0.05).collect();
     let mut step = 1.0;
-    for (e, tet) in mesh.elements().iter().enumerate() {
+    for (e, tet) in mesh.elements.iter().enumerate() {
         let corners = mesh.gather(e, &x);
         value += tet.value(&corners);
         for (g, &v) in tet.gradient(&corners).iter().zip(&mesh.vertices()[e]) {
@@ -301,13 +302,15 @@ fn mesh_functions_sum_their_elements() {
     assert_eq!(mesh.max_step(&x, &dx), step);
     assert!(step < 1.0);
 
-    let mut hessians = Vec::new();
+    let mut hessians = vec![Mat3::zeros(); 6 * 900];
     mesh.hessians(100..1000, &x, &mut hessians);
-    assert_eq!(hessians.len(), 900);
-    let single = mesh.elements()[107].hessian_psd(&mesh.gather(107, &x));
-    assert!((dense(&whole(&hessians[7])) - dense(&single)).norm() < 1e-13 * dense(&single).norm());
+    let single = mesh.elements[107].hessian_psd(&mesh.gather(107, &x));
+    assert!(
+        (dense(&whole(&hessians[6 * 7..6 * 8])) - dense(&single)).norm()
+            < 1e-13 * dense(&single).norm()
+    );
     let stress = mesh.cauchy_stress(&x);
-    assert_eq!(stress[11], mesh.elements()[11].cauchy_stress(&mesh.gather(11, &x)));
+    assert_eq!(stress[11], mesh.elements[11].cauchy_stress(&mesh.gather(11, &x)));
 }
 
 #[test]
@@ -416,10 +419,10 @@ impl Statics<'_> {
 }
 
 fn assemble(mesh: &ElasticTets, x: &[Vec3]) -> DMatrix<f64> {
-    let mut hessians = Vec::new();
+    let mut hessians = vec![Mat3::zeros(); 6 * mesh.len()];
     mesh.hessians(0..mesh.len(), x, &mut hessians);
     let mut k = DMatrix::zeros(3 * x.len(), 3 * x.len());
-    for (h, v) in hessians.iter().map(whole).zip(mesh.vertices()) {
+    for (h, v) in hessians.chunks(6).map(whole).zip(mesh.vertices()) {
         for a in 0..4 {
             for b in 0..4 {
                 let mut view = k.fixed_view_mut::<3, 3>(3 * v[a] as usize, 3 * v[b] as usize);
@@ -584,7 +587,7 @@ mod oracle {
             let (rest, x) = (corner("rest"), corner("x"));
             let mesh = ElasticTets::new(&rest, vec![[0, 1, 2, 3]], &[material_of(law, lame)])
                 .expect("a valid tet");
-            let tet = mesh.elements()[0];
+            let tet = mesh.elements[0];
             let force: Vec<f64> = flat(&tet.gradient(&x)).iter().map(|g| -g).collect();
             let error = relative_error(&force, &numbers(&case["force"]), 0.1);
             assert!(error < 2e-5, "{error:e}");

@@ -5,11 +5,11 @@ mod elastic_support;
 use elastic_support::Random;
 use standoff_linalg::Vec3;
 use standoff_linalg::nalgebra::{DMatrix, Rotation3};
-use standoff_sim::energy::element::Element;
+use standoff_sim::energy::Element;
 use standoff_sim::energy::hinge::Hinge;
 use standoff_sim::energy::membrane::{Membrane, Sheet};
 use standoff_sim::energy::rod_joint::{
-    Corner, Frame, RodMaterial, angle_about, curvature_binormal, transport,
+    Frame, RodJoint, RodMaterial, angle_about, curvature_binormal, transport,
 };
 use standoff_sim::energy::segment::Segment;
 use standoff_sim::energy::shape_operator::{ENDS, ShapeOperator, side_normal};
@@ -307,14 +307,14 @@ fn corners_match_finite_differences() {
         let (e, f) = (rest[1] - rest[0], rest[2] - rest[1]);
         let frames = [frame(e, &mut random), frame(f, &mut random)];
         let curvature = if k % 2 == 0 { Vec3::zeros() } else { curvature_binormal(&e, &f) };
-        let mut corner = Corner::new(&material, 1.0, frames, curvature, 0.2);
+        let mut corner = RodJoint::new(&material, 1.0, frames, curvature, 0.2);
         // a step that starts elsewhere, with a whole turn of the frames
         let start = near(&rest, 0.3, &mut random);
         let carried = [0, 1].map(|j| {
             let t = (start[j + 1] - start[j]).normalize();
             Frame { tangent: t, director: transport(&frames[j].director, &frames[j].tangent, &t) }
         });
-        let twist = Corner::twist_of_frames(&carried, 6.0);
+        let twist = RodJoint::twist_of_frames(&carried, 6.0);
         corner.set_frames(carried, twist);
         let p = near(&start, 0.4, &mut random);
         let angle = |random: &mut Random| Vec3::new(random.vec3().x, 0.0, 0.0);
@@ -333,9 +333,9 @@ fn corners_match_finite_differences() {
         let rest = near(&[Vec3::zeros(), Vec3::x(), Vec3::x() * 2.0], 0.3, &mut random);
         let (e, f) = (rest[1] - rest[0], rest[2] - rest[1]);
         let frames = [frame(e, &mut random), frame(f, &mut random)];
-        let twist = Corner::twist_of_frames(&frames, 0.0);
+        let twist = RodJoint::twist_of_frames(&frames, 0.0);
         let curvature = curvature_binormal(&e, &f);
-        let mut corner = Corner::new(&material, 1.0, frames, curvature, twist);
+        let mut corner = RodJoint::new(&material, 1.0, frames, curvature, twist);
         corner.set_frames(frames, twist);
         let x = [rest[0], rest[1], rest[2], Vec3::zeros(), Vec3::zeros()];
         assert!(corner.value(&x) < 1e-28);

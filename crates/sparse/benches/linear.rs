@@ -11,14 +11,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use common::faer_twin::FaerTwin;
-use common::{Cube, Random, Stack};
+use common::{Cube, Random, Stack, assembly_of, packed};
 use criterion::{
     BenchmarkGroup, Criterion, criterion_group, criterion_main, measurement::WallTime,
 };
 use standoff_linalg::Vec3;
 use standoff_sparse::{
     BlockMatrix, BlockPattern, Cholesky, ConjugateGradient, LinearSolver, MixedCholesky, Ordering,
-    Preconditioner, StencilAssembly, VertexOrder,
+    Preconditioner, VertexOrder,
 };
 
 /// Vertices along an edge: 10,125 and 52,728 degrees of freedom.
@@ -122,13 +122,18 @@ fn assembly(c: &mut Criterion) {
         let cube = Cube::new(side);
         let pattern = cube.pattern();
         group.bench_function(format!("pattern {side}"), |b| b.iter(|| cube.pattern()));
-        let assembly = StencilAssembly::new(pattern.clone(), &cube.tets).expect("valid");
-        let hessians = cube.stiffness(1.0, 1.0);
+        let mut assembly = assembly_of(&pattern, &cube.tets);
+        let hessians = packed(&cube.stiffness(1.0, 1.0));
+        let zeros = vec![0.0; pattern.n()];
         let mut a = BlockMatrix::zeros(pattern);
         for threads in [1, 2] {
             let pool = pool(threads);
             group.bench_function(format!("elements {side} threads {threads}"), |b| {
-                b.iter(|| pool.install(|| assembly.add_to(&mut a, &hessians).expect("fits")));
+                b.iter(|| {
+                    pool.install(|| {
+                        assembly.assemble(&mut a, 1.0, &hessians, &zeros).expect("fits");
+                    });
+                });
             });
         }
     }

@@ -2,8 +2,8 @@
 //!
 //! * [`BlockPattern`]: which blocks of the lower triangle are stored; immutable, shared by `Arc`.
 //! * [`BlockMatrix`]: a pattern and its blocks; assembled from stencils (an element, a contact
-//!   pair) one by one or, for element lists that stay, by a [`StencilAssembly`] or [`EdgeAssembly`],
-//!   into a part of its pattern given by an [`Embedding`]; changing lists by [`StencilPlaces`].
+//!   pair) one by one or, for element lists that stay, by a [`FixedAssembly`];
+//!   changing lists by a [`VariableAssembly`].
 //! * [`Ordering`]: fill-reducing orders of the vertices.
 //! * [`LinearSolver`]: the open border; [`Cholesky`], [`MixedCholesky`], [`ConjugateGradient`] and
 //!   [`Hybrid`], which chooses, are behind it.
@@ -43,7 +43,7 @@ mod solver;
 mod vector;
 
 pub use assembly::{
-    EDGES, EdgeAssembly, EdgeBlocks, Embedding, StencilAssembly, StencilPlaces, SymmetricBlocks,
+    FixedAssembly, Layout, Stencils, VariableAssembly, block_count, block_pairs, pack,
 };
 pub use error::{MatrixError, SolveError};
 pub use matrix::BlockMatrix;

@@ -5,13 +5,13 @@ mod common;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use common::{Cube, Hessian, Random, random_psd};
+use common::{Cube, Hessian, Random, assembly_of, packed, random_psd};
 use proptest::prelude::*;
 use standoff_linalg::nalgebra::DMatrix;
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::{
-    BlockMatrix, BlockPattern, EDGES, EdgeAssembly, EdgeBlocks, Embedding, MatrixError,
-    StencilAssembly, StencilPlaces, SymmetricBlocks,
+    BlockMatrix, BlockPattern, FixedAssembly, Layout, MatrixError, Stencils, VariableAssembly,
+    block_count, block_pairs,
 };
 
 const NONE: u32 = BlockPattern::ELIMINATED;
@@ -89,7 +89,7 @@ proptest! {
     }
 
     #[test]
-    fn assembly_is_stencil_by_stencil_to_the_bit(seed in any::<u64>(), count in 0usize..60) {
+    fn assembly_is_that_of_one_stencil_after_the_other(seed in any::<u64>(), count in 0usize..60) {
         let mut random = Random(seed);
         let n = 12;
         // some vertices eliminated, some stencils with a vertex twice
@@ -110,26 +110,20 @@ proptest! {
             }
         }
         let mut at_once = BlockMatrix::zeros(pattern.clone());
-        let assembly = StencilAssembly::new(pattern, &stencils).unwrap();
-        assembly.add_to(&mut at_once, &hessians).unwrap();
-        prop_assert_eq!(at_once.blocks(), one_by_one.blocks());
+        let mut assembly = assembly_of(&pattern, &stencils);
+        assembly.assemble(&mut at_once, 1.0, &packed(&hessians), &[0.0; 12]).unwrap();
+        prop_assert!((dense(&at_once) - dense(&one_by_one)).amax() < 1e-12);
         prop_assert!((dense(&at_once) - slow).amax() < 1e-12);
     }
 }
 
-/// Edge blocks of random elements and the whole Hessians that they stand for.
-fn balanced(count: usize, random: &mut Random) -> (Vec<EdgeBlocks>, Vec<Hessian<4>>) {
-    let edges: Vec<EdgeBlocks> = (0..count)
-        .map(|_| {
-            let rows = random.vectors(18);
-            std::array::from_fn(|k| {
-                Mat3::from_columns(&[rows[3 * k], rows[3 * k + 1], rows[3 * k + 2]])
-            })
-        })
-        .collect();
-    let whole = |edges: &EdgeBlocks| {
+/// Blocks off the diagonal of random Hessians whose rows sum to zero, and the whole Hessians.
+fn balanced(count: usize, random: &mut Random) -> (Vec<Mat3>, Vec<Hessian<4>>) {
+    let block = |random: &mut Random| Mat3::from_columns(&[(); 3].map(|()| random.vec3()));
+    let blocks: Vec<Mat3> = (0..6 * count).map(|_| block(random)).collect();
+    let whole = |blocks: &[Mat3]| {
         let mut h = [[Mat3::zeros(); 4]; 4];
-        for (block, (a, b)) in edges.iter().zip(EDGES) {
+        for (block, (a, b)) in blocks.iter().zip(block_pairs(4).skip(4)) {
             h[a][b] = *block;
             h[b][a] = block.transpose();
         }
@@ -140,12 +134,14 @@ fn balanced(count: usize, random: &mut Random) -> (Vec<EdgeBlocks>, Vec<Hessian<
         }
         h
     };
-    let hessians = edges.iter().map(whole).collect();
-    (edges, hessians)
+    let hessians = blocks.chunks(6).map(whole).collect();
+    (blocks, hessians)
 }
 
+/// Lists without and with a diagonal, stencils of 4 and of 40 vertices, held vertices, and a matrix whose
+/// pattern holds more than that of the assembly.
 #[test]
-fn edge_assembly_is_that_of_whole_hessians_in_a_larger_pattern_with_held_vertices() {
+fn lists_of_both_layouts_are_assembled_as_whole_hessians_one_by_one() {
     let mut random = Random(23);
     let cube = Cube::new(9);
     let n = cube.positions.len();
@@ -156,48 +152,55 @@ fn edge_assembly_is_that_of_whole_hessians_in_a_larger_pattern_with_held_vertice
         row[v] = r as u32;
     }
     let tets: Vec<[u32; 4]> = cube.tets.iter().map(|t| t.map(|v| row[v as usize])).collect();
-    let part = BlockPattern::from_stencils(free.len(), tets.iter().map(|t| &t[..])).unwrap();
-    let part = Arc::new(part);
+    let large: Vec<[u32; 40]> =
+        (0..5).map(|k| std::array::from_fn(|i| row[97 * k + 2 * i])).collect();
+    let stencils = tets.iter().map(|t| &t[..]).chain(large.iter().map(|t| &t[..]));
+    let part = Arc::new(BlockPattern::from_stencils(free.len(), stencils).unwrap());
     let more: Vec<_> = (0..300u32).map(|k| (k * 37 % free.len() as u32, k)).collect();
     let whole = part.union(&more).unwrap();
     assert!(whole.block_count() > part.block_count() + 200);
-    let embedding = Embedding::new(part.clone(), whole.clone()).unwrap();
-    let (edges, hessians) = balanced(tets.len(), &mut random);
+    let (mut blocks, hessians) = balanced(tets.len(), &mut random);
+    let of_large: Vec<Hessian<40>> = large.iter().map(|_| random_psd(&mut random)).collect();
+    blocks.extend(packed(&of_large));
     let diagonal: Vec<f64> = (0..free.len()).map(|i| 1.0 + i as f64).collect();
 
     let mut slow = BlockMatrix::zeros(whole.clone());
     for (tet, h) in tets.iter().zip(&hessians) {
         slow.add_stencil(tet, &h.map(|r| r.map(|b| 3.0 * b))).unwrap();
     }
+    for (stencil, h) in large.iter().zip(&of_large) {
+        slow.add_stencil(stencil, &h.map(|r| r.map(|b| 3.0 * b))).unwrap();
+    }
     slow.add_diagonal(&diagonal).unwrap();
 
-    let assembly = EdgeAssembly::new(part, &tets).unwrap();
-    let run = |threads: usize| {
+    let any: Stencils<'_> = large.iter().map(|s| s.to_vec()).collect();
+    let lists = [(Stencils::from(&tets[..]), Layout::OffDiagonal), (any, Layout::Complete)];
+    let mut assembly = FixedAssembly::new(part, &lists).unwrap();
+    assert_eq!(assembly.lists()[1], 6 * tets.len()..blocks.len());
+    let mut run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let mut a = BlockMatrix::zeros(whole.clone());
             a.blocks_mut().fill(Mat3::from_element(5.0));
-            assembly.assemble(&mut a, &embedding, 3.0, &edges, &diagonal).unwrap();
+            assembly.assemble(&mut a, 3.0, &blocks, &diagonal).unwrap();
             a
         })
     };
     let a = run(1);
     for (found, want) in a.blocks().iter().zip(slow.blocks()) {
-        assert!((found - want).amax() < 1e-12, "{found} {want}");
+        assert!((found - want).amax() < 1e-11, "{found} {want}");
     }
     assert_eq!(a.blocks(), run(3).blocks());
-    for i in 0..a.n() {
-        assert_eq!(a.diagonal_block(i), &a.diagonal_block(i).transpose());
-    }
-    assert!(assembly.assemble(&mut a.clone(), &embedding, 3.0, &edges[1..], &diagonal).is_err());
-    let other = Embedding::identity(whole.clone());
-    assert!(assembly.assemble(&mut a.clone(), &other, 3.0, &edges, &diagonal).is_err());
+    assert!(assembly.assemble(&mut a.clone(), 3.0, &blocks[1..], &diagonal).is_err());
+    let mut small = BlockMatrix::zeros(Arc::new(BlockPattern::diagonal(free.len()).unwrap()));
+    let lacking = assembly.assemble(&mut small, 3.0, &blocks, &diagonal);
+    assert!(matches!(lacking, Err(MatrixError::MissingBlock { .. })));
 }
 
 #[test]
 fn stencils_looked_up_at_once_are_added_as_one_by_one() {
     let mut random = Random(5);
-    let base = Arc::new(BlockPattern::from_pairs(20, &[(3, 1), (7, 4)]).unwrap());
+    let base = Arc::new(BlockPattern::from_pairs(50, &[(3, 1), (7, 4)]).unwrap());
     let stencils: Vec<[u32; 4]> = (0..40u32)
         .map(|k| [k % 20, (k + 3) % 20, (k * 7 + 5) % 20, (k + 11) % 20])
         .map(|s| {
@@ -207,30 +210,40 @@ fn stencils_looked_up_at_once_are_added_as_one_by_one() {
             [s[0], s[1], if distinct { unused(s[2]) } else { NONE }, s[3]]
         })
         .collect();
+    let large: Vec<[u32; 40]> =
+        (0..3).map(|k| std::array::from_fn(|i| (k + i as u32) % 50)).collect();
     let hessians: Vec<Hessian<4>> = (0..40).map(|_| random_psd(&mut random)).collect();
-    let mut list = StencilPlaces::default();
-    let whole: Vec<SymmetricBlocks> = hessians.iter().map(Into::into).collect();
-    let missing = list.find(&base, &stencils);
-    assert!(list.add(&mut BlockMatrix::zeros(base.clone()), 1.0, 0, &whole).is_err());
+    let of_large: Vec<Hessian<40>> = (0..3).map(|_| random_psd(&mut random)).collect();
+    let mut blocks = packed(&hessians);
+    blocks.extend(packed(&of_large));
+    let lists: [Stencils<'_>; 2] =
+        [Stencils::from(&stencils[..]), large.iter().map(|s| s.to_vec()).collect()];
+    let mut list = VariableAssembly::default();
+    let missing = list.find(&base, &lists, |v| v);
+    assert!(list.add(&mut BlockMatrix::zeros(base.clone()), 1.0, 0, &blocks).is_err());
     let pattern = base.union(&missing).unwrap();
-    let wanted = BlockPattern::from_stencils(
-        20,
-        stencils.iter().map(|s| &s[..]).chain([&[3, 1][..], &[7, 4]]),
-    );
+    let all = || stencils.iter().map(|s| &s[..]).chain(large.iter().map(|s| &s[..]));
+    let wanted = BlockPattern::from_stencils(50, all().chain([&[3, 1][..], &[7, 4]]));
     assert_eq!(*pattern, wanted.unwrap());
-    assert_eq!(list.find(&pattern, &stencils), []);
-    let distinct: BTreeSet<_> =
-        BlockPattern::stencil_pairs(stencils.iter().map(|s| &s[..])).into_iter().collect();
+    assert_eq!(list.find_again(&pattern), []);
+    let distinct: BTreeSet<_> = BlockPattern::stencil_pairs(all()).into_iter().collect();
     assert_eq!(list.distinct(&pattern), distinct.len());
 
     let (mut slow, mut fast) = (BlockMatrix::zeros(pattern.clone()), BlockMatrix::zeros(pattern));
     for (s, h) in stencils.iter().zip(&hessians) {
         slow.add_stencil(s, &h.map(|r| r.map(|b| 0.5 * b))).unwrap();
     }
-    list.add(&mut fast, 0.5, 0, &whole[..30]).unwrap();
-    list.add(&mut fast, 0.5, 30, &whole[30..]).unwrap();
-    assert_eq!(slow.blocks(), fast.blocks());
-    assert!(list.add(&mut fast, 0.5, 39, &whole[..2]).is_err());
+    for (s, h) in large.iter().zip(&of_large) {
+        slow.add_stencil(s, &h.map(|r| r.map(|b| 0.5 * b))).unwrap();
+    }
+    let part = 30 * block_count(4);
+    list.add(&mut fast, 0.5, 0, &blocks[..part]).unwrap();
+    list.add(&mut fast, 0.5, 30, &blocks[part..]).unwrap();
+    for (slow, fast) in slow.blocks().iter().zip(fast.blocks()) {
+        assert!((slow - fast).amax() < 1e-12);
+    }
+    assert!(list.add(&mut fast, 0.5, 39, &blocks[..part]).is_err());
+    assert!(list.add(&mut fast, 0.5, 0, &blocks[..11]).is_err());
 }
 
 #[test]
@@ -240,12 +253,13 @@ fn threads_do_not_change_a_bit_of_assembly_and_product() {
     let hessians = cube.stiffness(1.3, 0.7);
     let x = Random(1).vectors(n);
     let pattern = cube.pattern();
-    let assembly = StencilAssembly::new(pattern.clone(), &cube.tets).unwrap();
+    let assembly = assembly_of(&pattern, &cube.tets);
+    let (blocks, zeros) = (packed(&hessians), vec![0.0; n]);
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let mut a = BlockMatrix::zeros(pattern.clone());
-            assembly.add_to(&mut a, &hessians).unwrap();
+            assembly.clone().assemble(&mut a, 1.0, &blocks, &zeros).unwrap();
             let y = a.mul_vec(&x).unwrap();
             (a, y)
         })
@@ -301,9 +315,9 @@ fn misuse_is_a_typed_error() {
     assert!(a.mul_vec(&[Vec3::zeros(); 2]).is_err());
     assert!(a.add_diagonal(&[1.0]).is_err());
     assert!(a.add_embedded(&a.clone(), &[0, 1, 2, 99]).is_err());
-    assert!(StencilAssembly::new(pattern.clone(), &[[1, 2]]).is_err());
-    let assembly = StencilAssembly::new(pattern, &[[0, 1]]).unwrap();
-    assert!(assembly.add_to(&mut a, &[]).is_err());
-    let mut other = BlockMatrix::zeros(Arc::new(BlockPattern::diagonal(3).unwrap()));
-    assert_eq!(assembly.add_to(&mut other, &[h]).unwrap_err(), MatrixError::PatternMismatch);
+    let list = |stencil| [(Stencils::from_iter([stencil]), Layout::Complete)];
+    assert!(FixedAssembly::new(pattern.clone(), &list([1, 2])).is_err());
+    let mut assembly = FixedAssembly::new(pattern, &list([0, 1])).unwrap();
+    assert!(assembly.assemble(&mut a, 1.0, &[], &[0.0; 3]).is_err());
+    assert!(assembly.assemble(&mut a, 1.0, &[Mat3::identity(); 3], &[]).is_err());
 }

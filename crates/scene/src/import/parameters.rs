@@ -4,7 +4,7 @@
 use super::error::{Located, Note, NoteKind, Problem};
 use super::language::{Integration, ReferenceScene, TUNING};
 use super::plan::{Action, Body, Effect, HalfSpace};
-use standoff_sim::definition::FrictionPair;
+use standoff_sim::settings::FrictionPair;
 use standoff_sim::settings::{Adaptation, Integrator, Lagging, LaggingUntil, Settings, Transition};
 
 /// Friction material of the shapes.

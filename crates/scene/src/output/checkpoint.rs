@@ -8,7 +8,7 @@ use super::OutputError;
 use super::atomic::write_atomically;
 use standoff_geometry::ccd::Pair;
 use standoff_linalg::Vec3;
-use standoff_sim::contact::{Constraint, Subject};
+use standoff_sim::contact::{Constraint, ConstraintKey};
 use standoff_sim::{Definition, State};
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -119,7 +119,7 @@ pub fn write_checkpoint(
             out.write_all(&[u8::from(*flag)])?;
         }
         for c in &state.constraints {
-            let (kind, [i, j]) = encode(&c.subject);
+            let (kind, [i, j]) = encode(&c.key);
             for number in [kind, i, j] {
                 out.write_all(&number.to_le_bytes())?;
             }
@@ -169,25 +169,25 @@ pub fn read_checkpoint(path: &Path, fingerprint: u64) -> Result<Checkpoint, Outp
     Ok(checkpoint)
 }
 
-/// Kind and indices of a constraint's subject.
-fn encode(subject: &Subject) -> (u32, [u32; 2]) {
-    match *subject {
-        Subject::Pair(Pair::VertexVertex(ids)) => (0, ids),
-        Subject::Pair(Pair::EdgeVertex(ids)) => (1, ids),
-        Subject::Pair(Pair::EdgeEdge(ids)) => (2, ids),
-        Subject::Pair(Pair::FaceVertex(ids)) => (3, ids),
-        Subject::HalfSpace(vertex, plane) => (4, [vertex, plane]),
+/// Kind and indices of a constraint's key.
+fn encode(key: &ConstraintKey) -> (u32, [u32; 2]) {
+    match *key {
+        ConstraintKey::Pair(Pair::VertexVertex(ids)) => (0, ids),
+        ConstraintKey::Pair(Pair::EdgeVertex(ids)) => (1, ids),
+        ConstraintKey::Pair(Pair::EdgeEdge(ids)) => (2, ids),
+        ConstraintKey::Pair(Pair::FaceVertex(ids)) => (3, ids),
+        ConstraintKey::HalfSpace(vertex, plane) => (4, [vertex, plane]),
     }
 }
 
 /// The inverse of [`encode`].
-fn decode(kind: u32, ids: [u32; 2]) -> Option<Subject> {
+fn decode(kind: u32, ids: [u32; 2]) -> Option<ConstraintKey> {
     Some(match kind {
-        0 => Subject::Pair(Pair::VertexVertex(ids)),
-        1 => Subject::Pair(Pair::EdgeVertex(ids)),
-        2 => Subject::Pair(Pair::EdgeEdge(ids)),
-        3 => Subject::Pair(Pair::FaceVertex(ids)),
-        4 => Subject::HalfSpace(ids[0], ids[1]),
+        0 => ConstraintKey::Pair(Pair::VertexVertex(ids)),
+        1 => ConstraintKey::Pair(Pair::EdgeVertex(ids)),
+        2 => ConstraintKey::Pair(Pair::EdgeEdge(ids)),
+        3 => ConstraintKey::Pair(Pair::FaceVertex(ids)),
+        4 => ConstraintKey::HalfSpace(ids[0], ids[1]),
         _ => return None,
     })
 }
@@ -234,9 +234,9 @@ impl Reader<'_> {
             return None;
         }
         let mut one = || {
-            let subject = decode(self.u32()?, [self.u32()?, self.u32()?])?;
+            let key = decode(self.u32()?, [self.u32()?, self.u32()?])?;
             let (force, decay) = (f64::from_bits(self.u64()?), f64::from_bits(self.u64()?));
-            Some(Constraint { subject, force, decay })
+            Some(Constraint { key, force, decay })
         };
         (0..n).map(|_| one()).collect()
     }

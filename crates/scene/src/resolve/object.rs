@@ -112,7 +112,7 @@ pub(super) fn resolve_all(
 
 /// Every pressure has to find triangles, every attachment something within its distance.
 fn check_loads(definition: &Definition, places: &Places<'_>) -> Result<(), SceneError> {
-    let Err(error) = standoff_sim::loads::check(definition) else { return Ok(()) };
+    let Err(error) = standoff_sim::build::loads::check(definition) else { return Ok(()) };
     let place = match &error {
         BuildError::Load { load: LoadIndex::Force(k), .. } => places.forces.get(*k),
         BuildError::Load { load: LoadIndex::Attachment(k), .. } => places.attachments.get(*k),

@@ -1,17 +1,17 @@
 //! Bodies of a definition, checked and joined into one numbering of vertices and elements.
 
+use crate::body::Body;
 use crate::definition::{BendingModel, BodyDef, BodyKind, Definition, ShellMaterial};
+use crate::energy::codim::CodimLists;
 use crate::energy::hinge::Hinge;
 use crate::energy::membrane::Membrane;
 use crate::energy::rod_joint::{RodMaterial, angle_about};
 use crate::energy::segment::Segment;
 use crate::energy::shape_operator::{ENDS, ShapeOperator, side_normal};
 use crate::energy::tet::{ElasticTets, TetError};
-use crate::energy::thin::ThinElements;
 use crate::error::BuildError;
+use crate::frames::{Chains, MaterialFrames, RodShape, ShellEdge, Side, edge_normal};
 use crate::material::Material;
-use crate::model::Body;
-use crate::rods::{Chains, RodShape, Rods, ShellEdge, Side, edge_normal};
 use standoff_geometry::topology;
 use standoff_linalg::Vec3;
 use std::collections::BTreeMap;
@@ -28,8 +28,8 @@ pub(crate) struct Collected {
     pub deformable: Vec<bool>,
     /// Half of each vertex's thickness in contact, m.
     pub half_thickness: Vec<f64>,
-    pub thin: ThinElements,
-    pub rods: Rods,
+    pub codim: CodimLists,
+    pub frames: MaterialFrames,
     /// The two triangles of each hinge.
     pub hinge_sides: Vec<[u32; 2]>,
     /// The triangle of each shape operator.
@@ -65,8 +65,8 @@ impl Collected {
 
     fn add(&mut self, body: &BodyDef) -> Result<(), BuildError> {
         let first = self.rest.len();
-        let (first_tet, first_triangle) = (self.tets.len(), self.thin.membranes.len());
-        let first_segment = self.rods.len();
+        let (first_tet, first_triangle) = (self.tets.len(), self.codim.membranes.len());
+        let first_segment = self.frames.len();
         self.rest.extend_from_slice(&body.rest);
         self.start.extend_from_slice(if body.start.is_empty() { &body.rest } else { &body.start });
         self.velocity.extend_from_slice(&body.velocity);
@@ -123,8 +123,8 @@ impl Collected {
             name: body.name.clone(),
             vertices: first..n,
             tets: first_tet..self.tets.len(),
-            triangles: first_triangle..self.thin.membranes.len(),
-            segments: first_segment..self.rods.len(),
+            triangles: first_triangle..self.codim.membranes.len(),
+            segments: first_segment..self.frames.len(),
             obstacle,
         });
         Ok(())
@@ -157,7 +157,7 @@ impl Collected {
                 self.mass[v as usize] += material.density * membrane.volume() / 3.0;
             }
             self.volume += membrane.volume();
-            self.thin.membranes.push(ids, membrane);
+            self.codim.membranes.push(ids, membrane);
         }
         match material.bending_model {
             BendingModel::Hinge => self.add_hinges(body, triangles, material, first),
@@ -173,13 +173,13 @@ impl Collected {
         material: &ShellMaterial,
         first: u32,
     ) {
-        let base = (self.thin.membranes.len() - triangles.len()) as u32;
+        let base = (self.codim.membranes.len() - triangles.len()) as u32;
         for (hinge, sides) in hinges(triangles) {
             self.hinge_sides.push(sides.map(|t| t + base));
             let rest = hinge.map(|v| body.rest[v as usize]);
             let angle = material.flat.then_some(0.0);
             let element = Hinge::new(&rest, material.bending_modulus, angle);
-            self.thin.hinges.push(hinge.map(|v| v + first), element);
+            self.codim.hinges.push(hinge.map(|v| v + first), element);
         }
     }
 
@@ -194,7 +194,7 @@ impl Collected {
         first: u32,
     ) {
         let x = &body.rest;
-        let base = self.thin.membranes.len() - triangles.len();
+        let base = self.codim.membranes.len() - triangles.len();
         let edges = self.shell_edges.len() as u32;
         let mut of_triangle = vec![[(0, false, 0.0); 3]; triangles.len()];
         for (number, at_edge) in (edges..).zip(sides(triangles).chunk_by(|a, b| a.0 == b.0)) {
@@ -218,7 +218,7 @@ impl Collected {
                 let k = (0..3).find(|&k| f[k] == opposite).unwrap_or(0);
                 let reversed = f[ENDS[k][0]] != ends[0];
                 of_triangle[t][k] = (number, reversed, side.rest_angle);
-                let mass = material.density * self.thin.membranes.elements[base + t].volume();
+                let mass = material.density * self.codim.membranes.elements[base + t].volume();
                 inertia += mass * material.thickness.powi(2) / 36.0;
             }
             self.edge_masses.push(inertia / (length * length));
@@ -236,7 +236,7 @@ impl Collected {
             );
             let [a, b, c] = f.map(|v| v + first);
             let [p, q, r] = edges.map(|e| e.0);
-            self.thin.operators.push([a, b, c, p, q, r], operator);
+            self.codim.shape_operators.push([a, b, c, p, q, r], operator);
             self.operator_triangles.push((base + t) as u32);
         }
     }
@@ -265,9 +265,9 @@ impl Collected {
             }
             self.volume += mass / density;
             self.rod_densities.push(density);
-            self.thin.segments.push(*e, Segment::new(l, radius, young_modulus));
+            self.codim.segments.push(*e, Segment::new(l, radius, young_modulus));
         }
-        self.rods.add(&chains, shape, &self.rest, &mut self.thin.corners);
+        self.frames.add_rods(&chains, shape, &self.rest, &mut self.codim.rod_joints);
         Ok(())
     }
 
@@ -296,7 +296,7 @@ impl Collected {
                 }
             })?;
         elastic.add_lumped_mass(&self.densities, &mut self.mass);
-        self.volume += elastic.elements().iter().map(|e| e.volume()).sum::<f64>();
+        self.volume += elastic.elements.iter().map(|e| e.volume()).sum::<f64>();
         Ok(elastic)
     }
 
@@ -304,14 +304,14 @@ impl Collected {
     /// mass, and those of the edges of shells.
     pub fn append_angles(&mut self) {
         let positions = self.rest.len();
-        for k in 0..self.rods.len() {
-            let length = self.thin.segments.elements[k].rest_length();
-            let area = PI * self.rods.radius[k].powi(2);
+        for k in 0..self.frames.len() {
+            let length = self.codim.segments.elements[k].rest_length();
+            let area = PI * self.frames.lever[k].powi(2);
             self.mass.push(0.5 * self.rod_densities[k] * area * length);
         }
         self.mass.append(&mut self.edge_masses);
-        self.rods.add_edges(std::mem::take(&mut self.shell_edges));
-        self.rods.number_angles(positions, &mut self.thin);
+        self.frames.add_shell_edges(std::mem::take(&mut self.shell_edges));
+        self.frames.number_angles(positions, &mut self.codim);
         let n = self.mass.len();
         for list in [&mut self.rest, &mut self.start, &mut self.velocity] {
             list.resize(n, Vec3::zeros());

@@ -1,3 +1,353 @@
 //! From a definition to a model and its first state.
 
 pub mod bodies;
+pub mod loads;
+
+use crate::body::Body;
+use crate::contact::{FrictionMaterials, HalfSpace, Weighting};
+use crate::definition::Definition;
+use crate::definition::settings::{FrictionSettings, Lagging, Settings};
+use crate::dirichlet::{DirichletTargets, PrescribedMotion};
+use crate::energy::{CodimElements, Element, Term};
+use crate::error::BuildError;
+use crate::frames::MaterialFrames;
+use crate::model::{Model, Resolved};
+use crate::potential::IncrementalPotential;
+use crate::state::State;
+use crate::step::clock::Clock;
+use crate::step::context::StepContext;
+use bodies::{Collected, check_masses, check_start};
+use standoff_geometry::CollisionMesh;
+use standoff_linalg::Vec3;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Checks a definition and builds the model and its initial state.
+///
+/// # Errors
+/// The first inconsistency, non-finite number, or inverted element. Intersections are checked
+/// by `Simulation::new`.
+pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
+    check_settings(&definition.settings)?;
+    let mut all = Collected::new(definition)?;
+    if !all.deformable.contains(&true) {
+        return Err(BuildError::NothingToSimulate);
+    }
+    let tets = all.build_tets()?;
+    check_start(&all.bodies, &tets, &all.start)?;
+    check_masses(&all.bodies, &all.deformable, &all.mass)?;
+    let n_deformable = all.deformable.iter().filter(|d| **d).count();
+    let mean_mass = all.mass.iter().sum::<f64>() / n_deformable as f64;
+    let mean_density = all.mass.iter().sum::<f64>() / all.volume;
+    let length = bounding_diagonal(&all.rest, &all.deformable);
+    all.append_angles();
+    let friction = friction_materials(definition, &all.bodies, all.rest.len());
+    let Collected { bodies, rest, start, velocity, deformable, codim, frames, mut mass, .. } = all;
+    let codim = codim.finish(rest.len());
+    check_stretch(&bodies, &codim, &start)?;
+    let mut collision = CollisionMesh::new(rest.clone(), all.faces, &all.wires, &all.points);
+    collision.mobile.clone_from(&deformable);
+    collision.body = vec![0; rest.len()];
+    for (k, body) in bodies.iter().enumerate() {
+        collision.body[body.vertices.clone()].fill(k as u32);
+    }
+    if all.half_thickness.iter().any(|t| *t > 0.0) {
+        collision.half_thickness = all.half_thickness;
+    }
+    apply_no_contact(&mut collision, &bodies, definition);
+    add_obstacle_masses(&mut mass, &collision, &deformable, mean_density, mean_mass);
+    let motions = definition.prescribed.iter().map(|p| PrescribedMotion::new(p, &bodies, &start));
+    let motions = motions.collect::<Result<Vec<_>, _>>()?;
+    let scene =
+        loads::Scene { bodies: &bodies, start: &start, mass: &mass, faces: &collision.faces };
+    let loads = loads::loads(definition, &scene)?;
+    check_energies(&definition.energies, &start)?;
+    let state = first_state(&frames, &codim, &rest, start, velocity, definition);
+    let model = Model {
+        half_space_vertices: by_thickness(&collision, &deformable),
+        half_spaces: half_spaces(definition)?,
+        half_space_names: definition.half_spaces.iter().map(|h| h.name.clone()).collect(),
+        weighting: match definition.settings.contact.area_weighting {
+            true => Weighting::area(&collision),
+            false => Weighting::default(),
+        },
+        bodies,
+        rest,
+        mass,
+        mean_mass,
+        deformable,
+        tets,
+        codim,
+        frames,
+        hinge_sides: all.hinge_sides,
+        operator_triangles: all.operator_triangles,
+        energies: definition.energies.clone(),
+        collision,
+        has_friction: friction.coefficients.iter().any(|&m| m > 0.0),
+        friction,
+        motions,
+        loads,
+        gravity: definition.gravity,
+        length,
+        resolved: resolve(&definition.settings, length),
+    };
+    let state = with_initial_acceleration(&model, state);
+    Ok((model, state))
+}
+
+/// The state at the start, without accelerations.
+fn first_state(
+    frames: &MaterialFrames,
+    codim: &CodimElements,
+    rest: &[Vec3],
+    start: Vec<Vec3>,
+    velocity: Vec<Vec3>,
+    definition: &Definition,
+) -> State {
+    let (directors, frame_twists) = frames.start(rest, &start, &codim.rod_joints);
+    State { directors, frame_twists, ..State::start(start, velocity, definition.prescribed.len()) }
+}
+
+/// The first state with the accelerations by all forces but contact and friction at the start, without
+/// which Newmark's method is of first order only.
+fn with_initial_acceleration(model: &Model, mut state: State) -> State {
+    if !model.resolved.settings.time.zero_initial_acceleration {
+        let clock = Clock::start();
+        // loads of the start, not of the end of the first step
+        let context = StepContext { end: 0.0, ..StepContext::new(model, &state, &clock) };
+        let targets = DirichletTargets::new(model, &state);
+        let potential = IncrementalPotential::new(context, &state, &targets);
+        state.a = potential.accelerations_without_contact(&state.x);
+    }
+    state
+}
+
+/// Energies that the definition adds may only name vertices that exist and have to be defined at the start.
+fn check_energies(energies: &[Arc<dyn Term>], x: &[Vec3]) -> Result<(), BuildError> {
+    for energy in energies {
+        let fail =
+            |problem: String| Err(BuildError::Energy { name: energy.name().to_owned(), problem });
+        let stencils = energy.stencils();
+        let count = x.len();
+        for (i, stencil) in stencils.iter().enumerate() {
+            if let Some(v) = stencil.iter().find(|v| **v as usize >= count) {
+                return fail(format!(
+                    "summand {i} refers to vertex {v}, but there are only {count}"
+                ));
+            }
+        }
+        let value = energy.value(x);
+        if !value.is_finite() {
+            return fail(format!("its value at the start is {value}"));
+        }
+    }
+    Ok(())
+}
+
+/// Friction materials of all vertices and half-spaces, and the coefficients between them.
+fn friction_materials(definition: &Definition, bodies: &[Body], n: usize) -> FrictionMaterials {
+    let names = friction_names(definition);
+    let mut vertex = Vec::new();
+    for (body, place) in definition.bodies.iter().zip(bodies) {
+        vertex.resize(place.vertices.end, material_index(&names, &body.friction_material));
+    }
+    vertex.resize(n, 0);
+    let half_spaces = definition.half_spaces.iter();
+    FrictionMaterials {
+        vertex,
+        half_space: half_spaces.map(|h| material_index(&names, &h.friction_material)).collect(),
+        coefficients: friction_coefficients(&names, &definition.settings.friction),
+        count: names.len(),
+    }
+}
+
+fn check_settings(s: &Settings) -> Result<(), BuildError> {
+    let positive = |key, value: f64| {
+        if value > 0.0 && value.is_finite() {
+            Ok(())
+        } else {
+            let must = "it must be a positive, finite number";
+            Err(BuildError::Setting { key, value: value.to_string(), must })
+        }
+    };
+    positive("time.step", s.time.step)?;
+    positive("time.end", s.time.end)?;
+    positive("contact.d_hat_relative", s.contact.d_hat_relative)?;
+    positive("contact.d_hat", s.contact.d_hat.unwrap_or(1.0))?;
+    positive("contact.stiffness", s.contact.stiffness.unwrap_or(1.0))?;
+    positive("friction.stick_speed_relative", s.friction.stick_speed_relative)?;
+    positive("friction.stick_speed", s.friction.stick_speed.unwrap_or(1.0))?;
+    positive("solver.velocity_tolerance_relative", s.solver.velocity_tolerance_relative)?;
+    positive("solver.velocity_tolerance", s.solver.velocity_tolerance.unwrap_or(1.0))?;
+    positive("solver.linear_tolerance", s.solver.linear_tolerance)?;
+    positive("solver.barrier_free.tolerance", s.solver.barrier_free.tolerance)?;
+    positive("solver.barrier_free.penalty", s.solver.barrier_free.penalty)?;
+    let at_least_one = |key, value: u32| {
+        if value >= 1 {
+            Ok(())
+        } else {
+            let must = "it must be at least 1";
+            Err(BuildError::Setting { key, value: value.to_string(), must })
+        }
+    };
+    at_least_one("solver.max_iterations", s.solver.max_iterations)?;
+    at_least_one("solver.consecutive", s.solver.consecutive)?;
+    at_least_one("friction.max_lagging", s.friction.max_lagging)?;
+    if let Lagging::Count(n) = s.friction.lagging {
+        at_least_one("friction.lagging", n)?;
+    }
+    if s.friction.coefficient < 0.0 || !s.friction.coefficient.is_finite() {
+        let must = "it must be a finite number, at least 0";
+        let value = s.friction.coefficient.to_string();
+        return Err(BuildError::Setting { key: "friction.coefficient", value, must });
+    }
+    Ok(())
+}
+
+/// Surface vertices of the deformable bodies by half thickness, m.
+fn by_thickness(mesh: &CollisionMesh, deformable: &[bool]) -> Vec<(f64, Vec<u32>)> {
+    let mut groups: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
+    for &v in mesh.vertices.iter().filter(|v| deformable[**v as usize]) {
+        let half = mesh.half_thickness.get(v as usize).copied().unwrap_or(0.0);
+        // bits of numbers that are not negative are ordered like the numbers
+        groups.entry(half.to_bits()).or_default().push(v);
+    }
+    groups.into_iter().map(|(bits, vertices)| (f64::from_bits(bits), vertices)).collect()
+}
+
+/// No triangle may start at or beyond its limit.
+fn check_stretch(bodies: &[Body], codim: &CodimElements, x: &[Vec3]) -> Result<(), BuildError> {
+    for body in bodies {
+        for t in body.triangles.clone() {
+            let corners = codim.membranes.gather(t, x);
+            if codim.membranes.elements[t].limit_use(&corners).is_some_and(|u| u >= 1.0) {
+                let [s, _] = codim.membranes.elements[t].stretches(&corners);
+                let problem = format!(
+                    "triangle {} starts beyond its strain limit (stretch {s:.6}); start from a \
+                     shape closer to the one at rest",
+                    t - body.triangles.start
+                );
+                return Err(BuildError::Body { body: body.name.clone(), problem });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn friction_names(definition: &Definition) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    let bodies = definition.bodies.iter().map(|b| &b.friction_material);
+    for name in bodies.chain(definition.half_spaces.iter().map(|h| &h.friction_material)) {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    names
+}
+
+/// Symmetric table of coefficients; a pair that names a material without a body has no effect.
+fn friction_coefficients(names: &[String], settings: &FrictionSettings) -> Vec<f64> {
+    let n = names.len();
+    let mut table = vec![settings.coefficient; n * n];
+    for pair in &settings.pairs {
+        let find = |name: &str| names.iter().position(|m| m == name);
+        if let (Some(a), Some(b)) = (find(&pair.materials.0), find(&pair.materials.1)) {
+            table[a * n + b] = pair.coefficient;
+            table[b * n + a] = pair.coefficient;
+        }
+    }
+    table
+}
+
+fn material_index(names: &[String], name: &str) -> u16 {
+    names.iter().position(|n| n == name).unwrap_or(0) as u16
+}
+
+fn half_spaces(definition: &Definition) -> Result<Vec<HalfSpace>, BuildError> {
+    let build = |h: &crate::definition::HalfSpaceDef| {
+        let norm = h.normal.norm();
+        if !(norm > 0.0 && norm.is_finite() && h.origin.iter().all(|c| c.is_finite())) {
+            return Err(BuildError::Body {
+                body: h.name.clone(),
+                problem: "a half-space needs a finite origin and a normal of positive length"
+                    .into(),
+            });
+        }
+        Ok(HalfSpace { origin: h.origin, normal: h.normal / norm })
+    };
+    definition.half_spaces.iter().map(build).collect()
+}
+
+fn bounding_diagonal(rest: &[Vec3], deformable: &[bool]) -> f64 {
+    let mut low = Vec3::repeat(f64::INFINITY);
+    let mut high = -low;
+    for (p, _) in rest.iter().zip(deformable).filter(|(_, d)| **d) {
+        low = low.inf(p);
+        high = high.sup(p);
+    }
+    (high - low).norm()
+}
+
+/// Bodies become collision groups where some pair of them ignores each other.
+fn apply_no_contact(collision: &mut CollisionMesh, bodies: &[Body], definition: &Definition) {
+    let own = !definition.settings.contact.self_contact;
+    if definition.no_contact.is_empty() && !own {
+        return;
+    }
+    let n = bodies.len();
+    collision.groups = n;
+    collision.excluded = vec![false; n * n];
+    for (g, body) in bodies.iter().enumerate() {
+        collision.group[body.vertices.clone()].fill(g as u16);
+        collision.excluded[g * n + g] = own;
+    }
+    for &(a, b) in &definition.no_contact {
+        collision.excluded[a * n + b] = true;
+        collision.excluded[b * n + a] = true;
+    }
+}
+
+/// Fictitious masses of obstacle vertices, which only scale the penalty that moves them when
+/// something is in the way: ρ times a half-ball whose diameter is the mean length of the incident
+/// edges, π L³/12; bare points take the mean nodal mass [Li 2020, suppl. E].
+fn add_obstacle_masses(
+    mass: &mut [f64],
+    collision: &CollisionMesh,
+    deformable: &[bool],
+    density: f64,
+    mean_mass: f64,
+) {
+    let mut sum = vec![(0.0, 0u32); mass.len()];
+    for e in &collision.edges {
+        let length = (collision.rest[e[0] as usize] - collision.rest[e[1] as usize]).norm();
+        for &v in e {
+            let (s, n) = &mut sum[v as usize];
+            (*s, *n) = (*s + length, *n + 1);
+        }
+    }
+    for v in (0..mass.len()).filter(|&v| !deformable[v]) {
+        let (s, n) = sum[v];
+        mass[v] = if n > 0 && s > 0.0 {
+            density * std::f64::consts::PI * (s / f64::from(n)).powi(3) / 12.0
+        } else {
+            mean_mass
+        };
+    }
+}
+
+fn resolve(settings: &Settings, length: f64) -> Resolved {
+    let (t, c, f, s) = (&settings.time, &settings.contact, &settings.friction, &settings.solver);
+    Resolved {
+        h: t.step,
+        // a step count that is an integer up to round-off is that integer
+        steps: ((t.end / t.step) * (1.0 - 1e-12)).ceil() as usize,
+        d_hat: c.d_hat.unwrap_or(c.d_hat_relative * length),
+        stick_speed: f.stick_speed.unwrap_or(f.stick_speed_relative * length),
+        velocity_tolerance: s.velocity_tolerance.unwrap_or(s.velocity_tolerance_relative * length),
+        lagging: match f.lagging {
+            Lagging::Count(n) => Some(n),
+            Lagging::Until(_) => None,
+        },
+        settings: settings.clone(),
+    }
+}

@@ -7,17 +7,23 @@
 use super::pairs::{Contact, PairKind};
 use super::potential::{BarrierPotential, RELATIVE_4};
 use standoff_geometry::distance::EdgeEdgeFeature;
-use standoff_linalg::Vec3;
 use standoff_linalg::lanes::{Kernel, LaneVec3, Lanes, MAX_LANES, Width, cross, dot};
-use standoff_sparse::{EDGES, SymmetricBlocks};
+use standoff_linalg::{Mat3, Vec3};
+use standoff_sparse::pack;
 
 /// Fills `out` with the projected Hessians of pairs at positions `x[vertices]`.
 pub(super) struct Hessians<'a> {
     pub potential: &'a BarrierPotential,
     pub contacts: &'a [Contact],
     pub x: &'a [Vec3],
-    pub out: &'a mut [SymmetricBlocks],
+    pub out: &'a mut [Blocks10],
 }
+
+/// The stored blocks of a Hessian over four vertices.
+type Blocks10 = [Mat3; 10];
+
+/// The vertices of the blocks off the diagonal, in order.
+const EDGES: [(usize, usize); 6] = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)];
 
 /// One number per lane, in memory.
 type Row = [f64; MAX_LANES];
@@ -35,7 +41,7 @@ impl Kernel for Hessians<'_> {
         for (c, out) in self.contacts.iter().zip(self.out.iter_mut()) {
             let x = c.gather(self.x);
             if !in_lanes(c, &x) {
-                *out = (&self.potential.hessian_psd(c, &x)).into();
+                pack(&self.potential.hessian_psd(c, &x), out);
             }
         }
         let mut entries: [Row; 90] = [[0.0; MAX_LANES]; 90];
@@ -114,7 +120,7 @@ fn pairs<W: Width>(
     let (mut a, mut b): (Row, Row) = ([0.0; MAX_LANES], [0.0; MAX_LANES]);
     for (lane, &k) in batch.iter().enumerate() {
         let c = &all.contacts[k];
-        let [_, b1, b2] = all.potential.terms(distances[lane], c.weight, c.thickness);
+        let [_, b1, b2] = all.potential.scaled_derivatives(distances[lane], c.weight, c.thickness);
         (a[lane], b[lane]) = (4.0 * b2, 2.0 * b1);
     }
     hessians(width, &frame, d2, Lanes::load(width, &a), Lanes::load(width, &b), entries);
@@ -122,10 +128,10 @@ fn pairs<W: Width>(
     for (lane, &k) in batch.iter().enumerate() {
         let out = &mut all.out[k];
         if distances[lane] == 0.0 {
-            *out = SymmetricBlocks::default();
+            *out = [Mat3::zeros(); 10];
             continue;
         }
-        for (block, entries) in out.0.iter_mut().zip(entries.chunks_exact(9)) {
+        for (block, entries) in out.iter_mut().zip(entries.chunks_exact(9)) {
             for (to, from) in block.as_mut_slice().iter_mut().zip(entries) {
                 *to = from[lane];
             }
@@ -554,9 +560,9 @@ mod tests {
         (contacts, x, potential): &(Vec<Contact>, Vec<Vec3>, BarrierPotential),
         from: usize,
         wide: bool,
-    ) -> Vec<SymmetricBlocks> {
+    ) -> Vec<Blocks10> {
         let contacts = &contacts[from..];
-        let mut out = vec![SymmetricBlocks::default(); contacts.len()];
+        let mut out = vec![[Mat3::zeros(); 10]; contacts.len()];
         let kernel = Hessians { potential, contacts, x, out: &mut out };
         if wide {
             lanes::dispatch(kernel)
@@ -584,10 +590,11 @@ mod tests {
         for (c, found) in contacts.iter().zip(run(&pairs, 0, true)) {
             let x = c.gather(x);
             in_lanes += usize::from(super::in_lanes(c, &x));
-            let want = SymmetricBlocks::from(&potential.hessian_psd(c, &x));
-            let size = want.0.iter().map(|b| b.norm()).fold(0.0, f64::max);
+            let mut want = [Mat3::zeros(); 10];
+            pack(&potential.hessian_psd(c, &x), &mut want);
+            let size = want.iter().map(|b| b.norm()).fold(0.0, f64::max);
             assert!(size > 0.0, "{c:?} is not active");
-            for (found, want) in found.0.iter().zip(&want.0) {
+            for (found, want) in found.iter().zip(&want) {
                 assert!((found - want).norm() <= 1e-11 * size, "{c:?}: {found} {want}");
             }
         }

@@ -9,22 +9,24 @@
 //! adds φ(cᵢ), φ(c) = M/2 max(0, Λᵢ/M − c)² − Λᵢ²/(2M), to the potential: Λᵢ is the contact force
 //! (N) so far, M the stiffness (N/m). γᵢ ∈ (0, 1] is a constraint's memory: idle ones fade and are dropped.
 
-use super::friction::{FrictionContact, FrictionMaterials, Rubbing};
+use super::friction::{FrictionContact, FrictionKey, FrictionMaterials};
 use super::half_space::HalfSpace;
 use super::pairs::{PairKind, UNUSED};
+use crate::energy::Term;
 use rayon::prelude::*;
 use standoff_geometry::CollisionMesh;
 use standoff_geometry::ccd::Pair;
 use standoff_geometry::distance::{self, Closest, plane_basis};
-use standoff_linalg::Vec3;
-use standoff_sparse::{EDGES, SymmetricBlocks};
+use standoff_linalg::{Mat3, Vec3};
+use standoff_sparse::{Stencils, block_count, block_pairs};
+use std::ops::Range;
 
 /// γ below which a constraint is dropped [Zheng 2025, Alg. 3].
 const DROP: f64 = 0.01;
 
-/// What a constraint keeps apart.
+/// The identity of a constraint: what it keeps apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Subject {
+pub enum ConstraintKey {
     /// Two primitives of the collision mesh.
     Pair(Pair),
     /// A vertex and a half-space, by index.
@@ -34,8 +36,8 @@ pub enum Subject {
 /// A constraint of the active set: part of the state between steps.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Constraint {
-    /// What it keeps apart.
-    pub subject: Subject,
+    /// Its identity.
+    pub key: ConstraintKey,
     /// Lagrange multiplier Λ ≥ 0: the contact force, N.
     pub force: f64,
     /// Decay factor γ.
@@ -57,7 +59,7 @@ struct Plane {
     /// The gap where constraints were linearised last, this one or others, m.
     current: f64,
     /// Gap that the constraint asks for: δ, or less where the step began closer, m.
-    asked: f64,
+    target_gap: f64,
     /// A half-space's origin, zero for pairs.
     origin: Vec3,
 }
@@ -71,7 +73,7 @@ impl Plane {
         offset: Vec3::new(0.0, 0.0, 0.0),
         gap: 0.0,
         current: 0.0,
-        asked: f64::NAN,
+        target_gap: f64::NAN,
         origin: Vec3::new(0.0, 0.0, 0.0),
     };
 
@@ -90,8 +92,8 @@ impl Plane {
 
 /// The active set with its linearisation.
 #[derive(Debug, Clone, Default)]
-pub struct ActiveSet {
-    /// The constraints, ascending by subject.
+pub struct ContactConstraints {
+    /// The constraints, ascending by key.
     pub constraints: Vec<Constraint>,
     planes: Vec<Plane>,
     /// Stiffness M, N/m.
@@ -102,7 +104,7 @@ pub struct ActiveSet {
     pub multipliers: bool,
 }
 
-impl ActiveSet {
+impl ContactConstraints {
     /// Constraints of the last step with the separation δ, not linearised yet.
     pub fn new(constraints: Vec<Constraint>, separation: f64, multipliers: bool) -> Self {
         Self { constraints, separation, multipliers, stiffness: 1.0, ..Self::default() }
@@ -121,24 +123,26 @@ impl ActiveSet {
         start: &[Vec3],
         accuracy: f64,
     ) {
-        let plane = |c: &Constraint, x: &[Vec3]| match c.subject {
-            Subject::Pair(pair) => pair_plane(mesh, pair, x),
-            Subject::HalfSpace(v, k) => half_space_plane(mesh, v, &half_spaces[k as usize], x),
+        let plane = |c: &Constraint, x: &[Vec3]| match c.key {
+            ConstraintKey::Pair(pair) => pair_plane(mesh, pair, x),
+            ConstraintKey::HalfSpace(v, k) => {
+                half_space_plane(mesh, v, &half_spaces[k as usize], x)
+            }
         };
         let separation = self.separation;
         let linearise = |(c, old): (&Constraint, &mut Plane)| {
             let new = plane(c, x);
-            let delta = match c.subject {
-                Subject::Pair(pair) => pair.separation(mesh, separation),
-                Subject::HalfSpace(..) => separation,
+            let delta = match c.key {
+                ConstraintKey::Pair(pair) => pair.separation(mesh, separation),
+                ConstraintKey::HalfSpace(..) => separation,
             };
             let current = new.gap;
             let right = (old.gap(x) - current).abs() < accuracy * delta;
-            if old.asked.is_nan() {
+            if old.target_gap.is_nan() {
                 let began = plane(c, start).gap;
-                *old = Plane { asked: delta.min(began + 0.1 * delta), ..new };
+                *old = Plane { target_gap: delta.min(began + 0.1 * delta), ..new };
             } else if !right {
-                *old = Plane { asked: old.asked.min(delta), ..new };
+                *old = Plane { target_gap: old.target_gap.min(delta), ..new };
             }
             old.current = current;
         };
@@ -169,26 +173,10 @@ impl ActiveSet {
 
     /// Λ − M c where that is positive, else 0: the force that a constraint exerts at `x`, N.
     #[inline]
-    fn push(&self, i: usize, x: &[Vec3]) -> f64 {
+    fn force_at(&self, i: usize, x: &[Vec3]) -> f64 {
         (self.constraints[i].force
-            - self.stiffness * (self.planes[i].gap(x) - self.planes[i].asked))
+            - self.stiffness * (self.planes[i].gap(x) - self.planes[i].target_gap))
             .max(0.0)
-    }
-
-    /// Σ φ(c(x)), J.
-    pub fn value(&self, x: &[Vec3]) -> f64 {
-        let term = |i: usize| {
-            let (force, push) = (self.constraints[i].force, self.push(i, x));
-            (push * push - force * force) / (2.0 * self.stiffness)
-        };
-        (0..self.len()).map(term).sum()
-    }
-
-    /// Adds the gradient of [`ActiveSet::value`], N.
-    pub fn add_gradient(&self, x: &[Vec3], gradient: &mut [Vec3]) {
-        for i in 0..self.len() {
-            self.add_along(i, -self.push(i, x), gradient);
-        }
     }
 
     /// Adds minus the forces Λ, N.
@@ -207,76 +195,58 @@ impl ActiveSet {
         }
     }
 
-    /// Vertices of all constraints; `UNUSED` where there are fewer than four.
-    pub fn stencils(&self) -> impl Iterator<Item = [u32; 4]> + '_ {
-        self.planes.iter().map(|p| p.vertices)
-    }
-
-    /// M ∇d ∇dᵀ of constraint `i` where it acts at `x`, else zero, N/m: the generalised Hessian of
-    /// [`ActiveSet::value`].
-    pub fn hessian(&self, i: usize, x: &[Vec3]) -> SymmetricBlocks {
-        let mut out = SymmetricBlocks::default();
-        if self.push(i, x) > 0.0 {
-            let Plane { normal, weights: w, .. } = &self.planes[i];
-            let nn = normal * (normal * self.stiffness).transpose();
-            let pairs = (0..4).map(|a| (a, a)).chain(EDGES);
-            out.0.iter_mut().zip(pairs).for_each(|(out, (a, b))| *out = nn * (w[a] * w[b]));
-        }
-        out
-    }
-
     /// Which constraints act at `x`.
     pub fn acting(&self, x: &[Vec3]) -> Vec<bool> {
-        (0..self.len()).map(|i| self.push(i, x) > 0.0).collect()
+        (0..self.len()).map(|i| self.force_at(i, x) > 0.0).collect()
     }
 
     /// Λ ← max(0, Λ − M c(x)), without multipliers 0.
     pub fn update_forces(&mut self, x: &[Vec3]) {
         for i in 0..self.len() {
-            self.constraints[i].force = if self.multipliers { self.push(i, x) } else { 0.0 };
+            self.constraints[i].force = if self.multipliers { self.force_at(i, x) } else { 0.0 };
         }
     }
 
     /// Updates decay factors after a solve that ended at `x`: γ is 1 where the constraint acts and times
     /// `decay` where it is idle (as text and Eq. 12 of [Zheng 2025] mean it; Algorithm 2 has it the
-    /// other way round). Then multipliers, as [`ActiveSet::update_forces`].
+    /// other way round). Then multipliers, as [`ContactConstraints::update_forces`].
     pub fn update(&mut self, x: &[Vec3], decay: f64) {
         for i in 0..self.len() {
-            let acts = self.push(i, x) > 0.0;
+            let acts = self.force_at(i, x) > 0.0;
             let c = &mut self.constraints[i];
             c.decay = if acts { 1.0 } else { decay * c.decay };
         }
         self.update_forces(x);
     }
 
-    /// Adds colliding subjects, each with the time of its collision, and drops faded ones
+    /// Adds what collides, each with the time of its collision, and drops faded ones
     /// [Zheng 2025, Alg. 3]. With `filter`, of the new ones only those are added that are the first
-    /// collision of one of their vertices. New ones act from the next [`ActiveSet::linearise`] on.
-    pub fn expand(&mut self, mesh: &CollisionMesh, found: &[(Subject, f64)], filter: bool) {
-        let known = |s: &Subject| self.constraints.binary_search_by(|c| c.subject.cmp(s)).is_ok();
-        let new: Vec<&(Subject, f64)> = found.iter().filter(|(s, _)| !known(s)).collect();
+    /// collision of one of their vertices. New ones act from the next [`ContactConstraints::linearise`] on.
+    pub fn expand(&mut self, mesh: &CollisionMesh, found: &[(ConstraintKey, f64)], filter: bool) {
+        let known = |s: &ConstraintKey| self.constraints.binary_search_by(|c| c.key.cmp(s)).is_ok();
+        let new: Vec<&(ConstraintKey, f64)> = found.iter().filter(|(s, _)| !known(s)).collect();
         let mut first = std::collections::HashMap::new();
-        for (subject, time) in &new {
-            for &v in vertices(mesh, subject).iter().filter(|v| **v != UNUSED) {
+        for (key, time) in &new {
+            for &v in vertices(mesh, key).iter().filter(|v| **v != UNUSED) {
                 let least = first.entry(v).or_insert(f64::INFINITY);
                 *least = time.min(*least);
             }
         }
         let added: Vec<Constraint> = new
             .iter()
-            .filter(|(subject, time)| {
+            .filter(|(key, time)| {
                 !filter
-                    || vertices(mesh, subject)
+                    || vertices(mesh, key)
                         .iter()
                         .any(|v| first.get(v).is_some_and(|least| time <= least))
             })
-            .map(|(subject, _)| Constraint { subject: *subject, force: 0.0, decay: 1.0 })
+            .map(|(key, _)| Constraint { key: *key, force: 0.0, decay: 1.0 })
             .collect();
         self.planes.resize(self.constraints.len(), Plane::UNKNOWN);
         let kept = self.constraints.iter().copied().zip(self.planes.drain(..));
         let mut all: Vec<_> = kept.filter(|(c, _)| c.decay >= DROP).collect();
         all.extend(added.into_iter().map(|c| (c, Plane::UNKNOWN)));
-        all.sort_unstable_by_key(|(c, _)| c.subject);
+        all.sort_unstable_by_key(|(c, _)| c.key);
         (self.constraints, self.planes) = all.into_iter().unzip();
     }
 
@@ -286,18 +256,20 @@ impl ActiveSet {
             let n = plane.vertices.iter().filter(|v| **v != UNUSED).count();
             let between = |kind, second: usize| {
                 let (a, b) = (plane.vertices[0], plane.vertices[second]);
-                (Rubbing::Pair(kind), materials.between(a, b))
+                (FrictionKey::Pair(kind), materials.between(a, b))
             };
-            let (rubbing, coefficient) = match c.subject {
-                Subject::Pair(Pair::VertexVertex(_)) => between(PairKind::PointPoint, 1),
-                Subject::Pair(Pair::EdgeVertex(_)) => between(PairKind::PointEdge, 1),
-                Subject::Pair(Pair::EdgeEdge(_)) => between(PairKind::EdgeEdge, 2),
-                Subject::Pair(Pair::FaceVertex(_)) => between(PairKind::PointTriangle, 1),
-                Subject::HalfSpace(v, k) => (Rubbing::HalfSpace(k), materials.on_half_space(v, k)),
+            let (key, coefficient) = match c.key {
+                ConstraintKey::Pair(Pair::VertexVertex(_)) => between(PairKind::PointPoint, 1),
+                ConstraintKey::Pair(Pair::EdgeVertex(_)) => between(PairKind::PointEdge, 1),
+                ConstraintKey::Pair(Pair::EdgeEdge(_)) => between(PairKind::EdgeEdge, 2),
+                ConstraintKey::Pair(Pair::FaceVertex(_)) => between(PairKind::PointTriangle, 1),
+                ConstraintKey::HalfSpace(v, k) => {
+                    (FrictionKey::HalfSpace(k), materials.on_half_space(v, k))
+                }
             };
             let force = coefficient * c.force;
             (force > 0.0).then(|| FrictionContact {
-                rubbing,
+                key,
                 vertices: plane.vertices,
                 n,
                 gamma: plane.weights,
@@ -315,14 +287,55 @@ impl ActiveSet {
     }
 }
 
-fn vertices(mesh: &CollisionMesh, subject: &Subject) -> [u32; 4] {
-    match *subject {
-        Subject::Pair(pair) => {
+/// The augmented Lagrangian Σ φ(c(x)).
+impl Term for ContactConstraints {
+    fn name(&self) -> &str {
+        "contact constraints"
+    }
+
+    fn stencils(&self) -> Stencils<'_> {
+        self.planes.iter().map(|p| p.vertices).collect()
+    }
+
+    fn value(&self, x: &[Vec3]) -> f64 {
+        let term = |i: usize| {
+            let (multiplier, force) = (self.constraints[i].force, self.force_at(i, x));
+            (force * force - multiplier * multiplier) / (2.0 * self.stiffness)
+        };
+        (0..self.len()).map(term).sum()
+    }
+
+    fn add_gradient(&self, x: &[Vec3], gradient: &mut [Vec3]) {
+        for i in 0..self.len() {
+            self.add_along(i, -self.force_at(i, x), gradient);
+        }
+    }
+
+    /// M ∇d ∇dᵀ of the constraints that act at `x`, else zero: the generalised Hessian.
+    fn hessians(&self, range: Range<usize>, x: &[Vec3], out: &mut [Mat3]) {
+        let blocks = out.par_chunks_mut(block_count(4)).with_min_len(16);
+        range.into_par_iter().zip(blocks).for_each(|(i, out)| {
+            if self.force_at(i, x) > 0.0 {
+                let Plane { normal, weights: w, .. } = &self.planes[i];
+                let nn = normal * (normal * self.stiffness).transpose();
+                out.iter_mut()
+                    .zip(block_pairs(4))
+                    .for_each(|(out, (a, b))| *out = nn * (w[a] * w[b]));
+            } else {
+                out.fill(Mat3::zeros());
+            }
+        });
+    }
+}
+
+fn vertices(mesh: &CollisionMesh, key: &ConstraintKey) -> [u32; 4] {
+    match *key {
+        ConstraintKey::Pair(pair) => {
             let (mut v, n) = pair.vertices(mesh);
             v[n..].fill(UNUSED);
             v
         }
-        Subject::HalfSpace(v, _) => [v, UNUSED, UNUSED, UNUSED],
+        ConstraintKey::HalfSpace(v, _) => [v, UNUSED, UNUSED, UNUSED],
     }
 }
 
@@ -354,7 +367,7 @@ fn pair_plane(mesh: &CollisionMesh, pair: Pair, x: &[Vec3]) -> Plane {
         offset: closest.offset,
         gap: d - pair.thickness(mesh),
         current: 0.0,
-        asked: 0.0,
+        target_gap: 0.0,
         origin: Vec3::zeros(),
     }
 }
@@ -378,7 +391,7 @@ fn half_space_plane(mesh: &CollisionMesh, v: u32, plane: &HalfSpace, x: &[Vec3])
         offset: p - plane.origin,
         gap: plane.signed_distance(&p) - thickness,
         current: 0.0,
-        asked: 0.0,
+        target_gap: 0.0,
         origin: plane.origin,
     }
 }

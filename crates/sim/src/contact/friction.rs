@@ -7,13 +7,15 @@
 
 use super::half_space::HalfSpaceContact;
 use super::pairs::{Contact, ContactSet, PairKind, UNUSED};
-use super::potential::{BarrierPotential, Blocks};
+use super::potential::BarrierPotential;
+use crate::energy::Term;
 use rayon::prelude::*;
 use standoff_geometry::distance::{
     edge_edge, plane_basis, point_edge, point_point, point_triangle,
 };
 use standoff_linalg::{Mat3, Vec3};
-use standoff_sparse::{EDGES, SymmetricBlocks};
+use standoff_sparse::{Stencils, block_count, block_pairs};
+use std::ops::Range;
 
 /// Contacts per parallel task; also the unit of the fixed order of sums.
 const CHUNK: usize = 1024;
@@ -82,7 +84,7 @@ impl Smoothing {
 
 /// What rubs: with the vertices, the identity of a friction contact from one lagging to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Rubbing {
+pub enum FrictionKey {
     /// Two primitives of meshes.
     Pair(PairKind),
     /// A vertex and the half-space of this index.
@@ -93,7 +95,7 @@ pub enum Rubbing {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FrictionContact {
     /// What rubs.
-    pub rubbing: Rubbing,
+    pub key: FrictionKey,
     /// Vertices of the stencil; the first `n` are used.
     pub vertices: [u32; 4],
     /// Number of vertices: 1 (against a half-space) to 4.
@@ -248,33 +250,20 @@ impl FrictionSet {
         out
     }
 
-    /// Hessian of the energy of one contact, N/m. It is positive semidefinite as it stands: its
-    /// eigenvalues are f₂ ≥ 0 along u and f₁/‖u‖ > 0 across [Li 2020 thesis, Eq. 18].
-    pub fn contact_hessian(&self, c: &FrictionContact, x: &[Vec3], reference: &[Vec3]) -> Blocks {
-        let block = self.tangential_hessian(c, x, reference);
-        let mut out = [[Mat3::zeros(); 4]; 4];
-        for i in 0..c.n {
-            for j in 0..c.n {
-                out[i][j] = block * (c.gamma[i] * c.gamma[j]);
-            }
-        }
-        out
-    }
-
-    /// The same, as the blocks that a symmetric matrix needs.
-    pub fn contact_hessian_blocks(
+    /// Hessian of the energy of one contact, N/m: the stored blocks of a stencil of four vertices. It is
+    /// positive semidefinite as it stands: its eigenvalues are f₂ ≥ 0 along u and f₁/‖u‖ > 0 across
+    /// [Li 2020 thesis, Eq. 18].
+    pub fn contact_hessian(
         &self,
         c: &FrictionContact,
         x: &[Vec3],
         reference: &[Vec3],
-    ) -> SymmetricBlocks {
+        out: &mut [Mat3],
+    ) {
         let block = self.tangential_hessian(c, x, reference);
-        let mut out = SymmetricBlocks::default();
-        let pairs = (0..4).map(|a| (a, a)).chain(EDGES);
-        for (out, (a, b)) in out.0.iter_mut().zip(pairs).filter(|(_, (a, b))| *a.max(b) < c.n) {
-            *out = block * (c.gamma[a] * c.gamma[b]);
+        for (out, (a, b)) in out.iter_mut().zip(block_pairs(4)) {
+            *out = if b < c.n { block * (c.gamma[a] * c.gamma[b]) } else { Mat3::zeros() };
         }
-        out
     }
 
     /// Second derivative by the relative displacement, N/m.
@@ -312,6 +301,41 @@ impl FrictionSet {
     }
 }
 
+/// The friction potential as an energy of positions, with displacements from `reference` (`#V`, m).
+#[derive(Debug, Clone, Copy)]
+pub struct Friction<'a> {
+    /// The contacts.
+    pub set: &'a FrictionSet,
+    /// Where each vertex's velocity vanishes.
+    pub reference: &'a [Vec3],
+}
+
+impl Term for Friction<'_> {
+    fn name(&self) -> &str {
+        "friction"
+    }
+
+    fn stencils(&self) -> Stencils<'_> {
+        self.set.contacts.iter().map(|c| c.vertices).collect()
+    }
+
+    fn value(&self, x: &[Vec3]) -> f64 {
+        self.set.value(x, self.reference)
+    }
+
+    fn add_gradient(&self, x: &[Vec3], gradient: &mut [Vec3]) {
+        self.set.add_gradient(x, self.reference, gradient);
+    }
+
+    fn hessians(&self, range: Range<usize>, x: &[Vec3], out: &mut [Mat3]) {
+        let contacts = self.set.contacts[range].par_iter().with_min_len(16);
+        let blocks = out.par_chunks_mut(block_count(4));
+        contacts.zip(blocks).for_each(|(c, out)| {
+            self.set.contact_hessian(c, x, self.reference, out);
+        });
+    }
+}
+
 fn lag_pair(
     c: &Contact,
     potential: &BarrierPotential,
@@ -333,7 +357,7 @@ fn lag_pair(
         PairKind::PointTriangle => point_triangle::tangent_basis(&x[1], &x[2], &x[3]),
     };
     let (vertices, n, gamma) = (c.vertices, c.vertex_count(), c.closest(&x).weights);
-    Some(FrictionContact { rubbing: Rubbing::Pair(c.kind), vertices, n, gamma, basis, force })
+    Some(FrictionContact { key: FrictionKey::Pair(c.kind), vertices, n, gamma, basis, force })
 }
 
 fn lag_half_space(
@@ -344,7 +368,7 @@ fn lag_half_space(
 ) -> Option<FrictionContact> {
     let force = coefficient * potential.half_space_force_magnitude(c, &x[c.vertex as usize]);
     (force != 0.0).then(|| FrictionContact {
-        rubbing: Rubbing::HalfSpace(c.half_space),
+        key: FrictionKey::HalfSpace(c.half_space),
         vertices: [c.vertex, UNUSED, UNUSED, UNUSED],
         n: 1,
         gamma: [1.0, 0.0, 0.0, 0.0],

@@ -27,7 +27,7 @@ impl FrictionSet {
     /// Replaces the forces f by w f + (1 − w) f′ with the forces f′ of `before`, those of contacts
     /// that only one of the sets has being 0 in the other. Frames stay the newest known.
     pub fn relax(&mut self, before: &Self, weight: f64) {
-        let key = |c: &FrictionContact| (c.rubbing, c.vertices);
+        let key = |c: &FrictionContact| (c.key, c.vertices);
         let mut gone: BTreeMap<_, _> = before.contacts.iter().map(|c| (key(c), *c)).collect();
         let mut largest = 0.0f64;
         for c in &mut self.contacts {
@@ -47,13 +47,13 @@ impl FrictionSet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contact::friction::Rubbing;
+    use crate::contact::friction::FrictionKey;
     use crate::contact::pairs::PairKind;
     use standoff_linalg::Vec3;
 
     fn set(contacts: &[(u32, f64)]) -> FrictionSet {
         let contacts = contacts.iter().map(|&(vertex, force)| FrictionContact {
-            rubbing: Rubbing::Pair(PairKind::PointPoint),
+            key: FrictionKey::Pair(PairKind::PointPoint),
             vertices: [vertex, 99, u32::MAX, u32::MAX],
             n: 2,
             gamma: [1.0, -1.0, 0.0, 0.0],

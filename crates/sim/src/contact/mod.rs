@@ -2,12 +2,12 @@
 //!
 //! `barrier` knows scalars only, `standoff_geometry::distance` geometry only; `potential` chains
 //! them over the pairs that `pairs` selects. `friction` lags the pairs' forces and frames,
-//! `friction_relaxation` makes that settle; `batch` is the fast twin of `potential`'s Hessian; `stiffness` chooses κ.
+//! `friction_relaxation` makes that settle; `batch` is the fast twin of `potential`'s Hessian; `stiffness`
+//! knows how κ follows from loads and masses; `constraints` are those of the barrier-free method.
 
 pub mod barrier;
 mod batch;
 mod constraints;
-pub mod detector;
 pub mod friction;
 pub mod friction_relaxation;
 pub mod half_space;
@@ -20,8 +20,8 @@ pub mod stiffness;
 pub mod weighting;
 
 pub use barrier::Barrier;
-pub use constraints::{ActiveSet, Constraint, Subject};
-pub use friction::{FrictionContact, FrictionMaterials, FrictionSet, Rubbing, Smoothing};
+pub use constraints::{Constraint, ConstraintKey, ContactConstraints};
+pub use friction::{FrictionContact, FrictionKey, FrictionMaterials, FrictionSet, Smoothing};
 pub use half_space::{HalfSpace, HalfSpaceContact};
 pub use pairs::{Contact, ContactSet, PairKind};
 pub use potential::BarrierPotential;

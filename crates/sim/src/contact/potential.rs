@@ -10,13 +10,15 @@ use super::batch;
 use super::half_space::HalfSpaceContact;
 use super::pairs::{Contact, ContactSet, PairKind};
 use super::psd;
+use crate::energy::Term;
 use rayon::prelude::*;
 use standoff_geometry::distance::{
     Closest, Expansion, edge_edge, mollifier, point_edge, point_point, point_triangle,
     scatter_hessian,
 };
 use standoff_linalg::{Mat3, Vec3, lanes};
-use standoff_sparse::SymmetricBlocks;
+use standoff_sparse::Stencils;
+use std::ops::Range;
 
 /// Blocks of a contact stencil's Hessian; entries beyond the stencil are zero.
 pub type Blocks = [[Mat3; 4]; 4];
@@ -57,7 +59,7 @@ pub struct BarrierPotential {
 impl BarrierPotential {
     /// κ w [b, b′, b″] with derivatives by d²; in J, J/m², J/m⁴.
     #[inline]
-    pub(super) fn terms(&self, d2: f64, weight: f64, thickness: f64) -> [f64; 3] {
+    pub(super) fn scaled_derivatives(&self, d2: f64, weight: f64, thickness: f64) -> [f64; 3] {
         let s_hat = self.d_hat * (2.0 * thickness + self.d_hat);
         let units = if self.physical {
             self.d_hat / self.barrier.units(s_hat)
@@ -72,7 +74,7 @@ impl BarrierPotential {
 
     /// Energy of a pair at stencil positions `x`, J; infinite where it touches.
     pub fn value(&self, c: &Contact, x: &[Vec3; 4]) -> f64 {
-        let b = self.terms(c.d2(x), c.weight, c.thickness)[0];
+        let b = self.scaled_derivatives(c.d2(x), c.weight, c.thickness)[0];
         if c.kind == PairKind::EdgeEdge && b.is_finite() {
             mollifier::value(x, c.eps_x) * b
         } else {
@@ -83,7 +85,7 @@ impl BarrierPotential {
     /// Gradient of the energy of a pair, N.
     pub fn gradient(&self, c: &Contact, x: &[Vec3; 4]) -> [Vec3; 4] {
         let closest = c.closest(x);
-        let [b, b1, _] = self.terms(closest.d2(), c.weight, c.thickness);
+        let [b, b1, _] = self.scaled_derivatives(closest.d2(), c.weight, c.thickness);
         if !c.is_mollified(x) {
             return closest.weights.map(|w| closest.offset * (2.0 * b1 * w));
         }
@@ -95,7 +97,7 @@ impl BarrierPotential {
     /// Hessian of the energy of a pair, N/m, as it is (indefinite).
     pub fn hessian(&self, c: &Contact, x: &[Vec3; 4]) -> Blocks {
         let closest = c.closest(x);
-        let [b, b1, b2] = self.terms(closest.d2(), c.weight, c.thickness);
+        let [b, b1, b2] = self.scaled_derivatives(closest.d2(), c.weight, c.thickness);
         let g = closest.gradient();
         let h = distance_hessian(c, x);
         let plain = |i: usize, j: usize| g[i] * g[j].transpose() * b2 + h[i][j] * b1;
@@ -140,9 +142,10 @@ impl BarrierPotential {
         }
     }
 
-    /// Fills `out` with the [`hessian_psd`](Self::hessian_psd) of pairs at positions `x` (`#V`), in order
-    /// and several at once.
-    pub fn hessians(&self, contacts: &[Contact], x: &[Vec3], out: &mut [SymmetricBlocks]) {
+    /// Fills `out` with the stored blocks of the [`hessian_psd`](Self::hessian_psd) of pairs at positions
+    /// `x` (`#V`), in order and several at once.
+    pub fn hessians(&self, contacts: &[Contact], x: &[Vec3], out: &mut [Mat3]) {
+        let (out, _) = out.as_chunks_mut();
         contacts.par_chunks(BATCH).zip(out.par_chunks_mut(BATCH)).for_each(|(contacts, out)| {
             lanes::dispatch(batch::Hessians { potential: self, contacts, x, out });
         });
@@ -155,7 +158,7 @@ impl BarrierPotential {
         e: &Expansion<N, K>,
         project: impl Fn(&Expansion<N, K>, f64, f64) -> [[Mat3; N]; N],
     ) -> [[Mat3; N]; N] {
-        let [_, b1, b2] = self.terms(e.closest.d2(), c.weight, c.thickness);
+        let [_, b1, b2] = self.scaled_derivatives(e.closest.d2(), c.weight, c.thickness);
         project(e, 4.0 * b2, 2.0 * b1)
     }
 
@@ -163,7 +166,7 @@ impl BarrierPotential {
     /// [Li 2020 thesis, App. J].
     pub fn force_magnitude(&self, c: &Contact, x: &[Vec3; 4]) -> f64 {
         let d2 = c.d2(x);
-        let b1 = self.terms(d2, c.weight, c.thickness)[1];
+        let b1 = self.scaled_derivatives(d2, c.weight, c.thickness)[1];
         let m = if c.is_mollified(x) { mollifier::value(x, c.eps_x) } else { 1.0 };
         -2.0 * m * b1 * d2.sqrt()
     }
@@ -172,12 +175,12 @@ impl BarrierPotential {
     /// its thickness, mollifier aside.
     pub fn unit_force(&self, gap: f64, weight: f64, thickness: f64) -> f64 {
         let d = thickness + gap;
-        -2.0 * d * Self { kappa: 1.0, ..*self }.terms(d * d, weight, thickness)[1]
+        -2.0 * d * Self { kappa: 1.0, ..*self }.scaled_derivatives(d * d, weight, thickness)[1]
     }
 
     /// Energy of a vertex against a half-space, J; infinite where it touches or is inside.
     pub fn half_space_value(&self, c: &HalfSpaceContact, p: &Vec3) -> f64 {
-        self.terms(c.d2(p), c.weight, c.thickness)[0]
+        self.scaled_derivatives(c.d2(p), c.weight, c.thickness)[0]
     }
 
     /// Gradient of the energy of a vertex against a half-space, N.
@@ -188,7 +191,7 @@ impl BarrierPotential {
     /// Hessian of the energy of a vertex against a half-space, clamped at zero, N/m.
     pub fn half_space_hessian_psd(&self, c: &HalfSpaceContact, p: &Vec3) -> Mat3 {
         let d2 = c.d2(p);
-        let [_, b1, b2] = self.terms(d2, c.weight, c.thickness);
+        let [_, b1, b2] = self.scaled_derivatives(d2, c.weight, c.thickness);
         let n = c.plane.normal;
         n * (n * (4.0 * d2 * b2 + 2.0 * b1).max(0.0)).transpose()
     }
@@ -196,30 +199,65 @@ impl BarrierPotential {
     /// Magnitude of the normal force of a half-space on a vertex, N.
     pub fn half_space_force_magnitude(&self, c: &HalfSpaceContact, p: &Vec3) -> f64 {
         let d2 = c.d2(p);
-        -2.0 * self.terms(d2, c.weight, c.thickness)[1] * d2.sqrt()
+        -2.0 * self.scaled_derivatives(d2, c.weight, c.thickness)[1] * d2.sqrt()
+    }
+
+    /// The energies of a set of contacts: those of pairs, and those against half-spaces.
+    pub fn terms<'a>(&'a self, set: &'a ContactSet) -> (BarrierPairs<'a>, BarrierHalfSpaces<'a>) {
+        let pairs = BarrierPairs { potential: self, contacts: &set.contacts };
+        (pairs, BarrierHalfSpaces { potential: self, contacts: &set.half_space })
     }
 
     /// Energy of all contacts at positions `x` (`#V`), J. The order of the sum is fixed.
     pub fn set_value(&self, set: &ContactSet, x: &[Vec3]) -> f64 {
-        let pairs: Vec<f64> = set
-            .contacts
-            .par_chunks(CHUNK)
-            .map(|chunk| chunk.iter().map(|c| self.value(c, &c.gather(x))).sum())
-            .collect();
-        let planes: f64 =
-            set.half_space.iter().map(|c| self.half_space_value(c, &x[c.vertex as usize])).sum();
-        pairs.iter().sum::<f64>() + planes
+        let (pairs, half_spaces) = self.terms(set);
+        pairs.value(x) + half_spaces.value(x)
     }
 
     /// Adds the gradient of the energy of all contacts to `gradient` (`#V`), N, in a fixed order.
     pub fn add_gradient(&self, set: &ContactSet, x: &[Vec3], gradient: &mut [Vec3]) {
+        let (pairs, half_spaces) = self.terms(set);
+        pairs.add_gradient(x, gradient);
+        half_spaces.add_gradient(x, gradient);
+    }
+}
+
+/// The barrier energy of pairs of primitives.
+#[derive(Debug, Clone, Copy)]
+pub struct BarrierPairs<'a> {
+    potential: &'a BarrierPotential,
+    contacts: &'a [Contact],
+}
+
+impl BarrierPairs<'_> {
+    /// The row of the contact barrier in the energies.
+    pub const NAME: &'static str = "contact barrier";
+}
+
+impl Term for BarrierPairs<'_> {
+    fn name(&self) -> &str {
+        Self::NAME
+    }
+
+    fn stencils(&self) -> Stencils<'_> {
+        self.contacts.iter().map(|c| c.vertices).collect()
+    }
+
+    fn value(&self, x: &[Vec3]) -> f64 {
+        let value = |c: &Contact| self.potential.value(c, &c.gather(x));
+        let chunks = self.contacts.par_chunks(CHUNK);
+        let sums: Vec<f64> = chunks.map(|chunk| chunk.iter().map(value).sum()).collect();
+        sums.iter().sum()
+    }
+
+    fn add_gradient(&self, x: &[Vec3], gradient: &mut [Vec3]) {
         // local gradients in parallel, a bounded number at a time; then added one by one
         let mut local: Vec<[Vec3; 4]> = Vec::new();
-        for block in set.contacts.chunks(64 * CHUNK) {
+        for block in self.contacts.chunks(64 * CHUNK) {
             block
                 .par_iter()
                 .with_min_len(CHUNK)
-                .map(|c| self.gradient(c, &c.gather(x)))
+                .map(|c| self.potential.gradient(c, &c.gather(x)))
                 .collect_into_vec(&mut local);
             for (c, g) in block.iter().zip(&local) {
                 for (&v, g) in c.stencil().iter().zip(g) {
@@ -227,9 +265,45 @@ impl BarrierPotential {
                 }
             }
         }
-        for c in &set.half_space {
+    }
+
+    fn hessians(&self, range: Range<usize>, x: &[Vec3], out: &mut [Mat3]) {
+        self.potential.hessians(&self.contacts[range], x, out);
+    }
+}
+
+/// The barrier energy of vertices against half-spaces.
+#[derive(Debug, Clone, Copy)]
+pub struct BarrierHalfSpaces<'a> {
+    potential: &'a BarrierPotential,
+    contacts: &'a [HalfSpaceContact],
+}
+
+impl Term for BarrierHalfSpaces<'_> {
+    fn name(&self) -> &str {
+        BarrierPairs::NAME
+    }
+
+    fn stencils(&self) -> Stencils<'_> {
+        self.contacts.iter().map(|c| [c.vertex]).collect()
+    }
+
+    fn value(&self, x: &[Vec3]) -> f64 {
+        let value =
+            |c: &HalfSpaceContact| self.potential.half_space_value(c, &x[c.vertex as usize]);
+        self.contacts.iter().map(value).sum()
+    }
+
+    fn add_gradient(&self, x: &[Vec3], gradient: &mut [Vec3]) {
+        for c in self.contacts {
             let v = c.vertex as usize;
-            gradient[v] += self.half_space_gradient(c, &x[v]);
+            gradient[v] += self.potential.half_space_gradient(c, &x[v]);
+        }
+    }
+
+    fn hessians(&self, range: Range<usize>, x: &[Vec3], out: &mut [Mat3]) {
+        for (c, out) in self.contacts[range].iter().zip(out) {
+            *out = self.potential.half_space_hessian_psd(c, &x[c.vertex as usize]);
         }
     }
 }

@@ -6,14 +6,16 @@ pub mod expression;
 pub mod settings;
 
 use crate::definition::expression::{Expression, VectorExpression};
-use crate::definition::settings::Settings;
+use crate::energy::Term;
 use crate::energy::membrane::Sheet;
 use crate::energy::rod_joint::RodMaterial;
 use crate::material::Material;
 use crate::material::membrane::StretchLimit;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use settings::Settings;
 use standoff_linalg::Vec3;
+use std::sync::Arc;
 
 /// Everything that a simulation is built from.
 #[derive(Debug, Clone, Default)]
@@ -31,6 +33,10 @@ pub struct Definition {
     pub attachments: Vec<AttachmentDef>,
     /// Springs that sew vertices together.
     pub stitches: Vec<StitchDef>,
+    /// Energies beside those of bodies and loads, over the vertices of all bodies in order. They act
+    /// like elastic ones: value, gradient and Hessian enter the incremental potential with its
+    /// factor s.
+    pub energies: Vec<Arc<dyn Term>>,
     /// Pairs of bodies (by index) that do not interact; a body paired with itself has no
     /// self-contact.
     pub no_contact: Vec<(usize, usize)>,
@@ -169,16 +175,6 @@ pub struct HalfSpaceDef {
     pub normal: Vec3,
     /// Name of its friction material.
     pub friction_material: String,
-}
-
-/// Coulomb coefficient of a pair of friction materials.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct FrictionPair {
-    /// Names of the two materials (may be equal).
-    pub materials: (String, String),
-    /// Coulomb coefficient μ ≥ 0.
-    pub coefficient: f64,
 }
 
 /// Vertices with prescribed motion.

@@ -7,7 +7,6 @@
 //! `x-unit` in the schema is the unit of the plain number; a scene file may also give a string with
 //! another unit of the same dimension (`"5 ms"`).
 
-use crate::definition::FrictionPair;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -169,6 +168,16 @@ pub struct FrictionSettings {
     /// Coefficients of pairs of materials; the scene file's `[[friction.pairs]]`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pairs: Vec<FrictionPair>,
+}
+
+/// Coulomb coefficient of a pair of friction materials.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FrictionPair {
+    /// Names of the two materials (may be equal).
+    pub materials: (String, String),
+    /// Coulomb coefficient μ ≥ 0.
+    pub coefficient: f64,
 }
 
 impl Default for FrictionSettings {

@@ -1,70 +1,105 @@
 //! Stiffness-proportional damping, lagged: ½ (c/h) Δxᵀ H Δx with the projected elastic Hessian H at
 //! the start of the step and the displacement Δx in the step (zero for prescribed vertices)
-//! [Li 2020 code; Rayleigh damping with a stiffness coefficient c, s]. Limits of the stretch have no part
-//! in H.
+//! [Li 2020 code; Rayleigh damping with a stiffness coefficient c, s].
 
-use crate::energy::thin::ThinHessians;
-use crate::model::Model;
-use crate::potential::thin_at;
-use crate::state::State;
-use standoff_linalg::Vec3;
-use standoff_sparse::{EDGES, EdgeBlocks};
+use super::term::Term;
+use standoff_linalg::{Mat3, Vec3};
+use standoff_sparse::{Layout, Stencils};
+use std::ops::Range;
+use std::sync::Arc;
 
-/// The damping energy of one step.
+/// The damping that belongs to one elastic energy, in one step.
 #[derive(Debug, Clone)]
 pub struct Damping {
-    /// c/h times the projected Hessian of each tetrahedron at the start of the step, N/m (`#T`): the
-    /// blocks off the diagonal.
-    pub hessians: Vec<EdgeBlocks>,
-    /// The same of shells and rods.
-    pub thin: ThinHessians,
-    start: Vec<Vec3>,
+    stencils: Stencils<'static>,
+    layout: Layout,
+    /// c/h times the stored blocks of the elastic Hessians at the start of the step, N/m.
+    blocks: Vec<Mat3>,
+    /// Where each stencil's blocks begin, and where the last one's end.
+    begin: Vec<usize>,
+    /// Positions at the start of the step, m (`#V`).
+    start: Arc<Vec<Vec3>>,
+    /// Whether a vertex moves freely (`#V`).
+    free: Arc<Vec<bool>>,
 }
 
 impl Damping {
-    /// The damping of the step that starts in `state`; `None` where the coefficient is zero.
-    pub fn new(model: &Model, state: &State) -> Option<Self> {
-        let c = model.resolved.settings.time.stiffness_damping;
-        if c == 0.0 {
-            return None;
+    /// The damping by `factor` = c/h (1) times the Hessians of `elastic` at `start`, of the vertices that
+    /// are `free`.
+    pub fn new(
+        elastic: &dyn Term,
+        factor: f64,
+        start: &Arc<Vec<Vec3>>,
+        free: &Arc<Vec<bool>>,
+    ) -> Self {
+        let (stencils, layout) = (elastic.stencils().map(|v| v), elastic.layout());
+        let mut begin = vec![0];
+        let mut end = 0;
+        for stencil in stencils.iter() {
+            end += layout.block_count(stencil.len());
+            begin.push(end);
         }
-        let mut hessians = Vec::new();
-        model.elastic.hessians(0..model.elastic.len(), &state.x, &mut hessians);
-        let factor = c / model.resolved.h;
-        hessians.as_flattened_mut().iter_mut().for_each(|b| *b *= factor);
-        let thin = thin_at(model, state).hessians_without_limits(&state.x, factor);
-        Some(Self { hessians, thin, start: state.x.clone() })
+        let mut blocks = vec![Mat3::zeros(); end];
+        elastic.hessians(0..stencils.len(), start, &mut blocks);
+        blocks.iter_mut().for_each(|b| *b *= factor);
+        Self { stencils, layout, blocks, begin, start: start.clone(), free: free.clone() }
     }
 
     /// Δx (m) and (c/h) H Δx (N) (`#V`).
-    fn product(&self, model: &Model, x: &[Vec3], damped: &[bool]) -> (Vec<Vec3>, Vec<Vec3>) {
-        let moved = |v: usize| if damped[v] { x[v] - self.start[v] } else { Vec3::zeros() };
+    fn product(&self, x: &[Vec3]) -> (Vec<Vec3>, Vec<Vec3>) {
+        let moved = |v: usize| if self.free[v] { x[v] - self.start[v] } else { Vec3::zeros() };
         let dx: Vec<Vec3> = (0..x.len()).map(moved).collect();
         let mut out = vec![Vec3::zeros(); x.len()];
-        for (tet, h) in model.elastic.vertices().iter().zip(&self.hessians) {
-            // rows of H sum to zero
-            for (block, (a, b)) in h.iter().zip(EDGES) {
-                let (a, b) = (tet[a] as usize, tet[b] as usize);
-                let d = dx[b] - dx[a];
-                out[a] += block * d;
-                out[b] -= block.tr_mul(&d);
+        for (i, stencil) in self.stencils.iter().enumerate() {
+            let blocks = &self.blocks[self.begin[i]..self.begin[i + 1]];
+            let stored = self.layout.pairs(stencil.len());
+            for (block, (a, b)) in blocks.iter().zip(stored) {
+                let (a, b) = (stencil[a] as usize, stencil[b] as usize);
+                match self.layout {
+                    // rows of H sum to zero
+                    Layout::OffDiagonal => {
+                        let d = dx[b] - dx[a];
+                        out[a] += block * d;
+                        out[b] -= block.tr_mul(&d);
+                    }
+                    Layout::Complete if a == b => out[a] += block * dx[a],
+                    Layout::Complete => {
+                        out[a] += block * dx[b];
+                        out[b] += block.tr_mul(&dx[a]);
+                    }
+                }
             }
         }
-        self.thin.add_product(&model.thin, &dx, &mut out);
         (dx, out)
     }
+}
 
-    /// Energy, J; `damped` tells the vertices that move freely (`#V`).
-    pub fn value(&self, model: &Model, x: &[Vec3], damped: &[bool]) -> f64 {
-        let (dx, product) = self.product(model, x, damped);
+impl Term for Damping {
+    fn name(&self) -> &str {
+        "damping"
+    }
+
+    fn stencils(&self) -> Stencils<'_> {
+        self.stencils.by_ref()
+    }
+
+    fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    fn value(&self, x: &[Vec3]) -> f64 {
+        let (dx, product) = self.product(x);
         0.5 * dx.iter().zip(&product).map(|(a, b)| a.dot(b)).sum::<f64>()
     }
 
-    /// Adds the gradient, N (`#V`).
-    pub fn add_gradient(&self, model: &Model, x: &[Vec3], damped: &[bool], gradient: &mut [Vec3]) {
-        let (_, product) = self.product(model, x, damped);
-        for v in (0..x.len()).filter(|&v| damped[v]) {
+    fn add_gradient(&self, x: &[Vec3], gradient: &mut [Vec3]) {
+        let (_, product) = self.product(x);
+        for v in (0..x.len()).filter(|&v| self.free[v]) {
             gradient[v] += product[v];
         }
+    }
+
+    fn hessians(&self, range: Range<usize>, _: &[Vec3], out: &mut [Mat3]) {
+        out.copy_from_slice(&self.blocks[self.begin[range.start]..self.begin[range.end]]);
     }
 }

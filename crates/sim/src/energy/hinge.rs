@@ -127,6 +127,9 @@ impl View {
 }
 
 impl Element<4> for Hinge {
+    const NAME: &'static str = "hinges";
+    const TRANSLATION_INVARIANT: bool = true;
+
     #[inline]
     fn value(&self, x: &[Vec3; 4]) -> f64 {
         let value = self.stiffness * (angle(x) - self.rest_angle).powi(2);

@@ -104,23 +104,6 @@ impl Membrane {
         green_strain(&self.gradient_of_map(x))
     }
 
-    /// Largest part of a strain limit that is used up: 1 at the limit, 0 at rest; `None` without one.
-    pub fn limit_use(&self, x: &[Vec3; 3]) -> Option<f64> {
-        let f = self.gradient_of_map(x);
-        let isotropic =
-            self.limit.map(|l| (stretches(&f)[0] - l.threshold) / (l.limit - l.threshold));
-        let limits = match &self.sheet {
-            Sheet::Orthotropic(law) => law.limits,
-            Sheet::Isotropic(..) => None,
-        };
-        let e = green_strain(&f);
-        let orthotropic = limits.map(|l| (0..3).map(|k| e[k].abs() / l[k]).fold(0.0, f64::max));
-        match (isotropic, orthotropic) {
-            (Some(a), Some(b)) => Some(a.max(b)),
-            (a, b) => a.or(b),
-        }
-    }
-
     /// ψ of the isotropic law and of the strain limit; `None` where there is neither.
     #[inline]
     fn principal(&self, s: [f64; 2]) -> Option<Principal> {
@@ -216,6 +199,26 @@ pub(crate) fn perpendicular(t: &Vec3) -> Vec3 {
 }
 
 impl Element<3> for Membrane {
+    const NAME: &'static str = "membranes";
+    const TRANSLATION_INVARIANT: bool = true;
+
+    /// Largest part of a strain limit that is used up: 1 at the limit, 0 at rest; `None` without one.
+    fn limit_use(&self, x: &[Vec3; 3]) -> Option<f64> {
+        let f = self.gradient_of_map(x);
+        let isotropic =
+            self.limit.map(|l| (stretches(&f)[0] - l.threshold) / (l.limit - l.threshold));
+        let limits = match &self.sheet {
+            Sheet::Orthotropic(law) => law.limits,
+            Sheet::Isotropic(..) => None,
+        };
+        let e = green_strain(&f);
+        let orthotropic = limits.map(|l| (0..3).map(|k| e[k].abs() / l[k]).fold(0.0, f64::max));
+        match (isotropic, orthotropic) {
+            (Some(a), Some(b)) => Some(a.max(b)),
+            (a, b) => a.or(b),
+        }
+    }
+
     #[inline]
     fn value(&self, x: &[Vec3; 3]) -> f64 {
         let f = self.gradient_of_map(x);

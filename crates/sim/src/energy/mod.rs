@@ -1,14 +1,21 @@
-//! Summands of the potential, one file each.
+//! Energies: the summands of the incremental potential, one file each. What an energy is to the rest of
+//! the simulator says [`Term`]; one whose stencils all have N vertices is an [`Element`].
 
+pub mod codim;
 pub mod damping;
-pub mod element;
+mod element;
 pub mod hinge;
 pub mod jet;
+pub mod loads;
 pub mod membrane;
 pub mod pressure;
 pub mod rod_joint;
 pub mod segment;
 pub mod shape_operator;
 pub mod spring;
+mod term;
 pub mod tet;
-pub mod thin;
+
+pub use codim::CodimElements;
+pub use element::{Element, ElementList, Elements, Hessian};
+pub use term::Term;

@@ -13,7 +13,10 @@
 //! match, so that the line search holds, at the price of linear convergence where the pressure is
 //! large against the stiffness.
 
-use standoff_linalg::Vec3;
+use super::term::Term;
+use standoff_linalg::{Mat3, Vec3};
+use standoff_sparse::Stencils;
+use std::ops::Range;
 
 /// A patch of surface under pressure.
 #[derive(Debug, Clone, PartialEq)]
@@ -101,16 +104,25 @@ impl<'a> Pressures<'a> {
     pub fn is_empty(&self) -> bool {
         self.closed.is_empty() && self.dead.is_empty()
     }
+}
 
-    /// Potential energy, J.
-    pub fn value(&self, x: &[Vec3]) -> f64 {
+impl Term for Pressures<'_> {
+    fn name(&self) -> &str {
+        "pressure"
+    }
+
+    /// None: the second derivative is left out.
+    fn stencils(&self) -> Stencils<'_> {
+        Stencils::default()
+    }
+
+    fn value(&self, x: &[Vec3]) -> f64 {
         let closed: f64 = self.closed.iter().map(|(patch, p, o)| p * patch.volume(x, o)).sum();
         let work = |v: usize| self.dead[v].dot(&(x[v] - self.start[v]));
         closed + (0..self.dead.len()).map(work).sum::<f64>()
     }
 
-    /// Adds the gradient (minus the forces), N (`#V`).
-    pub fn add_gradient(&self, x: &[Vec3], gradient: &mut [Vec3]) {
+    fn add_gradient(&self, x: &[Vec3], gradient: &mut [Vec3]) {
         for (patch, p, o) in &self.closed {
             patch.add_volume_gradient(*p, x, o, gradient);
         }
@@ -118,4 +130,6 @@ impl<'a> Pressures<'a> {
             *g += f;
         }
     }
+
+    fn hessians(&self, _: Range<usize>, _: &[Vec3], _: &mut [Mat3]) {}
 }

@@ -1,13 +1,13 @@
-//! Bending and twisting energy of a corner of a rod: a vertex between two segments
+//! Bending and twisting energy of a joint of a rod: a vertex between two segments
 //! [Bergou 2008; Bergou 2010; Li 2020 thesis, §2.2.3 and App. M].
 //!
 //! With the segments' vectors e, f and unit tangents t, u, the curvature binormal is
 //! κb = 2 e × f/(|e||f| + e·f), of length 2 tan(φ/2), and over the length l̄ = (|ē| + |f̄|)/2 that the
-//! corner stands for
+//! joint stands for
 //!
 //! Ψ = B/(2l̄) · ½ Σ_{j=e,f} |κb − K_j|² + C/(2l̄) (m − m̄)²,   B = E π r⁴/4,  C = G π r⁴/2.
 //!
-//! K_j is the corner's rest curvature, fixed to the material of segment j, and m the twist: the
+//! K_j is the joint's rest curvature, fixed to the material of segment j, and m the twist: the
 //! angle from the material frame of e, carried over to f without twist, to that of f.
 //!
 //! A segment's frame is its director at the start of the step, carried along by the smallest turn
@@ -20,7 +20,7 @@ use super::jet::{Jet, JetVec};
 use crate::contact::psd;
 use standoff_linalg::{Mat3, Vec3};
 
-/// Number of variables of a corner: e, f and both angles.
+/// Number of variables of a joint: e, f and both angles.
 const N: usize = 8;
 
 /// A segment's tangent and director at the start of a step, unit vectors perpendicular to each
@@ -33,10 +33,10 @@ pub struct Frame {
     pub director: Vec3,
 }
 
-/// One corner. Vertices: x₀, x₁, x₂ along the rod, then those of the angles of segments (x₀, x₁) and
+/// One joint. Vertices: x₀, x₁, x₂ along the rod, then those of the angles of segments (x₀, x₁) and
 /// (x₁, x₂).
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Corner {
+pub struct RodJoint {
     /// B/(2l̄), J.
     bending: f64,
     /// C/(2l̄), J.
@@ -93,8 +93,8 @@ pub fn angle_about(tangent: &Vec3, a: &Vec3, b: &Vec3) -> f64 {
     tangent.dot(&a.cross(b)).atan2(a.dot(b))
 }
 
-impl Corner {
-    /// A corner of rest length l̄ (m) with the rest curvature that the corner has in the frames
+impl RodJoint {
+    /// A joint of rest length l̄ (m) with the rest curvature that it has in the frames
     /// `rest`, and rest twist m̄ (rad).
     pub fn new(
         material: &RodMaterial,
@@ -211,7 +211,11 @@ fn carry(v: &JetVec<N>, frame: &Frame, t: &JetVec<N>) -> JetVec<N> {
     v.plus(&from.plus(t).scaled(&c))
 }
 
-impl Element<5> for Corner {
+impl Element<5> for RodJoint {
+    const NAME: &'static str = "rod joints";
+    /// Angles are unknowns.
+    const TRANSLATION_INVARIANT: bool = false;
+
     fn value(&self, x: &[Vec3; 5]) -> f64 {
         let (e, f) = (x[1] - x[0], x[2] - x[1]);
         let kb = curvature_binormal(&e, &f);

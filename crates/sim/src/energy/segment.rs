@@ -27,6 +27,9 @@ impl Segment {
 }
 
 impl Element<2> for Segment {
+    const NAME: &'static str = "rod stretching";
+    const TRANSLATION_INVARIANT: bool = true;
+
     #[inline]
     fn value(&self, x: &[Vec3; 2]) -> f64 {
         0.5 * self.stiffness * ((x[1] - x[0]).norm() - self.rest_length).powi(2)

@@ -14,7 +14,7 @@
 //! unknown. For small deflections of a flat sheet this is the plate element of [Morley 1968], which
 //! converges on every mesh.
 //!
-//! An edge's frame is that of a rod's segment (see [`super::corner`]): its normal is its director at
+//! An edge's frame is that of a rod's segment (see [`super::rod_joint`]): its normal is its director at
 //! the start of the step, carried along by the smallest turn of its tangent and turned by its angle
 //! since then. The unknown is s = l φ, in m, in the first component of a vertex of its own.
 
@@ -185,6 +185,10 @@ impl Slope {
 }
 
 impl Element<6> for ShapeOperator {
+    const NAME: &'static str = "shape operators";
+    /// Angles are unknowns.
+    const TRANSLATION_INVARIANT: bool = false;
+
     #[inline]
     fn value(&self, x: &[Vec3; 6]) -> f64 {
         let (bends, moments) = (self.bends(x), self.moments(x));

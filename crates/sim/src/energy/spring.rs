@@ -6,8 +6,11 @@
 //! with weights w = (1, −w₀, −w₁, −w₂) of the vertex and of the point's barycentric coordinates and a
 //! target a (zero between bodies).
 
-use crate::energy::tet::TetHessian;
+use super::element::Hessian;
+use super::term::Term;
 use standoff_linalg::{Mat3, Vec3};
+use standoff_sparse::{Stencils, block_count, pack};
+use std::ops::Range;
 
 /// Marks vertices that a spring does not have.
 pub const UNUSED: u32 = u32::MAX;
@@ -76,7 +79,7 @@ impl Spring {
     /// Second derivative, N/m, projected: k [n nᵀ + max(0, 1 − L/r)(I − n nᵀ)] between the vertices'
     /// weights. A compressed spring is concave across its axis, and that part is dropped; else the
     /// second derivative is exact.
-    pub fn hessian_psd(&self, x: &[Vec3]) -> TetHessian {
+    pub fn hessian_psd(&self, x: &[Vec3]) -> Hessian<4> {
         let y = self.vector(x);
         let r = y.norm();
         let block = if r == 0.0 || self.rest_length == 0.0 {
@@ -91,14 +94,48 @@ impl Spring {
     }
 }
 
-/// Energy of the springs that act in the step that starts at `t`, J.
-pub fn value(springs: &[Spring], t: f64, x: &[Vec3]) -> f64 {
-    springs.iter().filter(|s| s.acts(t)).map(|s| s.value(x)).sum()
+/// The springs of a scene in the step that starts at `time`.
+#[derive(Debug, Clone, Copy)]
+pub struct Attachments<'a> {
+    /// All springs.
+    pub springs: &'a [Spring],
+    /// Start of the step, s.
+    pub time: f64,
 }
 
-/// Adds its gradient, N (`#V`).
-pub fn add_gradient(springs: &[Spring], t: f64, x: &[Vec3], gradient: &mut [Vec3]) {
-    for spring in springs.iter().filter(|s| s.acts(t)) {
-        spring.add_gradient(x, gradient);
+impl Attachments<'_> {
+    /// Its row in the energies.
+    pub const NAME: &'static str = "attachments";
+
+    fn acting(&self) -> impl Iterator<Item = &Spring> {
+        self.springs.iter().filter(|s| s.acts(self.time))
+    }
+}
+
+impl Term for Attachments<'_> {
+    fn name(&self) -> &str {
+        Self::NAME
+    }
+
+    /// Those of all springs, also of the ones that do not act: their Hessians are zero.
+    fn stencils(&self) -> Stencils<'_> {
+        self.springs.iter().map(|s| s.vertices).collect()
+    }
+
+    fn value(&self, x: &[Vec3]) -> f64 {
+        self.acting().map(|s| s.value(x)).sum()
+    }
+
+    fn add_gradient(&self, x: &[Vec3], gradient: &mut [Vec3]) {
+        self.acting().for_each(|s| s.add_gradient(x, gradient));
+    }
+
+    fn hessians(&self, range: Range<usize>, x: &[Vec3], out: &mut [Mat3]) {
+        for (spring, out) in self.springs[range].iter().zip(out.chunks_mut(block_count(4))) {
+            match spring.acts(self.time) {
+                true => pack(&spring.hessian_psd(x), out),
+                false => out.fill(Mat3::zeros()),
+            }
+        }
     }
 }

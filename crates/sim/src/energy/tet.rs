@@ -7,17 +7,13 @@
 mod batch;
 mod step;
 
+use super::element::{Element, Elements, Hessian};
 use crate::material::{Lame, Law, Material};
 use rayon::prelude::*;
 use standoff_linalg::{Mat3, Vec3, lanes};
-use standoff_sparse::EdgeBlocks;
-use std::ops::Range;
 
 /// Part of an element's current volume that one step keeps [Li 2020 thesis, §2.2.1].
 const KEEP_VOLUME: f64 = 0.2;
-
-/// Second derivative with respect to the four corners: block (a, b) is ∂²Ψ/∂xₐ∂x_b, N/m.
-pub type TetHessian = [[Mat3; 4]; 4];
 
 /// One element: its rest shape and material.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -71,15 +67,32 @@ impl Tet {
         Mat3::from_columns(&[x[1] - x[0], x[2] - x[0], x[3] - x[0]]) * self.inv_dm
     }
 
+    /// Cauchy stress, Pa.
+    pub fn cauchy_stress(&self, x: &[Vec3; 4]) -> Mat3 {
+        self.law.cauchy_stress(&self.lame, &self.deformation_gradient(x))
+    }
+
+    /// Gradients of the shape functions of corners 1, 2, 3 at rest, 1/m; corner 0's is minus their sum.
+    #[inline]
+    fn shape_gradients(&self) -> [Vec3; 3] {
+        let d = &self.inv_dm;
+        [0, 1, 2].map(|a| Vec3::new(d[(a, 0)], d[(a, 1)], d[(a, 2)]))
+    }
+}
+
+impl Element<4> for Tet {
+    const NAME: &'static str = "tetrahedra";
+    const TRANSLATION_INVARIANT: bool = true;
+
     /// V ψ(F), J.
     #[inline]
-    pub fn value(&self, x: &[Vec3; 4]) -> f64 {
+    fn value(&self, x: &[Vec3; 4]) -> f64 {
         self.volume * self.law.guarded_psi(&self.lame, &self.deformation_gradient(x))
     }
 
     /// Derivative by the corners (minus the forces), N.
     #[inline]
-    pub fn gradient(&self, x: &[Vec3; 4]) -> [Vec3; 4] {
+    fn gradient(&self, x: &[Vec3; 4]) -> [Vec3; 4] {
         let p = self.law.guarded_pk1(&self.lame, &self.deformation_gradient(x)) * self.volume;
         let [g1, g2, g3] = self.shape_gradients().map(|g| p * g);
         [-(g1 + g2 + g3), g1, g2, g3]
@@ -89,7 +102,7 @@ impl Tet {
     ///
     /// The nearest positive semidefinite ∂²ψ/∂F², carried to the corners [Zheng 2025, Eq. 19].
     #[inline]
-    pub fn hessian_psd(&self, x: &[Vec3; 4]) -> TetHessian {
+    fn hessian_psd(&self, x: &[Vec3; 4]) -> Hessian<4> {
         let f = self.deformation_gradient(x);
         let (svd, h) = self.law.guarded_hessian_psd(&self.lame, &f);
         let (u, ut, vt) = (svd.u * self.volume, svd.u.transpose(), svd.v.transpose());
@@ -112,23 +125,17 @@ impl Tet {
         ]
     }
 
+    /// Several elements at once, one per lane.
+    fn hessians(elements: &[Self], vertices: &[[u32; 4]], x: &[Vec3], out: &mut [Mat3]) {
+        let (out, _) = out.as_chunks_mut();
+        lanes::dispatch(batch::Hessians { elements, vertices, x, out });
+    }
+
     /// The largest α ≤ 1 such that the element keeps 20 % of its volume all along
     /// `x` + [0, α] `dx`. Never too large; 0 where the element has no positive volume.
     #[inline]
-    pub fn max_step(&self, x: &[Vec3; 4], dx: &[Vec3; 4]) -> f64 {
+    fn max_step(&self, x: &[Vec3; 4], dx: &[Vec3; 4]) -> f64 {
         step::volume_step(x, dx, KEEP_VOLUME)
-    }
-
-    /// Cauchy stress, Pa.
-    pub fn cauchy_stress(&self, x: &[Vec3; 4]) -> Mat3 {
-        self.law.cauchy_stress(&self.lame, &self.deformation_gradient(x))
-    }
-
-    /// Gradients of the shape functions of corners 1, 2, 3 at rest, 1/m; corner 0's is minus their sum.
-    #[inline]
-    fn shape_gradients(&self) -> [Vec3; 3] {
-        let d = &self.inv_dm;
-        [0, 1, 2].map(|a| Vec3::new(d[(a, 0)], d[(a, 1)], d[(a, 2)]))
     }
 }
 
@@ -168,23 +175,7 @@ pub enum TetError {
 }
 
 /// The elastic tetrahedra of a scene. `x` is the array of all vertices of the scene throughout.
-#[derive(Debug, Clone, Default)]
-pub struct ElasticTets {
-    /// Corners of each element, as indices into `x` (`#T×4`).
-    vertices: Vec<[u32; 4]>,
-    /// Rest shape and material of each element (`#T`).
-    elements: Vec<Tet>,
-    /// Corners 4e + a at each vertex, vertex by vertex, ascending (`4·#T`).
-    corners: Vec<u32>,
-    /// Where each vertex's part of `corners` begins (`#V + 1`).
-    corners_begin: Vec<u32>,
-}
-
-/// Elements that one task turns into Hessians; a multiple of the number of lanes.
-const BATCH: usize = 64;
-
-/// Elements per task; a constant, for sums to be the same with any number of threads.
-const CHUNK: usize = 512;
+pub type ElasticTets = Elements<Tet, 4>;
 
 impl ElasticTets {
     /// Elements `vertices` over rest positions `rest` (m), each with its material.
@@ -212,139 +203,25 @@ impl ElasticTets {
                 BadShape::Degenerate => TetError::Degenerate { element },
             })?);
         }
-        let (corners_begin, corners) = corners_by_vertex(rest.len(), &vertices);
-        Ok(Self { vertices, elements, corners, corners_begin })
-    }
-
-    /// Number of elements.
-    pub fn len(&self) -> usize {
-        self.elements.len()
-    }
-
-    /// Whether there are no elements.
-    pub fn is_empty(&self) -> bool {
-        self.elements.is_empty()
-    }
-
-    /// Corners of each element (`#T×4`).
-    pub fn vertices(&self) -> &[[u32; 4]] {
-        &self.vertices
-    }
-
-    /// The elements (`#T`).
-    pub fn elements(&self) -> &[Tet] {
-        &self.elements
-    }
-
-    /// Positions (or other values) of the corners of element `e`.
-    #[inline]
-    pub fn gather(&self, e: usize, x: &[Vec3]) -> [Vec3; 4] {
-        self.vertices[e].map(|v| x[v as usize])
+        Ok(Self::from_parts(vertices, elements, rest.len()))
     }
 
     /// Adds each element's mass, `density`ₑ Vₑ (kg/m³ per element), to `mass` (kg per vertex), a
     /// quarter to each corner.
     pub fn add_lumped_mass(&self, density: &[f64], mass: &mut [f64]) {
-        for ((tet, corners), rho) in self.elements.iter().zip(&self.vertices).zip(density) {
+        for ((tet, corners), rho) in self.elements.iter().zip(self.vertices()).zip(density) {
             for &v in corners {
                 mass[v as usize] += 0.25 * rho * tet.volume;
             }
         }
     }
 
-    /// Ψ(x), J; +∞ where an element is inverted or flat.
-    pub fn value(&self, x: &[Vec3]) -> f64 {
-        let chunk_sum = |chunk: usize| -> f64 {
-            self.chunk(chunk).map(|e| self.elements[e].value(&self.gather(e, x))).sum()
-        };
-        let sums: Vec<f64> = self.chunks().map(chunk_sum).collect();
-        sums.iter().sum()
-    }
-
-    /// Adds ∂Ψ/∂x (N) to `gradient` (`#V`).
-    pub fn add_gradient(&self, x: &[Vec3], gradient: &mut [Vec3]) {
-        let by_corner: Vec<[Vec3; 4]> = (0..self.len())
-            .into_par_iter()
-            .with_min_len(CHUNK)
-            .map(|e| self.elements[e].gradient(&self.gather(e, x)))
-            .collect();
-        gradient
-            .par_iter_mut()
-            .with_min_len(CHUNK)
-            .zip(self.corners_begin.par_windows(2))
-            .for_each(|(g, range)| {
-                for &corner in &self.corners[range[0] as usize..range[1] as usize] {
-                    *g += by_corner[corner as usize / 4][corner as usize % 4];
-                }
-            });
-    }
-
-    /// Fills `out` with the blocks off the diagonal of the projected Hessians of `elements`, in order
-    /// (432 bytes each; a whole one, as from [`Tet::hessian_psd`], has 1,152).
-    pub fn hessians(&self, elements: Range<usize>, x: &[Vec3], out: &mut Vec<EdgeBlocks>) {
-        out.resize(elements.len(), EdgeBlocks::default());
-        out.par_chunks_mut(BATCH).zip(self.batches(elements)).for_each(|(out, batch)| {
-            lanes::dispatch(batch::Hessians {
-                elements: &self.elements[batch.clone()],
-                vertices: &self.vertices[batch],
-                x,
-                out,
-            });
-        });
-    }
-
-    /// The largest admissible step along `dx`: the minimum of [`Tet::max_step`].
-    pub fn max_step(&self, x: &[Vec3], dx: &[Vec3]) -> f64 {
-        let chunk_min = |chunk: usize| {
-            self.chunk(chunk)
-                .map(|e| self.elements[e].max_step(&self.gather(e, x), &self.gather(e, dx)))
-                .fold(1.0, f64::min)
-        };
-        self.chunks().map(chunk_min).reduce(|| 1.0, f64::min)
-    }
-
     /// Cauchy stress of every element, Pa.
     pub fn cauchy_stress(&self, x: &[Vec3]) -> Vec<Mat3> {
         (0..self.len())
             .into_par_iter()
-            .with_min_len(CHUNK)
+            .with_min_len(512)
             .map(|e| self.elements[e].cauchy_stress(&self.gather(e, x)))
             .collect()
     }
-
-    /// The range in pieces of [`BATCH`] elements.
-    fn batches(&self, range: Range<usize>) -> impl IndexedParallelIterator<Item = Range<usize>> {
-        let (begin, end) = (range.start, range.end);
-        (0..range.len().div_ceil(BATCH)).into_par_iter().map(move |k| {
-            let first = begin + k * BATCH;
-            first..(first + BATCH).min(end)
-        })
-    }
-
-    fn chunks(&self) -> rayon::range::Iter<usize> {
-        (0..self.len().div_ceil(CHUNK)).into_par_iter()
-    }
-
-    fn chunk(&self, chunk: usize) -> Range<usize> {
-        chunk * CHUNK..((chunk + 1) * CHUNK).min(self.len())
-    }
-}
-
-/// Counting sort of the corners 4e + a by vertex: begin of each vertex's list, and the lists.
-fn corners_by_vertex(vertex_count: usize, vertices: &[[u32; 4]]) -> (Vec<u32>, Vec<u32>) {
-    let mut begin = vec![0; vertex_count + 1];
-    for &v in vertices.iter().flatten() {
-        begin[v as usize + 1] += 1;
-    }
-    for v in 0..vertex_count {
-        begin[v + 1] += begin[v];
-    }
-    let mut next = begin.clone();
-    let mut corners = vec![0; 4 * vertices.len()];
-    for (corner, &v) in vertices.iter().flatten().enumerate() {
-        let slot = &mut next[v as usize];
-        corners[*slot as usize] = corner as u32;
-        *slot += 1;
-    }
-    (begin, corners)
 }

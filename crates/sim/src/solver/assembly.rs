@@ -1,94 +1,91 @@
-//! The Newton system: Hessian blocks of all summands scattered into one 3×3-block sparse matrix
-//! over the free vertices.
+//! The Newton matrix: Hessian blocks of all terms of the incremental potential scattered into one
+//! 3×3-block sparse matrix over the free vertices.
 
-use crate::contact::pairs::UNUSED;
-use crate::energy::thin::{Target, ThinAssembly};
-use crate::model::Model;
-use crate::potential::IncrementalPotential;
-use crate::report::PhaseSeconds;
-use crate::solver::Iterate;
-use crate::timing::timed;
-use rayon::prelude::*;
+use crate::iterate::Iterate;
+use crate::potential::{IncrementalPotential, Part, Summand};
+use crate::step::clock::Phase;
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::{
-    BlockMatrix, BlockPattern, EdgeAssembly, EdgeBlocks, Embedding, MatrixError, StencilPlaces,
-    SymmetricBlocks,
+    BlockMatrix, BlockPattern, FixedAssembly, Layout, MatrixError, Stencils, VariableAssembly,
 };
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Contacts whose Hessians are computed, then added at a time.
-const CONTACTS: usize = 2048;
+/// Blocks of contacts that are computed, then added at a time: as many as a cache holds.
+const BATCH: usize = 20_480;
 
-/// Matrix, pattern and scatter maps for one set of free vertices; kept while that set holds.
+/// Contact blocks that the pattern may hold without use before it is made anew.
+const SPARE_BLOCKS: usize = 64;
+
+/// The Hessian of the incremental potential for one set of free vertices; kept while that set holds.
 #[derive(Debug, Clone)]
-pub struct System {
+pub struct HessianAssembly {
     free: Vec<bool>,
     /// Row of each vertex, or `BlockPattern::ELIMINATED`.
     row: Vec<u32>,
     /// Scene-wide vertex of each row.
     vertex: Vec<u32>,
-    /// The pattern of elements and attachments, in that of the matrix.
-    elastic: Embedding,
-    tets: EdgeAssembly,
-    thin: ThinAssembly,
-    element_hessians: Vec<EdgeBlocks>,
-    contacts: StencilPlaces,
-    contact_hessians: Vec<SymmetricBlocks>,
+    /// Where the blocks of the elastic part go.
+    elastic: FixedAssembly,
+    elastic_blocks: Vec<Mat3>,
+    /// Where those of contact, friction and equality constraints go.
+    variable: VariableAssembly,
+    variable_blocks: Vec<Mat3>,
     matrix: BlockMatrix,
     /// The matrix without contact and friction, where that was asked for.
-    smooth: BlockMatrix,
-    /// Whether [`Self::begin`] was called since the elastic pattern or the step is new.
+    without_contact: BlockMatrix,
+    /// Whether [`Self::begin`] was called since the step or the set of free vertices is new.
     begun: bool,
     /// The same for the free vertices before: prescribed ones may be free for a part of every step.
-    spare: Option<Box<System>>,
+    spare: Option<Box<HessianAssembly>>,
 }
 
-impl System {
-    /// Prepares the scatter maps of the elastic part (elements and attachments) for the given free vertices.
-    pub fn new(model: &Model, free: &[bool]) -> Result<Self, MatrixError> {
+impl HessianAssembly {
+    /// Prepares the scatter maps of the elastic part for the free vertices of a potential.
+    ///
+    /// # Errors
+    /// More blocks than 32-bit indices can name.
+    pub fn new(potential: &IncrementalPotential<'_>) -> Result<Self, MatrixError> {
+        let free = &potential.free;
         let mut row = vec![BlockPattern::ELIMINATED; free.len()];
         let vertex: Vec<u32> = (0..free.len() as u32).filter(|&v| free[v as usize]).collect();
         for (r, &v) in vertex.iter().enumerate() {
             row[v as usize] = r as u32;
         }
-        // attachments may have vertices to spare, which have no row
-        let row_of = |v: u32| *row.get(v as usize).unwrap_or(&BlockPattern::ELIMINATED);
-        let tets: Vec<[u32; 4]> = model.elastic.vertices().iter().map(|t| t.map(row_of)).collect();
-        let springs: Vec<[u32; 4]> =
-            model.loads.springs.iter().map(|s| s.vertices.map(row_of)).collect();
-        let thin: Vec<Vec<u32>> =
-            model.thin.stencils().map(|s| s.iter().map(|&v| row_of(v)).collect()).collect();
-        let all = tets.iter().chain(&springs).map(|s| &s[..]).chain(thin.iter().map(|s| &s[..]));
-        let pattern = Arc::new(BlockPattern::from_stencils(vertex.len(), all)?);
-        let thin = ThinAssembly::new(&model.thin, &pattern, &row_of)?;
-        let tets = EdgeAssembly::new(pattern.clone(), &tets)?;
+        let none = Default::default();
+        let terms = potential.terms(&none);
+        let lists: Vec<(Stencils<'_>, Layout)> = terms
+            .iter()
+            .filter(|t| t.part == Part::Elastic)
+            .map(|t| (t.term.stencils().map(|v| row_of(&row, v)), t.term.layout()))
+            .collect();
+        let stencils = lists.iter().flat_map(|(stencils, _)| stencils.iter());
+        let pattern = Arc::new(BlockPattern::from_stencils(vertex.len(), stencils)?);
+        let elastic = FixedAssembly::new(pattern.clone(), &lists)?;
         Ok(Self {
-            free: free.to_vec(),
+            free: free.clone(),
             row,
             vertex,
-            elastic: Embedding::identity(pattern.clone()),
-            tets,
-            thin,
-            element_hessians: Vec::new(),
-            contacts: StencilPlaces::default(),
-            contact_hessians: Vec::new(),
+            elastic,
+            elastic_blocks: Vec::new(),
+            variable: VariableAssembly::default(),
+            variable_blocks: Vec::new(),
             matrix: BlockMatrix::zeros(pattern.clone()),
-            smooth: BlockMatrix::zeros(pattern),
+            without_contact: BlockMatrix::zeros(pattern),
             begun: false,
             spare: None,
         })
     }
 
-    /// Goes over to another set of free vertices; what follows is the same as with a new system.
-    fn change_free(&mut self, model: &Model, free: &[bool]) -> Result<(), MatrixError> {
+    /// Goes over to another set of free vertices; what follows is the same as with a new assembly.
+    fn change_free(&mut self, potential: &IncrementalPotential<'_>) -> Result<(), MatrixError> {
         let mut next = match self.spare.take() {
-            Some(spare) if spare.free == free => *spare,
-            _ => Self::new(model, free)?,
+            Some(spare) if spare.free == potential.free => *spare,
+            _ => Self::new(potential)?,
         };
         next.forget_contacts();
-        std::mem::swap(&mut next.element_hessians, &mut self.element_hessians);
-        std::mem::swap(&mut next.contact_hessians, &mut self.contact_hessians);
+        std::mem::swap(&mut next.elastic_blocks, &mut self.elastic_blocks);
+        std::mem::swap(&mut next.variable_blocks, &mut self.variable_blocks);
         self.spare = Some(Box::new(std::mem::replace(self, next)));
         Ok(())
     }
@@ -96,8 +93,7 @@ impl System {
     /// Forgets the contact blocks of earlier steps, so that what follows is a function of the state
     /// alone.
     pub fn forget_contacts(&mut self) {
-        self.elastic = Embedding::identity(self.elastic.part().clone());
-        self.matrix.reset(self.elastic.part().clone());
+        self.matrix.reset(self.elastic.pattern().clone());
         self.begun = false;
     }
 
@@ -105,114 +101,140 @@ impl System {
     /// follows may be based on it, and on nothing before.
     pub fn begin(&mut self) -> Option<&Arc<BlockPattern>> {
         let new = !std::mem::replace(&mut self.begun, true);
-        new.then(|| self.elastic.part())
+        new.then(|| self.elastic.pattern())
     }
 
-    /// The Hessian of the incremental potential at x, each summand projected to be positive
+    /// The Hessian of the incremental potential at an iterate, each summand projected to be positive
     /// semidefinite.
+    ///
+    /// # Errors
+    /// More blocks than 32-bit indices can name.
     pub fn assemble(
         &mut self,
         potential: &IncrementalPotential<'_>,
         it: &Iterate,
-        seconds: &mut PhaseSeconds,
     ) -> Result<(), MatrixError> {
-        let contacts = self.begin_assembly(potential, it, seconds)?;
-        self.add_contacts(&contacts, seconds)
+        let terms = potential.terms(&it.contacts);
+        self.assemble_elastic(potential, &terms, it)?;
+        self.add_variable(potential, &terms, it)
     }
 
     /// The same without contact and friction, on a pattern that has room for them
-    /// ([`System::replace_contacts`]).
+    /// ([`Self::replace_contacts`]).
     ///
     /// # Errors
-    /// As [`System::assemble`].
-    pub fn assemble_smooth(
+    /// As [`Self::assemble`].
+    pub fn assemble_without_contact(
         &mut self,
         potential: &IncrementalPotential<'_>,
         it: &Iterate,
-        seconds: &mut PhaseSeconds,
     ) -> Result<(), MatrixError> {
-        self.begin_assembly(potential, it, seconds)?;
-        self.smooth.reset(self.matrix.pattern().clone());
-        self.smooth.blocks_mut().copy_from_slice(self.matrix.blocks());
+        let terms = potential.terms(&it.contacts);
+        self.assemble_elastic(potential, &terms, it)?;
+        self.without_contact.reset(self.matrix.pattern().clone());
+        self.without_contact.blocks_mut().copy_from_slice(self.matrix.blocks());
         Ok(())
     }
 
-    /// The matrix of the last [`System::assemble_smooth`] with contact and friction at an iterate,
-    /// whose contacts have the same stencils.
+    /// The matrix of the last [`Self::assemble_without_contact`] with contact and friction at an
+    /// iterate, whose contacts have the same stencils.
     ///
     /// # Errors
-    /// As [`System::assemble`].
+    /// As [`Self::assemble`].
     pub fn replace_contacts(
         &mut self,
         potential: &IncrementalPotential<'_>,
         it: &Iterate,
-        seconds: &mut PhaseSeconds,
     ) -> Result<(), MatrixError> {
-        self.matrix.blocks_mut().copy_from_slice(self.smooth.blocks());
-        let contacts = timed(&mut seconds.contact, || ContactTerms::new(potential, it));
-        self.add_contacts(&contacts, seconds)
+        self.matrix.blocks_mut().copy_from_slice(self.without_contact.blocks());
+        self.add_variable(potential, &potential.terms(&it.contacts), it)
     }
 
-    /// The product of the matrix of the last [`System::assemble_smooth`] with a vector over all vertices.
+    /// The product of the matrix of the last [`Self::assemble_without_contact`] with a vector over all
+    /// vertices.
     ///
     /// # Errors
-    /// Never, with a vector over all vertices.
-    pub fn multiply_smooth(&self, p: &[Vec3]) -> Result<Vec<Vec3>, MatrixError> {
-        Ok(self.spread(&self.smooth.mul_vec(&self.gather(p))?, p.len()))
+    /// A vector of another length.
+    pub fn multiply_without_contact(&self, p: &[Vec3]) -> Result<Vec<Vec3>, MatrixError> {
+        Ok(self.spread(&self.without_contact.mul_vec(&self.gather(p))?, p.len()))
     }
 
-    /// Assembles all but contact and friction, with room for these; returns their terms.
-    fn begin_assembly<'a>(
+    /// Inertia and the elastic part, on a pattern with room for all terms.
+    fn assemble_elastic(
         &mut self,
-        potential: &'a IncrementalPotential<'a>,
-        it: &'a Iterate,
-        seconds: &mut PhaseSeconds,
-    ) -> Result<ContactTerms<'a>, MatrixError> {
+        potential: &IncrementalPotential<'_>,
+        terms: &[Summand<'_>],
+        it: &Iterate,
+    ) -> Result<(), MatrixError> {
         if self.free != potential.free {
-            self.change_free(potential.model, &potential.free)?;
+            self.change_free(potential)?;
         }
-        let contacts = timed(&mut seconds.contact, || ContactTerms::new(potential, it));
-        let scale = potential.scale;
-        timed(&mut seconds.elasticity, || {
-            let elastic = &potential.model.elastic;
-            elastic.hessians(0..elastic.len(), &it.x, &mut self.element_hessians);
-            if let Some(damping) = &potential.damping {
-                let damping = damping.hessians.as_flattened().iter();
-                let all = self.element_hessians.as_flattened_mut().iter_mut();
-                all.zip(damping).for_each(|(block, d)| *block += d);
+        let clock = potential.context.clock;
+        clock.time(Phase::Elasticity, || {
+            self.elastic_blocks.resize(self.elastic.block_count(), Mat3::zeros());
+            let elastic = terms.iter().filter(|t| t.part == Part::Elastic);
+            for (t, blocks) in elastic.zip(self.elastic.lists()) {
+                let count = t.term.stencils().len();
+                t.term.hessians(0..count, &it.x, &mut self.elastic_blocks[blocks.clone()]);
             }
         });
-        timed(&mut seconds.assembly, || {
-            self.reserve(&contacts)?;
-            let (matrix, diagonal) =
-                (&mut self.matrix, diagonal(&self.vertex, &self.row, potential));
-            self.tets.assemble(matrix, &self.elastic, scale, &self.element_hessians, &diagonal)?;
-            let damping = potential.damping.as_ref().map(|d| &d.thin);
-            let mut to = Target { matrix, embedding: &self.elastic, scale };
-            self.thin.add_hessians(&potential.thin, &it.x, damping, &mut to)?;
-            for spring in potential.model.loads.springs.iter().filter(|s| s.acts(potential.time)) {
-                let rows = rows(&self.row, &spring.vertices);
-                let hessian = spring.hessian_psd(&it.x).map(|r| r.map(|block| block * scale));
-                self.matrix.add_stencil(&rows, &hessian)?;
-            }
-            Ok(())
-        })?;
-        Ok(contacts)
+        clock.time(Phase::Assembly, || {
+            self.reserve(terms)?;
+            let (inertial, mass) = (&potential.inertial, &potential.context.model.mass);
+            let mass = |&v: &u32| if inertial[v as usize] { mass[v as usize] } else { 0.0 };
+            let diagonal: Vec<f64> = self.vertex.iter().map(mass).collect();
+            let scale = potential.context.elastic_scale;
+            self.elastic.assemble(&mut self.matrix, scale, &self.elastic_blocks, &diagonal)
+        })
     }
 
-    fn add_contacts(
+    /// Adds contact, friction and equality constraints.
+    fn add_variable(
         &mut self,
-        contacts: &ContactTerms<'_>,
-        seconds: &mut PhaseSeconds,
+        potential: &IncrementalPotential<'_>,
+        terms: &[Summand<'_>],
+        it: &Iterate,
     ) -> Result<(), MatrixError> {
-        let scale = contacts.potential.contact_scale;
-        let hessians = &mut self.contact_hessians;
-        for first in (0..contacts.len()).step_by(CONTACTS) {
-            let range = first..(first + CONTACTS).min(contacts.len());
-            timed(&mut seconds.contact, || contacts.hessians(range, hessians));
-            timed(&mut seconds.assembly, || {
-                self.contacts.add(&mut self.matrix, scale, first, hessians)
-            })?;
+        let clock = potential.context.clock;
+        let mut first = 0;
+        for t in terms.iter().filter(|t| t.part != Part::Elastic) {
+            let stencils = t.term.stencils();
+            for range in batches(&stencils) {
+                clock.time(Phase::Contact, || {
+                    let count = stencils.blocks(range.clone());
+                    self.variable_blocks.resize(count, Mat3::zeros());
+                    t.term.hessians(range.clone(), &it.x, &mut self.variable_blocks);
+                });
+                clock.time(Phase::Assembly, || {
+                    let begin = first + range.start;
+                    self.variable.add(&mut self.matrix, t.factor, begin, &self.variable_blocks)
+                })?;
+            }
+            first += stencils.len();
+        }
+        Ok(())
+    }
+
+    /// Makes room for the blocks of the terms whose stencils vary. The pattern only grows, so that
+    /// symbolic work is kept, until less than half of its contact blocks are in use.
+    fn reserve(&mut self, terms: &[Summand<'_>]) -> Result<(), MatrixError> {
+        let variable = terms.iter().filter(|t| t.part != Part::Elastic);
+        let lists: Vec<Stencils<'_>> = variable.map(|t| t.term.stencils()).collect();
+        let old = self.matrix.pattern().clone();
+        let missing = self.variable.find(&old, &lists, |v| row_of(&self.row, v));
+        let mut pattern = old.union(&missing)?;
+        if !missing.is_empty() {
+            self.variable.find_again(&pattern);
+        }
+        let base = self.elastic.pattern();
+        let extra = pattern.block_count() - base.block_count();
+        let unused = || extra > 2 * self.variable.distinct(&pattern) + SPARE_BLOCKS;
+        if extra > SPARE_BLOCKS && unused() {
+            pattern = base.union(&self.variable.find_again(base))?;
+            self.variable.find_again(&pattern);
+        }
+        if !Arc::ptr_eq(&pattern, &old) {
+            self.matrix.reset(pattern);
         }
         Ok(())
     }
@@ -240,30 +262,6 @@ impl System {
         (0..self.matrix.n()).map(block).fold(0.0, f64::max)
     }
 
-    /// Makes room for the contacts' blocks. The pattern only grows, so that symbolic work is kept,
-    /// until less than half of its contact blocks are in use.
-    fn reserve(&mut self, contacts: &ContactTerms<'_>) -> Result<(), MatrixError> {
-        let stencils: Vec<[u32; 4]> =
-            contacts.vertices.iter().map(|v| rows(&self.row, v)).collect();
-        let old = self.matrix.pattern().clone();
-        let missing = self.contacts.find(&old, &stencils);
-        let mut pattern = old.union(&missing)?;
-        if !missing.is_empty() {
-            self.contacts.find(&pattern, &stencils);
-        }
-        let base = self.elastic.part();
-        let extra = pattern.block_count() - base.block_count();
-        if extra > 64 && extra > 2 * self.contacts.distinct(&pattern) + 64 {
-            pattern = base.union(&self.contacts.find(base, &stencils))?;
-            self.contacts.find(&pattern, &stencils);
-        }
-        if !Arc::ptr_eq(&pattern, &old) {
-            self.elastic = Embedding::new(base.clone(), pattern.clone())?;
-            self.matrix.reset(pattern);
-        }
-        Ok(())
-    }
-
     /// The rows' entries of a vector over all vertices.
     pub fn gather(&self, g: &[Vec3]) -> Vec<Vec3> {
         self.vertex.iter().map(|&v| g[v as usize]).collect()
@@ -279,76 +277,30 @@ impl System {
     }
 }
 
-fn rows(row: &[u32], vertices: &[u32; 4]) -> [u32; 4] {
-    vertices.map(|v| *row.get(v as usize).unwrap_or(&BlockPattern::ELIMINATED))
+/// Row of a vertex. Attachments and contacts may have vertices to spare, which have none.
+fn row_of(row: &[u32], vertex: u32) -> u32 {
+    *row.get(vertex as usize).unwrap_or(&BlockPattern::ELIMINATED)
 }
 
-/// Masses, and the curvature of the equality constraints, by row.
-fn diagonal(vertex: &[u32], row: &[u32], potential: &IncrementalPotential<'_>) -> Vec<f64> {
-    let mass = |&v: &u32| {
-        if potential.inertial[v as usize] { potential.model.mass[v as usize] } else { 0.0 }
-    };
-    let mut diagonal: Vec<f64> = vertex.iter().map(mass).collect();
-    if let Some(equality) = &potential.equality {
-        for (k, &v) in equality.vertices.iter().enumerate() {
-            if let Some(d) = diagonal.get_mut(row[v as usize] as usize) {
-                *d += equality.curvature(k);
+/// Ranges of stencils with about [`BATCH`] blocks each, at least one stencil.
+fn batches(stencils: &Stencils<'_>) -> Vec<Range<usize>> {
+    let mut ranges = Vec::new();
+    let mut begin = 0;
+    while begin < stencils.len() {
+        let mut end = begin + 1;
+        match stencils.equal_size() {
+            Some(_) => end = begin + (BATCH / stencils.blocks(begin..end)).max(1),
+            None => {
+                let mut count = stencils.blocks(begin..end);
+                while end < stencils.len() && count + stencils.blocks(end..end + 1) <= BATCH {
+                    count += stencils.blocks(end..end + 1);
+                    end += 1;
+                }
             }
         }
+        end = end.min(stencils.len());
+        ranges.push(begin..end);
+        begin = end;
     }
-    diagonal
-}
-
-/// Every summand of contact and friction, in a fixed order: pairs, half-spaces, friction,
-/// constraints.
-struct ContactTerms<'a> {
-    potential: &'a IncrementalPotential<'a>,
-    it: &'a Iterate,
-    /// Vertices; `u32::MAX` where a stencil has fewer than four.
-    vertices: Vec<[u32; 4]>,
-}
-
-impl<'a> ContactTerms<'a> {
-    fn new(potential: &'a IncrementalPotential<'a>, it: &'a Iterate) -> Self {
-        let pairs = it.active.contacts.iter().map(|c| c.vertices);
-        let planes = it.active.half_space.iter().map(|c| [c.vertex, UNUSED, UNUSED, UNUSED]);
-        let sliding = potential.friction.contacts.iter().map(|c| c.vertices);
-        let held = potential.constraints.stencils();
-        let vertices = pairs.chain(planes).chain(sliding).chain(held).collect();
-        Self { potential, it, vertices }
-    }
-
-    fn len(&self) -> usize {
-        self.vertices.len()
-    }
-
-    /// Fills `out` with the PSD Hessians of a range.
-    fn hessians(&self, range: Range<usize>, out: &mut Vec<SymmetricBlocks>) {
-        let (x, potential) = (&self.it.x, self.potential);
-        out.clear();
-        out.resize(range.len(), SymmetricBlocks::default());
-        let pairs = &self.it.active.contacts;
-        let (begin, end) = (range.start.min(pairs.len()), range.end.min(pairs.len()));
-        let (of_pairs, others) = out.split_at_mut(end - begin);
-        potential.barrier.hessians(&pairs[begin..end], x, of_pairs);
-        let first = (range.start + of_pairs.len()).saturating_sub(pairs.len());
-        let others = others.par_iter_mut().with_min_len(16).enumerate();
-        others.for_each(|(k, out)| *out = self.other_hessian(first + k));
-    }
-
-    /// Of what comes after the pairs.
-    fn other_hessian(&self, mut k: usize) -> SymmetricBlocks {
-        let (x, friction) = (&self.it.x, &self.potential.friction);
-        let planes = &self.it.active.half_space;
-        if let Some(c) = planes.get(k) {
-            let mut blocks = SymmetricBlocks::default();
-            blocks.0[0] = self.potential.barrier.half_space_hessian_psd(c, &x[c.vertex as usize]);
-            return blocks;
-        }
-        k -= planes.len();
-        if let Some(c) = friction.contacts.get(k) {
-            return friction.contact_hessian_blocks(c, x, &self.potential.friction_reference);
-        }
-        self.potential.constraints.hessian(k - friction.contacts.len(), x)
-    }
+    ranges
 }

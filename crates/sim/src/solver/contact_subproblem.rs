@@ -11,19 +11,18 @@
 //! [Hintermüller, Ito & Kunisch 2003]: taken in full as a rule, with an exact line search where that
 //! does not settle.
 
+use super::direction::{self, linear_failure, measure, not_finite};
 use super::forcing::Forcing;
-use super::newton::{self, linear_failure, measure};
-use super::{Iterate, Minimiser};
 use crate::error::StepError;
+use crate::iterate::Iterate;
 use crate::potential::{Energy, IncrementalPotential};
-use crate::report::StepReport;
-use crate::timing::timed;
+use crate::step::workspace::Workspace;
 use standoff_linalg::Vec3;
 
 /// Semismooth Newton steps at most.
 const STEPS: usize = 60;
-/// Full steps at most that may raise m.
-const DARING: usize = 12;
+/// First steps that may raise m.
+const NONMONOTONE_STEPS: usize = 12;
 /// Steps below this part of the tolerance, or of p, are none.
 const ACCURACY: f64 = 0.1;
 /// Trials for the length of a step.
@@ -31,51 +30,48 @@ const TRIALS: usize = 20;
 /// Part of the slope at the start of a step that may be left at its end.
 const SLOPE: f64 = 0.1;
 
-/// The minimiser p of the model at x̂ (`#V`, m). The system has to hold the smooth part of the Hessian
-/// ([`crate::solver::assembly::System::assemble_smooth`]), `smooth` is that of the gradient (`#V`, kg m).
+/// The minimiser p of the model at x̂ (`#V`, m). The assembly has to hold the Hessian without contact
+/// ([`assemble_without_contact`](super::assembly::HessianAssembly::assemble_without_contact)), `smooth`
+/// is the gradient without contact (`#V`, kg m).
 ///
 /// # Errors
 /// An unsolvable system, a number that is not finite.
 pub fn minimise(
     potential: &mut IncrementalPotential<'_>,
-    hat: &Iterate,
+    tentative: &Iterate,
     mut smooth: Vec<Vec3>,
-    work: &mut Minimiser,
-    report: &mut StepReport,
+    work: &mut Workspace,
 ) -> Result<Vec<Vec3>, StepError> {
-    let resolved = &potential.model.resolved;
-    let tolerance = resolved.velocity_tolerance * resolved.h;
+    let tolerance = potential.context.velocity_tolerance * potential.context.h;
     // forces are read off the solution: no rough directions
-    let mut forcing = Forcing::exact(resolved.settings.solver.linear_tolerance);
+    let mut forcing = Forcing::exact(potential.context.settings.solver.linear_tolerance);
     let frictional = !potential.friction.contacts.is_empty();
     potential.friction.secant = false;
-    let mut p = vec![Vec3::zeros(); hat.x.len()];
+    let mut p = vec![Vec3::zeros(); tentative.x.len()];
     // x̂ + p; `smooth` becomes g + B p
-    let mut y = hat.clone();
+    let mut y = tentative.clone();
     for solve in 0..STEPS {
         let mut gradient = smooth.clone();
-        timed(&mut report.seconds.contact, || potential.add_contact_gradient(&y, &mut gradient));
+        potential.add_contact_gradient(&y, &mut gradient);
         let acting = potential.constraints.acting(&y.x);
-        let assembled = work.system.replace_contacts(potential, &y, &mut report.seconds);
-        assembled.map_err(|e| linear_failure(report, e.to_string()))?;
-        let d = newton::solve(potential, &y, &gradient, &mut forcing, work, report)?;
-        report.linear_solves += 1;
+        let assembled = work.hessian.replace_contacts(potential, &y);
+        assembled.map_err(|e| linear_failure(&work.report, e.to_string()))?;
+        let d = direction::solve(potential, &y, &gradient, &mut forcing, work)?;
+        work.report.linear_solves += 1;
         let size = measure(potential, &d);
         if !size.is_finite() {
-            return Err(newton::not_finite("the Newton direction", potential, &y, report));
+            return Err(not_finite("the Newton direction", potential, &y));
         }
-        let bd = work.system.multiply_smooth(&d);
-        let bd = bd.map_err(|e| linear_failure(report, e.to_string()))?;
+        let bd = work.hessian.multiply_without_contact(&d);
+        let bd = bd.map_err(|e| linear_failure(&work.report, e.to_string()))?;
         // as a rule the active set is found in full steps, up and down
-        let daring = solve < DARING && (potential.friction.secant || !frictional);
-        let t = timed(&mut report.seconds.contact, || {
-            walk(potential, &mut y, &smooth, &gradient, &d, &bd, daring)
-        });
+        let may_rise = solve < NONMONOTONE_STEPS && (potential.friction.secant || !frictional);
+        let t = line_search(potential, &mut y, &smooth, &gradient, &d, &bd, may_rise);
         for v in 0..p.len() {
             p[v] += t * d[v];
             smooth[v] += t * bd[v];
         }
-        // a cut is the mark of steps across the kink of Coulomb friction
+        // a backtracked step is the mark of steps across the kink of Coulomb friction
         potential.friction.secant |= t < 1.0;
         let exact = !frictional && potential.constraints.acting(&y.x) == acting;
         let small = size <= ACCURACY * tolerance.max(measure(potential, &p));
@@ -86,16 +82,16 @@ pub fn minimise(
     Ok(p)
 }
 
-/// Moves `y` = x̂ + p along d as far as m falls: the whole way (in any case where that is `daring`), or about
+/// Moves `y` = x̂ + p along d as far as m falls: by all of it (in any case where m `may_rise`), or about
 /// to the minimum before. Returns the step length. `smooth` is g + B p, `gradient` ∇m at `y`, `bd` B d.
-fn walk(
+fn line_search(
     potential: &IncrementalPotential<'_>,
     y: &mut Iterate,
     smooth: &[Vec3],
     gradient: &[Vec3],
     d: &[Vec3],
     bd: &[Vec3],
-    daring: bool,
+    may_rise: bool,
 ) -> f64 {
     let dot = |a: &[Vec3]| a.iter().zip(d).map(|(a, d)| a.dot(d)).sum::<f64>();
     let (slope, linear, quadratic) = (dot(gradient), dot(smooth), dot(bd));
@@ -114,7 +110,7 @@ fn walk(
     place(y, 1.0);
     let after = contact(y);
     let rise = linear + 0.5 * quadratic + (after.value - before.value);
-    if daring || rise <= before.noise().max(after.noise()) {
+    if may_rise || rise <= before.noise().max(after.noise()) {
         return 1.0;
     }
     // m is convex: its slope has one zero, to which secants lead, as the slope is piecewise linear

@@ -1,10 +1,11 @@
-//! Where the minimisation of a step starts: at the end of the last one, but for bodies in flight.
+//! The initial guess of a step's minimisation: the end of the last step, except for bodies without
+//! contacts, which are advanced by their best-fit rigid motion.
 
-use super::{Iterate, Minimiser};
-use crate::model::{Body, Model};
+use super::line_search;
+use crate::body::Body;
+use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
-use crate::report::StepReport;
-use crate::solver::line_search;
+use crate::step::workspace::Workspace;
 use standoff_linalg::{Mat3, Vec3, svd3};
 
 /// Moves every body that touches nothing, and of which nothing is prescribed, by the rigid motion that
@@ -13,52 +14,52 @@ use standoff_linalg::{Mat3, Vec3, svd3};
 ///
 /// Over rigid motions the elastic energy is constant, so that this is the minimum of the potential among
 /// them, however fast a body turns: Newton's method would have to follow the turn by straight lines.
-pub fn fly(
+pub fn advance_free_bodies(
     potential: &IncrementalPotential<'_>,
     it: &mut Iterate,
-    work: &mut Minimiser,
-    report: &mut StepReport,
+    work: &mut Workspace,
 ) {
-    let model = potential.model;
-    let way = potential.predicted_displacement(&it.x);
+    let model = potential.context.model;
+    let displacement = potential.predicted_displacement(&it.x);
     let mut touches = vec![false; it.x.len()];
-    let pairs = it.active.contacts.iter().flat_map(|c| c.stencil());
-    for &v in pairs.chain(it.active.half_space.iter().map(|c| &c.vertex)) {
+    let pairs = it.contacts.contacts.iter().flat_map(|c| c.stencil());
+    for &v in pairs.chain(it.contacts.half_space.iter().map(|c| &c.vertex)) {
         touches[v as usize] = true;
     }
-    let flies = |v: usize| potential.inertial[v] && !touches[v];
+    let is_free = |v: usize| potential.inertial[v] && !touches[v];
     let mut p = vec![Vec3::zeros(); it.x.len()];
     let mut any = false;
     for body in model.bodies.iter().filter(|b| !b.obstacle) {
         let loose = body.tets.is_empty() && body.triangles.is_empty() && body.segments.is_empty();
         if loose {
-            for v in body.vertices.clone().filter(|&v| flies(v)) {
-                (p[v], any) = (way[v], true);
+            for v in body.vertices.clone().filter(|&v| is_free(v)) {
+                (p[v], any) = (displacement[v], true);
             }
-        } else if body.vertices.clone().all(flies) {
+        } else if body.vertices.clone().all(is_free) {
             any = true;
-            follow(model, body, &it.x, &way, &mut p);
+            rigid_motion(body, &model.mass, &it.x, &displacement, &mut p);
         }
     }
     // what is not finite is for the minimisation to report
     if any && p.iter().flatten().all(|c| c.is_finite()) {
-        line_search::try_whole(potential, it, &p, work, report);
+        line_search::try_whole(potential, it, &p, work);
     }
 }
 
-/// Displacements of the rigid motion of a body that comes closest to `x` + `way`: with the means c, c + u
-/// and the offsets d = x − c, e = d + way − u, the rotation R = U Vᵀ of Σ m e dᵀ = U S Vᵀ.
-fn follow(model: &Model, body: &Body, x: &[Vec3], way: &[Vec3], p: &mut [Vec3]) {
+/// Displacements of the rigid motion of a body that comes closest to `x` + `displacement`: with the means
+/// c, c + u and the offsets d = x − c, e = d + displacement − u, the rotation R = U Vᵀ of
+/// Σ m e dᵀ = U S Vᵀ.
+fn rigid_motion(body: &Body, mass: &[f64], x: &[Vec3], displacement: &[Vec3], p: &mut [Vec3]) {
     let mean = |of: &[Vec3]| {
-        let weighted = body.vertices.clone().map(|v| model.mass[v] * of[v]);
-        let mass: f64 = model.mass[body.vertices.clone()].iter().sum();
-        weighted.sum::<Vec3>() / mass
+        let weighted = body.vertices.clone().map(|v| mass[v] * of[v]);
+        let total: f64 = mass[body.vertices.clone()].iter().sum();
+        weighted.sum::<Vec3>() / total
     };
-    let (c, u) = (mean(x), mean(way));
+    let (c, u) = (mean(x), mean(displacement));
     let covariance: Mat3 = body
         .vertices
         .clone()
-        .map(|v| model.mass[v] * (x[v] - c + way[v] - u) * (x[v] - c).transpose())
+        .map(|v| mass[v] * (x[v] - c + displacement[v] - u) * (x[v] - c).transpose())
         .sum();
     let rotation = svd3(&covariance).rotation();
     for v in body.vertices.clone() {

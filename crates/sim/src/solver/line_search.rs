@@ -1,17 +1,17 @@
-//! The filtered line search: first the largest step that keeps every surface apart and every
-//! element upright, then halving until the potential falls [Li 2020, §4.4].
+//! The filtered line search: first the largest step that keeps every surface apart and inverts no
+//! element, then halving until the potential falls [Li 2020, §4.4].
 
 use crate::audit;
 use crate::definition::settings::AuditLevel;
+use crate::iterate::Iterate;
 use crate::potential::{Energy, IncrementalPotential};
-use crate::report::StepReport;
-use crate::solver::{Iterate, Minimiser};
-use crate::timing::timed;
+use crate::step::clock::Phase;
+use crate::step::workspace::Workspace;
 use standoff_linalg::Vec3;
 
-/// Part of a gap that a step between surfaces keeps at least.
+/// Part of a gap that a step between surfaces keeps at least: 1 − c with c = 0.8 [Li 2020, App. D].
 pub const KEEP_GAP: f64 = 0.2;
-/// Part of a gap to a half-space that a step keeps at least.
+/// Part of a gap to a half-space that a step keeps at least: 1 − c with c = 0.9 [Li 2020, App. D].
 pub const KEEP_PLANE_GAP: f64 = 0.1;
 
 /// Halvings after which the line search gives up: a step of 2⁻⁶⁴ of the first is none.
@@ -19,7 +19,7 @@ const HALVINGS: usize = 64;
 
 /// What limited the first step length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Limit {
+pub enum StepLimit {
     /// Nothing: the whole Newton direction is admissible.
     None,
     /// Two surfaces would come too close.
@@ -32,11 +32,11 @@ pub enum Limit {
 
 /// Outcome of a line search.
 #[derive(Debug, Clone, Copy)]
-pub struct Move {
+pub struct LineStep {
     /// Step length taken, in units of the direction; 0 where none lowered the potential.
     pub alpha: f64,
     /// What limited the first trial.
-    pub limit: Limit,
+    pub limit: StepLimit,
     /// Whether the decrease is below what round-off lets one see.
     pub within_round_off: bool,
     /// Whether the potential was finite at the start.
@@ -49,47 +49,47 @@ pub fn search(
     it: &mut Iterate,
     p: &[Vec3],
     gradient: &[Vec3],
-    work: &mut Minimiser,
-    report: &mut StepReport,
-) -> Move {
-    let model = potential.model;
-    let (mut alpha, limit) = admissible(potential, it, p, work, report);
+    work: &mut Workspace,
+) -> LineStep {
+    let (mut alpha, limit) = admissible(potential, it, p, work);
     match limit {
-        Limit::None => {}
-        Limit::Inversion => report.step_cuts.inversion += 1,
-        Limit::Contact | Limit::HalfSpace => report.step_cuts.ccd += 1,
+        StepLimit::None => {}
+        StepLimit::Inversion => work.report.step_cuts.inversion += 1,
+        StepLimit::Contact | StepLimit::HalfSpace => work.report.step_cuts.ccd += 1,
     }
     let slope: f64 = gradient.iter().zip(p).map(|(g, p)| g.dot(p)).sum();
-    let before = potential.value(it, &mut report.seconds);
+    let before = potential.value(it);
     let finite = before.value.is_finite();
     if !finite {
-        return Move { alpha: 0.0, limit, within_round_off: false, finite };
+        return LineStep { alpha: 0.0, limit, within_round_off: false, finite };
     }
     let mut trial = it.clone();
     for _ in 0..HALVINGS {
         for v in 0..trial.x.len() {
             trial.x[v] = it.x[v] + alpha * p[v];
         }
-        if !potential.thin.within_limits(&trial.x, 1.0) {
-            report.step_cuts.strain += 1;
+        if !potential.within_limits(&trial.x, 1.0) {
+            work.report.step_cuts.strain += 1;
             alpha *= 0.5;
             continue;
         }
-        trial.active = timed(&mut report.seconds.contact, || work.detector.active(model, &trial.x));
-        let after = potential.value(&trial, &mut report.seconds);
+        find_contacts(potential, &mut trial, work);
+        let after = potential.value(&trial);
         if falls(&before, &after, alpha * slope) {
             let noise = before.noise().max(after.noise());
-            if audited(potential, &trial, work, report) {
+            if audited(potential, &trial, work) {
                 std::mem::swap(it, &mut trial);
-                return Move { alpha, limit, within_round_off: converged(slope, noise), finite };
+                let within_round_off = promises_nothing(slope, noise);
+                return LineStep { alpha, limit, within_round_off, finite };
             }
-            report.step_cuts.audit += 1;
+            work.report.step_cuts.audit += 1;
         } else {
-            report.step_cuts.line_search += 1;
+            work.report.step_cuts.line_search += 1;
         }
         alpha *= 0.5;
     }
-    Move { alpha: 0.0, limit, within_round_off: converged(slope, before.noise()), finite }
+    let within_round_off = promises_nothing(slope, before.noise());
+    LineStep { alpha: 0.0, limit, within_round_off, finite }
 }
 
 /// Moves `it` by the whole of `p` if nothing is in the way and the potential falls.
@@ -97,88 +97,84 @@ pub fn try_whole(
     potential: &IncrementalPotential<'_>,
     it: &mut Iterate,
     p: &[Vec3],
-    work: &mut Minimiser,
-    report: &mut StepReport,
+    work: &mut Workspace,
 ) {
-    let before = potential.value(it, &mut report.seconds);
+    let before = potential.value(it);
     if !before.value.is_finite() {
         return;
     }
     let x: Vec<Vec3> = it.x.iter().zip(p).map(|(x, p)| x + p).collect();
-    let (alpha, _) = admissible(potential, it, p, work, report);
-    if alpha < 1.0 || !potential.thin.within_limits(&x, 1.0) {
+    let (alpha, _) = admissible(potential, it, p, work);
+    if alpha < 1.0 || !potential.within_limits(&x, 1.0) {
         return;
     }
-    let active = timed(&mut report.seconds.contact, || work.detector.active(potential.model, &x));
-    let trial = Iterate { x, active };
-    let after = potential.value(&trial, &mut report.seconds);
-    if falls(&before, &after, f64::NEG_INFINITY) && audited(potential, &trial, work, report) {
+    let mut trial = Iterate::without_contacts(x);
+    find_contacts(potential, &mut trial, work);
+    let after = potential.value(&trial);
+    if falls(&before, &after, f64::NEG_INFINITY) && audited(potential, &trial, work) {
         *it = trial;
     }
 }
 
+fn find_contacts(potential: &IncrementalPotential<'_>, it: &mut Iterate, work: &mut Workspace) {
+    let (clock, model) = (potential.context.clock, potential.context.model);
+    it.contacts = clock.time(Phase::Contact, || work.detector.contacts(model, &it.x));
+}
+
 /// Whether the potential went down from `before` to `after`; where the decrease to expect (`slope`, J)
-/// drowns in round-off, not rising above that has to do.
+/// is lost in round-off, not rising above that has to do.
 pub fn falls(before: &Energy, after: &Energy, slope: f64) -> bool {
     // a triangle without area has infinite energy, and infinite noise
     if !after.value.is_finite() {
         return false;
     }
     let noise = before.noise().max(after.noise());
-    let allowed = if slope.abs() < 100.0 * noise { noise } else { 0.0 };
+    let allowed = if promises_nothing(slope, noise) { noise } else { 0.0 };
     after.value <= before.value + allowed
 }
 
-/// Whether even the whole direction promises no decrease that round-off lets one see.
-fn converged(slope: f64, noise: f64) -> bool {
+/// Whether the decrease to expect from a step, `slope`, is so small that rounding hides it.
+fn promises_nothing(slope: f64, noise: f64) -> bool {
     slope.abs() < 100.0 * noise
 }
 
 /// The largest step length in [0, 1] along which nothing touches and nothing inverts. The detector
-/// then knows every pair that comes close on the way.
+/// then knows every pair that comes close along that step.
 fn admissible(
     potential: &IncrementalPotential<'_>,
     it: &Iterate,
     p: &[Vec3],
-    work: &mut Minimiser,
-    report: &mut StepReport,
-) -> (f64, Limit) {
-    let model = potential.model;
-    let (mut alpha, mut limit) = (1.0, Limit::None);
-    let inversion = timed(&mut report.seconds.elasticity, || model.elastic.max_step(&it.x, p));
+    work: &mut Workspace,
+) -> (f64, StepLimit) {
+    let (clock, model) = (potential.context.clock, potential.context.model);
+    let detector = &mut work.detector;
+    let (mut alpha, mut limit) = (1.0, StepLimit::None);
+    let inversion = potential.max_step(&it.x, p);
     if inversion < alpha {
-        (alpha, limit) = (inversion, Limit::Inversion);
+        (alpha, limit) = (inversion, StepLimit::Inversion);
     }
-    let plane = timed(&mut report.seconds.ccd, || {
-        work.detector.max_plane_step(model, &it.x, p, KEEP_PLANE_GAP)
-    });
+    let plane = clock.time(Phase::Ccd, || detector.max_plane_step(model, &it.x, p, KEEP_PLANE_GAP));
     if plane < alpha {
-        (alpha, limit) = (plane, Limit::HalfSpace);
+        (alpha, limit) = (plane, StepLimit::HalfSpace);
     }
-    // no further than the step can go: the boxes of a long way hold everything
-    timed(&mut report.seconds.broad_phase, || work.detector.sweep(model, &it.x, p, alpha));
-    let contact =
-        timed(&mut report.seconds.ccd, || work.detector.max_step(model, &it.x, p, KEEP_GAP, alpha));
+    // no further than the step can go: the boxes of a long step hold everything
+    clock.time(Phase::BroadPhase, || detector.sweep(model, &it.x, p, alpha));
+    let contact = clock.time(Phase::Ccd, || detector.max_step(model, &it.x, p, KEEP_GAP, alpha));
     if contact < alpha {
-        (alpha, limit) = (contact, Limit::Contact);
+        (alpha, limit) = (contact, StepLimit::Contact);
     }
     (alpha, limit)
 }
 
 /// Whether the independent audit, where it is wanted for every iterate, finds nothing.
-fn audited(
-    potential: &IncrementalPotential<'_>,
-    trial: &Iterate,
-    work: &mut Minimiser,
-    report: &mut StepReport,
-) -> bool {
-    if potential.model.resolved.settings.solver.audit != AuditLevel::EveryIterate {
+fn audited(potential: &IncrementalPotential<'_>, trial: &Iterate, work: &mut Workspace) -> bool {
+    let context = &potential.context;
+    if context.settings.solver.audit != AuditLevel::EveryIterate {
         return true;
     }
-    let (model, auditor) = (potential.model, &mut work.auditor);
-    let finding =
-        timed(&mut report.seconds.audit, || audit::violations_by(auditor, model, &trial.x));
-    finding.is_empty()
+    let auditor = &mut work.auditor;
+    let violations = || audit::violations_by(auditor, context.model, &trial.x);
+    context.clock.time(Phase::Audit, violations).is_empty()
 }
 
 #[cfg(test)]

@@ -3,32 +3,32 @@
 //! Every iterate is free of intersections and inversions: the step length starts below the first
 //! time of impact and below the first inversion, and is halved until the potential falls.
 
+use super::direction::{direction, measure, not_finite};
 use super::forcing::Forcing;
-use super::{Iterate, Minimiser};
-use crate::definition::settings::Norm;
-use crate::diagnosis;
-use crate::dirichlet;
+use super::line_search;
+use super::prescribed;
+use super::termination::{Termination, Verdict};
+use crate::energy::codim::LimitStiffening;
 use crate::error::StepError;
+use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
-use crate::report::{StepOutcome, StepReport};
-use crate::solver::line_search::{self, Limit, Move};
+use crate::report::StepOutcome;
+use crate::step::stiffness::StiffnessAdaptation;
+use crate::step::workspace::Workspace;
 use standoff_linalg::Vec3;
-use standoff_sparse::SolveError;
 
-/// Consecutive iterations that move by less than `TINY` of the Newton direction before the step
-/// counts as stalled.
-const PATIENCE: usize = 200;
-const TINY: f64 = 1e-8;
+/// Recent backtracked line searches, see [`Backtracking`], from which on friction is linearised by
+/// secants. Our choice, by Newton iterations on the scenes `friction-slope-slide` and `rollers`.
+const OFTEN: u64 = 2;
 
-/// Consecutive iterations without a decrease above round-off after which the minimum is reached to
-/// working precision.
-const ROUND_OFF_ITERATIONS: usize = 4;
-
-/// Recent halvings of the line search at which friction is linearised by secants.
-const HALVINGS: u64 = 2;
-
-/// Raised diagonals tried before a linear system is given up.
-const REGULARISATIONS: usize = 8;
+/// What a minimisation adapts while it goes on.
+#[derive(Debug)]
+pub struct Adaptations {
+    /// The barrier stiffness κ.
+    pub stiffness: StiffnessAdaptation,
+    /// The stiffness of limits of the stretch.
+    pub limits: LimitStiffening,
+}
 
 /// Minimises `potential` from `it`, which becomes the last iterate.
 ///
@@ -42,193 +42,84 @@ const REGULARISATIONS: usize = 8;
 pub fn minimise(
     potential: &mut IncrementalPotential<'_>,
     it: &mut Iterate,
-    work: &mut Minimiser,
-    report: &mut StepReport,
+    adapt: &mut Adaptations,
+    work: &mut Workspace,
 ) -> Result<StepOutcome, StepError> {
-    let model = potential.model;
-    let (h, tolerance) = (model.resolved.h, model.resolved.velocity_tolerance);
-    let solver = &model.resolved.settings.solver;
-    let (mut stuck, mut round_off) = (0, 0);
-    let mut halvings = 0;
-    let mut forcing = Forcing::new(solver.linear_tolerance);
-    let mut near_limit = Vec::new();
-    let mut below = 0;
-    // weight of the states before the second iteration's in the last one
-    let mut first_states = 1.0;
-    for iteration in 0..solver.max_iterations {
-        report.newton_iterations += 1;
-        let gradient = potential.gradient(it, &mut report.seconds);
-        // many halvings in a row are the mark of steps across the kink of Coulomb friction
-        potential.friction.secant = halvings >= HALVINGS;
-        let halved = report.step_cuts.line_search;
-        let mut p = direction(potential, it, &gradient, &mut forcing, work, report)?;
-        // only an accurate direction may end the minimisation
-        let small = measure(potential, &p) / h < tolerance;
-        if work.linear.is_iterative() && small && forcing.tighten() {
-            p = direction(potential, it, &gradient, &mut forcing, work, report)?;
+    let context = potential.context;
+    let mut termination = Termination::new(&context);
+    let mut forcing = Forcing::new(context.settings.solver.linear_tolerance);
+    let mut backtracking = Backtracking::default();
+    adapt.limits.begin();
+    for _ in 0..context.settings.solver.max_iterations {
+        work.report.newton_iterations += 1;
+        let gradient = potential.gradient(it);
+        potential.friction.secant = backtracking.is_frequent();
+        let p = accurate_direction(potential, it, &gradient, &mut forcing, work)?;
+        adapt.stiffness.observe(potential, it);
+        let max_contacts = &mut work.report.max_contacts;
+        *max_contacts = (*max_contacts).max(it.contacts.len() as u64);
+        let backtracks = work.report.step_cuts.line_search;
+        let taken = line_search::search(potential, it, &p, &gradient, work);
+        if !taken.finite {
+            return Err(not_finite("the potential", potential, it));
         }
-        forcing.relax();
-        report.residual_speed = measure(potential, &p) / h;
-        if !report.residual_speed.is_finite() || !p.iter().flatten().all(|c| c.is_finite()) {
-            return Err(not_finite("the Newton direction", potential, it, report));
-        }
-        let close = potential.close_contacts(it);
-        report.max_contacts = report.max_contacts.max(it.active.len() as u64);
-        let Move { alpha, limit, within_round_off, finite } =
-            line_search::search(potential, it, &p, &gradient, work, report);
-        if !finite {
-            return Err(not_finite("the potential", potential, it, report));
-        }
-        if alpha == 0.0 && work.linear.is_iterative() && forcing.tighten() {
+        if taken.alpha == 0.0 && work.linear.is_iterative() && forcing.tighten() {
             continue;
         }
-        let cuts = report.step_cuts.line_search - halved;
-        halvings = if cuts > 0 { halvings + cuts } else { halvings / 2 };
-        potential.stiffen(&close, it);
-        potential.thin.stiffen(&it.x, &mut near_limit);
-        round_off = if within_round_off { round_off + 1 } else { 0 };
-        below = if report.residual_speed < tolerance { below + 1 } else { 0 };
-        if iteration > 0 {
-            first_states *= 1.0 - alpha;
+        backtracking.note(work.report.step_cuts.line_search - backtracks);
+        adapt.stiffness.update(potential, it);
+        adapt.limits.update(&mut potential.codim.membranes, &it.x);
+        let verdict = termination.update(work.report.residual_speed, &taken);
+        if potential.dirichlet.is_some() {
+            prescribed::advance(potential, it, verdict, &termination)?;
+            continue;
         }
-        let settled = below >= solver.consecutive
-            || solver.cumulative_toi.is_some_and(|epsilon| first_states < epsilon)
-            || round_off >= ROUND_OFF_ITERATIONS
-            || alpha == 0.0 && within_round_off;
-        if potential.equality.is_some() {
-            dirichlet::advance(potential, it, settled, report)?;
-        } else if settled {
-            return Ok(StepOutcome::Converged);
-        }
-        stuck = if alpha < TINY { stuck + 1 } else { 0 };
-        if stuck >= PATIENCE || alpha == 0.0 && !settled {
-            if potential.equality.is_some() {
-                return Err(dirichlet::blocked(potential, it, report));
-            }
-            return Ok(match limit {
-                Limit::Inversion => StepOutcome::StalledInversion,
-                Limit::Contact | Limit::HalfSpace => StepOutcome::StalledCcd,
-                Limit::None => StepOutcome::StalledLineSearch,
-            });
+        match verdict {
+            Verdict::Continue => {}
+            Verdict::Settled => return Ok(StepOutcome::Converged),
+            Verdict::Stalled(outcome) => return Ok(outcome),
         }
     }
     Ok(StepOutcome::IterationLimit)
 }
 
-/// p = −H⁻¹ ∇E with the projected Hessian H, by an iterative solver to the residual that `forcing`
-/// asks for. Where round-off makes H indefinite, its diagonal is
-/// raised, ten times more at each try.
-pub fn direction(
+/// The Newton direction, of which `report.residual_speed` becomes the size: a direction that is small
+/// enough to end the minimisation is computed again as accurately as the solver can.
+fn accurate_direction(
     potential: &IncrementalPotential<'_>,
     it: &Iterate,
     gradient: &[Vec3],
     forcing: &mut Forcing,
-    work: &mut Minimiser,
-    report: &mut StepReport,
+    work: &mut Workspace,
 ) -> Result<Vec<Vec3>, StepError> {
-    let assembled = work.system.assemble(potential, it, &mut report.seconds);
-    assembled.map_err(|e| linear_failure(report, e.to_string()))?;
-    solve(potential, it, gradient, forcing, work, report)
-}
-
-/// p = −H⁻¹ g with the matrix that is assembled, else as [`direction`].
-pub fn solve(
-    potential: &IncrementalPotential<'_>,
-    it: &Iterate,
-    gradient: &[Vec3],
-    forcing: &mut Forcing,
-    work: &mut Minimiser,
-    report: &mut StepReport,
-) -> Result<Vec<Vec3>, StepError> {
-    let Minimiser { system, linear, .. } = work;
-    if let Some(base) = system.begin() {
-        linear.restart(base);
+    let (h, tolerance) = (potential.context.h, potential.context.velocity_tolerance);
+    let mut p = direction(potential, it, gradient, forcing, work)?;
+    let small = measure(potential, &p) / h < tolerance;
+    if work.linear.is_iterative() && small && forcing.tighten() {
+        p = direction(potential, it, gradient, forcing, work)?;
     }
-    let mut rhs = system.gather(gradient);
-    rhs.iter_mut().for_each(|g| *g = -*g);
-    let norm = rhs.iter().map(|g| g.norm_squared()).sum::<f64>().sqrt();
-    linear.set_tolerance(forcing.residual(norm));
-    let mut p = vec![Vec3::zeros(); rhs.len()];
-    let mut pivot = None;
-    let mut raise = 1e-12 * system.largest_diagonal();
-    for _ in 0..REGULARISATIONS {
-        match linear.solve(system.matrix(), &rhs, &mut p) {
-            Ok(solve) => {
-                report.seconds.symbolic += solve.seconds.symbolic;
-                report.seconds.factorisation += solve.seconds.numeric;
-                report.seconds.solve += solve.seconds.back_solve;
-                report.linear_iterations += solve.iterations.max(1) as u64;
-                forcing.reached(solve.relative_residual);
-                return Ok(system.spread(&p, gradient.len()));
-            }
-            // an inexact direction is still one of descent
-            Err(SolveError::NotConverged { iterations, .. }) if descends(&p, &rhs) => {
-                report.linear_iterations += iterations as u64;
-                return Ok(system.spread(&p, gradient.len()));
-            }
-            Err(SolveError::NotFinite { what }) => {
-                let what = match what {
-                    "matrix" => "the Hessian",
-                    "right-hand side" => "the gradient",
-                    _ => "the Newton direction",
-                };
-                return Err(not_finite(what, potential, it, report));
-            }
-            Err(
-                e @ (SolveError::NotPositiveDefinite { .. } | SolveError::NegativeCurvature { .. }),
-            ) => {
-                if let SolveError::NotPositiveDefinite { block } = e {
-                    pivot = system.vertex(block);
-                }
-                system.raise_diagonal(raise);
-                raise *= 10.0;
-            }
-            Err(e) => return Err(linear_failure(report, e.to_string())),
-        }
+    forcing.relax();
+    work.report.residual_speed = measure(potential, &p) / h;
+    if !work.report.residual_speed.is_finite() || !p.iter().flatten().all(|c| c.is_finite()) {
+        return Err(not_finite("the Newton direction", potential, it));
     }
-    let place = pivot.map(|v| format!(" at {}", potential.model.describe_vertex(v)));
-    let place = place.unwrap_or_default();
-    Err(linear_failure(
-        report,
-        format!("the matrix stays indefinite{place} although its diagonal was raised"),
-    ))
+    Ok(p)
 }
 
-/// An unsolvable system.
-pub(super) fn linear_failure(report: &StepReport, reason: String) -> StepError {
-    let (step, iteration) = (report.step as usize, report.newton_iterations as usize);
-    StepError::LinearSolve { step, iteration, reason }
+/// How often the line search backtracked of late: many times in a row are the mark of steps across the
+/// kink of Coulomb friction.
+#[derive(Debug, Default)]
+struct Backtracking {
+    recent: u64,
 }
 
-pub(super) fn not_finite(
-    what: &'static str,
-    potential: &IncrementalPotential<'_>,
-    it: &Iterate,
-    report: &StepReport,
-) -> StepError {
-    let place = diagnosis::place_of_not_finite(potential, it);
-    StepError::NotFinite { step: report.step as usize, what, place }
-}
-
-fn descends(p: &[Vec3], minus_gradient: &[Vec3]) -> bool {
-    let slope: f64 = p.iter().zip(minus_gradient).map(|(a, b)| a.dot(b)).sum();
-    slope > 0.0 && slope.is_finite()
-}
-
-/// Size of a Newton direction in the norm of the settings, m.
-pub fn measure(potential: &IncrementalPotential<'_>, p: &[Vec3]) -> f64 {
-    match potential.model.resolved.settings.solver.norm {
-        Norm::Largest => largest(p),
-        Norm::RootMeanSquare => {
-            let positions = potential.model.vertex_count();
-            let free = (0..positions).filter(|&v| potential.free[v]).count();
-            let sum: f64 = p[..positions].iter().map(|v| v.norm_squared()).sum();
-            (sum / free.max(1) as f64).sqrt()
-        }
+impl Backtracking {
+    fn is_frequent(&self) -> bool {
+        self.recent >= OFTEN
     }
-}
 
-/// Largest Euclidean norm of a vertex' entry.
-fn largest(p: &[Vec3]) -> f64 {
-    p.iter().map(|v| v.norm_squared()).fold(0.0, f64::max).sqrt()
+    /// Notes how often the step length of an iteration was halved.
+    fn note(&mut self, halvings: u64) {
+        self.recent = if halvings > 0 { self.recent + halvings } else { self.recent / 2 };
+    }
 }

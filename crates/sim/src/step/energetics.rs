@@ -1,8 +1,17 @@
-//! Energies and momenta of a state, for the report.
+//! Energies and momenta at the end of a step, for the report.
 
-use crate::energy::spring;
+use crate::contact::potential::BarrierPairs;
+use crate::energy::Element;
+use crate::energy::hinge::Hinge;
+use crate::energy::membrane::Membrane;
+use crate::energy::rod_joint::RodJoint;
+use crate::energy::segment::Segment;
+use crate::energy::shape_operator::ShapeOperator;
+use crate::energy::spring::Attachments;
+use crate::energy::tet::Tet;
+use crate::iterate::Iterate;
 use crate::model::Model;
-use crate::potential::thin_at;
+use crate::potential::IncrementalPotential;
 use crate::report::StepReport;
 use crate::state::State;
 use standoff_linalg::Vec3;
@@ -33,15 +42,28 @@ fn deformable(model: &Model) -> impl Iterator<Item = usize> {
     (0..model.vertex_count()).filter(|&i| model.deformable[i])
 }
 
-/// Fills the energies and momenta of a report.
-pub(crate) fn record(model: &Model, state: &State, report: &mut StepReport) {
+/// Fills a report with contacts, energies and momenta at the end of a step, `state`.
+pub(crate) fn record(
+    potential: &IncrementalPotential<'_>,
+    it: &Iterate,
+    state: &State,
+    report: &mut StepReport,
+) {
+    let model = potential.context.model;
     report.time = state.time;
+    report.contacts = (it.contacts.len() + potential.constraints.loaded()) as u64;
+    let gap = it.contacts.min_gap(&it.x).min(potential.constraints.min_gap());
+    report.min_gap = gap.is_finite().then_some(gap);
+    report.kappa = potential.barrier.kappa;
+    for t in potential.terms(&it.contacts) {
+        *report.energies.entry(t.term.name().to_owned()).or_default() += t.term.value(&it.x);
+    }
+    let sum = |rows: &[&str]| rows.iter().filter_map(|row| report.energies.get(*row)).sum::<f64>();
+    report.contact_energy = sum(&[BarrierPairs::NAME]);
+    report.elastic_energy = sum(&[Tet::NAME])
+        + sum(&[Membrane::NAME, Hinge::NAME, ShapeOperator::NAME, Segment::NAME, RodJoint::NAME])
+        + sum(&[Attachments::NAME]);
     report.kinetic_energy = kinetic_energy(model, state);
-    // attachments act in the whole step that they act in at its start
-    let start = state.step.saturating_sub(1) as f64 * model.resolved.h;
-    report.elastic_energy = model.elastic.value(&state.x)
-        + thin_at(model, state).value(&state.x)
-        + spring::value(&model.loads.springs, start, &state.x);
     report.gravity_energy = gravity_energy(model, state);
     report.linear_momentum = linear_momentum(model, state).into();
     report.angular_momentum = angular_momentum(model, state).into();

@@ -6,7 +6,9 @@ pub mod faer_twin;
 use std::sync::Arc;
 
 use standoff_linalg::{Mat3, Vec3};
-use standoff_sparse::{BlockMatrix, BlockPattern, StencilAssembly};
+use standoff_sparse::{
+    BlockMatrix, BlockPattern, FixedAssembly, Layout, Stencils, block_count, pack,
+};
 
 /// A small generator of numbers in [0, 1), the same everywhere (splitmix64).
 pub struct Random(pub u64);
@@ -110,11 +112,29 @@ impl Cube {
     pub fn matrix(&self, mass: f64) -> BlockMatrix {
         let pattern = self.pattern();
         let mut a = BlockMatrix::zeros(pattern.clone());
-        let assembly = StencilAssembly::new(pattern, &self.tets).expect("valid");
-        assembly.add_to(&mut a, &self.stiffness(1.0, 1.0)).expect("fits");
-        a.add_diagonal(&vec![mass; self.positions.len()]).expect("fits");
+        let diagonal = vec![mass; self.positions.len()];
+        let blocks = packed(&self.stiffness(1.0, 1.0));
+        assembly_of(&pattern, &self.tets).assemble(&mut a, 1.0, &blocks, &diagonal).expect("fits");
         a
     }
+}
+
+/// The stored blocks of whole Hessians, one after the other.
+pub fn packed<const N: usize>(hessians: &[[[Mat3; N]; N]]) -> Vec<Mat3> {
+    let mut out = vec![Mat3::zeros(); hessians.len() * block_count(N)];
+    for (h, out) in hessians.iter().zip(out.chunks_mut(block_count(N))) {
+        pack(h, out);
+    }
+    out
+}
+
+/// The assembly of whole Hessians over one list of stencils.
+pub fn assembly_of<const N: usize>(
+    pattern: &Arc<BlockPattern>,
+    stencils: &[[u32; N]],
+) -> FixedAssembly {
+    let list = (Stencils::from(stencils), Layout::Complete);
+    FixedAssembly::new(pattern.clone(), &[list]).expect("valid")
 }
 
 /// One cube on another, turned aside, in contact: every vertex of either face with the triangle
@@ -169,9 +189,8 @@ impl Stack {
         let stiffness: Vec<_> =
             self.cube.stiffness(1.0, 1.0).into_iter().flat_map(|k| [k, k]).collect();
         let mut a = BlockMatrix::zeros(pattern.clone());
-        let assembly = StencilAssembly::new(pattern, &both).expect("valid");
-        assembly.add_to(&mut a, &stiffness).expect("fits");
-        a.add_diagonal(&vec![mass; 2 * half]).expect("fits");
+        let (blocks, diagonal) = (packed(&stiffness), vec![mass; 2 * half]);
+        assembly_of(&pattern, &both).assemble(&mut a, 1.0, &blocks, &diagonal).expect("fits");
         a
     }
 

@@ -1,15 +1,17 @@
-//! Element Hessians several at once, one element per lane: the fast twin of [`Tet::hessian_psd`], of
+//! Element Hessians several at once, one element per lane: the fast twin of `Tet::hessian_psd`, of
 //! which it gives the blocks off the diagonal.
 //!
 //! Loops instead of closures: everything has to end up in one function for the vector registers to
 //! be used.
 
 use super::Tet;
-use standoff_linalg::Vec3;
 use standoff_linalg::lanes::{
     Kernel, LaneMat3, LaneVec3, Lanes, MAX_LANES, Width, dot, load_mat3, mat_mul, svd, transpose,
 };
-use standoff_sparse::EdgeBlocks;
+use standoff_linalg::{Mat3, Vec3};
+
+/// The blocks off the diagonal, (0,1), (0,2), (0,3), (1,2), (1,3), (2,3).
+type EdgeBlocks = [Mat3; 6];
 
 /// Fills `out` with the projected Hessians of the elements at corner positions `x[vertices]`.
 pub(super) struct Hessians<'a> {
@@ -216,9 +218,10 @@ fn minus_sum<W: Width>(a: &LaneMat3<W>, b: &LaneMat3<W>, c: &LaneMat3<W>) -> Lan
 mod tests {
     use super::super::ElasticTets;
     use super::*;
+    use crate::energy::{Element, Term};
     use crate::material::{Law, Material};
     use standoff_linalg::lanes;
-    use standoff_sparse::EDGES;
+    use standoff_sparse::block_pairs;
 
     /// 23 separate elements of all laws, some of them nearly flat, at rest and deformed.
     fn elements() -> (ElasticTets, Vec<Vec3>) {
@@ -252,9 +255,9 @@ mod tests {
     fn lanes_of_any_width_and_any_neighbours_have_the_same_bits() {
         let (tets, x) = elements();
         let run = |range: std::ops::Range<usize>, wide: bool| {
-            let mut out = vec![EdgeBlocks::default(); range.len()];
+            let mut out = vec![[Mat3::zeros(); 6]; range.len()];
             let kernel = Hessians {
-                elements: &tets.elements()[range.clone()],
+                elements: &tets.elements[range.clone()],
                 vertices: &tets.vertices()[range],
                 x: &x,
                 out: &mut out,
@@ -276,12 +279,12 @@ mod tests {
     #[test]
     fn agrees_with_one_element_at_a_time() {
         let (tets, x) = elements();
-        let mut out = Vec::new();
-        tets.hessians(0..tets.len(), &x, &mut out);
-        for (e, h) in out.iter().enumerate() {
-            let single = tets.elements()[e].hessian_psd(&tets.gather(e, &x));
+        let mut out = vec![Mat3::zeros(); 6 * tets.len()];
+        Term::hessians(&tets, 0..tets.len(), &x, &mut out);
+        for (e, h) in out.chunks(6).enumerate() {
+            let single = tets.elements[e].hessian_psd(&tets.gather(e, &x));
             let size = single.as_flattened().iter().map(|b| b.norm()).fold(0.0, f64::max);
-            for (block, (a, b)) in h.iter().zip(EDGES) {
+            for (block, (a, b)) in h.iter().zip(block_pairs(4).skip(4)) {
                 let want = single[a][b];
                 assert!((block - want).norm() <= 1e-12 * size, "element {e}: {block} {want}");
             }

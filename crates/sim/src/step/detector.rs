@@ -1,7 +1,7 @@
 //! Which pairs are close: one sweep of the broad phase per direction serves the largest admissible
 //! step and the contacts at every point of the line search.
 
-use crate::contact::{ContactSet, Subject};
+use crate::contact::{ConstraintKey, ContactSet};
 use crate::definition::settings::Ccd;
 use crate::model::Model;
 use standoff_geometry::broad_phase::{BroadPhase, Candidates};
@@ -13,20 +13,20 @@ use standoff_linalg::Vec3;
 pub struct Detector {
     broad_phase: BroadPhase,
     candidates: Candidates,
-    way: Vec<Vec3>,
+    displacement: Vec<Vec3>,
 }
 
 impl Detector {
-    /// Finds every pair that comes within d̂ (+ ξ) anywhere on the way from x to x + `t_max` dx.
+    /// Finds every pair that comes within d̂ (+ ξ) anywhere between x and x + `t_max` dx.
     pub fn sweep(&mut self, model: &Model, x: &[Vec3], dx: &[Vec3], t_max: f64) {
         let inflation = 0.5 * model.resolved.d_hat;
-        self.way.clear();
-        self.way.extend(dx.iter().map(|d| t_max * d));
-        let (mesh, way) = (&model.collision, &self.way);
-        self.broad_phase.swept_candidates(mesh, x, way, inflation, &mut self.candidates);
+        self.displacement.clear();
+        self.displacement.extend(dx.iter().map(|d| t_max * d));
+        let (mesh, displacement) = (&model.collision, &self.displacement);
+        self.broad_phase.swept_candidates(mesh, x, displacement, inflation, &mut self.candidates);
     }
 
-    /// Every pair of the last sweep that comes within `keep`'s reach on the way, and every vertex that
+    /// Every pair of the last sweep that comes within `keep`'s reach during the step, and every vertex that
     /// comes that close to a half-space; and the largest step that is safe for all.
     pub fn collisions(
         &self,
@@ -34,11 +34,12 @@ impl Detector {
         x: &[Vec3],
         dx: &[Vec3],
         keep: Keep,
-    ) -> (Vec<(Subject, f64)>, f64) {
+    ) -> (Vec<(ConstraintKey, f64)>, f64) {
         let (mesh, method) = (&model.collision, method(model));
         let pairs = ccd::collisions(mesh, x, dx, &self.candidates, method, keep);
         let mut limit = pairs.iter().map(|c| c.limit).fold(1.0, f64::min);
-        let mut found: Vec<_> = pairs.iter().map(|c| (Subject::Pair(c.pair), c.time)).collect();
+        let mut found: Vec<_> =
+            pairs.iter().map(|c| (ConstraintKey::Pair(c.pair), c.time)).collect();
         for (k, plane) in model.half_spaces.iter().enumerate() {
             let (o, n) = (&plane.origin, &plane.normal);
             for (half, vertices) in &model.half_space_vertices {
@@ -48,7 +49,7 @@ impl Detector {
                     let time = step(keep.collides(gap));
                     if time < 1.0 {
                         limit = limit.min(step(keep.limit(gap)));
-                        found.push((Subject::HalfSpace(v, k as u32), time));
+                        found.push((ConstraintKey::HalfSpace(v, k as u32), time));
                     }
                 }
             }
@@ -57,7 +58,7 @@ impl Detector {
     }
 
     /// All contacts at a point of the last sweep.
-    pub fn active(&self, model: &Model, x: &[Vec3]) -> ContactSet {
+    pub fn contacts(&self, model: &Model, x: &[Vec3]) -> ContactSet {
         ContactSet::build(
             &self.candidates,
             &model.collision,

@@ -1,0 +1,265 @@
+//! Loads from their definitions.
+
+use crate::body::Body;
+use crate::definition::expression::Expression;
+use crate::definition::{
+    Anchor, AttachmentDef, BodyKind, Definition, ForceDef, Load, SpringStiffness, StitchDef,
+};
+use crate::energy::pressure::Patch;
+use crate::energy::spring::{Spring, UNUSED};
+use crate::error::{BuildError, LoadIndex};
+use crate::loads::{Force, Loads, Pressure};
+use standoff_geometry::distance::point_triangle;
+use standoff_geometry::topology;
+use standoff_linalg::Vec3;
+
+/// What loads are built on.
+pub(crate) struct Scene<'a> {
+    pub bodies: &'a [Body],
+    /// Positions at the start, m (`#V`).
+    pub start: &'a [Vec3],
+    /// Masses, kg (`#V`).
+    pub mass: &'a [f64],
+    /// Surface triangles of all bodies, outwards.
+    pub faces: &'a [[u32; 3]],
+}
+
+/// Checks that every pressure finds its triangles and every attachment something to hold on to,
+/// without building elements; what else is wrong with a definition is left to
+/// [`build`](crate::build::build).
+///
+/// # Errors
+/// [`BuildError::Load`] for the first that does not.
+pub fn check(definition: &Definition) -> Result<(), BuildError> {
+    let pressure = |f: &ForceDef| matches!(f.load, Load::Pressure(_));
+    if definition.attachments.is_empty() && !definition.forces.iter().any(pressure) {
+        return Ok(());
+    }
+    let (mut bodies, mut start, mut faces) = (Vec::new(), Vec::new(), Vec::new());
+    for body in &definition.bodies {
+        let first = start.len();
+        start.extend_from_slice(if body.start.is_empty() { &body.rest } else { &body.start });
+        let (surface, obstacle) = match &body.kind {
+            BodyKind::Volume { tets, .. } => {
+                (topology::boundary_faces(tets).unwrap_or_default(), false)
+            }
+            BodyKind::Shell { triangles, .. } => (triangles.clone(), false),
+            BodyKind::Rod { .. } | BodyKind::Particles { .. } => (Vec::new(), false),
+            BodyKind::Obstacle { triangles, .. } => (triangles.clone(), true),
+        };
+        faces.extend(surface.iter().map(|f| f.map(|v| v + first as u32)));
+        let (name, vertices) = (body.name.clone(), first..start.len());
+        let (tets, triangles, segments) = (0..0, 0..0, 0..0);
+        bodies.push(Body { name, vertices, tets, triangles, segments, obstacle });
+    }
+    let mass = vec![1.0; start.len()];
+    let scene = Scene { bodies: &bodies, start: &start, mass: &mass, faces: &faces };
+    match loads(definition, &scene) {
+        Err(error @ BuildError::Load { .. }) => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Checks the loads of a definition and numbers their vertices.
+pub(crate) fn loads(definition: &Definition, scene: &Scene<'_>) -> Result<Loads, BuildError> {
+    let mut loads = Loads::default();
+    for (k, f) in definition.forces.iter().enumerate() {
+        let body = &scene.bodies[f.body];
+        let vertices = body.scene_wide(&f.name, &f.vertices)?;
+        let (load, mass) = match &f.load {
+            Load::Acceleration(a) => (a.clone(), 1.0),
+            Load::Force(total) => {
+                (total.clone(), vertices.iter().map(|&v| scene.mass[v as usize]).sum())
+            }
+            Load::Pressure(p) => {
+                loads.pressures.push(pressure(k, f, body, p, &vertices, scene)?);
+                continue;
+            }
+        };
+        let name = f.name.clone();
+        loads.forces.push(Force { name, vertices, load, mass, t0: f.t0, t1: f.t1 });
+    }
+    for (k, attachment) in definition.attachments.iter().enumerate() {
+        attach(k, attachment, scene, &mut loads.springs)?;
+    }
+    for stitch in &definition.stitches {
+        sew(stitch, scene, &mut loads.springs)?;
+    }
+    Ok(loads)
+}
+
+fn pressure(
+    index: usize,
+    f: &ForceDef,
+    body: &Body,
+    p: &Expression,
+    vertices: &[u32],
+    scene: &Scene<'_>,
+) -> Result<Pressure, BuildError> {
+    let load = LoadIndex::Force(index);
+    let fail = |problem: String| Err(BuildError::Load { load, body: body.name.clone(), problem });
+    if body.obstacle {
+        return fail(format!("'{}': an obstacle feels no pressure", f.name));
+    }
+    let triangles = selected_faces(vertices, scene);
+    if triangles.is_empty() {
+        return fail(format!(
+            "'{}' selects no surface triangle; a triangle counts where all its corners are selected",
+            f.name
+        ));
+    }
+    let patch = Patch::new(triangles);
+    Ok(Pressure { name: f.name.clone(), patch, pressure: p.clone(), t0: f.t0, t1: f.t1 })
+}
+
+/// Surface triangles all of whose corners are among `vertices`.
+fn selected_faces(vertices: &[u32], scene: &Scene<'_>) -> Vec<[u32; 3]> {
+    let mut selected = vec![false; scene.start.len()];
+    for &v in vertices {
+        selected[v as usize] = true;
+    }
+    let inside = |t: &&[u32; 3]| t.iter().all(|&v| selected[v as usize]);
+    scene.faces.iter().filter(inside).copied().collect()
+}
+
+/// Where a spring may end.
+enum Ends {
+    Vertices(Vec<u32>),
+    Triangles(Vec<[u32; 3]>),
+    Start,
+    Point(Vec3),
+}
+
+/// Adds a spring for every vertex of an attachment that finds an anchor near enough.
+fn attach(
+    index: usize,
+    a: &AttachmentDef,
+    scene: &Scene<'_>,
+    springs: &mut Vec<Spring>,
+) -> Result<(), BuildError> {
+    let body = &scene.bodies[a.body];
+    let load = LoadIndex::Attachment(index);
+    let fail = |problem: String| Err(BuildError::Load { load, body: body.name.clone(), problem });
+    if body.obstacle {
+        return fail(format!(
+            "'{}' attaches an obstacle, which moves as told; attach the volume to it instead",
+            a.name
+        ));
+    }
+    let vertices = body.scene_wide(&a.name, &a.vertices)?;
+    let all = |sets: &[(usize, Vec<u32>)]| -> Result<Vec<u32>, BuildError> {
+        let mut out = Vec::new();
+        for (b, set) in sets {
+            out.extend(scene.bodies[*b].scene_wide(&a.name, set)?);
+        }
+        Ok(out)
+    };
+    let ends = match &a.anchor {
+        Anchor::Vertices(sets) => Ends::Vertices(all(sets)?),
+        Anchor::Surface(sets) => Ends::Triangles(selected_faces(&all(sets)?, scene)),
+        Anchor::Start => Ends::Start,
+        Anchor::Point(p) => Ends::Point(*p),
+    };
+    if matches!(&ends, Ends::Triangles(t) if t.is_empty()) {
+        return fail(format!(
+            "'{}' finds no surface triangle to attach to; a triangle counts where all its corners \
+             are selected",
+            a.name
+        ));
+    }
+    let (before, mut nearest) = (springs.len(), f64::INFINITY);
+    for v in vertices {
+        let Some(mut spring) = closest(v, &ends, scene.start) else { continue };
+        let distance = spring.vector(scene.start).norm();
+        nearest = nearest.min(distance);
+        if distance > a.distance {
+            continue;
+        }
+        spring.rest_length = a.rest_length.unwrap_or(distance);
+        spring.stiffness = match a.stiffness {
+            SpringStiffness::PerSpring(k) => k,
+            SpringStiffness::PerMass(k) => k * scene.mass[v as usize],
+        };
+        (spring.t0, spring.t1) = (a.t0, a.t1);
+        springs.push(spring);
+    }
+    if springs.len() == before {
+        let found = if nearest.is_finite() {
+            format!("the nearest is {nearest:.3e} m away")
+        } else {
+            "there is none but the vertices themselves".into()
+        };
+        return fail(format!("'{}' finds nothing within {} m; {found}", a.name, a.distance));
+    }
+    Ok(())
+}
+
+/// Adds the springs of a seam.
+fn sew(s: &StitchDef, scene: &Scene<'_>, springs: &mut Vec<Spring>) -> Result<(), BuildError> {
+    let [a, b] = s.bodies.map(|b| &scene.bodies[b]);
+    if a.obstacle && b.obstacle {
+        let problem = format!("'{}' sews two obstacles together", s.name);
+        return Err(BuildError::Body { body: a.name.clone(), problem });
+    }
+    for pair in &s.pairs {
+        let vertex = a.scene_wide(&s.name, &[pair.vertex])?[0];
+        let ends = b.scene_wide(&s.name, &pair.ends)?;
+        let w = pair.weight;
+        let (vertices, weights) = if ends[0] == ends[1] {
+            ([vertex, ends[0], UNUSED, UNUSED], [1.0, -1.0, 0.0, 0.0])
+        } else {
+            ([vertex, ends[0], ends[1], UNUSED], [1.0, w - 1.0, -w, 0.0])
+        };
+        if vertices[1..].contains(&vertex) {
+            let problem = format!("'{}' sews vertex {} to itself", s.name, pair.vertex);
+            return Err(BuildError::Body { body: a.name.clone(), problem });
+        }
+        springs.push(Spring {
+            vertices,
+            weights,
+            target: Vec3::zeros(),
+            stiffness: s.stiffness,
+            rest_length: s.rest_length,
+            t0: s.t0,
+            t1: s.t1,
+        });
+    }
+    Ok(())
+}
+
+/// A spring from vertex `v` to the closest end; the first of equals. A vertex is not attached to
+/// itself or to its own triangles.
+fn closest(v: u32, ends: &Ends, x: &[Vec3]) -> Option<Spring> {
+    let p = x[v as usize];
+    let spring = |vertices, weights, target| Spring {
+        vertices,
+        weights,
+        target,
+        stiffness: 0.0,
+        rest_length: 0.0,
+        t0: 0.0,
+        t1: 0.0,
+    };
+    let fixed = |a| spring([v, UNUSED, UNUSED, UNUSED], [1.0, 0.0, 0.0, 0.0], a);
+    match ends {
+        Ends::Start => Some(fixed(p)),
+        Ends::Point(a) => Some(fixed(*a)),
+        Ends::Vertices(others) => {
+            let d2 = |w: &u32| (x[*w as usize] - p).norm_squared();
+            let others = others.iter().filter(|w| **w != v);
+            let w = *others.min_by(|a, b| d2(a).total_cmp(&d2(b)))?;
+            Some(spring([v, w, UNUSED, UNUSED], [1.0, -1.0, 0.0, 0.0], Vec3::zeros()))
+        }
+        Ends::Triangles(triangles) => {
+            let point = |t: &[u32; 3]| {
+                let [a, b, c] = t.map(|w| x[w as usize]);
+                let feature = point_triangle::feature(&p, &a, &b, &c);
+                point_triangle::closest_on(feature, &p, &a, &b, &c)
+            };
+            let others = triangles.iter().filter(|t| !t.contains(&v));
+            let (t, at) =
+                others.map(|t| (t, point(t))).min_by(|a, b| a.1.d2().total_cmp(&b.1.d2()))?;
+            Some(spring([v, t[0], t[1], t[2]], at.weights, Vec3::zeros()))
+        }
+    }
+}

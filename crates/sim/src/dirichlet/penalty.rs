@@ -1,0 +1,141 @@
+//! The augmented Lagrangian that takes prescribed vertices to their targets where something is in the
+//! way [Li 2020, suppl. E].
+
+use super::targets::DirichletTargets;
+use crate::energy::Term;
+use standoff_linalg::{Mat3, Vec3};
+use standoff_sparse::Stencils;
+use std::ops::Range;
+
+/// Progress at which the vertices are held where they are [Li 2020, suppl. E].
+pub const ARRIVED: f64 = 0.999;
+/// Progress above which multipliers are updated instead of the stiffness [Li 2020, suppl. Alg. 1].
+const ENOUGH_PROGRESS: f64 = 0.99;
+/// Stiffness κ_A at the start, and the largest one [Li 2020, suppl. E], 1.
+const STIFFNESS: [f64; 2] = [1e6, 1e8];
+/// Updates without noticeable progress after which a motion counts as blocked. Our choice: a multiplier
+/// update of a motion that can go on gains more than `NOTICEABLE` long before.
+const PATIENCE: usize = 60;
+/// Progress that counts as such.
+const NOTICEABLE: f64 = 1e-4;
+
+/// The equality constraints x_k = x̂_k of the moving prescribed vertices as an energy
+///
+/// Σ_k κ_A/2 m_k ‖x_k − x̂_k‖² − √m_k λ_k·(x_k − x̂_k)   [Li 2020, suppl. Eq. 4],
+///
+/// in the units of the incremental potential (not scaled by s).
+#[derive(Debug, Clone)]
+pub struct DirichletPenalty {
+    /// The moving vertices.
+    pub vertices: Vec<u32>,
+    /// Their targets x̂, m.
+    targets: Vec<Vec3>,
+    /// Their masses, kg.
+    mass: Vec<f64>,
+    /// Their multipliers λ, √kg m.
+    multipliers: Vec<Vec3>,
+    /// κ_A.
+    stiffness: f64,
+    /// Σ ‖x̂ − xⁿ‖², m².
+    distance2_at_start: f64,
+    /// Updates since the progress last grew by `NOTICEABLE`.
+    idle_updates: usize,
+    /// The progress then.
+    idle_since: f64,
+}
+
+impl DirichletPenalty {
+    /// Constraints for `targets.moving` of vertices with masses `mass` (kg, `#V`), with zero
+    /// multipliers and stiffness 1e6; `x` are the positions at the start of the step.
+    pub fn new(targets: &DirichletTargets, mass: &[f64], x: &[Vec3]) -> Self {
+        let vertices = targets.moving.clone();
+        let mass = vertices.iter().map(|&v| mass[v as usize]).collect();
+        let targets: Vec<Vec3> = vertices.iter().map(|&v| targets.x[v as usize]).collect();
+        Self {
+            distance2_at_start: distance2(&vertices, &targets, x),
+            multipliers: vec![Vec3::zeros(); vertices.len()],
+            vertices,
+            targets,
+            mass,
+            stiffness: STIFFNESS[0],
+            idle_updates: 0,
+            idle_since: 0.0,
+        }
+    }
+
+    /// Progress η_A = 1 − √(Σ‖x̂ − x‖² / Σ‖x̂ − xⁿ‖²) [Li 2020, suppl. Eq. 5].
+    pub fn progress(&self, x: &[Vec3]) -> f64 {
+        if self.distance2_at_start == 0.0 {
+            return 1.0;
+        }
+        1.0 - (distance2(&self.vertices, &self.targets, x) / self.distance2_at_start).sqrt()
+    }
+
+    /// The vertex furthest from its target and that distance, m.
+    pub fn furthest(&self, x: &[Vec3]) -> Option<(u32, f64)> {
+        let distance = |(&v, target): (&u32, &Vec3)| (v, (x[v as usize] - target).norm());
+        let all = self.vertices.iter().zip(&self.targets).map(distance);
+        all.max_by(|a, b| a.1.total_cmp(&b.1))
+    }
+
+    /// Stiffens the penalty or updates the multipliers [Li 2020, suppl. Alg. 1].
+    pub fn update(&mut self, x: &[Vec3]) {
+        if self.progress(x) < ENOUGH_PROGRESS && self.stiffness < STIFFNESS[1] {
+            self.stiffness *= 2.0;
+            return;
+        }
+        for k in 0..self.vertices.len() {
+            let r = x[self.vertices[k] as usize] - self.targets[k];
+            self.multipliers[k] -= self.stiffness * self.mass[k].sqrt() * r;
+        }
+    }
+
+    /// Notes the progress before an update; whether updates have long brought the vertices no closer to
+    /// their targets.
+    pub fn is_blocked(&mut self, progress: f64) -> bool {
+        if progress > self.idle_since + NOTICEABLE {
+            (self.idle_updates, self.idle_since) = (0, progress);
+        } else {
+            self.idle_updates += 1;
+        }
+        self.idle_updates > PATIENCE
+    }
+}
+
+impl Term for DirichletPenalty {
+    fn name(&self) -> &str {
+        "prescribed motion"
+    }
+
+    fn stencils(&self) -> Stencils<'_> {
+        self.vertices.iter().map(|&v| [v]).collect()
+    }
+
+    fn value(&self, x: &[Vec3]) -> f64 {
+        let term = |k: usize| {
+            let r = x[self.vertices[k] as usize] - self.targets[k];
+            0.5 * self.stiffness * self.mass[k] * r.norm_squared()
+                - self.mass[k].sqrt() * self.multipliers[k].dot(&r)
+        };
+        (0..self.vertices.len()).map(term).sum()
+    }
+
+    fn add_gradient(&self, x: &[Vec3], gradient: &mut [Vec3]) {
+        for k in 0..self.vertices.len() {
+            let v = self.vertices[k] as usize;
+            gradient[v] += self.stiffness * self.mass[k] * (x[v] - self.targets[k])
+                - self.mass[k].sqrt() * self.multipliers[k];
+        }
+    }
+
+    /// κ_A m_k I.
+    fn hessians(&self, range: Range<usize>, _: &[Vec3], out: &mut [Mat3]) {
+        for (mass, out) in self.mass[range].iter().zip(out) {
+            *out = Mat3::from_diagonal_element(self.stiffness * mass);
+        }
+    }
+}
+
+fn distance2(vertices: &[u32], targets: &[Vec3], x: &[Vec3]) -> f64 {
+    vertices.iter().zip(targets).map(|(&v, t)| (t - x[v as usize]).norm_squared()).sum()
+}

@@ -1,0 +1,91 @@
+//! Where prescribed vertices have to be at the end of a step.
+
+use super::motion::PrescribedMotion;
+use crate::model::Model;
+use crate::state::State;
+use standoff_linalg::Vec3;
+
+/// Where the vertices have to be at the end of a step.
+#[derive(Debug, Clone)]
+pub struct DirichletTargets {
+    /// Whether a vertex is prescribed in this step (`#V`).
+    pub prescribed: Vec<bool>,
+    /// Its target, m (`#V`); the current position where it is not prescribed.
+    pub x: Vec<Vec3>,
+    /// Prescribed vertices that have to move, ascending.
+    pub moving: Vec<u32>,
+    /// Which motions have met their end condition.
+    pub ended: Vec<bool>,
+}
+
+impl DirichletTargets {
+    /// Targets of the step that starts in `state`.
+    pub fn new(model: &Model, state: &State) -> Self {
+        let h = model.resolved.h;
+        // obstacles are always held, deformable vertices while a motion names them
+        let mut prescribed: Vec<bool> = model.deformable.iter().map(|d| !d).collect();
+        let mut ended = state.ended.clone();
+        let mut active: Vec<&PrescribedMotion> = Vec::new();
+        for (motion, ended) in model.motions.iter().zip(&mut ended) {
+            if *ended || !motion.due(state.time) {
+                continue;
+            }
+            *ended = motion.has_met_its_end(&model.bodies, &state.x);
+            if !*ended {
+                active.push(motion);
+            }
+        }
+        for motion in &active {
+            for &v in &motion.vertices {
+                prescribed[v as usize] = true;
+            }
+        }
+        let mut x = state.x.clone();
+        for v in (0..x.len()).filter(|&v| prescribed[v]) {
+            x[v] = state.scripted[v];
+        }
+        for motion in &active {
+            motion.add_displacement(state, h, &mut x);
+        }
+        clamp_angles(model, state, &active, &mut prescribed, &mut x);
+        let moving =
+            (0..x.len() as u32).filter(|&v| x[v as usize] != state.x[v as usize]).collect();
+        Self { prescribed, x, moving, ended }
+    }
+}
+
+/// A segment of a rod, or an edge of a shell with a normal, is clamped where both of its ends are
+/// prescribed: its angle then follows the rotation that they are told. The energy does not depend on the
+/// angle of a segment without joints.
+fn clamp_angles(
+    model: &Model,
+    state: &State,
+    active: &[&PrescribedMotion],
+    prescribed: &mut [bool],
+    x: &mut [Vec3],
+) {
+    let frames = &model.frames;
+    if frames.is_empty() {
+        return;
+    }
+    let mut spin = vec![Vec3::zeros(); frames.first_angle];
+    for motion in active {
+        let turn = motion.spin(state, model.resolved.h);
+        for &v in &motion.vertices {
+            spin[v as usize] += turn;
+        }
+    }
+    for (k, ends) in frames.edges.iter().enumerate() {
+        let angle = frames.first_angle + k;
+        let [a, b] = ends.map(|v| v as usize);
+        if prescribed[a] && prescribed[b] {
+            let turn = 0.5 * (spin[a] + spin[b]);
+            let d = &state.directors[k];
+            let grown = frames.prescribed_angle(k, &turn, d, &state.x, x);
+            prescribed[angle] = true;
+            x[angle].x = state.scripted[angle].x + frames.lever[k] * grown;
+        } else if frames.is_lone(k) {
+            prescribed[angle] = true;
+        }
+    }
+}

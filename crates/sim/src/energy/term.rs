@@ -1,0 +1,121 @@
+//! What an energy is to the rest of the simulator.
+
+use standoff_linalg::{Mat3, Vec3};
+use standoff_sparse::{Layout, Stencils};
+use std::fmt::Debug;
+use std::ops::Range;
+
+/// One energy of the incremental potential: a sum over stencils of a few vertices each, as a pure
+/// function of the positions `x` (`#V`, m) of all vertices.
+///
+/// An energy says here, once, all that the simulator asks of it. The potential, its gradient, the
+/// pattern of the Newton matrix, its assembly, the energies of the report and the initial
+/// acceleration all walk one list of terms (`IncrementalPotential::terms`). Energies whose stencils all
+/// have the same number of vertices are easier to write as an [`Element`](super::Element).
+///
+/// The bits of every result must be a function of the arguments alone, whatever the number of threads.
+///
+/// # Example
+///
+/// Springs of rest length zero between given pairs of vertices, Ψ = Σ k/2 ‖x_a − x_b‖²:
+///
+/// ```
+/// use standoff_linalg::{Mat3, Vec3};
+/// use standoff_sim::energy::{Element, Elements, Hessian, Term};
+///
+/// #[derive(Debug, Clone)]
+/// struct Tie {
+///     /// k, N/m.
+///     stiffness: f64,
+/// }
+///
+/// impl Element<2> for Tie {
+///     const NAME: &'static str = "ties";
+///     const TRANSLATION_INVARIANT: bool = true;
+///
+///     fn value(&self, x: &[Vec3; 2]) -> f64 {
+///         0.5 * self.stiffness * (x[0] - x[1]).norm_squared()
+///     }
+///
+///     fn gradient(&self, x: &[Vec3; 2]) -> [Vec3; 2] {
+///         let pull = self.stiffness * (x[0] - x[1]);
+///         [pull, -pull]
+///     }
+///
+///     fn hessian_psd(&self, _: &[Vec3; 2]) -> Hessian<2> {
+///         let k = Mat3::from_diagonal_element(self.stiffness);
+///         [[k, -k], [-k, k]]
+///     }
+/// }
+///
+/// let ties = Elements::from_parts(vec![[0, 1]], vec![Tie { stiffness: 2.0 }], 2);
+/// let x = [Vec3::zeros(), Vec3::new(3.0, 0.0, 0.0)];
+/// assert_eq!(ties.value(&x), 9.0);
+/// let mut gradient = [Vec3::zeros(); 2];
+/// ties.add_gradient(&x, &mut gradient);
+/// assert_eq!(gradient[1], Vec3::new(6.0, 0.0, 0.0));
+/// ```
+pub trait Term: Debug + Send + Sync {
+    /// Its row in the energies of a report.
+    fn name(&self) -> &str;
+
+    /// The vertices of each summand; none for an energy that has no second derivative to give.
+    ///
+    /// Terms of elements have the same stencils for as long as a simulation lives.
+    fn stencils(&self) -> Stencils<'_>;
+
+    /// Which blocks [`Term::hessians`] gives.
+    fn layout(&self) -> Layout {
+        Layout::Complete
+    }
+
+    /// Energy, J; +∞ where it is not defined.
+    fn value(&self, x: &[Vec3]) -> f64;
+
+    /// Adds the derivative by the vertices (minus the forces), N, to `gradient` (`#V`).
+    fn add_gradient(&self, x: &[Vec3], gradient: &mut [Vec3]);
+
+    /// Second derivatives of the summands of a range, each projected to be positive semidefinite, N/m:
+    /// one after the other the stored blocks, as [`Term::layout`] says.
+    fn hessians(&self, range: Range<usize>, x: &[Vec3], out: &mut [Mat3]);
+
+    /// The largest step t ≤ 1 such that the energy stays defined all along `x` + [0, t] `dx`.
+    fn max_step(&self, x: &[Vec3], dx: &[Vec3]) -> f64 {
+        let _ = (x, dx);
+        1.0
+    }
+
+    /// Whether less than the given part of every limit of the energy is used at `x`: 1 for whether the
+    /// energy is defined.
+    fn within_limits(&self, x: &[Vec3], part: f64) -> bool {
+        let _ = (x, part);
+        true
+    }
+}
+
+impl<T: Term + ?Sized> Term for &T {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+    fn stencils(&self) -> Stencils<'_> {
+        (**self).stencils()
+    }
+    fn layout(&self) -> Layout {
+        (**self).layout()
+    }
+    fn value(&self, x: &[Vec3]) -> f64 {
+        (**self).value(x)
+    }
+    fn add_gradient(&self, x: &[Vec3], gradient: &mut [Vec3]) {
+        (**self).add_gradient(x, gradient);
+    }
+    fn hessians(&self, range: Range<usize>, x: &[Vec3], out: &mut [Mat3]) {
+        (**self).hessians(range, x, out);
+    }
+    fn max_step(&self, x: &[Vec3], dx: &[Vec3]) -> f64 {
+        (**self).max_step(x, dx)
+    }
+    fn within_limits(&self, x: &[Vec3], part: f64) -> bool {
+        (**self).within_limits(x, part)
+    }
+}

@@ -1,0 +1,134 @@
+//! Newton directions: assembly, linear solve, and what to do where that fails.
+
+use super::forcing::Forcing;
+use crate::definition::settings::Norm;
+use crate::diagnosis;
+use crate::error::StepError;
+use crate::iterate::Iterate;
+use crate::potential::IncrementalPotential;
+use crate::report::StepReport;
+use crate::step::clock::Phase;
+use crate::step::workspace::Workspace;
+use standoff_linalg::Vec3;
+use standoff_sparse::SolveError;
+
+/// Raised diagonals that are tried before a linear system is given up: with ten times more at each try,
+/// up to 1e-5 of the largest entry.
+const REGULARISATIONS: usize = 8;
+
+/// p = −H⁻¹ ∇E with the projected Hessian H, by an iterative solver to the residual that `forcing`
+/// asks for. Where round-off makes H indefinite, its diagonal is raised, ten times more at each try.
+///
+/// # Errors
+/// A non-finite number, an unsolvable system.
+pub fn direction(
+    potential: &IncrementalPotential<'_>,
+    it: &Iterate,
+    gradient: &[Vec3],
+    forcing: &mut Forcing,
+    work: &mut Workspace,
+) -> Result<Vec<Vec3>, StepError> {
+    let assembled = work.hessian.assemble(potential, it);
+    assembled.map_err(|e| linear_failure(&work.report, e.to_string()))?;
+    solve(potential, it, gradient, forcing, work)
+}
+
+/// p = −H⁻¹ g with the matrix that is assembled, else as [`direction`].
+///
+/// # Errors
+/// As [`direction`].
+pub fn solve(
+    potential: &IncrementalPotential<'_>,
+    it: &Iterate,
+    gradient: &[Vec3],
+    forcing: &mut Forcing,
+    work: &mut Workspace,
+) -> Result<Vec<Vec3>, StepError> {
+    let Workspace { hessian, linear, report, .. } = work;
+    let clock = potential.context.clock;
+    if let Some(base) = hessian.begin() {
+        linear.restart(base);
+    }
+    let mut rhs = hessian.gather(gradient);
+    rhs.iter_mut().for_each(|g| *g = -*g);
+    let norm = rhs.iter().map(|g| g.norm_squared()).sum::<f64>().sqrt();
+    linear.set_tolerance(forcing.residual(norm));
+    let mut p = vec![Vec3::zeros(); rhs.len()];
+    let mut pivot = None;
+    let mut raise = 1e-12 * hessian.largest_diagonal();
+    for _ in 0..REGULARISATIONS {
+        match linear.solve(hessian.matrix(), &rhs, &mut p) {
+            Ok(solve) => {
+                clock.add(Phase::Symbolic, solve.seconds.symbolic);
+                clock.add(Phase::Factorisation, solve.seconds.numeric);
+                clock.add(Phase::Solve, solve.seconds.back_solve);
+                report.linear_iterations += solve.iterations.max(1) as u64;
+                forcing.reached(solve.relative_residual);
+                return Ok(hessian.spread(&p, gradient.len()));
+            }
+            // an inexact direction is still one of descent
+            Err(SolveError::NotConverged { iterations, .. }) if descends(&p, &rhs) => {
+                report.linear_iterations += iterations as u64;
+                return Ok(hessian.spread(&p, gradient.len()));
+            }
+            Err(SolveError::NotFinite { what }) => {
+                let what = match what {
+                    "matrix" => "the Hessian",
+                    "right-hand side" => "the gradient",
+                    _ => "the Newton direction",
+                };
+                return Err(not_finite(what, potential, it));
+            }
+            Err(
+                e @ (SolveError::NotPositiveDefinite { .. } | SolveError::NegativeCurvature { .. }),
+            ) => {
+                if let SolveError::NotPositiveDefinite { block } = e {
+                    pivot = hessian.vertex(block);
+                }
+                hessian.raise_diagonal(raise);
+                raise *= 10.0;
+            }
+            Err(e) => return Err(linear_failure(report, e.to_string())),
+        }
+    }
+    let place = pivot.map(|v| format!(" at {}", potential.context.model.describe_vertex(v)));
+    let place = place.unwrap_or_default();
+    Err(linear_failure(
+        report,
+        format!("the matrix stays indefinite{place} although its diagonal was raised"),
+    ))
+}
+
+/// The error of an unsolvable system.
+pub fn linear_failure(report: &StepReport, reason: String) -> StepError {
+    let (step, iteration) = (report.step as usize, report.newton_iterations as usize);
+    StepError::LinearSolve { step, iteration, reason }
+}
+
+/// The error of a number that is not finite.
+pub fn not_finite(
+    what: &'static str,
+    potential: &IncrementalPotential<'_>,
+    it: &Iterate,
+) -> StepError {
+    let place = diagnosis::place_of_not_finite(potential, it);
+    StepError::NotFinite { step: potential.context.step, what, place }
+}
+
+fn descends(p: &[Vec3], minus_gradient: &[Vec3]) -> bool {
+    let slope: f64 = p.iter().zip(minus_gradient).map(|(a, b)| a.dot(b)).sum();
+    slope > 0.0 && slope.is_finite()
+}
+
+/// Size of a Newton direction in the norm of the settings, m.
+pub fn measure(potential: &IncrementalPotential<'_>, p: &[Vec3]) -> f64 {
+    match potential.context.settings.solver.norm {
+        Norm::Largest => p.iter().map(|v| v.norm_squared()).fold(0.0, f64::max).sqrt(),
+        Norm::RootMeanSquare => {
+            let positions = potential.context.model.vertex_count();
+            let free = (0..positions).filter(|&v| potential.free[v]).count();
+            let sum: f64 = p[..positions].iter().map(|v| v.norm_squared()).sum();
+            (sum / free.max(1) as f64).sqrt()
+        }
+    }
+}

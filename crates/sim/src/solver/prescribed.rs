@@ -1,0 +1,53 @@
+//! Prescribed vertices on their way to targets that something obstructs, between Newton iterations.
+
+use super::termination::{Termination, Verdict};
+use crate::diagnosis;
+use crate::dirichlet::penalty::ARRIVED;
+use crate::error::StepError;
+use crate::iterate::Iterate;
+use crate::potential::IncrementalPotential;
+
+/// After a Newton iteration: holds the prescribed vertices once they have arrived, else tightens
+/// their constraints whenever the minimisation has settled under the present ones.
+///
+/// # Errors
+/// `BlockedMotion` where tightening has long brought no progress, or the minimisation stalls.
+pub fn advance(
+    potential: &mut IncrementalPotential<'_>,
+    it: &Iterate,
+    verdict: Verdict,
+    termination: &Termination,
+) -> Result<(), StepError> {
+    let Some(penalty) = &mut potential.dirichlet else { return Ok(()) };
+    let progress = penalty.progress(&it.x);
+    if progress >= ARRIVED {
+        potential.release();
+        return Ok(());
+    }
+    if verdict == Verdict::Settled {
+        if penalty.is_blocked(progress) {
+            return Err(blocked(potential, it));
+        }
+        penalty.update(&it.x);
+    }
+    if termination.is_stuck() || matches!(verdict, Verdict::Stalled(_)) {
+        return Err(blocked(potential, it));
+    }
+    Ok(())
+}
+
+/// The error of a motion that something blocks: the vertex furthest from its target names the
+/// prescribed motion, the closest pair what is in the way.
+fn blocked(potential: &IncrementalPotential<'_>, it: &Iterate) -> StepError {
+    let (model, penalty) = (potential.context.model, potential.dirichlet.as_ref());
+    let progress = penalty.map_or(1.0, |e| e.progress(&it.x));
+    let furthest = penalty.and_then(|e| e.furthest(&it.x)).map(|(v, _)| v);
+    let name = model.motions.iter().find(|m| furthest.is_some_and(|v| m.vertices.contains(&v)));
+    let closest = diagnosis::describe_closest(model, it);
+    StepError::BlockedMotion {
+        step: potential.context.step,
+        name: name.map_or_else(|| "(unnamed)".into(), |m| m.name.clone()),
+        progress: 100.0 * progress.max(0.0),
+        reason: closest.unwrap_or_else(|| "elements would invert".into()),
+    }
+}

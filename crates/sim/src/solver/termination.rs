@@ -1,0 +1,98 @@
+//! When a minimisation ends.
+
+use super::line_search::{LineStep, StepLimit};
+use crate::report::StepOutcome;
+use crate::step::context::StepContext;
+
+/// Consecutive iterations that move by less than `TINY` of the Newton direction before the
+/// minimisation counts as stalled. Our choice: none of the scenes and tests has more than a few dozen
+/// before it goes on.
+const PATIENCE: usize = 200;
+const TINY: f64 = 1e-8;
+
+/// Consecutive iterations without a decrease above round-off after which the minimum is reached to
+/// working precision. Our choice: the gradient's own rounding may hide one or two decreases.
+const ROUND_OFF_ITERATIONS: usize = 4;
+
+/// The state of the tests that end a projected Newton minimisation.
+#[derive(Debug, Clone)]
+pub struct Termination {
+    /// Newton tolerance, m/s.
+    tolerance: f64,
+    /// Consecutive iterations that have to be below it.
+    consecutive: u32,
+    cumulative_toi: Option<f64>,
+    iterations: usize,
+    /// Consecutive iterations below the tolerance.
+    below: u32,
+    /// Consecutive iterations without a decrease above round-off.
+    within_round_off: usize,
+    /// Consecutive iterations of tiny step lengths.
+    tiny: usize,
+    /// Weight of the states before the second iteration's in the last one, Π (1 − α).
+    first_states: f64,
+}
+
+/// What follows from an iteration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Another iteration.
+    Continue,
+    /// The minimum is reached as accurately as asked for.
+    Settled,
+    /// No progress is possible.
+    Stalled(StepOutcome),
+}
+
+impl Termination {
+    /// Before the first iteration of a minimisation.
+    pub fn new(context: &StepContext<'_>) -> Self {
+        let solver = &context.settings.solver;
+        Self {
+            tolerance: context.velocity_tolerance,
+            consecutive: solver.consecutive,
+            cumulative_toi: solver.cumulative_toi,
+            iterations: 0,
+            below: 0,
+            within_round_off: 0,
+            tiny: 0,
+            first_states: 1.0,
+        }
+    }
+
+    /// Judges an iteration whose Newton direction over h was `speed` (m/s) and whose step was `taken`.
+    pub fn update(&mut self, speed: f64, taken: &LineStep) -> Verdict {
+        let LineStep { alpha, limit, within_round_off, .. } = *taken;
+        self.within_round_off = if within_round_off { self.within_round_off + 1 } else { 0 };
+        self.below = if speed < self.tolerance { self.below + 1 } else { 0 };
+        self.tiny = if alpha < TINY { self.tiny + 1 } else { 0 };
+        if self.iterations > 0 {
+            self.first_states *= 1.0 - alpha;
+        }
+        self.iterations += 1;
+        let settled = self.below >= self.consecutive
+            || self.cumulative_toi.is_some_and(|epsilon| self.first_states < epsilon)
+            || self.within_round_off >= ROUND_OFF_ITERATIONS
+            || alpha == 0.0 && within_round_off;
+        if settled {
+            Verdict::Settled
+        } else if alpha == 0.0 || self.tiny >= PATIENCE {
+            Verdict::Stalled(stall(limit))
+        } else {
+            Verdict::Continue
+        }
+    }
+
+    /// Whether tiny steps alone are a reason to stop, in a minimisation that goes on after it settled.
+    pub fn is_stuck(&self) -> bool {
+        self.tiny >= PATIENCE
+    }
+}
+
+fn stall(limit: StepLimit) -> StepOutcome {
+    match limit {
+        StepLimit::Inversion => StepOutcome::StalledInversion,
+        StepLimit::Contact | StepLimit::HalfSpace => StepOutcome::StalledCcd,
+        StepLimit::None => StepOutcome::StalledLineSearch,
+    }
+}

@@ -1,0 +1,77 @@
+//! Wall time by phase. Reported, never acted upon.
+
+use crate::report::PhaseSeconds;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+/// A phase of a time step; the rows of [`PhaseSeconds`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// Search for candidate pairs.
+    BroadPhase,
+    /// Continuous collision detection.
+    Ccd,
+    /// Sets of contacts, barrier and friction: values and derivatives.
+    Contact,
+    /// Elasticity and loads: values and derivatives.
+    Elasticity,
+    /// Assembly of the linear system.
+    Assembly,
+    /// Ordering and symbolic analysis.
+    Symbolic,
+    /// Numeric factorisation, or the iterations of an iterative solver.
+    Factorisation,
+    /// Triangular solves.
+    Solve,
+    /// Independent audit.
+    Audit,
+}
+
+const PHASES: usize = Phase::Audit as usize + 1;
+
+/// The wall time of a step so far, by phase.
+#[derive(Debug)]
+pub struct Clock {
+    start: Instant,
+    /// Of each phase, ns.
+    nanoseconds: [AtomicU64; PHASES],
+}
+
+impl Clock {
+    /// A clock that starts now.
+    pub fn start() -> Self {
+        Self { start: Instant::now(), nanoseconds: Default::default() }
+    }
+
+    /// Runs `work` and adds its wall time to a phase.
+    pub fn time<T>(&self, phase: Phase, work: impl FnOnce() -> T) -> T {
+        let start = Instant::now();
+        let result = work();
+        self.add(phase, start.elapsed().as_secs_f64());
+        result
+    }
+
+    /// Adds seconds to a phase.
+    pub fn add(&self, phase: Phase, seconds: f64) {
+        let nanoseconds = (1e9 * seconds) as u64;
+        self.nanoseconds[phase as usize].fetch_add(nanoseconds, Ordering::Relaxed);
+    }
+
+    /// The seconds of all phases, and since the start.
+    pub fn seconds(&self) -> PhaseSeconds {
+        let of =
+            |phase: Phase| 1e-9 * self.nanoseconds[phase as usize].load(Ordering::Relaxed) as f64;
+        PhaseSeconds {
+            broad_phase: of(Phase::BroadPhase),
+            ccd: of(Phase::Ccd),
+            contact: of(Phase::Contact),
+            elasticity: of(Phase::Elasticity),
+            assembly: of(Phase::Assembly),
+            symbolic: of(Phase::Symbolic),
+            factorisation: of(Phase::Factorisation),
+            solve: of(Phase::Solve),
+            audit: of(Phase::Audit),
+            total: self.start.elapsed().as_secs_f64(),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! What all parts of one time step read.
+
+use super::clock::Clock;
+use crate::definition::settings::{Integrator, Settings};
+use crate::model::Model;
+use crate::state::State;
+
+/// The constants of one time step, SI units.
+#[derive(Debug, Clone, Copy)]
+pub struct StepContext<'a> {
+    /// Constant data of the simulation.
+    pub model: &'a Model,
+    /// Its settings.
+    pub settings: &'a Settings,
+    /// Number of the step, from 1.
+    pub step: usize,
+    /// Time step h, s.
+    pub h: f64,
+    /// Time at the start of the step, s: loads, motions and attachments that act then act in the step.
+    pub start: f64,
+    /// Time at the end of the step, s: expressions are evaluated there.
+    pub end: f64,
+    /// Integrator of the step.
+    pub integrator: Integrator,
+    /// Scale s of all energies but contact and friction in the incremental potential, s².
+    pub elastic_scale: f64,
+    /// Scale s_c of contact and friction, s².
+    pub contact_scale: f64,
+    /// Distance d̂ below which contact forces act, m.
+    pub d_hat: f64,
+    /// Newton tolerance ε_d, m/s.
+    pub velocity_tolerance: f64,
+    /// Where the wall time goes.
+    pub clock: &'a Clock,
+}
+
+impl<'a> StepContext<'a> {
+    /// The context of the step that starts in `state`.
+    pub fn new(model: &'a Model, state: &State, clock: &'a Clock) -> Self {
+        let (settings, h) = (&model.resolved.settings, model.resolved.h);
+        let integrator = settings.time.integrator.at(state);
+        let elastic_scale = integrator.potential_scale(h);
+        let contact_scale = match settings.time.trapezoidal_contact {
+            true => elastic_scale,
+            false => integrator.contact_scale(h),
+        };
+        Self {
+            model,
+            settings,
+            step: state.step + 1,
+            h,
+            start: state.time,
+            end: state.next_time(h),
+            integrator,
+            elastic_scale,
+            contact_scale,
+            d_hat: model.resolved.d_hat,
+            velocity_tolerance: model.resolved.velocity_tolerance,
+            clock,
+        }
+    }
+}

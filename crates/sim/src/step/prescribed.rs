@@ -1,0 +1,78 @@
+//! The direct motion of prescribed vertices at the start of a step.
+
+use super::clock::Phase;
+use super::workspace::Workspace;
+use crate::dirichlet::DirichletTargets;
+use crate::iterate::Iterate;
+use crate::potential::IncrementalPotential;
+use crate::solver::line_search::KEEP_PLANE_GAP;
+use crate::state::State;
+use standoff_linalg::Vec3;
+
+/// Part of a gap that the direct motion keeps at least. More than Newton steps keep: what stands still
+/// has to get out of the way afterwards.
+const KEEP_GAP: f64 = 0.5;
+/// Part of a strain limit that the direct motion uses at most.
+const USE_LIMIT: f64 = 0.9;
+/// Halvings of the direct motion before it is left to the constraints altogether.
+const HALVINGS: usize = 20;
+
+/// Moves the prescribed vertices towards their targets as far as that is safe while all others
+/// stand still; where something is in the way, constraints take over the rest. Returns the start of the
+/// step where vertices have moved since, and where they are now.
+pub fn move_directly(
+    potential: &mut IncrementalPotential<'_>,
+    targets: &DirichletTargets,
+    state: &State,
+    work: &mut Workspace,
+) -> (Option<Iterate>, Iterate) {
+    let (clock, model) = (potential.context.clock, potential.context.model);
+    let detector = &mut work.detector;
+    let mut x = state.x.clone();
+    let mut dx = vec![Vec3::zeros(); x.len()];
+    for &v in &targets.moving {
+        dx[v as usize] = targets.x[v as usize] - x[v as usize];
+    }
+    let moves = !targets.moving.is_empty();
+    let mut alpha = 1.0;
+    if moves {
+        let plane =
+            clock.time(Phase::Ccd, || detector.max_plane_step(model, &x, &dx, KEEP_PLANE_GAP));
+        alpha = potential.max_step(&x, &dx).min(plane);
+    }
+    clock.time(Phase::BroadPhase, || detector.sweep(model, &x, &dx, alpha));
+    let at = |x: &[Vec3], detector: &mut super::detector::Detector| Iterate {
+        x: x.to_vec(),
+        contacts: clock.time(Phase::Contact, || detector.contacts(model, x)),
+    };
+    let start = moves.then(|| at(&x, detector));
+    if moves {
+        let contact = clock.time(Phase::Ccd, || detector.max_step(model, &x, &dx, KEEP_GAP, alpha));
+        let alpha = within_limits(potential, &x, &dx, alpha.min(contact));
+        if alpha < 1.0 {
+            potential.constrain(targets, &x);
+        }
+        for &v in &targets.moving {
+            let v = v as usize;
+            x[v] = if alpha < 1.0 { x[v] + alpha * dx[v] } else { targets.x[v] };
+        }
+    }
+    (start, at(&x, detector))
+}
+
+/// The part of a motion of prescribed vertices that stretches no triangle close to its limit.
+fn within_limits(
+    potential: &IncrementalPotential<'_>,
+    x: &[Vec3],
+    dx: &[Vec3],
+    mut alpha: f64,
+) -> f64 {
+    for _ in 0..HALVINGS {
+        let trial: Vec<Vec3> = x.iter().zip(dx).map(|(x, dx)| x + alpha * dx).collect();
+        if potential.within_limits(&trial, USE_LIMIT) {
+            return alpha;
+        }
+        alpha *= 0.5;
+    }
+    0.0
+}

@@ -1,0 +1,134 @@
+//! How the barrier stiffness κ is chosen at the start of a step and adapted during it.
+
+use super::clock::Phase;
+use crate::contact::stiffness::{
+    CloseContacts, LOADED_GAP, MASS_RATIO, StiffnessRange, follow, load,
+};
+use crate::contact::{BarrierPotential, Weighting};
+use crate::definition::settings::Adaptation;
+use crate::iterate::Iterate;
+use crate::model::Model;
+use crate::potential::IncrementalPotential;
+use standoff_linalg::Vec3;
+
+/// The rule by which κ is adapted in one step; none where the scene fixes it.
+#[derive(Debug, Clone)]
+pub struct StiffnessAdaptation {
+    range: Option<StiffnessRange>,
+    /// Contacts that were very close before the last iteration.
+    close: CloseContacts,
+}
+
+impl StiffnessAdaptation {
+    /// The rule of a step.
+    pub fn new(potential: &IncrementalPotential<'_>) -> Self {
+        let context = &potential.context;
+        let (model, barrier) = (context.model, &potential.barrier);
+        let scale = match context.integrator.inertial() {
+            true => context.contact_scale,
+            false => context.h * context.h,
+        };
+        let mass = model.mean_mass / scale / weight_factor(model, barrier);
+        let range = || {
+            let d_hat = context.d_hat;
+            StiffnessRange::new(barrier.barrier, d_hat, 0.0, model.length, mass, MASS_RATIO)
+        };
+        let fixed = context.settings.contact.stiffness.is_some();
+        Self { range: (!fixed).then(range), close: CloseContacts::default() }
+    }
+
+    /// Sets κ for the step from `it`: the fixed one, or where the barrier's gradient best balances the
+    /// rest of the potential's, within the range that conditioning allows [Li 2020, suppl. F], and at
+    /// least what the load needs.
+    ///
+    /// `start` is where the last step ended, with a κ of `before` (0 at the very start): the contacts
+    /// there tell the load.
+    pub fn set(
+        &self,
+        potential: &mut IncrementalPotential<'_>,
+        start: &Iterate,
+        before: f64,
+        it: &Iterate,
+    ) {
+        let Some(range) = &self.range else { return };
+        balance(range, potential, it);
+        if potential.context.settings.contact.adaptation == Adaptation::Load {
+            let needed = potential.context.clock.time(Phase::Contact, || {
+                let acted = BarrierPotential { kappa: before, ..potential.barrier };
+                load(&acted, &start.contacts, &start.x)
+            });
+            let needed = needed.max(stiffness_to_stop(potential, &it.x));
+            potential.barrier.kappa = potential.barrier.kappa.max(follow(before, needed));
+        }
+    }
+
+    /// Notes which contacts are very close before an iteration.
+    pub fn observe(&mut self, potential: &IncrementalPotential<'_>, it: &Iterate) {
+        if self.range.is_some() {
+            let length = potential.context.model.length;
+            self.close = CloseContacts::new(&it.contacts, &it.x, length);
+        }
+    }
+
+    /// Doubles κ after an iteration where a contact was too close before and has come closer
+    /// [Li 2020, suppl. F].
+    pub fn update(&self, potential: &mut IncrementalPotential<'_>, it: &Iterate) {
+        let Some(range) = &self.range else { return };
+        let now = CloseContacts::new(&it.contacts, &it.x, potential.context.model.length);
+        if now.any_shrank(&self.close) {
+            potential.barrier.kappa = range.doubled(potential.barrier.kappa);
+        }
+    }
+}
+
+fn balance(range: &StiffnessRange, potential: &mut IncrementalPotential<'_>, it: &Iterate) {
+    let mut other = potential.gradient_without_contact(&it.x);
+    let mut contact = vec![Vec3::zeros(); it.x.len()];
+    potential.barrier.kappa = 1.0;
+    potential.barrier.add_gradient(&it.contacts, &it.x, &mut contact);
+    // what pulls prescribed vertices to their targets is no force for contact to balance
+    for v in 0..contact.len() {
+        if potential.prescribed[v] {
+            (other[v], contact[v]) = (Vec3::zeros(), Vec3::zeros());
+        }
+        other[v] /= potential.context.contact_scale;
+    }
+    potential.barrier.kappa = range.balance(&other, &contact);
+}
+
+/// κ with which a contact at half of d̂ moves a vertex of mean inertia from where it is to its predicted
+/// position x̃: what a new contact needs before there is a load to tell.
+fn stiffness_to_stop(potential: &IncrementalPotential<'_>, x: &[Vec3]) -> f64 {
+    let (model, barrier) = (potential.context.model, &potential.barrier);
+    let displacement = potential.predicted_displacement(x);
+    let inertial = (0..model.vertex_count()).filter(|&v| potential.inertial[v]);
+    let (sum, count) = inertial
+        .fold((0.0, 0_u32), |(sum, n), v| (sum + model.mass[v] * displacement[v].norm(), n + 1));
+    let force = sum / (f64::from(count.max(1)) * potential.context.contact_scale);
+    force / barrier.unit_force(LOADED_GAP * barrier.d_hat, mean_weight(model), 0.0)
+}
+
+/// Mean factor of a pair's barrier: 1, or under area weighting the mean weight times d̂/units(d̂²).
+fn weight_factor(model: &Model, barrier: &BarrierPotential) -> f64 {
+    match &model.weighting {
+        Weighting::Count => 1.0,
+        _ => {
+            let d_hat = barrier.d_hat;
+            mean_weight(model) * d_hat / barrier.barrier.units(d_hat * d_hat)
+        }
+    }
+}
+
+/// Mean weight of a pair: 1, or under area weighting that of a face–vertex pair, a quarter of the mean
+/// vertex area, m².
+fn mean_weight(model: &Model) -> f64 {
+    let areas = match &model.weighting {
+        Weighting::Count => return 1.0,
+        Weighting::Area(areas) | Weighting::AreaWithoutDuplicates(areas, _) => areas,
+    };
+    let vertices: Vec<u32> =
+        model.half_space_vertices.iter().flat_map(|(_, v)| v).copied().collect();
+    let mean = vertices.iter().map(|&v| areas.vertex[v as usize]).sum::<f64>()
+        / vertices.len().max(1) as f64;
+    0.25 * mean
+}

@@ -1,0 +1,52 @@
+//! Memory that is kept between steps.
+
+use super::clock::Clock;
+use super::context::StepContext;
+use super::detector::Detector;
+use crate::dirichlet::DirichletTargets;
+use crate::model::Model;
+use crate::potential::IncrementalPotential;
+use crate::report::StepReport;
+use crate::solver::assembly::HessianAssembly;
+use crate::solver::linear;
+use crate::state::State;
+use standoff_geometry::audit::Auditor;
+use standoff_sparse::{LinearSolver, MatrixError};
+
+/// Buffers and solvers that are kept between steps, and the report of the step that is under way. None of
+/// it influences a result.
+pub struct Workspace {
+    /// Collision detection.
+    pub detector: Detector,
+    /// The Newton matrix.
+    pub hessian: HessianAssembly,
+    /// Solver of the Newton system.
+    pub linear: Box<dyn LinearSolver + Send>,
+    /// The audit.
+    pub auditor: Auditor,
+    /// Counts of the step that is under way.
+    pub report: StepReport,
+}
+
+impl Workspace {
+    /// A workspace for the steps of a simulation that begins in `state`, with the linear solver that the
+    /// settings ask for.
+    ///
+    /// # Errors
+    /// More matrix blocks than 32-bit indices can name.
+    pub fn new(model: &Model, state: &State) -> Result<Self, MatrixError> {
+        let clock = Clock::start();
+        let context = StepContext::new(model, state, &clock);
+        let targets = DirichletTargets::new(model, state);
+        let mut potential = IncrementalPotential::new(context, state, &targets);
+        // the free vertices of most steps; where others are free, the assembly changes over to them
+        potential.free.clone_from(&model.deformable);
+        Ok(Self {
+            detector: Detector::default(),
+            hessian: HessianAssembly::new(&potential)?,
+            linear: linear::solver(&model.resolved.settings.solver),
+            auditor: Auditor::default(),
+            report: StepReport::default(),
+        })
+    }
+}
