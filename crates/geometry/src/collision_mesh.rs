@@ -1,5 +1,6 @@
 //! What can collide: the surface primitives of all bodies and which of them may meet.
 
+use crate::topology::ascending;
 use standoff_linalg::Vec3;
 
 /// Surface primitives of a scene in one numbering, constant during a simulation.
@@ -47,8 +48,7 @@ impl CollisionMesh {
         let mut edges = Vec::with_capacity(faces.len() * 3 / 2 + wires.len());
         for f in &faces {
             for k in 0..3 {
-                let (a, b) = (f[k], f[(k + 1) % 3]);
-                let e = [a.min(b), a.max(b)];
+                let e = ascending(f[k], f[(k + 1) % 3]);
                 if seen.insert(e) {
                     edges.push(e);
                 }
@@ -56,7 +56,7 @@ impl CollisionMesh {
         }
         let mut codim_edges = Vec::new();
         for w in wires {
-            let e = [w[0].min(w[1]), w[0].max(w[1])];
+            let e = ascending(w[0], w[1]);
             if seen.insert(e) {
                 codim_edges.push(edges.len() as u32);
                 edges.push(e);

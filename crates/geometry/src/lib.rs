@@ -9,7 +9,11 @@ pub mod ccd;
 pub mod collision_mesh;
 pub mod distance;
 pub mod neighbourhood;
+mod pair;
+mod surface_adjacency;
 pub mod topology;
 
 pub use collision_mesh::CollisionMesh;
 pub use neighbourhood::Neighbourhood;
+pub use pair::{Pair, PairKind, Stencil, UNUSED};
+pub use surface_adjacency::SurfaceAdjacency;

@@ -50,6 +50,12 @@ pub fn check_cells<const N: usize>(
     Ok(())
 }
 
+/// The ends of an edge in ascending order: the key of an edge whatever its direction.
+#[inline]
+pub fn ascending(a: u32, b: u32) -> [u32; 2] {
+    [a.min(b), a.max(b)]
+}
+
 /// The four faces of a tetrahedron (a, b, c, d) with (b−a)·((c−a)×(d−a)) > 0, seen from outside
 /// counter-clockwise.
 pub const TET_FACES: [[usize; 3]; 4] = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
@@ -89,7 +95,7 @@ pub fn unique_edges<const N: usize>(cells: &[[u32; N]]) -> Vec<[u32; 2]> {
     for c in cells {
         for i in 0..N {
             for j in i + 1..N {
-                edges.push([c[i].min(c[j]), c[i].max(c[j])]);
+                edges.push(ascending(c[i], c[j]));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Checkpoints: what is written is read back, bit by bit, and no damage goes unnoticed.
 
-use standoff_geometry::ccd::Pair;
+use standoff_geometry::{Pair, PairKind};
 use standoff_linalg::Vec3;
 use standoff_scene::output::{
     Checkpoint, OutputError, fingerprint, read_checkpoint, write_checkpoint,
@@ -24,10 +24,10 @@ fn state() -> State {
     state.directors = list(9.0);
     state.frame_twists = vec![6.5, -0.25];
     state.constraints = [
-        ConstraintKey::Pair(Pair::VertexVertex([0, 1])),
-        ConstraintKey::Pair(Pair::EdgeVertex([2, 3])),
-        ConstraintKey::Pair(Pair::EdgeEdge([4, 5])),
-        ConstraintKey::Pair(Pair::FaceVertex([6, 7])),
+        ConstraintKey::Pair(Pair::new(PairKind::VertexVertex, [0, 1])),
+        ConstraintKey::Pair(Pair::new(PairKind::EdgeVertex, [2, 3])),
+        ConstraintKey::Pair(Pair::new(PairKind::EdgeEdge, [4, 5])),
+        ConstraintKey::Pair(Pair::new(PairKind::FaceVertex, [6, 7])),
         ConstraintKey::HalfSpace(8, 9),
     ]
     .iter()

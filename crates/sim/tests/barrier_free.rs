@@ -4,7 +4,7 @@ mod common;
 
 use common::{block, ground, scene};
 use standoff_geometry::CollisionMesh;
-use standoff_geometry::ccd::Pair;
+use standoff_geometry::{Pair, PairKind};
 use standoff_linalg::nalgebra::{Rotation3, Vector3};
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sim::contact::{Constraint, ConstraintKey, ContactConstraints, HalfSpace};
@@ -48,10 +48,10 @@ fn constraints() -> (CollisionMesh, Vec<HalfSpace>, Vec<Vec3>, ContactConstraint
     let mesh = CollisionMesh::new(x.clone(), vec![[0, 2, 1], [3, 4, 5]], &[], &[]);
     let plane = HalfSpace { origin: Vec3::new(0.0, -0.02, 0.0), normal: Vec3::y() };
     let keys = [
-        (ConstraintKey::Pair(Pair::VertexVertex([0, 3])), 0.0, 1.0),
-        (ConstraintKey::Pair(Pair::EdgeVertex([0, 4])), 2.0, 0.5),
-        (ConstraintKey::Pair(Pair::EdgeEdge([0, 3])), 3.0, 1.0),
-        (ConstraintKey::Pair(Pair::FaceVertex([0, 3])), 1.0, 0.9),
+        (ConstraintKey::Pair(Pair::new(PairKind::VertexVertex, [0, 3])), 0.0, 1.0),
+        (ConstraintKey::Pair(Pair::new(PairKind::EdgeVertex, [0, 4])), 2.0, 0.5),
+        (ConstraintKey::Pair(Pair::new(PairKind::EdgeEdge, [0, 3])), 3.0, 1.0),
+        (ConstraintKey::Pair(Pair::new(PairKind::FaceVertex, [0, 3])), 1.0, 0.9),
         (ConstraintKey::HalfSpace(0, 0), 4.0, 1.0),
     ];
     let list = keys.map(|(key, force, decay)| Constraint { key, force, decay });
@@ -138,7 +138,7 @@ fn a_linearisation_is_kept_where_it_is_right() {
 #[test]
 fn a_linearisation_is_renewed_where_its_gap_is_off_by_more_than_the_accuracy() {
     let (mesh, _, mut x, _) = constraints();
-    let key = ConstraintKey::Pair(Pair::VertexVertex([0, 3]));
+    let key = ConstraintKey::Pair(Pair::new(PairKind::VertexVertex, [0, 3]));
     let (d, aside, delta) = (0.05_f64, 0.02, 0.08);
     x[3] = x[0] + Vec3::new(d, 0.0, 0.0);
     let mut y = x.clone();
@@ -194,16 +194,16 @@ fn linearised_gaps_are_distances_of_primitives_not_of_their_lines_and_planes() {
             y[4] = y[3] + (y[2] - y[0]) * (0.5 + random());
         }
         for key in [
-            Pair::VertexVertex([0, 3]),
-            Pair::EdgeVertex([0, 4]),
-            Pair::EdgeEdge([0, 3]),
-            Pair::FaceVertex([0, 3]),
+            Pair::new(PairKind::VertexVertex, [0, 3]),
+            Pair::new(PairKind::EdgeVertex, [0, 4]),
+            Pair::new(PairKind::EdgeEdge, [0, 3]),
+            Pair::new(PairKind::FaceVertex, [0, 3]),
         ] {
-            let d2 = match key {
-                Pair::VertexVertex(_) => (y[0] - y[3]).norm_squared(),
-                Pair::EdgeVertex(_) => point_edge_d2(&y[4], &y[0], &y[2]),
-                Pair::EdgeEdge(_) => edge_edge_d2(&y[0], &y[2], &y[3], &y[4]),
-                Pair::FaceVertex(_) => point_triangle_d2(&y[3], &y[0], &y[2], &y[1]),
+            let d2 = match key.kind {
+                PairKind::VertexVertex => (y[0] - y[3]).norm_squared(),
+                PairKind::EdgeVertex => point_edge_d2(&y[4], &y[0], &y[2]),
+                PairKind::EdgeEdge => edge_edge_d2(&y[0], &y[2], &y[3], &y[4]),
+                PairKind::FaceVertex => point_triangle_d2(&y[3], &y[0], &y[2], &y[1]),
             };
             let constraint = Constraint { key: ConstraintKey::Pair(key), force: 0.0, decay: 1.0 };
             let mut set = ContactConstraints::new(vec![constraint], 0.1, true);
@@ -217,11 +217,11 @@ fn linearised_gaps_are_distances_of_primitives_not_of_their_lines_and_planes() {
 #[test]
 fn the_filter_keeps_the_first_collision_of_each_vertex() {
     let (mesh, ..) = constraints();
-    let face = |v: u32| ConstraintKey::Pair(Pair::FaceVertex([0, v]));
+    let face = |v: u32| ConstraintKey::Pair(Pair::new(PairKind::FaceVertex, [0, v]));
     // vertices 0, 1, 2 and 3; then the same face and a later vertex, whose own first one it is; then
     // an edge pair that is nobody's first
     let found =
-        [(face(3), 0.2), (face(4), 0.5), (ConstraintKey::Pair(Pair::EdgeEdge([0, 3])), 0.7)];
+        [(face(3), 0.2), (face(4), 0.5), (ConstraintKey::Pair(Pair::new(PairKind::EdgeEdge, [0, 3])), 0.7)];
     let keys = |filter: bool| {
         let mut set = ContactConstraints::new(Vec::new(), 0.1, true);
         set.expand(&mesh, &found, filter);
@@ -573,7 +573,7 @@ fn an_arch_stands_by_friction_and_falls_without() {
 #[test]
 fn pairs_that_are_close_by_nature_keep_half_of_their_distance_at_rest() {
     let (mut mesh, ..) = constraints();
-    let pair = Pair::VertexVertex([0, 3]);
+    let pair = Pair::new(PairKind::VertexVertex, [0, 3]);
     let rest = (mesh.rest[0] - mesh.rest[3]).norm();
     assert_eq!(pair.separation(&mesh, 10.0), 10.0, "bodies unknown");
     mesh.body = vec![0, 0, 0, 1, 1, 1];

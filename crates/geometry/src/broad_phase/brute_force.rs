@@ -2,7 +2,7 @@
 
 use super::paths::{PathBox, Paths};
 use super::{Candidates, Culls};
-use crate::CollisionMesh;
+use crate::{CollisionMesh, PairKind};
 use standoff_linalg::Vec3;
 
 /// Twin of [`super::candidates`].
@@ -60,9 +60,9 @@ fn all_pairs(mesh: &CollisionMesh, paths: &Paths) -> Candidates {
         }
     }
     let culls = Culls { mesh, paths };
-    culls.vertex_vertex(&mut out.vertex_vertex);
-    culls.edge_vertex(&mut out.edge_vertex);
-    culls.edge_edge(&mut out.edge_edge);
-    culls.face_vertex(&mut out.face_vertex);
+    culls.apply(PairKind::VertexVertex, &mut out.vertex_vertex);
+    culls.apply(PairKind::EdgeVertex, &mut out.edge_vertex);
+    culls.apply(PairKind::EdgeEdge, &mut out.edge_edge);
+    culls.apply(PairKind::FaceVertex, &mut out.face_vertex);
     out
 }

@@ -19,9 +19,10 @@ mod lanes;
 mod paths;
 mod tree;
 
-use crate::CollisionMesh;
+use crate::{CollisionMesh, Pair, PairKind};
 use cull::{Shape, cull};
 use paths::Paths;
+use rayon::prelude::*;
 use standoff_linalg::Vec3;
 use tree::Tree;
 
@@ -54,6 +55,30 @@ impl Candidates {
     /// Whether there is no pair.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// The pairs of one kind, ascending.
+    pub fn of_kind(&self, kind: PairKind) -> &[[u32; 2]] {
+        match kind {
+            PairKind::VertexVertex => &self.vertex_vertex,
+            PairKind::EdgeVertex => &self.edge_vertex,
+            PairKind::EdgeEdge => &self.edge_edge,
+            PairKind::FaceVertex => &self.face_vertex,
+        }
+    }
+
+    /// All pairs, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = Pair> + '_ {
+        PairKind::ALL
+            .into_iter()
+            .flat_map(|kind| self.of_kind(kind).iter().map(move |&p| Pair::new(kind, p)))
+    }
+
+    /// All pairs in parallel, in the order of [`iter`](Self::iter).
+    pub fn par_iter(&self) -> impl IndexedParallelIterator<Item = Pair> + '_ {
+        let [a, b, c, d] = PairKind::ALL
+            .map(|kind| self.of_kind(kind).par_iter().map(move |&p| Pair::new(kind, p)));
+        a.chain(b).chain(c).chain(d)
     }
 }
 
@@ -153,7 +178,7 @@ impl BroadPhase {
                 let (i, j) = (mesh.codim_vertices[i as usize], mesh.codim_vertices[j as usize]);
                 mesh.groups_may_collide(i, j).then_some([i.min(j), i.max(j)])
             },
-            |pairs| culls.vertex_vertex(pairs),
+            |pairs| culls.apply(PairKind::VertexVertex, pairs),
         );
         gather(mesh.rest.len(), chunks, &mut out.vertex_vertex);
 
@@ -165,7 +190,7 @@ impl BroadPhase {
                 let (v, e) = (points[i as usize], mesh.codim_edges[j as usize]);
                 mesh.groups_may_collide(mesh.edges[e as usize][0], v).then_some([e, v])
             },
-            |pairs| culls.edge_vertex(pairs),
+            |pairs| culls.apply(PairKind::EdgeVertex, pairs),
         );
         gather(mesh.edges.len(), chunks, &mut out.edge_vertex);
 
@@ -176,7 +201,7 @@ impl BroadPhase {
                 let (a, b) = (mesh.edges[i as usize][0], mesh.edges[j as usize][0]);
                 mesh.groups_may_collide(a, b).then_some([i.min(j), i.max(j)])
             },
-            |pairs| culls.edge_edge(pairs),
+            |pairs| culls.apply(PairKind::EdgeEdge, pairs),
         );
         gather(mesh.edges.len(), chunks, &mut out.edge_edge);
 
@@ -188,7 +213,7 @@ impl BroadPhase {
                 let v = mesh.vertices[i as usize];
                 mesh.groups_may_collide(mesh.faces[f as usize][0], v).then_some([f, v])
             },
-            |pairs| culls.face_vertex(pairs),
+            |pairs| culls.apply(PairKind::FaceVertex, pairs),
         );
         gather(mesh.faces.len(), chunks, &mut out.face_vertex);
     }
@@ -201,33 +226,22 @@ struct Culls<'a> {
 }
 
 impl Culls<'_> {
-    fn vertex_vertex(&self, pairs: &mut Vec<[u32; 2]>) {
-        let stencil = |[a, b]: [u32; 2]| ([a, a, b, b], self.mesh.thickness(&[a], &[b]));
-        cull(Shape::Segments, self.paths, stencil, pairs);
-    }
-
-    fn edge_vertex(&self, pairs: &mut Vec<[u32; 2]>) {
-        let stencil = |[e, v]: [u32; 2]| {
-            let [a, b] = self.mesh.edges[e as usize];
-            ([a, b, v, v], self.mesh.thickness(&[a, b], &[v]))
+    fn apply(&self, kind: PairKind, pairs: &mut Vec<[u32; 2]>) {
+        let shape = match kind {
+            PairKind::FaceVertex => Shape::PointTriangle,
+            _ => Shape::Segments,
         };
-        cull(Shape::Segments, self.paths, stencil, pairs);
-    }
-
-    fn edge_edge(&self, pairs: &mut Vec<[u32; 2]>) {
-        let stencil = |[e, f]: [u32; 2]| {
-            let (a, b) = (self.mesh.edges[e as usize], self.mesh.edges[f as usize]);
-            ([a[0], a[1], b[0], b[1]], self.mesh.thickness(&a, &b))
+        let stencil = |primitives: [u32; 2]| {
+            let pair = Pair::new(kind, primitives);
+            let [a, b, c, d] = pair.stencil(self.mesh).vertices;
+            let vertices = match kind {
+                PairKind::VertexVertex => [a, a, b, b],
+                PairKind::EdgeVertex => [b, c, a, a],
+                PairKind::EdgeEdge | PairKind::FaceVertex => [a, b, c, d],
+            };
+            (vertices, pair.thickness(self.mesh))
         };
-        cull(Shape::Segments, self.paths, stencil, pairs);
-    }
-
-    fn face_vertex(&self, pairs: &mut Vec<[u32; 2]>) {
-        let stencil = |[f, v]: [u32; 2]| {
-            let t = self.mesh.faces[f as usize];
-            ([v, t[0], t[1], t[2]], self.mesh.thickness(&t, &[v]))
-        };
-        cull(Shape::PointTriangle, self.paths, stencil, pairs);
+        cull(shape, self.paths, stencil, pairs);
     }
 }
 

@@ -23,7 +23,7 @@
 //! The inequality also makes the method indifferent to errors in the closest points: a poor n costs
 //! progress, never safety. Only the rounding of the dot products remains, and is bounded.
 
-use super::query::{Query, closest_offset, feature_offsets};
+use super::query::{Query, feature_offsets};
 use standoff_linalg::Vec3;
 
 /// Advances are stopped where the gap beyond the target is this fraction of the kept gap.
@@ -53,7 +53,7 @@ impl Differences {
     fn new(query: &Query) -> Self {
         let (mut x, mut dx) = ([Vec3::zeros(); 4], [Vec3::zeros(); 4]);
         let mut size = 0.0_f64;
-        let pairs = query.vertex_pairs();
+        let pairs = query.kind.vertex_pairs();
         for (k, &[i, j]) in pairs.iter().enumerate() {
             x[k] = query.x[i] - query.x[j];
             dx[k] = query.dx[i] - query.dx[j];
@@ -148,7 +148,7 @@ fn separating_direction(
 ) -> Option<Direction> {
     // positions relative to one vertex, so that the distance's rounding follows the pair's size
     let x = std::array::from_fn(|i| (query.x[i] - query.x[0]) + (query.dx[i] - query.dx[0]) * t);
-    let offset = closest_offset(query.kind, &x);
+    let offset = query.kind.closest(&x).offset;
     let first = differences.directed(&offset, t);
     if let Some(d) = first {
         // the closest direction separates by the whole distance; anything less is due to rounding

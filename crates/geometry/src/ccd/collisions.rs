@@ -1,57 +1,17 @@
 //! Every collision on the way, not only the first one.
 
 use super::{Method, Query, additive};
-use crate::CollisionMesh;
 use crate::broad_phase::Candidates;
+use crate::{CollisionMesh, Pair};
 use rayon::prelude::*;
 use standoff_linalg::Vec3;
 
-/// A pair of primitives, in the numbering of the collision mesh.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Pair {
-    /// Two vertices.
-    VertexVertex([u32; 2]),
-    /// Edge and vertex.
-    EdgeVertex([u32; 2]),
-    /// Two edges.
-    EdgeEdge([u32; 2]),
-    /// Face and vertex.
-    FaceVertex([u32; 2]),
-}
-
 impl Pair {
-    /// Vertices of the pair, as many as it has, in the order of [`Query`]'s.
-    pub fn vertices(self, mesh: &CollisionMesh) -> ([u32; 4], usize) {
-        match self {
-            Pair::VertexVertex([a, b]) => ([a, b, b, b], 2),
-            Pair::EdgeVertex([e, v]) => {
-                let [a, b] = mesh.edges[e as usize];
-                ([v, a, b, b], 3)
-            }
-            Pair::EdgeEdge([e, f]) => {
-                let ([a, b], [c, d]) = (mesh.edges[e as usize], mesh.edges[f as usize]);
-                ([a, b, c, d], 4)
-            }
-            Pair::FaceVertex([f, v]) => {
-                let [a, b, c] = mesh.faces[f as usize];
-                ([v, a, b, c], 4)
-            }
-        }
-    }
-
-    /// Thickness offset ξ of the pair, m.
-    pub fn thickness(self, mesh: &CollisionMesh) -> f64 {
-        let (v, n) = self.vertices(mesh);
-        let second = if matches!(self, Pair::EdgeEdge(_)) { 2 } else { 1 };
-        mesh.thickness(&v[..second], &v[second..n])
-    }
-
     /// The gap that the pair keeps where others keep `separation`, m: half of its gap at rest if it
     /// belongs to one body and is that close by nature, as the neighbours on a fine mesh are.
     pub fn separation(self, mesh: &CollisionMesh, separation: f64) -> f64 {
-        let (v, _) = self.vertices(mesh);
-        let second = if matches!(self, Pair::EdgeEdge(_)) { 2 } else { 1 };
-        if !mesh.same_body(v[0], v[second]) {
+        let [a, b] = self.stencil(mesh).representatives();
+        if !mesh.same_body(a, b) {
             return separation;
         }
         // a query uses positions and displacements of its own vertices only
@@ -62,16 +22,10 @@ impl Pair {
     }
 
     /// The pair in motion from `x` along `dx` (`#V`).
+    #[inline]
     pub fn query(self, mesh: &CollisionMesh, x: &[Vec3], dx: &[Vec3]) -> Query {
-        let (v, _) = self.vertices(mesh);
-        let at = |i: usize| (x[v[i] as usize], dx[v[i] as usize]);
-        let [(a, da), (b, db), (c, dc), (d, dd)] = [at(0), at(1), at(2), at(3)];
-        match self {
-            Pair::VertexVertex(_) => Query::point_point([a, b], [da, db]),
-            Pair::EdgeVertex(_) => Query::point_edge([a, b, c], [da, db, dc]),
-            Pair::EdgeEdge(_) => Query::edge_edge([a, b, c, d], [da, db, dc, dd]),
-            Pair::FaceVertex(_) => Query::point_triangle([a, b, c, d], [da, db, dc, dd]),
-        }
+        let stencil = self.stencil(mesh);
+        Query { kind: self.kind, x: stencil.gather(x), dx: stencil.gather(dx) }
     }
 }
 
@@ -133,12 +87,5 @@ pub fn collisions(
         // both are safe
         Some(Collision { pair, time, limit: limit.max(time) })
     };
-    let all = |pairs: &[[u32; 2]], kind: fn([u32; 2]) -> Pair| -> Vec<Collision> {
-        pairs.par_iter().with_min_len(64).filter_map(|&p| of(kind(p))).collect()
-    };
-    let mut found = all(&candidates.vertex_vertex, Pair::VertexVertex);
-    found.append(&mut all(&candidates.edge_vertex, Pair::EdgeVertex));
-    found.append(&mut all(&candidates.edge_edge, Pair::EdgeEdge));
-    found.append(&mut all(&candidates.face_vertex, Pair::FaceVertex));
-    found
+    candidates.par_iter().with_min_len(64).filter_map(of).collect()
 }

@@ -20,7 +20,8 @@
 //! - rounding is bounded per axis by the size of A, B and C, which does not depend on the distance
 //!   to the origin.
 
-use super::query::{Kind, Query, closest_offset};
+use super::Query;
+use crate::PairKind;
 use standoff_linalg::Vec3;
 use std::cell::RefCell;
 use std::cmp::Ordering;
@@ -57,10 +58,10 @@ impl Motion {
         let d = |i: usize, j: usize| [query.x[i] - query.x[j], query.dx[i] - query.dx[j]];
         let zero = [Vec3::zeros(); 2];
         let (a, b, c) = match query.kind {
-            Kind::PointPoint => (d(0, 1), zero, zero),
-            Kind::PointEdge => (d(0, 1), d(1, 2), zero),
-            Kind::PointTriangle => (d(0, 1), d(1, 2), d(1, 3)),
-            Kind::EdgeEdge => (d(0, 2), d(1, 0), d(2, 3)),
+            PairKind::VertexVertex => (d(0, 1), zero, zero),
+            PairKind::EdgeVertex => (d(0, 1), d(1, 2), zero),
+            PairKind::FaceVertex => (d(0, 1), d(1, 2), d(1, 3)),
+            PairKind::EdgeEdge => (d(0, 2), d(1, 0), d(2, 3)),
         };
         // at most 8 roundings of terms bounded by this sum; the displacements themselves may be
         // rounded differences of positions
@@ -70,7 +71,7 @@ impl Motion {
             let moved: f64 = query.dx.iter().map(|v| v[axis].abs()).sum();
             rounding[axis] = 4.0 * f64::EPSILON * (terms + moved);
         }
-        Self { a, b, c, triangle: query.kind == Kind::PointTriangle, rounding }
+        Self { a, b, c, triangle: query.kind == PairKind::FaceVertex, rounding }
     }
 
     /// F at (t, u, v).
@@ -156,7 +157,7 @@ pub fn time_of_impact(
         return Some(0.0);
     }
     let x = std::array::from_fn(|i| query.x[i] - query.x[0]);
-    let first = unit(closest_offset(query.kind, &x));
+    let first = unit(query.kind.closest(&x).offset);
     let limits = Limits { max_boxes: limits.max_boxes / 2, ..limits };
     QUEUE.with_borrow_mut(|queue| {
         let mut run = |rule| search(&motion, first, min_separation, t_max, limits, rule, queue);

@@ -15,8 +15,8 @@ mod collisions;
 pub mod inclusion;
 mod query;
 
-pub use collisions::{Collision, Keep, Pair, collisions};
-pub use query::{Kind, Query};
+pub use collisions::{Collision, Keep, collisions};
+pub use query::Query;
 
 use crate::CollisionMesh;
 use crate::broad_phase::Candidates;
@@ -70,7 +70,7 @@ impl Method {
     }
 }
 
-/// Number of pairs per unit of parallel work.
+/// Number of pairs per unit of parallel work, at least.
 const CHUNK: usize = 128;
 
 /// The largest t ≤ `t_max` ≤ 1 such that no candidate's distance falls below
@@ -96,38 +96,13 @@ pub fn max_step(
     let t_max = t_max.min(1.0);
     // bits of non-negative floats are ordered like the floats
     let least = AtomicU64::new(t_max.to_bits());
-    let run = |pairs: &[[u32; 2]], query: &(dyn Fn(u32, u32) -> (Query, f64) + Sync)| {
-        pairs.par_chunks(CHUNK).for_each(|chunk| {
-            for &[i, j] in chunk {
-                let (q, xi) = query(i, j);
-                let so_far = f64::from_bits(least.load(Ordering::Relaxed));
-                let floor = xi + q.landing_error();
-                if let Some(t) = method.time_of_impact(&q, floor, keep, so_far) {
-                    least.fetch_min(t.to_bits(), Ordering::Relaxed);
-                }
-            }
-        });
-    };
-    run(&candidates.edge_edge, &|i, j| {
-        let ([a0, a1], [b0, b1]) = (mesh.edges[i as usize], mesh.edges[j as usize]);
-        let v = [a0, a1, b0, b1].map(|v| v as usize);
-        let q = Query::edge_edge(v.map(|v| x[v]), v.map(|v| dx[v]));
-        (q, mesh.thickness(&[a0, a1], &[b0, b1]))
-    });
-    run(&candidates.face_vertex, &|f, p| {
-        let t = mesh.faces[f as usize];
-        let v = [p, t[0], t[1], t[2]].map(|v| v as usize);
-        let q = Query::point_triangle(v.map(|v| x[v]), v.map(|v| dx[v]));
-        (q, mesh.thickness(&t, &[p]))
-    });
-    run(&candidates.edge_vertex, &|e, p| {
-        let ends = mesh.edges[e as usize];
-        let v = [p, ends[0], ends[1]].map(|v| v as usize);
-        (Query::point_edge(v.map(|v| x[v]), v.map(|v| dx[v])), mesh.thickness(&ends, &[p]))
-    });
-    run(&candidates.vertex_vertex, &|p, q| {
-        let v = [p, q].map(|v| v as usize);
-        (Query::point_point(v.map(|v| x[v]), v.map(|v| dx[v])), mesh.thickness(&[p], &[q]))
+    candidates.par_iter().with_min_len(CHUNK).for_each(|pair| {
+        let query = pair.query(mesh, x, dx);
+        let so_far = f64::from_bits(least.load(Ordering::Relaxed));
+        let floor = pair.thickness(mesh) + query.landing_error();
+        if let Some(t) = method.time_of_impact(&query, floor, keep, so_far) {
+            least.fetch_min(t.to_bits(), Ordering::Relaxed);
+        }
     });
     f64::from_bits(least.into_inner())
 }

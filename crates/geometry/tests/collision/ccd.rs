@@ -4,12 +4,13 @@
 use crate::common::{Random, scenes, two_spheres, vectors};
 use rayon::prelude::*;
 use standoff_geometry::CollisionMesh;
+use standoff_geometry::PairKind;
 use standoff_geometry::audit::double_double::{DoubleDouble, Vector};
 use standoff_geometry::audit::separation::{edge_edge, point_edge, point_point, point_triangle};
 use standoff_geometry::audit::{audit_half_space, audit_intersections, closer_than};
 use standoff_geometry::broad_phase::swept_candidates;
 use standoff_geometry::ccd::inclusion::{self, Limits};
-use standoff_geometry::ccd::{Kind, Method, Query, additive, half_space_max_step, max_step};
+use standoff_geometry::ccd::{Method, Query, additive, half_space_max_step, max_step};
 use standoff_linalg::Vec3;
 use standoff_testkit::{number, numbers, testdata_json};
 use std::collections::BTreeMap;
@@ -23,27 +24,27 @@ fn distance(q: &Query, t: f64) -> DoubleDouble {
     };
     let [a, b, c, d] = [at(0), at(1), at(2), at(3)];
     let d2 = match q.kind {
-        Kind::PointPoint => point_point(&a, &b),
-        Kind::PointEdge => point_edge(&a, &b, &c),
-        Kind::PointTriangle => point_triangle(&a, &[b, c, d]),
-        Kind::EdgeEdge => edge_edge(&a, &b, &c, &d),
+        PairKind::VertexVertex => point_point(&a, &b),
+        PairKind::EdgeVertex => point_edge(&a, &b, &c),
+        PairKind::FaceVertex => point_triangle(&a, &[b, c, d]),
+        PairKind::EdgeEdge => edge_edge(&a, &b, &c, &d),
     };
     d2.sqrt()
 }
 
-fn query(kind: Kind, x: [Vec3; 4], dx: [Vec3; 4]) -> Query {
+fn query(kind: PairKind, x: [Vec3; 4], dx: [Vec3; 4]) -> Query {
     let three = |v: [Vec3; 4]| [v[0], v[1], v[2]];
     match kind {
-        Kind::PointPoint => Query::point_point([x[0], x[1]], [dx[0], dx[1]]),
-        Kind::PointEdge => Query::point_edge(three(x), three(dx)),
-        Kind::PointTriangle => Query::point_triangle(x, dx),
-        Kind::EdgeEdge => Query::edge_edge(x, dx),
+        PairKind::VertexVertex => Query::point_point([x[0], x[1]], [dx[0], dx[1]]),
+        PairKind::EdgeVertex => Query::point_edge(three(x), three(dx)),
+        PairKind::FaceVertex => Query::point_triangle(x, dx),
+        PairKind::EdgeEdge => Query::edge_edge(x, dx),
     }
 }
 
 /// Vertices of the first primitive.
-fn first_count(kind: Kind) -> usize {
-    if kind == Kind::EdgeEdge { 2 } else { 1 }
+fn first_count(kind: PairKind) -> usize {
+    if kind == PairKind::EdgeEdge { 2 } else { 1 }
 }
 
 /// Shapes that are random, thin, parallel, coplanar or on a lattice.
@@ -70,7 +71,7 @@ fn shape(r: &mut Random) -> [Vec3; 4] {
 
 /// Moves the first primitive so that the distance becomes about `wanted` along the closest
 /// direction, found by descent over the extended distance.
-fn set_apart(r: &mut Random, kind: Kind, mut x: [Vec3; 4], wanted: f64) -> Option<[Vec3; 4]> {
+fn set_apart(r: &mut Random, kind: PairKind, mut x: [Vec3; 4], wanted: f64) -> Option<[Vec3; 4]> {
     let none = [Vec3::zeros(); 4];
     // a direction in which the primitives separate: from far away, approach by the distance itself
     let away = r.vec().normalize();
@@ -90,7 +91,7 @@ fn set_apart(r: &mut Random, kind: Kind, mut x: [Vec3; 4], wanted: f64) -> Optio
 }
 
 /// Motions: towards each other, sliding along, turning, random, fast.
-fn motion(r: &mut Random, kind: Kind, x: &[Vec3; 4], wanted: f64) -> [Vec3; 4] {
+fn motion(r: &mut Random, kind: PairKind, x: &[Vec3; 4], wanted: f64) -> [Vec3; 4] {
     let n = first_count(kind);
     let common = r.vec() * r.power(-3.0, 2.0);
     let speed = r.power(-4.0, 1.0);
@@ -116,7 +117,8 @@ fn motion(r: &mut Random, kind: Kind, x: &[Vec3; 4], wanted: f64) -> [Vec3; 4] {
 
 /// Draws an adversarial query with its required separation ξ and its gap d − ξ.
 fn draw(r: &mut Random) -> (Query, f64) {
-    let kinds = [Kind::PointTriangle, Kind::EdgeEdge, Kind::PointEdge, Kind::PointPoint];
+    let kinds =
+        [PairKind::FaceVertex, PairKind::EdgeEdge, PairKind::EdgeVertex, PairKind::VertexVertex];
     loop {
         // the kinds with more to go wrong more often
         let kind = kinds[[0, 0, 1, 1, 0, 1, 2, 3][r.below(8) as usize]];

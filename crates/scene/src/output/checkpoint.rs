@@ -6,7 +6,7 @@
 
 use super::OutputError;
 use super::atomic::write_atomically;
-use standoff_geometry::ccd::Pair;
+use standoff_geometry::{Pair, PairKind};
 use standoff_linalg::Vec3;
 use standoff_sim::contact::{Constraint, ConstraintKey};
 use standoff_sim::{Definition, State};
@@ -172,21 +172,22 @@ pub fn read_checkpoint(path: &Path, fingerprint: u64) -> Result<Checkpoint, Outp
 /// Kind and indices of a constraint's key.
 fn encode(key: &ConstraintKey) -> (u32, [u32; 2]) {
     match *key {
-        ConstraintKey::Pair(Pair::VertexVertex(ids)) => (0, ids),
-        ConstraintKey::Pair(Pair::EdgeVertex(ids)) => (1, ids),
-        ConstraintKey::Pair(Pair::EdgeEdge(ids)) => (2, ids),
-        ConstraintKey::Pair(Pair::FaceVertex(ids)) => (3, ids),
+        ConstraintKey::Pair(Pair { kind: PairKind::VertexVertex, primitives }) => (0, primitives),
+        ConstraintKey::Pair(Pair { kind: PairKind::EdgeVertex, primitives }) => (1, primitives),
+        ConstraintKey::Pair(Pair { kind: PairKind::EdgeEdge, primitives }) => (2, primitives),
+        ConstraintKey::Pair(Pair { kind: PairKind::FaceVertex, primitives }) => (3, primitives),
         ConstraintKey::HalfSpace(vertex, plane) => (4, [vertex, plane]),
     }
 }
 
 /// The inverse of [`encode`].
 fn decode(kind: u32, ids: [u32; 2]) -> Option<ConstraintKey> {
+    let pair = |kind| ConstraintKey::Pair(Pair::new(kind, ids));
     Some(match kind {
-        0 => ConstraintKey::Pair(Pair::VertexVertex(ids)),
-        1 => ConstraintKey::Pair(Pair::EdgeVertex(ids)),
-        2 => ConstraintKey::Pair(Pair::EdgeEdge(ids)),
-        3 => ConstraintKey::Pair(Pair::FaceVertex(ids)),
+        0 => pair(PairKind::VertexVertex),
+        1 => pair(PairKind::EdgeVertex),
+        2 => pair(PairKind::EdgeEdge),
+        3 => pair(PairKind::FaceVertex),
         4 => ConstraintKey::HalfSpace(ids[0], ids[1]),
         _ => return None,
     })

@@ -11,12 +11,11 @@
 
 use super::friction::{FrictionContact, FrictionKey, FrictionMaterials};
 use super::half_space::HalfSpace;
-use super::pairs::{PairKind, UNUSED};
+use super::pairs::PairKind;
 use crate::energy::Term;
 use rayon::prelude::*;
-use standoff_geometry::CollisionMesh;
-use standoff_geometry::ccd::Pair;
-use standoff_geometry::distance::{self, Closest, plane_basis};
+use standoff_geometry::distance::plane_basis;
+use standoff_geometry::{CollisionMesh, Pair, PairKind as Primitives, UNUSED};
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::{Stencils, block_count, block_pairs};
 use std::ops::Range;
@@ -254,15 +253,17 @@ impl ContactConstraints {
     pub fn friction(&self, materials: &FrictionMaterials) -> Vec<FrictionContact> {
         let contact = |(c, plane): (&Constraint, &Plane)| {
             let n = plane.vertices.iter().filter(|v| **v != UNUSED).count();
-            let between = |kind, second: usize| {
-                let (a, b) = (plane.vertices[0], plane.vertices[second]);
-                (FrictionKey::Pair(kind), materials.between(a, b))
-            };
             let (key, coefficient) = match c.key {
-                ConstraintKey::Pair(Pair::VertexVertex(_)) => between(PairKind::PointPoint, 1),
-                ConstraintKey::Pair(Pair::EdgeVertex(_)) => between(PairKind::PointEdge, 1),
-                ConstraintKey::Pair(Pair::EdgeEdge(_)) => between(PairKind::EdgeEdge, 2),
-                ConstraintKey::Pair(Pair::FaceVertex(_)) => between(PairKind::PointTriangle, 1),
+                ConstraintKey::Pair(pair) => {
+                    let (a, b) = (plane.vertices[0], plane.vertices[pair.kind.second()]);
+                    let kind = match pair.kind {
+                        Primitives::VertexVertex => PairKind::PointPoint,
+                        Primitives::EdgeVertex => PairKind::PointEdge,
+                        Primitives::EdgeEdge => PairKind::EdgeEdge,
+                        Primitives::FaceVertex => PairKind::PointTriangle,
+                    };
+                    (FrictionKey::Pair(kind), materials.between(a, b))
+                }
                 ConstraintKey::HalfSpace(v, k) => {
                     (FrictionKey::HalfSpace(k), materials.on_half_space(v, k))
                 }
@@ -330,38 +331,17 @@ impl Term for ContactConstraints {
 
 fn vertices(mesh: &CollisionMesh, key: &ConstraintKey) -> [u32; 4] {
     match *key {
-        ConstraintKey::Pair(pair) => {
-            let (mut v, n) = pair.vertices(mesh);
-            v[n..].fill(UNUSED);
-            v
-        }
+        ConstraintKey::Pair(pair) => pair.stencil(mesh).vertices,
         ConstraintKey::HalfSpace(v, _) => [v, UNUSED, UNUSED, UNUSED],
     }
 }
 
 fn pair_plane(mesh: &CollisionMesh, pair: Pair, x: &[Vec3]) -> Plane {
-    let (v, n) = pair.vertices(mesh);
-    let p = v.map(|v| x[v as usize]);
-    // the features that hold the closest points, whatever the primitives are
-    let closest = match pair {
-        Pair::VertexVertex(_) => on_features(&[0, 1], &p),
-        Pair::EdgeVertex(_) => {
-            on_features(distance::point_edge::feature(&p[0], &p[1], &p[2]).local(), &p)
-        }
-        Pair::EdgeEdge(_) => {
-            let feature = distance::edge_edge::feature(&p[0], &p[1], &p[2], &p[3]);
-            distance::edge_edge::closest_on(feature, &p[0], &p[1], &p[2], &p[3])
-        }
-        Pair::FaceVertex(_) => {
-            let local = distance::point_triangle::feature(&p[0], &p[1], &p[2], &p[3]).local();
-            on_features(local, &p)
-        }
-    };
+    let stencil = pair.stencil(mesh);
+    let closest = pair.kind.closest(&stencil.gather(x));
     let d = closest.d2().sqrt();
-    let mut vertices = v;
-    vertices[n..].fill(UNUSED);
     Plane {
-        vertices,
+        vertices: stencil.vertices,
         weights: closest.weights,
         normal: closest.offset / d,
         offset: closest.offset,
@@ -369,15 +349,6 @@ fn pair_plane(mesh: &CollisionMesh, pair: Pair, x: &[Vec3]) -> Plane {
         current: 0.0,
         target_gap: 0.0,
         origin: Vec3::zeros(),
-    }
-}
-
-/// Closest points of a point (the first of `local`) and a point, a line or a triangle's plane.
-fn on_features(local: &[usize], p: &[Vec3; 4]) -> Closest<4> {
-    match *local {
-        [i, j] => distance::point_point::closest(&p[i], &p[j]).scatter(&[i, j]),
-        [i, j, k] => distance::point_edge::closest(&p[i], &p[j], &p[k]).scatter(&[i, j, k]),
-        _ => distance::point_triangle::closest(&p[0], &p[1], &p[2], &p[3]),
     }
 }
 

@@ -7,89 +7,22 @@
 //! and wire pairs likewise with the edges at a vertex.
 
 use super::pairs::{Contact, Found, PairKind, Scene, narrow};
-use standoff_geometry::CollisionMesh;
+use standoff_geometry::SurfaceAdjacency;
 use standoff_geometry::broad_phase::Candidates;
 use standoff_geometry::distance::{
     EdgeEdgeFeature, PointEdgeFeature, mollifier, point_edge, point_edge_d2, point_point_d2,
 };
-use std::collections::HashMap;
+use standoff_geometry::topology::ascending;
 
-/// Neighbourhoods of a collision mesh.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Adjacency {
-    /// Vertices joined to a vertex by an edge, ascending (`#V`).
-    vertex_vertices: Vec<Vec<u32>>,
-    /// Edges at a vertex, ascending (`#V`).
-    vertex_edges: Vec<Vec<u32>>,
-    /// Vertices opposite to an edge in its triangles, ascending (`#E`).
-    edge_vertices: Vec<Vec<u32>>,
-    /// Edges of a face, of [t0 t1], [t1 t2], [t2 t0] (`#F`).
-    face_edges: Vec<[u32; 3]>,
-    /// Whether a vertex is not interior to a surface: on no edge, or on one of fewer than two
-    /// triangles (`#V`).
-    on_boundary: Vec<bool>,
-}
-
-/// The ends of an edge in ascending order.
-pub(super) fn ascending(a: u32, b: u32) -> [u32; 2] {
-    [a.min(b), a.max(b)]
-}
-
-/// Index of an edge by its ends, for look-up only.
-pub(super) fn edge_index(mesh: &CollisionMesh) -> HashMap<[u32; 2], u32> {
-    mesh.edges.iter().enumerate().map(|(i, e)| (ascending(e[0], e[1]), i as u32)).collect()
-}
-
-impl Adjacency {
-    /// Neighbourhoods of `mesh`.
-    pub fn new(mesh: &CollisionMesh) -> Self {
-        let index = edge_index(mesh);
-        let n = mesh.rest.len();
-        let mut out = Self {
-            vertex_vertices: vec![Vec::new(); n],
-            vertex_edges: vec![Vec::new(); n],
-            edge_vertices: vec![Vec::new(); mesh.edges.len()],
-            face_edges: Vec::with_capacity(mesh.faces.len()),
-            on_boundary: vec![true; n],
-        };
-        for (i, &[a, b]) in mesh.edges.iter().enumerate() {
-            for (v, w) in [(a, b), (b, a)] {
-                out.vertex_vertices[v as usize].push(w);
-                out.vertex_edges[v as usize].push(i as u32);
-            }
-        }
-        for f in &mesh.faces {
-            // every edge of a face is in the mesh's list
-            let edges = [0, 1, 2]
-                .map(|k| index.get(&ascending(f[k], f[(k + 1) % 3])).copied().unwrap_or_default());
-            for k in 0..3 {
-                out.edge_vertices[edges[k] as usize].push(f[(k + 2) % 3]);
-            }
-            out.face_edges.push(edges);
-        }
-        for opposite in &mut out.edge_vertices {
-            opposite.sort_unstable();
-        }
-        for (v, edges) in out.vertex_edges.iter().enumerate() {
-            let is_shared = |e: &u32| out.edge_vertices[*e as usize].len() >= 2;
-            out.on_boundary[v] = edges.is_empty() || !edges.iter().all(is_shared);
-        }
-        for list in &mut out.vertex_vertices {
-            list.sort_unstable();
-        }
-        out
-    }
-
-    /// How many of the listed vertices are not `v`.
-    fn count_without(list: &[u32], v: u32) -> usize {
-        list.len() - usize::from(list.binary_search(&v).is_ok())
-    }
+/// How many of the listed vertices are not `v`.
+fn count_without(list: &[u32], v: u32) -> usize {
+    list.len() - usize::from(list.binary_search(&v).is_ok())
 }
 
 /// Adds the corrections for every feature that the candidates could reduce to.
 pub(super) fn add_corrections(
     scene: &Scene<'_>,
-    adjacency: &Adjacency,
+    adjacency: &SurfaceAdjacency,
     candidates: &Candidates,
     found: &mut Found,
 ) {
@@ -98,7 +31,7 @@ pub(super) fn add_corrections(
     let pairs = vertex_pairs(scene, &candidates.edge_vertex, |e| &mesh.edges[e as usize]);
     for &[a, b] in &pairs {
         let surplus = |v: u32, w: u32| {
-            let k = Adjacency::count_without(&adjacency.vertex_vertices[w as usize], v);
+            let k = count_without(&adjacency.vertex_vertices[w as usize], v);
             if k > 1 { (1.0 - k as f64) * scene.weighting.vertex(v, 0.5) } else { 0.0 }
         };
         push_vertex_pair(scene, a, b, surplus(a, b) + surplus(b, a), found);
@@ -108,7 +41,7 @@ pub(super) fn add_corrections(
     found.append(narrow(&pairs, |&c, found| edge_end_correction(scene, adjacency, c, found)));
     // faces against vertices: an edge of k triangles is met k times …
     for &[e, v] in &face_vertex_edges(scene, adjacency, &candidates.face_vertex) {
-        let k = Adjacency::count_without(&adjacency.edge_vertices[e as usize], v);
+        let k = count_without(&adjacency.edge_vertices[e as usize], v);
         if k > 1 {
             let weight = (1.0 - k as f64) * scene.weighting.vertex(v, 0.25);
             push_edge_vertex(scene, e, v, weight, found);
@@ -158,7 +91,7 @@ fn is_active_edge_vertex(scene: &Scene<'_>, e: u32, v: u32) -> bool {
 /// Active pairs of a face's edge and a vertex within candidates, ascending, each once.
 fn face_vertex_edges(
     scene: &Scene<'_>,
-    adjacency: &Adjacency,
+    adjacency: &SurfaceAdjacency,
     candidates: &[[u32; 2]],
 ) -> Vec<[u32; 2]> {
     let mut pairs: Vec<[u32; 2]> = candidates
@@ -190,7 +123,7 @@ fn edge_edge_ends(scene: &Scene<'_>, candidates: &[[u32; 2]]) -> Vec<[u32; 2]> {
 /// it, which are mollified, each on its own; of the others all but one.
 fn edge_end_correction(
     scene: &Scene<'_>,
-    adjacency: &Adjacency,
+    adjacency: &SurfaceAdjacency,
     [ea, p]: [u32; 2],
     found: &mut Found,
 ) {

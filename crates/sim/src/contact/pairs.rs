@@ -6,6 +6,7 @@ use super::max_approximation;
 use super::weighting::Weighting;
 use rayon::prelude::*;
 use standoff_geometry::CollisionMesh;
+pub use standoff_geometry::UNUSED;
 use standoff_geometry::broad_phase::Candidates;
 use standoff_geometry::distance::{
     self, Closest, EdgeEdgeFeature, edge_edge, mollifier, point_edge, point_point, point_triangle,
@@ -24,9 +25,6 @@ pub enum PairKind {
     /// Vertices [p, t0, t1, t2].
     PointTriangle,
 }
-
-/// Marks the unused entries of [`Contact::vertices`].
-pub const UNUSED: u32 = u32::MAX;
 
 /// An active contact pair.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,7 +1,7 @@
 //! Weights of contact pairs: counts, or shares of the rest surface's area.
 
-use super::max_approximation::{Adjacency, ascending, edge_index};
-use standoff_geometry::CollisionMesh;
+use standoff_geometry::topology::ascending;
+use standoff_geometry::{CollisionMesh, SurfaceAdjacency};
 
 /// Areas that the vertices and edges of the rest surface stand for, m².
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -16,7 +16,7 @@ pub struct RestAreas {
 impl RestAreas {
     /// Areas of the rest shape.
     pub fn new(mesh: &CollisionMesh) -> Self {
-        let index = edge_index(mesh);
+        let index = mesh.edge_index();
         let mut vertex = vec![0.0; mesh.rest.len()];
         let mut edge = vec![0.0; mesh.edges.len()];
         let mut on_face = vec![false; mesh.rest.len()];
@@ -59,7 +59,7 @@ pub enum Weighting {
     Area(RestAreas),
     /// By rest area, with what neighbouring primitives count twice taken off again (weights may be
     /// negative) [Li 2023, "Convergent IPC"].
-    AreaWithoutDuplicates(RestAreas, Adjacency),
+    AreaWithoutDuplicates(RestAreas, SurfaceAdjacency),
 }
 
 impl Weighting {
@@ -70,7 +70,7 @@ impl Weighting {
 
     /// Area weighting of a mesh without duplicates.
     pub fn area_without_duplicates(mesh: &CollisionMesh) -> Self {
-        Self::AreaWithoutDuplicates(RestAreas::new(mesh), Adjacency::new(mesh))
+        Self::AreaWithoutDuplicates(RestAreas::new(mesh), SurfaceAdjacency::new(mesh))
     }
 
     /// The areas, where pairs are weighted by them.
