@@ -6,6 +6,7 @@ use runs_support::{good, path, results, same_results, standoff, text};
 use standoff_geometry::distance::{edge_edge_d2, point_edge_d2, point_point_d2, point_triangle_d2};
 use standoff_linalg::Vec3;
 use standoff_scene::output::{RunInfo, read_frame};
+use standoff_testkit::Random;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -58,18 +59,6 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// A generator of pseudo-random fractions of 1.
-struct Chance(u64);
-
-impl Chance {
-    fn next(&mut self) -> f64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as f64 / (1u64 << 53) as f64
-    }
-}
-
 #[test]
 fn killed_at_random_instants() {
     const KILLS: usize = 52;
@@ -77,21 +66,21 @@ fn killed_at_random_instants() {
     let clock = Instant::now();
     good(&["run", path(&scene), "-o", path(&folder.path().join("timing")), "--quiet"]);
     let whole = clock.elapsed().as_secs_f64();
-    let mut chance = Chance(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random::new(7);
     let (mut kills, mut runs, mut early) = (0, 0, 0);
     while kills < KILLS {
         let out = folder.path().join(format!("run-{runs}"));
         runs += 1;
         let mut args = vec!["run", path(&scene), "-o", path(&out), "--quiet"];
         loop {
-            let threads = ["1", "2", "3"][(chance.next() * 3.0) as usize];
+            let threads = ["1", "2", "3"][random.below(3) as usize];
             let all = [&args[..], &["--threads", threads]].concat();
             let mut child = Command::new(env!("CARGO_BIN_EXE_standoff"))
                 .args(&all)
                 .stderr(Stdio::piped())
                 .spawn()
                 .unwrap();
-            std::thread::sleep(Duration::from_secs_f64(whole * chance.next()));
+            std::thread::sleep(Duration::from_secs_f64(whole * random.unit()));
             // SIGKILL; nothing happens where the process has ended
             child.kill().unwrap();
             let output = child.wait_with_output().unwrap();

@@ -11,8 +11,8 @@ use support::{Random, sheets};
 
 fn broad_phase(c: &mut Criterion) {
     let (mesh, x) = sheets();
-    let r = &mut Random(1);
-    let dx: Vec<Vec3> = x.iter().map(|_| r.vec3() * 0.004).collect();
+    let r = &mut Random::new(1);
+    let dx: Vec<Vec3> = x.iter().map(|_| r.vec3() * 0.002).collect();
     let mut out = Candidates::default();
     let mut group = c.benchmark_group("12,800 triangles");
     group.bench_function("build and query", |b| {

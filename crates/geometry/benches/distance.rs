@@ -9,7 +9,7 @@ use std::hint::black_box;
 use support::Random;
 
 fn distance(c: &mut Criterion) {
-    let r = &mut Random(1);
+    let r = &mut Random::new(1);
     let pairs: Vec<[Vec3; 4]> = (0..1000).map(|_| [0; 4].map(|_| r.vec3())).collect();
     let mut group = c.benchmark_group("1000 pairs");
     group.bench_function("point-triangle squared distance", |b| {

@@ -32,8 +32,8 @@ pub struct CollisionMesh {
     pub excluded: Vec<bool>,
     /// Number of groups, the table's side; 0 where no pair is excluded.
     pub groups: usize,
-    /// Half of the thickness offset ξ that a vertex brings to a pair, m (`#V`); empty for none.
-    /// The offset of a pair is the sum over its two primitives.
+    /// Half of the thickness offset ξ that a vertex brings to a pair, m (`#V`), the same for all vertices
+    /// of a primitive; empty for none. The offset of a pair is the sum over its two primitives.
     pub half_thickness: Vec<f64>,
 }
 

@@ -2,7 +2,7 @@
 
 use standoff_geometry::distance::*;
 use standoff_linalg::{Mat3, Vec3};
-use standoff_testkit::finite_difference as fd;
+use standoff_testkit::{Random, finite_difference as fd};
 
 fn flat(v: &[Vec3]) -> Vec<f64> {
     v.iter().flat_map(|a| [a.x, a.y, a.z]).collect()
@@ -20,19 +20,6 @@ fn flat_hessian<const N: usize>(h: &[[Mat3; N]; N]) -> Vec<f64> {
         }
     }
     out
-}
-
-/// A reproducible generator of numbers in (−1, 1).
-struct Numbers(u64);
-
-impl Numbers {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        ((self.0 >> 11) as f64 / (1u64 << 53) as f64) * 2.0 - 1.0
-    }
-    fn vec(&mut self) -> Vec3 {
-        Vec3::new(self.next(), self.next(), self.next())
-    }
 }
 
 /// Checks gradient and Hessian of a smooth function against differences, relative to the size of
@@ -58,9 +45,9 @@ fn check<const N: usize>(
 
 #[test]
 fn unclamped_forms_match_differences() {
-    let mut r = Numbers(1);
+    let mut r = Random::new(1);
     for _ in 0..200 {
-        let x = [r.vec(), r.vec(), r.vec(), r.vec()];
+        let x = [r.vec3(), r.vec3(), r.vec3(), r.vec3()];
         let [a, b, c, d] = x;
         // keep away from bad angles, where differences themselves lose digits
         let sin2 =
@@ -193,14 +180,14 @@ fn search_point_triangle(x: &[Vec3; 4]) -> f64 {
 
 #[test]
 fn clamped_distances_match_a_convex_search() {
-    let mut r = Numbers(7);
+    let mut r = Random::new(7);
     for k in 0..300 {
-        let mut x = [r.vec(), r.vec(), r.vec(), r.vec()];
+        let mut x = [r.vec3(), r.vec3(), r.vec3(), r.vec3()];
         match k % 6 {
             // nearly parallel edges
-            1 => x[3] = x[2] + (x[1] - x[0]) * r.next() + r.vec() * 10f64.powi(-(k % 12)),
+            1 => x[3] = x[2] + (x[1] - x[0]) * r.signed() + r.vec3() * 10f64.powi(-(k % 12)),
             // thin triangle
-            2 => x[3] = x[1] + (x[2] - x[1]) * r.next() + r.vec() * 10f64.powi(-(k % 12)),
+            2 => x[3] = x[1] + (x[2] - x[1]) * r.signed() + r.vec3() * 10f64.powi(-(k % 12)),
             // an edge of zero length
             3 => x[1] = x[0],
             4 => x[3] = x[2],
@@ -231,9 +218,9 @@ fn clamped_distances_match_a_convex_search() {
 
 #[test]
 fn weights_and_offset_are_consistent() {
-    let mut r = Numbers(3);
+    let mut r = Random::new(3);
     for _ in 0..200 {
-        let x = [r.vec(), r.vec(), r.vec(), r.vec()];
+        let x = [r.vec3(), r.vec3(), r.vec3(), r.vec3()];
         let pairs = [
             edge_edge::closest_on(
                 edge_edge::feature(&x[0], &x[1], &x[2], &x[3]),
@@ -260,9 +247,9 @@ fn weights_and_offset_are_consistent() {
 
 #[test]
 fn tangent_bases_are_orthonormal_and_normal_to_the_offset() {
-    let mut r = Numbers(4);
+    let mut r = Random::new(4);
     for _ in 0..100 {
-        let x = [r.vec(), r.vec(), r.vec(), r.vec()];
+        let x = [r.vec3(), r.vec3(), r.vec3(), r.vec3()];
         let bases = [
             (point_point::tangent_basis(&x[0], &x[1]), x[0] - x[1]),
             (

@@ -2,31 +2,19 @@
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use standoff_linalg::{Mat3, MatN, is_positive_definite, project_psd, svd3, symmetric_eigen};
+use standoff_testkit::Random;
 use std::hint::black_box;
-
-/// Numbers in [−½, ½) in a fixed sequence (splitmix64).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (z ^ (z >> 31)) as f64 / 2f64.powi(64) - 0.5
-    }
-}
 
 /// Matrices like the deformation gradients of a rubber: 20 % off the identity.
 fn gradients(n: usize) -> Vec<Mat3> {
-    let mut r = Random(1);
-    (0..n).map(|_| Mat3::identity() + Mat3::from_fn(|_, _| 0.4 * r.next())).collect()
+    let mut r = Random::new(1);
+    (0..n).map(|_| Mat3::identity() + Mat3::from_fn(|_, _| 0.2 * r.signed())).collect()
 }
 
 fn symmetric<const N: usize>(n: usize, shift: f64) -> Vec<MatN<N>> {
-    let mut r = Random(2);
+    let mut r = Random::new(2);
     let mut one = || {
-        let a = MatN::<N>::from_fn(|_, _| r.next());
+        let a = MatN::<N>::from_fn(|_, _| 0.5 * r.signed());
         (a + a.transpose()) * 0.5 + MatN::identity() * shift
     };
     (0..n).map(|_| one()).collect()

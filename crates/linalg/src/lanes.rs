@@ -394,18 +394,11 @@ impl Kernel for SvdAll<'_> {
 mod tests {
     use super::*;
     use crate::svd3;
-
-    fn random(state: &mut u64) -> f64 {
-        *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = *state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (z ^ (z >> 31)) as f64 / 2f64.powi(64) - 0.5
-    }
+    use standoff_testkit::Random;
 
     /// Random, near rest, singular, repeated and reflected ones.
     fn matrices() -> Vec<Mat3> {
-        let s = &mut 1;
+        let r = &mut Random::new(1);
         let mut out = vec![
             Mat3::zeros(),
             Mat3::identity(),
@@ -415,9 +408,9 @@ mod tests {
         ];
         for i in 0..2000 {
             let size = 10f64.powi(i % 9 - 6);
-            let noise = Mat3::from_fn(|_, _| random(s)) * size;
+            let noise = Mat3::from_fn(|_, _| 0.5 * r.signed()) * size;
             out.push(if i % 2 == 0 { Mat3::identity() + noise } else { noise });
-            let (a, b) = (Vec3::from_fn(|_, _| random(s)), Vec3::from_fn(|_, _| random(s)));
+            let (a, b) = (0.5 * r.vec3(), 0.5 * r.vec3());
             out.push(a * b.transpose());
             out.push(a * b.transpose() + b * a.transpose());
         }

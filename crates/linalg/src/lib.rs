@@ -18,6 +18,7 @@
 //! assert!((psd - s).norm() > 0.1);
 //! ```
 
+pub mod double_double;
 mod eigen;
 pub mod lanes;
 mod psd;

@@ -20,6 +20,7 @@ use standoff_sim::settings::{AuditLevel, Method};
 use standoff_sim::step::energetics;
 use standoff_sim::{Simulation, State};
 use standoff_sparse::block_pairs;
+use standoff_testkit::Random;
 use standoff_testkit::finite_difference::{gradient, relative_error};
 
 fn barrier_free(mut definition: Definition) -> Definition {
@@ -182,16 +183,12 @@ fn the_linearised_gap_is_the_gap_and_multipliers_rise_to_the_force() {
 fn linearised_gaps_are_distances_of_primitives_not_of_their_lines_and_planes() {
     use standoff_geometry::distance::{edge_edge_d2, point_edge_d2, point_triangle_d2};
     let (mesh, _, x, _) = constraints();
-    let state = &mut 5_u64;
-    let mut random = || {
-        *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (*state >> 11) as f64 / 2f64.powi(53) - 0.5
-    };
+    let mut random = Random::new(5);
     for k in 0..400 {
         // every second time with parallel edges
-        let mut y: Vec<Vec3> = x.iter().map(|_| Vec3::new(random(), random(), random())).collect();
+        let mut y: Vec<Vec3> = x.iter().map(|_| 0.5 * random.vec3()).collect();
         if k % 2 == 0 {
-            y[4] = y[3] + (y[2] - y[0]) * (0.5 + random());
+            y[4] = y[3] + (y[2] - y[0]) * random.unit();
         }
         for key in [
             Pair::new(PairKind::VertexVertex, [0, 3]),
@@ -220,8 +217,11 @@ fn the_filter_keeps_the_first_collision_of_each_vertex() {
     let face = |v: u32| ConstraintKey::Pair(Pair::new(PairKind::FaceVertex, [0, v]));
     // vertices 0, 1, 2 and 3; then the same face and a later vertex, whose own first one it is; then
     // an edge pair that is nobody's first
-    let found =
-        [(face(3), 0.2), (face(4), 0.5), (ConstraintKey::Pair(Pair::new(PairKind::EdgeEdge, [0, 3])), 0.7)];
+    let found = [
+        (face(3), 0.2),
+        (face(4), 0.5),
+        (ConstraintKey::Pair(Pair::new(PairKind::EdgeEdge, [0, 3])), 0.7),
+    ];
     let keys = |filter: bool| {
         let mut set = ContactConstraints::new(Vec::new(), 0.1, true);
         set.expand(&mesh, &found, filter);

@@ -50,12 +50,12 @@ fn contact(kind: PairKind, feature: EdgeEdgeFeature) -> Contact {
 /// Contacts with stencils around the given gap: general, near corners and edges, nearly parallel.
 fn stencils(gap: f64) -> Vec<(Contact, [Vec3; 4])> {
     use EdgeEdgeFeature::*;
-    let mut r = Numbers(11);
+    let mut r = Random::new(11);
     let mut out = Vec::new();
     let v = Vec3::new;
     let zero = Vec3::zeros();
     for _ in 0..4 {
-        let n = r.vec().normalize();
+        let n = r.vec3().normalize();
         out.push((contact(PairKind::PointPoint, AB), [n * gap, zero, zero, zero]));
     }
     for along in [0.5, 1e-6, 1.0 - 1e-9, 0.0] {
@@ -341,14 +341,14 @@ fn thickness_shifts_the_reach_and_groups_are_left_to_the_candidates() {
 #[test]
 fn sets_and_sums_do_not_depend_on_the_number_of_threads() {
     // a rough sheet over another: thousands of pairs of every kind
-    let mut r = Numbers(2);
+    let mut r = Random::new(2);
     let n = 40u32;
     let mut x = Vec::new();
     let mut faces = Vec::new();
     for layer in 0..2u32 {
         for i in 0..n {
             for j in 0..n {
-                let noise = r.vec() * 0.2;
+                let noise = r.vec3() * 0.2;
                 x.push(Vec3::new(i as f64, j as f64, 0.5 * layer as f64) + noise);
                 if i + 1 < n && j + 1 < n {
                     let v = layer * n * n + i * n + j;

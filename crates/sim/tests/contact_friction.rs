@@ -62,9 +62,9 @@ fn scalar_functions_match_the_oracle() {
 }
 
 /// A friction contact with random frame over four vertices.
-fn random_contact(r: &mut Numbers) -> FrictionContact {
-    let t = r.vec().normalize();
-    let s = t.cross(&r.vec()).normalize();
+fn random_contact(r: &mut Random) -> FrictionContact {
+    let t = r.vec3().normalize();
+    let s = t.cross(&r.vec3()).normalize();
     FrictionContact {
         key: FrictionKey::HalfSpace(0), // no matter
         vertices: [0, 1, 2, 3],
@@ -77,7 +77,7 @@ fn random_contact(r: &mut Numbers) -> FrictionContact {
 
 #[test]
 fn derivatives_match_differences() {
-    let mut r = Numbers(5);
+    let mut r = Random::new(5);
     for smoothing in [Smoothing::C0, Smoothing::C1, Smoothing::C2] {
         for scale in [0.0, 1e-3, 0.3, 3.0] {
             let c = random_contact(&mut r);
@@ -88,9 +88,9 @@ fn derivatives_match_differences() {
                 eps: 1.0,
                 secant: false,
             };
-            let reference: Vec<Vec3> = (0..4).map(|_| r.vec()).collect();
+            let reference: Vec<Vec3> = (0..4).map(|_| r.vec3()).collect();
             // keep ‖u‖ well on one side of ε
-            let x: Vec<Vec3> = reference.iter().map(|p| p + r.vec() * scale).collect();
+            let x: Vec<Vec3> = reference.iter().map(|p| p + r.vec3() * scale).collect();
             let u = c.displacement(&x, &reference);
             if (u[0].hypot(u[1]) - 1.0).abs() < 0.05 {
                 continue;
@@ -115,7 +115,7 @@ fn derivatives_match_differences() {
             let secant = FrictionSet { secant: true, ..set.clone() };
             let model = dense(&friction_hessian(&secant, &c, &x, &reference));
             for _ in 0..20 {
-                let step: Vec<f64> = (0..12).map(|_| r.vec().x * 2.0).collect();
+                let step: Vec<f64> = (0..12).map(|_| r.vec3().x * 2.0).collect();
                 let to: Vec<f64> = x0.iter().zip(&step).map(|(a, b)| a + b).collect();
                 let slope: f64 = grad(&x0).iter().zip(&step).map(|(g, d)| g * d).sum();
                 let bend: f64 = (0..144).map(|k| model[k] * step[k / 12] * step[k % 12]).sum();

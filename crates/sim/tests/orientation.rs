@@ -4,7 +4,7 @@
 mod contact_support;
 mod orientation_support;
 
-use contact_support::{Numbers, flat, near_candidates};
+use contact_support::{Random, flat, near_candidates};
 use orientation_support::Twin;
 use standoff_geometry::CollisionMesh;
 use standoff_geometry::broad_phase::candidates;
@@ -97,8 +97,8 @@ fn moved((x, faces): Triangles, scale: f64, turn: Vec3, shift: Vec3) -> Triangle
 }
 
 fn jittered((x, faces): Triangles, by: f64, seed: u64) -> Triangles {
-    let mut numbers = Numbers(seed);
-    (x.iter().map(|p| p + numbers.vec() * by).collect(), faces)
+    let mut numbers = Random::new(seed);
+    (x.iter().map(|p| p + numbers.vec3() * by).collect(), faces)
 }
 
 struct Case {
@@ -136,14 +136,14 @@ fn cases() -> Vec<Case> {
         parameters([0.95, 0.05], [0.2, 0.1], 1, Measure::Current),
         parameters([0.8, 0.1], [0.5, 0.5], 3, Measure::Current),
     ];
-    let mut numbers = Numbers(11);
+    let mut numbers = Random::new(11);
     for (i, a) in shapes.iter().enumerate() {
         for (j, b) in shapes.iter().enumerate() {
             let parameters = settings[(i + 2 * j) % settings.len()];
             let a = jittered(a.clone(), 0.04, 3);
             let b = jittered(b.clone(), 0.04, 5);
-            let towards = numbers.vec().normalize();
-            let b = moved(b, 0.8, numbers.vec() * 3.0, towards * 1.9);
+            let towards = numbers.vec3().normalize();
+            let b = moved(b, 0.8, numbers.vec3() * 3.0, towards * 1.9);
             let mut mesh = join(&[a, b]);
             if i == j {
                 mesh.half_thickness = vec![0.01; mesh.rest.len()];
@@ -169,8 +169,8 @@ fn mollified_cases() -> Vec<Case> {
         (Vec3::new(0.004, FRAC_PI_4, 0.003), Vec3::new(1.2, 0.01, 1.2)),
     ] {
         for k in 0..6 {
-            let mut numbers = Numbers(100 + k);
-            let other = moved((x.clone(), faces.clone()), 0.8, tilt, at + numbers.vec() * 0.01);
+            let mut numbers = Random::new(100 + k);
+            let other = moved((x.clone(), faces.clone()), 0.8, tilt, at + numbers.vec3() * 0.01);
             out.push(case(join(&[(x.clone(), faces.clone()), other]), settings, 0.8, true));
         }
     }

@@ -121,7 +121,7 @@ enum Pattern {
 /// [`sheet`] with another pattern of diagonals.
 fn patterned(size: [f64; 2], [n, m]: [usize; 2], material: ShellMaterial, p: Pattern) -> BodyDef {
     let mut body = sheet(size, [n, m], material);
-    let mut random = Random(11);
+    let mut random = Random::new(11);
     let at = |i: usize, j: usize| (i + (n + 1) * j) as u32;
     let mut triangles = Vec::new();
     for j in 0..m {

@@ -89,7 +89,7 @@ fn block(n: [usize; 3], size: f64) -> (Vec<Vec3>, Vec<[u32; 4]>) {
 
 #[test]
 fn gradient_and_hessian_match_their_twins() {
-    let random = &mut Random(1);
+    let random = &mut Random::new(1);
     for law in Law::ALL {
         for _ in 0..20 {
             let rest = rest_shape(random);
@@ -121,7 +121,7 @@ fn gradient_and_hessian_match_their_twins() {
 /// Near rest nothing is clamped, so that the Hessian is the derivative of the gradient.
 #[test]
 fn hessian_near_rest_is_exact() {
-    let random = &mut Random(2);
+    let random = &mut Random::new(2);
     for law in Law::ALL {
         let rest = rest_shape(random);
         let tet = single(&rest, law);
@@ -139,7 +139,7 @@ fn hessian_near_rest_is_exact() {
 
 #[test]
 fn forces_balance() {
-    let random = &mut Random(3);
+    let random = &mut Random::new(3);
     for law in Law::ALL {
         for _ in 0..50 {
             let rest = rest_shape(random);
@@ -165,7 +165,7 @@ fn forces_balance() {
 
 #[test]
 fn rigid_motion_costs_nothing() {
-    let random = &mut Random(4);
+    let random = &mut Random::new(4);
     for law in Law::ALL {
         let rest = rest_shape(random);
         let tet = single(&rest, law);
@@ -186,7 +186,7 @@ fn moved(x: &[Vec3; 4], dx: &[Vec3; 4], t: f64) -> [Vec3; 4] {
 
 #[test]
 fn max_step_keeps_a_fifth_of_the_volume() {
-    let random = &mut Random(5);
+    let random = &mut Random::new(5);
     let tet = single(&rest_shape(random), Law::NeoHookean);
     let (mut full, mut cut) = (0, 0);
     for i in 0..3000 {
@@ -273,7 +273,7 @@ fn large_mesh() -> (ElasticTets, Vec<Vec3>) {
     tets.iter_mut().flatten().for_each(|v| *v += 1);
     let materials: Vec<_> = (0..tets.len()).map(|e| material(Law::ALL[e % 5])).collect();
     let mesh = ElasticTets::new(&rest, tets, &materials).expect("a valid mesh");
-    let random = &mut Random(6);
+    let random = &mut Random::new(6);
     let x = rest.iter().map(|p| p * 1.1 + random.vec3() * 0.01).collect();
     (mesh, x)
 }
@@ -284,7 +284,7 @@ fn mesh_functions_sum_their_elements() {
     let mut value = 0.0;
     let mut gradient = vec![Vec3::repeat(0.25); x.len()];
     let mut found = gradient.clone();
-    let random = &mut Random(7);
+    let random = &mut Random::new(7);
     let dx: Vec<Vec3> = x.iter().map(|_| random.vec3() * 0.05).collect();
     let mut step = 1.0;
     for (e, tet) in mesh.elements.iter().enumerate() {
@@ -344,7 +344,7 @@ fn lumped_mass_is_the_mass() {
 #[test]
 fn patch_test() {
     let (rest, tets) = block([3, 3, 3], 0.3);
-    let random = &mut Random(8);
+    let random = &mut Random::new(8);
     let rest: Vec<Vec3> = rest.iter().map(|p| p + random.vec3() * 0.02).collect();
     let f = Mat3::identity() + random.mat3() * 0.2;
     for law in Law::ALL {

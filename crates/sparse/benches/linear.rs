@@ -79,7 +79,7 @@ fn solution(c: &mut Criterion) {
     let mut group = group(c, "solution");
     for side in SIDES {
         let a = Cube::new(side).matrix(0.1);
-        let b = Random(7).vectors(a.n());
+        let b = Random::new(7).vectors(a.n());
         let mut x = vec![Vec3::zeros(); a.n()];
         for threads in [1, 2] {
             let pool = pool(threads);
@@ -99,7 +99,7 @@ fn solution(c: &mut Criterion) {
 /// Two cubes in contact 10⁴ times stiffer than they are.
 fn conjugate_gradients(c: &mut Criterion) {
     let mut group = group(c, "conjugate gradients");
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     let stack = Stack::new(12, &mut random);
     let a = stack.with_contacts(&stack.free_matrix(0.1), [1e4, 1e4], &mut random);
     let b = random.vectors(a.n());

@@ -161,7 +161,7 @@ fn main() {
         let cube = Cube::new(side);
         let ([_, pattern_time], pattern) = time(3, || cube.pattern());
         let a = cube.matrix(0.1);
-        let mut random = Random(7);
+        let mut random = Random::new(7);
         let b = random.vectors(a.n());
         let mut y = b.clone();
         let ([_, product], _) = time(10, || a.mul_vec_into(&b, &mut y).expect("fits"));

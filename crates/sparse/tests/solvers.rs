@@ -40,7 +40,7 @@ fn solvers(tolerance: f64) -> Vec<(String, Box<dyn LinearSolver>)> {
 
 /// A sum of random stencils, some with an eliminated vertex, plus `shift` on the diagonal.
 fn random_spd(n: u32, stencils: usize, shift: f64, random: &mut Random) -> BlockMatrix {
-    let mut vertex = |_| match random.below(n + 1) {
+    let mut vertex = |_| match random.below(u64::from(n) + 1) as u32 {
         v if v < n => v,
         _ => BlockPattern::ELIMINATED,
     };
@@ -76,7 +76,7 @@ proptest! {
 
     #[test]
     fn every_solver_agrees_with_a_dense_factorisation(n in 1u32..45, density in 0usize..4, seed in any::<u64>()) {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let a = random_spd(n, density * n as usize, 0.1, &mut random);
         let b = random.vectors(n as usize);
         let expected = dense_solution(&a, &b);
@@ -92,9 +92,9 @@ proptest! {
 
     #[test]
     fn orders_are_permutations(n in 0u32..120, density in 0usize..4, seed in any::<u64>()) {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let pairs: Vec<_> =
-            (0..density * n as usize).map(|_| (random.below(n), random.below(n))).collect();
+            (0..density * n as usize).map(|_| (random.below(u64::from(n)) as u32, random.below(u64::from(n)) as u32)).collect();
         let pattern = BlockPattern::from_pairs(n as usize, &pairs).unwrap();
         for ordering in ORDERINGS {
             let order = VertexOrder::new(&pattern, ordering);
@@ -147,7 +147,7 @@ fn concurrent_orderings_agree() {
 
 #[test]
 fn elastic_cubes_with_stiff_contacts_are_solved() {
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     let stack = Stack::new(7, &mut random);
     let free = stack.free_matrix(0.1);
     let b = random.vectors(free.n());
@@ -177,12 +177,12 @@ fn elastic_cubes_with_stiff_contacts_are_solved() {
 /// symbolic factorisation is kept for all matrices on it.
 #[test]
 fn superset_patterns_give_the_same_solution_and_keep_symbolic_work() {
-    let mut random = Random(11);
+    let mut random = Random::new(11);
     let a = Cube::new(6).matrix(0.05);
     let n = a.n();
     let b = random.vectors(n);
     let extra: Vec<_> =
-        (0..200).map(|_| (random.below(n as u32), random.below(n as u32))).collect();
+        (0..200).map(|_| (random.below(n as u64) as u32, random.below(n as u64) as u32)).collect();
     let superset = a.pattern().union(&extra).unwrap();
     assert!(superset.block_count() > a.pattern().block_count() + 100);
     let mut padded = BlockMatrix::zeros(superset.clone());
@@ -198,7 +198,7 @@ fn superset_patterns_give_the_same_solution_and_keep_symbolic_work() {
     let mut x = vec![Vec3::zeros(); n];
     assert!(solver.solve(&padded, &b, &mut x).unwrap().analyzed);
     for _ in 0..3 {
-        padded.diagonal_block_mut(random.below(n as u32) as usize)[(0, 0)] += 1.0;
+        padded.diagonal_block_mut(random.below(n as u64) as usize)[(0, 0)] += 1.0;
         assert!(!solver.solve(&padded, &b, &mut x).unwrap().analyzed);
         assert!(relative_residual(&padded, &b, &x) < 1e-12);
     }
@@ -213,7 +213,7 @@ fn superset_patterns_give_the_same_solution_and_keep_symbolic_work() {
 /// Bits depend on the system only: not on threads, not on what was solved before.
 #[test]
 fn threads_and_history_do_not_change_a_bit() {
-    let mut random = Random(23);
+    let mut random = Random::new(23);
     let a = Cube::new(17).matrix(0.1);
     let other = Stack::new(6, &mut random).free_matrix(1.0);
     let b = random.vectors(a.n());
@@ -243,7 +243,7 @@ fn threads_and_history_do_not_change_a_bit() {
 /// nothing else, on a matrix with fronts of many tiles.
 #[test]
 fn solutions_agree_with_those_of_faer() {
-    let mut random = Random(37);
+    let mut random = Random::new(37);
     let stack = Stack::new(9, &mut random);
     let free = stack.free_matrix(0.1);
     let a = stack.with_contacts(&free, [1e2, 1e4], &mut random);
@@ -265,7 +265,7 @@ fn solutions_agree_with_those_of_faer() {
 fn the_hybrid_solver_takes_what_is_cheaper() {
     let cube = Cube::new(17);
     let (easy, hard) = (cube.matrix(10.0), cube.matrix(1e-5));
-    let b = Random(41).vectors(easy.n());
+    let b = Random::new(41).vectors(easy.n());
     let mut x = vec![Vec3::zeros(); b.len()];
     let mut solver = Hybrid::new(Ordering::Automatic, 1e-6, 5000);
     let mut factorised = |a: &BlockMatrix, restart: bool| {
@@ -290,7 +290,7 @@ fn the_hybrid_solver_takes_what_is_cheaper() {
 /// nothing before.
 #[test]
 fn orders_are_kept_after_a_restart() {
-    let mut random = Random(43);
+    let mut random = Random::new(43);
     let stack = Stack::new(8, &mut random);
     let free = stack.free_matrix(0.1);
     let a = stack.with_contacts(&free, [1e2, 1e2], &mut random);
@@ -328,7 +328,7 @@ fn orders_are_kept_after_a_restart() {
 
 #[test]
 fn one_factorisation_serves_many_right_hand_sides() {
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     let a = Cube::new(5).matrix(0.3);
     let mut solver = Cholesky::new(Ordering::Automatic);
     let (mut x, b) = (vec![Vec3::zeros(); a.n()], random.vectors(a.n()));
@@ -351,7 +351,7 @@ fn one_factorisation_serves_many_right_hand_sides() {
 #[test]
 fn indefinite_matrices_are_refused() {
     let mut a = Cube::new(5).matrix(0.1);
-    let b = Random(2).vectors(a.n());
+    let b = Random::new(2).vectors(a.n());
     *a.diagonal_block_mut(40) -= 100.0 * Mat3::identity();
     for (name, mut solver) in solvers(1e-8) {
         let mut x = vec![Vec3::zeros(); a.n()];
@@ -408,7 +408,7 @@ fn singular_matrices_are_refused() {
 #[test]
 fn what_is_not_finite_is_refused() {
     let good = Cube::new(3).matrix(0.1);
-    let b = Random(2).vectors(good.n());
+    let b = Random::new(2).vectors(good.n());
     for (name, mut solver) in solvers(1e-8) {
         let mut x = vec![Vec3::zeros(); good.n()];
         for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
@@ -451,7 +451,7 @@ fn empty_systems_and_zero_right_hand_sides_are_solved() {
 #[test]
 fn conjugate_gradients_report_that_they_have_not_converged() {
     let a = Cube::new(6).matrix(1e-3);
-    let b = Random(9).vectors(a.n());
+    let b = Random::new(9).vectors(a.n());
     let mut x = vec![Vec3::zeros(); a.n()];
     match ConjugateGradient::new(1e-10, 7).solve(&a, &b, &mut x) {
         Err(SolveError::NotConverged { iterations: 7, relative_residual, tolerance: 1e-10 }) => {
@@ -474,7 +474,7 @@ fn conjugate_gradients_report_that_they_have_not_converged() {
 /// An ill-conditioned system needs and gets refinement: two scales of stiffness 1e12 apart.
 #[test]
 fn refinement_improves_poor_residuals() {
-    let mut random = Random(31);
+    let mut random = Random::new(31);
     let stack = Stack::new(5, &mut random);
     let free = stack.free_matrix(1e-3);
     let a = stack.with_contacts(&free, [1e10, 1e10], &mut random);
@@ -493,7 +493,7 @@ fn refinement_improves_poor_residuals() {
 /// two more to make up for single precision.
 #[test]
 fn incomplete_cholesky_is_exact_where_there_is_no_fill() {
-    let mut random = Random(13);
+    let mut random = Random::new(13);
     let n = 40u32;
     let links: Vec<[u32; 2]> = (1..n).map(|i| [i - 1, i]).collect();
     let pattern = BlockPattern::from_stencils(n as usize, links.iter().map(|l| &l[..])).unwrap();

@@ -1,4 +1,4 @@
-//! Helpers of the tests: finite differences, readers of the oracle, slow and obvious twins.
+//! Helpers of the tests: finite differences, random numbers, readers of the oracle.
 //!
 //! Only tests and benches depend on this crate.
 
@@ -6,6 +6,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 pub mod finite_difference;
+mod random;
+
+pub use fastrand;
+pub use random::Random;
 
 /// A file or folder of the repository's `testdata/`, whose README tells where everything comes from.
 ///

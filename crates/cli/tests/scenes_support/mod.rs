@@ -5,6 +5,7 @@ use standoff_scene::output::{Frame, RunInfo, frame_files, read_frame};
 use standoff_sim::Simulation;
 use standoff_sim::definition::{BodyDef, BodyKind, Definition};
 use standoff_sim::report::StepReport;
+use standoff_testkit::Random;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -142,7 +143,7 @@ pub fn jittered(definition: &Definition, seed: u64) -> Result<(Simulation, f64),
     let (low, high) = corners.ok_or("nothing is deformable")?;
     let (mut amplitude, mut reason) = (1e-3, String::new());
     for _ in 0..20 {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let mut jittered = definition.clone();
         for body in &mut jittered.bodies {
             if moves(body) {
@@ -150,7 +151,7 @@ pub fn jittered(definition: &Definition, seed: u64) -> Result<(Simulation, f64),
                     body.start.clone_from(&body.rest);
                 }
                 let size = amplitude * (high - low).norm();
-                body.start.iter_mut().for_each(|x| *x += size * random.vector());
+                body.start.iter_mut().for_each(|x| *x += size * random.vec3());
             }
         }
         match Simulation::new(&jittered) {
@@ -160,22 +161,4 @@ pub fn jittered(definition: &Definition, seed: u64) -> Result<(Simulation, f64),
         amplitude /= 2.0;
     }
     Err(reason)
-}
-
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// Uniform in [−1, 1]³.
-    fn vector(&mut self) -> Vec3 {
-        let mut next = || (self.next() >> 11) as f64 / (1u64 << 52) as f64 - 1.0;
-        Vec3::new(next(), next(), next())
-    }
 }

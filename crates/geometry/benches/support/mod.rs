@@ -2,23 +2,8 @@
 
 use standoff_geometry::CollisionMesh;
 use standoff_linalg::Vec3;
-
-/// Numbers in [−½, ½) in a fixed sequence (splitmix64).
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (z ^ (z >> 31)) as f64 / 2f64.powi(64) - 0.5
-    }
-
-    pub fn vec3(&mut self) -> Vec3 {
-        Vec3::new(self.next(), self.next(), self.next())
-    }
-}
+#[allow(unused_imports)]
+pub use standoff_testkit::Random;
 
 /// Four sheets of 40 × 40 cells, 2 mm apart, with a ripple: 6,724 vertices, 12,800 triangles.
 #[allow(dead_code)]

@@ -16,7 +16,6 @@
 //! ([`CollisionMesh::may_collide`]).
 
 pub mod box_pairs;
-pub mod double_double;
 mod predicates;
 pub mod separation;
 
@@ -26,9 +25,9 @@ pub use predicates::{
 
 use crate::CollisionMesh;
 use box_pairs::{Box3, Origin, Tree, find, find_within};
-use double_double::DoubleDouble;
 use rayon::prelude::*;
 use standoff_linalg::Vec3;
+use standoff_linalg::double_double::DoubleDouble;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 

@@ -4,8 +4,8 @@
 //! edge, and the interiors where the perpendicular feet lie inside. No classification, so nothing
 //! to misclassify.
 
-use super::double_double::{DoubleDouble, Vector, cross, dot, sub};
 use standoff_linalg::Vec3;
+use standoff_linalg::double_double::{DoubleDouble, Vector, cross, dot, sub};
 
 /// Point or edge end in extended precision.
 pub fn extended(v: &Vec3) -> Vector {

@@ -190,6 +190,7 @@ mod avx2 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use standoff_testkit::Random;
 
     #[test]
     #[cfg(target_arch = "x86_64")]
@@ -198,12 +199,9 @@ mod tests {
             println!("skipped: no AVX2");
             return;
         };
-        let mut seed = 1u64;
+        let mut rng = Random::new(1);
         // few different values, so that ties occur
-        let mut next = || {
-            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            ((seed >> 40) % 9) as f32
-        };
+        let mut next = || rng.below(9) as f32;
         let mut random = || {
             let lo: [f32; 8] = std::array::from_fn(|_| next());
             PathBox([lo, lo.map(|l| 1.0 - l - next())])

@@ -5,13 +5,13 @@ use crate::common::{Random, scenes, two_spheres, vectors};
 use rayon::prelude::*;
 use standoff_geometry::CollisionMesh;
 use standoff_geometry::PairKind;
-use standoff_geometry::audit::double_double::{DoubleDouble, Vector};
 use standoff_geometry::audit::separation::{edge_edge, point_edge, point_point, point_triangle};
 use standoff_geometry::audit::{audit_half_space, audit_intersections, closer_than};
 use standoff_geometry::broad_phase::swept_candidates;
 use standoff_geometry::ccd::inclusion::{self, Limits};
 use standoff_geometry::ccd::{Method, Query, additive, half_space_max_step, max_step};
 use standoff_linalg::Vec3;
+use standoff_linalg::double_double::{DoubleDouble, Vector};
 use standoff_testkit::{number, numbers, testdata_json};
 use std::collections::BTreeMap;
 
@@ -49,22 +49,22 @@ fn first_count(kind: PairKind) -> usize {
 
 /// Shapes that are random, thin, parallel, coplanar or on a lattice.
 fn shape(r: &mut Random) -> [Vec3; 4] {
-    let mut x: [Vec3; 4] = std::array::from_fn(|_| r.vec());
+    let mut x: [Vec3; 4] = std::array::from_fn(|_| r.vec3());
     let small = r.power(-12.0, -1.0);
     match r.below(6) {
         0 => {}
         // nearly parallel edges, a sliver with its vertices nearly in line
-        1 => x[3] = x[2] + (x[1] - x[0]) * r.signed() + r.vec() * small,
+        1 => x[3] = x[2] + (x[1] - x[0]) * r.signed() + r.vec3() * small,
         // nearly coplanar
         2 => {
             let (a, b) = (r.signed(), r.signed());
-            x[0] = x[1] + (x[2] - x[1]) * a + (x[3] - x[1]) * b + r.vec() * small;
+            x[0] = x[1] + (x[2] - x[1]) * a + (x[3] - x[1]) * b + r.vec3() * small;
         }
         // a short edge
-        3 => x[3] = x[2] + r.vec() * small,
+        3 => x[3] = x[2] + r.vec3() * small,
         4 => x = std::array::from_fn(|_| Vec3::from_fn(|_, _| r.below(3) as f64)),
         // a needle
-        _ => x[1] = x[0] + r.vec() * small,
+        _ => x[1] = x[0] + r.vec3() * small,
     }
     x
 }
@@ -74,7 +74,7 @@ fn shape(r: &mut Random) -> [Vec3; 4] {
 fn set_apart(r: &mut Random, kind: PairKind, mut x: [Vec3; 4], wanted: f64) -> Option<[Vec3; 4]> {
     let none = [Vec3::zeros(); 4];
     // a direction in which the primitives separate: from far away, approach by the distance itself
-    let away = r.vec().normalize();
+    let away = r.vec3().normalize();
     let move_by =
         |x: &mut [Vec3; 4], v: Vec3| x[..first_count(kind)].iter_mut().for_each(|p| *p += v);
     move_by(&mut x, away * 8.0);
@@ -93,7 +93,7 @@ fn set_apart(r: &mut Random, kind: PairKind, mut x: [Vec3; 4], wanted: f64) -> O
 /// Motions: towards each other, sliding along, turning, random, fast.
 fn motion(r: &mut Random, kind: PairKind, x: &[Vec3; 4], wanted: f64) -> [Vec3; 4] {
     let n = first_count(kind);
-    let common = r.vec() * r.power(-3.0, 2.0);
+    let common = r.vec3() * r.power(-3.0, 2.0);
     let speed = r.power(-4.0, 1.0);
     let mut dx = [Vec3::zeros(); 4];
     match r.below(5) {
@@ -102,15 +102,15 @@ fn motion(r: &mut Random, kind: PairKind, x: &[Vec3; 4], wanted: f64) -> [Vec3; 
             dx[..n].iter_mut().for_each(|d| *d = towards * speed);
         }
         1 => {
-            let side = (x[2] - x[1]) * speed + r.vec() * wanted * r.signed();
+            let side = (x[2] - x[1]) * speed + r.vec3() * wanted * r.signed();
             dx[..n].iter_mut().for_each(|d| *d = side);
         }
         2 => {
-            let w = r.vec() * speed;
+            let w = r.vec3() * speed;
             dx = x.map(|p| w.cross(&p));
         }
-        3 => dx = std::array::from_fn(|_| r.vec() * speed),
-        _ => dx = std::array::from_fn(|_| r.vec() * wanted * r.power(-1.0, 4.0)),
+        3 => dx = std::array::from_fn(|_| r.vec3() * speed),
+        _ => dx = std::array::from_fn(|_| r.vec3() * wanted * r.power(-1.0, 4.0)),
     }
     dx.map(|d| d + common)
 }
@@ -128,7 +128,7 @@ fn draw(r: &mut Random) -> (Query, f64) {
         let Some(mut x) = set_apart(r, kind, shape, xi + gap) else { continue };
         let dx = motion(r, kind, &x, xi + gap);
         // elsewhere in the world
-        let origin = r.vec() * [0.0, 1.0, 10.0][r.below(3) as usize];
+        let origin = r.vec3() * [0.0, 1.0, 10.0][r.below(3) as usize];
         x = x.map(|p| p + origin);
         let q = query(kind, x, dx);
         if distance(&q, 0.0).value() > xi + 0.5 * gap {
@@ -151,7 +151,7 @@ fn assert_safe(q: &Query, xi: f64, keep: f64, t: f64, d0: f64) -> f64 {
 
 #[test]
 fn additive_is_safe_and_makes_progress() {
-    let mut r = Random(21);
+    let mut r = Random::new(21);
     let (mut stopped, mut tight) = (0, 0);
     for _ in 0..12_000 {
         let (q, xi) = draw(&mut r);
@@ -180,7 +180,7 @@ fn additive_keeps_the_thickness_in_a_hundred_thousand_queries() {
     let least: f64 = (0..25u64)
         .into_par_iter()
         .map(|seed| {
-            let mut r = Random(1000 + seed);
+            let mut r = Random::new(1000 + seed);
             let mut least = f64::INFINITY;
             let mut done = 0;
             while done < 4_000 {
@@ -205,7 +205,7 @@ fn additive_keeps_the_thickness_in_a_hundred_thousand_queries() {
 
 #[test]
 fn inclusion_is_safe_and_makes_progress() {
-    let mut r = Random(22);
+    let mut r = Random::new(22);
     let mut stopped = 0;
     let mut slowest = 0.0_f64;
     for _ in 0..10_000 {
@@ -269,10 +269,10 @@ fn simple_queries_have_known_times() {
 
 #[test]
 fn half_spaces_keep_their_share() {
-    let mut r = Random(23);
+    let mut r = Random::new(23);
     for _ in 0..2000 {
-        let x: Vec<Vec3> = (0..20).map(|_| r.vec() + Vec3::new(0., 0., 1.0)).collect();
-        let dx: Vec<Vec3> = (0..20).map(|_| r.vec() * 3.0).collect();
+        let x: Vec<Vec3> = (0..20).map(|_| r.vec3() + Vec3::new(0., 0., 1.0)).collect();
+        let dx: Vec<Vec3> = (0..20).map(|_| r.vec3() * 3.0).collect();
         let o = Vec3::new(r.signed(), r.signed(), -r.power(-9.0, 0.0));
         let v: Vec<u32> = (0..20).collect();
         let t = half_space_max_step(&x, &dx, &v, &o, &(Vec3::z() * 7.0), 0.0, 0.1, 1.0);
@@ -297,7 +297,7 @@ fn moved(x: &[Vec3], dx: &[Vec3], t: f64) -> Vec<Vec3> {
 
 #[test]
 fn steps_of_meshes_keep_the_thickness_in_f64() {
-    let mut r = Random(24);
+    let mut r = Random::new(24);
     for gap in [1e-8, 1e-5, 1e-2] {
         let mut mesh = two_spheres(3, 1e-3 + gap);
         mesh.half_thickness = vec![5e-4; mesh.rest.len()];
@@ -307,7 +307,7 @@ fn steps_of_meshes_keep_the_thickness_in_f64() {
             let dx: Vec<Vec3> = (mesh.rest.iter())
                 .map(|p| {
                     Vec3::new(0.1, 0.0, if p.z > 1.0 { -1.0 } else { 1.0 }) * scale
-                        + r.vec() * 0.1 * scale
+                        + r.vec3() * 0.1 * scale
                 })
                 .collect();
             let candidates = swept_candidates(&mesh, &mesh.rest, &dx, 0.0);

@@ -2,38 +2,8 @@
 
 use standoff_geometry::CollisionMesh;
 use standoff_linalg::Vec3;
+pub use standoff_testkit::Random;
 use standoff_testkit::{numbers, testdata_json};
-
-/// SplitMix64.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    pub fn below(&mut self, n: u64) -> u64 {
-        self.bits() % n
-    }
-
-    /// Uniform in [−1, 1).
-    pub fn signed(&mut self) -> f64 {
-        (self.bits() >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
-    }
-
-    /// 10 to a uniform power in [low, high).
-    pub fn power(&mut self, low: f64, high: f64) -> f64 {
-        10_f64.powf(low + (high - low) * 0.5 * (self.signed() + 1.0))
-    }
-
-    pub fn vec(&mut self) -> Vec3 {
-        Vec3::new(self.signed(), self.signed(), self.signed())
-    }
-}
 
 /// A scene of the oracle.
 pub struct Scene {
@@ -80,10 +50,10 @@ pub fn scenes() -> Vec<Scene> {
 pub fn soup(r: &mut Random, n: usize, size: f64) -> CollisionMesh {
     let (mut x, mut faces, mut wires, mut points) = (vec![], vec![], vec![], vec![]);
     for k in 0..n {
-        let (centre, first) = (r.vec(), x.len() as u32);
+        let (centre, first) = (r.vec3(), x.len() as u32);
         let count = [3, 4, 3, 2, 3, 1][k % 6];
         for _ in 0..count {
-            x.push(centre + r.vec() * size);
+            x.push(centre + r.vec3() * size);
         }
         match (k % 6, count) {
             (1, _) => faces.extend([[first, first + 1, first + 2], [first, first + 2, first + 3]]),

@@ -496,25 +496,21 @@ mod tests {
     use super::*;
     use crate::contact::Barrier;
     use standoff_linalg::lanes;
-
-    fn random(state: &mut u64) -> f64 {
-        *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (*state >> 11) as f64 / 2f64.powi(53) - 0.5
-    }
+    use standoff_testkit::Random;
 
     /// Pairs of all kinds at distances from 1e-9 to 1 d̂, some of them mollified, reduced, nearly
     /// parallel or of very different sizes.
     fn pairs() -> (Vec<Contact>, Vec<Vec3>, BarrierPotential) {
-        let s = &mut 3_u64;
+        let r = &mut Random::new(3);
         let (mut contacts, mut x) = (Vec::new(), Vec::new());
         let d_hat = 0.1;
         let barrier = Barrier::ClampedLog;
         let potential =
             BarrierPotential { barrier, d_hat, kappa: 1e4, physical: false, even: true };
         for k in 0..400 {
-            let gap = d_hat * 10f64.powi(-(k % 10)) * (0.6 + 0.3 * random(s));
+            let gap = d_hat * 10f64.powi(-(k % 10)) * (0.6 + 0.15 * r.signed());
             let mut p: [Vec3; 4] = std::array::from_fn(|_| {
-                Vec3::new(random(s), random(s), 0.0) * if k % 3 == 0 { 0.01 } else { 1.0 }
+                Vec3::new(r.signed(), r.signed(), 0.0) * if k % 3 == 0 { 0.005 } else { 0.5 }
             });
             let kind = [
                 PairKind::PointTriangle,
@@ -524,10 +520,10 @@ mod tests {
             ][(k % 7).min(3) as usize];
             match kind {
                 PairKind::EdgeEdge => {
-                    p[1] = -p[0] + Vec3::x() * 0.3 * random(s);
-                    p[3] = -p[2] + Vec3::y() * 0.3 * random(s);
+                    p[1] = -p[0] + Vec3::x() * 0.15 * r.signed();
+                    p[3] = -p[2] + Vec3::y() * 0.15 * r.signed();
                     if k % 5 == 0 {
-                        p[3] = p[2] + (p[1] - p[0]) + Vec3::new(random(s), random(s), 0.0) * 1e-3;
+                        p[3] = p[2] + (p[1] - p[0]) + Vec3::new(r.signed(), r.signed(), 0.0) * 5e-4;
                     }
                     p[2].z += gap;
                     p[3].z += gap;
@@ -541,8 +537,8 @@ mod tests {
                     p[1] = Vec3::new(p[0].x, p[0].y, 0.0);
                 }
             }
-            let turn = Vec3::new(random(s), random(s), random(s));
-            let turn = standoff_linalg::nalgebra::Rotation3::new(turn * 6.0);
+            let turn = r.vec3();
+            let turn = standoff_linalg::nalgebra::Rotation3::new(turn * 3.0);
             let first = x.len() as u32;
             x.extend(p.iter().map(|p| turn * p));
             let used = [4, 4, 3, 2][(k % 7).min(3) as usize];

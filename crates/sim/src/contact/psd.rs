@@ -139,6 +139,7 @@ fn qr_step<const N: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use standoff_testkit::Random;
 
     /// The slow and obvious twin: cyclic Jacobi rotations.
     fn jacobi<const N: usize>(m: &[[f64; N]; N]) -> ([f64; N], [[f64; N]; N]) {
@@ -191,11 +192,7 @@ mod tests {
 
     /// Symmetric matrices with entries of very different sizes, zero blocks, multiple eigenvalues.
     fn matrices<const N: usize>() -> Vec<[[f64; N]; N]> {
-        let mut seed = 1u64;
-        let mut next = || {
-            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (seed >> 11) as f64 / (1u64 << 53) as f64 - 0.5
-        };
+        let mut random = Random::new(1);
         let mut out = vec![[[0.0; N]; N], identity()];
         for k in 0..200 {
             let mut m = [[0.0; N]; N];
@@ -203,7 +200,7 @@ mod tests {
                 for j in 0..=i {
                     let zero_block = k % 3 == 1 && i < 2;
                     let graded = if k % 3 == 2 { 10f64.powi(-3 * (i + j) as i32) } else { 1.0 };
-                    m[i][j] = if zero_block { 0.0 } else { graded * next() };
+                    m[i][j] = if zero_block { 0.0 } else { 0.5 * graded * random.signed() };
                     m[j][i] = m[i][j];
                 }
             }

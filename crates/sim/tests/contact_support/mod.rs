@@ -5,6 +5,8 @@ use serde_json::Value;
 use standoff_geometry::CollisionMesh;
 use standoff_geometry::broad_phase::Candidates;
 use standoff_linalg::{Mat3, Vec3};
+#[allow(unused_imports)]
+pub use standoff_testkit::Random;
 use standoff_testkit::{numbers, testdata_json};
 
 pub fn vecs(v: &Value) -> Vec<Vec3> {
@@ -18,19 +20,6 @@ pub fn flat(v: &[Vec3]) -> Vec<f64> {
 pub fn ids<const N: usize>(v: &Value) -> [u32; N] {
     let v = numbers(v);
     std::array::from_fn(|i| v[i] as u32)
-}
-
-/// A reproducible generator of numbers in (−1, 1).
-pub struct Numbers(pub u64);
-
-impl Numbers {
-    pub fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        ((self.0 >> 11) as f64 / (1u64 << 53) as f64) * 2.0 - 1.0
-    }
-    pub fn vec(&mut self) -> Vec3 {
-        Vec3::new(self.next(), self.next(), self.next())
-    }
 }
 
 /// All pairs of primitives that may collide.

@@ -1,43 +1,12 @@
 //! Deformation gradients for the tests of materials and tetrahedra.
 #![allow(dead_code)] // each test binary uses its part
 
-use standoff_linalg::nalgebra::Rotation3;
 use standoff_linalg::{Mat3, Vec3};
+pub use standoff_testkit::Random;
 
-/// Numbers in a fixed sequence (splitmix64).
-pub struct Random(pub u64);
-
-impl Random {
-    /// Uniform in [0, 1).
-    pub fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (z ^ (z >> 31)) as f64 / 2f64.powi(64)
-    }
-
-    /// Uniform in [−1, 1).
-    pub fn signed(&mut self) -> f64 {
-        2.0 * self.unit() - 1.0
-    }
-
-    pub fn vec3(&mut self) -> Vec3 {
-        Vec3::new(self.signed(), self.signed(), self.signed())
-    }
-
-    pub fn mat3(&mut self) -> Mat3 {
-        Mat3::from_columns(&[self.vec3(), self.vec3(), self.vec3()])
-    }
-
-    pub fn rotation(&mut self) -> Mat3 {
-        Rotation3::new(self.vec3() * 3.0).into_inner()
-    }
-
-    /// U diag(s) Vᵀ with random rotations.
-    pub fn with_stretches(&mut self, s: [f64; 3]) -> Mat3 {
-        self.rotation() * Mat3::from_diagonal(&Vec3::from(s)) * self.rotation()
-    }
+/// U diag(s) Vᵀ with random rotations.
+pub fn with_stretches(random: &mut Random, s: [f64; 3]) -> Mat3 {
+    random.rotation() * Mat3::from_diagonal(&Vec3::from(s)) * random.rotation()
 }
 
 /// Deformation gradients of positive volume, special ones among them.
@@ -56,10 +25,10 @@ pub fn upright(random: &mut Random) -> Vec<Mat3> {
         [4.0, 0.5, 0.5],
     ];
     let mut out: Vec<Mat3> = vec![Mat3::identity()];
-    out.extend(stretches.map(|s| random.with_stretches(s)));
+    out.extend(stretches.map(|s| with_stretches(random, s)));
     for _ in 0..20 {
         let s = [0, 1, 2].map(|_| 0.2 + 1.8 * random.unit());
-        out.push(random.with_stretches(s));
+        out.push(with_stretches(random, s));
         let size = 10f64.powf(-8.0 * random.unit());
         out.push(random.rotation() * (Mat3::identity() + random.mat3() * (0.3 * size)));
     }
@@ -80,10 +49,10 @@ pub fn flat_or_inverted(random: &mut Random) -> Vec<Mat3> {
         [1.0, 0.5, 1e-9],
         [1.0, 0.5, -1e-9],
     ];
-    let mut out: Vec<Mat3> = stretches.map(|s| random.with_stretches(s)).into();
+    let mut out: Vec<Mat3> = stretches.map(|s| with_stretches(random, s)).into();
     for _ in 0..20 {
         let s = [1.0 + random.unit(), 0.5 + 0.5 * random.unit(), -0.4 * random.unit()];
-        out.push(random.with_stretches(s));
+        out.push(with_stretches(random, s));
     }
     out
 }

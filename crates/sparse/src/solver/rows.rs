@@ -177,31 +177,28 @@ pub(super) fn reciprocal_power_of_two(v: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::BlockPattern;
+    use standoff_testkit::Random;
     use std::sync::Arc;
 
     /// A matrix with rows of all lengths over several chunks, and a vector.
     fn system(translation_free: bool) -> (BlockMatrix, Vec<Vec3>) {
         let n = 3 * CHUNK as u32 + 17;
-        let state = &mut 11_u64;
-        let mut random = || {
-            *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (*state >> 11) as f64 / 2f64.powi(53) - 0.5
-        };
+        let mut random = Random::new(11);
         let pairs: Vec<_> = (0..4 * n)
-            .map(|_| [(); 2].map(|()| ((random() + 0.5) * f64::from(n)) as u32))
+            .map(|_| [(); 2].map(|()| random.below(u64::from(n)) as u32))
             .map(|[a, b]| (a, b))
             .collect();
         let pattern = BlockPattern::from_pairs(n as usize, &pairs).unwrap();
         let mut a = BlockMatrix::zeros(Arc::new(pattern));
         for &(i, j) in pairs.iter().filter(|(i, j)| i != j) {
-            let m = Mat3::from_fn(|_, _| 1e7 * random());
+            let m = Mat3::from_fn(|_, _| 5e6 * random.signed());
             let k = m * m.transpose();
             a.add_stencil(&[i, j], &[[k, -k], [-k, k]]).unwrap();
         }
         if !translation_free {
             a.add_diagonal(&vec![1e13; n as usize]).unwrap();
         }
-        let x = (0..n).map(|_| Vec3::from_fn(|_, _| random())).collect();
+        let x = random.vectors(n as usize);
         (a, x)
     }
 

@@ -9,35 +9,7 @@ use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::{
     BlockMatrix, BlockPattern, FixedAssembly, Layout, Stencils, block_count, pack,
 };
-
-/// A small generator of numbers in [0, 1), the same everywhere (splitmix64).
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-    pub fn real(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
-    }
-    /// In [-1, 1).
-    pub fn signed(&mut self) -> f64 {
-        2.0 * self.real() - 1.0
-    }
-    pub fn below(&mut self, n: u32) -> u32 {
-        (self.next() % u64::from(n)) as u32
-    }
-    pub fn vec3(&mut self) -> Vec3 {
-        Vec3::from_fn(|_, _| self.signed())
-    }
-    pub fn vectors(&mut self, n: usize) -> Vec<Vec3> {
-        (0..n).map(|_| self.vec3()).collect()
-    }
-}
+pub use standoff_testkit::Random;
 
 pub type Hessian<const N: usize> = [[Mat3; N]; N];
 
@@ -207,7 +179,7 @@ impl Stack {
         let mut a = BlockMatrix::zeros(union);
         a.add_embedded(free, &embedding).expect("fits");
         for (v, g) in self.contacts.iter().zip(&self.gradients) {
-            let k = k[0] * (k[1] / k[0]).powf(random.real());
+            let k = k[0] * (k[1] / k[0]).powf(random.unit());
             let h = std::array::from_fn(|a| std::array::from_fn(|b| k * g[a] * g[b].transpose()));
             a.add_stencil(v, &h).expect("in the pattern");
         }

@@ -222,23 +222,20 @@ mod tests {
     use crate::material::{Law, Material};
     use standoff_linalg::lanes;
     use standoff_sparse::block_pairs;
+    use standoff_testkit::Random;
 
     /// 23 separate elements of all laws, some of them nearly flat, at rest and deformed.
     fn elements() -> (ElasticTets, Vec<Vec3>) {
-        let state = &mut 7_u64;
-        let mut random = || {
-            *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (*state >> 11) as f64 / 2f64.powi(53) - 0.5
-        };
+        let mut random = Random::new(7);
         let (mut rest, mut x, mut tets, mut materials) = (vec![], vec![], vec![], vec![]);
         for k in 0..23 {
             let size = [1.0, 0.1, 1e-3][k % 3];
             let corners = [Vec3::zeros(), Vec3::x(), Vec3::y(), Vec3::z()];
             for corner in corners {
-                let p = (corner + Vec3::new(random(), random(), random()) * 0.3) * size;
+                let p = (corner + random.vec3() * 0.15) * size;
                 rest.push(p);
                 let squeeze = if k % 5 == 0 { 1e-3 } else { 0.8 };
-                let noise = Vec3::new(random(), random(), random()) * (0.1 * size);
+                let noise = random.vec3() * (0.05 * size);
                 x.push(match k % 4 {
                     0 => p,
                     _ => Vec3::new(p.y, squeeze * p.z, p.x) + noise * squeeze,

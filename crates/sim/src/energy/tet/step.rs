@@ -99,31 +99,14 @@ pub(super) fn volume_step(x: &[Vec3; 4], dx: &[Vec3; 4], keep: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use standoff_linalg::double_double::DoubleDouble;
+    use standoff_testkit::Random;
 
-    /// An unevaluated sum of two f64: 106 bits, for the twin.
-    #[derive(Clone, Copy)]
-    struct Double(f64, f64);
-
-    impl Double {
-        fn two_sum(a: f64, b: f64) -> Self {
-            let s = a + b;
-            let t = s - a;
-            Double(s, (a - (s - t)) + (b - t))
-        }
-
-        fn add(self, b: f64) -> Self {
-            let Double(s, e) = Self::two_sum(self.0, b);
-            Self::two_sum(s, e + self.1)
-        }
-
-        fn times(self, b: f64) -> Self {
-            let p = self.0 * b;
-            Self::two_sum(p, self.0.mul_add(b, -p) + self.1 * b)
-        }
-    }
-
+    /// The cubic at t, evaluated with 106 bits.
     fn exact(c: &[f64; 4], t: f64) -> f64 {
-        Double(c[3], 0.0).times(t).add(c[2]).times(t).add(c[1]).times(t).add(c[0]).0
+        let [c0, c1, c2, c3] = c.map(DoubleDouble::new);
+        let t = DoubleDouble::new(t);
+        (((c3 * t + c2) * t + c1) * t + c0).value()
     }
 
     /// The first root in [0, 1], by sampling and bisection; 1 where the samples show none.
@@ -169,15 +152,6 @@ mod tests {
         if c[0] < 0.0 { c.map(|v| -v) } else { c }
     }
 
-    /// Numbers in [0, 1) in a fixed sequence (splitmix64).
-    fn random(state: &mut u64) -> f64 {
-        *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = *state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (z ^ (z >> 31)) as f64 / 2f64.powi(64)
-    }
-
     #[test]
     fn special_cubics() {
         for c in [
@@ -205,10 +179,10 @@ mod tests {
 
     #[test]
     fn random_cubics() {
-        let s = &mut 1;
+        let r = &mut Random::new(1);
         for _ in 0..400 {
             let mut c =
-                [0.0; 4].map(|_: f64| (random(s) - 0.5) * 10f64.powf(6.0 * random(s) * random(s)));
+                [0.0; 4].map(|_: f64| (r.unit() - 0.5) * 10f64.powf(6.0 * r.unit() * r.unit()));
             c[0] = c[0].abs();
             check(c);
         }
@@ -216,15 +190,15 @@ mod tests {
 
     #[test]
     fn nearly_double_and_triple_roots() {
-        let s = &mut 2;
+        let random = &mut Random::new(2);
         for i in 0..400 {
-            let r = random(s);
-            let gap = 10f64.powf(-16.0 * random(s));
+            let r = random.unit();
+            let gap = 10f64.powf(-16.0 * random.unit());
             let third = match i % 4 {
-                0 => r + gap * random(s),
-                1 => -random(s),
-                2 => 1.0 + random(s),
-                _ => r * random(s),
+                0 => r + gap * random.unit(),
+                1 => -random.unit(),
+                2 => 1.0 + random.unit(),
+                _ => r * random.unit(),
             };
             let c = from_roots([r, r + gap, third]);
             check(c);
