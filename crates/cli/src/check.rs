@@ -11,6 +11,7 @@ use standoff_linalg::Vec3;
 use standoff_scene::mesh::{Mesh, Quality};
 use standoff_sim::Model;
 use standoff_sim::audit::violations;
+use standoff_sim::contact::orientation::Reach;
 use standoff_sim::definition::{BodyDef, BodyKind, Definition};
 use standoff_sim::settings::LinearSolver;
 
@@ -32,6 +33,7 @@ pub fn check(args: &CheckArgs, console: &mut Console) -> Result<(), Failure> {
     let d_hat = model.resolved.d_hat;
     console.say(format_args!("contact distance d̂     {d_hat:.4e} m"));
     describe_gaps(&model, &state.x, console);
+    describe_potential(&model, console);
     let bytes = memory(&scene.definition);
     console.say(format_args!("memory, about          {:.0} MB", bytes / 1e6));
     let found = violations(&model, &state.x);
@@ -47,6 +49,41 @@ pub fn check(args: &CheckArgs, console: &mut Console) -> Result<(), Failure> {
     }
     let what = format!("{} violations at the start: move the objects apart", found.len());
     Err(Failure::Result(what))
+}
+
+/// Where the orientation-aware potential acts and where not, and how far.
+fn describe_potential(model: &Model, console: &mut Console) {
+    let Some(contact) = &model.orientation else { return };
+    let (surface, mesh) = (&contact.surface, &model.collision);
+    for body in &model.bodies {
+        let first = mesh.vertices.partition_point(|&v| (v as usize) < body.vertices.start);
+        let end = mesh.vertices.partition_point(|&v| (v as usize) < body.vertices.end);
+        let defects = mesh.vertices[first..end]
+            .iter()
+            .filter_map(|&v| surface.around.component(v).and_then(|c| surface.around.defect(c)));
+        if let Some(defect) = defects.clone().next() {
+            let (what, name) = (model.describe_primitive(&defect.witness()), &body.name);
+            let problem = defect.problem();
+            console.say(format_args!("'{name}' keeps the IPC potential: {what}: {problem}"));
+        }
+    }
+    let Reach::Adaptive { within, between } = &surface.reach else { return };
+    let planes = &contact.plane_reach;
+    let rows = [
+        ("within a body", &within.vertex),
+        ("between bodies", &between.vertex),
+        ("half-spaces", planes),
+    ];
+    for (what, eps) in rows {
+        let covered = mesh.vertices.iter().filter(|v| surface.covered[**v as usize]);
+        let mut eps: Vec<f64> = covered.map(|&v| eps[v as usize]).collect();
+        eps.sort_by(f64::total_cmp);
+        let (least, median) = (eps[0], eps[eps.len() / 2]);
+        console.say(format_args!(
+            "{:<22} {least:.4e} m to {median:.4e} m (median)",
+            format!("ε {what}")
+        ));
+    }
 }
 
 fn describe_bodies(definition: &Definition, console: &mut Console) {

@@ -58,6 +58,29 @@ pub enum SurfaceDefect {
     Pinched(u32),
 }
 
+impl SurfaceDefect {
+    /// The vertices of the witness.
+    pub fn witness(&self) -> Vec<u32> {
+        match *self {
+            Self::Wire(edge) | Self::Border(edge) | Self::Twisted(edge) => edge.to_vec(),
+            Self::Branching { edge, .. } => edge.to_vec(),
+            Self::Point(vertex) | Self::Pinched(vertex) => vec![vertex],
+        }
+    }
+
+    /// What is wrong there, without the witness.
+    pub fn problem(&self) -> &'static str {
+        match self {
+            Self::Wire(_) => "it belongs to no face",
+            Self::Point(_) => "it belongs to no edge",
+            Self::Border(_) => "the surface ends there",
+            Self::Branching { .. } => "more than two faces meet there",
+            Self::Twisted(_) => "the faces on both sides are oriented against each other",
+            Self::Pinched(_) => "the surface touches itself there",
+        }
+    }
+}
+
 /// Neighbourhoods of all surface primitives of a collision mesh.
 #[derive(Debug, Clone, Default)]
 pub struct Neighbourhood {

@@ -173,7 +173,21 @@ pub(crate) fn closest(it: &Iterate) -> Vec<Culprit> {
         let half_space = c.half_space as usize;
         (gap, Culprit::HalfSpace { vertex: c.vertex, half_space, gap })
     });
-    let mut all: Vec<(f64, Culprit)> = pairs.chain(planes).collect();
+    let oriented = it.contacts.orientation.loaded(0.0, &it.x).into_iter().map(|c| {
+        let vertices = &c.core.vertices[..c.core.n];
+        let culprit = match c.kind {
+            Some(kind) => {
+                let (a, b) = vertices.split_at(kind.second());
+                Culprit::Pair { a: a.to_vec(), b: b.to_vec(), gap: c.gap }
+            }
+            None => {
+                let half_space = c.half_space as usize;
+                Culprit::HalfSpace { vertex: vertices[0], half_space, gap: c.gap }
+            }
+        };
+        (c.gap, culprit)
+    });
+    let mut all: Vec<(f64, Culprit)> = pairs.chain(planes).chain(oriented).collect();
     all.sort_by(|a, b| a.0.total_cmp(&b.0));
     let limit = all.first().map_or(0.0, |(gap, _)| NEARLY_AS_CLOSE * gap.max(0.0));
     let near = all.into_iter().take_while(|(gap, _)| *gap <= limit).take(LISTED);

@@ -3,6 +3,7 @@
 //! `build` makes it from a definition.
 
 use crate::body::Body;
+use crate::contact::orientation::OrientationContact;
 use crate::contact::{FrictionMaterials, HalfSpace, Weighting};
 use crate::definition::settings::Settings;
 use crate::dirichlet::PrescribedMotion;
@@ -69,6 +70,8 @@ pub struct Model {
     pub half_space_names: Vec<String>,
     /// How contact pairs are weighted.
     pub weighting: Weighting,
+    /// Surfaces on which the orientation-aware potential acts, where it is chosen.
+    pub orientation: Option<Arc<OrientationContact>>,
     /// Friction materials of vertices and half-spaces and the coefficients between them.
     pub friction: FrictionMaterials,
     /// Whether any coefficient is positive.
@@ -86,6 +89,12 @@ pub struct Model {
 }
 
 impl Model {
+    /// Factor from the κ with which contact is adapted, that of the IPC potential, to the one of the
+    /// potential chosen, in the unit of the setting.
+    pub fn stiffness_ratio(&self) -> f64 {
+        self.orientation.as_ref().map_or(1.0, |o| o.stiffness_ratio)
+    }
+
     /// Number of vertices of all bodies. The angles of edges that carry a director come behind them.
     pub fn vertex_count(&self) -> usize {
         self.frames.first_angle

@@ -8,6 +8,7 @@
 //! vertices with 1.
 
 use crate::contact::friction::Friction;
+use crate::contact::orientation::OrientationSet;
 use crate::contact::{
     Barrier, BarrierPotential, ContactConstraints, ContactSet, FrictionSet, Smoothing,
 };
@@ -113,7 +114,8 @@ impl Part {
     }
 }
 
-static NO_CONTACTS: ContactSet = ContactSet { contacts: Vec::new(), half_space: Vec::new() };
+static NO_CONTACTS: ContactSet =
+    ContactSet { contacts: Vec::new(), half_space: Vec::new(), orientation: OrientationSet::EMPTY };
 
 impl<'a> IncrementalPotential<'a> {
     /// The potential of the step that starts in `state`, without friction yet.
@@ -143,8 +145,8 @@ impl<'a> IncrementalPotential<'a> {
         let barrier = BarrierPotential {
             barrier: Barrier::default(),
             d_hat: context.d_hat,
-            kappa: settings.contact.stiffness.unwrap_or(1.0),
-            physical: settings.contact.area_weighting,
+            kappa: settings.contact.stiffness.map_or(1.0, |k| k / model.stiffness_ratio()),
+            physical: settings.contact.is_area_weighted(),
             even: true,
         };
         let multipliers = settings.solver.barrier_free.multipliers;
@@ -198,9 +200,10 @@ impl<'a> IncrementalPotential<'a> {
         if let Some(loads) = &self.dead_loads {
             push(Part::Elastic, s, Box::new(loads));
         }
-        let (pairs, half_spaces) = self.barrier.terms(contacts);
+        let (pairs, half_spaces, oriented) = self.barrier.terms(contacts);
         push(Part::Contact, c, Box::new(pairs));
         push(Part::Contact, c, Box::new(half_spaces));
+        push(Part::Contact, c, Box::new(oriented));
         push(Part::Contact, c, Box::new(self.friction_term()));
         push(Part::Contact, c, Box::new(&self.constraints));
         if let Some(penalty) = &self.dirichlet {

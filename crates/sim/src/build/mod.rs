@@ -2,11 +2,14 @@
 
 pub mod bodies;
 pub mod loads;
+mod orientation;
 
 use crate::body::Body;
 use crate::contact::{FrictionMaterials, HalfSpace, Weighting};
 use crate::definition::Definition;
-use crate::definition::settings::{FrictionSettings, Lagging, Settings};
+use crate::definition::settings::{
+    ContactPotential, ContactSettings, FrictionSettings, Lagging, Settings,
+};
 use crate::dirichlet::{DirichletTargets, PrescribedMotion};
 use crate::energy::{CodimElements, Element, Term};
 use crate::error::BuildError;
@@ -63,14 +66,12 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
     let loads = loads::loads(definition, &scene)?;
     check_energies(&definition.energies, &start)?;
     let state = first_state(&frames, &codim, &rest, start, velocity, definition);
-    let model = Model {
+    let mut model = Model {
         half_space_vertices: by_thickness(&collision, &deformable),
         half_spaces: half_spaces(definition)?,
         half_space_names: definition.half_spaces.iter().map(|h| h.name.clone()).collect(),
-        weighting: match definition.settings.contact.area_weighting {
-            true => Weighting::area(&collision),
-            false => Weighting::default(),
-        },
+        weighting: weighting(&definition.settings.contact, &collision),
+        orientation: None,
         bodies,
         rest,
         mass,
@@ -91,6 +92,7 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
         length,
         resolved: resolve(&definition.settings, length),
     };
+    model.orientation = orientation::build(&model, &state.x)?;
     let state = with_initial_acceleration(&model, state);
     Ok((model, state))
 }
@@ -106,6 +108,14 @@ fn first_state(
 ) -> State {
     let (directors, frame_twists) = frames.start(rest, &start, &codim.rod_joints);
     State { directors, frame_twists, ..State::start(start, velocity, definition.prescribed.len()) }
+}
+
+fn weighting(settings: &ContactSettings, collision: &CollisionMesh) -> Weighting {
+    match settings.potential {
+        ContactPotential::Convergent => Weighting::area_without_duplicates(collision),
+        _ if settings.area_weighting => Weighting::area(collision),
+        _ => Weighting::default(),
+    }
 }
 
 /// The first state with the accelerations by all forces but contact and friction at the start, without

@@ -6,6 +6,7 @@
 //! μ λ f₀(‖u‖), whose gradient is Coulomb friction smoothed below ‖u‖ = ε.
 
 use super::half_space::HalfSpaceContact;
+use super::orientation::{Kind, Loaded};
 use super::pairs::{Contact, ContactSet, PairKind, UNUSED};
 use super::potential::BarrierPotential;
 use crate::energy::Term;
@@ -216,7 +217,10 @@ impl FrictionSet {
             .half_space
             .iter()
             .map(|c| lag_half_space(c, potential, x, materials.against_half_space(c)));
-        let contacts = pairs.into_iter().chain(planes).flatten().collect();
+        let kappa = potential.orientation_kappa(set);
+        let oriented = set.orientation.loaded(kappa, x);
+        let oriented = oriented.iter().map(|c| lag_oriented(c, materials));
+        let contacts = pairs.into_iter().chain(planes).chain(oriented).flatten().collect();
         Self { contacts, smoothing, eps, half_space_smoothing: smoothing, secant: false }
     }
 
@@ -358,6 +362,27 @@ fn lag_pair(
     };
     let (vertices, n, gamma) = (c.vertices, c.vertex_count(), c.closest(&x).weights);
     Some(FrictionContact { key: FrictionKey::Pair(c.kind), vertices, n, gamma, basis, force })
+}
+
+fn lag_oriented(c: &Loaded, materials: &FrictionMaterials) -> Option<FrictionContact> {
+    let (core, kind) = (&c.core, c.kind);
+    let coefficient = match kind {
+        None => materials.on_half_space(core.vertices[0], c.half_space),
+        Some(_) => materials.between(core.vertices[0], core.vertices[core.n - 1]),
+    };
+    let force = coefficient * c.force;
+    let key = match kind {
+        None => FrictionKey::HalfSpace(c.half_space),
+        Some(Kind::VertexVertex) => FrictionKey::Pair(PairKind::PointPoint),
+        Some(Kind::EdgeVertex) => FrictionKey::Pair(PairKind::PointEdge),
+        Some(Kind::EdgeEdge) => FrictionKey::Pair(PairKind::EdgeEdge),
+        Some(Kind::FaceVertex) => FrictionKey::Pair(PairKind::PointTriangle),
+    };
+    let mut vertices = core.vertices;
+    vertices[core.n..].fill(UNUSED);
+    let basis = plane_basis(&core.direction);
+    let (n, gamma) = (core.n, core.weights);
+    (force != 0.0).then_some(FrictionContact { key, vertices, n, gamma, basis, force })
 }
 
 fn lag_half_space(

@@ -3,6 +3,7 @@
 
 use super::half_space::{HalfSpace, HalfSpaceContact, half_space_contacts};
 use super::max_approximation;
+use super::orientation::OrientationSet;
 use super::weighting::Weighting;
 use rayon::prelude::*;
 use standoff_geometry::CollisionMesh;
@@ -138,6 +139,8 @@ pub struct ContactSet {
     pub contacts: Vec<Contact>,
     /// Vertices against half-spaces.
     pub half_space: Vec<HalfSpaceContact>,
+    /// Contacts of the orientation-aware potential, which the others leave out.
+    pub orientation: OrientationSet,
 }
 
 /// Pairs found so far, by kind.
@@ -282,12 +285,13 @@ impl ContactSet {
         contacts.append(&mut found.point_edge);
         contacts.append(&mut found.edge_edge);
         contacts.append(&mut found.point_triangle);
-        Self { contacts, half_space: half_space_contacts(mesh, half_spaces, x, d_hat, weighting) }
+        let half_space = half_space_contacts(mesh, half_spaces, x, d_hat, weighting);
+        Self { contacts, half_space, orientation: OrientationSet::EMPTY }
     }
 
-    /// Number of contacts of both sorts.
+    /// Number of contacts of all sorts.
     pub fn len(&self) -> usize {
-        self.contacts.len() + self.half_space.len()
+        self.contacts.len() + self.half_space.len() + self.orientation.len()
     }
 
     /// Whether nothing is in contact.
@@ -313,13 +317,14 @@ impl ContactSet {
             .half_space
             .iter()
             .map(|c| c.plane.signed_distance(&x[c.vertex as usize]) - c.thickness);
-        planes.fold(pairs, f64::min)
+        planes.fold(pairs, f64::min).min(self.orientation.min_gap(x))
     }
 
     /// Smallest squared distance at positions `x`, m²; infinite where nothing is in contact.
     pub fn min_d2(&self, x: &[Vec3]) -> f64 {
         let pairs =
             self.contacts.par_iter().map(|c| c.d2(&c.gather(x))).reduce(|| f64::INFINITY, f64::min);
+        let pairs = pairs.min(self.orientation.min_d2(x));
         self.half_space.iter().map(|c| c.d2(&x[c.vertex as usize])).fold(pairs, f64::min)
     }
 }

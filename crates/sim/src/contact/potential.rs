@@ -8,6 +8,7 @@
 use super::barrier::Barrier;
 use super::batch;
 use super::half_space::HalfSpaceContact;
+use super::orientation::OrientationTerm;
 use super::pairs::{Contact, ContactSet, PairKind};
 use super::psd;
 use crate::energy::Term;
@@ -202,23 +203,34 @@ impl BarrierPotential {
         -2.0 * self.scaled_derivatives(d2, c.weight, c.thickness)[1] * d2.sqrt()
     }
 
-    /// The energies of a set of contacts: those of pairs, and those against half-spaces.
-    pub fn terms<'a>(&'a self, set: &'a ContactSet) -> (BarrierPairs<'a>, BarrierHalfSpaces<'a>) {
+    /// The energies of a set of contacts: those of pairs, those against half-spaces, and those of the
+    /// orientation-aware potential.
+    pub fn terms<'a>(
+        &'a self,
+        set: &'a ContactSet,
+    ) -> (BarrierPairs<'a>, BarrierHalfSpaces<'a>, OrientationTerm<'a>) {
         let pairs = BarrierPairs { potential: self, contacts: &set.contacts };
-        (pairs, BarrierHalfSpaces { potential: self, contacts: &set.half_space })
+        let half_spaces = BarrierHalfSpaces { potential: self, contacts: &set.half_space };
+        (pairs, half_spaces, set.orientation.term(self.orientation_kappa(set)))
+    }
+
+    /// Stiffness of the orientation-aware contacts of a set, Pa m^(r−1).
+    pub fn orientation_kappa(&self, set: &ContactSet) -> f64 {
+        self.kappa * set.orientation.stiffness_ratio()
     }
 
     /// Energy of all contacts at positions `x` (`#V`), J. The order of the sum is fixed.
     pub fn set_value(&self, set: &ContactSet, x: &[Vec3]) -> f64 {
-        let (pairs, half_spaces) = self.terms(set);
-        pairs.value(x) + half_spaces.value(x)
+        let (pairs, half_spaces, oriented) = self.terms(set);
+        pairs.value(x) + half_spaces.value(x) + oriented.value(x)
     }
 
     /// Adds the gradient of the energy of all contacts to `gradient` (`#V`), N, in a fixed order.
     pub fn add_gradient(&self, set: &ContactSet, x: &[Vec3], gradient: &mut [Vec3]) {
-        let (pairs, half_spaces) = self.terms(set);
+        let (pairs, half_spaces, oriented) = self.terms(set);
         pairs.add_gradient(x, gradient);
         half_spaces.add_gradient(x, gradient);
+        oriented.add_gradient(x, gradient);
     }
 }
 

@@ -7,6 +7,7 @@
 //! by s; then κ here times s is the thesis's κ.
 
 use super::barrier::Barrier;
+use super::orientation::{Kind, Loaded};
 use super::pairs::{ContactSet, PairKind};
 use super::potential::BarrierPotential;
 use standoff_linalg::Vec3;
@@ -27,6 +28,9 @@ const RANGE: f64 = 100.0;
 /// Gap, as a part of d̂, at which the most loaded contact is to act. The stiffness of the barrier per
 /// force, |∂λ/∂d|/λ, is least at 0.36 d̂, where it is 3.0/d̂; here it is 3.5/d̂, at 0.01 d̂ it is 100/d̂.
 pub const LOADED_GAP: f64 = 0.5;
+
+/// Part of the largest force that an orientation-aware contact has to bear to count among the loaded.
+const LOADED_PART: f64 = 0.1;
 
 /// Factor by which κ may be above what the load needs before it is lowered.
 const SLACK: f64 = 4.0;
@@ -104,7 +108,17 @@ pub fn load(barrier: &BarrierPotential, set: &ContactSet, x: &[Vec3]) -> f64 {
         let force = barrier.half_space_force_magnitude(c, &x[c.vertex as usize]);
         needed(force, c.weight, c.thickness)
     });
-    pairs.chain(planes).fold(0.0, f64::max)
+    let oriented = oriented_load(barrier, set, x);
+    pairs.chain(planes).fold(oriented, f64::max)
+}
+
+/// The same of the orientation-aware contacts, of those that bear a good part of the largest force:
+/// elements at the edge of a contact bear next to nothing, however close they are.
+fn oriented_load(barrier: &BarrierPotential, set: &ContactSet, x: &[Vec3]) -> f64 {
+    let loaded = set.orientation.loaded(barrier.orientation_kappa(set), x);
+    let largest = loaded.iter().map(|c| c.force).fold(0.0, f64::max);
+    let bears = |c: &&Loaded| c.force > 0.0 && c.force >= LOADED_PART * largest;
+    loaded.iter().filter(bears).map(|c| barrier.kappa * c.at_half).fold(0.0, f64::max)
 }
 
 /// κ of a step whose load needs `needed`, after a step with `before` (0 at the start): the same as
@@ -118,6 +132,15 @@ pub fn follow(before: f64, needed: f64) -> f64 {
 pub fn update(range: &StiffnessRange, kappa: f64, before: f64, now: f64, size: f64) -> f64 {
     let close = CLOSE_DISTANCE * size;
     if before < close && now < close && now < before { range.doubled(kappa) } else { kappa }
+}
+
+fn pair_kind(kind: Kind) -> PairKind {
+    match kind {
+        Kind::VertexVertex => PairKind::PointPoint,
+        Kind::EdgeVertex => PairKind::PointEdge,
+        Kind::EdgeEdge => PairKind::EdgeEdge,
+        Kind::FaceVertex => PairKind::PointTriangle,
+    }
 }
 
 /// Contacts with a gap below 1e-9 l, to be compared between Newton iterations.
@@ -140,7 +163,16 @@ impl CloseContacts {
             let gap = c.plane.signed_distance(&x[c.vertex as usize]) - c.thickness;
             ((None, [c.vertex, c.half_space, u32::MAX, u32::MAX]), gap)
         });
-        let mut gaps: Vec<_> = pairs.chain(planes).filter(|(_, gap)| *gap < close).collect();
+        let oriented = set.orientation.loaded(0.0, x).into_iter().map(|c| {
+            let kind = c.kind.map(pair_kind);
+            let key = match kind {
+                Some(_) => c.core.vertices,
+                None => [c.core.vertices[0], c.half_space, u32::MAX, u32::MAX],
+            };
+            ((kind, key), c.gap)
+        });
+        let mut gaps: Vec<_> =
+            pairs.chain(planes).chain(oriented).filter(|(_, gap)| *gap < close).collect();
         gaps.sort_by_key(|(key, _)| *key);
         Self { gaps }
     }

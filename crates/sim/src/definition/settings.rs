@@ -94,11 +94,16 @@ pub struct ContactSettings {
     #[schemars(extend("x-unit" = "m"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub d_hat: Option<f64>,
-    /// Barrier stiffness κ: adapted by default; a number (Pa if `area_weighting`, else N/m³) fixes it.
+    /// Barrier stiffness κ: adapted by default; a number fixes it (Pa m if `potential` is
+    /// "orientation-aware", Pa if it is "convergent" or with `area_weighting`, else N/m³).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stiffness: Option<f64>,
     /// How κ is adapted where it is not fixed.
     pub adaptation: Adaptation,
+    /// The contact potential.
+    pub potential: ContactPotential,
+    /// Parameters of the orientation-aware potential.
+    pub orientation: OrientationSettings,
     /// Weight every pair by the surface area that it stands for, so that results converge under
     /// refinement.
     pub area_weighting: bool,
@@ -115,10 +120,61 @@ impl Default for ContactSettings {
             d_hat: None,
             stiffness: None,
             adaptation: Adaptation::Load,
+            potential: ContactPotential::Ipc,
+            orientation: OrientationSettings::default(),
             area_weighting: false,
             self_contact: true,
             ccd: Ccd::Additive,
         }
+    }
+}
+
+impl ContactSettings {
+    /// Whether pairs of the IPC potential are weighted by area, and κ is a pressure.
+    pub fn is_area_weighted(&self) -> bool {
+        self.area_weighting || self.potential == ContactPotential::Convergent
+    }
+}
+
+/// Contact potential.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ContactPotential {
+    /// Between all pairs of primitives closer than d̂ [Li 2020].
+    Ipc,
+    /// The same weighted by area, with what neighbouring primitives count twice taken off, and κ a
+    /// pressure [Li 2023].
+    Convergent,
+    /// Only where the vector between two points is nearly a local minimum of the distance seen from
+    /// outside, up to a distance at which nothing acts at rest [Huang 2024]. For closed surfaces; others
+    /// keep the IPC potential.
+    OrientationAware,
+}
+
+/// Parameters of the orientation-aware potential [Huang 2024]. Those named α and β are cosines: a factor
+/// rises from 0 at −α to 1 at β.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct OrientationSettings {
+    /// α of the local-minimum factors: the larger, the softer contact, the smaller, the fewer spurious
+    /// forces.
+    pub alpha: f64,
+    /// β of the local-minimum factors.
+    pub beta: f64,
+    /// α of the exterior factors.
+    pub exterior_alpha: f64,
+    /// β of the exterior factors.
+    pub exterior_beta: f64,
+    /// Length L by which edges and vertices stand for areas, m. By default the length of each edge, and
+    /// for a vertex that of the edges around it.
+    #[schemars(extend("x-unit" = "m"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub length: Option<f64>,
+}
+
+impl Default for OrientationSettings {
+    fn default() -> Self {
+        Self { alpha: 0.5, beta: 0.0, exterior_alpha: 0.1, exterior_beta: 0.0, length: None }
     }
 }
 

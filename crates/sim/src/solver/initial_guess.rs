@@ -26,6 +26,9 @@ pub fn advance_free_bodies(
     for &v in pairs.chain(it.contacts.half_space.iter().map(|c| &c.vertex)) {
         touches[v as usize] = true;
     }
+    for v in it.contacts.orientation.touched() {
+        touches[v as usize] = true;
+    }
     let is_free = |v: usize| potential.inertial[v] && !touches[v];
     let mut p = vec![Vec3::zeros(); it.x.len()];
     let mut any = false;

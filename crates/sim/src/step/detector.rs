@@ -1,6 +1,7 @@
 //! Which pairs are close: one sweep of the broad phase per direction serves the largest admissible
 //! step and the contacts at every point of the line search.
 
+use crate::contact::orientation::OrientationSet;
 use crate::contact::{ConstraintKey, ContactSet};
 use crate::definition::settings::Ccd;
 use crate::model::Model;
@@ -13,6 +14,8 @@ use standoff_linalg::Vec3;
 pub struct Detector {
     broad_phase: BroadPhase,
     candidates: Candidates,
+    /// Those that the orientation-aware potential leaves to the IPC potential, where it is chosen.
+    uncovered: Candidates,
     displacement: Vec<Vec3>,
 }
 
@@ -24,6 +27,9 @@ impl Detector {
         self.displacement.extend(dx.iter().map(|d| t_max * d));
         let (mesh, displacement) = (&model.collision, &self.displacement);
         self.broad_phase.swept_candidates(mesh, x, displacement, inflation, &mut self.candidates);
+        if let Some(orientation) = &model.orientation {
+            self.uncovered = orientation.uncovered(&self.candidates);
+        }
     }
 
     /// Every pair of the last sweep that comes within `keep`'s reach during the step, and every vertex that
@@ -59,14 +65,16 @@ impl Detector {
 
     /// All contacts at a point of the last sweep.
     pub fn contacts(&self, model: &Model, x: &[Vec3]) -> ContactSet {
-        ContactSet::build(
-            &self.candidates,
-            &model.collision,
-            &model.half_spaces,
-            x,
-            model.resolved.d_hat,
-            &model.weighting,
-        )
+        let build = |candidates| {
+            let (mesh, half_spaces) = (&model.collision, &model.half_spaces);
+            let d_hat = model.resolved.d_hat;
+            ContactSet::build(candidates, mesh, half_spaces, x, d_hat, &model.weighting)
+        };
+        let Some(orientation) = &model.orientation else { return build(&self.candidates) };
+        let mut set = build(&self.uncovered);
+        set.half_space.retain(|c| !orientation.surface.covered[c.vertex as usize]);
+        let oriented = OrientationSet::build(orientation, &self.candidates, &model.half_spaces, x);
+        ContactSet { orientation: oriented, ..set }
     }
 
     /// The largest step t ≤ `t_max` of the last sweep along which every pair of surfaces keeps the

@@ -121,7 +121,7 @@ fn weight_factor(model: &Model, barrier: &BarrierPotential) -> f64 {
 
 /// Mean weight of a pair: 1, or under area weighting that of a face–vertex pair, a quarter of the mean
 /// vertex area, m².
-fn mean_weight(model: &Model) -> f64 {
+pub(crate) fn mean_weight(model: &Model) -> f64 {
     let areas = match &model.weighting {
         Weighting::Count => return 1.0,
         Weighting::Area(areas) | Weighting::AreaWithoutDuplicates(areas, _) => areas,

@@ -11,6 +11,8 @@ fn cross_matrix(a: &Vec3) -> Mat3 {
 /// What a unit vector is the direction of.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Source {
+    /// Nothing: it is constant.
+    Constant,
     /// a itself.
     Difference,
     /// a × b.
@@ -32,6 +34,12 @@ pub struct Unit {
 }
 
 impl Unit {
+    /// A constant unit vector.
+    #[inline]
+    pub fn constant(value: Vec3) -> Self {
+        Self { value, slopes: [Mat3::zeros(); 2], source: Source::Constant, length: 1.0 }
+    }
+
     /// Direction of `a`.
     #[inline]
     pub fn along(a: &Vec3) -> Self {
@@ -58,7 +66,11 @@ impl Unit {
     /// Number of difference vectors.
     #[inline]
     pub fn arguments(&self) -> usize {
-        if self.source == Source::Difference { 1 } else { 2 }
+        match self.source {
+            Source::Constant => 0,
+            Source::Difference => 1,
+            Source::Cross(..) | Source::Across(..) => 2,
+        }
     }
 
     /// Second derivatives of g·û by (a, b): blocks aa, ab, bb.
@@ -70,6 +82,7 @@ impl Unit {
         // of g·N/|N| by N
         let k = (pg * u.transpose() + u * pg.transpose() + p * c) / -(l * l);
         match &self.source {
+            Source::Constant => [Mat3::zeros(); 3],
             Source::Difference => [k, Mat3::zeros(), Mat3::zeros()],
             Source::Cross(a, b) => {
                 let (ja, jb) = (-cross_matrix(b), cross_matrix(a));

@@ -12,19 +12,24 @@
 //! and supplement §1].
 //!
 //! `kernel` knows scalars, `direction` unit vectors, `surface` elements and their measures, `pairs`
-//! which elements act, `factors` γ and m, `potential` energies and derivatives, `epsilon` ε.
+//! which elements act, `planes` half-spaces, `factors` γ, `mollifier` m, `potential` energies and
+//! derivatives, `epsilon` ε, `contact` all of it as part of a simulation.
 
+mod contact;
 mod direction;
 pub mod epsilon;
 mod factors;
 pub mod kernel;
 mod mollifier;
 pub mod pairs;
+mod planes;
 pub mod potential;
 mod psd;
 pub mod surface;
 
+pub use contact::{Loaded, OrientationContact, OrientationSet, OrientationTerm};
 pub use kernel::Step;
-pub use pairs::{Kind, Pair, PairSet};
+pub use pairs::{Core, Kind, Pair, PairSet};
+pub use planes::PlanePair;
 pub use potential::{Derivatives, OrientationPotential};
 pub use surface::{Measure, Parameters, PerElement, Reach, Surface};

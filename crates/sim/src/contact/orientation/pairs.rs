@@ -29,6 +29,18 @@ pub enum Kind {
     FaceVertex,
 }
 
+impl Kind {
+    /// Number of vertices of the first element.
+    #[inline]
+    pub fn second(self) -> usize {
+        match self {
+            Self::VertexVertex => 1,
+            Self::EdgeVertex | Self::EdgeEdge => 2,
+            Self::FaceVertex => 3,
+        }
+    }
+}
+
 /// Two elements that act on each other.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pair {
@@ -86,16 +98,6 @@ impl Pair {
                 let t = mesh.faces[a as usize];
                 ([t[0], t[1], t[2], b], 4)
             }
-        }
-    }
-
-    /// Number of vertices of the first element.
-    #[inline]
-    pub fn second(&self) -> usize {
-        match self.kind {
-            Kind::VertexVertex => 1,
-            Kind::EdgeVertex | Kind::EdgeEdge => 2,
-            Kind::FaceVertex => 3,
         }
     }
 

@@ -7,10 +7,11 @@
 //! Factors that are 1 drop out, and so do the vertices that only they depend on.
 
 use super::direction::Unit;
-use super::factors::{Argument, CurrentMeasure, Scene, Term, Varying};
+use super::factors::{Argument, CurrentMeasure, Element, Scene, Term, Varying};
 use super::kernel;
 use super::mollifier;
 use super::pairs::{Core, Kind, Pair, PairSet, value};
+use super::planes::{self, PlanePair};
 use super::psd;
 use super::surface::{Parameters, Surface};
 use crate::contact::potential::{RELATIVE_2, RELATIVE_3, RELATIVE_4, project};
@@ -134,6 +135,9 @@ impl Derivatives {
 
     /// Adds second derivatives by the arguments of one unit vector.
     fn add_curvature(&mut self, unit: &Unit, places: &[[usize; 2]; 2], blocks: &[Mat3; 3], c: f64) {
+        if unit.arguments() == 0 {
+            return;
+        }
         self.add_between(places[0], places[0], &(blocks[0] * c), false);
         if unit.arguments() == 2 {
             self.add_between(places[0], places[1], &(blocks[1] * c), true);
@@ -266,12 +270,16 @@ impl OrientationPotential {
         x: &[Vec3],
         out: &mut Derivatives,
     ) {
-        let scene = self.scene(mesh, surface, x);
-        let Some(start) = self.start(&scene, pair, out) else { return out.reset(true) };
+        self.differentiate_psd(&self.scene(mesh, surface, x), pair, out);
+    }
+
+    /// Gradient and projected Hessian of a pair.
+    pub(super) fn differentiate_psd(&self, scene: &Scene<'_>, pair: &Pair, out: &mut Derivatives) {
+        let Some(start) = self.start(scene, pair, out) else { return out.reset(true) };
         if out.varying.is_plain() && mollifier::value(pair.kind, &start.core.x, start.d2()) == 1.0 {
             self.plain_psd(pair.kind, &start, out);
         } else {
-            start.finish(&scene, pair.kind, true, out);
+            start.finish(scene, pair.kind, true, out);
             psd::project(out.vertices.len(), &mut out.hessian);
         }
     }
@@ -337,7 +345,7 @@ impl OrientationPotential {
     }
 
     /// Gradient and, where asked for, Hessian of a pair.
-    fn differentiate(
+    pub(super) fn differentiate(
         &self,
         scene: &Scene<'_>,
         pair: &Pair,
@@ -348,6 +356,82 @@ impl OrientationPotential {
             Some(start) => start.finish(scene, pair.kind, with_hessian, out),
             None => out.reset(with_hessian),
         }
+    }
+
+    /// The energy of a pair.
+    pub(super) fn pair_value(&self, scene: &Scene<'_>, pair: &Pair) -> f64 {
+        self.kappa * value(scene, pair)
+    }
+
+    /// The vertices that a pair's energy depends on.
+    pub(super) fn find_stencil(&self, scene: &Scene<'_>, pair: &Pair, out: &mut Derivatives) {
+        self.start(scene, pair, out);
+    }
+
+    /// The energy of a vertex against a half-space.
+    pub(super) fn plane_value(&self, scene: &Scene<'_>, pair: &PlanePair) -> f64 {
+        self.kappa * planes::value(scene, pair)
+    }
+
+    /// The vertices that the energy of a vertex against a half-space depends on.
+    pub(super) fn find_plane_stencil(
+        &self,
+        scene: &Scene<'_>,
+        pair: &PlanePair,
+        out: &mut Derivatives,
+    ) {
+        self.start_plane(scene, pair, out);
+    }
+
+    /// Magnitude of the normal force of a half-space on a vertex, N.
+    pub(super) fn plane_force(&self, scene: &Scene<'_>, pair: &PlanePair) -> f64 {
+        let kernel = kernel::kernel(pair.gap(scene.x), pair.epsilon, self.parameters.exponent);
+        match kernel {
+            [p, p1, _] if p > 0.0 && p.is_finite() => -self.plane_value(scene, pair) * p1 / p,
+            _ => 0.0,
+        }
+    }
+
+    /// Gradient and, where asked for, projected Hessian of a vertex against a half-space.
+    pub(super) fn differentiate_plane(
+        &self,
+        scene: &Scene<'_>,
+        pair: &PlanePair,
+        with_hessian: bool,
+        out: &mut Derivatives,
+    ) {
+        let start = self.start_plane(scene, pair, out);
+        out.reset(with_hessian);
+        let Some(Start { core, energy, kernel: [p, p1, p2] }) = start else { return };
+        let slope = p1 / p;
+        out.gradient[0] = core.direction * (core.weights[0] * slope);
+        if with_hessian {
+            let n = core.direction;
+            out.add_block(0, 0, &(n * n.transpose() * (p2 / p - slope * slope)));
+        }
+        add_factors(|| (Unit::constant(core.direction), [[0; 2]; 2]), with_hessian, out);
+        exponentiate(energy, with_hessian, out);
+        if with_hessian {
+            psd::project_whole(out.vertices.len(), &mut out.hessian);
+        }
+    }
+
+    fn start_plane(
+        &self,
+        scene: &Scene<'_>,
+        pair: &PlanePair,
+        out: &mut Derivatives,
+    ) -> Option<Start> {
+        let core = pair.core(scene.x);
+        let energy = self.plane_value(scene, pair);
+        out.varying.clear();
+        let acts = energy != 0.0 && energy.is_finite();
+        if acts {
+            scene.collect(Element::Vertex(pair.vertex), 0, &core.direction, &mut out.varying);
+        }
+        out.find_stencil(&core);
+        let kernel = kernel::kernel(pair.gap(scene.x), pair.epsilon, self.parameters.exponent);
+        acts.then_some(Start { core, energy, kernel })
     }
 
     /// Collects what a pair's energy depends on; `None` where it is 0 or infinite.
@@ -390,7 +474,7 @@ impl Start {
         if with_hessian {
             add_distance(kind, core, slope, p2 / p - slope * slope, out);
         }
-        add_factors(kind, core, with_hessian, out);
+        add_factors(|| direction(kind, core), with_hessian, out);
         add_mollifier(kind, core, with_hessian, out);
         add_measures(scene, with_hessian, out);
         exponentiate(self.energy, with_hessian, out);
@@ -443,12 +527,16 @@ fn add_expansion<const N: usize>(
     }
 }
 
-/// Adds the varying factors.
-fn add_factors(kind: Kind, core: &Core, with_hessian: bool, out: &mut Derivatives) {
+/// Adds the varying factors; `direction` gives the pair's direction and what it is a function of.
+fn add_factors(
+    direction: impl FnOnce() -> (Unit, [[usize; 2]; 2]),
+    with_hessian: bool,
+    out: &mut Derivatives,
+) {
     if out.varying.factors.is_empty() {
         return;
     }
-    let (unit, n_places) = direction(kind, core);
+    let (unit, n_places) = direction();
     let varying = std::mem::take(&mut out.varying);
     let mut sum = std::mem::take(&mut out.sparse);
     let mut one = Vec::with_capacity(8);

@@ -63,6 +63,16 @@ pub(super) fn project(n: usize, h: &mut [Mat3]) {
     symmetrise(n, h);
 }
 
+/// Sets the negative eigenvalues of any Hessian `h` (`n×n` blocks, by rows) to zero.
+pub(super) fn project_whole(n: usize, h: &mut [Mat3]) {
+    let mut dense = DMatrix::from_fn(3 * n, 3 * n, |i, j| h[i / 3 * n + j / 3][(i % 3, j % 3)]);
+    clamp(&mut dense);
+    for (k, block) in h.iter_mut().enumerate() {
+        block.copy_from(&dense.fixed_view::<3, 3>(3 * (k / n), 3 * (k % n)));
+    }
+    symmetrise(n, h);
+}
+
 /// Sets negative eigenvalues to zero: on the stack where few vertices count, as they mostly do.
 fn clamp(m: &mut DMatrix<f64>) {
     match m.nrows() {
