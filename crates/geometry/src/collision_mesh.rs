@@ -2,6 +2,7 @@
 
 use crate::topology::ascending;
 use standoff_linalg::Vec3;
+use std::ops::Range;
 
 /// Surface primitives of a scene in one numbering, constant during a simulation.
 ///
@@ -87,6 +88,25 @@ impl CollisionMesh {
             excluded: Vec::new(),
             groups: 0,
             half_thickness: Vec::new(),
+        }
+    }
+
+    /// Makes every body, given by its range of vertices, a collision group: `pairs` of bodies ignore
+    /// each other, and with `own` every body ignores itself.
+    pub fn exclude(&mut self, bodies: &[Range<usize>], pairs: &[(usize, usize)], own: bool) {
+        if pairs.is_empty() && !own {
+            return;
+        }
+        let n = bodies.len();
+        self.groups = n;
+        self.excluded = vec![false; n * n];
+        for (g, vertices) in bodies.iter().enumerate() {
+            self.group[vertices.clone()].fill(g as u16);
+            self.excluded[g * n + g] = own;
+        }
+        for &(a, b) in pairs {
+            self.excluded[a * n + b] = true;
+            self.excluded[b * n + a] = true;
         }
     }
 

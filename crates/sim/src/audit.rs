@@ -1,10 +1,124 @@
-//! The independent audit of a position: intersections, inversions, half-spaces.
+//! The independent audit of a position: intersections, inversions, half-spaces, strain limits.
 
-use crate::energy::Element;
+use crate::contact::HalfSpace;
+use crate::definition::{BodyKind, Definition};
+use crate::energy::membrane::Sheet;
 use crate::model::Model;
+use crate::names::Names;
 use standoff_geometry::CollisionMesh;
 use standoff_geometry::audit::{self, Auditor, Pair};
 use standoff_linalg::Vec3;
+use std::collections::BTreeMap;
+
+/// What an audit has to know of a scene. Materials are not part of it.
+#[derive(Debug, Clone, Copy)]
+pub struct AuditScene<'a> {
+    /// Surface primitives, their thickness, and what may touch what.
+    pub collision: &'a CollisionMesh,
+    /// Tetrahedra (`#T×4`), scene-wide vertices.
+    pub tets: &'a [[u32; 4]],
+    /// Half-spaces.
+    pub half_spaces: &'a [HalfSpace],
+    /// Vertices that have to stay in front of them, by half of their thickness, m.
+    pub half_space_vertices: &'a [(f64, Vec<u32>)],
+    /// Triangles whose strain is limited.
+    pub strain_limits: &'a [StrainLimit],
+}
+
+impl<'a> From<&'a Model> for AuditScene<'a> {
+    fn from(model: &'a Model) -> Self {
+        Self {
+            collision: &model.collision,
+            tets: model.tets.vertices(),
+            half_spaces: &model.half_spaces,
+            half_space_vertices: &model.half_space_vertices,
+            strain_limits: &model.strain_limits,
+        }
+    }
+}
+
+/// A triangle whose strain is limited. Its strain is computed by another way than the elements'.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StrainLimit {
+    /// Scene-wide vertices.
+    pub vertices: [u32; 3],
+    /// Their rest positions, m.
+    pub rest: [Vec3; 3],
+    /// Limit of the principal stretches.
+    pub stretch: Option<f64>,
+    /// Limits of |E₁₁|, |E₂₂|, |E₁₂| of Green's strain along, across and between the fibres.
+    pub strain: Option<[f64; 3]>,
+    /// Direction of the fibres, which is projected onto the triangle; by default its first edge.
+    pub fibre: Option<Vec3>,
+}
+
+impl StrainLimit {
+    /// The limited triangles of a definition's shells, in order.
+    pub fn all(definition: &Definition) -> Vec<Self> {
+        let mut all = Vec::new();
+        let mut first = 0;
+        for body in &definition.bodies {
+            if let BodyKind::Shell { triangles, material } = &body.kind {
+                let stretch = material.stretch_limit.as_ref().map(|l| l.limit);
+                let strain = match &material.sheet {
+                    Sheet::Orthotropic(law) => law.limits,
+                    Sheet::Isotropic(..) => None,
+                };
+                if stretch.is_some() || strain.is_some() {
+                    all.extend(triangles.iter().map(|t| Self {
+                        vertices: t.map(|v| v + first),
+                        rest: t.map(|v| body.rest[v as usize]),
+                        stretch,
+                        strain,
+                        fibre: material.fibre,
+                    }));
+                }
+            }
+            first += body.rest.len() as u32;
+        }
+        all
+    }
+
+    /// Greatest principal stretch, and whether a limit is exceeded by more than round-off.
+    fn test(&self, x: &[Vec3]) -> (f64, bool) {
+        let ([c11, c22, c12], noise) = self.cauchy_green(x);
+        let stretch = (0.5 * (c11 + c22) + (0.5 * (c11 - c22)).hypot(c12)).sqrt();
+        let too_long = self.stretch.is_some_and(|limit| beyond(stretch, limit + noise));
+        let strain = [0.5 * (c11 - 1.0), 0.5 * (c22 - 1.0), 0.5 * c12];
+        let slack = noise * (1.0 + c11 + c22);
+        let too_strained = self
+            .strain
+            .is_some_and(|limits| (0..3).any(|k| beyond(strain[k].abs(), limits[k] + slack)));
+        (stretch, too_long || too_strained)
+    }
+
+    /// C₁₁, C₂₂, C₁₂ of FᵀF along, across and between the fibres, and a bound of the round-off of the
+    /// columns of F.
+    fn cauchy_green(&self, x: &[Vec3]) -> ([f64; 3], f64) {
+        let [p, q, r] = &self.rest;
+        let (a, b) = (q - p, r - p);
+        let [i, j, k] = self.vertices.map(|v| x[v as usize]);
+        let (now_a, now_b) = (j - i, k - i);
+        // an orthonormal basis of the triangle at rest, and its images
+        let e1 = a.normalize();
+        let along = b.dot(&e1);
+        let height = b - e1 * along;
+        let (e2, height) = (height.normalize(), height.norm());
+        let f1 = now_a / a.norm();
+        let f2 = (now_b - f1 * along) / height;
+        let terms = f1.norm() + (now_b.norm() + f1.norm() * along.abs()) / height;
+        let fibre = self.fibre.unwrap_or(a);
+        let (c, s) = (fibre.dot(&e1), fibre.dot(&e2));
+        let (c, s) = (c / c.hypot(s), s / c.hypot(s));
+        let (d1, d2) = (f1 * c + f2 * s, f2 * c - f1 * s);
+        ([d1.norm_squared(), d2.norm_squared(), d1.dot(&d2)], 16.0 * f64::EPSILON * terms)
+    }
+}
+
+/// Whether a value is not certainly below a limit; so is NaN.
+fn beyond(value: f64, limit: f64) -> bool {
+    value.is_nan() || value >= limit
+}
 
 /// What an audit can find.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,7 +135,7 @@ pub enum Violation {
         /// Scene-wide vertex.
         vertex: u32,
     },
-    /// A tetrahedron has no positive volume: its index in `Model::tets` and its vertices.
+    /// A tetrahedron has no positive volume: its index in `Model::elastic` and its vertices.
     Inversion {
         /// Element.
         element: u32,
@@ -59,48 +173,51 @@ pub enum Violation {
 
 impl Violation {
     /// The violation in the words of the scene.
-    pub fn describe(&self, model: &Model) -> String {
+    pub fn describe(&self, names: &impl Names) -> String {
+        let primitive = |vertices: &[u32]| names.describe_primitive(vertices);
+        let vertex = |vertex: &u32| names.describe_vertex(*vertex);
         match self {
-            Self::Intersection { a, b } => {
-                format!("{} meets {}", model.describe_primitive(a), model.describe_primitive(b))
-            }
-            Self::NotFinite { vertex } => {
-                format!("the position of {} is not finite", model.describe_vertex(*vertex))
-            }
+            Self::Intersection { a, b } => format!("{} meets {}", primitive(a), primitive(b)),
+            Self::NotFinite { vertex: v } => format!("the position of {} is not finite", vertex(v)),
             Self::Inversion { vertices, .. } => {
-                format!("{} is inverted or flat", model.describe_primitive(vertices))
+                format!("{} is inverted or flat", primitive(vertices))
             }
             Self::TooClose { a, b, distance, thickness } => format!(
                 "{} and {} are {distance:.6e} m apart, which is not more than their thickness \
                  {thickness:.6e} m",
-                model.describe_primitive(a),
-                model.describe_primitive(b)
+                primitive(a),
+                primitive(b)
             ),
             Self::Overstretched { vertices, stretch } => format!(
                 "{} is beyond its strain limit, at a stretch of {stretch:.6}",
-                model.describe_primitive(vertices)
+                primitive(vertices)
             ),
-            Self::HalfSpace { vertex, half_space, depth } => format!(
+            Self::HalfSpace { vertex: v, half_space, depth } => format!(
                 "{} is {depth:.3e} m behind the plane of half-space '{}'",
-                model.describe_vertex(*vertex),
-                model.half_space_names[*half_space]
+                vertex(v),
+                names.half_space(*half_space)
             ),
         }
     }
 }
 
 /// All violations at positions `x` (`#V`), in a fixed order.
-pub fn violations(model: &Model, x: &[Vec3]) -> Vec<Violation> {
-    violations_by(&mut Auditor::default(), model, x)
+pub fn violations<'a>(scene: impl Into<AuditScene<'a>>, x: &[Vec3]) -> Vec<Violation> {
+    violations_by(&mut Auditor::default(), scene, x)
 }
 
-/// The same with the trees of an auditor that has seen other positions of the model.
-pub fn violations_by(auditor: &mut Auditor, model: &Model, x: &[Vec3]) -> Vec<Violation> {
-    let mesh = &model.collision;
+/// The same with the trees of an auditor that has seen other positions of the scene.
+pub fn violations_by<'a>(
+    auditor: &mut Auditor,
+    scene: impl Into<AuditScene<'a>>,
+    x: &[Vec3],
+) -> Vec<Violation> {
+    let scene = scene.into();
+    let mesh = scene.collision;
     let mut found: Vec<Violation> =
         audit::non_finite(x).into_iter().map(|vertex| Violation::NotFinite { vertex }).collect();
-    for (half_space, plane) in model.half_spaces.iter().enumerate() {
-        for (half, vertices) in &model.half_space_vertices {
+    for (half_space, plane) in scene.half_spaces.iter().enumerate() {
+        for (half, vertices) in scene.half_space_vertices {
             let (o, n) = (&plane.origin, &plane.normal);
             let behind = audit::audit_half_space(x, vertices, o, n, *half);
             found.extend(behind.into_iter().map(|vertex| {
@@ -110,7 +227,7 @@ pub fn violations_by(auditor: &mut Auditor, model: &Model, x: &[Vec3]) -> Vec<Vi
             }));
         }
     }
-    let tets = model.tets.vertices();
+    let tets = scene.tets;
     found.extend(
         audit::audit_inversions(tets, x)
             .into_iter()
@@ -126,42 +243,22 @@ pub fn violations_by(auditor: &mut Auditor, model: &Model, x: &[Vec3]) -> Vec<Vi
             Violation::TooClose { a, b, distance: close.distance, thickness: close.required }
         }));
     }
-    found.extend(overstretched(model, x));
+    found.extend(scene.strain_limits.iter().filter_map(|triangle| {
+        let (stretch, beyond) = triangle.test(x);
+        beyond.then_some(Violation::Overstretched { vertices: triangle.vertices, stretch })
+    }));
     found
 }
 
-/// Triangles at or beyond their limits, by another way than the elements': the greater root of the
-/// characteristic polynomial of FᵀF, from edges' lengths now and at rest.
-fn overstretched(model: &Model, x: &[Vec3]) -> Vec<Violation> {
-    let membranes = &model.codim.membranes;
-    let mut found = Vec::new();
-    for (e, membrane) in membranes.elements.iter().enumerate() {
-        let vertices = membranes.vertices()[e];
-        let use_of_limit = membrane.limit_use(&membranes.gather(e, x));
-        let stretch = greatest_stretch(
-            &vertices.map(|v| model.rest[v as usize]),
-            &vertices.map(|v| x[v as usize]),
-        );
-        let beyond = membrane.limit.is_some_and(|l| stretch >= l.limit * (1.0 + 1e-12));
-        if beyond || use_of_limit.is_some_and(|u| u.is_nan() || u >= 1.0) {
-            found.push(Violation::Overstretched { vertices, stretch });
-        }
+/// Surface vertices of the deformable bodies by half of their thickness, m: what half-spaces keep out.
+pub fn by_thickness(mesh: &CollisionMesh, deformable: &[bool]) -> Vec<(f64, Vec<u32>)> {
+    let mut groups: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
+    for &v in mesh.vertices.iter().filter(|v| deformable[**v as usize]) {
+        let half = mesh.half_thickness.get(v as usize).copied().unwrap_or(0.0);
+        // bits of numbers that are not negative are ordered like the numbers
+        groups.entry(half.to_bits()).or_default().push(v);
     }
-    found
-}
-
-/// Greatest principal stretch of a triangle, from the Gram matrices of its edges at rest (G) and now
-/// (g): the greater root of det(g − σ² G) = 0.
-pub fn greatest_stretch(rest: &[Vec3; 3], x: &[Vec3; 3]) -> f64 {
-    let gram = |p: &[Vec3; 3]| {
-        let (a, b) = (p[1] - p[0], p[2] - p[0]);
-        [a.norm_squared(), a.dot(&b), b.norm_squared()]
-    };
-    let ([p, q, r], [a, b, c]) = (gram(rest), gram(x));
-    let det = p * r - q * q;
-    let half_trace = 0.5 * (a * r + c * p - 2.0 * b * q) / det;
-    let product = (a * c - b * b) / det;
-    (half_trace + (half_trace * half_trace - product).max(0.0).sqrt()).sqrt()
+    groups.into_iter().map(|(bits, vertices)| (f64::from_bits(bits), vertices)).collect()
 }
 
 fn vertices_of(mesh: &CollisionMesh, pair: Pair) -> (Vec<u32>, Vec<u32>) {

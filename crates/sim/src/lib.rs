@@ -18,6 +18,7 @@ pub mod iterate;
 pub mod loads;
 pub mod material;
 pub mod model;
+pub mod names;
 pub mod potential;
 pub mod report;
 pub mod simulation;

@@ -2,6 +2,7 @@
 //! half-spaces, friction table, prescribed motions and the settings with all relative lengths resolved.
 //! `build` makes it from a definition.
 
+use crate::audit::StrainLimit;
 use crate::body::Body;
 use crate::contact::orientation::OrientationContact;
 use crate::contact::{FrictionMaterials, HalfSpace, Weighting};
@@ -11,6 +12,7 @@ use crate::energy::tet::ElasticTets;
 use crate::energy::{CodimElements, Term};
 use crate::frames::MaterialFrames;
 use crate::loads::Loads;
+use crate::names::Names;
 use crate::state::State;
 use standoff_geometry::CollisionMesh;
 use standoff_linalg::Vec3;
@@ -68,6 +70,8 @@ pub struct Model {
     pub half_spaces: Vec<HalfSpace>,
     /// Their names.
     pub half_space_names: Vec<String>,
+    /// Triangles whose strain is limited, for the audit.
+    pub strain_limits: Vec<StrainLimit>,
     /// How contact pairs are weighted.
     pub weighting: Weighting,
     /// Surfaces on which the orientation-aware potential acts, where it is chosen.
@@ -113,24 +117,27 @@ impl Model {
 
     /// "vertex 3 of 'ball'".
     pub fn describe_vertex(&self, vertex: u32) -> String {
-        let (body, local) = self.locate(vertex);
-        format!("vertex {local} of '{}'", body.name)
+        Names::describe_vertex(self, vertex)
     }
 
     /// "edge (3, 7) of 'ball'", "triangle (1, 2, 3) of 'board'" or "vertex 3 of 'ball'".
     pub fn describe_primitive(&self, vertices: &[u32]) -> String {
-        let (body, _) = self.locate(vertices[0]);
-        let local: Vec<String> = vertices.iter().map(|&v| self.locate(v).1.to_string()).collect();
-        match local.len() {
-            1 => format!("vertex {} of '{}'", local[0], body.name),
-            2 => format!("edge ({}) of '{}'", local.join(", "), body.name),
-            3 => format!("triangle ({}) of '{}'", local.join(", "), body.name),
-            _ => format!("tetrahedron ({}) of '{}'", local.join(", "), body.name),
-        }
+        Names::describe_primitive(self, vertices)
     }
 
     /// The elements of shells and rods with the frames of a state.
     pub fn codim_at(&self, state: &State) -> CodimElements {
         self.frames.place(&self.codim, &state.directors, &state.frame_twists, &state.x)
+    }
+}
+
+impl Names for Model {
+    fn body_of(&self, vertex: u32) -> (&str, u32) {
+        let (body, number) = self.locate(vertex);
+        (&body.name, number)
+    }
+
+    fn half_space(&self, index: usize) -> &str {
+        &self.half_space_names[index]
     }
 }

@@ -4,6 +4,7 @@ pub mod bodies;
 pub mod loads;
 mod orientation;
 
+use crate::audit::{StrainLimit, by_thickness};
 use crate::body::Body;
 use crate::contact::{FrictionMaterials, HalfSpace, Weighting};
 use crate::definition::Definition;
@@ -22,7 +23,6 @@ use crate::step::context::StepContext;
 use bodies::{Collected, check_masses, check_start};
 use standoff_geometry::CollisionMesh;
 use standoff_linalg::Vec3;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Checks a definition and builds the model and its initial state.
@@ -57,7 +57,9 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
     if all.half_thickness.iter().any(|t| *t > 0.0) {
         collision.half_thickness = all.half_thickness;
     }
-    apply_no_contact(&mut collision, &bodies, definition);
+    let ranges: Vec<_> = bodies.iter().map(|b| b.vertices.clone()).collect();
+    let own = !definition.settings.contact.self_contact;
+    collision.exclude(&ranges, &definition.no_contact, own);
     add_obstacle_masses(&mut mass, &collision, &deformable, mean_density, mean_mass);
     let motions = definition.prescribed.iter().map(|p| PrescribedMotion::new(p, &bodies, &start));
     let motions = motions.collect::<Result<Vec<_>, _>>()?;
@@ -70,6 +72,7 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
         half_space_vertices: by_thickness(&collision, &deformable),
         half_spaces: half_spaces(definition)?,
         half_space_names: definition.half_spaces.iter().map(|h| h.name.clone()).collect(),
+        strain_limits: StrainLimit::all(definition),
         weighting: weighting(&definition.settings.contact, &collision),
         orientation: None,
         bodies,
@@ -214,17 +217,6 @@ fn check_settings(s: &Settings) -> Result<(), BuildError> {
     Ok(())
 }
 
-/// Surface vertices of the deformable bodies by half thickness, m.
-fn by_thickness(mesh: &CollisionMesh, deformable: &[bool]) -> Vec<(f64, Vec<u32>)> {
-    let mut groups: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
-    for &v in mesh.vertices.iter().filter(|v| deformable[**v as usize]) {
-        let half = mesh.half_thickness.get(v as usize).copied().unwrap_or(0.0);
-        // bits of numbers that are not negative are ordered like the numbers
-        groups.entry(half.to_bits()).or_default().push(v);
-    }
-    groups.into_iter().map(|(bits, vertices)| (f64::from_bits(bits), vertices)).collect()
-}
-
 /// No triangle may start at or beyond its limit.
 fn check_stretch(bodies: &[Body], codim: &CodimElements, x: &[Vec3]) -> Result<(), BuildError> {
     for body in bodies {
@@ -275,15 +267,10 @@ fn material_index(names: &[String], name: &str) -> u16 {
 
 fn half_spaces(definition: &Definition) -> Result<Vec<HalfSpace>, BuildError> {
     let build = |h: &crate::definition::HalfSpaceDef| {
-        let norm = h.normal.norm();
-        if !(norm > 0.0 && norm.is_finite() && h.origin.iter().all(|c| c.is_finite())) {
-            return Err(BuildError::Body {
-                body: h.name.clone(),
-                problem: "a half-space needs a finite origin and a normal of positive length"
-                    .into(),
-            });
-        }
-        Ok(HalfSpace { origin: h.origin, normal: h.normal / norm })
+        HalfSpace::through(h.origin, h.normal).ok_or_else(|| BuildError::Body {
+            body: h.name.clone(),
+            problem: "a half-space needs a finite origin and a normal of positive length".into(),
+        })
     };
     definition.half_spaces.iter().map(build).collect()
 }
@@ -296,25 +283,6 @@ fn bounding_diagonal(rest: &[Vec3], deformable: &[bool]) -> f64 {
         high = high.sup(p);
     }
     (high - low).norm()
-}
-
-/// Bodies become collision groups where some pair of them ignores each other.
-fn apply_no_contact(collision: &mut CollisionMesh, bodies: &[Body], definition: &Definition) {
-    let own = !definition.settings.contact.self_contact;
-    if definition.no_contact.is_empty() && !own {
-        return;
-    }
-    let n = bodies.len();
-    collision.groups = n;
-    collision.excluded = vec![false; n * n];
-    for (g, body) in bodies.iter().enumerate() {
-        collision.group[body.vertices.clone()].fill(g as u16);
-        collision.excluded[g * n + g] = own;
-    }
-    for &(a, b) in &definition.no_contact {
-        collision.excluded[a * n + b] = true;
-        collision.excluded[b * n + a] = true;
-    }
 }
 
 /// Fictitious masses of obstacle vertices, which only scale the penalty that moves them when

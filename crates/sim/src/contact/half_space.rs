@@ -16,6 +16,14 @@ pub struct HalfSpace {
 }
 
 impl HalfSpace {
+    /// The half-space below the plane through `origin` with the outward `normal` of any length.
+    /// `None` where a number is not finite or the normal has no length.
+    pub fn through(origin: Vec3, normal: Vec3) -> Option<Self> {
+        let norm = normal.norm();
+        let valid = norm > 0.0 && norm.is_finite() && origin.iter().all(|c| c.is_finite());
+        valid.then(|| Self { origin, normal: normal / norm })
+    }
+
     /// Signed distance of a point to the boundary, m; positive outside.
     #[inline]
     pub fn signed_distance(&self, p: &Vec3) -> f64 {
