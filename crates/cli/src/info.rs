@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output::Console;
-use standoff_scene::format::Format;
+use standoff_mesh::format::Format;
 use standoff_scene::schema::choices;
 
 /// Prints what this build and this machine offer.

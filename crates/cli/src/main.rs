@@ -11,7 +11,6 @@ mod failure;
 mod info;
 mod output;
 mod progress;
-mod resume;
 mod run;
 mod scene;
 
@@ -46,7 +45,7 @@ fn main() -> ExitCode {
 fn command(command: Command, console: &mut Console) -> Result<(), Failure> {
     match command {
         Command::Run(args) => run::run(&args, console),
-        Command::Resume(args) => resume::resume(&args, console),
+        Command::Resume(args) => run::resume(&args, console),
         Command::Check(args) => check::check(&args, console),
         Command::Audit(args) => audit::audit(&args, console),
         Command::Convert(args) => scene::convert(&args, console),

@@ -8,8 +8,6 @@ use std::time::{Duration, Instant};
 
 /// Shows how far a run is.
 pub enum Progress {
-    /// Nothing is shown.
-    Quiet,
     /// A bar on a terminal.
     Bar(ProgressBar),
     /// Lines, at most one per second.
@@ -27,10 +25,7 @@ pub enum Progress {
 
 impl Progress {
     /// Begins to show a run of `total` steps, of which some are `done`.
-    pub fn start(done: u64, total: u64, quiet: bool) -> Self {
-        if quiet {
-            return Self::Quiet;
-        }
+    pub fn start(done: u64, total: u64) -> Self {
         if !std::io::stderr().is_terminal() {
             return Self::Lines { total, done, start: Instant::now(), last: None };
         }
@@ -46,7 +41,6 @@ impl Progress {
     /// Shows a step.
     pub fn step(&mut self, report: &StepReport, console: &mut Console) {
         match self {
-            Self::Quiet => {}
             Self::Bar(bar) => {
                 bar.set_message(describe(report));
                 bar.set_position(report.step);

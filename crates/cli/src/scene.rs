@@ -3,9 +3,9 @@
 use crate::args::{CommonArgs, ConvertArgs};
 use crate::failure::Failure;
 use crate::output::Console;
+use standoff_ipc_import::Import;
+use standoff_run::RunInfo;
 use standoff_scene::Scene;
-use standoff_scene::import::Import;
-use standoff_scene::output::RunInfo;
 use standoff_scene::resolve::Source;
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ pub fn load(path: &Path, common: &CommonArgs, overrides: &[String]) -> Result<Sc
 /// Reads the scene of a run again, with the bits that it had.
 pub fn reload(folder: &Path) -> Result<Scene, Failure> {
     let info = RunInfo::read(folder).map_err(|e| Failure::Input(e.to_string()))?;
-    let mut scene = Scene::load(&folder.join("scene.resolved.toml"), &[])?;
+    let mut scene = Scene::load(&standoff_run::scene_file(folder), &[])?;
     if let Some(source) = info.source {
         scene.definition = import(&source.scene, &source.mesh_roots)?.definition();
         scene.definition.settings.time.end = scene.file.time.end;
@@ -51,7 +51,7 @@ pub fn convert(args: &ConvertArgs, console: &mut Console) -> Result<(), Failure>
     let import = import(&args.scene, &args.mesh_root)?;
     let folder = args.output.parent().unwrap_or(Path::new(""));
     let text = import.to_toml(folder);
-    standoff_scene::output::write_atomically(&args.output, |file| file.write_all(text.as_bytes()))
+    standoff_run::write_atomically(&args.output, |file| file.write_all(text.as_bytes()))
         .map_err(|e| Failure::Input(e.to_string()))?;
     import.notes.iter().for_each(|note| console.say(format_args!("note: {note}")));
     console.say(output);

@@ -73,7 +73,7 @@ fn the_audit_finds_what_is_wrong() {
     // a vertex moved far away turns elements inside out
     let info: serde_json::Value = serde_json::from_slice(&read(run.join("run.json"))).unwrap();
     assert_eq!(info["bodies"][1]["name"], "lower");
-    let parsed = standoff_scene::output::read_frame(&frame).unwrap();
+    let parsed = standoff_run::read_frame(&frame).unwrap();
     let last = parsed.positions.last().unwrap();
     let bytes: Vec<u8> = [last.x, last.y, last.z].iter().flat_map(|v| v.to_le_bytes()).collect();
     let at = good.windows(24).rposition(|w| w == bytes).unwrap();

@@ -5,7 +5,7 @@ mod runs_support;
 use runs_support::{good, path, results, same_results, standoff, text};
 use standoff_geometry::distance::{edge_edge_d2, point_edge_d2, point_point_d2, point_triangle_d2};
 use standoff_linalg::Vec3;
-use standoff_scene::output::{RunInfo, read_frame};
+use standoff_run::{RunInfo, read_frame};
 use standoff_testkit::Random;
 use std::fs;
 use std::path::{Path, PathBuf};

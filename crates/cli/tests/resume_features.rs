@@ -4,8 +4,8 @@
 mod runs_support;
 
 use runs_support::{good, path, same_results, text};
-use standoff_scene::import::Import;
-use standoff_scene::output::{fingerprint, read_checkpoint};
+use standoff_ipc_import::Import;
+use standoff_run::{fingerprint, read_checkpoint};
 use std::fs;
 use std::path::{Path, PathBuf};
 

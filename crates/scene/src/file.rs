@@ -9,9 +9,9 @@ mod thin;
 
 pub use thin::{OrthotropicSection, RestShape, ShellSection, StitchSection};
 
-use crate::shape::Shape;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use standoff_mesh::shape::Shape;
 use standoff_sim::material::Law;
 use standoff_sim::settings::{ContactSettings, FrictionSettings, SolverSettings, TimeSettings};
 use std::collections::BTreeMap;

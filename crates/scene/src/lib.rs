@@ -1,16 +1,12 @@
-//! Scene files, mesh formats, built-in shapes and result files.
+//! The scene language: what may be written in a scene file ([`file`]), how it is read and checked
+//! ([`document`], [`units`], [`schema`]) and what it means ([`resolve`]).
 
 pub mod document;
 pub mod error;
 pub mod fabric;
 pub mod file;
-pub mod format;
-pub mod import;
-pub mod mesh;
-pub mod output;
 pub mod resolve;
 pub mod schema;
-pub mod shape;
 pub mod units;
 
 mod decode;

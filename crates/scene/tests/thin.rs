@@ -144,10 +144,10 @@ fn clouds_of_points_come_from_csv() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("cloud.csv");
     std::fs::write(&file, "x,y,z,mass\n0,0,0,1\n1; 2; 3; 1\n\n# end\n").unwrap();
-    let mesh = standoff_scene::format::read(&file).unwrap();
+    let mesh = standoff_mesh::format::read(&file).unwrap();
     assert_eq!(mesh.points, [Vec3::zeros(), Vec3::new(1.0, 2.0, 3.0)]);
     assert_eq!((mesh.vertices.len(), mesh.notes.len()), (2, 1));
     std::fs::write(&file, "0,0,0\n0,nan,0\n").unwrap();
-    let error = standoff_scene::format::read(&file).unwrap_err().to_string();
+    let error = standoff_mesh::format::read(&file).unwrap_err().to_string();
     assert!(error.contains("2") && error.contains("coordinate"), "{error}");
 }

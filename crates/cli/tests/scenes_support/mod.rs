@@ -1,7 +1,7 @@
 //! Running scenes and reading what they leave.
 
 use standoff_linalg::Vec3;
-use standoff_scene::output::{Frame, RunInfo, frame_files, read_frame};
+use standoff_run::{Frame, RunInfo, frame_files, read_frame};
 use standoff_sim::Simulation;
 use standoff_sim::definition::{BodyDef, BodyKind, Definition};
 use standoff_sim::report::StepReport;

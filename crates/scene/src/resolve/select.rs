@@ -7,8 +7,8 @@ use crate::file::{
     ForceSection, Formula, MotionSection, ObjectSection, PivotCentre, PivotChoice, RegionSection,
     Selection, UntilSection,
 };
-use crate::format;
 use standoff_linalg::Vec3;
+use standoff_mesh::format;
 use standoff_sim::definition::{
     Condition, Definition, ForceDef, Load, Motion, Pivot, PrescribedDef,
 };

@@ -6,8 +6,8 @@ use super::object::Placed;
 use super::select::{check_times, select};
 use crate::error::SceneError;
 use crate::file::{Role, SceneFile, Selection};
-use crate::mesh::Mesh;
 use standoff_linalg::Vec3;
+use standoff_mesh::Mesh;
 use standoff_sim::definition::{Definition, StitchDef, StitchPair};
 use std::collections::BTreeMap;
 

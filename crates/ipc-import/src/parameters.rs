@@ -1,0 +1,182 @@
+//! The reference's parameters as settings: its lengths are multiples of ℓ, the diagonal of the
+//! rest bounding box of the elastic shapes, or absolute under `useAbsParameters`.
+
+use crate::error::{Located, Note, NoteKind, Problem};
+use crate::language::{Integration, ReferenceScene, TUNING};
+use crate::plan::{Action, Body, Effect, HalfSpace};
+use standoff_sim::settings::FrictionPair;
+use standoff_sim::settings::{Adaptation, Integrator, Lagging, LaggingUntil, Settings, Transition};
+
+/// Friction material of the shapes.
+pub(crate) const SHAPE: &str = "shape";
+/// Friction material of `meshCO` obstacles.
+pub(crate) const OBSTACLE: &str = "obstacle";
+
+/// Time for which the reference turns its slip speed ε_v into a displacement, s, whatever the
+/// time step.
+const SLIP_TIME: f64 = 0.025;
+
+/// Name, and friction material, of a half-space.
+pub(crate) fn half_space_name(index: usize) -> String {
+    format!("half-space-{index}")
+}
+
+/// All settings of a scene of characteristic length `length`, m.
+pub(crate) fn settings(
+    scene: &ReferenceScene,
+    bodies: &[Body],
+    half_spaces: &[HalfSpace],
+    length: f64,
+    notes: &mut Vec<Note>,
+) -> Result<Settings, Located> {
+    let mut settings = Settings::default();
+    let (end, h) = scene.time.value;
+    settings.time.step = h;
+    settings.time.end = end;
+    settings.time.integrator = integrator(scene)?;
+    // the reference starts Newmark from a = 0 and does not treat contact apart
+    let newmark = settings.time.integrator == Integrator::Newmark;
+    settings.time.zero_initial_acceleration = newmark;
+    settings.time.trapezoidal_contact = newmark;
+    settings.time.stiffness_damping = damping(scene);
+    settings.time.release_from_rest = bodies.iter().any(|b| b.elastic() && releases(b));
+    if scene.tolerances.value.iter().any(|t| *t <= 0.0) {
+        return Err(Problem::malformed("tolerances must be positive").at(scene.tolerances.line));
+    }
+    settings.solver.velocity_tolerance = Some(tolerance(scene, length, notes));
+    settings.contact.ccd = scene.ccd.value;
+    settings.contact.adaptation = Adaptation::Conditioning;
+    settings.contact.self_contact = scene.self_collision.value;
+    contact_and_friction(scene, length, &mut settings, notes)?;
+    settings.friction.coefficient = scene.self_friction.value;
+    settings.friction.pairs = pairs(scene, half_spaces);
+    let pairs = settings.friction.pairs.iter().map(|p| p.coefficient);
+    settings.friction.lag_with_new_stiffness =
+        pairs.chain([settings.friction.coefficient]).any(|c| c > 0.0);
+    if half_spaces.iter().any(|half_space| half_space.friction > 0.0) {
+        settings.friction.half_space_transition = Transition::Linear;
+    }
+    Ok(settings)
+}
+
+fn integrator(scene: &ReferenceScene) -> Result<Integrator, Located> {
+    match scene.integration.value {
+        Integration::BackwardEuler => Ok(Integrator::ImplicitEuler),
+        Integration::Newmark { beta: 0.25, gamma: 0.5 } => Ok(Integrator::Newmark),
+        Integration::Newmark { beta, gamma } => Err(Problem::unsupported(
+            format!("Newmark with β = {beta}, γ = {gamma}"),
+            "use β = 0.25, γ = 0.5",
+        )
+        .at(scene.integration.line)),
+    }
+}
+
+/// Coefficient of stiffness-proportional damping, s: k/h² (BE) or k/(β h²) (NM) for the
+/// reference's k, which a damping ratio r sets to ¾ r h³.
+fn damping(scene: &ReferenceScene) -> f64 {
+    let h = scene.time.value.1;
+    let ratio = scene.damping_ratio.value;
+    let beta = match scene.integration.value {
+        Integration::BackwardEuler => 1.0,
+        Integration::Newmark { beta, .. } => beta,
+    };
+    if ratio > 0.0 {
+        return 0.75 * ratio * h / beta;
+    }
+    scene.damping_stiffness.value.max(0.0) / (beta * h * h)
+}
+
+/// The tolerance of the Newton direction divided by h, m/s: tol·ℓ, or tol/h if absolute.
+fn tolerance(scene: &ReferenceScene, length: f64, notes: &mut Vec<Note>) -> f64 {
+    let values = &scene.tolerances.value;
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    if values.iter().any(|t| *t != least) {
+        let text = format!(
+            "tol lists different tolerances step by step; the tightest, {least}, holds for all steps"
+        );
+        notes.push(Note { line: scene.tolerances.line, kind: NoteKind::Solver, text });
+    }
+    if scene.absolute_parameters.value { least / scene.time.value.1 } else { least * length }
+}
+
+/// What `tuning` says.
+fn contact_and_friction(
+    scene: &ReferenceScene,
+    length: f64,
+    settings: &mut Settings,
+    notes: &mut Vec<Note>,
+) -> Result<(), Located> {
+    let line = scene.tuning.line;
+    let [kappa, d_hat, d_hat_target, closeness, slip, slip_target] = scene.tuning.value;
+    let unit = if scene.absolute_parameters.value { 1.0 } else { length };
+    if [d_hat, d_hat_target, slip, slip_target].iter().any(|v| *v <= 0.0) {
+        let what = "d̂ and ε_v ('tuning', 'dHat', 'epsv') must be positive";
+        return Err(Problem::malformed(what).at(line));
+    }
+    if d_hat > d_hat_target {
+        let what =
+            format!("d̂ that shrinks from {d_hat} to {d_hat_target} within a step ('tuning')");
+        return Err(Problem::unsupported(what, "set both to the target").at(line));
+    }
+    let mut note = |text: String| notes.push(Note { line, kind: NoteKind::Solver, text });
+    if kappa != TUNING[0] {
+        note(format!("the first barrier stiffness {kappa} of 'tuning' is left to adaptation"));
+    }
+    if closeness != TUNING[3] {
+        note(format!(
+            "the closeness {closeness} of 'tuning' at which the barrier stiffness grows is left to \
+             adaptation"
+        ));
+    }
+    settings.contact.d_hat = Some(d_hat * unit);
+    // each halving of ε² on the way to the target costs a further minimisation
+    let halvings = (2.0 * (slip / slip_target).log2()).ceil().max(0.0) as u32;
+    if halvings > 1 {
+        let text = format!("ε_v of 'tuning' is {slip_target} at once, not from {slip} on");
+        notes.push(Note { line, kind: NoteKind::Motion, text });
+    }
+    let slip = slip.min(slip_target);
+    settings.friction.stick_speed = Some(slip * unit * SLIP_TIME / scene.time.value.1);
+    settings.friction.lagging = match scene.friction_iterations.value {
+        ..=0 => Lagging::Until(LaggingUntil::Converged),
+        n => Lagging::Count(u32::try_from(n).unwrap_or(u32::MAX).max(halvings.saturating_add(1))),
+    };
+    Ok(())
+}
+
+/// Coefficients other than `selfFric`: half-spaces have their own, meshCO none.
+fn pairs(scene: &ReferenceScene, half_spaces: &[HalfSpace]) -> Vec<FrictionPair> {
+    let default = scene.self_friction.value;
+    let pair = |other: String, coefficient: f64| FrictionPair {
+        materials: (SHAPE.to_owned(), other),
+        coefficient,
+    };
+    let obstacle = (!scene.mesh_obstacles.is_empty() && default != 0.0)
+        .then(|| pair(OBSTACLE.to_owned(), 0.0));
+    half_spaces
+        .iter()
+        .enumerate()
+        .filter(|(_, half_space)| half_space.friction != default)
+        .map(|(k, half_space)| pair(half_space_name(k), half_space.friction))
+        .chain(obstacle)
+        .collect()
+}
+
+/// Whether vertices become free during the run: an action ends and none follows.
+fn releases(body: &Body) -> bool {
+    let holds = |a: &Action| !matches!(a.effect, Effect::Accelerate(_));
+    body.actions.iter().filter(|a| holds(a)).any(|ended| {
+        let next = |a: &&Action| {
+            holds(a) && a.vertices == ended.vertices && a.t0 <= ended.t1 && ended.t1 < a.t1
+        };
+        ended.until.is_some() || (ended.t1.is_finite() && !body.actions.iter().any(|a| next(&a)))
+    })
+}
+
+/// Frames are written every so many steps.
+pub(crate) fn output_every(scene: &ReferenceScene) -> u32 {
+    let h = scene.time.value.1;
+    let speed = scene.playback_speed.value;
+    let interval = if speed < 1.0 { h.max((0.03 * speed).min(0.01)) } else { 0.01 };
+    (interval / h).round().max(1.0) as u32
+}

@@ -1,0 +1,203 @@
+//! Whole runs against those of the IPC 2020 reference: the same scenes with the same h, tolerance and
+//! d̂, compared by Newton iterations and by positions after the steps that the reference recorded.
+//!
+//! A position may differ by the solver tolerance times the number of steps, tol·ℓ·h·n. Some runs
+//! amplify differences until that fails; they are in `SENSITIVE`, and from the step named there on are
+//! compared by the heights, the sizes and the energies of their bodies. How far these may be off is
+//! measured, not chosen: Standoff's own runs with smaller tolerances and with starts displaced by a
+//! fraction of the tolerance spread, too, and the reference has to lie within four times their spread.
+
+use rayon::prelude::*;
+use standoff_ipc_import::Import;
+use standoff_linalg::Vec3;
+use standoff_sim::Simulation;
+use standoff_sim::definition::{BodyKind, Definition};
+use standoff_sim::energy::Term;
+use standoff_testkit::{numbers, testdata, testdata_json};
+
+/// Runs that are compared by bulk quantities from a step on, and why.
+const SENSITIVE: [(&str, usize, &str); 17] = [
+    ("cubeStack", 50, "a column of cubes without friction: which way it falls apart"),
+    ("erl_spikeSpike", 50, "tip on tip: which side it slips off"),
+    ("erl_spikeWedge", 50, "tip on ridge: which side it slips off"),
+    ("erl_wedgeWedge", 50, "ridge on ridge: which side it slips off"),
+    ("erl_wedgeWedgo", 50, "ridge on ridge: which side it slips off"),
+    ("largeMassRatio", 50, "a soft cube under a heavy one, which rocks"),
+    ("slope_0.49", 100, "a slide just below the threshold; the listed tolerance is 1e-4 here"),
+    ("tetTet", 50, "corner on tip: when it slips"),
+    ("tut_2cubesFall_DBC", 100, "cube on a pulled cube, rocking and sliding"),
+    ("tut_2cubesFall_NBC_timeRange", 100, "cube on cube, rocking and sliding"),
+    ("tut_2cubesFall_attach", 50, "cube on cube, rocking and sliding"),
+    ("tut_2cubesFall_heavyTop", 100, "cube on cube, rocking and sliding"),
+    ("tut_2cubesFall_initVel", 10, "impact at 20 m/s"),
+    ("tut_2cubesFall_rotateCO", 100, "a cube on a turning cube"),
+    ("tut_2cubesFall_rotateCO_edges", 100, "a cube on a turning triangle of wires"),
+    ("tut_2cubesFall_rotateCO_triangle", 50, "a cube on a turning triangle"),
+    ("tut_2cubesFall_translateCO", 50, "a cube on a moving cube"),
+];
+
+/// Too long for a test; `tools/compare_reference.py` runs them. tightFitCube has no mesh in the data.
+const LONG: [&str; 3] = ["mat40Twist", "matKnives", "tightFitCube"];
+
+/// What a run left: positions after the listed steps, and the number of Newton iterations.
+struct Run {
+    positions: Vec<Vec<Vec3>>,
+    iterations: u64,
+}
+
+fn run(definition: &Definition, steps: usize, listed: &[usize]) -> Run {
+    let mut simulation = Simulation::new(definition).expect("a valid start");
+    let (mut positions, mut iterations) = (Vec::new(), 0);
+    for step in 1..=steps {
+        let report = simulation.step().unwrap_or_else(|e| panic!("{e}"));
+        assert!(report.outcome.is_success(), "step {step}: {:?}", report.outcome);
+        iterations += report.newton_iterations;
+        if listed.contains(&step) {
+            positions.push(simulation.positions().to_vec());
+        }
+    }
+    Run { positions, iterations }
+}
+
+/// Runs that differ from the given one as little as two implementations may: by the tolerance, or by
+/// a start displaced by up to 1e-6 ℓ or a tenth of the error that the tolerance leaves in one step.
+fn variants(definition: &Definition, length: f64) -> Vec<Definition> {
+    let tolerance = definition.settings.solver.velocity_tolerance.expect("set by the import");
+    let displacement = 0.1 * tolerance * definition.settings.time.step;
+    let mut all: Vec<Definition> = [0.5, 0.1, 1e-3]
+        .map(|factor| {
+            let mut variant = definition.clone();
+            variant.settings.solver.velocity_tolerance = Some(factor * tolerance);
+            variant
+        })
+        .into();
+    for seed in 1..=6u32 {
+        let size = if seed <= 3 { 1e-6 * length } else { displacement };
+        let mut variant = definition.clone();
+        let mut k = 0.0;
+        for body in &mut variant.bodies {
+            if let BodyKind::Volume { .. } = body.kind {
+                if body.start.is_empty() {
+                    body.start.clone_from(&body.rest);
+                }
+                for x in &mut body.start {
+                    // numbers without a pattern, the same in every run
+                    k += 1.0;
+                    let wave = |f: f64| (f * (k + 100.0 * f64::from(seed)) * (k + 3.0)).sin();
+                    *x += size * Vec3::new(wave(1.1), wave(1.7), wave(2.3));
+                }
+            }
+        }
+        all.push(variant);
+    }
+    all
+}
+
+/// Heights of the centres and diagonals of the boxes of the volumes, m, and gravity's and the elastic
+/// energy, as heights m g h of all of them, m.
+fn bulk(simulation: &Simulation, x: &[Vec3]) -> Vec<f64> {
+    let model = simulation.model();
+    let (mut all, mut weight, mut lifted) = (Vec::new(), 0.0, 0.0);
+    for body in &model.bodies {
+        let range = body.vertices.clone();
+        if !range.clone().all(|v| model.deformable[v]) || range.end > x.len() {
+            continue;
+        }
+        let part = &x[range.clone()];
+        let (low, high) = part.iter().fold((part[0], part[0]), |(l, h), x| (l.inf(x), h.sup(x)));
+        all.push(part.iter().map(|x| x.y).sum::<f64>() / part.len() as f64);
+        all.push((high - low).norm());
+        weight += range.clone().map(|v| model.mass[v]).sum::<f64>();
+        lifted += range.map(|v| model.mass[v] * x[v].y).sum::<f64>();
+    }
+    let mut full = simulation.positions().to_vec();
+    full[..x.len()].copy_from_slice(x);
+    all.push(lifted / weight);
+    all.push(model.tets.value(&full) / (weight * 9.81));
+    all
+}
+
+fn farthest(a: &[Vec3], b: &[Vec3]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max)
+}
+
+fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+}
+
+/// Compares one scene; a line for people, or what is wrong.
+fn compare(name: &str) -> Result<String, String> {
+    let file = |what: &str| testdata_json(&format!("reference/ipc/{name}/{what}.json"));
+    let (stats, wanted) = (file("stats"), file("positions"));
+    let path = testdata(&format!("reference/ipc/{name}/scene.txt"));
+    let root = testdata("data/ipc");
+    let import = Import::load(&path, &[root]).map_err(|e| e.to_string())?;
+    let definition = import.definition();
+    let steps = stats["steps"].as_u64().ok_or("steps")? as usize;
+    let mut listed: Vec<usize> =
+        wanted.as_object().ok_or("object")?.keys().map(|k| k.parse().unwrap()).collect();
+    listed.sort_unstable();
+
+    let result = run(&definition, steps, &listed);
+    let ratio = result.iterations as f64 / stats["iters"].as_f64().ok_or("iters")?;
+    let mut line = format!("{name:38} iterations {ratio:.2}");
+    let mut faults = Vec::new();
+    if ratio > 1.3 {
+        faults.push(format!("{ratio:.2} times the iterations of the reference"));
+    }
+    let from = SENSITIVE.iter().find(|(n, ..)| *n == name).map_or(usize::MAX, |(_, step, _)| *step);
+    let mut others: Vec<Run> = Vec::new();
+    if from < usize::MAX {
+        let all = variants(&definition, import.length);
+        others = all.iter().map(|d| run(d, steps, &listed)).collect();
+    }
+    let h = definition.settings.time.step;
+    let speed = definition.settings.solver.velocity_tolerance.ok_or("tolerance")?;
+    let measure = Simulation::new(&definition).map_err(|e| e.to_string())?;
+    for (k, step) in listed.iter().enumerate() {
+        let theirs: Vec<Vec3> =
+            numbers(&wanted[step.to_string()]).chunks(3).map(Vec3::from_column_slice).collect();
+        let ours = &result.positions[k][..theirs.len()];
+        let (error, tolerance) = (farthest(ours, &theirs), speed * h * *step as f64);
+        line += &format!("; {step}: {error:.1e} (tolerance {tolerance:.1e})");
+        if *step < from {
+            if error > tolerance {
+                faults.push(format!("step {step}: {error:.2e} m, tolerance {tolerance:.2e} m"));
+            }
+            continue;
+        }
+        let (a, b) = (bulk(&measure, ours), bulk(&measure, &theirs));
+        let spread = others
+            .iter()
+            .map(|o| largest_difference(&a, &bulk(&measure, &o.positions[k][..theirs.len()])))
+            .fold(0.0, f64::max);
+        let own = others
+            .iter()
+            .map(|o| farthest(ours, &o.positions[k][..theirs.len()]))
+            .fold(0.0, f64::max);
+        let off = largest_difference(&a, &b);
+        line += &format!(" own {own:.1e} bulk {off:.1e} spread {spread:.1e}");
+        if off > tolerance.max(4.0 * spread) {
+            faults.push(format!("step {step}: heights, sizes or energies are {off:.2e} m off"));
+        }
+    }
+    println!("{line}");
+    if faults.is_empty() { Ok(line) } else { Err(format!("{name}: {}", faults.join("; "))) }
+}
+
+#[test]
+fn small_scenes_run_as_in_the_reference() {
+    let folder = testdata("reference/ipc");
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|e| e.unwrap().file_name().to_string_lossy().into_owned())
+        .filter(|n| !LONG.contains(&n.as_str()))
+        .collect();
+    names.sort();
+    assert!(names.len() >= 38, "{}", names.len());
+    for (name, ..) in SENSITIVE {
+        assert!(names.iter().any(|n| n == name), "there is no run {name}");
+    }
+    let faults: Vec<String> = names.par_iter().filter_map(|n| compare(n).err()).collect();
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}

@@ -1,0 +1,143 @@
+//! Elements of a file as they are collected: polygons become triangles, labels become regions.
+
+use crate::{Mesh, Region};
+use standoff_linalg::Vec3;
+use std::collections::BTreeMap;
+
+/// Shape of a cell over a list of vertices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cell {
+    /// Bare points.
+    Points,
+    /// A line through two or more vertices.
+    Polyline,
+    /// A polygon of three or more vertices, split into a fan from its first.
+    Polygon,
+    /// A strip of triangles.
+    Strip,
+    /// A rectangle whose last two vertices are exchanged.
+    Pixel,
+    /// A tetrahedron.
+    Tet,
+}
+
+/// A mesh under construction with one label per element.
+#[derive(Debug, Default)]
+pub(crate) struct Cells {
+    pub(crate) mesh: Mesh,
+    tets: Vec<u32>,
+    triangles: Vec<u32>,
+    edges: Vec<u32>,
+    vertices: Vec<u32>,
+}
+
+impl Cells {
+    pub(crate) fn new(points: Vec<Vec3>) -> Self {
+        Self { mesh: Mesh { points, ..Mesh::default() }, ..Self::default() }
+    }
+
+    /// Adds a cell; the error says what is wrong with its number of vertices or with an index.
+    pub(crate) fn add(&mut self, cell: Cell, v: &[u32], label: u32) -> Result<(), String> {
+        let points = self.mesh.points.len();
+        if let Some(i) = v.iter().find(|&&i| i as usize >= points) {
+            return Err(format!("vertex {i} (from 0) is named, but there are only {points}"));
+        }
+        match cell {
+            Cell::Points => v.iter().for_each(|&i| self.point(i, label)),
+            Cell::Polyline if v.len() >= 2 => {
+                v.windows(2).for_each(|w| self.edge([w[0], w[1]], label));
+            }
+            Cell::Polygon if v.len() >= 3 => {
+                for k in 1..v.len() - 1 {
+                    self.triangle([v[0], v[k], v[k + 1]], label);
+                }
+            }
+            Cell::Strip if v.len() >= 3 => {
+                for (k, w) in v.windows(3).enumerate() {
+                    // every second triangle of a strip has the opposite orientation
+                    let t = if k % 2 == 0 { [w[0], w[1], w[2]] } else { [w[1], w[0], w[2]] };
+                    self.triangle(t, label);
+                }
+            }
+            Cell::Pixel => match *v {
+                [a, b, c, d] => {
+                    self.triangle([a, b, d], label);
+                    self.triangle([a, d, c], label);
+                }
+                _ => return Err(wrong_number(cell, v.len())),
+            },
+            Cell::Tet => match <[u32; 4]>::try_from(v) {
+                Ok(t) => {
+                    self.mesh.tets.push(t);
+                    self.tets.push(label);
+                }
+                Err(_) => return Err(wrong_number(cell, v.len())),
+            },
+            _ => return Err(wrong_number(cell, v.len())),
+        }
+        Ok(())
+    }
+
+    fn point(&mut self, v: u32, label: u32) {
+        self.mesh.vertices.push(v);
+        self.vertices.push(label);
+    }
+
+    fn edge(&mut self, e: [u32; 2], label: u32) {
+        self.mesh.edges.push(e);
+        self.edges.push(label);
+    }
+
+    fn triangle(&mut self, f: [u32; 3], label: u32) {
+        self.mesh.triangles.push(f);
+        self.triangles.push(label);
+    }
+
+    /// Adds one region per key, in order of the keys; `keys` says to which a label belongs.
+    pub(crate) fn add_regions<K: Ord, I: IntoIterator<Item = K>>(
+        &mut self,
+        keys: impl Fn(u32) -> I,
+        name: impl Fn(&K) -> String,
+    ) {
+        let mut found: BTreeMap<K, Region> = BTreeMap::new();
+        let mut collect = |labels: &[u32], add: &dyn Fn(&mut Region, usize)| {
+            for (e, &label) in labels.iter().enumerate() {
+                for k in keys(label) {
+                    add(found.entry(k).or_default(), e);
+                }
+            }
+        };
+        let m = &self.mesh;
+        collect(&self.tets, &|r, e| {
+            r.tets.push(e as u32);
+            r.vertices.extend(m.tets[e]);
+        });
+        collect(&self.triangles, &|r, e| {
+            r.triangles.push(e as u32);
+            r.vertices.extend(m.triangles[e]);
+        });
+        collect(&self.edges, &|r, e| {
+            r.edges.push(e as u32);
+            r.vertices.extend(m.edges[e]);
+        });
+        collect(&self.vertices, &|r, e| r.vertices.push(m.vertices[e]));
+        for (k, mut region) in found {
+            region.name = name(&k);
+            region.vertices.sort_unstable();
+            region.vertices.dedup();
+            self.mesh.regions.push(region);
+        }
+    }
+}
+
+fn wrong_number(cell: Cell, n: usize) -> String {
+    let name = match cell {
+        Cell::Points => "point",
+        Cell::Polyline => "line",
+        Cell::Polygon => "polygon",
+        Cell::Strip => "triangle strip",
+        Cell::Pixel => "rectangle",
+        Cell::Tet => "tetrahedron",
+    };
+    format!("a {name} cannot have {n} vertices")
+}

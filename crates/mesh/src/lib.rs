@@ -1,0 +1,13 @@
+//! Meshes: what a mesh file holds or a built-in shape produces.
+//!
+//! [`Mesh`] holds points with tetrahedra, triangles, segments and bare points over them, and named
+//! regions; [`mod@format`] reads and writes mesh files, [`shape`] builds simple bodies.
+
+pub mod format;
+mod mesh;
+pub mod shape;
+
+pub use mesh::{
+    Defect, ElementKind, Mesh, MeshError, Place, Quality, Region, Severity, is_closed,
+    tet_determinant, tet_faces, tet_quality,
+};

@@ -1,0 +1,122 @@
+//! Readers survive damaged files: no panic, nothing larger than the file allows.
+
+use proptest::prelude::*;
+use standoff_mesh::format::{Format, ReadOptions, parse};
+use std::path::Path;
+use std::sync::OnceLock;
+
+/// The fixtures and one small text per format without a fixture.
+fn files() -> &'static [(String, Vec<u8>)] {
+    static FILES: OnceLock<Vec<(String, Vec<u8>)>> = OnceLock::new();
+    FILES.get_or_init(load)
+}
+
+fn load() -> Vec<(String, Vec<u8>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let mut files: Vec<(String, Vec<u8>)> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .filter(|p| Format::of_extension(p).is_some())
+        .map(|p| (p.file_name().unwrap().to_string_lossy().into_owned(), std::fs::read(p).unwrap()))
+        .collect();
+    files.sort();
+    assert!(files.len() > 30);
+    files.push(("a.seg".into(), b"v 0 0 0\nv 1 0 0\ns 1 2\n".to_vec()));
+    files.push(("a.pt".into(), b"v 0 0 0\nv 1 0 0\n".to_vec()));
+    let obj = b"v 0 0 0\nv 1 0 0\nv 1 1 0\nf 1/1/1 2//2 -1\nl 1 2\np 3\nf 1 \\\n 2 3\n";
+    files.push(("a.obj".into(), obj.to_vec()));
+    files
+}
+
+/// Reads damaged bytes as the file's own format (its magic may be gone). Each element takes at
+/// least a few bytes of the file, or of its data where these are compressed by at most 1:1032.
+fn survives(name: &str, bytes: &[u8]) {
+    let path = Path::new(name);
+    let format = Format::of_extension(path);
+    if let Ok(mesh) = parse(path, bytes, &ReadOptions { format, ..Default::default() }) {
+        let n = mesh.points.len() as u32;
+        let most = bytes.len() * if name.contains(".vt") { 1032 } else { 4 };
+        assert!(mesh.points.len() <= most && mesh.tets.len() + mesh.triangles.len() <= most);
+        assert!(mesh.points.iter().all(|p| p.iter().all(|c| c.is_finite())));
+        assert!(mesh.tets.iter().flatten().all(|&v| v < n));
+        assert!(mesh.triangles.iter().flatten().chain(mesh.edges.iter().flatten()).all(|&v| v < n));
+        assert!(mesh.vertices.iter().all(|&v| v < n));
+        // what else is done with a mesh does not panic either
+        let _ = (mesh.check(), mesh.quality(), mesh.to_surface());
+    }
+}
+
+#[test]
+fn every_truncation() {
+    for (name, bytes) in files() {
+        for end in 0..bytes.len() {
+            survives(name, &bytes[..end]);
+        }
+    }
+}
+
+#[test]
+fn every_byte_replaced() {
+    for (name, bytes) in files() {
+        let mut damaged = bytes.clone();
+        for k in 0..bytes.len() {
+            for value in [0xff, b'-', b'9', bytes[k] ^ 1] {
+                damaged[k] = value;
+                survives(name, &damaged);
+            }
+            damaged[k] = bytes[k];
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 20_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn several_damages(
+        which in any::<prop::sample::Index>(),
+        edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..4u8), 1..12),
+    ) {
+        let files = files();
+        let (name, bytes) = which.get(files);
+        let mut bytes = bytes.clone();
+        for (at, value, what) in edits {
+            if bytes.is_empty() {
+                break;
+            }
+            let at = at.index(bytes.len());
+            match what {
+                0 => bytes[at] = value,
+                1 => bytes.insert(at, value),
+                2 => drop(bytes.remove(at)),
+                // repeat a part of the file
+                _ => {
+                    let end = (at + value as usize).min(bytes.len());
+                    let part = bytes[at..end].to_vec();
+                    bytes.splice(at..at, part);
+                }
+            }
+        }
+        survives(name, &bytes);
+    }
+
+    #[test]
+    fn bytes_without_sense(
+        bytes in prop::collection::vec(any::<u8>(), 0..300),
+        head in 0..9usize,
+    ) {
+        let heads: [(&str, &[u8]); 9] = [
+            ("a.msh", b"$MeshFormat\n4.1 1 8\n\x01\0\0\0\n$EndMeshFormat\n$Nodes\n"),
+            ("a.msh", b"$MeshFormat\n2.2 1 8\n\x01\0\0\0\n$EndMeshFormat\n$Nodes\n3\n"),
+            ("a.msh", b"$MeshFormat\n4.1 1 8\n\x01\0\0\0\n$EndMeshFormat\n$Entities\n"),
+            ("a.vtk", b"# vtk DataFile Version 3.0\nt\nBINARY\nDATASET POLYDATA\nPOINTS 2 float\n"),
+            ("a.vtu", b"<VTKFile type=\"UnstructuredGrid\"><Piece NumberOfPoints=\"3\"><Points>"),
+            ("a.ply", b"ply\nformat binary_big_endian 1.0\nelement face 3\nproperty list int int vertex_indices\nend_header\n"),
+            ("a.stl", b""),
+            ("a.obj", b"v 0 0 0\nf "),
+            ("a.seg", b"v 0 0 0\ns "),
+        ];
+        let (name, head) = heads[head];
+        survives(name, &[head, &bytes].concat());
+    }
+}

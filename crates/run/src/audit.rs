@@ -1,0 +1,202 @@
+//! The audit of a run's frames.
+
+use crate::{BodyInfo, Frame, OutputError, RunInfo, frame_files, read_frame};
+use standoff_geometry::CollisionMesh;
+use standoff_linalg::Vec3;
+use standoff_mesh::Mesh;
+use standoff_sim::audit::{AuditScene, StrainLimit, by_thickness, violations};
+use standoff_sim::contact::HalfSpace;
+use standoff_sim::names::Names;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// What the audit of a run found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct AuditReport {
+    /// Frames looked at.
+    pub frames: usize,
+    /// Frames with a fault.
+    pub bad_frames: usize,
+    /// Faults in all.
+    pub faults: usize,
+    /// Half-spaces of the run.
+    pub half_spaces: usize,
+}
+
+/// What is wrong with a frame.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FrameFaults {
+    /// Its file.
+    pub file: PathBuf,
+    /// One sentence each, not empty.
+    pub faults: Vec<String>,
+}
+
+/// Re-checks every frame of the run in a folder for intersections, inverted elements, vertices behind
+/// half-spaces, strains beyond their limits and damage. `observe` takes every frame with a fault.
+///
+/// # Errors
+/// The folder holds no run, or what its frames belong to cannot be read.
+pub fn audit(
+    folder: &Path,
+    observe: &mut dyn FnMut(&FrameFaults),
+) -> Result<AuditReport, OutputError> {
+    let info = RunInfo::read(folder)?;
+    let files = frame_files(folder)?;
+    let half_spaces = info.half_spaces.len();
+    let mut report = AuditReport { frames: files.len(), half_spaces, ..AuditReport::default() };
+    let mut first: Option<FrameScene<'_>> = None;
+    for (_, file) in files {
+        let faults = match read_frame(&file) {
+            Err(error) => vec![error.to_string()],
+            Ok(frame) => match &first {
+                Some(scene) => scene.faults(&frame),
+                None => {
+                    let damaged =
+                        |what| OutputError::Damaged { path: folder.join("run.json"), what };
+                    let scene = FrameScene::new(&info, frame.clone()).map_err(damaged)?;
+                    first.insert(scene).faults(&frame)
+                }
+            },
+        };
+        if !faults.is_empty() {
+            report.bad_frames += 1;
+            report.faults += faults.len();
+            observe(&FrameFaults { file, faults });
+        }
+    }
+    Ok(report)
+}
+
+/// What the audit has to know of the scene that frames belong to.
+struct FrameScene<'a> {
+    info: &'a RunInfo,
+    /// The first frame, whose elements all the others must have.
+    first: Frame,
+    collision: CollisionMesh,
+    half_spaces: Vec<HalfSpace>,
+    half_space_vertices: Vec<(f64, Vec<u32>)>,
+    strain_limits: Vec<StrainLimit>,
+}
+
+impl<'a> FrameScene<'a> {
+    /// Takes the elements from a frame and what they belong to from `run.json`.
+    fn new(info: &'a RunInfo, first: Frame) -> Result<Self, String> {
+        let bodies = ranges(&info.bodies, first.positions.len())?;
+        let collision = collision_mesh(info, &bodies, &first)?;
+        let half_spaces = info.half_spaces.iter().map(|h| {
+            let through = HalfSpace::through(Vec3::from(h.origin), Vec3::from(h.normal));
+            through.ok_or_else(|| format!("half-space '{}' has no normal", h.name))
+        });
+        Ok(Self {
+            half_spaces: half_spaces.collect::<Result<_, _>>()?,
+            half_space_vertices: by_thickness(&collision, &collision.mobile),
+            strain_limits: strain_limits(info, &bodies, &first),
+            collision,
+            info,
+            first,
+        })
+    }
+
+    /// What is wrong with a frame.
+    fn faults(&self, frame: &Frame) -> Vec<String> {
+        let same = frame.tets == self.first.tets
+            && frame.triangles == self.first.triangles
+            && frame.edges == self.first.edges
+            && frame.points == self.first.points
+            && frame.positions.len() == self.first.positions.len();
+        if !same {
+            return vec!["its elements differ from those of the first frame".into()];
+        }
+        let scene = AuditScene {
+            collision: &self.collision,
+            tets: &self.first.tets,
+            half_spaces: &self.half_spaces,
+            half_space_vertices: &self.half_space_vertices,
+            strain_limits: &self.strain_limits,
+        };
+        violations(scene, &frame.positions).iter().map(|v| v.describe(self)).collect()
+    }
+}
+
+impl Names for FrameScene<'_> {
+    fn body_of(&self, vertex: u32) -> (&str, u32) {
+        let bodies = &self.info.bodies;
+        let body = &bodies[bodies.partition_point(|b| b.first_vertex <= vertex) - 1];
+        (&body.name, vertex - body.first_vertex)
+    }
+
+    fn half_space(&self, index: usize) -> &str {
+        &self.info.half_spaces[index].name
+    }
+}
+
+/// The bodies' vertices, which have to follow each other and to be as many as a frame has.
+fn ranges(bodies: &[BodyInfo], vertices: usize) -> Result<Vec<Range<usize>>, String> {
+    let mut end = 0;
+    let mut all = Vec::with_capacity(bodies.len());
+    for body in bodies {
+        let first = body.first_vertex as usize;
+        if first != end || body.vertices == 0 {
+            return Err(format!("the vertices of body '{}' are not in order", body.name));
+        }
+        end += body.vertices as usize;
+        all.push(first..end);
+    }
+    match end == vertices {
+        true => Ok(all),
+        false => Err(format!("it lists {end} vertices, but the frames have {vertices}")),
+    }
+}
+
+fn collision_mesh(
+    info: &RunInfo,
+    bodies: &[Range<usize>],
+    frame: &Frame,
+) -> Result<CollisionMesh, String> {
+    let n = bodies.len();
+    if let Some((a, b)) = info.no_contact.iter().find(|(a, b)| *a >= n || *b >= n) {
+        return Err(format!("there are no bodies {a} and {b} to ignore each other"));
+    }
+    let volumes =
+        Mesh { points: frame.positions.clone(), tets: frame.tets.clone(), ..Mesh::default() };
+    let faces = [volumes.surface(), frame.triangles.clone()].concat();
+    let mut mesh = CollisionMesh::new(rest_positions(frame), faces, &frame.edges, &frame.points);
+    mesh.body = vec![0; frame.positions.len()];
+    let mut half_thickness = vec![0.0; frame.positions.len()];
+    for (k, (body, range)) in info.bodies.iter().zip(bodies).enumerate() {
+        mesh.body[range.clone()].fill(k as u32);
+        mesh.mobile[range.clone()].fill(!body.obstacle);
+        half_thickness[range.clone()].fill(0.5 * body.contact_thickness);
+    }
+    if half_thickness.iter().any(|t| *t > 0.0) {
+        mesh.half_thickness = half_thickness;
+    }
+    mesh.exclude(bodies, &info.no_contact, !info.self_contact);
+    Ok(mesh)
+}
+
+/// Positions without displacement, m; the positions where the frame has none.
+fn rest_positions(frame: &Frame) -> Vec<Vec3> {
+    match frame.displacement.len() == frame.positions.len() {
+        true => frame.positions.iter().zip(&frame.displacement).map(|(x, u)| x - u).collect(),
+        false => frame.positions.clone(),
+    }
+}
+
+fn strain_limits(info: &RunInfo, bodies: &[Range<usize>], frame: &Frame) -> Vec<StrainLimit> {
+    let rest = rest_positions(frame);
+    let mut all = Vec::new();
+    for (body, range) in info.bodies.iter().zip(bodies) {
+        let Some(limits) = &body.limits else { continue };
+        let own = frame.triangles.iter().filter(|t| range.contains(&(t[0] as usize)));
+        all.extend(own.map(|t| StrainLimit {
+            vertices: *t,
+            rest: t.map(|v| rest[v as usize]),
+            stretch: limits.stretch,
+            strain: limits.strain,
+            fibre: limits.fibre.map(Vec3::from),
+        }));
+    }
+    all
+}

@@ -1,0 +1,295 @@
+//! What is in a scene, and whether it can start.
+
+use crate::memory;
+use standoff_geometry::CollisionMesh;
+use standoff_geometry::broad_phase::{Candidates, candidates};
+use standoff_geometry::distance::{edge_edge, point_edge, point_point, point_triangle};
+use standoff_linalg::Vec3;
+use standoff_mesh::{Mesh, Quality};
+use standoff_scene::Scene;
+use standoff_sim::audit::violations;
+use standoff_sim::build::build;
+use standoff_sim::contact::orientation::Reach as EpsilonReach;
+use standoff_sim::definition::{BodyDef, BodyKind};
+use standoff_sim::{BuildError, Model};
+
+/// What a scene holds and how close its bodies are at the start.
+#[derive(Debug, Clone)]
+pub struct CheckReport<'a> {
+    /// The bodies in order.
+    pub bodies: Vec<BodyReport<'a>>,
+    /// Number of steps.
+    pub steps: u64,
+    /// Time step, s.
+    pub step: f64,
+    /// End of the simulation, s.
+    pub end: f64,
+    /// Contact distance d̂, m.
+    pub d_hat: f64,
+    /// The smallest distance between two bodies; `None` if it is more than [`Self::far`].
+    pub closest: Option<Gap>,
+    /// Distance up to which bodies were searched for, m.
+    pub far: f64,
+    /// Number of pairs of primitives closer than d̂.
+    pub pairs_within_d_hat: usize,
+    /// The lowest vertex above each half-space.
+    pub half_spaces: Vec<HalfSpaceGap>,
+    /// Bodies that keep the IPC potential although the orientation-aware one was chosen.
+    pub keeping_ipc: Vec<IpcBody>,
+    /// How far the orientation-aware potential acts, where its distance is adaptive.
+    pub reach: Vec<Reach>,
+    /// Estimate of the peak memory of a run, bytes.
+    pub memory: f64,
+    /// Intersections, inverted elements, vertices behind half-spaces.
+    pub violations: Vec<String>,
+}
+
+/// A body with its mass and the quality of its mesh.
+#[derive(Debug, Clone)]
+pub struct BodyReport<'a> {
+    /// The body.
+    pub body: &'a BodyDef,
+    /// Its mesh's quality.
+    pub quality: Quality,
+    /// Mass of a volume, kg.
+    pub mass: Option<f64>,
+}
+
+/// A distance between two primitives beyond their thickness, m.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gap {
+    /// The distance, m.
+    pub gap: f64,
+    /// The one, in words.
+    pub a: String,
+    /// The other, in words.
+    pub b: String,
+}
+
+/// The distance of the closest vertex to a half-space.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HalfSpaceGap {
+    /// Name of the half-space.
+    pub name: String,
+    /// The distance, m.
+    pub gap: f64,
+    /// The vertex, in words.
+    pub vertex: String,
+}
+
+/// A body whose surface the orientation-aware potential does not cover.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IpcBody {
+    /// Name of the body.
+    pub body: String,
+    /// The primitive that shows why, in words.
+    pub primitive: String,
+    /// Why.
+    pub problem: String,
+}
+
+/// Adaptive distances ε up to which the orientation-aware potential acts, over the covered vertices.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reach {
+    /// Between what: `within a body`, `between bodies`, or `half-spaces`.
+    pub between: &'static str,
+    /// The smallest ε, m.
+    pub least: f64,
+    /// The median of ε, m.
+    pub median: f64,
+}
+
+/// Says what is in a scene and whether it can start, without simulating it.
+///
+/// # Errors
+/// The scene cannot be simulated for another reason than intersections.
+pub fn check(scene: &Scene) -> Result<CheckReport<'_>, BuildError> {
+    let definition = &scene.definition;
+    let (model, state) = build(definition)?;
+    let d_hat = model.resolved.d_hat;
+    let far = (FAR * model.length).max(d_hat);
+    let closest = smallest_gap(&between_bodies(&model), &state.x, d_hat, far);
+    let found = candidates(&model.collision, &state.x, 0.5 * d_hat);
+    let within = gaps(&model.collision, &state.x, &found).filter(|p| p.gap < d_hat).count();
+    Ok(CheckReport {
+        bodies: definition.bodies.iter().map(describe).collect(),
+        steps: scene.steps(),
+        step: definition.settings.time.step,
+        end: definition.settings.time.end,
+        d_hat,
+        closest: closest.map(|p| Gap {
+            gap: p.gap,
+            a: model.describe_primitive(p.a.vertices()),
+            b: model.describe_primitive(p.b.vertices()),
+        }),
+        far,
+        pairs_within_d_hat: within,
+        half_spaces: half_space_gaps(&model, &state.x),
+        keeping_ipc: keeping_ipc(&model),
+        reach: reach(&model),
+        memory: memory(definition),
+        violations: violations(&model, &state.x).iter().map(|v| v.describe(&model)).collect(),
+    })
+}
+
+/// The bodies that keep the IPC potential, each with the first reason.
+fn keeping_ipc(model: &Model) -> Vec<IpcBody> {
+    let Some(contact) = &model.orientation else { return Vec::new() };
+    let (around, vertices) = (&contact.surface.around, &model.collision.vertices);
+    let defect = |body: &standoff_sim::Body| {
+        let of_body = vertices.iter().filter(|v| body.vertices.contains(&(**v as usize)));
+        let mut components = of_body.filter_map(|&v| around.component(v));
+        let defect = components.find_map(|c| around.defect(c))?;
+        Some(IpcBody {
+            body: body.name.clone(),
+            primitive: model.describe_primitive(&defect.witness()),
+            problem: defect.problem().to_string(),
+        })
+    };
+    model.bodies.iter().filter_map(defect).collect()
+}
+
+/// How far the orientation-aware potential acts; empty where that is d̂ everywhere.
+fn reach(model: &Model) -> Vec<Reach> {
+    let Some(contact) = &model.orientation else { return Vec::new() };
+    let surface = &contact.surface;
+    let EpsilonReach::Adaptive { within, between } = &surface.reach else { return Vec::new() };
+    let rows = [
+        ("within a body", &within.vertex),
+        ("between bodies", &between.vertex),
+        ("half-spaces", &contact.plane_reach),
+    ];
+    let summarise = |(between, eps): (&'static str, &Vec<f64>)| {
+        let covered = model.collision.vertices.iter().filter(|v| surface.covered[**v as usize]);
+        let mut eps: Vec<f64> = covered.map(|&v| eps[v as usize]).collect();
+        eps.sort_by(f64::total_cmp);
+        let least = *eps.first()?;
+        Some(Reach { between, least, median: eps[eps.len() / 2] })
+    };
+    rows.into_iter().filter_map(summarise).collect()
+}
+
+fn describe(body: &BodyDef) -> BodyReport<'_> {
+    let mut mesh = Mesh { points: body.rest.clone(), ..Mesh::default() };
+    let mut volume_density = None;
+    match &body.kind {
+        BodyKind::Volume { tets, density, .. } => {
+            mesh.tets.clone_from(tets);
+            volume_density = Some(density);
+        }
+        BodyKind::Shell { triangles, .. } => mesh.triangles.clone_from(triangles),
+        BodyKind::Rod { segments, .. } => mesh.edges.clone_from(segments),
+        BodyKind::Particles { points, .. } => mesh.vertices.clone_from(points),
+        BodyKind::Obstacle { triangles, edges, points } => {
+            mesh.triangles.clone_from(triangles);
+            mesh.edges.clone_from(edges);
+            mesh.vertices.clone_from(points);
+        }
+    }
+    let quality = mesh.quality();
+    let mass = volume_density.map(|density| quality.volume.unwrap_or(0.0) * density);
+    BodyReport { body, quality, mass }
+}
+
+/// Objects farther apart than this share of the deformable bodies' diagonal are not measured.
+const FAR: f64 = 0.1;
+
+fn half_space_gaps(model: &Model, x: &[Vec3]) -> Vec<HalfSpaceGap> {
+    let mut all = Vec::new();
+    for (plane, name) in model.half_spaces.iter().zip(&model.half_space_names) {
+        let groups = model.half_space_vertices.iter();
+        let gaps = groups.flat_map(|(half, vertices)| {
+            vertices.iter().map(move |&v| (plane.signed_distance(&x[v as usize]) - half, v))
+        });
+        if let Some((gap, vertex)) = gaps.min_by(|a, b| a.0.total_cmp(&b.0)) {
+            let (name, vertex) = (name.clone(), model.describe_vertex(vertex));
+            all.push(HalfSpaceGap { name, gap, vertex });
+        }
+    }
+    all
+}
+
+/// The vertices of a surface primitive: one, two or three.
+#[derive(Debug, Clone, Copy)]
+struct Primitive {
+    vertices: [u32; 3],
+    count: usize,
+}
+
+impl Primitive {
+    fn new(vertices: &[u32]) -> Self {
+        let mut all = [0; 3];
+        all[..vertices.len()].copy_from_slice(vertices);
+        Self { vertices: all, count: vertices.len() }
+    }
+
+    fn vertices(&self) -> &[u32] {
+        &self.vertices[..self.count]
+    }
+}
+
+/// Two primitives and their distance beyond their thickness, m.
+struct PairGap {
+    gap: f64,
+    a: Primitive,
+    b: Primitive,
+}
+
+/// The collision mesh without contact of bodies with themselves.
+fn between_bodies(model: &Model) -> CollisionMesh {
+    let mut mesh = model.collision.clone();
+    let bodies: Vec<_> = model.bodies.iter().map(|b| b.vertices.clone()).collect();
+    let excluded = std::mem::take(&mut mesh.excluded);
+    mesh.exclude(&bodies, &[], true);
+    // where there were groups before, they were the bodies, too
+    for (now, before) in mesh.excluded.iter_mut().zip(excluded) {
+        *now |= before;
+    }
+    mesh
+}
+
+/// The closest pair of primitives that may collide, if closer than `far`. Looks farther and farther
+/// away, from `reach` on.
+fn smallest_gap(mesh: &CollisionMesh, x: &[Vec3], mut reach: f64, far: f64) -> Option<PairGap> {
+    loop {
+        // the broad phase finds every pair within `reach`, so a smaller gap is the smallest one
+        let found = candidates(mesh, x, 0.5 * reach);
+        let closest = gaps(mesh, x, &found).min_by(|a, b| a.gap.total_cmp(&b.gap));
+        match closest {
+            Some(pair) if pair.gap <= reach => return Some(pair),
+            _ if reach >= far => return None,
+            _ => reach = (2.0 * reach).min(far),
+        }
+    }
+}
+
+/// The distances of candidate pairs.
+fn gaps<'a>(
+    mesh: &'a CollisionMesh,
+    x: &'a [Vec3],
+    found: &'a Candidates,
+) -> impl Iterator<Item = PairGap> + 'a {
+    let p = |v: u32| &x[v as usize];
+    let gap = |d2: f64, a: &[u32], b: &[u32]| PairGap {
+        gap: d2.sqrt() - mesh.thickness(a, b),
+        a: Primitive::new(a),
+        b: Primitive::new(b),
+    };
+    let edges = found.edge_edge.iter().map(move |[e, f]| {
+        let (a, b) = (mesh.edges[*e as usize], mesh.edges[*f as usize]);
+        gap(edge_edge::edge_edge_d2(p(a[0]), p(a[1]), p(b[0]), p(b[1])), &a, &b)
+    });
+    let faces = found.face_vertex.iter().map(move |&[f, v]| {
+        let t = mesh.faces[f as usize];
+        gap(point_triangle::point_triangle_d2(p(v), p(t[0]), p(t[1]), p(t[2])), &t, &[v])
+    });
+    let wires = found.edge_vertex.iter().map(move |&[e, v]| {
+        let a = mesh.edges[e as usize];
+        gap(point_edge::point_edge_d2(p(v), p(a[0]), p(a[1])), &a, &[v])
+    });
+    let points = found
+        .vertex_vertex
+        .iter()
+        .map(move |&[v, w]| gap(point_point::point_point_d2(p(v), p(w)), &[v], &[w]));
+    edges.chain(faces).chain(wires).chain(points)
+}

@@ -1,0 +1,277 @@
+//! Checkpoints: files that hold the whole state of a run, so that it can go on from there.
+//!
+//! Little-endian: magic, format version, version of the program, fingerprint of the definition,
+//! sizes, the state's arrays and constraints, the numbers of the frames written so far, and a checksum
+//! of all that.
+
+use crate::OutputError;
+use crate::atomic::write_atomically;
+use standoff_geometry::{Pair, PairKind};
+use standoff_linalg::Vec3;
+use standoff_sim::contact::{Constraint, ConstraintKey};
+use standoff_sim::{Definition, State};
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::path::Path;
+
+const MAGIC: &[u8; 8] = b"STANDOFF";
+/// Changes with the layout below.
+const FORMAT: u32 = 3;
+
+/// A state with what else a run needs to go on from it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Checkpoint {
+    /// The state.
+    pub state: State,
+    /// Numbers of the frames that the output settings asked for so far, ascending.
+    pub frames: Vec<u64>,
+    /// Version of standoff that wrote it.
+    pub program: String,
+}
+
+/// Fingerprint of everything that the steps of a definition depend on: all of it but the end of the
+/// simulation.
+pub fn fingerprint(definition: &Definition) -> u64 {
+    let mut definition = definition.clone();
+    definition.settings.time.end = 0.0;
+    // the text holds every bit of every number: Rust prints the shortest one that reads back
+    let mut hash = Hash::default();
+    // a hash takes whatever is written
+    let _ = write!(hash, "{definition:?}");
+    hash.0
+}
+
+/// 64-bit FNV-1a. It notices any single altered byte; it is no defence against malice.
+struct Hash(u64);
+
+impl Default for Hash {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Hash {
+    fn update(&mut self, bytes: &[u8]) {
+        for b in bytes {
+            self.0 = (self.0 ^ u64::from(*b)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+}
+
+impl std::fmt::Write for Hash {
+    fn write_str(&mut self, s: &str) -> std::fmt::Result {
+        self.update(s.as_bytes());
+        Ok(())
+    }
+}
+
+/// Passes bytes on and hashes them.
+struct Hashing<'a> {
+    out: &'a mut dyn Write,
+    hash: Hash,
+}
+
+impl Write for Hashing<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let n = self.out.write(bytes)?;
+        self.hash.update(&bytes[..n]);
+        Ok(n)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Writes a checkpoint of a state of the definition with this fingerprint.
+pub fn write_checkpoint(
+    path: &Path,
+    fingerprint: u64,
+    state: &State,
+    frames: &[u64],
+) -> Result<(), OutputError> {
+    write_atomically(path, |out| {
+        let mut out = Hashing { out, hash: Hash::default() };
+        let program = env!("CARGO_PKG_VERSION");
+        out.write_all(MAGIC)?;
+        out.write_all(&FORMAT.to_le_bytes())?;
+        out.write_all(&(program.len() as u32).to_le_bytes())?;
+        out.write_all(program.as_bytes())?;
+        let rods = [state.directors.len(), state.frame_twists.len()];
+        let constraints = state.constraints.len();
+        let sizes = [state.x.len(), state.ended.len(), rods[0], rods[1], constraints, frames.len()];
+        let numbers = [fingerprint, state.step as u64, state.time.to_bits(), state.kappa.to_bits()];
+        for number in numbers {
+            out.write_all(&number.to_le_bytes())?;
+        }
+        for size in sizes {
+            out.write_all(&(size as u64).to_le_bytes())?;
+        }
+        for (_, list) in state.vectors() {
+            for c in list.iter().flatten() {
+                out.write_all(&c.to_le_bytes())?;
+            }
+        }
+        for c in state.directors.iter().flatten().chain(&state.frame_twists) {
+            out.write_all(&c.to_le_bytes())?;
+        }
+        for flag in state.held.iter().chain(&state.ended) {
+            out.write_all(&[u8::from(*flag)])?;
+        }
+        for c in &state.constraints {
+            let (kind, [i, j]) = encode(&c.key);
+            for number in [kind, i, j] {
+                out.write_all(&number.to_le_bytes())?;
+            }
+            for number in [c.force, c.decay] {
+                out.write_all(&number.to_le_bytes())?;
+            }
+        }
+        for frame in frames {
+            out.write_all(&frame.to_le_bytes())?;
+        }
+        let sum = out.hash.0;
+        out.out.write_all(&sum.to_le_bytes())
+    })
+}
+
+/// Reads a checkpoint of the definition with this fingerprint.
+///
+/// # Errors
+/// [`OutputError::Damaged`] for a file that is cut off or altered, [`OutputError::Foreign`] for one
+/// of another scene or program.
+pub fn read_checkpoint(path: &Path, fingerprint: u64) -> Result<Checkpoint, OutputError> {
+    let bytes = std::fs::read(path).map_err(OutputError::read(path))?;
+    let damaged =
+        |what: &str| OutputError::Damaged { path: path.to_owned(), what: what.to_owned() };
+    let foreign = |what: String| OutputError::Foreign { path: path.to_owned(), what };
+    let cut_off = || damaged("it is cut off");
+    if !bytes.starts_with(MAGIC) {
+        return Err(damaged(if bytes.len() < 8 { "it is cut off" } else { "it is no checkpoint" }));
+    }
+    let (body, sum) = bytes.split_last_chunk::<8>().ok_or_else(cut_off)?;
+    let mut reader = Reader(body.get(8..).ok_or_else(cut_off)?);
+    let format = reader.u32().ok_or_else(cut_off)?;
+    if format != FORMAT {
+        return Err(foreign(format!(
+            "its format {format} is not {FORMAT}, which this program reads"
+        )));
+    }
+    let mut hash = Hash::default();
+    hash.update(body);
+    if hash.0 != u64::from_le_bytes(*sum) {
+        return Err(damaged("its checksum is wrong: it is cut off or altered"));
+    }
+    let (found, checkpoint) = reader.checkpoint().ok_or_else(cut_off)?;
+    if found != fingerprint {
+        return Err(foreign("it belongs to another scene, or scene or meshes have changed".into()));
+    }
+    Ok(checkpoint)
+}
+
+/// Kind and indices of a constraint's key.
+fn encode(key: &ConstraintKey) -> (u32, [u32; 2]) {
+    match *key {
+        ConstraintKey::Pair(Pair { kind: PairKind::VertexVertex, primitives }) => (0, primitives),
+        ConstraintKey::Pair(Pair { kind: PairKind::EdgeVertex, primitives }) => (1, primitives),
+        ConstraintKey::Pair(Pair { kind: PairKind::EdgeEdge, primitives }) => (2, primitives),
+        ConstraintKey::Pair(Pair { kind: PairKind::FaceVertex, primitives }) => (3, primitives),
+        ConstraintKey::HalfSpace(vertex, plane) => (4, [vertex, plane]),
+    }
+}
+
+/// The inverse of [`encode`].
+fn decode(kind: u32, ids: [u32; 2]) -> Option<ConstraintKey> {
+    let pair = |kind| ConstraintKey::Pair(Pair::new(kind, ids));
+    Some(match kind {
+        0 => pair(PairKind::VertexVertex),
+        1 => pair(PairKind::EdgeVertex),
+        2 => pair(PairKind::EdgeEdge),
+        3 => pair(PairKind::FaceVertex),
+        4 => ConstraintKey::HalfSpace(ids[0], ids[1]),
+        _ => return None,
+    })
+}
+
+/// Takes numbers off the front.
+struct Reader<'a>(&'a [u8]);
+
+impl Reader<'_> {
+    fn take(&mut self, n: usize) -> Option<&[u8]> {
+        let (head, rest) = self.0.split_at_checked(n)?;
+        self.0 = rest;
+        Some(head)
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        Some(u32::from_le_bytes(self.take(4)?.try_into().ok()?))
+    }
+
+    fn u64(&mut self) -> Option<u64> {
+        Some(u64::from_le_bytes(self.take(8)?.try_into().ok()?))
+    }
+
+    fn size(&mut self) -> Option<usize> {
+        usize::try_from(self.u64()?).ok()
+    }
+
+    fn numbers(&mut self, n: usize) -> Option<Vec<f64>> {
+        let bytes = self.take(n.checked_mul(8)?)?.as_chunks::<8>().0;
+        Some(bytes.iter().map(|c| f64::from_le_bytes(*c)).collect())
+    }
+
+    fn vectors(&mut self, n: usize) -> Option<Vec<Vec3>> {
+        let numbers = self.numbers(n.checked_mul(3)?)?;
+        Some(numbers.as_chunks::<3>().0.iter().map(|c| Vec3::from(*c)).collect())
+    }
+
+    fn flags(&mut self, n: usize) -> Option<Vec<bool>> {
+        Some(self.take(n)?.iter().map(|b| *b != 0).collect())
+    }
+
+    fn constraints(&mut self, n: usize) -> Option<Vec<Constraint>> {
+        // 28 bytes each: no more than the file can hold
+        if n.checked_mul(28)? > self.0.len() {
+            return None;
+        }
+        let mut one = || {
+            let key = decode(self.u32()?, [self.u32()?, self.u32()?])?;
+            let (force, decay) = (f64::from_bits(self.u64()?), f64::from_bits(self.u64()?));
+            Some(Constraint { key, force, decay })
+        };
+        (0..n).map(|_| one()).collect()
+    }
+
+    /// Everything after the format version: the fingerprint and the rest.
+    fn checkpoint(&mut self) -> Option<(u64, Checkpoint)> {
+        let length = self.u32()? as usize;
+        let program = String::from_utf8(self.take(length)?.to_vec()).ok()?;
+        let fingerprint = self.u64()?;
+        let (step, time) = (self.size()?, f64::from_bits(self.u64()?));
+        let kappa = f64::from_bits(self.u64()?);
+        let (vertices, scripts) = (self.size()?, self.size()?);
+        let (segments, corners) = (self.size()?, self.size()?);
+        let (constraints, frames) = (self.size()?, self.size()?);
+        // in the order of `State::vectors`, like all that follows in the order of writing
+        let state = State {
+            step,
+            time,
+            x: self.vectors(vertices)?,
+            v: self.vectors(vertices)?,
+            a: self.vectors(vertices)?,
+            x_previous: self.vectors(vertices)?,
+            v_previous: self.vectors(vertices)?,
+            contact_forces: self.vectors(vertices)?,
+            kappa,
+            scripted: self.vectors(vertices)?,
+            directors: self.vectors(segments)?,
+            frame_twists: self.numbers(corners)?,
+            held: self.flags(vertices)?,
+            ended: self.flags(scripts)?,
+            constraints: self.constraints(constraints)?,
+        };
+        let frames = self.take(frames.checked_mul(8)?)?.as_chunks::<8>().0.iter();
+        let frames = frames.map(|c| u64::from_le_bytes(*c)).collect();
+        self.0.is_empty().then_some((fingerprint, Checkpoint { state, frames, program }))
+    }
+}

@@ -1,0 +1,109 @@
+//! Result files that cannot be written or read.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Result files that cannot be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum OutputError {
+    /// The system refused to create or write a file or folder.
+    #[error("cannot write {}: {source}{}", path.display(), remedy(source))]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The system refused to read a file or folder.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The folder holds the results of another run.
+    #[error(
+        "{} already holds a run ({found}); choose another folder, or pass --force to replace it",
+        path.display()
+    )]
+    Occupied {
+        /// The folder.
+        path: PathBuf,
+        /// A file of that run.
+        found: String,
+    },
+    /// The folder holds no run.
+    #[error("{} holds no run: {what}", path.display())]
+    NoRun {
+        /// The folder.
+        path: PathBuf,
+        /// What is missing.
+        what: String,
+    },
+    /// A file does not hold what it should.
+    #[error("{} is damaged: {what}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// A checkpoint belongs to something else.
+    #[error("{}: {what}", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// To what.
+        what: String,
+    },
+    /// A run cannot go on because no checkpoint is of use.
+    #[error("{} cannot be resumed: {what}", path.display())]
+    NoCheckpoint {
+        /// The folder.
+        path: PathBuf,
+        /// Why not.
+        what: String,
+    },
+    /// Another process writes to the folder.
+    #[error("{} is being written by another process; wait for it or stop it", path.display())]
+    Busy {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A list of the frame has the wrong length.
+    #[error("{what} has {found} entries, expected {expected}")]
+    Length {
+        /// Which list.
+        what: &'static str,
+        /// Its length.
+        found: usize,
+        /// The right length.
+        expected: usize,
+    },
+}
+
+impl OutputError {
+    pub(crate) fn write(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        |source| Self::Write { path, source }
+    }
+
+    pub(crate) fn read(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        |source| Self::Read { path, source }
+    }
+}
+
+fn remedy(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "; free space, then go on with `standoff resume`, or write frames less often \
+             (output.every, output.interval)"
+        }
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "; choose a folder that you may write to (-o DIR)"
+        }
+        _ => "",
+    }
+}

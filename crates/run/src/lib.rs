@@ -1,0 +1,39 @@
+//! Runs in a folder: `frames/*.vtu`, `run.pvd`, `surface/*.obj`, `stats.jsonl`,
+//! `scene.resolved.toml`, `run.json`, checkpoints and the report of a failed step.
+//!
+//! [`run`] simulates a scene into a folder, [`resume`] goes on with a run that was stopped,
+//! [`audit()`] checks the frames of one again, and [`check()`] says whether a scene can start.
+//!
+//! Every file appears complete or not at all: it is written beside its place and renamed. Only
+//! `stats.jsonl` grows, by one whole line per step.
+
+mod atomic;
+mod audit;
+mod check;
+mod checkpoint;
+mod error;
+mod failure;
+mod folder;
+mod frame;
+mod memory;
+mod resume;
+mod run;
+mod summary;
+mod surface;
+mod topology;
+mod vtu;
+
+pub use atomic::write_atomically;
+pub use audit::{AuditReport, FrameFaults, audit};
+pub use check::{BodyReport, CheckReport, Gap, HalfSpaceGap, IpcBody, Reach, check};
+pub use checkpoint::{Checkpoint, fingerprint, read_checkpoint, write_checkpoint};
+pub use error::OutputError;
+pub use failure::{FailureData, write_failure};
+pub use folder::{RunFolder, RunInfo, frame_files, scene_file};
+pub use frame::{Frame, read_frame};
+pub use memory::memory;
+pub use resume::ResumePoint;
+pub use run::{Event, Options, RunError, Stop, Stopped, resume, run};
+pub use summary::Summary;
+pub use topology::{BodyInfo, HalfSpaceInfo, LimitInfo, Topology};
+pub use vtu::{FrameData, write_vtu};

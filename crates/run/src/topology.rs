@@ -1,0 +1,163 @@
+//! What is constant through a run: bodies, their elements and what may touch what.
+
+use serde::{Deserialize, Serialize};
+use standoff_linalg::Vec3;
+use standoff_mesh::Mesh;
+use standoff_sim::definition::{BodyDef, BodyKind, Definition};
+use standoff_sim::energy::membrane::Sheet;
+
+/// Elements of all bodies over the scene's vertices.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Topology {
+    /// Rest positions, m (`#V`).
+    pub rest: Vec<Vec3>,
+    /// Tetrahedra of the volumes (`#T×4`), by body.
+    pub tets: Vec<[u32; 4]>,
+    /// Triangles of shells and obstacles, by body.
+    pub triangles: Vec<[u32; 3]>,
+    /// Segments of rods and wires of obstacles, by body.
+    pub edges: Vec<[u32; 2]>,
+    /// Particles and bare points of obstacles, by body.
+    pub points: Vec<u32>,
+    /// Body of every cell: of the tetrahedra, then the triangles, wires and points.
+    pub cell_body: Vec<u32>,
+    /// Whether a cell is a triangle of a shell or a segment of a rod.
+    pub thin: Vec<bool>,
+    /// Thickness in contact of every cell, m.
+    pub thickness: Vec<f64>,
+    /// Radius of every cell of rods and particles, m; 0 elsewhere.
+    pub radius: Vec<f64>,
+    /// The bodies.
+    pub bodies: Vec<BodyInfo>,
+    /// Boundary of the volumes and triangles of shells and obstacles (`#F×3`), by body.
+    pub surface: Vec<[u32; 3]>,
+    /// Number of surface triangles of each body.
+    pub surface_counts: Vec<usize>,
+}
+
+/// A body of a run, as `run.json` lists it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BodyInfo {
+    /// Name.
+    pub name: String,
+    /// Whether it is a kinematic obstacle.
+    pub obstacle: bool,
+    /// Index of its first vertex.
+    pub first_vertex: u32,
+    /// Number of its vertices.
+    pub vertices: u32,
+    /// Its thickness in contact, m.
+    #[serde(default)]
+    pub contact_thickness: f64,
+    /// Limits of the stretch, if it is a shell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<LimitInfo>,
+}
+
+/// Limits of the stretch of a shell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LimitInfo {
+    /// Limit of the principal stretches.
+    pub stretch: Option<f64>,
+    /// Limits of Green's strain along, across and between fibres.
+    pub strain: Option<[f64; 3]>,
+    /// Direction of the fibres.
+    pub fibre: Option<[f64; 3]>,
+}
+
+fn limits(body: &BodyDef) -> Option<LimitInfo> {
+    let BodyKind::Shell { material, .. } = &body.kind else { return None };
+    let strain = match &material.sheet {
+        Sheet::Orthotropic(law) => law.limits,
+        Sheet::Isotropic(..) => None,
+    };
+    Some(LimitInfo {
+        stretch: material.stretch_limit.map(|l| l.limit),
+        strain,
+        fibre: material.fibre.map(|f| f.into()),
+    })
+}
+
+/// A half-space of a run, as `run.json` lists it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HalfSpaceInfo {
+    /// Name.
+    pub name: String,
+    /// A point on the plane, m.
+    pub origin: [f64; 3],
+    /// Outward normal.
+    pub normal: [f64; 3],
+}
+
+impl Topology {
+    /// Joins the bodies of a definition.
+    pub fn new(definition: &Definition) -> Self {
+        let mut all = Self::default();
+        let (mut tet_body, mut triangle_body) = (Vec::new(), Vec::new());
+        let (mut edge_body, mut point_body) = (Vec::new(), Vec::new());
+        for (index, body) in definition.bodies.iter().enumerate() {
+            let (first, b) = (all.rest.len() as u32, index as u32);
+            let mut mesh = Mesh { points: body.rest.clone(), ..Mesh::default() };
+            let obstacle = match &body.kind {
+                BodyKind::Volume { tets, .. } => {
+                    mesh.tets.clone_from(tets);
+                    all.tets.extend(tets.iter().map(|t| t.map(|v| v + first)));
+                    tet_body.resize(all.tets.len(), b);
+                    false
+                }
+                BodyKind::Shell { triangles, .. } => {
+                    mesh.triangles.clone_from(triangles);
+                    all.triangles.extend(triangles.iter().map(|t| t.map(|v| v + first)));
+                    false
+                }
+                BodyKind::Rod { segments, .. } => {
+                    all.edges.extend(segments.iter().map(|e| e.map(|v| v + first)));
+                    false
+                }
+                BodyKind::Particles { points, .. } => {
+                    all.points.extend(points.iter().map(|v| v + first));
+                    false
+                }
+                BodyKind::Obstacle { triangles, edges, points } => {
+                    mesh.triangles.clone_from(triangles);
+                    all.triangles.extend(triangles.iter().map(|t| t.map(|v| v + first)));
+                    all.edges.extend(edges.iter().map(|e| e.map(|v| v + first)));
+                    all.points.extend(points.iter().map(|v| v + first));
+                    true
+                }
+            };
+            triangle_body.resize(all.triangles.len(), b);
+            edge_body.resize(all.edges.len(), b);
+            point_body.resize(all.points.len(), b);
+            let surface = mesh.surface();
+            all.surface_counts.push(surface.len());
+            all.surface.extend(surface.iter().map(|f| f.map(|v| v + first)));
+            all.bodies.push(BodyInfo {
+                name: body.name.clone(),
+                obstacle,
+                first_vertex: first,
+                vertices: body.rest.len() as u32,
+                contact_thickness: body.contact_thickness,
+                limits: limits(body),
+            });
+            all.rest.extend(&body.rest);
+        }
+        all.cell_body = [tet_body, triangle_body, edge_body, point_body].concat();
+        let bodies = all.cell_body.iter().map(|b| &definition.bodies[*b as usize]);
+        for body in bodies {
+            all.thickness.push(body.contact_thickness);
+            all.thin.push(matches!(body.kind, BodyKind::Shell { .. } | BodyKind::Rod { .. }));
+            all.radius.push(match &body.kind {
+                BodyKind::Rod { material, .. } => material.radius,
+                BodyKind::Particles { radius, .. } => *radius,
+                _ => 0.0,
+            });
+        }
+        all
+    }
+
+    /// Number of cells in a frame.
+    pub fn cells(&self) -> usize {
+        self.tets.len() + self.triangles.len() + self.edges.len() + self.points.len()
+    }
+}

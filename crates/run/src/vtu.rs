@@ -1,0 +1,234 @@
+//! Writer of VTK unstructured grids (VTU): XML with raw little-endian arrays appended.
+
+use crate::{OutputError, Topology, write_atomically};
+use standoff_linalg::Vec3;
+use standoff_scene::file::Field;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// A state of the simulation, as the writers take it. A list may be empty: the frame lacks it then.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct FrameData<'a> {
+    /// Steps done; also the number in the file's name.
+    pub step: u64,
+    /// Time, s.
+    pub time: f64,
+    /// Positions, m (`#V`).
+    pub positions: &'a [Vec3],
+    /// Velocities, m/s (`#V`).
+    pub velocities: &'a [Vec3],
+    /// Contact and friction forces, N (`#V`).
+    pub contact_forces: &'a [Vec3],
+    /// Von Mises stress of every tetrahedron, Pa, in the order of [`Topology::tets`].
+    pub von_mises: &'a [f64],
+    /// Stretch of every triangle of shells, then of every segment of rods.
+    pub stretch: &'a [f64],
+    /// Bending energy of the same, J.
+    pub bending_energy: &'a [f64],
+}
+
+/// VTK cell types.
+pub(crate) const VERTEX: u8 = 1;
+pub(crate) const LINE: u8 = 3;
+pub(crate) const TRIANGLE: u8 = 5;
+pub(crate) const TET: u8 = 10;
+
+/// An array of a grid.
+pub(crate) enum Array<'a> {
+    Vectors(&'a [Vec3]),
+    Differences(&'a [Vec3], &'a [Vec3]),
+    /// Numbers, followed by so many zeros.
+    Scalars(&'a [f64], usize),
+    Indices(&'a [u32]),
+    Bytes(&'a [u8]),
+    Connectivity(&'a Topology),
+    Offsets(&'a Topology),
+    Types(&'a Topology),
+}
+
+impl Array<'_> {
+    /// VTK type, number of components and number of bytes.
+    fn shape(&self) -> (&'static str, usize, usize) {
+        match self {
+            Self::Vectors(v) | Self::Differences(v, _) => ("Float64", 3, v.len() * 24),
+            Self::Scalars(s, zeros) => ("Float64", 1, (s.len() + zeros) * 8),
+            Self::Indices(b) => ("Int32", 1, b.len() * 4),
+            Self::Bytes(b) => ("UInt8", 1, b.len()),
+            Self::Connectivity(t) => {
+                let n = 4 * t.tets.len() + 3 * t.triangles.len() + 2 * t.edges.len();
+                ("Int32", 1, 4 * (n + t.points.len()))
+            }
+            Self::Offsets(t) => ("Int32", 1, 4 * t.cells()),
+            Self::Types(t) => ("UInt8", 1, t.cells()),
+        }
+    }
+
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut index = |v: u32| out.write_all(&v.to_le_bytes());
+        match self {
+            Self::Vectors(v) => write_floats(out, v.iter().flat_map(|v| [v.x, v.y, v.z])),
+            Self::Differences(a, b) => {
+                write_floats(out, a.iter().zip(*b).flat_map(|(a, b)| (a - b).data.0[0]))
+            }
+            Self::Scalars(s, zeros) => {
+                write_floats(out, s.iter().copied().chain(std::iter::repeat_n(0.0, *zeros)))
+            }
+            Self::Indices(b) => b.iter().try_for_each(|b| index(*b)),
+            Self::Bytes(b) => out.write_all(b),
+            Self::Connectivity(t) => {
+                t.tets.iter().flatten().try_for_each(|v| index(*v))?;
+                t.triangles.iter().flatten().try_for_each(|v| index(*v))?;
+                t.edges.iter().flatten().try_for_each(|v| index(*v))?;
+                t.points.iter().try_for_each(|v| index(*v))
+            }
+            Self::Offsets(t) => {
+                let mut end = 0;
+                cell_sizes(t).try_for_each(|(_, n)| {
+                    end += n;
+                    index(end)
+                })
+            }
+            Self::Types(t) => cell_sizes(t).try_for_each(|(kind, _)| out.write_all(&[kind])),
+        }
+    }
+}
+
+fn write_floats(out: &mut dyn Write, values: impl Iterator<Item = f64>) -> io::Result<()> {
+    for value in values {
+        out.write_all(&value.to_le_bytes())?;
+    }
+    Ok(())
+}
+
+/// VTK type and number of vertices of every cell.
+fn cell_sizes(t: &Topology) -> impl Iterator<Item = (u8, u32)> {
+    std::iter::repeat_n((TET, 4), t.tets.len())
+        .chain(std::iter::repeat_n((TRIANGLE, 3), t.triangles.len()))
+        .chain(std::iter::repeat_n((LINE, 2), t.edges.len()))
+        .chain(std::iter::repeat_n((VERTEX, 1), t.points.len()))
+}
+
+/// Writes a frame. A list of `data` that is empty is left out; any other must have the right length.
+pub fn write_vtu(
+    path: &Path,
+    topology: &Topology,
+    data: &FrameData<'_>,
+    fields: &[Field],
+) -> Result<(), OutputError> {
+    let vertices = topology.rest.len();
+    check("positions", data.positions.len(), vertices, false)?;
+    check("velocities", data.velocities.len(), vertices, true)?;
+    check("contact forces", data.contact_forces.len(), vertices, true)?;
+    check("von Mises stresses", data.von_mises.len(), topology.tets.len(), true)?;
+
+    let thin = topology.thin.iter().filter(|t| **t).count();
+    check("stretches", data.stretch.len(), thin, true)?;
+    check("bending energies", data.bending_energy.len(), thin, true)?;
+
+    let wanted = |field, present: bool| fields.contains(&field) && present;
+    let mut point_data = Vec::new();
+    if wanted(Field::Displacement, true) {
+        point_data.push(("displacement", Array::Differences(data.positions, &topology.rest)));
+    }
+    if wanted(Field::Velocity, !data.velocities.is_empty()) {
+        point_data.push(("velocity", Array::Vectors(data.velocities)));
+    }
+    if wanted(Field::ContactForce, !data.contact_forces.is_empty()) {
+        point_data.push(("contact_force", Array::Vectors(data.contact_forces)));
+    }
+    let mut cell_data = Vec::new();
+    if wanted(Field::VonMises, !data.von_mises.is_empty()) {
+        let others = topology.cells() - topology.tets.len();
+        cell_data.push(("von_mises", Array::Scalars(data.von_mises, others)));
+    }
+    cell_data.push(("body", Array::Indices(&topology.cell_body)));
+    let stretch = over_cells(topology, data.stretch);
+    let bending_energy = over_cells(topology, data.bending_energy);
+    if wanted(Field::Stretch, !data.stretch.is_empty()) {
+        cell_data.push(("stretch", Array::Scalars(&stretch, 0)));
+    }
+    if wanted(Field::BendingEnergy, !data.bending_energy.is_empty()) {
+        cell_data.push(("bending_energy", Array::Scalars(&bending_energy, 0)));
+    }
+    for (name, values) in [("thickness", &topology.thickness), ("radius", &topology.radius)] {
+        if values.iter().any(|v| *v > 0.0) {
+            cell_data.push((name, Array::Scalars(values, 0)));
+        }
+    }
+    let times = [data.time];
+    let sections = [
+        ("FieldData", vec![("TimeValue", Array::Scalars(&times, 0))]),
+        ("PointData", point_data),
+        ("CellData", cell_data),
+        ("Points", vec![("points", Array::Vectors(data.positions))]),
+        (
+            "Cells",
+            vec![
+                ("connectivity", Array::Connectivity(topology)),
+                ("offsets", Array::Offsets(topology)),
+                ("types", Array::Types(topology)),
+            ],
+        ),
+    ];
+    write_atomically(path, |out| write_grid(out, &sections, vertices, topology.cells()))
+}
+
+/// Values of the thin cells, 0 for the others.
+fn over_cells(topology: &Topology, values: &[f64]) -> Vec<f64> {
+    let mut next = values.iter().copied();
+    let of = |thin: &bool| if *thin { next.next().unwrap_or(0.0) } else { 0.0 };
+    topology.thin.iter().map(of).collect()
+}
+
+fn check(
+    what: &'static str,
+    found: usize,
+    expected: usize,
+    optional: bool,
+) -> Result<(), OutputError> {
+    if found == expected || (optional && found == 0) {
+        return Ok(());
+    }
+    Err(OutputError::Length { what, found, expected })
+}
+
+pub(crate) fn write_grid(
+    out: &mut dyn Write,
+    sections: &[(&str, Vec<(&str, Array<'_>)>)],
+    points: usize,
+    cells: usize,
+) -> io::Result<()> {
+    writeln!(out, r#"<?xml version="1.0"?>"#)?;
+    writeln!(
+        out,
+        r#"<VTKFile type="UnstructuredGrid" version="1.0" byte_order="LittleEndian" header_type="UInt64">"#
+    )?;
+    writeln!(out, "<UnstructuredGrid>")?;
+    let mut offset = 0;
+    for (k, (section, arrays)) in sections.iter().enumerate() {
+        if k == 1 {
+            writeln!(out, r#"<Piece NumberOfPoints="{points}" NumberOfCells="{cells}">"#)?;
+        }
+        writeln!(out, "<{section}>")?;
+        for (name, array) in arrays {
+            let (kind, components, bytes) = array.shape();
+            let shape = match k {
+                0 => r#"NumberOfTuples="1""#.to_owned(),
+                _ => format!(r#"NumberOfComponents="{components}""#),
+            };
+            writeln!(
+                out,
+                r#"<DataArray type="{kind}" Name="{name}" {shape} format="appended" offset="{offset}"/>"#
+            )?;
+            offset += 8 + bytes;
+        }
+        writeln!(out, "</{section}>")?;
+    }
+    writeln!(out, "</Piece>\n</UnstructuredGrid>")?;
+    write!(out, "<AppendedData encoding=\"raw\">\n_")?;
+    for (_, array) in sections.iter().flat_map(|(_, arrays)| arrays) {
+        out.write_all(&(array.shape().2 as u64).to_le_bytes())?;
+        array.write(out)?;
+    }
+    writeln!(out, "\n</AppendedData>\n</VTKFile>")
+}

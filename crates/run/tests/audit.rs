@@ -1,0 +1,156 @@
+//! The audit of a folder finds in its frames what the audit of the simulation finds in the same
+//! positions, and the check of a scene says what it holds.
+
+use standoff_linalg::Vec3;
+use standoff_run::{FrameData, RunFolder, audit, check};
+use standoff_scene::Scene;
+use standoff_sim::audit::violations;
+use standoff_sim::build::build;
+use std::path::Path;
+
+/// Every kind of body, apart from each other.
+const SCENE: &str = r#"
+ground = -2.2
+[materials.cloth]
+young_modulus = 1e4
+shell = { thickness = "2 mm", stretch_limit = 1.2 }
+[materials.canvas.shell]
+thickness = "2 mm"
+orthotropic = { young_moduli = [1e4, 1e4], poisson_ratio = 0.2, shear_modulus = 4e3, fibre = [1, 0, 1], strain_limits = [0.15, 0.2, 0.1] }
+[[objects]]
+name = "ball"
+shape = { kind = "sphere", layers = 2 }
+[[objects]]
+name = "twin"
+shape = { kind = "sphere", layers = 2 }
+translate = [0.1, 0, 0]
+ignore = ["ball"]
+[[objects]]
+name = "cloth"
+role = "shell"
+material = "cloth"
+shape = { kind = "plane", size = [2, 2], cells = [3, 3] }
+translate = [0, 2, 0]
+[[objects]]
+name = "canvas"
+role = "shell"
+material = "canvas"
+shape = { kind = "plane", size = [2, 2], cells = [3, 3] }
+translate = [0, 3, 0]
+self_contact = false
+[[objects]]
+name = "rod"
+role = "rod"
+radius = 0.01
+shape = { kind = "polyline", segments = 5 }
+translate = [0, 4, 0]
+[[objects]]
+name = "grains"
+role = "particles"
+radius = 0.05
+shape = { kind = "points", count = [2, 2, 2], size = [0.3, 0.3, 0.3] }
+translate = [3, 0, 0]
+[[objects]]
+name = "table"
+role = "obstacle"
+shape = { kind = "plane", size = [8, 8] }
+translate = [0, -2, 0]
+"#;
+
+fn scene() -> Scene {
+    Scene::parse(SCENE, Path::new("scene.toml"), Path::new(""), &[]).unwrap()
+}
+
+#[test]
+fn frames_are_audited_like_the_simulation() {
+    let scene = scene();
+    let (model, state) = build(&scene.definition).unwrap();
+    let n = model.vertex_count();
+    let mut seed = 1u64;
+    let mut random = || {
+        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (seed >> 11) as f64 / (1u64 << 53) as f64 - 0.5
+    };
+    let mut kinds = [
+        "meets",
+        "inverted or flat",
+        "strain limit",
+        "their thickness",
+        "behind the plane of half-space 'ground'",
+    ]
+    .map(|kind| (kind, 0));
+    for size in [0.0, 0.1, 0.4, 1.5, 4.0] {
+        let x: Vec<Vec3> = state.x[..n]
+            .iter()
+            .zip(&model.deformable)
+            .map(|(x, free)| {
+                let step = Vec3::new(random(), random(), random()) * size;
+                if *free { x + step } else { *x }
+            })
+            .collect();
+        let mut all = x.clone();
+        all.resize(state.x.len(), Vec3::zeros());
+        let mut expected: Vec<String> =
+            violations(&model, &all).iter().map(|v| v.describe(&model)).collect();
+
+        let folder = tempfile::tempdir().unwrap();
+        let mut run = RunFolder::create(folder.path(), &scene, false).unwrap();
+        run.write_frame(&FrameData { positions: &x, ..FrameData::default() }).unwrap();
+        let mut found = Vec::new();
+        let report = audit(folder.path(), &mut |f| found.extend(f.faults.clone())).unwrap();
+        assert_eq!((report.frames, report.faults), (1, found.len()));
+        assert_eq!(report.bad_frames, usize::from(size > 0.0));
+        expected.sort();
+        found.sort();
+        assert_eq!(found, expected, "size {size}");
+        for (kind, count) in &mut kinds {
+            *count += found.iter().filter(|f| f.contains(*kind)).count();
+        }
+        // what ignores each other is left alone
+        let both = |f: &&String| f.contains("'ball'") && f.contains("'twin'");
+        assert_eq!(found.iter().find(both), None);
+    }
+    assert!(kinds.iter().all(|(_, count)| *count > 0), "{kinds:?}");
+}
+
+#[test]
+fn a_damaged_list_of_bodies_is_an_error() {
+    let scene = scene();
+    let folder = tempfile::tempdir().unwrap();
+    let mut run = RunFolder::create(folder.path(), &scene, false).unwrap();
+    let x: Vec<Vec3> = run.topology().rest.clone();
+    run.write_frame(&FrameData { positions: &x, ..FrameData::default() }).unwrap();
+    let file = folder.path().join("run.json");
+    let good = std::fs::read_to_string(&file).unwrap();
+    for (from, to, says) in [
+        ("\"first_vertex\": 0", "\"first_vertex\": 4294967295", "not in order"),
+        (
+            "\"vertices\": 4,\n      \"contact_thickness\": 0.0",
+            "\"vertices\": 5,\n      \"contact_thickness\": 0.0",
+            "the frames have",
+        ),
+        ("\"no_contact\": [", "\"no_contact\": [[0, 99],", "no bodies 0 and 99"),
+        ("1.0,\n        0.0\n      ]", "0.0,\n        0.0\n      ]", "no normal"),
+    ] {
+        assert!(good.contains(from), "{from} is not in {good}");
+        std::fs::write(&file, good.replacen(from, to, 1)).unwrap();
+        let error = audit(folder.path(), &mut |_| {}).unwrap_err().to_string();
+        assert!(error.contains(says) && error.contains("run.json"), "{error}");
+    }
+}
+
+#[test]
+fn a_check_is_data() {
+    let scene = scene();
+    let report = check(&scene).unwrap();
+    assert_eq!(report.bodies.len(), 7);
+    let ball = &report.bodies[0];
+    let volume = ball.quality.volume.unwrap();
+    assert!((ball.mass.unwrap() - 1000.0 * volume).abs() < 1e-9);
+    assert_eq!(report.steps, 100);
+    // ball and twin overlap, but ignore each other
+    assert_eq!(report.violations, Vec::<String>::new());
+    let ground = &report.half_spaces[0];
+    assert!(ground.name == "ground" && ground.vertex.contains("of 'ball'"), "{ground:?}");
+    assert!(report.memory > 1e7);
+}

@@ -1,0 +1,97 @@
+//! Checkpoints: what is written is read back, bit by bit, and no damage goes unnoticed.
+
+use standoff_geometry::{Pair, PairKind};
+use standoff_linalg::Vec3;
+use standoff_run::{Checkpoint, OutputError, fingerprint, read_checkpoint, write_checkpoint};
+use standoff_sim::contact::{Constraint, ConstraintKey};
+use standoff_sim::{Definition, State};
+
+fn state() -> State {
+    let list = |k: f64| -> Vec<Vec3> {
+        (0..3).map(|i| Vec3::new(k + 0.1 * i as f64, -0.0, 1e-310 * k)).collect()
+    };
+    let mut state = State::start(list(1.0), list(2.0), 2);
+    state.a = list(3.0);
+    state.x_previous = list(4.0);
+    state.v_previous = list(5.0);
+    state.contact_forces = list(6.0);
+    state.scripted = list(7.0);
+    state.kappa = 8.5e3;
+    state.held = vec![true, false, true];
+    state.ended = vec![false, true];
+    state.directors = list(9.0);
+    state.frame_twists = vec![6.5, -0.25];
+    state.constraints = [
+        ConstraintKey::Pair(Pair::new(PairKind::VertexVertex, [0, 1])),
+        ConstraintKey::Pair(Pair::new(PairKind::EdgeVertex, [2, 3])),
+        ConstraintKey::Pair(Pair::new(PairKind::EdgeEdge, [4, 5])),
+        ConstraintKey::Pair(Pair::new(PairKind::FaceVertex, [6, 7])),
+        ConstraintKey::HalfSpace(8, 9),
+    ]
+    .iter()
+    .zip(1..)
+    .map(|(&key, k)| Constraint { key, force: 0.1 * f64::from(k), decay: 0.9 })
+    .collect();
+    (state.step, state.time) = (7, 0.1 * 7.0);
+    state
+}
+
+#[test]
+fn what_is_written_is_read_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("7.ckpt");
+    let frames = vec![0, 3, 6];
+    write_checkpoint(&path, 42, &state(), &frames).unwrap();
+    let read = read_checkpoint(&path, 42).unwrap();
+    let program = env!("CARGO_PKG_VERSION").to_owned();
+    assert_eq!(read, Checkpoint { state: state(), frames, program });
+    for ((name, a), (_, b)) in read.state.vectors().iter().zip(state().vectors()) {
+        let bits = |l: &[Vec3]| l.iter().flatten().map(|c| c.to_bits()).collect::<Vec<u64>>();
+        assert_eq!(bits(a), bits(b), "{name}");
+    }
+    // nothing else is left
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn every_cut_and_every_altered_byte_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("7.ckpt");
+    write_checkpoint(&path, 42, &state(), &[0, 3, 6]).unwrap();
+    let good = std::fs::read(&path).unwrap();
+    let bad = |bytes: &[u8], what: &str| {
+        std::fs::write(&path, bytes).unwrap();
+        match read_checkpoint(&path, 42) {
+            Err(OutputError::Damaged { .. } | OutputError::Foreign { .. }) => {}
+            other => panic!("{what}: {other:?}"),
+        }
+    };
+    for length in 0..good.len() {
+        bad(&good[..length], &format!("cut off at {length}"));
+    }
+    for at in 0..good.len() {
+        let mut bytes = good.clone();
+        bytes[at] ^= 1 << (at % 8);
+        bad(&bytes, &format!("byte {at}"));
+    }
+    bad(&[&good[..], &[0]].concat(), "a byte too many");
+    std::fs::write(&path, &good).unwrap();
+    assert!(matches!(read_checkpoint(&path, 43), Err(OutputError::Foreign { .. })));
+    assert!(read_checkpoint(&path, 42).is_ok());
+}
+
+#[test]
+fn the_fingerprint_sees_every_bit_but_the_end() {
+    let mut definition = Definition::default();
+    let before = fingerprint(&definition);
+    definition.settings.time.end = 17.0;
+    assert_eq!(fingerprint(&definition), before);
+    definition.gravity.y = f64::from_bits(9.81f64.to_bits());
+    let one = fingerprint(&definition);
+    definition.gravity.y = f64::from_bits(9.81f64.to_bits() + 1);
+    assert!(one != before && fingerprint(&definition) != one);
+    definition.gravity.y = 0.0;
+    assert_eq!(fingerprint(&definition), before);
+    definition.gravity.y = -0.0;
+    assert_ne!(fingerprint(&definition), before);
+}

@@ -1,0 +1,325 @@
+//! Result files: what they hold, that others can read them, and that nothing is left half-written.
+
+use standoff_linalg::Vec3;
+use standoff_run::{
+    FrameData, OutputError, RunFolder, RunInfo, Summary, Topology, frame_files, read_frame,
+    write_atomically, write_vtu,
+};
+use standoff_scene::Scene;
+use standoff_sim::report::{StepOutcome, StepReport};
+use std::path::Path;
+
+const SCENE: &str = r#"
+ground = -1.0
+output = { every = 2, surface_obj = true }
+[[objects]]
+name = "ball"
+shape = { kind = "sphere", layers = 2 }
+[[objects]]
+name = "plane"
+shape = { kind = "plane" }
+[[objects]]
+name = "wire"
+shape = { kind = "polyline" }
+[[objects]]
+name = "grains"
+shape = { kind = "points", count = [2, 1, 1] }
+"#;
+
+fn scene() -> Scene {
+    Scene::parse(SCENE, Path::new("scene.toml"), Path::new(""), &[]).unwrap()
+}
+
+/// A state with numbers that need every bit.
+struct State {
+    positions: Vec<Vec3>,
+    velocities: Vec<Vec3>,
+    forces: Vec<Vec3>,
+    stress: Vec<f64>,
+}
+
+impl State {
+    fn new(topology: &Topology) -> Self {
+        let wave =
+            |k: usize, s: f64| Vec3::new(s / 3.0, (k as f64 * s).sin(), 1.0 / (k + 1) as f64);
+        let n = topology.rest.len();
+        Self {
+            positions: (0..n).map(|k| topology.rest[k] + 0.01 * wave(k, 1.0)).collect(),
+            velocities: (0..n).map(|k| wave(k, 2.0)).collect(),
+            forces: (0..n).map(|k| wave(k, 3.0)).collect(),
+            stress: (0..topology.tets.len()).map(|k| 1e5 / (k as f64 + 0.3)).collect(),
+        }
+    }
+
+    fn data(&self, step: u64, time: f64) -> FrameData<'_> {
+        FrameData {
+            step,
+            time,
+            positions: &self.positions,
+            velocities: &self.velocities,
+            contact_forces: &self.forces,
+            von_mises: &self.stress,
+            ..FrameData::default()
+        }
+    }
+}
+
+#[test]
+fn frames_read_back_to_the_same_bits() {
+    let scene = scene();
+    let topology = Topology::new(&scene.definition);
+    let state = State::new(&topology);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.vtu");
+    write_vtu(&path, &topology, &state.data(3, 0.1), &scene.output.fields).unwrap();
+
+    let frame = read_frame(&path).unwrap();
+    assert_eq!((frame.time, &frame.positions), (0.1, &state.positions));
+    assert_eq!((&frame.velocity, &frame.contact_force), (&state.velocities, &state.forces));
+    assert_eq!((&frame.von_mises, &frame.tets), (&state.stress, &topology.tets));
+    assert_eq!((&frame.triangles, &frame.edges), (&topology.triangles, &topology.edges));
+    assert_eq!((&frame.points, &frame.cell_body), (&topology.points, &topology.cell_body));
+    let expected: Vec<Vec3> =
+        state.positions.iter().zip(&topology.rest).map(|(x, r)| x - r).collect();
+    assert_eq!(frame.displacement, expected);
+}
+
+#[test]
+fn others_read_the_frames() {
+    let scene = scene();
+    let topology = Topology::new(&scene.definition);
+    let state = State::new(&topology);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.vtu");
+    write_vtu(&path, &topology, &state.data(3, 0.1), &scene.output.fields).unwrap();
+
+    // the reader of mesh files shares no code with the writer
+    let mesh = standoff_mesh::format::read(&path).unwrap();
+    assert_eq!((&mesh.points, &mesh.tets), (&state.positions, &topology.tets));
+    assert_eq!(mesh.region("body=1").unwrap().triangles.len(), topology.triangles.len());
+}
+
+#[test]
+fn wrong_lengths_are_refused() {
+    let scene = scene();
+    let topology = Topology::new(&scene.definition);
+    let state = State::new(&topology);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.vtu");
+    let short = FrameData { velocities: &state.velocities[1..], ..state.data(0, 0.0) };
+    let error = write_vtu(&path, &topology, &short, &scene.output.fields).unwrap_err();
+    assert!(matches!(error, OutputError::Length { what: "velocities", .. }), "{error}");
+    assert!(!path.exists());
+    // fields may be missing altogether
+    let bare = FrameData { positions: &state.positions, ..FrameData::default() };
+    write_vtu(&path, &topology, &bare, &scene.output.fields).unwrap();
+    let frame = read_frame(&path).unwrap();
+    assert!(frame.velocity.is_empty() && frame.von_mises.is_empty());
+}
+
+#[test]
+fn damaged_frames_are_errors() {
+    let scene = scene();
+    let topology = Topology::new(&scene.definition);
+    let state = State::new(&topology);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.vtu");
+    write_vtu(&path, &topology, &state.data(0, 0.0), &scene.output.fields).unwrap();
+    let good = std::fs::read(&path).unwrap();
+    for end in [0, 10, 400, 2000, good.len() / 2, good.len() - 100] {
+        std::fs::write(&path, &good[..end]).unwrap();
+        let error = read_frame(&path).unwrap_err();
+        assert!(matches!(error, OutputError::Damaged { .. }), "{end}: {error}");
+        assert!(error.to_string().contains("a.vtu"));
+    }
+    // no byte makes the reader panic
+    for k in (0..good.len()).step_by(97) {
+        let mut bad = good.clone();
+        bad[k] ^= 0xff;
+        std::fs::write(&path, &bad).unwrap();
+        let _ = read_frame(&path);
+    }
+}
+
+#[test]
+fn a_run_folder_from_start_to_end() {
+    let scene = scene();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deep/run");
+    let mut run = RunFolder::create(&path, &scene, false).unwrap();
+    let state = State::new(run.topology());
+    let mut summary = Summary::default();
+    run.write_frame(&state.data(0, 0.0)).unwrap();
+    for step in 1..=5 {
+        let time = 0.01 * step as f64;
+        let report = StepReport {
+            step,
+            time,
+            newton_iterations: step,
+            contacts: 2 * step,
+            min_gap: (step > 1).then_some(1e-3 / step as f64),
+            ..StepReport::default()
+        };
+        summary.add(&report);
+        run.append_stats(&report).unwrap();
+        if run.wants_frame(step, time) {
+            run.write_frame(&state.data(step, time)).unwrap();
+        }
+    }
+    assert_eq!(run.last_frame(), Some(4));
+
+    let files: Vec<u64> = frame_files(&path).unwrap().into_iter().map(|(step, _)| step).collect();
+    assert_eq!(files, [0, 2, 4]);
+    let pvd = std::fs::read_to_string(path.join("run.pvd")).unwrap();
+    assert!(pvd.contains(r#"timestep="0.04" part="0" file="frames/000004.vtu""#), "{pvd}");
+    let stats = std::fs::read_to_string(path.join("stats.jsonl")).unwrap();
+    let lines: Vec<StepReport> = stats.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    assert_eq!((lines.len(), lines[4].contacts, lines[0].min_gap), (5, 10, None));
+    for key in [
+        "step",
+        "time",
+        "newton_iterations",
+        "linear_iterations",
+        "contacts",
+        "min_gap",
+        "kappa",
+        "kinetic_energy",
+        "elastic_energy",
+        "gravity_energy",
+        "contact_energy",
+        "linear_momentum",
+        "angular_momentum",
+        "step_cuts",
+        "seconds",
+    ] {
+        assert!(stats.lines().next().unwrap().contains(&format!("\"{key}\":")), "{key}");
+    }
+    let surface = standoff_mesh::format::read(&path.join("surface/000004.obj")).unwrap();
+    assert_eq!(surface.triangles.len(), run.topology().surface.len());
+    assert_eq!((surface.edges.len(), surface.vertices.len()), (1, 2));
+    let info = RunInfo::read(&path).unwrap();
+    assert_eq!(info.bodies.len(), 4);
+    assert!(!info.bodies[0].obstacle && info.bodies[3].obstacle);
+    assert_eq!(info.half_spaces[0].origin, [0.0, -1.0, 0.0]);
+    let resolved = Scene::load(&path.join("scene.resolved.toml"), &[]).unwrap();
+    assert_eq!(format!("{:?}", resolved.definition), format!("{:?}", scene.definition));
+    let text = summary.to_string();
+    assert!(
+        text.contains("15 (3.0 per step, at most 5)") && text.contains("2.0000e-4 m"),
+        "{text}"
+    );
+
+    // nothing but results lies there
+    let mut names: Vec<String> = std::fs::read_dir(&path)
+        .unwrap()
+        .map(|e| e.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    let expected = [
+        "checkpoints",
+        "frames",
+        "run.json",
+        "run.pvd",
+        "scene.resolved.toml",
+        "stats.jsonl",
+        "surface",
+    ];
+    assert_eq!(names, expected);
+}
+
+#[test]
+fn runs_are_never_mixed() {
+    let scene = scene();
+    let folder = tempfile::tempdir().unwrap();
+    let mut run = RunFolder::create(folder.path(), &scene, false).unwrap();
+    let state = State::new(run.topology());
+    run.write_frame(&state.data(0, 0.0)).unwrap();
+    run.write_frame(&state.data(7, 0.7)).unwrap();
+    run.append_stats(&StepReport::default()).unwrap();
+    std::fs::write(folder.path().join("notes.txt"), "mine").unwrap();
+
+    let error = RunFolder::create(folder.path(), &scene, false).unwrap_err();
+    assert!(matches!(error, OutputError::Occupied { .. }));
+    assert!(error.to_string().contains("--force"), "{error}");
+    assert_eq!(frame_files(folder.path()).unwrap().len(), 2);
+
+    // not while it is being written
+    let error = RunFolder::create(folder.path(), &scene, true).unwrap_err();
+    assert!(matches!(error, OutputError::Busy { .. }), "{error}");
+    assert_eq!(frame_files(folder.path()).unwrap().len(), 2);
+    drop(run);
+    let mut run = RunFolder::create(folder.path(), &scene, true).unwrap();
+    run.write_frame(&state.data(0, 0.0)).unwrap();
+    assert_eq!(frame_files(folder.path()).unwrap().len(), 1);
+    assert_eq!(std::fs::read_to_string(folder.path().join("stats.jsonl")).unwrap(), "");
+    assert_eq!(std::fs::read_to_string(folder.path().join("notes.txt")).unwrap(), "mine");
+}
+
+#[test]
+fn a_failed_write_leaves_the_old_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.txt");
+    write_atomically(&path, |out| out.write_all(b"old")).unwrap();
+    let error = write_atomically(&path, |out| {
+        out.write_all(b"half of the new")?;
+        Err(std::io::Error::from(std::io::ErrorKind::StorageFull))
+    })
+    .unwrap_err();
+    assert!(
+        error.to_string().contains("a.txt") && error.to_string().contains("free space"),
+        "{error}"
+    );
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+
+    let error = write_atomically(&folder.path().join("none/a.txt"), |_| Ok(())).unwrap_err();
+    assert!(error.to_string().contains("none/a.txt"), "{error}");
+}
+
+#[test]
+fn a_file_in_place_of_the_folder_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    std::fs::write(&path, "").unwrap();
+    let error = RunFolder::create(&path, &scene(), false).unwrap_err();
+    assert!(matches!(error, OutputError::Write { .. }) && error.to_string().contains("file"));
+    let error = RunInfo::read(folder.path()).unwrap_err();
+    assert!(error.to_string().contains("holds no run"), "{error}");
+}
+
+#[test]
+fn frames_by_interval() {
+    let text = SCENE.replace("every = 2", "interval = \"0.1 s\"");
+    let scene = Scene::parse(&text, Path::new("scene.toml"), Path::new(""), &[]).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut run = RunFolder::create(folder.path(), &scene, false).unwrap();
+    let state = State::new(run.topology());
+    run.write_frame(&state.data(0, 0.0)).unwrap();
+    let mut time = 0.0;
+    for step in 1..=12 {
+        time += 0.025;
+        if run.wants_frame(step, time) {
+            run.write_frame(&state.data(step, time)).unwrap();
+        }
+    }
+    let files: Vec<u64> =
+        frame_files(folder.path()).unwrap().into_iter().map(|(step, _)| step).collect();
+    assert_eq!(files, [0, 4, 8, 12]);
+}
+
+#[test]
+fn the_summary_counts_failures() {
+    let mut summary = Summary::default();
+    summary.add(&StepReport::default());
+    assert!(summary.is_success());
+    let stopped = Summary { stopped: true, ..summary.clone() };
+    assert!(!stopped.is_success());
+    assert!(stopped.to_string().contains("stopped by an error after 1 steps"), "{stopped}");
+    assert!(!stopped.to_string().contains("every step converged"), "{stopped}");
+    let failed = StepReport { outcome: StepOutcome::IterationLimit, ..StepReport::default() };
+    summary.add(&failed);
+    summary.add(&failed);
+    assert!(!summary.is_success());
+    assert_eq!(summary.failures, [(StepOutcome::IterationLimit, 2)]);
+    assert!(summary.to_string().contains("2 steps: reached the limit"), "{summary}");
+}
