@@ -5,10 +5,11 @@
 //! says what is wrong with it, [`Mesh::quality`] how good its elements are.
 
 mod check;
+mod defect;
 mod error;
 mod quality;
 
-pub use check::{Defect, ElementKind, Severity};
+pub use defect::{Defect, ElementKind, Severity};
 pub use error::{MeshError, Place};
 pub use quality::{Quality, tet_quality};
 

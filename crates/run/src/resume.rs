@@ -2,7 +2,7 @@
 
 use crate::OutputError;
 use crate::checkpoint::{Checkpoint, read_checkpoint};
-use crate::folder::{CHECKPOINTS, STATS, numbered};
+use crate::files::{CHECKPOINTS, STATS, numbered};
 use standoff_sim::report::StepReport;
 use std::fs;
 use std::path::Path;

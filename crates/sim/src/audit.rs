@@ -3,7 +3,6 @@
 use crate::contact::HalfSpace;
 use crate::definition::{BodyKind, Definition};
 use crate::energy::membrane::Sheet;
-use crate::model::Model;
 use crate::names::Names;
 use standoff_geometry::CollisionMesh;
 use standoff_geometry::audit::{self, Auditor, Pair};
@@ -23,18 +22,6 @@ pub struct AuditScene<'a> {
     pub half_space_vertices: &'a [(f64, Vec<u32>)],
     /// Triangles whose strain is limited.
     pub strain_limits: &'a [StrainLimit],
-}
-
-impl<'a> From<&'a Model> for AuditScene<'a> {
-    fn from(model: &'a Model) -> Self {
-        Self {
-            collision: &model.collision,
-            tets: model.tets.vertices(),
-            half_spaces: &model.half_spaces,
-            half_space_vertices: &model.half_space_vertices,
-            strain_limits: &model.strain_limits,
-        }
-    }
 }
 
 /// A triangle whose strain is limited. Its strain is computed by another way than the elements'.

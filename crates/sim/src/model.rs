@@ -2,7 +2,7 @@
 //! half-spaces, friction table, prescribed motions and the settings with all relative lengths resolved.
 //! `build` makes it from a definition.
 
-use crate::audit::StrainLimit;
+use crate::audit::{AuditScene, StrainLimit};
 use crate::body::Body;
 use crate::contact::orientation::OrientationContact;
 use crate::contact::{FrictionMaterials, HalfSpace, Weighting};
@@ -139,5 +139,17 @@ impl Names for Model {
 
     fn half_space(&self, index: usize) -> &str {
         &self.half_space_names[index]
+    }
+}
+
+impl<'a> From<&'a Model> for AuditScene<'a> {
+    fn from(model: &'a Model) -> Self {
+        Self {
+            collision: &model.collision,
+            tets: model.tets.vertices(),
+            half_spaces: &model.half_spaces,
+            half_space_vertices: &model.half_space_vertices,
+            strain_limits: &model.strain_limits,
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Errors of mesh files and meshes.
 
-use super::check::{Defect, Severity};
+use super::defect::{Defect, Severity};
 use std::fmt;
 use std::path::PathBuf;
 

@@ -1,7 +1,7 @@
 //! Attachments between objects.
 
 use super::at::{At, Places};
-use super::object::Placed;
+use super::placed::Placed;
 use super::select::{check_times, select};
 use crate::error::{Problem, SceneError, nearest_name};
 use crate::file::{AnchorSection, AttachmentSection, ClosestChoice, Role, SceneFile, Selection};

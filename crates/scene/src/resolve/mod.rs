@@ -4,6 +4,7 @@
 mod at;
 mod attach;
 mod object;
+mod placed;
 mod placement;
 mod select;
 mod settings;
@@ -15,11 +16,15 @@ use crate::document::Document;
 use crate::error::{Problem, SceneError, nearest_name};
 use crate::file::{MaterialSection, OutputSection, SceneFile};
 use crate::{schema, units};
-use at::At;
+use at::{At, Places};
+use placed::Bodies;
 use serde::{Deserialize, Serialize};
 use standoff_linalg::Vec3;
-use standoff_sim::definition::{Definition, HalfSpaceDef};
+use standoff_sim::BuildError;
+use standoff_sim::definition::{BodyDef, BodyKind, Definition, HalfSpaceDef};
+use standoff_sim::error::LoadIndex;
 use standoff_sim::settings::Settings;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// Friction material of what names none.
@@ -134,7 +139,7 @@ fn resolve(mut file: SceneFile, at: &At<'_>, folder: &Path) -> Result<Scene, Sce
         ..Definition::default()
     };
     half_spaces(&mut file, at, &mut definition)?;
-    let notes = object::resolve_all(&mut file, at, folder, &mut definition)?;
+    let notes = objects(&mut file, at, folder, &mut definition)?;
     check_friction_names(&file, &definition, at)?;
     Ok(Scene { definition, output: file.output.clone(), file, source: None, notes })
 }
@@ -194,6 +199,87 @@ fn half_spaces(
             friction_material: friction_material.clone(),
         });
     }
+    Ok(())
+}
+
+/// Adds the bodies of all objects and their conditions; returns notes on their meshes.
+fn objects(
+    file: &mut SceneFile,
+    at: &At<'_>,
+    folder: &Path,
+    definition: &mut Definition,
+) -> Result<Vec<String>, SceneError> {
+    if file.objects.is_empty() {
+        return Err(at.invalid("the scene has no objects; add at least one [[objects]]"));
+    }
+    object::name_all(&mut file.objects, &at.key("objects"))?;
+    let mut notes = Vec::new();
+    let mut all = Vec::new();
+    let mut taken = HashSet::new();
+    let mut places = Places::default();
+    for (k, object) in file.objects.iter_mut().enumerate() {
+        let at = at.key("objects").index(k);
+        all.push(object::resolve_one(
+            object,
+            &file.materials,
+            &at,
+            folder,
+            &mut notes,
+            definition,
+            &mut taken,
+        )?);
+    }
+    let bodies = Bodies::new(&all);
+    for (k, (object, placed)) in file.objects.iter_mut().zip(&all).enumerate() {
+        let at = at.key("objects").index(k);
+        select::conditions(object, &at, placed, &bodies, folder, definition, &mut places)?;
+    }
+    let fixed = |b: &BodyDef| matches!(b.kind, BodyKind::Obstacle { .. });
+    if definition.bodies.iter().all(fixed) {
+        let what = "the scene has obstacles only; at least one object must be something else \
+                    (give it a `role`)";
+        return Err(at.key("objects").invalid(what));
+    }
+    no_contact(file, &at.key("objects"), &bodies, definition)?;
+    attach::resolve_all(file, &at.key("attachments"), &all, definition, &mut places)?;
+    stitch::resolve_all(file, &at.key("stitches"), &all, definition)?;
+    check_loads(definition, &places)?;
+    Ok(notes)
+}
+
+/// Every pressure has to find triangles, every attachment something within its distance.
+fn check_loads(definition: &Definition, places: &Places<'_>) -> Result<(), SceneError> {
+    let Err(error) = standoff_sim::build::loads::check(definition) else { return Ok(()) };
+    let place = match &error {
+        BuildError::Load { load: LoadIndex::Force(k), .. } => places.forces.get(*k),
+        BuildError::Load { load: LoadIndex::Attachment(k), .. } => places.attachments.get(*k),
+        // whatever else is wrong is found when the simulation is built
+        _ => None,
+    };
+    place.map_or(Ok(()), |at| Err(at.invalid(error.to_string())))
+}
+
+/// Pairs of bodies without contact, from `self_contact` and `ignore`.
+fn no_contact(
+    file: &SceneFile,
+    at: &At<'_>,
+    bodies: &Bodies,
+    definition: &mut Definition,
+) -> Result<(), SceneError> {
+    for (k, (object, (_, own))) in file.objects.iter().zip(bodies.all()).enumerate() {
+        if object.self_contact == Some(false) {
+            definition.no_contact.extend(own.clone().map(|b| (b, b)));
+        }
+        for (i, name) in object.ignore.iter().enumerate() {
+            let others = bodies.of(name, &at.index(k).key("ignore").index(i))?;
+            for a in own.clone() {
+                let others = others.clone().filter(|b| *b != a);
+                definition.no_contact.extend(others.map(|b| (a.min(b), a.max(b))));
+            }
+        }
+    }
+    definition.no_contact.sort_unstable();
+    definition.no_contact.dedup();
     Ok(())
 }
 

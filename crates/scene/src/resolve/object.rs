@@ -1,129 +1,21 @@
-//! Objects of a scene: their mesh, role, material, copies and mutual contact.
+//! Objects of a scene: their mesh, role, material and copies.
 
-use super::at::{At, Places};
+use super::at::At;
+use super::placed::{Kept, Placed, PlacedCopy};
 use super::placement::{Placement, copies};
-use super::{DEFAULT_FRICTION_MATERIAL, attach, check_material, select, stitch, thin};
+use super::{DEFAULT_FRICTION_MATERIAL, check_material, select, thin};
 use crate::error::{Problem, SceneError, nearest_name};
-use crate::file::{MaterialChoice, MaterialSection, ObjectSection, Reduce, Role, SceneFile};
+use crate::file::{MaterialChoice, MaterialSection, ObjectSection, Reduce, Role};
 use standoff_linalg::Vec3;
 use standoff_mesh::Mesh;
 use standoff_mesh::format;
-use standoff_sim::BuildError;
 use standoff_sim::definition::{BodyDef, BodyKind, Definition};
-use standoff_sim::error::LoadIndex;
 use standoff_sim::material::Material;
 use std::collections::{BTreeMap, HashSet};
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// An object with its mesh read and its copies placed.
-pub(super) struct Placed {
-    /// Name of the object.
-    pub name: String,
-    /// The mesh before placement, reduced to what the object uses.
-    pub mesh: Mesh,
-    /// Which points of the mesh file are left, where some are not.
-    pub kept: Option<Kept>,
-    /// The copies.
-    pub copies: Vec<PlacedCopy>,
-    /// Their bodies.
-    pub bodies: Range<usize>,
-}
-
-/// The bodies of every object, by name.
-pub(super) struct Bodies(Vec<(String, Range<usize>)>);
-
-impl Bodies {
-    /// The bodies of the object that `at` names.
-    pub fn of(&self, name: &str, at: &At<'_>) -> Result<Range<usize>, SceneError> {
-        let found = self.0.iter().find(|(n, _)| n == name).map(|(_, bodies)| bodies.clone());
-        let names = || self.0.iter().map(|(n, _)| n.as_str());
-        found.ok_or_else(|| {
-            at.error(Problem::UnknownName {
-                what: "object",
-                name: name.to_owned(),
-                nearest: nearest_name(name, names()),
-                valid: names().map(str::to_owned).collect(),
-            })
-        })
-    }
-}
-
-/// What is left of the points of a mesh.
-pub(super) struct Kept {
-    /// Old index of each point.
-    pub old: Vec<u32>,
-    /// Number of points before.
-    pub total: usize,
-}
-
-/// A copy of an object: one body.
-pub(super) struct PlacedCopy {
-    /// Name of the body.
-    pub name: String,
-    /// Positions in the scene at the start, m.
-    pub points: Vec<Vec3>,
-}
-
-/// Adds the bodies of all objects and their conditions; returns notes on their meshes.
-pub(super) fn resolve_all(
-    file: &mut SceneFile,
-    at: &At<'_>,
-    folder: &Path,
-    definition: &mut Definition,
-) -> Result<Vec<String>, SceneError> {
-    if file.objects.is_empty() {
-        return Err(at.invalid("the scene has no objects; add at least one [[objects]]"));
-    }
-    name_all(&mut file.objects, &at.key("objects"))?;
-    let mut notes = Vec::new();
-    let mut all = Vec::new();
-    let mut taken = HashSet::new();
-    let mut places = Places::default();
-    for (k, object) in file.objects.iter_mut().enumerate() {
-        let at = at.key("objects").index(k);
-        all.push(resolve_one(
-            object,
-            &file.materials,
-            &at,
-            folder,
-            &mut notes,
-            definition,
-            &mut taken,
-        )?);
-    }
-    let bodies = Bodies(all.iter().map(|p| (p.name.clone(), p.bodies.clone())).collect());
-    for (k, (object, placed)) in file.objects.iter_mut().zip(&all).enumerate() {
-        let at = at.key("objects").index(k);
-        select::conditions(object, &at, placed, &bodies, folder, definition, &mut places)?;
-    }
-    let fixed = |b: &BodyDef| matches!(b.kind, BodyKind::Obstacle { .. });
-    if definition.bodies.iter().all(fixed) {
-        let what = "the scene has obstacles only; at least one object must be something else \
-                    (give it a `role`)";
-        return Err(at.key("objects").invalid(what));
-    }
-    no_contact(file, &at.key("objects"), &bodies, definition)?;
-    attach::resolve_all(file, &at.key("attachments"), &all, definition, &mut places)?;
-    stitch::resolve_all(file, &at.key("stitches"), &all, definition)?;
-    check_loads(definition, &places)?;
-    Ok(notes)
-}
-
-/// Every pressure has to find triangles, every attachment something within its distance.
-fn check_loads(definition: &Definition, places: &Places<'_>) -> Result<(), SceneError> {
-    let Err(error) = standoff_sim::build::loads::check(definition) else { return Ok(()) };
-    let place = match &error {
-        BuildError::Load { load: LoadIndex::Force(k), .. } => places.forces.get(*k),
-        BuildError::Load { load: LoadIndex::Attachment(k), .. } => places.attachments.get(*k),
-        // whatever else is wrong is found when the simulation is built
-        _ => None,
-    };
-    place.map_or(Ok(()), |at| Err(at.invalid(error.to_string())))
-}
-
 /// Checks that names are unique and gives one to every object without.
-fn name_all(objects: &mut [ObjectSection], at: &At<'_>) -> Result<(), SceneError> {
+pub(super) fn name_all(objects: &mut [ObjectSection], at: &At<'_>) -> Result<(), SceneError> {
     let mut taken: Vec<String> = Vec::new();
     for (k, object) in objects.iter().enumerate().filter(|(_, o)| !o.name.is_empty()) {
         if taken.contains(&object.name) {
@@ -147,7 +39,7 @@ fn name_all(objects: &mut [ObjectSection], at: &At<'_>) -> Result<(), SceneError
     Ok(())
 }
 
-fn resolve_one(
+pub(super) fn resolve_one(
     object: &mut ObjectSection,
     materials: &BTreeMap<String, MaterialSection>,
     at: &At<'_>,
@@ -410,28 +302,4 @@ fn start_velocity(object: &ObjectSection, points: &[Vec3]) -> Vec<Vec3> {
     let (lo, hi) = select::bounds(points);
     let centre = (lo + hi) / 2.0;
     points.iter().map(|p| linear + angular.cross(&(p - centre))).collect()
-}
-
-/// Pairs of bodies without contact, from `self_contact` and `ignore`.
-fn no_contact(
-    file: &SceneFile,
-    at: &At<'_>,
-    bodies: &Bodies,
-    definition: &mut Definition,
-) -> Result<(), SceneError> {
-    for (k, (object, (_, own))) in file.objects.iter().zip(&bodies.0).enumerate() {
-        if object.self_contact == Some(false) {
-            definition.no_contact.extend(own.clone().map(|b| (b, b)));
-        }
-        for (i, name) in object.ignore.iter().enumerate() {
-            let others = bodies.of(name, &at.index(k).key("ignore").index(i))?;
-            for a in own.clone() {
-                let others = others.clone().filter(|b| *b != a);
-                definition.no_contact.extend(others.map(|b| (a.min(b), a.max(b))));
-            }
-        }
-    }
-    definition.no_contact.sort_unstable();
-    definition.no_contact.dedup();
-    Ok(())
 }

@@ -1,7 +1,7 @@
 //! Sets of vertices of an object, and what is prescribed or applied to them.
 
 use super::at::{At, Places};
-use super::object::{Bodies, Placed};
+use super::placed::{Bodies, Placed};
 use crate::error::{Problem, SceneError, nearest_name};
 use crate::file::{
     ForceSection, Formula, MotionSection, ObjectSection, PivotCentre, PivotChoice, RegionSection,

@@ -2,7 +2,7 @@
 
 use super::at::At;
 use super::attach::find;
-use super::object::Placed;
+use super::placed::Placed;
 use super::select::{check_times, select};
 use crate::error::SceneError;
 use crate::file::{Role, SceneFile, Selection};

@@ -1,0 +1,67 @@
+//! `run.json`: what the frames of a run leave open.
+
+use crate::{BodyInfo, HalfSpaceInfo, OutputError, Topology};
+use serde::{Deserialize, Serialize};
+use standoff_scene::Scene;
+use standoff_scene::resolve::Source;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// What `run.json` holds: everything that the frames leave open.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunInfo {
+    /// Version of standoff that wrote the run.
+    pub version: String,
+    /// Bodies in the order of their vertices; `body` in the frames is the index.
+    pub bodies: Vec<BodyInfo>,
+    /// Half-spaces.
+    pub half_spaces: Vec<HalfSpaceInfo>,
+    /// Pairs of bodies that do not interact; a body paired with itself has no self-contact.
+    pub no_contact: Vec<(usize, usize)>,
+    /// Whether bodies may touch themselves at all.
+    pub self_contact: bool,
+    /// Time step, s.
+    pub time_step: f64,
+    /// The scene of the IPC 2020 reference that the run simulates. Only that has its exact numbers;
+    /// `scene.resolved.toml` agrees with it but for round-off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<Source>,
+}
+
+impl RunInfo {
+    /// Reads `run.json` of a folder.
+    pub fn read(folder: &Path) -> Result<Self, OutputError> {
+        let path = folder.join("run.json");
+        let text = fs::read_to_string(&path).map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound => OutputError::NoRun {
+                path: folder.to_owned(),
+                what: "it has no run.json (give the folder that `standoff run -o` wrote)".into(),
+            },
+            _ => OutputError::Read { path: path.clone(), source },
+        })?;
+        serde_json::from_str(&text).map_err(|e| OutputError::Damaged { path, what: e.to_string() })
+    }
+
+    /// What a run of a scene leaves open.
+    pub(crate) fn of(scene: &Scene, topology: &Topology) -> Self {
+        let definition = &scene.definition;
+        Self {
+            version: env!("CARGO_PKG_VERSION").into(),
+            bodies: topology.bodies.clone(),
+            half_spaces: definition
+                .half_spaces
+                .iter()
+                .map(|h| HalfSpaceInfo {
+                    name: h.name.clone(),
+                    origin: h.origin.into(),
+                    normal: h.normal.into(),
+                })
+                .collect(),
+            no_contact: definition.no_contact.clone(),
+            self_contact: definition.settings.contact.self_contact,
+            time_step: definition.settings.time.step,
+            source: scene.source.clone(),
+        }
+    }
+}
