@@ -8,6 +8,7 @@ use standoff_linalg::Vec3;
 use standoff_mesh::{Mesh, Quality};
 use standoff_scene::Scene;
 use standoff_sim::audit::violations;
+use standoff_sim::body::Body;
 use standoff_sim::build::build;
 use standoff_sim::contact::orientation::Reach as EpsilonReach;
 use standoff_sim::definition::{BodyDef, BodyKind};
@@ -136,7 +137,7 @@ pub fn check(scene: &Scene) -> Result<CheckReport<'_>, BuildError> {
 fn keeping_ipc(model: &Model) -> Vec<IpcBody> {
     let Some(contact) = &model.orientation else { return Vec::new() };
     let (around, vertices) = (&contact.surface.around, &model.collision.vertices);
-    let defect = |body: &standoff_sim::Body| {
+    let defect = |body: &Body| {
         let of_body = vertices.iter().filter(|v| body.vertices.contains(&(**v as usize)));
         let mut components = of_body.filter_map(|&v| around.component(v));
         let defect = components.find_map(|c| around.defect(c))?;

@@ -131,7 +131,7 @@ fn half_space_friction_opposes_sliding() {
     let plane = HalfSpace { origin: Vec3::zeros(), normal: Vec3::new(0.0, 0.6, 0.8) };
     let p = plane.normal * 0.5e-3 + Vec3::x() * 0.2;
     let contact = HalfSpaceContact { vertex: 0, half_space: 0, plane, weight: 1.0, thickness: 0.0 };
-    let set = ContactSet { contacts: Vec::new(), half_space: vec![contact] };
+    let set = ContactSet { half_space: vec![contact], ..ContactSet::default() };
     let potential = BarrierPotential {
         barrier: Barrier::ClampedLog,
         d_hat: 1e-3,

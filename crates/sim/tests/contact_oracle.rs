@@ -156,7 +156,7 @@ fn listed(v: &Value, thickness: f64) -> (Contact, f64) {
 fn from_list(list: &[Value], thickness: f64) -> ContactSet {
     let mut contacts: Vec<Contact> = list.iter().map(|v| listed(v, thickness).0).collect();
     contacts.sort_by_key(|c| c.kind);
-    ContactSet { contacts, half_space: Vec::new() }
+    ContactSet { contacts, ..ContactSet::default() }
 }
 
 /// The same pair with the edge of lower vertices first.

@@ -61,8 +61,8 @@ fn run(definition: &Definition, steps: usize) -> Simulation {
 /// [Huang 2024, Fig. 11].
 #[test]
 fn bodies_at_rest_stay_at_rest() {
-    for cell in [0.5, 0.1, 0.05] {
-        let n = (0.5 / cell as f64).round() as usize;
+    for cell in [0.5, 0.1, 0.05_f64] {
+        let n = (0.5 / cell).round() as usize;
         let low = block("low", [0.0; 3], [n; 3], cell);
         let high = block("high", [0.0, 0.5 + 0.5 * D_HAT, 0.0], [n; 3], cell);
         let definition = oriented(vec![low, high]);

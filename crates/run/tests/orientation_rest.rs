@@ -4,9 +4,9 @@
 use standoff_geometry::CollisionMesh;
 use standoff_geometry::broad_phase::candidates;
 use standoff_geometry::topology::boundary_faces;
-use standoff_scene::format;
-use standoff_scene::mesh::Mesh;
-use standoff_scene::shape::*;
+use standoff_mesh::Mesh;
+use standoff_mesh::format;
+use standoff_mesh::shape::*;
 use standoff_sim::contact::orientation::{
     OrientationPotential, PairSet, Parameters, Reach, Surface, epsilon,
 };
