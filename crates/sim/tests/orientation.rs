@@ -217,7 +217,8 @@ fn fast_path_is_the_twin() {
             let want = twin.energy(pair);
             let value = case.potential.value(&case.mesh, &case.surface, pair, x);
             let scale = want.value.v.abs();
-            assert!((value - want.value.v).abs() <= 1e-10 * scale, "{k} {pair:?}");
+            // where a factor is about to vanish, its argument has lost digits
+            assert!((value - want.value.v).abs() <= 1e-9 * scale, "{k} {pair:?}");
             case.potential.hessian(&case.mesh, &case.surface, pair, x, &mut out);
             let (g, h) = dense(&out, &want.vertices);
             let (eg, eh) = (relative(&g, &want.value.g), relative(&h, &want.value.h));
