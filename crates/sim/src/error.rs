@@ -107,6 +107,60 @@ pub enum BuildError {
     },
 }
 
+/// Why something cannot be set between steps. Nothing was changed.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum ControlError {
+    /// Nothing has this name.
+    #[error("there is no {what} '{name}'; there are: {}", list(.known))]
+    Unknown {
+        /// What was looked for.
+        what: &'static str,
+        /// The name.
+        name: String,
+        /// All names that there are.
+        known: Vec<String>,
+    },
+    /// A list of another length than what it is for.
+    #[error("{what} of '{name}': {found} given, {expected} expected")]
+    Length {
+        /// What is listed.
+        what: &'static str,
+        /// Of what.
+        name: String,
+        /// Entries given.
+        found: usize,
+        /// Entries needed.
+        expected: usize,
+    },
+    /// A number that is NaN or infinite.
+    #[error("{what} of {place} is not finite")]
+    NotFinite {
+        /// Which quantity.
+        what: &'static str,
+        /// Of what.
+        place: String,
+    },
+    /// A target for a vertex that nothing holds.
+    #[error(
+        "{place} is free in the next step, so that it has no target; hold it in the scene (`fixed` of \
+         its object)"
+    )]
+    Free {
+        /// The vertex.
+        place: String,
+    },
+    /// A velocity for a vertex that moves as it is told.
+    #[error("{place} moves as prescribed; give it targets instead of velocities")]
+    Prescribed {
+        /// The vertex.
+        place: String,
+    },
+}
+
+fn list(names: &[String]) -> String {
+    if names.is_empty() { "none".into() } else { names.join(", ") }
+}
+
 /// A load of a definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoadIndex {

@@ -123,6 +123,7 @@ impl<'a> IncrementalPotential<'a> {
         let StepContext { model, settings, integrator, h, .. } = context;
         let n = state.x.len();
         let acceleration = model.loads.accelerations(
+            &state.controls,
             model.gravity,
             model.vertex_count(),
             n,
@@ -162,7 +163,7 @@ impl<'a> IncrementalPotential<'a> {
             free,
             codim,
             attachments,
-            pressures: model.loads.pressures(context.start, context.end, &state.x),
+            pressures: model.loads.pressures(&state.controls, context.start, context.end, &state.x),
             dead_loads,
             damping,
             barrier,
@@ -301,6 +302,27 @@ impl<'a> IncrementalPotential<'a> {
         self.constraints.add_forces(&mut g);
         self.friction_term().add_gradient(&it.x, &mut g);
         g.iter().map(|g| -g).collect()
+    }
+
+    /// Force (N) and torque about the origin (N m) of contact and friction on each half-space at the end
+    /// of a step: the reaction to their part of [`IncrementalPotential::contact_forces`].
+    pub fn half_space_forces(&self, it: &Iterate) -> Vec<[Vec3; 2]> {
+        let mut all = vec![[Vec3::zeros(); 2]; self.context.model.half_spaces.len()];
+        // the gradient by a vertex is minus the force on it, and so the force on the half-space
+        let mut add = |half_space: u32, vertex: u32, gradient: Vec3| {
+            let [force, torque] = &mut all[half_space as usize];
+            *force += gradient;
+            *torque += it.x[vertex as usize].cross(&gradient);
+        };
+        for c in &it.contacts.half_space {
+            let p = &it.x[c.vertex as usize];
+            add(c.half_space, c.vertex, self.barrier.half_space_gradient(c, p));
+        }
+        let (_, _, oriented) = self.barrier.terms(&it.contacts);
+        oriented.half_space_gradients(&it.x, &mut add);
+        self.constraints.half_space_gradients(&mut add);
+        self.friction.half_space_gradients(&it.x, &self.friction_reference, &mut add);
+        all
     }
 
     /// Accelerations of the deformable vertices by all forces but contact and friction, m/s² (`#V`).

@@ -2,10 +2,12 @@
 
 use crate::audit::{self, Violation};
 use crate::build::build;
+use crate::contacts::{self, ContactRecord};
 use crate::definition::Definition;
 use crate::diagnosis::Diagnosis;
+use crate::dirichlet::DirichletTargets;
 use crate::energy::Element;
-use crate::error::{BuildError, StepError};
+use crate::error::{BuildError, ControlError, StepError};
 use crate::material::von_mises;
 use crate::model::Model;
 use crate::report::StepReport;
@@ -40,8 +42,9 @@ impl Simulation {
     /// # Errors
     /// As [`Self::new`], and [`BuildError::State`] for a state that cannot be one of this
     /// definition: other sizes, numbers that are not finite, another time, an intersection.
-    pub fn restore(definition: &Definition, state: State) -> Result<Self, BuildError> {
+    pub fn restore(definition: &Definition, mut state: State) -> Result<Self, BuildError> {
         let (model, start) = build(definition)?;
+        state.complete(&start);
         state.check(&start, model.resolved.h).map_err(|problem| BuildError::State { problem })?;
         if let Some(first) = audit::violations(&model, &state.x).first() {
             return Err(BuildError::State { problem: first.describe(&model) });
@@ -76,6 +79,119 @@ impl Simulation {
                 Err(failure.error)
             }
         }
+    }
+
+    /// Takes up a saved state of this simulation: what follows has the same bits as what followed it.
+    ///
+    /// # Errors
+    /// [`BuildError::State`] for a state that cannot be one of this simulation, as [`Self::restore`].
+    pub fn set_state(&mut self, state: State) -> Result<(), BuildError> {
+        let fail = |problem: String| Err(BuildError::State { problem });
+        if let Err(problem) = state.check(&self.state, self.model.resolved.h) {
+            return fail(problem);
+        }
+        if let Some(first) = audit::violations(&self.model, &state.x).first() {
+            return fail(first.describe(&self.model));
+        }
+        self.state = state;
+        self.diagnosis = None;
+        Ok(())
+    }
+
+    /// Sets gravity for the steps to come, m/s²; `None` for that of the definition.
+    ///
+    /// # Errors
+    /// A number that is not finite.
+    pub fn set_gravity(&mut self, gravity: Option<Vec3>) -> Result<(), ControlError> {
+        check_finite("the acceleration", gravity.as_slice(), |_| "gravity".into())?;
+        self.state.controls.gravity = gravity;
+        Ok(())
+    }
+
+    /// Sets the value of load `index` of `Definition::forces` for the steps to come: an acceleration
+    /// (m/s²), a force (N), or in the first component a pressure (Pa); `None` for that of the definition.
+    /// It acts while the definition's would.
+    ///
+    /// # Errors
+    /// A load that does not exist, or a number that is not finite.
+    pub fn set_load(&mut self, index: usize, value: Option<Vec3>) -> Result<(), ControlError> {
+        let count = self.state.controls.loads.len();
+        let Some(load) = self.state.controls.loads.get_mut(index) else {
+            let known = (0..count).map(|k| k.to_string()).collect();
+            return Err(ControlError::Unknown { what: "load", name: index.to_string(), known });
+        };
+        check_finite("the value", value.as_slice(), |_| format!("load {index}"))?;
+        *load = value;
+        Ok(())
+    }
+
+    /// Sets the velocities of consecutive vertices from `first` on, m/s, as if they had moved uniformly
+    /// up to now.
+    ///
+    /// # Errors
+    /// A vertex that does not exist or belongs to an obstacle, or a number that is not finite.
+    pub fn set_velocities(&mut self, first: usize, v: &[Vec3]) -> Result<(), ControlError> {
+        let (model, h) = (&self.model, self.model.resolved.h);
+        check_range(model, "velocities", first, v.len())?;
+        let place = |i: usize| model.describe_vertex((first + i) as u32);
+        check_finite("the velocity", v, place)?;
+        if let Some(i) = (0..v.len()).find(|i| !model.deformable[first + i]) {
+            return Err(ControlError::Prescribed { place: place(i) });
+        }
+        let state = &mut self.state;
+        for (i, v) in (first..).zip(v) {
+            state.v[i] = *v;
+            state.v_previous[i] = *v;
+            state.x_previous[i] = state.x[i] - h * v;
+        }
+        Ok(())
+    }
+
+    /// Sets where prescribed `vertices` have to be at the end of the next step, m; they stay there until
+    /// they are told otherwise. Motions of the definition that act on them add to it. Something in their
+    /// way stops them, as it stops a prescribed motion.
+    ///
+    /// # Errors
+    /// A vertex that does not exist or is free in the next step, or a number that is not finite.
+    pub fn set_targets(&mut self, vertices: &[u32], x: &[Vec3]) -> Result<(), ControlError> {
+        let model = &self.model;
+        if vertices.len() != x.len() {
+            let (found, expected) = (x.len(), vertices.len());
+            let name = "prescribed vertices".into();
+            return Err(ControlError::Length { what: "targets", name, found, expected });
+        }
+        if let Some(&v) = vertices.iter().max() {
+            check_range(model, "targets", v as usize, 1)?;
+        }
+        let place = |i: usize| model.describe_vertex(vertices[i]);
+        check_finite("the target", x, place)?;
+        let held = DirichletTargets::new(model, &self.state).prescribed;
+        if let Some(i) = (0..x.len()).find(|&i| !held[vertices[i] as usize]) {
+            return Err(ControlError::Free { place: place(i) });
+        }
+        for (&v, x) in vertices.iter().zip(x) {
+            self.state.scripted[v as usize] = *x;
+        }
+        Ok(())
+    }
+
+    /// Ends prescription `index` of `Definition::prescribed`, or lets it act again.
+    ///
+    /// # Errors
+    /// A prescription that does not exist.
+    pub fn set_prescription(&mut self, index: usize, acts: bool) -> Result<(), ControlError> {
+        let names = self.model.motions.iter().map(|m| m.name.clone());
+        let Some(ended) = self.state.ended.get_mut(index) else {
+            let (name, known) = (index.to_string(), names.collect());
+            return Err(ControlError::Unknown { what: "prescription", name, known });
+        };
+        *ended = !acts;
+        Ok(())
+    }
+
+    /// Every contact at the current positions.
+    pub fn contacts(&self) -> Vec<ContactRecord> {
+        contacts::contacts(&self.model, &self.state)
     }
 
     /// Why the last step failed, as data; `None` after one that did not.
@@ -159,6 +275,34 @@ impl Simulation {
     /// The independent audit of the current positions.
     pub fn audit(&self) -> Vec<Violation> {
         audit::violations(&self.model, &self.state.x)
+    }
+}
+
+/// Vertices `first .. first + count` must exist.
+fn check_range(
+    model: &Model,
+    what: &'static str,
+    first: usize,
+    count: usize,
+) -> Result<(), ControlError> {
+    let expected = model.vertex_count();
+    match first.checked_add(count).filter(|end| *end <= expected) {
+        Some(_) => Ok(()),
+        None => {
+            let found = first.saturating_add(count);
+            Err(ControlError::Length { what, name: "all vertices".into(), found, expected })
+        }
+    }
+}
+
+fn check_finite(
+    what: &'static str,
+    values: &[Vec3],
+    place: impl Fn(usize) -> String,
+) -> Result<(), ControlError> {
+    match values.iter().position(|v| !v.iter().all(|c| c.is_finite())) {
+        None => Ok(()),
+        Some(i) => Err(ControlError::NotFinite { what, place: place(i) }),
     }
 }
 

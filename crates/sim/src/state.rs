@@ -1,6 +1,7 @@
 //! What changes from step to step, and nothing else: a checkpoint holds exactly this.
 
 use crate::contact::Constraint;
+use crate::controls::Controls;
 use standoff_linalg::Vec3;
 
 /// The state of a simulation after `step` steps.
@@ -24,6 +25,9 @@ pub struct State {
     /// Contact and friction forces on the vertices at the end of the last step, N (`#V`). No step
     /// reads them; they are part of the results.
     pub contact_forces: Vec<Vec3>,
+    /// Force (N) and torque about the origin (N m) that contact and friction exerted on each half-space
+    /// at the end of the last step. No step reads them; they are part of the results.
+    pub half_space_forces: Vec<[Vec3; 2]>,
     /// Barrier stiffness κ at the end of the last step, with which the contacts at `x` bear their
     /// forces; 0 at the start.
     pub kappa: f64,
@@ -41,6 +45,8 @@ pub struct State {
     pub directors: Vec<Vec3>,
     /// Twist of the directors at the corners of rods, rad; counts whole turns (`#corners`).
     pub frame_twists: Vec<f64>,
+    /// What the user of the simulation has set in place of what the definition says.
+    pub controls: Controls,
 }
 
 impl State {
@@ -58,6 +64,7 @@ impl State {
             x_previous: x.clone(),
             v_previous: v.clone(),
             contact_forces: vec![Vec3::zeros(); x.len()],
+            half_space_forces: Vec::new(),
             kappa: 0.0,
             scripted: x.clone(),
             held: vec![false; x.len()],
@@ -65,8 +72,19 @@ impl State {
             constraints: Vec::new(),
             directors: Vec::new(),
             frame_twists: Vec::new(),
+            controls: Controls::default(),
             x,
             v,
+        }
+    }
+
+    /// Fills in what earlier versions did not save: no step has set or reads it.
+    pub(crate) fn complete(&mut self, start: &State) {
+        if self.half_space_forces.is_empty() {
+            self.half_space_forces.clone_from(&start.half_space_forces);
+        }
+        if self.controls == Controls::default() {
+            self.controls.clone_from(&start.controls);
         }
     }
 
@@ -99,6 +117,10 @@ impl State {
         if !finite.into_iter().all(|c| c.is_finite()) {
             return Err("directors or twists of rods are not finite".into());
         }
+        if self.half_space_forces.len() != start.half_space_forces.len() {
+            return Err("another number of half-spaces".into());
+        }
+        self.controls.check(&start.controls)?;
         let time = self.step as f64 * h;
         if self.time.to_bits() != time.to_bits() {
             return Err(format!("time {} s after {} steps of {h} s", self.time, self.step));

@@ -77,7 +77,7 @@ pub(crate) fn loads(definition: &Definition, scene: &Scene<'_>) -> Result<Loads,
             }
         };
         let name = f.name.clone();
-        loads.forces.push(Force { name, vertices, load, mass, t0: f.t0, t1: f.t1 });
+        loads.forces.push(Force { name, vertices, index: k, load, mass, t0: f.t0, t1: f.t1 });
     }
     for (k, attachment) in definition.attachments.iter().enumerate() {
         attach(k, attachment, scene, &mut loads.springs)?;
@@ -109,7 +109,8 @@ fn pressure(
         ));
     }
     let patch = Patch::new(triangles);
-    Ok(Pressure { name: f.name.clone(), patch, pressure: p.clone(), t0: f.t0, t1: f.t1 })
+    let (name, pressure) = (f.name.clone(), p.clone());
+    Ok(Pressure { name, patch, index, pressure, t0: f.t0, t1: f.t1 })
 }
 
 /// Surface triangles all of whose corners are among `vertices`.

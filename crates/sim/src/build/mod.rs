@@ -7,6 +7,7 @@ mod orientation;
 use crate::audit::{StrainLimit, by_thickness};
 use crate::body::Body;
 use crate::contact::{FrictionMaterials, HalfSpace, Weighting};
+use crate::controls::Controls;
 use crate::definition::Definition;
 use crate::definition::settings::{
     ContactPotential, ContactSettings, FrictionSettings, Lagging, Settings,
@@ -110,7 +111,13 @@ fn first_state(
     definition: &Definition,
 ) -> State {
     let (directors, frame_twists) = frames.start(rest, &start, &codim.rod_joints);
-    State { directors, frame_twists, ..State::start(start, velocity, definition.prescribed.len()) }
+    State {
+        directors,
+        frame_twists,
+        half_space_forces: vec![[Vec3::zeros(); 2]; definition.half_spaces.len()],
+        controls: Controls::none(definition.forces.len()),
+        ..State::start(start, velocity, definition.prescribed.len())
+    }
 }
 
 fn weighting(settings: &ContactSettings, collision: &CollisionMesh) -> Weighting {

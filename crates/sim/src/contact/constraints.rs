@@ -185,6 +185,16 @@ impl ContactConstraints {
         }
     }
 
+    /// Calls `add` with half-space, vertex and minus the force Λ on the vertex, N, for each constraint
+    /// against a half-space.
+    pub fn half_space_gradients(&self, add: &mut dyn FnMut(u32, u32, Vec3)) {
+        for (c, plane) in self.constraints.iter().zip(&self.planes) {
+            if let ConstraintKey::HalfSpace(vertex, half_space) = c.key {
+                add(half_space, vertex, plane.normal * -c.force);
+            }
+        }
+    }
+
     fn add_along(&self, i: usize, scale: f64, gradient: &mut [Vec3]) {
         let plane = &self.planes[i];
         for (&v, &w) in plane.vertices.iter().zip(&plane.weights) {

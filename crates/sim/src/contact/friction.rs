@@ -305,6 +305,22 @@ impl FrictionSet {
     }
 }
 
+impl FrictionSet {
+    /// Calls `add` with half-space, vertex and gradient (N) of each contact with a half-space.
+    pub fn half_space_gradients(
+        &self,
+        x: &[Vec3],
+        reference: &[Vec3],
+        add: &mut dyn FnMut(u32, u32, Vec3),
+    ) {
+        for c in &self.contacts {
+            if let FrictionKey::HalfSpace(half_space) = c.key {
+                add(half_space, c.vertices[0], self.contact_gradient(c, x, reference)[0]);
+            }
+        }
+    }
+}
+
 /// The friction potential as an energy of positions, with displacements from `reference` (`#V`, m).
 #[derive(Debug, Clone, Copy)]
 pub struct Friction<'a> {

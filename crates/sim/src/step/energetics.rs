@@ -25,7 +25,8 @@ pub fn kinetic_energy(model: &Model, state: &State) -> f64 {
 
 /// −Σ m g·x of the deformable bodies, J.
 pub fn gravity_energy(model: &Model, state: &State) -> f64 {
-    deformable(model).map(|i| -model.mass[i] * model.gravity.dot(&state.x[i])).sum()
+    let gravity = state.controls.gravity.unwrap_or(model.gravity);
+    deformable(model).map(|i| -model.mass[i] * gravity.dot(&state.x[i])).sum()
 }
 
 /// Σ m v of the deformable bodies, kg m/s.

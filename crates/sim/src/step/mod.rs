@@ -181,6 +181,8 @@ fn end_state(
         x_previous: state.x.clone(),
         v_previous: state.v.clone(),
         contact_forces: potential.contact_forces(it),
+        half_space_forces: potential.half_space_forces(it),
+        controls: state.controls.clone(),
         kappa: potential.barrier.kappa,
         scripted,
         held: targets.prescribed,
@@ -218,7 +220,7 @@ fn motion(
 fn check_expressions(context: &StepContext<'_>, state: &State) -> Result<(), Box<Failure>> {
     let (model, start, end) = (context.model, context.start, context.end);
     let motion = model.motions.iter().find(|m| m.undefined(start, end)).map(|m| m.name.as_str());
-    let Some(name) = motion.or_else(|| model.loads.undefined(start, end)) else {
+    let Some(name) = motion.or_else(|| model.loads.undefined(&state.controls, start, end)) else {
         return Ok(());
     };
     let error = StepError::NotFinite {

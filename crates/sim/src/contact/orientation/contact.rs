@@ -311,6 +311,18 @@ impl OrientationTerm<'_> {
         }
     }
 
+    /// Calls `add` with half-space, vertex and gradient (N) for each vertex on which a half-space acts.
+    pub fn half_space_gradients(&self, x: &[Vec3], add: &mut dyn FnMut(u32, u32, Vec3)) {
+        let Some(context) = &self.set.context else { return };
+        let (scene, mut work) = (context.scene(x), Derivatives::default());
+        for plane in &self.set.planes {
+            self.potential.differentiate_plane(&scene, plane, false, &mut work);
+            for (&v, g) in work.vertices.iter().zip(&work.gradient) {
+                add(plane.half_space, v, *g);
+            }
+        }
+    }
+
     fn stencil(&self, i: usize) -> &[u32] {
         &self.set.vertices[self.set.begin[i] as usize..self.set.begin[i + 1] as usize]
     }
