@@ -1,8 +1,9 @@
 //! Checkpoints: files that hold the whole state of a run, so that it can go on from there.
 //!
 //! Little-endian: magic, format version, version of the program, fingerprint of the definition,
-//! sizes, the state's arrays and constraints, the numbers of the frames written so far, and a checksum
-//! of all that.
+//! sizes, the state's arrays and constraints, the numbers of the frames written so far, what the user set
+//! between steps, the forces on half-spaces, and a checksum of all that. Files of format 3 end with the
+//! frames.
 
 use crate::OutputError;
 use crate::atomic::write_atomically;
@@ -16,7 +17,9 @@ use std::path::Path;
 
 const MAGIC: &[u8; 8] = b"STANDOFF";
 /// Changes with the layout below.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
+/// The oldest format that is read.
+const OLDEST: u32 = 3;
 
 /// A state with what else a run needs to go on from it.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -90,49 +93,77 @@ pub fn write_checkpoint(
     state: &State,
     frames: &[u64],
 ) -> Result<(), OutputError> {
-    write_atomically(path, |out| {
-        let mut out = Hashing { out, hash: Hash::default() };
-        let program = env!("CARGO_PKG_VERSION");
-        out.write_all(MAGIC)?;
-        out.write_all(&FORMAT.to_le_bytes())?;
-        out.write_all(&(program.len() as u32).to_le_bytes())?;
-        out.write_all(program.as_bytes())?;
-        let rods = [state.directors.len(), state.frame_twists.len()];
-        let constraints = state.constraints.len();
-        let sizes = [state.x.len(), state.ended.len(), rods[0], rods[1], constraints, frames.len()];
-        let numbers = [fingerprint, state.step as u64, state.time.to_bits(), state.kappa.to_bits()];
-        for number in numbers {
-            out.write_all(&number.to_le_bytes())?;
-        }
-        for size in sizes {
-            out.write_all(&(size as u64).to_le_bytes())?;
-        }
-        for (_, list) in state.vectors() {
-            for c in list.iter().flatten() {
-                out.write_all(&c.to_le_bytes())?;
-            }
-        }
-        for c in state.directors.iter().flatten().chain(&state.frame_twists) {
+    write_atomically(path, |out| write_state(out, fingerprint, state, frames))
+}
+
+/// A checkpoint as bytes, for memory instead of a file.
+pub fn checkpoint_bytes(fingerprint: u64, state: &State, frames: &[u64]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    // memory takes whatever is written
+    let _ = write_state(&mut bytes, fingerprint, state, frames);
+    bytes
+}
+
+fn write_state(
+    out: &mut dyn Write,
+    fingerprint: u64,
+    state: &State,
+    frames: &[u64],
+) -> io::Result<()> {
+    let mut out = Hashing { out, hash: Hash::default() };
+    let program = env!("CARGO_PKG_VERSION");
+    out.write_all(MAGIC)?;
+    out.write_all(&FORMAT.to_le_bytes())?;
+    out.write_all(&(program.len() as u32).to_le_bytes())?;
+    out.write_all(program.as_bytes())?;
+    let rods = [state.directors.len(), state.frame_twists.len()];
+    let constraints = state.constraints.len();
+    let sizes = [state.x.len(), state.ended.len(), rods[0], rods[1], constraints, frames.len()];
+    let numbers = [fingerprint, state.step as u64, state.time.to_bits(), state.kappa.to_bits()];
+    for number in numbers {
+        out.write_all(&number.to_le_bytes())?;
+    }
+    for size in sizes {
+        out.write_all(&(size as u64).to_le_bytes())?;
+    }
+    for (_, list) in state.vectors() {
+        for c in list.iter().flatten() {
             out.write_all(&c.to_le_bytes())?;
         }
-        for flag in state.held.iter().chain(&state.ended) {
-            out.write_all(&[u8::from(*flag)])?;
+    }
+    for c in state.directors.iter().flatten().chain(&state.frame_twists) {
+        out.write_all(&c.to_le_bytes())?;
+    }
+    for flag in state.held.iter().chain(&state.ended) {
+        out.write_all(&[u8::from(*flag)])?;
+    }
+    for c in &state.constraints {
+        let (kind, [i, j]) = encode(&c.key);
+        for number in [kind, i, j] {
+            out.write_all(&number.to_le_bytes())?;
         }
-        for c in &state.constraints {
-            let (kind, [i, j]) = encode(&c.key);
-            for number in [kind, i, j] {
-                out.write_all(&number.to_le_bytes())?;
-            }
-            for number in [c.force, c.decay] {
-                out.write_all(&number.to_le_bytes())?;
-            }
+        for number in [c.force, c.decay] {
+            out.write_all(&number.to_le_bytes())?;
         }
-        for frame in frames {
-            out.write_all(&frame.to_le_bytes())?;
+    }
+    for frame in frames {
+        out.write_all(&frame.to_le_bytes())?;
+    }
+    let (controls, reactions) = (&state.controls, &state.half_space_forces);
+    for size in [controls.loads.len(), reactions.len()] {
+        out.write_all(&(size as u64).to_le_bytes())?;
+    }
+    for value in std::iter::once(&controls.gravity).chain(&controls.loads) {
+        out.write_all(&[u8::from(value.is_some())])?;
+        for c in value.unwrap_or_default().iter() {
+            out.write_all(&c.to_le_bytes())?;
         }
-        let sum = out.hash.0;
-        out.out.write_all(&sum.to_le_bytes())
-    })
+    }
+    for c in reactions.iter().flatten().flatten() {
+        out.write_all(&c.to_le_bytes())?;
+    }
+    let sum = out.hash.0;
+    out.out.write_all(&sum.to_le_bytes())
 }
 
 /// Reads a checkpoint of the definition with this fingerprint.
@@ -141,7 +172,18 @@ pub fn write_checkpoint(
 /// [`OutputError::Damaged`] for a file that is cut off or altered, [`OutputError::Foreign`] for one
 /// of another scene or program.
 pub fn read_checkpoint(path: &Path, fingerprint: u64) -> Result<Checkpoint, OutputError> {
-    let bytes = std::fs::read(path).map_err(OutputError::read(path))?;
+    parse_checkpoint(path, &std::fs::read(path).map_err(OutputError::read(path))?, fingerprint)
+}
+
+/// Reads a checkpoint from bytes; `path` stands for them in messages.
+///
+/// # Errors
+/// As [`read_checkpoint`].
+pub fn parse_checkpoint(
+    path: &Path,
+    bytes: &[u8],
+    fingerprint: u64,
+) -> Result<Checkpoint, OutputError> {
     let damaged =
         |what: &str| OutputError::Damaged { path: path.to_owned(), what: what.to_owned() };
     let foreign = |what: String| OutputError::Foreign { path: path.to_owned(), what };
@@ -152,9 +194,9 @@ pub fn read_checkpoint(path: &Path, fingerprint: u64) -> Result<Checkpoint, Outp
     let (body, sum) = bytes.split_last_chunk::<8>().ok_or_else(cut_off)?;
     let mut reader = Reader(body.get(8..).ok_or_else(cut_off)?);
     let format = reader.u32().ok_or_else(cut_off)?;
-    if format != FORMAT {
+    if !(OLDEST..=FORMAT).contains(&format) {
         return Err(foreign(format!(
-            "its format {format} is not {FORMAT}, which this program reads"
+            "its format {format} is not one of {OLDEST} to {FORMAT}, which this program reads"
         )));
     }
     let mut hash = Hash::default();
@@ -162,7 +204,7 @@ pub fn read_checkpoint(path: &Path, fingerprint: u64) -> Result<Checkpoint, Outp
     if hash.0 != u64::from_le_bytes(*sum) {
         return Err(damaged("its checksum is wrong: it is cut off or altered"));
     }
-    let (found, checkpoint) = reader.checkpoint().ok_or_else(cut_off)?;
+    let (found, checkpoint) = reader.checkpoint(format).ok_or_else(cut_off)?;
     if found != fingerprint {
         return Err(foreign("it belongs to another scene, or scene or meshes have changed".into()));
     }
@@ -242,8 +284,22 @@ impl Reader<'_> {
         (0..n).map(|_| one()).collect()
     }
 
+    fn control(&mut self) -> Option<Option<Vec3>> {
+        let given = *self.take(1)?.first()? != 0;
+        let value = *self.vectors(1)?.first()?;
+        Some(given.then_some(value))
+    }
+
+    fn controls(&mut self, n: usize) -> Option<Vec<Option<Vec3>>> {
+        // 25 bytes each: no more than the file can hold
+        if n.checked_mul(25)? > self.0.len() {
+            return None;
+        }
+        (0..n).map(|_| self.control()).collect()
+    }
+
     /// Everything after the format version: the fingerprint and the rest.
-    fn checkpoint(&mut self) -> Option<(u64, Checkpoint)> {
+    fn checkpoint(&mut self, format: u32) -> Option<(u64, Checkpoint)> {
         let length = self.u32()? as usize;
         let program = String::from_utf8(self.take(length)?.to_vec()).ok()?;
         let fingerprint = self.u64()?;
@@ -253,7 +309,7 @@ impl Reader<'_> {
         let (segments, corners) = (self.size()?, self.size()?);
         let (constraints, frames) = (self.size()?, self.size()?);
         // in the order of `State::vectors`, like all that follows in the order of writing
-        let state = State {
+        let mut state = State {
             step,
             time,
             x: self.vectors(vertices)?,
@@ -269,9 +325,17 @@ impl Reader<'_> {
             held: self.flags(vertices)?,
             ended: self.flags(scripts)?,
             constraints: self.constraints(constraints)?,
+            ..State::default()
         };
         let frames = self.take(frames.checked_mul(8)?)?.as_chunks::<8>().0.iter();
         let frames = frames.map(|c| u64::from_le_bytes(*c)).collect();
+        if format > 3 {
+            let (loads, half_spaces) = (self.size()?, self.size()?);
+            state.controls.gravity = self.control()?;
+            state.controls.loads = self.controls(loads)?;
+            let reactions = self.vectors(half_spaces.checked_mul(2)?)?;
+            state.half_space_forces = reactions.as_chunks::<2>().0.to_vec();
+        }
         self.0.is_empty().then_some((fingerprint, Checkpoint { state, frames, program }))
     }
 }

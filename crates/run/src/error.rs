@@ -57,6 +57,29 @@ pub enum OutputError {
         /// To what.
         what: String,
     },
+    /// A recording is to begin after the first step.
+    #[error(
+        "{} cannot record a simulation that has done {step} steps: a run begins with the first one",
+        path.display()
+    )]
+    Late {
+        /// The folder.
+        path: PathBuf,
+        /// Steps done.
+        step: u64,
+    },
+    /// A run has an energy that its scene does not bring.
+    #[error(
+        "{} cannot be resumed from files alone: its energy '{energy}' was defined by the program that \
+         began the run; resume it from that program, with the same energy",
+        path.display()
+    )]
+    Energy {
+        /// The folder.
+        path: PathBuf,
+        /// Name of the energy.
+        energy: String,
+    },
     /// A run cannot go on because no checkpoint is of use.
     #[error("{} cannot be resumed: {what}", path.display())]
     NoCheckpoint {

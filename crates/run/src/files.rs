@@ -8,7 +8,10 @@ use std::path::{Path, PathBuf};
 
 /// Files of a run in its folder; folders hold numbered files of the extension.
 const FILES: [&str; 6] = ["run.json", "run.pvd", STATS, RESOLVED, "failure.vtu", "failure.json"];
-const FOLDERS: [(&str, &str); 3] = [("frames", "vtu"), ("surface", "obj"), (CHECKPOINTS, "ckpt")];
+const FOLDERS: [(&str, &str); 4] =
+    [("frames", "vtu"), ("surface", "obj"), (CHECKPOINTS, "ckpt"), (MESHES, "vtu")];
+/// Meshes of scenes that were built in memory.
+pub(crate) const MESHES: &str = "scene.meshes";
 pub(crate) const STATS: &str = "stats.jsonl";
 pub(crate) const RESOLVED: &str = "scene.resolved.toml";
 pub(crate) const CHECKPOINTS: &str = "checkpoints";
@@ -85,7 +88,7 @@ pub(crate) fn remove_after(
     generations: &[u64],
 ) -> Result<(), OutputError> {
     let mut doomed = vec![folder.join("failure.vtu"), folder.join("failure.json")];
-    for (name, extension) in FOLDERS {
+    for (name, extension) in FOLDERS.into_iter().filter(|(name, _)| *name != MESHES) {
         let kept = if name == CHECKPOINTS { generations } else { frames };
         let files = numbered(&folder.join(name), extension);
         doomed.extend(files.into_iter().filter(|(n, _)| !kept.contains(n)).map(|(_, f)| f));

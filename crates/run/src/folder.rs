@@ -3,13 +3,14 @@
 use crate::checkpoint::{fingerprint, write_checkpoint};
 use crate::failure::write_failure;
 use crate::files::{
-    CHECKPOINTS, RESOLVED, STATS, existing_run, is_whole, remove_after, remove_run,
+    CHECKPOINTS, MESHES, RESOLVED, STATS, existing_run, is_whole, remove_after, remove_run,
 };
 use crate::surface::write_surface;
 use crate::{
     FailureData, FrameData, OutputError, ResumePoint, RunInfo, Topology, write_atomically,
     write_vtu,
 };
+use standoff_mesh::MeshError;
 use standoff_scene::Scene;
 use standoff_scene::file::OutputSection;
 use standoff_sim::State;
@@ -63,6 +64,7 @@ impl RunFolder {
             serde_json::to_writer_pretty(&mut *out, &info)?;
             writeln!(out)
         })?;
+        write_meshes(folder, scene)?;
         write_resolved(folder, scene)?;
         let path = folder.join(STATS);
         let stats = OpenOptions::new().create(true).append(true).open(&path);
@@ -245,7 +247,28 @@ fn make_folders(folder: &Path, scene: &Scene) -> Result<(), OutputError> {
     Ok(())
 }
 
+/// Writes the meshes that the scene has in memory, so that the folder alone says what was simulated.
+fn write_meshes(folder: &Path, scene: &Scene) -> Result<(), OutputError> {
+    for (name, mesh) in &scene.meshes {
+        let path = folder.join(name);
+        let failed = |e: MeshError| OutputError::write(&path)(io::Error::other(e));
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).map_err(OutputError::write(parent))?;
+        }
+        standoff_mesh::format::write(&path, mesh).map_err(failed)?;
+    }
+    Ok(())
+}
+
 fn write_resolved(folder: &Path, scene: &Scene) -> Result<(), OutputError> {
+    let mut scene = scene.clone();
+    // meshes of the run itself stay where they are when the folder is moved
+    let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned()).join(MESHES);
+    for mesh in scene.file.objects.iter_mut().filter_map(|o| o.mesh.as_mut()) {
+        if let Ok(own) = Path::new(&*mesh).strip_prefix(&absolute) {
+            *mesh = format!("{MESHES}/{}", own.display());
+        }
+    }
     write_atomically(&folder.join(RESOLVED), |out| {
         out.write_all(scene.resolved_toml().map_err(io::Error::other)?.as_bytes())
     })

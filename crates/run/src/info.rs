@@ -23,6 +23,9 @@ pub struct RunInfo {
     pub self_contact: bool,
     /// Time step, s.
     pub time_step: f64,
+    /// Names of the energies that the program added to those of the scene; no file holds them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub energies: Vec<String>,
     /// The scene of the IPC 2020 reference that the run simulates. Only that has its exact numbers;
     /// `scene.resolved.toml` agrees with it but for round-off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -61,6 +64,7 @@ impl RunInfo {
             no_contact: definition.no_contact.clone(),
             self_contact: definition.settings.contact.self_contact,
             time_step: definition.settings.time.step,
+            energies: definition.energies.iter().map(|e| e.name().to_owned()).collect(),
             source: scene.source.clone(),
         }
     }

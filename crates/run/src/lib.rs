@@ -2,6 +2,7 @@
 //! `scene.resolved.toml`, `run.json`, checkpoints and the report of a failed step.
 //!
 //! [`run`] simulates a scene into a folder, [`resume`] goes on with a run that was stopped,
+//! [`Recording`] does the same for steps that the caller does,
 //! [`audit()`] checks the frames of one again, and [`check()`] says whether a scene can start.
 //!
 //! Every file appears complete or not at all: it is written beside its place and renamed. Only
@@ -18,6 +19,7 @@ mod folder;
 mod frame;
 mod info;
 mod memory;
+mod recording;
 mod resume;
 mod run;
 mod summary;
@@ -28,7 +30,9 @@ mod vtu;
 pub use atomic::write_atomically;
 pub use audit::{AuditReport, FrameFaults, audit};
 pub use check::{BodyReport, CheckReport, Gap, HalfSpaceGap, IpcBody, Reach, check};
-pub use checkpoint::{Checkpoint, fingerprint, read_checkpoint, write_checkpoint};
+pub use checkpoint::{
+    Checkpoint, checkpoint_bytes, fingerprint, parse_checkpoint, read_checkpoint, write_checkpoint,
+};
 pub use error::OutputError;
 pub use failure::{FailureData, write_failure};
 pub use files::{frame_files, scene_file};
@@ -36,6 +40,7 @@ pub use folder::RunFolder;
 pub use frame::{Frame, read_frame};
 pub use info::RunInfo;
 pub use memory::memory;
+pub use recording::Recording;
 pub use resume::ResumePoint;
 pub use run::{Event, Options, RunError, Stop, Stopped, resume, run};
 pub use summary::Summary;

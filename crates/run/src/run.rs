@@ -1,6 +1,8 @@
 //! The loop over the steps of a run.
 
-use crate::{FailureData, FrameData, OutputError, ResumePoint, RunFolder, Summary, fingerprint};
+use crate::{
+    FailureData, FrameData, OutputError, ResumePoint, RunFolder, RunInfo, Summary, fingerprint,
+};
 use standoff_scene::Scene;
 use standoff_sim::{BuildError, Simulation, StepError, StepReport};
 use std::any::Any;
@@ -108,11 +110,7 @@ pub fn run(
     observe: Observer<'_>,
 ) -> Result<Summary, RunError> {
     let mut simulation = Simulation::new(&scene.definition)?;
-    let mut folder = RunFolder::create(folder, scene, options.force)?;
-    write_frame(&mut folder, &simulation)?;
-    if folder.needs_checkpoint(0) {
-        folder.write_checkpoint(simulation.state())?;
-    }
+    let mut folder = begin(scene, folder, options, &simulation)?;
     let run = Run { summary: Summary::default(), steps: scene.steps(), begun_by: None };
     run.finish(&mut simulation, &mut folder, observe)
 }
@@ -123,18 +121,54 @@ pub fn run(
 /// # Errors
 /// See [`RunError`]. Nothing is changed unless steps were done.
 pub fn resume(scene: &Scene, folder: &Path, observe: Observer<'_>) -> Result<Summary, RunError> {
-    let from = ResumePoint::find(folder, fingerprint(&scene.definition))?;
     let mut warn = |text: String| {
         // there is nothing yet that could be ended
         let _ = observe(&Event::Warning(text));
     };
+    let Taken { mut simulation, mut folder, summary, program } = take_up(scene, folder, &mut warn)?;
+    let begun_by = (program != env!("CARGO_PKG_VERSION")).then_some(program.as_str());
+    Run { summary, steps: scene.steps(), begun_by }.finish(&mut simulation, &mut folder, observe)
+}
+
+/// A folder with the first state of a new run.
+pub(crate) fn begin(
+    scene: &Scene,
+    folder: &Path,
+    options: Options,
+    simulation: &Simulation,
+) -> Result<RunFolder, OutputError> {
+    let mut folder = RunFolder::create(folder, scene, options.force)?;
+    write_frame(&mut folder, simulation)?;
+    if folder.needs_checkpoint(0) {
+        folder.write_checkpoint(simulation.state())?;
+    }
+    Ok(folder)
+}
+
+/// A run that is taken up where its newest checkpoint left it.
+pub(crate) struct Taken {
+    pub simulation: Simulation,
+    pub folder: RunFolder,
+    pub summary: Summary,
+    /// Version of the program that wrote the checkpoint.
+    pub program: String,
+}
+
+/// Takes up the run in a folder; `warn` is told what was wrong with it.
+pub(crate) fn take_up(
+    scene: &Scene,
+    folder: &Path,
+    warn: &mut dyn FnMut(String),
+) -> Result<Taken, RunError> {
+    check_energies(scene, folder)?;
+    let from = ResumePoint::find(folder, fingerprint(&scene.definition))?;
     from.notes.iter().for_each(|note| warn(format!("{note}; the checkpoint before it is used")));
     let (done, steps) = (from.checkpoint.state.step as u64, scene.steps());
     if done > steps {
         return Err(RunError::PastEnd { done });
     }
     let state = from.checkpoint.state.clone();
-    let mut simulation = Simulation::restore(&scene.definition, state)?;
+    let simulation = Simulation::restore(&scene.definition, state)?;
     let (mut folder, missing) = RunFolder::reopen(folder, scene, &from)?;
     for step in missing {
         if step == done {
@@ -146,9 +180,18 @@ pub fn resume(scene: &Scene, folder: &Path, observe: Observer<'_>) -> Result<Sum
     }
     let mut summary = Summary::default();
     from.reports.iter().for_each(|report| summary.add(report));
-    let program = from.checkpoint.program.as_str();
-    let begun_by = (program != env!("CARGO_PKG_VERSION")).then_some(program);
-    Run { summary, steps, begun_by }.finish(&mut simulation, &mut folder, observe)
+    Ok(Taken { simulation, folder, summary, program: from.checkpoint.program })
+}
+
+/// Energies of a program are in no file: the scene must bring those that the run began with.
+fn check_energies(scene: &Scene, folder: &Path) -> Result<(), OutputError> {
+    // a folder without this file is reported by whoever looks for checkpoints
+    let Ok(info) = RunInfo::read(folder) else { return Ok(()) };
+    let given = |name: &String| scene.definition.energies.iter().any(|e| e.name() == name);
+    match info.energies.into_iter().find(|name| !given(name)) {
+        None => Ok(()),
+        Some(energy) => Err(OutputError::Energy { path: folder.to_owned(), energy }),
+    }
 }
 
 /// What is left to do of a run.
@@ -249,7 +292,7 @@ fn message(panic: &(dyn Any + Send)) -> String {
 
 /// Writes what the settings ask for after a step. The checkpoint comes last, so that all before it
 /// is complete.
-fn write_step(
+pub(crate) fn write_step(
     folder: &mut RunFolder,
     simulation: &Simulation,
     report: &StepReport,
@@ -265,7 +308,7 @@ fn write_step(
 }
 
 /// Writes the last state, then what made a step fail; each whatever becomes of the others.
-fn write_end(
+pub(crate) fn write_end(
     folder: &mut RunFolder,
     simulation: &Simulation,
     failure: Option<String>,

@@ -2,9 +2,14 @@
 
 use standoff_geometry::{Pair, PairKind};
 use standoff_linalg::Vec3;
-use standoff_run::{Checkpoint, OutputError, fingerprint, read_checkpoint, write_checkpoint};
+use standoff_run::{
+    Checkpoint, OutputError, checkpoint_bytes, fingerprint, parse_checkpoint, read_checkpoint,
+    write_checkpoint,
+};
+use standoff_scene::Scene;
 use standoff_sim::contact::{Constraint, ConstraintKey};
-use standoff_sim::{Definition, State};
+use standoff_sim::{Definition, Simulation, State};
+use std::path::Path;
 
 fn state() -> State {
     let list = |k: f64| -> Vec<Vec3> {
@@ -16,6 +21,10 @@ fn state() -> State {
     state.v_previous = list(5.0);
     state.contact_forces = list(6.0);
     state.scripted = list(7.0);
+    state.half_space_forces =
+        list(10.0).as_chunks::<1>().0.iter().map(|[f]| [*f, 2.0 * f]).collect();
+    state.controls.gravity = Some(list(11.0)[1]);
+    state.controls.loads = vec![None, Some(list(12.0)[2])];
     state.kappa = 8.5e3;
     state.held = vec![true, false, true];
     state.ended = vec![false, true];
@@ -49,6 +58,9 @@ fn what_is_written_is_read_back() {
         let bits = |l: &[Vec3]| l.iter().flatten().map(|c| c.to_bits()).collect::<Vec<u64>>();
         assert_eq!(bits(a), bits(b), "{name}");
     }
+    let bytes = checkpoint_bytes(42, &state(), &[0, 3, 6]);
+    assert_eq!(bytes, std::fs::read(&path).unwrap());
+    assert_eq!(parse_checkpoint(&path, &bytes, 42).unwrap(), read);
     // nothing else is left
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }
@@ -94,4 +106,31 @@ fn the_fingerprint_sees_every_bit_but_the_end() {
     assert_eq!(fingerprint(&definition), before);
     definition.gravity.y = -0.0;
     assert_ne!(fingerprint(&definition), before);
+}
+
+/// Written by the version before forces on half-spaces and controls were saved.
+#[test]
+fn a_checkpoint_of_an_earlier_format_is_read() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/format3.ckpt");
+    let bytes = std::fs::read(&path).unwrap();
+    // magic, format, length and text of the version come before the fingerprint
+    let fingerprint = u64::from_le_bytes(bytes[21..29].try_into().unwrap());
+    let Checkpoint { state, frames, program } = read_checkpoint(&path, fingerprint).unwrap();
+    assert_eq!((state.step, state.x.len(), program.as_str()), (3, 8, "0.1.0"));
+    assert_eq!(frames, [0, 1, 2, 3]);
+    assert_eq!(state.time.to_bits(), (3.0 * 0.01f64).to_bits());
+    assert!(state.x.iter().all(|x| x.y > 0.0) && state.half_space_forces.is_empty());
+    // what it lacks is filled in
+    let scene = r#"
+        ground = 0.0
+        time = { step = 0.01, end = 0.03 }
+        [[objects]]
+        name = "block"
+        shape = { kind = "box" }
+        translate = [0, 0.52, 0]
+    "#;
+    let scene = Scene::parse(scene, Path::new("scene.toml"), Path::new(""), &[]).unwrap();
+    let mut simulation = Simulation::restore(&scene.definition, state).unwrap();
+    assert_eq!(simulation.state().half_space_forces.len(), 1);
+    simulation.step().unwrap();
 }

@@ -20,12 +20,16 @@ use at::{At, Places};
 use placed::Bodies;
 use serde::{Deserialize, Serialize};
 use standoff_linalg::Vec3;
+use standoff_mesh::Mesh;
 use standoff_sim::BuildError;
 use standoff_sim::definition::{BodyDef, BodyKind, Definition, HalfSpaceDef};
+use standoff_sim::energy::Term;
 use standoff_sim::error::LoadIndex;
 use standoff_sim::settings::Settings;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Friction material of what names none.
 pub const DEFAULT_FRICTION_MATERIAL: &str = "default";
@@ -52,7 +56,13 @@ pub struct Scene {
     pub source: Option<Source>,
     /// What readers of meshes changed or left out, one sentence each.
     pub notes: Vec<String>,
+    /// Meshes that came from memory, by the relative path that `file` gives for them. Whoever saves
+    /// `file` saves them there.
+    pub meshes: Meshes,
 }
+
+/// Meshes in memory by the path under which objects name them.
+pub type Meshes = BTreeMap<String, Mesh>;
 
 impl Scene {
     /// Reads a scene file and applies overrides (`key.path=value`) in order.
@@ -70,6 +80,21 @@ impl Scene {
         folder: &Path,
         overrides: &[String],
     ) -> Result<Self, SceneError> {
+        Self::parse_with(text, name, folder, overrides, Meshes::new())
+    }
+
+    /// As [`Scene::parse`], with meshes in memory: an object whose `mesh` is a key of `meshes` has that
+    /// mesh instead of a file's.
+    ///
+    /// # Errors
+    /// See [`SceneError`].
+    pub fn parse_with(
+        text: &str,
+        name: &Path,
+        folder: &Path,
+        overrides: &[String],
+        meshes: Meshes,
+    ) -> Result<Self, SceneError> {
         let mut document = Document::parse(name, text)?;
         for option in overrides {
             document.set(option)?;
@@ -82,7 +107,39 @@ impl Scene {
             folder
         })
         .unwrap_or_else(|_| folder.to_owned());
-        resolve(file, &At::root(&document), &folder)
+        let mut scene = resolve(file, &At::root(&document), &folder, &meshes)?;
+        scene.meshes = meshes;
+        Ok(scene)
+    }
+
+    /// A scene from the types of the scene file, with meshes in memory as in [`Scene::parse_with`]. Paths of
+    /// other meshes are relative to the working directory.
+    ///
+    /// # Errors
+    /// See [`SceneError`]; its path says where in `file` the fault is.
+    pub fn from_file(file: &SceneFile, meshes: Meshes) -> Result<Self, SceneError> {
+        let nowhere = |e: SceneError| SceneError { location: None, ..e };
+        let text = toml::to_string(file).map_err(|e| SceneError {
+            problem: Box::new(Problem::Syntax(e.to_string())),
+            path: String::new(),
+            object: None,
+            location: None,
+        })?;
+        // the text was written here: places in it say nothing to anybody
+        Self::parse_with(&text, Path::new("scene"), Path::new(""), &[], meshes).map_err(nowhere)
+    }
+
+    /// The vertices of a body in the numbering of the whole scene.
+    pub fn vertices(&self, body: &str) -> Option<Range<usize>> {
+        let index = self.definition.bodies.iter().position(|b| b.name == body)?;
+        let first = self.definition.bodies[..index].iter().map(|b| b.rest.len()).sum::<usize>();
+        Some(first..first + self.definition.bodies[index].rest.len())
+    }
+
+    /// Adds an energy to those of the scene, over vertices in the numbering of the whole scene. No file
+    /// holds it: a run with it is resumed by a program that adds it again.
+    pub fn add_energy(&mut self, energy: impl Term + 'static) {
+        self.definition.energies.push(Arc::new(energy));
     }
 
     /// Number of steps to the end of the simulation.
@@ -123,7 +180,12 @@ fn unreadable(path: &Path, error: &std::io::Error) -> SceneError {
     }
 }
 
-fn resolve(mut file: SceneFile, at: &At<'_>, folder: &Path) -> Result<Scene, SceneError> {
+fn resolve(
+    mut file: SceneFile,
+    at: &At<'_>,
+    folder: &Path,
+    meshes: &Meshes,
+) -> Result<Scene, SceneError> {
     settings::check(&file, at)?;
     for (name, material) in &mut file.materials {
         check_material(material, &at.key("materials").key(name))?;
@@ -139,9 +201,16 @@ fn resolve(mut file: SceneFile, at: &At<'_>, folder: &Path) -> Result<Scene, Sce
         ..Definition::default()
     };
     half_spaces(&mut file, at, &mut definition)?;
-    let notes = objects(&mut file, at, folder, &mut definition)?;
+    let notes = objects(&mut file, at, folder, meshes, &mut definition)?;
     check_friction_names(&file, &definition, at)?;
-    Ok(Scene { definition, output: file.output.clone(), file, source: None, notes })
+    Ok(Scene {
+        definition,
+        output: file.output.clone(),
+        file,
+        source: None,
+        notes,
+        meshes: Meshes::new(),
+    })
 }
 
 /// Fills in fabrics and checks the ranges of a material's numbers.
@@ -207,6 +276,7 @@ fn objects(
     file: &mut SceneFile,
     at: &At<'_>,
     folder: &Path,
+    meshes: &Meshes,
     definition: &mut Definition,
 ) -> Result<Vec<String>, SceneError> {
     if file.objects.is_empty() {
@@ -224,6 +294,7 @@ fn objects(
             &file.materials,
             &at,
             folder,
+            meshes,
             &mut notes,
             definition,
             &mut taken,

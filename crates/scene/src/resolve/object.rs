@@ -3,7 +3,7 @@
 use super::at::At;
 use super::placed::{Kept, Placed, PlacedCopy};
 use super::placement::{Placement, copies};
-use super::{DEFAULT_FRICTION_MATERIAL, check_material, select, thin};
+use super::{DEFAULT_FRICTION_MATERIAL, Meshes, check_material, select, thin};
 use crate::error::{Problem, SceneError, nearest_name};
 use crate::file::{MaterialChoice, MaterialSection, ObjectSection, Reduce, Role};
 use standoff_linalg::Vec3;
@@ -44,12 +44,13 @@ pub(super) fn resolve_one(
     materials: &BTreeMap<String, MaterialSection>,
     at: &At<'_>,
     folder: &Path,
+    meshes: &Meshes,
     notes: &mut Vec<String>,
     definition: &mut Definition,
     taken: &mut HashSet<String>,
 ) -> Result<Placed, SceneError> {
     let (material, friction_material) = material_of(object, materials, at)?;
-    let mesh = load_mesh(object, at, folder)?;
+    let mesh = load_mesh(object, at, folder, meshes)?;
     notes.extend(mesh.notes.iter().map(|n| format!("{}: {n}", object.name)));
     let placement = Placement::of(object, at)?;
     let Made { kind, thickness, mesh, kept } =
@@ -118,10 +119,18 @@ fn material_of(
     Ok((material, friction))
 }
 
-/// Reads the mesh file (whose path becomes absolute) or builds the shape.
-fn load_mesh(object: &mut ObjectSection, at: &At<'_>, folder: &Path) -> Result<Mesh, SceneError> {
+/// Takes the mesh from memory, reads its file (whose path becomes absolute) or builds the shape.
+fn load_mesh(
+    object: &mut ObjectSection,
+    at: &At<'_>,
+    folder: &Path,
+    meshes: &Meshes,
+) -> Result<Mesh, SceneError> {
     match (&mut object.mesh, &object.shape) {
         (Some(written), None) => {
+            if let Some(mesh) = meshes.get(written.as_str()) {
+                return Ok(mesh.clone());
+            }
             let path = folder.join(&*written);
             let at = at.key("mesh");
             if !path.is_file() {
