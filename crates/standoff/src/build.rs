@@ -1,0 +1,181 @@
+//! Scenes built in code. They are what a scene file says, in the same types, so that everything in the
+//! documentation of the scene file holds here too.
+
+use crate::error::Error;
+use standoff_linalg::Vec3;
+use standoff_mesh::Mesh;
+use standoff_mesh::shape::Shape;
+use standoff_scene::Scene;
+use standoff_scene::file::{
+    FixedSection, ForceSection, MaterialChoice, MaterialSection, MotionSection, ObjectSection,
+    RegionSection, Role, Rotation, SceneFile, Selection,
+};
+use standoff_scene::resolve::Meshes;
+use std::path::Path;
+
+/// A scene under construction. [`SceneBuilder::edit`] reaches what has no method of its own.
+#[derive(Debug, Clone, Default)]
+pub struct SceneBuilder {
+    file: SceneFile,
+    meshes: Meshes,
+}
+
+impl SceneBuilder {
+    /// A scene with a time step and an end, s.
+    pub fn new(step: f64, end: f64) -> Self {
+        let mut this = Self::default();
+        (this.file.time.step, this.file.time.end) = (step, end);
+        this
+    }
+
+    /// Sets gravity, m/s²; (0, −9.81, 0) by default.
+    pub fn gravity(mut self, gravity: impl Into<Vec3>) -> Self {
+        self.file.gravity = gravity.into().into();
+        self
+    }
+
+    /// Puts a fixed horizontal ground {y ≤ `height`} (m), the half-space `"ground"`.
+    pub fn ground(mut self, height: f64) -> Self {
+        self.file.ground = Some(height);
+        self
+    }
+
+    /// Sets the coefficient of friction of all pairs that have none of their own.
+    pub fn friction(mut self, coefficient: f64) -> Self {
+        self.file.friction.coefficient = coefficient;
+        self
+    }
+
+    /// Adds a material that objects refer to by name.
+    pub fn material(mut self, name: &str, material: MaterialSection) -> Self {
+        self.file.materials.insert(name.to_owned(), material);
+        self
+    }
+
+    /// Adds an object.
+    pub fn object(mut self, object: Object) -> Self {
+        let Object { mut section, mesh } = object;
+        if let Some(mesh) = mesh {
+            let path = format!("scene.meshes/{:06}.vtu", self.meshes.len());
+            section.mesh = Some(path.clone());
+            self.meshes.insert(path, mesh);
+        }
+        self.file.objects.push(section);
+        self
+    }
+
+    /// Changes anything else of the scene: settings of contact, friction, solver and output,
+    /// attachments, stitches, half-spaces.
+    pub fn edit(mut self, edit: impl FnOnce(&mut SceneFile)) -> Self {
+        edit(&mut self.file);
+        self
+    }
+
+    /// Checks the scene.
+    ///
+    /// # Errors
+    /// [`Error::Scene`] with the path of what is wrong, for instance `objects[2].material`.
+    pub fn build(self) -> Result<Scene, Error> {
+        Ok(Scene::from_file(&self.file, self.meshes)?)
+    }
+}
+
+/// An object under construction: an elastic solid, shell, rods, particles, or an obstacle.
+#[derive(Debug, Clone)]
+pub struct Object {
+    section: ObjectSection,
+    mesh: Option<Mesh>,
+}
+
+impl Object {
+    fn new(name: &str, section: ObjectSection) -> Self {
+        Self { section: ObjectSection { name: name.to_owned(), ..section }, mesh: None }
+    }
+
+    /// An object with a built-in shape.
+    pub fn shape(name: &str, shape: Shape) -> Self {
+        Self::new(name, ObjectSection { shape: Some(shape), ..Default::default() })
+    }
+
+    /// An object with a mesh file.
+    pub fn file(name: &str, path: &Path) -> Self {
+        let mesh = Some(path.to_string_lossy().into_owned());
+        Self::new(name, ObjectSection { mesh, ..Default::default() })
+    }
+
+    /// An object with a mesh in memory. Points that no element has are left out; regions of the mesh
+    /// become regions of the object. Where all tetrahedra have negative volume, they are reversed.
+    pub fn mesh(name: &str, mut mesh: Mesh) -> Self {
+        mesh.flip_if_all_inverted();
+        mesh.compact();
+        let mut object = Self::new(name, ObjectSection::default());
+        for region in std::mem::take(&mut mesh.regions) {
+            object = object.region(&region.name, region.vertices);
+        }
+        object.mesh = Some(mesh);
+        object
+    }
+
+    /// Says what it is. By default a mesh of tetrahedra is a volume, anything else an obstacle.
+    pub fn role(mut self, role: Role) -> Self {
+        self.section.role = Some(role);
+        self
+    }
+
+    /// Gives it a material of the scene.
+    pub fn material(mut self, name: &str) -> Self {
+        self.section.material = Some(MaterialChoice::Name(name.to_owned()));
+        self
+    }
+
+    /// Translates it, m.
+    pub fn at(mut self, translation: impl Into<Vec3>) -> Self {
+        self.section.translate = translation.into().into();
+        self
+    }
+
+    /// Rotates it before it is translated.
+    pub fn rotated(mut self, rotation: Rotation) -> Self {
+        self.section.rotate = Some(rotation);
+        self
+    }
+
+    /// Gives it a velocity at the start, m/s.
+    pub fn velocity(mut self, velocity: impl Into<Vec3>) -> Self {
+        self.section.velocity = velocity.into().into();
+        self
+    }
+
+    /// Names a set of its vertices, by number.
+    pub fn region(mut self, name: &str, vertices: Vec<u32>) -> Self {
+        let region = RegionSection { listed: Some(vertices), ..Default::default() };
+        self.section.regions.insert(name.to_owned(), region);
+        self
+    }
+
+    /// Holds some of its vertices: `"all"` or the name of a region. Between steps they may be given
+    /// targets.
+    pub fn fixed(mut self, vertices: &str) -> Self {
+        let vertices = Selection::Name(vertices.to_owned());
+        self.section.fixed.push(FixedSection { vertices, ..Default::default() });
+        self
+    }
+
+    /// Adds a prescribed motion.
+    pub fn motion(mut self, motion: MotionSection) -> Self {
+        self.section.motion.push(motion);
+        self
+    }
+
+    /// Adds a force or pressure.
+    pub fn force(mut self, force: ForceSection) -> Self {
+        self.section.forces.push(force);
+        self
+    }
+
+    /// Changes anything else of the object.
+    pub fn edit(mut self, edit: impl FnOnce(&mut ObjectSection)) -> Self {
+        edit(&mut self.section);
+        self
+    }
+}

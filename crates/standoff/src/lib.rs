@@ -1,0 +1,182 @@
+//! Simulation of deformable solids in contact: elastic bodies, shells, rods and obstacles, of which no two
+//! surfaces ever pass through each other and no element inverts, in any step.
+//!
+//! This crate is what programs depend on. It gathers scenes, simulations, runs in folders and energies of
+//! one's own from the crates beneath; what it shows here is kept stable.
+//!
+//! # A tour
+//!
+//! A scene is built in code, or read from a scene file ([`load`]); both are the same model. Units are SI,
+//! y is up.
+//!
+//! ```
+//! # fn main() -> Result<(), standoff::Error> {
+//! use standoff::prelude::*;
+//!
+//! let rubber = MaterialSection { young_modulus: 2e5, density: 1000.0, ..Default::default() };
+//! let scene = SceneBuilder::new(0.01, 0.1)
+//!     .ground(0.0)
+//!     .friction(0.4)
+//!     .material("rubber", rubber)
+//!     .object(
+//!         Object::shape("ball", Shape::Sphere(Sphere { radius: 0.1, layers: 2, ..Default::default() }))
+//!             .material("rubber")
+//!             .at([0.0, 0.105, 0.0])
+//!             .velocity([0.0, -1.0, 0.0]),
+//!     )
+//!     .build()?;
+//!
+//! // Advance it, and look at bodies by name.
+//! let mut simulation = Simulation::new(&scene)?;
+//! while !simulation.is_finished() {
+//!     simulation.step()?;
+//! }
+//! let ball = simulation.body("ball")?;
+//! assert!(ball.positions().iter().all(|x| x.y > 0.0));
+//!
+//! // What the ground exerts on the ball, the ball exerts on the ground.
+//! let ground = simulation.half_space("ground")?.force();
+//! assert!((ball.force() + ground).norm() <= 1e-9 * (1.0 + ground.norm()));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! ## Changing things between steps
+//!
+//! Obstacles and held vertices are given targets, loads and gravity new values, free bodies velocities. All of
+//! that is part of the state: a simulation that is saved and restored, in memory or in the folder of a run,
+//! goes on with the same bits.
+//!
+//! ```
+//! # fn main() -> Result<(), standoff::Error> {
+//! use standoff::prelude::*;
+//!
+//! let plate = Shape::Plane(Plane { size: [1.0, 1.0], cells: [1, 1] });
+//! let scene = SceneBuilder::new(0.01, 1.0)
+//!     .object(Object::shape("plate", plate))
+//!     .object(Object::shape("block", Shape::Box(BoxShape::default())).at([0.0, 0.502, 0.0]))
+//!     .build()?;
+//! let mut simulation = Simulation::new(&scene)?;
+//! for _ in 0..3 {
+//!     simulation.body_mut("plate")?.move_by([0.0, 0.002, 0.0])?;
+//!     simulation.step()?;
+//! }
+//! assert!((simulation.body("plate")?.centre().y - 0.006).abs() < 1e-5);
+//!
+//! let saved = simulation.save();
+//! simulation.set_gravity([0.0, 0.0, 0.0])?;
+//! simulation.step()?;
+//! simulation.load(&saved)?;
+//! assert_eq!(simulation.step_index(), 3);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! ## Runs in folders
+//!
+//! [`run`] does what the command `standoff run` does; [`resume`] goes on with a run that was stopped.
+//! [`Simulation::record`] writes the same folder while a program does the steps, and
+//! [`Simulation::resume`] takes it up again.
+//!
+//! ## Energies of one's own
+//!
+//! An energy is a type that implements [`energy::Element`] (value, gradient and projected Hessian over N
+//! vertices) or, more generally, [`energy::Term`]. It becomes part of the incremental potential beside those
+//! of bodies, contact and friction.
+//!
+//! ```
+//! # fn main() -> Result<(), standoff::Error> {
+//! use standoff::energy::{Element, Elements, Hessian};
+//! use standoff::prelude::*;
+//!
+//! /// A spring of rest length zero to a fixed point, Ψ = k/2 ‖x − a‖².
+//! #[derive(Debug, Clone)]
+//! struct Tether {
+//!     anchor: Vec3,
+//!     stiffness: f64,
+//! }
+//!
+//! impl Element<1> for Tether {
+//!     const NAME: &'static str = "tethers";
+//!     const TRANSLATION_INVARIANT: bool = false;
+//!     fn value(&self, [x]: &[Vec3; 1]) -> f64 {
+//!         0.5 * self.stiffness * (x - self.anchor).norm_squared()
+//!     }
+//!     fn gradient(&self, [x]: &[Vec3; 1]) -> [Vec3; 1] {
+//!         [self.stiffness * (x - self.anchor)]
+//!     }
+//!     fn hessian_psd(&self, _: &[Vec3; 1]) -> Hessian<1> {
+//!         [[Mat3::from_diagonal_element(self.stiffness)]]
+//!     }
+//! }
+//!
+//! let mut scene = SceneBuilder::new(0.01, 0.1)
+//!     .object(Object::shape("block", Shape::Box(BoxShape::default())))
+//!     .build()?;
+//! let vertices = scene.vertices("block").unwrap();
+//! let tether = Tether { anchor: scene.definition.bodies[0].rest[0], stiffness: 1e4 };
+//! let count = vertices.end;
+//! scene.add_energy(Elements::from_parts(vec![[vertices.start as u32]], vec![tether], count));
+//!
+//! let mut simulation = Simulation::new(&scene)?;
+//! let report = simulation.step()?;
+//! assert!(report.energies["tethers"] > 0.0);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A checkpoint cannot hold such an energy: `standoff resume` refuses the folder and names the energy, and
+//! [`Simulation::resume`] goes on with a scene to which it was added again.
+//!
+//! ## Errors
+//!
+//! Everything returns [`Error`], whose variants are the typed errors of the crates beneath. Messages name file,
+//! line, object and primitive, and say what to do.
+//!
+//! ```
+//! use standoff::prelude::*;
+//!
+//! let error = SceneBuilder::new(0.01, 1.0)
+//!     .object(Object::shape("ball", Shape::Sphere(Sphere::default())).material("ruber"))
+//!     .build()
+//!     .unwrap_err();
+//! assert!(error.to_string().contains("unknown material 'ruber'"), "{error}");
+//! ```
+//!
+//! # Threads
+//!
+//! Steps run in the current thread pool of `rayon`. Results do not depend on the number of threads.
+
+mod body;
+mod build;
+mod error;
+mod files;
+pub mod prelude;
+mod simulation;
+
+pub use body::{Body, BodyMut, HalfSpace};
+pub use build::{Object, SceneBuilder};
+pub use error::Error;
+pub use files::{load, load_run, resume, run, run_with};
+pub use simulation::{LoadValue, Simulation};
+pub use standoff_linalg::{Mat3, Vec3};
+pub use standoff_mesh::{self as mesh, Mesh, shape};
+pub use standoff_run::{Event, Options, Summary};
+pub use standoff_scene::{Scene, file as scene_file};
+pub use standoff_sim::{ContactRecord, Definition, StepReport, definition, settings};
+
+/// Energies of one's own: [`Element`](energy::Element) for summands over N vertices each,
+/// [`Term`](energy::Term) for anything.
+pub mod energy {
+    pub use standoff_sim::energy::{Element, Elements, Hessian, Term};
+    pub use standoff_sparse::{Layout, Stencils};
+}
+
+/// The errors that [`Error`] is made of.
+pub mod errors {
+    pub use standoff_ipc_import::ImportError;
+    pub use standoff_mesh::MeshError;
+    pub use standoff_run::{OutputError, RunError, Stop, Stopped};
+    pub use standoff_scene::SceneError;
+    pub use standoff_sim::{BuildError, ControlError, StepError};
+}

@@ -1,0 +1,370 @@
+//! A simulation that is advanced step by step.
+
+use crate::body::{Body, BodyMut, HalfSpace};
+use crate::error::Error;
+use standoff_linalg::Vec3;
+use standoff_run::{Options, Recording, Summary, checkpoint_bytes, fingerprint, parse_checkpoint};
+use standoff_scene::Scene;
+use standoff_sim::definition::Load;
+use standoff_sim::{ContactRecord, ControlError, StepReport};
+use std::fmt;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+/// A simulation that is advanced step by step: positions, velocities and forces may be read, and targets,
+/// loads, gravity and velocities changed, between any two steps.
+///
+/// Everything that is changed is part of its state: [`save`](Self::save) and [`restore`](Self::restore),
+/// and a run in a folder that is [resumed](Self::resume), go on with the same bits.
+pub struct Simulation {
+    pub(crate) core: standoff_sim::Simulation,
+    scene: Scene,
+    fingerprint: u64,
+    recording: Option<Recording>,
+    report: Option<StepReport>,
+}
+
+/// The value of a load: a vector for a force (N) or an acceleration (m/s²), a number for a pressure (Pa).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LoadValue {
+    /// Total force, N, or acceleration, m/s².
+    Vector(Vec3),
+    /// Pressure, Pa.
+    Pressure(f64),
+}
+
+impl From<[f64; 3]> for LoadValue {
+    fn from(v: [f64; 3]) -> Self {
+        Self::Vector(v.into())
+    }
+}
+
+impl From<Vec3> for LoadValue {
+    fn from(v: Vec3) -> Self {
+        Self::Vector(v)
+    }
+}
+
+impl From<f64> for LoadValue {
+    fn from(p: f64) -> Self {
+        Self::Pressure(p)
+    }
+}
+
+impl Simulation {
+    /// A simulation of a scene before its first step.
+    ///
+    /// # Errors
+    /// [`Error::Build`] where the scene cannot be simulated: an inverted element, an intersection at the
+    /// start.
+    pub fn new(scene: &Scene) -> Result<Self, Error> {
+        Ok(Self::with(standoff_sim::Simulation::new(&scene.definition)?, scene, None))
+    }
+
+    fn with(core: standoff_sim::Simulation, scene: &Scene, recording: Option<Recording>) -> Self {
+        let fingerprint = fingerprint(&scene.definition);
+        Self { core, scene: scene.clone(), fingerprint, recording, report: None }
+    }
+
+    /// Records this simulation in a folder from now on, as [`run`](crate::run) does: frames, statistics
+    /// and checkpoints as the scene's output settings ask for them.
+    ///
+    /// # Errors
+    /// [`Error::Output`]: the folder cannot be used, or steps were done before.
+    pub fn record(&mut self, folder: impl AsRef<Path>, options: Options) -> Result<(), Error> {
+        self.finish()?;
+        let recording = Recording::begin(&self.scene, folder.as_ref(), options, &self.core)?;
+        self.recording = Some(recording);
+        Ok(())
+    }
+
+    /// Takes up the run of a scene in a folder where its newest checkpoint left it, and goes on recording
+    /// there.
+    ///
+    /// # Errors
+    /// [`Error::Run`]: nothing in the folder is of use, or it belongs to another scene.
+    pub fn resume(scene: &Scene, folder: impl AsRef<Path>) -> Result<Self, Error> {
+        let (recording, core) = Recording::resume(scene, folder.as_ref(), &mut |_| {})?;
+        Ok(Self::with(core, scene, Some(recording)))
+    }
+
+    /// The whole state as bytes, from which [`restore`](Self::restore) and [`load`](Self::load) go on.
+    pub fn save(&self) -> Vec<u8> {
+        checkpoint_bytes(self.fingerprint, self.core.state(), &[])
+    }
+
+    /// A simulation of a scene in the state that [`save`](Self::save) gave.
+    ///
+    /// # Errors
+    /// [`Error::Output`] for bytes that are damaged or of another scene.
+    pub fn restore(scene: &Scene, saved: &[u8]) -> Result<Self, Error> {
+        let state = parse_checkpoint(SAVED.as_ref(), saved, fingerprint(&scene.definition))?.state;
+        Ok(Self::with(standoff_sim::Simulation::restore(&scene.definition, state)?, scene, None))
+    }
+
+    /// Goes back or forward to a state that [`save`](Self::save) gave for this scene. A recording ends.
+    ///
+    /// # Errors
+    /// As [`restore`](Self::restore); nothing is changed then.
+    pub fn load(&mut self, saved: &[u8]) -> Result<(), Error> {
+        let state = parse_checkpoint(SAVED.as_ref(), saved, self.fingerprint)?.state;
+        self.finish()?;
+        self.core.set_state(state)?;
+        self.report = None;
+        Ok(())
+    }
+
+    /// Does one time step, and records it where a folder was given.
+    ///
+    /// # Errors
+    /// [`Error::Step`] with the state before the step; [`Error::Output`] where results could not be
+    /// written.
+    pub fn step(&mut self) -> Result<&StepReport, Error> {
+        let report = match self.core.step() {
+            Ok(report) => report,
+            Err(error) => {
+                if let Some(mut recording) = self.recording.take() {
+                    // the step's own error is the one to tell
+                    recording.finish(&self.core, Some(error.to_string()));
+                }
+                return Err(error.into());
+            }
+        };
+        let report = self.report.insert(report);
+        if let Some(recording) = &mut self.recording {
+            recording.write(&self.core, report)?;
+        }
+        Ok(report)
+    }
+
+    /// Does the steps up to the end of the scene. After each one `observe` may look at the simulation and
+    /// change it, and end the run.
+    ///
+    /// # Errors
+    /// As [`step`](Self::step).
+    pub fn run(
+        &mut self,
+        observe: &mut dyn FnMut(&mut Self, &StepReport) -> ControlFlow<()>,
+    ) -> Result<Summary, Error> {
+        let mut summary = Summary::default();
+        while !self.is_finished() {
+            let report = self.step()?.clone();
+            summary.add(&report);
+            if observe(self, &report).is_break() {
+                break;
+            }
+        }
+        if self.is_finished() {
+            self.finish()?;
+        }
+        Ok(summary)
+    }
+
+    /// Ends a recording: the last state is written as frame and checkpoint. Also happens when the
+    /// simulation is dropped.
+    ///
+    /// # Errors
+    /// [`Error::Output`].
+    pub fn finish(&mut self) -> Result<(), Error> {
+        let Some(mut recording) = self.recording.take() else { return Ok(()) };
+        match recording.finish(&self.core, None).into_iter().next() {
+            None => Ok(()),
+            Some(stop) => Err(stop.into()),
+        }
+    }
+
+    /// The scene.
+    pub fn scene(&self) -> &Scene {
+        &self.scene
+    }
+
+    /// Time, s.
+    pub fn time(&self) -> f64 {
+        self.core.time()
+    }
+
+    /// Steps done.
+    pub fn step_index(&self) -> u64 {
+        self.core.step_index() as u64
+    }
+
+    /// Whether the end of the scene is reached.
+    pub fn is_finished(&self) -> bool {
+        self.step_index() >= self.scene.steps()
+    }
+
+    /// The report of the last step: energies, contacts, iterations, seconds.
+    pub fn report(&self) -> Option<&StepReport> {
+        self.report.as_ref()
+    }
+
+    /// Positions of all vertices, m (`#V`).
+    pub fn positions(&self) -> &[Vec3] {
+        self.core.positions()
+    }
+
+    /// Velocities of all vertices, m/s (`#V`).
+    pub fn velocities(&self) -> &[Vec3] {
+        self.core.velocities()
+    }
+
+    /// Contact and friction forces on all vertices at the end of the last step, N (`#V`).
+    pub fn contact_forces(&self) -> &[Vec3] {
+        self.core.contact_forces()
+    }
+
+    /// Every contact at the current positions.
+    pub fn contacts(&self) -> Vec<ContactRecord> {
+        self.core.contacts()
+    }
+
+    /// What the independent audit finds wrong with the current positions: always nothing.
+    pub fn audit(&self) -> Vec<String> {
+        let model = self.core.model();
+        self.core.audit().iter().map(|v| v.describe(model)).collect()
+    }
+
+    /// The simulator beneath, with model and state.
+    pub fn core(&self) -> &standoff_sim::Simulation {
+        &self.core
+    }
+
+    /// Names of the bodies in the order of their vertices.
+    pub fn body_names(&self) -> impl Iterator<Item = &str> {
+        self.core.model().bodies.iter().map(|b| b.name.as_str())
+    }
+
+    /// A body by name.
+    ///
+    /// # Errors
+    /// [`Error::Control`] with the names that there are.
+    pub fn body(&self, name: &str) -> Result<Body<'_>, Error> {
+        Ok(Body { simulation: self, index: self.index_of("body", name, self.body_names())? })
+    }
+
+    /// A body by name, to set its velocities or targets.
+    ///
+    /// # Errors
+    /// [`Error::Control`] with the names that there are.
+    pub fn body_mut(&mut self, name: &str) -> Result<BodyMut<'_>, Error> {
+        let index = self.index_of("body", name, self.body_names())?;
+        Ok(BodyMut { simulation: self, index })
+    }
+
+    /// A half-space by name; that of [`ground`](crate::SceneBuilder::ground) is `"ground"`.
+    ///
+    /// # Errors
+    /// [`Error::Control`] with the names that there are.
+    pub fn half_space(&self, name: &str) -> Result<HalfSpace<'_>, Error> {
+        let names = self.core.model().half_space_names.iter().map(String::as_str);
+        Ok(HalfSpace { simulation: self, index: self.index_of("half-space", name, names)? })
+    }
+
+    fn index_of<'a>(
+        &self,
+        what: &'static str,
+        name: &str,
+        names: impl Iterator<Item = &'a str>,
+    ) -> Result<usize, ControlError> {
+        let known: Vec<&str> = names.collect();
+        known.iter().position(|n| *n == name).ok_or_else(|| ControlError::Unknown {
+            what,
+            name: name.to_owned(),
+            known: known.iter().map(|n| (*n).to_owned()).collect(),
+        })
+    }
+
+    /// Sets gravity for the steps to come, m/s².
+    ///
+    /// # Errors
+    /// [`Error::Control`] for a number that is not finite.
+    pub fn set_gravity(&mut self, gravity: impl Into<Vec3>) -> Result<(), Error> {
+        Ok(self.core.set_gravity(Some(gravity.into()))?)
+    }
+
+    /// Sets the value of a load for the steps to come, in place of the scene's; `None` goes back to that. A
+    /// load is named `OBJECT.REGION`, or `OBJECT.force[K]` for the K-th force of an object on all
+    /// vertices or on a region without a name. Of several with one name all are set.
+    ///
+    /// # Errors
+    /// [`Error::Control`] for a name that no load has, a vector for a pressure or a number for a force,
+    /// and for what is not finite.
+    pub fn set_load(&mut self, name: &str, value: Option<LoadValue>) -> Result<(), Error> {
+        let forces = &self.scene.definition.forces;
+        self.index_of("load", name, forces.iter().map(|f| f.name.as_str()))?;
+        let mut wanted = Vec::new();
+        for (index, force) in forces.iter().enumerate().filter(|(_, f)| f.name == name) {
+            let pressure = matches!(force.load, Load::Pressure(_));
+            let value = match (value, pressure) {
+                (None, _) => None,
+                (Some(LoadValue::Vector(v)), false) => Some(v),
+                (Some(LoadValue::Pressure(p)), true) => Some(Vec3::new(p, 0.0, 0.0)),
+                (Some(_), _) => {
+                    let (found, expected) = if pressure { (3, 1) } else { (1, 3) };
+                    let (what, name) = ("components", name.to_owned());
+                    return Err(ControlError::Length { what, name, found, expected }.into());
+                }
+            };
+            wanted.push((index, value));
+        }
+        for (index, value) in wanted {
+            self.core.set_load(index, value)?;
+        }
+        Ok(())
+    }
+
+    /// Where the vertices of a prescription have to be at the end of the next step, m; they stay there
+    /// until they are told otherwise. A prescription is named `OBJECT.REGION`, or `OBJECT.fixed[K]` and
+    /// `OBJECT.motion[K]`; motions of the scene add to targets.
+    ///
+    /// # Errors
+    /// [`Error::Control`] for a name that no prescription has, for another number of positions than it has
+    /// vertices, and where it does not act in the next step.
+    pub fn set_targets(&mut self, name: &str, targets: &[Vec3]) -> Result<(), Error> {
+        let motions = &self.core.model().motions;
+        let index = self.index_of("prescription", name, motions.iter().map(|m| m.name.as_str()))?;
+        let vertices = motions[index].vertices.clone();
+        Ok(self.core.set_targets(&vertices, targets)?)
+    }
+
+    /// Current targets of the vertices of a prescription, m.
+    ///
+    /// # Errors
+    /// [`Error::Control`] for a name that no prescription has.
+    pub fn targets(&self, name: &str) -> Result<Vec<Vec3>, Error> {
+        let motions = &self.core.model().motions;
+        let index = self.index_of("prescription", name, motions.iter().map(|m| m.name.as_str()))?;
+        let scripted = &self.core.state().scripted;
+        Ok(motions[index].vertices.iter().map(|v| scripted[*v as usize]).collect())
+    }
+
+    /// Lets a prescription go (`acts` false) or hold again, from where its vertices are.
+    ///
+    /// # Errors
+    /// [`Error::Control`] for a name that no prescription has.
+    pub fn set_prescription(&mut self, name: &str, acts: bool) -> Result<(), Error> {
+        let names = self.core.model().motions.iter().map(|m| m.name.as_str());
+        let index = self.index_of("prescription", name, names)?;
+        Ok(self.core.set_prescription(index, acts)?)
+    }
+}
+
+/// What stands for a file in messages about bytes in memory.
+const SAVED: &str = "the saved state";
+
+impl fmt::Debug for Simulation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Simulation")
+            .field("bodies", &self.body_names().collect::<Vec<_>>())
+            .field("step", &self.step_index())
+            .field("time", &self.time())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for Simulation {
+    fn drop(&mut self) {
+        // whoever wants to know calls `finish`
+        let _ = self.finish();
+    }
+}

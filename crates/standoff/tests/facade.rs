@@ -1,0 +1,261 @@
+//! The interface for programs: handles by name, controls by name, saving and resuming, refusals.
+
+use standoff::errors::{ControlError, OutputError, RunError};
+use standoff::prelude::*;
+use standoff::settings::Integrator;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+fn block() -> Shape {
+    Shape::Box(BoxShape { size: [0.2; 3], cells: [1, 1, 1], ..Default::default() })
+}
+
+/// A block with a push and a pressure, held at one corner, above a plate that can be moved.
+fn scene() -> Scene {
+    let force =
+        ForceSection { force: Some([0.0, 0.0, 0.0].map(Formula::Number)), ..Default::default() };
+    let pressure = ForceSection { pressure: Some(Formula::Number(0.0)), ..Default::default() };
+    SceneBuilder::new(0.01, 0.1)
+        .ground(-1.0)
+        .friction(0.3)
+        .object(
+            Object::shape("block", block())
+                .at([0.0, 0.102, 0.0])
+                .region("corner", vec![0])
+                .fixed("corner")
+                .force(force)
+                .force(pressure),
+        )
+        .object(Object::shape("plate", Shape::Plane(Plane { size: [1.0; 2], cells: [1, 1] })))
+        .edit(|file| file.time.integrator = Integrator::ImplicitEuler)
+        .build()
+        .unwrap()
+}
+
+fn control(result: Result<(), Error>) -> ControlError {
+    match result {
+        Err(Error::Control(error)) => error,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn bodies_are_found_by_name() {
+    let simulation = Simulation::new(&scene()).unwrap();
+    assert_eq!(simulation.body_names().collect::<Vec<_>>(), ["block", "plate"]);
+    let (block, plate) = (simulation.body("block").unwrap(), simulation.body("plate").unwrap());
+    assert_eq!((block.vertices(), plate.vertices()), (0..8, 8..12));
+    assert_eq!(scene().vertices("plate"), Some(8..12));
+    assert!(plate.is_obstacle() && !block.is_obstacle());
+    let mass: f64 = block.masses().iter().sum();
+    assert!((mass - 8.0).abs() < 1e-12, "{mass}");
+    assert!((block.centre() - Vec3::new(0.0, 0.102, 0.0)).norm() < 1e-12);
+    let error = simulation.body("blok").unwrap_err().to_string();
+    assert_eq!(error, "there is no body 'blok'; there are: block, plate");
+    assert!(simulation.half_space("ground").is_ok() && simulation.half_space("wall").is_err());
+}
+
+#[test]
+fn loads_and_targets_are_set_by_name() {
+    let mut simulation = Simulation::new(&scene()).unwrap();
+    simulation.set_load("block.force[0]", Some([8.0, 0.0, 0.0].into())).unwrap();
+    simulation.set_gravity([0.0; 3]).unwrap();
+    simulation.set_prescription("block.corner", false).unwrap();
+    simulation.step().unwrap();
+    // 8 N on 8 kg over 0.01 s
+    let block = simulation.body("block").unwrap();
+    let momentum: Vec3 = block.velocities().iter().zip(block.masses()).map(|(v, m)| v * *m).sum();
+    let drag = block.force() * 0.01;
+    assert!((momentum - Vec3::new(0.08, 0.0, 0.0) - drag).norm() < 1e-6, "{momentum} {drag}");
+
+    simulation.set_prescription("block.corner", true).unwrap();
+    let target = simulation.targets("block.corner").unwrap()[0] + Vec3::new(0.0, 1e-3, 0.0);
+    simulation.set_targets("block.corner", &[target]).unwrap();
+    simulation.step().unwrap();
+    assert_eq!(simulation.positions()[0], target);
+
+    simulation.set_load("block.force[1]", Some(100.0.into())).unwrap();
+    let wrong = control(simulation.set_load("block.force[1]", Some([0.0; 3].into())));
+    assert!(matches!(wrong, ControlError::Length { .. }));
+    let wrong = control(simulation.set_load("block.force[0]", Some(1.0.into())));
+    assert!(matches!(wrong, ControlError::Length { .. }));
+    let wrong = control(simulation.set_load("push", None));
+    assert_eq!(
+        wrong.to_string(),
+        "there is no load 'push'; there are: block.force[0], block.force[1]"
+    );
+    let free = control(simulation.body_mut("block").unwrap().set_targets(&[target; 8]));
+    assert!(matches!(free, ControlError::Free { .. }), "{free}");
+    let short = control(simulation.body_mut("plate").unwrap().set_targets(&[target; 3]));
+    assert_eq!(short.to_string(), "targets of 'plate': 3 given, 4 expected");
+    let held = control(simulation.body_mut("plate").unwrap().set_velocity([0.0; 3]));
+    assert!(matches!(held, ControlError::Prescribed { .. }));
+}
+
+#[test]
+fn poses_are_rigid_motions_of_the_placed_body() {
+    let mut simulation = Simulation::new(&scene()).unwrap();
+    let before = simulation.body("plate").unwrap().positions().to_vec();
+    let mut plate = simulation.body_mut("plate").unwrap();
+    plate.set_pose([0.0, 0.02, 0.0], [0.001, -0.01, 0.0]).unwrap();
+    simulation.step().unwrap();
+    let (sin, cos) = 0.02f64.sin_cos();
+    for (x, y) in before.iter().zip(simulation.body("plate").unwrap().positions()) {
+        let turned = Vec3::new(cos * x.x + sin * x.z, x.y, cos * x.z - sin * x.x);
+        assert!((turned + Vec3::new(0.001, -0.01, 0.0) - y).norm() < 1e-15);
+    }
+}
+
+/// Steps with everything set that can be set.
+fn drive(simulation: &mut Simulation, end: u64) {
+    while simulation.step_index() < end {
+        match simulation.step_index() {
+            2 => simulation.set_gravity([1.0, -5.0, 0.0]).unwrap(),
+            3 => simulation.set_load("block.force[0]", Some([5.0, 0.0, 1.0].into())).unwrap(),
+            4 => simulation.set_prescription("block.corner", false).unwrap(),
+            5 => simulation.body_mut("block").unwrap().set_velocity([0.0, 0.1, 0.0]).unwrap(),
+            _ => simulation.body_mut("plate").unwrap().move_by([1e-4, 0.0, 0.0]).unwrap(),
+        }
+        simulation.step().unwrap();
+    }
+}
+
+fn bits(simulation: &Simulation) -> Vec<u64> {
+    let state = simulation.core().state().vectors();
+    state.iter().flat_map(|(_, l)| l.iter()).flatten().map(|c| c.to_bits()).collect()
+}
+
+#[test]
+fn saved_restored_and_resumed_simulations_have_the_same_bits() {
+    let scene = scene();
+    let folder = tempfile::tempdir().unwrap();
+    let mut whole = Simulation::new(&scene).unwrap();
+    drive(&mut whole, 10);
+    for stop in [3, 6] {
+        let mut first = Simulation::new(&scene).unwrap();
+        drive(&mut first, stop);
+        let saved = first.save();
+        drive(&mut first, 8);
+        first.load(&saved).unwrap();
+        let mut second = Simulation::restore(&scene, &saved).unwrap();
+        drive(&mut first, 10);
+        drive(&mut second, 10);
+        assert_eq!(bits(&first), bits(&whole));
+        assert_eq!(bits(&second), bits(&whole));
+
+        let path = folder.path().join(stop.to_string());
+        let mut recorded = Simulation::new(&scene).unwrap();
+        recorded.record(&path, Options::default()).unwrap();
+        drive(&mut recorded, stop);
+        // the end of the recording is written when it goes out of scope
+        drop(recorded);
+        let mut resumed = Simulation::resume(&standoff::load_run(&path).unwrap(), &path).unwrap();
+        assert_eq!(resumed.step_index(), stop);
+        drive(&mut resumed, 10);
+        assert_eq!(bits(&resumed), bits(&whole));
+    }
+    let mut other = SceneBuilder::new(0.01, 0.1).object(Object::shape("block", block()));
+    other = other.gravity([0.0; 3]);
+    let saved = Simulation::new(&other.build().unwrap()).unwrap().save();
+    assert!(matches!(
+        Simulation::restore(&scene, &saved),
+        Err(Error::Output(OutputError::Foreign { .. }))
+    ));
+    let cut = whole.load(&whole.save()[..100]);
+    assert!(matches!(cut, Err(Error::Output(OutputError::Damaged { .. }))));
+}
+
+#[test]
+fn a_recording_begins_with_the_first_step() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut simulation = Simulation::new(&scene()).unwrap();
+    simulation.step().unwrap();
+    let late = simulation.record(folder.path(), Options::default());
+    assert!(matches!(late, Err(Error::Output(OutputError::Late { step: 1, .. }))));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+/// Names of the files of a folder and of those within it.
+fn files(folder: &Path) -> BTreeSet<String> {
+    let mut all = BTreeSet::new();
+    for entry in std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()) {
+        match entry.is_dir() {
+            true => all.extend(files(&entry)),
+            false => drop(all.insert(entry.file_name().unwrap().to_string_lossy().into_owned())),
+        }
+    }
+    all
+}
+
+#[test]
+fn a_mesh_in_memory_lies_with_the_run() {
+    let mut mesh = block().build().unwrap();
+    // numbers that need every bit, a region, and a point that nothing uses
+    mesh.points.iter_mut().for_each(|p| *p *= 1.0 / 3.0);
+    mesh.points.push(Vec3::zeros());
+    mesh.regions.push(standoff::mesh::Region {
+        name: "foot".into(),
+        vertices: vec![0, 1],
+        ..Default::default()
+    });
+    let scene = SceneBuilder::new(0.01, 0.05)
+        .ground(-0.1)
+        .object(Object::mesh("brick", mesh).fixed("foot"))
+        .build()
+        .unwrap();
+    assert_eq!(scene.vertices("brick"), Some(0..8));
+    let folder = tempfile::tempdir().unwrap();
+    let (path, moved) = (folder.path().join("a"), folder.path().join("b"));
+    standoff::run(&scene, &path).unwrap();
+    assert!(files(&path).contains("scene.resolved.toml"));
+    assert!(path.join("scene.meshes/000000.vtu").exists());
+    std::fs::rename(&path, &moved).unwrap();
+    // the folder alone says what was simulated, wherever it is
+    let mut again = standoff::load_run(&moved).unwrap();
+    again.set_steps(8);
+    assert_eq!(standoff::resume(&again, &moved).unwrap().steps, 8);
+    let mut whole = scene;
+    whole.set_steps(8);
+    standoff::run(&whole, &path).unwrap();
+    for step in 0..=8 {
+        let frame = |run: &Path| std::fs::read(run.join(format!("frames/{step:06}.vtu"))).unwrap();
+        assert_eq!(frame(&path), frame(&moved), "frame {step}");
+    }
+    // and a run that replaces it leaves nothing of it
+    let other = SceneBuilder::new(0.01, 0.01).object(Object::shape("block", block())).build();
+    let replace = Options { force: true };
+    standoff::run_with(&other.unwrap(), &moved, replace, &mut |_| ControlFlow::Continue(()))
+        .unwrap();
+    assert!(!moved.join("scene.meshes/000000.vtu").exists());
+}
+
+#[test]
+fn faults_of_built_scenes_name_their_place() {
+    let wrong = SceneBuilder::new(0.01, 0.1)
+        .object(Object::shape("block", block()).velocity([f64::NAN, 0.0, 0.0]).fixed("nowhere"))
+        .build()
+        .unwrap_err();
+    let Error::Scene(error) = &wrong else { panic!("{wrong:?}") };
+    assert!(error.location.is_none() && error.path.starts_with("objects[0]"), "{error:?}");
+    assert!(wrong.to_string().contains("block"), "{wrong}");
+    let folder = tempfile::tempdir().unwrap();
+    let none = standoff::load_run(folder.path()).unwrap_err();
+    assert!(matches!(none, Error::Output(OutputError::NoRun { .. })));
+    let past = Simulation::resume(&scene(), folder.path()).unwrap_err();
+    assert!(matches!(past, Error::Run(RunError::Output(OutputError::NoCheckpoint { .. }))));
+}
+
+#[test]
+fn a_callback_ends_a_run() {
+    let mut simulation = Simulation::new(&scene()).unwrap();
+    let mut seen = Vec::new();
+    let summary = simulation
+        .run(&mut |simulation, report| {
+            seen.push((report.step, simulation.step_index()));
+            simulation.set_gravity([0.0; 3]).unwrap();
+            if report.step == 4 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })
+        .unwrap();
+    assert_eq!((summary.steps, seen), (4, vec![(1, 1), (2, 2), (3, 3), (4, 4)]));
+    assert!(!simulation.is_finished() && simulation.audit().is_empty());
+}
