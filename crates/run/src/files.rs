@@ -16,7 +16,7 @@ pub(crate) const STATS: &str = "stats.jsonl";
 pub(crate) const RESOLVED: &str = "scene.resolved.toml";
 pub(crate) const CHECKPOINTS: &str = "checkpoints";
 
-/// The scene of a run with all that was overridden, as a scene file. If [`RunInfo::source`] is given,
+/// The scene of a run with all that was overridden, as a scene file. If [`RunInfo::source`](crate::RunInfo::source) is given,
 /// the exact definition comes from there.
 pub fn scene_file(folder: &Path) -> PathBuf {
     folder.join(RESOLVED)

@@ -1,4 +1,4 @@
-//! The scene language: what may be written in a scene file ([`file`]), how it is read and checked
+//! The scene language: what may be written in a scene file ([`mod@file`]), how it is read and checked
 //! ([`document`], [`units`], [`schema`]) and what it means ([`resolve`]).
 
 pub mod document;
