@@ -93,6 +93,22 @@ pub fn run_with(
 /// # Errors
 /// [`Error::Run`].
 pub fn resume(scene: &Scene, folder: impl AsRef<Path>) -> Result<Summary, Error> {
-    let mut go_on = |_: &Event<'_>| ControlFlow::Continue(());
-    Ok(standoff_run::resume(scene, folder.as_ref(), &mut go_on)?)
+    resume_with(scene, folder, &mut |_| ControlFlow::Continue(()))
+}
+
+/// As [`resume`], telling `observe` what goes on; that may end the run after a step.
+///
+/// # Errors
+/// [`Error::Run`].
+pub fn resume_with(
+    scene: &Scene,
+    folder: impl AsRef<Path>,
+    observe: &mut dyn FnMut(&Event<'_>) -> ControlFlow<()>,
+) -> Result<Summary, Error> {
+    Ok(standoff_run::resume(scene, folder.as_ref(), observe)?)
+}
+
+/// What the steps of a scene depend on, in 64 bits: all of it but its end.
+pub fn fingerprint(scene: &Scene) -> u64 {
+    standoff_run::fingerprint(&scene.definition)
 }

@@ -157,7 +157,7 @@ mod simulation;
 pub use body::{Body, BodyMut, HalfSpace};
 pub use build::{Object, SceneBuilder};
 pub use error::Error;
-pub use files::{load, load_run, resume, run, run_with};
+pub use files::{fingerprint, load, load_run, resume, resume_with, run, run_with};
 pub use simulation::{LoadValue, Simulation};
 pub use standoff_linalg::{Mat3, Vec3};
 pub use standoff_mesh::{self as mesh, Mesh, shape};

@@ -1,0 +1,44 @@
+"""Simulation of deformable solids in contact.
+
+A :class:`Scene` says what is simulated, a :class:`Simulation` advances it step by step, :func:`run` and
+:func:`resume` do whole runs in a folder. Units are SI, y is up, arrays are NumPy's.
+"""
+
+from . import errors
+from ._standoff import __version__, set_threads
+from .errors import (
+    BuildError,
+    ControlError,
+    Error,
+    MeshError,
+    OutputError,
+    ReferenceSceneError,
+    RunError,
+    SceneError,
+    StepError,
+)
+from .scene import Scene, resume, run
+from .simulation import Body, HalfSpace, Simulation
+from .sweep import sweep
+
+__all__ = [
+    "Body",
+    "BuildError",
+    "ControlError",
+    "Error",
+    "HalfSpace",
+    "MeshError",
+    "OutputError",
+    "ReferenceSceneError",
+    "RunError",
+    "Scene",
+    "SceneError",
+    "Simulation",
+    "StepError",
+    "__version__",
+    "errors",
+    "resume",
+    "run",
+    "set_threads",
+    "sweep",
+]

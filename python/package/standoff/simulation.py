@@ -1,0 +1,355 @@
+"""A simulation that is advanced step by step."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._standoff import CoreSimulation
+from .errors import ControlError
+from .scene import Scene, show
+
+Array = NDArray[np.float64]
+
+
+def _vectors(array: ArrayLike) -> Array:
+    out = np.ascontiguousarray(array, dtype=np.float64)
+    if out.ndim != 2 or out.shape[1] != 3:
+        raise ValueError(f"expected an array of shape (n, 3), got {out.shape}")
+    return out
+
+
+def _vector(array: ArrayLike) -> list[float]:
+    out = np.asarray(array, dtype=np.float64)
+    if out.shape != (3,):
+        raise ValueError(f"expected three numbers, got an array of shape {out.shape}")
+    return out.tolist()
+
+
+class Body:
+    """A body of a simulation. Arrays are read-only views into those of the whole simulation after the last
+    step; the attributes `targets` and `velocities` can be set."""
+
+    def __init__(self, simulation: Simulation, name: str, entry: dict[str, Any]) -> None:
+        self._simulation = simulation
+        self._part = slice(entry["first"], entry["end"])
+        #: Its name.
+        self.name = name
+        #: ``"volume"``, ``"shell"``, ``"rod"``, ``"particles"`` or ``"obstacle"``.
+        self.role: str = entry["role"]
+        #: Positions of the undeformed body, m.
+        self.rest: Array = entry["rest"]
+        #: Tetrahedra (n×4), by vertices within the body.
+        self.tetrahedra: NDArray[np.int64] = entry["tetrahedra"]
+        #: Triangles of a shell or obstacle (n×3), by vertices within the body.
+        self.triangles: NDArray[np.int64] = entry["triangles"]
+        #: Segments of a rod or of wires (n×2), by vertices within the body.
+        self.segments: NDArray[np.int64] = entry["segments"]
+
+    def __repr__(self) -> str:
+        return f"<standoff.Body {self.name!r}: {self.role}, {len(self.rest)} vertices>"
+
+    @property
+    def vertices(self) -> slice:
+        """Its vertices among those of the whole simulation."""
+        return self._part
+
+    @property
+    def positions(self) -> Array:
+        """Positions, m (n×3)."""
+        return self._simulation.positions[self._part]
+
+    @property
+    def velocities(self) -> Array:
+        """Velocities, m/s (n×3). Setting one vector gives it to all vertices."""
+        return self._simulation.velocities[self._part]
+
+    @velocities.setter
+    def velocities(self, velocities: ArrayLike) -> None:
+        n = self._part.stop - self._part.start
+        v = np.asarray(velocities, dtype=np.float64)
+        v = np.broadcast_to(v, (n, 3)) if v.ndim == 1 else v
+        self._simulation._change("set_velocities", self.name, _vectors(v))
+
+    @property
+    def targets(self) -> Array:
+        """Where prescribed vertices have to be at the end of the next step, m (n×3): of an obstacle, or of a
+        body all of whose vertices are held. They stay there until they are told otherwise."""
+        return self._simulation._get("targets")[self._part]
+
+    @targets.setter
+    def targets(self, targets: ArrayLike) -> None:
+        self._simulation._change("set_targets", self.name, _vectors(targets))
+
+    def move_by(self, displacement: ArrayLike) -> None:
+        """Moves the targets by a vector, m."""
+        self.targets = self.targets + np.asarray(displacement, dtype=np.float64)
+
+    def set_pose(self, rotation: ArrayLike = (0, 0, 0), translation: ArrayLike = (0, 0, 0)) -> None:
+        """Sets the targets to x ↦ R x + t of where the scene places the body: R turns by the length of
+        `rotation` (rad) about its direction through the origin, t is `translation` (m)."""
+        self._simulation._change("set_pose", self.name, _vector(rotation), _vector(translation))
+
+    @property
+    def masses(self) -> Array:
+        """Masses of the vertices, kg; of an obstacle fictitious."""
+        return self._simulation.masses[self._part]
+
+    @property
+    def contact_forces(self) -> Array:
+        """Contact and friction forces on the vertices at the end of the last step, N (n×3)."""
+        return self._simulation.contact_forces[self._part]
+
+    @property
+    def force(self) -> Array:
+        """Sum of the contact and friction forces on it, N."""
+        return self.contact_forces.sum(axis=0)
+
+    def torque(self, about: ArrayLike = (0, 0, 0)) -> Array:
+        """Torque of the contact and friction forces on it about a point, N m."""
+        return np.cross(self.positions - np.asarray(about), self.contact_forces).sum(axis=0)
+
+    @property
+    def centre(self) -> Array:
+        """Centre of mass, m; of an obstacle the mean of its vertices."""
+        weights = None if self.role == "obstacle" else self.masses
+        return np.average(self.positions, axis=0, weights=weights)
+
+
+class HalfSpace:
+    """A half-space of a simulation."""
+
+    def __init__(self, simulation: Simulation, name: str, index: int) -> None:
+        self._simulation, self.name, self._index = simulation, name, index
+
+    def __repr__(self) -> str:
+        return f"<standoff.HalfSpace {self.name!r}>"
+
+    @property
+    def force(self) -> Array:
+        """Sum of the contact and friction forces on it at the end of the last step, N."""
+        return self._simulation._core.half_space_forces()[2 * self._index]
+
+    def torque(self, about: ArrayLike = (0, 0, 0)) -> Array:
+        """Torque of these forces about a point, N m."""
+        force, torque = self._simulation._core.half_space_forces()[2 * self._index :][:2]
+        return torque - np.cross(np.asarray(about), force)
+
+
+class Simulation:
+    """A simulation that is advanced step by step. Between any two steps, positions, velocities and forces may
+    be read, and targets, loads, gravity and velocities changed; all of that is part of its state.
+
+    Bodies and half-spaces are found by name: ``simulation["ball"]``. Other threads run while it steps. It can
+    be pickled.
+    """
+
+    _core: CoreSimulation
+
+    def __init__(self, scene: Scene) -> None:
+        self._set_up(scene, CoreSimulation(scene._core))
+
+    def _set_up(self, scene: Scene, core: CoreSimulation) -> None:
+        #: The scene.
+        self.scene = scene
+        self._core = core
+        self._arrays: dict[str, Array] = {}
+        #: Report of the last step: energies, contacts, iterations, seconds.
+        self.report: dict[str, Any] | None = None
+        self._parts: dict[str, Body | HalfSpace] = {
+            name: HalfSpace(self, name, k) for k, name in enumerate(scene.half_spaces)
+        }
+        self._bodies = {name: Body(self, name, entry) for name, entry in scene.bodies.items()}
+        self._parts |= self._bodies
+
+    @classmethod
+    def resume(cls, folder: str | os.PathLike[str], scene: Scene | None = None) -> Simulation:
+        """Takes up the run in a folder where its newest checkpoint left it, and goes on recording there."""
+        return cls._taken(scene or Scene.of_run(folder), "resume", os.fspath(folder))
+
+    @classmethod
+    def restore(cls, scene: Scene, saved: bytes) -> Simulation:
+        """A simulation of a scene in the state that :meth:`save` gave."""
+        return cls._taken(scene, "restore", saved)
+
+    @classmethod
+    def _taken(cls, scene: Scene, how: str, source: Any) -> Simulation:
+        simulation = cls.__new__(cls)
+        simulation._set_up(scene, getattr(CoreSimulation, how)(scene._core, source))
+        return simulation
+
+    def __reduce__(self) -> Any:
+        return Simulation.restore, (self.scene, self.save())
+
+    def __repr__(self) -> str:
+        return f"<standoff.Simulation of {', '.join(self._bodies)} at step {self.step_index}>"
+
+    def save(self) -> bytes:
+        """The whole state. From it, :meth:`restore` and :meth:`load` go on with the same bits."""
+        return self._core.save()
+
+    def load(self, saved: bytes) -> None:
+        """Goes back or forward to a state that :meth:`save` gave."""
+        self._arrays.clear()
+        self._core.load(saved)
+        self.report = None
+
+    def record(self, folder: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Records this simulation in a folder, from its first step on, as ``standoff run`` does."""
+        self._core.record(os.fspath(folder), force)
+
+    def finish(self) -> None:
+        """Ends a recording: the last state is written as frame and checkpoint."""
+        self._core.finish()
+
+    def step(self) -> dict[str, Any]:
+        """Does one time step and returns its report. Raises :class:`StepError` with the state before it."""
+        self._arrays.clear()
+        self.report = json.loads(self._core.step())
+        return self.report
+
+    def run(
+        self,
+        *,
+        steps: int | None = None,
+        progress: bool = False,
+        callback: Callable[[Simulation], bool | None] | None = None,
+    ) -> None:
+        """Does the steps up to the end of the scene, or so many. `callback` is called after each step and may
+        change the simulation; it ends the run by returning ``False``. After an interrupt (Ctrl-C) a recorded
+        run can be resumed."""
+        end = self.scene.steps if steps is None else self.step_index + steps
+        try:
+            while self.step_index < end:
+                report = self.step()
+                if progress:
+                    show(report, end)
+                if callback is not None and callback(self) is False:
+                    break
+        except KeyboardInterrupt:
+            self.finish()
+            raise
+        if self.is_finished:
+            self.finish()
+
+    @property
+    def time(self) -> float:
+        """Time, s."""
+        return self._core.time
+
+    @property
+    def step_index(self) -> int:
+        """Steps done."""
+        return self._core.step_index
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the end of the scene is reached."""
+        return self.step_index >= self.scene.steps
+
+    @property
+    def energies(self) -> dict[str, float]:
+        """Every energy at the end of the last step by name, J, with ``"kinetic"`` and ``"gravity"``."""
+        if self.report is None:
+            return {}
+        own = {"kinetic": self.report["kinetic_energy"], "gravity": self.report["gravity_energy"]}
+        return {**self.report["energies"], **own}
+
+    def _get(self, what: str) -> Array:
+        array = self._arrays.get(what)
+        if array is None:
+            array = self._core.masses() if what == "masses" else self._core.vectors(what)
+            array.flags.writeable = False
+            self._arrays[what] = array
+        return array
+
+    def _change(self, how: str, *arguments: Any) -> None:
+        self._arrays.clear()
+        getattr(self._core, how)(*arguments)
+
+    @property
+    def positions(self) -> Array:
+        """Positions of all vertices, m (n×3)."""
+        return self._get("positions")
+
+    @property
+    def velocities(self) -> Array:
+        """Velocities of all vertices, m/s (n×3)."""
+        return self._get("velocities")
+
+    @property
+    def contact_forces(self) -> Array:
+        """Contact and friction forces on all vertices at the end of the last step, N (n×3)."""
+        return self._get("contact_forces")
+
+    @property
+    def masses(self) -> Array:
+        """Masses of all vertices, kg; those of obstacles are fictitious."""
+        return self._get("masses")
+
+    def von_mises(self) -> Array:
+        """Von Mises stress of every tetrahedron, Pa."""
+        return self._core.elements("von_mises")
+
+    def stretches(self) -> Array:
+        """Greatest principal stretch of every triangle of shells, then stretch of every segment of rods."""
+        return self._core.elements("stretches")
+
+    def bending_energies(self) -> Array:
+        """Bending energy of the same, J."""
+        return self._core.elements("bending_energies")
+
+    def contacts(self) -> dict[str, NDArray[Any]]:
+        """Every contact, a column per quantity: `vertices` (n×4, −1 where unused) of the first primitive, then of
+        the second, `first` how many belong to the first, `half_space` by index or −1, `points` (n×2×3) closest
+        to each other, m, `normal` from the second to the first, `gap`, m, and normal `force`, N."""
+        return self._core.contacts()
+
+    def __getitem__(self, name: str) -> Any:
+        part = self._parts.get(name)
+        if part is None:
+            known = list(self._parts)
+            error = ControlError(f"there is no body '{name}'; there are: {', '.join(known)}")
+            error.name, error.known = name, known  # type: ignore[attr-defined]
+            raise error
+        return part
+
+    def __iter__(self) -> Iterator[Body]:
+        return iter(self._bodies.values())
+
+    @property
+    def bodies(self) -> dict[str, Body]:
+        """Bodies by name, in the order of their vertices."""
+        return self._bodies
+
+    def set_gravity(self, gravity: ArrayLike) -> None:
+        """Sets gravity for the steps to come, m/s²."""
+        self._change("set_gravity", _vector(gravity))
+
+    def set_load(self, name: str, value: ArrayLike | None) -> None:
+        """Sets the value of a load for the steps to come: three numbers for a force (N) or an acceleration
+        (m/s²), one for a pressure (Pa), ``None`` for that of the scene. See :attr:`Scene.loads`."""
+        array = None if value is None else np.asarray(value, dtype=np.float64)
+        vector = _vector(array) if array is not None and array.ndim else None
+        self._change("set_load", name, vector, float(array) if array is not None and not array.ndim else None)
+
+    def targets(self, name: str) -> Array:
+        """Targets of the vertices of a prescription, m. See :attr:`Scene.prescriptions`."""
+        return self._core.prescribed_targets(name)
+
+    def set_targets(self, name: str, targets: ArrayLike) -> None:
+        """Where the vertices of a prescription have to be at the end of the next step, m; they stay there."""
+        self._change("set_prescribed_targets", name, _vectors(targets))
+
+    def set_prescription(self, name: str, acts: bool) -> None:
+        """Lets a prescription go, or hold again from where its vertices are."""
+        self._change("set_prescription", name, acts)
+
+    def audit(self) -> list[str]:
+        """What the independent audit finds wrong with the current positions: always nothing."""
+        return self._core.audit()

@@ -1,0 +1,153 @@
+//! Errors as Python exceptions: the classes of `standoff.errors`, with the same text and fields.
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use standoff::Error;
+use standoff::errors::{
+    BuildError, ControlError, OutputError, RunError, SceneError, StepError, Stop,
+};
+
+/// The exception for an error.
+pub fn raise(py: Python<'_>, error: Error) -> PyErr {
+    exception(py, &error).unwrap_or_else(|_| PyRuntimeError::new_err(error.to_string()))
+}
+
+fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
+    let fields = PyDict::new(py);
+    let class = match error {
+        Error::Scene(e) => scene(&fields, e)?,
+        Error::Import(_) => "ReferenceSceneError",
+        Error::Mesh(_) => "MeshError",
+        Error::Build(e) => build(&fields, e)?,
+        Error::Step(e) => step(&fields, e)?,
+        Error::Control(e) => control(&fields, e)?,
+        Error::Output(e) => output(&fields, e)?,
+        Error::Run(e) => run(&fields, e)?,
+        _ => "Error",
+    };
+    let class = py.import("standoff.errors")?.getattr(class)?;
+    let value = class.call1((error.to_string(),))?;
+    for (name, field) in fields {
+        value.setattr(name.cast::<pyo3::types::PyString>()?, field)?;
+    }
+    Ok(PyErr::from_value(value))
+}
+
+fn scene(fields: &Bound<'_, PyDict>, e: &SceneError) -> PyResult<&'static str> {
+    fields.set_item("path", &e.path)?;
+    fields.set_item("object", &e.object)?;
+    if let Some(location) = &e.location {
+        fields.set_item("location", location.to_string())?;
+        fields.set_item("line", location.line)?;
+        fields.set_item("column", location.column)?;
+    }
+    Ok("SceneError")
+}
+
+fn build(fields: &Bound<'_, PyDict>, e: &BuildError) -> PyResult<&'static str> {
+    match e {
+        BuildError::Setting { key, value, .. } => {
+            fields.set_item("key", key)?;
+            fields.set_item("value", value)?;
+        }
+        BuildError::Body { body, .. } | BuildError::Load { body, .. } => {
+            fields.set_item("body", body)?;
+        }
+        BuildError::Energy { name, .. } => fields.set_item("energy", name)?,
+        BuildError::NotFinite { body, vertex, .. } => {
+            fields.set_item("body", body)?;
+            fields.set_item("vertex", vertex)?;
+        }
+        BuildError::Element { body, element, vertices, .. } => {
+            fields.set_item("body", body)?;
+            fields.set_item("element", element)?;
+            fields.set_item("vertices", vertices.to_vec())?;
+        }
+        BuildError::Intersecting { count, .. } => fields.set_item("count", count)?,
+        BuildError::BehindHalfSpace { body, vertex, half_space, depth } => {
+            fields.set_item("body", body)?;
+            fields.set_item("vertex", vertex)?;
+            fields.set_item("half_space", half_space)?;
+            fields.set_item("depth", depth)?;
+        }
+        BuildError::NothingToSimulate | BuildError::State { .. } => {}
+    }
+    Ok("BuildError")
+}
+
+fn step(fields: &Bound<'_, PyDict>, e: &StepError) -> PyResult<&'static str> {
+    let (StepError::NotFinite { step, .. }
+    | StepError::LinearSolve { step, .. }
+    | StepError::Stalled { step, .. }
+    | StepError::BlockedMotion { step, .. }
+    | StepError::Audit { step, .. }) = e;
+    fields.set_item("step", step)?;
+    match e {
+        StepError::Stalled { iterations, residual, tolerance, .. } => {
+            fields.set_item("iterations", iterations)?;
+            fields.set_item("residual", residual)?;
+            fields.set_item("tolerance", tolerance)?;
+        }
+        StepError::BlockedMotion { name, progress, .. } => {
+            fields.set_item("name", name)?;
+            fields.set_item("progress", progress)?;
+        }
+        _ => {}
+    }
+    Ok("StepError")
+}
+
+fn control(fields: &Bound<'_, PyDict>, e: &ControlError) -> PyResult<&'static str> {
+    match e {
+        ControlError::Unknown { name, known, .. } => {
+            fields.set_item("name", name)?;
+            fields.set_item("known", known)?;
+        }
+        ControlError::Length { name, found, expected, .. } => {
+            fields.set_item("name", name)?;
+            fields.set_item("found", found)?;
+            fields.set_item("expected", expected)?;
+        }
+        ControlError::NotFinite { place, .. }
+        | ControlError::Free { place }
+        | ControlError::Prescribed { place } => fields.set_item("place", place)?,
+    }
+    Ok("ControlError")
+}
+
+fn output(fields: &Bound<'_, PyDict>, e: &OutputError) -> PyResult<&'static str> {
+    match e {
+        OutputError::Write { path, .. }
+        | OutputError::Read { path, .. }
+        | OutputError::Occupied { path, .. }
+        | OutputError::NoRun { path, .. }
+        | OutputError::Damaged { path, .. }
+        | OutputError::Foreign { path, .. }
+        | OutputError::NoCheckpoint { path, .. }
+        | OutputError::Busy { path }
+        | OutputError::Late { path, .. }
+        | OutputError::Energy { path, .. } => fields.set_item("path", path)?,
+        OutputError::Length { .. } => {}
+    }
+    Ok("OutputError")
+}
+
+fn run(fields: &Bound<'_, PyDict>, e: &RunError) -> PyResult<&'static str> {
+    match e {
+        RunError::Build(e) => build(fields, e),
+        RunError::Output(e) => output(fields, e),
+        RunError::PastEnd { done } => {
+            fields.set_item("step", done)?;
+            Ok("RunError")
+        }
+        RunError::Stopped(stopped) => match &stopped.cause {
+            Stop::Step(e) => step(fields, e),
+            Stop::Output(e) => output(fields, e),
+            Stop::Internal { step, .. } => {
+                fields.set_item("step", step)?;
+                Ok("RunError")
+            }
+        },
+    }
+}

@@ -1,0 +1,28 @@
+//! The compiled part of the Python package: scenes, simulations and the toolkit, on arrays. The Python part
+//! gives them their interface.
+
+mod arrays;
+mod errors;
+mod scene;
+mod simulation;
+mod threads;
+mod toolkit;
+
+use pyo3::prelude::*;
+use std::ffi::OsString;
+
+/// The `standoff` command; returns its exit code.
+#[pyfunction]
+fn command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+    py.detach(|| standoff_cli::main(arguments))
+}
+
+#[pymodule]
+fn _standoff(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<scene::CoreScene>()?;
+    module.add_class::<simulation::CoreSimulation>()?;
+    module.add_function(wrap_pyfunction!(command, module)?)?;
+    module.add_function(wrap_pyfunction!(threads::set_threads, module)?)?;
+    toolkit::register(module)
+}

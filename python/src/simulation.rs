@@ -1,0 +1,219 @@
+//! Simulations that are advanced step by step.
+
+use crate::arrays::{self, Vectors, to_vectors};
+use crate::errors::raise;
+use crate::scene::{CoreScene, json};
+use crate::threads::detached;
+use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use standoff::{Error, LoadValue, Options, Simulation, Vec3};
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A simulation. Threads that use it at the same time wait for each other.
+#[pyclass(frozen, module = "standoff._standoff")]
+pub struct CoreSimulation {
+    inner: Mutex<Simulation>,
+}
+
+impl CoreSimulation {
+    fn of(inner: Simulation) -> Self {
+        Self { inner: Mutex::new(inner) }
+    }
+
+    // whoever holds the lock needs no interpreter to let go of it
+    fn lock(&self) -> MutexGuard<'_, Simulation> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set(
+        &self,
+        py: Python<'_>,
+        change: impl FnOnce(&mut Simulation) -> Result<(), Error>,
+    ) -> PyResult<()> {
+        change(&mut self.lock()).map_err(|e| raise(py, e))
+    }
+}
+
+#[pymethods]
+impl CoreSimulation {
+    #[new]
+    fn new(py: Python<'_>, scene: &CoreScene) -> PyResult<Self> {
+        let built = detached(py, || Simulation::new(&scene.scene))?;
+        Ok(Self::of(built.map_err(|e| raise(py, e))?))
+    }
+
+    #[staticmethod]
+    fn resume(py: Python<'_>, scene: &CoreScene, folder: PathBuf) -> PyResult<Self> {
+        let built = detached(py, || Simulation::resume(&scene.scene, &folder))?;
+        Ok(Self::of(built.map_err(|e| raise(py, e))?))
+    }
+
+    #[staticmethod]
+    fn restore(py: Python<'_>, scene: &CoreScene, saved: &[u8]) -> PyResult<Self> {
+        let built = detached(py, || Simulation::restore(&scene.scene, saved))?;
+        Ok(Self::of(built.map_err(|e| raise(py, e))?))
+    }
+
+    fn save<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.lock().save())
+    }
+
+    fn load(&self, py: Python<'_>, saved: &[u8]) -> PyResult<()> {
+        let loaded = detached(py, || self.lock().load(saved))?;
+        loaded.map_err(|e| raise(py, e))
+    }
+
+    /// Does one step; returns its report as JSON.
+    fn step(&self, py: Python<'_>) -> PyResult<String> {
+        let report = detached(py, || self.lock().step().cloned())?;
+        json(&report.map_err(|e| raise(py, e))?)
+    }
+
+    fn record(&self, py: Python<'_>, folder: PathBuf, force: bool) -> PyResult<()> {
+        self.set(py, |s| s.record(folder, Options { force }))
+    }
+
+    fn finish(&self, py: Python<'_>) -> PyResult<()> {
+        self.set(py, Simulation::finish)
+    }
+
+    #[getter]
+    fn time(&self) -> f64 {
+        self.lock().time()
+    }
+
+    #[getter]
+    fn step_index(&self) -> u64 {
+        self.lock().step_index()
+    }
+
+    /// Of all vertices: `positions`, `velocities`, `contact_forces`, `targets` or `rest`.
+    fn vectors<'py>(&self, py: Python<'py>, what: &str) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let simulation = self.lock();
+        let (core, n) = (simulation.core(), simulation.positions().len());
+        let list = match what {
+            "positions" => simulation.positions(),
+            "velocities" => simulation.velocities(),
+            "contact_forces" => simulation.contact_forces(),
+            "targets" => &core.state().scripted[..n],
+            "rest" => &core.model().rest[..n],
+            _ => return Err(PyValueError::new_err(format!("no vectors '{what}'"))),
+        };
+        arrays::vectors(py, list)
+    }
+
+    /// Masses of all vertices, kg.
+    fn masses<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        let simulation = self.lock();
+        let n = simulation.positions().len();
+        PyArray1::from_slice(py, &simulation.core().model().mass[..n])
+    }
+
+    /// Of all elements: `von_mises`, `stretches` or `bending_energies`.
+    fn elements<'py>(&self, py: Python<'py>, what: &str) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let simulation = self.lock();
+        let list = match what {
+            "von_mises" => simulation.core().von_mises(),
+            "stretches" => simulation.core().stretches(),
+            "bending_energies" => simulation.core().bending_energies(),
+            _ => return Err(PyValueError::new_err(format!("no values '{what}'"))),
+        };
+        Ok(PyArray1::from_vec(py, list))
+    }
+
+    /// Force and torque about the origin on every half-space (2k×3).
+    fn half_space_forces<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let simulation = self.lock();
+        let list: Vec<Vec3> =
+            simulation.core().state().half_space_forces.iter().flatten().copied().collect();
+        arrays::vectors(py, &list)
+    }
+
+    /// Every contact, a column per quantity.
+    fn contacts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let all = detached(py, || self.lock().contacts())?;
+        let columns = PyDict::new(py);
+        let (mut vertices, mut points) = (Vec::new(), Vec::new());
+        for c in &all {
+            vertices.extend((0..4).map(|k| c.vertices.get(k).map_or(-1, |v| i64::from(*v))));
+            points.extend(c.points);
+        }
+        columns.set_item("vertices", arrays::table(py, vertices, 4)?)?;
+        columns.set_item("points", arrays::vectors(py, &points)?.reshape([all.len(), 2, 3])?)?;
+        let normals: Vec<Vec3> = all.iter().map(|c| c.normal).collect();
+        columns.set_item("normal", arrays::vectors(py, &normals)?)?;
+        let of = |f: &dyn Fn(&standoff::ContactRecord) -> f64| {
+            PyArray1::from_vec(py, all.iter().map(f).collect())
+        };
+        columns.set_item("gap", of(&|c| c.gap))?;
+        columns.set_item("force", of(&|c| c.force))?;
+        let of = |f: &dyn Fn(&standoff::ContactRecord) -> i64| {
+            PyArray1::from_vec(py, all.iter().map(f).collect())
+        };
+        columns.set_item("first", of(&|c| c.first as i64))?;
+        columns.set_item("half_space", of(&|c| c.half_space.map_or(-1, i64::from)))?;
+        Ok(columns)
+    }
+
+    fn set_velocities(&self, py: Python<'_>, body: &str, v: Vectors<'_>) -> PyResult<()> {
+        let v = to_vectors("velocities", &v)?;
+        self.set(py, |s| s.body_mut(body)?.set_velocities(&v))
+    }
+
+    fn set_targets(&self, py: Python<'_>, body: &str, x: Vectors<'_>) -> PyResult<()> {
+        let x = to_vectors("targets", &x)?;
+        self.set(py, |s| s.body_mut(body)?.set_targets(&x))
+    }
+
+    fn set_pose(
+        &self,
+        py: Python<'_>,
+        body: &str,
+        rotation: [f64; 3],
+        translation: [f64; 3],
+    ) -> PyResult<()> {
+        self.set(py, |s| s.body_mut(body)?.set_pose(rotation, translation))
+    }
+
+    fn set_prescribed_targets(&self, py: Python<'_>, name: &str, x: Vectors<'_>) -> PyResult<()> {
+        let x = to_vectors("targets", &x)?;
+        self.set(py, |s| s.set_targets(name, &x))
+    }
+
+    fn prescribed_targets<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let targets = self.lock().targets(name).map_err(|e| raise(py, e))?;
+        arrays::vectors(py, &targets)
+    }
+
+    fn set_prescription(&self, py: Python<'_>, name: &str, acts: bool) -> PyResult<()> {
+        self.set(py, |s| s.set_prescription(name, acts))
+    }
+
+    fn set_gravity(&self, py: Python<'_>, gravity: [f64; 3]) -> PyResult<()> {
+        self.set(py, |s| s.set_gravity(gravity))
+    }
+
+    #[pyo3(signature = (name, vector=None, pressure=None))]
+    fn set_load(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        vector: Option<[f64; 3]>,
+        pressure: Option<f64>,
+    ) -> PyResult<()> {
+        let value = vector.map(LoadValue::from).or(pressure.map(LoadValue::from));
+        self.set(py, |s| s.set_load(name, value))
+    }
+
+    /// What the independent audit finds wrong.
+    fn audit(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        detached(py, || self.lock().audit())
+    }
+}

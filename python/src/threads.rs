@@ -1,0 +1,44 @@
+//! The threads that steps run on: a pool of this process, because those of a parent process are not there
+//! after a fork.
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::sync::{Arc, Mutex, PoisonError};
+
+struct Pool {
+    process: u32,
+    threads: usize,
+    pool: Option<Arc<ThreadPool>>,
+}
+
+static POOL: Mutex<Pool> = Mutex::new(Pool { process: 0, threads: 0, pool: None });
+
+/// Sets the number of threads of this process; 0 for as many as there are processors.
+#[pyfunction]
+pub fn set_threads(threads: usize) {
+    let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    (pool.threads, pool.pool) = (threads, None);
+}
+
+fn pool() -> PyResult<Arc<ThreadPool>> {
+    let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    let process = std::process::id();
+    if let (Some(ready), true) = (&pool.pool, pool.process == process) {
+        return Ok(ready.clone());
+    }
+    let built = ThreadPoolBuilder::new().num_threads(pool.threads).build();
+    let built = Arc::new(built.map_err(|e| PyRuntimeError::new_err(e.to_string()))?);
+    if let Some(stale) = pool.pool.replace(built.clone()) {
+        // its threads are those of another process: nobody can join them
+        std::mem::forget(stale);
+    }
+    pool.process = process;
+    Ok(built)
+}
+
+/// Runs something on the pool, with the interpreter free for other threads.
+pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let pool = pool()?;
+    Ok(py.detach(|| pool.install(work)))
+}

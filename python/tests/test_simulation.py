@@ -1,0 +1,337 @@
+"""Scenes, steps, controls, states, recordings, errors."""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scenes import blocks, tetrahedron
+
+import standoff
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def drive(simulation, end):
+    """Steps up to `end`, setting everything that can be set."""
+    while simulation.step_index < end:
+        match simulation.step_index:
+            case 2:
+                simulation.set_gravity([1, -5, 0])
+            case 3:
+                simulation.set_load("block.force[0]", [5, 0, 1])
+            case 4:
+                simulation.set_load("block.force[1]", 20.0)
+            case 5:
+                simulation["block"].velocities = [0, 0.1, 0]
+            case _:
+                simulation["plate"].move_by([1e-4, 0, 0])
+        simulation.step()
+
+
+def bits(simulation):
+    return simulation.save()
+
+
+def test_bodies_and_forces():
+    scene = blocks()
+    simulation = standoff.Simulation(scene)
+    assert list(scene.bodies) == ["block", "plate"] and scene.half_spaces == ["ground"]
+    assert scene.loads == ["block.force[0]", "block.force[1]"]
+    assert [b.name for b in simulation] == ["block", "plate"]
+    block, plate = simulation["block"], simulation["plate"]
+    assert block.role == "volume" and block.tetrahedra.shape[1] == 4
+    assert block.rest.shape == (27, 3) and plate.positions.shape == (9, 3)
+    assert block.masses.sum() == pytest.approx(8.0)
+    assert np.allclose(block.centre, [0, 0.103, 0])
+    simulation.run(steps=8)
+    assert simulation.step_index == 8 and simulation.time == pytest.approx(0.08)
+    # what the plate exerts on the block, the block exerts on the plate
+    assert block.force[1] > 1.0
+    assert np.allclose(block.force, -plate.force, rtol=1e-9, atol=1e-9)
+    assert np.allclose(simulation["ground"].force, 0.0)
+    assert np.allclose(block.torque() + plate.torque(), 0.0, atol=1e-3 * np.abs(block.force).max())
+    contacts = simulation.contacts()
+    assert len(contacts["gap"]) > 0 and contacts["points"].shape[1:] == (2, 3)
+    assert (contacts["gap"] > 0).all() and np.allclose(np.linalg.norm(contacts["normal"], axis=1), 1)
+    distance = np.linalg.norm(contacts["points"][:, 0] - contacts["points"][:, 1], axis=1)
+    assert np.allclose(distance, contacts["gap"])
+    assert simulation.energies["kinetic"] == simulation.report["kinetic_energy"]
+    assert simulation.von_mises().shape == (len(block.tetrahedra),)
+    assert simulation.audit() == []
+    with pytest.raises(ValueError, match="read-only"):
+        simulation.positions[0] = 0
+
+
+def test_a_view_is_of_one_step():
+    simulation = standoff.Simulation(blocks())
+    before = simulation.positions
+    copy = before.copy()
+    simulation.step()
+    assert (before == copy).all() and (simulation.positions != copy).any()
+
+
+def test_targets_and_poses():
+    simulation = standoff.Simulation(blocks())
+    plate = simulation["plate"]
+    targets = plate.targets + [0.01, -0.02, 0]
+    plate.targets = targets
+    simulation.step()
+    assert (plate.positions == targets).all()
+    plate.set_pose(rotation=[0, 0.1, 0], translation=[0, -0.05, 0])
+    simulation.step()
+    c, s = np.cos(0.1), np.sin(0.1)
+    turn = np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]])
+    assert np.allclose(plate.positions, plate.rest @ turn.T + [0, -0.05, 0], atol=1e-14)
+
+
+def test_states_keep_every_bit(tmp_path):
+    scene = blocks()
+    whole = standoff.Simulation(scene)
+    drive(whole, 10)
+    first = standoff.Simulation(scene)
+    drive(first, 4)
+    saved = first.save()
+    pickled = pickle.dumps(first)
+    drive(first, 7)
+    first.load(saved)
+    others = [first, standoff.Simulation.restore(scene, saved), pickle.loads(pickled)]
+    recorded = standoff.Simulation(scene)
+    recorded.record(tmp_path / "run")
+    drive(recorded, 4)
+    recorded.finish()
+    others.append(standoff.Simulation.resume(tmp_path / "run"))
+    for other in others:
+        assert other.step_index == 4
+        drive(other, 10)
+        assert bits(other) == bits(whole)
+
+
+def _final(scene):
+    simulation = standoff.Simulation(scene)
+    drive(simulation, 6)
+    return simulation.save()
+
+
+@pytest.mark.parametrize("start", ["spawn", "fork"])
+def test_several_processes(start):
+    if start not in __import__("multiprocessing").get_all_start_methods():
+        pytest.skip("this system cannot fork")
+    scene = blocks()
+    here = _final(scene)
+    with ProcessPoolExecutor(2, mp_context=get_context(start)) as pool:
+        assert list(pool.map(_final, [scene] * 3)) == [here] * 3
+
+
+def test_other_threads_run_during_a_step():
+    scene = standoff.Scene.load(REPOSITORY / "scenes/twisted-mat.toml")
+    simulation = standoff.Simulation(scene)
+    counted, done = [0], threading.Event()
+
+    def count():
+        while not done.is_set():
+            counted[0] += 1
+            time.sleep(1e-4)
+
+    other = threading.Thread(target=count)
+    other.start()
+    simulation.step()
+    before = counted[0]
+    start = time.perf_counter()
+    simulation.step()
+    seconds = time.perf_counter() - start
+    done.set()
+    other.join()
+    # one that holds the interpreter lets nobody count
+    assert counted[0] - before > 10 * seconds
+
+
+def test_threads_do_not_change_bits():
+    final = []
+    for threads in (1, 2, 4):
+        standoff.set_threads(threads)
+        final.append(_final(blocks()))
+    standoff.set_threads(0)
+    assert final[0] == final[1] == final[2]
+
+
+def frames(folder):
+    return {p.name: p.read_bytes() for p in sorted((Path(folder) / "frames").iterdir())}
+
+
+def command(*arguments):
+    program = Path(sys.executable).with_name("standoff")
+    return subprocess.run([program, *map(str, arguments)], capture_output=True, text=True)
+
+
+def test_the_same_bits_as_the_command(tmp_path):
+    file = REPOSITORY / "scenes/two-cubes-fall.toml"
+    told = command("run", file, "-o", tmp_path / "command", "--steps", 25)
+    assert told.returncode == 0, told.stderr
+    scene = standoff.Scene.load(file).with_steps(25)
+    simulation = standoff.Simulation(scene)
+    simulation.record(tmp_path / "python")
+    simulation.run()
+    table = standoff.run(scene, tmp_path / "run")
+    assert "25 steps" in table or "steps" in table
+    expected = frames(tmp_path / "command")
+    assert len(expected) == 26
+    assert frames(tmp_path / "python") == expected and frames(tmp_path / "run") == expected
+    # the command takes up what Python began, and the other way round
+    assert command("resume", tmp_path / "python", "--steps", 28).returncode == 0
+    standoff.resume(tmp_path / "command", steps=28)
+    assert frames(tmp_path / "python") == frames(tmp_path / "command")
+    assert command("audit", tmp_path / "python").returncode == 0
+
+
+def test_meshes_from_arrays_lie_with_the_run(tmp_path):
+    points, tetrahedra = tetrahedron()
+    objects = [{"name": "tet", "points": points, "tetrahedra": tetrahedra, "translate": [0, 0.1, 0]}]
+    triangles = [[0, 2, 1], [0, 3, 2]]
+    corners = np.array([[-1, 0, -1], [1, 0, -1], [1, 0, 1], [-1, 0, 1]], dtype=float)
+    objects.append({"name": "floor", "points": corners, "triangles": triangles})
+    scene = standoff.Scene(time={"step": 0.01, "end": 0.05}, objects=objects)
+    assert (scene.bodies["tet"]["rest"] == points + [0, 0.1, 0]).all()
+    assert scene.bodies["floor"]["role"] == "obstacle"
+    standoff.run(scene, tmp_path / "a")
+    os.rename(tmp_path / "a", tmp_path / "b")
+    assert command("resume", tmp_path / "b", "--steps", 8).returncode == 0
+    standoff.run(scene.with_steps(8), tmp_path / "c")
+    assert frames(tmp_path / "b") == frames(tmp_path / "c")
+    again = pickle.loads(pickle.dumps(scene.with_steps(8)))
+    assert again.steps == 8 and again.resolved() == scene.with_steps(8).resolved()
+
+
+INTERRUPTED = """
+import os, signal, sys, threading
+import standoff
+sys.path.insert(0, sys.argv[2])
+from scenes import blocks
+scene = blocks(time={"step": 0.01, "end": 100.0})
+send = lambda: os.kill(os.getpid(), signal.SIGINT)
+threading.Timer(0.5, send).start()
+try:
+    if sys.argv[3] == "run":
+        standoff.run(scene, sys.argv[1])
+    else:
+        simulation = standoff.Simulation(scene)
+        simulation.record(sys.argv[1])
+        simulation.run(progress=True)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@pytest.mark.parametrize("how", ["run", "step"])
+def test_an_interrupted_run_can_be_resumed(tmp_path, how):
+    arguments = [sys.executable, "-c", INTERRUPTED, tmp_path / "run", Path(__file__).parent, how]
+    told = subprocess.run(arguments, capture_output=True, text=True, timeout=60)
+    assert told.stdout == "interrupted\n", told
+    resumed = standoff.Simulation.resume(tmp_path / "run")
+    done = resumed.step_index
+    assert done > 0 and f"{done:06}.vtu" in frames(tmp_path / "run")
+    whole = standoff.Simulation(blocks(time={"step": 0.01, "end": 100.0}))
+    whole.run(steps=done + 2)
+    resumed.run(steps=2)
+    assert bits(resumed) == bits(whole)
+
+
+def test_callbacks():
+    simulation = standoff.Simulation(blocks())
+    seen = []
+
+    def callback(s):
+        seen.append(s.step_index)
+        s.set_gravity([0, 0, 0])
+        return s.step_index < 3
+
+    simulation.run(callback=callback)
+    assert seen == [1, 2, 3] and not simulation.is_finished
+    with pytest.raises(ZeroDivisionError):
+        simulation.run(callback=lambda s: 1 / 0)
+    simulation.step()
+
+
+def test_errors_have_text_and_fields(tmp_path):
+    ball = {"name": "ball", "shape": {"kind": "sphere"}, "material": "ruber"}
+    with pytest.raises(standoff.SceneError) as caught:
+        standoff.Scene(objects=[ball], materials={"rubber": {}})
+    assert "unknown material 'ruber'; did you mean 'rubber'?" in str(caught.value)
+    assert (caught.value.path, caught.value.object) == ("objects[0].material", "ball")
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (type(again), str(again), again.path) == (
+        standoff.SceneError,
+        str(caught.value),
+        "objects[0].material",
+    )
+
+    file = tmp_path / "scene.toml"
+    file.write_text("ground = 0.0\n[time]\nsteep = 1\n[[objects]]\nshape = { kind = 'box' }\n")
+    with pytest.raises(standoff.SceneError) as caught:
+        standoff.Scene.load(file)
+    assert (caught.value.line, caught.value.column) == (3, 1)
+    # the same text as that of the command line
+    assert f"{file}:3:1" in str(caught.value) and "unknown key 'steep'" in str(caught.value)
+    assert "unknown key 'steep'" in command("check", file).stderr
+
+    box = {"shape": {"kind": "box"}}
+    both = [{**box, "name": "a"}, {**box, "name": "b", "translate": [0.3, 0.1, 0.2]}]
+    with pytest.raises(standoff.BuildError) as caught:
+        standoff.Simulation(standoff.Scene(objects=both))
+    assert caught.value.count > 1 and "not free of intersections" in str(caught.value)
+
+    simulation = standoff.Simulation(blocks())
+    with pytest.raises(standoff.ControlError) as caught:
+        simulation.set_load("push", [0, 0, 0])
+    assert caught.value.known == ["block.force[0]", "block.force[1]"]
+    with pytest.raises(standoff.ControlError) as caught:
+        simulation["block"].targets = simulation["block"].positions
+    assert caught.value.place == "vertex 0 of 'block'"
+    with pytest.raises(standoff.ControlError):
+        simulation["blok"]
+    with pytest.raises(standoff.OutputError) as caught:
+        standoff.Simulation.resume(tmp_path)
+    assert Path(caught.value.path) == tmp_path
+    with pytest.raises(ValueError, match=r"expected an array of shape \(n, 3\)"):
+        simulation["plate"].targets = np.zeros((9, 2))
+    with pytest.raises(ValueError, match="row 0 refers to vertex 4"):
+        points, _ = tetrahedron()
+        standoff.Scene(objects=[{"points": points, "tetrahedra": [[0, 1, 2, 4]]}])
+    # held between two plates that close, a step fails and says what blocks it
+    assert issubclass(standoff.StepError, standoff.Error)
+
+
+def test_a_step_that_fails_keeps_the_state():
+    block = {
+        "name": "block",
+        "shape": {"kind": "box", "size": [0.2] * 3, "cells": [1, 1, 1]},
+        "fixed": [{}],
+    }
+    plate = {
+        "name": "plate",
+        "shape": {"kind": "plane", "size": [1, 1]},
+        "translate": [0, -0.11, 0],
+    }
+    scene = standoff.Scene(objects=[block, plate])
+    simulation = standoff.Simulation(scene)
+    simulation["plate"].move_by([0, 0.1, 0])
+    before = simulation.save()
+    with pytest.raises(standoff.StepError) as caught:
+        simulation.step()
+    assert caught.value.step == 1 and simulation.save() == before
+    simulation["plate"].move_by([0, -0.1, 0])
+    simulation.step()
+
+
+def test_the_command_has_its_version():
+    assert standoff.__version__ in command("info").stdout
+    assert command("run", "nowhere.toml", "-o", "nowhere").returncode == 2
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
