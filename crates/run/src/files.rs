@@ -69,7 +69,8 @@ pub(crate) fn existing_run(folder: &Path) -> Option<String> {
     })
 }
 
-pub(crate) fn remove_run(folder: &Path) -> Result<(), OutputError> {
+/// Removes the files of a run but for those in `kept`, which are absolute.
+pub(crate) fn remove_run(folder: &Path, kept: &[&Path]) -> Result<(), OutputError> {
     let mut doomed: Vec<PathBuf> = FILES.iter().map(|f| folder.join(f)).collect();
     for (name, extension) in FOLDERS {
         let entries = fs::read_dir(folder.join(name)).into_iter().flatten();
@@ -77,6 +78,7 @@ pub(crate) fn remove_run(folder: &Path) -> Result<(), OutputError> {
         doomed.extend(files.filter(|f| number_of(f, extension).is_some()));
     }
     doomed.extend(leavings(folder));
+    doomed.retain(|f| !std::path::absolute(f).is_ok_and(|f| kept.contains(&f.as_path())));
     remove_all(doomed)
 }
 

@@ -55,7 +55,9 @@ impl RunFolder {
             if let Ok(stats) = File::open(folder.join(STATS)) {
                 lock(&stats, folder)?;
             }
-            remove_run(folder)?;
+            // a run that is repeated in its own folder needs its meshes
+            let meshes = scene.file.objects.iter().filter_map(|o| o.mesh.as_deref());
+            remove_run(folder, &meshes.map(Path::new).collect::<Vec<_>>())?;
         }
         make_folders(folder, scene)?;
         let topology = Topology::new(&scene.definition);

@@ -221,9 +221,13 @@ fn a_mesh_in_memory_lies_with_the_run() {
         let frame = |run: &Path| std::fs::read(run.join(format!("frames/{step:06}.vtu"))).unwrap();
         assert_eq!(frame(&path), frame(&moved), "frame {step}");
     }
+    // repeated in its own folder, it keeps its mesh
+    let same = standoff::load_run(&moved).unwrap();
+    let replace = Options { force: true };
+    standoff::run_with(&same, &moved, replace, &mut |_| ControlFlow::Continue(())).unwrap();
+    assert!(standoff::load_run(&moved).is_ok());
     // and a run that replaces it leaves nothing of it
     let other = SceneBuilder::new(0.01, 0.01).object(Object::shape("block", block())).build();
-    let replace = Options { force: true };
     standoff::run_with(&other.unwrap(), &moved, replace, &mut |_| ControlFlow::Continue(()))
         .unwrap();
     assert!(!moved.join("scene.meshes/000000.vtu").exists());
