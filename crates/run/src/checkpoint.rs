@@ -149,6 +149,13 @@ fn write_state(
     for frame in frames {
         out.write_all(&frame.to_le_bytes())?;
     }
+    write_controls(&mut out, state)?;
+    let sum = out.hash.0;
+    out.out.write_all(&sum.to_le_bytes())
+}
+
+/// What was set between steps, and the forces on half-spaces.
+fn write_controls(out: &mut dyn Write, state: &State) -> io::Result<()> {
     let (controls, reactions) = (&state.controls, &state.half_space_forces);
     for size in [controls.loads.len(), reactions.len()] {
         out.write_all(&(size as u64).to_le_bytes())?;
@@ -162,8 +169,7 @@ fn write_state(
     for c in reactions.iter().flatten().flatten() {
         out.write_all(&c.to_le_bytes())?;
     }
-    let sum = out.hash.0;
-    out.out.write_all(&sum.to_le_bytes())
+    Ok(())
 }
 
 /// Reads a checkpoint of the definition with this fingerprint.

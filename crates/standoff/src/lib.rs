@@ -147,18 +147,16 @@
 //!
 //! Steps run in the current thread pool of `rayon`. Results do not depend on the number of threads.
 
-mod body;
 mod build;
 mod error;
 mod files;
 pub mod prelude;
 mod simulation;
 
-pub use body::{Body, BodyMut, HalfSpace};
 pub use build::{Object, SceneBuilder};
 pub use error::Error;
 pub use files::{fingerprint, load, load_run, resume, resume_with, run, run_with};
-pub use simulation::{LoadValue, Simulation};
+pub use simulation::{Body, BodyMut, HalfSpace, LoadValue, Simulation};
 pub use standoff_linalg::{Mat3, Vec3};
 pub use standoff_mesh::{self as mesh, Mesh, shape};
 pub use standoff_run::{Event, Options, Summary};

@@ -1,6 +1,9 @@
 //! A simulation that is advanced step by step.
 
-use crate::body::{Body, BodyMut, HalfSpace};
+mod body;
+
+pub use body::{Body, BodyMut, HalfSpace};
+
 use crate::error::Error;
 use standoff_linalg::Vec3;
 use standoff_run::{Options, Recording, Summary, checkpoint_bytes, fingerprint, parse_checkpoint};
@@ -17,7 +20,7 @@ use std::path::Path;
 /// Everything that is changed is part of its state: [`save`](Self::save) and [`restore`](Self::restore),
 /// and a run in a folder that is [resumed](Self::resume), go on with the same bits.
 pub struct Simulation {
-    pub(crate) core: standoff_sim::Simulation,
+    core: standoff_sim::Simulation,
     scene: Scene,
     fingerprint: u64,
     recording: Option<Recording>,

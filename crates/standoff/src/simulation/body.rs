@@ -1,7 +1,7 @@
 //! Bodies and half-spaces of a simulation, by name.
 
+use super::Simulation;
 use crate::error::Error;
-use crate::simulation::Simulation;
 use standoff_linalg::nalgebra::Rotation3;
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sim::ControlError;
@@ -11,8 +11,8 @@ use std::ops::Range;
 /// A body of a simulation.
 #[derive(Debug, Clone, Copy)]
 pub struct Body<'a> {
-    pub(crate) simulation: &'a Simulation,
-    pub(crate) index: usize,
+    pub(super) simulation: &'a Simulation,
+    pub(super) index: usize,
 }
 
 impl<'a> Body<'a> {
@@ -96,8 +96,8 @@ impl<'a> Body<'a> {
 /// A body of a simulation that can be told what to do.
 #[derive(Debug)]
 pub struct BodyMut<'a> {
-    pub(crate) simulation: &'a mut Simulation,
-    pub(crate) index: usize,
+    pub(super) simulation: &'a mut Simulation,
+    pub(super) index: usize,
 }
 
 impl BodyMut<'_> {
@@ -178,8 +178,8 @@ impl BodyMut<'_> {
 /// A half-space of a simulation.
 #[derive(Debug, Clone, Copy)]
 pub struct HalfSpace<'a> {
-    pub(crate) simulation: &'a Simulation,
-    pub(crate) index: usize,
+    pub(super) simulation: &'a Simulation,
+    pub(super) index: usize,
 }
 
 impl<'a> HalfSpace<'a> {
