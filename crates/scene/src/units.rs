@@ -95,10 +95,14 @@ pub fn convert(quantity: &str, unit: &str) -> Result<f64, String> {
         let found = dimension_name(given.dimension);
         return Err(format!("\"{quantity}\" is {found}; expected {wanted} in {unit}, {example}"));
     }
-    if given == target {
-        return Ok(value);
+    let converted = match given == target {
+        true => value,
+        false => value * (given.num * target.den) / (given.den * target.num),
+    };
+    match value.is_finite() && !converted.is_finite() || value.is_infinite() {
+        true => Err(format!("\"{quantity}\" is too large for a number")),
+        false => Ok(converted),
     }
-    Ok(value * (given.num * target.den) / (given.den * target.num))
 }
 
 /// Splits a leading decimal number off.

@@ -1,5 +1,6 @@
 //! What can go wrong, as types. Every message names the body and the primitive and says what to do.
 
+use crate::definition::validate::Fault;
 use thiserror::Error;
 
 /// Why a simulation could not be built from its definition.
@@ -10,10 +11,13 @@ pub enum BuildError {
         "nothing to simulate: the scene has no deformable body; add an object with a tetrahedral mesh"
     )]
     NothingToSimulate,
-    /// A setting is out of range.
+    /// A number of the definition is out of range.
+    #[error(transparent)]
+    Field(#[from] Fault),
+    /// A choice of the settings does not fit the rest of the definition.
     #[error("setting `{key}` is {value}: {must}")]
     Setting {
-        /// Key in the scene file, such as `time.step`.
+        /// Key in the scene file, such as `contact.potential`.
         key: &'static str,
         /// Its value.
         value: String,
@@ -45,18 +49,6 @@ pub enum BuildError {
         name: String,
         /// What is wrong with it.
         problem: String,
-    },
-    /// A coordinate or velocity is NaN or infinite.
-    #[error(
-        "body '{body}', vertex {vertex}: {what} is not finite; check the mesh and its transform"
-    )]
-    NotFinite {
-        /// Name of the body.
-        body: String,
-        /// Vertex within the body.
-        vertex: u32,
-        /// Which quantity.
-        what: &'static str,
     },
     /// A tetrahedron is inverted or flat at rest or at the start.
     #[error(

@@ -121,6 +121,10 @@ impl Mesh {
 /// Volume, area or length of an element of 4, 3 or 2 vertices (1 for a point), and the same
 /// without units: det / l³, 2·area / l², length / length.
 fn measure(x: &[Vec3]) -> (f64, f64) {
+    // in units in which products of lengths neither overflow nor vanish
+    let size = x.iter().map(|p| (p - x[0]).amax()).fold(0.0, f64::max);
+    let unit = if size > 1e-100 && size < 1e100 { 1.0 } else { size.max(f64::MIN_POSITIVE) };
+    let x: Vec<Vec3> = x.iter().map(|p| (p - x[0]) / unit).collect();
     let mut longest = 0.0f64;
     for i in 0..x.len() {
         for j in 0..i {
@@ -129,16 +133,16 @@ fn measure(x: &[Vec3]) -> (f64, f64) {
     }
     // written so that a NaN passes: it is reported as a coordinate
     let relative = |m: f64, scale: f64| if scale == 0.0 { 0.0 } else { m / scale };
-    match *x {
+    match x[..] {
         [a, b, c, d] => {
             let det = tet_determinant(&[a, b, c, d]);
-            (det / 6.0, relative(det, longest.powi(3)))
+            (det / 6.0 * unit.powi(3), relative(det, longest.powi(3)))
         }
         [a, b, c] => {
             let area = 0.5 * (b - a).cross(&(c - a)).norm();
-            (area, relative(2.0 * area, longest.powi(2)))
+            (area * unit.powi(2), relative(2.0 * area, longest.powi(2)))
         }
-        [_, _] => (longest, relative(longest, longest)),
+        [_, _] => (longest * unit, relative(longest, longest)),
         _ => (1.0, 1.0),
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::document::{Document, KeyPath};
 use crate::error::{Problem, SceneError};
+use standoff_sim::definition::validate::{Fault, Field};
 
 /// Where the loads of a definition stand, in its order.
 #[derive(Debug, Default)]
@@ -22,6 +23,11 @@ impl<'a> At<'a> {
         Self { document, path: KeyPath::default() }
     }
 
+    /// The top of the document.
+    pub fn top(&self) -> Self {
+        Self::root(self.document)
+    }
+
     pub fn key(&self, key: &str) -> Self {
         Self { document: self.document, path: self.path.key(key) }
     }
@@ -36,6 +42,37 @@ impl<'a> At<'a> {
 
     pub fn invalid(&self, message: impl Into<String>) -> SceneError {
         self.error(Problem::Invalid(message.into()))
+    }
+
+    /// An error about a field of what stands here.
+    pub fn fault(&self, fault: Fault) -> SceneError {
+        let deeper = |at: Self, field: &Field| match field {
+            Field::Key(key) => at.key(key),
+            Field::Index(index) => at.index(*index),
+        };
+        let at = fault.path.0.iter().fold(self.clone(), deeper);
+        at.error(Problem::OutOfRange { value: fault.value, requirement: fault.must })
+    }
+
+    /// Shows what the simulator refuses in what stands here.
+    pub fn check(&self, result: Result<(), Fault>) -> Result<(), SceneError> {
+        result.map_err(|fault| self.fault(fault))
+    }
+
+    /// The same where the first field goes by another name in a scene file.
+    pub fn check_renamed(
+        &self,
+        result: Result<(), Fault>,
+        names: &[(&str, &'static str)],
+    ) -> Result<(), SceneError> {
+        self.check(result.map_err(|mut fault| {
+            if let Some(Field::Key(key)) = fault.path.0.first_mut()
+                && let Some((_, name)) = names.iter().find(|(field, _)| field == key)
+            {
+                *key = name;
+            }
+            fault
+        }))
     }
 
     /// Refuses a value that does not pass `valid`.

@@ -2,10 +2,11 @@
 
 use super::at::{At, Places};
 use super::placed::Placed;
-use super::select::{check_times, select};
+use super::select::select;
 use crate::error::{Problem, SceneError, nearest_name};
 use crate::file::{AnchorSection, AttachmentSection, ClosestChoice, Role, SceneFile, Selection};
 use standoff_linalg::Vec3;
+use standoff_sim::definition::validate::vector;
 use standoff_sim::definition::{Anchor, AttachmentDef, Definition, SpringStiffness};
 
 /// Adds every attachment, one for each copy of its object.
@@ -23,13 +24,6 @@ pub(super) fn resolve_all<'a>(
     }
     for (k, section) in file.attachments.iter().enumerate() {
         let at = at.index(k);
-        check_times(section.start, section.end, &at)?;
-        let length = "a distance must be 0 or more (m)";
-        at.key("distance").require(section.distance, |d| d >= 0.0, length)?;
-        if let Some(rest) = section.rest_length {
-            let length = "a rest length must be 0 or more (m)";
-            at.key("rest_length").require(rest, |l| l >= 0.0, length)?;
-        }
         let stiffness = stiffness(section, &at)?;
         let object = find(&section.object, &at.key("object"), all)?;
         if file.objects[object].role == Some(Role::Obstacle) {
@@ -44,7 +38,7 @@ pub(super) fn resolve_all<'a>(
         let place = at.key(if section.to.is_some() { "to" } else { "distance" });
         for (body, vertices) in sets {
             places.attachments.push(place.clone());
-            definition.attachments.push(AttachmentDef {
+            let attachment = AttachmentDef {
                 name: section.name.clone(),
                 body,
                 vertices,
@@ -54,23 +48,18 @@ pub(super) fn resolve_all<'a>(
                 rest_length: section.rest_length,
                 t0: section.start,
                 t1: section.end,
-            });
+            };
+            at.check(attachment.validate_springs())?;
+            definition.attachments.push(attachment);
         }
     }
     Ok(())
 }
 
 fn stiffness(section: &AttachmentSection, at: &At<'_>) -> Result<SpringStiffness, SceneError> {
-    let positive = "a stiffness must be positive";
     match (section.stiffness, section.stiffness_per_mass) {
-        (Some(k), None) => {
-            at.key("stiffness").require(k, |k| k > 0.0, positive)?;
-            Ok(SpringStiffness::PerSpring(k))
-        }
-        (None, Some(k)) => {
-            at.key("stiffness_per_mass").require(k, |k| k > 0.0, positive)?;
-            Ok(SpringStiffness::PerMass(k))
-        }
+        (Some(k), None) => Ok(SpringStiffness::PerSpring(k)),
+        (None, Some(k)) => Ok(SpringStiffness::PerMass(k)),
         _ => Err(at.invalid("give either `stiffness` (N/m) or `stiffness_per_mass` (1/s^2)")),
     }
 }
@@ -83,6 +72,7 @@ fn anchor(
 ) -> Result<Anchor, SceneError> {
     match (&to.object, to.point) {
         (None, Some(p)) if to.vertices.is_none() && to.closest.is_none() => {
+            at.check(vector("point", &Vec3::from(p)))?;
             Ok(Anchor::Point(Vec3::from(p)))
         }
         (Some(name), None) => {

@@ -22,10 +22,10 @@ use serde::{Deserialize, Serialize};
 use standoff_linalg::Vec3;
 use standoff_mesh::Mesh;
 use standoff_sim::BuildError;
+use standoff_sim::definition::validate::{self, number, vector};
 use standoff_sim::definition::{BodyDef, BodyKind, Definition, HalfSpaceDef};
 use standoff_sim::energy::Term;
 use standoff_sim::error::LoadIndex;
-use standoff_sim::settings::Settings;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -186,23 +186,20 @@ fn resolve(
     folder: &Path,
     meshes: &Meshes,
 ) -> Result<Scene, SceneError> {
-    settings::check(&file, at)?;
+    let settings = settings::settings(&file, at)?;
+    at.check(vector("gravity", &Vec3::from(file.gravity)))?;
     for (name, material) in &mut file.materials {
         check_material(material, &at.key("materials").key(name))?;
     }
     let mut definition = Definition {
         gravity: Vec3::from(file.gravity),
-        settings: Settings {
-            time: file.time.clone(),
-            contact: file.contact.clone(),
-            friction: file.friction.clone(),
-            solver: file.solver.clone(),
-        },
+        settings,
         ..Definition::default()
     };
     half_spaces(&mut file, at, &mut definition)?;
     let notes = objects(&mut file, at, folder, meshes, &mut definition)?;
     check_friction_names(&file, &definition, at)?;
+    at.check(definition.validate())?;
     Ok(Scene {
         definition,
         output: file.output.clone(),
@@ -216,21 +213,8 @@ fn resolve(
 /// Fills in fabrics and checks the ranges of a material's numbers.
 fn check_material(material: &mut MaterialSection, at: &At<'_>) -> Result<(), SceneError> {
     thin::check_shell(material, at)?;
-    at.key("young_modulus").require(
-        material.young_modulus,
-        |e| e > 0.0,
-        "Young's modulus must be positive (Pa)",
-    )?;
-    at.key("poisson_ratio").require(
-        material.poisson_ratio,
-        |nu| nu > -1.0 && nu < 0.5,
-        "Poisson's ratio must be more than -1 and less than 0.5",
-    )?;
-    at.key("density").require(
-        material.density,
-        |rho| rho > 0.0,
-        "density must be positive (kg/m^3)",
-    )
+    at.check(validate::elasticity(material.young_modulus, material.poisson_ratio))?;
+    at.check(validate::density(material.density))
 }
 
 fn half_spaces(
@@ -239,6 +223,7 @@ fn half_spaces(
     definition: &mut Definition,
 ) -> Result<(), SceneError> {
     if let Some(height) = file.ground {
+        at.check(number("ground", height, |h| h.abs() <= 1e30, "a height within 1e30 m"))?;
         definition.half_spaces.push(HalfSpaceDef {
             name: "ground".into(),
             origin: Vec3::new(0.0, height, 0.0),
@@ -248,10 +233,6 @@ fn half_spaces(
     }
     for (k, section) in file.half_spaces.iter_mut().enumerate() {
         let at = at.key("half_spaces").index(k);
-        let normal = Vec3::from(section.normal);
-        if normal.norm() == 0.0 {
-            return Err(at.key("normal").invalid("the normal of a half-space must not be zero"));
-        }
         if section.name.is_empty() {
             section.name = format!("half-space-{k}");
         }
@@ -261,12 +242,14 @@ fn half_spaces(
         }
         let friction_material =
             section.friction_material.get_or_insert_with(|| DEFAULT_FRICTION_MATERIAL.into());
-        definition.half_spaces.push(HalfSpaceDef {
+        let half_space = HalfSpaceDef {
             name: section.name.clone(),
             origin: Vec3::from(section.origin),
-            normal,
+            normal: Vec3::from(section.normal),
             friction_material: friction_material.clone(),
-        });
+        };
+        at.check(half_space.validate())?;
+        definition.half_spaces.push(half_space);
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ use crate::file::{MaterialChoice, MaterialSection, ObjectSection, Reduce, Role};
 use standoff_linalg::Vec3;
 use standoff_mesh::Mesh;
 use standoff_mesh::format;
+use standoff_sim::definition::validate::{Fault, Field};
 use standoff_sim::definition::{BodyDef, BodyKind, Definition};
 use standoff_sim::material::Material;
 use std::collections::{BTreeMap, HashSet};
@@ -49,7 +50,9 @@ pub(super) fn resolve_one(
     definition: &mut Definition,
     taken: &mut HashSet<String>,
 ) -> Result<Placed, SceneError> {
-    let (material, friction_material) = material_of(object, materials, at)?;
+    // before a mesh is read or built for them
+    let copies = copies(object, at)?;
+    let (material, friction_material, material_at) = material_of(object, materials, at)?;
     let mesh = load_mesh(object, at, folder, meshes)?;
     notes.extend(mesh.notes.iter().map(|n| format!("{}: {n}", object.name)));
     let placement = Placement::of(object, at)?;
@@ -59,7 +62,7 @@ pub(super) fn resolve_one(
     let first = definition.bodies.len();
     let name = object.name.clone();
     let mut placed = Placed { name, mesh, kept, copies: Vec::new(), bodies: first..first };
-    for (suffix, offset) in copies(object, at)? {
+    for (suffix, offset) in copies {
         let rest = placement.apply(&placed.mesh.points, &offset);
         let name = format!("{}{suffix}", object.name);
         if taken.contains(&name) {
@@ -72,7 +75,7 @@ pub(super) fn resolve_one(
                 Placement::start(motion, &at.key("start"))?.apply(&rest, &Vec3::zeros())
             }
         };
-        definition.bodies.push(BodyDef {
+        let body = BodyDef {
             name: name.clone(),
             velocity: start_velocity(object, &points),
             rest,
@@ -80,7 +83,9 @@ pub(super) fn resolve_one(
             kind: kind.clone(),
             friction_material: friction_material.clone(),
             contact_thickness,
-        });
+        };
+        body.validate().map_err(|fault| body_fault(fault, object, at, &material_at))?;
+        definition.bodies.push(body);
         placed.copies.push(PlacedCopy { name, points });
     }
     placed.bodies.end = definition.bodies.len();
@@ -88,13 +93,36 @@ pub(super) fn resolve_one(
     Ok(placed)
 }
 
-/// The object's material and the name of its friction material.
-fn material_of(
+/// An error about a field of a body: its material's numbers stand in the material, its vertices come
+/// from the mesh.
+fn body_fault(
+    mut fault: Fault,
+    object: &ObjectSection,
+    at: &At<'_>,
+    material: &At<'_>,
+) -> SceneError {
+    match fault.path.0[..] {
+        [Field::Key("material"), ..] => {
+            fault.path.0.remove(0);
+            material.fault(fault)
+        }
+        [Field::Key("density"), ..] => material.fault(fault),
+        [Field::Key("rest" | "start" | "velocity"), Field::Index(vertex)] => {
+            let key = if object.mesh.is_some() { "mesh" } else { "shape" };
+            let what = format!("vertex {vertex} comes to {}: {}", fault.value, fault.must);
+            at.key(key).invalid(what)
+        }
+        _ => at.fault(fault),
+    }
+}
+
+/// The object's material, the name of its friction material, and where the material stands.
+fn material_of<'a>(
     object: &mut ObjectSection,
     materials: &BTreeMap<String, MaterialSection>,
-    at: &At<'_>,
-) -> Result<(MaterialSection, String), SceneError> {
-    let at = at.key("material");
+    at: &At<'a>,
+) -> Result<(MaterialSection, String, At<'a>), SceneError> {
+    let mut at = at.key("material");
     let (material, name) = match &mut object.material {
         None => (MaterialSection::default(), DEFAULT_FRICTION_MATERIAL),
         Some(MaterialChoice::Inline(material)) => {
@@ -102,7 +130,10 @@ fn material_of(
             (material.clone(), DEFAULT_FRICTION_MATERIAL)
         }
         Some(MaterialChoice::Name(name)) => match materials.get(name.as_str()) {
-            Some(material) => (material.clone(), name.as_str()),
+            Some(material) => {
+                at = at.top().key("materials").key(name);
+                (material.clone(), name.as_str())
+            }
             None => {
                 return Err(at.error(Problem::UnknownName {
                     what: "material",
@@ -116,7 +147,7 @@ fn material_of(
     let own = object.friction_material.clone();
     let friction = own.or_else(|| material.friction_material.clone());
     let friction = friction.unwrap_or_else(|| name.to_owned());
-    Ok((material, friction))
+    Ok((material, friction, at))
 }
 
 /// Takes the mesh from memory, reads its file (whose path becomes absolute) or builds the shape.
@@ -133,6 +164,13 @@ fn load_mesh(
             }
             let path = folder.join(&*written);
             let at = at.key("mesh");
+            if path.is_dir() {
+                let what = format!(
+                    "'{written}' is a folder ({}); name a mesh file in it",
+                    path.display()
+                );
+                return Err(at.error(Problem::Mesh(what)));
+            }
             if !path.is_file() {
                 return Err(at.error(Problem::MissingMesh {
                     written: written.clone(),

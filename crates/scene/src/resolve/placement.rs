@@ -5,6 +5,7 @@ use crate::error::SceneError;
 use crate::file::{ObjectSection, Rotation, Scale, StartSection};
 use standoff_linalg::nalgebra::{Rotation3, Unit};
 use standoff_linalg::{Mat3, Vec3};
+use standoff_sim::definition::validate::{direction, positive};
 
 /// The affine map p ↦ linear·p + translation.
 pub(super) struct Placement {
@@ -21,7 +22,7 @@ impl Placement {
             Some(Scale::PerAxis(s)) => Vec3::from(s),
         };
         for s in scale.iter() {
-            at.key("scale").require(*s, |s| s > 0.0, "a scale must be positive")?;
+            at.check(positive("scale", *s, "a scale must be positive"))?;
         }
         Ok(Self {
             linear: rotation(object.rotate, at)? * Mat3::from_diagonal(&scale),
@@ -52,8 +53,10 @@ fn rotation(rotate: Option<Rotation>, at: &At<'_>) -> Result<Mat3, SceneError> {
         None => Ok(Mat3::identity()),
         Some(Rotation::Euler(angles)) => Ok(euler(angles)),
         Some(Rotation::AxisAngle(turn)) => {
-            let axis = Unit::try_new(Vec3::from(turn.axis), 0.0)
-                .ok_or_else(|| at.key("rotate").key("axis").invalid("the axis must not be zero"))?;
+            let axis = Vec3::from(turn.axis);
+            let must = "the axis must not be zero";
+            at.key("rotate").check(direction("axis", &axis, must))?;
+            let axis = Unit::new_normalize(axis);
             Ok(*Rotation3::from_axis_angle(&axis, turn.angle.to_radians()).matrix())
         }
     }
@@ -79,6 +82,9 @@ fn sin_cos(degrees: f64) -> (f64, f64) {
     }
 }
 
+/// Copies that an object may have.
+const MOST_COPIES: f64 = 1e5;
+
 /// The copies of an object: suffix of the name and offset; one without suffix by default.
 pub(super) fn copies(
     object: &ObjectSection,
@@ -90,8 +96,8 @@ pub(super) fn copies(
         at.index(k).require(*count, |n| n >= 1, "a count of copies must be at least 1")?;
     }
     let [nx, ny, nz] = array.counts;
-    if f64::from(nx) * f64::from(ny) * f64::from(nz) > 1e4 {
-        return Err(at.invalid("more than 10,000 copies"));
+    if f64::from(nx) * f64::from(ny) * f64::from(nz) > MOST_COPIES {
+        return Err(at.invalid("more than 100,000 copies"));
     }
     let mut all = Vec::new();
     for i in 0..nx {

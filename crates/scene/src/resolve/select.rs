@@ -9,6 +9,7 @@ use crate::file::{
 };
 use standoff_linalg::Vec3;
 use standoff_mesh::format;
+use standoff_sim::definition::validate::{direction, positive, vector};
 use standoff_sim::definition::{
     Condition, Definition, ForceDef, Load, Motion, Pivot, PrescribedDef,
 };
@@ -34,12 +35,11 @@ pub(super) fn conditions<'a>(
     let first = placed.bodies.start;
     for (k, section) in object.fixed.iter().enumerate() {
         let at = at.key("fixed").index(k);
-        check_times(section.start, section.end, &at)?;
         let sets = select(&section.vertices, object, &at.key("vertices"), placed)?;
         let until = condition(section.until.as_ref(), &at.key("until"), scene, placed)?;
         let name = label(&section.vertices, "fixed", k);
         for (copy, vertices) in occupied(sets) {
-            definition.prescribed.push(PrescribedDef {
+            let held = PrescribedDef {
                 name: format!("{}.{name}", placed.copies[copy].name),
                 body: first + copy,
                 vertices,
@@ -47,13 +47,14 @@ pub(super) fn conditions<'a>(
                 t0: section.start,
                 t1: section.end,
                 until: until.clone(),
-            });
+            };
+            at.check(held.validate(definition.bodies.len()))?;
+            definition.prescribed.push(held);
         }
     }
     let mut sequences = Vec::new();
     for (k, section) in object.motion.iter().enumerate() {
         let at = at.key("motion").index(k);
-        check_times(section.start, section.end, &at)?;
         let sets = select(&section.vertices, object, &at.key("vertices"), placed)?;
         let frames = read_sequence(section, &at, placed, folder)?;
         let until = condition(section.until.as_ref(), &at.key("until"), scene, placed)?;
@@ -68,7 +69,7 @@ pub(super) fn conditions<'a>(
                         .collect(),
                 },
             };
-            definition.prescribed.push(PrescribedDef {
+            let moved = PrescribedDef {
                 name: format!("{}.{name}", placed.copies[copy].name),
                 body: first + copy,
                 vertices,
@@ -76,7 +77,9 @@ pub(super) fn conditions<'a>(
                 t0: section.start,
                 t1: section.end,
                 until: until.clone(),
-            });
+            };
+            at.check(moved.validate(definition.bodies.len()))?;
+            definition.prescribed.push(moved);
         }
         sequences.push(frames.map(|(path, _)| path));
     }
@@ -85,21 +88,22 @@ pub(super) fn conditions<'a>(
     }
     for (k, section) in object.forces.iter().enumerate() {
         let at = at.key("forces").index(k);
-        check_times(section.start, section.end, &at)?;
         let sets = select(&section.vertices, object, &at.key("vertices"), placed)?;
         let load = load(section, &at)?;
         let name = label(&section.vertices, "force", k);
         let place = at.key(if section.pressure.is_some() { "pressure" } else { "vertices" });
         for (copy, vertices) in occupied(sets) {
             places.forces.push(place.clone());
-            definition.forces.push(ForceDef {
+            let force = ForceDef {
                 name: format!("{}.{name}", placed.copies[copy].name),
                 body: first + copy,
                 vertices,
                 load: load.clone(),
                 t0: section.start,
                 t1: section.end,
-            });
+            };
+            at.check(force.validate(definition.bodies.len()))?;
+            definition.forces.push(force);
         }
     }
     Ok(())
@@ -116,14 +120,6 @@ fn label(selection: &Selection, what: &str, index: usize) -> String {
     }
 }
 
-pub(super) fn check_times(start: f64, end: f64, at: &At<'_>) -> Result<(), SceneError> {
-    at.key("start").require(start, |t| t >= 0.0, "a start time must be 0 or more (s)")?;
-    if end > start {
-        return Ok(());
-    }
-    Err(at.key("end").invalid(format!("the end, {end} s, must be later than the start, {start} s")))
-}
-
 fn condition(
     until: Option<&UntilSection>,
     at: &At<'_>,
@@ -133,9 +129,8 @@ fn condition(
     let Some(UntilSection::AllBeyond(beyond)) = until else { return Ok(None) };
     let at = at.key("all_beyond");
     let normal = Vec3::from(beyond.normal);
-    if normal.norm() == 0.0 {
-        return Err(at.key("normal").invalid("the normal must not be zero"));
-    }
+    at.check(direction("normal", &normal, "the normal must not be zero"))?;
+    at.check(vector("origin", &Vec3::from(beyond.origin)))?;
     let normal = normal.normalize();
     let mut bodies: Vec<usize> = Vec::new();
     for (k, name) in beyond.objects.iter().enumerate() {
@@ -169,7 +164,7 @@ fn moved(section: &MotionSection, at: &At<'_>) -> Result<Motion, SceneError> {
         return Err(at.key(key).invalid(what));
     }
     let translation = match &section.translation {
-        Some(t) => vector(t, &at.key("translation"))?,
+        Some(t) => vector_of(t, &at.key("translation"))?,
         None => Vec3::zeros().into(),
     };
     let (axis, angle) = match &section.rotation {
@@ -177,9 +172,7 @@ fn moved(section: &MotionSection, at: &At<'_>) -> Result<Motion, SceneError> {
         Some(turn) => {
             let at = at.key("rotation");
             let axis = Vec3::from(turn.axis);
-            if axis.norm() == 0.0 {
-                return Err(at.key("axis").invalid("the axis must not be zero"));
-            }
+            at.check(direction("axis", &axis, "the axis must not be zero"))?;
             let angle = expression(&turn.angle, &at.key("angle"))?;
             (axis.normalize(), angle.times(std::f64::consts::PI / 180.0))
         }
@@ -194,7 +187,7 @@ fn expression(formula: &Formula, at: &At<'_>) -> Result<Expression, SceneError> 
     }
 }
 
-fn vector(formulas: &[Formula; 3], at: &At<'_>) -> Result<VectorExpression, SceneError> {
+fn vector_of(formulas: &[Formula; 3], at: &At<'_>) -> Result<VectorExpression, SceneError> {
     let [x, y, z] = formulas;
     Ok(VectorExpression([
         expression(x, &at.index(0))?,
@@ -205,8 +198,8 @@ fn vector(formulas: &[Formula; 3], at: &At<'_>) -> Result<VectorExpression, Scen
 
 fn load(section: &ForceSection, at: &At<'_>) -> Result<Load, SceneError> {
     match (&section.acceleration, &section.force, &section.pressure) {
-        (Some(a), None, None) => Ok(Load::Acceleration(vector(a, &at.key("acceleration"))?)),
-        (None, Some(f), None) => Ok(Load::Force(vector(f, &at.key("force"))?)),
+        (Some(a), None, None) => Ok(Load::Acceleration(vector_of(a, &at.key("acceleration"))?)),
+        (None, Some(f), None) => Ok(Load::Force(vector_of(f, &at.key("force"))?)),
         (None, None, Some(p)) => Ok(Load::Pressure(expression(p, &at.key("pressure"))?)),
         _ => Err(at.invalid("give one of `acceleration` (m/s^2), `force` (N) and `pressure` (Pa)")),
     }
@@ -361,8 +354,8 @@ fn in_region(region: &RegionSection, at: &At<'_>, placed: &Placed) -> Result<Set
             Ok(placed.copies.iter().map(|c| in_box(&c.points, min, max)).collect())
         }
         (None, Some(s), None) => {
-            let at = at.key("sphere").key("radius");
-            at.require(s.radius, |r| r > 0.0, "a radius must be positive (m)")?;
+            let at = at.key("sphere");
+            at.check(positive("radius", s.radius, "a radius must be positive (m)"))?;
             let centre = Vec3::from(s.centre);
             let in_sphere = |points: &[Vec3]| {
                 let (lo, hi) = bounds(points);

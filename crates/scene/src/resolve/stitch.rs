@@ -3,7 +3,7 @@
 use super::at::At;
 use super::attach::find;
 use super::placed::Placed;
-use super::select::{check_times, select};
+use super::select::select;
 use crate::error::SceneError;
 use crate::file::{Role, SceneFile, Selection};
 use standoff_linalg::Vec3;
@@ -25,11 +25,6 @@ pub(super) fn resolve_all(
     }
     for (k, section) in file.stitches.iter().enumerate() {
         let at = at.index(k);
-        check_times(section.start, section.end, &at)?;
-        let positive = "a stiffness must be positive (N/m)";
-        at.key("stiffness").require(section.stiffness, |s| s > 0.0, positive)?;
-        let length = "a rest length must be 0 or more (m)";
-        at.key("rest_length").require(section.rest_length, |l| l >= 0.0, length)?;
         let mut objects = [0; 2];
         for (side, name) in section.objects.iter().enumerate() {
             objects[side] = find(name, &at.key("objects").index(side), all)?;
@@ -58,7 +53,7 @@ pub(super) fn resolve_all(
             return Err(at.key("objects").invalid(what));
         }
         for copy in 0..n {
-            definition.stitches.push(StitchDef {
+            let stitch = StitchDef {
                 name: section.name.clone(),
                 bodies: [a.bodies.start + copy, b.bodies.start + copy],
                 pairs: pairs.clone(),
@@ -66,7 +61,9 @@ pub(super) fn resolve_all(
                 rest_length: section.rest_length,
                 t0: section.start,
                 t1: section.end,
-            });
+            };
+            at.check(stitch.validate_springs())?;
+            definition.stitches.push(stitch);
         }
     }
     Ok(())

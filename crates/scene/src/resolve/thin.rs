@@ -6,6 +6,9 @@ use crate::error::SceneError;
 use crate::file::{MaterialSection, ObjectSection, OrthotropicSection, RestShape, Role};
 use standoff_linalg::Vec3;
 use standoff_mesh::Mesh;
+use standoff_sim::definition::validate::{
+    self, MAGNITUDE, direction, not_negative, positive,
+};
 use standoff_sim::definition::{BodyKind, ShellMaterial};
 use standoff_sim::energy::hinge::bending_modulus;
 use standoff_sim::energy::membrane::Sheet;
@@ -39,8 +42,7 @@ pub(super) fn contact_thickness(
     at: &At<'_>,
 ) -> Result<f64, SceneError> {
     let thickness = *object.contact_thickness.get_or_insert(own);
-    let at = at.key("contact_thickness");
-    at.require(thickness, |t| t >= 0.0 && t.is_finite(), "a thickness must be 0 or more (m)")?;
+    at.check(validate::contact_thickness(thickness))?;
     Ok(thickness)
 }
 
@@ -130,11 +132,7 @@ fn radius(object: &ObjectSection, what: &str, at: &At<'_>) -> Result<f64, SceneE
     let Some(radius) = object.radius else {
         return Err(at.invalid(format!("{what} needs a `radius`, for instance radius = \"2 mm\"")));
     };
-    at.key("radius").require(
-        radius,
-        |r| r > 0.0 && r.is_finite(),
-        "a radius must be positive (m)",
-    )?;
+    at.check(validate::radius(radius))?;
     Ok(radius)
 }
 
@@ -151,21 +149,23 @@ pub(super) fn check_shell(material: &mut MaterialSection, at: &At<'_>) -> Result
     }
     let at = at.key("shell");
     if let Some(thickness) = section.thickness {
-        let positive = "a thickness must be positive (m)";
-        at.key("thickness").require(thickness, |t| t > 0.0 && t.is_finite(), positive)?;
+        at.check(positive("thickness", thickness, "a thickness must be positive (m)"))?;
     }
-    let factor = "a factor must be positive";
-    at.key("membrane_factor").require(section.membrane_factor, |f| f > 0.0, factor)?;
-    let factor = "a factor must be 0 or more";
-    at.key("bending_factor").require(section.bending_factor, |f| f >= 0.0, factor)?;
-    let threshold = "the barrier must begin at 1 or more";
-    at.key("stretch_threshold").require(section.stretch_threshold, |s| s >= 1.0, threshold)?;
-    if let Some(limit) = section.stretch_limit {
-        let above = "a limit of the stretch must be above `stretch_threshold`";
-        at.key("stretch_limit").require(limit, |s| s > section.stretch_threshold, above)?;
-    }
-    let stiffness = "a stiffness must be positive (Pa)";
-    at.key("stretch_stiffness").require(section.stretch_stiffness, |k| k > 0.0, stiffness)?;
+    let (membrane, bending) = (section.membrane_factor, section.bending_factor);
+    at.check(positive("membrane_factor", membrane, "a factor must be positive"))?;
+    at.check(not_negative("bending_factor", bending, "a factor must be 0 or more"))?;
+    let limit = StretchLimit {
+        // without a limit, its other numbers are checked against one that holds
+        limit: section.stretch_limit.filter(|l| *l != f64::INFINITY).unwrap_or(*MAGNITUDE.end()),
+        threshold: section.stretch_threshold,
+        stiffness: section.stretch_stiffness,
+    };
+    let names = [
+        ("limit", "stretch_limit"),
+        ("threshold", "stretch_threshold"),
+        ("stiffness", "stretch_stiffness"),
+    ];
+    at.check_renamed(limit.validate(), &names)?;
     if let Some(o) = &section.orthotropic {
         check_orthotropic(o, &at.key("orthotropic"))?;
     }
@@ -173,20 +173,11 @@ pub(super) fn check_shell(material: &mut MaterialSection, at: &At<'_>) -> Result
 }
 
 fn check_orthotropic(o: &OrthotropicSection, at: &At<'_>) -> Result<(), SceneError> {
-    let positive = "a modulus must be positive (Pa)";
-    for (k, e) in o.young_moduli.into_iter().enumerate() {
-        at.key("young_moduli").index(k).require(e, |e| e > 0.0, positive)?;
+    for e in o.young_moduli {
+        at.check(positive("young_moduli", e, "a modulus must be positive (Pa)"))?;
     }
-    at.key("shear_modulus").require(o.shear_modulus, |g| g > 0.0, positive)?;
-    let stable = "Poisson's ratio must satisfy ν₁₂² < E₁/E₂";
-    let ratio = o.young_moduli[0] / o.young_moduli[1];
-    at.key("poisson_ratio").require(o.poisson_ratio, |nu| nu * nu < ratio, stable)?;
-    if o.fibre == [0.0; 3] {
-        return Err(at.key("fibre").invalid("the direction of the fibres must not be zero"));
-    }
-    for (k, l) in o.strain_limits.into_iter().flatten().enumerate() {
-        let positive = "a limit of the strain must be positive";
-        at.key("strain_limits").index(k).require(l, |l| l > 0.0, positive)?;
-    }
-    Ok(())
+    at.check(direction("fibre", &Vec3::from(o.fibre), NO_FIBRE))?;
+    at.check(orthotropic(o, 1.0).validate())
 }
+
+const NO_FIBRE: &str = "the direction of the fibres must not be zero";

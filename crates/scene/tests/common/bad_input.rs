@@ -423,7 +423,7 @@ pub const ROWS: &[Row] = &[
     row!(
         "too many copies",
         ball!("array = { counts = [4294967295, 4294967295, 4294967295], spacing = [1, 1, 1] }\n"),
-        ["scene.toml:4:20", "objects[0].array.counts", "more than 10,000 copies"]
+        ["scene.toml:4:20", "objects[0].array.counts", "more than 100,000 copies"]
     ),
     row!(
         "moving obstacle by velocity",
@@ -478,7 +478,7 @@ pub const ROWS: &[Row] = &[
     row!(
         "time range inside out",
         ball!("[[objects.motion]]\nvelocity = [1, 0, 0]\nstart = 2\nend = 1\n"),
-        ["scene.toml:7:7", "objects[0].motion[0].end", "1 s, must be later than the start, 2 s"]
+        ["scene.toml:7:7", "objects[0].motion[0].end", "1 is out of range", "later than the start"]
     ),
     row!(
         "unknown pivot",

@@ -364,90 +364,26 @@ fn check(body: &BodyDef) -> Result<(), BuildError> {
             return err(format!("`{what}` has {} entries for {n} vertices", array.len()));
         }
     }
-    for (what, array) in [
-        ("the rest position", &body.rest),
-        ("the start position", &body.start),
-        ("the velocity", &body.velocity),
-    ] {
-        if let Some(vertex) = array.iter().position(|p| !p.iter().all(|c| c.is_finite())) {
-            return Err(BuildError::NotFinite {
-                body: body.name.clone(),
-                vertex: vertex as u32,
-                what,
-            });
-        }
-    }
-    let not_negative = body.contact_thickness >= 0.0 && body.contact_thickness.is_finite();
-    if !not_negative {
-        let found = body.contact_thickness;
-        return err(format!("its contact thickness {found} m must be at least 0 and finite"));
-    }
-    let elastic = |e: f64, nu: f64| {
-        if !(e > 0.0 && e.is_finite()) {
-            return err(format!("Young's modulus {e} Pa must be positive"));
-        }
-        if !(nu > -1.0 && nu < 0.5) {
-            return err(format!("Poisson's ratio {nu} must be in (-1, 0.5)"));
-        }
-        Ok(())
-    };
-    let positive = |what: &str, value: f64, unit: &str| {
-        if value > 0.0 && value.is_finite() {
-            return Ok(());
-        }
-        err(format!("{what} {value} {unit} must be positive and finite"))
-    };
     let indices: Box<dyn Iterator<Item = u32>> = match &body.kind {
-        BodyKind::Volume { tets, density, material, overrides } => {
-            for (_, rho, m) in std::iter::once(&(0, *density, *material)).chain(overrides) {
-                positive("density", *rho, "kg/m³")?;
-                elastic(m.young_modulus, m.poisson_ratio)?;
-            }
+        BodyKind::Volume { tets, .. } => {
             if tets.is_empty() {
                 return err("a volume needs tetrahedra".into());
             }
             Box::new(tets.iter().flatten().copied())
         }
-        BodyKind::Shell { triangles, material } => {
-            positive("density", material.density, "kg/m³")?;
-            positive("thickness", material.thickness, "m")?;
-            if !(material.bending_modulus >= 0.0 && material.bending_modulus.is_finite()) {
-                let k = material.bending_modulus;
-                return err(format!("bending modulus {k} N m must be at least 0 and finite"));
-            }
-            if !(material.poisson_ratio > -1.0 && material.poisson_ratio < 1.0) {
-                let nu = material.poisson_ratio;
-                return err(format!("Poisson's ratio {nu} must be in (-1, 1)"));
-            }
-            if let Some(l) = &material.stretch_limit {
-                positive("stiffness of the stretch limit", l.stiffness, "Pa")?;
-                if !(l.threshold >= 1.0 && l.limit > l.threshold && l.limit.is_finite()) {
-                    return err(format!(
-                        "the stretch limit {} must be above its threshold {}, and that at least 1",
-                        l.limit, l.threshold
-                    ));
-                }
-            }
+        BodyKind::Shell { triangles, .. } => {
             if triangles.is_empty() {
                 return err("a shell needs triangles".into());
             }
             Box::new(triangles.iter().flatten().copied())
         }
-        BodyKind::Rod { segments, material, density, natural_twist, .. } => {
-            positive("density", *density, "kg/m³")?;
-            positive("radius", material.radius, "m")?;
-            elastic(material.young_modulus, material.poisson_ratio)?;
-            if !natural_twist.is_finite() {
-                return err(format!("the natural twist {natural_twist} rad/m must be finite"));
-            }
+        BodyKind::Rod { segments, .. } => {
             if segments.is_empty() {
                 return err("a rod needs segments".into());
             }
             Box::new(segments.iter().flatten().copied())
         }
-        BodyKind::Particles { points, radius, density } => {
-            positive("density", *density, "kg/m³")?;
-            positive("radius", *radius, "m")?;
+        BodyKind::Particles { points, .. } => {
             if points.is_empty() {
                 return err("particles need points".into());
             }

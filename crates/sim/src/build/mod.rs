@@ -32,7 +32,7 @@ use std::sync::Arc;
 /// The first inconsistency, non-finite number, or inverted element. Intersections are checked
 /// by `Simulation::new`.
 pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
-    check_settings(&definition.settings)?;
+    definition.validate()?;
     let mut all = Collected::new(definition)?;
     if !all.deformable.contains(&true) {
         return Err(BuildError::NothingToSimulate);
@@ -179,49 +179,6 @@ fn friction_materials(definition: &Definition, bodies: &[Body], n: usize) -> Fri
         coefficients: friction_coefficients(&names, &definition.settings.friction),
         count: names.len(),
     }
-}
-
-fn check_settings(s: &Settings) -> Result<(), BuildError> {
-    let positive = |key, value: f64| {
-        if value > 0.0 && value.is_finite() {
-            Ok(())
-        } else {
-            let must = "it must be a positive, finite number";
-            Err(BuildError::Setting { key, value: value.to_string(), must })
-        }
-    };
-    positive("time.step", s.time.step)?;
-    positive("time.end", s.time.end)?;
-    positive("contact.d_hat_relative", s.contact.d_hat_relative)?;
-    positive("contact.d_hat", s.contact.d_hat.unwrap_or(1.0))?;
-    positive("contact.stiffness", s.contact.stiffness.unwrap_or(1.0))?;
-    positive("friction.stick_speed_relative", s.friction.stick_speed_relative)?;
-    positive("friction.stick_speed", s.friction.stick_speed.unwrap_or(1.0))?;
-    positive("solver.velocity_tolerance_relative", s.solver.velocity_tolerance_relative)?;
-    positive("solver.velocity_tolerance", s.solver.velocity_tolerance.unwrap_or(1.0))?;
-    positive("solver.linear_tolerance", s.solver.linear_tolerance)?;
-    positive("solver.barrier_free.tolerance", s.solver.barrier_free.tolerance)?;
-    positive("solver.barrier_free.penalty", s.solver.barrier_free.penalty)?;
-    let at_least_one = |key, value: u32| {
-        if value >= 1 {
-            Ok(())
-        } else {
-            let must = "it must be at least 1";
-            Err(BuildError::Setting { key, value: value.to_string(), must })
-        }
-    };
-    at_least_one("solver.max_iterations", s.solver.max_iterations)?;
-    at_least_one("solver.consecutive", s.solver.consecutive)?;
-    at_least_one("friction.max_lagging", s.friction.max_lagging)?;
-    if let Lagging::Count(n) = s.friction.lagging {
-        at_least_one("friction.lagging", n)?;
-    }
-    if s.friction.coefficient < 0.0 || !s.friction.coefficient.is_finite() {
-        let must = "it must be a finite number, at least 0";
-        let value = s.friction.coefficient.to_string();
-        return Err(BuildError::Setting { key: "friction.coefficient", value, must });
-    }
-    Ok(())
 }
 
 /// No triangle may start at or beyond its limit.

@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// another potential is chosen.
 ///
 /// # Errors
-/// A parameter out of range, the barrier-free method, no closed surface.
+/// The barrier-free method, no closed surface.
 pub fn build(model: &Model, x: &[Vec3]) -> Result<Option<Arc<OrientationContact>>, BuildError> {
     let settings = &model.resolved.settings;
     if settings.contact.potential != ContactPotential::OrientationAware {
@@ -30,7 +30,7 @@ pub fn build(model: &Model, x: &[Vec3]) -> Result<Option<Arc<OrientationContact>
              \"barrier\"",
         );
     }
-    let parameters = parameters(model)?;
+    let parameters = parameters(model);
     let mut solid = vec![false; x.len()];
     for body in model.bodies.iter().filter(|b| !b.tets.is_empty()) {
         solid[body.vertices.clone()].fill(true);
@@ -57,27 +57,12 @@ pub fn build(model: &Model, x: &[Vec3]) -> Result<Option<Arc<OrientationContact>
     Ok(Some(Arc::new(contact)))
 }
 
-fn parameters(model: &Model) -> Result<Parameters, BuildError> {
+fn parameters(model: &Model) -> Parameters {
     let o = &model.resolved.settings.contact.orientation;
-    let check = |key, value: f64, least: f64, must| match value > least && value <= 1.0 {
-        true => Ok(()),
-        false => Err(BuildError::Setting { key, value: value.to_string(), must }),
-    };
-    let alpha = "it must be a cosine above 0, at most 1";
-    check("contact.orientation.alpha", o.alpha, 0.0, alpha)?;
-    check("contact.orientation.exterior_alpha", o.exterior_alpha, 0.0, alpha)?;
-    let beta = "it must be a cosine from 0 to 1";
-    check("contact.orientation.beta", o.beta, -f64::MIN_POSITIVE, beta)?;
-    check("contact.orientation.exterior_beta", o.exterior_beta, -f64::MIN_POSITIVE, beta)?;
-    if o.length.is_some_and(|l| !(l > 0.0 && l.is_finite())) {
-        let value = o.length.unwrap_or_default().to_string();
-        let must = "it must be a positive, finite number";
-        return Err(BuildError::Setting { key: "contact.orientation.length", value, must });
-    }
-    Ok(Parameters {
+    Parameters {
         exponent: 2,
         tangential: Step { alpha: o.alpha, beta: o.beta },
         normal: Step { alpha: o.exterior_alpha, beta: o.exterior_beta },
         measure: Measure::Rest,
-    })
+    }
 }

@@ -4,6 +4,7 @@
 
 pub mod expression;
 pub mod settings;
+pub mod validate;
 
 use crate::definition::expression::{Expression, VectorExpression};
 use crate::energy::Term;

@@ -64,36 +64,10 @@ impl Material {
         Lame { lambda: self.lambda(), mu: self.mu() }
     }
 
-    /// Whether the parameters make a stable solid.
-    ///
-    /// # Errors
-    /// Young's modulus not positive and finite, or Poisson's ratio outside (−1, 0.5).
-    pub fn check(&self) -> Result<(), MaterialError> {
-        let (e, nu) = (self.young_modulus, self.poisson_ratio);
-        if !(e > 0.0 && e.is_finite()) {
-            return Err(MaterialError::YoungModulus(e));
-        }
-        if !(nu > -1.0 && nu < 0.5) {
-            return Err(MaterialError::PoissonRatio(nu));
-        }
-        Ok(())
-    }
-
     /// Whether ψ prevents inversion by diverging at J → 0; see [`Law::has_barrier`].
     pub fn has_barrier(&self) -> bool {
         self.law.has_barrier()
     }
-}
-
-/// Parameters that no stable solid has.
-#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
-pub enum MaterialError {
-    /// E must be positive.
-    #[error("Young's modulus is {0} Pa; it must be positive and finite")]
-    YoungModulus(f64),
-    /// ν must lie strictly between −1 and 0.5, for μ and the bulk modulus to be positive.
-    #[error("Poisson's ratio is {0}; it must lie strictly between -1 and 0.5")]
-    PoissonRatio(f64),
 }
 
 /// Lamé's parameters of linear elasticity, which every law meets at rest.

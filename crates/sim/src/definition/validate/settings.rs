@@ -1,0 +1,133 @@
+//! Ranges of the settings.
+
+use super::{Fault, number, not_negative, positive, require};
+use crate::definition::settings::{
+    BarrierFreeSettings, ContactSettings, FrictionSettings, Lagging, OrientationSettings, Settings,
+    SolverSettings, TimeSettings,
+};
+
+/// Steps that a simulation may have.
+const MOST_STEPS: f64 = 1e9;
+
+impl Settings {
+    /// Checks every number.
+    ///
+    /// # Errors
+    /// The first that is out of range; its path is the key in a scene file.
+    pub fn validate(&self) -> Result<(), Fault> {
+        self.time.validate().map_err(|f| f.within("time"))?;
+        self.contact.validate().map_err(|f| f.within("contact"))?;
+        self.friction.validate().map_err(|f| f.within("friction"))?;
+        self.solver.validate().map_err(|f| f.within("solver"))
+    }
+}
+
+impl TimeSettings {
+    fn validate(&self) -> Result<(), Fault> {
+        positive("step", self.step, "the time step must be positive (s)")?;
+        positive("end", self.end, "the end must be positive (s)")?;
+        let damping = "damping must be 0 or more (s)";
+        not_negative("stiffness_damping", self.stiffness_damping, damping)?;
+        let must = "more than 10⁹ steps to the end of the simulation";
+        require("step", self.step, self.end / self.step <= MOST_STEPS, must)
+    }
+}
+
+impl ContactSettings {
+    fn validate(&self) -> Result<(), Fault> {
+        let d_hat = "the contact distance must be positive";
+        positive("d_hat_relative", self.d_hat_relative, d_hat)?;
+        optional("d_hat", self.d_hat, d_hat)?;
+        optional("stiffness", self.stiffness, "the barrier stiffness must be positive")?;
+        self.orientation.validate().map_err(|f| f.within("orientation"))
+    }
+}
+
+impl OrientationSettings {
+    fn validate(&self) -> Result<(), Fault> {
+        let alpha = "it must be a cosine above 0, at most 1";
+        let beta = "it must be a cosine from 0 to 1";
+        let above_zero = |x: f64| x > 0.0 && x <= 1.0;
+        let from_zero = |x: f64| (0.0..=1.0).contains(&x);
+        number("alpha", self.alpha, above_zero, alpha)?;
+        number("beta", self.beta, from_zero, beta)?;
+        number("exterior_alpha", self.exterior_alpha, above_zero, alpha)?;
+        number("exterior_beta", self.exterior_beta, from_zero, beta)?;
+        optional("length", self.length, "the length L must be positive (m)")
+    }
+}
+
+impl FrictionSettings {
+    fn validate(&self) -> Result<(), Fault> {
+        let coefficient = "a friction coefficient must be 0 or more";
+        not_negative("coefficient", self.coefficient, coefficient)?;
+        let stick = "the stick speed must be positive";
+        positive("stick_speed_relative", self.stick_speed_relative, stick)?;
+        optional("stick_speed", self.stick_speed, stick)?;
+        if let Lagging::Count(n) = self.lagging {
+            require("lagging", n, n >= 1, "at least one minimisation per step")?;
+        }
+        require("max_lagging", self.max_lagging, self.max_lagging >= 1, "must be at least 1")?;
+        for (k, pair) in self.pairs.iter().enumerate() {
+            not_negative("coefficient", pair.coefficient, coefficient)
+                .map_err(|f| f.within_element("pairs", k))?;
+        }
+        Ok(())
+    }
+}
+
+impl SolverSettings {
+    fn validate(&self) -> Result<(), Fault> {
+        let tolerance = "the velocity tolerance must be positive";
+        let relative = self.velocity_tolerance_relative;
+        positive("velocity_tolerance_relative", relative, tolerance)?;
+        optional("velocity_tolerance", self.velocity_tolerance, tolerance)?;
+        require("consecutive", self.consecutive, self.consecutive >= 1, "must be at least 1")?;
+        let most = self.max_iterations;
+        require("max_iterations", most, most >= 1, "must be at least 1")?;
+        if let Some(weight) = self.cumulative_toi {
+            share("cumulative_toi", weight, "the weight must be between 0 and 1")?;
+        }
+        let residual = "the relative residual must be between 0 and 1";
+        share("linear_tolerance", self.linear_tolerance, residual)?;
+        self.barrier_free.validate().map_err(|f| f.within("barrier_free"))
+    }
+}
+
+impl BarrierFreeSettings {
+    fn validate(&self) -> Result<(), Fault> {
+        share("tolerance", self.tolerance, "the weight must be between 0 and 1")?;
+        if let Some(count) = self.min_iterations {
+            require("min_iterations", count, count >= 1, "must be at least 1")?;
+        }
+        positive("penalty", self.penalty, "the factor must be positive")?;
+        let decay = "the factor must be at least 0 and at most 1";
+        number("decay", self.decay, |d| (0.0..=1.0).contains(&d), decay)
+    }
+}
+
+fn optional(key: &'static str, value: Option<f64>, must: &'static str) -> Result<(), Fault> {
+    value.map_or(Ok(()), |v| positive(key, v, must))
+}
+
+/// Requires a number between 0 and 1, exclusively, that is not so small that it means nothing.
+fn share(key: &'static str, value: f64, must: &'static str) -> Result<(), Fault> {
+    number(key, value, |x| x > 0.0 && x < 1.0, must)?;
+    positive(key, value, must)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Field;
+    use super::*;
+
+    #[test]
+    fn a_fault_names_its_field_by_its_path() {
+        let mut settings = Settings::default();
+        settings.solver.barrier_free.decay = f64::NAN;
+        let fault = settings.validate().unwrap_err();
+        assert_eq!(fault.path.to_string(), "solver.barrier_free.decay");
+        assert_eq!(fault.path.0[0], Field::Key("solver"));
+        assert_eq!(fault.value, "NaN");
+    }
+}
