@@ -12,10 +12,7 @@ use std::path::Path;
 /// Simulates a scene and writes its results.
 pub fn run(args: &RunArgs, console: &mut Console) -> Result<(), Failure> {
     args.common.start_threads();
-    let mut scene = scene::load(&args.scene, &args.common, &overrides(args))?;
-    if let Some(steps) = args.steps {
-        scene.set_steps(steps);
-    }
+    let scene = scene::load(&args.scene, &args.common, &overrides(args), args.steps)?;
     let mut view =
         View { title: args.scene.as_path(), notes: &scene.notes, ..View::new(args.quiet) };
     let options = Options { force: args.force };

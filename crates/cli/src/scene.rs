@@ -9,10 +9,16 @@ use standoff_scene::Scene;
 use standoff_scene::resolve::Source;
 use std::path::{Path, PathBuf};
 
-/// Reads a scene with overrides `KEY=VALUE`; `.txt` files are imported.
-pub fn load(path: &Path, common: &CommonArgs, overrides: &[String]) -> Result<Scene, Failure> {
+/// Reads a scene with overrides `KEY=VALUE`, and with a number of steps instead of its end; `.txt` files
+/// are imported.
+pub fn load(
+    path: &Path,
+    common: &CommonArgs,
+    overrides: &[String],
+    steps: Option<u64>,
+) -> Result<Scene, Failure> {
     if !is_reference(path) {
-        return Ok(Scene::load(path, overrides)?);
+        return Ok(Scene::load_steps(path, overrides, steps)?);
     }
     let import = import(path, &common.mesh_root)?;
     let mut scene = import.resolve(overrides)?;
@@ -22,6 +28,9 @@ pub fn load(path: &Path, common: &CommonArgs, overrides: &[String]) -> Result<Sc
         scene.source = Some(Source { scene: absolute(path), mesh_roots });
     }
     scene.notes.extend(import.notes.iter().map(ToString::to_string));
+    if let Some(steps) = steps {
+        scene.set_steps(steps);
+    }
     Ok(scene)
 }
 

@@ -5,6 +5,7 @@
 //! does something unexpected that changes the motion, the importer repeats it and says so, in
 //! [`Import::notes`] and in the comments of the scene file.
 
+mod check;
 mod clock;
 mod definition;
 mod error;
@@ -112,16 +113,18 @@ fn plan(
 ) -> Result<Plan, Located> {
     let mut meshes = Meshes::new(&scene.file, mesh_roots);
     let (mut bodies, shapes) = place::place(scene, &mut meshes)?;
+    check::materials(scene, &bodies)?;
     script::direct(scene, &mut bodies, shapes, &mut meshes, notes)?;
     let elastic = bodies.iter().filter(|b| b.elastic());
     let (lo, hi) = bounds(elastic.flat_map(|b| &b.rest));
     let length = (hi - lo).norm();
     let half_spaces = half_spaces(scene);
     let settings = parameters::settings(scene, &bodies, &half_spaces, length, notes)?;
+    check::settings(scene, &settings)?;
     note_inert_friction(scene, notes);
     let texts = meshes.notes.into_iter();
     notes.extend(texts.map(|text| Note { line: 0, kind: NoteKind::Motion, text }));
-    Ok(Plan {
+    let plan = Plan {
         bodies,
         shapes,
         half_spaces,
@@ -130,7 +133,9 @@ fn plan(
         self_collision: scene.self_collision.value,
         length,
         every: parameters::output_every(scene),
-    })
+    };
+    check::everything(scene, &plan)?;
+    Ok(plan)
 }
 
 fn half_spaces(scene: &ReferenceScene) -> Vec<HalfSpace> {

@@ -276,7 +276,10 @@ impl Parser<'_> {
                             Integration::Newmark { beta, gamma } => (beta, gamma),
                             Integration::BackwardEuler => (0.25, 0.5),
                         };
-                        let (beta, gamma) = pair(old, a)?;
+                        let (beta, gamma) = match a.optional_number()? {
+                            None => old,
+                            Some(beta) => (beta, a.optional_number()?.unwrap_or(old.1)),
+                        };
                         Integration::Newmark { beta, gamma }
                     }
                     other => {
@@ -325,10 +328,9 @@ impl Parser<'_> {
             "selfFric" => number(&mut scene.self_friction, line, a)?,
             "dHat" | "epsv" => {
                 let first = if key == "dHat" { 1 } else { 4 };
-                if let Some(value) = a.optional_number()? {
-                    scene.tuning.line = line;
-                    scene.tuning.value[first..first + 2].fill(value);
-                }
+                let value = a.number("its value")?;
+                scene.tuning.line = line;
+                scene.tuning.value[first..first + 2].fill(value);
             }
             "fricIterAmt" => {
                 let word = a.required("a whole number")?;
@@ -422,21 +424,19 @@ impl Parser<'_> {
     }
 }
 
-/// Replaces a value if there is a number.
+/// Replaces a value. Without a number the reference would keep the old one, silently.
 fn number(
     target: &mut Set<f64>,
     line: usize,
     arguments: &mut Arguments<'_>,
 ) -> Result<(), Problem> {
-    if let Some(value) = arguments.optional_number()? {
-        *target = Set { line, value };
-    }
+    *target = Set { line, value: arguments.number("its value")? };
     Ok(())
 }
 
-/// Two numbers; missing ones keep their values.
+/// Two numbers; a missing second one keeps its value.
 fn pair(old: (f64, f64), arguments: &mut Arguments<'_>) -> Result<(f64, f64), Problem> {
-    let Some(first) = arguments.optional_number()? else { return Ok(old) };
+    let first = arguments.number("its first value")?;
     Ok((first, arguments.optional_number()?.unwrap_or(old.1)))
 }
 

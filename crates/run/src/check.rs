@@ -7,9 +7,9 @@ use standoff_geometry::distance::{edge_edge, point_edge, point_point, point_tria
 use standoff_linalg::Vec3;
 use standoff_mesh::{Mesh, Quality};
 use standoff_scene::Scene;
-use standoff_sim::audit::violations;
 use standoff_sim::body::Body;
 use standoff_sim::build::build;
+use standoff_sim::build::start::obstructions;
 use standoff_sim::contact::orientation::Reach as EpsilonReach;
 use standoff_sim::definition::{BodyDef, BodyKind};
 use standoff_sim::{BuildError, Model};
@@ -128,8 +128,8 @@ pub fn check(scene: &Scene) -> Result<CheckReport<'_>, BuildError> {
         half_spaces: half_space_gaps(&model, &state.x),
         keeping_ipc: keeping_ipc(&model),
         reach: reach(&model),
-        memory: memory(definition),
-        violations: violations(&model, &state.x).iter().map(|v| v.describe(&model)).collect(),
+        memory: memory(definition, within),
+        violations: obstructions(&model, &state.x).iter().map(|v| v.describe(&model)).collect(),
     })
 }
 

@@ -127,6 +127,9 @@ fn remedy(error: &io::Error) -> &'static str {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             "; choose a folder that you may write to (-o DIR)"
         }
+        io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
+            "; a file stands where a folder is needed: remove it or choose another folder (-o DIR)"
+        }
         _ => "",
     }
 }

@@ -96,7 +96,7 @@ impl RunFolder {
         from: &ResumePoint,
     ) -> Result<(Self, Vec<u64>), OutputError> {
         let path = folder.join(STATS);
-        let stats = OpenOptions::new().append(true).open(&path);
+        let stats = OpenOptions::new().create(true).append(true).open(&path);
         let stats = stats.map_err(OutputError::write(&path))?;
         lock(&stats, folder)?;
         stats.set_len(from.stats_length).map_err(OutputError::write(&path))?;

@@ -39,11 +39,30 @@ impl RunInfo {
         let text = fs::read_to_string(&path).map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => OutputError::NoRun {
                 path: folder.to_owned(),
-                what: "it has no run.json (give the folder that `standoff run -o` wrote)".into(),
+                what: "it has no run.json (give the folder that `standoff run -o` wrote; a run \
+                       that was stopped before its first frame is started again by `standoff run`)"
+                    .into(),
             },
             _ => OutputError::Read { path: path.clone(), source },
         })?;
         serde_json::from_str(&text).map_err(|e| OutputError::Damaged { path, what: e.to_string() })
+    }
+
+    /// Refuses a `run.json` that is not that of a run of `scene` in `folder`.
+    pub(crate) fn check(&self, folder: &Path, scene: &Scene) -> Result<(), OutputError> {
+        let mut own = Self::of(scene, &Topology::new(&scene.definition));
+        own.version.clone_from(&self.version);
+        own.source.clone_from(&self.source);
+        match own == *self {
+            true => Ok(()),
+            false => Err(OutputError::Foreign {
+                path: folder.join("run.json"),
+                what:
+                    "it belongs to another scene than scene.resolved.toml; put the run's own file \
+                       back, or start anew with `standoff run --force`"
+                        .into(),
+            }),
+        }
     }
 
     /// What a run of a scene leaves open.

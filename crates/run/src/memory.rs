@@ -3,13 +3,16 @@
 use standoff_sim::definition::{BodyKind, Definition};
 use standoff_sim::settings::LinearSolver;
 
+/// Bytes that a contact pair takes: itself, its Hessian, its part of the matrix' pattern.
+const PAIR: f64 = 2.5e3;
+
 /// Estimate of the peak memory of a run, bytes.
 ///
 /// Cholesky factors of volume meshes in nested-dissection order hold about 6.3·n^1.44 numbers for n
 /// degrees of freedom (fitted to 10⁴ to 1.5·10⁵ degrees of freedom), and a third as many again are
 /// under way during the factorisation; at 8 bytes each, 4 in single precision. Elements, surface and
-/// matrix add about 2 kB per tetrahedron.
-pub fn memory(definition: &Definition) -> f64 {
+/// matrix add about 2 kB per tetrahedron, each of the `pairs` within the contact distance about [`PAIR`].
+pub fn memory(definition: &Definition, pairs: usize) -> f64 {
     let mut factor = 0.0;
     let mut tetrahedra = 0usize;
     let mut vertices = 0usize;
@@ -25,5 +28,5 @@ pub fn memory(definition: &Definition) -> f64 {
         LinearSolver::MixedCholesky | LinearSolver::Auto => 4.0,
         LinearSolver::ConjugateGradient => 0.0,
     };
-    2e7 + factor + 2e3 * tetrahedra as f64 + 500.0 * vertices as f64
+    2e7 + PAIR * pairs as f64 + factor + 2e3 * tetrahedra as f64 + 500.0 * vertices as f64
 }

@@ -5,6 +5,7 @@ use crate::checkpoint::{Checkpoint, read_checkpoint};
 use crate::files::{CHECKPOINTS, STATS, numbered};
 use standoff_sim::report::StepReport;
 use std::fs;
+use std::io;
 use std::path::Path;
 
 /// Where a run can go on.
@@ -39,7 +40,11 @@ impl ResumePoint {
             ));
         }
         let path = folder.join(STATS);
-        let stats = fs::read_to_string(&path).map_err(OutputError::read(&path))?;
+        let stats = match fs::read_to_string(&path) {
+            // a run can go on from its start without any line
+            Err(e) if e.kind() == io::ErrorKind::NotFound => String::new(),
+            read => read.map_err(OutputError::read(&path))?,
+        };
         let mut notes = Vec::new();
         while let Some((step, path)) = files.pop() {
             let read = read_checkpoint(&path, fingerprint).map_err(|e| e.to_string());

@@ -161,6 +161,7 @@ pub(crate) fn take_up(
     warn: &mut dyn FnMut(String),
 ) -> Result<Taken, RunError> {
     check_energies(scene, folder)?;
+    RunInfo::read(folder)?.check(folder, scene)?;
     let from = ResumePoint::find(folder, fingerprint(&scene.definition))?;
     from.notes.iter().for_each(|note| warn(format!("{note}; the checkpoint before it is used")));
     let (done, steps) = (from.checkpoint.state.step as u64, scene.steps());

@@ -192,6 +192,31 @@ fn check(
     Err(OutputError::Length { what, found, expected })
 }
 
+/// Bytes of the size before each array.
+const HEADER: usize = 8;
+
+/// Bytes of an array to put before arrays of these sizes, so that meshio 5 reads the file. It turns the
+/// arrays into base64 one after the other, and looks each up by its offset in the file after it has
+/// replaced the offsets of those before by theirs in the base64 text: none of these may be equal.
+fn padding(sizes: &[usize]) -> usize {
+    let confused = |padding: &usize| {
+        let first = (*padding > 0).then_some(*padding);
+        let (mut raw, mut text) = (0, 0);
+        let mut texts = Vec::with_capacity(sizes.len() + 1);
+        for size in first.iter().chain(sizes) {
+            if texts.contains(&raw) && raw > 0 {
+                return true;
+            }
+            texts.push(text);
+            raw += HEADER + size;
+            text += (HEADER + size).div_ceil(3) * 4;
+        }
+        false
+    };
+    // with an odd size, a multiple of 4 plus 1, no array of whole words comes to a multiple of 4
+    (0..64).find(|padding| !confused(padding)).unwrap_or(0)
+}
+
 pub(crate) fn write_grid(
     out: &mut dyn Write,
     sections: &[(&str, Vec<(&str, Array<'_>)>)],
@@ -204,12 +229,20 @@ pub(crate) fn write_grid(
         r#"<VTKFile type="UnstructuredGrid" version="1.0" byte_order="LittleEndian" header_type="UInt64">"#
     )?;
     writeln!(out, "<UnstructuredGrid>")?;
-    let mut offset = 0;
+    let sizes: Vec<usize> = sections.iter().flat_map(|s| &s.1).map(|(_, a)| a.shape().2).collect();
+    let padding = padding(&sizes);
+    let mut offset = if padding > 0 { HEADER + padding } else { 0 };
     for (k, (section, arrays)) in sections.iter().enumerate() {
         if k == 1 {
             writeln!(out, r#"<Piece NumberOfPoints="{points}" NumberOfCells="{cells}">"#)?;
         }
         writeln!(out, "<{section}>")?;
+        if k == 0 && padding > 0 {
+            writeln!(
+                out,
+                r#"<DataArray type="UInt8" Name="padding" NumberOfTuples="{padding}" format="appended" offset="0"/>"#
+            )?;
+        }
         for (name, array) in arrays {
             let (kind, components, bytes) = array.shape();
             let shape = match k {
@@ -220,12 +253,16 @@ pub(crate) fn write_grid(
                 out,
                 r#"<DataArray type="{kind}" Name="{name}" {shape} format="appended" offset="{offset}"/>"#
             )?;
-            offset += 8 + bytes;
+            offset += HEADER + bytes;
         }
         writeln!(out, "</{section}>")?;
     }
     writeln!(out, "</Piece>\n</UnstructuredGrid>")?;
     write!(out, "<AppendedData encoding=\"raw\">\n_")?;
+    if padding > 0 {
+        out.write_all(&(padding as u64).to_le_bytes())?;
+        out.write_all(&vec![0; padding])?;
+    }
     for (_, array) in sections.iter().flat_map(|(_, arrays)| arrays) {
         out.write_all(&(array.shape().2 as u64).to_le_bytes())?;
         array.write(out)?;

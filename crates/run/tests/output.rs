@@ -323,3 +323,43 @@ fn the_summary_counts_failures() {
     assert_eq!(summary.failures, [(StepOutcome::IterationLimit, 2)]);
     assert!(summary.to_string().contains("2 steps: reached the limit"), "{summary}");
 }
+
+/// meshio 5 turns raw arrays into base64 one after the other: it replaces the offset in each tag and
+/// finds the next array by the first tag with its offset in the file. No array may be found in the place
+/// of another, for any number of vertices and cells.
+#[test]
+fn meshio_finds_every_array() {
+    let folder = tempfile::tempdir().unwrap();
+    for count in 1..40 {
+        let text = format!(
+            "[[objects]]\nshape = {{ kind = \"box\", cells = [{count}, 1, 1] }}\n\
+             [[objects]]\nshape = {{ kind = \"points\", count = [{count}, 1, 1] }}\n\
+             translate = [0, 9, 0]\n"
+        );
+        let scene = Scene::parse(&text, Path::new("s.toml"), Path::new(""), &[]).unwrap();
+        let topology = Topology::new(&scene.definition);
+        let state = State::new(&topology);
+        let path = folder.path().join(format!("{count}.vtu"));
+        write_vtu(&path, &topology, &state.data(0, 0.5), &scene.output.fields).unwrap();
+        let bytes = std::fs::read(&path).unwrap();
+        let mark = b"<AppendedData encoding=\"raw\">\n_";
+        let head = bytes.windows(mark.len()).position(|w| w == mark).unwrap();
+        let text = std::str::from_utf8(&bytes[..head]).unwrap();
+        let offset = |tag: &str| -> usize {
+            tag.split("offset=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap()
+        };
+        let mut tags: Vec<usize> = text.split("<DataArray ").skip(1).map(offset).collect();
+        let data = &bytes[head + mark.len()..];
+        let end = data.len() - "\n</AppendedData>\n</VTKFile>\n".len();
+        let (mut raw, mut base64) = (0, 0);
+        for k in 0..tags.len() {
+            assert_eq!(tags.iter().position(|t| *t == raw), Some(k), "{count}: array {k}");
+            tags[k] = base64;
+            let size = u64::from_le_bytes(data[raw..raw + 8].try_into().unwrap()) as usize;
+            raw += 8 + size;
+            base64 += (8 + size).div_ceil(3) * 4;
+        }
+        assert_eq!(raw, end);
+        assert_eq!(read_frame(&path).unwrap().positions, state.positions);
+    }
+}

@@ -2,7 +2,7 @@
 //! so that every error names its key path and place.
 
 use crate::document::{Document, Entry, KeyPath, Node, Place, Segment, Value};
-use crate::error::{Problem, SceneError, nearest_name};
+use crate::error::{Problem, SceneError, nearest_name, shortened};
 use serde::de::{self, DeserializeOwned, DeserializeSeed, Expected, Unexpected, Visitor};
 use std::fmt;
 
@@ -146,6 +146,7 @@ fn plain(expected: &dyn Expected) -> String {
         "a map" => "a table".into(),
         "a sequence" => "an array".into(),
         "a string" | "string" => "a string".into(),
+        _ if words.starts_with("internally tagged enum ") => "a table that says its `kind`".into(),
         _ if words.starts_with("struct ") || words.contains("variant") => "a table".into(),
         _ if words.starts_with("enum ") => "a name".into(),
         _ => words
@@ -158,7 +159,7 @@ fn plain(expected: &dyn Expected) -> String {
 
 fn found_words(found: Unexpected<'_>) -> String {
     match found {
-        Unexpected::Str(s) => format!("the string \"{s}\""),
+        Unexpected::Str(s) => format!("the string \"{}\"", shortened(s)),
         Unexpected::Signed(i) => format!("the integer {i}"),
         Unexpected::Unsigned(i) => format!("the integer {i}"),
         Unexpected::Float(x) => format!("the number {x}"),

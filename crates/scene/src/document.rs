@@ -160,20 +160,47 @@ impl Document {
             },
             Err(e) => return fail(self, place(value_start, option.len()), e.message().to_owned()),
         };
-        let mut segments = Vec::new();
-        let mut start = 0;
-        for part in keys.split(['.', '[']) {
-            let name = part.trim().trim_end_matches(']');
-            let at = place(start, start + part.len());
-            start += part.len() + 1;
-            if name.is_empty() {
-                return fail(self, at, format!("empty key in '{}'", keys.trim()));
-            }
-            segments.push((name.to_owned(), at));
-        }
+        let segments = match override_path(keys) {
+            Ok(path) => path,
+            Err((range, message)) => return fail(self, place(range.start, range.end), message),
+        };
+        let at = |s: PathSegment| (s.name, place(s.range.start, s.range.end), s.index);
+        let segments: Vec<_> = segments.into_iter().map(at).collect();
         match assign(&mut self.root, &segments, node) {
             Ok(()) => Ok(()),
             Err((at, problem)) => Err(self.error_at(at, KeyPath::default(), problem)),
+        }
+    }
+
+    /// Refuses keys, names and other texts with control characters, which terminals and file formats
+    /// would obey; descriptions may have lines.
+    pub fn refuse_control_characters(&self) -> Result<(), SceneError> {
+        fn search(node: &Node, path: &KeyPath) -> Option<(Place, KeyPath)> {
+            match &node.value {
+                Value::String(text) => {
+                    let lines = *path == KeyPath::default().key("description");
+                    let bad =
+                        |c: char| c.is_control() && !(lines && matches!(c, '\n' | '\r' | '\t'));
+                    text.contains(bad).then(|| (node.place, path.clone()))
+                }
+                Value::Array(items) => {
+                    items.iter().enumerate().find_map(|(k, item)| search(item, &path.index(k)))
+                }
+                Value::Table(entries) => {
+                    entries.iter().find_map(|e| match e.key.contains(char::is_control) {
+                        true => Some((e.key_place, path.clone())),
+                        false => search(&e.node, &path.key(&e.key)),
+                    })
+                }
+                _ => None,
+            }
+        }
+        match search(&self.root, &KeyPath::default()) {
+            None => Ok(()),
+            Some((place, path)) => {
+                let what = "the text holds a control character (such as a line break or an escape)";
+                Err(self.error_at(place, path, Problem::Invalid(what.into())))
+            }
         }
     }
 
@@ -292,9 +319,48 @@ fn node_of(spanned: Spanned<DeValue<'_>>, source: usize, offset: usize) -> Resul
     Ok(Node { value, place })
 }
 
+/// A step of the key path of an override.
+struct PathSegment {
+    name: String,
+    /// Where it stands in the option.
+    range: std::ops::Range<usize>,
+    /// Whether it stands in brackets.
+    index: bool,
+}
+
+/// The steps of `a.b[2].c`; the place and a message where it is no path.
+fn override_path(keys: &str) -> Result<Vec<PathSegment>, (std::ops::Range<usize>, String)> {
+    let mut path: Vec<PathSegment> = Vec::new();
+    let mut start = 0;
+    for part in keys.split('.') {
+        let (mut from, end) = (start, start + part.len());
+        start = end + 1;
+        let mut pieces = part.split('[');
+        for (k, piece) in pieces.by_ref().enumerate() {
+            let range = from..from + piece.len();
+            from = range.end + 1;
+            let (name, index) = match k {
+                0 => (piece.trim(), false),
+                _ => match piece.trim_end().strip_suffix(']') {
+                    Some(name) => (name.trim(), true),
+                    None => return Err((range, format!("a ']' is missing after '[{piece}'"))),
+                },
+            };
+            if name.is_empty() {
+                return Err((range, format!("empty key in '{}'", keys.trim())));
+            }
+            if name.contains(']') {
+                return Err((range, format!("a '[' is missing before '{name}'")));
+            }
+            path.push(PathSegment { name: name.to_owned(), range, index });
+        }
+    }
+    Ok(path)
+}
+
 /// Puts `node` at the path `segments` below `target`; missing tables are made.
-fn assign(target: &mut Node, segments: &[(String, Place)], node: Node) -> Result<(), Fault> {
-    let Some(((name, place), rest)) = segments.split_first() else {
+fn assign(target: &mut Node, segments: &[(String, Place, bool)], node: Node) -> Result<(), Fault> {
+    let Some(((name, place, _), rest)) = segments.split_first() else {
         *target = node;
         return Ok(());
     };
@@ -303,6 +369,13 @@ fn assign(target: &mut Node, segments: &[(String, Place)], node: Node) -> Result
         Value::Table(entries) => {
             let at = match entries.iter().position(|e| e.key == *name) {
                 Some(at) => at,
+                None if matches!(rest.first(), Some((_, _, true))) => {
+                    let what = format!(
+                        "the scene does not say '{name}', of which one element cannot be replaced; \
+                         give all of it, for instance {name}=[…]"
+                    );
+                    return Err((*place, Problem::Override(what)));
+                }
                 None => {
                     let empty = Node { value: Value::Table(Vec::new()), place: *place };
                     entries.push(Entry { key: name.clone(), key_place: *place, node: empty });

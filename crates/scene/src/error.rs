@@ -61,7 +61,7 @@ impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.origin {
             Origin::File(path) => write!(f, "{}:{}:{}", path.display(), self.line, self.column),
-            Origin::Option(option) => write!(f, "--set {option}"),
+            Origin::Option(option) => write!(f, "--set {}", printable(&shortened(option))),
         }
     }
 }
@@ -210,7 +210,7 @@ impl SceneError {
         if let Some(object) = &self.object {
             message.push_str(&format!(" (object '{object}')"));
         }
-        message
+        printable(&message)
     }
 }
 
@@ -225,8 +225,38 @@ impl fmt::Display for SceneError {
 
 impl std::error::Error for SceneError {}
 
+/// A text of a scene as messages quote it: its beginning, if it is long.
+pub fn shortened(text: &str) -> String {
+    const LONGEST: usize = 200;
+    match text.char_indices().nth(LONGEST) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}… ({} characters)", &text[..end], text.chars().count()),
+    }
+}
+
+/// A message without control characters, which a terminal would obey, and not longer than a page.
+fn printable(message: &str) -> String {
+    const LONGEST: usize = 4000;
+    let mut out = String::with_capacity(message.len().min(LONGEST));
+    for c in message.chars() {
+        match c {
+            '\n' | '\t' => out.push(c),
+            c if c.is_control() => out.extend(c.escape_unicode()),
+            c => out.push(c),
+        }
+        if out.len() > LONGEST {
+            out.push_str(" …");
+            break;
+        }
+    }
+    out
+}
+
 /// The most similar of `names`, if one is similar at all: at most a third of the letters differ.
 pub fn nearest_name<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    if name.len() > 100 {
+        return None;
+    }
     let wanted = name.to_lowercase();
     names
         .into_iter()

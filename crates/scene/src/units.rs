@@ -4,7 +4,7 @@
 //! use any unit of the same dimension.
 
 use crate::document::{Document, KeyPath, Node, Place, Segment, Value};
-use crate::error::{Problem, SceneError, nearest_name};
+use crate::error::{Problem, SceneError, nearest_name, shortened};
 use crate::schema::has_type;
 use serde_json::Value as Json;
 use standoff_sim::expression::Expression;
@@ -79,28 +79,29 @@ fn dimension_name(dimension: Dimension) -> &'static str {
 /// Errors are sentences that say what was expected.
 pub fn convert(quantity: &str, unit: &str) -> Result<f64, String> {
     let target = parse_unit(unit)?;
+    let shown = shortened(quantity);
     let wanted = dimension_name(target.dimension);
     let (number, symbol) = split_number(quantity.trim());
     let example = format!("for instance 2.5 or \"2.5 {unit}\"");
     let Ok(value) = number.parse::<f64>() else {
-        return Err(format!("expected {wanted} in {unit}, {example}, found \"{quantity}\""));
+        return Err(format!("expected {wanted} in {unit}, {example}, found \"{shown}\""));
     };
     if symbol.is_empty() {
         return Err(format!(
-            "\"{quantity}\" has no unit: write a number without quotes, or {example}"
+            "\"{shown}\" has no unit: write a number without quotes, or {example}"
         ));
     }
     let given = parse_unit(symbol)?;
     if given.dimension != target.dimension {
         let found = dimension_name(given.dimension);
-        return Err(format!("\"{quantity}\" is {found}; expected {wanted} in {unit}, {example}"));
+        return Err(format!("\"{shown}\" is {found}; expected {wanted} in {unit}, {example}"));
     }
     let converted = match given == target {
         true => value,
         false => value * (given.num * target.den) / (given.den * target.num),
     };
     match value.is_finite() && !converted.is_finite() || value.is_infinite() {
-        true => Err(format!("\"{quantity}\" is too large for a number")),
+        true => Err(format!("\"{shown}\" is too large for a number")),
         false => Ok(converted),
     }
 }

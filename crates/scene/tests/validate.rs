@@ -56,16 +56,17 @@ fn replaced(key: &str, value: f64) -> Option<Settings> {
     }
     table.insert(last.to_owned(), toml::Value::Float(value));
     let by_float = Settings::deserialize(settings.clone());
-    by_float.or_else(|_| {
-        let mut table = settings.as_table_mut().unwrap();
-        for section in sections.split('.') {
-            table = table[section].as_table_mut().unwrap();
-        }
-        let whole = (value.fract() == 0.0 && value.abs() < 1e9).then_some(value as i64);
-        table.insert(last.to_owned(), toml::Value::Integer(whole.ok_or(())?));
-        Settings::deserialize(settings).map_err(|_| ())
-    })
-    .ok()
+    by_float
+        .or_else(|_| {
+            let mut table = settings.as_table_mut().unwrap();
+            for section in sections.split('.') {
+                table = table[section].as_table_mut().unwrap();
+            }
+            let whole = (value.fract() == 0.0 && value.abs() < 1e9).then_some(value as i64);
+            table.insert(last.to_owned(), toml::Value::Integer(whole.ok_or(())?));
+            Settings::deserialize(settings).map_err(|_| ())
+        })
+        .ok()
 }
 
 #[test]

@@ -140,6 +140,18 @@ pub enum Violation {
         /// Their thickness ξ, m.
         thickness: f64,
     },
+    /// Two surface primitives are closer, beyond their thickness, than their coordinates resolve. Only
+    /// starts are looked at so closely.
+    Unresolved {
+        /// Vertices of the one.
+        a: Vec<u32>,
+        /// Vertices of the other.
+        b: Vec<u32>,
+        /// Their distance beyond their thickness, m; up to 0 where they touch.
+        gap: f64,
+        /// The least gap that is resolved, m.
+        least: f64,
+    },
     /// A triangle of a shell is at its strain limit or beyond.
     Overstretched {
         /// Scene-wide vertices.
@@ -175,6 +187,19 @@ impl Violation {
                 primitive(a),
                 primitive(b)
             ),
+            Self::Unresolved { a, b, gap, least } if *gap > 0.0 => format!(
+                "{} and {} are {gap:.3e} m apart, less than the {least:.3e} m that coordinates of \
+                 their size resolve",
+                primitive(a),
+                primitive(b)
+            ),
+            Self::Unresolved { a, b, .. } => {
+                format!(
+                    "{} and {} touch: no gap beyond their thickness",
+                    primitive(a),
+                    primitive(b)
+                )
+            }
             Self::Overstretched { vertices, stretch } => format!(
                 "{} is beyond its strain limit, at a stretch of {stretch:.6}",
                 primitive(vertices)

@@ -230,6 +230,7 @@ fn found(model: &Model, x: &[Vec3]) -> Vec<Culprit> {
         Violation::TooClose { a, b, distance, thickness } => {
             Culprit::Pair { a, b, gap: distance - thickness }
         }
+        Violation::Unresolved { a, b, gap, .. } => Culprit::Pair { a, b, gap },
         Violation::Overstretched { vertices, stretch } => Culprit::Triangle { vertices, stretch },
         Violation::NotFinite { vertex } => Culprit::NotFinite { vertex },
         Violation::HalfSpace { vertex, half_space, depth } => {

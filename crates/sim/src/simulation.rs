@@ -2,6 +2,7 @@
 
 use crate::audit::{self, Violation};
 use crate::build::build;
+use crate::build::start::obstructions;
 use crate::contacts::{self, ContactRecord};
 use crate::definition::Definition;
 use crate::diagnosis::Diagnosis;
@@ -308,7 +309,7 @@ fn check_finite(
 
 /// The start must be free of intersections; inversions were checked with the elements.
 fn check_intersections(model: &Model, state: &State) -> Result<(), BuildError> {
-    let found = audit::violations(model, &state.x);
+    let found = obstructions(model, &state.x);
     match found.first() {
         None => Ok(()),
         Some(Violation::HalfSpace { vertex, half_space, depth }) => {

@@ -161,6 +161,8 @@ pub fn read_with(path: &Path, options: &ReadOptions) -> Result<Mesh, MeshError> 
 /// # Errors
 /// The bytes are of no known format or do not follow it.
 pub fn parse(path: &Path, data: &[u8], options: &ReadOptions) -> Result<Mesh, MeshError> {
+    // a byte order mark is no part of a text, and of no binary format the beginning
+    let data = data.strip_prefix(b"\xef\xbb\xbf").unwrap_or(data);
     let Some(format) = options.format.or_else(|| Format::detect(path, data)) else {
         let known = Format::ALL.iter().flat_map(|f| f.extensions()).map(|e| format!(".{e}"));
         return Err(MeshError::UnknownFormat {

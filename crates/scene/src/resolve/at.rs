@@ -1,6 +1,6 @@
 //! A place in a scene while its values are checked.
 
-use crate::document::{Document, KeyPath};
+use crate::document::{Document, KeyPath, Node, Value};
 use crate::error::{Problem, SceneError};
 use standoff_sim::definition::validate::{Fault, Field};
 
@@ -34,6 +34,16 @@ impl<'a> At<'a> {
 
     pub fn index(&self, index: usize) -> Self {
         Self { document: self.document, path: self.path.index(index) }
+    }
+
+    /// The text may be left out but not be empty.
+    pub fn require_name(&self) -> Result<(), SceneError> {
+        let empty =
+            |node: &Node| matches!(&node.value, Value::String(text) if text.trim().is_empty());
+        match self.document.find(&self.path).is_some_and(empty) {
+            true => Err(self.invalid("a name must not be empty; leave it out to have one given")),
+            false => Ok(()),
+        }
     }
 
     pub fn error(&self, problem: Problem) -> SceneError {

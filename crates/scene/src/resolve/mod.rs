@@ -6,6 +6,7 @@ mod attach;
 mod object;
 mod placed;
 mod placement;
+mod room;
 mod select;
 mod settings;
 mod stitch;
@@ -67,9 +68,18 @@ pub type Meshes = BTreeMap<String, Mesh>;
 impl Scene {
     /// Reads a scene file and applies overrides (`key.path=value`) in order.
     pub fn load(path: &Path, overrides: &[String]) -> Result<Self, SceneError> {
+        Self::load_steps(path, overrides, None)
+    }
+
+    /// The same with a number of steps instead of the scene's `time.end`, which then may be anything.
+    pub fn load_steps(
+        path: &Path,
+        overrides: &[String],
+        steps: Option<u64>,
+    ) -> Result<Self, SceneError> {
         let text = std::fs::read_to_string(path).map_err(|e| unreadable(path, &e))?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        Self::parse(&text, path, folder, overrides)
+        Self::parse_steps(&text, path, folder, overrides, steps)
     }
 
     /// Reads a scene from `text`; `name` stands for the file in messages, `folder` is what mesh
@@ -80,7 +90,21 @@ impl Scene {
         folder: &Path,
         overrides: &[String],
     ) -> Result<Self, SceneError> {
-        Self::parse_with(text, name, folder, overrides, Meshes::new())
+        Self::parse_steps(text, name, folder, overrides, None)
+    }
+
+    /// The same with a number of steps instead of the scene's `time.end`, which then may be anything.
+    ///
+    /// # Errors
+    /// See [`SceneError`].
+    pub fn parse_steps(
+        text: &str,
+        name: &Path,
+        folder: &Path,
+        overrides: &[String],
+        steps: Option<u64>,
+    ) -> Result<Self, SceneError> {
+        Self::read(text, name, folder, overrides, steps, Meshes::new())
     }
 
     /// As [`Scene::parse`], with meshes in memory: an object whose `mesh` is a key of `meshes` has that
@@ -95,12 +119,27 @@ impl Scene {
         overrides: &[String],
         meshes: Meshes,
     ) -> Result<Self, SceneError> {
+        Self::read(text, name, folder, overrides, None, meshes)
+    }
+
+    fn read(
+        text: &str,
+        name: &Path,
+        folder: &Path,
+        overrides: &[String],
+        steps: Option<u64>,
+        meshes: Meshes,
+    ) -> Result<Self, SceneError> {
         let mut document = Document::parse(name, text)?;
         for option in overrides {
             document.set(option)?;
         }
         units::convert_document(&mut document, &schema::raw())?;
-        let file: SceneFile = decode(&document)?;
+        document.refuse_control_characters()?;
+        let mut file: SceneFile = decode(&document)?;
+        if let Some(steps) = steps {
+            file.time.end = file.time.step * steps as f64;
+        }
         let folder = std::path::absolute(if folder.as_os_str().is_empty() {
             Path::new(".")
         } else {
@@ -191,11 +230,8 @@ fn resolve(
     for (name, material) in &mut file.materials {
         check_material(material, &at.key("materials").key(name))?;
     }
-    let mut definition = Definition {
-        gravity: Vec3::from(file.gravity),
-        settings,
-        ..Definition::default()
-    };
+    let mut definition =
+        Definition { gravity: Vec3::from(file.gravity), settings, ..Definition::default() };
     half_spaces(&mut file, at, &mut definition)?;
     let notes = objects(&mut file, at, folder, meshes, &mut definition)?;
     check_friction_names(&file, &definition, at)?;
@@ -233,6 +269,7 @@ fn half_spaces(
     }
     for (k, section) in file.half_spaces.iter_mut().enumerate() {
         let at = at.key("half_spaces").index(k);
+        at.key("name").require_name()?;
         if section.name.is_empty() {
             section.name = format!("half-space-{k}");
         }
@@ -266,9 +303,17 @@ fn objects(
         return Err(at.invalid("the scene has no objects; add at least one [[objects]]"));
     }
     object::name_all(&mut file.objects, &at.key("objects"))?;
+    for (k, object) in file.objects.iter().enumerate() {
+        if definition.half_spaces.iter().any(|h| h.name == object.name) {
+            let problem =
+                Problem::Duplicate { what: "object or half-space", name: object.name.clone() };
+            return Err(at.key("objects").index(k).key("name").error(problem));
+        }
+    }
     let mut notes = Vec::new();
     let mut all = Vec::new();
     let mut taken = HashSet::new();
+    let mut bytes = 0.0;
     let mut places = Places::default();
     for (k, object) in file.objects.iter_mut().enumerate() {
         let at = at.key("objects").index(k);
@@ -281,6 +326,7 @@ fn objects(
             &mut notes,
             definition,
             &mut taken,
+            &mut bytes,
         )?);
     }
     let bodies = Bodies::new(&all);

@@ -3,7 +3,7 @@
 use super::at::At;
 use super::placed::{Kept, Placed, PlacedCopy};
 use super::placement::{Placement, copies};
-use super::{DEFAULT_FRICTION_MATERIAL, Meshes, check_material, select, thin};
+use super::{DEFAULT_FRICTION_MATERIAL, Meshes, check_material, room, select, thin};
 use crate::error::{Problem, SceneError, nearest_name};
 use crate::file::{MaterialChoice, MaterialSection, ObjectSection, Reduce, Role};
 use standoff_linalg::Vec3;
@@ -17,6 +17,9 @@ use std::path::{Path, PathBuf};
 
 /// Checks that names are unique and gives one to every object without.
 pub(super) fn name_all(objects: &mut [ObjectSection], at: &At<'_>) -> Result<(), SceneError> {
+    for k in 0..objects.len() {
+        at.index(k).key("name").require_name()?;
+    }
     let mut taken: Vec<String> = Vec::new();
     for (k, object) in objects.iter().enumerate().filter(|(_, o)| !o.name.is_empty()) {
         if taken.contains(&object.name) {
@@ -49,6 +52,7 @@ pub(super) fn resolve_one(
     notes: &mut Vec<String>,
     definition: &mut Definition,
     taken: &mut HashSet<String>,
+    bytes: &mut f64,
 ) -> Result<Placed, SceneError> {
     // before a mesh is read or built for them
     let copies = copies(object, at)?;
@@ -58,6 +62,7 @@ pub(super) fn resolve_one(
     let placement = Placement::of(object, at)?;
     let Made { kind, thickness, mesh, kept } =
         body_kind(object, mesh, &material, &placement, at, notes)?;
+    room::require(object, &mesh, copies.len(), bytes, at)?;
     let contact_thickness = thin::contact_thickness(object, thickness, at)?;
     let first = definition.bodies.len();
     let name = object.name.clone();
@@ -165,10 +170,8 @@ fn load_mesh(
             let path = folder.join(&*written);
             let at = at.key("mesh");
             if path.is_dir() {
-                let what = format!(
-                    "'{written}' is a folder ({}); name a mesh file in it",
-                    path.display()
-                );
+                let what =
+                    format!("'{written}' is a folder ({}); name a mesh file in it", path.display());
                 return Err(at.error(Problem::Mesh(what)));
             }
             if !path.is_file() {

@@ -6,9 +6,7 @@ use crate::error::SceneError;
 use crate::file::{MaterialSection, ObjectSection, OrthotropicSection, RestShape, Role};
 use standoff_linalg::Vec3;
 use standoff_mesh::Mesh;
-use standoff_sim::definition::validate::{
-    self, MAGNITUDE, direction, not_negative, positive,
-};
+use standoff_sim::definition::validate::{self, MAGNITUDE, direction, not_negative, positive};
 use standoff_sim::definition::{BodyKind, ShellMaterial};
 use standoff_sim::energy::hinge::bending_modulus;
 use standoff_sim::energy::membrane::Sheet;

@@ -431,22 +431,26 @@ pub(crate) fn check_start(
     Ok(())
 }
 
-/// A vertex without an element has no mass and would make the system singular.
+/// A vertex without an element, or of elements too light for a number, has no mass and would make the
+/// system singular.
 pub(crate) fn check_masses(
     bodies: &[Body],
     deformable: &[bool],
     mass: &[f64],
 ) -> Result<(), BuildError> {
     for body in bodies {
-        for v in body.vertices.clone() {
-            if deformable[v] && mass[v] <= 0.0 {
-                let problem = format!(
-                    "vertex {} belongs to no element; remove it from the mesh",
-                    v - body.vertices.start
-                );
-                return Err(BuildError::Body { body: body.name.clone(), problem });
-            }
-        }
+        let massless = |v: &usize| deformable[*v] && !(mass[*v] > 0.0 && mass[*v].is_finite());
+        let Some(v) = body.vertices.clone().find(massless) else { continue };
+        let vertex = v - body.vertices.start;
+        let problem = match body.vertices.clone().all(|v| massless(&v)) {
+            true => format!(
+                "vertex {vertex} has the mass {} kg: elements of this size and density have masses \
+                 that no number holds; check units of mesh and density",
+                mass[v]
+            ),
+            false => format!("vertex {vertex} belongs to no element; remove it from the mesh"),
+        };
+        return Err(BuildError::Body { body: body.name.clone(), problem });
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 pub mod bodies;
 pub mod loads;
 mod orientation;
+pub mod start;
 
 use crate::audit::{StrainLimit, by_thickness};
 use crate::body::Body;
@@ -43,12 +44,14 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
     let n_deformable = all.deformable.iter().filter(|d| **d).count();
     let mean_mass = all.mass.iter().sum::<f64>() / n_deformable as f64;
     let mean_density = all.mass.iter().sum::<f64>() / all.volume;
-    let length = bounding_diagonal(&all.rest, &all.deformable);
+    let length = characteristic_length(&all)?;
     all.append_angles();
     let friction = friction_materials(definition, &all.bodies, all.rest.len());
     let Collected { bodies, rest, start, velocity, deformable, codim, frames, mut mass, .. } = all;
     let codim = codim.finish(rest.len());
     check_stretch(&bodies, &codim, &start)?;
+    start::check_folds(&bodies, &codim, &rest, "at rest")?;
+    start::check_folds(&bodies, &codim, &start, "at the start")?;
     let mut collision = CollisionMesh::new(rest.clone(), all.faces, &all.wires, &all.points);
     collision.mobile.clone_from(&deformable);
     collision.body = vec![0; rest.len()];
@@ -96,6 +99,7 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
         length,
         resolved: resolve(&definition.settings, length),
     };
+    start::check_held(definition, &model, &state.x)?;
     model.orientation = orientation::build(&model, &state.x)?;
     let state = with_initial_acceleration(&model, state);
     Ok((model, state))
@@ -237,6 +241,23 @@ fn half_spaces(definition: &Definition) -> Result<Vec<HalfSpace>, BuildError> {
         })
     };
     definition.half_spaces.iter().map(build).collect()
+}
+
+/// The length l: the diagonal of the deformable bodies at rest, or the thickness of what is but a point.
+fn characteristic_length(all: &Collected) -> Result<f64, BuildError> {
+    let diagonal = bounding_diagonal(&all.rest, &all.deformable);
+    if diagonal > 0.0 {
+        return Ok(diagonal);
+    }
+    let thick = all.half_thickness.iter().zip(&all.deformable).filter(|(_, d)| **d);
+    let thickness = thick.map(|(half, _)| 2.0 * half).fold(0.0, f64::max);
+    if thickness > 0.0 {
+        return Ok(thickness);
+    }
+    let body = all.bodies.iter().find(|b| !b.obstacle).map_or(String::new(), |b| b.name.clone());
+    let problem = "it is a single point without thickness, so that there is no length of which \
+                   contact distance and tolerances could be multiples; give it a `contact_thickness`";
+    Err(BuildError::Body { body, problem: problem.into() })
 }
 
 fn bounding_diagonal(rest: &[Vec3], deformable: &[bool]) -> f64 {

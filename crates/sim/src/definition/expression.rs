@@ -58,7 +58,7 @@ enum Node {
 
 /// Why a text is no expression.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{problem} at character {position} of the expression `{text}`")]
+#[error("{problem} at character {position} of the expression `{}`", around(text, *position))]
 pub struct ExpressionError {
     /// The expression.
     pub text: String,
@@ -66,6 +66,20 @@ pub struct ExpressionError {
     pub position: usize,
     /// What is wrong.
     pub problem: String,
+}
+
+/// A long text around a position, in characters from 1.
+fn around(text: &str, position: usize) -> String {
+    const SHOWN: usize = 80;
+    let count = text.chars().count();
+    if count <= 2 * SHOWN {
+        return text.to_owned();
+    }
+    let first = position.saturating_sub(SHOWN).min(count - SHOWN);
+    let part: String = text.chars().skip(first).take(2 * SHOWN).collect();
+    let before = if first > 0 { "…" } else { "" };
+    let after = if first + 2 * SHOWN < count { "…" } else { "" };
+    format!("{before}{part}{after}")
 }
 
 impl Expression {
@@ -259,7 +273,7 @@ impl Parser {
         self.at = end;
         match text.parse::<f64>() {
             Ok(x) if x.is_finite() => Ok(Node::Number(x)),
-            _ => Err((start, format!("'{text}' is not a number"))),
+            _ => Err((start, format!("'{}' is not a number", around(&text, 1)))),
         }
     }
 
@@ -290,7 +304,8 @@ impl Parser {
         }
         let known: Vec<&str> =
             UNARY.iter().map(|u| u.0).chain(BINARY.iter().map(|b| b.0)).collect();
-        let problem = format!("unknown name '{name}' (known: t, pi, {})", known.join(", "));
+        let problem =
+            format!("unknown name '{}' (known: t, pi, {})", around(&name, 1), known.join(", "));
         Err((start, problem))
     }
 }

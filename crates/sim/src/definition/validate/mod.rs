@@ -163,11 +163,7 @@ pub fn vector(key: &'static str, value: &Vec3) -> Result<(), Fault> {
 ///
 /// # Errors
 /// See above.
-pub fn direction(
-    key: &'static str,
-    value: &Vec3,
-    must: &'static str,
-) -> Result<(), Fault> {
+pub fn direction(key: &'static str, value: &Vec3, must: &'static str) -> Result<(), Fault> {
     vector(key, value)?;
     let [x, y, z] = [value.x, value.y, value.z];
     let length = value.norm();
@@ -211,11 +207,10 @@ impl Definition {
         for (k, &(a, b)) in self.no_contact.iter().enumerate() {
             let must = "two indices of bodies are needed";
             let valid = a < count && b < count;
-            require("no_contact", format!("({a}, {b})"), valid, must)
-                .map_err(|mut f| {
-                    f.path.0.push(Field::Index(k));
-                    f
-                })?;
+            require("no_contact", format!("({a}, {b})"), valid, must).map_err(|mut f| {
+                f.path.0.push(Field::Index(k));
+                f
+            })?;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Ranges of the settings.
 
-use super::{Fault, number, not_negative, positive, require};
+use super::{Fault, not_negative, number, positive, require};
 use crate::definition::settings::{
     BarrierFreeSettings, ContactSettings, FrictionSettings, Lagging, OrientationSettings, Settings,
     SolverSettings, TimeSettings,
