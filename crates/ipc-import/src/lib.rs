@@ -119,7 +119,7 @@ fn plan(
     let (lo, hi) = bounds(elastic.flat_map(|b| &b.rest));
     let length = (hi - lo).norm();
     let half_spaces = half_spaces(scene);
-    let settings = parameters::settings(scene, &bodies, &half_spaces, length, notes)?;
+    let settings = parameters::settings(scene, &half_spaces, length, notes)?;
     check::settings(scene, &settings)?;
     note_inert_friction(scene, notes);
     let texts = meshes.notes.into_iter();

@@ -3,9 +3,9 @@
 
 use crate::error::{Located, Note, NoteKind, Problem};
 use crate::language::{Integration, ReferenceScene, TUNING};
-use crate::plan::{Action, Body, Effect, HalfSpace};
-use standoff_sim::settings::FrictionPair;
-use standoff_sim::settings::{Adaptation, Integrator, Lagging, LaggingUntil, Settings, Transition};
+use crate::plan::HalfSpace;
+use standoff_sim::definition::presets::Preset;
+use standoff_sim::settings::{FrictionPair, Integrator, Lagging, LaggingUntil, Settings};
 
 /// Friction material of the shapes.
 pub(crate) const SHAPE: &str = "shape";
@@ -24,38 +24,25 @@ pub(crate) fn half_space_name(index: usize) -> String {
 /// All settings of a scene of characteristic length `length`, m.
 pub(crate) fn settings(
     scene: &ReferenceScene,
-    bodies: &[Body],
     half_spaces: &[HalfSpace],
     length: f64,
     notes: &mut Vec<Note>,
 ) -> Result<Settings, Located> {
-    let mut settings = Settings::default();
+    let mut settings = Preset::Ipc2020.settings();
     let (end, h) = scene.time.value;
     settings.time.step = h;
     settings.time.end = end;
     settings.time.integrator = integrator(scene)?;
-    // the reference starts Newmark from a = 0 and does not treat contact apart
-    let newmark = settings.time.integrator == Integrator::Newmark;
-    settings.time.zero_initial_acceleration = newmark;
-    settings.time.trapezoidal_contact = newmark;
     settings.time.stiffness_damping = damping(scene);
-    settings.time.release_from_rest = bodies.iter().any(|b| b.elastic() && releases(b));
     if scene.tolerances.value.iter().any(|t| *t <= 0.0) {
         return Err(Problem::malformed("tolerances must be positive").at(scene.tolerances.line));
     }
     settings.solver.velocity_tolerance = Some(tolerance(scene, length, notes));
     settings.contact.ccd = scene.ccd.value;
-    settings.contact.adaptation = Adaptation::Conditioning;
     settings.contact.self_contact = scene.self_collision.value;
     contact_and_friction(scene, length, &mut settings, notes)?;
     settings.friction.coefficient = scene.self_friction.value;
     settings.friction.pairs = pairs(scene, half_spaces);
-    let pairs = settings.friction.pairs.iter().map(|p| p.coefficient);
-    settings.friction.lag_with_new_stiffness =
-        pairs.chain([settings.friction.coefficient]).any(|c| c > 0.0);
-    if half_spaces.iter().any(|half_space| half_space.friction > 0.0) {
-        settings.friction.half_space_transition = Transition::Linear;
-    }
     Ok(settings)
 }
 
@@ -160,17 +147,6 @@ fn pairs(scene: &ReferenceScene, half_spaces: &[HalfSpace]) -> Vec<FrictionPair>
         .map(|(k, half_space)| pair(half_space_name(k), half_space.friction))
         .chain(obstacle)
         .collect()
-}
-
-/// Whether vertices become free during the run: an action ends and none follows.
-fn releases(body: &Body) -> bool {
-    let holds = |a: &Action| !matches!(a.effect, Effect::Accelerate(_));
-    body.actions.iter().filter(|a| holds(a)).any(|ended| {
-        let next = |a: &&Action| {
-            holds(a) && a.vertices == ended.vertices && a.t0 <= ended.t1 && ended.t1 < a.t1
-        };
-        ended.until.is_some() || (ended.t1.is_finite() && !body.actions.iter().any(|a| next(&a)))
-    })
 }
 
 /// Frames are written every so many steps.

@@ -8,7 +8,7 @@ use crate::plan::{Action, Body, Effect, MatrixMember, Plan, Region};
 use standoff_linalg::Vec3;
 use standoff_sim::definition::{Condition, Pivot};
 use standoff_sim::material::{Law, Material};
-use standoff_sim::settings::{Adaptation, Ccd, Integrator, Lagging, Transition};
+use standoff_sim::settings::{Ccd, Integrator, Lagging};
 use std::fmt::Write;
 use std::path::{Component, Path, PathBuf};
 
@@ -143,6 +143,13 @@ impl Writer {
     fn settings(&mut self, plan: &Plan, scene: &ReferenceScene) {
         let s = &plan.settings;
         self.line("");
+        self.comment(
+            "What the reference does otherwise than Standoff: it starts Newmark with zero acceleration and \
+             takes contact like all other forces; vertices that are let go lose velocity and gravity for \
+             a step; its stiffness of contact; friction on half-spaces of a lower order and with last \
+             step's contacts at this step's stiffness; laws without a barrier against inversion.",
+        );
+        self.entry("preset", quoted("ipc-2020"));
         self.entry("gravity", vector(&plan.gravity));
         self.table(false, "time");
         self.entry("step", number(s.time.step));
@@ -151,25 +158,9 @@ impl Writer {
             Integrator::Newmark => self.entry("integrator", quoted("newmark")),
             _ => self.entry("integrator", quoted("implicit-euler")),
         }
-        if s.time.zero_initial_acceleration {
-            self.comment("the reference starts Newmark with zero acceleration");
-            self.entry("zero_initial_acceleration", "true");
-        }
-        if s.time.trapezoidal_contact {
-            self.comment(
-                "and takes contact like all other forces; without this, impacts gain no energy",
-            );
-            self.entry("trapezoidal_contact", "true");
-        }
         if s.time.stiffness_damping != 0.0 {
             self.comment("of dampingRatio or dampingStiff");
             self.entry("stiffness_damping", number(s.time.stiffness_damping));
-        }
-        if s.time.release_from_rest {
-            self.comment(
-                "in the reference, vertices that are let go lose velocity and gravity for a step",
-            );
-            self.entry("release_from_rest", "true");
         }
         self.contact(plan, scene);
         self.friction(plan, scene);
@@ -196,10 +187,6 @@ impl Writer {
         self.relative(scene, "dHat", Some(scene.tuning.value[1]));
         if let Some(d_hat) = contact.d_hat {
             self.entry("d_hat", number(d_hat));
-        }
-        if contact.adaptation == Adaptation::Conditioning {
-            self.comment("the reference's stiffness; without this, contact is stiffer and needs fewer iterations");
-            self.entry("adaptation", quoted("conditioning"));
         }
         if !contact.self_contact {
             self.comment(
@@ -229,14 +216,6 @@ impl Writer {
         match friction.lagging {
             Lagging::Count(n) => self.entry("lagging", n.to_string()),
             Lagging::Until(_) => self.entry("lagging", quoted("converged")),
-        }
-        if friction.half_space_transition == Transition::Linear {
-            self.comment("the reference blends friction on half-spaces with a lower order");
-            self.entry("half_space_transition", quoted("linear"));
-        }
-        if friction.lag_with_new_stiffness {
-            self.comment("the reference takes last step's contacts with this step's stiffness");
-            self.entry("lag_with_new_stiffness", "true");
         }
         for pair in &friction.pairs {
             self.table(true, "friction.pairs");

@@ -12,6 +12,7 @@ pub use thin::{OrthotropicSection, RestShape, ShellSection, StitchSection};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use standoff_mesh::shape::Shape;
+use standoff_sim::definition::presets::Preset;
 use standoff_sim::material::Law;
 use standoff_sim::settings::{ContactSettings, FrictionSettings, SolverSettings, TimeSettings};
 use std::collections::BTreeMap;
@@ -24,6 +25,10 @@ pub struct SceneFile {
     /// What the scene shows, for people.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub description: String,
+    /// The method of a paper: settings of `[time]`, `[contact]`, `[friction]` and `[solver]` with which it
+    /// computes, for all keys that the scene does not give itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preset: Option<Preset>,
     /// Gravity, m/s².
     #[schemars(extend("x-unit" = "m/s^2"))]
     pub gravity: [f64; 3],
@@ -61,6 +66,7 @@ impl Default for SceneFile {
     fn default() -> Self {
         Self {
             description: String::new(),
+            preset: None,
             gravity: [0.0, -9.81, 0.0],
             ground: None,
             time: TimeSettings::default(),

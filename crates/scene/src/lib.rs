@@ -5,6 +5,7 @@ pub mod document;
 pub mod error;
 pub mod fabric;
 pub mod file;
+mod presets;
 pub mod resolve;
 pub mod schema;
 pub mod units;

@@ -9,10 +9,8 @@
 
 use crate::contact::friction::Friction;
 use crate::contact::orientation::OrientationSet;
-use crate::contact::{
-    Barrier, BarrierPotential, ContactConstraints, ContactSet, FrictionSet, Smoothing,
-};
-use crate::definition::settings::Transition;
+use crate::contact::{BarrierPotential, ContactConstraints, ContactSet, FrictionSet, Smoothing};
+use crate::definition::settings::{ThicknessBarrier, Transition};
 use crate::dirichlet::{DirichletPenalty, DirichletTargets};
 use crate::energy::damping::Damping;
 use crate::energy::loads::DeadLoads;
@@ -144,11 +142,11 @@ impl<'a> IncrementalPotential<'a> {
         let dead_loads = (!integrator.inertial())
             .then(|| DeadLoads { forces: (0..n).map(force).collect(), origin: x_tilde.clone() });
         let barrier = BarrierPotential {
-            barrier: Barrier::default(),
+            barrier: settings.contact.barrier,
             d_hat: context.d_hat,
             kappa: settings.contact.stiffness.map_or(1.0, |k| k / model.stiffness_ratio()),
             physical: settings.contact.is_area_weighted(),
-            even: true,
+            even: settings.contact.thickness_barrier == ThicknessBarrier::Even,
         };
         let multipliers = settings.solver.barrier_free.multipliers;
         let codim = model.codim_at(state);
@@ -420,12 +418,18 @@ pub fn friction_without_contacts(context: &StepContext<'_>) -> FrictionSet {
     let friction = &context.settings.friction;
     FrictionSet {
         contacts: Vec::new(),
-        smoothing: Smoothing::C1,
+        smoothing: smoothing(friction.transition),
         eps: context.model.resolved.stick_speed * context.integrator.friction_time(context.h),
-        half_space_smoothing: match friction.half_space_transition {
-            Transition::Quadratic => Smoothing::C1,
-            Transition::Linear => Smoothing::C0,
-        },
+        half_space_smoothing: smoothing(friction.half_space_transition),
+        mollified_edges: friction.mollified_edges,
         secant: false,
+    }
+}
+
+fn smoothing(transition: Transition) -> Smoothing {
+    match transition {
+        Transition::Linear => Smoothing::C0,
+        Transition::Quadratic => Smoothing::C1,
+        Transition::Cubic => Smoothing::C2,
     }
 }

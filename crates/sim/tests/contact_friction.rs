@@ -85,6 +85,7 @@ fn derivatives_match_differences() {
                 contacts: vec![c],
                 smoothing,
                 half_space_smoothing: smoothing,
+                mollified_edges: false,
                 eps: 1.0,
                 secant: false,
             };

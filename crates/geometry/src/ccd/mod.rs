@@ -4,6 +4,7 @@
 //! motion; each method answers it with a safe time, never later than the true one:
 //!
 //! - [`additive`]: conservative advancement along the closest direction [Li 2021, Alg. 1];
+//! - [`published`]: the same with the bound of the paper, for comparison;
 //! - [`inclusion`]: bisection of space and time with interval bounds [Wang 2021].
 //!
 //! [`max_step`] takes the least over all candidates. It hands the least time found so far to each
@@ -13,6 +14,7 @@
 pub mod additive;
 mod collisions;
 pub mod inclusion;
+pub mod published;
 mod query;
 
 pub use collisions::{Collision, Keep, collisions};
@@ -31,6 +33,8 @@ pub enum Method {
     /// Additive CCD [Li 2021, Alg. 1].
     #[default]
     Additive,
+    /// Additive CCD with the bound as published, [Li 2021, Eq. 10].
+    AdditivePublished,
     /// Inclusion-based bisection [Wang 2021].
     Inclusion,
 }
@@ -51,6 +55,9 @@ impl Method {
     ) -> Option<f64> {
         match self {
             Self::Additive => additive::time_of_impact(query, min_separation, keep, t_max),
+            Self::AdditivePublished => {
+                published::time_of_impact(query, min_separation, keep, t_max)
+            }
             Self::Inclusion => {
                 let gap = additive::initial_separation(query, min_separation) - min_separation;
                 if gap.is_nan() || gap <= 0.0 {

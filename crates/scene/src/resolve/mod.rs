@@ -16,7 +16,7 @@ use crate::decode::decode;
 use crate::document::Document;
 use crate::error::{Problem, SceneError, nearest_name};
 use crate::file::{MaterialSection, OutputSection, SceneFile};
-use crate::{schema, units};
+use crate::{presets, schema, units};
 use at::{At, Places};
 use placed::Bodies;
 use serde::{Deserialize, Serialize};
@@ -134,6 +134,7 @@ impl Scene {
         for option in overrides {
             document.set(option)?;
         }
+        presets::apply(&mut document);
         units::convert_document(&mut document, &schema::raw())?;
         document.refuse_control_characters()?;
         let mut file: SceneFile = decode(&document)?;

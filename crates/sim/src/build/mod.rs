@@ -38,7 +38,10 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
     if !all.deformable.contains(&true) {
         return Err(BuildError::NothingToSimulate);
     }
-    let tets = all.build_tets()?;
+    let mut tets = all.build_tets()?;
+    if !definition.settings.solver.inversion_barrier {
+        tets = tets.without_inversion_barrier();
+    }
     check_start(&all.bodies, &tets, &all.start)?;
     check_masses(&all.bodies, &all.deformable, &all.mass)?;
     let n_deformable = all.deformable.iter().filter(|d| **d).count();

@@ -46,7 +46,7 @@ pub fn build(model: &Model, x: &[Vec3]) -> Result<Option<Arc<OrientationContact>
         );
     }
     let barrier = BarrierPotential {
-        barrier: Default::default(),
+        barrier: settings.contact.barrier,
         d_hat,
         kappa: 1.0,
         physical: settings.contact.is_area_weighted(),

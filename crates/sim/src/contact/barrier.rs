@@ -2,8 +2,12 @@
 //!
 //! In contact s is a squared distance, s = d² − ξ² against ŝ = 2ξd̂ + d̂² [Li 2021, §5.1].
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 /// A barrier.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Barrier {
     /// b = −(s − ŝ)² ln(s/ŝ), C² at ŝ [Li 2020, Eq. 6].
     #[default]
@@ -19,6 +23,11 @@ pub enum Barrier {
 }
 
 impl Barrier {
+    /// Whether the barrier stays finite at contact, so that no distance is infinitely stiff.
+    pub fn is_finite(self) -> bool {
+        self == Self::Cubic
+    }
+
     /// [b, ∂b/∂s, ∂²b/∂s²] at (s, ŝ).
     ///
     /// Zero at s ≥ ŝ. At s ≤ 0 (contact or beyond) the value is infinite and the derivatives zero,

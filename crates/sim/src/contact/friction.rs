@@ -188,6 +188,9 @@ pub struct FrictionSet {
     pub eps: f64,
     /// Smoothness of the transition against half-spaces.
     pub half_space_smoothing: Smoothing,
+    /// Whether edges that are nearly parallel have friction, by the part of their force that the
+    /// mollifier leaves [Li 2020, Eq. 15: all pairs]; the IPC 2020 reference leaves them out.
+    pub mollified_edges: bool,
     /// Whether Hessians take the secant f₁/y for the slope f₂ along the sliding direction. Since f₁
     /// is concave this is an upper bound: steps no longer overshoot the kink at rest, at the price
     /// of linear convergence.
@@ -195,10 +198,7 @@ pub struct FrictionSet {
 }
 
 impl FrictionSet {
-    /// Lags forces and frames of the contacts in `set` at positions `x` (`#V`). Pairs without
-    /// force or with a coefficient of zero are left out, and so are edges that are nearly parallel:
-    /// their mollified force has no definite direction, and the point–triangle pairs around them
-    /// carry the contact.
+    /// [`FrictionSet::lagged`] without edges that are nearly parallel.
     pub fn build(
         set: &ContactSet,
         potential: &BarrierPotential,
@@ -207,11 +207,26 @@ impl FrictionSet {
         smoothing: Smoothing,
         eps: f64,
     ) -> Self {
+        Self { smoothing, eps, half_space_smoothing: smoothing, ..Self::default() }
+            .lagged(set, potential, x, materials)
+    }
+
+    /// The same friction with forces and frames of the contacts in `set` at positions `x` (`#V`). Pairs
+    /// without force or with a coefficient of zero are left out, and unless `mollified_edges` also edges
+    /// that are nearly parallel: their mollified force has no definite direction, and the
+    /// point–triangle pairs around them carry the contact.
+    pub fn lagged(
+        &self,
+        set: &ContactSet,
+        potential: &BarrierPotential,
+        x: &[Vec3],
+        materials: &FrictionMaterials,
+    ) -> Self {
         let pairs: Vec<Option<FrictionContact>> = set
             .contacts
             .par_iter()
             .with_min_len(CHUNK)
-            .map(|c| lag_pair(c, potential, x, materials.pair(c)))
+            .map(|c| lag_pair(c, potential, x, materials.pair(c), self.mollified_edges))
             .collect();
         let planes = set
             .half_space
@@ -221,7 +236,7 @@ impl FrictionSet {
         let oriented = set.orientation.loaded(kappa, x);
         let oriented = oriented.iter().map(|c| lag_oriented(c, materials));
         let contacts = pairs.into_iter().chain(planes).chain(oriented).flatten().collect();
-        Self { contacts, smoothing, eps, half_space_smoothing: smoothing, secant: false }
+        Self { contacts, secant: false, ..*self }
     }
 
     #[inline]
@@ -361,9 +376,10 @@ fn lag_pair(
     potential: &BarrierPotential,
     x: &[Vec3],
     coefficient: f64,
+    mollified_edges: bool,
 ) -> Option<FrictionContact> {
     let x = c.gather(x);
-    if coefficient == 0.0 || c.is_mollified(&x) {
+    if coefficient == 0.0 || !mollified_edges && c.is_mollified(&x) {
         return None;
     }
     let force = coefficient * potential.force_magnitude(c, &x);
@@ -373,6 +389,8 @@ fn lag_pair(
     let basis = match c.kind {
         PairKind::PointPoint => point_point::tangent_basis(&x[0], &x[1]),
         PairKind::PointEdge => point_edge::tangent_basis(&x[0], &x[1], &x[2]),
+        // nearly parallel edges span no plane: what is across their offset
+        PairKind::EdgeEdge if c.is_mollified(&x) => plane_basis(&c.closest(&x).offset),
         PairKind::EdgeEdge => edge_edge::tangent_basis(&x[0], &x[1], &x[2], &x[3]),
         PairKind::PointTriangle => point_triangle::tangent_basis(&x[1], &x[2], &x[3]),
     };

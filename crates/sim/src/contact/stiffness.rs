@@ -50,7 +50,7 @@ impl StiffnessRange {
     ///
     /// `size` is l, m; `mass` the average lumped mass over s (kg/s²); `thickness` ξ, m;
     /// `mass_ratio` usually [`MASS_RATIO`]. Where 1e-8 l is beyond the barrier's reach, b″ is taken
-    /// at half of its reach.
+    /// at half of its reach. Barriers that are finite at contact set no bounds.
     ///
     /// For a potential that is `physical` or weighted, divide `mass` by its factor to b (the mean
     /// weight, times d̂/units).
@@ -62,6 +62,9 @@ impl StiffnessRange {
         mass: f64,
         mass_ratio: f64,
     ) -> Self {
+        if barrier.is_finite() {
+            return Self { min: 0.0, max: f64::INFINITY };
+        }
         let s_hat = d_hat * (2.0 * thickness + d_hat);
         let mut d = CURVATURE_DISTANCE * size + thickness;
         if d * d - thickness * thickness >= s_hat {

@@ -3,6 +3,7 @@
 //! A scene file, a script or a test fills these structs; `Simulation::new` checks them.
 
 pub mod expression;
+pub mod presets;
 pub mod settings;
 pub mod validate;
 

@@ -7,6 +7,7 @@
 //! `x-unit` in the schema is the unit of the plain number; a scene file may also give a string with
 //! another unit of the same dimension (`"5 ms"`).
 
+use crate::contact::Barrier;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -102,6 +103,10 @@ pub struct ContactSettings {
     pub adaptation: Adaptation,
     /// The contact potential.
     pub potential: ContactPotential,
+    /// The barrier of the IPC and convergent potentials.
+    pub barrier: Barrier,
+    /// The barrier of pairs with thickness.
+    pub thickness_barrier: ThicknessBarrier,
     /// Parameters of the orientation-aware potential.
     pub orientation: OrientationSettings,
     /// Weight every pair by the surface area that it stands for, so that results converge under
@@ -121,6 +126,8 @@ impl Default for ContactSettings {
             stiffness: None,
             adaptation: Adaptation::Load,
             potential: ContactPotential::Ipc,
+            barrier: Barrier::ClampedLog,
+            thickness_barrier: ThicknessBarrier::Even,
             orientation: OrientationSettings::default(),
             area_weighting: false,
             self_contact: true,
@@ -134,6 +141,17 @@ impl ContactSettings {
     pub fn is_area_weighted(&self) -> bool {
         self.area_weighting || self.potential == ContactPotential::Convergent
     }
+}
+
+/// Barrier of pairs that keep a thickness ξ apart, as a function of d² − ξ² with reach 2ξd̂ + d̂²
+/// [Li 2021, §5.1].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ThicknessBarrier {
+    /// Scaled such that one κ gives pairs of all thicknesses forces of the same size at the same gap.
+    Even,
+    /// As published: forces grow with (1 + 2ξ/d̂)², and κ_min is that of the greatest ξ.
+    Published,
 }
 
 /// Contact potential.
@@ -193,8 +211,10 @@ pub enum Adaptation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ccd {
-    /// Additive CCD [Li 2021, Alg. 1].
+    /// Additive CCD [Li 2021, Alg. 1] with bounds along the closest direction, which turns.
     Additive,
+    /// Additive CCD with the bound of the paper, the sum of the largest displacements [Li 2021, Eq. 10].
+    AdditivePublished,
     /// Inclusion-based bisection with floating-point error bounds [Wang 2021].
     Inclusion,
 }
@@ -215,8 +235,16 @@ pub struct FrictionSettings {
     pub lagging: Lagging,
     /// Cap of `lagging = "converged"`; reaching it is reported.
     pub max_lagging: u32,
+    /// Transition from static to sliding friction between bodies.
+    pub transition: Transition,
     /// Transition from static to sliding friction on half-spaces.
     pub half_space_transition: Transition,
+    /// Whether pairs of edges that are nearly parallel have friction, by the part of their force that the
+    /// mollifier leaves [Li 2020, Eq. 15]. The IPC 2020 reference leaves them out.
+    pub mollified_edges: bool,
+    /// Whether `lagging = "converged"` averages forces and directions over its updates, which ends cycles;
+    /// off, each update replaces the one before [Li 2020, §5.4].
+    pub relaxation: bool,
     /// Whether normal forces at the start of a step are taken with the κ that the step begins with
     /// and after prescribed vertices have moved, as the IPC 2020 reference does; by default they are
     /// those at the end of the step before, updated once more in a first step that begins in contact.
@@ -244,7 +272,10 @@ impl Default for FrictionSettings {
             stick_speed: None,
             lagging: Lagging::Count(1),
             max_lagging: 100,
+            transition: Transition::Quadratic,
             half_space_transition: Transition::Quadratic,
+            mollified_edges: false,
+            relaxation: true,
             lag_with_new_stiffness: false,
             pairs: Vec::new(),
         }
@@ -257,6 +288,8 @@ impl Default for FrictionSettings {
 pub enum Transition {
     /// f₁ = 2v/ε_v − (v/ε_v)² below ε_v, 1 above [Li 2020, Eq. 13].
     Quadratic,
+    /// f₁ = 3r − 3r² + r³ with r = v/ε_v below ε_v, 1 above [Li 2020, suppl. I, C²].
+    Cubic,
     /// f₁ = v/ε_v below ε_v, 1 above: the IPC 2020 reference on half-spaces. With y = h v and
     /// ε = h ε_v its energy is μλ y²/(2ε) below ε, μλ (y − ε/2) above.
     Linear,
@@ -303,6 +336,17 @@ pub struct SolverSettings {
     /// [Zheng 2025, Eq. 9 with K_min = 2]. Without it only the velocity tolerance counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cumulative_toi: Option<f64>,
+    /// Where the minimisation of a step begins.
+    pub initial_guess: InitialGuess,
+    /// Size of the Newton direction over h, as a multiple of l per second, at which the constraints of
+    /// prescribed vertices that something obstructs are tightened: the greater of this and the velocity
+    /// tolerance [Li 2020, suppl. Alg. 1, with 0.01]. Without it the velocity tolerance counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub boundary_tolerance_relative: Option<f64>,
+    /// Whether laws whose energy is finite at J ≤ 0 are given a barrier that acts at volume ratios
+    /// below 0.1. Off, they are exactly what their name says, as in the IPC 2020 reference; elements
+    /// then do not invert because no step takes them that far.
+    pub inversion_barrier: bool,
     /// Linear solver.
     pub linear: LinearSolver,
     /// Relative residual of the most accurate directions by conjugate gradients.
@@ -358,12 +402,25 @@ impl Default for SolverSettings {
             consecutive: 1,
             max_iterations: 10_000,
             cumulative_toi: None,
+            initial_guess: InitialGuess::RigidMotion,
+            boundary_tolerance_relative: None,
+            inversion_barrier: true,
             linear: LinearSolver::Auto,
             linear_tolerance: 1e-8,
             audit: AuditLevel::EveryStep,
             barrier_free: BarrierFreeSettings::default(),
         }
     }
+}
+
+/// Where the minimisation of a step begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum InitialGuess {
+    /// Bodies without contacts at their best-fit rigid motion, all others at their positions.
+    RigidMotion,
+    /// At the positions at the end of the step before [Li 2020, Alg. 1].
+    Positions,
 }
 
 /// Measure of a Newton direction p.

@@ -8,9 +8,9 @@ mod batch;
 mod step;
 
 use super::element::{Element, Elements, Hessian};
-use crate::material::{Lame, Law, Material};
+use crate::material::{Lame, Law, Material, PrincipalHessian};
 use rayon::prelude::*;
-use standoff_linalg::{Mat3, Vec3, lanes};
+use standoff_linalg::{Mat3, Vec3, lanes, svd3};
 
 /// Part of an element's current volume that one step keeps [Li 2020 thesis, §2.2.1].
 const KEEP_VOLUME: f64 = 0.2;
@@ -24,6 +24,8 @@ pub struct Tet {
     volume: f64,
     lame: Lame,
     law: Law,
+    /// Whether the law is given a barrier against inversion, where it has none by itself.
+    guarded: bool,
 }
 
 /// Why four points make no element.
@@ -53,7 +55,35 @@ impl Tet {
             volume: det / 6.0,
             lame: material.lame(),
             law: material.law,
+            guarded: true,
         })
+    }
+
+    /// ψ(F), J/m³.
+    #[inline]
+    fn psi(&self, f: &Mat3) -> f64 {
+        match self.guarded {
+            true => self.law.guarded_psi(&self.lame, f),
+            false => self.law.psi(&self.lame, f),
+        }
+    }
+
+    /// ∂ψ/∂F, Pa.
+    #[inline]
+    fn pk1(&self, f: &Mat3) -> Mat3 {
+        match self.guarded {
+            true => self.law.guarded_pk1(&self.lame, f),
+            false => self.law.pk1(&self.lame, f),
+        }
+    }
+
+    /// ∂²ψ/∂F² at signed singular values of F, not projected.
+    #[inline]
+    fn principal_hessian(&self, sigma: &Vec3) -> PrincipalHessian {
+        match self.guarded {
+            true => self.law.guarded_hessian(&self.lame, sigma),
+            false => self.law.principal_hessian(&self.lame, sigma),
+        }
     }
 
     /// Rest volume, m³.
@@ -87,13 +117,13 @@ impl Element<4> for Tet {
     /// V ψ(F), J.
     #[inline]
     fn value(&self, x: &[Vec3; 4]) -> f64 {
-        self.volume * self.law.guarded_psi(&self.lame, &self.deformation_gradient(x))
+        self.volume * self.psi(&self.deformation_gradient(x))
     }
 
     /// Derivative by the corners (minus the forces), N.
     #[inline]
     fn gradient(&self, x: &[Vec3; 4]) -> [Vec3; 4] {
-        let p = self.law.guarded_pk1(&self.lame, &self.deformation_gradient(x)) * self.volume;
+        let p = self.pk1(&self.deformation_gradient(x)) * self.volume;
         let [g1, g2, g3] = self.shape_gradients().map(|g| p * g);
         [-(g1 + g2 + g3), g1, g2, g3]
     }
@@ -104,7 +134,9 @@ impl Element<4> for Tet {
     #[inline]
     fn hessian_psd(&self, x: &[Vec3; 4]) -> Hessian<4> {
         let f = self.deformation_gradient(x);
-        let (svd, h) = self.law.guarded_hessian_psd(&self.lame, &f);
+        let svd = svd3(&f);
+        let mut h = self.principal_hessian(&svd.sigma);
+        h.project_psd();
         let (u, ut, vt) = (svd.u * self.volume, svd.u.transpose(), svd.v.transpose());
         let g = self.shape_gradients().map(|g| vt * g);
         let block = |a: usize, b: usize| u * h.block(&g[a], &g[b]) * ut;
@@ -204,6 +236,15 @@ impl ElasticTets {
             })?);
         }
         Ok(Self::from_parts(vertices, elements, rest.len()))
+    }
+
+    /// The same elements without the barrier against inversion of laws that have none by themselves: their
+    /// energy is what the law's name says at every compression, and only the bounds of steps keep
+    /// elements from turning inside out.
+    #[must_use]
+    pub fn without_inversion_barrier(mut self) -> Self {
+        self.elements.iter_mut().for_each(|e| e.guarded = false);
+        self
     }
 
     /// Adds each element's mass, `density`ₑ Vₑ (kg/m³ per element), to `mass` (kg per vertex), a

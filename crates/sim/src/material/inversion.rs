@@ -12,7 +12,7 @@
 
 use super::principal::PrincipalHessian;
 use super::{Lame, Law};
-use standoff_linalg::{Mat3, Svd3, Vec3, svd3};
+use standoff_linalg::{Mat3, Vec3};
 
 /// Ĵ: the volume ratio below which the barrier acts.
 pub const VOLUME_RATIO: f64 = 0.1;
@@ -54,15 +54,6 @@ impl Law {
         p + cofactor(f) * barrier(m, j)[1]
     }
 
-    /// The positive semidefinite part of the second derivative of [`Law::guarded_psi`].
-    #[inline]
-    pub fn guarded_hessian_psd(self, m: &Lame, f: &Mat3) -> (Svd3, PrincipalHessian) {
-        let svd = svd3(f);
-        let mut h = self.guarded_hessian(m, &svd.sigma);
-        h.project_psd();
-        (svd, h)
-    }
-
     /// The second derivative of [`Law::guarded_psi`], not projected.
     pub fn guarded_hessian(self, m: &Lame, sigma: &Vec3) -> PrincipalHessian {
         let h = self.principal_hessian(m, sigma);
@@ -84,6 +75,7 @@ fn cofactor(f: &Mat3) -> Mat3 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use standoff_linalg::svd3;
 
     const LAME: Lame = Lame { lambda: 3.0, mu: 2.0 };
 

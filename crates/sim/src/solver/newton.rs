@@ -71,7 +71,10 @@ pub fn minimise(
         adapt.limits.update(&mut potential.codim.membranes, &it.x);
         let verdict = termination.update(work.report.residual_speed, &taken);
         if potential.dirichlet.is_some() {
-            prescribed::advance(potential, it, verdict, &termination)?;
+            let coarse = context.settings.solver.boundary_tolerance_relative;
+            let coarse = coarse.map_or(0.0, |t| t * context.model.length);
+            let settled = work.report.residual_speed < coarse;
+            prescribed::advance(potential, it, verdict, settled, &termination)?;
             continue;
         }
         match verdict {

@@ -8,7 +8,7 @@ use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
 
 /// After a Newton iteration: holds the prescribed vertices once they have arrived, else tightens
-/// their constraints whenever the minimisation has settled under the present ones.
+/// their constraints whenever the minimisation has settled under the present ones, or `coarsely_settled`.
 ///
 /// # Errors
 /// `BlockedMotion` where tightening has long brought no progress, or the minimisation stalls.
@@ -16,6 +16,7 @@ pub fn advance(
     potential: &mut IncrementalPotential<'_>,
     it: &Iterate,
     verdict: Verdict,
+    coarsely_settled: bool,
     termination: &Termination,
 ) -> Result<(), StepError> {
     let Some(penalty) = &mut potential.dirichlet else { return Ok(()) };
@@ -28,6 +29,8 @@ pub fn advance(
         if penalty.is_blocked(progress) {
             return Err(blocked(potential, it));
         }
+        penalty.update(&it.x);
+    } else if coarsely_settled {
         penalty.update(&it.x);
     }
     if termination.is_stuck() || matches!(verdict, Verdict::Stalled(_)) {

@@ -101,6 +101,7 @@ impl Detector {
 fn method(model: &Model) -> Method {
     match model.resolved.settings.contact.ccd {
         Ccd::Additive => Method::Additive,
+        Ccd::AdditivePublished => Method::AdditivePublished,
         Ccd::Inclusion => Method::Inclusion,
     }
 }

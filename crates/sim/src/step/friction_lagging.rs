@@ -13,9 +13,7 @@ pub fn lag(potential: &mut IncrementalPotential<'_>, it: &Iterate, kappa: f64) {
     }
     let barrier = BarrierPotential { kappa, ..potential.barrier };
     let empty = friction_without_contacts(&potential.context);
-    let (smoothing, eps) = (empty.smoothing, empty.eps);
-    let built = FrictionSet::build(&it.contacts, &barrier, &it.x, &model.friction, smoothing, eps);
-    potential.friction = FrictionSet { contacts: built.contacts, ..empty };
+    potential.friction = empty.lagged(&it.contacts, &barrier, &it.x, &model.friction);
 }
 
 /// Takes friction from the multipliers of constraints, in the tangent planes of their linearisation

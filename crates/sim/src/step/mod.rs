@@ -12,7 +12,7 @@ pub mod workspace;
 
 use crate::audit;
 use crate::contact::friction_relaxation;
-use crate::definition::settings::{AuditLevel, Integrator, Method};
+use crate::definition::settings::{AuditLevel, InitialGuess, Integrator, Method};
 use crate::diagnosis::{self, Diagnosis};
 use crate::dirichlet::DirichletTargets;
 use crate::energy::codim::LimitStiffening;
@@ -104,7 +104,9 @@ fn minimise_barrier(
         false => friction_lagging::lag(potential, start, state.kappa),
         true => friction_lagging::lag(potential, &it, potential.barrier.kappa),
     }
-    initial_guess::advance_free_bodies(potential, &mut it, work);
+    if potential.context.settings.solver.initial_guess == InitialGuess::RigidMotion {
+        initial_guess::advance_free_bodies(potential, &mut it, work);
+    }
     let one_more = first && !with_new_stiffness && !potential.friction.contacts.is_empty();
     let solved = minimise_with_lagging(potential, &mut it, u64::from(one_more), &mut adapt, work);
     (it, solved)
@@ -140,7 +142,9 @@ fn minimise_with_lagging(
         if update >= u64::from(context.settings.friction.max_lagging) {
             return Ok(StepOutcome::LaggingLimit);
         }
-        potential.friction.relax(&before, friction_relaxation::weight(update));
+        if context.settings.friction.relaxation {
+            potential.friction.relax(&before, friction_relaxation::weight(update));
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use crate::contact::stiffness::{
     CloseContacts, LOADED_GAP, MASS_RATIO, StiffnessRange, follow, load,
 };
 use crate::contact::{BarrierPotential, Weighting};
-use crate::definition::settings::Adaptation;
+use crate::definition::settings::{Adaptation, ThicknessBarrier};
 use crate::iterate::Iterate;
 use crate::model::Model;
 use crate::potential::IncrementalPotential;
@@ -31,7 +31,11 @@ impl StiffnessAdaptation {
         let mass = model.mean_mass / scale / weight_factor(model, barrier);
         let range = || {
             let d_hat = context.d_hat;
-            StiffnessRange::new(barrier.barrier, d_hat, 0.0, model.length, mass, MASS_RATIO)
+            let thickness = match context.settings.contact.thickness_barrier {
+                ThicknessBarrier::Even => 0.0,
+                ThicknessBarrier::Published => greatest_thickness(model),
+            };
+            StiffnessRange::new(barrier.barrier, d_hat, thickness, model.length, mass, MASS_RATIO)
         };
         let fixed = context.settings.contact.stiffness.is_some();
         Self { range: (!fixed).then(range), close: CloseContacts::default() }
@@ -106,6 +110,12 @@ fn stiffness_to_stop(potential: &IncrementalPotential<'_>, x: &[Vec3]) -> f64 {
         .fold((0.0, 0_u32), |(sum, n), v| (sum + model.mass[v] * displacement[v].norm(), n + 1));
     let force = sum / (f64::from(count.max(1)) * potential.context.contact_scale);
     force / barrier.unit_force(LOADED_GAP * barrier.d_hat, mean_weight(model), 0.0)
+}
+
+/// The greatest thickness ξ of the deformable bodies, m.
+fn greatest_thickness(model: &Model) -> f64 {
+    let half = model.collision.half_thickness.iter().zip(&model.deformable);
+    half.filter(|(_, deformable)| **deformable).map(|(half, _)| 2.0 * half).fold(0.0, f64::max)
 }
 
 /// Mean factor of a pair's barrier: 1, or under area weighting the mean weight times d̂/units(d̂²).

@@ -2,8 +2,8 @@
 
 use super::{Fault, not_negative, number, positive, require};
 use crate::definition::settings::{
-    BarrierFreeSettings, ContactSettings, FrictionSettings, Lagging, OrientationSettings, Settings,
-    SolverSettings, TimeSettings,
+    Adaptation, BarrierFreeSettings, ContactSettings, FrictionSettings, Lagging,
+    OrientationSettings, Settings, SolverSettings, TimeSettings,
 };
 
 /// Steps that a simulation may have.
@@ -39,6 +39,10 @@ impl ContactSettings {
         positive("d_hat_relative", self.d_hat_relative, d_hat)?;
         optional("d_hat", self.d_hat, d_hat)?;
         optional("stiffness", self.stiffness, "the barrier stiffness must be positive")?;
+        let fixed = self.stiffness.is_some() || self.adaptation == Adaptation::Load;
+        let must = "this barrier is finite at contact, so that its stiffness cannot be adapted by \
+                    conditioning; choose adaptation \"load\" or a fixed stiffness";
+        require("barrier", "cubic", fixed || !self.barrier.is_finite(), must)?;
         self.orientation.validate().map_err(|f| f.within("orientation"))
     }
 }
@@ -82,6 +86,8 @@ impl SolverSettings {
         let relative = self.velocity_tolerance_relative;
         positive("velocity_tolerance_relative", relative, tolerance)?;
         optional("velocity_tolerance", self.velocity_tolerance, tolerance)?;
+        let boundary = "the tolerance must be positive";
+        optional("boundary_tolerance_relative", self.boundary_tolerance_relative, boundary)?;
         require("consecutive", self.consecutive, self.consecutive >= 1, "must be at least 1")?;
         let most = self.max_iterations;
         require("max_iterations", most, most >= 1, "must be at least 1")?;

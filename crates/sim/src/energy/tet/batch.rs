@@ -167,7 +167,7 @@ fn principal<W: Width>(width: W, elements: &[Tet], sigma: &LaneVec3<W>) -> Form<
 
 /// The entries of [`Form`] for one element with singular values `sigma`.
 fn one(tet: &Tet, sigma: &Vec3) -> [f64; 12] {
-    let mut h = tet.law.guarded_hessian(&tet.lame, sigma);
+    let mut h = tet.principal_hessian(sigma);
     h.project_psd();
     let (s, same, cross) = (&h.stretch, (h.flip + h.twist) * 0.5, (h.flip - h.twist) * 0.5);
     let stretch = [(0, 0), (1, 0), (2, 0), (1, 1), (2, 1), (2, 2)].map(|at| s[at]);

@@ -1,0 +1,196 @@
+//! Presets: what they set, what a scene's own keys do to them, and one result of each one's paper.
+
+use standoff_linalg::Vec3;
+use standoff_scene::Scene;
+use standoff_sim::Simulation;
+use standoff_sim::definition::presets::Preset;
+use standoff_sim::settings::{ContactPotential, Method, Settings, ThicknessBarrier};
+use std::path::Path;
+
+fn parse(text: &str, set: &[&str]) -> Scene {
+    let set: Vec<String> = set.iter().map(|s| (*s).to_owned()).collect();
+    Scene::parse(text, Path::new("scene.toml"), Path::new(""), &set)
+        .unwrap_or_else(|e| panic!("{e}"))
+}
+
+const BALL: &str = "[[objects]]\nname = \"ball\"\nshape = { kind = \"box\" }\n";
+
+fn name(preset: Preset) -> String {
+    toml::Value::try_from(preset).unwrap().as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_preset_sets_what_the_scene_does_not() {
+    for preset in Preset::ALL {
+        let line = format!("preset = \"{}\"", name(preset));
+        let scene = parse(&format!("{line}\n{BALL}"), &[]);
+        assert_eq!(scene.definition.settings, preset.settings(), "{line}");
+        preset.settings().validate().unwrap();
+        // written out and read again, it is the same scene
+        let again = parse(&scene.resolved_toml().unwrap(), &[]);
+        assert_eq!(again.definition.settings, preset.settings(), "{line}");
+        // by an option, too
+        assert_eq!(parse(BALL, &[&line]).definition.settings, preset.settings());
+    }
+    assert_eq!(Preset::Standoff.settings(), Settings::default());
+
+    let own =
+        "preset = \"c-ipc-2021\"\n[contact]\nthickness_barrier = \"even\"\nd_hat = \"2 mm\"\n";
+    let scene = parse(&format!("{own}{BALL}"), &["solver.consecutive=1"]);
+    let mut expected = Preset::CodimensionalIpc2021.settings();
+    expected.contact.thickness_barrier = ThicknessBarrier::Even;
+    expected.contact.d_hat = Some(0.002);
+    expected.solver.consecutive = 1;
+    assert_eq!(scene.definition.settings, expected);
+
+    let error = Scene::parse("preset = \"ipc\"\n", Path::new("s.toml"), Path::new(""), &[]);
+    let message = error.unwrap_err().to_string();
+    let parts = ["s.toml:1:10", "preset", "'ipc'", "standoff, ipc-2020, c-ipc-2021"];
+    parts.iter().for_each(|p| assert!(message.contains(p), "'{p}' is missing in: {message}"));
+}
+
+/// Way down the slope of tangent ½ and speed at the end, of the mean of all vertices, after `steps`.
+fn slide(scene: &Scene, steps: usize) -> (f64, f64) {
+    let down = Vec3::new(2.0, -1.0, 0.0).normalize();
+    let mut simulation = Simulation::new(&scene.definition).unwrap_or_else(|e| panic!("{e}"));
+    let mean = |v: &[Vec3]| v.iter().map(|v| v.dot(&down)).sum::<f64>() / v.len() as f64;
+    let start = mean(simulation.positions());
+    for _ in 0..steps {
+        simulation.step().unwrap_or_else(|e| panic!("{e}"));
+    }
+    (mean(simulation.positions()) - start, mean(simulation.velocities()))
+}
+
+/// g (sin a − μ cos a) on the slope of tangent ½.
+fn acceleration(mu: f64) -> f64 {
+    9.81 * (1.0 - 2.0 * mu) / 5f64.sqrt()
+}
+
+/// [Li 2020, §8.2 and the reference's scenes slope_0.49 and slope_0.5]: a stiff block stays on a slope of
+/// tangent ½ with μ = 0.5 and slides by the analytic acceleration with μ = 0.49.
+#[test]
+fn ipc_2020_finds_the_threshold_of_friction_of_a_block() {
+    let scene = |mu: f64| {
+        parse(
+            &format!(
+                "preset = \"ipc-2020\"\ntime = {{ step = 0.025, end = 10 }}\n\
+                 contact = {{ d_hat = 1e-3, stiffness = 1e11 }}\n\
+                 friction = {{ coefficient = {mu}, stick_speed = 1e-5, lagging = \"converged\" }}\n\
+                 solver = {{ velocity_tolerance = 1e-7 }}\n\
+                 [[half_spaces]]\nname = \"slope\"\nnormal = [1, 2, 0]\n\
+                 [[objects]]\nshape = {{ kind = \"box\" }}\nrotate = [0, 0, -26.56505117707799]\n\
+                 translate = [0.22417641, 0.44835283, 0]\n\
+                 material = {{ law = \"fixed-corotated\", young_modulus = 1e12, density = 1000 }}\n"
+            ),
+            &[],
+        )
+    };
+    let (way, speed) = slide(&scene(0.49), 120);
+    println!("μ = 0.49: {way} m, {speed} m/s");
+    assert!((speed / (3.0 * acceleration(0.49)) - 1.0).abs() < 0.05, "{speed}");
+    let (way, speed) = slide(&scene(0.51), 120);
+    println!("μ = 0.51: {way} m, {speed} m/s");
+    assert!(way.abs() < 1e-3 && speed.abs() < 2e-5, "{way} {speed}");
+}
+
+/// [Li 2021, suppl. §6]: a cloth on a slope of tangent ½, d̂ = 1 mm, ε_v = 1 mm/s, h = 0.04 s, 4 s.
+#[test]
+fn c_ipc_2021_finds_the_threshold_of_friction_of_a_cloth() {
+    let scene = |mu: f64| {
+        parse(
+            &format!(
+                "preset = \"c-ipc-2021\"\ntime = {{ step = 0.04, end = 4 }}\n\
+                 contact = {{ d_hat = 1e-3 }}\n\
+                 friction = {{ coefficient = {mu}, stick_speed = 1e-3, lagging = \"converged\" }}\n\
+                 solver = {{ velocity_tolerance = 1e-4 }}\n\
+                 [[half_spaces]]\nname = \"slope\"\nnormal = [1, 2, 0]\n\
+                 [[objects]]\nrole = \"shell\"\n\
+                 shape = {{ kind = \"plane\", size = [0.5, 0.5], cells = [6, 6] }}\n\
+                 rotate = [0, 0, -26.56505117707799]\n\
+                 translate = [4.2e-4, 8.4e-4, 0]\n\
+                 material = {{ shell = {{ fabric = \"cotton\" }} }}\n"
+            ),
+            &[],
+        )
+    };
+    let (way, speed) = slide(&scene(0.49), 100);
+    println!("μ = 0.49: {way} m, {speed} m/s");
+    assert!((speed / (4.0 * acceleration(0.49)) - 1.0).abs() < 0.05, "{way} {speed}");
+    let (way, speed) = slide(&scene(0.5), 100);
+    println!("μ = 0.5: {way} m, {speed} m/s");
+    assert!(way < 4.0 * 2e-3 && speed < 2e-3, "{way} {speed}");
+}
+
+/// Gap between a block and the fixed one that it rests on, both of n³ cells, with a fixed κ.
+fn gap(preset: &str, stiffness: f64, n: usize) -> f64 {
+    let m = n + 1;
+    let scene = parse(
+        &format!(
+            "preset = \"{preset}\"\ntime = {{ step = 0.02, end = 1 }}\n\
+             contact = {{ d_hat = 1e-2, stiffness = {stiffness:e} }}\n\
+             solver = {{ velocity_tolerance = 1e-5 }}\n\
+             [materials.m]\nyoung_modulus = 1e8\n\
+             [[objects]]\nname = \"low\"\nmaterial = \"m\"\n\
+             shape = {{ kind = \"box\", size = [0.4, 0.1, 0.4], cells = [{m}, 1, {m}] }}\n\
+             fixed = [{{ vertices = \"all\" }}]\n\
+             [[objects]]\nname = \"high\"\nmaterial = \"m\"\n\
+             shape = {{ kind = \"box\", size = [0.3, 0.1, 0.3], cells = [{n}, 1, {n}] }}\n\
+             translate = [0, 0.105, 0]\n"
+        ),
+        &[],
+    );
+    let mut simulation = Simulation::new(&scene.definition).unwrap_or_else(|e| panic!("{e}"));
+    for _ in 0..60 {
+        simulation.step().unwrap_or_else(|e| panic!("{e}"));
+    }
+    let first = scene.definition.bodies[0].rest.len();
+    let upper = &simulation.positions()[first..];
+    upper.iter().map(|p| p.y).fold(f64::INFINITY, f64::min) - 0.05
+}
+
+/// [Li 2023]: contact pressure, and with it the gap under a weight, does not depend on the mesh; as
+/// published in 2020 it does.
+#[test]
+fn convergent_2023_has_the_same_gap_on_every_mesh() {
+    let d_hat = 1e-2;
+    let of = |preset, stiffness| [2, 4, 8].map(|n| gap(preset, stiffness, n) / d_hat);
+    let convergent = of("convergent-2023", 1e5);
+    println!("convergent: {convergent:?} d̂");
+    let spread = |g: [f64; 3]| (g[2] - g[1]).abs().max((g[1] - g[0]).abs());
+    assert!(spread(convergent) < 0.06, "{convergent:?}");
+    let ipc = of("ipc-2020", 1e8);
+    println!("ipc: {ipc:?} d̂");
+    assert!(spread(ipc) > 3.0 * spread(convergent), "{ipc:?} {convergent:?}");
+    assert_eq!(
+        parse(BALL, &["preset=convergent-2023"]).definition.settings.contact.potential,
+        ContactPotential::Convergent
+    );
+}
+
+/// [Zheng 2025, Fig. 12]: cubes on a slope slide by the analytic acceleration below the threshold and stay
+/// above it.
+#[test]
+fn barrier_free_2025_finds_the_threshold_of_friction_of_a_cube() {
+    let scene = |mu: f64| {
+        parse(
+            &format!(
+                "preset = \"barrier-free-2025\"\ntime = {{ step = 0.01, end = 1 }}\n\
+                 contact = {{ d_hat = 1e-3 }}\n\
+                 friction = {{ coefficient = {mu}, stick_speed = 1e-4 }}\n\
+                 solver = {{ velocity_tolerance = 1e-6 }}\n\
+                 [[half_spaces]]\nname = \"slope\"\nnormal = [1, 2, 0]\n\
+                 [[objects]]\nshape = {{ kind = \"box\" }}\nrotate = [0, 0, -26.56505117707799]\n\
+                 translate = [0.22405, 0.4481, 0]\n\
+                 material = {{ young_modulus = 1e9, density = 1000 }}\n"
+            ),
+            &[],
+        )
+    };
+    assert_eq!(scene(0.4).definition.settings.solver.method, Method::BarrierFree);
+    let (_, speed) = slide(&scene(0.4), 100);
+    println!("μ = 0.4: {speed} m/s");
+    assert!((speed / acceleration(0.4) - 1.0).abs() < 0.05, "{speed}");
+    let (way, speed) = slide(&scene(0.6), 100);
+    println!("μ = 0.6: {way} m, {speed} m/s");
+    assert!(way < 0.01 && speed.abs() < 2e-4, "{way} {speed}");
+}
