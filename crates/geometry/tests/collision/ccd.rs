@@ -174,6 +174,31 @@ fn additive_is_safe_and_makes_progress() {
     assert!(stopped > 2000 && tight > stopped * 95 / 100, "{stopped} {tight}");
 }
 
+/// The bound as published is safe, too; it stops as close as ours, later than that by no more than the
+/// gap allows.
+#[test]
+fn published_additive_is_safe_and_makes_progress() {
+    let mut r = Random::new(22);
+    let (mut stopped, mut tight) = (0, 0);
+    for _ in 0..3_000 {
+        let (q, xi) = draw(&mut r);
+        let keep = [0.1, 0.2, 0.5][r.below(3) as usize];
+        let d0 = distance(&q, 0.0).value();
+        let published = |t_max| Method::AdditivePublished.time_of_impact(&q, xi, keep, t_max);
+        let t = published(1.0);
+        assert!(t.is_none_or(|t| t > 0.0), "no progress: {q:?} {xi} {d0}");
+        let gap = assert_safe(&q, xi, keep, t.unwrap_or(1.0), d0);
+        if let Some(t) = t {
+            stopped += 1;
+            tight += usize::from(gap <= 1.3 * keep * (d0 - xi));
+            assert_eq!(published(t.next_up()), Some(t));
+            assert_eq!(published(0.5 * t), None);
+        }
+    }
+    println!("published: {stopped} stopped, {tight} of them within 1.3 of the gap to keep");
+    assert!(stopped > 500 && tight > stopped / 4, "{stopped} {tight}");
+}
+
 /// Thickness from 1e-4 to 1.5e-3 m, gaps beyond it down to 1e-8 m: always progress, never below ξ.
 #[test]
 fn additive_keeps_the_thickness_in_a_hundred_thousand_queries() {
@@ -311,7 +336,7 @@ fn steps_of_meshes_keep_the_thickness_in_f64() {
                 })
                 .collect();
             let candidates = swept_candidates(&mesh, &mesh.rest, &dx, 0.0);
-            for method in [Method::Additive, Method::Inclusion] {
+            for method in [Method::Additive, Method::AdditivePublished, Method::Inclusion] {
                 let t = max_step(&mesh, &mesh.rest, &dx, &candidates, method, 0.2, 1.0);
                 assert!(t > 0.0, "{method:?} {gap} {scale}");
                 for k in 1..=4 {

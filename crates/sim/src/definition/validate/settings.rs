@@ -2,8 +2,8 @@
 
 use super::{Fault, not_negative, number, positive, require};
 use crate::definition::settings::{
-    Adaptation, BarrierFreeSettings, ContactSettings, FrictionSettings, Lagging,
-    OrientationSettings, Settings, SolverSettings, TimeSettings,
+    BarrierFreeSettings, ContactSettings, FrictionSettings, Lagging, OrientationSettings, Settings,
+    SolverSettings, TimeSettings,
 };
 
 /// Steps that a simulation may have.
@@ -39,9 +39,9 @@ impl ContactSettings {
         positive("d_hat_relative", self.d_hat_relative, d_hat)?;
         optional("d_hat", self.d_hat, d_hat)?;
         optional("stiffness", self.stiffness, "the barrier stiffness must be positive")?;
-        let fixed = self.stiffness.is_some() || self.adaptation == Adaptation::Load;
-        let must = "this barrier is finite at contact, so that its stiffness cannot be adapted by \
-                    conditioning; choose adaptation \"load\" or a fixed stiffness";
+        let must = "this barrier is finite at contact, so that its stiffness cannot be adapted; fix \
+                    contact.stiffness such that it bears the loads";
+        let fixed = self.stiffness.is_some();
         require("barrier", "cubic", fixed || !self.barrier.is_finite(), must)?;
         self.orientation.validate().map_err(|f| f.within("orientation"))
     }
