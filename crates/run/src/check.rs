@@ -9,7 +9,7 @@ use standoff_mesh::{Mesh, Quality};
 use standoff_scene::Scene;
 use standoff_sim::body::Body;
 use standoff_sim::build::build;
-use standoff_sim::build::start::obstructions;
+use standoff_sim::build::start::{check_held, obstructions};
 use standoff_sim::contact::orientation::Reach as EpsilonReach;
 use standoff_sim::definition::{BodyDef, BodyKind};
 use standoff_sim::{BuildError, Model};
@@ -107,6 +107,7 @@ pub struct Reach {
 pub fn check(scene: &Scene) -> Result<CheckReport<'_>, BuildError> {
     let definition = &scene.definition;
     let (model, state) = build(definition)?;
+    check_held(definition, &model, &state.x)?;
     let d_hat = model.resolved.d_hat;
     let far = (FAR * model.length).max(d_hat);
     let closest = smallest_gap(&between_bodies(&model), &state.x, d_hat, far);

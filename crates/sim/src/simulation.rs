@@ -2,7 +2,7 @@
 
 use crate::audit::{self, Violation};
 use crate::build::build;
-use crate::build::start::obstructions;
+use crate::build::start::{check_held, obstructions};
 use crate::contacts::{self, ContactRecord};
 use crate::definition::Definition;
 use crate::diagnosis::Diagnosis;
@@ -33,6 +33,7 @@ impl Simulation {
     /// an intersection at the start.
     pub fn new(definition: &Definition) -> Result<Self, BuildError> {
         let (model, state) = build(definition)?;
+        check_held(definition, &model, &state.x)?;
         check_intersections(&model, &state)?;
         Self::from_parts(model, state)
     }

@@ -248,7 +248,8 @@ fn open_surfaces_keep_the_ipc_potential() {
 #[test]
 fn what_cannot_be_done_is_refused() {
     let refused = |definition: &Definition| match Simulation::new(definition) {
-        Err(BuildError::Setting { key, must, .. }) => (key, must.to_owned()),
+        Err(BuildError::Setting { key, must, .. }) => (key.to_owned(), must.to_owned()),
+        Err(BuildError::Field(fault)) => (fault.path.to_string(), fault.must.to_owned()),
         Err(other) => panic!("{other}"),
         Ok(_) => panic!("not refused"),
     };

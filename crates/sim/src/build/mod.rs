@@ -102,7 +102,6 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
         length,
         resolved: resolve(&definition.settings, length),
     };
-    start::check_held(definition, &model, &state.x)?;
     model.orientation = orientation::build(&model, &state.x)?;
     let state = with_initial_acceleration(&model, state);
     Ok((model, state))

@@ -69,11 +69,10 @@ pub(super) fn check_folds(
 
 /// In quasi-static steps nothing but prescribed vertices, springs and contact holds a body: one that has
 /// none of them at the start has no equilibrium to be computed.
-pub(super) fn check_held(
-    definition: &Definition,
-    model: &Model,
-    x: &[Vec3],
-) -> Result<(), BuildError> {
+///
+/// # Errors
+/// The first such body.
+pub fn check_held(definition: &Definition, model: &Model, x: &[Vec3]) -> Result<(), BuildError> {
     let quasi_static = definition.settings.time.integrator == Integrator::QuasiStatic;
     if !quasi_static || !definition.energies.is_empty() {
         return Ok(());
