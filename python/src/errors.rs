@@ -51,14 +51,14 @@ fn build(fields: &Bound<'_, PyDict>, e: &BuildError) -> PyResult<&'static str> {
             fields.set_item("key", key)?;
             fields.set_item("value", value)?;
         }
+        BuildError::Field(fault) => {
+            fields.set_item("key", fault.path.to_string())?;
+            fields.set_item("value", &fault.value)?;
+        }
         BuildError::Body { body, .. } | BuildError::Load { body, .. } => {
             fields.set_item("body", body)?;
         }
         BuildError::Energy { name, .. } => fields.set_item("energy", name)?,
-        BuildError::NotFinite { body, vertex, .. } => {
-            fields.set_item("body", body)?;
-            fields.set_item("vertex", vertex)?;
-        }
         BuildError::Element { body, element, vertices, .. } => {
             fields.set_item("body", body)?;
             fields.set_item("element", element)?;

@@ -118,7 +118,7 @@ fn scene_and_library_agree_on_every_number() {
 fn numbers_beyond_floating_point_are_refused_where_they_stand() {
     let at = |text: &str, parts: &[&str]| {
         let error = Scene::parse(text, Path::new("scene.toml"), Path::new(""), &[]);
-        let message = error.err().expect(text).to_string();
+        let message = error.expect_err(text).to_string();
         parts.iter().for_each(|p| assert!(message.contains(p), "'{p}' is missing in: {message}"));
     };
     at(&format!("[time]\nstep = \"1e400 s\"\n{SCENE}"), &["scene.toml:2:8", "time.step", "large"]);

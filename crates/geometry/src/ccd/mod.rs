@@ -43,6 +43,9 @@ impl Method {
     /// A time up to which the distance stays at or above ξ + `keep` (d₀ − ξ), d₀ the distance at
     /// t = 0; `None` if that holds on all of [0, `t_max`], `t_max` ≤ 1.
     ///
+    /// As published, the additive method promises the distance only to be above ξ on the way, and that much
+    /// at the time that it returns.
+    ///
     /// The inclusion method bisects down to its tolerance or, where the gap to keep is smaller
     /// still, to that gap; where it then finds nothing better than 0 it takes the additive method's
     /// first advance.

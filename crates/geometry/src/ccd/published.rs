@@ -9,8 +9,9 @@ const ADVANCE: f64 = 0.9;
 /// Bound of the number of advances; the time reached is safe whatever it is.
 const MAX_ADVANCES: usize = 100_000;
 
-/// A time up to which the distance stays at or above ξ + `keep` (d₀ − ξ), with ξ `min_separation` and d₀
-/// the distance at t = 0; `None` if that holds on all of [0, `t_max`].
+/// A time up to which the distance stays above ξ and at which it is at least ξ + `keep` (d₀ − ξ), with ξ
+/// `min_separation` and d₀ the distance at t = 0; `None` if there is no need to stop before `t_max`. On the
+/// way the gap may be smaller than the part that is kept.
 ///
 /// Displacements are taken relative to their mean over the vertices of the pair; l_p is the sum of the
 /// largest of either primitive [Li 2021, Eq. 10]. With the gap g = (d² − ξ²)/(d + ξ) [Li 2021, Eq. 12]
