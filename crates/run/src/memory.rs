@@ -11,7 +11,7 @@ const PAIR: f64 = 2.5e3;
 /// Cholesky factors of volume meshes in nested-dissection order hold about 6.3·n^1.44 numbers for n
 /// degrees of freedom (fitted to 10⁴ to 1.5·10⁵ degrees of freedom), and a third as many again are
 /// under way during the factorisation; at 8 bytes each, 4 in single precision. Elements, surface and
-/// matrix add about 2 kB per tetrahedron, each of the `pairs` within the contact distance about [`PAIR`].
+/// matrix add about 2 kB per tetrahedron, each of the `pairs` within the contact distance about 2.5 kB.
 pub fn memory(definition: &Definition, pairs: usize) -> f64 {
     let mut factor = 0.0;
     let mut tetrahedra = 0usize;
