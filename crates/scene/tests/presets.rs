@@ -270,7 +270,9 @@ fn every_published_variant_can_be_chosen() {
         println!("{key}: differs by up to {differs:.2e} m");
         // the same scene, solved as differently as the key says, and not at all elsewhere
         assert!(differs < 0.1, "{key}: {differs}");
-        // no element is crushed here to a tenth of its volume
-        assert_eq!(differs > 0.0, !key.contains("inversion_barrier"), "{key}");
+        // no element is crushed here to a tenth of its volume, friction does not cycle for long, and no
+        // prescribed vertex is obstructed: these have no occasion
+        let idle = ["inversion_barrier", "relaxation", "boundary_tolerance"];
+        assert_eq!(differs > 0.0, !idle.iter().any(|k| key.contains(k)), "{key}");
     }
 }
