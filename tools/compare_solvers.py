@@ -221,7 +221,7 @@ def main():
     parser.add_argument("--ablation", action="store_true")
     parser.add_argument("--growth", action="store_true")
     parser.add_argument("--growth-steps", type=int, default=12)
-    parser.add_argument("--edge", type=float, default=4.8e-3, help="shortest edge of the ball of --growth, m")
+    parser.add_argument("--edge", type=float, default=16.3e-3, help="shortest edge of the ball of --growth, m")
     parser.add_argument("--set", nargs="*", default=[], help="replaced values of the scenes of the table, and of --growth")
     parser.add_argument("--shared", type=pathlib.Path, default=ROOT / "testdata")
     args = parser.parse_args()

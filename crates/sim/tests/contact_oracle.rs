@@ -8,7 +8,7 @@ use standoff_geometry::distance::EdgeEdgeFeature;
 use standoff_linalg::Vec3;
 use standoff_sim::contact::{Barrier, BarrierPotential, Contact, ContactSet, PairKind, Weighting};
 use standoff_testkit::finite_difference::relative_error;
-use standoff_testkit::{number, numbers, testdata, testdata_json};
+use standoff_testkit::{npz, number, numbers, testdata, testdata_json};
 
 const BARRIERS: [(&str, Barrier); 5] = [
     ("clamped_log", Barrier::ClampedLog),
@@ -273,10 +273,8 @@ fn hessian_probe(p: &BarrierPotential, set: &ContactSet, x: &[Vec3], psd: bool) 
 fn potentials_match() {
     let (scenes, json) = (scenes(), testdata_json("oracle/barrier_potential.json"));
     let path = testdata("oracle/barrier_potential_gradients.npz");
-    let mut arrays = npyz::npz::NpzArchive::open(path).unwrap();
-    let mut array = |name: &str| -> Option<Vec<f64>> {
-        arrays.by_name(name).unwrap().map(|a| a.into_vec::<f64>().unwrap())
-    };
+    let mut arrays = npz::read(&path);
+    let mut array = |name: &str| arrays.remove(name);
     let (mut compared, mut vectors, mut from_toolkit) = (0, 0, 0);
     for scene in &scenes {
         let cases: Vec<&Value> = json["cases"]

@@ -6,6 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 pub mod finite_difference;
+pub mod npz;
 mod random;
 
 pub use fastrand;

@@ -1,4 +1,9 @@
 //! Running scenes and reading what they leave.
+// each of the programs that share this uses a part of it
+#![allow(dead_code)]
+
+pub mod expect;
+mod thin;
 
 use standoff_linalg::Vec3;
 use standoff_run::{Frame, RunInfo, frame_files, read_frame};
@@ -53,7 +58,8 @@ impl Run {
         read_frame(&self.files[index].1).unwrap()
     }
 
-    fn part<'a>(&self, of: &'a [Vec3], body: &str) -> &'a [Vec3] {
+    /// The part of a list over all vertices that belongs to a body.
+    pub fn part<'a>(&self, of: &'a [Vec3], body: &str) -> &'a [Vec3] {
         let body = self.info.bodies.iter().find(|b| b.name == body);
         let body = body.expect("a body of the scene");
         &of[body.first_vertex as usize..][..body.vertices as usize]
@@ -75,9 +81,14 @@ impl Run {
 /// Runs a scene with every iterate audited, and audits what it wrote: `Err` unless both end with
 /// exit code 0 and all steps converged without the audit of an iterate ever objecting.
 pub fn run(scene: &Path, folder: &Path, options: &[&str]) -> Result<Run, String> {
+    run_with(scene, folder, "every-iterate", options)
+}
+
+/// The same with another level of the audit.
+pub fn run_with(scene: &Path, folder: &Path, audit: &str, options: &[&str]) -> Result<Run, String> {
     let (scene, out) = (scene.to_string_lossy(), folder.to_string_lossy());
     let mut args = vec!["run", &scene, "-o", &out, "-q", "--threads", "1"];
-    args.extend(["--audit", "every-iterate", "--set", "output.every=1"]);
+    args.extend(["--audit", audit, "--set", "output.every=1"]);
     args.extend(options);
     let output = standoff(&args);
     if output.status.code() != Some(0) {
@@ -161,4 +172,27 @@ pub fn jittered(definition: &Definition, seed: u64) -> Result<(Simulation, f64),
         amplitude /= 2.0;
     }
     Err(reason)
+}
+
+/// Whether the command succeeded, and the most memory that it had, MiB.
+#[cfg(target_os = "linux")]
+pub fn peak_memory(args: &[std::ffi::OsString]) -> (bool, f64) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_standoff"))
+        .args(args)
+        .spawn()
+        .expect("the command starts");
+    // the high-water mark of resident memory, until the process is gone
+    let status = format!("/proc/{}/status", child.id());
+    let mut peak = 0.0f64;
+    loop {
+        if let Some(end) = child.try_wait().expect("a child") {
+            return (end.success(), peak / 1024.0);
+        }
+        let text = std::fs::read_to_string(&status).unwrap_or_default();
+        let line = text.lines().find_map(|l| l.strip_prefix("VmHWM:"));
+        if let Some(kib) = line.and_then(|l| l.trim().strip_suffix(" kB")?.parse().ok()) {
+            peak = peak.max(kib);
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
 }

@@ -1,0 +1,188 @@
+//! Scenes from a seed: any kinds of bodies and materials, thrown, dropped, pressed, dragged or twisted.
+
+mod bodies;
+mod materials;
+mod plots;
+
+use rand::{RngExt, SeedableRng};
+use rand_xorshift::XorShiftRng;
+use toml::{Table, Value};
+
+/// A source of random numbers whose sequence does not depend on the platform.
+pub struct Random(XorShiftRng);
+
+impl Random {
+    /// The sequence of a seed.
+    pub fn new(seed: u64) -> Self {
+        Self(XorShiftRng::seed_from_u64(seed))
+    }
+
+    /// Uniform in [low, high).
+    pub fn between(&mut self, low: f64, high: f64) -> f64 {
+        self.0.random_range(low..high)
+    }
+
+    /// 10 to the power of a number uniform in [low, high), with three digits.
+    pub fn power(&mut self, low: f64, high: f64) -> f64 {
+        rounded(10f64.powf(self.between(low, high)))
+    }
+
+    /// Uniform in low ..= high.
+    pub fn integer(&mut self, low: i64, high: i64) -> i64 {
+        self.0.random_range(low..=high)
+    }
+
+    /// True with probability `p`.
+    pub fn chance(&mut self, p: f64) -> bool {
+        self.between(0.0, 1.0) < p
+    }
+
+    /// One of the given.
+    pub fn one<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.0.random_range(0..of.len())]
+    }
+
+    /// A direction.
+    pub fn direction(&mut self) -> [f64; 3] {
+        loop {
+            let v = [(); 3].map(|()| self.between(-1.0, 1.0));
+            let length = v.iter().map(|c| c * c).sum::<f64>().sqrt();
+            if (0.1..1.0).contains(&length) {
+                return v.map(|c| c / length);
+            }
+        }
+    }
+}
+
+/// A number with three digits: scenes are for people, too.
+pub fn rounded(value: f64) -> f64 {
+    format!("{value:.2e}").parse().expect("a number")
+}
+
+/// A list of numbers.
+pub fn list(values: &[f64]) -> Value {
+    Value::Array(values.iter().map(|v| Value::Float(*v)).collect())
+}
+
+/// A table from keys and values.
+pub fn table<const N: usize>(of: [(&str, Value); N]) -> Table {
+    of.into_iter().map(|(k, v)| (k.to_owned(), v)).collect()
+}
+
+/// A body to be placed.
+pub struct Item {
+    /// Its `[[objects]]`, without a place.
+    pub table: Table,
+    /// Radius of a ball about its origin that holds it at the start, m.
+    pub radius: f64,
+    /// Whether it is a volume.
+    pub solid: bool,
+}
+
+/// A scene under construction.
+pub struct Draft {
+    /// Size of the bodies, m.
+    pub size: f64,
+    /// The bodies that move.
+    pub objects: Vec<Table>,
+    /// Materials by name.
+    pub materials: Table,
+    /// Other sections by name.
+    pub sections: Table,
+    /// The time that what the scene shows takes, s.
+    pub duration: f64,
+}
+
+impl Draft {
+    /// A section, made if it is not there.
+    pub fn section(&mut self, name: &str) -> &mut Table {
+        let entry = self.sections.entry(name).or_insert_with(|| Value::Table(Table::new()));
+        entry.as_table_mut().expect("sections are tables")
+    }
+}
+
+/// The scene of a seed, as the text of a scene file.
+pub fn scene(seed: u64) -> String {
+    let mut r = Random::new(seed);
+    let size = r.power(-2.0, 0.5);
+    let mut draft = Draft {
+        size,
+        objects: Vec::new(),
+        materials: Table::new(),
+        sections: Table::new(),
+        duration: 0.0,
+    };
+    materials::add(&mut draft, &mut r);
+    let count = r.integer(1, 5);
+    let items = (0..count).map(|_| bodies::random(&draft, &mut r)).collect();
+    let plot = plots::arrange(&mut draft, items, &mut r);
+    settings(&mut draft, &mut r);
+    let mut root = Table::new();
+    root.insert("description".into(), format!("seed {seed}: {plot}").into());
+    for (key, value) in std::mem::take(&mut draft.sections) {
+        root.insert(key, value);
+    }
+    root.insert("materials".into(), draft.materials.into());
+    root.insert(
+        "objects".into(),
+        Value::Array(draft.objects.into_iter().map(Value::Table).collect()),
+    );
+    toml::to_string(&root).expect("tables of numbers and texts")
+}
+
+/// Time, contact, friction and solver.
+fn settings(draft: &mut Draft, r: &mut Random) {
+    let steps = r.integer(6, 30);
+    let step = rounded((draft.duration / steps as f64).clamp(1e-6, 0.5));
+    let size = draft.size;
+    let held = draft.objects.iter().all(|o| {
+        o.get("role").and_then(Value::as_str) == Some("obstacle") || o.contains_key("fixed")
+    });
+    let time = draft.section("time");
+    time.insert("step".into(), step.into());
+    time.insert("end".into(), (step * steps as f64).into());
+    let integrator = match r.integer(0, 9) {
+        0..=4 => "implicit-euler",
+        5 | 6 => "bdf2",
+        _ if held => "quasi-static",
+        _ => "newmark",
+    };
+    time.insert("integrator".into(), integrator.into());
+    if r.chance(0.2) && integrator != "quasi-static" {
+        time.insert("stiffness_damping".into(), (step * r.power(-2.0, 0.5)).into());
+    }
+    let contact = draft.section("contact");
+    contact.insert("d_hat".into(), rounded(size * r.power(-4.0, -2.0)).into());
+    if r.chance(0.3) {
+        contact.insert("adaptation".into(), "conditioning".into());
+    }
+    if r.chance(0.2) {
+        contact.insert("area_weighting".into(), true.into());
+    }
+    if r.chance(0.3) {
+        contact.insert("ccd".into(), "inclusion".into());
+    }
+    if r.chance(0.1) {
+        contact.insert("self_contact".into(), false.into());
+    }
+    if r.chance(0.6) {
+        let friction = draft.section("friction");
+        friction.insert("coefficient".into(), rounded(r.between(0.0, 1.2)).into());
+        match r.integer(0, 5) {
+            0 => drop(friction.insert("lagging".into(), "converged".into())),
+            1 => drop(friction.insert("lagging".into(), 2.into())),
+            _ => {}
+        }
+    }
+    let solver = draft.section("solver");
+    if r.chance(0.3) {
+        let linear = ["mixed-cholesky", "cholesky", "conjugate-gradient"];
+        solver.insert("linear".into(), r.one(&linear).into());
+    }
+    if r.chance(0.2) {
+        solver.insert("velocity_tolerance_relative".into(), r.power(-4.0, -1.0).into());
+    }
+    if r.chance(0.1) {
+        solver.insert("audit".into(), "every-iterate".into());
+    }
+}

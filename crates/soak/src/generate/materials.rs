@@ -1,0 +1,69 @@
+//! Materials: every law, soft to stiff, light to heavy; cloth with and without a limit of its stretch.
+
+use super::{Draft, Random, rounded, table};
+use toml::{Table, Value};
+
+const LAWS: [&str; 5] = [
+    "neo-hookean",
+    "stable-neo-hookean",
+    "fixed-corotated",
+    "corotated-linear",
+    "st-venant-kirchhoff",
+];
+
+/// Adds two materials of volumes, `solid 0` and `solid 1`, one of shells, `cloth`, and one of rods and
+/// particles, `thread`.
+pub fn add(draft: &mut Draft, r: &mut Random) {
+    for k in 0..2 {
+        let solid = elastic(r, r_law(k));
+        draft.materials.insert(format!("solid {k}"), solid.into());
+    }
+    let thread = elastic(r, None);
+    draft.materials.insert("thread".into(), thread.into());
+    let cloth = cloth(draft.size, r);
+    draft.materials.insert("cloth".into(), cloth.into());
+}
+
+/// The first solid may have any law, the second has the default in half of the scenes.
+fn r_law(k: usize) -> Option<f64> {
+    Some(if k == 0 { 1.0 } else { 0.5 })
+}
+
+/// Modulus, Poisson's ratio and density; with the given probability a law of volumes.
+fn elastic(r: &mut Random, law: Option<f64>) -> Table {
+    let stiffest = if r.chance(0.1) { 12.0 } else { 8.0 };
+    let mut material = table([
+        ("young_modulus", r.power(3.0, stiffest).into()),
+        ("density", r.power(1.5, 4.0).into()),
+    ]);
+    // laws that lose their bound for negative values have to say so
+    let poisson = if r.chance(0.1) { r.between(-0.4, 0.0) } else { r.between(0.0, 0.49) };
+    material.insert("poisson_ratio".into(), rounded(poisson).into());
+    if law.is_some_and(|p| r.chance(p)) {
+        material.insert("law".into(), r.one(&LAWS).into());
+    }
+    material
+}
+
+/// Thickness and bending small against the cells of the sheets that `bodies` makes.
+fn cloth(size: f64, r: &mut Random) -> Table {
+    let mut shell = Table::new();
+    shell.insert("thickness".into(), rounded(size * r.power(-3.5, -2.0)).into());
+    if r.chance(0.4) {
+        shell.insert("fabric".into(), r.one(&["cotton", "wool", "wool-lycra", "polyester"]).into());
+        shell.insert("membrane_factor".into(), r.power(-2.0, 0.0).into());
+    } else if r.chance(0.3) {
+        shell.insert("law".into(), "st-venant-kirchhoff".into());
+    }
+    if r.chance(0.3) {
+        shell.insert("bending_model".into(), "shape-operator".into());
+    }
+    if r.chance(0.4) {
+        shell.insert("stretch_limit".into(), rounded(r.between(1.02, 1.3)).into());
+    } else {
+        shell.insert("stretch_limit".into(), Value::Float(f64::INFINITY));
+    }
+    let mut material = elastic(r, None);
+    material.insert("shell".into(), shell.into());
+    material
+}

@@ -1,0 +1,71 @@
+//! Scenes are functions of their seeds and hold all that they should.
+
+use standoff_soak::generate::scene;
+use std::collections::BTreeSet;
+
+#[test]
+fn a_seed_is_a_scene() {
+    assert_eq!(scene(7), scene(7));
+    assert_ne!(scene(7), scene(8));
+}
+
+#[test]
+fn a_few_hundred_seeds_hold_every_kind_of_everything() {
+    let all: String = (1..=400).map(scene).collect();
+    for word in [
+        "crash",
+        "pile",
+        "press",
+        "drag",
+        "twist",
+        "drape", // what happens
+        "\"box\"",
+        "\"sphere\"",
+        "\"cylinder\"",
+        "\"torus\"",
+        "\"mat\"",
+        "\"tet\"",
+        "\"cone\"", // volumes
+        "\"plane\"",
+        "\"tube\"",
+        "\"polyline\"",
+        "\"points\"",
+        "\"needles\"", // thin bodies and obstacles
+        "\"shell\"",
+        "\"rod\"",
+        "\"particles\"",
+        "\"obstacle\"",
+        "stable-neo-hookean",
+        "fixed-corotated",
+        "corotated-linear",
+        "st-venant-kirchhoff",
+        "cotton",
+        "shape-operator",
+        "stretch_limit = 1",
+        "poisson_ratio = -",
+        "implicit-euler",
+        "bdf2",
+        "newmark",
+        "quasi-static",
+        "stiffness_damping",
+        "converged",
+        "conditioning",
+        "area_weighting",
+        "inclusion",
+        "self_contact",
+        "conjugate-gradient",
+        "velocity_tolerance_relative",
+        "contact_thickness",
+        "ground",
+        "slope",
+        "pressure",
+        "acceleration",
+        "attachments",
+        "sin(",
+        "angular_velocity",
+    ] {
+        assert!(all.contains(word), "{word}");
+    }
+    let names: BTreeSet<u64> = (1..=400).map(|s| scene(s).len() as u64).collect();
+    assert!(names.len() > 200);
+}
