@@ -7,8 +7,8 @@
     tools/compare_solvers.py target/release/standoff out/compare --ablation    # parts of the method off, and settings
     tools/compare_solvers.py target/release/standoff out/compare --growth      # constraints as δ grows past the triangles
 
-Both solvers have the same velocity tolerance on the Newton direction: with the barrier it ends a step, with
-the other it says from where on states count. CPU seconds are user + system time of the process on one thread.
+Both solvers have the same velocity tolerance, below which the last Newton direction of every step is, with its
+step taken in full; steps that end otherwise are counted as unconverged. CPU seconds are user + system time of the process on one thread.
 The distance of two trajectories is the root mean square over the vertices of all deformable bodies at the last common
 frame, over the diagonal of their bounding box at the start. Scenes of the IPC 2020 reference are read
 from `testdata` (`--shared`). Tables are Markdown, on
@@ -53,8 +53,12 @@ class Result:
         stats = folder / "stats.jsonl"
         self.reports = [json.loads(line) for line in open(stats)] if stats.exists() else []
 
-    def sum(self, key):
-        return sum(r[key] for r in self.reports)
+    def sum(self, key, steps=None):
+        return sum(r[key] for r in self.reports[:steps])
+
+    def systems(self, steps=None):
+        """Linear systems solved: one per Newton iteration unless the report counts them."""
+        return sum(r["linear_solves"] or r["newton_iterations"] for r in self.reports[:steps])
 
     def gap(self):
         return min((r["min_gap"] for r in self.reports if r["min_gap"]), default=math.nan)
@@ -111,7 +115,7 @@ def distance(a, b, step):
 
 
 def compare(args):
-    print("| scene | steps | Newton its | ratio | CG its | ratio | CPU s | ratio | smallest gap, m | "
+    print("| scene | steps | Newton its | ratio | linear systems | ratio | CPU s | ratio | smallest gap, m | "
           "contacts | distance | unconverged |")
     print("|---|---|---|---|---|---|---|---|---|---|---|---|")
     for name, path, steps, sets in SCENES:
@@ -122,14 +126,15 @@ def compare(args):
             continue
         common = min(len(free.reports), len(barrier.reports))
         pair = lambda f: (f(barrier), f(free))
-        def both(key):
-            b, f = (sum(r[key] for r in x.reports[:common]) for x in (barrier, free))
+        def both(count):
+            b, f = count(barrier), count(free)
             return f"{b} / {f} | {b / max(f, 1):.2f}"
         note = "".join(f" ({m} after {len(r.reports)}: {r.error})" for m, r in ((BARRIER, barrier), (FREE, free))
                        if len(r.reports) < steps)
         cpu = pair(lambda r: r.cpu)
         ratio = f"{cpu[0] / cpu[1]:.2f}" if len(free.reports) == len(barrier.reports) else "–"
-        print(f"| {name} | {common}{note} | {both('newton_iterations')} | {both('linear_iterations')} | "
+        print(f"| {name} | {common}{note} | {both(lambda r: r.sum('newton_iterations', common))} | "
+              f"{both(lambda r: r.systems(common))} | "
               f"{cpu[0]:.1f} / {cpu[1]:.1f} | {ratio} | {barrier.gap():.1e} / {free.gap():.1e} | "
               f"{barrier.contacts()} / {free.contacts()} | {distance(barrier, free, common):.1e} | "
               f"{barrier.bad()} / {free.bad()} |", flush=True)

@@ -68,15 +68,24 @@ impl StrainLimit {
 
     /// Greatest principal stretch, and whether a limit is exceeded by more than round-off.
     fn test(&self, x: &[Vec3]) -> (f64, bool) {
-        let ([c11, c22, c12], noise) = self.cauchy_green(x);
-        let stretch = (0.5 * (c11 + c22) + (0.5 * (c11 - c22)).hypot(c12)).sqrt();
+        let (c, noise) = self.cauchy_green(x);
+        let (stretch, strain) = stretch_and_strain(c);
         let too_long = self.stretch.is_some_and(|limit| beyond(stretch, limit + noise));
-        let strain = [0.5 * (c11 - 1.0), 0.5 * (c22 - 1.0), 0.5 * c12];
-        let slack = noise * (1.0 + c11 + c22);
+        let slack = noise * (1.0 + c[0] + c[1]);
         let too_strained = self
             .strain
             .is_some_and(|limits| (0..3).any(|k| beyond(strain[k].abs(), limits[k] + slack)));
         (stretch, too_long || too_strained)
+    }
+
+    /// Greatest principal stretch, and the largest part of a limit that is used up.
+    pub fn use_of_limit(&self, x: &[Vec3]) -> (f64, f64) {
+        let (stretch, strain) = stretch_and_strain(self.cauchy_green(x).0);
+        let of_stretch = self.stretch.map_or(0.0, |limit| (stretch - 1.0) / (limit - 1.0));
+        let parts = self
+            .strain
+            .map_or([0.0; 3], |limits| std::array::from_fn(|k| strain[k].abs() / limits[k]));
+        (stretch, parts.into_iter().fold(of_stretch, f64::max))
     }
 
     /// C₁₁, C₂₂, C₁₂ of FᵀF along, across and between the fibres, and a bound of the round-off of the
@@ -100,6 +109,12 @@ impl StrainLimit {
         let (d1, d2) = (f1 * c + f2 * s, f2 * c - f1 * s);
         ([d1.norm_squared(), d2.norm_squared(), d1.dot(&d2)], 16.0 * f64::EPSILON * terms)
     }
+}
+
+/// Greatest principal stretch, and Green's strains E₁₁, E₂₂, E₁₂.
+fn stretch_and_strain([c11, c22, c12]: [f64; 3]) -> (f64, [f64; 3]) {
+    let stretch = (0.5 * (c11 + c22) + (0.5 * (c11 - c22)).hypot(c12)).sqrt();
+    (stretch, [0.5 * (c11 - 1.0), 0.5 * (c22 - 1.0), 0.5 * c12])
 }
 
 /// Whether a value is not certainly below a limit; so is NaN.

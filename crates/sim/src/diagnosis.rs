@@ -2,6 +2,7 @@
 //! last iterate.
 
 use crate::audit::{Violation, violations};
+use crate::contact::ConstraintKey;
 use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::model::Model;
@@ -12,6 +13,8 @@ use standoff_linalg::Vec3;
 const LISTED: usize = 32;
 /// Pairs up to this multiple of the smallest gap are named with it.
 const NEARLY_AS_CLOSE: f64 = 10.0;
+/// Triangles that have used more than this part of a strain limit count as stretched to it.
+const AT_LIMIT: f64 = 0.8;
 /// Elements below this part of their rest volume count as crushed.
 const CRUSHED: f64 = 0.1;
 
@@ -147,22 +150,27 @@ impl Diagnosis {
             StepError::NotFinite { .. } => not_finite(potential, it),
             StepError::BlockedMotion { .. } => {
                 let mut all: Vec<_> = off_target(potential, it).into_iter().collect();
-                all.extend(closest(it));
-                all.extend(crushed(model, &it.x));
+                all.extend(obstacles(potential, it));
                 all
             }
-            StepError::Stalled { .. } | StepError::LinearSolve { .. } => {
-                let mut all = closest(it);
-                all.extend(crushed(model, &it.x));
-                all
-            }
+            StepError::Stalled { .. } | StepError::LinearSolve { .. } => obstacles(potential, it),
         };
         Self { x: it.x.clone(), culprits }
     }
 }
 
+/// What may be in the way at an iterate: the closest contacts, crushed elements, triangles at their strain
+/// limits.
+fn obstacles(potential: &IncrementalPotential<'_>, it: &Iterate) -> Vec<Culprit> {
+    let model = potential.context.model;
+    let mut all = closest(potential, it);
+    all.extend(crushed(model, &it.x));
+    all.extend(stretched(model, &it.x));
+    all
+}
+
 /// The closest contacts of an iterate, half-spaces among them, ascending by gap.
-pub(crate) fn closest(it: &Iterate) -> Vec<Culprit> {
+fn closest(potential: &IncrementalPotential<'_>, it: &Iterate) -> Vec<Culprit> {
     let pairs = it.contacts.contacts.iter().map(|c| {
         let (a, b) = c.stencil().split_at(c.second());
         let gap = c.d2(&c.gather(&it.x)).sqrt() - c.thickness;
@@ -187,17 +195,45 @@ pub(crate) fn closest(it: &Iterate) -> Vec<Culprit> {
         };
         (c.gap, culprit)
     });
-    let mut all: Vec<(f64, Culprit)> = pairs.chain(planes).chain(oriented).collect();
+    let constraints = constraints(potential, it);
+    let mut all: Vec<(f64, Culprit)> =
+        pairs.chain(planes).chain(oriented).chain(constraints).collect();
     all.sort_by(|a, b| a.0.total_cmp(&b.0));
     let limit = all.first().map_or(0.0, |(gap, _)| NEARLY_AS_CLOSE * gap.max(0.0));
     let near = all.into_iter().take_while(|(gap, _)| *gap <= limit).take(LISTED);
     near.map(|(_, culprit)| culprit).collect()
 }
 
-/// The closest pair of an iterate in the words of the scene.
-pub(crate) fn describe_closest(model: &Model, it: &Iterate) -> Option<String> {
-    let closest = closest(it).into_iter().next()?;
-    Some(format!("closest are {}", closest.describe(model)))
+/// The pairs of the barrier-free method that are closer than d̂.
+fn constraints(potential: &IncrementalPotential<'_>, it: &Iterate) -> Vec<(f64, Culprit)> {
+    let model = potential.context.model;
+    let gaps = potential.constraints.gaps(&model.collision, &model.half_spaces, &it.x);
+    let culprit = |(key, gap)| match key {
+        ConstraintKey::Pair(pair) => {
+            let stencil = pair.stencil(&model.collision);
+            let (a, b) = stencil.vertices().split_at(stencil.kind.second());
+            (gap, Culprit::Pair { a: a.to_vec(), b: b.to_vec(), gap })
+        }
+        ConstraintKey::HalfSpace(vertex, k) => {
+            (gap, Culprit::HalfSpace { vertex, half_space: k as usize, gap })
+        }
+    };
+    let close = gaps.into_iter().filter(|(_, gap)| *gap < potential.context.d_hat);
+    close.map(culprit).collect()
+}
+
+/// What is in the way at an iterate, in the words of the scene.
+pub(crate) fn describe_obstacle(
+    potential: &IncrementalPotential<'_>,
+    it: &Iterate,
+) -> Option<String> {
+    let obstacle = obstacles(potential, it).into_iter().next()?;
+    let text = obstacle.describe(potential.context.model);
+    Some(match obstacle {
+        Culprit::Pair { .. } | Culprit::HalfSpace { .. } => format!("closest are {text}"),
+        Culprit::Element { .. } => format!("most crushed is {text}"),
+        _ => format!("at its strain limit is {text}"),
+    })
 }
 
 /// The constrained vertex that is furthest from its target.
@@ -221,6 +257,19 @@ fn crushed(model: &Model, x: &[Vec3]) -> Vec<Culprit> {
     all.into_iter()
         .map(|(volume_ratio, e)| Culprit::Element { vertices: elastic.vertices()[e], volume_ratio })
         .collect()
+}
+
+/// Triangles that have used up nearly all of a strain limit, the most stretched first.
+fn stretched(model: &Model, x: &[Vec3]) -> Vec<Culprit> {
+    let mut all: Vec<(f64, Culprit)> = model
+        .strain_limits
+        .iter()
+        .map(|limit| (limit.use_of_limit(x), limit.vertices))
+        .filter(|((_, part), _)| *part > AT_LIMIT)
+        .map(|((stretch, part), vertices)| (part, Culprit::Triangle { vertices, stretch }))
+        .collect();
+    all.sort_by(|a, b| b.0.total_cmp(&a.0));
+    all.into_iter().take(LISTED).map(|(_, culprit)| culprit).collect()
 }
 
 /// What the audit finds.

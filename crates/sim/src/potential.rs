@@ -69,7 +69,8 @@ pub struct Energy {
 }
 
 impl Energy {
-    fn add(&mut self, term: f64) {
+    /// Adds a summand.
+    pub fn add(&mut self, term: f64) {
         self.value += term;
         self.magnitude += term.abs();
     }
@@ -216,7 +217,8 @@ impl<'a> IncrementalPotential<'a> {
         self.terms(&NO_CONTACTS).into_iter().filter(move |t| t.part == part)
     }
 
-    fn friction_term(&self) -> Friction<'_> {
+    /// Lagged friction as an energy.
+    pub fn friction_term(&self) -> Friction<'_> {
         Friction { set: &self.friction, reference: &self.friction_reference }
     }
 
@@ -224,10 +226,15 @@ impl<'a> IncrementalPotential<'a> {
     pub fn value(&self, it: &Iterate) -> Energy {
         let mut energy = self.value_without_contact(&it.x);
         self.add_contact_value(it, &mut energy);
-        for t in self.part(Part::Dirichlet) {
-            energy.add(t.factor * t.term.value(&it.x));
-        }
+        self.add_dirichlet_value(&it.x, &mut energy);
         energy
+    }
+
+    /// Adds the energy of the equality constraints on prescribed vertices.
+    pub fn add_dirichlet_value(&self, x: &[Vec3], energy: &mut Energy) {
+        for t in self.part(Part::Dirichlet) {
+            energy.add(t.factor * t.term.value(x));
+        }
     }
 
     /// Adds s_c (Ψ_contact + Ψ_friction).

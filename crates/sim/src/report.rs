@@ -60,9 +60,16 @@ pub struct StepReport {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum StepOutcome {
-    /// The Newton direction fell below the tolerance, friction included.
+    /// The last Newton direction that was computed is below the tolerance, friction and multipliers
+    /// included, and its step was taken in full.
     #[default]
     Converged,
+    /// The step lengths ended the step, as the scene asks for by `cumulative_toi` or `min_iterations`: the
+    /// Newton direction may be above the tolerance.
+    TimeOfImpact,
+    /// Rounding hides any further decrease of the potential, but the Newton direction is above the
+    /// tolerance.
+    RoundOff,
     /// Every minimisation converged, but friction reached `max_lagging` updates without settling.
     LaggingLimit,
     /// The iteration limit was reached.
@@ -78,7 +85,12 @@ pub enum StepOutcome {
 impl StepOutcome {
     /// Whether the step ended well.
     pub fn is_success(self) -> bool {
-        matches!(self, Self::Converged)
+        matches!(self, Self::Converged | Self::TimeOfImpact)
+    }
+
+    /// Whether the minimisation ended at a minimum, to whatever accuracy.
+    pub fn is_minimum(self) -> bool {
+        matches!(self, Self::Converged | Self::TimeOfImpact | Self::RoundOff)
     }
 
     /// Whether the step could not go on.
@@ -90,6 +102,8 @@ impl StepOutcome {
     pub fn describe(self) -> &'static str {
         match self {
             Self::Converged => "converged",
+            Self::TimeOfImpact => "ended by its step lengths, as the scene asks for",
+            Self::RoundOff => "reached working precision above the tolerance",
             Self::LaggingLimit => "friction did not settle within the limit of updates",
             Self::IterationLimit => "reached the limit of Newton iterations",
             Self::StalledCcd => "collision detection left no room to move",

@@ -6,13 +6,28 @@
 
 use super::pairs::{Contact, PairKind};
 use super::potential::{BarrierPotential, RELATIVE_4};
+use rayon::prelude::*;
 use standoff_geometry::distance::EdgeEdgeFeature;
 use standoff_linalg::lanes::{Kernel, LaneVec3, Lanes, MAX_LANES, Width, cross, dot};
-use standoff_linalg::{Mat3, Vec3};
+use standoff_linalg::{Mat3, Vec3, lanes};
 use standoff_sparse::pack;
 
+/// Contacts that one task turns into Hessians.
+const BATCH: usize = 64;
+
+impl BarrierPotential {
+    /// Fills `out` with the stored blocks of the [`hessian_psd`](Self::hessian_psd) of pairs at positions
+    /// `x` (`#V`), in order and several at once.
+    pub fn hessians(&self, contacts: &[Contact], x: &[Vec3], out: &mut [Mat3]) {
+        let (out, _) = out.as_chunks_mut();
+        contacts.par_chunks(BATCH).zip(out.par_chunks_mut(BATCH)).for_each(|(contacts, out)| {
+            lanes::dispatch(Hessians { potential: self, contacts, x, out });
+        });
+    }
+}
+
 /// Fills `out` with the projected Hessians of pairs at positions `x[vertices]`.
-pub(super) struct Hessians<'a> {
+struct Hessians<'a> {
     pub potential: &'a BarrierPotential,
     pub contacts: &'a [Contact],
     pub x: &'a [Vec3],

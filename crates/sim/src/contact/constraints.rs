@@ -8,13 +8,18 @@
 //! which has a sign also where x̂ penetrates. With slack variables eliminated, the augmented Lagrangian
 //! adds φ(cᵢ), φ(c) = M/2 max(0, Λᵢ/M − c)² − Λᵢ²/(2M), to the potential: Λᵢ is the contact force
 //! (N) so far, M the stiffness (N/m). γᵢ ∈ (0, 1] is a constraint's memory: idle ones fade and are dropped.
+//! Constant terms are left out: φ(c) = M/2 max(0, Λᵢ/M − c)².
+//!
+//! The distance of two edges is not differentiable where they are parallel, their closest points jump from
+//! one end to the other. Constraints of nearly parallel edges are therefore scaled by the mollifier of the
+//! barrier, and their neighbours of a face and a vertex carry the contact [Li 2020, §6.2].
 
 use super::friction::{FrictionContact, FrictionKey, FrictionMaterials};
 use super::half_space::HalfSpace;
 use super::pairs::PairKind;
 use crate::energy::Term;
 use rayon::prelude::*;
-use standoff_geometry::distance::plane_basis;
+use standoff_geometry::distance::{mollifier, plane_basis};
 use standoff_geometry::{CollisionMesh, Pair, PairKind as Primitives, UNUSED};
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::{Stencils, block_count, block_pairs};
@@ -61,6 +66,8 @@ struct Plane {
     target_gap: f64,
     /// A half-space's origin, zero for pairs.
     origin: Vec3,
+    /// Mollifier of nearly parallel edges, 1 for all others.
+    mollifier: f64,
 }
 
 impl Plane {
@@ -74,6 +81,7 @@ impl Plane {
         current: 0.0,
         target_gap: f64::NAN,
         origin: Vec3::new(0.0, 0.0, 0.0),
+        mollifier: 1.0,
     };
 
     /// c + δ at positions `x̂`.
@@ -122,15 +130,9 @@ impl ContactConstraints {
         start: &[Vec3],
         accuracy: f64,
     ) {
-        let plane = |c: &Constraint, x: &[Vec3]| match c.key {
-            ConstraintKey::Pair(pair) => pair_plane(mesh, pair, x),
-            ConstraintKey::HalfSpace(v, k) => {
-                half_space_plane(mesh, v, &half_spaces[k as usize], x)
-            }
-        };
         let separation = self.separation;
         let linearise = |(c, old): (&Constraint, &mut Plane)| {
-            let new = plane(c, x);
+            let new = plane(mesh, half_spaces, c.key, x);
             let delta = match c.key {
                 ConstraintKey::Pair(pair) => pair.separation(mesh, separation),
                 ConstraintKey::HalfSpace(..) => separation,
@@ -138,7 +140,7 @@ impl ContactConstraints {
             let current = new.gap;
             let right = (old.gap(x) - current).abs() < accuracy * delta;
             if old.target_gap.is_nan() {
-                let began = plane(c, start).gap;
+                let began = plane(mesh, half_spaces, c.key, start).gap;
                 *old = Plane { target_gap: delta.min(began + 0.1 * delta), ..new };
             } else if !right {
                 *old = Plane { target_gap: old.target_gap.min(delta), ..new };
@@ -170,18 +172,54 @@ impl ContactConstraints {
         self.planes.iter().map(|p| p.current).fold(f64::INFINITY, f64::min)
     }
 
-    /// Λ − M c where that is positive, else 0: the force that a constraint exerts at `x`, N.
+    /// Λ − M c where that is positive, else 0: the force that a constraint exerts at `x` but for its
+    /// mollifier, N.
     #[inline]
     fn force_at(&self, i: usize, x: &[Vec3]) -> f64 {
-        (self.constraints[i].force
-            - self.stiffness * (self.planes[i].gap(x) - self.planes[i].target_gap))
-            .max(0.0)
+        self.force_for_gap(i, self.planes[i].gap(x))
+    }
+
+    /// The same for a given gap, m.
+    #[inline]
+    fn force_for_gap(&self, i: usize, gap: f64) -> f64 {
+        (self.constraints[i].force - self.stiffness * (gap - self.planes[i].target_gap)).max(0.0)
+    }
+
+    /// Σ φ of the true distances at `x`, J, of which the linearised one is a model: without constraints
+    /// that are not linearised yet.
+    pub fn nonlinear_value(
+        &self,
+        mesh: &CollisionMesh,
+        half_spaces: &[HalfSpace],
+        x: &[Vec3],
+    ) -> f64 {
+        let term = |i: usize| {
+            let plane = plane(mesh, half_spaces, self.constraints[i].key, x);
+            let force = self.force_for_gap(i, plane.gap);
+            plane.mollifier * force * force / (2.0 * self.stiffness)
+        };
+        let terms: Vec<f64> = (0..self.len()).into_par_iter().with_min_len(256).map(term).collect();
+        terms.iter().sum()
+    }
+
+    /// Adds Σ φ ∂m/∂x with the mollifiers m of nearly parallel edges at `x`, where the constraints were
+    /// linearised: what the gradient of [`Self::nonlinear_value`] has beyond that of the linearisation, N.
+    pub fn add_mollifier_gradient(&self, mesh: &CollisionMesh, x: &[Vec3], gradient: &mut [Vec3]) {
+        for (i, plane) in self.planes.iter().enumerate().filter(|(_, p)| p.mollifier < 1.0) {
+            let force = self.force_at(i, x);
+            let energy = force * force / (2.0 * self.stiffness);
+            let p = plane.vertices.map(|v| x[v as usize]);
+            let of_mollifier = mollifier::gradient(&p, mollifier_threshold(mesh, &plane.vertices));
+            for (&v, g) in plane.vertices.iter().zip(&of_mollifier) {
+                gradient[v as usize] += energy * g;
+            }
+        }
     }
 
     /// Adds minus the forces Λ, N.
     pub fn add_forces(&self, gradient: &mut [Vec3]) {
         for (i, c) in self.constraints.iter().enumerate() {
-            self.add_along(i, -c.force, gradient);
+            self.add_along(i, -c.force * self.planes[i].mollifier, gradient);
         }
     }
 
@@ -202,6 +240,14 @@ impl ContactConstraints {
                 gradient[v as usize] += plane.normal * (scale * w);
             }
         }
+    }
+
+    /// The largest distance of a gap from its target among the constraints that act at `x`, m: what an
+    /// update of the multipliers would still change.
+    pub fn gap_error(&self, x: &[Vec3]) -> f64 {
+        let acts = |i: &usize| self.force_at(*i, x) > 0.0;
+        let error = |i: usize| (self.planes[i].gap(x) - self.planes[i].target_gap).abs();
+        (0..self.len()).filter(acts).map(error).fold(0.0, f64::max)
     }
 
     /// Which constraints act at `x`.
@@ -231,7 +277,13 @@ impl ContactConstraints {
     /// Adds what collides, each with the time of its collision, and drops faded ones
     /// [Zheng 2025, Alg. 3]. With `filter`, of the new ones only those are added that are the first
     /// collision of one of their vertices. New ones act from the next [`ContactConstraints::linearise`] on.
-    pub fn expand(&mut self, mesh: &CollisionMesh, found: &[(ConstraintKey, f64)], filter: bool) {
+    /// Returns how many were added.
+    pub fn expand(
+        &mut self,
+        mesh: &CollisionMesh,
+        found: &[(ConstraintKey, f64)],
+        filter: bool,
+    ) -> usize {
         let known = |s: &ConstraintKey| self.constraints.binary_search_by(|c| c.key.cmp(s)).is_ok();
         let new: Vec<&(ConstraintKey, f64)> = found.iter().filter(|(s, _)| !known(s)).collect();
         let mut first = std::collections::HashMap::new();
@@ -251,12 +303,14 @@ impl ContactConstraints {
             })
             .map(|(key, _)| Constraint { key: *key, force: 0.0, decay: 1.0 })
             .collect();
+        let count = added.len();
         self.planes.resize(self.constraints.len(), Plane::UNKNOWN);
         let kept = self.constraints.iter().copied().zip(self.planes.drain(..));
         let mut all: Vec<_> = kept.filter(|(c, _)| c.decay >= DROP).collect();
         all.extend(added.into_iter().map(|c| (c, Plane::UNKNOWN)));
         all.sort_unstable_by_key(|(c, _)| c.key);
         (self.constraints, self.planes) = all.into_iter().unzip();
+        count
     }
 
     /// Friction of the constraints' forces in their tangent planes [Zheng 2025, App. A].
@@ -278,7 +332,7 @@ impl ContactConstraints {
                     (FrictionKey::HalfSpace(k), materials.on_half_space(v, k))
                 }
             };
-            let force = coefficient * c.force;
+            let force = coefficient * plane.mollifier * c.force;
             (force > 0.0).then(|| FrictionContact {
                 key,
                 vertices: plane.vertices,
@@ -291,10 +345,14 @@ impl ContactConstraints {
         self.constraints.iter().zip(&self.planes).filter_map(contact).collect()
     }
 
-    /// The closest constraint: its vertices and its gap.
-    pub fn closest(&self) -> Option<([u32; 4], f64)> {
-        let plane = self.planes.iter().min_by(|a, b| a.current.total_cmp(&b.current))?;
-        Some((plane.vertices, plane.current))
+    /// What the constraints keep apart, with the gaps d − ξ at positions `x`, m.
+    pub fn gaps(
+        &self,
+        mesh: &CollisionMesh,
+        half_spaces: &[HalfSpace],
+        x: &[Vec3],
+    ) -> Vec<(ConstraintKey, f64)> {
+        self.constraints.iter().map(|c| (c.key, plane(mesh, half_spaces, c.key, x).gap)).collect()
     }
 }
 
@@ -310,15 +368,15 @@ impl Term for ContactConstraints {
 
     fn value(&self, x: &[Vec3]) -> f64 {
         let term = |i: usize| {
-            let (multiplier, force) = (self.constraints[i].force, self.force_at(i, x));
-            (force * force - multiplier * multiplier) / (2.0 * self.stiffness)
+            let force = self.force_at(i, x);
+            self.planes[i].mollifier * force * force / (2.0 * self.stiffness)
         };
         (0..self.len()).map(term).sum()
     }
 
     fn add_gradient(&self, x: &[Vec3], gradient: &mut [Vec3]) {
         for i in 0..self.len() {
-            self.add_along(i, -self.force_at(i, x), gradient);
+            self.add_along(i, -self.force_at(i, x) * self.planes[i].mollifier, gradient);
         }
     }
 
@@ -327,8 +385,8 @@ impl Term for ContactConstraints {
         let blocks = out.par_chunks_mut(block_count(4)).with_min_len(16);
         range.into_par_iter().zip(blocks).for_each(|(i, out)| {
             if self.force_at(i, x) > 0.0 {
-                let Plane { normal, weights: w, .. } = &self.planes[i];
-                let nn = normal * (normal * self.stiffness).transpose();
+                let Plane { normal, weights: w, mollifier, .. } = &self.planes[i];
+                let nn = normal * (normal * (self.stiffness * mollifier)).transpose();
                 out.iter_mut()
                     .zip(block_pairs(4))
                     .for_each(|(out, (a, b))| *out = nn * (w[a] * w[b]));
@@ -346,9 +404,22 @@ fn vertices(mesh: &CollisionMesh, key: &ConstraintKey) -> [u32; 4] {
     }
 }
 
+/// The linearisation of a constraint at positions `x`.
+fn plane(mesh: &CollisionMesh, half_spaces: &[HalfSpace], key: ConstraintKey, x: &[Vec3]) -> Plane {
+    match key {
+        ConstraintKey::Pair(pair) => pair_plane(mesh, pair, x),
+        ConstraintKey::HalfSpace(v, k) => half_space_plane(mesh, v, &half_spaces[k as usize], x),
+    }
+}
+
 fn pair_plane(mesh: &CollisionMesh, pair: Pair, x: &[Vec3]) -> Plane {
     let stencil = pair.stencil(mesh);
-    let closest = pair.kind.closest(&stencil.gather(x));
+    let p = stencil.gather(x);
+    let closest = pair.kind.closest(&p);
+    let mollifier = match pair.kind {
+        Primitives::EdgeEdge => mollifier::value(&p, mollifier_threshold(mesh, &stencil.vertices)),
+        _ => 1.0,
+    };
     let d = closest.d2().sqrt();
     Plane {
         vertices: stencil.vertices,
@@ -359,7 +430,14 @@ fn pair_plane(mesh: &CollisionMesh, pair: Pair, x: &[Vec3]) -> Plane {
         current: 0.0,
         target_gap: 0.0,
         origin: Vec3::zeros(),
+        mollifier,
     }
+}
+
+/// Threshold of the mollifier of two edges.
+fn mollifier_threshold(mesh: &CollisionMesh, vertices: &[u32; 4]) -> f64 {
+    let [a, b, c, d] = vertices.map(|v| mesh.rest[v as usize]);
+    mollifier::threshold(&a, &b, &c, &d)
 }
 
 fn half_space_plane(mesh: &CollisionMesh, v: u32, plane: &HalfSpace, x: &[Vec3]) -> Plane {
@@ -374,5 +452,6 @@ fn half_space_plane(mesh: &CollisionMesh, v: u32, plane: &HalfSpace, x: &[Vec3])
         current: 0.0,
         target_gap: 0.0,
         origin: plane.origin,
+        mollifier: 1.0,
     }
 }

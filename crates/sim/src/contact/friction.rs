@@ -7,8 +7,9 @@
 
 use super::half_space::HalfSpaceContact;
 use super::orientation::{Kind, Loaded};
-use super::pairs::{Contact, ContactSet, PairKind, UNUSED};
+use super::pairs::{Contact, PairKind, UNUSED};
 use super::potential::BarrierPotential;
+use super::set::ContactSet;
 use crate::energy::Term;
 use rayon::prelude::*;
 use standoff_geometry::distance::{
@@ -84,7 +85,7 @@ impl Smoothing {
 }
 
 /// What rubs: with the vertices, the identity of a friction contact from one lagging to the next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FrictionKey {
     /// Two primitives of meshes.
     Pair(PairKind),

@@ -1,7 +1,7 @@
 //! Contact: barrier, pairs, potential, friction, stiffness.
 //!
 //! `barrier` knows scalars only, `standoff_geometry::distance` geometry only; `potential` chains
-//! them over the pairs that `pairs` selects. `friction` lags the pairs' forces and frames,
+//! them over the pairs that `pairs` selects, and `set` holds all contacts at given positions. `friction` lags the pairs' forces and frames,
 //! `friction_relaxation` makes that settle; `batch` is the fast twin of `potential`'s Hessian; `stiffness`
 //! knows how κ follows from loads and masses; `constraints` are those of the barrier-free method.
 
@@ -16,6 +16,7 @@ pub mod orientation;
 pub mod pairs;
 pub mod potential;
 pub(crate) mod psd;
+mod set;
 pub mod stiffness;
 pub mod weighting;
 
@@ -23,6 +24,7 @@ pub use barrier::Barrier;
 pub use constraints::{Constraint, ConstraintKey, ContactConstraints};
 pub use friction::{FrictionContact, FrictionKey, FrictionMaterials, FrictionSet, Smoothing};
 pub use half_space::{HalfSpace, HalfSpaceContact};
-pub use pairs::{Contact, ContactSet, PairKind};
+pub use pairs::{Contact, PairKind};
 pub use potential::BarrierPotential;
+pub use set::ContactSet;
 pub use weighting::{RestAreas, Weighting};

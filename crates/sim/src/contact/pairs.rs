@@ -1,14 +1,10 @@
 //! Active contact pairs: which primitives are closer than d̂ + ξ, reduced to the features that
 //! hold their closest points, equal ones merged.
 
-use super::half_space::{HalfSpace, HalfSpaceContact, half_space_contacts};
-use super::max_approximation;
-use super::orientation::OrientationSet;
 use super::weighting::Weighting;
 use rayon::prelude::*;
 use standoff_geometry::CollisionMesh;
 pub use standoff_geometry::UNUSED;
-use standoff_geometry::broad_phase::Candidates;
 use standoff_geometry::distance::{
     self, Closest, EdgeEdgeFeature, edge_edge, mollifier, point_edge, point_point, point_triangle,
 };
@@ -131,18 +127,6 @@ impl Contact {
     }
 }
 
-/// All active pairs at given positions, in an order that depends on the input alone.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct ContactSet {
-    /// Pairs of mesh primitives: point–point, point–edge, edge–edge, point–triangle, each kind
-    /// ordered by vertices (edge–edge and point–triangle in the candidates' order).
-    pub contacts: Vec<Contact>,
-    /// Vertices against half-spaces.
-    pub half_space: Vec<HalfSpaceContact>,
-    /// Contacts of the orientation-aware potential, which the others leave out.
-    pub orientation: OrientationSet,
-}
-
 /// Pairs found so far, by kind.
 #[derive(Default)]
 pub(super) struct Found {
@@ -185,7 +169,7 @@ impl Scene<'_> {
         d2 < reach * reach
     }
 
-    fn vertex_vertex(&self, [a, b]: [u32; 2], found: &mut Found) {
+    pub(super) fn vertex_vertex(&self, [a, b]: [u32; 2], found: &mut Found) {
         let thickness = self.mesh.thickness(&[a], &[b]);
         let d2 = distance::point_point_d2(&self.x[a as usize], &self.x[b as usize]);
         if self.is_active(d2, thickness) {
@@ -194,7 +178,7 @@ impl Scene<'_> {
         }
     }
 
-    fn edge_vertex(&self, [e, v]: [u32; 2], found: &mut Found) {
+    pub(super) fn edge_vertex(&self, [e, v]: [u32; 2], found: &mut Found) {
         let [a, b] = self.mesh.edges[e as usize];
         let ids = [v, a, b];
         let [p, e0, e1] = ids.map(|i| &self.x[i as usize]);
@@ -206,7 +190,7 @@ impl Scene<'_> {
         }
     }
 
-    fn edge_edge(&self, [ea, eb]: [u32; 2], found: &mut Found) {
+    pub(super) fn edge_edge(&self, [ea, eb]: [u32; 2], found: &mut Found) {
         let (a, b) = (self.mesh.edges[ea as usize], self.mesh.edges[eb as usize]);
         let ids = [a[0], a[1], b[0], b[1]];
         let [a0, a1, b0, b1] = ids.map(|i| &self.x[i as usize]);
@@ -227,7 +211,7 @@ impl Scene<'_> {
         }
     }
 
-    fn face_vertex(&self, [f, v]: [u32; 2], found: &mut Found) {
+    pub(super) fn face_vertex(&self, [f, v]: [u32; 2], found: &mut Found) {
         let t = self.mesh.faces[f as usize];
         let ids = [v, t[0], t[1], t[2]];
         let [p, t0, t1, t2] = ids.map(|i| &self.x[i as usize]);
@@ -248,84 +232,6 @@ impl Scene<'_> {
     pub(super) fn mollifier_threshold(&self, ids: &[u32; 4]) -> f64 {
         let [a0, a1, b0, b1] = ids.map(|i| &self.mesh.rest[i as usize]);
         mollifier::threshold(a0, a1, b0, b1)
-    }
-}
-
-impl ContactSet {
-    /// Pairs out of `candidates` with d² < (d̂ + ξ)² at positions `x` (`#V`), and vertices within
-    /// reach of half-spaces.
-    ///
-    /// Point–triangle and edge–edge pairs reduce to the features that hold their closest points;
-    /// equal reductions are merged and their weights summed [Li 2020 thesis, App. G].
-    pub fn build(
-        candidates: &Candidates,
-        mesh: &CollisionMesh,
-        half_spaces: &[HalfSpace],
-        x: &[Vec3],
-        d_hat: f64,
-        weighting: &Weighting,
-    ) -> Self {
-        let scene = Scene { mesh, x, d_hat, weighting };
-        let mut found = Found::default();
-        for part in [
-            narrow(&candidates.vertex_vertex, |&c, found| scene.vertex_vertex(c, found)),
-            narrow(&candidates.edge_vertex, |&c, found| scene.edge_vertex(c, found)),
-            narrow(&candidates.edge_edge, |&c, found| scene.edge_edge(c, found)),
-            narrow(&candidates.face_vertex, |&c, found| scene.face_vertex(c, found)),
-        ] {
-            found.append(part);
-        }
-        if let Weighting::AreaWithoutDuplicates(_, adjacency) = weighting {
-            max_approximation::add_corrections(&scene, adjacency, candidates, &mut found);
-            merge(&mut found.edge_edge);
-        }
-        merge(&mut found.point_point);
-        merge(&mut found.point_edge);
-        let mut contacts = found.point_point;
-        contacts.append(&mut found.point_edge);
-        contacts.append(&mut found.edge_edge);
-        contacts.append(&mut found.point_triangle);
-        let half_space = half_space_contacts(mesh, half_spaces, x, d_hat, weighting);
-        Self { contacts, half_space, orientation: OrientationSet::EMPTY }
-    }
-
-    /// Number of contacts of all sorts.
-    pub fn len(&self) -> usize {
-        self.contacts.len() + self.half_space.len() + self.orientation.len()
-    }
-
-    /// Whether nothing is in contact.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The pairs of one kind.
-    pub fn of_kind(&self, kind: PairKind) -> &[Contact] {
-        let start = self.contacts.partition_point(|c| c.kind < kind);
-        let end = self.contacts.partition_point(|c| c.kind <= kind);
-        &self.contacts[start..end]
-    }
-
-    /// Smallest gap d − ξ at positions `x`, m; infinite where nothing is in contact.
-    pub fn min_gap(&self, x: &[Vec3]) -> f64 {
-        let pairs = self
-            .contacts
-            .par_iter()
-            .map(|c| c.d2(&c.gather(x)).sqrt() - c.thickness)
-            .reduce(|| f64::INFINITY, f64::min);
-        let planes = self
-            .half_space
-            .iter()
-            .map(|c| c.plane.signed_distance(&x[c.vertex as usize]) - c.thickness);
-        planes.fold(pairs, f64::min).min(self.orientation.min_gap(x))
-    }
-
-    /// Smallest squared distance at positions `x`, m²; infinite where nothing is in contact.
-    pub fn min_d2(&self, x: &[Vec3]) -> f64 {
-        let pairs =
-            self.contacts.par_iter().map(|c| c.d2(&c.gather(x))).reduce(|| f64::INFINITY, f64::min);
-        let pairs = pairs.min(self.orientation.min_d2(x));
-        self.half_space.iter().map(|c| c.d2(&x[c.vertex as usize])).fold(pairs, f64::min)
     }
 }
 
@@ -351,7 +257,7 @@ pub(super) fn narrow<T: Sync>(candidates: &[T], check: impl Fn(&T, &mut Found) +
 
 /// Sorts pairs of one kind by stencil and sums the weights of equal ones, in the order found;
 /// drops those whose weights cancel.
-fn merge(contacts: &mut Vec<Contact>) {
+pub(super) fn merge(contacts: &mut Vec<Contact>) {
     // a stable sort keeps the order of equal stencils, and with it the sums' rounding
     contacts.par_sort_by_key(Contact::key);
     contacts.dedup_by(|next, kept| {

@@ -6,10 +6,8 @@
 //! time step.
 
 use super::barrier::Barrier;
-use super::batch;
 use super::half_space::HalfSpaceContact;
-use super::orientation::OrientationTerm;
-use super::pairs::{Contact, ContactSet, PairKind};
+use super::pairs::{Contact, PairKind};
 use super::psd;
 use crate::energy::Term;
 use rayon::prelude::*;
@@ -17,15 +15,12 @@ use standoff_geometry::distance::{
     Closest, Expansion, edge_edge, mollifier, point_edge, point_point, point_triangle,
     scatter_hessian,
 };
-use standoff_linalg::{Mat3, Vec3, lanes};
+use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::Stencils;
 use std::ops::Range;
 
 /// Blocks of a contact stencil's Hessian; entries beyond the stencil are zero.
 pub type Blocks = [[Mat3; 4]; 4];
-
-/// Contacts that one task turns into Hessians.
-const BATCH: usize = 64;
 
 /// Contacts per parallel task; also the unit of the fixed order in which energies are summed.
 const CHUNK: usize = 1024;
@@ -143,15 +138,6 @@ impl BarrierPotential {
         }
     }
 
-    /// Fills `out` with the stored blocks of the [`hessian_psd`](Self::hessian_psd) of pairs at positions
-    /// `x` (`#V`), in order and several at once.
-    pub fn hessians(&self, contacts: &[Contact], x: &[Vec3], out: &mut [Mat3]) {
-        let (out, _) = out.as_chunks_mut();
-        contacts.par_chunks(BATCH).zip(out.par_chunks_mut(BATCH)).for_each(|(contacts, out)| {
-            lanes::dispatch(batch::Hessians { potential: self, contacts, x, out });
-        });
-    }
-
     #[inline]
     fn project<const N: usize, const K: usize>(
         &self,
@@ -202,43 +188,13 @@ impl BarrierPotential {
         let d2 = c.d2(p);
         -2.0 * self.scaled_derivatives(d2, c.weight, c.thickness)[1] * d2.sqrt()
     }
-
-    /// The energies of a set of contacts: those of pairs, those against half-spaces, and those of the
-    /// orientation-aware potential.
-    pub fn terms<'a>(
-        &'a self,
-        set: &'a ContactSet,
-    ) -> (BarrierPairs<'a>, BarrierHalfSpaces<'a>, OrientationTerm<'a>) {
-        let pairs = BarrierPairs { potential: self, contacts: &set.contacts };
-        let half_spaces = BarrierHalfSpaces { potential: self, contacts: &set.half_space };
-        (pairs, half_spaces, set.orientation.term(self.orientation_kappa(set)))
-    }
-
-    /// Stiffness of the orientation-aware contacts of a set, Pa m^(r−1).
-    pub fn orientation_kappa(&self, set: &ContactSet) -> f64 {
-        self.kappa * set.orientation.stiffness_ratio()
-    }
-
-    /// Energy of all contacts at positions `x` (`#V`), J. The order of the sum is fixed.
-    pub fn set_value(&self, set: &ContactSet, x: &[Vec3]) -> f64 {
-        let (pairs, half_spaces, oriented) = self.terms(set);
-        pairs.value(x) + half_spaces.value(x) + oriented.value(x)
-    }
-
-    /// Adds the gradient of the energy of all contacts to `gradient` (`#V`), N, in a fixed order.
-    pub fn add_gradient(&self, set: &ContactSet, x: &[Vec3], gradient: &mut [Vec3]) {
-        let (pairs, half_spaces, oriented) = self.terms(set);
-        pairs.add_gradient(x, gradient);
-        half_spaces.add_gradient(x, gradient);
-        oriented.add_gradient(x, gradient);
-    }
 }
 
 /// The barrier energy of pairs of primitives.
 #[derive(Debug, Clone, Copy)]
 pub struct BarrierPairs<'a> {
-    potential: &'a BarrierPotential,
-    contacts: &'a [Contact],
+    pub(super) potential: &'a BarrierPotential,
+    pub(super) contacts: &'a [Contact],
 }
 
 impl BarrierPairs<'_> {
@@ -287,8 +243,8 @@ impl Term for BarrierPairs<'_> {
 /// The barrier energy of vertices against half-spaces.
 #[derive(Debug, Clone, Copy)]
 pub struct BarrierHalfSpaces<'a> {
-    potential: &'a BarrierPotential,
-    contacts: &'a [HalfSpaceContact],
+    pub(super) potential: &'a BarrierPotential,
+    pub(super) contacts: &'a [HalfSpaceContact],
 }
 
 impl Term for BarrierHalfSpaces<'_> {

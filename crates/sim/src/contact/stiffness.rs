@@ -8,8 +8,9 @@
 
 use super::barrier::Barrier;
 use super::orientation::{Kind, Loaded};
-use super::pairs::{ContactSet, PairKind};
+use super::pairs::PairKind;
 use super::potential::BarrierPotential;
+use super::set::ContactSet;
 use standoff_linalg::Vec3;
 
 /// Distance, as a multiple of the scene's size l, at which the barrier's curvature is compared with

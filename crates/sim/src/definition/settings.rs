@@ -361,11 +361,12 @@ pub struct SolverSettings {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BarrierFreeSettings {
-    /// Weight ε of the first states in the end of a step below which the step has converged
+    /// Weight ε of the first states in the end of a step below which `min_iterations` ends the step
     /// [Zheng 2025, Eq. 9].
     pub tolerance: f64,
-    /// Solves K_min after which states count [Zheng 2025, Alg. 1], converged or not. By default they
-    /// count once the Newton direction is below the velocity tolerance, after 10 solves in any case.
+    /// Selects the published end of a step: states count after K_min solves, and their weights alone end the
+    /// step [Zheng 2025, Alg. 1], with the outcome `time-of-impact`. By default the velocity tolerance
+    /// does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_iterations: Option<u32>,
     /// Stiffness of contact as a multiple C of the largest diagonal entry of the potential's Hessian without

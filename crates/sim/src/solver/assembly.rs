@@ -116,7 +116,8 @@ impl HessianAssembly {
     ) -> Result<(), MatrixError> {
         let terms = potential.terms(&it.contacts);
         self.assemble_elastic(potential, &terms, it)?;
-        self.add_variable(potential, &terms, it)
+        self.add_variable(potential, &terms, it, Part::Contact)?;
+        self.add_variable(potential, &terms, it, Part::Dirichlet)
     }
 
     /// The same without contact and friction, on a pattern that has room for them
@@ -131,6 +132,7 @@ impl HessianAssembly {
     ) -> Result<(), MatrixError> {
         let terms = potential.terms(&it.contacts);
         self.assemble_elastic(potential, &terms, it)?;
+        self.add_variable(potential, &terms, it, Part::Dirichlet)?;
         self.without_contact.reset(self.matrix.pattern().clone());
         self.without_contact.blocks_mut().copy_from_slice(self.matrix.blocks());
         Ok(())
@@ -147,7 +149,7 @@ impl HessianAssembly {
         it: &Iterate,
     ) -> Result<(), MatrixError> {
         self.matrix.blocks_mut().copy_from_slice(self.without_contact.blocks());
-        self.add_variable(potential, &potential.terms(&it.contacts), it)
+        self.add_variable(potential, &potential.terms(&it.contacts), it, Part::Contact)
     }
 
     /// The product of the matrix of the last [`Self::assemble_without_contact`] with a vector over all
@@ -188,18 +190,20 @@ impl HessianAssembly {
         })
     }
 
-    /// Adds contact, friction and equality constraints.
+    /// Adds the terms of a part whose stencils vary.
     fn add_variable(
         &mut self,
         potential: &IncrementalPotential<'_>,
         terms: &[Summand<'_>],
         it: &Iterate,
+        part: Part,
     ) -> Result<(), MatrixError> {
         let clock = potential.context.clock;
         let mut first = 0;
         for t in terms.iter().filter(|t| t.part != Part::Elastic) {
             let stencils = t.term.stencils();
-            for range in batches(&stencils) {
+            let ranges = if t.part == part { batches(&stencils) } else { Vec::new() };
+            for range in ranges {
                 clock.time(Phase::Contact, || {
                     let count = stencils.blocks(range.clone());
                     self.variable_blocks.resize(count, Mat3::zeros());
@@ -256,10 +260,10 @@ impl HessianAssembly {
         }
     }
 
-    /// The largest diagonal entry.
-    pub fn largest_diagonal(&self) -> f64 {
-        let block = |row| self.matrix.diagonal_block(row).diagonal().max();
-        (0..self.matrix.n()).map(block).fold(0.0, f64::max)
+    /// The largest diagonal entry among the vertices that are `wanted`, if there are any.
+    pub fn largest_diagonal(&self, wanted: impl Fn(u32) -> bool) -> Option<f64> {
+        let rows = (0..self.matrix.n()).filter(|&row| wanted(self.vertex[row]));
+        rows.map(|row| self.matrix.diagonal_block(row).diagonal().max()).reduce(f64::max)
     }
 
     /// The rows' entries of a vector over all vertices.

@@ -55,7 +55,7 @@ pub fn solve(
     linear.set_tolerance(forcing.residual(norm));
     let mut p = vec![Vec3::zeros(); rhs.len()];
     let mut pivot = None;
-    let mut raise = 1e-12 * hessian.largest_diagonal();
+    let mut raise = 1e-12 * hessian.largest_diagonal(|_| true).unwrap_or(0.0);
     for _ in 0..REGULARISATIONS {
         match linear.solve(hessian.matrix(), &rhs, &mut p) {
             Ok(solve) => {

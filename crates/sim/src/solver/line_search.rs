@@ -134,7 +134,7 @@ pub fn falls(before: &Energy, after: &Energy, slope: f64) -> bool {
 }
 
 /// Whether the decrease to expect from a step, `slope`, is so small that rounding hides it.
-fn promises_nothing(slope: f64, noise: f64) -> bool {
+pub fn promises_nothing(slope: f64, noise: f64) -> bool {
     slope.abs() < 100.0 * noise
 }
 

@@ -32,9 +32,9 @@ pub struct Adaptations {
 
 /// Minimises `potential` from `it`, which becomes the last iterate.
 ///
-/// Stops after the step whose Newton direction p has ‖p‖∞/h below the tolerance; that step is taken
-/// too, as in [Li 2020, Alg. 1], so the error left is of second order. With `cumulative_toi` also by
-/// the step lengths.
+/// Stops after the step whose Newton direction p has ‖p‖∞/h below the tolerance and that was taken in
+/// full, so that the error left is of second order [Li 2020, Alg. 1]; after a shorter one the direction is
+/// computed again. With `cumulative_toi` also by the step lengths, and where rounding hides any decrease.
 ///
 /// # Errors
 /// A non-finite number, an unsolvable system, a blocked boundary motion, an audit's finding. A
@@ -74,13 +74,12 @@ pub fn minimise(
             let coarse = context.settings.solver.boundary_tolerance_relative;
             let coarse = coarse.map_or(0.0, |t| t * context.model.length);
             let settled = work.report.residual_speed < coarse;
-            prescribed::advance(potential, it, verdict, settled, &termination)?;
+            prescribed::advance(potential, it, verdict, settled, termination.is_stuck())?;
             continue;
         }
         match verdict {
             Verdict::Continue => {}
-            Verdict::Settled => return Ok(StepOutcome::Converged),
-            Verdict::Stalled(outcome) => return Ok(outcome),
+            Verdict::Settled(outcome) | Verdict::Stalled(outcome) => return Ok(outcome),
         }
     }
     Ok(StepOutcome::IterationLimit)

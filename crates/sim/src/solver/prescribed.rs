@@ -1,6 +1,6 @@
 //! Prescribed vertices on their way to targets that something obstructs, between Newton iterations.
 
-use super::termination::{Termination, Verdict};
+use super::termination::Verdict;
 use crate::diagnosis;
 use crate::dirichlet::penalty::ARRIVED;
 use crate::error::StepError;
@@ -11,13 +11,13 @@ use crate::potential::IncrementalPotential;
 /// their constraints whenever the minimisation has settled under the present ones, or `coarsely_settled`.
 ///
 /// # Errors
-/// `BlockedMotion` where tightening has long brought no progress, or the minimisation stalls.
+/// `BlockedMotion` where tightening has long brought no progress, or the minimisation stalls (`stuck`: for a long time already).
 pub fn advance(
     potential: &mut IncrementalPotential<'_>,
     it: &Iterate,
     verdict: Verdict,
     coarsely_settled: bool,
-    termination: &Termination,
+    stuck: bool,
 ) -> Result<(), StepError> {
     let Some(penalty) = &mut potential.dirichlet else { return Ok(()) };
     let progress = penalty.progress(&it.x);
@@ -25,7 +25,7 @@ pub fn advance(
         potential.release();
         return Ok(());
     }
-    if verdict == Verdict::Settled {
+    if matches!(verdict, Verdict::Settled(_)) {
         if penalty.is_blocked(progress) {
             return Err(blocked(potential, it));
         }
@@ -33,24 +33,24 @@ pub fn advance(
     } else if coarsely_settled {
         penalty.update(&it.x);
     }
-    if termination.is_stuck() || matches!(verdict, Verdict::Stalled(_)) {
+    if stuck || matches!(verdict, Verdict::Stalled(_)) {
         return Err(blocked(potential, it));
     }
     Ok(())
 }
 
 /// The error of a motion that something blocks: the vertex furthest from its target names the
-/// prescribed motion, the closest pair what is in the way.
+/// prescribed motion, the closest pair, the most crushed element or the most stretched triangle what is in the way.
 fn blocked(potential: &IncrementalPotential<'_>, it: &Iterate) -> StepError {
     let (model, penalty) = (potential.context.model, potential.dirichlet.as_ref());
     let progress = penalty.map_or(1.0, |e| e.progress(&it.x));
     let furthest = penalty.and_then(|e| e.furthest(&it.x)).map(|(v, _)| v);
     let name = model.motions.iter().find(|m| furthest.is_some_and(|v| m.vertices.contains(&v)));
-    let closest = diagnosis::describe_closest(model, it);
+    let obstacle = diagnosis::describe_obstacle(potential, it);
     StepError::BlockedMotion {
         step: potential.context.step,
         name: name.map_or_else(|| "(unnamed)".into(), |m| m.name.clone()),
         progress: 100.0 * progress.max(0.0),
-        reason: closest.unwrap_or_else(|| "elements would invert".into()),
+        reason: obstacle.unwrap_or_else(|| "no step length lowers the potential".into()),
     }
 }

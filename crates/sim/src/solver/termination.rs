@@ -14,16 +14,20 @@ const TINY: f64 = 1e-8;
 /// working precision. Our choice: the gradient's own rounding may hide one or two decreases.
 const ROUND_OFF_ITERATIONS: usize = 4;
 
+/// Part of the tolerance below which a direction counts as taken in full, whatever its step length: rounding
+/// of positions is in sight.
+pub const NEGLIGIBLE: f64 = 1e-3;
+
 /// The state of the tests that end a projected Newton minimisation.
 #[derive(Debug, Clone)]
 pub struct Termination {
     /// Newton tolerance, m/s.
     tolerance: f64,
-    /// Consecutive iterations that have to be below it.
+    /// Consecutive directions that have to be below it.
     consecutive: u32,
     cumulative_toi: Option<f64>,
     iterations: usize,
-    /// Consecutive iterations below the tolerance.
+    /// Consecutive directions below the tolerance whose steps were taken in full.
     below: u32,
     /// Consecutive iterations without a decrease above round-off.
     within_round_off: usize,
@@ -38,8 +42,8 @@ pub struct Termination {
 pub enum Verdict {
     /// Another iteration.
     Continue,
-    /// The minimum is reached as accurately as asked for.
-    Settled,
+    /// The minimum is reached: as accurately as asked for, to working precision, or by step lengths.
+    Settled(StepOutcome),
     /// No progress is possible.
     Stalled(StepOutcome),
 }
@@ -64,18 +68,21 @@ impl Termination {
     pub fn update(&mut self, speed: f64, taken: &LineStep) -> Verdict {
         let LineStep { alpha, limit, within_round_off, .. } = *taken;
         self.within_round_off = if within_round_off { self.within_round_off + 1 } else { 0 };
-        self.below = if speed < self.tolerance { self.below + 1 } else { 0 };
+        let full = alpha == 1.0 || speed < NEGLIGIBLE * self.tolerance;
+        let below = speed < self.tolerance && full;
+        self.below = if below { self.below + 1 } else { 0 };
         self.tiny = if alpha < TINY { self.tiny + 1 } else { 0 };
         if self.iterations > 0 {
             self.first_states *= 1.0 - alpha;
         }
         self.iterations += 1;
-        let settled = self.below >= self.consecutive
-            || self.cumulative_toi.is_some_and(|epsilon| self.first_states < epsilon)
-            || self.within_round_off >= ROUND_OFF_ITERATIONS
-            || alpha == 0.0 && within_round_off;
-        if settled {
-            Verdict::Settled
+        let invisible = self.within_round_off >= ROUND_OFF_ITERATIONS;
+        if self.below >= self.consecutive || invisible && speed < self.tolerance {
+            Verdict::Settled(StepOutcome::Converged)
+        } else if self.cumulative_toi.is_some_and(|epsilon| self.first_states < epsilon) {
+            Verdict::Settled(StepOutcome::TimeOfImpact)
+        } else if invisible || alpha == 0.0 && within_round_off {
+            Verdict::Settled(StepOutcome::RoundOff)
         } else if alpha == 0.0 || self.tiny >= PATIENCE {
             Verdict::Stalled(stall(limit))
         } else {
@@ -89,7 +96,8 @@ impl Termination {
     }
 }
 
-fn stall(limit: StepLimit) -> StepOutcome {
+/// The outcome of a minimisation that makes no progress because of a limit.
+pub fn stall(limit: StepLimit) -> StepOutcome {
     match limit {
         StepLimit::Inversion => StepOutcome::StalledInversion,
         StepLimit::Contact | StepLimit::HalfSpace => StepOutcome::StalledCcd,

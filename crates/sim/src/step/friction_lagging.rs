@@ -1,8 +1,9 @@
 //! Where friction takes its normal forces and sliding directions from.
 
-use crate::contact::{BarrierPotential, FrictionSet};
+use crate::contact::{BarrierPotential, FrictionContact, FrictionSet};
 use crate::iterate::Iterate;
 use crate::potential::{IncrementalPotential, friction_without_contacts};
+use std::collections::HashSet;
 
 /// Takes the normal forces and sliding directions of friction from an iterate whose contacts bear
 /// their forces with the stiffness `kappa`.
@@ -29,13 +30,18 @@ pub fn lag_constraints(potential: &mut IncrementalPotential<'_>) {
     };
 }
 
-/// Takes friction anew where a constraint that carries force has none; whether one had not.
+/// Gives friction to the constraints that carry force and have none yet, with the forces of now; those
+/// that have it keep theirs. Whether there were any.
 pub fn lag_new_constraints(potential: &mut IncrementalPotential<'_>) -> bool {
     let model = potential.context.model;
-    let frictional = potential.constraints.friction(&model.friction).len();
-    let new = model.has_friction && frictional > potential.friction.contacts.len();
-    if new {
-        lag_constraints(potential);
+    if !model.has_friction {
+        return false;
     }
-    new
+    let identity = |c: &FrictionContact| (c.key, c.vertices);
+    let known: HashSet<_> = potential.friction.contacts.iter().map(identity).collect();
+    let mut new = potential.constraints.friction(&model.friction);
+    new.retain(|c| !known.contains(&identity(c)));
+    let found = !new.is_empty();
+    potential.friction.contacts.append(&mut new);
+    found
 }

@@ -128,7 +128,7 @@ fn minimise_with_lagging(
         work.report.lagging_iterations += 1;
         let update = work.report.lagging_iterations;
         let frictional = context.model.has_friction && !it.contacts.is_empty();
-        if outcome != StepOutcome::Converged || updates == Some(update) || !frictional {
+        if !outcome.is_minimum() || updates == Some(update) || !frictional {
             return Ok(outcome);
         }
         let before = std::mem::take(&mut potential.friction);
@@ -256,7 +256,7 @@ fn check_by_audit(
     }
 }
 
-/// Makes an error of a step that could not go on, with the closest pair for a culprit.
+/// Makes an error of a step that could not go on, with what is in the way.
 fn refuse_stall(
     potential: &IncrementalPotential<'_>,
     it: &Iterate,
@@ -266,12 +266,12 @@ fn refuse_stall(
     if !outcome.is_stall() {
         return Ok(outcome);
     }
-    let closest = diagnosis::describe_closest(potential.context.model, it);
-    let closest = closest.map(|c| format!("; {c}")).unwrap_or_default();
+    let obstacle = diagnosis::describe_obstacle(potential, it);
+    let obstacle = obstacle.map(|c| format!("; {c}")).unwrap_or_default();
     Err(StepError::Stalled {
         step: report.step as usize,
         iterations: report.newton_iterations as usize,
-        reason: format!("{}{closest}", outcome.describe()),
+        reason: format!("{}{obstacle}", outcome.describe()),
         residual: report.residual_speed,
         tolerance: potential.context.velocity_tolerance,
     })

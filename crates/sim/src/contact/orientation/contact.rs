@@ -62,7 +62,7 @@ impl OrientationContact {
         let mesh = mesh.clone();
         let stiffness_ratio = 1.0;
         let mut out = Self { mesh, surface, parameters, d_hat, plane_reach, stiffness_ratio };
-        for pair in plane_pairs(&out, half_spaces, start) {
+        for pair in plane_pairs(&out.scene(start), &out.plane_reach, d_hat, half_spaces) {
             let gap = pair.gap(start);
             if gap > 0.0 {
                 let eps = &mut out.plane_reach[pair.vertex as usize];
@@ -175,7 +175,8 @@ impl OrientationSet {
             // what acts from closer by is as much weaker: h_ε(z)/(z/ε)^r instead of h_ε(z)/z^r
             pair.weight *= (pair.epsilon / d_hat).powi(parameters.exponent);
         }
-        let planes = plane_pairs(context, half_spaces, x);
+        let planes =
+            plane_pairs(&context.scene(x), &context.plane_reach, context.d_hat, half_spaces);
         let mut out = Self { pairs, planes, ..Self::EMPTY };
         out.find_stencils(&context.scene(x));
         out.context = Some(context.clone());

@@ -7,8 +7,8 @@
 //! the closest point instead, which leaves a jump where a pair ends at the border of its element;
 //! multiplying the pair's energy, as the supplement implies and IPC Toolkit does, leaves none.
 
+use super::factors::Kind;
 use super::kernel::mollifier;
-use super::pairs::Kind;
 use crate::energy::jet::{Jet, JetVec};
 use standoff_geometry::distance::{
     PointEdgeFeature, edge_edge, point_edge, point_edge_d2, point_triangle,

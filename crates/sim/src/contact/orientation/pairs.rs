@@ -1,5 +1,6 @@
 //! Which pairs of elements act.
 
+pub use super::factors::Kind;
 use super::factors::{Element, Scene};
 use super::kernel;
 use super::mollifier;
@@ -15,31 +16,6 @@ use standoff_linalg::Vec3;
 
 /// Candidates per parallel task.
 const CHUNK: usize = 1024;
-
-/// Kind of a pair, by its elements in this order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
-    /// Two vertices, ascending.
-    VertexVertex,
-    /// An edge and a vertex.
-    EdgeVertex,
-    /// Two edges, ascending.
-    EdgeEdge,
-    /// A face and a vertex.
-    FaceVertex,
-}
-
-impl Kind {
-    /// Number of vertices of the first element.
-    #[inline]
-    pub fn second(self) -> usize {
-        match self {
-            Self::VertexVertex => 1,
-            Self::EdgeVertex | Self::EdgeEdge => 2,
-            Self::FaceVertex => 3,
-        }
-    }
-}
 
 /// Two elements that act on each other.
 #[derive(Debug, Clone, Copy, PartialEq)]

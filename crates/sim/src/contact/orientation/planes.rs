@@ -1,8 +1,7 @@
 //! Vertices against half-spaces. The plane is a face that is everywhere closest, so that only the
 //! vertex has factors; its element stands for as much area as the vertex's.
 
-use super::contact::OrientationContact;
-use super::factors::Element;
+use super::factors::{Element, Scene};
 use super::kernel;
 use super::pairs::Core;
 use crate::contact::half_space::HalfSpace;
@@ -51,20 +50,21 @@ impl PlanePair {
     }
 }
 
-/// Mobile covered vertices on which half-spaces act, by vertex, then half-space.
+/// Mobile covered vertices on which half-spaces act, by vertex, then half-space; `reach` is ε of each vertex
+/// (`#V`), which is `d_hat` at most.
 pub(super) fn plane_pairs(
-    context: &OrientationContact,
+    scene: &Scene<'_>,
+    reach: &[f64],
+    d_hat: f64,
     half_spaces: &[HalfSpace],
-    x: &[Vec3],
 ) -> Vec<PlanePair> {
-    let (mesh, surface) = (&context.mesh, &context.surface);
-    let scene = context.scene(x);
+    let Scene { mesh, surface, parameters, x } = *scene;
     let acts = |v: u32| mesh.mobile[v as usize] && surface.covered[v as usize];
     let of = |&v: &u32| {
         let i = v as usize;
         let thickness = mesh.half_thickness.get(i).copied().unwrap_or(0.0);
-        let epsilon = context.plane_reach[i];
-        let scale = (epsilon / context.d_hat).powi(context.parameters.exponent);
+        let epsilon = reach[i];
+        let scale = (epsilon / d_hat).powi(parameters.exponent);
         let weight = surface.measures.vertex[i].powi(2) * scale;
         let pair = move |(k, plane): (usize, &HalfSpace)| PlanePair {
             vertex: v,
@@ -74,7 +74,6 @@ pub(super) fn plane_pairs(
             epsilon,
             thickness,
         };
-        let scene = &scene;
         half_spaces
             .iter()
             .enumerate()
@@ -92,7 +91,7 @@ pub(super) fn plane_pairs(
 }
 
 /// The energy per κ.
-pub(super) fn value(scene: &super::factors::Scene<'_>, pair: &PlanePair) -> f64 {
+pub(super) fn value(scene: &Scene<'_>, pair: &PlanePair) -> f64 {
     let gap = pair.gap(scene.x);
     let p = kernel::kernel(gap, pair.epsilon, scene.parameters.exponent)[0];
     if p == 0.0 || p.is_infinite() {

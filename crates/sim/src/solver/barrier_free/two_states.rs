@@ -1,39 +1,32 @@
-//! The barrier-free method [Zheng 2025, Alg. 1–3].
+//! The published pipeline of the barrier-free method [Zheng 2025, Alg. 1–3].
 //!
-//! Two states take part in a step: the tentative state x̂ minimises the potential under linearised distance
+//! Two states take part: the tentative state x̂ minimises the potential under linearised distance
 //! constraints and may penetrate; x never does. x̂ takes (mostly single) Newton steps on the augmented
 //! Lagrangian, and x moves towards x̂ as far as collision detection and the filter against inversion let
 //! it:
 //!
 //! xᵏ⁺¹ = (1 − αᵏ⁺¹) xᵏ + αᵏ⁺¹ x̂ᵏ⁺¹.
 //!
-//! Every collision of that displacement becomes a constraint of the next solve, so that all contacts
-//! respond at once. The step ends when the weight of the first `min_iterations` states in x, Π (1 − α), is
-//! below ε. Multipliers and active set carry over to the next step: they are part of the state.
+//! Every collision of that displacement becomes a constraint of the next solve.
 
-use super::contact_subproblem;
-use super::direction::{linear_failure, measure, not_finite};
-use super::line_search;
+use super::{PATIENCE, Reach, Stalls, linearise, reach, subproblem};
 use crate::audit;
-use crate::contact::ConstraintKey;
 use crate::definition::settings::AuditLevel;
 use crate::dirichlet::DirichletTargets;
 use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::potential::{Energy, IncrementalPotential};
 use crate::report::StepOutcome;
+use crate::solver::direction::not_finite;
+use crate::solver::line_search;
 use crate::step::clock::Phase;
 use crate::step::context::StepContext;
 use crate::step::friction_lagging;
 use crate::step::workspace::Workspace;
-use standoff_geometry::ccd::Keep;
 use standoff_linalg::Vec3;
 
-/// Solves after which states count although the Newton direction is above the tolerance.
-const SOLVES: u32 = 10;
-
 /// Solves after which x̂ is reset to x before each of them.
-const RESET_ALWAYS: u32 = 30;
+const RESET_ALWAYS: usize = 30;
 
 /// Gap, in terms of δ, below which x moves only by half of a displacement that contact bounds.
 const THIN_GAP: f64 = 0.1;
@@ -56,13 +49,6 @@ const SMALL_ADVANCES: u32 = 5;
 /// An advance α below this is small.
 const SMALL: f64 = 1e-2;
 
-/// An advance α below `STALLED` in `PATIENCE` consecutive iterations makes the contacts stiffer and their
-/// separation smaller [Zheng 2025, §5.2].
-const STALLED: f64 = 1e-4;
-const PATIENCE: u32 = 50;
-/// How often that may happen in a step.
-const ROUNDS: u32 = 10;
-
 /// Part of a strain limit that prescribed vertices of x̂ may use when they are moved.
 const USE_LIMIT: f64 = 0.9;
 
@@ -84,20 +70,10 @@ impl Tentative {
     }
 }
 
-/// How far x may follow x̂, and what is in the way.
-struct Reach {
-    /// Largest step without an inversion.
-    inversion: f64,
-    /// Largest step without contact.
-    contact: f64,
-    /// What collides along the whole displacement, with the times.
-    collisions: Vec<(ConstraintKey, f64)>,
-}
-
-/// Counts that decide on restarts and the end of a step.
+/// Counts that decide on resets and the published end of a step.
 struct Progress {
-    tolerance: f64,
-    min_iterations: u32,
+    /// Solves K_min after which states count [Zheng 2025, Alg. 1]; none where the end is another one.
+    min_iterations: Option<u32>,
     /// ε of the weight of the first states.
     epsilon: f64,
     /// Weight of the first states in x.
@@ -106,10 +82,6 @@ struct Progress {
     solves: u32,
     /// Consecutive small advances.
     small: u32,
-    /// Consecutive advances that count as none.
-    stalled: u32,
-    /// How often contacts were stiffened.
-    rounds: u32,
     /// Consecutive iterations whose x̂ could not be reached without inverting an element.
     inverted: u32,
     /// Whether contacts that are new in this step have friction already.
@@ -120,65 +92,60 @@ impl Progress {
     fn new(context: &StepContext<'_>) -> Self {
         let settings = &context.settings.solver.barrier_free;
         Self {
-            tolerance: context.velocity_tolerance,
-            min_iterations: settings.min_iterations.unwrap_or(SOLVES),
+            min_iterations: settings.min_iterations,
             epsilon: settings.tolerance,
             first_states: 1.0,
             solves: 0,
             small: 0,
-            stalled: 0,
-            rounds: 0,
             inverted: 0,
             new_friction: !context.model.has_friction,
         }
     }
 
-    /// Whether x̂ should be reset to x before iteration `next`.
-    fn should_reset(&self, full: bool, newton_steps: usize, iteration: u32) -> bool {
+    /// Whether x̂ should be reset to x after an iteration.
+    fn should_reset(&self, full: bool, newton_steps: usize, iteration: usize) -> bool {
         let unsolved = !full && newton_steps > 1;
         // Newton steps may not undo what has tangled up in x̂; after many solves x̂ and x may be in
         // different folds of a crushed body
         self.inverted > 0 || unsolved || self.small >= SMALL_ADVANCES || iteration >= RESET_ALWAYS
     }
 
-    /// Notes an advance; whether contacts have to be made stiffer.
-    fn note_advance(&mut self, alpha: f64) -> bool {
-        let counts = |below: f64| alpha < below && self.inverted == 0;
-        self.small = if counts(SMALL) { self.small + 1 } else { 0 };
-        self.stalled = if counts(STALLED) { self.stalled + 1 } else { 0 };
-        if self.stalled < PATIENCE {
-            return false;
+    /// Whether the state after a solve counts towards the published end. On the way there, contacts that
+    /// are new in this step get friction, with the forces found.
+    fn counts(&mut self, arrived: bool, potential: &mut IncrementalPotential<'_>) -> bool {
+        self.solves = if arrived { self.solves + 1 } else { 0 };
+        let Some(least) = self.min_iterations else { return false };
+        let mut counts = self.solves >= least;
+        if !self.new_friction && (counts || 2 * self.solves >= least) {
+            self.new_friction = true;
+            counts &= !friction_lagging::lag_new_constraints(potential);
         }
-        self.stalled = 0;
-        self.rounds += 1;
-        // conditioning sets an end to both
-        self.rounds <= ROUNDS
+        counts
     }
 }
 
-/// Advances the step from the state in `it.x`; afterwards `it.x` is the end of the step, free of
-/// intersections and inversions, and `potential.constraints` holds the multipliers there.
+/// Iterates until x has reached x̂, after `limit` solves at most; or, with `min_iterations`, until the
+/// weight of the first states in x is below ε, which ends the step.
 ///
 /// # Errors
-/// A non-finite number, an unsolvable system, an audit's finding, a motion that never gets through.
-pub fn advance(
+/// A non-finite number, an unsolvable system.
+pub fn run(
     potential: &mut IncrementalPotential<'_>,
     targets: &DirichletTargets,
+    start: &[Vec3],
     it: &mut Iterate,
+    limit: usize,
     work: &mut Workspace,
-) -> Result<StepOutcome, StepError> {
+) -> Result<Option<StepOutcome>, StepError> {
     let context = potential.context;
     let settings = &context.settings.solver.barrier_free;
-    let (mesh, half_spaces) = (&context.model.collision, &context.model.half_spaces);
+    let mesh = &context.model.collision;
     let mut tentative = Tentative::new(it.x.clone());
-    let start = it.x.clone();
-    potential.constraints.linearise(mesh, half_spaces, &it.x, &start, 0.0);
-    friction_lagging::lag_constraints(potential);
-    let mut progress = Progress::new(&context);
-    for iteration in 0..context.settings.solver.max_iterations {
+    let (mut progress, mut stalls) = (Progress::new(&context), Stalls::default());
+    for iteration in 0..limit.min(context.settings.solver.max_iterations as usize) {
         let arrived = move_prescribed(potential, targets, &mut tentative, progress.inverted);
         let newton_steps = if progress.inverted > 0 { 1 } else { SUBPROBLEM_ITERATIONS };
-        let full = solve(potential, &mut tentative, iteration == 0, newton_steps, work)?;
+        let full = solve(potential, &mut tentative, newton_steps, work)?;
         potential.constraints.update(&tentative.it.x, settings.decay);
 
         let dx: Vec<Vec3> = tentative.it.x.iter().zip(&it.x).map(|(a, b)| a - b).collect();
@@ -186,51 +153,49 @@ pub fn advance(
         let alpha = advance_length(potential, &reach, progress.inverted);
         let alpha = move_towards(&context, &mut it.x, &dx, alpha, work);
         potential.constraints.expand(mesh, &reach.collisions, settings.filter);
-        context.clock.time(Phase::Contact, || {
-            // what may have stopped x is linearised anew
-            let accuracy = if alpha == 1.0 { LINEARISATION } else { 0.0 };
-            potential.constraints.linearise(mesh, half_spaces, &it.x, &start, accuracy);
-        });
+        // what may have stopped x is linearised anew
+        linearise(potential, &it.x, start, if alpha == 1.0 { LINEARISATION } else { 0.0 });
         let max_contacts = &mut work.report.max_contacts;
         *max_contacts = (*max_contacts).max(potential.constraints.len() as u64);
 
         let inverts = reach.inversion < reach.contact;
         progress.inverted = if inverts { progress.inverted + 1 } else { 0 };
+        let converged = work.report.residual_speed < context.velocity_tolerance;
+        if progress.min_iterations.is_none() && converged && full && arrived && alpha == 1.0 {
+            return Ok(None);
+        }
         if progress.should_reset(full, newton_steps, iteration) {
             tentative.place(&it.x);
         }
-        if counts_towards_end(potential, &mut progress, arrived, work.report.residual_speed) {
+        if progress.counts(arrived, potential) {
             progress.first_states *= 1.0 - alpha;
             if progress.first_states <= progress.epsilon {
-                return Ok(StepOutcome::Converged);
+                return Ok(Some(StepOutcome::TimeOfImpact));
             }
         }
-        if progress.note_advance(alpha) {
-            potential.constraints.stiffness *= 2.0;
-            potential.constraints.separation *= 0.5;
+        progress.small = if alpha < SMALL && !inverts { progress.small + 1 } else { 0 };
+        if !inverts {
+            stalls.note(alpha, PATIENCE, potential);
         }
     }
-    Ok(StepOutcome::IterationLimit)
+    Ok(progress.min_iterations.map(|_| StepOutcome::IterationLimit))
 }
 
-/// Whether the state after this solve counts towards the end of the step: the Newton direction was small,
-/// or there were enough solves. On the way there, contacts that are new in this step get friction, with
-/// the forces found.
-fn counts_towards_end(
-    potential: &mut IncrementalPotential<'_>,
-    progress: &mut Progress,
-    arrived: bool,
-    residual: f64,
+/// Whether the prescribed vertices can go from `x` to their targets at once, all others standing still,
+/// without inverting an element or stretching a shell beyond its limit.
+pub fn reach_targets_at_once(
+    potential: &IncrementalPotential<'_>,
+    targets: &DirichletTargets,
+    x: &[Vec3],
 ) -> bool {
-    progress.solves = if arrived { progress.solves + 1 } else { 0 };
-    let (solves, least) = (progress.solves, progress.min_iterations);
-    let converged = solves > 1 && residual < progress.tolerance;
-    let mut counts = converged || solves >= least;
-    if !progress.new_friction && (counts || 2 * solves >= least) {
-        progress.new_friction = true;
-        counts &= !friction_lagging::lag_new_constraints(potential);
+    let mut moved = x.to_vec();
+    let mut dx = vec![Vec3::zeros(); x.len()];
+    for &v in &targets.moving {
+        let v = v as usize;
+        (moved[v], dx[v]) = (targets.x[v], targets.x[v] - x[v]);
     }
-    counts
+    targets.moving.is_empty()
+        || potential.max_step(x, &dx) >= 1.0 && potential.within_limits(&moved, USE_LIMIT)
 }
 
 /// Puts prescribed vertices of x̂ where they have to go, as far as no element inverts and by halves of
@@ -273,28 +238,17 @@ fn move_prescribed(
 }
 
 /// Newton steps on the augmented Lagrangian until one is taken in full [Zheng 2025, Alg. 2]; whether
-/// one was. The `first` one of a step sets the stiffness of the constraints.
+/// one was.
 fn solve(
     potential: &mut IncrementalPotential<'_>,
     tentative: &mut Tentative,
-    mut first: bool,
     newton_steps: usize,
     work: &mut Workspace,
 ) -> Result<bool, StepError> {
-    let context = potential.context;
     for _ in 0..newton_steps {
         work.report.newton_iterations += 1;
-        let mut gradient = potential.gradient_without_contact(&tentative.it.x);
-        let assembled = work.hessian.assemble_without_contact(potential, &tentative.it);
-        assembled.map_err(|e| linear_failure(&work.report, e.to_string()))?;
-        if std::mem::take(&mut first) {
-            let largest = work.hessian.largest_diagonal() / context.contact_scale;
-            let penalty = context.settings.solver.barrier_free.penalty;
-            potential.constraints.stiffness = penalty * largest;
-        }
-        let p = contact_subproblem::minimise(potential, &tentative.it, gradient.clone(), work)?;
-        work.report.residual_speed = measure(potential, &p) / context.h;
-        potential.add_contact_gradient(&tentative.it, &mut gradient);
+        let gradient = potential.gradient_without_contact(&tentative.it.x);
+        let (p, gradient) = subproblem(potential, &tentative.it, gradient, work)?;
         if descend(potential, tentative, &p, &gradient, work)? == 1.0 {
             return Ok(true);
         }
@@ -347,29 +301,6 @@ fn descend(
     }
     // no decrease that arithmetic can see: x̂ is at the minimum
     Ok(1.0)
-}
-
-/// How far x may go along `dx` until an element inverts, how far until surfaces meet, and everything
-/// that collides along all of it.
-fn reach(
-    potential: &IncrementalPotential<'_>,
-    x: &[Vec3],
-    dx: &[Vec3],
-    work: &mut Workspace,
-) -> Reach {
-    let (clock, model) = (potential.context.clock, potential.context.model);
-    let detector = &mut work.detector;
-    clock.time(Phase::BroadPhase, || detector.sweep(model, x, dx, 1.0));
-    let inversion = potential.max_step(x, dx);
-    // x̂ that still penetrates must not pull x onto the surface: multipliers take some solves
-    let keep = Keep { reach: potential.constraints.separation };
-    let (collisions, contact) = clock.time(Phase::Ccd, || detector.collisions(model, x, dx, keep));
-    if inversion < contact {
-        work.report.step_cuts.inversion += 1;
-    } else if contact < 1.0 {
-        work.report.step_cuts.ccd += 1;
-    }
-    Reach { inversion, contact, collisions }
 }
 
 /// How far x follows x̂.

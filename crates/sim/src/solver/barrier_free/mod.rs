@@ -1,0 +1,172 @@
+//! The barrier-free method [Zheng 2025], with an end at which the tolerance is met.
+//!
+//! Linearised distance constraints with multipliers take the place of the barrier. A step has two phases:
+//!
+//! - [`two_states`] is the published pipeline: a tentative state x̂ that may penetrate takes Newton steps
+//!   under the constraints, and the state x follows it as far as collision detection allows. Every
+//!   collision becomes a constraint, so that all contacts respond at once. Nothing there bounds what x̂ does
+//!   when linearisations and multipliers change with every solve, and it may go round in circles.
+//! - [`safeguarded`] goes on from x by Newton steps whose length a line search on the augmented Lagrangian
+//!   of the true distances chooses. For fixed multipliers that is a descent method, and multipliers change
+//!   only where it has come close to its minimum.
+//!
+//! A step begins with the first phase, unless prescribed vertices cannot go to their targets at once, and
+//! goes over to the second when x has reached x̂ or after [`EXPLORE`] solves. With
+//! `solver.barrier_free.min_iterations` the first phase alone runs, to its published end. Multipliers and
+//! active set carry over to the next step: they are part of the state.
+
+mod safeguarded;
+mod two_states;
+
+use super::contact_subproblem;
+use super::direction::{linear_failure, measure};
+use crate::contact::ConstraintKey;
+use crate::dirichlet::DirichletTargets;
+use crate::error::StepError;
+use crate::iterate::Iterate;
+use crate::potential::IncrementalPotential;
+use crate::report::StepOutcome;
+use crate::step::clock::Phase;
+use crate::step::friction_lagging;
+use crate::step::workspace::Workspace;
+use standoff_geometry::ccd::Keep;
+use standoff_linalg::Vec3;
+
+/// Solves of the first phase at most. Our choice: the contacts of the scenes in `scenes/stress` are found
+/// by then.
+const EXPLORE: usize = 30;
+
+/// An advance α below `STALLED` in `PATIENCE` consecutive iterations makes the contacts stiffer and their
+/// separation smaller [Zheng 2025, §5.2].
+const STALLED: f64 = 1e-4;
+const PATIENCE: u32 = 50;
+/// How often that may happen in a step: conditioning sets an end to it.
+const ROUNDS: u32 = 10;
+
+/// Advances the step from the state in `it.x`; afterwards `it.x` is the end of the step, free of
+/// intersections and inversions, and `potential.constraints` holds the multipliers there.
+///
+/// # Errors
+/// A non-finite number, an unsolvable system, an audit's finding, a motion that never gets through.
+pub fn advance(
+    potential: &mut IncrementalPotential<'_>,
+    targets: &DirichletTargets,
+    it: &mut Iterate,
+    work: &mut Workspace,
+) -> Result<StepOutcome, StepError> {
+    let context = potential.context;
+    let start = it.x.clone();
+    linearise(potential, &it.x, &start, 0.0);
+    friction_lagging::lag_constraints(potential);
+    let published = context.settings.solver.barrier_free.min_iterations.is_some();
+    let jumps = potential.free.contains(&true)
+        && two_states::reach_targets_at_once(potential, targets, &it.x);
+    if published || jumps {
+        let limit = if published { usize::MAX } else { EXPLORE };
+        let end = two_states::run(potential, targets, &start, it, limit, work)?;
+        if let Some(outcome) = end {
+            return Ok(outcome);
+        }
+    }
+    safeguarded::run(potential, targets, &start, it, work)
+}
+
+/// Linearises the constraints at `x` in a step that began at `start`; see
+/// [`linearise`](crate::contact::ContactConstraints::linearise).
+fn linearise(potential: &mut IncrementalPotential<'_>, x: &[Vec3], start: &[Vec3], accuracy: f64) {
+    let context = potential.context;
+    let (mesh, half_spaces) = (&context.model.collision, &context.model.half_spaces);
+    context.clock.time(Phase::Contact, || {
+        potential.constraints.linearise(mesh, half_spaces, x, start, accuracy);
+    });
+}
+
+/// The Newton direction at `at` with contact and friction exact in the linearised constraints, and the
+/// gradient there without them; `report.residual_speed` becomes the direction's size. The first one of a
+/// step sets the stiffness of the constraints.
+fn subproblem(
+    potential: &mut IncrementalPotential<'_>,
+    at: &Iterate,
+    mut gradient: Vec<Vec3>,
+    work: &mut Workspace,
+) -> Result<(Vec<Vec3>, Vec<Vec3>), StepError> {
+    let context = potential.context;
+    let assembled = work.hessian.assemble_without_contact(potential, at);
+    assembled.map_err(|e| linear_failure(&work.report, e.to_string()))?;
+    if work.report.newton_iterations == 1 {
+        // the constraints of prescribed vertices are much stiffer than anything else: where there is
+        // more, they do not count
+        let held = |v: u32| potential.prescribed[v as usize];
+        let of_bodies = work.hessian.largest_diagonal(|v| !held(v));
+        let largest = of_bodies.or_else(|| work.hessian.largest_diagonal(held));
+        let penalty = context.settings.solver.barrier_free.penalty;
+        if let Some(largest) = largest {
+            potential.constraints.stiffness = penalty * largest / context.contact_scale;
+        }
+    }
+    let p = contact_subproblem::minimise(potential, at, gradient.clone(), work)?;
+    work.report.residual_speed = measure(potential, &p) / context.h;
+    potential.add_contact_gradient(at, &mut gradient);
+    Ok((p, gradient))
+}
+
+/// How far x may go along a displacement, and what is in the way.
+struct Reach {
+    /// Largest step without an inversion.
+    inversion: f64,
+    /// Largest step without contact.
+    contact: f64,
+    /// What collides along the whole displacement, with the times.
+    collisions: Vec<(ConstraintKey, f64)>,
+}
+
+/// How far x may go along `dx` until an element inverts, how far until surfaces meet, and everything
+/// that collides along all of it.
+fn reach(
+    potential: &IncrementalPotential<'_>,
+    x: &[Vec3],
+    dx: &[Vec3],
+    work: &mut Workspace,
+) -> Reach {
+    let (clock, model) = (potential.context.clock, potential.context.model);
+    let detector = &mut work.detector;
+    clock.time(Phase::BroadPhase, || detector.sweep(model, x, dx, 1.0));
+    let inversion = potential.max_step(x, dx);
+    // x̂ that still penetrates must not pull x onto the surface: multipliers take some solves
+    let keep = Keep { reach: potential.constraints.separation };
+    let (collisions, contact) = clock.time(Phase::Ccd, || detector.collisions(model, x, dx, keep));
+    if inversion < contact {
+        work.report.step_cuts.inversion += 1;
+    } else if contact < 1.0 {
+        work.report.step_cuts.ccd += 1;
+    }
+    Reach { inversion, contact, collisions }
+}
+
+/// Counts advances that are too small to count as such.
+#[derive(Default)]
+struct Stalls {
+    consecutive: u32,
+    rounds: u32,
+}
+
+impl Stalls {
+    /// Notes an advance; where x has stalled, contacts become stiffer and their separation smaller.
+    fn note(&mut self, alpha: f64, patience: u32, potential: &mut IncrementalPotential<'_>) {
+        self.consecutive = if alpha < STALLED { self.consecutive + 1 } else { 0 };
+        if self.consecutive < patience {
+            return;
+        }
+        self.consecutive = 0;
+        self.rounds += 1;
+        if self.rounds <= ROUNDS {
+            potential.constraints.stiffness *= 2.0;
+            potential.constraints.separation *= 0.5;
+        }
+    }
+
+    /// Whether x stays where it is although contacts were made stiffer as often as that may be.
+    fn is_final(&self) -> bool {
+        self.rounds > ROUNDS
+    }
+}

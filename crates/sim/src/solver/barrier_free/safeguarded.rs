@@ -1,0 +1,294 @@
+//! Newton steps on the augmented Lagrangian of the true distances, each with a line search, from a state
+//! without intersections.
+//!
+//! For fixed multipliers Λ and stiffness M the merit function
+//!
+//! L(x) = E(x) + s_c [ Σ m φ(d(x) − ξ − δ) + Ψ_friction(x) ],   φ(c) = M/2 max(0, Λ/M − c)²
+//!
+//! is minimised: linearised at x itself, the constraints have its gradient, so that the direction of the
+//! subproblem leads down, and a step is halved until L falls. All that could collide along the direction is
+//! among the constraints before that. Where a minimisation has come close enough to its minimum,
+//! multipliers are updated, Λ ← max(0, Λ − M c) [Nocedal & Wright 2006, Alg. 17.4]; the accuracy asked for
+//! is raised from update to update, up to the tolerance of the step. Where contact cuts a step, the minimum
+//! for the present multipliers penetrates, and they are updated with the linearised gaps at its end.
+
+use super::{Reach, Stalls, linearise, reach, subproblem};
+use crate::audit;
+use crate::definition::settings::AuditLevel;
+use crate::dirichlet::DirichletTargets;
+use crate::energy::Term;
+use crate::error::StepError;
+use crate::iterate::Iterate;
+use crate::potential::{Energy, IncrementalPotential};
+use crate::report::StepOutcome;
+use crate::solver::direction::not_finite;
+use crate::solver::line_search::{StepLimit, falls, promises_nothing};
+use crate::solver::prescribed;
+use crate::solver::termination::{NEGLIGIBLE, Verdict, stall};
+use crate::step::clock::Phase;
+use crate::step::friction_lagging;
+use crate::step::workspace::Workspace;
+use standoff_linalg::Vec3;
+
+/// Solves at one state at most, each with the collisions of the one before among its constraints.
+const COMPLETIONS: usize = 4;
+
+/// Part of the speed at which multipliers were updated that the next update has to come below.
+const REDUCTION: f64 = 0.3;
+
+/// Distance of a loaded gap from its target, in terms of δ, that a step may end with.
+const GAP_ERROR: f64 = 0.1;
+/// Updates of multipliers at minima after which a step may end whatever the gaps: where a contact is about
+/// to slip off an edge, multipliers need not settle, and every minimum is an equilibrium of its forces.
+const UPDATES: u32 = 3;
+
+/// Updates because minima penetrate after which contacts are made stiffer: multipliers that oscillate between
+/// too little and too much settle at a larger stiffness.
+const PENETRATIONS: u32 = 10;
+
+/// Halvings of the line search: a step of 2⁻⁴⁰ of the first is none.
+const HALVINGS: usize = 40;
+
+/// Consecutive advances that count as none after which contacts are made stiffer. Fewer than in the first
+/// phase: every one of them begins at the same state.
+const PATIENCE: u32 = 4;
+
+/// Consecutive steps without a decrease above round-off after which the minimum is reached to working
+/// precision.
+const ROUND_OFF_ITERATIONS: usize = 4;
+
+/// A direction and what is known of it.
+struct Direction {
+    /// The direction (`#V`), m.
+    p: Vec<Vec3>,
+    /// The gradient of L where it begins (`#V`), kg m.
+    gradient: Vec<Vec3>,
+    /// How far it leads.
+    reach: Reach,
+    /// Whether all that collides along it was among its constraints.
+    complete: bool,
+}
+
+/// What a line search did.
+struct Taken {
+    /// Step length.
+    alpha: f64,
+    /// What limited the first trial.
+    limit: StepLimit,
+    /// Whether the decrease to expect is below round-off.
+    within_round_off: bool,
+}
+
+/// The multiplier updates of a step.
+struct Updates {
+    /// Speed below which the next one is due, m/s.
+    due_below: f64,
+    /// How many there were at minima.
+    at_minima: u32,
+    /// How many there were because a minimum penetrates.
+    penetrations: u32,
+    /// Whether contacts that are new in this step have friction already.
+    new_friction: bool,
+}
+
+impl Updates {
+    /// Notes an update because a minimum penetrates; where multipliers alone do not help, contacts become
+    /// stiffer.
+    fn note_penetration(&mut self, potential: &mut IncrementalPotential<'_>) {
+        self.penetrations += 1;
+        if self.penetrations.is_multiple_of(PENETRATIONS) && self.penetrations <= 10 * PENETRATIONS
+        {
+            potential.constraints.stiffness *= 2.0;
+        }
+    }
+}
+
+/// Iterates until the direction is below the tolerance, its step was taken in full, and multipliers were
+/// updated until the gaps of loaded contacts are within a tenth of their targets, or as often as that
+/// helps.
+///
+/// # Errors
+/// A non-finite number, an unsolvable system, a motion that is blocked.
+pub fn run(
+    potential: &mut IncrementalPotential<'_>,
+    targets: &DirichletTargets,
+    start: &[Vec3],
+    it: &mut Iterate,
+    work: &mut Workspace,
+) -> Result<StepOutcome, StepError> {
+    let context = potential.context;
+    if targets.moving.iter().any(|&v| it.x[v as usize] != targets.x[v as usize]) {
+        potential.constrain(targets, start);
+    }
+    let mut updates = Updates {
+        due_below: f64::INFINITY,
+        at_minima: 0,
+        penetrations: 0,
+        new_friction: !context.model.has_friction,
+    };
+    let (mut stalls, mut within_round_off) = (Stalls::default(), 0);
+    while work.report.newton_iterations < u64::from(context.settings.solver.max_iterations) {
+        let Direction { p, gradient, reach, complete } =
+            complete_direction(potential, start, it, work)?;
+        let speed = work.report.residual_speed;
+        let target: Vec<Vec3> = it.x.iter().zip(&p).map(|(x, p)| x + p).collect();
+        let taken = search(potential, it, &p, &gradient, &reach, work)?;
+        // the minimum for these multipliers penetrates
+        if taken.alpha < 1.0 && taken.limit == StepLimit::Contact && complete {
+            potential.constraints.update_forces(&target);
+            updates.note_penetration(potential);
+        }
+        linearise(potential, &it.x, start, 0.0);
+        within_round_off = if taken.within_round_off { within_round_off + 1 } else { 0 };
+        let full = taken.alpha == 1.0;
+        let converged = speed < context.velocity_tolerance && full;
+        let round_off = within_round_off >= ROUND_OFF_ITERATIONS;
+        let converged = converged || round_off && speed < context.velocity_tolerance;
+        stalls.note(taken.alpha, PATIENCE, potential);
+        if potential.dirichlet.is_some() {
+            let verdict = match (converged, round_off) {
+                (true, _) => Verdict::Settled(StepOutcome::Converged),
+                (_, true) => Verdict::Settled(StepOutcome::RoundOff),
+                _ => Verdict::Continue,
+            };
+            prescribed::advance(potential, it, verdict, stalls.is_final())?;
+        }
+        if full && (speed < updates.due_below || converged) || round_off {
+            let end = update(potential, &mut updates, it, speed, converged);
+            let outcome = if converged { StepOutcome::Converged } else { StepOutcome::RoundOff };
+            if potential.dirichlet.is_none() && (end || round_off) {
+                return Ok(outcome);
+            }
+        }
+        if stalls.is_final() {
+            return Ok(stall(taken.limit));
+        }
+    }
+    Ok(StepOutcome::IterationLimit)
+}
+
+/// Updates multipliers and, once, the friction of contacts that are new in this step; whether there was
+/// nothing to update any more.
+fn update(
+    potential: &mut IncrementalPotential<'_>,
+    updates: &mut Updates,
+    it: &Iterate,
+    speed: f64,
+    converged: bool,
+) -> bool {
+    let context = &potential.context;
+    let tolerance = context.velocity_tolerance;
+    let allowed = GAP_ERROR * potential.constraints.separation;
+    let settled = updates.at_minima >= UPDATES || potential.constraints.gap_error(&it.x) < allowed;
+    let decay = context.settings.solver.barrier_free.decay;
+    potential.constraints.update(&it.x, decay);
+    updates.due_below = (REDUCTION * speed).max(tolerance);
+    updates.at_minima += u32::from(converged);
+    if !(converged && settled) {
+        return false;
+    }
+    if !updates.new_friction {
+        updates.new_friction = true;
+        return !friction_lagging::lag_new_constraints(potential);
+    }
+    true
+}
+
+/// The direction of the subproblem at x, with all that it would collide with among its constraints.
+fn complete_direction(
+    potential: &mut IncrementalPotential<'_>,
+    start: &[Vec3],
+    it: &Iterate,
+    work: &mut Workspace,
+) -> Result<Direction, StepError> {
+    let mesh = &potential.context.model.collision;
+    let mut solve = 0;
+    loop {
+        solve += 1;
+        work.report.newton_iterations += 1;
+        let mut gradient = potential.gradient_without_contact(&it.x);
+        let mut of_mollifiers = vec![Vec3::zeros(); it.x.len()];
+        potential.constraints.add_mollifier_gradient(mesh, &it.x, &mut of_mollifiers);
+        for v in (0..gradient.len()).filter(|&v| potential.free[v]) {
+            gradient[v] += potential.context.contact_scale * of_mollifiers[v];
+        }
+        let (p, gradient) = subproblem(potential, it, gradient, work)?;
+        if !work.report.residual_speed.is_finite() {
+            return Err(not_finite("the Newton direction", potential, it));
+        }
+        let reach = reach(potential, &it.x, &p, work);
+        let added = potential.constraints.expand(mesh, &reach.collisions, false);
+        linearise(potential, &it.x, start, 0.0);
+        let max_contacts = &mut work.report.max_contacts;
+        *max_contacts = (*max_contacts).max(potential.constraints.len() as u64);
+        if added == 0 || solve == COMPLETIONS {
+            return Ok(Direction { p, gradient, reach, complete: added == 0 });
+        }
+    }
+}
+
+/// Moves x along `p` by the largest tried step that lowers L; a negligible direction counts as taken.
+fn search(
+    potential: &IncrementalPotential<'_>,
+    it: &mut Iterate,
+    p: &[Vec3],
+    gradient: &[Vec3],
+    reach: &Reach,
+    work: &mut Workspace,
+) -> Result<Taken, StepError> {
+    let mut alpha = reach.inversion.min(reach.contact);
+    let limit = match (reach.inversion < reach.contact, alpha < 1.0) {
+        (true, true) => StepLimit::Inversion,
+        (false, true) => StepLimit::Contact,
+        (_, false) => StepLimit::None,
+    };
+    let slope: f64 = gradient.iter().zip(p).map(|(g, p)| g.dot(p)).sum();
+    let before = merit(potential, &it.x);
+    if !before.value.is_finite() {
+        return Err(not_finite("the potential", potential, it));
+    }
+    let within_round_off = promises_nothing(slope, before.noise());
+    if work.report.residual_speed < NEGLIGIBLE * potential.context.velocity_tolerance {
+        return Ok(Taken { alpha: 1.0, limit, within_round_off });
+    }
+    for _ in 0..HALVINGS {
+        let trial: Vec<Vec3> = it.x.iter().zip(p).map(|(x, p)| x + alpha * p).collect();
+        if !potential.within_limits(&trial, 1.0) {
+            work.report.step_cuts.strain += 1;
+        } else if !falls(&before, &merit(potential, &trial), alpha * slope) {
+            work.report.step_cuts.line_search += 1;
+        } else if !audited(potential, &trial, work) {
+            work.report.step_cuts.audit += 1;
+        } else {
+            it.x = trial;
+            return Ok(Taken { alpha, limit, within_round_off });
+        }
+        alpha *= 0.5;
+    }
+    Ok(Taken { alpha: 0.0, limit, within_round_off })
+}
+
+/// L(x).
+fn merit(potential: &IncrementalPotential<'_>, x: &[Vec3]) -> Energy {
+    let context = &potential.context;
+    let mut energy = potential.value_without_contact(x);
+    potential.add_dirichlet_value(x, &mut energy);
+    let (mesh, half_spaces) = (&context.model.collision, &context.model.half_spaces);
+    context.clock.time(Phase::Contact, || {
+        let contact = potential.constraints.nonlinear_value(mesh, half_spaces, x);
+        energy.add(context.contact_scale * contact);
+        energy.add(context.contact_scale * potential.friction_term().value(x));
+    });
+    energy
+}
+
+/// Whether the independent audit, where it is wanted for every iterate, finds nothing.
+fn audited(potential: &IncrementalPotential<'_>, x: &[Vec3], work: &mut Workspace) -> bool {
+    let context = &potential.context;
+    if context.settings.solver.audit != AuditLevel::EveryIterate {
+        return true;
+    }
+    let auditor = &mut work.auditor;
+    let violations = || audit::violations_by(auditor, context.model, x);
+    context.clock.time(Phase::Audit, violations).is_empty()
+}
