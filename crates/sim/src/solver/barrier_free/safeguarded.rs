@@ -145,22 +145,23 @@ pub fn run(
         let round_off = within_round_off >= ROUND_OFF_ITERATIONS;
         let converged = converged || round_off && speed < context.velocity_tolerance;
         stalls.note(taken.alpha, PATIENCE, potential);
+        let stuck = stalls.is_final() || updates.keep_penetrating();
         if potential.dirichlet.is_some() {
             let verdict = match (converged, round_off) {
                 (true, _) => Verdict::Settled(StepOutcome::Converged),
                 (_, true) => Verdict::Settled(StepOutcome::RoundOff),
                 _ => Verdict::Continue,
             };
-            prescribed::advance(potential, it, verdict, stalls.is_final())?;
+            prescribed::advance(potential, it, verdict, stuck)?;
         }
         if full && (speed < updates.due_below || converged) || round_off {
             let end = update(potential, &mut updates, it, speed, converged);
             let outcome = if converged { StepOutcome::Converged } else { StepOutcome::RoundOff };
-            if potential.dirichlet.is_none() && (end || round_off) {
+            if potential.dirichlet.is_none() && (end || round_off && !converged) {
                 return Ok(outcome);
             }
         }
-        if stalls.is_final() {
+        if stuck {
             return Ok(stall(taken.limit));
         }
     }
