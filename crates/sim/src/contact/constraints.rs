@@ -262,6 +262,17 @@ impl ContactConstraints {
         }
     }
 
+    /// The update of multipliers at a target `x` that penetrates. Linearised gaps far below zero say little, so
+    /// that gaps count as −δ at least.
+    pub fn update_forces_at_penetrating(&mut self, x: &[Vec3]) {
+        if self.multipliers {
+            for i in 0..self.len() {
+                let gap = self.planes[i].gap(x).max(-self.separation);
+                self.constraints[i].force = self.force_for_gap(i, gap);
+            }
+        }
+    }
+
     /// Updates decay factors after a solve that ended at `x`: γ is 1 where the constraint acts and times
     /// `decay` where it is idle (as text and Eq. 12 of [Zheng 2025] mean it; Algorithm 2 has it the
     /// other way round). Then multipliers, as [`ContactConstraints::update_forces`].

@@ -10,9 +10,12 @@ use crate::step::context::StepContext;
 const PATIENCE: usize = 200;
 const TINY: f64 = 1e-8;
 
-/// Consecutive iterations without a decrease above round-off after which the minimum is reached to
+/// Consecutive iterations without a decrease above round-off, or of the direction, after which the minimum is reached to
 /// working precision. Our choice: the gradient's own rounding may hide one or two decreases.
 const ROUND_OFF_ITERATIONS: usize = 4;
+
+/// Part of the smallest direction so far below which a direction counts as progress.
+const SHRINKING: f64 = 0.5;
 
 /// Part of the tolerance below which a direction counts as taken in full, whatever its step length: rounding
 /// of positions is in sight.
@@ -31,6 +34,8 @@ pub struct Termination {
     below: u32,
     /// Consecutive iterations without a decrease above round-off.
     within_round_off: usize,
+    /// The smallest direction so far, m/s.
+    least: f64,
     /// Consecutive iterations of tiny step lengths.
     tiny: usize,
     /// Weight of the states before the second iteration's in the last one, Π (1 − α).
@@ -59,6 +64,7 @@ impl Termination {
             iterations: 0,
             below: 0,
             within_round_off: 0,
+            least: f64::INFINITY,
             tiny: 0,
             first_states: 1.0,
         }
@@ -67,7 +73,12 @@ impl Termination {
     /// Judges an iteration whose Newton direction over h was `speed` (m/s) and whose step was `taken`.
     pub fn update(&mut self, speed: f64, taken: &LineStep) -> Verdict {
         let LineStep { alpha, limit, within_round_off, .. } = *taken;
-        self.within_round_off = if within_round_off { self.within_round_off + 1 } else { 0 };
+        // the direction may still shrink where the potential shows nothing any more
+        let shrinks = speed < SHRINKING * self.least;
+        self.least = self.least.min(speed);
+        let hidden = within_round_off || speed < self.tolerance && alpha < TINY;
+        let idle = hidden && !shrinks;
+        self.within_round_off = if idle { self.within_round_off + 1 } else { 0 };
         let full = alpha == 1.0 || speed < NEGLIGIBLE * self.tolerance;
         let below = speed < self.tolerance && full;
         self.below = if below { self.below + 1 } else { 0 };

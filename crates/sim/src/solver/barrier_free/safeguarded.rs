@@ -12,7 +12,7 @@
 //! is raised from update to update, up to the tolerance of the step. Where contact cuts a step, the minimum
 //! for the present multipliers penetrates, and they are updated with the linearised gaps at its end.
 
-use super::{Reach, Stalls, linearise, reach, subproblem};
+use super::{PATIENCE, Reach, Stalls, linearise, reach, subproblem};
 use crate::audit;
 use crate::definition::settings::AuditLevel;
 use crate::dirichlet::DirichletTargets;
@@ -48,10 +48,6 @@ const PENETRATIONS: u32 = 10;
 
 /// Halvings of the line search: a step of 2⁻⁴⁰ of the first is none.
 const HALVINGS: usize = 40;
-
-/// Consecutive advances that count as none after which contacts are made stiffer. Fewer than in the first
-/// phase: every one of them begins at the same state.
-const PATIENCE: u32 = 4;
 
 /// Consecutive steps without a decrease above round-off after which the minimum is reached to working
 /// precision.
@@ -101,6 +97,11 @@ impl Updates {
             potential.constraints.stiffness *= 2.0;
         }
     }
+
+    /// Whether minima still penetrate although contacts were made stiffer as often as that may be.
+    fn keep_penetrating(&self) -> bool {
+        self.penetrations >= 50 * PENETRATIONS
+    }
 }
 
 /// Iterates until the direction is below the tolerance, its step was taken in full, and multipliers were
@@ -135,7 +136,7 @@ pub fn run(
         let taken = search(potential, it, &p, &gradient, &reach, work)?;
         // the minimum for these multipliers penetrates
         if taken.alpha < 1.0 && taken.limit == StepLimit::Contact && complete {
-            potential.constraints.update_forces(&target);
+            potential.constraints.update_forces_at_penetrating(&target);
             updates.note_penetration(potential);
         }
         linearise(potential, &it.x, start, 0.0);
