@@ -153,7 +153,7 @@ pub fn run(
                 (_, true) => Verdict::Settled(StepOutcome::RoundOff),
                 _ => Verdict::Continue,
             };
-            prescribed::advance(potential, it, verdict, stuck)?;
+            prescribed::advance(potential, it, verdict, false, stuck)?;
         }
         if full && (speed < updates.due_below || converged) || round_off {
             let end = update(potential, &mut updates, it, speed, converged);
