@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# All tests, in one command: format, lints, documentation, Rust and doc tests, and licences and sources
-# where cargo-deny is installed. Needs Rust (cargo) and a C compiler.
+# All tests, in one command: format, lints, documentation, Rust and doc tests; circles of imports where
+# Python is installed, licences and sources where cargo-deny is. Needs Rust (cargo) and a C compiler.
 set -euo pipefail
 cd "$(dirname "$0")"
 # shared/ holds data that is too large for the repository; it lies beside the project where it is available
@@ -23,6 +23,12 @@ if command -v cargo-deny >/dev/null; then
     cargo deny --locked check licenses bans sources
 else
     echo "not checked: cargo-deny is not installed (.ci/run installs it)"
+fi
+say "structure"
+if command -v python3 >/dev/null; then
+    python3 tools/import_circles.py crates/sim
+else
+    echo "not checked: python3 is not installed"
 fi
 say "tests"
 status=0
