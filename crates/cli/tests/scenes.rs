@@ -124,7 +124,7 @@ fn a_contact_distance_larger_than_the_triangles_fills_the_barrier_with_contacts(
     let longest = lengths.fold(0.0, f64::max);
     assert!(scene.definition.settings.contact.d_hat.unwrap() > longest, "{longest}");
     let contacts = Simulation::new(&scene.definition).unwrap().step().unwrap().max_contacts;
-    assert!(contacts > 7000, "{contacts}");
+    assert!(contacts > 3500, "{contacts}");
 }
 
 #[test]

@@ -119,6 +119,34 @@ pub fn expectation(name: &str, run: &Run) -> Result<(), String> {
         "stress/chain-rings" => crumpled_and_released(run),
         "stress/animal-well" => squashed_in_the_well(run),
         "stress/twisted-rods" => wound_into_a_rope(run),
+        "orientation/cliff-edge" => {
+            let (cube, low) = (centre("falling cube"), lowest("falling cube"));
+            let drift = (cube.x - 0.5).hypot(cube.z - 0.5);
+            println!("cliff edge: drift of {:.1} mm", 1e3 * drift);
+            require(low > 0.5 && drift < 0.01, || format!("at {cube}, lowest at {low}"))
+        }
+        "orientation/compressed-block" => {
+            let (low, high) = run.extent(&last, "column");
+            let wide = high.x.max(high.z).max(-low.x).max(-low.z);
+            let flat = (wide - 0.075).abs() < 1e-4 && (high.y - low.y - 0.2).abs() < 1e-4;
+            require(flat, || format!("from {low} to {high}"))
+        }
+        "orientation/fine-ball" => {
+            let round = |frame: &Frame| {
+                let (low, high) = run.extent(frame, "ball");
+                let ratio = (high - low) / 0.6;
+                (ratio.min(), ratio.max())
+            };
+            // 0.2 s of fall, and the end
+            let shapes = [round(&run.frame(20)), round(&last)];
+            let kept = shapes.iter().all(|(least, most)| *least > 0.97 && *most < 1.03);
+            let least = lowest("ball");
+            require(kept && least > 0.02, || format!("{shapes:?}, lowest at {least}"))
+        }
+        "orientation/two-blocks" => {
+            let idle = run.reports.iter().all(|r| r.max_contacts == 0 && r.newton_iterations <= 1);
+            require(idle, || "something acts between the blocks".into())
+        }
         "stress/fine-ball" => jumps_off_at_a_distance(run),
         "stress/funnel" => {
             let (low, high) = run.extent(&last, "body");
