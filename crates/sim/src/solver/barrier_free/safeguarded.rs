@@ -46,6 +46,12 @@ const UPDATES: u32 = 3;
 /// too little and too much settle at a larger stiffness.
 const PENETRATIONS: u32 = 10;
 
+/// Line searches without a step after which one step may raise L, and how often that may happen: closest
+/// features change with a kink of the distance, from which no direction of the linearisation leads down. A
+/// watchdog step [Chamberlain et al. 1982] leaves it.
+const REFUSALS: u32 = 3;
+const RISES: u32 = 10;
+
 /// Halvings of the line search: a step of 2⁻⁴⁰ of the first is none.
 const HALVINGS: usize = 40;
 
@@ -127,13 +133,15 @@ pub fn run(
         penetrations: 0,
         new_friction: !context.model.has_friction,
     };
-    let (mut stalls, mut within_round_off) = (Stalls::default(), 0);
+    let (mut stalls, mut within_round_off, mut refused) = (Stalls::default(), 0, 0_u32);
     while work.report.newton_iterations < u64::from(context.settings.solver.max_iterations) {
         let Direction { p, gradient, reach, complete } =
             complete_direction(potential, start, it, work)?;
         let speed = work.report.residual_speed;
         let target: Vec<Vec3> = it.x.iter().zip(&p).map(|(x, p)| x + p).collect();
-        let taken = search(potential, it, &p, &gradient, &reach, work)?;
+        let rise = refused.is_multiple_of(REFUSALS) && (1..=RISES * REFUSALS).contains(&refused);
+        let taken = search(potential, it, &p, &gradient, &reach, rise, work)?;
+        refused += u32::from(taken.alpha == 0.0 && !taken.within_round_off || rise);
         // the minimum for these multipliers penetrates
         if taken.alpha < 1.0 && taken.limit == StepLimit::Contact && complete {
             potential.constraints.update_forces_at_penetrating(&target);
@@ -229,13 +237,15 @@ fn complete_direction(
     }
 }
 
-/// Moves x along `p` by the largest tried step that lowers L; a negligible direction counts as taken.
+/// Moves x along `p` by the largest tried step that lowers L, or the largest one where L `may_rise`; a
+/// negligible direction counts as taken.
 fn search(
     potential: &IncrementalPotential<'_>,
     it: &mut Iterate,
     p: &[Vec3],
     gradient: &[Vec3],
     reach: &Reach,
+    may_rise: bool,
     work: &mut Workspace,
 ) -> Result<Taken, StepError> {
     let mut alpha = reach.inversion.min(reach.contact);
@@ -257,7 +267,7 @@ fn search(
         let trial: Vec<Vec3> = it.x.iter().zip(p).map(|(x, p)| x + alpha * p).collect();
         if !potential.within_limits(&trial, 1.0) {
             work.report.step_cuts.strain += 1;
-        } else if !falls(&before, &merit(potential, &trial), alpha * slope) {
+        } else if !acceptable(&before, &merit(potential, &trial), alpha * slope, may_rise) {
             work.report.step_cuts.line_search += 1;
         } else if !audited(potential, &trial, work) {
             work.report.step_cuts.audit += 1;
@@ -268,6 +278,11 @@ fn search(
         alpha *= 0.5;
     }
     Ok(Taken { alpha: 0.0, limit, within_round_off })
+}
+
+/// Whether L went down as far as it has to; a finite L will do where it `may_rise`.
+fn acceptable(before: &Energy, after: &Energy, slope: f64, may_rise: bool) -> bool {
+    falls(before, after, slope) || may_rise && after.value.is_finite()
 }
 
 /// L(x).
