@@ -2,16 +2,16 @@
 //!
 //! Linearised distance constraints with multipliers take the place of the barrier. A step has two phases:
 //!
-//! - [`two_states`] is the published pipeline: a tentative state x̂ that may penetrate takes Newton steps
+//! - `two_states` is the published pipeline: a tentative state x̂ that may penetrate takes Newton steps
 //!   under the constraints, and the state x follows it as far as collision detection allows. Every
 //!   collision becomes a constraint, so that all contacts respond at once. Nothing there bounds what x̂ does
 //!   when linearisations and multipliers change with every solve, and it may go round in circles.
-//! - [`safeguarded`] goes on from x by Newton steps whose length a line search on the augmented Lagrangian
+//! - `safeguarded` goes on from x by Newton steps whose length a line search on the augmented Lagrangian
 //!   of the true distances chooses. For fixed multipliers that is a descent method, and multipliers change
 //!   only where it has come close to its minimum.
 //!
 //! A step begins with the first phase, unless prescribed vertices cannot go to their targets at once, and
-//! goes over to the second when x has reached x̂ or after [`EXPLORE`] solves. With
+//! goes over to the second when x has reached x̂ or after `EXPLORE` solves. With
 //! `solver.barrier_free.min_iterations` the first phase alone runs, to its published end. Multipliers and
 //! active set carry over to the next step: they are part of the state.
 
