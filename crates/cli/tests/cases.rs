@@ -283,3 +283,18 @@ fn a_byte_order_mark_is_accepted_in_meshes_as_in_scenes() {
     std::fs::write(folder.path().join("m.obj"), mesh).unwrap();
     expect(say(&["check", &path]), 0, &["3 vertices, 1 triangles"]);
 }
+
+#[test]
+fn case_06_the_barrier_free_solver_ends_at_the_tolerance() {
+    let name = "06-barrier-free-converged-residual.toml";
+    expect(run(name, "2", &["--solver", "barrier-free"]), 0, &[]);
+}
+
+#[test]
+fn case_17_a_blocked_motion_says_by_whom_without_a_barrier_too() {
+    let options = ["--solver", "barrier-free"];
+    let strained = run("17-barrier-free-strain-limit-motion.toml", "2", &options);
+    expect(strained, 1, &["'c.motion[0]' is blocked", "at its strain limit is triangle"]);
+    let blocked = run("17b-barrier-free-blocked-motion.toml", "2", &options);
+    expect(blocked, 1, &["'o.motion[0]' is blocked at 8", "of 'o'", "of 'b'"]);
+}
