@@ -6,7 +6,7 @@
 
 `run` computes the examples named (all without one; patterns like 'table-1-*') as far as S seconds of
 wall time each allow, with the audit at every step; called again it goes on where it stopped. `table` reads
-what OUT holds, brings `docs/ipc-paper.json` up to date and writes the tables of `docs/src/validation.md`
+what OUT holds, brings `docs/ipc-paper.json` up to date and writes the tables of `docs/src/validation/ipc-2020.md`
 from it, between their marks. Runs that OUT does not hold keep their figures.
 
 Seconds are CPU time (user and system) of one thread, parsing and output included.
@@ -14,7 +14,7 @@ Seconds are CPU time (user and system) of one thread, parsing and output include
 import argparse, fnmatch, json, pathlib, re, resource, subprocess, sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FIGURES, PAGE = ROOT / "docs" / "ipc-paper.json", ROOT / "docs" / "src" / "validation.md"
+FIGURES, PAGE = ROOT / "docs" / "ipc-paper.json", ROOT / "docs" / "src" / "validation" / "ipc-2020.md"
 PAPER, OTHER = "paperExamples/", "otherExamples/"
 
 
