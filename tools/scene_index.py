@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""Writes scenes/README.md, the index of the scenes in the order of what one learns.
+
+    tools/scene_index.py                                    # writes the index
+    tools/scene_index.py --check                            # exit code 1 if it is out of date
+    tools/scene_index.py --time target/release/standoff OUT # runs all scenes first and records steps and CPU seconds
+
+The sentences come from the first lines of each scene, the order from GROUPS, steps and seconds from
+docs/scene-times.json. Only Python's standard library is used.
+"""
+import argparse, json, pathlib, re, resource, subprocess, sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SCENES, TIMES = ROOT / "scenes", ROOT / "docs" / "scene-times.json"
+
+GROUPS = [
+    ("First steps", "Start here. Each scene has one new element.",
+     ["two-cubes-fall", "rollers", "ball-on-needles", "twisted-mat"]),
+    ("Friction", "Coefficients, thresholds, and the effect of smoothing.",
+     ["friction-slope-stick", "friction-slope-slide", "codim/tablecloth-pull"]),
+    ("Speed and impact", "The time step determines the accuracy, but not whether bodies pass through each other.",
+     ["tunnelling-ball", "impact-ball", "stress/ball-on-plate"]),
+    ("Shells", "Cloth, cards and seams.",
+     ["codim/cloth-on-needles", "codim/sewn-pillow", "codim/cloth-on-rotating-sphere", "codim/twisted-tube",
+      "codim/cards", "codim/cloth-stack", "codim/deck", "codim/card-shuffle", "codim/reef-knot"]),
+    ("Rods and particles", "Noodles, hairs, a ring and grains.",
+     ["codim/noodles", "codim/sprinkles", "codim/braid", "codim/twisted-ring", "codim/granules-on-cloth", "codim/all-in"]),
+    ("Degenerate contact", "Aligned corners, edges and faces, as unit tests.",
+     ["unit/tet-tet", "unit/cube-stack", "unit/tet-slots", "erleben/cube-cliff", "erleben/cube-internal-edges",
+      "erleben/spike-plane", "erleben/wedge-plane", "erleben/spike-spike", "erleben/spike-wedge", "erleben/wedge-wedge",
+      "erleben/spike-crack", "erleben/wedge-crack", "erleben/spike-hole"]),
+    ("Orientation-aware contact", "Contact distances larger than the edges of the mesh, without forces at rest.",
+     ["orientation/two-blocks", "orientation/fine-ball", "orientation/compressed-block", "orientation/cliff-edge"]),
+    ("Stress", "Extreme compression, many bodies and stiff bodies. Both solvers run these scenes.",
+     ["stress/funnel", "stress/twisted-rods", "stress/chain-rings", "stress/stiff-stack", "stress/fine-ball",
+      "stress/animal-well"]),
+    ("Size", "For measuring time and memory.", ["bench/hang", "bench/drop-100k", "bench/drop-1m"]),
+]
+
+HEAD = """# Scenes
+
+<!-- Written by tools/scene_index.py from the first lines of the scenes. Do not edit. -->
+
+These scenes are examples to learn from, and the test suite runs all of them. They are ordered by what one learns. Each
+file opens with sentences that say so and that say what is to be seen.
+
+```sh
+standoff check scenes/two-cubes-fall.toml
+standoff run scenes/two-cubes-fall.toml -o out/two-cubes-fall
+```
+
+A figure in brackets, such as [Li 2020, Fig. 19], is the figure of a paper that the scene follows
+([references](../docs/src/references.md)). The [gallery](../docs/src/gallery/index.md) lists all figures of the papers,
+and [Pictures](../docs/src/gallery/pictures.md) shows frames of some scenes.
+"""
+TIMED = """
+The last two columns give the number of time steps and the CPU seconds of one thread, with the audit of every step, as
+`tools/scene_index.py --time` measured them on {machine} at commit {commit}.
+"""
+
+
+def sentences(path):
+    """What happens, and what one learns, from the first lines of a scene."""
+    lines = []
+    for line in path.read_text().splitlines():
+        if not line.startswith("#"):
+            break
+        lines.append(line.lstrip("#").strip())
+    text = "\n".join(lines)
+    learn = re.search(r"What you learn: (.*?)\nWhat to see: ", text, re.S)
+    if not learn:
+        sys.exit(f"{path.relative_to(ROOT)}: no lines `# What you learn: ` and `# What to see: `")
+    learn = learn[1].replace("\n", " ")
+    return text.split("\n\n")[0].replace("\n", " "), learn[0].upper() + learn[1:]
+
+
+def index():
+    names = {str(p.relative_to(SCENES).with_suffix("")): p for p in SCENES.rglob("*.toml")}
+    listed = [n for _, _, group in GROUPS for n in group]
+    if set(listed) != set(names) or len(listed) != len(set(listed)):
+        wrong = set(listed) ^ set(names)
+        sys.exit(f"tools/scene_index.py: GROUPS and the folder differ in {', '.join(sorted(wrong))}")
+    times = json.loads(TIMES.read_text()) if TIMES.exists() else None
+    text = HEAD + (TIMED.format(**times) if times else "")
+    for heading, about, group in GROUPS:
+        text += f"\n## {heading}\n\n{about}\n\n| scene | what happens | what you learn |"
+        text += " steps | CPU s |\n|---|---|---|---|---|\n" if times else "\n|---|---|---|\n"
+        for name in group:
+            what, learn = sentences(names[name])
+            text += f"| [{name}]({name}.toml) | {what} | {learn} |"
+            if times:
+                steps, seconds = times["scenes"].get(name, ["", ""])
+                text += f" {steps} | {seconds} |"
+            text += "\n"
+    return text
+
+
+def measure(binary, out):
+    machine = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "?")
+    commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+    scenes = {}
+    for name in (n for _, _, group in GROUPS for n in group):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        run = subprocess.run([binary, "run", SCENES / f"{name}.toml", "-o", out / name, "--force", "--quiet", "--threads", "1"],
+                             capture_output=True, text=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        if run.returncode:
+            sys.exit(f"{name}: {run.stderr.strip()}")
+        seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        steps = sum(1 for _ in open(out / name / "stats.jsonl"))
+        scenes[name] = [steps, f"{seconds:.1f}" if seconds < 10 else f"{seconds:.0f}"]
+        print(name, *scenes[name], flush=True)
+    TIMES.write_text(json.dumps(dict(machine=machine, commit=commit, scenes=scenes), indent=1) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="only say whether the index is up to date")
+    parser.add_argument("--time", nargs=2, type=pathlib.Path, metavar=("BINARY", "OUT"), help="run all scenes first")
+    args = parser.parse_args()
+    if args.time:
+        measure(args.time[0].resolve(), args.time[1].resolve())
+    page, text = SCENES / "README.md", index()
+    if not args.check:
+        page.write_text(text)
+    elif not page.exists() or page.read_text() != text:
+        sys.exit(f"{page.relative_to(ROOT)} is out of date: run tools/scene_index.py")
+
+
+if __name__ == "__main__":
+    main()
