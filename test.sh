@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# All tests, in one command: format, lints, documentation, Rust and doc tests; circles of imports where
-# Python is installed, licences and sources where cargo-deny is. Needs Rust (cargo) and a C compiler.
+# All tests, in one command: format, lints, documentation, Rust and doc tests; circles of imports, language and links
+# where Python is installed, spelling where typos is, licences and sources where cargo-deny is. Needs Rust (cargo)
+# and a C compiler.
 set -euo pipefail
 cd "$(dirname "$0")"
 # shared/ holds data that is too large for the repository; it lies beside the project where it is available
@@ -29,6 +30,20 @@ if command -v python3 >/dev/null; then
     python3 tools/import_circles.py crates/sim
 else
     echo "not checked: python3 is not installed"
+fi
+say "language"
+if command -v python3 >/dev/null; then
+    python3 tools/prose.py
+    python3 tools/gallery.py --check
+    python3 tools/scene_keys.py --check
+    python3 tools/scene_index.py --check
+else
+    echo "not checked: python3 is not installed"
+fi
+if command -v typos >/dev/null; then
+    typos
+else
+    echo "spelling not checked: typos is not installed (.ci/run installs it)"
 fi
 say "tests"
 status=0

@@ -190,7 +190,7 @@ def ablation(args):
             continue
         default = None
         for k, (variant, sets) in enumerate(ABLATIONS):
-            # what does not converge shall end
+            # what does not converge must end
             sets = tuple(f"solver.barrier_free.{s}" for s in sets) + ("solver.max_iterations=500",)
             result = run(args, name, path, FREE, steps, sets, f"-ablation{k}")
             default = default or result

@@ -128,7 +128,7 @@ class Crate:
 
 
 def components(edges):
-    """Strongly connected components of more than one module [Tarjan 1972]."""
+    """Strongly connected components of more than one module, by the algorithm of Tarjan (1972)."""
     index, low, stack, found = {}, {}, [], []
 
     def visit(v):

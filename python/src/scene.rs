@@ -59,7 +59,7 @@ impl CoreScene {
             .collect::<PyResult<_>>()?;
         let (name, folder) = (Path::new("scene"), Path::new(""));
         let scene = Scene::parse_with(text, name, folder, &overrides, meshes).map_err(|e| {
-            // the text was written by the Python side: places in it say nothing to anybody
+            // the text was written by the Python side: places in it are unknown to the user
             raise(py, Error::Scene(standoff::errors::SceneError { location: None, ..e }))
         })?;
         Ok(Self { scene })

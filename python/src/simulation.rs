@@ -23,7 +23,7 @@ impl CoreSimulation {
         Self { inner: Mutex::new(inner) }
     }
 
-    // whoever holds the lock needs no interpreter to let go of it
+    // the holder of the lock needs no interpreter to release it
     fn lock(&self) -> MutexGuard<'_, Simulation> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }

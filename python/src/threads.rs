@@ -30,7 +30,7 @@ fn pool() -> PyResult<Arc<ThreadPool>> {
     let built = ThreadPoolBuilder::new().num_threads(pool.threads).build();
     let built = Arc::new(built.map_err(|e| PyRuntimeError::new_err(e.to_string()))?);
     if let Some(stale) = pool.pool.replace(built.clone()) {
-        // its threads are those of another process: nobody can join them
+        // its threads are those of another process and cannot be joined
         std::mem::forget(stale);
     }
     pool.process = process;

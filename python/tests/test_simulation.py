@@ -150,7 +150,7 @@ def test_other_threads_run_during_a_step():
     seconds = time.perf_counter() - start
     done.set()
     other.join()
-    # one that holds the interpreter lets nobody count
+    # one that holds the interpreter lets no other thread count
     assert counted[0] - before > 10 * seconds
 
 

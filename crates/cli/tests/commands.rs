@@ -210,7 +210,7 @@ fn a_conversion_replaces_nothing_unasked() {
     assert!(output.status.success(), "{}", text(&output.stderr));
 }
 
-/// A report that nobody can read is an error; one that nobody wants to read on is none.
+/// A report that cannot be written is an error; a reader that closes the pipe is none.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_or_closed_output() {

@@ -225,7 +225,7 @@ mod tests {
         for i in 0..n {
             for j in 0..n {
                 for k in 0..n {
-                    // one tet per order in which the three axes are walked
+                    // one tet per order in which the three axes are followed
                     for (a, b) in [(0, 1), (1, 0), (0, 2), (2, 0), (1, 2), (2, 1)] {
                         let mut c = [i, j, k];
                         let v0 = at(c[0], c[1], c[2]);

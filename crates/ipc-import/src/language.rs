@@ -288,7 +288,7 @@ pub enum Script {
     SegmentBedSquash,
     /// A plunger that, as published, does not move.
     SqueezeOut,
-    /// Everything flies along x.
+    /// Everything moves along x.
     BallHitWall {
         /// Velocity along x, m/s.
         speed: f64,

@@ -297,7 +297,7 @@ impl Stage<'_> {
     }
 
     /// Shapes 0 and 1, 2 and 3, 4 and 5 approach each other along x, y, z; whenever the gap of
-    /// the first two is below 0.1 m at the start of a step, all turn round.
+    /// the first two is below 0.1 m at the start of a step, all reverse.
     fn squash(&mut self) -> Result<(), Problem> {
         self.need_shapes(6)?;
         let mut left = bounds(&self.bodies[0].start).1.x;

@@ -47,9 +47,9 @@ fn barrier_free(coefficient: f64) -> (f64, u64) {
     (high.iter().map(down).fold(0.0, f64::max), iterations)
 }
 
-/// The stones, centimetres apart at first, come down by 0.35 m until they bear each other; then they stand
-/// or slide apart. At d̂ = 1.2 µm and 5 cm per step the way of stones that turn bends by much more than the
-/// gaps: x may go a small part of it only, and must not be led into the surface by that.
+/// The stones, centimetres apart at first, drop by 0.35 m until they support each other; then they stand or
+/// slide apart. At d̂ = 1.2 µm and 5 cm per step the paths of rotating stones bend by much more than the gaps:
+/// x may follow only a small part of them, and must not be led into the surface by that.
 #[test]
 fn the_arch_stands_by_friction_and_falls_without_with_the_barrier_free_solver() {
     let ((sagged, of_sagged), (fallen, of_fallen)) = (barrier_free(0.5), barrier_free(0.0));

@@ -670,7 +670,7 @@ fn squash_turns_round_when_the_gap_is_small() {
     assert_eq!(directions[1], [-1.0, 0.0, 0.0]);
     assert_eq!(directions[2], [0.0, 1.0, 0.0]);
     assert_eq!(directions[5], [0.0, 0.0, -1.0]);
-    // shapes that start too close would turn round in every step
+    // shapes that start too close would reverse in every step
     let close = with_obstacles(6).replace("0.5 0.5 0.5", "0.95 0.5 0.5");
     let (_, message) = fails(&format!("{close}script DCOSquash6\ntime 30 0.01\n"));
     assert!(message.contains("further apart"), "{message}");

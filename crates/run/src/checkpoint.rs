@@ -26,7 +26,7 @@ const OLDEST: u32 = 3;
 pub struct Checkpoint {
     /// The state.
     pub state: State,
-    /// Numbers of the frames that the output settings asked for so far, ascending.
+    /// Numbers of the frames that the output settings have required so far, ascending.
     pub frames: Vec<u64>,
     /// Version of standoff that wrote it.
     pub program: String,

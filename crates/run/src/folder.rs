@@ -30,7 +30,7 @@ pub struct RunFolder {
     frames: Vec<(u64, f64)>,
     /// Numbers of all frames that were to be written, those that could not be included.
     due: Vec<u64>,
-    /// Time of the last frame that was asked for, s.
+    /// Time of the last frame that was due, s.
     latest: Option<f64>,
     stats: File,
     /// Length of `stats.jsonl`, bytes: whole lines only.
@@ -155,7 +155,7 @@ impl RunFolder {
         self.frames.last().map(|(step, _)| *step)
     }
 
-    /// Writes a frame, its surfaces if asked for, and `run.pvd` with it.
+    /// Writes a frame, its surfaces if the settings say so, and `run.pvd` with it.
     pub fn write_frame(&mut self, data: &FrameData<'_>) -> Result<(), OutputError> {
         if self.due.last() != Some(&data.step) {
             self.due.push(data.step);

@@ -186,7 +186,7 @@ pub(crate) fn take_up(
 
 /// Energies of a program are in no file: the scene must bring those that the run began with.
 fn check_energies(scene: &Scene, folder: &Path) -> Result<(), OutputError> {
-    // a folder without this file is reported by whoever looks for checkpoints
+    // a folder without this file is reported by the search for checkpoints
     let Ok(info) = RunInfo::read(folder) else { return Ok(()) };
     let given = |name: &String| scene.definition.energies.iter().any(|e| e.name() == name);
     match info.energies.into_iter().find(|name| !given(name)) {

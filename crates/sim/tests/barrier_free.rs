@@ -216,7 +216,7 @@ fn the_filter_keeps_the_first_collision_of_each_vertex() {
     let (mesh, ..) = constraints();
     let face = |v: u32| ConstraintKey::Pair(Pair::new(PairKind::FaceVertex, [0, v]));
     // vertices 0, 1, 2 and 3; then the same face and a later vertex, whose own first one it is; then
-    // an edge pair that is nobody's first
+    // an edge pair that is the first of none
     let found = [
         (face(3), 0.2),
         (face(4), 0.5),

@@ -8,7 +8,7 @@ use standoff_sim::definition::Definition;
 use standoff_sim::settings::Integrator;
 use standoff_sim::{Simulation, energetics};
 
-/// A stretched, sheared, flying and spinning bar.
+/// A stretched, sheared, translating and spinning bar.
 fn flying_bar(h: f64, integrator: Integrator, spin: Vec3) -> Definition {
     let mut bar = block("bar", [-0.5, -0.1, -0.1], [5, 1, 1], 0.2);
     bar.start =

@@ -226,7 +226,7 @@ fn no_gap_of_a_loaded_stack_is_pressed_far_below_half_of_d_hat() {
             assert!(last.outcome.is_success());
             kappas.push(last.kappa);
         }
-        // the ground bears the weight of both
+        // the ground carries the weight of both
         let force: f64 = simulation.contact_forces().iter().map(|f| f.y).sum();
         let weight = 9.81 * 101.0;
         assert!((force / weight - 1.0).abs() < 1e-2, "{adaptation:?}: {force} {weight}");

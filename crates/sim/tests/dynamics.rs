@@ -31,7 +31,7 @@ fn two_cubes_land_on_the_ground() {
     assert!(most > 30, "the cubes never met ({most} contacts)");
 }
 
-/// A stiff block that turns by one radian per step, in flight: its steps start from where a rigid body
+/// A stiff block that turns by one radian per step, without contact: its steps start from where a rigid body
 /// would go, so that none has to follow the turn by straight lines.
 #[test]
 fn a_body_in_flight_starts_from_its_rigid_motion() {
@@ -62,7 +62,7 @@ fn a_body_in_flight_starts_from_its_rigid_motion() {
     assert!(iterations.iter().all(|n| *n <= 8), "{iterations:?}");
 }
 
-/// Particles in flight are where the step starts: one iteration finds nothing left to do.
+/// Particles without contact are where the step starts: one iteration finds nothing left to do.
 #[test]
 fn particles_in_flight_take_one_iteration() {
     let rest = (0..5).map(|k| Vec3::new(0.1 * f64::from(k), 1.0, 0.0)).collect();

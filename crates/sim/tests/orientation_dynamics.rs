@@ -150,8 +150,8 @@ fn compression_adds_no_contact() {
     assert!(contacts(&with_ipc(definition)) > 0);
 }
 
-/// A block comes to rest on a closed obstacle and on a half-space with all integrators, and bears its
-/// weight.
+/// A block comes to rest on a closed obstacle and on a half-space with all integrators, and its contact
+/// forces carry its weight.
 #[test]
 fn a_block_rests_on_what_is_below() {
     for integrator in [Integrator::ImplicitEuler, Integrator::Bdf2, Integrator::Newmark] {

@@ -77,7 +77,7 @@ fn sliding_slows_down_by_mu_g_with_every_integrator() {
 }
 
 /// The same on a plate that rises: where it has come to at the start of a step is no position at which
-/// it bore the slab. The IPC 2020 reference takes normal forces there.
+/// it carried the slab. The IPC 2020 reference takes normal forces there.
 #[test]
 fn a_rising_plate_rubs_with_the_force_that_it_had() {
     let plate = BodyDef {

@@ -30,7 +30,7 @@ fn gap_at_rest(d_hat: f64, weight: f64) -> f64 {
 
 /// The unit cube of 1000 kg in static equilibrium on the slope: friction at its base tips it
 /// forwards, so that the two lower vertices carry more. At the threshold Coulomb friction leaves
-/// any speed as it is; a block that starts by rocking or hopping slides for ever.
+/// any speed as it is; a block that starts by rocking or hopping slides without end.
 fn resting_cube(d_hat: f64, angle: f64) -> Vec<Vec3> {
     let half = 0.5 * 1000.0 * 9.81;
     let back = gap_at_rest(d_hat, half * (angle.cos() - angle.sin()) / 2.0);

@@ -69,7 +69,7 @@ fn main() -> std::process::ExitCode {
     }
 }
 
-/// All records of the asked seeds: those in the file, and those run now.
+/// All records of the requested seeds: those in the file, and those run now.
 fn soak(arguments: &Arguments) -> std::io::Result<Vec<Record>> {
     let out = &arguments.output;
     std::fs::create_dir_all(out)?;

@@ -17,7 +17,7 @@ pub enum Outcome {
     TimeLimit,
     /// The scene was refused before its first step.
     Refused,
-    /// Stopped with a reason that names nobody.
+    /// Stopped with a reason that names no object.
     Unnamed,
     /// A panic, an abort or an unknown exit code.
     Crash,

@@ -1,6 +1,6 @@
 //! What can go wrong, as types: the caller decides what a failure means.
 
-/// A pattern or a matrix that cannot be built or combined as asked.
+/// A pattern or a matrix that cannot be built or combined as requested.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MatrixError {
     /// A vertex index is neither below the number of block rows nor
@@ -90,7 +90,7 @@ pub enum SolveError {
         /// ‖b − A x‖₂ / ‖b‖₂ demanded.
         tolerance: f64,
     },
-    /// Back-substitution was asked for without a valid factorisation.
+    /// Back-substitution was requested without a valid factorisation.
     #[error("no factorisation to solve with")]
     NotFactorized,
     /// Not enough memory for the factor.

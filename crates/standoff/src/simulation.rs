@@ -367,7 +367,7 @@ impl fmt::Debug for Simulation {
 
 impl Drop for Simulation {
     fn drop(&mut self) {
-        // whoever wants to know calls `finish`
+        // a caller that needs the result calls `finish`
         let _ = self.finish();
     }
 }

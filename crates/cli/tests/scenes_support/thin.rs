@@ -4,7 +4,7 @@ use super::Run;
 use super::expect::{require, winding};
 use standoff_linalg::Vec3;
 
-/// Everything touches, and the net bears the weight of all: in equilibrium at the end.
+/// Everything touches, and the net carries the weight of all: in equilibrium at the end.
 pub fn held_by_the_net(run: &Run) -> Result<(), String> {
     let last = run.frame(run.frames() - 1);
     let mut total = Vec3::zeros();

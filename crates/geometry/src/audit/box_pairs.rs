@@ -1,9 +1,9 @@
 //! Pairs of overlapping boxes: the audit's own broad phase.
 //!
 //! A binary tree over one set, halved at the median of the centres along the axis where they spread
-//! most, is walked with each box of the other set; within one set it is walked with each leaf, and only
-//! towards later leaves. Nodes lie in the order of a depth-first walk, each with the place where the walk
-//! goes on when its box is missed. Which pairs are found does not depend on the order of the boxes, so a
+//! most, is traversed with each box of the other set; within one set it is traversed with each leaf, and only
+//! towards later leaves. Nodes lie in depth-first order, each with the place where the traversal
+//! continues when its box is missed. Which pairs are found does not depend on the order of the boxes, so a
 //! tree keeps it while boxes move, until it no longer fits.
 //!
 //! Bounds are kept in single precision relative to an [`Origin`]. Rounding and subtracting one and the
@@ -165,7 +165,7 @@ struct Node {
     /// The places below this node.
     begin: u32,
     end: u32,
-    /// Next node of the walk when this one is missed.
+    /// Next node of the traversal when this one is missed.
     skip: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Vertices on their way: boxes at the start and at the end of a motion, rounded outwards.
+//! Moving vertices: boxes at the start and at the end of a motion, rounded outwards.
 //!
 //! On the way x + t dx, t in [0, 1], the lower bound of a primitive on an axis is a concave function
 //! of t (the least of linear ones), hence above the straight line between its values at both ends,

@@ -57,8 +57,8 @@ pub struct Scene {
     pub source: Option<Source>,
     /// What readers of meshes changed or left out, one sentence each.
     pub notes: Vec<String>,
-    /// Meshes that came from memory, by the relative path that `file` gives for them. Whoever saves
-    /// `file` saves them there.
+    /// Meshes that came from memory, by the relative path that `file` gives for them. Code that
+    /// saves `file` has to save them there.
     pub meshes: Meshes,
 }
 
@@ -165,7 +165,7 @@ impl Scene {
             object: None,
             location: None,
         })?;
-        // the text was written here: places in it say nothing to anybody
+        // the text was written here: places in it are unknown to the user
         Self::parse_with(&text, Path::new("scene"), Path::new(""), &[], meshes).map_err(nowhere)
     }
 

@@ -118,8 +118,8 @@ impl ContactConstraints {
     }
 
     /// Linearises the constraints at positions `x` (`#V`) without intersections, in a step that began at
-    /// `start`: who began closer than δ need not get further away by more than δ/10 in the step, lest
-    /// contact throw bodies apart.
+    /// `start`: pairs that began closer than δ need not separate by more than δ/10 in the step, so that
+    /// contact does not throw bodies apart.
     ///
     /// An older linearisation stays where its gap at `x` is right to `accuracy` δ; 0 for none.
     pub fn linearise(

@@ -84,7 +84,7 @@ impl Smoothing {
     }
 }
 
-/// What rubs: with the vertices, the identity of a friction contact from one lagging to the next.
+/// The sliding pair: with the vertices, the identity of a friction contact from one lagging to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FrictionKey {
     /// Two primitives of meshes.
@@ -96,7 +96,7 @@ pub enum FrictionKey {
 /// A contact whose normal force and sliding frame are lagged.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FrictionContact {
-    /// What rubs.
+    /// The sliding pair.
     pub key: FrictionKey,
     /// Vertices of the stencil; the first `n` are used.
     pub vertices: [u32; 4],

@@ -96,7 +96,7 @@ impl StiffnessRange {
     }
 }
 
-/// κ with which the most loaded contact of `set` would bear its force at half of d̂; 0 where nothing
+/// κ with which the most loaded contact of `set` would carry its force at half of d̂; 0 where nothing
 /// is in contact.
 ///
 /// `barrier` has the κ with which the contacts bear their forces at positions `x`.
@@ -116,8 +116,8 @@ pub fn load(barrier: &BarrierPotential, set: &ContactSet, x: &[Vec3]) -> f64 {
     pairs.chain(planes).fold(oriented, f64::max)
 }
 
-/// The same of the orientation-aware contacts, of those that bear a good part of the largest force:
-/// elements at the edge of a contact bear next to nothing, however close they are.
+/// The same of the orientation-aware contacts, of those that carry a good part of the largest force:
+/// elements at the border of a contact carry almost nothing, however close they are.
 fn oriented_load(barrier: &BarrierPotential, set: &ContactSet, x: &[Vec3]) -> f64 {
     let loaded = set.orientation.loaded(barrier.orientation_kappa(set), x);
     let largest = loaded.iter().map(|c| c.force).fold(0.0, f64::max);

@@ -45,7 +45,7 @@ struct Svd {
 impl Membrane {
     /// The triangle with rest corners `rest` (m), thickness (m) and material. `fibre` is the
     /// direction of the fibres, which is projected onto the triangle; by default its first edge.
-    /// `None` where the triangle has no area or the fibres stand upright on it.
+    /// `None` where the triangle has no area or the fibres are perpendicular to it.
     pub fn new(
         rest: &[Vec3; 3],
         thickness: f64,

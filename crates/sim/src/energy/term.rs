@@ -8,9 +8,9 @@ use std::ops::Range;
 /// One energy of the incremental potential: a sum over stencils of a few vertices each, as a pure
 /// function of the positions `x` (`#V`, m) of all vertices.
 ///
-/// An energy says here, once, all that the simulator asks of it. The potential, its gradient, the
+/// An energy says here, once, everything that the simulator needs of it. The potential, its gradient, the
 /// pattern of the Newton matrix, its assembly, the energies of the report and the initial
-/// acceleration all walk one list of terms (`IncrementalPotential::terms`). Energies whose stencils all
+/// acceleration all iterate over one list of terms (`IncrementalPotential::terms`). Energies whose stencils all
 /// have the same number of vertices are easier to write as an [`Element`](super::Element).
 ///
 /// The bits of every result must be a function of the arguments alone, whatever the number of threads.

@@ -1,4 +1,4 @@
-//! The barrier that keeps elements of invertible laws upright.
+//! The barrier that keeps elements of invertible laws from inverting.
 //!
 //! Fixed corotated, stable neo-Hookean, corotated linear and St. Venant–Kirchhoff solids have finite
 //! energy at J ≤ 0, so that nothing in the law stops an element from turning inside out. Standoff

@@ -32,7 +32,7 @@ pub struct HessianAssembly {
     variable: VariableAssembly,
     variable_blocks: Vec<Mat3>,
     matrix: BlockMatrix,
-    /// The matrix without contact and friction, where that was asked for.
+    /// The matrix without contact and friction, where that was requested.
     without_contact: BlockMatrix,
     /// Whether [`Self::begin`] was called since the step or the set of free vertices is new.
     begun: bool,

@@ -43,7 +43,7 @@ impl Forcing {
         self.current
     }
 
-    /// Notes the residual that was reached, which may be smaller than the one asked for.
+    /// Notes the residual that was reached, which may be smaller than the required one.
     pub fn reached(&mut self, residual: f64) {
         self.current = self.current.min(residual);
     }

@@ -1,4 +1,4 @@
-//! Prescribed vertices on their way to targets that something obstructs, between Newton iterations.
+//! Prescribed vertices that move to obstructed targets, between Newton iterations.
 
 use super::termination::Verdict;
 use crate::diagnosis;

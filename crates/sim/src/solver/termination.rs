@@ -47,7 +47,7 @@ pub struct Termination {
 pub enum Verdict {
     /// Another iteration.
     Continue,
-    /// The minimum is reached: as accurately as asked for, to working precision, or by step lengths.
+    /// The minimum is reached: as accurately as required, to working precision, or by step lengths.
     Settled(StepOutcome),
     /// No progress is possible.
     Stalled(StepOutcome),

@@ -57,7 +57,7 @@ pub fn flat_or_inverted(random: &mut Random) -> Vec<Mat3> {
     out
 }
 
-/// What a law must handle: everything, or what is upright.
+/// What a law must handle: everything, or what is not inverted.
 pub fn admissible(has_barrier: bool, random: &mut Random) -> Vec<Mat3> {
     let mut out = upright(random);
     if !has_barrier {

@@ -89,7 +89,7 @@ pub struct VertexOrder {
     pub tree: EliminationTree,
 }
 
-/// Vertices below which METIS is not asked.
+/// Vertices below which METIS is not used.
 const SMALL: usize = 50;
 
 /// Block operations of the factorisation per block of the matrix from which METIS repays its time

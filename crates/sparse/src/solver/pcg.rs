@@ -29,7 +29,7 @@ pub enum Preconditioner {
 /// Preconditioned conjugate gradients, from x = 0 until ‖b − A x‖₂ ≤ tolerance ‖b‖₂.
 ///
 /// Iterates with a copy of the matrix in single precision, starting anew from the true residual until
-/// that is as small as asked; with the matrix itself where the copy does not do.
+/// that is as small as required; with the matrix itself where the copy does not suffice.
 ///
 /// The bits do not depend on the number of threads.
 #[derive(Debug)]

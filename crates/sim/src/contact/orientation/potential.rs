@@ -39,7 +39,7 @@ pub struct Derivatives {
     pub vertices: Vec<u32>,
     /// Gradient, N (`n`).
     pub gradient: Vec<Vec3>,
-    /// Hessian, N/m (`n×n` blocks, by rows); empty where only the gradient was asked for.
+    /// Hessian, N/m (`n×n` blocks, by rows); empty where only the gradient was requested.
     pub hessian: Vec<Mat3>,
     varying: Varying,
     sparse: Vec<(usize, Vec3)>,
@@ -344,7 +344,7 @@ impl OrientationPotential {
         }
     }
 
-    /// Gradient and, where asked for, Hessian of a pair.
+    /// Gradient and, where requested, Hessian of a pair.
     pub(super) fn differentiate(
         &self,
         scene: &Scene<'_>,
@@ -392,7 +392,7 @@ impl OrientationPotential {
         }
     }
 
-    /// Gradient and, where asked for, projected Hessian of a vertex against a half-space.
+    /// Gradient and, where requested, projected Hessian of a vertex against a half-space.
     pub(super) fn differentiate_plane(
         &self,
         scene: &Scene<'_>,

@@ -8,7 +8,7 @@
 //! is minimised: linearised at x itself, the constraints have its gradient, so that the direction of the
 //! subproblem leads down, and a step is halved until L falls. All that could collide along the direction is
 //! among the constraints before that. Where a minimisation has come close enough to its minimum,
-//! multipliers are updated, Λ ← max(0, Λ − M c) [Nocedal & Wright 2006, Alg. 17.4]; the accuracy asked for
+//! multipliers are updated, Λ ← max(0, Λ − M c) [Nocedal & Wright 2006, Alg. 17.4]; the required accuracy
 //! is raised from update to update, up to the tolerance of the step. Where contact cuts a step, the minimum
 //! for the present multipliers penetrates, and they are updated with the linearised gaps at its end.
 

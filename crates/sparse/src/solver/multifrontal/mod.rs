@@ -22,7 +22,7 @@ use crate::{BlockPattern, Ordering, Permutation, SolveError, VertexOrder, patter
 const GROWTH: f64 = 1.2;
 
 /// Patterns of which orders and analyses are kept: those of a step's systems with and without the
-/// vertices that are on their way to a prescribed place.
+/// vertices that move to obstructed targets.
 const KEPT: usize = 2;
 
 /// Symbolic factorisations, kept while they hold.
@@ -148,7 +148,7 @@ mod tests {
         let (a, b, c) = (chain(5), chain(7), chain(9));
         assert!(made(&a) && made(&b));
         assert!(!made(&a) && !made(&b), "only one was kept");
-        // an equal pattern is the same one, whoever holds it
+        // an equal pattern is the same one, in whatever object
         assert!(!made(&chain(5)));
         assert!(made(&c), "b was used longer ago than a");
         assert!(!made(&a) && made(&b));

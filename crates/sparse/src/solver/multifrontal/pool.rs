@@ -8,7 +8,7 @@ use super::scalar::Scalar;
 /// Scalars from which memory is kept.
 const LARGE: usize = 1 << 15;
 
-/// Buffers that nobody uses at the moment.
+/// Buffers that are not in use.
 #[derive(Debug, Default)]
 pub(crate) struct Pool<T> {
     free: Mutex<Vec<Vec<T>>>,

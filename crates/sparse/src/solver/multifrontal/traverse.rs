@@ -1,21 +1,21 @@
-//! Walks over the tree of fronts, in parallel over subtrees.
+//! Traversals of the tree of fronts, in parallel over subtrees.
 //!
-//! Both walks hand to each front its own piece of an array whose pieces lie in postorder, so that
-//! the piece of a subtree is contiguous and disjoint subtrees can be walked at once. What a front
+//! Both traversals hand to each front its own piece of an array whose pieces lie in postorder, so that
+//! the piece of a subtree is contiguous and disjoint subtrees can be traversed at once. What a front
 //! sees depends on the tree only, never on the schedule.
 
 use rayon::prelude::*;
 
 use super::analysis::Analysis;
 
-/// Operations of a subtree below which it is walked by one thread.
+/// Operations of a subtree below which it is traversed by one thread.
 pub(crate) const GRAIN: f64 = 2e6;
 
 /// An array whose part `start[f]..start[f + 1]` belongs to front f.
 pub(crate) struct Pieces<'a> {
     pub(crate) analysis: &'a Analysis,
     pub(crate) start: &'a [usize],
-    /// Subtrees with less work are walked by one thread.
+    /// Subtrees with less work are traversed by one thread.
     pub(crate) grain: f64,
 }
 
@@ -172,7 +172,7 @@ impl Pieces<'_> {
         (pieces, heavy)
     }
 
-    /// The first front from a root down that has several children worth a thread. Walks over
+    /// The first front from a root down that has several children worth a thread. Traversals of
     /// branchings recurse, the paths between them are loops, which keeps the recursion shallow.
     fn branching(&self, root: usize) -> Option<usize> {
         let a = self.analysis;
