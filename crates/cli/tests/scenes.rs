@@ -1,7 +1,7 @@
 //! Every scene that ships, run by the command: every Newton iterate audited, every step converged,
 //! every frame audited again, and what each scene is said to show is seen.
 //!
-//! The folder `scenes/` is walked, so that a new scene is covered by itself. What takes long is
+//! All files in `scenes/` are run, so that a new scene is covered by itself. What takes long is
 //! shortened in `SHORTENED`; what a scene shows is asserted in `expectation`.
 
 mod scenes_support;
