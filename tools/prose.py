@@ -149,7 +149,7 @@ def main():
         faults.append(f"docs: [{tag}] is only in one of src/references.md and references.bib")
     suffixes = {".md", ".rs", ".py", ".toml"}
     for path in given or tracked():
-        name = str(path.relative_to(ROOT))
+        name = str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else path.name
         if path.suffix not in suffixes or name in SKIP or "/tests/data/" in name or name.startswith("testdata/data"):
             continue
         if path.suffix == ".toml" and not name.startswith(("scenes/", "testdata/cases")):

@@ -3,7 +3,7 @@
 body or by --field, obstacles grey, on a light ground.
 
     tools/render.py RUN STEP PICTURE.png [--size 1600x900] [--view X,Y,Z] [--zoom Z] [--up X,Y,Z]
-                    [--look X,Y,Z] [--clim PERCENTILE] [--ground HEIGHT] [--edges] [--thick RADIUS]
+                    [--look X,Y,Z] [--extent M] [--clim PERCENTILE | --stress PA] [--ground HEIGHT] [--edges] [--thick RADIUS]
                     [--bodies] [--field NAME --range LOW,HIGH]
 
 Needs `pip install pyvista pillow`. RUN is a folder that `standoff run -o RUN` wrote.
@@ -27,7 +27,9 @@ parser.add_argument("--view", type=vector, default=(1, 0.6, 1.4), help="directio
 parser.add_argument("--up", type=vector, default=(0, 1, 0))
 parser.add_argument("--look", type=vector, help="point in the middle; default: centre of what deforms")
 parser.add_argument("--zoom", type=float, default=1.0)
+parser.add_argument("--extent", type=float, help="size of what is in view, m; default: that of the frame")
 parser.add_argument("--clim", type=float, default=98, help="percentile of the stress at full colour")
+parser.add_argument("--stress", type=float, help="stress at full colour, Pa, instead of --clim")
 parser.add_argument("--colours", default="turbo", help="colour map of matplotlib")
 parser.add_argument("--ground", type=float, help="height of a ground plane to draw")
 parser.add_argument("--edges", action="store_true", help="draw the elements")
@@ -66,7 +68,7 @@ if tets.n_cells:
         colouring = dict(scalars="colour", cmap="tab20", clim=(0, 19))
     else:
         colouring = dict(scalars="von_mises", cmap=args.colours,
-                         clim=(0, float(np.percentile(stress, args.clim)) or 1))
+                         clim=(0, args.stress or float(np.percentile(stress, args.clim)) or 1))
     plot.add_mesh(surface, **colouring, **look, show_edges=args.edges)
 for kind in (pv.CellType.TRIANGLE, pv.CellType.LINE, pv.CellType.VERTEX):
     for still in (True, False):
@@ -98,7 +100,7 @@ for kind in (pv.CellType.TRIANGLE, pv.CellType.LINE, pv.CellType.VERTEX):
 
 low, high = np.array(deformable.bounds[::2]), np.array(deformable.bounds[1::2])
 centre = np.array(args.look) if args.look else 0.5 * (low + high)
-extent = np.linalg.norm(high - low)
+extent = args.extent or np.linalg.norm(high - low)
 if args.ground is not None:
     plane = pv.Plane(center=(centre[0], args.ground, centre[2]), direction=(0, 1, 0),
                      i_size=40 * extent, j_size=40 * extent)

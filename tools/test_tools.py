@@ -39,6 +39,36 @@ class Source(unittest.TestCase):
         self.assertIn("crate::c", plain)
 
 
+class Prose(unittest.TestCase):
+    def found(self, name, text):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder).resolve() / name
+            path.write_text(text)
+            return run("prose.py", path)
+
+    def test_words_links_files_and_citations_are_found(self):
+        for text, says in (
+            ("Bodies fly apart.", "'fly'"),
+            ("See [there](nowhere.md).", "nowhere.md has no target"),
+            ("# One\n[two](#two)", "no heading for #two"),
+            ("Code in `sim/src/missing.rs`.", "no file sim/src/missing.rs"),
+            ("As in [Nobody 1999, Eq. 3].", "[Nobody 1999] has no entry"),
+        ):
+            found = self.found("page.md", text)
+            self.assertEqual(found.returncode, 1, text)
+            self.assertIn(says, found.stdout)
+
+    def test_code_is_no_prose_and_exempt_lines_pass(self):
+        for name, text in (
+            ("page.md", "# One\n[one](#one) `sim/src/step/mod.rs` [Li 2020, Eq. 1]\n```\nlet walk = fly();\n```\n"),
+            ("page.md", "They walk. <!-- prose: allow -->"),
+            ("code.rs", "fn walk() {} // visits all nodes\n/// Traverses the tree.\n"),
+        ):
+            found = self.found(name, text)
+            self.assertEqual(found.returncode, 0, found.stdout)
+        self.assertEqual(self.found("code.rs", "/// Walks the tree.\n").returncode, 1)
+
+
 class Circles(unittest.TestCase):
     def circles(self, files, *arguments):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,8 +1,8 @@
-//! Simulation of deformable solids in contact: elastic bodies, shells, rods and obstacles, of which no two
-//! surfaces ever pass through each other and no element inverts, in any step.
+//! Simulation of deformable bodies in contact. Solids, shells, rods and obstacles never pass through each
+//! other, and no element inverts, in any step.
 //!
-//! This crate is what programs depend on. It gathers scenes, simulations, runs in folders and energies of
-//! one's own from the crates beneath; what it shows here is kept stable.
+//! Programs depend on this crate. It combines scenes, simulations, runs in folders and user-defined energies
+//! from the crates beneath, and its public items are kept stable.
 //!
 //! # A tour
 //!
@@ -43,9 +43,9 @@
 //!
 //! ## Changing things between steps
 //!
-//! Obstacles and held vertices are given targets, loads and gravity new values, free bodies velocities. All of
-//! that is part of the state: a simulation that is saved and restored, in memory or in the folder of a run,
-//! goes on with the same bits.
+//! Obstacles and held vertices can be given targets, free bodies velocities, and loads and gravity new values.
+//! All of that is part of the state. A simulation that is saved and restored, in memory or in the folder of a
+//! run, continues with the same bits.
 //!
 //! ```
 //! # fn main() -> Result<(), standoff::Error> {
@@ -74,9 +74,9 @@
 //!
 //! ## Runs in folders
 //!
-//! [`run`] does what the command `standoff run` does; [`resume`] goes on with a run that was stopped.
-//! [`Simulation::record`] writes the same folder while a program does the steps, and
-//! [`Simulation::resume`] takes it up again.
+//! [`run`] does what the command `standoff run` does, and [`resume`] continues a run that was stopped.
+//! [`Simulation::record`] writes the same folder while a program takes the steps, and
+//! [`Simulation::resume`] continues it.
 //!
 //! ## Energies of one's own
 //!
@@ -126,7 +126,7 @@
 //! ```
 //!
 //! A checkpoint cannot hold such an energy: `standoff resume` refuses the folder and names the energy, and
-//! [`Simulation::resume`] goes on with a scene to which it was added again.
+//! [`Simulation::resume`] continues with a scene to which it was added again.
 //!
 //! ## Errors
 //!
