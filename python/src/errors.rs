@@ -80,11 +80,18 @@ fn step(fields: &Bound<'_, PyDict>, e: &StepError) -> PyResult<&'static str> {
     let (StepError::NotFinite { step, .. }
     | StepError::LinearSolve { step, .. }
     | StepError::Stalled { step, .. }
+    | StepError::TimeLimit { step, .. }
     | StepError::BlockedMotion { step, .. }
     | StepError::Audit { step, .. }) = e;
     fields.set_item("step", step)?;
     match e {
         StepError::Stalled { iterations, residual, tolerance, .. } => {
+            fields.set_item("iterations", iterations)?;
+            fields.set_item("residual", residual)?;
+            fields.set_item("tolerance", tolerance)?;
+        }
+        StepError::TimeLimit { limit, iterations, residual, tolerance, .. } => {
+            fields.set_item("limit", limit)?;
             fields.set_item("iterations", iterations)?;
             fields.set_item("residual", residual)?;
             fields.set_item("tolerance", tolerance)?;

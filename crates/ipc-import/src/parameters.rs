@@ -100,11 +100,6 @@ fn contact_and_friction(
         let what = "d̂ and ε_v ('tuning', 'dHat', 'epsv') must be positive";
         return Err(Problem::malformed(what).at(line));
     }
-    if d_hat > d_hat_target {
-        let what =
-            format!("d̂ that shrinks from {d_hat} to {d_hat_target} within a step ('tuning')");
-        return Err(Problem::unsupported(what, "set both to the target").at(line));
-    }
     let mut note = |text: String| notes.push(Note { line, kind: NoteKind::Solver, text });
     if kappa != TUNING[0] {
         note(format!("the first barrier stiffness {kappa} of 'tuning' is left to adaptation"));
@@ -115,7 +110,14 @@ fn contact_and_friction(
              adaptation"
         ));
     }
-    settings.contact.d_hat = Some(d_hat * unit);
+    settings.contact.d_hat = Some(d_hat.min(d_hat_target) * unit);
+    if d_hat > d_hat_target {
+        settings.contact.d_hat_start = Some(d_hat * unit);
+        note(format!(
+            "d̂ shrinks from {d_hat} to {d_hat_target} in every step; the reference stops shrinking it \
+             where all contacts are closer than that already"
+        ));
+    }
     // each halving of ε² on the way to the target costs a further minimisation
     let halvings = (2.0 * (slip / slip_target).log2()).ceil().max(0.0) as u32;
     if halvings > 1 {

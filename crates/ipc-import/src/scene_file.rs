@@ -184,9 +184,14 @@ impl Writer {
     fn contact(&mut self, plan: &Plan, scene: &ReferenceScene) {
         let contact = &plan.settings.contact;
         self.table(false, "contact");
-        self.relative(scene, "dHat", Some(scene.tuning.value[1]));
+        let [_, start, target, ..] = scene.tuning.value;
+        self.relative(scene, "dHat", Some(start.min(target)));
         if let Some(d_hat) = contact.d_hat {
             self.entry("d_hat", number(d_hat));
+        }
+        if let Some(start_distance) = contact.d_hat_start {
+            self.relative(scene, "dHat at the start of a step", Some(start));
+            self.entry("d_hat_start", number(start_distance));
         }
         if !contact.self_contact {
             self.comment(

@@ -200,7 +200,6 @@ fn what_cannot_be_honoured_stops_with_its_line() {
         ("tol 1\n0\n", 1, "must be positive"),
         ("shapeMatrix input 4000000000 4000000000 4000000000\n", 1, "copies"),
         ("timeIntegration NM 0.3 0.6\n", 1, "β = 0.3"),
-        ("tuning 3\n0 1e-2 1e-3\n", 1, "shrinks"),
         ("rotateModel 1 1 0 90\n", 1, "normalise"),
         ("shapes input 1\ninput/cube.ele 0 0 0 0 0 0 1 1 1\n", 2, "TetGen"),
         ("shapes input 1\ninput/cube.stl 0 0 0 0 0 0 1 1 1\n", 2, ".seg or .pt"),
@@ -362,6 +361,11 @@ fn lengths_follow_l_and_the_slip_threshold_0_025_s() {
     let s = define(&format!("{ONE_CUBE}{text}")).settings;
     assert_eq!(s.friction.lagging, Lagging::Count(2));
     assert_eq!(s.friction.stick_speed, Some(1e-5 * l));
+    // a contact distance that shrinks within a step, and one that cannot, below its target
+    let s = define(&format!("{ONE_CUBE}tuning 3\n0 1e-2 1e-3\n")).settings;
+    assert_eq!((s.contact.d_hat, s.contact.d_hat_start), (Some(1e-3 * l), Some(1e-2 * l)));
+    let s = define(&format!("{ONE_CUBE}tuning 3\n0 1e-4 1e-3\n")).settings;
+    assert_eq!((s.contact.d_hat, s.contact.d_hat_start), (Some(1e-4 * l), None));
     // of several tolerances the tightest
     let s = define(&format!("{ONE_CUBE}tol 2\n1e-3 1e-2\n")).settings;
     assert_eq!(s.solver.velocity_tolerance, Some(1e-3 * l));

@@ -34,6 +34,8 @@ pub struct Frame {
     pub contact_force: Vec<Vec3>,
     /// Von Mises stress of the tetrahedra, Pa; empty if the frame lacks it.
     pub von_mises: Vec<f64>,
+    /// Distance ε up to which the orientation-aware potential acts, m (`#V`); empty if the frame lacks it.
+    pub contact_reach: Vec<f64>,
 }
 
 /// Reads a frame.
@@ -81,6 +83,7 @@ fn parse(bytes: &[u8]) -> Result<Frame, String> {
         velocity: vectors("velocity")?,
         contact_force: vectors("contact_force")?,
         von_mises: floats("von_mises")?,
+        contact_reach: floats("contact_reach")?,
         ..Frame::default()
     };
     if types.len() != offsets.len() || frame.cell_body.len() != offsets.len() {

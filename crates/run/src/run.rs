@@ -343,6 +343,7 @@ fn write_frame(folder: &mut RunFolder, simulation: &Simulation) -> Result<(), Ou
         von_mises: &simulation.von_mises(),
         stretch: &simulation.stretches(),
         bending_energy: &simulation.bending_energies(),
+        contact_reach: &simulation.contact_reach(),
     })
 }
 

@@ -25,6 +25,8 @@ pub struct FrameData<'a> {
     pub stretch: &'a [f64],
     /// Bending energy of the same, J.
     pub bending_energy: &'a [f64],
+    /// Distances ε up to which the orientation-aware potential acts, m (`#V`).
+    pub contact_reach: &'a [f64],
 }
 
 /// VTK cell types.
@@ -124,6 +126,7 @@ pub fn write_vtu(
     let thin = topology.thin.iter().filter(|t| **t).count();
     check("stretches", data.stretch.len(), thin, true)?;
     check("bending energies", data.bending_energy.len(), thin, true)?;
+    check("contact reach", data.contact_reach.len(), vertices, true)?;
 
     let wanted = |field, present: bool| fields.contains(&field) && present;
     let mut point_data = Vec::new();
@@ -135,6 +138,9 @@ pub fn write_vtu(
     }
     if wanted(Field::ContactForce, !data.contact_forces.is_empty()) {
         point_data.push(("contact_force", Array::Vectors(data.contact_forces)));
+    }
+    if wanted(Field::ContactReach, !data.contact_reach.is_empty()) {
+        point_data.push(("contact_reach", Array::Scalars(data.contact_reach, 0)));
     }
     let mut cell_data = Vec::new();
     if wanted(Field::VonMises, !data.von_mises.is_empty()) {

@@ -36,6 +36,7 @@ struct State {
     velocities: Vec<Vec3>,
     forces: Vec<Vec3>,
     stress: Vec<f64>,
+    reach: Vec<f64>,
 }
 
 impl State {
@@ -48,6 +49,7 @@ impl State {
             velocities: (0..n).map(|k| wave(k, 2.0)).collect(),
             forces: (0..n).map(|k| wave(k, 3.0)).collect(),
             stress: (0..topology.tets.len()).map(|k| 1e5 / (k as f64 + 0.3)).collect(),
+            reach: (0..n).map(|k| 1e-3 / (k as f64 + 0.7)).collect(),
         }
     }
 
@@ -59,6 +61,7 @@ impl State {
             velocities: &self.velocities,
             contact_forces: &self.forces,
             von_mises: &self.stress,
+            contact_reach: &self.reach,
             ..FrameData::default()
         }
     }
@@ -77,6 +80,7 @@ fn frames_read_back_to_the_same_bits() {
     assert_eq!((frame.time, &frame.positions), (0.1, &state.positions));
     assert_eq!((&frame.velocity, &frame.contact_force), (&state.velocities, &state.forces));
     assert_eq!((&frame.von_mises, &frame.tets), (&state.stress, &topology.tets));
+    assert_eq!(frame.contact_reach, state.reach);
     assert_eq!((&frame.triangles, &frame.edges), (&topology.triangles, &topology.edges));
     assert_eq!((&frame.points, &frame.cell_body), (&topology.points, &topology.cell_body));
     let expected: Vec<Vec3> =

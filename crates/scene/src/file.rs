@@ -116,6 +116,7 @@ impl Default for OutputSection {
                 Field::VonMises,
                 Field::Stretch,
                 Field::BendingEnergy,
+                Field::ContactReach,
             ],
             checkpoint_every: 10,
         }
@@ -139,6 +140,9 @@ pub enum Field {
     /// Bending energy, for rods with that of twist, J: of a hinge or a corner half goes to either
     /// side; 0 elsewhere.
     BendingEnergy,
+    /// With the orientation-aware potential, the smallest distance ε up to which it acts on a vertex, its
+    /// edges and its faces, m; 0 where it does not act.
+    ContactReach,
 }
 
 /// A material.

@@ -168,7 +168,7 @@ fn convergent_2023_has_the_same_gap_on_every_mesh() {
 }
 
 /// [Zheng 2025, Fig. 12]: cubes on a slope slide by the analytic acceleration below the threshold and stay
-/// above it.
+/// above it. 20 solves, since the published end does not wait for friction to converge.
 #[test]
 fn barrier_free_2025_finds_the_threshold_of_friction_of_a_cube() {
     let scene = |mu: f64| {
@@ -177,7 +177,7 @@ fn barrier_free_2025_finds_the_threshold_of_friction_of_a_cube() {
                 "preset = \"barrier-free-2025\"\ntime = {{ step = 0.01, end = 1 }}\n\
                  contact = {{ d_hat = 1e-3 }}\n\
                  friction = {{ coefficient = {mu}, stick_speed = 1e-4 }}\n\
-                 solver = {{ velocity_tolerance = 1e-6 }}\n\
+                 solver = {{ velocity_tolerance = 1e-6, barrier_free.min_iterations = 20 }}\n\
                  [[half_spaces]]\nname = \"slope\"\nnormal = [1, 2, 0]\n\
                  [[objects]]\nshape = {{ kind = \"box\" }}\nrotate = [0, 0, -26.56505117707799]\n\
                  translate = [0.22405, 0.4481, 0]\n\
@@ -189,7 +189,7 @@ fn barrier_free_2025_finds_the_threshold_of_friction_of_a_cube() {
     assert_eq!(scene(0.4).definition.settings.solver.method, Method::BarrierFree);
     let (_, speed) = slide(&scene(0.4), 100);
     println!("μ = 0.4: {speed} m/s");
-    assert!((speed / acceleration(0.4) - 1.0).abs() < 0.05, "{speed}");
+    assert!((speed / acceleration(0.4) - 1.0).abs() < 0.01, "{speed}");
     let (way, speed) = slide(&scene(0.6), 100);
     println!("μ = 0.6: {way} m, {speed} m/s");
     assert!(way < 0.01 && speed.abs() < 2e-4, "{way} {speed}");

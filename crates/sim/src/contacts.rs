@@ -70,6 +70,7 @@ pub fn contacts(model: &Model, state: &State) -> Vec<ContactRecord> {
     let potential = IncrementalPotential::new(context, state, &targets);
     let barrier = BarrierPotential { kappa: state.kappa, ..potential.barrier };
     let mut detector = Detector::default();
+    detector.d_hat = model.resolved.d_hat;
     detector.sweep(model, &state.x, &vec![Vec3::zeros(); state.x.len()], 0.0);
     match context.settings.solver.method {
         Method::Barrier => repelled(model, state, &detector.contacts(model, &state.x), &barrier),

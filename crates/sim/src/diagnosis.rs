@@ -153,7 +153,9 @@ impl Diagnosis {
                 all.extend(obstacles(potential, it));
                 all
             }
-            StepError::Stalled { .. } | StepError::LinearSolve { .. } => obstacles(potential, it),
+            StepError::Stalled { .. }
+            | StepError::TimeLimit { .. }
+            | StepError::LinearSolve { .. } => obstacles(potential, it),
         };
         Self { x: it.x.clone(), culprits }
     }

@@ -207,6 +207,26 @@ pub enum StepError {
         /// The velocity tolerance, m/s.
         tolerance: f64,
     },
+    /// The step took longer than `solver.max_step_time`.
+    #[error(
+        "step {step} was given up after {limit} s (`solver.max_step_time`) at Newton iteration \
+         {iterations}{}{reason}. Allow more time, reduce `time.step`, or run on more threads",
+        size(*.residual, *.tolerance)
+    )]
+    TimeLimit {
+        /// Index of the step.
+        step: usize,
+        /// The limit, s.
+        limit: f64,
+        /// Newton iterations begun.
+        iterations: usize,
+        /// What limits the step, with the primitives involved, after a semicolon; empty if nothing does.
+        reason: String,
+        /// ‖p‖∞/h of the last direction, m/s; none before the first one.
+        residual: Option<f64>,
+        /// The velocity tolerance, m/s.
+        tolerance: f64,
+    },
     /// Prescribed vertices cannot reach their targets.
     #[error(
         "step {step}: prescribed motion '{name}' is blocked at {progress:.1} % of its way: {reason}; \
@@ -232,6 +252,13 @@ pub enum StepError {
         /// What was found.
         violation: String,
     },
+}
+
+fn size(residual: Option<f64>, tolerance: f64) -> String {
+    let of = |r| {
+        format!("; the largest nodal Newton step is {r:.3e} m/s, the tolerance {tolerance:.3e} m/s")
+    };
+    residual.map(of).unwrap_or_default()
 }
 
 fn at(place: &Option<String>) -> String {

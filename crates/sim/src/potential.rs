@@ -10,7 +10,7 @@
 use crate::contact::friction::Friction;
 use crate::contact::orientation::OrientationSet;
 use crate::contact::{BarrierPotential, ContactConstraints, ContactSet, FrictionSet, Smoothing};
-use crate::definition::settings::{ThicknessBarrier, Transition};
+use crate::definition::settings::{Subproblem, ThicknessBarrier, Transition};
 use crate::dirichlet::{DirichletPenalty, DirichletTargets};
 use crate::energy::damping::Damping;
 use crate::energy::loads::DeadLoads;
@@ -150,6 +150,9 @@ impl<'a> IncrementalPotential<'a> {
             even: settings.contact.thickness_barrier == ThicknessBarrier::Even,
         };
         let multipliers = settings.solver.barrier_free.multipliers;
+        let mut constraints =
+            ContactConstraints::new(state.constraints.clone(), context.d_hat, multipliers);
+        constraints.weighted = settings.solver.barrier_free.subproblem == Subproblem::Published;
         let codim = model.codim_at(state);
         let damping = damping(&context, state, &codim, &inertial);
         let attachments = Attachments { springs: &model.loads.springs, time: context.start };
@@ -166,11 +169,7 @@ impl<'a> IncrementalPotential<'a> {
             dead_loads,
             damping,
             barrier,
-            constraints: ContactConstraints::new(
-                state.constraints.clone(),
-                context.d_hat,
-                multipliers,
-            ),
+            constraints,
             friction: friction_without_contacts(&context),
             friction_reference: (0..n).map(|v| integrator.rest_point(state, v, h)).collect(),
             dirichlet: None,

@@ -226,6 +226,12 @@ impl Simulation {
         &self.state.contact_forces[..self.model.vertex_count()]
     }
 
+    /// With the orientation-aware potential, the smallest distance ε up to which it acts on each vertex, its
+    /// edges and its faces, m (`#V`): 0 where it does not act; empty with other potentials.
+    pub fn contact_reach(&self) -> Vec<f64> {
+        self.model.orientation.as_ref().map(|o| o.vertex_reach()).unwrap_or_default()
+    }
+
     /// Von Mises stress of each tetrahedron, Pa (`#T`).
     pub fn von_mises(&self) -> Vec<f64> {
         self.model.tets.cauchy_stress(&self.state.x).iter().map(von_mises).collect()

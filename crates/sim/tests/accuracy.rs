@@ -116,7 +116,7 @@ fn order_on_a_vibrating_bar() {
         let mut simulation = Simulation::new(&definition).unwrap();
         let mut worst: f64 = 0.0;
         for _ in 0..n {
-            assert!(simulation.step().unwrap().outcome.is_minimum());
+            assert!(simulation.step().unwrap().outcome.is_success());
             let wave = amplitude * (omega * simulation.time()).cos();
             for ((x, r), s) in simulation.positions().iter().zip(&bar.rest).zip(&shape) {
                 worst = worst.max((x - r - wave * s).norm() / amplitude);
@@ -176,7 +176,7 @@ fn impact(integrator: Integrator, n: usize, courant: f64) -> Impact {
     let mut simulation = Simulation::new(&definition).unwrap();
     let (mut position, mut pressures): (f64, Vec<f64>) = (0.0, Vec::new());
     while simulation.time() < contact_begins + contact_lasts + 0.03 {
-        assert!(simulation.step().unwrap().outcome.is_minimum());
+        assert!(simulation.step().unwrap().outcome.is_success());
         let s = simulation.time() - contact_begins;
         let after = (s - contact_lasts).max(0.0);
         let low = d_hat - V0 * s.min(0.0) + V0 * after;
@@ -256,7 +256,8 @@ fn quasi_static_cantilevers_of_the_oracle() {
         definition.settings.solver.velocity_tolerance = Some(1e-11);
         let mut simulation = Simulation::new(&definition).unwrap();
         let report = simulation.step().unwrap();
-        assert!(report.outcome.is_minimum());
+        // the tolerance is below what rounding lets the finest mesh reach
+        assert!(report.outcome.is_minimum(), "{report:?}");
         let u: Vec<f64> = (simulation.positions().iter().zip(&rest))
             .flat_map(|(x, r)| [x.x - r.x, x.y - r.y, x.z - r.z])
             .collect();
@@ -285,7 +286,7 @@ fn quasi_static_bar_hangs() {
     definition.settings.time.integrator = Integrator::QuasiStatic;
     definition.settings.solver.velocity_tolerance = Some(1e-11);
     let mut simulation = Simulation::new(&definition).unwrap();
-    assert!(simulation.step().unwrap().outcome.is_minimum());
+    assert!(simulation.step().unwrap().outcome.is_success());
     let (u, expected) = (simulation.positions()[tip].x - 1.0, DENSITY * 0.5 / (2.0 * 1e5));
     println!("hanging bar: {u:.6e} m, analytic {expected:.6e}");
     assert!((u / expected - 1.0).abs() < 0.02);

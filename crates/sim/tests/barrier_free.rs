@@ -116,6 +116,36 @@ fn the_augmented_lagrangian_has_its_derivatives() {
 }
 
 #[test]
+fn weighted_constraints_have_the_factor_of_their_decay_and_a_curvature_where_they_are_idle() {
+    let (_, _, x, mut set) = constraints();
+    set.weighted = true;
+    let mut acting = set.clone();
+    acting.weighted = false;
+    acting.constraints.iter_mut().for_each(|c| c.force = 1e9);
+    for shift in [0.0, -0.3, 0.4] {
+        let y: Vec<Vec3> = x
+            .iter()
+            .enumerate()
+            .map(|(i, p)| p + Vec3::y() * if i > 2 { shift } else { 0.0 })
+            .collect();
+        let mut found = vec![Vec3::zeros(); y.len()];
+        set.add_gradient(&y, &mut found);
+        let expected = gradient(&flat(&y), 1e-4, |y| set.value(&points(y)));
+        assert!(relative_error(&flat(&found), &expected, 1e-9) < 1e-8, "{shift}");
+        for i in 0..set.len() {
+            let [mut weighted, mut full] = [[Mat3::zeros(); 10]; 2];
+            set.hessians(i..i + 1, &y, &mut weighted);
+            acting.hessians(i..i + 1, &y, &mut full);
+            assert!(full[0] != Mat3::zeros());
+            for (w, f) in weighted.iter().zip(&full) {
+                let decay = set.constraints[i].decay;
+                assert!((w - f * decay).norm() <= 1e-14 * f.norm(), "constraint {i}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_linearisation_is_kept_where_it_is_right() {
     let (mesh, planes, x, mut set) = constraints();
     // the first triangle turns under the second: gaps change little, normals more

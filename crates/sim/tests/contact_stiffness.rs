@@ -9,8 +9,8 @@ use standoff_linalg::Vec3;
 use standoff_sim::Simulation;
 use standoff_sim::contact::stiffness::{CloseContacts, StiffnessRange, follow, load, update};
 use standoff_sim::contact::{Barrier, BarrierPotential, ContactSet, Weighting};
-use standoff_sim::definition::BodyKind;
-use standoff_sim::settings::Adaptation;
+use standoff_sim::definition::{BodyKind, Definition};
+use standoff_sim::settings::{Adaptation, ContactPotential, Method};
 use standoff_testkit::{number, testdata_json};
 
 #[test]
@@ -238,4 +238,85 @@ fn no_gap_of_a_loaded_stack_is_pressed_far_below_half_of_d_hat() {
     }
     assert!(smallest[0] > 0.45 && smallest[0] < 0.9, "{smallest:?}");
     assert!(smallest[1] < 0.25, "{smallest:?}");
+}
+
+/// Two blocks that fall onto the ground and each other within a few steps.
+fn falling_blocks(d_hat: f64) -> Definition {
+    let mut upper = block("upper", [0.02, 0.11, 0.01], [1, 1, 1], 0.1);
+    if let BodyKind::Volume { material, .. } = &mut upper.kind {
+        material.young_modulus = 1e6;
+    }
+    let mut definition = scene(vec![block("lower", [0.0, 0.004, 0.0], [1, 1, 1], 0.1), upper]);
+    definition.gravity = Vec3::new(0.0, -9.81, 0.0);
+    definition.half_spaces.push(ground(0.0));
+    definition.settings.time.step = 0.01;
+    definition.settings.contact.d_hat = Some(d_hat);
+    definition.settings.solver.velocity_tolerance = Some(1e-8);
+    definition
+}
+
+#[test]
+fn a_contact_distance_that_shrinks_within_a_step_ends_at_the_same_minimiser() {
+    let d_hat = 1e-3;
+    let run = |start: Option<f64>| {
+        let mut definition = falling_blocks(d_hat);
+        definition.settings.contact.stiffness = Some(1e8);
+        definition.settings.contact.d_hat_start = start;
+        let mut simulation = Simulation::new(&definition).unwrap();
+        let mut minimisations = Vec::new();
+        for _ in 0..20 {
+            let report = simulation.step().unwrap();
+            assert!(report.outcome.is_success(), "{report:?}");
+            minimisations.push(report.lagging_iterations);
+        }
+        assert!(simulation.state().contact_forces.iter().any(|f| f.norm() > 0.0));
+        (simulation.state().x.clone(), minimisations)
+    };
+    let (direct, once) = run(None);
+    // d̂² from 100 d̂² on: seven halvings
+    let (shrunk, eight) = run(Some(10.0 * d_hat));
+    assert_eq!((once, eight), (vec![1; 20], vec![8; 20]));
+    let off = direct.iter().zip(&shrunk).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
+    println!("off by {off:.1e} m");
+    assert!(off < 1e-8, "{off}");
+}
+
+#[test]
+fn a_contact_distance_that_shrinks_goes_with_adapted_stiffness_and_friction() {
+    for adaptation in [Adaptation::Load, Adaptation::Conditioning] {
+        let mut definition = falling_blocks(1e-4);
+        definition.settings.contact.adaptation = adaptation;
+        definition.settings.contact.d_hat_start = Some(2e-3);
+        definition.settings.friction.coefficient = 0.5;
+        definition.settings.solver.velocity_tolerance = Some(1e-5);
+        let mut simulation = Simulation::new(&definition).unwrap();
+        for _ in 0..60 {
+            let report = simulation.step().unwrap();
+            assert!(report.outcome.is_success(), "{report:?}");
+        }
+        assert!(simulation.audit().is_empty());
+        let gap = simulation.state().x.iter().map(|p| p.y).fold(f64::INFINITY, f64::min);
+        assert!(gap > 0.0 && gap < 1e-4, "{adaptation:?}: {gap}");
+        let force: f64 = simulation.contact_forces().iter().map(|f| f.y).sum();
+        let weight = 9.81 * 2.0;
+        assert!((force / weight - 1.0).abs() < 0.05, "{adaptation:?}: {force} {weight}");
+    }
+}
+
+#[test]
+fn a_contact_distance_that_cannot_shrink_is_refused() {
+    let refused = |change: fn(&mut Definition)| {
+        let mut definition = falling_blocks(1e-3);
+        definition.settings.contact.d_hat_start = Some(1e-2);
+        change(&mut definition);
+        Simulation::new(&definition).err().expect("refused").to_string()
+    };
+    let smaller = refused(|d| d.settings.contact.d_hat_start = Some(1e-4));
+    assert!(smaller.contains("contact.d_hat_start") && smaller.contains("at least"), "{smaller}");
+    let barrier_free = refused(|d| d.settings.solver.method = Method::BarrierFree);
+    assert!(barrier_free.contains("leave the key out"), "{barrier_free}");
+    let oriented = refused(|d| d.settings.contact.potential = ContactPotential::OrientationAware);
+    assert!(oriented.contains("leave the key out"), "{oriented}");
+    let negative = refused(|d| d.settings.contact.d_hat_start = Some(-1.0));
+    assert!(negative.contains("d_hat_start") && negative.contains("positive"), "{negative}");
 }

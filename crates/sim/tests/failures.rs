@@ -8,6 +8,7 @@ use standoff_sim::definition::{
     BodyDef, BodyKind, Definition, ForceDef, Load, Motion, Pivot, PrescribedDef,
 };
 use standoff_sim::expression::{Expression, VectorExpression};
+use standoff_sim::settings::Method;
 use standoff_sim::step::workspace::Workspace;
 use standoff_sim::step::{self, Failure};
 use standoff_sim::{Culprit, Simulation, State, StepError};
@@ -76,6 +77,29 @@ fn a_blocked_motion() {
     // the state is the one before the step, the diagnosis that of the last iterate
     assert_eq!(simulation.step_index(), 0);
     assert!(simulation.positions() != &diagnosis.x[..]);
+}
+
+/// Multipliers of an obstructed motion that are updated before the minimisation has settled lead to the same
+/// end of the step.
+#[test]
+fn an_obstructed_motion_with_coarse_updates_ends_the_same() {
+    let run = |tolerance: Option<f64>| {
+        let mut definition = press();
+        definition.prescribed.push(moves("ram.down", 2, vec![0, 1, 2, 3], -1.6));
+        definition.settings.solver.boundary_tolerance_relative = tolerance;
+        definition.settings.solver.velocity_tolerance = Some(1e-6);
+        definition.settings.contact.stiffness = Some(1e7);
+        let mut simulation = Simulation::new(&definition).unwrap();
+        let report = simulation.step().unwrap();
+        assert!(report.outcome.is_success(), "{report:?}");
+        (simulation.state().x.clone(), report.newton_iterations)
+    };
+    let ((fine, iterations), (coarse, others)) = (run(None), run(Some(10.0)));
+    let off = fine.iter().zip(&coarse).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
+    println!("{iterations} and {others} iterations, {off:.1e} m apart");
+    assert!((coarse[coarse.len() - 1].y - 0.18).abs() < 1e-9);
+    // another way, the same end
+    assert!(off > 0.0 && off < 1e-6, "{off}");
 }
 
 /// A motion by an expression of t that first gets through and then does not: the error is that of the
@@ -195,6 +219,39 @@ fn a_step_without_room() {
     }
     let Culprit::Pair { gap, .. } = failure.diagnosis.culprits[0] else { panic!() };
     assert!((gap - 0.005).abs() < 1e-9, "{gap}");
+}
+
+#[test]
+fn a_step_beyond_its_time() {
+    let mut definition = press();
+    definition.bodies[0].rest.iter_mut().for_each(|p| p.y -= 0.015);
+    definition.gravity.y = -10.0;
+    for method in [Method::Barrier, Method::BarrierFree] {
+        definition.settings.solver.method = method;
+        definition.settings.solver.max_step_time = Some(1e-9);
+        let failure = step_with(&definition, None, None);
+        let StepError::TimeLimit { step: 1, limit, iterations, .. } = failure.error else {
+            panic!("{}", failure.error)
+        };
+        assert_eq!((limit, iterations), (1e-9, 1));
+        let text = failure.error.to_string();
+        for part in ["solver.max_step_time", "Allow more time"] {
+            assert!(text.contains(part), "lacks `{part}`: {text}");
+        }
+        // the barrier-free solver knows of no contact yet
+        if method == Method::Barrier {
+            assert!(text.contains("'anvil'") && text.contains("'work'"), "{text}");
+            assert!(!failure.diagnosis.culprits.is_empty());
+        }
+        // a limit that is not reached changes nothing
+        let states = [None, Some(1e9)].map(|limit| {
+            definition.settings.solver.max_step_time = limit;
+            let mut simulation = Simulation::new(&definition).unwrap();
+            simulation.step().unwrap();
+            simulation.state().clone()
+        });
+        assert_eq!(states[0], states[1]);
+    }
 }
 
 /// A state that no step leads to: the tip of a needle beyond a face that it pierces far from all

@@ -284,3 +284,36 @@ fn a_restored_simulation_goes_on_with_the_same_bits() {
     let alone = one.install(|| run(&definition, 12));
     assert_eq!(straight.state().x, alone.state().x);
 }
+
+/// The reach that frames show: at most d̂, zero on what the potential leaves to IPC's, and half of the gap
+/// where the start has one that is small.
+#[test]
+fn the_contact_reach_of_vertices() {
+    let gap = 0.25 * D_HAT;
+    let upper = block("upper", [0.0, 0.5 + gap, 0.0], [1, 1, 1], 0.5);
+    let open = BodyDef {
+        name: "open".into(),
+        rest: [[-2.0, -1.0, -2.0], [2.0, -1.0, -2.0], [0.0, -1.0, 2.0]].map(Vec3::from).to_vec(),
+        kind: BodyKind::Obstacle {
+            triangles: vec![[0, 2, 1]],
+            edges: Vec::new(),
+            points: Vec::new(),
+        },
+        friction_material: "default".into(),
+        ..BodyDef::default()
+    };
+    let definition = oriented(vec![block("lower", [0.0, 0.0, 0.0], [1, 1, 1], 0.5), upper, open]);
+    let simulation = Simulation::new(&definition).unwrap();
+    let reach = simulation.contact_reach();
+    assert_eq!(reach.len(), simulation.positions().len());
+    for (eps, x) in reach.iter().zip(simulation.positions()) {
+        match x.y {
+            // the open obstacle
+            y if y < -0.5 => assert_eq!(*eps, 0.0),
+            // vertices that face the other block
+            y if (0.25..0.75).contains(&y) => assert!(*eps > 0.0 && *eps <= gap, "{eps} {x}"),
+            _ => assert!(*eps > 0.0 && *eps <= D_HAT, "{eps} {x}"),
+        }
+    }
+    assert!(Simulation::new(&with_ipc(definition)).unwrap().contact_reach().is_empty());
+}

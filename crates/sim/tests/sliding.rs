@@ -6,7 +6,7 @@ use common::{block, ground, scene};
 use standoff_linalg::Vec3;
 use standoff_sim::definition::{BodyDef, BodyKind, Definition, Motion, Pivot, PrescribedDef};
 use standoff_sim::material::{Law, Material};
-use standoff_sim::settings::Integrator;
+use standoff_sim::settings::{Integrator, Lagging, LaggingUntil};
 use standoff_sim::{Simulation, energetics};
 
 const INTEGRATORS: [Integrator; 3] =
@@ -115,4 +115,31 @@ fn a_rising_plate_rubs_with_the_force_that_it_had() {
     let other = run(&definition);
     println!("rising plate: off by at most {own:.1e}; with lag_with_new_stiffness {other:.1e}");
     assert!(own < 0.03 && other > 0.5, "{own} {other}");
+}
+
+/// With and without relaxation, lagging converges to the same friction; relaxation changes the way there.
+#[test]
+fn relaxation_changes_the_updates_of_friction_but_not_where_they_converge() {
+    let run = |relaxation: bool| {
+        let mut definition = sliding(vec![slab()], Integrator::ImplicitEuler);
+        definition.half_spaces.push(ground(0.0));
+        definition.settings.contact.stiffness = Some(1e11);
+        definition.settings.friction.lagging = Lagging::Until(LaggingUntil::Converged);
+        definition.settings.friction.relaxation = relaxation;
+        // more updates than are taken as they are
+        definition.settings.solver.velocity_tolerance = Some(1e-10);
+        let mut simulation = Simulation::new(&definition).unwrap();
+        let mut updates = 0;
+        for _ in 0..20 {
+            let report = simulation.step().unwrap();
+            assert!(report.outcome.is_success(), "{report:?}");
+            updates += report.lagging_iterations;
+        }
+        (simulation.state().x.clone(), updates)
+    };
+    let ((relaxed, with), (plain, without)) = (run(true), run(false));
+    let off = relaxed.iter().zip(&plain).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
+    println!("{with} updates with relaxation, {without} without, {off:.1e} m apart");
+    assert_ne!(with, without);
+    assert!(off < 1e-6, "{off}");
 }

@@ -11,7 +11,7 @@ use crate::contact::{FrictionMaterials, HalfSpace, Weighting};
 use crate::controls::Controls;
 use crate::definition::Definition;
 use crate::definition::settings::{
-    ContactPotential, ContactSettings, FrictionSettings, Lagging, Settings,
+    ContactPotential, ContactSettings, FrictionSettings, Lagging, Method, Settings,
 };
 use crate::dirichlet::{DirichletTargets, PrescribedMotion};
 use crate::energy::{CodimElements, Element, Term};
@@ -75,6 +75,7 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
     let loads = loads::loads(definition, &scene)?;
     check_energies(&definition.energies, &start)?;
     let state = first_state(&frames, &codim, &rest, start, velocity, definition);
+    let resolved = resolve(&definition.settings, length)?;
     let mut model = Model {
         half_space_vertices: by_thickness(&collision, &deformable),
         half_spaces: half_spaces(definition)?,
@@ -100,7 +101,7 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
         loads,
         gravity: definition.gravity,
         length,
-        resolved: resolve(&definition.settings, length),
+        resolved,
     };
     model.orientation = orientation::build(&model, &state.x)?;
     let state = with_initial_acceleration(&model, state);
@@ -300,13 +301,15 @@ fn add_obstacle_masses(
     }
 }
 
-fn resolve(settings: &Settings, length: f64) -> Resolved {
+fn resolve(settings: &Settings, length: f64) -> Result<Resolved, BuildError> {
     let (t, c, f, s) = (&settings.time, &settings.contact, &settings.friction, &settings.solver);
-    Resolved {
+    let d_hat = c.d_hat.unwrap_or(c.d_hat_relative * length);
+    check_start_distance(settings, d_hat)?;
+    Ok(Resolved {
         h: t.step,
         // a step count that is an integer up to round-off is that integer
         steps: ((t.end / t.step) * (1.0 - 1e-12)).ceil() as usize,
-        d_hat: c.d_hat.unwrap_or(c.d_hat_relative * length),
+        d_hat,
         stick_speed: f.stick_speed.unwrap_or(f.stick_speed_relative * length),
         velocity_tolerance: s.velocity_tolerance.unwrap_or(s.velocity_tolerance_relative * length),
         lagging: match f.lagging {
@@ -314,5 +317,20 @@ fn resolve(settings: &Settings, length: f64) -> Resolved {
             Lagging::Until(_) => None,
         },
         settings: settings.clone(),
-    }
+    })
+}
+
+/// Refuses a `contact.d_hat_start` with which no step can begin.
+fn check_start_distance(settings: &Settings, d_hat: f64) -> Result<(), BuildError> {
+    let Some(start) = settings.contact.d_hat_start else { return Ok(()) };
+    let must = if start < d_hat {
+        "a step begins with a contact distance that is at least the one it ends with"
+    } else if settings.solver.method == Method::BarrierFree {
+        "the barrier-free solver has no contact distance that could shrink; leave the key out"
+    } else if settings.contact.potential == ContactPotential::OrientationAware {
+        "the orientation-aware potential takes its distances from the start; leave the key out"
+    } else {
+        return Ok(());
+    };
+    Err(BuildError::Setting { key: "contact.d_hat_start", value: format!("{start} m"), must })
 }

@@ -109,6 +109,9 @@ pub struct ContactConstraints {
     pub separation: f64,
     /// Whether multipliers are updated; off, this is a plain penalty method.
     pub multipliers: bool,
+    /// Whether decay factors weight the constraints, and idle ones have a curvature [Zheng 2025, Eq. 12
+    /// and Alg. 2]; else factors only tell which constraints to drop.
+    pub weighted: bool,
 }
 
 impl ContactConstraints {
@@ -250,6 +253,12 @@ impl ContactConstraints {
         (0..self.len()).filter(acts).map(error).fold(0.0, f64::max)
     }
 
+    /// Weight of a constraint in the augmented Lagrangian, but for its mollifier.
+    #[inline]
+    fn weight(&self, i: usize) -> f64 {
+        if self.weighted { self.constraints[i].decay } else { 1.0 }
+    }
+
     /// Which constraints act at `x`.
     pub fn acting(&self, x: &[Vec3]) -> Vec<bool> {
         (0..self.len()).map(|i| self.force_at(i, x) > 0.0).collect()
@@ -380,24 +389,27 @@ impl Term for ContactConstraints {
     fn value(&self, x: &[Vec3]) -> f64 {
         let term = |i: usize| {
             let force = self.force_at(i, x);
-            self.planes[i].mollifier * force * force / (2.0 * self.stiffness)
+            self.weight(i) * self.planes[i].mollifier * force * force / (2.0 * self.stiffness)
         };
         (0..self.len()).map(term).sum()
     }
 
     fn add_gradient(&self, x: &[Vec3], gradient: &mut [Vec3]) {
         for i in 0..self.len() {
-            self.add_along(i, -self.force_at(i, x) * self.planes[i].mollifier, gradient);
+            let force = self.weight(i) * self.planes[i].mollifier * self.force_at(i, x);
+            self.add_along(i, -force, gradient);
         }
     }
 
-    /// M ∇d ∇dᵀ of the constraints that act at `x`, else zero: the generalised Hessian.
+    /// M ∇d ∇dᵀ of the constraints that act at `x`, else zero: the generalised Hessian. Where constraints
+    /// are weighted, γ M ∇d ∇dᵀ of all.
     fn hessians(&self, range: Range<usize>, x: &[Vec3], out: &mut [Mat3]) {
         let blocks = out.par_chunks_mut(block_count(4)).with_min_len(16);
         range.into_par_iter().zip(blocks).for_each(|(i, out)| {
-            if self.force_at(i, x) > 0.0 {
+            if self.weighted || self.force_at(i, x) > 0.0 {
                 let Plane { normal, weights: w, mollifier, .. } = &self.planes[i];
-                let nn = normal * (normal * (self.stiffness * mollifier)).transpose();
+                let stiffness = self.weight(i) * self.stiffness * mollifier;
+                let nn = normal * (normal * stiffness).transpose();
                 out.iter_mut()
                     .zip(block_pairs(4))
                     .for_each(|(out, (a, b))| *out = nn * (w[a] * w[b]));

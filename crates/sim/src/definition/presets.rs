@@ -1,7 +1,8 @@
 //! Settings with which papers and their codes computed, by name.
 
 use super::settings::{
-    Adaptation, Ccd, ContactPotential, Method, Norm, Settings, ThicknessBarrier, Transition,
+    Adaptation, Ccd, ContactPotential, Method, Norm, Settings, Subproblem, ThicknessBarrier,
+    Transition,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -90,5 +91,6 @@ fn barrier_free(s: &mut Settings) {
     s.solver.barrier_free.penalty = 0.1;
     s.solver.barrier_free.decay = 0.9;
     s.solver.barrier_free.min_iterations = Some(2);
+    s.solver.barrier_free.subproblem = Subproblem::Published;
     s.solver.inversion_barrier = false;
 }

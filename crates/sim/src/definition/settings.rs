@@ -95,6 +95,12 @@ pub struct ContactSettings {
     #[schemars(extend("x-unit" = "m"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub d_hat: Option<f64>,
+    /// Distance d̂ with which every step begins, m, at least the contact distance: d̂² is halved after every
+    /// minimisation until d̂ is the contact distance, with which the step ends. For the barrier solver and
+    /// potentials of distance.
+    #[schemars(extend("x-unit" = "m"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub d_hat_start: Option<f64>,
     /// Barrier stiffness κ: adapted by default; a number fixes it (Pa m if `potential` is
     /// "orientation-aware", Pa if it is "convergent" or with `area_weighting`, else N/m³).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -122,6 +128,7 @@ impl Default for ContactSettings {
     fn default() -> Self {
         Self {
             d_hat_relative: 1e-3,
+            d_hat_start: None,
             d_hat: None,
             stiffness: None,
             adaptation: Adaptation::Load,
@@ -331,6 +338,12 @@ pub struct SolverSettings {
     pub consecutive: u32,
     /// Newton iterations after which a minimisation is given up.
     pub max_iterations: u32,
+    /// Wall time after which a step is given up, s: the run stops with the state before it, as after any
+    /// step that cannot be completed. It is looked at before every linear solve, so that one solve may
+    /// run beyond it. Without it a step takes the time that it takes.
+    #[schemars(extend("x-unit" = "s"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_step_time: Option<f64>,
     /// Ends a step of the barrier also by the step lengths α of its iterations: once Π (1 − α) over the
     /// iterations from the second on, the weight of the first states in the last one, is below this
     /// [Zheng 2025, Eq. 9 with K_min = 2]. Without it only the velocity tolerance counts.
@@ -374,10 +387,26 @@ pub struct BarrierFreeSettings {
     pub penalty: f64,
     /// Factor Γ by which idle constraints fade in each iteration.
     pub decay: f64,
+    /// How the tentative state is found for given constraints.
+    pub subproblem: Subproblem,
     /// Whether of the new collisions only the first ones of a vertex become constraints.
     pub filter: bool,
     /// Whether Lagrange multipliers are used; off, contact is a plain penalty.
     pub multipliers: bool,
+}
+
+/// How the barrier-free method finds the tentative state for given constraints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Subproblem {
+    /// Every Newton direction minimises a quadratic model of elasticity together with contact and friction
+    /// as they are, by semismooth Newton steps; idle constraints have no influence.
+    ActiveSet,
+    /// Every Newton direction solves one linear system, in which all constraints have a curvature, idle
+    /// ones too, weighted by their decay factors γ [Zheng 2025, Alg. 2]. γ decays where a constraint is
+    /// idle, as the text and Eq. 12 have it: the printed algorithm has it the other way round. Needs
+    /// `min_iterations`, the published end of a step.
+    Published,
 }
 
 impl Default for BarrierFreeSettings {
@@ -387,6 +416,7 @@ impl Default for BarrierFreeSettings {
             min_iterations: None,
             penalty: 10.0,
             decay: 0.5,
+            subproblem: Subproblem::ActiveSet,
             filter: true,
             multipliers: true,
         }
@@ -402,6 +432,7 @@ impl Default for SolverSettings {
             norm: Norm::Largest,
             consecutive: 1,
             max_iterations: 10_000,
+            max_step_time: None,
             cumulative_toi: None,
             initial_guess: InitialGuess::RigidMotion,
             boundary_tolerance_relative: None,

@@ -82,6 +82,32 @@ pub fn minimise(
     Ok(p)
 }
 
+/// The Newton direction at x̂ by one linear system (`#V`, m), with friction and the curvature of all
+/// constraints [Zheng 2025, Alg. 2, lines 5 to 13]. As for [`minimise`], the assembly has to hold the Hessian
+/// without contact, and `smooth` is the gradient without contact (`#V`, kg m).
+///
+/// # Errors
+/// As [`minimise`].
+pub fn newton_step(
+    potential: &mut IncrementalPotential<'_>,
+    tentative: &Iterate,
+    smooth: Vec<Vec3>,
+    work: &mut Workspace,
+) -> Result<Vec<Vec3>, StepError> {
+    let mut gradient = smooth;
+    potential.friction.secant = false;
+    potential.add_contact_gradient(tentative, &mut gradient);
+    let assembled = work.hessian.replace_contacts(potential, tentative);
+    assembled.map_err(|e| linear_failure(&work.report, e.to_string()))?;
+    let mut forcing = Forcing::exact(potential.context.settings.solver.linear_tolerance);
+    let p = direction::solve(potential, tentative, &gradient, &mut forcing, work)?;
+    work.report.linear_solves += 1;
+    if !measure(potential, &p).is_finite() {
+        return Err(not_finite("the Newton direction", potential, tentative));
+    }
+    Ok(p)
+}
+
 /// Moves `y` = x̂ + p along d as far as m falls: by all of it (in any case where m `may_rise`), or about
 /// to the minimum before. Returns the step length. `smooth` is g + B p, `gradient` ∇m at `y`, `bd` B d.
 fn line_search(

@@ -44,6 +44,7 @@ pub fn solve(
     forcing: &mut Forcing,
     work: &mut Workspace,
 ) -> Result<Vec<Vec3>, StepError> {
+    check_time(potential, it, &work.report)?;
     let Workspace { hessian, linear, report, .. } = work;
     let clock = potential.context.clock;
     if let Some(base) = hessian.begin() {
@@ -97,6 +98,30 @@ pub fn solve(
         report,
         format!("the matrix stays indefinite{place} although its diagonal was raised"),
     ))
+}
+
+/// Refuses to go on beyond `solver.max_step_time`.
+fn check_time(
+    potential: &IncrementalPotential<'_>,
+    it: &Iterate,
+    report: &StepReport,
+) -> Result<(), StepError> {
+    let context = &potential.context;
+    let Some(limit) = context.settings.solver.max_step_time else { return Ok(()) };
+    if context.clock.elapsed() <= limit {
+        return Ok(());
+    }
+    let obstacle = diagnosis::describe_obstacle(potential, it);
+    // the first iteration has no direction yet
+    let first = report.newton_iterations <= 1;
+    Err(StepError::TimeLimit {
+        step: context.step,
+        limit,
+        iterations: report.newton_iterations as usize,
+        reason: obstacle.map(|o| format!("; {o}")).unwrap_or_default(),
+        residual: (!first).then_some(report.residual_speed),
+        tolerance: context.velocity_tolerance,
+    })
 }
 
 /// The error of an unsolvable system.

@@ -1,4 +1,4 @@
-//! Wall time by phase. Reported, never acted upon.
+//! Wall time by phase: reported, and compared with `solver.max_step_time` where that is set.
 
 use crate::report::PhaseSeconds;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -57,6 +57,11 @@ impl Clock {
         self.nanoseconds[phase as usize].fetch_add(nanoseconds, Ordering::Relaxed);
     }
 
+    /// Wall time since the start, s.
+    pub fn elapsed(&self) -> f64 {
+        self.start.elapsed().as_secs_f64()
+    }
+
     /// The seconds of all phases, and since the start.
     pub fn seconds(&self) -> PhaseSeconds {
         let of =
@@ -71,7 +76,7 @@ impl Clock {
             factorisation: of(Phase::Factorisation),
             solve: of(Phase::Solve),
             audit: of(Phase::Audit),
-            total: self.start.elapsed().as_secs_f64(),
+            total: self.elapsed(),
         }
     }
 }

@@ -17,12 +17,15 @@ pub struct Detector {
     /// Those that the orientation-aware potential leaves to the IPC potential, where it is chosen.
     uncovered: Candidates,
     displacement: Vec<Vec3>,
+    /// Distance d̂ below which pairs are contacts, m. A sweep finds those of this distance and of any
+    /// smaller one.
+    pub d_hat: f64,
 }
 
 impl Detector {
     /// Finds every pair that comes within d̂ (+ ξ) anywhere between x and x + `t_max` dx.
     pub fn sweep(&mut self, model: &Model, x: &[Vec3], dx: &[Vec3], t_max: f64) {
-        let inflation = 0.5 * model.resolved.d_hat;
+        let inflation = 0.5 * self.d_hat;
         self.displacement.clear();
         self.displacement.extend(dx.iter().map(|d| t_max * d));
         let (mesh, displacement) = (&model.collision, &self.displacement);
@@ -67,8 +70,7 @@ impl Detector {
     pub fn contacts(&self, model: &Model, x: &[Vec3]) -> ContactSet {
         let build = |candidates| {
             let (mesh, half_spaces) = (&model.collision, &model.half_spaces);
-            let d_hat = model.resolved.d_hat;
-            ContactSet::build(candidates, mesh, half_spaces, x, d_hat, &model.weighting)
+            ContactSet::build(candidates, mesh, half_spaces, x, self.d_hat, &model.weighting)
         };
         let Some(orientation) = &model.orientation else { return build(&self.candidates) };
         let mut set = build(&self.uncovered);

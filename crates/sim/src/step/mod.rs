@@ -1,6 +1,7 @@
 //! The time step.
 
 pub mod clock;
+mod contact_distance;
 pub mod context;
 pub mod detector;
 pub mod energetics;
@@ -58,6 +59,7 @@ pub fn step(
     let targets = DirichletTargets::new(model, state);
     let mut potential = IncrementalPotential::new(context, state, &targets);
     work.hessian.forget_contacts();
+    work.detector.d_hat = context.d_hat;
     let (it, solved) = match context.settings.solver.method {
         Method::Barrier => minimise_barrier(&mut potential, &targets, state, work),
         Method::BarrierFree => minimise_barrier_free(&mut potential, &targets, state, work),
@@ -104,8 +106,14 @@ fn minimise_barrier(
         false => friction_lagging::lag(potential, start, state.kappa),
         true => friction_lagging::lag(potential, &it, potential.barrier.kappa),
     }
+    contact_distance::widen(potential, &mut it, &mut adapt, work);
     if potential.context.settings.solver.initial_guess == InitialGuess::RigidMotion {
         initial_guess::advance_free_bodies(potential, &mut it, work);
+    }
+    match contact_distance::shrink(potential, &mut it, &mut adapt, work) {
+        Ok(None) => {}
+        Ok(Some(outcome)) => return (it, Ok(outcome)),
+        Err(e) => return (it, Err(e)),
     }
     let one_more = first && !with_new_stiffness && !potential.friction.contacts.is_empty();
     let solved = minimise_with_lagging(potential, &mut it, u64::from(one_more), &mut adapt, work);
@@ -128,7 +136,7 @@ fn minimise_with_lagging(
         work.report.lagging_iterations += 1;
         let update = work.report.lagging_iterations;
         let frictional = context.model.has_friction && !it.contacts.is_empty();
-        if !outcome.is_minimum() || updates == Some(update) || !frictional {
+        if !outcome.is_minimum() || updates.is_some_and(|n| update >= n) || !frictional {
             return Ok(outcome);
         }
         let before = std::mem::take(&mut potential.friction);

@@ -66,6 +66,26 @@ impl StiffnessAdaptation {
         }
     }
 
+    /// Sets κ for a contact distance that has just changed, as [`set`](Self::set) does for a step: what
+    /// `before` bears at a loaded gap of its distance, the new barrier has to bear at one of the new
+    /// distance.
+    pub fn set_for_new_distance(
+        &mut self,
+        potential: &mut IncrementalPotential<'_>,
+        before: &BarrierPotential,
+        it: &Iterate,
+    ) {
+        *self = Self::new(potential);
+        let Some(range) = &self.range else { return };
+        balance(range, potential, it);
+        if potential.context.settings.contact.adaptation == Adaptation::Load {
+            let weight = mean_weight(potential.context.model);
+            let force = |b: &BarrierPotential| b.unit_force(LOADED_GAP * b.d_hat, weight, 0.0);
+            let needed = before.kappa * force(before) / force(&potential.barrier);
+            potential.barrier.kappa = potential.barrier.kappa.max(needed);
+        }
+    }
+
     /// Notes which contacts are very close before an iteration.
     pub fn observe(&mut self, potential: &IncrementalPotential<'_>, it: &Iterate) {
         if self.range.is_some() {

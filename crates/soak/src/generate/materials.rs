@@ -11,6 +11,9 @@ const LAWS: [&str; 5] = [
     "st-venant-kirchhoff",
 ];
 
+/// Those that allow for a negative Poisson's ratio.
+const AUXETIC: [&str; 3] = ["stable-neo-hookean", "corotated-linear", "st-venant-kirchhoff"];
+
 /// Adds two materials of volumes, `solid 0` and `solid 1`, one of shells, `cloth`, and one of rods and
 /// particles, `thread`.
 pub fn add(draft: &mut Draft, r: &mut Random) {
@@ -36,11 +39,13 @@ fn elastic(r: &mut Random, law: Option<f64>) -> Table {
         ("young_modulus", r.power(3.0, stiffest).into()),
         ("density", r.power(1.5, 4.0).into()),
     ]);
-    // laws that lose their bound for negative values have to say so
-    let poisson = if r.chance(0.1) { r.between(-0.4, 0.0) } else { r.between(0.0, 0.49) };
+    let law = law.is_some_and(|p| r.chance(p)).then(|| r.one(&LAWS));
+    // only of laws that keep a lower bound with it
+    let auxetic = law.is_some_and(|law| AUXETIC.contains(&law)) && r.chance(0.2);
+    let poisson = if auxetic { r.between(-0.4, 0.0) } else { r.between(0.0, 0.49) };
     material.insert("poisson_ratio".into(), rounded(poisson).into());
-    if law.is_some_and(|p| r.chance(p)) {
-        material.insert("law".into(), r.one(&LAWS).into());
+    if let Some(law) = law {
+        material.insert("law".into(), law.into());
     }
     material
 }

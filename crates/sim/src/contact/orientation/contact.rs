@@ -5,7 +5,7 @@ use super::factors::Scene;
 use super::pairs::{Core, Kind, Pair, PairSet};
 use super::planes::{PlanePair, plane_pairs};
 use super::potential::{Derivatives, OrientationPotential};
-use super::surface::{Parameters, Surface};
+use super::surface::{Parameters, Reach, Surface};
 use super::{epsilon, kernel};
 use crate::contact::half_space::HalfSpace;
 use crate::contact::potential::BarrierPairs;
@@ -75,6 +75,32 @@ impl OrientationContact {
     /// Whether the potential acts on any surface.
     pub fn acts(&self) -> bool {
         self.surface.covered.contains(&true)
+    }
+
+    /// The smallest ε of each vertex, its edges and its faces, within its body and between bodies, m (`#V`); 0
+    /// where the potential does not act.
+    pub fn vertex_reach(&self) -> Vec<f64> {
+        let (mesh, covered) = (&self.mesh, &self.surface.covered);
+        let (within, between) = match &self.surface.reach {
+            Reach::Uniform(eps) => {
+                return covered.iter().map(|c| if *c { *eps } else { 0.0 }).collect();
+            }
+            Reach::Adaptive { within, between } => (within, between),
+        };
+        let mut least: Vec<f64> =
+            within.vertex.iter().zip(&between.vertex).map(|(a, b)| a.min(*b)).collect();
+        let mut lower = |vertices: &[u32], eps: f64| {
+            for &v in vertices {
+                least[v as usize] = least[v as usize].min(eps);
+            }
+        };
+        for (e, edge) in mesh.edges.iter().enumerate() {
+            lower(edge, within.edge[e].min(between.edge[e]));
+        }
+        for (f, face) in mesh.faces.iter().enumerate() {
+            lower(face, within.face[f].min(between.face[f]));
+        }
+        least.iter().zip(covered).map(|(eps, c)| if *c { *eps } else { 0.0 }).collect()
     }
 
     /// The candidates that are left to the IPC potential: those of which an element is not covered.

@@ -3,7 +3,7 @@
 use super::{Fault, not_negative, number, positive, require};
 use crate::definition::settings::{
     BarrierFreeSettings, ContactSettings, FrictionSettings, Lagging, OrientationSettings, Settings,
-    SolverSettings, TimeSettings,
+    SolverSettings, Subproblem, TimeSettings,
 };
 
 /// Steps that a simulation may have.
@@ -38,6 +38,7 @@ impl ContactSettings {
         let d_hat = "the contact distance must be positive";
         positive("d_hat_relative", self.d_hat_relative, d_hat)?;
         optional("d_hat", self.d_hat, d_hat)?;
+        optional("d_hat_start", self.d_hat_start, d_hat)?;
         optional("stiffness", self.stiffness, "the barrier stiffness must be positive")?;
         let must = "this barrier is finite at contact, so that its stiffness cannot be adapted; fix \
                     contact.stiffness such that it bears the loads";
@@ -91,6 +92,7 @@ impl SolverSettings {
         require("consecutive", self.consecutive, self.consecutive >= 1, "must be at least 1")?;
         let most = self.max_iterations;
         require("max_iterations", most, most >= 1, "must be at least 1")?;
+        optional("max_step_time", self.max_step_time, "the time must be positive")?;
         if let Some(weight) = self.cumulative_toi {
             share("cumulative_toi", weight, "the weight must be between 0 and 1")?;
         }
@@ -106,6 +108,10 @@ impl BarrierFreeSettings {
         if let Some(count) = self.min_iterations {
             require("min_iterations", count, count >= 1, "must be at least 1")?;
         }
+        let ends = self.subproblem != Subproblem::Published || self.min_iterations.is_some();
+        let must = "the published subproblem has no other end of a step than the published one; set \
+                    solver.barrier_free.min_iterations, to 2 as in the paper or more";
+        require("subproblem", "published", ends, must)?;
         positive("penalty", self.penalty, "the factor must be positive")?;
         let decay = "the factor must be at least 0 and at most 1";
         number("decay", self.decay, |d| (0.0..=1.0).contains(&d), decay)

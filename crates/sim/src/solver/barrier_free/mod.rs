@@ -21,6 +21,7 @@ mod two_states;
 use super::contact_subproblem;
 use super::direction::{linear_failure, measure};
 use crate::contact::ConstraintKey;
+use crate::definition::settings::Subproblem;
 use crate::dirichlet::DirichletTargets;
 use crate::error::StepError;
 use crate::iterate::Iterate;
@@ -104,7 +105,11 @@ fn subproblem(
             potential.constraints.stiffness = penalty * largest / context.contact_scale;
         }
     }
-    let p = contact_subproblem::minimise(potential, at, gradient.clone(), work)?;
+    let p = match context.settings.solver.barrier_free.subproblem {
+        Subproblem::ActiveSet => contact_subproblem::minimise,
+        Subproblem::Published => contact_subproblem::newton_step,
+    };
+    let p = p(potential, at, gradient.clone(), work)?;
     work.report.residual_speed = measure(potential, &p) / context.h;
     potential.add_contact_gradient(at, &mut gradient);
     Ok((p, gradient))
