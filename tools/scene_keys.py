@@ -84,7 +84,7 @@ class Page:
             if options := self.choices(schema):
                 return " or ".join(f'`"{o["const"]}"`' for o in options)
             return " or ".join(dict.fromkeys(self.kind(s) for s in schema["oneOf"]))
-        types = schema.get("type", "value")
+        types = schema.get("type", "string")
         types = [types] if isinstance(types, str) else list(types)
         types = [t for t in types if t != "null"]
         unit = f" ({schema['x-unit']})" if "x-unit" in schema else ""
@@ -120,14 +120,16 @@ class Page:
         variants = [definition] if "properties" in definition else definition["oneOf"]
         parts += [self.table(v) for v in variants]
         # the words that its keys may have
+        keys = {}
         for key, value in (p for v in variants for p in v["properties"].items()):
-            found = [value] + value.get("anyOf", [])
-            found += [i for i in (value.get("items"),) if i]
+            found = [value] + value.get("anyOf", []) + [i for i in (value.get("items"),) if i]
             for reference in (s["$ref"] for s in found if "$ref" in s):
-                options = self.choices(self.definitions[self.name(reference)])
-                if options:
-                    parts.append(f"Values of `{key}`:\n")
-                    parts.append("\n".join(f'- `"{o["const"]}"`: {text(o.get("description", ""))}' for o in options) + "\n")
+                if self.choices(self.definitions[self.name(reference)]):
+                    keys.setdefault(reference, []).append(f"`{key}`")
+        for reference, named in keys.items():
+            options = self.choices(self.definitions[self.name(reference)])
+            parts.append(f"Values of {' and '.join(dict.fromkeys(named))}:\n")
+            parts.append("\n".join(f'- `"{o["const"]}"`: {text(o.get("description", ""))}' for o in options) + "\n")
         return "\n".join(parts)
 
     def shapes(self):

@@ -13,9 +13,9 @@ use std::path::PathBuf;
     after_help = "Start with:\n  standoff run scenes/two-cubes-fall.toml -o out/cubes\n  \
                   paraview out/cubes/run.pvd\n\n\
                   `standoff help COMMAND` shows examples for a command.\n\n\
-                  Exit codes: 0 everything ended well; 1 a step failed, a violation was found or \
-                  results could not be written or printed; 2 nothing was simulated (bad command line, scene \
-                  or output folder)."
+                  Exit codes: 0 success; 1 a step failed or did not converge, a violation was found, or \
+                  results could not be written or printed; 2 nothing was simulated, because of a wrong \
+                  command line, scene or output folder."
 )]
 pub struct Args {
     #[command(subcommand)]
@@ -28,16 +28,16 @@ pub enum Command {
     /// Simulate a scene and write the results to a folder.
     #[command(after_long_help = RUN_EXAMPLES)]
     Run(RunArgs),
-    /// Go on with a run that was stopped, as if it had never been.
+    /// Continue a run that was stopped; the results are those of an uninterrupted run.
     #[command(after_long_help = RESUME_EXAMPLES)]
     Resume(ResumeArgs),
-    /// Say what is in a scene and whether it can be simulated, without simulating it.
+    /// Report what is in a scene and whether it can be simulated, without simulating it.
     #[command(after_long_help = CHECK_EXAMPLES)]
     Check(CheckArgs),
-    /// Re-check every frame of a run for intersections and inversions, with exact arithmetic.
+    /// Check every frame of a run for intersections and inversions, with exact arithmetic.
     #[command(after_long_help = AUDIT_EXAMPLES)]
     Audit(AuditArgs),
-    /// Turn a scene of the IPC 2020 reference code (.txt) into a scene file (TOML).
+    /// Convert a scene of the IPC 2020 reference code (.txt) to a scene file (TOML).
     #[command(after_long_help = CONVERT_EXAMPLES)]
     Convert(ConvertArgs),
     /// Show version, machine, mesh formats, materials and solvers.
@@ -57,7 +57,7 @@ Examples:
         --set time.step=0.005
   Change one object, by its name or its index:
     standoff run scene.toml -o out --set objects.ball.velocity='[100, 0, 0]'
-  Prove every Newton iterate free of intersections, not only every step:
+  Audit every Newton iterate, not only every step:
     standoff run scene.toml -o out --audit every-iterate
 
 What is written to DIR:
@@ -68,41 +68,41 @@ What is written to DIR:
   scene.resolved.toml   the scene with every default; running it gives the same run
   run.json              names of the bodies, for `standoff audit`
   checkpoints/          for `standoff resume`
-  failure.vtu, .json    what was involved, if a step could not go on";
+  failure.vtu, .json    the primitives involved, if a step failed";
 
 const RESUME_EXAMPLES: &str = "\
 Examples:
   After a crash, a kill, a full disk:
     standoff resume out/cubes
-  Twenty steps more than a run of ten:
+  Twenty more steps after a run of ten:
     standoff run scene.toml -o out --steps 10 && standoff resume out --steps 30
 
-The results are those of a run that was never stopped, bit for bit. What was written after the
-checkpoint is written again. A damaged checkpoint is reported, and the one before it is used.";
+The results are those of an uninterrupted run, bit for bit. What was written after the checkpoint is
+written again. A damaged checkpoint is reported, and the previous one is used.";
 
 const CHECK_EXAMPLES: &str = "\
 Example:
   standoff check scenes/two-cubes-fall.toml
 
 Reports the objects with the quality of their meshes, the smallest distance between objects, the
-pairs closer than the contact distance, every intersection by object and primitive, and an estimate
-of the memory that a run takes. Exit code 1 if the start is not free of intersections.";
+number of pairs closer than the contact distance, every intersection by object and primitive, and an
+estimate of the memory of a run. The exit code is 1 if the start is not free of intersections.";
 
 const AUDIT_EXAMPLES: &str = "\
 Example:
   standoff run scene.toml -o out && standoff audit out
 
-The audit reads the frames back and shares no code with the solver's distances and collision
-detection. Exit code 1 if a frame holds an intersection, an inverted element or a vertex behind a
-half-space, or cannot be read.";
+The audit reads the frames from the folder and shares no code with the distances and the collision
+detection of the solver. The exit code is 1 if a frame contains an intersection, an inverted element or a
+vertex behind a half-space, or cannot be read.";
 
 const CONVERT_EXAMPLES: &str = "\
 Example:
   standoff convert input/tutorialExamples/2cubesFall.txt -o 2cubesFall.toml --mesh-root IPC/
 
-The result moves as the reference does: quirks of the reference become settings with a comment. What
-cannot be honoured stops the conversion, with its line. `standoff run` and `standoff check` take the
-.txt file directly, too.";
+The result has the motion of the reference: peculiarities of the reference become settings with a
+comment. What cannot be represented stops the conversion, with its line. `standoff run` and `standoff
+check` also accept the .txt file directly.";
 
 const SCHEMA_EXAMPLES: &str = "\
 Example (VS Code with the extension Even Better TOML; first line of a scene):
@@ -114,7 +114,7 @@ Example (VS Code with the extension Even Better TOML; first line of a scene):
 pub struct RunArgs {
     /// Scene file (TOML), or a scene of the IPC 2020 reference (.txt).
     pub scene: PathBuf,
-    /// Folder for the results; made if it does not exist.
+    /// Folder for the results; created if it does not exist.
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
     /// Number of steps, instead of the scene's `time.end`.
@@ -125,13 +125,13 @@ pub struct RunArgs {
     /// Solver, instead of the scene's `solver.method`.
     #[arg(long, value_parser = choices("Method"))]
     pub solver: Option<String>,
-    /// When intersections and inversions are checked independently, instead of `solver.audit`.
+    /// When the independent audit checks for intersections and inversions, instead of `solver.audit`.
     #[arg(long, value_parser = choices("AuditLevel"))]
     pub audit: Option<String>,
     /// Print errors only.
     #[arg(short, long)]
     pub quiet: bool,
-    /// Replace the run that the folder holds.
+    /// Replace the run that the folder contains.
     #[arg(long)]
     pub force: bool,
 }
@@ -142,7 +142,7 @@ pub struct ResumeArgs {
     /// Folder of the run.
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
-    /// Number of steps in all, instead of that of the run.
+    /// Total number of steps, instead of that of the run.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub steps: Option<u64>,
     /// Number of threads; all cores by default. The results do not depend on it.
@@ -165,14 +165,14 @@ pub struct CheckArgs {
 /// Arguments of commands that read a scene.
 #[derive(Debug, ClapArgs)]
 pub struct CommonArgs {
-    /// Replace a value of the scene, for instance `time.step=0.005` or
+    /// Replace a value of the scene, such as `time.step=0.005` or
     /// `objects.ball.velocity='[100, 0, 0]'`; may be given several times.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Number of threads; all cores by default. The results do not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
-    /// Where the meshes of a scene of the IPC 2020 reference (.txt) are looked for first.
+    /// Folder that is searched first for the meshes of a scene of the IPC 2020 reference (.txt).
     #[arg(long, value_name = "DIR")]
     pub mesh_root: Vec<PathBuf>,
 }
@@ -188,7 +188,7 @@ pub struct ConvertArgs {
     /// Replace the file if it exists.
     #[arg(long)]
     pub force: bool,
-    /// Where meshes are looked for first, before the scene's folder and its ancestors.
+    /// Folder that is searched for meshes before the scene's folder and its ancestors.
     #[arg(long, value_name = "DIR")]
     pub mesh_root: Vec<PathBuf>,
 }

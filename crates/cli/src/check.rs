@@ -152,14 +152,15 @@ fn describe_quality(q: &Quality) -> String {
 /// The smallest distances at the start, between objects and to half-spaces.
 fn describe_gaps(report: &CheckReport<'_>, console: &mut Console) {
     match &report.closest {
-        None => console.say(format_args!("objects are apart by   more than {:.3e} m", report.far)),
+        None => console.say(format_args!("distance of objects    more than {:.3e} m", report.far)),
         Some(closest) => console.say(format_args!(
-            "objects are apart by   {:.4e} m: {} and {}",
+            "distance of objects    {:.4e} m: {} and {}",
             closest.gap, closest.a, closest.b
         )),
     }
     console.say(format_args!("pairs closer than d̂    {}", report.pairs_within_d_hat));
     for h in &report.half_spaces {
-        console.say(format_args!("above '{}'{:>12} {:.4e} m: {}", h.name, "", h.gap, h.vertex));
+        let label = format!("above '{}'", h.name);
+        console.say(format_args!("{label:<22} {:.4e} m: {}", h.gap, h.vertex));
     }
 }

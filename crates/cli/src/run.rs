@@ -71,14 +71,16 @@ impl View<'_> {
                 }
                 if let Some(program) = begun_by {
                     console.say(format_args!(
-                        "note: the run was begun by standoff {program}; bits may differ"
+                        "note: the run was started with standoff {program}; the last bits may differ"
                     ));
                 }
                 match done {
                     0 => console.say(format_args!(
                         "{title}: {vertices} vertices, {tetrahedra} tetrahedra, {steps} steps"
                     )),
-                    _ => console.say(format_args!("{title}: goes on after step {done} of {steps}")),
+                    _ => {
+                        console.say(format_args!("{title}: continues after step {done} of {steps}"))
+                    }
                 }
                 self.progress = Some(Progress::start(*done, *steps));
             }
@@ -111,7 +113,7 @@ impl View<'_> {
                 close(&summary, console);
                 summary.failures.first().map_or(Ok(()), |(outcome, count)| {
                     let what = outcome.describe();
-                    Err(Failure::Result(format!("{count} steps did not end well: {what}")))
+                    Err(Failure::Result(format!("{count} steps did not converge: {what}")))
                 })
             }
             Err(RunError::Stopped(stopped)) => {

@@ -122,7 +122,7 @@ fn the_check_describes_a_scene() {
     let set = "objects.upper.translate=[0.5, 2.501, 0.5]";
     let output = standoff!("check", scene("two-cubes-fall.toml"), "--set", set);
     let said = text(&output.stdout);
-    assert!(said.contains("objects are apart by   1.0000e-3 m"), "{said}");
+    assert!(said.contains("distance of objects    1.0000e-3 m"), "{said}");
     assert!(!said.contains("pairs closer than d̂    0"), "{said}");
 }
 

@@ -209,11 +209,11 @@ fn damaged_and_foreign_checkpoints() {
     ]);
     let foreign = fs::read(other.join(newest)).unwrap();
     for (bytes, says) in [
-        (&whole[..whole.len() - 1], "cut off or altered"),
-        (&whole[..20], "cut off"),
-        (&[][..], "cut off"),
-        (&altered, "cut off or altered"),
-        (b"something else entirely", "no checkpoint"),
+        (&whole[..whole.len() - 1], "truncated or altered"),
+        (&whole[..20], "truncated"),
+        (&[][..], "truncated"),
+        (&altered, "truncated or altered"),
+        (b"something else entirely", "not a checkpoint"),
         (&other_format, "its format 99"),
         (&foreign, "belongs to another scene"),
     ] {
@@ -236,7 +236,7 @@ fn damaged_and_foreign_checkpoints() {
         let output = standoff(&["resume", path(&out), "--quiet"]);
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{said}");
-        assert!(said.contains("no checkpoint is of use") && said.contains(says), "{said}");
+        assert!(said.contains("no checkpoint can be used") && said.contains(says), "{said}");
         assert!(before == results(&out));
         fs::remove_dir_all(&out).unwrap();
     }

@@ -127,13 +127,18 @@ fn a_contact_distance_larger_than_the_triangles_fills_the_barrier_with_contacts(
     assert!(contacts > 3500, "{contacts}");
 }
 
+/// Every scene opens with what one learns from it and what is to be seen, and is in the index.
 #[test]
 fn every_scene_begins_with_what_it_shows() {
+    let index = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/README.md");
+    let index = std::fs::read_to_string(index).unwrap();
     for (name, path) in all_scenes() {
         let text = std::fs::read_to_string(path).unwrap();
         let comment: Vec<&str> = text.lines().take_while(|l| l.starts_with('#')).collect();
-        assert!(comment.len() >= 3, "{name}");
-        assert!(comment.iter().any(|l| l.starts_with("# What to see: ")), "{name}");
+        for part in ["# What you learn: ", "# What to see: "] {
+            assert!(comment.iter().any(|l| l.starts_with(part)), "{name}: no line `{part}`");
+        }
+        assert!(index.contains(&format!("({name}.toml)")), "scenes/README.md lacks {name}");
     }
 }
 

@@ -193,9 +193,13 @@ pub fn parse_checkpoint(
     let damaged =
         |what: &str| OutputError::Damaged { path: path.to_owned(), what: what.to_owned() };
     let foreign = |what: String| OutputError::Foreign { path: path.to_owned(), what };
-    let cut_off = || damaged("it is cut off");
+    let cut_off = || damaged("it is truncated");
     if !bytes.starts_with(MAGIC) {
-        return Err(damaged(if bytes.len() < 8 { "it is cut off" } else { "it is no checkpoint" }));
+        return Err(damaged(if bytes.len() < 8 {
+            "it is truncated"
+        } else {
+            "it is not a checkpoint"
+        }));
     }
     let (body, sum) = bytes.split_last_chunk::<8>().ok_or_else(cut_off)?;
     let mut reader = Reader(body.get(8..).ok_or_else(cut_off)?);
@@ -208,7 +212,7 @@ pub fn parse_checkpoint(
     let mut hash = Hash::default();
     hash.update(body);
     if hash.0 != u64::from_le_bytes(*sum) {
-        return Err(damaged("its checksum is wrong: it is cut off or altered"));
+        return Err(damaged("its checksum is wrong: it is truncated or altered"));
     }
     let (found, checkpoint) = reader.checkpoint(format).ok_or_else(cut_off)?;
     if found != fingerprint {

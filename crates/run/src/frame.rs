@@ -113,7 +113,7 @@ fn arrays_of(bytes: &[u8]) -> Result<Arrays<'_>, String> {
     let head = bytes
         .windows(MARK.len())
         .position(|w| w == MARK)
-        .ok_or("it is no frame of standoff (no raw appended data)")?;
+        .ok_or("it is not a frame of standoff (no raw appended data)")?;
     let text = std::str::from_utf8(&bytes[..head]).map_err(|_| "its head is not text")?;
     let data = &bytes[head + MARK.len()..];
     let mut arrays = BTreeMap::new();
@@ -124,12 +124,13 @@ fn arrays_of(bytes: &[u8]) -> Result<Arrays<'_>, String> {
             value.ok_or_else(|| format!("an array has no {key}"))
         };
         let name = attribute("Name")?;
-        let offset: usize = attribute("offset")?.parse().map_err(|_| "an offset is no number")?;
+        let offset: usize =
+            attribute("offset")?.parse().map_err(|_| "an offset is not a number")?;
         let array = offset.checked_add(8).and_then(|start| {
             let size = u64::from_le_bytes(data.get(offset..start)?.try_into().ok()?);
             data.get(start..start.checked_add(usize::try_from(size).ok()?)?)
         });
-        let array = array.ok_or_else(|| format!("the array '{name}' is cut off"))?;
+        let array = array.ok_or_else(|| format!("the array '{name}' is truncated"))?;
         arrays.insert(name.to_owned(), (attribute("type")?.to_owned(), array));
     }
     Ok(arrays)

@@ -56,7 +56,7 @@ impl ResumePoint {
                 Err(problem) => notes.push(problem),
             }
         }
-        Err(none(format!("no checkpoint is of use: {}", notes.join("; "))))
+        Err(none(format!("no checkpoint can be used: {}", notes.join("; "))))
     }
 }
 

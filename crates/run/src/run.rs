@@ -176,7 +176,7 @@ pub(crate) fn take_up(
             // the checkpoint was written in its stead when it could not be
             write_frame(&mut folder, &simulation)?;
         } else {
-            warn(format!("frame {step} is missing or cut off"));
+            warn(format!("frame {step} is missing or truncated"));
         }
     }
     let mut summary = Summary::default();

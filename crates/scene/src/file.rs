@@ -99,7 +99,7 @@ pub struct OutputSection {
     /// What the frames hold besides the positions.
     pub fields: Vec<Field>,
     /// Write a checkpoint every so many steps, and one at the end; 0 for none. `standoff resume`
-    /// goes on from the last one.
+    /// continues from the last one.
     pub checkpoint_every: u32,
 }
 
@@ -159,7 +159,7 @@ pub struct MaterialSection {
     /// Mass density, kg/m³.
     #[schemars(extend("x-unit" = "kg/m^3"))]
     pub density: f64,
-    /// What a shell of it needs besides.
+    /// What a shell of the material needs in addition.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shell: Option<ShellSection>,
     /// Name by which `[[friction.pairs]]` refers to it; the material's own name by default.
@@ -235,7 +235,7 @@ pub struct ObjectSection {
     #[schemars(extend("x-unit" = "m"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contact_thickness: Option<f64>,
-    /// What a shell or a rod bends back to.
+    /// The shape to which a shell or a rod returns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rest_shape: Option<RestShape>,
     /// Twist at rest of a rod per length, degrees/m, right-handed if positive; it starts untwisted.

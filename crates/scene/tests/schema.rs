@@ -1,6 +1,7 @@
-//! The JSON Schema: the committed copy is current, and the scenes that ship obey it.
+//! The JSON Schema: the committed copy and the reference of keys in the book are current, and the scenes that
+//! ship obey it.
 //!
-//! `STANDOFF_UPDATE=1 cargo test -p standoff-scene --test schema` rewrites the copy.
+//! `STANDOFF_UPDATE=1 cargo test -p standoff-scene --test schema` rewrites the copy and the reference.
 
 use serde_json::Value as Json;
 use standoff_scene::schema::{choices, json_schema, json_schema_text};
@@ -286,4 +287,14 @@ fn committed_copy_is_current() {
         committed == current,
         "docs/scene.schema.json is out of date: run `standoff schema > docs/scene.schema.json`"
     );
+    // the reference of keys in the book is written from the schema, where Python is installed
+    let mut script = std::process::Command::new("python3");
+    script.arg(root().join("tools/scene_keys.py"));
+    if std::env::var_os("STANDOFF_UPDATE").is_none() {
+        script.arg("--check");
+    }
+    if let Ok(output) = script.output() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}");
+    }
 }

@@ -254,7 +254,7 @@ impl<'a> Scanner<'a> {
             Ok(n) if n <= most && n < u32::MAX as usize => Ok(n),
             _ => Err(self.error(
                 format!("{n} {what} are announced, but only {} bytes follow", self.remaining()),
-                "The file is cut off or damaged: write it again",
+                "The file is truncated or damaged: write it again",
             )),
         }
     }
@@ -268,7 +268,7 @@ impl<'a> Scanner<'a> {
     pub(crate) fn truncated(&self, what: &str) -> MeshError {
         self.error(
             format!("the file ends where {what} should follow"),
-            "The file is cut off or damaged: write it again",
+            "The file is truncated or damaged: write it again",
         )
     }
 

@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 use standoff_sim::definition::BendingModel;
 use standoff_sim::material::membrane::MembraneLaw;
 
-/// What a shell needs besides Young's modulus, Poisson's ratio and density.
+/// What a shell needs in addition to Young's modulus, Poisson's ratio and density.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ShellSection {
     /// A measured fabric. Its density, Young's modulus and Poisson's ratio replace the material's;
-    /// its thickness and limit of the stretch hold where they are not given.
+    /// its thickness and limit of the stretch are used where none are given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fabric: Option<Fabric>,
     /// Thickness, m.
@@ -79,7 +79,7 @@ pub struct OrthotropicSection {
     pub strain_limits: Option<[f64; 3]>,
 }
 
-/// What a shell or a rod bends back to.
+/// The shape to which a shell or a rod returns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RestShape {

@@ -27,7 +27,7 @@ pub(super) fn resolve_all<'a>(
         let stiffness = stiffness(section, &at)?;
         let object = find(&section.object, &at.key("object"), all)?;
         if file.objects[object].role == Some(Role::Obstacle) {
-            let what = "an obstacle moves as told; attach the volume to it instead, by `to`";
+            let what = "the motion of an obstacle is prescribed; attach the deformable body to it instead, by `to`";
             return Err(at.key("object").invalid(what));
         }
         let sets = selected(&section.vertices, object, &at.key("vertices"), file, all)?;

@@ -327,7 +327,7 @@ fn body_kind(
     Ok(Made { kind, thickness, mesh, kept })
 }
 
-/// An obstacle moves as told: it has no velocity of its own and feels no force.
+/// The motion of an obstacle is prescribed: it has no velocity of its own, and forces do not act on it.
 fn refuse_dynamics(object: &ObjectSection, at: &At<'_>) -> Result<(), SceneError> {
     for (key, given) in [
         ("velocity", object.velocity != [0.0; 3]),

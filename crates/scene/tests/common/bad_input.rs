@@ -191,9 +191,9 @@ pub const ROWS: &[Row] = &[
         ["scene.toml:3:8", "objects[0].mesh", "notes.txt", "unknown mesh format", "msh"]
     ),
     row!(
-        "mesh that is cut off",
+        "mesh that is truncated",
         "[[objects]]\nname = \"ball\"\nmesh = \"cut.msh\"\n",
-        ["scene.toml:3:8", "objects[0].mesh", "cut.msh", "line 5", "cut off", "(object 'ball')"]
+        ["scene.toml:3:8", "objects[0].mesh", "cut.msh", "line 5", "truncated", "(object 'ball')"]
     ),
     row!(
         "mesh with an inverted element",
@@ -682,7 +682,7 @@ pub const ROWS: &[Row] = &[
             "[[objects]]\nname = \"wall\"\nshape = { kind = \"box\" }\nrole = \"obstacle\"\n",
             "[[attachments]]\nobject = \"wall\"\nstiffness = 1\n"
         ),
-        ["scene.toml:9:10", "attachments[0].object", "an obstacle moves as told"]
+        ["scene.toml:9:10", "attachments[0].object", "the motion of an obstacle is prescribed"]
     ),
     row!(
         "no frames",

@@ -144,7 +144,7 @@ impl Collected {
             let Some(mut membrane) = membrane else {
                 let area = (rest[1] - rest[0]).cross(&(rest[2] - rest[0])).norm();
                 let what = if area > 0.0 && material.fibre.is_some() {
-                    "stands upright on the direction of the fibres; choose another direction"
+                    "is perpendicular to the direction of the fibres; choose another direction"
                 } else {
                     "has no area at rest; repair the mesh"
                 };

@@ -99,7 +99,7 @@ fn pressure(
     let load = LoadIndex::Force(index);
     let fail = |problem: String| Err(BuildError::Load { load, body: body.name.clone(), problem });
     if body.obstacle {
-        return fail(format!("'{}': an obstacle feels no pressure", f.name));
+        return fail(format!("'{}': pressure does not act on an obstacle", f.name));
     }
     let triangles = selected_faces(vertices, scene);
     if triangles.is_empty() {
@@ -143,7 +143,7 @@ fn attach(
     let fail = |problem: String| Err(BuildError::Load { load, body: body.name.clone(), problem });
     if body.obstacle {
         return fail(format!(
-            "'{}' attaches an obstacle, which moves as told; attach the volume to it instead",
+            "'{}' attaches an obstacle, whose motion is prescribed; attach the deformable body to it instead",
             a.name
         ));
     }

@@ -157,8 +157,8 @@ pub struct ShellMaterial {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BendingModel {
-    /// The angle between neighbouring triangles [Grinspun 2003], as in [Li 2021]. Cheap; stiffer than a
-    /// plate, by how much depends on the pattern of the mesh.
+    /// The angle between neighbouring triangles [Grinspun 2003], as in [Li 2021]. Cheap, but stiffer than
+    /// a plate by a factor that depends on the pattern of the mesh.
     #[default]
     Hinge,
     /// The curvature of each triangle by the normals of its edges, whose angles are further unknowns

@@ -167,8 +167,8 @@ pub enum ThicknessBarrier {
 pub enum ContactPotential {
     /// Between all pairs of primitives closer than d̂ [Li 2020].
     Ipc,
-    /// The same weighted by area, with what neighbouring primitives count twice taken off, and κ a
-    /// pressure [Li 2023].
+    /// The same, weighted by area without what neighbouring primitives count twice; κ is a pressure
+    /// [Li 2023].
     Convergent,
     /// Only where the vector between two points is nearly a local minimum of the distance seen from
     /// outside, up to a distance at which nothing acts at rest [Huang 2024]. For closed surfaces; others
@@ -181,8 +181,8 @@ pub enum ContactPotential {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct OrientationSettings {
-    /// α of the local-minimum factors: the larger, the softer contact, the smaller, the fewer spurious
-    /// forces.
+    /// α of the local-minimum factors: larger values soften contact, smaller ones leave fewer
+    /// spurious forces.
     pub alpha: f64,
     /// β of the local-minimum factors.
     pub beta: f64,
@@ -207,9 +207,9 @@ impl Default for OrientationSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Adaptation {
-    /// Such that the most loaded contact acts at half of d̂, and at least as `conditioning`.
+    /// The most loaded contact acts at half of d̂; κ is at least that of `conditioning`.
     Load,
-    /// By the gradients' balance and the masses alone [Li 2020 thesis, App. F], as the IPC 2020
+    /// From the balance of gradients and the masses alone [Li 2020 thesis, App. F], as the IPC 2020
     /// reference does.
     Conditioning,
 }
@@ -370,7 +370,7 @@ pub struct SolverSettings {
     pub barrier_free: BarrierFreeSettings,
 }
 
-/// The barrier-free method; what is here need not be tuned.
+/// The barrier-free method; its parameters need no tuning.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BarrierFreeSettings {
@@ -389,7 +389,7 @@ pub struct BarrierFreeSettings {
     pub decay: f64,
     /// How the tentative state is found for given constraints.
     pub subproblem: Subproblem,
-    /// Whether of the new collisions only the first ones of a vertex become constraints.
+    /// Whether only the first new collisions of each vertex become constraints.
     pub filter: bool,
     /// Whether Lagrange multipliers are used; off, contact is a plain penalty.
     pub multipliers: bool,
