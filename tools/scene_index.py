@@ -55,7 +55,7 @@ and [Pictures](../docs/src/gallery/pictures.md) shows frames of some scenes.
 """
 TIMED = """
 The last two columns give the number of time steps and the CPU seconds of one thread, with the audit of every step, as
-`tools/scene_index.py --time` measured them on {machine} at commit {commit}.
+`tools/scene_index.py --time` measured them on {machine} at commit {commit}. A scene without figures takes minutes.
 """
 
 
