@@ -54,7 +54,7 @@ BASES = ["", "crates", "testdata", "docs", "scenes", "crates/sim/src", "crates/g
 def tracked():
     listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True)
     files = [ROOT / f for f in listed.stdout.splitlines()] if listed.returncode == 0 else list(ROOT.rglob("*"))
-    return sorted(f for f in files if f.is_file())
+    return sorted(f for f in files if f.is_file() and "target" not in f.relative_to(ROOT).parts)
 
 
 def comment(line):
