@@ -11,7 +11,7 @@ use std::path::PathBuf;
     version,
     arg_required_else_help = true,
     after_help = "Start with:\n  standoff run scenes/two-cubes-fall.toml -o out/cubes\n  \
-                  paraview out/cubes/run.pvd\n\n\
+                  standoff view out/cubes\n\n\
                   `standoff help COMMAND` shows examples for a command.\n\n\
                   Exit codes: 0 success; 1 a step failed or did not converge, a violation was found, or \
                   results could not be written or printed; 2 nothing was simulated, because of a wrong \
@@ -31,6 +31,9 @@ pub enum Command {
     /// Continue a run that was stopped; the results are those of an uninterrupted run.
     #[command(after_long_help = RESUME_EXAMPLES)]
     Resume(ResumeArgs),
+    /// Show a run in the browser, while it is computed or afterwards.
+    #[command(after_long_help = VIEW_EXAMPLES)]
+    View(ViewArgs),
     /// Report what is in a scene and whether it can be simulated, without simulating it.
     #[command(after_long_help = CHECK_EXAMPLES)]
     Check(CheckArgs),
@@ -51,7 +54,9 @@ const RUN_EXAMPLES: &str = "\
 Examples:
   Simulate a scene and look at it:
     standoff run scenes/two-cubes-fall.toml -o out/cubes
-    paraview out/cubes/run.pvd
+    standoff view out/cubes            (or paraview out/cubes/run.pvd)
+  Watch it in the browser while it runs:
+    standoff run scenes/two-cubes-fall.toml -o out/cubes --view
   Only the first ten steps, with a stiffer material and half the time step:
     standoff run scene.toml -o out --steps 10 --set materials.rubber.young_modulus='2 MPa' \\
         --set time.step=0.005
@@ -79,6 +84,17 @@ Examples:
 
 The results are those of an uninterrupted run, bit for bit. What was written after the checkpoint is
 written again. A damaged checkpoint is reported, and the previous one is used.";
+
+const VIEW_EXAMPLES: &str = "\
+Examples:
+  Look at a run; open the address that is printed, end it with Ctrl-C:
+    standoff view out/cubes
+  From another machine, through a tunnel:
+    ssh -L 7327:localhost:7327 MACHINE standoff view out/cubes
+  For everyone who can reach this machine; there is no password:
+    standoff view out/cubes --listen 0.0.0.0:7327
+
+The server only reads the folder. It listens on this machine alone unless --listen says otherwise.";
 
 const CHECK_EXAMPLES: &str = "\
 Example:
@@ -134,6 +150,31 @@ pub struct RunArgs {
     /// Replace the run that the folder contains.
     #[arg(long)]
     pub force: bool,
+    #[command(flatten)]
+    pub watch: WatchArgs,
+}
+
+/// Arguments of a run that can be watched.
+#[derive(Debug, ClapArgs)]
+pub struct WatchArgs {
+    /// Show the run in the browser while it is computed, and afterwards until Ctrl-C.
+    #[arg(long)]
+    pub view: bool,
+    /// Where --view listens, instead of 127.0.0.1:7327.
+    #[arg(long, value_name = "ADDRESS:PORT", requires = "view")]
+    pub listen: Option<String>,
+}
+
+/// Arguments of `standoff view`.
+#[derive(Debug, ClapArgs)]
+pub struct ViewArgs {
+    /// Folder of the run.
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    /// Where to listen, instead of 127.0.0.1:7327 (or a free port if that one is taken): an address, a name
+    /// or :PORT. 0.0.0.0 is reachable from every machine of the network.
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub listen: Option<String>,
 }
 
 /// Arguments of `standoff resume`.
@@ -151,6 +192,8 @@ pub struct ResumeArgs {
     /// Print errors only.
     #[arg(short, long)]
     pub quiet: bool,
+    #[command(flatten)]
+    pub watch: WatchArgs,
 }
 
 /// Arguments of `standoff check`.

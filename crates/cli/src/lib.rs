@@ -13,6 +13,7 @@ mod output;
 mod progress;
 mod run;
 mod scene;
+mod view;
 
 use args::{Args, Command};
 use clap::Parser;
@@ -47,6 +48,7 @@ fn command(command: Command, console: &mut Console) -> Result<(), Failure> {
     match command {
         Command::Run(args) => run::run(&args, console),
         Command::Resume(args) => run::resume(&args, console),
+        Command::View(args) => view::view(&args, console),
         Command::Check(args) => check::check(&args, console),
         Command::Audit(args) => audit::audit(&args, console),
         Command::Convert(args) => scene::convert(&args, console),

@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::output::Console;
 use crate::progress::Progress;
 use crate::scene;
+use crate::view::Watch;
 use standoff_run::{Event, Options, RunError, Summary};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -16,11 +17,13 @@ pub fn run(args: &RunArgs, console: &mut Console) -> Result<(), Failure> {
     let mut view =
         View { title: args.scene.as_path(), notes: &scene.notes, ..View::new(args.quiet) };
     let options = Options { force: args.force };
+    let watch = Watch::start(&args.watch, &args.output, console)?;
     let result = standoff_run::run(&scene, &args.output, options, &mut |event| {
         view.show(event, console);
         ControlFlow::Continue(())
     });
-    view.finish(result, &args.output, console)
+    let result = view.finish(result, &args.output, console);
+    watch.stay(result, console)
 }
 
 /// Goes on with a run.
@@ -31,11 +34,13 @@ pub fn resume(args: &ResumeArgs, console: &mut Console) -> Result<(), Failure> {
         scene.set_steps(steps);
     }
     let mut view = View { title: args.folder.as_path(), ..View::new(args.quiet) };
+    let watch = Watch::start(&args.watch, &args.folder, console)?;
     let result = standoff_run::resume(&scene, &args.folder, &mut |event| {
         view.show(event, console);
         ControlFlow::Continue(())
     });
-    view.finish(result, &args.folder, console)
+    let result = view.finish(result, &args.folder, console);
+    watch.stay(result, console)
 }
 
 /// The overrides of `--set`, then those of the options of their own.

@@ -251,3 +251,26 @@ fn a_full_or_closed_output() {
         assert_eq!((output.status.code(), said.as_str()), (Some(0), ""), "{args:?}");
     }
 }
+
+/// What cannot be viewed is refused before anything is served or simulated.
+#[test]
+fn what_cannot_be_viewed_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    let output = standoff!("view", folder.path());
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("holds no run"), "{}", text(&output.stderr));
+    let cubes = scene("two-cubes-fall.toml");
+    let output = standoff!("run", cubes, "-o", run, "--listen", ":0");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("--view"), "{}", text(&output.stderr));
+    // an address that is none, or a program that was built without the page
+    let output = standoff!("run", cubes, "-o", run, "--view", "--listen", "no:port");
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("cannot listen on 'no:port'") || said.contains("npm run build"),
+        "{said}"
+    );
+    assert!(!run.exists());
+}

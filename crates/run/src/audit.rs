@@ -84,12 +84,8 @@ impl<'a> FrameScene<'a> {
     fn new(info: &'a RunInfo, first: Frame) -> Result<Self, String> {
         let bodies = ranges(&info.bodies, first.positions.len())?;
         let collision = collision_mesh(info, &bodies, &first)?;
-        let half_spaces = info.half_spaces.iter().map(|h| {
-            let through = HalfSpace::through(Vec3::from(h.origin), Vec3::from(h.normal));
-            through.ok_or_else(|| format!("half-space '{}' has no normal", h.name))
-        });
         Ok(Self {
-            half_spaces: half_spaces.collect::<Result<_, _>>()?,
+            half_spaces: half_spaces(info)?,
             half_space_vertices: by_thickness(&collision, &collision.mobile),
             strain_limits: strain_limits(info, &bodies, &first),
             collision,
@@ -131,8 +127,17 @@ impl Names for FrameScene<'_> {
     }
 }
 
+/// The half-spaces of a run.
+pub(crate) fn half_spaces(info: &RunInfo) -> Result<Vec<HalfSpace>, String> {
+    let half_spaces = info.half_spaces.iter().map(|h| {
+        let through = HalfSpace::through(Vec3::from(h.origin), Vec3::from(h.normal));
+        through.ok_or_else(|| format!("half-space '{}' has no normal", h.name))
+    });
+    half_spaces.collect()
+}
+
 /// The bodies' vertices, which have to follow each other and to be as many as a frame has.
-fn ranges(bodies: &[BodyInfo], vertices: usize) -> Result<Vec<Range<usize>>, String> {
+pub(crate) fn ranges(bodies: &[BodyInfo], vertices: usize) -> Result<Vec<Range<usize>>, String> {
     let mut end = 0;
     let mut all = Vec::with_capacity(bodies.len());
     for body in bodies {
@@ -149,7 +154,8 @@ fn ranges(bodies: &[BodyInfo], vertices: usize) -> Result<Vec<Range<usize>>, Str
     }
 }
 
-fn collision_mesh(
+/// The primitives of a frame that can collide.
+pub(crate) fn collision_mesh(
     info: &RunInfo,
     bodies: &[Range<usize>],
     frame: &Frame,

@@ -48,6 +48,16 @@ impl RunFolder {
     /// [`OutputError::Occupied`] if it holds a run already; with `force` the files of that run (and
     /// no others) are removed instead.
     pub fn create(folder: &Path, scene: &Scene, force: bool) -> Result<Self, OutputError> {
+        Self::create_for(folder, scene, None, force)
+    }
+
+    /// The same for a run whose contact distance d̂, m, is known.
+    pub(crate) fn create_for(
+        folder: &Path,
+        scene: &Scene,
+        d_hat: Option<f64>,
+        force: bool,
+    ) -> Result<Self, OutputError> {
         if let Some(found) = existing_run(folder) {
             if !force {
                 return Err(OutputError::Occupied { path: folder.to_owned(), found });
@@ -61,7 +71,7 @@ impl RunFolder {
         }
         make_folders(folder, scene)?;
         let topology = Topology::new(&scene.definition);
-        let info = RunInfo::of(scene, &topology);
+        let info = RunInfo { d_hat, ..RunInfo::of(scene, &topology) };
         write_atomically(&folder.join("run.json"), |out| {
             serde_json::to_writer_pretty(&mut *out, &info)?;
             writeln!(out)
@@ -279,11 +289,26 @@ fn write_resolved(folder: &Path, scene: &Scene) -> Result<(), OutputError> {
 /// Locks a run against other processes, until the file is closed; the system sees to that when the
 /// process ends in whatever way.
 fn lock(stats: &File, folder: &Path) -> Result<(), OutputError> {
-    match stats.try_lock() {
-        Err(TryLockError::WouldBlock) => Err(OutputError::Busy { path: folder.to_owned() }),
-        // a file system without locks is no obstacle
-        Err(TryLockError::Error(_)) | Ok(()) => Ok(()),
+    for _ in 0..LOOKS {
+        match stats.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(LOOK),
+            // a file system without locks is no obstacle
+            Err(TryLockError::Error(_)) | Ok(()) => return Ok(()),
+        }
     }
+    Err(OutputError::Busy { path: folder.to_owned() })
+}
+
+/// How often and how long a run waits for one who only looks whether the folder is being written.
+const LOOKS: usize = 10;
+const LOOK: Duration = Duration::from_millis(5);
+
+/// Whether a process is writing a run to the folder. Where the file system has no locks, it is not known,
+/// and the answer is no.
+pub fn is_being_written(folder: &Path) -> bool {
+    let Ok(stats) = File::open(folder.join(STATS)) else { return false };
+    // closing the file gives a lock back that was to be had
+    matches!(stats.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 
 fn write_pvd(out: &mut dyn Write, frames: &[(u64, f64)]) -> io::Result<()> {

@@ -23,6 +23,9 @@ pub struct RunInfo {
     pub self_contact: bool,
     /// Time step, s.
     pub time_step: f64,
+    /// Contact distance d̂, m; missing in a folder that was begun without a simulation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub d_hat: Option<f64>,
     /// Names of the energies that the program added to those of the scene; no file holds them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub energies: Vec<String>,
@@ -53,6 +56,8 @@ impl RunInfo {
         let mut own = Self::of(scene, &Topology::new(&scene.definition));
         own.version.clone_from(&self.version);
         own.source.clone_from(&self.source);
+        // it follows from the scene
+        own.d_hat = self.d_hat;
         match own == *self {
             true => Ok(()),
             false => Err(OutputError::Foreign {
@@ -83,6 +88,7 @@ impl RunInfo {
             no_contact: definition.no_contact.clone(),
             self_contact: definition.settings.contact.self_contact,
             time_step: definition.settings.time.step,
+            d_hat: None,
             energies: definition.energies.iter().map(|e| e.name().to_owned()).collect(),
             source: scene.source.clone(),
         }

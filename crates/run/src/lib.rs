@@ -8,6 +8,7 @@
 //! Every file appears complete or not at all: it is written beside its place and renamed. Only
 //! `stats.jsonl` grows, by one whole line per step.
 
+mod arrays;
 mod atomic;
 mod audit;
 mod check;
@@ -17,6 +18,7 @@ mod failure;
 mod files;
 mod folder;
 mod frame;
+mod gap;
 mod info;
 mod memory;
 mod recording;
@@ -27,6 +29,7 @@ mod surface;
 mod topology;
 mod vtu;
 
+pub use arrays::{ArrayInfo, FrameFile, Location};
 pub use atomic::write_atomically;
 pub use audit::{AuditReport, FrameFaults, audit};
 pub use check::{BodyReport, CheckReport, Gap, HalfSpaceGap, IpcBody, Reach, check};
@@ -36,8 +39,9 @@ pub use checkpoint::{
 pub use error::OutputError;
 pub use failure::{FailureData, write_failure};
 pub use files::{frame_files, scene_file};
-pub use folder::RunFolder;
-pub use frame::{Frame, read_frame};
+pub use folder::{RunFolder, is_being_written};
+pub use frame::{Frame, read_elements, read_frame};
+pub use gap::Gaps;
 pub use info::RunInfo;
 pub use memory::memory;
 pub use recording::Recording;

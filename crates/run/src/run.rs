@@ -137,7 +137,8 @@ pub(crate) fn begin(
     options: Options,
     simulation: &Simulation,
 ) -> Result<RunFolder, OutputError> {
-    let mut folder = RunFolder::create(folder, scene, options.force)?;
+    let d_hat = Some(simulation.model().resolved.d_hat);
+    let mut folder = RunFolder::create_for(folder, scene, d_hat, options.force)?;
     write_frame(&mut folder, simulation)?;
     if folder.needs_checkpoint(0) {
         folder.write_checkpoint(simulation.state())?;

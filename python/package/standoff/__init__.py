@@ -20,6 +20,7 @@ from .errors import (
 from .scene import Scene, resume, run
 from .simulation import Body, HalfSpace, Simulation
 from .sweep import sweep
+from .viewer import Viewer, view
 
 __all__ = [
     "Body",
@@ -35,10 +36,12 @@ __all__ = [
     "SceneError",
     "Simulation",
     "StepError",
+    "Viewer",
     "__version__",
     "errors",
     "resume",
     "run",
     "set_threads",
     "sweep",
+    "view",
 ]

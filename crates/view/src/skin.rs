@@ -1,0 +1,103 @@
+//! What of a frame can be seen: the boundary of volumes, and all thinner cells.
+
+use standoff_mesh::Mesh;
+use standoff_run::Frame;
+use std::collections::HashMap;
+
+/// The visible cells over the vertices that they use.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Skin {
+    /// Scene-wide index of every vertex that is used, ascending.
+    pub vertices: Vec<u32>,
+    /// Triangles over `vertices`: of the volumes' boundaries, then of shells and obstacles.
+    pub triangles: Vec<[u32; 3]>,
+    /// Number of those on boundaries of volumes.
+    pub boundary: usize,
+    /// Segments over `vertices`.
+    pub edges: Vec<[u32; 2]>,
+    /// Points, as indices into `vertices`.
+    pub points: Vec<u32>,
+    /// Cell of the frame that each of these is or belongs to.
+    pub cells: Vec<u32>,
+}
+
+impl Skin {
+    pub fn new(frame: &Frame) -> Self {
+        let volumes =
+            Mesh { points: frame.positions.clone(), tets: frame.tets.clone(), ..Mesh::default() };
+        let boundary = volumes.surface();
+        let mut used = vec![false; frame.positions.len()];
+        let corners = boundary.iter().chain(&frame.triangles).flatten();
+        for v in corners.chain(frame.edges.iter().flatten()).chain(&frame.points) {
+            used[*v as usize] = true;
+        }
+        let vertices: Vec<u32> = (0u32..).zip(&used).filter(|(_, u)| **u).map(|(v, _)| v).collect();
+        let mut number = vec![0; used.len()];
+        for (k, v) in (0..).zip(&vertices) {
+            number[*v as usize] = k;
+        }
+        let owners = owners(&frame.tets, &boundary);
+        let others = frame.tets.len() as u32..(frame.cell_body.len() as u32);
+        Self {
+            cells: owners.into_iter().chain(others).collect(),
+            boundary: boundary.len(),
+            triangles: boundary
+                .iter()
+                .chain(&frame.triangles)
+                .map(|t| t.map(|v| number[v as usize]))
+                .collect(),
+            edges: frame.edges.iter().map(|e| e.map(|v| number[v as usize])).collect(),
+            points: frame.points.iter().map(|v| number[*v as usize]).collect(),
+            vertices,
+        }
+    }
+}
+
+/// The tetrahedron of every boundary triangle.
+fn owners(tets: &[[u32; 4]], boundary: &[[u32; 3]]) -> Vec<u32> {
+    let sorted = |mut f: [u32; 3]| {
+        f.sort_unstable();
+        f
+    };
+    let faces: HashMap<[u32; 3], usize> =
+        boundary.iter().enumerate().map(|(k, f)| (sorted(*f), k)).collect();
+    let mut owners = vec![0; boundary.len()];
+    for (index, [a, b, c, d]) in (0..).zip(tets.iter().copied()) {
+        for face in [[b, c, d], [a, c, d], [a, b, d], [a, b, c]] {
+            if let Some(k) = faces.get(&sorted(face)) {
+                owners[*k] = index;
+            }
+        }
+    }
+    owners
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn boundary_triangles_know_their_tetrahedron() {
+        // two tetrahedra on a common triangle, an inner vertex of nothing, a triangle, a segment, a point
+        let frame = Frame {
+            positions: vec![Default::default(); 12],
+            tets: vec![[0, 1, 2, 3], [1, 2, 3, 5]],
+            triangles: vec![[6, 7, 8]],
+            edges: vec![[9, 10]],
+            points: vec![11],
+            cell_body: vec![0, 0, 1, 2, 3],
+            ..Frame::default()
+        };
+        let skin = Skin::new(&frame);
+        assert_eq!(skin.vertices, [0, 1, 2, 3, 5, 6, 7, 8, 9, 10, 11]);
+        assert_eq!((skin.boundary, skin.triangles.len()), (6, 7));
+        for (triangle, cell) in skin.triangles[..6].iter().zip(&skin.cells) {
+            let tet = frame.tets[*cell as usize];
+            assert!(triangle.iter().all(|v| tet.contains(&skin.vertices[*v as usize])));
+            assert!(triangle.iter().any(|v| skin.vertices[*v as usize] == [0, 5][*cell as usize]));
+        }
+        assert_eq!(skin.triangles[6], [5, 6, 7]);
+        assert_eq!((&skin.edges[..], &skin.points[..]), (&[[8, 9]][..], &[10][..]));
+        assert_eq!(skin.cells[6..], [2, 3, 4]);
+    }
+}

@@ -1,0 +1,125 @@
+//! The server on its thread.
+
+use crate::folder::Folder;
+use crate::http::{Site, answer};
+use crate::{Listen, ViewError};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::io;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::{Semaphore, oneshot};
+
+/// Connections at a time; a browser opens six.
+const CONNECTIONS: usize = 64;
+/// How long a client may take for the head of a request, or leave a connection idle.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Longest head of a request, bytes.
+const LONGEST_HEAD: usize = 16 * 1024;
+/// Threads that read files: a browser asks for a frame while the next one is read.
+const READERS: usize = 2;
+
+/// A server over the folder of a run. It ends when this is dropped.
+#[derive(Debug)]
+pub struct Viewer {
+    address: SocketAddr,
+    host: Option<String>,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Viewer {
+    /// Serves a folder, which may be that of a run that has not begun.
+    ///
+    /// # Errors
+    /// The address cannot be had.
+    pub fn start(folder: &Path, listen: &Listen) -> Result<Self, ViewError> {
+        let listener = listen.bind()?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        let host = listen.name().map(str::to_owned);
+        let site = Arc::new(Site { folder: Folder::new(folder), host: host.clone() });
+        let runtime = runtime()?;
+        let listener = {
+            let _inside = runtime.enter();
+            TcpListener::from_std(listener)?
+        };
+        let (stop, stopped) = oneshot::channel();
+        let serve = move || {
+            runtime.spawn(accept(listener, site));
+            // an error says that the sender is gone, which is the same
+            let _ = runtime.block_on(stopped);
+            // what still reads a file is not waited for
+            runtime.shutdown_background();
+        };
+        let thread = std::thread::Builder::new().name("viewer".into()).spawn(serve)?;
+        Ok(Self { address, host, stop: Some(stop), thread: Some(thread) })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What to open in a browser.
+    pub fn url(&self) -> String {
+        let port = self.address.port();
+        match &self.host {
+            Some(host) => format!("http://{host}:{port}/"),
+            None if self.address.ip().is_unspecified() => format!("http://localhost:{port}/"),
+            None => format!("http://{}/", self.address),
+        }
+    }
+
+    /// Serves until the user ends the program (Ctrl-C), which before this ends it at once.
+    ///
+    /// # Errors
+    /// The system does not tell.
+    pub fn until_interrupted(self) -> Result<(), ViewError> {
+        Ok(runtime()?.block_on(tokio::signal::ctrl_c())?)
+    }
+}
+
+impl Drop for Viewer {
+    fn drop(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            let _ = stop.send(());
+        }
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn runtime() -> io::Result<Runtime> {
+    Builder::new_current_thread().enable_all().max_blocking_threads(READERS).build()
+}
+
+async fn accept(listener: TcpListener, site: Arc<Site>) {
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    loop {
+        let place = Arc::clone(&places).acquire_owned().await;
+        let Ok((stream, _)) = listener.accept().await else {
+            // out of files, mostly: others have to be closed first
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            continue;
+        };
+        let site = Arc::clone(&site);
+        tokio::spawn(async move {
+            let _place = place;
+            let service = service_fn(move |request| answer(Arc::clone(&site), request));
+            let mut builder = http1::Builder::new();
+            builder.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
+            // a client that has said all may still listen
+            builder.max_buf_size(LONGEST_HEAD).half_close(true);
+            // whatever a client does wrong ends its connection alone
+            let _ = builder.serve_connection(TokioIo::new(stream), service).await;
+        });
+    }
+}

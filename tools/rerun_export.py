@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""Writes a run as a recording of Rerun (https://rerun.io), to be compared with other data there.
+
+    pip install rerun-sdk
+    tools/rerun_export.py DIR OUT.rrd [--colour ARRAY] [--low X --high Y]
+    rerun OUT.rrd
+
+It logs, over the step and the time in seconds: the surface of every body, segments with their radius, particles and points,
+the contact forces as arrows, and the statistics of the steps as curves. Surfaces are coloured by the magnitude of ARRAY (velocity by
+default; any array of the frames, values of cells averaged onto their vertices), from X to Y or over the range of the whole run, because Rerun fixes
+colours when they are logged. Half-spaces are not exported. Needs NumPy and rerun-sdk, tested with version 0.41.
+"""
+import argparse, json, pathlib, re
+
+import numpy as np
+
+TET, TRIANGLE, LINE, VERTEX = 10, 5, 3, 1
+TYPES = {"Float64": "<f8", "Int32": "<i4", "UInt8": "u1"}
+# viridis at nine places, linear in between
+MAP = np.array([(68, 1, 84), (71, 44, 122), (59, 81, 139), (44, 113, 142), (33, 144, 141), (39, 173, 129), (92, 200, 99),
+                (170, 220, 50), (253, 231, 37)], float)
+
+
+def read_frame(path):
+    """The arrays of a frame by name, and which of them belong to cells."""
+    data = path.read_bytes()
+    mark = b'<AppendedData encoding="raw">\n_'
+    end = data.find(mark)
+    if end < 0:
+        raise SystemExit(f"{path} is no frame of standoff")
+    arrays, cells = {}, set()
+    for section, text in re.findall(r"<(FieldData|PointData|CellData|Points|Cells)>(.*?)</\1>", data[:end].decode(), re.S):
+        for tag in re.findall(r"<DataArray ([^>]*)/>", text):
+            said = dict(re.findall(r'(\w+)="([^"]*)"', tag))
+            start = end + len(mark) + int(said["offset"])
+            size = int.from_bytes(data[start:start + 8], "little")
+            values = np.frombuffer(data, TYPES[said["type"]], size // np.dtype(TYPES[said["type"]]).itemsize, start + 8)
+            parts = int(said.get("NumberOfComponents", 1))
+            arrays[said["Name"]] = values.reshape(-1, parts) if parts > 1 else values
+            if section == "CellData":
+                cells.add(said["Name"])
+    return arrays, cells
+
+
+def cells_of(arrays, kind, corners):
+    """The cells of a kind: their vertices, and their indices among all cells."""
+    index = np.flatnonzero(arrays["types"] == kind)
+    first = arrays["offsets"][index] - corners
+    return arrays["connectivity"][first[:, None] + np.arange(corners)], index
+
+
+def boundary(tets, owner):
+    """The triangles that belong to one tetrahedron only, outwards, and the indices of their tetrahedra."""
+    faces = tets[:, [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]]].reshape(-1, 3)
+    _, index, count = np.unique(np.sort(faces, axis=1), axis=0, return_index=True, return_counts=True)
+    single = np.sort(index[count == 1])
+    return faces[single], owner[single // 4]
+
+
+def values_of(arrays, cells, name):
+    """One number for each vertex."""
+    values = arrays.get(name)
+    if values is None:
+        raise SystemExit(f"the frames have no array '{name}'; they have {', '.join(sorted(arrays))}")
+    if values.ndim > 1:
+        values = np.linalg.norm(values, axis=1)
+    if name not in cells:
+        return values
+    sizes = np.diff(arrays["offsets"], prepend=0)
+    total, count = np.zeros(len(arrays["points"])), np.zeros(len(arrays["points"]))
+    np.add.at(total, arrays["connectivity"], np.repeat(values, sizes))
+    np.add.at(count, arrays["connectivity"], 1)
+    return total / np.maximum(count, 1)
+
+
+def colours_of(values, low, high):
+    place = np.clip((values - low) / max(high - low, 1e-300), 0, 1) * (len(MAP) - 1)
+    return np.stack([np.interp(place, np.arange(len(MAP)), MAP[:, c]) for c in range(3)], axis=1).astype(np.uint8)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("output")
+    parser.add_argument("--colour", default="velocity")
+    parser.add_argument("--low", type=float)
+    parser.add_argument("--high", type=float)
+    args = parser.parse_args()
+    import rerun as rr
+
+    info = json.loads((args.folder / "run.json").read_text())
+    frames = sorted((args.folder / "frames").glob("*.vtu"))
+    if not frames:
+        raise SystemExit(f"{args.folder} has no frames")
+    low, high = args.low, args.high
+    if low is None or high is None:
+        ranges = [(v.min(), v.max()) for v in (values_of(*read_frame(f), args.colour) for f in frames)]
+        low = min(r[0] for r in ranges) if low is None else low
+        high = max(r[1] for r in ranges) if high is None else high
+    rr.init("standoff", recording_id=str(args.folder.resolve()))
+    rr.save(args.output)
+    rr.log("/", rr.ViewCoordinates.RIGHT_HAND_Y_UP, static=True)
+    for frame in frames:
+        arrays, cells = read_frame(frame)
+        points, body = arrays["points"], arrays["body"]
+        rr.set_time("step", sequence=int(frame.stem))
+        rr.set_time("time", duration=float(arrays["TimeValue"][0]))
+        colours = colours_of(values_of(arrays, cells, args.colour), low, high)
+        tets, triangles = cells_of(arrays, TET, 4), cells_of(arrays, TRIANGLE, 3)
+        faces, face_cells = map(np.concatenate, zip(boundary(*tets), triangles))
+        (edges, edge_cells), (single, single_cells) = cells_of(arrays, LINE, 2), cells_of(arrays, VERTEX, 1)
+        radius = arrays.get("radius", np.zeros(len(body)))
+        # negative radii are pixels: what has no radius is drawn thin
+        radius = np.where(radius > 0, radius, -1.0)
+        for index, about in enumerate(info["bodies"]):
+            path = "world/" + re.sub(r"[^\w-]", "_", about["name"])
+            own = faces[body[face_cells] == index]
+            if len(own):
+                used, local = np.unique(own, return_inverse=True)
+                mesh = rr.Mesh3D(vertex_positions=points[used], triangle_indices=local.reshape(-1, 3), vertex_colors=colours[used])
+                rr.log(path + "/surface", mesh)
+            own = body[edge_cells] == index
+            if own.any():
+                strips = rr.LineStrips3D(points[edges[own]], colors=colours[edges[own][:, 0]], radii=radius[edge_cells[own]])
+                rr.log(path + "/segments", strips)
+            own = body[single_cells] == index
+            if own.any():
+                v = single[own][:, 0]
+                rr.log(path + "/points", rr.Points3D(points[v], colors=colours[v], radii=radius[single_cells[own]]))
+        forces = arrays.get("contact_force")
+        if forces is not None:
+            size = np.linalg.norm(forces, axis=1)
+            acting = size > 1e-3 * max(size.max(), 1e-300)
+            rr.log("world/contact_force", rr.Arrows3D(origins=points[acting], vectors=forces[acting]))
+    stats = args.folder / "stats.jsonl"
+    for line in stats.read_text().splitlines() if stats.exists() else []:
+        step = json.loads(line)
+        rr.set_time("step", sequence=step["step"])
+        rr.set_time("time", duration=step["time"])
+        for name in ("kinetic_energy", "elastic_energy", "gravity_energy", "contact_energy", "newton_iterations", "contacts", "min_gap"):
+            if step.get(name) is not None:
+                rr.log("statistics/" + name, rr.Scalars(step[name]))
+        rr.log("statistics/seconds", rr.Scalars(step["seconds"]["total"]))
+    print(f"{args.output}: {len(frames)} frames, {args.colour} from {low:.4g} to {high:.4g}")
+
+
+if __name__ == "__main__":
+    main()
