@@ -6,12 +6,19 @@ use standoff_sim::settings::LinearSolver;
 /// Bytes that a contact pair takes: itself, its Hessian, its part of the matrix' pattern.
 const PAIR: f64 = 2.5e3;
 
+/// Bytes of the factors of overlapping subdomains per vertex, in single precision.
+const SUBDOMAINS: f64 = 5e3;
+
+/// Degrees of freedom of the coarse level per vertex.
+const COARSE: f64 = 0.15;
+
 /// Estimate of the peak memory of a run, bytes.
 ///
 /// Cholesky factors of volume meshes in nested-dissection order hold about 6.3·n^1.44 numbers for n
 /// degrees of freedom (fitted to 10⁴ to 1.5·10⁵ degrees of freedom), and a third as many again are
 /// under way during the factorisation; at 8 bytes each, 4 in single precision. Elements, surface and
-/// matrix add about 2 kB per tetrahedron, each of the `pairs` within the contact distance about 2.5 kB.
+/// matrix add about 2 kB per tetrahedron; overlapping subdomains take 5 kB per vertex, and their coarse level a factor of
+/// its own with 0.15 degrees of freedom per vertex; each of the `pairs` within the contact distance about 2.5 kB.
 pub fn memory(definition: &Definition, pairs: usize) -> f64 {
     let mut factor = 0.0;
     let mut tetrahedra = 0usize;
@@ -27,6 +34,10 @@ pub fn memory(definition: &Definition, pairs: usize) -> f64 {
         LinearSolver::Cholesky => 8.0,
         LinearSolver::MixedCholesky | LinearSolver::Auto => 4.0,
         LinearSolver::ConjugateGradient => 0.0,
+        LinearSolver::Schwarz => 0.0,
     };
+    if definition.settings.solver.linear == LinearSolver::Schwarz {
+        factor = SUBDOMAINS * vertices as f64 + 67.0 * (COARSE * vertices as f64).powf(1.442);
+    }
     2e7 + PAIR * pairs as f64 + factor + 2e3 * tetrahedra as f64 + 500.0 * vertices as f64
 }

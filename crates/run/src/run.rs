@@ -335,6 +335,8 @@ pub(crate) fn write_end(
 }
 
 fn write_frame(folder: &mut RunFolder, simulation: &Simulation) -> Result<(), OutputError> {
+    let decomposition = simulation.model().decomposition.as_deref();
+    let subdomain = decomposition.map_or_else(Vec::new, |d| folder.topology().subdomains(d));
     folder.write_frame(&FrameData {
         step: simulation.step_index() as u64,
         time: simulation.time(),
@@ -345,6 +347,7 @@ fn write_frame(folder: &mut RunFolder, simulation: &Simulation) -> Result<(), Ou
         stretch: &simulation.stretches(),
         bending_energy: &simulation.bending_energies(),
         contact_reach: &simulation.contact_reach(),
+        subdomain: &subdomain,
     })
 }
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use standoff_linalg::Vec3;
 use standoff_mesh::Mesh;
+use standoff_sim::decomposition::Decomposition;
 use standoff_sim::definition::{BodyDef, BodyKind, Definition};
 use standoff_sim::energy::membrane::Sheet;
 
@@ -154,6 +155,15 @@ impl Topology {
             });
         }
         all
+    }
+
+    /// Subdomain of every cell; of obstacles the first.
+    pub fn subdomains(&self, decomposition: &Decomposition) -> Vec<u32> {
+        let tets = self.tets.iter().map(|t| decomposition.owner(t));
+        let triangles = self.triangles.iter().map(|t| decomposition.owner(t));
+        let edges = self.edges.iter().map(|e| decomposition.owner(e));
+        let points = self.points.iter().map(|p| decomposition.owner(&[*p]));
+        tets.chain(triangles).chain(edges).chain(points).collect()
     }
 
     /// Number of cells in a frame.

@@ -27,6 +27,8 @@ pub struct FrameData<'a> {
     pub bending_energy: &'a [f64],
     /// Distances ε up to which the orientation-aware potential acts, m (`#V`).
     pub contact_reach: &'a [f64],
+    /// Subdomain of every cell.
+    pub subdomain: &'a [u32],
 }
 
 /// VTK cell types.
@@ -127,6 +129,7 @@ pub fn write_vtu(
     check("stretches", data.stretch.len(), thin, true)?;
     check("bending energies", data.bending_energy.len(), thin, true)?;
     check("contact reach", data.contact_reach.len(), vertices, true)?;
+    check("subdomains", data.subdomain.len(), topology.cells(), true)?;
 
     let wanted = |field, present: bool| fields.contains(&field) && present;
     let mut point_data = Vec::new();
@@ -148,6 +151,9 @@ pub fn write_vtu(
         cell_data.push(("von_mises", Array::Scalars(data.von_mises, others)));
     }
     cell_data.push(("body", Array::Indices(&topology.cell_body)));
+    if !data.subdomain.is_empty() {
+        cell_data.push(("subdomain", Array::Indices(data.subdomain)));
+    }
     let stretch = over_cells(topology, data.stretch);
     let bending_energy = over_cells(topology, data.bending_energy);
     if wanted(Field::Stretch, !data.stretch.is_empty()) {

@@ -73,7 +73,9 @@ pub fn contacts(model: &Model, state: &State) -> Vec<ContactRecord> {
     detector.d_hat = model.resolved.d_hat;
     detector.sweep(model, &state.x, &vec![Vec3::zeros(); state.x.len()], 0.0);
     match context.settings.solver.method {
-        Method::Barrier => repelled(model, state, &detector.contacts(model, &state.x), &barrier),
+        Method::Barrier | Method::Dot => {
+            repelled(model, state, &detector.contacts(model, &state.x), &barrier)
+        }
         Method::BarrierFree => constrained(model, state),
     }
 }

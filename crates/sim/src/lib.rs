@@ -7,9 +7,11 @@
 pub mod audit;
 pub mod body;
 pub mod build;
+pub mod characteristic;
 pub mod contact;
 pub mod contacts;
 pub mod controls;
+pub mod decomposition;
 pub mod definition;
 pub mod diagnosis;
 pub mod dirichlet;

@@ -4,8 +4,10 @@
 
 use crate::audit::{AuditScene, StrainLimit};
 use crate::body::Body;
+use crate::characteristic::CharacteristicNorm;
 use crate::contact::orientation::OrientationContact;
 use crate::contact::{FrictionMaterials, HalfSpace, Weighting};
+use crate::decomposition::Decomposition;
 use crate::definition::settings::Settings;
 use crate::dirichlet::PrescribedMotion;
 use crate::energy::tet::ElasticTets;
@@ -84,6 +86,10 @@ pub struct Model {
     pub motions: Vec<PrescribedMotion>,
     /// Forces, pressures and attachments.
     pub loads: Loads,
+    /// Subdomains, where the solver has some.
+    pub decomposition: Option<Arc<Decomposition>>,
+    /// The characteristic norm, where it ends minimisations.
+    pub characteristic: Option<Arc<CharacteristicNorm>>,
     /// Gravity, m/s².
     pub gravity: Vec3,
     /// Characteristic length l, m: diagonal of the bounding box of the deformable bodies at rest.

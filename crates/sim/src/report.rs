@@ -14,7 +14,7 @@ pub struct StepReport {
     pub time: f64,
     /// How the minimisation ended.
     pub outcome: StepOutcome,
-    /// Newton iterations, over all friction updates.
+    /// Newton iterations (of `dot` those of L-BFGS), over all friction updates.
     pub newton_iterations: u64,
     /// Linear systems solved, where that may be more than one per Newton iteration: by the barrier-free
     /// solver; else 0.
@@ -23,8 +23,14 @@ pub struct StepReport {
     pub linear_iterations: u64,
     /// Minimisations with updated friction; 1 without friction.
     pub lagging_iterations: u64,
-    /// Largest nodal Newton direction divided by h at the end, m/s.
+    /// Factorisations of subdomains by `dot`; else 0.
+    #[serde(default)]
+    pub subdomain_factorisations: u64,
+    /// Largest nodal Newton direction (of `dot` the one of L-BFGS) divided by h at the end, m/s.
     pub residual_speed: f64,
+    /// ‖∇E‖/(s ⟨W⟩ ‖ℓ‖) at the end, where that is what ends a step; else `null`.
+    #[serde(default)]
+    pub characteristic_norm: Option<f64>,
     /// Contacts (stencils with distance below d̂) at the end of the step.
     pub contacts: u64,
     /// Largest number of contacts over the step's iterates.
@@ -61,7 +67,7 @@ pub struct StepReport {
 #[serde(rename_all = "kebab-case")]
 pub enum StepOutcome {
     /// The last Newton direction that was computed is below the tolerance, friction and multipliers
-    /// included, and its step was taken in full.
+    /// included, and its step was taken in full; or the characteristic norm is, where the settings choose it.
     #[default]
     Converged,
     /// The step lengths ended the step, as the scene asks for by `cumulative_toi` or `min_iterations`: the

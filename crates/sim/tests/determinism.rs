@@ -37,7 +37,12 @@ fn bits(definition: &Definition, threads: usize) -> Vec<u64> {
 
 #[test]
 fn threads_do_not_change_bits() {
-    for linear in [LinearSolver::Auto, LinearSolver::Cholesky, LinearSolver::ConjugateGradient] {
+    for linear in [
+        LinearSolver::Auto,
+        LinearSolver::Cholesky,
+        LinearSolver::ConjugateGradient,
+        LinearSolver::Schwarz,
+    ] {
         let definition = pile(linear);
         let one = bits(&definition, 1);
         assert!(bits(&definition, 1) == one, "two runs differ ({linear:?})");

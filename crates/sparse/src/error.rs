@@ -93,6 +93,12 @@ pub enum SolveError {
     /// Back-substitution was requested without a valid factorisation.
     #[error("no factorisation to solve with")]
     NotFactorized,
+    /// A row that belongs to no subdomain.
+    #[error("block row {block} belongs to no subdomain")]
+    NotCovered {
+        /// The row.
+        block: usize,
+    },
     /// Not enough memory for the factor.
     #[error("out of memory for a factor of {nonzeros} entries")]
     OutOfMemory {

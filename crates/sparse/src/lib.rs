@@ -4,7 +4,8 @@
 //! * [`BlockMatrix`]: a pattern and its blocks; assembled from stencils (an element, a contact
 //!   pair) one by one or, for element lists that stay, by a [`FixedAssembly`];
 //!   changing lists by a [`VariableAssembly`].
-//! * [`Ordering`]: fill-reducing orders of the vertices.
+//! * [`Ordering`]: fill-reducing orders of the vertices; [`partition`]: parts of them.
+//! * [`Subdomains`]: overlapping sets of rows, each with a factor of its part of a matrix.
 //! * [`LinearSolver`]: the open border; [`Cholesky`], [`MixedCholesky`], [`ConjugateGradient`] and
 //!   [`Hybrid`], which chooses, are behind it.
 //!
@@ -38,6 +39,7 @@ mod assembly;
 mod error;
 mod matrix;
 mod ordering;
+mod partition;
 mod pattern;
 mod solver;
 mod vector;
@@ -48,8 +50,9 @@ pub use assembly::{
 pub use error::{MatrixError, SolveError};
 pub use matrix::BlockMatrix;
 pub use ordering::{EliminationTree, Ordering, Permutation, VertexOrder};
+pub use partition::partition;
 pub use pattern::BlockPattern;
 pub use solver::{
-    Cholesky, ConjugateGradient, Hybrid, LinearSolver, MixedCholesky, Preconditioner, SolveReport,
-    SolveSeconds,
+    Blend, Cholesky, ConjugateGradient, Hybrid, LinearSolver, MixedCholesky, Preconditioner,
+    SolveReport, SolveSeconds, Subdomains,
 };

@@ -11,8 +11,9 @@ use proptest::prelude::*;
 use standoff_linalg::nalgebra::{DMatrix, DVector};
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::{
-    BlockMatrix, BlockPattern, Cholesky, ConjugateGradient, Hybrid, LinearSolver, MixedCholesky,
-    Ordering, Permutation, Preconditioner, SolveError, SolveSeconds, VertexOrder,
+    Blend, BlockMatrix, BlockPattern, Cholesky, ConjugateGradient, Hybrid, LinearSolver,
+    MixedCholesky, Ordering, Permutation, Preconditioner, SolveError, SolveSeconds, Subdomains,
+    VertexOrder,
 };
 
 const ORDERINGS: [Ordering; 4] =
@@ -31,6 +32,7 @@ fn solvers(tolerance: f64) -> Vec<(String, Box<dyn LinearSolver>)> {
         Preconditioner::BlockJacobi,
         Preconditioner::IncompleteCholesky,
         Preconditioner::StiffBlocks,
+        Preconditioner::Schwarz,
     ] {
         let cg = ConjugateGradient::new(tolerance, 5000).with_preconditioner(preconditioner);
         list.push((format!("{preconditioner:?}"), Box::new(cg)));
@@ -511,4 +513,89 @@ fn incomplete_cholesky_is_exact_where_there_is_no_fill() {
     assert!(incomplete.iterations <= 3, "{incomplete:?}");
     assert!(jacobi.iterations > 20);
     assert!(distance(&dense_solution(&a, &b), &x) < 1e-7);
+}
+
+/// Overlapping subdomains with a coarse level: the iterations hardly grow with the matrix, which those of
+/// the diagonal do.
+#[test]
+fn iterations_with_a_coarse_level_hardly_grow() {
+    let mut random = Random::new(9);
+    let mut iterations = |side: u32, preconditioner: Preconditioner| {
+        let cube = Cube::new(side);
+        let a = cube.matrix(1e-4);
+        let b = random.vectors(a.n());
+        let mut x = vec![Vec3::zeros(); a.n()];
+        let mut cg = ConjugateGradient::new(1e-8, 5000).with_preconditioner(preconditioner);
+        cg.place(&cube.positions);
+        let report = cg.solve(&a, &b, &mut x).unwrap();
+        assert!(relative_residual(&a, &b, &x) < 1.001e-8);
+        report.iterations as f64
+    };
+    let [small, large] = [8, 18].map(|side| iterations(side, Preconditioner::Schwarz));
+    let [small_jacobi, large_jacobi] =
+        [8, 18].map(|side| iterations(side, Preconditioner::BlockJacobi));
+    assert!(large < 2.0 * small, "{small} {large}");
+    assert!(
+        large_jacobi > 1.5 * small_jacobi && 2.0 * large < large_jacobi,
+        "{small_jacobi} {large_jacobi}"
+    );
+}
+
+/// Subdomains that are single rows, rows in line, and rows that are no displacements.
+#[test]
+fn degenerate_subdomains_do_no_harm() {
+    let mut random = Random::new(31);
+    let n = 40;
+    let a = random_spd(n, 80, 0.1, &mut random);
+    let b = random.vectors(n as usize);
+    let expected = dense_solution(&a, &b);
+    let line: Vec<Vec3> = (0..n).map(|i| Vec3::new(f64::from(i), 0.0, 0.0)).collect();
+    let mut partly = line.clone();
+    partly.iter_mut().step_by(3).for_each(|p| *p = Vec3::repeat(f64::NAN));
+    let none = vec![Vec3::repeat(f64::NAN); n as usize];
+    let same = vec![Vec3::zeros(); n as usize];
+    for position in [&line, &partly, &none, &same] {
+        let mut cg =
+            ConjugateGradient::new(1e-12, 500).with_preconditioner(Preconditioner::Schwarz);
+        cg.place(position);
+        let mut x = vec![Vec3::zeros(); n as usize];
+        cg.solve(&a, &b, &mut x).unwrap();
+        assert!(distance(&expected, &x) < 1e-9);
+    }
+}
+
+/// Subdomains alone: with one, its solution is that of the matrix; the symmetric blend of several is
+/// symmetric, and rows that are in none are refused.
+#[test]
+fn subdomains_blend_their_solutions() {
+    let mut random = Random::new(2);
+    let a = Cube::new(6).matrix(0.1);
+    let n = a.n();
+    let b = random.vectors(n);
+    let all: Vec<u32> = (0..n as u32).collect();
+    let mut one = Subdomains::new(n, vec![all.clone()]).unwrap();
+    let (mut x, mut y) = (vec![Vec3::zeros(); n], vec![Vec3::zeros(); n]);
+    assert_eq!(one.apply(Blend::Mean, &b, &mut x), Err(SolveError::NotFactorized));
+    assert_eq!(one.factorize(&a, |_| false), Ok(1));
+    one.apply(Blend::Mean, &b, &mut x).unwrap();
+    assert!(relative_residual(&a, &b, &x) < 1e-4);
+
+    let sets = vec![all[..n / 2 + 20].to_vec(), all[n / 2 - 20..].to_vec(), Vec::new()];
+    let mut two = Subdomains::new(n, sets).unwrap();
+    assert_eq!(two.factorize(&a, |_| false), Ok(3));
+    assert_eq!(two.factorize(&a, |j| j == 1), Ok(1));
+    let c = random.vectors(n);
+    let dot = |a: &[Vec3], b: &[Vec3]| a.iter().zip(b).map(|(a, b)| a.dot(b)).sum::<f64>();
+    for blend in [Blend::Symmetric, Blend::Sum] {
+        two.apply(blend, &b, &mut x).unwrap();
+        two.apply(blend, &c, &mut y).unwrap();
+        let (bx, cx, by) = (dot(&b, &x), dot(&c, &x), dot(&b, &y));
+        assert!(bx > 0.0 && (cx - by).abs() < 1e-4 * bx, "{bx} {cx} {by}");
+    }
+    // other rows: only that subdomain is factorised again
+    assert_eq!(two.replace(0, all.clone()), Ok(true));
+    assert_eq!(two.replace(0, all.clone()), Ok(false));
+    assert_eq!(two.factorize(&a, |_| false), Ok(1));
+    assert!(Subdomains::new(n, vec![all[1..].to_vec()]).is_err());
+    assert!(Subdomains::new(n, vec![vec![n as u32]]).is_err());
 }

@@ -366,6 +366,26 @@ pub const ROWS: &[Row] = &[
         ["scene.toml:2:18", "solver.cumulative_toi", "1 is out of range", "between 0 and 1"]
     ),
     row!(
+        "characteristic norm: no tolerance",
+        concat!("[solver]\ncharacteristic_tolerance = 0\n", ball!()),
+        ["scene.toml:2:28", "solver.characteristic_tolerance", "0 is out of range", "positive"]
+    ),
+    row!(
+        "characteristic norm of the barrier-free solver",
+        concat!("[solver]\nmethod = \"barrier-free\"\ncharacteristic_tolerance = 1e-5\n", ball!()),
+        ["scene.toml:3:28", "solver.characteristic_tolerance", "velocity tolerance"]
+    ),
+    row!(
+        "no subdomains",
+        concat!("[solver.decomposition]\nsubdomains = 0\n", ball!()),
+        ["scene.toml:2:14", "solver.decomposition.subdomains", "0 is out of range", "at least 1"]
+    ),
+    row!(
+        "subdomains without vertices",
+        concat!("[solver.decomposition]\nsize = 0\n", ball!()),
+        ["scene.toml:2:8", "solver.decomposition.size", "0 is out of range", "at least 1"]
+    ),
+    row!(
         "barrier-free: no stiffness",
         concat!("[solver.barrier_free]\npenalty = 0\n", ball!()),
         ["scene.toml:2:11", "solver.barrier_free.penalty", "0 is out of range", "positive"]

@@ -7,8 +7,10 @@ pub mod start;
 
 use crate::audit::{StrainLimit, by_thickness};
 use crate::body::Body;
+use crate::characteristic::CharacteristicNorm;
 use crate::contact::{FrictionMaterials, HalfSpace, Weighting};
 use crate::controls::Controls;
+use crate::decomposition::Decomposition;
 use crate::definition::Definition;
 use crate::definition::settings::{
     ContactPotential, ContactSettings, FrictionSettings, Lagging, Method, Settings,
@@ -25,6 +27,7 @@ use crate::step::context::StepContext;
 use bodies::{Collected, check_masses, check_start};
 use standoff_geometry::CollisionMesh;
 use standoff_linalg::Vec3;
+use standoff_sparse::MatrixError;
 use std::sync::Arc;
 
 /// Checks a definition and builds the model and its initial state.
@@ -99,13 +102,51 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
         friction,
         motions,
         loads,
+        decomposition: None,
+        characteristic: None,
         gravity: definition.gravity,
         length,
         resolved,
     };
     model.orientation = orientation::build(&model, &state.x)?;
+    add_decomposition(&mut model, &state)?;
+    add_characteristic_norm(&mut model)?;
     let state = with_initial_acceleration(&model, state);
     Ok((model, state))
+}
+
+/// Divides the bodies into subdomains where the solver has some.
+fn add_decomposition(model: &mut Model, state: &State) -> Result<(), BuildError> {
+    let settings = &model.resolved.settings.solver;
+    if settings.method != Method::Dot {
+        return Ok(());
+    }
+    let clock = Clock::start();
+    let targets = DirichletTargets::new(model, state);
+    let context = StepContext::new(model, state, &clock);
+    let potential = IncrementalPotential::new(context, state, &targets);
+    let found = Decomposition::new(&potential, &settings.decomposition);
+    let name = |e: MatrixError| BuildError::Body {
+        body: model.bodies[0].name.clone(),
+        problem: e.to_string(),
+    };
+    let found = found.map_err(name)?;
+    model.decomposition = Some(Arc::new(found));
+    Ok(())
+}
+
+/// Finds the characteristic norm where it ends minimisations.
+fn add_characteristic_norm(model: &mut Model) -> Result<(), BuildError> {
+    let solver = &model.resolved.settings.solver;
+    let Some(tolerance) = solver.characteristic_tolerance() else { return Ok(()) };
+    let Some(norm) = CharacteristicNorm::new(model) else {
+        let must = "nothing in the scene is elastic, so that there is no characteristic norm; choose \
+                    the solver \"barrier\" without this key";
+        let key = "solver.characteristic_tolerance";
+        return Err(BuildError::Setting { key, value: tolerance.to_string(), must });
+    };
+    model.characteristic = Some(Arc::new(norm));
+    Ok(())
 }
 
 /// The state at the start, without accelerations.

@@ -336,7 +336,12 @@ pub struct SolverSettings {
     pub norm: Norm,
     /// Consecutive iterations whose Newton direction has to be below the tolerance, ≥ 1.
     pub consecutive: u32,
-    /// Newton iterations after which a minimisation is given up.
+    /// Ends minimisations by the characteristic norm of the gradient, ‖∇E‖/(s ⟨W⟩ ‖ℓ‖), once it is below
+    /// this, instead of by the Newton direction [Li 2020 thesis, Eq. 3.15, with 1e-5]; not for the barrier-free method.
+    /// `dot` ends that way in any case, without this key at 1e-5.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub characteristic_tolerance: Option<f64>,
+    /// Iterations after which a minimisation is given up.
     pub max_iterations: u32,
     /// Wall time after which a step is given up, s: the run stops with the state before it, as after any
     /// step that cannot be completed. It is looked at before every linear solve, so that one solve may
@@ -364,10 +369,38 @@ pub struct SolverSettings {
     pub linear: LinearSolver,
     /// Relative residual of the most accurate directions by conjugate gradients.
     pub linear_tolerance: f64,
+    /// Subdomains of the bodies, for `method = "dot"`.
+    pub decomposition: DecompositionSettings,
     /// Independent audit of intersections and inversions.
     pub audit: AuditLevel,
     /// The barrier-free method.
     pub barrier_free: BarrierFreeSettings,
+}
+
+/// Subdomains of the deformable bodies.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct DecompositionSettings {
+    /// Number of subdomains; 1 makes `dot` the method that its paper calls LBFGS-H. By default as many as
+    /// `size` asks for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subdomains: Option<u32>,
+    /// Vertices of a subdomain, about.
+    pub size: u32,
+}
+
+impl Default for DecompositionSettings {
+    fn default() -> Self {
+        Self { subdomains: None, size: 4000 }
+    }
+}
+
+impl DecompositionSettings {
+    /// Number of subdomains of bodies with so many vertices.
+    pub fn count(&self, vertices: usize) -> usize {
+        let by_size = || vertices.div_ceil(self.size.max(1) as usize);
+        self.subdomains.map_or_else(by_size, |n| n as usize).clamp(1, vertices.max(1))
+    }
 }
 
 /// The barrier-free method; its parameters need no tuning.
@@ -423,6 +456,17 @@ impl Default for BarrierFreeSettings {
     }
 }
 
+impl SolverSettings {
+    /// The characteristic norm of the gradient that ends minimisations, where that does.
+    pub fn characteristic_tolerance(&self) -> Option<f64> {
+        let of_method = (self.method == Method::Dot).then_some(DOT_TOLERANCE);
+        self.characteristic_tolerance.or(of_method)
+    }
+}
+
+/// Characteristic norm at which `dot` ends [Li 2020 thesis, §3.5.2].
+const DOT_TOLERANCE: f64 = 1e-5;
+
 impl Default for SolverSettings {
     fn default() -> Self {
         Self {
@@ -431,6 +475,7 @@ impl Default for SolverSettings {
             velocity_tolerance: None,
             norm: Norm::Largest,
             consecutive: 1,
+            characteristic_tolerance: None,
             max_iterations: 10_000,
             max_step_time: None,
             cumulative_toi: None,
@@ -439,6 +484,7 @@ impl Default for SolverSettings {
             inversion_barrier: true,
             linear: LinearSolver::Auto,
             linear_tolerance: 1e-8,
+            decomposition: DecompositionSettings::default(),
             audit: AuditLevel::EveryStep,
             barrier_free: BarrierFreeSettings::default(),
         }
@@ -473,14 +519,17 @@ pub enum Method {
     Barrier,
     /// Augmented Lagrangian on linearised distance constraints, without a barrier [Zheng 2025].
     BarrierFree,
+    /// L-BFGS on the same potential as `barrier`, started from the Hessians of subdomains that are factorised
+    /// once per step [Li 2019].
+    Dot,
 }
 
 /// Linear solver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LinearSolver {
-    /// `conjugate-gradient` as long as it takes less time than a factorisation or a factor would be
-    /// very large, else `mixed-cholesky` until the step ends.
+    /// `conjugate-gradient` as long as it takes less time than a factorisation, else `mixed-cholesky` until
+    /// the step ends; where a factor would be very large, `schwarz` after 600 iterations.
     Auto,
     /// Sparse Cholesky factorisation in double precision.
     Cholesky,
@@ -489,6 +538,9 @@ pub enum LinearSolver {
     MixedCholesky,
     /// Conjugate gradients without a factor: little memory, slow where contact is stiff.
     ConjugateGradient,
+    /// Conjugate gradients with overlapping subdomains and a coarse level: less memory than a factor for large
+    /// bodies, and few iterations where stiffness varies.
+    Schwarz,
 }
 
 /// When the independent audit runs.

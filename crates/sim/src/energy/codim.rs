@@ -93,6 +93,11 @@ impl LimitStiffening {
         self.close.clear();
     }
 
+    /// How often the stiffness was doubled in the step.
+    pub fn doublings(&self) -> u32 {
+        self.doublings
+    }
+
     /// Doubles the stiffness of all limits, up to 128 times what it was, where a triangle was and is
     /// closer to its limit than 1e-4 of the barrier's range.
     pub fn update(&mut self, membranes: &mut Elements<Membrane, 3>, x: &[Vec3]) {

@@ -86,6 +86,17 @@ impl Membrane {
         self.volume
     }
 
+    /// Frobenius norm of ∂²ψ/∂F² at rest, Pa, without the limit.
+    pub fn rest_stiffness(&self) -> f64 {
+        let (a, shear) = match &self.sheet {
+            Sheet::Isotropic(_, SheetLame { mu, lambda }) => {
+                ([lambda + 2.0 * mu, lambda + 2.0 * mu, *lambda], *mu)
+            }
+            Sheet::Orthotropic(law) => (law.a, law.shear),
+        };
+        (a[0] * a[0] + a[1] * a[1] + 2.0 * a[2] * a[2] + 4.0 * shear * shear).sqrt()
+    }
+
     /// The columns of F.
     #[inline]
     fn gradient_of_map(&self, x: &[Vec3; 3]) -> [Vec3; 2] {

@@ -20,6 +20,11 @@ impl Segment {
         Self { stiffness: young_modulus * area / rest_length, rest_length }
     }
 
+    /// E A, N: the force per strain.
+    pub fn force_per_strain(&self) -> f64 {
+        self.stiffness * self.rest_length
+    }
+
     /// Rest length, m.
     pub fn rest_length(&self) -> f64 {
         self.rest_length

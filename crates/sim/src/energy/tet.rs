@@ -91,6 +91,13 @@ impl Tet {
         self.volume
     }
 
+    /// Frobenius norm of ∂²ψ/∂F² at rest, where every law is that of linear elasticity, Pa.
+    pub fn rest_stiffness(&self) -> f64 {
+        let Lame { lambda, mu } = self.lame;
+        let (diagonal, shear) = (lambda + 2.0 * mu, 2.0 * mu);
+        (3.0 * diagonal * diagonal + 6.0 * lambda * lambda + 3.0 * shear * shear).sqrt()
+    }
+
     /// Deformation gradient F at corner positions `x`.
     #[inline]
     pub fn deformation_gradient(&self, x: &[Vec3; 4]) -> Mat3 {

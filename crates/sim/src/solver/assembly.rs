@@ -120,6 +120,27 @@ impl HessianAssembly {
         self.add_variable(potential, &terms, it, Part::Dirichlet)
     }
 
+    /// The Hessian with inertia and elasticity of the last [`Self::assemble`], contact, friction and equality
+    /// constraints at another iterate. The free vertices must be the same.
+    ///
+    /// # Errors
+    /// As [`Self::assemble`].
+    pub fn assemble_contacts(
+        &mut self,
+        potential: &IncrementalPotential<'_>,
+        it: &Iterate,
+    ) -> Result<(), MatrixError> {
+        let terms = potential.terms(&it.contacts);
+        self.assemble_evaluated(potential, &terms)?;
+        self.add_variable(potential, &terms, it, Part::Contact)?;
+        self.add_variable(potential, &terms, it, Part::Dirichlet)
+    }
+
+    /// Whether the last matrix has contacts, friction or equality constraints.
+    pub fn has_contacts(&self) -> bool {
+        !self.variable.is_empty()
+    }
+
     /// The same without contact and friction, on a pattern that has room for them
     /// ([`Self::replace_contacts`]).
     ///
@@ -180,7 +201,16 @@ impl HessianAssembly {
                 t.term.hessians(0..count, &it.x, &mut self.elastic_blocks[blocks.clone()]);
             }
         });
-        clock.time(Phase::Assembly, || {
+        self.assemble_evaluated(potential, terms)
+    }
+
+    /// The same with the elastic blocks that were computed last.
+    fn assemble_evaluated(
+        &mut self,
+        potential: &IncrementalPotential<'_>,
+        terms: &[Summand<'_>],
+    ) -> Result<(), MatrixError> {
+        potential.context.clock.time(Phase::Assembly, || {
             self.reserve(terms)?;
             let (inertial, mass) = (&potential.inertial, &potential.context.model.mass);
             let mass = |&v: &u32| if inertial[v as usize] { mass[v as usize] } else { 0.0 };
@@ -241,6 +271,30 @@ impl HessianAssembly {
             self.matrix.reset(pattern);
         }
         Ok(())
+    }
+
+    /// The product of the matrix with a vector over all vertices (`#V`), zero where there is no row.
+    ///
+    /// # Errors
+    /// A vector of another length.
+    pub fn multiply(&self, p: &[Vec3]) -> Result<Vec<Vec3>, MatrixError> {
+        Ok(self.spread(&self.matrix.mul_vec(&self.gather(p))?, p.len()))
+    }
+
+    /// Positions of the rows' vertices; not finite for rows that are no vertices, of which there are
+    /// `vertices`.
+    pub fn positions(&self, x: &[Vec3], vertices: usize) -> Vec<Vec3> {
+        let at = |&v: &u32| match (v as usize) < vertices {
+            true => x[v as usize],
+            false => Vec3::repeat(f64::NAN),
+        };
+        self.vertex.iter().map(at).collect()
+    }
+
+    /// Block row of a vertex, if it has one.
+    pub fn row(&self, vertex: u32) -> Option<u32> {
+        let row = row_of(&self.row, vertex);
+        (row != BlockPattern::ELIMINATED).then_some(row)
     }
 
     /// Scene-wide vertex of a block row.

@@ -14,7 +14,7 @@ use standoff_sparse::SolveError;
 
 /// Raised diagonals that are tried before a linear system is given up: with ten times more at each try,
 /// up to 1e-5 of the largest entry.
-const REGULARISATIONS: usize = 8;
+pub const REGULARISATIONS: usize = 8;
 
 /// p = −H⁻¹ ∇E with the projected Hessian H, by an iterative solver to the residual that `forcing`
 /// asks for. Where round-off makes H indefinite, its diagonal is raised, ten times more at each try.
@@ -49,6 +49,7 @@ pub fn solve(
     let clock = potential.context.clock;
     if let Some(base) = hessian.begin() {
         linear.restart(base);
+        linear.place(&hessian.positions(&it.x, potential.context.model.vertex_count()));
     }
     let mut rhs = hessian.gather(gradient);
     rhs.iter_mut().for_each(|g| *g = -*g);
@@ -101,7 +102,10 @@ pub fn solve(
 }
 
 /// Refuses to go on beyond `solver.max_step_time`.
-fn check_time(
+///
+/// # Errors
+/// The limit of the time of a step.
+pub fn check_time(
     potential: &IncrementalPotential<'_>,
     it: &Iterate,
     report: &StepReport,

@@ -51,6 +51,19 @@ pub fn search(
     gradient: &[Vec3],
     work: &mut Workspace,
 ) -> LineStep {
+    search_sufficient(potential, it, p, gradient, 0.0, work)
+}
+
+/// Moves `it` along `p` by the largest tried step length that lowers the potential by the `part` of what its
+/// slope promises [Nocedal & Wright 2006, Eq. 3.4].
+pub fn search_sufficient(
+    potential: &IncrementalPotential<'_>,
+    it: &mut Iterate,
+    p: &[Vec3],
+    gradient: &[Vec3],
+    part: f64,
+    work: &mut Workspace,
+) -> LineStep {
     let (mut alpha, limit) = admissible(potential, it, p, work);
     match limit {
         StepLimit::None => {}
@@ -75,7 +88,7 @@ pub fn search(
         }
         find_contacts(potential, &mut trial, work);
         let after = potential.value(&trial);
-        if falls(&before, &after, alpha * slope) {
+        if falls_by(&before, &after, alpha * slope, part) {
             let noise = before.noise().max(after.noise());
             if audited(potential, &trial, work) {
                 std::mem::swap(it, &mut trial);
@@ -124,13 +137,18 @@ fn find_contacts(potential: &IncrementalPotential<'_>, it: &mut Iterate, work: &
 /// Whether the potential went down from `before` to `after`; where the decrease to expect (`slope`, J)
 /// is lost in round-off, not rising above that has to do.
 pub fn falls(before: &Energy, after: &Energy, slope: f64) -> bool {
+    falls_by(before, after, slope, 0.0)
+}
+
+/// The same for a decrease by the `part` of the one to expect.
+fn falls_by(before: &Energy, after: &Energy, slope: f64, part: f64) -> bool {
     // a triangle without area has infinite energy, and infinite noise
     if !after.value.is_finite() {
         return false;
     }
     let noise = before.noise().max(after.noise());
     let allowed = if promises_nothing(slope, noise) { noise } else { 0.0 };
-    after.value <= before.value + allowed
+    after.value <= before.value + part * slope.clamp(-f64::MAX, 0.0) + allowed
 }
 
 /// Whether the decrease to expect from a step, `slope`, is so small that rounding hides it.

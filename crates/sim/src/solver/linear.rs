@@ -19,5 +19,9 @@ pub fn solver(settings: &SolverSettings) -> Box<dyn LinearSolver + Send> {
             let solver = ConjugateGradient::new(tolerance, MAX_ITERATIONS);
             Box::new(solver.with_preconditioner(Preconditioner::StiffBlocks))
         }
+        Choice::Schwarz => {
+            let solver = ConjugateGradient::new(tolerance, MAX_ITERATIONS);
+            Box::new(solver.with_preconditioner(Preconditioner::Schwarz))
+        }
     }
 }

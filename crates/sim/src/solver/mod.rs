@@ -4,10 +4,37 @@ pub mod assembly;
 pub mod barrier_free;
 mod contact_subproblem;
 pub mod direction;
+pub mod dot;
 pub mod forcing;
 pub mod initial_guess;
+pub mod lbfgs;
 pub mod line_search;
 pub mod linear;
 pub mod newton;
 mod prescribed;
+pub mod subdomains;
 pub mod termination;
+
+use crate::definition::settings::Method;
+use crate::error::StepError;
+use crate::iterate::Iterate;
+use crate::potential::IncrementalPotential;
+use crate::report::StepOutcome;
+use crate::step::workspace::Workspace;
+
+/// Minimises the potential of the barrier from `it`, which becomes the last iterate, by the method of the
+/// settings.
+///
+/// # Errors
+/// As [`newton::minimise`].
+pub fn minimise(
+    potential: &mut IncrementalPotential<'_>,
+    it: &mut Iterate,
+    adapt: &mut newton::Adaptations,
+    work: &mut Workspace,
+) -> Result<StepOutcome, StepError> {
+    match potential.context.settings.solver.method {
+        Method::Dot => dot::minimise(potential, it, adapt, work),
+        Method::Barrier | Method::BarrierFree => newton::minimise(potential, it, adapt, work),
+    }
+}

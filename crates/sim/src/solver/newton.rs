@@ -69,7 +69,15 @@ pub fn minimise(
         backtracking.note(work.report.step_cuts.line_search - backtracks);
         adapt.stiffness.update(potential, it);
         adapt.limits.update(&mut potential.codim.membranes, &it.x);
-        let verdict = termination.update(work.report.residual_speed, &taken);
+        let measure = match &context.model.characteristic {
+            None => work.report.residual_speed,
+            Some(norm) => {
+                let norm = norm.of(potential, &potential.gradient(it));
+                work.report.characteristic_norm = Some(norm);
+                norm
+            }
+        };
+        let verdict = termination.update(measure, &taken);
         if potential.dirichlet.is_some() {
             let coarse = context.settings.solver.boundary_tolerance_relative;
             let coarse = coarse.map_or(0.0, |t| t * context.model.length);

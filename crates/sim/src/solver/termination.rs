@@ -24,8 +24,10 @@ pub const NEGLIGIBLE: f64 = 1e-3;
 /// The state of the tests that end a projected Newton minimisation.
 #[derive(Debug, Clone)]
 pub struct Termination {
-    /// Newton tolerance, m/s.
+    /// Newton tolerance, m/s, or that of the characteristic norm.
     tolerance: f64,
+    /// Whether the characteristic norm ends the minimisation.
+    by_gradient: bool,
     /// Consecutive directions that have to be below it.
     consecutive: u32,
     cumulative_toi: Option<f64>,
@@ -57,9 +59,11 @@ impl Termination {
     /// Before the first iteration of a minimisation.
     pub fn new(context: &StepContext<'_>) -> Self {
         let solver = &context.settings.solver;
+        let norm = solver.characteristic_tolerance();
         Self {
-            tolerance: context.velocity_tolerance,
-            consecutive: solver.consecutive,
+            tolerance: norm.unwrap_or(context.velocity_tolerance),
+            by_gradient: norm.is_some(),
+            consecutive: if norm.is_some() { 1 } else { solver.consecutive },
             cumulative_toi: solver.cumulative_toi,
             iterations: 0,
             below: 0,
@@ -70,7 +74,8 @@ impl Termination {
         }
     }
 
-    /// Judges an iteration whose Newton direction over h was `speed` (m/s) and whose step was `taken`.
+    /// Judges an iteration whose Newton direction over h was `speed` (m/s) and whose step was `taken`; where
+    /// the characteristic norm ends the minimisation, `speed` is that norm after the step.
     pub fn update(&mut self, speed: f64, taken: &LineStep) -> Verdict {
         let LineStep { alpha, limit, within_round_off, .. } = *taken;
         // the direction may still shrink where the potential shows nothing any more
@@ -80,7 +85,7 @@ impl Termination {
         let idle = hidden && !shrinks;
         self.within_round_off = if idle { self.within_round_off + 1 } else { 0 };
         let full = alpha == 1.0 || speed < NEGLIGIBLE * self.tolerance;
-        let below = speed < self.tolerance && full;
+        let below = speed < self.tolerance && (full || self.by_gradient);
         self.below = if below { self.below + 1 } else { 0 };
         self.tiny = if alpha < TINY { self.tiny + 1 } else { 0 };
         if self.iterations > 0 {

@@ -13,7 +13,8 @@ use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
 use crate::report::StepOutcome;
-use crate::solver::newton::{self, Adaptations};
+use crate::solver;
+use crate::solver::newton::Adaptations;
 use crate::step::clock::Phase;
 use standoff_linalg::Vec3;
 
@@ -38,7 +39,7 @@ pub fn widen(
 /// of that; the outcome of a minimisation that did not end at a minimum, if one did not.
 ///
 /// # Errors
-/// As [`newton::minimise`].
+/// As [`newton::minimise`](solver::newton::minimise).
 pub fn shrink(
     potential: &mut IncrementalPotential<'_>,
     it: &mut Iterate,
@@ -47,7 +48,7 @@ pub fn shrink(
 ) -> Result<Option<StepOutcome>, StepError> {
     let target = potential.context.model.resolved.d_hat;
     while potential.context.d_hat > target {
-        let outcome = newton::minimise(potential, it, adapt, work)?;
+        let outcome = solver::minimise(potential, it, adapt, work)?;
         work.report.lagging_iterations += 1;
         if !outcome.is_minimum() {
             return Ok(Some(outcome));

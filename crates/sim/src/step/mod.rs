@@ -24,8 +24,8 @@ use crate::potential::IncrementalPotential;
 use crate::report::{StepOutcome, StepReport};
 use crate::solver::direction::{direction, measure};
 use crate::solver::forcing::Forcing;
-use crate::solver::newton::{self, Adaptations};
-use crate::solver::{barrier_free, initial_guess};
+use crate::solver::newton::Adaptations;
+use crate::solver::{self, barrier_free, initial_guess};
 use crate::state::State;
 use clock::{Clock, Phase};
 use context::StepContext;
@@ -61,7 +61,7 @@ pub fn step(
     work.hessian.forget_contacts();
     work.detector.d_hat = context.d_hat;
     let (it, solved) = match context.settings.solver.method {
-        Method::Barrier => minimise_barrier(&mut potential, &targets, state, work),
+        Method::Barrier | Method::Dot => minimise_barrier(&mut potential, &targets, state, work),
         Method::BarrierFree => minimise_barrier_free(&mut potential, &targets, state, work),
     };
     let outcome = solved.and_then(|outcome| {
@@ -83,7 +83,7 @@ pub fn step(
 }
 
 /// Minimises the potential with the contact barrier: prescribed vertices move first, then κ, friction and
-/// the initial guess are set, then projected Newton runs, again and again as friction's lagging asks
+/// the initial guess are set, then projected Newton or L-BFGS runs, again and again as friction's lagging asks
 /// for it. Returns the last iterate in any case.
 fn minimise_barrier(
     potential: &mut IncrementalPotential<'_>,
@@ -132,7 +132,7 @@ fn minimise_with_lagging(
     let context = potential.context;
     let updates = context.model.resolved.lagging.map(|n| u64::from(n) + more);
     loop {
-        let outcome = newton::minimise(potential, it, adapt, work)?;
+        let outcome = solver::minimise(potential, it, adapt, work)?;
         work.report.lagging_iterations += 1;
         let update = work.report.lagging_iterations;
         let frictional = context.model.has_friction && !it.contacts.is_empty();
@@ -141,10 +141,7 @@ fn minimise_with_lagging(
         }
         let before = std::mem::take(&mut potential.friction);
         friction_lagging::lag(potential, it, potential.barrier.kappa);
-        let gradient = potential.gradient(it);
-        let mut forcing = Forcing::exact(context.settings.solver.linear_tolerance);
-        let p = direction(potential, it, &gradient, &mut forcing, work)?;
-        if measure(potential, &p) / context.h < context.velocity_tolerance {
+        if is_minimum(potential, it, work)? {
             return Ok(StepOutcome::Converged);
         }
         if update >= u64::from(context.settings.friction.max_lagging) {
@@ -154,6 +151,24 @@ fn minimise_with_lagging(
             potential.friction.relax(&before, friction_relaxation::weight(update));
         }
     }
+}
+
+/// Whether an iterate is the minimum of the potential by the measure that ends minimisations.
+fn is_minimum(
+    potential: &IncrementalPotential<'_>,
+    it: &Iterate,
+    work: &mut Workspace,
+) -> Result<bool, StepError> {
+    let (context, gradient) = (potential.context, potential.gradient(it));
+    let solver = &context.settings.solver;
+    if let (Some(norm), Some(tolerance)) =
+        (&context.model.characteristic, solver.characteristic_tolerance())
+    {
+        return Ok(norm.of(potential, &gradient) < tolerance);
+    }
+    let mut forcing = Forcing::exact(solver.linear_tolerance);
+    let p = direction(potential, it, &gradient, &mut forcing, work)?;
+    Ok(measure(potential, &p) / context.h < context.velocity_tolerance)
 }
 
 /// One step of the barrier-free method.

@@ -9,6 +9,7 @@ use crate::potential::IncrementalPotential;
 use crate::report::StepReport;
 use crate::solver::assembly::HessianAssembly;
 use crate::solver::linear;
+use crate::solver::subdomains::SubdomainFactors;
 use crate::state::State;
 use standoff_geometry::audit::Auditor;
 use standoff_sparse::{LinearSolver, MatrixError};
@@ -22,6 +23,8 @@ pub struct Workspace {
     pub hessian: HessianAssembly,
     /// Solver of the Newton system.
     pub linear: Box<dyn LinearSolver + Send>,
+    /// Factors of subdomains.
+    pub subdomains: SubdomainFactors,
     /// The audit.
     pub auditor: Auditor,
     /// Counts of the step that is under way.
@@ -45,6 +48,7 @@ impl Workspace {
             detector: Detector::default(),
             hessian: HessianAssembly::new(&potential)?,
             linear: linear::solver(&model.resolved.settings.solver),
+            subdomains: SubdomainFactors::default(),
             auditor: Auditor::default(),
             report: StepReport::default(),
         })

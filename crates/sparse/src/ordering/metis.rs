@@ -1,4 +1,4 @@
-//! Nested dissection by METIS.
+//! Nested dissection and partitions by METIS.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -55,6 +55,61 @@ pub(super) fn nested_dissection(pattern: &BlockPattern) -> Option<Permutation> {
     }
     // METIS: A'[i] = A[perm[i]]; a negative entry would become a large one and be refused
     Permutation::from_new_to_old(new_to_old.iter().map(|&v| v as u32).collect())
+}
+
+/// Parts up to which METIS bisects again and again; more are found at once, as its manual advises.
+const BISECTED: usize = 8;
+
+/// The part of every vertex found by METIS on the graph of the pattern, some of which may be empty; `None`
+/// where the graph has no edges, is too large for METIS's 32-bit indices, or METIS fails.
+pub(crate) fn partition(pattern: &BlockPattern, parts: usize) -> Option<Vec<u32>> {
+    let (mut offsets, mut neighbours) = adjacency(pattern)?;
+    if neighbours.is_empty() {
+        return None;
+    }
+    let n = pattern.n();
+    let mut vertex_count = i32::try_from(n).ok()?;
+    let mut part_count = i32::try_from(parts).ok()?;
+    let (mut constraints, mut cut) = (1 as metis::idx_t, 0 as metis::idx_t);
+    let mut options = [0 as metis::idx_t; metis::METIS_NOPTIONS as usize];
+    let mut part = vec![0 as metis::idx_t; n];
+    let find = if parts <= BISECTED {
+        metis::METIS_PartGraphRecursive
+    } else {
+        metis::METIS_PartGraphKway
+    };
+    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    // SAFETY: `options` has METIS_NOPTIONS entries, all of which this call sets.
+    unsafe { metis::METIS_SetDefaultOptions(options.as_mut_ptr()) };
+    options[metis::moptions_et_METIS_OPTION_SEED as usize] = SEED;
+    options[metis::moptions_et_METIS_OPTION_NUMBERING as usize] = 0;
+    // SAFETY: the graph is as in `nested_dissection`; null pointers are allowed for weights, sizes,
+    // targets and tolerances and mean the defaults. `part` has room for n entries. All memory outlives
+    // the call and nothing else refers to it; METIS keeps no pointer. The lock gives this thread
+    // METIS's process-wide state (see `TURN`).
+    let status = unsafe {
+        find(
+            &mut vertex_count,
+            &mut constraints,
+            offsets.as_mut_ptr(),
+            neighbours.as_mut_ptr(),
+            std::ptr::null_mut(),
+            std::ptr::null_mut(),
+            std::ptr::null_mut(),
+            &mut part_count,
+            std::ptr::null_mut(),
+            std::ptr::null_mut(),
+            options.as_mut_ptr(),
+            &mut cut,
+            part.as_mut_ptr(),
+        )
+    };
+    drop(turn);
+    let valid = |&p: &metis::idx_t| u32::try_from(p).ok().filter(|&p| (p as usize) < parts);
+    if status != metis::rstatus_et_METIS_OK {
+        return None;
+    }
+    part.iter().map(valid).collect()
 }
 
 /// Offsets and neighbours of all vertices, without loops.

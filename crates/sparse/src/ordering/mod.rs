@@ -5,7 +5,7 @@
 
 mod elimination;
 #[cfg(feature = "metis")]
-mod metis;
+pub(crate) mod metis;
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::sparse::SymbolicSparseColMatRef;

@@ -22,18 +22,24 @@ const FEWEST: usize = 20;
 /// Block operations above which a factorisation takes too much memory and time.
 const LARGEST: f64 = 1e11;
 
+/// Iterations that are tried without subdomains where there is no factorisation: one with subdomains takes some
+/// twenty times as long, and many times fewer are needed where stiffness varies (`examples/schwarz_table.rs`).
+const LARGE_TRIAL: usize = 600;
+
 /// The linear solver for any system: conjugate gradients with
 /// [stiff blocks](Preconditioner::StiffBlocks) within a budget of iterations that takes half the
 /// time of a factorisation, by operations predicted for the pattern of the last restart (or the
 /// system's own); then, for all systems until the next restart, [`MixedCholesky`].
 ///
-/// Where a factor would be very large there is no budget and no factorisation.
+/// Where a factor would be very large there is no factorisation: where 600 iterations are not enough,
+/// those with [subdomains](Preconditioner::Schwarz) take their place until the next restart.
 #[derive(Debug)]
 pub struct Hybrid {
     /// Iterations of conjugate gradients at most where there is no factorisation.
     pub max_iterations: usize,
     ordering: Ordering,
     iterative: ConjugateGradient,
+    subdomains: ConjugateGradient,
     direct: MixedCholesky,
     /// Pattern of the last restart.
     base: Option<Arc<BlockPattern>>,
@@ -47,10 +53,12 @@ impl Hybrid {
     /// A solver that iterates to the given residual, at most so many times.
     pub fn new(ordering: Ordering, tolerance: f64, max_iterations: usize) -> Self {
         let iterative = ConjugateGradient::new(tolerance, max_iterations);
+        let subdomains = ConjugateGradient::new(tolerance, max_iterations);
         Self {
             max_iterations,
             ordering,
             iterative: iterative.with_preconditioner(Preconditioner::StiffBlocks),
+            subdomains: subdomains.with_preconditioner(Preconditioner::Schwarz),
             direct: MixedCholesky::new(ordering),
             base: None,
             base_operations: None,
@@ -81,6 +89,11 @@ impl LinearSolver for Hybrid {
 
     fn set_tolerance(&mut self, relative_residual: f64) {
         self.iterative.set_tolerance(relative_residual);
+        self.subdomains.set_tolerance(relative_residual);
+    }
+
+    fn place(&mut self, position: &[Vec3]) {
+        self.subdomains.place(position);
     }
 
     fn restart(&mut self, base: &Arc<BlockPattern>) {
@@ -97,11 +110,12 @@ impl LinearSolver for Hybrid {
         let budget = self.budget(a.pattern());
         let worthwhile = budget.is_none_or(|iterations| iterations >= FEWEST);
         let mut wasted = SolveReport::default();
-        if worthwhile && !(self.failed && self.base.is_some() && budget.is_some()) {
-            self.iterative.max_iterations = budget.unwrap_or(self.max_iterations);
+        if worthwhile && !(self.failed && self.base.is_some()) {
+            let trial = || LARGE_TRIAL.min(self.max_iterations);
+            self.iterative.max_iterations = budget.unwrap_or_else(trial);
             let clock = Instant::now();
             match self.iterative.solve(a, b, x) {
-                Err(SolveError::NotConverged { iterations, .. }) if budget.is_some() => {
+                Err(SolveError::NotConverged { iterations, .. }) => {
                     wasted.iterations = iterations;
                     wasted.seconds.numeric = clock.elapsed().as_secs_f64();
                 }
@@ -109,7 +123,13 @@ impl LinearSolver for Hybrid {
             }
             self.failed = true;
         }
-        let mut report = self.direct.solve(a, b, x)?;
+        let mut report = match budget {
+            Some(_) => self.direct.solve(a, b, x)?,
+            None => {
+                self.subdomains.max_iterations = self.max_iterations;
+                self.subdomains.solve(a, b, x)?
+            }
+        };
         report.iterations += wasted.iterations;
         report.seconds.numeric += wasted.seconds.numeric;
         Ok(report)

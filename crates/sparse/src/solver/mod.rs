@@ -7,7 +7,9 @@ mod mixed;
 mod multifrontal;
 mod pcg;
 mod rows;
+mod schwarz;
 mod stiff_blocks;
+mod subdomains;
 
 use std::sync::Arc;
 
@@ -18,6 +20,7 @@ pub use cholesky::Cholesky;
 pub use hybrid::Hybrid;
 pub use mixed::MixedCholesky;
 pub use pcg::{ConjugateGradient, Preconditioner};
+pub use subdomains::{Blend, Subdomains};
 
 use crate::{BlockMatrix, BlockPattern, SolveError, vector};
 
@@ -71,6 +74,13 @@ pub trait LinearSolver: Send {
     /// The residual ‖b − A x‖₂ / ‖b‖₂ at which an iterative solver stops from now on.
     fn set_tolerance(&mut self, relative_residual: f64) {
         let _ = relative_residual;
+    }
+
+    /// Says where the vertices of the rows of the systems to come are (m); rows that are no displacements
+    /// have no finite position. A hint for how fast they are solved, which may change the bits of
+    /// solutions.
+    fn place(&mut self, position: &[Vec3]) {
+        let _ = position;
     }
 
     /// Begins a sequence of systems whose patterns hold `base` and some more: a solver may base what

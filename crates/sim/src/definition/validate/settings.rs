@@ -2,8 +2,8 @@
 
 use super::{Fault, not_negative, number, positive, require};
 use crate::definition::settings::{
-    BarrierFreeSettings, ContactSettings, FrictionSettings, Lagging, OrientationSettings, Settings,
-    SolverSettings, Subproblem, TimeSettings,
+    BarrierFreeSettings, ContactSettings, DecompositionSettings, FrictionSettings, Lagging, Method,
+    OrientationSettings, Settings, SolverSettings, Subproblem, TimeSettings,
 };
 
 /// Steps that a simulation may have.
@@ -90,6 +90,13 @@ impl SolverSettings {
         let boundary = "the tolerance must be positive";
         optional("boundary_tolerance_relative", self.boundary_tolerance_relative, boundary)?;
         require("consecutive", self.consecutive, self.consecutive >= 1, "must be at least 1")?;
+        let norm = "the tolerance must be positive";
+        optional("characteristic_tolerance", self.characteristic_tolerance, norm)?;
+        if let (Method::BarrierFree, Some(norm)) = (self.method, self.characteristic_tolerance) {
+            let must = "the barrier-free solver ends by the velocity tolerance; leave this away";
+            require("characteristic_tolerance", norm, false, must)?;
+        }
+        self.decomposition.validate().map_err(|f| f.within("decomposition"))?;
         let most = self.max_iterations;
         require("max_iterations", most, most >= 1, "must be at least 1")?;
         optional("max_step_time", self.max_step_time, "the time must be positive")?;
@@ -99,6 +106,15 @@ impl SolverSettings {
         let residual = "the relative residual must be between 0 and 1";
         share("linear_tolerance", self.linear_tolerance, residual)?;
         self.barrier_free.validate().map_err(|f| f.within("barrier_free"))
+    }
+}
+
+impl DecompositionSettings {
+    fn validate(&self) -> Result<(), Fault> {
+        if let Some(count) = self.subdomains {
+            require("subdomains", count, count >= 1, "must be at least 1")?;
+        }
+        require("size", self.size, self.size >= 1, "must be at least 1")
     }
 }
 
