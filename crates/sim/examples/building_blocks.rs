@@ -112,7 +112,7 @@ fn measure(
     time("intersection test", s);
 
     let counts =
-        [PairKind::PointPoint, PairKind::PointEdge, PairKind::EdgeEdge, PairKind::PointTriangle]
+        [PairKind::VertexVertex, PairKind::EdgeVertex, PairKind::EdgeEdge, PairKind::FaceVertex]
             .map(|kind| set.of_kind(kind).len());
     Ok(json!({
         "scene": name, "vertices": x.len(), "triangles": mesh.faces.len(), "d_hat": d_hat,

@@ -1,6 +1,6 @@
 //! The contacts of a state as data: what touches what, where, how close and how hard.
 
-use crate::contact::orientation::Kind;
+use crate::contact::PairKind;
 use crate::contact::{BarrierPotential, Constraint, ConstraintKey, ContactSet};
 use crate::definition::settings::Method;
 use crate::dirichlet::DirichletTargets;
@@ -107,7 +107,7 @@ fn repelled(
             all.push(on_half_space(model, x, vertices[0], c.half_space, thickness, c.force));
             continue;
         }
-        let first = if c.kind == Some(Kind::EdgeEdge) { 2 } else { vertices.len() - 1 };
+        let first = if c.kind == Some(PairKind::EdgeEdge) { 2 } else { vertices.len() - 1 };
         all.push(Found { vertices, weights, first, thickness, force: c.force }.record(x));
     }
     all

@@ -56,19 +56,19 @@ fn stencils(gap: f64) -> Vec<(Contact, [Vec3; 4])> {
     let zero = Vec3::zeros();
     for _ in 0..4 {
         let n = r.vec3().normalize();
-        out.push((contact(PairKind::PointPoint, AB), [n * gap, zero, zero, zero]));
+        out.push((contact(PairKind::VertexVertex, AB), [n * gap, zero, zero, zero]));
     }
     for along in [0.5, 1e-6, 1.0 - 1e-9, 0.0] {
         let x = [v(along, 0.6 * gap, 0.8 * gap), zero, Vec3::x(), zero];
-        out.push((contact(PairKind::PointEdge, AB), x));
+        out.push((contact(PairKind::EdgeVertex, AB), x));
     }
     for (a, b) in [(0.3, 0.2), (1e-7, 0.4), (1e-9, 1e-9), (0.5, 0.5 - 1e-9)] {
         let x = [v(a, b, gap), zero, Vec3::x(), v(0.3, 1.0, 0.0)];
-        out.push((contact(PairKind::PointTriangle, AB), x));
+        out.push((contact(PairKind::FaceVertex, AB), x));
     }
     // thin triangle
     let x = [v(0.3, 1e-4, gap), zero, Vec3::x(), v(0.4, 1e-3, 0.0)];
-    out.push((contact(PairKind::PointTriangle, AB), x));
+    out.push((contact(PairKind::FaceVertex, AB), x));
     for angle in [1.5_f64, 0.5, 0.03, 0.02, 1e-3, 1e-5] {
         let (s, c) = angle.sin_cos();
         let x = [
@@ -262,19 +262,19 @@ fn duplicates_are_merged_with_their_multiplicity() {
     let c = set.contacts[0];
     assert_eq!(
         (c.kind, c.vertices, c.weight),
-        (PairKind::PointPoint, [0, 7, u32::MAX, u32::MAX], 6.0)
+        (PairKind::VertexVertex, [0, 7, u32::MAX, u32::MAX], 6.0)
     );
     // above a spoke: two triangles share it, the others end at the centre (out of reach here)
     let (mesh, x) = fan_and_point(Vec3::new(0.5, 0.0, 0.1));
     let set = build(&mesh, &x, 0.2, &Weighting::Count);
     assert_eq!(set.contacts.len(), 1);
     let c = set.contacts[0];
-    assert_eq!((c.kind, c.vertices, c.weight), (PairKind::PointEdge, [7, 0, 1, u32::MAX], 2.0));
+    assert_eq!((c.kind, c.vertices, c.weight), (PairKind::EdgeVertex, [7, 0, 1, u32::MAX], 2.0));
     // off the plane's outside: the rim edge of one triangle
     let (mesh, x) = fan_and_point(Vec3::new(0.8, 0.5, 0.05));
     let set = build(&mesh, &x, 0.12, &Weighting::Count);
     assert_eq!(set.contacts.len(), 1);
-    assert_eq!((set.contacts[0].kind, set.contacts[0].weight), (PairKind::PointEdge, 1.0));
+    assert_eq!((set.contacts[0].kind, set.contacts[0].weight), (PairKind::EdgeVertex, 1.0));
 }
 
 #[test]
@@ -315,7 +315,7 @@ fn nearly_parallel_edges_stay_pairs_of_edges() {
     x[3].y = 0.5;
     let set = build(&mesh, &x, 0.2, &Weighting::Count);
     assert_eq!(set.contacts.len(), 1);
-    assert_eq!(set.contacts[0].kind, PairKind::PointEdge);
+    assert_eq!(set.contacts[0].kind, PairKind::EdgeVertex);
 }
 
 #[test]

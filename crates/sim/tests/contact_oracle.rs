@@ -76,7 +76,7 @@ fn force_magnitudes_match() {
         let x = [Vec3::zeros(), Vec3::new(d2.sqrt(), 0.0, 0.0), Vec3::zeros(), Vec3::zeros()];
         let contact = Contact {
             vertices: [0, 1, u32::MAX, u32::MAX],
-            kind: PairKind::PointPoint,
+            kind: PairKind::VertexVertex,
             feature: EdgeEdgeFeature::AB,
             weight: 1.0,
             thickness: xi,
@@ -127,19 +127,19 @@ fn listed(v: &Value, thickness: f64) -> (Contact, f64) {
         *o = *i as u32;
     }
     let kind = match v[0].as_str().unwrap() {
-        "vv" => PairKind::PointPoint,
-        "ev" => PairKind::PointEdge,
+        "vv" => PairKind::VertexVertex,
+        "ev" => PairKind::EdgeVertex,
         "ee" => PairKind::EdgeEdge,
-        _ => PairKind::PointTriangle,
+        _ => PairKind::FaceVertex,
     };
     match kind {
-        PairKind::PointPoint => vertices[..2].sort_unstable(),
-        PairKind::PointEdge => vertices[1..3].sort_unstable(),
+        PairKind::VertexVertex => vertices[..2].sort_unstable(),
+        PairKind::EdgeVertex => vertices[1..3].sort_unstable(),
         PairKind::EdgeEdge => {
             vertices[..2].sort_unstable();
             vertices[2..].sort_unstable();
         }
-        PairKind::PointTriangle => {}
+        PairKind::FaceVertex => {}
     }
     let is_edges = kind == PairKind::EdgeEdge;
     let contact = Contact {
@@ -195,10 +195,10 @@ fn edge_sums(contacts: &[Contact]) -> Vec<([u32; 4], f64)> {
 fn compare_pairs(set: &ContactSet, x: &[Vec3], case: &Value, thickness: f64) {
     let count = |k| set.of_kind(k).len() as u64;
     let counts = [
-        ("n_vv", PairKind::PointPoint),
-        ("n_ev", PairKind::PointEdge),
+        ("n_vv", PairKind::VertexVertex),
+        ("n_ev", PairKind::EdgeVertex),
         ("n_ee", PairKind::EdgeEdge),
-        ("n_fv", PairKind::PointTriangle),
+        ("n_fv", PairKind::FaceVertex),
     ];
     // without duplicates, the toolkit files mollified corrections of (a, b) and (b, a) apart, or
     // together under one feature where their names agree: only sums over features compare

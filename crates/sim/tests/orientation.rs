@@ -6,13 +6,13 @@ mod orientation_support;
 
 use contact_support::{Random, flat, near_candidates};
 use orientation_support::Twin;
-use standoff_geometry::CollisionMesh;
 use standoff_geometry::broad_phase::candidates;
+use standoff_geometry::{CollisionMesh, PairKind};
 use standoff_linalg::nalgebra::{DMatrix, Rotation3};
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sim::contact::orientation::{
-    Derivatives, Kind, Measure, OrientationPotential, Pair, PairSet, Parameters, Reach, Step,
-    Surface, epsilon,
+    Derivatives, Measure, OrientationPotential, Pair, PairSet, Parameters, Reach, Step, Surface,
+    epsilon,
 };
 use standoff_testkit::finite_difference;
 use std::f64::consts::FRAC_PI_4;
@@ -479,7 +479,7 @@ fn threads_do_not_matter() {
 #[test]
 fn each_pair_comes_once() {
     for case in cases() {
-        let mut keys: Vec<(Kind, [u32; 2])> =
+        let mut keys: Vec<(PairKind, [u32; 2])> =
             case.set.pairs.iter().map(|p| (p.kind, p.elements)).collect();
         let n = keys.len();
         keys.sort_unstable();
@@ -495,7 +495,7 @@ fn blocks_of_far_vertices_are_absent() {
     let mesh = join(&[cuboid(Vec3::new(1.0, 1.0, 0.5)), tip]);
     let case = case(mesh, Parameters::default(), 0.3, true);
     assert_eq!(case.set.pairs.len(), 1, "{:?}", case.set.pairs);
-    assert_eq!(case.set.pairs[0].kind, Kind::FaceVertex);
+    assert_eq!(case.set.pairs[0].kind, PairKind::FaceVertex);
     let mut out = Derivatives::default();
     let x = &case.mesh.rest;
     case.potential.hessian_psd(&case.mesh, &case.surface, &case.set.pairs[0], x, &mut out);

@@ -4,11 +4,10 @@ mod contact_support;
 
 use contact_support::*;
 use serde_json::Value;
-use standoff_geometry::CollisionMesh;
+use standoff_geometry::{CollisionMesh, PairKind};
 use standoff_linalg::Vec3;
 use standoff_sim::contact::orientation::{
-    Derivatives, Kind, Measure, OrientationPotential, Pair, PairSet, Parameters, Reach, Step,
-    Surface,
+    Derivatives, Measure, OrientationPotential, Pair, PairSet, Parameters, Reach, Step, Surface,
 };
 use standoff_testkit::finite_difference::relative_error;
 use standoff_testkit::{npz, number, testdata, testdata_json};
@@ -31,10 +30,10 @@ fn compare_pairs(
     let largest = list.iter().map(|row| number(&row[4])).fold(0.0, f64::max);
     for row in list {
         let kind = match row[0].as_str().unwrap() {
-            "vert-vert" => Kind::VertexVertex,
-            "edge-vert" => Kind::EdgeVertex,
-            "edge-edge" => Kind::EdgeEdge,
-            _ => Kind::FaceVertex,
+            "vert-vert" => PairKind::VertexVertex,
+            "edge-vert" => PairKind::EdgeVertex,
+            "edge-edge" => PairKind::EdgeEdge,
+            _ => PairKind::FaceVertex,
         };
         let elements = [number(&row[1]) as u32, number(&row[2]) as u32];
         let want = number(&row[4]);

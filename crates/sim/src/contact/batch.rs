@@ -4,9 +4,10 @@
 //! Loops instead of closures: everything has to end up in one function for the vector registers to be
 //! used.
 
-use super::pairs::{Contact, PairKind};
+use super::pairs::Contact;
 use super::potential::{BarrierPotential, RELATIVE_4};
 use rayon::prelude::*;
+use standoff_geometry::PairKind;
 use standoff_geometry::distance::EdgeEdgeFeature;
 use standoff_linalg::lanes::{Kernel, LaneVec3, Lanes, MAX_LANES, Width, cross, dot};
 use standoff_linalg::{Mat3, Vec3, lanes};
@@ -60,7 +61,7 @@ impl Kernel for Hessians<'_> {
             }
         }
         let mut entries: [Row; 90] = [[0.0; MAX_LANES]; 90];
-        for kind in [PairKind::EdgeEdge, PairKind::PointTriangle] {
+        for kind in [PairKind::EdgeEdge, PairKind::FaceVertex] {
             let mut batch = [0; MAX_LANES];
             let mut filled = 0;
             for k in 0..=self.contacts.len() {
@@ -84,9 +85,9 @@ impl Kernel for Hessians<'_> {
 #[inline]
 fn in_lanes(c: &Contact, x: &[Vec3; 4]) -> bool {
     match c.kind {
-        PairKind::PointTriangle => true,
+        PairKind::FaceVertex => true,
         PairKind::EdgeEdge => c.feature == EdgeEdgeFeature::AB && !c.is_mollified(x),
-        PairKind::PointPoint | PairKind::PointEdge => false,
+        PairKind::VertexVertex | PairKind::EdgeVertex => false,
     }
 }
 
@@ -528,10 +529,10 @@ mod tests {
                 Vec3::new(r.signed(), r.signed(), 0.0) * if k % 3 == 0 { 0.005 } else { 0.5 }
             });
             let kind = [
-                PairKind::PointTriangle,
+                PairKind::FaceVertex,
                 PairKind::EdgeEdge,
-                PairKind::PointEdge,
-                PairKind::PointPoint,
+                PairKind::EdgeVertex,
+                PairKind::VertexVertex,
             ][(k % 7).min(3) as usize];
             match kind {
                 PairKind::EdgeEdge => {
@@ -543,7 +544,7 @@ mod tests {
                     p[2].z += gap;
                     p[3].z += gap;
                 }
-                PairKind::PointTriangle => {
+                PairKind::FaceVertex => {
                     p[0] = (p[1] + p[2] + p[3]) / 3.0;
                     p[0].z = gap;
                 }

@@ -16,11 +16,10 @@
 
 use super::friction::{FrictionContact, FrictionKey, FrictionMaterials};
 use super::half_space::HalfSpace;
-use super::pairs::PairKind;
 use crate::energy::Term;
 use rayon::prelude::*;
 use standoff_geometry::distance::{mollifier, plane_basis};
-use standoff_geometry::{CollisionMesh, Pair, PairKind as Primitives, UNUSED};
+use standoff_geometry::{CollisionMesh, Pair, PairKind, UNUSED};
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::{Stencils, block_count, block_pairs};
 use std::ops::Range;
@@ -340,13 +339,7 @@ impl ContactConstraints {
             let (key, coefficient) = match c.key {
                 ConstraintKey::Pair(pair) => {
                     let (a, b) = (plane.vertices[0], plane.vertices[pair.kind.second()]);
-                    let kind = match pair.kind {
-                        Primitives::VertexVertex => PairKind::PointPoint,
-                        Primitives::EdgeVertex => PairKind::PointEdge,
-                        Primitives::EdgeEdge => PairKind::EdgeEdge,
-                        Primitives::FaceVertex => PairKind::PointTriangle,
-                    };
-                    (FrictionKey::Pair(kind), materials.between(a, b))
+                    (FrictionKey::Pair(pair.kind), materials.between(a, b))
                 }
                 ConstraintKey::HalfSpace(v, k) => {
                     (FrictionKey::HalfSpace(k), materials.on_half_space(v, k))
@@ -440,7 +433,7 @@ fn pair_plane(mesh: &CollisionMesh, pair: Pair, x: &[Vec3]) -> Plane {
     let p = stencil.gather(x);
     let closest = pair.kind.closest(&p);
     let mollifier = match pair.kind {
-        Primitives::EdgeEdge => mollifier::value(&p, mollifier_threshold(mesh, &stencil.vertices)),
+        PairKind::EdgeEdge => mollifier::value(&p, mollifier_threshold(mesh, &stencil.vertices)),
         _ => 1.0,
     };
     let d = closest.d2().sqrt();

@@ -6,12 +6,13 @@
 //! μ λ f₀(‖u‖), whose gradient is Coulomb friction smoothed below ‖u‖ = ε.
 
 use super::half_space::HalfSpaceContact;
-use super::orientation::{Kind, Loaded};
-use super::pairs::{Contact, PairKind, UNUSED};
+use super::orientation::Loaded;
+use super::pairs::{Contact, UNUSED};
 use super::potential::BarrierPotential;
 use super::set::ContactSet;
 use crate::energy::Term;
 use rayon::prelude::*;
+use standoff_geometry::PairKind;
 use standoff_geometry::distance::{
     edge_edge, plane_basis, point_edge, point_point, point_triangle,
 };
@@ -388,12 +389,12 @@ fn lag_pair(
         return None;
     }
     let basis = match c.kind {
-        PairKind::PointPoint => point_point::tangent_basis(&x[0], &x[1]),
-        PairKind::PointEdge => point_edge::tangent_basis(&x[0], &x[1], &x[2]),
+        PairKind::VertexVertex => point_point::tangent_basis(&x[0], &x[1]),
+        PairKind::EdgeVertex => point_edge::tangent_basis(&x[0], &x[1], &x[2]),
         // nearly parallel edges span no plane: what is across their offset
         PairKind::EdgeEdge if c.is_mollified(&x) => plane_basis(&c.closest(&x).offset),
         PairKind::EdgeEdge => edge_edge::tangent_basis(&x[0], &x[1], &x[2], &x[3]),
-        PairKind::PointTriangle => point_triangle::tangent_basis(&x[1], &x[2], &x[3]),
+        PairKind::FaceVertex => point_triangle::tangent_basis(&x[1], &x[2], &x[3]),
     };
     let (vertices, n, gamma) = (c.vertices, c.vertex_count(), c.closest(&x).weights);
     Some(FrictionContact { key: FrictionKey::Pair(c.kind), vertices, n, gamma, basis, force })
@@ -408,10 +409,7 @@ fn lag_oriented(c: &Loaded, materials: &FrictionMaterials) -> Option<FrictionCon
     let force = coefficient * c.force;
     let key = match kind {
         None => FrictionKey::HalfSpace(c.half_space),
-        Some(Kind::VertexVertex) => FrictionKey::Pair(PairKind::PointPoint),
-        Some(Kind::EdgeVertex) => FrictionKey::Pair(PairKind::PointEdge),
-        Some(Kind::EdgeEdge) => FrictionKey::Pair(PairKind::EdgeEdge),
-        Some(Kind::FaceVertex) => FrictionKey::Pair(PairKind::PointTriangle),
+        Some(kind) => FrictionKey::Pair(kind),
     };
     let mut vertices = core.vertices;
     vertices[core.n..].fill(UNUSED);

@@ -48,12 +48,12 @@ impl FrictionSet {
 mod tests {
     use super::*;
     use crate::contact::friction::FrictionKey;
-    use crate::contact::pairs::PairKind;
+    use standoff_geometry::PairKind;
     use standoff_linalg::Vec3;
 
     fn set(contacts: &[(u32, f64)]) -> FrictionSet {
         let contacts = contacts.iter().map(|&(vertex, force)| FrictionContact {
-            key: FrictionKey::Pair(PairKind::PointPoint),
+            key: FrictionKey::Pair(PairKind::VertexVertex),
             vertices: [vertex, 99, u32::MAX, u32::MAX],
             n: 2,
             gamma: [1.0, -1.0, 0.0, 0.0],

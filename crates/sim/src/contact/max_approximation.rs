@@ -6,13 +6,13 @@
 //! 1 − (number of triangles at the edge), point–point pairs with 1 per interior vertex; edge–edge
 //! and wire pairs likewise with the edges at a vertex.
 
-use super::pairs::{Contact, Found, PairKind, Scene, narrow};
-use standoff_geometry::SurfaceAdjacency;
+use super::pairs::{Contact, Found, Scene, narrow};
 use standoff_geometry::broad_phase::Candidates;
 use standoff_geometry::distance::{
     EdgeEdgeFeature, PointEdgeFeature, mollifier, point_edge, point_edge_d2, point_point_d2,
 };
 use standoff_geometry::topology::ascending;
+use standoff_geometry::{PairKind, SurfaceAdjacency};
 
 /// How many of the listed vertices are not `v`.
 fn count_without(list: &[u32], v: u32) -> usize {

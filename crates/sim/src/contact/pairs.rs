@@ -3,32 +3,20 @@
 
 use super::weighting::Weighting;
 use rayon::prelude::*;
-use standoff_geometry::CollisionMesh;
 pub use standoff_geometry::UNUSED;
 use standoff_geometry::distance::{
     self, Closest, EdgeEdgeFeature, edge_edge, mollifier, point_edge, point_point, point_triangle,
 };
+use standoff_geometry::{CollisionMesh, PairKind};
 use standoff_linalg::Vec3;
 
-/// Kind of a contact pair: what its distance is a function of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum PairKind {
-    /// Vertices [a, b], ascending.
-    PointPoint,
-    /// Vertices [p, e0, e1], the edge's ascending.
-    PointEdge,
-    /// Vertices [a0, a1, b0, b1].
-    EdgeEdge,
-    /// Vertices [p, t0, t1, t2].
-    PointTriangle,
-}
-
-/// An active contact pair.
+/// An active contact pair: two vertices (ascending), a vertex and an edge (ascending), two edges, or a
+/// vertex and a triangle, in the order of the [`PairKind`]'s stencil.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Contact {
     /// Vertices of the stencil; unused ones are [`UNUSED`].
     pub vertices: [u32; 4],
-    /// Kind, which tells how many vertices are used.
+    /// Which features, and so how many vertices.
     pub kind: PairKind,
     /// For edge–edge pairs: the features that hold the closest points. Other than `AB` only for
     /// nearly parallel edges, which stay edge–edge pairs to be mollified.
@@ -42,14 +30,14 @@ pub struct Contact {
 }
 
 impl Contact {
-    fn point_point(a: u32, b: u32, weight: f64, thickness: f64) -> Self {
+    fn vertex_vertex(a: u32, b: u32, weight: f64, thickness: f64) -> Self {
         let vertices = [a.min(b), a.max(b), UNUSED, UNUSED];
-        Self::plain(PairKind::PointPoint, vertices, weight, thickness)
+        Self::plain(PairKind::VertexVertex, vertices, weight, thickness)
     }
 
-    fn point_edge(p: u32, a: u32, b: u32, weight: f64, thickness: f64) -> Self {
+    fn edge_vertex(p: u32, a: u32, b: u32, weight: f64, thickness: f64) -> Self {
         let vertices = [p, a.min(b), a.max(b), UNUSED];
-        Self::plain(PairKind::PointEdge, vertices, weight, thickness)
+        Self::plain(PairKind::EdgeVertex, vertices, weight, thickness)
     }
 
     fn plain(kind: PairKind, vertices: [u32; 4], weight: f64, thickness: f64) -> Self {
@@ -57,11 +45,11 @@ impl Contact {
         Self { vertices, kind, feature, weight, thickness, eps_x: 0.0 }
     }
 
-    /// A point–point (2 `local` vertices) or point–edge (3) pair within a stencil.
+    /// A vertex–vertex (2 `local` vertices) or edge–vertex (3) pair within a stencil.
     pub(super) fn reduced(ids: &[u32], local: &[usize], weight: f64, thickness: f64) -> Self {
         match *local {
-            [i, j] => Self::point_point(ids[i], ids[j], weight, thickness),
-            [i, j, k] => Self::point_edge(ids[i], ids[j], ids[k], weight, thickness),
+            [i, j] => Self::vertex_vertex(ids[i], ids[j], weight, thickness),
+            [i, j, k] => Self::edge_vertex(ids[i], ids[j], ids[k], weight, thickness),
             _ => unreachable!("reductions have two or three vertices"),
         }
     }
@@ -69,11 +57,7 @@ impl Contact {
     /// Number of vertices of the stencil.
     #[inline]
     pub fn vertex_count(&self) -> usize {
-        match self.kind {
-            PairKind::PointPoint => 2,
-            PairKind::PointEdge => 3,
-            PairKind::EdgeEdge | PairKind::PointTriangle => 4,
-        }
+        self.kind.vertex_count()
     }
 
     /// The vertices of the stencil.
@@ -85,7 +69,7 @@ impl Contact {
     /// Local index of the first vertex of the second primitive.
     #[inline]
     pub fn second(&self) -> usize {
-        if self.kind == PairKind::EdgeEdge { 2 } else { 1 }
+        self.kind.second()
     }
 
     /// The stencil's positions out of all; unused ones are zero.
@@ -102,9 +86,9 @@ impl Contact {
     #[inline]
     pub fn closest(&self, x: &[Vec3; 4]) -> Closest<4> {
         match self.kind {
-            PairKind::PointPoint => point_point::closest(&x[0], &x[1]).scatter(&[0, 1]),
-            PairKind::PointEdge => point_edge::closest(&x[0], &x[1], &x[2]).scatter(&[0, 1, 2]),
-            PairKind::PointTriangle => point_triangle::closest(&x[0], &x[1], &x[2], &x[3]),
+            PairKind::VertexVertex => point_point::closest(&x[0], &x[1]).scatter(&[0, 1]),
+            PairKind::EdgeVertex => point_edge::closest(&x[0], &x[1], &x[2]).scatter(&[0, 1, 2]),
+            PairKind::FaceVertex => point_triangle::closest(&x[0], &x[1], &x[2], &x[3]),
             PairKind::EdgeEdge => edge_edge::closest_on(self.feature, &x[0], &x[1], &x[2], &x[3]),
         }
     }
@@ -130,27 +114,27 @@ impl Contact {
 /// Pairs found so far, by kind.
 #[derive(Default)]
 pub(super) struct Found {
-    pub(super) point_point: Vec<Contact>,
-    pub(super) point_edge: Vec<Contact>,
+    pub(super) vertex_vertex: Vec<Contact>,
+    pub(super) edge_vertex: Vec<Contact>,
     pub(super) edge_edge: Vec<Contact>,
-    pub(super) point_triangle: Vec<Contact>,
+    pub(super) face_vertex: Vec<Contact>,
 }
 
 impl Found {
     pub(super) fn push(&mut self, c: Contact) {
         match c.kind {
-            PairKind::PointPoint => self.point_point.push(c),
-            PairKind::PointEdge => self.point_edge.push(c),
+            PairKind::VertexVertex => self.vertex_vertex.push(c),
+            PairKind::EdgeVertex => self.edge_vertex.push(c),
             PairKind::EdgeEdge => self.edge_edge.push(c),
-            PairKind::PointTriangle => self.point_triangle.push(c),
+            PairKind::FaceVertex => self.face_vertex.push(c),
         }
     }
 
     pub(super) fn append(&mut self, mut other: Found) {
-        self.point_point.append(&mut other.point_point);
-        self.point_edge.append(&mut other.point_edge);
+        self.vertex_vertex.append(&mut other.vertex_vertex);
+        self.edge_vertex.append(&mut other.edge_vertex);
         self.edge_edge.append(&mut other.edge_edge);
-        self.point_triangle.append(&mut other.point_triangle);
+        self.face_vertex.append(&mut other.face_vertex);
     }
 }
 
@@ -174,7 +158,7 @@ impl Scene<'_> {
         let d2 = distance::point_point_d2(&self.x[a as usize], &self.x[b as usize]);
         if self.is_active(d2, thickness) {
             let weight = self.weighting.vertices(a, b, 0.5);
-            found.push(Contact::point_point(a, b, weight, thickness));
+            found.push(Contact::vertex_vertex(a, b, weight, thickness));
         }
     }
 
@@ -222,7 +206,7 @@ impl Scene<'_> {
         let weight = self.weighting.vertex(v, 0.25);
         let local = point_triangle::feature(p, t0, t1, t2).local();
         found.push(if local.len() == 4 {
-            Contact::plain(PairKind::PointTriangle, ids, weight, thickness)
+            Contact::plain(PairKind::FaceVertex, ids, weight, thickness)
         } else {
             Contact::reduced(&ids, local, weight, thickness)
         });

@@ -7,10 +7,11 @@
 
 use super::barrier::Barrier;
 use super::half_space::HalfSpaceContact;
-use super::pairs::{Contact, PairKind};
+use super::pairs::Contact;
 use super::psd;
 use crate::energy::Term;
 use rayon::prelude::*;
+use standoff_geometry::PairKind;
 use standoff_geometry::distance::{
     Closest, Expansion, edge_edge, mollifier, point_edge, point_point, point_triangle,
     scatter_hessian,
@@ -117,12 +118,12 @@ impl BarrierPotential {
             return project_relative(&self.hessian(c, x));
         }
         match c.kind {
-            PairKind::PointPoint => {
+            PairKind::VertexVertex => {
                 let e = point_point::expansion(&x[0], &x[1]);
                 let h = self.project(c, &e, |e, a, b| project::<2, 0, 1, 1>(e, &RELATIVE_2, a, b));
                 scatter_hessian(&h, &[0, 1])
             }
-            PairKind::PointEdge => {
+            PairKind::EdgeVertex => {
                 let e = point_edge::expansion(&x[0], &x[1], &x[2]);
                 let h = self.project(c, &e, |e, a, b| project::<3, 1, 2, 3>(e, &RELATIVE_3, a, b));
                 scatter_hessian(&h, &[0, 1, 2])
@@ -131,7 +132,7 @@ impl BarrierPotential {
                 let e = edge_edge::expansion(&x[0], &x[1], &x[2], &x[3]);
                 self.project(c, &e, |e, a, b| project::<4, 2, 3, 5>(e, &RELATIVE_4, a, b))
             }
-            PairKind::PointTriangle => {
+            PairKind::FaceVertex => {
                 let e = point_triangle::expansion(&x[0], &x[1], &x[2], &x[3]);
                 self.project(c, &e, |e, a, b| project::<4, 2, 3, 5>(e, &RELATIVE_4, a, b))
             }
@@ -279,11 +280,11 @@ impl Term for BarrierHalfSpaces<'_> {
 /// Hessian of the squared distance of a pair in its stencil.
 fn distance_hessian(c: &Contact, x: &[Vec3; 4]) -> Blocks {
     match c.kind {
-        PairKind::PointPoint => scatter_hessian(&point_point::hessian(), &[0, 1]),
-        PairKind::PointEdge => {
+        PairKind::VertexVertex => scatter_hessian(&point_point::hessian(), &[0, 1]),
+        PairKind::EdgeVertex => {
             scatter_hessian(&point_edge::line_hessian(&x[0], &x[1], &x[2]), &[0, 1, 2])
         }
-        PairKind::PointTriangle => point_triangle::plane_hessian(&x[0], &x[1], &x[2], &x[3]),
+        PairKind::FaceVertex => point_triangle::plane_hessian(&x[0], &x[1], &x[2], &x[3]),
         PairKind::EdgeEdge => edge_edge::hessian_on(c.feature, &x[0], &x[1], &x[2], &x[3]),
     }
 }

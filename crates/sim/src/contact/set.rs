@@ -3,20 +3,20 @@
 use super::half_space::{HalfSpace, HalfSpaceContact, half_space_contacts};
 use super::max_approximation;
 use super::orientation::{OrientationSet, OrientationTerm};
-use super::pairs::{Contact, Found, PairKind, Scene, merge, narrow};
+use super::pairs::{Contact, Found, Scene, merge, narrow};
 use super::potential::{BarrierHalfSpaces, BarrierPairs, BarrierPotential};
 use super::weighting::Weighting;
 use crate::energy::Term;
 use rayon::prelude::*;
-use standoff_geometry::CollisionMesh;
 use standoff_geometry::broad_phase::Candidates;
+use standoff_geometry::{CollisionMesh, PairKind};
 use standoff_linalg::Vec3;
 
 /// All active pairs at given positions, in an order that depends on the input alone.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ContactSet {
-    /// Pairs of mesh primitives: point–point, point–edge, edge–edge, point–triangle, each kind
-    /// ordered by vertices (edge–edge and point–triangle in the candidates' order).
+    /// Pairs of mesh primitives in the order of [`PairKind`], each kind ordered by vertices (edge–edge
+    /// and face–vertex in the candidates' order).
     pub contacts: Vec<Contact>,
     /// Vertices against half-spaces.
     pub half_space: Vec<HalfSpaceContact>,
@@ -28,7 +28,7 @@ impl ContactSet {
     /// Pairs out of `candidates` with d² < (d̂ + ξ)² at positions `x` (`#V`), and vertices within
     /// reach of half-spaces.
     ///
-    /// Point–triangle and edge–edge pairs reduce to the features that hold their closest points;
+    /// Face–vertex and edge–edge pairs reduce to the features that hold their closest points;
     /// equal reductions are merged and their weights summed [Li 2020 thesis, App. G].
     pub fn build(
         candidates: &Candidates,
@@ -52,12 +52,12 @@ impl ContactSet {
             max_approximation::add_corrections(&scene, adjacency, candidates, &mut found);
             merge(&mut found.edge_edge);
         }
-        merge(&mut found.point_point);
-        merge(&mut found.point_edge);
-        let mut contacts = found.point_point;
-        contacts.append(&mut found.point_edge);
+        merge(&mut found.vertex_vertex);
+        merge(&mut found.edge_vertex);
+        let mut contacts = found.vertex_vertex;
+        contacts.append(&mut found.edge_vertex);
         contacts.append(&mut found.edge_edge);
-        contacts.append(&mut found.point_triangle);
+        contacts.append(&mut found.face_vertex);
         let half_space = half_space_contacts(mesh, half_spaces, x, d_hat, weighting);
         Self { contacts, half_space, orientation: OrientationSet::EMPTY }
     }

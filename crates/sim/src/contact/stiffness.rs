@@ -7,10 +7,10 @@
 //! by s; then κ here times s is the thesis's κ.
 
 use super::barrier::Barrier;
-use super::orientation::{Kind, Loaded};
-use super::pairs::PairKind;
+use super::orientation::Loaded;
 use super::potential::BarrierPotential;
 use super::set::ContactSet;
+use standoff_geometry::PairKind;
 use standoff_linalg::Vec3;
 
 /// Distance, as a multiple of the scene's size l, at which the barrier's curvature is compared with
@@ -138,15 +138,6 @@ pub fn update(range: &StiffnessRange, kappa: f64, before: f64, now: f64, size: f
     if before < close && now < close && now < before { range.doubled(kappa) } else { kappa }
 }
 
-fn pair_kind(kind: Kind) -> PairKind {
-    match kind {
-        Kind::VertexVertex => PairKind::PointPoint,
-        Kind::EdgeVertex => PairKind::PointEdge,
-        Kind::EdgeEdge => PairKind::EdgeEdge,
-        Kind::FaceVertex => PairKind::PointTriangle,
-    }
-}
-
 /// Contacts with a gap below 1e-9 l, to be compared between Newton iterations.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CloseContacts {
@@ -168,12 +159,11 @@ impl CloseContacts {
             ((None, [c.vertex, c.half_space, u32::MAX, u32::MAX]), gap)
         });
         let oriented = set.orientation.loaded(0.0, x).into_iter().map(|c| {
-            let kind = c.kind.map(pair_kind);
-            let key = match kind {
+            let key = match c.kind {
                 Some(_) => c.core.vertices,
                 None => [c.core.vertices[0], c.half_space, u32::MAX, u32::MAX],
             };
-            ((kind, key), c.gap)
+            ((c.kind, key), c.gap)
         });
         let mut gaps: Vec<_> =
             pairs.chain(planes).chain(oriented).filter(|(_, gap)| *gap < close).collect();

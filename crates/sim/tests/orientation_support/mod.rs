@@ -2,9 +2,9 @@
 //! with second-order automatic differentiation by all vertices around a pair.
 #![allow(dead_code)]
 
-use standoff_geometry::CollisionMesh;
+use standoff_geometry::{CollisionMesh, PairKind};
 use standoff_linalg::Vec3;
-use standoff_sim::contact::orientation::{Kind, Measure, Pair, Parameters, Step, Surface};
+use standoff_sim::contact::orientation::{Measure, Pair, Parameters, Step, Surface};
 use std::ops::{Add, Mul, Sub};
 
 /// A value with gradient and Hessian by any number of variables.
@@ -216,10 +216,10 @@ impl Twin<'_> {
         use Element::*;
         let [a, b] = pair.elements;
         match pair.kind {
-            Kind::VertexVertex => [Vertex(a), Vertex(b)],
-            Kind::EdgeVertex => [Edge(a), Vertex(b)],
-            Kind::EdgeEdge => [Edge(a), Edge(b)],
-            Kind::FaceVertex => [Face(a), Vertex(b)],
+            PairKind::VertexVertex => [Vertex(a), Vertex(b)],
+            PairKind::EdgeVertex => [Edge(a), Vertex(b)],
+            PairKind::EdgeEdge => [Edge(a), Edge(b)],
+            PairKind::FaceVertex => [Face(a), Vertex(b)],
         }
     }
 
@@ -251,16 +251,16 @@ impl Twin<'_> {
         let ends = |e: u32| self.mesh.edges[e as usize].map(at);
         let corners = |f: u32| self.mesh.faces[f as usize].map(at);
         let q = match pair.kind {
-            Kind::VertexVertex => sub(&at(b), &at(a)),
-            Kind::EdgeVertex => {
+            PairKind::VertexVertex => sub(&at(b), &at(a)),
+            PairKind::EdgeVertex => {
                 let [e0, e1] = ends(a);
                 across(&sub(&e1, &e0), &sub(&at(b), &e0))
             }
-            Kind::EdgeEdge => {
+            PairKind::EdgeEdge => {
                 let ([a0, a1], [b0, b1]) = (ends(a), ends(b));
                 along(&cross(&sub(&a1, &a0), &sub(&b1, &b0)), &sub(&b0, &a0))
             }
-            Kind::FaceVertex => {
+            PairKind::FaceVertex => {
                 let [t0, t1, t2] = corners(a);
                 along(&cross(&sub(&t1, &t0), &sub(&t2, &t0)), &sub(&at(b), &t0))
             }
@@ -269,14 +269,14 @@ impl Twin<'_> {
         let argument = |border: Ad| &(&border - &d2) * &d2.times(1e-2).recip();
         let square = |v: &V| dot(v, v);
         let borders: Vec<Ad> = match pair.kind {
-            Kind::VertexVertex => vec![],
-            Kind::EdgeVertex => ends(a).iter().map(|e| square(&sub(&at(b), e))).collect(),
-            Kind::EdgeEdge => {
+            PairKind::VertexVertex => vec![],
+            PairKind::EdgeVertex => ends(a).iter().map(|e| square(&sub(&at(b), e))).collect(),
+            PairKind::EdgeEdge => {
                 let (x, y) = (ends(a), ends(b));
                 let to = |p: &V, e: &[V; 2]| segment_d2(p, &e[0], &e[1]);
                 vec![to(&x[0], &y), to(&x[1], &y), to(&y[0], &x), to(&y[1], &x)]
             }
-            Kind::FaceVertex => {
+            PairKind::FaceVertex => {
                 let (t, p) = (corners(a), at(b));
                 let line =
                     |i: usize, j: usize| square(&across(&sub(&t[j], &t[i]), &sub(&p, &t[i])));

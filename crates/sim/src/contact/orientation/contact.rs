@@ -2,7 +2,7 @@
 //! point, and their energy as a term.
 
 use super::factors::Scene;
-use super::pairs::{Core, Kind, Pair, PairSet};
+use super::pairs::{Core, Pair, PairSet};
 use super::planes::{PlanePair, plane_pairs};
 use super::potential::{Derivatives, OrientationPotential};
 use super::surface::{Parameters, Reach, Surface};
@@ -11,8 +11,8 @@ use crate::contact::half_space::HalfSpace;
 use crate::contact::potential::BarrierPairs;
 use crate::energy::Term;
 use rayon::prelude::*;
-use standoff_geometry::CollisionMesh;
 use standoff_geometry::broad_phase::Candidates;
+use standoff_geometry::{CollisionMesh, PairKind};
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::{Stencils, block_count};
 use std::ops::Range;
@@ -165,7 +165,7 @@ impl PartialEq for OrientationSet {
 #[derive(Debug, Clone, Copy)]
 pub struct Loaded {
     /// Kind of the pair; none against a half-space.
-    pub kind: Option<Kind>,
+    pub kind: Option<PairKind>,
     /// The half-space, where it is against one.
     pub half_space: u32,
     /// Closest points.

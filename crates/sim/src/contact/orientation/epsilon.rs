@@ -1,9 +1,9 @@
 //! The distance ε up to which each element acts, chosen such that nothing acts at rest.
 
-use super::pairs::{Kind, PairSet};
+use super::pairs::PairSet;
 use super::surface::{Parameters, PerElement, Reach, Surface};
-use standoff_geometry::CollisionMesh;
 use standoff_geometry::broad_phase::candidates;
+use standoff_geometry::{CollisionMesh, PairKind};
 use standoff_linalg::Vec3;
 
 /// ε of a pair as a part of its distance at rest [Huang 2024, §4.2].
@@ -50,10 +50,10 @@ fn lower(
         }
         let [a, b] = pair.elements.map(|i| i as usize);
         let (p, q) = match pair.kind {
-            Kind::VertexVertex => (&mut out.vertex[a], None),
-            Kind::EdgeVertex => (&mut out.edge[a], None),
-            Kind::EdgeEdge => (&mut out.edge[a], Some(b)),
-            Kind::FaceVertex => (&mut out.face[a], None),
+            PairKind::VertexVertex => (&mut out.vertex[a], None),
+            PairKind::EdgeVertex => (&mut out.edge[a], None),
+            PairKind::EdgeEdge => (&mut out.edge[a], Some(b)),
+            PairKind::FaceVertex => (&mut out.face[a], None),
         };
         *p = p.min(RATIO * gap);
         let q = match q {

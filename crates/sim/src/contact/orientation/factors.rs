@@ -13,31 +13,6 @@ use super::surface::{Measure, Parameters, Surface};
 use standoff_geometry::CollisionMesh;
 use standoff_linalg::Vec3;
 
-/// Kind of a pair, by its elements in this order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
-    /// Two vertices, ascending.
-    VertexVertex,
-    /// An edge and a vertex.
-    EdgeVertex,
-    /// Two edges, ascending.
-    EdgeEdge,
-    /// A face and a vertex.
-    FaceVertex,
-}
-
-impl Kind {
-    /// Number of vertices of the first element.
-    #[inline]
-    pub fn second(self) -> usize {
-        match self {
-            Self::VertexVertex => 1,
-            Self::EdgeVertex | Self::EdgeEdge => 2,
-            Self::FaceVertex => 3,
-        }
-    }
-}
-
 /// An element of the surface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Element {

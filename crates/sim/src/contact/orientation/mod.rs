@@ -29,7 +29,7 @@ pub mod surface;
 
 pub use contact::{Loaded, OrientationContact, OrientationSet, OrientationTerm};
 pub use kernel::Step;
-pub use pairs::{Core, Kind, Pair, PairSet};
+pub use pairs::{Core, Pair, PairSet};
 pub use planes::PlanePair;
 pub use potential::{Derivatives, OrientationPotential};
 pub use surface::{Measure, Parameters, PerElement, Reach, Surface};

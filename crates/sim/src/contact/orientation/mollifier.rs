@@ -7,9 +7,9 @@
 //! the closest point instead, which leaves a jump where a pair ends at the border of its element;
 //! multiplying the pair's energy, as the supplement implies and IPC Toolkit does, leaves none.
 
-use super::factors::Kind;
 use super::kernel::mollifier;
 use crate::energy::jet::{Jet, JetVec};
+use standoff_geometry::PairKind;
 use standoff_geometry::distance::{
     PointEdgeFeature, edge_edge, point_edge, point_edge_d2, point_triangle,
 };
@@ -20,18 +20,18 @@ use standoff_linalg::Vec3;
 pub const THRESHOLD: f64 = 1e-2;
 
 /// Arguments of the borders, those of 1 or more set to infinity. `x` are the core vertices.
-fn arguments(kind: Kind, x: &[Vec3; 4], d2: f64) -> [f64; 4] {
+fn arguments(kind: PairKind, x: &[Vec3; 4], d2: f64) -> [f64; 4] {
     let mut z = [f64::INFINITY; 4];
     let unit = THRESHOLD * d2;
     match kind {
-        Kind::VertexVertex => {}
-        Kind::EdgeVertex => {
+        PairKind::VertexVertex => {}
+        PairKind::EdgeVertex => {
             let alpha = point_edge::parameter(&x[2], &x[0], &x[1]);
             let square = (x[1] - x[0]).norm_squared() / unit;
             z[0] = alpha * alpha * square;
             z[1] = (1.0 - alpha) * (1.0 - alpha) * square;
         }
-        Kind::FaceVertex => {
+        PairKind::FaceVertex => {
             let [b1, b2] = point_triangle::parameters(&x[3], &x[0], &x[1], &x[2]);
             let n2 = (x[1] - x[0]).cross(&(x[2] - x[0])).norm_squared();
             // the border opposite to a vertex is at its coordinate times the height
@@ -40,7 +40,7 @@ fn arguments(kind: Kind, x: &[Vec3; 4], d2: f64) -> [f64; 4] {
                 z[k] = b * b * n2 / (side * unit);
             }
         }
-        Kind::EdgeEdge => {
+        PairKind::EdgeEdge => {
             let [alpha, beta] = edge_edge::parameters(&x[0], &x[1], &x[2], &x[3]);
             let (u, v) = (x[1] - x[0], x[3] - x[2]);
             let n2 = u.cross(&v).norm_squared();
@@ -58,13 +58,13 @@ fn arguments(kind: Kind, x: &[Vec3; 4], d2: f64) -> [f64; 4] {
 }
 
 /// The mollifier of a pair with the squared distance `d2`.
-pub fn value(kind: Kind, x: &[Vec3; 4], d2: f64) -> f64 {
+pub fn value(kind: PairKind, x: &[Vec3; 4], d2: f64) -> f64 {
     arguments(kind, x, d2).into_iter().map(|z| mollifier(z)[0]).product()
 }
 
 /// The mollifier with its derivatives by the core vertices x₁ − x₀, x₂ − x₀, x₃ − x₀; `None` where it
 /// is 1.
-pub fn jet(kind: Kind, x: &[Vec3; 4], d2: f64) -> Option<Jet<9>> {
+pub fn jet(kind: PairKind, x: &[Vec3; 4], d2: f64) -> Option<Jet<9>> {
     let z = arguments(kind, x, d2);
     if z.iter().all(|z| z.is_infinite()) {
         return None;
@@ -76,10 +76,10 @@ pub fn jet(kind: Kind, x: &[Vec3; 4], d2: f64) -> Option<Jet<9>> {
     let between = |a: usize, b: usize| minus(&y[b], &y[a]);
     let square = |v: &JetVec<9>| v.dot(v);
     let distance = match kind {
-        Kind::VertexVertex => square(&between(0, 1)),
-        Kind::EdgeVertex => line_d2(&between(0, 1), &between(0, 2)),
-        Kind::FaceVertex => plane_d2(&between(0, 1).cross(&between(0, 2)), &between(0, 3)),
-        Kind::EdgeEdge => plane_d2(&between(0, 1).cross(&between(2, 3)), &between(0, 2)),
+        PairKind::VertexVertex => square(&between(0, 1)),
+        PairKind::EdgeVertex => line_d2(&between(0, 1), &between(0, 2)),
+        PairKind::FaceVertex => plane_d2(&between(0, 1).cross(&between(0, 2)), &between(0, 3)),
+        PairKind::EdgeEdge => plane_d2(&between(0, 1).cross(&between(2, 3)), &between(0, 2)),
     };
     let mut product = Jet::constant(1.0);
     for (k, &z) in z.iter().enumerate() {
@@ -87,13 +87,13 @@ pub fn jet(kind: Kind, x: &[Vec3; 4], d2: f64) -> Option<Jet<9>> {
             continue;
         }
         let border = match kind {
-            Kind::VertexVertex => unreachable!("vertices have no border"),
-            Kind::EdgeVertex => square(&between(k, 2)),
-            Kind::FaceVertex => {
+            PairKind::VertexVertex => unreachable!("vertices have no border"),
+            PairKind::EdgeVertex => square(&between(k, 2)),
+            PairKind::FaceVertex => {
                 let (a, b) = ((k + 1) % 3, (k + 2) % 3);
                 line_d2(&between(a, b), &between(a, 3))
             }
-            Kind::EdgeEdge => {
+            PairKind::EdgeEdge => {
                 let (a, b) = if k < 2 { (2, 3) } else { (0, 1) };
                 match point_edge::feature(&x[k], &x[a], &x[b]) {
                     PointEdgeFeature::E0 => square(&between(a, k)),

@@ -1,17 +1,16 @@
 //! Which pairs of elements act.
 
-pub use super::factors::Kind;
 use super::factors::{Element, Scene};
 use super::kernel;
 use super::mollifier;
 use super::surface::{Measure, Parameters, Reach, Surface};
 use rayon::prelude::*;
-use standoff_geometry::CollisionMesh;
 use standoff_geometry::broad_phase::Candidates;
 use standoff_geometry::distance::{
     EdgeEdgeFeature, PointEdgeFeature, PointTriangleFeature, edge_edge, point_edge, point_edge_d2,
     point_point_d2, point_triangle, point_triangle_d2,
 };
+use standoff_geometry::{CollisionMesh, PairKind};
 use standoff_linalg::Vec3;
 
 /// Candidates per parallel task.
@@ -20,8 +19,9 @@ const CHUNK: usize = 1024;
 /// Two elements that act on each other.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pair {
-    /// Kind.
-    pub kind: Kind,
+    /// Kind. The elements and their vertices are in the order of its name, the edge or face before the
+    /// vertex; of two alike the one of lower index is the first.
+    pub kind: PairKind,
     /// The elements' indices.
     pub elements: [u32; 2],
     /// Product of the elements' areas, m⁴; 1 where current areas count.
@@ -55,10 +55,10 @@ impl Pair {
     pub(super) fn sides(&self) -> [Element; 2] {
         let [a, b] = self.elements;
         match self.kind {
-            Kind::VertexVertex => [Element::Vertex(a), Element::Vertex(b)],
-            Kind::EdgeVertex => [Element::Edge(a), Element::Vertex(b)],
-            Kind::EdgeEdge => [Element::Edge(a), Element::Edge(b)],
-            Kind::FaceVertex => [Element::Face(a), Element::Vertex(b)],
+            PairKind::VertexVertex => [Element::Vertex(a), Element::Vertex(b)],
+            PairKind::EdgeVertex => [Element::Edge(a), Element::Vertex(b)],
+            PairKind::EdgeEdge => [Element::Edge(a), Element::Edge(b)],
+            PairKind::FaceVertex => [Element::Face(a), Element::Vertex(b)],
         }
     }
 
@@ -67,10 +67,10 @@ impl Pair {
         let [a, b] = self.elements;
         let edge = |e: u32| mesh.edges[e as usize];
         match self.kind {
-            Kind::VertexVertex => ([a, b, 0, 0], 2),
-            Kind::EdgeVertex => ([edge(a)[0], edge(a)[1], b, 0], 3),
-            Kind::EdgeEdge => ([edge(a)[0], edge(a)[1], edge(b)[0], edge(b)[1]], 4),
-            Kind::FaceVertex => {
+            PairKind::VertexVertex => ([a, b, 0, 0], 2),
+            PairKind::EdgeVertex => ([edge(a)[0], edge(a)[1], b, 0], 3),
+            PairKind::EdgeEdge => ([edge(a)[0], edge(a)[1], edge(b)[0], edge(b)[1]], 4),
+            PairKind::FaceVertex => {
                 let t = mesh.faces[a as usize];
                 ([t[0], t[1], t[2], b], 4)
             }
@@ -86,16 +86,16 @@ impl Pair {
         }
         // offset from the second element to the first, whose weights sum to 1
         let (offset, weights) = match self.kind {
-            Kind::VertexVertex => (p[0] - p[1], [1.0, -1.0, 0.0, 0.0]),
-            Kind::EdgeVertex => {
+            PairKind::VertexVertex => (p[0] - p[1], [1.0, -1.0, 0.0, 0.0]),
+            PairKind::EdgeVertex => {
                 let c = point_edge::closest(&p[2], &p[0], &p[1]);
                 (-c.offset, [-c.weights[1], -c.weights[2], -1.0, 0.0])
             }
-            Kind::EdgeEdge => {
+            PairKind::EdgeEdge => {
                 let c = edge_edge::closest(&p[0], &p[1], &p[2], &p[3]);
                 (c.offset, c.weights)
             }
-            Kind::FaceVertex => {
+            PairKind::FaceVertex => {
                 let c = point_triangle::closest(&p[3], &p[0], &p[1], &p[2]);
                 let [_, a, b, c0] = c.weights;
                 (-c.offset, [-a, -b, -c0, -1.0])
@@ -128,7 +128,7 @@ impl Selection<'_> {
     }
 
     /// ε of a pair: what both elements reach.
-    fn epsilon(&self, kind: Kind, [a, b]: [u32; 2], [p, q]: [u32; 2]) -> f64 {
+    fn epsilon(&self, kind: PairKind, [a, b]: [u32; 2], [p, q]: [u32; 2]) -> f64 {
         let (within, between) = match &self.scene.surface.reach {
             Reach::Uniform(d_hat) => return *d_hat,
             Reach::Adaptive { within, between } => (within, between),
@@ -136,16 +136,16 @@ impl Selection<'_> {
         let of = if self.scene.surface.same_body(p, q) { within } else { between };
         let (a, b) = (a as usize, b as usize);
         match kind {
-            Kind::VertexVertex => of.vertex[a].min(of.vertex[b]),
-            Kind::EdgeVertex => of.edge[a].min(of.vertex[b]),
-            Kind::EdgeEdge => of.edge[a].min(of.edge[b]),
-            Kind::FaceVertex => of.face[a].min(of.vertex[b]),
+            PairKind::VertexVertex => of.vertex[a].min(of.vertex[b]),
+            PairKind::EdgeVertex => of.edge[a].min(of.vertex[b]),
+            PairKind::EdgeEdge => of.edge[a].min(of.edge[b]),
+            PairKind::FaceVertex => of.face[a].min(of.vertex[b]),
         }
     }
 
     /// Adds a pair with the squared distance `d2` where it acts; `p`, `q` are vertices of its
     /// elements.
-    fn add(&self, kind: Kind, elements: [u32; 2], [p, q]: [u32; 2], d2: f64, out: &mut Found) {
+    fn add(&self, kind: PairKind, elements: [u32; 2], [p, q]: [u32; 2], d2: f64, out: &mut Found) {
         let scene = &self.scene;
         let thickness = scene.mesh.thickness(&[p], &[q]);
         let epsilon = self.epsilon(kind, elements, [p, q]);
@@ -161,10 +161,10 @@ impl Selection<'_> {
         if scene.parameters.measure == Measure::Rest {
             let (m, [a, b]) = (&scene.surface.measures, elements.map(|i| i as usize));
             pair.weight = match kind {
-                Kind::VertexVertex => m.vertex[a] * m.vertex[b],
-                Kind::EdgeVertex => m.edge[a] * m.vertex[b],
-                Kind::EdgeEdge => m.edge[a] * m.edge[b],
-                Kind::FaceVertex => m.face[a] * m.vertex[b],
+                PairKind::VertexVertex => m.vertex[a] * m.vertex[b],
+                PairKind::EdgeVertex => m.edge[a] * m.vertex[b],
+                PairKind::EdgeEdge => m.edge[a] * m.edge[b],
+                PairKind::FaceVertex => m.face[a] * m.vertex[b],
             };
         }
         if value(scene, &pair) != 0.0 {
@@ -180,10 +180,10 @@ impl Selection<'_> {
         }
         let [a0, a1, b0, b1] = [a[0], a[1], b[0], b[1]].map(|v| self.at(v));
         let d2 = standoff_geometry::distance::edge_edge_d2(a0, a1, b0, b1);
-        let reach = self.epsilon(Kind::EdgeEdge, [ea, eb], [a[0], b[0]])
+        let reach = self.epsilon(PairKind::EdgeEdge, [ea, eb], [a[0], b[0]])
             + self.scene.mesh.thickness(&a, &b);
         if d2 < reach * reach && edge_edge::feature(a0, a1, b0, b1) == EdgeEdgeFeature::AB {
-            self.add(Kind::EdgeEdge, [ea.min(eb), ea.max(eb)], [a[0], b[0]], d2, out);
+            self.add(PairKind::EdgeEdge, [ea.min(eb), ea.max(eb)], [a[0], b[0]], d2, out);
         }
     }
 
@@ -203,7 +203,7 @@ impl Selection<'_> {
             return;
         }
         if point_triangle::feature(p, t0, t1, t2) == PointTriangleFeature::Face {
-            self.add(Kind::FaceVertex, [f, v], [t[0], v], d2, out);
+            self.add(PairKind::FaceVertex, [f, v], [t[0], v], d2, out);
         }
         let around = &scene.surface.around;
         for e in around.face_edges(f) {
@@ -213,13 +213,13 @@ impl Selection<'_> {
             if first.is_some_and(|w| w.face == f)
                 && point_edge::feature(p, e0, e1) == PointEdgeFeature::Edge
             {
-                self.add(Kind::EdgeVertex, [e, v], [a, v], point_edge_d2(p, e0, e1), out);
+                self.add(PairKind::EdgeVertex, [e, v], [a, v], point_edge_d2(p, e0, e1), out);
             }
         }
         for w in t {
             if self.first_face(v, w) == Some(f) {
                 let d2 = point_point_d2(p, self.at(w));
-                self.add(Kind::VertexVertex, [v.min(w), v.max(w)], [v, w], d2, out);
+                self.add(PairKind::VertexVertex, [v.min(w), v.max(w)], [v, w], d2, out);
             }
         }
     }

@@ -10,14 +10,14 @@ use super::direction::Unit;
 use super::factors::{Argument, CurrentMeasure, Element, Scene, Term, Varying};
 use super::kernel;
 use super::mollifier;
-use super::pairs::{Core, Kind, Pair, PairSet, value};
+use super::pairs::{Core, Pair, PairSet, value};
 use super::planes::{self, PlanePair};
 use super::psd;
 use super::surface::{Parameters, Surface};
 use crate::contact::potential::{RELATIVE_2, RELATIVE_3, RELATIVE_4, project};
 use rayon::prelude::*;
-use standoff_geometry::CollisionMesh;
 use standoff_geometry::distance::{edge_edge, point_edge, point_point, point_triangle};
+use standoff_geometry::{CollisionMesh, PairKind};
 use standoff_linalg::{Mat3, Vec3};
 
 /// Pairs per parallel task; also the unit of the fixed order in which energies are summed.
@@ -161,17 +161,17 @@ fn add_sparse(out: &mut Vec<(usize, Vec3)>, [tail, head]: [usize; 2], v: &Vec3) 
 }
 
 /// A pair's direction as a function of its core vertices, and what it is a function of.
-fn direction(kind: Kind, core: &Core) -> (Unit, [[usize; 2]; 2]) {
+fn direction(kind: PairKind, core: &Core) -> (Unit, [[usize; 2]; 2]) {
     let d = |a: usize, b: usize| core.x[b] - core.x[a];
     let across = |a: Vec3, b: Vec3| {
         let sign = a.cross(&b).dot(&core.direction).signum();
         Unit::cross(&a, &b, sign)
     };
     match kind {
-        Kind::VertexVertex => (Unit::along(&d(0, 1)), [[0, 1]; 2]),
-        Kind::EdgeVertex => (Unit::across(&d(0, 1), &d(0, 2)), [[0, 1], [0, 2]]),
-        Kind::EdgeEdge => (across(d(0, 1), d(2, 3)), [[0, 1], [2, 3]]),
-        Kind::FaceVertex => (across(d(0, 1), d(0, 2)), [[0, 1], [0, 2]]),
+        PairKind::VertexVertex => (Unit::along(&d(0, 1)), [[0, 1]; 2]),
+        PairKind::EdgeVertex => (Unit::across(&d(0, 1), &d(0, 2)), [[0, 1], [0, 2]]),
+        PairKind::EdgeEdge => (across(d(0, 1), d(2, 3)), [[0, 1], [2, 3]]),
+        PairKind::FaceVertex => (across(d(0, 1), d(0, 2)), [[0, 1], [0, 2]]),
     }
 }
 
@@ -285,7 +285,7 @@ impl OrientationPotential {
     }
 
     /// Gradient and projected Hessian of a pair whose factors are all 1: a function of the distance.
-    fn plain_psd(&self, kind: Kind, start: &Start, out: &mut Derivatives) {
+    fn plain_psd(&self, kind: PairKind, start: &Start, out: &mut Derivatives) {
         let (core, [_, p1, p2]) = (&start.core, start.kernel);
         let d = core.distance;
         let scale = start.energy / start.kernel[0];
@@ -297,19 +297,19 @@ impl OrientationPotential {
         let (a, b) = ((p2 - p1 / d) / (d * d) * scale, p1 / d * scale);
         let x = &core.x;
         match kind {
-            Kind::VertexVertex => {
+            PairKind::VertexVertex => {
                 let e = point_point::expansion(&x[0], &x[1]);
                 out.set_blocks(&project::<2, 0, 1, 1>(&e, &RELATIVE_2, a, b), [0, 1]);
             }
-            Kind::EdgeVertex => {
+            PairKind::EdgeVertex => {
                 let e = point_edge::expansion(&x[2], &x[0], &x[1]);
                 out.set_blocks(&project::<3, 1, 2, 3>(&e, &RELATIVE_3, a, b), [2, 0, 1]);
             }
-            Kind::EdgeEdge => {
+            PairKind::EdgeEdge => {
                 let e = edge_edge::expansion(&x[0], &x[1], &x[2], &x[3]);
                 out.set_blocks(&project::<4, 2, 3, 5>(&e, &RELATIVE_4, a, b), [0, 1, 2, 3]);
             }
-            Kind::FaceVertex => {
+            PairKind::FaceVertex => {
                 let e = point_triangle::expansion(&x[3], &x[0], &x[1], &x[2]);
                 out.set_blocks(&project::<4, 2, 3, 5>(&e, &RELATIVE_4, a, b), [3, 0, 1, 2]);
             }
@@ -464,7 +464,7 @@ impl Start {
     }
 
     /// Differentiates the logarithm of the energy, factor by factor, then the energy.
-    fn finish(&self, scene: &Scene<'_>, kind: Kind, with_hessian: bool, out: &mut Derivatives) {
+    fn finish(&self, scene: &Scene<'_>, kind: PairKind, with_hessian: bool, out: &mut Derivatives) {
         let (core, [p, p1, p2]) = (&self.core, self.kernel);
         out.reset(with_hessian);
         let slope = p1 / p;
@@ -482,25 +482,25 @@ impl Start {
 }
 
 /// Adds first · ∇²d + second · ∇d∇dᵀ.
-fn add_distance(kind: Kind, core: &Core, first: f64, second: f64, out: &mut Derivatives) {
+fn add_distance(kind: PairKind, core: &Core, first: f64, second: f64, out: &mut Derivatives) {
     let x = &core.x;
     let d = core.distance;
     match kind {
-        Kind::VertexVertex => {
+        PairKind::VertexVertex => {
             let n = core.direction;
             let square = n * n.transpose();
             let block = (Mat3::identity() - square) * (first / d) + square * second;
             out.add_between([0, 1], [0, 1], &block, false);
         }
-        Kind::EdgeVertex => {
+        PairKind::EdgeVertex => {
             let h = point_edge::expansion(&x[2], &x[0], &x[1]).hessian();
             add_expansion(&h, [2, 0, 1], core, first, second, out);
         }
-        Kind::EdgeEdge => {
+        PairKind::EdgeEdge => {
             let h = edge_edge::expansion(&x[0], &x[1], &x[2], &x[3]).hessian();
             add_expansion(&h, [0, 1, 2, 3], core, first, second, out);
         }
-        Kind::FaceVertex => {
+        PairKind::FaceVertex => {
             let h = point_triangle::expansion(&x[3], &x[0], &x[1], &x[2]).hessian();
             add_expansion(&h, [3, 0, 1, 2], core, first, second, out);
         }
@@ -601,7 +601,7 @@ fn term_gradient(
 }
 
 /// Adds the mollifier where it is below 1.
-fn add_mollifier(kind: Kind, core: &Core, with_hessian: bool, out: &mut Derivatives) {
+fn add_mollifier(kind: PairKind, core: &Core, with_hessian: bool, out: &mut Derivatives) {
     let Some(m) = mollifier::jet(kind, &core.x, core.distance * core.distance) else { return };
     let over = 1.0 / m.value;
     let h = m.hessian();
