@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# All tests, in one command: format, lints, documentation, Rust and doc tests; circles of imports, language and links
-# where Python is installed, spelling where typos is, licences and sources where cargo-deny is. Needs Rust (cargo)
-# and a C compiler.
+# All tests, in one command: format, lints, documentation, Rust and doc tests; circles of imports, long code, language
+# and links where Python is installed, spelling where typos is, licences and sources where cargo-deny is. Needs Rust
+# (cargo) and a C compiler.
 set -euo pipefail
 cd "$(dirname "$0")"
 # shared/ holds data that is too large for the repository; it lies beside the project where it is available
@@ -28,6 +28,8 @@ fi
 say "structure"
 if command -v python3 >/dev/null; then
     python3 tools/import_circles.py crates/sim
+    python3 tools/long_code.py
+    python3 tools/test_tools.py
 else
     echo "not checked: python3 is not installed"
 fi

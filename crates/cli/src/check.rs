@@ -74,6 +74,7 @@ fn describe_bodies(bodies: &[BodyReport<'_>], console: &mut Console) {
     flush(&last);
 }
 
+// long: an arm for each kind of body
 fn describe_body(report: &BodyReport<'_>) -> String {
     let (body, quality) = (report.body, describe_quality(&report.quality));
     let vertices = body.rest.len();

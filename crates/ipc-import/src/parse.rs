@@ -1,5 +1,7 @@
 //! From the text of a reference scene to [`ReferenceScene`].
 
+// long: one arm for each key of the reference language, which has no structure of its own to follow
+
 use crate::error::{ImportError, Located, Note, NoteKind, Problem};
 use crate::language::{
     HalfSpace, Integration, MeshObstacle, ReferenceScene, Script, Set, Solver, TUNING,
@@ -193,6 +195,7 @@ impl Parser<'_> {
     }
 
     /// What there is.
+    // long: an arm for each key
     fn bodies(&mut self, line: usize, key: &str, a: &mut Arguments<'_>) -> Result<bool, Problem> {
         let scene = &mut self.scene;
         match key {
@@ -254,6 +257,7 @@ impl Parser<'_> {
     }
 
     /// Time stepping.
+    // long: an arm for each key
     fn times(&mut self, line: usize, key: &str, a: &mut Arguments<'_>) -> Result<bool, Problem> {
         let scene = &mut self.scene;
         match key {
@@ -315,6 +319,7 @@ impl Parser<'_> {
     }
 
     /// Parameters of contact, friction and convergence.
+    // long: an arm for each key
     fn parameters(
         &mut self,
         line: usize,

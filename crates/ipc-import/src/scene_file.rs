@@ -1,5 +1,7 @@
 //! A plan as the text of a scene file, with a remark at each setting that needs one.
 
+// long: the text of a scene file from its first section to its last, in the order of the file
+
 use crate::error::{Note, NoteKind};
 use crate::language::ReferenceScene;
 use crate::meshes::Content;

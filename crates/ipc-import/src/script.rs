@@ -19,6 +19,7 @@ use std::f64::consts::{FRAC_PI_2, PI};
 const MAX_TURNS: usize = 1000;
 
 /// Adds what the script does to the bodies; the first `shapes` of them are shapes.
+// long: an arm for each script of the reference
 pub(crate) fn direct(
     scene: &ReferenceScene,
     bodies: &mut [Body],

@@ -65,6 +65,7 @@ fn dot<const N: usize>(a: &[f64; N], b: &[f64; N]) -> f64 {
 /// A = Q T Qᵀ with T tridiagonal, by Householder reflections: T's diagonal, its off-diagonal (in
 /// the first N − 1 entries) and Q.
 #[inline(always)]
+// long: one algorithm: reflections, and then their product
 fn tridiagonalise<const N: usize>(mut a: Columns<N>) -> ([f64; N], [f64; N], Columns<N>) {
     let mut off = [0.0; N];
     // reflection k is I − βvvᵀ with v = a[k], whose entries up to k are 0

@@ -5,6 +5,8 @@
 //! what one number alone would: no fused multiply-add, no sum across lanes. So a kernel's results
 //! have the same bits on every width, and a lane's result does not depend on its neighbours.
 
+// long: the operators of lanes, and the decomposition that they were made for, each short
+
 use crate::{Mat3, Svd3, Vec3};
 use pulp::{Arch, Scalar, Simd, WithSimd};
 use std::ops::{Add, Div, Mul, Neg, Sub};

@@ -25,16 +25,15 @@ pub struct FailureData<'a> {
 /// Writes `failure.json` and, where there are culprits, `failure.vtu` to a folder. The cells are the
 /// culprits' primitives at the last iterate; a number that a cell does not have is NaN.
 pub fn write_failure(folder: &Path, failure: &FailureData<'_>) -> Result<(), OutputError> {
+    write_report(folder, failure)?;
+    match failure.diagnosis.culprits.is_empty() {
+        true => Ok(()),
+        false => write_primitives(folder, failure),
+    }
+}
+
+fn write_report(folder: &Path, failure: &FailureData<'_>) -> Result<(), OutputError> {
     let FailureData { model, diagnosis, .. } = failure;
-    // an angle of a rod or of a shell's edge is shown where its segment begins
-    let vertex_of = |v: u32| {
-        let (body, local) = model.locate(v);
-        (body.vertices.start + local as usize, local, body)
-    };
-    let body = |v: u32| {
-        let first = vertex_of(v).2.vertices.start;
-        model.bodies.partition_point(|b| b.vertices.end <= first)
-    };
     let culprits: Vec<_> = diagnosis
         .culprits
         .iter()
@@ -60,11 +59,21 @@ pub fn write_failure(folder: &Path, failure: &FailureData<'_>) -> Result<(), Out
     write_atomically(&folder.join("failure.json"), |out| {
         serde_json::to_writer_pretty(&mut *out, &report)?;
         writeln!(out)
-    })?;
-    if culprits.is_empty() {
-        return Ok(());
-    }
+    })
+}
 
+// long: an array for each field of a cell
+fn write_primitives(folder: &Path, failure: &FailureData<'_>) -> Result<(), OutputError> {
+    let FailureData { model, diagnosis, .. } = failure;
+    // an angle of a rod or of a shell's edge is shown where its segment begins
+    let vertex_of = |v: u32| {
+        let (body, local) = model.locate(v);
+        (body.vertices.start + local as usize, local, body)
+    };
+    let body = |v: u32| {
+        let first = vertex_of(v).2.vertices.start;
+        model.bodies.partition_point(|b| b.vertices.end <= first)
+    };
     let (mut points, mut vertex): (Vec<Vec3>, Vec<u32>) = (Vec::new(), Vec::new());
     let (mut kinds, mut offsets, mut bodies) = (Vec::new(), Vec::new(), Vec::new());
     let (mut numbers, mut gaps, mut ratios) = (Vec::new(), Vec::new(), Vec::new());

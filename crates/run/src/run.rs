@@ -1,5 +1,7 @@
 //! The loop over the steps of a run.
 
+// long: a third of it are tests that need a step or a file to fail at a given place
+
 use crate::{
     FailureData, FrameData, OutputError, ResumePoint, RunFolder, RunInfo, Summary, fingerprint,
 };

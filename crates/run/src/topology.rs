@@ -92,6 +92,7 @@ pub struct HalfSpaceInfo {
 
 impl Topology {
     /// Joins the bodies of a definition.
+    // long: an arm for each kind of body
     pub fn new(definition: &Definition) -> Self {
         let mut all = Self::default();
         let (mut tet_body, mut triangle_body) = (Vec::new(), Vec::new());

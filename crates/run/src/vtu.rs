@@ -113,6 +113,7 @@ fn cell_sizes(t: &Topology) -> impl Iterator<Item = (u8, u32)> {
 }
 
 /// Writes a frame. A list of `data` that is empty is left out; any other must have the right length.
+// long: an entry for each array of a frame
 pub fn write_vtu(
     path: &Path,
     topology: &Topology,
@@ -229,6 +230,7 @@ fn padding(sizes: &[usize]) -> usize {
     (0..64).find(|padding| !confused(padding)).unwrap_or(0)
 }
 
+// long: a file from its head to its end
 pub(crate) fn write_grid(
     out: &mut dyn Write,
     sections: &[(&str, Vec<(&str, Array<'_>)>)],

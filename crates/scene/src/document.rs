@@ -1,6 +1,8 @@
 //! A scene file as a tree of values that remember where they stand: in the file, or in a `--set`
 //! option that replaced them. Knows TOML; knows nothing of what the keys mean.
 
+// long: one data structure: parsing, overrides and places all depend on how it is stored
+
 use crate::error::{Location, Origin, Problem, SceneError, nearest_name};
 use std::fmt;
 use std::path::Path;

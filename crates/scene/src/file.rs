@@ -4,6 +4,8 @@
 //! These types say what may be written; [`crate::resolve`] says what it means. `x-unit` is the unit
 //! of a plain number; a string may use another (`"2 mm"`), see [`crate::units`].
 
+// long: a list: every key of a scene file with its documentation, in one place on purpose
+
 mod either;
 mod thin;
 

@@ -228,6 +228,7 @@ pub fn convert_document(document: &mut Document, schema: &Json) -> Result<(), Sc
     result.map_err(|(path, problem)| document.error(&path, problem))
 }
 
+// long: an arm for each kind of value
 fn walk(
     node: &mut Node,
     schemas: &[&Json],

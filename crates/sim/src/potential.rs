@@ -7,6 +7,8 @@
 //! factor s of the integrator, contact and friction with its s_c, equality constraints on prescribed
 //! vertices with 1.
 
+// long: the list of terms and what iterates over it; each function is a few lines for each term
+
 use crate::contact::friction::Friction;
 use crate::contact::orientation::OrientationSet;
 use crate::contact::{BarrierPotential, ContactConstraints, ContactSet, FrictionSet, Smoothing};
@@ -118,6 +120,7 @@ static NO_CONTACTS: ContactSet =
 
 impl<'a> IncrementalPotential<'a> {
     /// The potential of the step that starts in `state`, without friction yet.
+    // long: a line for each part of the potential
     pub fn new(context: StepContext<'a>, state: &State, targets: &DirichletTargets) -> Self {
         let StepContext { model, settings, integrator, h, .. } = context;
         let n = state.x.len();

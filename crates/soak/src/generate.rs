@@ -131,6 +131,7 @@ pub fn scene(seed: u64) -> String {
 }
 
 /// Time, contact, friction and solver.
+// long: a line or two for each setting
 fn settings(draft: &mut Draft, r: &mut Random) {
     let steps = r.integer(6, 30);
     let step = rounded((draft.duration / steps as f64).clamp(1e-6, 0.5));

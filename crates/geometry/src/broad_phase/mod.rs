@@ -166,6 +166,7 @@ impl BroadPhase {
     }
 
     /// Finds the pairs of all kinds.
+    // long: the same few lines for each kind of pair
     fn collect(&mut self, mesh: &CollisionMesh, out: &mut Candidates) {
         let points: &[u32] = self.points.as_deref().unwrap_or_default();
         let (paths, chunks, swept) = (&self.paths, &mut self.chunks, self.paths.swept);

@@ -192,6 +192,7 @@ fn avx2_leaves<const N: usize, const M: usize, const SELF: bool, const SWEPT: bo
 /// The pairs of leaf `leaf` of `a` with all of `b`, or, of a tree with itself, with the leaves from
 /// `leaf` on.
 #[inline(always)]
+// long: the inner loop, whose state the compiler keeps in registers
 fn leaf_pairs<const N: usize, const M: usize, const SELF: bool, const SWEPT: bool, C: Compare>(
     a: &Tree<N>,
     b: &Tree<M>,

@@ -2,6 +2,8 @@
 //!
 //! Gmsh reference manual, "MSH file format". A node is known by its tag; elements are linear.
 
+// long: one reader for two versions of a format, which share sections and tags; each function is a section
+
 use super::cells::{Cell, Cells};
 use super::scan::{Endian, Result, Scalar, Scanner, parse, words};
 use crate::Mesh;

@@ -20,6 +20,7 @@ struct Element {
     properties: Vec<Property>,
 }
 
+// long: an arm for each kind of element, then the cells that they make
 pub(crate) fn read(path: &Path, data: &[u8]) -> Result<Mesh> {
     let mut scan = Scanner::new(path, data);
     let (endian, elements) = header(&mut scan)?;

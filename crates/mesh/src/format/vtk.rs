@@ -1,6 +1,8 @@
 //! Legacy VTK `.vtk`: `UNSTRUCTURED_GRID` and `POLYDATA`, text and binary (big-endian), file
 //! versions 1 to 5.1. What all VTK formats share (cell types, regions of cell data) is here too.
 
+// long: one function for each section of the format, and what all VTK formats share
+
 use super::cells::{Cell, Cells};
 use super::scan::{Endian, Number, Result, Scalar, Scanner, parse, words};
 use crate::Mesh;
@@ -279,6 +281,7 @@ impl Reader<'_> {
     }
 
     /// Data on points and cells: integer arrays of one component on cells become regions.
+    // long: an arm for each attribute of the format
     fn attributes(&mut self, mut on_cells: bool) -> Result<()> {
         let mut n: u64 = self.scan.parse("the number of values")?;
         while let Some(word) = self.scan.word() {

@@ -1,6 +1,8 @@
 //! VTK XML `.vtu` (UnstructuredGrid) and `.vtp` (PolyData), serial: text, inline base64, appended
 //! raw and base64 data, uncompressed or zlib. Writes text `.vtu`.
 
+// long: one format: its tags, its encodings, its cells, and its writer
+
 use super::base64::{Base64, Source};
 use super::cells::Cells;
 use super::scan::{Endian, Number, Result, Scalar, Scanner};
@@ -83,6 +85,7 @@ pub(crate) fn read(path: &Path, data: &[u8]) -> Result<Mesh> {
 
 impl<'a> File<'a> {
     /// Reads the tags: kind of file, pieces and where their arrays are.
+    // long: an arm for each tag
     fn structure(&mut self) -> Result<()> {
         let mut at = 0;
         let mut section = "";
@@ -241,6 +244,7 @@ impl<'a> File<'a> {
         Ok(())
     }
 
+    // long: one check after the other on the way from arrays to cells
     fn cells(
         &self,
         piece: &Piece<'a>,

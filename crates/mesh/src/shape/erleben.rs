@@ -139,6 +139,7 @@ impl Build for Crack {
 }
 
 impl Build for Hole {
+    // long: the vertices and triangles of one shape
     fn build(&self) -> Result<Mesh, ShapeError> {
         for s in self.size {
             limits::length("hole", "size", s)?;
@@ -195,6 +196,7 @@ impl Build for Hole {
 }
 
 impl Build for InternalEdges {
+    // long: the vertices and triangles of one shape
     fn build(&self) -> Result<Mesh, ShapeError> {
         for s in self.size {
             limits::length("internal-edges", "size", s)?;

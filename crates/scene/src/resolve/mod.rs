@@ -1,8 +1,11 @@
 //! From a scene file to the definition of a simulation: reads meshes, places objects, selects
 //! vertices, checks every value. What it cannot use it refuses with the place in the file.
 
+// long: the order in which a scene is resolved, from the file to the definition
+
 mod at;
 mod attach;
+mod conditions;
 mod object;
 mod placed;
 mod placement;
@@ -293,6 +296,7 @@ fn half_spaces(
 }
 
 /// Adds the bodies of all objects and their conditions; returns notes on their meshes.
+// long: the order of what depends on all objects
 fn objects(
     file: &mut SceneFile,
     at: &At<'_>,
@@ -333,7 +337,7 @@ fn objects(
     let bodies = Bodies::new(&all);
     for (k, (object, placed)) in file.objects.iter_mut().zip(&all).enumerate() {
         let at = at.key("objects").index(k);
-        select::conditions(object, &at, placed, &bodies, folder, definition, &mut places)?;
+        conditions::add(object, &at, placed, &bodies, folder, definition, &mut places)?;
     }
     let fixed = |b: &BodyDef| matches!(b.kind, BodyKind::Obstacle { .. });
     if definition.bodies.iter().all(fixed) {

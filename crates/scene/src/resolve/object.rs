@@ -43,6 +43,7 @@ pub(super) fn name_all(objects: &mut [ObjectSection], at: &At<'_>) -> Result<(),
     Ok(())
 }
 
+// long: an object from its mesh to its bodies, step by step
 pub(super) fn resolve_one(
     object: &mut ObjectSection,
     materials: &BTreeMap<String, MaterialSection>,
@@ -235,7 +236,42 @@ fn body_kind(
     object.role = Some(role);
     let total = mesh.points.len();
     let regions = std::mem::take(&mut mesh.regions);
-    match (role, object.reduce) {
+    let mut mesh = parts_of(mesh, role, object.reduce, at)?;
+    mesh.regions = regions;
+    let old = mesh.compact();
+    for region in &mut mesh.regions {
+        // a region may name points that are gone with the elements that this role leaves out
+        region.vertices.retain(|v| *v != u32::MAX);
+    }
+    let kept = (old.len() < total).then_some(Kept { old, total });
+    if mesh.points.is_empty() {
+        let part = match (role, object.reduce) {
+            (Role::Shell, _) | (_, Some(Reduce::Surface)) => "triangles",
+            (Role::Rod, _) | (_, Some(Reduce::Edges)) => "edges",
+            (Role::Particles, _) | (_, Some(Reduce::Points)) => "points",
+            _ => "elements",
+        };
+        let what = format!("the mesh of this {role:?} has no {part}").to_lowercase();
+        return Err(at.key(if object.mesh.is_some() { "mesh" } else { "shape" }).invalid(what));
+    }
+    let warnings = mesh.require_sound(&object.name).map_err(|e| {
+        let key = if object.mesh.is_some() { "mesh" } else { "shape" };
+        at.key(key).error(Problem::Mesh(e.to_string()))
+    })?;
+    notes.extend(warnings.iter().map(|w| format!("{}: {w}", object.name)));
+    thin::refuse_foreign_keys(object, role, at)?;
+    let (kind, thickness) = kind_of(role, object, &mesh, material, placement, at)?;
+    Ok(Made { kind, thickness, mesh, kept })
+}
+
+/// The elements of a mesh that a body of this role consists of.
+fn parts_of(
+    mut mesh: Mesh,
+    role: Role,
+    reduce: Option<Reduce>,
+    at: &At<'_>,
+) -> Result<Mesh, SceneError> {
+    match (role, reduce) {
         (Role::Volume | Role::Shell | Role::Rod | Role::Particles, Some(_)) => {
             return Err(at.key("as").invalid("only an obstacle can be reduced"));
         }
@@ -274,30 +310,19 @@ fn body_kind(
         (Role::Obstacle, Some(Reduce::Edges)) => mesh = mesh.to_wires(),
         (Role::Obstacle, Some(Reduce::Points)) => mesh = mesh.to_points(),
     }
-    mesh.regions = regions;
-    let old = mesh.compact();
-    for region in &mut mesh.regions {
-        // a region may name points that are gone with the elements that this role leaves out
-        region.vertices.retain(|v| *v != u32::MAX);
-    }
-    let kept = (old.len() < total).then_some(Kept { old, total });
-    if mesh.points.is_empty() {
-        let part = match (role, object.reduce) {
-            (Role::Shell, _) | (_, Some(Reduce::Surface)) => "triangles",
-            (Role::Rod, _) | (_, Some(Reduce::Edges)) => "edges",
-            (Role::Particles, _) | (_, Some(Reduce::Points)) => "points",
-            _ => "elements",
-        };
-        let what = format!("the mesh of this {role:?} has no {part}").to_lowercase();
-        return Err(at.key(if object.mesh.is_some() { "mesh" } else { "shape" }).invalid(what));
-    }
-    let warnings = mesh.require_sound(&object.name).map_err(|e| {
-        let key = if object.mesh.is_some() { "mesh" } else { "shape" };
-        at.key(key).error(Problem::Mesh(e.to_string()))
-    })?;
-    notes.extend(warnings.iter().map(|w| format!("{}: {w}", object.name)));
-    thin::refuse_foreign_keys(object, role, at)?;
-    let (kind, thickness) = match role {
+    Ok(mesh)
+}
+
+/// What a body of this role is made of, and its thickness in contact, m.
+fn kind_of(
+    role: Role,
+    object: &ObjectSection,
+    mesh: &Mesh,
+    material: &MaterialSection,
+    placement: &Placement,
+    at: &At<'_>,
+) -> Result<(BodyKind, f64), SceneError> {
+    Ok(match role {
         Role::Obstacle => {
             refuse_dynamics(object, at)?;
             let kind = BodyKind::Obstacle {
@@ -320,11 +345,10 @@ fn body_kind(
             };
             (kind, 0.0)
         }
-        Role::Shell => thin::shell(object, &mesh, material, placement, at)?,
-        Role::Rod => thin::rod(object, &mesh, material, at)?,
-        Role::Particles => thin::particles(object, &mesh, material, at)?,
-    };
-    Ok(Made { kind, thickness, mesh, kept })
+        Role::Shell => thin::shell(object, mesh, material, placement, at)?,
+        Role::Rod => thin::rod(object, mesh, material, at)?,
+        Role::Particles => thin::particles(object, mesh, material, at)?,
+    })
 }
 
 /// The motion of an obstacle is prescribed: it has no velocity of its own, and forces do not act on it.

@@ -12,6 +12,7 @@ use standoff_sim::definition::{Definition, StitchDef, StitchPair};
 use std::collections::BTreeMap;
 
 /// Adds every seam; copies of two objects are sewn together one by one, in their order.
+// long: a seam from its objects to its springs, step by step
 pub(super) fn resolve_all(
     file: &mut SceneFile,
     at: &At<'_>,

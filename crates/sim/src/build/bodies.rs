@@ -1,5 +1,7 @@
 //! Bodies of a definition, checked and joined into one numbering of vertices and elements.
 
+// long: one table of vertices and elements, and what each kind of body adds to it
+
 use crate::body::Body;
 use crate::definition::{BendingModel, BodyDef, BodyKind, Definition, ShellMaterial};
 use crate::energy::codim::CodimLists;
@@ -63,6 +65,7 @@ impl Collected {
         Ok(all)
     }
 
+    // long: an arm for each kind of body
     fn add(&mut self, body: &BodyDef) -> Result<(), BuildError> {
         let first = self.rest.len();
         let (first_tet, first_triangle) = (self.tets.len(), self.codim.membranes.len());
@@ -186,6 +189,7 @@ impl Collected {
     /// A shape operator for every triangle. The normal of an edge stands between those of its
     /// triangles at rest; where the sheet is flat at rest, it is theirs. Its mass is the rotary inertia
     /// ρ ξ³/12 of a third of each triangle beside it.
+    // long: edges, and then the triangles that share them
     fn add_operators(
         &mut self,
         body: &BodyDef,
@@ -353,6 +357,7 @@ fn problem(body: &BodyDef, what: impl ToString) -> BuildError {
     BuildError::Body { body: body.name.clone(), problem: what.to_string() }
 }
 
+// long: an arm for each kind of body
 fn check(body: &BodyDef) -> Result<(), BuildError> {
     let err = |problem: String| Err(BuildError::Body { body: body.name.clone(), problem });
     let n = body.rest.len();

@@ -132,6 +132,7 @@ enum Ends {
 }
 
 /// Adds a spring for every vertex of an attachment that finds an anchor near enough.
+// long: an attachment from its anchor to its springs, with three reasons to refuse it
 fn attach(
     index: usize,
     a: &AttachmentDef,

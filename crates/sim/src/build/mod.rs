@@ -35,6 +35,7 @@ use std::sync::Arc;
 /// # Errors
 /// The first inconsistency, non-finite number, or inverted element. Intersections are checked
 /// by `Simulation::new`.
+// long: the order in which the parts of a model are built, and the list of them
 pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
     definition.validate()?;
     let mut all = Collected::new(definition)?;

@@ -4,6 +4,8 @@
 //! Loops instead of closures: everything has to end up in one function for the vector registers to be
 //! used.
 
+// long: one kernel; everything has to end up in one function for the vector registers to be used
+
 use super::pairs::Contact;
 use super::potential::{BarrierPotential, RELATIVE_4};
 use rayon::prelude::*;
@@ -102,6 +104,7 @@ struct Frame<W: Width> {
 }
 
 #[inline(always)]
+// long: gathers, computes and scatters one batch
 fn pairs<W: Width>(
     width: W,
     all: &mut Hessians<'_>,
@@ -228,6 +231,7 @@ fn chart<W: Width>(
 
 /// The projection of a (w⊗q)(w⊗q)ᵀ + b [wwᵀ⊗I − Σ g_c g_cᵀ], as entries: 9 for each block.
 #[inline(always)]
+// long: one formula, as in the scalar twin
 fn hessians<W: Width>(
     width: W,
     frame: &Frame<W>,
@@ -347,6 +351,7 @@ fn relative_back<W: Width>(width: W, v: &[Lanes<W>; 3], i: usize) -> Lanes<W> {
 
 /// Sets the negative eigenvalues of each lane's symmetric matrix to zero: as [`super::psd::project`].
 #[inline(always)]
+// long: one algorithm
 fn project<W: Width>(width: W, m: &mut Small<W>) {
     let (zero, one) = (Lanes::splat(width, 0.0), Lanes::splat(width, 1.0));
     let mut scale = zero;
@@ -516,6 +521,7 @@ mod tests {
 
     /// Pairs of all kinds at distances from 1e-9 to 1 d̂, some of them mollified, reduced, nearly
     /// parallel or of very different sizes.
+    // long: gathers, computes and scatters one batch
     fn pairs() -> (Vec<Contact>, Vec<Vec3>, BarrierPotential) {
         let r = &mut Random::new(3);
         let (mut contacts, mut x) = (Vec::new(), Vec::new());

@@ -14,6 +14,8 @@
 //! one end to the other. Constraints of nearly parallel edges are therefore scaled by the mollifier of the
 //! barrier, and their neighbours of a face and a vertex carry the contact [Li 2020, §6.2].
 
+// long: the augmented Lagrangian of one kind of constraint; its functions share the linearisation
+
 use super::friction::{FrictionContact, FrictionKey, FrictionMaterials};
 use super::half_space::HalfSpace;
 use crate::energy::Term;

@@ -5,6 +5,8 @@
 //! fixed. With the tangential relative displacement u = Pᵀ Σ γᵢ (xᵢ − xᵢ*) a pair adds
 //! μ λ f₀(‖u‖), whose gradient is Coulomb friction smoothed below ‖u‖ = ε.
 
+// long: one potential: smoothing, coefficients, lagging and derivatives, each short
+
 use super::half_space::HalfSpaceContact;
 use super::orientation::Loaded;
 use super::pairs::{Contact, UNUSED};

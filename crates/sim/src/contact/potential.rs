@@ -5,6 +5,8 @@
 //! `physical` and pairs are weighted by area) this is an energy, and forces do not depend on the
 //! time step.
 
+// long: one potential: value, gradient, Hessian and projection for pairs, and the same for half-spaces
+
 use super::barrier::Barrier;
 use super::half_space::HalfSpaceContact;
 use super::pairs::Contact;
@@ -298,6 +300,7 @@ fn distance_hessian(c: &Contact, x: &[Vec3; 4]) -> Blocks {
 /// point–point, 3×3 point–edge, 5×5 else) has the spectrum of the whole, so clamping it is the
 /// exact projection.
 #[inline]
+// long: one formula: into the small basis, the projection, and back
 pub(super) fn project<const N: usize, const K: usize, const R: usize, const M: usize>(
     e: &Expansion<N, K>,
     relative: &[[f64; N]; R],

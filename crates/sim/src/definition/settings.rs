@@ -7,6 +7,8 @@
 //! `x-unit` in the schema is the unit of the plain number; a scene file may also give a string with
 //! another unit of the same dimension (`"5 ms"`).
 
+// long: a list: every setting with its documentation, unit and default
+
 use crate::contact::Barrier;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -157,6 +157,7 @@ impl Element<4> for Hinge {
     /// is [[2, −δ], [−δ, 0]] for the difference of τ and the sum of ρ, [[0, −δ], [−δ, 0]] for the sum
     /// of τ and the difference of ρ, and δ [[0, B], [Bᵀ, 0]] for (σ_a, σ_b) and ε, whose projection is
     /// |δ|/2 [[(BBᵀ)^½, ±B], [±Bᵀ, (BᵀB)^½]].
+    // long: one formula, with its matrices written out
     fn hessian_psd(&self, x: &[Vec3; 4]) -> Hessian<4> {
         let view = View::new(x);
         let bent = angle(x) - self.rest_angle;

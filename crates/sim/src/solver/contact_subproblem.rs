@@ -110,6 +110,7 @@ pub fn newton_step(
 
 /// Moves `y` = x̂ + p along d as far as m falls: by all of it (in any case where m `may_rise`), or about
 /// to the minimum before. Returns the step length. `smooth` is g + B p, `gradient` ∇m at `y`, `bd` B d.
+// long: one search: the full step, then a bracket of the slope
 fn line_search(
     potential: &IncrementalPotential<'_>,
     y: &mut Iterate,

@@ -37,6 +37,7 @@ pub fn direction(
 ///
 /// # Errors
 /// As [`direction`].
+// long: an arm for each outcome of the linear solver
 pub fn solve(
     potential: &IncrementalPotential<'_>,
     it: &Iterate,

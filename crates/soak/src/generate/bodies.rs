@@ -21,6 +21,7 @@ pub fn random(draft: &Draft, r: &mut Random) -> Item {
 }
 
 /// A volume with its surface inside a ball of radius `size`.
+// long: an arm for each shape
 pub fn solid(size: f64, r: &mut Random) -> Item {
     let s = size;
     let cells = r.integer(1, 3);

@@ -133,6 +133,7 @@ pub(super) trait System {
 ///
 /// Goes in rounds: the recurrence for r drifts away from b − A x, so once it has converged the
 /// iteration starts anew from the true residual, if that has not.
+// long: one loop, with each of its ends
 pub(super) fn iterate(
     limits: Limits,
     a: &BlockMatrix,

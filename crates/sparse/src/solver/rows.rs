@@ -32,6 +32,7 @@ pub(super) struct Rows {
 
 impl Rows {
     /// Becomes the copy of a matrix with finite entries, reusing memory.
+    // long: one copy, cut into parts for the threads
     pub(super) fn assign(&mut self, a: &BlockMatrix) {
         let (pattern, blocks, n) = (&**a.pattern(), a.blocks(), a.n());
         let largest = vector::map_reduce(blocks, |b| b.amax(), 0.0, f64::max);

@@ -1,6 +1,8 @@
 //! Orientation-aware contact as part of a simulation: the surfaces on which it acts, the contacts at a
 //! point, and their energy as a term.
 
+// long: what connects the potential to the rest: stencils, term, loads, gaps, each short
+
 use super::factors::Scene;
 use super::pairs::{Core, Pair, PairSet};
 use super::planes::{PlanePair, plane_pairs};

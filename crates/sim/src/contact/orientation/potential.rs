@@ -6,6 +6,8 @@
 //!
 //! Factors that are 1 drop out, and so do the vertices that only they depend on.
 
+// long: one product of factors; each function differentiates a factor into the same memory
+
 use super::direction::Unit;
 use super::factors::{Argument, CurrentMeasure, Element, Scene, Term, Varying};
 use super::kernel;
@@ -528,6 +530,7 @@ fn add_expansion<const N: usize>(
 }
 
 /// Adds the varying factors; `direction` gives the pair's direction and what it is a function of.
+// long: two nested loops over one sum
 fn add_factors(
     direction: impl FnOnce() -> (Unit, [[usize; 2]; 2]),
     with_hessian: bool,

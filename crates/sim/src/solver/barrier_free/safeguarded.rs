@@ -116,6 +116,7 @@ impl Updates {
 ///
 /// # Errors
 /// A non-finite number, an unsolvable system, a motion that is blocked.
+// long: one loop; what its iterations share is what makes it end
 pub fn run(
     potential: &mut IncrementalPotential<'_>,
     targets: &DirichletTargets,

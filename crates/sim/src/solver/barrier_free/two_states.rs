@@ -129,6 +129,7 @@ impl Progress {
 ///
 /// # Errors
 /// A non-finite number, an unsolvable system.
+// long: one loop: the published algorithm in the order of its lines
 pub fn run(
     potential: &mut IncrementalPotential<'_>,
     targets: &DirichletTargets,

@@ -68,20 +68,7 @@ impl Analysis {
         let regroup = Permutation::from_new_to_old(tree.order).ok_or(too_large)?;
         let permutation = order.permutation.then(&regroup);
         let fronts = fronts(&tree.size, &tree.parent);
-        let mut child_start = vec![0u32; fronts.len() + 1];
-        for (f, front) in fronts.iter().enumerate().filter(|(f, front)| front.parent != *f) {
-            debug_assert!(front.parent > f);
-            child_start[front.parent + 1] += 1;
-        }
-        for f in 0..fronts.len() {
-            child_start[f + 1] += child_start[f];
-        }
-        let mut next = child_start.clone();
-        let mut children = vec![0; child_start[fronts.len()] as usize];
-        for (f, front) in fronts.iter().enumerate().filter(|(f, front)| front.parent != *f) {
-            children[next[front.parent] as usize] = f as u32;
-            next[front.parent] += 1;
-        }
+        let (child_start, children) = children(&fronts);
         let sum = |size: fn(&Front) -> usize| {
             let mut total = 0;
             let mut starts: Vec<usize> = Vec::with_capacity(fronts.len() + 1);
@@ -114,6 +101,7 @@ impl Analysis {
     }
 
     /// Rows of every front, and the entries of its columns.
+    // long: one loop over the fronts, in which rows of the children become rows of the front
     fn place_rows(&mut self) {
         let pattern = &*self.pattern;
         let (old, new) = (self.permutation.new_to_old(), self.permutation.old_to_new());
@@ -242,4 +230,23 @@ fn fronts(size: &[[u32; 2]], parent: &[u32]) -> Vec<Front> {
         }
     }
     fronts
+}
+
+/// Offsets of each front into the list of children, and that list.
+fn children(fronts: &[Front]) -> (Vec<u32>, Vec<u32>) {
+    let mut start = vec![0u32; fronts.len() + 1];
+    for (f, front) in fronts.iter().enumerate().filter(|(f, front)| front.parent != *f) {
+        debug_assert!(front.parent > f);
+        start[front.parent + 1] += 1;
+    }
+    for f in 0..fronts.len() {
+        start[f + 1] += start[f];
+    }
+    let mut next = start.clone();
+    let mut children = vec![0; start[fronts.len()] as usize];
+    for (f, front) in fronts.iter().enumerate().filter(|(f, front)| front.parent != *f) {
+        children[next[front.parent] as usize] = f as u32;
+        next[front.parent] += 1;
+    }
+    (start, children)
 }
