@@ -3,6 +3,8 @@
 //! This crate knows nothing of physics. Positions are `&[Vec3]` in m (`#V`), topology is indices
 //! (`#E×2`, `#F×3`, `#T×4`) of type `u32`.
 
+#![forbid(unsafe_code)]
+
 pub mod audit;
 pub mod broad_phase;
 pub mod ccd;

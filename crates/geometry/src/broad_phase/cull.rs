@@ -10,6 +10,7 @@
 //! operations, so every instruction set finds the same.
 
 use super::paths::Paths;
+use standoff_linalg::lanes::{self, Kernel, Width};
 use std::array::from_fn;
 use std::ops::{Add, Mul, Sub};
 
@@ -42,42 +43,33 @@ pub(super) fn cull(
     stencil: impl Fn([u32; 2]) -> ([u32; 4], f64),
     pairs: &mut Vec<[u32; 2]>,
 ) {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2
-        return unsafe { avx2_cull(shape, paths, &stencil, pairs) };
-    }
-    plain_cull(shape, paths, &stencil, pairs);
+    lanes::dispatch(Cull { shape, paths, stencil, pairs });
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn avx2_cull(
+struct Cull<'a, S> {
     shape: Shape,
-    paths: &Paths,
-    stencil: &impl Fn([u32; 2]) -> ([u32; 4], f64),
-    pairs: &mut Vec<[u32; 2]>,
-) {
-    plain_cull(shape, paths, stencil, pairs);
+    paths: &'a Paths,
+    stencil: S,
+    pairs: &'a mut Vec<[u32; 2]>,
 }
 
-#[inline(always)]
-fn plain_cull(
-    shape: Shape,
-    paths: &Paths,
-    stencil: &impl Fn([u32; 2]) -> ([u32; 4], f64),
-    pairs: &mut Vec<[u32; 2]>,
-) {
-    match (shape, paths.swept) {
-        (Shape::Segments, false) => pass::<false, false, 0>(paths, stencil, pairs),
-        (Shape::PointTriangle, false) => pass::<true, false, 0>(paths, stencil, pairs),
-        (Shape::Segments, true) => {
-            pass::<false, true, 0>(paths, stencil, pairs);
-            pass::<false, true, 1>(paths, stencil, pairs);
-        }
-        (Shape::PointTriangle, true) => {
-            pass::<true, true, 0>(paths, stencil, pairs);
-            pass::<true, true, 1>(paths, stencil, pairs);
+impl<S: Fn([u32; 2]) -> ([u32; 4], f64)> Kernel for Cull<'_, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<W: Width>(self, _: W) {
+        let Self { shape, paths, stencil, pairs } = self;
+        match (shape, paths.swept) {
+            (Shape::Segments, false) => pass::<false, false, 0>(paths, &stencil, pairs),
+            (Shape::PointTriangle, false) => pass::<true, false, 0>(paths, &stencil, pairs),
+            (Shape::Segments, true) => {
+                pass::<false, true, 0>(paths, &stencil, pairs);
+                pass::<false, true, 1>(paths, &stencil, pairs);
+            }
+            (Shape::PointTriangle, true) => {
+                pass::<true, true, 0>(paths, &stencil, pairs);
+                pass::<true, true, 1>(paths, &stencil, pairs);
+            }
         }
     }
 }

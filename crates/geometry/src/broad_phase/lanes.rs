@@ -3,6 +3,8 @@
 //! With AVX2 where the processor has it, else in plain Rust; comparisons only, so both find the same.
 
 use super::paths::PathBox;
+#[cfg(target_arch = "x86_64")]
+use pulp::{NullaryFnOnce, Simd, cast, m32x8, x86::V3};
 
 /// Boxes side by side.
 pub(super) const WIDTH: usize = 8;
@@ -107,83 +109,73 @@ impl Compare for Plain {
     }
 }
 
-/// With AVX2; a value of this type is proof that the processor has it.
-#[cfg(target_arch = "x86_64")]
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Avx2(());
+/// What is done with primitives compared, compiled for the processor's instructions by [`dispatch`].
+/// Mark `run` `#[inline(always)]`.
+pub(super) trait Comparison {
+    fn run<C: Compare>(self, compare: C);
+}
 
-#[cfg(target_arch = "x86_64")]
-impl Avx2 {
-    /// `Some` where the processor has AVX2.
-    #[inline]
-    pub fn detect() -> Option<Self> {
-        is_x86_feature_detected!("avx2").then_some(Self(()))
+/// Runs a comparison with AVX2 where the processor has it.
+#[inline]
+pub(super) fn dispatch(comparison: impl Comparison) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(simd) = V3::try_new() {
+        return simd.vectorize(WithAvx2(simd, comparison));
     }
+    comparison.run(Plain);
 }
 
 #[cfg(target_arch = "x86_64")]
-impl Compare for Avx2 {
+struct WithAvx2<C>(V3, C);
+
+#[cfg(target_arch = "x86_64")]
+impl<C: Comparison> NullaryFnOnce for WithAvx2<C> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        self.1.run(self.0);
+    }
+}
+
+/// Where the block is not wholly above (side 0) or below (side 1) `q` on axis `k`.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn reaches<const SWEPT: bool>(
+    simd: V3,
+    block: &Block,
+    q: &PathBox,
+    side: usize,
+    k: usize,
+) -> m32x8 {
+    let below = |time: usize| {
+        let bound = simd.splat_f32s(-q.0[1 - side][4 * time + k]);
+        simd.less_than_or_equal_f32s(cast(block.bounds[side][time][k]), bound)
+    };
+    if SWEPT { simd.or_m32s(below(0), below(1)) } else { below(0) }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Compare for V3 {
     #[inline(always)]
     fn may_meet<const SWEPT: bool>(self, block: &Block, q: &PathBox) -> u32 {
-        // SAFETY: `self` exists only where the processor has AVX2
-        unsafe { avx2::may_meet::<SWEPT>(block, q) }
+        let mut all = reaches::<SWEPT>(self, block, q, 0, 0);
+        for (side, k) in [(1, 0), (0, 1), (1, 1), (0, 2), (1, 2)] {
+            all = self.and_m32s(all, reaches::<SWEPT>(self, block, q, side, k));
+        }
+        self.avx._mm256_movemask_ps(cast(all)) as u32
     }
 
     #[inline(always)]
     fn shares<const N: usize, const M: usize>(self, stencils: &Stencils, v: [u32; N]) -> u32 {
-        // SAFETY: `self` exists only where the processor has AVX2
-        unsafe { avx2::shares::<N, M>(stencils, v) }
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-mod avx2 {
-    use super::{Block, PathBox, Stencils, WIDTH};
-    use std::arch::x86_64::*;
-
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn load(a: &[f32; WIDTH]) -> __m256 {
-        // SAFETY: reads the eight floats behind the reference
-        unsafe { _mm256_loadu_ps(a.as_ptr()) }
-    }
-
-    /// Where the block is not wholly above (side 0) or below (side 1) `q` on axis `k`.
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn reaches<const SWEPT: bool>(block: &Block, q: &PathBox, side: usize, k: usize) -> __m256 {
-        let bound = |time: usize| _mm256_set1_ps(-q.0[1 - side][4 * time + k]);
-        let of = &block.bounds[side];
-        let start = _mm256_cmp_ps::<_CMP_LE_OQ>(load(&of[0][k]), bound(0));
-        if !SWEPT {
-            return start;
-        }
-        _mm256_or_ps(start, _mm256_cmp_ps::<_CMP_LE_OQ>(load(&of[1][k]), bound(1)))
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    pub fn may_meet<const SWEPT: bool>(block: &Block, q: &PathBox) -> u32 {
-        let mut all = reaches::<SWEPT>(block, q, 0, 0);
-        for (side, k) in [(1, 0), (0, 1), (1, 1), (0, 2), (1, 2)] {
-            all = _mm256_and_ps(all, reaches::<SWEPT>(block, q, side, k));
-        }
-        _mm256_movemask_ps(all) as u32
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    pub fn shares<const N: usize, const M: usize>(stencils: &Stencils, v: [u32; N]) -> u32 {
-        let mut any = _mm256_setzero_si256();
+        let mut any = self.equal_u32s(cast(stencils[0]), self.splat_u32s(v[0]));
         for theirs in &stencils[..M] {
-            // SAFETY: reads the eight numbers behind the reference
-            let theirs = unsafe { _mm256_loadu_si256(theirs.as_ptr().cast()) };
             for mine in v {
-                let equal = _mm256_cmpeq_epi32(theirs, _mm256_set1_epi32(mine as i32));
-                any = _mm256_or_si256(any, equal);
+                let equal = self.equal_u32s(cast(*theirs), self.splat_u32s(mine));
+                any = self.or_m32s(any, equal);
             }
         }
-        _mm256_movemask_ps(_mm256_castsi256_ps(any)) as u32
+        self.avx._mm256_movemask_ps(cast(any)) as u32
     }
 }
 
@@ -195,7 +187,7 @@ mod tests {
     #[test]
     #[cfg(target_arch = "x86_64")]
     fn avx2_finds_what_plain_rust_finds() {
-        let Some(avx2) = Avx2::detect() else {
+        let Some(avx2) = V3::try_new() else {
             println!("skipped: no AVX2");
             return;
         };

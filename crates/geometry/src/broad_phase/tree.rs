@@ -5,9 +5,10 @@
 //! level. Which pairs are found depends on the boxes only, never on the order, so a tree keeps its
 //! order while its boxes move, until it no longer fits.
 
-use super::lanes::{Block, Compare, Plain, Stencils, WIDTH};
+use super::lanes::{Block, Compare, Comparison, Stencils, WIDTH, dispatch};
 use super::paths::Paths;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Leaves per unit of parallel work.
 const CHUNK: usize = 32;
@@ -160,32 +161,38 @@ impl<const N: usize> Tree<N> {
         chunks.par_iter_mut().enumerate().for_each(|(c, out)| {
             out.clear();
             let range = c * CHUNK..((c + 1) * CHUNK).min(leaves);
-            #[cfg(target_arch = "x86_64")]
-            if let Some(avx2) = super::lanes::Avx2::detect() {
-                // SAFETY: the processor has AVX2
-                unsafe { avx2_leaves::<N, M, SELF, SWEPT>(self, other, range, avx2, &emit, out) };
-                return finish(out);
-            }
-            for leaf in range {
-                leaf_pairs::<N, M, SELF, SWEPT, _>(self, other, leaf, Plain, &emit, out);
-            }
+            dispatch(LeafPairs::<N, M, SELF, SWEPT, _> {
+                a: self,
+                b: other,
+                range,
+                emit: &emit,
+                out,
+            });
             finish(out);
         });
     }
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn avx2_leaves<const N: usize, const M: usize, const SELF: bool, const SWEPT: bool>(
-    a: &Tree<N>,
-    b: &Tree<M>,
-    range: std::ops::Range<usize>,
-    avx2: super::lanes::Avx2,
-    emit: &impl Fn(u32, u32) -> Option<[u32; 2]>,
-    out: &mut Vec<[u32; 2]>,
-) {
-    for leaf in range {
-        leaf_pairs::<N, M, SELF, SWEPT, _>(a, b, leaf, avx2, emit, out);
+/// The pairs of a range of leaves of `a` with all of `b`.
+struct LeafPairs<'a, const N: usize, const M: usize, const SELF: bool, const SWEPT: bool, E> {
+    a: &'a Tree<N>,
+    b: &'a Tree<M>,
+    range: Range<usize>,
+    emit: &'a E,
+    out: &'a mut Vec<[u32; 2]>,
+}
+
+impl<const N: usize, const M: usize, const SELF: bool, const SWEPT: bool, E> Comparison
+    for LeafPairs<'_, N, M, SELF, SWEPT, E>
+where
+    E: Fn(u32, u32) -> Option<[u32; 2]>,
+{
+    #[inline(always)]
+    fn run<C: Compare>(self, compare: C) {
+        for leaf in self.range {
+            let (a, b) = (self.a, self.b);
+            leaf_pairs::<N, M, SELF, SWEPT, C>(a, b, leaf, compare, self.emit, self.out);
+        }
     }
 }
 
