@@ -1,5 +1,9 @@
 //! The bytes of VTK XML arrays: raw, or as base64.
 
+use base64::Engine;
+use base64::alphabet;
+use base64::engine::general_purpose::{GeneralPurpose, PAD};
+
 /// Bytes of an array, plain or as base64.
 pub(super) enum Source<'a> {
     Raw(&'a [u8]),
@@ -21,6 +25,10 @@ impl Source<'_> {
     }
 }
 
+/// Unused bits of the last character count for nothing.
+const BASE64: GeneralPurpose =
+    GeneralPurpose::new(&alphabet::STANDARD, PAD.with_decode_allow_trailing_bits(true));
+
 /// A base64 decoder that goes on behind padding, because VTK pads the header of compressed data
 /// on its own.
 pub(super) struct Base64<'a> {
@@ -40,41 +48,30 @@ impl<'a> Base64<'a> {
         }
         let mut out = std::mem::take(&mut self.spare);
         while out.len() < n {
-            self.group(&mut out)?;
+            let characters = self.run((n - out.len()).div_ceil(3) * 4)?;
+            BASE64.decode_vec(characters, &mut out).map_err(|e| format!("bad base64: {e}"))?;
         }
         self.spare = out.split_off(n);
         Ok(out)
     }
 
-    /// Decodes four characters.
-    fn group(&mut self, out: &mut Vec<u8>) -> std::result::Result<(), String> {
-        let (mut bits, mut digits, mut padding) = (0u32, 0, 0);
-        while digits + padding < 4 {
-            let Some((&c, rest)) = self.text.split_first() else {
-                return Err("the base64 text ends too early".to_string());
-            };
-            self.text = rest;
-            let digit = match c {
-                b'A'..=b'Z' => c - b'A',
-                b'a'..=b'z' => c - b'a' + 26,
-                b'0'..=b'9' => c - b'0' + 52,
-                b'+' => 62,
-                b'/' => 63,
-                b'=' if digits >= 2 => {
-                    padding += 1;
-                    bits <<= 6;
-                    continue;
+    /// The next `n` characters, a multiple of four, without white space; fewer where padding ends them.
+    fn run(&mut self, n: usize) -> std::result::Result<Vec<u8>, String> {
+        let mut characters = Vec::with_capacity(n);
+        while characters.len() < n {
+            match self.text.split_first() {
+                None | Some((b'<', _)) => return Err("the base64 text ends too early".to_string()),
+                Some((c, rest)) => {
+                    self.text = rest;
+                    if !c.is_ascii_whitespace() {
+                        characters.push(*c);
+                    }
+                    if *c == b'=' && characters.len().is_multiple_of(4) {
+                        break;
+                    }
                 }
-                c if c.is_ascii_whitespace() => continue,
-                c => return Err(format!("the byte {c} is no base64")),
-            };
-            if padding > 0 {
-                return Err("base64 goes on inside its padding".to_string());
             }
-            bits = bits << 6 | u32::from(digit);
-            digits += 1;
         }
-        out.extend_from_slice(&bits.to_be_bytes()[1..4 - padding]);
-        Ok(())
+        Ok(characters)
     }
 }

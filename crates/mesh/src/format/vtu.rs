@@ -7,28 +7,28 @@ use super::base64::{Base64, Source};
 use super::cells::Cells;
 use super::scan::{Endian, Number, Result, Scalar, Scanner};
 use super::vtk::{CELL_HINT, add_regions, cell_type};
-use super::xml::{Tag, next_tag};
+use super::xml::{Tag, Tags};
 use crate::Mesh;
 use standoff_linalg::Vec3;
 use std::fmt::Write as _;
 use std::path::Path;
 
 /// A data array as the file describes it.
-struct Array<'a> {
+struct Array {
     /// Enclosing tag: Points, Cells, Verts, Lines, Strips, Polys or CellData.
-    section: &'a str,
-    name: &'a str,
+    section: String,
+    name: String,
     scalar: Scalar,
     components: u64,
-    format: &'a str,
+    format: String,
     /// Offset of its numbers: in the file, or in the appended data.
     offset: usize,
 }
 
 #[derive(Default)]
-struct Piece<'a> {
+struct Piece {
     points: u64,
-    arrays: Vec<Array<'a>>,
+    arrays: Vec<Array>,
 }
 
 struct File<'a> {
@@ -40,7 +40,7 @@ struct File<'a> {
     compressed: bool,
     /// Start of the appended data and whether they are base64.
     appended: Option<(usize, bool)>,
-    pieces: Vec<Piece<'a>>,
+    pieces: Vec<Piece>,
 }
 
 pub(crate) fn read(path: &Path, data: &[u8]) -> Result<Mesh> {
@@ -68,7 +68,7 @@ pub(crate) fn read(path: &Path, data: &[u8]) -> Result<Mesh> {
                 if values.len() == count - start {
                     match labels.iter_mut().find(|l| l.0 == array.name) {
                         Some(l) => l.1.extend(values),
-                        None => labels.push((array.name, values, start)),
+                        None => labels.push((&array.name, values, start)),
                     }
                 }
             }
@@ -83,17 +83,15 @@ pub(crate) fn read(path: &Path, data: &[u8]) -> Result<Mesh> {
     Ok(mesh.mesh)
 }
 
-impl<'a> File<'a> {
+impl File<'_> {
     /// Reads the tags: kind of file, pieces and where their arrays are.
     // long: an arm for each tag
     fn structure(&mut self) -> Result<()> {
-        let mut at = 0;
-        let mut section = "";
+        let mut tags = Tags::new(self.data);
+        let mut section = String::new();
         let mut root = false;
-        while let Some(tag) = next_tag(&mut self.scan, self.data, at)? {
-            at = tag.end;
-            self.scan.seek(tag.start);
-            match tag.name {
+        while let Some(tag) = tags.next(&mut self.scan)? {
+            match tag.name.as_str() {
                 "VTKFile" => {
                     root = true;
                     self.root(&tag)?;
@@ -109,8 +107,8 @@ impl<'a> File<'a> {
                 }
                 "Points" | "Cells" | "Verts" | "Lines" | "Strips" | "Polys" | "CellData"
                 | "PointData" | "FieldData" => section = tag.name,
-                "DataArray" | "Array" if matches!(section, "PointData" | "FieldData") => {}
-                "DataArray" => self.array(&tag, section)?,
+                "DataArray" | "Array" if section == "PointData" || section == "FieldData" => {}
+                "DataArray" => self.array(&tag, &section)?,
                 "AppendedData" => {
                     let base64 = match tag.get("encoding") {
                         Some("raw") => false,
@@ -122,7 +120,7 @@ impl<'a> File<'a> {
                             ));
                         }
                     };
-                    self.scan.seek(at);
+                    self.scan.seek(tag.end);
                     let Some(start) = self.scan.find(b"_") else {
                         return Err(self.scan.truncated("_ and the appended data"));
                     };
@@ -138,7 +136,7 @@ impl<'a> File<'a> {
         Ok(())
     }
 
-    fn root(&mut self, tag: &Tag<'a>) -> Result<()> {
+    fn root(&mut self, tag: &Tag) -> Result<()> {
         let kind = tag.get("type").unwrap_or_default();
         if kind != "UnstructuredGrid" && kind != "PolyData" {
             return Err(self.scan.error(
@@ -172,7 +170,7 @@ impl<'a> File<'a> {
         Ok(())
     }
 
-    fn array(&mut self, tag: &Tag<'a>, section: &'a str) -> Result<()> {
+    fn array(&mut self, tag: &Tag, section: &str) -> Result<()> {
         let Some(piece) = self.pieces.last_mut() else { return Ok(()) };
         let scalar = match tag.get("type") {
             Some("Int8") => Scalar::I8,
@@ -209,17 +207,17 @@ impl<'a> File<'a> {
         };
         let components = tag.get("NumberOfComponents").and_then(|n| n.trim().parse().ok());
         piece.arrays.push(Array {
-            section,
-            name: tag.get("Name").unwrap_or_default(),
+            section: section.to_owned(),
+            name: tag.get("Name").unwrap_or_default().to_owned(),
             scalar,
             components: components.unwrap_or(1),
-            format,
+            format: format.to_owned(),
             offset,
         });
         Ok(())
     }
 
-    fn points(&self, piece: &Piece<'a>, mesh: &mut Cells) -> Result<()> {
+    fn points(&self, piece: &Piece, mesh: &mut Cells) -> Result<()> {
         let Some(array) = piece.arrays.iter().find(|a| a.section == "Points") else {
             return if piece.points == 0 {
                 Ok(())
@@ -245,16 +243,10 @@ impl<'a> File<'a> {
     }
 
     // long: one check after the other on the way from arrays to cells
-    fn cells(
-        &self,
-        piece: &Piece<'a>,
-        first: u32,
-        mesh: &mut Cells,
-        count: &mut usize,
-    ) -> Result<()> {
+    fn cells(&self, piece: &Piece, first: u32, mesh: &mut Cells, count: &mut usize) -> Result<()> {
         for section in ["Cells", "Verts", "Lines", "Strips", "Polys"] {
             let find = |name| {
-                piece.arrays.iter().find(|a: &&Array<'a>| a.section == section && a.name == name)
+                piece.arrays.iter().find(|a: &&Array| a.section == section && a.name == name)
             };
             let (Some(connectivity), Some(offsets)) = (find("connectivity"), find("offsets"))
             else {
@@ -307,37 +299,37 @@ impl<'a> File<'a> {
     }
 
     /// Where an array's numbers start in the file.
-    fn place(&self, array: &Array<'a>) -> usize {
-        match (array.format, self.appended) {
+    fn place(&self, array: &Array) -> usize {
+        match (array.format.as_str(), self.appended) {
             ("appended", Some((start, _))) => start.saturating_add(array.offset),
             _ => array.offset,
         }
     }
 
-    fn error_at(&self, array: &Array<'a>, what: impl Into<String>) -> crate::MeshError {
+    fn error_at(&self, array: &Array, what: impl Into<String>) -> crate::MeshError {
         let mut scan = self.scan.clone();
         scan.point_at(self.place(array), array.format == "appended");
-        let (section, name) = (array.section, array.name);
+        let (section, name) = (&array.section, &array.name);
         scan.error(
             format!("array \"{name}\" of {section}: {}", what.into()),
             "The file is damaged: write it again",
         )
     }
 
-    fn integers(&self, array: &Array<'a>) -> Result<Vec<i64>> {
+    fn integers(&self, array: &Array) -> Result<Vec<i64>> {
         let integers: Option<Vec<i64>> =
             self.numbers(array)?.into_iter().map(Number::integer).collect();
         integers.ok_or_else(|| self.error_at(array, "a number that is not an integer"))
     }
 
     /// All numbers of an array.
-    fn numbers(&self, array: &Array<'a>) -> Result<Vec<Number>> {
+    fn numbers(&self, array: &Array) -> Result<Vec<Number>> {
         let place = self.place(array);
         let rest = self.data.get(place..).unwrap_or_default();
         if array.format == "ascii" {
             return self.text_numbers(array, place);
         }
-        let base64 = match (array.format, self.appended) {
+        let base64 = match (array.format.as_str(), self.appended) {
             ("appended", Some((_, base64))) => base64,
             ("appended", None) => return Err(self.error_at(array, "there are no appended data")),
             _ => true,
@@ -348,7 +340,7 @@ impl<'a> File<'a> {
         Ok(bytes.chunks_exact(size).filter_map(|b| array.scalar.decode(b, self.endian)).collect())
     }
 
-    fn text_numbers(&self, array: &Array<'a>, place: usize) -> Result<Vec<Number>> {
+    fn text_numbers(&self, array: &Array, place: usize) -> Result<Vec<Number>> {
         let mut scan = self.scan.clone();
         scan.seek(place);
         let end = scan.find(b"<").unwrap_or(self.data.len());

@@ -1,14 +1,15 @@
-//! As much XML as VTK files need: tags with attributes, over bytes, because raw appended data are
-//! no XML.
+//! The tags of VTK XML files, one after the other. Raw appended data are no XML, so that a caller has to stop in
+//! front of them.
 
 use super::scan::{Result, Scanner};
+use quick_xml::Reader;
+use quick_xml::events::{BytesStart, Event};
 
-/// A tag.
+/// A tag that opens an element.
 #[derive(Debug)]
-pub(super) struct Tag<'a> {
-    /// Name, with a leading `/` for an end tag.
-    pub(super) name: &'a str,
-    attributes: Vec<(&'a str, &'a str)>,
+pub(super) struct Tag {
+    pub(super) name: String,
+    attributes: Vec<(String, String)>,
     /// Whether it ends with `/>`.
     pub(super) empty: bool,
     /// Offset of its `<`.
@@ -17,62 +18,59 @@ pub(super) struct Tag<'a> {
     pub(super) end: usize,
 }
 
-impl<'a> Tag<'a> {
+impl Tag {
     /// Value of an attribute.
-    pub(super) fn get(&self, name: &str) -> Option<&'a str> {
-        self.attributes.iter().find(|(n, _)| *n == name).map(|(_, v)| *v)
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        self.attributes.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str())
     }
 }
 
-/// The next tag at or after `from`; comments and declarations are skipped.
-pub(super) fn next_tag<'a>(
-    scan: &mut Scanner<'_>,
-    data: &'a [u8],
-    mut from: usize,
-) -> Result<Option<Tag<'a>>> {
-    loop {
-        scan.seek(from);
-        let Some(start) = scan.find(b"<") else { return Ok(None) };
-        scan.seek(start);
-        let rest = &data[start..];
-        let end: &[u8] = match rest {
-            r if r.starts_with(b"<!--") => b"-->",
-            r if r.starts_with(b"<?") => b"?>",
-            _ => b">",
-        };
-        let Some(close) = scan.find(end) else { return Err(unfinished(scan)) };
-        let body = &data[start + 1..close];
-        let after = close + end.len();
-        if body.starts_with(b"!") || body.starts_with(b"?") {
-            from = after;
-            continue;
+/// The tags of a file.
+pub(super) struct Tags<'a>(Reader<&'a [u8]>);
+
+impl<'a> Tags<'a> {
+    pub(super) fn new(data: &'a [u8]) -> Self {
+        let mut reader = Reader::from_reader(data);
+        // what VTK itself does not look at is no reason to refuse a file
+        let config = reader.config_mut();
+        config.check_end_names = false;
+        config.allow_unmatched_ends = true;
+        config.allow_dangling_amp = true;
+        Self(reader)
+    }
+
+    /// The next tag that opens an element; `scan` places errors.
+    pub(super) fn next(&mut self, scan: &mut Scanner<'_>) -> Result<Option<Tag>> {
+        loop {
+            let start = self.0.buffer_position() as usize;
+            scan.seek(start);
+            let (tag, empty) = match self.0.read_event() {
+                Ok(Event::Eof) => return Ok(None),
+                Ok(Event::Start(tag)) => (tag, false),
+                Ok(Event::Empty(tag)) => (tag, true),
+                Ok(_) => continue,
+                Err(error) => {
+                    scan.seek(self.0.error_position() as usize);
+                    return Err(malformed(scan, &error));
+                }
+            };
+            let attributes = attributes(&tag).map_err(|error| malformed(scan, &error))?;
+            let (name, end) = (tag.name().as_ref().to_owned(), self.0.buffer_position() as usize);
+            return Ok(Some(Tag { name, attributes, empty, start, end }));
         }
-        let Ok(body) = std::str::from_utf8(body) else { return Err(unfinished(scan)) };
-        let (body, empty) = match body.strip_suffix('/') {
-            Some(b) => (b, true),
-            None => (body, false),
-        };
-        let (name, rest) = body.split_once(|c: char| c.is_ascii_whitespace()).unwrap_or((body, ""));
-        let attributes = attributes(rest).ok_or_else(|| unfinished(scan))?;
-        return Ok(Some(Tag { name, attributes, empty, start, end: after }));
     }
 }
 
-fn unfinished(scan: &Scanner<'_>) -> crate::MeshError {
-    scan.error("a tag that is not well-formed", "The file is damaged: write it again")
+fn malformed(scan: &Scanner<'_>, error: &dyn std::fmt::Display) -> crate::MeshError {
+    let what = format!("a tag that is not well-formed ({error})");
+    scan.error(what, "The file is damaged: write it again")
 }
 
-/// `name="value"` or `name='value'`, repeated.
-fn attributes(text: &str) -> Option<Vec<(&str, &str)>> {
-    let mut rest = text.trim();
-    let mut found = Vec::new();
-    while !rest.is_empty() {
-        let (name, tail) = rest.split_once('=')?;
-        let tail = tail.trim_start();
-        let quote = tail.chars().next().filter(|c| matches!(c, '"' | '\''))?;
-        let (value, tail) = tail[1..].split_once(quote)?;
-        found.push((name.trim(), value));
-        rest = tail.trim_start();
-    }
-    Some(found)
+fn attributes(tag: &BytesStart<'_>) -> quick_xml::Result<Vec<(String, String)>> {
+    let attribute = |a: std::result::Result<quick_xml::events::attributes::Attribute<'_>, _>| {
+        let a = a?;
+        let value = a.normalized_value(quick_xml::XmlVersion::Implicit1_0)?;
+        Ok((a.key.as_ref().to_owned(), value.into_owned()))
+    };
+    tag.attributes().map(attribute).collect()
 }
