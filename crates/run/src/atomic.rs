@@ -1,7 +1,6 @@
 //! Files that appear complete or not at all.
 
 use crate::OutputError;
-use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
@@ -22,16 +21,22 @@ pub fn write_atomically(
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), OutputError> {
     let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    let temporary = path.with_file_name(format!(".{name}.{}{SUFFIX}", std::process::id()));
-    let result = File::create(&temporary).and_then(|file| {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let prefix = format!(".{name}.");
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&prefix).suffix(SUFFIX);
+    #[cfg(unix)]
+    {
+        // those of any new file, less what the umask takes; by default only the owner could read it
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    let result = builder.tempfile_in(folder).and_then(|file| {
         let mut writer = BufWriter::with_capacity(1 << 20, file);
         write(&mut writer)?;
-        writer.flush()?;
-        fs::rename(&temporary, path)
+        let file = writer.into_inner().map_err(|e| e.into_error())?;
+        file.persist(path).map_err(|e| e.error)?;
+        Ok(())
     });
-    if result.is_err() {
-        // the error that matters is the first one
-        let _ = fs::remove_file(&temporary);
-    }
     result.map_err(OutputError::write(path))
 }

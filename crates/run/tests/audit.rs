@@ -6,6 +6,7 @@ use standoff_run::{FrameData, RunFolder, audit, check};
 use standoff_scene::Scene;
 use standoff_sim::audit::violations;
 use standoff_sim::build::build;
+use standoff_testkit::Random;
 use std::path::Path;
 
 /// Every kind of body, apart from each other.
@@ -66,11 +67,7 @@ fn frames_are_audited_like_the_simulation() {
     let scene = scene();
     let (model, state) = build(&scene.definition).unwrap();
     let n = model.vertex_count();
-    let mut seed = 1u64;
-    let mut random = || {
-        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (seed >> 11) as f64 / (1u64 << 53) as f64 - 0.5
-    };
+    let mut random = Random::new(1);
     let mut kinds = [
         "meets",
         "inverted or flat",
@@ -79,12 +76,12 @@ fn frames_are_audited_like_the_simulation() {
         "behind the plane of half-space 'ground'",
     ]
     .map(|kind| (kind, 0));
-    for size in [0.0, 0.1, 0.4, 1.5, 4.0] {
+    for size in [0.0, 0.2, 0.4, 1.5, 4.0] {
         let x: Vec<Vec3> = state.x[..n]
             .iter()
             .zip(&model.deformable)
             .map(|(x, free)| {
-                let step = Vec3::new(random(), random(), random()) * size;
+                let step = 0.5 * random.vec3() * size;
                 if *free { x + step } else { *x }
             })
             .collect();
