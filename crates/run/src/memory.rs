@@ -31,7 +31,7 @@ pub fn memory(definition: &Definition, pairs: usize) -> f64 {
         }
     }
     factor *= match definition.settings.solver.linear {
-        LinearSolver::Cholesky => 8.0,
+        LinearSolver::Cholesky | LinearSolver::FaerCholesky => 8.0,
         LinearSolver::MixedCholesky | LinearSolver::Auto => 4.0,
         LinearSolver::ConjugateGradient => 0.0,
         LinearSolver::Schwarz => 0.0,

@@ -40,6 +40,7 @@ fn threads_do_not_change_bits() {
     for linear in [
         LinearSolver::Auto,
         LinearSolver::Cholesky,
+        LinearSolver::FaerCholesky,
         LinearSolver::ConjugateGradient,
         LinearSolver::Schwarz,
     ] {

@@ -6,8 +6,8 @@
 //!   changing lists by a [`VariableAssembly`].
 //! * [`Ordering`]: fill-reducing orders of the vertices; [`partition`]: parts of them.
 //! * [`Subdomains`]: overlapping sets of rows, each with a factor of its part of a matrix.
-//! * [`LinearSolver`]: the open border; [`Cholesky`], [`MixedCholesky`], [`ConjugateGradient`] and
-//!   [`Hybrid`], which chooses, are behind it.
+//! * [`LinearSolver`]: the open border; [`Cholesky`], [`MixedCholesky`], [`FaerCholesky`],
+//!   [`ConjugateGradient`] and [`Hybrid`], which chooses, are behind it.
 //!
 //! Every result is a pure function of its arguments: it depends neither on the number of threads
 //! nor on what was solved before. This crate knows nothing of meshes or physics. faer and METIS
@@ -53,6 +53,6 @@ pub use ordering::{EliminationTree, Ordering, Permutation, VertexOrder};
 pub use partition::partition;
 pub use pattern::BlockPattern;
 pub use solver::{
-    Blend, Cholesky, ConjugateGradient, Hybrid, LinearSolver, MixedCholesky, Preconditioner,
-    SolveReport, SolveSeconds, Subdomains,
+    Blend, Cholesky, ConjugateGradient, FaerCholesky, Hybrid, LinearSolver, MixedCholesky,
+    Preconditioner, Refinement, SolveReport, SolveSeconds, Subdomains,
 };

@@ -535,6 +535,8 @@ pub enum LinearSolver {
     Auto,
     /// Sparse Cholesky factorisation in double precision.
     Cholesky,
+    /// The same by the library faer, on one thread, for comparison.
+    FaerCholesky,
     /// Sparse Cholesky factorisation in single precision, refined to double by conjugate gradients:
     /// half the memory and the time, solutions as accurate.
     MixedCholesky,

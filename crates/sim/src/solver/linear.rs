@@ -2,7 +2,8 @@
 
 use crate::definition::settings::{LinearSolver as Choice, SolverSettings};
 use standoff_sparse::{
-    Cholesky, ConjugateGradient, Hybrid, LinearSolver, MixedCholesky, Ordering, Preconditioner,
+    Cholesky, ConjugateGradient, FaerCholesky, Hybrid, LinearSolver, MixedCholesky, Ordering,
+    Preconditioner,
 };
 
 /// Iterations of conjugate gradients at most.
@@ -14,6 +15,7 @@ pub fn solver(settings: &SolverSettings) -> Box<dyn LinearSolver + Send> {
     match settings.linear {
         Choice::Auto => Box::new(Hybrid::new(ordering, tolerance, MAX_ITERATIONS)),
         Choice::Cholesky => Box::new(Cholesky::new(ordering)),
+        Choice::FaerCholesky => Box::new(FaerCholesky::new(ordering)),
         Choice::MixedCholesky => Box::new(MixedCholesky::new(ordering)),
         Choice::ConjugateGradient => {
             let solver = ConjugateGradient::new(tolerance, MAX_ITERATIONS);

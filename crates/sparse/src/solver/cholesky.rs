@@ -7,9 +7,9 @@ use standoff_linalg::Vec3;
 
 use super::multifrontal::{Analyses, Factor};
 use super::{
-    LinearSolver, SolveReport, SolveSeconds, check_matrix, check_rhs, check_sizes, residual,
+    LinearSolver, Refinement, SolveReport, SolveSeconds, check_matrix, check_rhs, check_sizes,
 };
-use crate::{BlockMatrix, BlockPattern, Ordering, SolveError, vector};
+use crate::{BlockMatrix, BlockPattern, Ordering, SolveError};
 
 /// Sparse Cholesky factorisation with iterative refinement.
 ///
@@ -26,37 +26,25 @@ use crate::{BlockMatrix, BlockPattern, Ordering, SolveError, vector};
 /// kept in any case.
 #[derive(Debug)]
 pub struct Cholesky {
-    /// Residual ‖b − A x‖₂ / ‖b‖₂ above which a solution is refined.
-    pub refinement_threshold: f64,
-    /// Refinement steps at most.
-    pub max_refinements: usize,
-    /// Residual ‖b − A x‖₂ / ‖b‖₂ above which the solution is refused: a matrix that is singular
-    /// to working precision can pass the factorisation.
-    pub tolerance: f64,
+    /// When solutions are refined and refused.
+    pub refinement: Refinement,
     pub(super) analyses: Analyses,
     /// Whether `factor` is that of the last matrix.
     factorized: bool,
     factor: Factor<f64>,
     /// Permuted right-hand side, then solution.
     permuted: Vec<f64>,
-    residual: Vec<Vec3>,
-    trial: Vec<Vec3>,
 }
 
 impl Cholesky {
-    /// A solver that orders by the given method; refines residuals above 1e-10 at most 3 times and
-    /// refuses those above 1e-3.
+    /// A solver that orders by the given method.
     pub fn new(ordering: Ordering) -> Self {
         Self {
-            refinement_threshold: 1e-10,
-            max_refinements: 3,
-            tolerance: 1e-3,
+            refinement: Refinement::default(),
             analyses: Analyses::new(ordering),
             factorized: false,
             factor: Factor::default(),
             permuted: Vec::new(),
-            residual: Vec::new(),
-            trial: Vec::new(),
         }
     }
 
@@ -100,49 +88,6 @@ impl Cholesky {
         self.factor.free();
         self.factorized = false;
     }
-
-    /// Solves by the factor of `a`, refines while that helps, and judges the outcome.
-    fn solve_refined(
-        &mut self,
-        a: &BlockMatrix,
-        b: &[Vec3],
-        x: &mut [Vec3],
-    ) -> Result<(usize, f64), SolveError> {
-        self.back_solve(b, x)?;
-        let b_norm = vector::norm(b);
-        if b_norm == 0.0 {
-            return Ok((0, 0.0));
-        }
-        let mut r = std::mem::take(&mut self.residual);
-        let mut trial = std::mem::take(&mut self.trial);
-        r.resize(b.len(), Vec3::zeros());
-        trial.resize(b.len(), Vec3::zeros());
-        let mut relative = residual(a, b, x, &mut r) / b_norm;
-        let mut steps = 0;
-        while relative > self.refinement_threshold && steps < self.max_refinements {
-            self.back_solve(&r, &mut trial)?;
-            vector::axpy(&mut trial, 1.0, x);
-            let refined = residual(a, b, &trial, &mut r) / b_norm;
-            steps += 1;
-            if refined >= relative || refined.is_nan() {
-                break;
-            }
-            x.copy_from_slice(&trial);
-            relative = refined;
-        }
-        (self.residual, self.trial) = (r, trial);
-        if !vector::is_finite(x) || !relative.is_finite() {
-            return Err(SolveError::NotFinite { what: "solution" });
-        }
-        if relative > self.tolerance {
-            return Err(SolveError::NotConverged {
-                iterations: steps,
-                relative_residual: relative,
-                tolerance: self.tolerance,
-            });
-        }
-        Ok((steps, relative))
-    }
 }
 
 impl LinearSolver for Cholesky {
@@ -165,7 +110,9 @@ impl LinearSolver for Cholesky {
         let symbolic = clock.elapsed().as_secs_f64();
         self.factorize(a)?;
         let numeric = clock.elapsed().as_secs_f64() - symbolic;
-        let (iterations, relative_residual) = self.solve_refined(a, b, x)?;
+        let refinement = self.refinement;
+        let solve = &mut |b: &[Vec3], x: &mut [Vec3]| self.back_solve(b, x);
+        let (iterations, relative_residual) = refinement.solve(a, b, x, solve)?;
         let back_solve = clock.elapsed().as_secs_f64() - symbolic - numeric;
         Ok(SolveReport {
             iterations,

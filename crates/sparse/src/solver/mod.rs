@@ -1,11 +1,13 @@
 //! Linear solvers on block matrices, one file each.
 
 mod cholesky;
+mod faer_cholesky;
 mod hybrid;
 mod incomplete_cholesky;
 mod mixed;
 mod multifrontal;
 mod pcg;
+mod refinement;
 mod rows;
 mod schwarz;
 mod stiff_blocks;
@@ -17,9 +19,11 @@ use rayon::prelude::*;
 use standoff_linalg::{Mat3, Vec3};
 
 pub use cholesky::Cholesky;
+pub use faer_cholesky::FaerCholesky;
 pub use hybrid::Hybrid;
 pub use mixed::MixedCholesky;
 pub use pcg::{ConjugateGradient, Preconditioner};
+pub use refinement::Refinement;
 pub use subdomains::{Blend, Subdomains};
 
 use crate::{BlockMatrix, BlockPattern, SolveError, vector};

@@ -1,12 +1,12 @@
-//! The same factorisation by faer alone, on scalars: what ours is measured and tested against.
+//! The same factorisation by faer alone in any precision: what ours in single precision is measured against.
 #![allow(dead_code)]
 
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::sparse::linalg::cholesky::{
-    LltRef, SymbolicCholesky, SymmetricOrdering, factorize_symbolic_cholesky,
+    SymbolicCholesky, SymmetricOrdering, factorize_symbolic_cholesky,
 };
 use faer::sparse::{SparseColMat, Triplet};
-use faer::{Conj, Par, Side};
+use faer::{Par, Side};
 use standoff_sparse::{BlockMatrix, Ordering, VertexOrder};
 
 /// faer's supernodal Cholesky factorisation, one thread, in the precision of `T`.
@@ -66,15 +66,5 @@ impl<T: faer::traits::RealField + Copy> FaerTwin<T> {
                 Default::default(),
             )
             .expect("positive definite");
-    }
-
-    pub fn solve(&mut self, b: &mut [T]) {
-        let n = b.len();
-        LltRef::new(&self.symbolic, &self.values).solve_in_place_with_conj(
-            Conj::No,
-            faer::mat::MatMut::from_column_major_slice_mut(b, n, 1),
-            Par::Seq,
-            MemStack::new(&mut self.memory),
-        );
     }
 }
