@@ -7,6 +7,10 @@
 
 // long: the operators of lanes, and the decomposition that they were made for, each short
 
+mod psd;
+
+pub use psd::project_psd;
+
 use crate::{Mat3, Svd3, Vec3};
 use pulp::{Arch, Scalar, Simd, WithSimd};
 use std::ops::{Add, Div, Mul, Neg, Sub};

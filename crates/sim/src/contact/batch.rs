@@ -4,7 +4,7 @@
 //! Loops instead of closures: everything has to end up in one function for the vector registers to be
 //! used.
 
-// long: one kernel; everything has to end up in one function for the vector registers to be used
+// long: one formula, from the gathered positions to the scattered blocks, and its tests
 
 use super::pairs::Contact;
 use super::potential::{BarrierPotential, RELATIVE_4};
@@ -48,7 +48,6 @@ type Row = [f64; MAX_LANES];
 
 /// Size of the matrix that is projected: two tangents and three relative coordinates.
 const M: usize = 5;
-type Small<W> = [[Lanes<W>; M]; M];
 
 impl Kernel for Hessians<'_> {
     type Output = ();
@@ -269,7 +268,7 @@ fn hessians<W: Width>(
             m[2 + k][2 + l] = along * w_rel[k] * w_rel[l] - b * squares;
         }
     }
-    project(width, &mut m);
+    lanes::project_psd(width, &mut m);
 
     // back: H_ij = û_i û_j S + (û_i r_j + β_ij q̂) q̂ᵀ + û_j q̂ r_iᵀ
     let t = &frame.tangents;
@@ -349,169 +348,6 @@ fn relative_back<W: Width>(width: W, v: &[Lanes<W>; 3], i: usize) -> Lanes<W> {
         + v[2] * Lanes::splat(width, RELATIVE_4[2][i])
 }
 
-/// Sets the negative eigenvalues of each lane's symmetric matrix to zero: as [`super::psd::project`].
-#[inline(always)]
-// long: one algorithm
-fn project<W: Width>(width: W, m: &mut Small<W>) {
-    let (zero, one) = (Lanes::splat(width, 0.0), Lanes::splat(width, 1.0));
-    let mut scale = zero;
-    for i in 0..M {
-        for j in 0..=i {
-            scale = scale.max(m[i][j].abs());
-        }
-    }
-    // entries of size one, so that squares neither overflow nor underflow
-    let inverse = zero.lt(scale).select(one / scale, zero);
-    let mut a = *m;
-    for i in 0..M {
-        for j in 0..M {
-            a[i][j] = m[i][j] * inverse;
-        }
-    }
-    let mut q = [[zero; M]; M];
-    for i in 0..M {
-        q[i][i] = one;
-    }
-    tridiagonalise(width, &mut a, &mut q);
-    let (mut d, mut e) = ([zero; M], [zero; M]);
-    for i in 0..M {
-        d[i] = a[i][i];
-        if i + 1 < M {
-            e[i] = a[i + 1][i];
-        }
-    }
-    let mut end = M - 1;
-    // two or three iterations per eigenvalue suffice; the bound only guards against surprises
-    for _ in 0..30 * M {
-        for k in 0..end {
-            let size = Lanes::splat(width, 0.1) + d[k].abs() + d[k + 1].abs();
-            // written so that NaN counts as zero, and the iteration ends
-            let matters = (Lanes::splat(width, f64::EPSILON) * size).lt(e[k].abs());
-            e[k] = matters.select(e[k], zero);
-        }
-        while end > 0 && !zero.lt(e[end - 1].abs()).any() {
-            end -= 1;
-        }
-        if end == 0 {
-            break;
-        }
-        qr_step(width, &mut d, &mut e, &mut q, end);
-    }
-    for k in 0..M {
-        let negative = d[k].min(zero) * scale;
-        for i in 0..M {
-            let by = negative * q[i][k];
-            for j in 0..M {
-                m[i][j] = m[i][j] - by * q[j][k];
-            }
-        }
-    }
-}
-
-/// Householder reduction to tridiagonal form in each lane.
-#[inline(always)]
-fn tridiagonalise<W: Width>(width: W, a: &mut Small<W>, q: &mut Small<W>) {
-    let (zero, half) = (Lanes::splat(width, 0.0), Lanes::splat(width, 0.5));
-    for k in 0..M - 2 {
-        let mut tail = zero;
-        for i in k + 2..M {
-            tail = tail + a[i][k] * a[i][k];
-        }
-        let first = a[k + 1][k];
-        let norm = (first * first + tail).sqrt();
-        let mut v = [zero; M];
-        for i in k + 1..M {
-            v[i] = a[i][k];
-        }
-        v[k + 1] = first + first.lt(zero).select(-norm, norm);
-        // nothing to do where the tail is zero
-        let length = v[k + 1] * v[k + 1] + tail;
-        let beta = zero.lt(tail).select(Lanes::splat(width, 2.0) / length, zero);
-        let mut p = [zero; M];
-        for i in k..M {
-            let mut sum = zero;
-            for j in k + 1..M {
-                sum = sum + a[i][j] * v[j];
-            }
-            p[i] = beta * sum;
-        }
-        let mut along = zero;
-        for i in k + 1..M {
-            along = along + p[i] * v[i];
-        }
-        let along = half * beta * along;
-        for i in k..M {
-            p[i] = p[i] - along * v[i];
-        }
-        for i in k..M {
-            for j in k..M {
-                a[i][j] = a[i][j] - (v[i] * p[j] + p[i] * v[j]);
-            }
-        }
-        for i in 0..M {
-            let mut sum = zero;
-            for j in k + 1..M {
-                sum = sum + q[i][j] * v[j];
-            }
-            let sum = beta * sum;
-            for j in k + 1..M {
-                q[i][j] = q[i][j] - sum * v[j];
-            }
-        }
-    }
-}
-
-/// One implicitly shifted QR step on every unreduced block up to `end`, all with the shift of the last
-/// one. Lanes whose last block has split off are left alone.
-#[inline(always)]
-fn qr_step<W: Width>(
-    width: W,
-    d: &mut [Lanes<W>; M],
-    e: &mut [Lanes<W>; M],
-    q: &mut Small<W>,
-    end: usize,
-) {
-    let (zero, one) = (Lanes::splat(width, 0.0), Lanes::splat(width, 1.0));
-    let half = Lanes::splat(width, 0.5);
-    let off = e[end - 1];
-    let active = zero.lt(off.abs());
-    let delta = half * (d[end - 1] - d[end]);
-    let root = (delta * delta + off * off).sqrt();
-    let shift = d[end] - off * off / (delta + delta.lt(zero).select(-root, root));
-    // of blocks: entries off the diagonal may also vanish for a moment while the bulge passes
-    let mut starts = [zero.le(zero); M];
-    for k in 1..end {
-        starts[k] = e[k - 1].abs().le(zero);
-    }
-    let (mut x, mut z) = (zero, zero);
-    for k in 0..end {
-        x = starts[k].select(d[k] - shift, x);
-        z = starts[k].select(e[k], z);
-        let r = (x * x + z * z).sqrt();
-        let turns = zero.lt(active.select(r, zero));
-        let c = turns.select(x / r, one);
-        let s = turns.select(z / r, zero);
-        if k > 0 {
-            e[k - 1] = starts[k].select(e[k - 1], active.select(r, e[k - 1]));
-        }
-        let (d0, d1, off) = (d[k], d[k + 1], e[k]);
-        let cross = c * s * off;
-        d[k] = c * c * d0 + (cross + cross) + s * s * d1;
-        d[k + 1] = s * s * d0 - (cross + cross) + c * c * d1;
-        e[k] = (c * c - s * s) * off + c * s * (d1 - d0);
-        if k + 1 < end {
-            x = e[k];
-            z = s * e[k + 1];
-            e[k + 1] = c * e[k + 1];
-        }
-        for i in 0..M {
-            let (u, v) = (q[i][k], q[i][k + 1]);
-            q[i][k] = c * u + s * v;
-            q[i][k + 1] = c * v - s * u;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -521,7 +357,7 @@ mod tests {
 
     /// Pairs of all kinds at distances from 1e-9 to 1 d̂, some of them mollified, reduced, nearly
     /// parallel or of very different sizes.
-    // long: gathers, computes and scatters one batch
+    // long: an arm for each kind of pair
     fn pairs() -> (Vec<Contact>, Vec<Vec3>, BarrierPotential) {
         let r = &mut Random::new(3);
         let (mut contacts, mut x) = (Vec::new(), Vec::new());
