@@ -98,7 +98,7 @@ impl CoreSimulation {
             "positions" => simulation.positions(),
             "velocities" => simulation.velocities(),
             "contact_forces" => simulation.contact_forces(),
-            "targets" => &core.state().scripted[..n],
+            "targets" => &core.state().targets[..n],
             "rest" => &core.model().rest[..n],
             _ => return Err(PyValueError::new_err(format!("no vectors '{what}'"))),
         };

@@ -145,7 +145,7 @@ fn free_fall_follows_the_start_positions() {
 }
 
 #[test]
-fn scripted_vertices_end_where_the_reference_has_them() {
+fn prescribed_vertices_end_where_the_reference_has_them() {
     let runs = [
         "mat40Twist",
         "tut_2cubesFall_DBC",

@@ -10,7 +10,7 @@ use standoff_scene::Scene;
 use standoff_sim::body::Body;
 use standoff_sim::build::build;
 use standoff_sim::build::start::{check_held, obstructions};
-use standoff_sim::contact::orientation::Reach as EpsilonReach;
+use standoff_sim::contact::orientation::ActivationDistance;
 use standoff_sim::definition::{BodyDef, BodyKind};
 use standoff_sim::{BuildError, Model};
 
@@ -155,7 +155,9 @@ fn keeping_ipc(model: &Model) -> Vec<IpcBody> {
 fn reach(model: &Model) -> Vec<Reach> {
     let Some(contact) = &model.orientation else { return Vec::new() };
     let surface = &contact.surface;
-    let EpsilonReach::Adaptive { within, between } = &surface.reach else { return Vec::new() };
+    let ActivationDistance::Adaptive { within, between } = &surface.epsilon else {
+        return Vec::new();
+    };
     let rows = [
         ("within a body", &within.vertex),
         ("between bodies", &between.vertex),

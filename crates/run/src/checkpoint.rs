@@ -134,7 +134,7 @@ fn write_state(
     for c in state.directors.iter().flatten().chain(&state.frame_twists) {
         out.write_all(&c.to_le_bytes())?;
     }
-    for flag in state.held.iter().chain(&state.ended) {
+    for flag in state.prescribed.iter().chain(&state.ended) {
         out.write_all(&[u8::from(*flag)])?;
     }
     for c in &state.constraints {
@@ -315,7 +315,7 @@ impl Reader<'_> {
         let fingerprint = self.u64()?;
         let (step, time) = (self.size()?, f64::from_bits(self.u64()?));
         let kappa = f64::from_bits(self.u64()?);
-        let (vertices, scripts) = (self.size()?, self.size()?);
+        let (vertices, motions) = (self.size()?, self.size()?);
         let (segments, corners) = (self.size()?, self.size()?);
         let (constraints, frames) = (self.size()?, self.size()?);
         // in the order of `State::vectors`, like all that follows in the order of writing
@@ -329,11 +329,11 @@ impl Reader<'_> {
             v_previous: self.vectors(vertices)?,
             contact_forces: self.vectors(vertices)?,
             kappa,
-            scripted: self.vectors(vertices)?,
+            targets: self.vectors(vertices)?,
             directors: self.vectors(segments)?,
             frame_twists: self.numbers(corners)?,
-            held: self.flags(vertices)?,
-            ended: self.flags(scripts)?,
+            prescribed: self.flags(vertices)?,
+            ended: self.flags(motions)?,
             constraints: self.constraints(constraints)?,
             ..State::default()
         };

@@ -20,13 +20,13 @@ fn state() -> State {
     state.x_previous = list(4.0);
     state.v_previous = list(5.0);
     state.contact_forces = list(6.0);
-    state.scripted = list(7.0);
+    state.targets = list(7.0);
     state.half_space_forces =
         list(10.0).as_chunks::<1>().0.iter().map(|[f]| [*f, 2.0 * f]).collect();
     state.controls.gravity = Some(list(11.0)[1]);
     state.controls.loads = vec![None, Some(list(12.0)[2])];
     state.kappa = 8.5e3;
-    state.held = vec![true, false, true];
+    state.prescribed = vec![true, false, true];
     state.ended = vec![false, true];
     state.directors = list(9.0);
     state.frame_twists = vec![6.5, -0.25];

@@ -8,7 +8,7 @@ use standoff_mesh::Mesh;
 use standoff_mesh::format;
 use standoff_mesh::shape::*;
 use standoff_sim::contact::orientation::{
-    OrientationPotential, PairSet, Parameters, Reach, Surface, epsilon,
+    ActivationDistance, OrientationPotential, PairSet, Parameters, Surface, epsilon,
 };
 use standoff_testkit::testdata;
 
@@ -37,7 +37,7 @@ fn rest(name: &str, mesh: &Mesh) -> Option<[f64; 2]> {
     }
     let parameters = Parameters::default();
     let x = &mesh.points;
-    surface.reach = epsilon::adaptive(&collision, &surface, &parameters, x, d_hat);
+    surface.epsilon = epsilon::adaptive(&collision, &surface, &parameters, x, d_hat);
     let near = candidates(&collision, x, 0.5 * d_hat);
     let set = PairSet::build(&near, &collision, &surface, &parameters, x);
     let potential = OrientationPotential { parameters, kappa: 1.0 };
@@ -45,7 +45,7 @@ fn rest(name: &str, mesh: &Mesh) -> Option<[f64; 2]> {
     potential.add_gradient(&collision, &surface, &set, x, &mut gradient);
     assert!(gradient.iter().all(|g| g.norm() == 0.0), "{name}");
     assert!(set.pairs.is_empty(), "{name}: {} pairs", set.pairs.len());
-    let Reach::Adaptive { within, .. } = &surface.reach else { unreachable!() };
+    let ActivationDistance::Adaptive { within, .. } = &surface.epsilon else { unreachable!() };
     let mut eps: Vec<f64> =
         collision.vertices.iter().map(|&v| within.vertex[v as usize] / d_hat).collect();
     eps.sort_by(f64::total_cmp);

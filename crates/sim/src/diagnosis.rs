@@ -146,7 +146,7 @@ impl Diagnosis {
     ) -> Self {
         let model = potential.context.model;
         let culprits = match error {
-            StepError::Audit { .. } => found(model, &it.x),
+            StepError::Audit { .. } => audited_culprits(model, &it.x),
             StepError::NotFinite { .. } => not_finite(potential, it),
             StepError::BlockedMotion { .. } => {
                 let mut all: Vec<_> = off_target(potential, it).into_iter().collect();
@@ -275,7 +275,7 @@ fn stretched(model: &Model, x: &[Vec3]) -> Vec<Culprit> {
 }
 
 /// What the audit finds.
-fn found(model: &Model, x: &[Vec3]) -> Vec<Culprit> {
+fn audited_culprits(model: &Model, x: &[Vec3]) -> Vec<Culprit> {
     let culprit = |violation| match violation {
         Violation::Intersection { a, b } => Culprit::Pair { a, b, gap: 0.0 },
         Violation::TooClose { a, b, distance, thickness } => {

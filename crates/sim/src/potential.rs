@@ -132,7 +132,7 @@ impl<'a> IncrementalPotential<'a> {
             context.start,
             context.end,
         );
-        let released = |v: usize| settings.time.release_from_rest && state.held[v];
+        let released = |v: usize| settings.time.release_from_rest && state.prescribed[v];
         let predict = |v: usize| match released(v) {
             true => state.x[v],
             false => integrator.predict(state, v, acceleration[v], h),

@@ -167,12 +167,12 @@ impl Simulation {
         }
         let place = |i: usize| model.describe_vertex(vertices[i]);
         check_finite("the target", x, place)?;
-        let held = DirichletTargets::new(model, &self.state).prescribed;
-        if let Some(i) = (0..x.len()).find(|&i| !held[vertices[i] as usize]) {
+        let prescribed = DirichletTargets::new(model, &self.state).prescribed;
+        if let Some(i) = (0..x.len()).find(|&i| !prescribed[vertices[i] as usize]) {
             return Err(ControlError::Free { place: place(i) });
         }
         for (&v, x) in vertices.iter().zip(x) {
-            self.state.scripted[v as usize] = *x;
+            self.state.targets[v as usize] = *x;
         }
         Ok(())
     }

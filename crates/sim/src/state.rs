@@ -31,12 +31,12 @@ pub struct State {
     /// Barrier stiffness κ at the end of the last step, with which the contacts at `x` bear their
     /// forces; 0 at the start.
     pub kappa: f64,
-    /// Where the script wants each prescribed vertex, m (`#V`); equals `x` where nothing is
+    /// Where its prescribed motion takes each prescribed vertex, m (`#V`); equals `x` where nothing is
     /// prescribed. Prescribed vertices end a step within 0.1 % of the way to it.
-    pub scripted: Vec<Vec3>,
+    pub targets: Vec<Vec3>,
     /// Whether a vertex was prescribed in the last step (`#V`).
-    pub held: Vec<bool>,
-    /// Whether a prescription has met its end condition, in the order of the scripts.
+    pub prescribed: Vec<bool>,
+    /// Whether a prescribed motion has met its end condition (`#prescribed motions`).
     pub ended: Vec<bool>,
     /// Active set of the barrier-free method with its multipliers; empty for others.
     pub constraints: Vec<Constraint>,
@@ -56,7 +56,7 @@ impl State {
     }
 
     /// The state before the first step.
-    pub fn start(x: Vec<Vec3>, v: Vec<Vec3>, scripts: usize) -> Self {
+    pub fn start(x: Vec<Vec3>, v: Vec<Vec3>, motions: usize) -> Self {
         Self {
             step: 0,
             time: 0.0,
@@ -66,9 +66,9 @@ impl State {
             contact_forces: vec![Vec3::zeros(); x.len()],
             half_space_forces: Vec::new(),
             kappa: 0.0,
-            scripted: x.clone(),
-            held: vec![false; x.len()],
-            ended: vec![false; scripts],
+            targets: x.clone(),
+            prescribed: vec![false; x.len()],
+            ended: vec![false; motions],
             constraints: Vec::new(),
             directors: Vec::new(),
             frame_twists: Vec::new(),
@@ -103,7 +103,8 @@ impl State {
                 return Err(format!("{name} of vertex {v} are not finite"));
             }
         }
-        if self.held.len() != start.held.len() || self.ended.len() != start.ended.len() {
+        if self.prescribed.len() != start.prescribed.len() || self.ended.len() != start.ended.len()
+        {
             return Err("another number of vertices or of prescribed motions".into());
         }
         if !(self.kappa.is_finite() && self.kappa >= 0.0) {
@@ -137,7 +138,7 @@ impl State {
             ("earlier positions", &self.x_previous),
             ("earlier velocities", &self.v_previous),
             ("contact forces", &self.contact_forces),
-            ("scripted positions", &self.scripted),
+            ("targets", &self.targets),
         ]
     }
 }

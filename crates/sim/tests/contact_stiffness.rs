@@ -7,7 +7,9 @@ use common::{block, ground, scene};
 use contact_support::*;
 use standoff_linalg::Vec3;
 use standoff_sim::Simulation;
-use standoff_sim::contact::stiffness::{CloseContacts, StiffnessRange, follow, load, update};
+use standoff_sim::contact::stiffness::{
+    CloseContacts, StiffnessRange, kappa_within_slack, load, update,
+};
 use standoff_sim::contact::{Barrier, BarrierPotential, ContactSet, Weighting};
 use standoff_sim::definition::{BodyKind, Definition};
 use standoff_sim::settings::{Adaptation, ContactPotential, Method};
@@ -190,11 +192,11 @@ fn the_most_loaded_contact_acts_at_half_of_d_hat() {
 
 #[test]
 fn the_stiffness_stays_while_it_suits_the_load() {
-    assert_eq!(follow(0.0, 5.0), 5.0);
-    assert_eq!(follow(4.0, 5.0), 5.0);
-    assert_eq!(follow(19.0, 5.0), 19.0);
-    assert_eq!(follow(21.0, 5.0), 20.0);
-    assert_eq!(follow(21.0, 0.0), 0.0);
+    assert_eq!(kappa_within_slack(0.0, 5.0), 5.0);
+    assert_eq!(kappa_within_slack(4.0, 5.0), 5.0);
+    assert_eq!(kappa_within_slack(19.0, 5.0), 19.0);
+    assert_eq!(kappa_within_slack(21.0, 5.0), 20.0);
+    assert_eq!(kappa_within_slack(21.0, 0.0), 0.0);
 }
 
 /// Two blocks at rest, the upper one of a hundred times the density, with d̂ a thousandth of their edge.

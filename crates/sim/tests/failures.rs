@@ -269,7 +269,7 @@ fn an_intersection_that_only_the_audit_sees() {
     let (_, mut state) = standoff_sim::build::build(&definition).unwrap();
     for v in 8..10 {
         state.x[v].y -= 0.83;
-        state.scripted[v] = state.x[v];
+        state.targets[v] = state.x[v];
     }
     let failure = step_with(&definition, Some(state), Some(1.0));
     let text = failure.error.to_string();

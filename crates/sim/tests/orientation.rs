@@ -11,8 +11,8 @@ use standoff_geometry::{CollisionMesh, PairKind};
 use standoff_linalg::nalgebra::{DMatrix, Rotation3};
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sim::contact::orientation::{
-    Derivatives, Measure, OrientationPotential, Pair, PairSet, Parameters, Reach, Step, Surface,
-    epsilon,
+    ActivationDistance, Derivatives, Measure, OrientationPotential, Pair, PairSet, Parameters,
+    Step, Surface, epsilon,
 };
 use standoff_testkit::finite_difference;
 use std::f64::consts::FRAC_PI_4;
@@ -396,12 +396,12 @@ fn nothing_acts_at_rest() {
         let d_hat = 10.0 * lengths.fold(f64::INFINITY, f64::min);
         let parameters = Parameters::default();
         let mut surface = Surface::new(&mesh, &vec![true; mesh.rest.len()], None, d_hat);
-        surface.reach = epsilon::adaptive(&mesh, &surface, &parameters, &mesh.rest, d_hat);
+        surface.epsilon = epsilon::adaptive(&mesh, &surface, &parameters, &mesh.rest, d_hat);
         let near = candidates(&mesh, &mesh.rest, 0.5 * d_hat);
         assert!(!near.is_empty());
         let set = PairSet::build(&near, &mesh, &surface, &parameters, &mesh.rest);
         assert_eq!(set.pairs, [], "{k}");
-        let Reach::Adaptive { within, .. } = &surface.reach else { panic!() };
+        let ActivationDistance::Adaptive { within, .. } = &surface.epsilon else { panic!() };
         let mut eps: Vec<f64> = mesh.vertices.iter().map(|&v| within.vertex[v as usize]).collect();
         eps.sort_by(f64::total_cmp);
         eprintln!(

@@ -7,7 +7,8 @@ use serde_json::Value;
 use standoff_geometry::{CollisionMesh, PairKind};
 use standoff_linalg::Vec3;
 use standoff_sim::contact::orientation::{
-    Derivatives, Measure, OrientationPotential, Pair, PairSet, Parameters, Reach, Step, Surface,
+    ActivationDistance, Derivatives, Measure, OrientationPotential, Pair, PairSet, Parameters,
+    Step, Surface,
 };
 use standoff_testkit::finite_difference::relative_error;
 use standoff_testkit::{npz, number, testdata, testdata_json};
@@ -90,7 +91,7 @@ fn values_and_gradients_match() {
             let mut surface = Surface::new(mesh, &vec![true; n], None, d_hat);
             surface.covered = vec![true; n];
             surface.oriented = vec![case["orientable"].as_bool().unwrap(); n];
-            surface.reach = Reach::Uniform(d_hat);
+            surface.epsilon = ActivationDistance::Uniform(d_hat);
             let step = |a: &str, b: &str| Step { alpha: number(&case[a]), beta: number(&case[b]) };
             let parameters = Parameters {
                 exponent: r,

@@ -337,8 +337,8 @@ impl Simulation {
     pub fn targets(&self, name: &str) -> Result<Vec<Vec3>, Error> {
         let motions = &self.core.model().motions;
         let index = self.index_of("prescription", name, motions.iter().map(|m| m.name.as_str()))?;
-        let scripted = &self.core.state().scripted;
-        Ok(motions[index].vertices.iter().map(|v| scripted[*v as usize]).collect())
+        let targets = &self.core.state().targets;
+        Ok(motions[index].vertices.iter().map(|v| targets[*v as usize]).collect())
     }
 
     /// Lets a prescription go (`acts` false) or hold again, from where its vertices are.

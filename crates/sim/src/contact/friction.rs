@@ -155,7 +155,7 @@ impl FrictionMaterials {
         }
     }
 
-    fn of(&self, a: u16, b: u16) -> f64 {
+    fn coefficient(&self, a: u16, b: u16) -> f64 {
         self.coefficients[a as usize * self.count + b as usize]
     }
 
@@ -166,7 +166,7 @@ impl FrictionMaterials {
 
     /// Coefficient between the surfaces of two vertices.
     pub fn between(&self, a: u32, b: u32) -> f64 {
-        self.of(self.vertex[a as usize], self.vertex[b as usize])
+        self.coefficient(self.vertex[a as usize], self.vertex[b as usize])
     }
 
     /// Coefficient of a vertex against a half-space.
@@ -176,7 +176,7 @@ impl FrictionMaterials {
 
     /// Coefficient of a vertex on a half-space, by index.
     pub fn on_half_space(&self, vertex: u32, half_space: u32) -> f64 {
-        self.of(self.vertex[vertex as usize], self.half_space[half_space as usize])
+        self.coefficient(self.vertex[vertex as usize], self.half_space[half_space as usize])
     }
 }
 

@@ -127,7 +127,7 @@ fn oriented_load(barrier: &BarrierPotential, set: &ContactSet, x: &[Vec3]) -> f6
 
 /// κ of a step whose load needs `needed`, after a step with `before` (0 at the start): the same as
 /// before where that is enough and at most four times too much, so that bodies at rest stay so.
-pub fn follow(before: f64, needed: f64) -> f64 {
+pub fn kappa_within_slack(before: f64, needed: f64) -> f64 {
     before.min(SLACK * needed).max(needed)
 }
 

@@ -111,9 +111,9 @@ impl PrescribedMotion {
         }
     }
 
-    /// Adds the displacement from the scripted positions at `t` to those at `t + h`.
+    /// Adds the displacement from the target at `t` to that at `t + h`.
     pub(super) fn add_displacement(&self, state: &State, h: f64, target: &mut [Vec3]) {
-        let at = |v: u32| state.scripted[v as usize];
+        let at = |v: u32| state.targets[v as usize];
         match &self.motion {
             Motion::Fixed => {}
             Motion::Rigid { linear, angular, pivot } => {

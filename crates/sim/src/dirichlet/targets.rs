@@ -42,7 +42,7 @@ impl DirichletTargets {
         }
         let mut x = state.x.clone();
         for v in (0..x.len()).filter(|&v| prescribed[v]) {
-            x[v] = state.scripted[v];
+            x[v] = state.targets[v];
         }
         for motion in &active {
             motion.add_displacement(state, h, &mut x);
@@ -83,7 +83,7 @@ fn clamp_angles(
             let d = &state.directors[k];
             let grown = frames.prescribed_angle(k, &turn, d, &state.x, x);
             prescribed[angle] = true;
-            x[angle].x = state.scripted[angle].x + frames.lever[k] * grown;
+            x[angle].x = state.targets[angle].x + frames.lever[k] * grown;
         } else if frames.is_lone(k) {
             prescribed[angle] = true;
         }

@@ -11,13 +11,13 @@ use crate::potential::IncrementalPotential;
 /// their constraints whenever the minimisation has settled under the present ones, or `coarsely_settled`.
 ///
 /// # Errors
-/// `BlockedMotion` where tightening has long brought no progress, or the minimisation stalls (`stuck`: for a long time already).
+/// `BlockedMotion` where tightening has long brought no progress, or the minimisation stalls (`stalled`: for a long time already).
 pub fn advance(
     potential: &mut IncrementalPotential<'_>,
     it: &Iterate,
     verdict: Verdict,
     coarsely_settled: bool,
-    stuck: bool,
+    stalled: bool,
 ) -> Result<(), StepError> {
     let Some(penalty) = &mut potential.dirichlet else { return Ok(()) };
     let progress = penalty.progress(&it.x);
@@ -33,7 +33,7 @@ pub fn advance(
     } else if coarsely_settled {
         penalty.update(&it.x);
     }
-    if stuck || matches!(verdict, Verdict::Stalled(_)) {
+    if stalled || matches!(verdict, Verdict::Stalled(_)) {
         return Err(blocked(potential, it));
     }
     Ok(())

@@ -192,9 +192,9 @@ fn end_state(
     it: &Iterate,
 ) -> State {
     let (v, a) = motion(potential, &targets, state, &it.x);
-    let mut scripted = it.x.clone();
-    for i in (0..scripted.len()).filter(|&i| targets.prescribed[i]) {
-        scripted[i] = targets.x[i];
+    let mut end_targets = it.x.clone();
+    for i in (0..end_targets.len()).filter(|&i| targets.prescribed[i]) {
+        end_targets[i] = targets.x[i];
     }
     let frames = &potential.context.model.frames;
     let (directors, frame_twists) =
@@ -211,8 +211,8 @@ fn end_state(
         half_space_forces: potential.half_space_forces(it),
         controls: state.controls.clone(),
         kappa: potential.barrier.kappa,
-        scripted,
-        held: targets.prescribed,
+        targets: end_targets,
+        prescribed: targets.prescribed,
         ended: targets.ended,
         constraints: potential.constraints.constraints.clone(),
         directors,

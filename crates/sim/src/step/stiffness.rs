@@ -2,7 +2,7 @@
 
 use super::clock::Phase;
 use crate::contact::stiffness::{
-    CloseContacts, LOADED_GAP, MASS_RATIO, StiffnessRange, follow, load,
+    CloseContacts, LOADED_GAP, MASS_RATIO, StiffnessRange, kappa_within_slack, load,
 };
 use crate::contact::{BarrierPotential, Weighting};
 use crate::definition::settings::{Adaptation, ThicknessBarrier};
@@ -62,7 +62,8 @@ impl StiffnessAdaptation {
                 load(&acted, &start.contacts, &start.x)
             });
             let needed = needed.max(stiffness_to_stop(potential, &it.x));
-            potential.barrier.kappa = potential.barrier.kappa.max(follow(before, needed));
+            potential.barrier.kappa =
+                potential.barrier.kappa.max(kappa_within_slack(before, needed));
         }
     }
 

@@ -67,7 +67,7 @@ impl<'a> Body<'a> {
 
     /// Where its prescribed vertices have to be, m (`#V`); where they are, of the others.
     pub fn targets(&self) -> &'a [Vec3] {
-        self.part(&self.simulation.core.state().scripted)
+        self.part(&self.simulation.core.state().targets)
     }
 
     /// Sum of the contact and friction forces on it, N.

@@ -7,7 +7,7 @@ use super::factors::Scene;
 use super::pairs::{Core, Pair, PairSet};
 use super::planes::{PlanePair, plane_pairs};
 use super::potential::{Derivatives, OrientationPotential};
-use super::surface::{Parameters, Reach, Surface};
+use super::surface::{ActivationDistance, Parameters, Surface};
 use super::{epsilon, kernel};
 use crate::contact::half_space::HalfSpace;
 use crate::contact::potential::BarrierPairs;
@@ -59,7 +59,7 @@ impl OrientationContact {
         d_hat: f64,
     ) -> Self {
         let mut surface = Surface::new(mesh, solid, length, d_hat);
-        surface.reach = epsilon::adaptive(mesh, &surface, &parameters, start, d_hat);
+        surface.epsilon = epsilon::adaptive(mesh, &surface, &parameters, start, d_hat);
         let plane_reach = vec![d_hat; start.len()];
         let mesh = mesh.clone();
         let stiffness_ratio = 1.0;
@@ -83,11 +83,11 @@ impl OrientationContact {
     /// where the potential does not act.
     pub fn vertex_reach(&self) -> Vec<f64> {
         let (mesh, covered) = (&self.mesh, &self.surface.covered);
-        let (within, between) = match &self.surface.reach {
-            Reach::Uniform(eps) => {
+        let (within, between) = match &self.surface.epsilon {
+            ActivationDistance::Uniform(eps) => {
                 return covered.iter().map(|c| if *c { *eps } else { 0.0 }).collect();
             }
-            Reach::Adaptive { within, between } => (within, between),
+            ActivationDistance::Adaptive { within, between } => (within, between),
         };
         let mut least: Vec<f64> =
             within.vertex.iter().zip(&between.vertex).map(|(a, b)| a.min(*b)).collect();

@@ -1,7 +1,7 @@
 //! The distance ε up to which each element acts, chosen such that nothing acts at rest.
 
 use super::pairs::PairSet;
-use super::surface::{Parameters, PerElement, Reach, Surface};
+use super::surface::{ActivationDistance, Parameters, PerElement, Surface};
 use standoff_geometry::broad_phase::candidates;
 use standoff_geometry::{CollisionMesh, PairKind};
 use standoff_linalg::Vec3;
@@ -21,15 +21,18 @@ pub fn adaptive(
     parameters: &Parameters,
     start: &[Vec3],
     d_hat: f64,
-) -> Reach {
+) -> ActivationDistance {
     let mut uniform = surface.clone();
-    uniform.reach = Reach::Uniform(d_hat);
+    uniform.epsilon = ActivationDistance::Uniform(d_hat);
     let lowered = |x: &[Vec3], is_within: bool| {
         let near = candidates(mesh, x, 0.5 * d_hat);
         let set = PairSet::build(&near, mesh, &uniform, parameters, x);
         lower(mesh, surface, &set, x, d_hat, is_within)
     };
-    Reach::Adaptive { within: lowered(&mesh.rest, true), between: lowered(start, false) }
+    ActivationDistance::Adaptive {
+        within: lowered(&mesh.rest, true),
+        between: lowered(start, false),
+    }
 }
 
 fn lower(

@@ -32,4 +32,4 @@ pub use kernel::Step;
 pub use pairs::{Core, Pair, PairSet};
 pub use planes::PlanePair;
 pub use potential::{Derivatives, OrientationPotential};
-pub use surface::{Measure, Parameters, PerElement, Reach, Surface};
+pub use surface::{ActivationDistance, Measure, Parameters, PerElement, Surface};

@@ -3,7 +3,7 @@
 use super::factors::{Element, Scene};
 use super::kernel;
 use super::mollifier;
-use super::surface::{Measure, Parameters, Reach, Surface};
+use super::surface::{ActivationDistance, Measure, Parameters, Surface};
 use rayon::prelude::*;
 use standoff_geometry::broad_phase::Candidates;
 use standoff_geometry::distance::{
@@ -129,9 +129,9 @@ impl Selection<'_> {
 
     /// ε of a pair: what both elements reach.
     fn epsilon(&self, kind: PairKind, [a, b]: [u32; 2], [p, q]: [u32; 2]) -> f64 {
-        let (within, between) = match &self.scene.surface.reach {
-            Reach::Uniform(d_hat) => return *d_hat,
-            Reach::Adaptive { within, between } => (within, between),
+        let (within, between) = match &self.scene.surface.epsilon {
+            ActivationDistance::Uniform(d_hat) => return *d_hat,
+            ActivationDistance::Adaptive { within, between } => (within, between),
         };
         let of = if self.scene.surface.same_body(p, q) { within } else { between };
         let (a, b) = (a as usize, b as usize);
@@ -239,9 +239,9 @@ impl Selection<'_> {
     /// Bound on the distance at which any pair of these two bodies' elements acts.
     fn largest_reach(&self, p: u32, q: u32) -> f64 {
         let scene = &self.scene;
-        let epsilon = match &scene.surface.reach {
-            Reach::Uniform(d_hat) => *d_hat,
-            Reach::Adaptive { within, between } => {
+        let epsilon = match &scene.surface.epsilon {
+            ActivationDistance::Uniform(d_hat) => *d_hat,
+            ActivationDistance::Adaptive { within, between } => {
                 // all pairs of a face–vertex candidate have this vertex
                 let of = if scene.surface.same_body(p, q) { within } else { between };
                 of.vertex[p as usize]

@@ -89,7 +89,7 @@ pub fn rest_measures(mesh: &CollisionMesh, length: Option<f64>) -> PerElement {
 
 /// Distances ε up to which elements act, m.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Reach {
+pub enum ActivationDistance {
     /// The same for all pairs.
     Uniform(f64),
     /// That of the element of a pair that has less.
@@ -115,7 +115,7 @@ pub struct Surface {
     /// Areas of the elements, m².
     pub measures: PerElement,
     /// Distances up to which they act.
-    pub reach: Reach,
+    pub epsilon: ActivationDistance,
 }
 
 impl Surface {
@@ -131,7 +131,14 @@ impl Surface {
             if mesh.body.is_empty() { (0..n).map(component).collect() } else { mesh.body.clone() };
         let oriented = covered.iter().zip(solid).map(|(&c, &s)| c && s).collect();
         let measures = rest_measures(mesh, length);
-        Self { around, covered, oriented, body, measures, reach: Reach::Uniform(d_hat) }
+        Self {
+            around,
+            covered,
+            oriented,
+            body,
+            measures,
+            epsilon: ActivationDistance::Uniform(d_hat),
+        }
     }
 
     /// Whether two vertices belong to one body.

@@ -116,7 +116,7 @@ fn subproblem(
 }
 
 /// How far x may go along a displacement, and what is in the way.
-struct Reach {
+struct StepBounds {
     /// Largest step without an inversion.
     inversion: f64,
     /// Largest step without contact.
@@ -127,12 +127,12 @@ struct Reach {
 
 /// How far x may go along `dx` until an element inverts, how far until surfaces meet, and everything
 /// that collides along all of it.
-fn reach(
+fn step_bounds(
     potential: &IncrementalPotential<'_>,
     x: &[Vec3],
     dx: &[Vec3],
     work: &mut Workspace,
-) -> Reach {
+) -> StepBounds {
     let (clock, model) = (potential.context.clock, potential.context.model);
     let detector = &mut work.detector;
     clock.time(Phase::BroadPhase, || detector.sweep(model, x, dx, 1.0));
@@ -145,7 +145,7 @@ fn reach(
     } else if contact < 1.0 {
         work.report.step_cuts.ccd += 1;
     }
-    Reach { inversion, contact, collisions }
+    StepBounds { inversion, contact, collisions }
 }
 
 /// Counts advances that are too small to count as such.

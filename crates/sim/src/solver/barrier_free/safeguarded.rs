@@ -12,7 +12,7 @@
 //! is raised from update to update, up to the tolerance of the step. Where contact cuts a step, the minimum
 //! for the present multipliers penetrates, and they are updated with the linearised gaps at its end.
 
-use super::{PATIENCE, Reach, Stalls, linearise, reach, subproblem};
+use super::{PATIENCE, Stalls, StepBounds, linearise, step_bounds, subproblem};
 use crate::audit;
 use crate::definition::settings::AuditLevel;
 use crate::dirichlet::DirichletTargets;
@@ -66,13 +66,13 @@ struct Direction {
     /// The gradient of L where it begins (`#V`), kg m.
     gradient: Vec<Vec3>,
     /// How far it leads.
-    reach: Reach,
+    bounds: StepBounds,
     /// Whether all that collides along it was among its constraints.
     complete: bool,
 }
 
 /// What a line search did.
-struct Taken {
+struct StepTaken {
     /// Step length.
     alpha: f64,
     /// What limited the first trial.
@@ -136,12 +136,12 @@ pub fn run(
     };
     let (mut stalls, mut within_round_off, mut refused) = (Stalls::default(), 0, 0_u32);
     while work.report.newton_iterations < u64::from(context.settings.solver.max_iterations) {
-        let Direction { p, gradient, reach, complete } =
+        let Direction { p, gradient, bounds, complete } =
             complete_direction(potential, start, it, work)?;
         let speed = work.report.residual_speed;
         let target: Vec<Vec3> = it.x.iter().zip(&p).map(|(x, p)| x + p).collect();
         let rise = refused.is_multiple_of(REFUSALS) && (1..=RISES * REFUSALS).contains(&refused);
-        let taken = search(potential, it, &p, &gradient, &reach, rise, work)?;
+        let taken = search(potential, it, &p, &gradient, &bounds, rise, work)?;
         refused += u32::from(taken.alpha == 0.0 && !taken.within_round_off || rise);
         // the minimum for these multipliers penetrates
         if taken.alpha < 1.0 && taken.limit == StepLimit::Contact && complete {
@@ -155,14 +155,14 @@ pub fn run(
         let round_off = within_round_off >= ROUND_OFF_ITERATIONS;
         let converged = converged || round_off && speed < context.velocity_tolerance;
         stalls.note(taken.alpha, PATIENCE, potential);
-        let stuck = stalls.is_final() || updates.keep_penetrating();
+        let stalled = stalls.is_final() || updates.keep_penetrating();
         if potential.dirichlet.is_some() {
             let verdict = match (converged, round_off) {
                 (true, _) => Verdict::Settled(StepOutcome::Converged),
                 (_, true) => Verdict::Settled(StepOutcome::RoundOff),
                 _ => Verdict::Continue,
             };
-            prescribed::advance(potential, it, verdict, false, stuck)?;
+            prescribed::advance(potential, it, verdict, false, stalled)?;
         }
         if full && (speed < updates.due_below || converged) || round_off {
             let end = update(potential, &mut updates, it, speed, converged);
@@ -171,7 +171,7 @@ pub fn run(
                 return Ok(outcome);
             }
         }
-        if stuck {
+        if stalled {
             return Ok(stall(taken.limit));
         }
     }
@@ -227,13 +227,13 @@ fn complete_direction(
         if !work.report.residual_speed.is_finite() {
             return Err(not_finite("the Newton direction", potential, it));
         }
-        let reach = reach(potential, &it.x, &p, work);
-        let added = potential.constraints.expand(mesh, &reach.collisions, false);
+        let bounds = step_bounds(potential, &it.x, &p, work);
+        let added = potential.constraints.expand(mesh, &bounds.collisions, false);
         linearise(potential, &it.x, start, 0.0);
         let max_contacts = &mut work.report.max_contacts;
         *max_contacts = (*max_contacts).max(potential.constraints.len() as u64);
         if added == 0 || solve == COMPLETIONS {
-            return Ok(Direction { p, gradient, reach, complete: added == 0 });
+            return Ok(Direction { p, gradient, bounds, complete: added == 0 });
         }
     }
 }
@@ -245,12 +245,12 @@ fn search(
     it: &mut Iterate,
     p: &[Vec3],
     gradient: &[Vec3],
-    reach: &Reach,
+    bounds: &StepBounds,
     may_rise: bool,
     work: &mut Workspace,
-) -> Result<Taken, StepError> {
-    let mut alpha = reach.inversion.min(reach.contact);
-    let limit = match (reach.inversion < reach.contact, alpha < 1.0) {
+) -> Result<StepTaken, StepError> {
+    let mut alpha = bounds.inversion.min(bounds.contact);
+    let limit = match (bounds.inversion < bounds.contact, alpha < 1.0) {
         (true, true) => StepLimit::Inversion,
         (false, true) => StepLimit::Contact,
         (_, false) => StepLimit::None,
@@ -262,7 +262,7 @@ fn search(
     }
     let within_round_off = promises_nothing(slope, before.noise());
     if work.report.residual_speed < NEGLIGIBLE * potential.context.velocity_tolerance {
-        return Ok(Taken { alpha: 1.0, limit, within_round_off });
+        return Ok(StepTaken { alpha: 1.0, limit, within_round_off });
     }
     for _ in 0..HALVINGS {
         let trial: Vec<Vec3> = it.x.iter().zip(p).map(|(x, p)| x + alpha * p).collect();
@@ -274,11 +274,11 @@ fn search(
             work.report.step_cuts.audit += 1;
         } else {
             it.x = trial;
-            return Ok(Taken { alpha, limit, within_round_off });
+            return Ok(StepTaken { alpha, limit, within_round_off });
         }
         alpha *= 0.5;
     }
-    Ok(Taken { alpha: 0.0, limit, within_round_off })
+    Ok(StepTaken { alpha: 0.0, limit, within_round_off })
 }
 
 /// Whether L went down as far as it has to; a finite L will do where it `may_rise`.

@@ -9,7 +9,7 @@
 //!
 //! Every collision of that displacement becomes a constraint of the next solve.
 
-use super::{PATIENCE, Reach, Stalls, linearise, reach, subproblem};
+use super::{PATIENCE, Stalls, StepBounds, linearise, step_bounds, subproblem};
 use crate::audit;
 use crate::definition::settings::AuditLevel;
 use crate::dirichlet::DirichletTargets;
@@ -150,16 +150,16 @@ pub fn run(
         potential.constraints.update(&tentative.it.x, settings.decay);
 
         let dx: Vec<Vec3> = tentative.it.x.iter().zip(&it.x).map(|(a, b)| a - b).collect();
-        let reach = reach(potential, &it.x, &dx, work);
-        let alpha = advance_length(potential, &reach, progress.inverted);
+        let bounds = step_bounds(potential, &it.x, &dx, work);
+        let alpha = advance_length(potential, &bounds, progress.inverted);
         let alpha = move_towards(&context, &mut it.x, &dx, alpha, work);
-        potential.constraints.expand(mesh, &reach.collisions, settings.filter);
+        potential.constraints.expand(mesh, &bounds.collisions, settings.filter);
         // what may have stopped x is linearised anew
         linearise(potential, &it.x, start, if alpha == 1.0 { LINEARISATION } else { 0.0 });
         let max_contacts = &mut work.report.max_contacts;
         *max_contacts = (*max_contacts).max(potential.constraints.len() as u64);
 
-        let inverts = reach.inversion < reach.contact;
+        let inverts = bounds.inversion < bounds.contact;
         progress.inverted = if inverts { progress.inverted + 1 } else { 0 };
         let converged = work.report.residual_speed < context.velocity_tolerance;
         if progress.min_iterations.is_none() && converged && full && arrived && alpha == 1.0 {
@@ -305,18 +305,18 @@ fn descend(
 }
 
 /// How far x follows x̂.
-fn advance_length(potential: &IncrementalPotential<'_>, reach: &Reach, inverted: u32) -> f64 {
+fn advance_length(potential: &IncrementalPotential<'_>, bounds: &StepBounds, inverted: u32) -> f64 {
     // As far as possible would leave x with elements as flat as a step may leave them: another x̂ is
     // better, unless this one began at x already.
-    if reach.inversion < reach.contact && inverted == 0 {
+    if bounds.inversion < bounds.contact && inverted == 0 {
         return 0.0;
     }
     // Constraints open a thin gap at the beginning of a displacement, whatever closes it again later: the
     // gap is wider at half of the displacement than at its end, where it would be thinner each time.
     let constraints = &potential.constraints;
-    let thin = reach.contact < 1.0 && constraints.min_gap() < THIN_GAP * constraints.separation;
-    let contact = if thin { 0.5 * reach.contact } else { reach.contact };
-    reach.inversion.min(contact)
+    let thin = bounds.contact < 1.0 && constraints.min_gap() < THIN_GAP * constraints.separation;
+    let contact = if thin { 0.5 * bounds.contact } else { bounds.contact };
+    bounds.inversion.min(contact)
 }
 
 /// x ← x + α dx; the audit, where it is wanted for every iterate, may shorten the step.
