@@ -7,11 +7,13 @@
 
 use crate::OutputError;
 use crate::atomic::write_atomically;
+use fnv::FnvHasher;
 use standoff_geometry::{Pair, PairKind};
 use standoff_linalg::Vec3;
 use standoff_sim::contact::{Constraint, ConstraintKey};
 use standoff_sim::{Definition, State};
 use std::fmt::Write as _;
+use std::hash::Hasher;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -38,46 +40,33 @@ pub fn fingerprint(definition: &Definition) -> u64 {
     let mut definition = definition.clone();
     definition.settings.time.end = 0.0;
     // the text holds every bit of every number: Rust prints the shortest one that reads back
-    let mut hash = Hash::default();
+    let mut text = HashedText(FnvHasher::default());
     // a hash takes whatever is written
-    let _ = write!(hash, "{definition:?}");
-    hash.0
+    let _ = write!(text, "{definition:?}");
+    text.0.finish()
 }
 
-/// 64-bit FNV-1a. It notices any single altered byte; it is no defence against malice.
-struct Hash(u64);
+/// Hashes a text without keeping it.
+struct HashedText(FnvHasher);
 
-impl Default for Hash {
-    fn default() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl Hash {
-    fn update(&mut self, bytes: &[u8]) {
-        for b in bytes {
-            self.0 = (self.0 ^ u64::from(*b)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-    }
-}
-
-impl std::fmt::Write for Hash {
+impl std::fmt::Write for HashedText {
     fn write_str(&mut self, s: &str) -> std::fmt::Result {
-        self.update(s.as_bytes());
+        self.0.write(s.as_bytes());
         Ok(())
     }
 }
 
-/// Passes bytes on and hashes them.
+/// Passes bytes on and hashes them by 64-bit FNV-1a, which notices any single altered byte. It is no
+/// defence against malice.
 struct Hashing<'a> {
     out: &'a mut dyn Write,
-    hash: Hash,
+    hash: FnvHasher,
 }
 
 impl Write for Hashing<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let n = self.out.write(bytes)?;
-        self.hash.update(&bytes[..n]);
+        self.hash.write(&bytes[..n]);
         Ok(n)
     }
 
@@ -110,7 +99,7 @@ fn write_state(
     state: &State,
     frames: &[u64],
 ) -> io::Result<()> {
-    let mut out = Hashing { out, hash: Hash::default() };
+    let mut out = Hashing { out, hash: FnvHasher::default() };
     let program = env!("CARGO_PKG_VERSION");
     out.write_all(MAGIC)?;
     out.write_all(&FORMAT.to_le_bytes())?;
@@ -150,7 +139,7 @@ fn write_state(
         out.write_all(&frame.to_le_bytes())?;
     }
     write_controls(&mut out, state)?;
-    let sum = out.hash.0;
+    let sum = out.hash.finish();
     out.out.write_all(&sum.to_le_bytes())
 }
 
@@ -209,9 +198,9 @@ pub fn parse_checkpoint(
             "its format {format} is not one of {OLDEST} to {FORMAT}, which this program reads"
         )));
     }
-    let mut hash = Hash::default();
-    hash.update(body);
-    if hash.0 != u64::from_le_bytes(*sum) {
+    let mut hash = FnvHasher::default();
+    hash.write(body);
+    if hash.finish() != u64::from_le_bytes(*sum) {
         return Err(damaged("its checksum is wrong: it is truncated or altered"));
     }
     let (found, checkpoint) = reader.checkpoint(format).ok_or_else(cut_off)?;

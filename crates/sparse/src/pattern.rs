@@ -4,6 +4,9 @@
 
 use std::sync::Arc;
 
+use bytemuck::cast_slice;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
 use crate::MatrixError;
 
 /// The sparsity of a symmetric matrix of n × n blocks: the lower triangle (row ≥ column), block
@@ -159,7 +162,7 @@ impl BlockPattern {
                 *slot += 1;
             }
         }
-        let hash = fnv1a(&col_ptr) ^ fnv1a(&row_idx).rotate_left(1);
+        let hash = xxh3_64_with_seed(cast_slice(&row_idx), xxh3_64(cast_slice(&col_ptr)));
         Self { col_ptr, row_idx, row_ptr, row_col, row_pos, hash }
     }
 
@@ -340,17 +343,4 @@ fn check_n(n: usize) -> Result<(), MatrixError> {
 
 fn block_count(blocks: usize) -> Result<u32, MatrixError> {
     u32::try_from(blocks).map_err(|_| MatrixError::TooLarge { what: "blocks" })
-}
-
-/// Fowler–Noll–Vo 1a over 32-bit words, in four streams that do not wait for each other.
-fn fnv1a(words: &[u32]) -> u64 {
-    const PRIME: u64 = 0x0100_0000_01b3;
-    let step = |h: u64, w: u64| (h ^ w).wrapping_mul(PRIME);
-    let mut streams = [0xcbf2_9ce4_8422_2325_u64; 4];
-    for four in words.chunks(4) {
-        for (h, &w) in streams.iter_mut().zip(four) {
-            *h = step(*h, u64::from(w));
-        }
-    }
-    streams.iter().fold(words.len() as u64, |h, &s| step(h, s))
 }
