@@ -1,5 +1,8 @@
 //! Geometry of Standoff: surfaces of meshes, distances, collision detection, exact audit.
 //!
+//! A part of Standoff: programs depend on the crate [`standoff`](https://docs.rs/standoff), whose interface is kept
+//! stable. What that crate does not show may change in any version.
+//!
 //! This crate knows nothing of physics. Positions are `&[Vec3]` in m (`#V`), topology is indices
 //! (`#E×2`, `#F×3`, `#T×4`) of type `u32`.
 

@@ -1,6 +1,9 @@
 //! Scenes of the IPC 2020 reference code: reads its scene scripts, computes what they mean and
 //! writes it down as a definition to run or as a scene file.
 //!
+//! A part of Standoff: programs depend on the crate [`standoff`](https://docs.rs/standoff), whose interface is kept
+//! stable. What that crate does not show may change in any version.
+//!
 //! [`ReferenceScene`] is what a script says; [`Import`] is what it amounts to. Where the reference
 //! does something unexpected that changes the motion, the importer repeats it and says so, in
 //! [`Import::notes`] and in the comments of the scene file.

@@ -1,6 +1,9 @@
 //! Small dense linear algebra of Standoff: 3-vectors, 3×3 matrices, their singular value
 //! decomposition, symmetric eigenvalues and projections onto the positive semidefinite cone.
 //!
+//! A part of Standoff: programs depend on the crate [`standoff`](https://docs.rs/standoff), whose interface is kept
+//! stable. What that crate does not show may change in any version.
+//!
 //! This crate knows nothing of meshes or physics.
 //!
 //! ```
@@ -18,8 +21,10 @@
 //! assert!((psd - s).norm() > 0.1);
 //! ```
 
+#[doc(hidden)]
 pub mod double_double;
 mod eigen;
+#[doc(hidden)]
 pub mod lanes;
 mod psd;
 mod svd;

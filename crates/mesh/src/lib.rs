@@ -1,5 +1,8 @@
 //! Meshes: what a mesh file holds or a built-in shape produces.
 //!
+//! A part of Standoff: programs depend on the crate [`standoff`](https://docs.rs/standoff), whose interface is kept
+//! stable. What that crate does not show may change in any version.
+//!
 //! [`Mesh`] holds points with tetrahedra, triangles, segments and bare points over them, and named
 //! regions; [`mod@format`] reads and writes mesh files, [`shape`] builds simple bodies.
 

@@ -1,6 +1,9 @@
 //! Runs in a folder: `frames/*.vtu`, `run.pvd`, `surface/*.obj`, `stats.jsonl`,
 //! `scene.resolved.toml`, `run.json`, checkpoints and the report of a failed step.
 //!
+//! A part of Standoff: programs depend on the crate [`standoff`](https://docs.rs/standoff), whose interface is kept
+//! stable. What that crate does not show may change in any version.
+//!
 //! [`run`] simulates a scene into a folder, [`resume`] goes on with a run that was stopped,
 //! [`Recording`] does the same for steps that the caller does,
 //! [`audit()`] checks the frames of one again, and [`check()`] says whether a scene can start.

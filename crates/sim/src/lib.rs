@@ -1,33 +1,49 @@
 //! The simulator of Standoff. Reads and writes no file and prints nothing.
 //!
+//! A part of Standoff: programs depend on the crate [`standoff`](https://docs.rs/standoff), whose interface is kept
+//! stable. What that crate does not show may change in any version.
+//!
 //! The physics is in the folders `material` (constitutive laws), `energy` (terms of the potential) and
 //! `contact` (barrier, pairs, friction), the procedure in `step` (the time step) and `solver` (minimisers).
-//! [`definition`] is what a simulation is built from, [`build`] builds it.
+//! [`definition`] is what a simulation is built from, [`Simulation`] steps it. The modules of the procedure
+//! are public for the crates beside this one and for tests, and hidden here.
 
 pub mod audit;
+#[doc(hidden)]
 pub mod body;
+#[doc(hidden)]
 pub mod build;
 pub mod characteristic;
 pub mod contact;
+#[doc(hidden)]
 pub mod contacts;
 pub mod controls;
 pub mod decomposition;
 pub mod definition;
 pub mod diagnosis;
+#[doc(hidden)]
 pub mod dirichlet;
 pub mod energy;
 pub mod error;
+#[doc(hidden)]
 pub mod frames;
+#[doc(hidden)]
 pub mod iterate;
+#[doc(hidden)]
 pub mod loads;
 pub mod material;
+#[doc(hidden)]
 pub mod model;
+#[doc(hidden)]
 pub mod names;
+#[doc(hidden)]
 pub mod potential;
 pub mod report;
 pub mod simulation;
+#[doc(hidden)]
 pub mod solver;
 pub mod state;
+#[doc(hidden)]
 pub mod step;
 
 pub use contacts::ContactRecord;
