@@ -45,6 +45,7 @@ enum Due {
 ///
 /// # Errors
 /// As [`newton::minimise`](super::newton::minimise).
+// long: one loop; what its iterations share is what makes it end
 pub fn minimise(
     potential: &mut IncrementalPotential<'_>,
     it: &mut Iterate,

@@ -39,6 +39,7 @@ pub struct Adaptations {
 /// # Errors
 /// A non-finite number, an unsolvable system, a blocked boundary motion, an audit's finding. A
 /// stall is not an error here but an outcome.
+// long: one loop: the published algorithm in the order of its lines
 pub fn minimise(
     potential: &mut IncrementalPotential<'_>,
     it: &mut Iterate,

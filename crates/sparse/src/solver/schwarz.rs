@@ -74,6 +74,7 @@ impl Parts {
 
 /// Groups of rows with strong couplings, |A_ij|² > θ² |A_ii| |A_jj|, of about [`AGGREGATE`] rows each: what is
 /// stiff moves as one against what is soft around it.
+// long: three passes over the rows with common memory
 fn aggregates(a: &BlockMatrix) -> Vec<u32> {
     const NONE: u32 = u32::MAX;
     let (pattern, n) = (&**a.pattern(), a.n());
@@ -216,6 +217,7 @@ impl Coarse {
     }
 
     /// Pᵀ A P and its factor. Each of its rows is summed by one thread in order.
+    // long: the sums of the coarse matrix, its entries, and its factor
     fn factorize(&mut self, a: &BlockMatrix, parts: &Parts) -> Result<(), SolveError> {
         let Some(matrix) = &mut self.matrix else { return Err(SolveError::NotFactorized) };
         let (fine, blocks) = (&**a.pattern(), a.blocks());
