@@ -8,6 +8,8 @@
 //! [Vaněk 1996], but not smoothed: the coarse level carries over the whole matrix at once what subdomains would
 //! hand on from one to the next, and moves what is stiff as a whole against what is soft.
 
+// long: one preconditioner: its subdomains, its coarse level, and how they are applied
+
 use std::sync::Arc;
 
 use rayon::prelude::*;
