@@ -6,6 +6,7 @@ use standoff_run::{
     write_atomically, write_vtu,
 };
 use standoff_scene::Scene;
+use standoff_sim::Simulation;
 use standoff_sim::report::{StepOutcome, StepReport};
 use std::path::Path;
 
@@ -101,6 +102,38 @@ fn others_read_the_frames() {
     let mesh = standoff_mesh::format::read(&path).unwrap();
     assert_eq!((&mesh.points, &mesh.tets), (&state.positions, &topology.tets));
     assert_eq!(mesh.region("body=1").unwrap().triangles.len(), topology.triangles.len());
+}
+
+#[test]
+fn cells_have_their_subdomain() {
+    let text = r#"
+solver = { method = "dot", decomposition = { subdomains = 2 } }
+[[objects]]
+name = "bar"
+shape = { kind = "box", size = [2, 1, 1], cells = [4, 2, 2] }
+[[objects]]
+name = "board"
+role = "obstacle"
+shape = { kind = "plane", cells = [4, 4] }
+translate = [0, 2, 0]
+"#;
+    let scene = Scene::parse(text, Path::new("scene.toml"), Path::new(""), &[]).unwrap();
+    let simulation = Simulation::new(&scene.definition).unwrap();
+    let topology = Topology::new(&scene.definition);
+    let subdomain = topology.subdomains(simulation.model().decomposition.as_deref().unwrap());
+    assert!(subdomain.contains(&0) && subdomain.contains(&1));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.vtu");
+    let positions = simulation.positions();
+    let data = FrameData { positions, subdomain: &subdomain, ..FrameData::default() };
+    write_vtu(&path, &topology, &data, &scene.output.fields).unwrap();
+    let mesh = standoff_mesh::format::read(&path).unwrap();
+    let tets = |s: u32| subdomain[..topology.tets.len()].iter().filter(|x| **x == s).count();
+    assert_eq!(mesh.region("subdomain=0").map_or(0, |r| r.tets.len()), tets(0));
+    assert_eq!(mesh.region("subdomain=1").map_or(0, |r| r.tets.len()), tets(1));
+    let short = FrameData { positions, subdomain: &subdomain[1..], ..FrameData::default() };
+    let error = write_vtu(&path, &topology, &short, &scene.output.fields).unwrap_err();
+    assert!(matches!(error, OutputError::Length { what: "subdomains", .. }), "{error}");
 }
 
 #[test]
