@@ -198,20 +198,21 @@ export class Stage {
     this.draw();
   }
 
-  /** Finds the size of the scene from what is free to move, if there is any such thing. */
+  /** Finds the size of the scene: of what is free to move, with obstacles that are not much larger. */
   measure(halfSpaces: HalfSpace[]): void {
     const box = new THREE.Box3();
+    const all = new THREE.Box3();
     const p = new THREE.Vector3();
-    for (const obstacles of [false, true]) {
-      for (let v = 0; v < this.#bodyOfVertex.length; v++) {
-        if (this.#obstacles[this.#bodyOfVertex[v]] !== obstacles) continue;
-        p.fromArray(this.#positions, 3 * v);
-        if (Number.isFinite(p.lengthSq())) box.expandByPoint(p);
-      }
-      if (!box.isEmpty()) break;
+    for (let v = 0; v < this.#bodyOfVertex.length; v++) {
+      p.fromArray(this.#positions, 3 * v);
+      if (!Number.isFinite(p.lengthSq())) continue;
+      all.expandByPoint(p);
+      if (!this.#obstacles[this.#bodyOfVertex[v]]) box.expandByPoint(p);
     }
+    const diagonal = (b: THREE.Box3) => b.getSize(new THREE.Vector3()).length();
+    if (box.isEmpty() || diagonal(all) < 3 * diagonal(box)) box.copy(all);
     // a body in the air is seen with the ground below it
-    const own = box.getSize(new THREE.Vector3()).length();
+    const own = diagonal(box);
     const centre = box.getCenter(new THREE.Vector3());
     for (const h of halfSpaces) {
       const plane = new THREE.Plane().setFromNormalAndCoplanarPoint(
@@ -221,7 +222,7 @@ export class Stage {
       const foot = plane.projectPoint(centre, new THREE.Vector3());
       if (foot.distanceTo(centre) < 4 * own) box.expandByPoint(foot);
     }
-    this.#size = box.getSize(new THREE.Vector3()).length() || 1;
+    this.#size = diagonal(box) || 1;
     box.getCenter(this.#centre);
     this.#showPlanes(halfSpaces);
   }
