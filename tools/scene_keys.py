@@ -33,6 +33,7 @@ TABLES = [
     ("MaterialSection", "`[materials.NAME]`"), ("ShellSection", "`materials.NAME.shell`"),
     ("OrthotropicSection", "`materials.NAME.shell.orthotropic`"), ("HalfSpaceSection", "`[[half_spaces]]`"),
     ("ObjectSection", "`[[objects]]`"), ("AxisAngle", "`objects.rotate` about an axis"), ("ArraySection", "`objects.array`"),
+    ("FillSection", "`objects.fill`"),
     ("StartSection", "`objects.start`"), ("FixedSection", "`[[objects.fixed]]`"), ("MotionSection", "`[[objects.motion]]`"),
     ("TurnSection", "`objects.motion.rotation`"), ("UntilSection", "`until`"), ("BeyondSection", "`until.all_beyond`"),
     ("ForceSection", "`[[objects.forces]]`"), ("RegionSection", "Regions"), ("BoxSection", "`box` of a region"),

@@ -40,6 +40,14 @@ pub enum Command {
     /// Check every frame of a run for intersections and inversions, with exact arithmetic.
     #[command(after_long_help = AUDIT_EXAMPLES)]
     Audit(AuditArgs),
+    /// Write a run in a format of other programs: USD, glTF, PLY, OBJ, STL.
+    #[command(after_long_help = EXPORT_EXAMPLES)]
+    Export(ExportArgs),
+    /// Make pictures or a film of a run, without a window.
+    #[command(after_long_help = RENDER_EXAMPLES)]
+    Render(RenderArgs),
+    /// Draw the curves of a run: energies, smallest gap, contacts, iterations, seconds.
+    Plot(PlotArgs),
     /// Convert a scene of the IPC 2020 reference code (.txt) to a scene file (TOML).
     #[command(after_long_help = CONVERT_EXAMPLES)]
     Convert(ConvertArgs),
@@ -111,6 +119,21 @@ Example:
 The audit reads the frames from the folder and shares no code with the distances and the collision
 detection of the solver. The exit code is 1 if a frame contains an intersection, an inverted element or a
 vertex behind a half-space, or cannot be read.";
+
+const EXPORT_EXAMPLES: &str = "\
+Examples:
+  standoff export out/cubes -o cubes.usda      for Blender, Houdini, Omniverse: time samples
+  standoff export out/cubes -o cubes.glb       for browsers, Blender, PowerPoint: an animation
+  standoff export out/cubes -o frames/cubes.ply
+                                               cubes_000000.ply, ...: a file for every frame
+
+Every body is a mesh of its own, with the same triangles in every frame; lengths are in m.";
+
+const RENDER_EXAMPLES: &str = "\
+Examples:
+  standoff render out/cubes -o movie/                  movie/000000.png, ...
+  standoff render out/cubes -o cubes.mp4 --size 1920x1080 --from 1,0.5,0
+                                                       a film in real time, if ffmpeg is installed";
 
 const CONVERT_EXAMPLES: &str = "\
 Example:
@@ -194,6 +217,77 @@ pub struct ResumeArgs {
     pub quiet: bool,
     #[command(flatten)]
     pub watch: WatchArgs,
+}
+
+/// Arguments of `standoff export`.
+#[derive(Debug, ClapArgs)]
+pub struct ExportArgs {
+    /// Folder of a run.
+    pub folder: PathBuf,
+    /// File to write; its extension chooses the format: .usda, .glb, or .ply, .obj, .stl for a file per
+    /// frame.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// The boundary of the tetrahedra, even of bodies that carry a finer surface.
+    #[arg(long)]
+    pub tetrahedra: bool,
+    /// Replace files that exist.
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Arguments of `standoff render`.
+#[derive(Debug, ClapArgs)]
+pub struct RenderArgs {
+    /// Folder of a run.
+    pub folder: PathBuf,
+    /// Folder for a PNG picture per frame, made if it does not exist; or a film: .mp4, .webm, .gif.
+    #[arg(short, long, value_name = "DIR|FILM")]
+    pub output: PathBuf,
+    /// Width and height of the pictures, pixels.
+    #[arg(long, value_name = "WxH", default_value = "1280x720", value_parser = picture_size)]
+    pub size: [u32; 2],
+    /// From where the scene is seen: a direction from its middle, for instance 1,0.5,0.
+    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = direction)]
+    pub from: Option<[f64; 3]>,
+    /// Replace files that exist.
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Reads `1280x720`.
+fn picture_size(text: &str) -> Result<[u32; 2], String> {
+    let numbers = text.split_once('x').and_then(|(w, h)| Some([w.parse().ok()?, h.parse().ok()?]));
+    match numbers {
+        Some(size @ [w, h]) if (16..=8192).contains(&w) && (16..=8192).contains(&h) => Ok(size),
+        _ => Err("write the width and height in pixels as 1280x720, 16 to 8192 each".into()),
+    }
+}
+
+/// Reads `1,0.5,0`.
+fn direction(text: &str) -> Result<[f64; 3], String> {
+    let numbers: Option<Vec<f64>> = text.split(',').map(|x| x.trim().parse().ok()).collect();
+    match numbers.as_deref() {
+        Some(&[x, y, z])
+            if [x, y, z].iter().all(|c| c.is_finite()) && x * x + y * y + z * z > 0.0 =>
+        {
+            Ok([x, y, z])
+        }
+        _ => Err("write three numbers, not all 0, as 1,0.5,0".into()),
+    }
+}
+
+/// Arguments of `standoff plot`.
+#[derive(Debug, ClapArgs)]
+pub struct PlotArgs {
+    /// Folder of a run.
+    pub folder: PathBuf,
+    /// The SVG file to write; `curves.svg` in the folder by default.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Replace the file given by -o if it exists.
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// Arguments of `standoff check`.

@@ -6,6 +6,7 @@ use crate::output::Console;
 use crate::scene;
 use standoff_mesh::Quality;
 use standoff_run::{BodyReport, CheckReport, IpcBody, Reach};
+use standoff_scene::resolve::FillReport;
 use standoff_sim::definition::{BodyDef, BodyKind};
 
 /// Violations listed; the others are counted.
@@ -19,6 +20,7 @@ pub fn check(args: &CheckArgs, console: &mut Console) -> Result<(), Failure> {
     let report = standoff_run::check(&scene).map_err(|e| Failure::Input(format!("{file}: {e}")))?;
     scene.notes.iter().for_each(|note| console.say(format_args!("note: {note}")));
     describe_bodies(&report.bodies, console);
+    scene.fills.iter().for_each(|(name, fill)| describe_fill(name, fill, console));
     let CheckReport { steps, step, end, d_hat, .. } = report;
     console.say(format_args!("steps                  {steps} of {step} s, to t = {end} s"));
     console.say(format_args!("contact distance d̂     {d_hat:.4e} m"));
@@ -37,6 +39,27 @@ pub fn check(args: &CheckArgs, console: &mut Console) -> Result<(), Failure> {
         console.complain(format_args!("{file}: and {} more", count - LISTED));
     }
     Err(Failure::Result(format!("{count} violations at the start: move the objects apart")))
+}
+
+/// What filling the surface of an object gave.
+fn describe_fill(name: &str, fill: &FillReport, console: &mut Console) {
+    let FillReport { tetrahedra, used, allowed, inwards, outwards, .. } = fill;
+    let apart = inwards.bound.max(outwards.bound);
+    console.say(format_args!(
+        "filled '{name}': {tetrahedra} tetrahedra of {used:.3e} m; \
+         surfaces at most {apart:.3e} m apart ({allowed:.3e} m allowed)"
+    ));
+    if fill.sharp_length > 0.0 {
+        let share = 100.0 * fill.sharp_kept / fill.sharp_length;
+        let length = fill.sharp_length;
+        console.say(format_args!("  sharp edges            {share:.1} % of {length:.3} m kept"));
+    }
+    console.say("  dihedral angles from, number:");
+    let all: usize = fill.histogram.iter().sum();
+    for (k, count) in fill.histogram.iter().enumerate().filter(|(_, count)| **count > 0) {
+        let bar = "#".repeat((60 * count).div_ceil(all));
+        console.say(format_args!("    {:>3}° {count:>9} {bar}", 10 * k));
+    }
 }
 
 /// Where the orientation-aware potential acts and where not, and how far.

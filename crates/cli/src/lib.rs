@@ -7,6 +7,7 @@
 mod args;
 mod audit;
 mod check;
+mod export;
 mod failure;
 mod info;
 mod output;
@@ -51,6 +52,9 @@ fn command(command: Command, console: &mut Console) -> Result<(), Failure> {
         Command::View(args) => view::view(&args, console),
         Command::Check(args) => check::check(&args, console),
         Command::Audit(args) => audit::audit(&args, console),
+        Command::Export(args) => export::export(&args, console),
+        Command::Render(args) => export::render(&args, console),
+        Command::Plot(args) => export::plot(&args, console),
         Command::Convert(args) => scene::convert(&args, console),
         Command::Info => info::info(console),
         Command::Schema => {

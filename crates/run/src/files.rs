@@ -7,9 +7,17 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// Files of a run in its folder; folders hold numbered files of the extension.
-const FILES: [&str; 6] = ["run.json", "run.pvd", STATS, RESOLVED, "failure.vtu", "failure.json"];
-const FOLDERS: [(&str, &str); 4] =
-    [("frames", "vtu"), ("surface", "obj"), (CHECKPOINTS, "ckpt"), (MESHES, "vtu")];
+const FILES: [&str; 7] =
+    ["run.json", "run.pvd", "carried.pvd", STATS, RESOLVED, "failure.vtu", "failure.json"];
+const FOLDERS: [(&str, &str); 5] = [
+    ("frames", "vtu"),
+    ("surface", "obj"),
+    (CARRIED, "vtu"),
+    (CHECKPOINTS, "ckpt"),
+    (MESHES, "vtu"),
+];
+/// Surfaces that ride along with bodies.
+pub(crate) const CARRIED: &str = "carried";
 /// Meshes of scenes that were built in memory.
 pub(crate) const MESHES: &str = "scene.meshes";
 pub(crate) const STATS: &str = "stats.jsonl";

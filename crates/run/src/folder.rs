@@ -1,9 +1,10 @@
 //! The folder of a run, while it is written and afterwards.
 
+use crate::carried::CarriedSurfaces;
 use crate::checkpoint::{fingerprint, write_checkpoint};
 use crate::failure::write_failure;
 use crate::files::{
-    CHECKPOINTS, MESHES, RESOLVED, STATS, existing_run, is_whole, remove_after, remove_run,
+    CARRIED, CHECKPOINTS, MESHES, RESOLVED, STATS, existing_run, is_whole, remove_after, remove_run,
 };
 use crate::surface::write_surface;
 use crate::{
@@ -25,6 +26,7 @@ use std::time::{Duration, Instant};
 pub struct RunFolder {
     folder: PathBuf,
     topology: Topology,
+    carried: CarriedSurfaces,
     output: OutputSection,
     /// Frames on disk.
     frames: Vec<(u64, f64)>,
@@ -87,6 +89,7 @@ impl RunFolder {
             stats_length: 0,
             reported: 0,
             folder: folder.to_owned(),
+            carried: CarriedSurfaces::of(scene, &topology),
             topology,
             output: scene.output.clone(),
             frames: Vec::new(),
@@ -119,12 +122,14 @@ impl RunFolder {
             is_whole(&folder.join("frames").join(format!("{step:06}.vtu")))
         });
         let time = |step: u64| step as f64 * h;
+        let topology = Topology::new(&scene.definition);
         let this = Self {
             stats,
             stats_length: from.stats_length,
             reported: from.checkpoint.state.step as u64,
             folder: folder.to_owned(),
-            topology: Topology::new(&scene.definition),
+            carried: CarriedSurfaces::of(scene, &topology),
+            topology,
             output: scene.output.clone(),
             frames: whole.iter().map(|step| (*step, time(*step))).collect(),
             due: whole,
@@ -178,12 +183,21 @@ impl RunFolder {
             let path = self.folder.join("surface").join(format!("{name}.obj"));
             write_surface(&path, &self.topology, data.positions)?;
         }
+        if !self.carried.is_empty() {
+            self.carried.write(&self.folder.join(CARRIED).join(format!("{name}.vtu")), data)?;
+        }
         self.frames.push((data.step, data.time));
         self.write_list()
     }
 
     fn write_list(&self) -> Result<(), OutputError> {
-        write_atomically(&self.folder.join("run.pvd"), |out| write_pvd(out, &self.frames))
+        let list = |name: &str, folder: &str| {
+            write_atomically(&self.folder.join(name), |out| write_pvd(out, folder, &self.frames))
+        };
+        if !self.carried.is_empty() {
+            list("carried.pvd", CARRIED)?;
+        }
+        list("run.pvd", "frames")
     }
 
     /// Whether the output settings ask for a checkpoint after this step. The caller adds the first
@@ -250,6 +264,7 @@ fn make_folders(folder: &Path, scene: &Scene) -> Result<(), OutputError> {
     let wanted = [
         ("frames", true),
         ("surface", scene.output.surface_obj),
+        (CARRIED, !scene.carried.is_empty()),
         (CHECKPOINTS, scene.output.checkpoint_every > 0),
     ];
     for (name, _) in wanted.iter().filter(|(_, wanted)| *wanted) {
@@ -311,12 +326,12 @@ pub fn is_being_written(folder: &Path) -> bool {
     matches!(stats.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 
-fn write_pvd(out: &mut dyn Write, frames: &[(u64, f64)]) -> io::Result<()> {
+fn write_pvd(out: &mut dyn Write, folder: &str, frames: &[(u64, f64)]) -> io::Result<()> {
     writeln!(out, r#"<?xml version="1.0"?>"#)?;
     writeln!(out, r#"<VTKFile type="Collection" version="0.1" byte_order="LittleEndian">"#)?;
     writeln!(out, "<Collection>")?;
     for (step, time) in frames {
-        writeln!(out, r#"<DataSet timestep="{time}" part="0" file="frames/{step:06}.vtu"/>"#)?;
+        writeln!(out, r#"<DataSet timestep="{time}" part="0" file="{folder}/{step:06}.vtu"/>"#)?;
     }
     writeln!(out, "</Collection>\n</VTKFile>")
 }

@@ -1,4 +1,4 @@
-//! Runs in a folder: `frames/*.vtu`, `run.pvd`, `surface/*.obj`, `stats.jsonl`,
+//! Runs in a folder: `frames/*.vtu`, `run.pvd`, `surface/*.obj`, `carried/*.vtu`, `stats.jsonl`,
 //! `scene.resolved.toml`, `run.json`, checkpoints and the report of a failed step.
 //!
 //! A part of Standoff: programs depend on the crate [`standoff`](https://docs.rs/standoff), whose interface is kept
@@ -14,6 +14,7 @@
 mod arrays;
 mod atomic;
 mod audit;
+mod carried;
 mod check;
 mod checkpoint;
 mod error;

@@ -224,6 +224,9 @@ pub struct ObjectSection {
     /// Built-in shape.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shape: Option<Shape>,
+    /// Fills the closed surface of the mesh or shape with tetrahedra, which makes it a volume.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fill: Option<FillSection>,
     /// What it is. By default a mesh of tetrahedra is a volume, anything else an obstacle.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
@@ -294,6 +297,24 @@ pub struct ObjectSection {
     /// Forces on vertices.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub forces: Vec<ForceSection>,
+}
+
+/// How a closed surface is filled with tetrahedra. Lengths are those of the scaled object.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FillSection {
+    /// Length of the longer edges inside, m. Finer ones are taken, down to half of it, where the surface is
+    /// missed otherwise.
+    #[schemars(extend("x-unit" = "m"))]
+    pub size: f64,
+    /// Largest distance between the given surface and that of the tetrahedra, m; a quarter of `size` by
+    /// default, `inf` for any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unit" = "m"))]
+    pub deviation: Option<f64>,
+    /// Whether the given surface is written along with every frame, moved as the tetrahedra move.
+    #[serde(default)]
+    pub carry_surface: bool,
 }
 
 /// What an object is.

@@ -309,6 +309,7 @@ fn may_be_open(path: &KeyPath) -> bool {
     (section("objects") || section("stitches")) && open
         || section("attachments") && (open || last == Some("distance"))
         || material && last == Some("stretch_limit")
+        || section("objects") && last == Some("deviation")
 }
 
 /// A schema with all references followed and all alternatives listed.

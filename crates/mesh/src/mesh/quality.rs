@@ -30,7 +30,6 @@ pub struct Quality {
 /// tetrahedron; all zero for a flat one.
 pub fn tet_quality(x: &[Vec3; 4]) -> (f64, [f64; 2]) {
     let volume = tet_determinant(x) / 6.0;
-    // outward area vectors of the faces opposite to each vertex, times 2
     let face = |a: usize, b: usize, c: usize| (x[b] - x[a]).cross(&(x[c] - x[a]));
     let n = [face(1, 2, 3), face(0, 3, 2), face(0, 1, 3), face(0, 2, 1)];
     let area: f64 = n.iter().map(|n| 0.5 * n.norm()).sum();
@@ -43,15 +42,19 @@ pub fn tet_quality(x: &[Vec3; 4]) -> (f64, [f64; 2]) {
     if !ratio.is_finite() {
         return (0.0, [0.0; 2]);
     }
-    let mut dihedral = [180.0f64, 0.0];
-    for i in 0..4 {
-        for j in 0..i {
-            // the angle between faces is the supplement of that between their outward normals
-            let angle = 180.0 - n[i].cross(&n[j]).norm().atan2(n[i].dot(&n[j])).to_degrees();
-            dihedral = [dihedral[0].min(angle), dihedral[1].max(angle)];
-        }
-    }
-    (ratio, dihedral)
+    let wider = |[lo, hi]: [f64; 2], angle: f64| [lo.min(angle), hi.max(angle)];
+    (ratio, dihedral_angles(x).into_iter().fold([180.0, 0.0], wider))
+}
+
+/// The six dihedral angles of a tetrahedron, degrees.
+fn dihedral_angles(x: &[Vec3; 4]) -> [f64; 6] {
+    // outward area vectors of the faces opposite to each vertex, times 2
+    let face = |a: usize, b: usize, c: usize| (x[b] - x[a]).cross(&(x[c] - x[a]));
+    let n = [face(1, 2, 3), face(0, 3, 2), face(0, 1, 3), face(0, 2, 1)];
+    // the angle between faces is the supplement of that between their outward normals
+    let angle =
+        |i: usize, j: usize| 180.0 - n[i].cross(&n[j]).norm().atan2(n[i].dot(&n[j])).to_degrees();
+    [angle(1, 0), angle(2, 0), angle(2, 1), angle(3, 0), angle(3, 1), angle(3, 2)]
 }
 
 fn extend(range: &mut Option<(f64, f64)>, value: f64) {
@@ -59,6 +62,17 @@ fn extend(range: &mut Option<(f64, f64)>, value: f64) {
 }
 
 impl Mesh {
+    /// Number of dihedral angles of the tetrahedra in steps of 10°: from 0° to 10°, from 10° to 20°, …
+    pub fn dihedral_histogram(&self) -> [usize; 18] {
+        let mut histogram = [0; 18];
+        for t in 0..self.tets.len() {
+            for angle in dihedral_angles(&self.tet_points(t)) {
+                histogram[(angle.max(0.0) / 10.0).min(17.0) as usize] += 1;
+            }
+        }
+        histogram
+    }
+
     /// Summary of the elements' shapes. Expects indices in range ([`Mesh::check`]).
     pub fn quality(&self) -> Quality {
         let mut q = Quality::default();

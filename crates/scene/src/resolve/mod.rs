@@ -6,6 +6,7 @@
 mod at;
 mod attach;
 mod conditions;
+mod fill;
 mod object;
 mod placed;
 mod placement;
@@ -21,8 +22,11 @@ use crate::error::{Problem, SceneError, nearest_name};
 use crate::file::{MaterialSection, OutputSection, SceneFile};
 use crate::{presets, schema, units};
 use at::{At, Places};
+use fill::Filled;
 use placed::Bodies;
 use serde::{Deserialize, Serialize};
+use standoff_fill::Embedding;
+pub use standoff_fill::Report as FillReport;
 use standoff_linalg::Vec3;
 use standoff_mesh::Mesh;
 use standoff_sim::BuildError;
@@ -60,6 +64,10 @@ pub struct Scene {
     pub source: Option<Source>,
     /// What readers of meshes changed or left out, one sentence each.
     pub notes: Vec<String>,
+    /// Objects whose surface was filled with tetrahedra, with what there is to say about it.
+    pub fills: Vec<(String, FillReport)>,
+    /// Surfaces that ride along with bodies.
+    pub carried: Vec<Carried>,
     /// Meshes that came from memory, by the relative path that `file` gives for them. Code that
     /// saves `file` has to save them there.
     pub meshes: Meshes,
@@ -67,6 +75,17 @@ pub struct Scene {
 
 /// Meshes in memory by the path under which objects name them.
 pub type Meshes = BTreeMap<String, Mesh>;
+
+/// A surface that rides along with a body of tetrahedra.
+#[derive(Debug, Clone)]
+pub struct Carried {
+    /// Index of the body.
+    pub body: usize,
+    /// Its points as parts of the body's tetrahedra, in the body's numbering.
+    pub embedding: Arc<Embedding>,
+    /// Its triangles.
+    pub triangles: Arc<Vec<[u32; 3]>>,
+}
 
 impl Scene {
     /// Reads a scene file and applies overrides (`key.path=value`) in order.
@@ -237,7 +256,8 @@ fn resolve(
     let mut definition =
         Definition { gravity: Vec3::from(file.gravity), settings, ..Definition::default() };
     half_spaces(&mut file, at, &mut definition)?;
-    let notes = objects(&mut file, at, folder, meshes, &mut definition)?;
+    let mut filled = Filled::default();
+    let notes = objects(&mut file, at, folder, meshes, &mut definition, &mut filled)?;
     check_friction_names(&file, &definition, at)?;
     at.check(definition.validate())?;
     Ok(Scene {
@@ -246,6 +266,8 @@ fn resolve(
         file,
         source: None,
         notes,
+        fills: filled.reports,
+        carried: filled.carried,
         meshes: Meshes::new(),
     })
 }
@@ -303,6 +325,7 @@ fn objects(
     folder: &Path,
     meshes: &Meshes,
     definition: &mut Definition,
+    filled: &mut Filled,
 ) -> Result<Vec<String>, SceneError> {
     if file.objects.is_empty() {
         return Err(at.invalid("the scene has no objects; add at least one [[objects]]"));
@@ -330,6 +353,7 @@ fn objects(
             meshes,
             &mut notes,
             definition,
+            filled,
             &mut taken,
             &mut bytes,
         )?);

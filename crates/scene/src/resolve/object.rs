@@ -1,6 +1,7 @@
 //! Objects of a scene: their mesh, role, material and copies.
 
 use super::at::At;
+use super::fill::{Filled, fill};
 use super::placed::{Kept, Placed, PlacedCopy};
 use super::placement::{Placement, copies};
 use super::{DEFAULT_FRICTION_MATERIAL, Meshes, check_material, room, select, thin};
@@ -52,13 +53,15 @@ pub(super) fn resolve_one(
     meshes: &Meshes,
     notes: &mut Vec<String>,
     definition: &mut Definition,
+    filled: &mut Filled,
     taken: &mut HashSet<String>,
     bytes: &mut f64,
 ) -> Result<Placed, SceneError> {
     // before a mesh is read or built for them
     let copies = copies(object, at)?;
     let (material, friction_material, material_at) = material_of(object, materials, at)?;
-    let mesh = load_mesh(object, at, folder, meshes)?;
+    let mut mesh = load_mesh(object, at, folder, meshes)?;
+    let carried = fill(object, &mut mesh, at, filled)?;
     notes.extend(mesh.notes.iter().map(|n| format!("{}: {n}", object.name)));
     let placement = Placement::of(object, at)?;
     let Made { kind, thickness, mesh, kept } =
@@ -95,6 +98,7 @@ pub(super) fn resolve_one(
         placed.copies.push(PlacedCopy { name, points });
     }
     placed.bodies.end = definition.bodies.len();
+    filled.carry(carried, placed.bodies.clone());
     object.friction_material = Some(friction_material);
     Ok(placed)
 }
@@ -291,7 +295,7 @@ fn parts_of(
         (Role::Volume, None) if mesh.tets.is_empty() => {
             return Err(at.key("role").invalid(
                 "a volume needs tetrahedra, but the mesh has none; \
-                 fill the surface with tetrahedra first (for instance with Gmsh or fTetWild)",
+                 fill a closed surface with fill = { size = \"5 mm\" }",
             ));
         }
         (Role::Volume, None) => {

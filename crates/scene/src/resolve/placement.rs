@@ -16,6 +16,15 @@ pub(super) struct Placement {
 impl Placement {
     /// Reads the placement of an object.
     pub fn of(object: &ObjectSection, at: &At<'_>) -> Result<Self, SceneError> {
+        let scale = Self::scale(object, at)?;
+        Ok(Self {
+            linear: rotation(object.rotate, at)? * Mat3::from_diagonal(&scale),
+            translation: Vec3::from(object.translate),
+        })
+    }
+
+    /// The scale of an object along each axis.
+    pub fn scale(object: &ObjectSection, at: &At<'_>) -> Result<Vec3, SceneError> {
         let scale = match object.scale {
             None => Vec3::repeat(1.0),
             Some(Scale::Uniform(s)) => Vec3::repeat(s),
@@ -24,10 +33,7 @@ impl Placement {
         for s in scale.iter() {
             at.check(positive("scale", *s, "a scale must be positive"))?;
         }
-        Ok(Self {
-            linear: rotation(object.rotate, at)? * Mat3::from_diagonal(&scale),
-            translation: Vec3::from(object.translate),
-        })
+        Ok(scale)
     }
 
     /// The rigid motion from a placed object to its start.

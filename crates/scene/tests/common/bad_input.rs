@@ -208,7 +208,37 @@ pub const ROWS: &[Row] = &[
     row!(
         "volume without tetrahedra",
         "[[objects]]\nname = \"ball\"\nmesh = \"cube.obj\"\nrole = \"volume\"\n",
-        ["scene.toml:4:8", "objects[0].role", "needs tetrahedra", "Gmsh", "(object 'ball')"]
+        ["scene.toml:4:8", "objects[0].role", "needs tetrahedra", "fill = {", "(object 'ball')"]
+    ),
+    row!(
+        "filled surface with holes",
+        "[[objects]]\nname = \"ball\"\nmesh = \"cube.obj\"\nfill = { size = 0.1 }\n",
+        ["scene.toml:3:8", "objects[0].mesh", "not closed", "one hole (4 edges", "(object 'ball')"]
+    ),
+    row!(
+        "filled with tetrahedra of no size",
+        ball!("fill = { size = \"0 mm\" }\n"),
+        ["scene.toml:4:17", "objects[0].fill.size", "must be positive", "(object 'ball')"]
+    ),
+    row!(
+        "filled with tetrahedra larger than the object",
+        ball!("fill = { size = 50, deviation = inf }\n"),
+        [
+            "scene.toml:4:17",
+            "objects[0].fill.size",
+            "no tetrahedron of 50 m fits",
+            "(object 'ball')"
+        ]
+    ),
+    row!(
+        "filled with too many tetrahedra",
+        ball!("fill = { size = \"1 um\" }\n"),
+        ["scene.toml:4:17", "objects[0].fill.size", "at most 2e7", "(object 'ball')"]
+    ),
+    row!(
+        "filled obstacle",
+        ball!("role = \"obstacle\"\nfill = { size = 0.1 }\n"),
+        ["scene.toml:5:8", "objects[0].fill", "only a volume", "(object 'ball')"]
     ),
     row!(
         "reduced volume",

@@ -1,0 +1,51 @@
+//! `standoff export`, `standoff render` and `standoff plot`: runs for other programs and for people.
+
+use crate::args::{ExportArgs, PlotArgs, RenderArgs};
+use crate::failure::Failure;
+use crate::output::Console;
+use standoff_export::render::{Camera, render_folder};
+use standoff_export::{ExportError, Options, film, plot};
+
+/// Writes a run as USD, glTF, PLY, OBJ or STL.
+pub fn export(args: &ExportArgs, console: &mut Console) -> Result<(), Failure> {
+    let options = Options { force: args.force, tetrahedra: args.tetrahedra };
+    let done = standoff_export::export(&args.folder, &args.output, options).map_err(failure)?;
+    let files: Vec<String> = done.files.iter().map(|f| f.display().to_string()).collect();
+    let (bodies, frames) = (done.bodies, done.frames);
+    console.say(format_args!("{}: {bodies} bodies, {frames} frames", files.join(" to ")));
+    Ok(())
+}
+
+/// Makes pictures or a film of a run.
+pub fn render(args: &RenderArgs, console: &mut Console) -> Result<(), Failure> {
+    let camera = Camera { size: args.size, from: args.from.map(Into::into), force: args.force };
+    let is_film = args.output.extension().is_some() && !args.output.is_dir();
+    let pictures = if is_film {
+        film(&args.folder, &args.output, &camera).map_err(failure)?
+    } else {
+        render_folder(&args.folder, &args.output, &camera).map_err(failure)?.len()
+    };
+    console.say(format_args!("{}: {pictures} pictures", args.output.display()));
+    Ok(())
+}
+
+/// Draws the curves of a run.
+pub fn plot(args: &PlotArgs, console: &mut Console) -> Result<(), Failure> {
+    let diagrams = plot::curves(&args.folder).map_err(failure)?;
+    let file = args.output.clone().unwrap_or_else(|| args.folder.join("curves.svg"));
+    if args.output.is_some() && !args.force && file.exists() {
+        return Err(failure(ExportError::Exists(file)));
+    }
+    let text = plot::svg(&diagrams);
+    standoff_run::write_atomically(&file, |out| out.write_all(text.as_bytes()))
+        .map_err(|e| Failure::Result(e.to_string()))?;
+    console.say(file.display());
+    Ok(())
+}
+
+fn failure(error: ExportError) -> Failure {
+    match error {
+        ExportError::UnknownFormat(_) | ExportError::Exists(_) => Failure::Input(error.to_string()),
+        _ => Failure::Result(error.to_string()),
+    }
+}

@@ -1,0 +1,131 @@
+//! Runs in the formats of other programs.
+//!
+//! [`export`] writes the surfaces of a run in a folder, body by body with constant topology: as USD
+//! with time samples (`.usda`), as binary glTF with an animation (`.glb`), or as a sequence of PLY, OBJ or STL files.
+//! [`render`] makes pictures and films of it, [`plot`] the curves.
+
+mod film;
+mod glb;
+pub mod plot;
+pub mod render;
+mod sequence;
+mod surface_files;
+mod usd;
+
+use standoff_run::OutputError;
+use std::path::{Path, PathBuf};
+
+pub use film::film;
+pub use sequence::{Body, Sequence};
+
+/// A run that cannot be exported.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// The run cannot be read, or the result not be written.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+    /// The file name ends with nothing that is known.
+    #[error("{}: unknown format. Known are .usda, .glb, .ply, .obj, .stl", .0.display())]
+    UnknownFormat(PathBuf),
+    /// The file is there already.
+    #[error("{} exists; choose another name, or pass --force to replace it", .0.display())]
+    Exists(PathBuf),
+    /// A film is made by a program that is not there or did not succeed.
+    #[error(
+        "{}: {what}. Films are made by ffmpeg, which must be installed; without it, give a folder for \
+         pictures", .path.display()
+    )]
+    Film {
+        /// The film.
+        path: PathBuf,
+        /// What happened.
+        what: String,
+    },
+    /// A glTF file has 4 GiB at most.
+    #[error(
+        "{}: {bytes} bytes are more than a .glb file can hold (4 GiB); write frames less often \
+         (output.every) or export to .usda", .path.display()
+    )]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Its size.
+        bytes: u64,
+    },
+}
+
+/// How a run is exported.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Whether files that are there are replaced.
+    pub force: bool,
+    /// Whether the boundary of the tetrahedra is written although a finer surface rides along.
+    pub tetrahedra: bool,
+}
+
+/// What was written.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Exported {
+    /// Bodies.
+    pub bodies: usize,
+    /// Frames.
+    pub frames: usize,
+    /// The file, or the first and the last one of a sequence.
+    pub files: Vec<PathBuf>,
+}
+
+/// The formats by extension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Usd,
+    Glb,
+    Ply,
+    Obj,
+    Stl,
+}
+
+/// Exports the run in a folder to `file`, whose extension chooses the format. Of a sequence every frame is a file
+/// of its own, with the number of its step before the extension: `ball.ply` becomes `ball_000000.ply`, ….
+///
+/// # Errors
+/// See [`ExportError`].
+pub fn export(folder: &Path, file: &Path, options: Options) -> Result<Exported, ExportError> {
+    let extension = file.extension().and_then(|e| e.to_str()).unwrap_or_default();
+    let format = match extension.to_ascii_lowercase().as_str() {
+        "usda" => Format::Usd,
+        "glb" => Format::Glb,
+        "ply" => Format::Ply,
+        "obj" => Format::Obj,
+        "stl" => Format::Stl,
+        _ => return Err(ExportError::UnknownFormat(file.to_owned())),
+    };
+    let sequence = Sequence::open(folder, options.tetrahedra)?;
+    let files: Vec<PathBuf> = match format {
+        Format::Usd | Format::Glb => vec![file.to_owned()],
+        _ => sequence.steps().iter().map(|step| numbered(file, *step)).collect(),
+    };
+    if !options.force
+        && let Some(found) = files.iter().find(|f| f.symlink_metadata().is_ok())
+    {
+        return Err(ExportError::Exists(found.clone()));
+    }
+    match format {
+        Format::Usd => usd::write(&sequence, file)?,
+        Format::Glb => glb::write(&sequence, file)?,
+        Format::Ply => surface_files::write(&sequence, &files, surface_files::ply)?,
+        Format::Obj => surface_files::write(&sequence, &files, surface_files::obj)?,
+        Format::Stl => surface_files::write(&sequence, &files, surface_files::stl)?,
+    }
+    let ends = match &files[..] {
+        [first, .., last] => vec![first.clone(), last.clone()],
+        few => few.to_vec(),
+    };
+    Ok(Exported { bodies: sequence.bodies().len(), frames: sequence.steps().len(), files: ends })
+}
+
+/// `path/name_000012.extension`.
+fn numbered(file: &Path, step: u64) -> PathBuf {
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+    let extension = file.extension().unwrap_or_default().to_string_lossy();
+    file.with_file_name(format!("{stem}_{step:06}.{extension}"))
+}

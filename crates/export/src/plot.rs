@@ -1,0 +1,274 @@
+//! Curves of a run over time, as SVG: energies, Newton iterations, contacts, the smallest gap, seconds.
+
+use crate::ExportError;
+use serde_json::Value;
+use standoff_run::OutputError;
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// A curve: its name and its values over time; missing ones are gaps.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Curve {
+    /// Name.
+    pub name: String,
+    /// Times, s, and values.
+    pub values: Vec<(f64, Option<f64>)>,
+}
+
+/// A diagram of curves over time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Diagram {
+    /// What is shown, with its unit.
+    pub title: String,
+    /// Whether the values are shown by their logarithm.
+    pub logarithmic: bool,
+    /// The curves.
+    pub curves: Vec<Curve>,
+}
+
+/// Reads the curves of the run in a folder from its `stats.jsonl`.
+///
+/// # Errors
+/// The file cannot be read, is damaged or has no step.
+pub fn curves(folder: &Path) -> Result<Vec<Diagram>, ExportError> {
+    let path = folder.join("stats.jsonl");
+    let text = std::fs::read_to_string(&path)
+        .map_err(|source| OutputError::Read { path: path.clone(), source })?;
+    let damaged = |what: String| OutputError::Damaged { path: path.clone(), what };
+    let mut steps = Vec::new();
+    for (k, line) in text.lines().enumerate() {
+        let step: Value =
+            serde_json::from_str(line).map_err(|e| damaged(format!("line {}: {e}", k + 1)))?;
+        let Some(time) = step["time"].as_f64() else {
+            return Err(damaged(format!("line {} has no time", k + 1)).into());
+        };
+        steps.push((time, step));
+    }
+    if steps.is_empty() {
+        let what = "it has done no step".to_owned();
+        return Err(OutputError::NoRun { path: folder.to_owned(), what }.into());
+    }
+    let curve = |name: &str, of: &dyn Fn(&Value) -> Option<f64>| Curve {
+        name: name.to_owned(),
+        values: steps.iter().map(|(time, step)| (*time, of(step))).collect(),
+    };
+    let field = |key: &'static str| move |step: &Value| step[key].as_f64();
+    let lowest = steps[0].1["gravity_energy"].as_f64().unwrap_or(0.0);
+    const PARTS: [&str; 3] = ["kinetic_energy", "elastic_energy", "contact_energy"];
+    // heights count from the first step: their origin is arbitrary
+    let gravity = |step: &Value| Some(step["gravity_energy"].as_f64()? - lowest);
+    let total = |step: &Value| {
+        let parts = PARTS.iter().map(|key| step[*key].as_f64());
+        parts.sum::<Option<f64>>().zip(gravity(step)).map(|(sum, g)| sum + g)
+    };
+    let diagram =
+        |title: &str, logarithmic, curves| Diagram { title: title.into(), logarithmic, curves };
+    Ok(vec![
+        diagram(
+            "Energy, J (gravity from the first step)",
+            false,
+            vec![
+                curve("kinetic", &field("kinetic_energy")),
+                curve("elastic", &field("elastic_energy")),
+                curve("contact", &field("contact_energy")),
+                curve("gravity", &gravity),
+                curve("sum", &total),
+            ],
+        ),
+        diagram("Smallest gap, m", true, vec![curve("gap", &field("min_gap"))]),
+        diagram(
+            "Contacts",
+            false,
+            vec![curve("at the end", &field("contacts")), curve("at most", &field("max_contacts"))],
+        ),
+        diagram("Newton iterations", false, vec![curve("iterations", &field("newton_iterations"))]),
+        diagram(
+            "Seconds per step",
+            true,
+            vec![
+                curve("whole step", &|step| step["seconds"]["total"].as_f64()),
+                curve("factorisation", &|step| step["seconds"]["factorisation"].as_f64()),
+                curve("contact", &|step| step["seconds"]["contact"].as_f64()),
+            ],
+        ),
+    ])
+}
+
+/// Measures of a diagram, pixels.
+const WIDTH: f64 = 860.0;
+const HEIGHT: f64 = 190.0;
+const LEFT: f64 = 80.0;
+const RIGHT: f64 = 150.0;
+const TOP: f64 = 34.0;
+const BOTTOM: f64 = 30.0;
+const COLOURS: [&str; 5] = ["#1f77b4", "#ff7f0e", "#2ca02c", "#9467bd", "#222222"];
+
+/// The diagrams below each other, as an SVG file.
+pub fn svg(diagrams: &[Diagram]) -> String {
+    let height = HEIGHT * diagrams.len() as f64;
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" \
+         viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\" font-size=\"12\">\n\
+         <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
+    );
+    for (k, diagram) in diagrams.iter().enumerate() {
+        draw(&mut out, diagram, HEIGHT * k as f64);
+    }
+    out.push_str("</svg>\n");
+    out
+}
+
+fn draw(out: &mut String, diagram: &Diagram, y0: f64) {
+    let shown = |v: f64| match diagram.logarithmic {
+        true => (v > 0.0).then(|| v.log10()),
+        false => v.is_finite().then_some(v),
+    };
+    let points = || diagram.curves.iter().flat_map(|c| &c.values);
+    let values = || points().filter_map(|(_, v)| v.and_then(shown));
+    let fold = |it: &mut dyn Iterator<Item = f64>| {
+        it.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), v| (lo.min(v), hi.max(v)))
+    };
+    let (t0, t1) = widened(fold(&mut points().map(|(t, _)| *t)));
+    let (mut low, mut high) = widened(fold(&mut values()));
+    if !diagram.logarithmic && low > 0.0 && low < 0.5 * high {
+        low = 0.0;
+    }
+    let ticks: Vec<f64> = if diagram.logarithmic {
+        (low, high) = (low.floor(), high.ceil());
+        let each = ((high - low) / 6.0).ceil().max(1.0);
+        (0..).map(|k| low + each * f64::from(k)).take_while(|v| *v <= high).collect()
+    } else {
+        round_ticks(low, high)
+    };
+    let (x1, y1) = (WIDTH - RIGHT, y0 + HEIGHT - BOTTOM);
+    let x = |t: f64| LEFT + (t - t0) / (t1 - t0) * (x1 - LEFT);
+    let y = |v: f64| y1 - (v - low) / (high - low) * (y1 - y0 - TOP);
+    // writing to a string does not fail
+    let mut line = |text: std::fmt::Arguments<'_>| {
+        let _ = out.write_fmt(text);
+        out.push('\n');
+    };
+    let title = escaped(&diagram.title);
+    line(format_args!(
+        "<text x=\"{LEFT}\" y=\"{:.1}\" font-weight=\"bold\">{title}</text>",
+        y0 + TOP - 12.0
+    ));
+    for tick in ticks {
+        let label = if diagram.logarithmic { format!("1e{tick}") } else { number(tick) };
+        let at = y(tick);
+        line(format_args!(
+            "<path d=\"M{LEFT} {at:.1}H{x1}\" stroke=\"#ddd\"/><text x=\"{:.1}\" y=\"{:.1}\" \
+             text-anchor=\"end\">{label}</text>",
+            LEFT - 6.0,
+            at + 4.0
+        ));
+    }
+    for tick in round_ticks(t0, t1) {
+        line(format_args!(
+            "<path d=\"M{0:.1} {y1:.1}v4\" stroke=\"#888\"/><text x=\"{0:.1}\" y=\"{1:.1}\" \
+             text-anchor=\"middle\">{2} s</text>",
+            x(tick),
+            y1 + 17.0,
+            number(tick)
+        ));
+    }
+    line(format_args!(
+        "<path d=\"M{LEFT} {:.1}V{y1:.1}H{x1}\" stroke=\"#888\" fill=\"none\"/>",
+        y0 + TOP
+    ));
+    for (k, curve) in diagram.curves.iter().enumerate() {
+        let colour = COLOURS[k % COLOURS.len()];
+        let mut path = String::new();
+        let mut pen = false;
+        for (t, v) in &curve.values {
+            match v.and_then(shown) {
+                Some(v) => {
+                    let command = if pen { 'L' } else { 'M' };
+                    let _ = write!(path, "{command}{:.2} {:.2}", x(*t), y(v));
+                    pen = true;
+                }
+                None => pen = false,
+            }
+        }
+        line(format_args!(
+            "<path d=\"{path}\" stroke=\"{colour}\" fill=\"none\" stroke-width=\"1.5\" \
+             stroke-linecap=\"round\"/>"
+        ));
+        let at = y0 + TOP + 14.0 * k as f64;
+        line(format_args!(
+            "<path d=\"M{:.1} {at:.1}h18\" stroke=\"{colour}\" stroke-width=\"2\"/>\
+             <text x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+            x1 + 12.0,
+            x1 + 36.0,
+            at + 4.0,
+            escaped(&curve.name)
+        ));
+    }
+}
+
+/// A range of some width.
+fn widened((low, high): (f64, f64)) -> (f64, f64) {
+    if low > high {
+        return (0.0, 1.0);
+    }
+    match high - low {
+        0.0 => {
+            let margin = if low == 0.0 { 1.0 } else { 0.5 * low.abs() };
+            (low - margin, high + margin)
+        }
+        _ => (low, high),
+    }
+}
+
+/// Multiples of 1, 2 or 5 times a power of ten in a range, four to nine of them.
+fn round_ticks(low: f64, high: f64) -> Vec<f64> {
+    let rough = (high - low) / 5.0;
+    let power = 10f64.powf(rough.log10().floor());
+    let each = [1.0, 2.0, 5.0, 10.0].map(|m| m * power).into_iter().find(|s| *s >= rough);
+    let each = each.unwrap_or(10.0 * power);
+    let first = (low / each).ceil() as i64;
+    let last = (high / each).floor() as i64;
+    (first..=last).map(|k| k as f64 * each).collect()
+}
+
+fn number(x: f64) -> String {
+    match x.abs() {
+        0.0 => "0".into(),
+        a if (1e-3..1e5).contains(&a) => {
+            let text = format!("{x:.4}");
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        }
+        _ => format!("{x:.1e}"),
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round_numbers() {
+        assert_eq!(round_ticks(0.0, 1.0), [0.0, 0.2, 0.4, 0.6000000000000001, 0.8, 1.0]);
+        assert_eq!(round_ticks(-3.0, 9.0), [0.0, 5.0]);
+        assert_eq!(
+            (number(0.6000000000000001), number(12.0), number(1e-7)),
+            ("0.6".into(), "12".into(), "1.0e-7".into())
+        );
+    }
+
+    #[test]
+    fn curves_have_gaps_where_values_are_missing() {
+        let values = vec![(0.0, Some(1.0)), (1.0, None), (2.0, Some(10.0)), (3.0, Some(100.0))];
+        let curves = vec![Curve { name: "a<b".into(), values }];
+        let text = svg(&[Diagram { title: "gap".into(), logarithmic: true, curves }]);
+        let path = text.lines().find(|l| l.contains("stroke-width=\"1.5\"")).unwrap();
+        assert_eq!(path.matches('M').count(), 2, "{path}");
+        assert_eq!(path.matches('L').count(), 1, "{path}");
+        assert!(text.contains("a&lt;b") && text.contains("1e2"), "{text}");
+        assert!(text.starts_with("<svg ") && text.ends_with("</svg>\n"));
+    }
+}
