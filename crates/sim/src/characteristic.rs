@@ -1,10 +1,7 @@
 //! The characteristic norm of the gradient, a measure of convergence that means the same for all meshes,
 //! materials and time steps [Zhu 2018; Li 2020 thesis, §3.5.2].
 
-use crate::model::Model;
-use crate::potential::IncrementalPotential;
 use standoff_linalg::Vec3;
-use std::f64::consts::PI;
 
 /// CN = ‖∇E‖ / (s ⟨W⟩ ‖ℓ‖) [Li 2020 thesis, Eq. 3.15], where s is the integrator's factor of the elastic energy (h² for
 /// implicit Euler), ⟨W⟩ the Frobenius norm of the second derivative of an element's energy density at rest
@@ -22,104 +19,16 @@ pub struct CharacteristicNorm {
     area: f64,
 }
 
-/// ⟨W⟩ times area, and area, of each vertex.
-struct Sums {
-    force: Vec<f64>,
-    area: Vec<f64>,
-}
-
-impl Sums {
-    fn add(&mut self, vertex: u32, stiffness: f64, area: f64) {
-        self.force[vertex as usize] += stiffness * area;
-        self.area[vertex as usize] += area;
-    }
-}
-
 impl CharacteristicNorm {
-    /// The norm of a scene; `None` for one without elements.
-    pub fn new(model: &Model) -> Option<Self> {
-        let n = model.rest.len();
-        let mut sums = Sums { force: vec![0.0; n], area: vec![0.0; n] };
-        add_tetrahedra(model, &mut sums);
-        add_shells(model, &mut sums);
-        add_rods(model, &mut sums);
-        let whole = sums.area.iter().sum::<f64>();
-        let mean = sums.force.iter().sum::<f64>() / whole;
-        if !(mean > 0.0 && mean.is_finite()) {
-            return None;
-        }
-        let compliance = sums.force.iter().zip(&sums.area).map(|(force, area)| area / force);
-        let mut compliance: Vec<f64> =
-            compliance.map(|c| if c.is_finite() { c } else { 1.0 / mean }).collect();
-        for (k, [a, b]) in model.frames.edges.iter().enumerate() {
-            let ends = [a, b].map(|v| compliance[*v as usize]);
-            compliance[model.frames.first_angle + k] = 0.5 * (ends[0] + ends[1]);
-        }
-        let area = sums.area.iter().map(|a| a * a).sum::<f64>().sqrt();
-        Some(Self { compliance, area })
+    /// A norm with 1/⟨W⟩ of each vertex, 1/Pa (`#V`), and ‖ℓ‖, m².
+    pub fn new(compliance: Vec<f64>, area: f64) -> Self {
+        Self { compliance, area }
     }
 
-    /// The norm of a potential's gradient `g` (`#V`, kg m).
-    pub fn of(&self, potential: &IncrementalPotential<'_>, g: &[Vec3]) -> f64 {
+    /// The norm of a potential's gradient `g` (`#V`, kg m), in which the elastic energy has the factor
+    /// `elastic_scale`, s².
+    pub fn of(&self, g: &[Vec3], elastic_scale: f64) -> f64 {
         let scaled = g.iter().zip(&self.compliance).map(|(g, c)| (g * *c).norm_squared());
-        scaled.sum::<f64>().sqrt() / (potential.context.elastic_scale * self.area)
-    }
-}
-
-/// The surface around a vertex: the faces opposite to it, and those of the body's surface that it is a corner of.
-fn add_tetrahedra(model: &Model, sums: &mut Sums) {
-    let x = &model.rest;
-    let area = |f: [u32; 3]| {
-        let [a, b, c] = f.map(|v| x[v as usize]);
-        0.5 * (b - a).cross(&(c - a)).norm()
-    };
-    let sorted = |mut f: [u32; 3]| {
-        f.sort_unstable();
-        f
-    };
-    let faces = |t: &[u32; 4]| [0, 1, 2, 3].map(|k| [1, 2, 3].map(|d| t[(k + d) % 4]));
-    let tets = model.tets.vertices();
-    let mut all: Vec<[u32; 3]> = tets.iter().flat_map(faces).map(sorted).collect();
-    all.sort_unstable();
-    for (tet, element) in tets.iter().zip(&model.tets.elements) {
-        let stiffness = element.rest_stiffness();
-        for (face, &opposite) in faces(tet).iter().zip(tet) {
-            let (face, area) = (sorted(*face), area(*face));
-            sums.add(opposite, stiffness, area);
-            let first = all.partition_point(|f| *f < face);
-            let on_surface = all.get(first + 1) != Some(&face);
-            face.iter().filter(|_| on_surface).for_each(|&v| sums.add(v, stiffness, area));
-        }
-    }
-}
-
-fn add_shells(model: &Model, sums: &mut Sums) {
-    let (membranes, x) = (&model.codim.membranes, &model.rest);
-    let sides = |t: &[u32; 3]| [0, 1, 2].map(|k| [t[(k + 1) % 3], t[(k + 2) % 3]]);
-    let sorted = |[a, b]: [u32; 2]| if a < b { [a, b] } else { [b, a] };
-    let mut all: Vec<[u32; 2]> = membranes.vertices().iter().flat_map(sides).map(sorted).collect();
-    all.sort_unstable();
-    for (triangle, element) in membranes.vertices().iter().zip(&membranes.elements) {
-        let stiffness = element.rest_stiffness();
-        let thickness = element.volume() / element.area();
-        for (side, &opposite) in sides(triangle).iter().zip(triangle) {
-            let side = sorted(*side);
-            let area = thickness * (x[side[1] as usize] - x[side[0] as usize]).norm();
-            sums.add(opposite, stiffness, area);
-            let first = all.partition_point(|s| *s < side);
-            let on_rim = all.get(first + 1) != Some(&side);
-            side.iter().filter(|_| on_rim).for_each(|&v| sums.add(v, stiffness, area));
-        }
-    }
-}
-
-fn add_rods(model: &Model, sums: &mut Sums) {
-    let segments = &model.codim.segments;
-    let levers = &model.frames.lever;
-    for ((ends, element), radius) in segments.vertices().iter().zip(&segments.elements).zip(levers)
-    {
-        let area = PI * radius * radius;
-        let stiffness = element.force_per_strain() / area;
-        ends.iter().for_each(|&v| sums.add(v, stiffness, area));
+        scaled.sum::<f64>().sqrt() / (elastic_scale * self.area)
     }
 }

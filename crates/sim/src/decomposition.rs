@@ -5,8 +5,6 @@
 //! that subdomains share the vertices between them [Li 2020 thesis, §3.4.3].
 
 use crate::definition::settings::DecompositionSettings;
-use crate::model::Model;
-use crate::potential::{IncrementalPotential, Part};
 use standoff_sparse::{BlockPattern, MatrixError, Stencils, partition};
 
 /// Marks a vertex of an obstacle, which belongs to no subdomain of its own.
@@ -22,26 +20,23 @@ pub struct Decomposition {
 }
 
 impl Decomposition {
-    /// The subdomains of the bodies of a potential's model.
+    /// The subdomains of the vertices that `belongs` (`#V`) to deformable bodies, along the boundaries of
+    /// `elements`.
     ///
     /// # Errors
     /// More couplings than 32-bit indices can name.
     pub fn new(
-        potential: &IncrementalPotential<'_>,
+        belongs: &[bool],
+        elements: Vec<Stencils<'_>>,
         settings: &DecompositionSettings,
     ) -> Result<Self, MatrixError> {
-        let model = potential.context.model;
-        let belongs = belongs(model);
         let mut number = vec![BlockPattern::ELIMINATED; belongs.len()];
         let own: Vec<u32> = (0..belongs.len() as u32).filter(|&v| belongs[v as usize]).collect();
         for (k, &v) in own.iter().enumerate() {
             number[v as usize] = k as u32;
         }
-        let none = Default::default();
-        let terms = potential.terms(&none);
-        let elastic = terms.iter().filter(|t| t.part == Part::Elastic);
         let of = |v: u32| *number.get(v as usize).unwrap_or(&BlockPattern::ELIMINATED);
-        let lists: Vec<Stencils<'_>> = elastic.map(|t| t.term.stencils().map(of)).collect();
+        let lists: Vec<Stencils<'_>> = elements.into_iter().map(|s| s.map(of)).collect();
         let stencils = || lists.iter().flat_map(Stencils::iter);
         let pattern = BlockPattern::from_stencils(own.len(), stencils())?;
         let found = partition(&pattern, settings.count(own.len()));
@@ -96,14 +91,4 @@ impl Decomposition {
         let best = parts.max_by_key(|&p| (votes(p), std::cmp::Reverse(p)));
         best.unwrap_or(0)
     }
-}
-
-/// Which vertices are parts of deformable bodies, the angles of their edges among them.
-fn belongs(model: &Model) -> Vec<bool> {
-    let mut belongs = model.deformable.clone();
-    for (k, [a, b]) in model.frames.edges.iter().enumerate() {
-        belongs[model.frames.first_angle + k] =
-            model.deformable[*a as usize] && model.deformable[*b as usize];
-    }
-    belongs
 }

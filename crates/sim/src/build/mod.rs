@@ -1,14 +1,14 @@
 //! From a definition to a model and its first state.
 
 pub mod bodies;
+mod characteristic;
 pub mod loads;
 mod orientation;
 pub mod start;
 
 use crate::audit::{StrainLimit, by_thickness};
 use crate::body::Body;
-use crate::characteristic::CharacteristicNorm;
-use crate::contact::{FrictionMaterials, HalfSpace, Weighting};
+use crate::contact::{ContactSet, FrictionMaterials, HalfSpace, Weighting};
 use crate::controls::Controls;
 use crate::decomposition::Decomposition;
 use crate::definition::Definition;
@@ -20,7 +20,7 @@ use crate::energy::{CodimElements, Element, Term};
 use crate::error::BuildError;
 use crate::frames::MaterialFrames;
 use crate::model::{Model, Resolved};
-use crate::potential::IncrementalPotential;
+use crate::potential::{IncrementalPotential, Part};
 use crate::state::State;
 use crate::step::clock::Clock;
 use crate::step::context::StepContext;
@@ -118,29 +118,47 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
 
 /// Divides the bodies into subdomains where the solver has some.
 fn add_decomposition(model: &mut Model, state: &State) -> Result<(), BuildError> {
-    let settings = &model.resolved.settings.solver;
-    if settings.method != Method::Dot {
+    if model.resolved.settings.solver.method != Method::Dot {
         return Ok(());
     }
-    let clock = Clock::start();
-    let targets = DirichletTargets::new(model, state);
-    let context = StepContext::new(model, state, &clock);
-    let potential = IncrementalPotential::new(context, state, &targets);
-    let found = Decomposition::new(&potential, &settings.decomposition);
     let name = |e: MatrixError| BuildError::Body {
         body: model.bodies[0].name.clone(),
         problem: e.to_string(),
     };
-    let found = found.map_err(name)?;
+    let found = subdomains(model, state).map_err(name)?;
     model.decomposition = Some(Arc::new(found));
     Ok(())
+}
+
+/// The subdomains of the elements that do not depend on contacts.
+fn subdomains(model: &Model, state: &State) -> Result<Decomposition, MatrixError> {
+    let clock = Clock::start();
+    let targets = DirichletTargets::new(model, state);
+    let context = StepContext::new(model, state, &clock);
+    let potential = IncrementalPotential::new(context, state, &targets);
+    let none = ContactSet::default();
+    let terms = potential.terms(&none);
+    let elastic = terms.iter().filter(|t| t.part == Part::Elastic);
+    let elements = elastic.map(|t| t.term.stencils()).collect();
+    let settings = &model.resolved.settings.solver.decomposition;
+    Decomposition::new(&belongs(model), elements, settings)
+}
+
+/// Which vertices are parts of deformable bodies, the angles of their edges among them.
+fn belongs(model: &Model) -> Vec<bool> {
+    let mut belongs = model.deformable.clone();
+    for (k, [a, b]) in model.frames.edges.iter().enumerate() {
+        belongs[model.frames.first_angle + k] =
+            model.deformable[*a as usize] && model.deformable[*b as usize];
+    }
+    belongs
 }
 
 /// Finds the characteristic norm where it ends minimisations.
 fn add_characteristic_norm(model: &mut Model) -> Result<(), BuildError> {
     let solver = &model.resolved.settings.solver;
     let Some(tolerance) = solver.characteristic_tolerance() else { return Ok(()) };
-    let Some(norm) = CharacteristicNorm::new(model) else {
+    let Some(norm) = characteristic::norm(model) else {
         let must = "nothing in the scene is elastic, so that there is no characteristic norm; choose \
                     the solver \"barrier\" without this key";
         let key = "solver.characteristic_tolerance";

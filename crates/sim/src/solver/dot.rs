@@ -118,8 +118,9 @@ pub fn minimise(
 
 /// The characteristic norm of a gradient; without one that of the scene it is no number.
 pub fn characteristic_norm(potential: &IncrementalPotential<'_>, gradient: &[Vec3]) -> f64 {
-    let norm = &potential.context.model.characteristic;
-    norm.as_ref().map_or(f64::NAN, |norm| norm.of(potential, gradient))
+    let context = &potential.context;
+    let norm = &context.model.characteristic;
+    norm.as_ref().map_or(f64::NAN, |norm| norm.of(gradient, context.elastic_scale))
 }
 
 fn finite_gradient(

@@ -73,7 +73,7 @@ pub fn minimise(
         let measure = match &context.model.characteristic {
             None => work.report.residual_speed,
             Some(norm) => {
-                let norm = norm.of(potential, &potential.gradient(it));
+                let norm = norm.of(&potential.gradient(it), context.elastic_scale);
                 work.report.characteristic_norm = Some(norm);
                 norm
             }

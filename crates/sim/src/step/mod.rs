@@ -164,7 +164,7 @@ fn is_minimum(
     if let (Some(norm), Some(tolerance)) =
         (&context.model.characteristic, solver.characteristic_tolerance())
     {
-        return Ok(norm.of(potential, &gradient) < tolerance);
+        return Ok(norm.of(&gradient, context.elastic_scale) < tolerance);
     }
     let mut forcing = Forcing::exact(solver.linear_tolerance);
     let p = direction(potential, it, &gradient, &mut forcing, work)?;
