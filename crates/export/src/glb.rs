@@ -80,6 +80,7 @@ impl Buffer {
     }
 }
 
+// long: the sections of the file, in its order
 pub(crate) fn write(sequence: &Sequence, path: &Path) -> Result<(), ExportError> {
     let too_large = |bytes: u64| ExportError::TooLarge { path: path.to_owned(), bytes };
     let (frames, bodies) = (sequence.steps().len(), sequence.bodies());

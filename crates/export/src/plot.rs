@@ -30,6 +30,7 @@ pub struct Diagram {
 ///
 /// # Errors
 /// The file cannot be read, is damaged or has no step.
+// long: one list of curves for each diagram
 pub fn curves(folder: &Path) -> Result<Vec<Diagram>, ExportError> {
     let path = folder.join("stats.jsonl");
     let text = std::fs::read_to_string(&path)
@@ -118,6 +119,7 @@ pub fn svg(diagrams: &[Diagram]) -> String {
     out
 }
 
+// long: axes, ticks, curves and legend of one diagram
 fn draw(out: &mut String, diagram: &Diagram, y0: f64) {
     let shown = |v: f64| match diagram.logarithmic {
         true => (v > 0.0).then(|| v.log10()),

@@ -3,6 +3,8 @@
 //! One camera for all frames, which sees everything that is ever in sight; light from the camera's left above;
 //! bodies in colours of their own, obstacles grey, wires and particles as lines and dots.
 
+// long: camera, depth buffer and the four kinds of cells in one pass
+
 use crate::{Body, ExportError, Sequence};
 use standoff_linalg::Vec3;
 use standoff_run::write_atomically;

@@ -60,6 +60,7 @@ impl Ord for Piece {
 
 /// The largest distance of the triangles of `from` to those of `to`, to within `tolerance` (m). Pieces for
 /// which `counts` is false, of triangles given by their index, are left out.
+// long: the bounds of the search, the search and what ends it share its queue
 pub fn largest_distance(
     from: &[[Vec3; 3]],
     to: &Tree,

@@ -152,6 +152,7 @@ impl Lattice {
     }
 
     /// Windings of the points with these offsets from the corners, in cubes.
+    // long: one sweep along the rays that a triangle crosses
     fn wind(&self, surface: &Surface, offset: f64, n: [usize; 3], windings: &mut [i16]) {
         for triangle in &surface.triangles {
             let mut t = triangle.map(|v| surface.points[v as usize]);

@@ -197,6 +197,7 @@ fn fill_with(
 }
 
 /// Checks what the result promises.
+// long: every promise with its error
 fn measure(
     filled: &Mesh,
     surface: &Surface,

@@ -1,5 +1,7 @@
 //! Moves vertices: onto sharp edges and corners, and to where the tetrahedra get better angles.
 
+// long: the moves share the mesh, its stars and the tests of angles
+
 use crate::manifold::boundary;
 use crate::surface::{SHARP, Surface};
 use crate::tree::{Tree, closest_point};
@@ -59,6 +61,7 @@ const REACH: f64 = 1.25;
 
 impl<'a> Shaper<'a> {
     /// Vertices on the surface belong to the smooth part that they lie on.
+    // long: what every vertex may do is found in one pass
     pub fn new(
         surface: &'a Surface,
         tree: &'a Tree,
@@ -247,6 +250,7 @@ impl<'a> Shaper<'a> {
 
     /// Puts an end of every edge of the boundary that crosses a sharp edge onto it, or divides the edge
     /// there; says whether anything was changed.
+    // long: finds, orders and takes the crossings, with the state that they share
     fn snap_edges(&mut self, tried: &mut HashMap<(u32, u32), u64>) -> bool {
         self.sort_into_cells();
         let mut crossing: Vec<(f64, u32, u32)> = Vec::new();
@@ -531,6 +535,7 @@ impl<'a> Shaper<'a> {
 
     /// Divides an edge and all tetrahedra around it at `target`, if the angles stay good; says whether it
     /// did.
+    // long: the division is tried, judged and taken back in one place
     fn try_split(&mut self, u: u32, v: u32, target: Vec3, freedom: Freedom) -> bool {
         let around: Vec<u32> = self.stars[u as usize]
             .iter()

@@ -169,6 +169,7 @@ impl Cutter<'_> {
     }
 
     /// The tetrahedra that the part of `tet` inside is made of.
+    // long: the table of cases
     fn pieces(
         &self,
         tet: &[u32; 4],

@@ -143,6 +143,7 @@ impl Surface {
 
     /// Turns the triangles of every part the same way; a part where any had to be turned encloses a
     /// positive volume afterwards.
+    // long: visits the triangles of a part, then finds the sign of its volume
     fn orient(&mut self, edges: &Edges) -> Result<(), FillError> {
         let mut neighbours: Vec<Vec<(u32, bool)>> = vec![Vec::new(); self.triangles.len()];
         for around in edges.values() {
@@ -207,6 +208,7 @@ impl Surface {
     }
 
     /// Finds sharp edges, corners and the smooth parts between them.
+    // long: edges, then corners, then smooth parts, each from the one before
     fn find_sharp_edges(&mut self, edges: &Edges) {
         let normals: Vec<Vec3> = self
             .corners_of_triangles()
