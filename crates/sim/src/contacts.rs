@@ -69,8 +69,7 @@ pub fn contacts(model: &Model, state: &State) -> Vec<ContactRecord> {
     let targets = DirichletTargets::new(model, state);
     let potential = IncrementalPotential::new(context, state, &targets);
     let barrier = BarrierPotential { kappa: state.kappa, ..potential.barrier };
-    let mut detector = Detector::default();
-    detector.d_hat = model.resolved.d_hat;
+    let mut detector = Detector::new(model.resolved.d_hat);
     detector.sweep(model, &state.x, &vec![Vec3::zeros(); state.x.len()], 0.0);
     match context.settings.solver.method {
         Method::Barrier | Method::Dot => {

@@ -91,8 +91,9 @@ fn order(integrator: Integrator) -> f64 {
     let end = |n: usize| {
         // one element layer without shear: waves that 64 steps resolve
         let mut definition = flying_bar(0.1 / n as f64, integrator, Vec3::new(0.0, 3.0, 0.0));
-        let bar = &mut definition.bodies[0];
-        bar.start.clear();
+        definition.bodies[0].start.clear();
+        // a direction over the shortest step has rounding errors of up to 2e-9 m/s
+        definition.settings.solver.velocity_tolerance = Some(1e-8);
         run(&definition, n).positions().to_vec()
     };
     let [a, b, c] = [128, 256, 512].map(end);

@@ -38,7 +38,7 @@ fn collision(two: bool) -> Definition {
     definition.settings.time.integrator = Integrator::Newmark;
     definition.settings.contact.d_hat = Some(2.5e-3);
     definition.settings.contact.stiffness = Some(1e10);
-    definition.settings.solver.velocity_tolerance = Some(1e-9);
+    definition.settings.solver.velocity_tolerance = Some(1e-7);
     definition
 }
 

@@ -51,7 +51,7 @@ fn held(body: &BodyDef, k: f64) -> AttachmentDef {
 fn quasi_static(bodies: Vec<BodyDef>) -> Definition {
     let mut definition = scene(bodies);
     definition.settings.time.integrator = Integrator::QuasiStatic;
-    definition.settings.solver.velocity_tolerance = Some(1e-11);
+    definition.settings.solver.velocity_tolerance = Some(1e-8);
     definition
 }
 

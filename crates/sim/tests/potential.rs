@@ -145,7 +145,7 @@ fn at_work(integrator: Integrator, check: impl Fn(&mut IncrementalPotential<'_>,
 }
 
 fn iterate(model: &Model, x: &[Vec3]) -> Iterate {
-    let mut detector = Detector::default();
+    let mut detector = Detector::new(model.resolved.d_hat);
     detector.sweep(model, x, &vec![Vec3::zeros(); x.len()], 1.0);
     Iterate { contacts: detector.contacts(model, x), x: x.to_vec() }
 }
@@ -213,7 +213,7 @@ fn a_sweep_sees_all_contacts_on_the_way() {
     let dx: Vec<Vec3> = (0..state.x.len())
         .map(|i| Vec3::new(0.05 * (i as f64).sin(), 0.002, 0.05 * (2.0 * i as f64).cos()))
         .collect();
-    let mut detector = Detector::default();
+    let mut detector = Detector::new(model.resolved.d_hat);
     detector.sweep(&model, &state.x, &dx, 1.0);
     for k in 0..=20 {
         let t = f64::from(k) / 20.0;

@@ -10,7 +10,7 @@ use standoff_geometry::ccd::{self, Keep, Method};
 use standoff_linalg::Vec3;
 
 /// Trees, buffers and the pairs of the last sweep.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Detector {
     broad_phase: BroadPhase,
     candidates: Candidates,
@@ -23,6 +23,17 @@ pub struct Detector {
 }
 
 impl Detector {
+    /// Without pairs, before the first sweep.
+    pub fn new(d_hat: f64) -> Self {
+        Self {
+            d_hat,
+            broad_phase: BroadPhase::default(),
+            candidates: Candidates::default(),
+            uncovered: Candidates::default(),
+            displacement: Vec::new(),
+        }
+    }
+
     /// Finds every pair that comes within d̂ (+ ξ) anywhere between x and x + `t_max` dx.
     pub fn sweep(&mut self, model: &Model, x: &[Vec3], dx: &[Vec3], t_max: f64) {
         let inflation = 0.5 * self.d_hat;

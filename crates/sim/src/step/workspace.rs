@@ -45,7 +45,7 @@ impl Workspace {
         // the free vertices of most steps; where others are free, the assembly changes over to them
         potential.free.clone_from(&model.deformable);
         Ok(Self {
-            detector: Detector::default(),
+            detector: Detector::new(model.resolved.d_hat),
             hessian: HessianAssembly::new(&potential)?,
             linear: linear::solver(&model.resolved.settings.solver),
             subdomains: SubdomainFactors::default(),
