@@ -8,6 +8,7 @@
 use crate::{Body, ExportError, Sequence};
 use standoff_linalg::Vec3;
 use standoff_run::write_atomically;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// How pictures are made.
@@ -49,16 +50,16 @@ const BACKGROUND: [f64; 3] = [1.0, 1.0, 1.0];
 ///
 /// # Errors
 /// The run cannot be read, or what `take` says.
-pub fn render(
+pub fn render<E: From<ExportError>>(
     sequence: &Sequence,
     camera: &Camera,
-    take: &mut dyn FnMut(u64, Picture) -> Result<(), ExportError>,
-) -> Result<(), ExportError> {
+    take: &mut dyn FnMut(u64, Picture) -> Result<(), E>,
+) -> Result<(), E> {
     let bodies = sequence.bodies();
     let frames = sequence.steps().len();
     let mut bounds: Option<(Vec3, Vec3)> = None;
     for frame in 0..frames {
-        let positions = sequence.positions(frame, 0..bodies.len())?;
+        let positions = sequence.positions(frame, 0..bodies.len()).map_err(ExportError::from)?;
         // what moves decides; a floor far larger than that does not
         let moving: Vec<&Vec3> = of_interest(bodies, &positions).collect();
         for p in moving {
@@ -69,7 +70,7 @@ pub fn render(
     let (low, high) = bounds.unwrap_or_default();
     let view = View::new(camera, low, high, sequence.z_up());
     for frame in 0..frames {
-        let positions = sequence.positions(frame, 0..bodies.len())?;
+        let positions = sequence.positions(frame, 0..bodies.len()).map_err(ExportError::from)?;
         take(sequence.steps()[frame], view.draw(bodies, &positions))?;
     }
     Ok(())
@@ -104,10 +105,9 @@ pub fn render_folder(
     std::fs::create_dir_all(folder)
         .map_err(|source| standoff_run::OutputError::Write { path: folder.to_owned(), source })?;
     let mut files = Vec::new();
-    render(&sequence, camera, &mut |step, picture| {
+    render(&sequence, camera, &mut |step, picture| -> Result<(), ExportError> {
         let path = file(step);
-        let bytes = picture.png();
-        write_atomically(&path, |out| out.write_all(&bytes))?;
+        write_atomically(&path, |out| picture.write_png(out))?;
         files.push(path);
         Ok(())
     })?;
@@ -115,44 +115,17 @@ pub fn render_folder(
 }
 
 impl Picture {
-    /// The picture as a PNG file.
-    pub fn png(&self) -> Vec<u8> {
-        let row = 3 * self.width as usize;
-        let mut raw = Vec::with_capacity((row + 1) * self.height as usize);
-        for line in self.pixels.chunks(row) {
-            // no filter
-            raw.push(0);
-            raw.extend_from_slice(line);
-        }
-        let mut header = Vec::new();
-        header.extend(self.width.to_be_bytes());
-        header.extend(self.height.to_be_bytes());
-        // 8 bits, red green blue, deflate, no interlacing
-        header.extend([8, 2, 0, 0, 0]);
-        let mut png = b"\x89PNG\r\n\x1a\n".to_vec();
-        const LEVEL: u8 = 6;
-        let packed = miniz_oxide::deflate::compress_to_vec_zlib(&raw, LEVEL);
-        for (kind, data) in [(b"IHDR", &header), (b"IDAT", &packed), (b"IEND", &Vec::new())] {
-            png.extend((data.len() as u32).to_be_bytes());
-            let start = png.len();
-            png.extend(kind);
-            png.extend(data);
-            let check = crc(&png[start..]);
-            png.extend(check.to_be_bytes());
-        }
-        png
+    /// Writes the picture as a PNG file.
+    ///
+    /// # Errors
+    /// `out` cannot be written, or the size is not that of the pixels.
+    pub fn write_png(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut encoder = png::Encoder::new(out, self.width, self.height);
+        encoder.set_color(png::ColorType::Rgb);
+        let mut png = encoder.write_header()?;
+        png.write_image_data(&self.pixels)?;
+        Ok(png.finish()?)
     }
-}
-
-/// Cyclic redundancy check of PNG.
-fn crc(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(!0u32, |mut crc, byte| {
-        crc ^= u32::from(*byte);
-        for _ in 0..8 {
-            crc = if crc & 1 == 1 { (crc >> 1) ^ 0xEDB8_8320 } else { crc >> 1 };
-        }
-        crc
-    })
 }
 
 /// A camera in place.
@@ -394,12 +367,13 @@ mod tests {
 
     #[test]
     fn pictures_are_png_files() {
-        assert_eq!(crc(b"123456789"), 0xCBF4_3926);
         let picture = Picture { width: 2, height: 1, pixels: vec![255, 0, 0, 0, 0, 255] };
-        let png = picture.png();
-        assert_eq!(&png[..8], b"\x89PNG\r\n\x1a\n");
-        let length = u32::from_be_bytes([png[33], png[34], png[35], png[36]]) as usize;
-        let raw = miniz_oxide::inflate::decompress_to_vec_zlib(&png[41..41 + length]).unwrap();
-        assert_eq!(raw, [0, 255, 0, 0, 0, 0, 255]);
+        let mut file = Vec::new();
+        picture.write_png(&mut file).unwrap();
+        let mut png = png::Decoder::new(io::Cursor::new(file)).read_info().unwrap();
+        let mut pixels = vec![0; 6];
+        let read = png.next_frame(&mut pixels).unwrap();
+        assert_eq!((read.width, read.height, read.color_type), (2, 1, png::ColorType::Rgb));
+        assert_eq!(pixels, picture.pixels);
     }
 }
