@@ -87,6 +87,28 @@ fn the_first_scene_is_checked_as_the_page_says() {
     assert_eq!(lines(&said), lines(blocks(&page, "text")[0]));
 }
 
+/// How far the plate comes and which vertex is closest depends on rounding, the rest does not.
+#[test]
+fn a_blocked_plate_ends_as_the_page_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = page("getting-started.md");
+    let scene = blocks(&page, "toml").into_iter().find(|b| b.contains("name = \"plate\"")).unwrap();
+    let file = folder.path().join("plate.toml");
+    std::fs::write(&file, scene).unwrap();
+    let out = folder.path().join("out");
+    let longer = "objects.plate.motion.0.end=1.5";
+    assert!(page.contains(longer));
+    let [file, run] = [&file, &out].map(|p| p.to_str().unwrap());
+    let output = standoff(&["run", file, "--set", longer, "-o", run, "--quiet"]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = text(&output.stderr);
+    let shown = blocks(&page, "text").into_iter().find(|b| b.contains("is blocked at")).unwrap();
+    let start = shown.split_once(" at ").unwrap().0;
+    let end = shown.rsplit_once("; ").unwrap().1.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.starts_with(start) && said.trim_end().ends_with(&end), "{said}");
+    assert!(said.contains("closest are") && out.join("failure.vtu").is_file(), "{said}");
+}
+
 #[test]
 fn the_options_of_a_command_are_documented() {
     let page = page("command-line.md");

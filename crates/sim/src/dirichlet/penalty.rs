@@ -18,6 +18,11 @@ const STIFFNESS: [f64; 2] = [1e6, 1e8];
 const PATIENCE: usize = 60;
 /// Progress that counts as such.
 const NOTICEABLE: f64 = 1e-4;
+/// Iterations in which the rest of the way has to shrink to `SHRUNK` of itself. Our choice: at that rate the 10,000
+/// iterations of a step, the default limit, would not even bring half of it.
+const SLOW_ITERATIONS: usize = 1000;
+/// See there.
+const SHRUNK: f64 = 0.95;
 
 /// The equality constraints x_k = x̂_k of the moving prescribed vertices as an energy
 ///
@@ -42,6 +47,10 @@ pub struct DirichletPenalty {
     idle_updates: usize,
     /// The progress then.
     idle_since: f64,
+    /// Iterations since the rest of the way last shrank to `SHRUNK` of itself.
+    slow_iterations: usize,
+    /// The rest of the way then.
+    rest: f64,
 }
 
 impl DirichletPenalty {
@@ -60,6 +69,8 @@ impl DirichletPenalty {
             stiffness: STIFFNESS[0],
             idle_updates: 0,
             idle_since: 0.0,
+            slow_iterations: 0,
+            rest: 1.0,
         }
     }
 
@@ -88,6 +99,18 @@ impl DirichletPenalty {
             let r = x[self.vertices[k] as usize] - self.targets[k];
             self.multipliers[k] -= self.stiffness * self.mass[k].sqrt() * r;
         }
+    }
+
+    /// Notes the progress after an iteration; whether the vertices have long come hardly closer to their
+    /// targets, whatever the minimisation under the present multipliers still changes elsewhere.
+    pub fn is_too_slow(&mut self, progress: f64) -> bool {
+        let rest = 1.0 - progress;
+        if rest < SHRUNK * self.rest {
+            (self.slow_iterations, self.rest) = (0, rest);
+        } else {
+            self.slow_iterations += 1;
+        }
+        self.slow_iterations > SLOW_ITERATIONS
     }
 
     /// Notes the progress before an update; whether updates have long brought the vertices no closer to

@@ -11,7 +11,8 @@ use crate::potential::IncrementalPotential;
 /// their constraints whenever the minimisation has settled under the present ones, or `coarsely_settled`.
 ///
 /// # Errors
-/// `BlockedMotion` where tightening has long brought no progress, or the minimisation stalls (`stalled`: for a long time already).
+/// `BlockedMotion` where tightening or many iterations have brought no progress, or the minimisation stalls
+/// (`stalled`: for a long time already).
 pub fn advance(
     potential: &mut IncrementalPotential<'_>,
     it: &Iterate,
@@ -24,6 +25,9 @@ pub fn advance(
     if progress >= ARRIVED {
         potential.release();
         return Ok(());
+    }
+    if penalty.is_too_slow(progress) {
+        return Err(blocked(potential, it));
     }
     if matches!(verdict, Verdict::Settled(_)) {
         if penalty.is_blocked(progress) {
