@@ -237,7 +237,8 @@ async function afterTheRun({ name, scene, steps, fails, colour }) {
 
 async function live() {
   const folder = join(work, "live");
-  const text = THIN.replace("end = 0.4", "end = 1.5").replaceAll("[12, 12]", "[24, 24]");
+  // long enough to be still under way when a slow browser has the page
+  const text = THIN.replace("end = 0.4", "end = 6.0").replaceAll("[12, 12]", "[24, 24]");
   const { child, url, said } = await serve(["run", scene("live", text), "-o", folder, "--view", "--listen", ":0"]);
   const { page, problems } = await open(url);
   const stage = (key) => page.evaluate((key) => document.getElementById("stage").dataset[key], key);
@@ -250,7 +251,7 @@ async function live() {
   await page.screenshot({ path: join(shots, "live.png") });
   check((await look(page)).colours > 20, "the picture is not blank");
   await until(async () => (await stage("live")) === "false", "the run ends", 300);
-  await until(async () => (await step(page)) === 150, "the last frame is shown");
+  await until(async () => (await step(page)) === 600, "the last frame is shown");
   await page.screenshot({ path: join(shots, "live-ended.png") });
   check(said().includes("results in"), said());
   check(problems.length === 0, problems.join("\n"));
