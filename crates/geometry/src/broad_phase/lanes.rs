@@ -148,11 +148,20 @@ fn reaches<const SWEPT: bool>(
     side: usize,
     k: usize,
 ) -> m32x8 {
-    let below = |time: usize| {
-        let bound = simd.splat_f32s(-q.0[1 - side][4 * time + k]);
-        simd.less_than_or_equal_f32s(cast(block.bounds[side][time][k]), bound)
-    };
-    if SWEPT { simd.or_m32s(below(0), below(1)) } else { below(0) }
+    let at_start = reaches_at(simd, block, q, side, 0, k);
+    match SWEPT {
+        true => simd.or_m32s(at_start, reaches_at(simd, block, q, side, 1, k)),
+        false => at_start,
+    }
+}
+
+/// [`reaches`] at the start (0) or the end (1) of the paths. A function, because a closure need not be inlined and
+/// would be compiled without AVX2 then.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn reaches_at(simd: V3, block: &Block, q: &PathBox, side: usize, time: usize, k: usize) -> m32x8 {
+    let bound = simd.splat_f32s(-q.0[1 - side][4 * time + k]);
+    simd.less_than_or_equal_f32s(cast(block.bounds[side][time][k]), bound)
 }
 
 #[cfg(target_arch = "x86_64")]
