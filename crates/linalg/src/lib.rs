@@ -40,7 +40,7 @@ pub type VecN<const N: usize> = nalgebra::SVector<f64, N>;
 
 pub use eigen::{symmetric_eigen, symmetric_eigen2};
 pub use nalgebra;
-pub use psd::{is_positive_definite, project_psd, project_psd2};
+pub use psd::{is_positive_definite, project_psd, project_psd_array, project_psd2};
 pub use svd::{Svd3, polar, svd3};
 
 /// A power of two that brings `m` near 1 where squares could over- or underflow, and its inverse.

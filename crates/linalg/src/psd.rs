@@ -53,6 +53,11 @@ pub fn project_psd<const N: usize>(a: &MatN<N>) -> MatN<N> {
     out
 }
 
+/// [`project_psd`] of a matrix in arrays.
+pub fn project_psd_array<const N: usize>(m: &mut [[f64; N]; N]) {
+    *m = project_psd(&MatN::<N>::from(*m)).into();
+}
+
 /// [`project_psd`] of a 2×2 matrix, in closed form.
 #[inline]
 pub fn project_psd2(a: &MatN<2>) -> MatN<2> {

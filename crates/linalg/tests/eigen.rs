@@ -4,7 +4,8 @@
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use standoff_linalg::{
-    MatN, VecN, is_positive_definite, project_psd, project_psd2, symmetric_eigen, symmetric_eigen2,
+    MatN, VecN, is_positive_definite, project_psd, project_psd_array, project_psd2,
+    symmetric_eigen, symmetric_eigen2,
 };
 
 fn symmetric<const N: usize>(values: &[f64]) -> MatN<N> {
@@ -35,6 +36,9 @@ fn clamp_by_nalgebra<const N: usize>(a: &MatN<N>) -> MatN<N> {
 fn check_psd<const N: usize>(a: &MatN<N>) {
     let p = project_psd(a);
     let scale = a.amax();
+    let mut array: [[f64; N]; N] = (*a).into();
+    project_psd_array(&mut array);
+    assert_eq!(MatN::<N>::from(array), p);
     assert_eq!(p, p.transpose());
     assert!((p - clamp_by_nalgebra(a)).amax() <= 4e-14 * scale);
     assert!(symmetric_eigen(&p).0[0] >= -1e-14 * scale);
@@ -54,8 +58,10 @@ fn all_sizes(v: &[f64]) {
         check_psd(&(x * x.transpose() * -1.0));
         check_psd(&(a * a - MatN::<N>::identity() * symmetric_eigen(&(a * a)).0[0]));
     }
+    one::<1>(v);
     one::<2>(v);
     one::<3>(v);
+    one::<5>(v);
     one::<6>(v);
     one::<9>(v);
     one::<12>(v);

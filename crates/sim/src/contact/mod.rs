@@ -15,7 +15,6 @@ pub mod max_approximation;
 pub mod orientation;
 pub mod pairs;
 pub mod potential;
-pub(crate) mod psd;
 mod set;
 pub mod stiffness;
 pub mod weighting;

@@ -10,7 +10,6 @@
 use super::barrier::Barrier;
 use super::half_space::HalfSpaceContact;
 use super::pairs::Contact;
-use super::psd;
 use crate::energy::Term;
 use rayon::prelude::*;
 use standoff_geometry::PairKind;
@@ -18,7 +17,7 @@ use standoff_geometry::distance::{
     Closest, Expansion, edge_edge, mollifier, point_edge, point_point, point_triangle,
     scatter_hessian,
 };
-use standoff_linalg::{Mat3, Vec3};
+use standoff_linalg::{Mat3, Vec3, project_psd_array};
 use standoff_sparse::Stencils;
 use std::ops::Range;
 
@@ -333,7 +332,7 @@ pub(super) fn project<const N: usize, const K: usize, const R: usize, const M: u
             m[K + k][K + l] = (a * d2 + b) * w_rel[k] * w_rel[l] - b * squares;
         }
     }
-    psd::project(&mut m);
+    project_psd_array(&mut m);
 
     // back: H_ij = û_i û_j S + (û_i r_j + β_ij q̂) q̂ᵀ + û_j q̂ r_iᵀ
     let mut tangential = Mat3::zeros();
@@ -398,7 +397,7 @@ fn project_relative(h: &Blocks) -> Blocks {
             }
         }
     }
-    psd::project(&mut m);
+    project_psd_array(&mut m);
     let block = |k: usize, l: usize| Mat3::from_fn(|r, s| m[3 * k + r][3 * l + s]);
     let rows: [[Mat3; 3]; 4] = std::array::from_fn(|i| {
         std::array::from_fn(|l| {

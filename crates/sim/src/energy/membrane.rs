@@ -7,9 +7,8 @@
 //! of plane, of stiffness ψᵢ/σᵢ. The orthotropic law's is numeric (6×6).
 
 use super::element::{Element, Hessian};
-use crate::contact::psd;
 use crate::material::membrane::{MembraneLaw, Orthotropic, Principal, SheetLame, StretchLimit};
-use standoff_linalg::{Mat3, Vec3};
+use standoff_linalg::{Mat3, MatN, Vec3, project_psd_array, project_psd2};
 
 /// What a triangle is made of.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -312,9 +311,8 @@ fn clamp2(a: f64, b: f64, c: f64) -> [f64; 3] {
     if a >= 0.0 && b >= 0.0 && a * b >= c * c {
         return [a, b, c];
     }
-    let mut m = [[a, c], [c, b]];
-    psd::project(&mut m);
-    [m[0][0], m[1][1], m[0][1]]
+    let m = project_psd2(&MatN::<2>::new(a, c, c, b));
+    [m[(0, 0)], m[(1, 1)], m[(0, 1)]]
 }
 
 /// Adds the projected ∂²ψ/∂F² of a function of Green's strain.
@@ -344,7 +342,7 @@ fn add_green(k: &mut [[Mat3; 2]; 2], f: &[Vec3; 2], law: &Orthotropic) {
         m[r][3 + r] += 0.5 * d.d[2];
         m[3 + r][r] += 0.5 * d.d[2];
     }
-    psd::project(&mut m);
+    project_psd_array(&mut m);
     for a in 0..2 {
         for b in 0..2 {
             k[a][b] += Mat3::from_fn(|r, s| m[3 * a + r][3 * b + s]);

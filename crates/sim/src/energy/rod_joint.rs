@@ -17,8 +17,7 @@
 
 use super::element::{Element, Hessian};
 use super::jet::{Jet, JetVec};
-use crate::contact::psd;
-use standoff_linalg::{Mat3, Vec3};
+use standoff_linalg::{Mat3, Vec3, project_psd_array};
 
 /// Number of variables of a joint: e, f and both angles.
 const N: usize = 8;
@@ -248,7 +247,7 @@ impl Element<5> for RodJoint {
                 m[i][j] *= scale[i] * scale[j];
             }
         }
-        psd::project(&mut m);
+        project_psd_array(&mut m);
         let block = |a: usize, b: usize| Mat3::from_fn(|r, s| m[3 * a + r][3 * b + s]);
         let (ee, ef, ff) = (block(0, 0), block(0, 1), block(1, 1));
         let fe = ef.transpose();

@@ -20,8 +20,7 @@
 
 use super::element::{Element, Hessian};
 use super::rod_joint::{Frame, angle_about, transport};
-use crate::contact::psd;
-use standoff_linalg::{Mat3, Vec3};
+use standoff_linalg::{Mat3, Vec3, project_psd_array};
 use std::f64::consts::TAU;
 
 /// Edge k leads from corner `ENDS[k][0]` to `ENDS[k][1]` and lies opposite corner k.
@@ -260,7 +259,7 @@ impl Element<6> for ShapeOperator {
                 (0..9).for_each(|j| m[i][j] += gradients[k][i] * weighted[j]);
             }
         }
-        psd::project(&mut m);
+        project_psd_array(&mut m);
         self.blocks(&m)
     }
 }

@@ -2,7 +2,7 @@
 //! coordinates.
 
 use standoff_linalg::nalgebra::DMatrix;
-use standoff_linalg::{Mat3, MatN, symmetric_eigen};
+use standoff_linalg::{Mat3, MatN, project_psd};
 
 /// Row k of the orthonormal basis of vectors of sum zero in Rⁿ: (1, …, 1, −k−1, 0, …)/√((k+1)(k+2)).
 #[inline]
@@ -96,17 +96,8 @@ fn clamp(m: &mut DMatrix<f64>) {
 }
 
 fn clamp_fixed<const N: usize>(m: &mut DMatrix<f64>) {
-    let a = MatN::<N>::from_fn(|i, j| m[(i, j)]);
-    let (values, vectors) = symmetric_eigen(&a);
-    for k in (0..N).take_while(|&k| values[k] < 0.0) {
-        let v = vectors.column(k);
-        for j in 0..N {
-            let scaled = values[k] * v[j];
-            for i in 0..N {
-                m[(i, j)] -= scaled * v[i];
-            }
-        }
-    }
+    let clamped = project_psd(&MatN::<N>::from_fn(|i, j| m[(i, j)]));
+    m.copy_from(&clamped);
 }
 
 /// Makes blocks exactly each other's transposes.
