@@ -293,7 +293,11 @@ fn formats_are_recognised() {
         }
     }
     assert_eq!(named("a.dat", "$MeshFormat\n"), Some(Format::Gmsh));
-    assert_eq!(named("a.vtk", "<?xml version=\"1.0\"?>"), Some(Format::Vtu));
+    assert_eq!(named("a.vtk", "<?xml version=\"1.0\"?><VTKFile>"), Some(Format::Vtu));
+    assert_eq!(named("a.dat", "<?xml version=\"1.0\"?><!-- arm --><robot>"), Some(Format::Urdf));
+    assert_eq!(named("a.dat", "<mujoco/>"), Some(Format::Mjcf));
+    assert_eq!(named("a.dat", "glTF\u{2}\0\0\0"), Some(Format::Gltf));
+    assert_eq!(named("a.dat", "#usda 1.0\n"), Some(Format::Usd));
     assert_eq!(named("a", "ply\nformat"), Some(Format::Ply));
     assert_eq!(named("a", "solid x\n"), Some(Format::Stl));
     assert_eq!(named("a", "v 0 0 0\n"), Some(Format::Obj));

@@ -217,8 +217,8 @@ pub struct ObjectSection {
     /// Unique name; by default that of the mesh file or shape, numbered where it repeats.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// Mesh file (Gmsh, VTK, VTU, OBJ, PLY, STL, seg), relative to the scene file. Either this or
-    /// `shape`.
+    /// Mesh file (Gmsh, VTK, VTU, OBJ, PLY, STL, glTF, USD as text, seg), or a robot (URDF, MJCF) as an
+    /// obstacle, relative to the scene file. Either this or `shape`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mesh: Option<String>,
     /// Built-in shape.

@@ -1,4 +1,4 @@
-//! The bytes of VTK XML arrays: raw, or as base64.
+//! The bytes of VTK XML arrays: raw, or as base64. Base64 as a whole, for glTF.
 
 use base64::Engine;
 use base64::alphabet;
@@ -28,6 +28,11 @@ impl Source<'_> {
 /// Unused bits of the last character count for nothing.
 const BASE64: GeneralPurpose =
     GeneralPurpose::new(&alphabet::STANDARD, PAD.with_decode_allow_trailing_bits(true));
+
+/// The bytes of a text.
+pub(super) fn decode(text: &[u8]) -> std::result::Result<Vec<u8>, String> {
+    BASE64.decode(text).map_err(|e| format!("bad base64: {e}"))
+}
 
 /// A base64 decoder that goes on behind padding, because VTK pads the header of compressed data
 /// on its own.

@@ -15,17 +15,25 @@
 //! | `.stl` | text and binary; equal vertices are joined | normals, colours: skipped |
 //! | `.seg` | `v x y z`, `s i j` | anything else: error |
 //! | `.csv` | x, y, z per line, after an optional line of names: a cloud of points | further columns: left out, with a note |
+//! | glTF 2.0 `.glb`, `.gltf` | the default scene with its transforms: triangles, strips, fans, lines, points; embedded buffers and files; sparse and quantized data; nodes as regions | compressed data: error; skins, morph targets: ignored, with a note |
+//! | USD as text `.usda` | meshes (polygons as triangles), linear curves, points of one layer at the default time or the earliest sample, with transforms and `metersPerUnit`; prims as regions | `.usdc`, `.usdz`, references, variants: error; subdivision: control meshes, with a note |
+//! | URDF `.urdf`, MJCF `.xml` | the collision geometry of a robot, joints at zero; geometries as regions | planes, height fields, flexible bodies: left out, with a note |
 //! | `.pt` | OBJ syntax, every vertex a bare point | faces and lines: skipped |
 
+mod affine;
 mod base64;
 mod cells;
 mod csv;
+mod gltf;
 mod gmsh;
 mod obj;
+mod parts;
 mod ply;
+mod robot;
 mod scan;
 mod seg;
 mod stl;
+mod usd;
 mod vtk;
 mod vtu;
 mod xml;
@@ -54,11 +62,19 @@ pub enum Format {
     Pt,
     /// Points `.csv`.
     Csv,
+    /// glTF 2.0 `.glb`, `.gltf`.
+    Gltf,
+    /// USD as text `.usda`.
+    Usd,
+    /// Robots `.urdf`.
+    Urdf,
+    /// Models of MuJoCo `.xml`.
+    Mjcf,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 9] = [
+    pub const ALL: [Format; 13] = [
         Format::Gmsh,
         Format::Vtk,
         Format::Vtu,
@@ -68,6 +84,10 @@ impl Format {
         Format::Seg,
         Format::Pt,
         Format::Csv,
+        Format::Gltf,
+        Format::Usd,
+        Format::Urdf,
+        Format::Mjcf,
     ];
 
     /// File name extensions, lower case, without the dot.
@@ -82,6 +102,10 @@ impl Format {
             Format::Seg => &["seg"],
             Format::Pt => &["pt"],
             Format::Csv => &["csv"],
+            Format::Gltf => &["glb", "gltf"],
+            Format::Usd => &["usda", "usd"],
+            Format::Urdf => &["urdf"],
+            Format::Mjcf => &["xml", "mjcf"],
         }
     }
 
@@ -95,11 +119,30 @@ impl Format {
     /// by what its first bytes look like.
     pub fn detect(path: &Path, data: &[u8]) -> Option<Format> {
         let start = data.trim_ascii_start();
-        let certain: [(&[u8], Format); 5] = [
+        // binary USD is known, to say how it is converted
+        let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+        if ["usdc", "usdz"].iter().any(|e| extension.eq_ignore_ascii_case(e)) {
+            return Some(Format::Usd);
+        }
+        if data.starts_with(b"glTF") {
+            return Some(Format::Gltf);
+        }
+        if data.starts_with(b"#usda") || data.starts_with(b"PXR-USDC") {
+            return Some(Format::Usd);
+        }
+        if start.starts_with(b"<")
+            && let Some(format) = xml::root(data).and_then(|root| match &root[..] {
+                "VTKFile" => Some(Format::Vtu),
+                "robot" => Some(Format::Urdf),
+                "mujoco" => Some(Format::Mjcf),
+                _ => None,
+            })
+        {
+            return Some(format);
+        }
+        let certain: [(&[u8], Format); 3] = [
             (b"$MeshFormat", Format::Gmsh),
             (b"# vtk DataFile", Format::Vtk),
-            (b"<VTKFile", Format::Vtu),
-            (b"<?xml", Format::Vtu),
             (b"ply", Format::Ply),
         ];
         let magic = certain
@@ -180,6 +223,10 @@ pub fn parse(path: &Path, data: &[u8], options: &ReadOptions) -> Result<Mesh, Me
         Format::Seg => seg::read(path, data),
         Format::Pt => obj::read(path, data).map(|m| m.to_points()),
         Format::Csv => csv::read(path, data),
+        Format::Gltf => gltf::read(path, data),
+        Format::Usd => usd::read(path, data),
+        Format::Urdf => robot::read_urdf(path, data),
+        Format::Mjcf => robot::read_mjcf(path, data),
     }?;
     if options.flip_inverted && mesh.flip_if_all_inverted() {
         mesh.notes.push(

@@ -25,6 +25,18 @@ impl Tag {
     }
 }
 
+/// Name of the first element of a file.
+pub(super) fn root(data: &[u8]) -> Option<String> {
+    let mut reader = Reader::from_reader(data);
+    loop {
+        match reader.read_event().ok()? {
+            Event::Start(tag) | Event::Empty(tag) => return Some(tag.name().as_ref().to_owned()),
+            Event::Eof => return None,
+            _ => {}
+        }
+    }
+}
+
 /// The tags of a file.
 pub(super) struct Tags<'a>(Reader<&'a [u8]>);
 
@@ -61,12 +73,12 @@ impl<'a> Tags<'a> {
     }
 }
 
-fn malformed(scan: &Scanner<'_>, error: &dyn std::fmt::Display) -> crate::MeshError {
+pub(super) fn malformed(scan: &Scanner<'_>, error: &dyn std::fmt::Display) -> crate::MeshError {
     let what = format!("a tag that is not well-formed ({error})");
     scan.error(what, "The file is damaged: write it again")
 }
 
-fn attributes(tag: &BytesStart<'_>) -> quick_xml::Result<Vec<(String, String)>> {
+pub(super) fn attributes(tag: &BytesStart<'_>) -> quick_xml::Result<Vec<(String, String)>> {
     let attribute = |a: std::result::Result<quick_xml::events::attributes::Attribute<'_>, _>| {
         let a = a?;
         let value = a.normalized_value(quick_xml::XmlVersion::Implicit1_0)?;

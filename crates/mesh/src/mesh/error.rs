@@ -61,6 +61,18 @@ pub enum MeshError {
         /// What to do about it.
         hint: String,
     },
+    /// A part of a file that holds several meshes is wrong or not supported.
+    #[error("{}, {part}: {what}. {hint}", .file.display())]
+    Part {
+        /// The file.
+        file: PathBuf,
+        /// The node, prim, link or geometry.
+        part: String,
+        /// What is wrong.
+        what: String,
+        /// What to do about it.
+        hint: String,
+    },
     /// The mesh cannot be used for simulation.
     #[error("{name}: {}", summary(.defects))]
     Defective {
