@@ -55,10 +55,19 @@ fn encode(
     file: &Path,
 ) -> Result<usize, EncodeError> {
     let [width, height] = camera.size;
+    let colours = match extension(file).as_str() {
+        // 256 colours, chosen for every picture
+        "gif" => [
+            "-filter_complex",
+            "split[a][b];[a]palettegen=stats_mode=single[p];[b][p]paletteuse=new=1",
+        ],
+        _ => ["-pix_fmt", "yuv420p"],
+    };
     let mut ffmpeg = Command::new("ffmpeg")
         .args(["-y", "-loglevel", "error", "-f", "rawvideo", "-pixel_format", "rgb24"])
         .args(["-video_size", &format!("{width}x{height}"), "-framerate", &rate.to_string()])
-        .args(["-i", "-", "-pix_fmt", if extension(file) == "gif" { "rgb8" } else { "yuv420p" }])
+        .args(["-i", "-"])
+        .args(colours)
         .arg(file)
         .stdin(Stdio::piped())
         .stderr(Stdio::piped())
