@@ -233,3 +233,33 @@ fn usd_holds_every_frame() {
         }
     }
 }
+
+/// The first frame of USD and glTF, as a mesh of a scene: a region for each body, or each kind of its elements.
+#[test]
+fn exported_scenes_are_meshes() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = simulate(folder.path(), &[]);
+    let sequence = Sequence::open(&run, false).unwrap();
+    let positions = &all_positions(&sequence)[0];
+    for extension in ["usda", "glb"] {
+        let file = folder.path().join(format!("run.{extension}"));
+        export(&run, &file, Options::default()).unwrap();
+        let mesh = format::read(&file).unwrap();
+        assert_eq!(mesh.regions.len(), sequence.bodies().len(), "{extension}");
+        for ((body, own), region) in sequence.bodies().iter().zip(positions).zip(&mesh.regions) {
+            // wires name their ends in the order of the edges
+            let mut found: Vec<Vec3> =
+                region.vertices.iter().map(|&v| mesh.points[v as usize]).collect();
+            let mut own = own.clone();
+            let order = |p: &Vec3, q: &Vec3| p.as_slice().partial_cmp(q.as_slice()).unwrap();
+            if !body.edges.is_empty() {
+                found.sort_by(order);
+                own.sort_by(order);
+            }
+            assert_eq!(found.len(), own.len(), "{extension}, {}", body.name);
+            assert!(found.iter().zip(&own).all(|(p, q)| near(p, q)), "{extension}, {}", body.name);
+            assert_eq!(region.triangles.len(), body.triangles.len(), "{extension}, {}", body.name);
+            assert_eq!(region.edges.len(), body.edges.len(), "{extension}, {}", body.name);
+        }
+    }
+}
