@@ -136,10 +136,11 @@ Examples:
                                                        a film in real time, if ffmpeg is installed";
 
 const CONVERT_EXAMPLES: &str = "\
-Example:
+Examples:
   standoff convert input/tutorialExamples/2cubesFall.txt -o 2cubesFall.toml --mesh-root IPC/
+  standoff convert cloth.xml -o cloth.toml     a model of MuJoCo: its flexcomp bodies and obstacles
 
-The result has the motion of the reference: peculiarities of the reference become settings with a
+From a .txt, the result has the motion of the reference: peculiarities of the reference become settings with a
 comment. What cannot be represented stops the conversion, with its line. `standoff run` and `standoff
 check` also accept the .txt file directly.";
 
@@ -317,7 +318,7 @@ pub struct CommonArgs {
 /// Arguments of `standoff convert`.
 #[derive(Debug, ClapArgs)]
 pub struct ConvertArgs {
-    /// Scene of the IPC 2020 reference (.txt).
+    /// Scene of the IPC 2020 reference (.txt), or model of MuJoCo (.xml).
     pub scene: PathBuf,
     /// The scene file to write.
     #[arg(short, long, value_name = "FILE")]

@@ -1,4 +1,4 @@
-//! Reading a scene: Standoff's own (TOML) or one of the IPC 2020 reference (`.txt`).
+//! Reading a scene: Standoff's own (TOML) or one of the IPC 2020 reference (`.txt`); converting models of MuJoCo.
 
 use crate::args::{CommonArgs, ConvertArgs};
 use crate::failure::Failure;
@@ -57,14 +57,48 @@ pub fn convert(args: &ConvertArgs, console: &mut Console) -> Result<(), Failure>
         let what = format!("{output} exists; choose another file, or pass --force to replace it");
         return Err(Failure::Input(what));
     }
-    let import = import(&args.scene, &args.mesh_root)?;
     let folder = args.output.parent().unwrap_or(Path::new(""));
-    let text = import.to_toml(folder);
+    let (text, notes) = if is_mjcf(&args.scene) {
+        let import = standoff_mjcf_import::Import::load(&args.scene, &args.output)
+            .map_err(|e| Failure::Input(e.to_string()))?;
+        meshes(&import, folder, args.force, console)?;
+        (import.toml, import.notes)
+    } else {
+        let import = import(&args.scene, &args.mesh_root)?;
+        (import.to_toml(folder), import.notes.iter().map(ToString::to_string).collect())
+    };
     standoff_run::write_atomically(&args.output, |file| file.write_all(text.as_bytes()))
         .map_err(|e| Failure::Input(e.to_string()))?;
-    import.notes.iter().for_each(|note| console.say(format_args!("note: {note}")));
+    notes.iter().for_each(|note| console.say(format_args!("note: {note}")));
     console.say(output);
     Ok(())
+}
+
+/// Writes the meshes of a model of MuJoCo beside the scene file.
+fn meshes(
+    import: &standoff_mjcf_import::Import,
+    folder: &Path,
+    force: bool,
+    console: &mut Console,
+) -> Result<(), Failure> {
+    let files: Vec<PathBuf> = import.meshes.iter().map(|(file, _)| folder.join(file)).collect();
+    if let Some(taken) = files.iter().find(|f| !force && f.symlink_metadata().is_ok()) {
+        let what = format!(
+            "{} exists; choose another scene file, or pass --force to replace it",
+            taken.display()
+        );
+        return Err(Failure::Input(what));
+    }
+    for (file, (_, mesh)) in files.iter().zip(&import.meshes) {
+        standoff_mesh::format::write(file, mesh).map_err(|e| Failure::Input(e.to_string()))?;
+        console.say(file.display());
+    }
+    Ok(())
+}
+
+fn is_mjcf(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("xml") || e.eq_ignore_ascii_case("mjcf"))
 }
 
 /// Whether two paths lead to one file.

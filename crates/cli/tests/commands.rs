@@ -274,3 +274,22 @@ fn what_cannot_be_viewed_is_refused() {
     );
     assert!(!run.exists());
 }
+
+/// A model of MuJoCo becomes a scene that can start, with its meshes beside it.
+#[test]
+fn a_model_of_mujoco_is_converted() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("../mesh/tests/data/robot/soft.xml");
+    let scene = folder.path().join("soft.toml");
+    let output = standoff!("convert", model, "-o", scene);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("note: cloth: the model gives no elasticity"));
+    assert!(!read(folder.path().join("soft-rope.vtu")).is_empty());
+    let output = standoff!("check", scene);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    // files that exist are replaced with --force only
+    std::fs::remove_file(&scene).unwrap();
+    let output = standoff!("convert", model, "-o", scene);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("soft-jelly.vtu exists"), "{}", text(&output.stderr));
+}

@@ -1,7 +1,7 @@
 //! URDF and MJCF: the collision geometry of robots, placed as MuJoCo and yourdfpy place it.
 
 use standoff_linalg::{Mat3, Vec3};
-use standoff_mesh::format::{ReadOptions, parse, read};
+use standoff_mesh::format::{ReadOptions, parse, read, read_model};
 use standoff_mesh::{Mesh, is_closed};
 use std::path::{Path, PathBuf};
 
@@ -258,4 +258,62 @@ fn includes_are_bounded() {
         .unwrap();
     let message = read(&path).unwrap_err().to_string();
     assert!(message.contains("included twice"), "{message}");
+}
+
+/// Points, elements and pins are those that MuJoCo 4.0 makes.
+#[test]
+fn flexible_bodies_of_mjcf() {
+    let model = read_model(&data("soft.xml")).unwrap();
+    let names: Vec<&str> = model.flexes.iter().map(|f| &f.name[..]).collect();
+    assert_eq!(names, ["jelly", "cloth", "rope", "sheet", "wedge"]);
+    // first and last vertex
+    let ends = [
+        ([-0.35, 0., 1.2], [-0.05, 0.2, 1.4]),
+        ([0.1, 1.9, 1.0], [-0.1, 2.1, 1.0]),
+        ([0., -2.3, 1.0], [0., -1.7, 1.0]),
+        ([2.1, -11.8, 15.0], [14.1, -31.8, 36.0]),
+        ([5.0, 0.0, 1.0], [5.0, 0.0, 1.3]),
+    ];
+    for (flex, (first, last)) in model.flexes.iter().zip(ends) {
+        let points = &flex.mesh.points;
+        assert!((points[0] - Vec3::from(first)).norm() < 1e-12, "{}: {}", flex.name, points[0]);
+        let end = points[points.len() - 1];
+        assert!((end - Vec3::from(last)).norm() < 1e-12, "{}: {end}", flex.name);
+    }
+    let [jelly, cloth, rope, ..] = &model.flexes[..] else { panic!() };
+    assert_eq!(jelly.mesh.tets.len(), 12);
+    // MuJoCo's have negative volume: their last two vertices are exchanged
+    assert_eq!(jelly.mesh.tets[..3], [[0, 2, 3, 4], [0, 4, 3, 1], [4, 2, 3, 6]]);
+    assert!(jelly.mesh.check().is_empty() && !jelly.self_contact && jelly.friction == 0.7);
+    assert_eq!(cloth.mesh.triangles[..4], [[0, 3, 4], [0, 4, 1], [1, 4, 5], [1, 5, 2]]);
+    assert_eq!((&cloth.pinned[..], &rope.pinned[..]), (&[0, 4, 5, 7, 8][..], &[0][..]));
+    assert_eq!(rope.mesh.edges, [[0, 1], [1, 2], [2, 3]]);
+    assert_eq!((rope.young_modulus, cloth.young_modulus), (Some(1e6), None));
+    assert_eq!((model.time_step, model.gravity.z, model.planes.len()), (0.005, -5.0, 1));
+    assert_eq!((model.planes[0].normal, model.planes[0].friction), (Vec3::z(), 0.5));
+    assert!(model.has_geometry && !model.has_joints);
+}
+
+#[test]
+fn errors_of_flexible_bodies_name_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.xml");
+    for (flex, part) in [
+        (
+            "<flexcomp type=\"grid\" count=\"3 3 1\"><pin id=\"9\"/></flexcomp>",
+            "a pin names no point",
+        ),
+        (
+            "<flexcomp type=\"grid\" count=\"3 3 1\"><pin grid=\"0 3\"/></flexcomp>",
+            "a pin names no point",
+        ),
+        ("<flexcomp type=\"grid\" dim=\"3\" count=\"9999 9999 9999\"/>", "more than"),
+        ("<flexcomp type=\"grid\" dim=\"4\"/>", "dim must be 1, 2 or 3"),
+        ("<flexcomp type=\"mesh\" file=\"no.obj\"/>", "no.obj"),
+        ("<flexcomp type=\"direct\" point=\"0 0 0\" element=\"0 0 1\"/>", "groups of 3"),
+    ] {
+        std::fs::write(&path, format!("<mujoco><worldbody>{flex}</worldbody></mujoco>")).unwrap();
+        let message = read_model(&path).unwrap_err().to_string();
+        assert!(message.contains("line 1, flexcomp") && message.contains(part), "{message}");
+    }
 }

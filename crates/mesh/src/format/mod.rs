@@ -38,6 +38,8 @@ mod vtk;
 mod vtu;
 mod xml;
 
+pub use robot::{Flex, MujocoModel, Plane, read_model};
+
 use crate::{Mesh, MeshError};
 use std::path::Path;
 

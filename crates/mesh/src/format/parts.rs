@@ -80,6 +80,10 @@ impl<'a> Parts<'a> {
         Ok(())
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.mesh.points.is_empty()
+    }
+
     fn free_name(&mut self, name: &str) -> String {
         let base = if name.is_empty() { "part" } else { name };
         let numbered = (2..).map(|n| format!("{base}-{n}"));

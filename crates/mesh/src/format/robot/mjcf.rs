@@ -2,6 +2,7 @@
 
 // long: a method for each element of the format
 
+use super::flex::{Flex, MujocoModel, Plane};
 use super::tree::{self, Element};
 use super::{Builder, capsule, cuboid, cylinder, ellipsoid, numbers, scaling};
 use crate::format::affine::{Affine, about, rotation};
@@ -16,26 +17,56 @@ use std::path::{Path, PathBuf};
 const INCLUDES: usize = 16;
 
 pub(crate) fn read(path: &Path, data: &[u8]) -> Result<Mesh> {
-    let mut root = tree::parse(path, data, None)?;
-    if root.name != "mujoco" {
-        let builder = Builder::new(path);
-        let part = format!("{}, element {}", root.place, shown(&root.name));
-        return Err(builder.error(
-            &part,
-            "the root element is not <mujoco>",
-            "Is this an MJCF file?",
-        ));
-    }
-    include(path, path, &mut root, &mut HashSet::new(), 0)?;
+    let root = root(path, data)?;
     let mut model = Model::new(path, &root)?;
-    for world in root.all("worldbody") {
-        model.bodies(world, &Affine::identity(), None, "")?;
-    }
-    if root.first("deformable").is_some() {
-        model.builder.note("flexible bodies (deformable) are left out");
-    }
+    model.world(&root)?;
     let builder = model.builder;
     builder.parts.finish(builder.notes, "no geometry takes part in contact but planes")
+}
+
+/// Reads flexible bodies, planes and settings of a model; its other geometry is what [`read`](super::super::read)
+/// reads.
+///
+/// # Errors
+/// The file cannot be read, does not follow MJCF, or names a mesh that cannot be read.
+pub fn read_model(path: &Path) -> Result<MujocoModel> {
+    let data = std::fs::read(path)
+        .map_err(|source| MeshError::Read { file: path.to_path_buf(), source })?;
+    let root = root(path, &data)?;
+    let mut model = Model::new(path, &root)?;
+    model.flexible = true;
+    model.world(&root)?;
+    let (mut gravity, mut time_step) = (Vec3::new(0.0, 0.0, -9.81), 0.002);
+    for option in root.all("option") {
+        let part = described(option);
+        if let Some(g) = model.vector(option, None, "gravity", [3, 3], &part)? {
+            gravity = Vec3::from_column_slice(&g);
+        }
+        if let Some(step) = model.vector(option, None, "timestep", [1, 1], &part)? {
+            time_step = step[0];
+        }
+    }
+    Ok(MujocoModel {
+        has_geometry: !model.builder.parts.is_empty(),
+        has_joints: model.joints,
+        gravity,
+        time_step,
+        flexes: model.flexes,
+        planes: model.planes,
+        notes: model.builder.notes.into_iter().collect(),
+    })
+}
+
+/// The root element, with the files that it includes.
+fn root(path: &Path, data: &[u8]) -> Result<Element> {
+    let mut root = tree::parse(path, data, None)?;
+    if root.name != "mujoco" {
+        let part = format!("{}, element {}", root.place, shown(&root.name));
+        let what = "the root element is not <mujoco>";
+        return Err(super::part_error(path, &part, what, "Is this an MJCF file?"));
+    }
+    include(path, path, &mut root, &mut HashSet::new(), 0)?;
+    Ok(root)
 }
 
 /// Replaces every `<include file>` by what is in the file. A name counts from the folder of the main file, else from
@@ -84,8 +115,14 @@ fn include(
 /// Attributes that a class gives to elements, by the name of the element.
 type Class = BTreeMap<String, BTreeMap<String, String>>;
 
-struct Model<'a> {
-    builder: Builder<'a>,
+pub(super) struct Model<'a> {
+    pub(super) builder: Builder<'a>,
+    /// Whether flexible bodies and planes are collected, not noted.
+    flexible: bool,
+    pub(super) flexes: Vec<Flex>,
+    planes: Vec<Plane>,
+    /// Whether there is a joint.
+    joints: bool,
     classes: BTreeMap<String, Class>,
     /// The class of elements without any.
     main: String,
@@ -103,6 +140,10 @@ impl<'a> Model<'a> {
         let folder = path.parent().unwrap_or(Path::new(""));
         let mut model = Self {
             builder: Builder::new(path),
+            flexible: false,
+            flexes: Vec::new(),
+            planes: Vec::new(),
+            joints: false,
             classes: BTreeMap::new(),
             main: "main".to_owned(),
             assets: BTreeMap::new(),
@@ -161,6 +202,17 @@ impl<'a> Model<'a> {
         Ok(model)
     }
 
+    /// Everything in the world.
+    fn world(&mut self, root: &Element) -> Result<()> {
+        for world in root.all("worldbody") {
+            self.bodies(world, &Affine::identity(), None, "")?;
+        }
+        if root.first("deformable").is_some() {
+            self.builder.note("flexible bodies (deformable) are left out");
+        }
+        Ok(())
+    }
+
     /// A default class and those in it; the nesting is bounded by the parser.
     fn class(&mut self, element: &Element, name: &str, mut class: Class) {
         for child in element.children.iter().filter(|c| c.name != "default") {
@@ -175,7 +227,7 @@ impl<'a> Model<'a> {
         self.classes.insert(name.to_owned(), class);
     }
 
-    fn error(&self, part: &str, what: impl Into<String>, hint: &str) -> MeshError {
+    pub(super) fn error(&self, part: &str, what: impl Into<String>, hint: &str) -> MeshError {
         self.builder.error(part, what, hint)
     }
 
@@ -192,7 +244,7 @@ impl<'a> Model<'a> {
     }
 
     /// The numbers of an attribute, at least `least` and at most `most`; `None` if it is absent.
-    fn vector(
+    pub(super) fn vector(
         &self,
         element: &Element,
         class: Option<&str>,
@@ -211,7 +263,12 @@ impl<'a> Model<'a> {
     }
 
     /// `pos` and one of the orientations of an element.
-    fn pose(&self, element: &Element, class: Option<&str>, part: &str) -> Result<Affine> {
+    pub(super) fn pose(
+        &self,
+        element: &Element,
+        class: Option<&str>,
+        part: &str,
+    ) -> Result<Affine> {
         let vector = |key: &str, n: usize| self.vector(element, class, key, [n, n], part);
         let shift = vector("pos", 3)?.unwrap_or(vec![0.0; 3]);
         // what the element says counts more than what its class says
@@ -275,6 +332,8 @@ impl<'a> Model<'a> {
                     self.bodies(child, &place.compose(&own), inner, name)?;
                 }
                 "replicate" => self.copies(child, place, class, name, &part)?,
+                "joint" | "freejoint" => self.joints = true,
+                "flexcomp" if self.flexible => self.flexcomp(child, place, &part)?,
                 "flexcomp" => self.builder.note("flexible bodies (flexcomp) are left out"),
                 "composite" => self.builder.note("composite objects are left out"),
                 "attach" => self.builder.note("attached models are left out"),
@@ -377,6 +436,17 @@ impl<'a> Model<'a> {
                 Some(mesh) => mesh,
                 None => return Ok(()),
             },
+            "plane" if self.flexible => {
+                let at = place.compose(&own);
+                let friction = self.vector(geom, class, "friction", [1, 3], part)?;
+                self.planes.push(Plane {
+                    name: geom.get("name").unwrap_or_default().to_owned(),
+                    origin: at.shift,
+                    normal: at.linear * Vec3::z(),
+                    friction: friction.map_or(1.0, |f| f[0]),
+                });
+                return Ok(());
+            }
             "plane" => {
                 self.builder.note("planes are left out: use `ground` or [[half_spaces]]");
                 return Ok(());
@@ -392,6 +462,13 @@ impl<'a> Model<'a> {
         };
         let name = geom.get("name").unwrap_or(body);
         self.builder.parts.add(&mesh, &place.compose(&own), name, part)
+    }
+
+    /// The place of a mesh file.
+    pub(super) fn mesh_file(&self, written: &str) -> PathBuf {
+        let name = Path::new(written);
+        let name = if self.strip { name.file_name().map_or(name, Path::new) } else { name };
+        self.meshes.join(name)
     }
 
     /// The mesh asset of a geometry, from the asset's own axes; `None` if it is one that is left out.
@@ -414,9 +491,7 @@ impl<'a> Model<'a> {
         };
         let mut mesh = match self.get(asset, None, "file").map(str::to_owned) {
             Some(file) => {
-                let name = Path::new(&file);
-                let name = if self.strip { name.file_name().map_or(name, Path::new) } else { name };
-                let file = self.meshes.join(name);
+                let file = self.mesh_file(&file);
                 self.builder.mesh(&file, &part)?
             }
             None => match self.written(asset, &part)? {

@@ -3,11 +3,14 @@
 //! Boxes have their corners; spheres, ellipsoids, cylinders and capsules become polyhedra with vertices on the
 //! surface, 32 around.
 
+mod flex;
 mod mjcf;
 mod tree;
 mod urdf;
 
+pub use flex::{Flex, MujocoModel, Plane};
 pub(crate) use mjcf::read as read_mjcf;
+pub use mjcf::read_model;
 pub(crate) use urdf::read as read_urdf;
 
 use super::affine::Affine;
@@ -63,6 +66,19 @@ impl<'a> Builder<'a> {
         if let Some(mesh) = self.meshes.get(file) {
             return Ok(mesh.clone());
         }
+        let mut mesh = self.whole(file, part)?;
+        self.notes.extend(mesh.notes.drain(..).map(|n| format!("{}: {n}", file.display())));
+        // equal vertices are joined, as surfaces of robots repeat them for normals
+        let mut mesh = Mesh { triangles: mesh.surface(), points: mesh.points, ..Mesh::default() };
+        mesh.compact();
+        mesh.weld();
+        self.meshes.insert(file.to_owned(), mesh.clone());
+        Ok(mesh)
+    }
+
+    /// Everything in a mesh file.
+    fn whole(&self, file: &Path, part: &str) -> Result<Mesh> {
+        use super::Format;
         let data = match file.metadata() {
             Ok(found) if !found.is_file() => Err(std::io::Error::other("it is not a file")),
             _ => std::fs::read(file),
@@ -71,12 +87,7 @@ impl<'a> Builder<'a> {
             let what = format!("cannot read its mesh {}: {e}", file.display());
             self.error(part, what, "Put the file there, or correct its name")
         })?;
-        use super::Format;
-        let known = match Format::detect(file, &data) {
-            Some(Format::Urdf | Format::Mjcf) | None => false,
-            Some(_) => true,
-        };
-        if !known {
+        if matches!(Format::detect(file, &data), Some(Format::Urdf | Format::Mjcf) | None) {
             let what = format!("its mesh {} has no format that is known", file.display());
             return Err(self.error(
                 part,
@@ -84,15 +95,8 @@ impl<'a> Builder<'a> {
                 "Convert it to .obj, .stl or .glb, and correct its name",
             ));
         }
-        let mut mesh = super::parse(file, &data, &super::ReadOptions::default())
-            .map_err(|e| self.error(part, format!("its mesh: {e}"), "Correct the file"))?;
-        self.notes.extend(mesh.notes.drain(..).map(|n| format!("{}: {n}", file.display())));
-        // equal vertices are joined, as surfaces of robots repeat them for normals
-        let mut mesh = Mesh { triangles: mesh.surface(), points: mesh.points, ..Mesh::default() };
-        mesh.compact();
-        mesh.weld();
-        self.meshes.insert(file.to_owned(), mesh.clone());
-        Ok(mesh)
+        super::parse(file, &data, &super::ReadOptions::default())
+            .map_err(|e| self.error(part, format!("its mesh: {e}"), "Correct the file"))
     }
 }
 
