@@ -37,6 +37,7 @@ say "language"
 if command -v python3 >/dev/null; then
     python3 tools/prose.py
     python3 tools/gallery.py --check
+    python3 tools/notebooks.py --check
     python3 tools/scene_keys.py --check
     python3 tools/scene_index.py --check
 else

@@ -7,6 +7,7 @@ use standoff::Error;
 use standoff::errors::{
     BuildError, ControlError, OutputError, RunError, SceneError, StepError, Stop,
 };
+use std::path::Path;
 
 /// The exception for an error.
 pub fn raise(py: Python<'_>, error: Error) -> PyErr {
@@ -26,8 +27,19 @@ fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
         Error::Run(e) => run(&fields, e)?,
         _ => "Error",
     };
+    made(py, class, error.to_string(), &fields)
+}
+
+/// The exception for results of which `path` cannot be written or read.
+pub fn about_output(py: Python<'_>, path: &Path, text: String) -> PyErr {
+    let fields = PyDict::new(py);
+    let made = fields.set_item("path", path).and_then(|()| made(py, "OutputError", text, &fields));
+    made.unwrap_or_else(|e| e)
+}
+
+fn made(py: Python<'_>, class: &str, text: String, fields: &Bound<'_, PyDict>) -> PyResult<PyErr> {
     let class = py.import("standoff.errors")?.getattr(class)?;
-    let value = class.call1((error.to_string(),))?;
+    let value = class.call1((text,))?;
     for (name, field) in fields {
         value.setattr(name.cast::<pyo3::types::PyString>()?, field)?;
     }

@@ -3,6 +3,7 @@
 
 mod arrays;
 mod errors;
+mod exports;
 mod scene;
 mod simulation;
 mod threads;
@@ -24,5 +25,6 @@ fn _standoff(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<simulation::CoreSimulation>()?;
     module.add_function(wrap_pyfunction!(command, module)?)?;
     module.add_function(wrap_pyfunction!(threads::set_threads, module)?)?;
+    exports::register(module)?;
     toolkit::register(module)
 }

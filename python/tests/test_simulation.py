@@ -2,9 +2,11 @@
 
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
+import sysconfig
 import threading
 import time
 from concurrent.futures import ProcessPoolExecutor
@@ -168,7 +170,7 @@ def frames(folder):
 
 
 def command(*arguments):
-    program = Path(sys.executable).with_name("standoff")
+    program = shutil.which("standoff", path=sysconfig.get_path("scripts"))
     return subprocess.run([program, *map(str, arguments)], capture_output=True, text=True)
 
 
@@ -230,6 +232,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="a process cannot send itself Ctrl-C there")
 @pytest.mark.parametrize("how", ["run", "step"])
 def test_an_interrupted_run_can_be_resumed(tmp_path, how):
     arguments = [sys.executable, "-c", INTERRUPTED, tmp_path / "run", Path(__file__).parent, how]
@@ -305,8 +308,6 @@ def test_errors_have_text_and_fields(tmp_path):
     with pytest.raises(ValueError, match="row 0 refers to vertex 4"):
         points, _ = tetrahedron()
         standoff.Scene(objects=[{"points": points, "tetrahedra": [[0, 1, 2, 4]]}])
-    # held between two plates that close, a step fails and says what blocks it
-    assert issubclass(standoff.StepError, standoff.Error)
 
 
 def test_a_step_that_fails_keeps_the_state():
@@ -327,6 +328,7 @@ def test_a_step_that_fails_keeps_the_state():
     with pytest.raises(standoff.StepError) as caught:
         simulation.step()
     assert caught.value.step == 1 and simulation.save() == before
+    assert 0 < caught.value.progress < 100 and "vertex" in str(caught.value) and caught.value.residual is None
     simulation["plate"].move_by([0, -0.1, 0])
     simulation.step()
 

@@ -1,6 +1,9 @@
 """Many runs of one scene."""
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from scenes import blocks
@@ -44,8 +47,47 @@ def test_a_sweep_and_its_resumption(tmp_path):
             checkpoint.unlink()
     again = standoff.sweep(scene(), VALUES, tmp_path, measure=lowest, processes=1)
     assert again == table and frames("0002") == expected
+    # a run that ended before its row was written is not run again
+    (tmp_path / "0003" / "result.json").unlink()
+    assert standoff.sweep(scene(), VALUES, tmp_path, measure=lambda folder: lowest(folder), processes=1) == table
     with pytest.raises(ValueError, match="other values"):
         standoff.sweep(scene(), [{"friction.coefficient": 0.2}], tmp_path)
+    with pytest.raises(ValueError, match="another scene"):
+        standoff.sweep(scene().with_steps(7), VALUES, tmp_path)
+
+
+INTERRUPTED = """
+import os, signal, sys
+import standoff
+sys.path.insert(0, sys.argv[2])
+from test_sweep import VALUES, lowest, scene
+
+def interrupt(folder):
+    # as Ctrl-C does while other runs wait
+    os.kill(os.getpid(), signal.SIGINT)
+    return lowest(folder)
+
+if __name__ == "__main__":
+    try:
+        standoff.sweep(scene(), VALUES, sys.argv[1], measure=interrupt, processes=1)
+    except KeyboardInterrupt:
+        print("interrupted")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a process cannot send itself Ctrl-C there")
+def test_an_interrupted_sweep_is_continued(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(INTERRUPTED)
+    arguments = [sys.executable, script, tmp_path / "sweep", Path(__file__).parent]
+    told = subprocess.run(arguments, capture_output=True, text=True, timeout=120)
+    assert told.stdout == "interrupted\n", told
+    done = sorted(p.parent.name for p in (tmp_path / "sweep").glob("*/result.json"))
+    assert len(done) < 4
+    table = standoff.sweep(scene(), VALUES, tmp_path / "sweep", measure=lowest, processes=1)
+    whole = standoff.sweep(scene(), VALUES, tmp_path / "whole", measure=lowest, processes=2)
+    drop = lambda rows: [{k: v for k, v in row.items() if k != "folder"} for row in rows]
+    assert drop(table) == drop(whole)
 
 
 def test_a_variant_that_fails_is_a_row(tmp_path):
@@ -57,9 +99,22 @@ def test_a_variant_that_fails_is_a_row(tmp_path):
 
 def test_on_ray(tmp_path):
     ray = pytest.importorskip("ray")
+
+    def measured(folder):
+        # like a function of a notebook, which the nodes of Ray cannot import
+        import standoff
+
+        return {"lowest": float(standoff.Simulation.resume(folder)["block"].positions[:, 1].min())}
+
     ray.init(num_cpus=2, log_to_driver=False)
     try:
-        table = standoff.sweep(scene(), VALUES, tmp_path, ray=True)
+        # Ray is used because it is initialised
+        table = standoff.sweep(scene(), VALUES, tmp_path / "ray", measure=measured)
+        (tmp_path / "ray" / "0001" / "result.json").unlink()
+        again = standoff.sweep(scene(), VALUES, tmp_path / "ray", measure=measured, ray=True)
     finally:
         ray.shutdown()
-    assert [r["step"] for r in table] == [6] * 4
+    assert [r["step"] for r in table] == [6] * 4 and again == table
+    alone = standoff.sweep(scene(), VALUES, tmp_path / "processes", measure=lowest)
+    drop = lambda rows: [{k: v for k, v in row.items() if k != "folder"} for row in rows]
+    assert drop(alone) == drop(table)

@@ -1,13 +1,18 @@
 """The toolkit against ipctk, finite differences, and itself."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import standoff
 from standoff import toolkit
 
 ipctk = pytest.importorskip("ipctk")
 
 TOLERANCE = 1e-10
+ORACLE = Path(__file__).resolve().parents[2] / "testdata/oracle"
 
 
 def sphere(centre, radius=0.5, rings=8, segments=12):
@@ -125,6 +130,84 @@ def test_friction():
         assert np.abs(a - b).max() <= TOLERANCE * np.abs(b).max()
 
 
+def test_thickness():
+    rest, x, faces = scene()
+    thickness = 0.01
+    mesh = ipctk.CollisionMesh(rest, ipctk.edges(faces), faces)
+    collisions = ipctk.NormalCollisions()
+    collisions.build(mesh, np.asfortranarray(x), D_HAT, thickness)
+    potential = ipctk.BarrierPotential(D_HAT, 3.0)
+    surface = toolkit.Surface(rest, faces, thickness=thickness)
+    contacts = surface.contacts(x, D_HAT, stiffness=3.0)
+    xf = np.asfortranarray(x)
+    agree(contacts.value(x), potential(collisions, mesh, xf))
+    agree(contacts.gradient(x).ravel(), potential.gradient(collisions, mesh, xf))
+    agree(contacts.hessian(x, project=False).toarray(), potential.hessian(collisions, mesh, xf).toarray())
+    least = np.sqrt(collisions.compute_minimum_distance(mesh, xf))
+    agree(contacts.min_distance(x), least - thickness)
+    # on the way together, the thickness is kept
+    x1 = x.copy()
+    x1[len(x) // 2 :] -= [0, 0.5, 0]
+    t = surface.max_step(x, x1, keep=1e-3)
+    assert surface.contacts(x + t * (x1 - x), D_HAT).min_distance(x + t * (x1 - x)) > 0
+    assert t < toolkit.Surface(rest, faces).max_step(x, x1, keep=1e-3)
+
+
+@pytest.mark.parametrize("alpha_t, exponent", [(0.5, 2), (0.9, 2), (0.5, 1)])
+def test_orientation_aware_contact(alpha_t, exponent):
+    rest, x, faces = scene()
+    n = len(rest)
+    edges = np.asfortranarray(ipctk.edges(faces).astype(np.int32))
+    triangles = np.asfortranarray(faces.astype(np.int32))
+    mesh = ipctk.CollisionMesh([True] * n, [True] * n, np.asfortranarray(rest), edges, triangles)
+    parameters = ipctk.SmoothContactParameters(D_HAT, alpha_t, 0.0, 0.1, 0.0, exponent)
+    collisions, potential = ipctk.SmoothCollisions(), ipctk.SmoothPotential(parameters)
+    xf = np.asfortranarray(x)
+    collisions.build(mesh, xf, parameters)
+    shape = toolkit.OrientationAware(alpha_t=alpha_t, exponent=exponent, areas="current", reach="uniform")
+    stiffness = 2 / 3 * D_HAT**exponent
+    contacts = toolkit.Surface(rest, faces).contacts(x, D_HAT, stiffness=stiffness, potential=shape)
+    assert contacts.value(x) > 0
+    agree(contacts.value(x), potential(collisions, mesh, xf))
+    agree(contacts.gradient(x).ravel(), potential.gradient(collisions, mesh, xf))
+    exact = potential.hessian(collisions, mesh, xf).toarray()
+    agree(contacts.hessian(x, project=False).toarray(), exact)
+    clamp = ipctk.PSDProjectionMethod.CLAMP
+    agree(contacts.hessian(x).toarray(), potential.hessian(collisions, mesh, xf, clamp).toarray())
+
+
+@pytest.mark.parametrize("kind, name", [
+    ("normalized-clamped-log", "NormalizedClampedLogBarrier"),
+    ("clamped-log-squared", "ClampedLogSqBarrier"),
+    ("cubic", "CubicBarrier"),
+    ("two-stage", "TwoStageBarrier"),
+])
+def test_other_barriers(kind, name):
+    theirs, d_hat = getattr(ipctk, name)(), 0.1
+    for s in [1e-6, 1e-4, 4e-3, 9.9e-3, 2e-2]:
+        b = toolkit.barrier(s, d_hat, kind=kind)[0]
+        functions = theirs, theirs.first_derivative, theirs.second_derivative
+        for value, function in zip(b, functions):
+            assert value == pytest.approx(function(s, d_hat**2), rel=TOLERANCE)
+
+
+def test_stiffness():
+    rest, x, faces = scene()
+    mesh, collisions, _ = reference(rest, x, faces, "ipc")
+    xf = np.asfortranarray(x)
+    unit = ipctk.BarrierPotential(D_HAT, 1.0)
+    contact = unit.gradient(collisions, mesh, xf)
+    size = ipctk.world_bbox_diagonal_length(xf)
+    random = np.random.default_rng(4).standard_normal(len(contact))
+    for other in (-50.0 * contact, -1e6 * contact, random):
+        want = ipctk.initial_barrier_stiffness(size, unit.barrier, D_HAT, 1e-3, other, contact)
+        ours = toolkit.initial_stiffness(D_HAT, size, 1e-3, other.reshape(-1, 3), contact.reshape(-1, 3))
+        assert ours == pytest.approx(want, rel=TOLERANCE)
+    for before, now in ((1e-9, 5e-10), (1e-9, 2e-9), (1e-2, 1e-3)):
+        want = ipctk.update_barrier_stiffness(before**2, now**2, 30.0, 20.0, 3.0)
+        assert toolkit.updated_stiffness(20.0, 30.0, before, now, 3.0) == pytest.approx(want, rel=TOLERANCE)
+
+
 def test_collision_detection():
     rest, x, faces = scene()
     surface = toolkit.Surface(rest, faces)
@@ -137,16 +220,143 @@ def test_collision_detection():
     theirs = ipctk.compute_collision_free_stepsize(
         mesh, np.asfortranarray(x), np.asfortranarray(x1)
     )
-    for method in ("additive", "inclusion"):
+    for method in ("additive", "additive-published", "inclusion"):
         t = surface.max_step(x, x1, keep=1e-3, method=method)
         # the exact time is beyond both
         assert 0 < t < 1 and abs(t - theirs) < 0.02 * theirs, (method, t, theirs)
         assert surface.intersections(x + t * (x1 - x)) == []
+        assert surface.is_free(x, x + 0.99 * t * (x1 - x), method=method) and not surface.is_free(x, x1)
     assert surface.max_step(x, x + 1e-6) == 1.0
-    found = surface.candidates(x, x1, distance=D_HAT)
-    contacts = surface.contacts(x, D_HAT)
-    assert len(found["edge_edge"]) + len(found["face_vertex"]) >= len(contacts)
     assert surface.edges.shape[1] == 2 and (surface.faces == faces).all()
+
+
+def test_candidates():
+    rest, x, faces = scene()
+    surface = toolkit.Surface(rest, faces)
+    mesh = ipctk.CollisionMesh(rest, ipctk.edges(faces), faces)
+    x1 = x.copy()
+    x1[len(x) // 2 :] -= [0, 0.1, 0]
+    # the same pairs of primitives, by their vertices
+    key = lambda first, a, second, b: frozenset([frozenset(first[a]), frozenset(np.atleast_1d(second[b]).tolist())])
+    vertices = np.arange(len(x))
+    for end in (None, x1):
+        found = surface.candidates(x, end, distance=D_HAT)
+        ours = {key(surface.faces, f, vertices, v) for f, v in found["face_vertex"]}
+        ours |= {key(surface.edges, a, surface.edges, b) for a, b in found["edge_edge"]}
+        candidates = ipctk.Candidates()
+        ways = [np.asfortranarray(p) for p in (x, end) if p is not None]
+        candidates.build(mesh, *ways, D_HAT / 2)
+        theirs = {key(mesh.faces, c.face_id, vertices, c.vertex_id) for c in candidates.fv_candidates}
+        theirs |= {key(mesh.edges, c.edge0_id, mesh.edges, c.edge1_id) for c in candidates.ee_candidates}
+        # theirs are all pairs of boxes that overlap; ours leave out pairs that a plane keeps apart
+        assert ours <= theirs and len(ours) > 100
+        for t in (0.0, 0.5, 1.0):
+            y = x if end is None else x + t * (end - x)
+            stencils = surface.contacts(y, D_HAT).stencils
+            assert len(stencils) > 20
+            touching = [set(s[s >= 0].tolist()) for s in stencils]
+            pairs = [set().union(*k) for k in ours]
+            assert all(any(t <= p for p in pairs) for t in touching)
+
+
+def test_times_of_impact():
+    queries = np.load(ORACLE / "ccd_queries.npz")
+    for kind, time in (("point_triangle", toolkit.point_triangle_time), ("edge_edge", toolkit.edge_edge_time)):
+        q = queries[f"ccd_{kind}"].reshape(-1, 8, 3)
+        points, ends = list(q[:, :4].transpose(1, 0, 2)), list(q[:, 4:].transpose(1, 0, 2))
+        cases = json.loads((ORACLE / f"ccd_{kind}.json").read_text())["cases"]
+        # the exact times of impact, by 60 digits; infinite where there is none, or where queries are degenerate
+        known = [isinstance(c["toi_ref"], float | None) for c in cases]
+        exact = np.array([c["toi_ref"] if k and c["toi_ref"] is not None else np.inf for c, k in zip(cases, known)])
+        assert len(exact) == len(q) and np.isfinite(exact).sum() > 100 and sum(known) >= 940
+        for method in ("additive", "inclusion"):
+            t = time(points, ends, keep=1e-3, method=method)
+            assert (t <= exact).all()
+    # the tutorial's query: the exact time is 0.5
+    p, a, b, c = [[0, -1, 0]], [[-1, 0, 1]], [[1, 0, 1]], [[0, 0, -1]]
+    args = [np.array(v[0], float) for v in (p, a, b, c, [[0, 1, 0]], a, b, c)]
+    for rescaling in (0.9, 0.999):
+        ours = toolkit.point_triangle_time([p, a, b, c], [[[0, 1, 0]], a, b, c], keep=1 - rescaling)[0]
+        hit, theirs = ipctk.AdditiveCCD(conservative_rescaling=rescaling).point_triangle_ccd(*args)
+        assert hit and 0.5 * rescaling - 1e-6 <= ours <= 0.5 and abs(ours - theirs) < 0.06, (ours, theirs)
+    assert toolkit.point_point_time([p, [[0, 1, 0]]], [[[0, 2, 0]], [[0, 5, 0]]])[0] == np.inf
+    kept = toolkit.point_edge_time([p, a, b], [[[0, 1, 2]], a, b], thickness=0.1)[0]
+    assert 0 < kept < toolkit.point_edge_time([p, a, b], [[[0, 1, 2]], a, b])[0] < 1
+    with pytest.raises(ValueError, match="keep"):
+        toolkit.point_point_time([p, p], [p, p], keep=1.0)
+
+
+def test_times_on_curved_ways():
+    """A rod that turns about the z axis meets a point at an angle that is known."""
+    turn = lambda p: lambda t: [np.cos(np.pi * t) * p, np.sin(np.pi * t) * p, 0]
+
+    def bound(p):
+        def deviation(t0, t1):
+            # of an arc from its chord
+            half = 0.5 * np.pi * (t1 - t0)
+            return p * (1 - np.cos(half)) if half < np.pi / 2 else 2 * p
+
+        return deviation
+
+    still = lambda p: (lambda t: p, lambda t0, t1: 0.0)
+    for angle in (0.3, 1.2, 2.9):
+        point, none = still(np.array([0.5 * np.cos(angle), 0.5 * np.sin(angle), 0.0]))
+        for keep in (0.1, 1e-3):
+            t = toolkit.curved_time(
+                toolkit.point_edge_time, [point, turn(0.1), turn(1.0)], [none, bound(0.1), bound(1.0)], keep=keep)
+            exact = angle / np.pi
+            assert exact * (0.8 if keep == 0.1 else 0.99) < t <= exact, (t, exact)
+    beyond, none = still(np.array([0.0, 2.0, 0.0]))
+    ways, bounds = [beyond, turn(0.1), turn(1.0)], [none, bound(0.1), bound(1.0)]
+    assert toolkit.curved_time(toolkit.point_edge_time, ways, bounds) == np.inf
+    assert toolkit.curved_time(toolkit.point_edge_time, ways, bounds, thickness=1.2) < 0.5
+
+
+def test_what_may_touch():
+    rest, x, faces = scene()
+    half = np.arange(len(rest)) >= len(rest) // 2
+    count = lambda **filters: len(toolkit.Surface(rest, faces, **filters).contacts(x, 0.3))
+    everything = count()
+    assert count(groups=half, ignore=[(0, 1)]) < everything
+    between = count(groups=half, ignore=[(0, 0), (1, 1)])
+    assert 0 < between < everything
+    assert count(groups=half, ignore=[(0, 0), (1, 1), (0, 1)]) == 0
+    # what is fixed touches what can move
+    assert between < count(mobile=half) < everything
+    with pytest.raises(ValueError, match="of an edge differ"):
+        toolkit.Surface(rest, faces, groups=np.arange(len(rest)))
+    with pytest.raises(ValueError, match="no groups"):
+        toolkit.Surface(rest, faces, ignore=[(0, 0)])
+    with pytest.raises(ValueError, match="thickness"):
+        toolkit.Surface(rest, faces, thickness=-1.0)
+
+
+def test_friction_by_materials():
+    rest, x, faces = scene()
+    half = (np.arange(len(rest)) >= len(rest) // 2).astype(int)
+    contacts = toolkit.Surface(rest, faces).contacts(x, D_HAT, stiffness=3.0)
+    table = [[0.1, 0.4], [0.4, 0.2]]
+    random = 1e-3 * np.random.default_rng(5).standard_normal(x.shape)
+    by_table = contacts.friction(x, table, 1e-3, materials=half)
+    # all pairs of which both primitives are of one sphere, or not
+    assert by_table.value(x + random, x) > contacts.friction(x, 0.1, 1e-3).value(x + random, x)
+    same = contacts.friction(x, [[0.3, 0.3], [0.3, 0.3]], 1e-3, materials=half)
+    assert same.value(x + random, x) == contacts.friction(x, 0.3, 1e-3).value(x + random, x)
+    with pytest.raises(ValueError, match="symmetric"):
+        contacts.friction(x, [[0.1, 0.4], [0.3, 0.2]], 1e-3, materials=half)
+    with pytest.raises(ValueError, match="materials"):
+        contacts.friction(x, table, 1e-3, materials=2 * half)
+
+
+def test_boundary():
+    shape = {"kind": "box", "size": [1, 1, 1], "cells": [2, 2, 2]}
+    body = standoff.Scene(objects=[{"name": "box", "shape": shape}]).bodies["box"]
+    triangles = toolkit.boundary(body["tetrahedra"])
+    p = body["rest"][triangles]
+    normals = 0.5 * np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0])
+    assert np.linalg.norm(normals, axis=1).sum() == pytest.approx(6.0)
+    # seen from outside
+    assert (normals * p.mean(axis=1)).sum() / 3 == pytest.approx(1.0)
 
 
 def test_orientation_aware_contact_by_differences():
@@ -164,8 +374,12 @@ def test_orientation_aware_contact_by_differences():
     assert slope == pytest.approx((contacts.gradient(x) * direction).sum(), rel=1e-5)
     hessian = contacts.hessian(x).toarray()
     assert np.abs(hessian - hessian.T).max() < 1e-9 * np.abs(hessian).max()
-    with pytest.raises(ValueError, match="projected only"):
-        contacts.hessian(x, project=False)
+    exact = contacts.hessian(x, project=False)
+    ends = contacts.gradient(x + h * direction), contacts.gradient(x - h * direction)
+    change = ((ends[0] - ends[1]) / (2 * h)).ravel()
+    assert np.abs(exact @ direction.ravel() - change).max() < 1e-5 * np.abs(change).max()
+    with pytest.raises(ValueError, match="alpha_t"):
+        surface.contacts(x, D_HAT, potential=toolkit.OrientationAware(alpha_t=2.0))
 
 
 @pytest.mark.parametrize("law", ["neo-hookean", "stable-neo-hookean", "fixed-corotated"])
@@ -185,6 +399,10 @@ def test_elasticity(law):
     ends = elastic.gradient(rest + h * direction), elastic.gradient(rest - h * direction)
     change = ((ends[0] - ends[1]) / (2 * h)).ravel()
     assert np.abs(hessian @ direction.ravel() - change).max() < 1e-6 * np.abs(change).max()
+    exact = elastic.hessian(x, project=False)
+    ends = elastic.gradient(x + h * direction), elastic.gradient(x - h * direction)
+    change = ((ends[0] - ends[1]) / (2 * h)).ravel()
+    assert np.abs(exact @ direction.ravel() - change).max() < 1e-6 * np.abs(change).max()
     hessian = elastic.hessian(x)
     eigenvalues = np.linalg.eigvalsh(hessian.toarray())
     assert eigenvalues.min() > -1e-8 * eigenvalues.max()
@@ -195,6 +413,22 @@ def test_elasticity(law):
         toolkit.Elasticity(rest, tets, 1e5, 0.3, law="rubber")
     with pytest.raises(ValueError, match="0"):
         toolkit.Elasticity(rest, tets[:, [1, 0, 2, 3]], 1e5, 0.3)
+
+
+def test_elasticity_against_sfepy():
+    data = json.loads((ORACLE / "peer_elastic_tet.json").read_text())
+    rest, tets = np.array(data["vertices"]), np.array(data["tets"])
+    parameters = data["meta"]["parameters"]
+    lam, mu = parameters["lam"], parameters["mu"]
+    modulus, ratio = mu * (3 * lam + 2 * mu) / (lam + mu), lam / (2 * (lam + mu))
+    elastic = toolkit.Elasticity(rest, tets, modulus, ratio, law="st-venant-kirchhoff")
+    compared = 0
+    for case in data["cases"]:
+        x, force = rest + np.array(case["displacement"]), np.array(case["force"]["svk"])
+        found = elastic.gradient(x).ravel()
+        assert np.abs(found - force).max() <= 1e-9 * max(np.abs(force).max(), 1e-3)
+        compared += 1
+    assert compared > 3
 
 
 def test_shapes_are_checked():

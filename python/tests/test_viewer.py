@@ -12,7 +12,7 @@ import standoff
 def test_a_folder_without_a_run_is_refused(tmp_path):
     with pytest.raises(standoff.OutputError, match="holds no run") as caught:
         standoff.view(tmp_path)
-    assert caught.value.path == str(tmp_path)
+    assert caught.value.path == tmp_path
 
 
 def test_the_viewer_serves_a_run(tmp_path):

@@ -17,6 +17,8 @@ from .errors import (
     SceneError,
     StepError,
 )
+from .exports import Curves, export, plot, render
+from .frames import Frames, frames
 from .scene import Scene, resume, run
 from .simulation import Body, HalfSpace, Simulation
 from .sweep import sweep
@@ -26,7 +28,9 @@ __all__ = [
     "Body",
     "BuildError",
     "ControlError",
+    "Curves",
     "Error",
+    "Frames",
     "HalfSpace",
     "MeshError",
     "OutputError",
@@ -39,6 +43,10 @@ __all__ = [
     "Viewer",
     "__version__",
     "errors",
+    "export",
+    "frames",
+    "plot",
+    "render",
     "resume",
     "run",
     "set_threads",

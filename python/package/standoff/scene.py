@@ -22,7 +22,8 @@ def _index_array(array: Any) -> np.ndarray | None:
 
 
 def _without_arrays(objects: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], list[Any]]:
-    sections, meshes = [], []
+    sections: list[dict[str, Any]] = []
+    meshes: list[Any] = []
     for item in objects:
         section = {k: v for k, v in item.items() if k not in _ARRAYS}
         if any(item.get(k) is not None for k in _ARRAYS):

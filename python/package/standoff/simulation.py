@@ -28,7 +28,7 @@ def _vector(array: ArrayLike) -> list[float]:
     out = np.asarray(array, dtype=np.float64)
     if out.shape != (3,):
         raise ValueError(f"expected three numbers, got an array of shape {out.shape}")
-    return out.tolist()
+    return [float(c) for c in out]
 
 
 class Body:
@@ -108,11 +108,14 @@ class Body:
     @property
     def force(self) -> Array:
         """Sum of the contact and friction forces on it, N."""
-        return self.contact_forces.sum(axis=0)
+        force: Array = self.contact_forces.sum(axis=0)
+        return force
 
     def torque(self, about: ArrayLike = (0, 0, 0)) -> Array:
         """Torque of the contact and friction forces on it about a point, N m."""
-        return np.cross(self.positions - np.asarray(about), self.contact_forces).sum(axis=0)
+        arms = self.positions - np.asarray(about, dtype=np.float64)
+        torque: Array = np.cross(arms, self.contact_forces).sum(axis=0)
+        return torque
 
     @property
     def centre(self) -> Array:
@@ -133,12 +136,14 @@ class HalfSpace:
     @property
     def force(self) -> Array:
         """Sum of the contact and friction forces on it at the end of the last step, N."""
-        return self._simulation._core.half_space_forces()[2 * self._index]
+        force: Array = self._simulation._core.half_space_forces()[2 * self._index]
+        return force
 
     def torque(self, about: ArrayLike = (0, 0, 0)) -> Array:
         """Torque of these forces about a point, N m."""
         force, torque = self._simulation._core.half_space_forces()[2 * self._index :][:2]
-        return torque - np.cross(np.asarray(about), force)
+        moved: Array = torque - np.cross(np.asarray(about, dtype=np.float64), force)
+        return moved
 
 
 class Simulation:
@@ -161,11 +166,9 @@ class Simulation:
         self._arrays: dict[str, Array] = {}
         #: Report of the last step: energies, contacts, iterations, seconds.
         self.report: dict[str, Any] | None = None
-        self._parts: dict[str, Body | HalfSpace] = {
-            name: HalfSpace(self, name, k) for k, name in enumerate(scene.half_spaces)
-        }
-        self._bodies = {name: Body(self, name, entry) for name, entry in scene.bodies.items()}
-        self._parts |= self._bodies
+        # bodies refer to this, and this not to them: a recording ends when the last reference to it goes
+        self._entries = scene.bodies
+        self._half_spaces = {name: k for k, name in enumerate(scene.half_spaces)}
 
     @classmethod
     def resume(cls, folder: str | os.PathLike[str], scene: Scene | None = None) -> Simulation:
@@ -187,7 +190,7 @@ class Simulation:
         return Simulation.restore, (self.scene, self.save())
 
     def __repr__(self) -> str:
-        return f"<standoff.Simulation of {', '.join(self._bodies)} at step {self.step_index}>"
+        return f"<standoff.Simulation of {', '.join(self._entries)} at step {self.step_index}>"
 
     def save(self) -> bytes:
         """The whole state. From it, :meth:`restore` and :meth:`load` go on with the same bits."""
@@ -311,21 +314,22 @@ class Simulation:
         return self._core.contacts()
 
     def __getitem__(self, name: str) -> Any:
-        part = self._parts.get(name)
-        if part is None:
-            known = list(self._parts)
+        if name in self._entries:
+            return Body(self, name, self._entries[name])
+        if name not in self._half_spaces:
+            known = [*self._half_spaces, *self._entries]
             error = ControlError(f"there is no body '{name}'; there are: {', '.join(known)}")
-            error.name, error.known = name, known  # type: ignore[attr-defined]
+            error.name, error.known = name, known
             raise error
-        return part
+        return HalfSpace(self, name, self._half_spaces[name])
 
     def __iter__(self) -> Iterator[Body]:
-        return iter(self._bodies.values())
+        return iter(self.bodies.values())
 
     @property
     def bodies(self) -> dict[str, Body]:
         """Bodies by name, in the order of their vertices."""
-        return self._bodies
+        return {name: Body(self, name, entry) for name, entry in self._entries.items()}
 
     def set_gravity(self, gravity: ArrayLike) -> None:
         """Sets gravity for the steps to come, m/s²."""

@@ -7,6 +7,7 @@ import html
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 from .errors import OutputError
@@ -38,7 +39,7 @@ class Viewer:
                 return
         _, said = self._process.communicate()
         error = OutputError(said.strip().removeprefix("error: "))
-        error.path = self.folder  # type: ignore[attr-defined]
+        error.path = Path(self.folder)
         raise error
 
     @staticmethod
