@@ -298,3 +298,23 @@ fn case_17_a_blocked_motion_says_by_whom_without_a_barrier_too() {
     let blocked = run("17b-barrier-free-blocked-motion.toml", "2", &options);
     expect(blocked, 1, &["'o.motion[0]' is blocked at 8", "of 'o'", "of 'b'"]);
 }
+
+/// A body is dragged by prescribed vertices and has nothing to touch: both solvers take a few iterations.
+#[test]
+fn case_19_the_barrier_free_solver_ends_steps_in_which_vertices_are_dragged() {
+    let (folder, path, meshes) =
+        (tempfile::tempdir().unwrap(), case("19-barrier-free-never-ends.txt"), ipc_meshes());
+    let [path, meshes] = [&path, &meshes].map(|p| p.to_str().unwrap());
+    for solver in ["barrier", "barrier-free"] {
+        let out = folder.path().join(solver);
+        let args = ["run", path, "-o", out.to_str().unwrap(), "--mesh-root", meshes, "-q"];
+        expect(say(&[&args[..], &["--steps", "2", "--solver", solver]].concat()), 0, &[]);
+        let stats = std::fs::read_to_string(out.join("stats.jsonl")).unwrap();
+        for line in stats.lines() {
+            let report: serde_json::Value = serde_json::from_str(line).unwrap();
+            assert_eq!(report["outcome"], "converged", "{line}");
+            assert!(report["newton_iterations"].as_u64().unwrap() <= 4, "{line}");
+        }
+        assert_eq!(stats.lines().count(), 2);
+    }
+}

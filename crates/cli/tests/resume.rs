@@ -59,52 +59,163 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-#[test]
-fn killed_at_random_instants() {
-    const KILLS: usize = 52;
-    let (folder, scene, reference) = reference(SCENE);
+/// What kills of processes did.
+#[derive(Default)]
+struct Kills {
+    /// Processes that were killed.
+    all: usize,
+    /// Of these in the first 0.1 s.
+    early: usize,
+    /// Of these while they resumed.
+    resuming: usize,
+    /// How often `resume` found nothing to resume, so that `run` began anew.
+    begun_anew: usize,
+    /// Runs that they belong to.
+    runs: usize,
+}
+
+/// Kills runs at random instants, a third and more of them in the first 0.1 s, until there were `kills`. After each, `resume`
+/// goes on, or plain `run` where nothing was done; every run ends with the bits of an undisturbed one.
+fn kill_at_random_instants(kills: usize, seed: u64, options: &[&str]) -> Kills {
+    let (folder, scene, undisturbed) = (tempfile::tempdir().unwrap(), "scene.toml", "undisturbed");
+    let (scene, undisturbed) = (folder.path().join(scene), folder.path().join(undisturbed));
+    fs::write(&scene, SCENE).unwrap();
+    let begin = |out: &Path| -> Vec<String> {
+        let args = ["run", path(&scene), "-o", path(out), "--quiet"];
+        args.iter().chain(options).map(|a| (*a).to_owned()).collect()
+    };
     let clock = Instant::now();
-    good(&["run", path(&scene), "-o", path(&folder.path().join("timing")), "--quiet"]);
+    good(&begin(&undisturbed).iter().map(String::as_str).collect::<Vec<_>>());
     let whole = clock.elapsed().as_secs_f64();
-    let mut random = Random::new(7);
-    let (mut kills, mut runs, mut early) = (0, 0, 0);
-    while kills < KILLS {
-        let out = folder.path().join(format!("run-{runs}"));
-        runs += 1;
-        let mut args = vec!["run", path(&scene), "-o", path(&out), "--quiet"];
+    let mut random = Random::new(seed);
+    let mut done = Kills::default();
+    while done.all < kills {
+        let out = folder.path().join(format!("run-{}", done.runs));
+        done.runs += 1;
+        let mut args = begin(&out);
         loop {
             let threads = ["1", "2", "3"][random.below(3) as usize];
-            let all = [&args[..], &["--threads", threads]].concat();
+            let instant = match random.below(3) {
+                0 => random.uniform(0.0, 0.1),
+                _ => random.uniform(0.0, whole),
+            };
             let mut child = Command::new(env!("CARGO_BIN_EXE_standoff"))
-                .args(&all)
+                .args(&args)
+                .args(["--threads", threads])
                 .stderr(Stdio::piped())
                 .spawn()
                 .unwrap();
-            std::thread::sleep(Duration::from_secs_f64(whole * random.unit()));
+            std::thread::sleep(Duration::from_secs_f64(instant));
             // SIGKILL; nothing happens where the process has ended
             child.kill().unwrap();
             let output = child.wait_with_output().unwrap();
+            let said = text(&output.stderr);
+            let resuming = args[0] == "resume";
             match output.status.code() {
-                None => kills += 1,
+                None => {
+                    done.all += 1;
+                    done.early += usize::from(instant < 0.1);
+                    done.resuming += usize::from(resuming);
+                }
                 Some(0) => break,
-                Some(2) => {
-                    // killed before there was anything to resume
-                    let said = text(&output.stderr);
-                    assert!(args[0] == "resume", "{said}");
+                Some(2) if resuming => {
+                    // killed before there was anything to resume, as the message says
+                    assert!(said.contains("standoff run"), "{said}");
                     assert!(!out.join("checkpoints/000000.ckpt").exists(), "{said}");
-                    early += 1;
-                    args = vec!["run", path(&scene), "-o", path(&out), "--quiet", "--force"];
+                    done.begun_anew += 1;
+                    args = begin(&out);
                     continue;
                 }
-                Some(code) => panic!("{code}: {}", text(&output.stderr)),
+                code => panic!("{args:?}: {code:?}: {said}"),
             }
-            args = vec!["resume", path(&out), "--quiet"];
+            args = ["resume", path(&out), "--quiet"].map(str::to_owned).to_vec();
         }
-        same_results(&reference, &out);
+        same_results(&undisturbed, &out);
         fs::remove_dir_all(&out).unwrap();
     }
-    println!("{kills} kills in {runs} runs, {early} before the first checkpoint");
-    assert!(early < kills / 2, "the kills hit nothing");
+    println!(
+        "{} kills in {} runs {}: {} in the first 0.1 s, {} while resuming; {} times begun anew",
+        done.all,
+        done.runs,
+        options.join(" "),
+        done.early,
+        done.resuming,
+        done.begun_anew
+    );
+    done
+}
+
+/// A few of [`two_hundred_kills_at_random_instants`].
+#[test]
+fn killed_at_random_instants() {
+    for (seed, solver) in [(7, "barrier"), (8, "barrier-free")] {
+        let done = kill_at_random_instants(8, seed, &["--solver", solver]);
+        assert!(done.all >= 8 && done.resuming > 0);
+    }
+}
+
+/// cargo test --workspace --test resume -- --ignored --nocapture two_hundred
+#[test]
+#[ignore = "takes minutes"]
+fn two_hundred_kills_at_random_instants() {
+    for (seed, solver) in [(1, "barrier"), (2, "barrier-free")] {
+        let done = kill_at_random_instants(100, seed, &["--solver", solver]);
+        assert!(done.all >= 100 && done.early >= 20 && done.resuming >= 20);
+        assert!(done.begun_anew > 0, "no kill came before the first checkpoint");
+    }
+}
+
+/// What a kill before the first step can leave: plain `run` begins anew, and replaces nothing that is of value.
+#[test]
+fn killed_before_the_first_step() {
+    let (folder, scene, reference) = reference(SCENE);
+    let begun = folder.path().join("begun");
+    good(&["run", path(&scene), "-o", path(&begun), "--quiet", "--steps", "1"]);
+    for name in ["checkpoints/000001.ckpt", "frames/000001.vtu", "surface/000001.obj"] {
+        fs::remove_file(begun.join(name)).unwrap();
+    }
+    fs::write(begun.join("stats.jsonl"), "").unwrap();
+    let remove = |out: &Path, names: &[&str]| {
+        names.iter().for_each(|name| fs::remove_file(out.join(name)).unwrap());
+    };
+    // in the order in which they are written, the last first
+    let files = [
+        "checkpoints/000000.ckpt",
+        "run.pvd",
+        "surface/000000.obj",
+        "frames/000000.vtu",
+        "stats.jsonl",
+        "scene.resolved.toml",
+        "run.json",
+    ];
+    for count in 1..=files.len() {
+        let out = folder.path().join(format!("without-{count}"));
+        copy(&begun, &out);
+        remove(&out, &files[..count]);
+        fs::write(out.join(".run.json.1.standoff-tmp"), "{").unwrap();
+        let output = standoff(&["resume", path(&out), "--quiet"]);
+        let said = text(&output.stderr);
+        assert!(!output.status.success() && said.contains("standoff run"), "{said}");
+        good(&["run", path(&scene), "-o", path(&out), "--quiet"]);
+        same_results(&reference, &out);
+    }
+    // what may be of value is kept: results of steps, and a file that another program wrote
+    let refused = |out: &Path| {
+        let output = standoff(&["run", path(&scene), "-o", path(out), "--quiet"]);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("already holds a run"), "{said}");
+    };
+    refused(&begun);
+    let out = folder.path().join("a step");
+    copy(&begun, &out);
+    remove(&out, &files[..1]);
+    fs::write(out.join("stats.jsonl"), "{}\n").unwrap();
+    refused(&out);
+    let out = folder.path().join("foreign");
+    fs::create_dir_all(&out).unwrap();
+    fs::write(out.join("run.json"), "{\"mine\": true}\n").unwrap();
+    refused(&out);
 }
 
 /// What a kill between any two operations on files can leave, one after the other.
@@ -240,6 +351,68 @@ fn damaged_and_foreign_checkpoints() {
         assert!(before == results(&out));
         fs::remove_dir_all(&out).unwrap();
     }
+}
+
+/// Frames before the checkpoint that were altered, cut off or removed are reported, by `resume` and by `audit`.
+#[test]
+fn altered_frames() {
+    let (folder, scene, reference) = reference(SCENE);
+    let out = folder.path().join("out");
+    good(&["run", path(&scene), "-o", path(&out), "--quiet", "--steps", "20"]);
+    let frame = |n: usize| out.join(format!("frames/{n:06}.vtu"));
+    // one bit of a velocity, of which no other check sees anything
+    let mut bytes = fs::read(frame(4)).unwrap();
+    let velocity = array(&bytes, "velocity");
+    let at = bytes.windows(velocity.len()).position(|w| w == velocity).unwrap();
+    bytes[at] ^= 1;
+    fs::write(frame(4), bytes).unwrap();
+    let bytes = fs::read(frame(6)).unwrap();
+    fs::write(frame(6), &bytes[..bytes.len() - 3]).unwrap();
+    fs::remove_file(frame(8)).unwrap();
+    // a frame of a version without checksums is none of those
+    let bytes = fs::read(frame(10)).unwrap();
+    let mark = b"</VTKFile>\n";
+    let end = bytes.windows(mark.len()).rposition(|w| w == mark).unwrap() + mark.len();
+    assert!(end < bytes.len());
+    fs::write(frame(10), &bytes[..end]).unwrap();
+
+    let output = standoff(&["audit", path(&out)]);
+    let said = text(&output.stdout) + &text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    for says in [
+        "000004.vtu",
+        "it was altered",
+        "000006.vtu",
+        "its end is missing",
+        "000008.vtu",
+        "it is missing, although run.pvd",
+    ] {
+        assert!(said.contains(says), "lacks `{says}`: {said}");
+    }
+    let output = standoff(&["resume", path(&out), "--quiet", "--steps", "30"]);
+    let said = text(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    for says in [
+        "frame 4 was altered after it had been written (its checksum is wrong); it is kept",
+        "frame 6 is missing or truncated",
+        "frame 8 is missing or truncated",
+    ] {
+        assert!(said.contains(says), "lacks `{says}`: {said}");
+    }
+    assert_eq!(said.lines().count(), 3, "{said}");
+    // everything else is that of an undisturbed run
+    let (mut a, mut b) = (results(&reference), results(&out));
+    for name in ["frames/000004.vtu", "frames/000006.vtu", "frames/000008.vtu", "frames/000010.vtu"]
+    {
+        a.remove(name);
+        b.remove(name);
+    }
+    assert!(
+        text(&b["run.pvd"]).contains("000004.vtu") && !text(&b["run.pvd"]).contains("000008.vtu")
+    );
+    a.remove("run.pvd");
+    b.remove("run.pvd");
+    assert!(a == b);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The audit of a run's frames.
 
+use crate::checksum::{Integrity, integrity};
+use crate::files::{frame_file, listed_frames};
 use crate::{BodyInfo, Frame, OutputError, RunInfo, frame_files, read_frame};
 use standoff_geometry::CollisionMesh;
 use standoff_linalg::Vec3;
@@ -33,7 +35,8 @@ pub struct FrameFaults {
 }
 
 /// Re-checks every frame of the run in a folder for intersections, inverted elements, vertices behind
-/// half-spaces, strains beyond their limits and damage. `observe` takes every frame with a fault.
+/// half-spaces, strains beyond their limits and damage, and looks for frames of `run.pvd` that are missing. `observe`
+/// takes every frame with a fault.
 ///
 /// # Errors
 /// The folder holds no run, or what its frames belong to cannot be read.
@@ -46,8 +49,15 @@ pub fn audit(
     let half_spaces = info.half_spaces.len();
     let mut report = AuditReport { frames: files.len(), half_spaces, ..AuditReport::default() };
     let mut first: Option<FrameScene<'_>> = None;
+    let missing = listed_frames(folder).into_iter().filter(|s| !files.iter().any(|f| f.0 == *s));
+    for step in missing {
+        report.bad_frames += 1;
+        report.faults += 1;
+        let faults = vec!["it is missing, although run.pvd lists it".into()];
+        observe(&FrameFaults { file: frame_file(folder, step), faults });
+    }
     for (_, file) in files {
-        let faults = match read_frame(&file) {
+        let mut faults = match read_frame(&file) {
             Err(error) => vec![error.to_string()],
             Ok(frame) => match &first {
                 Some(scene) => scene.faults(&frame),
@@ -59,6 +69,14 @@ pub fn audit(
                 }
             },
         };
+        match integrity(&file) {
+            Integrity::Altered => {
+                faults
+                    .push("it was altered after it had been written: its checksum is wrong".into());
+            }
+            Integrity::Truncated if faults.is_empty() => faults.push("its end is missing".into()),
+            Integrity::Truncated | Integrity::Whole => {}
+        }
         if !faults.is_empty() {
             report.bad_frames += 1;
             report.faults += faults.len();

@@ -1,9 +1,9 @@
 //! The files of a run and their names.
 
-use crate::OutputError;
 use crate::atomic::is_temporary;
-use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom};
+use crate::{OutputError, RunInfo};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Files of a run in its folder; folders hold numbered files of the extension.
@@ -28,6 +28,23 @@ pub(crate) const CHECKPOINTS: &str = "checkpoints";
 /// the exact definition comes from there.
 pub fn scene_file(folder: &Path) -> PathBuf {
     folder.join(RESOLVED)
+}
+
+/// The same for a run that is to go on: the file is there.
+///
+/// # Errors
+/// [`OutputError::NoRun`] where the run was stopped before it was written.
+pub fn existing_scene_file(folder: &Path) -> Result<PathBuf, OutputError> {
+    let path = scene_file(folder);
+    match path.exists() {
+        true => Ok(path),
+        false => Err(OutputError::NoRun {
+            path: folder.to_owned(),
+            what: format!(
+                "it has no {RESOLVED} (a run that was stopped before its first step is started again by `standoff run`)"
+            ),
+        }),
+    }
 }
 
 /// Frames of a run, ascending: step and file.
@@ -77,6 +94,23 @@ pub(crate) fn existing_run(folder: &Path) -> Option<String> {
     })
 }
 
+/// Whether the run that a folder holds was stopped before it had done a step: then nothing is lost when it begins
+/// anew. Anything that is not certainly of such a run makes this false.
+pub(crate) fn has_no_step(folder: &Path) -> bool {
+    let beyond_start = |(name, extension): (&str, &str)| {
+        // the checkpoint of the start is the last thing that is written before the first step
+        let files = numbered(&folder.join(name), extension);
+        files.into_iter().any(|(step, _)| step > 0 || name == CHECKPOINTS)
+    };
+    let outputs = FOLDERS.into_iter().filter(|(name, _)| *name != MESHES);
+    let stats = fs::metadata(folder.join(STATS));
+    let failed = ["failure.vtu", "failure.json"].iter().any(|f| folder.join(f).exists());
+    RunInfo::read(folder).is_ok()
+        && !failed
+        && !stats.is_ok_and(|m| m.len() > 0)
+        && !outputs.into_iter().any(beyond_start)
+}
+
 /// Removes the files of a run but for those in `kept`, which are absolute.
 pub(crate) fn remove_run(folder: &Path, kept: &[&Path]) -> Result<(), OutputError> {
     let mut doomed: Vec<PathBuf> = FILES.iter().map(|f| folder.join(f)).collect();
@@ -105,6 +139,11 @@ pub(crate) fn remove_after(
     }
     doomed.extend(leavings(folder));
     remove_all(doomed)
+}
+
+/// Removes the files that a process was about to write when it was killed.
+pub(crate) fn remove_leavings(folder: &Path) -> Result<(), OutputError> {
+    remove_all(leavings(folder))
 }
 
 /// Files that a process was about to write when it was killed.
@@ -136,15 +175,14 @@ pub(crate) fn numbered(folder: &Path, extension: &str) -> Vec<(u64, PathBuf)> {
     all
 }
 
-/// Whether a frame is there and has its end.
-pub(crate) fn is_whole(path: &Path) -> bool {
-    const END: &[u8] = b"</VTKFile>\n";
-    let end = || -> io::Result<Vec<u8>> {
-        let mut file = File::open(path)?;
-        file.seek(SeekFrom::End(-(END.len() as i64)))?;
-        let mut end = Vec::new();
-        file.read_to_end(&mut end)?;
-        Ok(end)
-    };
-    end().is_ok_and(|end| end == END)
+/// Steps of the frames that `run.pvd` lists, ascending; none without a readable list.
+pub(crate) fn listed_frames(folder: &Path) -> Vec<u64> {
+    let list = fs::read_to_string(folder.join("run.pvd")).unwrap_or_default();
+    let names = list.split("file=\"frames/").skip(1).filter_map(|rest| rest.split('"').next());
+    names.filter_map(|name| number_of(Path::new(name), "vtu")).collect()
+}
+
+/// The file of a frame.
+pub(crate) fn frame_file(folder: &Path, step: u64) -> PathBuf {
+    folder.join("frames").join(format!("{step:06}.vtu"))
 }

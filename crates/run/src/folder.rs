@@ -2,9 +2,11 @@
 
 use crate::carried::CarriedSurfaces;
 use crate::checkpoint::{fingerprint, write_checkpoint};
+use crate::checksum::{Integrity, integrity};
 use crate::failure::write_failure;
 use crate::files::{
-    CARRIED, CHECKPOINTS, MESHES, RESOLVED, STATS, existing_run, is_whole, remove_after, remove_run,
+    CARRIED, CHECKPOINTS, MESHES, RESOLVED, STATS, existing_run, frame_file, has_no_step,
+    remove_after, remove_leavings, remove_run,
 };
 use crate::surface::write_surface;
 use crate::{
@@ -47,8 +49,8 @@ impl RunFolder {
     /// Prepares the folder for a run of `scene` and writes `run.json` and `scene.resolved.toml`.
     ///
     /// # Errors
-    /// [`OutputError::Occupied`] if it holds a run already; with `force` the files of that run (and
-    /// no others) are removed instead.
+    /// [`OutputError::Occupied`] if it holds a run already; with `force`, or where that run was stopped before
+    /// its first step, the files of that run (and no others) are removed instead.
     pub fn create(folder: &Path, scene: &Scene, force: bool) -> Result<Self, OutputError> {
         Self::create_for(folder, scene, None, force)
     }
@@ -61,7 +63,7 @@ impl RunFolder {
         force: bool,
     ) -> Result<Self, OutputError> {
         if let Some(found) = existing_run(folder) {
-            if !force {
+            if !force && !has_no_step(folder) {
                 return Err(OutputError::Occupied { path: folder.to_owned(), found });
             }
             if let Ok(stats) = File::open(folder.join(STATS)) {
@@ -70,6 +72,8 @@ impl RunFolder {
             // a run that is repeated in its own folder needs its meshes
             let meshes = scene.file.objects.iter().filter_map(|o| o.mesh.as_deref());
             remove_run(folder, &meshes.map(Path::new).collect::<Vec<_>>())?;
+        } else {
+            remove_leavings(folder)?;
         }
         make_folders(folder, scene)?;
         let topology = Topology::new(&scene.definition);
@@ -102,12 +106,12 @@ impl RunFolder {
 
     /// Takes up the run of `scene` in a folder where a checkpoint left it: whatever was written
     /// after it is removed, as are the leavings of a process that was killed. Also returns the
-    /// numbers of frames before the checkpoint that are missing or cut off.
+    /// numbers of frames before the checkpoint that are not as they were written, and in what way.
     pub fn reopen(
         folder: &Path,
         scene: &Scene,
         from: &ResumePoint,
-    ) -> Result<(Self, Vec<u64>), OutputError> {
+    ) -> Result<(Self, Vec<(u64, Integrity)>), OutputError> {
         let path = folder.join(STATS);
         let stats = OpenOptions::new().create(true).append(true).open(&path);
         let stats = stats.map_err(OutputError::write(&path))?;
@@ -118,9 +122,12 @@ impl RunFolder {
         let kept = from.checkpoint.frames.clone();
         remove_after(folder, &kept, &from.generations)?;
         let h = scene.definition.settings.time.step;
-        let (whole, missing) = kept.into_iter().partition::<Vec<u64>, _>(|step| {
-            is_whole(&folder.join("frames").join(format!("{step:06}.vtu")))
-        });
+        let looks = kept.into_iter().map(|step| (step, integrity(&frame_file(folder, step))));
+        let looks: Vec<_> = looks.collect();
+        // what was altered is still a frame, perhaps on purpose
+        let there = looks.iter().filter(|(_, look)| *look != Integrity::Truncated);
+        let there: Vec<u64> = there.map(|(step, _)| *step).collect();
+        let suspect = looks.into_iter().filter(|(_, look)| *look != Integrity::Whole).collect();
         let time = |step: u64| step as f64 * h;
         let topology = Topology::new(&scene.definition);
         let this = Self {
@@ -131,14 +138,14 @@ impl RunFolder {
             carried: CarriedSurfaces::of(scene, &topology),
             topology,
             output: scene.output.clone(),
-            frames: whole.iter().map(|step| (*step, time(*step))).collect(),
-            due: whole,
+            frames: there.iter().map(|step| (*step, time(*step))).collect(),
+            due: there,
             latest: from.checkpoint.frames.last().map(|step| time(*step)),
             fingerprint: fingerprint(&scene.definition),
             checkpoints: Generations::of(&from.generations),
         };
         this.write_list()?;
-        Ok((this, missing))
+        Ok((this, suspect))
     }
 
     /// The folder.
@@ -177,7 +184,7 @@ impl RunFolder {
         }
         self.latest = Some(data.time);
         let name = format!("{:06}", data.step);
-        let path = self.folder.join("frames").join(format!("{name}.vtu"));
+        let path = frame_file(&self.folder, data.step);
         write_vtu(&path, &self.topology, data, &self.output.fields)?;
         if self.output.surface_obj {
             let path = self.folder.join("surface").join(format!("{name}.obj"));

@@ -17,6 +17,7 @@ mod audit;
 mod carried;
 mod check;
 mod checkpoint;
+mod checksum;
 mod error;
 mod failure;
 mod files;
@@ -40,9 +41,10 @@ pub use check::{BodyReport, CheckReport, Gap, HalfSpaceGap, IpcBody, Reach, chec
 pub use checkpoint::{
     Checkpoint, checkpoint_bytes, fingerprint, parse_checkpoint, read_checkpoint, write_checkpoint,
 };
+pub use checksum::Integrity;
 pub use error::OutputError;
 pub use failure::{FailureData, write_failure};
-pub use files::{frame_files, scene_file};
+pub use files::{existing_scene_file, frame_files, scene_file};
 pub use folder::{RunFolder, is_being_written};
 pub use frame::{Frame, read_elements, read_frame};
 pub use gap::Gaps;

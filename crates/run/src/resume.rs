@@ -34,8 +34,8 @@ impl ResumePoint {
         let mut files = numbered(&folder.join(CHECKPOINTS), "ckpt");
         if files.is_empty() {
             return Err(none(
-                "it holds no checkpoint (output.checkpoint_every = 0, or stopped \
-                             before the first one); start anew with `standoff run --force`"
+                "it holds no checkpoint (output.checkpoint_every = 0, or stopped before the first \
+                 one); start it again with `standoff run`, with --force if it has done steps"
                     .into(),
             ));
         }

@@ -2,6 +2,7 @@
 
 // long: a third of it are tests that need a step or a file to fail at a given place
 
+use crate::checksum::Integrity;
 use crate::{
     FailureData, FrameData, OutputError, ResumePoint, RunFolder, RunInfo, Summary, fingerprint,
 };
@@ -173,13 +174,15 @@ pub(crate) fn take_up(
     }
     let state = from.checkpoint.state.clone();
     let simulation = Simulation::restore(&scene.definition, state)?;
-    let (mut folder, missing) = RunFolder::reopen(folder, scene, &from)?;
-    for step in missing {
-        if step == done {
+    let (mut folder, suspect) = RunFolder::reopen(folder, scene, &from)?;
+    for (step, integrity) in suspect {
+        match integrity {
             // the checkpoint was written in its stead when it could not be
-            write_frame(&mut folder, &simulation)?;
-        } else {
-            warn(format!("frame {step} is missing or truncated"));
+            Integrity::Truncated if step == done => write_frame(&mut folder, &simulation)?,
+            Integrity::Altered => warn(format!(
+                "frame {step} was altered after it had been written (its checksum is wrong); it is kept"
+            )),
+            _ => warn(format!("frame {step} is missing or truncated")),
         }
     }
     let mut summary = Summary::default();

@@ -1,5 +1,6 @@
 //! Writer of VTK unstructured grids (VTU): XML with raw little-endian arrays appended.
 
+use crate::checksum::Checksum;
 use crate::{OutputError, Topology, write_atomically};
 use standoff_linalg::Vec3;
 use standoff_scene::file::Field;
@@ -237,6 +238,8 @@ pub(crate) fn write_grid(
     points: usize,
     cells: usize,
 ) -> io::Result<()> {
+    let mut checksum = Checksum::new(out);
+    let out = &mut checksum;
     writeln!(out, r#"<?xml version="1.0"?>"#)?;
     writeln!(
         out,
@@ -281,5 +284,6 @@ pub(crate) fn write_grid(
         out.write_all(&(array.shape().2 as u64).to_le_bytes())?;
         array.write(out)?;
     }
-    writeln!(out, "\n</AppendedData>\n</VTKFile>")
+    writeln!(out, "\n</AppendedData>\n</VTKFile>")?;
+    checksum.finish()
 }

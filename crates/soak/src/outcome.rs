@@ -52,9 +52,10 @@ impl Outcome {
         }
     }
 
-    /// Whether something is wrong with the program.
+    /// Whether something is wrong with the program: every scene has to end at the tolerance, for a reason that names
+    /// who is involved, at the limit of time, or before it begins.
     pub fn is_fault(self) -> bool {
-        matches!(self, Self::Crash | Self::Violation)
+        matches!(self, Self::Unmet | Self::Unnamed | Self::Crash | Self::Violation)
     }
 }
 
