@@ -39,8 +39,8 @@ pub fn wound_around_the_middle(run: &Run) -> Result<(), String> {
         require((wound.abs() - 720.0).abs() < 2.0, || format!("{name} is wound by {wound}°"))?;
         let closest = hair.iter().zip(middle).map(|(x, c)| (x - c).norm());
         let closest = closest.fold(f64::INFINITY, f64::min);
-        // 6 mm at the start, the diameter is 2 mm
-        require(closest < 0.004, || format!("{name} stays {closest} m from the middle"))?;
+        // 6 mm at the start; with one other hair of 2 mm between them and gaps below d̂ = 0.5 mm at most 5 mm
+        require(closest < 0.005, || format!("{name} stays {closest} m from the middle"))?;
     }
     // the barrier-free solver counts the constraints that carry force
     let last = &run.reports[run.reports.len() - 1];
