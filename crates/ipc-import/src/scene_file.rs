@@ -8,11 +8,12 @@ use crate::meshes::Content;
 use crate::parameters::{OBSTACLE, SHAPE, half_space_name};
 use crate::plan::{Action, Body, Effect, MatrixMember, Plan, Region};
 use standoff_linalg::Vec3;
+use standoff_mesh::path::{absolute, relative};
 use standoff_sim::definition::{Condition, Pivot};
 use standoff_sim::material::{Law, Material};
 use standoff_sim::settings::{Ccd, Integrator, Lagging};
 use std::fmt::Write;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// Names of the materials of a plan, in order of first use.
 type Materials = Vec<(String, (f64, Material))>;
@@ -260,7 +261,7 @@ impl Writer {
         }
         self.line("[[objects]]");
         self.entry("name", quoted(object_name(body, count)));
-        let path = relative_path(&absolute(&body.source.path), &self.folder);
+        let path = relative(&absolute(&body.source.path), &self.folder);
         self.entry("mesh", quoted(&path.to_string_lossy()));
         if body.elastic() {
             let name = materials.iter().find(|(_, m)| *m == body.material).map(|(n, _)| n);
@@ -402,7 +403,7 @@ impl Writer {
                 }
             }
             Effect::Sequence { folder, .. } => {
-                let path = relative_path(&absolute(folder), &self.folder);
+                let path = relative(&absolute(folder), &self.folder);
                 self.entry("sequence", quoted(&path.to_string_lossy()));
             }
             Effect::Accelerate(a) => self.entry("acceleration", vector(a)),
@@ -446,32 +447,12 @@ fn quoted(text: &str) -> String {
     out
 }
 
-fn absolute(path: &Path) -> PathBuf {
-    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    absolute.components().filter(|c| *c != Component::CurDir).collect()
-}
-
-/// `path` seen from `folder`, both absolute; unchanged where they have no common root.
-fn relative_path(path: &Path, folder: &Path) -> PathBuf {
-    let common = path.components().zip(folder.components()).take_while(|(a, b)| a == b).count();
-    if common == 0 || folder.components().any(|c| c == Component::ParentDir) {
-        return path.to_owned();
-    }
-    let up = folder.components().skip(common).map(|_| Component::ParentDir);
-    up.chain(path.components().skip(common)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_relative_to_the_folder() {
-        let of = |path, folder| relative_path(Path::new(path), Path::new(folder));
-        assert_eq!(of("/a/b/m.obj", "/a/b"), Path::new("m.obj"));
-        assert_eq!(of("/a/m.obj", "/a/b/c"), Path::new("../../m.obj"));
-        assert_eq!(of("/x/m.obj", "/a"), Path::new("../x/m.obj"));
+    fn strings_are_quoted_for_toml() {
         assert_eq!(quoted("a\"b\\c\n"), "\"a\\\"b\\\\c\\u000A\"");
     }
 }

@@ -4,10 +4,12 @@
 //! stable. What that crate does not show may change in any version.
 //!
 //! [`Mesh`] holds points with tetrahedra, triangles, segments and bare points over them, and named
-//! regions; [`mod@format`] reads and writes mesh files, [`shape`] builds simple bodies.
+//! regions; [`mod@format`] reads and writes mesh files, [`shape`] builds simple bodies,
+//! [`mod@path`] makes paths relative.
 
 pub mod format;
 mod mesh;
+pub mod path;
 pub mod shape;
 
 pub use mesh::{

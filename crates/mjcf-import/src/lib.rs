@@ -6,9 +6,10 @@
 
 use standoff_linalg::Vec3;
 use standoff_mesh::format::{Flex, MujocoModel, read_model};
+use standoff_mesh::path::{absolute, relative};
 use standoff_mesh::{Mesh, MeshError, tet_determinant};
 use std::collections::HashSet;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// A model as a scene file and the meshes that it names.
 #[derive(Debug, Clone)]
@@ -56,7 +57,7 @@ impl Import {
             table(&mut out, "[[objects]]");
             entry(&mut out, "name", &quoted(&free_name("robot", &mut names)));
             let folder = absolute(output.parent().unwrap_or(Path::new("")));
-            let file = relative_path(&absolute(path), &folder);
+            let file = relative(&absolute(path), &folder);
             entry(&mut out, "mesh", &quoted(&file.to_string_lossy()));
             entry(&mut out, "role", "\"obstacle\"");
             if model.has_joints {
@@ -219,20 +220,4 @@ fn file_name(name: &str) -> String {
     name.chars()
         .map(|c| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '_' })
         .collect()
-}
-
-fn absolute(path: &Path) -> PathBuf {
-    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    absolute.components().filter(|c| *c != Component::CurDir).collect()
-}
-
-/// `path` seen from `folder`, both absolute; unchanged where they have no common root.
-fn relative_path(path: &Path, folder: &Path) -> PathBuf {
-    let common = path.components().zip(folder.components()).take_while(|(a, b)| a == b).count();
-    if common == 0 || folder.components().any(|c| c == Component::ParentDir) {
-        return path.to_owned();
-    }
-    let up = folder.components().skip(common).map(|_| Component::ParentDir);
-    up.chain(path.components().skip(common)).collect()
 }

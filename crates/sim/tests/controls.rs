@@ -79,6 +79,24 @@ fn targets_set_step_by_step_are_a_sequence() {
     assert_eq!(&set.positions()[plate[0] as usize..][..4], &path(8)[..]);
 }
 
+/// A plate that is told to go through a ceiling with a block in between: the message names its body, as no motion of
+/// the definition has a name for it.
+#[test]
+fn a_blocked_target_names_the_body() {
+    let mut definition = on_plate();
+    let mut ceiling = plate();
+    ceiling.name = "ceiling".into();
+    ceiling.rest.iter_mut().for_each(|p| p.y += 0.41);
+    definition.bodies.push(ceiling);
+    let mut simulation = Simulation::new(&definition).unwrap();
+    let vertices: Vec<u32> =
+        simulation.model().bodies[1].vertices.clone().map(|v| v as u32).collect();
+    let target: Vec<Vec3> = plate().rest.iter().map(|p| p + Vec3::new(0.0, 1.0, 0.0)).collect();
+    simulation.set_targets(&vertices, &target).unwrap();
+    let error = simulation.step().unwrap_err().to_string();
+    assert!(error.contains("prescribed motion 'plate' is blocked at"), "{error}");
+}
+
 #[test]
 fn held_vertices_of_a_solid_follow_targets_and_can_be_let_go() {
     let mut definition = on_plate();

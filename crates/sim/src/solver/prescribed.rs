@@ -44,16 +44,19 @@ pub fn advance(
 }
 
 /// The error of a motion that something blocks: the vertex furthest from its target names the
-/// prescribed motion, the closest pair, the most crushed element or the most stretched triangle what is in the way.
+/// prescribed motion, or its body where targets were set step by step, the closest pair, the most crushed element or the most stretched triangle what is in the way.
 fn blocked(potential: &IncrementalPotential<'_>, it: &Iterate) -> StepError {
     let (model, penalty) = (potential.context.model, potential.dirichlet.as_ref());
     let progress = penalty.map_or(1.0, |e| e.progress(&it.x));
     let furthest = penalty.and_then(|e| e.furthest(&it.x)).map(|(v, _)| v);
-    let name = model.motions.iter().find(|m| furthest.is_some_and(|v| m.vertices.contains(&v)));
+    let name = furthest.map(|v| match model.motions.iter().find(|m| m.vertices.contains(&v)) {
+        Some(motion) => motion.name.clone(),
+        None => model.locate(v).0.name.clone(),
+    });
     let obstacle = diagnosis::describe_obstacle(potential, it);
     StepError::BlockedMotion {
         step: potential.context.step,
-        name: name.map_or_else(|| "(unnamed)".into(), |m| m.name.clone()),
+        name: name.unwrap_or_default(),
         progress: 100.0 * progress.max(0.0),
         reason: obstacle.unwrap_or_else(|| "no step length lowers the potential".into()),
     }
