@@ -11,13 +11,20 @@ use standoff_sim::contact::{Constraint, ConstraintKey, ContactConstraints, HalfS
 use standoff_sim::definition::{
     BendingModel, BodyDef, BodyKind, Definition, HalfSpaceDef, ShellMaterial,
 };
+use standoff_sim::dirichlet::DirichletTargets;
 use standoff_sim::energy::Term;
 use standoff_sim::energy::hinge::bending_modulus;
 use standoff_sim::energy::membrane::Sheet;
+use standoff_sim::iterate::Iterate;
 use standoff_sim::material::membrane::{MembraneLaw, SheetLame};
 use standoff_sim::material::{Law, Material};
+use standoff_sim::potential::IncrementalPotential;
 use standoff_sim::settings::{AuditLevel, Method};
+use standoff_sim::solver::contact_subproblem;
+use standoff_sim::step::clock::Clock;
+use standoff_sim::step::context::StepContext;
 use standoff_sim::step::energetics;
+use standoff_sim::step::workspace::Workspace;
 use standoff_sim::{Simulation, State};
 use standoff_sparse::block_pairs;
 use standoff_testkit::Random;
@@ -678,4 +685,41 @@ fn bits_depend_neither_on_threads_nor_on_a_restart() {
     assert!(whole == run(14, None, 2), "two threads");
     let half = run(9, None, 1);
     assert!(whole == run(5, Some(half), 3), "restarted");
+}
+
+/// A subproblem that is not solved within its steps says what is missing: its direction must not pass for a small
+/// one.
+#[test]
+fn an_unsolved_subproblem_says_what_is_missing() {
+    // with friction the first step finds the active set but not who slips
+    let mut definition = barrier_free(scene(vec![
+        block("low", [0.0, 0.002, 0.0], [2, 2, 2], 0.2),
+        block("high", [0.05, 0.405, 0.05], [1, 1, 1], 0.3),
+    ]));
+    definition.half_spaces.push(ground(0.0));
+    definition.gravity = Vec3::new(0.0, -9.81, 0.0);
+    definition.settings.friction.coefficient = 0.3;
+    let mut simulation = Simulation::new(&definition).expect("a valid definition");
+    for _ in 0..5 {
+        simulation.step().expect("a step");
+    }
+    let (model, state) = (simulation.model(), simulation.state());
+    let solve = |steps: usize| {
+        let clock = Clock::start();
+        let context = StepContext::new(model, state, &clock);
+        let targets = DirichletTargets::new(model, state);
+        let mut potential = IncrementalPotential::new(context, state, &targets);
+        let mut work = Workspace::new(model, state).expect("a workspace");
+        let it = Iterate::without_contacts(state.x.clone());
+        let (mesh, planes) = (&model.collision, &model.half_spaces);
+        potential.constraints.linearise(mesh, planes, &state.x, &state.x, 0.0);
+        work.hessian.assemble_without_contact(&potential, &it).expect("a matrix");
+        let smooth = potential.gradient_without_contact(&it.x);
+        contact_subproblem::minimise_in(steps, &mut potential, &it, smooth, &mut work)
+            .expect("a direction")
+    };
+    let (one, all) = (solve(1), solve(60));
+    let size = |p: &[Vec3]| p.iter().map(|v| v.amax()).fold(0.0, f64::max);
+    assert!(size(&all.p) > 0.0 && all.missing == 0.0, "{}", all.missing);
+    assert!(one.missing >= 0.9 * size(&one.p), "{} {}", one.missing, size(&one.p));
 }

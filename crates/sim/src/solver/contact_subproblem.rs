@@ -30,6 +30,15 @@ const TRIALS: usize = 20;
 /// Part of the slope at the start of a step that may be left at its end.
 const SLOPE: f64 = 0.1;
 
+/// A direction, and what is missing of it.
+#[derive(Debug, Clone)]
+pub struct Solution {
+    /// The direction p (`#V`), m.
+    pub p: Vec<Vec3>,
+    /// Size of the last step towards the minimiser where the steps ended before it was found, m; else 0.
+    pub missing: f64,
+}
+
 /// The minimiser p of the model at x̂ (`#V`, m). The assembly has to hold the Hessian without contact
 /// ([`assemble_without_contact`](super::assembly::HessianAssembly::assemble_without_contact)), `smooth`
 /// is the gradient without contact (`#V`, kg m).
@@ -39,18 +48,33 @@ const SLOPE: f64 = 0.1;
 pub fn minimise(
     potential: &mut IncrementalPotential<'_>,
     tentative: &Iterate,
+    smooth: Vec<Vec3>,
+    work: &mut Workspace,
+) -> Result<Solution, StepError> {
+    minimise_in(STEPS, potential, tentative, smooth, work)
+}
+
+/// [`minimise`] in `steps` steps at most.
+///
+/// # Errors
+/// As [`minimise`].
+pub fn minimise_in(
+    steps: usize,
+    potential: &mut IncrementalPotential<'_>,
+    tentative: &Iterate,
     mut smooth: Vec<Vec3>,
     work: &mut Workspace,
-) -> Result<Vec<Vec3>, StepError> {
+) -> Result<Solution, StepError> {
     let tolerance = potential.context.velocity_tolerance * potential.context.h;
     // forces are read off the solution: no rough directions
     let mut forcing = Forcing::exact(potential.context.settings.solver.linear_tolerance);
     let frictional = !potential.friction.contacts.is_empty();
     potential.friction.secant = false;
     let mut p = vec![Vec3::zeros(); tentative.x.len()];
+    let mut missing = 0.0;
     // x̂ + p; `smooth` becomes g + B p
     let mut y = tentative.clone();
-    for solve in 0..STEPS {
+    for solve in 0..steps {
         let mut gradient = smooth.clone();
         potential.add_contact_gradient(&y, &mut gradient);
         let acting = potential.constraints.acting(&y.x);
@@ -76,10 +100,11 @@ pub fn minimise(
         let exact = !frictional && potential.constraints.acting(&y.x) == acting;
         let small = size <= ACCURACY * tolerance.max(measure(potential, &p));
         if t == 1.0 && (exact || small) {
-            break;
+            return Ok(Solution { p, missing: 0.0 });
         }
+        missing = size;
     }
-    Ok(p)
+    Ok(Solution { p, missing })
 }
 
 /// The Newton direction at x̂ by one linear system (`#V`, m), with friction and the curvature of all
@@ -93,7 +118,7 @@ pub fn newton_step(
     tentative: &Iterate,
     smooth: Vec<Vec3>,
     work: &mut Workspace,
-) -> Result<Vec<Vec3>, StepError> {
+) -> Result<Solution, StepError> {
     let mut gradient = smooth;
     potential.friction.secant = false;
     potential.add_contact_gradient(tentative, &mut gradient);
@@ -105,7 +130,7 @@ pub fn newton_step(
     if !measure(potential, &p).is_finite() {
         return Err(not_finite("the Newton direction", potential, tentative));
     }
-    Ok(p)
+    Ok(Solution { p, missing: 0.0 })
 }
 
 /// Moves `y` = x̂ + p along d as far as m falls: by all of it (in any case where m `may_rise`), or about

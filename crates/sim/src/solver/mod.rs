@@ -2,7 +2,7 @@
 
 pub mod assembly;
 pub mod barrier_free;
-mod contact_subproblem;
+pub mod contact_subproblem;
 pub mod direction;
 pub mod dot;
 pub mod forcing;

@@ -18,7 +18,7 @@
 mod safeguarded;
 mod two_states;
 
-use super::contact_subproblem;
+use super::contact_subproblem::{self, Solution};
 use super::direction::{linear_failure, measure};
 use crate::contact::ConstraintKey;
 use crate::definition::settings::Subproblem;
@@ -83,8 +83,8 @@ fn linearise(potential: &mut IncrementalPotential<'_>, x: &[Vec3], start: &[Vec3
 }
 
 /// The Newton direction at `at` with contact and friction exact in the linearised constraints, and the
-/// gradient there without them; `report.residual_speed` becomes the direction's size. The first one of a
-/// step sets the stiffness of the constraints.
+/// gradient there without them; `report.residual_speed` becomes the direction's size, with what is missing of it
+/// where the subproblem was not solved. The first one of a step sets the stiffness of the constraints.
 fn subproblem(
     potential: &mut IncrementalPotential<'_>,
     at: &Iterate,
@@ -105,12 +105,12 @@ fn subproblem(
             potential.constraints.stiffness = penalty * largest / context.contact_scale;
         }
     }
-    let p = match context.settings.solver.barrier_free.subproblem {
+    let solve = match context.settings.solver.barrier_free.subproblem {
         Subproblem::ActiveSet => contact_subproblem::minimise,
         Subproblem::Published => contact_subproblem::newton_step,
     };
-    let p = p(potential, at, gradient.clone(), work)?;
-    work.report.residual_speed = measure(potential, &p) / context.h;
+    let Solution { p, missing } = solve(potential, at, gradient.clone(), work)?;
+    work.report.residual_speed = (measure(potential, &p) + missing) / context.h;
     potential.add_contact_gradient(at, &mut gradient);
     Ok((p, gradient))
 }
