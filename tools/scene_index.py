@@ -25,6 +25,7 @@ GROUPS = [
       "codim/cards", "codim/cloth-stack", "codim/deck", "codim/card-shuffle", "codim/reef-knot"]),
     ("Rods and particles", "Noodles, hairs, a ring and grains.",
      ["codim/noodles", "codim/sprinkles", "codim/braid", "codim/twisted-ring", "codim/granules-on-cloth", "codim/all-in"]),
+    ("Two dimensions", "Cross-sections: triangles under plane strain.", ["planar/bowl"]),
     ("Degenerate contact", "Aligned corners, edges and faces, as unit tests.",
      ["unit/tet-tet", "unit/cube-stack", "unit/tet-slots", "erleben/cube-cliff", "erleben/cube-internal-edges",
       "erleben/spike-plane", "erleben/wedge-plane", "erleben/spike-spike", "erleben/spike-wedge", "erleben/wedge-wedge",
@@ -34,7 +35,7 @@ GROUPS = [
     ("Stress", "Extreme compression, many bodies and stiff bodies. Both solvers run these scenes.",
      ["stress/funnel", "stress/twisted-rods", "stress/chain-rings", "stress/stiff-stack", "stress/fine-ball",
       "stress/animal-well"]),
-    ("Size", "For measuring time and memory.", ["bench/hang", "bench/drop-100k", "bench/drop-1m"]),
+    ("Size", "For measuring time and memory.", ["bench/hang", "bench/drop-100k", "bench/drop-1m", "bench/plane-20k"]),
 ]
 
 HEAD = """# Scenes

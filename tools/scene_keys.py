@@ -93,7 +93,9 @@ class Page:
         if "array" in types:
             items, least, most = schema.get("items", {}), schema.get("minItems"), schema.get("maxItems")
             item = self.kind(items).replace(unit, "")
-            count = f"{least} × " if least and least == most else "list of "
+            # 2 of 3 components are enough in two dimensions
+            fixed = least and (least == most or (least, most) == (2, 3))
+            count = f"{most} × " if fixed else "list of "
             return count + item + unit
         if "x-unit" in schema and "number" in types:
             return f"number{unit}"

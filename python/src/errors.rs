@@ -129,6 +129,7 @@ fn control(fields: &Bound<'_, PyDict>, e: &ControlError) -> PyResult<&'static st
             fields.set_item("expected", expected)?;
         }
         ControlError::NotFinite { place, .. }
+        | ControlError::OutOfPlane { place, .. }
         | ControlError::Free { place }
         | ControlError::Prescribed { place } => fields.set_item("place", place)?,
     }

@@ -120,6 +120,7 @@ impl CoreScene {
             let (kind, tets, triangles, segments): (_, &[[u32; 4]], &[[u32; 3]], &[[u32; 2]]) =
                 match &body.kind {
                     BodyKind::Volume { tets, .. } => ("volume", tets, none, &[]),
+                    BodyKind::PlaneStrain { triangles, .. } => ("volume", &[], triangles, &[]),
                     BodyKind::Shell { triangles, .. } => ("shell", &[], triangles, &[]),
                     BodyKind::Rod { segments, .. } => ("rod", &[], none, segments),
                     BodyKind::Particles { .. } => ("particles", &[], none, &[]),

@@ -247,6 +247,24 @@ def test_decomposed_optimisation_ends_where_newton_does():
     assert 0 < np.abs(newton - dot).max() < 1e-7
 
 
+def test_two_dimensions(tmp_path):
+    points = [[0, 0.1], [1, 0.1], [1, 1.1], [0, 1.1]]
+    objects = [{"name": "square", "points": points, "triangles": [[0, 1, 2], [0, 3, 2]], "rotate": 5},
+               {"name": "wall", "points": [[2, -1], [2, 2]], "segments": [[0, 1]]}]
+    scene = standoff.Scene(dimension=2, ground=0, time={"step": 0.01, "end": 0.1}, objects=objects)
+    square = scene.bodies["square"]
+    assert square["role"] == "volume" and square["triangles"].shape == (2, 3)
+    simulation = standoff.Simulation(scene)
+    simulation.run()
+    assert (simulation.positions[:, 2] == 0).all() and len(simulation.von_mises) == 2
+    standoff.run(scene, tmp_path / "run")
+    assert command("audit", tmp_path / "run").returncode == 0
+    with pytest.raises(standoff.SceneError, match="there are no shells in two dimensions"):
+        standoff.Scene(dimension=2, objects=[{**objects[0], "role": "shell"}])
+    with pytest.raises(standoff.ControlError, match="component along z"):
+        simulation.set_gravity([0, 0, 1])
+
+
 INTERRUPTED = """
 import os, signal, sys, threading
 import standoff

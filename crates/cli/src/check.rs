@@ -112,6 +112,16 @@ fn describe_body(report: &BodyReport<'_>) -> String {
                 quality
             )
         }
+        BodyKind::PlaneStrain { triangles, material, density } => {
+            let mass = report.mass.unwrap_or(0.0);
+            let (e, nu) = (material.young_modulus, material.poisson_ratio);
+            format!(
+                "plane strain, {vertices} vertices, {} triangles, {mass:.4} kg per metre of depth, \
+                 E {e:.3e} Pa, ν {nu}, {density} kg/m³{}",
+                triangles.len(),
+                quality
+            )
+        }
         BodyKind::Shell { triangles, material } => {
             let limit = material
                 .stretch_limit

@@ -16,7 +16,7 @@ use standoff_sim::settings::AuditLevel;
 use std::path::Path;
 
 /// Scenes that are shortened or coarsened here, with the options that do so.
-const SHORTENED: [(&str, &[&str]); 9] = [
+const SHORTENED: [(&str, &[&str]); 10] = [
     ("codim/cloth-stack", &["--steps", "25", "--set", "objects.cloth.shape.cells=[6, 6]"]),
     ("rollers", &["--steps", "60"]),
     ("stress/animal-well", &["--steps", "8"]),
@@ -24,6 +24,15 @@ const SHORTENED: [(&str, &[&str]); 9] = [
     ("stress/twisted-rods", &["--steps", "40"]),
     ("twisted-mat", &["--steps", "20"]),
     ("bench/drop-100k", &["--steps", "8", "--set", "objects.block.shape.cells=[12, 12, 12]"]),
+    (
+        "bench/plane-20k",
+        &[
+            "--set",
+            "objects.block.shape.cells=[24, 24]",
+            "--set",
+            "objects.small.shape.cells=[8, 16]",
+        ],
+    ),
     ("bench/hang", &["--steps", "10", "--set", "objects.block.shape.cells=[8, 8, 8]"]),
     (
         "bench/drop-1m",
@@ -196,7 +205,9 @@ fn jittered_run(name: &str, path: &Path, seed: u64, steps: u64) -> Result<(), St
 fn frames_are_equal_on_one_two_and_four_threads() {
     let folder = tempfile::tempdir().unwrap();
     let scenes = all_scenes();
-    for (name, steps) in [("rollers", "25"), ("twisted-mat", "4"), ("unit/cube-stack", "60")] {
+    for (name, steps) in
+        [("rollers", "25"), ("twisted-mat", "4"), ("unit/cube-stack", "60"), ("planar/bowl", "110")]
+    {
         let path = &scenes.iter().find(|(n, _)| n == name).unwrap().1;
         let results: Vec<_> = [("1", "a"), ("1", "b"), ("2", "c"), ("4", "d")]
             .iter()

@@ -36,6 +36,9 @@ pub struct CollisionMesh {
     /// Half of the thickness offset ξ that a vertex brings to a pair, m (`#V`), the same for all vertices
     /// of a primitive; empty for none. The offset of a pair is the sum over its two primitives.
     pub half_thickness: Vec<f64>,
+    /// Whether everything lies in the plane z = 0. All edges are wires then, and edges meet vertices
+    /// only: two edges of the plane come no closer than one of them to an end of the other.
+    pub planar: bool,
 }
 
 impl CollisionMesh {
@@ -88,6 +91,7 @@ impl CollisionMesh {
             excluded: Vec::new(),
             groups: 0,
             half_thickness: Vec::new(),
+            planar: false,
         }
     }
 

@@ -14,6 +14,14 @@ pub enum TopologyError {
         /// Number of tetrahedra with that face.
         count: usize,
     },
+    /// More than two triangles of a planar solid share an edge, so that it has no outline there.
+    #[error("edge {edge:?} belongs to {count} triangles; at most 2 can share an edge")]
+    SharedEdge {
+        /// The edge's vertices, ascending.
+        edge: [u32; 2],
+        /// Number of triangles with that edge.
+        count: usize,
+    },
     /// A cell names the same vertex twice.
     #[error("cell {cell} repeats a vertex: {vertices:?}")]
     RepeatedVertex {
@@ -85,6 +93,31 @@ pub fn boundary_faces(tets: &[[u32; 4]]) -> Result<Vec<[u32; 3]>, TopologyError>
     }
     single.sort_unstable();
     Ok(single.into_iter().map(|s| TET_FACES[s % 4].map(|i| tets[s / 4][i])).collect())
+}
+
+/// Edges used by exactly one triangle (`#E×2`), in the direction in which their triangle goes along them:
+/// where triangles are counter-clockwise, the inside is on the left. In the order of the triangles
+/// (`#F×3`) and of their corners.
+pub fn boundary_edges(triangles: &[[u32; 3]]) -> Result<Vec<[u32; 2]>, TopologyError> {
+    let mut all = Vec::with_capacity(triangles.len() * 3);
+    for (t, f) in triangles.iter().enumerate() {
+        if (1..3).any(|k| f[..k].contains(&f[k])) {
+            return Err(TopologyError::RepeatedVertex { cell: t, vertices: f.to_vec() });
+        }
+        all.extend((0..3).map(|k| (ascending(f[k], f[(k + 1) % 3]), 3 * t + k)));
+    }
+    all.sort_unstable();
+    let mut single = Vec::new();
+    for same in all.chunk_by(|a, b| a.0 == b.0) {
+        match same.len() {
+            1 => single.push(same[0].1),
+            2 => {}
+            count => return Err(TopologyError::SharedEdge { edge: same[0].0, count }),
+        }
+    }
+    single.sort_unstable();
+    let edge = |s: usize| [s % 3, (s + 1) % 3].map(|k| triangles[s / 3][k]);
+    Ok(single.into_iter().map(edge).collect())
 }
 
 /// Every edge of the cells once (`#E×2`), ends ascending, the list in lexicographic order.
@@ -274,6 +307,16 @@ mod tests {
         tets.push([inner[0], inner[1], inner[2], x.len() as u32]);
         tets.push([inner[1], inner[0], inner[2], x.len() as u32 + 1]);
         assert!(matches!(boundary_faces(&tets), Err(TopologyError::SharedFace { .. })));
+    }
+
+    #[test]
+    fn outline_of_two_triangles_keeps_their_sense() {
+        let square = [[0, 1, 2], [0, 2, 3]];
+        assert_eq!(boundary_edges(&square).unwrap(), [[0, 1], [1, 2], [2, 3], [3, 0]]);
+        let fan = [[0, 1, 2], [1, 0, 3], [0, 1, 4]];
+        let error = TopologyError::SharedEdge { edge: [0, 1], count: 3 };
+        assert_eq!(boundary_edges(&fan), Err(error));
+        assert!(matches!(boundary_edges(&[[0, 1, 1]]), Err(TopologyError::RepeatedVertex { .. })));
     }
 
     #[test]

@@ -383,3 +383,61 @@ fn schema() {
         );
     }
 }
+
+/// Planar shapes: counter-clockwise triangles in the plane z = 0 with the area of the shape and one outline
+/// for each of its borders, of good angles.
+#[test]
+fn planar_shapes() {
+    let square = vec![[0.0, 0.0], [2.0, 0.0], [2.0, 2.0], [0.0, 2.0]];
+    let hole = vec![[0.5, 0.5], [1.5, 0.5], [1.0, 1.5]];
+    let l = vec![[0.0, 0.0], [3.0, 0.0], [3.0, 1.0], [1.0, 1.0], [1.0, 3.0], [0.0, 3.0]];
+    let disc = |n: f64, r: f64| 0.5 * n * r * r * (2.0 * PI / n).sin();
+    let round = RoundedRectangle { size: [2.0, 1.0], radius: 0.5, edge: 0.05, corner_edges: 8 };
+    let all = [
+        (Shape::Rectangle(Rectangle { size: [2.0, 3.0], cells: [4, 5] }), 6.0, 1, 39.0),
+        (Shape::Disc(Disc { radius: 1.0, edge: 0.1 }), disc(63.0, 1.0), 1, 20.0),
+        (Shape::Polygon(Polygon { points: square, holes: vec![hole], edge: 0.1 }), 3.5, 2, 20.0),
+        (Shape::Polygon(Polygon { points: l, holes: Vec::new(), edge: 0.13 }), 5.0, 1, 20.0),
+        (Shape::RoundedRectangle(round), 1.0 + disc(64.0, 0.5), 1, 20.0),
+    ];
+    for (shape, area, outlines, least) in all {
+        let mesh = build(|| shape.clone());
+        assert!(mesh.points.iter().all(|p| p.z == 0.0));
+        let x = |v: u32| mesh.points[v as usize];
+        let mut found = 0.0;
+        let mut edges = std::collections::BTreeMap::new();
+        for &[a, b, c] in &mesh.triangles {
+            let double = (x(b) - x(a)).cross(&(x(c) - x(a))).z;
+            assert!(double > 0.0, "{shape:?}");
+            found += 0.5 * double;
+            for e in [[a, b], [b, c], [c, a]] {
+                assert!(edges.insert(e, ()).is_none(), "{shape:?}: an edge twice");
+            }
+        }
+        let border: Vec<[u32; 2]> =
+            edges.keys().copied().filter(|[a, b]| !edges.contains_key(&[*b, *a])).collect();
+        // V − E + F = 2 − (borders), for a surface without holes 1
+        let interior = edges.len() - border.len();
+        let euler = mesh.points.len() as i64 - (border.len() + interior / 2) as i64
+            + mesh.triangles.len() as i64;
+        assert_eq!(euler, 2 - outlines, "{shape:?}");
+        assert!((found - area).abs() < 1e-9 * area, "{shape:?} {found} {area}");
+        let (smallest, _) = mesh.quality().triangle_angle.unwrap();
+        println!(
+            "{}: {} triangles, angles from {smallest:.1}°",
+            shape.kind(),
+            mesh.triangles.len()
+        );
+        assert!(smallest > least, "{shape:?} {smallest}");
+    }
+    let fails =
+        |text: &str| toml::from_str::<Shape>(text).unwrap().build().unwrap_err().to_string();
+    let crossed = "kind = 'polygon'\npoints = [[0, 0], [1, 1], [1, 0], [0, 1]]";
+    assert!(fails(crossed).contains("crosses itself"));
+    let touching = "kind = 'polygon'\npoints = [[0, 0], [2, 0], [2, 1], [1, 0], [0, 1]]\nedge = 1";
+    assert!(fails(touching).contains("crosses itself"));
+    let outside = "kind = 'polygon'\nholes = [[[0, 0], [5, 0], [0, 5]]]";
+    assert!(fails(outside).contains("crosses itself"));
+    assert!(fails("kind = 'rounded-rectangle'\nradius = 0.6").contains("more than half"));
+    assert!(fails("kind = 'disc'\nedge = 1e-8").contains("edge"));
+}

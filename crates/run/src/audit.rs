@@ -4,6 +4,7 @@ use crate::checksum::{Integrity, integrity};
 use crate::files::{frame_file, listed_frames};
 use crate::{BodyInfo, Frame, OutputError, RunInfo, frame_files, read_frame};
 use standoff_geometry::CollisionMesh;
+use standoff_geometry::topology::boundary_edges;
 use standoff_linalg::Vec3;
 use standoff_mesh::Mesh;
 use standoff_sim::audit::{AuditScene, StrainLimit, by_thickness, violations};
@@ -125,6 +126,10 @@ impl<'a> FrameScene<'a> {
         let scene = AuditScene {
             collision: &self.collision,
             tets: &self.first.tets,
+            plane: match self.info.dimension.is_planar() {
+                true => &self.first.triangles,
+                false => &[],
+            },
             half_spaces: &self.half_spaces,
             half_space_vertices: &self.half_space_vertices,
             strain_limits: &self.strain_limits,
@@ -184,8 +189,14 @@ pub(crate) fn collision_mesh(
     }
     let volumes =
         Mesh { points: frame.positions.clone(), tets: frame.tets.clone(), ..Mesh::default() };
-    let faces = [volumes.surface(), frame.triangles.clone()].concat();
-    let mut mesh = CollisionMesh::new(rest_positions(frame), faces, &frame.edges, &frame.points);
+    let planar = info.dimension.is_planar();
+    let (faces, outline) = match planar {
+        false => ([volumes.surface(), frame.triangles.clone()].concat(), Vec::new()),
+        true => (Vec::new(), boundary_edges(&frame.triangles).map_err(|e| e.to_string())?),
+    };
+    let wires = [outline, frame.edges.clone()].concat();
+    let mut mesh = CollisionMesh::new(rest_positions(frame), faces, &wires, &frame.points);
+    mesh.planar = planar;
     mesh.body = vec![0; frame.positions.len()];
     let mut half_thickness = vec![0.0; frame.positions.len()];
     for (k, (body, range)) in info.bodies.iter().zip(bodies).enumerate() {

@@ -175,11 +175,15 @@ fn reach(model: &Model) -> Vec<Reach> {
 
 fn describe(body: &BodyDef) -> BodyReport<'_> {
     let mut mesh = Mesh { points: body.rest.clone(), ..Mesh::default() };
-    let mut volume_density = None;
+    let (mut volume_density, mut area_density) = (None, None);
     match &body.kind {
         BodyKind::Volume { tets, density, .. } => {
             mesh.tets.clone_from(tets);
             volume_density = Some(density);
+        }
+        BodyKind::PlaneStrain { triangles, density, .. } => {
+            mesh.triangles.clone_from(triangles);
+            area_density = Some(density);
         }
         BodyKind::Shell { triangles, .. } => mesh.triangles.clone_from(triangles),
         BodyKind::Rod { segments, .. } => mesh.edges.clone_from(segments),
@@ -191,7 +195,9 @@ fn describe(body: &BodyDef) -> BodyReport<'_> {
         }
     }
     let quality = mesh.quality();
-    let mass = volume_density.map(|density| quality.volume.unwrap_or(0.0) * density);
+    let of_volume = volume_density.map(|density| quality.volume.unwrap_or(0.0) * density);
+    let of_area = area_density.map(|density| quality.area.unwrap_or(0.0) * density);
+    let mass = of_volume.or(of_area);
     BodyReport { body, quality, mass }
 }
 

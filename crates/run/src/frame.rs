@@ -18,7 +18,7 @@ pub struct Frame {
     pub positions: Vec<Vec3>,
     /// Tetrahedra of the volumes.
     pub tets: Vec<[u32; 4]>,
-    /// Triangles of the obstacles.
+    /// Triangles of shells and obstacles, in two dimensions of the solids.
     pub triangles: Vec<[u32; 3]>,
     /// Wires of the obstacles.
     pub edges: Vec<[u32; 2]>,
@@ -32,7 +32,7 @@ pub struct Frame {
     pub velocity: Vec<Vec3>,
     /// Contact force, N (`#V`); empty if the frame lacks it.
     pub contact_force: Vec<Vec3>,
-    /// Von Mises stress of the tetrahedra, Pa; empty if the frame lacks it.
+    /// Von Mises stress of the tetrahedra, in two dimensions of the triangles, Pa; empty if the frame lacks it.
     pub von_mises: Vec<f64>,
     /// Distance ε up to which the orientation-aware potential acts, m (`#V`); empty if the frame lacks it.
     pub contact_reach: Vec<f64>,
@@ -54,7 +54,9 @@ fn read(file: &mut FrameFile) -> Result<Frame, OutputError> {
     frame.contact_force = file.vectors("contact_force")?.unwrap_or_default();
     frame.von_mises = file.floats("von_mises")?.unwrap_or_default();
     frame.contact_reach = file.floats("contact_reach")?.unwrap_or_default();
-    frame.von_mises.truncate(frame.tets.len());
+    // without tetrahedra the triangles are those that have a stress, in two dimensions
+    let solids = if frame.tets.is_empty() { frame.triangles.len() } else { frame.tets.len() };
+    frame.von_mises.truncate(solids);
     Ok(frame)
 }
 

@@ -4,6 +4,7 @@ use crate::{BodyInfo, HalfSpaceInfo, OutputError, Topology};
 use serde::{Deserialize, Serialize};
 use standoff_scene::Scene;
 use standoff_scene::resolve::Source;
+use standoff_sim::definition::Dimension;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -13,6 +14,9 @@ use std::path::Path;
 pub struct RunInfo {
     /// Version of standoff that wrote the run.
     pub version: String,
+    /// Number of dimensions.
+    #[serde(default, skip_serializing_if = "is_three")]
+    pub dimension: Dimension,
     /// Bodies in the order of their vertices; `body` in the frames is the index.
     pub bodies: Vec<BodyInfo>,
     /// Half-spaces.
@@ -33,6 +37,10 @@ pub struct RunInfo {
     /// `scene.resolved.toml` agrees with it but for round-off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
+}
+
+fn is_three(dimension: &Dimension) -> bool {
+    !dimension.is_planar()
 }
 
 impl RunInfo {
@@ -75,6 +83,7 @@ impl RunInfo {
         let definition = &scene.definition;
         Self {
             version: env!("CARGO_PKG_VERSION").into(),
+            dimension: definition.dimension,
             bodies: topology.bodies.clone(),
             half_spaces: definition
                 .half_spaces

@@ -14,7 +14,7 @@ pub struct Topology {
     pub rest: Vec<Vec3>,
     /// Tetrahedra of the volumes (`#T×4`), by body.
     pub tets: Vec<[u32; 4]>,
-    /// Triangles of shells and obstacles, by body.
+    /// Triangles of shells and obstacles, in two dimensions of the solids, by body.
     pub triangles: Vec<[u32; 3]>,
     /// Segments of rods and wires of obstacles, by body.
     pub edges: Vec<[u32; 2]>,
@@ -34,6 +34,8 @@ pub struct Topology {
     pub surface: Vec<[u32; 3]>,
     /// Number of surface triangles of each body.
     pub surface_counts: Vec<usize>,
+    /// Whether the run has two dimensions.
+    pub planar: bool,
 }
 
 /// A body of a run, as `run.json` lists it.
@@ -94,7 +96,7 @@ impl Topology {
     /// Joins the bodies of a definition.
     // long: an arm for each kind of body
     pub fn new(definition: &Definition) -> Self {
-        let mut all = Self::default();
+        let mut all = Self { planar: definition.dimension.is_planar(), ..Self::default() };
         let (mut tet_body, mut triangle_body) = (Vec::new(), Vec::new());
         let (mut edge_body, mut point_body) = (Vec::new(), Vec::new());
         for (index, body) in definition.bodies.iter().enumerate() {
@@ -107,7 +109,7 @@ impl Topology {
                     tet_body.resize(all.tets.len(), b);
                     false
                 }
-                BodyKind::Shell { triangles, .. } => {
+                BodyKind::PlaneStrain { triangles, .. } | BodyKind::Shell { triangles, .. } => {
                     mesh.triangles.clone_from(triangles);
                     all.triangles.extend(triangles.iter().map(|t| t.map(|v| v + first)));
                     false
@@ -165,6 +167,11 @@ impl Topology {
         let edges = self.edges.iter().map(|e| decomposition.owner(e));
         let points = self.points.iter().map(|p| decomposition.owner(&[*p]));
         tets.chain(triangles).chain(edges).chain(points).collect()
+    }
+
+    /// Number of cells that are solid and come first: tetrahedra, in two dimensions triangles.
+    pub fn solids(&self) -> usize {
+        if self.planar { self.triangles.len() } else { self.tets.len() }
     }
 
     /// Number of cells in a frame.

@@ -20,7 +20,8 @@ pub struct FrameData<'a> {
     pub velocities: &'a [Vec3],
     /// Contact and friction forces, N (`#V`).
     pub contact_forces: &'a [Vec3],
-    /// Von Mises stress of every tetrahedron, Pa, in the order of [`Topology::tets`].
+    /// Von Mises stress of every tetrahedron, Pa, in the order of [`Topology::tets`]; in two dimensions of
+    /// every triangle.
     pub von_mises: &'a [f64],
     /// Stretch of every triangle of shells, then of every segment of rods.
     pub stretch: &'a [f64],
@@ -125,7 +126,7 @@ pub fn write_vtu(
     check("positions", data.positions.len(), vertices, false)?;
     check("velocities", data.velocities.len(), vertices, true)?;
     check("contact forces", data.contact_forces.len(), vertices, true)?;
-    check("von Mises stresses", data.von_mises.len(), topology.tets.len(), true)?;
+    check("von Mises stresses", data.von_mises.len(), topology.solids(), true)?;
 
     let thin = topology.thin.iter().filter(|t| **t).count();
     check("stretches", data.stretch.len(), thin, true)?;
@@ -149,7 +150,7 @@ pub fn write_vtu(
     }
     let mut cell_data = Vec::new();
     if wanted(Field::VonMises, !data.von_mises.is_empty()) {
-        let others = topology.cells() - topology.tets.len();
+        let others = topology.cells() - topology.solids();
         cell_data.push(("von_mises", Array::Scalars(data.von_mises, others)));
     }
     cell_data.push(("body", Array::Indices(&topology.cell_body)));

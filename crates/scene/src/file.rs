@@ -14,6 +14,7 @@ pub use thin::{OrthotropicSection, RestShape, ShellSection, StitchSection};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use standoff_mesh::shape::Shape;
+use standoff_sim::definition::Dimension;
 use standoff_sim::definition::presets::Preset;
 use standoff_sim::material::Law;
 use standoff_sim::settings::{ContactSettings, FrictionSettings, SolverSettings, TimeSettings};
@@ -31,6 +32,11 @@ pub struct SceneFile {
     /// computes, for all keys that the scene does not give itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preset: Option<Preset>,
+    /// Number of dimensions, 2 or 3. With 2 everything lies in the plane z = 0: solids of triangles under
+    /// plane strain, per metre of depth, and obstacles of edges and points. Vectors may then have two
+    /// components, rotations may be one angle about z, and axes may be left out.
+    #[serde(skip_serializing_if = "is_default")]
+    pub dimension: Dimension,
     /// Gravity, m/s².
     #[schemars(extend("x-unit" = "m/s^2"))]
     pub gravity: [f64; 3],
@@ -64,11 +70,16 @@ pub struct SceneFile {
     pub stitches: Vec<StitchSection>,
 }
 
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 impl Default for SceneFile {
     fn default() -> Self {
         Self {
             description: String::new(),
             preset: None,
+            dimension: Dimension::default(),
             gravity: [0.0, -9.81, 0.0],
             ground: None,
             time: TimeSettings::default(),
@@ -227,7 +238,8 @@ pub struct ObjectSection {
     /// Fills the closed surface of the mesh or shape with tetrahedra, which makes it a volume.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fill: Option<FillSection>,
-    /// What it is. By default a mesh of tetrahedra is a volume, anything else an obstacle.
+    /// What it is. By default a mesh of tetrahedra (in two dimensions of triangles) is a volume, anything
+    /// else an obstacle.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
     /// Radius of a rod or of particles, m.
@@ -321,7 +333,7 @@ pub struct FillSection {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// An elastic solid of tetrahedra.
+    /// An elastic solid of tetrahedra; in two dimensions of triangles under plane strain.
     Volume,
     /// A thin elastic sheet of triangles.
     Shell,
@@ -337,7 +349,7 @@ pub enum Role {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reduce {
-    /// Its triangles; the boundary of its tetrahedra.
+    /// Its triangles; the boundary of its tetrahedra, in two dimensions that of its triangles.
     Surface,
     /// Its edges, as wires.
     Edges,
@@ -380,7 +392,7 @@ pub enum Rotation {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AxisAngle {
-    /// Axis, of any length.
+    /// Axis, of any length. Two dimensions need none.
     pub axis: [f64; 3],
     /// Angle, degrees, by the right-hand rule.
     #[schemars(extend("x-unit" = "deg"))]
@@ -532,7 +544,7 @@ pub enum Formula {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TurnSection {
-    /// Axis, of any length.
+    /// Axis, of any length. Two dimensions need none.
     pub axis: [f64; 3],
     /// Angle, degrees, by the right-hand rule: a number or an expression of `t`.
     #[schemars(extend("x-unit" = "deg"))]
@@ -637,8 +649,8 @@ pub struct ForceSection {
     #[schemars(extend("x-unit" = "N"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub force: Option<[Formula; 3]>,
-    /// Pressure, Pa, on the surface triangles all of whose corners are selected; positive values push
-    /// onto the surface. A number or an expression of `t`.
+    /// Pressure, Pa, on the surface triangles all of whose corners are selected (in two dimensions on the
+    /// edges both of whose ends are); positive values push onto the surface. A number or an expression of `t`.
     #[schemars(extend("x-unit" = "Pa"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pressure: Option<Formula>,

@@ -8,6 +8,7 @@ pub mod document;
 pub mod error;
 pub mod fabric;
 pub mod file;
+mod plane;
 mod presets;
 pub mod resolve;
 pub mod schema;

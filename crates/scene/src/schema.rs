@@ -33,6 +33,21 @@ fn is_real(schema: &Json) -> bool {
     }
 }
 
+/// A schema with all references followed and all alternatives listed.
+pub(crate) fn expand<'a>(schema: &'a Json, root: &'a Json) -> Vec<&'a Json> {
+    let mut found = vec![schema];
+    let target = schema.get("$ref").and_then(Json::as_str).and_then(|r| {
+        let name = r.strip_prefix("#/$defs/")?;
+        root.get("$defs")?.get(name)
+    });
+    found.extend(target.into_iter().flat_map(|t| expand(t, root)));
+    for key in ["anyOf", "oneOf", "allOf"] {
+        let alternatives = schema.get(key).and_then(Json::as_array).into_iter().flatten();
+        found.extend(alternatives.flat_map(|s| expand(s, root)));
+    }
+    found
+}
+
 /// Whether a schema admits a type.
 pub(crate) fn has_type(schema: &Json, kind: &str) -> bool {
     match schema.get("type") {
@@ -46,6 +61,7 @@ pub(crate) fn has_type(schema: &Json, kind: &str) -> bool {
 pub fn json_schema() -> Json {
     let mut schema = raw();
     admit_units(&mut schema);
+    admit_two_dimensions(&mut schema);
     add_titles(&mut schema);
     schema
 }
@@ -90,6 +106,29 @@ fn admit(schema: &mut Map<String, Json>, unit: &str) {
         r"^\s*[-+]?[0-9_]*\.?[0-9_]*([eE][-+]?[0-9]+)?\s*[A-Za-zµμ°1].*$".into(),
     );
     schema.insert("examples".into(), json!([format!("1 {unit}")]));
+}
+
+/// Lets vectors have two components, turns be one angle and axes be left out, as `crate::plane` writes them
+/// out in two dimensions. A schema does not say in which scenes.
+fn admit_two_dimensions(schema: &mut Json) {
+    let unit = schema.get("x-unit").and_then(Json::as_str).map(str::to_owned);
+    match schema {
+        Json::Object(object) => {
+            let count = |key: &str| object.get(key).and_then(Json::as_u64);
+            if count("minItems") == Some(3) && count("maxItems") == Some(3) {
+                object.insert("minItems".into(), 2.into());
+                if matches!(unit.as_deref(), Some("deg" | "deg/s")) {
+                    object.insert("type".into(), json!(["array", "number", "string"]));
+                }
+            }
+            if let Some(Json::Array(required)) = object.get_mut("required") {
+                required.retain(|key| key != "axis");
+            }
+            object.values_mut().for_each(admit_two_dimensions);
+        }
+        Json::Array(items) => items.iter_mut().for_each(admit_two_dimensions),
+        _ => {}
+    }
 }
 
 /// Titles from keys: `young_modulus` with unit Pa becomes "young modulus (Pa)".

@@ -5,7 +5,7 @@
 
 use crate::document::{Document, KeyPath, Node, Place, Segment, Value};
 use crate::error::{Problem, SceneError, nearest_name, shortened};
-use crate::schema::has_type;
+use crate::schema::{expand, has_type};
 use serde_json::Value as Json;
 use standoff_sim::expression::Expression;
 
@@ -310,21 +310,6 @@ fn may_be_open(path: &KeyPath) -> bool {
         || section("attachments") && (open || last == Some("distance"))
         || material && last == Some("stretch_limit")
         || section("objects") && last == Some("deviation")
-}
-
-/// A schema with all references followed and all alternatives listed.
-fn expand<'a>(schema: &'a Json, root: &'a Json) -> Vec<&'a Json> {
-    let mut found = vec![schema];
-    let target = schema.get("$ref").and_then(Json::as_str).and_then(|r| {
-        let name = r.strip_prefix("#/$defs/")?;
-        root.get("$defs")?.get(name)
-    });
-    found.extend(target.into_iter().flat_map(|t| expand(t, root)));
-    for key in ["anyOf", "oneOf", "allOf"] {
-        let alternatives = schema.get(key).and_then(Json::as_array).into_iter().flatten();
-        found.extend(alternatives.flat_map(|s| expand(s, root)));
-    }
-    found
 }
 
 #[cfg(test)]

@@ -353,3 +353,78 @@ fn steps_end_the_run() {
         assert_eq!(scene.definition.settings.time.end, scene.file.time.end);
     }
 }
+
+/// In two dimensions the third component, the axis and two of three angles may be left out; what is resolved has
+/// them, and reads back to the same.
+#[test]
+fn two_dimensions_have_short_forms() {
+    let short = parse(
+        "dimension = 2\ngravity = [0, -5]\n[[half_spaces]]\norigin = [0, -1]\nnormal = [1, 2]\n\
+         [[objects]]\nname = \"plate\"\nshape = { kind = \"rectangle\", size = [2, 1], cells = [2, 1] }\n\
+         translate = [\"50 cm\", 3]\nrotate = 90\nscale = [1, 2]\nangular_velocity = \"1 rev/s\"\n\
+         array = { counts = [2, 1], spacing = [4, 0] }\n\
+         [[objects.motion]]\nvertices = { box = { min = [0, 0], max = [0.5, 1], relative = true } }\n\
+         rotation = { angle = \"90*t\" }\ntranslation = [\"t\", 0]\n\
+         [[objects.forces]]\nforce = [1, 2]\n\
+         [[objects]]\nname = \"pins\"\nshape = { kind = \"points\", size = [1, 1], count = [3, 1] }\n\
+         translate = [0, 9]\n\
+         [[objects]]\nname = \"wall\"\nshape = { kind = \"rectangle\" }\nrole = \"obstacle\"\ntranslate = [9, 0]\n",
+    );
+    let long = parse(
+        "dimension = 2\ngravity = [0, -5, 0]\n[[half_spaces]]\norigin = [0, -1, 0]\nnormal = [1, 2, 0]\n\
+         [[objects]]\nname = \"plate\"\nshape = { kind = \"rectangle\", size = [2, 1], cells = [2, 1] }\n\
+         translate = [0.5, 3, 0]\nrotate = [0, 0, 90]\nscale = [1, 2, 1]\nangular_velocity = [0, 0, 360]\n\
+         array = { counts = [2, 1, 1], spacing = [4, 0, 0] }\n\
+         [[objects.motion]]\nvertices = { box = { min = [0, 0, 0], max = [0.5, 1, 0], relative = true } }\n\
+         rotation = { axis = [0, 0, 1], angle = \"90*t\" }\ntranslation = [\"t\", 0, 0]\n\
+         [[objects.forces]]\nforce = [1, 2, 0]\n\
+         [[objects]]\nname = \"pins\"\nshape = { kind = \"points\", size = [1, 1, 0], count = [3, 1, 1] }\n\
+         translate = [0, 9, 0]\n\
+         [[objects]]\nname = \"wall\"\nshape = { kind = \"rectangle\" }\nrole = \"obstacle\"\n\
+         translate = [9, 0, 0]\n",
+    );
+    let (a, b) = (short.resolved_toml().unwrap(), long.resolved_toml().unwrap());
+    assert_eq!(a, b);
+    assert_eq!(parse(&a).resolved_toml().unwrap(), a);
+    let d = &short.definition;
+    assert!(d.dimension.is_planar() && d.bodies.len() == 4);
+    let BodyKind::PlaneStrain { triangles, .. } = &d.bodies[0].kind else { panic!("a solid") };
+    assert_eq!(triangles.len(), 4);
+    assert!(d.bodies.iter().all(|b| b.rest.iter().all(|p| p.z == 0.0)));
+    let BodyKind::Obstacle { triangles, edges, points } = &d.bodies[3].kind else {
+        panic!("fixed")
+    };
+    assert!(triangles.is_empty() && edges.len() == 16 && points.is_empty());
+    assert_eq!(d.bodies[3].rest.len(), 16, "what is inside of an obstacle is gone");
+    let Motion::Expression { axis, .. } = &d.prescribed[0].motion else { panic!("expressions") };
+    assert_eq!(*axis, Vec3::z());
+}
+
+/// Triangles of files become solids in two dimensions, clockwise ones too.
+#[test]
+fn planar_meshes_from_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = [
+        ("a.obj", "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3\nf 1 4 3\n"),
+        (
+            "a.msh",
+            "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 0\n\
+             $EndNodes\n$Elements\n3\n1 2 2 0 1 1 2 3\n2 2 2 0 1 1 4 3\n3 1 2 0 1 1 2\n$EndElements\n",
+        ),
+        (
+            "a.vtk",
+            "# vtk DataFile Version 3.0\nsquare\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 4 double\n\
+             0 0 0 1 0 0 1 1 0 0 1 0\nCELLS 2 8\n3 0 1 2\n3 0 3 2\nCELL_TYPES 2\n5\n5\n",
+        ),
+    ];
+    for (name, content) in files {
+        std::fs::write(folder.path().join(name), content).unwrap();
+        let text = format!("dimension = 2\n[[objects]]\nmesh = \"{name}\"\n");
+        let scene = Scene::parse(&text, Path::new("scene.toml"), folder.path(), &[]);
+        let scene = scene.unwrap_or_else(|e| panic!("{name}: {e}"));
+        let BodyKind::PlaneStrain { triangles, .. } = &scene.definition.bodies[0].kind else {
+            panic!("{name}")
+        };
+        assert_eq!(triangles[..], [[0, 1, 2], [0, 2, 3]], "{name}");
+    }
+}

@@ -16,6 +16,8 @@ pub struct AuditScene<'a> {
     pub collision: &'a CollisionMesh,
     /// Tetrahedra (`#T×4`), scene-wide vertices.
     pub tets: &'a [[u32; 4]],
+    /// Triangles of solids in the plane (`#F×3`), scene-wide vertices.
+    pub plane: &'a [[u32; 3]],
     /// Half-spaces.
     pub half_spaces: &'a [HalfSpace],
     /// Vertices that have to stay in front of them, by half of their thickness, m.
@@ -144,6 +146,18 @@ pub enum Violation {
         /// Scene-wide vertices.
         vertices: [u32; 4],
     },
+    /// A triangle in the plane is not counter-clockwise: its index in `Model::plane` and its vertices.
+    Turned {
+        /// Element.
+        element: u32,
+        /// Scene-wide vertices.
+        vertices: [u32; 3],
+    },
+    /// A vertex of a simulation in the plane z = 0 has left it.
+    OutOfPlane {
+        /// Scene-wide vertex.
+        vertex: u32,
+    },
     /// Two surface primitives are not further apart than their thickness.
     TooClose {
         /// Vertices of the one.
@@ -196,6 +210,10 @@ impl Violation {
             Self::Inversion { vertices, .. } => {
                 format!("{} is inverted or flat", primitive(vertices))
             }
+            Self::Turned { vertices, .. } => {
+                format!("{} is clockwise or flat", primitive(vertices))
+            }
+            Self::OutOfPlane { vertex: v } => format!("{} has left the plane z = 0", vertex(v)),
             Self::TooClose { a, b, distance, thickness } => format!(
                 "{} and {} are {distance:.6e} m apart, which is not more than their thickness \
                  {thickness:.6e} m",
@@ -260,6 +278,16 @@ pub fn violations_by<'a>(
             .into_iter()
             .map(|element| Violation::Inversion { element, vertices: tets[element as usize] }),
     );
+    let plane = scene.plane;
+    found.extend(
+        audit::audit_turned_triangles(plane, x)
+            .into_iter()
+            .map(|element| Violation::Turned { element, vertices: plane[element as usize] }),
+    );
+    if mesh.planar {
+        let left = audit::out_of_plane(x).into_iter();
+        found.extend(left.map(|vertex| Violation::OutOfPlane { vertex }));
+    }
     found.extend(auditor.intersections(mesh, x).into_iter().map(|pair| {
         let (a, b) = vertices_of(mesh, pair);
         Violation::Intersection { a, b }

@@ -16,6 +16,8 @@ pub struct Body {
     pub triangles: Range<usize>,
     /// Its segments in `Model::frames`.
     pub segments: Range<usize>,
+    /// Its triangles in `Model::plane`.
+    pub plane: Range<usize>,
     /// Whether it is a kinematic obstacle.
     pub obstacle: bool,
 }

@@ -42,7 +42,7 @@ pub enum Culprit {
     /// A crushed element.
     Element {
         /// Its vertices.
-        vertices: [u32; 4],
+        vertices: Vec<u32>,
         /// det F: its volume over that at rest.
         volume_ratio: f64,
     },
@@ -102,7 +102,7 @@ impl Culprit {
     pub fn primitives(&self) -> Vec<Vec<u32>> {
         match self {
             Self::Pair { a, b, .. } => vec![a.clone(), b.clone()],
-            Self::Element { vertices, .. } => vec![vertices.to_vec()],
+            Self::Element { vertices, .. } => vec![vertices.clone()],
             Self::Triangle { vertices, .. } => vec![vertices.to_vec()],
             Self::HalfSpace { vertex, .. }
             | Self::NotFinite { vertex }
@@ -246,19 +246,30 @@ fn off_target(potential: &IncrementalPotential<'_>, it: &Iterate) -> Option<Culp
 
 /// Elements below a tenth of their rest volume, ascending by it.
 fn crushed(model: &Model, x: &[Vec3]) -> Vec<Culprit> {
-    let elastic = &model.tets;
-    let mut all: Vec<(f64, usize)> = elastic
-        .elements
-        .iter()
-        .enumerate()
-        .map(|(e, tet)| (tet.deformation_gradient(&elastic.gather(e, x)).determinant(), e))
-        .filter(|(ratio, _)| *ratio < CRUSHED)
-        .collect();
+    let (tets, plane) = (&model.tets, &model.plane);
+    let ratios = (0..tets.len()).map(|e| tet_ratio(model, e, x));
+    let ratios = ratios.chain((0..plane.len()).map(|e| triangle_ratio(model, e, x)));
+    let mut all: Vec<(f64, usize)> =
+        ratios.zip(0..).filter(|(ratio, _)| *ratio < CRUSHED).collect();
     all.sort_by(|a, b| a.0.total_cmp(&b.0));
     all.truncate(LISTED);
+    let vertices = |e: usize| match e.checked_sub(tets.len()) {
+        None => tets.vertices()[e].to_vec(),
+        Some(t) => plane.vertices()[t].to_vec(),
+    };
     all.into_iter()
-        .map(|(volume_ratio, e)| Culprit::Element { vertices: elastic.vertices()[e], volume_ratio })
+        .map(|(volume_ratio, e)| Culprit::Element { vertices: vertices(e), volume_ratio })
         .collect()
+}
+
+/// det F of a tetrahedron.
+fn tet_ratio(model: &Model, e: usize, x: &[Vec3]) -> f64 {
+    model.tets.elements[e].deformation_gradient(&model.tets.gather(e, x)).determinant()
+}
+
+/// det F of a triangle under plane strain.
+fn triangle_ratio(model: &Model, e: usize, x: &[Vec3]) -> f64 {
+    model.plane.elements[e].deformation_gradient(&model.plane.gather(e, x)).determinant()
 }
 
 /// Triangles that have used up nearly all of a strain limit, the most stretched first.
@@ -283,14 +294,19 @@ fn audited_culprits(model: &Model, x: &[Vec3]) -> Vec<Culprit> {
         }
         Violation::Unresolved { a, b, gap, .. } => Culprit::Pair { a, b, gap },
         Violation::Overstretched { vertices, stretch } => Culprit::Triangle { vertices, stretch },
-        Violation::NotFinite { vertex } => Culprit::NotFinite { vertex },
+        Violation::NotFinite { vertex } | Violation::OutOfPlane { vertex } => {
+            Culprit::NotFinite { vertex }
+        }
         Violation::HalfSpace { vertex, half_space, depth } => {
             Culprit::HalfSpace { vertex, half_space, gap: -depth }
         }
         Violation::Inversion { element, vertices } => {
-            let e = element as usize;
-            let f = model.tets.elements[e].deformation_gradient(&model.tets.gather(e, x));
-            Culprit::Element { vertices, volume_ratio: f.determinant() }
+            let volume_ratio = tet_ratio(model, element as usize, x);
+            Culprit::Element { vertices: vertices.to_vec(), volume_ratio }
+        }
+        Violation::Turned { element, vertices } => {
+            let volume_ratio = triangle_ratio(model, element as usize, x);
+            Culprit::Element { vertices: vertices.to_vec(), volume_ratio }
         }
     };
     violations(model, x).into_iter().take(LISTED).map(culprit).collect()

@@ -102,6 +102,14 @@ pub enum BuildError {
 /// Why something cannot be set between steps. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum ControlError {
+    /// A vector with a component along z in two dimensions.
+    #[error("{what} of {place} has a component along z, but the scene has two dimensions")]
+    OutOfPlane {
+        /// What was set.
+        what: &'static str,
+        /// Of what.
+        place: String,
+    },
     /// Nothing has this name.
     #[error("there is no {what} '{name}'; there are: {}", list(.known))]
     Unknown {

@@ -8,8 +8,10 @@ use crate::characteristic::CharacteristicNorm;
 use crate::contact::orientation::OrientationContact;
 use crate::contact::{FrictionMaterials, HalfSpace, Weighting};
 use crate::decomposition::Decomposition;
+use crate::definition::Dimension;
 use crate::definition::settings::Settings;
 use crate::dirichlet::PrescribedMotion;
+use crate::energy::plane_strain::PlaneStrainTriangles;
 use crate::energy::tet::ElasticTets;
 use crate::energy::{CodimElements, Term};
 use crate::frames::MaterialFrames;
@@ -54,6 +56,8 @@ pub struct Model {
     pub deformable: Vec<bool>,
     /// Tetrahedra of all volumes.
     pub tets: ElasticTets,
+    /// Triangles under plane strain of all solids in the plane.
+    pub plane: PlaneStrainTriangles,
     /// Elements of shells and rods.
     pub codim: CodimElements,
     /// Edges that carry a director: segments of rods, and edges of shells with normals.
@@ -92,6 +96,8 @@ pub struct Model {
     pub characteristic: Option<Arc<CharacteristicNorm>>,
     /// Gravity, m/s².
     pub gravity: Vec3,
+    /// Number of dimensions.
+    pub dimension: Dimension,
     /// Characteristic length l, m: diagonal of the bounding box of the deformable bodies at rest.
     pub length: f64,
     /// Settings.
@@ -153,6 +159,7 @@ impl<'a> From<&'a Model> for AuditScene<'a> {
         Self {
             collision: &model.collision,
             tets: model.tets.vertices(),
+            plane: model.plane.vertices(),
             half_spaces: &model.half_spaces,
             half_space_vertices: &model.half_space_vertices,
             strain_limits: &model.strain_limits,

@@ -188,6 +188,9 @@ impl<'a> IncrementalPotential<'a> {
             all.push(Summand { term, factor, part });
         };
         push(Part::Elastic, s, Box::new(&self.context.model.tets));
+        if !self.context.model.plane.is_empty() {
+            push(Part::Elastic, s, Box::new(&self.context.model.plane));
+        }
         for term in self.codim.terms() {
             push(Part::Elastic, s, Box::new(term));
         }
@@ -415,7 +418,7 @@ fn damping(
         return Vec::new();
     }
     let codim = codim.without_limits();
-    let mut elastic: Vec<&dyn Term> = vec![&context.model.tets];
+    let mut elastic: Vec<&dyn Term> = vec![&context.model.tets, &context.model.plane];
     elastic.extend(codim.terms());
     let start = Arc::new(state.x.clone());
     let factor = coefficient / context.h;

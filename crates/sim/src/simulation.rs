@@ -105,7 +105,7 @@ impl Simulation {
     /// # Errors
     /// A number that is not finite.
     pub fn set_gravity(&mut self, gravity: Option<Vec3>) -> Result<(), ControlError> {
-        check_finite("the acceleration", gravity.as_slice(), |_| "gravity".into())?;
+        check_vectors(&self.model, "the acceleration", gravity.as_slice(), |_| "gravity".into())?;
         self.state.controls.gravity = gravity;
         Ok(())
     }
@@ -122,7 +122,7 @@ impl Simulation {
             let known = (0..count).map(|k| k.to_string()).collect();
             return Err(ControlError::Unknown { what: "load", name: index.to_string(), known });
         };
-        check_finite("the value", value.as_slice(), |_| format!("load {index}"))?;
+        check_vectors(&self.model, "the value", value.as_slice(), |_| format!("load {index}"))?;
         *load = value;
         Ok(())
     }
@@ -136,7 +136,7 @@ impl Simulation {
         let (model, h) = (&self.model, self.model.resolved.h);
         check_range(model, "velocities", first, v.len())?;
         let place = |i: usize| model.describe_vertex((first + i) as u32);
-        check_finite("the velocity", v, place)?;
+        check_vectors(model, "the velocity", v, place)?;
         if let Some(i) = (0..v.len()).find(|i| !model.deformable[first + i]) {
             return Err(ControlError::Prescribed { place: place(i) });
         }
@@ -166,7 +166,7 @@ impl Simulation {
             check_range(model, "targets", v as usize, 1)?;
         }
         let place = |i: usize| model.describe_vertex(vertices[i]);
-        check_finite("the target", x, place)?;
+        check_vectors(model, "the target", x, place)?;
         let prescribed = DirichletTargets::new(model, &self.state).prescribed;
         if let Some(i) = (0..x.len()).find(|&i| !prescribed[vertices[i] as usize]) {
             return Err(ControlError::Free { place: place(i) });
@@ -232,9 +232,13 @@ impl Simulation {
         self.model.orientation.as_ref().map(|o| o.vertex_reach()).unwrap_or_default()
     }
 
-    /// Von Mises stress of each tetrahedron, Pa (`#T`).
+    /// Von Mises stress of each tetrahedron, Pa (`#T`), in two dimensions of each triangle (`#F`).
     pub fn von_mises(&self) -> Vec<f64> {
-        self.model.tets.cauchy_stress(&self.state.x).iter().map(von_mises).collect()
+        let (plane, x) = (&self.model.plane, &self.state.x);
+        let triangles = plane.elements.iter().enumerate();
+        let triangles = triangles.map(|(e, t)| t.cauchy_stress(&plane.gather(e, x)));
+        let tets = self.model.tets.cauchy_stress(x).into_iter();
+        tets.chain(triangles).map(|stress| von_mises(&stress)).collect()
     }
 
     /// Greatest principal stretch of every triangle of shells, then stretch of every segment of rods.
@@ -303,14 +307,20 @@ fn check_range(
     }
 }
 
-fn check_finite(
+/// Vectors must be finite, and in two dimensions lie in the plane.
+fn check_vectors(
+    model: &Model,
     what: &'static str,
     values: &[Vec3],
     place: impl Fn(usize) -> String,
 ) -> Result<(), ControlError> {
-    match values.iter().position(|v| !v.iter().all(|c| c.is_finite())) {
+    if let Some(i) = values.iter().position(|v| !v.iter().all(|c| c.is_finite())) {
+        return Err(ControlError::NotFinite { what, place: place(i) });
+    }
+    let leaves = |v: &Vec3| model.dimension.is_planar() && v.z != 0.0;
+    match values.iter().position(leaves) {
         None => Ok(()),
-        Some(i) => Err(ControlError::NotFinite { what, place: place(i) }),
+        Some(i) => Err(ControlError::OutOfPlane { what, place: place(i) }),
     }
 }
 

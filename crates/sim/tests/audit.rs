@@ -11,6 +11,7 @@ fn audited(limit: &StrainLimit, x: &[Vec3; 3]) -> Option<f64> {
     let scene = AuditScene {
         collision: &collision,
         tets: &[],
+        plane: &[],
         half_spaces: &[],
         half_space_vertices: &[],
         strain_limits: std::slice::from_ref(limit),
@@ -67,6 +68,7 @@ fn a_stretch_is_told_from_its_limit_to_ten_digits() {
             let scene = AuditScene {
                 collision: &collision,
                 tets: &[],
+                plane: &[],
                 half_spaces: &[],
                 half_space_vertices: &[],
                 strain_limits: std::slice::from_ref(&limit),

@@ -11,6 +11,7 @@ use standoff_scene::file::{
     RegionSection, Role, Rotation, SceneFile, Selection,
 };
 use standoff_scene::resolve::Meshes;
+use standoff_sim::definition::Dimension;
 use std::path::Path;
 
 /// A scene under construction. [`SceneBuilder::edit`] reaches what has no method of its own.
@@ -26,6 +27,12 @@ impl SceneBuilder {
         let mut this = Self::default();
         (this.file.time.step, this.file.time.end) = (step, end);
         this
+    }
+
+    /// Makes it a scene of two dimensions, in the plane z = 0.
+    pub fn two_dimensions(mut self) -> Self {
+        self.file.dimension = Dimension::Two;
+        self
     }
 
     /// Sets gravity, m/s²; (0, −9.81, 0) by default.

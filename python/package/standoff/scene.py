@@ -21,7 +21,9 @@ def _index_array(array: Any) -> np.ndarray | None:
     return None if array is None else np.ascontiguousarray(array, dtype=np.int64)
 
 
-def _without_arrays(objects: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], list[Any]]:
+def _without_arrays(
+    objects: Sequence[Mapping[str, Any]], planar: bool
+) -> tuple[list[dict[str, Any]], list[Any]]:
     sections: list[dict[str, Any]] = []
     meshes: list[Any] = []
     for item in objects:
@@ -31,6 +33,8 @@ def _without_arrays(objects: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str
                 raise ValueError(f"object {item.get('name')!r} has elements but no points")
             key = f"scene.meshes/{len(meshes):06}.vtu"
             points = np.ascontiguousarray(item["points"], dtype=np.float64)
+            if points.ndim == 2 and points.shape[1] == 2 and planar:
+                points = np.pad(points, ((0, 0), (0, 1)))
             elements = (_index_array(item.get(k)) for k in _ARRAYS[1:])
             meshes.append((key, (points, *elements)))
             section["mesh"] = key
@@ -43,8 +47,8 @@ class Scene:
 
     Its arguments are the sections of a scene file (``docs/src/scene-file.md``) as mappings and lists: `time`,
     `contact`, `friction`, `solver`, `output`, `materials`, `objects`, `half_spaces`, `attachments`,
-    `stitches`, and the values `gravity` and `ground`. Numbers are SI, texts may have units (``"2 mm"``).
-    An object has a `mesh` (a file), a `shape`, or arrays: `points` (n×3) with `tetrahedra` (m×4), `triangles`
+    `stitches`, and the values `dimension`, `gravity` and `ground`. Numbers are SI, texts may have units (``"2 mm"``).
+    An object has a `mesh` (a file), a `shape`, or arrays: `points` (n×3, n×2 if `dimension` is 2) with `tetrahedra` (m×4), `triangles`
     (m×3) or `segments` (m×2) of 0-based indices; points alone are particles or a point obstacle.
 
     Raises :class:`SceneError` with the path of what is wrong.
@@ -53,7 +57,7 @@ class Scene:
     _core: CoreScene
 
     def __init__(self, *, objects: Sequence[Mapping[str, Any]], **sections: Any) -> None:
-        plain, meshes = _without_arrays(objects)
+        plain, meshes = _without_arrays(objects, sections.get("dimension") == 2)
         text = _toml.document({**sections, "objects": plain})
         self._source: tuple[Any, ...] = ("parse", text, [], meshes)
         self._build()

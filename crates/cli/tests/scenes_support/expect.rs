@@ -165,6 +165,24 @@ pub fn expectation(name: &str, run: &Run) -> Result<(), String> {
                 format!("the block is at {}", lowest("block"))
             })
         }
+        "bench/plane-20k" => {
+            let (mut flattest, mut after, mut off) = (f64::INFINITY, 0, false);
+            for k in 0..run.frames() {
+                let (low, high) = run.extent(&run.frame(k), "block");
+                if high.y - low.y < flattest {
+                    (flattest, after) = (high.y - low.y, k);
+                }
+                off |= k > after && low.y > 0.01;
+            }
+            require(flattest < 0.96 && off, || format!("{flattest}, jumps off: {off}"))
+        }
+        "planar/bowl" => {
+            let (low, high) = run.extent(&last, "block");
+            let stands = high.y - low.y > 0.35 && high.x - low.x < 0.25 && low.y < 0.03;
+            let (low, high) = run.extent(&last, "disc");
+            let beside = low.x > centre("block").x && high.x < 0.65 && low.y > 0.0 && low.y < 0.06;
+            require(stands && beside, || format!("block at {}, disc at {low}", centre("block")))
+        }
         "bench/hang" => {
             // an edge of 1 m; after 0.1 s it has fallen further than it sags at rest
             let sag = -0.5 - lowest("block");

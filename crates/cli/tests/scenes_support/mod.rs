@@ -156,13 +156,15 @@ pub fn jittered(definition: &Definition, seed: u64) -> Result<(Simulation, f64),
     for _ in 0..20 {
         let mut random = Random::new(seed);
         let mut jittered = definition.clone();
+        let depth = if definition.dimension.is_planar() { 0.0 } else { 1.0 };
+        let axes = Vec3::new(1.0, 1.0, depth);
         for body in &mut jittered.bodies {
             if moves(body) {
                 if body.start.is_empty() {
                     body.start.clone_from(&body.rest);
                 }
                 let size = amplitude * (high - low).norm();
-                body.start.iter_mut().for_each(|x| *x += size * random.vec3());
+                body.start.iter_mut().for_each(|x| *x += size * axes.component_mul(&random.vec3()));
             }
         }
         match Simulation::new(&jittered) {

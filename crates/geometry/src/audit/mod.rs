@@ -9,6 +9,8 @@
 //! codimensional edge and codimensional vertex. Two wires that meet in one point are an event of
 //! measure zero, and wires that have passed through each other leave no trace; what guards them is
 //! [`closer_than`] their thickness at every iterate, not this test. The same holds for particles.
+//! In the plane, where all edges are wires, two of them that cross do leave a trace, so that the test of
+//! codimensional edges covers the outlines of solids ([`CollisionMesh::planar`]).
 //! Primitives that share a vertex are not compared: two adjacent faces folded onto each other are
 //! found only by their other neighbours.
 //!
@@ -21,6 +23,7 @@ pub mod separation;
 
 pub use predicates::{
     certainly_on_one_side, edge_triangle_intersects, segments_intersect, tet_orientation,
+    triangle_orientation,
 };
 
 use crate::CollisionMesh;
@@ -299,6 +302,21 @@ pub fn audit_inversions(tets: &[[u32; 4]], x: &[Vec3]) -> Vec<u32> {
         })
         .map(|(i, _)| i as u32)
         .collect()
+}
+
+/// Triangles (`#F×3`) in the plane z = 0 that are not counter-clockwise at `x` (`#V`), by index, ascending.
+/// Exact.
+pub fn audit_turned_triangles(triangles: &[[u32; 3]], x: &[Vec3]) -> Vec<u32> {
+    let turned = |(i, t): (usize, &[u32; 3])| {
+        let [a, b, c] = t.map(|v| &x[v as usize]);
+        (triangle_orientation(a, b, c) != Ordering::Greater).then_some(i as u32)
+    };
+    triangles.par_iter().enumerate().filter_map(turned).collect()
+}
+
+/// Vertices, by index, that are not in the plane z = 0.
+pub fn out_of_plane(x: &[Vec3]) -> Vec<u32> {
+    (0..x.len() as u32).filter(|&v| x[v as usize].z != 0.0).collect()
 }
 
 /// Vertices, of those listed, that are not strictly above the plane n·(x − o) = `offset`, in the

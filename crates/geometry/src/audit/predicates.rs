@@ -15,6 +15,12 @@ pub fn tet_orientation(a: &Vec3, b: &Vec3, c: &Vec3, d: &Vec3) -> Ordering {
     sign(-orient3d(coord3(a), coord3(b), coord3(c), coord3(d)))
 }
 
+/// `Greater` where the triangle (a, b, c), without its z coordinates, is counter-clockwise, `Equal` where
+/// its corners are on one line. Exact.
+pub fn triangle_orientation(a: &Vec3, b: &Vec3, c: &Vec3) -> Ordering {
+    turn(project(a, 2), project(b, 2), project(c, 2))
+}
+
 /// Whether all `points` certainly lie on one side of the plane of (a, b, c), none on it. `false` where
 /// rounding leaves doubt; exact where it says `true`.
 pub fn certainly_on_one_side<'a>(

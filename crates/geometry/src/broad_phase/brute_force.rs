@@ -44,7 +44,7 @@ fn all_pairs(mesh: &CollisionMesh, paths: &Paths) -> Candidates {
             }
         }
     }
-    for e in 0..edges.len() {
+    for e in (0..edges.len()).filter(|_| !mesh.planar) {
         for f in e + 1..edges.len() {
             if edges[e].may_meet(&edges[f]) && mesh.may_collide(&mesh.edges[e], &mesh.edges[f]) {
                 out.edge_edge.push([e as u32, f as u32]);

@@ -8,7 +8,7 @@
 //!
 //! Kinds of pairs ([Li 2021, §3]): all edges with all edges, all surface vertices with all faces,
 //! codimensional edges with codimensional vertices and with vertices of other codimensional edges,
-//! codimensional vertices with each other.
+//! codimensional vertices with each other. In the plane ([`CollisionMesh::planar`]) two edges are no pair.
 //!
 //! A primitive with a coordinate that is not finite has no candidates; [`crate::ccd::max_step`]
 //! refuses to move such a mesh at all.
@@ -155,7 +155,9 @@ impl BroadPhase {
         let (paths, mobile) = (&self.paths, &mesh.mobile[..]);
         let (faces, edges, wires) = (&mesh.faces, &mesh.edges, &mesh.codim_edges);
         self.faces.update(faces.len(), paths, |i| faces[i], mobile);
-        self.edges.update(edges.len(), paths, |i| edges[i], mobile);
+        if !mesh.planar {
+            self.edges.update(edges.len(), paths, |i| edges[i], mobile);
+        }
         self.codim_edges.update(wires.len(), paths, |i| edges[wires[i] as usize], mobile);
         let fit = |tree: &mut Tree<1>, list: &[u32]| {
             tree.update(list.len(), paths, |i| [list[i]], mobile);
@@ -195,16 +197,20 @@ impl BroadPhase {
         );
         gather(mesh.edges.len(), chunks, &mut out.edge_vertex);
 
-        self.edges.self_pairs(
-            swept,
-            chunks,
-            |i, j| {
-                let (a, b) = (mesh.edges[i as usize][0], mesh.edges[j as usize][0]);
-                mesh.groups_may_collide(a, b).then_some([i.min(j), i.max(j)])
-            },
-            |pairs| culls.apply(PairKind::EdgeEdge, pairs),
-        );
-        gather(mesh.edges.len(), chunks, &mut out.edge_edge);
+        if mesh.planar {
+            out.edge_edge.clear();
+        } else {
+            self.edges.self_pairs(
+                swept,
+                chunks,
+                |i, j| {
+                    let (a, b) = (mesh.edges[i as usize][0], mesh.edges[j as usize][0]);
+                    mesh.groups_may_collide(a, b).then_some([i.min(j), i.max(j)])
+                },
+                |pairs| culls.apply(PairKind::EdgeEdge, pairs),
+            );
+            gather(mesh.edges.len(), chunks, &mut out.edge_edge);
+        }
 
         self.vertices.cross_pairs(
             &self.faces,

@@ -13,11 +13,13 @@ mod cone;
 mod erleben;
 mod funnel;
 mod limits;
+mod planar;
 mod plane;
 mod polyhedra;
 mod refine;
 mod sphere;
 mod swept;
+mod triangulate;
 mod tube;
 
 pub use block::{BoxShape, Mat};
@@ -26,6 +28,7 @@ pub use cone::Cone;
 pub use erleben::{Cliff, Crack, Hole, InternalEdges};
 pub use funnel::Funnel;
 pub use limits::ShapeError;
+pub use planar::{Disc, Polygon, Rectangle, RoundedRectangle};
 pub use plane::Plane;
 pub use polyhedra::{Pyramid, Spike, Tet, Wedge};
 pub use sphere::Sphere;
@@ -103,6 +106,14 @@ shapes! {
     Tet(Tet) = "tet",
     /// Flat horizontal rectangle of triangles.
     Plane(Plane) = "plane",
+    /// Rectangle of triangles in the xy plane, for two dimensions.
+    Rectangle(Rectangle) = "rectangle",
+    /// Disc of triangles in the xy plane, for two dimensions.
+    Disc(Disc) = "disc",
+    /// Polygon of triangles in the xy plane, with holes if need be, for two dimensions.
+    Polygon(Polygon) = "polygon",
+    /// Rectangle with round corners in the xy plane, for two dimensions.
+    RoundedRectangle(RoundedRectangle) = "rounded-rectangle",
     /// Open tube of triangles, axis x.
     Tube(Tube) = "tube",
     /// Open funnel of triangles, axis y.

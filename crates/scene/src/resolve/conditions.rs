@@ -10,7 +10,7 @@ use crate::file::{
 };
 use standoff_linalg::Vec3;
 use standoff_mesh::format;
-use standoff_sim::definition::validate::{direction, vector};
+use standoff_sim::definition::validate::{Fault, direction, vector};
 use standoff_sim::definition::{
     Condition, Definition, ForceDef, Load, Motion, Pivot, PrescribedDef,
 };
@@ -55,6 +55,7 @@ fn fixed(
                 until: until.clone(),
             };
             at.check(held.validate(definition.bodies.len()))?;
+            at.check(planar(definition, || held.validate_in_plane()))?;
             definition.prescribed.push(held);
         }
     }
@@ -97,6 +98,7 @@ fn motions(
                 until: until.clone(),
             };
             at.check(moved.validate(definition.bodies.len()))?;
+            at.check(planar(definition, || moved.validate_in_plane()))?;
             definition.prescribed.push(moved);
         }
         sequences.push(frames.map(|(path, _)| path));
@@ -131,10 +133,19 @@ fn forces<'a>(
                 t1: section.end,
             };
             at.check(force.validate(definition.bodies.len()))?;
+            at.check(planar(definition, || force.validate_in_plane()))?;
             definition.forces.push(force);
         }
     }
     Ok(())
+}
+
+/// What has to hold in two dimensions only.
+pub(super) fn planar(
+    definition: &Definition,
+    check: impl FnOnce() -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    if definition.dimension.is_planar() { check() } else { Ok(()) }
 }
 
 fn occupied(sets: Sets) -> impl Iterator<Item = (usize, Vec<u32>)> {

@@ -10,6 +10,7 @@ mod fill;
 mod object;
 mod placed;
 mod placement;
+mod plane;
 mod room;
 mod select;
 mod settings;
@@ -20,6 +21,7 @@ use crate::decode::decode;
 use crate::document::Document;
 use crate::error::{Problem, SceneError, nearest_name};
 use crate::file::{MaterialSection, OutputSection, SceneFile};
+use crate::plane::write_out;
 use crate::{presets, schema, units};
 use at::{At, Places};
 use fill::Filled;
@@ -30,7 +32,7 @@ pub use standoff_fill::Report as FillReport;
 use standoff_linalg::Vec3;
 use standoff_mesh::Mesh;
 use standoff_sim::BuildError;
-use standoff_sim::definition::validate::{self, number, vector};
+use standoff_sim::definition::validate::{self, in_plane, number, vector};
 use standoff_sim::definition::{BodyDef, BodyKind, Definition, HalfSpaceDef};
 use standoff_sim::energy::Term;
 use standoff_sim::error::LoadIndex;
@@ -157,7 +159,9 @@ impl Scene {
             document.set(option)?;
         }
         presets::apply(&mut document);
-        units::convert_document(&mut document, &schema::raw())?;
+        let types = schema::raw();
+        write_out(&mut document, &types);
+        units::convert_document(&mut document, &types)?;
         document.refuse_control_characters()?;
         let mut file: SceneFile = decode(&document)?;
         if let Some(steps) = steps {
@@ -250,11 +254,19 @@ fn resolve(
 ) -> Result<Scene, SceneError> {
     let settings = settings::settings(&file, at)?;
     at.check(vector("gravity", &Vec3::from(file.gravity)))?;
+    if file.dimension.is_planar() {
+        at.check(in_plane("gravity", &Vec3::from(file.gravity)))?;
+        at.check(settings.validate_in_plane())?;
+    }
     for (name, material) in &mut file.materials {
         check_material(material, &at.key("materials").key(name))?;
     }
-    let mut definition =
-        Definition { gravity: Vec3::from(file.gravity), settings, ..Definition::default() };
+    let mut definition = Definition {
+        dimension: file.dimension,
+        gravity: Vec3::from(file.gravity),
+        settings,
+        ..Definition::default()
+    };
     half_spaces(&mut file, at, &mut definition)?;
     let mut filled = Filled::default();
     let notes = objects(&mut file, at, folder, meshes, &mut definition, &mut filled)?;
@@ -312,6 +324,9 @@ fn half_spaces(
             friction_material: friction_material.clone(),
         };
         at.check(half_space.validate())?;
+        if definition.dimension.is_planar() {
+            at.check(in_plane("normal", &half_space.normal))?;
+        }
         definition.half_spaces.push(half_space);
     }
     Ok(())

@@ -4,14 +4,14 @@ use super::at::At;
 use super::fill::{Filled, fill};
 use super::placed::{Kept, Placed, PlacedCopy};
 use super::placement::{Placement, copies};
-use super::{DEFAULT_FRICTION_MATERIAL, Meshes, check_material, room, select, thin};
+use super::{DEFAULT_FRICTION_MATERIAL, Meshes, check_material, plane, room, select, thin};
 use crate::error::{Problem, SceneError, nearest_name};
 use crate::file::{MaterialChoice, MaterialSection, ObjectSection, Reduce, Role};
 use standoff_linalg::Vec3;
 use standoff_mesh::Mesh;
 use standoff_mesh::format;
 use standoff_sim::definition::validate::{Fault, Field};
-use standoff_sim::definition::{BodyDef, BodyKind, Definition};
+use standoff_sim::definition::{BodyDef, BodyKind, Definition, Dimension};
 use standoff_sim::material::Material;
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -61,11 +61,15 @@ pub(super) fn resolve_one(
     let copies = copies(object, at)?;
     let (material, friction_material, material_at) = material_of(object, materials, at)?;
     let mut mesh = load_mesh(object, at, folder, meshes)?;
+    let dimension = definition.dimension;
+    if dimension.is_planar() {
+        plane::prepare(object, &mut mesh, at)?;
+    }
     let carried = fill(object, &mut mesh, at, filled)?;
     notes.extend(mesh.notes.iter().map(|n| format!("{}: {n}", object.name)));
     let placement = Placement::of(object, at)?;
     let Made { kind, thickness, mesh, kept } =
-        body_kind(object, mesh, &material, &placement, at, notes)?;
+        body_kind(object, mesh, &material, &placement, dimension, at, notes)?;
     room::require(object, &mesh, copies.len(), bytes, at)?;
     let contact_thickness = thin::contact_thickness(object, thickness, at)?;
     let first = definition.bodies.len();
@@ -94,6 +98,9 @@ pub(super) fn resolve_one(
             contact_thickness,
         };
         body.validate().map_err(|fault| body_fault(fault, object, at, &material_at))?;
+        if dimension.is_planar() {
+            plane::check_placed(&body, at)?;
+        }
         definition.bodies.push(body);
         placed.copies.push(PlacedCopy { name, points });
     }
@@ -229,18 +236,23 @@ fn body_kind(
     mut mesh: Mesh,
     material: &MaterialSection,
     placement: &Placement,
+    dimension: Dimension,
     at: &At<'_>,
     notes: &mut Vec<String>,
 ) -> Result<Made, SceneError> {
     let role = match object.role {
         Some(role) => role,
+        None if dimension.is_planar() => plane::role(object, &mesh),
         None if object.reduce.is_some() || mesh.tets.is_empty() => Role::Obstacle,
         None => Role::Volume,
     };
     object.role = Some(role);
     let total = mesh.points.len();
     let regions = std::mem::take(&mut mesh.regions);
-    let mut mesh = parts_of(mesh, role, object.reduce, at)?;
+    let mut mesh = match dimension {
+        Dimension::Two => plane::parts_of(mesh, role, object.reduce, at)?,
+        Dimension::Three => parts_of(mesh, role, object.reduce, at)?,
+    };
     mesh.regions = regions;
     let old = mesh.compact();
     for region in &mut mesh.regions {
@@ -250,6 +262,7 @@ fn body_kind(
     let kept = (old.len() < total).then_some(Kept { old, total });
     if mesh.points.is_empty() {
         let part = match (role, object.reduce) {
+            (Role::Volume, _) if dimension.is_planar() => "triangles",
             (Role::Shell, _) | (_, Some(Reduce::Surface)) => "triangles",
             (Role::Rod, _) | (_, Some(Reduce::Edges)) => "edges",
             (Role::Particles, _) | (_, Some(Reduce::Points)) => "points",
@@ -264,7 +277,7 @@ fn body_kind(
     })?;
     notes.extend(warnings.iter().map(|w| format!("{}: {w}", object.name)));
     thin::refuse_foreign_keys(object, role, at)?;
-    let (kind, thickness) = kind_of(role, object, &mesh, material, placement, at)?;
+    let (kind, thickness) = kind_of(dimension, role, object, &mesh, material, placement, at)?;
     Ok(Made { kind, thickness, mesh, kept })
 }
 
@@ -319,6 +332,7 @@ fn parts_of(
 
 /// What a body of this role is made of, and its thickness in contact, m.
 fn kind_of(
+    dimension: Dimension,
     role: Role,
     object: &ObjectSection,
     mesh: &Mesh,
@@ -337,15 +351,21 @@ fn kind_of(
             (kind, 0.0)
         }
         Role::Volume => {
-            let kind = BodyKind::Volume {
-                tets: mesh.tets.clone(),
-                density: material.density,
-                material: Material {
-                    law: material.law,
-                    young_modulus: material.young_modulus,
-                    poisson_ratio: material.poisson_ratio,
-                },
-                overrides: Vec::new(),
+            let density = material.density;
+            let material = Material {
+                law: material.law,
+                young_modulus: material.young_modulus,
+                poisson_ratio: material.poisson_ratio,
+            };
+            let kind = match dimension {
+                Dimension::Two => {
+                    let triangles = mesh.triangles.clone();
+                    BodyKind::PlaneStrain { triangles, density, material }
+                }
+                Dimension::Three => {
+                    let (tets, overrides) = (mesh.tets.clone(), Vec::new());
+                    BodyKind::Volume { tets, density, material, overrides }
+                }
             };
             (kind, 0.0)
         }

@@ -54,6 +54,13 @@ macro_rules! ball {
     };
 }
 
+/// A rectangle of triangles, for two dimensions; keys of the object may follow.
+macro_rules! plate {
+    ($($rest:literal),*) => {
+        concat!("[[objects]]\nname = \"plate\"\nshape = { kind = \"rectangle\" }\n", $($rest),*)
+    };
+}
+
 /// The table.
 pub const ROWS: &[Row] = &[
     row!("not TOML", "ground = = 0\n", ["scene.toml:1:10", "not valid TOML"]),
@@ -779,5 +786,75 @@ pub const ROWS: &[Row] = &[
         ball!(),
         set["objects[7].scale=2"],
         ["--set objects[7].scale=2", "no element 7"]
+    ),
+    row!(
+        "four dimensions",
+        concat!("dimension = 4\n", ball!()),
+        ["scene.toml:1:13", "dimension", "a scene has 2 or 3 dimensions, not 4"]
+    ),
+    row!(
+        "two components in three dimensions",
+        concat!("gravity = [0, -1]\n", ball!()),
+        ["scene.toml:1:11", "gravity", "expected an array of 3 values"]
+    ),
+    row!(
+        "tetrahedra in two dimensions",
+        concat!("dimension = 2\n", ball!()),
+        ["scene.toml:4:9", "objects[0].shape", "the scene has two dimensions"]
+    ),
+    row!(
+        "shell in two dimensions",
+        concat!("dimension = 2\n", plate!("role = \"shell\"\n")),
+        ["scene.toml:5:8", "objects[0].role", "there are no shells in two dimensions"]
+    ),
+    row!(
+        "particles in two dimensions",
+        concat!("dimension = 2\n", plate!("role = \"particles\"\n")),
+        ["scene.toml:5:8", "objects[0].role", "there are no particles in two dimensions"]
+    ),
+    row!(
+        "filled outline",
+        concat!("dimension = 2\n", plate!("fill = { size = 0.1 }\n")),
+        ["scene.toml:5:8", "objects[0].fill", "no surfaces to fill"]
+    ),
+    row!(
+        "gravity out of the plane",
+        concat!("dimension = 2\ngravity = [0, 0, -9.81]\n", plate!()),
+        ["scene.toml:2:11", "gravity", "the plane z = 0"]
+    ),
+    row!(
+        "turn out of the plane",
+        concat!("dimension = 2\n", plate!("rotate = [10, 0, 0]\n")),
+        ["scene.toml:5:10", "objects[0].rotate", "turns about z only"]
+    ),
+    row!(
+        "half-space that is tilted out of the plane",
+        concat!("dimension = 2\n", plate!("[[half_spaces]]\nnormal = [0, 1, 1]\n")),
+        ["scene.toml:6:10", "half_spaces[0].normal", "the plane z = 0"]
+    ),
+    row!(
+        "motion out of the plane",
+        concat!("dimension = 2\n", plate!("[[objects.motion]]\nvelocity = [0, 0, 1]\n")),
+        ["scene.toml:6:12", "objects[0].motion[0].velocity", "the plane z = 0"]
+    ),
+    row!(
+        "force out of the plane",
+        concat!("dimension = 2\n", plate!("[[objects.forces]]\nforce = [0, 1, \"t\"]\n")),
+        ["scene.toml:6:9", "objects[0].forces[0].force", "the plane z = 0"]
+    ),
+    row!(
+        "barrier-free solver in two dimensions",
+        concat!("dimension = 2\nsolver.method = \"barrier-free\"\n", plate!()),
+        ["scene.toml:2:17", "solver.method", "works in three dimensions only"]
+    ),
+    row!(
+        "mesh out of the plane",
+        "dimension = 2\n[[objects]]\nmesh = \"cube.obj\"\n",
+        ["scene.toml:3:8", "objects[0].mesh", "vertex 2 has z = 1"]
+    ),
+    row!(
+        "polygon that crosses itself",
+        "dimension = 2\n[[objects]]\nshape = { kind = \"polygon\", points = [[0, 0], [1, 1], [1, 0], [0, 1]] }\n",
+        ["scene.toml:3:9", "objects[0].shape", "its outline touches or crosses itself"]
     ),
 ];

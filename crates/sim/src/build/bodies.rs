@@ -4,9 +4,11 @@
 
 use crate::body::Body;
 use crate::definition::{BendingModel, BodyDef, BodyKind, Definition, ShellMaterial};
+use crate::energy::ElementList;
 use crate::energy::codim::CodimLists;
 use crate::energy::hinge::Hinge;
 use crate::energy::membrane::Membrane;
+use crate::energy::plane_strain::PlaneStrain;
 use crate::energy::rod_joint::{RodMaterial, angle_about};
 use crate::energy::segment::Segment;
 use crate::energy::shape_operator::{ENDS, ShapeOperator, side_normal};
@@ -31,6 +33,10 @@ pub(crate) struct Collected {
     /// Half of each vertex's thickness in contact, m.
     pub half_thickness: Vec<f64>,
     pub codim: CodimLists,
+    /// Triangles under plane strain.
+    pub plane: ElementList<PlaneStrain, 3>,
+    /// Whether laws without a barrier against inversion are given one.
+    guarded: bool,
     pub frames: MaterialFrames,
     /// The two triangles of each hinge.
     pub hinge_sides: Vec<[u32; 2]>,
@@ -47,6 +53,9 @@ pub(crate) struct Collected {
     pub faces: Vec<[u32; 3]>,
     pub wires: Vec<[u32; 2]>,
     pub points: Vec<u32>,
+    /// In two dimensions all edges, those of solids with the inside on the left.
+    pub outline: Vec<[u32; 2]>,
+    planar: bool,
     tets: Vec<[u32; 4]>,
     densities: Vec<f64>,
     materials: Vec<Material>,
@@ -57,7 +66,9 @@ pub(crate) struct Collected {
 impl Collected {
     /// Checks and joins the bodies of a definition; angles of rods are not among the vertices yet.
     pub fn new(definition: &Definition) -> Result<Self, BuildError> {
-        let mut all = Self::default();
+        let guarded = definition.settings.solver.inversion_barrier;
+        let planar = definition.dimension.is_planar();
+        let mut all = Self { guarded, planar, ..Self::default() };
         for body in &definition.bodies {
             check(body)?;
             all.add(body)?;
@@ -69,7 +80,7 @@ impl Collected {
     fn add(&mut self, body: &BodyDef) -> Result<(), BuildError> {
         let first = self.rest.len();
         let (first_tet, first_triangle) = (self.tets.len(), self.codim.membranes.len());
-        let first_segment = self.frames.len();
+        let (first_segment, first_plane) = (self.frames.len(), self.plane.len());
         self.rest.extend_from_slice(&body.rest);
         self.start.extend_from_slice(if body.start.is_empty() { &body.rest } else { &body.start });
         self.velocity.extend_from_slice(&body.velocity);
@@ -93,6 +104,12 @@ impl Collected {
                 }
                 let boundary = topology::boundary_faces(tets).map_err(|e| problem(body, e))?;
                 self.faces.extend(boundary.iter().map(|f| f.map(shift)));
+            }
+            BodyKind::PlaneStrain { triangles, density, material } => {
+                self.add_plane(body, triangles, *density, material, first as u32)?;
+                let outline = topology::boundary_edges(triangles).map_err(|e| problem(body, e))?;
+                self.wires.extend(outline.iter().map(|e| e.map(shift)));
+                self.outline.extend(outline.iter().map(|e| e.map(shift)));
             }
             BodyKind::Shell { triangles, material } => {
                 self.add_shell(body, triangles, material, first as u32)?;
@@ -120,6 +137,9 @@ impl Collected {
                 self.faces.extend(triangles.iter().map(|f| f.map(shift)));
                 self.wires.extend(edges.iter().map(|e| e.map(shift)));
                 self.points.extend(points.iter().map(|&p| shift(p)));
+                if self.planar {
+                    self.outline.extend(edges.iter().map(|e| e.map(shift)));
+                }
             }
         }
         self.bodies.push(Body {
@@ -128,8 +148,33 @@ impl Collected {
             tets: first_tet..self.tets.len(),
             triangles: first_triangle..self.codim.membranes.len(),
             segments: first_segment..self.frames.len(),
+            plane: first_plane..self.plane.len(),
             obstacle,
         });
+        Ok(())
+    }
+
+    fn add_plane(
+        &mut self,
+        body: &BodyDef,
+        triangles: &[[u32; 3]],
+        density: f64,
+        material: &Material,
+        first: u32,
+    ) -> Result<(), BuildError> {
+        topology::check_cells(triangles, body.rest.len()).map_err(|e| problem(body, e))?;
+        for (t, triangle) in triangles.iter().enumerate() {
+            let rest = triangle.map(|v| body.rest[v as usize]);
+            let Some(element) = PlaneStrain::new(&rest, material, self.guarded) else {
+                return Err(problem(body, turned(t, triangle, "at rest")));
+            };
+            let ids = triangle.map(|v| v + first);
+            for v in ids {
+                self.mass[v as usize] += density * element.area() / 3.0;
+            }
+            self.volume += element.area();
+            self.plane.push(ids, element);
+        }
         Ok(())
     }
 
@@ -353,6 +398,13 @@ fn sides(triangles: &[[u32; 3]]) -> Vec<([u32; 2], usize, u32)> {
     sides
 }
 
+fn turned(triangle: usize, vertices: &[u32; 3], when: &str) -> String {
+    format!(
+        "triangle {triangle} (vertices {vertices:?}) is clockwise or flat {when}; repair the mesh or \
+         reorder the triangle's vertices so that it is counter-clockwise"
+    )
+}
+
 fn problem(body: &BodyDef, what: impl ToString) -> BuildError {
     BuildError::Body { body: body.name.clone(), problem: what.to_string() }
 }
@@ -375,6 +427,12 @@ fn check(body: &BodyDef) -> Result<(), BuildError> {
                 return err("a volume needs tetrahedra".into());
             }
             Box::new(tets.iter().flatten().copied())
+        }
+        BodyKind::PlaneStrain { triangles, .. } => {
+            if triangles.is_empty() {
+                return err("a solid in the plane needs triangles".into());
+            }
+            Box::new(triangles.iter().flatten().copied())
         }
         BodyKind::Shell { triangles, .. } => {
             if triangles.is_empty() {
@@ -417,9 +475,18 @@ fn check(body: &BodyDef) -> Result<(), BuildError> {
 pub(crate) fn check_start(
     bodies: &[Body],
     elastic: &ElasticTets,
+    plane: &[[u32; 3]],
     x: &[Vec3],
 ) -> Result<(), BuildError> {
     for body in bodies {
+        for (k, global) in plane[body.plane.clone()].iter().enumerate() {
+            let [a, b, c] = global.map(|v| x[v as usize]);
+            if (b - a).cross(&(c - a)).z <= 0.0 {
+                let own = global.map(|v| v - body.vertices.start as u32);
+                let problem = turned(k, &own, "at the start");
+                return Err(BuildError::Body { body: body.name.clone(), problem });
+            }
+        }
         for e in body.tets.clone() {
             let global = elastic.vertices()[e];
             let p = global.map(|v| x[v as usize]);

@@ -2,6 +2,7 @@
 
 use crate::characteristic::CharacteristicNorm;
 use crate::model::Model;
+use standoff_linalg::Vec3;
 use std::f64::consts::PI;
 
 /// ⟨W⟩ times area, and area, of each vertex.
@@ -22,6 +23,7 @@ pub fn norm(model: &Model) -> Option<CharacteristicNorm> {
     let n = model.rest.len();
     let mut sums = Sums { force: vec![0.0; n], area: vec![0.0; n] };
     add_tetrahedra(model, &mut sums);
+    add_plane(model, &mut sums);
     add_shells(model, &mut sums);
     add_rods(model, &mut sums);
     let whole = sums.area.iter().sum::<f64>();
@@ -67,15 +69,33 @@ fn add_tetrahedra(model: &Model, sums: &mut Sums) {
     }
 }
 
+/// The same in the plane, where a side of a triangle is a face of unit depth.
+fn add_plane(model: &Model, sums: &mut Sums) {
+    let elements = model.plane.elements.iter();
+    let measures: Vec<[f64; 2]> = elements.map(|e| [e.rest_stiffness(), 1.0]).collect();
+    add_triangles(model.plane.vertices(), &measures, &model.rest, sums);
+}
+
 fn add_shells(model: &Model, sums: &mut Sums) {
-    let (membranes, x) = (&model.codim.membranes, &model.rest);
+    let membranes = &model.codim.membranes;
+    let elements = membranes.elements.iter();
+    let measures: Vec<[f64; 2]> =
+        elements.map(|e| [e.rest_stiffness(), e.volume() / e.area()]).collect();
+    add_triangles(membranes.vertices(), &measures, &model.rest, sums);
+}
+
+/// Triangles with their stiffness and thickness.
+fn add_triangles(
+    triangles: &[[u32; 3]],
+    stiffness_and_thickness: &[[f64; 2]],
+    x: &[Vec3],
+    sums: &mut Sums,
+) {
     let sides = |t: &[u32; 3]| [0, 1, 2].map(|k| [t[(k + 1) % 3], t[(k + 2) % 3]]);
     let sorted = |[a, b]: [u32; 2]| if a < b { [a, b] } else { [b, a] };
-    let mut all: Vec<[u32; 2]> = membranes.vertices().iter().flat_map(sides).map(sorted).collect();
+    let mut all: Vec<[u32; 2]> = triangles.iter().flat_map(sides).map(sorted).collect();
     all.sort_unstable();
-    for (triangle, element) in membranes.vertices().iter().zip(&membranes.elements) {
-        let stiffness = element.rest_stiffness();
-        let thickness = element.volume() / element.area();
+    for (triangle, &[stiffness, thickness]) in triangles.iter().zip(stiffness_and_thickness) {
         for (side, &opposite) in sides(triangle).iter().zip(triangle) {
             let side = sorted(*side);
             let area = thickness * (x[side[1] as usize] - x[side[0] as usize]).norm();

@@ -9,7 +9,7 @@ use crate::energy::pressure::Patch;
 use crate::energy::spring::{Spring, UNUSED};
 use crate::error::{BuildError, LoadIndex};
 use crate::loads::{Force, Loads, Pressure};
-use standoff_geometry::distance::point_triangle;
+use standoff_geometry::distance::{point_edge, point_triangle};
 use standoff_geometry::topology;
 use standoff_linalg::Vec3;
 
@@ -22,6 +22,8 @@ pub(crate) struct Scene<'a> {
     pub mass: &'a [f64],
     /// Surface triangles of all bodies, outwards.
     pub faces: &'a [[u32; 3]],
+    /// In two dimensions the edges of all bodies, those of solids with the inside on the left.
+    pub outline: &'a [[u32; 2]],
 }
 
 /// Checks that every pressure finds its triangles and every attachment something to hold on to,
@@ -36,24 +38,37 @@ pub fn check(definition: &Definition) -> Result<(), BuildError> {
         return Ok(());
     }
     let (mut bodies, mut start, mut faces) = (Vec::new(), Vec::new(), Vec::new());
+    let mut outline: Vec<[u32; 2]> = Vec::new();
     for body in &definition.bodies {
         let first = start.len();
         start.extend_from_slice(if body.start.is_empty() { &body.rest } else { &body.start });
+        let shift = |e: &[u32; 2]| e.map(|v| v + first as u32);
         let (surface, obstacle) = match &body.kind {
             BodyKind::Volume { tets, .. } => {
                 (topology::boundary_faces(tets).unwrap_or_default(), false)
             }
             BodyKind::Shell { triangles, .. } => (triangles.clone(), false),
             BodyKind::Rod { .. } | BodyKind::Particles { .. } => (Vec::new(), false),
-            BodyKind::Obstacle { triangles, .. } => (triangles.clone(), true),
+            BodyKind::PlaneStrain { triangles, .. } => {
+                let own = topology::boundary_edges(triangles).unwrap_or_default();
+                outline.extend(own.iter().map(shift));
+                (Vec::new(), false)
+            }
+            BodyKind::Obstacle { triangles, edges, .. } => {
+                if definition.dimension.is_planar() {
+                    outline.extend(edges.iter().map(shift));
+                }
+                (triangles.clone(), true)
+            }
         };
         faces.extend(surface.iter().map(|f| f.map(|v| v + first as u32)));
         let (name, vertices) = (body.name.clone(), first..start.len());
-        let (tets, triangles, segments) = (0..0, 0..0, 0..0);
-        bodies.push(Body { name, vertices, tets, triangles, segments, obstacle });
+        let (tets, triangles, segments, plane) = (0..0, 0..0, 0..0, 0..0);
+        bodies.push(Body { name, vertices, tets, triangles, segments, plane, obstacle });
     }
     let mass = vec![1.0; start.len()];
-    let scene = Scene { bodies: &bodies, start: &start, mass: &mass, faces: &faces };
+    let scene =
+        Scene { bodies: &bodies, start: &start, mass: &mass, faces: &faces, outline: &outline };
     match loads(definition, &scene) {
         Err(error @ BuildError::Load { .. }) => Err(error),
         _ => Ok(()),
@@ -101,32 +116,42 @@ fn pressure(
     if body.obstacle {
         return fail(format!("'{}': pressure does not act on an obstacle", f.name));
     }
-    let triangles = selected_faces(vertices, scene);
-    if triangles.is_empty() {
-        return fail(format!(
-            "'{}' selects no surface triangle; a triangle counts where all its corners are selected",
-            f.name
-        ));
-    }
-    let patch = Patch::new(triangles);
+    let triangles = selected(scene.faces, vertices, scene);
+    let edges = selected(scene.outline, vertices, scene);
+    let patch = match (triangles.is_empty(), edges.is_empty()) {
+        (false, _) => Patch::new(triangles),
+        (true, false) => Patch::of_edges(edges),
+        (true, true) => {
+            return fail(format!(
+                "'{}' selects no surface triangle; a triangle counts where all its corners are \
+                 selected (in two dimensions an edge where both its ends are)",
+                f.name
+            ));
+        }
+    };
     let (name, pressure) = (f.name.clone(), p.clone());
     Ok(Pressure { name, patch, index, pressure, t0: f.t0, t1: f.t1 })
 }
 
-/// Surface triangles all of whose corners are among `vertices`.
-fn selected_faces(vertices: &[u32], scene: &Scene<'_>) -> Vec<[u32; 3]> {
+/// Surface triangles, or edges of the outline, all of whose corners are among `vertices`.
+fn selected<const N: usize>(
+    all: &[[u32; N]],
+    vertices: &[u32],
+    scene: &Scene<'_>,
+) -> Vec<[u32; N]> {
     let mut selected = vec![false; scene.start.len()];
     for &v in vertices {
         selected[v as usize] = true;
     }
-    let inside = |t: &&[u32; 3]| t.iter().all(|&v| selected[v as usize]);
-    scene.faces.iter().filter(inside).copied().collect()
+    let inside = |t: &&[u32; N]| t.iter().all(|&v| selected[v as usize]);
+    all.iter().filter(inside).copied().collect()
 }
 
 /// Where a spring may end.
 enum Ends {
     Vertices(Vec<u32>),
     Triangles(Vec<[u32; 3]>),
+    Edges(Vec<[u32; 2]>),
     Start,
     Point(Vec3),
 }
@@ -158,14 +183,22 @@ fn attach(
     };
     let ends = match &a.anchor {
         Anchor::Vertices(sets) => Ends::Vertices(all(sets)?),
-        Anchor::Surface(sets) => Ends::Triangles(selected_faces(&all(sets)?, scene)),
+        Anchor::Surface(sets) if scene.outline.is_empty() => {
+            Ends::Triangles(selected(scene.faces, &all(sets)?, scene))
+        }
+        Anchor::Surface(sets) => Ends::Edges(selected(scene.outline, &all(sets)?, scene)),
         Anchor::Start => Ends::Start,
         Anchor::Point(p) => Ends::Point(*p),
     };
-    if matches!(&ends, Ends::Triangles(t) if t.is_empty()) {
+    let nothing = match &ends {
+        Ends::Triangles(t) => t.is_empty(),
+        Ends::Edges(e) => e.is_empty(),
+        _ => false,
+    };
+    if nothing {
         return fail(format!(
             "'{}' finds no surface triangle to attach to; a triangle counts where all its corners \
-             are selected",
+             are selected (in two dimensions an edge where both its ends are)",
             a.name
         ));
     }
@@ -251,6 +284,17 @@ fn closest(v: u32, ends: &Ends, x: &[Vec3]) -> Option<Spring> {
             let others = others.iter().filter(|w| **w != v);
             let w = *others.min_by(|a, b| d2(a).total_cmp(&d2(b)))?;
             Some(spring([v, w, UNUSED, UNUSED], [1.0, -1.0, 0.0, 0.0], Vec3::zeros()))
+        }
+        Ends::Edges(edges) => {
+            let point = |e: &[u32; 2]| {
+                let [a, b] = e.map(|w| x[w as usize]);
+                point_edge::closest(&p, &a, &b)
+            };
+            let others = edges.iter().filter(|e| !e.contains(&v));
+            let (e, at) =
+                others.map(|e| (e, point(e))).min_by(|a, b| a.1.d2().total_cmp(&b.1.d2()))?;
+            let [own, a, b] = at.weights;
+            Some(spring([v, e[0], e[1], UNUSED], [own, a, b, 0.0], Vec3::zeros()))
         }
         Ends::Triangles(triangles) => {
             let point = |t: &[u32; 3]| {

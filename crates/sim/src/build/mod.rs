@@ -46,7 +46,7 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
     if !definition.settings.solver.inversion_barrier {
         tets = tets.without_inversion_barrier();
     }
-    check_start(&all.bodies, &tets, &all.start)?;
+    check_start(&all.bodies, &tets, &all.plane.vertices, &all.start)?;
     check_masses(&all.bodies, &all.deformable, &all.mass)?;
     let n_deformable = all.deformable.iter().filter(|d| **d).count();
     let mean_mass = all.mass.iter().sum::<f64>() / n_deformable as f64;
@@ -54,13 +54,16 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
     let length = characteristic_length(&all)?;
     all.append_angles();
     let friction = friction_materials(definition, &all.bodies, all.rest.len());
+    let (plane, outline) = (std::mem::take(&mut all.plane), std::mem::take(&mut all.outline));
     let Collected { bodies, rest, start, velocity, deformable, codim, frames, mut mass, .. } = all;
     let codim = codim.finish(rest.len());
+    let plane = plane.finish(rest.len());
     check_stretch(&bodies, &codim, &start)?;
     start::check_folds(&bodies, &codim, &rest, "at rest")?;
     start::check_folds(&bodies, &codim, &start, "at the start")?;
     let mut collision = CollisionMesh::new(rest.clone(), all.faces, &all.wires, &all.points);
     collision.mobile.clone_from(&deformable);
+    collision.planar = definition.dimension.is_planar();
     collision.body = vec![0; rest.len()];
     for (k, body) in bodies.iter().enumerate() {
         collision.body[body.vertices.clone()].fill(k as u32);
@@ -74,8 +77,13 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
     add_obstacle_masses(&mut mass, &collision, &deformable, mean_density, mean_mass);
     let motions = definition.prescribed.iter().map(|p| PrescribedMotion::new(p, &bodies, &start));
     let motions = motions.collect::<Result<Vec<_>, _>>()?;
-    let scene =
-        loads::Scene { bodies: &bodies, start: &start, mass: &mass, faces: &collision.faces };
+    let scene = loads::Scene {
+        bodies: &bodies,
+        start: &start,
+        mass: &mass,
+        faces: &collision.faces,
+        outline: &outline,
+    };
     let loads = loads::loads(definition, &scene)?;
     check_energies(&definition.energies, &start)?;
     let state = first_state(&frames, &codim, &rest, start, velocity, definition);
@@ -93,6 +101,7 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
         mean_mass,
         deformable,
         tets,
+        plane,
         codim,
         frames,
         hinge_sides: all.hinge_sides,
@@ -106,6 +115,7 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
         decomposition: None,
         characteristic: None,
         gravity: definition.gravity,
+        dimension: definition.dimension,
         length,
         resolved,
     };
@@ -335,7 +345,8 @@ fn bounding_diagonal(rest: &[Vec3], deformable: &[bool]) -> f64 {
 
 /// Fictitious masses of obstacle vertices, which only scale the penalty that moves them when
 /// something is in the way: ρ times a half-ball whose diameter is the mean length of the incident
-/// edges, π L³/12; bare points take the mean nodal mass [Li 2020, suppl. E].
+/// edges, π L³/12 (in the plane a half-disc, π L²/8); bare points take the mean nodal mass
+/// [Li 2020, suppl. E].
 fn add_obstacle_masses(
     mass: &mut [f64],
     collision: &CollisionMesh,
@@ -354,7 +365,11 @@ fn add_obstacle_masses(
     for v in (0..mass.len()).filter(|&v| !deformable[v]) {
         let (s, n) = sum[v];
         mass[v] = if n > 0 && s > 0.0 {
-            density * std::f64::consts::PI * (s / f64::from(n)).powi(3) / 12.0
+            let length = s / f64::from(n);
+            match collision.planar {
+                true => density * std::f64::consts::PI * length.powi(2) / 8.0,
+                false => density * std::f64::consts::PI * length.powi(3) / 12.0,
+            }
         } else {
             mean_mass
         };

@@ -106,6 +106,11 @@ impl Expression {
         Self { text: value.to_string(), root: Node::Number(value) }
     }
 
+    /// Whether it is the number 0.
+    pub fn is_zero(&self) -> bool {
+        matches!(self.root, Node::Number(value) if value == 0.0)
+    }
+
     /// `factor` times the expression.
     pub fn times(self, factor: f64) -> Self {
         let operands = Box::new([self.root, Node::Number(factor)]);

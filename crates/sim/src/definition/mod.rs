@@ -2,10 +2,13 @@
 //!
 //! A scene file, a script or a test fills these structs; `Simulation::new` checks them.
 
+mod dimension;
 pub mod expression;
 pub mod presets;
 pub mod settings;
 pub mod validate;
+
+pub use dimension::Dimension;
 
 use crate::definition::expression::{Expression, VectorExpression};
 use crate::energy::Term;
@@ -22,6 +25,8 @@ use std::sync::Arc;
 /// Everything that a simulation is built from.
 #[derive(Debug, Clone, Default)]
 pub struct Definition {
+    /// Number of dimensions.
+    pub dimension: Dimension,
     /// Bodies in order; the vertices of the simulation are theirs, concatenated.
     pub bodies: Vec<BodyDef>,
     /// Fixed half-spaces.
@@ -81,6 +86,16 @@ pub enum BodyKind {
         material: Material,
         /// Replaces density and law in some elements: `(element, density, law)`.
         overrides: Vec<(u32, f64, Material)>,
+    },
+    /// An elastic solid in the plane z = 0, under plane strain: nothing moves along z, and everything is
+    /// per metre of depth. Only with [`Dimension::Two`], where it takes the place of `Volume`.
+    PlaneStrain {
+        /// Vertex indices of each triangle within the body (`#F×3`), counter-clockwise.
+        triangles: Vec<[u32; 3]>,
+        /// Mass density, kg/m³.
+        density: f64,
+        /// Constitutive law.
+        material: Material,
     },
     /// A shell: a thin sheet of triangles.
     Shell {

@@ -8,6 +8,7 @@ pub mod hinge;
 pub mod jet;
 pub mod loads;
 pub mod membrane;
+pub mod plane_strain;
 pub mod pressure;
 pub mod rod_joint;
 pub mod segment;

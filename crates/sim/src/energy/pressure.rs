@@ -5,9 +5,10 @@
 //!
 //! Ψ = p V(x),   V = Σ (x₀ − o)·((x₁ − o) × (x₂ − o)) / 6
 //!
-//! over its triangles, the enclosed volume times the pressure (minus that of a cavity, whose outward
+//! over its triangles (in two dimensions Σ ½ ((x₀ − o) × (x₁ − o))₃ over its edges, per metre of depth),
+//! the enclosed volume times the pressure (minus that of a cavity, whose outward
 //! normals point inwards), whatever the reference point o. An open surface has none: there the forces
-//! −p A n / 3 on the corners, with the area normals A n at the start of the step, are a dead load.
+//! −p A n / 3 on the corners (−p L n / 2 on the ends of an edge), with the area normals A n at the start of the step, are a dead load.
 //!
 //! The second derivative of V is indefinite and is left out of the Newton matrix: value and gradient
 //! match, so that the line search holds, at the price of linear convergence where the pressure is
@@ -23,7 +24,9 @@ use std::ops::Range;
 pub struct Patch {
     /// Triangles, scene-wide vertices, oriented outwards.
     pub triangles: Vec<[u32; 3]>,
-    /// Whether every edge joins two triangles.
+    /// In two dimensions edges, with the inside on the left.
+    pub edges: Vec<[u32; 2]>,
+    /// Whether every edge joins two triangles, or every vertex two edges.
     pub closed: bool,
 }
 
@@ -35,7 +38,22 @@ impl Patch {
         let mut reversed: Vec<[u32; 2]> = edges.iter().map(|&[a, b]| [b, a]).collect();
         edges.sort_unstable();
         reversed.sort_unstable();
-        Self { closed: edges == reversed, triangles }
+        Self { closed: edges == reversed, triangles, edges: Vec::new() }
+    }
+
+    /// A patch of edges in the plane, each with the inside on its left.
+    pub fn of_edges(edges: Vec<[u32; 2]>) -> Self {
+        let ends = |k: usize| {
+            let mut ends: Vec<u32> = edges.iter().map(|e| e[k]).collect();
+            ends.sort_unstable();
+            ends
+        };
+        Self { closed: ends(0) == ends(1), triangles: Vec::new(), edges }
+    }
+
+    /// A vertex of the patch.
+    fn some_vertex(&self) -> Option<u32> {
+        self.triangles.first().map(|t| t[0]).or(self.edges.first().map(|e| e[0]))
     }
 
     /// The signed volume V between the patch and the point `o`, m³.
@@ -44,7 +62,11 @@ impl Patch {
             let [a, b, c] = t.map(|v| x[v as usize] - o);
             a.dot(&b.cross(&c)) / 6.0
         };
-        self.triangles.iter().map(triple).sum()
+        let double = |e: &[u32; 2]| {
+            let [a, b] = e.map(|v| x[v as usize] - o);
+            0.5 * (a.x * b.y - a.y * b.x)
+        };
+        self.triangles.iter().map(triple).sum::<f64>() + self.edges.iter().map(double).sum::<f64>()
     }
 
     /// Adds `factor` ∂V/∂x (m² times the factor) to `gradient` (`#V`).
@@ -55,15 +77,28 @@ impl Patch {
                 gradient[*v as usize] += factor / 6.0 * g;
             }
         }
+        for &[i, j] in &self.edges {
+            let [a, b] = [i, j].map(|v| x[v as usize] - o);
+            gradient[i as usize] += 0.5 * factor * Vec3::new(b.y, -b.x, 0.0);
+            gradient[j as usize] += 0.5 * factor * Vec3::new(-a.y, a.x, 0.0);
+        }
     }
 
-    /// Adds `factor` times a third of each triangle's area normal (m²) to its corners (`#V`).
+    /// Adds `factor` times a third of each triangle's area normal (m²) to its corners (`#V`), half of each
+    /// edge's to its ends.
     pub fn add_area_normals(&self, factor: f64, x: &[Vec3], out: &mut [Vec3]) {
         for t in &self.triangles {
             let [a, b, c] = t.map(|v| x[v as usize]);
             let third = factor / 6.0 * (b - a).cross(&(c - a));
             for &v in t {
                 out[v as usize] += third;
+            }
+        }
+        for e in &self.edges {
+            let [a, b] = e.map(|v| x[v as usize]);
+            let half = 0.5 * factor * Vec3::new(b.y - a.y, a.x - b.x, 0.0);
+            for &v in e {
+                out[v as usize] += half;
             }
         }
     }
@@ -87,7 +122,7 @@ impl<'a> Pressures<'a> {
         for (patch, p) in loads {
             if patch.closed {
                 // a point of the patch keeps rounding small
-                let o = patch.triangles.first().map_or(Vec3::zeros(), |t| x[t[0] as usize]);
+                let o = patch.some_vertex().map_or(Vec3::zeros(), |v| x[v as usize]);
                 out.closed.push((patch, p, o));
                 continue;
             }

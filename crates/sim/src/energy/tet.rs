@@ -5,7 +5,7 @@
 //! scene. Sums run in a fixed order, whatever the number of threads.
 
 mod batch;
-mod step;
+pub(super) mod step;
 
 use super::element::{Element, Elements, Hessian};
 use crate::material::{Lame, Law, Material, PrincipalHessian};
@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use standoff_linalg::{Mat3, Vec3, lanes, svd3};
 
 /// Part of an element's current volume that one step keeps [Li 2020 thesis, §2.2.1].
-const KEEP_VOLUME: f64 = 0.2;
+pub(super) const KEEP_VOLUME: f64 = 0.2;
 
 /// One element: its rest shape and material.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -48,6 +48,7 @@ pub fn solve(
     check_time(potential, it, &work.report)?;
     let Workspace { hessian, linear, report, .. } = work;
     let clock = potential.context.clock;
+    let dimension = potential.context.model.dimension;
     if let Some(base) = hessian.begin() {
         linear.restart(base);
         linear.place(&hessian.positions(&it.x, potential.context.model.vertex_count()));
@@ -67,12 +68,12 @@ pub fn solve(
                 clock.add(Phase::Solve, solve.seconds.back_solve);
                 report.linear_iterations += solve.iterations.max(1) as u64;
                 forcing.reached(solve.relative_residual);
-                return Ok(hessian.spread(&p, gradient.len()));
+                return Ok(dimension.flatten(hessian.spread(&p, gradient.len())));
             }
             // an inexact direction is still one of descent
             Err(SolveError::NotConverged { iterations, .. }) if descends(&p, &rhs) => {
                 report.linear_iterations += iterations as u64;
-                return Ok(hessian.spread(&p, gradient.len()));
+                return Ok(dimension.flatten(hessian.spread(&p, gradient.len())));
             }
             Err(SolveError::NotFinite { what }) => {
                 let what = match what {

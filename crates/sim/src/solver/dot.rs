@@ -203,6 +203,7 @@ fn scaled_direction(
         });
         report.linear_iterations += 1;
         let p = found.map_err(|e| linear_failure(report, e.to_string()))?;
+        let p = context.model.dimension.flatten(p);
         report.residual_speed = measure(potential, &p) / context.h;
         if !report.residual_speed.is_finite() || !p.iter().flatten().all(|c| c.is_finite()) {
             return Err(not_finite("the direction", potential, it));

@@ -33,14 +33,17 @@ pub fn advance_free_bodies(
     let mut p = vec![Vec3::zeros(); it.x.len()];
     let mut any = false;
     for body in model.bodies.iter().filter(|b| !b.obstacle) {
-        let loose = body.tets.is_empty() && body.triangles.is_empty() && body.segments.is_empty();
+        let loose = [&body.tets, &body.plane, &body.triangles, &body.segments]
+            .iter()
+            .all(|elements| elements.is_empty());
         if loose {
             for v in body.vertices.clone().filter(|&v| is_free(v)) {
                 (p[v], any) = (displacement[v], true);
             }
         } else if body.vertices.clone().all(is_free) {
             any = true;
-            rigid_motion(body, &model.mass, &it.x, &displacement, &mut p);
+            let planar = model.dimension.is_planar();
+            rigid_motion(planar, body, &model.mass, &it.x, &displacement, &mut p);
         }
     }
     // what is not finite is for the minimisation to report
@@ -51,8 +54,15 @@ pub fn advance_free_bodies(
 
 /// Displacements of the rigid motion of a body that comes closest to `x` + `displacement`: with the means
 /// c, c + u and the offsets d = x − c, e = d + displacement − u, the rotation R = U Vᵀ of
-/// Σ m e dᵀ = U S Vᵀ.
-fn rigid_motion(body: &Body, mass: &[f64], x: &[Vec3], displacement: &[Vec3], p: &mut [Vec3]) {
+/// Σ m e dᵀ = U S Vᵀ. In the plane the angle of R has the tangent (Σ m d × e)/(Σ m d·e).
+fn rigid_motion(
+    planar: bool,
+    body: &Body,
+    mass: &[f64],
+    x: &[Vec3],
+    displacement: &[Vec3],
+    p: &mut [Vec3],
+) {
     let mean = |of: &[Vec3]| {
         let weighted = body.vertices.clone().map(|v| mass[v] * of[v]);
         let total: f64 = mass[body.vertices.clone()].iter().sum();
@@ -64,9 +74,23 @@ fn rigid_motion(body: &Body, mass: &[f64], x: &[Vec3], displacement: &[Vec3], p:
         .clone()
         .map(|v| mass[v] * (x[v] - c + displacement[v] - u) * (x[v] - c).transpose())
         .sum();
-    let rotation = svd3(&covariance).rotation();
+    let rotation = match planar {
+        true => rotation_in_plane(&covariance),
+        false => svd3(&covariance).rotation(),
+    };
     for v in body.vertices.clone() {
         let d = x[v] - c;
         p[v] = u + rotation * d - d;
     }
+}
+
+/// The rotation about z that is closest to a matrix; none where there is no closest.
+fn rotation_in_plane(m: &Mat3) -> Mat3 {
+    let (cos, sin) = (m[(0, 0)] + m[(1, 1)], m[(1, 0)] - m[(0, 1)]);
+    let length = cos.hypot(sin);
+    if length == 0.0 {
+        return Mat3::identity();
+    }
+    let (c, s) = (cos / length, sin / length);
+    Mat3::new(c, -s, 0.0, s, c, 0.0, 0.0, 0.0, 1.0)
 }

@@ -4,6 +4,7 @@ use crate::contact::potential::BarrierPairs;
 use crate::energy::Element;
 use crate::energy::hinge::Hinge;
 use crate::energy::membrane::Membrane;
+use crate::energy::plane_strain::PlaneStrain;
 use crate::energy::rod_joint::RodJoint;
 use crate::energy::segment::Segment;
 use crate::energy::shape_operator::ShapeOperator;
@@ -61,7 +62,7 @@ pub(crate) fn record(
     }
     let sum = |rows: &[&str]| rows.iter().filter_map(|row| report.energies.get(*row)).sum::<f64>();
     report.contact_energy = sum(&[BarrierPairs::NAME]);
-    report.elastic_energy = sum(&[Tet::NAME])
+    report.elastic_energy = sum(&[Tet::NAME, PlaneStrain::NAME])
         + sum(&[Membrane::NAME, Hinge::NAME, ShapeOperator::NAME, Segment::NAME, RodJoint::NAME])
         + sum(&[Attachments::NAME]);
     report.kinetic_energy = kinetic_energy(model, state);

@@ -195,6 +195,10 @@ impl BodyKind {
                 }
                 Ok(())
             }
+            Self::PlaneStrain { density: rho, material, .. } => {
+                density(*rho)?;
+                material.validate().map_err(|f| f.within("material"))
+            }
             Self::Shell { material, .. } => material.validate().map_err(|f| f.within("material")),
             Self::Rod { material, density: rho, natural_twist, .. } => {
                 density(*rho)?;

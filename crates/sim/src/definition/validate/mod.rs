@@ -4,10 +4,12 @@
 
 mod bodies;
 mod conditions;
+mod plane;
 mod settings;
 
 pub use bodies::{contact_thickness, density, elasticity, positions, radius};
 pub use conditions::{active_times, stiffness};
+pub use plane::in_plane;
 
 use crate::definition::Definition;
 use standoff_linalg::Vec3;
@@ -212,6 +214,6 @@ impl Definition {
                 f
             })?;
         }
-        Ok(())
+        self.validate_dimension()
     }
 }

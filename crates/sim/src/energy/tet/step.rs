@@ -79,7 +79,7 @@ impl Cubic {
 /// Rounding of the coefficients and of the search is bounded and taken off, so that the volume of
 /// the exact tetrahedron `x` + β`dx` is what is kept. Rounding of the sum x + α dx itself is not
 /// covered; it matters only to elements that are small against their distance from the origin.
-pub(super) fn volume_step(x: &[Vec3; 4], dx: &[Vec3; 4], keep: f64) -> f64 {
+pub(in crate::energy) fn volume_step(x: &[Vec3; 4], dx: &[Vec3; 4], keep: f64) -> f64 {
     let [a, b, c] = [x[1] - x[0], x[2] - x[0], x[3] - x[0]];
     let [p, q, r] = [dx[1] - dx[0], dx[2] - dx[0], dx[3] - dx[0]];
     // det[a + tp, b + tq, c + tr]
