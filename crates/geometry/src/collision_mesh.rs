@@ -14,7 +14,8 @@ pub struct CollisionMesh {
     pub rest: Vec<Vec3>,
     /// Vertices that belong to a face, an edge or are points (`#S`), ascending.
     pub vertices: Vec<u32>,
-    /// All edges: of faces (each once), then wires (`#E×2`), each with ascending ends.
+    /// All edges: of faces (each once), then wires (`#E×2`), each with ascending ends; in the plane each in
+    /// the direction given, with the inside of a solid on the left.
     pub edges: Vec<[u32; 2]>,
     /// Triangles, oriented outwards where the body is closed (`#F×3`).
     pub faces: Vec<[u32; 3]>,
@@ -42,6 +43,16 @@ pub struct CollisionMesh {
 }
 
 impl CollisionMesh {
+    /// Builds the primitives' lists of the plane z = 0 from edges, which keep their directions, and points.
+    pub fn planar(rest: Vec<Vec3>, edges: &[[u32; 2]], points: &[u32]) -> Self {
+        let mut mesh = Self::new(rest, Vec::new(), edges, points);
+        let mut seen = std::collections::HashSet::new();
+        let first = edges.iter().filter(|e| seen.insert(ascending(e[0], e[1])));
+        mesh.edges = first.copied().collect();
+        mesh.planar = true;
+        mesh
+    }
+
     /// Builds the primitives' lists from triangles, wires and points over `rest.len()` vertices.
     ///
     /// Edges of faces are found and numbered in order of first appearance; wires that coincide

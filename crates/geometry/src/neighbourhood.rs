@@ -92,6 +92,9 @@ pub struct Neighbourhood {
     wing_start: Vec<u32>,
     wings: Vec<Wing>,
     face_edges: Vec<[u32; 3]>,
+    /// Where the edges of each vertex begin, and these; of the plane only.
+    outline_start: Vec<u32>,
+    outline: Vec<u32>,
     component: Vec<u32>,
     defects: Vec<Option<SurfaceDefect>>,
 }
@@ -154,11 +157,30 @@ impl Neighbourhood {
             wing_start: starts(wings.iter().map(Vec::len)),
             wings: wings.concat(),
             face_edges,
+            outline_start: Vec::new(),
+            outline: Vec::new(),
             component: Vec::new(),
             defects: Vec::new(),
         };
+        if mesh.planar {
+            let mut edges = vec![Vec::new(); n];
+            for (e, ends) in mesh.edges.iter().enumerate() {
+                ends.iter().for_each(|&v| edges[v as usize].push(e as u32));
+            }
+            out.outline_start = starts(edges.iter().map(Vec::len));
+            out.outline = edges.concat();
+        }
         out.find_components(mesh, &single_fan);
         out
+    }
+
+    /// Edges at a vertex of the plane, ascending; in space none.
+    #[inline]
+    pub fn outline(&self, v: u32) -> &[u32] {
+        match self.outline_start.is_empty() {
+            true => &[],
+            false => row(&self.outline_start, &self.outline, v as usize),
+        }
     }
 
     /// Ring of a vertex.
@@ -225,6 +247,9 @@ impl Neighbourhood {
                 }
             }
         }
+        if mesh.planar {
+            return self.find_outlines(mesh);
+        }
         for (e, &ends) in mesh.edges.iter().enumerate() {
             let defect = match self.wings(e as u32) {
                 [] => Some(SurfaceDefect::Wire(ends)),
@@ -239,6 +264,21 @@ impl Neighbourhood {
             let pinched = !alone && !single_fan[v as usize];
             self.note(v, alone.then_some(SurfaceDefect::Point(v)));
             self.note(v, pinched.then_some(SurfaceDefect::Pinched(v)));
+        }
+    }
+
+    /// In the plane an outline is closed and oriented where one edge comes to each vertex, and one leaves it.
+    fn find_outlines(&mut self, mesh: &CollisionMesh) {
+        for &v in &mesh.vertices {
+            let edges: Vec<[u32; 2]> =
+                self.outline(v).iter().map(|&e| mesh.edges[e as usize]).collect();
+            let defect = match edges[..] {
+                [] => Some(SurfaceDefect::Point(v)),
+                [edge] => Some(SurfaceDefect::Border(edge)),
+                [a, b] => ((a[0] == v) == (b[0] == v)).then_some(SurfaceDefect::Twisted(a)),
+                _ => Some(SurfaceDefect::Pinched(v)),
+            };
+            self.note(v, defect);
         }
     }
 

@@ -190,13 +190,14 @@ pub(crate) fn collision_mesh(
     let volumes =
         Mesh { points: frame.positions.clone(), tets: frame.tets.clone(), ..Mesh::default() };
     let planar = info.dimension.is_planar();
-    let (faces, outline) = match planar {
-        false => ([volumes.surface(), frame.triangles.clone()].concat(), Vec::new()),
-        true => (Vec::new(), boundary_edges(&frame.triangles).map_err(|e| e.to_string())?),
+    let mut mesh = if planar {
+        let outline = boundary_edges(&frame.triangles).map_err(|e| e.to_string())?;
+        let edges = [outline, frame.edges.clone()].concat();
+        CollisionMesh::planar(rest_positions(frame), &edges, &frame.points)
+    } else {
+        let faces = [volumes.surface(), frame.triangles.clone()].concat();
+        CollisionMesh::new(rest_positions(frame), faces, &frame.edges, &frame.points)
     };
-    let wires = [outline, frame.edges.clone()].concat();
-    let mut mesh = CollisionMesh::new(rest_positions(frame), faces, &wires, &frame.points);
-    mesh.planar = planar;
     mesh.body = vec![0; frame.positions.len()];
     let mut half_thickness = vec![0.0; frame.positions.len()];
     for (k, (body, range)) in info.bodies.iter().zip(bodies).enumerate() {

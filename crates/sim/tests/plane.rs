@@ -13,6 +13,10 @@ use standoff_geometry::broad_phase::{brute_force, candidates};
 use standoff_linalg::nalgebra::DMatrix;
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sim::audit::Violation;
+use standoff_sim::contact::orientation::{
+    ActivationDistance, Derivatives, Measure, OrientationPotential, PairSet, Parameters, Step,
+    Surface,
+};
 use standoff_sim::contact::{Barrier, BarrierPotential, ContactSet, Weighting};
 use standoff_sim::definition::{
     BodyDef, BodyKind, Definition, Dimension, ForceDef, HalfSpaceDef, Load, Motion, Pivot,
@@ -232,9 +236,7 @@ fn planar_mesh(scene: &Value) -> (CollisionMesh, Vec<Vec3>) {
     let mut used = vec![false; x.len()];
     edges.iter().flatten().for_each(|v| used[*v as usize] = true);
     let bare: Vec<u32> = (0..x.len() as u32).filter(|v| !used[*v as usize]).collect();
-    let mut mesh = CollisionMesh::new(x.clone(), Vec::new(), &edges, &bare);
-    mesh.planar = true;
-    (mesh, x)
+    (CollisionMesh::planar(x.clone(), &edges, &bare), x)
 }
 
 fn flat2(v: &[Vec3]) -> Vec<f64> {
@@ -303,6 +305,58 @@ fn potentials_in_the_plane_match_the_toolkit() {
     assert!(compared > 40, "{compared}");
 }
 
+/// The orientation-aware potential in the plane: value, gradient and Hessian of IPC Toolkit, within the
+/// tolerances of three dimensions.
+#[test]
+fn the_orientation_aware_potential_in_the_plane_matches_the_toolkit() {
+    let json = testdata_json("oracle/planar.json");
+    let mut compared = 0;
+    for scene in json["scenes"].as_array().unwrap() {
+        let (mesh, x) = planar_mesh(scene);
+        for case in scene["smooth"].as_array().unwrap() {
+            let of = |key: &str| number(&case[key]);
+            let (d_hat, r) = (of("d_hat"), of("r") as i32);
+            let name = format!("{} {d_hat} {} {r}", scene["name"], of("alpha_t"));
+            let mut surface = Surface::new(&mesh, &vec![true; x.len()], None, d_hat);
+            assert!(surface.covered.iter().all(|c| *c), "{name}");
+            surface.epsilon = ActivationDistance::Uniform(d_hat);
+            let step = |a: &str, b: &str| Step { alpha: of(a), beta: of(b) };
+            let parameters = Parameters {
+                exponent: r,
+                tangential: step("alpha_t", "beta_t"),
+                normal: step("alpha_n", "beta_n"),
+                measure: Measure::Current,
+            };
+            // the toolkit's kernel is B³(2z/ε)/(z/ε)^r
+            let kappa = 2.0 / 3.0 * d_hat.powi(r);
+            let potential = OrientationPotential { parameters, kappa };
+            let found = candidates(&mesh, &x, 0.5 * d_hat);
+            let set = PairSet::build(&found, &mesh, &surface, &parameters, &x);
+            let (value, want) = (potential.set_value(&mesh, &surface, &set, &x), of("value"));
+            assert!((value - want).abs() <= 1e-9 * want.abs(), "{name} {value:e} {want:e}");
+            let mut g = vec![Vec3::zeros(); x.len()];
+            potential.add_gradient(&mesh, &surface, &set, &x, &mut g);
+            let error = relative_error(&flat2(&g), &numbers(&case["gradient"]), 1e-300);
+            assert!(error < 1e-7, "{name} gradient {error:e}");
+            let component = |i: u32| (1.3 * f64::from(i) + 7.0).sin();
+            let probe = |v: u32| Vec3::new(component(2 * v), component(2 * v + 1), 0.0);
+            let (mut hp, mut work) = (vec![Vec3::zeros(); x.len()], Derivatives::default());
+            for pair in &set.pairs {
+                potential.hessian(&mesh, &surface, pair, &x, &mut work);
+                for (i, &v) in work.vertices.iter().enumerate() {
+                    for (j, &w) in work.vertices.iter().enumerate() {
+                        hp[v as usize] += work.block(i, j) * probe(w);
+                    }
+                }
+            }
+            let error = relative_error(&flat2(&hp), &numbers(&case["hp"]), 1e-300);
+            assert!(error < 1e-8, "{name} H p {error:e}");
+            compared += usize::from(want != 0.0);
+        }
+    }
+    assert!(compared > 30, "{compared}");
+}
+
 /// Outlines that cross are found exactly, and so are triangles that are turned over and vertices that have
 /// left the plane.
 #[test]
@@ -329,8 +383,7 @@ fn the_audit_sees_crossing_outlines_and_turned_triangles() {
     assert_eq!(with(&|x| x[4].z = 1e-300), [Violation::OutOfPlane { vertex: 4 }]);
     // outlines that cross in one point of no vertex
     let rest = [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]].map(|[x, y]| Vec3::new(x, y, 0.0));
-    let mut mesh = CollisionMesh::new(rest.to_vec(), Vec::new(), &[[0, 1], [2, 3]], &[]);
-    mesh.planar = true;
+    let mesh = CollisionMesh::planar(rest.to_vec(), &[[0, 1], [2, 3]], &[]);
     assert_eq!(audit_intersections(&mesh, &rest), [Pair::EdgeEdge { edges: [0, 1] }]);
 }
 
@@ -721,7 +774,7 @@ fn threads_do_not_change_bits_in_the_plane() {
 #[test]
 fn all_ways_to_step_work_in_the_plane() {
     type Change = fn(&mut Definition);
-    let ways: [(&str, Change); 8] = [
+    let ways: [(&str, Change); 9] = [
         ("implicit Euler", |_| {}),
         ("BDF2", |d| d.settings.time.integrator = Integrator::Bdf2),
         ("Newmark", |d| d.settings.time.integrator = Integrator::Newmark),
@@ -735,6 +788,10 @@ fn all_ways_to_step_work_in_the_plane() {
         ("characteristic norm", |d| d.settings.solver.characteristic_tolerance = Some(1e-5)),
         ("L-BFGS", |d| d.settings.solver.method = Method::Dot),
         ("convergent", |d| d.settings.contact.potential = ContactPotential::Convergent),
+        ("orientation-aware", |d| {
+            d.settings.contact.potential = ContactPotential::OrientationAware;
+            d.settings.contact.d_hat = Some(0.02);
+        }),
         ("damped, with thickness", |d| {
             d.settings.time.stiffness_damping = 1e-3;
             d.bodies.iter_mut().for_each(|b| b.contact_thickness = 2e-3);

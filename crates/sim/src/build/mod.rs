@@ -11,10 +11,10 @@ use crate::body::Body;
 use crate::contact::{ContactSet, FrictionMaterials, HalfSpace, Weighting};
 use crate::controls::Controls;
 use crate::decomposition::Decomposition;
-use crate::definition::Definition;
 use crate::definition::settings::{
     ContactPotential, ContactSettings, FrictionSettings, Lagging, Method, Settings,
 };
+use crate::definition::{Definition, Dimension};
 use crate::dirichlet::{DirichletTargets, PrescribedMotion};
 use crate::energy::{CodimElements, Element, Term};
 use crate::error::BuildError;
@@ -61,9 +61,11 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
     check_stretch(&bodies, &codim, &start)?;
     start::check_folds(&bodies, &codim, &rest, "at rest")?;
     start::check_folds(&bodies, &codim, &start, "at the start")?;
-    let mut collision = CollisionMesh::new(rest.clone(), all.faces, &all.wires, &all.points);
+    let mut collision = match definition.dimension {
+        Dimension::Two => CollisionMesh::planar(rest.clone(), &all.wires, &all.points),
+        Dimension::Three => CollisionMesh::new(rest.clone(), all.faces, &all.wires, &all.points),
+    };
     collision.mobile.clone_from(&deformable);
-    collision.planar = definition.dimension.is_planar();
     collision.body = vec![0; rest.len()];
     for (k, body) in bodies.iter().enumerate() {
         collision.body[body.vertices.clone()].fill(k as u32);

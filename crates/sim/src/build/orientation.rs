@@ -32,7 +32,7 @@ pub fn build(model: &Model, x: &[Vec3]) -> Result<Option<Arc<OrientationContact>
     }
     let parameters = parameters(model);
     let mut solid = vec![false; x.len()];
-    for body in model.bodies.iter().filter(|b| !b.tets.is_empty()) {
+    for body in model.bodies.iter().filter(|b| !b.tets.is_empty() || !b.plane.is_empty()) {
         solid[body.vertices.clone()].fill(true);
     }
     let (mesh, length) = (&model.collision, settings.contact.orientation.length);
@@ -60,7 +60,7 @@ pub fn build(model: &Model, x: &[Vec3]) -> Result<Option<Arc<OrientationContact>
 fn parameters(model: &Model) -> Parameters {
     let o = &model.resolved.settings.contact.orientation;
     Parameters {
-        exponent: 2,
+        exponent: if model.dimension.is_planar() { 1 } else { 2 },
         tangential: Step { alpha: o.alpha, beta: o.beta },
         normal: Step { alpha: o.exterior_alpha, beta: o.exterior_beta },
         measure: Measure::Rest,

@@ -192,7 +192,7 @@ pub struct OrientationSettings {
     pub exterior_alpha: f64,
     /// β of the exterior factors.
     pub exterior_beta: f64,
-    /// Length L by which edges and vertices stand for areas, m. By default the length of each edge, and
+    /// Length L by which edges and vertices stand for areas (in two dimensions vertices for lengths), m. By default the length of each edge, and
     /// for a vertex that of the edges around it.
     #[schemars(extend("x-unit" = "m"))]
     #[serde(skip_serializing_if = "Option::is_none")]

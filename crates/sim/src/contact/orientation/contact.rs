@@ -40,8 +40,8 @@ pub struct OrientationContact {
     pub d_hat: f64,
     /// ε of each vertex against half-spaces, m (`#V`).
     pub plane_reach: Vec<f64>,
-    /// κ of this potential, Pa m^(r−1), per κ of the IPC potential: such that a face–vertex pair of mean
-    /// areas bears at half of d̂ what a pair of the IPC potential does.
+    /// κ of this potential, Pa m, per κ of the IPC potential: such that a face–vertex pair (in the plane an
+    /// edge–vertex pair) of mean areas bears at half of d̂ what a pair of the IPC potential does.
     pub stiffness_ratio: f64,
 }
 
@@ -122,17 +122,20 @@ impl OrientationContact {
         }
     }
 
-    /// Magnitude of the force per κ, at half of d̂, of a face–vertex pair of mean areas whose factors
-    /// are 1.
+    /// Magnitude of the force per κ, at half of d̂, of a face–vertex pair, in the plane of an edge–vertex
+    /// pair, of mean areas whose factors are 1.
     pub fn unit_force(&self) -> f64 {
         let (mesh, measures) = (&self.mesh, &self.surface.measures);
         let mean = |sum: f64, n: usize| sum / n.max(1) as f64;
         let covered = |v: u32| self.surface.covered[v as usize];
         let faces = (0..mesh.faces.len()).filter(|&f| covered(mesh.faces[f][0]));
         let vertices = mesh.vertices.iter().filter(|v| covered(**v));
-        let face = faces.clone().map(|f| measures.face[f]).sum();
+        let edges = (0..mesh.edges.len()).filter(|&e| mesh.planar && covered(mesh.edges[e][0]));
+        let face = faces.clone().map(|f| measures.face[f]).sum::<f64>();
+        let edge = edges.clone().map(|e| measures.edge[e]).sum::<f64>();
         let vertex = vertices.clone().map(|&v| measures.vertex[v as usize]).sum();
-        let weight = mean(face, faces.count()) * mean(vertex, vertices.count());
+        let count = faces.count() + edges.count();
+        let weight = mean(face + edge, count) * mean(vertex, vertices.count());
         let z = COMPARED_GAP * self.d_hat;
         -weight * kernel::kernel(z, self.d_hat, self.parameters.exponent)[1]
     }

@@ -15,6 +15,8 @@ enum Source {
     Constant,
     /// a itself.
     Difference,
+    /// a × ẑ.
+    Turned,
     /// a × b.
     Cross(Vec3, Vec3),
     /// The part of b across a, times a·a.
@@ -47,6 +49,14 @@ impl Unit {
         Self { value, slopes: [e, Mat3::zeros()], source: Source::Difference, length }
     }
 
+    /// Direction of a × ẑ: in the plane that of `a` turned clockwise by a right angle.
+    #[inline]
+    pub fn turned(a: &Vec3) -> Self {
+        let (value, length, e) = normalise(&a.cross(&Vec3::z()), 1.0);
+        let slopes = [e * -cross_matrix(&Vec3::z()), Mat3::zeros()];
+        Self { value, slopes, source: Source::Turned, length }
+    }
+
     /// Direction of `sign` · a × b.
     #[inline]
     pub fn cross(a: &Vec3, b: &Vec3, sign: f64) -> Self {
@@ -68,7 +78,7 @@ impl Unit {
     pub fn arguments(&self) -> usize {
         match self.source {
             Source::Constant => 0,
-            Source::Difference => 1,
+            Source::Difference | Source::Turned => 1,
             Source::Cross(..) | Source::Across(..) => 2,
         }
     }
@@ -84,6 +94,10 @@ impl Unit {
         match &self.source {
             Source::Constant => [Mat3::zeros(); 3],
             Source::Difference => [k, Mat3::zeros(), Mat3::zeros()],
+            Source::Turned => {
+                let j = -cross_matrix(&Vec3::z());
+                [j.transpose() * k * j, Mat3::zeros(), Mat3::zeros()]
+            }
             Source::Cross(a, b) => {
                 let (ja, jb) = (-cross_matrix(b), cross_matrix(a));
                 let (k_a, h) = (ja.transpose() * k, pg / l);
@@ -153,6 +167,7 @@ mod tests {
     #[test]
     fn derivatives_match_differences() {
         check(|a, _| Unit::along(a), |a, _| a / a.norm());
+        check(|a, _| Unit::turned(a), |a, _| a.cross(&Vec3::z()).normalize());
         check(|a, b| Unit::cross(a, b, 1.0), |a, b| a.cross(b).normalize());
         check(|a, b| Unit::cross(a, b, -1.0), |a, b| -a.cross(b).normalize());
         check(Unit::across, |a, b| (b - a * (a.dot(b) / a.norm_squared())).normalize());

@@ -6,6 +6,9 @@
 //! outward normals of its faces,
 //!
 //! γ = Π H^{α_t,β_t}(−û·t̂) · H^{1,0}(Σ H^{α_n,β_n}(û·m̂) − 1).
+//!
+//! In the plane edges take the place of faces: the outward normals m̂ at a vertex are those of its two edges,
+//! and an edge acts on the side of its own.
 
 use super::direction::Unit;
 use super::kernel::ANY;
@@ -48,11 +51,13 @@ pub(super) struct Factor {
     pub terms: std::ops::Range<usize>,
 }
 
-/// A measure of the current shape that is a factor, Σ c |edge|² or a face's area.
+/// A measure of the current shape that is a factor, Σ c |edge|², a face's area, or Σ c |edge| in the plane.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum CurrentMeasure {
     /// c and the edge.
     Square(f64, Argument),
+    /// The length of an edge times c, in the plane.
+    Length(f64, Argument),
     /// The face's vertices.
     Area([u32; 3]),
 }
@@ -117,9 +122,20 @@ impl Scene<'_> {
         [[t[0], t[1]], [t[0], t[2]]]
     }
 
-    /// The faces whose normals make the exterior factor of an element; none where all around it is
-    /// outside.
-    fn exterior(&self, element: Element) -> impl Iterator<Item = u32> {
+    /// The outward normals, not of length 1, that make the exterior factor of an element, by what they are
+    /// functions of; none where all around it is outside. In the plane those of edges, of the first alone.
+    fn exterior(&self, element: Element) -> impl Iterator<Item = [Argument; 2]> {
+        let outline = match element {
+            Element::Vertex(v) if self.surface.oriented[v as usize] => {
+                self.surface.around.outline(v)
+            }
+            _ => &[],
+        };
+        let edges = outline.iter().map(|&e| [self.mesh.edges[e as usize]; 2]);
+        edges.chain(self.exterior_faces(element).map(|f| self.normal_arguments(f)))
+    }
+
+    fn exterior_faces(&self, element: Element) -> impl Iterator<Item = u32> {
         let around = &self.surface.around;
         let (v, faces, wings) = match element {
             Element::Vertex(v) => (v, around.ring(v).faces, &[][..]),
@@ -171,10 +187,18 @@ impl Scene<'_> {
             let inside = self.surface.oriented[v as usize] && a.cross(&b).dot(u) <= 0.0;
             return if inside { 0.0 } else { 1.0 };
         }
+        if self.mesh.planar
+            && let Element::Edge(e) = element
+        {
+            let ends = self.mesh.edges[e as usize];
+            let inside = self.surface.oriented[ends[0] as usize]
+                && self.between(ends).cross(&Vec3::z()).dot(u) <= 0.0;
+            return if inside { 0.0 } else { 1.0 };
+        }
         let (mut sum, mut any) = (0.0, false);
-        for f in self.exterior(element) {
-            let [a, b] = self.normal_arguments(f).map(|a| self.between(a));
-            let m = a.cross(&b);
+        for arguments in self.exterior(element) {
+            let [a, b] = arguments.map(|a| self.between(a));
+            let m = if self.mesh.planar { a.cross(&Vec3::z()) } else { a.cross(&b) };
             sum += self.parameters.normal.of_quotient(u.dot(&m), m.norm_squared());
             any = true;
             if sum >= 1.0 {
@@ -198,6 +222,13 @@ impl Scene<'_> {
             return 1.0;
         }
         match element {
+            Element::Vertex(v) if self.mesh.planar => {
+                let ring = self.surface.around.ring(v).vertices.iter();
+                ring.map(|&w| 0.5 * (self.at(w) - self.at(v)).norm()).sum()
+            }
+            Element::Edge(e) if self.mesh.planar => {
+                self.between(self.mesh.edges[e as usize]).norm()
+            }
             Element::Vertex(v) => {
                 let ring = self.surface.around.ring(v).vertices.iter();
                 ring.map(|&w| (self.at(w) - self.at(v)).norm_squared()).sum::<f64>() / 3.0
@@ -237,9 +268,9 @@ impl Scene<'_> {
 
     fn collect_exterior(&self, element: Element, sign: f64, u: &Vec3, out: &mut Varying) {
         let (mut sum, first) = (0.0, out.terms.len());
-        for f in self.exterior(element) {
-            let arguments = self.normal_arguments(f);
-            let unit = Unit::cross(&self.between(arguments[0]), &self.between(arguments[1]), 1.0);
+        for arguments in self.exterior(element) {
+            let [a, b] = arguments.map(|a| self.between(a));
+            let unit = if self.mesh.planar { Unit::turned(&a) } else { Unit::cross(&a, &b, 1.0) };
             let [h, h1, h2] = self.parameters.normal.derivatives(u.dot(&unit.value));
             sum += h;
             if h1 != 0.0 || h2 != 0.0 {
@@ -251,6 +282,13 @@ impl Scene<'_> {
 
     fn collect_measure(&self, element: Element, out: &mut Vec<CurrentMeasure>) {
         match element {
+            Element::Vertex(v) if self.mesh.planar => {
+                let ring = self.surface.around.ring(v).vertices.iter();
+                out.extend(ring.map(|&w| CurrentMeasure::Length(0.5, [v, w])));
+            }
+            Element::Edge(e) if self.mesh.planar => {
+                out.push(CurrentMeasure::Length(1.0, self.mesh.edges[e as usize]));
+            }
             Element::Vertex(v) => {
                 let ring = self.surface.around.ring(v).vertices.iter();
                 out.extend(ring.map(|&w| CurrentMeasure::Square(1.0 / 3.0, [v, w])));

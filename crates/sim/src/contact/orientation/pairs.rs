@@ -224,6 +224,43 @@ impl Selection<'_> {
         }
     }
 
+    /// In the plane the edge–vertex pair of a candidate, and those of the vertex with the edge's ends of which
+    /// this is the first such edge.
+    fn edge_vertex(&self, [e, v]: [u32; 2], out: &mut Found) {
+        let scene = &self.scene;
+        let ends = scene.mesh.edges[e as usize];
+        let covered = &scene.surface.covered;
+        if !covered[v as usize] || !covered[ends[0] as usize] {
+            return;
+        }
+        let (p, [a, b]) = (self.at(v), ends.map(|w| self.at(w)));
+        let d2 = point_edge_d2(p, a, b);
+        let reach = self.largest_reach(v, ends[0]);
+        if d2 >= reach * reach {
+            return;
+        }
+        if point_edge::feature(p, a, b) == PointEdgeFeature::Edge {
+            self.add(PairKind::EdgeVertex, [e, v], [ends[0], v], d2, out);
+        }
+        for w in ends {
+            if self.first_edge(v, w) == Some(e) {
+                let d2 = point_point_d2(p, self.at(w));
+                self.add(PairKind::VertexVertex, [v.min(w), v.max(w)], [v, w], d2, out);
+            }
+        }
+    }
+
+    /// In the plane the edge that brings a pair of vertices, as [`Self::first_face`] does.
+    fn first_edge(&self, v: u32, w: u32) -> Option<u32> {
+        let scene = &self.scene;
+        let first = |around: u32, without: u32| {
+            let mut edges = scene.surface.around.outline(around).iter().copied();
+            edges.find(|&e| !scene.mesh.edges[e as usize].contains(&without))
+        };
+        let (low, high) = (v.min(w), v.max(w));
+        first(high, low).or_else(|| first(low, high))
+    }
+
     /// The face that brings a pair of vertices: the first around the one of the larger number that
     /// does not contain the other, or, where there is none, the same with both exchanged.
     fn first_face(&self, v: u32, w: u32) -> Option<u32> {
@@ -280,7 +317,8 @@ impl PairSet {
     /// Face–vertex candidates bring face–vertex pairs with the closest point inside the face,
     /// edge–vertex pairs with it inside the edge, and vertex–vertex pairs; edge–edge candidates
     /// pairs with both closest points inside [Huang 2024, supplement §1]. Each comes once: edges
-    /// and vertices belong to the first face that does not contain the other vertex.
+    /// and vertices belong to the first face that does not contain the other vertex. In the plane edge–vertex
+    /// candidates bring edge–vertex pairs with the closest point inside the edge, and vertex–vertex pairs.
     pub fn build(
         candidates: &Candidates,
         mesh: &CollisionMesh,
@@ -299,7 +337,13 @@ impl PairSet {
             chunk.iter().for_each(|&c| selection.face_vertex(c, &mut found));
             found
         });
-        let parts: Vec<Found> = edges.chain(faces).collect();
+        let in_plane = if mesh.planar { &candidates.edge_vertex[..] } else { &[] };
+        let in_plane = in_plane.par_chunks(CHUNK).map(|chunk| {
+            let mut found = Found::default();
+            chunk.iter().for_each(|&c| selection.edge_vertex(c, &mut found));
+            found
+        });
+        let parts: Vec<Found> = edges.chain(faces).chain(in_plane).collect();
         let mut pairs = Vec::with_capacity(parts.iter().flat_map(|p| &p.0).map(Vec::len).sum());
         for kind in 0..4 {
             parts.iter().for_each(|part| pairs.extend_from_slice(&part.0[kind]));

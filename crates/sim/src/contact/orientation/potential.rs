@@ -79,7 +79,9 @@ impl Derivatives {
         }
         for measure in varying.measures.iter().flatten() {
             match measure {
-                CurrentMeasure::Square(_, ends) => ends.iter().for_each(|&v| self.insert(v)),
+                CurrentMeasure::Square(_, ends) | CurrentMeasure::Length(_, ends) => {
+                    ends.iter().for_each(|&v| self.insert(v));
+                }
                 CurrentMeasure::Area(face) => face.iter().for_each(|&v| self.insert(v)),
             }
         }
@@ -646,6 +648,13 @@ fn add_measures(scene: &Scene<'_>, with_hessian: bool, out: &mut Derivatives) {
                     let block = Mat3::from_diagonal_element(2.0 * c / total);
                     out.add_between(places, places, &block, false);
                 }
+                CurrentMeasure::Length(c, ends) => {
+                    let places = ends.map(|v| out.place(v));
+                    let t = scene.at(ends[1]) - scene.at(ends[0]);
+                    let (length, u) = (t.norm(), t.normalize());
+                    let across = Mat3::identity() - u * u.transpose();
+                    out.add_between(places, places, &(across * (c / (length * total))), false);
+                }
                 CurrentMeasure::Area(f) => add_area_hessian(scene, f, 1.0 / total, out),
             }
         }
@@ -665,6 +674,12 @@ fn measure_gradient(
             let t = scene.at(ends[1]) - scene.at(ends[0]);
             add_sparse(sum, ends.map(|v| out.place(v)), &(t * (2.0 * c)));
             c * t.norm_squared()
+        }
+        CurrentMeasure::Length(c, ends) => {
+            let t = scene.at(ends[1]) - scene.at(ends[0]);
+            let length = t.norm();
+            add_sparse(sum, ends.map(|v| out.place(v)), &(t * (c / length)));
+            c * length
         }
         CurrentMeasure::Area([p, q, r]) => {
             let (a, b) = (scene.at(q) - scene.at(p), scene.at(r) - scene.at(p));

@@ -19,7 +19,8 @@ pub enum Measure {
 /// Shape of the potential.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Parameters {
-    /// Exponent r of the kernel h_ε(z)/z^r; 2 for surfaces in space [Huang 2024, App. A].
+    /// Exponent r of the kernel h_ε(z)/z^r; 2 for surfaces in space, 1 for outlines in the plane
+    /// [Huang 2024, App. A].
     pub exponent: i32,
     /// α and β of the local-minimum factors.
     pub tangential: Step,
@@ -67,9 +68,24 @@ impl PerElement {
 ///
 /// With `length` L for all elements. Without, L² of a vertex is a third of the sum of its edges'
 /// squared lengths and L of an edge is its length, so that weights shrink with the mesh.
+///
+/// In the plane they are lengths in m, L^(1 − dim g) A_g: that of an edge, and for a vertex L, without which
+/// it is half the length of its edges.
 pub fn rest_measures(mesh: &CollisionMesh, length: Option<f64>) -> PerElement {
     let mut out = PerElement::uniform(mesh, 0.0);
     let at = |v: u32| mesh.rest[v as usize];
+    if mesh.planar {
+        for (e, &[a, b]) in mesh.edges.iter().enumerate() {
+            out.edge[e] = (at(b) - at(a)).norm();
+            for v in [a, b] {
+                out.vertex[v as usize] += 0.5 * out.edge[e];
+            }
+        }
+        if let Some(l) = length {
+            out.vertex.fill(l);
+        }
+        return out;
+    }
     for (e, &[a, b]) in mesh.edges.iter().enumerate() {
         let square = (at(b) - at(a)).norm_squared();
         out.edge[e] = length.map_or(square, |l| l * square.sqrt());

@@ -2,7 +2,7 @@
 
 use super::{Fault, Field, fault, require};
 use crate::definition::expression::VectorExpression;
-use crate::definition::settings::{ContactPotential, Method, Settings};
+use crate::definition::settings::{Method, Settings};
 use crate::definition::{
     Anchor, AttachmentDef, BodyDef, BodyKind, Condition, Definition, Dimension, ForceDef, Load,
     Motion, Pivot, PrescribedDef,
@@ -77,13 +77,7 @@ impl Settings {
         let barrier_free = self.solver.method == Method::BarrierFree;
         let must =
             "the barrier-free solver works in three dimensions only; choose \"barrier\" or \"dot\"";
-        require("method", "\"barrier-free\"", !barrier_free, must)
-            .map_err(|f| f.within("solver"))?;
-        let oriented = self.contact.potential == ContactPotential::OrientationAware;
-        let must =
-            "this potential works in three dimensions only; choose \"ipc\" or \"convergent\"";
-        require("potential", "\"orientation-aware\"", !oriented, must)
-            .map_err(|f| f.within("contact"))
+        require("method", "\"barrier-free\"", !barrier_free, must).map_err(|f| f.within("solver"))
     }
 }
 
