@@ -170,7 +170,7 @@ def urdf(path):
     return expected
 
 
-READERS = {".glb": gltf, ".gltf": gltf, ".usda": usd, ".xml": mjcf, ".urdf": urdf}
+READERS = {".glb": gltf, ".gltf": gltf, ".usda": usd, ".usdc": usd, ".usdz": usd, ".xml": mjcf, ".urdf": urdf}
 
 
 def main():
@@ -178,7 +178,8 @@ def main():
     parser.add_argument("--reader", type=Path, default=ROOT / "target/release/examples/to_obj")
     parser.add_argument("files", nargs="*", type=Path)
     arguments = parser.parse_args()
-    names = ["scene.glb", "scene_embedded.gltf", "usd_core.usda", "robot/shapes.xml", "robot/arm.urdf"]
+    names = ["scene.glb", "scene_embedded.gltf", "usd_core.usda", "usd_core.usdc", "usd_core.usdz", "usd_types.usdc",
+             "robot/shapes.xml", "robot/arm.urdf"]
     files = arguments.files or [DATA / n for n in names]
     failed = False
     with tempfile.TemporaryDirectory() as folder:

@@ -103,6 +103,59 @@ fn a_usd_stage() {
     assert_eq!(mesh.notes, ["invisible prims are left out"]);
 }
 
+/// The binary form and the package hold what the text holds, in the order of the text.
+#[test]
+fn binary_usd_is_the_text() {
+    for (name, others) in
+        [("usd_core", &["usd_core.usdc", "usd_core.usdz"][..]), ("usd_types", &["usd_types.usdc"])]
+    {
+        let text = read(&data(&format!("{name}.usda"))).unwrap();
+        assert!(text.points.len() > 10);
+        for other in others {
+            let binary = read(&data(other)).unwrap();
+            // text rounds numbers of 32 bits
+            for (a, b) in binary.points.iter().zip(&text.points) {
+                assert!((a - b).norm() < 1e-6 * b.norm().max(1.0), "{other}: {a} {b}");
+            }
+            assert!(Mesh { points: text.points.clone(), ..binary } == text, "{other}");
+        }
+    }
+    let types = read(&data("usd_types.usdc")).unwrap();
+    let names: Vec<&str> = types.regions.iter().map(|r| &r.name[..]).collect();
+    assert_eq!(names, ["part0", "unit", "part1", "part2"]);
+    // what OpenUSD computes
+    close(
+        &points(&types, "unit"),
+        &[[0.44999999999999984, -0.6749999999999999, 0.30000000000000004]],
+        1e-12,
+    );
+    close(
+        &[*points(&types, "part1").last().unwrap()],
+        &[[-1.5876914822342092, -6.180922233930025, 2.0999999999999974]],
+        1e-6,
+    );
+}
+
+/// A damaged binary file is refused, or read: no panic, no memory that the file does not hold.
+#[test]
+fn damaged_binary_usd_is_refused() {
+    let whole = std::fs::read(data("usd_types.usdc")).unwrap();
+    let read = |bytes: &[u8]| parse(Path::new("a.usdc"), bytes, &ReadOptions::default());
+    for end in 8..whole.len() - 1 {
+        let error = read(&whole[..end]).unwrap_err().to_string();
+        assert!(error.starts_with("a.usdc, ") && error.contains("export it again"), "{error}");
+    }
+    let mut refused = 0;
+    for at in 8..whole.len() {
+        for byte in [0, 1, 0x7f, 0x80, 0xff] {
+            let mut bytes = whole.clone();
+            bytes[at] = byte;
+            refused += usize::from(read(&bytes).is_err());
+        }
+    }
+    assert!(refused > whole.len(), "{refused}");
+}
+
 fn text(name: &str, content: &str) -> Result<Mesh, String> {
     parse(Path::new(name), content.as_bytes(), &ReadOptions::default()).map_err(|e| e.to_string())
 }
@@ -165,13 +218,23 @@ fn errors_name_the_part() {
         ),
         (usda("def Xform \"m\" { "), "line 4"),
         (usda("def Xform \"m\" { }"), "no mesh"),
-        (text("a.usdc", "PXR-USDC\0\0").unwrap_err(), "usdcat --flatten"),
-        (text("a.usdz", "PK\x03\x04").unwrap_err(), "usdcat --flatten"),
+        (text("a.usdc", "PXR-USDC\0\0").unwrap_err(), "head: it ends"),
+        (text("a.usdz", "PK\x03\x04").unwrap_err(), "package: its first layer"),
         (
             text("a.usda", &format!("#usda 1.0\n{}", "def \"a\" {".repeat(1000))).unwrap_err(),
             "levels",
         ),
     ];
+    for (name, part) in [
+        ("references", "/m: references are not followed. Flatten"),
+        ("payload", "/m: payload are not followed"),
+        ("inherits", "/m: inherits are not followed"),
+        ("variants", "/m: variants are not supported"),
+        ("sublayers", "subLayers: layers in other files are not read"),
+    ] {
+        let message = read(&data(&format!("usd_{name}.usdc"))).unwrap_err().to_string();
+        assert!(message.contains(part), "{message} ({part})");
+    }
     for (message, part) in &cases {
         assert!(message.starts_with("a.usd") && message.contains(part), "{message} ({part})");
     }

@@ -16,7 +16,7 @@
 //! | `.seg` | `v x y z`, `s i j` | anything else: error |
 //! | `.csv` | x, y, z per line, after an optional line of names: a cloud of points | further columns: left out, with a note |
 //! | glTF 2.0 `.glb`, `.gltf` | the default scene with its transforms: triangles, strips, fans, lines, points; embedded buffers and files; sparse and quantized data; nodes as regions | compressed data: error; skins, morph targets: ignored, with a note |
-//! | USD as text `.usda` | meshes (polygons as triangles), linear curves, points of one layer at the default time or the earliest sample, with transforms and `metersPerUnit`; prims as regions | `.usdc`, `.usdz`, references, variants: error; subdivision: control meshes, with a note |
+//! | USD `.usda`, `.usdc`, `.usdz` | meshes (polygons as triangles), linear curves, points of one layer at the default time or the earliest sample, with transforms and `metersPerUnit`; prims as regions | references, variants: error; subdivision: control meshes, with a note |
 //! | URDF `.urdf`, MJCF `.xml` | the collision geometry of a robot, joints at zero; geometries as regions | planes, height fields, flexible bodies: left out, with a note |
 //! | `.pt` | OBJ syntax, every vertex a bare point | faces and lines: skipped |
 
@@ -105,7 +105,7 @@ impl Format {
             Format::Pt => &["pt"],
             Format::Csv => &["csv"],
             Format::Gltf => &["glb", "gltf"],
-            Format::Usd => &["usda", "usd"],
+            Format::Usd => &["usda", "usd", "usdc", "usdz"],
             Format::Urdf => &["urdf"],
             Format::Mjcf => &["xml", "mjcf"],
         }
@@ -121,11 +121,6 @@ impl Format {
     /// by what its first bytes look like.
     pub fn detect(path: &Path, data: &[u8]) -> Option<Format> {
         let start = data.trim_ascii_start();
-        // binary USD is known, to say how it is converted
-        let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
-        if ["usdc", "usdz"].iter().any(|e| extension.eq_ignore_ascii_case(e)) {
-            return Some(Format::Usd);
-        }
         if data.starts_with(b"glTF") {
             return Some(Format::Gltf);
         }

@@ -11,7 +11,7 @@ import json
 import struct
 from pathlib import Path
 
-from pxr import Gf, Usd, UsdGeom
+from pxr import Gf, Sdf, Usd, UsdGeom, UsdUtils
 
 HERE = Path(__file__).parent
 SQUARE = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0)]
@@ -143,8 +143,65 @@ def usd():
     hidden.CreateVisibilityAttr("invisible")
     stage.SetMetadata("comment", 'text with "quotes", (brackets) and # marks')
     stage.GetRootLayer().Save()
+    stage.GetRootLayer().Export(str(HERE / "usd_core.usdc"))
+    UsdUtils.CreateNewUsdzPackage(str(HERE / "usd_core.usdc"), str(HERE / "usd_core.usdz"))
+
+
+def usd_types():
+    """A stage for the binary form: lists that are long enough to be compressed, of whole numbers and of few different
+    ones, transforms of every precision, and numbers that fit into their fields."""
+    stage = Usd.Stage.CreateNew(str(HERE / "usd_types.usda"))
+    UsdGeom.SetStageMetersPerUnit(stage, 0.3)
+    for k, (angle, half) in enumerate([(Gf.Quatd, Gf.Vec3d), (Gf.Quatf, Gf.Vec3f), (Gf.Quath, Gf.Vec3h)]):
+        precision = [UsdGeom.XformOp.PrecisionDouble, UsdGeom.XformOp.PrecisionFloat, UsdGeom.XformOp.PrecisionHalf][k]
+        prim = UsdGeom.Mesh.Define(stage, f"/part{k}")
+        prim.AddTranslateOp(precision).Set(half(1.5, -2.25, k))
+        prim.AddOrientOp(precision).Set(angle(0.5, 0.5, -0.5, 0.5))
+        prim.AddScaleOp(precision).Set(half(1, 2, 3))
+        prim.AddRotateXOp(precision).Set(30)
+        n = 7
+        grid = [Gf.Vec3f(i, j, 0.1 * i * j) for i in range(n) for j in range(n)]
+        if k == 2:
+            prim.CreatePointsAttr().Set(grid, 3)
+            prim.GetPointsAttr().Set([p * 2 for p in grid], 1)
+            prim.GetPointsAttr().Set(Sdf.ValueBlock(), 0)
+        else:
+            prim.CreatePointsAttr(grid)
+        faces = [(i * n + j, i * n + j + 1, (i + 1) * n + j + 1, (i + 1) * n + j) for i in range(n - 1) for j in range(n - 1)]
+        prim.CreateFaceVertexCountsAttr([4] * len(faces))
+        prim.CreateFaceVertexIndicesAttr([v for f in faces for v in f])
+        prim.CreateHoleIndicesAttr([5, 100000, 70000])
+        prim.CreateSubdivisionSchemeAttr("none")
+    unit = UsdGeom.Points.Define(stage, "/part0/unit")
+    unit.AddTransformOp().Set(Gf.Matrix4d(1))
+    unit.CreatePointsAttr([Gf.Vec3f(1, 0, 0)])
+    away = UsdGeom.Points.Define(stage, "/part0/away")
+    away.GetPrim().SetActive(False)
+    away.CreatePointsAttr([Gf.Vec3f(9, 9, 9)])
+    stage.GetRootLayer().Save()
+    stage.GetRootLayer().Export(str(HERE / "usd_types.usdc"))
+
+
+def usd_arcs():
+    """Binary files that refer to others, or have variants."""
+    for name in ["references", "payload", "inherits", "variants", "sublayers"]:
+        stage = Usd.Stage.CreateNew(str(HERE / f"usd_{name}.usdc"))
+        prim = stage.DefinePrim("/m", "Mesh")
+        if name == "references":
+            prim.GetReferences().AddReference("other.usda")
+        elif name == "payload":
+            prim.GetPayloads().AddPayload("other.usda")
+        elif name == "inherits":
+            prim.GetInherits().AddInherit("/class")
+        elif name == "variants":
+            prim.GetVariantSets().AddVariantSet("shape").AddVariant("long")
+        else:
+            stage.GetRootLayer().subLayerPaths.append("other.usda")
+        stage.GetRootLayer().Save()
 
 
 if __name__ == "__main__":
     gltf()
     usd()
+    usd_types()
+    usd_arcs()

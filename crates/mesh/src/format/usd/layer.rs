@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Nested prims, lists and dictionaries at most, so that no file exhausts the stack.
-const DEPTH: usize = 128;
+pub(super) const DEPTH: usize = 128;
 
 /// A value, as far as it is needed.
 #[derive(Debug, Clone, PartialEq)]

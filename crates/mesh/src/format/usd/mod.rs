@@ -1,16 +1,17 @@
-//! USD as text (`.usda`): meshes, linear curves and points of one layer.
+//! USD as text (`.usda`), binary (`.usdc`) or packed (`.usdz`): meshes, linear curves and points of one layer.
 //!
 //! Positions are those of the default time, or of the earliest sample, with the transforms of all ancestors and
 //! `metersPerUnit`; axes are those of the file. What other files contribute is not read. Names and meanings
 //! follow the schema UsdGeom of OpenUSD.
 
+mod binary;
 mod layer;
 mod polygon;
 
 use super::affine::{Affine, about, rotation};
 use super::cells::{Cell, Cells};
 use super::parts::{Parts, part_error, shown};
-use super::scan::{Result, Scanner};
+use super::scan::Result;
 use crate::{Mesh, MeshError};
 use layer::{Attribute, Prim, Value};
 use standoff_linalg::{Mat3, Vec3};
@@ -20,21 +21,20 @@ use std::path::Path;
 const FLATTEN: &str = "Flatten the file: usdcat --flatten IN -o OUT.usda";
 const AGAIN: &str = "Export the file again";
 
+/// First bytes of the binary form, and of a package.
+const BINARY: &[u8] = b"PXR-USDC";
+const PACKAGE: &[u8] = b"PK\x03\x04";
+
 /// Metadata that bring in prims or values from elsewhere.
 const ARCS: [&str; 4] = ["references", "payload", "inherits", "specializes"];
 
 pub(crate) fn read(path: &Path, data: &[u8]) -> Result<Mesh> {
-    if data.starts_with(b"PXR-USDC") || data.starts_with(b"PK\x03\x04") {
-        let scan = Scanner::new(path, data);
-        let kind = if data.starts_with(b"PK") {
-            "a packed USD file (.usdz)"
-        } else {
-            "a binary USD file (.usdc)"
-        };
-        let what = format!("{kind} is not supported");
-        return Err(scan.error(what, "Convert it to text: usdcat --flatten IN -o OUT.usda"));
-    }
-    let layer = layer::parse(path, data)?;
+    let data = if data.starts_with(PACKAGE) { binary::first_of_package(path, data)? } else { data };
+    let layer = if data.starts_with(BINARY) {
+        binary::parse(path, data)?
+    } else {
+        layer::parse(path, data)?
+    };
     if layer.metadata.contains_key("subLayers") {
         return Err(part_error(path, "subLayers", "layers in other files are not read", FLATTEN));
     }
