@@ -98,7 +98,8 @@ def usd(path):
         if not prim.HasAttribute("points") or imageable.ComputeVisibility(when) == "invisible":
             continue
         points = prim.GetAttribute("points")
-        points = np.array(points.Get() if points.HasAuthoredValue() and points.Get() else points.Get(when), float)
+        samples = (points.Get(time) for time in points.GetTimeSamples())
+        points = np.array(points.Get() or next(p for p in samples if p is not None), float)
         if prim.IsA(UsdGeom.Mesh):
             points = points[used_by_faces(UsdGeom.Mesh(prim))]
         matrix = np.array(UsdGeom.Xformable(prim).ComputeLocalToWorldTransform(when)).T
