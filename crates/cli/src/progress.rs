@@ -77,5 +77,8 @@ fn describe(report: &StepReport) -> String {
     if !report.outcome.is_success() {
         text.push_str(&format!(" ({})", report.outcome.describe()));
     }
+    if report.fallback.is_some() {
+        text.push_str(" (finished by the barrier)");
+    }
     text
 }

@@ -118,7 +118,15 @@ impl View<'_> {
                 close(&summary, console);
                 summary.failures.first().map_or(Ok(()), |(outcome, count)| {
                     let what = outcome.describe();
-                    Err(Failure::Result(format!("{count} steps did not converge: {what}")))
+                    let first =
+                        summary.first_failure.as_ref().filter(|(_, place)| !place.is_empty());
+                    let first = first
+                        .map(|(step, place)| format!("; in step {step}, the first one, {place}"))
+                        .unwrap_or_default();
+                    Err(Failure::Result(format!(
+                        "{count} steps did not converge: {what}{first}. {}",
+                        outcome.advice()
+                    )))
                 })
             }
             Err(RunError::Stopped(stopped)) => {

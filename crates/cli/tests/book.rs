@@ -132,6 +132,27 @@ fn the_options_of_a_command_are_documented() {
     }
 }
 
+/// Every case of the table has a test, and it is there.
+#[test]
+fn every_case_names_a_test_that_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = page("validation/cases.md");
+    let rows: Vec<&str> = page.lines().skip_while(|l| !l.starts_with("|---")).skip(1).collect();
+    let mut numbers = Vec::new();
+    for row in &rows {
+        let cells: Vec<&str> = row.split(" | ").collect();
+        assert_eq!(cells.len(), 4, "{row}");
+        let quoted: Vec<&str> = cells[3].split('`').skip(1).step_by(2).collect();
+        let [file, test] = quoted[..] else { panic!("no file and test in {row}") };
+        let source = std::fs::read_to_string(root.join(file)).unwrap();
+        assert!(source.contains(&format!("fn {test}()")), "{file} has no test {test}");
+        let names = cells[0].trim_start_matches("| ").split(", ");
+        numbers.extend(names.filter_map(|n| n.get(..2)?.parse::<u32>().ok()));
+    }
+    numbers.dedup();
+    assert_eq!(numbers, (1..=19).collect::<Vec<u32>>());
+}
+
 #[test]
 fn the_outcomes_of_a_step_are_documented() {
     let page = page("troubleshooting.md");

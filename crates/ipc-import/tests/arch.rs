@@ -1,7 +1,7 @@
 //! The masonry arch of [Li 2020, Fig. 7]: 25 stiff stones that friction alone holds up, at d̂ = 1.2 µm.
 
 use standoff_ipc_import::Import;
-use standoff_sim::settings::{AuditLevel, Method};
+use standoff_sim::settings::{AuditLevel, Fallback, Method};
 use standoff_sim::{Simulation, StepOutcome};
 use standoff_testkit::testdata;
 
@@ -30,6 +30,7 @@ fn barrier_free(coefficient: f64) -> (f64, u64) {
     let mut definition = Import::load(&scene, &[testdata("data/ipc")]).unwrap().definition();
     let settings = &mut definition.settings;
     settings.solver.method = Method::BarrierFree;
+    settings.solver.barrier_free.fallback = Fallback::None;
     settings.solver.audit = AuditLevel::EveryIterate;
     settings.friction.coefficient = coefficient;
     settings.friction.pairs.clear();

@@ -2,8 +2,9 @@
 //!
 //! Little-endian: magic, format version, version of the program, fingerprint of the definition,
 //! sizes, the state's arrays and constraints, the numbers of the frames written so far, what the user set
-//! between steps, the forces on half-spaces, and a checksum of all that. Files of format 3 end with the
-//! frames.
+//! between steps, the forces on half-spaces, how many steps in a row the barrier finished for the barrier-free
+//! solver, and a checksum of all that. Files of format 3 end with the frames, those of format 4 with the
+//! half-spaces.
 
 use crate::OutputError;
 use crate::atomic::write_atomically;
@@ -19,7 +20,7 @@ use std::path::Path;
 
 const MAGIC: &[u8; 8] = b"STANDOFF";
 /// Changes with the layout below.
-const FORMAT: u32 = 4;
+const FORMAT: u32 = 5;
 /// The oldest format that is read.
 const OLDEST: u32 = 3;
 
@@ -139,6 +140,7 @@ fn write_state(
         out.write_all(&frame.to_le_bytes())?;
     }
     write_controls(&mut out, state)?;
+    out.write_all(&state.fallbacks.to_le_bytes())?;
     let sum = out.hash.finish();
     out.out.write_all(&sum.to_le_bytes())
 }
@@ -334,6 +336,9 @@ impl Reader<'_> {
             state.controls.loads = self.controls(loads)?;
             let reactions = self.vectors(half_spaces.checked_mul(2)?)?;
             state.half_space_forces = reactions.as_chunks::<2>().0.to_vec();
+        }
+        if format > 4 {
+            state.fallbacks = self.u64()?;
         }
         self.0.is_empty().then_some((fingerprint, Checkpoint { state, frames, program }))
     }

@@ -24,6 +24,10 @@ pub struct Summary {
     pub seconds: PhaseSeconds,
     /// Steps that did not end well, by outcome, in order of appearance.
     pub failures: Vec<(StepOutcome, u64)>,
+    /// The first of these steps by its number, and where it is furthest from its minimum, in words.
+    pub first_failure: Option<(u64, String)>,
+    /// Steps that the barrier solver finished after the barrier-free solver had begun them.
+    pub finished_by_barrier: u64,
     /// Kinetic, elastic and gravity energy at the end, J.
     pub energies: [f64; 3],
     /// Whether an error ended the run before its last step.
@@ -52,7 +56,11 @@ impl Summary {
             *total += part;
         }
         self.seconds.total += report.seconds.total;
+        self.finished_by_barrier += u64::from(report.fallback.is_some());
         if !report.outcome.is_success() {
+            if self.first_failure.is_none() {
+                self.first_failure = Some((report.step, report.unmet.clone().unwrap_or_default()));
+            }
             match self.failures.iter_mut().find(|(outcome, _)| *outcome == report.outcome) {
                 Some((_, count)) => *count += 1,
                 None => self.failures.push((report.outcome, 1)),
@@ -120,6 +128,10 @@ impl fmt::Display for Summary {
                 cuts.ccd, cuts.inversion, cuts.strain, cuts.line_search, cuts.audit
             ),
         )?;
+        if self.finished_by_barrier > 0 {
+            let of = format!("{} of {} steps", self.finished_by_barrier, self.steps);
+            row("finished by barrier", of)?;
+        }
         let [kinetic, elastic, gravity] = self.energies;
         row(
             "energy at the end",

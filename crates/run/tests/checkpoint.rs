@@ -26,6 +26,7 @@ fn state() -> State {
     state.controls.gravity = Some(list(11.0)[1]);
     state.controls.loads = vec![None, Some(list(12.0)[2])];
     state.kappa = 8.5e3;
+    state.fallbacks = 3;
     state.prescribed = vec![true, false, true];
     state.ended = vec![false, true];
     state.directors = list(9.0);

@@ -4,7 +4,7 @@ use standoff_linalg::Vec3;
 use standoff_scene::Scene;
 use standoff_sim::Simulation;
 use standoff_sim::definition::presets::Preset;
-use standoff_sim::settings::{ContactPotential, Method, Settings, ThicknessBarrier};
+use standoff_sim::settings::{ContactPotential, Fallback, Method, Settings, ThicknessBarrier};
 use std::path::Path;
 
 fn parse(text: &str, set: &[&str]) -> Scene {
@@ -186,7 +186,10 @@ fn barrier_free_2025_finds_the_threshold_of_friction_of_a_cube() {
             &[],
         )
     };
-    assert_eq!(scene(0.4).definition.settings.solver.method, Method::BarrierFree);
+    let solver = scene(0.4).definition.settings.solver;
+    assert_eq!(solver.method, Method::BarrierFree);
+    // and nothing else
+    assert_eq!(solver.barrier_free.fallback, Fallback::None);
     let (_, speed) = slide(&scene(0.4), 100);
     println!("μ = 0.4: {speed} m/s");
     assert!((speed / acceleration(0.4) - 1.0).abs() < 0.01, "{speed}");

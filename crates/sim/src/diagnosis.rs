@@ -3,10 +3,14 @@
 
 use crate::audit::{Violation, violations};
 use crate::contact::ConstraintKey;
+use crate::definition::settings::Method;
 use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::model::Model;
 use crate::potential::IncrementalPotential;
+use crate::solver::direction::direction;
+use crate::solver::forcing::Forcing;
+use crate::step::workspace::Workspace;
 use standoff_linalg::Vec3;
 
 /// Culprits of one kind that a diagnosis names at most.
@@ -229,13 +233,43 @@ pub(crate) fn describe_obstacle(
     potential: &IncrementalPotential<'_>,
     it: &Iterate,
 ) -> Option<String> {
-    let obstacle = obstacles(potential, it).into_iter().next()?;
+    let found = obstacles(potential, it).into_iter().next();
+    let obstacle = found.or_else(|| smallest(potential.context.model, &it.x))?;
     let text = obstacle.describe(potential.context.model);
     Some(match obstacle {
         Culprit::Pair { .. } | Culprit::HalfSpace { .. } => format!("closest are {text}"),
+        Culprit::Element { volume_ratio, .. } if volume_ratio >= CRUSHED => {
+            format!("nothing is close; smallest is {text}")
+        }
         Culprit::Element { .. } => format!("most crushed is {text}"),
         _ => format!("at its strain limit is {text}"),
     })
+}
+
+/// Where an iterate that is no minimum has its largest Newton direction, and what is close there, in the words
+/// of the scene.
+pub(crate) fn describe_unmet(
+    potential: &IncrementalPotential<'_>,
+    it: &Iterate,
+    work: &mut Workspace,
+) -> Option<String> {
+    let (model, settings) = (potential.context.model, &potential.context.settings.solver);
+    let gradient = potential.gradient(it);
+    let mut forcing = Forcing::exact(settings.linear_tolerance);
+    // decomposed optimisation is for bodies whose Newton systems are too large
+    let p = match settings.method {
+        Method::Dot => None,
+        _ => direction(potential, it, &gradient, &mut forcing, work).ok(),
+    };
+    let (what, p) = match &p {
+        Some(p) => ("the Newton direction", p),
+        None => ("the gradient", &gradient),
+    };
+    let size = |v: usize| p[v].norm_squared();
+    let worst = (0..model.vertex_count()).max_by(|&a, &b| size(a).total_cmp(&size(b)))?;
+    let vertex = model.describe_vertex(worst as u32);
+    let obstacle = describe_obstacle(potential, it).map(|o| format!("; {o}")).unwrap_or_default();
+    Some(format!("{what} is largest at {vertex}{obstacle}"))
 }
 
 /// The constrained vertex that is furthest from its target.
@@ -244,21 +278,35 @@ fn off_target(potential: &IncrementalPotential<'_>, it: &Iterate) -> Option<Culp
     Some(Culprit::OffTarget { vertex, distance })
 }
 
-/// Elements below a tenth of their rest volume, ascending by it.
-fn crushed(model: &Model, x: &[Vec3]) -> Vec<Culprit> {
+/// The element with the smallest part of its rest volume.
+fn smallest(model: &Model, x: &[Vec3]) -> Option<Culprit> {
+    let (volume_ratio, e) = volume_ratios(model, x).min_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some(Culprit::Element { vertices: element(model, e), volume_ratio })
+}
+
+/// Volume over that at rest of every tetrahedron, then of every planar element, with its number.
+fn volume_ratios<'a>(model: &'a Model, x: &'a [Vec3]) -> impl Iterator<Item = (f64, usize)> + 'a {
+    let ratios = (0..model.tets.len()).map(|e| tet_ratio(model, e, x));
+    ratios.chain((0..model.plane.len()).map(|e| triangle_ratio(model, e, x))).zip(0..)
+}
+
+/// The vertices of an element by its number there.
+fn element(model: &Model, e: usize) -> Vec<u32> {
     let (tets, plane) = (&model.tets, &model.plane);
-    let ratios = (0..tets.len()).map(|e| tet_ratio(model, e, x));
-    let ratios = ratios.chain((0..plane.len()).map(|e| triangle_ratio(model, e, x)));
-    let mut all: Vec<(f64, usize)> =
-        ratios.zip(0..).filter(|(ratio, _)| *ratio < CRUSHED).collect();
-    all.sort_by(|a, b| a.0.total_cmp(&b.0));
-    all.truncate(LISTED);
-    let vertices = |e: usize| match e.checked_sub(tets.len()) {
+    match e.checked_sub(tets.len()) {
         None => tets.vertices()[e].to_vec(),
         Some(t) => plane.vertices()[t].to_vec(),
-    };
+    }
+}
+
+/// Elements below a tenth of their rest volume, ascending by it.
+fn crushed(model: &Model, x: &[Vec3]) -> Vec<Culprit> {
+    let mut all: Vec<(f64, usize)> =
+        volume_ratios(model, x).filter(|(ratio, _)| *ratio < CRUSHED).collect();
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    all.truncate(LISTED);
     all.into_iter()
-        .map(|(volume_ratio, e)| Culprit::Element { vertices: vertices(e), volume_ratio })
+        .map(|(volume_ratio, e)| Culprit::Element { vertices: element(model, e), volume_ratio })
         .collect()
 }
 

@@ -14,10 +14,18 @@ pub struct StepReport {
     pub time: f64,
     /// How the minimisation ended.
     pub outcome: StepOutcome,
+    /// Why the barrier solver finished a step that the barrier-free solver had begun; `null` in all other
+    /// steps. Iterations, linear systems and cuts then count those of both.
+    #[serde(default)]
+    pub fallback: Option<FallbackReason>,
+    /// Where a step that did not end well is furthest from its minimum, and what is close there, in words;
+    /// else `null`.
+    #[serde(default)]
+    pub unmet: Option<String>,
     /// Newton iterations (of `dot` those of L-BFGS), over all friction updates.
     pub newton_iterations: u64,
-    /// Linear systems solved, where that may be more than one per Newton iteration: by the barrier-free
-    /// solver; else 0.
+    /// Linear systems solved, where that may be more than one per Newton iteration: in steps that the
+    /// barrier-free solver began; else 0.
     pub linear_solves: u64,
     /// Iterations of the linear solver (one per solve of a direct one).
     pub linear_iterations: u64,
@@ -60,6 +68,22 @@ pub struct StepReport {
     pub step_cuts: StepCuts,
     /// Wall time by phase, s.
     pub seconds: PhaseSeconds,
+}
+
+/// Why a step was left to the barrier solver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FallbackReason {
+    /// The limit of linear systems or of iterations was reached above the tolerance.
+    WorkLimit,
+    /// Rounding hid any further decrease above the tolerance.
+    RoundOff,
+    /// No step of positive length was left.
+    Stalled,
+    /// Prescribed vertices did not reach their targets.
+    Blocked,
+    /// A number was not finite, or a linear system could not be solved.
+    Failed,
 }
 
 /// How the minimisation of a time step ended.
@@ -115,6 +139,26 @@ impl StepOutcome {
             Self::StalledCcd => "collision detection left no room to move",
             Self::StalledInversion => "every step would invert an element",
             Self::StalledLineSearch => "no step length lowered the potential",
+        }
+    }
+
+    /// What to do about it, as a sentence; empty where nothing has to be done.
+    pub fn advice(self) -> &'static str {
+        match self {
+            Self::Converged | Self::TimeOfImpact => "",
+            Self::RoundOff => {
+                "Raise `solver.velocity_tolerance`, or look for extreme ratios of stiffness or mass"
+            }
+            Self::LaggingLimit => {
+                "Give `friction.lagging` a number of updates, raise `friction.stick_speed`, or reduce \
+                 `time.step`"
+            }
+            Self::IterationLimit => {
+                "Raise `solver.max_iterations` or `solver.velocity_tolerance`, or reduce `time.step`"
+            }
+            Self::StalledCcd | Self::StalledInversion | Self::StalledLineSearch => {
+                "Reduce `time.step`, or look for bodies that are squeezed or driven into each other"
+            }
         }
     }
 }

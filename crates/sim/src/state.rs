@@ -45,6 +45,9 @@ pub struct State {
     pub directors: Vec<Vec3>,
     /// Twist of the directors at the corners of rods, rad; counts whole turns (`#corners`).
     pub frame_twists: Vec<f64>,
+    /// Consecutive steps up to this one that the barrier solver finished after the barrier-free solver had
+    /// begun them.
+    pub fallbacks: u64,
     /// What the user of the simulation has set in place of what the definition says.
     pub controls: Controls,
 }
@@ -70,6 +73,7 @@ impl State {
             prescribed: vec![false; x.len()],
             ended: vec![false; motions],
             constraints: Vec::new(),
+            fallbacks: 0,
             directors: Vec::new(),
             frame_twists: Vec::new(),
             controls: Controls::default(),

@@ -19,7 +19,8 @@ use standoff_sim::iterate::Iterate;
 use standoff_sim::material::membrane::{MembraneLaw, SheetLame};
 use standoff_sim::material::{Law, Material};
 use standoff_sim::potential::IncrementalPotential;
-use standoff_sim::settings::{AuditLevel, Method};
+use standoff_sim::report::FallbackReason;
+use standoff_sim::settings::{AuditLevel, Fallback, Method};
 use standoff_sim::solver::contact_subproblem;
 use standoff_sim::step::clock::Clock;
 use standoff_sim::step::context::StepContext;
@@ -30,8 +31,10 @@ use standoff_sparse::block_pairs;
 use standoff_testkit::Random;
 use standoff_testkit::finite_difference::{gradient, relative_error};
 
+/// By the method alone: what it does not bring to the tolerance fails its test.
 fn barrier_free(mut definition: Definition) -> Definition {
     definition.settings.solver.method = Method::BarrierFree;
+    definition.settings.solver.barrier_free.fallback = Fallback::None;
     definition.settings.solver.audit = AuditLevel::EveryIterate;
     definition
 }
@@ -513,28 +516,31 @@ fn folded(folds: usize, gap: f64) -> BodyDef {
     }
 }
 
+/// Four layers of cloth that are `gap` apart, the upper ones faster, so that they press on those below and
+/// slide over them.
+fn folded_sheets(gap: f64, velocity: [f64; 3]) -> Definition {
+    let mut cloth = folded(4, gap);
+    let top = gap * 3.0;
+    cloth.velocity =
+        cloth.start.iter().map(|p| Vec3::from(velocity) * ((p.y + gap) / (top + gap))).collect();
+    let mut definition = barrier_free(scene(vec![cloth]));
+    definition.gravity = Vec3::new(0.0, -9.81, 0.0);
+    definition.half_spaces.push(ground(-2e-3));
+    definition.settings.friction.coefficient = 0.3;
+    definition.settings.contact.d_hat = Some(1e-4);
+    definition
+}
+
 #[test]
 fn folded_sheets_do_not_stall() {
-    // four layers between 1e-9 and 1e-6 apart: at rest, thrown at the ground, sheared, pressed together
+    // between 1e-9 and 1e-6 apart: at rest, thrown at the ground, sheared, pressed together
     for (gap, velocity) in [
         (1e-9, [0.0, 0.0, 0.0]),
         (1e-9, [0.0, -5.0, 0.0]),
         (1e-7, [3.0, -10.0, 1.0]),
         (1e-6, [20.0, -10.0, 0.0]),
     ] {
-        let mut cloth = folded(4, gap);
-        let top = gap * 3.0;
-        // upper layers are faster: they press on those below and slide over them
-        cloth.velocity = cloth
-            .start
-            .iter()
-            .map(|p| Vec3::from(velocity) * ((p.y + gap) / (top + gap)))
-            .collect();
-        let mut definition = barrier_free(scene(vec![cloth]));
-        definition.gravity = Vec3::new(0.0, -9.81, 0.0);
-        definition.half_spaces.push(ground(-2e-3));
-        definition.settings.friction.coefficient = 0.3;
-        definition.settings.contact.d_hat = Some(1e-4);
+        let definition = folded_sheets(gap, velocity);
         let mut simulation = Simulation::new(&definition).expect("a valid scene");
         let mut contacts = 0;
         for step in 0..20 {
@@ -545,6 +551,22 @@ fn folded_sheets_do_not_stall() {
         assert!(contacts > 20, "{contacts} contacts");
         assert!(simulation.audit().is_empty());
     }
+}
+
+#[test]
+fn folded_sheets_sheared_at_100_metres_per_second_end_with_the_help_of_the_barrier() {
+    let mut definition = folded_sheets(1e-6, [100.0, -10.0, 0.0]);
+    definition.settings.solver.barrier_free.fallback = Fallback::Barrier;
+    let mut simulation = Simulation::new(&definition).expect("a valid scene");
+    let mut finished = 0;
+    for step in 0..5 {
+        let report = simulation.step().unwrap_or_else(|e| panic!("{step}: {e:?}"));
+        assert!(report.outcome.is_success(), "{report:?}");
+        finished += u64::from(report.fallback.is_some());
+    }
+    println!("the barrier finished {finished} of 5 steps");
+    assert!(finished > 0, "then this needs no fallback: say so in theory/barrier-free.md");
+    assert!(simulation.audit().is_empty());
 }
 
 /// A semicircular arch of nine stones, radius 1 m and 0.3 m thick, with its feet on the ground: how far its
@@ -663,13 +685,12 @@ fn pile() -> Definition {
     definition
 }
 
-fn run(steps: usize, start: Option<State>, threads: usize) -> State {
+fn run(definition: &Definition, steps: usize, start: Option<State>, threads: usize) -> State {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
     pool.install(|| {
-        let definition = pile();
         let mut simulation = match start {
-            Some(state) => Simulation::restore(&definition, state).expect("a state that fits"),
-            None => Simulation::new(&definition).expect("a valid scene"),
+            Some(state) => Simulation::restore(definition, state).expect("a state that fits"),
+            None => Simulation::new(definition).expect("a valid scene"),
         };
         for _ in 0..steps {
             simulation.step().expect("a step");
@@ -680,11 +701,88 @@ fn run(steps: usize, start: Option<State>, threads: usize) -> State {
 
 #[test]
 fn bits_depend_neither_on_threads_nor_on_a_restart() {
-    let whole = run(14, None, 1);
+    let definition = pile();
+    let whole = run(&definition, 14, None, 1);
     assert!(!whole.constraints.is_empty(), "the scene has to have contacts to be worth anything");
-    assert!(whole == run(14, None, 2), "two threads");
-    let half = run(9, None, 1);
-    assert!(whole == run(5, Some(half), 3), "restarted");
+    assert!(whole == run(&definition, 14, None, 2), "two threads");
+    let half = run(&definition, 9, None, 1);
+    assert!(whole == run(&definition, 5, Some(half), 3), "restarted");
+}
+
+/// The pile with a limit of work that no step in contact keeps.
+fn finished_by_barrier() -> Definition {
+    let mut definition = pile();
+    definition.settings.solver.barrier_free.fallback = Fallback::Barrier;
+    definition.settings.solver.barrier_free.fallback_after = 1;
+    definition
+}
+
+#[test]
+fn a_step_beyond_the_limit_of_work_is_finished_by_the_barrier_to_the_same_tolerance() {
+    let (definition, mut barrier) = (finished_by_barrier(), pile());
+    barrier.settings.solver.method = Method::Barrier;
+    let mut simulation = Simulation::new(&definition).expect("a valid scene");
+    let mut twin = Simulation::new(&barrier).expect("a valid scene");
+    let tolerance = simulation.model().resolved.velocity_tolerance;
+    let mut finished = 0;
+    for step in 1..=20 {
+        let (report, of_twin) = (simulation.step().expect("a step"), twin.step().expect("a step"));
+        assert!(report.outcome.is_success(), "{report:?}");
+        assert!(report.residual_speed < tolerance, "{report:?}");
+        finished += u64::from(report.fallback == Some(FallbackReason::WorkLimit));
+        assert_eq!(report.fallback.is_some(), simulation.state().fallbacks > 0);
+        if report.fallback.is_some() {
+            // the systems of both solvers
+            assert!(report.linear_solves >= report.newton_iterations, "{report:?}");
+            assert!(report.kappa > 1.0, "{report:?}");
+        }
+        // the forces are handed on with the contacts that bear them
+        let state = simulation.state();
+        if report.contacts > 0 {
+            let on_ground = |s: &State| -s.half_space_forces[0][0].y;
+            let multipliers: f64 = state
+                .constraints
+                .iter()
+                .filter(|c| matches!(c.key, ConstraintKey::HalfSpace(..)))
+                .map(|c| c.force)
+                .sum();
+            let force = on_ground(state);
+            assert!(
+                (multipliers - force).abs() <= 1e-9 * force.abs(),
+                "{step}: {multipliers} {force}"
+            );
+        }
+        // as long as nothing depends on details of contact, both fall and bounce alike
+        let apart = simulation.positions().iter().zip(twin.positions());
+        let apart = apart.map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
+        assert!(apart < 5e-3, "step {step}: {apart} m; {} contacts", of_twin.contacts);
+    }
+    assert!(finished >= 5, "the barrier finished {finished} steps");
+    assert!(simulation.audit().is_empty());
+}
+
+#[test]
+fn without_a_fallback_no_step_is_left_to_the_barrier() {
+    let mut definition = finished_by_barrier();
+    definition.settings.solver.barrier_free.fallback = Fallback::None;
+    let mut simulation = Simulation::new(&definition).expect("a valid scene");
+    for _ in 0..14 {
+        let report = simulation.step().expect("a step");
+        assert!(report.outcome.is_success() && report.fallback.is_none(), "{report:?}");
+    }
+    assert!(simulation.state() == &run(&pile(), 14, None, 1));
+}
+
+#[test]
+fn bits_of_steps_that_the_barrier_finished_depend_neither_on_threads_nor_on_a_restart() {
+    let definition = finished_by_barrier();
+    let whole = run(&definition, 14, None, 1);
+    assert!(whole.fallbacks > 0, "the barrier has to finish steps for this to be worth anything");
+    assert!(whole == run(&definition, 14, None, 2), "two threads");
+    // in the middle of such steps
+    let half = run(&definition, 12, None, 1);
+    assert!(half.fallbacks > 0);
+    assert!(whole == run(&definition, 2, Some(half), 3), "restarted");
 }
 
 /// A subproblem that is not solved within its steps says what is missing: its direction must not pass for a small

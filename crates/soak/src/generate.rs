@@ -54,6 +54,38 @@ impl Random {
     }
 }
 
+/// How large a scene is: how many bodies, cells and steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// Seven scenes of ten.
+    Small,
+    /// Two of ten.
+    Medium,
+    /// One of ten.
+    Large,
+}
+
+impl Extent {
+    fn random(r: &mut Random) -> Self {
+        match r.integer(0, 9) {
+            0..=6 => Self::Small,
+            7 | 8 => Self::Medium,
+            _ => Self::Large,
+        }
+    }
+
+    /// Uniform in low ..= high in large scenes; in smaller ones up to 60 % or 25 % of the way to `high`.
+    pub fn count(self, low: i64, high: i64, r: &mut Random) -> i64 {
+        let way = high - low;
+        let way = match self {
+            Self::Small => (way + 2) / 4,
+            Self::Medium => (3 * way + 2) / 5,
+            Self::Large => way,
+        };
+        r.integer(low, low + way)
+    }
+}
+
 /// A number with three digits: scenes are for people, too.
 pub fn rounded(value: f64) -> f64 {
     format!("{value:.2e}").parse().expect("a number")
@@ -83,6 +115,8 @@ pub struct Item {
 pub struct Draft {
     /// Size of the bodies, m.
     pub size: f64,
+    /// How many bodies, cells and steps.
+    pub extent: Extent,
     /// The bodies that move.
     pub objects: Vec<Table>,
     /// Materials by name.
@@ -107,13 +141,14 @@ pub fn scene(seed: u64) -> String {
     let size = r.power(-2.0, 0.5);
     let mut draft = Draft {
         size,
+        extent: Extent::random(&mut r),
         objects: Vec::new(),
         materials: Table::new(),
         sections: Table::new(),
         duration: 0.0,
     };
     materials::add(&mut draft, &mut r);
-    let count = r.integer(1, 5);
+    let count = draft.extent.count(1, 5, &mut r);
     let items = (0..count).map(|_| bodies::random(&draft, &mut r)).collect();
     let plot = plots::arrange(&mut draft, items, &mut r);
     settings(&mut draft, &mut r);
@@ -133,7 +168,7 @@ pub fn scene(seed: u64) -> String {
 /// Time, contact, friction and solver.
 // long: a line or two for each setting
 fn settings(draft: &mut Draft, r: &mut Random) {
-    let steps = r.integer(6, 30);
+    let steps = draft.extent.count(5, 30, r);
     let step = rounded((draft.duration / steps as f64).clamp(1e-6, 0.5));
     let size = draft.size;
     let held = draft.objects.iter().all(|o| {

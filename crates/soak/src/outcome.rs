@@ -9,10 +9,12 @@ use std::path::Path;
 pub enum Outcome {
     /// All steps, each converged to the tolerance.
     Converged,
-    /// All steps, but one ended otherwise or above the tolerance.
-    Unmet,
     /// Stopped with a reason that names who is involved.
     Named,
+    /// All steps, but one ended above the tolerance, with a reason that names who is involved.
+    UnmetNamed,
+    /// All steps, but one ended above the tolerance without such a reason.
+    Unmet,
     /// Stopped by the limit of CPU seconds.
     TimeLimit,
     /// The scene was refused before its first step.
@@ -27,12 +29,13 @@ pub enum Outcome {
 
 impl Outcome {
     /// All, in the order of the table.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Converged,
-        Self::Unmet,
         Self::Named,
+        Self::UnmetNamed,
         Self::TimeLimit,
         Self::Refused,
+        Self::Unmet,
         Self::Unnamed,
         Self::Crash,
         Self::Violation,
@@ -42,8 +45,11 @@ impl Outcome {
     pub fn describe(self) -> &'static str {
         match self {
             Self::Converged => "every step converged to the tolerance",
-            Self::Unmet => "all steps, one at least not to the tolerance",
             Self::Named => "stopped with a reason that names who is involved",
+            Self::UnmetNamed => {
+                "all steps, one at least above the tolerance with a reason that names who is involved"
+            }
+            Self::Unmet => "all steps, one at least above the tolerance without such a reason",
             Self::TimeLimit => "stopped at the limit of time",
             Self::Refused => "refused before the first step",
             Self::Unnamed => "stopped with a reason that names nobody",
@@ -96,7 +102,9 @@ impl Ending<'_> {
         match self.unmet() {
             Ok(None) if self.code == Some(0) => (Outcome::Converged, String::new()),
             Ok(None) => (Outcome::Unnamed, message),
-            Ok(Some(step)) => (Outcome::Unmet, step),
+            Ok(Some((step, named))) => {
+                (if named { Outcome::UnmetNamed } else { Outcome::Unmet }, step)
+            }
             Err(e) => (Outcome::Crash, e),
         }
     }
@@ -116,8 +124,8 @@ impl Ending<'_> {
         (if named { Outcome::Named } else { Outcome::Unnamed }, sentence)
     }
 
-    /// The first step that did not converge to the tolerance, in words.
-    fn unmet(&self) -> Result<Option<String>, String> {
+    /// The first step that did not converge to the tolerance, in words, and whether they name a body.
+    fn unmet(&self) -> Result<Option<(String, bool)>, String> {
         let read = |name: &str| {
             let path = self.folder.join(name);
             std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))
@@ -136,9 +144,12 @@ impl Ending<'_> {
             let met = residual.is_some_and(|r| r <= tolerance * (1.0 + 1e-9));
             if outcome != Some("converged") || !met {
                 let of = format!("step {}: {}", step["step"], outcome.unwrap_or("no outcome"));
-                return Ok(Some(format!(
-                    "{of}, residual {residual:?}, tolerance {tolerance:.3e} m/s"
-                )));
+                let place = step["unmet"].as_str().unwrap_or_default();
+                // a step that claims to have converged is no outcome with a reason
+                let named = outcome != Some("converged") && place.contains('\'');
+                let text =
+                    format!("{of}, residual {residual:?}, tolerance {tolerance:.3e} m/s; {place}");
+                return Ok(Some((text, named)));
             }
         }
         Ok(None)

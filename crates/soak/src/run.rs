@@ -32,6 +32,9 @@ pub struct Record {
     pub steps: u64,
     /// Newton iterations of these steps.
     pub iterations: u64,
+    /// Steps that the barrier solver finished after the barrier-free solver had begun them.
+    #[serde(default)]
+    pub fallbacks: u64,
     /// Most contacts.
     pub contacts: u64,
     /// Frames that were checked.
@@ -77,6 +80,7 @@ impl Runner {
             message,
             steps: steps.len() as u64,
             iterations: steps.iter().map(|s| number(s, "newton_iterations")).sum(),
+            fallbacks: steps.iter().filter(|s| s["fallback"].is_string()).count() as u64,
             contacts: steps.iter().map(|s| number(s, "max_contacts")).max().unwrap_or(0),
             frames: checked,
             seconds,

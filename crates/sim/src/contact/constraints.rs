@@ -110,6 +110,9 @@ pub struct ContactConstraints {
     pub separation: f64,
     /// Whether multipliers are updated; off, this is a plain penalty method.
     pub multipliers: bool,
+    /// Constraints that have a curvature although they do not act: those that a shortened step is about to
+    /// meet. Empty if there are none.
+    pub blocking: Vec<bool>,
     /// Whether decay factors weight the constraints, and idle ones have a curvature [Zheng 2025, Eq. 12
     /// and Alg. 2]; else factors only tell which constraints to drop.
     pub weighted: bool,
@@ -154,6 +157,31 @@ impl ContactConstraints {
         self.planes.resize(self.constraints.len(), Plane::UNKNOWN);
         let planes = self.planes.par_iter_mut().with_min_len(256);
         self.constraints.par_iter().zip(planes).for_each(linearise);
+    }
+
+    /// Whether the linearised gap of the first of the `collisions` on the way to `target` is not positive there.
+    pub fn penetrates(&self, collisions: &[(ConstraintKey, f64)], target: &[Vec3]) -> bool {
+        let first = collisions.iter().min_by(|a, b| a.1.total_cmp(&b.1));
+        let gap = |key: &ConstraintKey| {
+            let i = self.constraints.binary_search_by(|c| c.key.cmp(key)).ok()?;
+            Some(self.planes[i].gap(target))
+        };
+        first.and_then(|(key, _)| gap(key)).is_none_or(|gap| gap <= 0.0)
+    }
+
+    /// Gives a curvature to those constraints that act at `x`, too.
+    pub fn block_at(&mut self, x: &[Vec3]) {
+        self.blocking.resize(self.len(), false);
+        for i in 0..self.len() {
+            self.blocking[i] |= self.force_at(i, x) > 0.0;
+        }
+    }
+
+    /// Removes all constraints.
+    pub fn clear(&mut self) {
+        self.constraints.clear();
+        self.planes.clear();
+        self.blocking.clear();
     }
 
     /// Number of constraints.
@@ -401,7 +429,8 @@ impl Term for ContactConstraints {
     fn hessians(&self, range: Range<usize>, x: &[Vec3], out: &mut [Mat3]) {
         let blocks = out.par_chunks_mut(block_count(4)).with_min_len(16);
         range.into_par_iter().zip(blocks).for_each(|(i, out)| {
-            if self.weighted || self.force_at(i, x) > 0.0 {
+            let blocks = self.blocking.get(i).is_some_and(|b| *b);
+            if self.weighted || blocks || self.force_at(i, x) > 0.0 {
                 let Plane { normal, weights: w, mollifier, .. } = &self.planes[i];
                 let stiffness = self.weight(i) * self.stiffness * mollifier;
                 let nn = normal * (normal * stiffness).transpose();

@@ -1,8 +1,8 @@
 //! Settings with which papers and their codes computed, by name.
 
 use super::settings::{
-    Adaptation, Ccd, ContactPotential, Method, Norm, Settings, Subproblem, ThicknessBarrier,
-    Transition,
+    Adaptation, Ccd, ContactPotential, Fallback, Method, Norm, Settings, Subproblem,
+    ThicknessBarrier, Transition,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -85,12 +85,13 @@ fn convergent(s: &mut Settings) {
     s.solver.inversion_barrier = false;
 }
 
-/// [Zheng 2025]: C = 0.1 (Eq. 20), Γ = 0.9, K_min = 2, ε = 10⁻³ (§4, Alg. 1).
+/// [Zheng 2025]: C = 0.1 (Eq. 20), Γ = 0.9, K_min = 2, ε = 10⁻³ (§4, Alg. 1), and no other solver behind it.
 fn barrier_free(s: &mut Settings) {
     s.solver.method = Method::BarrierFree;
     s.solver.barrier_free.penalty = 0.1;
     s.solver.barrier_free.decay = 0.9;
     s.solver.barrier_free.min_iterations = Some(2);
     s.solver.barrier_free.subproblem = Subproblem::Published;
+    s.solver.barrier_free.fallback = Fallback::None;
     s.solver.inversion_barrier = false;
 }

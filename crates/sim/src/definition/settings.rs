@@ -428,6 +428,23 @@ pub struct BarrierFreeSettings {
     pub filter: bool,
     /// Whether Lagrange multipliers are used; off, contact is a plain penalty.
     pub multipliers: bool,
+    /// What finishes a step that this method does not bring to the tolerance: because it stalls, because a
+    /// prescribed motion seems blocked, because of rounding, or after `fallback_after` linear systems.
+    pub fallback: Fallback,
+    /// Linear systems of one step after which `fallback` finishes it, at least 1; counted between Newton
+    /// iterations. After steps that needed the fallback the number is halved, up to four times in a row, and
+    /// every eighth of consecutive ones has it in full.
+    pub fallback_after: u32,
+}
+
+/// What finishes a step that the barrier-free method does not bring to the tolerance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fallback {
+    /// The barrier solver, from the start of the step and to the same tolerance. The step's report says so.
+    Barrier,
+    /// Nothing: the step ends as the method ends it.
+    None,
 }
 
 /// How the barrier-free method finds the tentative state for given constraints.
@@ -454,6 +471,8 @@ impl Default for BarrierFreeSettings {
             subproblem: Subproblem::ActiveSet,
             filter: true,
             multipliers: true,
+            fallback: Fallback::Barrier,
+            fallback_after: 300,
         }
     }
 }

@@ -25,6 +25,8 @@ const STEPS: usize = 60;
 const NONMONOTONE_STEPS: usize = 12;
 /// Steps below this part of the tolerance, or of p, are none.
 const ACCURACY: f64 = 0.1;
+/// A shortened step looks that many times further for constraints that it is about to meet.
+const BEYOND: f64 = 2.0;
 /// Trials for the length of a step.
 const TRIALS: usize = 20;
 /// Part of the slope at the start of a step that may be left at its end.
@@ -74,6 +76,7 @@ pub fn minimise_in(
     let mut missing = 0.0;
     // x̂ + p; `smooth` becomes g + B p
     let mut y = tentative.clone();
+    potential.constraints.blocking.clear();
     for solve in 0..steps {
         let mut gradient = smooth.clone();
         potential.add_contact_gradient(&y, &mut gradient);
@@ -89,6 +92,7 @@ pub fn minimise_in(
         let bd = work.hessian.multiply_without_contact(&d);
         let bd = bd.map_err(|e| linear_failure(&work.report, e.to_string()))?;
         // as a rule the active set is found in full steps, up and down
+        let before = y.x.clone();
         let may_rise = solve < NONMONOTONE_STEPS && (potential.friction.secant || !frictional);
         let t = line_search(potential, &mut y, &smooth, &gradient, &d, &bd, may_rise);
         for v in 0..p.len() {
@@ -97,13 +101,23 @@ pub fn minimise_in(
         }
         // a backtracked step is the mark of steps across the kink of Coulomb friction
         potential.friction.secant |= t < 1.0;
-        let exact = !frictional && potential.constraints.acting(&y.x) == acting;
+        let blocked = !potential.constraints.blocking.is_empty();
+        if t < 1.0 {
+            let beyond: Vec<Vec3> =
+                before.iter().zip(&d).map(|(x, d)| x + (BEYOND * t).min(1.0) * d).collect();
+            potential.constraints.block_at(&beyond);
+        } else {
+            potential.constraints.blocking.clear();
+        }
+        let exact = !blocked && !frictional && potential.constraints.acting(&y.x) == acting;
         let small = size <= ACCURACY * tolerance.max(measure(potential, &p));
         if t == 1.0 && (exact || small) {
+            potential.constraints.blocking.clear();
             return Ok(Solution { p, missing: 0.0 });
         }
         missing = size;
     }
+    potential.constraints.blocking.clear();
     Ok(Solution { p, missing })
 }
 

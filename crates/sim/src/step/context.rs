@@ -1,7 +1,7 @@
 //! What all parts of one time step read.
 
 use super::clock::Clock;
-use crate::definition::settings::{Integrator, Settings};
+use crate::definition::settings::{BarrierFreeSettings, Fallback, Integrator, Settings};
 use crate::model::Model;
 use crate::state::State;
 
@@ -30,6 +30,9 @@ pub struct StepContext<'a> {
     pub d_hat: f64,
     /// Newton tolerance ε_d, m/s.
     pub velocity_tolerance: f64,
+    /// Linear systems after which the barrier-free method leaves the step to the fallback; none where it
+    /// does not.
+    pub work_limit: Option<u64>,
     /// Where the wall time goes.
     pub clock: &'a Clock,
 }
@@ -56,7 +59,34 @@ impl<'a> StepContext<'a> {
             contact_scale,
             d_hat: model.resolved.d_hat,
             velocity_tolerance: model.resolved.velocity_tolerance,
+            work_limit: work_limit(&settings.solver.barrier_free, state.fallbacks),
             clock,
         }
+    }
+}
+
+/// Every so many consecutive steps that needed the fallback, the whole limit of work is tried again.
+const RETRY: u64 = 8;
+/// How often the limit is halved from one of these steps to the next.
+const HALVINGS: u64 = 4;
+
+/// The limit of work of a step after so many consecutive steps that needed the fallback: a scene that is too
+/// hard for the method in one step is likely to be so in the next one.
+fn work_limit(settings: &BarrierFreeSettings, fallbacks: u64) -> Option<u64> {
+    let limit = (u64::from(settings.fallback_after) >> (fallbacks % RETRY).min(HALVINGS)).max(1);
+    (settings.fallback != Fallback::None).then_some(limit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_that_needed_the_fallback_leave_less_work_to_the_next_one() {
+        let mut settings = BarrierFreeSettings { fallback_after: 300, ..Default::default() };
+        let limits: Vec<u64> = (0..10).filter_map(|n| work_limit(&settings, n)).collect();
+        assert_eq!(limits, [300, 150, 75, 37, 18, 18, 18, 18, 300, 150]);
+        settings.fallback = Fallback::None;
+        assert_eq!(work_limit(&settings, 0), None);
     }
 }

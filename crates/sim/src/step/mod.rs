@@ -5,6 +5,7 @@ mod contact_distance;
 pub mod context;
 pub mod detector;
 pub mod energetics;
+mod fallback;
 pub mod friction_lagging;
 pub mod integrator;
 mod prescribed;
@@ -29,6 +30,7 @@ use crate::solver::{self, barrier_free, initial_guess};
 use crate::state::State;
 use clock::{Clock, Phase};
 use context::StepContext;
+use fallback::Before;
 use standoff_linalg::Vec3;
 use stiffness::StiffnessAdaptation;
 use workspace::Workspace;
@@ -60,10 +62,21 @@ pub fn step(
     let mut potential = IncrementalPotential::new(context, state, &targets);
     work.hessian.forget_contacts();
     work.detector.d_hat = context.d_hat;
-    let (it, solved) = match context.settings.solver.method {
-        Method::Barrier | Method::Dot => minimise_barrier(&mut potential, &targets, state, work),
+    let (mut it, mut solved) = match context.settings.solver.method {
+        Method::Barrier | Method::Dot => {
+            let before = Before { kappa: state.kappa, ..Before::default() };
+            minimise_barrier(&mut potential, &targets, state, before, work)
+        }
         Method::BarrierFree => minimise_barrier_free(&mut potential, &targets, state, work),
     };
+    let reason = match context.settings.solver.method {
+        Method::BarrierFree => fallback::reason(&context, &solved),
+        Method::Barrier | Method::Dot => None,
+    };
+    if let Some(reason) = reason {
+        work.report.fallback = Some(reason);
+        (potential, it, solved) = finish_by_barrier(context, &targets, state, work);
+    }
     let outcome = solved.and_then(|outcome| {
         let outcome = refuse_stall(&potential, &it, outcome, &work.report)?;
         check_by_audit(&context, &it.x, work)?;
@@ -74,8 +87,15 @@ pub fn step(
         Box::new(Failure { error, diagnosis })
     })?;
 
-    let new = end_state(&potential, targets, state, &it);
+    if !outcome.is_success() {
+        work.report.unmet = diagnosis::describe_unmet(&potential, &it, work);
+    }
+    let mut new = end_state(&potential, targets, state, &it);
     let mut report = std::mem::take(&mut work.report);
+    if report.fallback.is_some() {
+        new.constraints = fallback::constraints(&potential, &it);
+        new.fallbacks = state.fallbacks + 1;
+    }
     report.outcome = outcome;
     energetics::record(&potential, &it, &new, &mut report);
     report.seconds = clock.seconds();
@@ -89,6 +109,7 @@ fn minimise_barrier(
     potential: &mut IncrementalPotential<'_>,
     targets: &DirichletTargets,
     state: &State,
+    before: Before,
     work: &mut Workspace,
 ) -> (Iterate, Result<StepOutcome, StepError>) {
     let (start, mut it) = prescribed::move_directly(potential, targets, state, work);
@@ -97,14 +118,16 @@ fn minimise_barrier(
         limits: LimitStiffening::default(),
     };
     let start = start.as_ref().unwrap_or(&it);
-    adapt.stiffness.set(potential, start, state.kappa, &it);
+    adapt.stiffness.set(potential, start, before.kappa, &it);
+    fallback::raise_stiffness(potential, before.force);
     // normal forces that acted: where and with the κ with which they did; at the very start none did,
     // and those of the first minimiser are the first
     let with_new_stiffness = potential.context.settings.friction.lag_with_new_stiffness;
     let first = state.step == 0;
-    match first || with_new_stiffness {
-        false => friction_lagging::lag(potential, start, state.kappa),
-        true => friction_lagging::lag(potential, &it, potential.barrier.kappa),
+    match (before.friction, first || with_new_stiffness) {
+        (Some(friction), _) => potential.friction = friction,
+        (None, false) => friction_lagging::lag(potential, start, before.kappa),
+        (None, true) => friction_lagging::lag(potential, &it, potential.barrier.kappa),
     }
     contact_distance::widen(potential, &mut it, &mut adapt, work);
     if potential.context.settings.solver.initial_guess == InitialGuess::RigidMotion {
@@ -184,6 +207,22 @@ fn minimise_barrier_free(
     (it, solved)
 }
 
+/// Solves a step that the barrier-free method has begun once more, with the barrier.
+fn finish_by_barrier<'a>(
+    context: StepContext<'a>,
+    targets: &DirichletTargets,
+    state: &State,
+    work: &mut Workspace,
+) -> (IncrementalPotential<'a>, Iterate, Result<StepOutcome, StepError>) {
+    let mut potential = IncrementalPotential::new(context, state, targets);
+    work.hessian.forget_contacts();
+    let before = fallback::begin(&mut potential, state);
+    let iterations = work.report.newton_iterations;
+    let (it, solved) = minimise_barrier(&mut potential, targets, state, before, work);
+    work.report.linear_solves += work.report.newton_iterations - iterations;
+    (potential, it, solved)
+}
+
 /// The state at the end of a step.
 fn end_state(
     potential: &IncrementalPotential<'_>,
@@ -215,6 +254,7 @@ fn end_state(
         prescribed: targets.prescribed,
         ended: targets.ended,
         constraints: potential.constraints.constraints.clone(),
+        fallbacks: 0,
         directors,
         frame_twists,
     }

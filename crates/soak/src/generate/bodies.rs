@@ -1,16 +1,16 @@
 //! Bodies of every kind, each in a ball about its origin.
 
-use super::{Draft, Item, Random, list, rounded, table};
+use super::{Draft, Extent, Item, Random, list, rounded, table};
 use toml::{Table, Value};
 
 /// A body that moves: a volume in two of three cases.
 pub fn random(draft: &Draft, r: &mut Random) -> Item {
     let size = rounded(draft.size * r.between(0.5, 1.5));
     let mut item = match r.integer(0, 11) {
-        0..=7 => solid(size, r),
-        8 | 9 => sheet(size, r),
-        10 => thread(size, r),
-        _ => particles(size, r),
+        0..=7 => solid(size, draft.extent, r),
+        8 | 9 => sheet(size, draft.extent, r),
+        10 => thread(size, draft.extent, r),
+        _ => particles(size, draft.extent, r),
     };
     let angles = [(); 3].map(|()| rounded(r.between(-180.0, 180.0)));
     // unrotated bodies have parallel edges and faces
@@ -22,9 +22,9 @@ pub fn random(draft: &Draft, r: &mut Random) -> Item {
 
 /// A volume with its surface inside a ball of radius `size`.
 // long: an arm for each shape
-pub fn solid(size: f64, r: &mut Random) -> Item {
+pub fn solid(size: f64, extent: Extent, r: &mut Random) -> Item {
     let s = size;
-    let cells = r.integer(1, 3);
+    let cells = extent.count(1, 3, r);
     let kind = r.integer(0, 9);
     let (shape, radius) = match kind {
         0..=2 => {
@@ -50,7 +50,7 @@ pub fn solid(size: f64, r: &mut Random) -> Item {
                 ("radius", radius.into()),
                 ("height", height.into()),
                 ("rings", 1.into()),
-                ("layers", r.integer(1, 4).into()),
+                ("layers", extent.count(1, 4, r).into()),
             ];
             (table(shape), radius.hypot(height / 2.0))
         }
@@ -60,7 +60,7 @@ pub fn solid(size: f64, r: &mut Random) -> Item {
                 ("radius", rounded(s * 0.7).into()),
                 ("tube_radius", rounded(s * r.between(0.1, 0.28)).into()),
                 ("rings", 1.into()),
-                ("segments", r.integer(8, 16).into()),
+                ("segments", extent.count(8, 16, r).into()),
             ];
             (table(shape), s)
         }
@@ -69,7 +69,7 @@ pub fn solid(size: f64, r: &mut Random) -> Item {
                 ("kind", "mat".into()),
                 ("size", list(&[s, s])),
                 ("thickness", rounded(s * r.power(-2.0, -0.8)).into()),
-                ("cells", integers(&[r.integer(3, 7), r.integer(3, 7)])),
+                ("cells", integers(&[extent.count(3, 7, r), extent.count(3, 7, r)])),
             ];
             (table(shape), s)
         }
@@ -92,7 +92,7 @@ pub fn solid(size: f64, r: &mut Random) -> Item {
                 ("kind", "cone".into()),
                 ("radius", rounded(s * r.between(0.3, 0.8)).into()),
                 ("height", rounded(s).into()),
-                ("rings", r.integer(1, 3).into()),
+                ("rings", extent.count(1, 3, r).into()),
             ];
             (table(shape), 1.3 * s)
         }
@@ -105,9 +105,9 @@ pub fn solid(size: f64, r: &mut Random) -> Item {
     Item { table: object, radius: radius * 1.05, solid: true }
 }
 
-fn sheet(size: f64, r: &mut Random) -> Item {
+fn sheet(size: f64, extent: Extent, r: &mut Random) -> Item {
     let (kind, shape) = if r.chance(0.75) {
-        let cells = integers(&[r.integer(3, 7), r.integer(3, 7)]);
+        let cells = integers(&[extent.count(3, 7, r), extent.count(3, 7, r)]);
         let size = list(&[size, rounded(size * r.between(0.7, 1.0))]);
         ("sheet", table([("kind", "plane".into()), ("size", size), ("cells", cells)]))
     } else {
@@ -126,8 +126,8 @@ fn sheet(size: f64, r: &mut Random) -> Item {
     Item { table: object, radius: size, solid: false }
 }
 
-fn thread(size: f64, r: &mut Random) -> Item {
-    let segments = r.integer(3, 10);
+fn thread(size: f64, extent: Extent, r: &mut Random) -> Item {
+    let segments = extent.count(3, 10, r);
     let points = if r.chance(0.7) {
         vec![list(&[-size / 2.0, 0.0, 0.0]), list(&[size / 2.0, 0.0, 0.0])]
     } else {
@@ -150,8 +150,8 @@ fn thread(size: f64, r: &mut Random) -> Item {
     Item { table: object, radius: size * 0.7, solid: false }
 }
 
-fn particles(size: f64, r: &mut Random) -> Item {
-    let count = [r.integer(1, 4), r.integer(1, 3), r.integer(1, 4)];
+fn particles(size: f64, extent: Extent, r: &mut Random) -> Item {
+    let count = [extent.count(1, 4, r), extent.count(1, 3, r), extent.count(1, 4, r)];
     let shape =
         table([("kind", "points".into()), ("size", list(&[size; 3])), ("count", integers(&count))]);
     let mut object = object("particles", shape);
@@ -164,7 +164,8 @@ fn particles(size: f64, r: &mut Random) -> Item {
 /// An obstacle inside a ball of radius `size`.
 pub fn obstacle(size: f64, r: &mut Random) -> Item {
     let s = size;
-    let shape = match r.integer(0, 4) {
+    let kind = r.integer(0, 4);
+    let shape = match kind {
         0 => table([
             ("kind", "sphere".into()),
             ("radius", s.into()),
@@ -197,7 +198,8 @@ pub fn obstacle(size: f64, r: &mut Random) -> Item {
     };
     let mut object = object("obstacle", shape);
     object.insert("role".into(), "obstacle".into());
-    if r.chance(0.2) {
+    // points have neither edges nor triangles
+    if r.chance(0.2) && kind != 3 {
         object.insert("as".into(), r.one(&["surface", "edges", "points"]).into());
     }
     let angles = [(); 3].map(|()| rounded(r.between(-60.0, 60.0)));

@@ -128,6 +128,8 @@ impl BarrierFreeSettings {
         let must = "the published subproblem has no other end of a step than the published one; set \
                     solver.barrier_free.min_iterations, to 2 as in the paper or more";
         require("subproblem", "published", ends, must)?;
+        let work = self.fallback_after;
+        require("fallback_after", work, work >= 1, "must be at least 1")?;
         positive("penalty", self.penalty, "the factor must be positive")?;
         let decay = "the factor must be at least 0 and at most 1";
         number("decay", self.decay, |d| (0.0..=1.0).contains(&d), decay)

@@ -26,8 +26,9 @@ use crate::dirichlet::DirichletTargets;
 use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
-use crate::report::StepOutcome;
+use crate::report::{StepOutcome, StepReport};
 use crate::step::clock::Phase;
+use crate::step::context::StepContext;
 use crate::step::friction_lagging;
 use crate::step::workspace::Workspace;
 use standoff_geometry::ccd::Keep;
@@ -36,6 +37,9 @@ use standoff_linalg::Vec3;
 /// Solves of the first phase at most. Our choice: the contacts of the scenes in `scenes/stress` are found
 /// by then.
 const EXPLORE: usize = 30;
+
+/// Gap, in terms of δ, below which x moves only by half of a displacement that contact bounds.
+const THIN_GAP: f64 = 0.1;
 
 /// An advance α below `STALLED` in `PATIENCE` consecutive iterations makes the contacts stiffer and their
 /// separation smaller [Zheng 2025, §5.2].
@@ -113,6 +117,12 @@ fn subproblem(
     work.report.residual_speed = (measure(potential, &p) + missing) / context.h;
     potential.add_contact_gradient(at, &mut gradient);
     Ok((p, gradient))
+}
+
+/// Whether another solver should finish the step because this one has solved as many linear systems as it
+/// may.
+fn is_out_of_work(context: &StepContext<'_>, report: &StepReport) -> bool {
+    context.work_limit.is_some_and(|limit| report.linear_solves >= limit)
 }
 
 /// How far x may go along a displacement, and what is in the way.

@@ -12,7 +12,9 @@
 //! is raised from update to update, up to the tolerance of the step. Where contact cuts a step, the minimum
 //! for the present multipliers penetrates, and they are updated with the linearised gaps at its end.
 
-use super::{PATIENCE, Stalls, StepBounds, linearise, step_bounds, subproblem};
+use super::{
+    PATIENCE, Stalls, StepBounds, THIN_GAP, is_out_of_work, linearise, step_bounds, subproblem,
+};
 use crate::audit;
 use crate::definition::settings::AuditLevel;
 use crate::dirichlet::DirichletTargets;
@@ -51,6 +53,9 @@ const PENETRATIONS: u32 = 10;
 /// watchdog step [Chamberlain et al. 1982] leaves it.
 const REFUSALS: u32 = 3;
 const RISES: u32 = 10;
+
+/// Step lengths below this are none.
+const TINY: f64 = 1e-6;
 
 /// Halvings of the line search: a step of 2⁻⁴⁰ of the first is none.
 const HALVINGS: usize = 40;
@@ -135,25 +140,26 @@ pub fn run(
         new_friction: !context.model.has_friction,
     };
     let (mut stalls, mut within_round_off, mut refused) = (Stalls::default(), 0, 0_u32);
-    while work.report.newton_iterations < u64::from(context.settings.solver.max_iterations) {
+    let iterations = u64::from(context.settings.solver.max_iterations);
+    while work.report.newton_iterations < iterations && !is_out_of_work(&context, &work.report) {
         let Direction { p, gradient, bounds, complete } =
             complete_direction(potential, start, it, work)?;
         let speed = work.report.residual_speed;
         let target: Vec<Vec3> = it.x.iter().zip(&p).map(|(x, p)| x + p).collect();
         let rise = refused.is_multiple_of(REFUSALS) && (1..=RISES * REFUSALS).contains(&refused);
         let taken = search(potential, it, &p, &gradient, &bounds, rise, work)?;
-        refused += u32::from(taken.alpha == 0.0 && !taken.within_round_off || rise);
+        refused += u32::from(taken.alpha < TINY && !taken.within_round_off || rise);
         // the minimum for these multipliers penetrates
-        if taken.alpha < 1.0 && taken.limit == StepLimit::Contact && complete {
+        let penetrates = potential.constraints.penetrates(&bounds.collisions, &target);
+        if taken.alpha < 1.0 && taken.limit == StepLimit::Contact && complete && penetrates {
             potential.constraints.update_forces_at_penetrating(&target);
             updates.note_penetration(potential);
         }
         linearise(potential, &it.x, start, 0.0);
         within_round_off = if taken.within_round_off { within_round_off + 1 } else { 0 };
         let full = taken.alpha == 1.0;
-        let converged = speed < context.velocity_tolerance && full;
         let round_off = within_round_off >= ROUND_OFF_ITERATIONS;
-        let converged = converged || round_off && speed < context.velocity_tolerance;
+        let converged = speed < context.velocity_tolerance && (full || round_off);
         stalls.note(taken.alpha, PATIENCE, potential);
         let stalled = stalls.is_final() || updates.keep_penetrating();
         if potential.dirichlet.is_some() {
@@ -249,7 +255,10 @@ fn search(
     may_rise: bool,
     work: &mut Workspace,
 ) -> Result<StepTaken, StepError> {
-    let mut alpha = bounds.inversion.min(bounds.contact);
+    let constraints = &potential.constraints;
+    let thin = bounds.contact < 1.0 && constraints.min_gap() < THIN_GAP * constraints.separation;
+    let contact = if thin { 0.5 * bounds.contact } else { bounds.contact };
+    let mut alpha = bounds.inversion.min(contact);
     let limit = match (bounds.inversion < bounds.contact, alpha < 1.0) {
         (true, true) => StepLimit::Inversion,
         (false, true) => StepLimit::Contact,

@@ -9,7 +9,9 @@
 //!
 //! Every collision of that displacement becomes a constraint of the next solve.
 
-use super::{PATIENCE, Stalls, StepBounds, linearise, step_bounds, subproblem};
+use super::{
+    PATIENCE, Stalls, StepBounds, THIN_GAP, is_out_of_work, linearise, step_bounds, subproblem,
+};
 use crate::audit;
 use crate::definition::settings::AuditLevel;
 use crate::dirichlet::DirichletTargets;
@@ -27,9 +29,6 @@ use standoff_linalg::Vec3;
 
 /// Solves after which x̂ is reset to x before each of them.
 const RESET_ALWAYS: usize = 30;
-
-/// Gap, in terms of δ, below which x moves only by half of a displacement that contact bounds.
-const THIN_GAP: f64 = 0.1;
 
 /// Error of a linearised gap, in terms of δ, up to which it is kept while x reaches x̂.
 const LINEARISATION: f64 = 0.1;
@@ -144,6 +143,9 @@ pub fn run(
     let mut tentative = Tentative::new(it.x.clone());
     let (mut progress, mut stalls) = (Progress::new(&context), Stalls::default());
     for iteration in 0..limit.min(context.settings.solver.max_iterations as usize) {
+        if is_out_of_work(&context, &work.report) {
+            return Ok(Some(StepOutcome::IterationLimit));
+        }
         let arrived = move_prescribed(potential, targets, &mut tentative, progress.inverted);
         let newton_steps = if progress.inverted > 0 { 1 } else { SUBPROBLEM_ITERATIONS };
         let full = solve(potential, &mut tentative, newton_steps, work)?;
@@ -238,8 +240,8 @@ fn move_prescribed(
     }
 }
 
-/// Newton steps on the augmented Lagrangian until one is taken in full [Zheng 2025, Alg. 2]; whether
-/// one was.
+/// Newton steps on the augmented Lagrangian until one is taken in full [Zheng 2025, Alg. 2], or none is
+/// taken; whether one was taken in full.
 fn solve(
     potential: &mut IncrementalPotential<'_>,
     tentative: &mut Tentative,
@@ -250,14 +252,17 @@ fn solve(
         work.report.newton_iterations += 1;
         let gradient = potential.gradient_without_contact(&tentative.it.x);
         let (p, gradient) = subproblem(potential, &tentative.it, gradient, work)?;
-        if descend(potential, tentative, &p, &gradient, work)? == 1.0 {
-            return Ok(true);
+        let alpha = descend(potential, tentative, &p, &gradient, work)?;
+        // where no step was taken, another one would be the same
+        if alpha == 1.0 || alpha == 0.0 {
+            return Ok(alpha == 1.0);
         }
     }
     Ok(false)
 }
 
-/// Moves x̂ along `p`, without regard to collisions, until the potential falls; the step length.
+/// Moves x̂ along `p`, without regard to collisions, until the potential falls; the step length, 0 where no
+/// length lowers it. A direction whose decrease rounding hides counts as taken: x̂ is at the minimum.
 fn descend(
     potential: &IncrementalPotential<'_>,
     tentative: &mut Tentative,
@@ -300,8 +305,9 @@ fn descend(
         report.step_cuts.line_search += 1;
         alpha *= 0.5;
     }
-    // no decrease that arithmetic can see: x̂ is at the minimum
-    Ok(1.0)
+    let at_minimum = line_search::promises_nothing(slope, before.noise())
+        || report.residual_speed < INVISIBLE * potential.context.velocity_tolerance;
+    Ok(f64::from(u8::from(at_minimum)))
 }
 
 /// How far x follows x̂.
