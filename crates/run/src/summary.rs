@@ -105,6 +105,7 @@ fn phases_mut(s: &mut PhaseSeconds) -> impl Iterator<Item = &mut f64> {
 }
 
 impl fmt::Display for Summary {
+    // long: a row for each figure
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut row = |name: &str, value: String| writeln!(f, "  {name:<22} {value}");
         let per_step = self.newton_iterations.0 as f64 / self.steps.max(1) as f64;

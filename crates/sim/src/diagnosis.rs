@@ -3,14 +3,10 @@
 
 use crate::audit::{Violation, violations};
 use crate::contact::ConstraintKey;
-use crate::definition::settings::Method;
 use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::model::Model;
 use crate::potential::IncrementalPotential;
-use crate::solver::direction::direction;
-use crate::solver::forcing::Forcing;
-use crate::step::workspace::Workspace;
 use standoff_linalg::Vec3;
 
 /// Culprits of one kind that a diagnosis names at most.
@@ -244,32 +240,6 @@ pub(crate) fn describe_obstacle(
         Culprit::Element { .. } => format!("most crushed is {text}"),
         _ => format!("at its strain limit is {text}"),
     })
-}
-
-/// Where an iterate that is no minimum has its largest Newton direction, and what is close there, in the words
-/// of the scene.
-pub(crate) fn describe_unmet(
-    potential: &IncrementalPotential<'_>,
-    it: &Iterate,
-    work: &mut Workspace,
-) -> Option<String> {
-    let (model, settings) = (potential.context.model, &potential.context.settings.solver);
-    let gradient = potential.gradient(it);
-    let mut forcing = Forcing::exact(settings.linear_tolerance);
-    // decomposed optimisation is for bodies whose Newton systems are too large
-    let p = match settings.method {
-        Method::Dot => None,
-        _ => direction(potential, it, &gradient, &mut forcing, work).ok(),
-    };
-    let (what, p) = match &p {
-        Some(p) => ("the Newton direction", p),
-        None => ("the gradient", &gradient),
-    };
-    let size = |v: usize| p[v].norm_squared();
-    let worst = (0..model.vertex_count()).max_by(|&a, &b| size(a).total_cmp(&size(b)))?;
-    let vertex = model.describe_vertex(worst as u32);
-    let obstacle = describe_obstacle(potential, it).map(|o| format!("; {o}")).unwrap_or_default();
-    Some(format!("{what} is largest at {vertex}{obstacle}"))
 }
 
 /// The constrained vertex that is furthest from its target.

@@ -60,6 +60,7 @@ pub fn minimise(
 ///
 /// # Errors
 /// As [`minimise`].
+// long: one loop: a system, its line search, and what ends it
 pub fn minimise_in(
     steps: usize,
     potential: &mut IncrementalPotential<'_>,

@@ -10,6 +10,7 @@ pub mod friction_lagging;
 pub mod integrator;
 mod prescribed;
 pub mod stiffness;
+mod unmet;
 pub mod workspace;
 
 use crate::audit;
@@ -48,6 +49,7 @@ pub struct Failure {
 ///
 /// # Errors
 /// See [`StepError`].
+// long: the order of a step: solve, once more by the fallback, check, and record
 pub fn step(
     model: &Model,
     state: &State,
@@ -88,7 +90,7 @@ pub fn step(
     })?;
 
     if !outcome.is_success() {
-        work.report.unmet = diagnosis::describe_unmet(&potential, &it, work);
+        work.report.unmet = unmet::describe(&potential, &it, work);
     }
     let mut new = end_state(&potential, targets, state, &it);
     let mut report = std::mem::take(&mut work.report);

@@ -198,8 +198,8 @@ pub fn obstacle(size: f64, r: &mut Random) -> Item {
     };
     let mut object = object("obstacle", shape);
     object.insert("role".into(), "obstacle".into());
-    // points have neither edges nor triangles
-    if r.chance(0.2) && kind != 3 {
+    // needles and points have no triangles
+    if r.chance(0.2) && kind != 1 && kind != 3 {
         object.insert("as".into(), r.one(&["surface", "edges", "points"]).into());
     }
     let angles = [(); 3].map(|()| rounded(r.between(-60.0, 60.0)));
