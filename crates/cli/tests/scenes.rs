@@ -152,6 +152,56 @@ fn every_scene_begins_with_what_it_shows() {
     }
 }
 
+/// Under refinement of the square and the bar that it hits, the smallest gap of the corner stays where it is with the
+/// orientation-aware potential, and shrinks with the convergent one [Huang 2024, Fig. 16].
+#[test]
+fn the_gap_of_a_corner_does_not_depend_on_the_mesh() {
+    let (_, path) = all_scenes().into_iter().find(|(n, _)| n == "planar/corner").unwrap();
+    let study = |potential: &str, stiffness: &str| {
+        let gaps = [8, 16, 32].map(|n| {
+            let set = [
+                format!("contact.potential={potential}"),
+                format!("contact.stiffness={stiffness}"),
+                format!("objects.square.shape.cells=[{n}, {n}]"),
+                format!("objects.bar.shape.cells=[{}, 4]", 3 * n / 2),
+            ];
+            let scene = Scene::load(&path, &set).unwrap();
+            let mut simulation = Simulation::new(&scene.definition).unwrap();
+            let steps = (0..scene.steps()).filter_map(|_| simulation.step().unwrap().min_gap);
+            steps.fold(f64::INFINITY, f64::min)
+        });
+        println!("{potential}: smallest gaps {gaps:?} m");
+        gaps
+    };
+    let oriented = study("orientation-aware", "1e7");
+    let spread = oriented.iter().fold(0.0, |m: f64, g| m.max((g / oriented[2] - 1.0).abs()));
+    assert!(spread < 0.1, "{oriented:?}");
+    let convergent = study("convergent", "1e9");
+    assert!(convergent.windows(2).all(|w| w[1] < 0.8 * w[0]), "{convergent:?}");
+}
+
+/// In a cusp a larger α of the orientation-aware potential needs fewer iterations [Huang 2024, Fig. 17], and the
+/// convergent potential, whose pairs act along the sides of a notch at rest, has forces several times as large.
+#[test]
+fn potentials_differ_in_a_cusp() {
+    let (_, path) = all_scenes().into_iter().find(|(n, _)| n == "planar/cusp").unwrap();
+    let study = |set: &str| {
+        let scene = Scene::load(&path, &[set.to_owned()]).unwrap();
+        let mut simulation = Simulation::new(&scene.definition).unwrap();
+        let steps = (0..scene.steps()).map(|_| simulation.step().unwrap().newton_iterations);
+        let iterations: u64 = steps.sum();
+        let force: f64 = simulation.contact_forces().iter().map(|f| f.norm()).sum();
+        println!("{set}: {iterations} iterations, forces of {force:.0} N/m in all");
+        (iterations, force)
+    };
+    let alphas = ["0.05", "0.2", "0.5", "1.0"];
+    let of = alphas.map(|a| study(&format!("contact.orientation.alpha={a}")));
+    assert!(of.windows(2).all(|w| w[1].0 < w[0].0), "{of:?}");
+    let (_, convergent) = study("contact.potential=convergent");
+    let largest = of.iter().map(|o| o.1).fold(0.0, f64::max);
+    assert!(convergent > 4.0 * largest, "{convergent} {largest}");
+}
+
 #[test]
 fn the_board_stops_the_ball_at_every_speed() {
     let folder = tempfile::tempdir().unwrap();

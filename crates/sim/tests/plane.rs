@@ -4,7 +4,7 @@
 mod common;
 mod contact_support;
 
-use common::{ground, material, scene};
+use common::{grid, ground, material, scene};
 use contact_support::flat;
 use serde_json::Value;
 use standoff_geometry::CollisionMesh;
@@ -35,38 +35,6 @@ use standoff_testkit::finite_difference::{gradient, jacobian, relative_error};
 use standoff_testkit::{Random, number, numbers, testdata_json};
 use std::ops::Range;
 use std::sync::Arc;
-
-/// A solid over a grid of nx×ny cells whose corner (i, j) is at `at(i, j)`.
-fn grid(name: &str, n: [usize; 2], at: impl Fn(usize, usize) -> [f64; 2]) -> BodyDef {
-    let mut rest = Vec::new();
-    for i in 0..=n[0] {
-        for j in 0..=n[1] {
-            let [x, y] = at(i, j);
-            rest.push(Vec3::new(x, y, 0.0));
-        }
-    }
-    let mut triangles = Vec::new();
-    for i in 0..n[0] {
-        for j in 0..n[1] {
-            let v = |a: usize, b: usize| ((i + a) * (n[1] + 1) + j + b) as u32;
-            triangles.extend(match (i + j) % 2 {
-                0 => [[v(0, 0), v(1, 0), v(1, 1)], [v(0, 0), v(1, 1), v(0, 1)]],
-                _ => [[v(0, 0), v(1, 0), v(0, 1)], [v(1, 0), v(1, 1), v(0, 1)]],
-            });
-        }
-    }
-    BodyDef {
-        name: name.into(),
-        rest,
-        kind: BodyKind::PlaneStrain {
-            triangles,
-            density: 1000.0,
-            material: material(Law::NeoHookean),
-        },
-        friction_material: "default".into(),
-        ..BodyDef::default()
-    }
-}
 
 fn rectangle(name: &str, low: [f64; 2], n: [usize; 2], cell: f64) -> BodyDef {
     grid(name, n, |i, j| [low[0] + cell * i as f64, low[1] + cell * j as f64])
@@ -355,6 +323,28 @@ fn the_orientation_aware_potential_in_the_plane_matches_the_toolkit() {
         }
     }
     assert!(compared > 30, "{compared}");
+}
+
+/// With α = 1 a straight outline is at the very end of the smooth step: rounding decides whether neighbours act,
+/// by 1e-50 of what contact does, and no derivative becomes infinite of it.
+#[test]
+fn the_widest_step_has_finite_derivatives() {
+    let turned = |p: &Vec3, angle: f64| {
+        let (s, c) = angle.sin_cos();
+        Vec3::new(c * p.x - s * p.y, s * p.x + c * p.y, 0.0)
+    };
+    for k in 0..40 {
+        let mut body = rectangle("a", [0.0, 0.0], [9, 3], 0.1);
+        body.rest.iter_mut().for_each(|p| *p = turned(p, 0.1 + 0.05 * f64::from(k)));
+        let mut definition = planar(vec![body]);
+        definition.settings.contact.potential = ContactPotential::OrientationAware;
+        definition.settings.contact.d_hat = Some(0.3);
+        definition.settings.contact.orientation.alpha = 1.0;
+        let simulation = run(&definition, 1);
+        let moved = simulation.positions().iter().zip(&definition.bodies[0].rest);
+        let moved = moved.map(|(x, rest)| (x - rest).norm()).fold(0.0, f64::max);
+        assert!(moved < 1e-9, "turn {k}: moved by {moved:e} m");
+    }
 }
 
 /// Outlines that cross are found exactly, and so are triangles that are turned over and vertices that have

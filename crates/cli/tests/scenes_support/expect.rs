@@ -176,6 +176,17 @@ pub fn expectation(name: &str, run: &Run) -> Result<(), String> {
             }
             require(flattest < 0.96 && off, || format!("{flattest}, jumps off: {off}"))
         }
+        "planar/corner" => {
+            let least = run.reports.iter().filter_map(|r| r.min_gap).fold(f64::INFINITY, f64::min);
+            let speed = run.mean(&last.velocity, "square").y;
+            let slowed = speed > -150.0 && least > 2e-3 && least < 1e-2;
+            require(slowed, || format!("{speed} m/s, smallest gap {least} m"))
+        }
+        "planar/cusp" => {
+            let contacts = run.reports.last().map_or(0, |r| r.contacts);
+            let gap = run.reports.last().and_then(|r| r.min_gap).unwrap_or(1.0);
+            require(contacts > 10 && gap < 0.02, || format!("{contacts} contacts, gap {gap} m"))
+        }
         "planar/bowl" => {
             let (low, high) = run.extent(&last, "block");
             let stands = high.y - low.y > 0.35 && high.x - low.x < 0.25 && low.y < 0.03;

@@ -67,3 +67,35 @@ pub fn ground(height: f64) -> HalfSpaceDef {
         friction_material: "default".into(),
     }
 }
+
+/// A solid over a grid of nx×ny cells whose corner (i, j) is at `at(i, j)`.
+pub fn grid(name: &str, n: [usize; 2], at: impl Fn(usize, usize) -> [f64; 2]) -> BodyDef {
+    let mut rest = Vec::new();
+    for i in 0..=n[0] {
+        for j in 0..=n[1] {
+            let [x, y] = at(i, j);
+            rest.push(Vec3::new(x, y, 0.0));
+        }
+    }
+    let mut triangles = Vec::new();
+    for i in 0..n[0] {
+        for j in 0..n[1] {
+            let v = |a: usize, b: usize| ((i + a) * (n[1] + 1) + j + b) as u32;
+            triangles.extend(match (i + j) % 2 {
+                0 => [[v(0, 0), v(1, 0), v(1, 1)], [v(0, 0), v(1, 1), v(0, 1)]],
+                _ => [[v(0, 0), v(1, 0), v(0, 1)], [v(1, 0), v(1, 1), v(0, 1)]],
+            });
+        }
+    }
+    BodyDef {
+        name: name.into(),
+        rest,
+        kind: BodyKind::PlaneStrain {
+            triangles,
+            density: 1000.0,
+            material: material(Law::NeoHookean),
+        },
+        friction_material: "default".into(),
+        ..BodyDef::default()
+    }
+}

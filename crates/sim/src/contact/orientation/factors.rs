@@ -85,6 +85,11 @@ impl Varying {
 
     /// Closes a factor F with derivatives `f` over the terms from `first` on.
     fn close(&mut self, first: usize, [f, f1, f2]: [f64; 3]) {
+        if f == 0.0 {
+            // γ was above 0 by rounding only: at the end of a step, where α is 1 and directions are parallel
+            self.terms.truncate(first);
+            return;
+        }
         let slope = f1 / f;
         let terms = first..self.terms.len();
         self.factors.push(Factor { first: slope, second: f2 / f - slope * slope, terms });
