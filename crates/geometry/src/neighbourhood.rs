@@ -3,6 +3,8 @@
 //!
 //! Index work only; positions are never looked at, and everything is a function of the lists.
 
+// long: the lists, how they are built and what is read from them
+
 use crate::CollisionMesh;
 
 /// Neighbours of a vertex along edges, and the sectors that its faces fill between them.
@@ -116,6 +118,7 @@ fn row<'a, T>(start: &[u32], items: &'a [T], i: usize) -> &'a [T] {
 
 impl Neighbourhood {
     /// Neighbourhoods of the primitives of `mesh`.
+    // long: every list is built from the one before it
     pub fn new(mesh: &CollisionMesh) -> Self {
         let n = mesh.rest.len();
         let mut neighbours = vec![Vec::new(); n];

@@ -16,6 +16,7 @@ pub fn write_out(document: &mut Document, schema: &Json) {
 }
 
 /// `third` is the component that a vector of two lacks.
+// long: one case for each form of value
 fn walk(node: &mut Node, schemas: &[&Json], root: &Json, third: f64) {
     let vector = schemas.iter().find(|s| is_vector(s));
     let angle = vector.is_some_and(|s| {

@@ -252,6 +252,7 @@ pub fn violations<'a>(scene: impl Into<AuditScene<'a>>, x: &[Vec3]) -> Vec<Viola
 }
 
 /// The same with the trees of an auditor that has seen other positions of the scene.
+// long: one kind of violation after the other
 pub fn violations_by<'a>(
     auditor: &mut Auditor,
     scene: impl Into<AuditScene<'a>>,

@@ -1,5 +1,7 @@
 //! Objects of a scene: their mesh, role, material and copies.
 
+// long: the keys of an object, each resolved where it is checked
+
 use super::at::At;
 use super::fill::{Filled, fill};
 use super::placed::{Kept, Placed, PlacedCopy};

@@ -10,6 +10,7 @@ use standoff_sim::definition::validate::in_plane;
 use standoff_sim::definition::{BodyDef, BodyKind};
 
 /// Refuses what has no form in the plane and makes all triangles counter-clockwise.
+// long: a check for each key that has no meaning in the plane
 pub(super) fn prepare(
     object: &ObjectSection,
     mesh: &mut Mesh,

@@ -1,5 +1,7 @@
 //! From a definition to a model and its first state.
 
+// long: the model's parts, in the order in which they depend on each other
+
 pub mod bodies;
 mod characteristic;
 pub mod loads;
