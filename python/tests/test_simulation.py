@@ -256,7 +256,7 @@ def test_two_dimensions(tmp_path):
     assert square["role"] == "volume" and square["triangles"].shape == (2, 3)
     simulation = standoff.Simulation(scene)
     simulation.run()
-    assert (simulation.positions[:, 2] == 0).all() and len(simulation.von_mises) == 2
+    assert (simulation.positions[:, 2] == 0).all() and len(simulation.von_mises()) == 2
     standoff.run(scene, tmp_path / "run")
     assert command("audit", tmp_path / "run").returncode == 0
     with pytest.raises(standoff.SceneError, match="there are no shells in two dimensions"):

@@ -235,6 +235,26 @@ async function afterTheRun({ name, scene, steps, fails, colour }) {
   console.log(`ok  ${name}`);
 }
 
+/** A run is watched until its end, which may be a failure. */
+async function whileRunning({ name, scene, steps, fails }) {
+  const args = ["run", scene, "-o", join(work, `${name}-live`), "--view", "--listen", ":0"];
+  const { child, url } = await serve(steps ? [...args, "--steps", String(steps)] : args);
+  const { page, problems } = await open(url);
+  const stage = (key) => page.evaluate((key) => document.getElementById("stage").dataset[key], key);
+  await until(async () => (await step(page)) >= 0, "a frame is shown");
+  await page.screenshot({ path: join(shots, `${name}-live.png`) });
+  check((await look(page)).colours > 20, "the picture is not blank");
+  await until(async () => (await stage("live")) === "false", "the run ends", 300);
+  // a short run may be over before the page is there, which then begins with the first frame
+  if (!fails) await until(async () => Number(await stage("frames")) === steps + 1, "all frames are there");
+  await page.screenshot({ path: join(shots, `${name}-ended.png`) });
+  check((await look(page)).colours > 20, "nor is the last one");
+  check(problems.length === 0, problems.join("\n"));
+  await page.close();
+  check(((await interrupt(child)) === 0) === !fails, "the exit code is that of the run");
+  console.log(`ok  ${name}, live`);
+}
+
 async function live() {
   const folder = join(work, "live");
   // long enough to be still under way when a slow browser has the page
@@ -263,7 +283,11 @@ async function live() {
 
 try {
   const wanted = process.argv.slice(2);
-  for (const run of RUNS) if (wanted.length === 0 || wanted.includes(run.name)) await afterTheRun(run);
+  for (const run of RUNS) {
+    if (wanted.length > 0 && !wanted.includes(run.name)) continue;
+    await afterTheRun(run);
+    await whileRunning(run);
+  }
   if (wanted.length === 0 || wanted.includes("live")) await live();
   console.log(`${checks} checks passed; pictures in ${shots}`);
 } finally {
