@@ -109,19 +109,10 @@ fn the_fingerprint_sees_every_bit_but_the_end() {
     assert_ne!(fingerprint(&definition), before);
 }
 
-/// Written by the version before forces on half-spaces and controls were saved.
+/// Format 3 was written before forces on half-spaces and controls were saved, format 4 before steps that the barrier
+/// finished were counted.
 #[test]
-fn a_checkpoint_of_an_earlier_format_is_read() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/format3.ckpt");
-    let bytes = std::fs::read(&path).unwrap();
-    // magic, format, length and text of the version come before the fingerprint
-    let fingerprint = u64::from_le_bytes(bytes[21..29].try_into().unwrap());
-    let Checkpoint { state, frames, program } = read_checkpoint(&path, fingerprint).unwrap();
-    assert_eq!((state.step, state.x.len(), program.as_str()), (3, 8, "0.1.0"));
-    assert_eq!(frames, [0, 1, 2, 3]);
-    assert_eq!(state.time.to_bits(), (3.0 * 0.01f64).to_bits());
-    assert!(state.x.iter().all(|x| x.y > 0.0) && state.half_space_forces.is_empty());
-    // what it lacks is filled in
+fn checkpoints_of_earlier_formats_are_read() {
     let scene = r#"
         ground = 0.0
         time = { step = 0.01, end = 0.03 }
@@ -131,7 +122,22 @@ fn a_checkpoint_of_an_earlier_format_is_read() {
         translate = [0, 0.52, 0]
     "#;
     let scene = Scene::parse(scene, Path::new("scene.toml"), Path::new(""), &[]).unwrap();
-    let mut simulation = Simulation::restore(&scene.definition, state).unwrap();
-    assert_eq!(simulation.state().half_space_forces.len(), 1);
-    simulation.step().unwrap();
+    for format in [3, 4] {
+        let name = format!("tests/data/format{format}.ckpt");
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+        let bytes = std::fs::read(&path).unwrap();
+        assert_eq!(u32::from_le_bytes(bytes[8..12].try_into().unwrap()), format);
+        // magic, format, length and text of the version come before the fingerprint
+        let fingerprint = u64::from_le_bytes(bytes[21..29].try_into().unwrap());
+        let Checkpoint { state, frames, program } = read_checkpoint(&path, fingerprint).unwrap();
+        assert_eq!((state.step, state.x.len(), program.as_str()), (3, 8, "0.1.0"));
+        assert_eq!(frames, [0, 1, 2, 3]);
+        assert_eq!(state.time.to_bits(), (3.0 * 0.01f64).to_bits());
+        assert!(state.x.iter().all(|x| x.y > 0.0));
+        assert_eq!((state.half_space_forces.len(), state.fallbacks), (format as usize - 3, 0));
+        // what it lacks is filled in
+        let mut simulation = Simulation::restore(&scene.definition, state).unwrap();
+        assert_eq!(simulation.state().half_space_forces.len(), 1);
+        simulation.step().unwrap();
+    }
 }
