@@ -17,7 +17,7 @@ pub struct Camera {
     /// Width and height, pixels.
     pub size: [u32; 2],
     /// From where the scene is seen: a direction from its middle, of any length. By default from the front, a
-    /// little from the right and above.
+    /// little from the right and above; what lies in the plane z = 0 straight from the front.
     pub from: Option<Vec3>,
     /// Whether files that are there are replaced.
     pub force: bool,
@@ -143,7 +143,12 @@ struct View {
 impl View {
     fn new(camera: &Camera, low: Vec3, high: Vec3, z_up: bool) -> Self {
         let up = if z_up { Vec3::z() } else { Vec3::y() };
-        let default = if z_up { Vec3::new(0.35, -1.0, 0.35) } else { Vec3::new(0.35, 0.35, 1.0) };
+        let default = match (low.z == high.z, z_up) {
+            // a scene of two dimensions
+            (true, false) => Vec3::z(),
+            (_, true) => Vec3::new(0.35, -1.0, 0.35),
+            (false, false) => Vec3::new(0.35, 0.35, 1.0),
+        };
         let back = camera.from.unwrap_or(default).try_normalize(0.0).unwrap_or(default.normalize());
         let right = up.cross(&back).try_normalize(1e-9).unwrap_or_else(Vec3::x);
         let axes = [right, back.cross(&right), back];
@@ -363,6 +368,15 @@ mod tests {
         let picture = view.draw(&bodies[..1], &[square(1.0)]);
         let rows = (0..60).filter(|y| pixel(&picture, 40, *y) != [255; 3]).count();
         assert!((50..60).contains(&rows), "{rows}");
+    }
+
+    #[test]
+    fn scenes_of_two_dimensions_are_seen_straight_from_the_front() {
+        let (low, high) = (Vec3::new(-1.0, -1.0, 0.0), Vec3::new(1.0, 1.0, 0.0));
+        let camera = Camera { from: None, ..Camera::default() };
+        assert_eq!(View::new(&camera, low, high, false).axes, [Vec3::x(), Vec3::y(), Vec3::z()]);
+        let deep = Vec3::new(1.0, 1.0, 1.0);
+        assert_ne!(View::new(&camera, low, deep, false).axes[2], Vec3::z());
     }
 
     #[test]
