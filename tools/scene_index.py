@@ -35,7 +35,7 @@ GROUPS = [
     ("Stress", "Extreme compression, many bodies and stiff bodies. Both solvers run these scenes.",
      ["stress/funnel", "stress/twisted-rods", "stress/chain-rings", "stress/stiff-stack", "stress/fine-ball",
       "stress/animal-well"]),
-    ("Size", "For measuring time and memory.", ["bench/hang", "bench/drop-100k", "bench/drop-1m", "bench/plane-20k"]),
+    ("Size", "For measuring time and memory.", ["bench/hang", "bench/drop-100k", "bench/drop-1m", "bench/plane-20k", "bench/solid-20k"]),
 ]
 
 HEAD = """# Scenes

@@ -16,7 +16,7 @@ use standoff_sim::settings::AuditLevel;
 use std::path::Path;
 
 /// Scenes that are shortened or coarsened here, with the options that do so.
-const SHORTENED: [(&str, &[&str]); 10] = [
+const SHORTENED: [(&str, &[&str]); 11] = [
     ("codim/cloth-stack", &["--steps", "25", "--set", "objects.cloth.shape.cells=[6, 6]"]),
     ("rollers", &["--steps", "60"]),
     ("stress/animal-well", &["--steps", "8"]),
@@ -33,6 +33,7 @@ const SHORTENED: [(&str, &[&str]); 10] = [
             "objects.small.shape.cells=[8, 16]",
         ],
     ),
+    ("bench/solid-20k", &["--set", "objects.block.shape.cells=[6, 6, 6]"]),
     ("bench/hang", &["--steps", "10", "--set", "objects.block.shape.cells=[8, 8, 8]"]),
     (
         "bench/drop-1m",

@@ -19,7 +19,7 @@ const COARSE: f64 = 0.15;
 /// under way during the factorisation; at 8 bytes each, 4 in single precision. Elements, surface and
 /// matrix add about 2 kB per tetrahedron; overlapping subdomains take 5 kB per vertex, and their coarse level a factor of
 /// its own with 0.15 degrees of freedom per vertex; each of the `pairs` within the contact distance about 2.5 kB.
-/// In two dimensions the factor is taken to have 31/4 n log₂ n blocks of nine numbers for n vertices, as that of a
+/// In two dimensions the factor is taken to have 31/4 n log₂ n blocks of four numbers for n vertices, as that of a
 /// square grid in nested-dissection order, and a triangle takes 1 kB.
 pub fn memory(definition: &Definition, pairs: usize) -> f64 {
     let mut factor = 0.0;
@@ -34,7 +34,7 @@ pub fn memory(definition: &Definition, pairs: usize) -> f64 {
         if let BodyKind::PlaneStrain { triangles: own, .. } = &body.kind {
             triangles += own.len();
             let n = body.rest.len() as f64;
-            factor += 9.0 * 7.75 * n * n.log2();
+            factor += 4.0 * 7.75 * n * n.log2();
         }
     }
     factor *= match definition.settings.solver.linear {

@@ -3,7 +3,8 @@
 //! A part of Standoff: programs depend on the crate [`standoff`](https://docs.rs/standoff), whose interface is kept
 //! stable. What that crate does not show may change in any version.
 //!
-//! * [`BlockPattern`]: which blocks of the lower triangle are stored; immutable, shared by `Arc`.
+//! * [`BlockPattern`]: which blocks of the lower triangle are stored, and whether rows have three unknowns or the
+//!   two of the plane; immutable, shared by `Arc`.
 //! * [`BlockMatrix`]: a pattern and its blocks; assembled from stencils (an element, a contact
 //!   pair) one by one or, for element lists that stay, by a [`FixedAssembly`];
 //!   changing lists by a [`VariableAssembly`].

@@ -28,11 +28,15 @@ pub struct BlockPattern {
     row_pos: Vec<u32>,
     /// Of the contents, to tell different patterns apart quickly.
     hash: u64,
+    in_plane: bool,
 }
 
 impl PartialEq for BlockPattern {
     fn eq(&self, other: &Self) -> bool {
-        self.hash == other.hash && self.col_ptr == other.col_ptr && self.row_idx == other.row_idx
+        self.hash == other.hash
+            && self.in_plane == other.in_plane
+            && self.col_ptr == other.col_ptr
+            && self.row_idx == other.row_idx
     }
 }
 impl Eq for BlockPattern {}
@@ -136,7 +140,7 @@ impl BlockPattern {
             j += 1;
         }
         col_ptr.push(row_idx.len() as u32);
-        Ok(Arc::new(Self::from_columns(col_ptr, row_idx)))
+        Ok(Arc::new(Self::from_columns(col_ptr, row_idx).in_plane(self.in_plane)))
     }
 
     /// Completes a valid column structure by the transposed index and the hash.
@@ -163,7 +167,26 @@ impl BlockPattern {
             }
         }
         let hash = xxh3_64_with_seed(cast_slice(&row_idx), xxh3_64(cast_slice(&col_ptr)));
-        Self { col_ptr, row_idx, row_ptr, row_col, row_pos, hash }
+        Self { col_ptr, row_idx, row_ptr, row_col, row_pos, hash, in_plane: false }
+    }
+
+    /// This pattern with two unknowns in each block row (`planar`), or with three. With two, vectors have no
+    /// third component: it is 0 in right-hand sides, and blocks do not couple it to the other two.
+    /// Factorisations leave it out; what works with whole blocks, as products and conjugate gradients do,
+    /// carries zeros along, for which the third diagonal entries must be positive.
+    pub fn in_plane(mut self, planar: bool) -> Self {
+        self.in_plane = planar;
+        self
+    }
+
+    /// Whether block rows have two unknowns.
+    pub fn is_in_plane(&self) -> bool {
+        self.in_plane
+    }
+
+    /// Unknowns of a block row, 2 or 3.
+    pub fn unknowns(&self) -> usize {
+        if self.in_plane { 2 } else { 3 }
     }
 
     /// Number of block rows.

@@ -111,6 +111,49 @@ proptest! {
     }
 }
 
+/// Systems of the plane: factorisations never read the third row and column of a block, and no solution has a third
+/// component. What iterates needs something positive there.
+#[test]
+fn every_solver_leaves_out_the_third_unknown_of_the_plane() {
+    let mut random = Random::new(29);
+    let whole = random_spd(60, 200, 0.1, &mut random);
+    let flat = |third: f64| {
+        let pattern = Arc::new(BlockPattern::clone(whole.pattern()).in_plane(true));
+        let first = pattern.col_ptr().to_vec();
+        let mut a = BlockMatrix::from_blocks(pattern, whole.blocks().to_vec()).unwrap();
+        for (k, block) in a.blocks_mut().iter_mut().enumerate() {
+            block.fill_row(2, 0.0);
+            block.fill_column(2, 0.0);
+            block[(2, 2)] = if first.contains(&(k as u32)) { third } else { 0.0 };
+        }
+        a
+    };
+    let (a, positive) = (flat(-1.0), flat(3.0));
+    let b: Vec<Vec3> = random.vectors(a.n()).iter().map(|b| Vec3::new(b.x, b.y, 0.0)).collect();
+    let expected = dense_solution(&positive, &b);
+    for (name, mut solver) in solvers(1e-13) {
+        let mut x = vec![Vec3::repeat(f64::NAN); a.n()];
+        solver.solve(&positive, &b, &mut x).unwrap();
+        assert!(distance(&expected, &x) < 1e-9, "{name}: {}", distance(&expected, &x));
+        assert!(x.iter().all(|x| x.z == 0.0), "{name}");
+        let named = |o: &Ordering| name.ends_with(&format!("{o:?}"));
+        if ORDERINGS.iter().any(named) && !name.starts_with("hybrid") {
+            let mut y = x.clone();
+            solver.solve(&a, &b, &mut y).unwrap();
+            assert!(distance(&x, &y) < 1e-9, "{name}");
+        }
+    }
+    // a factor of two unknowns in a row is smaller, and a pattern of three is another one
+    let mut solver = Cholesky::new(Ordering::Automatic);
+    solver.analyze(positive.pattern()).unwrap();
+    let small = solver.factor_nonzeros();
+    assert!(solver.analyze(whole.pattern()).unwrap(), "another pattern");
+    assert!(2 * small < solver.factor_nonzeros(), "{small} {}", solver.factor_nonzeros());
+    let wider = positive.pattern().union(&[(59, 0), (58, 1), (57, 2)]).unwrap();
+    assert!(wider.is_in_plane() && wider.unknowns() == 2);
+    assert!(!whole.pattern().is_in_plane() && whole.pattern().unknowns() == 3);
+}
+
 #[test]
 fn lists_that_are_no_bijection_are_no_permutation() {
     assert!(Permutation::from_new_to_old(vec![1, 0, 2]).is_some());

@@ -165,7 +165,7 @@ pub fn expectation(name: &str, run: &Run) -> Result<(), String> {
                 format!("the block is at {}", lowest("block"))
             })
         }
-        "bench/plane-20k" => {
+        "bench/plane-20k" | "bench/solid-20k" => {
             let (mut flattest, mut after, mut off) = (f64::INFINITY, 0, false);
             for k in 0..run.frames() {
                 let (low, high) = run.extent(&run.frame(k), "block");

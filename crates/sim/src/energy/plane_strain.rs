@@ -2,8 +2,9 @@
 //! block [x₁−x₀, x₂−x₀] Dₘ⁻¹ ∈ R^{2×2} and F₃₃ = 1. ψ is the law of the solid in three dimensions: a
 //! triangle is a prism that is held at both ends.
 //!
-//! The corners are 3-vectors with z = 0. Along z, where nothing pulls, the Hessian has the stiffness of
-//! antiplane shear at rest, A μ ∇Nₐ·∇N_b, so that no system is singular there; no motion along z comes of it.
+//! The corners are 3-vectors with z = 0. Linear systems have no unknowns along z (`BlockPattern::in_plane`). What
+//! iterates on whole blocks needs positive numbers there, for which the Hessian has the stiffness of antiplane shear
+//! at rest, A μ ∇Nₐ·∇N_b; no motion along z comes of it.
 
 use super::element::{Element, Elements, Hessian};
 use super::tet::{KEEP_VOLUME, step::volume_step};

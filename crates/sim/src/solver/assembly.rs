@@ -1,5 +1,5 @@
 //! The Newton matrix: Hessian blocks of all terms of the incremental potential scattered into one
-//! 3×3-block sparse matrix over the free vertices.
+//! 3×3-block sparse matrix over the free vertices. In two dimensions its rows have two unknowns.
 
 use crate::iterate::Iterate;
 use crate::potential::{IncrementalPotential, Part, Summand};
@@ -60,7 +60,8 @@ impl HessianAssembly {
             .map(|t| (t.term.stencils().map(|v| row_of(&row, v)), t.term.layout()))
             .collect();
         let stencils = lists.iter().flat_map(|(stencils, _)| stencils.iter());
-        let pattern = Arc::new(BlockPattern::from_stencils(vertex.len(), stencils)?);
+        let pattern = BlockPattern::from_stencils(vertex.len(), stencils)?;
+        let pattern = Arc::new(pattern.in_plane(potential.context.model.dimension.is_planar()));
         let elastic = FixedAssembly::new(pattern.clone(), &lists)?;
         Ok(Self {
             free: free.clone(),

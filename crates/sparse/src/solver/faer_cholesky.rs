@@ -44,20 +44,22 @@ struct Analysis {
 
 impl Analysis {
     fn new(pattern: Arc<BlockPattern>, ordering: Ordering) -> Result<Self, SolveError> {
-        let n = 3 * pattern.n();
+        let unknowns = pattern.unknowns();
+        let n = unknowns * pattern.n();
         let (mut col_ptr, mut row_idx) = (Vec::with_capacity(n + 1), Vec::new());
         col_ptr.push(0);
         for j in 0..pattern.n() {
-            for c in 0..3 {
-                let lower = |row: &usize| *row >= 3 * j + c;
-                let rows = pattern.column(j).iter().flat_map(|&i| (0..3).map(move |r| (i, r)));
-                row_idx.extend(rows.map(|(i, r)| 3 * i as usize + r).filter(lower));
+            for c in 0..unknowns {
+                let lower = |row: &usize| *row >= unknowns * j + c;
+                let of = |&i: &u32| (0..unknowns).map(move |r| unknowns * i as usize + r);
+                row_idx.extend(pattern.column(j).iter().flat_map(of).filter(lower));
                 col_ptr.push(row_idx.len());
             }
         }
         let scalar_pattern = SymbolicSparseColMat::new_checked(n, n, col_ptr, None, row_idx);
         let permutation = VertexOrder::new(&pattern, ordering).permutation;
-        let scalars = |v: &u32| (0..3).map(|c| 3 * *v as usize + c).collect::<Vec<_>>();
+        let scalars =
+            |v: &u32| (0..unknowns).map(|c| unknowns * *v as usize + c).collect::<Vec<_>>();
         let forward: Vec<usize> = permutation.new_to_old().iter().flat_map(scalars).collect();
         let inverse: Vec<usize> = permutation.old_to_new().iter().flat_map(scalars).collect();
         let order = Perm::new_checked(forward.into(), inverse.into(), n);
@@ -119,14 +121,16 @@ impl FaerCholesky {
             return Err(SolveError::NotFactorized);
         };
         let pattern = &*analysis.pattern;
+        let unknowns = pattern.unknowns();
         self.entries.clear();
         for j in 0..pattern.n() {
             let first = pattern.diagonal_position(j);
             let blocks = &a.blocks()[first..first + pattern.column(j).len()];
-            for c in 0..3 {
+            for c in 0..unknowns {
                 // of the block on the diagonal what is on and below the diagonal
-                self.entries.extend((c..3).map(|r| blocks[0][(r, c)]));
-                self.entries.extend(blocks[1..].iter().flat_map(|b| (0..3).map(|r| b[(r, c)])));
+                self.entries.extend((c..unknowns).map(|r| blocks[0][(r, c)]));
+                let below = blocks[1..].iter();
+                self.entries.extend(below.flat_map(|b| (0..unknowns).map(move |r| b[(r, c)])));
             }
         }
         let matrix = SparseColMatRef::new(analysis.scalar_pattern.as_ref(), &self.entries);
@@ -143,7 +147,7 @@ impl FaerCholesky {
             Ok(_) => Ok(analyzed),
             Err(LltError::NonPositivePivot { index }) => {
                 // faer counts pivots from 1
-                let place = index.saturating_sub(1) / 3;
+                let place = index.saturating_sub(1) / unknowns;
                 let block = analysis.permutation.new_to_old().get(place).copied();
                 Err(SolveError::NotPositiveDefinite { block: block.unwrap_or(0) as usize })
             }
@@ -155,8 +159,9 @@ impl FaerCholesky {
         let (Some(analysis), Some(memory)) = (&self.analysis, &mut self.memory) else {
             return Err(SolveError::NotFactorized);
         };
+        let unknowns = analysis.pattern.unknowns();
         self.scalars.clear();
-        self.scalars.extend(b.iter().flatten());
+        self.scalars.extend(b.iter().flat_map(|b| b.iter().take(unknowns)));
         let n = self.scalars.len();
         LltRef::new(&analysis.symbolic, &self.factor).solve_in_place_with_conj(
             Conj::No,
@@ -164,8 +169,8 @@ impl FaerCholesky {
             Par::Seq,
             MemStack::new(memory),
         );
-        for (x, s) in x.iter_mut().zip(self.scalars.as_chunks::<3>().0) {
-            *x = Vec3::from(*s);
+        for (x, s) in x.iter_mut().zip(self.scalars.chunks_exact(unknowns)) {
+            *x = Vec3::from_fn(|c, _| s.get(c).copied().unwrap_or(0.0));
         }
         Ok(())
     }

@@ -77,7 +77,9 @@ impl Hybrid {
             }
         };
         self.base_operations = self.base.is_some().then_some(operations);
-        let iterations = TRIAL * ITERATIONS * operations / blocks.max(1) as f64;
+        // a block operation is the product of two blocks
+        let share = (pattern.unknowns() as f64 / 3.0).powi(3);
+        let iterations = TRIAL * ITERATIONS * share * operations / blocks.max(1) as f64;
         (operations <= LARGEST).then_some(iterations as usize)
     }
 }

@@ -60,6 +60,7 @@ impl StiffBlocks {
         }
         let failed = |_| SolveError::OutOfMemory { nonzeros: 9 * blocks.len() };
         let pattern = BlockPattern::from_pairs(self.stiff.len(), &pairs).map_err(failed)?;
+        let pattern = pattern.in_plane(a.pattern().is_in_plane());
         let (analysis, _) = self.analyses.of(&Arc::new(pattern))?;
         self.factor.reserve(&analysis)?;
         self.factor

@@ -250,7 +250,7 @@ impl Part {
         }
         let failed = |_| SolveError::OutOfMemory { nonzeros: 9 * pairs.len() };
         let pattern = BlockPattern::from_pairs(self.rows.len(), &pairs).map_err(failed)?;
-        self.pattern = Some(Arc::new(pattern));
+        self.pattern = Some(Arc::new(pattern.in_plane(of.is_in_plane())));
         self.of = Some(of.clone());
         Ok(())
     }

@@ -39,6 +39,8 @@ pub(crate) struct Front {
 pub(crate) struct Analysis {
     pub(crate) pattern: Arc<BlockPattern>,
     pub(crate) permutation: Permutation,
+    /// Scalar columns of a block column, 2 or 3.
+    pub(crate) unknowns: usize,
     /// In postorder.
     pub(crate) fronts: Vec<Front>,
     /// Where the columns of each front start among the scalars of the factor, and their end.
@@ -60,16 +62,18 @@ pub(crate) struct Analysis {
 impl Analysis {
     pub(crate) fn new(pattern: Arc<BlockPattern>, order: VertexOrder) -> Result<Self, SolveError> {
         let blocks = usize::try_from(order.tree.factor_blocks()).unwrap_or(usize::MAX);
-        let too_large = SolveError::OutOfMemory { nonzeros: blocks.saturating_mul(9) };
+        let unknowns = pattern.unknowns();
+        let entries = unknowns * unknowns;
+        let too_large = SolveError::OutOfMemory { nonzeros: blocks.saturating_mul(entries) };
         if pattern.block_count() >= TRANSPOSED as usize || blocks > usize::MAX / 64 {
             return Err(too_large);
         }
-        let tree = FrontTree::new(&order.tree);
+        let tree = FrontTree::new(&order.tree, unknowns as f64);
         let regroup = Permutation::from_new_to_old(tree.order).ok_or(too_large)?;
         let permutation = order.permutation.then(&regroup);
-        let fronts = fronts(&tree.size, &tree.parent);
+        let fronts = fronts(&tree.size, &tree.parent, unknowns as f64);
         let (child_start, children) = children(&fronts);
-        let sum = |size: fn(&Front) -> usize| {
+        let sum = |size: &dyn Fn(&Front) -> usize| {
             let mut total = 0;
             let mut starts: Vec<usize> = Vec::with_capacity(fronts.len() + 1);
             starts.push(0);
@@ -79,12 +83,13 @@ impl Analysis {
             }));
             starts
         };
-        let panels = sum(|f| 9 * f.k * f.m);
-        let columns = sum(|f| 3 * f.k);
+        let panels = sum(&|f| entries * f.k * f.m);
+        let columns = sum(&|f| unknowns * f.k);
         let n = pattern.n();
         let mut analysis = Self {
             pattern,
             permutation,
+            unknowns,
             fronts,
             panels,
             columns,
@@ -211,11 +216,11 @@ fn push_new(row: u32, end: u32, f: usize, seen: &mut [u32], rows: &mut Vec<u32>)
     }
 }
 
-fn fronts(size: &[[u32; 2]], parent: &[u32]) -> Vec<Front> {
+fn fronts(size: &[[u32; 2]], parent: &[u32], unknowns: f64) -> Vec<Front> {
     let (mut first, mut rows) = (0, 0);
     let mut fronts: Vec<Front> = Vec::with_capacity(size.len());
     for (f, (&[k, m], &parent)) in size.iter().zip(parent).enumerate() {
-        let (a, u) = (3.0 * f64::from(k), 3.0 * f64::from(m - k));
+        let (a, u) = (unknowns * f64::from(k), unknowns * f64::from(m - k));
         let work = a * (a * (a / 6.0 + 0.5 * u) + 0.5 * u * u);
         let (k, m) = (k as usize, m as usize);
         fronts.push(Front { first, k, m, parent: parent as usize, subtree: f, work, rows });

@@ -20,7 +20,7 @@ use super::scalar::Scalar;
 const PIVOTS: usize = 128;
 /// Rows of a tile.
 const ROWS: usize = 384;
-/// Columns of a tile, a multiple of 3.
+/// Columns of a tile, a multiple of 2 and of 3.
 pub(crate) const WIDTH: usize = 384;
 /// Operations (multiplications with addition) below which threads do not pay.
 const PARALLEL: usize = 4_000_000;

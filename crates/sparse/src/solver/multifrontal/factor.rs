@@ -56,14 +56,27 @@ impl<T: Scalar> Factor<T> {
         blocks: &[Mat3],
         scale: f64,
     ) -> Result<(), usize> {
+        match analysis.unknowns {
+            2 => self.compute_of::<2>(analysis, blocks, scale),
+            _ => self.compute_of::<3>(analysis, blocks, scale),
+        }
+    }
+
+    /// The same with `U` scalar columns in a block column.
+    fn compute_of<const U: usize>(
+        &mut self,
+        analysis: &Analysis,
+        blocks: &[Mat3],
+        scale: f64,
+    ) -> Result<(), usize> {
         let pieces = Pieces { analysis, start: &analysis.panels, grain: GRAIN };
         let values = &mut self.values[..analysis.factor_len()];
         let pool = &self.pool;
         pieces.bottom_up(values, &|f, panel, children: Vec<Update<T>>| {
             let front = &analysis.fronts[f];
-            let (m, k) = (3 * front.m, 3 * front.k);
+            let (m, k) = (U * front.m, U * front.k);
             let mut update = Update::new(m - k, pool);
-            let sum = Assembly::new(analysis, f, &children);
+            let sum = Assembly::<T, U>::new(analysis, f, &children);
             sum.panel(panel, blocks, scale);
             let result = partial_cholesky(panel, m, k, &mut update);
             sum.update(&mut update);
@@ -72,7 +85,7 @@ impl<T: Scalar> Factor<T> {
                 Ok(()) => Ok(update),
                 Err(column) => {
                     let old = analysis.permutation.new_to_old();
-                    Err(old[front.first + column / 3] as usize)
+                    Err(old[front.first + column / U] as usize)
                 }
             }
         })
@@ -80,7 +93,7 @@ impl<T: Scalar> Factor<T> {
 }
 
 /// A child's update with the rows that it has in the parent.
-struct Child<'a, T> {
+struct Child<'a, T, const U: usize> {
     update: &'a Update<T>,
     /// Block rows of the parent.
     relative: &'a [u32],
@@ -89,13 +102,13 @@ struct Child<'a, T> {
 }
 
 /// What a front is the sum of: the matrix' entries and the children's updates.
-struct Assembly<'a, T> {
+struct Assembly<'a, T, const U: usize> {
     analysis: &'a Analysis,
     front: &'a Front,
-    children: Vec<Child<'a, T>>,
+    children: Vec<Child<'a, T, U>>,
 }
 
-impl<'a, T: Scalar> Assembly<'a, T> {
+impl<'a, T: Scalar, const U: usize> Assembly<'a, T, U> {
     fn new(analysis: &'a Analysis, f: usize, children: &'a [Update<T>]) -> Self {
         let numbers = analysis.children(f).iter().map(|&c| analysis.relative(c as usize));
         let children = children.iter().zip(numbers).map(|(u, r)| Child::new(u, r)).collect();
@@ -105,20 +118,20 @@ impl<'a, T: Scalar> Assembly<'a, T> {
     /// Writes the columns to be eliminated.
     fn panel(&self, panel: &mut [T], blocks: &[Mat3], scale: f64) {
         let parallel = panel.len() >= PARALLEL && rayon::current_num_threads() > 1;
-        let height = 3 * self.front.m;
+        let height = U * self.front.m;
         // columns in packs of some thousand scalars
         let pack = (4096 / height.max(1)).max(1);
-        let columns = panel.chunks_mut(3 * height * pack).enumerate().collect();
+        let columns = panel.chunks_mut(U * height * pack).enumerate().collect();
         each(columns, parallel, |(p, columns): (usize, &mut [T])| {
             columns.fill(T::default());
-            for (c, column) in columns.chunks_exact_mut(3 * height).enumerate() {
+            for (c, column) in columns.chunks_exact_mut(U * height).enumerate() {
                 let j = p * pack + c;
                 for (block, row, transposed) in self.analysis.entries(self.front.first + j) {
                     let block = &blocks[block];
-                    for t in 0..3 {
-                        for r in 0..3 {
+                    for t in 0..U {
+                        for r in 0..U {
                             let v = if transposed { block[(t, r)] } else { block[(r, t)] };
-                            column[t * height + 3 * row + r] = T::round(scale * v);
+                            column[t * height + U * row + r] = T::round(scale * v);
                         }
                     }
                 }
@@ -129,7 +142,7 @@ impl<'a, T: Scalar> Assembly<'a, T> {
 
     /// Adds the children's part of what is handed on.
     fn update(&self, update: &mut Update<T>) {
-        const { assert!(WIDTH.is_multiple_of(3)) };
+        const { assert!(WIDTH.is_multiple_of(U)) };
         if self.children.is_empty() {
             return;
         }
@@ -137,8 +150,8 @@ impl<'a, T: Scalar> Assembly<'a, T> {
         let parallel = n * n >= PARALLEL && rayon::current_num_threads() > 1;
         each(update.strips(), parallel, |(begin, strip)| {
             let height = n - begin;
-            let first = self.front.k + begin / 3;
-            for (c, column) in strip.chunks_exact_mut(3 * height).enumerate() {
+            let first = self.front.k + begin / U;
+            for (c, column) in strip.chunks_exact_mut(U * height).enumerate() {
                 let j = first + c;
                 self.children.iter().for_each(|child| child.add_to(j, first, column, height));
             }
@@ -146,7 +159,7 @@ impl<'a, T: Scalar> Assembly<'a, T> {
     }
 }
 
-impl<'a, T: Scalar> Child<'a, T> {
+impl<'a, T: Scalar, const U: usize> Child<'a, T, U> {
     fn new(update: &'a Update<T>, relative: &'a [u32]) -> Self {
         let mut run_end = Vec::new();
         for i in 1..=relative.len() {
@@ -157,19 +170,19 @@ impl<'a, T: Scalar> Child<'a, T> {
         Self { update, relative, run_end }
     }
 
-    /// Adds what falls into block column `j` of the parent to its three scalar columns, given from
+    /// Adds what falls into block column `j` of the parent to its scalar columns, given from
     /// block row `top` on with `height` scalars each.
     fn add_to(&self, j: usize, top: usize, columns: &mut [T], height: usize) {
         let Ok(c) = self.relative.binary_search(&(j as u32)) else { return };
-        for t in 0..3 {
+        for t in 0..U {
             let column = &mut columns[t * height..(t + 1) * height];
-            let source = self.update.column(3 * c + t, 3 * c);
+            let source = self.update.column(U * c + t, U * c);
             let mut i = c;
             let mut run = self.run_end.partition_point(|&end| end as usize <= c);
             while i < self.relative.len() {
                 let end = self.run_end[run] as usize;
-                let to = 3 * (self.relative[i] as usize - top);
-                let from = &source[3 * (i - c)..3 * (end - c)];
+                let to = U * (self.relative[i] as usize - top);
+                let from = &source[U * (i - c)..U * (end - c)];
                 let sum = &mut column[to..to + from.len()];
                 sum.iter_mut().zip(from).for_each(|(sum, &x)| *sum += x);
                 i = end;

@@ -19,37 +19,51 @@ impl<T: Scalar> Factor<T> {
         x: &mut [Vec3],
         permuted: &mut Vec<T>,
     ) {
+        match analysis.unknowns {
+            2 => self.solve_of::<2>(analysis, b, x, permuted),
+            _ => self.solve_of::<3>(analysis, b, x, permuted),
+        }
+    }
+
+    /// The same with `U` scalars in a block row.
+    fn solve_of<const U: usize>(
+        &self,
+        analysis: &Analysis,
+        b: &[Vec3],
+        x: &mut [Vec3],
+        permuted: &mut Vec<T>,
+    ) {
         let new_to_old = analysis.permutation.new_to_old();
         permuted.clear();
         permuted.extend(
             new_to_old
                 .iter()
-                .flat_map(|&old| b[old as usize].data.0[0].map(|v| T::round(v).flush())),
+                .flat_map(|&old| (0..U).map(move |c| T::round(b[old as usize][c]).flush())),
         );
-        self.solve_permuted(analysis, permuted);
-        for (v, &old) in permuted.chunks_exact(3).zip(new_to_old) {
-            x[old as usize] = Vec3::new(v[0].to_f64(), v[1].to_f64(), v[2].to_f64());
+        self.solve_permuted::<U>(analysis, permuted);
+        for (v, &old) in permuted.chunks_exact(U).zip(new_to_old) {
+            x[old as usize] = Vec3::from_fn(|c, _| if c < U { v[c].to_f64() } else { 0.0 });
         }
     }
 
     /// x ← (L Lᵀ)⁻¹ x, in the order of elimination.
-    fn solve_permuted(&self, analysis: &Analysis, x: &mut [T]) {
+    fn solve_permuted<const U: usize>(&self, analysis: &Analysis, x: &mut [T]) {
         let pieces = Pieces { analysis, start: &analysis.columns, grain: GRAIN };
         let forward = pieces.bottom_up(x, &|f, pivots, children: Vec<Vec<T>>| {
-            Ok::<_, std::convert::Infallible>(self.forward(analysis, f, pivots, &children))
+            Ok::<_, std::convert::Infallible>(self.forward::<U>(analysis, f, pivots, &children))
         });
         match forward {
             Ok(()) => {}
             Err(never) => match never {},
         }
         pieces.top_down(x, &|f, pivots, parent: Option<&Vec<T>>| {
-            self.backward(analysis, f, pivots, parent)
+            self.backward::<U>(analysis, f, pivots, parent)
         });
     }
 
     /// Eliminates a front's pivots from the right-hand side; returns what is to be added to the
     /// rows below.
-    fn forward(
+    fn forward<const U: usize>(
         &self,
         analysis: &Analysis,
         f: usize,
@@ -57,12 +71,12 @@ impl<T: Scalar> Factor<T> {
         children: &[Vec<T>],
     ) -> Vec<T> {
         let front = &analysis.fronts[f];
-        let (m, k) = (3 * front.m, 3 * front.k);
+        let (m, k) = (U * front.m, U * front.k);
         let mut below = vec![T::default(); m - k];
         for (child, &c) in children.iter().zip(analysis.children(f)) {
-            for (source, &row) in child.chunks_exact(3).zip(analysis.relative(c as usize)) {
-                let at = 3 * row as usize;
-                let sum = if at < k { &mut pivots[at..at + 3] } else { &mut below[at - k..][..3] };
+            for (source, &row) in child.chunks_exact(U).zip(analysis.relative(c as usize)) {
+                let at = U * row as usize;
+                let sum = if at < k { &mut pivots[at..at + U] } else { &mut below[at - k..][..U] };
                 sum.iter_mut().zip(source).for_each(|(sum, &s)| *sum += s);
             }
         }
@@ -98,7 +112,7 @@ impl<T: Scalar> Factor<T> {
     }
 
     /// Solves for a front's pivots; returns the solution in all rows of the front.
-    fn backward(
+    fn backward<const U: usize>(
         &self,
         analysis: &Analysis,
         f: usize,
@@ -106,12 +120,12 @@ impl<T: Scalar> Factor<T> {
         parent: Option<&Vec<T>>,
     ) -> Vec<T> {
         let front = &analysis.fronts[f];
-        let (m, k) = (3 * front.m, 3 * front.k);
+        let (m, k) = (U * front.m, U * front.k);
         let mut x = vec![T::default(); m];
         x[..k].copy_from_slice(pivots);
         if let Some(parent) = parent {
-            for (x, &row) in x[k..].chunks_exact_mut(3).zip(analysis.relative(f)) {
-                x.copy_from_slice(&parent[3 * row as usize..][..3]);
+            for (x, &row) in x[k..].chunks_exact_mut(U).zip(analysis.relative(f)) {
+                x.copy_from_slice(&parent[U * row as usize..][..U]);
             }
         }
         let panel = self.panel(analysis, f);

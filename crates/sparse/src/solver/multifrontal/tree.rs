@@ -32,8 +32,8 @@ struct Node {
 }
 
 impl Node {
-    fn time(&self) -> f64 {
-        time(3.0 * f64::from(self.k), 3.0 * f64::from(self.m))
+    fn time(&self, unknowns: f64) -> f64 {
+        time(unknowns * f64::from(self.k), unknowns * f64::from(self.m))
     }
 
     /// Blocks of the part that is handed to the parent.
@@ -55,10 +55,10 @@ pub(crate) struct FrontTree {
 }
 
 impl FrontTree {
-    /// Of an elimination tree in postorder.
-    pub(crate) fn new(tree: &EliminationTree) -> Self {
+    /// Of an elimination tree in postorder, with so many scalar columns in a block column.
+    pub(crate) fn new(tree: &EliminationTree, unknowns: f64) -> Self {
         let (mut nodes, first) = fundamental(tree);
-        let (children, parts) = merge(&mut nodes);
+        let (children, parts) = merge(&mut nodes, unknowns);
         // postorder, of the children that with the most memory to give back first [Liu 1986]
         let mut result =
             Self { order: Vec::with_capacity(first.len()), size: Vec::new(), parent: Vec::new() };
@@ -116,7 +116,7 @@ fn fundamental(tree: &EliminationTree) -> (Vec<Node>, Vec<u32>) {
 
 /// Merges children into parents. Returns the children of each node that is left and the
 /// fundamental supernodes it is made of, in an order of elimination; a merged node has no parts.
-fn merge(nodes: &mut [Node]) -> (Vec<Vec<u32>>, Vec<Vec<u32>>) {
+fn merge(nodes: &mut [Node], unknowns: f64) -> (Vec<Vec<u32>>, Vec<Vec<u32>>) {
     let n = nodes.len();
     let mut children: Vec<Vec<u32>> = vec![Vec::new(); n];
     for i in 0..n {
@@ -134,7 +134,7 @@ fn merge(nodes: &mut [Node]) -> (Vec<Vec<u32>>, Vec<Vec<u32>>) {
             let (child, parent) = (nodes[c as usize], nodes[p]);
             let merged =
                 Node { k: child.k + parent.k, m: child.k + parent.m, parent: parent.parent };
-            if merged.time() > child.time() + parent.time() {
+            if merged.time(unknowns) > child.time(unknowns) + parent.time(unknowns) {
                 left.push(c);
                 continue;
             }
