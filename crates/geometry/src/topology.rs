@@ -82,17 +82,27 @@ pub fn boundary_faces(tets: &[[u32; 4]]) -> Result<Vec<[u32; 3]>, TopologyError>
             all.push((key, 4 * t + k));
         }
     }
-    all.sort_unstable();
+    let single =
+        used_once(all).map_err(|(face, count)| TopologyError::SharedFace { face, count })?;
+    Ok(single.into_iter().map(|s| TET_FACES[s % 4].map(|i| tets[s / 4][i])).collect())
+}
+
+/// The places of sides that one cell has, ascending; sides are given by their vertices, ascending, and their place. The error
+/// is a side of more than two cells, and of how many.
+fn used_once<const N: usize>(
+    mut sides: Vec<([u32; N], usize)>,
+) -> Result<Vec<usize>, ([u32; N], usize)> {
+    sides.sort_unstable();
     let mut single = Vec::new();
-    for same in all.chunk_by(|a, b| a.0 == b.0) {
+    for same in sides.chunk_by(|a, b| a.0 == b.0) {
         match same.len() {
             1 => single.push(same[0].1),
             2 => {}
-            count => return Err(TopologyError::SharedFace { face: same[0].0, count }),
+            count => return Err((same[0].0, count)),
         }
     }
     single.sort_unstable();
-    Ok(single.into_iter().map(|s| TET_FACES[s % 4].map(|i| tets[s / 4][i])).collect())
+    Ok(single)
 }
 
 /// Edges used by exactly one triangle (`#E×2`), in the direction in which their triangle goes along them:
@@ -106,16 +116,8 @@ pub fn boundary_edges(triangles: &[[u32; 3]]) -> Result<Vec<[u32; 2]>, TopologyE
         }
         all.extend((0..3).map(|k| (ascending(f[k], f[(k + 1) % 3]), 3 * t + k)));
     }
-    all.sort_unstable();
-    let mut single = Vec::new();
-    for same in all.chunk_by(|a, b| a.0 == b.0) {
-        match same.len() {
-            1 => single.push(same[0].1),
-            2 => {}
-            count => return Err(TopologyError::SharedEdge { edge: same[0].0, count }),
-        }
-    }
-    single.sort_unstable();
+    let single =
+        used_once(all).map_err(|(edge, count)| TopologyError::SharedEdge { edge, count })?;
     let edge = |s: usize| [s % 3, (s + 1) % 3].map(|k| triangles[s / 3][k]);
     Ok(single.into_iter().map(edge).collect())
 }

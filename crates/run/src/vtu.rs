@@ -70,7 +70,6 @@ impl Array<'_> {
     }
 
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        let mut index = |v: u32| out.write_all(&v.to_le_bytes());
         match self {
             Self::Vectors(v) => write_floats(out, v.iter().flat_map(|v| [v.x, v.y, v.z])),
             Self::Differences(a, b) => {
@@ -79,31 +78,49 @@ impl Array<'_> {
             Self::Scalars(s, zeros) => {
                 write_floats(out, s.iter().copied().chain(std::iter::repeat_n(0.0, *zeros)))
             }
-            Self::Indices(b) => b.iter().try_for_each(|b| index(*b)),
+            Self::Indices(b) => write_indices(out, b.iter().copied()),
             Self::Bytes(b) => out.write_all(b),
             Self::Connectivity(t) => {
-                t.tets.iter().flatten().try_for_each(|v| index(*v))?;
-                t.triangles.iter().flatten().try_for_each(|v| index(*v))?;
-                t.edges.iter().flatten().try_for_each(|v| index(*v))?;
-                t.points.iter().try_for_each(|v| index(*v))
+                write_indices(out, t.tets.iter().flatten().copied())?;
+                write_indices(out, t.triangles.iter().flatten().copied())?;
+                write_indices(out, t.edges.iter().flatten().copied())?;
+                write_indices(out, t.points.iter().copied())
             }
             Self::Offsets(t) => {
-                let mut end = 0;
-                cell_sizes(t).try_for_each(|(_, n)| {
-                    end += n;
-                    index(end)
-                })
+                let ends = cell_sizes(t).scan(0, |end, (_, n)| {
+                    *end += n;
+                    Some(*end)
+                });
+                write_indices(out, ends)
             }
-            Self::Types(t) => cell_sizes(t).try_for_each(|(kind, _)| out.write_all(&[kind])),
+            Self::Types(t) => write_bytes(out, cell_sizes(t).map(|(kind, _)| [kind])),
         }
     }
 }
 
 fn write_floats(out: &mut dyn Write, values: impl Iterator<Item = f64>) -> io::Result<()> {
+    write_bytes(out, values.map(f64::to_le_bytes))
+}
+
+fn write_indices(out: &mut dyn Write, values: impl Iterator<Item = u32>) -> io::Result<()> {
+    write_bytes(out, values.map(u32::to_le_bytes))
+}
+
+/// Writes values of a few bytes each, many at a time.
+fn write_bytes<const N: usize>(
+    out: &mut dyn Write,
+    values: impl Iterator<Item = [u8; N]>,
+) -> io::Result<()> {
+    const MANY: usize = 8192;
+    let mut bytes = Vec::with_capacity(MANY);
     for value in values {
-        out.write_all(&value.to_le_bytes())?;
+        bytes.extend_from_slice(&value);
+        if bytes.len() == MANY {
+            out.write_all(&bytes)?;
+            bytes.clear();
+        }
     }
-    Ok(())
+    out.write_all(&bytes)
 }
 
 /// VTK type and number of vertices of every cell.

@@ -250,21 +250,12 @@ fn compare_pairs(set: &ContactSet, x: &[Vec3], case: &Value, thickness: f64) {
     }
 }
 
-/// H p of a whole set, p_i = sin(1.3 i + 7).
-fn hessian_probe(p: &BarrierPotential, set: &ContactSet, x: &[Vec3], psd: bool) -> (Vec<f64>, f64) {
+/// H p and pᵀ H p with p_i = sin(1.3 i + 7).
+fn probe_hessian(p: &BarrierPotential, set: &ContactSet, x: &[Vec3], psd: bool) -> (Vec<f64>, f64) {
     let probe: Vec<Vec3> = (0..x.len())
         .map(|i| Vec3::from_fn(|k, _| (1.3 * (3 * i + k) as f64 + 7.0).sin()))
         .collect();
-    let mut hp = vec![Vec3::zeros(); x.len()];
-    for c in &set.contacts {
-        let local = c.gather(x);
-        let h = if psd { p.hessian_psd(c, &local) } else { p.hessian(c, &local) };
-        for (i, &v) in c.stencil().iter().enumerate() {
-            for (j, &w) in c.stencil().iter().enumerate() {
-                hp[v as usize] += h[i][j] * probe[w as usize];
-            }
-        }
-    }
+    let hp = times_hessian(p, set, x, psd, &probe);
     let php = hp.iter().zip(&probe).map(|(a, b)| a.dot(b)).sum();
     (flat(&hp), php)
 }
@@ -349,7 +340,7 @@ fn potentials_match() {
                 continue;
             }
             for (kind, psd) in [("none", false), ("clamp", true)] {
-                let (hp, php) = hessian_probe(&p, &set, &scene.x, psd);
+                let (hp, php) = probe_hessian(&p, &set, &scene.x, psd);
                 let figures = &case[format!("hess_{kind}")];
                 // a projection may be zero up to rounding of the toolkit's
                 let scale = number(&case["hess_none"]["Hp_norm"]);

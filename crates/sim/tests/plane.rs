@@ -5,7 +5,7 @@ mod common;
 mod contact_support;
 
 use common::{grid, ground, material, scene};
-use contact_support::flat;
+use contact_support::{flat, times_hessian};
 use serde_json::Value;
 use standoff_geometry::CollisionMesh;
 use standoff_geometry::audit::{Pair, audit_intersections};
@@ -212,22 +212,10 @@ fn flat2(v: &[Vec3]) -> Vec<f64> {
     v.iter().flat_map(|p| [p.x, p.y]).collect()
 }
 
-/// H p, p_i = sin(1.3 i + 7) over the components in the plane.
-fn hessian_probe(p: &BarrierPotential, set: &ContactSet, x: &[Vec3], psd: bool) -> Vec<f64> {
+/// p_i = sin(1.3 i + 7) over the components in the plane.
+fn probe(vertices: usize) -> Vec<Vec3> {
     let component = |i: usize| (1.3 * i as f64 + 7.0).sin();
-    let probe: Vec<Vec3> =
-        (0..x.len()).map(|v| Vec3::new(component(2 * v), component(2 * v + 1), 0.0)).collect();
-    let mut hp = vec![Vec3::zeros(); x.len()];
-    for c in &set.contacts {
-        let local = c.gather(x);
-        let h = if psd { p.hessian_psd(c, &local) } else { p.hessian(c, &local) };
-        for (i, &v) in c.stencil().iter().enumerate() {
-            for (j, &w) in c.stencil().iter().enumerate() {
-                hp[v as usize] += h[i][j] * probe[w as usize];
-            }
-        }
-    }
-    hp.iter().flat_map(|p| [p.x, p.y]).collect()
+    (0..vertices).map(|v| Vec3::new(component(2 * v), component(2 * v + 1), 0.0)).collect()
 }
 
 /// The IPC and the convergent potential in the plane: value, gradient and Hessian of IPC Toolkit, within the
@@ -264,7 +252,8 @@ fn potentials_in_the_plane_match_the_toolkit() {
             let want = numbers(&case["gradient"]);
             assert!(relative_error(&flat2(&g), &want, 1e-300) < 1e-9, "{name}");
             for (key, psd) in [("hp", false), ("hp_clamp", true)] {
-                let (hp, want) = (hessian_probe(&potential, &set, &x, psd), numbers(&case[key]));
+                let hp = times_hessian(&potential, &set, &x, psd, &probe(x.len()));
+                let (hp, want) = (flat2(&hp), numbers(&case[key]));
                 assert!(relative_error(&hp, &want, 1e-300) < 1e-8, "{name} {key}");
             }
             compared += usize::from(!set.is_empty());
@@ -306,14 +295,13 @@ fn the_orientation_aware_potential_in_the_plane_matches_the_toolkit() {
             potential.add_gradient(&mesh, &surface, &set, &x, &mut g);
             let error = relative_error(&flat2(&g), &numbers(&case["gradient"]), 1e-300);
             assert!(error < 1e-7, "{name} gradient {error:e}");
-            let component = |i: u32| (1.3 * f64::from(i) + 7.0).sin();
-            let probe = |v: u32| Vec3::new(component(2 * v), component(2 * v + 1), 0.0);
+            let probe = probe(x.len());
             let (mut hp, mut work) = (vec![Vec3::zeros(); x.len()], Derivatives::default());
             for pair in &set.pairs {
                 potential.hessian(&mesh, &surface, pair, &x, &mut work);
                 for (i, &v) in work.vertices.iter().enumerate() {
                     for (j, &w) in work.vertices.iter().enumerate() {
-                        hp[v as usize] += work.block(i, j) * probe(w);
+                        hp[v as usize] += work.block(i, j) * probe[w as usize];
                     }
                 }
             }

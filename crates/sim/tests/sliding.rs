@@ -7,7 +7,7 @@ use standoff_linalg::Vec3;
 use standoff_sim::definition::{BodyDef, BodyKind, Definition, Motion, Pivot, PrescribedDef};
 use standoff_sim::material::{Law, Material};
 use standoff_sim::settings::{Integrator, Lagging, LaggingUntil};
-use standoff_sim::{Simulation, energetics};
+use standoff_sim::{Simulation, StepOutcome, energetics};
 
 const INTEGRATORS: [Integrator; 3] =
     [Integrator::ImplicitEuler, Integrator::Bdf2, Integrator::Newmark];
@@ -142,4 +142,28 @@ fn relaxation_changes_the_updates_of_friction_but_not_where_they_converge() {
     println!("{with} updates with relaxation, {without} without, {off:.1e} m apart");
     assert_ne!(with, without);
     assert!(off < 1e-6, "{off}");
+}
+
+/// The report's residual belongs to the friction by which the step was judged: above the tolerance where the limit of
+/// updates ends it, below where it converged.
+#[test]
+fn the_residual_belongs_to_the_last_update_of_friction() {
+    let run = |most: u32| {
+        let mut definition = sliding(vec![slab()], Integrator::ImplicitEuler);
+        definition.half_spaces.push(ground(0.0));
+        definition.settings.friction.lagging = Lagging::Until(LaggingUntil::Converged);
+        definition.settings.friction.max_lagging = most;
+        let mut simulation = Simulation::new(&definition).unwrap();
+        let tolerance = simulation.model().resolved.velocity_tolerance;
+        let step = |_| simulation.step().unwrap();
+        let reports: Vec<_> = (0..10).map(step).collect();
+        (reports, tolerance)
+    };
+    let (reports, tolerance) = run(1);
+    let limited = reports.iter().filter(|r| r.outcome == StepOutcome::LaggingLimit);
+    assert!(limited.clone().count() > 0);
+    assert!(limited.clone().all(|r| r.residual_speed >= tolerance));
+    let (reports, tolerance) = run(100);
+    assert!(reports.iter().all(|r| r.outcome == StepOutcome::Converged));
+    assert!(reports.iter().all(|r| r.residual_speed < tolerance));
 }

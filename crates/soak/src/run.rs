@@ -116,7 +116,8 @@ impl Runner {
     }
 }
 
-/// Diagonal of the box of all bodies that move at rest, m; NaN where no frame was written.
+/// Diagonal of the box of all bodies that move at rest, m, or the thickness of a single particle; NaN where no frame was
+/// written.
 fn length(folder: &Path) -> f64 {
     let first = frames(folder).into_iter().next().and_then(|path| Frame::read(&path).ok());
     let (Some(frame), Ok(info)) = (first, Info::read(folder)) else { return f64::NAN };
@@ -128,7 +129,9 @@ fn length(folder: &Path) -> f64 {
             }
         }
     }
-    range.iter().map(|(low, high)| (high - low).powi(2)).sum::<f64>().sqrt()
+    let diagonal = range.iter().map(|(low, high)| (high - low).powi(2)).sum::<f64>().sqrt();
+    let thick = info.bodies.iter().filter(|b| !b.obstacle).map(|b| b.contact_thickness);
+    if diagonal > 0.0 { diagonal } else { thick.fold(0.0, f64::max) }
 }
 
 fn judge(output: &Output, folder: &Path, length: f64) -> (Outcome, String) {

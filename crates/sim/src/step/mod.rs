@@ -178,7 +178,8 @@ fn minimise_with_lagging(
     }
 }
 
-/// Whether an iterate is the minimum of the potential by the measure that ends minimisations.
+/// Whether an iterate is the minimum of the potential by the measure that ends minimisations, which becomes that of the
+/// report.
 fn is_minimum(
     potential: &IncrementalPotential<'_>,
     it: &Iterate,
@@ -189,11 +190,14 @@ fn is_minimum(
     if let (Some(norm), Some(tolerance)) =
         (&context.model.characteristic, solver.characteristic_tolerance())
     {
-        return Ok(norm.of(&gradient, context.elastic_scale) < tolerance);
+        let norm = norm.of(&gradient, context.elastic_scale);
+        work.report.characteristic_norm = Some(norm);
+        return Ok(norm < tolerance);
     }
     let mut forcing = Forcing::exact(solver.linear_tolerance);
     let p = direction(potential, it, &gradient, &mut forcing, work)?;
-    Ok(measure(potential, &p) / context.h < context.velocity_tolerance)
+    work.report.residual_speed = measure(potential, &p) / context.h;
+    Ok(work.report.residual_speed < context.velocity_tolerance)
 }
 
 /// One step of the barrier-free method.

@@ -5,6 +5,7 @@ use serde_json::Value;
 use standoff_geometry::CollisionMesh;
 use standoff_geometry::broad_phase::Candidates;
 use standoff_linalg::{Mat3, Vec3};
+use standoff_sim::contact::{BarrierPotential, ContactSet};
 #[allow(unused_imports)]
 pub use standoff_testkit::Random;
 use standoff_testkit::{numbers, testdata_json};
@@ -120,4 +121,25 @@ pub fn dense(h: &[[Mat3; 4]; 4]) -> Vec<f64> {
         }
     }
     out
+}
+
+/// The product of a potential's Hessian, projected or not, and a vector.
+pub fn times_hessian(
+    potential: &BarrierPotential,
+    set: &ContactSet,
+    x: &[Vec3],
+    psd: bool,
+    vector: &[Vec3],
+) -> Vec<Vec3> {
+    let mut product = vec![Vec3::zeros(); x.len()];
+    for c in &set.contacts {
+        let local = c.gather(x);
+        let h = if psd { potential.hessian_psd(c, &local) } else { potential.hessian(c, &local) };
+        for (i, &v) in c.stencil().iter().enumerate() {
+            for (j, &w) in c.stencil().iter().enumerate() {
+                product[v as usize] += h[i][j] * vector[w as usize];
+            }
+        }
+    }
+    product
 }

@@ -85,14 +85,16 @@ impl Varying {
 
     /// Closes a factor F with derivatives `f` over the terms from `first` on.
     fn close(&mut self, first: usize, [f, f1, f2]: [f64; 3]) {
-        if f == 0.0 {
-            // γ was above 0 by rounding only: at the end of a step, where α is 1 and directions are parallel
+        let slope = f1 / f;
+        let second = f2 / f - slope * slope;
+        if !second.is_finite() {
+            // F and its derivatives are 0 up to underflow: γ is above 0 by rounding only, at the end of a step, where α
+            // is 1 and directions are parallel
             self.terms.truncate(first);
             return;
         }
-        let slope = f1 / f;
         let terms = first..self.terms.len();
-        self.factors.push(Factor { first: slope, second: f2 / f - slope * slope, terms });
+        self.factors.push(Factor { first: slope, second, terms });
     }
 }
 
@@ -302,6 +304,34 @@ impl Scene<'_> {
                 out.push(CurrentMeasure::Square(1.0, self.mesh.edges[e as usize]));
             }
             Element::Face(f) => out.push(CurrentMeasure::Area(self.mesh.faces[f as usize])),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// At the end of its step a factor underflows: it has no derivatives then, and finite ones before.
+    #[test]
+    fn a_factor_that_underflows_has_no_derivatives() {
+        let term = Term {
+            sign: 1.0,
+            unit: Unit::along(&Vec3::x()),
+            arguments: [[0, 1]; 2],
+            inner: [1.0, 0.0],
+        };
+        for exponent in -320..=-1 {
+            let z = 10.0_f64.powi(exponent);
+            for derivatives in [ANY.derivatives(z - 1.0), [z * z, 2.0 * z, 2.0], [z, 1.0, 0.0]] {
+                let mut varying = Varying::default();
+                varying.terms.push(term);
+                varying.close(0, derivatives);
+                assert_eq!(varying.terms.len(), varying.factors.len(), "1e{exponent}");
+                let mut parts = varying.factors.iter().flat_map(|f| [f.first, f.second]);
+                assert!(parts.all(f64::is_finite), "1e{exponent} {derivatives:?}");
+                assert!(derivatives[0] < 1e-150 || !varying.factors.is_empty(), "1e{exponent}");
+            }
         }
     }
 }
