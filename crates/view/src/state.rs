@@ -20,6 +20,8 @@ pub(crate) struct RunState<'a> {
     pub live: bool,
     pub bodies: &'a [BodyInfo],
     pub half_spaces: &'a [HalfSpaceInfo],
+    /// 2 or 3.
+    pub dimension: u8,
     /// s
     pub time_step: f64,
     /// Distance up to which `gap` is measured, m.

@@ -174,6 +174,7 @@ fn what_is_served_is_the_run() {
     assert_eq!(run["failed"], false);
     assert_eq!(run["bodies"][1]["name"], "cloth");
     assert_eq!(run["half_spaces"][0]["name"], "ground");
+    assert_eq!(run["dimension"], 3);
     assert_eq!(run["gap_reach"], 0.01);
     let names: Vec<&str> =
         run["arrays"].as_array().unwrap().iter().map(|a| a["name"].as_str().unwrap()).collect();

@@ -32,6 +32,7 @@ export interface Run {
   live: boolean;
   bodies: Body[];
   half_spaces: HalfSpace[];
+  dimension: 2 | 3;
   time_step: number;
   gap_reach: number;
   frames: number[];

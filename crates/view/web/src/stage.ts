@@ -54,6 +54,8 @@ export class Stage {
   #positions: Float32Array = new Float32Array();
   #forces: Float32Array | undefined;
   #largestForce = 0;
+  /** Whether everything is in the plane z = 0. */
+  #flat = false;
   #size = 1;
   #centre = new THREE.Vector3();
   #due = false;
@@ -118,6 +120,7 @@ export class Stage {
     edges.forEach((v, k) => (this.#bodyOfVertex[v] = body[t + (k >> 1)]));
     points.forEach((v, k) => (this.#bodyOfVertex[v] = body[t + e + k]));
     this.#obstacles = run.bodies.map((b) => b.obstacle);
+    this.#flat = run.dimension === 2;
     this.#largestForce = 0;
     this.#marker.visible = false;
   }
@@ -189,7 +192,10 @@ export class Stage {
   /** Shows the whole scene, or what is near a place. */
   fit(place?: { centre: THREE.Vector3; size: number }): void {
     const direction = this.#camera.position.clone().sub(this.#controls.target);
-    if (direction.lengthSq() === 0 || !place) direction.set(0.55, 0.42, 1);
+    if (direction.lengthSq() === 0 || !place) {
+      if (this.#flat) direction.set(0, 0, 1);
+      else direction.set(0.55, 0.42, 1);
+    }
     const { centre, size } = place ?? { centre: this.#centre, size: this.#size };
     const distance = (0.55 * size) / Math.tan((this.#camera.fov * Math.PI) / 360);
     this.#controls.target.copy(centre);
@@ -243,6 +249,8 @@ export class Stage {
       material.opacity = 0.6;
       grid.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), normal);
       grid.position.copy(at);
+      // in the plane a line is left of it
+      if (this.#flat) grid.scale.z = 0;
       this.#planes.add(grid);
     }
   }

@@ -73,10 +73,11 @@ const RUNS = [
   { name: "needles", scene: join(repository, "scenes/ball-on-needles.toml"), steps: 12, colour: "contact_force" },
   { name: "thin", scene: scene("thin", THIN), steps: 40, colour: "velocity" },
   { name: "table", scene: join(repository, "scenes/codim/tablecloth-pull.toml"), steps: 12, colour: "gap" },
+  { name: "bowl", scene: join(repository, "scenes/planar/bowl.toml"), steps: 60, colour: "velocity", flat: [1.6, 1.12] },
   { name: "blocked", scene: scene("blocked", BLOCKED), fails: true, colour: "von_mises" },
 ];
 
-/** Of the picture: how many pixels are no background, how many colours there are, and a sum that differs. */
+/** Of the picture: how many pixels are no background and how wide and high they are, how many colours there are, and a sum that differs. */
 function look(page) {
   return page.evaluate(async () => {
     await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
@@ -88,14 +89,22 @@ function look(page) {
     const { data } = context.getImageData(0, 0, copy.width, copy.height);
     let [drawn, culprit, hash] = [0, 0, 0];
     const colours = new Set();
+    const [low, high] = [[Infinity, Infinity], [-Infinity, -Infinity]];
     for (let k = 0; k < data.length; k += 4) {
       const [r, g, b] = [data[k], data[k + 1], data[k + 2]];
       colours.add((r << 16) | (g << 8) | b);
-      if (r !== 0xe9 || g !== 0xed || b !== 0xf2) drawn++;
+      if (r !== 0xe9 || g !== 0xed || b !== 0xf2) {
+        drawn++;
+        [(k / 4) % copy.width, Math.floor(k / 4 / copy.width)].forEach((at, axis) => {
+          low[axis] = Math.min(low[axis], at);
+          high[axis] = Math.max(high[axis], at);
+        });
+      }
       if (r > 180 && g < 80 && b > 80) culprit++;
       hash = (Math.imul(hash, 31) + r * 7 + g * 3 + b) | 0;
     }
-    return { drawn: (4 * drawn) / data.length, colours: colours.size, culprit, hash };
+    const extent = [high[0] - low[0], high[1] - low[1]];
+    return { drawn: (4 * drawn) / data.length, extent, colours: colours.size, culprit, hash };
   });
 }
 
@@ -127,7 +136,7 @@ async function pick(page, url) {
   return values;
 }
 
-async function afterTheRun({ name, scene, steps, fails, colour }) {
+async function afterTheRun({ name, scene, steps, fails, colour, flat }) {
   const folder = join(work, name);
   const args = ["run", scene, "-o", folder, "--quiet", ...(steps ? ["--steps", steps] : [])];
   const ran = spawnSync(standoff, args, { encoding: "utf8" });
@@ -140,6 +149,10 @@ async function afterTheRun({ name, scene, steps, fails, colour }) {
   const first = await look(page);
   check(first.drawn > 0.02 && first.colours > 20, `${name}: the picture is not blank: ${JSON.stringify(first)}`);
   check(!(await page.locator("#notice").textContent()), "no notice");
+  if (flat) {
+    const [ratio, wanted] = [first.extent[0] / first.extent[1], flat[0] / flat[1]];
+    check(Math.abs(ratio / wanted - 1) < 0.03, `two dimensions are seen straight from the front: ${ratio}, ${wanted}`);
+  }
 
   if (!fails) {
     // plays from the first frame to the last
@@ -170,7 +183,7 @@ async function afterTheRun({ name, scene, steps, fails, colour }) {
   await page.screenshot({ path: join(shots, `${name}-${colour}.png`) });
 
   // everything that can be switched changes the picture, and back
-  for (const id of ["wireframe", "smooth", ...(name === "thin" ? ["thickness"] : [])]) {
+  for (const id of ["wireframe", ...(flat ? [] : ["smooth"]), ...(name === "thin" ? ["thickness"] : [])]) {
     const before = await look(page);
     await page.click(`#${id}`);
     check((await look(page)).hash !== before.hash, `${name}: #${id} changes the picture`);
