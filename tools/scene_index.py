@@ -25,7 +25,7 @@ GROUPS = [
       "codim/cards", "codim/cloth-stack", "codim/deck", "codim/card-shuffle", "codim/reef-knot"]),
     ("Rods and particles", "Noodles, hairs, a ring and grains.",
      ["codim/noodles", "codim/sprinkles", "codim/braid", "codim/twisted-ring", "codim/granules-on-cloth", "codim/all-in"]),
-    ("Two dimensions", "Cross-sections: triangles under plane strain.", ["planar/bowl", "planar/rounded-block", "planar/chi", "planar/corner"]),
+    ("Two dimensions", "Cross-sections: triangles under plane strain.", ["planar/bowl", "planar/rounded-block", "planar/slit", "planar/chi", "planar/corner"]),
     ("Degenerate contact", "Aligned corners, edges and faces, as unit tests.",
      ["unit/tet-tet", "unit/cube-stack", "unit/tet-slots", "erleben/cube-cliff", "erleben/cube-internal-edges",
       "erleben/spike-plane", "erleben/wedge-plane", "erleben/spike-spike", "erleben/spike-wedge", "erleben/wedge-wedge",

@@ -185,6 +185,25 @@ fn the_gap_of_a_corner_does_not_depend_on_the_mesh() {
     }
 }
 
+/// Without the orientation-aware potential a slit that is narrower than the contact distance opens [Huang 2024, Fig. 11].
+#[test]
+fn the_ipc_potential_opens_a_slit() {
+    let (_, path) = all_scenes().into_iter().find(|(n, _)| n == "planar/slit").unwrap();
+    let width = |potential: &str| {
+        let scene = Scene::load(&path, &[format!("contact.potential={potential}")]).unwrap();
+        let rest = &scene.definition.bodies[0].rest;
+        let at = |x: f64| rest.iter().position(|p| (p - Vec3::new(x, 1.0, 0.0)).norm() < 1e-9);
+        let (left, right) = (at(-0.03).unwrap(), at(0.03).unwrap());
+        let mut simulation = Simulation::new(&scene.definition).unwrap();
+        (0..scene.steps()).for_each(|_| assert!(simulation.step().unwrap().outcome.is_success()));
+        let x = simulation.positions();
+        println!("{potential}: the slit is {:.3} m wide", (x[right] - x[left]).norm());
+        (x[right] - x[left]).norm()
+    };
+    assert!((width("orientation-aware") - 0.06).abs() < 1e-12);
+    assert!(width("ipc") > 0.15 && width("convergent") > 0.15);
+}
+
 /// In the cusps of a χ that is compressed the orientation-aware potential with a small α has no forces, the IPC potential has
 /// some and the convergent one more [Huang 2024, Fig. 14]. A larger α needs fewer iterations once the arms touch, and a large one
 /// has forces in the cusps, too [Huang 2024, Fig. 17].

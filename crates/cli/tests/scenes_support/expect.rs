@@ -143,7 +143,7 @@ pub fn expectation(name: &str, run: &Run) -> Result<(), String> {
             let least = lowest("ball");
             require(kept && least > 0.02, || format!("{shapes:?}, lowest at {least}"))
         }
-        "orientation/two-blocks" | "planar/rounded-block" => {
+        "orientation/two-blocks" | "planar/rounded-block" | "planar/slit" => {
             let idle = run.reports.iter().all(|r| r.max_contacts == 0 && r.newton_iterations <= 1);
             require(idle, || "something acts at rest".into())
         }

@@ -3,7 +3,7 @@
 //! Two dimensions are the plane z = 0 of three: positions stay 3-vectors with z = 0, solids are triangles
 //! under plane strain (`energy/plane_strain.rs`), surfaces are outlines (`CollisionMesh::planar`), and
 //! `validate/plane.rs` refuses what has no form there. Terms, solvers and the step do not know of it, but
-//! for [`Dimension::flatten`].
+//! for [`Dimension::flatten`] and the pattern of the Newton matrix, whose rows have two unknowns (`solver/assembly.rs`).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
