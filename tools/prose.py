@@ -11,7 +11,7 @@ It reports, with file and line,
 - citations such as [Li 2020] without an entry in docs/src/references.md and docs/references.bib.
 
 A line that contains `prose: allow` is not checked for words. Exit code 1 if there is any finding. Only Python's
-standard library is used; test.sh and .ci/run call it.
+standard library is used; lint.sh calls it.
 """
 import pathlib, re, subprocess, sys
 

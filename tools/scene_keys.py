@@ -5,7 +5,7 @@
     tools/scene_keys.py                                         # writes the page
     tools/scene_keys.py --check                                 # exit code 1 if the page is out of date
 
-`cargo test -p standoff-scene --test schema` checks the schema, test.sh runs `--check`. Only Python's standard
+`cargo test -p standoff-scene --test schema` checks the schema, lint.sh runs `--check`. Only Python's standard
 library is used.
 """
 import argparse, json, pathlib, sys

@@ -37,6 +37,9 @@ struct Arguments {
     /// Runs at a time.
     #[arg(long, default_value_t = 1)]
     jobs: usize,
+    /// Values that replace those of every scene, as with `standoff run`.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
     /// Only this solver.
     #[arg(long)]
     solver: Option<String>,
@@ -85,8 +88,11 @@ fn soak(arguments: &Arguments) -> std::io::Result<Vec<Record>> {
     let done = |seed: u64, solver: &str| known.iter().any(|r| r.seed == seed && r.solver == solver);
     let file = Mutex::new(std::fs::OpenOptions::new().create(true).append(true).open(&path)?);
     let records = Mutex::new(Vec::new());
-    let runner =
-        Runner { standoff: std::path::absolute(&arguments.standoff)?, limit: arguments.limit };
+    let runner = Runner {
+        standoff: std::path::absolute(&arguments.standoff)?,
+        limit: arguments.limit,
+        set: arguments.set.clone(),
+    };
     let work = || -> std::io::Result<()> {
         loop {
             let seed = next.fetch_add(1, Ordering::Relaxed);

@@ -15,6 +15,8 @@ pub struct Runner {
     pub standoff: PathBuf,
     /// CPU seconds of one run at most.
     pub limit: u64,
+    /// Values that replace those of the scenes, as `KEY=VALUE`.
+    pub set: Vec<String>,
 }
 
 /// A run and how it ended.
@@ -58,6 +60,9 @@ impl Runner {
         let mut command = self.command();
         command.arg("run").arg(scene).arg("-o").arg(folder);
         command.args(["--quiet", "--force", "--threads", "1", "--solver", solver]);
+        for set in &self.set {
+            command.args(["--set", set]);
+        }
         let output = command.output();
         let seconds = start.elapsed().as_secs_f64();
         let (mut outcome, mut message) = match &output {

@@ -28,6 +28,8 @@ pub struct Before {
     pub friction: Option<FrictionSet>,
     /// The largest of these forces, N.
     pub force: f64,
+    /// Whether κ begins with the least of its range, whatever the load.
+    pub least_stiffness: bool,
 }
 
 /// Why the barrier solver has to finish a step that ended so; none if it does not, or if the scene does not

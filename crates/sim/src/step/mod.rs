@@ -122,6 +122,9 @@ fn minimise_barrier(
     let start = start.as_ref().unwrap_or(&it);
     adapt.stiffness.set(potential, start, before.kappa, &it);
     fallback::raise_stiffness(potential, before.force);
+    if before.least_stiffness {
+        adapt.stiffness.set_to_least(potential);
+    }
     // normal forces that acted: where and with the κ with which they did; at the very start none did,
     // and those of the first minimiser are the first
     let with_new_stiffness = potential.context.settings.friction.lag_with_new_stiffness;
@@ -213,20 +216,30 @@ fn minimise_barrier_free(
     (it, solved)
 }
 
-/// Solves a step that the barrier-free method has begun once more, with the barrier.
+/// Solves a step that the barrier-free method has begun once more, with the barrier. Where its κ is so large that rounding
+/// hides the minimum, as where most contacts of the start are barely within d̂, it begins again with the least κ.
 fn finish_by_barrier<'a>(
     context: StepContext<'a>,
     targets: &DirichletTargets,
     state: &State,
     work: &mut Workspace,
 ) -> (IncrementalPotential<'a>, Iterate, Result<StepOutcome, StepError>) {
-    let mut potential = IncrementalPotential::new(context, state, targets);
-    work.hessian.forget_contacts();
-    let before = fallback::begin(&mut potential, state);
-    let iterations = work.report.newton_iterations;
-    let (it, solved) = minimise_barrier(&mut potential, targets, state, before, work);
-    work.report.linear_solves += work.report.newton_iterations - iterations;
-    (potential, it, solved)
+    let solve = |least_stiffness: bool, work: &mut Workspace| {
+        let mut potential = IncrementalPotential::new(context, state, targets);
+        work.hessian.forget_contacts();
+        work.report.lagging_iterations = 0;
+        let before = Before { least_stiffness, ..fallback::begin(&mut potential, state) };
+        let iterations = work.report.newton_iterations;
+        let (it, solved) = minimise_barrier(&mut potential, targets, state, before, work);
+        work.report.linear_solves += work.report.newton_iterations - iterations;
+        (potential, it, solved)
+    };
+    let finished = solve(false, work);
+    let adapted = context.settings.contact.stiffness.is_none();
+    if adapted && fallback::reason(&context, &finished.2).is_some() {
+        return solve(true, work);
+    }
+    finished
 }
 
 /// The state at the end of a step.

@@ -87,6 +87,13 @@ impl StiffnessAdaptation {
         }
     }
 
+    /// Sets κ to the least of its range, from which it doubles where contacts come close.
+    pub fn set_to_least(&self, potential: &mut IncrementalPotential<'_>) {
+        if let Some(range) = &self.range {
+            potential.barrier.kappa = range.min;
+        }
+    }
+
     /// Notes which contacts are very close before an iteration.
     pub fn observe(&mut self, potential: &IncrementalPotential<'_>, it: &Iterate) {
         if self.range.is_some() {
