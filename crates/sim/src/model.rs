@@ -41,6 +41,16 @@ pub struct Resolved {
     pub settings: Settings,
 }
 
+/// Solids whose laws have a barrier against inversion. While prescribed vertices are constrained to their targets, their
+/// neighbours would be crushed to nothing by laws without one, and no step could go on from there.
+#[derive(Debug, Clone)]
+pub struct GuardedSolids {
+    /// As [`Model::tets`].
+    pub tets: ElasticTets,
+    /// As [`Model::plane`].
+    pub plane: PlaneStrainTriangles,
+}
+
 /// A simulation's constant data.
 #[derive(Debug, Clone)]
 pub struct Model {
@@ -58,6 +68,8 @@ pub struct Model {
     pub tets: ElasticTets,
     /// Triangles under plane strain of all solids in the plane.
     pub plane: PlaneStrainTriangles,
+    /// The solids with a barrier against inversion, where the scene wants laws without one.
+    pub guarded: Option<GuardedSolids>,
     /// Elements of shells and rods.
     pub codim: CodimElements,
     /// Edges that carry a director: segments of rods, and edges of shells with normals.

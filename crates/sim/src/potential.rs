@@ -187,9 +187,14 @@ impl<'a> IncrementalPotential<'a> {
         let mut push = |part: Part, factor: f64, term: Box<dyn Term + 't>| {
             all.push(Summand { term, factor, part });
         };
-        push(Part::Elastic, s, Box::new(&self.context.model.tets));
-        if !self.context.model.plane.is_empty() {
-            push(Part::Elastic, s, Box::new(&self.context.model.plane));
+        let model = self.context.model;
+        let (tets, plane) = match (&self.dirichlet, &model.guarded) {
+            (Some(_), Some(guarded)) => (&guarded.tets, &guarded.plane),
+            _ => (&model.tets, &model.plane),
+        };
+        push(Part::Elastic, s, Box::new(tets));
+        if !plane.is_empty() {
+            push(Part::Elastic, s, Box::new(plane));
         }
         for term in self.codim.terms() {
             push(Part::Elastic, s, Box::new(term));

@@ -21,7 +21,7 @@ use crate::dirichlet::{DirichletTargets, PrescribedMotion};
 use crate::energy::{CodimElements, Element, Term};
 use crate::error::BuildError;
 use crate::frames::MaterialFrames;
-use crate::model::{Model, Resolved};
+use crate::model::{GuardedSolids, Model, Resolved};
 use crate::potential::{IncrementalPotential, Part};
 use crate::state::State;
 use crate::step::clock::Clock;
@@ -92,6 +92,10 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
     check_energies(&definition.energies, &start)?;
     let state = first_state(&frames, &codim, &rest, start, velocity, definition);
     let resolved = resolve(&definition.settings, length)?;
+    let guarded = (!definition.settings.solver.inversion_barrier).then(|| GuardedSolids {
+        tets: tets.clone().with_inversion_barrier(),
+        plane: plane.clone().with_inversion_barrier(),
+    });
     let mut model = Model {
         half_space_vertices: by_thickness(&collision, &deformable),
         half_spaces: half_spaces(definition)?,
@@ -106,6 +110,7 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
         deformable,
         tets,
         plane,
+        guarded,
         codim,
         frames,
         hinge_sides: all.hinge_sides,

@@ -365,7 +365,8 @@ pub struct SolverSettings {
     pub boundary_tolerance_relative: Option<f64>,
     /// Whether laws whose energy is finite at J ≤ 0 are given a barrier that acts at volume ratios
     /// below 0.1. Off, they are exactly what their name says, as in the IPC 2020 reference; elements
-    /// then do not invert because no step takes them that far.
+    /// then do not invert because no step takes them that far. While prescribed vertices are constrained to their
+    /// targets, all laws have the barrier.
     pub inversion_barrier: bool,
     /// Linear solver.
     pub linear: LinearSolver,

@@ -27,6 +27,15 @@ pub struct PlaneStrain {
 /// The triangles under plane strain of a scene.
 pub type PlaneStrainTriangles = Elements<PlaneStrain, 3>;
 
+impl PlaneStrainTriangles {
+    /// The same elements with the barrier against inversion for laws that have none.
+    #[must_use]
+    pub fn with_inversion_barrier(mut self) -> Self {
+        self.elements.iter_mut().for_each(|e| e.guarded = true);
+        self
+    }
+}
+
 impl PlaneStrain {
     /// The triangle with rest corners `rest` (m) in the plane z = 0, with a barrier against inversion
     /// for laws that have none (`guarded`). `None` where it is clockwise or flat.

@@ -254,6 +254,13 @@ impl ElasticTets {
         self
     }
 
+    /// The same elements with that barrier.
+    #[must_use]
+    pub fn with_inversion_barrier(mut self) -> Self {
+        self.elements.iter_mut().for_each(|e| e.guarded = true);
+        self
+    }
+
     /// Adds each element's mass, `density`ₑ Vₑ (kg/m³ per element), to `mass` (kg per vertex), a
     /// quarter to each corner.
     pub fn add_lumped_mass(&self, density: &[f64], mass: &mut [f64]) {
