@@ -97,6 +97,7 @@ fn failed(py: Python<'_>, error: ExportError) -> PyErr {
     let path = match error {
         ExportError::Output(e) => return raise(py, Error::Output(e)),
         ExportError::UnknownFormat(path)
+        | ExportError::NoFilm(path)
         | ExportError::Exists(path)
         | ExportError::Film { path, .. }
         | ExportError::TooLarge { path, .. } => path,

@@ -45,7 +45,9 @@ pub fn plot(args: &PlotArgs, console: &mut Console) -> Result<(), Failure> {
 
 fn failure(error: ExportError) -> Failure {
     match error {
-        ExportError::UnknownFormat(_) | ExportError::Exists(_) => Failure::Input(error.to_string()),
+        ExportError::UnknownFormat(_) | ExportError::NoFilm(_) | ExportError::Exists(_) => {
+            Failure::Input(error.to_string())
+        }
         _ => Failure::Result(error.to_string()),
     }
 }

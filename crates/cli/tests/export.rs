@@ -85,6 +85,7 @@ fn what_cannot_be_exported_is_refused_and_nothing_is_left() {
         ("export", &empty, out.join("a.glb"), 1, "run.json"),
         ("render", &empty, out.join("movie"), 1, "run.json"),
         ("render", &run, out.join("none/a.mp4"), 1, "none"),
+        ("render", &run, out.join("a.png"), 2, "pictures go into a folder"),
         ("plot", &empty, out.join("a.svg"), 1, "stats.jsonl"),
         ("plot", &run, out.join("none/a.svg"), 1, "none"),
     ] {

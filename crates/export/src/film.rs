@@ -9,12 +9,15 @@ use std::process::{Command, Stdio};
 use tempfile::TempPath;
 
 /// Makes a film of a run that lasts as long as the run did, as far as players show its rate of frames (0.1 to
-/// 240 a second); the extension of `file` chooses its format (.mp4, .gif, .webm …). The film appears complete
+/// 240 a second); the extension of `file` chooses its format (.mp4, .mov, .mkv, .webm, .gif). The film appears complete
 /// or not at all. Returns the number of pictures.
 ///
 /// # Errors
-/// The run cannot be read, or ffmpeg is absent or fails.
+/// `file` does not end so, the run cannot be read, or ffmpeg is absent or fails.
 pub fn film(run: &Path, file: &Path, camera: &Camera) -> Result<usize, ExportError> {
+    if !["mp4", "mov", "mkv", "webm", "gif"].contains(&extension(file).as_str()) {
+        return Err(ExportError::NoFilm(file.to_owned()));
+    }
     if !camera.force && file.exists() {
         return Err(ExportError::Exists(file.to_owned()));
     }

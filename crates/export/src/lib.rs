@@ -27,6 +27,12 @@ pub enum ExportError {
     /// The file name ends with nothing that is known.
     #[error("{}: unknown format. Known are .usda, .glb, .ply, .obj, .stl", .0.display())]
     UnknownFormat(PathBuf),
+    /// The file name does not end as that of a film does.
+    #[error(
+        "{}: not a film. Films end with .mp4, .mov, .mkv, .webm or .gif; pictures go into a folder, one for each \
+         frame", .0.display()
+    )]
+    NoFilm(PathBuf),
     /// The file is there already.
     #[error("{} exists; choose another name, or pass --force to replace it", .0.display())]
     Exists(PathBuf),

@@ -188,13 +188,12 @@ impl Compare for V3 {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
     use super::*;
     use standoff_testkit::Random;
 
     #[test]
-    #[cfg(target_arch = "x86_64")]
     fn avx2_finds_what_plain_rust_finds() {
         let Some(avx2) = V3::try_new() else {
             println!("skipped: no AVX2");
