@@ -5,7 +5,7 @@ use crate::frame::{Frame, Info, frames};
 use crate::outcome::{Ending, Outcome};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, ExitStatus, Output};
 use std::time::Instant;
 
 /// The command, and how it is run.
@@ -121,6 +121,18 @@ impl Runner {
     }
 }
 
+/// The signal that ended a process.
+#[cfg(unix)]
+fn signal(status: ExitStatus) -> Option<i32> {
+    std::os::unix::process::ExitStatusExt::signal(&status)
+}
+
+/// None where there are no signals.
+#[cfg(not(unix))]
+fn signal(_: ExitStatus) -> Option<i32> {
+    None
+}
+
 /// Diagonal of the box of all bodies that move at rest, m, or the thickness of a single particle; NaN where no frame was
 /// written.
 fn length(folder: &Path) -> f64 {
@@ -140,10 +152,9 @@ fn length(folder: &Path) -> f64 {
 }
 
 fn judge(output: &Output, folder: &Path, length: f64) -> (Outcome, String) {
-    use std::os::unix::process::ExitStatusExt;
     let stderr = String::from_utf8_lossy(&output.stderr);
     // SIGXCPU, or SIGKILL where that was ignored
     let out_of_time =
-        matches!(output.status.signal(), Some(24 | 9)) || output.status.code() == Some(152);
+        matches!(signal(output.status), Some(24 | 9)) || output.status.code() == Some(152);
     Ending { code: output.status.code(), out_of_time, stderr: &stderr, folder, length }.judge()
 }
