@@ -115,7 +115,7 @@ fn write_bytes<const N: usize>(
     let mut bytes = Vec::with_capacity(MANY);
     for value in values {
         bytes.extend_from_slice(&value);
-        if bytes.len() == MANY {
+        if bytes.len() + N > MANY {
             out.write_all(&bytes)?;
             bytes.clear();
         }

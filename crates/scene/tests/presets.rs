@@ -137,6 +137,38 @@ fn ipc_2020_turns_ends_by_large_angles_in_a_step() {
     }
 }
 
+/// The same in the plane, where the ends of a bar turn towards each other.
+#[test]
+fn ipc_2020_turns_ends_by_large_angles_in_the_plane() {
+    let scene = parse(
+        r#"
+        dimension = 2
+        preset = "ipc-2020"
+        gravity = [0, 0]
+        time = { step = 2, end = 2 }
+        contact = { d_hat = 0.001 }
+        materials.soft = { law = "fixed-corotated", density = 1000, young_modulus = 1e4, poisson_ratio = 0.4 }
+
+        [[objects]]
+        name = "bar"
+        shape = { kind = "rectangle", size = [1, 0.2], cells = [12, 3] }
+        material = "soft"
+        motion = [
+            { vertices = "left", angular_velocity = -72, pivot = [-0.3, 0] },
+            { vertices = "right", angular_velocity = 72, pivot = [0.3, 0] },
+        ]
+
+        [objects.regions]
+        left = { box = { min = [-inf, -inf], max = [-0.45, inf] } }
+        right = { box = { min = [0.45, -inf], max = [inf, inf] } }
+        "#,
+        &[],
+    );
+    let mut simulation = Simulation::new(&scene.definition).unwrap();
+    assert_eq!(simulation.step().unwrap().outcome, StepOutcome::Converged);
+    assert!(simulation.audit().is_empty());
+}
+
 #[test]
 fn c_ipc_2021_finds_the_threshold_of_friction_of_a_cloth() {
     let scene = |mu: f64| {

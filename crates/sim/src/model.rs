@@ -68,7 +68,7 @@ pub struct Model {
     pub tets: ElasticTets,
     /// Triangles under plane strain of all solids in the plane.
     pub plane: PlaneStrainTriangles,
-    /// The solids with a barrier against inversion, where the scene wants laws without one.
+    /// The solids with a barrier against inversion, where the scene wants laws without one and prescribes motions.
     pub guarded: Option<GuardedSolids>,
     /// Elements of shells and rods.
     pub codim: CodimElements,

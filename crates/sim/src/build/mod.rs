@@ -92,7 +92,8 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
     check_energies(&definition.energies, &start)?;
     let state = first_state(&frames, &codim, &rest, start, velocity, definition);
     let resolved = resolve(&definition.settings, length)?;
-    let guarded = (!definition.settings.solver.inversion_barrier).then(|| GuardedSolids {
+    let unguarded = !definition.settings.solver.inversion_barrier;
+    let guarded = (unguarded && !motions.is_empty()).then(|| GuardedSolids {
         tets: tets.clone().with_inversion_barrier(),
         plane: plane.clone().with_inversion_barrier(),
     });

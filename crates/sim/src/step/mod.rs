@@ -234,12 +234,20 @@ fn finish_by_barrier<'a>(
         work.report.linear_solves += work.report.newton_iterations - iterations;
         (potential, it, solved)
     };
-    let finished = solve(false, work);
+    let first = solve(false, work);
     let adapted = context.settings.contact.stiffness.is_none();
-    if adapted && fallback::reason(&context, &finished.2).is_some() {
-        return solve(true, work);
+    if !adapted || fallback::reason(&context, &first.2).is_none() {
+        return first;
     }
-    finished
+    let (residual, norm) = (work.report.residual_speed, work.report.characteristic_norm);
+    let second = solve(true, work);
+    if first.2.is_ok() && second.2.is_err() {
+        // a step above the tolerance lets the run go on, an error ends it
+        work.hessian.forget_contacts();
+        (work.report.residual_speed, work.report.characteristic_norm) = (residual, norm);
+        return first;
+    }
+    second
 }
 
 /// The state at the end of a step.

@@ -169,6 +169,10 @@ pub fn run(
                 _ => Verdict::Continue,
             };
             prescribed::advance(potential, it, verdict, false, stalled)?;
+            if potential.dirichlet.is_none() {
+                // the direction was that of a potential with constraints, and perhaps of other laws
+                continue;
+            }
         }
         if full && (speed < updates.due_below || converged) || round_off {
             let end = update(potential, &mut updates, it, speed, converged);
