@@ -88,7 +88,8 @@ pub fn search_sufficient(
         }
         find_contacts(potential, &mut trial, work);
         let after = potential.value(&trial);
-        if falls_by(&before, &after, alpha * slope, part) {
+        let lower = falls_by(&before, &after, alpha * slope, part);
+        if lower || is_flatter(potential, [&before, &after], &trial, p, [slope, alpha]) {
             let noise = before.noise().max(after.noise());
             if audited(potential, &trial, work) {
                 std::mem::swap(it, &mut trial);
@@ -96,6 +97,8 @@ pub fn search_sufficient(
                 return LineStep { alpha, limit, within_round_off, finite };
             }
             work.report.step_cuts.audit += 1;
+        } else if size(p) <= UNRESOLVED * size(&it.x) {
+            return LineStep { alpha: 1.0, limit, within_round_off: true, finite };
         } else {
             work.report.step_cuts.line_search += 1;
         }
@@ -154,6 +157,39 @@ fn falls_by(before: &Energy, after: &Energy, slope: f64, part: f64) -> bool {
 /// Whether the decrease to expect from a step, `slope`, is so small that rounding hides it.
 pub fn promises_nothing(slope: f64, noise: f64) -> bool {
     slope.abs() < 100.0 * noise
+}
+
+/// Directions below this part of the largest coordinate are lost where they are added to it. If the potential
+/// does not fall along such a one, the positions are the minimum as well as they can be written down, and the
+/// step counts as taken.
+const UNRESOLVED: f64 = 4.0 * f64::EPSILON;
+
+/// The largest entry.
+fn size(vectors: &[Vec3]) -> f64 {
+    vectors.iter().map(|v| v.amax()).fold(0.0, f64::max)
+}
+
+/// Part of the slope at the start that may be left where round-off hides the decrease: 1 − 2δ with δ = 0.1
+/// [Hager & Zhang 2005].
+const SLOPE_LEFT: f64 = 0.8;
+/// Rises up to this many times the round-off of the sum may be round-off of the positions, which is larger.
+const HIDDEN: f64 = 100.0;
+
+/// Whether a trial whose energy tells nothing is lower by its slope: the approximate Wolfe condition
+/// [Hager & Zhang 2005]. Gradients have fewer digits to lose than differences of energies.
+fn is_flatter(
+    potential: &IncrementalPotential<'_>,
+    [before, after]: [&Energy; 2],
+    trial: &Iterate,
+    p: &[Vec3],
+    [slope, alpha]: [f64; 2],
+) -> bool {
+    let noise = before.noise().max(after.noise());
+    let hidden = slope < 0.0
+        && promises_nothing(alpha * slope, noise)
+        && after.value - before.value <= HIDDEN * noise;
+    let left = || -> f64 { potential.gradient(trial).iter().zip(p).map(|(g, p)| g.dot(p)).sum() };
+    hidden && left() <= -SLOPE_LEFT * slope
 }
 
 /// The largest step length in [0, 1] along which nothing touches and nothing inverts. The detector
