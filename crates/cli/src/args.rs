@@ -1,7 +1,8 @@
 //! Command line.
 
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, Parser, Subcommand};
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
 /// Simulation of deformable solids in contact, with guaranteed non-intersection and non-inversion.
@@ -163,10 +164,10 @@ pub struct RunArgs {
     #[command(flatten)]
     pub common: CommonArgs,
     /// Solver, instead of the scene's `solver.method`.
-    #[arg(long, value_parser = choices("Method"))]
+    #[arg(long, value_parser = Choices("Method"))]
     pub solver: Option<String>,
     /// When the independent audit checks for intersections and inversions, instead of `solver.audit`.
-    #[arg(long, value_parser = choices("AuditLevel"))]
+    #[arg(long, value_parser = Choices("AuditLevel"))]
     pub audit: Option<String>,
     /// Print errors only.
     #[arg(short, long)]
@@ -357,10 +358,30 @@ pub struct AuditArgs {
     pub threads: Option<u16>,
 }
 
-/// The values of a setting, from the types of the scene file.
-fn choices(definition: &str) -> PossibleValuesParser {
-    let names = standoff_scene::schema::choices(definition);
-    PossibleValuesParser::new(
-        names.into_iter().map(|(name, help)| clap::builder::PossibleValue::new(name).help(help)),
-    )
+/// The values of a setting, from the types of the scene file; looked up only where they are asked for.
+#[derive(Debug, Clone)]
+struct Choices(&'static str);
+
+impl Choices {
+    fn values(&self) -> impl Iterator<Item = PossibleValue> + use<> {
+        let names = standoff_scene::schema::choices(self.0);
+        names.into_iter().map(|(name, help)| PossibleValue::new(name).help(help))
+    }
+}
+
+impl TypedValueParser for Choices {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        PossibleValuesParser::new(self.values()).parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.values()))
+    }
 }

@@ -234,9 +234,12 @@ impl<'a> IncrementalPotential<'a> {
 
     /// E(x); the iterate must hold every contact at x.
     pub fn value(&self, it: &Iterate) -> Energy {
-        let mut energy = self.value_without_contact(&it.x);
-        self.add_contact_value(it, &mut energy);
-        self.add_dirichlet_value(&it.x, &mut energy);
+        let mut energy = Energy::default();
+        energy.add(self.inertia(&it.x));
+        for t in self.terms(&it.contacts) {
+            let value = || t.term.value(&it.x);
+            energy.add(t.factor * self.context.clock.time(t.part.phase(), value));
+        }
         energy
     }
 
