@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times the orientation-aware potential beside that of IPC Toolkit: same meshes, one thread, one run.
 
-    cargo build --release -p standoff-sim --example orientation_blocks
+    cargo build --release -p standoff-bench --example orientation_blocks
     tools/compare_orientation.py target/release/examples/orientation_blocks OUT
 
 Needs `pip install ipctk numpy scipy`. The meshes are pairs of spheres: side by side, and one around the other

@@ -94,7 +94,7 @@ const SMALL: usize = 50;
 
 /// Block operations of the factorisation per block of the matrix from which METIS repays its time
 /// (0.6–1 µs per block against some 40 % of 1.2 ns per operation) within about three
-/// factorisations: measured with `examples/solver_table.rs`.
+/// factorisations: measured with `benches/examples/solver_table.rs`.
 const REPAID: f64 = 600.0;
 
 impl VertexOrder {

@@ -9,7 +9,7 @@ use super::{ConjugateGradient, LinearSolver, MixedCholesky, Preconditioner, Solv
 use crate::{BlockMatrix, BlockPattern, Ordering, SolveError, VertexOrder};
 
 /// Iterations of conjugate gradients that take as long as a factorisation with one block operation
-/// per block of the matrix: measured with `examples/solver_table.rs` on 10⁴ to 1.5·10⁵ degrees of
+/// per block of the matrix: measured with `benches/examples/solver_table.rs` on 10⁴ to 1.5·10⁵ degrees of
 /// freedom.
 const ITERATIONS: f64 = 0.08;
 
@@ -23,7 +23,7 @@ const FEWEST: usize = 20;
 const LARGEST: f64 = 1e11;
 
 /// Iterations that are tried without subdomains where there is no factorisation: one with subdomains takes some
-/// twenty times as long, and many times fewer are needed where stiffness varies (`examples/schwarz_table.rs`).
+/// twenty times as long, and many times fewer are needed where stiffness varies (`benches/examples/schwarz_table.rs`).
 const LARGE_TRIAL: usize = 600;
 
 /// The linear solver for any system: conjugate gradients with

@@ -1,4 +1,4 @@
-//! Broad phase and audit of four sheets: `cargo bench -p standoff-geometry --bench broad_phase`.
+//! Broad phase and audit of four sheets: `cargo bench -p standoff-bench --bench broad_phase`.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Distances of 1000 random pairs: `cargo bench -p standoff-geometry --bench distance`.
+//! Distances of 1000 random pairs: `cargo bench -p standoff-bench --bench distance`.
 
 mod support;
 

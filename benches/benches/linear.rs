@@ -1,9 +1,9 @@
 //! Ordering, symbolic and numeric factorisation, solution and assembly of the Newton matrix of a
 //! solid cube, on one thread and on two; faer's factorisation of the same matrix for comparison.
 //!
-//! cargo bench -p standoff-sparse [-- FILTER]
+//! cargo bench -p standoff-bench --bench linear [-- FILTER]
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../../crates/sparse/tests/common/mod.rs"]
 mod common;
 
 use std::hint::black_box;

@@ -1,12 +1,12 @@
 //! Prints iterations and times of conjugate gradients by preconditioner on growing blocks: of one material, with
 //! layers and with random inclusions that are a million times as stiff.
 //!
-//! cargo run --release -p standoff-sparse --example schwarz_table [-- SIDE... [threads=N]]
+//! cargo run --release -p standoff-bench --example schwarz_table [-- SIDE... [threads=N]]
 //!
 //! SIDE is the number of vertices along an edge: 16, 24, 36 give 12,288, 41,472, 139,968 unknowns. The lowest
 //! layer of vertices is held, and the mass is next to nothing: the systems are those of statics.
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../../crates/sparse/tests/common/mod.rs"]
 mod common;
 
 use std::sync::Arc;

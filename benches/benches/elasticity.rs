@@ -1,4 +1,4 @@
-//! Elasticity of 10,368 tetrahedra: `cargo bench -p standoff-sim --bench elasticity`.
+//! Elasticity of 10,368 tetrahedra: `cargo bench -p standoff-bench --bench elasticity`.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use standoff_linalg::{Mat3, Vec3};

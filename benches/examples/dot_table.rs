@@ -1,12 +1,12 @@
 //! Prints what the decomposed optimisation time integrator takes: iterations against the number of
 //! subdomains, and time against projected Newton on growing bodies, without and with contact.
 //!
-//! cargo run --release -p standoff-sim --example dot_table [-- [CELLS...] [threads=N] [h=SECONDS] [steps=N]]
+//! cargo run --release -p standoff-bench --example dot_table [-- [CELLS...] [threads=N] [h=SECONDS] [steps=N]]
 //!
 //! CELLS is the number of cells across a bar that is four times as long, is stretched and twisted by
 //! its first velocities, and is let go: 8, 12, 20 give 2,673, 8,281 and 35,721 vertices.
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../../crates/sim/tests/common/mod.rs"]
 mod common;
 
 use common::{block, ground, material, scene};

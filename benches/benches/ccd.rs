@@ -1,4 +1,4 @@
-//! Continuous collision detection: `cargo bench -p standoff-geometry --bench ccd`.
+//! Continuous collision detection: `cargo bench -p standoff-bench --bench ccd`.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Barrier and friction of two sheets that nearly touch: `cargo bench -p standoff-sim --bench contact`.
+//! Barrier and friction of two sheets that nearly touch: `cargo bench -p standoff-bench --bench contact`.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use standoff_geometry::CollisionMesh;

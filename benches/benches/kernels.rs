@@ -1,4 +1,4 @@
-//! Small dense kernels: `cargo bench -p standoff-linalg`.
+//! Small dense kernels: `cargo bench -p standoff-bench --bench kernels`.
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use standoff_linalg::{Mat3, MatN, is_positive_definite, project_psd, svd3, symmetric_eigen};

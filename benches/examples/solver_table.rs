@@ -1,12 +1,12 @@
 //! Prints times of ordering, symbolic and numeric factorisation and solution for growing cubes, beside
 //! those of faer's factorisation, and of conjugate gradients with and without stiff contacts.
 //!
-//! cargo run --release -p standoff-sparse --example solver_table [-- [direct] SIDE...]
+//! cargo run --release -p standoff-bench --example solver_table [-- [direct] SIDE...]
 //!
 //! SIDE is the number of vertices along an edge; 15, 26, 37 give 10,125, 52,728, 151,959 dofs. With
 //! `direct`, factorisations of one cube only.
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../../crates/sparse/tests/common/mod.rs"]
 mod common;
 
 use std::time::Instant;

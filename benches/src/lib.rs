@@ -1,0 +1,1 @@
+//! Benchmarks of the kernels (`benches`) and tables of solvers (`examples`).
