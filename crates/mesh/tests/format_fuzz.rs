@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use standoff_mesh::format::{Format, ReadOptions, parse};
+use standoff_testkit::thorough;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -73,8 +74,9 @@ fn every_byte_replaced() {
     for (name, bytes) in files() {
         let mut damaged = bytes.clone();
         for k in 0..bytes.len() {
-            for value in [0xff, b'-', b'9', bytes[k] ^ 1] {
-                damaged[k] = value;
+            let values = [0xff, b'-', b'9', bytes[k] ^ 1];
+            for value in if thorough() { &values[..] } else { &values[k % 4..=k % 4] } {
+                damaged[k] = *value;
                 survives(name, &damaged);
             }
             damaged[k] = bytes[k];

@@ -12,6 +12,16 @@ mod random;
 pub use fastrand;
 pub use random::Random;
 
+/// Whether all samples are wanted (`STANDOFF_THOROUGH=1`, as in `.ci/run`) rather than enough for a quick check.
+pub fn thorough() -> bool {
+    std::env::var_os("STANDOFF_THOROUGH").is_some_and(|v| v == "1")
+}
+
+/// `all` samples, or a fifth of them where not all are wanted.
+pub fn samples(all: u64) -> u64 {
+    if thorough() { all } else { all.div_ceil(5) }
+}
+
 /// A file or folder of the repository's `testdata/`, whose README tells where everything comes from.
 ///
 /// # Panics
