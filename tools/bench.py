@@ -4,10 +4,11 @@
     cargo build --release
     tools/bench.py target/release/standoff                                  # one build
     tools/bench.py target/release/standoff --against other/standoff         # two builds in one run, as ratios
+    tools/bench.py target/release/standoff --with contact.potential=orientation-aware   # the same with a value replaced
     tools/bench.py target/release/standoff --growth                         # time and memory against size
 
-Runs of two builds alternate, so that a change of the machine's load hits both; figures are medians of
-`--repeat` runs. CPU seconds (user + system time of the process) are the figure to compare: wall time
+Runs of two builds (A and B; with `--with`, B has the values replaced) alternate, so that a change of the machine's load hits both; figures are
+medians of `--repeat` runs. The last lines are geometric means over the scenes of B / A and A / B, from medians and from the least. CPU seconds (user + system time of the process) are the figure to compare: wall time
 also counts what else the machine does. Scenes of the IPC 2020 paper are read
 from `testdata` (`--shared`). `-o FILE` writes everything as JSON.
 
@@ -105,14 +106,14 @@ def exponents(results, plot):
     figure.savefig(plot)
 
 
-def run(binary, scene, threads, shared):
+def run(binary, scene, threads, shared, values=()):
     """One run: its resources and statistics, or None with a message where it fails."""
     base = shared if scene.shared else ROOT
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "run"
         command = [str(binary), "run", str(base / scene.path), "-o", str(out), "--quiet", "--threads",
                    str(threads), "--steps", str(scene.steps)]
-        for value in scene.sets:
+        for value in [*scene.sets, *values]:
             command += ["--set", value]
         if scene.shared:
             command += ["--mesh-root", str(shared / "data" / "ipc")]
@@ -134,6 +135,7 @@ def run(binary, scene, threads, shared):
         "linear_iterations": sum(r["linear_iterations"] for r in records),
         "contacts": max((r["max_contacts"] for r in records), default=0),
         "steps": len(records),
+        "unconverged": sum(r["outcome"] != "converged" for r in records),
         "peak_mib": usage.ru_maxrss / 1024,
         "run": info,
     }
@@ -148,10 +150,33 @@ def median(runs):
     return result
 
 
+def means(results):
+    """Prints geometric means of B / A and its inverse over the scenes that both finished."""
+    pairs = [(a, b) for a in results for b in results
+             if a["build"] == "A" and b["build"] == "B" and (a["scene"], a["threads"]) == (b["scene"], b["threads"])]
+    figures = {
+        "CPU seconds, medians": lambda r: r["median"]["cpu"],
+        "CPU seconds, least": lambda r: r["least_cpu"],
+        "Newton iterations": lambda r: max(r["median"]["iterations"], 1),
+        "CPU seconds per iteration": lambda r: r["median"]["cpu"] / max(r["median"]["iterations"], 1),
+        "peak memory": lambda r: r["median"]["peak_mib"],
+    }
+    print(f"\n| geometric means of {len(pairs)} | B / A | A / B |\n|---|---|---|")
+    for name, of in figures.items():
+        mean = math.exp(statistics.fmean(math.log(of(b) / of(a)) for a, b in pairs)) if pairs else math.nan
+        print(f"| {name} | {mean:.3f} | {1 / mean:.3f} |")
+    for r in results:
+        unconverged = max(run["unconverged"] for run in r["runs"])
+        if unconverged:
+            print(f"{r['scene']}, {r['build']}: {unconverged} of {r['median']['steps']:.0f} steps above the tolerance")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("binary", type=pathlib.Path)
     parser.add_argument("--against", type=pathlib.Path, help="another build, to be compared with")
+    parser.add_argument("--with", dest="values", nargs="*", default=[], metavar="KEY=VALUE",
+                        help="compare with the same build where these values of the scenes are replaced")
     parser.add_argument("--only", nargs="*", default=[], metavar="PART", help="scenes whose name holds this")
     parser.add_argument("--threads", nargs="*", type=int, default=[1])
     parser.add_argument("--repeat", type=int, default=3)
@@ -161,7 +186,9 @@ def main():
     parser.add_argument("-o", "--output", type=pathlib.Path, help="write all figures as JSON")
     args = parser.parse_args()
 
-    builds = [args.binary] + ([args.against] if args.against else [])
+    builds = [(args.binary, [])]
+    if args.against or args.values:
+        builds.append((args.against or args.binary, args.values))
     results = []
     print("| scene | threads | build | steps | Newton its | contacts | CPU s | wall s | ms/it | "
           "peak MiB | " + " | ".join(p.replace("_", " ") for p in PHASES) + " | other | ratio |")
@@ -175,8 +202,8 @@ def main():
         for threads in args.threads:
             runs = [[] for _ in builds]
             for _ in range(args.repeat):
-                for k, binary in enumerate(builds):
-                    runs[k].append(run(binary, scene, threads, args.shared))
+                for k, (binary, values) in enumerate(builds):
+                    runs[k].append(run(binary, scene, threads, args.shared, values))
             medians = [median(r) if all(r) else None for r in runs]
             for k, m in enumerate(medians):
                 if m is None:
@@ -194,17 +221,20 @@ def main():
                       f"{1e3 * m['wall'] / max(m['iterations'], 1):.2f} | {m['peak_mib']:.0f} | "
                       + " | ".join(f"{s:.0f} %" for s in share)
                       + f" | {100 - sum(share):.0f} % | {ratio} |", flush=True)
-                results.append({"scene": scene.name, "threads": threads, "build": str(builds[k]),
-                                "reference_cpu": scene.reference, "median": m,
+                results.append({"scene": scene.name, "threads": threads, "build": "AB"[k],
+                                "binary": str(builds[k][0]), "values": builds[k][1],
+                                "least_cpu": min(r["cpu"] for r in runs[k]), "reference_cpu": scene.reference, "median": m,
                                 "runs": runs[k]})
     if args.growth:
-        exponents([r for r in results if r["build"] == str(args.binary)], args.plot)
+        exponents([r for r in results if r["build"] == "A"], args.plot)
     of_reference = [r["reference_cpu"] / r["median"]["cpu"] for r in results
-                    if r["reference_cpu"] and r["threads"] == 1 and r["build"] == str(args.binary)]
+                    if r["reference_cpu"] and r["threads"] == 1 and r["build"] == "A"]
     if of_reference:
         mean = math.exp(statistics.fmean(map(math.log, of_reference)))
         print(f"\nCPU seconds of the reference over ours, {len(of_reference)} scenes: "
               f"geometric mean {mean:.2f}, least {min(of_reference):.2f}")
+    if len(builds) == 2:
+        means(results)
     if args.output:
         args.output.write_text(json.dumps(results, indent=1) + "\n")
 

@@ -7,6 +7,7 @@ use standoff_linalg::Vec3;
 use standoff_sim::Simulation;
 use standoff_sim::definition::Definition;
 use standoff_sim::settings::LinearSolver;
+use standoff_testkit::thorough;
 
 fn pile(linear: LinearSolver) -> Definition {
     let mut definition = scene(vec![
@@ -27,7 +28,7 @@ fn bits(definition: &Definition, threads: usize) -> Vec<u64> {
     pool.install(|| {
         let mut simulation = Simulation::new(definition).unwrap();
         let mut contacts = 0;
-        for _ in 0..12 {
+        for _ in 0..if thorough() { 12 } else { 8 } {
             contacts += simulation.step().unwrap().contacts;
         }
         assert!(contacts > 0, "the scene has to have contacts to be worth anything");
