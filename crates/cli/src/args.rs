@@ -358,7 +358,7 @@ pub struct AuditArgs {
     pub threads: Option<u16>,
 }
 
-/// The values of a setting, from the types of the scene file; looked up only where they are asked for.
+/// The values of a setting, from the types of the scene file; looked up where they are needed.
 #[derive(Debug, Clone)]
 struct Choices(&'static str);
 

@@ -90,10 +90,9 @@ pub fn search_sufficient(
         let after = potential.value(&trial);
         let lower = falls_by(&before, &after, alpha * slope, part);
         if lower || is_flatter(potential, [&before, &after], &trial, p, [slope, alpha]) {
-            let noise = before.noise().max(after.noise());
             if audited(potential, &trial, work) {
                 std::mem::swap(it, &mut trial);
-                let within_round_off = promises_nothing(slope, noise);
+                let within_round_off = promises_nothing(slope, before.noise().max(after.noise()));
                 return LineStep { alpha, limit, within_round_off, finite };
             }
             work.report.step_cuts.audit += 1;
