@@ -52,9 +52,8 @@ const SHORTENED: [(&str, &[&str]); 12] = [
 ];
 
 /// What a quick check leaves out besides.
-const QUICK: [(&str, &[&str]); 3] = [
+const QUICK: [(&str, &[&str]); 2] = [
     ("orientation/fine-ball", &["--set", "objects.ball.shape.layers=5"]),
-    ("planar/chi", &["--steps", "90"]),
     (
         "stress/animal-well",
         &[
