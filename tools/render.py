@@ -4,7 +4,7 @@ body or by --field, obstacles grey, on a light ground.
 
     tools/render.py RUN STEP PICTURE.png [--size 1600x900] [--view X,Y,Z] [--zoom Z] [--up X,Y,Z]
                     [--look X,Y,Z] [--extent M] [--clim PERCENTILE | --stress PA] [--ground HEIGHT] [--edges] [--thick RADIUS]
-                    [--bodies] [--field NAME --range LOW,HIGH]
+                    [--bodies] [--cut] [--field NAME --range LOW,HIGH]
 
 Needs `pip install pyvista pillow`. RUN is a folder that `standoff run -o RUN` wrote.
 """
@@ -34,6 +34,7 @@ parser.add_argument("--colours", default="turbo", help="colour map of matplotlib
 parser.add_argument("--ground", type=float, help="height of a ground plane to draw")
 parser.add_argument("--edges", action="store_true", help="draw the elements")
 parser.add_argument("--thick", type=float, default=0.004, help="radius of wires, m")
+parser.add_argument("--cut", action="store_true", help="only the half of the tetrahedra at z below the middle")
 parser.add_argument("--bodies", action="store_true", help="a colour for each body instead of stress")
 parser.add_argument("--field", help="array of cells by which shells, rods and particles are coloured")
 parser.add_argument("--range", type=vector, default=(1, 1.06), help="values of --field at the ends")
@@ -46,6 +47,8 @@ bodies = json.loads((args.run / "run.json").read_text())["bodies"]
 obstacle = np.array([b["obstacle"] for b in bodies])[frame.cell_data["body"]]
 tets = frame.extract_cells(np.flatnonzero(types == pv.CellType.TETRA))
 deformable = frame.extract_cells(np.flatnonzero(~obstacle))
+if args.cut:
+    tets = tets.extract_cells(np.flatnonzero(tets.cell_centers().points[:, 2] < deformable.center[2]))
 
 size = tuple(int(x) for x in args.size.split("x"))
 pv.global_theme.font.family = "arial"

@@ -18,9 +18,25 @@ use standoff_testkit::thorough;
 use std::path::Path;
 
 /// Scenes that are shortened or coarsened here, with the options that do so.
-const SHORTENED: [(&str, &[&str]); 12] = [
+const SHORTENED: [(&str, &[&str]); 15] = [
     ("codim/cloth-stack", &["--steps", "25", "--set", "objects.cloth.shape.cells=[6, 6]"]),
+    (
+        "orientation/compactor",
+        &[
+            "--set",
+            "objects.ring.shape.rings=1",
+            "--set",
+            "objects.ball.shape.layers=2",
+            "--set",
+            "time.step=0.02",
+        ],
+    ),
     ("orientation/fine-ball", &["--set", "objects.ball.shape.layers=6"]),
+    ("orientation/funnel", &["--set", "objects.body.shape.layers=3"]),
+    (
+        "orientation/two-rings",
+        &["--set", "objects.left.shape.rings=1", "--set", "objects.right.shape.rings=1"],
+    ),
     ("rollers", &["--steps", "60"]),
     ("stress/animal-well", &["--steps", "8"]),
     ("stress/funnel", &["--set", "time.step=0.04"]),
@@ -208,6 +224,19 @@ fn the_gap_of_a_corner_does_not_depend_on_the_mesh() {
     assert!(spread < 0.1, "{oriented:?}");
     for gaps in [study("convergent", "1e9", None), study("orientation-aware", "1e7", None)] {
         assert!(gaps.windows(2).all(|w| w[1] < 0.8 * w[0]), "{gaps:?}");
+    }
+}
+
+/// Pairs that the convergent potential subtracts, of which there are many where d̂ is larger than the edges, keep the Hessian of
+/// friction positive semidefinite.
+#[test]
+fn the_convergent_potential_has_friction_at_a_large_contact_distance() {
+    let (_, path) = all_scenes().into_iter().find(|(n, _)| n == "orientation/fine-ball").unwrap();
+    let set = ["contact.potential=convergent", "objects.ball.shape.layers=6"].map(str::to_owned);
+    let scene = Scene::load(&path, &set).unwrap();
+    let mut simulation = Simulation::new(&scene.definition).unwrap();
+    for _ in 0..2 {
+        assert!(simulation.step().unwrap().outcome.is_success());
     }
 }
 

@@ -127,6 +127,22 @@ fn derivatives_match_differences() {
     }
 }
 
+/// Pairs that the convergent potential subtracts have a negative force, and their friction no positive curvature.
+#[test]
+fn subtracted_pairs_have_no_curvature() {
+    let mut r = Random::new(5);
+    for secant in [false, true] {
+        let set = FrictionSet { eps: 0.3, secant, ..FrictionSet::default() };
+        let contact = FrictionContact { force: -2.0, ..random_contact(&mut r) };
+        let reference: Vec<Vec3> = (0..4).map(|_| r.vec3()).collect();
+        let x: Vec<Vec3> = reference.iter().map(|p| p + 0.1 * r.vec3()).collect();
+        let mut blocks = [Mat3::identity(); 10];
+        set.contact_hessian(&contact, &x, &reference, &mut blocks);
+        assert!(blocks.iter().all(|b| b.norm() == 0.0), "{blocks:?}");
+        assert!(set.contact_gradient(&contact, &x, &reference)[0].norm() > 0.0);
+    }
+}
+
 #[test]
 fn half_space_friction_opposes_sliding() {
     let plane = HalfSpace { origin: Vec3::zeros(), normal: Vec3::new(0.0, 0.6, 0.8) };

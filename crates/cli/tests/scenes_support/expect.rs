@@ -143,7 +143,31 @@ pub fn expectation(name: &str, run: &Run) -> Result<(), String> {
             let least = lowest("ball");
             require(kept && least > 0.02, || format!("{shapes:?}, lowest at {least}"))
         }
-        "orientation/two-blocks" | "planar/rounded-block" | "planar/slit" => {
+        "orientation/balloon" => thins_without_contact(run),
+        "orientation/compactor" => pressed_and_recovered(run),
+        "orientation/corner" => {
+            let least = run.reports.iter().filter_map(|r| r.min_gap).fold(f64::INFINITY, f64::min);
+            let speed = run.mean(&last.velocity, "corner").y;
+            let slowed = speed > -150.0 && least > 4e-3 && least < 8e-3;
+            require(slowed, || format!("{speed} m/s, smallest gap {least} m"))
+        }
+        "orientation/funnel" => {
+            let (low, high) = run.extent(&last, "body");
+            let size = high - low;
+            println!("funnel: {size:?} up to {}", high.y);
+            let whole = (size.x / 0.3 - 1.0).abs() < 0.1 && (size.y / 0.48 - 1.0).abs() < 0.1;
+            require(high.y < -0.2 && whole, || format!("the body is at {low} {high}"))
+        }
+        "orientation/two-rings" => {
+            let speed = ["left", "right"].map(|name| run.mean(&last.velocity, name).x);
+            let apart = run.extent(&last, "left").1.x < run.extent(&last, "right").0.x;
+            require(speed[0] < -0.2 && speed[1] > 0.2 && apart, || format!("{speed:?} {apart}"))
+        }
+        "orientation/rounded-block"
+        | "orientation/slit-block"
+        | "orientation/two-blocks"
+        | "planar/rounded-block"
+        | "planar/slit" => {
             let idle = run.reports.iter().all(|r| r.max_contacts == 0 && r.newton_iterations <= 1);
             require(idle, || "something acts at rest".into())
         }
@@ -205,6 +229,31 @@ pub fn expectation(name: &str, run: &Run) -> Result<(), String> {
             None => Err("nobody says what is to be seen".into()),
         },
     }
+}
+
+/// The wall of the balloon becomes thinner than the contact distance of 20 mm, and nothing acts.
+fn thins_without_contact(run: &Run) -> Result<(), String> {
+    let idle = run.reports.iter().all(|r| r.max_contacts == 0);
+    // the inner side comes first in the mesh
+    let x = run.frame(run.frames() - 1).positions;
+    let (inner, outer) = x.split_at(x.len() / 2);
+    let walls = inner.iter().zip(outer).map(|(a, b)| (a - b).norm());
+    let (wall, size) = (walls.sum::<f64>() / inner.len() as f64, outer[0].norm());
+    println!("balloon: radius {size:.2} m, wall {:.1} mm", 1e3 * wall);
+    require(idle && (wall - 13e-3).abs() < 1e-3, || format!("wall of {wall} m, idle: {idle}"))
+}
+
+/// The bodies fill most of the space between the walls when these are closest, and hold little energy when they have opened again.
+fn pressed_and_recovered(run: &Run) -> Result<(), String> {
+    // the walls are closest after a third of the time
+    let third = run.frames() / 3;
+    let closest = run.frame(third);
+    let room = run.extent(&closest, "right wall").0.x - run.extent(&closest, "left wall").1.x;
+    let energy = |k: usize| run.reports[k].elastic_energy;
+    let most = (0..third + 5).map(energy).fold(0.0, f64::max);
+    let left = energy(run.reports.len() - 1) / most;
+    println!("compactor: {room:.3} m of room, {left:.4} of the elastic energy left");
+    require(room < 0.35 && left < 0.1, || format!("{room} m of room, {left} of the energy left"))
 }
 
 /// Toys that came first are squashed and stopped by the floor; later ones still fall.

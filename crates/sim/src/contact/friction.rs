@@ -273,9 +273,9 @@ impl FrictionSet {
         out
     }
 
-    /// Hessian of the energy of one contact, N/m: the stored blocks of a stencil of four vertices. It is
-    /// positive semidefinite as it stands: its eigenvalues are f₂ ≥ 0 along u and f₁/‖u‖ > 0 across
-    /// [Li 2020 thesis, Eq. 18].
+    /// Projected Hessian of the energy of one contact, N/m: the stored blocks of a stencil of four vertices.
+    /// Its eigenvalues are f₂ ≥ 0 along u and f₁/‖u‖ > 0 across [Li 2020 thesis, Eq. 18], times a force that
+    /// is negative for pairs that the convergent potential subtracts; for those the projection is zero.
     pub fn contact_hessian(
         &self,
         c: &FrictionContact,
@@ -293,9 +293,9 @@ impl FrictionSet {
     fn tangential_hessian(&self, c: &FrictionContact, x: &[Vec3], reference: &[Vec3]) -> Mat3 {
         let u = c.displacement(x, reference);
         let y = u[0].hypot(u[1]);
-        let across = c.force * self.smoothing_of(c).f1_over_y(y, self.eps);
-        let along =
-            if self.secant { across } else { c.force * self.smoothing_of(c).f2(y, self.eps) };
+        let force = c.force.max(0.0);
+        let across = force * self.smoothing_of(c).f1_over_y(y, self.eps);
+        let along = if self.secant { across } else { force * self.smoothing_of(c).f2(y, self.eps) };
         // at u = 0 both are equal and the direction does not matter
         let (cos, sin) = if y > 0.0 { (u[0] / y, u[1] / y) } else { (1.0, 0.0) };
         let t = c.basis[0] * cos + c.basis[1] * sin;

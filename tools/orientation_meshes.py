@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""Writes the meshes of scenes/orientation that no built-in shape makes: a block with rounded corners, a block with
+a slit, a hollow ball and a funnel with thick walls.
+
+    tools/orientation_meshes.py [FOLDER]        # by default scenes/orientation
+
+The same call writes the same bytes. Only Python's standard library is used.
+"""
+import itertools, math, pathlib, sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FOLDER = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "scenes" / "orientation"
+
+
+def coordinates(p):
+    return " ".join(f"{0.0 if abs(c) < 1e-12 else c:.9g}" for c in p)
+
+
+def write_tets(name, points, tets):
+    """A legacy VTK file of tetrahedra, each turned to positive volume."""
+    def volume(t):
+        a, b, c, d = (points[i] for i in t)
+        u, v, w = ([q[k] - a[k] for k in range(3)] for q in (b, c, d))
+        return sum(u[k] * (v[k - 2] * w[k - 1] - v[k - 1] * w[k - 2]) for k in range(3)) / 6
+
+    used = sorted({i for t in tets for i in t})
+    index = {old: new for new, old in enumerate(used)}
+    lines = ["# vtk DataFile Version 3.0", "written by tools/orientation_meshes.py", "ASCII", "DATASET UNSTRUCTURED_GRID",
+             f"POINTS {len(used)} double"]
+    lines += [coordinates(points[i]) for i in used]
+    lines.append(f"CELLS {len(tets)} {5 * len(tets)}")
+    for t in tets:
+        t = t if volume(t) > 0 else (t[0], t[2], t[1], t[3])
+        lines.append(" ".join(map(str, (4, *(index[i] for i in t)))))
+    lines += [f"CELL_TYPES {len(tets)}"] + ["10"] * len(tets)
+    (FOLDER / name).write_text("\n".join(lines) + "\n")
+
+
+def grid(xs, ys, zs, keep=lambda x, y, z: True):
+    """A grid of cells around the origin, six tetrahedra each, around the diagonals that point away from the planes x = 0,
+    y = 0 and z = 0, so that the mesh has the symmetry of the grid. `keep` has the middle of a cell."""
+    axes = (xs, ys, zs)
+    number = lambda i, j, k: (k * len(ys) + j) * len(xs) + i
+    points = [(x, y, z) for z in zs for y in ys for x in xs]
+    tets = []
+    for cell in itertools.product(*(range(len(a) - 1) for a in reversed(axes))):
+        cell = cell[::-1]
+        middle = [0.5 * (a[c] + a[c + 1]) for a, c in zip(axes, cell)]
+        if not keep(*middle):
+            continue
+        # from the corner nearest to the planes to the opposite one
+        inner = [c if m > 0 else c + 1 for c, m in zip(cell, middle)]
+        step = [1 if m > 0 else -1 for m in middle]
+        for order in itertools.permutations(range(3)):
+            corner, tet = list(inner), [number(*inner)]
+            for axis in order:
+                corner[axis] += step[axis]
+                tet.append(number(*corner))
+            tets.append(tuple(tet))
+    return points, tets
+
+
+def rounded_block(name, half=0.5, radius=0.125, fine=3, coarse=3):
+    """A cube with round edges and corners: `fine` cells across the roundings, `coarse` ones along the flat sides."""
+    flat = half - radius
+    xs = [-half + radius * k / fine for k in range(fine)] + [-flat + 2 * flat * k / coarse for k in range(coarse)]
+    xs += [flat + radius * k / fine for k in range(fine + 1)]
+    points, tets = grid(xs, xs, xs)
+
+    def place(p):
+        core = [max(-flat, min(flat, c)) for c in p]
+        off = [c - d for c, d in zip(p, core)]
+        length = math.hypot(*off)
+        # squares around the core become circles, cubes become balls
+        factor = max(map(abs, off)) / length if length else 0
+        return tuple(c + factor * o for c, o in zip(core, off))
+
+    write_tets(name, [place(p) for p in points], tets)
+
+
+def slit_block(name, half=0.25, width=0.01):
+    """A block with a slit from its top to its middle."""
+    right = [width / 2, 0.04, 0.09, 0.17, half]
+    xs = [-x for x in reversed(right)] + right
+    ys = [half * (k / 4 - 1) for k in range(9)]
+    write_tets(name, *grid(xs, ys, ys, lambda x, y, z: abs(x) > width / 2 or y < 0))
+
+
+def ball(level):
+    """An icosahedron whose edges are halved `level` times, on the unit ball: points and outward triangles."""
+    g = (1 + math.sqrt(5)) / 2
+    points = [(s, t * g, 0) for s in (-1, 1) for t in (-1, 1)]
+    points += [(0, s, t * g) for s in (-1, 1) for t in (-1, 1)] + [(t * g, 0, s) for s in (-1, 1) for t in (-1, 1)]
+    near = lambda a, b: abs(math.dist(points[a], points[b]) - 2) < 1e-9
+    triangles = [t for t in itertools.combinations(range(12), 3) if near(t[0], t[1]) and near(t[1], t[2]) and near(t[0], t[2])]
+    points = [tuple(c / math.hypot(*p) for c in p) for p in points]
+
+    def outward(t):
+        a, b, c = (points[i] for i in t)
+        det = sum(a[k] * (b[k - 2] * c[k - 1] - b[k - 1] * c[k - 2]) for k in range(3))
+        return t if det > 0 else (t[0], t[2], t[1])
+
+    triangles = [outward(t) for t in triangles]
+    for _ in range(level):
+        middles, halved = {}, []
+
+        def middle(a, b):
+            key = (min(a, b), max(a, b))
+            if key not in middles:
+                m = tuple(p + q for p, q in zip(points[a], points[b]))
+                middles[key] = len(points)
+                points.append(tuple(c / math.hypot(*m) for c in m))
+            return middles[key]
+
+        for a, b, c in triangles:
+            ab, bc, ca = middle(a, b), middle(b, c), middle(c, a)
+            halved += [(a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca)]
+        triangles = halved
+    return points, triangles
+
+
+def balloon(name, inner=0.4, outer=0.5, level=2):
+    """A hollow ball with a wall of one layer: three tetrahedra under each triangle."""
+    points, triangles = ball(level)
+    n = len(points)
+    both = [tuple(r * c for c in p) for r in (inner, outer) for p in points]
+    tets = []
+    for t in triangles:
+        a, b, c = sorted(t)
+        tets += [(a, b, c, c + n), (a, b, b + n, c + n), (a, a + n, b + n, c + n)]
+    write_tets(name, both, tets)
+
+
+def funnel(name, mouth=0.3, neck=0.1, height=0.3, pipe=0.2, wall=0.03, around=24):
+    """A cone that goes over into a pipe, with walls: a closed surface of triangles."""
+    inside = [(mouth + (neck - mouth) * k / 6, height * (1 - k / 6)) for k in range(7)]
+    inside += [(neck, -pipe * k / 4) for k in range(1, 5)]
+    outside = [(neck + wall, -pipe), (neck + wall, 0.0), (mouth + wall, height)]
+    profile = inside + outside
+    lines = [f"# written by tools/{pathlib.Path(__file__).name}"]
+    for r, y in profile:
+        for k in range(around):
+            angle = 2 * math.pi * k / around
+            lines.append("v " + coordinates((r * math.cos(angle), y, r * math.sin(angle))))
+    for j in range(len(profile)):
+        for k in range(around):
+            i, n = j * around, (j + 1) % len(profile) * around
+            a, b, c, d = i + k, i + (k + 1) % around, n + (k + 1) % around, n + k
+            lines += [f"f {a + 1} {c + 1} {b + 1}", f"f {a + 1} {d + 1} {c + 1}"]
+    (FOLDER / name).write_text("\n".join(lines) + "\n")
+
+
+rounded_block("rounded-block.vtk")
+slit_block("slit-block.vtk")
+balloon("balloon.vtk")
+funnel("funnel.obj")

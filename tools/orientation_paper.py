@@ -1,0 +1,441 @@
+#!/usr/bin/env python3
+"""The three-dimensional experiments of the orientation-aware potential [Huang 2024] with three potentials.
+
+    tools/orientation_paper.py run BINARY OUT [NAME ...] [--seconds S]
+    tools/orientation_paper.py table OUT
+    tools/orientation_paper.py pictures OUT [NAME ...]
+
+`run` computes the experiments named (all without one; patterns like 'corner*') with the orientation-aware, the IPC and the
+convergent potential at the same contact distance, from the same start and to the same tolerance, each run on one thread and
+for S seconds of wall time at most (120 by default), audits the frames of each, and writes OUT/results.json. `table` brings
+docs/orientation-paper.json up to date with that file and writes the tables of docs/src/validation/orientation-2024.md from it,
+between their marks. `pictures` renders docs/src/images/orientation-*.png from the frames of OUT.
+
+Needs `pip install pyvista pillow`. Seconds are CPU time (user and system) of the whole program with its audit and output, memory
+is the largest that it had.
+"""
+import argparse, fnmatch, json, os, pathlib, re, signal, subprocess, sys, threading, tomllib
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FIGURES, PAGE = ROOT / "docs" / "orientation-paper.json", ROOT / "docs" / "src" / "validation" / "orientation-2024.md"
+IMAGES = ROOT / "docs" / "src" / "images"
+POTENTIALS = ("orientation-aware", "ipc", "convergent")
+SHORT = {"orientation-aware": "orientation-aware", "ipc": "IPC", "convergent": "convergent"}
+
+# two balls that one step moves to their place: forces and energies of the contact are negligible beside their inertia, so that
+# the contact energy over κ is the potential of the same two surfaces in each refinement
+BALLS = """gravity = [0, 0, 0]
+time = {{ step = 0.001, end = 0.001 }}
+contact = {{ d_hat = 0.8, stiffness = 1e-9, self_contact = false }}
+solver = {{ velocity_tolerance = 1e-6 }}
+[[objects]]
+name = "left"
+shape = {{ kind = "sphere", radius = 1, layers = {layers} }}
+[[objects]]
+name = "right"
+shape = {{ kind = "sphere", radius = 1, layers = {layers} }}
+rotate = [20, 30, 40]
+translate = [3.0, 0.3, 0.2]
+velocity = [-730, 0, 0]
+"""
+
+
+def experiment(label, figure, scene, tolerance, *sets, merit, paper=None, only=None, every=1, table="main",
+               potentials=POTENTIALS):
+    """`sets` holds for all potentials, `only` for one; there a key without a value is one that the scene is stripped of.
+    `paper`: vertices, tetrahedra, edges, d̂, α, memory in MB, seconds and
+    iterations per step of [Huang 2024, Table 1]."""
+    return dict(label=label, figure=figure, scene=scene, tolerance=tolerance, sets=list(sets), merit=merit, paper=paper,
+                only=only or {}, every=every, table=table, potentials=potentials)
+
+
+CUBE = "objects.column.shape={ kind = \"box\", size = [0.6, 0.6, 0.6], cells = [10, 20, 10] }"
+EXPERIMENTS = {
+    "rounded-block": experiment("Block with rounded corners", "1", "orientation/rounded-block", 1e-3, merit="displacement",
+                                paper=("1003", "3824", "0.02, 0.19, 0.42", 0.07, 0.1, 92, 0.14, 0)),
+    "two-blocks": experiment("Two blocks", "11", "orientation/two-blocks", 1e-4, "time.end=0.094", "contact.orientation.alpha=0.1",
+                             merit="displacement", paper=("580", "2079", "0.04, 0.21, 0.55", 0.025, 0.1, 61, 0.14, 0)),
+    "slit-block": experiment("Block with a slit", "11", "orientation/slit-block", 1e-4, merit="slit",
+                             paper=("1058", "3871", "0.01, 0.04, 0.13", 0.0125, 0.1, 93, 0.14, 0)),
+    "compressed-block": experiment("Compressed cube", "12", "orientation/compressed-block", 1e-3, CUBE, "contact.d_hat=0.0125",
+                                   "time.step=0.0047", "contact.orientation.alpha=0.1", merit="bulge",
+                                   paper=("2169", "9799", "0.03, 0.10, 0.18", 0.0125, 0.1, 644, 0.78, 2.5)),
+    "balloon": experiment("Balloon", "13", "orientation/balloon", 1e-3, merit="wall",
+                          paper=("421", "701", "0.04, 0.11, 0.18", 0.02, 0.1, 722, 0.67, 1)),
+    "cliff-edge": experiment("Cliff edge", "21", "orientation/cliff-edge", 1e-4, "time.end=4", merit="drift", every=10),
+    "cliff-edge-fine": experiment("Cliff edge, d̂ = 1 mm", "21", "orientation/cliff-edge", 1e-4, "time.end=4",
+                                  "contact.d_hat=0.001", merit="drift", every=10),
+    "funnel": experiment("Funnel", "22", "orientation/funnel", 1e-3, merit="recovery",
+                         paper=("4074", "10511", "0.0017, 0.020, 0.081", 0.001, 1, 1403, 15.4, 58.1)),
+    "compactor": experiment("Compactor", "23", "orientation/compactor", 1e-3, merit="recovery",
+                            paper=("6611", "21696", "0.00033, 0.049, 0.36", 0.002, 1, 2833, 119.8, 125)),
+    "mat-twist": experiment("Mat twist", "24", "twisted-mat", 1e-3, "contact.d_hat=0.01", "contact.orientation.alpha=0.4",
+                            merit="contacts", paper=("45000", "133206", "0.0067, 0.0088, 0.0126", 0.002, 0.4, 17683, 32.4, 195)),
+}
+for n in (4, 8, 16):
+    EXPERIMENTS[f"corner-{n}"] = experiment(
+        f"{n} cells", "16", "orientation/corner", 0.1, f"objects.corner.shape.cells={n}", f"objects.plate.shape.cells=[{n}, 1, {n}]",
+        merit="gap", table="corner", only={"ipc": ["contact.stiffness"], "convergent": ["contact.stiffness=1e9"]})
+    EXPERIMENTS[f"corner-own-{n}"] = EXPERIMENTS[f"corner-{n}"] | dict(
+        only={"orientation-aware": ["contact.orientation"]}, potentials=POTENTIALS[:1])
+for name in ("spike-spike", "spike-plane", "spike-wedge", "spike-crack", "spike-hole", "wedge-wedge", "wedge-plane", "wedge-crack",
+             "cube-cliff", "cube-internal-edges"):
+    EXPERIMENTS[f"erleben-{name}"] = experiment(name, "20", f"erleben/{name}", 1e-3, merit="gap", table="erleben")
+for d_hat in (0.003, 0.006, 0.012, 0.024):
+    for alpha in (0.1, 0.5, 1.0):
+        EXPERIMENTS[f"rings-{d_hat:g}-{alpha:g}"] = experiment(
+            f"{d_hat:g}", "18", "orientation/two-rings", 1e-3, f"contact.d_hat={d_hat}", f"contact.orientation.alpha={alpha}",
+            merit="gap", table="sweep", only={"ipc": ["contact.stiffness"]},
+            every=10, potentials=POTENTIALS if alpha == 0.5 else POTENTIALS[:1])
+for layers in (2, 4, 8, 16):
+    EXPERIMENTS[f"balls-{layers}"] = experiment(f"{layers}", "19", None, 1e-6, merit="potential", table="balls")
+
+
+def scene_of(name, potential, out):
+    """The scene file and the settings for one potential."""
+    entry = EXPERIMENTS[name]
+    if entry["table"] == "balls":
+        path = out / f"{name}.toml"
+        path.write_text(BALLS.format(layers=entry["label"]))
+        return path, []
+    path, sets = ROOT / "scenes" / f"{entry['scene']}.toml", []
+    for setting in entry["only"].get(potential, []):
+        if "=" in setting:
+            sets.append(setting)
+        else:
+            text = re.sub(rf"^{setting.split('.')[-1]} = .*\n", "", path.read_text(), flags=re.M)
+            path = out / f"{name}-{potential}.toml"
+            path.write_text(text)
+    return path, sets
+
+
+def run(name, potential, binary, out, seconds):
+    entry, folder = EXPERIMENTS[name], out / f"{name}-{potential}"
+    scene, only = scene_of(name, potential, out)
+    command = [binary, "run", scene, "-o", folder, "--force", "--quiet", "--threads", "1", "--set", f"contact.potential={potential}",
+               "--set", f"solver.velocity_tolerance={entry['tolerance']}", "--set", f"output.every={entry['every']}"]
+    for setting in (*entry["sets"], *only):
+        command += ["--set", setting]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    late = threading.Event()
+    clock = threading.Timer(seconds, lambda: (late.set(), os.kill(process.pid, signal.SIGKILL)))
+    clock.start()
+    message = process.stderr.read().strip()
+    _, status, usage = os.wait4(process.pid, 0)
+    clock.cancel()
+    audit = subprocess.run([binary, "audit", folder, "--threads", "1"], capture_output=True, text=True)
+    found = summary(name, folder)
+    found |= {"cpu": usage.ru_utime + usage.ru_stime, "mib": usage.ru_maxrss / 1024, "code": os.waitstatus_to_exitcode(status),
+              "stopped": seconds if late.is_set() else None, "message": message[-400:], "clean": audit.returncode == 0,
+              "audit": (audit.stdout + audit.stderr).strip().replace(str(folder), "")[-200:]}
+    print(f"{name}, {potential}: {found['computed']}/{found['steps']} steps, {found['iterations']} iterations, {found['cpu']:.1f} s, "
+          f"{found['merit']} {message[-200:]}{' stopped' if found['stopped'] else ''}{'' if found['clean'] else ' AUDIT'}", flush=True)
+    return found
+
+
+class Frames:
+    def __init__(self, folder):
+        self.folder = folder
+        self.files = sorted((folder / "frames").glob("*.vtu"))
+        self.bodies = json.loads((folder / "run.json").read_text())["bodies"]
+
+    def read(self, index=-1):
+        import pyvista
+        return pyvista.read(self.files[index])
+
+    def part(self, array, body):
+        return array[body["first_vertex"]:body["first_vertex"] + body["vertices"]]
+
+
+def off_rest(frames, frame):
+    """The largest root mean square distance of a body's vertices from its shape at rest, moved rigidly as near as possible, m."""
+    import numpy as np
+    worst = 0
+    for body in frames.bodies:
+        if body["obstacle"]:
+            continue
+        x, u = (frames.part(a, body) for a in (frame.points, frame["displacement"]))
+        rest = x - u
+        a, b = rest - rest.mean(0), x - x.mean(0)
+        left, _, right = np.linalg.svd(a.T @ b)
+        sign = np.diag([1, 1, np.linalg.det(left @ right)])
+        worst = max(worst, np.sqrt(((a @ left @ sign @ right - b) ** 2).sum(1).mean()))
+    return worst
+
+
+def merit(kind, frames, steps):
+    """The figures by which an experiment is judged: of the last frame, or of all steps."""
+    import numpy as np
+    frame = frames.read()
+    if kind == "displacement":
+        return {"displacement": float(np.linalg.norm(frame["displacement"], axis=1).max())}
+    if kind == "slit":
+        rest = frame.points - frame["displacement"]
+        side = lambda s: frame.points[(abs(rest[:, 0] - s * 0.005) < 1e-9) & (abs(rest[:, 1] - 0.25) < 1e-9)]
+        return {"slit": float(np.linalg.norm(side(1) - side(-1), axis=1).mean())}
+    if kind == "bulge":
+        return {"bulge": float(abs(frame.points[:, [0, 2]]).max() - 0.3),
+                "forces": float(np.linalg.norm(frame["contact_force"], axis=1).sum())}
+    if kind == "wall":
+        x, n = frame.points, frame.n_points // 2
+        return {"wall": float(np.linalg.norm(x[n:] - x[:n], axis=1).mean()),
+                "forces": float(np.linalg.norm(frame["contact_force"], axis=1).sum())}
+    if kind == "drift":
+        found = {}
+        for second in (1, 2, 4):
+            index = round(second / 4 * (len(frames.files) - 1))
+            x = frames.part(frames.read(index).points, frames.bodies[0])
+            off, edge = x.mean(0) - (0.5, 0, 0.5), x[1] - x[0]
+            found[f"drift_{second}"] = float(np.hypot(off[0], off[2]))
+            found[f"turn_{second}"] = float(abs(np.degrees(np.arctan2(edge[2], edge[0]))))
+        return found
+    if kind == "recovery":
+        off = [float(off_rest(frames, frames.read(k))) for k in range(0, len(frames.files), 5)]
+        peak = off.index(max(off))
+        return {"deformed": off[peak], "recovered": min(off[peak:])}
+    if kind == "potential":
+        return {"potential": steps[-1]["contact_energy"] / 1e-9 if steps else None}
+    if kind == "contacts":
+        return {"contacts": steps[-1]["contacts"]}
+    return {}
+
+
+def summary(name, folder):
+    """What the tables need of a run."""
+    import numpy as np, pyvista
+    stats = folder / "stats.jsonl"
+    steps = [json.loads(line) for line in stats.read_text().split("\n")[:-1]] if stats.exists() else []
+    frames = Frames(folder)
+    frame, scene = frames.read(0), tomllib.loads((folder / "scene.resolved.toml").read_text())
+    tets = frame.cells_dict[pyvista.CellType.TETRA]
+    pairs = np.unique(np.sort(np.concatenate([tets[:, [i, j]] for i in range(4) for j in range(i)])), axis=0)
+    rest = frame.points - frame["displacement"]
+    edges = np.linalg.norm(rest[pairs[:, 0]] - rest[pairs[:, 1]], axis=1)
+    material = next(iter(scene.get("materials", {}).values()), {})
+    gaps = [s["min_gap"] for s in steps if s["min_gap"] is not None]
+    wanted = scene["time"]["end"] / scene["time"]["step"]
+    reach = frame["contact_reach"] if "contact_reach" in frame.point_data else np.zeros(1)
+    return {
+        "vertices": len(np.unique(tets)), "tets": len(tets), "edges": [float(edges.min()), float(edges.mean()), float(edges.max())],
+        "h": scene["time"]["step"], "d_hat": json.loads((folder / "run.json").read_text())["d_hat"],
+        "alpha": scene["contact"]["orientation"]["alpha"],
+        "material": [material.get("young_modulus"), material.get("poisson_ratio"), material.get("density")],
+        "tolerance": EXPERIMENTS[name]["tolerance"], "computed": len(steps), "steps": int(np.ceil(wanted - 1e-6)),
+        "unconverged": sum(s["outcome"] != "converged" for s in steps),
+        "iterations": sum(s["newton_iterations"] for s in steps), "contacts": max((s["max_contacts"] for s in steps), default=0),
+        "reach": float(reach.max()), "min_gap": min(gaps, default=None), "merit": merit(EXPERIMENTS[name]["merit"], frames, steps),
+    }
+
+
+def number(x, digits=3):
+    """With so many digits, in the fewest characters."""
+    return "–" if x is None else f"{x:.{digits}g}" if 1e-3 <= abs(x) < 1e5 or x == 0 else f"{x:.{digits - 1}e}"
+
+
+def length(x):
+    return "–" if x is None else f"{number(1e3 * x)} mm" if x < 1 else f"{number(x)} m"
+
+
+def described(found):
+    """The figures of merit in words."""
+    m = found["merit"]
+    if "displacement" in m:
+        return f"moved by {length(m['displacement'])}"
+    if "slit" in m:
+        return f"slit of {length(m['slit'])} at the top"
+    if "bulge" in m:
+        return f"sides out by {length(max(m['bulge'], 0) if abs(m['bulge']) > 1e-9 else 0)}; contact forces of {number(m['forces'])} N"
+    if "wall" in m:
+        return f"wall of {length(m['wall'])}; contact forces of {number(m['forces'] / 1000)} kN"
+    if "drift_1" in m:
+        return ", ".join(f"{number(1e3 * m[f'drift_{s}'])} mm and {number(m[f'turn_{s}'], 2)}° after {s} s" for s in (1, 2, 4))
+    if "recovered" in m:
+        return f"deformed by {length(m['deformed'])}, then by as little as {length(m['recovered'])}"
+    if "contacts" in m:
+        return f"{m['contacts']} contacts in the end"
+    return ""
+
+
+def steps_of(found):
+    """The number of steps, and what did not go as it should."""
+    text = f"{found['computed']}" if found["computed"] == found["steps"] else f"{found['computed']} of {found['steps']}"
+    if found["stopped"]:
+        text += f", stopped at {found['stopped']:g} s"
+    elif found["message"]:
+        text += ", failed"
+    if found["unconverged"]:
+        text += f", {found['unconverged']} not converged"
+    return text if found["clean"] else text + ", audit: " + found["audit"]
+
+
+def per_step(found, key):
+    return found[key] / found["computed"] if found["computed"] else None
+
+
+def markdown(rows):
+    rows.insert(1, ["---"] * len(rows[0]))
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def chosen(figures, table):
+    """Name, entry and results by potential of the experiments of a table."""
+    for name, entry in EXPERIMENTS.items():
+        found = {p: figures[f"{name}/{p}"] for p in entry["potentials"] if f"{name}/{p}" in figures}
+        if entry["table"] == table and found:
+            yield name, entry, found
+
+
+def setups(figures):
+    rows = [["experiment", "Fig.", "vertices, tetrahedra", "edges: least, mean, greatest, m", "d̂, m", "α", "E, ν, ρ", "h, s",
+             "tolerance, m/s", "[Huang 2024]: vertices, cells", "edges, m", "d̂, m", "α"]]
+    for _, entry, found in chosen(figures, "main"):
+        f, p = found[POTENTIALS[0]], entry["paper"]
+        rows.append([entry["label"], entry["figure"], f"{f['vertices']}, {f['tets']}", ", ".join(number(e, 2) for e in f["edges"]),
+                     number(f["d_hat"]), number(f["alpha"]), ", ".join(number(x) for x in f["material"]), number(f["h"]),
+                     number(f["tolerance"]), *((f"{p[0]}, {p[1]}", p[2], number(p[3]), number(p[4])) if p else ("–",) * 4)])
+    return markdown(rows)
+
+
+def results(figures):
+    rows = [["experiment", "potential", "steps", "iterations per step", "contacts, most", "CPU s per step", "MiB", "smallest gap",
+             "what is seen", "[Huang 2024]: iterations", "s per step", "MB"]]
+    for _, entry, found in chosen(figures, "main"):
+        for potential, f in found.items():
+            p = entry["paper"] if potential == POTENTIALS[0] else None
+            rows.append([entry["label"], SHORT[potential], steps_of(f), number(per_step(f, "iterations")), str(f["contacts"]),
+                         number(per_step(f, "cpu"), 2), f"{f['mib']:.0f}", length(f["min_gap"]), described(f),
+                         *((number(p[7]), number(p[6]), str(p[5])) if p else ("", "", ""))])
+    return markdown(rows)
+
+
+def corners(figures):
+    rows = [["cells of the corner and of the plate", "tetrahedra", "orientation-aware, L = 50 mm", "orientation-aware, L of the edges",
+             "convergent, κ = 1 GPa", "IPC, adaptive κ"]]
+    for n in (4, 8, 16):
+        keys = (f"corner-{n}/orientation-aware", f"corner-own-{n}/orientation-aware", f"corner-{n}/convergent", f"corner-{n}/ipc")
+        if all(k in figures for k in keys):
+            found = [figures[k] for k in keys]
+            rows.append([str(n), str(found[0]["tets"]), *(f"{length(f['min_gap'])} ({number(per_step(f, 'iterations'))})" for f in found)])
+            rows[-1][2:] = [c if f["computed"] == f["steps"] and not f["unconverged"] else c + " " + steps_of(f)
+                            for c, f in zip(rows[-1][2:], found)]
+    return markdown(rows)
+
+
+def erleben(figures):
+    rows = [["scene", "d̂", *(f"{SHORT[p]}: {what}" for p in POTENTIALS for what in ("steps", "iterations per step", "smallest gap"))]]
+    for _, entry, found in chosen(figures, "erleben"):
+        cells = [c for f in found.values() for c in (steps_of(f), number(per_step(f, "iterations")), length(f["min_gap"]))]
+        rows.append([entry["label"], length(found[POTENTIALS[0]]["d_hat"]), *cells])
+    return markdown(rows)
+
+
+def sweep(figures):
+    rows = [["d̂", "α = 0.1", "α = 0.5", "α = 1", "convergent", "IPC, adaptive κ"]]
+    for d_hat in ("0.003", "0.006", "0.012", "0.024"):
+        keys = [f"rings-{d_hat}-{alpha}/orientation-aware" for alpha in ("0.1", "0.5", "1")]
+        keys += [f"rings-{d_hat}-0.5/{p}" for p in ("convergent", "ipc")]
+        cells = []
+        for f in (figures.get(k) for k in keys):
+            whole = f and f["computed"] == f["steps"] and not f["unconverged"]
+            cells.append("–" if not f else number(per_step(f, "iterations")) if whole else steps_of(f))
+        rows.append([length(float(d_hat)), *cells])
+    return markdown(rows)
+
+
+def balls(figures):
+    rows = [["layers", "longest edge, m", *(f"{SHORT[p]}: {what}" for p in POTENTIALS for what in ("contacts", "potential"))]]
+    for _, entry, found in chosen(figures, "balls"):
+        cells = [c for f in found.values() for c in (str(f["contacts"]), number(f["merit"]["potential"], 4))]
+        rows.append([entry["label"], number(found[POTENTIALS[0]]["edges"][2]), *cells])
+    return markdown(rows)
+
+
+TABLES = {"setups": setups, "results": results, "corner": corners, "erleben": erleben, "sweep": sweep, "balls": balls}
+
+
+def tables(out):
+    figures = json.loads(FIGURES.read_text()) if FIGURES.exists() else {}
+    figures |= json.loads((out / "results.json").read_text())
+    order = [f"{name}/{p}" for name, entry in EXPERIMENTS.items() for p in entry["potentials"]]
+    figures = {key: figures[key] for key in order if key in figures}
+    FIGURES.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n")
+    page = PAGE.read_text()
+    for kind, of in TABLES.items():
+        begin, end = f"<!-- tools/orientation_paper.py: {kind} -->", "\n<!-- end -->"
+        text = f"{begin}\n{of(figures)}{end}"
+        page = re.sub(f"{re.escape(begin)}.*?{end}", lambda _: text, page, flags=re.S)
+    PAGE.write_text(page)
+
+
+# names of experiments in rows, the frame as a part of the run, and the options of tools/render.py
+VIEWS = {
+    "rest": [("rounded-block", 1, ["--view", "1,0.8,1.3", "--stress", "40", "--edges", "--extent", "2.1"]),
+             ("two-blocks", 1, ["--view", "1,0.4,1.6", "--stress", "600", "--edges", "--extent", "1.8"]),
+             ("slit-block", 1, ["--view", "0.3,0.5,1.6", "--stress", "6", "--edges", "--extent", "0.85"])],
+    "deformed": [("compressed-block", 1, ["--view", "1,0.5,1.4", "--stress", "30000", "--edges", "--extent", "1.0"]),
+                 ("balloon", 1, ["--view", "1,0.5,1.4", "--stress", "120000", "--edges", "--cut"])],
+    "corner": [("corner-8", 0.5, ["--view", "1,0.25,0.6", "--stress", "1e9", "--edges", "--extent", "0.8", "--look", "0.05,0.06,0"])],
+    "cliff": [("cliff-edge", 1, ["--view", "0.7,1.2,1.4", "--bodies", "--edges", "--extent", "2.6", "--look", "0.5,0.5,0.5"]),
+              ("cliff-edge-fine", 1, ["--view", "0.7,1.2,1.4", "--bodies", "--edges", "--extent", "2.6", "--look", "0.5,0.5,0.5"])],
+    "examples": [("funnel", 0.45, ["--view", "0.4,0.15,1.6", "--stress", "15000", "--obstacle-opacity", "0.3", "--extent", "1.1", "--look", "0,-0.05,0"]),
+                 ("compactor", 0.333, ["--view", "0.5,0.6,1.6", "--bodies", "--obstacle-opacity", "0.3", "--extent", "0.9"]),
+                 ("mat-twist", 1, ["--view", "0.25,0.35,1", "--stress", "40000", "--zoom", "1.2"])],
+}
+
+
+def pictures(out, names):
+    """The potentials side by side, an experiment in each row."""
+    from PIL import Image, ImageDraw, ImageFont
+    width, height, head = 480, 330, 26
+    font = ImageFont.load_default(15)
+    for name, rows in VIEWS.items():
+        if names and name not in names:
+            continue
+        sheet = Image.new("RGB", (3 * width, head + height * len(rows)), "#f7f7f5")
+        draw = ImageDraw.Draw(sheet)
+        for column, potential in enumerate(POTENTIALS):
+            draw.text(((column + 0.5) * width, head / 2 + 2), SHORT[potential], fill="#303030", font=font, anchor="mm")
+            for row, (of, part, options) in enumerate(rows):
+                folder, picture = out / f"{of}-{potential}", out / "picture.png"
+                frames = sorted((folder / "frames").glob("*.vtu"))
+                step = int(frames[round(part * (len(frames) - 1))].stem)
+                subprocess.run([sys.executable, ROOT / "tools" / "render.py", folder, str(step), picture, "--size", f"{width}x{height}",
+                                *options], check=True)
+                sheet.paste(Image.open(picture).convert("RGB"), (column * width, head + row * height))
+        target = IMAGES / f"orientation-{name}.png"
+        for colours in (256, 128, 64, 32):
+            sheet.quantize(colours, method=Image.Quantize.MAXCOVERAGE, kmeans=1).save(target, optimize=True)
+            if target.stat().st_size <= 150_000:
+                break
+        print(target, target.stat().st_size)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    running = commands.add_parser("run")
+    running.add_argument("binary", type=pathlib.Path)
+    running.add_argument("out", type=pathlib.Path)
+    running.add_argument("names", nargs="*")
+    running.add_argument("--seconds", type=float, default=120, help="wall time for each run")
+    commands.add_parser("table").add_argument("out", type=pathlib.Path)
+    drawing = commands.add_parser("pictures")
+    drawing.add_argument("out", type=pathlib.Path)
+    drawing.add_argument("names", nargs="*")
+    args = parser.parse_args()
+    if args.command == "table":
+        return tables(args.out)
+    if args.command == "pictures":
+        return pictures(args.out, args.names)
+    args.out.mkdir(parents=True, exist_ok=True)
+    listed = args.out / "results.json"
+    figures = json.loads(listed.read_text()) if listed.exists() else {}
+    for name, entry in EXPERIMENTS.items():
+        if not args.names or any(fnmatch.fnmatch(name, n) for n in args.names):
+            for potential in entry["potentials"]:
+                figures[f"{name}/{potential}"] = run(name, potential, args.binary.resolve(), args.out, args.seconds)
+                listed.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n")
+
+
+if __name__ == "__main__":
+    main()
