@@ -14,7 +14,7 @@ between their marks. `pictures` renders docs/src/images/orientation-*.png from t
 Needs `pip install pyvista pillow`. Seconds are CPU time (user and system) of the whole program with its audit and output, memory
 is the largest that it had.
 """
-import argparse, fnmatch, json, os, pathlib, re, signal, subprocess, sys, threading, tomllib
+import argparse, fnmatch, json, os, pathlib, re, signal, subprocess, sys, threading, time, tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FIGURES, PAGE = ROOT / "docs" / "orientation-paper.json", ROOT / "docs" / "src" / "validation" / "orientation-2024.md"
@@ -30,13 +30,27 @@ contact = {{ d_hat = 0.8, stiffness = 1e-9, self_contact = false }}
 solver = {{ velocity_tolerance = 1e-6 }}
 [[objects]]
 name = "left"
-shape = {{ kind = "sphere", radius = 1, layers = {layers} }}
+shape = {{ kind = "sphere", radius = 1, layers = {0} }}
 [[objects]]
 name = "right"
-shape = {{ kind = "sphere", radius = 1, layers = {layers} }}
+shape = {{ kind = "sphere", radius = 1, layers = {0} }}
 rotate = [20, 30, 40]
 translate = [3.0, 0.3, 0.2]
 velocity = [-730, 0, 0]
+"""
+# a cube that one step moves to 7 mm above a block with a top of its own size, which it overhangs
+OVERHANG = """gravity = [0, 0, 0]
+time = {{ step = 0.001, end = 0.001 }}
+contact = {{ d_hat = 0.01, stiffness = 1e-9, orientation = {{ alpha = 0.5 }} }}
+[[objects]]
+name = "cube"
+shape = {{ kind = "box" }}
+translate = [{0}, 1.02, 0]
+velocity = [0, -13, 0]
+[[objects]]
+name = "cliff"
+role = "obstacle"
+shape = {{ kind = "cliff" }}
 """
 
 
@@ -62,9 +76,6 @@ EXPERIMENTS = {
                                    paper=("2169", "9799", "0.03, 0.10, 0.18", 0.0125, 0.1, 644, 0.78, 2.5)),
     "balloon": experiment("Balloon", "13", "orientation/balloon", 1e-3, merit="wall",
                           paper=("421", "701", "0.04, 0.11, 0.18", 0.02, 0.1, 722, 0.67, 1)),
-    "cliff-edge": experiment("Cliff edge", "21", "orientation/cliff-edge", 1e-4, "time.end=4", merit="drift", every=10),
-    "cliff-edge-fine": experiment("Cliff edge, d̂ = 1 mm", "21", "orientation/cliff-edge", 1e-4, "time.end=4",
-                                  "contact.d_hat=0.001", merit="drift", every=10),
     "funnel": experiment("Funnel", "22", "orientation/funnel", 1e-3, merit="recovery",
                          paper=("4074", "10511", "0.0017, 0.020, 0.081", 0.001, 1, 1403, 15.4, 58.1)),
     "compactor": experiment("Compactor", "23", "orientation/compactor", 1e-3, merit="recovery",
@@ -72,6 +83,17 @@ EXPERIMENTS = {
     "mat-twist": experiment("Mat twist", "24", "twisted-mat", 1e-3, "contact.d_hat=0.01", "contact.orientation.alpha=0.4",
                             merit="contacts", paper=("45000", "133206", "0.0067, 0.0088, 0.0126", 0.002, 0.4, 17683, 32.4, 195)),
 }
+for d_hat in (0.01, 0.001):
+    for alpha in (0.5, 0.1, 1.0):
+        EXPERIMENTS[f"cliff-{d_hat:g}-{alpha:g}"] = experiment(
+            f"α = {alpha:g}", "21", "orientation/cliff-edge", 1e-4, "time.end=4", f"contact.d_hat={d_hat}",
+            f"contact.orientation.alpha={alpha}", merit="drift", every=10, table="cliff",
+            potentials=POTENTIALS if alpha == 0.5 else POTENTIALS[:1])
+for by in (0, 0.2, 0.5, 1, 2, 4, 6, 10):
+    for alpha in (0.5, 0.1, 1.0):
+        EXPERIMENTS[f"overhang-{by:g}-{alpha:g}"] = experiment(
+            f"{1e-3 * by}", "21", OVERHANG, 1e-6, f"contact.orientation.alpha={alpha}", merit="direction", table="overhang",
+            potentials=POTENTIALS if alpha == 0.5 else POTENTIALS[:1])
 for n in (4, 8, 16):
     EXPERIMENTS[f"corner-{n}"] = experiment(
         f"{n} cells", "16", "orientation/corner", 0.1, f"objects.corner.shape.cells={n}", f"objects.plate.shape.cells=[{n}, 1, {n}]",
@@ -88,15 +110,15 @@ for d_hat in (0.003, 0.006, 0.012, 0.024):
             merit="gap", table="sweep", only={"ipc": ["contact.stiffness"]},
             every=10, potentials=POTENTIALS if alpha == 0.5 else POTENTIALS[:1])
 for layers in (2, 4, 8, 16):
-    EXPERIMENTS[f"balls-{layers}"] = experiment(f"{layers}", "19", None, 1e-6, merit="potential", table="balls")
+    EXPERIMENTS[f"balls-{layers}"] = experiment(f"{layers}", "19", BALLS, 1e-6, merit="potential", table="balls")
 
 
 def scene_of(name, potential, out):
     """The scene file and the settings for one potential."""
     entry = EXPERIMENTS[name]
-    if entry["table"] == "balls":
+    if entry["scene"] in (BALLS, OVERHANG):
         path = out / f"{name}.toml"
-        path.write_text(BALLS.format(layers=entry["label"]))
+        path.write_text(entry["scene"].format(entry["label"]))
         return path, []
     path, sets = ROOT / "scenes" / f"{entry['scene']}.toml", []
     for setting in entry["only"].get(potential, []):
@@ -107,6 +129,17 @@ def scene_of(name, potential, out):
             path = out / f"{name}-{potential}.toml"
             path.write_text(text)
     return path, sets
+
+
+def peak_memory(pid):
+    """The most resident memory of a process until its end, MiB. What `wait4` reports includes that of this script."""
+    peak = 0
+    while True:
+        found = re.search(r"VmHWM:\s+(\d+) kB", pathlib.Path(f"/proc/{pid}/status").read_text())
+        if not found:
+            return peak
+        peak = int(found[1]) / 1024
+        time.sleep(0.005)
 
 
 def run(name, potential, binary, out, seconds):
@@ -120,12 +153,16 @@ def run(name, potential, binary, out, seconds):
     late = threading.Event()
     clock = threading.Timer(seconds, lambda: (late.set(), os.kill(process.pid, signal.SIGKILL)))
     clock.start()
+    watch = threading.Thread(target=lambda: memory.append(peak_memory(process.pid)))
+    memory = []
+    watch.start()
     message = process.stderr.read().strip()
+    watch.join()
     _, status, usage = os.wait4(process.pid, 0)
     clock.cancel()
     audit = subprocess.run([binary, "audit", folder, "--threads", "1"], capture_output=True, text=True)
     found = summary(name, folder)
-    found |= {"cpu": usage.ru_utime + usage.ru_stime, "mib": usage.ru_maxrss / 1024, "code": os.waitstatus_to_exitcode(status),
+    found |= {"cpu": usage.ru_utime + usage.ru_stime, "mib": memory[0], "code": os.waitstatus_to_exitcode(status),
               "stopped": seconds if late.is_set() else None, "message": message[-400:], "clean": audit.returncode == 0,
               "audit": (audit.stdout + audit.stderr).strip().replace(str(folder), "")[-200:]}
     print(f"{name}, {potential}: {found['computed']}/{found['steps']} steps, {found['iterations']} iterations, {found['cpu']:.1f} s, "
@@ -193,6 +230,9 @@ def merit(kind, frames, steps):
         off = [float(off_rest(frames, frames.read(k))) for k in range(0, len(frames.files), 5)]
         peak = off.index(max(off))
         return {"deformed": off[peak], "recovered": min(off[peak:])}
+    if kind == "direction":
+        force = frames.part(frame["contact_force"], frames.bodies[0]).sum(0)
+        return {"direction": float(force[0] / force[1])}
     if kind == "potential":
         return {"potential": steps[-1]["contact_energy"] / 1e-9 if steps else None}
     if kind == "contacts":
@@ -229,7 +269,7 @@ def summary(name, folder):
 
 def number(x, digits=3):
     """With so many digits, in the fewest characters."""
-    return "–" if x is None else f"{x:.{digits}g}" if 1e-3 <= abs(x) < 1e5 or x == 0 else f"{x:.{digits - 1}e}"
+    return "–" if x is None else f"{float(f'{x:.{digits}g}'):g}"
 
 
 def length(x):
@@ -247,8 +287,6 @@ def described(found):
         return f"sides out by {length(max(m['bulge'], 0) if abs(m['bulge']) > 1e-9 else 0)}; contact forces of {number(m['forces'])} N"
     if "wall" in m:
         return f"wall of {length(m['wall'])}; contact forces of {number(m['forces'] / 1000)} kN"
-    if "drift_1" in m:
-        return ", ".join(f"{number(1e3 * m[f'drift_{s}'])} mm and {number(m[f'turn_{s}'], 2)}° after {s} s" for s in (1, 2, 4))
     if "recovered" in m:
         return f"deformed by {length(m['deformed'])}, then by as little as {length(m['recovered'])}"
     if "contacts" in m:
@@ -308,6 +346,29 @@ def results(figures):
     return markdown(rows)
 
 
+def cliff(figures):
+    rows = [["d̂", "potential", *(f"drift, turn after {s} s" for s in (1, 2, 4)), "iterations per step"]]
+    for d_hat in ("0.01", "0.001"):
+        keys = [(f"orientation-aware, α = {alpha}", f"cliff-{d_hat}-{alpha}/orientation-aware") for alpha in ("0.1", "0.5", "1")]
+        keys += [(SHORT[p], f"cliff-{d_hat}-0.5/{p}") for p in POTENTIALS[1:]]
+        for label, key in keys:
+            f = figures[key]
+            m = f["merit"]
+            moved = (f"{length(m[f'drift_{s}'])}, {number(m[f'turn_{s}'], 2)}°" for s in (1, 2, 4))
+            rows.append([length(float(d_hat)), label, *moved, number(per_step(f, "iterations")) +
+                         ("" if steps_of(f) == str(f["steps"]) else " " + steps_of(f))])
+    return markdown(rows)
+
+
+def overhang(figures):
+    rows = [["overhang", *(f"orientation-aware, α = {alpha}" for alpha in ("0.1", "0.5", "1")), "IPC", "convergent"]]
+    for by in ("0", "0.2", "0.5", "1", "2", "4", "6", "10"):
+        keys = [f"overhang-{by}-{alpha}/orientation-aware" for alpha in ("0.1", "0.5", "1")]
+        keys += [f"overhang-{by}-0.5/{p}" for p in POTENTIALS[1:]]
+        rows.append([f"{by} mm", *(f"{figures[k]['merit']['direction'] + 0:.3f}".replace("-0.000", "0.000") for k in keys)])
+    return markdown(rows)
+
+
 def corners(figures):
     rows = [["cells of the corner and of the plate", "tetrahedra", "orientation-aware, L = 50 mm", "orientation-aware, L of the edges",
              "convergent, κ = 1 GPa", "IPC, adaptive κ"]]
@@ -350,7 +411,7 @@ def balls(figures):
     return markdown(rows)
 
 
-TABLES = {"setups": setups, "results": results, "corner": corners, "erleben": erleben, "sweep": sweep, "balls": balls}
+TABLES = {"setups": setups, "results": results, "corner": corners, "erleben": erleben, "sweep": sweep, "balls": balls, "cliff": cliff, "overhang": overhang}
 
 
 def tables(out):
@@ -375,8 +436,8 @@ VIEWS = {
     "deformed": [("compressed-block", 1, ["--view", "1,0.5,1.4", "--stress", "30000", "--edges", "--extent", "1.0"]),
                  ("balloon", 1, ["--view", "1,0.5,1.4", "--stress", "120000", "--edges", "--cut"])],
     "corner": [("corner-8", 0.5, ["--view", "1,0.25,0.6", "--stress", "1e9", "--edges", "--extent", "0.8", "--look", "0.05,0.06,0"])],
-    "cliff": [("cliff-edge", 1, ["--view", "0.7,1.2,1.4", "--bodies", "--edges", "--extent", "2.6", "--look", "0.5,0.5,0.5"]),
-              ("cliff-edge-fine", 1, ["--view", "0.7,1.2,1.4", "--bodies", "--edges", "--extent", "2.6", "--look", "0.5,0.5,0.5"])],
+    "cliff": [("cliff-0.01-0.5", 1, ["--view", "0.7,1.2,1.4", "--bodies", "--edges", "--extent", "2.6", "--look", "0.5,0.5,0.5"]),
+              ("cliff-0.001-0.5", 1, ["--view", "0.7,1.2,1.4", "--bodies", "--edges", "--extent", "2.6", "--look", "0.5,0.5,0.5"])],
     "examples": [("funnel", 0.45, ["--view", "0.4,0.15,1.6", "--stress", "15000", "--obstacle-opacity", "0.3", "--extent", "1.1", "--look", "0,-0.05,0"]),
                  ("compactor", 0.333, ["--view", "0.5,0.6,1.6", "--bodies", "--obstacle-opacity", "0.3", "--extent", "0.9"]),
                  ("mat-twist", 1, ["--view", "0.25,0.35,1", "--stress", "40000", "--zoom", "1.2"])],

@@ -148,7 +148,7 @@ pub fn expectation(name: &str, run: &Run) -> Result<(), String> {
         "orientation/corner" => {
             let least = run.reports.iter().filter_map(|r| r.min_gap).fold(f64::INFINITY, f64::min);
             let speed = run.mean(&last.velocity, "corner").y;
-            let slowed = speed > -150.0 && least > 4e-3 && least < 8e-3;
+            let slowed = speed > -200.0 && least > 4e-3 && least < 8e-3;
             require(slowed, || format!("{speed} m/s, smallest gap {least} m"))
         }
         "orientation/funnel" => {
