@@ -229,7 +229,11 @@ impl Simulation {
     /// With the orientation-aware potential, the smallest distance ε up to which it acts on each vertex, its
     /// edges and its faces, m (`#V`): 0 where it does not act; empty with other potentials.
     pub fn contact_reach(&self) -> Vec<f64> {
-        self.model.orientation.as_ref().map(|o| o.vertex_reach()).unwrap_or_default()
+        let mut reach =
+            self.model.orientation.as_ref().map(|o| o.vertex_reach()).unwrap_or_default();
+        // without what stands for the directions of rods
+        reach.truncate(self.model.vertex_count());
+        reach
     }
 
     /// Von Mises stress of each tetrahedron, Pa (`#T`), in two dimensions of each triangle (`#F`).

@@ -7,6 +7,7 @@ use standoff_linalg::Vec3;
 use standoff_sim::definition::{
     BodyDef, BodyKind, Definition, HalfSpaceDef, Motion, Pivot, PrescribedDef,
 };
+use standoff_sim::energy::rod_joint::RodMaterial;
 use standoff_sim::settings::{ContactPotential, Integrator, Method};
 use standoff_sim::{BuildError, Simulation};
 
@@ -302,13 +303,27 @@ fn the_contact_reach_of_vertices() {
         friction_material: "default".into(),
         ..BodyDef::default()
     };
-    let definition = oriented(vec![block("lower", [0.0, 0.0, 0.0], [1, 1, 1], 0.5), upper, open]);
+    // its segments carry directors, which are no vertices
+    let rod = BodyDef {
+        name: "rod".into(),
+        rest: (0..4).map(|k| Vec3::new(3.0 + 0.5 * k as f64, -0.9, 0.0)).collect(),
+        kind: BodyKind::Rod {
+            segments: vec![[0, 1], [1, 2], [2, 3]],
+            material: RodMaterial { radius: 0.01, young_modulus: 1e6, poisson_ratio: 0.3 },
+            density: 1000.0,
+            straight: false,
+            natural_twist: 0.0,
+        },
+        ..BodyDef::default()
+    };
+    let lower = block("lower", [0.0, 0.0, 0.0], [1, 1, 1], 0.5);
+    let definition = oriented(vec![lower, upper, open, rod]);
     let simulation = Simulation::new(&definition).unwrap();
     let reach = simulation.contact_reach();
     assert_eq!(reach.len(), simulation.positions().len());
     for (eps, x) in reach.iter().zip(simulation.positions()) {
         match x.y {
-            // the open obstacle
+            // the open obstacle and the rod
             y if y < -0.5 => assert_eq!(*eps, 0.0),
             // vertices that face the other block
             y if (0.25..0.75).contains(&y) => assert!(*eps > 0.0 && *eps <= gap, "{eps} {x}"),
