@@ -8,11 +8,32 @@ use standoff_sim::definition::{
     BodyDef, BodyKind, Definition, ForceDef, Load, Motion, Pivot, PrescribedDef,
 };
 use standoff_sim::expression::{Expression, VectorExpression};
-use standoff_sim::settings::Method;
+use standoff_sim::settings::{ContactPotential, Method};
 use standoff_sim::step::workspace::Workspace;
 use standoff_sim::step::{self, Failure};
 use standoff_sim::{Culprit, Simulation, State, StepError};
 use standoff_sparse::{BlockMatrix, Cholesky, LinearSolver, Ordering, SolveError, SolveReport};
+
+/// Where d̂ is larger than the edges, the convergent potential subtracts more than it adds, and a step that does not converge says so.
+#[test]
+fn a_convergent_potential_that_is_negative() {
+    let mut definition = scene(vec![
+        block("low", [0.0; 3], [6, 6, 6], 0.1),
+        block("high", [0.03, 0.75, 0.02], [6, 6, 6], 0.1),
+    ]);
+    definition.settings.contact.self_contact = false;
+    definition.settings.solver.velocity_tolerance = Some(1e-9);
+    definition.settings.contact.potential = ContactPotential::Convergent;
+    definition.settings.contact.d_hat = Some(0.35);
+    definition.settings.contact.stiffness = Some(1e3);
+    definition.settings.solver.max_iterations = 1;
+    let report = Simulation::new(&definition).unwrap().step().unwrap();
+    assert!(!report.outcome.is_success() && report.contact_energy < 0.0, "{report:?}");
+    assert!(report.unmet.as_ref().unwrap().contains("potential is negative"), "{report:?}");
+    definition.settings.contact.potential = ContactPotential::Ipc;
+    let report = Simulation::new(&definition).unwrap().step().unwrap();
+    assert!(!report.unmet.as_ref().unwrap().contains("negative"), "{report:?}");
+}
 
 /// A block on a fixed anvil, pressed by a plate from above.
 fn press() -> Definition {

@@ -1,7 +1,8 @@
 //! Where a step that did not end well is furthest from its minimum.
 
 use super::workspace::Workspace;
-use crate::definition::settings::Method;
+use crate::contact::potential::BarrierPairs;
+use crate::definition::settings::{ContactPotential, Method};
 use crate::diagnosis;
 use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
@@ -32,5 +33,18 @@ pub fn describe(
     let vertex = model.describe_vertex(worst as u32);
     let obstacle =
         diagnosis::describe_obstacle(potential, it).map(|o| format!("; {o}")).unwrap_or_default();
-    Some(format!("{what} is largest at {vertex}{obstacle}"))
+    let negative = if is_negative(potential, it) {
+        "; the convergent potential is negative, so that pairs attract each other: `contact.d_hat` has to be less than the edges"
+    } else {
+        ""
+    };
+    Some(format!("{what} is largest at {vertex}{obstacle}{negative}"))
+}
+
+/// Whether what the convergent potential subtracts outweighs the rest.
+fn is_negative(potential: &IncrementalPotential<'_>, it: &Iterate) -> bool {
+    let terms = potential.terms(&it.contacts);
+    let barrier = terms.iter().filter(|t| t.term.name() == BarrierPairs::NAME);
+    potential.context.settings.contact.potential == ContactPotential::Convergent
+        && barrier.map(|t| t.term.value(&it.x)).sum::<f64>() < 0.0
 }
