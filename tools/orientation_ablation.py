@@ -15,7 +15,8 @@ SCENES = {
     "cliff edge": ("orientation/cliff-edge", 200, []),
     "rollers": ("rollers", 60, ["contact.d_hat=0.02"]),
     "mat": ("twisted-mat", 60, ["contact.d_hat=0.02"]),
-    "rings": ("stress/chain-rings", 40, ["contact.d_hat=0.02"]),
+    "rings": ("orientation/two-rings", 60, ["objects.left.shape.rings=1", "objects.right.shape.rings=1"]),
+    "funnel": ("orientation/funnel", 60, ["objects.body.shape.layers=3"]),
     "rods": ("stress/twisted-rods", 40, ["contact.d_hat=0.01"]),
     "χ": ("planar/chi", 110, []),
 }
