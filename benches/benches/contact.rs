@@ -1,5 +1,7 @@
 //! Barrier and friction of two sheets that nearly touch: `cargo bench -p standoff-bench --bench contact`.
 
+mod support;
+
 use criterion::{Criterion, criterion_group, criterion_main};
 use standoff_geometry::CollisionMesh;
 use standoff_geometry::broad_phase::candidates;
@@ -14,27 +16,11 @@ const D_HAT: f64 = 1e-3;
 
 /// Two sheets of 40 × 40 cells, half of d̂ apart and turned against each other.
 fn sheets() -> (CollisionMesh, Vec<Vec3>) {
-    const N: usize = 40;
-    let (mut x, mut faces) = (Vec::new(), Vec::new());
-    for layer in 0..2 {
-        let first = x.len() as u32;
-        let (sin, cos) = (0.3 * layer as f64).sin_cos();
-        for i in 0..=N {
-            for j in 0..=N {
-                let (u, v) = (i as f64 / N as f64 - 0.5, j as f64 / N as f64 - 0.5);
-                let height = 0.5 * D_HAT * layer as f64;
-                x.push(Vec3::new(cos * u - sin * v, height, sin * u + cos * v));
-            }
-        }
-        let at = |i: usize, j: usize| first + (i * (N + 1) + j) as u32;
-        for i in 0..N {
-            for j in 0..N {
-                faces.push([at(i, j), at(i, j + 1), at(i + 1, j + 1)]);
-                faces.push([at(i, j), at(i + 1, j + 1), at(i + 1, j)]);
-            }
-        }
-    }
-    (CollisionMesh::new(x.clone(), faces, &[], &[]), x)
+    support::layers(2, |layer, u, v| {
+        let (sin, cos) = (0.3 * layer).sin_cos();
+        let (u, v) = (u - 0.5, v - 0.5);
+        Vec3::new(cos * u - sin * v, 0.5 * D_HAT * layer, sin * u + cos * v)
+    })
 }
 
 fn contact(c: &mut Criterion) {

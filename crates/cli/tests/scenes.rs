@@ -67,7 +67,7 @@ const SHORTENED: [(&str, &[&str]); 15] = [
     ),
 ];
 
-/// What a quick check leaves out besides.
+/// Scenes that a quick check runs with fewer or coarser bodies besides.
 const QUICK: [(&str, &[&str]); 2] = [
     ("orientation/fine-ball", &["--set", "objects.ball.shape.layers=5"]),
     (

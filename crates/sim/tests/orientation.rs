@@ -15,36 +15,10 @@ use standoff_sim::contact::orientation::{
     Step, Surface, epsilon,
 };
 use standoff_testkit::finite_difference;
+use standoff_testkit::shapes::sphere;
 use std::f64::consts::FRAC_PI_4;
 
 type Triangles = (Vec<Vec3>, Vec<[u32; 3]>);
-
-const OCTAHEDRON: [[u32; 3]; 8] =
-    [[0, 2, 4], [2, 1, 4], [1, 3, 4], [3, 0, 4], [2, 0, 5], [1, 2, 5], [3, 1, 5], [0, 3, 5]];
-
-/// A unit sphere from an octahedron with every face split into four, `n` times.
-fn sphere(n: usize) -> Triangles {
-    let mut x: Vec<Vec3> = [[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]]
-        .map(|p: [i32; 3]| Vec3::from(p.map(f64::from)))
-        .to_vec();
-    let mut faces = OCTAHEDRON.to_vec();
-    for _ in 0..n {
-        let mut middle = std::collections::BTreeMap::new();
-        let mut split = Vec::new();
-        for f in &faces {
-            let m: [u32; 3] = std::array::from_fn(|k| {
-                let (a, b) = (f[k], f[(k + 1) % 3]);
-                *middle.entry([a.min(b), a.max(b)]).or_insert_with(|| {
-                    x.push((x[a as usize] + x[b as usize]).normalize());
-                    x.len() as u32 - 1
-                })
-            });
-            split.extend([[f[0], m[0], m[2]], [m[0], f[1], m[1]], [m[2], m[1], f[2]], m]);
-        }
-        faces = split;
-    }
-    (x, faces)
-}
 
 /// Two cones over a polygon of `n` sides: tips of valence `n`.
 fn double_cone(n: u32) -> Triangles {

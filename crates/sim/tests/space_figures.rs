@@ -6,47 +6,15 @@ use standoff_linalg::Vec3;
 use standoff_sim::contact::orientation::{
     ActivationDistance, OrientationPotential, PairSet, Parameters, Step, Surface,
 };
+use standoff_testkit::shapes::sphere;
 use standoff_testkit::thorough;
-use std::collections::BTreeMap;
-
-/// A unit ball from an octahedron with every face split into four, `level` times, moved by `shift`.
-fn ball(level: u32, shift: Vec3) -> (Vec<Vec3>, Vec<[u32; 3]>) {
-    let corners = [[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]];
-    let mut x: Vec<Vec3> = corners.map(|p: [i32; 3]| Vec3::from(p.map(f64::from))).to_vec();
-    let mut faces = vec![
-        [0u32, 2, 4],
-        [2, 1, 4],
-        [1, 3, 4],
-        [3, 0, 4],
-        [2, 0, 5],
-        [1, 2, 5],
-        [3, 1, 5],
-        [0, 3, 5],
-    ];
-    for _ in 0..level {
-        let mut middle = BTreeMap::new();
-        let mut split = Vec::new();
-        for f in &faces {
-            let m: [u32; 3] = std::array::from_fn(|k| {
-                let (a, b) = (f[k], f[(k + 1) % 3]);
-                *middle.entry([a.min(b), a.max(b)]).or_insert_with(|| {
-                    x.push((x[a as usize] + x[b as usize]).normalize());
-                    x.len() as u32 - 1
-                })
-            });
-            split.extend([[f[0], m[0], m[2]], [m[0], f[1], m[1]], [m[2], m[1], f[2]], m]);
-        }
-        faces = split;
-    }
-    (x.iter().map(|p| p + shift).collect(), faces)
-}
 
 /// The potential per κ of two unit balls at a distance of 0.3 with ε = 0.8, and the number of pairs that act.
 fn potential(level: u32, alpha: f64) -> (f64, usize) {
-    let (mut x, mut faces) = ball(level, Vec3::zeros());
+    let (mut x, mut faces) = sphere(level);
     let n = x.len();
-    let (other, more) = ball(level, Vec3::new(1.3, 1.4, 1.280_625));
-    x.extend(other);
+    let (other, more) = sphere(level);
+    x.extend(other.iter().map(|p| p + Vec3::new(1.3, 1.4, 1.280_625)));
     faces.extend(more.iter().map(|f| f.map(|v| v + n as u32)));
     let mut mesh = CollisionMesh::new(x.clone(), faces, &[], &[]);
     mesh.exclude(&[0..n, n..2 * n], &[], true);

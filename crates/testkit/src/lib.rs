@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 pub mod finite_difference;
 pub mod npz;
 mod random;
+pub mod shapes;
 
 pub use fastrand;
 pub use random::Random;

@@ -66,40 +66,14 @@ pub fn soup(r: &mut Random, n: usize, size: f64) -> CollisionMesh {
     CollisionMesh::new(x, faces, &wires, &points)
 }
 
-/// A sphere of 2·4^n·… triangles: an octahedron, each face split n times into four.
-pub fn sphere(splits: usize, centre: Vec3, radius: f64) -> (Vec<Vec3>, Vec<[u32; 3]>) {
-    let mut x = vec![Vec3::x(), -Vec3::x(), Vec3::y(), -Vec3::y(), Vec3::z(), -Vec3::z()];
-    let mut faces: Vec<[u32; 3]> = vec![
-        [0, 2, 4],
-        [2, 1, 4],
-        [1, 3, 4],
-        [3, 0, 4],
-        [2, 0, 5],
-        [1, 2, 5],
-        [3, 1, 5],
-        [0, 3, 5],
-    ];
-    for _ in 0..splits {
-        let mut middle = std::collections::BTreeMap::new();
-        let mut next = Vec::with_capacity(faces.len() * 4);
-        for f in &faces {
-            let m: [u32; 3] = std::array::from_fn(|k| {
-                let (a, b) = (f[k], f[(k + 1) % 3]);
-                *middle.entry((a.min(b), a.max(b))).or_insert_with(|| {
-                    let v = (x[a as usize] + x[b as usize]).normalize();
-                    x.push(v);
-                    x.len() as u32 - 1
-                })
-            });
-            next.extend([[f[0], m[0], m[2]], [m[0], f[1], m[1]], [m[2], m[1], f[2]], m]);
-        }
-        faces = next;
-    }
+/// A sphere of 8·4ⁿ triangles, n = `splits`.
+pub fn sphere(splits: u32, centre: Vec3, radius: f64) -> (Vec<Vec3>, Vec<[u32; 3]>) {
+    let (x, faces) = standoff_testkit::shapes::sphere(splits);
     (x.into_iter().map(|v| centre + v * radius).collect(), faces)
 }
 
 /// Two spheres of radius 1, `gap` apart along z.
-pub fn two_spheres(splits: usize, gap: f64) -> CollisionMesh {
+pub fn two_spheres(splits: u32, gap: f64) -> CollisionMesh {
     let (mut x, mut faces) = sphere(splits, Vec3::zeros(), 1.0);
     let (y, more) = sphere(splits, Vec3::new(0.01, 0.02, 2.0 + gap), 1.0);
     let n = x.len() as u32;
