@@ -6,10 +6,13 @@ a slit, a hollow ball and a funnel with thick walls.
 
 The same call writes the same bytes. Only Python's standard library is used.
 """
-import itertools, math, pathlib, sys
+import argparse, itertools, math, pathlib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FOLDER = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "scenes" / "orientation"
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("folder", type=pathlib.Path, nargs="?", default=ROOT / "scenes" / "orientation")
+FOLDER = parser.parse_args().folder
+FOLDER.mkdir(parents=True, exist_ok=True)
 
 
 def coordinates(p):
