@@ -17,10 +17,10 @@ const COARSE: f64 = 0.15;
 /// Cholesky factors of volume meshes in nested-dissection order hold about 6.3·n^1.44 numbers for n
 /// degrees of freedom (fitted to 10⁴ to 1.5·10⁵ degrees of freedom), and a third as many again are
 /// under way during the factorisation; at 8 bytes each, 4 in single precision. Elements, surface and
-/// matrix add about 2 kB per tetrahedron; overlapping subdomains take 5 kB per vertex, and their coarse level a factor of
+/// matrix add about 1 kB per tetrahedron; overlapping subdomains take 5 kB per vertex, and their coarse level a factor of
 /// its own with 0.15 degrees of freedom per vertex; each of the `pairs` within the contact distance about 2.5 kB.
 /// In two dimensions the factor is taken to have 31/4 n log₂ n blocks of four numbers for n vertices, as that of a
-/// square grid in nested-dissection order, and a triangle takes 1 kB.
+/// square grid in nested-dissection order, and a triangle takes 0.5 kB.
 pub fn memory(definition: &Definition, pairs: usize) -> f64 {
     let mut factor = 0.0;
     let mut tetrahedra = 0usize;
@@ -48,7 +48,7 @@ pub fn memory(definition: &Definition, pairs: usize) -> f64 {
     }
     2e7 + PAIR * pairs as f64
         + factor
-        + 2e3 * tetrahedra as f64
-        + 1e3 * triangles as f64
+        + 1e3 * tetrahedra as f64
+        + 500.0 * triangles as f64
         + 500.0 * vertices as f64
 }

@@ -151,11 +151,13 @@ fn renew(
     if due == Due::Contacts && it.contacts.is_empty() && !hessian.has_contacts() {
         return Ok(());
     }
-    let assembled = match due {
-        Due::All => hessian.assemble(potential, it),
-        Due::Contacts => hessian.assemble_contacts(potential, it),
+    let renewed = match due {
+        Due::All => hessian.renew_elastic(potential, it),
+        Due::Contacts => Ok(()),
     };
-    assembled.map_err(|e| linear_failure(report, e.to_string()))?;
+    renewed
+        .and_then(|()| hessian.assemble_contacts(potential, it))
+        .map_err(|e| linear_failure(report, e.to_string()))?;
     let mut raise = 1e-12 * hessian.largest_diagonal(|_| true).unwrap_or(0.0);
     for _ in 0..REGULARISATIONS {
         let factorised = clock.time(Phase::Factorisation, || match due {
