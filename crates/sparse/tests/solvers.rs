@@ -260,7 +260,7 @@ fn superset_patterns_give_the_same_solution_and_keep_symbolic_work() {
 #[test]
 fn threads_and_history_do_not_change_a_bit() {
     let mut random = Random::new(23);
-    let a = Cube::new(if thorough() { 17 } else { 13 }).matrix(0.1);
+    let a = Cube::new(if thorough() { 17 } else { 11 }).matrix(0.1);
     let other = Stack::new(6, &mut random).free_matrix(1.0);
     let b = random.vectors(a.n());
     let c = random.vectors(other.n());

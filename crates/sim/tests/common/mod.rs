@@ -1,5 +1,4 @@
 //! Small bodies for the tests of the simulator.
-#![allow(dead_code)]
 
 use standoff_linalg::Vec3;
 use standoff_sim::definition::{BodyDef, BodyKind, Definition, HalfSpaceDef};
