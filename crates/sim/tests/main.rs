@@ -30,6 +30,7 @@ mod orientation_support;
 mod plane;
 mod plane_figures;
 mod potential;
+mod projective_dynamics;
 mod restore;
 mod rods;
 mod shells;

@@ -1,4 +1,5 @@
-//! Small bodies for the tests of the simulator.
+//! Small bodies for the tests of the simulator, and its benchmarks.
+#![allow(dead_code)]
 
 use standoff_linalg::Vec3;
 use standoff_sim::definition::{BodyDef, BodyKind, Definition, HalfSpaceDef};
