@@ -1,7 +1,7 @@
 //! Prints iterations and times of conjugate gradients by preconditioner on growing blocks: of one material, with
 //! layers and with random inclusions that are a million times as stiff.
 //!
-//! cargo run --release -p standoff-bench --example schwarz_table [-- SIDE... [threads=N]]
+//! cargo run --release -p standoff-bench --example schwarz_table [-- SIDE... [threads=N] [only=PRECONDITIONER]]
 //!
 //! SIDE is the number of vertices along an edge: 16, 24, 36 give 12,288, 41,472, 139,968 unknowns. The lowest
 //! layer of vertices is held, and the mass is next to nothing: the systems are those of statics.
@@ -9,15 +9,11 @@
 #[path = "../../crates/sparse/tests/common/mod.rs"]
 mod common;
 
-use std::sync::Arc;
 use std::time::Instant;
 
-use common::{Cube, Random, packed};
+use common::{Random, held_cube};
 use standoff_linalg::Vec3;
-use standoff_sparse::{
-    BlockMatrix, BlockPattern, ConjugateGradient, FixedAssembly, Layout, LinearSolver,
-    MixedCholesky, Ordering, Preconditioner, Stencils,
-};
+use standoff_sparse::{ConjugateGradient, LinearSolver, MixedCholesky, Ordering, Preconditioner};
 
 /// CPU seconds of all threads of this process, where the system tells them.
 fn cpu_seconds() -> Option<f64> {
@@ -28,39 +24,14 @@ fn cpu_seconds() -> Option<f64> {
     Some(0.01 * (ticks()? + ticks()?))
 }
 
-/// Stiffness of a cell by its place.
-type Material<'a> = &'a dyn Fn(u32, u32, u32) -> f64;
-
-/// The matrix of a cube whose lowest vertices are held, and where its rows are.
-fn system(side: u32, material: Material<'_>) -> (BlockMatrix, Vec<Vec3>) {
-    let cube = Cube::new(side);
-    let held = side * side;
-    let row = |v: u32| v.checked_sub(held).unwrap_or(BlockPattern::ELIMINATED);
-    let rows: Vec<[u32; 4]> = cube.tets.iter().map(|t| t.map(row)).collect();
-    let n = cube.positions.len() - held as usize;
-    let stencils = rows.iter().map(|t| &t[..]);
-    let pattern = Arc::new(BlockPattern::from_stencils(n, stencils).expect("valid"));
-    let mut stiffness = cube.stiffness(1.0, 1.0);
-    for (tet, k) in cube.tets.iter().zip(&mut stiffness) {
-        // the corner of the cell
-        let corner = tet.map(|v| [v % side, v / side % side, v / side / side]);
-        let least = [0, 1, 2].map(|a| corner.iter().map(|c| c[a]).min().unwrap_or(0));
-        let factor = material(least[0], least[1], least[2]);
-        k.iter_mut().flatten().for_each(|block| *block *= factor);
-    }
-    let list = (Stencils::from(&rows[..]), Layout::Complete);
-    let mut assembly = FixedAssembly::new(pattern.clone(), &[list]).expect("valid");
-    let mut a = BlockMatrix::zeros(pattern);
-    assembly.assemble(&mut a, 1.0, &packed(&stiffness), &vec![1e-9; n]).expect("fits");
-    (a, cube.positions[held as usize..].to_vec())
-}
-
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let threads = arguments.iter().find_map(|a| a.strip_prefix("threads=")?.parse().ok());
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(1)).build_global();
     pool.expect("no pool before");
     let sides: Vec<u32> = arguments.iter().filter_map(|a| a.parse().ok()).collect();
+    let only =
+        arguments.iter().find_map(|a| a.strip_prefix("only=")).unwrap_or_default().to_owned();
     println!("| | unknowns | preconditioner | iterations | CPU s | entries of factors |");
     println!("|---|---|---|---|---|---|");
     for side in if sides.is_empty() { vec![12, 16, 24] } else { sides } {
@@ -73,10 +44,10 @@ fn main() {
             inclusions[(cell[2] * 8 + cell[1]) * 8 + cell[0]]
         };
         let layers = |_: u32, _: u32, z: u32| if z / thickness % 2 == 1 { 1e6 } else { 1.0 };
-        let cases: [(&str, Material<'_>); 3] =
+        let cases: [(&str, &dyn Fn(u32, u32, u32) -> f64); 3] =
             [("one material", &|_, _, _| 1.0), ("layers", &layers), ("inclusions", &inclusion)];
         for (name, material) in cases {
-            let (a, position) = system(side, material);
+            let (a, position) = held_cube(side, material);
             let b = Random::new(7).vectors(a.n());
             let mut x = vec![Vec3::zeros(); a.n()];
             let mut report = |solver: &mut dyn LinearSolver, label: &str| {
@@ -96,17 +67,18 @@ fn main() {
                     Err(e) => println!("| {name} | {n} | {label} | {e} | {seconds:.2} | |"),
                 }
             };
-            for preconditioner in [
+            let all = [
                 Preconditioner::StiffBlocks,
                 Preconditioner::IncompleteCholesky,
                 Preconditioner::Schwarz,
-            ] {
+            ];
+            for preconditioner in all.into_iter().filter(|p| format!("{p:?}").contains(&only)) {
                 let mut solver =
                     ConjugateGradient::new(1e-8, 20_000).with_preconditioner(preconditioner);
                 solver.place(&position);
                 report(&mut solver, &format!("{preconditioner:?}"));
             }
-            if side <= 30 {
+            if side <= 30 && only.is_empty() {
                 let mut direct = MixedCholesky::new(Ordering::Automatic);
                 report(&mut direct, "MixedCholesky");
             }

@@ -5,7 +5,7 @@ mod common;
 
 use std::sync::Arc;
 
-use common::{Cube, Hessian, Random, Stack, random_psd, relative_residual};
+use common::{Cube, Hessian, Random, Stack, held_cube, random_psd, relative_residual};
 use proptest::prelude::*;
 use standoff_linalg::nalgebra::{DMatrix, DVector};
 use standoff_linalg::{Mat3, Vec3};
@@ -617,6 +617,27 @@ fn iterations_with_a_coarse_level_hardly_grow() {
         large_jacobi > 1.5 * small_jacobi && 2.0 * large < large_jacobi,
         "{small_jacobi} {large_jacobi}"
     );
+}
+
+/// Random stiff cubes, a million times as stiff as what is between, of which many touch along edges and turn about
+/// them: what moves as one in the coarse level must not tie them together, nor have a degree of freedom for every row.
+#[test]
+fn stiff_parts_that_touch_along_edges_do_not_slow_the_coarse_level_down() {
+    let mut random = Random::new(3);
+    let stiff: Vec<bool> = (0..8 * 8 * 8).map(|_| random.unit() < 0.3).collect();
+    let cube = |x: u32, y: u32, z: u32| {
+        let cell = [x, y, z].map(|c| (c * 8 / 16) as usize);
+        if stiff[(cell[2] * 8 + cell[1]) * 8 + cell[0]] { 1e6 } else { 1.0 }
+    };
+    let (a, position) = held_cube(16, &cube);
+    let b = Random::new(7).vectors(a.n());
+    let mut x = vec![Vec3::zeros(); a.n()];
+    let mut cg = ConjugateGradient::new(1e-8, 5000).with_preconditioner(Preconditioner::Schwarz);
+    cg.place(&position);
+    let report = cg.solve(&a, &b, &mut x).unwrap();
+    println!("{} iterations", report.iterations);
+    assert!(relative_residual(&a, &b, &x) < 1.001e-8);
+    assert!(report.iterations < 300, "{}", report.iterations);
 }
 
 /// Subdomains that are single rows, rows in line, and rows that are no displacements.

@@ -1,5 +1,6 @@
 //! Linear solvers on block matrices, one file each.
 
+mod aggregates;
 mod cholesky;
 mod faer_cholesky;
 mod hybrid;

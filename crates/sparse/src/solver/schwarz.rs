@@ -4,8 +4,8 @@
 //!
 //! Parts of the rows, by METIS on the pattern, with the rows that are coupled to them, are subdomains; B = diag(1/nᵢ)
 //! with the number nᵢ of subdomains of a row, which takes fewer iterations than without. The columns of P are
-//! the translations and rotations of small groups of rows with strong couplings, as in smoothed aggregation
-//! [Vaněk 1996], but not smoothed: the coarse level carries over the whole matrix at once what subdomains would
+//! the translations and rotations of small [groups of rows](super::aggregates) with strong couplings, as in smoothed
+//! aggregation [Vaněk 1996], but not smoothed: the coarse level carries over the whole matrix at once what subdomains would
 //! hand on from one to the next, and moves what is stiff as a whole against what is soft.
 
 // long: one preconditioner: its subdomains, its coarse level, and how they are applied
@@ -15,18 +15,13 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use standoff_linalg::{Mat3, Vec3};
 
+use super::aggregates::aggregates;
 use super::multifrontal::{Analyses, Factor};
 use super::subdomains::{Blend, Subdomains};
 use crate::{BlockMatrix, BlockPattern, Ordering, SolveError, partition, pattern, vector};
 
 /// Rows of a subdomain, about, without those around it.
 const SIZE: usize = 200;
-
-/// Rows of a coarse group, about.
-const AGGREGATE: usize = 40;
-
-/// Part of the mean of two diagonal blocks from which their coupling is strong.
-const STRONG: f64 = 0.05;
 
 /// Part of the largest diagonal entry of a part's coarse translations that is added to its rotations: those of a
 /// single row, or of rows in line, have no stiffness of their own.
@@ -72,78 +67,6 @@ impl Parts {
         }
         Self { of, rows, offset }
     }
-}
-
-/// Groups of rows with strong couplings, |A_ij|² > θ² |A_ii| |A_jj|, of about [`AGGREGATE`] rows each: what is
-/// stiff moves as one against what is soft around it.
-// long: three passes over the rows with common memory
-fn aggregates(a: &BlockMatrix) -> Vec<u32> {
-    const NONE: u32 = u32::MAX;
-    let (pattern, n) = (&**a.pattern(), a.n());
-    let size: Vec<f64> = (0..n).map(|i| a.diagonal_block(i).norm()).collect();
-    let strength = |i: usize, j: usize, k: usize| {
-        a.blocks()[k].norm_squared() / (size[i] * size[j]).max(f64::MIN_POSITIVE)
-    };
-    let couplings = |i: usize| {
-        let first = pattern.diagonal_position(i);
-        let below = pattern.column(i).iter().enumerate().skip(1);
-        let below = below.map(move |(k, &j)| (j as usize, first + k));
-        pattern.row(i).chain(below)
-    };
-    let mut of = vec![NONE; n];
-    let mut members: Vec<usize> = Vec::new();
-    let mut count = 0;
-    let mut small = Vec::new();
-    for seed in 0..n {
-        if of[seed] != NONE {
-            continue;
-        }
-        members.clear();
-        members.push(seed);
-        of[seed] = count;
-        let mut next = 0;
-        while next < members.len() && members.len() < AGGREGATE {
-            let i = members[next];
-            next += 1;
-            for (j, k) in couplings(i) {
-                if of[j] == NONE && strength(i, j, k) > STRONG * STRONG {
-                    of[j] = count;
-                    members.push(j);
-                }
-            }
-        }
-        if members.len() < AGGREGATE / 4 {
-            small.extend(members.iter().map(|&i| (i, count)));
-        }
-        count += 1;
-    }
-    // remnants between others join the one to which they are coupled most
-    for group in small.chunk_by(|a, b| a.1 == b.1) {
-        let mut best: Option<(f64, u32)> = None;
-        for &(i, own) in group {
-            for (j, k) in couplings(i).filter(|(j, _)| of[*j] != own) {
-                let s = strength(i, j, k);
-                if s > STRONG * STRONG && best.is_none_or(|(most, _)| s > most) {
-                    best = Some((s, of[j]));
-                }
-            }
-        }
-        if let Some((_, target)) = best {
-            group.iter().for_each(|&(i, _)| of[i] = target);
-        }
-    }
-    // numbered without gaps
-    let mut number = vec![NONE; count as usize];
-    let mut next = 0;
-    for p in &mut of {
-        let number = &mut number[*p as usize];
-        if *number == NONE {
-            *number = next;
-            next += 1;
-        }
-        *p = *number;
-    }
-    of
 }
 
 /// Offsets of the rows of a part.

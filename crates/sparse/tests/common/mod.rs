@@ -203,3 +203,28 @@ pub fn relative_residual(a: &BlockMatrix, b: &[Vec3], x: &[Vec3]) -> f64 {
     let norm = |v: &[Vec3]| v.iter().map(|v| v.norm_squared()).sum::<f64>().sqrt();
     norm(&r) / norm(b)
 }
+
+/// The matrix of a cube whose lowest vertices are held, without mass to speak of, and where its rows are. `material` is the
+/// stiffness of a cell by its place.
+pub fn held_cube(side: u32, material: &dyn Fn(u32, u32, u32) -> f64) -> (BlockMatrix, Vec<Vec3>) {
+    let cube = Cube::new(side);
+    let held = side * side;
+    let row = |v: u32| v.checked_sub(held).unwrap_or(BlockPattern::ELIMINATED);
+    let rows: Vec<[u32; 4]> = cube.tets.iter().map(|t| t.map(row)).collect();
+    let n = cube.positions.len() - held as usize;
+    let stencils = rows.iter().map(|t| &t[..]);
+    let pattern = Arc::new(BlockPattern::from_stencils(n, stencils).expect("valid"));
+    let mut stiffness = cube.stiffness(1.0, 1.0);
+    for (tet, k) in cube.tets.iter().zip(&mut stiffness) {
+        // the corner of the cell
+        let corner = tet.map(|v| [v % side, v / side % side, v / side / side]);
+        let least = [0, 1, 2].map(|a| corner.iter().map(|c| c[a]).min().unwrap_or(0));
+        let factor = material(least[0], least[1], least[2]);
+        k.iter_mut().flatten().for_each(|block| *block *= factor);
+    }
+    let list = (Stencils::from(&rows[..]), Layout::Complete);
+    let mut assembly = FixedAssembly::new(pattern.clone(), &[list]).expect("valid");
+    let mut a = BlockMatrix::zeros(pattern);
+    assembly.assemble(&mut a, 1.0, &packed(&stiffness), &vec![1e-9; n]).expect("fits");
+    (a, cube.positions[held as usize..].to_vec())
+}

@@ -1,0 +1,159 @@
+//! Groups of rows that move nearly as rigid bodies: the coarse level of the Schwarz preconditioner.
+
+use crate::BlockMatrix;
+
+/// Rows of a group, about.
+const SIZE: usize = 40;
+
+/// Part of the mean of two diagonal blocks from which their coupling is strong.
+const STRONG: f64 = 0.05;
+
+/// Couplings that hold a row in space, at most.
+const HOLDING: usize = 3;
+
+const NONE: u32 = u32::MAX;
+
+/// Groups of rows with strong couplings, |A_ij|² > θ² |A_ii| |A_jj| [Vaněk 1996], of about 40 rows each: for each row the
+/// number of its group. What is stiff moves as one against what is soft around it.
+///
+/// A row joins a group only if as many strong couplings as hold a row, three or half of those that it has, lead into
+/// the group. With fewer it could turn about the rows to which it is coupled, as two stiff parts that touch in a corner or
+/// along an edge turn about it; a group over both would tie them together in the coarse level, and conjugate gradients
+/// would have to find that motion by themselves.
+pub(super) fn aggregates(a: &BlockMatrix) -> Vec<u32> {
+    let couplings = Couplings::new(a);
+    let mut groups = Groups::grow(&couplings);
+    // remnants between groups; twice, since rows may be held by rows that have joined
+    groups.dissolve(&couplings, SIZE / 4, HOLDING);
+    groups.dissolve(&couplings, SIZE / 4, HOLDING);
+    // of the rest, a few rows that go with what is next to them tie nothing together
+    groups.dissolve(&couplings, SIZE / 8, 1);
+    groups.numbered()
+}
+
+/// The strong couplings of each row.
+struct Couplings {
+    /// Where those of each row begin, and where the last one's end.
+    begin: Vec<usize>,
+    /// The other row, and the square of the coupling's strength.
+    of: Vec<(u32, f64)>,
+    /// Couplings that hold each row.
+    needed: Vec<usize>,
+}
+
+impl Couplings {
+    fn new(a: &BlockMatrix) -> Self {
+        let (pattern, n) = (&**a.pattern(), a.n());
+        let stiffness: Vec<f64> = (0..n).map(|i| a.diagonal_block(i).norm()).collect();
+        let (mut begin, mut of, mut needed) = (vec![0], Vec::new(), Vec::new());
+        for i in 0..n {
+            let mut add = |j: usize, k: usize| {
+                let scale = (stiffness[i] * stiffness[j]).max(f64::MIN_POSITIVE);
+                let strength = a.blocks()[k].norm_squared() / scale;
+                if strength > STRONG * STRONG {
+                    of.push((j as u32, strength));
+                }
+            };
+            for (j, k) in pattern.row(i) {
+                add(j, k);
+            }
+            let first = pattern.diagonal_position(i);
+            for (k, &j) in pattern.column(i).iter().enumerate().skip(1) {
+                add(j as usize, first + k);
+            }
+            needed.push((of.len() - begin[i]).div_ceil(2).min(HOLDING));
+            begin.push(of.len());
+        }
+        Self { begin, of, needed }
+    }
+
+    fn of(&self, i: usize) -> &[(u32, f64)] {
+        &self.of[self.begin[i]..self.begin[i + 1]]
+    }
+}
+
+/// The group of each row, and the number of rows of each group.
+struct Groups {
+    of: Vec<u32>,
+    size: Vec<usize>,
+}
+
+impl Groups {
+    /// From one row after the other that has no group yet, groups grow to their size or until nothing else is held by them.
+    fn grow(couplings: &Couplings) -> Self {
+        let n = couplings.needed.len();
+        let mut groups = Self { of: vec![NONE; n], size: Vec::new() };
+        let mut members: Vec<usize> = Vec::new();
+        for seed in 0..n {
+            if groups.of[seed] != NONE {
+                continue;
+            }
+            let group = groups.size.len() as u32;
+            members.clear();
+            members.push(seed);
+            groups.of[seed] = group;
+            let mut next = 0;
+            while next < members.len() && members.len() < SIZE {
+                for &(j, _) in couplings.of(members[next]) {
+                    let j = j as usize;
+                    if groups.of[j] != NONE {
+                        continue;
+                    }
+                    let within =
+                        couplings.of(j).iter().filter(|c| groups.of[c.0 as usize] == group);
+                    if within.count() >= couplings.needed[j].min(members.len()) {
+                        groups.of[j] = group;
+                        members.push(j);
+                    }
+                }
+                next += 1;
+            }
+            groups.size.push(members.len());
+        }
+        groups
+    }
+
+    /// Rows of groups of less than `small` rows join larger ones into which as many of their couplings lead as hold them,
+    /// or `held` of them, of those the one to which they are coupled most.
+    fn dissolve(&mut self, couplings: &Couplings, small: usize, held: usize) {
+        for i in 0..self.of.len() {
+            let own = self.of[i];
+            if self.size[own as usize] >= small {
+                continue;
+            }
+            let mut around: Vec<(u32, f64)> =
+                couplings.of(i).iter().map(|&(j, s)| (self.of[j as usize], s)).collect();
+            around.sort_by_key(|c| c.0);
+            let mut best: Option<(f64, u32)> = None;
+            for into in around.chunk_by(|a, b| a.0 == b.0) {
+                let (group, sum) = (into[0].0, into.iter().map(|c| c.1).sum());
+                let open = group != own && (small..3 * SIZE).contains(&self.size[group as usize]);
+                let holds = into.len() >= couplings.needed[i].min(held);
+                if open && holds && best.is_none_or(|b| sum > b.0) {
+                    best = Some((sum, group));
+                }
+            }
+            if let Some((_, group)) = best {
+                self.size[own as usize] -= 1;
+                self.size[group as usize] += 1;
+                self.of[i] = group;
+            }
+        }
+    }
+
+    /// The groups of the rows, numbered without gaps.
+    fn numbered(self) -> Vec<u32> {
+        let mut number = vec![NONE; self.size.len()];
+        let mut next = 0;
+        let mut rows = self.of;
+        for group in &mut rows {
+            let number = &mut number[*group as usize];
+            if *number == NONE {
+                *number = next;
+                next += 1;
+            }
+            *group = *number;
+        }
+        rows
+    }
+}
