@@ -44,8 +44,8 @@ HEAD = """# Scenes
 
 <!-- Written by tools/scene_index.py from the first lines of the scenes. Do not edit. -->
 
-These scenes are examples to learn from, and the test suite runs all of them. They are ordered by what one learns. Each
-file opens with sentences that say so and that say what is to be seen.
+These scenes are examples to learn from, and the test suite runs all of them. They are ordered by what they teach. Each
+file opens with sentences that say what happens, what you learn, and what to see.
 
 ```sh
 standoff check scenes/two-cubes-fall.toml

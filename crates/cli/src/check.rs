@@ -178,7 +178,7 @@ fn describe_quality(q: &Quality) -> String {
         parts.push(format!("angles {least:.1}° to {most:.1}°"));
     }
     if let Some((worst, mean)) = q.radius_ratio {
-        parts.push(format!("radius ratio {worst:.3} at worst, {mean:.3} in the mean"));
+        parts.push(format!("radius ratio {worst:.3} at worst, {mean:.3} on average"));
     }
     parts.iter().map(|p| format!("\n  {p}")).collect()
 }

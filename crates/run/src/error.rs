@@ -121,7 +121,7 @@ impl OutputError {
 fn remedy(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "; free space, then go on with `standoff resume`, or write frames less often \
+            "; free space, then continue with `standoff resume`, or write frames less often \
              (output.every, output.interval)"
         }
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {

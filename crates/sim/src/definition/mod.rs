@@ -273,7 +273,7 @@ pub enum Pivot {
     Point(Vec3),
     /// Centre of the bounding box of the vertices at the start of the simulation.
     StartCentre,
-    /// Centre of the bounding box of the vertices' current positions, taken anew at each step
+    /// Centre of the bounding box of the vertices' current positions at each step
     /// (as the IPC 2020 reference does).
     CurrentCentre,
 }

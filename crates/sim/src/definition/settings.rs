@@ -256,7 +256,7 @@ pub struct FrictionSettings {
     pub relaxation: bool,
     /// Whether normal forces at the start of a step are taken with the κ that the step begins with
     /// and after prescribed vertices have moved, as the IPC 2020 reference does; by default they are
-    /// those at the end of the step before, updated once more in a first step that begins in contact.
+    /// those at the end of the step before, updated a second time in a first step that begins in contact.
     pub lag_with_new_stiffness: bool,
     /// Coefficients of pairs of materials; the scene file's `[[friction.pairs]]`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -429,7 +429,7 @@ pub struct BarrierFreeSettings {
     pub filter: bool,
     /// Whether Lagrange multipliers are used; off, contact is a plain penalty.
     pub multipliers: bool,
-    /// What finishes a step that this method does not bring to the tolerance: because it stalls, because a
+    /// What finishes a step in which this method does not converge: because it stalls, because a
     /// prescribed motion seems blocked, because of rounding, or after `fallback_after` linear systems.
     pub fallback: Fallback,
     /// Linear systems of one step after which `fallback` finishes it, at least 1; counted between Newton
@@ -438,7 +438,7 @@ pub struct BarrierFreeSettings {
     pub fallback_after: u32,
 }
 
-/// What finishes a step that the barrier-free method does not bring to the tolerance.
+/// What finishes a step in which the barrier-free method does not converge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fallback {

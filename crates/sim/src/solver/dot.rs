@@ -24,7 +24,7 @@ const LEAST_START: f64 = 0.1;
 /// Part of the decrease that the slope promises that a step has to bring [Nocedal & Wright 2006, Eq. 3.4].
 const DECREASE: f64 = 1e-4;
 
-/// Iterations after which all Hessians are computed anew where the iterates are. Our choice: the scenes of
+/// Iterations after which all Hessians are computed again at the current iterate. Our choice: the scenes of
 /// chapter 3 of [Li 2020 thesis] need fewer in a step; where energies diverge, as those of contact or of
 /// elements that are nearly flat do, the ones of the step's start may no longer do.
 const RENEWAL: usize = 40;

@@ -290,7 +290,7 @@ struct Lists {
 }
 
 impl Lists {
-    /// From (target, source) in the order in which sources are to be summed.
+    /// From (target, source) in the order in which sources must be summed.
     fn new(count: usize, pairs: &[(u32, u32)]) -> Self {
         let mut start = vec![0u32; count + 1];
         for &(k, _) in pairs {
