@@ -24,7 +24,8 @@ pub enum OutputError {
     },
     /// The folder holds the results of another run.
     #[error(
-        "{} already holds a run ({found}); choose another folder, or pass --force to replace it",
+        "{} already holds a run ({found}); continue it with `standoff resume`, choose another folder, or \
+         pass --force to replace it",
         path.display()
     )]
     Occupied {
