@@ -246,6 +246,12 @@ def main():
             lines += messages(path)
         if path.suffix == ".md" and not decision:
             faults += [f"{name}:{number}: {fault}" for number, fault in length_faults(path)]
+        if path.suffix == ".md":
+            # a pattern may run over the end of a line
+            for number, text in paragraphs(path):
+                if "prose: allow" not in text:
+                    faults += [f"{name}:{number}: '{match[0]}': write instead: {instead}" for pattern, instead in WORDS
+                               if (match := pattern.search(text)) and all(not pattern.search(line) for _, line in lines)]
         for number, line in lines:
             at = f"{name}:{number}"
             if "prose: allow" not in line:

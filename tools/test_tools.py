@@ -80,6 +80,7 @@ class Prose(unittest.TestCase):
             ("The gap is the better the smaller α is.", "'the better the smaller'"),
             ("An element \u2013 a triangle \u2013 moves.", "instead of a dash"),
             ("An element\u2014a triangle\u2014moves.", "instead of a dash"),
+            ("The run goes on\nwith step 3.", "'goes on with'"),
         ):
             found = self.found("page.md", text + "\n")
             self.assertEqual(found.returncode, 1, text)
