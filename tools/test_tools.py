@@ -124,6 +124,22 @@ class Prose(unittest.TestCase):
         self.assertEqual(len(found.stdout.splitlines()), 1, found.stdout)
 
 
+class Theory(unittest.TestCase):
+    def test_force_and_stiffness_are_derivatives_of_the_barrier(self):
+        import plot_theory as theory
+
+        for d in (0.1, 0.36, 0.5, 0.9, 0.99):
+            e = 1e-6 * d
+            slope = (theory.b(d + e) - theory.b(d - e)) / (2 * e)
+            self.assertAlmostEqual(theory.force(d) / -slope, 1, places=6)
+            change = (theory.force(d + e) - theory.force(d - e)) / (2 * e)
+            self.assertAlmostEqual(theory.relative_stiffness(d) * theory.force(d) / -change, 1, places=6)
+        least = min(theory.relative_stiffness(k / 1000) for k in range(1, 1000))
+        self.assertAlmostEqual(least, 3.0, delta=0.05)  # the figures on the page of contact
+        self.assertAlmostEqual(theory.relative_stiffness(0.5), 3.5, delta=0.05)
+        self.assertAlmostEqual(theory.relative_stiffness(0.9), 19, delta=0.5)
+
+
 class Circles(unittest.TestCase):
     def circles(self, files, *arguments):
         with tempfile.TemporaryDirectory() as folder:
