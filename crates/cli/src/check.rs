@@ -126,11 +126,12 @@ fn describe_body(report: &BodyReport<'_>) -> String {
             let limit = material
                 .stretch_limit
                 .map_or(String::new(), |l| format!(", stretch below {}", l.limit));
+            // a fabric's density is its measured mass per area over its thickness
+            let density = (material.density * 1e3).round() / 1e3;
             format!(
-                "shell, {vertices} vertices, {} triangles, {:.3e} m thick, {} kg/m³{limit}{}{}",
+                "shell, {vertices} vertices, {} triangles, {:.3e} m thick, {density} kg/m³{limit}{}{}",
                 triangles.len(),
                 material.thickness,
-                material.density,
                 describe_thickness(body),
                 quality
             )
