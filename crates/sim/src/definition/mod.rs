@@ -176,7 +176,7 @@ pub enum BendingModel {
     /// a plate by a factor that depends on the pattern of the mesh.
     #[default]
     Hinge,
-    /// The curvature of each triangle by the normals of its edges, whose angles are further unknowns
+    /// The curvature of each triangle, from the normals of its edges, whose angles are additional unknowns
     /// [Grinspun 2006]. Converges to the plate on every mesh.
     ShapeOperator,
 }
