@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # All tests in one command, those of the documentation included. Needs Rust (cargo) and a C compiler. ./lint.sh checks
-# the source. STANDOFF_THOROUGH=1 draws all random samples, as .ci/run does; without it a tenth to a half of them.
+# the source. STANDOFF_THOROUGH=1 draws all random samples, as .ci/run does; without it a twentieth to a half.
 set -euo pipefail
 cd "$(dirname "$0")"
 # shared/ holds data that is too large for the repository; it lies beside the project where it is available

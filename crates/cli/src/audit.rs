@@ -26,13 +26,18 @@ pub fn audit(args: &AuditArgs, console: &mut Console) -> Result<(), Failure> {
             report.faults, report.bad_frames, report.frames
         )));
     }
+    let intersections = match report.contact {
+        true => "no intersection, ",
+        false => "contact was off, ",
+    };
     let half_spaces = match report.half_spaces {
         0 => String::new(),
+        _ if !report.contact => String::new(),
         1 => ", nothing behind the half-space".to_owned(),
         n => format!(", nothing behind the {n} half-spaces"),
     };
     console.say(format_args!(
-        "{}: {} frames, no intersection, no inverted element{half_spaces}",
+        "{}: {} frames, {intersections}no inverted element{half_spaces}",
         args.folder.display(),
         report.frames
     ));

@@ -51,7 +51,8 @@ fn scenes_that_the_barrier_completes_end_with_the_barrier_free_solver_too() {
     let cases = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/cases");
     let folder = tempfile::tempdir().unwrap();
     let runner = Runner { standoff: env!("CARGO_BIN_EXE_standoff").into(), limit: 60, set: vec![] };
-    let seeds = [2, 9, 11, 12, 18, 389];
+    // a quick check leaves out those that take longest
+    let seeds = if thorough() { &[2, 9, 11, 12, 18, 389][..] } else { &[2, 18] };
     let records: Vec<Record> = seeds
         .par_iter()
         .map(|seed| {

@@ -24,7 +24,7 @@ pub struct CollisionMesh {
     /// Vertices that belong to no edge and no face (particles, obstacle points).
     pub codim_vertices: Vec<u32>,
     /// Whether a vertex can move on its own (`#V`); primitives pairs without a mobile vertex never
-    /// interact.
+    /// interact, so that nothing does where no vertex is.
     pub mobile: Vec<bool>,
     /// Collision group of a vertex (`#V`).
     pub group: Vec<u16>,

@@ -3,7 +3,7 @@
 use standoff_ipc_import::Import;
 use standoff_sim::settings::{AuditLevel, Fallback, Method};
 use standoff_sim::{Simulation, StepOutcome};
-use standoff_testkit::testdata;
+use standoff_testkit::{testdata, thorough};
 
 /// The stones fall onto each other, then friction has to settle in every step. It does not without
 /// relaxation: steps 38 to 40 reach the limit of updates, and the reference hangs in step 36.
@@ -53,7 +53,12 @@ fn barrier_free(coefficient: f64) -> (f64, u64) {
 /// x may follow only a small part of them, and must not be led into the surface by that.
 #[test]
 fn the_arch_stands_by_friction_and_falls_without_with_the_barrier_free_solver() {
-    let ((sagged, of_sagged), (fallen, of_fallen)) = (barrier_free(0.5), barrier_free(0.0));
+    let (sagged, of_sagged) = barrier_free(0.5);
+    if !thorough() {
+        assert!(sagged < 0.45 && of_sagged < 1500, "{sagged} {of_sagged}");
+        return;
+    }
+    let (fallen, of_fallen) = barrier_free(0.0);
     println!("down by {sagged:.3} m in {of_sagged}, without friction {fallen:.3} m in {of_fallen}");
     assert!(sagged < 0.45, "{sagged}");
     assert!(fallen > 0.7, "{fallen}");

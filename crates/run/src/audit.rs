@@ -24,6 +24,8 @@ pub struct AuditReport {
     pub faults: usize,
     /// Half-spaces of the run.
     pub half_spaces: usize,
+    /// Whether anything could touch anything: intersections are no faults else.
+    pub contact: bool,
 }
 
 /// What is wrong with a frame.
@@ -48,7 +50,8 @@ pub fn audit(
     let info = RunInfo::read(folder)?;
     let files = frame_files(folder)?;
     let half_spaces = info.half_spaces.len();
-    let mut report = AuditReport { frames: files.len(), half_spaces, ..AuditReport::default() };
+    let (frames, contact) = (files.len(), info.contact);
+    let mut report = AuditReport { frames, half_spaces, contact, ..AuditReport::default() };
     let mut first: Option<FrameScene<'_>> = None;
     let missing = listed_frames(folder).into_iter().filter(|s| !files.iter().any(|f| f.0 == *s));
     for step in missing {
@@ -202,7 +205,7 @@ pub(crate) fn collision_mesh(
     let mut half_thickness = vec![0.0; frame.positions.len()];
     for (k, (body, range)) in info.bodies.iter().zip(bodies).enumerate() {
         mesh.body[range.clone()].fill(k as u32);
-        mesh.mobile[range.clone()].fill(!body.obstacle);
+        mesh.mobile[range.clone()].fill(!body.obstacle && info.contact);
         half_thickness[range.clone()].fill(0.5 * body.contact_thickness);
     }
     if half_thickness.iter().any(|t| *t > 0.0) {

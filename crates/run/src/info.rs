@@ -21,6 +21,9 @@ pub struct RunInfo {
     pub bodies: Vec<BodyInfo>,
     /// Half-spaces.
     pub half_spaces: Vec<HalfSpaceInfo>,
+    /// Whether anything can touch anything.
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
+    pub contact: bool,
     /// Pairs of bodies that do not interact; a body paired with itself has no self-contact.
     pub no_contact: Vec<(usize, usize)>,
     /// Whether bodies may touch themselves at all.
@@ -37,6 +40,14 @@ pub struct RunInfo {
     /// `scene.resolved.toml` agrees with it but for round-off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn is_true(contact: &bool) -> bool {
+    *contact
 }
 
 fn is_three(dimension: &Dimension) -> bool {
@@ -94,6 +105,7 @@ impl RunInfo {
                     normal: h.normal.into(),
                 })
                 .collect(),
+            contact: definition.settings.contact.enabled,
             no_contact: definition.no_contact.clone(),
             self_contact: definition.settings.contact.self_contact,
             time_step: definition.settings.time.step,

@@ -1,7 +1,7 @@
 //! How much memory a run takes.
 
 use standoff_sim::definition::{BodyKind, Definition};
-use standoff_sim::settings::LinearSolver;
+use standoff_sim::settings::{LinearSolver, Method};
 
 /// Bytes that a contact pair takes: itself, its Hessian, its part of the matrix' pattern.
 const PAIR: f64 = 2.5e3;
@@ -17,10 +17,11 @@ const COARSE: f64 = 0.15;
 /// Cholesky factors of volume meshes in nested-dissection order hold about 6.3·n^1.44 numbers for n
 /// degrees of freedom (fitted to 10⁴ to 1.5·10⁵ degrees of freedom), and a third as many again are
 /// under way during the factorisation; at 8 bytes each, 4 in single precision. Elements, surface and
-/// matrix add about 2 kB per tetrahedron; overlapping subdomains take 5 kB per vertex, and their coarse level a factor of
+/// matrix add about 1 kB per tetrahedron; overlapping subdomains take 5 kB per vertex, and their coarse level a factor of
 /// its own with 0.15 degrees of freedom per vertex; each of the `pairs` within the contact distance about 2.5 kB.
+/// `lbfgs-pd` and `admm-pd` factorise a matrix with one degree of freedom per vertex, a ninth of the numbers.
 /// In two dimensions the factor is taken to have 31/4 n log₂ n blocks of four numbers for n vertices, as that of a
-/// square grid in nested-dissection order, and a triangle takes 1 kB.
+/// square grid in nested-dissection order, and a triangle takes 0.5 kB.
 pub fn memory(definition: &Definition, pairs: usize) -> f64 {
     let mut factor = 0.0;
     let mut tetrahedra = 0usize;
@@ -37,18 +38,23 @@ pub fn memory(definition: &Definition, pairs: usize) -> f64 {
             factor += 4.0 * 7.75 * n * n.log2();
         }
     }
-    factor *= match definition.settings.solver.linear {
+    let solver = &definition.settings.solver;
+    if matches!(solver.method, Method::LbfgsPd | Method::AdmmPd) {
+        // one unknown per vertex in place of three, in double precision
+        return 2e7 + 8.0 * factor / 9.0 + 2e3 * tetrahedra as f64 + 500.0 * vertices as f64;
+    }
+    factor *= match solver.linear {
         LinearSolver::Cholesky | LinearSolver::FaerCholesky => 8.0,
         LinearSolver::MixedCholesky | LinearSolver::Auto => 4.0,
         LinearSolver::ConjugateGradient => 0.0,
         LinearSolver::Schwarz => 0.0,
     };
-    if definition.settings.solver.linear == LinearSolver::Schwarz {
+    if solver.linear == LinearSolver::Schwarz {
         factor = SUBDOMAINS * vertices as f64 + 67.0 * (COARSE * vertices as f64).powf(1.442);
     }
     2e7 + PAIR * pairs as f64
         + factor
-        + 2e3 * tetrahedra as f64
-        + 1e3 * triangles as f64
+        + 1e3 * tetrahedra as f64
+        + 500.0 * triangles as f64
         + 500.0 * vertices as f64
 }

@@ -72,7 +72,7 @@ pub fn contacts(model: &Model, state: &State) -> Vec<ContactRecord> {
     let mut detector = Detector::new(model.resolved.d_hat);
     detector.sweep(model, &state.x, &vec![Vec3::zeros(); state.x.len()], 0.0);
     match context.settings.solver.method {
-        Method::Barrier | Method::Dot => {
+        Method::Barrier | Method::Dot | Method::LbfgsPd | Method::AdmmPd => {
             repelled(model, state, &detector.contacts(model, &state.x), &barrier)
         }
         Method::BarrierFree => constrained(model, state),

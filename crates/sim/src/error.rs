@@ -24,6 +24,18 @@ pub enum BuildError {
         /// What it must be.
         must: &'static str,
     },
+    /// A setting is not for something that the definition has.
+    #[error("{object}: the setting `{key} = {value}` {problem}")]
+    Unfit {
+        /// Key in the scene file, such as `solver.method`.
+        key: &'static str,
+        /// Its value.
+        value: String,
+        /// What it does not fit, in words.
+        object: String,
+        /// Why, and what to do.
+        problem: String,
+    },
     /// A body's arrays do not fit together.
     #[error("body '{body}': {problem}")]
     Body {

@@ -82,6 +82,8 @@ pub struct Model {
     pub energies: Vec<Arc<dyn Term>>,
     /// Surface primitives.
     pub collision: CollisionMesh,
+    /// Whether anything may touch anything: not where `contact.enabled` is off or all pairs are excluded.
+    pub may_touch: bool,
     /// Surface vertices of the deformable bodies, which half-spaces repel, by half thickness (m).
     pub half_space_vertices: Vec<(f64, Vec<u32>)>,
     /// Half-spaces.

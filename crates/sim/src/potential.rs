@@ -18,7 +18,8 @@ use crate::energy::damping::Damping;
 use crate::energy::loads::DeadLoads;
 use crate::energy::pressure::Pressures;
 use crate::energy::spring::Attachments;
-use crate::energy::{CodimElements, Term};
+use crate::energy::tet::Tet;
+use crate::energy::{CodimElements, Element, Term};
 use crate::iterate::Iterate;
 use crate::state::State;
 use crate::step::clock::Phase;
@@ -378,6 +379,25 @@ impl<'a> IncrementalPotential<'a> {
         self.part(Part::Dirichlet).for_each(|t| t.term.add_gradient(x, &mut g));
         for v in (0..x.len()).filter(|&v| !self.free[v]) {
             g[v] = Vec3::zeros();
+        }
+        g
+    }
+
+    /// ∇E(x) without tetrahedra, contact and friction, kg m (`#V`): what ADMM's global step has of the potential.
+    pub fn gradient_without_tetrahedra(&self, x: &[Vec3]) -> Vec<Vec3> {
+        let mut g = vec![Vec3::zeros(); x.len()];
+        for t in self.part(Part::Elastic).filter(|t| t.term.name() != Tet::NAME) {
+            t.term.add_gradient(x, &mut g);
+        }
+        let mass = &self.context.model.mass;
+        for v in 0..x.len() {
+            g[v] *= self.context.elastic_scale;
+            if self.inertial[v] {
+                g[v] += mass[v] * (x[v] - self.x_tilde[v]);
+            }
+            if !self.free[v] {
+                g[v] = Vec3::zeros();
+            }
         }
         g
     }

@@ -22,7 +22,7 @@ pub struct StepReport {
     /// else `null`.
     #[serde(default)]
     pub unmet: Option<String>,
-    /// Newton iterations (of `dot` those of L-BFGS), over all friction updates.
+    /// Newton iterations (of `dot` and `lbfgs-pd` those of L-BFGS, of `admm-pd` its own), over all friction updates.
     pub newton_iterations: u64,
     /// Linear systems solved, where that may be more than one per Newton iteration: in steps that the
     /// barrier-free solver began; else 0.
@@ -31,10 +31,11 @@ pub struct StepReport {
     pub linear_iterations: u64,
     /// Minimisations with updated friction; 1 without friction.
     pub lagging_iterations: u64,
-    /// Factorisations of subdomains by `dot`; else 0.
+    /// Factorisations of subdomains by `dot`, or of the constant matrix by `lbfgs-pd` and `admm-pd`; else 0.
     #[serde(default)]
     pub subdomain_factorisations: u64,
-    /// Largest nodal Newton direction (of `dot` the one of L-BFGS) divided by h at the end, m/s.
+    /// Largest nodal Newton direction (of `dot` and `lbfgs-pd` the one of L-BFGS, of `admm-pd` the last change of
+    /// positions) divided by h at the end, m/s.
     pub residual_speed: f64,
     /// ‖∇E‖/(s ⟨W⟩ ‖ℓ‖) at the end, where that is what ends a step; else `null`.
     #[serde(default)]

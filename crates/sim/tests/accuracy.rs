@@ -1,8 +1,6 @@
 //! Accuracy in time against analytic and independent solutions.
 
-mod common;
-
-use common::{block, ground, scene};
+use crate::common::{block, ground, scene};
 use standoff_linalg::Vec3;
 use standoff_linalg::nalgebra::{DMatrix, DVector};
 use standoff_sim::definition::{BodyDef, BodyKind, Definition, Motion, PrescribedDef};

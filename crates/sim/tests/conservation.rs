@@ -1,8 +1,6 @@
 //! Momentum without external forces, and order of accuracy.
 
-mod common;
-
-use common::{block, scene};
+use crate::common::{block, scene};
 use standoff_linalg::Vec3;
 use standoff_sim::definition::Definition;
 use standoff_sim::settings::Integrator;

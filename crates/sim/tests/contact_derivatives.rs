@@ -1,9 +1,7 @@
 //! The barrier potential against finite differences and a numeric 12×12 projection, near-degenerate
 //! stencils included; pairs and their merging on small scenes; no oracle needed.
 
-mod contact_support;
-
-use contact_support::*;
+use crate::contact_support::*;
 use standoff_geometry::CollisionMesh;
 use standoff_geometry::broad_phase::Candidates;
 use standoff_geometry::distance::EdgeEdgeFeature;

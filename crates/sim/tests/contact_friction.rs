@@ -1,9 +1,7 @@
 //! Lagged friction: scalar functions, derivatives, IPC Toolkit's values and the records of the
 //! reference IPC code.
 
-mod contact_support;
-
-use contact_support::*;
+use crate::contact_support::*;
 use serde_json::Value;
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sim::contact::{

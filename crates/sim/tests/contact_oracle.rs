@@ -1,8 +1,6 @@
 //! Barriers, pairs and the barrier potential against IPC Toolkit's values.
 
-mod contact_support;
-
-use contact_support::*;
+use crate::contact_support::*;
 use serde_json::Value;
 use standoff_geometry::distance::EdgeEdgeFeature;
 use standoff_linalg::Vec3;

@@ -1,10 +1,7 @@
 //! Adaptive stiffness: bounds, balance, updates, load.
 
-mod common;
-mod contact_support;
-
-use common::{block, ground, scene};
-use contact_support::*;
+use crate::common::{block, ground, scene};
+use crate::contact_support::*;
 use standoff_linalg::Vec3;
 use standoff_sim::Simulation;
 use standoff_sim::contact::stiffness::{

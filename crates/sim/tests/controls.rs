@@ -1,9 +1,7 @@
 //! What may be set between steps: each control against the same thing said by the definition, and the forces
 //! on bodies and half-spaces against balance and against the contacts.
 
-mod common;
-
-use common::{block, ground, scene};
+use crate::common::{block, ground, scene};
 use standoff_linalg::Vec3;
 use standoff_sim::definition::expression::{Expression, VectorExpression};
 use standoff_sim::definition::settings::{Integrator, Method};

@@ -1,9 +1,7 @@
 //! Energies that a definition adds: they enter potential, gradient, matrix, report and initial
 //! acceleration like the ones that are built in, with stencils of any size.
 
-mod common;
-
-use common::{block, scene};
+use crate::common::{block, scene};
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sim::energy::{Element, Elements, Hessian, Term};
 use standoff_sim::settings::Integrator;

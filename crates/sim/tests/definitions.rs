@@ -1,8 +1,6 @@
 //! Definitions that cannot be simulated are refused with a message that names the culprit.
 
-mod common;
-
-use common::{block, ground, scene};
+use crate::common::{block, ground, scene};
 use standoff_linalg::Vec3;
 use standoff_sim::Simulation;
 use standoff_sim::definition::{BodyKind, Definition, Motion, PrescribedDef};

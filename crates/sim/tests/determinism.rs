@@ -1,8 +1,6 @@
 //! The same bits with any number of threads and in every run.
 
-mod common;
-
-use common::{block, ground, scene};
+use crate::common::{block, ground, scene};
 use standoff_linalg::Vec3;
 use standoff_sim::Simulation;
 use standoff_sim::definition::Definition;

@@ -1,9 +1,7 @@
 //! The decomposed optimisation time integrator: subdomains cover all kinds of bodies, and its bits depend
 //! neither on threads nor on an interruption. `scene/tests/dot.rs` compares its minimisers with Newton's.
 
-mod common;
-
-use common::{block, ground, material, scene};
+use crate::common::{block, ground, material, scene};
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sim::definition::{BodyKind, Definition};
 use standoff_sim::material::Law;

@@ -1,8 +1,6 @@
 //! Whole steps.
 
-mod common;
-
-use common::{block, ground, scene};
+use crate::common::{block, ground, scene};
 use standoff_linalg::Vec3;
 use standoff_sim::definition::{BodyDef, BodyKind};
 use standoff_sim::report::StepOutcome;

@@ -1,8 +1,6 @@
 //! Every way in which a step can fail: its error, its message and its culprits.
 
-mod common;
-
-use common::{block, scene};
+use crate::common::{block, scene};
 use standoff_linalg::Vec3;
 use standoff_sim::definition::{
     BodyDef, BodyKind, Definition, ForceDef, Load, Motion, Pivot, PrescribedDef,

@@ -1,8 +1,6 @@
 //! Energy and momentum in impacts with Newmark.
 
-mod common;
-
-use common::{block, ground, scene};
+use crate::common::{block, ground, scene};
 use standoff_linalg::Vec3;
 use standoff_sim::definition::{BodyDef, BodyKind, Definition, Motion, Pivot, PrescribedDef};
 use standoff_sim::material::{Law, Material};

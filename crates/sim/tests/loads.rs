@@ -1,8 +1,6 @@
 //! Pressure, attachments and expressions of the time.
 
-mod common;
-
-use common::{block, scene};
+use crate::common::{block, scene};
 use standoff_linalg::Vec3;
 use standoff_sim::definition::{
     Anchor, AttachmentDef, BodyDef, BodyKind, Definition, ForceDef, Load, Motion, Pivot,

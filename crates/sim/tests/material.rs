@@ -1,8 +1,6 @@
 //! What every constitutive law must satisfy, one list of tests for all of them.
 
-mod elastic_support;
-
-use elastic_support::{Random, admissible, upright, with_stretches};
+use crate::elastic_support::{Random, admissible, upright, with_stretches};
 use standoff_linalg::{Mat3, MatN, Svd3, Vec3, svd3};
 use standoff_sim::material::{Lame, Law, Material, von_mises};
 use standoff_testkit::finite_difference::{gradient, jacobian, relative_error};

@@ -1,8 +1,6 @@
 //! Newton's method converges quadratically near the solution.
 
-mod common;
-
-use common::{block, ground, scene};
+use crate::common::{block, ground, scene};
 use standoff_linalg::Vec3;
 use standoff_sim::Simulation;
 use standoff_sim::settings::AuditLevel;

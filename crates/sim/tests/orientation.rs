@@ -1,11 +1,8 @@
 //! The orientation-aware potential: fast path against the twin, derivatives against differences,
 //! smoothness over the borders of its regimes, projection, rest shapes, invariance, determinism.
 
-mod contact_support;
-mod orientation_support;
-
-use contact_support::{Random, flat, near_candidates};
-use orientation_support::Twin;
+use crate::contact_support::{Random, flat, near_candidates};
+use crate::orientation_support::Twin;
 use standoff_geometry::broad_phase::candidates;
 use standoff_geometry::{CollisionMesh, PairKind};
 use standoff_linalg::nalgebra::{DMatrix, Rotation3};

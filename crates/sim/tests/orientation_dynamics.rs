@@ -1,8 +1,6 @@
 //! Simulations with the orientation-aware potential.
 
-mod common;
-
-use common::{block, ground, scene};
+use crate::common::{block, ground, scene};
 use standoff_linalg::Vec3;
 use standoff_sim::definition::{
     BodyDef, BodyKind, Definition, HalfSpaceDef, Motion, Pivot, PrescribedDef,

@@ -1,8 +1,6 @@
 //! The orientation-aware potential against IPC Toolkit's values and gradients.
 
-mod contact_support;
-
-use contact_support::*;
+use crate::contact_support::*;
 use serde_json::Value;
 use standoff_geometry::{CollisionMesh, PairKind};
 use standoff_linalg::Vec3;

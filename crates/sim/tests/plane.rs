@@ -1,11 +1,10 @@
 //! Two dimensions: triangles under plane strain, edge–vertex contact, and what they have in common with
 //! three.
 
-mod common;
-mod contact_support;
+use crate::common;
 
-use common::{grid, ground, material, scene};
-use contact_support::{flat, times_hessian};
+use crate::common::{grid, ground, material, scene};
+use crate::contact_support::{flat, times_hessian};
 use serde_json::Value;
 use standoff_geometry::CollisionMesh;
 use standoff_geometry::audit::{Pair, audit_intersections};

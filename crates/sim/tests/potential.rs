@@ -1,9 +1,7 @@
 //! The incremental potential as a whole: its gradient against differences of its value, its Hessian
 //! against differences of the gradient, and its value against contacts that the sweep might miss.
 
-mod common;
-
-use common::{block, ground, scene};
+use crate::common::{block, ground, scene};
 use standoff_geometry::broad_phase::brute_force;
 use standoff_linalg::Vec3;
 use standoff_sim::Model;

@@ -1,8 +1,6 @@
 //! A simulation restored from its state continues with the same bits as one that never stopped.
 
-mod common;
-
-use common::{block, ground, scene};
+use crate::common::{block, ground, scene};
 use standoff_linalg::Vec3;
 use standoff_sim::definition::{
     BodyDef, BodyKind, Condition, Definition, ForceDef, Load, Motion, Pivot, PrescribedDef,

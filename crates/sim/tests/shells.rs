@@ -1,8 +1,6 @@
 //! Shells: bending against a plate, strain limits, thickness, seams.
 
-mod elastic_support;
-
-use elastic_support::Random;
+use crate::elastic_support::Random;
 use standoff_linalg::Vec3;
 use standoff_linalg::nalgebra::{DMatrix, DVector};
 use standoff_sim::Simulation;

@@ -1,8 +1,6 @@
 //! Friction of what slides, against Coulomb's law.
 
-mod common;
-
-use common::{block, ground, scene};
+use crate::common::{block, ground, scene};
 use standoff_linalg::Vec3;
 use standoff_sim::definition::{BodyDef, BodyKind, Definition, Motion, Pivot, PrescribedDef};
 use standoff_sim::material::{Law, Material};

@@ -1,9 +1,7 @@
 //! Coulomb's threshold: a block on a plane of slope 0.5 stays for μ = 0.5 and slides with the
 //! analytic acceleration for μ = 0.49.
 
-mod common;
-
-use common::{block, scene};
+use crate::common::{block, scene};
 use standoff_linalg::Vec3;
 use standoff_linalg::nalgebra::{Rotation3, Vector3};
 use standoff_sim::Simulation;

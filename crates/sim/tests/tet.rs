@@ -1,8 +1,6 @@
 //! The tetrahedral element: derivatives, invariances, step bounds, mesh sums and the oracle.
 
-mod elastic_support;
-
-use elastic_support::Random;
+use crate::elastic_support::Random;
 use standoff_linalg::nalgebra::{DMatrix, DVector, SMatrix};
 use standoff_linalg::{Mat3, Vec3, VecN};
 use standoff_sim::energy::tet::{ElasticTets, Tet, TetError};

@@ -1,8 +1,6 @@
 //! Elements of shells and rods: derivatives against finite differences, projections, invariances.
 
-mod elastic_support;
-
-use elastic_support::Random;
+use crate::elastic_support::Random;
 use standoff_linalg::Vec3;
 use standoff_linalg::nalgebra::{DMatrix, Rotation3};
 use standoff_sim::energy::Element;

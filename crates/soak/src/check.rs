@@ -207,7 +207,7 @@ fn inversions(frame: &Frame, info: &Info, surface: &Surface) -> Vec<Finding> {
 
 fn half_spaces(frame: &Frame, info: &Info, surface: &Surface) -> Vec<Finding> {
     let mut found = Vec::new();
-    for plane in &info.half_spaces {
+    for plane in info.half_spaces.iter().filter(|_| info.contact) {
         let length = dot(&plane.normal, &plane.normal).sqrt();
         for &v in &surface.points {
             let x = &frame.x[v];

@@ -39,6 +39,10 @@ pub struct HalfSpace {
     pub normal: Point,
 }
 
+fn yes() -> bool {
+    true
+}
+
 /// What `run.json` says about a run, as far as it is checked.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Info {
@@ -46,6 +50,9 @@ pub struct Info {
     pub bodies: Vec<Body>,
     /// Half-spaces.
     pub half_spaces: Vec<HalfSpace>,
+    /// Whether anything can touch anything.
+    #[serde(default = "yes")]
+    pub contact: bool,
     /// Pairs of bodies that pass through each other; of a body with itself: no self-contact.
     pub no_contact: Vec<(usize, usize)>,
     /// Whether bodies may touch themselves at all.
@@ -65,7 +72,7 @@ impl Info {
     pub fn touch(&self, a: usize, b: usize) -> bool {
         let both_fixed = self.bodies[a].obstacle && self.bodies[b].obstacle;
         let excluded = self.no_contact.contains(&(a, b)) || self.no_contact.contains(&(b, a));
-        !both_fixed && !excluded && (a != b || self.self_contact)
+        self.contact && !both_fixed && !excluded && (a != b || self.self_contact)
     }
 }
 

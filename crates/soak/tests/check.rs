@@ -21,7 +21,13 @@ fn body(name: &str, first_vertex: usize, vertices: usize) -> Body {
 }
 
 fn info(bodies: Vec<Body>) -> Info {
-    Info { bodies, half_spaces: Vec::new(), no_contact: Vec::new(), self_contact: true }
+    Info {
+        bodies,
+        half_spaces: Vec::new(),
+        no_contact: Vec::new(),
+        self_contact: true,
+        contact: true,
+    }
 }
 
 fn findings(frame: &Frame, info: &Info) -> Vec<String> {

@@ -49,7 +49,7 @@ mod solver;
 mod vector;
 
 pub use assembly::{
-    FixedAssembly, Layout, Stencils, VariableAssembly, block_count, block_pairs, pack,
+    Batch, FixedAssembly, Layout, Stencils, VariableAssembly, block_count, block_pairs, pack,
 };
 pub use error::{MatrixError, SolveError};
 pub use matrix::BlockMatrix;

@@ -28,13 +28,14 @@ pub struct BlockPattern {
     row_pos: Vec<u32>,
     /// Of the contents, to tell different patterns apart quickly.
     hash: u64,
-    in_plane: bool,
+    /// Unknowns of a block row, 1, 2 or 3.
+    unknowns: u8,
 }
 
 impl PartialEq for BlockPattern {
     fn eq(&self, other: &Self) -> bool {
         self.hash == other.hash
-            && self.in_plane == other.in_plane
+            && self.unknowns == other.unknowns
             && self.col_ptr == other.col_ptr
             && self.row_idx == other.row_idx
     }
@@ -140,7 +141,7 @@ impl BlockPattern {
             j += 1;
         }
         col_ptr.push(row_idx.len() as u32);
-        Ok(Arc::new(Self::from_columns(col_ptr, row_idx).in_plane(self.in_plane)))
+        Ok(Arc::new(Self { unknowns: self.unknowns, ..Self::from_columns(col_ptr, row_idx) }))
     }
 
     /// Completes a valid column structure by the transposed index and the hash.
@@ -167,7 +168,7 @@ impl BlockPattern {
             }
         }
         let hash = xxh3_64_with_seed(cast_slice(&row_idx), xxh3_64(cast_slice(&col_ptr)));
-        Self { col_ptr, row_idx, row_ptr, row_col, row_pos, hash, in_plane: false }
+        Self { col_ptr, row_idx, row_ptr, row_col, row_pos, hash, unknowns: 3 }
     }
 
     /// This pattern with two unknowns in each block row (`planar`), or with three. With two, vectors have no
@@ -175,18 +176,26 @@ impl BlockPattern {
     /// Factorisations leave it out; what works with whole blocks, as products and conjugate gradients do,
     /// carries zeros along, for which the third diagonal entries must be positive.
     pub fn in_plane(mut self, planar: bool) -> Self {
-        self.in_plane = planar;
+        self.unknowns = if planar { 2 } else { 3 };
+        self
+    }
+
+    /// This pattern with one unknown in each block row: blocks are multiples of the identity, of which the factorisation
+    /// keeps one number and with which it solves for the three components of vectors one by one. Whatever works
+    /// with whole blocks is as with three unknowns.
+    pub fn isotropic(mut self) -> Self {
+        self.unknowns = 1;
         self
     }
 
     /// Whether block rows have two unknowns.
     pub fn is_in_plane(&self) -> bool {
-        self.in_plane
+        self.unknowns == 2
     }
 
-    /// Unknowns of a block row, 2 or 3.
+    /// Unknowns of a block row, 1, 2 or 3.
     pub fn unknowns(&self) -> usize {
-        if self.in_plane { 2 } else { 3 }
+        usize::from(self.unknowns)
     }
 
     /// Number of block rows.

@@ -138,12 +138,12 @@ fn balanced(count: usize, random: &mut Random) -> (Vec<Mat3>, Vec<Hessian<4>>) {
     (blocks, hessians)
 }
 
-/// Lists without and with a diagonal, stencils of 4 and of 40 vertices, held vertices, and a matrix whose
-/// pattern holds more than that of the assembly.
+/// Lists without and with a diagonal, stencils of 4 and of 40 vertices, in several batches each, held vertices,
+/// and a matrix whose pattern holds more than that of the assembly.
 #[test]
 fn lists_of_both_layouts_are_assembled_as_whole_hessians_one_by_one() {
     let mut random = Random::new(23);
-    let cube = Cube::new(9);
+    let cube = Cube::new(10);
     let n = cube.positions.len();
     // every seventh vertex is held
     let mut row = vec![NONE; n];
@@ -153,7 +153,7 @@ fn lists_of_both_layouts_are_assembled_as_whole_hessians_one_by_one() {
     }
     let tets: Vec<[u32; 4]> = cube.tets.iter().map(|t| t.map(|v| row[v as usize])).collect();
     let large: Vec<[u32; 40]> =
-        (0..5).map(|k| std::array::from_fn(|i| row[97 * k + 2 * i])).collect();
+        (0..70).map(|k| std::array::from_fn(|i| row[(97 * k + 2 * i) % n])).collect();
     let stencils = tets.iter().map(|t| &t[..]).chain(large.iter().map(|t| &t[..]));
     let part = Arc::new(BlockPattern::from_stencils(free.len(), stencils).unwrap());
     let more: Vec<_> = (0..300u32).map(|k| (k * 37 % free.len() as u32, k)).collect();
@@ -176,7 +176,15 @@ fn lists_of_both_layouts_are_assembled_as_whole_hessians_one_by_one() {
     let any: Stencils<'_> = large.iter().map(|s| s.to_vec()).collect();
     let lists = [(Stencils::from(&tets[..]), Layout::OffDiagonal), (any, Layout::Complete)];
     let mut assembly = FixedAssembly::new(part, &lists).unwrap();
-    assert_eq!(assembly.lists()[1], 6 * tets.len()..blocks.len());
+    // both lists are cut into batches, which follow each other
+    for (list, count) in [(0, tets.len()), (1, large.len())] {
+        let of: Vec<_> = assembly.batches().iter().filter(|b| b.list() == list).collect();
+        assert!(of.len() > 1, "{} batches of list {list}", of.len());
+        let ends = of.iter().map(|b| b.stencils().end);
+        let begins = of.iter().skip(1).map(|b| b.stencils().start).chain([count]);
+        assert!(ends.eq(begins));
+    }
+    assert_eq!(assembly.batches().iter().map(|b| b.block_count()).sum::<usize>(), blocks.len());
     let mut run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
@@ -191,6 +199,13 @@ fn lists_of_both_layouts_are_assembled_as_whole_hessians_one_by_one() {
         assert!((found - want).amax() < 1e-11, "{found} {want}");
     }
     assert_eq!(a.blocks(), run(3).blocks());
+    let mut elastic = BlockMatrix::zeros(assembly.pattern().clone());
+    assembly.assemble(&mut elastic, 3.0, &blocks, &diagonal).unwrap();
+    let mut spread = BlockMatrix::zeros(whole.clone());
+    spread.blocks_mut().fill(Mat3::from_element(5.0));
+    assembly.embed_matrix(&elastic, &mut spread).unwrap();
+    assert_eq!(a.blocks(), spread.blocks());
+    assert!(assembly.embed_matrix(&a, &mut elastic).is_err());
     assert!(assembly.assemble(&mut a.clone(), 3.0, &blocks[1..], &diagonal).is_err());
     let mut small = BlockMatrix::zeros(Arc::new(BlockPattern::diagonal(free.len()).unwrap()));
     let lacking = assembly.assemble(&mut small, 3.0, &blocks, &diagonal);

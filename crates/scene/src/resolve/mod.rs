@@ -159,9 +159,12 @@ impl Scene {
             document.set(option)?;
         }
         presets::apply(&mut document);
-        let types = schema::raw();
-        write_out(&mut document, &types);
-        units::convert_document(&mut document, &types)?;
+        {
+            // the schema is larger than most scenes, and its memory is wanted back
+            let types = schema::raw();
+            write_out(&mut document, &types);
+            units::convert_document(&mut document, &types)?;
+        }
         document.refuse_control_characters()?;
         let mut file: SceneFile = decode(&document)?;
         if let Some(steps) = steps {

@@ -6,6 +6,7 @@ pub mod bodies;
 mod characteristic;
 pub mod loads;
 mod orientation;
+mod scope;
 pub mod start;
 
 use crate::audit::{StrainLimit, by_thickness};
@@ -78,6 +79,9 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
     let ranges: Vec<_> = bodies.iter().map(|b| b.vertices.clone()).collect();
     let own = !definition.settings.contact.self_contact;
     collision.exclude(&ranges, &definition.no_contact, own);
+    if !definition.settings.contact.enabled {
+        collision.mobile.fill(false);
+    }
     add_obstacle_masses(&mut mass, &collision, &deformable, mean_density, mean_mass);
     let motions = definition.prescribed.iter().map(|p| PrescribedMotion::new(p, &bodies, &start));
     let motions = motions.collect::<Result<Vec<_>, _>>()?;
@@ -92,13 +96,15 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
     check_energies(&definition.energies, &start)?;
     let state = first_state(&frames, &codim, &rest, start, velocity, definition);
     let resolved = resolve(&definition.settings, length)?;
+    scope::check_method(definition, &bodies, &collision)?;
     let unguarded = !definition.settings.solver.inversion_barrier;
     let guarded = (unguarded && !motions.is_empty()).then(|| GuardedSolids {
         tets: tets.clone().with_inversion_barrier(),
         plane: plane.clone().with_inversion_barrier(),
     });
     let mut model = Model {
-        half_space_vertices: by_thickness(&collision, &deformable),
+        may_touch: scope::first_contact(definition, &bodies, &collision).is_some(),
+        half_space_vertices: by_thickness(&collision, &collision.mobile),
         half_spaces: half_spaces(definition)?,
         half_space_names: definition.half_spaces.iter().map(|h| h.name.clone()).collect(),
         strain_limits: StrainLimit::all(definition),

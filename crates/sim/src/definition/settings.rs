@@ -91,6 +91,9 @@ pub enum Integrator {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ContactSettings {
+    /// Whether anything can touch anything. Off, bodies, obstacles and half-spaces pass through each other
+    /// and themselves, and intersections are no faults.
+    pub enabled: bool,
     /// Distance d̂ below which contact forces act, as a multiple of l.
     pub d_hat_relative: f64,
     /// Distance d̂ below which contact forces act, m. Overrides `d_hat_relative`.
@@ -129,6 +132,7 @@ pub struct ContactSettings {
 impl Default for ContactSettings {
     fn default() -> Self {
         Self {
+            enabled: true,
             d_hat_relative: 1e-3,
             d_hat_start: None,
             d_hat: None,
@@ -340,7 +344,7 @@ pub struct SolverSettings {
     pub consecutive: u32,
     /// Ends minimisations by the characteristic norm of the gradient, ‖∇E‖/(s ⟨W⟩ ‖ℓ‖), once it is below this,
     /// instead of by the Newton direction [Li 2020 thesis, Eq. 3.15, with 1e-5]; not for the barrier-free
-    /// method. `dot` always uses this criterion, by default with 1e-5.
+    /// method. `dot`, `lbfgs-pd` and `admm-pd` always use this criterion, by default with 1e-5.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub characteristic_tolerance: Option<f64>,
     /// Iterations after which a minimisation stops without having converged.
@@ -481,13 +485,16 @@ impl Default for BarrierFreeSettings {
 impl SolverSettings {
     /// The characteristic norm of the gradient that ends minimisations, where that does.
     pub fn characteristic_tolerance(&self) -> Option<f64> {
-        let of_method = (self.method == Method::Dot).then_some(DOT_TOLERANCE);
+        let of_method = match self.method {
+            Method::Dot | Method::LbfgsPd | Method::AdmmPd => Some(FAMILY_TOLERANCE),
+            Method::Barrier | Method::BarrierFree => None,
+        };
         self.characteristic_tolerance.or(of_method)
     }
 }
 
-/// Characteristic norm at which `dot` ends [Li 2020 thesis, §3.5.2].
-const DOT_TOLERANCE: f64 = 1e-5;
+/// Characteristic norm at which `dot` and the methods that it is compared with end [Li 2020 thesis, §3.5.2].
+const FAMILY_TOLERANCE: f64 = 1e-5;
 
 impl Default for SolverSettings {
     fn default() -> Self {
@@ -544,6 +551,13 @@ pub enum Method {
     /// L-BFGS on the same potential as `barrier`, started from the Hessians of subdomains that are factorised
     /// once per step [Li 2019].
     Dot,
+    /// L-BFGS started from the matrix of projective dynamics, which is constant and factorised once [Liu 2017]; for
+    /// tetrahedra without contact.
+    LbfgsPd,
+    /// Alternating directions: every tetrahedron minimises its energy by itself, a constant matrix that is
+    /// factorised once brings them together [Overby 2017]; for tetrahedra without contact. Without a line search it may
+    /// not converge within `max_iterations`.
+    AdmmPd,
 }
 
 /// Linear solver.

@@ -74,6 +74,13 @@ impl DirichletPenalty {
         }
     }
 
+    /// Moves the vertices to their targets.
+    pub fn place(&self, x: &mut [Vec3]) {
+        for (&v, target) in self.vertices.iter().zip(&self.targets) {
+            x[v as usize] = *target;
+        }
+    }
+
     /// Progress η_A = 1 − √(Σ‖x̂ − x‖² / Σ‖x̂ − xⁿ‖²) [Li 2020, suppl. Eq. 5].
     pub fn progress(&self, x: &[Vec3]) -> f64 {
         if self.distance2_at_start == 0.0 {

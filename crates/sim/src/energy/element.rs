@@ -161,6 +161,26 @@ impl<E, const N: usize> Elements<E, N> {
         gather(&self.connectivity.vertices[e], x)
     }
 
+    /// Adds one vector per corner of every element (`#E×N`) to those of the vertices (`#V`).
+    pub fn scatter(&self, by_corner: &[[Vec3; N]], sums: &mut [Vec3]) {
+        let Connectivity { vertices, corners, corners_begin } = &*self.connectivity;
+        // either way each vertex sums its corners in ascending order
+        if corners.is_empty() {
+            for (vertices, g) in vertices.iter().zip(by_corner) {
+                for (&v, g) in vertices.iter().zip(g) {
+                    sums[v as usize] += g;
+                }
+            }
+            return;
+        }
+        let vertices = sums.par_iter_mut().with_min_len(CHUNK);
+        vertices.zip(corners_begin.par_windows(2)).for_each(|(g, range)| {
+            for &corner in &corners[range[0] as usize..range[1] as usize] {
+                *g += by_corner[corner as usize / N][corner as usize % N];
+            }
+        });
+    }
+
     fn chunks(&self) -> impl IndexedParallelIterator<Item = Range<usize>> {
         let count = self.len();
         let chunk = move |k: usize| k * CHUNK..((k + 1) * CHUNK).min(count);
@@ -195,22 +215,7 @@ impl<E: Element<N>, const N: usize> Term for Elements<E, N> {
             .with_min_len(CHUNK)
             .map(|e| self.elements[e].gradient(&self.gather(e, x)))
             .collect();
-        let Connectivity { vertices, corners, corners_begin } = &*self.connectivity;
-        // either way each vertex sums its corners in ascending order
-        if corners.is_empty() {
-            for (vertices, g) in vertices.iter().zip(&by_corner) {
-                for (&v, g) in vertices.iter().zip(g) {
-                    gradient[v as usize] += g;
-                }
-            }
-            return;
-        }
-        let vertices = gradient.par_iter_mut().with_min_len(CHUNK);
-        vertices.zip(corners_begin.par_windows(2)).for_each(|(g, range)| {
-            for &corner in &corners[range[0] as usize..range[1] as usize] {
-                *g += by_corner[corner as usize / N][corner as usize % N];
-            }
-        });
+        self.scatter(&by_corner, gradient);
     }
 
     fn hessians(&self, range: Range<usize>, x: &[Vec3], out: &mut [Mat3]) {

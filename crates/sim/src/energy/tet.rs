@@ -5,6 +5,7 @@
 //! scene. Sums run in a fixed order, whatever the number of threads.
 
 mod batch;
+mod proximal;
 pub(super) mod step;
 
 use super::element::{Element, Elements, Hessian};
@@ -91,6 +92,26 @@ impl Tet {
         self.volume
     }
 
+    /// Lamé's parameters of the material.
+    pub fn lame(&self) -> &Lame {
+        &self.lame
+    }
+
+    /// ∇Nₐ·∇N_b of the shape functions of all pairs of corners at rest, 1/m².
+    pub fn shape_products(&self) -> [[f64; 4]; 4] {
+        let [g1, g2, g3] = self.shape_gradients();
+        let g = [-(g1 + g2 + g3), g1, g2, g3];
+        g.map(|a| g.map(|b| a.dot(&b)))
+    }
+
+    /// V P ∇Nₐ of the corners, N: minus the forces that a stress P (Pa) brings to them.
+    #[inline]
+    pub fn stress_gradient(&self, p: &Mat3) -> [Vec3; 4] {
+        let p = p * self.volume;
+        let [g1, g2, g3] = self.shape_gradients().map(|g| p * g);
+        [-(g1 + g2 + g3), g1, g2, g3]
+    }
+
     /// Frobenius norm of ∂²ψ/∂F² at rest, where every law is that of linear elasticity, Pa.
     pub fn rest_stiffness(&self) -> f64 {
         let Lame { lambda, mu } = self.lame;
@@ -130,9 +151,7 @@ impl Element<4> for Tet {
     /// Derivative by the corners (minus the forces), N.
     #[inline]
     fn gradient(&self, x: &[Vec3; 4]) -> [Vec3; 4] {
-        let p = self.pk1(&self.deformation_gradient(x)) * self.volume;
-        let [g1, g2, g3] = self.shape_gradients().map(|g| p * g);
-        [-(g1 + g2 + g3), g1, g2, g3]
+        self.stress_gradient(&self.pk1(&self.deformation_gradient(x)))
     }
 
     /// Second derivative by the corners, projected onto the positive semidefinite cone, N/m.

@@ -1,6 +1,8 @@
 //! The Newton matrix: Hessian blocks of all terms of the incremental potential scattered into one
 //! 3×3-block sparse matrix over the free vertices. In two dimensions its rows have two unknowns.
 
+// long: the ways to assemble share the maps, the pattern and the memory of the matrix
+
 use crate::iterate::Iterate;
 use crate::potential::{IncrementalPotential, Part, Summand};
 use crate::step::clock::Phase;
@@ -27,13 +29,15 @@ pub struct HessianAssembly {
     vertex: Vec<u32>,
     /// Where the blocks of the elastic part go.
     elastic: FixedAssembly,
-    elastic_blocks: Vec<Mat3>,
     /// Where those of contact, friction and equality constraints go.
     variable: VariableAssembly,
-    variable_blocks: Vec<Mat3>,
+    /// The blocks of one batch of a term.
+    blocks: Vec<Mat3>,
     matrix: BlockMatrix,
     /// The matrix without contact and friction, where that was requested.
-    without_contact: BlockMatrix,
+    without_contact: Option<BlockMatrix>,
+    /// Inertia and elasticity alone, where that was requested.
+    elastic_matrix: Option<BlockMatrix>,
     /// Whether [`Self::begin`] was called since the step or the set of free vertices is new.
     begun: bool,
     /// The same for the free vertices before: prescribed ones may be free for a part of every step.
@@ -68,11 +72,11 @@ impl HessianAssembly {
             row,
             vertex,
             elastic,
-            elastic_blocks: Vec::new(),
             variable: VariableAssembly::default(),
-            variable_blocks: Vec::new(),
-            matrix: BlockMatrix::zeros(pattern.clone()),
-            without_contact: BlockMatrix::zeros(pattern),
+            blocks: Vec::new(),
+            matrix: BlockMatrix::zeros(pattern),
+            without_contact: None,
+            elastic_matrix: None,
             begun: false,
             spare: None,
         })
@@ -85,8 +89,7 @@ impl HessianAssembly {
             _ => Self::new(potential)?,
         };
         next.forget_contacts();
-        std::mem::swap(&mut next.elastic_blocks, &mut self.elastic_blocks);
-        std::mem::swap(&mut next.variable_blocks, &mut self.variable_blocks);
+        std::mem::swap(&mut next.blocks, &mut self.blocks);
         self.spare = Some(Box::new(std::mem::replace(self, next)));
         Ok(())
     }
@@ -121,7 +124,24 @@ impl HessianAssembly {
         self.add_variable(potential, &terms, it, Part::Dirichlet)
     }
 
-    /// The Hessian with inertia and elasticity of the last [`Self::assemble`], contact, friction and equality
+    /// Computes inertia and elasticity at an iterate, for [`Self::assemble_contacts`].
+    ///
+    /// # Errors
+    /// As [`Self::assemble`].
+    pub fn renew_elastic(
+        &mut self,
+        potential: &IncrementalPotential<'_>,
+        it: &Iterate,
+    ) -> Result<(), MatrixError> {
+        self.follow_free(potential)?;
+        let none = Default::default();
+        let Self { elastic, blocks, vertex, elastic_matrix, .. } = self;
+        let matrix =
+            elastic_matrix.get_or_insert_with(|| BlockMatrix::zeros(elastic.pattern().clone()));
+        fill_elastic(elastic, blocks, vertex, potential, &potential.terms(&none), it, matrix)
+    }
+
+    /// The Hessian with inertia and elasticity of the last [`Self::renew_elastic`], contact, friction and equality
     /// constraints at another iterate. The free vertices must be the same.
     ///
     /// # Errors
@@ -131,8 +151,17 @@ impl HessianAssembly {
         potential: &IncrementalPotential<'_>,
         it: &Iterate,
     ) -> Result<(), MatrixError> {
+        if self.elastic_matrix.is_none() || self.free != potential.free {
+            self.renew_elastic(potential, it)?;
+        }
         let terms = potential.terms(&it.contacts);
-        self.assemble_evaluated(potential, &terms)?;
+        potential.context.clock.time(Phase::Assembly, || {
+            self.reserve(&terms)?;
+            match &self.elastic_matrix {
+                Some(part) => self.elastic.embed_matrix(part, &mut self.matrix),
+                None => Ok(()),
+            }
+        })?;
         self.add_variable(potential, &terms, it, Part::Contact)?;
         self.add_variable(potential, &terms, it, Part::Dirichlet)
     }
@@ -155,8 +184,13 @@ impl HessianAssembly {
         let terms = potential.terms(&it.contacts);
         self.assemble_elastic(potential, &terms, it)?;
         self.add_variable(potential, &terms, it, Part::Dirichlet)?;
-        self.without_contact.reset(self.matrix.pattern().clone());
-        self.without_contact.blocks_mut().copy_from_slice(self.matrix.blocks());
+        match &mut self.without_contact {
+            Some(kept) => {
+                kept.reset(self.matrix.pattern().clone());
+                kept.blocks_mut().copy_from_slice(self.matrix.blocks());
+            }
+            None => self.without_contact = Some(self.matrix.clone()),
+        }
         Ok(())
     }
 
@@ -170,7 +204,9 @@ impl HessianAssembly {
         potential: &IncrementalPotential<'_>,
         it: &Iterate,
     ) -> Result<(), MatrixError> {
-        self.matrix.blocks_mut().copy_from_slice(self.without_contact.blocks());
+        if let Some(kept) = &self.without_contact {
+            self.matrix.blocks_mut().copy_from_slice(kept.blocks());
+        }
         self.add_variable(potential, &potential.terms(&it.contacts), it, Part::Contact)
     }
 
@@ -180,7 +216,16 @@ impl HessianAssembly {
     /// # Errors
     /// A vector of another length.
     pub fn multiply_without_contact(&self, p: &[Vec3]) -> Result<Vec<Vec3>, MatrixError> {
-        Ok(self.spread(&self.without_contact.mul_vec(&self.gather(p))?, p.len()))
+        let kept = self.without_contact.as_ref().ok_or(MatrixError::PatternMismatch)?;
+        Ok(self.spread(&kept.mul_vec(&self.gather(p))?, p.len()))
+    }
+
+    /// Goes over to the free vertices of a potential.
+    fn follow_free(&mut self, potential: &IncrementalPotential<'_>) -> Result<(), MatrixError> {
+        match self.free == potential.free {
+            true => Ok(()),
+            false => self.change_free(potential),
+        }
     }
 
     /// Inertia and the elastic part, on a pattern with room for all terms.
@@ -190,35 +235,10 @@ impl HessianAssembly {
         terms: &[Summand<'_>],
         it: &Iterate,
     ) -> Result<(), MatrixError> {
-        if self.free != potential.free {
-            self.change_free(potential)?;
-        }
-        let clock = potential.context.clock;
-        clock.time(Phase::Elasticity, || {
-            self.elastic_blocks.resize(self.elastic.block_count(), Mat3::zeros());
-            let elastic = terms.iter().filter(|t| t.part == Part::Elastic);
-            for (t, blocks) in elastic.zip(self.elastic.lists()) {
-                let count = t.term.stencils().len();
-                t.term.hessians(0..count, &it.x, &mut self.elastic_blocks[blocks.clone()]);
-            }
-        });
-        self.assemble_evaluated(potential, terms)
-    }
-
-    /// The same with the elastic blocks that were computed last.
-    fn assemble_evaluated(
-        &mut self,
-        potential: &IncrementalPotential<'_>,
-        terms: &[Summand<'_>],
-    ) -> Result<(), MatrixError> {
-        potential.context.clock.time(Phase::Assembly, || {
-            self.reserve(terms)?;
-            let (inertial, mass) = (&potential.inertial, &potential.context.model.mass);
-            let mass = |&v: &u32| if inertial[v as usize] { mass[v as usize] } else { 0.0 };
-            let diagonal: Vec<f64> = self.vertex.iter().map(mass).collect();
-            let scale = potential.context.elastic_scale;
-            self.elastic.assemble(&mut self.matrix, scale, &self.elastic_blocks, &diagonal)
-        })
+        self.follow_free(potential)?;
+        potential.context.clock.time(Phase::Assembly, || self.reserve(terms))?;
+        let Self { elastic, blocks, vertex, matrix, .. } = self;
+        fill_elastic(elastic, blocks, vertex, potential, terms, it, matrix)
     }
 
     /// Adds the terms of a part whose stencils vary.
@@ -237,12 +257,12 @@ impl HessianAssembly {
             for range in ranges {
                 clock.time(Phase::Contact, || {
                     let count = stencils.blocks(range.clone());
-                    self.variable_blocks.resize(count, Mat3::zeros());
-                    t.term.hessians(range.clone(), &it.x, &mut self.variable_blocks);
+                    self.blocks.resize(count, Mat3::zeros());
+                    t.term.hessians(range.clone(), &it.x, &mut self.blocks);
                 });
                 clock.time(Phase::Assembly, || {
                     let begin = first + range.start;
-                    self.variable.add(&mut self.matrix, t.factor, begin, &self.variable_blocks)
+                    self.variable.add(&mut self.matrix, t.factor, begin, &self.blocks)
                 })?;
             }
             first += stencils.len();
@@ -334,6 +354,36 @@ impl HessianAssembly {
         }
         all
     }
+}
+
+/// Sets `matrix`, of which `vertex` are the vertices of the rows, to inertia and the elastic part, batch by batch of the
+/// elements. `blocks` is memory for a batch.
+fn fill_elastic(
+    elastic: &mut FixedAssembly,
+    blocks: &mut Vec<Mat3>,
+    vertex: &[u32],
+    potential: &IncrementalPotential<'_>,
+    terms: &[Summand<'_>],
+    it: &Iterate,
+    matrix: &mut BlockMatrix,
+) -> Result<(), MatrixError> {
+    let clock = potential.context.clock;
+    let lists: Vec<_> = terms.iter().filter(|t| t.part == Part::Elastic).collect();
+    clock.time(Phase::Assembly, || elastic.begin(matrix))?;
+    for k in 0..elastic.batches().len() {
+        let batch = &elastic.batches()[k];
+        clock.time(Phase::Elasticity, || {
+            blocks.resize(batch.block_count(), Mat3::zeros());
+            lists[batch.list()].term.hessians(batch.stencils(), &it.x, blocks);
+        });
+        clock.time(Phase::Assembly, || elastic.add(matrix, k, blocks))?;
+    }
+    clock.time(Phase::Assembly, || {
+        let (inertial, mass) = (&potential.inertial, &potential.context.model.mass);
+        let mass = |&v: &u32| if inertial[v as usize] { mass[v as usize] } else { 0.0 };
+        let diagonal: Vec<f64> = vertex.iter().map(mass).collect();
+        elastic.finish(matrix, potential.context.elastic_scale, &diagonal)
+    })
 }
 
 /// Row of a vertex. Attachments and contacts may have vertices to spare, which have none.

@@ -1,5 +1,6 @@
 //! Minimisers of the incremental potential, one file each, and what they are made of.
 
+pub mod admm_pd;
 pub mod assembly;
 pub mod barrier_free;
 pub mod contact_subproblem;
@@ -7,11 +8,14 @@ pub mod direction;
 pub mod dot;
 pub mod forcing;
 pub mod initial_guess;
+pub mod laplacian;
 pub mod lbfgs;
+pub mod lbfgs_pd;
 pub mod line_search;
 pub mod linear;
 pub mod newton;
 mod prescribed;
+pub mod quasi_newton;
 pub mod subdomains;
 pub mod termination;
 
@@ -35,6 +39,8 @@ pub fn minimise(
 ) -> Result<StepOutcome, StepError> {
     match potential.context.settings.solver.method {
         Method::Dot => dot::minimise(potential, it, adapt, work),
+        Method::LbfgsPd => lbfgs_pd::minimise(potential, it, adapt, work),
+        Method::AdmmPd => admm_pd::minimise(potential, it, work),
         Method::Barrier | Method::BarrierFree => newton::minimise(potential, it, adapt, work),
     }
 }

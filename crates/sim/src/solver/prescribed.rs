@@ -45,7 +45,7 @@ pub fn advance(
 
 /// The error of a motion that something blocks: the vertex furthest from its target names the
 /// prescribed motion, or its body where targets were set step by step, the closest pair, the most crushed element or the most stretched triangle what is in the way.
-fn blocked(potential: &IncrementalPotential<'_>, it: &Iterate) -> StepError {
+pub fn blocked(potential: &IncrementalPotential<'_>, it: &Iterate) -> StepError {
     let (model, penalty) = (potential.context.model, potential.dirichlet.as_ref());
     let progress = penalty.map_or(1.0, |e| e.progress(&it.x));
     let furthest = penalty.and_then(|e| e.furthest(&it.x)).map(|(v, _)| v);

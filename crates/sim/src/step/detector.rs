@@ -36,6 +36,9 @@ impl Detector {
 
     /// Finds every pair that comes within d̂ (+ ξ) anywhere between x and x + `t_max` dx.
     pub fn sweep(&mut self, model: &Model, x: &[Vec3], dx: &[Vec3], t_max: f64) {
+        if !model.may_touch {
+            return;
+        }
         let inflation = 0.5 * self.d_hat;
         self.displacement.clear();
         self.displacement.extend(dx.iter().map(|d| t_max * d));

@@ -65,7 +65,7 @@ pub fn step(
     work.hessian.forget_contacts();
     work.detector.d_hat = context.d_hat;
     let (mut it, mut solved) = match context.settings.solver.method {
-        Method::Barrier | Method::Dot => {
+        Method::Barrier | Method::Dot | Method::LbfgsPd | Method::AdmmPd => {
             let before = Before { kappa: state.kappa, ..Before::default() };
             minimise_barrier(&mut potential, &targets, state, before, work)
         }
@@ -73,7 +73,7 @@ pub fn step(
     };
     let reason = match context.settings.solver.method {
         Method::BarrierFree => fallback::reason(&context, &solved),
-        Method::Barrier | Method::Dot => None,
+        Method::Barrier | Method::Dot | Method::LbfgsPd | Method::AdmmPd => None,
     };
     if let Some(reason) = reason {
         work.report.fallback = Some(reason);

@@ -19,10 +19,12 @@ pub fn describe(
     let (model, settings) = (potential.context.model, &potential.context.settings.solver);
     let gradient = potential.gradient(it);
     let mut forcing = Forcing::exact(settings.linear_tolerance);
-    // decomposed optimisation is for bodies whose Newton systems are too large
+    // decomposed optimisation and its family are for bodies whose Newton systems are too large
     let p = match settings.method {
-        Method::Dot => None,
-        _ => direction(potential, it, &gradient, &mut forcing, work).ok(),
+        Method::Dot | Method::LbfgsPd | Method::AdmmPd => None,
+        Method::Barrier | Method::BarrierFree => {
+            direction(potential, it, &gradient, &mut forcing, work).ok()
+        }
     };
     let (what, p) = match &p {
         Some(p) => ("the Newton direction", p),

@@ -8,6 +8,7 @@ use crate::model::Model;
 use crate::potential::IncrementalPotential;
 use crate::report::StepReport;
 use crate::solver::assembly::HessianAssembly;
+use crate::solver::laplacian::Laplacian;
 use crate::solver::linear;
 use crate::solver::subdomains::SubdomainFactors;
 use crate::state::State;
@@ -25,6 +26,8 @@ pub struct Workspace {
     pub linear: Box<dyn LinearSolver + Send>,
     /// Factors of subdomains.
     pub subdomains: SubdomainFactors,
+    /// The constant matrix of projective dynamics.
+    pub laplacian: Laplacian,
     /// The audit.
     pub auditor: Auditor,
     /// Counts of the step that is under way.
@@ -49,6 +52,7 @@ impl Workspace {
             hessian: HessianAssembly::new(&potential)?,
             linear: linear::solver(&model.resolved.settings.solver),
             subdomains: SubdomainFactors::default(),
+            laplacian: Laplacian::default(),
             auditor: Auditor::default(),
             report: StepReport::default(),
         })

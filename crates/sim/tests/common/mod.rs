@@ -1,4 +1,4 @@
-//! Small bodies for the tests of the simulator.
+//! Small bodies for the tests of the simulator, and its benchmarks.
 #![allow(dead_code)]
 
 use standoff_linalg::Vec3;

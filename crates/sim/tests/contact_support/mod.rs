@@ -1,5 +1,4 @@
 //! Shared by the contact tests: scenes of the oracle and candidates by brute force.
-#![allow(dead_code)]
 
 use serde_json::Value;
 use standoff_geometry::CollisionMesh;

@@ -1,5 +1,4 @@
 //! Deformation gradients for the tests of materials and tetrahedra.
-#![allow(dead_code)] // each test binary uses its part
 
 use standoff_linalg::{Mat3, Vec3};
 pub use standoff_testkit::Random;

@@ -1,6 +1,5 @@
 //! The slow and obvious twin of the orientation-aware potential: the paper's formulas, written down
 //! with second-order automatic differentiation by all vertices around a pair.
-#![allow(dead_code)]
 
 use standoff_geometry::{CollisionMesh, PairKind};
 use standoff_linalg::Vec3;

@@ -1,13 +1,13 @@
 //! Parallel assembly of stencils that stay the same over many matrices.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 use standoff_linalg::Mat3;
 
+use super::batch::{Batch, Sums};
 use super::{PIECE, Stencils, block_pairs};
-use crate::matrix::{check_pattern, check_size, stencil_position};
+use crate::matrix::{check_pattern, check_size};
 use crate::{BlockMatrix, BlockPattern, MatrixError};
 
 /// Which blocks of its Hessians a list of summands gives.
@@ -37,26 +37,48 @@ impl Layout {
 }
 
 /// Where the Hessian blocks of fixed lists of stencils go, prepared once: for each block of the matrix,
-/// which element blocks it sums. The blocks of all lists lie in one array, list after list, stencil
-/// after stencil.
+/// which element blocks it sums.
 ///
-/// Every matrix block is summed by one thread in the order of the element blocks, so that the bits do
-/// not depend on the number of threads.
+/// The element blocks are passed batch after batch, so that those of all elements need not be stored:
+/// [`FixedAssembly::begin`], [`FixedAssembly::add`] for each of the [`FixedAssembly::batches`] in order,
+/// [`FixedAssembly::finish`].
+///
+/// Every matrix block is summed by one thread in the order of the element blocks, so that the bits
+/// depend neither on the number of threads nor on the batches.
 #[derive(Debug, Clone)]
 pub struct FixedAssembly {
     pattern: Arc<BlockPattern>,
-    /// The element blocks of each list.
-    lists: Vec<Range<usize>>,
-    /// Element blocks that each matrix block sums, as 2 · block, one more where it is transposed: those
-    /// of lists without a diagonal.
-    balanced: Lists,
-    /// The couplings of each row to eliminated vertices, of the same lists.
-    eliminated: Lists,
-    /// As `balanced`, of lists with a diagonal.
-    complete: Option<Lists>,
+    batches: Vec<Batch>,
+    /// The rows that are coupled to eliminated vertices by lists without a diagonal, and the sums of these
+    /// couplings.
+    eliminated: Targets,
+    /// The blocks of `pattern` to which lists with a diagonal contribute, and the sums of their
+    /// contributions.
+    complete: Targets,
     /// The pattern of the last matrix, and the position in it of each block of `pattern`.
     whole: Arc<BlockPattern>,
     position: Vec<u32>,
+}
+
+/// Places that are summed apart from the matrix: their numbers, ascending, and the sums.
+#[derive(Debug, Clone, Default)]
+struct Targets {
+    numbers: Vec<u32>,
+    sums: Vec<Mat3>,
+}
+
+impl Targets {
+    /// Of the sums of all batches, whose targets become indices of the list.
+    fn new<'a>(all: impl Iterator<Item = &'a mut Sums>) -> Self {
+        let all: Vec<&mut Sums> = all.collect();
+        let mut numbers: Vec<u32> = all.iter().flat_map(|s| s.targets.iter().copied()).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        for target in all.into_iter().flat_map(|s| &mut s.targets) {
+            *target = numbers.partition_point(|n| n < target) as u32;
+        }
+        Self { sums: vec![Mat3::zeros(); numbers.len()], numbers }
+    }
 }
 
 impl FixedAssembly {
@@ -69,38 +91,19 @@ impl FixedAssembly {
         pattern: Arc<BlockPattern>,
         lists: &[(Stencils<'_>, Layout)],
     ) -> Result<Self, MatrixError> {
-        let mut ranges = Vec::with_capacity(lists.len());
-        let (mut balanced, mut eliminated, mut complete) = (Vec::new(), Vec::new(), Vec::new());
-        let mut end = 0;
-        for (stencils, layout) in lists {
-            let begin = end;
-            for stencil in stencils.iter() {
-                let places = Places { pattern: &pattern, first: end };
-                end += layout.block_count(stencil.len());
-                check_sources(end)?;
-                for (k, local) in layout.pairs(stencil.len()).enumerate() {
-                    let ends = [stencil[local.0], stencil[local.1]];
-                    match layout {
-                        Layout::Complete => places.add_complete(k, local, ends, &mut complete)?,
-                        Layout::OffDiagonal => {
-                            places.add_balanced(k, ends, &mut balanced, &mut eliminated)?;
-                        }
-                    }
-                }
+        let mut batches = Vec::new();
+        for (list, (stencils, layout)) in lists.iter().enumerate() {
+            let mut begin = 0;
+            while begin < stencils.len() {
+                let batch = Batch::new(&pattern, list, stencils, *layout, begin)?;
+                begin = batch.stencils.end;
+                batches.push(batch);
             }
-            ranges.push(begin..end);
         }
-        let blocks = pattern.block_count();
-        let complete = (!complete.is_empty()).then(|| Lists::new(blocks, &complete));
-        Ok(Self {
-            lists: ranges,
-            balanced: Lists::new(blocks, &balanced),
-            eliminated: Lists::new(pattern.n(), &eliminated),
-            complete,
-            whole: pattern.clone(),
-            position: (0..blocks as u32).collect(),
-            pattern,
-        })
+        let eliminated = Targets::new(batches.iter_mut().map(|b| &mut b.eliminated));
+        let complete = Targets::new(batches.iter_mut().map(|b| &mut b.complete));
+        let position = (0..pattern.block_count() as u32).collect();
+        Ok(Self { batches, eliminated, complete, whole: pattern.clone(), position, pattern })
     }
 
     /// The pattern for which the assembly was prepared.
@@ -108,21 +111,74 @@ impl FixedAssembly {
         &self.pattern
     }
 
-    /// The element blocks of each list, within the array of all.
-    pub fn lists(&self) -> &[Range<usize>] {
-        &self.lists
+    /// The batches of all lists, in order.
+    pub fn batches(&self) -> &[Batch] {
+        &self.batches
     }
 
-    /// Number of element blocks of all lists.
-    pub fn block_count(&self) -> usize {
-        self.lists.last().map_or(0, |l| l.end)
-    }
-
-    /// Sets a matrix, in whose pattern that of the assembly is contained, to `scale` times the sum of all
-    /// element Hessians, plus `diagonal` times the identity in each row.
+    /// Begins a matrix, in whose pattern that of the assembly is contained.
     ///
     /// # Errors
-    /// [`MatrixError::SizeMismatch`]; [`MatrixError::MissingBlock`] where the matrix's pattern lacks a block.
+    /// [`MatrixError::MissingBlock`] where the matrix's pattern lacks a block.
+    pub fn begin(&mut self, matrix: &mut BlockMatrix) -> Result<(), MatrixError> {
+        self.embed(matrix.pattern())?;
+        matrix.set_zero();
+        self.eliminated.sums.fill(Mat3::zeros());
+        self.complete.sums.fill(Mat3::zeros());
+        Ok(())
+    }
+
+    /// Adds the blocks of a batch to the matrix that was begun.
+    ///
+    /// # Errors
+    /// [`MatrixError::SizeMismatch`]: no such batch, another number of blocks, a matrix of another size.
+    pub fn add(
+        &mut self,
+        matrix: &mut BlockMatrix,
+        batch: usize,
+        blocks: &[Mat3],
+    ) -> Result<(), MatrixError> {
+        check_size("batches", self.batches.len(), self.batches.len().max(batch + 1))?;
+        let batch = &self.batches[batch];
+        check_size("element blocks", batch.blocks, blocks.len())?;
+        check_size("blocks", self.whole.block_count(), matrix.blocks().len())?;
+        let position = |k: u32| self.position[k as usize] as usize;
+        batch.balanced.add(blocks, matrix.blocks_mut(), position);
+        batch.eliminated.add(blocks, &mut self.eliminated.sums, |k| k as usize);
+        batch.complete.add(blocks, &mut self.complete.sums, |k| k as usize);
+        Ok(())
+    }
+
+    /// Completes the matrix: `scale` times the sum of all element Hessians, plus `diagonal` times the identity
+    /// in each row.
+    ///
+    /// # Errors
+    /// [`MatrixError::SizeMismatch`].
+    pub fn finish(
+        &mut self,
+        matrix: &mut BlockMatrix,
+        scale: f64,
+        diagonal: &[f64],
+    ) -> Result<(), MatrixError> {
+        check_size("diagonal", self.pattern.n(), diagonal.len())?;
+        check_size("blocks", self.whole.block_count(), matrix.blocks().len())?;
+        matrix.blocks_mut().par_iter_mut().with_min_len(PIECE).for_each(|block| *block *= scale);
+        let rows = self.balancing_diagonal(matrix, scale, diagonal);
+        for (i, block) in rows.iter().enumerate() {
+            *matrix.diagonal_block_mut(i) = *block;
+        }
+        let blocks = matrix.blocks_mut();
+        for (&k, sum) in self.complete.numbers.iter().zip(&self.complete.sums) {
+            blocks[self.position[k as usize] as usize] += sum * scale;
+        }
+        Ok(())
+    }
+
+    /// [`Self::begin`], [`Self::add`] and [`Self::finish`] with the blocks of all lists, list after list,
+    /// stencil after stencil.
+    ///
+    /// # Errors
+    /// As theirs.
     pub fn assemble(
         &mut self,
         matrix: &mut BlockMatrix,
@@ -130,40 +186,47 @@ impl FixedAssembly {
         blocks: &[Mat3],
         diagonal: &[f64],
     ) -> Result<(), MatrixError> {
-        check_size("element blocks", self.block_count(), blocks.len())?;
-        check_size("diagonal", self.pattern.n(), diagonal.len())?;
-        self.embed(matrix.pattern())?;
-        if self.pattern.block_count() < matrix.blocks().len() {
-            matrix.set_zero();
+        let count = self.batches.iter().map(|b| b.blocks).sum();
+        check_size("element blocks", count, blocks.len())?;
+        self.begin(matrix)?;
+        let mut rest = blocks;
+        for batch in 0..self.batches.len() {
+            let (blocks, tail) = rest.split_at(self.batches[batch].blocks);
+            self.add(matrix, batch, blocks)?;
+            rest = tail;
         }
-        self.for_each(matrix.blocks_mut(), |k, block| {
-            *block = sum(blocks, self.balanced.of(k)) * scale;
-        });
-        let rows = self.balancing_diagonal(matrix, scale, blocks, diagonal);
-        for (i, block) in rows.iter().enumerate() {
-            *matrix.diagonal_block_mut(i) = *block;
-        }
-        if let Some(complete) = &self.complete {
-            self.for_each(matrix.blocks_mut(), |k, block| {
-                if !complete.of(k).is_empty() {
-                    *block += sum(blocks, complete.of(k)) * scale;
-                }
-            });
+        self.finish(matrix, scale, diagonal)
+    }
+
+    /// Sets `whole`, in whose pattern that of the assembly is contained, to `part`, a matrix on the pattern of the
+    /// assembly.
+    ///
+    /// # Errors
+    /// [`MatrixError::SizeMismatch`]; [`MatrixError::MissingBlock`] where the pattern of `whole` lacks a block.
+    pub fn embed_matrix(
+        &mut self,
+        part: &BlockMatrix,
+        whole: &mut BlockMatrix,
+    ) -> Result<(), MatrixError> {
+        check_pattern(&self.pattern, part.pattern())?;
+        self.embed(whole.pattern())?;
+        whole.set_zero();
+        let blocks = whole.blocks_mut();
+        for (block, &k) in part.blocks().iter().zip(&self.position) {
+            blocks[k as usize] = *block;
         }
         Ok(())
     }
 
     /// Minus the sum of each row's blocks, made symmetric, plus `diagonal`.
-    fn balancing_diagonal(
-        &self,
-        matrix: &BlockMatrix,
-        scale: f64,
-        blocks: &[Mat3],
-        diagonal: &[f64],
-    ) -> Vec<Mat3> {
+    fn balancing_diagonal(&self, matrix: &BlockMatrix, scale: f64, diagonal: &[f64]) -> Vec<Mat3> {
         let (whole, position) = (matrix.blocks(), &self.position);
+        let eliminated = |i: usize| match self.eliminated.numbers.binary_search(&(i as u32)) {
+            Ok(k) => self.eliminated.sums[k] * scale,
+            Err(_) => Mat3::zeros() * scale,
+        };
         let row = |i: usize| {
-            let mut others = sum(blocks, self.eliminated.of(i)) * scale;
+            let mut others = eliminated(i);
             for (_, k) in self.pattern.row(i) {
                 others += whole[position[k] as usize];
             }
@@ -184,137 +247,4 @@ impl FixedAssembly {
         self.whole = whole.clone();
         Ok(())
     }
-
-    /// Calls `f` for every block of the assembly's pattern, in parallel and in no particular order: its
-    /// number and its place in a matrix over the whole.
-    fn for_each(&self, blocks: &mut [Mat3], f: impl Fn(usize, &mut Mat3) + Sync) {
-        let mut rest = blocks;
-        let mut taken = 0;
-        let mut pieces = Vec::with_capacity(self.position.len() / PIECE + 1);
-        for (k, position) in self.position.chunks(PIECE).enumerate() {
-            // positions ascend, so the pieces' ranges follow each other
-            let end = position.last().map_or(taken, |&p| p as usize + 1);
-            let (piece, tail) = rest.split_at_mut(end - taken);
-            pieces.push((k * PIECE, position, taken, piece));
-            (rest, taken) = (tail, end);
-        }
-        pieces.into_par_iter().for_each(|(first, position, begin, piece)| {
-            for (k, &p) in (first..).zip(position) {
-                f(k, &mut piece[p as usize - begin]);
-            }
-        });
-    }
-}
-
-/// Σ of element blocks, some of them transposed.
-#[inline]
-fn sum(blocks: &[Mat3], sources: &[u32]) -> Mat3 {
-    let mut sum = Mat3::zeros();
-    for &source in sources {
-        let block = &blocks[source as usize / 2];
-        if source % 2 == 0 {
-            sum += block;
-        } else {
-            sum += block.transpose();
-        }
-    }
-    sum
-}
-
-/// Finds the places of one stencil's blocks, of which the first has the number `first`.
-struct Places<'a> {
-    pattern: &'a BlockPattern,
-    first: usize,
-}
-
-/// (target, source) pairs in the order in which sources are summed.
-type Targets = Vec<(u32, u32)>;
-
-impl Places<'_> {
-    fn source(&self, k: usize) -> u32 {
-        2 * (self.first + k) as u32
-    }
-
-    /// Block `k` of a stencil between its local vertices `local`, which are a and b, of a list with a
-    /// diagonal.
-    fn add_complete(
-        &self,
-        k: usize,
-        local: (usize, usize),
-        [a, b]: [u32; 2],
-        to: &mut Targets,
-    ) -> Result<(), MatrixError> {
-        let source = self.source(k);
-        if let Some(k) = stencil_position(self.pattern, a, b)? {
-            to.push((k as u32, source));
-        }
-        // Below the diagonal lies the mirror image; where a stencil names a vertex twice, both images lie
-        // on the diagonal.
-        if local.0 != local.1
-            && let Some(k) = stencil_position(self.pattern, b, a)?
-        {
-            to.push((k as u32, source + 1));
-        }
-        Ok(())
-    }
-
-    /// The same of a list without a diagonal; `eliminated` collects couplings to vertices without a row.
-    fn add_balanced(
-        &self,
-        k: usize,
-        [a, b]: [u32; 2],
-        to: &mut Targets,
-        eliminated: &mut Targets,
-    ) -> Result<(), MatrixError> {
-        let source = self.source(k);
-        if a == b {
-            // rows sum to zero whatever a vertex does to itself
-        } else if let Some(k) = stencil_position(self.pattern, a, b)? {
-            to.push((k as u32, source));
-        } else if let Some(k) = stencil_position(self.pattern, b, a)? {
-            to.push((k as u32, source + 1));
-        } else if a != BlockPattern::ELIMINATED {
-            eliminated.push((a, source));
-        } else if b != BlockPattern::ELIMINATED {
-            eliminated.push((b, source + 1));
-        }
-        Ok(())
-    }
-}
-
-/// Lists of sources, one list for each target, in one array.
-#[derive(Debug, Clone)]
-struct Lists {
-    start: Vec<u32>,
-    sources: Vec<u32>,
-}
-
-impl Lists {
-    /// From (target, source) in the order in which sources must be summed.
-    fn new(count: usize, pairs: &[(u32, u32)]) -> Self {
-        let mut start = vec![0u32; count + 1];
-        for &(k, _) in pairs {
-            start[k as usize + 1] += 1;
-        }
-        for k in 0..count {
-            start[k + 1] += start[k];
-        }
-        let mut next = start.clone();
-        let mut sources = vec![0u32; pairs.len()];
-        for &(k, source) in pairs {
-            sources[next[k as usize] as usize] = source;
-            next[k as usize] += 1;
-        }
-        Self { start, sources }
-    }
-
-    #[inline]
-    fn of(&self, k: usize) -> &[u32] {
-        &self.sources[self.start[k] as usize..self.start[k + 1] as usize]
-    }
-}
-
-fn check_sources(blocks: usize) -> Result<(), MatrixError> {
-    let ids = blocks.checked_mul(2).and_then(|k| u32::try_from(k).ok());
-    ids.map(|_| ()).ok_or(MatrixError::TooLarge { what: "element blocks" })
 }

@@ -4,10 +4,12 @@
 //! of its upper triangle in one order, see [`block_count`]. [`FixedAssembly`] serves stencils that stay
 //! the same over many matrices, [`VariableAssembly`] those that change from matrix to matrix.
 
+mod batch;
 mod fixed;
 mod stencils;
 mod variable;
 
+pub use batch::Batch;
 pub use fixed::{FixedAssembly, Layout};
 pub use stencils::{Stencils, block_count, block_pairs, pack};
 pub use variable::VariableAssembly;

@@ -42,9 +42,17 @@ struct Analysis {
     symbolic: SymbolicCholesky<usize>,
 }
 
+/// Scalars of a block row; blocks with one unknown are factorised as any others here.
+fn scalars(pattern: &BlockPattern) -> usize {
+    match pattern.unknowns() {
+        1 => 3,
+        unknowns => unknowns,
+    }
+}
+
 impl Analysis {
     fn new(pattern: Arc<BlockPattern>, ordering: Ordering) -> Result<Self, SolveError> {
-        let unknowns = pattern.unknowns();
+        let unknowns = scalars(&pattern);
         let n = unknowns * pattern.n();
         let (mut col_ptr, mut row_idx) = (Vec::with_capacity(n + 1), Vec::new());
         col_ptr.push(0);
@@ -121,7 +129,7 @@ impl FaerCholesky {
             return Err(SolveError::NotFactorized);
         };
         let pattern = &*analysis.pattern;
-        let unknowns = pattern.unknowns();
+        let unknowns = scalars(pattern);
         self.entries.clear();
         for j in 0..pattern.n() {
             let first = pattern.diagonal_position(j);
@@ -159,7 +167,7 @@ impl FaerCholesky {
         let (Some(analysis), Some(memory)) = (&self.analysis, &mut self.memory) else {
             return Err(SolveError::NotFactorized);
         };
-        let unknowns = analysis.pattern.unknowns();
+        let unknowns = scalars(&analysis.pattern);
         self.scalars.clear();
         self.scalars.extend(b.iter().flat_map(|b| b.iter().take(unknowns)));
         let n = self.scalars.len();

@@ -39,7 +39,7 @@ pub(crate) struct Front {
 pub(crate) struct Analysis {
     pub(crate) pattern: Arc<BlockPattern>,
     pub(crate) permutation: Permutation,
-    /// Scalar columns of a block column, 2 or 3.
+    /// Scalar columns of a block column, 1, 2 or 3.
     pub(crate) unknowns: usize,
     /// In postorder.
     pub(crate) fronts: Vec<Front>,

@@ -57,6 +57,7 @@ impl<T: Scalar> Factor<T> {
         scale: f64,
     ) -> Result<(), usize> {
         match analysis.unknowns {
+            1 => self.compute_of::<1>(analysis, blocks, scale),
             2 => self.compute_of::<2>(analysis, blocks, scale),
             _ => self.compute_of::<3>(analysis, blocks, scale),
         }

@@ -1,5 +1,5 @@
-//! Multifrontal Cholesky factorisation on the pattern of 3×3 blocks, or of their 2×2 parts in the plane, in
-//! either precision, on any number of threads with the same bits.
+//! Multifrontal Cholesky factorisation on the pattern of 3×3 blocks, of their 2×2 parts in the plane, or of one
+//! number where they are multiples of the identity, in either precision, on any number of threads with the same bits.
 
 mod analysis;
 mod dense;

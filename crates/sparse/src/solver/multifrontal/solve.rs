@@ -1,5 +1,6 @@
 //! Triangular solution with the factor, front by front.
 
+use rayon::prelude::*;
 use standoff_linalg::Vec3;
 
 use super::analysis::Analysis;
@@ -20,8 +21,29 @@ impl<T: Scalar> Factor<T> {
         permuted: &mut Vec<T>,
     ) {
         match analysis.unknowns {
+            1 => self.solve_by_component(analysis, b, x, permuted),
             2 => self.solve_of::<2>(analysis, b, x, permuted),
             _ => self.solve_of::<3>(analysis, b, x, permuted),
+        }
+    }
+
+    /// The same with one scalar in a block row: the three components of the vectors side by side.
+    fn solve_by_component(
+        &self,
+        analysis: &Analysis,
+        b: &[Vec3],
+        x: &mut [Vec3],
+        permuted: &mut Vec<T>,
+    ) {
+        let (new_to_old, n) = (analysis.permutation.new_to_old(), b.len());
+        permuted.clear();
+        for c in 0..3 {
+            permuted.extend(new_to_old.iter().map(|&old| T::round(b[old as usize][c]).flush()));
+        }
+        let components = permuted.par_chunks_mut(n.max(1)).with_max_len(1);
+        components.for_each(|component| self.solve_permuted::<1>(analysis, component));
+        for (new, &old) in new_to_old.iter().enumerate() {
+            x[old as usize] = Vec3::from_fn(|c, _| permuted[c * n + new].to_f64());
         }
     }
 

@@ -1,0 +1,101 @@
+//! What methods are for: checks that a scene has nothing that its solver cannot do.
+
+use crate::body::Body;
+use crate::definition::settings::Method;
+use crate::definition::{BodyKind, Definition, Load};
+use crate::error::BuildError;
+use standoff_geometry::CollisionMesh;
+
+/// Two things that may touch: a body, and another one, itself or a half-space.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MayTouch {
+    /// Index of the body.
+    body: usize,
+    /// Name of what it may touch.
+    other: String,
+}
+
+/// The first pair of a body and something else that may touch, if there is one.
+pub fn first_contact(
+    definition: &Definition,
+    bodies: &[Body],
+    collision: &CollisionMesh,
+) -> Option<MayTouch> {
+    let deformable = |b: usize| !bodies[b].obstacle;
+    if !definition.settings.contact.enabled {
+        return None;
+    }
+    if let (Some(h), Some(body)) =
+        (definition.half_spaces.first(), (0..bodies.len()).find(|&b| deformable(b)))
+    {
+        return Some(MayTouch { body, other: format!("half-space '{}'", h.name) });
+    }
+    let pairs = (0..bodies.len()).flat_map(|a| (a..bodies.len()).map(move |b| (a, b)));
+    let first = |b: usize| bodies[b].vertices.start as u32;
+    let mut touching = pairs.filter(|&(a, b)| {
+        (deformable(a) || deformable(b)) && collision.groups_may_collide(first(a), first(b))
+    });
+    touching.next().map(|(a, b)| match a == b {
+        true => MayTouch { body: a, other: "itself".into() },
+        false => MayTouch { body: a, other: format!("'{}'", bodies[b].name) },
+    })
+}
+
+/// Refuses what the methods of projective dynamics, `lbfgs-pd` and `admm-pd`, cannot do.
+///
+/// # Errors
+/// [`BuildError::Unfit`] with the first such thing.
+// long: an arm for each thing that is refused
+pub fn check_method(
+    definition: &Definition,
+    bodies: &[Body],
+    collision: &CollisionMesh,
+) -> Result<(), BuildError> {
+    let value = match definition.settings.solver.method {
+        Method::LbfgsPd => "\"lbfgs-pd\"",
+        Method::AdmmPd => "\"admm-pd\"",
+        Method::Barrier | Method::BarrierFree | Method::Dot => return Ok(()),
+    };
+    let unfit = |object: String, what: &str| {
+        let problem = format!("is for tetrahedra without contact, but {what}");
+        Err(BuildError::Unfit { key: "solver.method", value: value.into(), object, problem })
+    };
+    const CHOOSE: &str = "choose \"dot\" or \"barrier\"";
+    let body = |b: usize| format!("body '{}'", bodies[b].name);
+    for (k, own) in definition.bodies.iter().enumerate() {
+        let kind = match &own.kind {
+            BodyKind::Volume { .. } | BodyKind::Obstacle { .. } => continue,
+            BodyKind::PlaneStrain { .. } => "a solid in the plane",
+            BodyKind::Shell { .. } => "a shell",
+            BodyKind::Rod { .. } => "a rod",
+            BodyKind::Particles { .. } => "particles",
+        };
+        return unfit(body(k), &format!("this is {kind}; {CHOOSE}"));
+    }
+    if let Some(touch) = first_contact(definition, bodies, collision) {
+        let what =
+            format!("this may touch {}; set `contact.enabled = false`, or {CHOOSE}", touch.other);
+        return unfit(body(touch.body), &what);
+    }
+    if let Some(a) = definition.attachments.first() {
+        return unfit(format!("attachment '{}'", a.name), &format!("this is a spring; {CHOOSE}"));
+    }
+    if let Some(s) = definition.stitches.first() {
+        return unfit(format!("stitch '{}'", s.name), &format!("this is a spring; {CHOOSE}"));
+    }
+    if let Some(force) = definition.forces.iter().find(|f| matches!(f.load, Load::Pressure(_))) {
+        let what = format!("this is a pressure, which follows the surface; {CHOOSE}");
+        return unfit(format!("force '{}'", force.name), &what);
+    }
+    if let Some(energy) = definition.energies.first() {
+        return unfit(
+            format!("energy '{}'", energy.name()),
+            &format!("this is another energy; {CHOOSE}"),
+        );
+    }
+    if definition.settings.time.stiffness_damping > 0.0 {
+        let what = format!("this is another energy; leave it out, or {CHOOSE}");
+        return unfit("setting `time.stiffness_damping`".into(), &what);
+    }
+    Ok(())
+}

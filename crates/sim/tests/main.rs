@@ -1,0 +1,41 @@
+//! The tests of the simulator as one program: most of what tests cost to build is the same in all of them.
+//! `cargo test --test sim NAME::` runs those of one file.
+
+mod accuracy;
+mod audit;
+mod barrier_free;
+mod common;
+mod conservation;
+mod contact_derivatives;
+mod contact_friction;
+mod contact_oracle;
+mod contact_stiffness;
+mod contact_support;
+mod controls;
+mod custom_energy;
+mod definitions;
+mod determinism;
+mod dot;
+mod dynamics;
+mod elastic_support;
+mod failures;
+mod impact;
+mod loads;
+mod material;
+mod newton;
+mod orientation;
+mod orientation_dynamics;
+mod orientation_oracle;
+mod orientation_support;
+mod plane;
+mod plane_figures;
+mod potential;
+mod projective_dynamics;
+mod restore;
+mod rods;
+mod shells;
+mod sliding;
+mod slope;
+mod space_figures;
+mod tet;
+mod thin;
