@@ -164,7 +164,7 @@ def sentences(text):
     text = re.sub(r"`[^`]*`", "code", text)
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
     text = re.sub(r"\[[A-Z][^\]]*\]", "", text)
-    return re.split(r"(?<=[.!?])[*)\"]*\s+(?=[*(\"]*(?:[A-Z0-9]|[a-zα-ω](?!\w)|code))", text)
+    return re.split(r"(?<=[.!?])[*)\"]*\s+(?=[*(\"]*(?:[^a-z\s]|[a-z](?!\w)|code))", text)
 
 
 def length_faults(path):
