@@ -34,6 +34,7 @@ if command -v python3 >/dev/null; then
     python3 tools/notebooks.py --check
     python3 tools/scene_keys.py --check
     python3 tools/scene_index.py --check
+    python3 tools/plot_theory.py --check
 else
     echo "not checked: python3 is not installed"
 fi

@@ -144,7 +144,7 @@ def compare(args):
               f"{barrier.bad()} / {free.bad()} |", flush=True)
 
 
-# what the method does not bring to the tolerance by itself, besides scenes that it does
+# scenes in which the method alone does not converge, and some in which it does
 FALLBACK_SCENES = [
     ("cloth-stack", "scenes/codim/cloth-stack.toml", 25, ()),
     *((f"random scene {n}", f"testdata/cases/soak-{n}.toml", 30, ()) for n in ("02", "09", "11", "12", "18")),

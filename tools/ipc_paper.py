@@ -5,7 +5,7 @@
     tools/ipc_paper.py table OUT
 
 `run` computes the examples named (all without one; patterns like 'table-1-*') as far as S seconds of
-wall time each allow, with the audit at every step; called again it goes on where it stopped. `table` reads
+wall time each allow, with the audit at every step; called again it continues where it stopped. `table` reads
 what OUT holds, brings `docs/ipc-paper.json` up to date and writes the tables of `docs/src/validation/ipc-2020.md`
 from it, between their marks. Runs that OUT does not hold keep their figures.
 
@@ -19,7 +19,7 @@ PAPER, OTHER = "paperExamples/", "otherExamples/"
 
 
 def example(scene, steps, every, paper=None, table="figure-23", label=None, sets=()):
-    """`paper`: contacts in the mean, at most, seconds and iterations per step, as printed there."""
+    """`paper`: mean and greatest contacts, seconds and iterations per step, as printed there."""
     return dict(scene=scene, steps=steps, every=every, paper=paper, table=table, label=label, sets=sets)
 
 
@@ -44,7 +44,7 @@ EXAMPLES = {
     "house-0.2": example(OTHER + "friction/matHouse_sharp0.2", 200, 5, table="further", label="House of boards on edge, μ = 0.2"),
     "house-0.1": example(OTHER + "friction/matHouse_sharp", 200, 5, table="further", label="House of boards on edge, μ = 0.1"),
 }
-# Table 1: h, contacts in the mean, at most, seconds, iterations per step
+# Table 1: h, mean and greatest contacts, seconds, iterations per step
 for h, mean, most, seconds, iterations in (
         ("0.002", "137", "430", 0.29, 2.12), ("0.005", "194", "584", 0.36, 2.37), ("0.01", "269", "707", 0.38, 2.65),
         ("0.025", "435", "1.0K", 0.38, 2.69), ("0.05", "551", "1.2K", 0.46, 3.06), ("0.1", "597", "1.3K", 0.73, 4.75),

@@ -5,17 +5,23 @@
 
 It reports, with file and line,
 
-- words of WORDS in documentation and comments: metaphors and archaisms for which the field has a term;
+- words of WORDS in documentation, in comments and in the messages of the program: metaphors for which the field has
+  a term, archaisms, word order and idioms translated from German, and dashes in place of punctuation;
+- in Markdown, sentences of more than MOST_WORDS words and paragraphs of more than MOST_SENTENCES sentences, outside
+  tables, code and the dated entries of docs/decisions;
 - links in Markdown to files or headings that do not exist;
 - files in backticks, such as `sim/src/step/mod.rs`, that do not exist;
 - citations such as [Li 2020] without an entry in docs/src/references.md and docs/references.bib.
 
-A line that contains `prose: allow` is not checked for words. Exit code 1 if there is any finding. Only Python's
+A line that contains `prose: allow` is not checked for words, nor is a paragraph with such a line for its length. Exit code 1 if there is any finding. Only Python's
 standard library is used; lint.sh calls it.
 """
 import pathlib, re, subprocess, sys
 
+from rust_source import blank, without_tests
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+MOST_WORDS, MOST_SENTENCES = 45, 8
 
 # what is rejected, and what to write instead
 WORDS = [
@@ -37,6 +43,27 @@ WORDS = [
     (r"\bcome down by\b", "drop by"),
     (r"\bturns? round\b", "reverse"),
     (r"\bvolumes? of (cloth|shell|rod)\w*\b", "deformable body"),
+    (r"\bculprits? (is|are) to\b|\bminimises nothing\b", "name the component"),
+    # archaisms
+    (r"\banew\b|\bonce more\b", "again"),
+    (r"\bof late\b", "recently"),
+    (r"\b(whereby|thereby|wherein|hereby|thereof|therein|whereof|hitherto)\b", "which, by this, in it, until now"),
+    (r"\bas if it had never been\b|\bhow(ever)? so\b", "say what is meant"),
+    # translated from German
+    (r"\b(go|goes|went|gone|going) on (with|from|until|while|for|recording|after|where|behind|in)\b", "continue"),
+    (r"\b(is|are|was|were) to be (seen|found|had|kept|compared|expected|improved|summed|added|doubled|resumed|converted)\b",
+     "should be, must be; 'what to see'"),
+    (r"\bin the mean\b(?! (of|time))", "on average; mean"),
+    (r"\bcom(e|es|ing) to an end\b", "end"),
+    (r"\bbrings? .{0,20}to the tolerance\b", "converge"),
+    (r"\bthe (\w+er) the (\w+er)\b(?! the)", "whole comparison: 'the smaller x is, the better'"),
+    (r"(?:^\s*|[.|] |[-*] )(?-i:Those|That) (of|with|without|from) ", "repeat the noun"),
+    (r"\bas (good|well|much) as (no|not|never)\b", "almost"),
+    (r"\buntil now\b|\bso far no\b", "so far"),
+    (r"\b(half|quarter) so (many|much|large|long)\b|\b(twice|thrice) so (many|much|large|long)\b", "half as, twice as"),
+    (r"\bdown to nothing\b|\bcrushed to nothing\b", "give the amount"),
+    # punctuation
+    (r"—|\w – \w", "a comma, a colon or parentheses instead of a dash"),
 ]
 WORDS = [(re.compile(pattern, re.I), instead) for pattern, instead in WORDS]
 
@@ -95,6 +122,63 @@ def prose(path):
                 yield number, line
 
 
+def messages(path):
+    """The lines with what a file of Rust prints, in strings of at least three words: number and text."""
+    source = path.read_text()
+    plain = blank(source)
+    kept = without_tests(plain)
+    # lines of modules for tests, which print for developers only
+    tests = {n for n, (a, b) in enumerate(zip(plain.splitlines(), kept.splitlines()), 1) if a != b}
+    for match in re.finditer(r'"((?:[^"\\]|\\.)*)"', source, re.S):
+        # the opening quotation mark of a string is blanked, and so is that within a comment
+        line_start = source.rfind("\n", 0, match.start()) + 1
+        before = source[line_start:match.start()]
+        if comment(before) is None and plain[match.start()] == " " and len(match[1].split()) >= 3:
+            first = source.count("\n", 0, match.start()) + 1
+            if first in tests:
+                continue
+            for extra, part in enumerate(match[1].split("\n")):
+                yield first + extra, part.strip()
+
+
+def paragraphs(path):
+    """The paragraphs of a page outside tables, code and headings, each item of a list by itself: number of the first
+    line and text."""
+    first, parts = 0, []
+    last = 0
+    for number, line in [*prose(path), (0, "")]:
+        text = line.strip()
+        starts = re.match(r"([-*]|\d+\.) ", text)
+        apart = not text or text.startswith(("|", "#", "<!--", "![", "[!")) or line.startswith("    ")
+        if parts and (apart or starts or number != last + 1):
+            yield first, " ".join(parts)
+            parts = []
+        if not apart:
+            first = first if parts else number
+            parts.append(text[starts.end():] if starts else text)
+        last = number
+
+
+def sentences(text):
+    """The sentences of a paragraph, with a link as its text and code as one word."""
+    text = re.sub(r"`[^`]*`", "code", text)
+    text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    text = re.sub(r"\[[A-Z][^\]]*\]", "", text)
+    return re.split(r"(?<=[.!?])[*)\"]*\s+(?=[*(\"]*(?:[^a-z\s]|[a-z](?!\w)|code))", text)
+
+
+def length_faults(path):
+    for number, text in paragraphs(path):
+        if "prose: allow" in text:
+            continue
+        parts = sentences(text)
+        if len(parts) > MOST_SENTENCES:
+            yield number, f"a paragraph of {len(parts)} sentences: at most {MOST_SENTENCES}"
+        for part in parts:
+            if (words := len(part.split())) > MOST_WORDS:
+                yield number, f"a sentence of {words} words, '{part[:40]} ...': at most {MOST_WORDS}"
+
+
 def anchors(path, known={}):
     """The anchors of the headings of a Markdown file."""
     if path not in known:
@@ -149,13 +233,26 @@ def main():
         faults.append(f"docs: [{tag}] is only in one of src/references.md and references.bib")
     suffixes = {".md", ".rs", ".py", ".toml"}
     for path in given or tracked():
+        if not path.is_file():
+            sys.exit(f"{path}: no such file")
         name = str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else path.name
         if path.suffix not in suffixes or name in SKIP or "/tests/data/" in name or name.startswith("testdata/data"):
             continue
         if path.suffix == ".toml" and not name.startswith(("scenes/", "testdata/cases")):
             continue
         decision = name.startswith("docs/decisions/")
-        for number, line in prose(path):
+        lines = list(prose(path))
+        if path.suffix == ".rs" and "/src/" in path.as_posix():
+            lines += messages(path)
+        if path.suffix == ".md" and not decision:
+            faults += [f"{name}:{number}: {fault}" for number, fault in length_faults(path)]
+        if path.suffix == ".md":
+            # a pattern may run over the end of a line
+            for number, text in paragraphs(path):
+                if "prose: allow" not in text:
+                    faults += [f"{name}:{number}: '{match[0]}': write instead: {instead}" for pattern, instead in WORDS
+                               if (match := pattern.search(text)) and all(not pattern.search(line) for _, line in lines)]
+        for number, line in lines:
             at = f"{name}:{number}"
             if "prose: allow" not in line:
                 for pattern, instead in WORDS:

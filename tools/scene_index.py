@@ -4,14 +4,37 @@
     tools/scene_index.py                                    # writes the index
     tools/scene_index.py --check                            # exit code 1 if it is out of date
     tools/scene_index.py --time target/release/standoff OUT # runs all scenes first and records steps and CPU seconds
+    tools/scene_index.py --pictures target/release/standoff OUT  # draws a picture of every run in OUT that is there
 
 The sentences come from the first lines of each scene, the order from GROUPS, steps and seconds from
-docs/scene-times.json. Only Python's standard library is used.
+docs/scene-times.json, the pictures from docs/src/images/scenes. Only Python's standard library is used.
 """
-import argparse, json, pathlib, re, resource, subprocess, sys
+import argparse, json, pathlib, re, resource, shutil, subprocess, sys, tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SCENES, TIMES = ROOT / "scenes", ROOT / "docs" / "scene-times.json"
+PICTURES = ROOT / "docs" / "src" / "images" / "scenes"
+
+# the moment of a picture, as a part of the run; 0.6 for all others
+MOMENTS = {
+    0.15: ["codim/card-shuffle", "codim/granules-on-cloth", "friction-slope-slide", "rollers", "stress/animal-well",
+           "stress/ball-on-plate", "stress/stiff-stack", "unit/tet-tet"],
+    0.25: ["codim/all-in"],
+    0.35: ["codim/reef-knot", "codim/sprinkles", "codim/tablecloth-pull", "codim/twisted-ring", "erleben/cube-cliff",
+           "erleben/cube-internal-edges", "erleben/spike-plane", "erleben/spike-spike", "impact-ball", "orientation/cliff-edge",
+           "orientation/compactor", "orientation/fine-ball", "orientation/funnel", "orientation/two-rings",
+           "stress/fine-ball", "two-cubes-fall", "unit/cube-stack"],
+    0.85: ["ball-on-needles", "codim/braid", "codim/twisted-tube", "erleben/spike-crack", "erleben/spike-hole",
+           "erleben/spike-wedge", "erleben/wedge-crack", "orientation/compressed-block", "planar/bowl", "planar/chi",
+           "planar/corner", "stress/twisted-rods"],
+    1.0: ["codim/deck", "orientation/balloon"],
+}
+# where the camera stands, as a direction from the middle; scenes of two dimensions are seen from the front
+VIEW = "0.8,0.45,1"
+VIEWS = {"codim/noodles": "0.3,1,0.5", "stress/ball-on-plate": "1,0.25,0.3", "tunnelling-ball": "-1,0.4,1",
+         "codim/sprinkles": "0.4,1,0.6", "erleben/cube-internal-edges": "0.8,0.6,1"}
+# obstacles hide everything, or the scene takes too long
+WITHOUT = ["stress/chain-rings", "bench/drop-1m"]
 
 GROUPS = [
     ("First steps", "Start here. Each scene has one new element.",
@@ -44,8 +67,8 @@ HEAD = """# Scenes
 
 <!-- Written by tools/scene_index.py from the first lines of the scenes. Do not edit. -->
 
-These scenes are examples to learn from, and the test suite runs all of them. They are ordered by what one learns. Each
-file opens with sentences that say so and that say what is to be seen.
+These scenes are examples to learn from, and the test suite runs all of them. They are ordered by what they teach. Each
+file opens with sentences that say what happens, what you learn, and what to see.
 
 ```sh
 standoff check scenes/two-cubes-fall.toml
@@ -86,11 +109,13 @@ def index():
     times = json.loads(TIMES.read_text()) if TIMES.exists() else None
     text = HEAD + (TIMED.format(**times) if times else "")
     for heading, about, group in GROUPS:
-        text += f"\n## {heading}\n\n{about}\n\n| scene | what happens | what you learn |"
-        text += " steps | CPU s |\n|---|---|---|---|---|\n" if times else "\n|---|---|---|\n"
+        text += f"\n## {heading}\n\n{about}\n\n| scene | | what happens | what you learn |"
+        text += " steps | CPU s |\n|---|---|---|---|---|---|\n" if times else "\n|---|---|---|---|\n"
         for name in group:
             what, learn = sentences(names[name])
-            text += f"| [{name}]({name}.toml) | {what} | {learn} |"
+            picture = PICTURES / f"{name}.png"
+            shown = f"![{name}](../{picture.relative_to(ROOT)})" if picture.exists() else ""
+            text += f"| [{name}]({name}.toml) | {shown} | {what} | {learn} |"
             if times:
                 steps, seconds = times["scenes"].get(name, ["", ""])
                 text += f" {steps} | {seconds} |"
@@ -116,13 +141,32 @@ def measure(binary, out):
     TIMES.write_text(json.dumps(dict(machine=machine, commit=commit, scenes=scenes), indent=1) + "\n")
 
 
+def draw(binary, out):
+    moments = {name: moment for moment, names in MOMENTS.items() for name in names}
+    for name in (n for _, _, group in GROUPS for n in group if n not in WITHOUT and (out / n / "run.json").exists()):
+        view = [] if name.startswith("planar/") else ["--from", VIEWS.get(name, VIEW)]
+        with tempfile.TemporaryDirectory() as folder:
+            command = [binary, "render", out / name, "-o", folder, "--size", "240x180", *view, "--force"]
+            done = subprocess.run(command, capture_output=True, text=True)
+            if done.returncode:
+                sys.exit(f"{name}: {done.stderr.strip()}")
+            frames = sorted(pathlib.Path(folder).glob("*.png"))
+            target = PICTURES / f"{name}.png"
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(frames[round(moments.get(name, 0.6) * (len(frames) - 1))], target)
+        print(name, flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="only say whether the index is up to date")
     parser.add_argument("--time", nargs=2, type=pathlib.Path, metavar=("BINARY", "OUT"), help="run all scenes first")
+    parser.add_argument("--pictures", nargs=2, type=pathlib.Path, metavar=("BINARY", "OUT"), help="draw the runs in OUT")
     args = parser.parse_args()
     if args.time:
         measure(args.time[0].resolve(), args.time[1].resolve())
+    if args.pictures:
+        draw(args.pictures[0].resolve(), args.pictures[1].resolve())
     page, text = SCENES / "README.md", index()
     if not args.check:
         page.write_text(text)

@@ -69,6 +69,77 @@ class Prose(unittest.TestCase):
         self.assertEqual(self.found("code.rs", "/// Walks the tree.\n").returncode, 1)
 
 
+    def test_german_patterns_archaisms_and_dashes_are_found(self):
+        for text, says in (
+            ("The run goes on with step 3.", "'goes on with'"),
+            ("The tree is built anew.", "'anew'"),
+            ("The gap that is to be had there.", "'is to be had'"),
+            ("Forces differ. Those of friction vanish.", "Those of"),
+            ("That of the barrier is larger.", "That of"),
+            ("It has 12 contacts in the mean.", "'in the mean'"),
+            ("The gap is the better the smaller α is.", "'the better the smaller'"),
+            ("An element \u2013 a triangle \u2013 moves.", "instead of a dash"),
+            ("An element\u2014a triangle\u2014moves.", "instead of a dash"),
+            ("The run goes on\nwith step 3.", "'goes on with'"),
+        ):
+            found = self.found("page.md", text + "\n")
+            self.assertEqual(found.returncode, 1, text)
+            self.assertIn(says, found.stdout)
+        for text in ("Masses are in kg; those of obstacles are fictitious.", "Work goes on.", "| 3 | \u2013 | 4 |",
+                     "Pages 3\u20135 have the arithmetic mean."):
+            found = self.found("page.md", text + "\n")
+            self.assertEqual(found.returncode, 0, found.stdout)
+
+    def test_long_sentences_and_paragraphs_are_found(self):
+        def sentence(n):
+            return "Word" + " word" * (n - 1) + ". "
+
+        for text, says in (
+            (sentence(46), "a sentence of 46 words"),
+            ("- One.\n- " + sentence(23).strip(". ") + "\n  and " + sentence(30), "page.md:2: a sentence of 54 words"),
+            (sentence(5) * 9, "a paragraph of 9 sentences"),
+        ):
+            found = self.found("page.md", text)
+            self.assertEqual(found.returncode, 1, text)
+            self.assertIn(says, found.stdout)
+        for text in (
+            sentence(45), sentence(5) * 8, sentence(5) * 5 + "\n\n" + sentence(5) * 5, "- " + sentence(30) + "\n" + "- " + sentence(30),
+            "| " + sentence(50) + " |\n|---|", "```text\n" + sentence(50) + "\n```", sentence(46) + "<!-- prose: allow -->",
+            "See [the page with a long title](page.md) and `some code of many words within one pair of backticks`. " + sentence(40),
+        ):
+            found = self.found("page.md", text)
+            self.assertEqual(found.returncode, 0, text + found.stdout)
+
+    def test_messages_of_the_program_are_checked(self):
+        code = '#[error("the run must go on with step {0}")]\nstruct E;\nfn f() { println!("walk"); } // a comment "with walk in it"\n'
+        tests = '#[cfg(test)]\nmod tests {\n fn g() { h("they walk over there"); }\n}\n'
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder).resolve() / "src" / "a.rs"
+            path.parent.mkdir()
+            path.write_text(code + tests)
+            found = run("prose.py", path)
+        self.assertEqual(found.returncode, 1)
+        self.assertIn("a.rs:1: 'go on with'", found.stdout)
+        # a string of one word is no message; strings of tests and quotations in comments are none either
+        self.assertEqual(len(found.stdout.splitlines()), 1, found.stdout)
+
+
+class Theory(unittest.TestCase):
+    def test_force_and_stiffness_are_derivatives_of_the_barrier(self):
+        import plot_theory as theory
+
+        for d in (0.1, 0.36, 0.5, 0.9, 0.99):
+            e = 1e-6 * d
+            slope = (theory.b(d + e) - theory.b(d - e)) / (2 * e)
+            self.assertAlmostEqual(theory.force(d) / -slope, 1, places=6)
+            change = (theory.force(d + e) - theory.force(d - e)) / (2 * e)
+            self.assertAlmostEqual(theory.relative_stiffness(d) * theory.force(d) / -change, 1, places=6)
+        least = min(theory.relative_stiffness(k / 1000) for k in range(1, 1000))
+        self.assertAlmostEqual(least, 3.0, delta=0.05)  # the figures on the page of contact
+        self.assertAlmostEqual(theory.relative_stiffness(0.5), 3.5, delta=0.05)
+        self.assertAlmostEqual(theory.relative_stiffness(0.9), 19, delta=0.5)
+
+
 class Circles(unittest.TestCase):
     def circles(self, files, *arguments):
         with tempfile.TemporaryDirectory() as folder:

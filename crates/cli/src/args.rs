@@ -5,7 +5,8 @@ use clap::{Args as ClapArgs, Parser, Subcommand};
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
-/// Simulation of deformable solids in contact, with guaranteed non-intersection and non-inversion.
+/// Simulate elastic solids, cloth, rods and grains in frictional contact. In every accepted state no surfaces
+/// intersect and no elements are inverted.
 #[derive(Debug, Parser)]
 #[command(
     name = "standoff",
@@ -14,9 +15,9 @@ use std::path::PathBuf;
     after_help = "Start with:\n  standoff run scenes/two-cubes-fall.toml -o out/cubes\n  \
                   standoff view out/cubes\n\n\
                   `standoff help COMMAND` shows examples for a command.\n\n\
-                  Exit codes: 0 success; 1 a step failed or did not converge, a violation was found, or \
-                  results could not be written or printed; 2 nothing was simulated, because of a wrong \
-                  command line, scene or output folder."
+                  Exit codes:\n  0  success\n  1  a step failed or did not converge, a violation was found, \
+                  or results could not be written or printed\n  2  nothing was simulated, because the command \
+                  line, the scene or the output folder is wrong"
 )]
 pub struct Args {
     #[command(subcommand)]
@@ -48,8 +49,9 @@ pub enum Command {
     #[command(after_long_help = RENDER_EXAMPLES)]
     Render(RenderArgs),
     /// Draw the curves of a run: energies, smallest gap, contacts, iterations, seconds.
+    #[command(after_long_help = PLOT_EXAMPLES)]
     Plot(PlotArgs),
-    /// Convert a scene of the IPC 2020 reference code (.txt) to a scene file (TOML).
+    /// Convert a scene of the IPC 2020 reference code (.txt) or a MuJoCo model (.xml) to a scene file (TOML).
     #[command(after_long_help = CONVERT_EXAMPLES)]
     Convert(ConvertArgs),
     /// Show version, machine, mesh formats, materials and solvers.
@@ -77,12 +79,12 @@ Examples:
 What is written to DIR:
   run.pvd               open this in ParaView
   frames/000000.vtu     positions, displacement, velocity, contact force, von Mises stress
-  surface/000000.obj    surfaces, if the scene says `output.surface_obj = true`
+  surface/000000.obj    surfaces, if the scene sets `output.surface_obj = true`
   stats.jsonl           one JSON object per step: iterations, contacts, energies, momenta, seconds
-  scene.resolved.toml   the scene with every default; running it gives the same run
+  scene.resolved.toml   the scene with every default; running it repeats the run
   run.json              names of the bodies, for `standoff audit`
   checkpoints/          for `standoff resume`
-  failure.vtu, .json    the primitives involved, if a step failed";
+  failure.vtu, .json    the primitives that stopped the run, if a step failed";
 
 const RESUME_EXAMPLES: &str = "\
 Examples:
@@ -91,35 +93,37 @@ Examples:
   Twenty more steps after a run of ten:
     standoff run scene.toml -o out --steps 10 && standoff resume out --steps 30
 
-The results are those of an uninterrupted run, bit for bit. What was written after the checkpoint is
-written again. A damaged checkpoint is reported, and the previous one is used.";
+The run continues from its last checkpoint. Its results equal those of an uninterrupted run, bit for
+bit. Frames and statistics after the checkpoint are written again. If a checkpoint is damaged, the
+command says so and uses the previous one.";
 
 const VIEW_EXAMPLES: &str = "\
 Examples:
-  Look at a run; open the address that is printed, end it with Ctrl-C:
+  Look at a run; open the printed address in a browser, and stop the server with Ctrl-C:
     standoff view out/cubes
   From another machine, through a tunnel:
     ssh -L 7327:localhost:7327 MACHINE standoff view out/cubes
-  For everyone who can reach this machine; there is no password:
+  Let everyone who can reach this machine see the run; there is no password:
     standoff view out/cubes --listen 0.0.0.0:7327
 
-The server only reads the folder. It listens on this machine alone unless --listen says otherwise.";
+The server only reads the folder. Without --listen it accepts connections from this machine only.";
 
 const CHECK_EXAMPLES: &str = "\
 Example:
   standoff check scenes/two-cubes-fall.toml
 
-Reports the objects with the quality of their meshes, the smallest distance between objects, the
-number of pairs closer than the contact distance, every intersection by object and primitive, and an
-estimate of the memory of a run. The exit code is 1 if the start is not free of intersections.";
+The report lists the objects with the quality of their meshes, the smallest distance between
+objects, the number of pairs closer than the contact distance, every intersection by object and
+primitive, and an estimate of the memory of a run. The exit code is 1 if the scene cannot start,
+because surfaces intersect or elements are inverted.";
 
 const AUDIT_EXAMPLES: &str = "\
 Example:
   standoff run scene.toml -o out && standoff audit out
 
-The audit reads the frames from the folder and shares no code with the distances and the collision
-detection of the solver. The exit code is 1 if a frame contains an intersection, an inverted element or a
-vertex behind a half-space, or cannot be read.";
+The audit reads the frames from the folder. It shares no code with the distances and the collision
+detection of the solver. The exit code is 1 if a frame contains an intersection, an inverted element
+or a vertex behind a half-space, or if a frame cannot be read.";
 
 const EXPORT_EXAMPLES: &str = "\
 Examples:
@@ -136,14 +140,19 @@ Examples:
   standoff render out/cubes -o cubes.mp4 --size 1920x1080 --from 1,0.5,0
                                                        a film in real time, if ffmpeg is installed";
 
+const PLOT_EXAMPLES: &str = "\
+Examples:
+  standoff plot out/cubes                              writes out/cubes/curves.svg
+  standoff plot out/cubes -o energy.svg";
+
 const CONVERT_EXAMPLES: &str = "\
 Examples:
   standoff convert input/tutorialExamples/2cubesFall.txt -o 2cubesFall.toml --mesh-root IPC/
-  standoff convert cloth.xml -o cloth.toml     a model of MuJoCo: its flexcomp bodies and obstacles
+  standoff convert cloth.xml -o cloth.toml     a MuJoCo model: its flexcomp bodies and obstacles
 
-From a .txt, the result has the motion of the reference: peculiarities of the reference become settings with a
-comment. What cannot be represented stops the conversion, with its line. `standoff run` and `standoff
-check` also accept the .txt file directly.";
+A scene of the IPC 2020 reference keeps its motion: peculiarities of the reference become settings
+with a comment. If a line cannot be converted, the command stops and names it. `standoff run` and
+`standoff check` also accept the .txt file directly.";
 
 const SCHEMA_EXAMPLES: &str = "\
 Example (VS Code with the extension Even Better TOML; first line of a scene):
@@ -185,7 +194,7 @@ pub struct WatchArgs {
     /// Show the run in the browser while it is computed, and afterwards until Ctrl-C.
     #[arg(long)]
     pub view: bool,
-    /// Where --view listens, instead of 127.0.0.1:7327.
+    /// Where the server of --view listens, instead of 127.0.0.1:7327.
     #[arg(long, value_name = "ADDRESS:PORT", requires = "view")]
     pub listen: Option<String>,
 }
@@ -196,8 +205,8 @@ pub struct ViewArgs {
     /// Folder of the run.
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
-    /// Where to listen, instead of 127.0.0.1:7327 (or a free port if that one is taken): an address, a name
-    /// or :PORT. 0.0.0.0 is reachable from every machine of the network.
+    /// Where to listen: an address, a name or :PORT. By default 127.0.0.1:7327, or a free port if that one is
+    /// taken. 0.0.0.0 is reachable from every machine of the network.
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub listen: Option<String>,
 }
@@ -208,7 +217,7 @@ pub struct ResumeArgs {
     /// Folder of the run.
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
-    /// Total number of steps, instead of that of the run.
+    /// Total number of steps, instead of the number with which the run was started.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub steps: Option<u64>,
     /// Number of threads; all cores by default. The results do not depend on it.
@@ -224,13 +233,14 @@ pub struct ResumeArgs {
 /// Arguments of `standoff export`.
 #[derive(Debug, ClapArgs)]
 pub struct ExportArgs {
-    /// Folder of a run.
+    /// Folder of the run.
+    #[arg(value_name = "DIR")]
     pub folder: PathBuf,
-    /// File to write; its extension chooses the format: .usda, .glb, or .ply, .obj, .stl for a file per
-    /// frame.
+    /// File to write. Its extension selects the format: .usda or .glb for one file with the motion; .ply,
+    /// .obj or .stl for a file per frame.
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
-    /// The boundary of the tetrahedra, even of bodies that carry a finer surface.
+    /// Export the boundary of the tetrahedra, even for bodies that carry a finer surface.
     #[arg(long)]
     pub tetrahedra: bool,
     /// Replace files that exist.
@@ -241,15 +251,16 @@ pub struct ExportArgs {
 /// Arguments of `standoff render`.
 #[derive(Debug, ClapArgs)]
 pub struct RenderArgs {
-    /// Folder of a run.
+    /// Folder of the run.
+    #[arg(value_name = "DIR")]
     pub folder: PathBuf,
-    /// Folder for a PNG picture per frame, made if it does not exist; or a film: .mp4, .webm, .gif.
+    /// Folder for one PNG picture per frame, created if it does not exist; or a film: .mp4, .webm, .gif.
     #[arg(short, long, value_name = "DIR|FILM")]
     pub output: PathBuf,
     /// Width and height of the pictures, pixels.
     #[arg(long, value_name = "WxH", default_value = "1280x720", value_parser = picture_size)]
     pub size: [u32; 2],
-    /// From where the scene is seen: a direction from its middle, for instance 1,0.5,0.
+    /// Direction from the middle of the scene to the camera, for instance 1,0.5,0.
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = direction)]
     pub from: Option<[f64; 3]>,
     /// Replace files that exist.
@@ -282,9 +293,10 @@ fn direction(text: &str) -> Result<[f64; 3], String> {
 /// Arguments of `standoff plot`.
 #[derive(Debug, ClapArgs)]
 pub struct PlotArgs {
-    /// Folder of a run.
+    /// Folder of the run.
+    #[arg(value_name = "DIR")]
     pub folder: PathBuf,
-    /// The SVG file to write; `curves.svg` in the folder by default.
+    /// SVG file to write; by default `curves.svg` in the folder of the run.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Replace the file given by -o if it exists.
@@ -319,7 +331,7 @@ pub struct CommonArgs {
 /// Arguments of `standoff convert`.
 #[derive(Debug, ClapArgs)]
 pub struct ConvertArgs {
-    /// Scene of the IPC 2020 reference (.txt), or model of MuJoCo (.xml).
+    /// Scene of the IPC 2020 reference (.txt), or MuJoCo model (.xml).
     pub scene: PathBuf,
     /// The scene file to write.
     #[arg(short, long, value_name = "FILE")]
@@ -327,7 +339,7 @@ pub struct ConvertArgs {
     /// Replace the file if it exists.
     #[arg(long)]
     pub force: bool,
-    /// Folder that is searched for meshes before the scene's folder and its ancestors.
+    /// Folder that is searched for meshes before the scene's folder and its parents.
     #[arg(long, value_name = "DIR")]
     pub mesh_root: Vec<PathBuf>,
 }
@@ -351,7 +363,8 @@ pub fn start_threads(threads: Option<u16>) {
 /// Arguments of `standoff audit`.
 #[derive(Debug, ClapArgs)]
 pub struct AuditArgs {
-    /// Folder of a run.
+    /// Folder of the run.
+    #[arg(value_name = "DIR")]
     pub folder: PathBuf,
     /// Number of threads; all cores by default.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]

@@ -126,11 +126,12 @@ fn describe_body(report: &BodyReport<'_>) -> String {
             let limit = material
                 .stretch_limit
                 .map_or(String::new(), |l| format!(", stretch below {}", l.limit));
+            // a fabric's density is its measured mass per area over its thickness
+            let density = (material.density * 1e3).round() / 1e3;
             format!(
-                "shell, {vertices} vertices, {} triangles, {:.3e} m thick, {} kg/m³{limit}{}{}",
+                "shell, {vertices} vertices, {} triangles, {:.3e} m thick, {density} kg/m³{limit}{}{}",
                 triangles.len(),
                 material.thickness,
-                material.density,
                 describe_thickness(body),
                 quality
             )
@@ -178,7 +179,7 @@ fn describe_quality(q: &Quality) -> String {
         parts.push(format!("angles {least:.1}° to {most:.1}°"));
     }
     if let Some((worst, mean)) = q.radius_ratio {
-        parts.push(format!("radius ratio {worst:.3} at worst, {mean:.3} in the mean"));
+        parts.push(format!("radius ratio {worst:.3} at worst, {mean:.3} on average"));
     }
     parts.iter().map(|p| format!("\n  {p}")).collect()
 }

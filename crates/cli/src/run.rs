@@ -26,7 +26,7 @@ pub fn run(args: &RunArgs, console: &mut Console) -> Result<(), Failure> {
     watch.stay(result, console)
 }
 
-/// Goes on with a run.
+/// Continues a run.
 pub fn resume(args: &ResumeArgs, console: &mut Console) -> Result<(), Failure> {
     start_threads(args.threads);
     let mut scene = scene::reload(&args.folder)?;

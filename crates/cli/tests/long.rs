@@ -36,7 +36,7 @@ fn sagged(run: &Run, frame: usize) -> f64 {
     high.map(|(a, b)| a.y - b.y).fold(0.0, f64::max)
 }
 
-/// It stands for its 20 s, with as many contacts as in the paper (101 in the mean, 118 at most there).
+/// It stands for its 20 s, with as many contacts as in the paper (101 on average, 118 at most there).
 #[test]
 #[ignore = "takes a minute"]
 fn the_arch_stands_for_twenty_seconds() {
@@ -102,7 +102,7 @@ fn the_toys_come_to_rest_in_the_well() {
     let last = run.frame(run.frames() - 1);
     let mean = last.velocity.iter().map(|v| v.norm()).sum::<f64>() / last.velocity.len() as f64;
     let top = last.positions.iter().map(|x| x.y).fold(0.0, f64::max);
-    println!("well: {mean:.3} m/s in the mean, heap of {top:.2} m");
+    println!("well: {mean:.3} m/s on average, heap of {top:.2} m");
     // they came at 10 m/s from up to 1 m
     assert!(mean < 0.1 && top < 0.45, "{mean} m/s, {top} m");
 }

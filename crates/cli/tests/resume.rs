@@ -68,7 +68,7 @@ struct Kills {
     early: usize,
     /// Of these while they resumed.
     resuming: usize,
-    /// How often `resume` found nothing to resume, so that `run` began anew.
+    /// How often `resume` found nothing to resume, so that `run` started again from the beginning.
     begun_anew: usize,
     /// Runs that they belong to.
     runs: usize,
@@ -165,7 +165,7 @@ fn two_hundred_kills_at_random_instants() {
     }
 }
 
-/// What a kill before the first step can leave: plain `run` begins anew, and replaces nothing that is of value.
+/// What a kill before the first step can leave: plain `run` starts again from the beginning, and replaces nothing that is of value.
 #[test]
 fn killed_before_the_first_step() {
     let (folder, scene, reference) = reference(SCENE);

@@ -1,5 +1,5 @@
-//! Runs that use what a step can depend on – expressions of t, pressures, attachments, damping, every
-//! integrator, mesh sequences, end conditions – go on from a checkpoint bit by bit.
+//! Runs resume from a checkpoint with the same bits, whatever a step depends on: expressions of t, pressures,
+//! attachments, damping, every integrator, mesh sequences, end conditions.
 
 mod runs_support;
 

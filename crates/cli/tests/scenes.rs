@@ -210,7 +210,7 @@ fn a_contact_distance_larger_than_the_triangles_fills_the_barrier_with_contacts(
     assert!(contacts > 3500, "{contacts}");
 }
 
-/// Every scene opens with what one learns from it and what is to be seen, and is in the index.
+/// Every scene opens with what one learns from it and what to see, and is in the index.
 #[test]
 fn every_scene_begins_with_what_it_shows() {
     let index = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/README.md");
@@ -363,7 +363,7 @@ fn the_board_stops_the_ball_at_every_speed() {
     }
 }
 
-/// The scenes once more, from starts where every vertex of a deformable body is displaced at random:
+/// The scenes again, from starts where every vertex of a deformable body is displaced at random:
 /// no coincidence of vertices, edges or faces is left that a method might owe its success to.
 #[test]
 fn every_scene_runs_from_a_jittered_start() {

@@ -115,6 +115,12 @@ pub fn export(folder: &Path, file: &Path, options: Options) -> Result<Exported, 
     {
         return Err(ExportError::Exists(found.clone()));
     }
+    let is_one_file = matches!(format, Format::Usd | Format::Glb);
+    // a sequence has a folder to itself, as pictures have
+    if !is_one_file && let Some(parent) = file.parent() {
+        std::fs::create_dir_all(parent)
+            .map_err(|source| OutputError::Write { path: parent.to_owned(), source })?;
+    }
     match format {
         Format::Usd => usd::write(&sequence, file)?,
         Format::Glb => glb::write(&sequence, file)?,

@@ -47,7 +47,7 @@ pub struct Shaper<'a> {
     alive: Vec<bool>,
 }
 
-/// Sines of dihedral angles: below the first a tetrahedron is to be improved, above the second a vertex may
+/// Sines of dihedral angles: below the first a tetrahedron must be improved, above the second a vertex may
 /// be moved without looking at its neighbours, above the third it may be moved at all.
 const POOR: f64 = 0.342; // 20°
 const FAIR: f64 = 0.276; // 16°
@@ -170,7 +170,7 @@ impl<'a> Shaper<'a> {
     pub fn smooth(&mut self) {
         let before = self.points.clone();
         self.sweep(false);
-        // where the boundary has come to meet itself, once more and with a look at every step
+        // where the boundary has come to meet itself, again and with a look at every step
         let (points, tets) = self.result();
         if intersects_itself(points, &tets) {
             self.points = before;

@@ -314,7 +314,7 @@ impl Stage<'_> {
             right -= sign * self.clock.h;
         }
         if turns.len() > MAX_TURNS {
-            let what = "DCOSquash6 whose shapes start less than 0.1 m apart and turn round in \
+            let what = "DCOSquash6 whose shapes start less than 0.1 m apart and reverse in \
                         every step";
             return Err(Problem::unsupported(what, "place them further apart"));
         }

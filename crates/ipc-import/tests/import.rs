@@ -496,7 +496,7 @@ fn turns_about_several_axes_are_one_turn_per_step() {
     let one = Rotation3::new(angular * h);
     assert!((step.matrix() - one.matrix()).amax() < 1e-15);
     assert!((angular - Vec3::new(10.0, 90.0, -30.0) * PI / 180.0).norm() > 1e-3);
-    // about one axis nothing is to be converted
+    // about one axis nothing needs to be converted
     let d = define(
         "shapes input 2\ninput/cube.msh 0 0 0  0 0 0  1 1 1 angularVelocity 0 90 0\n\
                     input/tet.obj 5 0 0  0 0 0  1 1 1 linearVelocity 0 0 0\n",

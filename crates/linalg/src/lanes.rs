@@ -296,7 +296,7 @@ fn unit_perpendicular<W: Width>(
     b: &LaneVec3<W>,
 ) -> (LaneVec3<W>, Lanes<W>) {
     let w = minus_along(b, u);
-    // where the subtraction cancelled: once more
+    // again where the subtraction cancelled
     let cancelled = dot(&w, &w).lt(Lanes::splat(width, 0.5) * dot(b, b));
     let again = minus_along(&w, u);
     let w = [

@@ -115,7 +115,7 @@ fn orthogonalise(b: &mut [Vec3; 3], v: &mut [Vec3; 3], p: usize, q: usize) -> bo
 fn unit_perpendicular(u: &Vec3, b: &Vec3) -> (Vec3, f64) {
     let mut w = b - u * u.dot(b);
     if w.norm_squared() < 0.5 * b.norm_squared() {
-        // the subtraction cancelled: once more
+        // the subtraction cancelled: repeat it
         w -= u * u.dot(&w);
     }
     let norm = w.norm();

@@ -22,6 +22,10 @@ pub fn write_atomically(
 ) -> Result<(), OutputError> {
     let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        let reason = format!("there is no folder {}", folder.display());
+        return Err(OutputError::write(path)(io::Error::new(io::ErrorKind::NotFound, reason)));
+    }
     let prefix = format!(".{name}.");
     let mut builder = tempfile::Builder::new();
     builder.prefix(&prefix).suffix(SUFFIX);

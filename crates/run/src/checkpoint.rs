@@ -1,4 +1,4 @@
-//! Checkpoints: files that hold the whole state of a run, so that it can go on from there.
+//! Checkpoints: files that hold the whole state of a run, so that it can continue from there.
 //!
 //! Little-endian: magic, format version, version of the program, fingerprint of the definition,
 //! sizes, the state's arrays and constraints, the numbers of the frames written so far, what the user set
@@ -24,7 +24,7 @@ const FORMAT: u32 = 5;
 /// The oldest format that is read.
 const OLDEST: u32 = 3;
 
-/// A state with what else a run needs to go on from it.
+/// A state and everything else that a run needs to continue from it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Checkpoint {
     /// The state.

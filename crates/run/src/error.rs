@@ -24,7 +24,8 @@ pub enum OutputError {
     },
     /// The folder holds the results of another run.
     #[error(
-        "{} already holds a run ({found}); choose another folder, or pass --force to replace it",
+        "{} already holds a run ({found}); continue it with `standoff resume`, choose another folder, or \
+         pass --force to replace it",
         path.display()
     )]
     Occupied {
@@ -121,7 +122,7 @@ impl OutputError {
 fn remedy(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "; free space, then go on with `standoff resume`, or write frames less often \
+            "; free space, then continue with `standoff resume`, or write frames less often \
              (output.every, output.interval)"
         }
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {

@@ -94,8 +94,8 @@ pub(crate) fn existing_run(folder: &Path) -> Option<String> {
     })
 }
 
-/// Whether the run that a folder holds was stopped before it had done a step: then nothing is lost when it begins
-/// anew. Anything that is not certainly of such a run makes this false.
+/// Whether the run that a folder holds was stopped before it had done a step: then nothing is lost when it
+/// starts again. Anything that is not certainly of such a run makes this false.
 pub(crate) fn has_no_step(folder: &Path) -> bool {
     let beyond_start = |(name, extension): (&str, &str)| {
         // the checkpoint of the start is the last thing that is written before the first step

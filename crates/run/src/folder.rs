@@ -215,7 +215,7 @@ impl RunFolder {
     }
 
     /// Whether the last state still lacks its checkpoint and could have one: without the line of its
-    /// step in `stats.jsonl`, no run can go on from it.
+    /// step in `stats.jsonl`, no run can continue from it.
     pub fn needs_checkpoint(&self, step: u64) -> bool {
         let on = self.output.checkpoint_every > 0;
         on && self.reported == step && self.checkpoints.newest() != Some(step)
@@ -329,7 +329,7 @@ const LOOK: Duration = Duration::from_millis(5);
 /// and the answer is no.
 pub fn is_being_written(folder: &Path) -> bool {
     let Ok(stats) = File::open(folder.join(STATS)) else { return false };
-    // closing the file gives a lock back that was to be had
+    // closing the file releases the lock if it was acquired
     matches!(stats.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 

@@ -83,7 +83,7 @@ impl RunInfo {
                 path: folder.join("run.json"),
                 what:
                     "it belongs to another scene than scene.resolved.toml; put the run's own file \
-                       back, or start anew with `standoff run --force`"
+                       back, or start again with `standoff run --force`"
                         .into(),
             }),
         }

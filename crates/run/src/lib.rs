@@ -4,7 +4,7 @@
 //! A part of Standoff: programs depend on the crate [`standoff`](https://docs.rs/standoff), whose interface is kept
 //! stable. What that crate does not show may change in any version.
 //!
-//! [`run`] simulates a scene into a folder, [`resume`] goes on with a run that was stopped,
+//! [`run`] simulates a scene into a folder, [`resume`] continues a run that was stopped,
 //! [`Recording`] does the same for steps that the caller does,
 //! [`audit()`] checks the frames of one again, and [`check()`] says whether a scene can start.
 //!

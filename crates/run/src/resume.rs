@@ -41,7 +41,7 @@ impl ResumePoint {
         }
         let path = folder.join(STATS);
         let stats = match fs::read_to_string(&path) {
-            // a run can go on from its start without any line
+            // a run can continue from its start without any line
             Err(e) if e.kind() == io::ErrorKind::NotFound => String::new(),
             read => read.map_err(OutputError::read(&path))?,
         };

@@ -55,7 +55,7 @@ pub enum RunError {
     /// The folder cannot be used. No step was done.
     #[error(transparent)]
     Output(#[from] OutputError),
-    /// A run is to be resumed to an end that it has passed.
+    /// The requested end of a resumed run lies before its last step.
     #[error("the run is at step {done} already; give --steps {done} or more")]
     PastEnd {
         /// Steps done.
@@ -118,7 +118,7 @@ pub fn run(
     run.finish(&mut simulation, &mut folder, observe)
 }
 
-/// Goes on with the run of a scene in a folder, from its newest checkpoint that is of use, to the
+/// Continues the run of a scene in a folder, from its newest usable checkpoint, to the
 /// scene's end. What follows has the bits of a run that was never stopped.
 ///
 /// # Errors

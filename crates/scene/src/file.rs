@@ -25,11 +25,11 @@ use std::collections::BTreeMap;
 #[serde(default, deny_unknown_fields)]
 #[schemars(title = "Standoff scene")]
 pub struct SceneFile {
-    /// What the scene shows, for people.
+    /// What the scene shows; has no effect.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub description: String,
-    /// The method of a paper: settings of `[time]`, `[contact]`, `[friction]` and `[solver]` with which it
-    /// computes, for all keys that the scene does not give itself.
+    /// The method of a paper: it sets the keys of `[time]`, `[contact]`, `[friction]` and `[solver]` that the
+    /// scene does not give.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preset: Option<Preset>,
     /// Number of dimensions, 2 or 3. With 2 everything lies in the plane z = 0: solids of triangles under
@@ -40,7 +40,7 @@ pub struct SceneFile {
     /// Gravity, m/s².
     #[schemars(extend("x-unit" = "m/s^2"))]
     pub gravity: [f64; 3],
-    /// Height of a fixed horizontal ground {y ≤ ground}, m: a half-space of that name.
+    /// Height of a fixed horizontal ground {y ≤ ground}, m: a half-space with the name `ground`.
     #[schemars(extend("x-unit" = "m"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ground: Option<f64>,
@@ -100,18 +100,18 @@ impl Default for SceneFile {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct OutputSection {
-    /// Write a frame every so many steps, ≥ 1.
+    /// Number of steps between frames, ≥ 1.
     #[schemars(range(min = 1))]
     pub every: u32,
-    /// Write a frame each time that so much time has passed, s. Overrides `every`.
+    /// Simulated time between frames, s. Overrides `every`.
     #[schemars(extend("x-unit" = "s"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<f64>,
     /// Also write the surfaces as `surface/000000.obj` ….
     pub surface_obj: bool,
-    /// What the frames hold besides the positions.
+    /// Arrays that the frames contain besides the positions.
     pub fields: Vec<Field>,
-    /// Write a checkpoint every so many steps, and one at the end; 0 for none. `standoff resume`
+    /// Number of steps between checkpoints; one is also written at the end; 0 for none. `standoff resume`
     /// continues from the last one.
     pub checkpoint_every: u32,
 }
@@ -150,8 +150,8 @@ pub enum Field {
     VonMises,
     /// Greatest principal stretch of a shell's triangle, stretch of a rod's segment; 0 elsewhere.
     Stretch,
-    /// Bending energy, for rods with that of twist, J: of a hinge or a corner half goes to either
-    /// side; 0 elsewhere.
+    /// Bending energy, including twist for rods, J; the energy of a hinge or a rod joint is divided equally
+    /// between its two sides; 0 elsewhere.
     BendingEnergy,
     /// With the orientation-aware potential, the smallest distance ε up to which it acts on a vertex, its
     /// edges and its faces, m; 0 where it does not act.
@@ -225,7 +225,7 @@ impl Default for HalfSpaceSection {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ObjectSection {
-    /// Unique name; by default that of the mesh file or shape, numbered where it repeats.
+    /// Unique name; by default the name of the mesh file or shape, numbered if it repeats.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// Mesh file (Gmsh, VTK, VTU, OBJ, PLY, STL, glTF, USD as text, seg), or a robot (URDF, MJCF) as an
@@ -246,13 +246,13 @@ pub struct ObjectSection {
     #[schemars(extend("x-unit" = "m"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub radius: Option<f64>,
-    /// Thickness ξ in contact, m: it stays further than the mean of both thicknesses from anything
-    /// else and further than ξ from itself. By default that of the shell's material, twice the
-    /// radius of rods and particles, and 0 for volumes and obstacles.
+    /// Thickness ξ in contact, m: the object stays farther than the mean of both thicknesses from any other
+    /// object, and its own parts stay farther than ξ from each other. By default the thickness of a shell,
+    /// twice the radius of rods and particles, and 0 for volumes and obstacles.
     #[schemars(extend("x-unit" = "m"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contact_thickness: Option<f64>,
-    /// The shape to which a shell or a rod returns.
+    /// The shape of a shell or a rod without stress.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rest_shape: Option<RestShape>,
     /// Twist at rest of a rod per length, degrees/m, right-handed if positive; it starts untwisted.
@@ -265,21 +265,21 @@ pub struct ObjectSection {
     /// Name of a material of `[materials]`, or a material in place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub material: Option<MaterialChoice>,
-    /// Name by which `[[friction.pairs]]` refers to it; that of its material by default.
+    /// Name by which `[[friction.pairs]]` refers to the object; by default the friction material of its
+    /// material.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub friction_material: Option<String>,
     /// Scale about the mesh's origin: a factor or one per axis.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale: Option<Scale>,
-    /// Rotation about the mesh's origin, after scaling: angles about x, y and z in degrees,
-    /// R = Rx·Ry·Rz (the turn about z acts first), or `{ axis, angle }`.
+    /// Rotation about the mesh's origin, after scaling: angles about x, y and z in degrees, R = Rx·Ry·Rz (the
+    /// rotation about z acts first), or `{ axis, angle }`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rotate: Option<Rotation>,
     /// Translation after rotation, m.
     #[schemars(extend("x-unit" = "m"))]
     pub translate: [f64; 3],
-    /// A rigid motion that takes the placed object to where it starts; by default it starts where
-    /// it is placed.
+    /// A rigid motion from the placed object to its start; by default the object starts where it is placed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<StartSection>,
     /// Velocity at the start, m/s.
@@ -291,7 +291,7 @@ pub struct ObjectSection {
     /// Whether it may touch itself (if `contact.self_contact` allows).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub self_contact: Option<bool>,
-    /// Names of objects that it passes through.
+    /// Names of objects that this object passes through.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ignore: Vec<String>,
     /// Copies on a grid.
@@ -315,12 +315,12 @@ pub struct ObjectSection {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FillSection {
-    /// Length of the longer edges inside, m. Finer ones are taken, down to half of it, where the surface is
-    /// missed otherwise.
+    /// Length of the longer edges inside, m. Shorter edges, down to half of it, are used if the surface would
+    /// be missed otherwise.
     #[schemars(extend("x-unit" = "m"))]
     pub size: f64,
-    /// Largest distance between the given surface and that of the tetrahedra, m; a quarter of `size` by
-    /// default, `inf` for any.
+    /// Largest permitted distance between the given surface and the surface of the tetrahedra, m; a quarter of
+    /// `size` by default, `inf` for any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-unit" = "m"))]
     pub deviation: Option<f64>,
@@ -388,7 +388,7 @@ pub enum Rotation {
     AxisAngle(AxisAngle),
 }
 
-/// A turn about an axis through the mesh's origin.
+/// A rotation about an axis through the mesh's origin.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AxisAngle {
@@ -494,7 +494,7 @@ pub struct FixedSection {
     /// Free again in the steps that start at this time or later, s; `inf` for never.
     #[schemars(extend("x-unit" = "s"))]
     pub end: f64,
-    /// Ends it for good before `end`.
+    /// Ends the prescription permanently, before `end`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<UntilSection>,
 }
@@ -505,7 +505,7 @@ impl Default for FixedSection {
     }
 }
 
-/// A condition that ends a prescription for good, tested at the start of each step.
+/// A condition that ends a prescription permanently, tested at the start of each step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum UntilSection {
@@ -580,12 +580,12 @@ pub struct MotionSection {
     /// Free again in the steps that start at this time or later, s; `inf` for never.
     #[schemars(extend("x-unit" = "s"))]
     pub end: f64,
-    /// Ends it for good before `end`.
+    /// Ends the prescription permanently, before `end`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<UntilSection>,
-    /// Folder of meshes `0.obj`, `1.obj`, … (any mesh format) with the object's number of vertices:
-    /// file k holds the positions, in scene coordinates, at the end of step k + 1; the last one
-    /// stays. Excludes the velocities, `translation` and `rotation`.
+    /// Folder of meshes `0.obj`, `1.obj`, … (any mesh format) with the object's number of vertices: file k
+    /// holds the positions, in scene coordinates, at the end of step k + 1; after the last file they keep their
+    /// positions. Excludes the velocities, `translation` and `rotation`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sequence: Option<String>,
 }
@@ -657,7 +657,7 @@ pub struct ForceSection {
     /// Acts in the steps that start at this time or later, s.
     #[schemars(extend("x-unit" = "s"))]
     pub start: f64,
-    /// Does not act in the steps that start at this time or later, s; `inf` for never.
+    /// Stops acting in the steps that start at this time or later, s; `inf` for never.
     #[schemars(extend("x-unit" = "s"))]
     pub end: f64,
 }
@@ -675,7 +675,8 @@ impl Default for ForceSection {
     }
 }
 
-/// Springs from vertices of a volume to the closest point of something else, found at the start.
+/// Springs from vertices of a volume to the closest point of another object or to a point, determined at the
+/// start.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AttachmentSection {
@@ -689,7 +690,7 @@ pub struct AttachmentSection {
     /// Where the springs end; by default each at its vertex's own start position.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<AnchorSection>,
-    /// Greatest distance at the start at which a spring is made, m; `inf` for any.
+    /// Greatest distance at the start at which a vertex gets a spring, m; `inf` for any.
     #[schemars(extend("x-unit" = "m"))]
     pub distance: f64,
     /// Stiffness of each spring, N/m. Either this or `stiffness_per_mass`.
@@ -707,7 +708,7 @@ pub struct AttachmentSection {
     /// Pulls in the steps that start at this time or later, s.
     #[schemars(extend("x-unit" = "s"))]
     pub start: f64,
-    /// Does not pull in the steps that start at this time or later, s; `inf` for never.
+    /// Stops pulling in the steps that start at this time or later, s; `inf` for never.
     #[schemars(extend("x-unit" = "s"))]
     pub end: f64,
 }

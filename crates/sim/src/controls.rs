@@ -1,5 +1,5 @@
 //! What the user of a simulation sets between steps in place of what the definition says. It is part of the
-//! state, so that a simulation that goes on from a saved state has the bits of one that never stopped.
+//! state, so that a simulation that continues from a saved state has the bits of one that never stopped.
 
 use crate::definition::expression::{Expression, VectorExpression};
 use standoff_linalg::Vec3;

@@ -249,7 +249,7 @@ pub enum StepError {
     },
     /// Prescribed vertices cannot reach their targets.
     #[error(
-        "step {step}: prescribed motion '{name}' is blocked at {progress:.1} % of its way: {reason}; \
+        "step {step}: prescribed motion '{name}' is blocked at {progress:.1} % of its displacement: {reason}; \
          slow it down, make room, or end it earlier"
     )]
     BlockedMotion {

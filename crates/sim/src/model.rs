@@ -42,7 +42,7 @@ pub struct Resolved {
 }
 
 /// Solids whose laws have a barrier against inversion. While prescribed vertices are constrained to their targets, their
-/// neighbours would be crushed to nothing by laws without one, and no step could go on from there.
+/// neighbours would be crushed to a volume near zero by laws without one, and every later step would stall.
 #[derive(Debug, Clone)]
 pub struct GuardedSolids {
     /// As [`Model::tets`].

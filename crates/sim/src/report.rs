@@ -57,7 +57,7 @@ pub struct StepReport {
     /// Energy of the contact barrier, J.
     pub contact_energy: f64,
     /// Every energy of the incremental potential at the end of the step by its name, J: `contact barrier`
-    /// and the elastic ones together make the fields above. That of friction is the lagged dissipative
+    /// and the elastic ones together make the fields above. The energy of friction is the lagged dissipative
     /// potential.
     #[serde(default)]
     pub energies: BTreeMap<String, f64>,

@@ -29,7 +29,7 @@ use standoff_sparse::block_pairs;
 use standoff_testkit::finite_difference::{gradient, relative_error};
 use standoff_testkit::{Random, thorough};
 
-/// By the method alone: what it does not bring to the tolerance fails its test.
+/// By the method alone: a step in which it does not converge fails its test.
 fn barrier_free(mut definition: Definition) -> Definition {
     definition.settings.solver.method = Method::BarrierFree;
     definition.settings.solver.barrier_free.fallback = Fallback::None;

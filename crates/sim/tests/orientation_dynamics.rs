@@ -81,7 +81,7 @@ fn bodies_at_rest_stay_at_rest() {
 #[test]
 fn a_slit_stays_as_it_is() {
     let mut slit = block("slit", [0.0; 3], [8, 4, 2], 0.05);
-    // the vertices of the middle layer once more, for the cells beyond it
+    // the vertices of the middle layer again, for the cells beyond it
     let (middle, gap) = (0.2, 0.3 * D_HAT);
     let n = slit.rest.len();
     let mut twin = vec![u32::MAX; n];

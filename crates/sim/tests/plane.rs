@@ -763,7 +763,7 @@ fn threads_do_not_change_bits_in_the_plane() {
 }
 
 /// Every integrator, both ends of a minimisation, the convergent potential and L-BFGS: steps converge, the
-/// audit finds nothing, and a run goes on from a saved state with the same bits.
+/// audit finds nothing, and a run continues from a saved state with the same bits.
 #[test]
 fn all_ways_to_step_work_in_the_plane() {
     type Change = fn(&mut Definition);

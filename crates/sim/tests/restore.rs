@@ -1,4 +1,4 @@
-//! A simulation restored from its state goes on with the same bits as one that never stopped.
+//! A simulation restored from its state continues with the same bits as one that never stopped.
 
 use crate::common::{block, ground, scene};
 use standoff_linalg::Vec3;

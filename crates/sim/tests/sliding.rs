@@ -52,7 +52,7 @@ fn worst_step(simulation: &mut Simulation, vertices: usize, steps: usize) -> f64
     worst
 }
 
-/// A slab that slides slows down by μ g, with a fixed κ and with one that is set anew in every step.
+/// A slab that slides slows down by μ g, with a fixed κ and with one that is set again in every step.
 #[test]
 fn sliding_slows_down_by_mu_g_with_every_integrator() {
     for (integrator, stiffness) in INTEGRATORS.iter().flat_map(|&i| [(i, Some(1e11)), (i, None)]) {

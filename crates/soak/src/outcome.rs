@@ -52,7 +52,7 @@ impl Outcome {
             Self::Unmet => "all steps, one at least above the tolerance without such a reason",
             Self::TimeLimit => "stopped at the limit of time",
             Self::Refused => "refused before the first step",
-            Self::Unnamed => "stopped with a reason that names nobody",
+            Self::Unnamed => "stopped with a reason that names no object",
             Self::Crash => "panic or crash",
             Self::Violation => "violation",
         }

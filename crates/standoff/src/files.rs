@@ -87,7 +87,7 @@ pub fn run_with(
     Ok(standoff_run::run(scene, folder.as_ref(), options, observe)?)
 }
 
-/// Goes on with the run in a folder to the end of `scene`, which is [`load_run`]'s, perhaps with another
+/// Continues the run in a folder to the end of `scene`, which is [`load_run`]'s, perhaps with another
 /// end. What follows has the bits of a run that was never stopped.
 ///
 /// # Errors

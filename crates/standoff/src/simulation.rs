@@ -18,7 +18,7 @@ use std::path::Path;
 /// loads, gravity and velocities changed, between any two steps.
 ///
 /// Everything that is changed is part of its state: [`save`](Self::save) and [`restore`](Self::restore),
-/// and a run in a folder that is [resumed](Self::resume), go on with the same bits.
+/// and a run in a folder that is [resumed](Self::resume), continue with the same bits.
 pub struct Simulation {
     core: standoff_sim::Simulation,
     scene: Scene,
@@ -81,7 +81,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Takes up the run of a scene in a folder where its newest checkpoint left it, and goes on recording
+    /// Takes up the run of a scene in a folder where its newest checkpoint left it, and continues to record
     /// there.
     ///
     /// # Errors

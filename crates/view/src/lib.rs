@@ -1,8 +1,8 @@
 //! Runs in the browser: a server over the folder of a run, while it is written or afterwards, and a page
 //! that shows it.
 //!
-//! [`Viewer::start`] serves a folder on a thread of its own. It only reads: what it does not find yet – of a
-//! run that is about to begin – appears in the page when it is there. The page asks twice a second what is
+//! [`Viewer::start`] serves a folder on a thread of its own. It only reads. What it does not find yet of a
+//! run that is about to begin appears in the page when it is there. The page asks twice a second what is
 //! new, for the elements once, and for frames one at a time as binary arrays.
 //!
 //! The page is written in TypeScript in `web/` and bundled by npm into `web/dist`. What lies there when this

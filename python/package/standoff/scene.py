@@ -193,7 +193,7 @@ def resume(
     progress: bool = False,
     callback: Callable[[dict[str, Any]], None] | None = None,
 ) -> str:
-    """Goes on with the run in a folder, to its scene's end or after so many steps. What follows has the bits of
+    """Continues the run in a folder, to its scene's end or after so many steps. What follows has the bits of
     a run that was never stopped."""
     scene = Scene.of_run(folder)
     if steps is not None:

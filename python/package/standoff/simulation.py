@@ -172,7 +172,7 @@ class Simulation:
 
     @classmethod
     def resume(cls, folder: str | os.PathLike[str], scene: Scene | None = None) -> Simulation:
-        """Takes up the run in a folder where its newest checkpoint left it, and goes on recording there."""
+        """Takes up the run in a folder where its newest checkpoint left it, and continues to record there."""
         return cls._taken(scene or Scene.of_run(folder), "resume", os.fspath(folder))
 
     @classmethod
@@ -193,7 +193,7 @@ class Simulation:
         return f"<standoff.Simulation of {', '.join(self._entries)} at step {self.step_index}>"
 
     def save(self) -> bytes:
-        """The whole state. From it, :meth:`restore` and :meth:`load` go on with the same bits."""
+        """The whole state. From it, :meth:`restore` and :meth:`load` continue with the same bits."""
         return self._core.save()
 
     def load(self, saved: bytes) -> None:

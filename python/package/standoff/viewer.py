@@ -16,7 +16,7 @@ __all__ = ["Viewer", "view"]
 
 
 class Viewer:
-    """The viewer of a run: the command ``standoff view`` as a process of its own. It goes on while Python
+    """The viewer of a run: the command ``standoff view`` as a process of its own. It keeps running while Python
     computes, and ends with :meth:`close` or with Python. In a notebook its value is shown inside the cell."""
 
     def __init__(self, folder: str | os.PathLike[str], listen: str = "127.0.0.1:0", height: int = 640) -> None:

@@ -1,4 +1,4 @@
-//! What each scene says is to be seen.
+//! What each scene announces under "What to see".
 
 use super::{Run, thin};
 use standoff_linalg::Vec3;
@@ -10,7 +10,7 @@ pub fn require(holds: bool, what: impl FnOnce() -> String) -> Result<(), String>
     if holds { Ok(()) } else { Err(what()) }
 }
 
-/// What the scene's own comment says is to be seen.
+/// What the scene's own comment announces under "What to see".
 pub fn expectation(name: &str, run: &Run) -> Result<(), String> {
     let last = run.frame(run.frames() - 1);
     let lowest = |body: &str| run.extent(&last, body).0.y;

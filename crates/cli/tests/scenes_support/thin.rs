@@ -1,4 +1,4 @@
-//! What the scenes of shells, rods and particles say is to be seen.
+//! What the scenes of shells, rods and particles announce under "What to see".
 
 use super::Run;
 use super::expect::{require, winding};

@@ -36,7 +36,7 @@ pub(super) struct Tree<const N: usize> {
 
 impl<const N: usize> Tree<N> {
     /// Moves the boxes of `n` primitives to where `paths` has their vertices `of(i)`; the order is
-    /// made anew when there is none or it no longer fits. `mobile` says which vertices can move.
+    /// rebuilt when there is none or it no longer fits. `mobile` says which vertices can move.
     pub fn update(
         &mut self,
         n: usize,

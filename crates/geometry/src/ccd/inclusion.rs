@@ -14,7 +14,7 @@
 //!   the start and along the value at the box's centre. Coordinate axes alone replace the ball by
 //!   a cube, which is up to √3 too large;
 //! - boxes are halved first by the variable that matters most for excluding them along one of these
-//!   directions, and if that runs out of boxes, once more by the variable along which F varies most. Both
+//!   directions, and if that runs out of boxes, again by the variable along which F varies most. Both
 //!   times are safe, so the later one counts. Each rule alone is lost on queries that are easy for
 //!   the other: a wide triangle just above a plane, a thin one among slanted neighbours;
 //! - rounding is bounded per axis by the size of A, B and C, which does not depend on the distance

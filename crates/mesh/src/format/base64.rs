@@ -34,7 +34,7 @@ pub(super) fn decode(text: &[u8]) -> std::result::Result<Vec<u8>, String> {
     BASE64.decode(text).map_err(|e| format!("bad base64: {e}"))
 }
 
-/// A base64 decoder that goes on behind padding, because VTK pads the header of compressed data
+/// A base64 decoder that continues after padding, because VTK pads the header of compressed data
 /// on its own.
 pub(super) struct Base64<'a> {
     text: &'a [u8],

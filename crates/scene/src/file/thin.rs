@@ -11,18 +11,18 @@ use standoff_sim::material::membrane::MembraneLaw;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ShellSection {
-    /// A measured fabric. Its density, Young's modulus and Poisson's ratio replace the material's;
-    /// its thickness and limit of the stretch are used where none are given.
+    /// A measured fabric. Its density, Young's modulus and Poisson's ratio replace the material's; its
+    /// thickness and stretch limit are used if none are given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fabric: Option<Fabric>,
     /// Thickness, m.
     #[schemars(extend("x-unit" = "m"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thickness: Option<f64>,
-    /// Law of the membrane, where it is isotropic.
+    /// Law of an isotropic membrane.
     pub law: MembraneLaw,
-    /// Factor of the membrane's stiffness. Coarse meshes of stiff sheets hardly bend; a factor below 1
-    /// with a limit of the stretch is the remedy.
+    /// Factor of the membrane's stiffness. Coarse meshes of stiff sheets hardly bend; a factor below 1, with a
+    /// stretch limit, is the remedy.
     pub membrane_factor: f64,
     /// What resists bending.
     pub bending_model: BendingModel,
@@ -79,7 +79,7 @@ pub struct OrthotropicSection {
     pub strain_limits: Option<[f64; 3]>,
 }
 
-/// The shape to which a shell or a rod returns.
+/// The shape of a shell or a rod without stress.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RestShape {
@@ -117,7 +117,7 @@ pub struct StitchSection {
     /// Pulls in the steps that start at this time or later, s.
     #[schemars(extend("x-unit" = "s"))]
     pub start: f64,
-    /// Does not pull in the steps that start at this time or later, s; `inf` for never.
+    /// Stops pulling in the steps that start at this time or later, s; `inf` for never.
     #[schemars(extend("x-unit" = "s"))]
     pub end: f64,
 }

@@ -171,7 +171,7 @@ impl CloseContacts {
         Self { gaps }
     }
 
-    /// Whether any contact of both sets is closer now than `before`: then κ is to be doubled.
+    /// Whether any contact of both sets is closer now than `before`, so that κ must be doubled.
     pub fn any_shrank(&self, before: &Self) -> bool {
         self.gaps.iter().any(|(key, gap)| {
             let found = before.gaps.binary_search_by_key(key, |(k, _)| *k);

@@ -176,7 +176,7 @@ pub enum BendingModel {
     /// a plate by a factor that depends on the pattern of the mesh.
     #[default]
     Hinge,
-    /// The curvature of each triangle by the normals of its edges, whose angles are further unknowns
+    /// The curvature of each triangle, from the normals of its edges, whose angles are additional unknowns
     /// [Grinspun 2006]. Converges to the plate on every mesh.
     ShapeOperator,
 }
@@ -273,7 +273,7 @@ pub enum Pivot {
     Point(Vec3),
     /// Centre of the bounding box of the vertices at the start of the simulation.
     StartCentre,
-    /// Centre of the bounding box of the vertices' current positions, taken anew at each step
+    /// Centre of the bounding box of the vertices' current positions at each step
     /// (as the IPC 2020 reference does).
     CurrentCentre,
 }

@@ -49,12 +49,12 @@ pub struct TimeSettings {
     /// predicted position x̃ is its position, without velocity and without gravity or load. The
     /// IPC 2020 reference does so; by default the vertex keeps the velocity of its motion.
     pub release_from_rest: bool,
-    /// Whether Newmark starts with zero acceleration, as the IPC 2020 reference does; by default it
-    /// starts with that of the forces at the start, without which it is of first order only.
+    /// Whether Newmark starts with zero acceleration, as the IPC 2020 reference does; by default it starts with
+    /// the acceleration due to the forces at the start, without which the method is only of first order.
     pub zero_initial_acceleration: bool,
-    /// Whether Newmark takes contact and friction by the trapezoidal rule like all other forces, as
-    /// the IPC 2020 reference does: then impacts gain energy. By default it takes them implicitly,
-    /// and they lose it.
+    /// Whether Newmark treats contact and friction by the trapezoidal rule like all other forces, as the IPC
+    /// 2020 reference does; impacts then gain energy. By default it treats them implicitly, and impacts lose
+    /// energy.
     pub trapezoidal_contact: bool,
 }
 
@@ -101,8 +101,8 @@ pub struct ContactSettings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub d_hat: Option<f64>,
     /// Distance d̂ with which every step begins, m, at least the contact distance: d̂² is halved after every
-    /// minimisation until d̂ is the contact distance, with which the step ends. For the barrier solver and
-    /// potentials of distance.
+    /// minimisation until d̂ is the contact distance, with which the step ends. Only for the barrier solver
+    /// with the IPC and the convergent potential.
     #[schemars(extend("x-unit" = "m"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub d_hat_start: Option<f64>,
@@ -110,7 +110,7 @@ pub struct ContactSettings {
     /// "orientation-aware", Pa if it is "convergent" or with `area_weighting`, else N/m³).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stiffness: Option<f64>,
-    /// How κ is adapted where it is not fixed.
+    /// How κ is adapted if it is not fixed.
     pub adaptation: Adaptation,
     /// The contact potential.
     pub potential: ContactPotential,
@@ -120,7 +120,7 @@ pub struct ContactSettings {
     pub thickness_barrier: ThicknessBarrier,
     /// Parameters of the orientation-aware potential.
     pub orientation: OrientationSettings,
-    /// Weight every pair by the surface area that it stands for, so that results converge under
+    /// Whether every pair is weighted by the surface area that it represents, so that results converge under
     /// refinement.
     pub area_weighting: bool,
     /// Whether a body may touch itself.
@@ -173,22 +173,22 @@ pub enum ThicknessBarrier {
 pub enum ContactPotential {
     /// Between all pairs of primitives closer than d̂ [Li 2020].
     Ipc,
-    /// The same, weighted by area without what neighbouring primitives count twice; κ is a pressure
-    /// [Li 2023].
+    /// The same, weighted by area and minus the contributions that neighbouring primitives count twice; κ is a
+    /// pressure [Li 2023].
     Convergent,
-    /// Only where the vector between two points is nearly a local minimum of the distance seen from
-    /// outside, up to a distance at which nothing acts at rest [Huang 2024]. For closed surfaces; others
-    /// keep the IPC potential.
+    /// Only between points that face each other: the distance is nearly a local minimum, and the vector between
+    /// them points outwards. Nothing acts at rest [Huang 2024]. For closed surfaces; other surfaces use the IPC
+    /// potential.
     OrientationAware,
 }
 
-/// Parameters of the orientation-aware potential [Huang 2024]. Those named α and β are cosines: a factor
-/// rises from 0 at −α to 1 at β.
+/// Parameters of the orientation-aware potential [Huang 2024]. α and β are cosines: a factor rises from 0 at −α
+/// to 1 at β.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct OrientationSettings {
-    /// α of the local-minimum factors: larger values soften contact, smaller ones leave fewer
-    /// spurious forces.
+    /// α of the local-minimum factors: larger values make contact softer, smaller values reduce spurious
+    /// forces.
     pub alpha: f64,
     /// β of the local-minimum factors.
     pub beta: f64,
@@ -196,8 +196,8 @@ pub struct OrientationSettings {
     pub exterior_alpha: f64,
     /// β of the exterior factors.
     pub exterior_beta: f64,
-    /// Length L by which edges and vertices stand for areas (in two dimensions vertices for lengths), m. By default the length of each edge, and
-    /// for a vertex that of the edges around it.
+    /// Length L that turns edges and vertices into areas (in two dimensions vertices into lengths), m. By
+    /// default the length of each edge, and for a vertex the length of the edges around it.
     #[schemars(extend("x-unit" = "m"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub length: Option<f64>,
@@ -213,7 +213,7 @@ impl Default for OrientationSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Adaptation {
-    /// The most loaded contact acts at half of d̂; κ is at least that of `conditioning`.
+    /// The most loaded contact acts at half of d̂; κ is at least as large as with `conditioning`.
     Load,
     /// From the balance of gradients and the masses alone [Li 2020 thesis, App. F], as the IPC 2020
     /// reference does.
@@ -224,7 +224,7 @@ pub enum Adaptation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ccd {
-    /// Additive CCD [Li 2021, Alg. 1] with bounds along the closest direction, which turns.
+    /// Additive CCD [Li 2021, Alg. 1] with bounds along the direction between the closest points.
     Additive,
     /// Additive CCD with the bound of the paper, the sum of the largest displacements [Li 2021, Eq. 10].
     AdditivePublished,
@@ -236,7 +236,7 @@ pub enum Ccd {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FrictionSettings {
-    /// Coulomb coefficient of all pairs of materials without an entry of their own.
+    /// Coulomb coefficient of all pairs of materials that have no entry in `pairs`.
     pub coefficient: f64,
     /// Speed ε_v below which friction is static, as a multiple of l per second.
     pub stick_speed_relative: f64,
@@ -246,21 +246,21 @@ pub struct FrictionSettings {
     pub stick_speed: Option<f64>,
     /// How often normal forces and sliding directions are updated within a step.
     pub lagging: Lagging,
-    /// Cap of `lagging = "converged"`; reaching it is reported.
+    /// Greatest number of updates with `lagging = "converged"`; a step that reaches it is reported.
     pub max_lagging: u32,
     /// Transition from static to sliding friction between bodies.
     pub transition: Transition,
     /// Transition from static to sliding friction on half-spaces.
     pub half_space_transition: Transition,
-    /// Whether pairs of edges that are nearly parallel have friction, by the part of their force that the
-    /// mollifier leaves [Li 2020, Eq. 15]. The IPC 2020 reference leaves them out.
+    /// Whether pairs of nearly parallel edges have friction, with their mollified normal force [Li 2020, Eq.
+    /// 15]. The IPC 2020 reference leaves them out.
     pub mollified_edges: bool,
-    /// Whether `lagging = "converged"` averages forces and directions over its updates, which ends cycles;
-    /// off, each update replaces the one before [Li 2020, §5.4].
+    /// Whether `lagging = "converged"` averages forces and directions over its updates, which ends cycles; if
+    /// false, each update replaces the previous one [Li 2020, §5.4].
     pub relaxation: bool,
-    /// Whether normal forces at the start of a step are taken with the κ that the step begins with
-    /// and after prescribed vertices have moved, as the IPC 2020 reference does; by default they are
-    /// those at the end of the step before, updated once more in a first step that begins in contact.
+    /// Whether the normal forces of friction are computed with the κ of the new step and after prescribed
+    /// vertices have moved, as the IPC 2020 reference does; by default they are the forces at the end of the
+    /// previous step, updated a second time in a first step that begins in contact.
     pub lag_with_new_stiffness: bool,
     /// Coefficients of pairs of materials; the scene file's `[[friction.pairs]]`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -330,7 +330,7 @@ pub enum LaggingUntil {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SolverSettings {
-    /// Which solver.
+    /// The solver that minimises the potential.
     pub method: Method,
     /// A step has converged when the Newton direction divided by h is below this speed, as a multiple of l per second.
     pub velocity_tolerance_relative: f64,
@@ -342,16 +342,16 @@ pub struct SolverSettings {
     pub norm: Norm,
     /// Consecutive iterations whose Newton direction has to be below the tolerance, ≥ 1.
     pub consecutive: u32,
-    /// Ends minimisations by the characteristic norm of the gradient, ‖∇E‖/(s ⟨W⟩ ‖ℓ‖), once it is below
-    /// this, instead of by the Newton direction [Li 2020 thesis, Eq. 3.15, with 1e-5]; not for the barrier-free method.
-    /// `dot`, `lbfgs-pd` and `admm-pd` end that way in any case, without this key at 1e-5.
+    /// Ends minimisations by the characteristic norm of the gradient, ‖∇E‖/(s ⟨W⟩ ‖ℓ‖), once it is below this,
+    /// instead of by the Newton direction [Li 2020 thesis, Eq. 3.15, with 1e-5]; not for the barrier-free
+    /// method. `dot`, `lbfgs-pd` and `admm-pd` always use this criterion, by default with 1e-5.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub characteristic_tolerance: Option<f64>,
-    /// Iterations after which a minimisation is given up.
+    /// Iterations after which a minimisation stops without having converged.
     pub max_iterations: u32,
-    /// Wall time after which a step is given up, s: the run stops with the state before it, as after any
-    /// step that cannot be completed. It is looked at before every linear solve, so that one solve may
-    /// run beyond it. Without it a step takes the time that it takes.
+    /// Wall time after which a step is abandoned, s: the run stops with the state before it, as after any step
+    /// that cannot be completed. The time is checked before every linear solve, so that one solve may exceed
+    /// it. By default there is no limit.
     #[schemars(extend("x-unit" = "s"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_step_time: Option<f64>,
@@ -362,19 +362,19 @@ pub struct SolverSettings {
     pub cumulative_toi: Option<f64>,
     /// Where the minimisation of a step begins.
     pub initial_guess: InitialGuess,
-    /// Size of the Newton direction over h, as a multiple of l per second, at which the constraints of
-    /// prescribed vertices that something obstructs are tightened: the greater of this and the velocity
-    /// tolerance [Li 2020, suppl. Alg. 1, with 0.01]. Without it the velocity tolerance counts.
+    /// Newton direction divided by h, as a multiple of l per second, at which the constraints of obstructed
+    /// prescribed vertices are tightened: the greater of this and the velocity tolerance [Li 2020, suppl. Alg.
+    /// 1, with 0.01]. Without it the velocity tolerance counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub boundary_tolerance_relative: Option<f64>,
-    /// Whether laws whose energy is finite at J ≤ 0 are given a barrier that acts at volume ratios
-    /// below 0.1. Off, they are exactly what their name says, as in the IPC 2020 reference; elements
-    /// then do not invert because no step takes them that far. While prescribed vertices are constrained to their
-    /// targets, all laws have the barrier.
+    /// Whether laws whose energy is finite at J ≤ 0 get a barrier that acts at volume ratios below 0.1. If
+    /// false, the laws are unchanged, as in the IPC 2020 reference, and only the inversion filter keeps
+    /// elements from inverting. While prescribed vertices are constrained to their targets, all laws have the
+    /// barrier.
     pub inversion_barrier: bool,
     /// Linear solver.
     pub linear: LinearSolver,
-    /// Relative residual of the most accurate directions by conjugate gradients.
+    /// Smallest relative residual to which conjugate gradients compute a direction.
     pub linear_tolerance: f64,
     /// Subdomains of the bodies, for `method = "dot"`.
     pub decomposition: DecompositionSettings,
@@ -388,11 +388,11 @@ pub struct SolverSettings {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DecompositionSettings {
-    /// Number of subdomains; 1 makes `dot` the method that its paper calls LBFGS-H. By default as many as
-    /// `size` asks for.
+    /// Number of subdomains; 1 makes `dot` the method that its paper calls LBFGS-H. By default the number
+    /// follows from `size`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subdomains: Option<u32>,
-    /// Vertices of a subdomain, about.
+    /// Approximate number of vertices of a subdomain.
     pub size: u32,
 }
 
@@ -414,12 +414,12 @@ impl DecompositionSettings {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BarrierFreeSettings {
-    /// Weight ε of the first states in the end of a step below which `min_iterations` ends the step
-    /// [Zheng 2025, Eq. 9].
+    /// Weight ε of the first iterates in the current state below which `min_iterations` ends a step [Zheng
+    /// 2025, Eq. 9].
     pub tolerance: f64,
-    /// Selects the published end of a step: states count after K_min solves, and their weights alone end the
-    /// step [Zheng 2025, Alg. 1], with the outcome `time-of-impact`. By default the velocity tolerance
-    /// does.
+    /// Selects the published termination criterion: iterates count after K_min solves, and their weights alone
+    /// end the step [Zheng 2025, Alg. 1], with the outcome `time-of-impact`. By default the velocity tolerance
+    /// ends it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_iterations: Option<u32>,
     /// Stiffness of contact as a multiple C of the largest diagonal entry of the potential's Hessian without
@@ -431,24 +431,24 @@ pub struct BarrierFreeSettings {
     pub subproblem: Subproblem,
     /// Whether only the first new collisions of each vertex become constraints.
     pub filter: bool,
-    /// Whether Lagrange multipliers are used; off, contact is a plain penalty.
+    /// Whether Lagrange multipliers are used; if false, contact is a plain penalty.
     pub multipliers: bool,
-    /// What finishes a step that this method does not bring to the tolerance: because it stalls, because a
+    /// What finishes a step in which this method does not converge: because it stalls, because a
     /// prescribed motion seems blocked, because of rounding, or after `fallback_after` linear systems.
     pub fallback: Fallback,
     /// Linear systems of one step after which `fallback` finishes it, at least 1; counted between Newton
-    /// iterations. After steps that needed the fallback the number is halved, up to four times in a row, and
-    /// every eighth of consecutive ones has it in full.
+    /// iterations. After a step that needed the fallback the number is halved, up to four times in a row; every
+    /// eighth of consecutive such steps has the full number again.
     pub fallback_after: u32,
 }
 
-/// What finishes a step that the barrier-free method does not bring to the tolerance.
+/// What finishes a step in which the barrier-free method does not converge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fallback {
     /// The barrier solver, from the start of the step and to the same tolerance. The step's report says so.
     Barrier,
-    /// Nothing: the step ends as the method ends it.
+    /// Nothing: the step ends as the barrier-free method ends it.
     None,
 }
 
@@ -456,13 +456,13 @@ pub enum Fallback {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Subproblem {
-    /// Every Newton direction minimises a quadratic model of elasticity together with contact and friction
-    /// as they are, by semismooth Newton steps; idle constraints have no influence.
+    /// Every Newton direction minimises a quadratic model of elasticity plus the exact contact and friction
+    /// terms, by semismooth Newton steps; idle constraints have no influence.
     ActiveSet,
-    /// Every Newton direction solves one linear system, in which all constraints have a curvature, idle
-    /// ones too, weighted by their decay factors γ [Zheng 2025, Alg. 2]. γ decays where a constraint is
-    /// idle, as the text and Eq. 12 have it: the printed algorithm has it the other way round. Needs
-    /// `min_iterations`, the published end of a step.
+    /// Every Newton direction solves one linear system, in which all constraints have a curvature, idle ones
+    /// too, weighted by their decay factors γ [Zheng 2025, Alg. 2]. γ decays while a constraint is idle, as in
+    /// the text and Eq. 12; the printed algorithm exchanges the two cases. Needs `min_iterations`, the
+    /// published end of a step.
     Published,
 }
 
@@ -564,8 +564,8 @@ pub enum Method {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LinearSolver {
-    /// `conjugate-gradient` as long as it takes less time than a factorisation, else `mixed-cholesky` until
-    /// the step ends; where a factor would be very large, `schwarz` after 600 iterations.
+    /// `conjugate-gradient` while it takes less time than a factorisation, otherwise `mixed-cholesky` until the
+    /// step ends; if a factor would be very large, `schwarz` after 600 iterations.
     Auto,
     /// Sparse Cholesky factorisation in double precision.
     Cholesky,
@@ -574,10 +574,10 @@ pub enum LinearSolver {
     /// Sparse Cholesky factorisation in single precision, refined to double by conjugate gradients:
     /// half the memory and the time, solutions as accurate.
     MixedCholesky,
-    /// Conjugate gradients without a factor: little memory, slow where contact is stiff.
+    /// Conjugate gradients without a factor: little memory, but slow if contact is stiff.
     ConjugateGradient,
     /// Conjugate gradients with overlapping subdomains and a coarse level: less memory than a factor for large
-    /// bodies, and few iterations where stiffness varies.
+    /// bodies, and few iterations even if stiffness varies.
     Schwarz,
 }
 

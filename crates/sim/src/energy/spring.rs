@@ -117,7 +117,7 @@ impl Term for Attachments<'_> {
         Self::NAME
     }
 
-    /// Those of all springs, also of the ones that do not act: their Hessians are zero.
+    /// The stencils of all springs, including springs that do not act, whose Hessians are zero.
     fn stencils(&self) -> Stencils<'_> {
         self.springs.iter().map(|s| s.vertices).collect()
     }

@@ -20,7 +20,7 @@ impl Chains {
         for (k, e) in segments.iter().enumerate() {
             e.iter().for_each(|&v| at[v as usize].push(k as u32));
         }
-        // the segment that goes on from either end
+        // the segment that follows at either end
         let mut next = vec![[u32::MAX; 2]; segments.len()];
         let end = |k: u32, v: u32| usize::from(segments[k as usize][1] == v);
         for (v, list) in at.iter().enumerate() {

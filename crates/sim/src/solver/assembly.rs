@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// Blocks of contacts that are computed, then added at a time: as many as a cache holds.
 const BATCH: usize = 20_480;
 
-/// Contact blocks that the pattern may hold without use before it is made anew.
+/// Contact blocks that the pattern may hold without use before it is rebuilt.
 const SPARE_BLOCKS: usize = 64;
 
 /// The Hessian of the incremental potential for one set of free vertices; kept while that set holds.

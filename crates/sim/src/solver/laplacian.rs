@@ -3,8 +3,8 @@
 //! the elastic energy.
 //!
 //! A is a scalar matrix times the identity of three components: the factor is that of a Laplacian with one unknown per
-//! vertex. It depends on which vertices are free and on s alone, so that a run factorises it once, and once more where
-//! these change.
+//! vertex. It depends on which vertices are free and on s alone, so that a run factorises it once, and again if these
+//! change.
 
 use crate::material::Lame;
 use crate::potential::{IncrementalPotential, Part};

@@ -55,7 +55,7 @@ impl Lbfgs {
     /// −D g, where D is the inverse Hessian that `initial` applies, updated by the pairs.
     ///
     /// # Errors
-    /// That of `initial`.
+    /// The error of `initial`.
     pub fn direction<E>(
         &self,
         gradient: &[Vec3],

@@ -245,7 +245,7 @@ mod tests {
         assert!(!falls(&before, &energy(f64::NAN, f64::NAN), -1e-30));
         assert!(falls(&before, &energy(0.9, 1.0), -0.1));
         assert!(!falls(&before, &energy(1.1, 1.0), -0.1));
-        // what rounding may have added counts as none only where no more is to be expected
+        // what rounding may have added counts as none only where no greater decrease is expected
         let risen = energy(1.0 + f64::EPSILON, 1.0);
         assert!(falls(&before, &risen, -1e-30));
         assert!(!falls(&before, &risen, -0.1));

@@ -117,7 +117,7 @@ fn accurate_direction(
     Ok(p)
 }
 
-/// How often the line search backtracked of late: many times in a row are the mark of steps across the
+/// How often the line search backtracked recently: many times in a row are the mark of steps across the
 /// kink of Coulomb friction.
 #[derive(Debug, Default)]
 struct Backtracking {

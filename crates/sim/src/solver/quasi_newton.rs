@@ -21,7 +21,7 @@ use standoff_sparse::{Blend, SolveError};
 /// Part of the decrease that the slope promises that a step has to bring [Nocedal & Wright 2006, Eq. 3.4].
 const DECREASE: f64 = 1e-4;
 
-/// Iterations after which everything is computed anew where the iterates are. Our choice: the scenes of
+/// Iterations after which everything is computed again at the current iterate. Our choice: the scenes of
 /// chapter 3 of [Li 2020 thesis] need fewer in a step; where energies diverge, as those of contact or of
 /// elements that are nearly flat do, the Hessians of the step's start may no longer do.
 const RENEWAL: usize = 40;
@@ -37,7 +37,7 @@ pub enum Due {
 
 /// The inverse Hessian that L-BFGS updates. Its factors are in the workspace.
 pub trait InitialInverse {
-    /// Whether it depends on the iterate at which it is computed: where a line search fails, computing it anew may then
+    /// Whether it depends on the iterate at which it is computed: if a line search fails, computing it again may then
     /// help.
     const FOLLOWS: bool;
 

@@ -106,7 +106,7 @@ impl Termination {
         }
     }
 
-    /// Whether tiny steps alone are a reason to stop, in a minimisation that goes on after it settled.
+    /// Whether tiny steps alone are a reason to stop, in a minimisation that continues after it settled.
     pub fn is_stuck(&self) -> bool {
         self.tiny >= PATIENCE
     }

@@ -1,4 +1,4 @@
-//! A step that the barrier-free method does not bring to the tolerance, finished by the barrier solver.
+//! A step in which the barrier-free method does not converge, finished by the barrier solver.
 //!
 //! The barrier solver begins where the step began: all that it needs are positive gaps. Friction keeps the
 //! forces of the multipliers, so that both solvers solve the same step, and the forces of the barrier at

@@ -49,7 +49,7 @@ pub struct Failure {
 ///
 /// # Errors
 /// See [`StepError`].
-// long: the order of a step: solve, once more by the fallback, check, and record
+// long: the order of a step: solve, again by the fallback, check, and record
 pub fn step(
     model: &Model,
     state: &State,
@@ -216,7 +216,7 @@ fn minimise_barrier_free(
     (it, solved)
 }
 
-/// Solves a step that the barrier-free method has begun once more, with the barrier. Where its κ is so large that rounding
+/// Solves a step that the barrier-free method has begun again, from its start, with the barrier. Where its κ is so large that rounding
 /// hides the minimum, as where most contacts of the start are barely within d̂, it begins again with the least κ.
 fn finish_by_barrier<'a>(
     context: StepContext<'a>,

@@ -19,7 +19,7 @@ use super::{
 use crate::{BlockMatrix, BlockPattern, Ordering, Permutation, SolveError, VertexOrder, pattern};
 
 /// faer's supernodal (on very sparse factors simplicial) Cholesky factorisation with iterative
-/// refinement, on one thread: what [`Cholesky`](super::Cholesky) is to be compared with.
+/// refinement, on one thread, for comparison with [`Cholesky`](super::Cholesky).
 ///
 /// Ordering and symbolic factorisation are kept as long as matrices have the same pattern.
 pub struct FaerCholesky {

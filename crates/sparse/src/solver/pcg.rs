@@ -32,7 +32,7 @@ pub enum Preconditioner {
 
 /// Preconditioned conjugate gradients, from x = 0 until ‖b − A x‖₂ ≤ tolerance ‖b‖₂.
 ///
-/// Iterates with a copy of the matrix in single precision, starting anew from the true residual until
+/// Iterates with a copy of the matrix in single precision, restarting from the true residual until
 /// that is as small as required; with the matrix itself where the copy does not suffice.
 ///
 /// The bits do not depend on the number of threads.
@@ -132,7 +132,7 @@ pub(super) trait System {
 /// Conjugate gradients from x = 0. Returns the number of iterations and ‖b − A x‖₂ / ‖b‖₂.
 ///
 /// Goes in rounds: the recurrence for r drifts away from b − A x, so once it has converged the
-/// iteration starts anew from the true residual, if that has not.
+/// iteration restarts from the true residual, if that has not.
 // long: one loop, with each of its ends
 pub(super) fn iterate(
     limits: Limits,

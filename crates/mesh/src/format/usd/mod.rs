@@ -122,7 +122,7 @@ impl Reader<'_> {
         prim.children.iter().try_for_each(|child| self.prim(child, &name, &world, top))
     }
 
-    /// The transform of `xformOpOrder`, and whether it starts anew from the stage.
+    /// The transform of `xformOpOrder`, and whether it starts again from the stage.
     fn transform(&self, prim: &Prim, name: &str) -> Result<(Affine, bool)> {
         let mut own = Affine::identity();
         let mut reset = false;

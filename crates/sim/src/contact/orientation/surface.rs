@@ -7,11 +7,11 @@ use standoff_geometry::{CollisionMesh, Neighbourhood};
 /// Which areas weigh the elements of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Measure {
-    /// Those of the rest shape: constants, as the integrals run over the undeformed surface
+    /// The areas of the rest shape: constants, as the integrals run over the undeformed surface
     /// [Huang 2024, Eq. 4].
     #[default]
     Rest,
-    /// Those of the current shape, by which the potential is then differentiated, too (as IPC
+    /// The areas of the current shape, by which the potential is then differentiated, too (as IPC
     /// Toolkit does).
     Current,
 }
@@ -108,7 +108,7 @@ pub fn rest_measures(mesh: &CollisionMesh, length: Option<f64>) -> PerElement {
 pub enum ActivationDistance {
     /// The same for all pairs.
     Uniform(f64),
-    /// That of the element of a pair that has less.
+    /// The smaller distance of a pair's two elements.
     Adaptive {
         /// Within a body.
         within: PerElement,

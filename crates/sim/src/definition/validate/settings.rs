@@ -41,7 +41,7 @@ impl ContactSettings {
         optional("d_hat_start", self.d_hat_start, d_hat)?;
         optional("stiffness", self.stiffness, "the barrier stiffness must be positive")?;
         let must = "this barrier is finite at contact, so that its stiffness cannot be adapted; fix \
-                    contact.stiffness such that it bears the loads";
+                    contact.stiffness such that it carries the loads";
         let fixed = self.stiffness.is_some();
         require("barrier", "cubic", fixed || !self.barrier.is_finite(), must)?;
         self.orientation.validate().map_err(|f| f.within("orientation"))

@@ -6,7 +6,7 @@
 //!   under the constraints, and the state x follows it as far as collision detection allows. Every
 //!   collision becomes a constraint, so that all contacts respond at once. Nothing there bounds what x̂ does
 //!   when linearisations and multipliers change with every solve, and it may go round in circles.
-//! - `safeguarded` goes on from x by Newton steps whose length a line search on the augmented Lagrangian
+//! - `safeguarded` continues from x by Newton steps whose length a line search on the augmented Lagrangian
 //!   of the true distances chooses. For fixed multipliers that is a descent method, and multipliers change
 //!   only where it has come close to its minimum.
 //!

@@ -156,7 +156,7 @@ pub fn run(
         let alpha = advance_length(potential, &bounds, progress.inverted);
         let alpha = move_towards(&context, &mut it.x, &dx, alpha, work);
         potential.constraints.expand(mesh, &bounds.collisions, settings.filter);
-        // what may have stopped x is linearised anew
+        // what may have stopped x is linearised again
         linearise(potential, &it.x, start, if alpha == 1.0 { LINEARISATION } else { 0.0 });
         let max_contacts = &mut work.report.max_contacts;
         *max_contacts = (*max_contacts).max(potential.constraints.len() as u64);

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use crate::{BlockPattern, Ordering, Permutation, SolveError, VertexOrder, pattern};
 
 /// Predicted operations, in multiples of those for which an order was found, above which a pattern
-/// is ordered anew.
+/// is ordered again.
 const GROWTH: f64 = 1.2;
 
 /// Patterns of which orders and analyses are kept: those of a step's systems with and without the

@@ -83,7 +83,7 @@ impl<T: Scalar> Factor<T> {
         });
     }
 
-    /// Eliminates a front's pivots from the right-hand side; returns what is to be added to the
+    /// Eliminates a front's pivots from the right-hand side; returns what must be added to the
     /// rows below.
     fn forward<const U: usize>(
         &self,
