@@ -36,8 +36,14 @@ pub fn audit(args: &AuditArgs, console: &mut Console) -> Result<(), Failure> {
         1 => ", nothing behind the half-space".to_owned(),
         n => format!(", nothing behind the {n} half-spaces"),
     };
+    let inverted = match report.inverted {
+        None => "no inverted element".to_owned(),
+        Some((count, frames)) => {
+            format!("{count} inverted elements in {frames} of them (allowed)")
+        }
+    };
     console.say(format_args!(
-        "{}: {} frames, {intersections}no inverted element{half_spaces}",
+        "{}: {} frames, {intersections}{inverted}{half_spaces}",
         args.folder.display(),
         report.frames
     ));

@@ -26,13 +26,20 @@ pub fn check(args: &CheckArgs, console: &mut Console) -> Result<(), Failure> {
     console.say(format_args!("contact distance d̂     {d_hat:.4e} m"));
     describe_gaps(&report, console);
     describe_potential(&report, console);
+    if let Some(inverted) = report.inverted {
+        console.say(format_args!("inverted elements      {inverted} (allowed)"));
+    }
     console.say(format_args!("memory, about          {:.0} MB", report.memory / 1e6));
     for violation in report.violations.iter().take(LISTED) {
         console.complain(format_args!("{file}: {violation}"));
     }
     let count = report.violations.len();
     if count == 0 {
-        console.say("the start is free of intersections and inverted elements");
+        console.say(match (report.may_touch, report.inverted) {
+            (true, None) => "the start is free of intersections and inverted elements",
+            (false, None) => "nothing can touch anything; the start is free of inverted elements",
+            (_, Some(_)) => "nothing can touch anything",
+        });
         return Ok(());
     }
     if count > LISTED {

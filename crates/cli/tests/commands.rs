@@ -61,6 +61,56 @@ fn a_run_is_complete_audited_and_repeatable() {
     assert_eq!(std::fs::read_dir(a.join("frames")).unwrap().count(), 2);
 }
 
+/// Inverted elements are counted where the scene allows them, and faults where it does not.
+#[test]
+fn allowed_inversions_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, run) = (folder.path().join("squash.toml"), folder.path().join("run"));
+    let text_of = r#"
+time = { step = 0.02, end = 0.1 }
+contact = { enabled = false }
+solver = { method = "lbfgs-pd", allow_inversion = true }
+[materials.rubber]
+law = "fixed-corotated"
+young_modulus = 1e4
+poisson_ratio = 0.4
+[[objects]]
+name = "cube"
+material = "rubber"
+shape = { kind = "box", size = [0.2, 0.2, 0.2], cells = [2, 2, 2] }
+[[objects.fixed]]
+vertices = { box = { min = [0, 0, 0], max = [0.01, 1, 1], relative = true } }
+[[objects.motion]]
+vertices = { box = { min = [0.99, 0, 0], max = [1, 1, 1], relative = true } }
+velocity = [-10, 0, 0]
+end = 0.03
+"#;
+    std::fs::write(&file, text_of).unwrap();
+    let output = standoff!("check", file);
+    let said = text(&output.stdout);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    for part in ["inverted elements      0 (allowed)", "nothing can touch anything"] {
+        assert!(said.contains(part), "lacks `{part}`: {said}");
+    }
+    let output = standoff!("run", file, "-o", run);
+    let said = text(&output.stdout);
+    assert!(output.status.success(), "{said} {}", text(&output.stderr));
+    assert!(said.contains("inverted, allowed"), "{said}");
+    let output = standoff!("audit", run);
+    let said = text(&output.stdout);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(said.contains("6 frames, contact was off, ") && said.contains("(allowed)"), "{said}");
+    assert!(!said.contains("no inverted element"), "{said}");
+
+    let info = run.join("run.json");
+    let forbidden = text(&read(info.clone()))
+        .replace("\"allow_inversion\": true", "\"allow_inversion\": false");
+    std::fs::write(&info, forbidden).unwrap();
+    let output = standoff!("audit", run);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("is inverted or flat"), "{}", text(&output.stderr));
+}
+
 #[test]
 fn the_audit_finds_what_is_wrong() {
     let folder = tempfile::tempdir().unwrap();

@@ -7,7 +7,7 @@ use standoff_geometry::CollisionMesh;
 use standoff_geometry::topology::boundary_edges;
 use standoff_linalg::Vec3;
 use standoff_mesh::Mesh;
-use standoff_sim::audit::{AuditScene, StrainLimit, by_thickness, violations};
+use standoff_sim::audit::{AuditScene, StrainLimit, allowed_inversions, by_thickness, violations};
 use standoff_sim::contact::HalfSpace;
 use standoff_sim::names::Names;
 use std::ops::Range;
@@ -26,6 +26,18 @@ pub struct AuditReport {
     pub half_spaces: usize,
     /// Whether anything could touch anything: intersections are no faults else.
     pub contact: bool,
+    /// Inverted tetrahedra of all frames together, and frames that have some, where the scene allows them.
+    pub inverted: Option<(usize, usize)>,
+}
+
+impl AuditReport {
+    /// Adds the inverted tetrahedra of a frame, where they are allowed.
+    fn add_inversions(&mut self, count: usize) {
+        if let Some((all, frames)) = &mut self.inverted {
+            *all += count;
+            *frames += usize::from(count > 0);
+        }
+    }
 }
 
 /// What is wrong with a frame.
@@ -52,6 +64,7 @@ pub fn audit(
     let half_spaces = info.half_spaces.len();
     let (frames, contact) = (files.len(), info.contact);
     let mut report = AuditReport { frames, half_spaces, contact, ..AuditReport::default() };
+    report.inverted = info.allow_inversion.then_some((0, 0));
     let mut first: Option<FrameScene<'_>> = None;
     let missing = listed_frames(folder).into_iter().filter(|s| !files.iter().any(|f| f.0 == *s));
     for step in missing {
@@ -63,15 +76,18 @@ pub fn audit(
     for (_, file) in files {
         let mut faults = match read_frame(&file) {
             Err(error) => vec![error.to_string()],
-            Ok(frame) => match &first {
-                Some(scene) => scene.faults(&frame),
-                None => {
+            Ok(frame) => {
+                if first.is_none() {
                     let damaged =
                         |what| OutputError::Damaged { path: folder.join("run.json"), what };
-                    let scene = FrameScene::new(&info, frame.clone()).map_err(damaged)?;
-                    first.insert(scene).faults(&frame)
+                    first = Some(FrameScene::new(&info, frame.clone()).map_err(damaged)?);
                 }
-            },
+                let faults = first.as_ref().map(|scene| scene.faults(&frame)).unwrap_or_default();
+                if let Some(scene) = first.as_ref().filter(|_| faults.is_empty()) {
+                    report.add_inversions(scene.allowed_inversions(&frame));
+                }
+                faults
+            }
         };
         match integrity(&file) {
             Integrity::Altered => {
@@ -126,7 +142,16 @@ impl<'a> FrameScene<'a> {
         if !same {
             return vec!["its elements differ from those of the first frame".into()];
         }
-        let scene = AuditScene {
+        violations(self.audited(), &frame.positions).iter().map(|v| v.describe(self)).collect()
+    }
+
+    /// Inverted tetrahedra that the scene allows.
+    fn allowed_inversions(&self, frame: &Frame) -> usize {
+        allowed_inversions(self.audited(), &frame.positions)
+    }
+
+    fn audited(&self) -> AuditScene<'_> {
+        AuditScene {
             collision: &self.collision,
             tets: &self.first.tets,
             plane: match self.info.dimension.is_planar() {
@@ -136,8 +161,8 @@ impl<'a> FrameScene<'a> {
             half_spaces: &self.half_spaces,
             half_space_vertices: &self.half_space_vertices,
             strain_limits: &self.strain_limits,
-        };
-        violations(scene, &frame.positions).iter().map(|v| v.describe(self)).collect()
+            allow_inversion: self.info.allow_inversion,
+        }
     }
 }
 

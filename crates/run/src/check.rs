@@ -7,6 +7,7 @@ use standoff_geometry::distance::{edge_edge, point_edge, point_point, point_tria
 use standoff_linalg::Vec3;
 use standoff_mesh::{Mesh, Quality};
 use standoff_scene::Scene;
+use standoff_sim::audit::allowed_inversions;
 use standoff_sim::body::Body;
 use standoff_sim::build::build;
 use standoff_sim::build::start::{check_held, obstructions};
@@ -41,6 +42,10 @@ pub struct CheckReport<'a> {
     pub reach: Vec<Reach>,
     /// Estimate of the peak memory of a run, bytes.
     pub memory: f64,
+    /// Inverted tetrahedra, where the scene allows them.
+    pub inverted: Option<usize>,
+    /// Whether anything may touch anything.
+    pub may_touch: bool,
     /// Intersections, inverted elements, vertices behind half-spaces.
     pub violations: Vec<String>,
 }
@@ -130,6 +135,12 @@ pub fn check(scene: &Scene) -> Result<CheckReport<'_>, BuildError> {
         keeping_ipc: keeping_ipc(&model),
         reach: reach(&model),
         memory: memory(definition, within),
+        inverted: definition
+            .settings
+            .solver
+            .allow_inversion
+            .then(|| allowed_inversions(&model, &state.x)),
+        may_touch: model.may_touch,
         violations: obstructions(&model, &state.x).iter().map(|v| v.describe(&model)).collect(),
     })
 }

@@ -24,6 +24,9 @@ pub struct RunInfo {
     /// Whether anything can touch anything.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub contact: bool,
+    /// Whether tetrahedra may be inverted.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub allow_inversion: bool,
     /// Pairs of bodies that do not interact; a body paired with itself has no self-contact.
     pub no_contact: Vec<(usize, usize)>,
     /// Whether bodies may touch themselves at all.
@@ -46,8 +49,12 @@ fn yes() -> bool {
     true
 }
 
-fn is_true(contact: &bool) -> bool {
-    *contact
+fn is_true(flag: &bool) -> bool {
+    *flag
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 fn is_three(dimension: &Dimension) -> bool {
@@ -106,6 +113,7 @@ impl RunInfo {
                 })
                 .collect(),
             contact: definition.settings.contact.enabled,
+            allow_inversion: definition.settings.solver.allow_inversion,
             no_contact: definition.no_contact.clone(),
             self_contact: definition.settings.contact.self_contact,
             time_step: definition.settings.time.step,

@@ -18,6 +18,8 @@ pub struct Summary {
     pub max_contacts: u64,
     /// Smallest gap at the end of a step, m.
     pub min_gap: Option<f64>,
+    /// Steps that ended with inverted elements, which the scene allows, and most of them in a step.
+    pub inverted: (u64, u64),
     /// Cuts of the step length.
     pub step_cuts: StepCuts,
     /// Wall time by phase, s.
@@ -47,6 +49,8 @@ impl Summary {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         };
+        self.inverted.0 += u64::from(report.inverted > 0);
+        self.inverted.1 = self.inverted.1.max(report.inverted);
         self.step_cuts.ccd += report.step_cuts.ccd;
         self.step_cuts.inversion += report.step_cuts.inversion;
         self.step_cuts.strain += report.step_cuts.strain;
@@ -129,6 +133,10 @@ impl fmt::Display for Summary {
                 cuts.ccd, cuts.inversion, cuts.strain, cuts.line_search, cuts.audit
             ),
         )?;
+        if self.inverted.0 > 0 {
+            let (steps, most) = self.inverted;
+            row("inverted, allowed", format!("in {steps} steps, at most {most} elements"))?;
+        }
         if self.finished_by_barrier > 0 {
             let of = format!("{} of {} steps", self.finished_by_barrier, self.steps);
             row("finished by barrier", of)?;

@@ -24,6 +24,8 @@ pub struct AuditScene<'a> {
     pub half_space_vertices: &'a [(f64, Vec<u32>)],
     /// Triangles whose strain is limited.
     pub strain_limits: &'a [StrainLimit],
+    /// Whether tetrahedra may be inverted.
+    pub allow_inversion: bool,
 }
 
 /// A triangle whose strain is limited. Its strain is computed by another way than the elements'.
@@ -273,7 +275,7 @@ pub fn violations_by<'a>(
             }));
         }
     }
-    let tets = scene.tets;
+    let tets = if scene.allow_inversion { &[] } else { scene.tets };
     found.extend(
         audit::audit_inversions(tets, x)
             .into_iter()
@@ -304,6 +306,13 @@ pub fn violations_by<'a>(
         beyond.then_some(Violation::Overstretched { vertices: triangle.vertices, stretch })
     }));
     found
+}
+
+/// Number of tetrahedra without positive volume at positions `x` (`#V`), where they are allowed; else 0, as such
+/// tetrahedra are violations then.
+pub fn allowed_inversions<'a>(scene: impl Into<AuditScene<'a>>, x: &[Vec3]) -> usize {
+    let scene = scene.into();
+    if scene.allow_inversion { audit::audit_inversions(scene.tets, x).len() } else { 0 }
 }
 
 /// Surface vertices of the deformable bodies by half of their thickness, m: what half-spaces keep out.

@@ -177,6 +177,7 @@ impl<'a> From<&'a Model> for AuditScene<'a> {
             half_spaces: &model.half_spaces,
             half_space_vertices: &model.half_space_vertices,
             strain_limits: &model.strain_limits,
+            allow_inversion: model.resolved.settings.solver.allow_inversion,
         }
     }
 }

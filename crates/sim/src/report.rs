@@ -56,6 +56,9 @@ pub struct StepReport {
     pub gravity_energy: f64,
     /// Energy of the contact barrier, J.
     pub contact_energy: f64,
+    /// Tetrahedra without positive volume at the end of the step, where `solver.allow_inversion` allows them; else 0.
+    #[serde(default)]
+    pub inverted: u64,
     /// Every energy of the incremental potential at the end of the step by its name, J: `contact barrier`
     /// and the elastic ones together make the fields above. The energy of friction is the lagged dissipative
     /// potential.
@@ -136,7 +139,7 @@ impl StepOutcome {
             Self::TimeOfImpact => "ended by its step lengths, as the scene asks for",
             Self::RoundOff => "reached working precision above the tolerance",
             Self::LaggingLimit => "friction did not settle within the limit of updates",
-            Self::IterationLimit => "reached the limit of Newton iterations",
+            Self::IterationLimit => "reached the limit of iterations",
             Self::StalledCcd => "collision detection left no room to move",
             Self::StalledInversion => "every step would invert an element",
             Self::StalledLineSearch => "no step length lowered the potential",
@@ -155,7 +158,8 @@ impl StepOutcome {
                  `time.step`"
             }
             Self::IterationLimit => {
-                "Raise `solver.max_iterations` or `solver.velocity_tolerance`, or reduce `time.step`"
+                "Raise `solver.max_iterations` or the tolerance (`solver.velocity_tolerance`, or \
+                 `solver.characteristic_tolerance` where that ends steps), or reduce `time.step`"
             }
             Self::StalledCcd | Self::StalledInversion | Self::StalledLineSearch => {
                 "Reduce `time.step`, or look for bodies that are squeezed or driven into each other"

@@ -9,6 +9,7 @@ use standoff_sim::audit::{AuditScene, StrainLimit, Violation, violations};
 fn audited(limit: &StrainLimit, x: &[Vec3; 3]) -> Option<f64> {
     let collision = CollisionMesh::default();
     let scene = AuditScene {
+        allow_inversion: false,
         collision: &collision,
         tets: &[],
         plane: &[],
@@ -66,6 +67,7 @@ fn a_stretch_is_told_from_its_limit_to_ten_digits() {
             lost[1].y = f64::NAN;
             let collision = CollisionMesh::default();
             let scene = AuditScene {
+                allow_inversion: false,
                 collision: &collision,
                 tets: &[],
                 plane: &[],

@@ -2,12 +2,12 @@
 
 use crate::elastic_support::Random;
 use standoff_linalg::nalgebra::{DMatrix, DVector, SMatrix};
-use standoff_linalg::{Mat3, Vec3, VecN};
+use standoff_linalg::{Mat3, Vec3, VecN, svd3};
 use standoff_sim::energy::tet::{ElasticTets, Tet, TetError};
 use standoff_sim::energy::{Element, Hessian, Term};
 use standoff_sim::material::{Law, Material};
 use standoff_sparse::block_pairs;
-use standoff_testkit::finite_difference::{gradient, relative_error};
+use standoff_testkit::finite_difference::{gradient, jacobian, relative_error};
 
 fn material(law: Law) -> Material {
     Material { law, young_modulus: 3.0, poisson_ratio: 0.35 }
@@ -651,6 +651,55 @@ mod oracle {
             let error = relative_error(&flat(&u), &numbers(&expected["displacement"]), 0.0);
             assert!(error < 1e-8, "neo-Hookean {error:e}");
             assert!((mesh.value(&x) / number(&expected["energy"]) - 1.0).abs() < 1e-8);
+        }
+    }
+}
+
+/// Elements that may be inverted: forces against differences of the energy, Hessians against those of the law
+/// and, where nothing is clamped away, against differences of the forces; several at once as one by one.
+#[test]
+fn inverted_elements_have_the_derivatives_of_their_law() {
+    let random = &mut Random::new(11);
+    for law in Law::ALL.into_iter().filter(|law| !law.has_barrier()) {
+        let mut count = 0;
+        while count < 20 {
+            let rest = rest_shape(random);
+            let x = rest.map(|p| Vec3::new(-p.x, p.y, 0.8 * p.z) + random.vec3() * 0.2);
+            let tets = ElasticTets::new(&rest, vec![[0, 1, 2, 3]], &[material(law)]).unwrap();
+            let tet = tets.clone().invertible().elements[0];
+            let f = tet.deformation_gradient(&x);
+            let sigma = svd3(&f).sigma;
+            // where the two smallest stretches cancel corotated stresses jump
+            if f.determinant() > -1e-2 || sigma[1] + sigma[2] < 0.1 {
+                continue;
+            }
+            count += 1;
+            let fd = gradient(&flat(&x), 5e-5, |x| tet.value(&corners(x)));
+            let error = relative_error(&flat(&tet.gradient(&x)), &fd, 1e-3);
+            assert!(error < 1e-8, "{law:?} {error:e}");
+            let fd = jacobian(&flat(&x), 5e-5, |x| flat(&tet.gradient(&corners(x))));
+            let exact = SMatrix::<f64, 12, 12>::from_fn(|r, c| fd[c][r]);
+            let found = dense(&tet.hessian_psd(&x));
+            let clamped = {
+                let b = SMatrix::<f64, 9, 12>::from_fn(|r, c| {
+                    let mut unit = [0.0; 12];
+                    unit[c] = 1.0;
+                    tet.deformation_gradient(&corners(&unit)).as_slice()[r]
+                });
+                let whole = law.hessian(&material(law).lame(), &f);
+                let whole = b.transpose() * whole * b * tet.volume();
+                assert!((whole - exact).amax() < 1e-6 * exact.amax(), "{law:?}");
+                b.transpose() * law.hessian_psd(&material(law).lame(), &f) * b * tet.volume()
+            };
+            assert!((found - clamped).amax() < 1e-12 * clamped.amax(), "{law:?}");
+            let mut blocks = [Mat3::zeros(); 6];
+            tets.clone().invertible().hessians(0..1, &x, &mut blocks);
+            let batch = dense(&whole(&blocks));
+            assert!((batch - found).amax() < 1e-12 * found.amax(), "{law:?}");
+            // no step is too large, and without permission none is possible
+            let back = rest.map(|p| -p);
+            assert_eq!(tet.max_step(&x, &back), 1.0);
+            assert_eq!(tets.elements[0].max_step(&x, &back), 0.0);
         }
     }
 }

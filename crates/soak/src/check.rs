@@ -196,7 +196,7 @@ fn name<'a>(info: &'a Info, surface: &Surface, v: usize) -> &'a str {
 
 fn inversions(frame: &Frame, info: &Info, surface: &Surface) -> Vec<Finding> {
     let x = &frame.x;
-    let wrong = frame.tets.iter().filter(|t| {
+    let wrong = frame.tets.iter().filter(|_| !info.allow_inversion).filter(|t| {
         let [a, b, c, d] = t.map(|v| &x[v]);
         volume(a, b, c, d) != Ordering::Greater
     });

@@ -53,6 +53,9 @@ pub struct Info {
     /// Whether anything can touch anything.
     #[serde(default = "yes")]
     pub contact: bool,
+    /// Whether tetrahedra may be inverted.
+    #[serde(default)]
+    pub allow_inversion: bool,
     /// Pairs of bodies that pass through each other; of a body with itself: no self-contact.
     pub no_contact: Vec<(usize, usize)>,
     /// Whether bodies may touch themselves at all.

@@ -26,6 +26,7 @@ fn info(bodies: Vec<Body>) -> Info {
         half_spaces: Vec::new(),
         no_contact: Vec::new(),
         self_contact: true,
+        allow_inversion: false,
         contact: true,
     }
 }

@@ -66,7 +66,7 @@ pub(crate) struct Collected {
 impl Collected {
     /// Checks and joins the bodies of a definition; angles of rods are not among the vertices yet.
     pub fn new(definition: &Definition) -> Result<Self, BuildError> {
-        let guarded = definition.settings.solver.inversion_barrier;
+        let guarded = definition.settings.solver.guards_inversion();
         let planar = definition.dimension.is_planar();
         let mut all = Self { guarded, planar, ..Self::default() };
         for body in &definition.bodies {

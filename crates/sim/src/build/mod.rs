@@ -46,10 +46,15 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
         return Err(BuildError::NothingToSimulate);
     }
     let mut tets = all.build_tets()?;
-    if !definition.settings.solver.inversion_barrier {
-        tets = tets.without_inversion_barrier();
+    let solver = &definition.settings.solver;
+    if solver.allow_inversion {
+        tets = tets.invertible();
+    } else {
+        if !solver.inversion_barrier {
+            tets = tets.without_inversion_barrier();
+        }
+        check_start(&all.bodies, &tets, &all.plane.vertices, &all.start)?;
     }
-    check_start(&all.bodies, &tets, &all.plane.vertices, &all.start)?;
     check_masses(&all.bodies, &all.deformable, &all.mass)?;
     let n_deformable = all.deformable.iter().filter(|d| **d).count();
     let mean_mass = all.mass.iter().sum::<f64>() / n_deformable as f64;
@@ -97,7 +102,9 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
     let state = first_state(&frames, &codim, &rest, start, velocity, definition);
     let resolved = resolve(&definition.settings, length)?;
     scope::check_method(definition, &bodies, &collision)?;
-    let unguarded = !definition.settings.solver.inversion_barrier;
+    scope::check_inversion(definition, &bodies, &collision)?;
+    // what may be inverted is never crushed by a motion that is constrained
+    let unguarded = !solver.inversion_barrier && !solver.allow_inversion;
     let guarded = (unguarded && !motions.is_empty()).then(|| GuardedSolids {
         tets: tets.clone().with_inversion_barrier(),
         plane: plane.clone().with_inversion_barrier(),

@@ -1,4 +1,4 @@
-//! What methods are for: checks that a scene has nothing that its solver cannot do.
+//! What methods and inversion are for: checks that a scene has nothing that its solver cannot do.
 
 use crate::body::Body;
 use crate::definition::settings::Method;
@@ -96,6 +96,60 @@ pub fn check_method(
     if definition.settings.time.stiffness_damping > 0.0 {
         let what = format!("this is another energy; leave it out, or {CHOOSE}");
         return unfit("setting `time.stiffness_damping`".into(), &what);
+    }
+    Ok(())
+}
+
+/// Refuses inverted elements where something would not bear them.
+///
+/// # Errors
+/// [`BuildError::Unfit`] with the first such thing.
+pub fn check_inversion(
+    definition: &Definition,
+    bodies: &[Body],
+    collision: &CollisionMesh,
+) -> Result<(), BuildError> {
+    let solver = &definition.settings.solver;
+    if !solver.allow_inversion {
+        return Ok(());
+    }
+    let unfit = |object: String, problem: String| {
+        Err(BuildError::Unfit {
+            key: "solver.allow_inversion",
+            value: "true".into(),
+            object,
+            problem,
+        })
+    };
+    let body = |b: usize| format!("body '{}'", bodies[b].name);
+    if solver.method == Method::BarrierFree {
+        let problem = "is for other methods; choose another method, \"barrier\" or \"dot\"";
+        return unfit("setting `solver.method = \"barrier-free\"`".into(), problem.into());
+    }
+    if let Some(touch) = first_contact(definition, bodies, collision) {
+        let problem = format!(
+            "is for scenes without contact, but this may touch {}; set `contact.enabled = false`",
+            touch.other
+        );
+        return unfit(body(touch.body), problem);
+    }
+    for (k, own) in definition.bodies.iter().enumerate() {
+        let (material, overrides) = match &own.kind {
+            BodyKind::Volume { material, overrides, .. } => (material, overrides),
+            BodyKind::PlaneStrain { .. } => {
+                let problem = "is for tetrahedra, but this is a solid in the plane";
+                return unfit(body(k), problem.into());
+            }
+            _ => continue,
+        };
+        let laws = std::iter::once(material.law).chain(overrides.iter().map(|(_, _, m)| m.law));
+        if let Some(law) = laws.into_iter().find(|law| law.has_barrier()) {
+            let problem = format!(
+                "needs an energy that is finite at J ≤ 0, which that of the law \"{}\" is not; choose another law",
+                law.key()
+            );
+            return unfit(body(k), problem);
+        }
     }
     Ok(())
 }

@@ -372,6 +372,10 @@ pub struct SolverSettings {
     /// elements from inverting. While prescribed vertices are constrained to their targets, all laws have the
     /// barrier.
     pub inversion_barrier: bool,
+    /// Whether tetrahedra may be inverted, at the start and in any state: for scenes without contact, of laws whose energy is
+    /// finite at J ≤ 0 and that then have no barrier there. Steps are not bounded by inversion, and the audit counts inverted elements instead of
+    /// refusing them.
+    pub allow_inversion: bool,
     /// Linear solver.
     pub linear: LinearSolver,
     /// Smallest relative residual to which conjugate gradients compute a direction.
@@ -483,6 +487,11 @@ impl Default for BarrierFreeSettings {
 }
 
 impl SolverSettings {
+    /// Whether laws without a barrier against inversion are given one.
+    pub fn guards_inversion(&self) -> bool {
+        self.inversion_barrier && !self.allow_inversion
+    }
+
     /// The characteristic norm of the gradient that ends minimisations, where that does.
     pub fn characteristic_tolerance(&self) -> Option<f64> {
         let of_method = match self.method {
@@ -511,6 +520,7 @@ impl Default for SolverSettings {
             initial_guess: InitialGuess::RigidMotion,
             boundary_tolerance_relative: None,
             inversion_barrier: true,
+            allow_inversion: false,
             linear: LinearSolver::Auto,
             linear_tolerance: 1e-8,
             decomposition: DecompositionSettings::default(),

@@ -27,6 +27,8 @@ pub struct Tet {
     law: Law,
     /// Whether the law is given a barrier against inversion, where it has none by itself.
     guarded: bool,
+    /// Whether the element may be inverted, so that no step is too large for it.
+    invertible: bool,
 }
 
 /// Why four points make no element.
@@ -57,6 +59,7 @@ impl Tet {
             lame: material.lame(),
             law: material.law,
             guarded: true,
+            invertible: false,
         })
     }
 
@@ -190,10 +193,10 @@ impl Element<4> for Tet {
     }
 
     /// The largest α ≤ 1 such that the element keeps 20 % of its volume all along
-    /// `x` + [0, α] `dx`. Never too large; 0 where the element has no positive volume.
+    /// `x` + [0, α] `dx`. Never too large; 0 where the element has no positive volume. 1 where it may be inverted.
     #[inline]
     fn max_step(&self, x: &[Vec3; 4], dx: &[Vec3; 4]) -> f64 {
-        step::volume_step(x, dx, KEEP_VOLUME)
+        if self.invertible { 1.0 } else { step::volume_step(x, dx, KEEP_VOLUME) }
     }
 }
 
@@ -278,6 +281,14 @@ impl ElasticTets {
     pub fn with_inversion_barrier(mut self) -> Self {
         self.elements.iter_mut().for_each(|e| e.guarded = true);
         self
+    }
+
+    /// The same elements, which may be inverted, without any barrier against that.
+    #[must_use]
+    pub fn invertible(self) -> Self {
+        let mut tets = self.without_inversion_barrier();
+        tets.elements.iter_mut().for_each(|e| e.invertible = true);
+        tets
     }
 
     /// Adds each element's mass, `density`ₑ Vₑ (kg/m³ per element), to `mass` (kg per vertex), a

@@ -89,6 +89,17 @@ impl Law {
         Law::StVenantKirchhoff,
     ];
 
+    /// Name of the law in scene files.
+    pub fn key(self) -> &'static str {
+        match self {
+            Law::NeoHookean => "neo-hookean",
+            Law::StableNeoHookean => "stable-neo-hookean",
+            Law::FixedCorotated => "fixed-corotated",
+            Law::CorotatedLinear => "corotated-linear",
+            Law::StVenantKirchhoff => "st-venant-kirchhoff",
+        }
+    }
+
     /// Whether ψ = +∞ at J ≤ 0 by itself; the other laws are given a barrier there
     /// ([`Law::guarded_psi`]).
     pub fn has_barrier(self) -> bool {

@@ -109,10 +109,14 @@ pub(super) fn stress(svd: &Svd3, principal: &Vec3) -> Mat3 {
     Svd3 { sigma: *principal, ..*svd }.reconstruct()
 }
 
+/// Sum of two singular values from which on the twists of corotated laws grow no more.
+const KINK: f64 = 1e-8;
+
 /// `w`/(σᵢ + σⱼ) for the plane of each axis k: what a rotation R that follows F takes from (or,
-/// negative, adds to) the twist modes. Finite in practice, huge where σᵢ + σⱼ → 0.
+/// negative, adds to) the twist modes. Where σᵢ + σⱼ → 0 the stress jumps; closer than [`KINK`] the derivative is that
+/// at this distance, so that it stays finite.
 #[inline]
 pub(super) fn corotated_twist(sigma: &Vec3, w: f64) -> Vec3 {
-    let over = |sum: f64| w / sum.max(f64::MIN_POSITIVE);
+    let over = |sum: f64| w / sum.max(KINK);
     Vec3::new(over(sigma[1] + sigma[2]), over(sigma[0] + sigma[2]), over(sigma[0] + sigma[1]))
 }

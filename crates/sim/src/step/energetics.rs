@@ -1,5 +1,6 @@
 //! Energies and momenta at the end of a step, for the report.
 
+use crate::audit::allowed_inversions;
 use crate::contact::potential::BarrierPairs;
 use crate::energy::Element;
 use crate::energy::hinge::Hinge;
@@ -56,6 +57,7 @@ pub(crate) fn record(
     report.contacts = (it.contacts.len() + potential.constraints.loaded()) as u64;
     let gap = it.contacts.min_gap(&it.x).min(potential.constraints.min_gap());
     report.min_gap = gap.is_finite().then_some(gap);
+    report.inverted = allowed_inversions(model, &state.x) as u64;
     report.kappa = potential.barrier.kappa * potential.context.model.stiffness_ratio();
     for t in potential.terms(&it.contacts) {
         *report.energies.entry(t.term.name().to_owned()).or_default() += t.term.value(&it.x);
