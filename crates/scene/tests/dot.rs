@@ -1,4 +1,4 @@
-//! The decomposed optimisation time integrator reaches Newton's minimisers: from states of shipped
+//! The decomposed optimisation time integrator and its family reach Newton's minimisers: from states of shipped
 //! scenes, with solids, shells, rods, obstacles, prescribed motion, contact and friction, both solvers do one
 //! step to a tight tolerance.
 
@@ -20,6 +20,20 @@ fn furthest(a: &[Vec3], b: &[Vec3]) -> f64 {
 /// The ends of one step by both solvers from where the scene is after `steps` steps, and the number of
 /// contacts.
 fn compare(file: &str, set: &[&str], steps: usize, subdomains: u32) -> (f64, f64, u64) {
+    compare_with(file, set, steps, &|d| {
+        d.settings.solver.method = Method::Dot;
+        d.settings.solver.characteristic_tolerance = Some(1e-13);
+        d.settings.solver.decomposition.subdomains = Some(subdomains);
+    })
+}
+
+/// The same for Newton and another solver.
+fn compare_with(
+    file: &str,
+    set: &[&str],
+    steps: usize,
+    other: &dyn Fn(&mut Definition),
+) -> (f64, f64, u64) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes").join(file);
     let set: Vec<String> = set.iter().map(|s| (*s).to_owned()).collect();
     let scene = Scene::load(&path, &set).unwrap_or_else(|e| panic!("{e}"));
@@ -41,15 +55,11 @@ fn compare(file: &str, set: &[&str], steps: usize, subdomains: u32) -> (f64, f64
         d.settings.solver.velocity_tolerance = None;
         d.settings.solver.velocity_tolerance_relative = 1e-8;
     });
-    let (dot, dot_report) = end(&|d| {
-        d.settings.solver.method = Method::Dot;
-        d.settings.solver.characteristic_tolerance = Some(1e-13);
-        d.settings.solver.decomposition.subdomains = Some(subdomains);
-    });
+    let (dot, dot_report) = end(other);
     let length = simulation.model().length;
     let moved = furthest(&newton, simulation.positions()) / length;
     println!(
-        "{file}: {} contacts, {} Newton iterations, {} of L-BFGS, moved {moved:.1e}, apart {:.1e}, {:?}",
+        "{file}: {} contacts, {} Newton iterations, {} of the other, moved {moved:.1e}, apart {:.1e}, {:?}",
         report.contacts,
         report.newton_iterations,
         dot_report.newton_iterations,
@@ -76,3 +86,17 @@ same_minimiser!(mat_with_prescribed_ends, "twisted-mat.toml", [], 5, 4, false);
 same_minimiser!(cloth_with_prescribed_ends, "codim/twisted-tube.toml", [], 4, 3, false);
 same_minimiser!(ring_of_a_rod, "codim/twisted-ring.toml", [], 5, 2, false);
 same_minimiser!(rods_in_contact, "codim/braid.toml", [], 40, 2, true);
+
+/// The methods of projective dynamics on a scene whose contact is switched off.
+#[test]
+fn mat_with_prescribed_ends_by_projective_dynamics() {
+    for (method, tolerance) in [(Method::LbfgsPd, 1e-11), (Method::AdmmPd, 1e-9)] {
+        let off = ["contact.enabled=false"];
+        let (moved, apart, contacts) = compare_with("twisted-mat.toml", &off, 5, &|d| {
+            d.settings.solver.method = method;
+            d.settings.solver.characteristic_tolerance = Some(tolerance);
+        });
+        assert!(moved > 1e-4 && apart < SAME, "{method:?}: moved {moved:e}, apart {apart:e}");
+        assert_eq!(contacts, 0);
+    }
+}

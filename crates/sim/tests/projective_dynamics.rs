@@ -107,7 +107,7 @@ fn reach_the_minimiser_of_newton(definition: &Definition, steps: usize, same: f6
     let (minimum, _) = end(&newton);
     let moved = furthest(&minimum, &before);
     for method in METHODS {
-        let (other, report) = end(&by(definition, method, 1e-10));
+        let (other, report) = end(&by(definition, method, 5e-11));
         let apart = furthest(&minimum, &other);
         let law = definition.bodies[0].kind.clone();
         let BodyKind::Volume { material, .. } = law else { panic!() };
@@ -120,6 +120,7 @@ fn reach_the_minimiser_of_newton(definition: &Definition, steps: usize, same: f6
         );
         assert!(report.outcome.is_minimum(), "{:?} {method:?} {:?}", material.law, report.outcome);
         assert!(moved > 1e-3 && apart < same, "{:?} {method:?}: {moved:e} {apart:e}", material.law);
+        assert!(report.newton_iterations < 2000, "{:?} {method:?}", material.law);
         assert!(other.audit().is_empty());
     }
 }

@@ -142,7 +142,9 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
         length,
         resolved,
     };
-    model.orientation = orientation::build(&model, &state.x)?;
+    if definition.settings.contact.enabled {
+        model.orientation = orientation::build(&model, &state.x)?;
+    }
     add_decomposition(&mut model, &state)?;
     add_characteristic_norm(&mut model)?;
     let state = with_initial_acceleration(&model, state);

@@ -125,3 +125,77 @@ impl Laplacian {
         Ok(all)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::build;
+    use crate::definition::{BodyDef, BodyKind, Definition, Motion, PrescribedDef};
+    use crate::dirichlet::DirichletTargets;
+    use crate::material::{Law, Material};
+    use crate::step::clock::Clock;
+    use crate::step::context::StepContext;
+
+    /// Two tetrahedra that share a face, one vertex held, of which x are the positions.
+    fn pair() -> Definition {
+        let corner = |x, y, z| Vec3::new(x, y, z);
+        let rest = vec![
+            Vec3::zeros(),
+            corner(0.3, 0.0, 0.1),
+            corner(0.1, 0.4, 0.0),
+            corner(0.0, 0.1, 0.2),
+            corner(0.3, 0.4, 0.5),
+        ];
+        let law = Law::FixedCorotated;
+        let body = BodyDef {
+            name: "pair".into(),
+            rest,
+            kind: BodyKind::Volume {
+                tets: vec![[0, 1, 2, 3], [1, 2, 3, 4]],
+                density: 700.0,
+                material: Material { law, young_modulus: 3e4, poisson_ratio: 0.3 },
+                overrides: Vec::new(),
+            },
+            ..BodyDef::default()
+        };
+        let held = PrescribedDef {
+            name: "held".into(),
+            body: 0,
+            vertices: vec![2],
+            motion: Motion::Fixed,
+            t0: 0.0,
+            t1: f64::INFINITY,
+            until: None,
+        };
+        Definition { bodies: vec![body], prescribed: vec![held], ..Definition::default() }
+    }
+
+    /// A solution put into M x + s Σ V k Gᵀ G x, element by element, gives the right-hand side.
+    #[test]
+    fn solves_the_system_of_projective_dynamics() {
+        let (model, state) = build(&pair()).expect("a model");
+        let clock = Clock::start();
+        let context = StepContext::new(&model, &state, &clock);
+        let targets = DirichletTargets::new(&model, &state);
+        let potential = IncrementalPotential::new(context, &state, &targets);
+        let stiffness = |lame: &Lame| lame.lambda + 0.7 * lame.mu;
+        let mut laplacian = Laplacian::default();
+        assert!(laplacian.prepare(&potential, stiffness).expect("a factor"));
+        assert!(!laplacian.prepare(&potential, stiffness).expect("the same factor"));
+        let number = |v: usize, c: usize| (5.0 * v as f64 + c as f64).sin();
+        let right: Vec<Vec3> = (0..5).map(|v| Vec3::from_fn(|c, _| number(v, c))).collect();
+        let x = laplacian.solve(&right).expect("a solution");
+        assert_eq!(x[2], Vec3::zeros());
+        let mut back: Vec<Vec3> = x.iter().zip(&model.mass).map(|(x, m)| x * *m).collect();
+        for (e, tet) in model.tets.elements.iter().enumerate() {
+            let k = context.elastic_scale * stiffness(tet.lame());
+            let f = tet.deformation_gradient(&model.tets.gather(e, &x));
+            for (v, g) in model.tets.vertices()[e].iter().zip(tet.stress_gradient(&(f * k))) {
+                back[*v as usize] += g;
+            }
+        }
+        for v in [0, 1, 3, 4] {
+            assert!((back[v] - right[v]).norm() < 1e-13, "{v}: {} {}", back[v], right[v]);
+        }
+    }
+}

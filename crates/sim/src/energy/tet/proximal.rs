@@ -80,8 +80,7 @@ impl Tet {
             let PrincipalHessian { stretch, .. } = self.principal_hessian(&sorted.sigma);
             let step = -newton(&sorted.hessian(&stretch), k, &gradient);
             let slope = step.dot(&gradient);
-            // written so that NaN ends the search
-            if !(slope < 0.0) {
+            if slope >= 0.0 || slope.is_nan() {
                 break;
             }
             let small = step.amax() < STEP * (1.0 + d.amax());
