@@ -1,9 +1,7 @@
 //! Tetrahedra that may be inverted (`solver.allow_inversion`): where it is refused, and that starts and states
 //! with inverted elements are simulated, counted and taken up again by every method that allows them.
 
-mod common;
-
-use common::{block, grid, ground, material, scene};
+use crate::common::{block, grid, ground, material, scene};
 use standoff_linalg::Vec3;
 use standoff_sim::audit::Violation;
 use standoff_sim::definition::{BodyKind, Definition, Dimension, Motion, Pivot, PrescribedDef};

@@ -20,6 +20,7 @@ mod dynamics;
 mod elastic_support;
 mod failures;
 mod impact;
+mod inversion;
 mod loads;
 mod material;
 mod newton;
