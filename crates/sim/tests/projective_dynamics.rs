@@ -226,11 +226,11 @@ fn threads_and_interruptions_do_not_change_bits() {
             });
             let in_threads = |threads: usize| {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                pool.install(|| bits(&run(&definition, 6).0))
+                pool.install(|| bits(&run(&definition, 4).0))
             };
             let whole = in_threads(1);
             assert!(in_threads(3) == whole, "{method:?}: three threads differ");
-            let (first, _) = run(&definition, 4);
+            let (first, _) = run(&definition, 2);
             let mut resumed = Simulation::restore(&definition, first.state().clone()).unwrap();
             (0..2).for_each(|_| drop(resumed.step().unwrap()));
             assert!(bits(&resumed) == whole, "{method:?}: a resumed run differs");
