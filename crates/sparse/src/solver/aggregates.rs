@@ -22,12 +22,15 @@ const NONE: u32 = u32::MAX;
 /// would have to find that motion by themselves.
 pub(super) fn aggregates(a: &BlockMatrix) -> Vec<u32> {
     let couplings = Couplings::new(a);
-    let mut groups = Groups::grow(&couplings);
+    let n = couplings.needed.len();
+    let mut groups = Groups { of: vec![NONE; n], size: Vec::new() };
+    groups.grow(&couplings, HOLDING);
     // remnants between groups; twice, since rows may be held by rows that have joined
-    groups.dissolve(&couplings, SIZE / 4, HOLDING);
-    groups.dissolve(&couplings, SIZE / 4, HOLDING);
-    // of the rest, a few rows that go with what is next to them tie nothing together
-    groups.dissolve(&couplings, SIZE / 8, 1);
+    groups.dissolve_remnants(&couplings);
+    groups.dissolve_remnants(&couplings);
+    // what is left of them are a few rows here and there, which tie nothing together
+    groups.take_apart_small_ones();
+    groups.grow(&couplings, 1);
     groups.numbered()
 }
 
@@ -79,43 +82,50 @@ struct Groups {
 }
 
 impl Groups {
-    /// From one row after the other that has no group yet, groups grow to their size or until nothing else is held by them.
-    fn grow(couplings: &Couplings) -> Self {
-        let n = couplings.needed.len();
-        let mut groups = Self { of: vec![NONE; n], size: Vec::new() };
+    /// From one row after the other that has no group yet, groups grow to their size or until nothing else is held by them,
+    /// where `held` couplings are enough.
+    fn grow(&mut self, couplings: &Couplings, held: usize) {
         let mut members: Vec<usize> = Vec::new();
-        for seed in 0..n {
-            if groups.of[seed] != NONE {
+        for seed in 0..self.of.len() {
+            if self.of[seed] != NONE {
                 continue;
             }
-            let group = groups.size.len() as u32;
+            let group = self.size.len() as u32;
             members.clear();
             members.push(seed);
-            groups.of[seed] = group;
+            self.of[seed] = group;
             let mut next = 0;
             while next < members.len() && members.len() < SIZE {
                 for &(j, _) in couplings.of(members[next]) {
                     let j = j as usize;
-                    if groups.of[j] != NONE {
+                    if self.of[j] != NONE {
                         continue;
                     }
-                    let within =
-                        couplings.of(j).iter().filter(|c| groups.of[c.0 as usize] == group);
-                    if within.count() >= couplings.needed[j].min(members.len()) {
-                        groups.of[j] = group;
+                    let within = couplings.of(j).iter().filter(|c| self.of[c.0 as usize] == group);
+                    if within.count() >= couplings.needed[j].min(held).min(members.len()) {
+                        self.of[j] = group;
                         members.push(j);
                     }
                 }
                 next += 1;
             }
-            groups.size.push(members.len());
+            self.size.push(members.len());
         }
-        groups
     }
 
-    /// Rows of groups of less than `small` rows join larger ones into which as many of their couplings lead as hold them,
-    /// or `held` of them, of those the one to which they are coupled most.
-    fn dissolve(&mut self, couplings: &Couplings, small: usize, held: usize) {
+    /// Rows of small groups have none any more.
+    fn take_apart_small_ones(&mut self) {
+        for group in &mut self.of {
+            if self.size[*group as usize] < SIZE / 8 {
+                *group = NONE;
+            }
+        }
+    }
+
+    /// Rows of small groups join larger ones into which as many of their couplings lead as hold them, of those the one to
+    /// which they are coupled most.
+    fn dissolve_remnants(&mut self, couplings: &Couplings) {
+        let small = SIZE / 4;
         for i in 0..self.of.len() {
             let own = self.of[i];
             if self.size[own as usize] >= small {
@@ -128,7 +138,7 @@ impl Groups {
             for into in around.chunk_by(|a, b| a.0 == b.0) {
                 let (group, sum) = (into[0].0, into.iter().map(|c| c.1).sum());
                 let open = group != own && (small..3 * SIZE).contains(&self.size[group as usize]);
-                let holds = into.len() >= couplings.needed[i].min(held);
+                let holds = into.len() >= couplings.needed[i];
                 if open && holds && best.is_none_or(|b| sum > b.0) {
                     best = Some((sum, group));
                 }
