@@ -63,6 +63,11 @@ fn build(fields: &Bound<'_, PyDict>, e: &BuildError) -> PyResult<&'static str> {
             fields.set_item("key", key)?;
             fields.set_item("value", value)?;
         }
+        BuildError::Unfit { key, value, object, .. } => {
+            fields.set_item("key", key)?;
+            fields.set_item("value", value)?;
+            fields.set_item("object", object)?;
+        }
         BuildError::Field(fault) => {
             fields.set_item("key", fault.path.to_string())?;
             fields.set_item("value", &fault.value)?;
