@@ -3,6 +3,8 @@
 //!
 //! cargo run --release -p standoff-bench --example schwarz_table [-- SIDE... [threads=N] [only=PRECONDITIONER]]
 //!
+//! `only=auto` prints what the scene key `linear = "auto"` chooses.
+//!
 //! SIDE is the number of vertices along an edge: 16, 24, 36 give 12,288, 41,472, 139,968 unknowns. The lowest
 //! layer of vertices is held, and the mass is next to nothing: the systems are those of statics.
 
@@ -13,7 +15,9 @@ use std::time::Instant;
 
 use common::{Random, held_cube};
 use standoff_linalg::Vec3;
-use standoff_sparse::{ConjugateGradient, LinearSolver, MixedCholesky, Ordering, Preconditioner};
+use standoff_sparse::{
+    ConjugateGradient, Hybrid, LinearSolver, MixedCholesky, Ordering, Preconditioner,
+};
 
 /// CPU seconds of all threads of this process, where the system tells them.
 fn cpu_seconds() -> Option<f64> {
@@ -77,6 +81,11 @@ fn main() {
                     ConjugateGradient::new(1e-8, 20_000).with_preconditioner(preconditioner);
                 solver.place(&position);
                 report(&mut solver, &format!("{preconditioner:?}"));
+            }
+            if "auto".contains(&only) {
+                let mut solver = Hybrid::new(Ordering::Automatic, 1e-8, 10_000);
+                solver.place(&position);
+                report(&mut solver, "auto");
             }
             if side <= 30 && only.is_empty() {
                 let mut direct = MixedCholesky::new(Ordering::Automatic);

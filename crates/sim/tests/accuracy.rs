@@ -11,7 +11,7 @@ use standoff_sim::settings::Integrator;
 use standoff_sim::state::State;
 use standoff_sim::{Simulation, energetics};
 use standoff_testkit::finite_difference::relative_error;
-use standoff_testkit::{number, numbers, testdata_json};
+use standoff_testkit::{number, numbers, testdata_json, thorough};
 
 const INTEGRATORS: [Integrator; 3] =
     [Integrator::ImplicitEuler, Integrator::Bdf2, Integrator::Newmark];
@@ -199,7 +199,8 @@ fn impact(integrator: Integrator, n: usize, courant: f64) -> Impact {
 fn a_bar_against_a_wall_has_its_analytic_force_and_rebound() {
     let analytic = DENSITY * SPEED * V0;
     let mut faults = Vec::new();
-    for integrator in INTEGRATORS {
+    // a quick check leaves out implicit Euler, whose steps are the shortest
+    for integrator in INTEGRATORS.into_iter().skip(if thorough() { 0 } else { 1 }) {
         // implicit Euler smears the wave front over √(c h L): its step shrinks with the cell squared
         let courant = |n: usize| match integrator {
             Integrator::ImplicitEuler => 2.0 / n as f64,

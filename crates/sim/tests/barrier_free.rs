@@ -531,13 +531,14 @@ fn folded_sheets(gap: f64, velocity: [f64; 3]) -> Definition {
 
 #[test]
 fn folded_sheets_do_not_stall() {
-    // between 1e-9 and 1e-6 apart: at rest, thrown at the ground, sheared, pressed together
-    for (gap, velocity) in [
+    // between 1e-9 and 1e-6 apart: at rest, sheared, thrown at the ground, pressed together; a quick check takes two
+    let cases = [
         (1e-9, [0.0, 0.0, 0.0]),
-        (1e-9, [0.0, -5.0, 0.0]),
         (1e-7, [3.0, -10.0, 1.0]),
+        (1e-9, [0.0, -5.0, 0.0]),
         (1e-6, [20.0, -10.0, 0.0]),
-    ] {
+    ];
+    for (gap, velocity) in cases.into_iter().take(if thorough() { 4 } else { 2 }) {
         let definition = folded_sheets(gap, velocity);
         let mut simulation = Simulation::new(&definition).expect("a valid scene");
         let mut contacts = 0;

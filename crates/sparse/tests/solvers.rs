@@ -366,6 +366,34 @@ fn the_hybrid_solver_takes_what_is_cheaper() {
     assert!(!factorised(&easy, true));
 }
 
+/// Without a factorisation: conjugate gradients with stiff blocks where they converge, even if slowly; with subdomains
+/// where they do not, until a restart.
+#[test]
+fn the_hybrid_solver_takes_subdomains_where_a_factor_is_too_large() {
+    let (slow, position) = held_cube(10, |_, _, _| 1.0);
+    let (hard, _) = held_cube(10, |_, _, z| if z % 2 == 1 { 1e6 } else { 1.0 });
+    let b = Random::new(43).vectors(slow.n());
+    let mut x = vec![Vec3::zeros(); b.len()];
+    let mut solver = Hybrid::new(Ordering::Automatic, 1e-8, 5000);
+    solver.largest_operations = 0.0;
+    let mut report = |a: &BlockMatrix, restart: bool| {
+        if restart {
+            solver.restart(a.pattern());
+            solver.place(&position);
+        }
+        let report = solver.solve(a, &b, &mut x).unwrap();
+        assert!(relative_residual(a, &b, &x) < 1.001e-8);
+        (report.iterations, report.factor_nonzeros > 0)
+    };
+    let (iterations, subdomains) = report(&slow, true);
+    assert!(!subdomains && iterations > 100, "{iterations}");
+    let (iterations, subdomains) = report(&hard, true);
+    assert!(subdomains && iterations < 500, "given up after 200: {iterations}");
+    // until the next restart
+    assert!(report(&slow, false).1);
+    assert!(!report(&slow, true).1);
+}
+
 /// After a restart the order of its pattern serves patterns with some more blocks; results depend on
 /// nothing before.
 #[test]

@@ -22,21 +22,27 @@ const FEWEST: usize = 20;
 /// Block operations above which a factorisation takes too much memory and time.
 const LARGEST: f64 = 1e11;
 
-/// Iterations that are tried without subdomains where there is no factorisation: one with subdomains takes some
-/// twenty times as long, and many times fewer are needed where stiffness varies (`benches/examples/schwarz_table.rs`).
-const LARGE_TRIAL: usize = 600;
+/// Iterations without subdomains that are made at most where there is no factorisation: they take as long as 100 with
+/// subdomains, which is what blocks of one material need (`benches/examples/schwarz_table.rs`).
+const LARGE_MAX: usize = 2000;
+
+/// Iterations after which those are given up unless [`LARGE_MAX`] can be expected to suffice.
+const LARGE_TRIAL: usize = 200;
 
 /// The linear solver for any system: conjugate gradients with
 /// [stiff blocks](Preconditioner::StiffBlocks) within a budget of iterations that takes half the
 /// time of a factorisation, by operations predicted for the pattern of the last restart (or the
 /// system's own); then, for all systems until the next restart, [`MixedCholesky`].
 ///
-/// Where a factor would be very large there is no factorisation: where 600 iterations are not enough,
-/// those with [subdomains](Preconditioner::Schwarz) take their place until the next restart.
+/// Where a factor would be very large there is no factorisation: where 2,000 iterations do not suffice, or cannot be
+/// expected to by the residual after 200, those with [subdomains](Preconditioner::Schwarz) take their place until the
+/// next restart.
 #[derive(Debug)]
 pub struct Hybrid {
     /// Iterations of conjugate gradients at most where there is no factorisation.
     pub max_iterations: usize,
+    /// Block operations above which there is no factorisation.
+    pub largest_operations: f64,
     ordering: Ordering,
     iterative: ConjugateGradient,
     subdomains: ConjugateGradient,
@@ -56,6 +62,7 @@ impl Hybrid {
         let subdomains = ConjugateGradient::new(tolerance, max_iterations);
         Self {
             max_iterations,
+            largest_operations: LARGEST,
             ordering,
             iterative: iterative.with_preconditioner(Preconditioner::StiffBlocks),
             subdomains: subdomains.with_preconditioner(Preconditioner::Schwarz),
@@ -80,7 +87,7 @@ impl Hybrid {
         // a block operation is the product of two blocks
         let share = (pattern.unknowns() as f64 / 3.0).powi(3);
         let iterations = TRIAL * ITERATIONS * share * operations / blocks.max(1) as f64;
-        (operations <= LARGEST).then_some(iterations as usize)
+        (operations <= self.largest_operations).then_some(iterations as usize)
     }
 }
 
@@ -113,8 +120,9 @@ impl LinearSolver for Hybrid {
         let worthwhile = budget.is_none_or(|iterations| iterations >= FEWEST);
         let mut wasted = SolveReport::default();
         if worthwhile && !(self.failed && self.base.is_some()) {
-            let trial = || LARGE_TRIAL.min(self.max_iterations);
-            self.iterative.max_iterations = budget.unwrap_or_else(trial);
+            let at_most = || LARGE_MAX.min(self.max_iterations);
+            self.iterative.max_iterations = budget.unwrap_or_else(at_most);
+            self.iterative.trial = budget.is_none().then_some(LARGE_TRIAL);
             let clock = Instant::now();
             match self.iterative.solve(a, b, x) {
                 Err(SolveError::NotConverged { iterations, .. }) => {

@@ -71,7 +71,8 @@ impl MixedCholesky {
         let numeric = clock.elapsed().as_secs_f64();
         let Self { factor, permuted, scaled, work, .. } = self;
         let mut system = SinglePrecision { a, analysis, factor, permuted, scaled };
-        let limits = Limits { tolerance: self.tolerance, max_iterations: self.max_iterations };
+        let (tolerance, max_iterations) = (self.tolerance, self.max_iterations);
+        let limits = Limits { tolerance, max_iterations, trial: None };
         match iterate(limits, a, &mut system, b, x, work) {
             Ok((iterations, residual)) if vector::is_finite(x) => {
                 Ok(Some((iterations, residual, numeric)))

@@ -42,6 +42,9 @@ pub struct ConjugateGradient {
     pub tolerance: f64,
     /// Iterations at most.
     pub max_iterations: usize,
+    /// Iterations after which the solution is given up unless `max_iterations` can be expected to suffice: as many more
+    /// as took the residual from ‖b‖ to where it is, in proportion to logarithms.
+    pub trial: Option<usize>,
     /// Approximation of A⁻¹.
     pub preconditioner: Preconditioner,
     rows: Rows,
@@ -56,6 +59,7 @@ impl ConjugateGradient {
         Self {
             tolerance,
             max_iterations,
+            trial: None,
             preconditioner: Preconditioner::BlockJacobi,
             rows: Rows::default(),
             schwarz: Schwarz::default(),
@@ -94,7 +98,11 @@ impl LinearSolver for ConjugateGradient {
         check_matrix(a)?;
         let clock = Instant::now();
         let mut inverse = Inverse::new(a, self.preconditioner, &mut self.schwarz)?;
-        let limits = Limits { tolerance: self.tolerance, max_iterations: self.max_iterations };
+        let limits = Limits {
+            tolerance: self.tolerance,
+            max_iterations: self.max_iterations,
+            trial: self.trial,
+        };
         self.rows.assign(a);
         let mut system =
             Preconditioned { a, rows: &self.rows, exact: false, inverse: &mut inverse };
@@ -113,6 +121,20 @@ pub(super) struct Limits {
     /// ‖b − A x‖₂ / ‖b‖₂.
     pub(super) tolerance: f64,
     pub(super) max_iterations: usize,
+    /// See [`ConjugateGradient::trial`].
+    pub(super) trial: Option<usize>,
+}
+
+impl Limits {
+    /// Whether to end after some iterations, with ‖r‖₂ / ‖b‖₂ reached.
+    fn ends(&self, iterations: usize, relative_residual: f64) -> bool {
+        // the expected number of iterations is n ln(tolerance)/ln(residual)
+        let hopeless = || {
+            let share = relative_residual.ln() / self.tolerance.ln();
+            share.is_nan() || share * (self.max_iterations as f64) < iterations as f64
+        };
+        iterations >= self.max_iterations || self.trial == Some(iterations) && hopeless()
+    }
 }
 
 /// What conjugate gradients need of a matrix.
@@ -163,7 +185,7 @@ pub(super) fn iterate(
             return Ok((iterations, r_norm / b_norm));
         }
         let before = (iterations, r_norm);
-        if let Err(error) = round(limits.max_iterations, system, target, x, work, &mut iterations) {
+        if let Err(error) = round(limits, system, b_norm, x, work, &mut iterations) {
             if !system.refine() {
                 return Err(error);
             }
@@ -175,7 +197,7 @@ pub(super) fn iterate(
         r_norm = residual(a, b, x, &mut work[0]);
         // out of iterations, or at the limit of working precision
         let stalled = iterations == before.0 || r_norm.is_nan() || r_norm > 0.5 * before.1;
-        let ended = iterations >= limits.max_iterations;
+        let ended = limits.ends(iterations, r_norm / b_norm);
         if r_norm > target && (ended || stalled && !system.refine()) {
             return Err(SolveError::NotConverged {
                 iterations,
@@ -186,24 +208,24 @@ pub(super) fn iterate(
     }
 }
 
-/// One round, from r = b − A x until the recurrence for ‖r‖ reaches `target`; counts iterations.
+/// One round, from r = b − A x until the recurrence for ‖r‖ reaches the tolerance; counts iterations.
 fn round(
-    max_iterations: usize,
+    limits: Limits,
     system: &mut impl System,
-    target: f64,
+    b_norm: f64,
     x: &mut [Vec3],
     [r, p, z, q]: &mut [Vec<Vec3>; 4],
     iteration: &mut usize,
 ) -> Result<(), SolveError> {
     let mut rz = system.precondition(r, z);
     p.copy_from_slice(z);
-    while *iteration < max_iterations {
+    while *iteration < limits.max_iterations {
         check_positive(rz, *iteration)?;
         let pq = system.multiply(p, q);
         check_positive(pq, *iteration)?;
         let r_norm = vector::step(rz / pq, (&mut *x, p), (&mut *r, q)).sqrt();
         *iteration += 1;
-        if r_norm <= target {
+        if r_norm <= limits.tolerance * b_norm || limits.ends(*iteration, r_norm / b_norm) {
             break;
         }
         let rz_next = system.precondition(r, z);
