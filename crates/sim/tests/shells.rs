@@ -13,7 +13,7 @@ use standoff_sim::energy::membrane::Sheet;
 use standoff_sim::energy::{Element, Term};
 use standoff_sim::expression::VectorExpression;
 use standoff_sim::material::membrane::{MembraneLaw, Orthotropic, SheetLame, StretchLimit};
-use standoff_sim::settings::{AuditLevel, Integrator};
+use standoff_sim::settings::{AuditLevel, Integrator, LineSearch};
 
 fn material(young: f64, poisson: f64, thickness: f64) -> ShellMaterial {
     ShellMaterial {
@@ -438,4 +438,45 @@ fn a_seam_closes() {
         let gap = (sim.positions()[4 + 5 * j] - sim.positions()[25 + 5 * j]).norm();
         assert!(gap > 1e-3 && gap < 2.5e-3, "{gap}");
     }
+}
+
+/// A strip whose ends are pushed together buckles in a few large steps. Both line searches end where the tolerance
+/// says, and the one that tracks forward needs fewer iterations.
+#[test]
+fn forward_tracking_ends_where_backtracking_does_in_fewer_iterations() {
+    let run = |line_search| {
+        let mut body = sheet([1.0, 0.25], [24, 6], material(1e6, 0.3, 0.005));
+        // not quite flat, or it would not know where to go
+        body.start = body.rest.clone();
+        body.start.iter_mut().for_each(|p| p.y = 1e-3 * (2.0 * p.x).cos());
+        let end = |i: usize, speed: f64| PrescribedDef {
+            motion: Motion::Rigid {
+                linear: Vec3::new(speed, 0.0, 0.0),
+                angular: Vec3::zeros(),
+                pivot: Pivot::Point(Vec3::zeros()),
+            },
+            ..held(row(24, 6, i))
+        };
+        let mut definition = Definition { bodies: vec![body], ..Definition::default() };
+        definition.prescribed = vec![end(0, 0.5), end(24, -0.5)];
+        definition.settings.time.step = 0.02;
+        definition.settings.contact.enabled = false;
+        definition.settings.solver.velocity_tolerance = Some(1e-7);
+        definition.settings.solver.line_search = line_search;
+        let mut simulation = Simulation::new(&definition).unwrap();
+        let reports: Vec<_> = (0..4).map(|_| simulation.step().unwrap()).collect();
+        assert!(reports.iter().all(|r| r.outcome.is_minimum()), "{reports:?}");
+        let iterations: u64 = reports.iter().map(|r| r.newton_iterations).sum();
+        (iterations, simulation.positions().to_vec())
+    };
+    let (forward, x) = run(LineSearch::ForwardTracking);
+    let (backtracking, y) = run(LineSearch::Backtracking);
+    let apart = x.iter().zip(&y).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
+    let height = x.iter().map(|p| p.y.abs()).fold(0.0, f64::max);
+    println!(
+        "{forward} against {backtracking} iterations, {apart:.1e} m apart, {height:.3} m high"
+    );
+    assert!(height > 0.05, "the strip does not buckle: {height}");
+    assert!(apart < 1e-6, "{apart:e}");
+    assert!(4 * forward < 3 * backtracking, "{forward} against {backtracking} iterations");
 }

@@ -362,6 +362,8 @@ pub struct SolverSettings {
     pub cumulative_toi: Option<f64>,
     /// Where the minimisation of a step begins.
     pub initial_guess: InitialGuess,
+    /// Step lengths of Newton's method with the barrier.
+    pub line_search: LineSearch,
     /// Newton direction divided by h, as a multiple of l per second, at which the constraints of obstructed
     /// prescribed vertices are tightened: the greater of this and the velocity tolerance [Li 2020, suppl. Alg.
     /// 1, with 0.01]. Without it the velocity tolerance counts.
@@ -518,6 +520,7 @@ impl Default for SolverSettings {
             max_step_time: None,
             cumulative_toi: None,
             initial_guess: InitialGuess::RigidMotion,
+            line_search: LineSearch::ForwardTracking,
             boundary_tolerance_relative: None,
             inversion_barrier: true,
             allow_inversion: false,
@@ -538,6 +541,17 @@ pub enum InitialGuess {
     RigidMotion,
     /// At the positions at the end of the step before [Li 2020, Alg. 1].
     Positions,
+}
+
+/// Step lengths α along a Newton direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LineSearch {
+    /// Backtracking, and after a whole step further along the direction, up to α = 5, where the decrease shows that
+    /// the projected Hessian is too stiff.
+    ForwardTracking,
+    /// The largest admissible α ≤ 1, halved until the potential falls [Li 2020, Alg. 1].
+    Backtracking,
 }
 
 /// Measure of a Newton direction p.

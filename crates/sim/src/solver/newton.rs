@@ -8,6 +8,7 @@ use super::forcing::Forcing;
 use super::line_search;
 use super::prescribed;
 use super::termination::{Termination, Verdict};
+use crate::definition::settings::LineSearch;
 use crate::energy::codim::LimitStiffening;
 use crate::error::StepError;
 use crate::iterate::Iterate;
@@ -50,6 +51,7 @@ pub fn minimise(
     let mut termination = Termination::new(&context);
     let mut forcing = Forcing::new(context.settings.solver.linear_tolerance);
     let mut backtracking = Backtracking::default();
+    let mut was_short = false;
     adapt.limits.begin();
     for _ in 0..context.settings.solver.max_iterations {
         work.report.newton_iterations += 1;
@@ -66,6 +68,13 @@ pub fn minimise(
         }
         if taken.alpha == 0.0 && work.linear.is_iterative() && forcing.tighten() {
             continue;
+        }
+        let settles = work.report.residual_speed < context.velocity_tolerance;
+        // one short step may be chance, two in a row are the mark of a projection that is too stiff
+        let short = std::mem::replace(&mut was_short, taken.is_short());
+        let forward = context.settings.solver.line_search == LineSearch::ForwardTracking;
+        if forward && short && was_short && !settles {
+            line_search::track_forward(potential, it, &p, &taken, work);
         }
         backtracking.note(work.report.step_cuts.line_search - backtracks);
         adapt.stiffness.update(potential, it);
