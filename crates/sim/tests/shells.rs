@@ -476,7 +476,7 @@ fn forward_tracking_ends_where_backtracking_does_in_fewer_iterations() {
     println!(
         "{forward} against {backtracking} iterations, {apart:.1e} m apart, {height:.3} m high"
     );
-    assert!(height > 0.05, "the strip does not buckle: {height}");
+    assert!(height > 0.03, "the strip does not buckle: {height}");
     assert!(apart < 1e-6, "{apart:e}");
     assert!(4 * forward < 3 * backtracking, "{forward} against {backtracking} iterations");
 }

@@ -125,7 +125,7 @@ pub fn search_sufficient(
 struct Search {
     /// Slope of the potential at the start.
     slope: f64,
-    /// Part of the decrease that the slope promises which is asked for.
+    /// Part of the decrease that the slope promises which is required.
     part: f64,
     /// Step lengths to try.
     trials: usize,
