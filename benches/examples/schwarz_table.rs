@@ -78,7 +78,7 @@ fn main() {
             ];
             for preconditioner in all.into_iter().filter(|p| format!("{p:?}").contains(&only)) {
                 let mut solver =
-                    ConjugateGradient::new(1e-8, 20_000).with_preconditioner(preconditioner);
+                    ConjugateGradient::new(1e-8, 10_000).with_preconditioner(preconditioner);
                 solver.place(&position);
                 report(&mut solver, &format!("{preconditioner:?}"));
             }

@@ -370,8 +370,8 @@ fn the_hybrid_solver_takes_what_is_cheaper() {
 /// where they do not, until a restart.
 #[test]
 fn the_hybrid_solver_takes_subdomains_where_a_factor_is_too_large() {
-    let (slow, position) = held_cube(10, |_, _, _| 1.0);
-    let (hard, _) = held_cube(10, |_, _, z| if z % 2 == 1 { 1e6 } else { 1.0 });
+    let (slow, position) = held_cube(10, &|_, _, _| 1.0);
+    let (hard, _) = held_cube(10, &|_, _, z| if z % 2 == 1 { 1e6 } else { 1.0 });
     let b = Random::new(43).vectors(slow.n());
     let mut x = vec![Vec3::zeros(); b.len()];
     let mut solver = Hybrid::new(Ordering::Automatic, 1e-8, 5000);
