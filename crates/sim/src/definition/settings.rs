@@ -520,7 +520,7 @@ impl Default for SolverSettings {
             max_step_time: None,
             cumulative_toi: None,
             initial_guess: InitialGuess::RigidMotion,
-            line_search: LineSearch::ForwardTracking,
+            line_search: LineSearch::Backtracking,
             boundary_tolerance_relative: None,
             inversion_barrier: true,
             allow_inversion: false,
@@ -547,11 +547,11 @@ pub enum InitialGuess {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LineSearch {
-    /// Backtracking, and after a whole step further along the direction, up to α = 5, where the decrease shows that
-    /// the projected Hessian is too stiff.
-    ForwardTracking,
     /// The largest admissible α ≤ 1, halved until the potential falls [Li 2020, Alg. 1].
     Backtracking,
+    /// The same, and after whole steps further along the direction, up to α = 5, where the decrease shows that the
+    /// projected Hessian is too stiff, as in shells that buckle.
+    ForwardTracking,
 }
 
 /// Measure of a Newton direction p.

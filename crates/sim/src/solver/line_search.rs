@@ -102,7 +102,9 @@ pub fn track_forward(
     let p: Vec<Vec3> = p.iter().map(|p| further * p).collect();
     // these cuts shorten no Newton step
     let cuts = work.report.step_cuts;
-    let search = Search { slope: further * left * taken.slope, part: 0.0, trials: TRIALS };
+    let slope = further * left * taken.slope;
+    // longer steps may not use up gaps that the next iterations need
+    let search = Search { slope, part: 0.0, trials: TRIALS, partly: false };
     search.run(potential, it, &p, work);
     work.report.step_cuts = cuts;
 }
@@ -118,7 +120,7 @@ pub fn search_sufficient(
     work: &mut Workspace,
 ) -> LineStep {
     let slope: f64 = gradient.iter().zip(p).map(|(g, p)| g.dot(p)).sum();
-    Search { slope, part, trials: HALVINGS }.run(potential, it, p, work)
+    Search { slope, part, trials: HALVINGS, partly: true }.run(potential, it, p, work)
 }
 
 /// What a search along a direction goes by.
@@ -129,6 +131,8 @@ struct Search {
     part: f64,
     /// Step lengths to try.
     trials: usize,
+    /// Whether to move at all where not all of the direction is admissible.
+    partly: bool,
 }
 
 impl Search {
@@ -139,15 +143,18 @@ impl Search {
         p: &[Vec3],
         work: &mut Workspace,
     ) -> LineStep {
-        let Self { slope, part, trials } = self;
+        let Self { slope, part, trials, partly } = self;
         let (mut alpha, limit) = admissible(potential, it, p, work);
+        let none = LineStep::none(limit, slope);
+        if limit != StepLimit::None && !partly {
+            return none;
+        }
         match limit {
             StepLimit::None => {}
             StepLimit::Inversion => work.report.step_cuts.inversion += 1,
             StepLimit::Contact | StepLimit::HalfSpace => work.report.step_cuts.ccd += 1,
         }
         let before = potential.value(it);
-        let none = LineStep::none(limit, slope);
         if !before.value.is_finite() {
             return LineStep { finite: false, ..none };
         }

@@ -73,7 +73,7 @@ pub fn minimise(
         // one short step may be chance, two in a row are the mark of a projection that is too stiff
         let short = std::mem::replace(&mut was_short, taken.is_short());
         let forward = context.settings.solver.line_search == LineSearch::ForwardTracking;
-        if forward && short && was_short && !settles {
+        if forward && short && was_short && !settles && potential.dirichlet.is_none() {
             line_search::track_forward(potential, it, &p, &taken, work);
         }
         backtracking.note(work.report.step_cuts.line_search - backtracks);
