@@ -26,7 +26,7 @@ const LARGEST: f64 = 1e11;
 /// subdomains, which is what blocks of one material need (`benches/examples/schwarz_table.rs`).
 const LARGE_MAX: usize = 2000;
 
-/// Iterations after which those are given up unless [`LARGE_MAX`] can be expected to suffice.
+/// After every so many iterations those are given up unless [`LARGE_MAX`] can be expected to suffice.
 const LARGE_TRIAL: usize = 200;
 
 /// The linear solver for any system: conjugate gradients with
@@ -35,8 +35,8 @@ const LARGE_TRIAL: usize = 200;
 /// system's own); then, for all systems until the next restart, [`MixedCholesky`].
 ///
 /// Where a factor would be very large there is no factorisation: where 2,000 iterations do not suffice, or cannot be
-/// expected to by the residual after 200, those with [subdomains](Preconditioner::Schwarz) take their place until the
-/// next restart.
+/// expected to by the residual after any 200 of them, those with [subdomains](Preconditioner::Schwarz) take their place
+/// until the next restart.
 #[derive(Debug)]
 pub struct Hybrid {
     /// Iterations of conjugate gradients at most where there is no factorisation.

@@ -42,8 +42,8 @@ pub struct ConjugateGradient {
     pub tolerance: f64,
     /// Iterations at most.
     pub max_iterations: usize,
-    /// Iterations after which the solution is given up unless `max_iterations` can be expected to suffice: as many more
-    /// as took the residual from ‖b‖ to where it is, in proportion to logarithms.
+    /// After every so many iterations the solution is given up unless `max_iterations` can be expected to suffice, in
+    /// proportion to the logarithm of the residual. Without it all iterations are made.
     pub trial: Option<usize>,
     /// Approximation of A⁻¹.
     pub preconditioner: Preconditioner,
@@ -133,7 +133,8 @@ impl Limits {
             let share = relative_residual.ln() / self.tolerance.ln();
             share.is_nan() || share * (self.max_iterations as f64) < iterations as f64
         };
-        iterations >= self.max_iterations || self.trial == Some(iterations) && hopeless()
+        let judged = self.trial.is_some_and(|every| iterations.is_multiple_of(every.max(1)));
+        iterations >= self.max_iterations || judged && hopeless()
     }
 }
 
