@@ -68,18 +68,23 @@ const SHORTENED: [(&str, &[&str]); 15] = [
 ];
 
 /// Scenes that take longest: a quick check makes a fifth of their steps, and does not look for what they show.
-const LONG: [&str; 17] = [
+const LONG: [&str; 22] = [
     "codim/all-in",
     "codim/braid",
     "codim/card-shuffle",
     "codim/cloth-on-rotating-sphere",
     "codim/cloth-stack",
     "codim/deck",
+    "codim/hair-clusters",
     "codim/reef-knot",
     "impact-ball",
     "orientation/compactor",
     "orientation/fine-ball",
     "orientation/funnel",
+    "papers/ramen",
+    "papers/six-rollers",
+    "papers/squishy-ball",
+    "papers/squishy-balls-pressed",
     "planar/chi",
     "stress/animal-well",
     "stress/chain-rings",
