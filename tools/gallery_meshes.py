@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes the meshes of scenes/papers and scenes/codim that no built-in shape makes: a wall of a tube of tetrahedra, a
-ball with tentacles, a plate with a round hole, and a bowl.
+ball with tentacles, a plate with a round hole, a bowl, and a press that ends in a pipe.
 
-    tools/gallery_meshes.py                       # all four, into scenes/codim and scenes/papers
+    tools/gallery_meshes.py                       # all five, into scenes/codim and scenes/papers
     tools/gallery_meshes.py --tube 48,32 FILE     # the wall of the tube alone, with 48 cells around and 32 along
 
 The same call writes the same bytes. Only Python's standard library is used.
@@ -173,6 +173,23 @@ def bowl(path, radius=0.13, depth=0.075, around=32, rings=8):
     write_triangles(path, points, triangles)
 
 
+def press(path, wide=0.2, narrow=0.09, height=0.45, shoulder=0.06, pipe=0.25, around=32):
+    """A cylinder, open at the top, that narrows to a pipe at y = 0."""
+    profile = [(wide, shoulder + height * (1 - k / 4)) for k in range(4)]
+    profile += [(wide + (narrow - wide) * k / 3, shoulder * (1 - k / 3)) for k in range(4)]
+    profile += [(narrow, -pipe * k / 4) for k in range(1, 5)]
+    points = []
+    for r, y in profile:
+        for k in range(around):
+            angle = 2 * math.pi * k / around
+            points.append((r * math.cos(angle), y, r * math.sin(angle)))
+    triangles = []
+    for j, k in itertools.product(range(len(profile) - 1), range(around)):
+        a, b = j * around + k, j * around + (k + 1) % around
+        triangles += [(a, b, b + around), (a, b + around, a + around)]
+    write_triangles(path, points, triangles)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tube", nargs=2, metavar=("AROUND,ALONG", "FILE"), help="only the wall of the tube")
@@ -184,6 +201,7 @@ def main():
     squishy_ball(SCENES / "papers" / "squishy-ball.vtk")
     holed_plate(SCENES / "papers" / "holed-plate.obj")
     bowl(SCENES / "papers" / "bowl.obj")
+    press(SCENES / "papers" / "press.obj")
 
 
 if __name__ == "__main__":

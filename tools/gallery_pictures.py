@@ -17,6 +17,7 @@ IMAGES = ROOT / "docs" / "src" / "images"
 FUNNEL = ["--view", "0.5,0.55,1", "--look", "0,0,0", "--extent", "0.62", "--obstacle-opacity", "0.35"]
 HAIR = ["--view", "0.35,0.35,1", "--look", "0.01,-0.06,0", "--extent", "0.34", "--thick", "0.00075"]
 NEEDLES = ["--view", "0.35,0.35,1", "--look=-0.18,-0.01,0", "--extent", "0.55", "--thick", "0.002"]
+SQUEEZE = ["--view", "0.5,0.12,1", "--look=0,-0.34,0", "--extent", "1.78", "--obstacle-opacity", "0.25", "--bodies"]
 COMPACTOR = ["--view", "0.8,0.45,1", "--look", "0,0,0", "--extent", "0.8", "--obstacle-opacity", "0.12", "--bodies"]
 SQUISHY = ["--look=-0.03,0,0", "--extent", "0.21", "--stress", "30000"]
 PRESSED = ["--view", "0.25,0.22,1", "--look", "0,0.06,0", "--extent", "0.34", "--obstacle-opacity", "0.25", "--bodies"]
@@ -29,6 +30,7 @@ PICTURES = {
     "funnel": (3, "420x420", [("codim/cloths-through-funnel", k, FUNNEL) for k in (20, 28, 33)]),
     "hair": (3, "420x360", [("codim/hair-clusters", k, HAIR) for k in (0, 16, 60)]),
     "needles": (3, "420x260", [("codim/cloth-pulled-off-needles", k, NEEDLES) for k in (40, 50, 58)]),
+    "squeeze-out": (4, "300x600", [("papers/squeeze-out", k, SQUEEZE) for k in (0, 30, 42, 108)]),
     "compactor": (3, "420x400", [("papers/trash-compactor", k, COMPACTOR) for k in (0, 50, 100)]),
     "squishy-ball": (4, "330x330", [("papers/squishy-ball", k, [*SQUISHY, "--view", "0.15,0.2,1"]) for k in (0, 18, 25)]
                      + [("papers/squishy-ball", 18, [*SQUISHY, "--view", "1,0.05,0.1", "--obstacle-opacity", "0.15"])]),

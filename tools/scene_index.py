@@ -64,7 +64,7 @@ GROUPS = [
      ["stress/funnel", "stress/twisted-rods", "stress/chain-rings", "stress/stiff-stack", "stress/fine-ball",
       "stress/animal-well"]),
     ("Figures of the papers", "Scenes that follow single figures, with bodies of our own instead of those of the papers.",
-     ["papers/trash-compactor", "papers/six-rollers", "papers/card-house-hit", "papers/squishy-ball",
+     ["papers/squeeze-out", "papers/trash-compactor", "papers/six-rollers", "papers/card-house-hit", "papers/squishy-ball",
       "papers/squishy-balls-pressed", "papers/ramen", "papers/through-hole"]),
     ("Size", "For measuring time and memory.", ["bench/hang", "bench/drop-100k", "bench/drop-1m", "bench/plane-20k", "bench/solid-20k"]),
 ]

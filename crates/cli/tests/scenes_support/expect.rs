@@ -74,6 +74,7 @@ pub fn expectation(name: &str, run: &Run) -> Result<(), String> {
         "papers/card-house-hit" => papers::stands_until_it_is_hit(run),
         "papers/ramen" => papers::lifted_by_chopsticks(run),
         "papers/six-rollers" => papers::drawn_through_the_rollers(run),
+        "papers/squeeze-out" => papers::squeezed_out(run),
         "papers/squishy-ball" => papers::squashed_by_the_wall(run),
         "papers/squishy-balls-pressed" => papers::pressed_in_a_frame(run),
         "papers/through-hole" => papers::pushed_through_the_hole(run),

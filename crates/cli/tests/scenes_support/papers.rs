@@ -213,3 +213,25 @@ pub fn pushed_through_the_hole(run: &Run) -> Result<(), String> {
     println!("hole: the body ends at {:.2} m with {kept:.3} of its diagonal", high.y);
     require(high.y < 0.0 && (kept - 1.0).abs() < 0.1, || format!("from {low} to {high}"))
 }
+
+/// Pressed against each other by the piston, and below the pipe with their shapes in the end.
+pub fn squeezed_out(run: &Run) -> Result<(), String> {
+    let most = run.reports.iter().map(|r| r.max_contacts).max().unwrap_or(0);
+    let (start, last) = (run.frame(0), run.frame(run.frames() - 1));
+    require(most > 500, || format!("{most} contacts at most"))?;
+    // the distances between vertices at rest and in the end, which rotations do not change
+    let spread = |frame: &Frame, body: &str| {
+        let middle = run.mean(&frame.positions, body);
+        let all = run.part(&frame.positions, body);
+        (all.iter().map(|x| (x - middle).norm_squared()).sum::<f64>() / all.len() as f64).sqrt()
+    };
+    for body in ["ball", "block", "ring", "cone"] {
+        let high = run.extent(&last, body).1.y;
+        let kept = spread(&last, body) / spread(&start, body);
+        println!("{body}: up to {high:.2} m, {kept:.3} of its size");
+        require(high < -0.9 && (kept - 1.0).abs() < 0.1, || {
+            format!("{body} is at {high} m with {kept} of its size")
+        })?;
+    }
+    Ok(())
+}
