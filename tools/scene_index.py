@@ -17,16 +17,17 @@ PICTURES = ROOT / "docs" / "src" / "images" / "scenes"
 
 # the moment of a picture, as a part of the run; 0.6 for all others
 MOMENTS = {
-    0.15: ["codim/card-shuffle", "codim/granules-on-cloth", "friction-slope-slide", "rollers", "stress/animal-well",
+    0.15: ["codim/card-shuffle", "papers/six-rollers", "codim/granules-on-cloth", "friction-slope-slide", "rollers", "stress/animal-well",
            "stress/ball-on-plate", "stress/stiff-stack", "unit/tet-tet"],
     0.25: ["codim/all-in"],
     0.35: ["codim/reef-knot", "codim/sprinkles", "codim/tablecloth-pull", "codim/twisted-ring", "erleben/cube-cliff",
            "erleben/cube-internal-edges", "erleben/spike-plane", "erleben/spike-spike", "impact-ball", "orientation/cliff-edge",
            "orientation/compactor", "orientation/fine-ball", "orientation/funnel", "orientation/two-rings",
-           "stress/fine-ball", "two-cubes-fall", "unit/cube-stack"],
+           "stress/fine-ball", "two-cubes-fall", "unit/cube-stack", "papers/squishy-balls-pressed"],
     0.85: ["ball-on-needles", "codim/braid", "codim/twisted-tube", "erleben/spike-crack", "erleben/spike-hole",
            "erleben/spike-wedge", "erleben/wedge-crack", "orientation/compressed-block", "planar/bowl", "planar/chi",
-           "planar/corner", "stress/twisted-rods"],
+           "planar/corner", "stress/twisted-rods", "papers/ramen",
+           "codim/cloth-pulled-off-needles"],
     1.0: ["codim/deck", "orientation/balloon"],
 }
 # where the camera stands, as a direction from the middle; scenes of two dimensions are seen from the front
@@ -34,7 +35,7 @@ VIEW = "0.8,0.45,1"
 VIEWS = {"codim/noodles": "0.3,1,0.5", "stress/ball-on-plate": "1,0.25,0.3", "tunnelling-ball": "-1,0.4,1",
          "codim/sprinkles": "0.4,1,0.6", "erleben/cube-internal-edges": "0.8,0.6,1"}
 # obstacles hide everything, or the scene takes too long
-WITHOUT = ["stress/chain-rings", "bench/drop-1m"]
+WITHOUT = ["stress/chain-rings", "papers/trash-compactor", "bench/drop-1m"]
 
 GROUPS = [
     ("First steps", "Start here. Each scene has one new element.",
@@ -45,9 +46,11 @@ GROUPS = [
      ["tunnelling-ball", "impact-ball", "stress/ball-on-plate"]),
     ("Shells", "Cloth, cards and seams.",
      ["codim/cloth-on-needles", "codim/sewn-pillow", "codim/cloth-on-rotating-sphere", "codim/twisted-tube",
-      "codim/cards", "codim/cloth-stack", "codim/deck", "codim/card-shuffle", "codim/reef-knot"]),
+      "codim/tube-wall", "codim/cards", "codim/cloth-stack", "codim/deck", "codim/card-shuffle", "codim/reef-knot",
+      "codim/cloth-on-ball", "codim/cloth-pulled-off-needles", "codim/cloths-through-funnel"]),
     ("Rods and particles", "Noodles, hairs, a ring and grains.",
-     ["codim/noodles", "codim/sprinkles", "codim/braid", "codim/twisted-ring", "codim/granules-on-cloth", "codim/all-in"]),
+     ["codim/noodles", "codim/sprinkles", "codim/braid", "codim/hair-clusters", "codim/twisted-ring", "codim/granules-on-cloth",
+      "codim/all-in"]),
     ("Two dimensions", "Cross-sections: triangles under plane strain.", ["planar/bowl", "planar/rounded-block", "planar/slit", "planar/chi", "planar/corner"]),
     ("Degenerate contact", "Aligned corners, edges and faces, as unit tests.",
      ["unit/tet-tet", "unit/cube-stack", "unit/tet-slots", "erleben/cube-cliff", "erleben/cube-internal-edges",
@@ -60,6 +63,9 @@ GROUPS = [
     ("Stress", "Extreme compression, many bodies and stiff bodies. Both solvers run these scenes.",
      ["stress/funnel", "stress/twisted-rods", "stress/chain-rings", "stress/stiff-stack", "stress/fine-ball",
       "stress/animal-well"]),
+    ("Figures of the papers", "Scenes that follow single figures, with bodies of our own instead of those of the papers.",
+     ["papers/squeeze-out", "papers/trash-compactor", "papers/six-rollers", "papers/card-house-hit", "papers/squishy-ball",
+      "papers/squishy-balls-pressed", "papers/ramen", "papers/through-hole"]),
     ("Size", "For measuring time and memory.", ["bench/hang", "bench/drop-100k", "bench/drop-1m", "bench/plane-20k", "bench/solid-20k"]),
 ]
 

@@ -68,7 +68,7 @@ const SHORTENED: [(&str, &[&str]); 15] = [
 ];
 
 /// Scenes that take longest: a quick check makes an eighth of their steps, and does not look for what they show.
-const LONG: [&str; 27] = [
+const LONG: [&str; 32] = [
     "codim/all-in",
     "codim/braid",
     "codim/card-shuffle",
@@ -76,6 +76,7 @@ const LONG: [&str; 27] = [
     "codim/cloth-stack",
     "codim/deck",
     "codim/granules-on-cloth",
+    "codim/hair-clusters",
     "codim/noodles",
     "codim/reef-knot",
     "codim/sprinkles",
@@ -85,6 +86,10 @@ const LONG: [&str; 27] = [
     "orientation/fine-ball",
     "orientation/funnel",
     "orientation/two-rings",
+    "papers/ramen",
+    "papers/six-rollers",
+    "papers/squishy-ball",
+    "papers/squishy-balls-pressed",
     "planar/bowl",
     "planar/chi",
     "rollers",

@@ -1,6 +1,6 @@
 //! What each scene announces under "What to see".
 
-use super::{Run, thin};
+use super::{Run, papers, thin};
 use standoff_linalg::Vec3;
 use standoff_linalg::nalgebra::{Rotation3, Vector3};
 use standoff_run::Frame;
@@ -66,6 +66,19 @@ pub fn expectation(name: &str, run: &Run) -> Result<(), String> {
         "codim/all-in" => thin::held_by_the_net(run),
         "codim/braid" => thin::wound_around_the_middle(run),
         "codim/cloth-on-needles" => thin::sags_between_needles(run),
+        "codim/cloth-on-ball" => papers::stands_off_the_ball(run),
+        "codim/cloth-pulled-off-needles" => papers::slides_off_the_needles(run),
+        "codim/cloths-through-funnel" => papers::pushed_through_the_funnel(run),
+        "codim/hair-clusters" => papers::caught_by_hair_and_ball(run),
+        "codim/tube-wall" => papers::wrung_less_than_a_shell(run),
+        "papers/card-house-hit" => papers::stands_until_it_is_hit(run),
+        "papers/ramen" => papers::lifted_by_chopsticks(run),
+        "papers/six-rollers" => papers::drawn_through_the_rollers(run),
+        "papers/squeeze-out" => papers::squeezed_out(run),
+        "papers/squishy-ball" => papers::squashed_by_the_wall(run),
+        "papers/squishy-balls-pressed" => papers::pressed_in_a_frame(run),
+        "papers/through-hole" => papers::pushed_through_the_hole(run),
+        "papers/trash-compactor" => papers::compacted_and_released(run),
         "codim/cloth-on-rotating-sphere" => thin::turns_with_the_ball(run),
         "codim/sprinkles" => thin::rests_in_layers(run),
         "codim/twisted-tube" => thin::wrung_to_a_strand(run),

@@ -3,6 +3,7 @@
 #![allow(dead_code)]
 
 pub mod expect;
+mod papers;
 mod thin;
 
 use standoff_linalg::Vec3;

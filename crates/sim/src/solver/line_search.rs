@@ -136,6 +136,7 @@ struct Search {
 }
 
 impl Search {
+    // long: one loop, with each of its ends
     fn run(
         self,
         potential: &IncrementalPotential<'_>,
