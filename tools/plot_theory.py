@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Draws the figures of the theory pages from their formulas.
+"""Draws the figures of the theory pages from their formulas, and the growth of iterations from the table of its page.
 
-    tools/plot_theory.py            # writes docs/src/images/barrier.svg and friction.svg
+    tools/plot_theory.py            # writes docs/src/images/barrier.svg, friction.svg and schwarz-growth.svg
     tools/plot_theory.py --check    # exit code 1 if they are out of date
 
 Only Python's standard library is used.
@@ -9,7 +9,7 @@ Only Python's standard library is used.
 import math, pathlib, sys
 
 IMAGES = pathlib.Path(__file__).resolve().parent.parent / "docs" / "src" / "images"
-COLOURS = ("#1f6fb4", "#d1642a", "#3a8f4d")
+COLOURS = ("#1f6fb4", "#d1642a", "#3a8f4d", "#888888")
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 360, 250, 48, 12, 30, 42
 
 
@@ -101,9 +101,37 @@ def friction():
                            [("f₀", lambda y: y * y - y**3 / 3 + 1 / 3 if y < 1 else y, (1.3, 1.15))]))
 
 
+def schwarz():
+    """Iterations with subdomains against unknowns, from the table of theory/linear-algebra.md."""
+    families = {}
+    for line in (IMAGES.parent / "theory" / "linear-algebra.md").read_text().splitlines():
+        cells = [c.strip().replace(",", "") for c in line.strip("| ").split("|")]
+        if len(cells) == 5 and cells[1].isdigit() and cells[4].isdigit():
+            name = cells[0].split(",")[0].split(" stiffness")[0]
+            families.setdefault(name, []).append((math.log10(int(cells[1])), math.log10(int(cells[4]))))
+
+    def line(points):
+        def f(x):
+            for (xa, ya), (xb, yb) in zip(points, points[1:]):
+                if xa <= x <= xb:
+                    return ya + (yb - ya) * (x - xa) / (xb - xa)
+            return math.inf
+        return f
+
+    low, high = 3.6, 5.6
+    # where the labels are: on a point, and how far above
+    places = {"one material": (2, 0.06), "layers": (2, 0.06), "random inclusions": (2, -0.09)}
+    at_label = lambda name, points: (points[places[name][0]][0], points[places[name][0]][1] + places[name][1])
+    curves = [(name, line(points), at_label(name, points)) for name, points in families.items()]
+    curves.append(("n^0.15", lambda x: 1.55 + 0.15 * (x - low), (5.12, 1.66)))
+    ticks = [(math.log10(y), y) for y in (30, 50, 100, 200, 300)]
+    return picture(lambda at: diagram(at, "Iterations with subdomains", "unknowns n", "iterations", (low, high), (1.45, 2.6),
+                                      [(4, "10⁴"), (5, "10⁵")], ticks, curves))
+
+
 def main():
     stale = []
-    for name, text in (("barrier.svg", barrier()), ("friction.svg", friction())):
+    for name, text in (("barrier.svg", barrier()), ("friction.svg", friction()), ("schwarz-growth.svg", schwarz())):
         path = IMAGES / name
         if "--check" not in sys.argv[1:]:
             path.write_text(text)
