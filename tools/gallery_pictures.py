@@ -26,6 +26,7 @@ HOUSE = ["--view", "0.45,0.35,1", "--look", "0.21,0.3,0", "--extent", "1.35", "-
 RAMEN = ["--view", "0.9,0.35,0.7", "--look", "0,0.02,0", "--extent", "0.31", "--obstacle-opacity", "0.4", "--bodies"]
 HOLE = ["--view", "0.6,0.2,1", "--look", "0,0.2,0", "--extent", "3.6", "--obstacle-opacity", "0.45", "--stress", "8000000"]
 TUBE = ["--view", "0.2,0.35,1", "--look", "0,0,0", "--extent", "0.31", "--bodies"]
+RODS = ["--view", "0,0.35,1", "--look", "0,0,0", "--extent", "0.29", "--bodies"]
 PICTURES = {
     "funnel": (3, "420x420", [("codim/cloths-through-funnel", k, FUNNEL) for k in (20, 28, 33)]),
     "hair": (3, "420x360", [("codim/hair-clusters", k, HAIR) for k in (0, 16, 60)]),
@@ -39,11 +40,12 @@ PICTURES = {
     "card-house-hit": (4, "330x360", [("card-house", k, HOUSE) for k in (27, 28, 31, 60)]),
     "ramen": (4, "330x360", [("papers/ramen", k, RAMEN) for k in (35, 50, 100, 108)]),
     "through-hole": (4, "330x480", [("papers/through-hole", k, HOLE) for k in (0, 35, 65, 74)]),
+    "rods": (2, "630x190", [("rods", k, RODS) for k in (200, 500, 1000, 1500)]),
     "tube": (3, "420x260", [(run, k, [*TUBE, *more]) for run, more in (("tube-wall", []), ("tube-shell", []))
                             for k in (5, 40, 100)]),
 }
 # runs that are not those of a scene as it is: those that tools/paper_studies.py leaves in its folder
-STUDIES = {"card-house": "card-house-19", "tube-wall": "tube-wall-48", "tube-shell": "tube-shell-48"}
+STUDIES = {"card-house": "card-house-19", "rods": "rods-30", "tube-wall": "tube-wall-48", "tube-shell": "tube-shell-48"}
 
 
 def main():
@@ -61,7 +63,7 @@ def main():
             run = args.out / STUDIES.get(scene, scene)
             if not (run / "frames" / f"{step:06}.vtu").exists():
                 if scene in STUDIES:
-                    study = scene if scene == "card-house" else "tube"
+                    study = "tube" if scene.startswith("tube") else scene
                     command = [sys.executable, ROOT / "tools" / "paper_studies.py", study, args.standoff, args.out]
                 else:
                     command = [args.standoff, "run", ROOT / "scenes" / f"{scene}.toml", "-o", run, "--quiet", "--threads", "1", "--force"]

@@ -8,6 +8,8 @@ STUDY is one of
     accuracy      ε_d, d̂ and ε_v down to the values of [Li 2020, §7.4], and loose ones
     friction      orders of the smoothing of friction [Li 2020, suppl. I]
     card-house    blocks that hit a house of cards [Li 2020, Fig. 5], with the boards of the paper
+    rods          rods twisted for 30 s [Li 2020, Fig. 4; Zheng 2025, Fig. 6]
+    ball-rollers  a ball in rollers of triangles, segments and points, for 10 s [Li 2020, Figs 8 and 18]
     rollers       a body in rollers at three stiffnesses [Li 2020, Fig. 16; Zheng 2025, Fig. 14]
     tube          a tube of cloth as a shell, with and without a thickness, and as a wall of tetrahedra [Li 2021, Fig. 2, suppl. 1]
     locking       a cloth on a ball with meshes, stiffnesses and limits of the stretch [Li 2021, suppl. 2 and 3]
@@ -183,6 +185,37 @@ def card_house(args):
     hit = next(k for k in range(len(top)) if k > 20 and top[k] < top[k - 1] - 0.02)
     print(f"\nThe uppermost boards stay at {top[hit - 1]:.4f} m ({top[20]:.4f} m after 0.5 s) until the block hits them at "
           f"{0.025 * hit:.3f} s, and are at {top[-1]:.3f} m at the end.")
+
+
+def rods(args):
+    """Four rods twisted by both ends for 30 s, in parts of 5 s."""
+    r = run(args, "rods-30", "scenes/stress/twisted-rods.toml", ["time.end=30", "output.every=25"])
+    head("time, s", "turns of each end", "contacts, mean (most)", "iterations per step (most)", "wall s per step", "not converged")
+    for first in range(0, len(r.reports), 250):
+        part = r.reports[first:first + 250]
+        mean = lambda values: sum(values) / len(part)
+        row(f"{part[0]['time'] - 0.02:.0f} to {part[-1]['time']:.0f}", f"{part[-1]['time'] / 2:.1f}",
+            f"{mean(s['contacts'] for s in part):.0f} ({max(s['max_contacts'] for s in part)})",
+            f"{mean(s['newton_iterations'] for s in part):.1f} ({max(s['newton_iterations'] for s in part)})",
+            f"{mean(s['seconds']['total'] for s in part):.2g}", sum(s["outcome"] != "converged" for s in part))
+    print(f"\n{r.vertices()} vertices, {sum(s['seconds']['total'] for s in r.reports):.0f} s, smallest gap {scientific(r.gap())} m.")
+
+
+def ball_rollers(args):
+    """The scenes of the reference with its coarser ball, for their whole time."""
+    meshes = args.shared / "data/ipc"
+    names = {"8_rollerBall": "triangles", "18_segRollerBall": "segments", "18_pointRollerBall": "points"}
+    head("rollers of", "vertices of the ball", "steps, not converged", "contacts, mean (most)", "iterations per step (most)", "s per step",
+         "smallest gap, m", "middle of the ball at the start, after 2.5, 5, 7.5 and 10 s, m")
+    for name, what in names.items():
+        r = run(args, f"ball-{name}", meshes / "scenes/paperExamples" / f"{name}.txt",
+                ["time.step=0.02", "output.every=25", f'objects.sphere5K.mesh="{(meshes / "tetMeshes/sphere1K.msh").resolve()}"'],
+                ["--mesh-root", str(meshes)])
+        ball = next(name for name, b in r.bodies.items() if not b["obstacle"])
+        heights = [sum(p[1] for p in r.points(s, ball)) / r.vertices() for s in range(0, r.last() + 1, 125)]
+        row(what, r.vertices(), f"{len(r.reports)}, {r.unconverged()}", f"{r.mean('contacts'):.0f} ({r.most('max_contacts')})",
+            f"{r.mean('newton_iterations'):.1f} ({r.most('newton_iterations')})", per_step(r), scientific(r.gap()),
+            ", ".join(f"{y:.2f}" for y in heights))
 
 
 def rollers(args):
@@ -376,7 +409,7 @@ def termination(args):
         row(name, n, *(f"{t:.1f}" for t in totals), f"{totals[1] / max(totals[2], 1e-9):.2f}", f"{cuts[0]} / {cuts[1]}")
 
 
-STUDIES = {f.__name__.replace("_", "-"): f for f in (accuracy, friction, card_house, rollers, tube, locking, stack, bar, termination)}
+STUDIES = {f.__name__.replace("_", "-"): f for f in (accuracy, friction, card_house, rods, ball_rollers, rollers, tube, locking, stack, bar, termination)}
 
 
 def main():
