@@ -68,12 +68,13 @@ const SHORTENED: [(&str, &[&str]); 15] = [
 ];
 
 /// Scenes that take longest: a quick check makes an eighth of their steps, and does not look for what they show.
-const LONG: [&str; 32] = [
+const LONG: [&str; 37] = [
     "codim/all-in",
     "codim/braid",
     "codim/card-shuffle",
     "codim/cloth-on-rotating-sphere",
     "codim/cloth-stack",
+    "codim/cloths-through-funnel",
     "codim/deck",
     "codim/granules-on-cloth",
     "codim/hair-clusters",
@@ -86,10 +87,14 @@ const LONG: [&str; 32] = [
     "orientation/fine-ball",
     "orientation/funnel",
     "orientation/two-rings",
+    "papers/card-house-hit",
     "papers/ramen",
     "papers/six-rollers",
+    "papers/squeeze-out",
     "papers/squishy-ball",
     "papers/squishy-balls-pressed",
+    "papers/through-hole",
+    "papers/trash-compactor",
     "planar/bowl",
     "planar/chi",
     "rollers",
