@@ -10,6 +10,7 @@ use standoff_sim::energy::Term;
 use standoff_sim::energy::rod_joint::RodMaterial;
 use standoff_sim::expression::VectorExpression;
 use standoff_sim::settings::Integrator;
+use standoff_testkit::thorough;
 use std::f64::consts::{PI, TAU};
 
 fn material(radius: f64) -> RodMaterial {
@@ -231,10 +232,12 @@ fn a_twisted_ring_buckles_where_michell_says() {
         }
         0.5 * (low + high)
     };
-    let found = [16, 32, 64].map(critical);
-    println!("critical twist over Michell's {found:?}");
-    assert!((found[2] - 1.0).abs() < 0.01, "{found:?}");
-    assert!((found[0] - 1.0).abs() > 2.0 * (found[2] - 1.0).abs(), "{found:?}");
+    let sizes: &[usize] = if thorough() { &[16, 32, 64] } else { &[16, 32] };
+    let errors: Vec<f64> = sizes.iter().map(|&n| (critical(n) - 1.0).abs()).collect();
+    println!("critical twist beside Michell's, relative error {errors:?}");
+    assert!(errors.windows(2).all(|pair| pair[1] < 0.5 * pair[0]), "{errors:?}");
+    let finest = if thorough() { 0.01 } else { 0.04 };
+    assert!(errors.last().is_some_and(|&e| e < finest), "{errors:?}");
 }
 
 /// Ten percent below it a disturbed ring stays flat, ten percent above it leaves its plane.
