@@ -27,6 +27,7 @@ RAMEN = ["--view", "0.9,0.35,0.7", "--look", "0,0.02,0", "--extent", "0.31", "--
 HOLE = ["--view", "0.6,0.2,1", "--look", "0,0.2,0", "--extent", "3.6", "--obstacle-opacity", "0.45", "--stress", "8000000"]
 TUBE = ["--view", "0.2,0.35,1", "--look", "0,0,0", "--extent", "0.31", "--bodies"]
 RODS = ["--view", "0,0.35,1", "--look", "0,0,0", "--extent", "0.29", "--bodies"]
+BALL = ["--view", "0.8,0.35,1", "--look", "0.25,0.45,0.25", "--extent", "2.7", "--stress", "20000"]
 PICTURES = {
     "funnel": (3, "420x420", [("codim/cloths-through-funnel", k, FUNNEL) for k in (20, 28, 33)]),
     "hair": (3, "420x360", [("codim/hair-clusters", k, HAIR) for k in (0, 16, 60)]),
@@ -41,11 +42,14 @@ PICTURES = {
     "ramen": (4, "330x360", [("papers/ramen", k, RAMEN) for k in (35, 50, 100, 108)]),
     "through-hole": (4, "330x480", [("papers/through-hole", k, HOLE) for k in (0, 35, 65, 74)]),
     "rods": (2, "630x190", [("rods", k, RODS) for k in (200, 500, 1000, 1500)]),
+    "ball-rollers": (3, "320x320", [(run, k, [*BALL, *more]) for run, more in (("ball-triangles", ["--obstacle-opacity", "0.3"]),
+                                    ("ball-segments", ["--obstacle-opacity", "0.5", "--thick", "0.003"])) for k in (75, 200, 300)]),
     "tube": (3, "420x260", [(run, k, [*TUBE, *more]) for run, more in (("tube-wall", []), ("tube-shell", []))
                             for k in (5, 40, 100)]),
 }
 # runs that are not those of a scene as it is: those that tools/paper_studies.py leaves in its folder
-STUDIES = {"card-house": "card-house-19", "rods": "rods-30", "tube-wall": "tube-wall-48", "tube-shell": "tube-shell-48"}
+STUDIES = {"card-house": "card-house-19", "rods": "rods-30", "ball-triangles": "ball-8_rollerBall", "ball-segments": "ball-18_segRollerBall",
+           "tube-wall": "tube-wall-48", "tube-shell": "tube-shell-48"}
 
 
 def main():
@@ -63,7 +67,7 @@ def main():
             run = args.out / STUDIES.get(scene, scene)
             if not (run / "frames" / f"{step:06}.vtu").exists():
                 if scene in STUDIES:
-                    study = "tube" if scene.startswith("tube") else scene
+                    study = {"tube-": "tube", "ball-": "ball-rollers"}.get(scene[:5], scene)
                     command = [sys.executable, ROOT / "tools" / "paper_studies.py", study, args.standoff, args.out]
                 else:
                     command = [args.standoff, "run", ROOT / "scenes" / f"{scene}.toml", "-o", run, "--quiet", "--threads", "1", "--force"]
