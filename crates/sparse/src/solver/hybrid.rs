@@ -25,7 +25,7 @@ const BLOCKS_MAX: usize = 250;
 
 /// After every so many iterations those with stiff blocks, and those with a coarse level, are given up unless as many as
 /// are allowed can be expected to suffice. With a coarse level the residual falls late where stiffness varies.
-const JUDGED: [usize; 2] = [15, 50];
+const JUDGED: [usize; 2] = [25, 50];
 
 /// Iterations with stiff blocks that take as long as making a coarse level, and as one iteration with it.
 const COARSE_SETUP: f64 = 50.0;
