@@ -102,6 +102,7 @@ def summary(name, out):
     sessions = json.load(open(clock))
     gaps = [s["min_gap"] for s in steps if s["min_gap"] is not None]
     n = len(steps)
+    commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short=7", "HEAD"], capture_output=True, text=True).stdout.strip()
     return {
         "nodes": frame.n_points, "volume_nodes": tets.n_points, "tets": tets.n_cells,
         "h": round(steps[0]["time"], 9), "computed": n, "unclean": sum(s["outcome"] != "converged" for s in steps),
@@ -110,7 +111,7 @@ def summary(name, out):
         "contacts_max": max(s["max_contacts"] for s in steps), "min_gap": min(gaps, default=None),
         "iterations": sum(s["newton_iterations"] for s in steps) / n,
         "iterations_max": max(s["newton_iterations"] for s in steps),
-        "cpu": sum(s["cpu"] for s in sessions) / max(sessions[-1]["steps"], 1),
+        "cpu": sum(s["cpu"] for s in sessions) / max(sessions[-1]["steps"], 1), "commit": commit,
     }
 
 
@@ -142,7 +143,8 @@ def tables(out):
     figures = json.load(open(FIGURES)) if FIGURES.exists() else {}
     for name in EXAMPLES:
         if (out / name).is_dir() and (found := summary(name, out)):
-            figures[name] = found
+            before = figures.get(name, {})
+            figures[name] = before if found | {"commit": before.get("commit")} == before else found
             if found["unclean"] or found["message"]:
                 print(f"{name}: {found['unclean']} steps did not converge; {found['message']}", file=sys.stderr)
     figures = {name: figures[name] for name in EXAMPLES if name in figures}
