@@ -75,6 +75,7 @@ fn main() {
                 Preconditioner::StiffBlocks,
                 Preconditioner::IncompleteCholesky,
                 Preconditioner::Schwarz,
+                Preconditioner::TwoLevel,
             ];
             for preconditioner in all.into_iter().filter(|p| format!("{p:?}").contains(&only)) {
                 let mut solver =

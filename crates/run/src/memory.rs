@@ -9,16 +9,16 @@ const PAIR: f64 = 2.5e3;
 /// Bytes of the factors of overlapping subdomains per vertex, in single precision.
 const SUBDOMAINS: f64 = 5e3;
 
-/// Degrees of freedom of the coarse level per vertex.
-const COARSE: f64 = 0.15;
+/// Degrees of freedom of the coarse level per vertex, with subdomains and without.
+const COARSE: [f64; 2] = [0.15, 0.075];
 
 /// Estimate of the peak memory of a run, bytes.
 ///
 /// Cholesky factors of volume meshes in nested-dissection order hold about 6.3·n^1.44 numbers for n
 /// degrees of freedom (fitted to 10⁴ to 1.5·10⁵ degrees of freedom), and a third as many again are
 /// under way during the factorisation; at 8 bytes each, 4 in single precision. Elements, surface and
-/// matrix add about 1 kB per tetrahedron; overlapping subdomains take 5 kB per vertex, and their coarse level a factor of
-/// its own with 0.15 degrees of freedom per vertex; each of the `pairs` within the contact distance about 2.5 kB.
+/// matrix add about 1 kB per tetrahedron; overlapping subdomains take 5 kB per vertex, and a coarse level a factor of
+/// its own with 0.15 degrees of freedom per vertex, 0.075 where there are no subdomains; each of the `pairs` within the contact distance about 2.5 kB.
 /// `lbfgs-pd` and `admm-pd` factorise a matrix with one degree of freedom per vertex, a ninth of the numbers.
 /// In two dimensions the factor is taken to have 31/4 n log₂ n blocks of four numbers for n vertices, as that of a
 /// square grid in nested-dissection order, and a triangle takes 0.5 kB.
@@ -46,12 +46,14 @@ pub fn memory(definition: &Definition, pairs: usize) -> f64 {
     factor *= match solver.linear {
         LinearSolver::Cholesky | LinearSolver::FaerCholesky => 8.0,
         LinearSolver::MixedCholesky | LinearSolver::Auto => 4.0,
-        LinearSolver::ConjugateGradient => 0.0,
-        LinearSolver::Schwarz => 0.0,
+        LinearSolver::ConjugateGradient | LinearSolver::TwoLevel | LinearSolver::Schwarz => 0.0,
     };
-    if solver.linear == LinearSolver::Schwarz {
-        factor = SUBDOMAINS * vertices as f64 + 67.0 * (COARSE * vertices as f64).powf(1.442);
-    }
+    let coarse = |per_vertex: f64| 67.0 * (per_vertex * vertices as f64).powf(1.442);
+    factor += match solver.linear {
+        LinearSolver::TwoLevel => coarse(COARSE[1]),
+        LinearSolver::Schwarz => SUBDOMAINS * vertices as f64 + coarse(COARSE[0]),
+        _ => 0.0,
+    };
     2e7 + PAIR * pairs as f64
         + factor
         + 1e3 * tetrahedra as f64

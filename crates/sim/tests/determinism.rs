@@ -41,6 +41,7 @@ fn threads_do_not_change_bits() {
         LinearSolver::Cholesky,
         LinearSolver::FaerCholesky,
         LinearSolver::ConjugateGradient,
+        LinearSolver::TwoLevel,
         LinearSolver::Schwarz,
     ] {
         let definition = pile(linear);

@@ -34,6 +34,7 @@ fn solvers(tolerance: f64) -> Vec<(String, Box<dyn LinearSolver>)> {
         Preconditioner::IncompleteCholesky,
         Preconditioner::StiffBlocks,
         Preconditioner::Schwarz,
+        Preconditioner::TwoLevel,
     ] {
         let cg = ConjugateGradient::new(tolerance, 5000).with_preconditioner(preconditioner);
         list.push((format!("{preconditioner:?}"), Box::new(cg)));
@@ -366,32 +367,42 @@ fn the_hybrid_solver_takes_what_is_cheaper() {
     assert!(!factorised(&easy, true));
 }
 
-/// Without a factorisation: conjugate gradients with stiff blocks where they converge, even if slowly; with subdomains
-/// where they do not, until a restart.
+/// Where a factor would be too large: conjugate gradients with stiff blocks if they converge, else with a coarse level, and
+/// with subdomains if that is not allowed enough iterations; the last of them until a restart.
 #[test]
-fn the_hybrid_solver_takes_subdomains_where_a_factor_is_too_large() {
-    let (slow, position) = held_cube(10, &|_, _, _| 1.0);
-    let (hard, _) = held_cube(10, &|_, _, z| if z % 2 == 1 { 1e6 } else { 1.0 });
+fn the_hybrid_solver_needs_no_factorisation() {
+    let (slow, position) = held_cube(12, &|_, _, _| 1.0);
+    let (hard, _) = held_cube(12, &|_, _, z| if z % 2 == 1 { 1e6 } else { 1.0 });
+    let mut easy = slow.clone();
+    easy.add_diagonal(&vec![1.0; slow.n()]).unwrap();
     let b = Random::new(43).vectors(slow.n());
     let mut x = vec![Vec3::zeros(); b.len()];
-    let mut solver = Hybrid::new(Ordering::Automatic, 1e-8, 5000);
-    solver.largest_operations = 0.0;
-    let mut report = |a: &BlockMatrix, restart: bool| {
+    let mut nonzeros = |solver: &mut dyn LinearSolver, a: &BlockMatrix, restart: bool| {
         if restart {
             solver.restart(a.pattern());
             solver.place(&position);
         }
         let report = solver.solve(a, &b, &mut x).unwrap();
         assert!(relative_residual(a, &b, &x) < 1.001e-8);
-        (report.iterations, report.factor_nonzeros > 0)
+        report.factor_nonzeros
     };
-    let (iterations, subdomains) = report(&slow, true);
-    assert!(!subdomains && iterations > 100, "{iterations}");
-    let (iterations, subdomains) = report(&hard, true);
-    assert!(subdomains && iterations < 500, "given up after 200: {iterations}");
+    let mut of = |preconditioner, a: &BlockMatrix| {
+        let cg = ConjugateGradient::new(1e-8, 5000);
+        nonzeros(&mut cg.with_preconditioner(preconditioner), a, true)
+    };
+    let two_levels = of(Preconditioner::TwoLevel, &hard);
+    let subdomains = of(Preconditioner::Schwarz, &hard);
+    assert!(two_levels > 0 && subdomains > two_levels);
+    let mut solver = Hybrid::new(Ordering::Automatic, 1e-8, 5000);
+    solver.largest_operations = 0.0;
+    assert_eq!(nonzeros(&mut solver, &easy, true), 0);
+    assert_eq!(nonzeros(&mut solver, &hard, true), two_levels);
     // until the next restart
-    assert!(report(&slow, false).1);
-    assert!(!report(&slow, true).1);
+    assert!(nonzeros(&mut solver, &easy, false) > 0);
+    assert_eq!(nonzeros(&mut solver, &easy, true), 0);
+    solver.max_two_level = 40;
+    assert_eq!(nonzeros(&mut solver, &hard, true), subdomains);
+    assert!(nonzeros(&mut solver, &easy, false) > two_levels);
 }
 
 /// After a restart the order of its pattern serves patterns with some more blocks; results depend on
@@ -481,7 +492,7 @@ fn indefinite_matrices_are_refused() {
         let result = solver.solve(&a, &b, &mut [Vec3::zeros(); 2]);
         match (name.as_str(), result) {
             (
-                "BlockJacobi" | "StiffBlocks",
+                "BlockJacobi" | "StiffBlocks" | "TwoLevel",
                 Err(SolveError::NegativeCurvature { curvature, .. }),
             ) => {
                 assert!(curvature < 0.0);
@@ -637,14 +648,15 @@ fn iterations_with_a_coarse_level_hardly_grow() {
         assert!(relative_residual(&a, &b, &x) < 1.001e-8);
         report.iterations as f64
     };
-    let [small, large] = [8, 18].map(|side| iterations(side, Preconditioner::Schwarz));
-    let [small_jacobi, large_jacobi] =
-        [8, 18].map(|side| iterations(side, Preconditioner::BlockJacobi));
-    assert!(large < 2.0 * small, "{small} {large}");
-    assert!(
-        large_jacobi > 1.5 * small_jacobi && 2.0 * large < large_jacobi,
-        "{small_jacobi} {large_jacobi}"
-    );
+    let mut of = |preconditioner| [8, 18].map(|side| iterations(side, preconditioner));
+    let [small_jacobi, large_jacobi] = of(Preconditioner::BlockJacobi);
+    assert!(large_jacobi > 1.5 * small_jacobi, "{small_jacobi} {large_jacobi}");
+    for (preconditioner, share) in [(Preconditioner::Schwarz, 0.5), (Preconditioner::TwoLevel, 0.5)]
+    {
+        let [small, large] = of(preconditioner);
+        println!("{preconditioner:?}: {small} and {large}, with the diagonal {large_jacobi}");
+        assert!(large < 2.0 * small && large < share * large_jacobi, "{small} {large}");
+    }
 }
 
 /// Random stiff cubes, a million times as stiff as what is between, of which many touch along edges and turn about
@@ -660,12 +672,15 @@ fn stiff_parts_that_touch_along_edges_do_not_slow_the_coarse_level_down() {
     let (a, position) = held_cube(16, &cube);
     let b = Random::new(7).vectors(a.n());
     let mut x = vec![Vec3::zeros(); a.n()];
-    let mut cg = ConjugateGradient::new(1e-8, 5000).with_preconditioner(Preconditioner::Schwarz);
-    cg.place(&position);
-    let report = cg.solve(&a, &b, &mut x).unwrap();
-    println!("{} iterations", report.iterations);
-    assert!(relative_residual(&a, &b, &x) < 1.001e-8);
-    assert!(report.iterations < 300, "{}", report.iterations);
+    for (preconditioner, most) in [(Preconditioner::Schwarz, 300), (Preconditioner::TwoLevel, 800)]
+    {
+        let mut cg = ConjugateGradient::new(1e-8, 5000).with_preconditioner(preconditioner);
+        cg.place(&position);
+        let report = cg.solve(&a, &b, &mut x).unwrap();
+        println!("{preconditioner:?}: {} iterations", report.iterations);
+        assert!(relative_residual(&a, &b, &x) < 1.001e-8);
+        assert!(report.iterations < most, "{}", report.iterations);
+    }
 }
 
 /// Subdomains that are single rows, rows in line, and rows that are no displacements.
@@ -682,12 +697,13 @@ fn degenerate_subdomains_do_no_harm() {
     let none = vec![Vec3::repeat(f64::NAN); n as usize];
     let same = vec![Vec3::zeros(); n as usize];
     for position in [&line, &partly, &none, &same] {
-        let mut cg =
-            ConjugateGradient::new(1e-12, 500).with_preconditioner(Preconditioner::Schwarz);
-        cg.place(position);
-        let mut x = vec![Vec3::zeros(); n as usize];
-        cg.solve(&a, &b, &mut x).unwrap();
-        assert!(distance(&expected, &x) < 1e-9);
+        for preconditioner in [Preconditioner::Schwarz, Preconditioner::TwoLevel] {
+            let mut cg = ConjugateGradient::new(1e-12, 500).with_preconditioner(preconditioner);
+            cg.place(position);
+            let mut x = vec![Vec3::zeros(); n as usize];
+            cg.solve(&a, &b, &mut x).unwrap();
+            assert!(distance(&expected, &x) < 1e-9);
+        }
     }
 }
 

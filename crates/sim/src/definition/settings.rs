@@ -588,8 +588,8 @@ pub enum Method {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LinearSolver {
-    /// `conjugate-gradient` while it takes less time than a factorisation, otherwise `mixed-cholesky` until the
-    /// step ends; if a factor would be very large, `schwarz` after 600 iterations.
+    /// `conjugate-gradient`, then `two-level`, while they take less time than a factorisation, otherwise
+    /// `mixed-cholesky` until the step ends; `schwarz` instead if a factor would be very large.
     Auto,
     /// Sparse Cholesky factorisation in double precision.
     Cholesky,
@@ -600,6 +600,9 @@ pub enum LinearSolver {
     MixedCholesky,
     /// Conjugate gradients without a factor: little memory, but slow if contact is stiff.
     ConjugateGradient,
+    /// Conjugate gradients with a coarse level, the translations and rotations of groups of 80 vertices: little
+    /// memory, and few iterations even for large bodies at rest.
+    TwoLevel,
     /// Conjugate gradients with overlapping subdomains and a coarse level: less memory than a factor for large
     /// bodies, and few iterations even if stiffness varies.
     Schwarz,

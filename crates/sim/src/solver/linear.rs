@@ -17,13 +17,13 @@ pub fn solver(settings: &SolverSettings) -> Box<dyn LinearSolver + Send> {
         Choice::Cholesky => Box::new(Cholesky::new(ordering)),
         Choice::FaerCholesky => Box::new(FaerCholesky::new(ordering)),
         Choice::MixedCholesky => Box::new(MixedCholesky::new(ordering)),
-        Choice::ConjugateGradient => {
-            let solver = ConjugateGradient::new(tolerance, MAX_ITERATIONS);
-            Box::new(solver.with_preconditioner(Preconditioner::StiffBlocks))
-        }
-        Choice::Schwarz => {
-            let solver = ConjugateGradient::new(tolerance, MAX_ITERATIONS);
-            Box::new(solver.with_preconditioner(Preconditioner::Schwarz))
-        }
+        Choice::ConjugateGradient => iterative(tolerance, Preconditioner::StiffBlocks),
+        Choice::TwoLevel => iterative(tolerance, Preconditioner::TwoLevel),
+        Choice::Schwarz => iterative(tolerance, Preconditioner::Schwarz),
     }
+}
+
+fn iterative(tolerance: f64, preconditioner: Preconditioner) -> Box<dyn LinearSolver + Send> {
+    let solver = ConjugateGradient::new(tolerance, MAX_ITERATIONS);
+    Box::new(solver.with_preconditioner(preconditioner))
 }

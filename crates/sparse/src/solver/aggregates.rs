@@ -2,9 +2,6 @@
 
 use crate::BlockMatrix;
 
-/// Rows of a group, about.
-const SIZE: usize = 40;
-
 /// Part of the mean of two diagonal blocks from which their coupling is strong.
 const STRONG: f64 = 0.05;
 
@@ -13,17 +10,17 @@ const HOLDING: usize = 3;
 
 const NONE: u32 = u32::MAX;
 
-/// Groups of rows with strong couplings, |A_ij|² > θ² |A_ii| |A_jj| [Vaněk 1996], of about 40 rows each: for each row the
+/// Groups of rows with strong couplings, |A_ij|² > θ² |A_ii| |A_jj| [Vaněk 1996], of about `size` rows each: for each row the
 /// number of its group. What is stiff moves as one against what is soft around it.
 ///
 /// A row joins a group only if as many strong couplings as hold a row, three or half of those that it has, lead into
 /// the group. With fewer it could turn about the rows to which it is coupled, as two stiff parts that touch in a corner or
 /// along an edge turn about it; a group over both would tie them together in the coarse level, and conjugate gradients
 /// would have to find that motion by themselves.
-pub(super) fn aggregates(a: &BlockMatrix) -> Vec<u32> {
+pub(super) fn aggregates(a: &BlockMatrix, size: usize) -> Vec<u32> {
     let couplings = Couplings::new(a);
     let n = couplings.needed.len();
-    let mut groups = Groups { of: vec![NONE; n], size: Vec::new() };
+    let mut groups = Groups { wanted: size, of: vec![NONE; n], size: Vec::new() };
     groups.grow(&couplings, HOLDING);
     // remnants between groups; twice, since rows may be held by rows that have joined
     groups.dissolve_remnants(&couplings);
@@ -77,6 +74,8 @@ impl Couplings {
 
 /// The group of each row, and the number of rows of each group.
 struct Groups {
+    /// Rows of a group, about.
+    wanted: usize,
     of: Vec<u32>,
     size: Vec<usize>,
 }
@@ -95,7 +94,7 @@ impl Groups {
             members.push(seed);
             self.of[seed] = group;
             let mut next = 0;
-            while next < members.len() && members.len() < SIZE {
+            while next < members.len() && members.len() < self.wanted {
                 for &(j, _) in couplings.of(members[next]) {
                     let j = j as usize;
                     if self.of[j] != NONE {
@@ -116,7 +115,7 @@ impl Groups {
     /// Rows of small groups have none any more.
     fn take_apart_small_ones(&mut self) {
         for group in &mut self.of {
-            if self.size[*group as usize] < SIZE / 8 {
+            if self.size[*group as usize] < self.wanted / 8 {
                 *group = NONE;
             }
         }
@@ -125,7 +124,7 @@ impl Groups {
     /// Rows of small groups join larger ones into which as many of their couplings lead as hold them, of those the one to
     /// which they are coupled most.
     fn dissolve_remnants(&mut self, couplings: &Couplings) {
-        let small = SIZE / 4;
+        let small = self.wanted / 4;
         for i in 0..self.of.len() {
             let own = self.of[i];
             if self.size[own as usize] >= small {
@@ -137,7 +136,8 @@ impl Groups {
             let mut best: Option<(f64, u32)> = None;
             for into in around.chunk_by(|a, b| a.0 == b.0) {
                 let (group, sum) = (into[0].0, into.iter().map(|c| c.1).sum());
-                let open = group != own && (small..3 * SIZE).contains(&self.size[group as usize]);
+                let open =
+                    group != own && (small..3 * self.wanted).contains(&self.size[group as usize]);
                 let holds = into.len() >= couplings.needed[i];
                 if open && holds && best.is_none_or(|b| sum > b.0) {
                     best = Some((sum, group));

@@ -8,13 +8,10 @@ use standoff_linalg::Vec3;
 use super::{ConjugateGradient, LinearSolver, MixedCholesky, Preconditioner, SolveReport};
 use crate::{BlockMatrix, BlockPattern, Ordering, SolveError, VertexOrder};
 
-/// Iterations of conjugate gradients that take as long as a factorisation with one block operation
-/// per block of the matrix: measured with `benches/examples/solver_table.rs` on 10⁴ to 1.5·10⁵ degrees of
-/// freedom.
-const ITERATIONS: f64 = 0.08;
-
-/// Share of a factorisation's time that is tried to be saved by conjugate gradients.
-const TRIAL: f64 = 0.5;
+/// Iterations of conjugate gradients that take as long as a factorisation and its solutions with one block operation per
+/// block of the matrix, and that are tried in its place: measured with `benches/examples/solver_table.rs` and on scenes
+/// of 10⁴ to 6·10⁴ degrees of freedom.
+const ITERATIONS: f64 = 0.16;
 
 /// Iterations below which conjugate gradients are not tried.
 const FEWEST: usize = 20;
@@ -22,54 +19,71 @@ const FEWEST: usize = 20;
 /// Block operations above which a factorisation takes too much memory and time.
 const LARGEST: f64 = 1e11;
 
-/// Iterations without subdomains that are made at most where there is no factorisation: they take as long as 100 with
-/// subdomains, which is what blocks of one material need (`benches/examples/schwarz_table.rs`).
+/// Iterations with stiff blocks that are made at most before there is a coarse level: as many as take as long as a coarse
+/// level and conjugate gradients with it take for a body at rest (`benches/examples/schwarz_table.rs`).
+const BLOCKS_MAX: usize = 250;
+
+/// After every so many iterations those with stiff blocks, and those with a coarse level, are given up unless as many as
+/// are allowed can be expected to suffice. With a coarse level the residual falls late where stiffness varies.
+const JUDGED: [usize; 2] = [15, 50];
+
+/// Iterations with stiff blocks that take as long as making a coarse level, and as one iteration with it.
+const COARSE_SETUP: f64 = 50.0;
+const COARSE_ITERATION: f64 = 1.5;
+
+/// Iterations with a coarse level that are made at most where there is no factorisation.
 const LARGE_MAX: usize = 2000;
 
-/// After every so many iterations those are given up unless [`LARGE_MAX`] can be expected to suffice.
-const LARGE_TRIAL: usize = 200;
-
-/// The linear solver for any system: conjugate gradients with
-/// [stiff blocks](Preconditioner::StiffBlocks) within a budget of iterations that takes half the
-/// time of a factorisation, by operations predicted for the pattern of the last restart (or the
-/// system's own); then, for all systems until the next restart, [`MixedCholesky`].
+/// The linear solver for any system, by the first of these that suffices:
 ///
-/// Where a factor would be very large there is no factorisation: where 2,000 iterations do not suffice, or cannot be
-/// expected to by the residual after any 200 of them, those with [subdomains](Preconditioner::Schwarz) take their place
-/// until the next restart.
+/// 1. conjugate gradients with [stiff blocks](Preconditioner::StiffBlocks), 250 iterations at most;
+/// 2. conjugate gradients with [stiff blocks and a coarse level](Preconditioner::TwoLevel);
+/// 3. [`MixedCholesky`]; where its factor would be very large, conjugate gradients with
+///    [subdomains](Preconditioner::Schwarz).
+///
+/// Conjugate gradients may take the time of a factorisation, by operations predicted for the pattern of the last
+/// restart (or the system's own). They are given up as soon as the residual does not let expect that they suffice, and
+/// then for all systems until the next restart.
 #[derive(Debug)]
 pub struct Hybrid {
     /// Iterations of conjugate gradients at most where there is no factorisation.
     pub max_iterations: usize,
+    /// Iterations with a coarse level that are made at most where there is no factorisation.
+    pub max_two_level: usize,
     /// Block operations above which there is no factorisation.
     pub largest_operations: f64,
     ordering: Ordering,
     iterative: ConjugateGradient,
-    subdomains: ConjugateGradient,
     direct: MixedCholesky,
     /// Pattern of the last restart.
     base: Option<Arc<BlockPattern>>,
     /// Block operations predicted for it; `None` as long as `direct` does not know of the restart.
     base_operations: Option<f64>,
-    /// Whether conjugate gradients have failed since the last restart.
-    failed: bool,
+    /// What has not failed since the last restart.
+    stage: Stage,
+}
+
+/// What a system is solved with.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+enum Stage {
+    Blocks,
+    TwoLevel,
+    Last,
 }
 
 impl Hybrid {
     /// A solver that iterates to the given residual, at most so many times.
     pub fn new(ordering: Ordering, tolerance: f64, max_iterations: usize) -> Self {
-        let iterative = ConjugateGradient::new(tolerance, max_iterations);
-        let subdomains = ConjugateGradient::new(tolerance, max_iterations);
         Self {
             max_iterations,
+            max_two_level: LARGE_MAX,
             largest_operations: LARGEST,
             ordering,
-            iterative: iterative.with_preconditioner(Preconditioner::StiffBlocks),
-            subdomains: subdomains.with_preconditioner(Preconditioner::Schwarz),
+            iterative: ConjugateGradient::new(tolerance, max_iterations),
             direct: MixedCholesky::new(ordering),
             base: None,
             base_operations: None,
-            failed: false,
+            stage: Stage::Blocks,
         }
     }
 
@@ -86,8 +100,24 @@ impl Hybrid {
         self.base_operations = self.base.is_some().then_some(operations);
         // a block operation is the product of two blocks
         let share = (pattern.unknowns() as f64 / 3.0).powi(3);
-        let iterations = TRIAL * ITERATIONS * share * operations / blocks.max(1) as f64;
+        let iterations = ITERATIONS * share * operations / blocks.max(1) as f64;
         (operations <= self.largest_operations).then_some(iterations as usize)
+    }
+
+    /// Iterations that are worth trying, where `budget` ones with stiff blocks are worth as much as a factorisation.
+    fn allowed(&self, stage: Stage, budget: Option<usize>) -> usize {
+        let allowed = match (stage, budget) {
+            (Stage::Blocks, budget) => budget.unwrap_or(usize::MAX).min(BLOCKS_MAX),
+            (_, None) => self.max_two_level,
+            (_, Some(budget)) => ((budget as f64 - COARSE_SETUP) / COARSE_ITERATION) as usize,
+        };
+        allowed.min(self.max_iterations)
+    }
+
+    /// Says how conjugate gradients iterate from now on.
+    fn iterate(&mut self, by: Preconditioner, max_iterations: usize, trial: Option<usize>) {
+        let cg = &mut self.iterative;
+        (cg.preconditioner, cg.max_iterations, cg.trial) = (by, max_iterations, trial);
     }
 }
 
@@ -98,16 +128,15 @@ impl LinearSolver for Hybrid {
 
     fn set_tolerance(&mut self, relative_residual: f64) {
         self.iterative.set_tolerance(relative_residual);
-        self.subdomains.set_tolerance(relative_residual);
     }
 
     fn place(&mut self, position: &[Vec3]) {
-        self.subdomains.place(position);
+        self.iterative.place(position);
     }
 
     fn restart(&mut self, base: &Arc<BlockPattern>) {
         self.base = Some(base.clone());
-        (self.failed, self.base_operations) = (false, None);
+        (self.stage, self.base_operations) = (Stage::Blocks, None);
     }
 
     fn solve(
@@ -117,31 +146,45 @@ impl LinearSolver for Hybrid {
         x: &mut [Vec3],
     ) -> Result<SolveReport, SolveError> {
         let budget = self.budget(a.pattern());
-        let worthwhile = budget.is_none_or(|iterations| iterations >= FEWEST);
+        let mut stage = if self.base.is_some() { self.stage } else { Stage::Blocks };
         let mut wasted = SolveReport::default();
-        if worthwhile && !(self.failed && self.base.is_some()) {
-            let at_most = || LARGE_MAX.min(self.max_iterations);
-            self.iterative.max_iterations = budget.unwrap_or_else(at_most);
-            self.iterative.trial = budget.is_none().then_some(LARGE_TRIAL);
-            let clock = Instant::now();
-            match self.iterative.solve(a, b, x) {
-                Err(SolveError::NotConverged { iterations, .. }) => {
-                    wasted.iterations = iterations;
-                    wasted.seconds.numeric = clock.elapsed().as_secs_f64();
+        while stage != Stage::Last {
+            let allowed = self.allowed(stage, budget);
+            let (preconditioner, judged, next) = match stage {
+                Stage::Blocks => (Preconditioner::StiffBlocks, JUDGED[0], Stage::TwoLevel),
+                _ => (Preconditioner::TwoLevel, JUDGED[1], Stage::Last),
+            };
+            if allowed >= FEWEST {
+                self.iterate(preconditioner, allowed, Some(judged));
+                let clock = Instant::now();
+                match self.iterative.solve(a, b, x) {
+                    Err(SolveError::NotConverged { iterations, .. }) => {
+                        wasted.iterations += iterations;
+                        wasted.seconds.numeric += clock.elapsed().as_secs_f64();
+                    }
+                    result => {
+                        self.stage = stage;
+                        return result.map(|report| add(report, wasted));
+                    }
                 }
-                result => return result,
             }
-            self.failed = true;
+            stage = next;
         }
-        let mut report = match budget {
+        self.stage = stage;
+        let report = match budget {
             Some(_) => self.direct.solve(a, b, x)?,
             None => {
-                self.subdomains.max_iterations = self.max_iterations;
-                self.subdomains.solve(a, b, x)?
+                self.iterate(Preconditioner::Schwarz, self.max_iterations, None);
+                self.iterative.solve(a, b, x)?
             }
         };
-        report.iterations += wasted.iterations;
-        report.seconds.numeric += wasted.seconds.numeric;
-        Ok(report)
+        Ok(add(report, wasted))
     }
+}
+
+/// A report with the iterations and the time of what was tried before.
+fn add(mut report: SolveReport, wasted: SolveReport) -> SolveReport {
+    report.iterations += wasted.iterations;
+    report.seconds.numeric += wasted.seconds.numeric;
+    report
 }

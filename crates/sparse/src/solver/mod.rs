@@ -2,6 +2,7 @@
 
 mod aggregates;
 mod cholesky;
+mod coarse;
 mod faer_cholesky;
 mod hybrid;
 mod incomplete_cholesky;
@@ -13,6 +14,7 @@ mod rows;
 mod schwarz;
 mod stiff_blocks;
 mod subdomains;
+mod two_level;
 
 use std::sync::Arc;
 

@@ -7,6 +7,7 @@ use super::incomplete_cholesky::IncompleteCholesky;
 use super::rows::Rows;
 use super::schwarz::Schwarz;
 use super::stiff_blocks::StiffBlocks;
+use super::two_level::TwoLevel;
 use super::{
     LinearSolver, SolveReport, SolveSeconds, check_matrix, check_rhs, check_sizes,
     diagonal_inverses, residual,
@@ -28,6 +29,9 @@ pub enum Preconditioner {
     /// Block Jacobi, but with a factor of the rows of the few vertices whose couplings are much
     /// stiffer than the matrix' diagonal is in the median: those in contact.
     StiffBlocks,
+    /// Stiff blocks and a coarse level of the translations and rotations of groups of rows: few iterations also for
+    /// large bodies whose elasticity outweighs their inertia.
+    TwoLevel,
 }
 
 /// Preconditioned conjugate gradients, from x = 0 until ‖b − A x‖₂ ≤ tolerance ‖b‖₂.
@@ -47,8 +51,11 @@ pub struct ConjugateGradient {
     pub trial: Option<usize>,
     /// Approximation of A⁻¹.
     pub preconditioner: Preconditioner,
+    /// Positions of the rows' vertices, where they are known.
+    position: Option<Vec<Vec3>>,
     rows: Rows,
     schwarz: Schwarz,
+    two_level: TwoLevel,
     /// Residual, search direction, preconditioned residual, A p.
     work: [Vec<Vec3>; 4],
 }
@@ -61,8 +68,10 @@ impl ConjugateGradient {
             max_iterations,
             trial: None,
             preconditioner: Preconditioner::BlockJacobi,
+            position: None,
             rows: Rows::default(),
             schwarz: Schwarz::default(),
+            two_level: TwoLevel::default(),
             work: Default::default(),
         }
     }
@@ -84,7 +93,7 @@ impl LinearSolver for ConjugateGradient {
     }
 
     fn place(&mut self, position: &[Vec3]) {
-        self.schwarz.place(position);
+        self.position = Some(position.to_vec());
     }
 
     fn solve(
@@ -97,7 +106,22 @@ impl LinearSolver for ConjugateGradient {
         check_rhs(b)?;
         check_matrix(a)?;
         let clock = Instant::now();
-        let mut inverse = Inverse::new(a, self.preconditioner, &mut self.schwarz)?;
+        let position = self.position.as_deref();
+        let mut inverse = match self.preconditioner {
+            Preconditioner::BlockJacobi => Inverse::BlockJacobi(diagonal_inverses(a)?),
+            Preconditioner::IncompleteCholesky => {
+                Inverse::IncompleteCholesky(Box::new(IncompleteCholesky::new(a)?))
+            }
+            Preconditioner::StiffBlocks => Inverse::StiffBlocks(Box::new(StiffBlocks::new(a)?)),
+            Preconditioner::Schwarz => {
+                self.schwarz.factorize(a, position)?;
+                Inverse::Schwarz(&mut self.schwarz)
+            }
+            Preconditioner::TwoLevel => {
+                self.two_level.factorize(a, position)?;
+                Inverse::TwoLevel(&mut self.two_level)
+            }
+        };
         let limits = Limits {
             tolerance: self.tolerance,
             max_iterations: self.max_iterations,
@@ -283,31 +307,15 @@ enum Inverse<'a> {
     IncompleteCholesky(Box<IncompleteCholesky>),
     StiffBlocks(Box<StiffBlocks>),
     Schwarz(&'a mut Schwarz),
+    TwoLevel(&'a mut TwoLevel),
 }
 
-impl<'a> Inverse<'a> {
-    fn new(
-        a: &BlockMatrix,
-        kind: Preconditioner,
-        schwarz: &'a mut Schwarz,
-    ) -> Result<Self, SolveError> {
-        match kind {
-            Preconditioner::BlockJacobi => Ok(Self::BlockJacobi(diagonal_inverses(a)?)),
-            Preconditioner::IncompleteCholesky => {
-                Ok(Self::IncompleteCholesky(Box::new(IncompleteCholesky::new(a)?)))
-            }
-            Preconditioner::Schwarz => {
-                schwarz.factorize(a)?;
-                Ok(Self::Schwarz(schwarz))
-            }
-            Preconditioner::StiffBlocks => Ok(Self::StiffBlocks(Box::new(StiffBlocks::new(a)?))),
-        }
-    }
-
+impl Inverse<'_> {
     /// z ← M⁻¹ r; returns rᵀz.
     fn apply(&mut self, r: &[Vec3], z: &mut [Vec3]) -> f64 {
         match self {
             Self::Schwarz(schwarz) => schwarz.apply(r, z),
+            Self::TwoLevel(levels) => levels.apply(r, z),
             Self::BlockJacobi(inverses) => vector::apply_blocks(inverses, r, z),
             Self::IncompleteCholesky(factor) => {
                 z.copy_from_slice(r);
@@ -322,6 +330,7 @@ impl<'a> Inverse<'a> {
         match self {
             Self::BlockJacobi(_) => 0,
             Self::Schwarz(schwarz) => schwarz.nonzeros(),
+            Self::TwoLevel(levels) => levels.nonzeros(),
             Self::IncompleteCholesky(factor) => factor.nonzeros(),
             Self::StiffBlocks(blocks) => blocks.nonzeros(),
         }
