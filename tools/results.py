@@ -11,7 +11,7 @@ command, the date and the commit. It refuses to do so if tracked files besides d
 the commit of a build that is not the present one. `--printed` takes what the command printed before from a file. Values that were added
 to the entry by `value` are dropped, because they followed from the old figures.
 
-On the pages of PAGES, a comment names the entries whose figures the text shows:
+On a page, a comment names the entries whose figures the text shows:
 
     <!-- results: ID ... -->                    at the line before a paragraph, a list or a table: for this block;
                                                 with a blank line behind it: for all blocks until the next heading;
@@ -28,8 +28,8 @@ outside of rows with a mere number, settings of the form `h = 10 ms` and the fir
 
 An unmarked text is rejected if it shows a measured figure: a row with a mere number as above, a number with a unit of memory, per cent,
 times, ×, iterations or contacts, a power `n^1.2`, a number like `1.2e-9`, a number after `factor of` or `ratio of`, or one with a unit of
-time in a sentence about CPU, wall or processor time, or about what takes, took or lasts that time. Pages of the theory are checked for
-tables and CPU time only. Tables between `<!-- tools/NAME.py... -->` and `<!-- end -->` are written from a file by a script; the scripts of GENERATED compare
+time in a sentence about CPU, wall or processor time, or about what takes, took or lasts that time. The theory and the user's guide are checked for
+tables and times only. Tables between `<!-- tools/NAME.py... -->` and `<!-- end -->` are written from a file by a script; the scripts of GENERATED compare
 the table with the file. Every commit that a page names must be the commit of an entry that is used there. Also rejected: an entry
 without a command, a commit or a date, and one that no page uses. Only Python's standard library is used; lint.sh calls it.
 """
@@ -37,8 +37,12 @@ import argparse, datetime, json, pathlib, re, shlex, subprocess, sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FILE, LOG = ROOT / "docs" / "results.json", ROOT / "docs" / "src" / "measurements.md"
+# all figures of these pages are recorded, and those of tables and of times on the other pages
 PAGES = ["README.md", "docs/src/performance.md", "docs/src/benchmarks*.md", "docs/src/validation.md", "docs/src/validation/*.md",
-         "docs/src/gallery/*.md", "docs/src/theory/*.md"]
+         "docs/src/gallery/*.md"]
+OTHERS = ["docs/src/theory/*.md", "docs/src/*.md"]
+# pages that scripts write
+WITHOUT = ["docs/src/measurements.md", "docs/src/scene-keys.md", "docs/src/SUMMARY.md"]
 # scripts that write tables of pages, and the command that compares them with their file
 GENERATED = {"tools/gallery.py": ["--check"], "tools/ipc_paper.py": ["check"], "tools/orientation_paper.py": ["check"]}
 
@@ -62,7 +66,6 @@ TIME = r"(?:CPU (?:s|seconds)|ns|µs|ms|s|seconds?|minutes?|hours?|min|h)\b"
 MEASURED = re.compile(rf"{N} ?(?:[kMGT]i?B\b|bytes\b|%|per cent\b|times\b|×(?! ?\d)|(?:Newton |CG )?iterations?\b|contacts\b)|n\^\d"
                       rf"|(?<![\w.])\d+(?:\.\d+)?e[−+-]?\d+|(?:factors? of|ratios? of) {N}")
 TIMED = re.compile(r"\b(?:CPU|wall|processor time|clock|takes?|took|lasts?|seconds? per)\b")
-IN_THEORY = re.compile(rf"{N} (?:CPU s|s of CPU)|\bCPU\b.*?{N} {TIME}|{N} {TIME}.*?\bCPU\b")
 
 
 class Number:
@@ -210,8 +213,8 @@ def sentences(text):
     return re.split(r"(?<=[.:;!?])\s+", re.sub(r"\n(?=- |\d+\. |\|)", ". \n", text))
 
 
-def loose(block, theory):
-    """The measured figures of an unmarked block."""
+def loose(block, times):
+    """The first measured figure of an unmarked block: line and text. `times`: only of tables and of times."""
     if block.table:
         rows = [(n, r) for n, r in block.lines if not MARK.search(r)]
         for n, row in rows[2:] if rows == block.lines else rows:
@@ -221,8 +224,8 @@ def loose(block, theory):
     else:
         text = block.text()
     for sentence in sentences(plain(text, True)):
-        match = IN_THEORY.search(sentence) if theory else MEASURED.search(sentence)
-        if not match and not theory and TIMED.search(sentence):
+        match = None if times else MEASURED.search(sentence)
+        if not match and TIMED.search(sentence):
             match = re.search(rf"(?<![\w.]){N} {TIME}", sentence)
         if match:
             at = next((n for n, line in block.lines if match[0][:6] in plain(line)), block.lines[0][0])
@@ -255,7 +258,9 @@ def check_marked(name, block, entries):
 
 
 def pages():
-    return [p for pattern in PAGES for p in sorted(ROOT.glob(pattern))]
+    """The pages that are checked, those of PAGES first."""
+    found = dict.fromkeys(p for pattern in PAGES + OTHERS for p in sorted(ROOT.glob(pattern)))
+    return [p for p in found if p.relative_to(ROOT).as_posix() not in WITHOUT]
 
 
 def used(file):
@@ -297,6 +302,7 @@ def check(file):
     for i in file["entries"]:
         if not any(i in ids for sections in where.values() for ids in sections.values()):
             faults.append(f"docs/results.json: no page uses {i}")
+    whole = {p for pattern in PAGES for p in ROOT.glob(pattern)}
     for path in pages():
         name = str(path.relative_to(ROOT))
         commits = " ".join(file["entries"][i]["commit"] for ids in where.get(path, {}).values() for i in ids if i in file["entries"])
@@ -306,7 +312,7 @@ def check(file):
                     faults.append(f"{name}:{block.lines[0][0]}: {block.script} is not among the scripts whose tables are checked")
                 continue
             faults += check_marked(name, block, entries)
-            if not block.marks and (found := loose(block, "/theory/" in name)):
+            if not block.marks and (found := loose(block, path not in whole)):
                 faults.append(f"{name}:{found[0]}: {found[1]} without a mark of its entry in docs/results.json")
             for match in COMMIT.finditer(block.text()):
                 for named in HASH.findall(match[1]):
