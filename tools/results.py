@@ -6,7 +6,7 @@
     tools/results.py log                        # writes docs/src/measurements.md
     tools/results.py --check                    # exit code 1 if a page and the file differ
 
-`record` runs a command in the root of the repository, shows its output and keeps its lines that have a number as the entry ID, with the
+`record` runs a command in the root of the repository, shows its output and keeps its tables and its lines that have a number as the entry ID, with the
 command, the date and the commit. It refuses to do so if tracked files besides documentation differ from that commit. `--commit` names
 the commit of a build that is not the present one. `--printed` takes what the command printed before from a file. Values that were added
 to the entry by `value` are dropped, because they followed from the old figures.
@@ -386,8 +386,7 @@ def record(file, args):
 
     commit = args.commit
     if not commit:
-        changed = [line[3:] for line in git("status", "--porcelain", "--untracked-files=no").splitlines()]
-        changed = [f for f in changed if not f.startswith("docs/") and not f.endswith(".md")]
+        changed = [f for f in git("diff", "--name-only", "HEAD").splitlines() if not f.startswith("docs/") and not f.endswith(".md")]
         if changed:
             sys.exit(f"{', '.join(changed)}: commit first, or name the commit of the build by --commit")
         commit = git("rev-parse", "--short=7", "HEAD")
@@ -398,18 +397,19 @@ def record(file, args):
     if args.printed:
         lines = args.printed.read_text().splitlines()
     else:
-        process, lines = subprocess.Popen(args.run, cwd=ROOT, stdout=subprocess.PIPE, text=True), []
-        for line in process.stdout:
-            print(line, end="", flush=True)
-            lines.append(line.rstrip())
-        if process.wait():
+        lines = []
+        with subprocess.Popen(args.run, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+            for line in process.stdout:
+                print(line, end="", flush=True)
+                lines.append(line.rstrip())
+        if process.returncode:
             sys.exit(f"exit code {process.returncode}: nothing is recorded")
     before = file["entries"].get(args.id, {}).get("values", {})
     if before:
         print("dropped:", *(f"  {name} = {value}" for name, value in before.items()), sep="\n", file=sys.stderr)
     entry = {"command": shlex.join(args.run), "commit": commit, "date": datetime.date.today().isoformat()}
     entry |= {"machine": args.machine} if args.machine else {}
-    file["entries"][args.id] = entry | {"printed": [line for line in lines if NUMBER.search(line)]}
+    file["entries"][args.id] = entry | {"printed": [line for line in lines if NUMBER.search(line) or re.match(r"\s*\|.*\w", line)]}
     save(file)
 
 

@@ -4,7 +4,7 @@
 With a binary of Standoff the comparison of builds is tested, too: a build equals itself, and differs from
 itself with another setting. Only Python's standard library is used.
 """
-import pathlib, subprocess, sys, tempfile, unittest
+import contextlib, io, pathlib, subprocess, sys, tempfile, unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
@@ -185,6 +185,31 @@ The mean is 16.4 with h = 10 ms, at commit 41c0698 (`bench 3`).
     def test_entries_without_command_commit_or_date_are_found(self):
         for key in ("command", "commit", "date"):
             self.assertTrue(self.faults(self.PAGE, {"time": self.ENTRY | {key: ""}}))
+
+    def test_a_command_is_recorded_with_the_commit_of_a_clean_tree(self):
+        import argparse, results
+
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder).resolve()
+            (root / "program.py").write_text("print('no figure')\nprint('| mat | 270 |')\n")
+            git = ["git", "-C", folder, "-c", "user.name=test", "-c", "user.email=test@localhost"]
+            for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
+                subprocess.run([*git, *words], check=True)
+            arguments = argparse.Namespace(id="time", commit=None, machine=None, printed=None, run=[sys.executable, "program.py"])
+            file, kept = {"machines": {}, "entries": {}}, (results.ROOT, results.FILE)
+            results.ROOT, results.FILE = root, root / "results.json"
+            try:
+                with contextlib.redirect_stdout(io.StringIO()):
+                    results.record(file, arguments)
+                (root / "program.py").write_text("print('| mat | 271 |')\n")
+                with self.assertRaises(SystemExit):
+                    results.record(file, arguments)
+            finally:
+                results.ROOT, results.FILE = kept
+            head = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True).stdout
+        entry = file["entries"]["time"]
+        self.assertEqual(entry["printed"], ["| mat | 270 |"])
+        self.assertTrue(head.startswith(entry["commit"]))
 
     def test_every_digit_of_the_tables_of_this_repository_counts(self):
         import json, results
