@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# All checks of the source without running it: format, lints, documentation; circles of imports, long code, language
-# and links where Python is installed, spelling where typos is, licences and sources where cargo-deny is. Needs Rust
+# All checks of the source without running it: format, lints, documentation; circles of imports, long code, language,
+# links and measured figures where Python is installed, spelling where typos is, licences and sources where cargo-deny is. Needs Rust
 # (cargo) and a C compiler.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -31,6 +31,7 @@ say "language"
 if command -v python3 >/dev/null; then
     python3 tools/prose.py
     python3 tools/gallery.py --check
+    python3 tools/results.py --check
     python3 tools/notebooks.py --check
     python3 tools/scene_keys.py --check
     python3 tools/scene_index.py --check

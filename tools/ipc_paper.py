@@ -3,11 +3,12 @@
 
     tools/ipc_paper.py run BINARY testdata OUT [NAME ...] [--seconds S] [--steps N]
     tools/ipc_paper.py table OUT
+    tools/ipc_paper.py check
 
 `run` computes the examples named (all without one; patterns like 'table-1-*') as far as S seconds of
 wall time each allow, with the audit at every step; called again it continues where it stopped. `table` reads
 what OUT holds, brings `docs/ipc-paper.json` up to date and writes the tables of `docs/src/validation/ipc-2020.md`
-from it, between their marks. Runs that OUT does not hold keep their figures.
+from it, between their marks. Runs that OUT does not hold keep their figures. `check` has exit code 1 if the tables differ from the file.
 
 Seconds are CPU time (user and system) of one thread, parsing and output included.
 """
@@ -101,6 +102,7 @@ def summary(name, out):
     sessions = json.load(open(clock))
     gaps = [s["min_gap"] for s in steps if s["min_gap"] is not None]
     n = len(steps)
+    commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short=7", "HEAD"], capture_output=True, text=True).stdout.strip()
     return {
         "nodes": frame.n_points, "volume_nodes": tets.n_points, "tets": tets.n_cells,
         "h": round(steps[0]["time"], 9), "computed": n, "unclean": sum(s["outcome"] != "converged" for s in steps),
@@ -109,7 +111,7 @@ def summary(name, out):
         "contacts_max": max(s["max_contacts"] for s in steps), "min_gap": min(gaps, default=None),
         "iterations": sum(s["newton_iterations"] for s in steps) / n,
         "iterations_max": max(s["newton_iterations"] for s in steps),
-        "cpu": sum(s["cpu"] for s in sessions) / max(sessions[-1]["steps"], 1),
+        "cpu": sum(s["cpu"] for s in sessions) / max(sessions[-1]["steps"], 1), "commit": commit,
     }
 
 
@@ -141,17 +143,23 @@ def tables(out):
     figures = json.load(open(FIGURES)) if FIGURES.exists() else {}
     for name in EXAMPLES:
         if (out / name).is_dir() and (found := summary(name, out)):
-            figures[name] = found
+            before = figures.get(name, {})
+            figures[name] = before if found | {"commit": before.get("commit")} == before else found
             if found["unclean"] or found["message"]:
                 print(f"{name}: {found['unclean']} steps did not converge; {found['message']}", file=sys.stderr)
     figures = {name: figures[name] for name in EXAMPLES if name in figures}
     FIGURES.write_text(json.dumps(figures, indent=1) + "\n")
-    page = PAGE.read_text()
+    PAGE.write_text(page(figures))
+
+
+def page(figures):
+    """The text of the page with tables of these figures."""
+    text = PAGE.read_text()
     for kind in ("figure-23", "further", "table-1"):
         begin, end = f"<!-- tools/ipc_paper.py: {kind} -->", "\n<!-- end -->"
-        text = f"{begin}\n{table(kind, figures)}{end}"
-        page = re.sub(f"{re.escape(begin)}.*?{end}", lambda _: text, page, flags=re.S)
-    PAGE.write_text(page)
+        current = f"{begin}\n{table(kind, figures)}{end}"
+        text = re.sub(f"{re.escape(begin)}.*?{end}", lambda _: current, text, flags=re.S)
+    return text
 
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -165,9 +173,13 @@ running.add_argument("--seconds", type=float, help="wall time for each")
 running.add_argument("--steps", type=int, help="no more than this many")
 tabulating = commands.add_parser("table")
 tabulating.add_argument("out", type=pathlib.Path)
+commands.add_parser("check")
 args = parser.parse_args()
 if args.command == "table":
     tables(args.out)
+elif args.command == "check":
+    if page(json.loads(FIGURES.read_text())) != PAGE.read_text():
+        sys.exit(f"the tables of {PAGE.relative_to(ROOT)} differ from {FIGURES.relative_to(ROOT)}")
 else:
     args.out.mkdir(parents=True, exist_ok=True)
     for name in EXAMPLES:

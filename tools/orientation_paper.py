@@ -3,13 +3,14 @@
 
     tools/orientation_paper.py run BINARY OUT [NAME ...] [--seconds S]
     tools/orientation_paper.py table OUT
+    tools/orientation_paper.py check
     tools/orientation_paper.py pictures OUT [NAME ...]
 
 `run` computes the experiments named (all without one; patterns like 'corner*') with the orientation-aware, the IPC and the
 convergent potential at the same contact distance, from the same start and to the same tolerance, each run on one thread and
 for S seconds of wall time at most (120 by default), audits the frames of each, and writes OUT/results.json. `table` brings
 docs/orientation-paper.json up to date with that file and writes the tables of docs/src/validation/orientation-2024.md from it,
-between their marks. `pictures` renders docs/src/images/orientation-*.png from the frames of OUT.
+between their marks. `check` has exit code 1 if the tables differ from the file. `pictures` renders docs/src/images/orientation-*.png from the frames of OUT.
 
 Needs `pip install pyvista pillow`. Seconds are CPU time (user and system) of the whole program with its audit and output, memory
 is the largest that it had.
@@ -420,12 +421,17 @@ def tables(out):
     order = [f"{name}/{p}" for name, entry in EXPERIMENTS.items() for p in entry["potentials"]]
     figures = {key: figures[key] for key in order if key in figures}
     FIGURES.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n")
-    page = PAGE.read_text()
+    PAGE.write_text(page(figures))
+
+
+def page(figures):
+    """The text of the page with tables of these figures."""
+    text = PAGE.read_text()
     for kind, of in TABLES.items():
         begin, end = f"<!-- tools/orientation_paper.py: {kind} -->", "\n<!-- end -->"
-        text = f"{begin}\n{of(figures)}{end}"
-        page = re.sub(f"{re.escape(begin)}.*?{end}", lambda _: text, page, flags=re.S)
-    PAGE.write_text(page)
+        current = f"{begin}\n{of(figures)}{end}"
+        text = re.sub(f"{re.escape(begin)}.*?{end}", lambda _: current, text, flags=re.S)
+    return text
 
 
 # names of experiments in rows, the frame as a part of the run, and the options of tools/render.py
@@ -480,12 +486,16 @@ def main():
     running.add_argument("names", nargs="*")
     running.add_argument("--seconds", type=float, default=120, help="wall time for each run")
     commands.add_parser("table").add_argument("out", type=pathlib.Path)
+    commands.add_parser("check")
     drawing = commands.add_parser("pictures")
     drawing.add_argument("out", type=pathlib.Path)
     drawing.add_argument("names", nargs="*")
     args = parser.parse_args()
     if args.command == "table":
         return tables(args.out)
+    if args.command == "check":
+        same = page(json.loads(FIGURES.read_text())) == PAGE.read_text()
+        return None if same else f"the tables of {PAGE.relative_to(ROOT)} differ from {FIGURES.relative_to(ROOT)}"
     if args.command == "pictures":
         return pictures(args.out, args.names)
     args.out.mkdir(parents=True, exist_ok=True)
@@ -499,4 +509,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -6,6 +6,7 @@
 STUDY is one of
 
     accuracy      ε_d, d̂ and ε_v down to the values of [Li 2020, §7.4], and loose ones
+    arch          the masonry arch: relaxation of friction, and the barrier-free solver [Li 2020, Fig. 7; Zheng 2025, Fig. 10]
     friction      orders of the smoothing of friction [Li 2020, suppl. I]
     card-house    blocks that hit a house of cards [Li 2020, Fig. 5], with the boards of the paper
     rods          rods twisted for 30 s [Li 2020, Fig. 4; Zheng 2025, Fig. 6]
@@ -13,6 +14,7 @@ STUDY is one of
     rollers       a body in rollers at three stiffnesses [Li 2020, Fig. 16; Zheng 2025, Fig. 14]
     tube          a tube of cloth as a shell, with and without a thickness, and as a wall of tetrahedra [Li 2021, Fig. 2, suppl. 1]
     locking       a cloth on a ball with meshes, stiffnesses and limits of the stretch [Li 2021, suppl. 2 and 3]
+    locking-mesh  the same with the mesh and the four combinations of stiffness and limit of [Li 2021, Fig. 11]
     stack         a ball on a stack of cloths with three thicknesses [Li 2021, Fig. 18]
     bar           convergence in time of a bar that hits the ground [Zheng 2025, Fig. 7]
     termination   iterations with the published end of a step, for both solvers [Zheng 2025, Fig. 20]
@@ -122,6 +124,38 @@ def distance(a, b, step):
 
 
 # ---- [Li 2020] ----
+
+def arch(args):
+    """Updates of friction with and without relaxation, and how far the top third comes down by the barrier-free solver."""
+    scene = args.shared.resolve() / "data/ipc/scenes/paperExamples/7_masonryArch.txt"
+    meshes = ["--mesh-root", str(args.shared / "data" / "ipc")]
+
+    def unsettled(r):
+        return ", ".join(str(s["step"]) for s in r.reports if s["outcome"] != "converged") or "none"
+
+    head("first 60 steps", "Newton iterations", "steps that did not converge in 100 updates")
+    for name, relaxation in (("without relaxation", "false"), ("with", "true")):
+        r = run(args, f"arch-{relaxation}", scene, [f"friction.relaxation={relaxation}"], [*meshes, "--steps", "60"])
+        row(name, f"{r.sum('newton_iterations'):,}", unsettled(r))
+    print()
+    head("μ", "first step that did not converge", "its updates", "its Newton iterations")
+    r = run(args, "arch-0.2", scene, ["friction.coefficient=0.2"], [*meshes, "--steps", "45"])
+    first = next((s for s in r.reports if s["outcome"] != "converged"), r.reports[-1])
+    row(0.2, first["step"], first["lagging_iterations"], first["newton_iterations"])
+    print()
+    times = (60, 80, 100, 130, 150)
+    head("μ", "top third lowered after 0.6 s", *(f"{step / 100} s" for step in times[1:]), "Newton iterations", "steps that did not converge")
+    for coefficient in (0.5, 0):
+        r = run(args, f"arch-barrier-free-{coefficient}", scene, [f"friction.coefficient={coefficient}", "solver.method=barrier-free",
+                "solver.barrier_free.fallback=none", "output.every=1"], [*meshes, "--steps", "150"])
+        start = r.points(0)
+        top = [v for v, p in enumerate(start) if p[1] > 0.67 * max(q[1] for q in start)]
+        lowered = []
+        for step in times:
+            now = r.points(step)
+            lowered.append(f"{max(start[v][1] - now[v][1] for v in top):.3f} m")
+        row(coefficient, *lowered, f"{r.sum('newton_iterations'):,} in {len(r.reports)} steps", unsettled(r))
+
 
 def accuracy(args):
     """Each of the three accuracies alone, over five orders or more."""
@@ -289,18 +323,32 @@ def locking(args):
         ball = math.pi * 0.3**2
         energies = [1e3 * r.reports[-1]["energies"][name] for name in ("membranes", "hinges")]
         row(f"{n} × {n}", membrane, bending, limit or "none", f"{r.mean('newton_iterations'):.1f}", per_step(r),
-            f"{(area - ball) / (1 - ball):.3f}", stretch(r), *(f"{e:.3g}" for e in energies), f"{energies[0] / energies[1]:.3g}")
+            f"{(area - ball) / (1 - ball):.3f}", f"{max(stretches(r)):.3f}", *(f"{e:.3g}" for e in energies), f"{energies[0] / energies[1]:.3g}")
 
 
-def stretch(r):
-    """Greatest stretch of a triangle in the last frame."""
+def locking_mesh(args):
+    text = (ROOT / "scenes" / "codim" / "cloth-on-ball.toml").read_text()
+    scene = args.out / "cloth-on-ball-square2K.toml"
+    mesh = args.shared.resolve() / "data" / "cipc" / "square2K.obj"
+    scene.write_text(re.sub(r'shape = \{ kind = "plane".*', f'mesh = "{mesh}"', text))
+    head("picture", "membrane", "limit", "greatest and mean stretch", "iterations per step")
+    for picture, membrane, limit in (("top left", 1, None), ("top right", 0.1, None), ("bottom left", 0.01, None), ("bottom right", 0.01, 1.0608)):
+        sets = [f"materials.cotton.shell.membrane_factor={membrane}", f"materials.cotton.shell.stretch_limit={limit or 'inf'}", "output.every=40"]
+        r = run(args, f"locking-mesh-{membrane}-{limit}", scene.resolve(), sets)
+        # triangles of obstacles have no stretch
+        of = [s for s in stretches(r) if s > 0]
+        row(picture, membrane, limit or "none", f"{max(of):.3f}, {sum(of) / len(of):.3f}", f"{r.mean('newton_iterations'):.1f}")
+
+
+def stretches(r):
+    """Greatest stretch of every triangle in the last frame."""
     path = r.folder / "frames" / f"{r.last():06d}.vtu"
     data = path.read_bytes()
     start_of = data.index(b"<AppendedData")
     start = data.index(b"_", start_of) + 1
     offset = re.search(r'Name="stretch"[^>]*offset="(\d+)"', data[:start_of].decode())
     size = struct.unpack_from("<Q", data, start + int(offset[1]))[0]
-    return f"{max(struct.unpack_from(f'<{size // 8}d', data, start + int(offset[1]) + 8)):.3f}"
+    return struct.unpack_from(f"<{size // 8}d", data, start + int(offset[1]) + 8)
 
 
 def stack(args):
@@ -409,7 +457,7 @@ def termination(args):
         row(name, n, *(f"{t:.1f}" for t in totals), f"{totals[1] / max(totals[2], 1e-9):.2f}", f"{cuts[0]} / {cuts[1]}")
 
 
-STUDIES = {f.__name__.replace("_", "-"): f for f in (accuracy, friction, card_house, rods, ball_rollers, rollers, tube, locking, stack, bar, termination)}
+STUDIES = {f.__name__.replace("_", "-"): f for f in (accuracy, arch, friction, card_house, rods, ball_rollers, rollers, tube, locking, locking_mesh, stack, bar, termination)}
 
 
 def main():

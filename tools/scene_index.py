@@ -113,7 +113,10 @@ def index():
         wrong = set(listed) ^ set(names)
         sys.exit(f"tools/scene_index.py: GROUPS and the folder differ in {', '.join(sorted(wrong))}")
     times = json.loads(TIMES.read_text()) if TIMES.exists() else None
-    text = HEAD + (TIMED.format(**times) if times else "")
+    text = HEAD
+    if times:
+        first, *later = dict.fromkeys(commit for _, _, commit in times["scenes"].values())
+        text += TIMED.format(machine=times["machine"], commit=first + (f" (scenes added later: {', '.join(later)})" if later else ""))
     for heading, about, group in GROUPS:
         text += f"\n## {heading}\n\n{about}\n\n| scene | | what happens | what you learn |"
         text += " steps | CPU s |\n|---|---|---|---|---|---|\n" if times else "\n|---|---|---|---|\n"
@@ -123,7 +126,7 @@ def index():
             shown = f"![{name}](../{picture.relative_to(ROOT)})" if picture.exists() else ""
             text += f"| [{name}]({name}.toml) | {shown} | {what} | {learn} |"
             if times:
-                steps, seconds = times["scenes"].get(name, ["", ""])
+                steps, seconds, _ = times["scenes"].get(name, ["", "", ""])
                 text += f" {steps} | {seconds} |"
             text += "\n"
     return text
@@ -142,9 +145,10 @@ def measure(binary, out):
             sys.exit(f"{name}: {run.stderr.strip()}")
         seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         steps = sum(1 for _ in open(out / name / "stats.jsonl"))
-        scenes[name] = [steps, f"{seconds:.1f}" if seconds < 10 else f"{seconds:.0f}"]
+        scenes[name] = [steps, f"{seconds:.1f}" if seconds < 10 else f"{seconds:.0f}", commit]
         print(name, *scenes[name], flush=True)
-    TIMES.write_text(json.dumps(dict(machine=machine, commit=commit, scenes=scenes), indent=1) + "\n")
+    lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(figures)}" for name, figures in scenes.items())
+    TIMES.write_text(f'{{\n "machine": {json.dumps(machine)},\n "scenes": {{\n{lines}\n }}\n}}\n')
 
 
 def draw(binary, out):

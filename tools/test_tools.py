@@ -4,7 +4,7 @@
 With a binary of Standoff the comparison of builds is tested, too: a build equals itself, and differs from
 itself with another setting. Only Python's standard library is used.
 """
-import pathlib, subprocess, sys, tempfile, unittest
+import contextlib, io, pathlib, subprocess, sys, tempfile, unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
@@ -122,6 +122,114 @@ class Prose(unittest.TestCase):
         self.assertIn("a.rs:1: 'go on with'", found.stdout)
         # a string of one word is no message; strings of tests and quotations in comments are none either
         self.assertEqual(len(found.stdout.splitlines()), 1, found.stdout)
+
+
+class Results(unittest.TestCase):
+    """The check of measured figures, on pages of a folder and on those of this repository."""
+
+    ENTRY = {"command": "bench", "commit": "41c0698", "date": "2026-11-20", "values": {"mean of the ratios": 16.4},
+             "printed": ["| mat | 50 | 270 | 89.2 | 5.804 | 15.4 |", "| chain10 | A | 126 | 1.6 |", "| chain10 | B | 124 | 1.4 |"]}
+    PAGE = """# Page
+
+<!-- results: time -->
+| scene | steps | iterations | reference, s | s | ratio |
+|---|---|---|---|---|---|
+| mat | 50 | 270 | 89.2 | 5.80 | 15.4 |
+
+<!-- results: time -->
+The mean is 16.4 with h = 10 ms, at commit 41c0698 (`bench 3`).
+"""
+    CHAIN = "\n<!-- results: time -->\n| chain10 | 126 | 1.6 | 124 | 1.4 |\n"
+
+    def faults(self, text, entries=None):
+        import results
+
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder).resolve()
+            (root / "docs" / "src").mkdir(parents=True)
+            (root / "docs" / "src" / "page.md").write_text(text)
+            file = {"machines": {}, "entries": {"time": self.ENTRY} if entries is None else entries}
+            kept = results.ROOT, results.LOG, results.PAGES
+            results.ROOT, results.LOG, results.PAGES = root, root / "log.md", ["docs/src/page.md"]
+            try:
+                results.LOG.write_text(results.log(file))
+                return results.check(file)
+            finally:
+                results.ROOT, results.LOG, results.PAGES = kept
+
+    def test_figures_of_the_file_pass_rounded_and_others_do_not(self):
+        for text in (self.PAGE, self.PAGE.replace("h = 10 ms", "h = 20 ms").replace("bench 3", "bench 4"),
+                     self.PAGE.replace("| mat |", "| twisted mat |"), self.PAGE + self.CHAIN):
+            self.assertEqual(self.faults(text), [], text)
+        for text in (self.PAGE.replace("270", "271"), self.PAGE.replace("5.80", "5.81"), self.PAGE.replace("16.4", "16.5"),
+                     self.PAGE.replace("89.2 | 5.80", "5.80 | 89.2"), self.PAGE + self.CHAIN.replace("124", "270")):
+            self.assertEqual(len(self.faults(text)), 1, text)
+
+    def test_loose_figures_and_entries_are_found(self):
+        for text, says in (
+            (self.PAGE + "\nIt takes 3.2 s.\n", "'3.2 s'"),
+            (self.PAGE + "\nIt is 1.7 times as fast.\n", "'1.7 times'"),
+            (self.PAGE + "\n| a | b |\n|---|---|\n| x | 17 |\n", "a table of figures"),
+            (self.PAGE + "\nAt commit a5e6992 too.\n", "commit a5e6992"),
+            (self.PAGE.replace("results: time", "results: space"), "no entry space"),
+            ("# Page\n", "no page uses time"),
+        ):
+            self.assertTrue(any(says in f for f in self.faults(text)), (text, self.faults(text)))
+        for text in ("A ball falls for 3.2 s.", "The mesh has 1,200 vertices.", "<!-- not measured: settings -->\nIt takes 3 s.",
+                     "`takes 3 s`", "```text\nIt takes 3 s.\n```", "A step takes h = 3 s [Li 2020, Fig. 3]."):
+            self.assertEqual(self.faults(f"{self.PAGE}\n{text}\n"), [], text)
+        section = self.PAGE + "\n## Section\n\n<!-- results: time -->\n\nIt takes 89.2 s.\n\nIt takes {} s.\n"
+        self.assertEqual(self.faults(section.format("16.4")), [])
+        self.assertEqual(len(self.faults(section.format("16.7"))), 1)
+
+    def test_entries_without_command_commit_or_date_are_found(self):
+        for key in ("command", "commit", "date"):
+            self.assertTrue(self.faults(self.PAGE, {"time": self.ENTRY | {key: ""}}))
+
+    def test_a_command_is_recorded_with_the_commit_of_a_clean_tree(self):
+        import argparse, results
+
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder).resolve()
+            (root / "program.py").write_text("print('no figure')\nprint('| mat | 270 |')\n")
+            git = ["git", "-C", folder, "-c", "user.name=test", "-c", "user.email=test@localhost"]
+            for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
+                subprocess.run([*git, *words], check=True)
+            arguments = argparse.Namespace(id="time", commit=None, machine=None, printed=None, run=[sys.executable, "program.py"])
+            file, kept = {"machines": {}, "entries": {}}, (results.ROOT, results.FILE)
+            results.ROOT, results.FILE = root, root / "results.json"
+            try:
+                with contextlib.redirect_stdout(io.StringIO()):
+                    results.record(file, arguments)
+                (root / "program.py").write_text("print('| mat | 271 |')\n")
+                with self.assertRaises(SystemExit):
+                    results.record(file, arguments)
+            finally:
+                results.ROOT, results.FILE = kept
+            head = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True).stdout
+        entry = file["entries"]["time"]
+        self.assertEqual(entry["printed"], ["| mat | 270 |"])
+        self.assertTrue(head.startswith(entry["commit"]))
+
+    def test_every_digit_of_the_tables_of_this_repository_counts(self):
+        import json, results
+
+        entries, _ = results.read(json.loads(results.FILE.read_text()))
+        changed = 0
+        for block in (b for path in results.pages() for b in results.blocks(path) if b.table and not b.script):
+            for number, row in block.lines:
+                if (block.marks or ("",))[0] != "results" or not results.numeric(row):
+                    continue
+                shown = [n.value for n in results.numbers(row)]
+                for at in (i for i, c in enumerate(row) if c in "0123456789" and i > row.index("|", 1)):
+                    other = row[:at] + str((int(row[at]) + 1) % 10) + row[at + 1:]
+                    if [n.value for n in results.numbers(other)] == shown:
+                        continue
+                    changed += 1
+                    copy = results.Block(block.heading, block.marks)
+                    copy.table, copy.lines = True, [(number, other)]
+                    self.assertTrue(results.check_marked("page", copy, entries), other)
+        self.assertGreater(changed, 3000)
 
 
 class Theory(unittest.TestCase):
