@@ -3,6 +3,7 @@
 
 pub mod codim;
 pub mod damping;
+pub mod dual;
 mod element;
 pub mod hinge;
 pub mod jet;

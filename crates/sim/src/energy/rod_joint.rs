@@ -15,8 +15,8 @@
 //! unknown is s = r θ, the way of a point on the rod's surface in m, in the first component of a
 //! vertex of its own. The energy is a pure function of positions and angles, given the directors.
 
+use super::dual::{Dual, Number, Triple};
 use super::element::{Element, Hessian};
-use super::jet::{Jet, JetVec};
 use standoff_linalg::{Mat3, Vec3, project_psd_array};
 
 /// Number of variables of a joint: e, f and both angles.
@@ -166,48 +166,96 @@ impl RodJoint {
         [x[3].x / self.radius[0], x[4].x / self.radius[1]]
     }
 
-    /// The energy with its derivatives by e, f, θ_e, θ_f.
-    fn jet(&self, x: &[Vec3; 5]) -> Jet<N> {
-        let e = JetVec::<N>::variables(&(x[1] - x[0]), 0);
-        let f = JetVec::variables(&(x[2] - x[1]), 3);
-        let [theta_e, theta_f] = self.angles(x);
-        let angles = [Jet::variable(theta_e, 6), Jet::variable(theta_f, 7)];
-        let (t, u) = (e.unit(), f.unit());
-        let one = Jet::constant(1.0);
-        let over = (one + t.dot(&u)).recip();
-        let binormal = t.cross(&u).scaled(&(over * 2.0));
-        let mut energy = binormal.dot(&binormal);
+    /// Gradient of the energy by e, f, θ_e, θ_f, where the twist is `twist`.
+    ///
+    /// With C(a, b) = a × b/(1 + a·b), the gradients of the twist of directors that are carried from the tangents t₀, u₀
+    /// of the start of the step are [C(t, u) − C(t, t₀)]/|e| and [C(t, u) + C(u, u₀)]/|f|: those of [Bergou 2010]
+    /// and what the directors turn about their tangents on the way. A rest curvature K_j turns as much.
+    #[inline(always)]
+    fn gradient_of<T: Number<N>>(
+        &self,
+        e: &Triple<T>,
+        f: &Triple<T>,
+        angles: [T; 2],
+        twist: f64,
+    ) -> [T; N] {
+        let over_length = [e, f].map(|v| v.dot(v).sqrt().recip());
+        let (t, u) = (e.scaled(over_length[0]), f.scaled(over_length[1]));
+        let cosine = t.dot(&u);
+        let over = (T::constant(1.0) + cosine).recip();
+        let half_binormal = t.cross(&u).scaled(over);
 
-        let carried = [(&self.frames[0], &t), (&self.frames[1], &u)]
-            .map(|(frame, t)| carry(&JetVec::constant(&frame.director), frame, t));
+        // |κb|² = 4 (1 − t·u)/(1 + t·u)
+        let slope = over * over * (-8.0 * self.bending);
+        let mut by_e = u.minus(&t.scaled(cosine)).scaled(slope);
+        let mut by_f = t.minus(&u.scaled(cosine)).scaled(slope);
+        let mut by_angle = [T::constant(0.0); 2];
+
+        let turned = [(&self.frames[0], &t), (&self.frames[1], &u)]
+            .map(|(frame, t)| half_curvature(t, &Triple::constant(&frame.tangent)));
         if !self.is_straight() {
-            for (j, t) in [&t, &u].into_iter().enumerate() {
-                let (d, [a, b]) = (&carried[j], self.rest_curvature[j]);
-                let other = t.cross(d);
-                let (sin, cos) = angles[j].sin_cos();
-                let k = d.scaled(&(cos * a - sin * b)).plus(&other.scaled(&(sin * a + cos * b)));
-                energy = energy - binormal.dot(&k) + Jet::constant(0.5 * (a * a + b * b));
+            for (j, tangent) in [&t, &u].into_iter().enumerate() {
+                // −B/(2l̄) κb·K
+                let k = self.rest_curvature_of(j, tangent, angles[j]);
+                let factor = over * (-2.0 * self.bending);
+                let along = half_binormal.dot(&k);
+                let (to_e, to_f) = (u.cross(&k), k.cross(&t));
+                by_e = by_e.plus(&perpendicular(&to_e.minus(&u.scaled(along)), &t).scaled(factor));
+                by_f = by_f.plus(&perpendicular(&to_f.minus(&t.scaled(along)), &u).scaled(factor));
+                let moment = half_binormal.dot(&tangent.cross(&k)) * (-2.0 * self.bending);
+                let by_tangent = turned[j].scaled(moment);
+                if j == 0 {
+                    by_e = by_e.plus(&by_tangent);
+                } else {
+                    by_f = by_f.plus(&by_tangent);
+                }
+                by_angle[j] = by_angle[j] + moment;
             }
         }
-        energy = energy * self.bending;
 
-        // the director of e carried over to f, and the angle from there to that of f
-        let [d, d_f] = &carried;
-        let c = u.dot(d) * over * -1.0;
-        let across = d.plus(&t.plus(&u).scaled(&c));
-        let angle = u.dot(&across.cross(d_f)).atan2(&across.dot(d_f));
-        let turns = ((self.frame_twist - angle.value) / std::f64::consts::TAU).round();
-        let offset = std::f64::consts::TAU * turns - self.rest_twist;
-        let twist = angle + angles[1] - angles[0] + Jet::constant(offset);
-        energy + twist * twist * self.twisting
+        let twist_by_e = half_binormal.minus(&turned[0]).scaled(over_length[0]);
+        let twist_by_f = half_binormal.plus(&turned[1]).scaled(over_length[1]);
+        let ([a, b, c], [x, y, z]) = (twist_by_e.0, twist_by_f.0);
+        let twist_by = [a, b, c, x, y, z, T::constant(-1.0), T::constant(1.0)];
+        let moment = T::with_gradient(twist - self.rest_twist, &twist_by) * (2.0 * self.twisting);
+        let ([a, b, c], [x, y, z]) = (by_e.scaled(over_length[0]).0, by_f.scaled(over_length[1]).0);
+        let bend_by = [a, b, c, x, y, z, by_angle[0], by_angle[1]];
+        std::array::from_fn(|i| bend_by[i] + moment * twist_by[i])
+    }
+
+    /// [`Self::rest_curvature`] for any number.
+    #[inline(always)]
+    fn rest_curvature_of<T: Number<N>>(&self, j: usize, t: &Triple<T>, angle: T) -> Triple<T> {
+        let frame = &self.frames[j];
+        let (from, v) = (Triple::constant(&frame.tangent), Triple::constant(&frame.director));
+        let c = t.dot(&v) * (T::constant(1.0) + t.dot(&from)).recip();
+        let d = v.minus(&from.plus(t).scaled(c));
+        let ([a, b], (sin, cos)) = (self.rest_curvature[j], angle.sin_cos());
+        d.scaled(cos * a - sin * b).plus(&t.cross(&d).scaled(sin * a + cos * b))
+    }
+
+    /// Gradient and Hessian of the energy by e, f, θ_e, θ_f.
+    fn derivatives(&self, x: &[Vec3; 5]) -> [Dual<N>; N] {
+        let (e, f) = (x[1] - x[0], x[2] - x[1]);
+        let variables = |v: &Vec3, first: usize| {
+            Triple(std::array::from_fn(|k| Dual::variable(v[k], first + k)))
+        };
+        let [a, b] = self.angles(x);
+        let angles = [Dual::variable(a, 6), Dual::variable(b, 7)];
+        self.gradient_of(&variables(&e, 0), &variables(&f, 3), angles, self.twist(x))
     }
 }
 
-/// The vector carried from the frame's tangent to `t`.
-fn carry(v: &JetVec<N>, frame: &Frame, t: &JetVec<N>) -> JetVec<N> {
-    let from = JetVec::constant(&frame.tangent);
-    let c = t.dot(v) * (Jet::constant(1.0) + t.dot(&from)).recip() * -1.0;
-    v.plus(&from.plus(t).scaled(&c))
+/// C(a, b) = a × b/(1 + a·b) of unit vectors.
+#[inline(always)]
+fn half_curvature<T: Number<N>>(a: &Triple<T>, b: &Triple<T>) -> Triple<T> {
+    a.cross(b).scaled((T::constant(1.0) + a.dot(b)).recip())
+}
+
+/// The part of v that is perpendicular to the unit vector t.
+#[inline(always)]
+fn perpendicular<T: Number<N>>(v: &Triple<T>, t: &Triple<T>) -> Triple<T> {
+    v.minus(&t.scaled(v.dot(t)))
 }
 
 impl Element<5> for RodJoint {
@@ -231,7 +279,9 @@ impl Element<5> for RodJoint {
     }
 
     fn gradient(&self, x: &[Vec3; 5]) -> [Vec3; 5] {
-        let d = self.jet(x).d;
+        let constant = |v: Vec3| Triple([v.x, v.y, v.z]);
+        let (e, f) = (constant(x[1] - x[0]), constant(x[2] - x[1]));
+        let d = self.gradient_of(&e, &f, self.angles(x), self.twist(x));
         let (e, f) = (Vec3::new(d[0], d[1], d[2]), Vec3::new(d[3], d[4], d[5]));
         let angle = |k: usize| Vec3::new(d[6 + k] / self.radius[k], 0.0, 0.0);
         [-e, e - f, f, angle(0), angle(1)]
@@ -240,7 +290,9 @@ impl Element<5> for RodJoint {
     /// Projected in the coordinates (e, f, s_e, s_f). The angles' idle components get the stiffness
     /// of the twist, which keeps the matrix definite and moves nothing.
     fn hessian_psd(&self, x: &[Vec3; 5]) -> Hessian<5> {
-        let mut m = self.jet(x).hessian();
+        let rows = self.derivatives(x);
+        let mut m: [[f64; N]; N] =
+            std::array::from_fn(|i| std::array::from_fn(|j| 0.5 * (rows[i].d[j] + rows[j].d[i])));
         let scale = [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0 / self.radius[0], 1.0 / self.radius[1]];
         for i in 0..N {
             for j in 0..N {
