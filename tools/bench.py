@@ -5,6 +5,7 @@
     tools/bench.py target/release/standoff                                  # one build
     tools/bench.py target/release/standoff --against other/standoff         # two builds in one run, as ratios
     tools/bench.py target/release/standoff --with contact.potential=orientation-aware   # the same with a value replaced
+    tools/bench.py target/release/standoff --thin                           # cloths, shells and rods instead
     tools/bench.py target/release/standoff --growth                         # time and memory against size
 
 Runs of two builds (A and B; with `--with`, B has the values replaced) alternate, so that a change of the machine's load hits both; figures are
@@ -42,6 +43,22 @@ SCENES = [
     Scene("friction-slope", "scenes/friction-slope-slide.toml", 40),
     Scene("drop-10k", "scenes/bench/drop-100k.toml", 20, sets=["objects.block.shape.cells=[12, 12, 12]"]),
     Scene("drop-100k", "scenes/bench/drop-100k.toml", 3),
+]
+
+# crowded and buckling thin bodies, with keys that commit 0442017 has too
+STACK = "scenes/codim/cloth-stack.toml"
+THIN = [
+    Scene("drape", "scenes/codim/cloth-on-ball.toml", 12, sets=["objects.cloth.shape.cells=[50, 50]"]),
+    Scene("six-cloths", STACK, 4, sets=["objects.cloth.array.counts=[1, 6, 1]", "objects.cloth.shape.cells=[20, 20]"]),
+    Scene("ten-cloths", STACK, 8),
+    Scene("turned-cloth", "scenes/codim/cloth-on-rotating-sphere.toml", 10, sets=["objects.cloth.shape.cells=[40, 40]"]),
+    Scene("funnel", "scenes/codim/cloths-through-funnel.toml", 15),
+    Scene("tube", "scenes/codim/twisted-tube.toml", 30),
+    Scene("knot", "scenes/codim/reef-knot.toml", 30),
+    Scene("cards", "scenes/codim/cards.toml", 30),
+    Scene("noodles", "scenes/codim/noodles.toml", 20),
+    Scene("hair", "scenes/codim/hair-clusters.toml", 20),
+    Scene("braid", "scenes/codim/braid.toml", 20, sets=["gravity=[0, 1e-6, 0]"]),
 ]
 
 
@@ -180,6 +197,7 @@ def main():
     parser.add_argument("--only", nargs="*", default=[], metavar="PART", help="scenes whose name holds this")
     parser.add_argument("--threads", nargs="*", type=int, default=[1])
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--thin", action="store_true", help="thin bodies instead")
     parser.add_argument("--growth", action="store_true", help="time and memory against size instead")
     parser.add_argument("--plot", type=pathlib.Path, help="with --growth: draw to this file (SVG)")
     parser.add_argument("--shared", type=pathlib.Path, default=ROOT / "testdata")
@@ -193,7 +211,7 @@ def main():
     print("| scene | threads | build | steps | Newton its | contacts | CPU s | wall s | ms/it | "
           "peak MiB | " + " | ".join(p.replace("_", " ") for p in PHASES) + " | other | ratio |")
     print("|---" * (len(PHASES) + 12) + "|")
-    for scene in growth() if args.growth else SCENES:
+    for scene in growth() if args.growth else THIN if args.thin else SCENES:
         if args.only and not any(part in scene.name for part in args.only):
             continue
         if scene.shared and not (args.shared / scene.path).exists():

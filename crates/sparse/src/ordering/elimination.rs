@@ -16,35 +16,13 @@ pub struct EliminationTree {
 }
 
 impl EliminationTree {
-    /// Of the pattern with its vertices renumbered. Visits each block of L once.
+    /// Of the pattern with its vertices renumbered, in a time that is almost proportional to the size of the pattern.
     pub(crate) fn new(pattern: &BlockPattern, order: &Permutation) -> Self {
-        let n = pattern.n();
-        let (old, new) = (order.new_to_old(), order.old_to_new());
-        let mut parent = vec![NONE; n];
-        let mut count = vec![1u32; n];
-        let mut visited = vec![NONE; n];
-        for j in 0..n as u32 {
-            visited[j as usize] = j;
-            let i = old[j as usize] as usize;
-            // row j of L is the union of the tree's paths from the entries of row j of A to j
-            let neighbours = pattern.row(i).map(|(v, _)| v);
-            let neighbours = neighbours.chain(pattern.column(i)[1..].iter().map(|&v| v as usize));
-            for v in neighbours {
-                let mut k = new[v];
-                if k > j {
-                    continue;
-                }
-                while visited[k as usize] != j {
-                    visited[k as usize] = j;
-                    count[k as usize] += 1;
-                    if parent[k as usize] == NONE {
-                        parent[k as usize] = j;
-                    }
-                    k = parent[k as usize];
-                }
-            }
-        }
-        Self { parent, count }
+        let graph = Renumbered { pattern, order };
+        let parent = parents(&graph);
+        let mut tree = Self { count: vec![0; parent.len()], parent };
+        tree.count = column_counts(&graph, &tree.parent, tree.postorder().new_to_old());
+        tree
     }
 
     /// The parent of column `j`; `None` for a root.
@@ -117,6 +95,106 @@ impl EliminationTree {
         let count = order.new_to_old().iter().map(|&j| self.count[j as usize]);
         Self { parent: parent.collect(), count: count.collect() }
     }
+}
+
+/// A pattern with its vertices in another order.
+struct Renumbered<'a> {
+    pattern: &'a BlockPattern,
+    order: &'a Permutation,
+}
+
+impl Renumbered<'_> {
+    /// The neighbours of vertex `j`, in any order.
+    fn neighbours(&self, j: u32) -> impl Iterator<Item = u32> {
+        let (old, new) = (self.order.new_to_old(), self.order.old_to_new());
+        let i = old[j as usize] as usize;
+        let before = self.pattern.row(i).map(|(v, _)| v);
+        let behind = self.pattern.column(i)[1..].iter().map(|&v| v as usize);
+        before.chain(behind).map(|v| new[v])
+    }
+}
+
+/// Parents of all columns. A column's way to its root is shortened wherever it was walked [Liu 1990, § 4.2].
+fn parents(graph: &Renumbered<'_>) -> Vec<u32> {
+    let n = graph.pattern.n();
+    let (mut parent, mut ancestor) = (vec![NONE; n], vec![NONE; n]);
+    for j in 0..n as u32 {
+        for mut k in graph.neighbours(j) {
+            // to the root of the tree that holds k so far
+            while k < j {
+                let next = std::mem::replace(&mut ancestor[k as usize], j);
+                if next == NONE {
+                    parent[k as usize] = j;
+                    break;
+                }
+                k = next;
+            }
+        }
+    }
+    parent
+}
+
+/// Lengths of all columns of L [Gilbert 1994].
+///
+/// Row i of L is a subtree: the columns from which i is reached. Its leaves are columns with an entry of A in row i. The
+/// length of column j is the number of subtrees that contain it. It is summed up along the tree from what each subtree
+/// adds: 1 at each of its leaves, −1 where the ways of two successive leaves meet, −1 at the parent of its root.
+fn column_counts(graph: &Renumbered<'_>, parent: &[u32], postorder: &[u32]) -> Vec<u32> {
+    let n = parent.len();
+    // of each column: its first descendant in the postorder
+    let mut first = vec![NONE; n];
+    let mut change = vec![0i64; n];
+    for (k, &leaf) in postorder.iter().enumerate() {
+        let mut j = leaf;
+        change[j as usize] = i64::from(first[j as usize] == NONE);
+        while j != NONE && first[j as usize] == NONE {
+            first[j as usize] = k as u32;
+            j = parent[j as usize];
+        }
+    }
+    // of each row: its last leaf, and the first descendant of that
+    let (mut last, mut reached) = (vec![NONE; n], vec![NONE; n]);
+    let mut ancestor: Vec<u32> = (0..n as u32).collect();
+    for &j in postorder {
+        let up = parent[j as usize];
+        if up != NONE {
+            change[up as usize] -= 1;
+        }
+        for i in graph.neighbours(j).filter(|&i| i > j) {
+            let i = i as usize;
+            if reached[i] != NONE && first[j as usize] <= reached[i] {
+                continue;
+            }
+            reached[i] = first[j as usize];
+            change[j as usize] += 1;
+            let before = std::mem::replace(&mut last[i], j);
+            if before != NONE {
+                change[root(&mut ancestor, before) as usize] -= 1;
+            }
+        }
+        if up != NONE {
+            ancestor[j as usize] = up;
+        }
+    }
+    for &j in postorder {
+        if parent[j as usize] != NONE {
+            change[parent[j as usize] as usize] += change[j as usize];
+        }
+    }
+    change.iter().map(|&c| c as u32).collect()
+}
+
+/// The root of the tree that holds `j`; what is on the way to it then points to it.
+fn root(ancestor: &mut [u32], j: u32) -> u32 {
+    let mut root = j;
+    while ancestor[root as usize] != root {
+        root = ancestor[root as usize];
+    }
+    let mut k = j;
+    while k != root {
+        k = std::mem::replace(&mut ancestor[k as usize], root);
+    }
+    root
 }
 
 #[cfg(test)]
