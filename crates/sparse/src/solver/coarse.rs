@@ -9,11 +9,13 @@
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use standoff_linalg::nalgebra::Vector3;
 use standoff_linalg::{Mat3, Vec3};
 
 use super::aggregates::aggregates;
 use super::multifrontal::{Analyses, Factor};
-use crate::{BlockMatrix, BlockPattern, Ordering, SolveError, vector};
+use crate::vector::CHUNK;
+use crate::{BlockMatrix, BlockPattern, Ordering, SolveError};
 
 /// Part of the largest diagonal entry of a part's coarse translations that is added to its rotations: those of a
 /// single row, or of rows in line, have no stiffness of their own.
@@ -24,10 +26,12 @@ const REGULARISATION: f64 = 1e-11;
 pub(super) struct Parts {
     of: Vec<u32>,
     rows: Vec<Vec<u32>>,
-    /// Offset of each row from the middle of its part, in multiples of the part's size; `None` for a row
-    /// that is no displacement.
-    offset: Vec<Option<Vec3>>,
+    offset: Vec<Offset>,
 }
+
+/// Offset of a row from the middle of its part, in multiples of the part's size; `None` for a row that is no
+/// displacement. P is what these numbers say, so that rounding them is no error.
+type Offset = Option<Vector3<f32>>;
 
 impl Parts {
     /// Aggregates of the rows of a matrix, with offsets where positions are known.
@@ -39,7 +43,7 @@ impl Parts {
         for (row, &p) in of.iter().enumerate() {
             rows[p as usize].push(row as u32);
         }
-        let mut offset = vec![Some(Vec3::zeros()); n];
+        let mut offset = vec![Some(Vector3::zeros()); n];
         if let Some(position) = position.filter(|p| p.len() == n) {
             for rows in &rows {
                 offsets(rows, position, &mut offset);
@@ -50,7 +54,7 @@ impl Parts {
 }
 
 /// Offsets of the rows of a part.
-fn offsets(rows: &[u32], position: &[Vec3], offset: &mut [Option<Vec3>]) {
+fn offsets(rows: &[u32], position: &[Vec3], offset: &mut [Offset]) {
     let at = |row: &u32| Some(position[*row as usize]).filter(|p| p.iter().all(|c| c.is_finite()));
     let count = rows.iter().filter_map(at).count().max(1) as f64;
     let middle = rows.iter().filter_map(at).sum::<Vec3>() / count;
@@ -58,7 +62,7 @@ fn offsets(rows: &[u32], position: &[Vec3], offset: &mut [Option<Vec3>]) {
     let size = (square / count).sqrt();
     for row in rows {
         let scaled = |p: Vec3| if size > 0.0 { (p - middle) / size } else { Vec3::zeros() };
-        offset[*row as usize] = at(row).map(scaled);
+        offset[*row as usize] = at(row).map(|p| scaled(p).cast());
     }
 }
 
@@ -77,8 +81,8 @@ pub(super) struct Coarse {
 }
 
 /// The rotation's matrix: ω ↦ ω × d.
-fn turn(d: &Vec3) -> Mat3 {
-    -d.cross_matrix()
+fn turn(d: &Vector3<f32>) -> Mat3 {
+    -d.cast().cross_matrix()
 }
 
 impl Coarse {
@@ -229,8 +233,8 @@ impl Coarse {
         self.analyses.last().map_or(0, |a| a.factor_len())
     }
 
-    /// Adds P (Pᵀ A P)⁻¹ Pᵀ r to z.
-    pub(super) fn add_correction(&mut self, r: &[Vec3], z: &mut [Vec3]) {
+    /// Adds P (Pᵀ A P)⁻¹ Pᵀ r to z; returns rᵀz.
+    pub(super) fn add_correction(&mut self, r: &[Vec3], z: &mut [Vec3]) -> f64 {
         let parts = &self.parts;
         let restrict = |rows: &Vec<u32>| {
             let mut sum = [Vec3::zeros(); 2];
@@ -238,7 +242,7 @@ impl Coarse {
                 if let Some(d) = &parts.offset[row as usize] {
                     let r = &r[row as usize];
                     sum[0] += r;
-                    sum[1] += d.cross(r);
+                    sum[1] += d.cast().cross(r);
                 }
             }
             sum
@@ -247,19 +251,30 @@ impl Coarse {
         self.right.clear();
         self.right.extend(sums.iter().flatten());
         self.solution.resize(self.right.len(), Vec3::zeros());
-        let Some(analysis) = self.analyses.last() else { return };
-        self.factor.solve(analysis, &self.right, &mut self.solution, &mut self.room);
+        if let Some(analysis) = self.analyses.last() {
+            self.factor.solve(analysis, &self.right, &mut self.solution, &mut self.room);
+        }
         let solution = &self.solution;
-        let prolong = |(z, (&part, offset)): (&mut Vec3, (&u32, &Option<Vec3>))| {
-            if let Some(d) = offset {
-                let k = 2 * part as usize;
-                *z += solution[k] + solution[k + 1].cross(d);
+        let prolong = |(((z, r), of), offset): (Chunk<'_>, &[Offset])| {
+            let mut sum = 0.0;
+            for (((z, r), &part), offset) in z.iter_mut().zip(r).zip(of).zip(offset) {
+                if let Some(d) = offset {
+                    let k = 2 * part as usize;
+                    *z += solution[k] + solution[k + 1].cross(&d.cast());
+                }
+                sum += r.dot(z);
             }
+            sum
         };
-        let from = parts.of.par_iter().zip(&parts.offset);
-        z.par_iter_mut().zip(from).with_min_len(vector::CHUNK).for_each(prolong);
+        let chunks = z.par_chunks_mut(CHUNK).zip(r.par_chunks(CHUNK));
+        let chunks = chunks.zip(parts.of.par_chunks(CHUNK)).zip(parts.offset.par_chunks(CHUNK));
+        let sums: Vec<f64> = chunks.with_min_len(8).map(prolong).collect();
+        sums.iter().sum()
     }
 }
+
+/// Rows that are summed together: corrected, residual, and their parts.
+type Chunk<'a> = ((&'a mut [Vec3], &'a [Vec3]), &'a [u32]);
 
 /// The parts l ≤ k that part k is coupled to, ascending.
 fn others(coarse: &BlockPattern, k: usize) -> Vec<u32> {

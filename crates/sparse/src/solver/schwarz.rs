@@ -15,7 +15,7 @@ use standoff_linalg::Vec3;
 
 use super::coarse::Coarse;
 use super::subdomains::{Blend, Subdomains};
-use crate::{BlockMatrix, BlockPattern, SolveError, partition, pattern, vector};
+use crate::{BlockMatrix, BlockPattern, SolveError, partition, pattern};
 
 /// Rows of a subdomain, about, without those around it.
 const SIZE: usize = 200;
@@ -90,8 +90,7 @@ impl Schwarz {
             let applied = subdomains.apply(Blend::Sum, r, z);
             debug_assert!(applied.is_ok(), "factorised for this matrix");
         }
-        self.coarse.add_correction(r, z);
-        vector::dot(r, z)
+        self.coarse.add_correction(r, z)
     }
 
     /// Entries of all factors.

@@ -10,7 +10,7 @@ use standoff_linalg::Vec3;
 
 use super::coarse::Coarse;
 use super::stiff_blocks::StiffBlocks;
-use crate::{BlockMatrix, SolveError, vector};
+use crate::{BlockMatrix, SolveError};
 
 /// Rows of a group of the coarse level, about: with smaller ones its factor costs more than the iterations that it saves
 /// (`benches/examples/schwarz_table.rs`).
@@ -45,8 +45,7 @@ impl TwoLevel {
         if let Some(stiff) = &self.stiff {
             stiff.apply(r, z);
         }
-        self.coarse.add_correction(r, z);
-        vector::dot(r, z)
+        self.coarse.add_correction(r, z)
     }
 
     /// Entries of all factors.
