@@ -114,7 +114,7 @@ impl Renumbered<'_> {
     }
 }
 
-/// Parents of all columns. A column's way to its root is shortened wherever it was walked [Liu 1990, § 4.2].
+/// Parents of all columns. A column's way to its root is shortened wherever the loop passes [Liu 1990, § 4.2].
 fn parents(graph: &Renumbered<'_>) -> Vec<u32> {
     let n = graph.pattern.n();
     let (mut parent, mut ancestor) = (vec![NONE; n], vec![NONE; n]);
