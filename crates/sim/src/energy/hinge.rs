@@ -5,8 +5,10 @@
 //! with the dihedral angle θ (0 where flat), its rest value θ̄, the rest length |ē| of the edge, the
 //! sum Ā of both rest areas and the thickness ξ [Grinspun 2003; Li 2020 thesis, §2.2.2].
 
+mod batch;
+
 use super::element::{Element, Hessian};
-use standoff_linalg::{Mat3, Vec3};
+use standoff_linalg::{Mat3, Vec3, lanes};
 
 /// One hinge. Vertices: the edge's two ends x₀, x₁, then the corner x₂ of the triangle
 /// (x₀, x₁, x₂) and x₃ of (x₁, x₀, x₃).
@@ -220,6 +222,12 @@ impl Element<4> for Hinge {
             std::array::from_fn(|j| Mat3::from_fn(|r, s| scale * m[3 * i + r][3 * j + s]))
         });
         from_relative(&h)
+    }
+
+    /// Several hinges at once, one per lane.
+    fn hessians(elements: &[Self], vertices: &[[u32; 4]], x: &[Vec3], out: &mut [Mat3]) {
+        let (out, _) = out.as_chunks_mut();
+        lanes::dispatch(batch::Hessians { elements, vertices, x, out });
     }
 }
 

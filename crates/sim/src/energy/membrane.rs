@@ -6,9 +6,11 @@
 //! F = Σ σᵢ uᵢ vᵢᵀ: stretches (2×2), the two combinations of u₁v₂ᵀ and u₂v₁ᵀ, and both motions out
 //! of plane, of stiffness ψᵢ/σᵢ. The orthotropic law's is numeric (6×6).
 
+mod batch;
+
 use super::element::{Element, Hessian};
 use crate::material::membrane::{MembraneLaw, Orthotropic, Principal, SheetLame, StretchLimit};
-use standoff_linalg::{Mat3, MatN, Vec3, project_psd_array, project_psd2};
+use standoff_linalg::{Mat3, MatN, Vec3, lanes, project_psd_array, project_psd2};
 
 /// What a triangle is made of.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -274,17 +276,46 @@ impl Element<3> for Membrane {
         let (h10, h20) = (h01.transpose(), h02.transpose());
         [[-(h01 + h02), h01, h02], [h10, h11, h12], [h20, h21, h22]]
     }
+
+    /// Several triangles at once, one per lane.
+    fn hessians(elements: &[Self], vertices: &[[u32; 3]], x: &[Vec3], out: &mut [Mat3]) {
+        let (out, _) = out.as_chunks_mut();
+        lanes::dispatch(batch::Hessians { elements, vertices, x, out });
+    }
+}
+
+/// The projected ∂²ψ/∂F² of a function of the principal stretches, in the basis of the singular vectors.
+struct Stiffness {
+    /// Of the stretches: a₁₁, a₂₂, a₁₂.
+    stretch: [f64; 3],
+    /// (flip + twist)/2, of motions u₁v₂ᵀ and u₂v₁ᵀ by themselves.
+    same: f64,
+    /// (flip − twist)/2, between both.
+    swap: f64,
+    /// Of the motions n v₁ᵀ and n v₂ᵀ out of the plane.
+    bend: [f64; 2],
+}
+
+impl Stiffness {
+    #[inline]
+    fn new(s: [f64; 2], p: &Principal) -> Self {
+        let flip = p.quotient.max(0.0);
+        let sum = s[0] + s[1];
+        let twist = if sum > 0.0 { ((p.d[0] + p.d[1]) / sum).max(0.0) } else { 0.0 };
+        Self {
+            stretch: clamp2(p.dd[0], p.dd[1], p.d12),
+            same: 0.5 * (flip + twist),
+            swap: 0.5 * (flip - twist),
+            bend: [0, 1].map(|i| if s[i] > 0.0 { (p.d[i] / s[i]).max(0.0) } else { 0.0 }),
+        }
+    }
 }
 
 /// Adds the projected ∂²ψ/∂F² of a function of the principal stretches: block (a, b) belongs to the
 /// columns a and b of F.
 fn add_principal(k: &mut [[Mat3; 2]; 2], svd: &Svd, p: &Principal) {
     let Svd { s, u, v } = svd;
-    let [a11, a22, a12] = clamp2(p.dd[0], p.dd[1], p.d12);
-    let flip = p.quotient.max(0.0);
-    let sum = s[0] + s[1];
-    let twist = if sum > 0.0 { ((p.d[0] + p.d[1]) / sum).max(0.0) } else { 0.0 };
-    let bend = [0, 1].map(|i| if s[i] > 0.0 { (p.d[i] / s[i]).max(0.0) } else { 0.0 });
+    let Stiffness { stretch: [a11, a22, a12], same, swap, bend } = Stiffness::new(*s, p);
     let n = u[0].cross(&u[1]);
     let [uu11, uu22, uu12, nn] = [
         u[0] * u[0].transpose(),
@@ -293,7 +324,6 @@ fn add_principal(k: &mut [[Mat3; 2]; 2], svd: &Svd, p: &Principal) {
         n * n.transpose(),
     ];
     let uu21 = uu12.transpose();
-    let (same, swap) = (0.5 * (flip + twist), 0.5 * (flip - twist));
     for a in 0..2 {
         for b in 0..2 {
             let (v1, v2) = (v[0], v[1]);

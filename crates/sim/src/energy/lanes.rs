@@ -1,0 +1,78 @@
+//! Elements in lanes: gathering their vertices, and what their Hessians are stored as.
+
+use standoff_linalg::lanes::{LaneVec3, Lanes, MAX_LANES, Width};
+use standoff_linalg::{Mat3, Vec3};
+
+/// One number per lane, in memory.
+pub(super) type Row = [f64; MAX_LANES];
+
+/// Positions of the vertices of one element per lane; zero in lanes without one.
+#[inline(always)]
+pub(super) fn gather<W: Width, const N: usize>(
+    width: W,
+    vertices: &[[u32; N]],
+    x: &[Vec3],
+) -> [LaneVec3<W>; N] {
+    let mut rows: [[Row; 3]; N] = [[[0.0; MAX_LANES]; 3]; N];
+    for (lane, vertices) in vertices.iter().enumerate() {
+        for a in 0..N {
+            let p = &x[vertices[a] as usize];
+            for i in 0..3 {
+                rows[a][i][lane] = p[i];
+            }
+        }
+    }
+    let mut out = [[Lanes::splat(width, 0.0); 3]; N];
+    for a in 0..N {
+        for i in 0..3 {
+            out[a][i] = Lanes::load(width, &rows[a][i]);
+        }
+    }
+    out
+}
+
+/// The blocks of each lane's element, `K` of them, one after the other.
+#[inline(always)]
+pub(super) fn scatter<W: Width, const K: usize>(
+    blocks: &[[LaneVec3<W>; 3]; K],
+    out: &mut [[Mat3; K]],
+) {
+    for (k, block) in blocks.iter().enumerate() {
+        for c in 0..3 {
+            for r in 0..3 {
+                let row = block[c][r].to_array();
+                for (out, value) in out.iter_mut().zip(row) {
+                    out[k][(r, c)] = value;
+                }
+            }
+        }
+    }
+}
+
+/// a − b.
+#[inline(always)]
+pub(super) fn sub<W: Width>(a: &LaneVec3<W>, b: &LaneVec3<W>) -> LaneVec3<W> {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+}
+
+/// a + b.
+#[inline(always)]
+pub(super) fn add<W: Width>(a: &LaneVec3<W>, b: &LaneVec3<W>) -> LaneVec3<W> {
+    [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
+}
+
+/// s a.
+#[inline(always)]
+pub(super) fn times<W: Width>(a: &LaneVec3<W>, s: Lanes<W>) -> LaneVec3<W> {
+    [a[0] * s, a[1] * s, a[2] * s]
+}
+
+/// Adds a bᵀ to `to`, by columns.
+#[inline(always)]
+pub(super) fn add_dyad<W: Width>(to: &mut [LaneVec3<W>; 3], a: &LaneVec3<W>, b: &LaneVec3<W>) {
+    for c in 0..3 {
+        for r in 0..3 {
+            to[c][r] = to[c][r] + a[r] * b[c];
+        }
+    }
+}
