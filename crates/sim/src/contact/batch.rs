@@ -7,7 +7,7 @@
 // long: one formula, from the gathered positions to the scattered blocks, and its tests
 
 use super::pairs::Contact;
-use super::potential::{BarrierPotential, RELATIVE_4};
+use super::potential::{BarrierPotential, RELATIVE_4, blocks_of_relative, relative_matrix};
 use rayon::prelude::*;
 use standoff_geometry::PairKind;
 use standoff_geometry::distance::EdgeEdgeFeature;
@@ -55,12 +55,22 @@ impl Kernel for Hessians<'_> {
     #[inline(always)]
     fn run<W: Width>(mut self, width: W) {
         // what is rare goes one by one
-        for (c, out) in self.contacts.iter().zip(self.out.iter_mut()) {
+        let (mut mollified, mut count) = ([0; MAX_LANES], 0);
+        for k in 0..self.contacts.len() {
+            let c = &self.contacts[k];
             let x = c.gather(self.x);
-            if !in_lanes(c, &x) {
-                pack(&self.potential.hessian_psd(c, &x), out);
+            if c.is_mollified(&x) {
+                mollified[count] = k;
+                count += 1;
+                if count == W::F64_LANES {
+                    self.project(width, &mollified[..count]);
+                    count = 0;
+                }
+            } else if !in_lanes(c, &x) {
+                pack(&self.potential.hessian_psd(c, &x), &mut self.out[k]);
             }
         }
+        self.project(width, &mollified[..count]);
         let mut entries: [Row; 90] = [[0.0; MAX_LANES]; 90];
         for kind in [PairKind::EdgeEdge, PairKind::FaceVertex] {
             let mut batch = [0; MAX_LANES];
@@ -78,6 +88,47 @@ impl Kernel for Hessians<'_> {
                     filled = 0;
                 }
             }
+        }
+    }
+}
+
+impl Hessians<'_> {
+    /// Hessians of mollified pairs: computed one by one, projected together.
+    #[inline(always)]
+    fn project<W: Width>(&mut self, width: W, batch: &[usize]) {
+        if batch.is_empty() {
+            return;
+        }
+        let mut rows: [[Row; 9]; 9] = [[[0.0; MAX_LANES]; 9]; 9];
+        for (lane, &k) in batch.iter().enumerate() {
+            let c = &self.contacts[k];
+            let m = relative_matrix(&self.potential.hessian(c, &c.gather(self.x)));
+            for i in 0..9 {
+                for j in 0..9 {
+                    rows[i][j][lane] = m[i][j];
+                }
+            }
+        }
+        let mut m = [[Lanes::splat(width, 0.0); 9]; 9];
+        for i in 0..9 {
+            for j in 0..9 {
+                m[i][j] = Lanes::load(width, &rows[i][j]);
+            }
+        }
+        lanes::project_psd(width, &mut m);
+        for i in 0..9 {
+            for j in 0..9 {
+                m[i][j].store(&mut rows[i][j]);
+            }
+        }
+        for (lane, &k) in batch.iter().enumerate() {
+            let mut one = [[0.0; 9]; 9];
+            for i in 0..9 {
+                for j in 0..9 {
+                    one[i][j] = rows[i][j][lane];
+                }
+            }
+            pack(&blocks_of_relative(&one), &mut self.out[k]);
         }
     }
 }

@@ -380,6 +380,13 @@ pub(super) fn project<const N: usize, const K: usize, const R: usize, const M: u
 /// PSD projection of the Hessian of any translation-invariant function of four points, in relative
 /// coordinates (9×9).
 fn project_relative(h: &Blocks) -> Blocks {
+    let mut m = relative_matrix(h);
+    project_psd_array(&mut m);
+    blocks_of_relative(&m)
+}
+
+/// A Hessian of four points in relative coordinates.
+pub(super) fn relative_matrix(h: &Blocks) -> [[f64; 9]; 9] {
     // rows, then columns
     let rows: [[Mat3; 4]; 3] = std::array::from_fn(|k| {
         std::array::from_fn(|j| {
@@ -397,7 +404,11 @@ fn project_relative(h: &Blocks) -> Blocks {
             }
         }
     }
-    project_psd_array(&mut m);
+    m
+}
+
+/// The Hessian of four points of one in relative coordinates.
+pub(super) fn blocks_of_relative(m: &[[f64; 9]; 9]) -> Blocks {
     let block = |k: usize, l: usize| Mat3::from_fn(|r, s| m[3 * k + r][3 * l + s]);
     let rows: [[Mat3; 3]; 4] = std::array::from_fn(|i| {
         std::array::from_fn(|l| {
