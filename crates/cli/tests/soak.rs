@@ -69,8 +69,9 @@ fn scenes_that_the_barrier_completes_end_with_the_barrier_free_solver_too() {
         println!("{}: {} of {} steps by the barrier", r.seed, r.fallbacks, r.steps);
         assert_eq!(r.outcome, Outcome::Converged, "seed {}: {}", r.seed, r.message);
     }
-    // one of them ends with the method alone
-    assert!(records.iter().any(|r| r.fallbacks > 0) && records.iter().any(|r| r.fallbacks == 0));
+    // the barrier finishes some of the steps, the method alone the others
+    assert!(records.iter().any(|r| r.fallbacks > 0));
+    assert!(records.iter().any(|r| r.fallbacks < r.steps), "all steps by the barrier");
 }
 
 /// A step that friction's updates do not settle ends with a reason that names who is involved and what to do.

@@ -74,15 +74,13 @@ enum Stage {
 impl Hybrid {
     /// A solver that iterates to the given residual, at most so many times.
     pub fn new(ordering: Ordering, tolerance: f64, max_iterations: usize) -> Self {
-        let mut direct = MixedCholesky::new(ordering);
-        direct.tolerance = tolerance.max(direct.tolerance);
         Self {
             max_iterations,
             max_two_level: LARGE_MAX,
             largest_operations: LARGEST,
             ordering,
             iterative: ConjugateGradient::new(tolerance, max_iterations),
-            direct,
+            direct: MixedCholesky::new(ordering),
             base: None,
             base_operations: None,
             stage: Stage::Blocks,

@@ -72,7 +72,7 @@ impl MixedCholesky {
         let Self { factor, permuted, scaled, work, .. } = self;
         let mut system = SinglePrecision { a, analysis, factor, permuted, scaled };
         let (tolerance, max_iterations) = (self.tolerance, self.max_iterations);
-        let limits = Limits { tolerance, max_iterations, trial: None };
+        let limits = Limits { tolerance, tightest: tolerance, max_iterations, trial: None };
         match iterate(limits, a, &mut system, b, x, work) {
             Ok((iterations, residual)) if vector::is_finite(x) => {
                 Ok(Some((iterations, residual, numeric)))

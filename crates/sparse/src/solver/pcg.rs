@@ -34,6 +34,10 @@ pub enum Preconditioner {
     TwoLevel,
 }
 
+/// Iterations that take less time than the elements of a matrix take to be computed (`benches/examples/solver_table.rs` and
+/// scenes). A better solution is worth them, because it may save a matrix: Newton's method takes fewer iterations with it.
+const LEAST: usize = 30;
+
 /// Preconditioned conjugate gradients, from x = 0 until ‖b − A x‖₂ ≤ tolerance ‖b‖₂.
 ///
 /// Iterates with a copy of the matrix in single precision, restarting from the true residual until
@@ -44,6 +48,8 @@ pub enum Preconditioner {
 pub struct ConjugateGradient {
     /// ‖b − A x‖₂ / ‖b‖₂ at which the iteration ends.
     pub tolerance: f64,
+    /// The same within the first [`LEAST`] iterations: what the solver was made with.
+    tightest: f64,
     /// Iterations at most.
     pub max_iterations: usize,
     /// After every so many iterations the solution is given up unless `max_iterations` can be expected to suffice, in
@@ -65,6 +71,7 @@ impl ConjugateGradient {
     pub fn new(tolerance: f64, max_iterations: usize) -> Self {
         Self {
             tolerance,
+            tightest: tolerance,
             max_iterations,
             trial: None,
             preconditioner: Preconditioner::BlockJacobi,
@@ -124,6 +131,7 @@ impl LinearSolver for ConjugateGradient {
         };
         let limits = Limits {
             tolerance: self.tolerance,
+            tightest: self.tightest.min(self.tolerance),
             max_iterations: self.max_iterations,
             trial: self.trial,
         };
@@ -144,12 +152,20 @@ impl LinearSolver for ConjugateGradient {
 pub(super) struct Limits {
     /// ‖b − A x‖₂ / ‖b‖₂.
     pub(super) tolerance: f64,
+    /// The same within the first [`LEAST`] iterations.
+    pub(super) tightest: f64,
     pub(super) max_iterations: usize,
     /// See [`ConjugateGradient::trial`].
     pub(super) trial: Option<usize>,
 }
 
 impl Limits {
+    /// Whether ‖r‖₂ / ‖b‖₂ suffices after some iterations.
+    fn suffices(&self, iterations: usize, relative_residual: f64) -> bool {
+        let required = if iterations < LEAST { self.tightest } else { self.tolerance };
+        relative_residual <= required
+    }
+
     /// Whether to end after some iterations, with ‖r‖₂ / ‖b‖₂ reached.
     fn ends(&self, iterations: usize, relative_residual: f64) -> bool {
         // the expected number of iterations is n ln(tolerance)/ln(residual)
@@ -198,7 +214,6 @@ pub(super) fn iterate(
     if b_norm == 0.0 {
         return Ok((0, 0.0));
     }
-    let target = limits.tolerance * b_norm;
     let mut iterations = 0;
     work[0].copy_from_slice(b);
     let mut r_norm = b_norm;
@@ -206,7 +221,7 @@ pub(super) fn iterate(
         if !r_norm.is_finite() {
             return Err(SolveError::NotFinite { what: "solution" });
         }
-        if r_norm <= target {
+        if limits.suffices(iterations, r_norm / b_norm) {
             return Ok((iterations, r_norm / b_norm));
         }
         let before = (iterations, r_norm);
@@ -223,7 +238,7 @@ pub(super) fn iterate(
         // out of iterations, or at the limit of working precision
         let stalled = iterations == before.0 || r_norm.is_nan() || r_norm > 0.5 * before.1;
         let ended = limits.ends(iterations, r_norm / b_norm);
-        if r_norm > target && (ended || stalled && !system.refine()) {
+        if !limits.suffices(iterations, r_norm / b_norm) && (ended || stalled && !system.refine()) {
             return Err(SolveError::NotConverged {
                 iterations,
                 relative_residual: r_norm / b_norm,
@@ -250,7 +265,8 @@ fn round(
         check_positive(pq, *iteration)?;
         let r_norm = vector::step(rz / pq, (&mut *x, p), (&mut *r, q)).sqrt();
         *iteration += 1;
-        if r_norm <= limits.tolerance * b_norm || limits.ends(*iteration, r_norm / b_norm) {
+        if limits.suffices(*iteration, r_norm / b_norm) || limits.ends(*iteration, r_norm / b_norm)
+        {
             break;
         }
         let rz_next = system.precondition(r, z);
