@@ -7,6 +7,7 @@
     tools/bench.py target/release/standoff --with contact.potential=orientation-aware   # the same with a value replaced
     tools/bench.py target/release/standoff --thin                           # cloths, shells and rods instead
     tools/bench.py target/release/standoff --growth                         # time and memory against size
+    tools/bench.py target/release/standoff --scaling                        # one and two threads, phase by phase
 
 Runs of two builds (A and B; with `--with`, B has the values replaced) alternate, so that a change of the machine's load hits both; figures are
 medians of `--repeat` runs. The last lines are geometric means over the scenes of B / A and A / B, from medians and from the least. CPU seconds (user + system time of the process) are the figure to compare: wall time
@@ -59,6 +60,17 @@ THIN = [
     Scene("noodles", "scenes/codim/noodles.toml", 20),
     Scene("hair", "scenes/codim/hair-clusters.toml", 20),
     Scene("braid", "scenes/codim/braid.toml", 20, sets=["gravity=[0, 1e-6, 0]"]),
+]
+
+
+# bodies of 5,000 vertices and more
+LARGE = [
+    Scene("drop-100k", "scenes/bench/drop-100k.toml", 8),
+    Scene("hang-100k", "scenes/bench/hang.toml", 6, sets=["time.step=0.1"]),
+    Scene("mat-100x100", "scenes/twisted-mat.toml", 6, sets=["objects.mat.shape.cells=[100, 100]"]),
+    Scene("sphereOnMat", IPC + "12_sphereOnMat.txt", 15, shared=True),
+    Scene("drape-80x80", "scenes/codim/cloth-on-ball.toml", 4, sets=["objects.cloth.shape.cells=[80, 80]"]),
+    Scene("twelve-cloths", STACK, 3, sets=["objects.cloth.array.counts=[1, 12, 1]", "objects.cloth.shape.cells=[20, 20]"]),
 ]
 
 
@@ -167,6 +179,42 @@ def median(runs):
     return result
 
 
+def scaling(args):
+    """Wall seconds with one and two threads by turns, in total and by phase. A phase that two threads make s times faster
+    has the serial share 2/s − 1 by Amdahl's law, from which follows what 16 cores would give."""
+    print("| scene | CPU s | one thread, s | two threads, s | ratio | " + " | ".join(p.replace("_", " ") for p in PHASES)
+          + " | other | serial | on 16 cores |")
+    print("|---" * (len(PHASES) + 8) + "|")
+    ratios = []
+    for scene in LARGE:
+        if args.only and not any(part in scene.name for part in args.only):
+            continue
+        if scene.shared and not (args.shared / scene.path).exists():
+            print(f"{scene.name}: skipped, {args.shared / scene.path} is absent", file=sys.stderr)
+            continue
+        runs = {1: [], 2: []}
+        for _ in range(args.repeat):
+            for threads in runs:
+                runs[threads].append(run(args.binary, scene, threads, args.shared))
+        if not all(runs[1] + runs[2]):
+            continue
+        one, two = median(runs[1]), median(runs[2])
+        phases = [(one["phases"][p], two["phases"][p]) for p in PHASES]
+        phases.append(tuple(m["phases"]["total"] - sum(m["phases"][p] for p in PHASES) for m in (one, two)))
+        total = one["phases"]["total"]
+        # two threads are never more than twice as fast, and a phase that they slow down is serial
+        serial = [min(max(2 * b - a, 0.0), a) for a, b in phases]
+        sixteen = sum(s + (a - s) / 16 for s, (a, _) in zip(serial, phases))
+        ratios.append(total / two["phases"]["total"])
+        # phases that take a hundredth of the time have no ratio to show
+        shown = [f"{a / b:.2f}" if a > 0.01 * total and b > 0 else "" for a, b in phases]
+        print(f"| {scene.name} | {one['cpu']:.2f} | {total:.2f} | {two['phases']['total']:.2f} | {ratios[-1]:.2f} | "
+              + " | ".join(shown) + f" | {100 * sum(serial) / total:.0f} % | {total / sixteen:.1f} |", flush=True)
+    if ratios:
+        mean = math.exp(statistics.fmean(map(math.log, ratios)))
+        print(f"\none thread over two, {len(ratios)} scenes: geometric mean {mean:.2f}, least {min(ratios):.2f}")
+
+
 def means(results):
     """Prints geometric means of B / A and its inverse over the scenes that both finished."""
     pairs = [(a, b) for a in results for b in results
@@ -198,11 +246,14 @@ def main():
     parser.add_argument("--threads", nargs="*", type=int, default=[1])
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--thin", action="store_true", help="thin bodies instead")
+    parser.add_argument("--scaling", action="store_true", help="one and two threads, phase by phase, on large scenes")
     parser.add_argument("--growth", action="store_true", help="time and memory against size instead")
     parser.add_argument("--plot", type=pathlib.Path, help="with --growth: draw to this file (SVG)")
     parser.add_argument("--shared", type=pathlib.Path, default=ROOT / "testdata")
     parser.add_argument("-o", "--output", type=pathlib.Path, help="write all figures as JSON")
     args = parser.parse_args()
+    if args.scaling:
+        return scaling(args)
 
     builds = [(args.binary, [])]
     if args.against or args.values:
