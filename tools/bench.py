@@ -182,10 +182,9 @@ def median(runs):
 def scaling(args):
     """Wall seconds with one and two threads by turns, in total and by phase. A phase that two threads make s times faster
     has the serial share 2/s − 1 by Amdahl's law, from which follows what 16 cores would give."""
-    print("| scene | CPU s | one thread, s | two threads, s | ratio | " + " | ".join(p.replace("_", " ") for p in PHASES)
-          + " | other | serial | on 16 cores |")
-    print("|---" * (len(PHASES) + 8) + "|")
-    ratios = []
+    print("| scene | one thread, s | two threads, s | ratio | serial, % | on 16 cores |")
+    print("|---" * 6 + "|")
+    ratios, by_phase = [], []
     for scene in LARGE:
         if args.only and not any(part in scene.name for part in args.only):
             continue
@@ -208,8 +207,11 @@ def scaling(args):
         ratios.append(total / two["phases"]["total"])
         # phases that take a hundredth of the time have no ratio to show
         shown = [f"{a / b:.2f}" if a > 0.01 * total and b > 0 else "" for a, b in phases]
-        print(f"| {scene.name} | {one['cpu']:.2f} | {total:.2f} | {two['phases']['total']:.2f} | {ratios[-1]:.2f} | "
-              + " | ".join(shown) + f" | {100 * sum(serial) / total:.0f} % | {total / sixteen:.1f} |", flush=True)
+        by_phase.append(f"| {scene.name} | " + " | ".join(shown) + " |")
+        print(f"| {scene.name} | {total:.2f} | {two['phases']['total']:.2f} | {ratios[-1]:.2f} | "
+              f"{100 * sum(serial) / total:.0f} | {total / sixteen:.1f} |", flush=True)
+    print("\n| ratios of | " + " | ".join(p.replace("_", " ") for p in PHASES) + " | other |")
+    print("|---" * (len(PHASES) + 2) + "|", *by_phase, sep="\n")
     if ratios:
         mean = math.exp(statistics.fmean(map(math.log, ratios)))
         print(f"\none thread over two, {len(ratios)} scenes: geometric mean {mean:.2f}, least {min(ratios):.2f}")
@@ -226,6 +228,11 @@ def means(results):
         "CPU seconds per iteration": lambda r: r["median"]["cpu"] / max(r["median"]["iterations"], 1),
         "peak memory": lambda r: r["median"]["peak_mib"],
     }
+    print("\n| scene | contacts | iterations of B | of A | CPU s of B | of A | B / A |\n|---|---|---|---|---|---|---|")
+    for a, b in pairs:
+        m, n = a["median"], b["median"]
+        print(f"| {a['scene']} | {m['contacts']:.0f} | {n['iterations']:.0f} | {m['iterations']:.0f} | {n['cpu']:.2f} | {m['cpu']:.2f} | "
+              f"{n['cpu'] / m['cpu']:.2f} |")
     print(f"\n| geometric means of {len(pairs)} | B / A | A / B |\n|---|---|---|")
     for name, of in figures.items():
         mean = math.exp(statistics.fmean(math.log(of(b) / of(a)) for a, b in pairs)) if pairs else math.nan
