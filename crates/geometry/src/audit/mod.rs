@@ -148,7 +148,7 @@ impl Auditor {
     /// are taken in 106-bit arithmetic, so only a pair within about 1e-28 of its size from ξ + `margin`
     /// can be misjudged. A `margin` slightly below 0 allows for the rounding of positions to `f64`.
     pub fn closer_than(&mut self, mesh: &CollisionMesh, x: &[Vec3], margin: f64) -> Vec<ClosePair> {
-        use separation::{edge_edge, extended, point_edge, point_point, point_triangle};
+        use separation::{edge_edge, extended, far_apart, point_edge, point_point, point_triangle};
         let half = |v: u32| mesh.half_thickness.get(v as usize).copied().unwrap_or(0.0);
         let grow = |v: u32| (half(v) + 0.5 * margin).max(0.0);
         self.update(mesh, x, grow);
@@ -169,17 +169,30 @@ impl Auditor {
             })
         };
 
+        // most pairs whose boxes meet are far apart, which double precision can tell
+        let reach = |v: u32, w: u32| (half(v) + half(w) + margin).max(0.0);
+        let at = |v: u32| x[v as usize];
+
         let mut close = find_within(&self.edges, |i, j, close| {
             let [i, j] = ascending(i, j);
             let (e, f) = (mesh.edges[i as usize], mesh.edges[j as usize]);
-            if mesh.may_collide(&e, &f) {
+            let far = || {
+                let (a, b) = (e.map(at), f.map(at));
+                far_apart(&a, &b, &(a[1] - a[0]).cross(&(b[1] - b[0])), reach(e[0], f[0]))
+            };
+            if mesh.may_collide(&e, &f) && !far() {
                 let d2 = edge_edge(&p(e[0]), &p(e[1]), &p(f[0]), &p(f[1]));
                 close.extend(below(Pair::EdgeEdge { edges: [i, j] }, e[0], f[0], d2));
             }
         });
         close.extend(find(&vertices, &self.faces, |i, face| {
             let (vertex, t) = (mesh.vertices[i as usize], mesh.faces[face as usize]);
-            if !mesh.may_collide(&t, &[vertex]) {
+            let far = || {
+                let t = t.map(at);
+                let normal = (t[1] - t[0]).cross(&(t[2] - t[0]));
+                far_apart(&[at(vertex)], &t, &normal, reach(mesh.faces[face as usize][0], vertex))
+            };
+            if !mesh.may_collide(&t, &[vertex]) || far() {
                 return None;
             }
             let d2 = point_triangle(&p(vertex), &t.map(p));
