@@ -147,6 +147,7 @@ impl Auditor {
     /// with codimensional edges and with each other; never primitives that share a vertex. Distances
     /// are taken in 106-bit arithmetic, so only a pair within about 1e-28 of its size from ξ + `margin`
     /// can be misjudged. A `margin` slightly below 0 allows for the rounding of positions to `f64`.
+    // long: the same few lines for each kind of pair
     pub fn closer_than(&mut self, mesh: &CollisionMesh, x: &[Vec3], margin: f64) -> Vec<ClosePair> {
         use separation::{edge_edge, extended, far_apart, point_edge, point_point, point_triangle};
         let half = |v: u32| mesh.half_thickness.get(v as usize).copied().unwrap_or(0.0);
