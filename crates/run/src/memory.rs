@@ -6,8 +6,9 @@ use standoff_sim::settings::{LinearSolver, Method};
 /// Bytes that a contact pair takes: itself, its Hessian, its part of the matrix' pattern.
 const PAIR: f64 = 2.5e3;
 
-/// Bytes of the factors of overlapping subdomains per vertex, in single precision.
-const SUBDOMAINS: f64 = 5e3;
+/// Bytes of the factors of overlapping subdomains per vertex, in single precision, of subdomains of so many vertices: the
+/// bytes per vertex grow with that number like those of a whole factor.
+const SUBDOMAINS: (f64, f64) = (5e3, 200.0);
 
 /// Degrees of freedom of the coarse level per vertex, with subdomains and without.
 const COARSE: [f64; 2] = [0.15, 0.075];
@@ -17,7 +18,7 @@ const COARSE: [f64; 2] = [0.15, 0.075];
 /// Cholesky factors of volume meshes in nested-dissection order hold about 6.3·n^1.44 numbers for n
 /// degrees of freedom (fitted to 10⁴ to 1.5·10⁵ degrees of freedom), and a third as many again are
 /// under way during the factorisation; at 8 bytes each, 4 in single precision. Elements, surface and
-/// matrix add about 1 kB per tetrahedron; overlapping subdomains take 5 kB per vertex, and a coarse level a factor of
+/// matrix add about 1 kB per tetrahedron; overlapping subdomains of 200 vertices take 5 kB per vertex, and a coarse level a factor of
 /// its own with 0.15 degrees of freedom per vertex, 0.075 where there are no subdomains; each of the `pairs` within the contact distance about 2.5 kB.
 /// `lbfgs-pd` and `admm-pd` factorise a matrix with one degree of freedom per vertex, a ninth of the numbers.
 /// In two dimensions the factor is taken to have 31/4 n log₂ n blocks of four numbers for n vertices, as that of a
@@ -51,7 +52,13 @@ pub fn memory(definition: &Definition, pairs: usize) -> f64 {
     let coarse = |per_vertex: f64| 67.0 * (per_vertex * vertices as f64).powf(1.442);
     factor += match solver.linear {
         LinearSolver::TwoLevel => coarse(COARSE[1]),
-        LinearSolver::Schwarz => SUBDOMAINS * vertices as f64 + coarse(COARSE[0]),
+        LinearSolver::Schwarz => {
+            let (bytes, by_default) = SUBDOMAINS;
+            let size = solver
+                .schwarz_subdomains
+                .map_or(by_default, |n| vertices as f64 / f64::from(n.max(1)));
+            vertices as f64 * bytes * (size / by_default).powf(0.442) + coarse(COARSE[0])
+        }
         _ => 0.0,
     };
     2e7 + PAIR * pairs as f64

@@ -707,6 +707,27 @@ fn degenerate_subdomains_do_no_harm() {
     }
 }
 
+/// One subdomain is the whole matrix, so that the preconditioned eigenvalues lie between 1 and 2; many take more iterations.
+#[test]
+fn the_number_of_subdomains_can_be_given() {
+    let a = Cube::new(9).matrix(1e-3);
+    let b = Random::new(3).vectors(a.n());
+    let iterations = [Some(1), Some(4), Some(60), None].map(|subdomains| {
+        let mut cg = ConjugateGradient::new(1e-8, 500).with_preconditioner(Preconditioner::Schwarz);
+        cg.subdomains = subdomains;
+        let mut x = vec![Vec3::zeros(); a.n()];
+        let first = cg.solve(&a, &b, &mut x).unwrap().iterations;
+        // a solver that has subdomains follows another number
+        cg.subdomains = Some(1);
+        assert!(cg.solve(&a, &b, &mut x).unwrap().iterations <= 12);
+        first
+    });
+    println!("{iterations:?}");
+    let [one, four, sixty, by_size] = iterations;
+    assert!(one <= 12 && one < four && four < sixty, "{iterations:?}");
+    assert!(one < by_size && by_size < sixty, "{iterations:?}");
+}
+
 /// Subdomains alone: with one, its solution is that of the matrix; the symmetric blend of several is
 /// symmetric, and rows that are in none are refused.
 #[test]

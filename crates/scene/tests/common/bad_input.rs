@@ -418,6 +418,11 @@ pub const ROWS: &[Row] = &[
         ["scene.toml:2:14", "solver.decomposition.subdomains", "0 is out of range", "at least 1"]
     ),
     row!(
+        "no subdomains of the preconditioner",
+        concat!("[solver]\nschwarz_subdomains = 0\n", ball!()),
+        ["scene.toml:2:22", "solver.schwarz_subdomains", "0 is out of range", "at least 1"]
+    ),
+    row!(
         "subdomains without vertices",
         concat!("[solver.decomposition]\nsize = 0\n", ball!()),
         ["scene.toml:2:8", "solver.decomposition.size", "0 is out of range", "at least 1"]

@@ -382,6 +382,10 @@ pub struct SolverSettings {
     pub linear: LinearSolver,
     /// Smallest relative residual to which conjugate gradients compute a direction.
     pub linear_tolerance: f64,
+    /// Number of subdomains of the preconditioner of `linear = "schwarz"`, to which `"auto"` may go over. By default as many as have about 200
+    /// vertices each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schwarz_subdomains: Option<u32>,
     /// Subdomains of the bodies, for `method = "dot"`.
     pub decomposition: DecompositionSettings,
     /// Independent audit of intersections and inversions.
@@ -526,6 +530,7 @@ impl Default for SolverSettings {
             allow_inversion: false,
             linear: LinearSolver::Auto,
             linear_tolerance: 1e-8,
+            schwarz_subdomains: None,
             decomposition: DecompositionSettings::default(),
             audit: AuditLevel::EveryStep,
             barrier_free: BarrierFreeSettings::default(),

@@ -12,18 +12,22 @@ const MAX_ITERATIONS: usize = 10_000;
 /// The solver that the settings ask for.
 pub fn solver(settings: &SolverSettings) -> Box<dyn LinearSolver + Send> {
     let (ordering, tolerance) = (Ordering::Automatic, settings.linear_tolerance);
+    let subdomains = settings.schwarz_subdomains.map(|n| n as usize);
+    let iterative = |preconditioner| {
+        let mut solver = ConjugateGradient::new(tolerance, MAX_ITERATIONS);
+        (solver.preconditioner, solver.subdomains) = (preconditioner, subdomains);
+        Box::new(solver)
+    };
     match settings.linear {
-        Choice::Auto => Box::new(Hybrid::new(ordering, tolerance, MAX_ITERATIONS)),
+        Choice::Auto => {
+            let solver = Hybrid::new(ordering, tolerance, MAX_ITERATIONS);
+            Box::new(solver.with_subdomains(subdomains))
+        }
         Choice::Cholesky => Box::new(Cholesky::new(ordering)),
         Choice::FaerCholesky => Box::new(FaerCholesky::new(ordering)),
         Choice::MixedCholesky => Box::new(MixedCholesky::new(ordering)),
-        Choice::ConjugateGradient => iterative(tolerance, Preconditioner::StiffBlocks),
-        Choice::TwoLevel => iterative(tolerance, Preconditioner::TwoLevel),
-        Choice::Schwarz => iterative(tolerance, Preconditioner::Schwarz),
+        Choice::ConjugateGradient => iterative(Preconditioner::StiffBlocks),
+        Choice::TwoLevel => iterative(Preconditioner::TwoLevel),
+        Choice::Schwarz => iterative(Preconditioner::Schwarz),
     }
-}
-
-fn iterative(tolerance: f64, preconditioner: Preconditioner) -> Box<dyn LinearSolver + Send> {
-    let solver = ConjugateGradient::new(tolerance, MAX_ITERATIONS);
-    Box::new(solver.with_preconditioner(preconditioner))
 }

@@ -114,6 +114,12 @@ impl Hybrid {
         allowed.min(self.max_iterations)
     }
 
+    /// With so many subdomains where these are used.
+    pub fn with_subdomains(mut self, count: Option<usize>) -> Self {
+        self.iterative.subdomains = count;
+        self
+    }
+
     /// Says how conjugate gradients iterate from now on.
     fn iterate(&mut self, by: Preconditioner, max_iterations: usize, trial: Option<usize>) {
         let cg = &mut self.iterative;

@@ -26,30 +26,33 @@ const GROUP: usize = 40;
 /// The preconditioner, with symbolic work that is kept from matrix to matrix.
 #[derive(Debug)]
 pub(crate) struct Schwarz {
-    /// The pattern for which the subdomains hold.
-    pattern: Option<Arc<BlockPattern>>,
+    /// The pattern and the requested number for which the subdomains hold.
+    made_for: Option<(Arc<BlockPattern>, Option<usize>)>,
     subdomains: Option<Subdomains>,
     coarse: Coarse,
 }
 
 impl Default for Schwarz {
     fn default() -> Self {
-        Self { pattern: None, subdomains: None, coarse: Coarse::new(GROUP) }
+        Self { made_for: None, subdomains: None, coarse: Coarse::new(GROUP) }
     }
 }
 
 impl Schwarz {
-    /// Becomes the preconditioner of a matrix whose rows have these positions, where they are known.
+    /// Becomes the preconditioner of a matrix whose rows have these positions, where they are known, with so many
+    /// subdomains or else as many as have about [`SIZE`] rows each.
     pub(crate) fn factorize(
         &mut self,
         a: &BlockMatrix,
         position: Option<&[Vec3]>,
+        count: Option<usize>,
     ) -> Result<(), SolveError> {
-        let known = self.pattern.as_ref().is_some_and(|p| pattern::same(p, a.pattern()));
+        let same = |(p, n): &(_, _)| *n == count && pattern::same(p, a.pattern());
+        let known = self.made_for.as_ref().is_some_and(same);
         if !known {
-            self.pattern = None;
-            self.cover(a.pattern())?;
-            self.pattern = Some(a.pattern().clone());
+            self.made_for = None;
+            self.cover(a.pattern(), count)?;
+            self.made_for = Some((a.pattern().clone(), count));
         }
         let Some(subdomains) = &mut self.subdomains else { return Err(SolveError::NotFactorized) };
         subdomains.factorize(a, |_| true)?;
@@ -57,7 +60,7 @@ impl Schwarz {
     }
 
     /// Makes every part that METIS finds, with what is coupled to it, a subdomain.
-    fn cover(&mut self, pattern: &BlockPattern) -> Result<(), SolveError> {
+    fn cover(&mut self, pattern: &BlockPattern, count: Option<usize>) -> Result<(), SolveError> {
         let with_neighbours = |rows: &Vec<u32>| {
             let around = rows.iter().flat_map(|&i| pattern.neighbours(i as usize));
             let mut set: Vec<u32> = around.map(|j| j as u32).collect();
@@ -66,7 +69,9 @@ impl Schwarz {
             set.dedup();
             set
         };
-        let part = partition(pattern, pattern.n().div_ceil(SIZE));
+        let by_size = || pattern.n().div_ceil(SIZE);
+        let wanted = count.unwrap_or_else(by_size).clamp(1, pattern.n().max(1));
+        let part = partition(pattern, wanted);
         let count = part.iter().max().map_or(0, |&p| p as usize + 1);
         let mut rows = vec![Vec::new(); count];
         for (row, &p) in part.iter().enumerate() {

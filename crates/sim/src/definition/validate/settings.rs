@@ -96,6 +96,9 @@ impl SolverSettings {
             let must = "the barrier-free solver ends by the velocity tolerance; leave this away";
             require("characteristic_tolerance", norm, false, must)?;
         }
+        if let Some(n) = self.schwarz_subdomains {
+            require("schwarz_subdomains", n, n >= 1, "must be at least 1")?;
+        }
         self.decomposition.validate().map_err(|f| f.within("decomposition"))?;
         let most = self.max_iterations;
         require("max_iterations", most, most >= 1, "must be at least 1")?;
