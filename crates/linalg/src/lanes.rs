@@ -183,6 +183,36 @@ pub fn cross<W: Width>(a: &LaneVec3<W>, b: &LaneVec3<W>) -> LaneVec3<W> {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
+/// a + b.
+#[inline(always)]
+pub fn add<W: Width>(a: &LaneVec3<W>, b: &LaneVec3<W>) -> LaneVec3<W> {
+    [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
+}
+
+/// a − b.
+#[inline(always)]
+pub fn sub<W: Width>(a: &LaneVec3<W>, b: &LaneVec3<W>) -> LaneVec3<W> {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+}
+
+/// s a.
+#[inline(always)]
+pub fn scaled<W: Width>(a: &LaneVec3<W>, s: Lanes<W>) -> LaneVec3<W> {
+    [a[0] * s, a[1] * s, a[2] * s]
+}
+
+/// −(A + B + C).
+#[inline(always)]
+pub fn minus_sum<W: Width>(a: &LaneMat3<W>, b: &LaneMat3<W>, c: &LaneMat3<W>) -> LaneMat3<W> {
+    let mut out = *a;
+    for j in 0..3 {
+        for i in 0..3 {
+            out[j][i] = -(a[j][i] + b[j][i] + c[j][i]);
+        }
+    }
+    out
+}
+
 /// A b.
 #[inline(always)]
 pub fn mat_vec<W: Width>(a: &LaneMat3<W>, b: &LaneVec3<W>) -> LaneVec3<W> {

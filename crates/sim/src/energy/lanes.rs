@@ -49,30 +49,31 @@ pub(super) fn scatter<W: Width, const K: usize>(
     }
 }
 
-/// a − b.
-#[inline(always)]
-pub(super) fn sub<W: Width>(a: &LaneVec3<W>, b: &LaneVec3<W>) -> LaneVec3<W> {
-    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
-}
-
-/// a + b.
-#[inline(always)]
-pub(super) fn add<W: Width>(a: &LaneVec3<W>, b: &LaneVec3<W>) -> LaneVec3<W> {
-    [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
-}
-
-/// s a.
-#[inline(always)]
-pub(super) fn times<W: Width>(a: &LaneVec3<W>, s: Lanes<W>) -> LaneVec3<W> {
-    [a[0] * s, a[1] * s, a[2] * s]
-}
-
 /// Adds a bᵀ to `to`, by columns.
 #[inline(always)]
 pub(super) fn add_dyad<W: Width>(to: &mut [LaneVec3<W>; 3], a: &LaneVec3<W>, b: &LaneVec3<W>) {
     for c in 0..3 {
         for r in 0..3 {
             to[c][r] = to[c][r] + a[r] * b[c];
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::fmt::Debug;
+
+    /// Asserts that results are the same on wide vectors as on single numbers, and for elements `first..` as among all
+    /// of them; `run(first, wide)` computes these.
+    pub(crate) fn assert_same_bits<T: PartialEq + Debug>(
+        count: usize,
+        run: impl Fn(usize, bool) -> Vec<T>,
+    ) {
+        let all = run(0, true);
+        assert_eq!(all.len(), count);
+        assert!(all == run(0, false), "wide vectors and single numbers");
+        for first in (1..count.min(64)).chain([count / 2, count - 1]) {
+            assert!(all[first..] == run(first, true), "from {first} on");
         }
     }
 }

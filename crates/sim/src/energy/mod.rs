@@ -7,7 +7,7 @@ pub mod dual;
 mod element;
 pub mod hinge;
 pub mod jet;
-mod lanes;
+pub(crate) mod lanes;
 pub mod loads;
 pub mod membrane;
 pub mod plane_strain;

@@ -5,9 +5,9 @@
 
 use super::{Membrane, Sheet, Stiffness};
 use crate::energy::Element;
-use crate::energy::lanes::{Row, add, add_dyad, gather, scatter, sub, times};
+use crate::energy::lanes::{Row, add_dyad, gather, scatter};
 use standoff_linalg::lanes::{
-    Kernel, LaneMat3, LaneVec3, Lanes, MAX_LANES, Width, cross, dot, transpose,
+    Kernel, LaneMat3, LaneVec3, Lanes, MAX_LANES, Width, add, cross, dot, scaled, sub, transpose,
 };
 use standoff_linalg::{Mat3, Vec3};
 
@@ -56,8 +56,8 @@ fn hessians<W: Width>(
     let shape = shape(width, elements);
     let (p, q) = (sub(&x[1], &x[0]), sub(&x[2], &x[0]));
     let f = [
-        add(&times(&p, shape[0][0]), &times(&q, shape[1][0])),
-        add(&times(&p, shape[0][1]), &times(&q, shape[1][1])),
+        add(&scaled(&p, shape[0][0]), &scaled(&q, shape[1][0])),
+        add(&scaled(&p, shape[0][1]), &scaled(&q, shape[1][1])),
     ];
     // singular values, and the right singular vectors (cos, sin), (−sin, cos)
     let (c11, c22, c12) = (dot(&f[0], &f[0]), dot(&f[1], &f[1]), dot(&f[0], &f[1]));
@@ -75,8 +75,8 @@ fn hessians<W: Width>(
     let cos = round.select(one, negative.select(small.abs(), large));
     let sin = round.select(zero, negative.select(flipped, small));
     // left singular vectors
-    let u1 = times(&add(&times(&f[0], cos), &times(&f[1], sin)), one / s1);
-    let n = times(&normal, one / double_area);
+    let u1 = scaled(&add(&scaled(&f[0], cos), &scaled(&f[1], sin)), one / s1);
+    let n = scaled(&normal, one / double_area);
     let u2 = cross(&n, &u1);
 
     let (stiffness, ordinary) = stiffness(width, elements, s1, s2);
@@ -170,18 +170,19 @@ fn block<W: Width>(
     let k12 = a12 * up + swap * down;
     let k21 = a12 * down + swap * up;
     let mut out = [*u1; 3];
-    let left = add(&times(u1, k11), &times(u2, k21));
+    let left = add(&scaled(u1, k11), &scaled(u2, k21));
     for c in 0..3 {
-        out[c] = times(&left, u1[c]);
+        out[c] = scaled(&left, u1[c]);
     }
-    add_dyad(&mut out, &add(&times(u1, k12), &times(u2, k22)), u2);
-    add_dyad(&mut out, &times(n, bend1 * first + bend2 * second), n);
+    add_dyad(&mut out, &add(&scaled(u1, k12), &scaled(u2, k22)), u2);
+    add_dyad(&mut out, &scaled(n, bend1 * first + bend2 * second), n);
     out
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::energy::lanes::tests::assert_same_bits;
     use crate::material::membrane::{MembraneLaw, Orthotropic, SheetLame, StretchLimit};
     use standoff_linalg::lanes;
     use standoff_testkit::Random;
@@ -238,11 +239,8 @@ mod tests {
 
     #[test]
     fn lanes_of_any_width_and_any_neighbours_have_the_same_bits() {
-        let all = run(0, true);
-        assert_eq!(bits(&all), bits(&run(0, false)));
-        for first in [1, 2, 3, 7, 50, 204] {
-            assert_eq!(bits(&all[first..]), bits(&run(first, true)));
-        }
+        // as bits, since blocks of a triangle without area hold NaN
+        assert_same_bits(205, |first, wide| run(first, wide).iter().map(|b| bits(&[*b])).collect());
     }
 
     #[test]
