@@ -6,8 +6,10 @@
 
 // long: one formula, from the gathered positions to the scattered blocks, and its tests
 
+mod mollified;
+
 use super::pairs::Contact;
-use super::potential::{BarrierPotential, RELATIVE_4, blocks_of_relative, relative_matrix};
+use super::potential::{BarrierPotential, RELATIVE_4};
 use rayon::prelude::*;
 use standoff_geometry::PairKind;
 use standoff_geometry::distance::EdgeEdgeFeature;
@@ -55,23 +57,25 @@ impl Kernel for Hessians<'_> {
     #[inline(always)]
     fn run<W: Width>(mut self, width: W) {
         // what is rare goes one by one
-        let (mut mollified, mut count) = ([0; MAX_LANES], 0);
+        let mut entries: [Row; 90] = [[0.0; MAX_LANES]; 90];
+        let (mut batch, mut count) = ([0; MAX_LANES], 0);
         for k in 0..self.contacts.len() {
             let c = &self.contacts[k];
             let x = c.gather(self.x);
             if c.is_mollified(&x) {
-                mollified[count] = k;
+                batch[count] = k;
                 count += 1;
                 if count == W::F64_LANES {
-                    self.project(width, &mollified[..count]);
+                    mollified::pairs(width, &mut self, &batch[..count], &mut entries);
                     count = 0;
                 }
             } else if !in_lanes(c, &x) {
                 pack(&self.potential.hessian_psd(c, &x), &mut self.out[k]);
             }
         }
-        self.project(width, &mollified[..count]);
-        let mut entries: [Row; 90] = [[0.0; MAX_LANES]; 90];
+        if count > 0 {
+            mollified::pairs(width, &mut self, &batch[..count], &mut entries);
+        }
         for kind in [PairKind::EdgeEdge, PairKind::FaceVertex] {
             let mut batch = [0; MAX_LANES];
             let mut filled = 0;
@@ -88,47 +92,6 @@ impl Kernel for Hessians<'_> {
                     filled = 0;
                 }
             }
-        }
-    }
-}
-
-impl Hessians<'_> {
-    /// Hessians of mollified pairs: computed one by one, projected together.
-    #[inline(always)]
-    fn project<W: Width>(&mut self, width: W, batch: &[usize]) {
-        if batch.is_empty() {
-            return;
-        }
-        let mut rows: [[Row; 9]; 9] = [[[0.0; MAX_LANES]; 9]; 9];
-        for (lane, &k) in batch.iter().enumerate() {
-            let c = &self.contacts[k];
-            let m = relative_matrix(&self.potential.hessian(c, &c.gather(self.x)));
-            for i in 0..9 {
-                for j in 0..9 {
-                    rows[i][j][lane] = m[i][j];
-                }
-            }
-        }
-        let mut m = [[Lanes::splat(width, 0.0); 9]; 9];
-        for i in 0..9 {
-            for j in 0..9 {
-                m[i][j] = Lanes::load(width, &rows[i][j]);
-            }
-        }
-        lanes::project_psd(width, &mut m);
-        for i in 0..9 {
-            for j in 0..9 {
-                m[i][j].store(&mut rows[i][j]);
-            }
-        }
-        for (lane, &k) in batch.iter().enumerate() {
-            let mut one = [[0.0; 9]; 9];
-            for i in 0..9 {
-                for j in 0..9 {
-                    one[i][j] = rows[i][j][lane];
-                }
-            }
-            pack(&blocks_of_relative(&one), &mut self.out[k]);
         }
     }
 }
@@ -164,20 +127,9 @@ fn pairs<W: Width>(
 ) {
     let mut corners: [Row; 12] = [[0.0; MAX_LANES]; 12];
     for (lane, &k) in batch.iter().enumerate() {
-        let x = all.contacts[k].gather(all.x);
-        for a in 0..4 {
-            for i in 0..3 {
-                corners[3 * a + i][lane] = x[a][i];
-            }
-        }
+        put(&mut corners, lane, &all.contacts[k].gather(all.x));
     }
-    let zero = Lanes::splat(width, 0.0);
-    let mut x = [[zero; 3]; 4];
-    for a in 0..4 {
-        for i in 0..3 {
-            x[a][i] = Lanes::load(width, &corners[3 * a + i]);
-        }
-    }
+    let x: [LaneVec3<W>; 4] = load(width, &corners);
     let frame = match kind {
         PairKind::EdgeEdge => edge_edge(width, &x),
         _ => point_triangle(width, &x),
@@ -195,15 +147,41 @@ fn pairs<W: Width>(
     hessians(width, &frame, d2, Lanes::load(width, &a), Lanes::load(width, &b), entries);
 
     for (lane, &k) in batch.iter().enumerate() {
-        let out = &mut all.out[k];
-        if distances[lane] == 0.0 {
-            *out = [Mat3::zeros(); 10];
-            continue;
+        match distances[lane] {
+            0.0 => all.out[k] = [Mat3::zeros(); 10],
+            _ => take(entries, lane, &mut all.out[k]),
         }
-        for (block, entries) in out.iter_mut().zip(entries.chunks_exact(9)) {
-            for (to, from) in block.as_mut_slice().iter_mut().zip(entries) {
-                *to = from[lane];
-            }
+    }
+}
+
+/// Writes one lane's vectors.
+#[inline(always)]
+fn put<const N: usize, const R: usize>(rows: &mut [Row; R], lane: usize, vectors: &[Vec3; N]) {
+    for a in 0..N {
+        for i in 0..3 {
+            rows[3 * a + i][lane] = vectors[a][i];
+        }
+    }
+}
+
+/// The vectors of all lanes.
+#[inline(always)]
+fn load<W: Width, const N: usize, const R: usize>(width: W, rows: &[Row; R]) -> [LaneVec3<W>; N] {
+    let mut out = [[Lanes::splat(width, 0.0); 3]; N];
+    for a in 0..N {
+        for i in 0..3 {
+            out[a][i] = Lanes::load(width, &rows[3 * a + i]);
+        }
+    }
+    out
+}
+
+/// Reads one lane's blocks.
+#[inline(always)]
+fn take(entries: &[Row; 90], lane: usize, out: &mut Blocks10) {
+    for (block, entries) in out.iter_mut().zip(entries.chunks_exact(9)) {
+        for (to, from) in block.as_mut_slice().iter_mut().zip(entries) {
+            *to = from[lane];
         }
     }
 }
@@ -394,6 +372,7 @@ mod tests {
     use super::*;
     use crate::contact::Barrier;
     use crate::energy::lanes::tests::assert_same_bits;
+    use standoff_geometry::distance::edge_edge;
     use standoff_linalg::lanes;
     use standoff_testkit::Random;
 
@@ -423,7 +402,10 @@ mod tests {
                     p[1] = -p[0] + Vec3::x() * 0.15 * r.signed();
                     p[3] = -p[2] + Vec3::y() * 0.15 * r.signed();
                     if k % 5 == 0 {
-                        p[3] = p[2] + (p[1] - p[0]) + Vec3::new(r.signed(), r.signed(), 0.0) * 5e-4;
+                        // side by side, or end to end
+                        let along = p[1] - p[0];
+                        p[2] = p[0] + along * if k % 2 == 0 { 1.02 } else { r.signed() };
+                        p[3] = p[2] + along + Vec3::new(r.signed(), r.signed(), 0.0) * 5e-4;
                     }
                     p[2].z += gap;
                     p[3].z += gap;
@@ -445,7 +427,10 @@ mod tests {
             let vertices =
                 std::array::from_fn(|a| if a < used { first + a as u32 } else { u32::MAX });
             let eps_x = if kind == PairKind::EdgeEdge { 1e-7 } else { 0.0 };
-            let feature = EdgeEdgeFeature::AB;
+            let feature = match kind == PairKind::EdgeEdge && k % 5 == 0 {
+                true => edge_edge::feature(&p[0], &p[1], &p[2], &p[3]),
+                false => EdgeEdgeFeature::AB,
+            };
             let thickness = if k % 4 == 0 { 0.1 * gap } else { 0.0 };
             contacts.push(Contact { vertices, kind, feature, weight: 2.0, thickness, eps_x });
         }
@@ -479,9 +464,13 @@ mod tests {
         let pairs = pairs();
         let (contacts, x, potential) = &pairs;
         let mut in_lanes = 0;
+        let mut mollified = std::collections::BTreeSet::new();
         for (c, found) in contacts.iter().zip(run(&pairs, 0, true)) {
             let x = c.gather(x);
             in_lanes += usize::from(super::in_lanes(c, &x));
+            if c.is_mollified(&x) {
+                mollified.insert(c.feature.local().len());
+            }
             let mut want = [Mat3::zeros(); 10];
             pack(&potential.hessian_psd(c, &x), &mut want);
             let size = want.iter().map(|b| b.norm()).fold(0.0, f64::max);
@@ -491,5 +480,10 @@ mod tests {
             }
         }
         assert!(in_lanes > 80 && in_lanes < contacts.len() - 80);
+        assert_eq!(
+            mollified.into_iter().collect::<Vec<_>>(),
+            [2, 3, 4],
+            "vertices that are closest"
+        );
     }
 }

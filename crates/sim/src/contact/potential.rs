@@ -386,7 +386,7 @@ fn project_relative(h: &Blocks) -> Blocks {
 }
 
 /// A Hessian of four points in relative coordinates.
-pub(super) fn relative_matrix(h: &Blocks) -> [[f64; 9]; 9] {
+fn relative_matrix(h: &Blocks) -> [[f64; 9]; 9] {
     // rows, then columns
     let rows: [[Mat3; 4]; 3] = std::array::from_fn(|k| {
         std::array::from_fn(|j| {
@@ -408,7 +408,7 @@ pub(super) fn relative_matrix(h: &Blocks) -> [[f64; 9]; 9] {
 }
 
 /// The Hessian of four points of one in relative coordinates.
-pub(super) fn blocks_of_relative(m: &[[f64; 9]; 9]) -> Blocks {
+fn blocks_of_relative(m: &[[f64; 9]; 9]) -> Blocks {
     let block = |k: usize, l: usize| Mat3::from_fn(|r, s| m[3 * k + r][3 * l + s]);
     let rows: [[Mat3; 3]; 4] = std::array::from_fn(|i| {
         std::array::from_fn(|l| {
