@@ -16,9 +16,10 @@ use crate::definition::settings::{Subproblem, ThicknessBarrier, Transition};
 use crate::dirichlet::{DirichletPenalty, DirichletTargets};
 use crate::energy::damping::Damping;
 use crate::energy::loads::DeadLoads;
+use crate::energy::plane_strain::PlaneStrainTriangles;
 use crate::energy::pressure::Pressures;
 use crate::energy::spring::Attachments;
-use crate::energy::tet::Tet;
+use crate::energy::tet::{ElasticTets, Tet};
 use crate::energy::{CodimElements, Element, Term};
 use crate::iterate::Iterate;
 use crate::state::State;
@@ -60,6 +61,18 @@ pub struct IncrementalPotential<'a> {
     pub friction_reference: Vec<Vec3>,
     /// Constraints on prescribed vertices that did not reach their targets at once.
     pub dirichlet: Option<DirichletPenalty>,
+    /// What is left of it while some vertices rest.
+    restriction: Option<Box<Restriction>>,
+}
+
+/// The elements that have an unknown, while some vertices that are free rest.
+#[derive(Debug, Clone)]
+struct Restriction {
+    /// Which vertices are free otherwise (`#V`).
+    free: Vec<bool>,
+    tets: ElasticTets,
+    plane: PlaneStrainTriangles,
+    codim: CodimElements,
 }
 
 /// A value with the size of its summands.
@@ -177,6 +190,7 @@ impl<'a> IncrementalPotential<'a> {
             friction: friction_without_contacts(&context),
             friction_reference: (0..n).map(|v| integrator.rest_point(state, v, h)).collect(),
             dirichlet: None,
+            restriction: None,
         }
     }
 
@@ -189,15 +203,16 @@ impl<'a> IncrementalPotential<'a> {
             all.push(Summand { term, factor, part });
         };
         let model = self.context.model;
-        let (tets, plane) = match (&self.dirichlet, &model.guarded) {
-            (Some(_), Some(guarded)) => (&guarded.tets, &guarded.plane),
-            _ => (&model.tets, &model.plane),
+        let (tets, plane, codim) = match (&self.restriction, &self.dirichlet, &model.guarded) {
+            (Some(rest), ..) => (&rest.tets, &rest.plane, &rest.codim),
+            (None, Some(_), Some(guarded)) => (&guarded.tets, &guarded.plane, &self.codim),
+            _ => (&model.tets, &model.plane, &self.codim),
         };
         push(Part::Elastic, s, Box::new(tets));
         if !plane.is_empty() {
             push(Part::Elastic, s, Box::new(plane));
         }
-        for term in self.codim.terms() {
+        for term in codim.terms() {
             push(Part::Elastic, s, Box::new(term));
         }
         push(Part::Elastic, s, Box::new(self.attachments));
@@ -413,6 +428,32 @@ impl<'a> IncrementalPotential<'a> {
     /// Whether less than the given part of every limit of the stretch is used at `x`.
     pub fn within_limits(&self, x: &[Vec3], part: f64) -> bool {
         self.part(Part::Elastic).all(|t| t.term.within_limits(x, part))
+    }
+
+    /// Lets the free vertices that are not `moving` (`#V`) rest where they are: energies of elements without a moving vertex,
+    /// which are constant, are left out.
+    pub fn restrict(&mut self, moving: &[bool]) {
+        self.lift_restriction();
+        let free: Vec<bool> = self.free.iter().zip(moving).map(|(f, m)| *f && *m).collect();
+        let model = self.context.model;
+        self.restriction = Some(Box::new(Restriction {
+            tets: model.tets.touching(&free),
+            plane: model.plane.touching(&free),
+            codim: self.codim.touching(&free),
+            free: std::mem::replace(&mut self.free, free),
+        }));
+    }
+
+    /// Frees the vertices that rest.
+    pub fn lift_restriction(&mut self) {
+        if let Some(restriction) = self.restriction.take() {
+            self.free = restriction.free;
+        }
+    }
+
+    /// Whether some free vertices rest.
+    pub fn is_restricted(&self) -> bool {
+        self.restriction.is_some()
     }
 
     /// Constrains the moving prescribed vertices to their targets instead of moving them at once.

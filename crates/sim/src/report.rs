@@ -24,6 +24,9 @@ pub struct StepReport {
     pub unmet: Option<String>,
     /// Newton iterations (of `dot` and `lbfgs-pd` those of L-BFGS, of `admm-pd` its own), over all friction updates.
     pub newton_iterations: u64,
+    /// The Newton iterations in which bodies that had reached their minimum rested.
+    #[serde(default)]
+    pub resting_iterations: u64,
     /// Linear systems solved, where that may be more than one per Newton iteration: in steps that the
     /// barrier-free solver began; else 0.
     pub linear_solves: u64,

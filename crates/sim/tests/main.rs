@@ -21,6 +21,7 @@ mod elastic_support;
 mod failures;
 mod impact;
 mod inversion;
+mod islands;
 mod loads;
 mod material;
 mod newton;

@@ -89,3 +89,21 @@ pub fn collisions(
     };
     candidates.par_iter().with_min_len(64).filter_map(of).collect()
 }
+
+/// The candidates that do not keep the part `keep` of their gap all the way from x to x + dx, in their order: those that make
+/// [`super::max_step`] less than 1.
+pub fn limiting(
+    mesh: &CollisionMesh,
+    x: &[Vec3],
+    dx: &[Vec3],
+    candidates: &Candidates,
+    method: Method,
+    keep: f64,
+) -> Vec<Pair> {
+    let limits = |pair: &Pair| {
+        let query = pair.query(mesh, x, dx);
+        let floor = pair.thickness(mesh) + query.landing_error();
+        method.time_of_impact(&query, floor, keep, 1.0).is_some()
+    };
+    candidates.par_iter().with_min_len(64).filter(limits).collect()
+}

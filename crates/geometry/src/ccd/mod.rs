@@ -17,7 +17,7 @@ pub mod inclusion;
 pub mod published;
 mod query;
 
-pub use collisions::{Collision, Keep, collisions};
+pub use collisions::{Collision, Keep, collisions, limiting};
 pub use query::Query;
 
 use crate::CollisionMesh;

@@ -72,6 +72,13 @@ impl ContactSet {
         self.len() == 0
     }
 
+    /// The vertices in contact, with repetitions.
+    pub fn touched(&self) -> impl Iterator<Item = u32> {
+        let pairs = self.contacts.iter().flat_map(|c| c.stencil()).copied();
+        let half_spaces = self.half_space.iter().map(|c| c.vertex);
+        pairs.chain(half_spaces).chain(self.orientation.touched())
+    }
+
     /// The pairs of one kind.
     pub fn of_kind(&self, kind: PairKind) -> &[Contact] {
         let start = self.contacts.partition_point(|c| c.kind < kind);

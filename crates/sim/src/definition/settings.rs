@@ -364,6 +364,9 @@ pub struct SolverSettings {
     pub initial_guess: InitialGuess,
     /// Step lengths of Newton's method with the barrier.
     pub line_search: LineSearch,
+    /// Whether bodies that have reached their minimum rest while others, which they do not touch, go on. The minimum that is
+    /// reached is that of all bodies, to the same tolerance. If false, all go on together, as published.
+    pub islands: bool,
     /// Newton direction divided by h, as a multiple of l per second, at which the constraints of obstructed
     /// prescribed vertices are tightened: the greater of this and the velocity tolerance [Li 2020, suppl. Alg.
     /// 1, with 0.01]. Without it the velocity tolerance counts.
@@ -525,6 +528,7 @@ impl Default for SolverSettings {
             cumulative_toi: None,
             initial_guess: InitialGuess::RigidMotion,
             line_search: LineSearch::Backtracking,
+            islands: true,
             boundary_tolerance_relative: None,
             inversion_barrier: true,
             allow_inversion: false,

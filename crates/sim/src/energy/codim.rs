@@ -42,6 +42,17 @@ impl CodimElements {
         self.terms().iter().map(|t| t.value(x)).sum()
     }
 
+    /// The elements that have one of the `wanted` vertices (`#V`).
+    pub fn touching(&self, wanted: &[bool]) -> Self {
+        Self {
+            membranes: self.membranes.touching(wanted),
+            hinges: self.hinges.touching(wanted),
+            shape_operators: self.shape_operators.touching(wanted),
+            segments: self.segments.touching(wanted),
+            rod_joints: self.rod_joints.touching(wanted),
+        }
+    }
+
     /// The same elements without limits of the stretch.
     pub fn without_limits(&self) -> Self {
         let mut unlimited = self.clone();

@@ -140,6 +140,17 @@ impl<E, const N: usize> Elements<E, N> {
         Self { connectivity: Arc::new(Connectivity::new(vertices, vertex_count)), elements }
     }
 
+    /// The elements that have one of the `wanted` vertices (`#V`).
+    pub fn touching(&self, wanted: &[bool]) -> Self
+    where
+        E: Clone,
+    {
+        let all = self.vertices().iter().zip(&self.elements);
+        let some = all.filter(|(vertices, _)| vertices.iter().any(|&v| wanted[v as usize]));
+        let (vertices, elements) = some.map(|(v, e)| (*v, e.clone())).unzip();
+        Self::from_parts(vertices, elements, wanted.len())
+    }
+
     /// Vertices of each element (`#E×N`).
     pub fn vertices(&self) -> &[[u32; N]] {
         &self.connectivity.vertices

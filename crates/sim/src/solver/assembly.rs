@@ -23,6 +23,8 @@ const SPARE_BLOCKS: usize = 64;
 #[derive(Debug, Clone)]
 pub struct HessianAssembly {
     free: Vec<bool>,
+    /// Whether the potential was restricted to the elements of the free vertices.
+    restricted: bool,
     /// Row of each vertex, or `BlockPattern::ELIMINATED`.
     row: Vec<u32>,
     /// Scene-wide vertex of each row.
@@ -69,6 +71,7 @@ impl HessianAssembly {
         let elastic = FixedAssembly::new(pattern.clone(), &lists)?;
         Ok(Self {
             free: free.clone(),
+            restricted: potential.is_restricted(),
             row,
             vertex,
             elastic,
@@ -85,7 +88,7 @@ impl HessianAssembly {
     /// Goes over to another set of free vertices; what follows is the same as with a new assembly.
     fn change_free(&mut self, potential: &IncrementalPotential<'_>) -> Result<(), MatrixError> {
         let mut next = match self.spare.take() {
-            Some(spare) if spare.free == potential.free => *spare,
+            Some(spare) if spare.is_for(potential) => *spare,
             _ => Self::new(potential)?,
         };
         next.forget_contacts();
@@ -151,7 +154,7 @@ impl HessianAssembly {
         potential: &IncrementalPotential<'_>,
         it: &Iterate,
     ) -> Result<(), MatrixError> {
-        if self.elastic_matrix.is_none() || self.free != potential.free {
+        if self.elastic_matrix.is_none() || !self.is_for(potential) {
             self.renew_elastic(potential, it)?;
         }
         let terms = potential.terms(&it.contacts);
@@ -222,10 +225,15 @@ impl HessianAssembly {
 
     /// Goes over to the free vertices of a potential.
     fn follow_free(&mut self, potential: &IncrementalPotential<'_>) -> Result<(), MatrixError> {
-        match self.free == potential.free {
+        match self.is_for(potential) {
             true => Ok(()),
             false => self.change_free(potential),
         }
+    }
+
+    /// Whether the elements and the free vertices of a potential are those of this assembly.
+    fn is_for(&self, potential: &IncrementalPotential<'_>) -> bool {
+        self.restricted == potential.is_restricted() && self.free == potential.free
     }
 
     /// Inertia and the elastic part, on a pattern with room for all terms.

@@ -4,13 +4,17 @@
 use super::line_search;
 use crate::body::Body;
 use crate::iterate::Iterate;
+use crate::model::Model;
 use crate::potential::IncrementalPotential;
 use crate::step::workspace::Workspace;
 use standoff_linalg::{Mat3, Vec3, svd3};
 
+/// How often bodies that something is in the way of are left out, and the others tried again.
+const TRIES: usize = 16;
+
 /// Moves every body that touches nothing, and of which nothing is prescribed, by the rigid motion that
-/// brings it closest to x̃ in the norm of the masses, and every such particle to its x̃: all of them, if
-/// nothing is in the way and the potential falls, else none.
+/// brings it closest to x̃ in the norm of the masses, and every such particle to its x̃, if the potential falls. Bodies that
+/// meet something on the way stay where they are, and if these are the greater part, so do all.
 ///
 /// Over rigid motions the elastic energy is constant, so that this is the minimum of the potential among
 /// them, however fast a body turns: Newton's method would have to follow the turn by straight lines.
@@ -22,21 +26,14 @@ pub fn advance_free_bodies(
     let model = potential.context.model;
     let displacement = potential.predicted_displacement(&it.x);
     let mut touches = vec![false; it.x.len()];
-    let pairs = it.contacts.contacts.iter().flat_map(|c| c.stencil());
-    for &v in pairs.chain(it.contacts.half_space.iter().map(|c| &c.vertex)) {
-        touches[v as usize] = true;
-    }
-    for v in it.contacts.orientation.touched() {
+    for v in it.contacts.touched() {
         touches[v as usize] = true;
     }
     let is_free = |v: usize| potential.inertial[v] && !touches[v];
     let mut p = vec![Vec3::zeros(); it.x.len()];
     let mut any = false;
     for body in model.bodies.iter().filter(|b| !b.obstacle) {
-        let loose = [&body.tets, &body.plane, &body.triangles, &body.segments]
-            .iter()
-            .all(|elements| elements.is_empty());
-        if loose {
+        if is_loose(body) {
             for v in body.vertices.clone().filter(|&v| is_free(v)) {
                 (p[v], any) = (displacement[v], true);
             }
@@ -47,9 +44,36 @@ pub fn advance_free_bodies(
         }
     }
     // what is not finite is for the minimisation to report
-    if any && p.iter().flatten().all(|c| c.is_finite()) {
-        line_search::try_whole(potential, it, &p, work);
+    if !p.iter().flatten().all(|c| c.is_finite()) {
+        return;
     }
+    for tries in 0..TRIES {
+        // a minority that rests saves nothing, and what it descends is missed in the line searches of the others
+        let moving = p.iter().filter(|p| **p != Vec3::zeros()).count();
+        if !any || tries > 0 && 2 * moving < potential.free.iter().filter(|f| **f).count() {
+            return;
+        }
+        // among bodies that stay behind, only what keeps away from them is sure to be better off
+        let blocked = line_search::try_whole(potential, it, &p, tries > 0, work);
+        any = leave_out(model, &blocked, &mut p);
+    }
+}
+
+/// Stops the bodies of some vertices; of bodies of particles, these only. Whether any of them moved and others still do.
+fn leave_out(model: &Model, blocked: &[u32], p: &mut [Vec3]) -> bool {
+    let mut stopped = false;
+    for &v in blocked {
+        let (body, _) = model.locate(v);
+        let whole = if is_loose(body) { v as usize..v as usize + 1 } else { body.vertices.clone() };
+        stopped |= p[whole.clone()].iter().any(|p| *p != Vec3::zeros());
+        p[whole].fill(Vec3::zeros());
+    }
+    stopped && p.iter().any(|p| *p != Vec3::zeros())
+}
+
+/// Whether a body's vertices are not connected.
+fn is_loose(body: &Body) -> bool {
+    [&body.tets, &body.plane, &body.triangles, &body.segments].iter().all(|list| list.is_empty())
 }
 
 /// Displacements of the rigid motion of a body that comes closest to `x` + `displacement`: with the means

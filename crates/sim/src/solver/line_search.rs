@@ -192,28 +192,44 @@ impl Search {
     }
 }
 
-/// Moves `it` by the whole of `p` if nothing is in the way and the potential falls.
+/// Moves `it` by the whole of `p` if nothing is in the way and the potential falls; else gives the vertices of what is
+/// in the way. With `alone` what would be a contact of a vertex that moves is in the way too.
 pub fn try_whole(
     potential: &IncrementalPotential<'_>,
     it: &mut Iterate,
     p: &[Vec3],
+    alone: bool,
     work: &mut Workspace,
-) {
+) -> Vec<u32> {
     let before = potential.value(it);
     if !before.value.is_finite() {
-        return;
+        return Vec::new();
     }
     let x: Vec<Vec3> = it.x.iter().zip(p).map(|(x, p)| x + p).collect();
-    let (alpha, _) = admissible(potential, it, p, work);
+    let (alpha, limit) = admissible(potential, it, p, work);
+    if matches!(limit, StepLimit::Contact | StepLimit::HalfSpace) {
+        let (model, keep) = (potential.context.model, [KEEP_GAP, KEEP_PLANE_GAP]);
+        // pairs beyond the first collision too
+        work.detector.sweep(model, &it.x, p, 1.0);
+        return work.detector.limiting_vertices(model, &it.x, p, keep);
+    }
     if alpha < 1.0 || !potential.within_limits(&x, 1.0) {
-        return;
+        return Vec::new();
     }
     let mut trial = Iterate::without_contacts(x);
     find_contacts(potential, &mut trial, work);
+    if alone {
+        let met: Vec<u32> =
+            trial.contacts.touched().filter(|&v| p[v as usize] != Vec3::zeros()).collect();
+        if !met.is_empty() {
+            return met;
+        }
+    }
     let after = potential.value(&trial);
     if falls(&before, &after, f64::NEG_INFINITY) && audited(potential, &trial, work) {
         *it = trial;
     }
+    Vec::new()
 }
 
 fn find_contacts(potential: &IncrementalPotential<'_>, it: &mut Iterate, work: &mut Workspace) {

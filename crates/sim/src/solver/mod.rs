@@ -8,6 +8,7 @@ pub mod direction;
 pub mod dot;
 pub mod forcing;
 pub mod initial_guess;
+mod islands;
 pub mod laplacian;
 pub mod lbfgs;
 pub mod lbfgs_pd;

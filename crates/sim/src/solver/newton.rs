@@ -5,6 +5,7 @@
 
 use super::direction::{direction, measure, not_finite};
 use super::forcing::Forcing;
+use super::islands::Islands;
 use super::line_search;
 use super::prescribed;
 use super::termination::{Termination, Verdict};
@@ -40,10 +41,26 @@ pub struct Adaptations {
 /// # Errors
 /// A non-finite number, an unsolvable system, a blocked boundary motion, an audit's finding. A
 /// stall is not an error here but an outcome.
-// long: one loop: the published algorithm in the order of its lines
 pub fn minimise(
     potential: &mut IncrementalPotential<'_>,
     it: &mut Iterate,
+    adapt: &mut Adaptations,
+    work: &mut Workspace,
+) -> Result<StepOutcome, StepError> {
+    let islands = Islands::new(potential);
+    let result = iterate(potential, it, islands.as_ref(), adapt, work);
+    if potential.is_restricted() {
+        Islands::resume(potential, it, work);
+    }
+    result
+}
+
+/// Newton's method; see [`minimise`].
+// long: one loop: the published algorithm in the order of its lines
+fn iterate(
+    potential: &mut IncrementalPotential<'_>,
+    it: &mut Iterate,
+    islands: Option<&Islands>,
     adapt: &mut Adaptations,
     work: &mut Workspace,
 ) -> Result<StepOutcome, StepError> {
@@ -55,6 +72,7 @@ pub fn minimise(
     adapt.limits.begin();
     for _ in 0..context.settings.solver.max_iterations {
         work.report.newton_iterations += 1;
+        work.report.resting_iterations += u64::from(potential.is_restricted());
         let gradient = potential.gradient(it);
         potential.friction.secant = backtracking.is_frequent();
         let p = accurate_direction(potential, it, &gradient, &mut forcing, work)?;
@@ -95,9 +113,14 @@ pub fn minimise(
             prescribed::advance(potential, it, verdict, settled, termination.is_stuck())?;
             continue;
         }
-        match verdict {
-            Verdict::Continue => {}
-            Verdict::Settled(outcome) | Verdict::Stalled(outcome) => return Ok(outcome),
+        match (verdict, islands) {
+            (Verdict::Continue, Some(islands)) => islands.rest(potential, it, &p, &taken, work),
+            (Verdict::Continue, None) => {}
+            (Verdict::Settled(_), _) if potential.is_restricted() => {
+                Islands::resume(potential, it, work);
+                termination = Termination::new(&context);
+            }
+            (Verdict::Settled(outcome) | Verdict::Stalled(outcome), _) => return Ok(outcome),
         }
     }
     Ok(StepOutcome::IterationLimit)

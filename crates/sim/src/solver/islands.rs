@@ -1,0 +1,166 @@
+//! Islands: bodies that contact, friction, attachments or other common energies connect, or that come close to each other along
+//! the direction. Within a step islands are independent of each other unless they meet, so that those that have reached their
+//! minimum may rest while the others go on.
+//!
+//! Resting vertices are obstacles at standstill: collision detection keeps the others off them, and nothing passes through.
+//! Once the others have settled, all vertices go on together, and the minimisation ends only where the Newton direction of all
+//! of them says so. A minimum that was reached in parts is thus a minimum of the whole.
+
+use super::line_search::LineStep;
+use crate::contact::ContactSet;
+use crate::iterate::Iterate;
+use crate::potential::{IncrementalPotential, Part};
+use crate::step::workspace::Workspace;
+use standoff_linalg::Vec3;
+
+/// Part of the unknowns that may go on at most, for the others to rest: a restriction costs about as much as two iterations.
+const SHARE: f64 = 0.5;
+/// Part of the tolerance below which a body's direction is so small that the body rests.
+const SETTLED: f64 = 0.5;
+/// Multiple of the tolerance below which a whole step may have been the last but one, so that it is not worth while.
+const NEARLY_SETTLED: f64 = 10.0;
+
+/// Which bodies rest in a minimisation.
+#[derive(Debug)]
+pub struct Islands {
+    /// The body of each vertex (`#V`).
+    body: Vec<u32>,
+    /// Trees of the bodies that attachments and other energies connect: the parent of each, a root's own number.
+    attached: Vec<u32>,
+}
+
+impl Islands {
+    /// Where parts of the minimisation may rest: none where the scene has only one body, where something other than the
+    /// size of the direction ends it (step lengths), or where all of it decides on something (limits of the stretch,
+    /// obstructed motions, the surface of the orientation-aware potential).
+    pub fn new(potential: &IncrementalPotential<'_>) -> Option<Self> {
+        let (model, solver) = (potential.context.model, &potential.context.settings.solver);
+        let limited = potential.codim.membranes.elements.iter().any(|m| m.limit.is_some());
+        let several = model.bodies.iter().filter(|b| !b.obstacle).count() > 1;
+        let whole = solver.cumulative_toi.is_some() || limited || model.orientation.is_some();
+        if !solver.islands || !several || whole || potential.dirichlet.is_some() {
+            return None;
+        }
+        let index = |v: usize| model.bodies.partition_point(|b| b.vertices.end <= v) as u32;
+        let mut body: Vec<u32> = (0..model.vertex_count()).map(index).collect();
+        // angles belong to where their edges begin
+        body.extend(model.frames.edges.iter().map(|e| index(e[0] as usize)));
+        let parent = (0..model.bodies.len() as u32).collect();
+        let mut trees = Trees { free: &potential.free, body: &body, parent };
+        trees.join_part(potential, &ContactSet::default(), Part::Elastic);
+        let attached = trees.parent;
+        Some(Self { body, attached })
+    }
+
+    /// Lets the islands rest whose directions are below the tolerance, if the others are few and not close to their minimum.
+    pub fn rest(
+        &self,
+        potential: &mut IncrementalPotential<'_>,
+        it: &mut Iterate,
+        p: &[Vec3],
+        taken: &LineStep,
+        work: &mut Workspace,
+    ) {
+        let tolerance = potential.context.h * potential.context.velocity_tolerance;
+        let island = self.connect(potential, it, work);
+        let mut size = vec![0.0_f64; self.attached.len()];
+        for (v, p) in p.iter().enumerate() {
+            let size = &mut size[island[self.body[v] as usize] as usize];
+            *size = size.max(p.norm());
+        }
+        let largest = size.iter().copied().fold(0.0, f64::max);
+        if taken.alpha == 1.0 && largest < NEARLY_SETTLED * tolerance {
+            return;
+        }
+        let moves = |v: usize| size[island[self.body[v] as usize] as usize] >= SETTLED * tolerance;
+        let moving: Vec<bool> = (0..p.len()).map(|v| potential.free[v] && moves(v)).collect();
+        let count = |of: &[bool]| of.iter().filter(|&&f| f).count();
+        let (some, all) = (count(&moving), count(&potential.free));
+        if some == 0 || some as f64 > SHARE * all as f64 {
+            return;
+        }
+        potential.restrict(&moving);
+        work.detector.restrict(potential.context.model, &moving);
+        find_contacts(potential, it, work);
+    }
+
+    /// Lets all vertices move again.
+    pub fn resume(
+        potential: &mut IncrementalPotential<'_>,
+        it: &mut Iterate,
+        work: &mut Workspace,
+    ) {
+        potential.lift_restriction();
+        work.detector.lift_restriction();
+        find_contacts(potential, it, work);
+    }
+
+    /// The island of each body: the least body connected with it.
+    fn connect(
+        &self,
+        potential: &IncrementalPotential<'_>,
+        it: &Iterate,
+        work: &Workspace,
+    ) -> Vec<u32> {
+        let mut trees =
+            Trees { free: &potential.free, body: &self.body, parent: self.attached.clone() };
+        trees.join_part(potential, &it.contacts, Part::Contact);
+        for pair in work.detector.swept(potential.context.model) {
+            trees.join(pair.vertices());
+        }
+        (0..self.attached.len() as u32).map(|b| trees.root(b)).collect()
+    }
+}
+
+/// Trees of connected bodies.
+struct Trees<'a> {
+    /// Which vertices connect (`#V`).
+    free: &'a [bool],
+    /// The body of each vertex (`#V`).
+    body: &'a [u32],
+    /// The parent of each body; a root's own number.
+    parent: Vec<u32>,
+}
+
+impl Trees<'_> {
+    /// Joins the bodies that the stencils of a part connect.
+    fn join_part(
+        &mut self,
+        potential: &IncrementalPotential<'_>,
+        contacts: &ContactSet,
+        part: Part,
+    ) {
+        for t in potential.terms(contacts).iter().filter(|t| t.part == part) {
+            t.term.stencils().iter().for_each(|stencil| self.join(stencil));
+        }
+    }
+
+    /// Joins the bodies of the free vertices of a stencil.
+    fn join(&mut self, stencil: &[u32]) {
+        let (free, body) = (self.free, self.body);
+        let is_free = |v: &&u32| free.get(**v as usize) == Some(&true);
+        let mut bodies = stencil.iter().filter(is_free).map(|&v| body[v as usize]);
+        let Some(first) = bodies.next() else { return };
+        for other in bodies.filter(|&b| b != first) {
+            let (a, b) = (self.root(first), self.root(other));
+            self.parent[a.max(b) as usize] = a.min(b);
+        }
+    }
+
+    /// The root of a body's tree; shortens the tree.
+    fn root(&mut self, mut b: u32) -> u32 {
+        let parent = &mut self.parent;
+        while parent[b as usize] != b {
+            parent[b as usize] = parent[parent[b as usize] as usize];
+            b = parent[b as usize];
+        }
+        b
+    }
+}
+
+/// Looks the contacts of `it` up again.
+fn find_contacts(potential: &IncrementalPotential<'_>, it: &mut Iterate, work: &mut Workspace) {
+    let (model, still) = (potential.context.model, vec![Vec3::zeros(); it.x.len()]);
+    work.detector.sweep(model, &it.x, &still, 1.0);
+    it.contacts = work.detector.contacts(model, &it.x);
+}
