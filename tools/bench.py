@@ -76,7 +76,8 @@ LARGE = [
 
 def growth():
     """Twisted mats from 20×20 to 100×100 cells before they touch, blocks of 10³ to 10⁶ tetrahedra
-    hung by their top and dropped on an edge."""
+    hung by their top and dropped on an edge, a cloth on a ball, and more and more bodies: soft toys in a well, cloths in a
+    stack, particles on a cloth and rods in a bowl."""
     for n in (20, 40, 60, 80, 100):
         yield Scene(f"mat-{n}", "scenes/twisted-mat.toml", 10,
                     sets=[f"objects.mat.shape.cells=[{n}, {n}]", "time.step=0.04"])
@@ -85,6 +86,22 @@ def growth():
         block = [f"objects.block.shape.cells=[{n}, {n}, {n}]"]
         yield Scene(f"hang-{n}", "scenes/bench/hang.toml", 3, sets=block)
         yield Scene(f"drop-{n}", "scenes/bench/drop-100k.toml", 4, sets=block)
+    for n in (32, 64, 128, 256):
+        yield Scene(f"drape-{n}", "scenes/codim/cloth-on-ball.toml", 4, sets=[f"objects.cloth.shape.cells=[{n}, {n}]"])
+    for n in (1, 5, 20, 100):
+        rows = {"ball": (4, 3), "cube": (3, 4), "ring": (4, 3), "tet": (3, 4)}
+        yield Scene(f"well-{n}", "scenes/stress/animal-well.toml", 12,
+                    sets=[f"objects.{k}.array.counts=[{a}, {n}, {b}]" for k, (a, b) in rows.items()])
+    for n in (10, 40, 160, 800):
+        yield Scene(f"stack-{n}", STACK, 3, sets=[f"objects.cloth.array.counts=[1, {n}, 1]",
+                                                  f"objects.ball.translate=[0.002, {0.006 * n + 0.08}, 0.0]"])
+    for n in (10, 20, 46):
+        yield Scene(f"grains-{n}", "scenes/codim/granules-on-cloth.toml", 6,
+                    sets=[f"objects.granules.shape.count=[{n}, {n}, {n}]",
+                          f"objects.granules.shape.size=[{0.012 * n}, {0.012 * n}, {0.012 * n}]",
+                          f"objects.granules.translate=[0.001, {0.0075 * n}, 0.0]"])
+    for n in (25, 125, 625, 2500):
+        yield Scene(f"rods-{n}", "scenes/codim/noodles.toml", 5, sets=[f"objects.noodle.array.counts=[1, {n}, 4]"])
 
 
 def exponents(results, plot):
@@ -111,7 +128,7 @@ def exponents(results, plot):
         step = [m["cpu"] / m["steps"] for m in runs]
         iteration = [m["cpu"] / max(m["iterations"], 1) for m in runs]
         memory = [m["peak_mib"] for m in runs]
-        fits[name] = (n, step, memory, slope(step), slope(memory, 20_000))
+        fits[name] = (n, (step, slope(step)), (iteration, slope(iteration)), (memory, slope(memory, 20_000)))
         print(f"| {name} | {n[0]} to {n[-1]} | {slope(step):.2f} | {slope(iteration):.2f} | "
               f"{slope(memory, 20_000):.2f} |")
     if not plot:
@@ -123,14 +140,14 @@ def exponents(results, plot):
         return
     matplotlib.use("svg")
     import matplotlib.pyplot as plt
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.6))
-    for name, (n, step, memory, a, b) in fits.items():
-        axes[0].loglog(n, step, "o-", label=f"{name}: n^{a:.2f}")
-        axes[1].loglog(n, memory, "o-", label=f"{name}: n^{b:.2f}" if b == b else name)
-    for axis, what in zip(axes, ("CPU seconds per step", "peak memory, MiB")):
+    figure, axes = plt.subplots(1, 3, figsize=(13, 3.8))
+    for name, (n, *values) in fits.items():
+        for axis, (value, a) in zip(axes, values):
+            axis.loglog(n, value, "o-", label=f"{name}: n^{a:.2f}" if a == a else name)
+    for axis, what in zip(axes, ("CPU seconds per step", "CPU seconds per Newton iteration", "peak memory, MiB")):
         axis.set(xlabel="vertices", ylabel=what)
         axis.grid(alpha=0.3)
-        axis.legend()
+        axis.legend(fontsize=7)
     figure.tight_layout()
     figure.savefig(plot)
 

@@ -10,7 +10,7 @@ use crate::step::workspace::Workspace;
 use standoff_linalg::{Mat3, Vec3, svd3};
 
 /// How often bodies that something is in the way of are left out, and the others tried again.
-const TRIES: usize = 16;
+const TRIES: usize = 8;
 
 /// Moves every body that touches nothing, and of which nothing is prescribed, by the rigid motion that
 /// brings it closest to x̃ in the norm of the masses, and every such particle to its x̃, if the potential falls. Bodies that
