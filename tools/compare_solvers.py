@@ -7,6 +7,7 @@
     tools/compare_solvers.py target/release/standoff out/compare --ablation    # parts of the method off, and settings
     tools/compare_solvers.py target/release/standoff out/compare --growth      # constraints as δ grows past the triangles
     tools/compare_solvers.py target/release/standoff out/compare --fallback    # steps that the barrier finishes
+    tools/compare_solvers.py target/release/standoff out/compare --bound       # what cheaper linear systems could save at most
 
 All but the last run the barrier-free method alone (`solver.barrier_free.fallback = "none"`).
 
@@ -169,6 +170,33 @@ def fallback(args):
               flush=True)
 
 
+STACK = ("objects.cloth.array.counts=[1, 6, 1]", "objects.cloth.shape.cells=[20, 20]")
+BOUND_SCENES = [
+    *(s for s in SCENES if s[0] in ("chain-rings", "funnel", "granules-on-cloth")),
+    ("animal-well", "scenes/stress/animal-well.toml", 10, ()),
+    ("six cloths", "scenes/codim/cloth-stack.toml", 4, STACK),
+]
+
+
+def bound(args):
+    """CPU time of the barrier-free solver if its linear systems cost nothing: a bound for whatever makes them cheaper."""
+    print("| scene | steps | Newton its | linear systems | CPU s | ratio | linear systems of barrier-free, s | the rest, s | "
+          "barrier / the rest |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for name, path, steps, sets in BOUND_SCENES:
+        if args.only and not any(part in name for part in args.only):
+            continue
+        barrier, free = (run(args, name, path, m, steps, (*sets, *args.set), "-bound") for m in (BARRIER, FREE))
+        done = min(len(barrier.reports), len(free.reports))
+        note = f" (barrier-free after {done}: {free.error})" if done < steps else ""
+        systems = sum(r["seconds"][k] for r in free.reports for k in ("symbolic", "factorisation", "solve"))
+        rest = free.cpu - systems
+        both = lambda f: f"{f(barrier)} / {f(free)}"
+        ratios = [f"{barrier.cpu / t:.2f}" if done == steps else "–" for t in (free.cpu, rest)]
+        print(f"| {name} | {done}{note} | {both(lambda r: r.sum('newton_iterations', done))} | {both(lambda r: r.systems(done))} | "
+              f"{barrier.cpu:.1f} / {free.cpu:.1f} | {ratios[0]} | {systems:.1f} | {rest:.1f} | {ratios[1]} |", flush=True)
+
+
 # scene, steps and the values from which h and δ are halved
 CONVERGENCE = [
     ("ball-on-needles", "scenes/ball-on-needles.toml", 0.2, 0.01, 4e-4),
@@ -255,13 +283,14 @@ def main():
     parser.add_argument("--ablation", action="store_true")
     parser.add_argument("--growth", action="store_true")
     parser.add_argument("--fallback", action="store_true")
+    parser.add_argument("--bound", action="store_true")
     parser.add_argument("--growth-steps", type=int, default=12)
     parser.add_argument("--edge", type=float, default=16.3e-3, help="shortest edge of the ball of --growth, m")
     parser.add_argument("--set", nargs="*", default=[], help="replaced values of the scenes of the table, and of --growth")
     parser.add_argument("--shared", type=pathlib.Path, default=ROOT / "testdata")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
-    chosen = [f for f in (convergence, ablation, growth, fallback) if getattr(args, f.__name__)]
+    chosen = [f for f in (convergence, ablation, growth, fallback, bound) if getattr(args, f.__name__)]
     task = chosen[0] if chosen else compare
     task(args)
 
