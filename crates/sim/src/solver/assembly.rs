@@ -111,18 +111,46 @@ impl HessianAssembly {
         new.then(|| self.elastic.pattern())
     }
 
-    /// The Hessian of the incremental potential at an iterate, each summand projected to be positive
-    /// semidefinite.
+    /// Makes the pattern for the Hessian at an iterate.
     ///
     /// # Errors
     /// More blocks than 32-bit indices can name.
+    pub fn make_pattern(
+        &mut self,
+        potential: &IncrementalPotential<'_>,
+        it: &Iterate,
+    ) -> Result<(), MatrixError> {
+        self.follow_free(potential)?;
+        let terms = potential.terms(&it.contacts);
+        potential.context.clock.time(Phase::Assembly, || self.reserve(&terms))
+    }
+
+    /// [`Self::make_pattern`] and [`Self::fill`].
+    ///
+    /// # Errors
+    /// As these.
     pub fn assemble(
         &mut self,
         potential: &IncrementalPotential<'_>,
         it: &Iterate,
     ) -> Result<(), MatrixError> {
+        self.make_pattern(potential, it)?;
+        self.fill(potential, it)
+    }
+
+    /// The Hessian of the incremental potential at an iterate, each summand projected to be positive
+    /// semidefinite, on the pattern that [`Self::make_pattern`] made for that iterate.
+    ///
+    /// # Errors
+    /// A block that the pattern lacks.
+    pub fn fill(
+        &mut self,
+        potential: &IncrementalPotential<'_>,
+        it: &Iterate,
+    ) -> Result<(), MatrixError> {
         let terms = potential.terms(&it.contacts);
-        self.assemble_elastic(potential, &terms, it)?;
+        let Self { elastic, blocks, vertex, matrix, .. } = self;
+        fill_elastic(elastic, blocks, vertex, potential, &terms, it, matrix)?;
         self.add_variable(potential, &terms, it, Part::Contact)?;
         self.add_variable(potential, &terms, it, Part::Dirichlet)
     }

@@ -1,5 +1,6 @@
 //! Newton directions: assembly, linear solve, and what to do where that fails.
 
+use super::assembly::HessianAssembly;
 use super::forcing::Forcing;
 use crate::definition::settings::Norm;
 use crate::diagnosis;
@@ -10,7 +11,8 @@ use crate::report::StepReport;
 use crate::step::clock::Phase;
 use crate::step::workspace::Workspace;
 use standoff_linalg::Vec3;
-use standoff_sparse::SolveError;
+use standoff_sparse::{LinearSolver, MatrixError, SolveError};
+use std::time::Instant;
 
 /// Raised diagonals that are tried before a linear system is given up: with ten times more at each try,
 /// up to 1e-5 of the largest entry.
@@ -28,9 +30,43 @@ pub fn direction(
     forcing: &mut Forcing,
     work: &mut Workspace,
 ) -> Result<Vec<Vec3>, StepError> {
-    let assembled = work.hessian.assemble(potential, it);
-    assembled.map_err(|e| linear_failure(&work.report, e.to_string()))?;
+    assemble(potential, it, work).map_err(|e| linear_failure(&work.report, e.to_string()))?;
     solve(potential, it, gradient, forcing, work)
+}
+
+/// Assembles the Hessian, while another thread may order and analyse its pattern.
+fn assemble(
+    potential: &IncrementalPotential<'_>,
+    it: &Iterate,
+    work: &mut Workspace,
+) -> Result<(), MatrixError> {
+    let Workspace { hessian, linear, .. } = work;
+    hessian.make_pattern(potential, it)?;
+    begin(potential, it, hessian, linear.as_mut());
+    let pattern = hessian.matrix().pattern().clone();
+    let start = Instant::now();
+    let fill = || {
+        let start = Instant::now();
+        (hessian.fill(potential, it), start.elapsed())
+    };
+    let ((), (filled, seconds)) = rayon::join(|| linear.prepare(&pattern), fill);
+    // only what was not hidden
+    let symbolic = start.elapsed().saturating_sub(seconds);
+    potential.context.clock.add(Phase::Symbolic, symbolic.as_secs_f64());
+    filled
+}
+
+/// Tells the linear solver where a sequence of systems begins.
+fn begin(
+    potential: &IncrementalPotential<'_>,
+    it: &Iterate,
+    hessian: &mut HessianAssembly,
+    linear: &mut dyn LinearSolver,
+) {
+    if let Some(base) = hessian.begin() {
+        linear.restart(base);
+        linear.place(&hessian.positions(&it.x, potential.context.model.vertex_count()));
+    }
 }
 
 /// p = −H⁻¹ g with the matrix that is assembled, else as [`direction`].
@@ -49,10 +85,7 @@ pub fn solve(
     let Workspace { hessian, linear, report, .. } = work;
     let clock = potential.context.clock;
     let dimension = potential.context.model.dimension;
-    if let Some(base) = hessian.begin() {
-        linear.restart(base);
-        linear.place(&hessian.positions(&it.x, potential.context.model.vertex_count()));
-    }
+    begin(potential, it, hessian, linear.as_mut());
     let mut rhs = hessian.gather(gradient);
     rhs.iter_mut().for_each(|g| *g = -*g);
     let norm = rhs.iter().map(|g| g.norm_squared()).sum::<f64>().sqrt();

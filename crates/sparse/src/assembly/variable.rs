@@ -2,9 +2,13 @@
 
 use rayon::prelude::*;
 use standoff_linalg::Mat3;
+use std::ops::Range;
 
 use super::{PIECE, Stencils, block_count, block_pairs};
 use crate::{BlockMatrix, BlockPattern, MatrixError};
+
+/// Blocks from which threads share an addition.
+const PARALLEL: usize = 2_000;
 
 /// In place of a position: a vertex is eliminated, or the block is not in the pattern.
 const NOWHERE: u32 = u32::MAX;
@@ -20,6 +24,8 @@ pub struct VariableAssembly {
     places: Vec<u32>,
     /// Where each stencil's places begin, and where the last one's end.
     places_begin: Vec<usize>,
+    /// Whether the pattern had all blocks.
+    complete: bool,
 }
 
 impl VariableAssembly {
@@ -62,25 +68,20 @@ impl VariableAssembly {
             pieces.push((first..end, piece));
             rest = tail;
         }
-        pieces.into_par_iter().for_each(|(stencils, mut piece)| {
+        let search = |(stencils, mut piece): (Range<usize>, &mut [u32])| {
+            let mut missing = Vec::new();
             for i in stencils {
                 let stencil = &rows[begin[i] as usize..begin[i + 1] as usize];
                 let (places, tail) = piece.split_at_mut(block_count(stencil.len()));
                 look_up(pattern, stencil, places);
+                missing.extend(missing_blocks(stencil, places));
                 piece = tail;
             }
-        });
-        let mut missing = Vec::new();
-        for i in 0..self.len() {
-            let (stencil, places) = self.get(i);
-            let off_diagonal = block_pairs(stencil.len()).zip(places).skip(stencil.len());
-            for ((a, b), _) in off_diagonal.filter(|(_, place)| **place == NOWHERE) {
-                let (row, col) = (stencil[a].max(stencil[b]), stencil[a].min(stencil[b]));
-                if row != BlockPattern::ELIMINATED {
-                    missing.push((row, col));
-                }
-            }
-        }
+            missing
+        };
+        let missing: Vec<Vec<(u32, u32)>> = pieces.into_par_iter().map(search).collect();
+        let missing = missing.concat();
+        self.complete = missing.is_empty();
         missing
     }
 
@@ -138,21 +139,61 @@ impl VariableAssembly {
                 found: blocks.len(),
             });
         };
+        if let Some(missing) = self.missing(first..last) {
+            return Err(missing);
+        }
+        // each thread adds to a part of the matrix, in the order of the stencils
+        let parts = if blocks.len() < PARALLEL { 1 } else { rayon::current_num_threads() };
+        let matrix = matrix.blocks_mut();
+        let size = matrix.len().div_ceil(parts).max(1);
+        matrix.par_chunks_mut(size).enumerate().with_max_len(1).for_each(|(part, matrix)| {
+            self.add_to_part(matrix, part * size, scale, first..last, blocks);
+        });
+        Ok(())
+    }
+
+    /// The first block of some stencils that was not found and is not of an eliminated vertex.
+    fn missing(&self, mut stencils: Range<usize>) -> Option<MatrixError> {
+        let of = |i| {
+            let (stencil, places) = self.get(i);
+            missing_blocks(stencil, places).next()
+        };
+        let missing = if self.complete { None } else { stencils.find_map(of) };
+        missing.map(|(row, col)| MatrixError::MissingBlock { row, col })
+    }
+
+    /// Adds those blocks whose places are in a part of the matrix that begins at block `begin`.
+    fn add_to_part(
+        &self,
+        matrix: &mut [Mat3],
+        begin: usize,
+        scale: f64,
+        stencils: Range<usize>,
+        blocks: &[Mat3],
+    ) {
         let mut rest = blocks;
-        for i in first..last {
+        for i in stencils {
             let (stencil, places) = self.get(i);
             let (h, tail) = rest.split_at(places.len());
             // sizes that the compiler knows
             match stencil.len() {
-                2 => add_blocks(matrix, stencil, places, scale, h, 2),
-                3 => add_blocks(matrix, stencil, places, scale, h, 3),
-                4 => add_blocks(matrix, stencil, places, scale, h, 4),
-                n => add_blocks(matrix, stencil, places, scale, h, n),
-            }?;
+                2 => add_blocks(matrix, begin, stencil, places, scale, h, 2),
+                3 => add_blocks(matrix, begin, stencil, places, scale, h, 3),
+                4 => add_blocks(matrix, begin, stencil, places, scale, h, 4),
+                n => add_blocks(matrix, begin, stencil, places, scale, h, n),
+            }
             rest = tail;
         }
-        Ok(())
     }
+}
+
+/// Rows and columns of the blocks of a stencil that have no place, but for those of eliminated vertices.
+fn missing_blocks(stencil: &[u32], places: &[u32]) -> impl Iterator<Item = (u32, u32)> {
+    let off_diagonal = block_pairs(stencil.len()).zip(places).skip(stencil.len());
+    let missing = off_diagonal.filter(|(_, place)| **place == NOWHERE);
+    let blocks =
+        missing.map(|((a, b), _)| (stencil[a].max(stencil[b]), stencil[a].min(stencil[b])));
+    blocks.filter(|(row, _)| *row != BlockPattern::ELIMINATED)
 }
 
 /// Positions in a pattern of the blocks of a stencil.
@@ -170,16 +211,18 @@ fn look_up(pattern: &BlockPattern, stencil: &[u32], places: &mut [u32]) {
 
 #[inline(always)]
 fn add_blocks(
-    matrix: &mut BlockMatrix,
+    matrix: &mut [Mat3],
+    begin: usize,
     stencil: &[u32],
     places: &[u32],
     scale: f64,
     h: &[Mat3],
     n: usize,
-) -> Result<(), MatrixError> {
-    let matrix = matrix.blocks_mut();
+) {
+    // places before the part wrap around, beyond its end
+    let at = |place: u32| (place as usize).wrapping_sub(begin);
     for (&place, h) in places[..n].iter().zip(&h[..n]) {
-        if let Some(block) = matrix.get_mut(place as usize) {
+        if let Some(block) = matrix.get_mut(at(place)) {
             *block += h * scale;
         }
     }
@@ -188,19 +231,16 @@ fn add_blocks(
         for b in a + 1..n {
             let (place, h) = (places[k], &h[k]);
             k += 1;
-            let (row, col) = (stencil[a].max(stencil[b]), stencil[a].min(stencil[b]));
-            if let Some(block) = matrix.get_mut(place as usize) {
+            if let Some(block) = matrix.get_mut(at(place)) {
                 // the block of the lower triangle; both images where a vertex is named twice
+                let row = stencil[a].max(stencil[b]);
                 if row == stencil[a] {
                     *block += h * scale;
                 }
                 if row == stencil[b] {
                     *block += h.transpose() * scale;
                 }
-            } else if row != BlockPattern::ELIMINATED {
-                return Err(MatrixError::MissingBlock { row, col });
             }
         }
     }
-    Ok(())
 }

@@ -91,6 +91,11 @@ impl Cholesky {
 }
 
 impl LinearSolver for Cholesky {
+    fn prepare(&mut self, pattern: &Arc<BlockPattern>) {
+        // solving reports what is wrong
+        let _ = self.analyze(pattern);
+    }
+
     fn restart(&mut self, base: &Arc<BlockPattern>) {
         self.factorized = false;
         self.analyses.restart(base);

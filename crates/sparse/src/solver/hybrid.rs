@@ -140,6 +140,16 @@ impl LinearSolver for Hybrid {
         self.iterative.place(position);
     }
 
+    fn prepare(&mut self, pattern: &Arc<BlockPattern>) {
+        let budget = self.budget(pattern);
+        let first = if self.base.is_some() { self.stage } else { Stage::Blocks };
+        let iterates = |stage| first <= stage && self.allowed(stage, budget) >= FEWEST;
+        let factorises = !iterates(Stage::Blocks) && !iterates(Stage::TwoLevel);
+        if factorises && budget.is_some() {
+            self.direct.prepare(pattern);
+        }
+    }
+
     fn restart(&mut self, base: &Arc<BlockPattern>) {
         self.base = Some(base.clone());
         (self.stage, self.base_operations) = (Stage::Blocks, None);

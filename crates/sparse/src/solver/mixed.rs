@@ -107,6 +107,10 @@ impl System for SinglePrecision<'_> {
 }
 
 impl LinearSolver for MixedCholesky {
+    fn prepare(&mut self, pattern: &Arc<BlockPattern>) {
+        self.double.prepare(pattern);
+    }
+
     fn restart(&mut self, base: &Arc<BlockPattern>) {
         self.double.restart(base);
     }

@@ -90,6 +90,11 @@ pub trait LinearSolver: Send {
         let _ = position;
     }
 
+    /// Does what the pattern of the next system allows to be done before its blocks are known; that changes no result.
+    fn prepare(&mut self, pattern: &Arc<BlockPattern>) {
+        let _ = pattern;
+    }
+
     /// Begins a sequence of systems whose patterns hold `base` and some more: a solver may base what
     /// it does for them on `base` and on each other (an order, say), but on nothing before.
     fn restart(&mut self, base: &Arc<BlockPattern>) {
