@@ -129,8 +129,10 @@ def exponents(results, plot):
         iteration = [m["cpu"] / max(m["iterations"], 1) for m in runs]
         memory = [m["peak_mib"] for m in runs]
         fits[name] = (n, (step, slope(step)), (iteration, slope(iteration)), (memory, slope(memory, 20_000)))
+        large = slope(memory, 20_000)
         print(f"| {name} | {n[0]} to {n[-1]} | {slope(step):.2f} | {slope(iteration):.2f} | "
-              f"{slope(memory, 20_000):.2f} |")
+              f"{large:.2f} |" if large == large else
+              f"| {name} | {n[0]} to {n[-1]} | {slope(step):.2f} | {slope(iteration):.2f} | – |")
     if not plot:
         return
     try:
