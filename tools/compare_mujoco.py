@@ -10,7 +10,7 @@ ball is analytic in MuJoCo and a mesh in Standoff. MuJoCo solves by conjugate gr
 as its own tests of that mode do; Standoff has its default tolerance. CPU seconds are user and system time of
 the whole process. Prints a table (Markdown).
 """
-import argparse, json, os, pathlib, subprocess, sys, tempfile
+import argparse, importlib.util, json, os, pathlib, subprocess, sys, tempfile
 
 RADIUS, HALF, CELLS = 0.3, 2.5e-3, 50
 MJCF = f"""<mujoco>
@@ -93,6 +93,10 @@ def main():
     args = parser.parse_args()
     if args.mujoco:
         return mujoco(args.steps)
+    if not args.binary or not pathlib.Path(args.binary).is_file():
+        parser.error(f"the program '{args.binary or ''}' does not exist: name that of Standoff, such as target/release/standoff")
+    if importlib.util.find_spec("mujoco") is None:
+        parser.error("the Python package mujoco is missing: pip install mujoco")
     print("| run | steps | Standoff: CPU s | Newton iterations | mean height, m | MuJoCo ipc: CPU s | mean height, m | least gap, mm | CPU ratio |")
     print("|---|---|---|---|---|---|---|---|---|")
     for k in range(args.repeat):
