@@ -1,6 +1,7 @@
 //! The initial guess of a step's minimisation: the end of the last step, except for bodies without
 //! contacts, which are advanced by their best-fit rigid motion.
 
+use super::islands::SHARE;
 use super::line_search;
 use crate::body::Body;
 use crate::iterate::Iterate;
@@ -14,7 +15,7 @@ const TRIES: usize = 8;
 
 /// Moves every body that touches nothing, and of which nothing is prescribed, by the rigid motion that
 /// brings it closest to x̃ in the norm of the masses, and every such particle to its x̃, if the potential falls. Bodies that
-/// meet something on the way stay where they are, and if these are the greater part, so do all.
+/// meet something on the way stay where they are; if these have more than a quarter of the unknowns, so do all.
 ///
 /// Over rigid motions the elastic energy is constant, so that this is the minimum of the potential among
 /// them, however fast a body turns: Newton's method would have to follow the turn by straight lines.
@@ -48,9 +49,10 @@ pub fn advance_free_bodies(
         return;
     }
     for tries in 0..TRIES {
-        // a minority that rests saves nothing, and what it descends is missed in the line searches of the others
-        let moving = p.iter().filter(|p| **p != Vec3::zeros()).count();
-        if !any || tries > 0 && 2 * moving < potential.free.iter().filter(|f| **f).count() {
+        // few that rest save little, and what they descend is missed in the line searches of the others
+        let moving = p.iter().filter(|p| **p != Vec3::zeros()).count() as f64;
+        let free = potential.free.iter().filter(|f| **f).count() as f64;
+        if !any || tries > 0 && moving < (1.0 - SHARE) * free {
             return;
         }
         // among bodies that stay behind, only what keeps away from them is sure to be better off

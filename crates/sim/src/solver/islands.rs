@@ -14,7 +14,7 @@ use crate::step::workspace::Workspace;
 use standoff_linalg::Vec3;
 
 /// Part of the unknowns that may go on at most, for the others to rest: a restriction costs about as much as two iterations.
-const SHARE: f64 = 0.5;
+pub const SHARE: f64 = 0.25;
 /// Part of the tolerance below which a body's direction is so small that the body rests.
 const SETTLED: f64 = 0.5;
 /// Multiple of the tolerance below which a whole step may have been the last but one, so that it is not worth while.
