@@ -141,7 +141,8 @@ fn pairs<W: Width>(
     let (mut a, mut b): (Row, Row) = ([0.0; MAX_LANES], [0.0; MAX_LANES]);
     for (lane, &k) in batch.iter().enumerate() {
         let c = &all.contacts[k];
-        let [_, b1, b2] = all.potential.scaled_derivatives(distances[lane], c.weight, c.thickness);
+        let [_, b1, b2] =
+            all.potential.matrix_derivatives(distances[lane], c.weight, c.thickness, c.multiplier);
         (a[lane], b[lane]) = (4.0 * b2, 2.0 * b1);
     }
     hessians(width, &frame, d2, Lanes::load(width, &a), Lanes::load(width, &b), entries);
@@ -432,7 +433,18 @@ mod tests {
                 false => EdgeEdgeFeature::AB,
             };
             let thickness = if k % 4 == 0 { 0.1 * gap } else { 0.0 };
-            contacts.push(Contact { vertices, kind, feature, weight: 2.0, thickness, eps_x });
+            // forces above and below the barrier's
+            let multiplier = [0.0, 1e-3, 1.0, 1e6][k % 4];
+            let weight = 2.0;
+            contacts.push(Contact {
+                vertices,
+                kind,
+                feature,
+                weight,
+                thickness,
+                eps_x,
+                multiplier,
+            });
         }
         (contacts, x, potential)
     }

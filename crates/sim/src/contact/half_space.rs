@@ -44,6 +44,8 @@ pub struct HalfSpaceContact {
     pub weight: f64,
     /// Thickness offset ξ, m.
     pub thickness: f64,
+    /// Forecast of the normal force, N, as of a pair ([`Contact::multiplier`](super::Contact::multiplier)).
+    pub multiplier: f64,
 }
 
 impl HalfSpaceContact {
@@ -88,6 +90,7 @@ pub fn half_space_contacts(
                             plane: *plane,
                             weight: weighting.areas().map_or(1.0, |a| a.vertex[i]),
                             thickness,
+                            multiplier: 0.0,
                         });
                     }
                 }

@@ -70,6 +70,37 @@ impl BarrierPotential {
         self.barrier.derivatives(d2 - thickness * thickness, s_hat).map(|b| scale * b)
     }
 
+    /// [`Self::scaled_derivatives`] as the Newton matrix has them: with the second one greater by what the forecast of the
+    /// force adds, (λ − φ(g))/g along the normal at the gap g ([`Multipliers`](super::multipliers::Multipliers)).
+    #[inline]
+    pub(super) fn matrix_derivatives(
+        &self,
+        d2: f64,
+        weight: f64,
+        thickness: f64,
+        multiplier: f64,
+    ) -> [f64; 3] {
+        let mut b = self.scaled_derivatives(d2, weight, thickness);
+        if multiplier > 0.0 {
+            let d = d2.sqrt();
+            let excess = multiplier + 2.0 * b[1] * d;
+            if excess > 0.0 && d > thickness {
+                b[2] += excess / (4.0 * d2 * (d - thickness));
+            }
+        }
+        b
+    }
+
+    /// Normal force of a pair without its mollifier, N, and the stiffness along the normal in the Newton matrix, N/m.
+    pub(super) fn normal(&self, c: &Contact, d2: f64) -> [f64; 2] {
+        normal(self.matrix_derivatives(d2, c.weight, c.thickness, c.multiplier), d2)
+    }
+
+    /// The same of a vertex against a half-space.
+    pub(super) fn half_space_normal(&self, c: &HalfSpaceContact, d2: f64) -> [f64; 2] {
+        normal(self.matrix_derivatives(d2, c.weight, c.thickness, c.multiplier), d2)
+    }
+
     /// Energy of a pair at stencil positions `x`, J; infinite where it touches.
     pub fn value(&self, c: &Contact, x: &[Vec3; 4]) -> f64 {
         let b = self.scaled_derivatives(c.d2(x), c.weight, c.thickness)[0];
@@ -94,8 +125,19 @@ impl BarrierPotential {
 
     /// Hessian of the energy of a pair, N/m, as it is (indefinite).
     pub fn hessian(&self, c: &Contact, x: &[Vec3; 4]) -> Blocks {
+        let derivatives = |d2| self.scaled_derivatives(d2, c.weight, c.thickness);
+        self.hessian_by(c, x, derivatives)
+    }
+
+    /// [`Self::hessian`] with other derivatives of the barrier by d².
+    fn hessian_by(
+        &self,
+        c: &Contact,
+        x: &[Vec3; 4],
+        derivatives: impl Fn(f64) -> [f64; 3],
+    ) -> Blocks {
         let closest = c.closest(x);
-        let [b, b1, b2] = self.scaled_derivatives(closest.d2(), c.weight, c.thickness);
+        let [b, b1, b2] = derivatives(closest.d2());
         let g = closest.gradient();
         let h = distance_hessian(c, x);
         let plain = |i: usize, j: usize| g[i] * g[j].transpose() * b2 + h[i][j] * b1;
@@ -113,10 +155,12 @@ impl BarrierPotential {
         })
     }
 
-    /// The Hessian of a pair with its negative eigenvalues set to zero, N/m.
+    /// The block of a pair in the Newton matrix, N/m: its Hessian, stiffened by the forecast of the force, with negative eigenvalues
+    /// set to zero.
     pub fn hessian_psd(&self, c: &Contact, x: &[Vec3; 4]) -> Blocks {
         if c.is_mollified(x) {
-            return project_relative(&self.hessian(c, x));
+            let derivatives = |d2| self.matrix_derivatives(d2, c.weight, c.thickness, c.multiplier);
+            return project_relative(&self.hessian_by(c, x, derivatives));
         }
         match c.kind {
             PairKind::VertexVertex => {
@@ -147,7 +191,8 @@ impl BarrierPotential {
         e: &Expansion<N, K>,
         project: impl Fn(&Expansion<N, K>, f64, f64) -> [[Mat3; N]; N],
     ) -> [[Mat3; N]; N] {
-        let [_, b1, b2] = self.scaled_derivatives(e.closest.d2(), c.weight, c.thickness);
+        let d2 = e.closest.d2();
+        let [_, b1, b2] = self.matrix_derivatives(d2, c.weight, c.thickness, c.multiplier);
         project(e, 4.0 * b2, 2.0 * b1)
     }
 
@@ -177,12 +222,11 @@ impl BarrierPotential {
         c.plane.normal * -self.half_space_force_magnitude(c, p)
     }
 
-    /// Hessian of the energy of a vertex against a half-space, clamped at zero, N/m.
+    /// The block of a vertex against a half-space in the Newton matrix, N/m: as that of a pair.
     pub fn half_space_hessian_psd(&self, c: &HalfSpaceContact, p: &Vec3) -> Mat3 {
-        let d2 = c.d2(p);
-        let [_, b1, b2] = self.scaled_derivatives(d2, c.weight, c.thickness);
         let n = c.plane.normal;
-        n * (n * (4.0 * d2 * b2 + 2.0 * b1).max(0.0)).transpose()
+        let [_, stiffness] = self.half_space_normal(c, c.d2(p));
+        n * (n * stiffness).transpose()
     }
 
     /// Magnitude of the normal force of a half-space on a vertex, N.
@@ -276,6 +320,12 @@ impl Term for BarrierHalfSpaces<'_> {
             *out = self.potential.half_space_hessian_psd(c, &x[c.vertex as usize]);
         }
     }
+}
+
+/// Force and stiffness (not negative) along the normal by derivatives of the barrier by d².
+#[inline]
+fn normal([_, b1, b2]: [f64; 3], d2: f64) -> [f64; 2] {
+    [-2.0 * b1 * d2.sqrt(), (4.0 * d2 * b2 + 2.0 * b1).max(0.0)]
 }
 
 /// Hessian of the squared distance of a pair in its stencil.

@@ -367,6 +367,10 @@ pub struct SolverSettings {
     /// Whether bodies that have reached their minimum rest while others, which they do not touch, go on. The minimum that is
     /// reached is that of all bodies, to the same tolerance. If false, all go on together, as published.
     pub islands: bool,
+    /// Whether the Newton matrix stiffens contacts for which the last direction forecasts a greater force than the barrier has, as
+    /// primal–dual interior-point methods do. The minimum is the same. If false, the matrix is the projected
+    /// Hessian, as published.
+    pub primal_dual: bool,
     /// Newton direction divided by h, as a multiple of l per second, at which the constraints of obstructed
     /// prescribed vertices are tightened: the greater of this and the velocity tolerance [Li 2020, suppl. Alg.
     /// 1, with 0.01]. Without it the velocity tolerance counts.
@@ -529,6 +533,7 @@ impl Default for SolverSettings {
             initial_guess: InitialGuess::RigidMotion,
             line_search: LineSearch::Backtracking,
             islands: true,
+            primal_dual: true,
             boundary_tolerance_relative: None,
             inversion_barrier: true,
             allow_inversion: false,

@@ -159,7 +159,7 @@ impl Search {
         if !before.value.is_finite() {
             return LineStep { finite: false, ..none };
         }
-        let mut trial = it.clone();
+        let mut trial = Iterate::without_contacts(it.x.clone());
         for _ in 0..trials {
             for v in 0..trial.x.len() {
                 trial.x[v] = it.x[v] + alpha * p[v];
@@ -174,7 +174,7 @@ impl Search {
             let lower = falls_by(&before, &after, alpha * slope, part);
             if lower || is_flatter(potential, [&before, &after], &trial, p, [slope, alpha]) {
                 if audited(potential, &trial, work) {
-                    std::mem::swap(it, &mut trial);
+                    work.before = std::mem::replace(it, trial);
                     let within_round_off =
                         promises_nothing(slope, before.noise().max(after.noise()));
                     let decrease = before.value - after.value;

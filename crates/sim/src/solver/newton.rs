@@ -6,15 +6,17 @@
 use super::direction::{direction, measure, not_finite};
 use super::forcing::Forcing;
 use super::islands::Islands;
-use super::line_search;
+use super::line_search::{self, LineStep, StepLimit};
 use super::prescribed;
 use super::termination::{Termination, Verdict};
+use crate::contact::multipliers::Multipliers;
 use crate::definition::settings::LineSearch;
 use crate::energy::codim::LimitStiffening;
 use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
 use crate::report::StepOutcome;
+use crate::step::clock::Phase;
 use crate::step::stiffness::StiffnessAdaptation;
 use crate::step::workspace::Workspace;
 use standoff_linalg::Vec3;
@@ -81,6 +83,7 @@ fn iterate(
         *max_contacts = (*max_contacts).max(it.contacts.len() as u64);
         let backtracks = work.report.step_cuts.line_search;
         let taken = line_search::search(potential, it, &p, &gradient, work);
+        forecast(potential, it, &p, &taken, work);
         if !taken.finite {
             return Err(not_finite("the potential", potential, it));
         }
@@ -124,6 +127,26 @@ fn iterate(
         }
     }
     Ok(StepOutcome::IterationLimit)
+}
+
+/// Stiffens contacts in the next Newton matrix by the forces that the direction `p` forecasts, after a step that contact has
+/// shortened.
+fn forecast(
+    potential: &IncrementalPotential<'_>,
+    it: &mut Iterate,
+    p: &[Vec3],
+    taken: &LineStep,
+    work: &Workspace,
+) {
+    let context = &potential.context;
+    let shortened = matches!(taken.limit, StepLimit::Contact | StepLimit::HalfSpace);
+    if !context.settings.solver.primal_dual || !shortened || taken.alpha == 0.0 {
+        return;
+    }
+    context.clock.time(Phase::Contact, || {
+        let Iterate { x, contacts } = &work.before;
+        Multipliers::forecast(&potential.barrier, contacts, x, p).assign(&mut it.contacts);
+    });
 }
 
 /// The Newton direction, of which `report.residual_speed` becomes the size: a direction that is small

@@ -4,6 +4,7 @@ use super::clock::Clock;
 use super::context::StepContext;
 use super::detector::Detector;
 use crate::dirichlet::DirichletTargets;
+use crate::iterate::Iterate;
 use crate::model::Model;
 use crate::potential::IncrementalPotential;
 use crate::report::StepReport;
@@ -28,6 +29,8 @@ pub struct Workspace {
     pub subdomains: SubdomainFactors,
     /// The constant matrix of projective dynamics.
     pub laplacian: Laplacian,
+    /// The iterate before the last step along a direction.
+    pub before: Iterate,
     /// The audit.
     pub auditor: Auditor,
     /// Counts of the step that is under way.
@@ -53,6 +56,7 @@ impl Workspace {
             linear: linear::solver(&model.resolved.settings.solver),
             subdomains: SubdomainFactors::default(),
             laplacian: Laplacian::default(),
+            before: Iterate::without_contacts(Vec::new()),
             auditor: Auditor::default(),
             report: StepReport::default(),
         })
