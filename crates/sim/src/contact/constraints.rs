@@ -383,6 +383,7 @@ impl ContactConstraints {
                 gamma: plane.weights,
                 basis: plane_basis(&plane.normal),
                 force,
+                forecast: None,
             })
         };
         self.constraints.iter().zip(&self.planes).filter_map(contact).collect()

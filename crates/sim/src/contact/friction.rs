@@ -87,6 +87,13 @@ impl Smoothing {
     }
 }
 
+/// A vector, no longer than `length`.
+#[inline]
+fn shortened(w: [f64; 2], length: f64) -> [f64; 2] {
+    let norm = w[0].hypot(w[1]);
+    if norm > length { w.map(|w| w * (length / norm)) } else { w }
+}
+
 /// The sliding pair: with the vertices, the identity of a friction contact from one lagging to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FrictionKey {
@@ -111,6 +118,9 @@ pub struct FrictionContact {
     pub basis: [Vec3; 2],
     /// μ λ, N.
     pub force: f64,
+    /// Part of μ λ in the sliding plane that the last Newton direction forecasts, which stiffens the Newton matrix
+    /// ([`FrictionSet::forecast`]).
+    pub forecast: Option<[f64; 2]>,
 }
 
 impl FrictionContact {
@@ -123,9 +133,15 @@ impl FrictionContact {
     /// Tangential relative displacement u = Pᵀ Σ γᵢ (xᵢ − xᵢ*), m.
     #[inline]
     pub fn displacement(&self, x: &[Vec3], reference: &[Vec3]) -> [f64; 2] {
+        self.tangential(|v| x[v] - reference[v])
+    }
+
+    /// Pᵀ Σ γᵢ of vectors at the vertices.
+    #[inline]
+    fn tangential(&self, of: impl Fn(usize) -> Vec3) -> [f64; 2] {
         let mut relative = Vec3::zeros();
         for (&v, &g) in self.stencil().iter().zip(&self.gamma) {
-            relative += (x[v as usize] - reference[v as usize]) * g;
+            relative += of(v as usize) * g;
         }
         [self.basis[0].dot(&relative), self.basis[1].dot(&relative)]
     }
@@ -291,16 +307,53 @@ impl FrictionSet {
 
     /// Second derivative by the relative displacement, N/m.
     fn tangential_hessian(&self, c: &FrictionContact, x: &[Vec3], reference: &[Vec3]) -> Mat3 {
-        let u = c.displacement(x, reference);
-        let y = u[0].hypot(u[1]);
+        let k = self.stiffness(c, c.displacement(x, reference));
+        let [p, q] = &c.basis;
         let force = c.force.max(0.0);
-        let across = force * self.smoothing_of(c).f1_over_y(y, self.eps);
-        let along = if self.secant { across } else { force * self.smoothing_of(c).f2(y, self.eps) };
-        // at u = 0 both are equal and the direction does not matter
-        let (cos, sin) = if y > 0.0 { (u[0] / y, u[1] / y) } else { (1.0, 0.0) };
-        let t = c.basis[0] * cos + c.basis[1] * sin;
-        let s = c.basis[1] * cos - c.basis[0] * sin;
-        t * (t * along).transpose() + s * (s * across).transpose()
+        p * (p * (force * k[0]) + q * (force * k[1])).transpose()
+            + q * (p * (force * k[1]) + q * (force * k[2])).transpose()
+    }
+
+    /// Second derivative of f₀(‖u‖) by u as entries (0,0), (0,1), (1,1), 1/m, stiffened by the forecast.
+    fn stiffness(&self, c: &FrictionContact, u: [f64; 2]) -> [f64; 3] {
+        let y = u[0].hypot(u[1]);
+        let across = self.smoothing_of(c).f1_over_y(y, self.eps);
+        // at u = 0 the stiffness is the same in all directions
+        if self.secant || y == 0.0 {
+            return [across, 0.0, across];
+        }
+        let along = self.smoothing_of(c).f2(y, self.eps);
+        let w = match c.forecast {
+            None => u.map(|u| u / y),
+            Some(w) => shortened(w, across * y).map(|w| w / (across * y)),
+        };
+        let less = (across - along) / y;
+        [
+            across - less * w[0] * u[0],
+            -0.5 * less * (w[0] * u[1] + w[1] * u[0]),
+            across - less * w[1] * u[1],
+        ]
+    }
+
+    /// Notes the forces that the direction `p` (`#V`, m) from `x` forecasts, as parts of μ λ.
+    ///
+    /// Newton's method sees a constant force where a contact slides and overshoots where it comes to rest or turns back. With
+    /// the force w as an unknown of its own, the condition w = f₁(y)/y u, divided by f₁/y, has the linearisation of a primal–dual method
+    /// [Chan 1999, §3]: the dyad u uᵀ in the second derivative becomes the symmetric part of w uᵀ. The matrix is then stiff where the
+    /// forecast has another direction than the present force, and the same as before near the minimum.
+    pub fn forecast(&mut self, x: &[Vec3], reference: &[Vec3], p: &[Vec3]) {
+        let set = Self { contacts: Vec::new(), ..*self };
+        self.contacts.par_iter_mut().with_min_len(CHUNK).for_each(|c| {
+            let u = c.displacement(x, reference);
+            let du = c.tangential(|v| p[v]);
+            let k = set.stiffness(c, u);
+            let across = set.smoothing_of(c).f1_over_y(u[0].hypot(u[1]), set.eps);
+            let w = [
+                across * u[0] + k[0] * du[0] + k[1] * du[1],
+                across * u[1] + k[1] * du[0] + k[2] * du[1],
+            ];
+            c.forecast = Some(shortened(w, 1.0));
+        });
     }
 
     /// Energy of all contacts, J. The order of the sum is fixed.
@@ -399,7 +452,15 @@ fn lag_pair(
         PairKind::FaceVertex => point_triangle::tangent_basis(&x[1], &x[2], &x[3]),
     };
     let (vertices, n, gamma) = (c.vertices, c.vertex_count(), c.closest(&x).weights);
-    Some(FrictionContact { key: FrictionKey::Pair(c.kind), vertices, n, gamma, basis, force })
+    Some(FrictionContact {
+        key: FrictionKey::Pair(c.kind),
+        vertices,
+        n,
+        gamma,
+        basis,
+        force,
+        forecast: None,
+    })
 }
 
 fn lag_oriented(c: &Loaded, materials: &FrictionMaterials) -> Option<FrictionContact> {
@@ -417,7 +478,15 @@ fn lag_oriented(c: &Loaded, materials: &FrictionMaterials) -> Option<FrictionCon
     vertices[core.n..].fill(UNUSED);
     let basis = plane_basis(&core.direction);
     let (n, gamma) = (core.n, core.weights);
-    (force != 0.0).then_some(FrictionContact { key, vertices, n, gamma, basis, force })
+    (force != 0.0).then_some(FrictionContact {
+        key,
+        vertices,
+        n,
+        gamma,
+        basis,
+        force,
+        forecast: None,
+    })
 }
 
 fn lag_half_space(
@@ -434,5 +503,6 @@ fn lag_half_space(
         gamma: [1.0, 0.0, 0.0, 0.0],
         basis: plane_basis(&c.plane.normal),
         force,
+        forecast: None,
     })
 }

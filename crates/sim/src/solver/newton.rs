@@ -6,7 +6,7 @@
 use super::direction::{direction, measure, not_finite};
 use super::forcing::Forcing;
 use super::islands::Islands;
-use super::line_search::{self, LineStep, StepLimit};
+use super::line_search::{self, LineStep};
 use super::prescribed;
 use super::termination::{Termination, Verdict};
 use crate::contact::multipliers::Multipliers;
@@ -69,6 +69,8 @@ fn iterate(
     let context = potential.context;
     let mut termination = Termination::new(&context);
     let mut forcing = Forcing::new(context.settings.solver.linear_tolerance);
+    // forecasts of friction do the same, without its linear convergence
+    let secants = !context.settings.solver.primal_dual;
     let mut backtracking = Backtracking::default();
     let mut was_short = false;
     adapt.limits.begin();
@@ -76,14 +78,15 @@ fn iterate(
         work.report.newton_iterations += 1;
         work.report.resting_iterations += u64::from(potential.is_restricted());
         let gradient = potential.gradient(it);
-        potential.friction.secant = backtracking.is_frequent();
+        potential.friction.secant = secants && backtracking.is_frequent();
         let p = accurate_direction(potential, it, &gradient, &mut forcing, work)?;
         adapt.stiffness.observe(potential, it);
         let max_contacts = &mut work.report.max_contacts;
         *max_contacts = (*max_contacts).max(it.contacts.len() as u64);
         let backtracks = work.report.step_cuts.line_search;
+        forecast_friction(potential, it, &p);
         let taken = line_search::search(potential, it, &p, &gradient, work);
-        forecast(potential, it, &p, &taken, work);
+        forecast_contacts(potential, it, &p, &taken, work);
         if !taken.finite {
             return Err(not_finite("the potential", potential, it));
         }
@@ -129,9 +132,17 @@ fn iterate(
     Ok(StepOutcome::IterationLimit)
 }
 
-/// Stiffens contacts in the next Newton matrix by the forces that the direction `p` forecasts, after a step that contact has
-/// shortened.
-fn forecast(
+/// Stiffens friction in the next Newton matrix by the friction forces that the direction `p` from `it` forecasts.
+fn forecast_friction(potential: &mut IncrementalPotential<'_>, it: &Iterate, p: &[Vec3]) {
+    let context = potential.context;
+    if context.settings.solver.primal_dual {
+        let IncrementalPotential { friction, friction_reference, .. } = potential;
+        context.clock.time(Phase::Contact, || friction.forecast(&it.x, friction_reference, p));
+    }
+}
+
+/// Stiffens contacts in the next Newton matrix by the normal forces that the direction `p` forecast, if the step was shortened.
+fn forecast_contacts(
     potential: &IncrementalPotential<'_>,
     it: &mut Iterate,
     p: &[Vec3],
@@ -139,14 +150,12 @@ fn forecast(
     work: &Workspace,
 ) {
     let context = &potential.context;
-    let shortened = matches!(taken.limit, StepLimit::Contact | StepLimit::HalfSpace);
-    if !context.settings.solver.primal_dual || !shortened || taken.alpha == 0.0 {
-        return;
-    }
-    context.clock.time(Phase::Contact, || {
+    let shortened = 0.0 < taken.alpha && taken.alpha < 1.0;
+    if context.settings.solver.primal_dual && shortened {
         let Iterate { x, contacts } = &work.before;
-        Multipliers::forecast(&potential.barrier, contacts, x, p).assign(&mut it.contacts);
-    });
+        let forecast = || Multipliers::forecast(&potential.barrier, contacts, x, p);
+        context.clock.time(Phase::Contact, forecast).assign(&mut it.contacts);
+    }
 }
 
 /// The Newton direction, of which `report.residual_speed` becomes the size: a direction that is small
