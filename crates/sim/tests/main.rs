@@ -32,6 +32,7 @@ mod orientation_support;
 mod plane;
 mod plane_figures;
 mod potential;
+mod primal_dual;
 mod projective_dynamics;
 mod restore;
 mod rods;

@@ -434,7 +434,7 @@ mod tests {
             };
             let thickness = if k % 4 == 0 { 0.1 * gap } else { 0.0 };
             // forces above and below the barrier's
-            let multiplier = [0.0, 1e-3, 1.0, 1e6][k % 4];
+            let multiplier = [0.0, 1e-3, 1.0, 1e6][k as usize % 4];
             let weight = 2.0;
             contacts.push(Contact {
                 vertices,

@@ -69,8 +69,6 @@ fn iterate(
     let context = potential.context;
     let mut termination = Termination::new(&context);
     let mut forcing = Forcing::new(context.settings.solver.linear_tolerance);
-    // forecasts of friction do the same, without its linear convergence
-    let secants = !context.settings.solver.primal_dual;
     let mut backtracking = Backtracking::default();
     let mut was_short = false;
     adapt.limits.begin();
@@ -78,7 +76,7 @@ fn iterate(
         work.report.newton_iterations += 1;
         work.report.resting_iterations += u64::from(potential.is_restricted());
         let gradient = potential.gradient(it);
-        potential.friction.secant = secants && backtracking.is_frequent();
+        potential.friction.secant = !has_forecasts(potential) && backtracking.is_frequent();
         let p = accurate_direction(potential, it, &gradient, &mut forcing, work)?;
         adapt.stiffness.observe(potential, it);
         let max_contacts = &mut work.report.max_contacts;
@@ -134,9 +132,8 @@ fn iterate(
 
 /// Stiffens friction in the next Newton matrix by the friction forces that the direction `p` from `it` forecasts.
 fn forecast_friction(potential: &mut IncrementalPotential<'_>, it: &Iterate, p: &[Vec3]) {
-    let context = potential.context;
-    if context.settings.solver.primal_dual {
-        let IncrementalPotential { friction, friction_reference, .. } = potential;
+    if has_forecasts(potential) {
+        let IncrementalPotential { context, friction, friction_reference, .. } = potential;
         context.clock.time(Phase::Contact, || friction.forecast(&it.x, friction_reference, p));
     }
 }
@@ -149,13 +146,17 @@ fn forecast_contacts(
     taken: &LineStep,
     work: &Workspace,
 ) {
-    let context = &potential.context;
     let shortened = 0.0 < taken.alpha && taken.alpha < 1.0;
-    if context.settings.solver.primal_dual && shortened {
+    if has_forecasts(potential) && shortened {
         let Iterate { x, contacts } = &work.before;
         let forecast = || Multipliers::forecast(&potential.barrier, contacts, x, p);
-        context.clock.time(Phase::Contact, forecast).assign(&mut it.contacts);
+        potential.context.clock.time(Phase::Contact, forecast).assign(&mut it.contacts);
     }
+}
+
+/// Whether directions forecast forces: not those in which constraints pull prescribed vertices to targets that they may not reach.
+fn has_forecasts(potential: &IncrementalPotential<'_>) -> bool {
+    potential.context.settings.solver.primal_dual && potential.dirichlet.is_none()
 }
 
 /// The Newton direction, of which `report.residual_speed` becomes the size: a direction that is small
