@@ -52,7 +52,8 @@ impl Islands {
         Some(Self { body, attached })
     }
 
-    /// Lets the islands rest whose directions are below the tolerance, if the others are few and not close to their minimum.
+    /// Lets the islands rest whose directions are below the tolerance, if the others are few and not close to their minimum; whether
+    /// some do that did not before.
     pub fn rest(
         &self,
         potential: &mut IncrementalPotential<'_>,
@@ -60,7 +61,7 @@ impl Islands {
         p: &[Vec3],
         taken: &LineStep,
         work: &mut Workspace,
-    ) {
+    ) -> bool {
         let tolerance = potential.context.h * potential.context.velocity_tolerance;
         let island = self.connect(potential, it, work);
         let mut size = vec![0.0_f64; self.attached.len()];
@@ -70,18 +71,19 @@ impl Islands {
         }
         let largest = size.iter().copied().fold(0.0, f64::max);
         if taken.alpha == 1.0 && largest < NEARLY_SETTLED * tolerance {
-            return;
+            return false;
         }
         let moves = |v: usize| size[island[self.body[v] as usize] as usize] >= SETTLED * tolerance;
         let moving: Vec<bool> = (0..p.len()).map(|v| potential.free[v] && moves(v)).collect();
         let count = |of: &[bool]| of.iter().filter(|&&f| f).count();
         let (some, all) = (count(&moving), count(&potential.free));
         if some == 0 || some as f64 > SHARE * all as f64 {
-            return;
+            return false;
         }
         potential.restrict(&moving);
         work.detector.restrict(potential.context.model, &moving);
         find_contacts(potential, it, work);
+        true
     }
 
     /// Lets all vertices move again.

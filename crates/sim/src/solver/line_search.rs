@@ -45,12 +45,22 @@ pub struct LineStep {
     pub slope: f64,
     /// By how much the potential fell.
     pub decrease: f64,
+    /// The potential at the end of the step, where that is known.
+    pub value: Option<Energy>,
 }
 
 impl LineStep {
     /// A search that did not move.
     fn none(limit: StepLimit, slope: f64) -> Self {
-        Self { alpha: 0.0, limit, within_round_off: false, finite: true, slope, decrease: 0.0 }
+        Self {
+            alpha: 0.0,
+            limit,
+            within_round_off: false,
+            finite: true,
+            slope,
+            decrease: 0.0,
+            value: None,
+        }
     }
 
     /// The slope that is left at the end of a whole step, in units of the one at its start, by the parabola through
@@ -74,15 +84,22 @@ const FURTHEST: f64 = 4.0;
 /// Step lengths that are tried beyond a whole step.
 const TRIALS: usize = 2;
 
-/// Moves `it` along `p` by the largest tried step length that does not raise the potential.
+/// Moves `it`, where the potential has the value `known` if that was computed before, along `p` by the largest tried step
+/// length that does not raise the potential.
 pub fn search(
     potential: &IncrementalPotential<'_>,
     it: &mut Iterate,
     p: &[Vec3],
     gradient: &[Vec3],
+    known: Option<Energy>,
     work: &mut Workspace,
 ) -> LineStep {
-    search_sufficient(potential, it, p, gradient, 0.0, work)
+    let slope = slope(gradient, p);
+    Search { slope, known, part: 0.0, trials: HALVINGS, partly: true }.run(potential, it, p, work)
+}
+
+fn slope(gradient: &[Vec3], p: &[Vec3]) -> f64 {
+    gradient.iter().zip(p).map(|(g, p)| g.dot(p)).sum()
 }
 
 /// Goes on along `p` after the whole step `taken`, which [`LineStep::is_short`]: to the minimum of the parabola through the
@@ -104,7 +121,8 @@ pub fn track_forward(
     let cuts = work.report.step_cuts;
     let slope = further * left * taken.slope;
     // longer steps may not use up gaps that the next iterations need
-    let search = Search { slope, part: 0.0, trials: TRIALS, partly: false };
+    let known = taken.value;
+    let search = Search { slope, known, part: 0.0, trials: TRIALS, partly: false };
     search.run(potential, it, &p, work);
     work.report.step_cuts = cuts;
 }
@@ -119,14 +137,16 @@ pub fn search_sufficient(
     part: f64,
     work: &mut Workspace,
 ) -> LineStep {
-    let slope: f64 = gradient.iter().zip(p).map(|(g, p)| g.dot(p)).sum();
-    Search { slope, part, trials: HALVINGS, partly: true }.run(potential, it, p, work)
+    let slope = slope(gradient, p);
+    Search { slope, known: None, part, trials: HALVINGS, partly: true }.run(potential, it, p, work)
 }
 
 /// What a search along a direction goes by.
 struct Search {
     /// Slope of the potential at the start.
     slope: f64,
+    /// The potential at the start, where it is known.
+    known: Option<Energy>,
     /// Part of the decrease that the slope promises which is required.
     part: f64,
     /// Step lengths to try.
@@ -144,7 +164,7 @@ impl Search {
         p: &[Vec3],
         work: &mut Workspace,
     ) -> LineStep {
-        let Self { slope, part, trials, partly } = self;
+        let Self { slope, known, part, trials, partly } = self;
         let (mut alpha, limit) = admissible(potential, it, p, work);
         let none = LineStep::none(limit, slope);
         if limit != StepLimit::None && !partly {
@@ -155,7 +175,8 @@ impl Search {
             StepLimit::Inversion => work.report.step_cuts.inversion += 1,
             StepLimit::Contact | StepLimit::HalfSpace => work.report.step_cuts.ccd += 1,
         }
-        let before = potential.value(it);
+        let before = known.unwrap_or_else(|| potential.value(it));
+        debug_assert_eq!(before.value.to_bits(), potential.value(it).value.to_bits(), "outdated");
         if !before.value.is_finite() {
             return LineStep { finite: false, ..none };
         }
@@ -178,7 +199,8 @@ impl Search {
                     let within_round_off =
                         promises_nothing(slope, before.noise().max(after.noise()));
                     let decrease = before.value - after.value;
-                    return LineStep { alpha, within_round_off, decrease, ..none };
+                    let value = Some(after);
+                    return LineStep { alpha, within_round_off, decrease, value, ..none };
                 }
                 work.report.step_cuts.audit += 1;
             } else if size(p) <= UNRESOLVED * size(&it.x) {

@@ -71,6 +71,7 @@ fn iterate(
     let mut forcing = Forcing::new(context.settings.solver.linear_tolerance);
     let mut backtracking = Backtracking::default();
     let mut was_short = false;
+    let mut value = None;
     adapt.limits.begin();
     for _ in 0..context.settings.solver.max_iterations {
         work.report.newton_iterations += 1;
@@ -83,7 +84,8 @@ fn iterate(
         *max_contacts = (*max_contacts).max(it.contacts.len() as u64);
         let backtracks = work.report.step_cuts.line_search;
         forecast_friction(potential, it, &p);
-        let taken = line_search::search(potential, it, &p, &gradient, work);
+        let taken = line_search::search(potential, it, &p, &gradient, value, work);
+        value = taken.value;
         forecast_contacts(potential, it, &p, &taken, work);
         if !taken.finite {
             return Err(not_finite("the potential", potential, it));
@@ -97,10 +99,15 @@ fn iterate(
         let forward = context.settings.solver.line_search == LineSearch::ForwardTracking;
         if forward && short && was_short && !settles && potential.dirichlet.is_none() {
             line_search::track_forward(potential, it, &p, &taken, work);
+            value = None;
         }
         backtracking.note(work.report.step_cuts.line_search - backtracks);
+        let stiffness = (potential.barrier.kappa, adapt.limits.doublings());
         adapt.stiffness.update(potential, it);
         adapt.limits.update(&mut potential.codim.membranes, &it.x);
+        if stiffness != (potential.barrier.kappa, adapt.limits.doublings()) {
+            value = None;
+        }
         let measure = match &context.model.characteristic {
             None => work.report.residual_speed,
             Some(norm) => {
@@ -115,13 +122,19 @@ fn iterate(
             let coarse = coarse.map_or(0.0, |t| t * context.model.length);
             let settled = work.report.residual_speed < coarse;
             prescribed::advance(potential, it, verdict, settled, termination.is_stuck())?;
+            value = None;
             continue;
         }
         match (verdict, islands) {
-            (Verdict::Continue, Some(islands)) => islands.rest(potential, it, &p, &taken, work),
+            (Verdict::Continue, Some(islands)) => {
+                if islands.rest(potential, it, &p, &taken, work) {
+                    value = None;
+                }
+            }
             (Verdict::Continue, None) => {}
             (Verdict::Settled(_), _) if potential.is_restricted() => {
                 Islands::resume(potential, it, work);
+                value = None;
                 termination = Termination::new(&context);
             }
             (Verdict::Settled(outcome) | Verdict::Stalled(outcome), _) => return Ok(outcome),
