@@ -87,11 +87,17 @@ impl Smoothing {
     }
 }
 
-/// A vector, no longer than `length`.
+/// The length of a vector, faster than `hypot`: what is so small that its square vanishes counts as nothing.
 #[inline]
-fn shortened(w: [f64; 2], length: f64) -> [f64; 2] {
-    let norm = w[0].hypot(w[1]);
-    if norm > length { w.map(|w| w * (length / norm)) } else { w }
+fn length(u: [f64; 2]) -> f64 {
+    (u[0] * u[0] + u[1] * u[1]).sqrt()
+}
+
+/// A vector, no longer than `most`.
+#[inline]
+fn shortened(w: [f64; 2], most: f64) -> [f64; 2] {
+    let norm = length(w);
+    if norm > most { w.map(|w| w * (most / norm)) } else { w }
 }
 
 /// The sliding pair: with the vertices, the identity of a friction contact from one lagging to the next.
@@ -268,7 +274,7 @@ impl FrictionSet {
     #[inline]
     pub fn contact_value(&self, c: &FrictionContact, x: &[Vec3], reference: &[Vec3]) -> f64 {
         let u = c.displacement(x, reference);
-        c.force * self.smoothing_of(c).f0(u[0].hypot(u[1]), self.eps)
+        c.force * self.smoothing_of(c).f0(length(u), self.eps)
     }
 
     /// Gradient of the energy of one contact, N: minus the friction force on its vertices.
@@ -280,7 +286,7 @@ impl FrictionSet {
         reference: &[Vec3],
     ) -> [Vec3; 4] {
         let u = c.displacement(x, reference);
-        let scale = c.force * self.smoothing_of(c).f1_over_y(u[0].hypot(u[1]), self.eps);
+        let scale = c.force * self.smoothing_of(c).f1_over_y(length(u), self.eps);
         let force = (c.basis[0] * u[0] + c.basis[1] * u[1]) * scale;
         let mut out = [Vec3::zeros(); 4];
         for i in 0..c.n {
@@ -316,7 +322,7 @@ impl FrictionSet {
 
     /// Second derivative of f₀(‖u‖) by u as entries (0,0), (0,1), (1,1), 1/m, stiffened by the forecast.
     fn stiffness(&self, c: &FrictionContact, u: [f64; 2]) -> [f64; 3] {
-        let y = u[0].hypot(u[1]);
+        let y = length(u);
         let across = self.smoothing_of(c).f1_over_y(y, self.eps);
         // at u = 0 the stiffness is the same in all directions
         if self.secant || y == 0.0 {
@@ -347,7 +353,7 @@ impl FrictionSet {
             let u = c.displacement(x, reference);
             let du = c.tangential(|v| p[v]);
             let k = set.stiffness(c, u);
-            let across = set.smoothing_of(c).f1_over_y(u[0].hypot(u[1]), set.eps);
+            let across = set.smoothing_of(c).f1_over_y(length(u), set.eps);
             let w = [
                 across * u[0] + k[0] * du[0] + k[1] * du[1],
                 across * u[1] + k[1] * du[0] + k[2] * du[1],

@@ -73,8 +73,9 @@ impl VariableAssembly {
             for i in stencils {
                 let stencil = &rows[begin[i] as usize..begin[i + 1] as usize];
                 let (places, tail) = piece.split_at_mut(block_count(stencil.len()));
-                look_up(pattern, stencil, places);
-                missing.extend(missing_blocks(stencil, places));
+                if !look_up(pattern, stencil, places) {
+                    missing.extend(missing_blocks(stencil, places));
+                }
                 piece = tail;
             }
             missing
@@ -196,9 +197,10 @@ fn missing_blocks(stencil: &[u32], places: &[u32]) -> impl Iterator<Item = (u32,
     blocks.filter(|(row, _)| *row != BlockPattern::ELIMINATED)
 }
 
-/// Positions in a pattern of the blocks of a stencil.
+/// Positions in a pattern of the blocks of a stencil; whether there is none without.
 #[inline]
-fn look_up(pattern: &BlockPattern, stencil: &[u32], places: &mut [u32]) {
+fn look_up(pattern: &BlockPattern, stencil: &[u32], places: &mut [u32]) -> bool {
+    let mut complete = true;
     for (place, (a, b)) in places.iter_mut().zip(block_pairs(stencil.len())) {
         let (row, col) = (stencil[a].max(stencil[b]), stencil[a].min(stencil[b]));
         if row == col && (row as usize) < pattern.n() {
@@ -206,7 +208,9 @@ fn look_up(pattern: &BlockPattern, stencil: &[u32], places: &mut [u32]) {
         } else if row != BlockPattern::ELIMINATED {
             *place = pattern.position(row, col).map_or(NOWHERE, |k| k as u32);
         }
+        complete &= *place != NOWHERE;
     }
+    complete
 }
 
 #[inline(always)]
