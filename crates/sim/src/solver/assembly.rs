@@ -286,6 +286,9 @@ impl HessianAssembly {
         part: Part,
     ) -> Result<(), MatrixError> {
         let clock = potential.context.clock;
+        if terms.iter().all(|t| t.part != part) {
+            return Ok(());
+        }
         let mut first = 0;
         for t in terms.iter().filter(|t| t.part != Part::Elastic) {
             let stencils = t.term.stencils();
@@ -315,14 +318,14 @@ impl HessianAssembly {
         let missing = self.variable.find(&old, &lists, |v| row_of(&self.row, v));
         let mut pattern = old.union(&missing)?;
         if !missing.is_empty() {
-            self.variable.find_again(&pattern);
+            self.variable.extend(&old, &pattern)?;
         }
         let base = self.elastic.pattern();
         let extra = pattern.block_count() - base.block_count();
         let unused = || extra > 2 * self.variable.distinct(&pattern) + SPARE_BLOCKS;
         if extra > SPARE_BLOCKS && unused() {
             pattern = base.union(&self.variable.find_again(base))?;
-            self.variable.find_again(&pattern);
+            self.variable.extend(base, &pattern)?;
         }
         if !Arc::ptr_eq(&pattern, &old) {
             self.matrix.reset(pattern);
