@@ -323,4 +323,38 @@ mod tests {
         assert!((x[0].x - 0.980_486).abs() < 1e-6 && x[4].x > 1e-9 && x[n as usize - 1].x == 0.0);
         assert!(x.iter().flatten().all(|v| *v == 0.0 || v.abs() > 1e-20), "{x:?}");
     }
+
+    /// A front's loops on single numbers and in vectors, with bits that are the same.
+    fn check_lanes<T: Scalar + PartialEq + std::fmt::Debug>() {
+        for (m, k) in [(1, 1), (6, 3), (23, 6), (47, 13), (90, 30)] {
+            let number = |i: usize| T::round((0.7 * i as f64).sin());
+            let mut panel: Vec<T> = (0..m * k).map(number).collect();
+            (0..k).for_each(|j| panel[j * m + j] = T::round(2.0 + j as f64));
+            let start: Vec<T> = (0..m).map(|i| number(5 * i + 1)).collect();
+            let solve = |in_vectors: bool| {
+                let mut x = start.clone();
+                let (pivots, below) = x.split_at_mut(k);
+                let forward = Eliminate { panel: &panel, m, k, pivots, below };
+                if in_vectors {
+                    lanes::dispatch(forward)
+                } else {
+                    lanes::scalar(forward)
+                }
+                let backward = Substitute { panel: &panel, m, k, x: &mut x };
+                if in_vectors {
+                    lanes::dispatch(backward)
+                } else {
+                    lanes::scalar(backward)
+                }
+                x
+            };
+            assert_eq!(solve(true), solve(false));
+        }
+    }
+
+    #[test]
+    fn vectors_and_single_numbers_give_the_same_bits() {
+        check_lanes::<f32>();
+        check_lanes::<f64>();
+    }
 }
