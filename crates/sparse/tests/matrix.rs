@@ -240,7 +240,11 @@ fn stencils_looked_up_at_once_are_added_as_one_by_one() {
     let all = || stencils.iter().map(|s| &s[..]).chain(large.iter().map(|s| &s[..]));
     let wanted = BlockPattern::from_stencils(50, all().chain([&[3, 1][..], &[7, 4]]));
     assert_eq!(*pattern, wanted.unwrap());
+    let mut moved = list.clone();
+    moved.extend(&base, &pattern).unwrap();
     assert_eq!(list.find_again(&pattern), []);
+    assert_eq!(moved, list, "the places are those of a search");
+    assert!(moved.extend(&pattern, &base).is_err());
     let distinct: BTreeSet<_> = BlockPattern::stencil_pairs(all()).into_iter().collect();
     assert_eq!(list.distinct(&pattern), distinct.len());
 

@@ -171,6 +171,11 @@ impl CloseContacts {
         Self { gaps }
     }
 
+    /// Whether no contact is close.
+    pub fn is_empty(&self) -> bool {
+        self.gaps.is_empty()
+    }
+
     /// Whether any contact of both sets is closer now than `before`, so that κ must be doubled.
     pub fn any_shrank(&self, before: &Self) -> bool {
         self.gaps.iter().any(|(key, gap)| {

@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Blocks of contacts that are computed, then added at a time: as many as a cache holds.
-const BATCH: usize = 20_480;
+const BATCH: usize = 8_192;
 
 /// Contact blocks that the pattern may hold without use before it is rebuilt.
 const SPARE_BLOCKS: usize = 64;
@@ -286,19 +286,22 @@ impl HessianAssembly {
         part: Part,
     ) -> Result<(), MatrixError> {
         let clock = potential.context.clock;
+        if terms.iter().all(|t| t.part != part) {
+            return Ok(());
+        }
         let mut first = 0;
         for t in terms.iter().filter(|t| t.part != Part::Elastic) {
             let stencils = t.term.stencils();
             let ranges = if t.part == part { batches(&stencils) } else { Vec::new() };
             for range in ranges {
+                let count = stencils.blocks(range.clone());
                 clock.time(Phase::Contact, || {
-                    let count = stencils.blocks(range.clone());
-                    self.blocks.resize(count, Mat3::zeros());
-                    t.term.hessians(range.clone(), &it.x, &mut self.blocks);
+                    grow(&mut self.blocks, count);
+                    t.term.hessians(range.clone(), &it.x, &mut self.blocks[..count]);
                 });
                 clock.time(Phase::Assembly, || {
                     let begin = first + range.start;
-                    self.variable.add(&mut self.matrix, t.factor, begin, &self.blocks)
+                    self.variable.add(&mut self.matrix, t.factor, begin, &self.blocks[..count])
                 })?;
             }
             first += stencils.len();
@@ -315,14 +318,14 @@ impl HessianAssembly {
         let missing = self.variable.find(&old, &lists, |v| row_of(&self.row, v));
         let mut pattern = old.union(&missing)?;
         if !missing.is_empty() {
-            self.variable.find_again(&pattern);
+            self.variable.extend(&old, &pattern)?;
         }
         let base = self.elastic.pattern();
         let extra = pattern.block_count() - base.block_count();
         let unused = || extra > 2 * self.variable.distinct(&pattern) + SPARE_BLOCKS;
         if extra > SPARE_BLOCKS && unused() {
             pattern = base.union(&self.variable.find_again(base))?;
-            self.variable.find_again(&pattern);
+            self.variable.extend(base, &pattern)?;
         }
         if !Arc::ptr_eq(&pattern, &old) {
             self.matrix.reset(pattern);
@@ -408,11 +411,12 @@ fn fill_elastic(
     clock.time(Phase::Assembly, || elastic.begin(matrix))?;
     for k in 0..elastic.batches().len() {
         let batch = &elastic.batches()[k];
+        let count = batch.block_count();
         clock.time(Phase::Elasticity, || {
-            blocks.resize(batch.block_count(), Mat3::zeros());
-            lists[batch.list()].term.hessians(batch.stencils(), &it.x, blocks);
+            grow(blocks, count);
+            lists[batch.list()].term.hessians(batch.stencils(), &it.x, &mut blocks[..count]);
         });
-        clock.time(Phase::Assembly, || elastic.add(matrix, k, blocks))?;
+        clock.time(Phase::Assembly, || elastic.add(matrix, k, &blocks[..count]))?;
     }
     clock.time(Phase::Assembly, || {
         let (inertial, mass) = (&potential.inertial, &potential.context.model.mass);
@@ -420,6 +424,13 @@ fn fill_elastic(
         let diagonal: Vec<f64> = vertex.iter().map(mass).collect();
         elastic.finish(matrix, potential.context.elastic_scale, &diagonal)
     })
+}
+
+/// Makes room for `count` blocks of a batch, whatever they hold. Memory that is there is not filled with zeros again.
+fn grow(blocks: &mut Vec<Mat3>, count: usize) {
+    if blocks.len() < count {
+        blocks.resize(count, Mat3::zeros());
+    }
 }
 
 /// Row of a vertex. Attachments and contacts may have vertices to spare, which have none.

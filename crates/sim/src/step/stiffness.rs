@@ -106,6 +106,10 @@ impl StiffnessAdaptation {
     /// [Li 2020, suppl. F].
     pub fn update(&self, potential: &mut IncrementalPotential<'_>, it: &Iterate) {
         let Some(range) = &self.range else { return };
+        // most often none was close, and what is now does not matter
+        if self.close.is_empty() {
+            return;
+        }
         let now = CloseContacts::new(&it.contacts, &it.x, potential.context.model.length);
         if now.any_shrank(&self.close) {
             potential.barrier.kappa = range.doubled(potential.barrier.kappa);

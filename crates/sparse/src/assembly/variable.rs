@@ -14,7 +14,7 @@ const PARALLEL: usize = 2_000;
 const NOWHERE: u32 = u32::MAX;
 
 /// Lists of stencils over the rows of a matrix, with the places of their blocks.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct VariableAssembly {
     /// Rows of all stencils, one after the other.
     rows: Vec<u32>,
@@ -84,6 +84,34 @@ impl VariableAssembly {
         let missing = missing.concat();
         self.complete = missing.is_empty();
         missing
+    }
+
+    /// Goes over from the pattern of the last search to one that holds it and more: places are moved, and only blocks
+    /// that had none are searched. The outcome is that of [`VariableAssembly::find_again`].
+    ///
+    /// # Errors
+    /// A `new` pattern that lacks blocks of the `old` one.
+    pub fn extend(&mut self, old: &BlockPattern, new: &BlockPattern) -> Result<(), MatrixError> {
+        let moved = old.embedding(new)?;
+        let (rows, begin, places_begin) = (&self.rows, &self.begin, &self.places_begin);
+        let mut complete = true;
+        for i in 0..begin.len().saturating_sub(1) {
+            let places = &mut self.places[places_begin[i]..places_begin[i + 1]];
+            let mut found = true;
+            for place in places.iter_mut() {
+                match moved.get(*place as usize) {
+                    Some(&to) => *place = to,
+                    None => found = false,
+                }
+            }
+            if !found {
+                let stencil = &rows[begin[i] as usize..begin[i + 1] as usize];
+                complete &= look_up(new, stencil, places)
+                    || missing_blocks(stencil, places).next().is_none();
+            }
+        }
+        self.complete = complete;
+        Ok(())
     }
 
     /// Number of stencils.
@@ -200,17 +228,28 @@ fn missing_blocks(stencil: &[u32], places: &[u32]) -> impl Iterator<Item = (u32,
 /// Positions in a pattern of the blocks of a stencil; whether there is none without.
 #[inline]
 fn look_up(pattern: &BlockPattern, stencil: &[u32], places: &mut [u32]) -> bool {
-    let mut complete = true;
-    for (place, (a, b)) in places.iter_mut().zip(block_pairs(stencil.len())) {
-        let (row, col) = (stencil[a].max(stencil[b]), stencil[a].min(stencil[b]));
-        if row == col && (row as usize) < pattern.n() {
-            *place = pattern.diagonal_position(row as usize) as u32;
-        } else if row != BlockPattern::ELIMINATED {
-            *place = pattern.position(row, col).map_or(NOWHERE, |k| k as u32);
-        }
-        complete &= *place != NOWHERE;
+    // in the order of `block_pairs`, which as an iterator costs as much as the search
+    let n = stencil.len();
+    let diagonal = |row: u32| match (row as usize) < pattern.n() {
+        true => pattern.diagonal_position(row as usize) as u32,
+        false => NOWHERE,
+    };
+    for (place, &row) in places.iter_mut().zip(stencil) {
+        *place = diagonal(row);
     }
-    complete
+    let mut k = n;
+    for a in 0..n {
+        for b in a + 1..n {
+            let (row, col) = (stencil[a].max(stencil[b]), stencil[a].min(stencil[b]));
+            places[k] = match row {
+                BlockPattern::ELIMINATED => NOWHERE,
+                _ if row == col => diagonal(row),
+                _ => pattern.position(row, col).map_or(NOWHERE, |k| k as u32),
+            };
+            k += 1;
+        }
+    }
+    places.iter().all(|&place| place != NOWHERE)
 }
 
 #[inline(always)]

@@ -6,7 +6,7 @@ use standoff_linalg::Mat3;
 use super::analysis::{Analysis, Front};
 use super::dense::{Update, WIDTH, each, partial_cholesky};
 use super::pool::Pool;
-use super::scalar::Scalar;
+use super::scalar::{LANES, Scalar};
 use super::traverse::{GRAIN, Pieces};
 use crate::SolveError;
 
@@ -175,20 +175,34 @@ impl<'a, T: Scalar, const U: usize> Child<'a, T, U> {
     /// block row `top` on with `height` scalars each.
     fn add_to(&self, j: usize, top: usize, columns: &mut [T], height: usize) {
         let Ok(c) = self.relative.binary_search(&(j as u32)) else { return };
-        for t in 0..U {
-            let column = &mut columns[t * height..(t + 1) * height];
-            let source = self.update.column(U * c + t, U * c);
-            let mut i = c;
-            let mut run = self.run_end.partition_point(|&end| end as usize <= c);
-            while i < self.relative.len() {
-                let end = self.run_end[run] as usize;
-                let to = U * (self.relative[i] as usize - top);
-                let from = &source[U * (i - c)..U * (end - c)];
-                let sum = &mut column[to..to + from.len()];
-                sum.iter_mut().zip(from).for_each(|(sum, &x)| *sum += x);
-                i = end;
-                run += 1;
+        let source: [&[T]; U] = std::array::from_fn(|t| self.update.column(U * c + t, U * c));
+        let mut i = c;
+        let mut run = self.run_end.partition_point(|&end| end as usize <= c);
+        while i < self.relative.len() {
+            let end = self.run_end[run] as usize;
+            let to = U * (self.relative[i] as usize - top);
+            for t in 0..U {
+                let from = &source[t][U * (i - c)..U * (end - c)];
+                add(&mut columns[t * height + to..][..from.len()], from);
             }
+            i = end;
+            run += 1;
         }
+    }
+}
+
+/// y ← y + x.
+#[inline(always)]
+fn add<T: Scalar>(y: &mut [T], x: &[T]) {
+    // most are short: whole vectors of one length, not several at once
+    let (vectors, rest) = y.as_chunks_mut::<LANES>();
+    let (from, from_rest) = x.as_chunks::<LANES>();
+    for (y, x) in vectors.iter_mut().zip(from) {
+        for l in 0..LANES {
+            y[l] += x[l];
+        }
+    }
+    for (y, &x) in rest.iter_mut().zip(from_rest) {
+        *y += x;
     }
 }

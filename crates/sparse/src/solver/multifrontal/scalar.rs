@@ -1,5 +1,10 @@
 //! The two precisions of a factor.
 
+use standoff_linalg::lanes::Width;
+
+/// Lanes of a dot product: fixed, so that sums are associated alike everywhere.
+pub(crate) const LANES: usize = 8;
+
 /// `f32` or `f64`.
 pub(crate) trait Scalar:
     faer::traits::RealField
@@ -20,6 +25,53 @@ pub(crate) trait Scalar:
     fn to_f64(self) -> f64;
     /// Zero in place of what would only lead to subnormal numbers, which take a hundred times as long.
     fn flush(self) -> Self;
+
+    /// Lane l is the sum of the products cₛ[i] x[i] with i ≡ l, for four columns as long as `x`; `x` fills whole lanes.
+    #[inline(always)]
+    fn products4<W: Width>(_: W, c: [&[Self]; 4], x: &[Self]) -> [[Self; LANES]; 4] {
+        products4(c, x)
+    }
+}
+
+/// [`Scalar::products4`] for any precision and width.
+#[inline(always)]
+fn products4<T: Scalar>(c: [&[T]; 4], x: &[T]) -> [[T; LANES]; 4] {
+    let mut sum = [[T::default(); LANES]; 4];
+    let mut at = 0;
+    while at < x.len() {
+        let x = &x[at..at + LANES];
+        for s in 0..4 {
+            let c = &c[s][at..at + LANES];
+            for l in 0..LANES {
+                sum[s][l] += c[l] * x[l];
+            }
+        }
+        at += LANES;
+    }
+    sum
+}
+
+/// [`Scalar::products4`] in vectors with a register for each sum, which the compiler does not find by itself.
+#[inline(always)]
+fn products4_in_vectors<W: Width>(width: W, c: [&[f32]; 4], x: &[f32]) -> [[f32; LANES]; 4] {
+    let x = W::as_simd_f32s(x).0;
+    let [c0, c1, c2, c3] = c;
+    let c0 = &W::as_simd_f32s(c0).0[..x.len()];
+    let c1 = &W::as_simd_f32s(c1).0[..x.len()];
+    let c2 = &W::as_simd_f32s(c2).0[..x.len()];
+    let c3 = &W::as_simd_f32s(c3).0[..x.len()];
+    let mut sum = [width.splat_f32s(0.0); 4];
+    for i in 0..x.len() {
+        sum[0] = width.add_f32s(sum[0], width.mul_f32s(c0[i], x[i]));
+        sum[1] = width.add_f32s(sum[1], width.mul_f32s(c1[i], x[i]));
+        sum[2] = width.add_f32s(sum[2], width.mul_f32s(c2[i], x[i]));
+        sum[3] = width.add_f32s(sum[3], width.mul_f32s(c3[i], x[i]));
+    }
+    let mut out = [[0.0; LANES]; 4];
+    for s in 0..4 {
+        W::as_mut_simd_f32s(&mut out[s]).0[0] = sum[s];
+    }
+    out
 }
 
 impl Scalar for f32 {
@@ -33,6 +85,13 @@ impl Scalar for f32 {
     fn flush(self) -> Self {
         // the root of the smallest normal number
         if self.abs() < 1e-19 { 0.0 } else { self }
+    }
+    #[inline(always)]
+    fn products4<W: Width>(width: W, c: [&[f32]; 4], x: &[f32]) -> [[f32; LANES]; 4] {
+        match W::F32_LANES {
+            LANES => products4_in_vectors(width, c, x),
+            _ => products4(c, x),
+        }
     }
 }
 

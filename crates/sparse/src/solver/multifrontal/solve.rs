@@ -2,10 +2,11 @@
 
 use rayon::prelude::*;
 use standoff_linalg::Vec3;
+use standoff_linalg::lanes::{self, Kernel, Width};
 
 use super::analysis::Analysis;
 use super::factor::Factor;
-use super::scalar::Scalar;
+use super::scalar::{LANES, Scalar};
 use super::traverse::Pieces;
 
 /// Operations of the factorisation of a subtree below which it is solved by one thread.
@@ -103,33 +104,7 @@ impl<T: Scalar> Factor<T> {
             }
         }
         let panel = self.panel(analysis, f);
-        let column = |j: usize| &panel[j * m..(j + 1) * m];
-        let mut j = 0;
-        // four columns at once: the vectors are read and written less often
-        while j + 4 <= k {
-            let c = [column(j), column(j + 1), column(j + 2), column(j + 3)];
-            let mut x = [T::default(); 4];
-            for s in 0..4 {
-                let mut sum = pivots[j + s];
-                for t in 0..s {
-                    sum -= c[t][j + s] * x[t];
-                }
-                x[s] = (sum / c[s][j + s]).flush();
-                pivots[j + s] = x[s];
-            }
-            let rows = |from: usize, to: usize| c.map(|c| &c[from..to]);
-            subtract4(&mut pivots[j + 4..], rows(j + 4, k), x);
-            subtract4(&mut below, rows(k, m), x);
-            j += 4;
-        }
-        while j < k {
-            let c = column(j);
-            let x = (pivots[j] / c[j]).flush();
-            pivots[j] = x;
-            pivots[j + 1..].iter_mut().zip(&c[j + 1..k]).for_each(|(y, &l)| *y -= l * x);
-            below.iter_mut().zip(&c[k..]).for_each(|(y, &l)| *y -= l * x);
-            j += 1;
-        }
+        lanes::dispatch(Eliminate { panel, m, k, pivots, below: &mut below });
         below
     }
 
@@ -150,18 +125,84 @@ impl<T: Scalar> Factor<T> {
                 x.copy_from_slice(&parent[U * row as usize..][..U]);
             }
         }
-        let panel = self.panel(analysis, f);
-        let column = |j: usize| &panel[j * m..(j + 1) * m];
+        lanes::dispatch(Substitute { panel: self.panel(analysis, f), m, k, x: &mut x });
+        pivots.copy_from_slice(&x[..k]);
+        x
+    }
+}
+
+/// Eliminates the `k` pivots of a front of `m` rows from its part of the right-hand side. The loops are the same for
+/// vectors of any width, for which the compiler translates them one by one, and so are the bits.
+struct Eliminate<'a, T> {
+    panel: &'a [T],
+    m: usize,
+    k: usize,
+    pivots: &'a mut [T],
+    below: &'a mut [T],
+}
+
+impl<T: Scalar> Kernel for Eliminate<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<W: Width>(self, _: W) {
+        let Self { panel, m, k, pivots, below } = self;
+        let mut j = 0;
+        // four columns at once: the vectors are read and written less often
+        while j + 4 <= k {
+            let c = columns4(panel, m, j);
+            let mut x = [T::default(); 4];
+            for s in 0..4 {
+                let mut sum = pivots[j + s];
+                for t in 0..s {
+                    sum -= c[t][j + s] * x[t];
+                }
+                x[s] = (sum / c[s][j + s]).flush();
+                pivots[j + s] = x[s];
+            }
+            subtract4(&mut pivots[j + 4..], rows(c, j + 4, k), x);
+            subtract4(below, rows(c, k, m), x);
+            j += 4;
+        }
+        while j < k {
+            let c = &panel[j * m..(j + 1) * m];
+            let x = (pivots[j] / c[j]).flush();
+            pivots[j] = x;
+            for (y, &l) in pivots[j + 1..].iter_mut().zip(&c[j + 1..k]) {
+                *y -= l * x;
+            }
+            for (y, &l) in below.iter_mut().zip(&c[k..]) {
+                *y -= l * x;
+            }
+            j += 1;
+        }
+    }
+}
+
+/// Solves for the first `k` of the `m` entries of `x`, of which the others are known; as [`Eliminate`].
+struct Substitute<'a, T> {
+    panel: &'a [T],
+    m: usize,
+    k: usize,
+    x: &'a mut [T],
+}
+
+impl<T: Scalar> Kernel for Substitute<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<W: Width>(self, width: W) {
+        let Self { panel, m, k, x } = self;
         let mut j = k;
         while j % 4 != 0 {
             j -= 1;
-            let c = column(j);
+            let c = &panel[j * m..(j + 1) * m];
             x[j] = ((x[j] - dot(&c[j + 1..], &x[j + 1..])) / c[j]).flush();
         }
         while j > 0 {
             j -= 4;
-            let c = [column(j), column(j + 1), column(j + 2), column(j + 3)];
-            let sum = dot4(c.map(|c| &c[j + 4..]), &x[j + 4..]);
+            let c = columns4(panel, m, j);
+            let sum = dot4(width, rows(c, j + 4, m), &x[j + 4..]);
             for s in (0..4).rev() {
                 let mut rest = x[j + s] - sum[s];
                 for t in s + 1..4 {
@@ -170,15 +211,27 @@ impl<T: Scalar> Factor<T> {
                 x[j + s] = (rest / c[s][j + s]).flush();
             }
         }
-        pivots.copy_from_slice(&x[..k]);
-        x
     }
 }
 
+/// Columns j to j + 3 of a panel of `m` rows.
+#[inline(always)]
+fn columns4<T>(panel: &[T], m: usize, j: usize) -> [&[T]; 4] {
+    let column = |s: usize| &panel[(j + s) * m..(j + s + 1) * m];
+    [column(0), column(1), column(2), column(3)]
+}
+
+/// Some rows of four columns.
+#[inline(always)]
+fn rows<T>([a, b, c, d]: [&[T]; 4], from: usize, to: usize) -> [&[T]; 4] {
+    [&a[from..to], &b[from..to], &c[from..to], &d[from..to]]
+}
+
 /// y ← y − Σ cₛ xₛ.
+#[inline(always)]
 fn subtract4<T: Scalar>(y: &mut [T], c: [&[T]; 4], x: [T; 4]) {
     let n = y.len();
-    let c = c.map(|c| &c[..n]);
+    let c = rows(c, 0, n);
     for i in 0..n {
         let mut v = y[i];
         for s in 0..4 {
@@ -188,10 +241,8 @@ fn subtract4<T: Scalar>(y: &mut [T], c: [&[T]; 4], x: [T; 4]) {
     }
 }
 
-/// Lanes of a dot product: fixed, so that sums are associated alike everywhere.
-const LANES: usize = 8;
-
 /// aᵀx.
+#[inline(always)]
 fn dot<T: Scalar>(a: &[T], x: &[T]) -> T {
     let mut sum = [T::default(); LANES];
     let (a, x) = (a.chunks_exact(LANES), x[..a.len()].chunks_exact(LANES));
@@ -208,30 +259,23 @@ fn dot<T: Scalar>(a: &[T], x: &[T]) -> T {
 }
 
 /// cₛᵀx for four columns.
-fn dot4<T: Scalar>(c: [&[T]; 4], x: &[T]) -> [T; 4] {
+#[inline(always)]
+fn dot4<T: Scalar, W: Width>(width: W, c: [&[T]; 4], x: &[T]) -> [T; 4] {
     let n = x.len();
     let whole = n - n % LANES;
-    let mut sum = [[T::default(); LANES]; 4];
-    let mut at = 0;
-    while at < whole {
-        let x = &x[at..at + LANES];
-        for s in 0..4 {
-            let c = &c[s][at..at + LANES];
-            for l in 0..LANES {
-                sum[s][l] += c[l] * x[l];
-            }
-        }
-        at += LANES;
-    }
-    std::array::from_fn(|s| {
+    let sum = T::products4(width, rows(c, 0, whole), &x[..whole]);
+    let mut total = [T::default(); 4];
+    for s in 0..4 {
         let mut rest = T::default();
         for i in whole..n {
             rest += c[s][i] * x[i];
         }
-        fold(sum[s], rest)
-    })
+        total[s] = fold(sum[s], rest);
+    }
+    total
 }
 
+#[inline(always)]
 fn fold<T: Scalar>(mut sum: [T; LANES], rest: T) -> T {
     let mut width = LANES / 2;
     while width > 0 {
@@ -278,5 +322,39 @@ mod tests {
         factor.solve(&analysis, &b, &mut x, &mut Vec::new());
         assert!((x[0].x - 0.980_486).abs() < 1e-6 && x[4].x > 1e-9 && x[n as usize - 1].x == 0.0);
         assert!(x.iter().flatten().all(|v| *v == 0.0 || v.abs() > 1e-20), "{x:?}");
+    }
+
+    /// A front's loops on single numbers and in vectors, with bits that are the same.
+    fn check_lanes<T: Scalar + PartialEq + std::fmt::Debug>() {
+        for (m, k) in [(1, 1), (6, 3), (23, 6), (47, 13), (90, 30)] {
+            let number = |i: usize| T::round((0.7 * i as f64).sin());
+            let mut panel: Vec<T> = (0..m * k).map(number).collect();
+            (0..k).for_each(|j| panel[j * m + j] = T::round(2.0 + j as f64));
+            let start: Vec<T> = (0..m).map(|i| number(5 * i + 1)).collect();
+            let solve = |in_vectors: bool| {
+                let mut x = start.clone();
+                let (pivots, below) = x.split_at_mut(k);
+                let forward = Eliminate { panel: &panel, m, k, pivots, below };
+                if in_vectors {
+                    lanes::dispatch(forward)
+                } else {
+                    lanes::scalar(forward)
+                }
+                let backward = Substitute { panel: &panel, m, k, x: &mut x };
+                if in_vectors {
+                    lanes::dispatch(backward)
+                } else {
+                    lanes::scalar(backward)
+                }
+                x
+            };
+            assert_eq!(solve(true), solve(false));
+        }
+    }
+
+    #[test]
+    fn vectors_and_single_numbers_give_the_same_bits() {
+        check_lanes::<f32>();
+        check_lanes::<f64>();
     }
 }
