@@ -146,9 +146,8 @@ fn subtracted_pairs_have_no_curvature() {
 fn half_space_friction_opposes_sliding() {
     let plane = HalfSpace { origin: Vec3::zeros(), normal: Vec3::new(0.0, 0.6, 0.8) };
     let p = plane.normal * 0.5e-3 + Vec3::x() * 0.2;
-    let (weight, thickness, multiplier) = (1.0, 0.0, 0.0);
-    let contact =
-        HalfSpaceContact { vertex: 0, half_space: 0, plane, weight, thickness, multiplier };
+    let (weight, thickness, forecast) = (1.0, 0.0, 0.0);
+    let contact = HalfSpaceContact { vertex: 0, half_space: 0, plane, weight, thickness, forecast };
     let set = ContactSet { half_space: vec![contact], ..ContactSet::default() };
     let potential = BarrierPotential {
         barrier: Barrier::ClampedLog,

@@ -79,7 +79,7 @@ fn force_magnitudes_match() {
             weight: 1.0,
             thickness: xi,
             eps_x: 0.0,
-            multiplier: 0.0,
+            forecast: 0.0,
         };
         for (name, barrier) in BARRIERS {
             let mut p = BarrierPotential {
@@ -148,7 +148,7 @@ fn listed(v: &Value, thickness: f64) -> (Contact, f64) {
         weight: number(&v[2]),
         thickness,
         eps_x: if is_edges { number(&v[4]) } else { 0.0 },
-        multiplier: 0.0,
+        forecast: 0.0,
     };
     (contact, number(&v[3]))
 }

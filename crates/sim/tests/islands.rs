@@ -1,40 +1,22 @@
 //! Islands: bodies that have reached their minimum rest while others go on, and nothing else changes.
 
-use crate::common::{block, ground, scene};
+use crate::common::{block, converge, difference, ground, scene};
 use standoff_linalg::Vec3;
 use standoff_sim::definition::{BodyKind, Definition};
-use standoff_sim::report::{StepOutcome, StepReport};
-use standoff_sim::settings::AuditLevel;
+use standoff_sim::report::StepReport;
 use standoff_sim::{Simulation, energetics};
 
 /// Tolerance of the tests, m/s.
 const TOLERANCE: f64 = 1e-6;
 
-/// Steps, and the positions at their end.
+/// Steps with and without islands.
 fn run(mut definition: Definition, islands: bool, steps: usize) -> (Vec<StepReport>, Simulation) {
     definition.settings.solver.islands = islands;
-    definition.settings.solver.velocity_tolerance = Some(TOLERANCE);
-    definition.settings.solver.audit = AuditLevel::EveryIterate;
-    let mut simulation = Simulation::new(&definition).unwrap();
-    let mut reports = Vec::new();
-    for _ in 0..steps {
-        let report = simulation.step().unwrap();
-        assert_eq!(report.outcome, StepOutcome::Converged);
-        assert!(report.residual_speed < TOLERANCE);
-        reports.push(report);
-    }
-    assert!(simulation.audit().is_empty());
-    (reports, simulation)
+    converge(definition, TOLERANCE, steps)
 }
 
 fn resting(reports: &[StepReport]) -> u64 {
     reports.iter().map(|r| r.resting_iterations).sum()
-}
-
-/// The largest difference of two simulations' positions, m.
-fn difference(a: &Simulation, b: &Simulation) -> f64 {
-    let differences = a.positions().iter().zip(b.positions()).map(|(a, b)| (a - b).norm());
-    differences.fold(0.0, f64::max)
 }
 
 /// Blocks at different heights, of which a few hit the ground or the block below in a step.

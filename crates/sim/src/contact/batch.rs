@@ -142,7 +142,7 @@ fn pairs<W: Width>(
     for (lane, &k) in batch.iter().enumerate() {
         let c = &all.contacts[k];
         let [_, b1, b2] =
-            all.potential.matrix_derivatives(distances[lane], c.weight, c.thickness, c.multiplier);
+            all.potential.matrix_derivatives(distances[lane], c.weight, c.thickness, c.forecast);
         (a[lane], b[lane]) = (4.0 * b2, 2.0 * b1);
     }
     hessians(width, &frame, d2, Lanes::load(width, &a), Lanes::load(width, &b), entries);
@@ -434,17 +434,9 @@ mod tests {
             };
             let thickness = if k % 4 == 0 { 0.1 * gap } else { 0.0 };
             // forces above and below the barrier's
-            let multiplier = [0.0, 1e-3, 1.0, 1e6][k as usize % 4];
+            let forecast = [0.0, 1e-3, 1.0, 1e6][k as usize % 4];
             let weight = 2.0;
-            contacts.push(Contact {
-                vertices,
-                kind,
-                feature,
-                weight,
-                thickness,
-                eps_x,
-                multiplier,
-            });
+            contacts.push(Contact { vertices, kind, feature, weight, thickness, eps_x, forecast });
         }
         (contacts, x, potential)
     }

@@ -343,10 +343,11 @@ impl FrictionSet {
 
     /// Notes the forces that the direction `p` (`#V`, m) from `x` forecasts, as parts of μ λ.
     ///
-    /// Newton's method sees a constant force where a contact slides and overshoots where it comes to rest or turns back. With
-    /// the force w as an unknown of its own, the condition w = f₁(y)/y u, divided by f₁/y, has the linearisation of a primal–dual method
-    /// [Chan 1999, §3]: the dyad u uᵀ in the second derivative becomes the symmetric part of w uᵀ. The matrix is then stiff where the
-    /// forecast has another direction than the present force, and the same as before near the minimum.
+    /// To Newton's method the force of a contact that slides is constant, so that it overshoots where the contact comes to rest or
+    /// turns back. A primal–dual method has the force w as a second unknown and solves the linearisation of w = f₁(y)/y u, divided by
+    /// f₁(y)/y [Chan 1999, §3]. Elimination of w leaves the Newton system in which the symmetric part of w uᵀ replaces the dyad u uᵀ of the second
+    /// derivative. The matrix is stiff where the forecast has another direction than the present force, and the second derivative
+    /// where both are equal, as at the minimum.
     pub fn forecast(&mut self, x: &[Vec3], reference: &[Vec3], p: &[Vec3]) {
         let set = Self { contacts: Vec::new(), ..*self };
         self.contacts.par_iter_mut().with_min_len(CHUNK).for_each(|c| {

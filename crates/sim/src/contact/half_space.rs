@@ -44,8 +44,8 @@ pub struct HalfSpaceContact {
     pub weight: f64,
     /// Thickness offset ξ, m.
     pub thickness: f64,
-    /// Forecast of the normal force, N, as of a pair ([`Contact::multiplier`](super::Contact::multiplier)).
-    pub multiplier: f64,
+    /// Forecast of the normal force, N, as of a pair ([`Contact::forecast`](super::Contact::forecast)).
+    pub forecast: f64,
 }
 
 impl HalfSpaceContact {
@@ -90,7 +90,7 @@ pub fn half_space_contacts(
                             plane: *plane,
                             weight: weighting.areas().map_or(1.0, |a| a.vertex[i]),
                             thickness,
-                            multiplier: 0.0,
+                            forecast: 0.0,
                         });
                     }
                 }

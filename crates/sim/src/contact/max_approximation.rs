@@ -152,7 +152,7 @@ fn edge_end_correction(
             weight,
             thickness: mesh.thickness(&a, &b),
             eps_x,
-            multiplier: 0.0,
+            forecast: 0.0,
         });
     }
     if unmollified != 1.0 {

@@ -2,17 +2,17 @@
 //!
 //! `barrier` knows scalars only, `standoff_geometry::distance` geometry only; `potential` chains
 //! them over the pairs that `pairs` selects, and `set` holds all contacts at given positions. `friction` lags the pairs' forces and frames,
-//! `friction_relaxation` makes that settle; `batch` is the fast twin of `potential`'s Hessian; `multipliers` forecasts
+//! `friction_relaxation` makes that settle; `batch` is the fast twin of `potential`'s Hessian; `forecast` forecasts
 //! the forces that stiffen it; `stiffness` knows how κ follows from loads and masses; `constraints` are those of the barrier-free method.
 
 pub mod barrier;
 mod batch;
 mod constraints;
+pub mod forecast;
 pub mod friction;
 pub mod friction_relaxation;
 pub mod half_space;
 pub mod max_approximation;
-pub mod multipliers;
 pub mod orientation;
 pub mod pairs;
 pub mod potential;

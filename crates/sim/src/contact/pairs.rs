@@ -28,8 +28,8 @@ pub struct Contact {
     /// Threshold ε of the mollifier, m⁴; 0 (no mollifier) for all but edge–edge pairs.
     pub eps_x: f64,
     /// Forecast of the normal force, N, which stiffens the Newton matrix; 0 without one
-    /// ([`Multipliers`](super::multipliers::Multipliers)).
-    pub multiplier: f64,
+    /// ([`ForecastForces`](super::forecast::ForecastForces)).
+    pub forecast: f64,
 }
 
 impl Contact {
@@ -45,7 +45,7 @@ impl Contact {
 
     fn plain(kind: PairKind, vertices: [u32; 4], weight: f64, thickness: f64) -> Self {
         let feature = EdgeEdgeFeature::AB;
-        Self { vertices, kind, feature, weight, thickness, eps_x: 0.0, multiplier: 0.0 }
+        Self { vertices, kind, feature, weight, thickness, eps_x: 0.0, forecast: 0.0 }
     }
 
     /// A vertex–vertex (2 `local` vertices) or edge–vertex (3) pair within a stencil.
@@ -192,7 +192,7 @@ impl Scene<'_> {
         let is_mollified = mollifier::cross_squared(a0, a1, b0, b1) < eps_x;
         if feature == EdgeEdgeFeature::AB || is_mollified {
             let kind = PairKind::EdgeEdge;
-            let multiplier = 0.0;
+            let forecast = 0.0;
             found.push(Contact {
                 vertices: ids,
                 kind,
@@ -200,7 +200,7 @@ impl Scene<'_> {
                 weight,
                 thickness,
                 eps_x,
-                multiplier,
+                forecast,
             });
         } else {
             found.push(Contact::reduced(&ids, feature.local(), weight, thickness));

@@ -71,19 +71,19 @@ impl BarrierPotential {
     }
 
     /// [`Self::scaled_derivatives`] as the Newton matrix has them: with the second one greater by what the forecast of the
-    /// force adds, (λ − φ(g))/g along the normal at the gap g ([`Multipliers`](super::multipliers::Multipliers)).
+    /// force adds, (λ − φ(g))/g along the normal at the gap g ([`ForecastForces`](super::forecast::ForecastForces)).
     #[inline]
     pub(super) fn matrix_derivatives(
         &self,
         d2: f64,
         weight: f64,
         thickness: f64,
-        multiplier: f64,
+        forecast: f64,
     ) -> [f64; 3] {
         let mut b = self.scaled_derivatives(d2, weight, thickness);
-        if multiplier > 0.0 {
+        if forecast > 0.0 {
             let d = d2.sqrt();
-            let excess = multiplier + 2.0 * b[1] * d;
+            let excess = forecast + 2.0 * b[1] * d;
             if excess > 0.0 && d > thickness {
                 b[2] += excess / (4.0 * d2 * (d - thickness));
             }
@@ -93,12 +93,12 @@ impl BarrierPotential {
 
     /// Normal force of a pair without its mollifier, N, and the stiffness along the normal in the Newton matrix, N/m.
     pub(super) fn normal(&self, c: &Contact, d2: f64) -> [f64; 2] {
-        normal(self.matrix_derivatives(d2, c.weight, c.thickness, c.multiplier), d2)
+        normal(self.matrix_derivatives(d2, c.weight, c.thickness, c.forecast), d2)
     }
 
     /// The same of a vertex against a half-space.
     pub(super) fn half_space_normal(&self, c: &HalfSpaceContact, d2: f64) -> [f64; 2] {
-        normal(self.matrix_derivatives(d2, c.weight, c.thickness, c.multiplier), d2)
+        normal(self.matrix_derivatives(d2, c.weight, c.thickness, c.forecast), d2)
     }
 
     /// Energy of a pair at stencil positions `x`, J; infinite where it touches.
@@ -159,7 +159,7 @@ impl BarrierPotential {
     /// set to zero.
     pub fn hessian_psd(&self, c: &Contact, x: &[Vec3; 4]) -> Blocks {
         if c.is_mollified(x) {
-            let derivatives = |d2| self.matrix_derivatives(d2, c.weight, c.thickness, c.multiplier);
+            let derivatives = |d2| self.matrix_derivatives(d2, c.weight, c.thickness, c.forecast);
             return project_relative(&self.hessian_by(c, x, derivatives));
         }
         match c.kind {
@@ -192,7 +192,7 @@ impl BarrierPotential {
         project: impl Fn(&Expansion<N, K>, f64, f64) -> [[Mat3; N]; N],
     ) -> [[Mat3; N]; N] {
         let d2 = e.closest.d2();
-        let [_, b1, b2] = self.matrix_derivatives(d2, c.weight, c.thickness, c.multiplier);
+        let [_, b1, b2] = self.matrix_derivatives(d2, c.weight, c.thickness, c.forecast);
         project(e, 4.0 * b2, 2.0 * b1)
     }
 

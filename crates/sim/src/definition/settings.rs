@@ -367,9 +367,9 @@ pub struct SolverSettings {
     /// Whether bodies that have reached their minimum rest while others, which they do not touch, go on. The minimum that is
     /// reached is that of all bodies, to the same tolerance. If false, all go on together, as published.
     pub islands: bool,
-    /// Whether the Newton matrix stiffens contacts for which the last direction forecasts a greater force than the barrier has, as
-    /// primal–dual interior-point methods do. The minimum is the same. If false, the matrix is the projected
-    /// Hessian, as published.
+    /// Whether the Newton matrix is stiffened where the last direction forecasts a greater contact force than the barrier has, or another
+    /// friction force than the present one, as primal–dual methods do. The minimum is the same. If false, the matrix is
+    /// the projected Hessian, as published.
     pub primal_dual: bool,
     /// Newton direction divided by h, as a multiple of l per second, at which the constraints of obstructed
     /// prescribed vertices are tightened: the greater of this and the velocity tolerance [Li 2020, suppl. Alg.

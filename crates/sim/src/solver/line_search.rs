@@ -175,8 +175,9 @@ impl Search {
             StepLimit::Inversion => work.report.step_cuts.inversion += 1,
             StepLimit::Contact | StepLimit::HalfSpace => work.report.step_cuts.ccd += 1,
         }
+        let is_current = |e: Energy| e.value.to_bits() == potential.value(it).value.to_bits();
+        debug_assert!(known.is_none_or(is_current), "the potential has changed");
         let before = known.unwrap_or_else(|| potential.value(it));
-        debug_assert_eq!(before.value.to_bits(), potential.value(it).value.to_bits(), "outdated");
         if !before.value.is_finite() {
             return LineStep { finite: false, ..none };
         }

@@ -9,7 +9,7 @@ use super::islands::Islands;
 use super::line_search::{self, LineStep};
 use super::prescribed;
 use super::termination::{Termination, Verdict};
-use crate::contact::multipliers::Multipliers;
+use crate::contact::forecast::ForecastForces;
 use crate::definition::settings::LineSearch;
 use crate::energy::codim::LimitStiffening;
 use crate::error::StepError;
@@ -162,7 +162,7 @@ fn forecast_contacts(
     let shortened = 0.0 < taken.alpha && taken.alpha < 1.0;
     if has_forecasts(potential) && shortened {
         let Iterate { x, contacts } = &work.before;
-        let forecast = || Multipliers::forecast(&potential.barrier, contacts, x, p);
+        let forecast = || ForecastForces::new(&potential.barrier, contacts, x, p);
         potential.context.clock.time(Phase::Contact, forecast).assign(&mut it.contacts);
     }
 }

@@ -2,8 +2,11 @@
 #![allow(dead_code)]
 
 use standoff_linalg::Vec3;
+use standoff_sim::Simulation;
 use standoff_sim::definition::{BodyDef, BodyKind, Definition, HalfSpaceDef};
 use standoff_sim::material::{Law, Material};
+use standoff_sim::report::{StepOutcome, StepReport};
+use standoff_sim::settings::AuditLevel;
 
 /// A box of nx×ny×nz cells of edge `cell` with its low corner at `low`: six tetrahedra per cell.
 pub fn block(name: &str, low: [f64; 3], n: [usize; 3], cell: f64) -> BodyDef {
@@ -56,6 +59,32 @@ pub fn material(law: Law) -> Material {
 /// A scene without gravity.
 pub fn scene(bodies: Vec<BodyDef>) -> Definition {
     Definition { bodies, ..Definition::default() }
+}
+
+/// Steps that all converge to a tolerance (m/s), every iterate audited, and the simulation at their end.
+pub fn converge(
+    mut definition: Definition,
+    tolerance: f64,
+    steps: usize,
+) -> (Vec<StepReport>, Simulation) {
+    definition.settings.solver.velocity_tolerance = Some(tolerance);
+    definition.settings.solver.audit = AuditLevel::EveryIterate;
+    let mut simulation = Simulation::new(&definition).unwrap();
+    let mut reports = Vec::new();
+    for _ in 0..steps {
+        let report = simulation.step().unwrap();
+        assert_eq!(report.outcome, StepOutcome::Converged);
+        assert!(report.residual_speed < tolerance);
+        reports.push(report);
+    }
+    assert!(simulation.audit().is_empty());
+    (reports, simulation)
+}
+
+/// The largest difference of two simulations' positions, m.
+pub fn difference(a: &Simulation, b: &Simulation) -> f64 {
+    let differences = a.positions().iter().zip(b.positions()).map(|(a, b)| (a - b).norm());
+    differences.fold(0.0, f64::max)
 }
 
 /// The half-space below y = `height`.
