@@ -371,6 +371,10 @@ pub struct SolverSettings {
     /// friction force than the present one, as primal–dual methods do. The minimum is the same. If false, the matrix is
     /// the projected Hessian, as published.
     pub primal_dual: bool,
+    /// Whether Newton's method updates the projected Hessian by the secants of whole steps along which the potential curves much less
+    /// (BFGS). Folds and wrinkles then need fewer iterations, and the direction that is measured against the tolerance tells more of
+    /// the error. Without it, the projected Hessian alone counts, as published [Li 2020, Alg. 1].
+    pub bfgs_updates: bool,
     /// Newton direction divided by h, as a multiple of l per second, at which the constraints of obstructed
     /// prescribed vertices are tightened: the greater of this and the velocity tolerance [Li 2020, suppl. Alg.
     /// 1, with 0.01]. Without it the velocity tolerance counts.
@@ -534,6 +538,7 @@ impl Default for SolverSettings {
             line_search: LineSearch::Backtracking,
             islands: true,
             primal_dual: true,
+            bfgs_updates: true,
             boundary_tolerance_relative: None,
             inversion_barrier: true,
             allow_inversion: false,

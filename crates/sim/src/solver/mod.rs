@@ -17,6 +17,7 @@ pub mod linear;
 pub mod newton;
 mod prescribed;
 pub mod quasi_newton;
+mod secants;
 pub mod subdomains;
 pub mod termination;
 
