@@ -3,14 +3,19 @@
 
     pip install mujoco
     tools/compare_mujoco.py target/release/standoff [--steps N] [--repeat N]
+    tools/compare_mujoco.py target/release/examples/step_error --errors
 
 A cloth of 51 × 51 vertices and 1 m falls onto a fixed ball of 0.6 m and slides off: E = 100 kPa, ν = 0.3, 1 mm thick,
 0.2 kg/m², 2.5 mm of contact on either side, no friction (MuJoCo's mode has none), steps of 10 ms. Both programs have one thread. The
 ball is analytic in MuJoCo and a mesh in Standoff. MuJoCo solves by conjugate gradients with 400 iterations at most and a tolerance of 1e-6,
 as its own tests of that mode do; Standoff has its default tolerance. CPU seconds are user and system time of
 the whole process. Prints a table (Markdown).
+
+With `--errors`, single steps of both programs are compared with steps of the same program at much smaller tolerances (`step_error` is an example
+of benches/). Prints, by tolerance, CPU seconds per step, and of the velocities at the ends of the steps the largest error and the geometric mean over the steps of the
+root mean square over the vertices, in units of the cloth's diagonal per second.
 """
-import argparse, importlib.util, json, os, pathlib, subprocess, sys, tempfile
+import argparse, importlib.util, json, math, os, pathlib, subprocess, sys, tempfile, time
 
 RADIUS, HALF, CELLS = 0.3, 2.5e-3, 50
 MJCF = f"""<mujoco>
@@ -63,6 +68,56 @@ def mujoco(steps):
     print(json.dumps({"height": float(x[:, 2].mean()), "gap": float(numpy.linalg.norm(x, axis=1).min() - RADIUS)}))
 
 
+# MuJoCo's tolerances with limits of the iterations that do not bind before, and the steps that count as exact
+TOLERANCES = [(1e-4, 400), (1e-5, 400), (1e-6, 400), (1e-7, 2000), (1e-8, 4000), (1e-9, 8000)]
+EXACT = (1e-14, 40000)
+EVERY = 4
+
+
+def mujoco_errors(steps):
+    """Errors of single steps of MuJoCo by tolerance: the rows of a table."""
+    import mujoco as m
+    import numpy
+
+    def model(tolerance, iterations):
+        made = m.MjModel.from_xml_string(MJCF)
+        made.opt.tolerance, made.opt.iterations = tolerance, iterations
+        return made
+
+    exact = model(*EXACT)
+    run, kind = m.MjData(exact), m.mjtState.mjSTATE_INTEGRATION
+    state = numpy.zeros(m.mj_stateSize(exact, kind))
+    models = [model(*t) for t in TOLERANCES]
+    data = [m.MjData(made) for made in models]
+    seconds, errors = numpy.zeros(len(models)), [[] for _ in models]
+    for step in range(1, steps + 1):
+        m.mj_getState(exact, run, state, kind)
+        m.mj_step(exact, run)
+        if step % EVERY:
+            continue
+        for k, made in enumerate(models):
+            m.mj_setState(made, data[k], state, kind)
+            before = time.process_time()
+            m.mj_step(made, data[k])
+            seconds[k] += time.process_time() - before
+            errors[k].append(numpy.linalg.norm((data[k].qvel - run.qvel).reshape(-1, 3), axis=1) / 2**0.5)
+    print("| MuJoCo's tolerance | CPU s | largest error | mean error |\n|---|---|---|---|")
+    for (tolerance, _), t, e in zip(TOLERANCES, seconds, errors):
+        mean = math.exp(numpy.mean([math.log(max(1e-12, (step**2).mean() ** 0.5)) for step in e]))
+        print(f"| {tolerance:g} | {t / len(e):.3f} | {max(step.max() for step in e):.1e} | {mean:.1e} |")
+
+
+def errors(program, steps):
+    """Errors of single steps of both programs."""
+    with tempfile.TemporaryDirectory() as folder:
+        scene = pathlib.Path(folder) / "drape.toml"
+        scene.write_text(SCENE)
+        tolerances = [f"tolerance={t}" for t in (0.1, 0.03, 0.01, 0.003, 0.001, 1e-4)]
+        command = [program, scene, f"steps={steps}", f"every={EVERY}", *tolerances]
+        print("Standoff\n\n" + measured(command)[1] + "\nMuJoCo\n", flush=True)
+    mujoco_errors(steps)
+
+
 def measured(command):
     """CPU seconds and the standard output of a command."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
@@ -90,6 +145,7 @@ def main():
     parser.add_argument("--steps", type=int, default=50)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--mujoco", action="store_true", help="one run of MuJoCo, used by this script itself")
+    parser.add_argument("--errors", action="store_true", help="errors of single steps; `binary` is step_error")
     args = parser.parse_args()
     if args.mujoco:
         return mujoco(args.steps)
@@ -97,6 +153,8 @@ def main():
         parser.error(f"the program '{args.binary or ''}' does not exist: name that of Standoff, such as target/release/standoff")
     if importlib.util.find_spec("mujoco") is None:
         parser.error("the Python package mujoco is missing: pip install mujoco")
+    if args.errors:
+        return errors(args.binary, args.steps)
     print("| run | steps | Standoff: CPU s | Newton iterations | mean height, m | MuJoCo ipc: CPU s | mean height, m | least gap, mm | CPU ratio |")
     print("|---|---|---|---|---|---|---|---|---|")
     for k in range(args.repeat):

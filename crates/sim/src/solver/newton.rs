@@ -38,7 +38,7 @@ pub struct Adaptations {
 /// Minimises `potential` from `it`, which becomes the last iterate.
 ///
 /// Stops after the step whose Newton direction p has ‖p‖∞/h below the tolerance and that was taken in
-/// full, so that the error left is of second order [Li 2020, Alg. 1]; after a shorter one the direction is
+/// full [Li 2020, Alg. 1], so that the error left is of second order where no term is projected; after a shorter one the direction is
 /// computed again. With `cumulative_toi` also by the step lengths, and where rounding hides any decrease.
 ///
 /// # Errors

@@ -56,18 +56,10 @@ impl VariableAssembly {
 
     /// Looks the same stencils up in another pattern; else as [`VariableAssembly::find`].
     pub fn find_again(&mut self, pattern: &BlockPattern) -> Vec<(u32, u32)> {
-        let (rows, begin, places_begin) = (&self.rows, &self.begin, &self.places_begin);
         self.places.clear();
-        self.places.resize(places_begin.last().copied().unwrap_or(0), NOWHERE);
-        // pieces of as many stencils each, whose places lie one after the other
-        let mut rest = &mut self.places[..];
-        let mut pieces = Vec::new();
-        for first in (0..begin.len() - 1).step_by(PIECE) {
-            let end = (first + PIECE).min(begin.len() - 1);
-            let (piece, tail) = rest.split_at_mut(places_begin[end] - places_begin[first]);
-            pieces.push((first..end, piece));
-            rest = tail;
-        }
+        self.places.resize(self.places_begin.last().copied().unwrap_or(0), NOWHERE);
+        let Self { rows, begin, places_begin, places, .. } = self;
+        let pieces = pieces(places_begin, places);
         let search = |(stencils, mut piece): (Range<usize>, &mut [u32])| {
             let mut missing = Vec::new();
             for i in stencils {
@@ -93,23 +85,29 @@ impl VariableAssembly {
     /// A `new` pattern that lacks blocks of the `old` one.
     pub fn extend(&mut self, old: &BlockPattern, new: &BlockPattern) -> Result<(), MatrixError> {
         let moved = old.embedding(new)?;
-        let (rows, begin, places_begin) = (&self.rows, &self.begin, &self.places_begin);
-        let mut complete = true;
-        for i in 0..begin.len().saturating_sub(1) {
-            let places = &mut self.places[places_begin[i]..places_begin[i + 1]];
-            let mut found = true;
-            for place in places.iter_mut() {
-                match moved.get(*place as usize) {
-                    Some(&to) => *place = to,
-                    None => found = false,
-                }
-            }
-            if !found {
+        let Self { rows, begin, places_begin, places, .. } = self;
+        let extend = |(stencils, mut piece): (Range<usize>, &mut [u32])| {
+            let mut complete = true;
+            for i in stencils {
                 let stencil = &rows[begin[i] as usize..begin[i + 1] as usize];
-                complete &= look_up(new, stencil, places)
-                    || missing_blocks(stencil, places).next().is_none();
+                let (places, tail) = piece.split_at_mut(block_count(stencil.len()));
+                let mut found = true;
+                for place in places.iter_mut() {
+                    match moved.get(*place as usize) {
+                        Some(&to) => *place = to,
+                        None => found = false,
+                    }
+                }
+                if !found {
+                    complete &= look_up(new, stencil, places)
+                        || missing_blocks(stencil, places).next().is_none();
+                }
+                piece = tail;
             }
-        }
+            complete
+        };
+        let complete = pieces(places_begin, places).into_par_iter().map(extend);
+        let complete = complete.reduce(|| true, |a, b| a && b);
         self.complete = complete;
         Ok(())
     }
@@ -214,6 +212,20 @@ impl VariableAssembly {
             rest = tail;
         }
     }
+}
+
+/// Pieces of as many stencils each, with their places, which lie one after the other.
+fn pieces<'a>(places_begin: &[usize], places: &'a mut [u32]) -> Vec<(Range<usize>, &'a mut [u32])> {
+    let count = places_begin.len().saturating_sub(1);
+    let mut rest = places;
+    let mut pieces = Vec::with_capacity(count.div_ceil(PIECE));
+    for first in (0..count).step_by(PIECE) {
+        let end = (first + PIECE).min(count);
+        let (piece, tail) = rest.split_at_mut(places_begin[end] - places_begin[first]);
+        pieces.push((first..end, piece));
+        rest = tail;
+    }
+    pieces
 }
 
 /// Rows and columns of the blocks of a stencil that have no place, but for those of eliminated vertices.
