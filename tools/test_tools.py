@@ -301,6 +301,22 @@ class Long(unittest.TestCase):
                 self.assertEqual(found.returncode, code, text[:60] + found.stdout)
 
 
+class EqualError(unittest.TestCase):
+    def test_the_cost_of_an_error_lies_between_two_tolerances(self):
+        from equal_error import at_error, parse
+
+        printed = "| tolerance | Newton iterations | CPU s | largest error | mean error |\n|---|---|---|---|---|\n"
+        printed += "| 0.1 | 2.0 | 0.2000 | 3.0e-1 | 1.0e-1 |\n| 0.01 | 8.0 | 0.8000 | 3.0e-3 | 1.0e-3 |\n\n2 steps compared"
+        rows = parse(printed)
+        self.assertEqual(rows, [(0.1, 2.0, 0.2, 0.1), (0.01, 8.0, 0.8, 1e-3)])
+        iterations, seconds = at_error(rows, 1e-2)
+        self.assertAlmostEqual(iterations, 4.0)
+        self.assertAlmostEqual(seconds, 0.4)
+        self.assertEqual(at_error(rows, 0.2), 0)
+        self.assertIsNone(at_error(rows, 1e-4))
+        self.assertIsNone(at_error([], 1e-2))
+
+
 class Builds(unittest.TestCase):
     def compare(self, *arguments):
         if BINARY is None:

@@ -57,7 +57,7 @@ impl Secants {
     /// −D g, where D is the inverse of the projected Hessian, which `newton` applies to −g for an argument g, updated.
     ///
     /// # Errors
-    /// Those of `newton`.
+    /// The errors of `newton`.
     pub fn direction<E>(
         &self,
         gradient: &[Vec3],
