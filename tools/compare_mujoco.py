@@ -68,7 +68,8 @@ def mujoco(steps):
     print(json.dumps({"height": float(x[:, 2].mean()), "gap": float(numpy.linalg.norm(x, axis=1).min() - RADIUS)}))
 
 
-# MuJoCo's tolerances with limits of the iterations that do not bind before, and the steps that count as exact
+# MuJoCo's tolerances with limits of the iterations; the first three have the limit of the runs above, which binds in steps with many contacts.
+# Then the steps that count as exact.
 TOLERANCES = [(1e-4, 400), (1e-5, 400), (1e-6, 400), (1e-7, 2000), (1e-8, 4000), (1e-9, 8000)]
 EXACT = (1e-14, 40000)
 EVERY = 4
@@ -154,6 +155,8 @@ def main():
     if importlib.util.find_spec("mujoco") is None:
         parser.error("the Python package mujoco is missing: pip install mujoco")
     if args.errors:
+        if args.steps < EVERY:
+            parser.error(f"--errors compares every {EVERY}th step: ask for at least {EVERY} --steps")
         return errors(args.binary, args.steps)
     print("| run | steps | Standoff: CPU s | Newton iterations | mean height, m | MuJoCo ipc: CPU s | mean height, m | least gap, mm | CPU ratio |")
     print("|---|---|---|---|---|---|---|---|---|")

@@ -68,12 +68,20 @@ fn main() -> Result<(), Box<dyn Error>> {
     rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build_global()?;
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let scene = arguments.first().ok_or("name a scene file")?;
+    let keys = ["tolerance", "set", "steps", "every", "meshes"];
+    let known = |a: &&String| a.split_once('=').is_some_and(|(key, _)| keys.contains(&key));
+    if let Some(unknown) = arguments[1..].iter().find(|a| !known(a)) {
+        return Err(format!("'{unknown}' is none of {keys:?}, each followed by '='").into());
+    }
     let values = |key: &str| -> Vec<String> {
         let value = |a: &String| Some(a.strip_prefix(key)?.strip_prefix('=')?.to_owned());
         arguments.iter().filter_map(value).collect()
     };
     let number = |key: &str, default| values(key).last().map_or(Ok(default), |n| n.parse());
     let (steps, every): (usize, usize) = (number("steps", 20)?, number("every", 1)?);
+    if every == 0 {
+        return Err("every=0: give a number of steps from 1 on".into());
+    }
     let mut tolerances: Vec<f64> =
         values("tolerance").iter().map(|t| t.parse()).collect::<Result<_, _>>()?;
     if tolerances.is_empty() {

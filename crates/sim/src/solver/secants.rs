@@ -24,7 +24,7 @@ pub struct Secants {
 
 impl Secants {
     /// Takes up the step from `before` to `x`, where the gradient is `gradient`. A step that was not taken in full, or
-    /// after which the potential is another one (`whole` is false), makes all that was known forgotten.
+    /// after which the potential is another one (`whole` is false), discards all pairs.
     pub fn update(&mut self, before: &[Vec3], x: &[Vec3], gradient: &[Vec3], whole: bool) {
         if whole && self.gradient.len() == gradient.len() {
             let difference = |a: &[Vec3], b: &[Vec3]| -> Vec<Vec3> {
