@@ -2,8 +2,8 @@
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use standoff_linalg::{Mat3, Vec3};
-use standoff_sim::energy::Term;
 use standoff_sim::energy::tet::ElasticTets;
+use standoff_sim::energy::{Projection, Term};
 use standoff_sim::material::{Law, Material};
 use std::hint::black_box;
 
@@ -65,7 +65,7 @@ fn elasticity(c: &mut Criterion) {
         });
         group.bench_function("hessians", |b| {
             let mut out = vec![Mat3::zeros(); 6 * tets.len()];
-            b.iter(|| tets.hessians(0..tets.len(), black_box(&x), &mut out))
+            b.iter(|| tets.hessians(0..tets.len(), black_box(&x), Projection::All, &mut out))
         });
         group.bench_function("max_step", |b| b.iter(|| tets.max_step(black_box(&x), &dx)));
         group.finish();

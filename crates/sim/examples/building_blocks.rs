@@ -15,6 +15,7 @@ use standoff_sim::contact::{
     Barrier, BarrierPotential, ContactSet, FrictionMaterials, FrictionSet, PairKind, Smoothing,
     Weighting,
 };
+use standoff_sim::energy::Projection;
 use standoff_sparse::{BlockMatrix, BlockPattern, Stencils, VariableAssembly, block_count};
 use std::ops::Range;
 use std::sync::Arc;
@@ -82,7 +83,10 @@ fn measure(
     let mut matrix = Matrix::new(x.len())?;
     let stencils: Vec<[u32; 4]> = set.contacts.iter().map(|c| c.vertices).collect();
     let hessian = || {
-        matrix.assemble(&stencils, |range, out| potential.hessians(&set.contacts[range], x, out))
+        let fill = |range: Range<usize>, out: &mut [Mat3]| {
+            potential.hessians(&set.contacts[range], x, Projection::All, out);
+        };
+        matrix.assemble(&stencils, fill)
     };
     time("Hessian", least(hessian).0);
 

@@ -10,9 +10,9 @@ use standoff_sim::definition::{
     BendingModel, BodyDef, BodyKind, Definition, HalfSpaceDef, ShellMaterial,
 };
 use standoff_sim::dirichlet::DirichletTargets;
-use standoff_sim::energy::Term;
 use standoff_sim::energy::hinge::bending_modulus;
 use standoff_sim::energy::membrane::Sheet;
+use standoff_sim::energy::{Projection, Term};
 use standoff_sim::iterate::Iterate;
 use standoff_sim::material::membrane::{MembraneLaw, SheetLame};
 use standoff_sim::material::{Law, Material};
@@ -99,7 +99,7 @@ fn the_augmented_lagrangian_has_its_derivatives() {
         let (mut product, mut acting) = (vec![Vec3::zeros(); y.len()], 0);
         for (i, stencil) in set.stencils().iter().enumerate() {
             let mut blocks = [Mat3::zeros(); 10];
-            set.hessians(i..i + 1, &y, &mut blocks);
+            set.hessians(i..i + 1, &y, Projection::All, &mut blocks);
             acting += usize::from(blocks[0] != Mat3::zeros());
             let entries = block_pairs(4).zip(blocks);
             for ((a, b), h) in entries.filter(|((a, b), _)| stencil[*a.max(b)] != u32::MAX) {
@@ -142,8 +142,8 @@ fn weighted_constraints_have_the_factor_of_their_decay_and_a_curvature_where_the
         assert!(relative_error(&flat(&found), &expected, 1e-9) < 1e-8, "{shift}");
         for i in 0..set.len() {
             let [mut weighted, mut full] = [[Mat3::zeros(); 10]; 2];
-            set.hessians(i..i + 1, &y, &mut weighted);
-            acting.hessians(i..i + 1, &y, &mut full);
+            set.hessians(i..i + 1, &y, Projection::All, &mut weighted);
+            acting.hessians(i..i + 1, &y, Projection::All, &mut full);
             assert!(full[0] != Mat3::zeros());
             for (w, f) in weighted.iter().zip(&full) {
                 let decay = set.constraints[i].decay;
@@ -668,8 +668,8 @@ fn the_barrier_may_end_its_steps_by_cumulative_time_of_impact() {
     });
     println!("{exact} iterations, by cumulative time of impact {runs:?}");
     assert!(runs[1].0 < exact && runs[0].0 <= runs[1].0 && runs[1].0 <= runs[2].0, "{runs:?}");
-    // the bodies fall by 0.4 m
-    assert!(runs[1].1 < 0.01 && runs[2].1 < 0.01, "{runs:?}");
+    // the bodies fall by 0.4 m; a step that ends after its first whole Newton step is not at its minimum
+    assert!(runs[1].1 < 0.02 && runs[2].1 < 0.02, "{runs:?}");
 }
 
 fn pile() -> Definition {

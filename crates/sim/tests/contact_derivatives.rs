@@ -160,9 +160,13 @@ fn projection_equals_the_numeric_clamp() {
                         even: false,
                     };
                     let plain = dense(&p.hessian(&c, &x));
+                    let scale = plain.iter().fold(1e-300, |s: f64, v| s.max(v.abs()));
+                    let closed = dense(&p.stiffened_hessian(&c, &x));
+                    let pairs = closed.iter().zip(&plain);
+                    let e = pairs.fold(0.0, |e: f64, (a, b)| e.max((a - b).abs()));
+                    assert!(e < 1e-11 * scale, "not projected {barrier:?} {e:e} {gap} {c:?}");
                     let want = clamp(&plain);
                     let got = dense(&p.hessian_psd(&c, &x));
-                    let scale = plain.iter().fold(1e-300, |s: f64, v| s.max(v.abs()));
                     let e = got.iter().zip(&want).fold(0.0, |e: f64, (a, b)| e.max((a - b).abs()));
                     assert!(e < 1e-11 * scale, "{barrier:?} {e:e} {scale:e} {gap} {c:?}");
                     if weight > 0.0

@@ -196,7 +196,8 @@ fn the_stiffness_stays_while_it_suits_the_load() {
     assert_eq!(kappa_within_slack(21.0, 0.0), 0.0);
 }
 
-/// Two blocks at rest, the upper one of a hundred times the density, with d̂ a thousandth of their edge.
+/// Two blocks at rest, the upper one of a hundred times the density, with d̂ a thousandth of their edge. Friction holds them: without, the upper one slips
+/// off from any start but the exactly symmetric one.
 #[test]
 fn no_gap_of_a_loaded_stack_is_pressed_far_below_half_of_d_hat() {
     let mut smallest = [0.0; 2];
@@ -217,6 +218,7 @@ fn no_gap_of_a_loaded_stack_is_pressed_far_below_half_of_d_hat() {
         definition.settings.contact.d_hat = Some(d_hat);
         definition.settings.contact.adaptation = adaptation;
         definition.settings.solver.velocity_tolerance = Some(1e-4);
+        definition.settings.friction.coefficient = 0.5;
         let mut simulation = Simulation::new(&definition).unwrap();
         let mut last = simulation.step().unwrap();
         let mut kappas = Vec::new();
@@ -232,7 +234,9 @@ fn no_gap_of_a_loaded_stack_is_pressed_far_below_half_of_d_hat() {
         smallest[k] = last.min_gap.unwrap() / d_hat;
         println!("{adaptation:?}: gap {:.2e} of d̂, κ {:.2e}", smallest[k], last.kappa);
         if adaptation == Adaptation::Load {
-            assert!(kappas[50..].iter().all(|k| *k == kappas[59]), "κ changes at rest");
+            // friction lets the blocks creep, and κ with them
+            let settled = |k: &f64| (k / kappas[59] - 1.0).abs() < 1e-2;
+            assert!(kappas[30..].iter().all(settled), "κ changes at rest {kappas:?}");
         }
     }
     assert!(smallest[0] > 0.45 && smallest[0] < 0.9, "{smallest:?}");

@@ -3,7 +3,7 @@
 
 use crate::common::{block, scene};
 use standoff_linalg::{Mat3, Vec3};
-use standoff_sim::energy::{Element, Elements, Hessian, Term};
+use standoff_sim::energy::{Element, Elements, Hessian, Projection, Term};
 use standoff_sim::settings::Integrator;
 use standoff_sim::{BuildError, Definition, Simulation};
 use standoff_sparse::Stencils;
@@ -144,7 +144,7 @@ impl Term for Unusable {
         self.value
     }
     fn add_gradient(&self, _: &[Vec3], _: &mut [Vec3]) {}
-    fn hessians(&self, _: Range<usize>, _: &[Vec3], out: &mut [Mat3]) {
+    fn hessians(&self, _: Range<usize>, _: &[Vec3], _: Projection<'_>, out: &mut [Mat3]) {
         out.fill(Mat3::zeros());
     }
 }

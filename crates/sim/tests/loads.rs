@@ -6,9 +6,9 @@ use standoff_sim::definition::{
     Anchor, AttachmentDef, BodyDef, BodyKind, Definition, ForceDef, Load, Motion, Pivot,
     PrescribedDef, SpringStiffness,
 };
-use standoff_sim::energy::Term;
 use standoff_sim::energy::pressure::{Patch, Pressures};
 use standoff_sim::energy::spring::{Spring, UNUSED};
+use standoff_sim::energy::{Hessian, Term};
 use standoff_sim::expression::{Expression, VectorExpression};
 use standoff_sim::settings::Integrator;
 use standoff_sim::{BuildError, Simulation, StepError, energetics};
@@ -260,19 +260,28 @@ fn spring_derivatives() {
         assert!(error < 1e-9, "{spring:?} {error:e}");
 
         let numeric = finite_difference::jacobian(&flat(&x), 1e-3, gradient);
-        let blocks = spring.hessian_psd(&x);
-        let mut whole = vec![vec![0.0; 12]; 12];
-        for (a, va) in spring.vertices.iter().enumerate().filter(|(_, v)| **v != UNUSED) {
-            for (b, vb) in spring.vertices.iter().enumerate().filter(|(_, v)| **v != UNUSED) {
-                for i in 0..3 {
-                    for j in 0..3 {
-                        whole[3 * *va as usize + i][3 * *vb as usize + j] += blocks[a][b][(i, j)];
+        let whole = |blocks: Hessian<4>| {
+            let mut whole = vec![vec![0.0; 12]; 12];
+            for (a, va) in spring.vertices.iter().enumerate().filter(|(_, v)| **v != UNUSED) {
+                for (b, vb) in spring.vertices.iter().enumerate().filter(|(_, v)| **v != UNUSED) {
+                    for i in 0..3 {
+                        for j in 0..3 {
+                            whole[3 * *va as usize + i][3 * *vb as usize + j] +=
+                                blocks[a][b][(i, j)];
+                        }
                     }
                 }
             }
-        }
+            whole
+        };
+        let error = |h: &[Vec<f64>]| {
+            finite_difference::relative_error(&h.concat(), &numeric.concat(), 1e-3)
+        };
+        let as_it_is = error(&whole(spring.hessian(&x)));
+        assert!(as_it_is < 1e-8, "{spring:?} {as_it_is:e}");
+        let whole = whole(spring.hessian_psd(&x));
         let compressed = spring.vector(&x).norm() < spring.rest_length;
-        let error = finite_difference::relative_error(&whole.concat(), &numeric.concat(), 1e-3);
+        let error = error(&whole);
         // exact unless compressed, where the concave part is dropped
         assert_eq!(error < 1e-8, !compressed, "{spring:?} {error:e}");
         for k in 0..50 {

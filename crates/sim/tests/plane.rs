@@ -23,7 +23,7 @@ use standoff_sim::definition::{
 };
 use standoff_sim::energy::plane_strain::PlaneStrain;
 use standoff_sim::energy::tet::ElasticTets;
-use standoff_sim::energy::{Element, Term};
+use standoff_sim::energy::{Element, Projection, Term};
 use standoff_sim::material::{Law, Material};
 use standoff_sim::settings::{
     ContactPotential, Integrator, Lagging, LaggingUntil, LinearSolver, Method,
@@ -133,6 +133,9 @@ fn derivatives_of_a_triangle_match_differences() {
             let fd = jacobian(&flat, 1e-4, forces);
             let mut h = DMatrix::from_fn(4, 4, |r, c| fd[r + 2][c + 2]);
             h = 0.5 * (&h + h.transpose());
+            let got = element.hessian(&x);
+            let got4 = DMatrix::from_fn(4, 4, |r, c| got[1 + r / 2][1 + c / 2][(r % 2, c % 2)]);
+            assert!((&got4 - &h).norm() < 1e-6 * h.norm(), "{law:?} {amount}\n{got4}{h}");
             let eigen = h.symmetric_eigen();
             projected += usize::from(eigen.eigenvalues.min() < -1.0);
             let clamped = eigen.eigenvalues.map(|l| l.max(0.0));
@@ -457,7 +460,7 @@ impl Term for Depth {
     fn add_gradient(&self, x: &[Vec3], gradient: &mut [Vec3]) {
         (0..self.z.len()).for_each(|v| gradient[v].z += self.k * (x[v].z - self.z[v]));
     }
-    fn hessians(&self, range: Range<usize>, _: &[Vec3], out: &mut [Mat3]) {
+    fn hessians(&self, range: Range<usize>, _: &[Vec3], _: Projection<'_>, out: &mut [Mat3]) {
         range.zip(out).for_each(|(_, out)| {
             *out = Mat3::from_diagonal(&Vec3::new(0.0, 0.0, self.k));
         });

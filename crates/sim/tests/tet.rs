@@ -4,7 +4,7 @@ use crate::elastic_support::Random;
 use standoff_linalg::nalgebra::{DMatrix, DVector, SMatrix};
 use standoff_linalg::{Mat3, Vec3, VecN, svd3};
 use standoff_sim::energy::tet::{ElasticTets, Tet, TetError};
-use standoff_sim::energy::{Element, Hessian, Term};
+use standoff_sim::energy::{Element, Hessian, Projection, Term};
 use standoff_sim::material::{Law, Material};
 use standoff_sparse::block_pairs;
 use standoff_testkit::finite_difference::{gradient, jacobian, relative_error};
@@ -133,6 +133,29 @@ fn hessian_near_rest_is_exact() {
         let error = relative_error(found.transpose().as_slice(), &fd.concat(), 0.0);
         assert!(error < 1e-9, "{law:?} {error:e}");
     }
+}
+
+#[test]
+fn hessians_as_they_are_match_differences() {
+    let random = &mut Random::new(8);
+    let mut indefinite = 0;
+    for law in Law::ALL {
+        for _ in 0..20 {
+            let rest = rest_shape(random);
+            let tet = single(&rest, law);
+            let x = rest.map(|p| p + random.vec3() * 0.2);
+            if tet.deformation_gradient(&x).determinant() < 0.1 {
+                continue;
+            }
+            let fd = jacobian(&flat(&x), 1e-4, |x| flat(&tet.gradient(&corners(x))));
+            let found = dense(&tet.hessian(&x));
+            let error = relative_error(found.transpose().as_slice(), &fd.concat(), 1e-3);
+            assert!(error < 1e-6, "{law:?} {error:e}");
+            let least = found.symmetric_eigenvalues().min();
+            indefinite += usize::from(least < -1e-6 * found.amax());
+        }
+    }
+    assert!(indefinite > 20, "{indefinite}");
 }
 
 #[test]
@@ -301,7 +324,7 @@ fn mesh_functions_sum_their_elements() {
     assert!(step < 1.0);
 
     let mut hessians = vec![Mat3::zeros(); 6 * 900];
-    mesh.hessians(100..1000, &x, &mut hessians);
+    mesh.hessians(100..1000, &x, Projection::All, &mut hessians);
     let single = mesh.elements[107].hessian_psd(&mesh.gather(107, &x));
     assert!(
         (dense(&whole(&hessians[6 * 7..6 * 8])) - dense(&single)).norm()
@@ -418,7 +441,7 @@ impl Statics<'_> {
 
 fn assemble(mesh: &ElasticTets, x: &[Vec3]) -> DMatrix<f64> {
     let mut hessians = vec![Mat3::zeros(); 6 * mesh.len()];
-    mesh.hessians(0..mesh.len(), x, &mut hessians);
+    mesh.hessians(0..mesh.len(), x, Projection::All, &mut hessians);
     let mut k = DMatrix::zeros(3 * x.len(), 3 * x.len());
     for (h, v) in hessians.chunks(6).map(whole).zip(mesh.vertices()) {
         for a in 0..4 {
@@ -693,7 +716,7 @@ fn inverted_elements_have_the_derivatives_of_their_law() {
             };
             assert!((found - clamped).amax() < 1e-12 * clamped.amax(), "{law:?}");
             let mut blocks = [Mat3::zeros(); 6];
-            tets.clone().invertible().hessians(0..1, &x, &mut blocks);
+            tets.clone().invertible().hessians(0..1, &x, Projection::All, &mut blocks);
             let batch = dense(&whole(&blocks));
             assert!((batch - found).amax() < 1e-12 * found.amax(), "{law:?}");
             // no step is too large, and without permission none is possible
@@ -725,9 +748,9 @@ fn laws_can_do_without_the_barrier_against_inversion() {
         assert!(relative_error(&g, &difference, 1e-3) < 1e-6, "{law:?}");
         // the batch takes the same law
         let mut blocks = [Mat3::zeros(); 10];
-        without.hessians(0..1, &x, &mut blocks);
+        without.hessians(0..1, &x, Projection::All, &mut blocks);
         let mut guarded = [Mat3::zeros(); 10];
-        with.hessians(0..1, &x, &mut guarded);
+        with.hessians(0..1, &x, Projection::All, &mut guarded);
         assert_eq!(blocks == guarded, law.has_barrier(), "{law:?}");
     }
 }

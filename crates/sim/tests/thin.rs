@@ -3,7 +3,6 @@
 use crate::elastic_support::Random;
 use standoff_linalg::Vec3;
 use standoff_linalg::nalgebra::{DMatrix, Rotation3};
-use standoff_sim::energy::Element;
 use standoff_sim::energy::hinge::Hinge;
 use standoff_sim::energy::membrane::{Membrane, Sheet};
 use standoff_sim::energy::rod_joint::{
@@ -11,6 +10,7 @@ use standoff_sim::energy::rod_joint::{
 };
 use standoff_sim::energy::segment::Segment;
 use standoff_sim::energy::shape_operator::{ENDS, ShapeOperator, side_normal};
+use standoff_sim::energy::{Element, Hessian};
 use standoff_sim::material::membrane::{MembraneLaw, Orthotropic, SheetLame, StretchLimit};
 use standoff_testkit::finite_difference::{gradient, jacobian, relative_error};
 
@@ -41,12 +41,16 @@ fn check<const N: usize>(element: &impl Element<N>, x: &[Vec3; N], idle: &[usize
     let n = 3 * N;
     let fd = jacobian(&y, eps, slope);
     let fd = DMatrix::from_fn(n, n, |r, c| 0.5 * (fd[r][c] + fd[c][r]));
-    let h = element.hessian_psd(x);
-    let h = DMatrix::from_fn(n, n, |r, c| {
-        let used = !(idle.contains(&r) || idle.contains(&c));
-        if used { h[r / 3][c / 3][(r % 3, c % 3)] } else { 0.0 }
-    });
+    let dense = |h: Hessian<N>| {
+        DMatrix::from_fn(n, n, |r, c| {
+            let used = !(idle.contains(&r) || idle.contains(&c));
+            if used { h[r / 3][c / 3][(r % 3, c % 3)] } else { 0.0 }
+        })
+    };
+    let h = dense(element.hessian_psd(x));
     let size = h.amax().max(fd.amax());
+    let e = (dense(element.hessian(x)) - &fd).amax() / size;
+    assert!(e < 1e-6, "Hessian as it is {e:.1e}");
     assert!((&h - h.transpose()).amax() <= 1e-13 * size, "symmetric");
     assert!(least_eigenvalue(&h) > -1e-12 * size, "positive semidefinite");
     let above = least_eigenvalue(&(&h - &fd)) / size;

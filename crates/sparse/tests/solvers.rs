@@ -474,6 +474,9 @@ fn indefinite_matrices_are_refused() {
     *a.diagonal_block_mut(40) -= 100.0 * Mat3::identity();
     for (name, mut solver) in solvers(1e-8) {
         let mut x = vec![Vec3::zeros(); a.n()];
+        let refused = solver.solve_if_definite(&a, &b, &mut x);
+        let refused = matches!(refused, Err(SolveError::NotPositiveDefinite { .. }));
+        assert!(refused, "{name}");
         match solver.solve(&a, &b, &mut x) {
             Err(SolveError::NotPositiveDefinite { block }) => {
                 assert!(block < a.n());
@@ -501,6 +504,19 @@ fn indefinite_matrices_are_refused() {
             (_, Err(SolveError::NotPositiveDefinite { block: 0 | 1 })) => {}
             (_, other) => panic!("{name}: {other:?}"),
         }
+    }
+}
+
+#[test]
+fn definite_matrices_are_solved_as_such() {
+    let a = Cube::new(5).matrix(0.1);
+    let b = Random::new(2).vectors(a.n());
+    for (name, mut solver) in solvers(1e-8) {
+        let [mut x, mut y] = [0, 1].map(|_| vec![Vec3::zeros(); a.n()]);
+        let report = solver.solve_if_definite(&a, &b, &mut x).unwrap();
+        let again = solver.solve(&a, &b, &mut y).unwrap();
+        assert_eq!(x, y, "{name}");
+        assert_eq!(report.iterations, again.iterations, "{name}");
     }
 }
 

@@ -166,7 +166,7 @@ pub use standoff_sim::{ContactRecord, Definition, StepReport, definition, settin
 /// Energies of one's own: [`Element`](energy::Element) for summands over N vertices each,
 /// [`Term`](energy::Term) for anything.
 pub mod energy {
-    pub use standoff_sim::energy::{Element, Elements, Hessian, Term};
+    pub use standoff_sim::energy::{Element, Elements, Hessian, Projection, Term};
     pub use standoff_sparse::{Layout, Stencils};
 }
 

@@ -4,7 +4,7 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use standoff::Vec3;
-use standoff::energy::{Layout, Term};
+use standoff::energy::{Layout, Projection, Term};
 use standoff_geometry::UNUSED;
 use standoff_linalg::Mat3;
 
@@ -38,7 +38,7 @@ impl Blocks {
             let range = first..(first + CHUNK).min(counts.len());
             let counts = &counts[range.clone()];
             let mut blocks = vec![Mat3::zeros(); counts.iter().sum()];
-            term.hessians(range, x, &mut blocks);
+            term.hessians(range, x, Projection::All, &mut blocks);
             let mut rest = &blocks[..];
             for (stencil, count) in all.by_ref().take(counts.len()).zip(counts) {
                 let (own, others) = rest.split_at(*count);

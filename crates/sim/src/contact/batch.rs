@@ -10,6 +10,7 @@ mod mollified;
 
 use super::pairs::Contact;
 use super::potential::{BarrierPotential, RELATIVE_4};
+use crate::energy::Projection;
 use rayon::prelude::*;
 use standoff_geometry::PairKind;
 use standoff_geometry::distance::EdgeEdgeFeature;
@@ -21,21 +22,28 @@ use standoff_sparse::pack;
 const BATCH: usize = 64;
 
 impl BarrierPotential {
-    /// Fills `out` with the stored blocks of the [`hessian_psd`](Self::hessian_psd) of pairs at positions
-    /// `x` (`#V`), in order and several at once.
-    pub fn hessians(&self, contacts: &[Contact], x: &[Vec3], out: &mut [Mat3]) {
+    /// Fills `out` with the stored blocks of pairs in the Newton matrix at positions `x` (`#V`), in order and several at once:
+    /// [`hessian_psd`](Self::hessian_psd) where `projection` applies, else [`stiffened_hessian`](Self::stiffened_hessian).
+    pub fn hessians(
+        &self,
+        contacts: &[Contact],
+        x: &[Vec3],
+        projection: Projection<'_>,
+        out: &mut [Mat3],
+    ) {
         let (out, _) = out.as_chunks_mut();
         contacts.par_chunks(BATCH).zip(out.par_chunks_mut(BATCH)).for_each(|(contacts, out)| {
-            lanes::dispatch(Hessians { potential: self, contacts, x, out });
+            lanes::dispatch(Hessians { potential: self, contacts, x, projection, out });
         });
     }
 }
 
-/// Fills `out` with the projected Hessians of pairs at positions `x[vertices]`.
+/// Fills `out` with the Hessians of pairs at positions `x[vertices]`, projected or not.
 struct Hessians<'a> {
     pub potential: &'a BarrierPotential,
     pub contacts: &'a [Contact],
     pub x: &'a [Vec3],
+    pub projection: Projection<'a>,
     pub out: &'a mut [Blocks10],
 }
 
@@ -70,7 +78,8 @@ impl Kernel for Hessians<'_> {
                     count = 0;
                 }
             } else if !in_lanes(c, &x) {
-                pack(&self.potential.hessian_psd(c, &x), &mut self.out[k]);
+                let project = self.projection.applies_to(&c.vertices);
+                pack(&self.potential.block(c, &x, project), &mut self.out[k]);
             }
         }
         if count > 0 {
@@ -145,7 +154,8 @@ fn pairs<W: Width>(
             all.potential.matrix_derivatives(distances[lane], c.weight, c.thickness, c.forecast);
         (a[lane], b[lane]) = (4.0 * b2, 2.0 * b1);
     }
-    hessians(width, &frame, d2, Lanes::load(width, &a), Lanes::load(width, &b), entries);
+    let (a, b) = (Lanes::load(width, &a), Lanes::load(width, &b));
+    hessians(width, &frame, d2, a, b, all.projected(batch), entries);
 
     for (lane, &k) in batch.iter().enumerate() {
         match distances[lane] {
@@ -248,7 +258,39 @@ fn chart<W: Width>(
     Frame { weights, offset, tangents: [t0, t1], slopes }
 }
 
-/// The projection of a (w⊗q)(w⊗q)ᵀ + b [wwᵀ⊗I − Σ g_c g_cᵀ], as entries: 9 for each block.
+impl Hessians<'_> {
+    /// Whether the Hessian of each pair of a batch is projected.
+    #[inline(always)]
+    fn projected(&self, batch: &[usize]) -> [bool; MAX_LANES] {
+        let mut out = [false; MAX_LANES];
+        for (out, &k) in out.iter_mut().zip(batch) {
+            *out = self.projection.applies_to(&self.contacts[k].vertices);
+        }
+        out
+    }
+}
+
+/// Projects the matrices of those lanes where it is asked for.
+#[inline(always)]
+fn project_some<W: Width, const N: usize>(
+    width: W,
+    project: [bool; MAX_LANES],
+    m: &mut [[Lanes<W>; N]; N],
+) {
+    if project == [false; MAX_LANES] {
+        return;
+    }
+    let original = *m;
+    lanes::project_psd(width, m);
+    let as_it_is = Lanes::load(width, &project.map(f64::from)).le(Lanes::splat(width, 0.0));
+    for i in 0..N {
+        for j in 0..N {
+            m[i][j] = as_it_is.select(original[i][j], m[i][j]);
+        }
+    }
+}
+
+/// a (w⊗q)(w⊗q)ᵀ + b [wwᵀ⊗I − Σ g_c g_cᵀ], projected or not, as entries: 9 for each block.
 #[inline(always)]
 // long: one formula, as in the scalar twin
 fn hessians<W: Width>(
@@ -257,6 +299,7 @@ fn hessians<W: Width>(
     d2: Lanes<W>,
     a: Lanes<W>,
     b: Lanes<W>,
+    project: [bool; MAX_LANES],
     entries: &mut [Row; 90],
 ) {
     let zero = Lanes::splat(width, 0.0);
@@ -288,7 +331,7 @@ fn hessians<W: Width>(
             m[2 + k][2 + l] = along * w_rel[k] * w_rel[l] - b * squares;
         }
     }
-    lanes::project_psd(width, &mut m);
+    project_some(width, project, &mut m);
 
     // back: H_ij = û_i û_j S + (û_i r_j + β_ij q̂) q̂ᵀ + û_j q̂ r_iᵀ
     let t = &frame.tangents;
@@ -448,7 +491,10 @@ mod tests {
     ) -> Vec<Blocks10> {
         let contacts = &contacts[from..];
         let mut out = vec![[Mat3::zeros(); 10]; contacts.len()];
-        let kernel = Hessians { potential, contacts, x, out: &mut out };
+        // every second contact
+        let marked: Vec<bool> = (0..x.len()).map(|v| v % 8 == 3).collect();
+        let projection = Projection::Marked(&marked);
+        let kernel = Hessians { potential, contacts, x, projection, out: &mut out };
         if wide {
             lanes::dispatch(kernel)
         } else {
@@ -476,7 +522,11 @@ mod tests {
                 mollified.insert(c.feature.local().len());
             }
             let mut want = [Mat3::zeros(); 10];
-            pack(&potential.hessian_psd(c, &x), &mut want);
+            let h = match c.vertices.iter().any(|v| v % 8 == 3) {
+                true => potential.hessian_psd(c, &x),
+                false => potential.stiffened_hessian(c, &x),
+            };
+            pack(&h, &mut want);
             let size = want.iter().map(|b| b.norm()).fold(0.0, f64::max);
             assert!(size > 0.0, "{c:?} is not active");
             for (found, want) in found.iter().zip(&want) {

@@ -18,7 +18,7 @@
 
 use super::friction::{FrictionContact, FrictionKey, FrictionMaterials};
 use super::half_space::HalfSpace;
-use crate::energy::Term;
+use crate::energy::{Projection, Term};
 use rayon::prelude::*;
 use standoff_geometry::distance::{mollifier, plane_basis};
 use standoff_geometry::{CollisionMesh, Pair, PairKind, UNUSED};
@@ -427,7 +427,7 @@ impl Term for ContactConstraints {
 
     /// M ∇d ∇dᵀ of the constraints that act at `x`, else zero: the generalised Hessian. Where constraints
     /// are weighted, γ M ∇d ∇dᵀ of all.
-    fn hessians(&self, range: Range<usize>, x: &[Vec3], out: &mut [Mat3]) {
+    fn hessians(&self, range: Range<usize>, x: &[Vec3], _: Projection<'_>, out: &mut [Mat3]) {
         let blocks = out.par_chunks_mut(block_count(4)).with_min_len(16);
         range.into_par_iter().zip(blocks).for_each(|(i, out)| {
             let blocks = self.blocking.get(i).is_some_and(|b| *b);

@@ -12,7 +12,7 @@ use super::orientation::Loaded;
 use super::pairs::{Contact, UNUSED};
 use super::potential::BarrierPotential;
 use super::set::ContactSet;
-use crate::energy::Term;
+use crate::energy::{Projection, Term};
 use rayon::prelude::*;
 use standoff_geometry::PairKind;
 use standoff_geometry::distance::{
@@ -426,7 +426,7 @@ impl Term for Friction<'_> {
         self.set.add_gradient(x, self.reference, gradient);
     }
 
-    fn hessians(&self, range: Range<usize>, x: &[Vec3], out: &mut [Mat3]) {
+    fn hessians(&self, range: Range<usize>, x: &[Vec3], _: Projection<'_>, out: &mut [Mat3]) {
         let contacts = self.set.contacts[range].par_iter().with_min_len(16);
         let blocks = out.par_chunks_mut(block_count(4));
         contacts.zip(blocks).for_each(|(c, out)| {

@@ -10,7 +10,7 @@
 use super::barrier::Barrier;
 use super::half_space::HalfSpaceContact;
 use super::pairs::Contact;
-use crate::energy::Term;
+use crate::energy::{Projection, Term};
 use rayon::prelude::*;
 use standoff_geometry::PairKind;
 use standoff_geometry::distance::{
@@ -158,42 +158,61 @@ impl BarrierPotential {
     /// The block of a pair in the Newton matrix, N/m: its Hessian, stiffened by the forecast of the force, with negative eigenvalues
     /// set to zero.
     pub fn hessian_psd(&self, c: &Contact, x: &[Vec3; 4]) -> Blocks {
+        self.block(c, x, true)
+    }
+
+    /// The block of a pair in a Newton matrix that is not projected, N/m: its Hessian, stiffened by the forecast of the force.
+    pub fn stiffened_hessian(&self, c: &Contact, x: &[Vec3; 4]) -> Blocks {
+        self.block(c, x, false)
+    }
+
+    /// The block of a pair in the Newton matrix, projected or not.
+    pub(super) fn block(&self, c: &Contact, x: &[Vec3; 4], project: bool) -> Blocks {
         if c.is_mollified(x) {
             let derivatives = |d2| self.matrix_derivatives(d2, c.weight, c.thickness, c.forecast);
-            return project_relative(&self.hessian_by(c, x, derivatives));
+            let h = self.hessian_by(c, x, derivatives);
+            return if project { project_relative(&h) } else { h };
         }
         match c.kind {
             PairKind::VertexVertex => {
                 let e = point_point::expansion(&x[0], &x[1]);
-                let h = self.project(c, &e, |e, a, b| project::<2, 0, 1, 1>(e, &RELATIVE_2, a, b));
+                let h = self.of_distance(c, &e, |e, a, b| {
+                    distance_block::<2, 0, 1, 1>(e, &RELATIVE_2, a, b, project)
+                });
                 scatter_hessian(&h, &[0, 1])
             }
             PairKind::EdgeVertex => {
                 let e = point_edge::expansion(&x[0], &x[1], &x[2]);
-                let h = self.project(c, &e, |e, a, b| project::<3, 1, 2, 3>(e, &RELATIVE_3, a, b));
+                let h = self.of_distance(c, &e, |e, a, b| {
+                    distance_block::<3, 1, 2, 3>(e, &RELATIVE_3, a, b, project)
+                });
                 scatter_hessian(&h, &[0, 1, 2])
             }
             PairKind::EdgeEdge => {
                 let e = edge_edge::expansion(&x[0], &x[1], &x[2], &x[3]);
-                self.project(c, &e, |e, a, b| project::<4, 2, 3, 5>(e, &RELATIVE_4, a, b))
+                self.of_distance(c, &e, |e, a, b| {
+                    distance_block::<4, 2, 3, 5>(e, &RELATIVE_4, a, b, project)
+                })
             }
             PairKind::FaceVertex => {
                 let e = point_triangle::expansion(&x[0], &x[1], &x[2], &x[3]);
-                self.project(c, &e, |e, a, b| project::<4, 2, 3, 5>(e, &RELATIVE_4, a, b))
+                self.of_distance(c, &e, |e, a, b| {
+                    distance_block::<4, 2, 3, 5>(e, &RELATIVE_4, a, b, project)
+                })
             }
         }
     }
 
     #[inline]
-    fn project<const N: usize, const K: usize>(
+    fn of_distance<const N: usize, const K: usize>(
         &self,
         c: &Contact,
         e: &Expansion<N, K>,
-        project: impl Fn(&Expansion<N, K>, f64, f64) -> [[Mat3; N]; N],
+        block: impl Fn(&Expansion<N, K>, f64, f64) -> [[Mat3; N]; N],
     ) -> [[Mat3; N]; N] {
         let d2 = e.closest.d2();
         let [_, b1, b2] = self.matrix_derivatives(d2, c.weight, c.thickness, c.forecast);
-        project(e, 4.0 * b2, 2.0 * b1)
+        block(e, 4.0 * b2, 2.0 * b1)
     }
 
     /// Magnitude of the normal force of a pair, λ = −κ w m ∂b/∂(d²) 2d, N
@@ -281,8 +300,14 @@ impl Term for BarrierPairs<'_> {
         }
     }
 
-    fn hessians(&self, range: Range<usize>, x: &[Vec3], out: &mut [Mat3]) {
-        self.potential.hessians(&self.contacts[range], x, out);
+    fn hessians(
+        &self,
+        range: Range<usize>,
+        x: &[Vec3],
+        projection: Projection<'_>,
+        out: &mut [Mat3],
+    ) {
+        self.potential.hessians(&self.contacts[range], x, projection, out);
     }
 }
 
@@ -315,7 +340,7 @@ impl Term for BarrierHalfSpaces<'_> {
         }
     }
 
-    fn hessians(&self, range: Range<usize>, x: &[Vec3], out: &mut [Mat3]) {
+    fn hessians(&self, range: Range<usize>, x: &[Vec3], _: Projection<'_>, out: &mut [Mat3]) {
         for (c, out) in self.contacts[range].iter().zip(out) {
             *out = self.potential.half_space_hessian_psd(c, &x[c.vertex as usize]);
         }
@@ -340,7 +365,7 @@ fn distance_hessian(c: &Contact, x: &[Vec3; 4]) -> Blocks {
     }
 }
 
-/// PSD projection of a ∇d∇dᵀ-like term and the distance's Hessian together,
+/// A ∇d∇dᵀ-like term and the distance's Hessian together, as they are or projected to be positive semidefinite,
 /// H = a (w⊗q)(w⊗q)ᵀ + b [wwᵀ⊗I − Σ_c g_c g_cᵀ], g_c = w⊗t_c + σ_c⊗q.
 ///
 /// In the squares of g_c the tangential part cancels that of wwᵀ⊗I, which leaves H = b on w⊗m for
@@ -350,11 +375,12 @@ fn distance_hessian(c: &Contact, x: &[Vec3; 4]) -> Blocks {
 /// exact projection.
 #[inline]
 // long: one formula: into the small basis, the projection, and back
-pub(super) fn project<const N: usize, const K: usize, const R: usize, const M: usize>(
+pub(super) fn distance_block<const N: usize, const K: usize, const R: usize, const M: usize>(
     e: &Expansion<N, K>,
     relative: &[[f64; N]; R],
     a: f64,
     b: f64,
+    project: bool,
 ) -> [[Mat3; N]; N] {
     let Closest { weights: w, offset: q } = &e.closest;
     let d2 = q.norm_squared();
@@ -382,7 +408,9 @@ pub(super) fn project<const N: usize, const K: usize, const R: usize, const M: u
             m[K + k][K + l] = (a * d2 + b) * w_rel[k] * w_rel[l] - b * squares;
         }
     }
-    project_psd_array(&mut m);
+    if project {
+        project_psd_array(&mut m);
+    }
 
     // back: H_ij = û_i û_j S + (û_i r_j + β_ij q̂) q̂ᵀ + û_j q̂ r_iᵀ
     let mut tangential = Mat3::zeros();
@@ -391,8 +419,8 @@ pub(super) fn project<const N: usize, const K: usize, const R: usize, const M: u
             tangential += e.tangents[c] * (e.tangents[c2] * m[c][c2]).transpose();
         }
     }
-    if b > 0.0 {
-        // negative weights only: the other tangents keep their positive curvature
+    if b > 0.0 || !project {
+        // b > 0 with negative weights only: the other tangents keep their positive curvature
         let mut other = Mat3::identity() - normal * normal.transpose();
         for t in &e.tangents {
             other -= t * t.transpose();

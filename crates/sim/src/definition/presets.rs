@@ -1,8 +1,8 @@
 //! Settings with which papers and their codes computed, by name.
 
 use super::settings::{
-    Adaptation, Ccd, ContactPotential, Fallback, Method, Norm, Settings, Subproblem,
-    ThicknessBarrier, Transition,
+    Adaptation, Ccd, ContactPotential, Fallback, HessianProjection, Method, Norm, Settings,
+    Subproblem, ThicknessBarrier, Transition,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -62,7 +62,7 @@ fn ipc(s: &mut Settings) {
     s.friction.half_space_transition = Transition::Linear;
     s.friction.lag_with_new_stiffness = true;
     s.solver.boundary_tolerance_relative = Some(1e-2);
-    s.solver.bfgs_updates = false;
+    s.solver.projection = HessianProjection::Always;
     s.solver.inversion_barrier = false;
 }
 
@@ -75,7 +75,7 @@ fn codimensional(s: &mut Settings) {
     s.solver.norm = Norm::RootMeanSquare;
     s.solver.consecutive = 3;
     s.solver.boundary_tolerance_relative = Some(1e-2);
-    s.solver.bfgs_updates = false;
+    s.solver.projection = HessianProjection::Always;
     s.solver.inversion_barrier = false;
 }
 
@@ -84,7 +84,7 @@ fn convergent(s: &mut Settings) {
     s.contact.potential = ContactPotential::Convergent;
     s.contact.adaptation = Adaptation::Conditioning;
     s.friction.mollified_edges = true;
-    s.solver.bfgs_updates = false;
+    s.solver.projection = HessianProjection::Always;
     s.solver.inversion_barrier = false;
 }
 

@@ -371,10 +371,9 @@ pub struct SolverSettings {
     /// friction force than the present one, as primal–dual methods do. The minimum is the same. If false, the matrix is
     /// the projected Hessian, as published.
     pub primal_dual: bool,
-    /// Whether Newton's method updates the projected Hessian by the secants of whole steps along which the potential curves much less
-    /// (BFGS). Folds and wrinkles then need fewer iterations, and the direction that is measured against the tolerance tells more of
-    /// the error. Without it, the projected Hessian alone counts, as published [Li 2020, Alg. 1].
-    pub bfgs_updates: bool,
+    /// Which summands of the Hessian are projected to be positive semidefinite in Newton's method. The minimum is the same; the fewer are
+    /// projected, the fewer iterations are needed near a minimum, and the more the direction that is measured against the tolerance tells of the error.
+    pub projection: HessianProjection,
     /// Newton direction divided by h, as a multiple of l per second, at which the constraints of obstructed
     /// prescribed vertices are tightened: the greater of this and the velocity tolerance [Li 2020, suppl. Alg.
     /// 1, with 0.01]. Without it the velocity tolerance counts.
@@ -538,7 +537,7 @@ impl Default for SolverSettings {
             line_search: LineSearch::Backtracking,
             islands: true,
             primal_dual: true,
-            bfgs_updates: true,
+            projection: HessianProjection::Progressive,
             boundary_tolerance_relative: None,
             inversion_barrier: true,
             allow_inversion: false,
@@ -571,6 +570,19 @@ pub enum LineSearch {
     /// The same, and after whole steps further along the direction, up to α = 5, where the decrease shows that the
     /// projected Hessian is too stiff, as in shells that buckle.
     ForwardTracking,
+}
+
+/// Which summands of the Hessian have their negative eigenvalues set to zero in Newton's method with the barrier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum HessianProjection {
+    /// All [Li 2020, Alg. 1].
+    Always,
+    /// None, unless the matrix turns out not to be positive definite: then all [Longva 2023].
+    OnDemand,
+    /// Those at vertices that the last direction moves far. How far is learnt from which matrices are positive definite; in a first iteration, and
+    /// where two matrices in a row are not, all are projected.
+    Progressive,
 }
 
 /// Measure of a Newton direction p.

@@ -2,7 +2,7 @@
 //! way [Li 2020, suppl. E].
 
 use super::targets::DirichletTargets;
-use crate::energy::Term;
+use crate::energy::{Projection, Term};
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::Stencils;
 use std::ops::Range;
@@ -159,7 +159,7 @@ impl Term for DirichletPenalty {
     }
 
     /// κ_A m_k I.
-    fn hessians(&self, range: Range<usize>, _: &[Vec3], out: &mut [Mat3]) {
+    fn hessians(&self, range: Range<usize>, _: &[Vec3], _: Projection<'_>, out: &mut [Mat3]) {
         for (mass, out) in self.mass[range].iter().zip(out) {
             *out = Mat3::from_diagonal_element(self.stiffness * mass);
         }

@@ -2,6 +2,7 @@
 //! the start of the step and the displacement Δx in the step (zero for prescribed vertices)
 //! [Li 2020 code; Rayleigh damping with a stiffness coefficient c, s].
 
+use super::projection::Projection;
 use super::term::Term;
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::{Layout, Stencils};
@@ -40,7 +41,7 @@ impl Damping {
             begin.push(end);
         }
         let mut blocks = vec![Mat3::zeros(); end];
-        elastic.hessians(0..stencils.len(), start, &mut blocks);
+        elastic.hessians(0..stencils.len(), start, Projection::All, &mut blocks);
         blocks.iter_mut().for_each(|b| *b *= factor);
         Self { stencils, layout, blocks, begin, start: start.clone(), free: free.clone() }
     }
@@ -99,7 +100,7 @@ impl Term for Damping {
         }
     }
 
-    fn hessians(&self, range: Range<usize>, _: &[Vec3], out: &mut [Mat3]) {
+    fn hessians(&self, range: Range<usize>, _: &[Vec3], _: Projection<'_>, out: &mut [Mat3]) {
         out.copy_from_slice(&self.blocks[self.begin[range.start]..self.begin[range.end]]);
     }
 }

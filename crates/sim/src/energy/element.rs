@@ -3,6 +3,7 @@
 //!
 //! Sums run in a fixed order, whatever the number of threads.
 
+use super::projection::Projection;
 use super::term::Term;
 use rayon::prelude::*;
 use standoff_linalg::{Mat3, Vec3};
@@ -32,13 +33,30 @@ pub trait Element<const N: usize>: Debug + Clone + Send + Sync {
     /// Second derivative by the vertices, projected to be positive semidefinite, N/m.
     fn hessian_psd(&self, x: &[Vec3; N]) -> Hessian<N>;
 
-    /// The stored blocks of the Hessians of several elements at positions `x[vertices]`; a kind of
+    /// Second derivative by the vertices, N/m. A kind of element that only has the projected one gives that: Newton's
+    /// method works with it, but does not converge quadratically where the two differ.
+    fn hessian(&self, x: &[Vec3; N]) -> Hessian<N> {
+        self.hessian_psd(x)
+    }
+
+    /// The stored blocks of the Hessians of several elements at positions `x[vertices]`, projected or not; a kind of
     /// element with a way to compute several at once says so here.
     #[inline]
-    fn hessians(elements: &[Self], vertices: &[[u32; N]], x: &[Vec3], out: &mut [Mat3]) {
+    fn hessians(
+        elements: &[Self],
+        vertices: &[[u32; N]],
+        x: &[Vec3],
+        projection: Projection<'_>,
+        out: &mut [Mat3],
+    ) {
         let size = layout::<Self, N>().block_count(N);
         for ((element, vertices), out) in elements.iter().zip(vertices).zip(out.chunks_mut(size)) {
-            store(&element.hessian_psd(&gather(vertices, x)), layout::<Self, N>(), out);
+            let x = gather(vertices, x);
+            let h = match projection.applies_to(vertices) {
+                true => element.hessian_psd(&x),
+                false => element.hessian(&x),
+            };
+            store(&h, layout::<Self, N>(), out);
         }
     }
 
@@ -229,12 +247,20 @@ impl<E: Element<N>, const N: usize> Term for Elements<E, N> {
         self.scatter(&by_corner, gradient);
     }
 
-    fn hessians(&self, range: Range<usize>, x: &[Vec3], out: &mut [Mat3]) {
+    fn hessians(
+        &self,
+        range: Range<usize>,
+        x: &[Vec3],
+        projection: Projection<'_>,
+        out: &mut [Mat3],
+    ) {
         let size = self.layout().block_count(N);
         let elements = self.elements[range.clone()].par_chunks(BATCH);
         let vertices = self.vertices()[range].par_chunks(BATCH);
         let tasks = elements.zip(vertices).zip(out.par_chunks_mut(BATCH * size.max(1)));
-        tasks.for_each(|((elements, vertices), out)| E::hessians(elements, vertices, x, out));
+        tasks.for_each(|((elements, vertices), out)| {
+            E::hessians(elements, vertices, x, projection, out);
+        });
     }
 
     fn max_step(&self, x: &[Vec3], dx: &[Vec3]) -> f64 {

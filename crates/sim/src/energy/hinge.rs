@@ -8,6 +8,7 @@
 mod batch;
 
 use super::element::{Element, Hessian};
+use super::projection::Projection;
 use standoff_linalg::{Mat3, Vec3, lanes};
 
 /// One hinge. Vertices: the edge's two ends x₀, x₁, then the corner x₂ of the triangle
@@ -104,7 +105,7 @@ impl View {
         [-(e + a + b), e, a, b]
     }
 
-    /// Derivatives by (e, a, b) of the eight quantities of [`Hinge::hessian_psd`]: ρ_a, ρ_b, τ_a, τ_b,
+    /// Derivatives by (e, a, b) of the eight quantities of [`Hinge::second_derivative`]: ρ_a, ρ_b, τ_a, τ_b,
     /// σ_a, σ_b, ε₁, ε₂.
     #[inline]
     fn quantities(&self) -> [[f64; 9]; 8] {
@@ -147,7 +148,29 @@ impl Element<4> for Hinge {
         View::new(x).gradient().map(|g| g * slope)
     }
 
-    /// 2c [∇θ ∇θᵀ + δ ∇²θ], δ = θ − θ̄, projected in coordinates in which it falls into blocks.
+    fn hessian_psd(&self, x: &[Vec3; 4]) -> Hessian<4> {
+        self.second_derivative(x, true)
+    }
+
+    fn hessian(&self, x: &[Vec3; 4]) -> Hessian<4> {
+        self.second_derivative(x, false)
+    }
+
+    /// Several hinges at once, one per lane.
+    fn hessians(
+        elements: &[Self],
+        vertices: &[[u32; 4]],
+        x: &[Vec3],
+        projection: Projection<'_>,
+        out: &mut [Mat3],
+    ) {
+        let (out, _) = out.as_chunks_mut();
+        lanes::dispatch(batch::Hessians { elements, vertices, x, projection, out });
+    }
+}
+
+impl Hinge {
+    /// 2c [∇θ ∇θᵀ + δ ∇²θ], δ = θ − θ̄, as it is or projected, in coordinates in which it falls into blocks.
     ///
     /// Sliding a corner along the edge by a multiple of e leaves θ as it is. Measured from their feet,
     /// let the corners move out by ρ r, turn by τ r and slide by (σ − ½ u·ε) r, and let the edge tilt by
@@ -160,16 +183,19 @@ impl Element<4> for Hinge {
     /// of τ and the difference of ρ, and δ [[0, B], [Bᵀ, 0]] for (σ_a, σ_b) and ε, whose projection is
     /// |δ|/2 [[(BBᵀ)^½, ±B], [±Bᵀ, (BᵀB)^½]].
     // long: one formula, with its matrices written out
-    fn hessian_psd(&self, x: &[Vec3; 4]) -> Hessian<4> {
+    fn second_derivative(&self, x: &[Vec3; 4], project: bool) -> Hessian<4> {
         let view = View::new(x);
         let bent = angle(x) - self.rest_angle;
         let mut c = [[0.0; 4]; 4];
-        // λ v vᵀ of the positive eigenvalue for (difference of τ, sum of ρ)
+        // for (difference of τ, sum of ρ): projected λ v vᵀ of the positive eigenvalue
         let value = 1.0 + (1.0 + bent * bent).sqrt();
         let scale = value / (value * value + bent * bent);
-        let [dd, ds, ss] = [scale * value * value, -scale * value * bent, scale * bent * bent];
-        // for (sum of τ, difference of ρ)
-        let [half, mixed] = [0.5 * bent.abs(), -0.5 * bent];
+        let [dd, ds, ss] = match project {
+            true => [scale * value * value, -scale * value * bent, scale * bent * bent],
+            false => [2.0, -bent, 0.0],
+        };
+        // for (sum of τ, difference of ρ): projected, half of [[|δ|, −δ], [−δ, |δ|]]
+        let [half, mixed] = if project { [0.5 * bent.abs(), -0.5 * bent] } else { [0.0, -bent] };
         // ρ_a, ρ_b, τ_a, τ_b by sums (s) and differences (d = b − a)
         for i in 0..2 {
             for j in 0..2 {
@@ -195,7 +221,7 @@ impl Element<4> for Hinge {
             for j in 0..2 {
                 d[i][j] = half * rows[i][j];
                 d[2 + i][2 + j] = half * columns[i][j];
-                d[i][2 + j] = 0.5 * bent * b[i][j];
+                d[i][2 + j] = -mixed * b[i][j];
                 d[2 + j][i] = d[i][2 + j];
             }
         }
@@ -222,12 +248,6 @@ impl Element<4> for Hinge {
             std::array::from_fn(|j| Mat3::from_fn(|r, s| scale * m[3 * i + r][3 * j + s]))
         });
         from_relative(&h)
-    }
-
-    /// Several hinges at once, one per lane.
-    fn hessians(elements: &[Self], vertices: &[[u32; 4]], x: &[Vec3], out: &mut [Mat3]) {
-        let (out, _) = out.as_chunks_mut();
-        lanes::dispatch(batch::Hessians { elements, vertices, x, out });
     }
 }
 

@@ -1,7 +1,21 @@
 //! Elements in lanes: gathering their vertices, and what their Hessians are stored as.
 
+use super::projection::Projection;
 use standoff_linalg::lanes::{LaneVec3, Lanes, MAX_LANES, Width};
 use standoff_linalg::{Mat3, Vec3};
+
+/// Whether the Hessian of each lane's element is projected.
+#[inline(always)]
+pub(super) fn projected<const N: usize>(
+    projection: Projection<'_>,
+    vertices: &[[u32; N]],
+) -> [bool; MAX_LANES] {
+    let mut out = [false; MAX_LANES];
+    for (out, vertices) in out.iter_mut().zip(vertices) {
+        *out = projection.applies_to(vertices);
+    }
+    out
+}
 
 /// One number per lane, in memory.
 pub(super) type Row = [f64; MAX_LANES];

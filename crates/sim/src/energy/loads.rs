@@ -1,6 +1,7 @@
 //! Forces that do not depend on positions, as an energy: −Σ f·(x − x₀). Where bodies have inertia,
 //! their predicted positions hold these forces instead.
 
+use super::projection::Projection;
 use super::term::Term;
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::Stencils;
@@ -33,5 +34,5 @@ impl Term for DeadLoads {
         gradient.iter_mut().zip(&self.forces).for_each(|(g, f)| *g -= f);
     }
 
-    fn hessians(&self, _: Range<usize>, _: &[Vec3], _: &mut [Mat3]) {}
+    fn hessians(&self, _: Range<usize>, _: &[Vec3], _: Projection<'_>, _: &mut [Mat3]) {}
 }

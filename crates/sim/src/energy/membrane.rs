@@ -9,6 +9,7 @@
 mod batch;
 
 use super::element::{Element, Hessian};
+use super::projection::Projection;
 use crate::material::membrane::{MembraneLaw, Orthotropic, Principal, SheetLame, StretchLimit};
 use standoff_linalg::{Mat3, MatN, Vec3, lanes, project_psd_array, project_psd2};
 
@@ -250,14 +251,37 @@ impl Element<3> for Membrane {
     }
 
     fn hessian_psd(&self, x: &[Vec3; 3]) -> Hessian<3> {
+        self.second_derivative(x, true)
+    }
+
+    fn hessian(&self, x: &[Vec3; 3]) -> Hessian<3> {
+        self.second_derivative(x, false)
+    }
+
+    /// Several triangles at once, one per lane.
+    fn hessians(
+        elements: &[Self],
+        vertices: &[[u32; 3]],
+        x: &[Vec3],
+        projection: Projection<'_>,
+        out: &mut [Mat3],
+    ) {
+        let (out, _) = out.as_chunks_mut();
+        lanes::dispatch(batch::Hessians { elements, vertices, x, projection, out });
+    }
+}
+
+impl Membrane {
+    /// The second derivative by the corners, projected or as it is.
+    fn second_derivative(&self, x: &[Vec3; 3], project: bool) -> Hessian<3> {
         let f = self.gradient_of_map(x);
         let mut k = [[Mat3::zeros(); 2]; 2];
         let svd = svd(&f);
         if let Some(p) = self.principal(svd.s) {
-            add_principal(&mut k, &svd, &p);
+            add_principal(&mut k, &svd, &p, project);
         }
         if let Sheet::Orthotropic(law) = &self.sheet {
-            add_green(&mut k, &f, law);
+            add_green(&mut k, &f, law, project);
         }
         let g = self.shape;
         let block = |a: usize, b: usize| {
@@ -276,15 +300,9 @@ impl Element<3> for Membrane {
         let (h10, h20) = (h01.transpose(), h02.transpose());
         [[-(h01 + h02), h01, h02], [h10, h11, h12], [h20, h21, h22]]
     }
-
-    /// Several triangles at once, one per lane.
-    fn hessians(elements: &[Self], vertices: &[[u32; 3]], x: &[Vec3], out: &mut [Mat3]) {
-        let (out, _) = out.as_chunks_mut();
-        lanes::dispatch(batch::Hessians { elements, vertices, x, out });
-    }
 }
 
-/// The projected ∂²ψ/∂F² of a function of the principal stretches, in the basis of the singular vectors.
+/// ∂²ψ/∂F² of a function of the principal stretches, in the basis of the singular vectors.
 struct Stiffness {
     /// Of the stretches: a₁₁, a₂₂, a₁₂.
     stretch: [f64; 3],
@@ -298,24 +316,26 @@ struct Stiffness {
 
 impl Stiffness {
     #[inline]
-    fn new(s: [f64; 2], p: &Principal) -> Self {
-        let flip = p.quotient.max(0.0);
+    fn new(s: [f64; 2], p: &Principal, project: bool) -> Self {
+        let least = if project { 0.0 } else { f64::NEG_INFINITY };
+        let flip = p.quotient.max(least);
         let sum = s[0] + s[1];
-        let twist = if sum > 0.0 { ((p.d[0] + p.d[1]) / sum).max(0.0) } else { 0.0 };
+        let twist = if sum > 0.0 { ((p.d[0] + p.d[1]) / sum).max(least) } else { 0.0 };
+        let [a, b, c] = [p.dd[0], p.dd[1], p.d12];
         Self {
-            stretch: clamp2(p.dd[0], p.dd[1], p.d12),
+            stretch: if project { clamp2(a, b, c) } else { [a, b, c] },
             same: 0.5 * (flip + twist),
             swap: 0.5 * (flip - twist),
-            bend: [0, 1].map(|i| if s[i] > 0.0 { (p.d[i] / s[i]).max(0.0) } else { 0.0 }),
+            bend: [0, 1].map(|i| if s[i] > 0.0 { (p.d[i] / s[i]).max(least) } else { 0.0 }),
         }
     }
 }
 
-/// Adds the projected ∂²ψ/∂F² of a function of the principal stretches: block (a, b) belongs to the
+/// Adds ∂²ψ/∂F² of a function of the principal stretches, projected or as it is: block (a, b) belongs to the
 /// columns a and b of F.
-fn add_principal(k: &mut [[Mat3; 2]; 2], svd: &Svd, p: &Principal) {
+fn add_principal(k: &mut [[Mat3; 2]; 2], svd: &Svd, p: &Principal, project: bool) {
     let Svd { s, u, v } = svd;
-    let Stiffness { stretch: [a11, a22, a12], same, swap, bend } = Stiffness::new(*s, p);
+    let Stiffness { stretch: [a11, a22, a12], same, swap, bend } = Stiffness::new(*s, p, project);
     let n = u[0].cross(&u[1]);
     let [uu11, uu22, uu12, nn] = [
         u[0] * u[0].transpose(),
@@ -345,8 +365,8 @@ fn clamp2(a: f64, b: f64, c: f64) -> [f64; 3] {
     [m[(0, 0)], m[(1, 1)], m[(0, 1)]]
 }
 
-/// Adds the projected ∂²ψ/∂F² of a function of Green's strain.
-fn add_green(k: &mut [[Mat3; 2]; 2], f: &[Vec3; 2], law: &Orthotropic) {
+/// Adds ∂²ψ/∂F² of a function of Green's strain, projected or as it is.
+fn add_green(k: &mut [[Mat3; 2]; 2], f: &[Vec3; 2], law: &Orthotropic, project: bool) {
     let d = law.green(green_strain(f));
     // rows: ∂E₁₁/∂F, ∂E₂₂/∂F, ∂E₁₂/∂F
     let mut de = [[0.0; 6]; 3];
@@ -372,7 +392,9 @@ fn add_green(k: &mut [[Mat3; 2]; 2], f: &[Vec3; 2], law: &Orthotropic) {
         m[r][3 + r] += 0.5 * d.d[2];
         m[3 + r][r] += 0.5 * d.d[2];
     }
-    project_psd_array(&mut m);
+    if project {
+        project_psd_array(&mut m);
+    }
     for a in 0..2 {
         for b in 0..2 {
             k[a][b] += Mat3::from_fn(|r, s| m[3 * a + r][3 * b + s]);

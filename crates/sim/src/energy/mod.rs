@@ -12,6 +12,7 @@ pub mod loads;
 pub mod membrane;
 pub mod plane_strain;
 pub mod pressure;
+mod projection;
 pub mod rod_joint;
 pub mod segment;
 pub mod shape_operator;
@@ -21,4 +22,5 @@ pub mod tet;
 
 pub use codim::CodimElements;
 pub use element::{Element, ElementList, Elements, Hessian};
+pub use projection::Projection;
 pub use term::Term;

@@ -151,11 +151,33 @@ impl Element<3> for PlaneStrain {
     /// Second derivative by the corners, projected onto the positive semidefinite cone, N/m per metre of
     /// depth: the analytic eigenvalues of [Smith 2019] for the motions in the plane.
     fn hessian_psd(&self, x: &[Vec3; 3]) -> Hessian<3> {
+        self.second_derivative(x, true)
+    }
+
+    fn hessian(&self, x: &[Vec3; 3]) -> Hessian<3> {
+        self.second_derivative(x, false)
+    }
+
+    /// The largest α ≤ 1 such that the triangle keeps 20 % of its area all along `x` + [0, α] `dx`: the
+    /// step of the tetrahedron over it.
+    #[inline]
+    fn max_step(&self, x: &[Vec3; 3], dx: &[Vec3; 3]) -> f64 {
+        let (top, still) = (x[0] + Vec3::z(), dx[0]);
+        volume_step(&[x[0], x[1], x[2], top], &[dx[0], dx[1], dx[2], still], KEEP_VOLUME)
+    }
+}
+
+impl PlaneStrain {
+    /// The second derivative by the corners, projected or as it is.
+    fn second_derivative(&self, x: &[Vec3; 3], project: bool) -> Hessian<3> {
         let Svd { s, u, v } = svd(&self.columns(x));
         let h = self.principal_hessian(&Vec3::new(s[0], s[1], 1.0));
         let k = &h.stretch;
-        let k = project_psd2(&MatN::<2>::new(k[(0, 0)], k[(0, 1)], k[(1, 0)], k[(1, 1)]));
-        let (flip, twist) = (h.flip[2].max(0.0), h.twist[2].max(0.0));
+        let k = MatN::<2>::new(k[(0, 0)], k[(0, 1)], k[(1, 0)], k[(1, 1)]);
+        let (k, flip, twist) = match project {
+            true => (project_psd2(&k), h.flip[2].max(0.0), h.twist[2].max(0.0)),
+            false => (k, h.flip[2], h.twist[2]),
+        };
         let (same, cross) = (0.5 * (flip + twist), 0.5 * (flip - twist));
         // gradients of the shape functions in the basis of the right singular vectors
         let g = self.shape.map(|g| [v[0] * g[0] + v[1] * g[1], v[0] * g[1] - v[1] * g[0]]);
@@ -179,13 +201,5 @@ impl Element<3> for PlaneStrain {
         let (h01, h02) = (-(h11 + h12.transpose()), -(h12 + h22));
         let (h10, h20) = (h01.transpose(), h02.transpose());
         [[-(h01 + h02), h01, h02], [h10, h11, h12], [h20, h12.transpose(), h22]]
-    }
-
-    /// The largest α ≤ 1 such that the triangle keeps 20 % of its area all along `x` + [0, α] `dx`: the
-    /// step of the tetrahedron over it.
-    #[inline]
-    fn max_step(&self, x: &[Vec3; 3], dx: &[Vec3; 3]) -> f64 {
-        let (top, still) = (x[0] + Vec3::z(), dx[0]);
-        volume_step(&[x[0], x[1], x[2], top], &[dx[0], dx[1], dx[2], still], KEEP_VOLUME)
     }
 }

@@ -14,6 +14,7 @@
 //! match, so that the line search holds, at the price of linear convergence where the pressure is
 //! large against the stiffness.
 
+use super::projection::Projection;
 use super::term::Term;
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::Stencils;
@@ -166,5 +167,5 @@ impl Term for Pressures<'_> {
         }
     }
 
-    fn hessians(&self, _: Range<usize>, _: &[Vec3], _: &mut [Mat3]) {}
+    fn hessians(&self, _: Range<usize>, _: &[Vec3], _: Projection<'_>, _: &mut [Mat3]) {}
 }

@@ -290,6 +290,19 @@ impl Element<5> for RodJoint {
     /// Projected in the coordinates (e, f, s_e, s_f). The angles' idle components get the stiffness
     /// of the twist, which keeps the matrix definite and moves nothing.
     fn hessian_psd(&self, x: &[Vec3; 5]) -> Hessian<5> {
+        let mut m = self.second_derivative(x);
+        project_psd_array(&mut m);
+        self.blocks(&m)
+    }
+
+    fn hessian(&self, x: &[Vec3; 5]) -> Hessian<5> {
+        self.blocks(&self.second_derivative(x))
+    }
+}
+
+impl RodJoint {
+    /// The second derivative in the coordinates (e, f, s_e, s_f).
+    fn second_derivative(&self, x: &[Vec3; 5]) -> [[f64; N]; N] {
         let rows = self.derivatives(x);
         let mut m: [[f64; N]; N] =
             std::array::from_fn(|i| std::array::from_fn(|j| 0.5 * (rows[i].d[j] + rows[j].d[i])));
@@ -299,7 +312,11 @@ impl Element<5> for RodJoint {
                 m[i][j] *= scale[i] * scale[j];
             }
         }
-        project_psd_array(&mut m);
+        m
+    }
+
+    /// Blocks by the vertices of a function of (e, f, s_e, s_f).
+    fn blocks(&self, m: &[[f64; N]; N]) -> Hessian<5> {
         let block = |a: usize, b: usize| Mat3::from_fn(|r, s| m[3 * a + r][3 * b + s]);
         let (ee, ef, ff) = (block(0, 0), block(0, 1), block(1, 1));
         let fe = ef.transpose();

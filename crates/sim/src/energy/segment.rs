@@ -55,10 +55,23 @@ impl Element<2> for Segment {
     /// that part is dropped.
     #[inline]
     fn hessian_psd(&self, x: &[Vec3; 2]) -> Hessian<2> {
+        self.second_derivative(x, 0.0)
+    }
+
+    #[inline]
+    fn hessian(&self, x: &[Vec3; 2]) -> Hessian<2> {
+        self.second_derivative(x, f64::NEG_INFINITY)
+    }
+}
+
+impl Segment {
+    /// The second derivative with a stiffness across the axis, in units of k, not below `least`.
+    #[inline]
+    fn second_derivative(&self, x: &[Vec3; 2], least: f64) -> Hessian<2> {
         let e = x[1] - x[0];
         let l = e.norm();
         let along = if l > 0.0 { e * e.transpose() / (l * l) } else { Mat3::identity() };
-        let across = if l > 0.0 { (1.0 - self.rest_length / l).max(0.0) } else { 0.0 };
+        let across = if l > 0.0 { (1.0 - self.rest_length / l).max(least) } else { 0.0 };
         let h = (along + (Mat3::identity() - along) * across) * self.stiffness;
         [[h, -h], [-h, h]]
     }

@@ -214,6 +214,24 @@ impl Element<6> for ShapeOperator {
     /// (x₁ − x₀, x₂ − x₀, s₀, s₁, s₂). The angles' idle components get the stiffness of their own,
     /// which keeps the matrix definite and moves nothing.
     fn hessian_psd(&self, x: &[Vec3; 6]) -> Hessian<6> {
+        let mut m = self.second_derivative(x);
+        project_psd_array(&mut m);
+        self.blocks(&m)
+    }
+
+    fn hessian(&self, x: &[Vec3; 6]) -> Hessian<6> {
+        self.blocks(&self.second_derivative(x))
+    }
+}
+
+/// A corner's parts of x₁ − x₀ and x₂ − x₀.
+fn parts(corner: usize) -> [f64; 2] {
+    [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]][corner]
+}
+
+impl ShapeOperator {
+    /// The second derivative in the coordinates of [`ShapeOperator::hessian_psd`].
+    fn second_derivative(&self, x: &[Vec3; 6]) -> [[f64; 9]; 9] {
         let moments = self.moments(x);
         let mut gradients = [[0.0; 9]; 3];
         let mut m = [[0.0; 9]; 9];
@@ -259,17 +277,9 @@ impl Element<6> for ShapeOperator {
                 (0..9).for_each(|j| m[i][j] += gradients[k][i] * weighted[j]);
             }
         }
-        project_psd_array(&mut m);
-        self.blocks(&m)
+        m
     }
-}
 
-/// A corner's parts of x₁ − x₀ and x₂ − x₀.
-fn parts(corner: usize) -> [f64; 2] {
-    [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]][corner]
-}
-
-impl ShapeOperator {
     /// Blocks by all vertices of a function of (x₁ − x₀, x₂ − x₀, s₀, s₁, s₂).
     fn blocks(&self, m: &[[f64; 9]; 9]) -> Hessian<6> {
         let mut h = [[Mat3::zeros(); 6]; 6];

@@ -7,6 +7,7 @@
 //! target a (zero between bodies).
 
 use super::element::Hessian;
+use super::projection::Projection;
 use super::term::Term;
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::{Stencils, block_count, pack};
@@ -80,13 +81,23 @@ impl Spring {
     /// weights. A compressed spring is concave across its axis, and that part is dropped; else the
     /// second derivative is exact.
     pub fn hessian_psd(&self, x: &[Vec3]) -> Hessian<4> {
+        self.second_derivative(x, 0.0)
+    }
+
+    /// Second derivative, N/m.
+    pub fn hessian(&self, x: &[Vec3]) -> Hessian<4> {
+        self.second_derivative(x, f64::NEG_INFINITY)
+    }
+
+    /// The second derivative with a stiffness across the axis, in units of k, not below `least`.
+    fn second_derivative(&self, x: &[Vec3], least: f64) -> Hessian<4> {
         let y = self.vector(x);
         let r = y.norm();
         let block = if r == 0.0 || self.rest_length == 0.0 {
             Mat3::from_diagonal_element(self.stiffness)
         } else {
             let along = y * y.transpose() / (r * r);
-            let across = (1.0 - self.rest_length / r).max(0.0);
+            let across = (1.0 - self.rest_length / r).max(least);
             self.stiffness * (along + across * (Mat3::identity() - along))
         };
         let w = self.weights;
@@ -130,10 +141,19 @@ impl Term for Attachments<'_> {
         self.acting().for_each(|s| s.add_gradient(x, gradient));
     }
 
-    fn hessians(&self, range: Range<usize>, x: &[Vec3], out: &mut [Mat3]) {
+    fn hessians(
+        &self,
+        range: Range<usize>,
+        x: &[Vec3],
+        projection: Projection<'_>,
+        out: &mut [Mat3],
+    ) {
         for (spring, out) in self.springs[range].iter().zip(out.chunks_mut(block_count(4))) {
             match spring.acts(self.time) {
-                true => pack(&spring.hessian_psd(x), out),
+                true if projection.applies_to(&spring.vertices) => {
+                    pack(&spring.hessian_psd(x), out);
+                }
+                true => pack(&spring.hessian(x), out),
                 false => out.fill(Mat3::zeros()),
             }
         }

@@ -1,5 +1,6 @@
 //! What an energy is to the rest of the simulator.
 
+use super::projection::Projection;
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::{Layout, Stencils};
 use std::fmt::Debug;
@@ -75,9 +76,15 @@ pub trait Term: Debug + Send + Sync {
     /// Adds the derivative by the vertices (minus the forces), N, to `gradient` (`#V`).
     fn add_gradient(&self, x: &[Vec3], gradient: &mut [Vec3]);
 
-    /// Second derivatives of the summands of a range, each projected to be positive semidefinite, N/m:
-    /// one after the other the stored blocks, as [`Term::layout`] says.
-    fn hessians(&self, range: Range<usize>, x: &[Vec3], out: &mut [Mat3]);
+    /// Second derivatives of the summands of a range, N/m: one after the other the stored blocks, as [`Term::layout`] says. Those
+    /// to which `projection` applies are projected to be positive semidefinite; the others may be.
+    fn hessians(
+        &self,
+        range: Range<usize>,
+        x: &[Vec3],
+        projection: Projection<'_>,
+        out: &mut [Mat3],
+    );
 
     /// The largest step t ≤ 1 such that the energy stays defined all along `x` + [0, t] `dx`.
     fn max_step(&self, x: &[Vec3], dx: &[Vec3]) -> f64 {
@@ -109,8 +116,14 @@ impl<T: Term + ?Sized> Term for &T {
     fn add_gradient(&self, x: &[Vec3], gradient: &mut [Vec3]) {
         (**self).add_gradient(x, gradient);
     }
-    fn hessians(&self, range: Range<usize>, x: &[Vec3], out: &mut [Mat3]) {
-        (**self).hessians(range, x, out);
+    fn hessians(
+        &self,
+        range: Range<usize>,
+        x: &[Vec3],
+        projection: Projection<'_>,
+        out: &mut [Mat3],
+    ) {
+        (**self).hessians(range, x, projection, out);
     }
     fn max_step(&self, x: &[Vec3], dx: &[Vec3]) -> f64 {
         (**self).max_step(x, dx)

@@ -9,6 +9,7 @@ mod proximal;
 pub(super) mod step;
 
 use super::element::{Element, Elements, Hessian};
+use super::projection::Projection;
 use crate::material::{Lame, Law, Material, PrincipalHessian};
 use rayon::prelude::*;
 use standoff_linalg::{Mat3, Vec3, lanes, svd3};
@@ -162,34 +163,24 @@ impl Element<4> for Tet {
     /// The nearest positive semidefinite ∂²ψ/∂F², carried to the corners [Zheng 2025, Eq. 19].
     #[inline]
     fn hessian_psd(&self, x: &[Vec3; 4]) -> Hessian<4> {
-        let f = self.deformation_gradient(x);
-        let svd = svd3(&f);
-        let mut h = self.principal_hessian(&svd.sigma);
-        h.project_psd();
-        let (u, ut, vt) = (svd.u * self.volume, svd.u.transpose(), svd.v.transpose());
-        let g = self.shape_gradients().map(|g| vt * g);
-        let block = |a: usize, b: usize| u * h.block(&g[a], &g[b]) * ut;
+        self.second_derivative(x, true)
+    }
 
-        let (h12, h13, h23) = (block(0, 1), block(0, 2), block(1, 2));
-        let (h21, h31, h32) = (h12.transpose(), h13.transpose(), h23.transpose());
-        let (h11, h22, h33) = (block(0, 0), block(1, 1), block(2, 2));
-        // translations do no work: rows and columns sum to 0
-        let h10 = -(h11 + h12 + h13);
-        let h20 = -(h21 + h22 + h23);
-        let h30 = -(h31 + h32 + h33);
-        let h00 = -(h10 + h20 + h30);
-        [
-            [h00, h10.transpose(), h20.transpose(), h30.transpose()],
-            [h10, h11, h12, h13],
-            [h20, h21, h22, h23],
-            [h30, h31, h32, h33],
-        ]
+    #[inline]
+    fn hessian(&self, x: &[Vec3; 4]) -> Hessian<4> {
+        self.second_derivative(x, false)
     }
 
     /// Several elements at once, one per lane.
-    fn hessians(elements: &[Self], vertices: &[[u32; 4]], x: &[Vec3], out: &mut [Mat3]) {
+    fn hessians(
+        elements: &[Self],
+        vertices: &[[u32; 4]],
+        x: &[Vec3],
+        projection: Projection<'_>,
+        out: &mut [Mat3],
+    ) {
         let (out, _) = out.as_chunks_mut();
-        lanes::dispatch(batch::Hessians { elements, vertices, x, out });
+        lanes::dispatch(batch::Hessians { elements, vertices, x, projection, out });
     }
 
     /// The largest α ≤ 1 such that the element keeps 20 % of its volume all along
@@ -237,6 +228,37 @@ pub enum TetError {
 
 /// The elastic tetrahedra of a scene. `x` is the array of all vertices of the scene throughout.
 pub type ElasticTets = Elements<Tet, 4>;
+
+impl Tet {
+    /// The second derivative by the corners, projected or as it is.
+    #[inline]
+    fn second_derivative(&self, x: &[Vec3; 4], project: bool) -> Hessian<4> {
+        let f = self.deformation_gradient(x);
+        let svd = svd3(&f);
+        let mut h = self.principal_hessian(&svd.sigma);
+        if project {
+            h.project_psd();
+        }
+        let (u, ut, vt) = (svd.u * self.volume, svd.u.transpose(), svd.v.transpose());
+        let g = self.shape_gradients().map(|g| vt * g);
+        let block = |a: usize, b: usize| u * h.block(&g[a], &g[b]) * ut;
+
+        let (h12, h13, h23) = (block(0, 1), block(0, 2), block(1, 2));
+        let (h21, h31, h32) = (h12.transpose(), h13.transpose(), h23.transpose());
+        let (h11, h22, h33) = (block(0, 0), block(1, 1), block(2, 2));
+        // translations do no work: rows and columns sum to 0
+        let h10 = -(h11 + h12 + h13);
+        let h20 = -(h21 + h22 + h23);
+        let h30 = -(h31 + h32 + h33);
+        let h00 = -(h10 + h20 + h30);
+        [
+            [h00, h10.transpose(), h20.transpose(), h30.transpose()],
+            [h10, h11, h12, h13],
+            [h20, h21, h22, h23],
+            [h30, h31, h32, h33],
+        ]
+    }
+}
 
 impl ElasticTets {
     /// Elements `vertices` over rest positions `rest` (m), each with its material.

@@ -3,6 +3,7 @@
 
 // long: the ways to assemble share the maps, the pattern and the memory of the matrix
 
+use crate::energy::Projection;
 use crate::iterate::Iterate;
 use crate::potential::{IncrementalPotential, Part, Summand};
 use crate::step::clock::Phase;
@@ -125,7 +126,7 @@ impl HessianAssembly {
         potential.context.clock.time(Phase::Assembly, || self.reserve(&terms))
     }
 
-    /// [`Self::make_pattern`] and [`Self::fill`].
+    /// [`Self::make_pattern`] and [`Self::fill`], every summand projected.
     ///
     /// # Errors
     /// As these.
@@ -135,11 +136,10 @@ impl HessianAssembly {
         it: &Iterate,
     ) -> Result<(), MatrixError> {
         self.make_pattern(potential, it)?;
-        self.fill(potential, it)
+        self.fill(potential, it, Projection::All)
     }
 
-    /// The Hessian of the incremental potential at an iterate, each summand projected to be positive
-    /// semidefinite, on the pattern that [`Self::make_pattern`] made for that iterate.
+    /// The Hessian of the incremental potential at an iterate, on the pattern that [`Self::make_pattern`] made for that iterate.
     ///
     /// # Errors
     /// A block that the pattern lacks.
@@ -147,12 +147,13 @@ impl HessianAssembly {
         &mut self,
         potential: &IncrementalPotential<'_>,
         it: &Iterate,
+        projection: Projection<'_>,
     ) -> Result<(), MatrixError> {
         let terms = potential.terms(&it.contacts);
         let Self { elastic, blocks, vertex, matrix, .. } = self;
-        fill_elastic(elastic, blocks, vertex, potential, &terms, it, matrix)?;
-        self.add_variable(potential, &terms, it, Part::Contact)?;
-        self.add_variable(potential, &terms, it, Part::Dirichlet)
+        fill_elastic(elastic, blocks, vertex, potential, &terms, it, projection, matrix)?;
+        self.add_variable(potential, &terms, it, projection, Part::Contact)?;
+        self.add_variable(potential, &terms, it, projection, Part::Dirichlet)
     }
 
     /// Computes inertia and elasticity at an iterate, for [`Self::assemble_contacts`].
@@ -169,7 +170,16 @@ impl HessianAssembly {
         let Self { elastic, blocks, vertex, elastic_matrix, .. } = self;
         let matrix =
             elastic_matrix.get_or_insert_with(|| BlockMatrix::zeros(elastic.pattern().clone()));
-        fill_elastic(elastic, blocks, vertex, potential, &potential.terms(&none), it, matrix)
+        fill_elastic(
+            elastic,
+            blocks,
+            vertex,
+            potential,
+            &potential.terms(&none),
+            it,
+            Projection::All,
+            matrix,
+        )
     }
 
     /// The Hessian with inertia and elasticity of the last [`Self::renew_elastic`], contact, friction and equality
@@ -193,8 +203,8 @@ impl HessianAssembly {
                 None => Ok(()),
             }
         })?;
-        self.add_variable(potential, &terms, it, Part::Contact)?;
-        self.add_variable(potential, &terms, it, Part::Dirichlet)
+        self.add_variable(potential, &terms, it, Projection::All, Part::Contact)?;
+        self.add_variable(potential, &terms, it, Projection::All, Part::Dirichlet)
     }
 
     /// Whether the last matrix has contacts, friction or equality constraints.
@@ -214,7 +224,7 @@ impl HessianAssembly {
     ) -> Result<(), MatrixError> {
         let terms = potential.terms(&it.contacts);
         self.assemble_elastic(potential, &terms, it)?;
-        self.add_variable(potential, &terms, it, Part::Dirichlet)?;
+        self.add_variable(potential, &terms, it, Projection::All, Part::Dirichlet)?;
         match &mut self.without_contact {
             Some(kept) => {
                 kept.reset(self.matrix.pattern().clone());
@@ -238,7 +248,13 @@ impl HessianAssembly {
         if let Some(kept) = &self.without_contact {
             self.matrix.blocks_mut().copy_from_slice(kept.blocks());
         }
-        self.add_variable(potential, &potential.terms(&it.contacts), it, Part::Contact)
+        self.add_variable(
+            potential,
+            &potential.terms(&it.contacts),
+            it,
+            Projection::All,
+            Part::Contact,
+        )
     }
 
     /// The product of the matrix of the last [`Self::assemble_without_contact`] with a vector over all
@@ -274,7 +290,7 @@ impl HessianAssembly {
         self.follow_free(potential)?;
         potential.context.clock.time(Phase::Assembly, || self.reserve(terms))?;
         let Self { elastic, blocks, vertex, matrix, .. } = self;
-        fill_elastic(elastic, blocks, vertex, potential, terms, it, matrix)
+        fill_elastic(elastic, blocks, vertex, potential, terms, it, Projection::All, matrix)
     }
 
     /// Adds the terms of a part whose stencils vary.
@@ -283,6 +299,7 @@ impl HessianAssembly {
         potential: &IncrementalPotential<'_>,
         terms: &[Summand<'_>],
         it: &Iterate,
+        projection: Projection<'_>,
         part: Part,
     ) -> Result<(), MatrixError> {
         let clock = potential.context.clock;
@@ -297,7 +314,8 @@ impl HessianAssembly {
                 let count = stencils.blocks(range.clone());
                 clock.time(Phase::Contact, || {
                     grow(&mut self.blocks, count);
-                    t.term.hessians(range.clone(), &it.x, &mut self.blocks[..count]);
+                    let blocks = &mut self.blocks[..count];
+                    t.term.hessians(range.clone(), &it.x, projection, blocks);
                 });
                 clock.time(Phase::Assembly, || {
                     let begin = first + range.start;
@@ -404,6 +422,7 @@ fn fill_elastic(
     potential: &IncrementalPotential<'_>,
     terms: &[Summand<'_>],
     it: &Iterate,
+    projection: Projection<'_>,
     matrix: &mut BlockMatrix,
 ) -> Result<(), MatrixError> {
     let clock = potential.context.clock;
@@ -414,7 +433,8 @@ fn fill_elastic(
         let count = batch.block_count();
         clock.time(Phase::Elasticity, || {
             grow(blocks, count);
-            lists[batch.list()].term.hessians(batch.stencils(), &it.x, &mut blocks[..count]);
+            let (term, blocks) = (&lists[batch.list()].term, &mut blocks[..count]);
+            term.hessians(batch.stencils(), &it.x, projection, blocks);
         });
         clock.time(Phase::Assembly, || elastic.add(matrix, k, &blocks[..count]))?;
     }

@@ -4,6 +4,7 @@ use super::assembly::HessianAssembly;
 use super::forcing::Forcing;
 use crate::definition::settings::Norm;
 use crate::diagnosis;
+use crate::energy::Projection;
 use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
@@ -30,30 +31,40 @@ pub fn direction(
     forcing: &mut Forcing,
     work: &mut Workspace,
 ) -> Result<Vec<Vec3>, StepError> {
-    assemble(potential, it, work).map_err(|e| linear_failure(&work.report, e.to_string()))?;
+    assemble(potential, it, Projection::All, false, work)?;
     solve(potential, it, gradient, forcing, work)
 }
 
-/// Assembles the Hessian, while another thread may order and analyse its pattern.
-fn assemble(
+/// Assembles the Hessian, while another thread may order and analyse its pattern; `again` at the same iterate, if only the projection
+/// is another.
+///
+/// # Errors
+/// A matrix that is too large.
+pub fn assemble(
     potential: &IncrementalPotential<'_>,
     it: &Iterate,
+    projection: Projection<'_>,
+    again: bool,
     work: &mut Workspace,
-) -> Result<(), MatrixError> {
-    let Workspace { hessian, linear, .. } = work;
-    hessian.make_pattern(potential, it)?;
+) -> Result<(), StepError> {
+    let Workspace { hessian, linear, report, .. } = work;
+    let failed = |e: MatrixError| linear_failure(report, e.to_string());
+    if again {
+        return hessian.fill(potential, it, projection).map_err(failed);
+    }
+    hessian.make_pattern(potential, it).map_err(failed)?;
     begin(potential, it, hessian, linear.as_mut());
     let pattern = hessian.matrix().pattern().clone();
     let start = Instant::now();
     let fill = || {
         let start = Instant::now();
-        (hessian.fill(potential, it), start.elapsed())
+        (hessian.fill(potential, it, projection), start.elapsed())
     };
     let ((), (filled, seconds)) = rayon::join(|| linear.prepare(&pattern), fill);
     // only what was not hidden
     let symbolic = start.elapsed().saturating_sub(seconds);
     potential.context.clock.add(Phase::Symbolic, symbolic.as_secs_f64());
-    filled
+    filled.map_err(failed)
 }
 
 /// Tells the linear solver where a sequence of systems begins.
@@ -73,7 +84,6 @@ fn begin(
 ///
 /// # Errors
 /// As [`direction`].
-// long: an arm for each outcome of the linear solver
 pub fn solve(
     potential: &IncrementalPotential<'_>,
     it: &Iterate,
@@ -82,32 +92,11 @@ pub fn solve(
     work: &mut Workspace,
 ) -> Result<Vec<Vec3>, StepError> {
     check_time(potential, it, &work.report)?;
-    let Workspace { hessian, linear, report, .. } = work;
-    let clock = potential.context.clock;
-    let dimension = potential.context.model.dimension;
-    begin(potential, it, hessian, linear.as_mut());
-    let mut rhs = hessian.gather(gradient);
-    rhs.iter_mut().for_each(|g| *g = -*g);
-    let norm = rhs.iter().map(|g| g.norm_squared()).sum::<f64>().sqrt();
-    linear.set_tolerance(forcing.residual(norm));
-    let mut p = vec![Vec3::zeros(); rhs.len()];
     let mut pivot = None;
-    let mut raise = 1e-12 * hessian.largest_diagonal(|_| true).unwrap_or(0.0);
+    let mut raise = 1e-12 * work.hessian.largest_diagonal(|_| true).unwrap_or(0.0);
     for _ in 0..REGULARISATIONS {
-        match linear.solve(hessian.matrix(), &rhs, &mut p) {
-            Ok(solve) => {
-                clock.add(Phase::Symbolic, solve.seconds.symbolic);
-                clock.add(Phase::Factorisation, solve.seconds.numeric);
-                clock.add(Phase::Solve, solve.seconds.back_solve);
-                report.linear_iterations += solve.iterations.max(1) as u64;
-                forcing.reached(solve.relative_residual);
-                return Ok(dimension.flatten(hessian.spread(&p, gradient.len())));
-            }
-            // an inexact direction is still one of descent
-            Err(SolveError::NotConverged { iterations, .. }) if descends(&p, &rhs) => {
-                report.linear_iterations += iterations as u64;
-                return Ok(dimension.flatten(hessian.spread(&p, gradient.len())));
-            }
+        match try_to_solve(potential, it, gradient, false, forcing, work) {
+            Ok(p) => return Ok(p),
             Err(SolveError::NotFinite { what }) => {
                 let what = match what {
                     "matrix" => "the Hessian",
@@ -120,20 +109,79 @@ pub fn solve(
                 e @ (SolveError::NotPositiveDefinite { .. } | SolveError::NegativeCurvature { .. }),
             ) => {
                 if let SolveError::NotPositiveDefinite { block } = e {
-                    pivot = hessian.vertex(block);
+                    pivot = work.hessian.vertex(block);
                 }
-                hessian.raise_diagonal(raise);
+                work.hessian.raise_diagonal(raise);
                 raise *= 10.0;
             }
-            Err(e) => return Err(linear_failure(report, e.to_string())),
+            Err(e) => return Err(linear_failure(&work.report, e.to_string())),
         }
     }
     let place = pivot.map(|v| format!(" at {}", potential.context.model.describe_vertex(v)));
     let place = place.unwrap_or_default();
     Err(linear_failure(
-        report,
+        &work.report,
         format!("the matrix stays indefinite{place} although its diagonal was raised"),
     ))
+}
+
+/// p = −H⁻¹ g with the matrix that is assembled; none where the solver finds it not to be positive definite, or fails otherwise. Conjugate
+/// gradients may not notice, but what they return is a direction of descent all the same.
+///
+/// # Errors
+/// The limit of the time of a step.
+pub fn solve_if_definite(
+    potential: &IncrementalPotential<'_>,
+    it: &Iterate,
+    gradient: &[Vec3],
+    forcing: &mut Forcing,
+    work: &mut Workspace,
+) -> Result<Option<Vec<Vec3>>, StepError> {
+    check_time(potential, it, &work.report)?;
+    let p = try_to_solve(potential, it, gradient, true, forcing, work).ok();
+    Ok(p.filter(|p| p.iter().zip(gradient).map(|(p, g)| p.dot(g)).sum::<f64>() < 0.0))
+}
+
+/// One solution with the matrix that is assembled.
+fn try_to_solve(
+    potential: &IncrementalPotential<'_>,
+    it: &Iterate,
+    gradient: &[Vec3],
+    may_be_indefinite: bool,
+    forcing: &mut Forcing,
+    work: &mut Workspace,
+) -> Result<Vec<Vec3>, SolveError> {
+    let Workspace { hessian, linear, report, .. } = work;
+    let (clock, dimension) = (potential.context.clock, potential.context.model.dimension);
+    begin(potential, it, hessian, linear.as_mut());
+    let mut rhs = hessian.gather(gradient);
+    rhs.iter_mut().for_each(|g| *g = -*g);
+    let norm = rhs.iter().map(|g| g.norm_squared()).sum::<f64>().sqrt();
+    linear.set_tolerance(forcing.residual(norm));
+    let mut p = vec![Vec3::zeros(); rhs.len()];
+    let start = Instant::now();
+    let solved = match may_be_indefinite {
+        true => linear.solve_if_definite(hessian.matrix(), &rhs, &mut p),
+        false => linear.solve(hessian.matrix(), &rhs, &mut p),
+    };
+    match solved {
+        Ok(solve) => {
+            clock.add(Phase::Symbolic, solve.seconds.symbolic);
+            clock.add(Phase::Factorisation, solve.seconds.numeric);
+            clock.add(Phase::Solve, solve.seconds.back_solve);
+            report.linear_iterations += solve.iterations.max(1) as u64;
+            forcing.reached(solve.relative_residual);
+        }
+        // an inexact direction is still one of descent
+        Err(SolveError::NotConverged { iterations, .. }) if descends(&p, &rhs) => {
+            report.linear_iterations += iterations as u64;
+        }
+        Err(e) => {
+            clock.add(Phase::Factorisation, start.elapsed().as_secs_f64());
+            return Err(e);
+        }
+    }
+    Ok(dimension.flatten(hessian.spread(&p, gradient.len())))
 }
 
 /// Refuses to go on beyond `solver.max_step_time`.

@@ -6,6 +6,7 @@
 //! vertex. It depends on which vertices are free and on s alone, so that a run factorises it once, and again if these
 //! change.
 
+use crate::energy::Projection;
 use crate::material::Lame;
 use crate::potential::{IncrementalPotential, Part};
 use crate::step::clock::Phase;
@@ -101,7 +102,7 @@ impl Laplacian {
         for t in potential.terms(&none).iter().filter(|t| t.part == Part::Dirichlet) {
             let stencils = t.term.stencils();
             let mut blocks = vec![Mat3::zeros(); stencils.len()];
-            t.term.hessians(0..stencils.len(), &[], &mut blocks);
+            t.term.hessians(0..stencils.len(), &[], Projection::All, &mut blocks);
             for (k, block) in blocks.iter().enumerate() {
                 let at = row[stencils.get(k)[0] as usize];
                 matrix.add_stencil(&[at], &[[block * t.factor]]).map_err(too_large)?;

@@ -16,8 +16,8 @@ pub mod line_search;
 pub mod linear;
 pub mod newton;
 mod prescribed;
+mod projecting;
 pub mod quasi_newton;
-mod secants;
 pub mod subdomains;
 pub mod termination;
 

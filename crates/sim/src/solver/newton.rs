@@ -3,12 +3,12 @@
 //! Every iterate is free of intersections and inversions: the step length starts below the first
 //! time of impact and below the first inversion, and is halved until the potential falls.
 
-use super::direction::{direction, measure, not_finite};
+use super::direction::{measure, not_finite};
 use super::forcing::Forcing;
 use super::islands::Islands;
 use super::line_search::{self, LineStep};
 use super::prescribed;
-use super::secants::Secants;
+use super::projecting::Projecting;
 use super::termination::{Termination, Verdict};
 use crate::contact::forecast::ForecastForces;
 use crate::definition::settings::LineSearch;
@@ -71,26 +71,23 @@ fn iterate(
     let mut termination = Termination::new(&context);
     let mut forcing = Forcing::new(context.settings.solver.linear_tolerance);
     let mut backtracking = Backtracking::default();
-    let mut secants = Secants::default();
+    let mut projecting = Projecting::new(context.settings.solver.projection);
     let mut was_short = false;
-    let (mut value, mut whole) = (None, false);
+    let mut value = None;
     adapt.limits.begin();
     for _ in 0..context.settings.solver.max_iterations {
         work.report.newton_iterations += 1;
         work.report.resting_iterations += u64::from(potential.is_restricted());
         let gradient = potential.gradient(it);
         potential.friction.secant = !has_forecasts(potential) && backtracking.is_frequent();
-        if context.settings.solver.bfgs_updates {
-            secants.update(&work.before.x, &it.x, &gradient, whole && value.is_some());
-        }
-        let p = accurate_direction(potential, it, &gradient, &secants, &mut forcing, work)?;
+        let p = accurate_direction(potential, it, &gradient, &mut projecting, &mut forcing, work)?;
         adapt.stiffness.observe(potential, it);
         let max_contacts = &mut work.report.max_contacts;
         *max_contacts = (*max_contacts).max(it.contacts.len() as u64);
         let backtracks = work.report.step_cuts.line_search;
         forecast_friction(potential, it, &p);
         let taken = line_search::search(potential, it, &p, &gradient, value, work);
-        (value, whole) = (taken.value, taken.alpha == 1.0);
+        value = taken.value;
         forecast_contacts(potential, it, &p, &taken, work);
         if !taken.finite {
             return Err(not_finite("the potential", potential, it));
@@ -98,7 +95,7 @@ fn iterate(
         if taken.alpha == 0.0 && work.linear.is_iterative() && forcing.tighten() {
             continue;
         }
-        if taken.alpha == 0.0 && secants.forget() {
+        if taken.alpha == 0.0 && projecting.give_up() {
             continue;
         }
         let settles = work.report.residual_speed < context.velocity_tolerance;
@@ -180,25 +177,23 @@ fn has_forecasts(potential: &IncrementalPotential<'_>) -> bool {
     potential.context.settings.solver.primal_dual && potential.dirichlet.is_none()
 }
 
-/// The Newton direction, updated by secants, of which `report.residual_speed` becomes the size: a direction that is small
-/// enough to end the minimisation is computed again as accurately as the solver can.
+/// The Newton direction, of which `report.residual_speed` becomes the size: a direction that is small enough to end the
+/// minimisation is computed again as accurately as the solver can.
 fn accurate_direction(
     potential: &IncrementalPotential<'_>,
     it: &Iterate,
     gradient: &[Vec3],
-    secants: &Secants,
+    projecting: &mut Projecting,
     forcing: &mut Forcing,
     work: &mut Workspace,
 ) -> Result<Vec<Vec3>, StepError> {
     let (h, tolerance) = (potential.context.h, potential.context.velocity_tolerance);
-    let mut updated = |forcing: &mut Forcing| {
-        secants.direction(gradient, |g| direction(potential, it, g, forcing, work))
-    };
-    let mut p = updated(forcing)?;
+    let mut p = projecting.direction(potential, it, gradient, forcing, work)?;
     let small = measure(potential, &p) / h < tolerance;
     if work.linear.is_iterative() && small && forcing.tighten() {
-        p = direction(potential, it, gradient, forcing, work)?;
+        p = projecting.direction(potential, it, gradient, forcing, work)?;
     }
+    projecting.note(&p);
     forcing.relax();
     work.report.residual_speed = measure(potential, &p) / h;
     if !work.report.residual_speed.is_finite() || !p.iter().flatten().all(|c| c.is_finite()) {

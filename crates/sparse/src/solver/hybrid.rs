@@ -161,6 +161,28 @@ impl LinearSolver for Hybrid {
         b: &[Vec3],
         x: &mut [Vec3],
     ) -> Result<SolveReport, SolveError> {
+        self.solve_by(false, a, b, x)
+    }
+
+    fn solve_if_definite(
+        &mut self,
+        a: &BlockMatrix,
+        b: &[Vec3],
+        x: &mut [Vec3],
+    ) -> Result<SolveReport, SolveError> {
+        self.solve_by(true, a, b, x)
+    }
+}
+
+impl Hybrid {
+    /// Solves by the first method that suffices.
+    fn solve_by(
+        &mut self,
+        may_be_indefinite: bool,
+        a: &BlockMatrix,
+        b: &[Vec3],
+        x: &mut [Vec3],
+    ) -> Result<SolveReport, SolveError> {
         let budget = self.budget(a.pattern());
         let mut stage = if self.base.is_some() { self.stage } else { Stage::Blocks };
         let mut wasted = SolveReport::default();
@@ -188,6 +210,7 @@ impl LinearSolver for Hybrid {
         }
         self.stage = stage;
         let report = match budget {
+            Some(_) if may_be_indefinite => self.direct.solve_if_definite(a, b, x)?,
             Some(_) => self.direct.solve(a, b, x)?,
             None => {
                 self.iterate(Preconditioner::Schwarz, self.max_iterations, None);

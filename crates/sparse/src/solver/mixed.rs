@@ -52,21 +52,21 @@ impl MixedCholesky {
         self.double.analyses.restart(base)
     }
 
-    /// Factorises in single precision and iterates; `None` where that does not lead to a solution.
+    /// Factorises in single precision and iterates; the inner error where that does not lead to a solution.
     fn solve_single(
         &mut self,
         analysis: &Arc<Analysis>,
         a: &BlockMatrix,
         b: &[Vec3],
         x: &mut [Vec3],
-    ) -> Result<Option<(usize, f64, f64)>, SolveError> {
+    ) -> Result<Result<(usize, f64, f64), Single>, SolveError> {
         let clock = Instant::now();
         self.factor.reserve(analysis)?;
         // single precision has a narrow range: the largest entry becomes about 1
         let largest = a.blocks().iter().map(|block| block.amax()).fold(0.0, f64::max);
         let scale = reciprocal_power_of_two(largest);
-        if self.factor.compute(analysis, a.blocks(), scale).is_err() {
-            return Ok(None);
+        if let Err(block) = self.factor.compute(analysis, a.blocks(), scale) {
+            return Ok(Err(Single::NotPositiveDefinite { block }));
         }
         let numeric = clock.elapsed().as_secs_f64();
         let Self { factor, permuted, scaled, work, .. } = self;
@@ -75,11 +75,17 @@ impl MixedCholesky {
         let limits = Limits { tolerance, tightest: tolerance, max_iterations, trial: None };
         match iterate(limits, a, &mut system, b, x, work) {
             Ok((iterations, residual)) if vector::is_finite(x) => {
-                Ok(Some((iterations, residual, numeric)))
+                Ok(Ok((iterations, residual, numeric)))
             }
-            _ => Ok(None),
+            _ => Ok(Err(Single::NotConverged)),
         }
     }
+}
+
+/// Why there is no solution in single precision.
+enum Single {
+    NotPositiveDefinite { block: usize },
+    NotConverged,
 }
 
 /// A matrix and its factor in single precision.
@@ -121,6 +127,28 @@ impl LinearSolver for MixedCholesky {
         b: &[Vec3],
         x: &mut [Vec3],
     ) -> Result<SolveReport, SolveError> {
+        self.solve_by(false, a, b, x)
+    }
+
+    fn solve_if_definite(
+        &mut self,
+        a: &BlockMatrix,
+        b: &[Vec3],
+        x: &mut [Vec3],
+    ) -> Result<SolveReport, SolveError> {
+        self.solve_by(true, a, b, x)
+    }
+}
+
+impl MixedCholesky {
+    /// Solves in single precision, else in double precision, unless the matrix does not look definite and may not be.
+    fn solve_by(
+        &mut self,
+        may_be_indefinite: bool,
+        a: &BlockMatrix,
+        b: &[Vec3],
+        x: &mut [Vec3],
+    ) -> Result<SolveReport, SolveError> {
         check_sizes(a.n(), b, x)?;
         check_rhs(b)?;
         check_matrix(a)?;
@@ -129,16 +157,22 @@ impl LinearSolver for MixedCholesky {
         let symbolic = clock.elapsed().as_secs_f64();
         let single = self.solve_single(&analysis, a, b, x)?;
         let total = clock.elapsed().as_secs_f64();
-        if let Some((iterations, relative_residual, numeric)) = single {
-            self.double.free();
-            let back_solve = total - symbolic - numeric;
-            return Ok(SolveReport {
-                iterations,
-                relative_residual,
-                analyzed,
-                factor_nonzeros: analysis.factor_len(),
-                seconds: SolveSeconds { symbolic, numeric, back_solve },
-            });
+        match single {
+            Ok((iterations, relative_residual, numeric)) => {
+                self.double.free();
+                let back_solve = total - symbolic - numeric;
+                return Ok(SolveReport {
+                    iterations,
+                    relative_residual,
+                    analyzed,
+                    factor_nonzeros: analysis.factor_len(),
+                    seconds: SolveSeconds { symbolic, numeric, back_solve },
+                });
+            }
+            Err(Single::NotPositiveDefinite { block }) if may_be_indefinite => {
+                return Err(SolveError::NotPositiveDefinite { block });
+            }
+            Err(_) => {}
         }
         self.factor.free();
         let mut report = self.double.solve(a, b, x)?;

@@ -72,6 +72,17 @@ pub trait LinearSolver: Send {
         x: &mut [Vec3],
     ) -> Result<SolveReport, SolveError>;
 
+    /// As [`solve`](Self::solve) for a matrix that may well be indefinite: what would only help where round-off makes it look so is left
+    /// out, and the system counts as [`SolveError::NotPositiveDefinite`].
+    fn solve_if_definite(
+        &mut self,
+        a: &BlockMatrix,
+        b: &[Vec3],
+        x: &mut [Vec3],
+    ) -> Result<SolveReport, SolveError> {
+        self.solve(a, b, x)
+    }
+
     /// Whether solutions are as accurate as [`set_tolerance`](Self::set_tolerance) says, and cheaper
     /// the less accurate they are.
     fn is_iterative(&self) -> bool {

@@ -1,12 +1,12 @@
-//! Projected Hessians of nearly parallel edges, one pair per lane: of m(c) b(d²) with the mollifier m, as a whole, in relative
+//! Hessians of nearly parallel edges, one pair per lane: of m(c) b(d²) with the mollifier m, as a whole, in relative
 //! coordinates.
 
-use super::{Blocks10, EDGES, Hessians, Row, load, put, take};
+use super::{Blocks10, EDGES, Hessians, Row, load, project_some, put, take};
 use crate::contact::pairs::Contact;
 use crate::contact::potential::RELATIVE_4;
 use standoff_geometry::distance::{Expansion, edge_edge, mollifier, point_edge, point_point};
+use standoff_linalg::Vec3;
 use standoff_linalg::lanes::{LaneVec3, Lanes, MAX_LANES, Width, cross, dot, scaled};
-use standoff_linalg::{Vec3, lanes};
 
 /// The edges u = x₁ − x₀ and v = x₃ − x₂ by the relative coordinates of [`RELATIVE_4`].
 const TO_EDGES: [[f64; 3]; 2] = [[0.0, -1.0, -1.0], [0.0, -1.0, 1.0]];
@@ -38,7 +38,7 @@ pub(super) fn pairs<W: Width>(
         fill(&mut table, lane, all, &all.contacts[k]);
     }
     let mut m = relative(width, &table);
-    lanes::project_psd(width, &mut m);
+    project_some(width, all.projected(batch), &mut m);
     for i in 0..4 {
         block(width, &m, i, i, i, entries);
     }

@@ -6,12 +6,12 @@
 use super::factors::Scene;
 use super::pairs::{Core, Pair, PairSet};
 use super::planes::{PlanePair, plane_pairs};
-use super::potential::{Derivatives, OrientationPotential};
+use super::potential::{Derivatives, OrientationPotential, Second};
 use super::surface::{ActivationDistance, Parameters, Surface};
 use super::{epsilon, kernel};
 use crate::contact::half_space::HalfSpace;
 use crate::contact::potential::BarrierPairs;
-use crate::energy::Term;
+use crate::energy::{Projection, Term};
 use rayon::prelude::*;
 use standoff_geometry::broad_phase::Candidates;
 use standoff_geometry::{CollisionMesh, PairKind};
@@ -332,13 +332,21 @@ impl OrientationTerm<'_> {
         }
     }
 
-    fn differentiate(&self, scene: &Scene<'_>, i: usize, psd: bool, out: &mut Derivatives) {
-        match (self.set.pairs.get(i), psd) {
-            (Some(pair), false) => self.potential.differentiate(scene, pair, false, out),
-            (Some(pair), true) => self.potential.differentiate_psd(scene, pair, out),
+    fn differentiate(
+        &self,
+        scene: &Scene<'_>,
+        i: usize,
+        second: Option<Second>,
+        out: &mut Derivatives,
+    ) {
+        match (self.set.pairs.get(i), second) {
+            (Some(pair), None) => self.potential.differentiate(scene, pair, false, out),
+            (Some(pair), Some(second)) => {
+                self.potential.differentiate_twice(scene, pair, second, out);
+            }
             (None, _) => {
                 let plane = &self.set.planes[i - self.set.pairs.len()];
-                self.potential.differentiate_plane(scene, plane, psd, out);
+                self.potential.differentiate_plane(scene, plane, second, out);
             }
         }
     }
@@ -348,7 +356,7 @@ impl OrientationTerm<'_> {
         let Some(context) = &self.set.context else { return };
         let (scene, mut work) = (context.scene(x), Derivatives::default());
         for plane in &self.set.planes {
-            self.potential.differentiate_plane(&scene, plane, false, &mut work);
+            self.potential.differentiate_plane(&scene, plane, None, &mut work);
             for (&v, g) in work.vertices.iter().zip(&work.gradient) {
                 add(plane.half_space, v, *g);
             }
@@ -388,7 +396,7 @@ impl Term for OrientationTerm<'_> {
         let part = |&first: &usize| {
             let (mut work, mut part) = (Derivatives::default(), Vec::new());
             for i in first..(first + CHUNK).min(self.set.len()) {
-                self.differentiate(&scene, i, false, &mut work);
+                self.differentiate(&scene, i, None, &mut work);
                 part.extend(work.vertices.iter().copied().zip(work.gradient.iter().copied()));
             }
             part
@@ -399,7 +407,13 @@ impl Term for OrientationTerm<'_> {
         }
     }
 
-    fn hessians(&self, range: Range<usize>, x: &[Vec3], out: &mut [Mat3]) {
+    fn hessians(
+        &self,
+        range: Range<usize>,
+        x: &[Vec3],
+        projection: Projection<'_>,
+        out: &mut [Mat3],
+    ) {
         let Some(context) = &self.set.context else { return };
         let scene = context.scene(x);
         let mut parts = Vec::with_capacity(range.len());
@@ -410,7 +424,11 @@ impl Term for OrientationTerm<'_> {
             rest = tail;
         }
         let one = |work: &mut Derivatives, (i, out): (usize, &mut [Mat3])| {
-            self.differentiate(&scene, i, true, work);
+            let second = match projection.applies_to(self.stencil(i)) {
+                true => Second::Projected,
+                false => Second::AsItIs,
+            };
+            self.differentiate(&scene, i, Some(second), work);
             store(work, self.stencil(i), out);
         };
         parts.into_par_iter().with_min_len(16).for_each_init(Derivatives::default, one);

@@ -16,7 +16,7 @@ use super::pairs::{Core, Pair, PairSet, value};
 use super::planes::{self, PlanePair};
 use super::psd;
 use super::surface::{Parameters, Surface};
-use crate::contact::potential::{RELATIVE_2, RELATIVE_3, RELATIVE_4, project};
+use crate::contact::potential::{RELATIVE_2, RELATIVE_3, RELATIVE_4, distance_block};
 use rayon::prelude::*;
 use standoff_geometry::distance::{edge_edge, point_edge, point_point, point_triangle};
 use standoff_geometry::{CollisionMesh, PairKind};
@@ -32,6 +32,15 @@ pub struct OrientationPotential {
     pub parameters: Parameters,
     /// Stiffness κ, Pa m^(r−1): with r = 2 and areas in m² an energy in J.
     pub kappa: f64,
+}
+
+/// Which Hessian of a pair is wanted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Second {
+    /// That with negative eigenvalues set to zero.
+    Projected,
+    /// The second derivative.
+    AsItIs,
 }
 
 /// Derivatives of a pair's energy by the vertices that it depends on; memory to be reused.
@@ -274,17 +283,28 @@ impl OrientationPotential {
         x: &[Vec3],
         out: &mut Derivatives,
     ) {
-        self.differentiate_psd(&self.scene(mesh, surface, x), pair, out);
+        self.differentiate_twice(&self.scene(mesh, surface, x), pair, Second::Projected, out);
     }
 
-    /// Gradient and projected Hessian of a pair.
-    pub(super) fn differentiate_psd(&self, scene: &Scene<'_>, pair: &Pair, out: &mut Derivatives) {
+    /// Gradient and Hessian of a pair, the latter projected or as it is.
+    pub(super) fn differentiate_twice(
+        &self,
+        scene: &Scene<'_>,
+        pair: &Pair,
+        second: Second,
+        out: &mut Derivatives,
+    ) {
         let Some(start) = self.start(scene, pair, out) else { return out.reset(true) };
-        if out.varying.is_plain() && mollifier::value(pair.kind, &start.core.x, start.d2()) == 1.0 {
+        if second == Second::Projected
+            && out.varying.is_plain()
+            && mollifier::value(pair.kind, &start.core.x, start.d2()) == 1.0
+        {
             self.plain_psd(pair.kind, &start, out);
         } else {
             start.finish(scene, pair.kind, true, out);
-            psd::project(out.vertices.len(), &mut out.hessian);
+            if second == Second::Projected {
+                psd::project(out.vertices.len(), &mut out.hessian);
+            }
         }
     }
 
@@ -303,19 +323,28 @@ impl OrientationPotential {
         match kind {
             PairKind::VertexVertex => {
                 let e = point_point::expansion(&x[0], &x[1]);
-                out.set_blocks(&project::<2, 0, 1, 1>(&e, &RELATIVE_2, a, b), [0, 1]);
+                out.set_blocks(&distance_block::<2, 0, 1, 1>(&e, &RELATIVE_2, a, b, true), [0, 1]);
             }
             PairKind::EdgeVertex => {
                 let e = point_edge::expansion(&x[2], &x[0], &x[1]);
-                out.set_blocks(&project::<3, 1, 2, 3>(&e, &RELATIVE_3, a, b), [2, 0, 1]);
+                out.set_blocks(
+                    &distance_block::<3, 1, 2, 3>(&e, &RELATIVE_3, a, b, true),
+                    [2, 0, 1],
+                );
             }
             PairKind::EdgeEdge => {
                 let e = edge_edge::expansion(&x[0], &x[1], &x[2], &x[3]);
-                out.set_blocks(&project::<4, 2, 3, 5>(&e, &RELATIVE_4, a, b), [0, 1, 2, 3]);
+                out.set_blocks(
+                    &distance_block::<4, 2, 3, 5>(&e, &RELATIVE_4, a, b, true),
+                    [0, 1, 2, 3],
+                );
             }
             PairKind::FaceVertex => {
                 let e = point_triangle::expansion(&x[3], &x[0], &x[1], &x[2]);
-                out.set_blocks(&project::<4, 2, 3, 5>(&e, &RELATIVE_4, a, b), [3, 0, 1, 2]);
+                out.set_blocks(
+                    &distance_block::<4, 2, 3, 5>(&e, &RELATIVE_4, a, b, true),
+                    [3, 0, 1, 2],
+                );
             }
         }
         psd::symmetrise(core.n, &mut out.hessian);
@@ -396,14 +425,15 @@ impl OrientationPotential {
         }
     }
 
-    /// Gradient and, where requested, projected Hessian of a vertex against a half-space.
+    /// Gradient and, where requested, Hessian of a vertex against a half-space.
     pub(super) fn differentiate_plane(
         &self,
         scene: &Scene<'_>,
         pair: &PlanePair,
-        with_hessian: bool,
+        second: Option<Second>,
         out: &mut Derivatives,
     ) {
+        let with_hessian = second.is_some();
         let start = self.start_plane(scene, pair, out);
         out.reset(with_hessian);
         let Some(Start { core, energy, kernel: [p, p1, p2] }) = start else { return };
@@ -415,7 +445,7 @@ impl OrientationPotential {
         }
         add_factors(|| (Unit::constant(core.direction), [[0; 2]; 2]), with_hessian, out);
         exponentiate(energy, with_hessian, out);
-        if with_hessian {
+        if second == Some(Second::Projected) {
             psd::project_whole(out.vertices.len(), &mut out.hessian);
         }
     }

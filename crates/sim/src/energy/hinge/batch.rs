@@ -1,22 +1,24 @@
-//! Hinge Hessians several at once, one hinge per lane: the fast twin of `Hinge::hessian_psd`, where the mathematics is
+//! Hinge Hessians several at once, one hinge per lane: the fast twin of `Hinge::second_derivative`, where the mathematics is
 //! explained. It gives the blocks off the diagonal.
 //!
 //! Loops instead of closures: everything has to end up in one function for the vector registers to be used.
 
 use super::Hinge;
-use crate::energy::lanes::{add_dyad, gather, scatter};
+use crate::energy::Projection;
+use crate::energy::lanes::{add_dyad, gather, projected, scatter};
 use standoff_linalg::lanes::{
     Kernel, LaneMat3, LaneVec3, Lanes, MAX_LANES, Width, add, cross, dot, minus_sum, scaled, sub,
     transpose,
 };
 use standoff_linalg::{Mat3, Vec3};
 
-/// Fills `out` with the blocks (0,1), (0,2), (0,3), (1,2), (1,3), (2,3) of the projected Hessians of hinges at positions
+/// Fills `out` with the blocks (0,1), (0,2), (0,3), (1,2), (1,3), (2,3) of the Hessians of hinges at positions
 /// `x[vertices]`.
 pub(super) struct Hessians<'a> {
     pub elements: &'a [Hinge],
     pub vertices: &'a [[u32; 4]],
     pub x: &'a [Vec3],
+    pub projection: Projection<'a>,
     pub out: &'a mut [[Mat3; 6]],
 }
 
@@ -28,7 +30,9 @@ impl Kernel for Hessians<'_> {
         let n = W::F64_LANES;
         let batches = self.elements.chunks(n).zip(self.vertices.chunks(n));
         for ((elements, vertices), out) in batches.zip(self.out.chunks_mut(n)) {
-            scatter(&hessians(width, elements, &gather(width, vertices, self.x)), out);
+            let project = projected(self.projection, vertices);
+            let x = gather(width, vertices, self.x);
+            scatter(&hessians(width, elements, project, &x), out);
         }
     }
 }
@@ -105,7 +109,12 @@ fn root<W: Width>(width: W, m: [Lanes<W>; 3]) -> [Lanes<W>; 3] {
 
 #[inline(always)]
 // long: one formula, with its matrices written out
-fn hessians<W: Width>(width: W, elements: &[Hinge], x: &[LaneVec3<W>; 4]) -> [LaneMat3<W>; 6] {
+fn hessians<W: Width>(
+    width: W,
+    elements: &[Hinge],
+    project: [bool; MAX_LANES],
+    x: &[LaneVec3<W>; 4],
+) -> [LaneMat3<W>; 6] {
     let (zero, half, one) =
         (Lanes::splat(width, 0.0), Lanes::splat(width, 0.5), Lanes::splat(width, 1.0));
     let (e, p, q) = (sub(&x[1], &x[0]), sub(&x[2], &x[0]), sub(&x[3], &x[0]));
@@ -121,8 +130,13 @@ fn hessians<W: Width>(width: W, elements: &[Hinge], x: &[LaneVec3<W>; 4]) -> [La
     let square = bent * bent;
     let value = one + (one + square).sqrt();
     let positive = value / (value * value + square);
-    let (dd, ds, ss) = (positive * value * value, -(positive * value * bent), positive * square);
-    let (size, mixed) = (half * bent.abs(), -(half * bent));
+    let project = Lanes::load(width, &project.map(f64::from));
+    let (as_it_is, two) = (project.le(zero), one + one);
+    let dd = as_it_is.select(two, positive * value * value);
+    let ds = as_it_is.select(-bent, -(positive * value * bent));
+    let ss = as_it_is.select(zero, positive * square);
+    let size = as_it_is.select(zero, half * bent.abs());
+    let mixed = as_it_is.select(-bent, -(half * bent));
     let halves = half * scale;
     let [same, other] = [halves * (ss + size), halves * (ss - size)];
     let [turn, against] = [halves * (size + dd), halves * (size - dd)];
@@ -136,7 +150,7 @@ fn hessians<W: Width>(width: W, elements: &[Hinge], x: &[LaneVec3<W>; 4]) -> [La
     let (m10, m11) = (-dot(&b.turn, &a.out), -dot(&b.turn, &a.turn));
     let rows = root(width, [one, m11, m10 * m10 + m11 * m11]);
     let columns = root(width, [m10 * m10, m10 * m11, one + m11 * m11]);
-    let (size, mixed) = (size * scale, half * bent * scale);
+    let (size, mixed) = (size * scale, -(mixed * scale));
     let mut d = [[zero; 4]; 4];
     (d[0][0], d[0][1], d[1][0], d[1][1]) =
         (size * rows[0], size * rows[1], size * rows[1], size * rows[2]);
@@ -243,7 +257,10 @@ mod tests {
         let (elements, vertices, x) = hinges();
         let mut out = vec![[Mat3::zeros(); 6]; elements.len() - first];
         let (elements, vertices) = (&elements[first..], &vertices[first..]);
-        let kernel = Hessians { elements, vertices, x: &x, out: &mut out };
+        // every third element
+        let marked: Vec<bool> = (0..x.len()).map(|v| v % 12 == 1).collect();
+        let projection = Projection::Marked(&marked);
+        let kernel = Hessians { elements, vertices, x: &x, projection, out: &mut out };
         if wide {
             lanes::dispatch(kernel)
         } else {
@@ -261,7 +278,11 @@ mod tests {
     fn agrees_with_one_hinge_at_a_time() {
         let (elements, vertices, x) = hinges();
         for (k, found) in run(0, true).iter().enumerate() {
-            let want = elements[k].hessian_psd(&vertices[k].map(|v| x[v as usize]));
+            let corners = vertices[k].map(|v| x[v as usize]);
+            let want = match k % 3 {
+                0 => elements[k].hessian_psd(&corners),
+                _ => elements[k].hessian(&corners),
+            };
             let size = want.as_flattened().iter().map(|b| b.norm()).fold(0.0, f64::max);
             let above = (0..4).flat_map(|a| (a + 1..4).map(move |b| (a, b)));
             for (found, (a, b)) in found.iter().zip(above) {

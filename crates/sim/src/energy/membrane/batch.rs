@@ -1,21 +1,22 @@
-//! Membrane Hessians several at once, one triangle per lane: the fast twin of `Membrane::hessian_psd` for isotropic laws,
+//! Membrane Hessians several at once, one triangle per lane: the fast twin of `Membrane::second_derivative` for isotropic laws,
 //! of which it gives the blocks off the diagonal.
 //!
 //! Loops instead of closures: everything has to end up in one function for the vector registers to be used.
 
 use super::{Membrane, Sheet, Stiffness};
-use crate::energy::Element;
-use crate::energy::lanes::{Row, add_dyad, gather, scatter};
+use crate::energy::Projection;
+use crate::energy::lanes::{Row, add_dyad, gather, projected, scatter};
 use standoff_linalg::lanes::{
     Kernel, LaneMat3, LaneVec3, Lanes, MAX_LANES, Width, add, cross, dot, scaled, sub, transpose,
 };
 use standoff_linalg::{Mat3, Vec3};
 
-/// Fills `out` with the blocks (0,1), (0,2), (1,2) of the projected Hessians of triangles at positions `x[vertices]`.
+/// Fills `out` with the blocks (0,1), (0,2), (1,2) of the Hessians of triangles at positions `x[vertices]`.
 pub(super) struct Hessians<'a> {
     pub elements: &'a [Membrane],
     pub vertices: &'a [[u32; 3]],
     pub x: &'a [Vec3],
+    pub projection: Projection<'a>,
     pub out: &'a mut [[Mat3; 3]],
 }
 
@@ -31,11 +32,13 @@ impl Kernel for Hessians<'_> {
         let batches = self.elements.chunks(n).zip(self.vertices.chunks(n));
         for ((elements, vertices), out) in batches.zip(self.out.chunks_mut(n)) {
             let x = gather(width, vertices, self.x);
-            let (blocks, ordinary) = hessians(width, elements, &x);
+            let project = projected(self.projection, vertices);
+            let (blocks, ordinary) = hessians(width, elements, project, &x);
             scatter(&blocks, out);
             for (lane, element) in elements.iter().enumerate() {
                 if !ordinary[lane] {
-                    let h = element.hessian_psd(&vertices[lane].map(|v| self.x[v as usize]));
+                    let x = vertices[lane].map(|v| self.x[v as usize]);
+                    let h = element.second_derivative(&x, project[lane]);
                     out[lane] = [h[0][1], h[0][2], h[1][2]];
                 }
             }
@@ -49,6 +52,7 @@ impl Kernel for Hessians<'_> {
 fn hessians<W: Width>(
     width: W,
     elements: &[Membrane],
+    project: [bool; MAX_LANES],
     x: &[LaneVec3<W>; 3],
 ) -> ([LaneMat3<W>; 3], [bool; MAX_LANES]) {
     let (zero, half, one) =
@@ -79,7 +83,7 @@ fn hessians<W: Width>(
     let n = scaled(&normal, one / double_area);
     let u2 = cross(&n, &u1);
 
-    let (stiffness, ordinary) = stiffness(width, elements, s1, s2);
+    let (stiffness, ordinary) = stiffness(width, elements, project, s1, s2);
     // gradients of the shape functions in the basis of the right singular vectors
     let mut g = [[zero; 2]; 2];
     for a in 0..2 {
@@ -126,6 +130,7 @@ fn shape<W: Width>(width: W, elements: &[Membrane]) -> [[Lanes<W>; 2]; 2] {
 fn stiffness<W: Width>(
     width: W,
     elements: &[Membrane],
+    project: [bool; MAX_LANES],
     s1: Lanes<W>,
     s2: Lanes<W>,
 ) -> ([Lanes<W>; 7], [bool; MAX_LANES]) {
@@ -137,7 +142,7 @@ fn stiffness<W: Width>(
         // written so that NaN is not
         ordinary[lane] = s[1] > FLAT * s[0] && matches!(element.sheet, Sheet::Isotropic(..));
         if let Some(p) = element.principal(s).filter(|_| ordinary[lane]) {
-            let Stiffness { stretch, same, swap, bend } = Stiffness::new(s, &p);
+            let Stiffness { stretch, same, swap, bend } = Stiffness::new(s, &p, project[lane]);
             let [a11, a22, a12] = stretch;
             let entries = [a11, a22, a12, same, swap, bend[0], bend[1]];
             for k in 0..7 {
@@ -182,6 +187,7 @@ fn block<W: Width>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::energy::Element;
     use crate::energy::lanes::tests::assert_same_bits;
     use crate::material::membrane::{MembraneLaw, Orthotropic, SheetLame, StretchLimit};
     use standoff_linalg::lanes;
@@ -223,7 +229,10 @@ mod tests {
         let (elements, vertices, x) = triangles();
         let mut out = vec![[Mat3::zeros(); 3]; elements.len() - first];
         let (elements, vertices) = (&elements[first..], &vertices[first..]);
-        let kernel = Hessians { elements, vertices, x: &x, out: &mut out };
+        // every third element
+        let marked: Vec<bool> = (0..x.len()).map(|v| v % 9 == 1).collect();
+        let projection = Projection::Marked(&marked);
+        let kernel = Hessians { elements, vertices, x: &x, projection, out: &mut out };
         if wide {
             lanes::dispatch(kernel)
         } else {
@@ -247,7 +256,11 @@ mod tests {
     fn agrees_with_one_triangle_at_a_time() {
         let (elements, vertices, x) = triangles();
         for (k, found) in run(0, true).iter().enumerate() {
-            let want = elements[k].hessian_psd(&vertices[k].map(|v| x[v as usize]));
+            let corners = vertices[k].map(|v| x[v as usize]);
+            let want = match k % 3 {
+                0 => elements[k].hessian_psd(&corners),
+                _ => elements[k].hessian(&corners),
+            };
             let want = [want[0][1], want[0][2], want[1][2]];
             let size = want.iter().map(|b| b.norm()).fold(0.0, f64::max);
             if !size.is_finite() {

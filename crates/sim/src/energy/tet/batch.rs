@@ -1,10 +1,12 @@
-//! Element Hessians several at once, one element per lane: the fast twin of `Tet::hessian_psd`, of
+//! Element Hessians several at once, one element per lane: the fast twin of `Tet::second_derivative`, of
 //! which it gives the blocks off the diagonal.
 //!
 //! Loops instead of closures: everything has to end up in one function for the vector registers to
 //! be used.
 
 use super::Tet;
+use crate::energy::Projection;
+use crate::energy::lanes::projected;
 use standoff_linalg::lanes::{
     Kernel, LaneMat3, LaneVec3, Lanes, MAX_LANES, Width, dot, load_mat3, mat_mul, minus_sum, svd,
     transpose,
@@ -14,11 +16,12 @@ use standoff_linalg::{Mat3, Vec3};
 /// The blocks off the diagonal, (0,1), (0,2), (0,3), (1,2), (1,3), (2,3).
 type EdgeBlocks = [Mat3; 6];
 
-/// Fills `out` with the projected Hessians of the elements at corner positions `x[vertices]`.
+/// Fills `out` with the Hessians of the elements at corner positions `x[vertices]`.
 pub(super) struct Hessians<'a> {
     pub elements: &'a [Tet],
     pub vertices: &'a [[u32; 4]],
     pub x: &'a [Vec3],
+    pub projection: Projection<'a>,
     pub out: &'a mut [EdgeBlocks],
 }
 
@@ -35,7 +38,8 @@ impl Kernel for Hessians<'_> {
         let mut entries: [Row; 54] = [[0.0; MAX_LANES]; 54];
         let batches = self.elements.chunks(n).zip(self.vertices.chunks(n));
         for ((elements, vertices), out) in batches.zip(self.out.chunks_mut(n)) {
-            hessians(width, elements, vertices, self.x, &mut entries, out);
+            let project = projected(self.projection, vertices);
+            hessians(width, elements, vertices, self.x, project, &mut entries, out);
         }
     }
 }
@@ -46,13 +50,14 @@ fn hessians<W: Width>(
     elements: &[Tet],
     vertices: &[[u32; 4]],
     x: &[Vec3],
+    project: [bool; MAX_LANES],
     entries: &mut [Row; 54],
     out: &mut [EdgeBlocks],
 ) {
     let inv_dm = inv_dm(width, elements);
     let f = mat_mul(&edges(width, vertices, x), &inv_dm);
     let svd = svd(width, &f);
-    let form = principal(width, elements, &svd.sigma);
+    let form = principal(width, elements, &svd.sigma, project);
 
     // shape gradients, the rows of Dₘ⁻¹, in the basis of the right singular vectors
     let rows = transpose(&inv_dm);
@@ -143,13 +148,19 @@ struct Form<W: Width> {
     cross: LaneVec3<W>,
 }
 
-/// The projected form of each lane's law; laws differ from lane to lane, so one after the other.
+/// The form of each lane's law, projected where asked for; laws differ from lane to lane, so one after the other.
 #[inline(always)]
-fn principal<W: Width>(width: W, elements: &[Tet], sigma: &LaneVec3<W>) -> Form<W> {
+fn principal<W: Width>(
+    width: W,
+    elements: &[Tet],
+    sigma: &LaneVec3<W>,
+    project: [bool; MAX_LANES],
+) -> Form<W> {
     let sigma = [sigma[0].to_array(), sigma[1].to_array(), sigma[2].to_array()];
     let mut rows: [Row; 12] = [[0.0; MAX_LANES]; 12];
     for (lane, tet) in elements.iter().enumerate() {
-        let entries = one(tet, &Vec3::new(sigma[0][lane], sigma[1][lane], sigma[2][lane]));
+        let sigma = Vec3::new(sigma[0][lane], sigma[1][lane], sigma[2][lane]);
+        let entries = one(tet, &sigma, project[lane]);
         for k in 0..12 {
             rows[k][lane] = entries[k];
         }
@@ -167,9 +178,11 @@ fn principal<W: Width>(width: W, elements: &[Tet], sigma: &LaneVec3<W>) -> Form<
 }
 
 /// The entries of [`Form`] for one element with singular values `sigma`.
-fn one(tet: &Tet, sigma: &Vec3) -> [f64; 12] {
+fn one(tet: &Tet, sigma: &Vec3, project: bool) -> [f64; 12] {
     let mut h = tet.principal_hessian(sigma);
-    h.project_psd();
+    if project {
+        h.project_psd();
+    }
     let (s, same, cross) = (&h.stretch, (h.flip + h.twist) * 0.5, (h.flip - h.twist) * 0.5);
     let stretch = [(0, 0), (1, 0), (2, 0), (1, 1), (2, 1), (2, 2)].map(|at| s[at]);
     let [s00, s10, s20, s11, s21, s22] = stretch;
@@ -242,12 +255,14 @@ mod tests {
     #[test]
     fn lanes_of_any_width_and_any_neighbours_have_the_same_bits() {
         let (tets, x) = elements();
+        let marked: Vec<bool> = (0..x.len()).map(|v| v % 5 == 0).collect();
         let run = |range: std::ops::Range<usize>, wide: bool| {
             let mut out = vec![[Mat3::zeros(); 6]; range.len()];
             let kernel = Hessians {
                 elements: &tets.elements[range.clone()],
                 vertices: &tets.vertices()[range],
                 x: &x,
+                projection: Projection::Marked(&marked),
                 out: &mut out,
             };
             if wide {
@@ -264,9 +279,15 @@ mod tests {
     fn agrees_with_one_element_at_a_time() {
         let (tets, x) = elements();
         let mut out = vec![Mat3::zeros(); 6 * tets.len()];
-        Term::hessians(&tets, 0..tets.len(), &x, &mut out);
+        // every third element
+        let marked: Vec<bool> = (0..x.len()).map(|v| v % 12 == 1).collect();
+        Term::hessians(&tets, 0..tets.len(), &x, Projection::Marked(&marked), &mut out);
         for (e, h) in out.chunks(6).enumerate() {
-            let single = tets.elements[e].hessian_psd(&tets.gather(e, &x));
+            let corners = tets.gather(e, &x);
+            let single = match e % 3 {
+                0 => tets.elements[e].hessian_psd(&corners),
+                _ => tets.elements[e].hessian(&corners),
+            };
             let size = single.as_flattened().iter().map(|b| b.norm()).fold(0.0, f64::max);
             for (block, (a, b)) in h.iter().zip(block_pairs(4).skip(4)) {
                 let want = single[a][b];

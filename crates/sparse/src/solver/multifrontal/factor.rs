@@ -2,6 +2,7 @@
 //! children, eliminated, and leave an update for their parent [Duff & Reid 1983].
 
 use standoff_linalg::Mat3;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::analysis::{Analysis, Front};
 use super::dense::{Update, WIDTH, each, partial_cholesky};
@@ -73,7 +74,13 @@ impl<T: Scalar> Factor<T> {
         let pieces = Pieces { analysis, start: &analysis.panels, grain: GRAIN };
         let values = &mut self.values[..analysis.factor_len()];
         let pool = &self.pool;
+        // the first front in order that failed, after which no other matters
+        let failed = AtomicUsize::new(usize::MAX);
         pieces.bottom_up(values, &|f, panel, children: Vec<Update<T>>| {
+            if f > failed.load(Relaxed) {
+                children.into_iter().for_each(|child| child.give(pool));
+                return Err(usize::MAX);
+            }
             let front = &analysis.fronts[f];
             let (m, k) = (U * front.m, U * front.k);
             let mut update = Update::new(m - k, pool);
@@ -85,6 +92,7 @@ impl<T: Scalar> Factor<T> {
             match result {
                 Ok(()) => Ok(update),
                 Err(column) => {
+                    failed.fetch_min(f, Relaxed);
                     let old = analysis.permutation.new_to_old();
                     Err(old[front.first + column / U] as usize)
                 }

@@ -1,0 +1,114 @@
+//! Newton directions by Hessians of which as few summands are projected as definiteness allows.
+
+use super::direction::{assemble, solve, solve_if_definite};
+use super::forcing::Forcing;
+use crate::definition::settings::HessianProjection;
+use crate::energy::Projection;
+use crate::error::StepError;
+use crate::iterate::Iterate;
+use crate::potential::IncrementalPotential;
+use crate::step::workspace::Workspace;
+use standoff_linalg::Vec3;
+
+/// Factor of the bound after a matrix that is not positive definite. Our choice, with the next two, by the iterations that equal errors take
+/// on drapes, a tube and a mat.
+const LOWER: f64 = 0.3;
+/// Factor of the bound after a matrix that is.
+const RAISE: f64 = 1.4;
+/// Matrices that are tried before all summands are projected.
+const TRIES: usize = 2;
+
+/// Which summands were projected last, and which will be.
+///
+/// Projection makes the matrix definite, but too stiff: near a minimum, where the Hessian is positive definite by itself,
+/// convergence is linear with it and quadratic without [Longva 2023]. Far from one, it is needed where vertices still move much. So a summand is
+/// projected if the last direction moves one of its vertices by more than a bound, which follows from where matrices were definite.
+#[derive(Debug)]
+pub struct Projecting {
+    method: HessianProjection,
+    /// Length of the last direction at a vertex from which on its summands are projected, m.
+    bound: f64,
+    /// The lengths of the last direction (`#V`), m.
+    lengths: Vec<f64>,
+    /// Vertices whose summands are projected (`#V`).
+    marked: Vec<bool>,
+    /// Whether some summands were not projected in the last matrix.
+    partial: bool,
+}
+
+impl Projecting {
+    /// At the beginning of a minimisation.
+    pub fn new(method: HessianProjection) -> Self {
+        let (lengths, marked) = Default::default();
+        Self { method, bound: f64::INFINITY, lengths, marked, partial: false }
+    }
+
+    /// Notes the direction that is taken.
+    pub fn note(&mut self, p: &[Vec3]) {
+        self.lengths.clear();
+        self.lengths.extend(p.iter().map(|p| p.norm()));
+    }
+
+    /// p = −H⁻¹ g for a gradient g, with the Hessian H of which some summands are projected.
+    ///
+    /// # Errors
+    /// A non-finite number, an unsolvable system.
+    pub fn direction(
+        &mut self,
+        potential: &IncrementalPotential<'_>,
+        it: &Iterate,
+        gradient: &[Vec3],
+        forcing: &mut Forcing,
+        work: &mut Workspace,
+    ) -> Result<Vec<Vec3>, StepError> {
+        let mut again = false;
+        for _ in 0..self.tries() {
+            if !self.mark() {
+                break;
+            }
+            let projection = Projection::Marked(&self.marked);
+            assemble(potential, it, projection, again, work)?;
+            again = true;
+            if let Some(p) = solve_if_definite(potential, it, gradient, forcing, work)? {
+                self.bound *= RAISE;
+                self.partial = true;
+                return Ok(p);
+            }
+            self.lower();
+        }
+        self.partial = false;
+        assemble(potential, it, Projection::All, again, work)?;
+        solve(potential, it, gradient, forcing, work)
+    }
+
+    /// Projects all summands from now on, since the last direction led nowhere. Whether that makes a difference.
+    pub fn give_up(&mut self) -> bool {
+        self.bound = 0.0;
+        std::mem::take(&mut self.partial)
+    }
+
+    /// How many matrices are tried that may be indefinite.
+    fn tries(&self) -> usize {
+        match self.method {
+            HessianProjection::Always => 0,
+            HessianProjection::OnDemand => 1,
+            // the first direction tells where the minimum is far
+            HessianProjection::Progressive if self.lengths.is_empty() => 0,
+            HessianProjection::Progressive => TRIES,
+        }
+    }
+
+    /// Marks the vertices that move more than the bound; whether there are others.
+    fn mark(&mut self) -> bool {
+        self.marked.clear();
+        self.marked.extend(self.lengths.iter().map(|&length| length > self.bound));
+        self.lengths.is_empty() || self.lengths.iter().any(|&l| 0.0 < l && l <= self.bound)
+    }
+
+    fn lower(&mut self) {
+        if self.method == HessianProjection::Progressive {
+            let largest = self.lengths.iter().copied().fold(0.0, f64::max);
+            self.bound = self.bound.min(largest) * LOWER;
+        }
+    }
+}
