@@ -2,7 +2,7 @@
 """CPU time of two builds, or of a build with and without a setting, at equal errors of single steps.
 
     cargo build --release -p standoff-bench --example step_error
-    tools/equal_error.py target/release/examples/step_error --with solver.bfgs_updates=false
+    tools/equal_error.py target/release/examples/step_error --with 'solver.projection="always"'
     tools/equal_error.py target/release/examples/step_error --against other/step_error
 
 `step_error` (benches/examples) does single steps with several tolerances and says how far each ends from the minimum. Here it runs the scenes of thin bodies of

@@ -275,7 +275,7 @@ fn the_gap_of_a_corner_does_not_depend_on_the_mesh() {
     let spread = oriented.iter().fold(0.0, |m: f64, g| m.max((g / finest - 1.0).abs()));
     assert!(spread < 0.1, "{oriented:?}");
     for gaps in [study("convergent", "1e9", None), study("orientation-aware", "1e7", None)] {
-        assert!(gaps.windows(2).all(|w| w[1] < 0.8 * w[0]), "{gaps:?}");
+        assert!(gaps.windows(2).all(|w| w[1] < 0.85 * w[0]), "{gaps:?}");
     }
 }
 
@@ -322,6 +322,8 @@ fn potentials_differ_in_the_cusps_of_a_chi() {
     let study = |set: &str, adaptive: bool| {
         let scene = Scene::load(&path, &[set.to_owned()]).unwrap();
         let mut definition = scene.definition.clone();
+        // at the tolerance of the scene the arms may buckle one way or the other
+        definition.settings.solver.velocity_tolerance = Some(1e-3);
         if adaptive {
             definition.settings.contact.stiffness = None;
         }

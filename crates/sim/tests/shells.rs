@@ -534,7 +534,7 @@ fn less_projection_leaves_smaller_errors_in_steps_that_converged() {
 }
 
 /// Near the minimum of a step in which shells buckle, the Hessian is positive definite as it is, and Newton's method converges quadratically:
-/// from 1 mm/s to 1e-9 m/s in three iterations at most, while with projected summands it takes many more.
+/// from 1 mm/s to 1e-9 m/s in two iterations, while with projected summands it takes at least 15.
 #[test]
 fn buckled_shells_converge_quadratically() {
     let iterations = |tolerance: f64, projection| {
@@ -556,6 +556,6 @@ fn buckled_shells_converge_quadratically() {
     let [as_it_is, projected] =
         [HessianProjection::Progressive, HessianProjection::Always].map(between);
     println!("from 1e-3 to 1e-9 m/s: {as_it_is} iterations, projected {projected}");
-    assert!(as_it_is <= 3, "{as_it_is}");
-    assert!(projected >= 8, "{projected}");
+    assert!(as_it_is <= 2, "{as_it_is}");
+    assert!(projected >= 15, "{projected}");
 }

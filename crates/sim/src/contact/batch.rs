@@ -270,7 +270,7 @@ impl Hessians<'_> {
     }
 }
 
-/// Projects the matrices of those lanes where it is asked for.
+/// Projects the matrices of some lanes.
 #[inline(always)]
 fn project_some<W: Width, const N: usize>(
     width: W,

@@ -1,6 +1,6 @@
 //! Which Hessians are projected onto the cone of positive semidefinite matrices.
 
-/// The summands of an energy whose Hessians have their negative eigenvalues set to zero. Those of the others are as they are, possibly
+/// The summands of an energy whose Hessians have their negative eigenvalues set to zero. All other Hessians are as they are, possibly
 /// indefinite.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Projection<'a> {

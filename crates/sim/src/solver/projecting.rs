@@ -62,7 +62,7 @@ impl Projecting {
         work: &mut Workspace,
     ) -> Result<Vec<Vec3>, StepError> {
         let mut again = false;
-        for _ in 0..self.tries() {
+        for _ in 0..self.tries(potential) {
             if !self.mark() {
                 break;
             }
@@ -88,8 +88,10 @@ impl Projecting {
     }
 
     /// How many matrices are tried that may be indefinite.
-    fn tries(&self) -> usize {
+    fn tries(&self, potential: &IncrementalPotential<'_>) -> usize {
         match self.method {
+            // constraints pull prescribed vertices to targets that they may not reach: a minimum along the way is as good as another
+            _ if potential.dirichlet.is_some() => 0,
             HessianProjection::Always => 0,
             HessianProjection::OnDemand => 1,
             // the first direction tells where the minimum is far

@@ -37,7 +37,7 @@ pub struct OrientationPotential {
 /// Which Hessian of a pair is wanted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Second {
-    /// That with negative eigenvalues set to zero.
+    /// The second derivative with negative eigenvalues set to zero.
     Projected,
     /// The second derivative.
     AsItIs,

@@ -148,7 +148,7 @@ struct Form<W: Width> {
     cross: LaneVec3<W>,
 }
 
-/// The form of each lane's law, projected where asked for; laws differ from lane to lane, so one after the other.
+/// The form of each lane's law, projected where required; laws differ from lane to lane, so one after the other.
 #[inline(always)]
 fn principal<W: Width>(
     width: W,
