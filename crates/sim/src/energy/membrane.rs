@@ -6,6 +6,8 @@
 //! F = Σ σᵢ uᵢ vᵢᵀ: stretches (2×2), the two combinations of u₁v₂ᵀ and u₂v₁ᵀ, and both motions out
 //! of plane, of stiffness ψᵢ/σᵢ. The orthotropic law's is numeric (6×6).
 
+// long: one element: energy, gradient, Hessian as it is and projected, for isotropic and orthotropic laws, and the limit of the stretch
+
 mod batch;
 
 use super::element::{Element, Hessian};
