@@ -51,7 +51,9 @@ def at_error(rows, error):
     for (_, n, s, e), (_, m, t, f) in zip(rows, rows[1:]):
         if e >= error >= f:
             part = math.log(e / error) / math.log(e / f) if e > f else 0.0
-            return math.exp((1 - part) * math.log(n) + part * math.log(m)), math.exp((1 - part) * math.log(s) + part * math.log(t))
+            # steps that are too short to be timed are printed as 0
+            between = lambda a, b: math.exp((1 - part) * math.log(max(a, 5e-5)) + part * math.log(max(b, 5e-5)))
+            return between(n, m), between(s, t)
     return None
 
 
