@@ -580,8 +580,8 @@ pub enum HessianProjection {
     Always,
     /// None, unless the matrix turns out not to be positive definite: then all [Longva 2023].
     OnDemand,
-    /// Those at vertices that the last direction moves far. How far is learnt from which matrices are positive definite; in a first iteration, and
-    /// where two matrices in a row are not, all are projected.
+    /// Those at vertices that the last direction moves far. How far is learnt from which matrices are positive definite. In a first iteration,
+    /// where two matrices in a row are not positive definite, and while constraints pull prescribed vertices to their targets, all are projected.
     Progressive,
 }
 

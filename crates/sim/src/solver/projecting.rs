@@ -90,7 +90,8 @@ impl Projecting {
     /// How many matrices are tried that may be indefinite.
     fn tries(&self, potential: &IncrementalPotential<'_>) -> usize {
         match self.method {
-            // constraints pull prescribed vertices to targets that they may not reach: a minimum along the way is as good as another
+            // constraints pull prescribed vertices to targets that they may not reach; with less projection, a ram pushed out sideways what it
+            // pressed, instead of being refused
             _ if potential.dirichlet.is_some() => 0,
             HessianProjection::Always => 0,
             HessianProjection::OnDemand => 1,
