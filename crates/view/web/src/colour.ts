@@ -48,10 +48,11 @@ export function bodyColours(bodies: { obstacle: boolean }[]): [number, number, n
   return bodies.map((b) => (b.obstacle ? [170, 172, 176] : rgb(scheme[next++ % scheme.length])));
 }
 
-/** A number in few characters. */
+/** A number with four digits, in few characters. */
 export function short(value: number): string {
   if (!Number.isFinite(value)) return "–";
   const size = Math.abs(value);
   if (value === 0) return "0";
-  return size >= 1e-3 && size < 1e5 ? String(Number(value.toPrecision(4))) : value.toExponential(2);
+  const rounded = Number(value.toPrecision(4));
+  return size >= 1e-3 && size < 1e5 ? String(rounded) : rounded.toExponential();
 }
