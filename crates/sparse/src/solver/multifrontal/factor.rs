@@ -2,12 +2,13 @@
 //! children, eliminated, and leave an update for their parent [Duff & Reid 1983].
 
 use standoff_linalg::Mat3;
+use standoff_linalg::lanes::{self, Kernel, Width};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::analysis::{Analysis, Front};
 use super::dense::{Update, WIDTH, each, partial_cholesky};
 use super::pool::Pool;
-use super::scalar::{LANES, Scalar};
+use super::scalar::Scalar;
 use super::traverse::{GRAIN, Pieces};
 use crate::SolveError;
 
@@ -106,8 +107,6 @@ struct Child<'a, T, const U: usize> {
     update: &'a Update<T>,
     /// Block rows of the parent.
     relative: &'a [u32],
-    /// Neighbouring block rows that are neighbours in the parent too: the end of each such run.
-    run_end: Vec<u32>,
 }
 
 /// What a front is the sum of: the matrix' entries and the children's updates.
@@ -120,7 +119,7 @@ struct Assembly<'a, T, const U: usize> {
 impl<'a, T: Scalar, const U: usize> Assembly<'a, T, U> {
     fn new(analysis: &'a Analysis, f: usize, children: &'a [Update<T>]) -> Self {
         let numbers = analysis.children(f).iter().map(|&c| analysis.relative(c as usize));
-        let children = children.iter().zip(numbers).map(|(u, r)| Child::new(u, r)).collect();
+        let children = children.iter().zip(numbers).map(|(update, relative)| Child { update, relative }).collect();
         Self { analysis, front: &analysis.fronts[f], children }
     }
 
@@ -128,14 +127,14 @@ impl<'a, T: Scalar, const U: usize> Assembly<'a, T, U> {
     fn panel(&self, panel: &mut [T], blocks: &[Mat3], scale: f64) {
         let parallel = panel.len() >= PARALLEL && rayon::current_num_threads() > 1;
         let height = U * self.front.m;
-        // columns in packs of some thousand scalars
-        let pack = (4096 / height.max(1)).max(1);
+        let pack = columns_per_pack(height);
         let columns = panel.chunks_mut(U * height * pack).enumerate().collect();
         each(columns, parallel, |(p, columns): (usize, &mut [T])| {
             columns.fill(T::default());
+            let first = p * pack;
             for (c, column) in columns.chunks_exact_mut(U * height).enumerate() {
-                let j = p * pack + c;
-                for (block, row, transposed) in self.analysis.entries(self.front.first + j) {
+                for (block, row, transposed) in self.analysis.entries(self.front.first + first + c)
+                {
                     let block = &blocks[block];
                     for t in 0..U {
                         for r in 0..U {
@@ -144,7 +143,9 @@ impl<'a, T: Scalar, const U: usize> Assembly<'a, T, U> {
                         }
                     }
                 }
-                self.children.iter().for_each(|child| child.add_to(j, 0, column, height));
+            }
+            for child in &self.children {
+                lanes::dispatch(ExtendAdd { child, first, top: 0, height, columns: &mut *columns });
             }
         });
     }
@@ -159,58 +160,58 @@ impl<'a, T: Scalar, const U: usize> Assembly<'a, T, U> {
         let parallel = n * n >= PARALLEL && rayon::current_num_threads() > 1;
         each(update.strips(), parallel, |(begin, strip)| {
             let height = n - begin;
-            let first = self.front.k + begin / U;
-            for (c, column) in strip.chunks_exact_mut(U * height).enumerate() {
-                let j = first + c;
-                self.children.iter().for_each(|child| child.add_to(j, first, column, height));
+            let top = self.front.k + begin / U;
+            let pack = columns_per_pack(height);
+            for (p, columns) in strip.chunks_mut(U * height * pack).enumerate() {
+                let first = top + p * pack;
+                for child in &self.children {
+                    lanes::dispatch(ExtendAdd { child, first, top, height, columns: &mut *columns });
+                }
             }
         });
     }
 }
 
-impl<'a, T: Scalar, const U: usize> Child<'a, T, U> {
-    fn new(update: &'a Update<T>, relative: &'a [u32]) -> Self {
-        let mut run_end = Vec::new();
-        for i in 1..=relative.len() {
-            if relative.get(i) != Some(&(relative[i - 1] + 1)) {
-                run_end.push(i as u32);
-            }
-        }
-        Self { update, relative, run_end }
-    }
-
-    /// Adds what falls into block column `j` of the parent to its scalar columns, given from
-    /// block row `top` on with `height` scalars each.
-    fn add_to(&self, j: usize, top: usize, columns: &mut [T], height: usize) {
-        let Ok(c) = self.relative.binary_search(&(j as u32)) else { return };
-        let source: [&[T]; U] = std::array::from_fn(|t| self.update.column(U * c + t, U * c));
-        let mut i = c;
-        let mut run = self.run_end.partition_point(|&end| end as usize <= c);
-        while i < self.relative.len() {
-            let end = self.run_end[run] as usize;
-            let to = U * (self.relative[i] as usize - top);
-            for t in 0..U {
-                let from = &source[t][U * (i - c)..U * (end - c)];
-                add(&mut columns[t * height + to..][..from.len()], from);
-            }
-            i = end;
-            run += 1;
-        }
-    }
+/// Block columns that are assembled at once: some thousand scalars, which stay in the first-level cache.
+fn columns_per_pack(height: usize) -> usize {
+    (4096 / height.max(1)).max(1)
 }
 
-/// y ← y + x.
-#[inline(always)]
-fn add<T: Scalar>(y: &mut [T], x: &[T]) {
-    // most are short: whole vectors of one length, not several at once
-    let (vectors, rest) = y.as_chunks_mut::<LANES>();
-    let (from, from_rest) = x.as_chunks::<LANES>();
-    for (y, x) in vectors.iter_mut().zip(from) {
-        for l in 0..LANES {
-            y[l] += x[l];
+/// Adds what a child hands on to the block columns of its parent from `first` on, given from block row `top` on with
+/// `height` scalars per column.
+struct ExtendAdd<'a, 'b, T, const U: usize> {
+    child: &'a Child<'b, T, U>,
+    first: usize,
+    top: usize,
+    height: usize,
+    columns: &'a mut [T],
+}
+
+impl<T: Scalar, const U: usize> Kernel for ExtendAdd<'_, '_, T, U> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<W: Width>(self, _: W) {
+        let Self { child, first, top, height, columns } = self;
+        let Child { update, relative } = child;
+        let last = first + columns.len() / (U * height);
+        let begin = relative.partition_point(|&j| (j as usize) < first);
+        for c in begin..relative.len() {
+            let j = relative[c] as usize;
+            if j >= last {
+                break;
+            }
+            let to = &mut columns[U * height * (j - first)..][..U * height];
+            for (t, to) in to.chunks_exact_mut(height).enumerate() {
+                let from = update.column(U * c + t, U * c);
+                for (from, &row) in from.as_chunks::<U>().0.iter().zip(&relative[c..]) {
+                    let at = U * (row as usize - top);
+                    let to = &mut to[at..at + U];
+                    for r in 0..U {
+                        to[r] += from[r];
+                    }
+                }
+            }
         }
-    }
-    for (y, &x) in rest.iter_mut().zip(from_rest) {
-        *y += x;
     }
 }
