@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use super::scalar::Scalar;
 
 /// Scalars from which memory is kept.
-const LARGE: usize = 1 << 15;
+const LARGE: usize = 1 << 8;
 
 /// Buffers that are not in use.
 #[derive(Debug, Default)]
