@@ -58,5 +58,5 @@ pub use partition::partition;
 pub use pattern::BlockPattern;
 pub use solver::{
     Blend, Cholesky, ConjugateGradient, FaerCholesky, Hybrid, LinearSolver, MixedCholesky,
-    Preconditioner, Refinement, SolveReport, SolveSeconds, Subdomains,
+    Preconditioner, Refinement, Residuals, SolveReport, SolveSeconds, Subdomains,
 };

@@ -11,8 +11,8 @@ use standoff_linalg::nalgebra::{DMatrix, DVector};
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::{
     Blend, BlockMatrix, BlockPattern, Cholesky, ConjugateGradient, FaerCholesky, Hybrid,
-    LinearSolver, MixedCholesky, Ordering, Permutation, Preconditioner, SolveError, SolveSeconds,
-    Subdomains, VertexOrder,
+    LinearSolver, MixedCholesky, Ordering, Permutation, Preconditioner, Residuals, SolveError,
+    SolveSeconds, Subdomains, VertexOrder,
 };
 use standoff_testkit::thorough;
 
@@ -110,6 +110,37 @@ proptest! {
             let again = VertexOrder::new(&pattern, ordering);
             prop_assert_eq!(p, &again.permutation);
         }
+    }
+}
+
+/// Solutions are as accurate as required and not much more, and are improved with the factor that there is.
+#[test]
+fn solutions_with_a_factor_are_as_accurate_as_required_and_improve() {
+    let mut random = Random::new(41);
+    let a = random_spd(400, 1200, 1e-4, &mut random);
+    let b = random.vectors(400);
+    let expected = dense_solution(&a, &b);
+    // no system is small enough for conjugate gradients where none of their iterations are allowed
+    let list: [Box<dyn LinearSolver>; 2] = [
+        Box::new(MixedCholesky::new(Ordering::Automatic)),
+        Box::new(Hybrid::new(Ordering::Automatic, 1e-8, 1)),
+    ];
+    for mut solver in list {
+        assert!(solver.is_iterative());
+        solver.set_tolerance(Residuals { iterative: 1e-2, factorised: 1e-3 });
+        let mut x = vec![Vec3::zeros(); a.n()];
+        let loose = solver.solve(&a, &b, &mut x).unwrap();
+        let residual = relative_residual(&a, &b, &x);
+        assert!(1e-10 < residual && residual < 1e-3, "{residual:e}");
+        assert!((loose.relative_residual - residual).abs() < 1e-13);
+        solver.set_tolerance(Residuals { iterative: 1e-8, factorised: 0.0 });
+        let better = solver.improve(&a, &b, &mut x).unwrap();
+        assert!(better.seconds.numeric == 0.0 && !better.analyzed, "{better:?}");
+        assert!(relative_residual(&a, &b, &x) < 1e-10 && distance(&expected, &x) < 1e-7);
+        let mut whole = vec![Vec3::zeros(); a.n()];
+        let exact = solver.solve(&a, &b, &mut whole).unwrap();
+        assert!(exact.iterations > loose.iterations && distance(&whole, &x) < 1e-7);
+        assert_eq!(solver.improve(&a, &b, &mut whole).unwrap().iterations, 0);
     }
 }
 

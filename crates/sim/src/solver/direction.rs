@@ -154,10 +154,8 @@ fn try_to_solve(
     let Workspace { hessian, linear, report, .. } = work;
     let (clock, dimension) = (potential.context.clock, potential.context.model.dimension);
     begin(potential, it, hessian, linear.as_mut());
-    let mut rhs = hessian.gather(gradient);
-    rhs.iter_mut().for_each(|g| *g = -*g);
-    let norm = rhs.iter().map(|g| g.norm_squared()).sum::<f64>().sqrt();
-    linear.set_tolerance(forcing.residual(norm));
+    let rhs = right_hand_side(hessian, gradient);
+    linear.set_tolerance(forcing.residuals(norm(&rhs)));
     let mut p = vec![Vec3::zeros(); rhs.len()];
     let start = Instant::now();
     let solved = match may_be_indefinite {
@@ -182,6 +180,37 @@ fn try_to_solve(
         }
     }
     Ok(dimension.flatten(hessian.spread(&p, gradient.len())))
+}
+
+/// The direction `p`, the last one that was computed, as accurately as `forcing` asks for now; none where the solver fails.
+pub fn improve(
+    potential: &IncrementalPotential<'_>,
+    gradient: &[Vec3],
+    p: &[Vec3],
+    forcing: &mut Forcing,
+    work: &mut Workspace,
+) -> Option<Vec<Vec3>> {
+    let Workspace { hessian, linear, report, .. } = work;
+    let rhs = right_hand_side(hessian, gradient);
+    linear.set_tolerance(forcing.residuals(norm(&rhs)));
+    let mut improved = hessian.gather(p);
+    let solve = linear.improve(hessian.matrix(), &rhs, &mut improved).ok()?;
+    potential.context.clock.add(Phase::Solve, solve.seconds.back_solve);
+    potential.context.clock.add(Phase::Factorisation, solve.seconds.numeric);
+    report.linear_iterations += solve.iterations as u64;
+    forcing.reached(solve.relative_residual);
+    Some(potential.context.model.dimension.flatten(hessian.spread(&improved, gradient.len())))
+}
+
+/// −g in the rows of the matrix.
+fn right_hand_side(hessian: &HessianAssembly, gradient: &[Vec3]) -> Vec<Vec3> {
+    let mut rhs = hessian.gather(gradient);
+    rhs.iter_mut().for_each(|g| *g = -*g);
+    rhs
+}
+
+fn norm(v: &[Vec3]) -> f64 {
+    v.iter().map(|v| v.norm_squared()).sum::<f64>().sqrt()
 }
 
 /// Refuses to go on beyond `solver.max_step_time`.

@@ -3,7 +3,7 @@
 //! Every iterate is free of intersections and inversions: the step length starts below the first
 //! time of impact and below the first inversion, and is halved until the potential falls.
 
-use super::direction::{measure, not_finite};
+use super::direction::{improve, measure, not_finite};
 use super::forcing::Forcing;
 use super::islands::Islands;
 use super::line_search::{self, LineStep};
@@ -69,7 +69,8 @@ fn iterate(
 ) -> Result<StepOutcome, StepError> {
     let context = potential.context;
     let mut termination = Termination::new(&context);
-    let mut forcing = Forcing::new(context.settings.solver.linear_tolerance);
+    let mut forcing = Forcing::new(context.settings.solver.linear_tolerance)
+        .exact_with_factor(!termination.is_by_direction());
     let mut backtracking = Backtracking::default();
     let mut projecting = Projecting::new(context.settings.solver.projection);
     let mut was_short = false;
@@ -191,7 +192,10 @@ fn accurate_direction(
     let mut p = projecting.direction(potential, it, gradient, forcing, work)?;
     let small = measure(potential, &p) / h < tolerance;
     if work.linear.is_iterative() && small && forcing.tighten() {
-        p = projecting.direction(potential, it, gradient, forcing, work)?;
+        p = match improve(potential, gradient, &p, forcing, work) {
+            Some(p) => p,
+            None => projecting.direction(potential, it, gradient, forcing, work)?,
+        };
     }
     projecting.note(&p);
     forcing.relax();

@@ -106,6 +106,11 @@ impl Termination {
         }
     }
 
+    /// Whether only the size of a direction ends the minimisation.
+    pub fn is_by_direction(&self) -> bool {
+        !self.by_gradient && self.cumulative_toi.is_none()
+    }
+
     /// Whether tiny steps alone are a reason to stop, in a minimisation that continues after it settled.
     pub fn is_stuck(&self) -> bool {
         self.tiny >= PATIENCE

@@ -5,7 +5,9 @@ use std::time::Instant;
 
 use standoff_linalg::Vec3;
 
-use super::{ConjugateGradient, LinearSolver, MixedCholesky, Preconditioner, SolveReport};
+use super::{
+    ConjugateGradient, LinearSolver, MixedCholesky, Preconditioner, Residuals, SolveReport,
+};
 use crate::{BlockMatrix, BlockPattern, Ordering, SolveError, VertexOrder};
 
 /// Iterations of conjugate gradients that take as long as a factorisation and its solutions with one block operation per
@@ -61,6 +63,8 @@ pub struct Hybrid {
     base_operations: Option<f64>,
     /// What has not failed since the last restart.
     stage: Stage,
+    /// Whether the last system was solved by a factorisation.
+    factorised: bool,
 }
 
 /// What a system is solved with.
@@ -84,6 +88,7 @@ impl Hybrid {
             base: None,
             base_operations: None,
             stage: Stage::Blocks,
+            factorised: false,
         }
     }
 
@@ -132,8 +137,9 @@ impl LinearSolver for Hybrid {
         true
     }
 
-    fn set_tolerance(&mut self, relative_residual: f64) {
-        self.iterative.set_tolerance(relative_residual);
+    fn set_tolerance(&mut self, residuals: Residuals) {
+        self.iterative.set_tolerance(residuals);
+        self.direct.set_tolerance(residuals);
     }
 
     fn place(&mut self, position: &[Vec3]) {
@@ -172,6 +178,18 @@ impl LinearSolver for Hybrid {
     ) -> Result<SolveReport, SolveError> {
         self.solve_by(true, a, b, x)
     }
+
+    fn improve(
+        &mut self,
+        a: &BlockMatrix,
+        b: &[Vec3],
+        x: &mut [Vec3],
+    ) -> Result<SolveReport, SolveError> {
+        match self.factorised {
+            true => self.direct.improve(a, b, x),
+            false => self.solve(a, b, x),
+        }
+    }
 }
 
 impl Hybrid {
@@ -186,6 +204,7 @@ impl Hybrid {
         let budget = self.budget(a.pattern());
         let mut stage = if self.base.is_some() { self.stage } else { Stage::Blocks };
         let mut wasted = SolveReport::default();
+        self.factorised = false;
         while stage != Stage::Last {
             let allowed = self.allowed(stage, budget);
             let (preconditioner, judged, next) = match stage {
@@ -209,6 +228,7 @@ impl Hybrid {
             stage = next;
         }
         self.stage = stage;
+        self.factorised = budget.is_some();
         let report = match budget {
             Some(_) if may_be_indefinite => self.direct.solve_if_definite(a, b, x)?,
             Some(_) => self.direct.solve(a, b, x)?,

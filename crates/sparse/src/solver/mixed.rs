@@ -9,9 +9,13 @@ use super::multifrontal::{Analysis, Factor};
 use super::pcg::{Limits, System, iterate, multiply};
 use super::rows::reciprocal_power_of_two;
 use super::{
-    Cholesky, LinearSolver, SolveReport, SolveSeconds, check_matrix, check_rhs, check_sizes,
+    Cholesky, LinearSolver, Residuals, SolveReport, SolveSeconds, check_matrix, check_rhs,
+    check_sizes,
 };
 use crate::{BlockMatrix, BlockPattern, Ordering, SolveError, vector};
+
+/// The smallest relative residual.
+const TIGHTEST: f64 = 1e-10;
 
 /// Conjugate gradients preconditioned by a Cholesky factor in single precision: half the memory and
 /// about half the time of [`Cholesky`], with residuals as small.
@@ -30,6 +34,8 @@ pub struct MixedCholesky {
     permuted: Vec<f32>,
     scaled: Vec<Vec3>,
     work: [Vec<Vec3>; 4],
+    /// Whether `factor` is that of the last system.
+    factorised: bool,
 }
 
 impl MixedCholesky {
@@ -37,13 +43,14 @@ impl MixedCholesky {
     /// times.
     pub fn new(ordering: Ordering) -> Self {
         Self {
-            tolerance: 1e-10,
+            tolerance: TIGHTEST,
             max_iterations: 25,
             double: Cholesky::new(ordering),
             factor: Factor::default(),
             permuted: Vec::new(),
             scaled: Vec::new(),
             work: Default::default(),
+            factorised: false,
         }
     }
 
@@ -61,6 +68,7 @@ impl MixedCholesky {
         x: &mut [Vec3],
     ) -> Result<Result<(usize, f64, f64), Single>, SolveError> {
         let clock = Instant::now();
+        self.factorised = false;
         self.factor.reserve(analysis)?;
         // single precision has a narrow range: the largest entry becomes about 1
         let largest = a.blocks().iter().map(|block| block.amax()).fold(0.0, f64::max);
@@ -68,17 +76,28 @@ impl MixedCholesky {
         if let Err(block) = self.factor.compute(analysis, a.blocks(), scale) {
             return Ok(Err(Single::NotPositiveDefinite { block }));
         }
+        self.factorised = true;
         let numeric = clock.elapsed().as_secs_f64();
-        let Self { factor, permuted, scaled, work, .. } = self;
-        let mut system = SinglePrecision { a, analysis, factor, permuted, scaled };
-        let (tolerance, max_iterations) = (self.tolerance, self.max_iterations);
-        let limits = Limits { tolerance, tightest: tolerance, max_iterations, trial: None };
-        match iterate(limits, a, &mut system, b, x, work) {
-            Ok((iterations, residual)) if vector::is_finite(x) => {
-                Ok(Ok((iterations, residual, numeric)))
-            }
-            _ => Ok(Err(Single::NotConverged)),
+        x.fill(Vec3::zeros());
+        match self.iterate(analysis, a, b, x) {
+            Some((iterations, residual)) => Ok(Ok((iterations, residual, numeric))),
+            None => Ok(Err(Single::NotConverged)),
         }
+    }
+
+    /// Conjugate gradients from `x` with the last factor: iterations and relative residual; none where they do not converge.
+    fn iterate(
+        &mut self,
+        analysis: &Analysis,
+        a: &BlockMatrix,
+        b: &[Vec3],
+        x: &mut [Vec3],
+    ) -> Option<(usize, f64)> {
+        let Self { tolerance, max_iterations, factor, permuted, scaled, work, .. } = self;
+        let mut system = SinglePrecision { a, analysis, factor, permuted, scaled };
+        let (tolerance, max_iterations) = (*tolerance, *max_iterations);
+        let limits = Limits { tolerance, tightest: tolerance, max_iterations, trial: None };
+        iterate(limits, a, &mut system, b, x, work).ok().filter(|_| vector::is_finite(x))
     }
 }
 
@@ -113,6 +132,42 @@ impl System for SinglePrecision<'_> {
 }
 
 impl LinearSolver for MixedCholesky {
+    fn is_iterative(&self) -> bool {
+        true
+    }
+
+    fn set_tolerance(&mut self, residuals: Residuals) {
+        self.tolerance = residuals.factorised.max(TIGHTEST);
+    }
+
+    fn improve(
+        &mut self,
+        a: &BlockMatrix,
+        b: &[Vec3],
+        x: &mut [Vec3],
+    ) -> Result<SolveReport, SolveError> {
+        check_sizes(a.n(), b, x)?;
+        check_rhs(b)?;
+        let clock = Instant::now();
+        let (analysis, analyzed) = self.double.analyses.of(a.pattern())?;
+        if self.factorised
+            && !analyzed
+            && let Some((iterations, relative_residual)) = self.iterate(&analysis, a, b, x)
+        {
+            let factor_nonzeros = analysis.factor_len();
+            let seconds =
+                SolveSeconds { back_solve: clock.elapsed().as_secs_f64(), ..Default::default() };
+            return Ok(SolveReport {
+                iterations,
+                relative_residual,
+                analyzed,
+                factor_nonzeros,
+                seconds,
+            });
+        }
+        self.solve(a, b, x)
+    }
+
     fn prepare(&mut self, pattern: &Arc<BlockPattern>) {
         self.double.prepare(pattern);
     }
@@ -175,6 +230,7 @@ impl MixedCholesky {
             Err(_) => {}
         }
         self.factor.free();
+        self.factorised = false;
         let mut report = self.double.solve(a, b, x)?;
         report.analyzed = analyzed;
         report.seconds.symbolic += symbolic;

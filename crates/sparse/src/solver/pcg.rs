@@ -9,7 +9,7 @@ use super::schwarz::Schwarz;
 use super::stiff_blocks::StiffBlocks;
 use super::two_level::TwoLevel;
 use super::{
-    LinearSolver, SolveReport, SolveSeconds, check_matrix, check_rhs, check_sizes,
+    LinearSolver, Residuals, SolveReport, SolveSeconds, check_matrix, check_rhs, check_sizes,
     diagonal_inverses, residual,
 };
 use crate::{BlockMatrix, SolveError, vector};
@@ -98,8 +98,8 @@ impl LinearSolver for ConjugateGradient {
         true
     }
 
-    fn set_tolerance(&mut self, relative_residual: f64) {
-        self.tolerance = relative_residual;
+    fn set_tolerance(&mut self, residuals: Residuals) {
+        self.tolerance = residuals.iterative;
     }
 
     fn place(&mut self, position: &[Vec3]) {
@@ -139,6 +139,7 @@ impl LinearSolver for ConjugateGradient {
             trial: self.trial,
         };
         self.rows.assign(a);
+        x.fill(Vec3::zeros());
         let mut system =
             Preconditioned { a, rows: &self.rows, exact: false, inverse: &mut inverse };
         let (iterations, relative_residual) =
@@ -195,7 +196,7 @@ pub(super) trait System {
     }
 }
 
-/// Conjugate gradients from x = 0. Returns the number of iterations and ‖b − A x‖₂ / ‖b‖₂.
+/// Conjugate gradients from `x`, which may be zero. Returns the number of iterations and ‖b − A x‖₂ / ‖b‖₂.
 ///
 /// Goes in rounds: the recurrence for r drifts away from b − A x, so once it has converged the
 /// iteration restarts from the true residual, if that has not.
@@ -212,14 +213,18 @@ pub(super) fn iterate(
         w.clear();
         w.resize(a.n(), Vec3::zeros());
     }
-    x.fill(Vec3::zeros());
     let b_norm = vector::norm(b);
     if b_norm == 0.0 {
+        x.fill(Vec3::zeros());
         return Ok((0, 0.0));
     }
     let mut iterations = 0;
-    work[0].copy_from_slice(b);
-    let mut r_norm = b_norm;
+    let mut r_norm = if x.iter().all(|x| *x == Vec3::zeros()) {
+        work[0].copy_from_slice(b);
+        b_norm
+    } else {
+        residual(a, b, x, &mut work[0])
+    };
     loop {
         if !r_norm.is_finite() {
             return Err(SolveError::NotFinite { what: "solution" });

@@ -119,7 +119,11 @@ struct Assembly<'a, T, const U: usize> {
 impl<'a, T: Scalar, const U: usize> Assembly<'a, T, U> {
     fn new(analysis: &'a Analysis, f: usize, children: &'a [Update<T>]) -> Self {
         let numbers = analysis.children(f).iter().map(|&c| analysis.relative(c as usize));
-        let children = children.iter().zip(numbers).map(|(update, relative)| Child { update, relative }).collect();
+        let children = children
+            .iter()
+            .zip(numbers)
+            .map(|(update, relative)| Child { update, relative })
+            .collect();
         Self { analysis, front: &analysis.fronts[f], children }
     }
 
@@ -165,7 +169,13 @@ impl<'a, T: Scalar, const U: usize> Assembly<'a, T, U> {
             for (p, columns) in strip.chunks_mut(U * height * pack).enumerate() {
                 let first = top + p * pack;
                 for child in &self.children {
-                    lanes::dispatch(ExtendAdd { child, first, top, height, columns: &mut *columns });
+                    lanes::dispatch(ExtendAdd {
+                        child,
+                        first,
+                        top,
+                        height,
+                        columns: &mut *columns,
+                    });
                 }
             }
         });
