@@ -30,15 +30,19 @@ fn run(definition: &Definition, steps: usize) -> Simulation {
 #[test]
 fn linear_momentum_is_conserved() {
     let spin = Vec3::new(0.3, 2.0, -1.0);
-    for integrator in [Integrator::ImplicitEuler, Integrator::Bdf2, Integrator::Newmark] {
-        let mut simulation = Simulation::new(&flying_bar(0.01, integrator, spin)).unwrap();
+    let integrators = [Integrator::ImplicitEuler, Integrator::Bdf2, Integrator::Newmark];
+    // directions that are not the last ones may be inexact
+    for (integrator, tolerance) in integrators.into_iter().flat_map(|i| [(i, 1e-10), (i, 1e-2)]) {
+        let mut definition = flying_bar(0.01, integrator, spin);
+        definition.settings.solver.velocity_tolerance = Some(tolerance);
+        let mut simulation = Simulation::new(&definition).unwrap();
         let start = energetics::linear_momentum(simulation.model(), simulation.state());
         for _ in 0..50 {
             simulation.step().unwrap();
         }
         let end = energetics::linear_momentum(simulation.model(), simulation.state());
         let drift = (end - start).norm() / start.norm();
-        println!("{integrator:?}: linear momentum drifts by {drift:.1e} in 50 steps");
+        println!("{integrator:?}, {tolerance}: linear momentum drifts by {drift:.1e} in 50 steps");
         assert!(drift < 2e-14, "{integrator:?} {drift:e}");
     }
 }
