@@ -5,7 +5,7 @@
 
 use super::Hinge;
 use crate::energy::Projection;
-use crate::energy::lanes::{add_dyad, gather, projected, scatter};
+use crate::energy::lanes::{add_dyad, gather, per_lane, projected, scatter};
 use standoff_linalg::lanes::{
     Kernel, LaneMat3, LaneVec3, Lanes, MAX_LANES, Width, add, cross, dot, minus_sum, scaled, sub,
     transpose,
@@ -31,7 +31,7 @@ impl Kernel for Hessians<'_> {
         let batches = self.elements.chunks(n).zip(self.vertices.chunks(n));
         for ((elements, vertices), out) in batches.zip(self.out.chunks_mut(n)) {
             let project = projected(self.projection, vertices);
-            let x = gather(width, vertices, self.x);
+            let x = gather(width, &per_lane(vertices), self.x);
             scatter(&hessians(width, elements, project, &x), out);
         }
     }

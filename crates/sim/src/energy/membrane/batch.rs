@@ -5,7 +5,7 @@
 
 use super::{Membrane, Sheet, Stiffness};
 use crate::energy::Projection;
-use crate::energy::lanes::{Row, add_dyad, gather, projected, scatter};
+use crate::energy::lanes::{Row, add_dyad, gather, per_lane, projected, scatter};
 use standoff_linalg::lanes::{
     Kernel, LaneMat3, LaneVec3, Lanes, MAX_LANES, Width, add, cross, dot, scaled, sub, transpose,
 };
@@ -31,7 +31,7 @@ impl Kernel for Hessians<'_> {
         let n = W::F64_LANES;
         let batches = self.elements.chunks(n).zip(self.vertices.chunks(n));
         for ((elements, vertices), out) in batches.zip(self.out.chunks_mut(n)) {
-            let x = gather(width, vertices, self.x);
+            let x = gather(width, &per_lane(vertices), self.x);
             let project = projected(self.projection, vertices);
             let (blocks, ordinary) = hessians(width, elements, project, &x);
             scatter(&blocks, out);
