@@ -15,7 +15,7 @@ pub use psd::project_psd;
 
 use crate::{Mat3, Svd3, Vec3};
 use pulp::{Arch, Scalar, Simd, WithSimd};
-use std::ops::{Add, Div, Mul, Neg, Sub};
+use std::ops::{Add, Div, Mul, Neg, Not, Sub};
 
 /// Most lanes that any processor has.
 pub const MAX_LANES: usize = 8;
@@ -148,13 +148,15 @@ impl<W: Width> Mask<W> {
     /// Whether all lanes are true.
     #[inline(always)]
     pub fn all(self) -> bool {
-        !self.not().any()
+        !(!self).any()
     }
+}
 
-    /// Whether false.
+impl<W: Width> Not for Mask<W> {
+    type Output = Self;
+
     #[inline(always)]
-    #[must_use]
-    pub fn not(self) -> Self {
+    fn not(self) -> Self {
         Self(self.0, self.0.not_m64s(self.1))
     }
 }

@@ -98,7 +98,13 @@ pub(super) fn add_dyad<W: Width>(to: &mut [LaneVec3<W>; 3], a: &LaneVec3<W>, b: 
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use standoff_linalg::lanes::{Kernel, dispatch, scalar};
     use std::fmt::Debug;
+
+    /// Runs a kernel on the widest vectors or on single numbers.
+    pub(crate) fn run<K: Kernel>(kernel: K, wide: bool) -> K::Output {
+        if wide { dispatch(kernel) } else { scalar(kernel) }
+    }
 
     /// Asserts that results are the same on wide vectors as on single numbers, and for elements `first..` as among all
     /// of them; `run(first, wide)` computes these.

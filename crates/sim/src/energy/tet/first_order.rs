@@ -188,9 +188,8 @@ mod tests {
     use super::super::ElasticTets;
     use super::*;
     use crate::energy::Element;
-    use crate::energy::lanes::tests::assert_same_bits;
+    use crate::energy::lanes::tests::{assert_same_bits, run};
     use crate::material::Material;
-    use standoff_linalg::lanes;
     use standoff_testkit::Random;
 
     const COUNT: usize = 301;
@@ -224,10 +223,6 @@ mod tests {
             tet.invertible = k % 8 == 0;
         }
         (tets, x)
-    }
-
-    fn run<K: Kernel>(kernel: K, wide: bool) -> K::Output {
-        if wide { lanes::dispatch(kernel) } else { lanes::scalar(kernel) }
     }
 
     fn values(tets: &ElasticTets, x: &[Vec3], first: usize, wide: bool) -> Vec<f64> {

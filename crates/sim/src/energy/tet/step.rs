@@ -144,7 +144,7 @@ impl<W: Width> LaneCubic<W> {
                 needed = needed + (p[k].abs() - p[k]);
             }
         }
-        needed.lt(p[0] + p[0]).not()
+        !needed.lt(p[0] + p[0])
     }
 
     /// The cubic of one lane.
