@@ -7,13 +7,15 @@
 
 // long: the operators of lanes, and the decomposition that they were made for, each short
 
+mod elementary;
 mod psd;
 
+pub use elementary::{atan2, ln, x_minus_ln_1p};
 pub use psd::project_psd;
 
 use crate::{Mat3, Svd3, Vec3};
 use pulp::{Arch, Scalar, Simd, WithSimd};
-use std::ops::{Add, Div, Mul, Neg, Sub};
+use std::ops::{Add, Div, Mul, Neg, Not, Sub};
 
 /// Most lanes that any processor has.
 pub const MAX_LANES: usize = 8;
@@ -142,6 +144,21 @@ impl<W: Width> Mask<W> {
     pub fn any(self) -> bool {
         self.0.first_true_m64s(self.1) < W::F64_LANES
     }
+
+    /// Whether all lanes are true.
+    #[inline(always)]
+    pub fn all(self) -> bool {
+        !(!self).any()
+    }
+}
+
+impl<W: Width> Not for Mask<W> {
+    type Output = Self;
+
+    #[inline(always)]
+    fn not(self) -> Self {
+        Self(self.0, self.0.not_m64s(self.1))
+    }
 }
 
 macro_rules! operator {
@@ -201,16 +218,20 @@ pub fn scaled<W: Width>(a: &LaneVec3<W>, s: Lanes<W>) -> LaneVec3<W> {
     [a[0] * s, a[1] * s, a[2] * s]
 }
 
+/// −(a + b + c).
+#[inline(always)]
+pub fn minus_sum_vec<W: Width>(a: &LaneVec3<W>, b: &LaneVec3<W>, c: &LaneVec3<W>) -> LaneVec3<W> {
+    [-(a[0] + b[0] + c[0]), -(a[1] + b[1] + c[1]), -(a[2] + b[2] + c[2])]
+}
+
 /// −(A + B + C).
 #[inline(always)]
 pub fn minus_sum<W: Width>(a: &LaneMat3<W>, b: &LaneMat3<W>, c: &LaneMat3<W>) -> LaneMat3<W> {
-    let mut out = *a;
-    for j in 0..3 {
-        for i in 0..3 {
-            out[j][i] = -(a[j][i] + b[j][i] + c[j][i]);
-        }
-    }
-    out
+    [
+        minus_sum_vec(&a[0], &b[0], &c[0]),
+        minus_sum_vec(&a[1], &b[1], &c[1]),
+        minus_sum_vec(&a[2], &b[2], &c[2]),
+    ]
 }
 
 /// A b.

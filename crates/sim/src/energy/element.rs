@@ -39,8 +39,34 @@ pub trait Element<const N: usize>: Debug + Clone + Send + Sync {
         self.hessian_psd(x)
     }
 
-    /// The stored blocks of the Hessians of several elements at positions `x[vertices]`, projected or not; a kind of
-    /// element with a way to compute several at once says so here.
+    /// Energies of several elements at positions `x[vertices]`, J; a kind of element with a way to compute several at
+    /// once says so here, and in the same way below. What is computed for an element must not depend on which others
+    /// are computed with it.
+    #[inline]
+    fn values(elements: &[Self], vertices: &[[u32; N]], x: &[Vec3], out: &mut [f64]) {
+        for ((element, vertices), out) in elements.iter().zip(vertices).zip(out) {
+            *out = element.value(&gather(vertices, x));
+        }
+    }
+
+    /// Derivatives of several elements by their vertices at positions `x[vertices]`, N.
+    #[inline]
+    fn gradients(elements: &[Self], vertices: &[[u32; N]], x: &[Vec3], out: &mut [[Vec3; N]]) {
+        for ((element, vertices), out) in elements.iter().zip(vertices).zip(out) {
+            *out = element.gradient(&gather(vertices, x));
+        }
+    }
+
+    /// The least [`Element::max_step`] of several elements at positions `x[vertices]`; 1 of none.
+    #[inline]
+    fn least_max_step(elements: &[Self], vertices: &[[u32; N]], x: &[Vec3], dx: &[Vec3]) -> f64 {
+        let step = |(element, vertices): (&Self, &[u32; N])| {
+            element.max_step(&gather(vertices, x), &gather(vertices, dx))
+        };
+        elements.iter().zip(vertices).map(step).fold(1.0, f64::min)
+    }
+
+    /// The stored blocks of the Hessians of several elements at positions `x[vertices]`, projected or not.
     #[inline]
     fn hessians(
         elements: &[Self],
@@ -108,7 +134,7 @@ fn gather<const N: usize>(vertices: &[u32; N], x: &[Vec3]) -> [Vec3; N] {
 /// Elements per task; a constant, for sums to be the same with any number of threads.
 const CHUNK: usize = 512;
 
-/// Elements that one task turns into Hessians; a multiple of the number of lanes.
+/// Elements that are computed in one call; a multiple of the number of lanes, and a divisor of [`CHUNK`].
 const BATCH: usize = 64;
 
 /// Elements of one kind with their vertices.
@@ -190,7 +216,7 @@ impl<E, const N: usize> Elements<E, N> {
         gather(&self.connectivity.vertices[e], x)
     }
 
-    /// Adds one vector per corner of every element (`#E×N`) to those of the vertices (`#V`).
+    /// Adds one vector per corner of every element (`#E×N`, more are ignored) to those of the vertices (`#V`).
     pub fn scatter(&self, by_corner: &[[Vec3; N]], sums: &mut [Vec3]) {
         let Connectivity { vertices, corners, corners_begin } = &*self.connectivity;
         // either way each vertex sums its corners in ascending order
@@ -208,6 +234,14 @@ impl<E, const N: usize> Elements<E, N> {
                 *g += by_corner[corner as usize / N][corner as usize % N];
             }
         });
+    }
+
+    /// `size` elements after the other, with their vertices.
+    fn slices(&self, size: usize) -> impl IndexedParallelIterator<Item = (&[E], &[[u32; N]])>
+    where
+        E: Sync,
+    {
+        self.elements.par_chunks(size).zip(self.vertices().par_chunks(size))
     }
 
     fn chunks(&self) -> impl IndexedParallelIterator<Item = Range<usize>> {
@@ -231,20 +265,24 @@ impl<E: Element<N>, const N: usize> Term for Elements<E, N> {
     }
 
     fn value(&self, x: &[Vec3]) -> f64 {
-        let sum = |range: Range<usize>| -> f64 {
-            range.map(|e| self.elements[e].value(&self.gather(e, x))).sum()
+        let sum = |(elements, vertices): (&[E], &[[u32; N]])| -> f64 {
+            let mut values = [0.0; CHUNK];
+            E::values(elements, vertices, x, &mut values);
+            values[..elements.len()].iter().sum()
         };
-        let sums: Vec<f64> = self.chunks().map(sum).collect();
+        let sums: Vec<f64> = self.slices(CHUNK).map(sum).collect();
         sums.iter().sum()
     }
 
     fn add_gradient(&self, x: &[Vec3], gradient: &mut [Vec3]) {
-        let by_corner: Vec<[Vec3; N]> = (0..self.len())
-            .into_par_iter()
-            .with_min_len(CHUNK)
-            .map(|e| self.elements[e].gradient(&self.gather(e, x)))
-            .collect();
-        self.scatter(&by_corner, gradient);
+        let of_batch = |(elements, vertices): (&[E], &[[u32; N]])| {
+            let mut out = [[Vec3::zeros(); N]; BATCH];
+            E::gradients(elements, vertices, x, &mut out);
+            out
+        };
+        let batches = self.slices(BATCH).with_min_len(CHUNK / BATCH);
+        let by_corner: Vec<[[Vec3; N]; BATCH]> = batches.map(of_batch).collect();
+        self.scatter(by_corner.as_flattened(), gradient);
     }
 
     fn hessians(
@@ -264,12 +302,10 @@ impl<E: Element<N>, const N: usize> Term for Elements<E, N> {
     }
 
     fn max_step(&self, x: &[Vec3], dx: &[Vec3]) -> f64 {
-        let least = |range: Range<usize>| {
-            range
-                .map(|e| self.elements[e].max_step(&self.gather(e, x), &self.gather(e, dx)))
-                .fold(1.0, f64::min)
+        let least = |(elements, vertices): (&[E], &[[u32; N]])| {
+            E::least_max_step(elements, vertices, x, dx)
         };
-        self.chunks().map(least).reduce(|| 1.0, f64::min)
+        self.slices(CHUNK).map(least).reduce(|| 1.0, f64::min)
     }
 
     fn within_limits(&self, x: &[Vec3], part: f64) -> bool {

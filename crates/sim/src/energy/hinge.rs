@@ -6,6 +6,7 @@
 //! sum Ā of both rest areas and the thickness ξ [Grinspun 2003; Li 2020 thesis, §2.2.2].
 
 mod batch;
+mod first_order;
 
 use super::element::{Element, Hessian};
 use super::projection::Projection;
@@ -154,6 +155,16 @@ impl Element<4> for Hinge {
 
     fn hessian(&self, x: &[Vec3; 4]) -> Hessian<4> {
         self.second_derivative(x, false)
+    }
+
+    /// Several hinges at once, one per lane.
+    fn values(elements: &[Self], vertices: &[[u32; 4]], x: &[Vec3], out: &mut [f64]) {
+        lanes::dispatch(first_order::Values { elements, vertices, x, out });
+    }
+
+    /// Several hinges at once, one per lane.
+    fn gradients(elements: &[Self], vertices: &[[u32; 4]], x: &[Vec3], out: &mut [[Vec3; 4]]) {
+        lanes::dispatch(first_order::Gradients { elements, vertices, x, out });
     }
 
     /// Several hinges at once, one per lane.

@@ -1,4 +1,4 @@
-//! Elements in lanes: gathering their vertices, and what their Hessians are stored as.
+//! Elements in lanes: gathering their vertices, and how their gradients and Hessians are stored.
 
 use super::projection::Projection;
 use standoff_linalg::lanes::{LaneVec3, Lanes, MAX_LANES, Width};
@@ -20,29 +20,52 @@ pub(super) fn projected<const N: usize>(
 /// One number per lane, in memory.
 pub(super) type Row = [f64; MAX_LANES];
 
-/// Positions of the vertices of one element per lane; zero in lanes without one.
+/// What belongs to each lane; the last one of `of` again in lanes beyond it, so that no lane computes with nothing.
+#[inline(always)]
+pub(super) fn per_lane<T>(of: &[T]) -> [&T; MAX_LANES] {
+    let last = of.len() - 1;
+    let mut out = [&of[last]; MAX_LANES];
+    for lane in 0..MAX_LANES {
+        out[lane] = &of[lane.min(last)];
+    }
+    out
+}
+
+/// Positions of the vertices of one element per lane.
 #[inline(always)]
 pub(super) fn gather<W: Width, const N: usize>(
     width: W,
-    vertices: &[[u32; N]],
+    vertices: &[&[u32; N]; MAX_LANES],
     x: &[Vec3],
 ) -> [LaneVec3<W>; N] {
-    let mut rows: [[Row; 3]; N] = [[[0.0; MAX_LANES]; 3]; N];
-    for (lane, vertices) in vertices.iter().enumerate() {
-        for a in 0..N {
-            let p = &x[vertices[a] as usize];
-            for i in 0..3 {
-                rows[a][i][lane] = p[i];
-            }
-        }
-    }
     let mut out = [[Lanes::splat(width, 0.0); 3]; N];
     for a in 0..N {
+        let mut rows: [Row; 3] = [[0.0; MAX_LANES]; 3];
+        for lane in 0..W::F64_LANES {
+            let p = &x[vertices[lane][a] as usize];
+            for i in 0..3 {
+                rows[i][lane] = p[i];
+            }
+        }
         for i in 0..3 {
-            out[a][i] = Lanes::load(width, &rows[a][i]);
+            out[a][i] = Lanes::load(width, &rows[i]);
         }
     }
     out
+}
+
+/// One vector per vertex of each lane's element.
+#[inline(always)]
+pub(super) fn scatter_vectors<W: Width, const N: usize>(
+    vectors: &[LaneVec3<W>; N],
+    out: &mut [[Vec3; N]],
+) {
+    for a in 0..N {
+        let rows = [vectors[a][0].to_array(), vectors[a][1].to_array(), vectors[a][2].to_array()];
+        for (lane, out) in out.iter_mut().enumerate() {
+            out[a] = Vec3::new(rows[0][lane], rows[1][lane], rows[2][lane]);
+        }
+    }
 }
 
 /// The blocks of each lane's element, `K` of them, one after the other.
@@ -75,7 +98,13 @@ pub(super) fn add_dyad<W: Width>(to: &mut [LaneVec3<W>; 3], a: &LaneVec3<W>, b: 
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use standoff_linalg::lanes::{Kernel, dispatch, scalar};
     use std::fmt::Debug;
+
+    /// Runs a kernel on the widest vectors or on single numbers.
+    pub(crate) fn run<K: Kernel>(kernel: K, wide: bool) -> K::Output {
+        if wide { dispatch(kernel) } else { scalar(kernel) }
+    }
 
     /// Asserts that results are the same on wide vectors as on single numbers, and for elements `first..` as among all
     /// of them; `run(first, wide)` computes these.

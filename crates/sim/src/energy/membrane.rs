@@ -9,6 +9,7 @@
 // long: one element: energy, gradient, Hessian as it is and projected, for isotropic and orthotropic laws, and the limit of the stretch
 
 mod batch;
+mod first_order;
 
 use super::element::{Element, Hessian};
 use super::projection::Projection;
@@ -258,6 +259,16 @@ impl Element<3> for Membrane {
 
     fn hessian(&self, x: &[Vec3; 3]) -> Hessian<3> {
         self.second_derivative(x, false)
+    }
+
+    /// Several triangles at once, one per lane.
+    fn values(elements: &[Self], vertices: &[[u32; 3]], x: &[Vec3], out: &mut [f64]) {
+        lanes::dispatch(first_order::Values { elements, vertices, x, out });
+    }
+
+    /// Several triangles at once, one per lane.
+    fn gradients(elements: &[Self], vertices: &[[u32; 3]], x: &[Vec3], out: &mut [[Vec3; 3]]) {
+        lanes::dispatch(first_order::Gradients { elements, vertices, x, out });
     }
 
     /// Several triangles at once, one per lane.

@@ -5,6 +5,7 @@
 //! scene. Sums run in a fixed order, whatever the number of threads.
 
 mod batch;
+mod first_order;
 mod proximal;
 pub(super) mod step;
 
@@ -169,6 +170,21 @@ impl Element<4> for Tet {
     #[inline]
     fn hessian(&self, x: &[Vec3; 4]) -> Hessian<4> {
         self.second_derivative(x, false)
+    }
+
+    /// Several elements at once, one per lane.
+    fn values(elements: &[Self], vertices: &[[u32; 4]], x: &[Vec3], out: &mut [f64]) {
+        lanes::dispatch(first_order::Values { elements, vertices, x, out });
+    }
+
+    /// Several elements at once, one per lane.
+    fn gradients(elements: &[Self], vertices: &[[u32; 4]], x: &[Vec3], out: &mut [[Vec3; 4]]) {
+        lanes::dispatch(first_order::Gradients { elements, vertices, x, out });
+    }
+
+    /// Several elements at once, one per lane.
+    fn least_max_step(elements: &[Self], vertices: &[[u32; 4]], x: &[Vec3], dx: &[Vec3]) -> f64 {
+        lanes::dispatch(first_order::LeastMaxStep { elements, vertices, x, dx })
     }
 
     /// Several elements at once, one per lane.

@@ -7,6 +7,7 @@
 mod corotated_linear;
 mod fixed_corotated;
 mod inversion;
+pub(crate) mod lanes;
 pub mod membrane;
 mod neo_hookean;
 mod principal;

@@ -4,10 +4,11 @@
 //! Loops instead of closures: everything has to end up in one function for the vector registers to be used.
 
 use super::Hinge;
+use super::first_order::{LaneView, Parameters, Side};
 use crate::energy::Projection;
-use crate::energy::lanes::{add_dyad, gather, projected, scatter};
+use crate::energy::lanes::{add_dyad, gather, per_lane, projected, scatter};
 use standoff_linalg::lanes::{
-    Kernel, LaneMat3, LaneVec3, Lanes, MAX_LANES, Width, add, cross, dot, minus_sum, scaled, sub,
+    Kernel, LaneMat3, LaneVec3, Lanes, MAX_LANES, Width, add, dot, minus_sum, scaled, sub,
     transpose,
 };
 use standoff_linalg::{Mat3, Vec3};
@@ -31,34 +32,10 @@ impl Kernel for Hessians<'_> {
         let batches = self.elements.chunks(n).zip(self.vertices.chunks(n));
         for ((elements, vertices), out) in batches.zip(self.out.chunks_mut(n)) {
             let project = projected(self.projection, vertices);
-            let x = gather(width, vertices, self.x);
+            let x = gather(width, &per_lane(vertices), self.x);
             scatter(&hessians(width, elements, project, &x), out);
         }
     }
-}
-
-/// A corner as seen along the edge.
-#[derive(Clone, Copy)]
-struct Side<W: Width> {
-    foot: Lanes<W>,
-    over_height: Lanes<W>,
-    out: LaneVec3<W>,
-    turn: LaneVec3<W>,
-}
-
-#[inline(always)]
-fn side<W: Width>(
-    one: Lanes<W>,
-    p: &LaneVec3<W>,
-    e: &LaneVec3<W>,
-    ee: Lanes<W>,
-    along: &LaneVec3<W>,
-) -> Side<W> {
-    let foot = dot(p, e) / ee;
-    let across = sub(p, &scaled(e, foot));
-    let over_height = one / dot(&across, &across).sqrt();
-    let out = scaled(&across, over_height);
-    Side { foot, over_height, out, turn: cross(along, &out) }
 }
 
 /// Derivatives of ρ, τ and σ by a corner.
@@ -66,36 +43,6 @@ fn side<W: Width>(
 fn local<W: Width>(s: &Side<W>, along: &LaneVec3<W>) -> [LaneVec3<W>; 3] {
     let over = s.over_height;
     [scaled(&s.out, over), scaled(&s.turn, over), scaled(along, over)]
-}
-
-/// θ − θ̄ in each lane.
-#[inline(always)]
-fn bent<W: Width>(
-    width: W,
-    elements: &[Hinge],
-    e: &LaneVec3<W>,
-    length: Lanes<W>,
-    p: &LaneVec3<W>,
-    q: &LaneVec3<W>,
-) -> Lanes<W> {
-    let (n1, n2) = (cross(e, p), cross(q, e));
-    let sine = (dot(&cross(&n1, &n2), e) / length).to_array();
-    let cosine = dot(&n1, &n2).to_array();
-    let mut row = [0.0; MAX_LANES];
-    for (lane, element) in elements.iter().enumerate() {
-        row[lane] = (sine[lane] + 0.0).atan2(cosine[lane]) - element.rest_angle;
-    }
-    Lanes::load(width, &row)
-}
-
-/// 2c in each lane.
-#[inline(always)]
-fn stiffness<W: Width>(width: W, elements: &[Hinge]) -> Lanes<W> {
-    let mut row = [0.0; MAX_LANES];
-    for (to, element) in row.iter_mut().zip(elements) {
-        *to = 2.0 * element.stiffness;
-    }
-    Lanes::load(width, &row)
 }
 
 /// Square root of a positive semidefinite 2×2 matrix of entries (0,0), (0,1), (1,1).
@@ -117,14 +64,9 @@ fn hessians<W: Width>(
 ) -> [LaneMat3<W>; 6] {
     let (zero, half, one) =
         (Lanes::splat(width, 0.0), Lanes::splat(width, 0.5), Lanes::splat(width, 1.0));
-    let (e, p, q) = (sub(&x[1], &x[0]), sub(&x[2], &x[0]), sub(&x[3], &x[0]));
-    let ee = dot(&e, &e);
-    let length = ee.sqrt();
-    let over_length = one / length;
-    let along = scaled(&e, over_length);
-    let [a, b] = [side(one, &p, &e, ee, &along), side(one, &q, &e, ee, &along)];
-    let bent = bent(width, elements, &e, length, &p, &q);
-    let scale = stiffness(width, elements);
+    let LaneView { over_length, along, sides: [a, b], angle } = LaneView::new(width, x);
+    let Parameters { stiffness, rest_angle } = Parameters::new(width, &per_lane(elements));
+    let (bent, scale) = (angle - rest_angle, stiffness + stiffness);
 
     // the matrix of (ρ_a, ρ_b, τ_a, τ_b), c, and that of (σ_a, σ_b, ε₁, ε₂), d
     let square = bent * bent;
@@ -228,7 +170,7 @@ fn three<W: Width>(a: [&LaneVec3<W>; 3], b: &[LaneVec3<W>; 3]) -> LaneMat3<W> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::energy::Element;
     use crate::energy::lanes::tests::assert_same_bits;
@@ -236,7 +178,7 @@ mod tests {
     use standoff_testkit::Random;
 
     /// Flat, bent, folded and very uneven hinges, far from and at their rest angles.
-    fn hinges() -> (Vec<Hinge>, Vec<[u32; 4]>, Vec<Vec3>) {
+    pub(in super::super) fn hinges() -> (Vec<Hinge>, Vec<[u32; 4]>, Vec<Vec3>) {
         let r = &mut Random::new(5);
         let (mut hinges, mut vertices, mut x) = (Vec::new(), Vec::new(), Vec::new());
         for k in 0..203 {

@@ -3,11 +3,12 @@
 //!
 //! Loops instead of closures: everything has to end up in one function for the vector registers to be used.
 
+use super::first_order::{FLAT, gradient_of_map, shape};
 use super::{Membrane, Sheet, Stiffness};
 use crate::energy::Projection;
-use crate::energy::lanes::{Row, add_dyad, gather, projected, scatter};
+use crate::energy::lanes::{Row, add_dyad, gather, per_lane, projected, scatter};
 use standoff_linalg::lanes::{
-    Kernel, LaneMat3, LaneVec3, Lanes, MAX_LANES, Width, add, cross, dot, scaled, sub, transpose,
+    Kernel, LaneMat3, LaneVec3, Lanes, MAX_LANES, Width, add, cross, dot, scaled, transpose,
 };
 use standoff_linalg::{Mat3, Vec3};
 
@@ -20,9 +21,6 @@ pub(super) struct Hessians<'a> {
     pub out: &'a mut [[Mat3; 3]],
 }
 
-/// Ratio of the principal stretches below which triangles are computed one by one: their normal is lost in rounding.
-const FLAT: f64 = 1e-6;
-
 impl Kernel for Hessians<'_> {
     type Output = ();
 
@@ -31,7 +29,7 @@ impl Kernel for Hessians<'_> {
         let n = W::F64_LANES;
         let batches = self.elements.chunks(n).zip(self.vertices.chunks(n));
         for ((elements, vertices), out) in batches.zip(self.out.chunks_mut(n)) {
-            let x = gather(width, vertices, self.x);
+            let x = gather(width, &per_lane(vertices), self.x);
             let project = projected(self.projection, vertices);
             let (blocks, ordinary) = hessians(width, elements, project, &x);
             scatter(&blocks, out);
@@ -57,12 +55,8 @@ fn hessians<W: Width>(
 ) -> ([LaneMat3<W>; 3], [bool; MAX_LANES]) {
     let (zero, half, one) =
         (Lanes::splat(width, 0.0), Lanes::splat(width, 0.5), Lanes::splat(width, 1.0));
-    let shape = shape(width, elements);
-    let (p, q) = (sub(&x[1], &x[0]), sub(&x[2], &x[0]));
-    let f = [
-        add(&scaled(&p, shape[0][0]), &scaled(&q, shape[1][0])),
-        add(&scaled(&p, shape[0][1]), &scaled(&q, shape[1][1])),
-    ];
+    let shape = shape(width, &per_lane(elements));
+    let f = gradient_of_map(&shape, x);
     // singular values, and the right singular vectors (cos, sin), (−sin, cos)
     let (c11, c22, c12) = (dot(&f[0], &f[0]), dot(&f[1], &f[1]), dot(&f[0], &f[1]));
     let difference = half * (c11 - c22);
@@ -102,26 +96,6 @@ fn hessians<W: Width>(
         }
     }
     ([h01, h02, h12], ordinary)
-}
-
-/// Gradients of the shape functions of corners 1 and 2.
-#[inline(always)]
-fn shape<W: Width>(width: W, elements: &[Membrane]) -> [[Lanes<W>; 2]; 2] {
-    let mut rows: [[Row; 2]; 2] = [[[0.0; MAX_LANES]; 2]; 2];
-    for (lane, element) in elements.iter().enumerate() {
-        for a in 0..2 {
-            for i in 0..2 {
-                rows[a][i][lane] = element.shape[a][i];
-            }
-        }
-    }
-    let mut out = [[Lanes::splat(width, 0.0); 2]; 2];
-    for a in 0..2 {
-        for i in 0..2 {
-            out[a][i] = Lanes::load(width, &rows[a][i]);
-        }
-    }
-    out
 }
 
 /// [`Stiffness`] times the volume, as entries: a₁₁, a₂₂, a₁₂, same, swap, bend₁, bend₂. Laws differ from lane to lane, so one
@@ -185,7 +159,7 @@ fn block<W: Width>(
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::energy::Element;
     use crate::energy::lanes::tests::assert_same_bits;
@@ -194,7 +168,7 @@ mod tests {
     use standoff_testkit::Random;
 
     /// Triangles of all laws: at rest, stretched, compressed, turned, nearly and entirely without area.
-    fn triangles() -> (Vec<Membrane>, Vec<[u32; 3]>, Vec<Vec3>) {
+    pub(in super::super) fn triangles() -> (Vec<Membrane>, Vec<[u32; 3]>, Vec<Vec3>) {
         let r = &mut Random::new(6);
         let (mut elements, mut vertices, mut x) = (Vec::new(), Vec::new(), Vec::new());
         for k in 0..205 {

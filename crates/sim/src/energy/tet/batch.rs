@@ -5,11 +5,11 @@
 //! be used.
 
 use super::Tet;
+use super::first_order::{edges, inv_dm};
 use crate::energy::Projection;
-use crate::energy::lanes::projected;
+use crate::energy::lanes::{Row, gather, per_lane, projected};
 use standoff_linalg::lanes::{
-    Kernel, LaneMat3, LaneVec3, Lanes, MAX_LANES, Width, dot, load_mat3, mat_mul, minus_sum, svd,
-    transpose,
+    Kernel, LaneMat3, LaneVec3, Lanes, MAX_LANES, Width, dot, mat_mul, minus_sum, svd, transpose,
 };
 use standoff_linalg::{Mat3, Vec3};
 
@@ -24,9 +24,6 @@ pub(super) struct Hessians<'a> {
     pub projection: Projection<'a>,
     pub out: &'a mut [EdgeBlocks],
 }
-
-/// One number per lane, in memory.
-type Row = [f64; MAX_LANES];
 
 impl Kernel for Hessians<'_> {
     type Output = ();
@@ -54,8 +51,8 @@ fn hessians<W: Width>(
     entries: &mut [Row; 54],
     out: &mut [EdgeBlocks],
 ) {
-    let inv_dm = inv_dm(width, elements);
-    let f = mat_mul(&edges(width, vertices, x), &inv_dm);
+    let inv_dm = inv_dm(width, &per_lane(elements));
+    let f = mat_mul(&edges(&gather(width, &per_lane(vertices), x)), &inv_dm);
     let svd = svd(width, &f);
     let form = principal(width, elements, &svd.sigma, project);
 
@@ -101,41 +98,6 @@ fn store<W: Width>(block: &LaneMat3<W>, entries: &mut [Row; 54], k: usize) {
 #[inline(always)]
 fn in_basis<W: Width>(g: &LaneVec3<W>, v: &LaneMat3<W>) -> LaneVec3<W> {
     [dot(g, &v[0]), dot(g, &v[1]), dot(g, &v[2])]
-}
-
-/// x₁−x₀, x₂−x₀, x₃−x₀.
-#[inline(always)]
-fn edges<W: Width>(width: W, vertices: &[[u32; 4]], x: &[Vec3]) -> LaneMat3<W> {
-    let mut corners: [Row; 12] = [[0.0; MAX_LANES]; 12];
-    for (lane, vertices) in vertices.iter().enumerate() {
-        for a in 0..4 {
-            let p = &x[vertices[a] as usize];
-            for i in 0..3 {
-                corners[3 * a + i][lane] = p[i];
-            }
-        }
-    }
-    let zero = Lanes::splat(width, 0.0);
-    let mut edges = [[zero; 3]; 3];
-    for i in 0..3 {
-        let x0 = Lanes::load(width, &corners[i]);
-        for a in 0..3 {
-            edges[a][i] = Lanes::load(width, &corners[3 * a + 3 + i]) - x0;
-        }
-    }
-    edges
-}
-
-#[inline(always)]
-fn inv_dm<W: Width>(width: W, elements: &[Tet]) -> LaneMat3<W> {
-    let mut entries: [Row; 9] = [[0.0; MAX_LANES]; 9];
-    for (lane, tet) in elements.iter().enumerate() {
-        let from = tet.inv_dm.as_slice();
-        for i in 0..9 {
-            entries[i][lane] = from[i];
-        }
-    }
-    load_mat3(width, &entries)
 }
 
 /// [`crate::material::PrincipalHessian`] times the volume, per lane.

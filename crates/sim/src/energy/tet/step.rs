@@ -4,14 +4,17 @@
 //! do not cross it, rounding included, so that an answer may be early but never late.
 
 use standoff_linalg::Vec3;
+use standoff_linalg::lanes::{LaneMat3, LaneVec3, Lanes, Mask, Width, add, cross, dot};
 
 /// A cubic c₀ + c₁t + c₂t² + c₃t³ whose coefficients are known up to ± `error`.
 #[derive(Debug, Clone, Copy)]
-struct Cubic {
+pub(super) struct Cubic {
     c: [f64; 4],
     error: [f64; 4],
 }
 
+/// Bound of the relative rounding error of a term of the polynomial: 5 ε, doubled.
+const EVALUATION_ERROR: f64 = 10.0 * f64::EPSILON;
 /// Steps smaller than this part of t end the search.
 const RESOLUTION: f64 = 1e-9;
 /// The search is at least linear with rate ½, at a double root; it needs 5 steps at a simple one.
@@ -19,9 +22,9 @@ const MAX_STEPS: usize = 100;
 
 impl Cubic {
     /// The polynomial with, in `error`, a bound of what rounding adds when it is evaluated by
-    /// [`Cubic::lower_taylor`] at a t that is itself rounded: 5 ε of each term, doubled.
+    /// [`Cubic::lower_taylor`] at a t that is itself rounded.
     fn new(c: [f64; 4], error: [f64; 4]) -> Self {
-        let error = std::array::from_fn(|k| error[k] + 10.0 * f64::EPSILON * c[k].abs());
+        let error = std::array::from_fn(|k| error[k] + EVALUATION_ERROR * c[k].abs());
         Self { c, error }
     }
 
@@ -45,7 +48,7 @@ impl Cubic {
     /// From t, with Taylor coefficients p₀ > 0 and nₖ = max(0, −pₖ), the polynomial at t + s is at
     /// least p₀ − n₁s − n₂s² − n₃s³, which stays positive for s < 1/(a₁ + √a₂ + ∛a₃), aₖ = nₖ/p₀,
     /// because each aₖsᵏ is at most its share of that sum. Near a simple root this is Newton's step.
-    fn first_root(&self) -> f64 {
+    pub(super) fn first_root(&self) -> f64 {
         let mut t = 0.0;
         for _ in 0..MAX_STEPS {
             let p = self.lower_taylor(t);
@@ -88,12 +91,78 @@ pub(in crate::energy) fn volume_step(x: &[Vec3; 4], dx: &[Vec3; 4], keep: f64) -
     let d0 = a.dot(&bc);
     let d = [d0 - keep * d0, p.dot(&bc) + a.dot(&mixed), p.dot(&mixed) + a.dot(&qr), p.dot(&qr)];
 
-    // at most 8 roundings of ε/2 on the way to each product, doubled
     let norm = |v: &Vec3| v.abs().sum();
     let [a, b, c, p, q, r] = [a, b, c, p, q, r].map(|v| norm(&v));
     let error =
         [a * b * c, p * b * c + a * (q * c + b * r), p * (q * c + b * r) + a * q * r, p * q * r];
-    Cubic::new(d, error.map(|e| 8.0 * f64::EPSILON * e)).first_root()
+    Cubic::new(d, error.map(|e| COEFFICIENT_ERROR * e)).first_root()
+}
+
+/// Bound of the relative rounding error of each product of [`volume_step`]: at most 8 roundings of ε/2, doubled.
+const COEFFICIENT_ERROR: f64 = 8.0 * f64::EPSILON;
+
+/// A [`Cubic`] in each lane.
+pub(super) struct LaneCubic<W: Width> {
+    c: [Lanes<W>; 4],
+    error: [Lanes<W>; 4],
+}
+
+impl<W: Width> LaneCubic<W> {
+    /// The cubic of [`volume_step`] for tetrahedra with edges `x` that change by `dx`.
+    #[inline(always)]
+    pub(super) fn new(width: W, x: &LaneMat3<W>, dx: &LaneMat3<W>, keep: f64) -> Self {
+        let of = |value: f64| Lanes::splat(width, value);
+        let ([a, b, c], [p, q, r]) = (x, dx);
+        let (bc, qr) = (cross(b, c), cross(q, r));
+        let mixed = add(&cross(q, c), &cross(b, r));
+        let d0 = dot(a, &bc);
+        let value = [
+            d0 - of(keep) * d0,
+            dot(p, &bc) + dot(a, &mixed),
+            dot(p, &mixed) + dot(a, &qr),
+            dot(p, &qr),
+        ];
+        let (a, b, c) = (abs_sum(a), abs_sum(b), abs_sum(c));
+        let (p, q, r) = (abs_sum(p), abs_sum(q), abs_sum(r));
+        let (bc, qr, mixed) = (b * c, q * r, q * c + b * r);
+        let mut error = [a * bc, p * bc + a * mixed, p * mixed + a * qr, p * qr];
+        for k in 0..4 {
+            error[k] = of(COEFFICIENT_ERROR) * error[k] + of(EVALUATION_ERROR) * value[k].abs();
+        }
+        Self { c: value, error }
+    }
+
+    /// Where [`Cubic::first_root`] has to search for it; elsewhere, which is the common case, it is 1.
+    #[inline(always)]
+    pub(super) fn may_have_root(&self, width: W) -> Mask<W> {
+        let mut p = self.c;
+        let mut needed = Lanes::splat(width, 0.0);
+        for k in 0..4 {
+            p[k] = self.c[k] - self.error[k];
+            if k > 0 {
+                // twice max(0, −pₖ), but NaN where that is
+                needed = needed + (p[k].abs() - p[k]);
+            }
+        }
+        !needed.lt(p[0] + p[0])
+    }
+
+    /// The cubic of one lane.
+    #[inline(always)]
+    pub(super) fn lane(&self, lane: usize) -> Cubic {
+        let (mut c, mut error) = ([0.0; 4], [0.0; 4]);
+        for k in 0..4 {
+            c[k] = self.c[k].to_array()[lane];
+            error[k] = self.error[k].to_array()[lane];
+        }
+        Cubic { c, error }
+    }
+}
+
+/// Sum of the absolute entries.
+#[inline(always)]
+fn abs_sum<W: Width>(v: &LaneVec3<W>) -> Lanes<W> {
+    v[0].abs() + v[1].abs() + v[2].abs()
 }
 
 #[cfg(test)]

@@ -1,0 +1,323 @@
+//! Logarithm and angle in each lane: a reduction to small arguments, and there a polynomial that interpolates the power
+//! series at Chebyshev nodes.
+
+use super::{Lanes, MAX_LANES, Width};
+
+/// ln 2 = `LN_2_HIGH` + `LN_2_LOW`; the first has 42 bits, so that its product with an exponent is exact.
+const LN_2_HIGH: f64 = 0.6931471805598903;
+const LN_2_LOW: f64 = 5.497923018708371e-14;
+
+/// artanh z = z + z³ (Σ cₖ z²ᵏ) for z² ≤ 0.0336, to 1.3e-15 of the sum.
+const ARTANH: [f64; 7] = [
+    0.3333333333333337,
+    0.199999999998874,
+    0.14285714339249672,
+    0.11111101581164527,
+    0.0909171500192693,
+    0.07657478267211552,
+    0.0740498156989537,
+];
+
+/// arctan z = z − z³ (Σ cₖ z²ᵏ) for |z| ≤ tan π/8, to 1.4e-16 of the sum.
+const ARCTAN: [f64; 11] = [
+    0.3333333333333333,
+    -0.1999999999999549,
+    0.1428571428466014,
+    -0.11111111014741562,
+    0.09090904557214267,
+    -0.0769218270524632,
+    0.06664504610032648,
+    -0.05858089538610203,
+    0.050851391487066376,
+    -0.03922268882347632,
+    0.0191659065063043,
+];
+
+/// tan π/8.
+const TAN_22_5: f64 = 0.41421356237309503;
+
+/// Σ cₖ xᵏ, even and odd k side by side.
+#[inline(always)]
+fn polynomial<W: Width, const K: usize>(width: W, c: &[f64; K], x: Lanes<W>) -> Lanes<W> {
+    let square = x * x;
+    let (mut last, mut other) = (Lanes::splat(width, c[K - 1]), Lanes::splat(width, c[K - 2]));
+    for k in (0..K - 2).rev() {
+        (last, other) = (other, last * square + Lanes::splat(width, c[k]));
+    }
+    // `last` ends with c₁, `other` with c₀
+    other + x * last
+}
+
+/// m and e of x = m 2ᵉ with 1 ≤ m < 2, for positive numbers that are not subnormal.
+#[inline(always)]
+fn split<W: Width>(width: W, x: Lanes<W>) -> (Lanes<W>, Lanes<W>) {
+    const MANTISSA: u64 = (1 << 52) - 1;
+    const BIAS: f64 = 1023.0;
+    let two_to_52 = (1_u64 << 52) as f64;
+    let (mut m, mut e) = (x.to_array(), [0.0; MAX_LANES]);
+    for lane in 0..W::F64_LANES {
+        let bits = m[lane].to_bits();
+        m[lane] = f64::from_bits(bits & MANTISSA | 1_f64.to_bits());
+        // the last bit of 2⁵² is 1
+        e[lane] = f64::from_bits(bits >> 52 | two_to_52.to_bits());
+    }
+    (Lanes::load(width, &m), Lanes::load(width, &e) - Lanes::splat(width, two_to_52 + BIAS))
+}
+
+/// ln x in each lane with an error below one unit in the last place: −∞ at 0, NaN below.
+#[inline(always)]
+pub fn ln<W: Width>(width: W, x: Lanes<W>) -> Lanes<W> {
+    let of = |value: f64| Lanes::splat(width, value);
+    let (zero, one) = (of(0.0), of(1.0));
+    let subnormal = x.lt(of(f64::MIN_POSITIVE));
+    let (m, e) = split(width, subnormal.select(x * of((1_u64 << 54) as f64), x));
+    let e = subnormal.select(e - of(54.0), e);
+    // 1/√2 ≤ 1 + f ≤ √2
+    let large = of(std::f64::consts::SQRT_2).lt(m);
+    let f = large.select(of(0.5) * m, m) - one;
+    let e = large.select(e + one, e);
+    // ln(1 + f) = 2 artanh z, and 2z = f − z f
+    let z = f / (of(2.0) + f);
+    let square = z * z;
+    let tail = square * polynomial(width, &ARTANH, square);
+    let rest = z * (f - (tail + tail)) - e * of(LN_2_LOW);
+    let finite = e * of(LN_2_HIGH) + (f - rest);
+    // NaN and +∞ are their own logarithms
+    let positive = x.lt(of(f64::INFINITY)).select(finite, x);
+    let otherwise = x.lt(zero).select(of(f64::NAN), of(f64::NEG_INFINITY));
+    x.le(zero).select(otherwise, positive)
+}
+
+/// x − ln(1 + x) in each lane for −0.309 ≤ x ≤ 0.448, to full relative accuracy.
+///
+/// With z = x/(2 + x), ln(1 + x) = 2 artanh z and x − 2z = x z.
+#[inline(always)]
+pub fn x_minus_ln_1p<W: Width>(width: W, x: Lanes<W>) -> Lanes<W> {
+    let z = x / (Lanes::splat(width, 2.0) + x);
+    let square = z * z;
+    let tail = square * polynomial(width, &ARTANH, square);
+    x * z - (z + z) * tail
+}
+
+/// The angle of the point (x, y) in (−π, π] in each lane, rad, with an error below three units in the last place; 0 at
+/// the origin. Unlike with [`f64::atan2`], −0 is 0. |x| + |y| must not overflow.
+#[inline(always)]
+pub fn atan2<W: Width>(width: W, y: Lanes<W>, x: Lanes<W>) -> Lanes<W> {
+    use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
+    let of = |value: f64| Lanes::splat(width, value);
+    let zero = of(0.0);
+    let (across, up) = (x.abs(), y.abs());
+    let steep = across.lt(up);
+    let (less, more) = (steep.select(across, up), steep.select(up, across));
+    // arctan q = π/4 + arctan((q − 1)/(q + 1))
+    let large = (of(TAN_22_5) * more).lt(less);
+    let sum = more + less;
+    let z = large.select(less - more, less) / large.select(sum, more);
+    let square = z * z;
+    let rest = z - z * (square * polynomial(width, &ARCTAN, square));
+    let base = large.select(of(FRAC_PI_4), zero);
+    // mirrored at the diagonal, at the y axis and at the x axis
+    let (base, rest) = (steep.select(of(FRAC_PI_2) - base, base), steep.select(-rest, rest));
+    let left = x.lt(zero);
+    let (base, rest) = (left.select(of(PI) - base, base), left.select(-rest, rest));
+    let angle = sum.le(zero).select(zero, base + rest);
+    y.lt(zero).select(-angle, angle)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::double_double::DoubleDouble;
+    use crate::lanes::{Kernel, dispatch, scalar};
+    use standoff_testkit::Random;
+
+    #[derive(Clone, Copy)]
+    enum Function {
+        Ln,
+        XMinusLn1p,
+        /// Of pairs (y, x), one after the other.
+        Atan2,
+    }
+
+    struct All<'a>(Function, &'a [f64], &'a [f64]);
+
+    impl Kernel for All<'_> {
+        type Output = Vec<f64>;
+
+        #[inline(always)]
+        fn run<W: Width>(self, width: W) -> Vec<f64> {
+            let mut out = Vec::new();
+            for (a, b) in self.1.chunks(W::F64_LANES).zip(self.2.chunks(W::F64_LANES)) {
+                let mut rows = [[0.0; MAX_LANES]; 2];
+                rows[0][..a.len()].copy_from_slice(a);
+                rows[1][..a.len()].copy_from_slice(b);
+                let (x, y) = (Lanes::load(width, &rows[0]), Lanes::load(width, &rows[1]));
+                let result = match self.0 {
+                    Function::Ln => ln(width, x),
+                    Function::XMinusLn1p => x_minus_ln_1p(width, x),
+                    Function::Atan2 => atan2(width, x, y),
+                };
+                out.extend(&result.to_array()[..a.len()]);
+            }
+            out
+        }
+    }
+
+    /// The results of the widest lanes, which are those of single lanes.
+    fn all(function: Function, a: &[f64], b: &[f64]) -> Vec<f64> {
+        let found = dispatch(All(function, a, b));
+        let single = scalar(All(function, a, b));
+        for k in 0..a.len() {
+            assert_eq!(found[k].to_bits(), single[k].to_bits(), "{} {}", a[k], b[k]);
+        }
+        found
+    }
+
+    fn dd(v: f64) -> DoubleDouble {
+        DoubleDouble::new(v)
+    }
+
+    /// 2 artanh z of |z| < 0.2 by its power series.
+    fn twice_artanh(z: DoubleDouble) -> DoubleDouble {
+        let (square, mut power, mut sum) = (z * z, z, z);
+        for k in 1..30 {
+            power = power * square;
+            sum = sum + power / dd(f64::from(2 * k + 1));
+        }
+        sum + sum
+    }
+
+    /// ln x of a normal number, with 100 bits.
+    fn exact_ln(x: f64) -> DoubleDouble {
+        let mut exponent = (x.to_bits() >> 52) as i32 - 1023;
+        let mut m = f64::from_bits(x.to_bits() & ((1 << 52) - 1) | 1_f64.to_bits());
+        if m > 1.41 {
+            (m, exponent) = (0.5 * m, exponent + 1);
+        }
+        // ln 2 = 2 artanh 1/7 + ln 3/2, ln 3/2 = 2 artanh 1/5
+        let ln_2 = twice_artanh(dd(1.0) / dd(7.0)) + twice_artanh(dd(1.0) / dd(5.0));
+        let z = (dd(m) - dd(1.0)) / (dd(m) + dd(1.0));
+        twice_artanh(z) + ln_2 * dd(f64::from(exponent))
+    }
+
+    /// Units in the last place of `truth` between it and `found`.
+    fn units(found: f64, truth: DoubleDouble) -> f64 {
+        let size = truth.value().abs();
+        (dd(found) - truth).value().abs() / (size.next_up() - size)
+    }
+
+    #[test]
+    fn logarithms_are_off_by_less_than_a_unit_in_the_last_place() {
+        let r = &mut Random::new(3);
+        let mut x = vec![1.0, 2.0, 0.5, f64::MIN_POSITIVE, f64::MAX, 1.5, 1.41, 1.42, 0.7, 0.71];
+        x.extend([1_f64.next_down(), 1_f64.next_up(), std::f64::consts::SQRT_2]);
+        for k in 0..100_000 {
+            x.push(match k % 4 {
+                0 => 0.5 + 1.5 * r.unit(),
+                1 => 1.0 + r.signed() * 10_f64.powf(-16.0 * r.unit()),
+                2 => (r.signed() * 700.0).exp(),
+                _ => 0.9 + 0.2 * r.unit(),
+            });
+        }
+        let found = all(Function::Ln, &x, &x);
+        let mut worst = 0.0_f64;
+        for (&x, &y) in x.iter().zip(&found) {
+            if x == 1.0 {
+                assert_eq!(y, 0.0);
+                continue;
+            }
+            let off = units(y, exact_ln(x));
+            assert!(off < 1.0, "ln {x:e}: off by {off}");
+            worst = worst.max(off);
+        }
+        println!("ln: off by {worst:.3} units in the last place at most");
+    }
+
+    #[test]
+    fn logarithms_of_special_numbers() {
+        let tiny = f64::from_bits(1);
+        let x = [0.0, -0.0, -1.0, f64::NEG_INFINITY, f64::INFINITY, f64::NAN, tiny, 1e-310, -tiny];
+        for (x, y) in x.iter().zip(all(Function::Ln, &x, &x)) {
+            let want = x.ln();
+            let same = y == want || y.is_nan() && want.is_nan();
+            assert!(same || (y / want - 1.0).abs() < 4e-16, "ln {x:e} = {y}, not {want}");
+        }
+    }
+
+    #[test]
+    fn x_minus_ln_1p_is_accurate() {
+        let r = &mut Random::new(4);
+        let mut x = vec![-0.309, 0.448, 1e-300, -1e-150];
+        x.extend((0..50_000).map(|_| (0.38 * r.signed() + 0.07) * 10_f64.powf(-9.0 * r.unit())));
+        for (&x, y) in x.iter().zip(all(Function::XMinusLn1p, &x, &x)) {
+            // x z − (2 artanh z − 2 z)
+            let z = dd(x) / (dd(2.0) + dd(x));
+            let (square, mut power, mut tail) = (z * z, z, dd(0.0));
+            for k in 1..40 {
+                power = power * square;
+                tail = tail + power / dd(f64::from(2 * k + 1));
+            }
+            let truth = dd(x) * z - (tail + tail);
+            let error = (dd(y) - truth).value().abs();
+            assert!(error <= 4e-16 * truth.value(), "{x}: {error:e} of {}", truth.value());
+        }
+        assert_eq!(all(Function::XMinusLn1p, &[0.0], &[0.0]), [0.0]);
+    }
+
+    /// The angle of a point: of arctan by its power series after halving the angle twice.
+    fn exact_atan2(y: f64, x: f64) -> DoubleDouble {
+        // (r, y/(r + x)) is at half the angle; where x < 0, y/(r + x) = (r − x)/y
+        let half = |y: DoubleDouble, x: DoubleDouble| {
+            let r = (x * x + y * y).sqrt();
+            if x.value() >= 0.0 { (y, r + x) } else { (r - x, y) }
+        };
+        let (mut y, mut x) = (dd(y.abs()), dd(x));
+        for _ in 0..4 {
+            (y, x) = half(y, x);
+        }
+        let z = y / x;
+        let (square, mut power, mut sum) = (z * z, z, z);
+        for k in 1..40 {
+            power = power * square * dd(-1.0);
+            sum = sum + power / dd(f64::from(2 * k + 1));
+        }
+        sum * dd(16.0)
+    }
+
+    #[test]
+    fn angles_are_off_by_less_than_three_units_in_the_last_place() {
+        let r = &mut Random::new(5);
+        let (mut y, mut x) = (vec![], vec![]);
+        for k in 0..50_000 {
+            let size = 10_f64.powf(-12.0 * r.unit());
+            let (a, b) = (r.signed(), r.signed());
+            let (a, b) = match k % 4 {
+                0 => (a, b),
+                1 => (a * size, b),
+                2 => (a, b * size),
+                _ => (a, if k % 8 == 3 { a } else { -a } * (1.0 + b * size)),
+            };
+            y.push(a * 1e-9);
+            x.push(b * 1e-9);
+        }
+        let mut worst = 0.0_f64;
+        for (k, found) in all(Function::Atan2, &y, &x).into_iter().enumerate() {
+            assert!((found < 0.0) == (y[k] < 0.0));
+            let off = units(found.abs(), exact_atan2(y[k], x[k]));
+            assert!(off < 3.0, "atan2({:e}, {:e}): off by {off}", y[k], x[k]);
+            worst = worst.max(off);
+        }
+        println!("atan2: off by {worst:.3} units in the last place at most");
+    }
+
+    #[test]
+    fn angles_on_the_axes_and_of_no_numbers() {
+        use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
+        let y = [0.0, 0.0, -0.0, 1.0, -1.0, 0.0, 2.0, -2.0, f64::NAN, 1.0, f64::NAN, 0.0];
+        let x = [1.0, -1.0, -1.0, 0.0, 0.0, 0.0, 2.0, -2.0, 1.0, f64::NAN, 0.0, f64::NAN];
+        let want = [0.0, PI, PI, FRAC_PI_2, -FRAC_PI_2, 0.0, FRAC_PI_4, -3.0 * FRAC_PI_4];
+        let found = all(Function::Atan2, &y, &x);
+        assert_eq!(found[..8], want);
+        assert!(found[8..].iter().all(|a| a.is_nan()), "{found:?}");
+    }
+}
