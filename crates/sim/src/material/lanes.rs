@@ -2,7 +2,9 @@
 //! the mathematics is explained.
 
 use super::strain::NEAR_REST;
-use standoff_linalg::lanes::{LaneMat3, Lanes, Width, add, cross, dot, ln, scaled, x_minus_ln_1p};
+use standoff_linalg::lanes::{
+    LaneMat3, LaneVec3, Lanes, Mask, Width, add, cross, dot, ln, scaled, x_minus_ln_1p,
+};
 
 /// Lamé's parameters in each lane, Pa.
 #[derive(Clone, Copy)]
@@ -62,4 +64,47 @@ pub(crate) fn neo_hookean_pk1<W: Width>(width: W, m: &LaneLame<W>, f: &LaneMat3<
         add(&scaled(b, m.mu), &scaled(&ca, pressure)),
         add(&scaled(c, m.mu), &scaled(&ab, pressure)),
     ]
+}
+
+/// [`PrincipalHessian`](super::PrincipalHessian) in each lane, not projected.
+pub(crate) struct LanePrincipal<W: Width> {
+    /// Lower triangle of the block of stretches: 00, 10, 20, 11, 21, 22.
+    pub stretch: [Lanes<W>; 6],
+    pub flip: LaneVec3<W>,
+    pub twist: LaneVec3<W>,
+    /// Where the block of stretches is positive semidefinite at first sight.
+    pub definite: Mask<W>,
+}
+
+/// ∂²ψ/∂F² in the basis of singular vectors, Pa.
+#[inline(always)]
+pub(crate) fn neo_hookean_principal<W: Width>(
+    width: W,
+    m: &LaneLame<W>,
+    sigma: &LaneVec3<W>,
+) -> LanePrincipal<W> {
+    let one = Lanes::splat(width, 1.0);
+    let j = sigma[0] * sigma[1] * sigma[2];
+    let c = m.lambda * ln(width, j) - m.mu;
+    let w = [one / sigma[0], one / sigma[1], one / sigma[2]];
+    let over_j = c / j;
+    let plane = scaled(sigma, over_j);
+    // λ w wᵀ, which is semidefinite, and μ − c w² on the diagonal
+    let own = [m.mu - c * w[0] * w[0], m.mu - c * w[1] * w[1], m.mu - c * w[2] * w[2]];
+    let v = scaled(&w, m.lambda);
+    let stretch = [
+        v[0] * w[0] + own[0],
+        v[1] * w[0],
+        v[2] * w[0],
+        v[1] * w[1] + own[1],
+        v[2] * w[1],
+        v[2] * w[2] + own[2],
+    ];
+    let least = own[0].min(own[1]).min(own[2]);
+    LanePrincipal {
+        stretch,
+        flip: [m.mu - plane[0], m.mu - plane[1], m.mu - plane[2]],
+        twist: [m.mu + plane[0], m.mu + plane[1], m.mu + plane[2]],
+        definite: Lanes::splat(width, 0.0).le(least),
+    }
 }

@@ -5,9 +5,11 @@
 //! be used.
 
 use super::Tet;
-use super::first_order::{edges, inv_dm};
+use super::first_order::{edges, inv_dm, laws, parameters};
 use crate::energy::Projection;
 use crate::energy::lanes::{Row, gather, per_lane, projected};
+use crate::material::Law;
+use crate::material::lanes::neo_hookean_principal;
 use standoff_linalg::lanes::{
     Kernel, LaneMat3, LaneVec3, Lanes, MAX_LANES, Width, dot, mat_mul, minus_sum, svd, transpose,
 };
@@ -110,7 +112,7 @@ struct Form<W: Width> {
     cross: LaneVec3<W>,
 }
 
-/// The form of each lane's law, projected where required; laws differ from lane to lane, so one after the other.
+/// The form of each lane's law, projected where required.
 #[inline(always)]
 fn principal<W: Width>(
     width: W,
@@ -118,13 +120,22 @@ fn principal<W: Width>(
     sigma: &LaneVec3<W>,
     project: [bool; MAX_LANES],
 ) -> Form<W> {
-    let sigma = [sigma[0].to_array(), sigma[1].to_array(), sigma[2].to_array()];
     let mut rows: [Row; 12] = [[0.0; MAX_LANES]; 12];
-    for (lane, tet) in elements.iter().enumerate() {
-        let sigma = Vec3::new(sigma[0][lane], sigma[1][lane], sigma[2][lane]);
-        let entries = one(tet, &sigma, project[lane]);
-        for k in 0..12 {
-            rows[k][lane] = entries[k];
+    // the lanes that are computed one by one
+    let mut single = [true; MAX_LANES];
+    if laws(elements).0 {
+        single = neo_hookean(width, elements, sigma, project, &mut rows);
+    }
+    if single[..elements.len()].contains(&true) {
+        let sigma = [sigma[0].to_array(), sigma[1].to_array(), sigma[2].to_array()];
+        for (lane, tet) in elements.iter().enumerate() {
+            if single[lane] {
+                let sigma = Vec3::new(sigma[0][lane], sigma[1][lane], sigma[2][lane]);
+                let entries = one(tet, &sigma, project[lane]);
+                for k in 0..12 {
+                    rows[k][lane] = entries[k];
+                }
+            }
         }
     }
     let zero = Lanes::splat(width, 0.0);
@@ -137,6 +148,41 @@ fn principal<W: Width>(
         form.cross[k] = Lanes::load(width, &rows[9 + k]);
     }
     form
+}
+
+/// The entries of [`Form`] where the law is neo-Hookean, and the lanes where it is not or where stretches have
+/// to be projected.
+#[inline(always)]
+fn neo_hookean<W: Width>(
+    width: W,
+    elements: &[Tet],
+    sigma: &LaneVec3<W>,
+    project: [bool; MAX_LANES],
+    rows: &mut [Row; 12],
+) -> [bool; MAX_LANES] {
+    let (zero, half) = (Lanes::splat(width, 0.0), Lanes::splat(width, 0.5));
+    let (volume, lame) = parameters(width, &per_lane(elements));
+    let h = neo_hookean_principal(width, &lame, sigma);
+    let mut projected: Row = [0.0; MAX_LANES];
+    for lane in 0..MAX_LANES {
+        projected[lane] = f64::from(u8::from(project[lane]));
+    }
+    let projected = zero.lt(Lanes::load(width, &projected));
+    for k in 0..6 {
+        (volume * h.stretch[k]).store(&mut rows[k]);
+    }
+    for k in 0..3 {
+        let flip = projected.select(h.flip[k].max(zero), h.flip[k]);
+        let twist = projected.select(h.twist[k].max(zero), h.twist[k]);
+        (volume * ((flip + twist) * half)).store(&mut rows[6 + k]);
+        (volume * ((flip - twist) * half)).store(&mut rows[9 + k]);
+    }
+    let definite = h.definite.select(half, zero).to_array();
+    let mut single = [false; MAX_LANES];
+    for (lane, tet) in elements.iter().enumerate() {
+        single[lane] = tet.law != Law::NeoHookean || project[lane] && definite[lane] == 0.0;
+    }
+    single
 }
 
 /// The entries of [`Form`] for one element with singular values `sigma`.
@@ -190,17 +236,17 @@ mod tests {
     use standoff_sparse::block_pairs;
     use standoff_testkit::Random;
 
-    /// 23 separate elements of all laws, some of them nearly flat, at rest and deformed.
+    /// Separate elements of all laws, some of them nearly flat or strongly stretched, at rest and deformed.
     fn elements() -> (ElasticTets, Vec<Vec3>) {
         let mut random = Random::new(7);
         let (mut rest, mut x, mut tets, mut materials) = (vec![], vec![], vec![], vec![]);
-        for k in 0..23 {
+        for k in 0..123 {
             let size = [1.0, 0.1, 1e-3][k % 3];
             let corners = [Vec3::zeros(), Vec3::x(), Vec3::y(), Vec3::z()];
             for corner in corners {
                 let p = (corner + random.vec3() * 0.15) * size;
                 rest.push(p);
-                let squeeze = if k % 5 == 0 { 1e-3 } else { 0.8 };
+                let squeeze = [1e-3, 0.8, 0.8, 1.8, 0.8][k % 5];
                 let noise = random.vec3() * (0.05 * size);
                 x.push(match k % 4 {
                     0 => p,
@@ -208,7 +254,7 @@ mod tests {
                 });
             }
             tets.push([0, 1, 2, 3].map(|a| 4 * k as u32 + a));
-            let law = Law::ALL[k % Law::ALL.len()];
+            let law = Law::ALL[k / 5 % Law::ALL.len()];
             materials.push(Material { law, young_modulus: 1e5, poisson_ratio: 0.4 });
         }
         (ElasticTets::new(&rest, tets, &materials).expect("valid elements"), x)

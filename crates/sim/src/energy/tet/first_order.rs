@@ -61,7 +61,7 @@ pub(super) fn inv_dm<W: Width>(width: W, elements: &PerLane<'_>) -> LaneMat3<W> 
 
 /// Rest volumes and Lamé's parameters.
 #[inline(always)]
-fn parameters<W: Width>(width: W, elements: &PerLane<'_>) -> (Lanes<W>, LaneLame<W>) {
+pub(super) fn parameters<W: Width>(width: W, elements: &PerLane<'_>) -> (Lanes<W>, LaneLame<W>) {
     let mut rows: [Row; 3] = [[0.0; MAX_LANES]; 3];
     for lane in 0..W::F64_LANES {
         let tet = elements[lane];
@@ -74,7 +74,7 @@ fn parameters<W: Width>(width: W, elements: &PerLane<'_>) -> (Lanes<W>, LaneLame
 
 /// Whether the law of any of the elements is neo-Hookean, and whether that of any is not.
 #[inline(always)]
-fn laws(elements: &[Tet]) -> (bool, bool) {
+pub(super) fn laws(elements: &[Tet]) -> (bool, bool) {
     let (mut yes, mut no) = (false, false);
     for tet in elements {
         match tet.law {
