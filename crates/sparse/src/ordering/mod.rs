@@ -97,9 +97,22 @@ const SMALL: usize = 50;
 /// factorisations: measured with `benches/examples/solver_table.rs`.
 const REPAID: f64 = 600.0;
 
+/// The same for an order that serves many systems: within about a hundred factorisations.
+const REPAID_BY_MANY: f64 = 20.0;
+
 impl VertexOrder {
     /// Orders the vertices of a pattern.
     pub fn new(pattern: &BlockPattern, ordering: Ordering) -> Self {
+        Self::repaid(pattern, ordering, REPAID)
+    }
+
+    /// Orders the vertices of a pattern that many systems will have, or have the most of: more time is spent on the order.
+    pub fn for_many(pattern: &BlockPattern, ordering: Ordering) -> Self {
+        Self::repaid(pattern, ordering, REPAID_BY_MANY)
+    }
+
+    /// With so many block operations per block from which METIS is tried.
+    fn repaid(pattern: &BlockPattern, ordering: Ordering, repaid: f64) -> Self {
         let minimum_degree = || Self::complete(pattern, minimum_degree(pattern));
         match ordering {
             Ordering::Natural => Self::complete(pattern, Permutation::identity(pattern.n())),
@@ -110,7 +123,7 @@ impl VertexOrder {
             },
             Ordering::Automatic => {
                 let order = minimum_degree();
-                if order.tree.operations() < REPAID * pattern.block_count() as f64 {
+                if order.tree.operations() < repaid * pattern.block_count() as f64 {
                     return order;
                 }
                 match nested_dissection(pattern).map(|p| Self::complete(pattern, p)) {

@@ -63,7 +63,7 @@ impl Analyses {
         let known = self.bases.iter().position(|(p, _)| pattern::same(p, base));
         let (_, order) = match known {
             Some(k) => self.bases.remove(k),
-            None => (base.clone(), Order::of(&VertexOrder::new(base, self.ordering))),
+            None => (base.clone(), Order::of(&VertexOrder::for_many(base, self.ordering))),
         };
         self.bases.insert(0, (base.clone(), order.clone()));
         self.bases.truncate(KEPT);
@@ -112,16 +112,20 @@ impl Analyses {
     /// The order in force if it is still a good one, else a new one.
     fn order_of(&mut self, pattern: &BlockPattern) -> VertexOrder {
         let Some(order) = &self.order else { return VertexOrder::new(pattern, self.ordering) };
+        let mut kept = None;
         if order.permutation.new_to_old().len() == pattern.n() {
-            let kept =
-                VertexOrder::with_permutation(pattern, Permutation::clone(&order.permutation));
-            if kept.tree.operations() <= GROWTH * order.operations {
-                return kept;
+            let order_before = Permutation::clone(&order.permutation);
+            let same = VertexOrder::with_permutation(pattern, order_before);
+            if same.tree.operations() <= GROWTH * order.operations {
+                return same;
             }
+            kept = Some(same);
         }
         let fresh = VertexOrder::new(pattern, self.ordering);
-        self.order = Some(Order::of(&fresh));
-        fresh
+        let better = |kept: &VertexOrder| kept.tree.operations() <= fresh.tree.operations();
+        let order = kept.filter(better).unwrap_or(fresh);
+        self.order = Some(Order::of(&order));
+        order
     }
 
     pub(crate) fn last(&self) -> Option<&Analysis> {
@@ -152,5 +156,38 @@ mod tests {
         assert!(!made(&chain(5)));
         assert!(made(&c), "b was used longer ago than a");
         assert!(!made(&a) && made(&b));
+    }
+    /// With too much fill for the order in force, the better one of it and a new one is taken, and then stays.
+    #[test]
+    fn no_order_is_given_up_for_a_worse_one() {
+        let n = 40_u32;
+        // a chain whose order is natural, and then with an arrow or with a clique of its last vertices
+        let mut arrow: Vec<_> = (1..n).map(|k| (k, k - 1)).collect();
+        let mut clique = arrow.clone();
+        arrow.extend((2..n).map(|k| (k, 0)));
+        clique.extend((n - 12..n).flat_map(|i| (n - 12..i).map(move |j| (i, j))));
+        let pattern =
+            |pairs: &[(u32, u32)]| Arc::new(BlockPattern::from_pairs(n as usize, pairs).unwrap());
+        let operations = |pattern: &Arc<BlockPattern>, permutation: &Permutation| {
+            VertexOrder::with_permutation(pattern, permutation.clone()).tree.operations()
+        };
+        for (pairs, renewed) in [(arrow, true), (clique, false)] {
+            let pattern = pattern(&pairs);
+            let mut analyses = Analyses::new(Ordering::MinimumDegree);
+            analyses.restart(&chain(n));
+            // in the natural order, which the clique at its end suits and the arrow does not
+            let natural = VertexOrder::new(&chain(n), Ordering::Natural);
+            analyses.order = Some(Order::of(&natural));
+            let kept = operations(&pattern, &natural.permutation);
+            assert!(kept > GROWTH * natural.tree.operations());
+            let fresh = VertexOrder::new(&pattern, Ordering::MinimumDegree).tree.operations();
+            let found = analyses.order_of(&pattern).tree.operations();
+            assert_eq!(found, kept.min(fresh));
+            assert_eq!(renewed, fresh < kept);
+            let again = analyses.order.clone().unwrap();
+            assert_eq!(again.operations, found);
+            assert_eq!(analyses.order_of(&pattern).tree.operations(), found);
+            assert!(Arc::ptr_eq(&again.permutation, &analyses.order.unwrap().permutation));
+        }
     }
 }
