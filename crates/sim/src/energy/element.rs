@@ -39,7 +39,7 @@ pub trait Element<const N: usize>: Debug + Clone + Send + Sync {
         self.hessian_psd(x)
     }
 
-    /// Energies of several elements at positions `x[vertices]`, J; a kind of element with a way to compute several at
+    /// Energies of several elements at positions `x[vertices]`, J, to as many numbers; a kind of element with a way to compute several at
     /// once says so here, and in the same way below. What is computed for an element must not depend on which others
     /// are computed with it.
     #[inline]
@@ -267,8 +267,9 @@ impl<E: Element<N>, const N: usize> Term for Elements<E, N> {
     fn value(&self, x: &[Vec3]) -> f64 {
         let sum = |(elements, vertices): (&[E], &[[u32; N]])| -> f64 {
             let mut values = [0.0; CHUNK];
-            E::values(elements, vertices, x, &mut values);
-            values[..elements.len()].iter().sum()
+            let values = &mut values[..elements.len()];
+            E::values(elements, vertices, x, values);
+            values.iter().sum()
         };
         let sums: Vec<f64> = self.slices(CHUNK).map(sum).collect();
         sums.iter().sum()
@@ -277,7 +278,7 @@ impl<E: Element<N>, const N: usize> Term for Elements<E, N> {
     fn add_gradient(&self, x: &[Vec3], gradient: &mut [Vec3]) {
         let of_batch = |(elements, vertices): (&[E], &[[u32; N]])| {
             let mut out = [[Vec3::zeros(); N]; BATCH];
-            E::gradients(elements, vertices, x, &mut out);
+            E::gradients(elements, vertices, x, &mut out[..elements.len()]);
             out
         };
         let batches = self.slices(BATCH).with_min_len(CHUNK / BATCH);

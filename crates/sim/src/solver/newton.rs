@@ -70,7 +70,7 @@ fn iterate(
     let context = potential.context;
     let mut termination = Termination::new(&context);
     let mut forcing = Forcing::new(context.settings.solver.linear_tolerance)
-        .exact_with_factor(!termination.is_by_direction());
+        .exact_with_factor(!termination.is_by_direction() || potential.dirichlet.is_some());
     let mut backtracking = Backtracking::default();
     let mut projecting = Projecting::new(context.settings.solver.projection);
     let mut was_short = false;

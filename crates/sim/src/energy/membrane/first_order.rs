@@ -262,6 +262,7 @@ mod tests {
     use super::super::batch::tests::triangles;
     use super::*;
     use crate::energy::lanes::tests::{assert_same_bits, run};
+    use crate::energy::{Elements, Term};
 
     fn values(x: &[Vec3], first: usize, wide: bool) -> Vec<f64> {
         let (elements, vertices, _) = triangles();
@@ -291,6 +292,28 @@ mod tests {
         assert_same_bits(elements.len(), |first, wide| {
             gradients(&x, first, wide).iter().map(bits).collect()
         });
+    }
+
+    /// The last batch may have fewer triangles than lanes, and one that is computed by itself in its last place.
+    #[test]
+    fn lists_of_any_length_sum_their_triangles() {
+        let (elements, vertices, x) = triangles();
+        let all = gradients(&x, 0, true);
+        for first in 0..40 {
+            for count in 1..10 {
+                let range = first..first + count;
+                let parts = (vertices[range.clone()].to_vec(), elements[range.clone()].to_vec());
+                let list = Elements::from_parts(parts.0, parts.1, x.len());
+                let want: f64 = values(&x, first, true)[..count].iter().sum();
+                assert!(list.value(&x) == want, "{range:?}");
+                let mut sums = vec![Vec3::zeros(); x.len()];
+                list.add_gradient(&x, &mut sums);
+                for (vertices, g) in vertices[range.clone()].iter().zip(&all[range]) {
+                    let found = vertices.map(|v| sums[v as usize]);
+                    assert_eq!(bits(&found), bits(g));
+                }
+            }
+        }
     }
 
     #[test]
