@@ -219,6 +219,7 @@ pub(super) fn iterate(
         return Ok((0, 0.0));
     }
     let mut iterations = 0;
+    // without a product where x is zero
     let mut r_norm = if x.iter().all(|x| *x == Vec3::zeros()) {
         work[0].copy_from_slice(b);
         b_norm

@@ -157,6 +157,7 @@ mod tests {
         assert!(made(&c), "b was used longer ago than a");
         assert!(!made(&a) && made(&b));
     }
+
     /// With too much fill for the order in force, the better one of it and a new one is taken, and then stays.
     #[test]
     fn no_order_is_given_up_for_a_worse_one() {

@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use super::scalar::Scalar;
 
-/// Scalars from which memory is kept.
-const LARGE: usize = 1 << 8;
+/// Scalars of the smallest buffer that is kept.
+const LEAST: usize = 1 << 8;
 
 /// Buffers that are not in use.
 #[derive(Debug, Default)]
@@ -17,7 +17,7 @@ pub(crate) struct Pool<T> {
 impl<T: Scalar> Pool<T> {
     /// A buffer of `len` scalars with any contents.
     pub(crate) fn take(&self, len: usize) -> Vec<T> {
-        if len >= LARGE {
+        if len >= LEAST {
             let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
             let fits = |b: &Vec<T>| b.capacity() >= len && b.capacity() / 4 <= len;
             let best =
@@ -34,7 +34,7 @@ impl<T: Scalar> Pool<T> {
 
     /// Takes a buffer back.
     pub(crate) fn give(&self, buffer: Vec<T>) {
-        if buffer.capacity() >= LARGE {
+        if buffer.capacity() >= LEAST {
             self.free.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
         }
     }
