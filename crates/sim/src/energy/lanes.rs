@@ -1,8 +1,84 @@
 //! Elements in lanes: gathering their vertices, and how their gradients and Hessians are stored.
 
 use super::projection::Projection;
-use standoff_linalg::lanes::{LaneVec3, Lanes, MAX_LANES, Width};
+use standoff_linalg::lanes::{Kernel, LaneVec3, Lanes, MAX_LANES, Width};
 use standoff_linalg::{Mat3, Vec3};
+
+/// A kind of element whose energies and gradients are computed one element per lane. Mark the functions `#[inline(always)]`.
+pub(super) trait LaneElement<const N: usize>: Sized {
+    /// Energies of the elements of a batch, J, to as many numbers.
+    fn lane_values<W: Width>(width: W, batch: &Batch<'_, Self, N>, out: &mut [f64]);
+
+    /// Their derivatives by the vertices, N.
+    fn lane_gradients<W: Width>(width: W, batch: &Batch<'_, Self, N>, out: &mut [[Vec3; N]]);
+}
+
+/// Elements at positions `x[vertices]`, at most one per lane and at least one.
+pub(super) struct Batch<'a, E, const N: usize> {
+    pub elements: &'a [E],
+    pub vertices: &'a [[u32; N]],
+    x: &'a [Vec3],
+}
+
+impl<E, const N: usize> Batch<'_, E, N> {
+    /// Positions of the vertices of each lane's element.
+    #[inline(always)]
+    pub fn gather<W: Width>(&self, width: W) -> [LaneVec3<W>; N] {
+        gather(width, &per_lane(self.vertices), self.x)
+    }
+
+    /// Positions of the vertices of one lane's element.
+    #[inline(always)]
+    pub fn corners(&self, lane: usize) -> [Vec3; N] {
+        self.vertices[lane].map(|v| self.x[v as usize])
+    }
+}
+
+/// Fills `out` with the energies of elements at positions `x[vertices]`, J.
+pub(super) struct Values<'a, E, const N: usize> {
+    pub elements: &'a [E],
+    pub vertices: &'a [[u32; N]],
+    pub x: &'a [Vec3],
+    pub out: &'a mut [f64],
+}
+
+impl<E: LaneElement<N>, const N: usize> Kernel for Values<'_, E, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<W: Width>(self, width: W) {
+        let Self { elements, vertices, x, out } = self;
+        let n = W::F64_LANES;
+        let batches = elements.chunks(n).zip(vertices.chunks(n));
+        for ((elements, vertices), out) in batches.zip(out.chunks_mut(n)) {
+            let out = &mut out[..elements.len()];
+            E::lane_values(width, &Batch { elements, vertices, x }, out);
+        }
+    }
+}
+
+/// Fills `out` with the derivatives of their energies by the vertices, N.
+pub(super) struct Gradients<'a, E, const N: usize> {
+    pub elements: &'a [E],
+    pub vertices: &'a [[u32; N]],
+    pub x: &'a [Vec3],
+    pub out: &'a mut [[Vec3; N]],
+}
+
+impl<E: LaneElement<N>, const N: usize> Kernel for Gradients<'_, E, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<W: Width>(self, width: W) {
+        let Self { elements, vertices, x, out } = self;
+        let n = W::F64_LANES;
+        let batches = elements.chunks(n).zip(vertices.chunks(n));
+        for ((elements, vertices), out) in batches.zip(out.chunks_mut(n)) {
+            let out = &mut out[..elements.len()];
+            E::lane_gradients(width, &Batch { elements, vertices, x }, out);
+        }
+    }
+}
 
 /// Whether the Hessian of each lane's element is projected.
 #[inline(always)]
@@ -98,12 +174,38 @@ pub(super) fn add_dyad<W: Width>(to: &mut [LaneVec3<W>; 3], a: &LaneVec3<W>, b: 
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use super::{Gradients, LaneElement, Values};
+    use standoff_linalg::Vec3;
     use standoff_linalg::lanes::{Kernel, dispatch, scalar};
     use std::fmt::Debug;
 
     /// Runs a kernel on the widest vectors or on single numbers.
     pub(crate) fn run<K: Kernel>(kernel: K, wide: bool) -> K::Output {
         if wide { dispatch(kernel) } else { scalar(kernel) }
+    }
+
+    /// Energies of elements, on the widest vectors or on single numbers.
+    pub(in crate::energy) fn values<E: LaneElement<N>, const N: usize>(
+        elements: &[E],
+        vertices: &[[u32; N]],
+        x: &[Vec3],
+        wide: bool,
+    ) -> Vec<f64> {
+        let mut out = vec![0.0; elements.len()];
+        run(Values { elements, vertices, x, out: &mut out }, wide);
+        out
+    }
+
+    /// Gradients of elements, on the widest vectors or on single numbers.
+    pub(in crate::energy) fn gradients<E: LaneElement<N>, const N: usize>(
+        elements: &[E],
+        vertices: &[[u32; N]],
+        x: &[Vec3],
+        wide: bool,
+    ) -> Vec<[Vec3; N]> {
+        let mut out = vec![[Vec3::zeros(); N]; elements.len()];
+        run(Gradients { elements, vertices, x, out: &mut out }, wide);
+        out
     }
 
     /// Asserts that results are the same on wide vectors as on single numbers, and for elements `first..` as among all

@@ -10,6 +10,7 @@ mod proximal;
 pub(super) mod step;
 
 use super::element::{Element, Elements, Hessian};
+use super::lanes::{Gradients, Values};
 use super::projection::Projection;
 use crate::material::{Lame, Law, Material, PrincipalHessian};
 use rayon::prelude::*;
@@ -174,12 +175,12 @@ impl Element<4> for Tet {
 
     /// Several elements at once, one per lane.
     fn values(elements: &[Self], vertices: &[[u32; 4]], x: &[Vec3], out: &mut [f64]) {
-        lanes::dispatch(first_order::Values { elements, vertices, x, out });
+        lanes::dispatch(Values { elements, vertices, x, out });
     }
 
     /// Several elements at once, one per lane.
     fn gradients(elements: &[Self], vertices: &[[u32; 4]], x: &[Vec3], out: &mut [[Vec3; 4]]) {
-        lanes::dispatch(first_order::Gradients { elements, vertices, x, out });
+        lanes::dispatch(Gradients { elements, vertices, x, out });
     }
 
     /// Several elements at once, one per lane.

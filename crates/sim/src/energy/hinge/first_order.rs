@@ -4,27 +4,11 @@
 //! Loops instead of closures: everything has to end up in one function for the vector registers to be used.
 
 use super::Hinge;
-use crate::energy::lanes::{Row, gather, per_lane, scatter_vectors};
+use crate::energy::lanes::{Batch, LaneElement, Row, per_lane, scatter_vectors};
 use standoff_linalg::Vec3;
 use standoff_linalg::lanes::{
-    Kernel, LaneVec3, Lanes, MAX_LANES, Width, add, atan2, cross, dot, minus_sum_vec, scaled, sub,
+    LaneVec3, Lanes, MAX_LANES, Width, add, atan2, cross, dot, minus_sum_vec, scaled, sub,
 };
-
-/// Fills `out` with the energies of the hinges at positions `x[vertices]`.
-pub(super) struct Values<'a> {
-    pub elements: &'a [Hinge],
-    pub vertices: &'a [[u32; 4]],
-    pub x: &'a [Vec3],
-    pub out: &'a mut [f64],
-}
-
-/// Fills `out` with their gradients.
-pub(super) struct Gradients<'a> {
-    pub elements: &'a [Hinge],
-    pub vertices: &'a [[u32; 4]],
-    pub x: &'a [Vec3],
-    pub out: &'a mut [[Vec3; 4]],
-}
 
 /// c and θ̄ of each lane's hinge.
 pub(super) struct Parameters<W: Width> {
@@ -117,56 +101,42 @@ fn angle<W: Width>(
     atan2(width, dot(&cross(&n1, &n2), e) / length, dot(&n1, &n2))
 }
 
-impl Kernel for Values<'_> {
-    type Output = ();
-
+impl LaneElement<4> for Hinge {
     #[inline(always)]
-    fn run<W: Width>(self, width: W) {
-        let n = W::F64_LANES;
+    fn lane_values<W: Width>(width: W, batch: &Batch<'_, Self, 4>, out: &mut [f64]) {
         let infinite = Lanes::splat(width, f64::INFINITY);
-        let batches = self.elements.chunks(n).zip(self.vertices.chunks(n));
-        for ((elements, vertices), out) in batches.zip(self.out.chunks_mut(n)) {
-            let (e, p, q) = edges(&gather(width, &per_lane(vertices), self.x));
-            let angle = angle(width, &e, dot(&e, &e).sqrt(), &p, &q);
-            let Parameters { stiffness, rest_angle } = Parameters::new(width, &per_lane(elements));
-            let bent = angle - rest_angle;
-            let value = stiffness * (bent * bent);
-            // also where it is NaN
-            let value = value.lt(infinite).select(value, infinite);
-            for (to, from) in out.iter_mut().zip(value.to_array()) {
-                *to = from;
-            }
+        let (e, p, q) = edges(&batch.gather(width));
+        let angle = angle(width, &e, dot(&e, &e).sqrt(), &p, &q);
+        let Parameters { stiffness, rest_angle } =
+            Parameters::new(width, &per_lane(batch.elements));
+        let bent = angle - rest_angle;
+        let value = stiffness * (bent * bent);
+        // also where it is NaN
+        let value = value.lt(infinite).select(value, infinite);
+        for (to, from) in out.iter_mut().zip(value.to_array()) {
+            *to = from;
         }
     }
-}
-
-impl Kernel for Gradients<'_> {
-    type Output = ();
 
     #[inline(always)]
-    fn run<W: Width>(self, width: W) {
-        let n = W::F64_LANES;
+    fn lane_gradients<W: Width>(width: W, batch: &Batch<'_, Self, 4>, out: &mut [[Vec3; 4]]) {
         let zero = Lanes::splat(width, 0.0);
-        let batches = self.elements.chunks(n).zip(self.vertices.chunks(n));
-        for ((elements, vertices), out) in batches.zip(self.out.chunks_mut(n)) {
-            let x = gather(width, &per_lane(vertices), self.x);
-            let LaneView { sides: [a, b], angle, .. } = LaneView::new(width, &x);
-            let Parameters { stiffness, rest_angle } = Parameters::new(width, &per_lane(elements));
-            let slope = (stiffness + stiffness) * (angle - rest_angle);
-            // a slope of 0 gives zeros, also where the hinge has no shape
-            let none = slope.abs().le(zero);
-            let (along_a, along_b) = (-(a.over_height * slope), b.over_height * slope);
-            let (mut by_a, mut by_b) = (scaled(&a.turn, along_a), scaled(&b.turn, along_b));
-            let (mut foot_a, mut foot_b) = (scaled(&by_a, a.foot), scaled(&by_b, b.foot));
-            for i in 0..3 {
-                (by_a[i], by_b[i]) = (none.select(zero, by_a[i]), none.select(zero, by_b[i]));
-                (foot_a[i], foot_b[i]) =
-                    (none.select(zero, foot_a[i]), none.select(zero, foot_b[i]));
-            }
-            let feet = add(&foot_a, &foot_b);
-            let by_e = [-feet[0], -feet[1], -feet[2]];
-            scatter_vectors(&[minus_sum_vec(&by_e, &by_a, &by_b), by_e, by_a, by_b], out);
+        let LaneView { sides: [a, b], angle, .. } = LaneView::new(width, &batch.gather(width));
+        let Parameters { stiffness, rest_angle } =
+            Parameters::new(width, &per_lane(batch.elements));
+        let slope = (stiffness + stiffness) * (angle - rest_angle);
+        // a slope of 0 gives zeros, also where the hinge has no shape
+        let none = slope.abs().le(zero);
+        let (along_a, along_b) = (-(a.over_height * slope), b.over_height * slope);
+        let (mut by_a, mut by_b) = (scaled(&a.turn, along_a), scaled(&b.turn, along_b));
+        let (mut foot_a, mut foot_b) = (scaled(&by_a, a.foot), scaled(&by_b, b.foot));
+        for i in 0..3 {
+            (by_a[i], by_b[i]) = (none.select(zero, by_a[i]), none.select(zero, by_b[i]));
+            (foot_a[i], foot_b[i]) = (none.select(zero, foot_a[i]), none.select(zero, foot_b[i]));
         }
+        let feet = add(&foot_a, &foot_b);
+        let by_e = [-feet[0], -feet[1], -feet[2]];
+        scatter_vectors(&[minus_sum_vec(&by_e, &by_a, &by_b), by_e, by_a, by_b], out);
     }
 }
 
@@ -175,22 +145,16 @@ mod tests {
     use super::super::batch::tests::hinges;
     use super::*;
     use crate::energy::Element;
-    use crate::energy::lanes::tests::{assert_same_bits, run};
+    use crate::energy::lanes::tests::{self as lanes, assert_same_bits};
 
     fn values(x: &[Vec3], first: usize, wide: bool) -> Vec<f64> {
         let (elements, vertices, _) = hinges();
-        let (elements, vertices) = (&elements[first..], &vertices[first..]);
-        let mut out = vec![0.0; elements.len()];
-        run(Values { elements, vertices, x, out: &mut out }, wide);
-        out
+        lanes::values(&elements[first..], &vertices[first..], x, wide)
     }
 
     fn gradients(x: &[Vec3], first: usize, wide: bool) -> Vec<[Vec3; 4]> {
         let (elements, vertices, _) = hinges();
-        let (elements, vertices) = (&elements[first..], &vertices[first..]);
-        let mut out = vec![[Vec3::zeros(); 4]; elements.len()];
-        run(Gradients { elements, vertices, x, out: &mut out }, wide);
-        out
+        lanes::gradients(&elements[first..], &vertices[first..], x, wide)
     }
 
     #[test]
@@ -265,9 +229,7 @@ mod tests {
         x[4 * 6 + 1] = x[4 * 6] + Vec3::x();
         x[4 * 6 + 2] = x[4 * 6];
         let corners = vertices[6].map(|v| x[v as usize]);
-        let mut out = vec![[Vec3::zeros(); 4]; elements.len()];
-        let (elements, vertices) = (&elements[..], &vertices[..]);
-        run(Gradients { elements, vertices, x: &x, out: &mut out }, true);
+        let out = lanes::gradients(&elements, &vertices, &x, true);
         assert_eq!(out[6], [Vec3::zeros(); 4]);
         assert_eq!(elements[6].gradient(&corners), [Vec3::zeros(); 4]);
     }

@@ -11,28 +11,10 @@
 
 use super::{Membrane, Sheet};
 use crate::energy::Element;
-use crate::energy::lanes::{Row, gather, per_lane, scatter_vectors};
+use crate::energy::lanes::{Batch, LaneElement, Row, per_lane, scatter_vectors};
 use crate::material::membrane::{MembraneLaw, SheetLame};
 use standoff_linalg::Vec3;
-use standoff_linalg::lanes::{
-    Kernel, LaneVec3, Lanes, MAX_LANES, Width, add, cross, dot, ln, scaled, sub,
-};
-
-/// Fills `out` with the energies of the triangles at positions `x[vertices]`.
-pub(super) struct Values<'a> {
-    pub elements: &'a [Membrane],
-    pub vertices: &'a [[u32; 3]],
-    pub x: &'a [Vec3],
-    pub out: &'a mut [f64],
-}
-
-/// Fills `out` with their gradients.
-pub(super) struct Gradients<'a> {
-    pub elements: &'a [Membrane],
-    pub vertices: &'a [[u32; 3]],
-    pub x: &'a [Vec3],
-    pub out: &'a mut [[Vec3; 3]],
-}
+use standoff_linalg::lanes::{LaneVec3, Lanes, MAX_LANES, Width, add, cross, dot, ln, scaled, sub};
 
 /// Ratio of the principal stretches below which triangles are computed one by one: their normal is lost in rounding.
 pub(super) const FLAT: f64 = 1e-6;
@@ -201,57 +183,42 @@ impl<W: Width> Strain<W> {
     }
 }
 
-impl Kernel for Values<'_> {
-    type Output = ();
-
+impl LaneElement<3> for Membrane {
     #[inline(always)]
-    fn run<W: Width>(self, width: W) {
-        let n = W::F64_LANES;
+    fn lane_values<W: Width>(width: W, batch: &Batch<'_, Self, 3>, out: &mut [f64]) {
         let infinite = Lanes::splat(width, f64::INFINITY);
-        let batches = self.elements.chunks(n).zip(self.vertices.chunks(n));
-        for ((elements, vertices), out) in batches.zip(self.out.chunks_mut(n)) {
-            let lanes = per_lane(elements);
-            let x = gather(width, &per_lane(vertices), self.x);
-            let strain = Strain::new(width, &gradient_of_map(&shape(width, &lanes), &x));
-            let sheets = Sheets::new(width, &lanes);
-            let value = sheets.volume * strain.psi(width, &sheets);
-            // also where it is NaN
-            let values = value.lt(infinite).select(value, infinite).to_array();
-            let beyond = strain.beyond(&sheets);
-            for (lane, out) in out.iter_mut().enumerate() {
-                *out = match beyond[lane] {
-                    true => elements[lane].value(&vertices[lane].map(|v| self.x[v as usize])),
-                    false => values[lane],
-                };
-            }
+        let lanes = per_lane(batch.elements);
+        let shape = shape(width, &lanes);
+        let strain = Strain::new(width, &gradient_of_map(&shape, &batch.gather(width)));
+        let sheets = Sheets::new(width, &lanes);
+        let value = sheets.volume * strain.psi(width, &sheets);
+        // also where it is NaN
+        let values = value.lt(infinite).select(value, infinite).to_array();
+        let beyond = strain.beyond(&sheets);
+        for (lane, out) in out.iter_mut().enumerate() {
+            *out = match beyond[lane] {
+                true => batch.elements[lane].value(&batch.corners(lane)),
+                false => values[lane],
+            };
         }
     }
-}
-
-impl Kernel for Gradients<'_> {
-    type Output = ();
 
     #[inline(always)]
-    fn run<W: Width>(self, width: W) {
-        let n = W::F64_LANES;
-        let batches = self.elements.chunks(n).zip(self.vertices.chunks(n));
-        for ((elements, vertices), out) in batches.zip(self.out.chunks_mut(n)) {
-            let lanes = per_lane(elements);
-            let x = gather(width, &per_lane(vertices), self.x);
-            let g = shape(width, &lanes);
-            let f = gradient_of_map(&g, &x);
-            let (strain, sheets) = (Strain::new(width, &f), Sheets::new(width, &lanes));
-            let [p1, p2] = strain.pk1(width, &sheets, &f);
-            let (p1, p2) = (scaled(&p1, sheets.volume), scaled(&p2, sheets.volume));
-            let g1 = add(&scaled(&p1, g[0][0]), &scaled(&p2, g[0][1]));
-            let g2 = add(&scaled(&p1, g[1][0]), &scaled(&p2, g[1][1]));
-            let sum = add(&g1, &g2);
-            scatter_vectors(&[[-sum[0], -sum[1], -sum[2]], g1, g2], out);
-            let beyond = strain.beyond(&sheets);
-            for (lane, out) in out.iter_mut().enumerate() {
-                if beyond[lane] {
-                    *out = elements[lane].gradient(&vertices[lane].map(|v| self.x[v as usize]));
-                }
+    fn lane_gradients<W: Width>(width: W, batch: &Batch<'_, Self, 3>, out: &mut [[Vec3; 3]]) {
+        let lanes = per_lane(batch.elements);
+        let g = shape(width, &lanes);
+        let f = gradient_of_map(&g, &batch.gather(width));
+        let (strain, sheets) = (Strain::new(width, &f), Sheets::new(width, &lanes));
+        let [p1, p2] = strain.pk1(width, &sheets, &f);
+        let (p1, p2) = (scaled(&p1, sheets.volume), scaled(&p2, sheets.volume));
+        let g1 = add(&scaled(&p1, g[0][0]), &scaled(&p2, g[0][1]));
+        let g2 = add(&scaled(&p1, g[1][0]), &scaled(&p2, g[1][1]));
+        let sum = add(&g1, &g2);
+        scatter_vectors(&[[-sum[0], -sum[1], -sum[2]], g1, g2], out);
+        let beyond = strain.beyond(&sheets);
+        for (lane, out) in out.iter_mut().enumerate() {
+            if beyond[lane] {
+                *out = batch.elements[lane].gradient(&batch.corners(lane));
             }
         }
     }
@@ -261,23 +228,17 @@ impl Kernel for Gradients<'_> {
 mod tests {
     use super::super::batch::tests::triangles;
     use super::*;
-    use crate::energy::lanes::tests::{assert_same_bits, run};
+    use crate::energy::lanes::tests::{self as lanes, assert_same_bits};
     use crate::energy::{Elements, Term};
 
     fn values(x: &[Vec3], first: usize, wide: bool) -> Vec<f64> {
         let (elements, vertices, _) = triangles();
-        let (elements, vertices) = (&elements[first..], &vertices[first..]);
-        let mut out = vec![0.0; elements.len()];
-        run(Values { elements, vertices, x, out: &mut out }, wide);
-        out
+        lanes::values(&elements[first..], &vertices[first..], x, wide)
     }
 
     fn gradients(x: &[Vec3], first: usize, wide: bool) -> Vec<[Vec3; 3]> {
         let (elements, vertices, _) = triangles();
-        let (elements, vertices) = (&elements[first..], &vertices[first..]);
-        let mut out = vec![[Vec3::zeros(); 3]; elements.len()];
-        run(Gradients { elements, vertices, x, out: &mut out }, wide);
-        out
+        lanes::gradients(&elements[first..], &vertices[first..], x, wide)
     }
 
     /// Bits, since gradients of triangles without area are NaN.

@@ -4,7 +4,7 @@
 //! Loops instead of closures: everything has to end up in one function for the vector registers to be used.
 
 use super::{KEEP_VOLUME, Tet, step};
-use crate::energy::lanes::{Row, gather, per_lane, scatter_vectors};
+use crate::energy::lanes::{Batch, LaneElement, Row, gather, per_lane, scatter_vectors};
 use crate::material::Law;
 use crate::material::lanes::{LaneLame, neo_hookean_pk1, neo_hookean_psi};
 use standoff_linalg::lanes::{
@@ -12,22 +12,6 @@ use standoff_linalg::lanes::{
     sub, transpose,
 };
 use standoff_linalg::{Mat3, Vec3};
-
-/// Fills `out` with the energies of the elements at corner positions `x[vertices]`.
-pub(super) struct Values<'a> {
-    pub elements: &'a [Tet],
-    pub vertices: &'a [[u32; 4]],
-    pub x: &'a [Vec3],
-    pub out: &'a mut [f64],
-}
-
-/// Fills `out` with their gradients.
-pub(super) struct Gradients<'a> {
-    pub elements: &'a [Tet],
-    pub vertices: &'a [[u32; 4]],
-    pub x: &'a [Vec3],
-    pub out: &'a mut [[Vec3; 4]],
-}
 
 /// The least of the elements' bounds of a step along `dx`.
 pub(super) struct LeastMaxStep<'a> {
@@ -97,62 +81,48 @@ fn lane_of<W: Width>(f: &LaneMat3<W>, lane: usize) -> Mat3 {
     out
 }
 
-impl Kernel for Values<'_> {
-    type Output = ();
-
+impl LaneElement<4> for Tet {
     #[inline(always)]
-    fn run<W: Width>(self, width: W) {
-        let n = W::F64_LANES;
-        let batches = self.elements.chunks(n).zip(self.vertices.chunks(n));
-        for ((elements, vertices), out) in batches.zip(self.out.chunks_mut(n)) {
-            let (neo_hookean, others) = laws(elements);
-            let lanes = per_lane(elements);
-            let x = gather(width, &per_lane(vertices), self.x);
-            let f = mat_mul(&edges(&x), &inv_dm(width, &lanes));
-            if neo_hookean {
-                let (volume, lame) = parameters(width, &lanes);
-                let values = volume * neo_hookean_psi(width, &lame, &f);
-                for (to, from) in out.iter_mut().zip(values.to_array()) {
-                    *to = from;
-                }
+    fn lane_values<W: Width>(width: W, batch: &Batch<'_, Self, 4>, out: &mut [f64]) {
+        let elements = batch.elements;
+        let (neo_hookean, others) = laws(elements);
+        let lanes = per_lane(elements);
+        let f = mat_mul(&edges(&batch.gather(width)), &inv_dm(width, &lanes));
+        if neo_hookean {
+            let (volume, lame) = parameters(width, &lanes);
+            let values = volume * neo_hookean_psi(width, &lame, &f);
+            for (to, from) in out.iter_mut().zip(values.to_array()) {
+                *to = from;
             }
-            if others {
-                for (lane, tet) in elements.iter().enumerate() {
-                    if tet.law != Law::NeoHookean {
-                        out[lane] = tet.volume * tet.psi(&lane_of(&f, lane));
-                    }
+        }
+        if others {
+            for (lane, tet) in elements.iter().enumerate() {
+                if tet.law != Law::NeoHookean {
+                    out[lane] = tet.volume * tet.psi(&lane_of(&f, lane));
                 }
             }
         }
     }
-}
-
-impl Kernel for Gradients<'_> {
-    type Output = ();
 
     #[inline(always)]
-    fn run<W: Width>(self, width: W) {
-        let n = W::F64_LANES;
-        let batches = self.elements.chunks(n).zip(self.vertices.chunks(n));
-        for ((elements, vertices), out) in batches.zip(self.out.chunks_mut(n)) {
-            let (neo_hookean, others) = laws(elements);
-            let lanes = per_lane(elements);
-            let x = gather(width, &per_lane(vertices), self.x);
-            let inv_dm = inv_dm(width, &lanes);
-            let f = mat_mul(&edges(&x), &inv_dm);
-            if neo_hookean {
-                let (volume, lame) = parameters(width, &lanes);
-                let p = neo_hookean_pk1(width, &lame, &f);
-                let p = [scaled(&p[0], volume), scaled(&p[1], volume), scaled(&p[2], volume)];
-                // V P ∇Nₐ, of corners 1, 2, 3
-                let [g1, g2, g3] = mat_mul(&p, &transpose(&inv_dm));
-                scatter_vectors(&[minus_sum_vec(&g1, &g2, &g3), g1, g2, g3], out);
-            }
-            if others {
-                for (lane, tet) in elements.iter().enumerate() {
-                    if tet.law != Law::NeoHookean {
-                        out[lane] = tet.stress_gradient(&tet.pk1(&lane_of(&f, lane)));
-                    }
+    fn lane_gradients<W: Width>(width: W, batch: &Batch<'_, Self, 4>, out: &mut [[Vec3; 4]]) {
+        let elements = batch.elements;
+        let (neo_hookean, others) = laws(elements);
+        let lanes = per_lane(elements);
+        let inv_dm = inv_dm(width, &lanes);
+        let f = mat_mul(&edges(&batch.gather(width)), &inv_dm);
+        if neo_hookean {
+            let (volume, lame) = parameters(width, &lanes);
+            let p = neo_hookean_pk1(width, &lame, &f);
+            let p = [scaled(&p[0], volume), scaled(&p[1], volume), scaled(&p[2], volume)];
+            // V P ∇Nₐ, of corners 1, 2, 3
+            let [g1, g2, g3] = mat_mul(&p, &transpose(&inv_dm));
+            scatter_vectors(&[minus_sum_vec(&g1, &g2, &g3), g1, g2, g3], out);
+        }
+        if others {
+            for (lane, tet) in elements.iter().enumerate() {
+                if tet.law != Law::NeoHookean {
+                    out[lane] = tet.stress_gradient(&tet.pk1(&lane_of(&f, lane)));
                 }
             }
         }
@@ -188,7 +158,7 @@ mod tests {
     use super::super::ElasticTets;
     use super::*;
     use crate::energy::Element;
-    use crate::energy::lanes::tests::{assert_same_bits, run};
+    use crate::energy::lanes::tests::{self as lanes, assert_same_bits, run};
     use crate::material::Material;
     use standoff_testkit::Random;
 
@@ -227,16 +197,12 @@ mod tests {
 
     fn values(tets: &ElasticTets, x: &[Vec3], first: usize, wide: bool) -> Vec<f64> {
         let (elements, vertices) = (&tets.elements[first..], &tets.vertices()[first..]);
-        let mut out = vec![0.0; elements.len()];
-        run(Values { elements, vertices, x, out: &mut out }, wide);
-        out
+        lanes::values(elements, vertices, x, wide)
     }
 
     fn gradients(tets: &ElasticTets, x: &[Vec3], first: usize, wide: bool) -> Vec<[Vec3; 4]> {
         let (elements, vertices) = (&tets.elements[first..], &tets.vertices()[first..]);
-        let mut out = vec![[Vec3::zeros(); 4]; elements.len()];
-        run(Gradients { elements, vertices, x, out: &mut out }, wide);
-        out
+        lanes::gradients(elements, vertices, x, wide)
     }
 
     /// Bits, since gradients of flat elements are NaN.
