@@ -45,6 +45,7 @@ pub mod solver;
 pub mod state;
 #[doc(hidden)]
 pub mod step;
+mod threads;
 
 pub use contacts::ContactRecord;
 pub use controls::Controls;

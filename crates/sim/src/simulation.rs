@@ -15,6 +15,7 @@ use crate::report::StepReport;
 use crate::state::State;
 use crate::step;
 use crate::step::workspace::Workspace;
+use crate::threads::with_threads_awake;
 use standoff_linalg::Vec3;
 
 /// A simulation in progress.
@@ -68,9 +69,8 @@ impl Simulation {
     /// See [`StepError`]; the state is then the one before the step, and [`Self::diagnosis`] holds
     /// the culprits.
     pub fn step(&mut self) -> Result<StepReport, StepError> {
-        // within the thread pool: else every parallel loop would be handed over to it
         let Self { model, state, work, .. } = &mut *self;
-        match rayon::scope(|_| step::step(model, state, work)) {
+        match with_threads_awake(|| step::step(model, state, work)) {
             Ok((state, report)) => {
                 self.state = state;
                 self.diagnosis = None;

@@ -58,12 +58,13 @@ impl BlockMatrix {
 
     /// Sets all blocks to zero, keeping the pattern.
     pub fn set_zero(&mut self) {
-        self.blocks.fill(Mat3::zeros());
+        clear(&mut self.blocks);
     }
 
     /// Sets the matrix to zero on another pattern, reusing its memory.
     pub fn reset(&mut self, pattern: Arc<BlockPattern>) {
-        self.blocks.clear();
+        let kept = self.blocks.len().min(pattern.block_count());
+        clear(&mut self.blocks[..kept]);
         self.blocks.resize(pattern.block_count(), Mat3::zeros());
         self.pattern = pattern;
     }
@@ -251,6 +252,11 @@ pub(crate) fn add_mul(y: &mut Vec3, b: &Mat3, x: &Vec3) {
     for i in 0..3 {
         y[i] += b[(i, 0)] * x[0] + b[(i, 1)] * x[1] + b[(i, 2)] * x[2];
     }
+}
+
+/// Sets blocks to zero.
+fn clear(blocks: &mut [Mat3]) {
+    blocks.par_chunks_mut(vector::PARALLEL).for_each(|blocks| blocks.fill(Mat3::zeros()));
 }
 
 /// y ← y + Bᵀ x.

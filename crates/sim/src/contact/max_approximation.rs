@@ -24,9 +24,10 @@ pub(super) fn add_corrections(
     scene: &Scene<'_>,
     adjacency: &SurfaceAdjacency,
     candidates: &Candidates,
-    found: &mut Found,
+    parts: &mut Vec<Found>,
 ) {
     let mesh = scene.mesh;
+    let mut found = Found::default();
     // wires against vertices: a vertex of k edges is met k times
     let pairs = vertex_pairs(scene, &candidates.edge_vertex, |e| &mesh.edges[e as usize]);
     for &[a, b] in &pairs {
@@ -34,17 +35,19 @@ pub(super) fn add_corrections(
             let k = count_without(&adjacency.vertex_vertices[w as usize], v);
             if k > 1 { (1.0 - k as f64) * scene.weighting.vertex(v, 0.5) } else { 0.0 }
         };
-        push_vertex_pair(scene, a, b, surplus(a, b) + surplus(b, a), found);
+        push_vertex_pair(scene, a, b, surplus(a, b) + surplus(b, a), &mut found);
     }
+    parts.push(found);
     // edges against edges: an end of k edges is met k times
     let pairs = edge_edge_ends(scene, &candidates.edge_edge);
-    found.append(narrow(&pairs, |&c, found| edge_end_correction(scene, adjacency, c, found)));
+    parts.extend(narrow(&pairs, |&c, found| edge_end_correction(scene, adjacency, c, found)));
+    let mut found = Found::default();
     // faces against vertices: an edge of k triangles is met k times …
     for &[e, v] in &face_vertex_edges(scene, adjacency, &candidates.face_vertex) {
         let k = count_without(&adjacency.edge_vertices[e as usize], v);
         if k > 1 {
             let weight = (1.0 - k as f64) * scene.weighting.vertex(v, 0.25);
-            push_edge_vertex(scene, e, v, weight, found);
+            push_edge_vertex(scene, e, v, weight, &mut found);
         }
     }
     // … and what that takes off too much at interior vertices is put back
@@ -58,8 +61,9 @@ pub(super) fn add_corrections(
                 scene.weighting.vertex(v, 0.25)
             }
         };
-        push_vertex_pair(scene, a, b, share(a, b) + share(b, a), found);
+        push_vertex_pair(scene, a, b, share(a, b) + share(b, a), &mut found);
     }
+    parts.push(found);
 }
 
 /// Active vertex pairs within element–vertex candidates, ascending, each once.

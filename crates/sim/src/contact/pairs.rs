@@ -133,11 +133,24 @@ impl Found {
         }
     }
 
-    pub(super) fn append(&mut self, mut other: Found) {
-        self.vertex_vertex.append(&mut other.vertex_vertex);
-        self.edge_vertex.append(&mut other.edge_vertex);
-        self.edge_edge.append(&mut other.edge_edge);
-        self.face_vertex.append(&mut other.face_vertex);
+    /// What was found in several lists of candidates, in their order.
+    pub(super) fn together(parts: &[Found]) -> Self {
+        let one = |of: fn(&Found) -> &Vec<Contact>| {
+            let mut all = Vec::with_capacity(parts.iter().map(|part| of(part).len()).sum());
+            parts.iter().for_each(|part| all.extend_from_slice(of(part)));
+            all
+        };
+        Self {
+            vertex_vertex: one(|part| &part.vertex_vertex),
+            edge_vertex: one(|part| &part.edge_vertex),
+            edge_edge: one(|part| &part.edge_edge),
+            face_vertex: one(|part| &part.face_vertex),
+        }
+    }
+
+    /// Kind after kind.
+    pub(super) fn all(self) -> Vec<Contact> {
+        [self.vertex_vertex, self.edge_vertex, self.edge_edge, self.face_vertex].concat()
     }
 }
 
@@ -231,24 +244,17 @@ impl Scene<'_> {
     }
 }
 
-/// Runs the narrow phase over candidates in parallel; the order of what it finds is the
-/// candidates'.
-pub(super) fn narrow<T: Sync>(candidates: &[T], check: impl Fn(&T, &mut Found) + Sync) -> Found {
-    let parts: Vec<Found> = candidates
-        .par_chunks(4096)
-        .map(|chunk| {
-            let mut found = Found::default();
-            for c in chunk {
-                check(c, &mut found);
-            }
-            found
-        })
-        .collect();
-    let mut all = Found::default();
-    for part in parts {
-        all.append(part);
-    }
-    all
+/// Runs the narrow phase over candidates in parallel; what it finds, in the candidates' order.
+pub(super) fn narrow<T: Sync>(
+    candidates: &[T],
+    check: impl Fn(&T, &mut Found) + Sync,
+) -> Vec<Found> {
+    let parts = candidates.par_chunks(4096).map(|chunk| {
+        let mut found = Found::default();
+        chunk.iter().for_each(|c| check(c, &mut found));
+        found
+    });
+    parts.collect()
 }
 
 /// Sorts pairs of one kind by stencil and sums the weights of equal ones, in the order found;

@@ -39,25 +39,21 @@ impl ContactSet {
         weighting: &Weighting,
     ) -> Self {
         let scene = Scene { mesh, x, d_hat, weighting };
-        let mut found = Found::default();
-        for part in [
-            narrow(&candidates.vertex_vertex, |&c, found| scene.vertex_vertex(c, found)),
-            narrow(&candidates.edge_vertex, |&c, found| scene.edge_vertex(c, found)),
-            narrow(&candidates.edge_edge, |&c, found| scene.edge_edge(c, found)),
-            narrow(&candidates.face_vertex, |&c, found| scene.face_vertex(c, found)),
-        ] {
-            found.append(part);
-        }
+        let mut parts =
+            narrow(&candidates.vertex_vertex, |&c, found| scene.vertex_vertex(c, found));
+        parts.extend(narrow(&candidates.edge_vertex, |&c, found| scene.edge_vertex(c, found)));
+        parts.extend(narrow(&candidates.edge_edge, |&c, found| scene.edge_edge(c, found)));
+        parts.extend(narrow(&candidates.face_vertex, |&c, found| scene.face_vertex(c, found)));
         if let Weighting::AreaWithoutDuplicates(_, adjacency) = weighting {
-            max_approximation::add_corrections(&scene, adjacency, candidates, &mut found);
+            max_approximation::add_corrections(&scene, adjacency, candidates, &mut parts);
+        }
+        let mut found = Found::together(&parts);
+        if let Weighting::AreaWithoutDuplicates(..) = weighting {
             merge(&mut found.edge_edge);
         }
         merge(&mut found.vertex_vertex);
         merge(&mut found.edge_vertex);
-        let mut contacts = found.vertex_vertex;
-        contacts.append(&mut found.edge_vertex);
-        contacts.append(&mut found.edge_edge);
-        contacts.append(&mut found.face_vertex);
+        let contacts = found.all();
         let half_space = half_space_contacts(mesh, half_spaces, x, d_hat, weighting);
         Self { contacts, half_space, orientation: OrientationSet::EMPTY }
     }

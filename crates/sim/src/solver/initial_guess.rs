@@ -9,6 +9,7 @@ use crate::model::Model;
 use crate::potential::IncrementalPotential;
 use crate::step::workspace::Workspace;
 use standoff_linalg::{Mat3, Vec3, svd3};
+use std::ops::Range;
 
 /// How often bodies that something is in the way of are left out, and the others tried again.
 const TRIES: usize = 8;
@@ -63,10 +64,15 @@ pub fn advance_free_bodies(
 
 /// Stops the bodies of some vertices; of bodies of particles, these only. Whether any of them moved and others still do.
 fn leave_out(model: &Model, blocked: &[u32], p: &mut [Vec3]) -> bool {
-    let mut stopped = false;
-    for &v in blocked {
+    let parts = blocked.iter().map(|&v| {
         let (body, _) = model.locate(v);
-        let whole = if is_loose(body) { v as usize..v as usize + 1 } else { body.vertices.clone() };
+        if is_loose(body) { v as usize..v as usize + 1 } else { body.vertices.clone() }
+    });
+    let mut parts: Vec<Range<usize>> = parts.collect();
+    parts.sort_unstable_by_key(|part| part.start);
+    parts.dedup();
+    let mut stopped = false;
+    for whole in parts {
         stopped |= p[whole.clone()].iter().any(|p| *p != Vec3::zeros());
         p[whole].fill(Vec3::zeros());
     }

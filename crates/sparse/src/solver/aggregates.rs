@@ -1,5 +1,7 @@
 //! Groups of rows that move nearly as rigid bodies: the coarse level of the Schwarz preconditioner.
 
+use rayon::prelude::*;
+
 use crate::BlockMatrix;
 
 /// Part of the mean of two diagonal blocks from which their coupling is strong.
@@ -9,6 +11,9 @@ const STRONG: f64 = 0.05;
 const HOLDING: usize = 3;
 
 const NONE: u32 = u32::MAX;
+
+/// Rows whose couplings a thread finds at once.
+const ROWS: usize = 512;
 
 /// Groups of rows with strong couplings, |A_ij|² > θ² |A_ii| |A_jj| [Vaněk 1996], of about `size` rows each: for each row the
 /// number of its group. What is stiff moves as one against what is soft around it.
@@ -45,24 +50,32 @@ impl Couplings {
     fn new(a: &BlockMatrix) -> Self {
         let (pattern, n) = (&**a.pattern(), a.n());
         let stiffness: Vec<f64> = (0..n).map(|i| a.diagonal_block(i).norm()).collect();
-        let (mut begin, mut of, mut needed) = (vec![0], Vec::new(), Vec::new());
-        for i in 0..n {
-            let mut add = |j: usize, k: usize| {
-                let scale = (stiffness[i] * stiffness[j]).max(f64::MIN_POSITIVE);
-                let strength = a.blocks()[k].norm_squared() / scale;
-                if strength > STRONG * STRONG {
-                    of.push((j as u32, strength));
-                }
-            };
-            for (j, k) in pattern.row(i) {
-                add(j, k);
+        let strong = |i: usize, j: usize, k: usize| {
+            let scale = (stiffness[i] * stiffness[j]).max(f64::MIN_POSITIVE);
+            let strength = a.blocks()[k].norm_squared() / scale;
+            (strength > STRONG * STRONG).then_some((j as u32, strength))
+        };
+        // those of some rows, and how many each has
+        let some = |rows: usize| {
+            let (mut of, mut counts) = (Vec::new(), Vec::with_capacity(ROWS));
+            for i in rows..n.min(rows + ROWS) {
+                let before = of.len();
+                of.extend(pattern.row(i).filter_map(|(j, k)| strong(i, j, k)));
+                let first = pattern.diagonal_position(i);
+                let below = pattern.column(i).iter().enumerate().skip(1);
+                of.extend(below.filter_map(|(k, &j)| strong(i, j as usize, first + k)));
+                counts.push(of.len() - before);
             }
-            let first = pattern.diagonal_position(i);
-            for (k, &j) in pattern.column(i).iter().enumerate().skip(1) {
-                add(j as usize, first + k);
+            (of, counts)
+        };
+        let parts: Vec<_> = (0..n.div_ceil(ROWS)).into_par_iter().map(|p| some(p * ROWS)).collect();
+        let (mut begin, mut of, mut needed) = (vec![0], Vec::new(), Vec::with_capacity(n));
+        for (part, counts) in parts {
+            of.extend(part);
+            for count in counts {
+                needed.push(count.div_ceil(2).min(HOLDING));
+                begin.push(begin[needed.len() - 1] + count);
             }
-            needed.push((of.len() - begin[i]).div_ceil(2).min(HOLDING));
-            begin.push(of.len());
         }
         Self { begin, of, needed }
     }

@@ -45,8 +45,10 @@ impl Parts {
         }
         let mut offset = vec![Some(Vector3::zeros()); n];
         if let Some(position) = position.filter(|p| p.len() == n) {
-            for rows in &rows {
-                offsets(rows, position, &mut offset);
+            let offsets: Vec<Vec<Offset>> =
+                rows.par_iter().with_min_len(16).map(|rows| offsets(rows, position)).collect();
+            for (&row, of) in rows.iter().flatten().zip(offsets.iter().flatten()) {
+                offset[row as usize] = *of;
             }
         }
         Self { of, rows, offset }
@@ -54,16 +56,14 @@ impl Parts {
 }
 
 /// Offsets of the rows of a part.
-fn offsets(rows: &[u32], position: &[Vec3], offset: &mut [Offset]) {
+fn offsets(rows: &[u32], position: &[Vec3]) -> Vec<Offset> {
     let at = |row: &u32| Some(position[*row as usize]).filter(|p| p.iter().all(|c| c.is_finite()));
     let count = rows.iter().filter_map(at).count().max(1) as f64;
     let middle = rows.iter().filter_map(at).sum::<Vec3>() / count;
     let square = rows.iter().filter_map(at).map(|p| (p - middle).norm_squared()).sum::<f64>();
     let size = (square / count).sqrt();
-    for row in rows {
-        let scaled = |p: Vec3| if size > 0.0 { (p - middle) / size } else { Vec3::zeros() };
-        offset[*row as usize] = at(row).map(|p| scaled(p).cast());
-    }
+    let scaled = |p: Vec3| if size > 0.0 { (p - middle) / size } else { Vec3::zeros() };
+    rows.iter().map(|row| at(row).map(|p| scaled(p).cast())).collect()
 }
 
 /// The coarse level: two block rows for each part, its translation and its rotation.

@@ -1,7 +1,9 @@
 //! Block Jacobi with exact blocks where vertices are coupled stiffly, as a preconditioner.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
+use rayon::prelude::*;
 use standoff_linalg::{Mat3, Vec3};
 
 use super::diagonal_inverses;
@@ -13,6 +15,8 @@ const STIFF: f64 = 10.0;
 /// One in so many vertices is coupled stiffly at most; else the limit is raised, by this factor.
 const SHARE: usize = 8;
 const RAISE: f64 = 10.0;
+/// Rows that a thread takes at once, at least.
+const ROWS: usize = 512;
 
 /// M = A on the rows of the vertices that are coupled stiffly, the diagonal blocks of A elsewhere.
 ///
@@ -92,24 +96,26 @@ impl StiffBlocks {
 
 /// The vertices with a stiff coupling, ascending.
 fn coupled_stiffly(a: &BlockMatrix) -> Vec<u32> {
-    let mut diagonal: Vec<f64> = (0..a.n()).map(|i| a.diagonal_block(i).amax()).collect();
+    let rows = || (0..a.n()).into_par_iter().with_min_len(ROWS);
+    let mut diagonal: Vec<f64> = rows().map(|i| a.diagonal_block(i).amax()).collect();
     if diagonal.is_empty() {
         return Vec::new();
     }
     let middle = diagonal.len() / 2;
     let mut limit = STIFF * *diagonal.select_nth_unstable_by(middle, f64::total_cmp).1;
     loop {
-        let mut stiff = vec![false; a.n()];
-        for j in 0..a.n() {
+        let stiff: Vec<AtomicBool> = rows().map(|_| AtomicBool::new(false)).collect();
+        rows().for_each(|j| {
             let first = a.pattern().diagonal_position(j);
             for (k, &i) in a.pattern().column(j).iter().enumerate().skip(1) {
                 if a.blocks()[first + k].amax() > limit {
-                    stiff[i as usize] = true;
-                    stiff[j] = true;
+                    stiff[i as usize].store(true, Relaxed);
+                    stiff[j].store(true, Relaxed);
                 }
             }
-        }
-        let list: Vec<u32> = (0..a.n() as u32).filter(|&v| stiff[v as usize]).collect();
+        });
+        let list: Vec<u32> =
+            (0..a.n() as u32).filter(|&v| stiff[v as usize].load(Relaxed)).collect();
         if list.len() <= a.n() / SHARE || !limit.is_normal() {
             return list;
         }

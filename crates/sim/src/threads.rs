@@ -1,0 +1,115 @@
+//! The thread pool during a time step.
+//!
+//! A step has hundreds of parallel loops, many shorter than a millisecond, with serial work between them. A thread of the
+//! pool that finds no work goes to sleep after some microseconds, and to wake it can take as long as a loop. Here
+//! such threads wait awake.
+
+use std::hint;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long a thread looks for work all the time; after that it does so every [`PAUSE`].
+const ATTENTIVE: Duration = Duration::from_millis(2);
+const PAUSE: Duration = Duration::from_micros(50);
+/// Turns of a waiting loop between two looks for work: less than a microsecond.
+const TURNS: usize = 20;
+
+/// Cores that this process may use.
+static CORES: LazyLock<usize> =
+    LazyLock::new(|| thread::available_parallelism().map_or(1, usize::from));
+
+/// Calls `f` within the thread pool, with the pool's other threads awake until it returns.
+///
+/// Not where the pool has more threads than there are cores: a waiting thread would then take time from a working one.
+pub(crate) fn with_threads_awake<R: Send>(f: impl FnOnce() -> R + Send) -> R {
+    let awake = (2..=*CORES).contains(&rayon::current_num_threads());
+    let done = AtomicBool::new(false);
+    // within the pool: else every parallel loop would be handed over to it
+    rayon::scope(|scope| {
+        if awake {
+            let (done, caller) = (&done, rayon::current_thread_index());
+            scope.spawn_broadcast(move |_, context| {
+                // the caller's own turn comes when it waits for others
+                if Some(context.index()) != caller {
+                    work_until(done);
+                }
+            });
+        }
+        // also if `f` panics: the scope waits for all threads
+        let _end = OnDrop(&done);
+        f()
+    })
+}
+
+/// Does the pool's work as it comes.
+fn work_until(done: &AtomicBool) {
+    let mut idle_since = Instant::now();
+    while !done.load(Ordering::Relaxed) {
+        if rayon::yield_now() == Some(rayon::Yield::Executed) {
+            idle_since = Instant::now();
+        } else if idle_since.elapsed() > ATTENTIVE {
+            thread::sleep(PAUSE);
+        } else {
+            (0..TURNS).for_each(|_| hint::spin_loop());
+        }
+    }
+}
+
+/// Sets a flag when it goes out of scope.
+struct OnDrop<'a>(&'a AtomicBool);
+
+impl Drop for OnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rayon::prelude::*;
+
+    fn with_pool<R: Send>(threads: usize, f: impl FnOnce() -> R + Send) -> R {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(f)
+    }
+
+    /// Loops with serial work between them, short and longer than threads are attentive, with any number of threads.
+    #[test]
+    fn threads_work_and_end() {
+        for threads in [1, 2, *CORES, *CORES + 1] {
+            let sum = with_pool(threads, || {
+                with_threads_awake(|| {
+                    let mut sum = 0;
+                    for k in 0..100u64 {
+                        sum += (0..1000u64).into_par_iter().map(|i| i * k).sum::<u64>();
+                        if k % 25 == 0 {
+                            thread::sleep(2 * ATTENTIVE);
+                        }
+                    }
+                    sum
+                })
+            });
+            assert_eq!(sum, 4950 * 499_500, "{threads} threads");
+        }
+    }
+
+    /// Several steps at once in one pool wait for each other, not for ever.
+    #[test]
+    fn steps_share_a_pool() {
+        let step = || with_threads_awake(|| (0..100_000u64).into_par_iter().sum::<u64>());
+        let sums = with_pool(2, || (0..8).into_par_iter().map(|_| step()).collect::<Vec<_>>());
+        assert_eq!(sums, [4_999_950_000; 8]);
+    }
+
+    /// A panic comes through, and does not leave threads behind that wait for an end.
+    #[test]
+    fn a_panic_ends_the_waiting() {
+        let result = with_pool(2, || {
+            std::panic::catch_unwind(|| with_threads_awake(|| panic!("on purpose")))
+        });
+        assert!(result.is_err());
+    }
+}
