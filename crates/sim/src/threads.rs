@@ -96,7 +96,7 @@ mod tests {
         }
     }
 
-    /// Several steps at once in one pool wait for each other, not for ever.
+    /// Several steps at once in one pool wait for each other without blocking.
     #[test]
     fn steps_share_a_pool() {
         let step = || with_threads_awake(|| (0..100_000u64).into_par_iter().sum::<u64>());
