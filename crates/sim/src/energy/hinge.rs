@@ -9,7 +9,7 @@ mod batch;
 mod first_order;
 
 use super::element::{Element, Hessian};
-use super::lanes::{Gradients, Values};
+use super::lanes::{Batch, Gradients, Values};
 use super::projection::Projection;
 use standoff_linalg::{Mat3, Vec3, lanes};
 
@@ -160,12 +160,12 @@ impl Element<4> for Hinge {
 
     /// Several hinges at once, one per lane.
     fn values(elements: &[Self], vertices: &[[u32; 4]], x: &[Vec3], out: &mut [f64]) {
-        lanes::dispatch(Values { elements, vertices, x, out });
+        lanes::dispatch(Values { all: Batch { elements, vertices, x }, out });
     }
 
     /// Several hinges at once, one per lane.
     fn gradients(elements: &[Self], vertices: &[[u32; 4]], x: &[Vec3], out: &mut [[Vec3; 4]]) {
-        lanes::dispatch(Gradients { elements, vertices, x, out });
+        lanes::dispatch(Gradients { all: Batch { elements, vertices, x }, out });
     }
 
     /// Several hinges at once, one per lane.

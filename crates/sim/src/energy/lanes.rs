@@ -13,14 +13,22 @@ pub(super) trait LaneElement<const N: usize>: Sized {
     fn lane_gradients<W: Width>(width: W, batch: &Batch<'_, Self, N>, out: &mut [[Vec3; N]]);
 }
 
-/// Elements at positions `x[vertices]`, at most one per lane and at least one.
+/// Elements at positions `x[vertices]`: at least one, and in what [`LaneElement`] is given at most one per lane.
 pub(super) struct Batch<'a, E, const N: usize> {
     pub elements: &'a [E],
     pub vertices: &'a [[u32; N]],
-    x: &'a [Vec3],
+    pub x: &'a [Vec3],
 }
 
-impl<E, const N: usize> Batch<'_, E, N> {
+impl<'a, E, const N: usize> Batch<'a, E, N> {
+    /// The same elements, `lanes` at a time.
+    #[inline(always)]
+    fn cut(&self, lanes: usize) -> impl Iterator<Item = Batch<'a, E, N>> {
+        let x = self.x;
+        let parts = self.elements.chunks(lanes).zip(self.vertices.chunks(lanes));
+        parts.map(move |(elements, vertices)| Batch { elements, vertices, x })
+    }
+
     /// Positions of the vertices of each lane's element.
     #[inline(always)]
     pub fn gather<W: Width>(&self, width: W) -> [LaneVec3<W>; N] {
@@ -34,11 +42,9 @@ impl<E, const N: usize> Batch<'_, E, N> {
     }
 }
 
-/// Fills `out` with the energies of elements at positions `x[vertices]`, J.
+/// Fills `out` with the energies of all elements, J.
 pub(super) struct Values<'a, E, const N: usize> {
-    pub elements: &'a [E],
-    pub vertices: &'a [[u32; N]],
-    pub x: &'a [Vec3],
+    pub all: Batch<'a, E, N>,
     pub out: &'a mut [f64],
 }
 
@@ -47,21 +53,16 @@ impl<E: LaneElement<N>, const N: usize> Kernel for Values<'_, E, N> {
 
     #[inline(always)]
     fn run<W: Width>(self, width: W) {
-        let Self { elements, vertices, x, out } = self;
-        let n = W::F64_LANES;
-        let batches = elements.chunks(n).zip(vertices.chunks(n));
-        for ((elements, vertices), out) in batches.zip(out.chunks_mut(n)) {
-            let out = &mut out[..elements.len()];
-            E::lane_values(width, &Batch { elements, vertices, x }, out);
+        let out = self.out.chunks_mut(W::F64_LANES);
+        for (batch, out) in self.all.cut(W::F64_LANES).zip(out) {
+            E::lane_values(width, &batch, &mut out[..batch.elements.len()]);
         }
     }
 }
 
 /// Fills `out` with the derivatives of their energies by the vertices, N.
 pub(super) struct Gradients<'a, E, const N: usize> {
-    pub elements: &'a [E],
-    pub vertices: &'a [[u32; N]],
-    pub x: &'a [Vec3],
+    pub all: Batch<'a, E, N>,
     pub out: &'a mut [[Vec3; N]],
 }
 
@@ -70,12 +71,9 @@ impl<E: LaneElement<N>, const N: usize> Kernel for Gradients<'_, E, N> {
 
     #[inline(always)]
     fn run<W: Width>(self, width: W) {
-        let Self { elements, vertices, x, out } = self;
-        let n = W::F64_LANES;
-        let batches = elements.chunks(n).zip(vertices.chunks(n));
-        for ((elements, vertices), out) in batches.zip(out.chunks_mut(n)) {
-            let out = &mut out[..elements.len()];
-            E::lane_gradients(width, &Batch { elements, vertices, x }, out);
+        let out = self.out.chunks_mut(W::F64_LANES);
+        for (batch, out) in self.all.cut(W::F64_LANES).zip(out) {
+            E::lane_gradients(width, &batch, &mut out[..batch.elements.len()]);
         }
     }
 }
@@ -174,7 +172,7 @@ pub(super) fn add_dyad<W: Width>(to: &mut [LaneVec3<W>; 3], a: &LaneVec3<W>, b: 
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use super::{Gradients, LaneElement, Values};
+    use super::{Batch, Gradients, LaneElement, Values};
     use standoff_linalg::Vec3;
     use standoff_linalg::lanes::{Kernel, dispatch, scalar};
     use std::fmt::Debug;
@@ -192,7 +190,7 @@ pub(crate) mod tests {
         wide: bool,
     ) -> Vec<f64> {
         let mut out = vec![0.0; elements.len()];
-        run(Values { elements, vertices, x, out: &mut out }, wide);
+        run(Values { all: Batch { elements, vertices, x }, out: &mut out }, wide);
         out
     }
 
@@ -204,7 +202,7 @@ pub(crate) mod tests {
         wide: bool,
     ) -> Vec<[Vec3; N]> {
         let mut out = vec![[Vec3::zeros(); N]; elements.len()];
-        run(Gradients { elements, vertices, x, out: &mut out }, wide);
+        run(Gradients { all: Batch { elements, vertices, x }, out: &mut out }, wide);
         out
     }
 

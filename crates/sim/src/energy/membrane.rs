@@ -12,7 +12,7 @@ mod batch;
 mod first_order;
 
 use super::element::{Element, Hessian};
-use super::lanes::{Gradients, Values};
+use super::lanes::{Batch, Gradients, Values};
 use super::projection::Projection;
 use crate::material::membrane::{MembraneLaw, Orthotropic, Principal, SheetLame, StretchLimit};
 use standoff_linalg::{Mat3, MatN, Vec3, lanes, project_psd_array, project_psd2};
@@ -264,12 +264,12 @@ impl Element<3> for Membrane {
 
     /// Several triangles at once, one per lane.
     fn values(elements: &[Self], vertices: &[[u32; 3]], x: &[Vec3], out: &mut [f64]) {
-        lanes::dispatch(Values { elements, vertices, x, out });
+        lanes::dispatch(Values { all: Batch { elements, vertices, x }, out });
     }
 
     /// Several triangles at once, one per lane.
     fn gradients(elements: &[Self], vertices: &[[u32; 3]], x: &[Vec3], out: &mut [[Vec3; 3]]) {
-        lanes::dispatch(Gradients { elements, vertices, x, out });
+        lanes::dispatch(Gradients { all: Batch { elements, vertices, x }, out });
     }
 
     /// Several triangles at once, one per lane.

@@ -10,7 +10,7 @@ mod proximal;
 pub(super) mod step;
 
 use super::element::{Element, Elements, Hessian};
-use super::lanes::{Gradients, Values};
+use super::lanes::{Batch, Gradients, Values};
 use super::projection::Projection;
 use crate::material::{Lame, Law, Material, PrincipalHessian};
 use rayon::prelude::*;
@@ -175,12 +175,12 @@ impl Element<4> for Tet {
 
     /// Several elements at once, one per lane.
     fn values(elements: &[Self], vertices: &[[u32; 4]], x: &[Vec3], out: &mut [f64]) {
-        lanes::dispatch(Values { elements, vertices, x, out });
+        lanes::dispatch(Values { all: Batch { elements, vertices, x }, out });
     }
 
     /// Several elements at once, one per lane.
     fn gradients(elements: &[Self], vertices: &[[u32; 4]], x: &[Vec3], out: &mut [[Vec3; 4]]) {
-        lanes::dispatch(Gradients { elements, vertices, x, out });
+        lanes::dispatch(Gradients { all: Batch { elements, vertices, x }, out });
     }
 
     /// Several elements at once, one per lane.
