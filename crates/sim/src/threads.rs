@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// How long a thread looks for work all the time; after that it does so every [`PAUSE`].
 const ATTENTIVE: Duration = Duration::from_millis(2);
 const PAUSE: Duration = Duration::from_micros(50);
-/// Turns of a waiting loop between two looks for work: less than a microsecond.
+/// Turns of a waiting loop between two looks for work: about a microsecond.
 const TURNS: usize = 20;
 
 /// Cores that this process may use.
@@ -71,16 +71,21 @@ mod tests {
     use super::*;
     use rayon::prelude::*;
 
-    fn with_pool<R: Send>(threads: usize, f: impl FnOnce() -> R + Send) -> R {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(f)
+    /// What `f` gives in a pool, which fails if it takes too long.
+    fn with_pool<R: Send + 'static>(threads: usize, f: impl FnOnce() -> R + Send + 'static) -> R {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        thread::spawn(move || {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let _ = sender.send(pool.install(f));
+        });
+        receiver.recv_timeout(Duration::from_secs(60)).expect("the threads end")
     }
 
     /// Loops with serial work between them, short and longer than threads are attentive, with any number of threads.
     #[test]
     fn threads_work_and_end() {
         for threads in [1, 2, *CORES, *CORES + 1] {
-            let sum = with_pool(threads, || {
+            let sum = with_pool(threads, move || {
                 with_threads_awake(|| {
                     let mut sum = 0;
                     for k in 0..100u64 {
@@ -99,8 +104,8 @@ mod tests {
     /// Several steps at once in one pool wait for each other without blocking.
     #[test]
     fn steps_share_a_pool() {
-        let step = || with_threads_awake(|| (0..100_000u64).into_par_iter().sum::<u64>());
-        let sums = with_pool(2, || (0..8).into_par_iter().map(|_| step()).collect::<Vec<_>>());
+        let step = move || with_threads_awake(|| (0..100_000u64).into_par_iter().sum::<u64>());
+        let sums = with_pool(2, move || (0..8).into_par_iter().map(|_| step()).collect::<Vec<_>>());
         assert_eq!(sums, [4_999_950_000; 8]);
     }
 
