@@ -271,6 +271,22 @@ pub(crate) fn add_mul_transposed(y: &mut Vec3, b: &Mat3, x: &Vec3) {
 mod tests {
     use super::*;
 
+    /// A matrix on another pattern, smaller or larger, is zero.
+    #[test]
+    fn a_matrix_that_is_reset_is_zero() {
+        let n = 3 * vector::PARALLEL;
+        let chain: Vec<_> = (1..n as u32).map(|i| (i, i - 1)).collect();
+        let diagonal = Arc::new(BlockPattern::diagonal(n).unwrap());
+        let chain = Arc::new(BlockPattern::from_pairs(n, &chain).unwrap());
+        let mut a = BlockMatrix::zeros(diagonal.clone());
+        for pattern in [&chain, &diagonal, &chain] {
+            a.blocks_mut().fill(Mat3::identity());
+            a.reset(pattern.clone());
+            assert_eq!(a.blocks().len(), pattern.block_count());
+            assert!(a.blocks().iter().all(|block| *block == Mat3::zeros()));
+        }
+    }
+
     /// The two products agree in every bit, on a matrix with rows of all lengths.
     #[test]
     fn gather_and_scatter_give_the_same_bits() {

@@ -180,3 +180,40 @@ impl Groups {
         rows
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::BlockPattern;
+    use standoff_linalg::Mat3;
+    use std::sync::Arc;
+
+    /// Every row has its strong couplings, those to rows before it first, and none of the weak ones.
+    #[test]
+    fn couplings_are_those_that_are_strong() {
+        let n = 2 * ROWS as u32 + 9;
+        let pairs: Vec<_> = (0..n).flat_map(|i| [(i, i / 2), (i, i / 3 + 1)]).collect();
+        let pattern = BlockPattern::from_pairs(n as usize, &pairs).unwrap();
+        let mut a = BlockMatrix::zeros(Arc::new(pattern));
+        let strength = |i: u32, j: u32| if (i + j) % 3 == 0 { 0.5 } else { 0.5 * STRONG };
+        for i in 0..n {
+            *a.diagonal_block_mut(i as usize) = Mat3::identity();
+            for j in 0..i {
+                if let Some(at) = a.pattern().position(i, j) {
+                    a.blocks_mut()[at] = Mat3::identity() * strength(i, j);
+                }
+            }
+        }
+        let couplings = Couplings::new(&a);
+        for i in 0..n {
+            let other = |j: &u32| {
+                let (row, col) = (i.max(*j), i.min(*j));
+                row != col && a.pattern().position(row, col).is_some() && (i + j) % 3 == 0
+            };
+            let expected: Vec<u32> = (0..n).filter(other).collect();
+            let found: Vec<u32> = couplings.of(i as usize).iter().map(|c| c.0).collect();
+            assert_eq!(found, expected, "row {i}");
+            assert_eq!(couplings.needed[i as usize], expected.len().div_ceil(2).min(HOLDING));
+        }
+    }
+}

@@ -122,3 +122,24 @@ fn coupled_stiffly(a: &BlockMatrix) -> Vec<u32> {
         limit *= RAISE;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Both ends of stiff couplings between rows of different threads, and nothing else.
+    #[test]
+    fn both_ends_of_a_stiff_coupling_are_stiff() {
+        let n = 3 * ROWS as u32;
+        let chain: Vec<_> =
+            (1..n).map(|i| (i, i - 1)).chain([(n - 1, 3), (ROWS as u32, 7)]).collect();
+        let pattern = BlockPattern::from_pairs(n as usize, &chain).unwrap();
+        let mut a = BlockMatrix::zeros(Arc::new(pattern));
+        a.blocks_mut().fill(Mat3::identity());
+        for (row, col) in [(n - 1, 3), (ROWS as u32, 7)] {
+            let at = a.pattern().position(row, col).unwrap();
+            a.blocks_mut()[at] *= -2.0 * STIFF;
+        }
+        assert_eq!(coupled_stiffly(&a), [3, 7, ROWS as u32, n - 1]);
+    }
+}
