@@ -195,7 +195,7 @@ mod tests {
         let pairs: Vec<_> = (0..n).flat_map(|i| [(i, i / 2), (i, i / 3 + 1)]).collect();
         let pattern = BlockPattern::from_pairs(n as usize, &pairs).unwrap();
         let mut a = BlockMatrix::zeros(Arc::new(pattern));
-        let strength = |i: u32, j: u32| if (i + j) % 3 == 0 { 0.5 } else { 0.5 * STRONG };
+        let strength = |i: u32, j: u32| if (i + j).is_multiple_of(3) { 0.5 } else { 0.5 * STRONG };
         for i in 0..n {
             *a.diagonal_block_mut(i as usize) = Mat3::identity();
             for j in 0..i {
@@ -208,7 +208,7 @@ mod tests {
         for i in 0..n {
             let other = |j: &u32| {
                 let (row, col) = (i.max(*j), i.min(*j));
-                row != col && a.pattern().position(row, col).is_some() && (i + j) % 3 == 0
+                row != col && a.pattern().position(row, col).is_some() && (i + j).is_multiple_of(3)
             };
             let expected: Vec<u32> = (0..n).filter(other).collect();
             let found: Vec<u32> = couplings.of(i as usize).iter().map(|c| c.0).collect();
