@@ -1,5 +1,6 @@
 //! Ordering, symbolic and numeric factorisation, solution and assembly of the Newton matrix of a
-//! solid cube, on one thread and on two; faer's factorisation of the same matrix for comparison.
+//! solid cube, on one thread and on two; faer's factorisation of the same matrix for comparison; and
+//! of small cubes and sheets.
 //!
 //! cargo bench -p standoff-bench --bench linear [-- FILTER]
 
@@ -11,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use common::faer_twin::FaerTwin;
-use common::{Cube, Random, Stack, assembly_of, packed};
+use common::{Cube, Hessian, Random, Stack, assembly_of, packed, random_psd};
 use criterion::{
     BenchmarkGroup, Criterion, criterion_group, criterion_main, measurement::WallTime,
 };
@@ -98,6 +99,55 @@ fn solution(c: &mut Criterion) {
     }
 }
 
+/// A sheet of `length` × `width` vertices with a stencil for each hinge: what shells look like.
+fn sheet(length: u32, width: u32) -> BlockMatrix {
+    let mut hinges = Vec::new();
+    let mut random = Random::new(7);
+    let mut hinge = |corners: [[u32; 2]; 4]| {
+        if corners.iter().all(|c| c[0] < length && c[1] < width) {
+            hinges.push(corners.map(|[x, y]| width * x + y));
+        }
+    };
+    for x in 0..length {
+        for y in 0..width {
+            hinge([[x, y], [x + 1, y], [x, y + 1], [x + 1, y + 1]]);
+            hinge([[x, y + 1], [x + 1, y], [x, y], [x + 1, y + 1]]);
+            hinge([[x + 1, y], [x + 1, y + 1], [x, y + 1], [x + 2, y]]);
+            hinge([[x, y + 1], [x + 1, y + 1], [x + 1, y], [x, y + 2]]);
+        }
+    }
+    let n = (length * width) as usize;
+    let stencils = hinges.iter().map(|h| &h[..]);
+    let pattern = Arc::new(BlockPattern::from_stencils(n, stencils).expect("valid"));
+    let mut a = BlockMatrix::zeros(pattern.clone());
+    let hessians: Vec<Hessian<4>> = hinges.iter().map(|_| random_psd(&mut random)).collect();
+    let mut assembly = assembly_of(&pattern, &hinges);
+    assembly.assemble(&mut a, 1.0, &packed(&hessians), &vec![0.1; n]).expect("fits");
+    a
+}
+
+/// Factorisation in single precision and a whole solution, as steps of the simulator take them, of solids and sheets that
+/// are small.
+fn small(c: &mut Criterion) {
+    let mut group = group(c, "small");
+    let systems = [
+        ("cube 6", Cube::new(6).matrix(0.1)),
+        ("cube 10", Cube::new(10).matrix(0.1)),
+        ("strip 200 × 8", sheet(200, 8)),
+        ("sheet 30 × 30", sheet(30, 30)),
+        ("sheet 60 × 60", sheet(60, 60)),
+    ];
+    let pool = pool(1);
+    for (name, a) in &systems {
+        let b = Random::new(7).vectors(a.n());
+        let mut x = vec![Vec3::zeros(); a.n()];
+        let mut solver = MixedCholesky::new(Ordering::NestedDissection);
+        group.bench_function(*name, |bench| {
+            bench.iter(|| pool.install(|| solver.solve(a, &b, &mut x).expect("solved")));
+        });
+    }
+}
+
 /// Two cubes in contact 10⁴ times stiffer than they are.
 fn conjugate_gradients(c: &mut Criterion) {
     let mut group = group(c, "conjugate gradients");
@@ -141,5 +191,5 @@ fn assembly(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, analysis, factorisation, solution, conjugate_gradients, assembly);
+criterion_group!(benches, analysis, factorisation, solution, small, conjugate_gradients, assembly);
 criterion_main!(benches);

@@ -47,7 +47,7 @@ pub(crate) fn step(
     if x.len() >= PARALLEL && rayon::current_num_threads() > 1 {
         let first = x.par_chunks_mut(CHUNK).zip(p.par_chunks(CHUNK));
         let second = r.par_chunks_mut(CHUNK).zip(q.par_chunks(CHUNK));
-        let sums: Vec<f64> = first.zip(second).map(part).collect();
+        let sums: Vec<f64> = first.zip(second).with_max_len(4).map(part).collect();
         sums.iter().sum()
     } else {
         let first = x.chunks_mut(CHUNK).zip(p.chunks(CHUNK));
@@ -69,7 +69,7 @@ pub(crate) fn apply_blocks(blocks: &[Mat3], r: &[Vec3], z: &mut [Vec3]) -> f64 {
     };
     if r.len() >= PARALLEL && rayon::current_num_threads() > 1 {
         let from = blocks.par_chunks(CHUNK).zip(r.par_chunks(CHUNK));
-        let sums: Vec<f64> = from.zip(z.par_chunks_mut(CHUNK)).map(part).collect();
+        let sums: Vec<f64> = from.zip(z.par_chunks_mut(CHUNK)).with_max_len(4).map(part).collect();
         sums.iter().sum()
     } else {
         let from = blocks.chunks(CHUNK).zip(r.chunks(CHUNK));
@@ -82,7 +82,8 @@ fn reduce(a: &[Vec3], b: &[Vec3], f: impl Fn(&Vec3, &Vec3) -> f64 + Sync) -> f64
     let partial =
         |(a, b): (&[Vec3], &[Vec3])| a.iter().zip(b).fold(0.0, |sum: f64, (a, b)| sum + f(a, b));
     if a.len() >= PARALLEL && rayon::current_num_threads() > 1 {
-        let sums: Vec<f64> = a.par_chunks(CHUNK).zip(b.par_chunks(CHUNK)).map(partial).collect();
+        let sums: Vec<f64> =
+            a.par_chunks(CHUNK).zip(b.par_chunks(CHUNK)).with_max_len(4).map(partial).collect();
         sums.iter().sum()
     } else {
         a.chunks(CHUNK).zip(b.chunks(CHUNK)).map(partial).sum()
@@ -117,7 +118,11 @@ pub(crate) fn scale(y: &mut [Vec3], alpha: f64) {
 /// f(yᵢ, xᵢ) for all i.
 pub(crate) fn map2<T: Sync>(y: &mut [Vec3], x: &[T], f: impl Fn(&mut Vec3, &T) + Sync) {
     if y.len() >= PARALLEL && rayon::current_num_threads() > 1 {
-        y.par_iter_mut().zip(x).with_min_len(CHUNK).for_each(|(y, x)| f(y, x));
+        y.par_iter_mut()
+            .zip(x)
+            .with_min_len(CHUNK)
+            .with_max_len(4 * CHUNK)
+            .for_each(|(y, x)| f(y, x));
     } else {
         y.iter_mut().zip(x).for_each(|(y, x)| f(y, x));
     }

@@ -34,6 +34,9 @@ use standoff_linalg::double_double::DoubleDouble;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
+/// Boxes that a thread computes at once, at least.
+const BOXES: usize = 1024;
+
 /// Two primitives of a collision mesh, by their index in its lists (vertices by their own number).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Pair {
@@ -155,9 +158,10 @@ impl Auditor {
         self.update(mesh, x, grow);
         let origin = Origin::new(x);
         let of = |v: &[u32]| origin.around(v.iter().map(|&i| &x[i as usize]), grow(v[0]));
-        let edges: Vec<Box3> = mesh.edges.iter().map(|e| of(e)).collect();
+        let edges: Vec<Box3> = mesh.edges.par_iter().with_min_len(BOXES).map(|e| of(e)).collect();
         self.edges.update(&edges);
-        let vertices: Vec<Box3> = mesh.vertices.iter().map(|&v| of(&[v])).collect();
+        let vertices = mesh.vertices.par_iter().with_min_len(BOXES).map(|&v| of(&[v]));
+        let vertices: Vec<Box3> = vertices.collect();
         let p = |v: u32| extended(&x[v as usize]);
         // v and w stand for their primitives
         let below = |pair: Pair, v: u32, w: u32, d2: DoubleDouble| {
@@ -213,12 +217,13 @@ impl Auditor {
     fn update(&mut self, mesh: &CollisionMesh, x: &[Vec3], grow: impl Fn(u32) -> f64 + Sync) {
         let origin = Origin::new(x);
         let of = |v: &[u32]| origin.around(v.iter().map(|&i| &x[i as usize]), grow(v[0]));
-        let faces: Vec<Box3> = mesh.faces.par_iter().with_min_len(1024).map(|f| of(f)).collect();
+        let faces: Vec<Box3> = mesh.faces.par_iter().with_min_len(BOXES).map(|f| of(f)).collect();
         self.faces.update(&faces);
-        let wires = mesh.codim_edges.iter().map(|&e| of(&mesh.edges[e as usize]));
-        self.wire_boxes = wires.collect();
+        let wires = mesh.codim_edges.par_iter().with_min_len(BOXES);
+        self.wire_boxes = wires.map(|&e| of(&mesh.edges[e as usize])).collect();
         self.wires.update(&self.wire_boxes);
-        self.point_boxes = mesh.codim_vertices.iter().map(|&v| of(&[v])).collect();
+        let points = mesh.codim_vertices.par_iter().with_min_len(BOXES);
+        self.point_boxes = points.map(|&v| of(&[v])).collect();
         self.points.update(&self.point_boxes);
     }
 

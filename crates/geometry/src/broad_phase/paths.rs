@@ -97,7 +97,8 @@ impl Paths {
         let scale = self.scale;
         let size = |v: usize| x[v].amax().max(dx.map_or(0.0, |dx| dx[v].amax()));
         // roundings here, and as many again in the narrow phase and in landing on x + t dx
-        let largest = (0..x.len()).map(size).filter(|s| s.is_finite()).fold(0.0, f64::max);
+        let sizes = (0..x.len()).into_par_iter().with_min_len(CHUNK).map(size);
+        let largest = sizes.filter(|s| s.is_finite()).reduce(|| 0.0, f64::max);
         let slack = 32.0 * f64::EPSILON * largest;
         // beyond all measure nothing is culled
         self.reach = if extent < 1e300 { 2.0 * (inflation + slack) } else { f64::INFINITY };
@@ -143,16 +144,17 @@ impl Paths {
 /// Least and largest coordinates at both times, of the finite ones.
 fn bounds(n: usize, ends: &(impl Fn(usize) -> [Vec3; 2] + Sync)) -> [[Vec3; 2]; 2] {
     let none = [Vec3::repeat(f64::INFINITY), Vec3::repeat(f64::NEG_INFINITY)];
-    let mut out = [none; 2];
-    for v in 0..n {
-        let ends = ends(v);
-        if ends.iter().flatten().all(|c| c.is_finite()) {
-            for (b, p) in out.iter_mut().zip(&ends) {
-                *b = [b[0].inf(p), b[1].sup(p)];
-            }
-        }
-    }
+    let around = |a: [[Vec3; 2]; 2], b: [[Vec3; 2]; 2]| {
+        [0, 1].map(|time| [a[time][0].inf(&b[time][0]), a[time][1].sup(&b[time][1])])
+    };
+    let point = |v: usize| Some(ends(v).map(|p| [p; 2])).filter(is_finite);
+    let points = (0..n).into_par_iter().with_min_len(CHUNK).filter_map(point);
+    let out = points.reduce(|| [none; 2], around);
     if out[0][0].x > out[0][1].x { [[Vec3::zeros(); 2]; 2] } else { out }
+}
+
+fn is_finite(ends: &[[Vec3; 2]; 2]) -> bool {
+    ends.iter().flatten().flatten().all(|c| c.is_finite())
 }
 
 /// The largest `f32` at or below `v`.

@@ -103,14 +103,17 @@ impl<const N: usize> Tree<N> {
         );
         for level in 1..levels.len() {
             let (below, above) = levels.split_at_mut(level);
-            for (block, children) in above[0].iter_mut().zip(below[level - 1].chunks(WIDTH)) {
+            let nodes = above[0].par_iter_mut().zip(below[level - 1].par_chunks(WIDTH));
+            nodes.with_min_len(64).for_each(|(block, children)| {
                 for (lane, child) in children.iter().enumerate() {
                     block.set(lane, &child.union());
                 }
-            }
+            });
         }
+        let sum = |blocks: &[Block]| blocks.iter().map(Block::extent).sum::<f64>();
         let extent = |level: usize| {
-            levels.get(level).map_or(0.0, |l| l.iter().map(Block::extent).sum::<f64>())
+            let sums = |l: &Vec<Block>| l.par_chunks(256).map(sum).collect::<Vec<f64>>();
+            levels.get(level).map_or(0.0, |l| sums(l).iter().sum())
         };
         let primitives = extent(0);
         if primitives > 0.0 { extent(1) / primitives } else { 0.0 }

@@ -11,11 +11,16 @@
 //! and the minimum is the same. A forecast below φ(g), which would make the contact softer than its barrier, is not used: with such forecasts
 //! a stack of cloths took 116 instead of 97 iterations (`docs/decisions/2026-11-24-forecast-forces.md`).
 
+use super::pairs::Contact;
 use super::potential::BarrierPotential;
 use super::set::ContactSet;
+use rayon::prelude::*;
 use standoff_geometry::PairKind;
 use standoff_linalg::Vec3;
 use std::collections::HashMap;
+
+/// Contacts that a thread looks at at once, at least.
+const CHUNK: usize = 512;
 
 /// Normal forces that a Newton direction forecasts, N, where surfaces approach; those of nearly parallel edges without the
 /// mollifier.
@@ -37,17 +42,19 @@ impl ForecastForces {
     ) -> Self {
         let mut all = Self::default();
         // pairs of negative weight push nothing apart
-        for c in contacts.contacts.iter().filter(|c| c.weight > 0.0) {
+        let forecast = |c: &Contact| {
             let closest = c.closest(&c.gather(x));
             let moved = closest.weights.iter().zip(c.gather(p)).map(|(w, p)| p * *w).sum::<Vec3>();
             let widening = closest.offset.dot(&moved) / closest.d2().sqrt();
             // what is not finite is no approach
-            if widening < 0.0 {
+            (widening < 0.0).then(|| {
                 let [force, stiffness] = potential.normal(c, closest.d2());
-                let force = force - stiffness * widening;
-                all.pairs.insert((c.kind, c.vertices), force);
-            }
-        }
+                ((c.kind, c.vertices), force - stiffness * widening)
+            })
+        };
+        let pushing = contacts.contacts.par_iter().with_min_len(CHUNK).filter(|c| c.weight > 0.0);
+        let forces: Vec<_> = pushing.filter_map(forecast).collect();
+        all.pairs.extend(forces);
         for c in &contacts.half_space {
             let v = c.vertex as usize;
             let widening = c.plane.normal.dot(&p[v]);
@@ -62,9 +69,9 @@ impl ForecastForces {
 
     /// Gives the contacts of a set their forces.
     pub fn assign(&self, contacts: &mut ContactSet) {
-        for c in &mut contacts.contacts {
+        contacts.contacts.par_iter_mut().with_min_len(CHUNK).for_each(|c| {
             c.forecast = self.pairs.get(&(c.kind, c.vertices)).copied().unwrap_or(0.0);
-        }
+        });
         for c in &mut contacts.half_space {
             let force = self.half_spaces.get(&(c.vertex, c.half_space));
             c.forecast = force.copied().unwrap_or(0.0);

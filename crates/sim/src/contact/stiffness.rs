@@ -10,6 +10,7 @@ use super::barrier::Barrier;
 use super::orientation::Loaded;
 use super::potential::BarrierPotential;
 use super::set::ContactSet;
+use rayon::prelude::*;
 use standoff_geometry::PairKind;
 use standoff_linalg::Vec3;
 
@@ -25,6 +26,8 @@ pub const MASS_RATIO: f64 = 1e11;
 
 /// κ_max/κ_min.
 const RANGE: f64 = 100.0;
+/// Contacts that a thread looks at at once, at least.
+const CHUNK: usize = 512;
 
 /// Gap, as a part of d̂, at which the most loaded contact is to act. The stiffness of the barrier per
 /// force, |∂λ/∂d|/λ, is least at 0.36 d̂, where it is 3.0/d̂; here it is 3.5/d̂, at 0.01 d̂ it is 100/d̂.
@@ -104,16 +107,16 @@ pub fn load(barrier: &BarrierPotential, set: &ContactSet, x: &[Vec3]) -> f64 {
     let needed = |force: f64, weight: f64, thickness: f64| {
         force / barrier.unit_force(LOADED_GAP * barrier.d_hat, weight, thickness)
     };
-    let pairs = set
-        .contacts
-        .iter()
-        .map(|c| needed(barrier.force_magnitude(c, &c.gather(x)), c.weight, c.thickness));
+    let contacts = set.contacts.par_iter().with_min_len(CHUNK);
+    let pairs = contacts
+        .map(|c| needed(barrier.force_magnitude(c, &c.gather(x)), c.weight, c.thickness))
+        .reduce(|| 0.0, f64::max);
     let planes = set.half_space.iter().map(|c| {
         let force = barrier.half_space_force_magnitude(c, &x[c.vertex as usize]);
         needed(force, c.weight, c.thickness)
     });
     let oriented = oriented_load(barrier, set, x);
-    pairs.chain(planes).fold(oriented, f64::max)
+    planes.fold(oriented.max(pairs), f64::max)
 }
 
 /// The same of the orientation-aware contacts, of those that carry a good part of the largest force:
@@ -150,10 +153,11 @@ impl CloseContacts {
     /// Contacts of `set` with a gap below 1e-9 `size` at positions `x`.
     pub fn new(set: &ContactSet, x: &[Vec3], size: f64) -> Self {
         let close = CLOSE_DISTANCE * size;
-        let pairs = set.contacts.iter().map(|c| {
+        let pairs = set.contacts.par_iter().with_min_len(CHUNK).filter_map(|c| {
             let gap = c.d2(&c.gather(x)).sqrt() - c.thickness;
-            ((Some(c.kind), c.vertices), gap)
+            (gap < close).then_some(((Some(c.kind), c.vertices), gap))
         });
+        let pairs: Vec<_> = pairs.collect();
         let planes = set.half_space.iter().map(|c| {
             let gap = c.plane.signed_distance(&x[c.vertex as usize]) - c.thickness;
             ((None, [c.vertex, c.half_space, u32::MAX, u32::MAX]), gap)
@@ -165,8 +169,8 @@ impl CloseContacts {
             };
             ((c.kind, key), c.gap)
         });
-        let mut gaps: Vec<_> =
-            pairs.chain(planes).chain(oriented).filter(|(_, gap)| *gap < close).collect();
+        let others = planes.chain(oriented).filter(|(_, gap)| *gap < close);
+        let mut gaps: Vec<_> = pairs.into_iter().chain(others).collect();
         gaps.sort_by_key(|(key, _)| *key);
         Self { gaps }
     }

@@ -93,7 +93,7 @@ pub fn solve(
 ) -> Result<Vec<Vec3>, StepError> {
     check_time(potential, it, &work.report)?;
     let mut pivot = None;
-    let mut raise = 1e-12 * work.hessian.largest_diagonal(|_| true).unwrap_or(0.0);
+    let mut raise = None;
     for _ in 0..REGULARISATIONS {
         match try_to_solve(potential, it, gradient, false, forcing, work) {
             Ok(p) => return Ok(p),
@@ -111,8 +111,10 @@ pub fn solve(
                 if let SolveError::NotPositiveDefinite { block } = e {
                     pivot = work.hessian.vertex(block);
                 }
-                work.hessian.raise_diagonal(raise);
-                raise *= 10.0;
+                let largest = || work.hessian.largest_diagonal(|_| true).unwrap_or(0.0);
+                let by = raise.unwrap_or_else(|| 1e-12 * largest());
+                work.hessian.raise_diagonal(by);
+                raise = Some(10.0 * by);
             }
             Err(e) => return Err(linear_failure(&work.report, e.to_string())),
         }

@@ -233,8 +233,19 @@ impl Coarse {
         self.analyses.last().map_or(0, |a| a.factor_len())
     }
 
-    /// Adds P (Pᵀ A P)⁻¹ Pᵀ r to z; returns rᵀz.
-    pub(super) fn add_correction(&mut self, r: &[Vec3], z: &mut [Vec3]) -> f64 {
+    /// Sets z to what `fine` makes of r, which another thread may do, plus P (Pᵀ A P)⁻¹ Pᵀ r; returns rᵀz.
+    pub(super) fn apply_beside(
+        &mut self,
+        fine: impl FnOnce(&mut [Vec3]) + Send,
+        r: &[Vec3],
+        z: &mut [Vec3],
+    ) -> f64 {
+        rayon::join(|| self.solve(r), || fine(z));
+        self.add_to(r, z)
+    }
+
+    /// (Pᵀ A P)⁻¹ Pᵀ r, as the solution.
+    fn solve(&mut self, r: &[Vec3]) {
         let parts = &self.parts;
         let restrict = |rows: &Vec<u32>| {
             let mut sum = [Vec3::zeros(); 2];
@@ -254,7 +265,11 @@ impl Coarse {
         if let Some(analysis) = self.analyses.last() {
             self.factor.solve(analysis, &self.right, &mut self.solution, &mut self.room);
         }
-        let solution = &self.solution;
+    }
+
+    /// Adds P times the solution to z; returns rᵀz.
+    fn add_to(&self, r: &[Vec3], z: &mut [Vec3]) -> f64 {
+        let (parts, solution) = (&self.parts, &self.solution);
         let prolong = |(((z, r), of), offset): (Chunk<'_>, &[Offset])| {
             let mut sum = 0.0;
             for (((z, r), &part), offset) in z.iter_mut().zip(r).zip(of).zip(offset) {
@@ -268,7 +283,7 @@ impl Coarse {
         };
         let chunks = z.par_chunks_mut(CHUNK).zip(r.par_chunks(CHUNK));
         let chunks = chunks.zip(parts.of.par_chunks(CHUNK)).zip(parts.offset.par_chunks(CHUNK));
-        let sums: Vec<f64> = chunks.with_min_len(8).map(prolong).collect();
+        let sums: Vec<f64> = chunks.with_max_len(4).map(prolong).collect();
         sums.iter().sum()
     }
 }

@@ -59,8 +59,10 @@ pub struct Hybrid {
     direct: MixedCholesky,
     /// Pattern of the last restart.
     base: Option<Arc<BlockPattern>>,
-    /// Block operations predicted for it; `None` as long as `direct` does not know of the restart.
+    /// Block operations predicted for it, where they are known.
     base_operations: Option<f64>,
+    /// Whether `direct` knows of the restart. As long as no system needs it, large patterns are not ordered.
+    restarted: bool,
     /// What has not failed since the last restart.
     stage: Stage,
     /// Whether the last system was solved by a factorisation.
@@ -87,6 +89,7 @@ impl Hybrid {
             direct: MixedCholesky::new(ordering),
             base: None,
             base_operations: None,
+            restarted: false,
             stage: Stage::Blocks,
             factorised: false,
         }
@@ -96,7 +99,12 @@ impl Hybrid {
     fn budget(&mut self, pattern: &Arc<BlockPattern>) -> Option<usize> {
         let (blocks, operations) = match (&self.base, self.base_operations) {
             (Some(base), Some(operations)) => (base.block_count(), operations),
-            (Some(base), None) => (base.block_count(), self.direct.restart_and_predict(base)),
+            (Some(base), None) => {
+                let expected = self.direct.expect(base);
+                self.restarted = expected.is_none();
+                let found = || self.direct.restart_and_predict(base);
+                (base.block_count(), expected.unwrap_or_else(found))
+            }
             (None, _) => {
                 let order = VertexOrder::new(pattern, self.ordering);
                 (pattern.block_count(), order.tree.operations())
@@ -107,6 +115,14 @@ impl Hybrid {
         let share = (pattern.unknowns() as f64 / 3.0).powi(3);
         let iterations = ITERATIONS * share * operations / blocks.max(1) as f64;
         (operations <= self.largest_operations).then_some(iterations as usize)
+    }
+
+    /// Tells the factorisation of the last restart, by which the budget becomes exact.
+    fn restart_direct(&mut self) {
+        if let Some(base) = self.base.as_ref().filter(|_| !self.restarted) {
+            self.base_operations = Some(self.direct.restart_and_predict(base));
+            self.restarted = true;
+        }
     }
 
     /// Iterations that are worth trying, where `budget` ones with stiff blocks are worth as much as a factorisation.
@@ -152,13 +168,14 @@ impl LinearSolver for Hybrid {
         let iterates = |stage| first <= stage && self.allowed(stage, budget) >= FEWEST;
         let factorises = !iterates(Stage::Blocks) && !iterates(Stage::TwoLevel);
         if factorises && budget.is_some() {
+            self.restart_direct();
             self.direct.prepare(pattern);
         }
     }
 
     fn restart(&mut self, base: &Arc<BlockPattern>) {
         self.base = Some(base.clone());
-        (self.stage, self.base_operations) = (Stage::Blocks, None);
+        (self.stage, self.base_operations, self.restarted) = (Stage::Blocks, None, false);
     }
 
     fn solve(
@@ -228,6 +245,13 @@ impl Hybrid {
             stage = next;
         }
         self.stage = stage;
+        let budget = match budget {
+            Some(_) => {
+                self.restart_direct();
+                self.budget(a.pattern())
+            }
+            None => None,
+        };
         self.factorised = budget.is_some();
         let report = match budget {
             Some(_) if may_be_indefinite => self.direct.solve_if_definite(a, b, x)?,

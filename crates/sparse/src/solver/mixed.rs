@@ -54,6 +54,12 @@ impl MixedCholesky {
         }
     }
 
+    /// The block operations that are expected for `base`, where they are known before
+    /// [`restart_and_predict`](Self::restart_and_predict).
+    pub(super) fn expect(&mut self, base: &Arc<BlockPattern>) -> Option<f64> {
+        self.double.analyses.expect(base)
+    }
+
     /// As [`restart`](LinearSolver::restart); returns the block operations predicted for `base`.
     pub(super) fn restart_and_predict(&mut self, base: &Arc<BlockPattern>) -> f64 {
         self.double.analyses.restart(base)
@@ -71,7 +77,7 @@ impl MixedCholesky {
         self.factorised = false;
         self.factor.reserve(analysis)?;
         // single precision has a narrow range: the largest entry becomes about 1
-        let largest = a.blocks().iter().map(|block| block.amax()).fold(0.0, f64::max);
+        let largest = vector::map_reduce(a.blocks(), |block| block.amax(), 0.0, f64::max);
         let scale = reciprocal_power_of_two(largest);
         if let Err(block) = self.factor.compute(analysis, a.blocks(), scale) {
             return Ok(Err(Single::NotPositiveDefinite { block }));

@@ -93,7 +93,7 @@ impl Rows {
         };
         if x.len() >= vector::PARALLEL && rayon::current_num_threads() > 1 {
             let parts = x.par_chunks(CHUNK).zip(y.par_chunks_mut(CHUNK)).enumerate();
-            let sums: Vec<f64> = parts.map(part).collect();
+            let sums: Vec<f64> = parts.with_max_len(2).map(part).collect();
             sums.iter().sum()
         } else {
             x.chunks(CHUNK).zip(y.chunks_mut(CHUNK)).enumerate().map(part).sum()

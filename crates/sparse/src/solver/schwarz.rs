@@ -91,11 +91,14 @@ impl Schwarz {
 
     /// z ← M⁻¹ r; returns rᵀz.
     pub(crate) fn apply(&mut self, r: &[Vec3], z: &mut [Vec3]) -> f64 {
-        if let Some(subdomains) = &mut self.subdomains {
-            let applied = subdomains.apply(Blend::Sum, r, z);
-            debug_assert!(applied.is_ok(), "factorised for this matrix");
-        }
-        self.coarse.add_correction(r, z)
+        let Self { subdomains, coarse, .. } = self;
+        let fine = |z: &mut [Vec3]| {
+            if let Some(subdomains) = subdomains {
+                let applied = subdomains.apply(Blend::Sum, r, z);
+                debug_assert!(applied.is_ok(), "factorised for this matrix");
+            }
+        };
+        coarse.apply_beside(fine, r, z)
     }
 
     /// Entries of all factors.

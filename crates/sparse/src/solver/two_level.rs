@@ -36,16 +36,21 @@ impl TwoLevel {
         a: &BlockMatrix,
         position: Option<&[Vec3]>,
     ) -> Result<(), SolveError> {
-        self.stiff = Some(StiffBlocks::new(a)?);
-        self.coarse.factorize(a, position)
+        let (stiff, coarse) =
+            rayon::join(|| StiffBlocks::new(a), || self.coarse.factorize(a, position));
+        self.stiff = Some(stiff?);
+        coarse
     }
 
     /// z ← M⁻¹ r; returns rᵀz.
     pub(crate) fn apply(&mut self, r: &[Vec3], z: &mut [Vec3]) -> f64 {
-        if let Some(stiff) = &self.stiff {
-            stiff.apply(r, z);
-        }
-        self.coarse.add_correction(r, z)
+        let Self { stiff, coarse } = self;
+        let fine = |z: &mut [Vec3]| {
+            if let Some(stiff) = stiff {
+                stiff.apply(r, z);
+            }
+        };
+        coarse.apply_beside(fine, r, z)
     }
 
     /// Entries of all factors.

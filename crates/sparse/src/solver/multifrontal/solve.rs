@@ -10,7 +10,7 @@ use super::scalar::{LANES, Scalar};
 use super::traverse::Pieces;
 
 /// Operations of the factorisation of a subtree below which it is solved by one thread.
-const GRAIN: f64 = 1.5e7;
+const GRAIN: f64 = 1e6;
 
 impl<T: Scalar> Factor<T> {
     /// x ← P⁻¹ (L Lᵀ)⁻¹ P b; `permuted` is room to work in.
