@@ -107,6 +107,27 @@ impl BlockMatrix {
         Ok(())
     }
 
+    /// Sets the diagonal blocks, of which there are n.
+    pub(crate) fn set_diagonal(&mut self, diagonal: &[Mat3]) {
+        const ROWS: usize = 2048;
+        let Self { pattern, blocks } = self;
+        let start = |column: usize| pattern.diagonal_position(column);
+        let mut rest = &mut blocks[..];
+        let mut pieces = Vec::with_capacity(diagonal.len() / ROWS + 1);
+        for (k, diagonal) in diagonal.chunks(ROWS).enumerate() {
+            let first = k * ROWS;
+            let end = pattern.col_ptr()[first + diagonal.len()] as usize;
+            let (piece, tail) = rest.split_at_mut(end - start(first));
+            pieces.push((first, diagonal, piece));
+            rest = tail;
+        }
+        pieces.into_par_iter().for_each(|(first, diagonal, piece)| {
+            for (i, block) in (first..).zip(diagonal) {
+                piece[start(i) - start(first)] = *block;
+            }
+        });
+    }
+
     /// Adds the Hessian of one summand over N vertices (of which some may be
     /// [eliminated](BlockPattern::ELIMINATED)); of `h` only the blocks that fall into the lower
     /// triangle are read. The matrix is unchanged where an error is returned.
@@ -285,6 +306,20 @@ mod tests {
             assert_eq!(a.blocks().len(), pattern.block_count());
             assert!(a.blocks().iter().all(|block| *block == Mat3::zeros()));
         }
+    }
+
+    /// Diagonal blocks are set, and nothing else.
+    #[test]
+    fn the_diagonal_is_set_piece_by_piece() {
+        let n = 5000;
+        let pairs: Vec<_> = (1..n as u32).map(|i| (i, i * 7 / 11)).collect();
+        let mut a = BlockMatrix::zeros(Arc::new(BlockPattern::from_pairs(n, &pairs).unwrap()));
+        a.blocks_mut().fill(Mat3::identity());
+        let diagonal: Vec<Mat3> = (0..n).map(|i| Mat3::repeat(i as f64)).collect();
+        a.set_diagonal(&diagonal);
+        assert!((0..n).all(|i| *a.diagonal_block(i) == diagonal[i]));
+        let others = a.blocks().iter().filter(|b| **b == Mat3::identity()).count();
+        assert_eq!(others, a.blocks().len() - n);
     }
 
     /// The two products agree in every bit, on a matrix with rows of all lengths.

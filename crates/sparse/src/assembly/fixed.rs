@@ -164,9 +164,7 @@ impl FixedAssembly {
         check_size("blocks", self.whole.block_count(), matrix.blocks().len())?;
         matrix.blocks_mut().par_iter_mut().with_min_len(PIECE).for_each(|block| *block *= scale);
         let rows = self.balancing_diagonal(matrix, scale, diagonal);
-        for (i, block) in rows.iter().enumerate() {
-            *matrix.diagonal_block_mut(i) = *block;
-        }
+        matrix.set_diagonal(&rows);
         let blocks = matrix.blocks_mut();
         for (&k, sum) in self.complete.numbers.iter().zip(&self.complete.sums) {
             blocks[self.position[k as usize] as usize] += sum * scale;

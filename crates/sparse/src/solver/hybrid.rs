@@ -271,3 +271,67 @@ fn add(mut report: SolveReport, wasted: SolveReport) -> SolveReport {
     report.seconds.numeric += wasted.seconds.numeric;
     report
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use standoff_linalg::Mat3;
+
+    /// A cube of `side`³ vertices, each coupled to those around it.
+    fn cube(side: u32) -> BlockMatrix {
+        let id = |x: u32, y: u32, z: u32| (z * side + y) * side + x;
+        let cells = (0..(side - 1).pow(3)).map(|c| {
+            let s = side - 1;
+            let [x, y, z] = [c % s, c / s % s, c / s / s];
+            [0, 1, 2, 3, 4, 5, 6, 7].map(|k| id(x + k % 2, y + k / 2 % 2, z + k / 4))
+        });
+        let cells: Vec<[u32; 8]> = cells.collect();
+        let n = side.pow(3) as usize;
+        let pattern = BlockPattern::from_stencils(n, cells.iter().map(|c| &c[..])).unwrap();
+        let mut a = BlockMatrix::zeros(Arc::new(pattern));
+        a.blocks_mut().fill(-Mat3::identity());
+        for i in 0..n {
+            *a.diagonal_block_mut(i) = 30.0 * Mat3::identity();
+        }
+        a
+    }
+
+    /// A large pattern is ordered when a system is factorised, not before; what is expected of the order is close.
+    #[test]
+    fn a_large_pattern_is_ordered_where_it_is_factorised() {
+        let a = cube(24);
+        let b = vec![Vec3::new(1.0, 2.0, 3.0); a.n()];
+        let mut x = vec![Vec3::zeros(); a.n()];
+        let mut solver = Hybrid::new(Ordering::Automatic, 1e-6, 5000);
+        solver.restart(a.pattern());
+        solver.prepare(a.pattern());
+        assert_eq!(solver.solve(&a, &b, &mut x).unwrap().factor_nonzeros, 0);
+        let expected = solver.base_operations.unwrap();
+        // without METIS minimum degree is what there is, and nothing to expect
+        assert_eq!(solver.restarted, cfg!(not(feature = "metis")));
+        let order = VertexOrder::for_many(a.pattern(), Ordering::Automatic);
+        let found = order.tree.operations();
+        assert!((0.7..1.4).contains(&(expected / found)), "{expected} {found}");
+        // too few iterations are allowed
+        solver.max_iterations = 1;
+        assert!(solver.solve(&a, &b, &mut x).unwrap().factor_nonzeros > 0);
+        assert!(solver.restarted);
+        assert_eq!(solver.base_operations, Some(found));
+        // known from now on
+        solver.restart(a.pattern());
+        assert_eq!(solver.budget(a.pattern()), solver.budget(a.pattern()));
+        assert_eq!(solver.base_operations, Some(found));
+    }
+
+    /// The order of a small pattern is found at once.
+    #[test]
+    fn a_small_pattern_is_ordered_at_once() {
+        let a = cube(5);
+        let mut solver = Hybrid::new(Ordering::Automatic, 1e-6, 5000);
+        solver.restart(a.pattern());
+        assert!(solver.budget(a.pattern()).is_some());
+        let order = VertexOrder::for_many(a.pattern(), Ordering::Automatic);
+        assert!(solver.restarted);
+        assert_eq!(solver.base_operations, Some(order.tree.operations()));
+    }
+}
