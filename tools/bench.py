@@ -8,11 +8,13 @@
     tools/bench.py target/release/standoff --thin                           # cloths, shells and rods instead
     tools/bench.py target/release/standoff --growth                         # time and memory against size
     tools/bench.py target/release/standoff --scaling                        # one and two threads, phase by phase
+    tools/bench.py target/release/standoff --against other/standoff --reference   # the reference codes over this build
 
 Runs of two builds (A and B; with `--with`, B has the values replaced) alternate, so that a change of the machine's load hits both; figures are
 medians of `--repeat` runs. The last lines are geometric means over the scenes of B / A and A / B, from medians and from the least. CPU seconds (user + system time of the process) are the figure to compare: wall time
 also counts what else the machine does. Scenes of the IPC 2020 paper are read
-from `testdata` (`--shared`). `-o FILE` writes everything as JSON.
+from `testdata` (`--shared`). `--reference` multiplies how many times less CPU time this build takes than a build of commit 0442017
+(`--against`) with how many times less that one took than the reference codes, which is known from runs by turns. `-o FILE` writes everything as JSON.
 
 Only Python's standard library is used.
 """
@@ -24,11 +26,11 @@ PHASES = ["broad_phase", "ccd", "contact", "elasticity", "assembly", "symbolic",
 
 
 class Scene:
-    """A benchmark: scene file, number of steps, replaced values, and the reference's CPU seconds."""
+    """A benchmark: scene file, number of steps, replaced values, the reference's CPU seconds, and its CPU time over that of commit 0442017."""
 
-    def __init__(self, name, path, steps, *, sets=(), shared=False, reference=None):
+    def __init__(self, name, path, steps, *, sets=(), shared=False, reference=None, ratio=None):
         self.name, self.path, self.steps, self.sets = name, path, steps, list(sets)
-        self.shared, self.reference = shared, reference
+        self.shared, self.reference, self.ratio = shared, reference, ratio
 
 
 # name, file, steps; the reference's figures: CPU s of one thread of a 2-core AMD EPYC (Zen 4)
@@ -45,6 +47,27 @@ SCENES = [
     Scene("drop-10k", "scenes/bench/drop-100k.toml", 20, sets=["objects.block.shape.cells=[12, 12, 12]"]),
     Scene("drop-100k", "scenes/bench/drop-100k.toml", 3),
 ]
+
+# CPU time of the reference over that of commit 0442017, measured by turns with one thread: IPC 2020 with its stiffness, and C-IPC 2021 with the
+# stiffness by the load and projection of all Hessians, the only one that the commit has
+CIPC = "reference/cipc/cloth-on-rotating-sphere.toml"
+FINE = "objects.cloth.mesh='../../data/cipc/square8K.obj'"
+REFERENCE = {
+    "IPC 2020": [
+        Scene("mat40Twist", "reference/ipc/mat40Twist/scene.txt", 50, shared=True, ratio=19.3),
+        Scene("chain10", IPC + "videoExamples/chain10.txt", 40, shared=True, ratio=31.0),
+        Scene("tightFitCube", "reference/ipc/tightFitCube/scene.txt", 40, shared=True, ratio=19.5),
+        Scene("matKnives", "reference/ipc/matKnives/scene.txt", 10, shared=True, ratio=22.5),
+        Scene("sphereOnMat", IPC + "12_sphereOnMat.txt", 50, shared=True, ratio=12.3),
+    ],
+    "C-IPC 2021": [
+        Scene("square41, limit", CIPC, 40, shared=True, ratio=11.5),
+        Scene("square8K, limit", CIPC, 7, sets=[FINE], shared=True, ratio=8.1),
+        Scene("square8K", CIPC, 20, sets=[FINE, "materials.cotton.shell.stretch_limit=inf"], shared=True, ratio=9.1),
+    ],
+}
+# keys of these scenes that the commit does not have, since it knows no other value
+UNKNOWN_BEFORE = ('projection = "always"',)
 
 # crowded and buckling thin bodies, with keys that commit 0442017 has too
 STACK = "scenes/codim/cloth-stack.toml"
@@ -154,16 +177,24 @@ def exponents(results, plot):
     figure.savefig(plot)
 
 
-def run(binary, scene, threads, shared, values=()):
-    """One run: its resources and statistics, or None with a message where it fails."""
+def run(binary, scene, threads, shared, values=(), without=()):
+    """One run: its resources and statistics, or None with a message where it fails. `without` are lines that the scene file is run without."""
     base = shared if scene.shared else ROOT
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "run"
-        command = [str(binary), "run", str(base / scene.path), "-o", str(out), "--quiet", "--threads",
+        path, sets = base / scene.path, [*scene.sets, *values]
+        if without and path.suffix == ".toml":
+            # a copy, whose paths lead to the same files
+            root = path.parent.parent.parent.resolve()
+            absolute = lambda text: text.replace("../../", f"{root}/")
+            lines = [line for line in path.read_text().splitlines() if line.strip() not in without]
+            path, sets = pathlib.Path(folder) / path.name, [absolute(value) for value in sets]
+            path.write_text(absolute("\n".join(lines) + "\n"))
+        command = [str(binary), "run", str(path), "-o", str(out), "--quiet", "--threads",
                    str(threads), "--steps", str(scene.steps)]
-        for value in [*scene.sets, *values]:
+        for value in sets:
             command += ["--set", value]
-        if scene.shared:
+        if path.suffix == ".txt":
             command += ["--mesh-root", str(shared / "data" / "ipc")]
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         errors = process.stderr.read()
@@ -236,6 +267,40 @@ def scaling(args):
         print(f"\none thread over two, {len(ratios)} scenes: geometric mean {mean:.2f}, least {min(ratios):.2f}")
 
 
+def reference(args):
+    """CPU time of the reference codes over that of this build, by way of a build of commit 0442017."""
+    if not args.against:
+        sys.exit("--reference needs a build of commit 0442017: --against FILE")
+    results = []
+    for code, scenes in REFERENCE.items():
+        print(f"| {code} | iterations before | now | CPU s before | now | before / now | reference / before | reference / now |")
+        print("|---|---|---|---|---|---|---|---|")
+        all_ratios = []
+        for scene in scenes:
+            if args.only and not any(part in scene.name for part in args.only):
+                continue
+            if not (args.shared / scene.path).exists():
+                print(f"{scene.name}: skipped, {args.shared / scene.path} is absent", file=sys.stderr)
+                continue
+            runs = [[], []]
+            for _ in range(args.repeat):
+                for k, (binary, without) in enumerate([(args.against, UNKNOWN_BEFORE), (args.binary, ())]):
+                    runs[k].append(run(binary, scene, 1, args.shared, without=without))
+            if not all(runs[0] + runs[1]):
+                continue
+            before, now = map(median, runs)
+            gain = before["cpu"] / now["cpu"]
+            all_ratios.append(scene.ratio * gain)
+            print(f"| {scene.name} | {before['iterations']:.0f} | {now['iterations']:.0f} | {before['cpu']:.2f} | {now['cpu']:.2f} | "
+                  f"{gain:.2f} | {scene.ratio:.1f} | {scene.ratio * gain:.1f} |", flush=True)
+            results.append({"code": code, "scene": scene.name, "before": before, "now": now, "ratio": scene.ratio * gain})
+        if all_ratios:
+            mean = math.exp(statistics.fmean(map(math.log, all_ratios)))
+            print(f"\n{code} over this build, {len(all_ratios)} scenes: geometric mean {mean:.1f}, least {min(all_ratios):.1f}\n")
+    if args.output:
+        args.output.write_text(json.dumps(results, indent=1) + "\n")
+
+
 def means(results):
     """Prints geometric means of B / A and its inverse over the scenes that both finished."""
     pairs = [(a, b) for a in results for b in results
@@ -274,12 +339,15 @@ def main():
     parser.add_argument("--thin", action="store_true", help="thin bodies instead")
     parser.add_argument("--scaling", action="store_true", help="one and two threads, phase by phase, on large scenes")
     parser.add_argument("--growth", action="store_true", help="time and memory against size instead")
+    parser.add_argument("--reference", action="store_true", help="the reference codes over this build, by way of a build of commit 0442017")
     parser.add_argument("--plot", type=pathlib.Path, help="with --growth: draw to this file (SVG)")
     parser.add_argument("--shared", type=pathlib.Path, default=ROOT / "testdata")
     parser.add_argument("-o", "--output", type=pathlib.Path, help="write all figures as JSON")
     args = parser.parse_args()
     if args.scaling:
         return scaling(args)
+    if args.reference:
+        return reference(args)
 
     builds = [(args.binary, [])]
     if args.against or args.values:
