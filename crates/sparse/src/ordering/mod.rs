@@ -118,7 +118,7 @@ impl VertexOrder {
         Self::repaid(pattern, ordering, REPAID_BY_MANY)
     }
 
-    /// Block operations that are to be expected in the order [`for_many`](Self::for_many) systems, where METIS would take
+    /// Block operations expected of the order [`for_many`](Self::for_many) systems, where METIS would take
     /// so long to find it that it is worth knowing before.
     pub(crate) fn expected_operations(pattern: &BlockPattern, ordering: Ordering) -> Option<f64> {
         let may_be_large = pattern.n() >= FEW;
