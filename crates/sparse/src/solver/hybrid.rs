@@ -125,6 +125,12 @@ impl Hybrid {
         }
     }
 
+    /// [`Self::budget`] by the operations of the order that is used.
+    fn exact_budget(&mut self, pattern: &Arc<BlockPattern>) -> Option<usize> {
+        self.restart_direct();
+        self.budget(pattern)
+    }
+
     /// Iterations that are worth trying, where `budget` ones with stiff blocks are worth as much as a factorisation.
     fn allowed(&self, stage: Stage, budget: Option<usize>) -> usize {
         let allowed = match (stage, budget) {
@@ -245,13 +251,7 @@ impl Hybrid {
             stage = next;
         }
         self.stage = stage;
-        let budget = match budget {
-            Some(_) => {
-                self.restart_direct();
-                self.budget(a.pattern())
-            }
-            None => None,
-        };
+        let budget = budget.and_then(|_| self.exact_budget(a.pattern()));
         self.factorised = budget.is_some();
         let report = match budget {
             Some(_) if may_be_indefinite => self.direct.solve_if_definite(a, b, x)?,
