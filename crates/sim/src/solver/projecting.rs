@@ -115,3 +115,44 @@ impl Projecting {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn moved(method: HessianProjection, lengths: &[f64]) -> Projecting {
+        let mut projecting = Projecting::new(method);
+        let p: Vec<Vec3> = lengths.iter().map(|&l| Vec3::new(0.0, -l, 0.0)).collect();
+        projecting.note(&p);
+        projecting
+    }
+
+    /// The bound falls below the lengths of the vertices that move most, and below all of them at last.
+    #[test]
+    fn more_and_more_vertices_are_projected() {
+        let mut projecting = moved(HessianProjection::Progressive, &[0.0, 0.1, 0.5, 1.0]);
+        assert!(projecting.mark());
+        assert_eq!(projecting.marked, [false; 4]);
+        projecting.lower();
+        assert!(projecting.mark());
+        assert_eq!(projecting.marked, [false, false, true, true]);
+        projecting.lower();
+        // all that move, so that nothing is gained over the projection of all
+        assert!(!projecting.mark());
+        assert_eq!(projecting.marked, [false, true, true, true]);
+    }
+
+    /// After a direction that led nowhere all is projected, and once only is that something else than before.
+    #[test]
+    fn all_is_projected_after_giving_up() {
+        let mut projecting = moved(HessianProjection::Progressive, &[0.1, 1.0]);
+        assert!(!projecting.give_up());
+        projecting.bound = 0.5;
+        projecting.partial = true;
+        assert!(projecting.mark());
+        assert!(projecting.give_up());
+        assert!(!projecting.mark());
+        assert_eq!(projecting.marked, [true; 2]);
+        assert!(!projecting.give_up());
+    }
+}

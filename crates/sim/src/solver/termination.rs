@@ -125,3 +125,31 @@ pub fn stall(limit: StepLimit) -> StepOutcome {
         StepLimit::None => StepOutcome::StalledLineSearch,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_without_other_criteria_does_the_direction_end_a_minimisation() {
+        let ends = |by_gradient: bool, cumulative_toi: Option<f64>| {
+            let termination = Termination {
+                tolerance: 1e-3,
+                by_gradient,
+                consecutive: 1,
+                cumulative_toi,
+                iterations: 0,
+                below: 0,
+                within_round_off: 0,
+                least: f64::INFINITY,
+                tiny: 0,
+                first_states: 1.0,
+            };
+            termination.is_by_direction()
+        };
+        assert!(ends(false, None));
+        assert!(!ends(true, None));
+        assert!(!ends(false, Some(1e-3)));
+        assert!(!ends(true, Some(1e-3)));
+    }
+}
