@@ -34,7 +34,10 @@ impl<T: Scalar> Factor<T> {
             slack
                 .or_else(|_| self.values.try_reserve_exact(len))
                 .map_err(|_| SolveError::OutOfMemory { nonzeros: len })?;
-            self.values.resize(self.values.capacity(), T::default());
+            let capacity = self.values.capacity();
+            // there is that much; zeros from the system are written where the threads first use them
+            self.values = Vec::new();
+            self.values = vec![T::default(); capacity];
         }
         Ok(())
     }
