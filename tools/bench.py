@@ -13,8 +13,8 @@
 Runs of two builds (A and B; with `--with`, B has the values replaced) alternate, so that a change of the machine's load hits both; figures are
 medians of `--repeat` runs. The last lines are geometric means over the scenes of B / A and A / B, from medians and from the least. CPU seconds (user + system time of the process) are the figure to compare: wall time
 also counts what else the machine does. Scenes of the IPC 2020 paper are read
-from `testdata` (`--shared`). `--reference` multiplies how many times less CPU time this build takes than a build of commit 0442017
-(`--against`) with how many times less that one took than the reference codes, which is known from runs by turns. `-o FILE` writes everything as JSON.
+from `testdata` (`--shared`). `--reference` gives the CPU time of the reference codes over that of this build: their measured ratio to commit
+0442017, times the ratio of a build of that commit (`--against`) to this one. `-o FILE` writes everything as JSON.
 
 Only Python's standard library is used.
 """

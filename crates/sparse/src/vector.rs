@@ -10,6 +10,9 @@ pub(crate) const CHUNK: usize = 512;
 /// Length from which threads pay.
 pub(crate) const PARALLEL: usize = 8 * CHUNK;
 
+/// Chunks that a thread takes at once, at most: few, so that the threads finish together.
+pub(crate) const AT_ONCE: usize = 4;
+
 /// Chunks of a slice of anything that a thread takes at once.
 const PIECE: usize = 4096;
 
@@ -47,7 +50,7 @@ pub(crate) fn step(
     if x.len() >= PARALLEL && rayon::current_num_threads() > 1 {
         let first = x.par_chunks_mut(CHUNK).zip(p.par_chunks(CHUNK));
         let second = r.par_chunks_mut(CHUNK).zip(q.par_chunks(CHUNK));
-        let sums: Vec<f64> = first.zip(second).with_max_len(4).map(part).collect();
+        let sums: Vec<f64> = first.zip(second).with_max_len(AT_ONCE).map(part).collect();
         sums.iter().sum()
     } else {
         let first = x.chunks_mut(CHUNK).zip(p.chunks(CHUNK));
@@ -69,7 +72,8 @@ pub(crate) fn apply_blocks(blocks: &[Mat3], r: &[Vec3], z: &mut [Vec3]) -> f64 {
     };
     if r.len() >= PARALLEL && rayon::current_num_threads() > 1 {
         let from = blocks.par_chunks(CHUNK).zip(r.par_chunks(CHUNK));
-        let sums: Vec<f64> = from.zip(z.par_chunks_mut(CHUNK)).with_max_len(4).map(part).collect();
+        let sums: Vec<f64> =
+            from.zip(z.par_chunks_mut(CHUNK)).with_max_len(AT_ONCE).map(part).collect();
         sums.iter().sum()
     } else {
         let from = blocks.chunks(CHUNK).zip(r.chunks(CHUNK));
@@ -82,8 +86,12 @@ fn reduce(a: &[Vec3], b: &[Vec3], f: impl Fn(&Vec3, &Vec3) -> f64 + Sync) -> f64
     let partial =
         |(a, b): (&[Vec3], &[Vec3])| a.iter().zip(b).fold(0.0, |sum: f64, (a, b)| sum + f(a, b));
     if a.len() >= PARALLEL && rayon::current_num_threads() > 1 {
-        let sums: Vec<f64> =
-            a.par_chunks(CHUNK).zip(b.par_chunks(CHUNK)).with_max_len(4).map(partial).collect();
+        let sums: Vec<f64> = a
+            .par_chunks(CHUNK)
+            .zip(b.par_chunks(CHUNK))
+            .with_max_len(AT_ONCE)
+            .map(partial)
+            .collect();
         sums.iter().sum()
     } else {
         a.chunks(CHUNK).zip(b.chunks(CHUNK)).map(partial).sum()
@@ -121,7 +129,7 @@ pub(crate) fn map2<T: Sync>(y: &mut [Vec3], x: &[T], f: impl Fn(&mut Vec3, &T) +
         y.par_iter_mut()
             .zip(x)
             .with_min_len(CHUNK)
-            .with_max_len(4 * CHUNK)
+            .with_max_len(AT_ONCE * CHUNK)
             .for_each(|(y, x)| f(y, x));
     } else {
         y.iter_mut().zip(x).for_each(|(y, x)| f(y, x));

@@ -59,12 +59,26 @@ impl Termination {
     /// Before the first iteration of a minimisation.
     pub fn new(context: &StepContext<'_>) -> Self {
         let solver = &context.settings.solver;
-        let norm = solver.characteristic_tolerance();
+        match solver.characteristic_tolerance() {
+            Some(norm) => Self::by(norm, true, 1, solver.cumulative_toi),
+            None => {
+                let tolerance = context.velocity_tolerance;
+                Self::by(tolerance, false, solver.consecutive, solver.cumulative_toi)
+            }
+        }
+    }
+
+    fn by(
+        tolerance: f64,
+        by_gradient: bool,
+        consecutive: u32,
+        cumulative_toi: Option<f64>,
+    ) -> Self {
         Self {
-            tolerance: norm.unwrap_or(context.velocity_tolerance),
-            by_gradient: norm.is_some(),
-            consecutive: if norm.is_some() { 1 } else { solver.consecutive },
-            cumulative_toi: solver.cumulative_toi,
+            tolerance,
+            by_gradient,
+            consecutive,
+            cumulative_toi,
             iterations: 0,
             below: 0,
             within_round_off: 0,
@@ -132,20 +146,8 @@ mod tests {
 
     #[test]
     fn only_without_other_criteria_does_the_direction_end_a_minimisation() {
-        let ends = |by_gradient: bool, cumulative_toi: Option<f64>| {
-            let termination = Termination {
-                tolerance: 1e-3,
-                by_gradient,
-                consecutive: 1,
-                cumulative_toi,
-                iterations: 0,
-                below: 0,
-                within_round_off: 0,
-                least: f64::INFINITY,
-                tiny: 0,
-                first_states: 1.0,
-            };
-            termination.is_by_direction()
+        let ends = |by_gradient, cumulative_toi| {
+            Termination::by(1e-3, by_gradient, 1, cumulative_toi).is_by_direction()
         };
         assert!(ends(false, None));
         assert!(!ends(true, None));

@@ -118,8 +118,8 @@ impl VertexOrder {
         Self::repaid(pattern, ordering, REPAID_BY_MANY)
     }
 
-    /// Block operations expected of the order [`for_many`](Self::for_many) systems, where METIS would take
-    /// so long to find it that it is worth knowing before.
+    /// An estimate of the block operations in the order that [`for_many`](Self::for_many) finds, by minimum degree alone; `None` for
+    /// patterns that METIS orders quickly. A function of the pattern.
     pub(crate) fn expected_operations(pattern: &BlockPattern, ordering: Ordering) -> Option<f64> {
         let may_be_large = pattern.n() >= FEW;
         if !may_be_large || ordering != Ordering::Automatic || cfg!(not(feature = "metis")) {

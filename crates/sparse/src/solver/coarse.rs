@@ -14,7 +14,7 @@ use standoff_linalg::{Mat3, Vec3};
 
 use super::aggregates::aggregates;
 use super::multifrontal::{Analyses, Factor};
-use crate::vector::CHUNK;
+use crate::vector::{AT_ONCE, CHUNK};
 use crate::{BlockMatrix, BlockPattern, Ordering, SolveError};
 
 /// Part of the largest diagonal entry of a part's coarse translations that is added to its rotations: those of a
@@ -283,7 +283,7 @@ impl Coarse {
         };
         let chunks = z.par_chunks_mut(CHUNK).zip(r.par_chunks(CHUNK));
         let chunks = chunks.zip(parts.of.par_chunks(CHUNK)).zip(parts.offset.par_chunks(CHUNK));
-        let sums: Vec<f64> = chunks.with_max_len(4).map(prolong).collect();
+        let sums: Vec<f64> = chunks.with_max_len(AT_ONCE).map(prolong).collect();
         sums.iter().sum()
     }
 }

@@ -8,7 +8,7 @@ use standoff_linalg::Vec3;
 use super::{
     ConjugateGradient, LinearSolver, MixedCholesky, Preconditioner, Residuals, SolveReport,
 };
-use crate::{BlockMatrix, BlockPattern, Ordering, SolveError, VertexOrder};
+use crate::{BlockMatrix, BlockPattern, Ordering, SolveError, VertexOrder, pattern};
 
 /// Iterations of conjugate gradients that take as long as a factorisation and its solutions with one block operation per
 /// block of the matrix, and that are tried in its place: measured with `benches/examples/solver_table.rs` and on scenes
@@ -32,6 +32,10 @@ const JUDGED: [usize; 2] = [25, 50];
 /// Iterations with stiff blocks that take as long as making a coarse level, and as one iteration with it.
 const COARSE_SETUP: f64 = 50.0;
 const COARSE_ITERATION: f64 = 1.5;
+
+/// Patterns whose estimates are kept: those of a step's systems with and without the vertices that move to obstructed
+/// targets.
+const KEPT: usize = 2;
 
 /// Iterations with a coarse level that are made at most where there is no factorisation.
 const LARGE_MAX: usize = 2000;
@@ -59,8 +63,10 @@ pub struct Hybrid {
     direct: MixedCholesky,
     /// Pattern of the last restart.
     base: Option<Arc<BlockPattern>>,
-    /// Block operations predicted for it, where they are known.
+    /// Block operations predicted for it: a function of the pattern alone.
     base_operations: Option<f64>,
+    /// Patterns of the latest restarts and what is estimated for them.
+    expected: Vec<(Arc<BlockPattern>, Option<f64>)>,
     /// Whether `direct` knows of the restart. As long as no system needs it, large patterns are not ordered.
     restarted: bool,
     /// What has not failed since the last restart.
@@ -89,6 +95,7 @@ impl Hybrid {
             direct: MixedCholesky::new(ordering),
             base: None,
             base_operations: None,
+            expected: Vec::new(),
             restarted: false,
             stage: Stage::Blocks,
             factorised: false,
@@ -100,9 +107,10 @@ impl Hybrid {
         let (blocks, operations) = match (&self.base, self.base_operations) {
             (Some(base), Some(operations)) => (base.block_count(), operations),
             (Some(base), None) => {
-                let expected = self.direct.expect(base);
+                let base = base.clone();
+                let expected = self.expected(&base);
                 self.restarted = expected.is_none();
-                let found = || self.direct.restart_and_predict(base);
+                let found = || self.direct.restart_and_predict(&base);
                 (base.block_count(), expected.unwrap_or_else(found))
             }
             (None, _) => {
@@ -117,18 +125,24 @@ impl Hybrid {
         (operations <= self.largest_operations).then_some(iterations as usize)
     }
 
-    /// Tells the factorisation of the last restart, by which the budget becomes exact.
-    fn restart_direct(&mut self) {
-        if let Some(base) = self.base.as_ref().filter(|_| !self.restarted) {
-            self.base_operations = Some(self.direct.restart_and_predict(base));
-            self.restarted = true;
+    /// Estimated operations of a large pattern. The estimate is used even where the order is known from earlier steps, so that
+    /// a run that is resumed, and does not know it, solves every system as before.
+    fn expected(&mut self, base: &Arc<BlockPattern>) -> Option<f64> {
+        if let Some((_, expected)) = self.expected.iter().find(|(p, _)| pattern::same(p, base)) {
+            return *expected;
         }
+        let expected = VertexOrder::expected_operations(base, self.ordering);
+        self.expected.insert(0, (base.clone(), expected));
+        self.expected.truncate(KEPT);
+        expected
     }
 
-    /// [`Self::budget`] by the operations of the order that is used.
-    fn exact_budget(&mut self, pattern: &Arc<BlockPattern>) -> Option<usize> {
-        self.restart_direct();
-        self.budget(pattern)
+    /// Tells the factorisation of the last restart.
+    fn restart_direct(&mut self) {
+        if let Some(base) = self.base.as_ref().filter(|_| !self.restarted) {
+            self.direct.restart_and_predict(base);
+            self.restarted = true;
+        }
     }
 
     /// Iterations that are worth trying, where `budget` ones with stiff blocks are worth as much as a factorisation.
@@ -251,7 +265,9 @@ impl Hybrid {
             stage = next;
         }
         self.stage = stage;
-        let budget = budget.and_then(|_| self.exact_budget(a.pattern()));
+        if budget.is_some() {
+            self.restart_direct();
+        }
         self.factorised = budget.is_some();
         let report = match budget {
             Some(_) if may_be_indefinite => self.direct.solve_if_definite(a, b, x)?,
@@ -316,11 +332,14 @@ mod tests {
         solver.max_iterations = 1;
         assert!(solver.solve(&a, &b, &mut x).unwrap().factor_nonzeros > 0);
         assert!(solver.restarted);
-        assert_eq!(solver.base_operations, Some(found));
-        // known from now on
-        solver.restart(a.pattern());
-        assert_eq!(solver.budget(a.pattern()), solver.budget(a.pattern()));
-        assert_eq!(solver.base_operations, Some(found));
+        // what was solved before changes no decision, so that a resumed run makes the same ones
+        let mut fresh = Hybrid::new(Ordering::Automatic, 1e-6, 5000);
+        for solver in [&mut solver, &mut fresh] {
+            solver.restart(a.pattern());
+            assert!(solver.budget(a.pattern()).is_some());
+            assert_eq!(solver.base_operations, Some(expected));
+        }
+        assert_eq!(solver.budget(a.pattern()), fresh.budget(a.pattern()));
     }
 
     /// The order of a small pattern is found at once.

@@ -54,12 +54,6 @@ impl MixedCholesky {
         }
     }
 
-    /// The block operations that are expected for `base`, where they are known before
-    /// [`restart_and_predict`](Self::restart_and_predict).
-    pub(super) fn expect(&mut self, base: &Arc<BlockPattern>) -> Option<f64> {
-        self.double.analyses.expect(base)
-    }
-
     /// As [`restart`](LinearSolver::restart); returns the block operations predicted for `base`.
     pub(super) fn restart_and_predict(&mut self, base: &Arc<BlockPattern>) -> f64 {
         self.double.analyses.restart(base)

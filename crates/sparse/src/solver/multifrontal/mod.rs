@@ -33,8 +33,6 @@ pub(crate) struct Analyses {
     latest: Vec<(Arc<Analysis>, Option<Arc<Permutation>>)>,
     /// The patterns of the latest restarts and their orders, last used first.
     bases: Vec<(Arc<BlockPattern>, Order)>,
-    /// Patterns for which no order was found and what is expected for them, the latest first.
-    expected: Vec<(Arc<BlockPattern>, Option<f64>)>,
     /// The order in force since the last restart; without a restart every pattern has its own.
     order: Option<Order>,
 }
@@ -55,7 +53,7 @@ impl Order {
 
 impl Analyses {
     pub(crate) fn new(ordering: Ordering) -> Self {
-        Self { ordering, latest: Vec::new(), bases: Vec::new(), expected: Vec::new(), order: None }
+        Self { ordering, latest: Vec::new(), bases: Vec::new(), order: None }
     }
 
     /// Makes the order of `base` that of the patterns to come; see
@@ -77,21 +75,6 @@ impl Analyses {
         let operations = order.operations;
         self.order = Some(order);
         operations
-    }
-
-    /// The operations that [`restart`](Self::restart) would return for `base`, or an estimate; `None` where neither is
-    /// known without finding the order.
-    pub(crate) fn expect(&mut self, base: &Arc<BlockPattern>) -> Option<f64> {
-        if let Some((_, order)) = self.bases.iter().find(|(p, _)| pattern::same(p, base)) {
-            return Some(order.operations);
-        }
-        if let Some((_, expected)) = self.expected.iter().find(|(p, _)| pattern::same(p, base)) {
-            return *expected;
-        }
-        let expected = VertexOrder::expected_operations(base, self.ordering);
-        self.expected.insert(0, (base.clone(), expected));
-        self.expected.truncate(KEPT);
-        expected
     }
 
     /// The analysis of a pattern and whether it had to be made.
