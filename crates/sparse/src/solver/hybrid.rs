@@ -332,6 +332,7 @@ mod tests {
         solver.max_iterations = 1;
         assert!(solver.solve(&a, &b, &mut x).unwrap().factor_nonzeros > 0);
         assert!(solver.restarted);
+        assert_eq!(solver.base_operations, Some(expected));
         // what was solved before changes no decision, so that a resumed run makes the same ones
         let mut fresh = Hybrid::new(Ordering::Automatic, 1e-6, 5000);
         for solver in [&mut solver, &mut fresh] {
