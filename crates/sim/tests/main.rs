@@ -20,6 +20,7 @@ mod dynamics;
 mod elastic_support;
 mod failures;
 mod impact;
+mod initial_guess;
 mod inversion;
 mod islands;
 mod loads;

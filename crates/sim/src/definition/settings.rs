@@ -533,7 +533,7 @@ impl Default for SolverSettings {
             max_iterations: 10_000,
             max_step_time: None,
             cumulative_toi: None,
-            initial_guess: InitialGuess::RigidMotion,
+            initial_guess: InitialGuess::Extrapolation,
             line_search: LineSearch::Backtracking,
             islands: true,
             primal_dual: true,
@@ -555,6 +555,9 @@ impl Default for SolverSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum InitialGuess {
+    /// Bodies without contacts at their best-fit rigid motion, all others moved by their velocities as far as collisions
+    /// admit and the potential falls.
+    Extrapolation,
     /// Bodies without contacts at their best-fit rigid motion, all others at their positions.
     RigidMotion,
     /// At the positions at the end of the step before [Li 2020, Alg. 1].

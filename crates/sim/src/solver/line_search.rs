@@ -215,47 +215,8 @@ impl Search {
     }
 }
 
-/// Moves `it` by the whole of `p` if nothing is in the way and the potential falls; else gives the vertices of what is
-/// in the way. With `alone` what would be a contact of a vertex that moves is in the way too.
-pub fn try_whole(
-    potential: &IncrementalPotential<'_>,
-    it: &mut Iterate,
-    p: &[Vec3],
-    alone: bool,
-    work: &mut Workspace,
-) -> Vec<u32> {
-    let before = potential.value(it);
-    if !before.value.is_finite() {
-        return Vec::new();
-    }
-    let x: Vec<Vec3> = it.x.iter().zip(p).map(|(x, p)| x + p).collect();
-    let (alpha, limit) = admissible(potential, it, p, work);
-    if matches!(limit, StepLimit::Contact | StepLimit::HalfSpace) {
-        let (model, keep) = (potential.context.model, [KEEP_GAP, KEEP_PLANE_GAP]);
-        // pairs beyond the first collision too
-        work.detector.sweep(model, &it.x, p, 1.0);
-        return work.detector.limiting_vertices(model, &it.x, p, keep);
-    }
-    if alpha < 1.0 || !potential.within_limits(&x, 1.0) {
-        return Vec::new();
-    }
-    let mut trial = Iterate::without_contacts(x);
-    find_contacts(potential, &mut trial, work);
-    if alone {
-        let met: Vec<u32> =
-            trial.contacts.touched().filter(|&v| p[v as usize] != Vec3::zeros()).collect();
-        if !met.is_empty() {
-            return met;
-        }
-    }
-    let after = potential.value(&trial);
-    if falls(&before, &after, f64::NEG_INFINITY) && audited(potential, &trial, work) {
-        *it = trial;
-    }
-    Vec::new()
-}
-
-fn find_contacts(potential: &IncrementalPotential<'_>, it: &mut Iterate, work: &mut Workspace) {
+/// Finds the contacts of a trial of which the way was swept.
+pub fn find_contacts(potential: &IncrementalPotential<'_>, it: &mut Iterate, work: &mut Workspace) {
     let (clock, model) = (potential.context.clock, potential.context.model);
     it.contacts = clock.time(Phase::Contact, || work.detector.contacts(model, &it.x));
 }
@@ -317,7 +278,7 @@ fn is_flatter(
 
 /// The largest step length in [0, 1] along which nothing touches and nothing inverts. The detector
 /// then knows every pair that comes close along that step.
-fn admissible(
+pub fn admissible(
     potential: &IncrementalPotential<'_>,
     it: &Iterate,
     p: &[Vec3],
@@ -344,7 +305,11 @@ fn admissible(
 }
 
 /// Whether the independent audit, where it is wanted for every iterate, finds nothing.
-fn audited(potential: &IncrementalPotential<'_>, trial: &Iterate, work: &mut Workspace) -> bool {
+pub fn audited(
+    potential: &IncrementalPotential<'_>,
+    trial: &Iterate,
+    work: &mut Workspace,
+) -> bool {
     let context = &potential.context;
     if context.settings.solver.audit != AuditLevel::EveryIterate {
         return true;

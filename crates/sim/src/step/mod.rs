@@ -135,8 +135,14 @@ fn minimise_barrier(
         (None, true) => friction_lagging::lag(potential, &it, potential.barrier.kappa),
     }
     contact_distance::widen(potential, &mut it, &mut adapt, work);
-    if potential.context.settings.solver.initial_guess == InitialGuess::RigidMotion {
+    let solver = &potential.context.settings.solver;
+    if solver.initial_guess != InitialGuess::Positions {
         initial_guess::advance_free_bodies(potential, &mut it, work);
+    }
+    // cumulative step lengths measure the way from the positions at the start
+    let by_way = solver.cumulative_toi.is_some();
+    if solver.initial_guess == InitialGuess::Extrapolation && !by_way {
+        initial_guess::extrapolate(potential, &mut it, state, work);
     }
     match contact_distance::shrink(potential, &mut it, &mut adapt, work) {
         Ok(None) => {}
