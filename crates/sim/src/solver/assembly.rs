@@ -34,8 +34,8 @@ pub struct HessianAssembly {
     elastic: FixedAssembly,
     /// Where those of contact, friction and equality constraints go.
     variable: VariableAssembly,
-    /// The blocks of one batch of a term.
-    blocks: Vec<Mat3>,
+    /// The blocks of a batch of a term, and of the batch that is computed while these are added.
+    blocks: [Vec<Mat3>; 2],
     matrix: BlockMatrix,
     /// The matrix without contact and friction, where that was requested.
     without_contact: Option<BlockMatrix>,
@@ -77,7 +77,7 @@ impl HessianAssembly {
             vertex,
             elastic,
             variable: VariableAssembly::default(),
-            blocks: Vec::new(),
+            blocks: Default::default(),
             matrix: BlockMatrix::zeros(pattern),
             without_contact: None,
             elastic_matrix: None,
@@ -151,7 +151,7 @@ impl HessianAssembly {
     ) -> Result<(), MatrixError> {
         let terms = potential.terms(&it.contacts);
         let Self { elastic, blocks, vertex, matrix, .. } = self;
-        fill_elastic(elastic, blocks, vertex, potential, &terms, it, projection, matrix)?;
+        fill_elastic(elastic, &mut blocks[0], vertex, potential, &terms, it, projection, matrix)?;
         self.add_variable(potential, &terms, it, projection, Part::Contact)?;
         self.add_variable(potential, &terms, it, projection, Part::Dirichlet)
     }
@@ -172,7 +172,7 @@ impl HessianAssembly {
             elastic_matrix.get_or_insert_with(|| BlockMatrix::zeros(elastic.pattern().clone()));
         fill_elastic(
             elastic,
-            blocks,
+            &mut blocks[0],
             vertex,
             potential,
             &potential.terms(&none),
@@ -290,7 +290,7 @@ impl HessianAssembly {
         self.follow_free(potential)?;
         potential.context.clock.time(Phase::Assembly, || self.reserve(terms))?;
         let Self { elastic, blocks, vertex, matrix, .. } = self;
-        fill_elastic(elastic, blocks, vertex, potential, terms, it, Projection::All, matrix)
+        fill_elastic(elastic, &mut blocks[0], vertex, potential, terms, it, Projection::All, matrix)
     }
 
     /// Adds the terms of a part whose stencils vary.
@@ -306,25 +306,30 @@ impl HessianAssembly {
         if terms.iter().all(|t| t.part != part) {
             return Ok(());
         }
+        let Self { variable, matrix, blocks: [computed, next], .. } = self;
+        // factor, first stencil and number of blocks of the batch that is computed
+        let mut batch = (1.0, 0, 0);
         let mut first = 0;
         for t in terms.iter().filter(|t| t.part != Part::Elastic) {
             let stencils = t.term.stencils();
             let ranges = if t.part == part { batches(&stencils) } else { Vec::new() };
             for range in ranges {
                 let count = stencils.blocks(range.clone());
-                clock.time(Phase::Contact, || {
-                    grow(&mut self.blocks, count);
-                    let blocks = &mut self.blocks[..count];
-                    t.term.hessians(range.clone(), &it.x, projection, blocks);
-                });
-                clock.time(Phase::Assembly, || {
-                    let begin = first + range.start;
-                    self.variable.add(&mut self.matrix, t.factor, begin, &self.blocks[..count])
-                })?;
+                grow(next, count);
+                let begin = first + range.start;
+                let (added, ()) = clock.time_both(
+                    [Phase::Assembly, Phase::Contact],
+                    || variable.add(matrix, batch.0, batch.1, &computed[..batch.2]),
+                    || t.term.hessians(range, &it.x, projection, &mut next[..count]),
+                );
+                added?;
+                batch = (t.factor, begin, count);
+                std::mem::swap(computed, next);
             }
             first += stencils.len();
         }
-        Ok(())
+        let add = || variable.add(matrix, batch.0, batch.1, &computed[..batch.2]);
+        clock.time(Phase::Assembly, add)
     }
 
     /// Makes room for the blocks of the terms whose stencils vary. The pattern only grows, so that

@@ -37,6 +37,13 @@ pub struct Clock {
     nanoseconds: [AtomicU64; PHASES],
 }
 
+/// What `work` returns, and its wall time, s.
+fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
+    let start = Instant::now();
+    let result = work();
+    (result, start.elapsed().as_secs_f64())
+}
+
 impl Clock {
     /// A clock that starts now.
     pub fn start() -> Self {
@@ -49,6 +56,23 @@ impl Clock {
         let result = work();
         self.add(phase, start.elapsed().as_secs_f64());
         result
+    }
+
+    /// Does two things at the same time where there are threads for both, and divides the wall time between their phases in
+    /// proportion to their own.
+    pub fn time_both<A: Send, B: Send>(
+        &self,
+        phases: [Phase; 2],
+        first: impl FnOnce() -> A + Send,
+        second: impl FnOnce() -> B + Send,
+    ) -> (A, B) {
+        let start = Instant::now();
+        let ((a, first), (b, second)) = rayon::join(|| timed(first), || timed(second));
+        let wall = start.elapsed().as_secs_f64();
+        let part = if first > 0.0 { first / (first + second) } else { 0.0 };
+        self.add(phases[0], part * wall);
+        self.add(phases[1], (1.0 - part) * wall);
+        (a, b)
     }
 
     /// Adds seconds to a phase.

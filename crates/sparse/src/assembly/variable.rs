@@ -7,9 +7,6 @@ use std::ops::Range;
 use super::{PIECE, Stencils, block_count, block_pairs};
 use crate::{BlockMatrix, BlockPattern, MatrixError};
 
-/// Blocks from which threads share an addition.
-const PARALLEL: usize = 2_000;
-
 /// In place of a position: a vertex is eliminated, or the block is not in the pattern.
 const NOWHERE: u32 = u32::MAX;
 
@@ -144,7 +141,7 @@ impl VariableAssembly {
 
     /// Adds `scale` times the Hessians of the stencils from number `first` on to a matrix on the
     /// pattern in which they were found; `blocks` holds the stored blocks of one after the other, as
-    /// many as there are.
+    /// many as there are. One thread does it, so that others can compute the next blocks.
     ///
     /// # Errors
     /// [`MatrixError::SizeMismatch`] where the blocks are not those of whole stencils,
@@ -169,13 +166,19 @@ impl VariableAssembly {
         if let Some(missing) = self.missing(first..last) {
             return Err(missing);
         }
-        // each thread adds to a part of the matrix, in the order of the stencils
-        let parts = if blocks.len() < PARALLEL { 1 } else { rayon::current_num_threads() };
-        let matrix = matrix.blocks_mut();
-        let size = matrix.len().div_ceil(parts).max(1);
-        matrix.par_chunks_mut(size).enumerate().with_max_len(1).for_each(|(part, matrix)| {
-            self.add_to_part(matrix, part * size, scale, first..last, blocks);
-        });
+        let mut rest = blocks;
+        for i in first..last {
+            let (stencil, places) = self.get(i);
+            let (h, tail) = rest.split_at(places.len());
+            // sizes that the compiler knows
+            match stencil.len() {
+                2 => add_blocks(matrix.blocks_mut(), stencil, places, scale, h, 2),
+                3 => add_blocks(matrix.blocks_mut(), stencil, places, scale, h, 3),
+                4 => add_blocks(matrix.blocks_mut(), stencil, places, scale, h, 4),
+                n => add_blocks(matrix.blocks_mut(), stencil, places, scale, h, n),
+            }
+            rest = tail;
+        }
         Ok(())
     }
 
@@ -187,30 +190,6 @@ impl VariableAssembly {
         };
         let missing = if self.complete { None } else { stencils.find_map(of) };
         missing.map(|(row, col)| MatrixError::MissingBlock { row, col })
-    }
-
-    /// Adds those blocks whose places are in a part of the matrix that begins at block `begin`.
-    fn add_to_part(
-        &self,
-        matrix: &mut [Mat3],
-        begin: usize,
-        scale: f64,
-        stencils: Range<usize>,
-        blocks: &[Mat3],
-    ) {
-        let mut rest = blocks;
-        for i in stencils {
-            let (stencil, places) = self.get(i);
-            let (h, tail) = rest.split_at(places.len());
-            // sizes that the compiler knows
-            match stencil.len() {
-                2 => add_blocks(matrix, begin, stencil, places, scale, h, 2),
-                3 => add_blocks(matrix, begin, stencil, places, scale, h, 3),
-                4 => add_blocks(matrix, begin, stencil, places, scale, h, 4),
-                n => add_blocks(matrix, begin, stencil, places, scale, h, n),
-            }
-            rest = tail;
-        }
     }
 }
 
@@ -267,17 +246,14 @@ fn look_up(pattern: &BlockPattern, stencil: &[u32], places: &mut [u32]) -> bool 
 #[inline(always)]
 fn add_blocks(
     matrix: &mut [Mat3],
-    begin: usize,
     stencil: &[u32],
     places: &[u32],
     scale: f64,
     h: &[Mat3],
     n: usize,
 ) {
-    // places before the part wrap around, beyond its end
-    let at = |place: u32| (place as usize).wrapping_sub(begin);
     for (&place, h) in places[..n].iter().zip(&h[..n]) {
-        if let Some(block) = matrix.get_mut(at(place)) {
+        if let Some(block) = matrix.get_mut(place as usize) {
             *block += h * scale;
         }
     }
@@ -286,7 +262,7 @@ fn add_blocks(
         for b in a + 1..n {
             let (place, h) = (places[k], &h[k]);
             k += 1;
-            if let Some(block) = matrix.get_mut(at(place)) {
+            if let Some(block) = matrix.get_mut(place as usize) {
                 // the block of the lower triangle; both images where a vertex is named twice
                 let row = stencil[a].max(stencil[b]);
                 if row == stencil[a] {
