@@ -8,7 +8,7 @@ use super::line_search::{
 use crate::body::Body;
 use crate::iterate::Iterate;
 use crate::model::Model;
-use crate::potential::IncrementalPotential;
+use crate::potential::{Energy, IncrementalPotential};
 use crate::state::State;
 use crate::step::workspace::Workspace;
 use standoff_linalg::{Mat3, Vec3, svd3};
@@ -126,8 +126,7 @@ fn try_whole(
     if alpha < 1.0 || !potential.within_limits(&x, 1.0) {
         return Vec::new();
     }
-    let mut trial = Iterate::without_contacts(x);
-    find_contacts(potential, &mut trial, work);
+    let trial = trial(potential, x, work);
     if alone {
         let met: Vec<u32> =
             trial.contacts.touched().filter(|&v| p[v as usize] != Vec3::zeros()).collect();
@@ -135,10 +134,7 @@ fn try_whole(
             return met;
         }
     }
-    let after = potential.value(&trial);
-    if falls(&before, &after, f64::NEG_INFINITY) && audited(potential, &trial, work) {
-        *it = trial;
-    }
+    accept_if_lower(potential, it, trial, &before, work);
     Vec::new()
 }
 
@@ -157,16 +153,36 @@ fn try_part(
     for _ in 0..PARTS {
         let x: Vec<Vec3> = it.x.iter().zip(p).map(|(x, p)| x + alpha * p).collect();
         if potential.within_limits(&x, 1.0) {
-            let mut trial = Iterate::without_contacts(x);
-            find_contacts(potential, &mut trial, work);
-            let after = potential.value(&trial);
-            if falls(&before, &after, f64::NEG_INFINITY) && audited(potential, &trial, work) {
-                *it = trial;
+            let trial = trial(potential, x, work);
+            if accept_if_lower(potential, it, trial, &before, work) {
                 return;
             }
         }
         alpha *= 0.5;
     }
+}
+
+/// Positions to which the way was swept, with their contacts.
+fn trial(potential: &IncrementalPotential<'_>, x: Vec<Vec3>, work: &mut Workspace) -> Iterate {
+    let mut trial = Iterate::without_contacts(x);
+    find_contacts(potential, &mut trial, work);
+    trial
+}
+
+/// Replaces `it`, where the potential is `before`, by a trial where it is lower; whether it did.
+fn accept_if_lower(
+    potential: &IncrementalPotential<'_>,
+    it: &mut Iterate,
+    trial: Iterate,
+    before: &Energy,
+    work: &mut Workspace,
+) -> bool {
+    let after = potential.value(&trial);
+    let accept = falls(before, &after, f64::NEG_INFINITY) && audited(potential, &trial, work);
+    if accept {
+        *it = trial;
+    }
+    accept
 }
 
 /// Stops the bodies of some vertices; of bodies of particles, these only. Whether any of them moved and others still do.

@@ -104,3 +104,27 @@ impl Clock {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn what_is_done_at_the_same_time_counts_once() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        let clock = Clock::start();
+        let rest = |ms| std::thread::sleep(Duration::from_millis(ms));
+        let work = || {
+            clock.time_both(
+                [Phase::Assembly, Phase::Contact],
+                || (rest(40), 1).1,
+                || (rest(20), 2).1,
+            )
+        };
+        assert_eq!(pool.install(work), (1, 2));
+        let seconds = clock.seconds();
+        assert!(seconds.contact > 0.0 && seconds.assembly > 0.0);
+        assert!(seconds.assembly + seconds.contact <= seconds.total);
+    }
+}
