@@ -26,11 +26,12 @@ PHASES = ["broad_phase", "ccd", "contact", "elasticity", "assembly", "symbolic",
 
 
 class Scene:
-    """A benchmark: scene file, number of steps, replaced values, the reference's CPU seconds, and its CPU time over that of commit 0442017."""
+    """A benchmark: scene file, number of steps, replaced values, the reference's CPU seconds, its CPU time over that of commit 0442017, and
+    that commit's Newton iterations."""
 
-    def __init__(self, name, path, steps, *, sets=(), shared=False, reference=None, ratio=None):
+    def __init__(self, name, path, steps, *, sets=(), shared=False, reference=None, ratio=None, iterations=None):
         self.name, self.path, self.steps, self.sets = name, path, steps, list(sets)
-        self.shared, self.reference, self.ratio = shared, reference, ratio
+        self.shared, self.reference, self.ratio, self.iterations = shared, reference, ratio, iterations
 
 
 # name, file, steps; the reference's figures: CPU s of one thread of a 2-core AMD EPYC (Zen 4)
@@ -54,16 +55,16 @@ CIPC = "reference/cipc/cloth-on-rotating-sphere.toml"
 FINE = "objects.cloth.mesh='../../data/cipc/square8K.obj'"
 REFERENCE = {
     "IPC 2020": [
-        Scene("mat40Twist", "reference/ipc/mat40Twist/scene.txt", 50, shared=True, ratio=19.3),
-        Scene("chain10", IPC + "videoExamples/chain10.txt", 40, shared=True, ratio=31.0),
-        Scene("tightFitCube", "reference/ipc/tightFitCube/scene.txt", 40, shared=True, ratio=19.5),
-        Scene("matKnives", "reference/ipc/matKnives/scene.txt", 10, shared=True, ratio=22.5),
-        Scene("sphereOnMat", IPC + "12_sphereOnMat.txt", 50, shared=True, ratio=12.3),
+        Scene("mat40Twist", "reference/ipc/mat40Twist/scene.txt", 50, shared=True, ratio=19.3, iterations=270),
+        Scene("chain10", IPC + "videoExamples/chain10.txt", 40, shared=True, ratio=31.0, iterations=126),
+        Scene("tightFitCube", "reference/ipc/tightFitCube/scene.txt", 40, shared=True, ratio=19.5, iterations=664),
+        Scene("matKnives", "reference/ipc/matKnives/scene.txt", 10, shared=True, ratio=22.5, iterations=396),
+        Scene("sphereOnMat", IPC + "12_sphereOnMat.txt", 50, shared=True, ratio=12.3, iterations=402),
     ],
     "C-IPC 2021": [
-        Scene("square41, limit", CIPC, 40, shared=True, ratio=11.5),
-        Scene("square8K, limit", CIPC, 7, sets=[FINE], shared=True, ratio=8.1),
-        Scene("square8K", CIPC, 20, sets=[FINE, "materials.cotton.shell.stretch_limit=inf"], shared=True, ratio=9.1),
+        Scene("square41, limit", CIPC, 40, shared=True, ratio=11.5, iterations=1010),
+        Scene("square8K, limit", CIPC, 7, sets=[FINE], shared=True, ratio=8.1, iterations=232),
+        Scene("square8K", CIPC, 20, sets=[FINE, "materials.cotton.shell.stretch_limit=inf"], shared=True, ratio=9.1, iterations=249),
     ],
 }
 # keys of these scenes that the commit does not have, since it knows no other value
@@ -289,6 +290,9 @@ def reference(args):
             if not all(runs[0] + runs[1]):
                 continue
             before, now = map(median, runs)
+            if before["iterations"] != scene.iterations:
+                print(f"{args.against}: {before['iterations']:.0f} Newton iterations on {scene.name}, where commit 0442017 takes {scene.iterations}: "
+                      "is this a build of that commit? The last two columns are true of no other", file=sys.stderr)
             gain = before["cpu"] / now["cpu"]
             all_ratios.append(scene.ratio * gain)
             print(f"| {scene.name} | {before['iterations']:.0f} | {now['iterations']:.0f} | {before['cpu']:.2f} | {now['cpu']:.2f} | "

@@ -97,3 +97,35 @@ fn a_guess_goes_no_further_than_collisions_admit() {
         assert!(bullet < wall, "{bullet} {wall}");
     }
 }
+
+/// Small blocks that hit the ground in the first step, and a large one that turns above them.
+fn falling_and_turning(guess: InitialGuess, falling: usize) -> Definition {
+    let small = |k: usize| {
+        let mut body = block(&format!("small {k}"), [0.3 * k as f64, 0.05, 0.0], [1; 3], 0.1);
+        body.velocity = vec![Vec3::new(0.0, -12.0, 0.0); body.rest.len()];
+        body
+    };
+    let mut bodies: Vec<_> = (0..falling).map(small).collect();
+    let mut large = block("large", [0.0, 5.0, 0.0], [6; 3], 0.1);
+    large.velocity = large.rest.iter().map(|p| Vec3::new(0.0, 400.0, 0.0).cross(p)).collect();
+    bodies.push(large);
+    let mut definition = scene(bodies);
+    definition.half_spaces.push(ground(0.0));
+    definition.settings.time.step = 5e-3;
+    definition.settings.solver.initial_guess = guess;
+    definition
+}
+
+/// The turning block would need many iterations more than the others.
+#[test]
+fn however_many_bodies_are_stopped_the_others_start_from_their_rigid_motion() {
+    let of = |guess, falling| {
+        let definition = falling_and_turning(guess, falling);
+        iterations(&mut Simulation::new(&definition).expect("a valid scene"), 1)
+    };
+    for falling in [1, 10] {
+        let [none, rigid, _] = ALL.map(|guess| of(guess, falling));
+        println!("{falling} blocks fall: {none} iterations, {rigid} from the rigid motion");
+        assert!(rigid < none, "{falling} blocks fall: {rigid} of {none}");
+    }
+}

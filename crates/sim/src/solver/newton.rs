@@ -123,6 +123,10 @@ fn iterate(
             }
         };
         let verdict = termination.update(measure, &taken);
+        if verdict == Verdict::Settled(StepOutcome::RoundOff) && projecting.give_up() {
+            termination.look_again();
+            continue;
+        }
         if potential.dirichlet.is_some() {
             let coarse = context.settings.solver.boundary_tolerance_relative;
             let coarse = coarse.map_or(0.0, |t| t * context.model.length);

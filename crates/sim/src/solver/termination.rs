@@ -120,6 +120,12 @@ impl Termination {
         }
     }
 
+    /// Counts iterations within round-off from the beginning: directions that are computed in another way may show more.
+    pub fn look_again(&mut self) {
+        self.within_round_off = 0;
+        self.least = f64::INFINITY;
+    }
+
     /// Whether only the size of a direction ends the minimisation.
     pub fn is_by_direction(&self) -> bool {
         !self.by_gradient && self.cumulative_toi.is_none()
@@ -143,6 +149,27 @@ pub fn stall(limit: StepLimit) -> StepOutcome {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A step along a direction of `speed` whose decrease is lost in round-off.
+    fn hidden(speed: f64) -> (f64, LineStep) {
+        let limit = StepLimit::None;
+        let [alpha, slope, decrease] = [0.5, -1e-30, 0.0];
+        let (within_round_off, finite, value) = (true, true, None);
+        (speed, LineStep { alpha, limit, within_round_off, finite, slope, decrease, value })
+    }
+
+    #[test]
+    fn round_off_ends_a_minimisation_after_four_iterations_and_four_more_where_it_looks_again() {
+        let mut termination = Termination::by(1e-3, false, 1, None);
+        let ends = |termination: &mut Termination| {
+            let (speed, step) = hidden(1.0);
+            termination.update(speed, &step) == Verdict::Settled(StepOutcome::RoundOff)
+        };
+        // the first direction counts as progress
+        assert_eq!([(); 5].map(|()| ends(&mut termination)), [false, false, false, false, true]);
+        termination.look_again();
+        assert_eq!([(); 5].map(|()| ends(&mut termination)), [false, false, false, false, true]);
+    }
 
     #[test]
     fn only_without_other_criteria_does_the_direction_end_a_minimisation() {
