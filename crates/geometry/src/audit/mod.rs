@@ -338,6 +338,10 @@ pub fn out_of_plane(x: &[Vec3]) -> Vec<u32> {
     (0..x.len() as u32).filter(|&v| x[v as usize].z != 0.0).collect()
 }
 
+/// What rounding adds to a height above a half-space in double precision, at most, in units of the sum of the absolute values of
+/// its terms: seven roundings, each of half an ε.
+const HALF_SPACE_ERROR: f64 = 4.0 * f64::EPSILON;
+
 /// Vertices, of those listed, that are not strictly above the plane n·(x − o) = `offset`, in the
 /// order of the list. Exact; `normal` n and so `offset` may have any scale.
 pub fn audit_half_space(
@@ -351,6 +355,15 @@ pub fn audit_half_space(
     for k in 0..3 {
         [terms[1 + 2 * k], terms[2 + 2 * k]] = exact_product(-origin[k], normal[k]);
     }
+    // far from the plane, double precision can tell
+    let surely_above = |p: &Vec3| {
+        let (mut height, mut size) = (-offset, offset.abs());
+        for k in 0..3 {
+            height += normal[k] * (p[k] - origin[k]);
+            size += normal[k].abs() * (p[k].abs() + origin[k].abs());
+        }
+        height > HALF_SPACE_ERROR * size
+    };
     let above = |p: &Vec3| {
         let mut terms = terms;
         for k in 0..3 {
@@ -358,7 +371,8 @@ pub fn audit_half_space(
         }
         sign_of_sum(&terms) == Ordering::Greater
     };
-    vertices.iter().copied().filter(|&v| !above(&x[v as usize])).collect()
+    let is_above = |p: &Vec3| surely_above(p) || above(p);
+    vertices.iter().copied().filter(|&v| !is_above(&x[v as usize])).collect()
 }
 
 /// Vertices, by index, with a coordinate that is not finite.

@@ -380,6 +380,42 @@ fn half_spaces_are_exact() {
     assert_eq!(non_finite(&[x[0], Vec3::new(0.0, f64::NAN, 0.0)]), [1]);
 }
 
+/// Points at integer coordinates up to 2⁵⁰ on a plane as well as rounding admits, a little above and below it, and far from it, whose
+/// sides follow from integer arithmetic.
+#[test]
+fn sides_of_half_spaces_are_those_of_integers() {
+    let mut r = Random::new(11);
+    let mut sides = [0; 2];
+    for k in 0..2000 {
+        let bits = [20, 40, 50][k % 3];
+        let integer = |r: &mut Random, bits: u64| r.below(1 << bits) as i128 - (1 << (bits - 1));
+        let n: Point = std::array::from_fn(|_| integer(&mut r, 20) | 1);
+        let (o, mut p): (Point, Point) =
+            std::array::from_fn(|_| std::array::from_fn(|_| integer(&mut r, bits))).into();
+        let height = |p: &Point| (0..3).map(|i| n[i] * (p[i] - o[i])).sum::<i128>();
+        if k % 4 == 1 {
+            // exactly on the plane
+            let c: Point = std::array::from_fn(|_| integer(&mut r, 26));
+            let next = [1, 2, 0];
+            p = std::array::from_fn(|i| {
+                let (j, l) = (next[i], next[next[i]]);
+                o[i] + n[j] * c[l] - n[l] * c[j]
+            });
+        } else if k % 4 > 1 {
+            // as close as one coordinate admits
+            p[2] -= height(&p) / n[2] + i128::from(r.below(5)) - 2;
+        }
+        if p[2].abs() >= 1 << 53 {
+            continue;
+        }
+        let above = height(&p) > 0;
+        sides[usize::from(above)] += 1;
+        let found = audit_half_space(&[real(&p)], &[0], &real(&o), &real(&n), 0.0);
+        assert_eq!(found.is_empty(), above, "{p:?} {o:?} {n:?}");
+    }
+    assert!(sides.iter().all(|&n| n > 500), "{sides:?}");
+}
+
 #[test]
 fn intersections_of_the_oracle() {
     let json = testdata_json("oracle/intersections.json");
