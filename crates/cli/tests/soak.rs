@@ -74,7 +74,7 @@ fn scenes_that_the_barrier_completes_end_with_the_barrier_free_solver_too() {
     assert!(records.iter().any(|r| r.fallbacks < r.steps), "all steps by the barrier");
 }
 
-/// A step that friction's updates do not settle ends with a reason that names who is involved and what to do.
+/// A step that friction's updates do not settle ends with a reason that names the objects involved and what to do.
 #[test]
 fn a_step_above_the_tolerance_names_where_and_says_what_to_do() {
     let case = "../../testdata/cases/soak-20.toml";

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// and prints how the runs ended.
 ///
 /// OUT holds the scene of each seed, a line per run in `results.jsonl`, and the folders of runs that crashed, broke a
-/// promise, or ended neither at the tolerance nor for a reason that names who is involved. Called again, it continues with
+/// promise, or ended neither at the tolerance nor for a reason that names the objects involved. Called again, it continues with
 /// the seeds that are not done. Exit code 1 if there are such runs.
 #[derive(Parser)]
 #[command(name = "soak")]

@@ -9,9 +9,9 @@ use std::path::Path;
 pub enum Outcome {
     /// All steps, each converged to the tolerance.
     Converged,
-    /// Stopped with a reason that names who is involved.
+    /// Stopped with a reason that names the objects involved.
     Named,
-    /// All steps, but one ended above the tolerance, with a reason that names who is involved.
+    /// All steps, but one ended above the tolerance, with a reason that names the objects involved.
     UnmetNamed,
     /// All steps, but one ended above the tolerance without such a reason.
     Unmet,
@@ -45,11 +45,11 @@ impl Outcome {
     pub fn describe(self) -> &'static str {
         match self {
             Self::Converged => "every step converged to the tolerance",
-            Self::Named => "stopped with a reason that names who is involved",
+            Self::Named => "stopped with a reason that names the objects involved",
             Self::UnmetNamed => {
-                "all steps, one at least above the tolerance with a reason that names who is involved"
+                "completed, with a step above the tolerance and a reason that names the objects involved"
             }
-            Self::Unmet => "all steps, one at least above the tolerance without such a reason",
+            Self::Unmet => "completed, with a step above the tolerance and no such reason",
             Self::TimeLimit => "stopped at the limit of time",
             Self::Refused => "refused before the first step",
             Self::Unnamed => "stopped with a reason that names no object",
@@ -59,7 +59,7 @@ impl Outcome {
     }
 
     /// Whether something is wrong with the program: every scene has to end at the tolerance, for a reason that names
-    /// who is involved, at the limit of time, or before it begins.
+    /// the objects involved, at the limit of time, or before it begins.
     pub fn is_fault(self) -> bool {
         matches!(self, Self::Unmet | Self::Unnamed | Self::Crash | Self::Violation)
     }
