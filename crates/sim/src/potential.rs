@@ -16,6 +16,7 @@ use crate::definition::settings::{Subproblem, ThicknessBarrier, Transition};
 use crate::dirichlet::{DirichletPenalty, DirichletTargets};
 use crate::energy::damping::Damping;
 use crate::energy::loads::DeadLoads;
+use crate::energy::membrane::Membrane;
 use crate::energy::plane_strain::PlaneStrainTriangles;
 use crate::energy::pressure::Pressures;
 use crate::energy::spring::Attachments;
@@ -170,8 +171,10 @@ impl<'a> IncrementalPotential<'a> {
         let mut constraints =
             ContactConstraints::new(state.constraints.clone(), context.d_hat, multipliers);
         constraints.weighted = settings.solver.barrier_free.subproblem == Subproblem::Published;
-        let codim = model.codim_at(state);
+        let mut codim = model.codim_at(state);
         let damping = damping(&context, state, &codim, &inertial);
+        // limits of the stretch are constraints as contact is
+        codim.weigh_limits(context.contact_scale / context.elastic_scale);
         let attachments = Attachments { springs: &model.loads.springs, time: context.start };
         Self {
             context,
@@ -359,10 +362,17 @@ impl<'a> IncrementalPotential<'a> {
         all
     }
 
-    /// Accelerations of the deformable vertices by all forces but contact and friction, m/s² (`#V`).
-    pub fn accelerations_without_contact(&self, x: &[Vec3]) -> Vec<Vec3> {
+    /// Accelerations of the deformable vertices by all forces but contact, friction and limits of the stretch, m/s² (`#V`).
+    pub fn accelerations_without_constraints(&self, x: &[Vec3]) -> Vec<Vec3> {
         let model = self.context.model;
-        let mut a = self.elastic_gradient(x);
+        let mut a = match self.codim.has_limits() {
+            false => self.elastic_gradient(x, |_| true),
+            true => {
+                let mut a = self.elastic_gradient(x, |t| t.term.name() != Membrane::NAME);
+                self.codim.without_limits().membranes.add_gradient(x, &mut a);
+                a
+            }
+        };
         for v in 0..x.len() {
             a[v] = match model.deformable[v] {
                 true => self.acceleration[v] - a[v] / model.mass[v],
@@ -372,11 +382,12 @@ impl<'a> IncrementalPotential<'a> {
         a
     }
 
-    /// Σ ∇Ψ of the elastic part, N (`#V`).
-    fn elastic_gradient(&self, x: &[Vec3]) -> Vec<Vec3> {
+    /// Σ ∇Ψ of the `wanted` summands of the elastic part, N (`#V`).
+    fn elastic_gradient(&self, x: &[Vec3], wanted: impl Fn(&Summand<'_>) -> bool) -> Vec<Vec3> {
         let mut g = vec![Vec3::zeros(); x.len()];
         self.context.clock.time(Phase::Elasticity, || {
-            self.part(Part::Elastic).for_each(|t| t.term.add_gradient(x, &mut g));
+            let terms = self.part(Part::Elastic).filter(|t| wanted(t));
+            terms.for_each(|t| t.term.add_gradient(x, &mut g));
         });
         g
     }
@@ -384,7 +395,7 @@ impl<'a> IncrementalPotential<'a> {
     /// ∇E(x) without contact and friction, kg m (`#V`).
     pub fn gradient_without_contact(&self, x: &[Vec3]) -> Vec<Vec3> {
         let mass = &self.context.model.mass;
-        let mut g = self.elastic_gradient(x);
+        let mut g = self.elastic_gradient(x, |_| true);
         for v in 0..x.len() {
             g[v] *= self.context.elastic_scale;
             if self.inertial[v] {

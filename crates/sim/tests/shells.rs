@@ -13,7 +13,7 @@ use standoff_sim::energy::membrane::Sheet;
 use standoff_sim::energy::{Element, Term};
 use standoff_sim::expression::VectorExpression;
 use standoff_sim::material::membrane::{MembraneLaw, Orthotropic, SheetLame, StretchLimit};
-use standoff_sim::report::StepOutcome;
+use standoff_sim::report::{StepOutcome, StepReport};
 use standoff_sim::settings::{AuditLevel, HessianProjection, Integrator, LineSearch};
 
 fn material(young: f64, poisson: f64, thickness: f64) -> ShellMaterial {
@@ -368,6 +368,62 @@ fn strains_of_an_orthotropic_cloth_keep_their_limits() {
     }
     println!("largest strains {most:?}");
     assert!((0..3).all(|k| most[k] < limits[k]) && most[2] > 0.03);
+}
+
+/// A cloth with limits of its principal stretches, and one with limits of its strains.
+fn limited() -> [Definition; 2] {
+    let limit = StretchLimit { limit: 1.01, threshold: 1.0, stiffness: 1e3 };
+    let law = Orthotropic::new([4e4, 2e4], 0.2, 5e3, Some([0.01, 0.01, 0.02]));
+    [hanging(Some(limit), None), hanging(None, Some(Sheet::Orthotropic(law)))]
+}
+
+/// A cloth that falls until its limits stop it. With the trapezoidal rule the force of a limit would act again in the step after, far from it.
+#[test]
+fn limits_take_energy_with_newmark() {
+    for (k, mut d) in limited().into_iter().enumerate() {
+        d.settings.time.integrator = Integrator::Newmark;
+        d.settings.time.step = 0.01;
+        d.settings.solver.velocity_tolerance = Some(1e-5);
+        let mut sim = Simulation::new(&d).expect("a valid scene");
+        let energy = |r: &StepReport| r.kinetic_energy + r.elastic_energy + r.gravity_energy;
+        let (mut least, mut growth, mut fastest) = (f64::INFINITY, 0.0_f64, 0.0_f64);
+        for _ in 0..100 {
+            let report = sim.step().expect("a step");
+            assert!(report.outcome.is_success(), "{report:?}");
+            growth = growth.max(energy(&report) - least);
+            least = least.min(energy(&report));
+            fastest = fastest.max(report.kinetic_energy);
+        }
+        println!("limits {k}: energy {least} J at least, grows by {growth:.1e} J of {fastest} J");
+        assert!(growth < 0.02 * fastest, "{growth} of {fastest}");
+    }
+}
+
+/// In static equilibrium the weight that limits have in the potential of a step makes no difference.
+#[test]
+fn a_cloth_hangs_at_its_limits_in_the_same_place_with_all_integrators() {
+    for (k, mut d) in limited().into_iter().enumerate() {
+        d.settings.solver.velocity_tolerance = Some(1e-8);
+        d.settings.time.step = 0.1;
+        d.gravity *= 20.0;
+        // vertical, so that it only stretches
+        d.bodies[0].rest.iter_mut().for_each(|p| *p = Vec3::new(p.x, -p.z, 0.0));
+        let top = (0..9).collect();
+        d.prescribed = vec![held(top)];
+        d.settings.time.stiffness_damping = 0.05;
+        let [euler, newmark] = [Integrator::ImplicitEuler, Integrator::Newmark].map(|integrator| {
+            d.settings.time.integrator = integrator;
+            let mut sim = Simulation::new(&d).expect("a valid scene");
+            for _ in 0..400 {
+                sim.step().expect("a step");
+            }
+            sim.positions().to_vec()
+        });
+        let apart = euler.iter().zip(&newmark).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
+        let hangs = newmark.iter().map(|p| p.y).fold(f64::INFINITY, f64::min) + 0.5;
+        println!("limits {k}: {apart:.1e} m apart, stretched by {hangs} m");
+        assert!(apart < 1e-5 && hangs < -3e-3, "{apart:e} {hangs}");
+    }
 }
 
 /// Two sheets that lie on the ground, pressed together: all stay further apart than their thickness.

@@ -230,7 +230,7 @@ fn weighting(settings: &ContactSettings, collision: &CollisionMesh) -> Weighting
     }
 }
 
-/// The first state with the accelerations by all forces but contact and friction at the start, without
+/// The first state with the accelerations by all forces but those of constraints at the start, without
 /// which Newmark's method is of first order only.
 fn with_initial_acceleration(model: &Model, mut state: State) -> State {
     if !model.resolved.settings.time.zero_initial_acceleration {
@@ -239,7 +239,7 @@ fn with_initial_acceleration(model: &Model, mut state: State) -> State {
         let context = StepContext { end: 0.0, ..StepContext::new(model, &state, &clock) };
         let targets = DirichletTargets::new(model, &state);
         let potential = IncrementalPotential::new(context, &state, &targets);
-        state.a = potential.accelerations_without_contact(&state.x);
+        state.a = potential.accelerations_without_constraints(&state.x);
     }
     state
 }

@@ -52,7 +52,7 @@ pub struct TimeSettings {
     /// Whether Newmark starts with zero acceleration, as the IPC 2020 reference does; by default it starts with
     /// the acceleration due to the forces at the start, without which the method is only of first order.
     pub zero_initial_acceleration: bool,
-    /// Whether Newmark treats contact and friction by the trapezoidal rule like all other forces, as the IPC
+    /// Whether Newmark treats contact, friction and limits of the stretch by the trapezoidal rule like all other forces, as the IPC
     /// 2020 reference does; impacts then gain energy. By default it treats them implicitly, and impacts lose
     /// energy.
     pub trapezoidal_contact: bool,

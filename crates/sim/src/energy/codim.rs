@@ -53,11 +53,21 @@ impl CodimElements {
         }
     }
 
-    /// The same elements without limits of the stretch.
+    /// Whether some triangles have limits of their stretch or strain.
+    pub fn has_limits(&self) -> bool {
+        self.membranes.elements.iter().any(Membrane::is_limited)
+    }
+
+    /// The same elements without limits of the stretch and strain.
     pub fn without_limits(&self) -> Self {
         let mut unlimited = self.clone();
-        unlimited.membranes.elements.iter_mut().for_each(|m| m.limit = None);
+        unlimited.membranes.elements.iter_mut().for_each(|m| *m = m.without_limits());
         unlimited
+    }
+
+    /// Multiplies what limits of the stretch and strain add to the energy.
+    pub fn weigh_limits(&mut self, factor: f64) {
+        self.membranes.elements.iter_mut().for_each(|m| m.weigh_limits(factor));
     }
 }
 

@@ -82,6 +82,35 @@ impl Membrane {
         Some(Self { shape, area, volume: area * thickness, sheet, limit: None })
     }
 
+    /// Whether its stretch or its strain is limited.
+    pub fn is_limited(&self) -> bool {
+        let strains = |sheet: &Sheet| match sheet {
+            Sheet::Orthotropic(law) => law.limits.is_some(),
+            Sheet::Isotropic(..) => false,
+        };
+        self.limit.is_some() || strains(&self.sheet)
+    }
+
+    /// The same triangle without limits of its stretch and strain.
+    #[must_use]
+    pub fn without_limits(mut self) -> Self {
+        self.limit = None;
+        if let Sheet::Orthotropic(law) = &mut self.sheet {
+            law.limits = None;
+        }
+        self
+    }
+
+    /// Multiplies what the limits add to the energy.
+    pub fn weigh_limits(&mut self, factor: f64) {
+        if let Some(limit) = &mut self.limit {
+            limit.stiffness *= factor;
+        }
+        if let Sheet::Orthotropic(law) = &mut self.sheet {
+            law.limit_weight *= factor;
+        }
+    }
+
     /// Rest area, m².
     pub fn area(&self) -> f64 {
         self.area

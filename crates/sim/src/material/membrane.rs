@@ -100,6 +100,8 @@ pub struct Orthotropic {
     pub shear: f64,
     /// Limits of |E₁₁|, |E₂₂|, |E₁₂|.
     pub limits: Option<[f64; 3]>,
+    /// w in η_w(x) = x + w (η(x) − x): how many times what the limits add counts, 1 at first.
+    pub limit_weight: f64,
 }
 
 /// An energy density at E = (E₁₁, E₂₂, E₁₂) with its derivatives.
@@ -120,7 +122,7 @@ impl Orthotropic {
         let [e1, e2] = young;
         let nu21 = poisson * e2 / e1;
         let c = 1.0 / (1.0 - poisson * nu21);
-        Self { a: [e1 * c, e2 * c, nu21 * e1 * c], shear, limits }
+        Self { a: [e1 * c, e2 * c, nu21 * e1 * c], shear, limits, limit_weight: 1.0 }
     }
 
     /// The density and its derivatives at `e`; infinite at the limits and beyond.
@@ -137,7 +139,11 @@ impl Orthotropic {
             None => [x[k], 1.0, 0.0],
             Some(m) => {
                 let r = 1.0 / (1.0 - x[k] / m[k]);
-                [-m[k] * (-x[k] / m[k]).ln_1p(), r, r * r / m[k]]
+                let eta = [-m[k] * (-x[k] / m[k]).ln_1p(), r, r * r / m[k]];
+                match self.limit_weight {
+                    1.0 => eta,
+                    w => [x[k] + w * (eta[0] - x[k]), 1.0 + w * (eta[1] - 1.0), w * eta[2]],
+                }
             }
         };
         let [h1, h2, h12, hs] = [eta(0), eta(1), eta(2), eta(3)];

@@ -24,7 +24,7 @@ pub struct StepContext<'a> {
     pub integrator: Integrator,
     /// Scale s of all energies but contact and friction in the incremental potential, s².
     pub elastic_scale: f64,
-    /// Scale s_c of contact and friction, s².
+    /// Scale s_c of contact, friction and limits of the stretch, s².
     pub contact_scale: f64,
     /// Distance d̂ below which contact forces act, m.
     pub d_hat: f64,

@@ -6,7 +6,7 @@
 //! is affine in x. Friction sees v(x) as displacement from the point where it vanishes:
 //! u = v(x)/(dv/dx).
 //!
-//! Newmark takes contact and friction implicitly [Kane 1999]: they have twice the scale of the other
+//! Newmark takes contact, friction and limits of the stretch implicitly [Kane 1999]: they have twice the scale of the other
 //! forces, since no half of them is taken from the start of the step, and no part in the acceleration
 //! that the next step begins with.
 

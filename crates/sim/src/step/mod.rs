@@ -99,6 +99,8 @@ pub fn step(
         new.fallbacks = state.fallbacks + 1;
     }
     report.outcome = outcome;
+    // the weight of limits in the potential of a step is not that of their energy
+    potential.codim.weigh_limits(context.elastic_scale / context.contact_scale);
     energetics::record(&potential, &it, &new, &mut report);
     report.seconds = clock.seconds();
     Ok((new, report))
@@ -312,7 +314,7 @@ fn motion(
         true => (x[i] - state.x[i]) / h,
         false => integrator.velocity(state, i, x[i], h),
     };
-    let a = potential.accelerations_without_contact(x);
+    let a = potential.accelerations_without_constraints(x);
     ((0..x.len()).map(velocity).collect(), a)
 }
 
