@@ -369,7 +369,7 @@ impl<'a> IncrementalPotential<'a> {
             false => self.elastic_gradient(x, |_| true),
             true => {
                 let mut a = self.elastic_gradient(x, |t| t.term.name() != Membrane::NAME);
-                self.codim.without_limits().membranes.add_gradient(x, &mut a);
+                self.codim.membranes_without_limits().add_gradient(x, &mut a);
                 a
             }
         };

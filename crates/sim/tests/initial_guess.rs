@@ -116,7 +116,7 @@ fn falling_and_turning(guess: InitialGuess, falling: usize) -> Definition {
     definition
 }
 
-/// The turning block would need many iterations more than the others.
+/// From where the step begins, the turning block needs more iterations than the others.
 #[test]
 fn however_many_bodies_are_stopped_the_others_start_from_their_rigid_motion() {
     let of = |guess, falling| {

@@ -380,8 +380,8 @@ fn half_spaces_are_exact() {
     assert_eq!(non_finite(&[x[0], Vec3::new(0.0, f64::NAN, 0.0)]), [1]);
 }
 
-/// Points at integer coordinates up to 2⁵⁰ on a plane as well as rounding admits, a little above and below it, and far from it, whose
-/// sides follow from integer arithmetic.
+/// Points with integer coordinates anywhere, exactly on a plane, and as close to it as one coordinate admits: integer arithmetic tells
+/// on which side they are.
 #[test]
 fn sides_of_half_spaces_are_those_of_integers() {
     let mut r = Random::new(11);

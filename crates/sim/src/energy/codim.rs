@@ -60,8 +60,13 @@ impl CodimElements {
 
     /// The same elements without limits of the stretch and strain.
     pub fn without_limits(&self) -> Self {
-        let mut unlimited = self.clone();
-        unlimited.membranes.elements.iter_mut().for_each(|m| *m = m.without_limits());
+        Self { membranes: self.membranes_without_limits(), ..self.clone() }
+    }
+
+    /// The same membranes without limits of the stretch and strain.
+    pub fn membranes_without_limits(&self) -> Elements<Membrane, 3> {
+        let mut unlimited = self.membranes.clone();
+        unlimited.elements.iter_mut().for_each(|m| *m = m.without_limits());
         unlimited
     }
 

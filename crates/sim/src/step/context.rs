@@ -22,7 +22,7 @@ pub struct StepContext<'a> {
     pub end: f64,
     /// Integrator of the step.
     pub integrator: Integrator,
-    /// Scale s of all energies but contact and friction in the incremental potential, s².
+    /// Scale s of all other energies in the incremental potential than those of `contact_scale`, s².
     pub elastic_scale: f64,
     /// Scale s_c of contact, friction and limits of the stretch, s².
     pub contact_scale: f64,
