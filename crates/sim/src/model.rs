@@ -35,6 +35,8 @@ pub struct Resolved {
     pub stick_speed: f64,
     /// Newton tolerance ε_d, m/s.
     pub velocity_tolerance: f64,
+    /// Part of the acting forces to which those on each body have to balance.
+    pub force_tolerance: f64,
     /// Minimisations per step with updated friction; `None` until converged.
     pub lagging: Option<u32>,
     /// The settings as given.
@@ -62,6 +64,8 @@ pub struct Model {
     pub mass: Vec<f64>,
     /// Mean mass of the deformable bodies' vertices, kg.
     pub mean_mass: f64,
+    /// Index of the body of each vertex (`#V`); angles belong to where their edges begin.
+    pub body_of: Vec<u32>,
     /// Whether a vertex belongs to a deformable body (`#V`).
     pub deformable: Vec<bool>,
     /// Tetrahedra of all volumes.

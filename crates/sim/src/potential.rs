@@ -312,6 +312,35 @@ impl<'a> IncrementalPotential<'a> {
         g
     }
 
+    /// The sum of the magnitudes of the summands of ∇E at each vertex, kg m (`#V`): inertia, loads, every energy by itself,
+    /// and the momentum of the velocity tolerance, so that the sum is nowhere zero. Energies by which constraints pull
+    /// prescribed vertices are left out.
+    pub fn acting_forces(&self, it: &Iterate) -> Vec<f64> {
+        let (model, context) = (self.context.model, &self.context);
+        let momentum = context.h * context.velocity_tolerance;
+        let of_vertex = |v: usize| {
+            let load = context.elastic_scale * self.acceleration[v].norm();
+            let inertia = match self.inertial[v] {
+                true => (it.x[v] - self.x_tilde[v]).norm() + momentum,
+                false => 0.0,
+            };
+            if self.free[v] { model.mass[v] * (load + inertia) } else { 0.0 }
+        };
+        let mut acting: Vec<f64> = (0..it.x.len()).map(of_vertex).collect();
+        let mut gradient = vec![Vec3::zeros(); it.x.len()];
+        for t in self.terms(&it.contacts) {
+            if t.part == Part::Dirichlet || t.term.stencils().is_empty() {
+                continue;
+            }
+            context.clock.time(t.part.phase(), || {
+                gradient.fill(Vec3::zeros());
+                t.term.add_gradient(&it.x, &mut gradient);
+                acting.iter_mut().zip(&gradient).for_each(|(a, g)| *a += t.factor * g.norm());
+            });
+        }
+        acting
+    }
+
     /// Adds s_c ∇(Ψ_contact + Ψ_friction), nothing to rows of vertices that stand still, kg m.
     pub fn add_contact_gradient(&self, it: &Iterate, g: &mut [Vec3]) {
         let contact = self.contact_gradient(it);

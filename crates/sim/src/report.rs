@@ -40,6 +40,13 @@ pub struct StepReport {
     /// Largest nodal Newton direction (of `dot` and `lbfgs-pd` the one of L-BFGS, of `admm-pd` the last change of
     /// positions) divided by h at the end, m/s.
     pub residual_speed: f64,
+    /// How far forces are from balance at the end, of the body for which that is furthest: the sum of the magnitudes of its
+    /// residual forces over the sum of those that act on it (inertia, loads, elastic, contact and friction forces).
+    #[serde(default)]
+    pub imbalance: f64,
+    /// The sum of the magnitudes of the residual forces of that body, N.
+    #[serde(default)]
+    pub imbalance_force: f64,
     /// ‖∇E‖/(s ⟨W⟩ ‖ℓ‖) at the end, where that is what ends a step; else `null`.
     #[serde(default)]
     pub characteristic_norm: Option<f64>,

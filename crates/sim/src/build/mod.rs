@@ -15,7 +15,7 @@ use crate::contact::{ContactSet, FrictionMaterials, HalfSpace, Weighting};
 use crate::controls::Controls;
 use crate::decomposition::Decomposition;
 use crate::definition::settings::{
-    ContactPotential, ContactSettings, FrictionSettings, Lagging, Method, Settings,
+    ContactPotential, ContactSettings, FrictionSettings, Integrator, Lagging, Method, Settings,
 };
 use crate::definition::{Definition, Dimension};
 use crate::dirichlet::{DirichletTargets, PrescribedMotion};
@@ -117,6 +117,7 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
         strain_limits: StrainLimit::all(definition),
         weighting: weighting(&definition.settings.contact, &collision),
         orientation: None,
+        body_of: body_of(&bodies, &frames),
         bodies,
         rest,
         mass,
@@ -149,6 +150,17 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
     add_characteristic_norm(&mut model)?;
     let state = with_initial_acceleration(&model, state);
     Ok((model, state))
+}
+
+/// The body of each vertex; that of an angle is the one of its edge's first end.
+fn body_of(bodies: &[Body], frames: &MaterialFrames) -> Vec<u32> {
+    let mut body_of = Vec::new();
+    for (k, body) in (0..).zip(bodies) {
+        body_of.resize(body.vertices.end, k);
+    }
+    let angles: Vec<u32> = frames.edges.iter().map(|e| body_of[e[0] as usize]).collect();
+    body_of.extend(angles);
+    body_of
 }
 
 /// Divides the bodies into subdomains where the solver has some.
@@ -412,6 +424,10 @@ fn resolve(settings: &Settings, length: f64) -> Result<Resolved, BuildError> {
         d_hat,
         stick_speed: f.stick_speed.unwrap_or(f.stick_speed_relative * length),
         velocity_tolerance: s.velocity_tolerance.unwrap_or(s.velocity_tolerance_relative * length),
+        force_tolerance: s.force_tolerance.unwrap_or(match t.integrator {
+            Integrator::QuasiStatic => 1e-7,
+            _ => 1e-3,
+        }),
         lagging: match f.lagging {
             Lagging::Count(n) => Some(n),
             Lagging::Until(_) => None,

@@ -63,6 +63,7 @@ fn ipc(s: &mut Settings) {
     s.friction.lag_with_new_stiffness = true;
     s.solver.boundary_tolerance_relative = Some(1e-2);
     s.solver.projection = HessianProjection::Always;
+    s.solver.force_tolerance = Some(1.0);
     s.solver.inversion_barrier = false;
 }
 
@@ -76,6 +77,7 @@ fn codimensional(s: &mut Settings) {
     s.solver.consecutive = 3;
     s.solver.boundary_tolerance_relative = Some(1e-2);
     s.solver.projection = HessianProjection::Always;
+    s.solver.force_tolerance = Some(1.0);
     s.solver.inversion_barrier = false;
 }
 
@@ -85,12 +87,14 @@ fn convergent(s: &mut Settings) {
     s.contact.adaptation = Adaptation::Conditioning;
     s.friction.mollified_edges = true;
     s.solver.projection = HessianProjection::Always;
+    s.solver.force_tolerance = Some(1.0);
     s.solver.inversion_barrier = false;
 }
 
 /// [Zheng 2025]: C = 0.1 (Eq. 20), Γ = 0.9, K_min = 2, ε = 10⁻³ (§4, Alg. 1), and no other solver behind it.
 fn barrier_free(s: &mut Settings) {
     s.solver.method = Method::BarrierFree;
+    s.solver.force_tolerance = Some(1.0);
     s.solver.barrier_free.penalty = 0.1;
     s.solver.barrier_free.decay = 0.9;
     s.solver.barrier_free.min_iterations = Some(2);

@@ -338,6 +338,12 @@ pub struct SolverSettings {
     #[schemars(extend("x-unit" = "m/s"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub velocity_tolerance: Option<f64>,
+    /// A step has converged when, besides, the residual forces on each body are at most this part of the forces that act on it: the
+    /// sums, over the vertices of the body, of the magnitudes of the gradient and of its summands (inertia, loads, every elastic
+    /// energy, contact, friction). By default 1e-3, in quasi-static steps 1e-7; with 1 only the Newton direction counts,
+    /// as in the published methods.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub force_tolerance: Option<f64>,
     /// How the Newton direction is measured against the tolerance.
     pub norm: Norm,
     /// Consecutive iterations whose Newton direction has to be below the tolerance, ≥ 1.
@@ -527,6 +533,7 @@ impl Default for SolverSettings {
             method: Method::Barrier,
             velocity_tolerance_relative: 1e-2,
             velocity_tolerance: None,
+            force_tolerance: None,
             norm: Norm::Largest,
             consecutive: 1,
             characteristic_tolerance: None,

@@ -22,18 +22,18 @@ const NEARLY_SETTLED: f64 = 10.0;
 
 /// Which bodies rest in a minimisation.
 #[derive(Debug)]
-pub struct Islands {
+pub struct Islands<'a> {
     /// The body of each vertex (`#V`).
-    body: Vec<u32>,
+    body: &'a [u32],
     /// Trees of the bodies that attachments and other energies connect: the parent of each, a root's own number.
     attached: Vec<u32>,
 }
 
-impl Islands {
+impl<'a> Islands<'a> {
     /// Where parts of the minimisation may rest: none where the scene has only one body, where something other than the
     /// size of the direction ends it (step lengths), or where all of it decides on something (limits of the stretch,
     /// obstructed motions, the surface of the orientation-aware potential).
-    pub fn new(potential: &IncrementalPotential<'_>) -> Option<Self> {
+    pub fn new(potential: &IncrementalPotential<'a>) -> Option<Self> {
         let (model, solver) = (potential.context.model, &potential.context.settings.solver);
         let limited = potential.codim.membranes.elements.iter().any(|m| m.limit.is_some());
         let several = model.bodies.iter().filter(|b| !b.obstacle).count() > 1;
@@ -41,12 +41,9 @@ impl Islands {
         if !solver.islands || !several || whole || potential.dirichlet.is_some() {
             return None;
         }
-        let index = |v: usize| model.bodies.partition_point(|b| b.vertices.end <= v) as u32;
-        let mut body: Vec<u32> = (0..model.vertex_count()).map(index).collect();
-        // angles belong to where their edges begin
-        body.extend(model.frames.edges.iter().map(|e| index(e[0] as usize)));
+        let body = &model.body_of;
         let parent = (0..model.bodies.len() as u32).collect();
-        let mut trees = Trees { free: &potential.free, body: &body, parent };
+        let mut trees = Trees { free: &potential.free, body, parent };
         trees.join_part(potential, &ContactSet::default(), Part::Elastic);
         let attached = trees.parent;
         Some(Self { body, attached })
@@ -105,7 +102,7 @@ impl Islands {
         work: &Workspace,
     ) -> Vec<u32> {
         let mut trees =
-            Trees { free: &potential.free, body: &self.body, parent: self.attached.clone() };
+            Trees { free: &potential.free, body: self.body, parent: self.attached.clone() };
         trees.join_part(potential, &it.contacts, Part::Contact);
         for pair in work.detector.swept(potential.context.model) {
             trees.join(pair.vertices());

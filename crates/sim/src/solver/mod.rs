@@ -2,6 +2,7 @@
 
 pub mod admm_pd;
 pub mod assembly;
+pub mod balance;
 pub mod barrier_free;
 pub mod contact_subproblem;
 pub mod direction;

@@ -3,6 +3,7 @@
 //! Every iterate is free of intersections and inversions: the step length starts below the first
 //! time of impact and below the first inversion, and is halved until the potential falls.
 
+use super::balance::Balance;
 use super::direction::{improve, measure, not_finite};
 use super::forcing::Forcing;
 use super::islands::Islands;
@@ -15,7 +16,7 @@ use crate::definition::settings::LineSearch;
 use crate::energy::codim::LimitStiffening;
 use crate::error::StepError;
 use crate::iterate::Iterate;
-use crate::potential::IncrementalPotential;
+use crate::potential::{Energy, IncrementalPotential};
 use crate::report::StepOutcome;
 use crate::step::clock::Phase;
 use crate::step::stiffness::StiffnessAdaptation;
@@ -37,8 +38,9 @@ pub struct Adaptations {
 
 /// Minimises `potential` from `it`, which becomes the last iterate.
 ///
-/// Stops after the step whose Newton direction p has ‖p‖∞/h below the tolerance and that was taken in
-/// full [Li 2020, Alg. 1], so that the error left is of second order where no term is projected; after a shorter one the direction is
+/// Stops after the step whose Newton direction p has ‖p‖∞/h below the tolerance [Li 2020, Alg. 1] if forces balance at its end
+/// ([`Balance`]) and the Hessian was positive definite without projection, so that the error left is of second order. Without
+/// a tolerance of forces the step has to be taken in full; after a shorter one the direction is
 /// computed again. With `cumulative_toi` also by the step lengths, and where rounding hides any decrease.
 ///
 /// # Errors
@@ -63,7 +65,7 @@ pub fn minimise(
 fn iterate(
     potential: &mut IncrementalPotential<'_>,
     it: &mut Iterate,
-    islands: Option<&Islands>,
+    islands: Option<&Islands<'_>>,
     adapt: &mut Adaptations,
     work: &mut Workspace,
 ) -> Result<StepOutcome, StepError> {
@@ -74,12 +76,12 @@ fn iterate(
     let mut backtracking = Backtracking::default();
     let mut projecting = Projecting::new(context.settings.solver.projection);
     let mut was_short = false;
-    let mut value = None;
+    let mut here = Known::default();
     adapt.limits.begin();
     for _ in 0..context.settings.solver.max_iterations {
         work.report.newton_iterations += 1;
         work.report.resting_iterations += u64::from(potential.is_restricted());
-        let gradient = potential.gradient(it);
+        let gradient = here.gradient.take().unwrap_or_else(|| potential.gradient(it));
         potential.friction.secant = !has_forecasts(potential) && backtracking.is_frequent();
         let p = accurate_direction(potential, it, &gradient, &mut projecting, &mut forcing, work)?;
         adapt.stiffness.observe(potential, it);
@@ -87,8 +89,8 @@ fn iterate(
         *max_contacts = (*max_contacts).max(it.contacts.len() as u64);
         let backtracks = work.report.step_cuts.line_search;
         forecast_friction(potential, it, &p);
-        let taken = line_search::search(potential, it, &p, &gradient, value, work);
-        value = taken.value;
+        let taken = line_search::search(potential, it, &p, &gradient, here.value, work);
+        here.value = taken.value;
         forecast_contacts(potential, it, &p, &taken, work);
         if !taken.finite {
             return Err(not_finite("the potential", potential, it));
@@ -105,24 +107,24 @@ fn iterate(
         let forward = context.settings.solver.line_search == LineSearch::ForwardTracking;
         if forward && short && was_short && !settles && potential.dirichlet.is_none() {
             line_search::track_forward(potential, it, &p, &taken, work);
-            value = None;
+            here.value = None;
         }
         backtracking.note(work.report.step_cuts.line_search - backtracks);
         let stiffness = (potential.barrier.kappa, adapt.limits.doublings());
         adapt.stiffness.update(potential, it);
         adapt.limits.update(&mut potential.codim.membranes, &it.x);
         if stiffness != (potential.barrier.kappa, adapt.limits.doublings()) {
-            value = None;
+            here.value = None;
         }
-        let measure = match &context.model.characteristic {
-            None => work.report.residual_speed,
-            Some(norm) => {
-                let norm = norm.of(&potential.gradient(it), context.elastic_scale);
-                work.report.characteristic_norm = Some(norm);
-                norm
-            }
-        };
+        let measure = assess(potential, it, &termination, &mut here, work);
         let verdict = termination.update(measure, &taken);
+        let definite = projecting.is_definite(potential);
+        if verdict == Verdict::Settled(StepOutcome::Converged)
+            && termination.wants_balance()
+            && termination.is_near_saddle(measure, definite)
+        {
+            continue;
+        }
         if verdict == Verdict::Settled(StepOutcome::RoundOff) && projecting.give_up() {
             termination.look_again();
             continue;
@@ -132,25 +134,59 @@ fn iterate(
             let coarse = coarse.map_or(0.0, |t| t * context.model.length);
             let settled = work.report.residual_speed < coarse;
             prescribed::advance(potential, it, verdict, settled, termination.is_stuck())?;
-            value = None;
+            here = Known::default();
             continue;
         }
         match (verdict, islands) {
             (Verdict::Continue, Some(islands)) => {
                 if islands.rest(potential, it, &p, &taken, work) {
-                    value = None;
+                    here = Known::default();
                 }
             }
             (Verdict::Continue, None) => {}
             (Verdict::Settled(_), _) if potential.is_restricted() => {
                 Islands::resume(potential, it, work);
-                value = None;
+                here = Known::default();
                 termination = Termination::new(&context);
             }
             (Verdict::Settled(outcome) | Verdict::Stalled(outcome), _) => return Ok(outcome),
         }
     }
     Ok(StepOutcome::IterationLimit)
+}
+
+/// What is known of the potential at the present iterate.
+#[derive(Debug, Default)]
+struct Known {
+    value: Option<Energy>,
+    gradient: Option<Vec<Vec3>>,
+}
+
+/// The measure by which the minimisation ends after an iteration, see [`Termination::update`]. The report gets the balance of forces
+/// where all else says that the minimum is reached.
+fn assess(
+    potential: &IncrementalPotential<'_>,
+    it: &Iterate,
+    termination: &Termination,
+    here: &mut Known,
+    work: &mut Workspace,
+) -> f64 {
+    let context = &potential.context;
+    let mut measure = work.report.residual_speed / context.velocity_tolerance;
+    if let (Some(norm), Some(tolerance)) =
+        (&context.model.characteristic, context.settings.solver.characteristic_tolerance())
+    {
+        let gradient = here.gradient.insert(potential.gradient(it));
+        let norm = norm.of(gradient, context.elastic_scale);
+        work.report.characteristic_norm = Some(norm);
+        measure = norm / tolerance;
+    }
+    if measure < 1.0 && termination.wants_balance() && potential.dirichlet.is_none() {
+        let gradient = here.gradient.get_or_insert_with(|| potential.gradient(it));
+        let balance = Balance::new(potential, it, gradient, context.force_tolerance);
+        measure = termination.with_balance(measure, &balance);
+    }
+    measure
 }
 
 /// Stiffens friction in the next Newton matrix by the friction forces that the direction `p` from `it` forecasts.
@@ -194,7 +230,15 @@ fn accurate_direction(
 ) -> Result<Vec<Vec3>, StepError> {
     let (h, tolerance) = (potential.context.h, potential.context.velocity_tolerance);
     let mut p = projecting.direction(potential, it, gradient, forcing, work)?;
-    let small = measure(potential, &p) / h < tolerance;
+    let is_small = |p: &[Vec3]| measure(potential, p) / h < tolerance;
+    let mut small = is_small(&p);
+    if small && potential.context.force_tolerance < 1.0 && !projecting.is_definite(potential) {
+        // the matrix is now another one than that of `p` if it is indefinite, and this direction will not be the last one
+        match projecting.direction_by_hessian(potential, it, gradient, forcing, work)? {
+            Some(better) => (small, p) = (is_small(&better), better),
+            None => small = false,
+        }
+    }
     if work.linear.is_iterative() && small && forcing.tighten() {
         p = match improve(potential, gradient, &p, forcing, work) {
             Some(p) => p,

@@ -34,13 +34,16 @@ pub struct Projecting {
     marked: Vec<bool>,
     /// Whether some summands were not projected in the last matrix.
     partial: bool,
+    /// Whether none was, and the matrix was positive definite.
+    definite: bool,
 }
 
 impl Projecting {
     /// At the beginning of a minimisation.
     pub fn new(method: HessianProjection) -> Self {
         let (lengths, marked) = Default::default();
-        Self { method, bound: f64::INFINITY, lengths, marked, partial: false }
+        let (partial, definite) = (false, false);
+        Self { method, bound: f64::INFINITY, lengths, marked, partial, definite }
     }
 
     /// Notes the direction that is taken.
@@ -72,13 +75,40 @@ impl Projecting {
             if let Some(p) = solve_if_definite(potential, it, gradient, forcing, work)? {
                 self.bound *= RAISE;
                 self.partial = true;
+                self.definite = !self.marked.contains(&true);
                 return Ok(p);
             }
             self.lower();
         }
-        self.partial = false;
+        (self.partial, self.definite) = (false, false);
         assemble(potential, it, Projection::All, again, work)?;
         solve(potential, it, gradient, forcing, work)
+    }
+
+    /// The direction by the Hessian without any projection; none where that is not positive definite.
+    ///
+    /// # Errors
+    /// As [`Self::direction`].
+    pub fn direction_by_hessian(
+        &mut self,
+        potential: &IncrementalPotential<'_>,
+        it: &Iterate,
+        gradient: &[Vec3],
+        forcing: &mut Forcing,
+        work: &mut Workspace,
+    ) -> Result<Option<Vec<Vec3>>, StepError> {
+        self.marked.clear();
+        self.marked.resize(it.x.len(), false);
+        assemble(potential, it, Projection::Marked(&self.marked), true, work)?;
+        let p = solve_if_definite(potential, it, gradient, forcing, work)?;
+        self.definite = p.is_some();
+        self.partial |= self.definite;
+        Ok(p)
+    }
+
+    /// Whether the last matrix was the Hessian without any projection, and positive definite; true where that is not asked for.
+    pub fn is_definite(&self, potential: &IncrementalPotential<'_>) -> bool {
+        self.definite || self.method == HessianProjection::Always || potential.dirichlet.is_some()
     }
 
     /// Projects all summands from now on, since the last direction led nowhere. Whether that makes a difference.

@@ -4,6 +4,7 @@
 //! Every iterate is free of intersections and inversions, as those of projected Newton are: the line search
 //! is the same.
 
+use super::balance::Balance;
 use super::direction::{check_time, linear_failure, measure, not_finite};
 use super::lbfgs::{Lbfgs, dot};
 use super::newton::Adaptations;
@@ -129,7 +130,12 @@ pub fn minimise<I: InitialInverse>(
         adapt.stiffness.update(potential, it);
         adapt.limits.update(&mut potential.codim.membranes, &it.x);
         let mut changed = before != (potential.barrier.kappa, adapt.limits.doublings());
-        let verdict = termination.update(norm, &taken);
+        let mut measure = norm / context.settings.solver.characteristic_tolerance().unwrap_or(0.0);
+        if measure < 1.0 && termination.wants_balance() && potential.dirichlet.is_none() {
+            let balance = Balance::new(potential, it, &gradient, context.force_tolerance);
+            measure = termination.with_balance(measure, &balance);
+        }
+        let verdict = termination.update(measure, &taken);
         if potential.dirichlet.is_some() {
             let coarse = context.settings.solver.boundary_tolerance_relative;
             let coarse = coarse.map_or(0.0, |t| t * context.model.length);

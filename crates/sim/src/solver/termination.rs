@@ -1,5 +1,6 @@
 //! When a minimisation ends.
 
+use super::balance::Balance;
 use super::line_search::{LineStep, StepLimit};
 use crate::report::StepOutcome;
 use crate::step::context::StepContext;
@@ -21,23 +22,29 @@ const SHRINKING: f64 = 0.5;
 /// of positions is in sight.
 pub const NEGLIGIBLE: f64 = 1e-3;
 
+/// Iterations at most that go on because the Hessian is not positive definite, although all else says that the minimum is
+/// reached. Our choice: an exact saddle, as of a column that is perfectly straight, is an equilibrium that no direction leaves.
+const SADDLES: u32 = 10;
+
 /// The state of the tests that end a projected Newton minimisation.
 #[derive(Debug, Clone)]
 pub struct Termination {
-    /// Newton tolerance, m/s, or that of the characteristic norm.
-    tolerance: f64,
     /// Whether the characteristic norm ends the minimisation.
     by_gradient: bool,
-    /// Consecutive directions that have to be below it.
+    /// Part of the acting forces to which those on each body have to balance; 1 where that is no criterion.
+    force_tolerance: f64,
+    /// Consecutive measures that have to be below 1.
     consecutive: u32,
     cumulative_toi: Option<f64>,
     iterations: usize,
-    /// Consecutive directions below the tolerance whose steps were taken in full.
+    /// Consecutive measures below 1.
     below: u32,
     /// Consecutive iterations without a decrease above round-off.
     within_round_off: usize,
-    /// The smallest direction so far, m/s.
+    /// The smallest measure so far.
     least: f64,
+    /// Iterations that went on because the Hessian was not positive definite.
+    saddles: u32,
     /// Consecutive iterations of tiny step lengths.
     tiny: usize,
     /// Weight of the states before the second iteration's in the last one, Π (1 − α).
@@ -59,47 +66,61 @@ impl Termination {
     /// Before the first iteration of a minimisation.
     pub fn new(context: &StepContext<'_>) -> Self {
         let solver = &context.settings.solver;
-        match solver.characteristic_tolerance() {
-            Some(norm) => Self::by(norm, true, 1, solver.cumulative_toi),
-            None => {
-                let tolerance = context.velocity_tolerance;
-                Self::by(tolerance, false, solver.consecutive, solver.cumulative_toi)
-            }
-        }
+        let by_gradient = solver.characteristic_tolerance().is_some();
+        let consecutive = if by_gradient { 1 } else { solver.consecutive };
+        Self::by(by_gradient, context.force_tolerance, consecutive, solver.cumulative_toi)
     }
 
     fn by(
-        tolerance: f64,
         by_gradient: bool,
+        force_tolerance: f64,
         consecutive: u32,
         cumulative_toi: Option<f64>,
     ) -> Self {
         Self {
-            tolerance,
             by_gradient,
+            force_tolerance,
             consecutive,
             cumulative_toi,
             iterations: 0,
             below: 0,
             within_round_off: 0,
             least: f64::INFINITY,
+            saddles: 0,
             tiny: 0,
             first_states: 1.0,
         }
     }
 
-    /// Judges an iteration whose Newton direction over h was `speed` (m/s) and whose step was `taken`; where
-    /// the characteristic norm ends the minimisation, `speed` is that norm after the step.
-    pub fn update(&mut self, speed: f64, taken: &LineStep) -> Verdict {
+    /// Raises a `measure` below 1, of the direction or the characteristic norm, by how far forces are from `balance` in terms of
+    /// its tolerance.
+    pub fn with_balance(&self, measure: f64, balance: &Balance) -> f64 {
+        match balance.is_met {
+            true => measure,
+            // what is not a number is no balance
+            false => (balance.imbalance / self.force_tolerance).max(1.0),
+        }
+    }
+
+    /// Whether forces have to balance.
+    pub fn wants_balance(&self) -> bool {
+        self.force_tolerance < 1.0
+    }
+
+    /// Judges an iteration whose step was `taken`. Its `measure` is below 1 where the minimum is reached as accurately as the settings
+    /// ask for: the size of the Newton direction in terms of its tolerance, or that of the characteristic norm after the step; and
+    /// the balance of forces after the step.
+    pub fn update(&mut self, measure: f64, taken: &LineStep) -> Verdict {
         let LineStep { alpha, limit, within_round_off, .. } = *taken;
         // the direction may still shrink where the potential shows nothing any more
-        let shrinks = speed < SHRINKING * self.least;
-        self.least = self.least.min(speed);
-        let hidden = within_round_off || speed < self.tolerance && alpha < TINY;
+        let shrinks = measure < SHRINKING * self.least;
+        self.least = self.least.min(measure);
+        let hidden = within_round_off || measure < 1.0 && alpha < TINY;
         let idle = hidden && !shrinks;
         self.within_round_off = if idle { self.within_round_off + 1 } else { 0 };
-        let full = alpha == 1.0 || speed < NEGLIGIBLE * self.tolerance;
-        let below = speed < self.tolerance && (full || self.by_gradient);
+        // a direction alone tells nothing of where a shortened step leads
+        let full = alpha == 1.0 || measure < NEGLIGIBLE;
+        let below = measure < 1.0 && (full || self.by_gradient || self.wants_balance());
         self.below = if below { self.below + 1 } else { 0 };
         self.tiny = if alpha < TINY { self.tiny + 1 } else { 0 };
         if self.iterations > 0 {
@@ -107,7 +128,7 @@ impl Termination {
         }
         self.iterations += 1;
         let invisible = self.within_round_off >= ROUND_OFF_ITERATIONS;
-        if self.below >= self.consecutive || invisible && speed < self.tolerance {
+        if self.below >= self.consecutive || invisible && measure < 1.0 {
             Verdict::Settled(StepOutcome::Converged)
         } else if self.cumulative_toi.is_some_and(|epsilon| self.first_states < epsilon) {
             Verdict::Settled(StepOutcome::TimeOfImpact)
@@ -124,6 +145,14 @@ impl Termination {
     pub fn look_again(&mut self) {
         self.within_round_off = 0;
         self.least = f64::INFINITY;
+    }
+
+    /// Whether an iteration that ends the minimisation should be followed by another one, because the Hessian was not positive
+    /// definite where it ended: the iterate may be close to a saddle. Not from a saddle itself, where no direction leads on.
+    pub fn is_near_saddle(&mut self, measure: f64, is_definite: bool) -> bool {
+        let near = !is_definite && measure > NEGLIGIBLE && self.saddles < SADDLES;
+        self.saddles += u32::from(near);
+        near
     }
 
     /// Whether only the size of a direction ends the minimisation.
@@ -150,20 +179,20 @@ pub fn stall(limit: StepLimit) -> StepOutcome {
 mod tests {
     use super::*;
 
-    /// A step along a direction of `speed` whose decrease is lost in round-off.
-    fn hidden(speed: f64) -> (f64, LineStep) {
+    /// A step with a `measure` whose decrease is lost in round-off.
+    fn hidden(measure: f64) -> (f64, LineStep) {
         let limit = StepLimit::None;
         let [alpha, slope, decrease] = [0.5, -1e-30, 0.0];
         let (within_round_off, finite, value) = (true, true, None);
-        (speed, LineStep { alpha, limit, within_round_off, finite, slope, decrease, value })
+        (measure, LineStep { alpha, limit, within_round_off, finite, slope, decrease, value })
     }
 
     #[test]
     fn round_off_ends_a_minimisation_after_four_iterations_and_four_more_where_it_looks_again() {
-        let mut termination = Termination::by(1e-3, false, 1, None);
+        let mut termination = Termination::by(false, 1.0, 1, None);
         let ends = |termination: &mut Termination| {
-            let (speed, step) = hidden(1.0);
-            termination.update(speed, &step) == Verdict::Settled(StepOutcome::RoundOff)
+            let (measure, step) = hidden(1000.0);
+            termination.update(measure, &step) == Verdict::Settled(StepOutcome::RoundOff)
         };
         // the first direction counts as progress
         assert_eq!([(); 5].map(|()| ends(&mut termination)), [false, false, false, false, true]);
@@ -174,7 +203,7 @@ mod tests {
     #[test]
     fn only_without_other_criteria_does_the_direction_end_a_minimisation() {
         let ends = |by_gradient, cumulative_toi| {
-            Termination::by(1e-3, by_gradient, 1, cumulative_toi).is_by_direction()
+            Termination::by(by_gradient, 1.0, 1, cumulative_toi).is_by_direction()
         };
         assert!(ends(false, None));
         assert!(!ends(true, None));

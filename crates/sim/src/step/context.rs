@@ -30,6 +30,8 @@ pub struct StepContext<'a> {
     pub d_hat: f64,
     /// Newton tolerance ε_d, m/s.
     pub velocity_tolerance: f64,
+    /// Part of the acting forces to which those on each body have to balance; 1 where that is no criterion.
+    pub force_tolerance: f64,
     /// Linear systems after which the barrier-free method leaves the step to the fallback; none where it
     /// does not.
     pub work_limit: Option<u64>,
@@ -59,6 +61,7 @@ impl<'a> StepContext<'a> {
             contact_scale,
             d_hat: model.resolved.d_hat,
             velocity_tolerance: model.resolved.velocity_tolerance,
+            force_tolerance: model.resolved.force_tolerance,
             work_limit: work_limit(&settings.solver.barrier_free, state.fallbacks),
             clock,
         }

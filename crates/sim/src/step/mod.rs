@@ -24,6 +24,7 @@ use crate::iterate::Iterate;
 use crate::model::Model;
 use crate::potential::IncrementalPotential;
 use crate::report::{StepOutcome, StepReport};
+use crate::solver::balance::Balance;
 use crate::solver::direction::{direction, measure};
 use crate::solver::forcing::Forcing;
 use crate::solver::newton::Adaptations;
@@ -99,6 +100,8 @@ pub fn step(
         new.fallbacks = state.fallbacks + 1;
     }
     report.outcome = outcome;
+    let balance = Balance::of_state(&potential, &it);
+    (report.imbalance, report.imbalance_force) = (balance.imbalance, balance.force);
     // the weight of limits in the potential of a step is not that of their energy
     potential.codim.weigh_limits(context.elastic_scale / context.contact_scale);
     energetics::record(&potential, &it, &new, &mut report);
@@ -171,7 +174,9 @@ fn minimise_with_lagging(
         let outcome = solver::minimise(potential, it, adapt, work)?;
         work.report.lagging_iterations += 1;
         let update = work.report.lagging_iterations;
-        let frictional = context.model.has_friction && !it.contacts.is_empty();
+        // friction of contacts that were lost has to go, too
+        let idle = it.contacts.is_empty() && potential.friction.contacts.is_empty();
+        let frictional = context.model.has_friction && !idle;
         if !outcome.is_minimum() || updates.is_some_and(|n| update >= n) || !frictional {
             return Ok(outcome);
         }
@@ -198,17 +203,21 @@ fn is_minimum(
 ) -> Result<bool, StepError> {
     let (context, gradient) = (potential.context, potential.gradient(it));
     let solver = &context.settings.solver;
+    let is_balanced = || {
+        let tolerance = context.force_tolerance;
+        tolerance == 1.0 || Balance::new(potential, it, &gradient, tolerance).is_met
+    };
     if let (Some(norm), Some(tolerance)) =
         (&context.model.characteristic, solver.characteristic_tolerance())
     {
         let norm = norm.of(&gradient, context.elastic_scale);
         work.report.characteristic_norm = Some(norm);
-        return Ok(norm < tolerance);
+        return Ok(norm < tolerance && is_balanced());
     }
     let mut forcing = Forcing::exact(solver.linear_tolerance);
     let p = direction(potential, it, &gradient, &mut forcing, work)?;
     work.report.residual_speed = measure(potential, &p) / context.h;
-    Ok(work.report.residual_speed < context.velocity_tolerance)
+    Ok(work.report.residual_speed < context.velocity_tolerance && is_balanced())
 }
 
 /// One step of the barrier-free method.

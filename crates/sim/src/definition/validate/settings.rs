@@ -87,6 +87,10 @@ impl SolverSettings {
         let relative = self.velocity_tolerance_relative;
         positive("velocity_tolerance_relative", relative, tolerance)?;
         optional("velocity_tolerance", self.velocity_tolerance, tolerance)?;
+        let forces = "the tolerance of forces is a part of those that act, above 0 and at most 1";
+        if let Some(tolerance) = self.force_tolerance {
+            require("force_tolerance", tolerance, tolerance > 0.0 && tolerance <= 1.0, forces)?;
+        }
         let boundary = "the tolerance must be positive";
         optional("boundary_tolerance_relative", self.boundary_tolerance_relative, boundary)?;
         require("consecutive", self.consecutive, self.consecutive >= 1, "must be at least 1")?;

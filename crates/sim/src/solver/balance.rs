@@ -1,0 +1,90 @@
+//! How well the forces on each body balance, which the length of a Newton direction cannot tell.
+//!
+//! Where contact or an element is very stiff, a direction is short although forces do not balance. So a minimisation
+//! ends only where the gradient is small beside the forces that act, for each body by itself, so that a heavy neighbour
+//! hides nothing of a light body.
+
+use crate::iterate::Iterate;
+use crate::potential::IncrementalPotential;
+use standoff_linalg::Vec3;
+
+/// Multiple of the change of the gradient when all positions change in their last digit, below which a residual is
+/// rounding. Our choice: the sum over the elements of a vertex loses a few digits more than one element.
+const ROUNDING: f64 = 16.0;
+
+/// How well the forces on the bodies balance at an iterate.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Balance {
+    /// The greatest ratio Σ‖∇E‖ / Σ a of all bodies, sums over a body's vertices. At a vertex, a is the sum of the
+    /// magnitudes of all summands of ∇E: inertia, loads, every elastic energy, contact, friction; held vertices
+    /// contribute their reactions.
+    pub imbalance: f64,
+    /// Σ‖∇E‖/s of that body, N.
+    pub force: f64,
+    /// Whether each body's ratio is at most the tolerance, or its residual is rounding.
+    pub is_met: bool,
+}
+
+impl Balance {
+    /// The balance at the end of a step, with the contact forces that the state reports.
+    pub fn of_state(potential: &IncrementalPotential<'_>, it: &Iterate) -> Self {
+        let mut gradient = potential.gradient_without_contact(&it.x);
+        let scale = potential.context.contact_scale;
+        let forces = potential.contact_forces(it);
+        for (v, g) in gradient.iter_mut().enumerate().filter(|(v, _)| potential.free[*v]) {
+            *g -= scale * forces[v];
+        }
+        Self::new(potential, it, &gradient, 1.0)
+    }
+
+    /// The balance at `it`, where the gradient is `gradient`, against a `tolerance` of the ratio.
+    pub fn new(
+        potential: &IncrementalPotential<'_>,
+        it: &Iterate,
+        gradient: &[Vec3],
+        tolerance: f64,
+    ) -> Self {
+        let sum = |of: &dyn Fn(usize) -> f64| sums_by_body(potential, of);
+        let residual = sum(&|v| gradient[v].norm());
+        let acting = potential.acting_forces(it);
+        let acting = sum(&|v| acting[v]);
+        let mut worst = Self { is_met: true, ..Self::default() };
+        for (residual, acting) in residual.iter().zip(&acting) {
+            let ratio = residual / acting;
+            if *residual > 0.0 && !(ratio <= worst.imbalance) {
+                worst.imbalance = ratio;
+                worst.force = residual / potential.context.contact_scale;
+            }
+        }
+        if !(worst.imbalance <= tolerance) {
+            let nearby = rounded(potential, it);
+            let noise = sum(&|v| (nearby[v] - gradient[v]).norm());
+            let fine = |b: usize| {
+                residual[b] <= tolerance * acting[b] || residual[b] <= ROUNDING * noise[b]
+            };
+            worst.is_met = (0..residual.len()).all(fine);
+        }
+        worst
+    }
+}
+
+/// Sums over the vertices of each body, the angles of its edges among them.
+fn sums_by_body(potential: &IncrementalPotential<'_>, of: &dyn Fn(usize) -> f64) -> Vec<f64> {
+    let model = potential.context.model;
+    let mut sums = vec![0.0; model.bodies.len()];
+    for (v, &body) in model.body_of.iter().enumerate() {
+        sums[body as usize] += of(v);
+    }
+    sums
+}
+
+/// The gradient where every coordinate is the next number, up and down in turn.
+fn rounded(potential: &IncrementalPotential<'_>, it: &Iterate) -> Vec<Vec3> {
+    let mut nearby = it.clone();
+    for (v, x) in nearby.x.iter_mut().enumerate() {
+        for (k, c) in x.iter_mut().enumerate() {
+            *c = if (v + k) % 2 == 0 { c.next_up() } else { c.next_down() };
+        }
+    }
+    potential.gradient(&nearby)
+}
