@@ -37,6 +37,10 @@ pub struct CollisionMesh {
     /// Half of the thickness offset ξ that a vertex brings to a pair, m (`#V`), the same for all vertices
     /// of a primitive; empty for none. The offset of a pair is the sum over its two primitives.
     pub half_thickness: Vec<f64>,
+    /// Distance beyond the thickness at which the surface of a vertex meets others at most, m (`#V`), the same for all
+    /// vertices of a primitive and infinite where the other surface decides; empty where it is the same for all. The
+    /// smaller one of a pair counts.
+    pub reach: Vec<f64>,
     /// Whether everything lies in the plane z = 0. All edges are wires then, and edges meet vertices
     /// only: two edges of the plane come no closer than one of them to an end of the other.
     pub planar: bool,
@@ -102,6 +106,7 @@ impl CollisionMesh {
             excluded: Vec::new(),
             groups: 0,
             half_thickness: Vec::new(),
+            reach: Vec::new(),
             planar: false,
         }
     }
@@ -162,5 +167,20 @@ impl CollisionMesh {
             return 0.0;
         }
         self.half_thickness[a[0] as usize] + self.half_thickness[b[0] as usize]
+    }
+
+    /// Distance beyond the thickness below which two primitives meet, m: the smaller of their reaches, and `most`.
+    #[inline]
+    pub fn reach(&self, a: &[u32], b: &[u32], most: f64) -> f64 {
+        match self.reach.is_empty() {
+            true => most,
+            false => self.reach_of(b[0], self.reach_of(a[0], most)),
+        }
+    }
+
+    /// The same of a vertex and something that leaves it to the vertex, m.
+    #[inline]
+    pub fn reach_of(&self, v: u32, most: f64) -> f64 {
+        self.reach.get(v as usize).map_or(most, |r| r.min(most))
     }
 }

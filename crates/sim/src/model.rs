@@ -4,6 +4,7 @@
 
 use crate::audit::{AuditScene, StrainLimit};
 use crate::body::Body;
+use crate::build::sizes::BodyScale;
 use crate::characteristic::CharacteristicNorm;
 use crate::contact::orientation::OrientationContact;
 use crate::contact::{FrictionMaterials, HalfSpace, Weighting};
@@ -29,11 +30,11 @@ pub struct Resolved {
     pub h: f64,
     /// Number of steps, ceil(end/h).
     pub steps: usize,
-    /// Barrier distance d̂, m.
+    /// Barrier distance d̂, m: the greatest of all bodies.
     pub d_hat: f64,
-    /// Stick speed ε_v, m/s.
+    /// Stick speed ε_v, m/s: the greatest of all bodies.
     pub stick_speed: f64,
-    /// Newton tolerance ε_d, m/s.
+    /// Newton tolerance ε_d, m/s: the greatest of all bodies.
     pub velocity_tolerance: f64,
     /// Part of the acting forces to which those on each body have to balance.
     pub force_tolerance: f64,
@@ -66,6 +67,12 @@ pub struct Model {
     pub mean_mass: f64,
     /// Index of the body of each vertex (`#V`); angles belong to where their edges begin.
     pub body_of: Vec<u32>,
+    /// What contact, friction and errors of each body are measured against.
+    pub scales: Vec<BodyScale>,
+    /// The velocity tolerance of each vertex in terms of the greatest (`#V`); empty where it is the same for all.
+    pub tolerance: Vec<f64>,
+    /// Largest diagonal entry of the Hessian of the elastic energies at rest, N/m.
+    pub stiffest: f64,
     /// Whether a vertex belongs to a deformable body (`#V`).
     pub deformable: Vec<bool>,
     /// Tetrahedra of all volumes.
@@ -116,7 +123,8 @@ pub struct Model {
     pub gravity: Vec3,
     /// Number of dimensions.
     pub dimension: Dimension,
-    /// Characteristic length l, m: diagonal of the bounding box of the deformable bodies at rest.
+    /// Characteristic length l, m: diagonal of the bounding box of the largest deformable body at rest, or of all of them where the
+    /// settings say so.
     pub length: f64,
     /// Settings.
     pub resolved: Resolved,
@@ -132,6 +140,11 @@ impl Model {
     /// Number of vertices of all bodies. The angles of edges that carry a director come behind them.
     pub fn vertex_count(&self) -> usize {
         self.frames.first_angle
+    }
+
+    /// Velocity tolerance of a vertex in terms of the greatest.
+    pub fn tolerance_of(&self, v: usize) -> f64 {
+        self.tolerance.get(v).copied().unwrap_or(1.0)
     }
 
     /// The body of a vertex and the vertex's index within it.

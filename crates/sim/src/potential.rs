@@ -317,11 +317,11 @@ impl<'a> IncrementalPotential<'a> {
     /// prescribed vertices are left out.
     pub fn acting_forces(&self, it: &Iterate) -> Vec<f64> {
         let (model, context) = (self.context.model, &self.context);
-        let momentum = context.h * context.velocity_tolerance;
+        let speed = |v: usize| context.velocity_tolerance * model.tolerance_of(v);
         let of_vertex = |v: usize| {
             let load = context.elastic_scale * self.acceleration[v].norm();
             let inertia = match self.inertial[v] {
-                true => (it.x[v] - self.x_tilde[v]).norm() + momentum,
+                true => (it.x[v] - self.x_tilde[v]).norm() + context.h * speed(v),
                 false => 0.0,
             };
             if self.free[v] { model.mass[v] * (load + inertia) } else { 0.0 }

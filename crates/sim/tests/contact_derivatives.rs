@@ -43,7 +43,8 @@ fn barrier_derivatives_match_differences() {
 
 fn contact(kind: PairKind, feature: EdgeEdgeFeature) -> Contact {
     let (weight, thickness, eps_x, forecast) = (1.5, 0.0, 0.0, 0.0);
-    Contact { vertices: [0, 1, 2, 3], kind, feature, weight, thickness, eps_x, forecast }
+    let reach = 0.9;
+    Contact { vertices: [0, 1, 2, 3], kind, feature, weight, thickness, reach, eps_x, forecast }
 }
 
 /// Contacts with stencils around the given gap: general, near corners and edges, nearly parallel.

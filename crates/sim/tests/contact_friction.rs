@@ -70,6 +70,7 @@ fn random_contact(r: &mut Random) -> FrictionContact {
         gamma: [0.3, 0.7, -0.4, -0.6],
         basis: [t, s],
         force: 2.5,
+        stick: 0.8,
         forecast: None,
     }
 }
@@ -147,7 +148,15 @@ fn half_space_friction_opposes_sliding() {
     let plane = HalfSpace { origin: Vec3::zeros(), normal: Vec3::new(0.0, 0.6, 0.8) };
     let p = plane.normal * 0.5e-3 + Vec3::x() * 0.2;
     let (weight, thickness, forecast) = (1.0, 0.0, 0.0);
-    let contact = HalfSpaceContact { vertex: 0, half_space: 0, plane, weight, thickness, forecast };
+    let contact = HalfSpaceContact {
+        vertex: 0,
+        half_space: 0,
+        plane,
+        weight,
+        thickness,
+        reach: 1.0,
+        forecast,
+    };
     let set = ContactSet { half_space: vec![contact], ..ContactSet::default() };
     let potential = BarrierPotential {
         barrier: Barrier::ClampedLog,
@@ -322,7 +331,7 @@ fn recorded(code: &[f64], closest: &[f64], basis: &[f64], force: f64) -> Frictio
     let column = |c: usize| Vec3::new(basis[c], basis[2 + c], basis[4 + c]);
     let key = FrictionKey::HalfSpace(0); // no matter
     let basis = [column(0), column(1)];
-    FrictionContact { key, vertices, n, gamma, basis, force, forecast: None }
+    FrictionContact { key, vertices, n, gamma, basis, force, stick: 1.0, forecast: None }
 }
 
 #[test]

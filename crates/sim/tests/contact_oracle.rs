@@ -78,6 +78,7 @@ fn force_magnitudes_match() {
             feature: EdgeEdgeFeature::AB,
             weight: 1.0,
             thickness: xi,
+            reach: 1.0,
             eps_x: 0.0,
             forecast: 0.0,
         };
@@ -147,6 +148,7 @@ fn listed(v: &Value, thickness: f64) -> (Contact, f64) {
         feature: if is_edges { feature(v[6].as_str().unwrap()) } else { EdgeEdgeFeature::AB },
         weight: number(&v[2]),
         thickness,
+        reach: 1.0,
         eps_x: if is_edges { number(&v[4]) } else { 0.0 },
         forecast: 0.0,
     };

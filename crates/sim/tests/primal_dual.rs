@@ -14,8 +14,9 @@ use standoff_testkit::Random;
 /// A vertex at a height above the ground.
 fn resting(forecast: f64) -> ContactSet {
     let plane = HalfSpace { origin: Vec3::zeros(), normal: Vec3::y() };
+    let (weight, thickness, reach) = (1.0, 0.0, 1.0);
     let contact =
-        HalfSpaceContact { vertex: 0, half_space: 0, plane, weight: 1.0, thickness: 0.0, forecast };
+        HalfSpaceContact { vertex: 0, half_space: 0, plane, weight, thickness, reach, forecast };
     ContactSet { half_space: vec![contact], ..ContactSet::default() }
 }
 
@@ -80,6 +81,7 @@ fn slider(forecast: Option<[f64; 2]>) -> FrictionContact {
         gamma: [1.0, 0.0, 0.0, 0.0],
         basis: [Vec3::x(), Vec3::y()],
         force: 1.0,
+        stick: 1.0,
         forecast,
     }
 }

@@ -81,8 +81,8 @@ pub(super) struct Paths {
 }
 
 impl Paths {
-    /// Paths x + t `dx`, or resting vertices, with boxes grown by `inflation` and the vertices' half
-    /// thickness.
+    /// Paths x + t `dx`, or resting vertices, with boxes grown by `inflation`, or half of a vertex's reach where that is
+    /// less, and the vertices' half thickness.
     pub fn set(&mut self, mesh: &CollisionMesh, x: &[Vec3], dx: Option<&[Vec3]>, inflation: f64) {
         self.swept = dx.is_some();
         let zero = Vec3::zeros();
@@ -104,6 +104,7 @@ impl Paths {
         self.reach = if extent < 1e300 { 2.0 * (inflation + slack) } else { f64::INFINITY };
         let grown = |v: usize| {
             let half = mesh.half_thickness.get(v).copied().unwrap_or(0.0);
+            let inflation = mesh.reach.get(v).map_or(inflation, |r| inflation.min(0.5 * r));
             (inflation + half + slack).next_up()
         };
         self.boxes.resize(x.len(), PathBox::EMPTY);

@@ -7,7 +7,9 @@ mod characteristic;
 pub mod loads;
 mod orientation;
 mod scope;
+pub mod sizes;
 pub mod start;
+mod stiffest;
 
 use crate::audit::{StrainLimit, by_thickness};
 use crate::body::Body;
@@ -28,6 +30,7 @@ use crate::state::State;
 use crate::step::clock::Clock;
 use crate::step::context::StepContext;
 use bodies::{Collected, check_masses, check_start};
+use sizes::BodyScale;
 use standoff_geometry::CollisionMesh;
 use standoff_linalg::Vec3;
 use standoff_sparse::MatrixError;
@@ -59,9 +62,8 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
     let n_deformable = all.deformable.iter().filter(|d| **d).count();
     let mean_mass = all.mass.iter().sum::<f64>() / n_deformable as f64;
     let mean_density = all.mass.iter().sum::<f64>() / all.volume;
-    let length = characteristic_length(&all)?;
+    let scene_length = characteristic_length(&all)?;
     all.append_angles();
-    let friction = friction_materials(definition, &all.bodies, all.rest.len());
     let (plane, outline) = (std::mem::take(&mut all.plane), std::mem::take(&mut all.outline));
     let Collected { bodies, rest, start, velocity, deformable, codim, frames, mut mass, .. } = all;
     let codim = codim.finish(rest.len());
@@ -87,6 +89,10 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
     if !definition.settings.contact.enabled {
         collision.mobile.fill(false);
     }
+    let body_of = body_of(&bodies, &frames);
+    let scales = BodyScale::all(&definition.settings, &bodies, &collision, scene_length);
+    let length = BodyScale::greatest(&scales, |s| s.size);
+    collision.reach = BodyScale::by_vertex(&scales, &body_of, |s| s.d_hat);
     add_obstacle_masses(&mut mass, &collision, &deformable, mean_density, mean_mass);
     let motions = definition.prescribed.iter().map(|p| PrescribedMotion::new(p, &bodies, &start));
     let motions = motions.collect::<Result<Vec<_>, _>>()?;
@@ -99,8 +105,10 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
     };
     let loads = loads::loads(definition, &scene)?;
     check_energies(&definition.energies, &start)?;
+    let mut friction = friction_materials(definition, &bodies, rest.len());
+    friction.stick = part_of_greatest(&scales, &body_of, |s| s.stick_speed);
     let state = first_state(&frames, &codim, &rest, start, velocity, definition);
-    let resolved = resolve(&definition.settings, length)?;
+    let resolved = resolve(&definition.settings, &scales)?;
     scope::check_method(definition, &bodies, &collision)?;
     scope::check_inversion(definition, &bodies, &collision)?;
     // what may be inverted is never crushed by a motion that is constrained
@@ -117,7 +125,10 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
         strain_limits: StrainLimit::all(definition),
         weighting: weighting(&definition.settings.contact, &collision),
         orientation: None,
-        body_of: body_of(&bodies, &frames),
+        tolerance: part_of_greatest(&scales, &body_of, |s| s.velocity_tolerance),
+        stiffest: 0.0,
+        body_of,
+        scales,
         bodies,
         rest,
         mass,
@@ -143,6 +154,7 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
         length,
         resolved,
     };
+    model.stiffest = stiffest::largest_stiffness(&model, &state);
     if definition.settings.contact.enabled {
         model.orientation = orientation::build(&model, &state.x)?;
     }
@@ -150,6 +162,16 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
     add_characteristic_norm(&mut model)?;
     let state = with_initial_acceleration(&model, state);
     Ok((model, state))
+}
+
+/// A value by vertex in terms of the greatest one of the deformable bodies (`#V`); nothing where they have the same.
+fn part_of_greatest(
+    scales: &[BodyScale],
+    body_of: &[u32],
+    of: impl Fn(&BodyScale) -> f64,
+) -> Vec<f64> {
+    let greatest = BodyScale::greatest(scales, &of);
+    BodyScale::by_vertex(scales, body_of, |s| of(s) / greatest)
 }
 
 /// The body of each vertex; that of an angle is the one of its edge's first end.
@@ -292,6 +314,7 @@ fn friction_materials(definition: &Definition, bodies: &[Body], n: usize) -> Fri
         half_space: half_spaces.map(|h| material_index(&names, &h.friction_material)).collect(),
         coefficients: friction_coefficients(&names, &definition.settings.friction),
         count: names.len(),
+        stick: Vec::new(),
     }
 }
 
@@ -413,17 +436,17 @@ fn add_obstacle_masses(
     }
 }
 
-fn resolve(settings: &Settings, length: f64) -> Result<Resolved, BuildError> {
-    let (t, c, f, s) = (&settings.time, &settings.contact, &settings.friction, &settings.solver);
-    let d_hat = c.d_hat.unwrap_or(c.d_hat_relative * length);
+fn resolve(settings: &Settings, scales: &[BodyScale]) -> Result<Resolved, BuildError> {
+    let (t, f, s) = (&settings.time, &settings.friction, &settings.solver);
+    let d_hat = BodyScale::greatest(scales, |s| s.d_hat);
     check_start_distance(settings, d_hat)?;
     Ok(Resolved {
         h: t.step,
         // a step count that is an integer up to round-off is that integer
         steps: ((t.end / t.step) * (1.0 - 1e-12)).ceil() as usize,
         d_hat,
-        stick_speed: f.stick_speed.unwrap_or(f.stick_speed_relative * length),
-        velocity_tolerance: s.velocity_tolerance.unwrap_or(s.velocity_tolerance_relative * length),
+        stick_speed: BodyScale::greatest(scales, |s| s.stick_speed),
+        velocity_tolerance: BodyScale::greatest(scales, |s| s.velocity_tolerance),
         force_tolerance: s.force_tolerance.unwrap_or(match t.integrator {
             Integrator::QuasiStatic => 1e-7,
             _ => 1e-3,

@@ -150,8 +150,13 @@ fn pairs<W: Width>(
     let (mut a, mut b): (Row, Row) = ([0.0; MAX_LANES], [0.0; MAX_LANES]);
     for (lane, &k) in batch.iter().enumerate() {
         let c = &all.contacts[k];
-        let [_, b1, b2] =
-            all.potential.matrix_derivatives(distances[lane], c.weight, c.thickness, c.forecast);
+        let [_, b1, b2] = all.potential.matrix_derivatives(
+            distances[lane],
+            c.weight,
+            c.thickness,
+            c.reach,
+            c.forecast,
+        );
         (a[lane], b[lane]) = (4.0 * b2, 2.0 * b1);
     }
     let (a, b) = (Lanes::load(width, &a), Lanes::load(width, &b));
@@ -479,7 +484,17 @@ mod tests {
             // forces above and below the barrier's
             let forecast = [0.0, 1e-3, 1.0, 1e6][k as usize % 4];
             let weight = 2.0;
-            contacts.push(Contact { vertices, kind, feature, weight, thickness, eps_x, forecast });
+            let reach = [1.0, 0.7][k as usize % 2];
+            contacts.push(Contact {
+                vertices,
+                kind,
+                feature,
+                weight,
+                thickness,
+                reach,
+                eps_x,
+                forecast,
+            });
         }
         (contacts, x, potential)
     }

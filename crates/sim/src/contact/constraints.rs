@@ -383,6 +383,7 @@ impl ContactConstraints {
                 gamma: plane.weights,
                 basis: plane_basis(&plane.normal),
                 force,
+                stick: materials.stick(&plane.vertices[..n]),
                 forecast: None,
             })
         };

@@ -124,6 +124,8 @@ pub struct FrictionContact {
     pub basis: [Vec3; 2],
     /// μ λ, N.
     pub force: f64,
+    /// Displacement below which friction is static, in terms of that of the set ([`FrictionSet::eps`]).
+    pub stick: f64,
     /// Part of μ λ in the sliding plane that the last Newton direction forecasts, which stiffens the Newton matrix
     /// ([`FrictionSet::forecast`]).
     pub forecast: Option<[f64; 2]>,
@@ -164,6 +166,9 @@ pub struct FrictionMaterials {
     pub coefficients: Vec<f64>,
     /// Number of materials, the table's side.
     pub count: usize,
+    /// Stick speed of each vertex's body in terms of the greatest of all (`#V`), infinite where the other surface decides; empty
+    /// where it is the same for all. The smaller one of a pair counts.
+    pub stick: Vec<f64>,
 }
 
 impl FrictionMaterials {
@@ -174,11 +179,18 @@ impl FrictionMaterials {
             half_space: vec![0; half_spaces],
             coefficients: vec![coefficient],
             count: 1,
+            stick: Vec::new(),
         }
     }
 
     fn coefficient(&self, a: u16, b: u16) -> f64 {
         self.coefficients[a as usize * self.count + b as usize]
+    }
+
+    /// The stick speed of a contact of these vertices in terms of the greatest.
+    pub fn stick(&self, vertices: &[u32]) -> f64 {
+        let of = |v: &u32| self.stick.get(*v as usize).copied().unwrap_or(1.0);
+        vertices.iter().map(of).fold(1.0, f64::min)
     }
 
     /// Coefficient of a pair.
@@ -252,12 +264,9 @@ impl FrictionSet {
             .contacts
             .par_iter()
             .with_min_len(CHUNK)
-            .map(|c| lag_pair(c, potential, x, materials.pair(c), self.mollified_edges))
+            .map(|c| lag_pair(c, potential, x, materials, self.mollified_edges))
             .collect();
-        let planes = set
-            .half_space
-            .iter()
-            .map(|c| lag_half_space(c, potential, x, materials.against_half_space(c)));
+        let planes = set.half_space.iter().map(|c| lag_half_space(c, potential, x, materials));
         let kappa = potential.orientation_kappa(set);
         let oriented = set.orientation.loaded(kappa, x);
         let oriented = oriented.iter().map(|c| lag_oriented(c, materials));
@@ -274,7 +283,7 @@ impl FrictionSet {
     #[inline]
     pub fn contact_value(&self, c: &FrictionContact, x: &[Vec3], reference: &[Vec3]) -> f64 {
         let u = c.displacement(x, reference);
-        c.force * self.smoothing_of(c).f0(length(u), self.eps)
+        c.force * self.smoothing_of(c).f0(length(u), c.stick * self.eps)
     }
 
     /// Gradient of the energy of one contact, N: minus the friction force on its vertices.
@@ -286,7 +295,7 @@ impl FrictionSet {
         reference: &[Vec3],
     ) -> [Vec3; 4] {
         let u = c.displacement(x, reference);
-        let scale = c.force * self.smoothing_of(c).f1_over_y(length(u), self.eps);
+        let scale = c.force * self.smoothing_of(c).f1_over_y(length(u), c.stick * self.eps);
         let force = (c.basis[0] * u[0] + c.basis[1] * u[1]) * scale;
         let mut out = [Vec3::zeros(); 4];
         for i in 0..c.n {
@@ -323,12 +332,13 @@ impl FrictionSet {
     /// Second derivative of f₀(‖u‖) by u as entries (0,0), (0,1), (1,1), 1/m, stiffened by the forecast.
     fn stiffness(&self, c: &FrictionContact, u: [f64; 2]) -> [f64; 3] {
         let y = length(u);
-        let across = self.smoothing_of(c).f1_over_y(y, self.eps);
+        let eps = c.stick * self.eps;
+        let across = self.smoothing_of(c).f1_over_y(y, eps);
         // at u = 0 the stiffness is the same in all directions
         if self.secant || y == 0.0 {
             return [across, 0.0, across];
         }
-        let along = self.smoothing_of(c).f2(y, self.eps);
+        let along = self.smoothing_of(c).f2(y, eps);
         let w = match c.forecast {
             None => u.map(|u| u / y),
             Some(w) => shortened(w, across * y).map(|w| w / (across * y)),
@@ -354,7 +364,7 @@ impl FrictionSet {
             let u = c.displacement(x, reference);
             let du = c.tangential(|v| p[v]);
             let k = set.stiffness(c, u);
-            let across = set.smoothing_of(c).f1_over_y(length(u), set.eps);
+            let across = set.smoothing_of(c).f1_over_y(length(u), c.stick * set.eps);
             let w = [
                 across * u[0] + k[0] * du[0] + k[1] * du[1],
                 across * u[1] + k[1] * du[0] + k[2] * du[1],
@@ -439,10 +449,10 @@ fn lag_pair(
     c: &Contact,
     potential: &BarrierPotential,
     x: &[Vec3],
-    coefficient: f64,
+    materials: &FrictionMaterials,
     mollified_edges: bool,
 ) -> Option<FrictionContact> {
-    let x = c.gather(x);
+    let (x, coefficient) = (c.gather(x), materials.pair(c));
     if coefficient == 0.0 || !mollified_edges && c.is_mollified(&x) {
         return None;
     }
@@ -459,6 +469,7 @@ fn lag_pair(
         PairKind::FaceVertex => point_triangle::tangent_basis(&x[1], &x[2], &x[3]),
     };
     let (vertices, n, gamma) = (c.vertices, c.vertex_count(), c.closest(&x).weights);
+    let stick = materials.stick(c.stencil());
     Some(FrictionContact {
         key: FrictionKey::Pair(c.kind),
         vertices,
@@ -466,6 +477,7 @@ fn lag_pair(
         gamma,
         basis,
         force,
+        stick,
         forecast: None,
     })
 }
@@ -485,6 +497,7 @@ fn lag_oriented(c: &Loaded, materials: &FrictionMaterials) -> Option<FrictionCon
     vertices[core.n..].fill(UNUSED);
     let basis = plane_basis(&core.direction);
     let (n, gamma) = (core.n, core.weights);
+    let stick = materials.stick(&core.vertices[..n]);
     (force != 0.0).then_some(FrictionContact {
         key,
         vertices,
@@ -492,6 +505,7 @@ fn lag_oriented(c: &Loaded, materials: &FrictionMaterials) -> Option<FrictionCon
         gamma,
         basis,
         force,
+        stick,
         forecast: None,
     })
 }
@@ -500,9 +514,10 @@ fn lag_half_space(
     c: &HalfSpaceContact,
     potential: &BarrierPotential,
     x: &[Vec3],
-    coefficient: f64,
+    materials: &FrictionMaterials,
 ) -> Option<FrictionContact> {
-    let force = coefficient * potential.half_space_force_magnitude(c, &x[c.vertex as usize]);
+    let force = materials.against_half_space(c)
+        * potential.half_space_force_magnitude(c, &x[c.vertex as usize]);
     (force != 0.0).then(|| FrictionContact {
         key: FrictionKey::HalfSpace(c.half_space),
         vertices: [c.vertex, UNUSED, UNUSED, UNUSED],
@@ -510,6 +525,7 @@ fn lag_half_space(
         gamma: [1.0, 0.0, 0.0, 0.0],
         basis: plane_basis(&c.plane.normal),
         force,
+        stick: materials.stick(&[c.vertex]),
         forecast: None,
     })
 }

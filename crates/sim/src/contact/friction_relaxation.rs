@@ -59,6 +59,7 @@ mod tests {
             gamma: [1.0, -1.0, 0.0, 0.0],
             basis: [Vec3::x(), Vec3::y()],
             force,
+            stick: 1.0,
             forecast: None,
         });
         FrictionSet { contacts: contacts.collect(), ..FrictionSet::default() }

@@ -44,6 +44,8 @@ pub struct HalfSpaceContact {
     pub weight: f64,
     /// Thickness offset ξ, m.
     pub thickness: f64,
+    /// Distance beyond the thickness at which its force begins, as a part of the potential's d̂.
+    pub reach: f64,
     /// Forecast of the normal force, N, as of a pair ([`Contact::forecast`](super::Contact::forecast)).
     pub forecast: f64,
 }
@@ -82,14 +84,16 @@ pub fn half_space_contacts(
                     continue;
                 }
                 let thickness = mesh.half_thickness.get(i).copied().unwrap_or(0.0);
+                let own = mesh.reach_of(v, d_hat);
                 for (k, plane) in half_spaces.iter().enumerate() {
-                    if plane.signed_distance(&x[i]) < d_hat + thickness {
+                    if plane.signed_distance(&x[i]) < own + thickness {
                         found.push(HalfSpaceContact {
                             vertex: v,
                             half_space: k as u32,
                             plane: *plane,
                             weight: weighting.areas().map_or(1.0, |a| a.vertex[i]),
                             thickness,
+                            reach: own / d_hat,
                             forecast: 0.0,
                         });
                     }

@@ -76,7 +76,7 @@ fn vertex_pairs<'a>(
     for &[element, v] in candidates {
         for &w in vertices(element) {
             let d2 = point_point_d2(&scene.x[v as usize], &scene.x[w as usize]);
-            if scene.is_active(d2, scene.mesh.thickness(&[v], &[w])) {
+            if scene.is_active(d2, scene.mesh.thickness(&[v], &[w]), scene.reach(&[v], &[w])) {
                 pairs.push(ascending(v, w));
             }
         }
@@ -89,7 +89,7 @@ fn vertex_pairs<'a>(
 fn is_active_edge_vertex(scene: &Scene<'_>, e: u32, v: u32) -> bool {
     let [a, b] = scene.mesh.edges[e as usize];
     let d2 = point_edge_d2(&scene.x[v as usize], &scene.x[a as usize], &scene.x[b as usize]);
-    scene.is_active(d2, scene.mesh.thickness(&[v], &[a]))
+    scene.is_active(d2, scene.mesh.thickness(&[v], &[a]), scene.reach(&[v], &[a]))
 }
 
 /// Active pairs of a face's edge and a vertex within candidates, ascending, each once.
@@ -155,6 +155,7 @@ fn edge_end_correction(
             feature: mollified_feature(feature, p == b[0], ea < eb),
             weight,
             thickness: mesh.thickness(&a, &b),
+            reach: scene.reach(&a, &b),
             eps_x,
             forecast: 0.0,
         });
@@ -183,8 +184,8 @@ fn mollified_feature(on_a: PointEdgeFeature, first_end: bool, a_first: bool) -> 
 
 fn push_vertex_pair(scene: &Scene<'_>, a: u32, b: u32, weight: f64, found: &mut Found) {
     if weight != 0.0 {
-        let thickness = scene.mesh.thickness(&[a], &[b]);
-        found.push(Contact::reduced(&[a, b], &[0, 1], weight, thickness));
+        let (thickness, reach) = (scene.mesh.thickness(&[a], &[b]), scene.reach(&[a], &[b]));
+        found.push(Contact::reduced(&[a, b], &[0, 1], weight, thickness, reach));
     }
 }
 
@@ -193,6 +194,6 @@ fn push_edge_vertex(scene: &Scene<'_>, e: u32, v: u32, weight: f64, found: &mut 
     let ids = [v, a, b];
     let [p, e0, e1] = ids.map(|i| &scene.x[i as usize]);
     let local = point_edge::feature(p, e0, e1).local();
-    let thickness = scene.mesh.thickness(&[v], &[a, b]);
-    found.push(Contact::reduced(&ids, local, weight, thickness));
+    let (thickness, reach) = (scene.mesh.thickness(&[v], &[a, b]), scene.reach(&[v], &[a, b]));
+    found.push(Contact::reduced(&ids, local, weight, thickness, reach));
 }

@@ -25,6 +25,8 @@ pub struct Contact {
     pub weight: f64,
     /// Thickness offset ξ, m.
     pub thickness: f64,
+    /// Distance beyond the thickness at which its force begins, as a part of the potential's d̂.
+    pub reach: f64,
     /// Threshold ε of the mollifier, m⁴; 0 (no mollifier) for all but edge–edge pairs.
     pub eps_x: f64,
     /// Forecast of the normal force, N, which stiffens the Newton matrix; 0 without one
@@ -33,26 +35,33 @@ pub struct Contact {
 }
 
 impl Contact {
-    fn vertex_vertex(a: u32, b: u32, weight: f64, thickness: f64) -> Self {
+    fn vertex_vertex(a: u32, b: u32, weight: f64, thickness: f64, reach: f64) -> Self {
         let vertices = [a.min(b), a.max(b), UNUSED, UNUSED];
-        Self::plain(PairKind::VertexVertex, vertices, weight, thickness)
+        Self::plain(PairKind::VertexVertex, vertices, weight, thickness, reach)
     }
 
-    fn edge_vertex(p: u32, a: u32, b: u32, weight: f64, thickness: f64) -> Self {
+    fn edge_vertex(p: u32, a: u32, b: u32, weight: f64, thickness: f64, reach: f64) -> Self {
         let vertices = [p, a.min(b), a.max(b), UNUSED];
-        Self::plain(PairKind::EdgeVertex, vertices, weight, thickness)
+        Self::plain(PairKind::EdgeVertex, vertices, weight, thickness, reach)
     }
 
-    fn plain(kind: PairKind, vertices: [u32; 4], weight: f64, thickness: f64) -> Self {
+    fn plain(kind: PairKind, vertices: [u32; 4], weight: f64, thickness: f64, reach: f64) -> Self {
         let feature = EdgeEdgeFeature::AB;
-        Self { vertices, kind, feature, weight, thickness, eps_x: 0.0, forecast: 0.0 }
+        let (eps_x, forecast) = (0.0, 0.0);
+        Self { vertices, kind, feature, weight, thickness, reach, eps_x, forecast }
     }
 
     /// A vertex–vertex (2 `local` vertices) or edge–vertex (3) pair within a stencil.
-    pub(super) fn reduced(ids: &[u32], local: &[usize], weight: f64, thickness: f64) -> Self {
+    pub(super) fn reduced(
+        ids: &[u32],
+        local: &[usize],
+        weight: f64,
+        thickness: f64,
+        reach: f64,
+    ) -> Self {
         match *local {
-            [i, j] => Self::vertex_vertex(ids[i], ids[j], weight, thickness),
-            [i, j, k] => Self::edge_vertex(ids[i], ids[j], ids[k], weight, thickness),
+            [i, j] => Self::vertex_vertex(ids[i], ids[j], weight, thickness, reach),
+            [i, j, k] => Self::edge_vertex(ids[i], ids[j], ids[k], weight, thickness, reach),
             _ => unreachable!("reductions have two or three vertices"),
         }
     }
@@ -158,23 +167,30 @@ impl Found {
 pub(super) struct Scene<'a> {
     pub(super) mesh: &'a CollisionMesh,
     pub(super) x: &'a [Vec3],
+    /// The greatest d̂, m; a pair's own may be less.
     pub(super) d_hat: f64,
     pub(super) weighting: &'a Weighting,
 }
 
 impl Scene<'_> {
     #[inline]
-    pub(super) fn is_active(&self, d2: f64, thickness: f64) -> bool {
-        let reach = self.d_hat + thickness;
-        d2 < reach * reach
+    pub(super) fn is_active(&self, d2: f64, thickness: f64, reach: f64) -> bool {
+        let distance = reach * self.d_hat + thickness;
+        d2 < distance * distance
+    }
+
+    /// The d̂ of a pair of primitives as a part of the greatest.
+    #[inline]
+    pub(super) fn reach(&self, a: &[u32], b: &[u32]) -> f64 {
+        self.mesh.reach(a, b, self.d_hat) / self.d_hat
     }
 
     pub(super) fn vertex_vertex(&self, [a, b]: [u32; 2], found: &mut Found) {
-        let thickness = self.mesh.thickness(&[a], &[b]);
+        let (thickness, reach) = (self.mesh.thickness(&[a], &[b]), self.reach(&[a], &[b]));
         let d2 = distance::point_point_d2(&self.x[a as usize], &self.x[b as usize]);
-        if self.is_active(d2, thickness) {
+        if self.is_active(d2, thickness, reach) {
             let weight = self.weighting.vertices(a, b, 0.5);
-            found.push(Contact::vertex_vertex(a, b, weight, thickness));
+            found.push(Contact::vertex_vertex(a, b, weight, thickness, reach));
         }
     }
 
@@ -183,10 +199,11 @@ impl Scene<'_> {
         let ids = [v, a, b];
         let [p, e0, e1] = ids.map(|i| &self.x[i as usize]);
         let thickness = self.mesh.thickness(&[v], &[a, b]);
-        if self.is_active(distance::point_edge_d2(p, e0, e1), thickness) {
+        let reach = self.reach(&[v], &[a, b]);
+        if self.is_active(distance::point_edge_d2(p, e0, e1), thickness, reach) {
             let local = point_edge::feature(p, e0, e1).local();
             let weight = self.weighting.vertex(v, 0.5);
-            found.push(Contact::reduced(&ids, local, weight, thickness));
+            found.push(Contact::reduced(&ids, local, weight, thickness, reach));
         }
     }
 
@@ -194,8 +211,8 @@ impl Scene<'_> {
         let (a, b) = (self.mesh.edges[ea as usize], self.mesh.edges[eb as usize]);
         let ids = [a[0], a[1], b[0], b[1]];
         let [a0, a1, b0, b1] = ids.map(|i| &self.x[i as usize]);
-        let thickness = self.mesh.thickness(&a, &b);
-        if !self.is_active(distance::edge_edge_d2(a0, a1, b0, b1), thickness) {
+        let (thickness, reach) = (self.mesh.thickness(&a, &b), self.reach(&a, &b));
+        if !self.is_active(distance::edge_edge_d2(a0, a1, b0, b1), thickness, reach) {
             return;
         }
         let feature = edge_edge::feature(a0, a1, b0, b1);
@@ -212,11 +229,12 @@ impl Scene<'_> {
                 feature,
                 weight,
                 thickness,
+                reach,
                 eps_x,
                 forecast,
             });
         } else {
-            found.push(Contact::reduced(&ids, feature.local(), weight, thickness));
+            found.push(Contact::reduced(&ids, feature.local(), weight, thickness, reach));
         }
     }
 
@@ -224,16 +242,16 @@ impl Scene<'_> {
         let t = self.mesh.faces[f as usize];
         let ids = [v, t[0], t[1], t[2]];
         let [p, t0, t1, t2] = ids.map(|i| &self.x[i as usize]);
-        let thickness = self.mesh.thickness(&[v], &t);
-        if !self.is_active(distance::point_triangle_d2(p, t0, t1, t2), thickness) {
+        let (thickness, reach) = (self.mesh.thickness(&[v], &t), self.reach(&[v], &t));
+        if !self.is_active(distance::point_triangle_d2(p, t0, t1, t2), thickness, reach) {
             return;
         }
         let weight = self.weighting.vertex(v, 0.25);
         let local = point_triangle::feature(p, t0, t1, t2).local();
         found.push(if local.len() == 4 {
-            Contact::plain(PairKind::FaceVertex, ids, weight, thickness)
+            Contact::plain(PairKind::FaceVertex, ids, weight, thickness, reach)
         } else {
-            Contact::reduced(&ids, local, weight, thickness)
+            Contact::reduced(&ids, local, weight, thickness, reach)
         });
     }
 

@@ -41,9 +41,10 @@ const FRAC_1_SQRT_6: f64 = 0.408_248_290_463_863;
 pub struct BarrierPotential {
     /// The barrier.
     pub barrier: Barrier,
-    /// Distance d̂ beyond the thickness at which contact forces begin, m.
+    /// Distance d̂ beyond the thickness at which contact forces begin, m; the greatest one where contacts have different ones.
     pub d_hat: f64,
-    /// Stiffness κ: N/m³, or Pa where `physical` (then pairs must be weighted by area).
+    /// Stiffness κ of contacts with this d̂; others have the force that these have at the same part of their gap, so that one κ
+    /// serves for all: N/m³, or Pa where `physical` (then pairs must be weighted by area).
     pub kappa: f64,
     /// Whether the barrier is scaled to d̂ · b/units(ŝ), in m, so that κ is a pressure
     /// [Li 2023, "Convergent IPC", §3].
@@ -57,15 +58,26 @@ pub struct BarrierPotential {
 impl BarrierPotential {
     /// κ w [b, b′, b″] with derivatives by d²; in J, J/m², J/m⁴.
     #[inline]
-    pub(super) fn scaled_derivatives(&self, d2: f64, weight: f64, thickness: f64) -> [f64; 3] {
-        let s_hat = self.d_hat * (2.0 * thickness + self.d_hat);
-        let units = if self.physical {
-            self.d_hat / self.barrier.units(s_hat)
+    pub(super) fn scaled_derivatives(
+        &self,
+        d2: f64,
+        weight: f64,
+        thickness: f64,
+        reach: f64,
+    ) -> [f64; 3] {
+        let d_hat = reach * self.d_hat;
+        let s_hat = d_hat * (2.0 * thickness + d_hat);
+        let of = |d_hat: f64| self.barrier.units(d_hat * d_hat);
+        let mut units = if self.physical {
+            d_hat / self.barrier.units(s_hat)
         } else if self.even && thickness > 0.0 {
-            self.barrier.units(self.d_hat * self.d_hat) / self.barrier.units(s_hat)
+            of(d_hat) / self.barrier.units(s_hat)
         } else {
             1.0
         };
+        if reach != 1.0 && !self.physical {
+            units *= reach * of(self.d_hat) / of(d_hat);
+        }
         let scale = self.kappa * weight * units;
         self.barrier.derivatives(d2 - thickness * thickness, s_hat).map(|b| scale * b)
     }
@@ -78,9 +90,10 @@ impl BarrierPotential {
         d2: f64,
         weight: f64,
         thickness: f64,
+        reach: f64,
         forecast: f64,
     ) -> [f64; 3] {
-        let mut b = self.scaled_derivatives(d2, weight, thickness);
+        let mut b = self.scaled_derivatives(d2, weight, thickness, reach);
         if forecast > 0.0 {
             let d = d2.sqrt();
             let excess = forecast + 2.0 * b[1] * d;
@@ -93,17 +106,17 @@ impl BarrierPotential {
 
     /// Normal force of a pair without its mollifier, N, and the stiffness along the normal in the Newton matrix, N/m.
     pub(super) fn normal(&self, c: &Contact, d2: f64) -> [f64; 2] {
-        normal(self.matrix_derivatives(d2, c.weight, c.thickness, c.forecast), d2)
+        normal(self.matrix_derivatives(d2, c.weight, c.thickness, c.reach, c.forecast), d2)
     }
 
     /// The same of a vertex against a half-space.
     pub(super) fn half_space_normal(&self, c: &HalfSpaceContact, d2: f64) -> [f64; 2] {
-        normal(self.matrix_derivatives(d2, c.weight, c.thickness, c.forecast), d2)
+        normal(self.matrix_derivatives(d2, c.weight, c.thickness, c.reach, c.forecast), d2)
     }
 
     /// Energy of a pair at stencil positions `x`, J; infinite where it touches.
     pub fn value(&self, c: &Contact, x: &[Vec3; 4]) -> f64 {
-        let b = self.scaled_derivatives(c.d2(x), c.weight, c.thickness)[0];
+        let b = self.scaled_derivatives(c.d2(x), c.weight, c.thickness, c.reach)[0];
         if c.kind == PairKind::EdgeEdge && b.is_finite() {
             mollifier::value(x, c.eps_x) * b
         } else {
@@ -114,7 +127,7 @@ impl BarrierPotential {
     /// Gradient of the energy of a pair, N.
     pub fn gradient(&self, c: &Contact, x: &[Vec3; 4]) -> [Vec3; 4] {
         let closest = c.closest(x);
-        let [b, b1, _] = self.scaled_derivatives(closest.d2(), c.weight, c.thickness);
+        let [b, b1, _] = self.scaled_derivatives(closest.d2(), c.weight, c.thickness, c.reach);
         if !c.is_mollified(x) {
             return closest.weights.map(|w| closest.offset * (2.0 * b1 * w));
         }
@@ -125,7 +138,7 @@ impl BarrierPotential {
 
     /// Hessian of the energy of a pair, N/m, as it is (indefinite).
     pub fn hessian(&self, c: &Contact, x: &[Vec3; 4]) -> Blocks {
-        let derivatives = |d2| self.scaled_derivatives(d2, c.weight, c.thickness);
+        let derivatives = |d2| self.scaled_derivatives(d2, c.weight, c.thickness, c.reach);
         self.hessian_by(c, x, derivatives)
     }
 
@@ -169,7 +182,8 @@ impl BarrierPotential {
     /// The block of a pair in the Newton matrix, projected or not.
     pub(super) fn block(&self, c: &Contact, x: &[Vec3; 4], project: bool) -> Blocks {
         if c.is_mollified(x) {
-            let derivatives = |d2| self.matrix_derivatives(d2, c.weight, c.thickness, c.forecast);
+            let derivatives =
+                |d2| self.matrix_derivatives(d2, c.weight, c.thickness, c.reach, c.forecast);
             let h = self.hessian_by(c, x, derivatives);
             return if project { project_relative(&h) } else { h };
         }
@@ -211,7 +225,7 @@ impl BarrierPotential {
         block: impl Fn(&Expansion<N, K>, f64, f64) -> [[Mat3; N]; N],
     ) -> [[Mat3; N]; N] {
         let d2 = e.closest.d2();
-        let [_, b1, b2] = self.matrix_derivatives(d2, c.weight, c.thickness, c.forecast);
+        let [_, b1, b2] = self.matrix_derivatives(d2, c.weight, c.thickness, c.reach, c.forecast);
         block(e, 4.0 * b2, 2.0 * b1)
     }
 
@@ -219,7 +233,7 @@ impl BarrierPotential {
     /// [Li 2020 thesis, App. J].
     pub fn force_magnitude(&self, c: &Contact, x: &[Vec3; 4]) -> f64 {
         let d2 = c.d2(x);
-        let b1 = self.scaled_derivatives(d2, c.weight, c.thickness)[1];
+        let b1 = self.scaled_derivatives(d2, c.weight, c.thickness, c.reach)[1];
         let m = if c.is_mollified(x) { mollifier::value(x, c.eps_x) } else { 1.0 };
         -2.0 * m * b1 * d2.sqrt()
     }
@@ -228,12 +242,19 @@ impl BarrierPotential {
     /// its thickness, mollifier aside.
     pub fn unit_force(&self, gap: f64, weight: f64, thickness: f64) -> f64 {
         let d = thickness + gap;
-        -2.0 * d * Self { kappa: 1.0, ..*self }.scaled_derivatives(d * d, weight, thickness)[1]
+        let unit = Self { kappa: 1.0, ..*self };
+        -2.0 * d * unit.scaled_derivatives(d * d, weight, thickness, 1.0)[1]
+    }
+
+    /// Stiffness along the normal per κ of a pair without thickness at the gap `gap` (m), mollifier aside.
+    pub fn unit_stiffness(&self, gap: f64, weight: f64) -> f64 {
+        let unit = Self { kappa: 1.0, ..*self };
+        normal(unit.scaled_derivatives(gap * gap, weight, 0.0, 1.0), gap * gap)[1]
     }
 
     /// Energy of a vertex against a half-space, J; infinite where it touches or is inside.
     pub fn half_space_value(&self, c: &HalfSpaceContact, p: &Vec3) -> f64 {
-        self.scaled_derivatives(c.d2(p), c.weight, c.thickness)[0]
+        self.scaled_derivatives(c.d2(p), c.weight, c.thickness, c.reach)[0]
     }
 
     /// Gradient of the energy of a vertex against a half-space, N.
@@ -251,7 +272,7 @@ impl BarrierPotential {
     /// Magnitude of the normal force of a half-space on a vertex, N.
     pub fn half_space_force_magnitude(&self, c: &HalfSpaceContact, p: &Vec3) -> f64 {
         let d2 = c.d2(p);
-        -2.0 * self.scaled_derivatives(d2, c.weight, c.thickness)[1] * d2.sqrt()
+        -2.0 * self.scaled_derivatives(d2, c.weight, c.thickness, c.reach)[1] * d2.sqrt()
     }
 }
 

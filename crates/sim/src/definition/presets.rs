@@ -1,8 +1,8 @@
 //! Settings with which papers and their codes computed, by name.
 
 use super::settings::{
-    Adaptation, Ccd, ContactPotential, Fallback, HessianProjection, Method, Norm, Settings,
-    Subproblem, ThicknessBarrier, Transition,
+    Adaptation, Ccd, ContactPotential, Fallback, HessianProjection, Method, Norm, RelativeTo,
+    Settings, Subproblem, ThicknessBarrier, Transition,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,6 +64,7 @@ fn ipc(s: &mut Settings) {
     s.solver.boundary_tolerance_relative = Some(1e-2);
     s.solver.projection = HessianProjection::Always;
     s.solver.force_tolerance = Some(1.0);
+    s.solver.relative_to = RelativeTo::Scene;
     s.solver.inversion_barrier = false;
 }
 
@@ -78,6 +79,7 @@ fn codimensional(s: &mut Settings) {
     s.solver.boundary_tolerance_relative = Some(1e-2);
     s.solver.projection = HessianProjection::Always;
     s.solver.force_tolerance = Some(1.0);
+    s.solver.relative_to = RelativeTo::Scene;
     s.solver.inversion_barrier = false;
 }
 
@@ -88,6 +90,7 @@ fn convergent(s: &mut Settings) {
     s.friction.mollified_edges = true;
     s.solver.projection = HessianProjection::Always;
     s.solver.force_tolerance = Some(1.0);
+    s.solver.relative_to = RelativeTo::Scene;
     s.solver.inversion_barrier = false;
 }
 
@@ -95,6 +98,7 @@ fn convergent(s: &mut Settings) {
 fn barrier_free(s: &mut Settings) {
     s.solver.method = Method::BarrierFree;
     s.solver.force_tolerance = Some(1.0);
+    s.solver.relative_to = RelativeTo::Scene;
     s.solver.barrier_free.penalty = 0.1;
     s.solver.barrier_free.decay = 0.9;
     s.solver.barrier_free.min_iterations = Some(2);

@@ -1,8 +1,9 @@
 //! Settings of a simulation, each field with its default and unit. The scene file's sections
 //! `[time]`, `[contact]`, `[friction]` and `[solver]` are these structs.
 //!
-//! l is the diagonal of the bounding box of the deformable bodies at rest. A length may be given in
-//! metres or, by the key with `_relative`, as a multiple of l; the former wins.
+//! l is the diagonal of the bounding box of a body at rest. A length may be given in metres for all bodies or, by the
+//! key with `_relative`, as a multiple of each body's l; the former wins. Where two bodies meet, the smaller value counts. With
+//! `solver.relative_to = "scene"`, l is the diagonal of all deformable bodies together.
 //!
 //! `x-unit` in the schema is the unit of the plain number; a scene file may also give a string with
 //! another unit of the same dimension (`"5 ms"`).
@@ -94,7 +95,7 @@ pub struct ContactSettings {
     /// Whether anything can touch anything. Off, bodies, obstacles and half-spaces pass through each other
     /// and themselves, and intersections are no faults.
     pub enabled: bool,
-    /// Distance d̂ below which contact forces act, as a multiple of l.
+    /// Distance d̂ below which contact forces act, as a multiple of l; at most half of the median edge of the body's surface.
     pub d_hat_relative: f64,
     /// Distance d̂ below which contact forces act, m. Overrides `d_hat_relative`.
     #[schemars(extend("x-unit" = "m"))]
@@ -344,6 +345,8 @@ pub struct SolverSettings {
     /// as in the published methods.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub force_tolerance: Option<f64>,
+    /// What the lengths with `_relative` are multiples of.
+    pub relative_to: RelativeTo,
     /// How the Newton direction is measured against the tolerance.
     pub norm: Norm,
     /// Consecutive iterations whose Newton direction has to be below the tolerance, ≥ 1.
@@ -534,6 +537,7 @@ impl Default for SolverSettings {
             velocity_tolerance_relative: 1e-2,
             velocity_tolerance: None,
             force_tolerance: None,
+            relative_to: RelativeTo::Body,
             norm: Norm::Largest,
             consecutive: 1,
             characteristic_tolerance: None,
@@ -593,6 +597,16 @@ pub enum HessianProjection {
     /// Those at vertices that the last direction moves far. How far is learnt from which matrices are positive definite. In a first iteration,
     /// where two matrices in a row are not positive definite, and while constraints pull prescribed vertices to their targets, all are projected.
     Progressive,
+}
+
+/// The length l of which contact distance, stick speed and velocity tolerance are multiples.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RelativeTo {
+    /// The diagonal of each body's bounding box at rest, so that other bodies change nothing of it.
+    Body,
+    /// The diagonal of the bounding box of all deformable bodies at rest [Li 2020].
+    Scene,
 }
 
 /// Measure of a Newton direction p.

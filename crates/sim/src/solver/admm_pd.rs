@@ -105,7 +105,7 @@ fn iterate(
         let change = clock.time(Phase::Solve, || work.laplacian.solve(&residual));
         let change = change.map_err(|e| linear_failure(&work.report, e.to_string()))?;
         work.report.linear_iterations += 1;
-        work.report.residual_speed = measure(potential, &change) / context.h;
+        work.report.residual_speed = measure(potential, &change) / context.speed_time;
         if !change.iter().flatten().all(|c| c.is_finite()) {
             return Err(not_finite("the change of positions", potential, start));
         }

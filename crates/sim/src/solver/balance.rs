@@ -26,15 +26,18 @@ pub struct Balance {
 }
 
 impl Balance {
-    /// The balance at the end of a step, with the contact forces that the state reports.
-    pub fn of_state(potential: &IncrementalPotential<'_>, it: &Iterate) -> Self {
-        let mut gradient = potential.gradient_without_contact(&it.x);
-        let scale = potential.context.contact_scale;
-        let forces = potential.contact_forces(it);
-        for (v, g) in gradient.iter_mut().enumerate().filter(|(v, _)| potential.free[*v]) {
-            *g -= scale * forces[v];
-        }
-        Self::new(potential, it, &gradient, 1.0)
+    /// The balance of a state that ends with the iterate, with the contact forces that it reports.
+    pub fn of_state(potential: &IncrementalPotential<'_>, it: &Iterate, tolerance: f64) -> Self {
+        let gradient = |it: &Iterate| {
+            let mut gradient = potential.gradient_without_contact(&it.x);
+            let scale = potential.context.contact_scale;
+            let forces = potential.contact_forces(it);
+            for (v, g) in gradient.iter_mut().enumerate().filter(|(v, _)| potential.free[*v]) {
+                *g -= scale * forces[v];
+            }
+            gradient
+        };
+        Self::by(potential, it, &gradient(it), gradient, tolerance)
     }
 
     /// The balance at `it`, where the gradient is `gradient`, against a `tolerance` of the ratio.
@@ -42,6 +45,17 @@ impl Balance {
         potential: &IncrementalPotential<'_>,
         it: &Iterate,
         gradient: &[Vec3],
+        tolerance: f64,
+    ) -> Self {
+        Self::by(potential, it, gradient, |it| potential.gradient(it), tolerance)
+    }
+
+    /// The balance where the gradient is `gradient`, which `again` computes elsewhere.
+    fn by(
+        potential: &IncrementalPotential<'_>,
+        it: &Iterate,
+        gradient: &[Vec3],
+        again: impl Fn(&Iterate) -> Vec<Vec3>,
         tolerance: f64,
     ) -> Self {
         let sum = |of: &dyn Fn(usize) -> f64| sums_by_body(potential, of);
@@ -57,7 +71,7 @@ impl Balance {
             }
         }
         if !(worst.imbalance <= tolerance) {
-            let nearby = rounded(potential, it);
+            let nearby = again(&rounded(it));
             let noise = sum(&|v| (nearby[v] - gradient[v]).norm());
             let fine = |b: usize| {
                 residual[b] <= tolerance * acting[b] || residual[b] <= ROUNDING * noise[b]
@@ -78,13 +92,13 @@ fn sums_by_body(potential: &IncrementalPotential<'_>, of: &dyn Fn(usize) -> f64)
     sums
 }
 
-/// The gradient where every coordinate is the next number, up and down in turn.
-fn rounded(potential: &IncrementalPotential<'_>, it: &Iterate) -> Vec<Vec3> {
+/// The iterate with the next number in place of every coordinate, up and down in turn.
+fn rounded(it: &Iterate) -> Iterate {
     let mut nearby = it.clone();
     for (v, x) in nearby.x.iter_mut().enumerate() {
         for (k, c) in x.iter_mut().enumerate() {
             *c = if (v + k) % 2 == 0 { c.next_up() } else { c.next_down() };
         }
     }
-    potential.gradient(&nearby)
+    nearby
 }

@@ -68,7 +68,7 @@ pub fn minimise_in(
     mut smooth: Vec<Vec3>,
     work: &mut Workspace,
 ) -> Result<Solution, StepError> {
-    let tolerance = potential.context.velocity_tolerance * potential.context.h;
+    let tolerance = potential.context.velocity_tolerance * potential.context.speed_time;
     // forces are read off the solution: no rough directions
     let mut forcing = Forcing::exact(potential.context.settings.solver.linear_tolerance);
     let frictional = !potential.friction.contacts.is_empty();

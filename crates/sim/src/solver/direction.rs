@@ -263,14 +263,21 @@ fn descends(p: &[Vec3], minus_gradient: &[Vec3]) -> bool {
     slope > 0.0 && slope.is_finite()
 }
 
-/// Size of a Newton direction in the norm of the settings, m.
+/// Size of a Newton direction in the norm of the settings, m. What a body moves counts as many times as its velocity tolerance is
+/// smaller than the greatest one.
 pub fn measure(potential: &IncrementalPotential<'_>, p: &[Vec3]) -> f64 {
+    let model = potential.context.model;
+    let square = |(v, p): (usize, &Vec3)| {
+        // obstacles that are pushed aside have no tolerance of their own
+        let tolerance = model.tolerance_of(v).min(1.0);
+        p.norm_squared() / (tolerance * tolerance)
+    };
     match potential.context.settings.solver.norm {
-        Norm::Largest => p.iter().map(|v| v.norm_squared()).fold(0.0, f64::max).sqrt(),
+        Norm::Largest => p.iter().enumerate().map(square).fold(0.0, f64::max).sqrt(),
         Norm::RootMeanSquare => {
-            let positions = potential.context.model.vertex_count();
+            let positions = model.vertex_count();
             let free = (0..positions).filter(|&v| potential.free[v]).count();
-            let sum: f64 = p[..positions].iter().map(|v| v.norm_squared()).sum();
+            let sum: f64 = p[..positions].iter().enumerate().map(square).sum();
             (sum / free.max(1) as f64).sqrt()
         }
     }

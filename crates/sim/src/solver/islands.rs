@@ -59,12 +59,12 @@ impl<'a> Islands<'a> {
         taken: &LineStep,
         work: &mut Workspace,
     ) -> bool {
-        let tolerance = potential.context.h * potential.context.velocity_tolerance;
+        let tolerance = potential.context.speed_time * potential.context.velocity_tolerance;
         let island = self.connect(potential, it, work);
         let mut size = vec![0.0_f64; self.attached.len()];
         for (v, p) in p.iter().enumerate() {
             let size = &mut size[island[self.body[v] as usize] as usize];
-            *size = size.max(p.norm());
+            *size = size.max(p.norm() / potential.context.model.tolerance_of(v).min(1.0));
         }
         let largest = size.iter().copied().fold(0.0, f64::max);
         if taken.alpha == 1.0 && largest < NEARLY_SETTLED * tolerance {

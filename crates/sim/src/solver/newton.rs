@@ -228,9 +228,9 @@ fn accurate_direction(
     forcing: &mut Forcing,
     work: &mut Workspace,
 ) -> Result<Vec<Vec3>, StepError> {
-    let (h, tolerance) = (potential.context.h, potential.context.velocity_tolerance);
+    let (time, tolerance) = (potential.context.speed_time, potential.context.velocity_tolerance);
     let mut p = projecting.direction(potential, it, gradient, forcing, work)?;
-    let is_small = |p: &[Vec3]| measure(potential, p) / h < tolerance;
+    let is_small = |p: &[Vec3]| measure(potential, p) / time < tolerance;
     let mut small = is_small(&p);
     if small && potential.context.force_tolerance < 1.0 && !projecting.is_definite(potential) {
         // the matrix is now another one than that of `p` if it is indefinite, and this direction will not be the last one
@@ -247,7 +247,7 @@ fn accurate_direction(
     }
     projecting.note(&p);
     forcing.relax();
-    work.report.residual_speed = measure(potential, &p) / h;
+    work.report.residual_speed = measure(potential, &p) / time;
     if !work.report.residual_speed.is_finite() || !p.iter().flatten().all(|c| c.is_finite()) {
         return Err(not_finite("the Newton direction", potential, it));
     }

@@ -196,7 +196,7 @@ fn scaled_direction<I: InitialInverse>(
         work.report.linear_iterations += 1;
         let p = found.map_err(|e| linear_failure(&work.report, e.to_string()))?;
         let p = context.model.dimension.flatten(p);
-        work.report.residual_speed = measure(potential, &p) / context.h;
+        work.report.residual_speed = measure(potential, &p) / context.speed_time;
         if !work.report.residual_speed.is_finite() || !p.iter().flatten().all(|c| c.is_finite()) {
             return Err(not_finite("the direction", potential, it));
         }

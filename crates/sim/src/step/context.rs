@@ -16,6 +16,9 @@ pub struct StepContext<'a> {
     pub step: usize,
     /// Time step h, s.
     pub h: f64,
+    /// Time in which a displacement counts as a speed against the velocity tolerance and the stick speed, s: h, in quasi-static
+    /// steps, whose time only says which load acts, a hundredth of a second.
+    pub speed_time: f64,
     /// Time at the start of the step, s: loads, motions and attachments that act then act in the step.
     pub start: f64,
     /// Time at the end of the step, s: expressions are evaluated there.
@@ -54,6 +57,7 @@ impl<'a> StepContext<'a> {
             settings,
             step: state.step + 1,
             h,
+            speed_time: integrator.speed_time(h),
             start: state.time,
             end: state.next_time(h),
             integrator,

@@ -17,6 +17,9 @@ use standoff_linalg::Vec3;
 /// Newmark's β; γ is ½: the trapezoidal rule.
 const BETA: f64 = 0.25;
 
+/// The time in which the displacement of a quasi-static step counts as a speed, s: the default time step.
+const STATIC_TIME: f64 = 0.01;
+
 impl Integrator {
     /// The integrator of the step that starts in `state`: BDF2 begins with an implicit Euler step.
     pub fn at(self, state: &State) -> Integrator {
@@ -47,10 +50,16 @@ impl Integrator {
         }
     }
 
-    /// 1/(dv/dx), s. The quasi-static velocity is the displacement in the step divided by h.
+    /// Time in which a displacement counts as a speed, s: the time step; in quasi-static steps always the same, because
+    /// equilibria do not depend on how their loads are numbered.
+    pub fn speed_time(self, h: f64) -> f64 {
+        if self.inertial() { h } else { STATIC_TIME }
+    }
+
+    /// 1/(dv/dx), s. The quasi-static velocity is the displacement in the step divided by [`Self::speed_time`].
     pub fn friction_time(self, h: f64) -> f64 {
         match self {
-            Integrator::ImplicitEuler | Integrator::QuasiStatic => h,
+            Integrator::ImplicitEuler | Integrator::QuasiStatic => self.speed_time(h),
             Integrator::Bdf2 => 2.0 / 3.0 * h,
             Integrator::Newmark => 0.5 * h,
         }

@@ -100,7 +100,7 @@ pub fn step(
         new.fallbacks = state.fallbacks + 1;
     }
     report.outcome = outcome;
-    let balance = Balance::of_state(&potential, &it);
+    let balance = Balance::of_state(&potential, &it, 1.0);
     (report.imbalance, report.imbalance_force) = (balance.imbalance, balance.force);
     // the weight of limits in the potential of a step is not that of their energy
     potential.codim.weigh_limits(context.elastic_scale / context.contact_scale);
@@ -216,7 +216,7 @@ fn is_minimum(
     }
     let mut forcing = Forcing::exact(solver.linear_tolerance);
     let p = direction(potential, it, &gradient, &mut forcing, work)?;
-    work.report.residual_speed = measure(potential, &p) / context.h;
+    work.report.residual_speed = measure(potential, &p) / context.speed_time;
     Ok(work.report.residual_speed < context.velocity_tolerance && is_balanced())
 }
 

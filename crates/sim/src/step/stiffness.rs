@@ -9,7 +9,12 @@ use crate::definition::settings::{Adaptation, ThicknessBarrier};
 use crate::iterate::Iterate;
 use crate::model::Model;
 use crate::potential::IncrementalPotential;
+use crate::step::context::StepContext;
 use standoff_linalg::Vec3;
+
+/// How many times stiffer than the stiffest vertex a contact may be at half of d̂. Our choice: two such stiffnesses in one matrix leave ten
+/// digits.
+const HARDEST: f64 = 1e6;
 
 /// The rule by which κ is adapted in one step; none where the scene fixes it.
 #[derive(Debug, Clone)]
@@ -24,10 +29,7 @@ impl StiffnessAdaptation {
     pub fn new(potential: &IncrementalPotential<'_>) -> Self {
         let context = &potential.context;
         let (model, barrier) = (context.model, &potential.barrier);
-        let scale = match context.integrator.inertial() {
-            true => context.contact_scale,
-            false => context.h * context.h,
-        };
+        let scale = inertia_scale(context);
         let mass = model.mean_mass / scale / weight_factor(model, barrier);
         let range = || {
             let d_hat = context.d_hat;
@@ -62,8 +64,8 @@ impl StiffnessAdaptation {
                 load(&acted, &start.contacts, &start.x)
             });
             let needed = needed.max(stiffness_to_stop(potential, &it.x));
-            potential.barrier.kappa =
-                potential.barrier.kappa.max(kappa_within_slack(before, needed));
+            let needed = kappa_within_slack(before, needed).min(bound(potential, range));
+            potential.barrier.kappa = potential.barrier.kappa.max(needed);
         }
     }
 
@@ -83,6 +85,7 @@ impl StiffnessAdaptation {
             let weight = mean_weight(potential.context.model);
             let force = |b: &BarrierPotential| b.unit_force(LOADED_GAP * b.d_hat, weight, 0.0);
             let needed = before.kappa * force(before) / force(&potential.barrier);
+            let needed = needed.min(bound(potential, range));
             potential.barrier.kappa = potential.barrier.kappa.max(needed);
         }
     }
@@ -115,6 +118,24 @@ impl StiffnessAdaptation {
             potential.barrier.kappa = range.doubled(potential.barrier.kappa);
         }
     }
+}
+
+/// Scale of mass in a stiffness, s²: that of contact, in quasi-static steps the one that makes displacements speeds.
+fn inertia_scale(context: &StepContext<'_>) -> f64 {
+    match context.integrator.inertial() {
+        true => context.contact_scale,
+        false => context.speed_time * context.speed_time,
+    }
+}
+
+/// The greatest κ: a contact at half of d̂ is at most [`HARDEST`] times as stiff as the stiffest vertex, by its elasticity and its
+/// inertia, or κ is the least that conditioning asks for. A greater one would serve nothing but round-off.
+pub(super) fn bound(potential: &IncrementalPotential<'_>, range: &StiffnessRange) -> f64 {
+    let (context, barrier) = (&potential.context, &potential.barrier);
+    let model = context.model;
+    let vertex = model.stiffest + model.mean_mass / inertia_scale(context);
+    let at_half = barrier.unit_stiffness(LOADED_GAP * barrier.d_hat, mean_weight(model));
+    (HARDEST * vertex / at_half).max(range.min)
 }
 
 fn balance(range: &StiffnessRange, potential: &mut IncrementalPotential<'_>, it: &Iterate) {

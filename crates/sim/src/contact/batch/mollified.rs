@@ -67,7 +67,8 @@ fn fill(table: &mut Table, lane: usize, all: &Hessians<'_>, c: &Contact) {
             to[k][lane] = (0..4).map(|i| RELATIVE_4[k][i] * of_vertices[i]).sum();
         }
     }
-    let b = all.potential.matrix_derivatives(closest.d2(), c.weight, c.thickness, c.forecast);
+    let b =
+        all.potential.matrix_derivatives(closest.d2(), c.weight, c.thickness, c.reach, c.forecast);
     let m = mollifier::scalar(u.cross(&v).norm_squared(), c.eps_x);
     for (row, value) in table.factors.iter_mut().zip(b.into_iter().chain(m)) {
         row[lane] = value;

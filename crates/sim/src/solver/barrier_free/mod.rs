@@ -114,7 +114,7 @@ fn subproblem(
         Subproblem::Published => contact_subproblem::newton_step,
     };
     let Solution { p, missing } = solve(potential, at, gradient.clone(), work)?;
-    work.report.residual_speed = (measure(potential, &p) + missing) / context.h;
+    work.report.residual_speed = (measure(potential, &p) + missing) / context.speed_time;
     potential.add_contact_gradient(at, &mut gradient);
     Ok((p, gradient))
 }

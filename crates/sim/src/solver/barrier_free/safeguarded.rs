@@ -23,6 +23,7 @@ use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::potential::{Energy, IncrementalPotential};
 use crate::report::StepOutcome;
+use crate::solver::balance::Balance;
 use crate::solver::direction::not_finite;
 use crate::solver::line_search::{StepLimit, falls, promises_nothing};
 use crate::solver::prescribed;
@@ -117,7 +118,7 @@ impl Updates {
 
 /// Iterates until the direction is below the tolerance, its step was taken in full, and multipliers were
 /// updated until the gaps of loaded contacts are within a tenth of their targets, or as often as that
-/// helps.
+/// helps, and until forces balance with the multipliers of the end, which are the contact forces of the state.
 ///
 /// # Errors
 /// A non-finite number, an unsolvable system, a motion that is blocked.
@@ -175,7 +176,8 @@ pub fn run(
             }
         }
         if full && (speed < updates.due_below || converged) || round_off {
-            let end = update(potential, &mut updates, it, speed, converged);
+            let end = update(potential, &mut updates, it, speed, converged)
+                && Balance::of_state(potential, it, context.force_tolerance).is_met;
             let outcome = if converged { StepOutcome::Converged } else { StepOutcome::RoundOff };
             if potential.dirichlet.is_none() && (end || round_off && !converged) {
                 return Ok(outcome);
