@@ -7,7 +7,12 @@ use crate::scene;
 use standoff_mesh::Quality;
 use standoff_run::{BodyReport, CheckReport, IpcBody, Reach};
 use standoff_scene::resolve::FillReport;
+use standoff_sim::build::sizes::BodyScale;
 use standoff_sim::definition::{BodyDef, BodyKind};
+use standoff_sim::step::start_forces::StartForce;
+
+/// Contact forces at the start above this many times the weight of a body are worth a warning.
+const START_FORCE: f64 = 2.0;
 
 /// Violations listed; the others are counted.
 const LISTED: usize = 20;
@@ -21,11 +26,12 @@ pub fn check(args: &CheckArgs, console: &mut Console) -> Result<(), Failure> {
     scene.notes.iter().for_each(|note| console.say(format_args!("note: {note}")));
     describe_bodies(&report.bodies, console);
     scene.fills.iter().for_each(|(name, fill)| describe_fill(name, fill, console));
-    let CheckReport { steps, step, end, d_hat, .. } = report;
+    let CheckReport { steps, step, end, .. } = report;
     console.say(format_args!("steps                  {steps} of {step} s, to t = {end} s"));
-    console.say(format_args!("contact distance d̂     {d_hat:.4e} m"));
+    describe_scales(&report.scales, console);
     if report.may_touch {
         describe_gaps(&report, console);
+        describe_start_forces(&report.start_forces, console);
     } else {
         console.say("contact                nothing can touch anything");
     }
@@ -193,6 +199,42 @@ fn describe_quality(q: &Quality) -> String {
         parts.push(format!("radius ratio {worst:.3} at worst, {mean:.3} on average"));
     }
     parts.iter().map(|p| format!("\n  {p}")).collect()
+}
+
+/// What contact and errors of the bodies are measured against: a line for each group of bodies with the same.
+fn describe_scales(scales: &[(String, BodyScale)], console: &mut Console) {
+    let mut groups: Vec<(BodyScale, &str, usize)> = Vec::new();
+    for (name, scale) in scales {
+        let key = |s: &BodyScale| (s.d_hat, s.stick_speed, s.velocity_tolerance);
+        match groups.iter_mut().find(|(other, ..)| key(other) == key(scale)) {
+            Some((.., more)) => *more += 1,
+            None => groups.push((*scale, name, 0)),
+        }
+    }
+    let of = |name: &str, more: usize| match (groups.len(), more) {
+        (1, _) => String::new(),
+        (_, 0) => format!(" of '{name}'"),
+        (_, more) => format!(" of '{name}' and {more} more"),
+    };
+    for (scale, name, more) in groups.iter().take(LISTED) {
+        let BodyScale { d_hat, stick_speed, velocity_tolerance, .. } = scale;
+        console.say(format_args!(
+            "contact distance d̂     {d_hat:.4e} m{}; stick speed {stick_speed:.3e} m/s, tolerance \
+             {velocity_tolerance:.3e} m/s",
+            of(name, *more)
+        ));
+    }
+}
+
+/// Bodies that contact pushes at the start by more than twice their weight.
+fn describe_start_forces(forces: &[(String, StartForce)], console: &mut Console) {
+    let pushed = forces.iter().filter(|(_, f)| f.force > START_FORCE * f.weight);
+    for (name, StartForce { force, weight, .. }) in pushed.take(LISTED) {
+        console.say(format_args!(
+            "warning: contact pushes '{name}' with {force:.3e} N at the start (its weight is {weight:.3e} N): \
+             surfaces are closer than d̂; move them apart, or reduce `contact.d_hat`"
+        ));
+    }
 }
 
 /// The smallest distances at the start, between objects and to half-spaces.

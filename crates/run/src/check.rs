@@ -10,9 +10,11 @@ use standoff_scene::Scene;
 use standoff_sim::audit::allowed_inversions;
 use standoff_sim::body::Body;
 use standoff_sim::build::build;
+use standoff_sim::build::sizes::BodyScale;
 use standoff_sim::build::start::{check_held, obstructions};
 use standoff_sim::contact::orientation::ActivationDistance;
 use standoff_sim::definition::{BodyDef, BodyKind};
+use standoff_sim::step::start_forces::{StartForce, start_forces};
 use standoff_sim::{BuildError, Model};
 
 /// What a scene holds and how close its bodies are at the start.
@@ -26,7 +28,11 @@ pub struct CheckReport<'a> {
     pub step: f64,
     /// End of the simulation, s.
     pub end: f64,
-    /// Contact distance d̂, m.
+    /// Contact distance d̂, stick speed and velocity tolerance of each deformable body, by name.
+    pub scales: Vec<(String, BodyScale)>,
+    /// Bodies on which contact acts at the start, by name.
+    pub start_forces: Vec<(String, StartForce)>,
+    /// The greatest contact distance d̂, m.
     pub d_hat: f64,
     /// The smallest distance between two bodies; `None` if it is more than [`Self::far`].
     pub closest: Option<Gap>,
@@ -118,7 +124,13 @@ pub fn check(scene: &Scene) -> Result<CheckReport<'_>, BuildError> {
     let closest = smallest_gap(&between_bodies(&model), &state.x, d_hat, far);
     let found = candidates(&model.collision, &state.x, 0.5 * d_hat);
     let within = gaps(&model.collision, &state.x, &found).filter(|p| p.gap < d_hat).count();
+    let name = |k: usize| model.bodies[k].name.clone();
+    let deformable = model.scales.iter().enumerate().filter(|(k, _)| !model.bodies[*k].obstacle);
+    // surfaces that intersect have no finite force
+    let forces = start_forces(&model, &state).into_iter().filter(|f| f.force.is_finite());
     Ok(CheckReport {
+        scales: deformable.map(|(k, scale)| (name(k), *scale)).collect(),
+        start_forces: forces.map(|f| (name(f.body), f)).collect(),
         bodies: definition.bodies.iter().map(describe).collect(),
         steps: scene.steps(),
         step: definition.settings.time.step,

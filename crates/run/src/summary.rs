@@ -20,6 +20,8 @@ pub struct Summary {
     pub min_gap: Option<f64>,
     /// Steps that ended with inverted elements, which the scene allows, and most of them in a step.
     pub inverted: (u64, u64),
+    /// The greatest imbalance of forces at the end of a step, with its residual, N, and the number of the step.
+    pub imbalance: (f64, f64, u64),
     /// Cuts of the step length.
     pub step_cuts: StepCuts,
     /// Wall time by phase, s.
@@ -49,6 +51,9 @@ impl Summary {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         };
+        if report.imbalance > self.imbalance.0 {
+            self.imbalance = (report.imbalance, report.imbalance_force, report.step);
+        }
         self.inverted.0 += u64::from(report.inverted > 0);
         self.inverted.1 = self.inverted.1.max(report.inverted);
         self.step_cuts.ccd += report.step_cuts.ccd;
@@ -125,6 +130,9 @@ impl fmt::Display for Summary {
         row("contacts, at most", self.max_contacts.to_string())?;
         let gap = self.min_gap.map_or("no contact".into(), |gap| format!("{gap:.4e} m"));
         row("smallest gap", gap)?;
+        let (part, force, step) = self.imbalance;
+        let of = format!("at most {part:.1e} of the forces on a body, {force:.1e} N (step {step})");
+        row("forces unbalanced", of)?;
         let cuts = &self.step_cuts;
         row(
             "step cuts",

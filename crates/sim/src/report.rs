@@ -37,7 +37,7 @@ pub struct StepReport {
     /// Factorisations of subdomains by `dot`, or of the constant matrix by `lbfgs-pd` and `admm-pd`; else 0.
     #[serde(default)]
     pub subdomain_factorisations: u64,
-    /// Largest nodal Newton direction (of `dot` and `lbfgs-pd` the one of L-BFGS, of `admm-pd` the last change of
+    /// Largest nodal Newton direction, of a body whose tolerance is smaller than the greatest one as many times more (of `dot` and `lbfgs-pd` the one of L-BFGS, of `admm-pd` the last change of
     /// positions) divided by h at the end, m/s.
     pub residual_speed: f64,
     /// How far forces are from balance at the end, of the body for which that is furthest: the sum of the magnitudes of its
@@ -105,7 +105,8 @@ pub enum FallbackReason {
 #[serde(rename_all = "kebab-case")]
 pub enum StepOutcome {
     /// The last Newton direction that was computed is below the tolerance, friction and multipliers
-    /// included, and its step was taken in full; or the characteristic norm is, where the settings choose it.
+    /// included, or the characteristic norm is, where the settings choose it; and forces balance at the end of its step. Without
+    /// a tolerance of forces the step was taken in full.
     #[default]
     Converged,
     /// The step lengths ended the step, as the scene asks for by `cumulative_toi` or `min_iterations`: the

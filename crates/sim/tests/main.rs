@@ -3,6 +3,7 @@
 
 mod accuracy;
 mod audit;
+mod balance;
 mod barrier_free;
 mod common;
 mod conservation;

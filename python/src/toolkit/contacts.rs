@@ -224,6 +224,7 @@ impl CoreContacts {
             half_space: Vec::new(),
             coefficients: pairs.map(|(a, b)| at(a, b)).collect(),
             count,
+            stick: Vec::new(),
         };
         let set = detached(py, || {
             let (set, potential) = (&self.set, &self.potential);

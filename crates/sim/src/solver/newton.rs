@@ -117,7 +117,13 @@ fn iterate(
             here.value = None;
         }
         let measure = assess(potential, it, &termination, &mut here, work);
-        let verdict = termination.update(measure, &taken);
+        let mut verdict = termination.update(measure, &taken);
+        // where nothing moves any more although nothing is in the way, rounding of positions may be all that is left
+        if verdict == Verdict::Stalled(StepOutcome::StalledLineSearch)
+            && Balance::new(potential, it, &potential.gradient(it), 0.0).is_met
+        {
+            verdict = Verdict::Settled(StepOutcome::RoundOff);
+        }
         let definite = projecting.is_definite(potential);
         if verdict == Verdict::Settled(StepOutcome::Converged)
             && termination.wants_balance()

@@ -9,6 +9,7 @@ mod fallback;
 pub mod friction_lagging;
 pub mod integrator;
 mod prescribed;
+pub mod start_forces;
 pub mod stiffness;
 mod unmet;
 pub mod workspace;

@@ -39,6 +39,11 @@ const PLOTS: { title: string; logarithmic: boolean; curves: Curve[] }[] = [
     curves: [{ name: "gap", colour: "#e15759", value: (s) => (s.min_gap && s.min_gap > 0 ? s.min_gap : null) }],
   },
   {
+    title: "Residual forces, part of those that act",
+    logarithmic: true,
+    curves: [{ name: "imbalance", colour: "#9c755f", value: (s) => s.imbalance || null }],
+  },
+  {
     title: "Seconds per step",
     logarithmic: true,
     curves: [{ name: "seconds", colour: "#59a14f", value: (s) => s.seconds.total || null }],

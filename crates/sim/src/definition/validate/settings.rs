@@ -87,6 +87,13 @@ impl SolverSettings {
         let relative = self.velocity_tolerance_relative;
         positive("velocity_tolerance_relative", relative, tolerance)?;
         optional("velocity_tolerance", self.velocity_tolerance, tolerance)?;
+        if let Method::Dot | Method::LbfgsPd | Method::AdmmPd = self.method {
+            let must = "this solver ends by the characteristic norm; give `solver.characteristic_tolerance` instead";
+            let given = self.velocity_tolerance;
+            require("velocity_tolerance", given.unwrap_or(0.0), given.is_none(), must)?;
+            let default = Self::default().velocity_tolerance_relative;
+            require("velocity_tolerance_relative", relative, relative == default, must)?;
+        }
         let forces = "the tolerance of forces is a part of those that act, above 0 and at most 1";
         if let Some(tolerance) = self.force_tolerance {
             require("force_tolerance", tolerance, tolerance > 0.0 && tolerance <= 1.0, forces)?;
