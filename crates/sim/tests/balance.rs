@@ -2,8 +2,8 @@
 
 use crate::common::{block, difference, ground, scene};
 use standoff_linalg::Vec3;
-use standoff_sim::definition::{BodyDef, BodyKind, Definition, ForceDef, Load, Motion, Pivot};
 use standoff_sim::definition::PrescribedDef;
+use standoff_sim::definition::{BodyDef, BodyKind, Definition, ForceDef, Load, Motion, Pivot};
 use standoff_sim::expression::{Expression, VectorExpression};
 use standoff_sim::report::StepOutcome;
 use standoff_sim::settings::{Fallback, Integrator, Lagging, LaggingUntil, Method, RelativeTo};
@@ -23,7 +23,8 @@ fn above(body: &BodyDef, height: f64) -> Vec<u32> {
 
 /// A block of 2 cm above the ground whose upper face is moved down with a velocity.
 fn pressed(young_modulus: f64, speed: f64, integrator: Integrator) -> Definition {
-    let cube = with_stiffness(block("cube", [0.0, 3e-4, 0.0], [3, 3, 3], 0.02 / 3.0), young_modulus);
+    let cube =
+        with_stiffness(block("cube", [0.0, 3e-5, 0.0], [3, 3, 3], 0.02 / 3.0), young_modulus);
     let top = PrescribedDef {
         name: "top".into(),
         body: 0,
@@ -67,20 +68,19 @@ fn tight(definition: &Definition) -> Definition {
 /// Largest difference of two lists of forces, over the largest force.
 fn error(found: &[f64], exact: &[f64]) -> f64 {
     let largest = exact.iter().map(|f| f.abs()).fold(0.0, f64::max);
+    assert!(largest > 0.0, "nothing touches");
     found.iter().zip(exact).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max) / largest
 }
 
 #[test]
 fn a_plate_presses_a_block_with_the_force_of_its_stiffness() {
-    for young_modulus in [1e4, 1e7, 2e9, 2e11] {
+    for (young_modulus, speed) in [(1e4, 1e-3), (1e7, 1e-3), (1e7, 0.1), (2e9, 0.1), (2e11, 0.1)] {
         for integrator in [Integrator::ImplicitEuler, Integrator::Bdf2, Integrator::QuasiStatic] {
-            for speed in [1e-3, 0.1] {
-                let definition = pressed(young_modulus, speed, integrator);
-                let (found, exact) =
-                    (ground_forces(&definition, 5), ground_forces(&tight(&definition), 5));
-                let error = error(&found, &exact);
-                assert!(error < 0.01, "{young_modulus:e} {integrator:?} {speed}: {error:e}");
-            }
+            let definition = pressed(young_modulus, speed, integrator);
+            let (found, exact) =
+                (ground_forces(&definition, 5), ground_forces(&tight(&definition), 5));
+            let error = error(&found, &exact);
+            assert!(error < 0.01, "{young_modulus:e} {integrator:?} {speed}: {error:e}");
         }
     }
 }

@@ -43,7 +43,7 @@ fn barrier_derivatives_match_differences() {
 
 fn contact(kind: PairKind, feature: EdgeEdgeFeature) -> Contact {
     let (weight, thickness, eps_x, forecast) = (1.5, 0.0, 0.0, 0.0);
-    let reach = 0.9;
+    let reach = 1.0;
     Contact { vertices: [0, 1, 2, 3], kind, feature, weight, thickness, reach, eps_x, forecast }
 }
 

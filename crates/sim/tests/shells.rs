@@ -563,6 +563,7 @@ fn less_projection_leaves_smaller_errors_in_steps_that_converged() {
     let simulation = |tolerance: f64, projection| {
         let mut definition = buckling_strip();
         definition.settings.solver.velocity_tolerance = Some(tolerance);
+        definition.settings.solver.force_tolerance = Some(1.0);
         definition.settings.solver.projection = projection;
         Simulation::new(&definition).unwrap()
     };

@@ -276,9 +276,6 @@ fn search(
         return Err(not_finite("the potential", potential, it));
     }
     let within_round_off = promises_nothing(slope, before.noise());
-    if work.report.residual_speed < NEGLIGIBLE * potential.context.velocity_tolerance {
-        return Ok(StepTaken { alpha: 1.0, limit, within_round_off });
-    }
     for _ in 0..HALVINGS {
         let trial: Vec<Vec3> = it.x.iter().zip(p).map(|(x, p)| x + alpha * p).collect();
         if !potential.within_limits(&trial, 1.0) {
@@ -293,7 +290,8 @@ fn search(
         }
         alpha *= 0.5;
     }
-    Ok(StepTaken { alpha: 0.0, limit, within_round_off })
+    let negligible = work.report.residual_speed < NEGLIGIBLE * potential.context.velocity_tolerance;
+    Ok(StepTaken { alpha: f64::from(u8::from(negligible)), limit, within_round_off })
 }
 
 /// Whether L went down as far as it has to; a finite L will do where it `may_rise`.
