@@ -128,7 +128,7 @@ fn pictures_and_curves_are_written_and_replaced_only_by_force() {
         [&force[..], &["--against", "linear_momentum.y", "--curve", "kinetic_energy"]].concat();
     for (arguments, titles) in [
         (&force[..], vec!["forces.half_spaces.ground.y, N<"]),
-        (&over, vec!["ground.y, N over linear_momentum.y, kg m/s<", "kinetic_energy, J over"]),
+        (&over[..], vec!["ground.y, N over linear_momentum.y, kg m/s<", "kinetic_energy, J over"]),
     ] {
         ends(standoff(arguments, &run, &curves), 0);
         let drawn = std::fs::read_to_string(&curves).unwrap();
