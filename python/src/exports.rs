@@ -46,10 +46,20 @@ fn render(
     done.map_err(|e| failed(py, e))
 }
 
-/// The curves of a run as the text of an SVG.
+/// The curves of a run, or these quantities of it, as the text of an SVG.
 #[pyfunction]
-fn curves(py: Python<'_>, folder: PathBuf) -> PyResult<String> {
-    let drawn = plot::curves(&folder).map(|diagrams| plot::svg(&diagrams));
+#[pyo3(signature = (folder, names, against=None))]
+fn curves(
+    py: Python<'_>,
+    folder: PathBuf,
+    names: Vec<String>,
+    against: Option<&str>,
+) -> PyResult<String> {
+    let diagrams = match names.is_empty() {
+        true => plot::curves(&folder),
+        false => plot::chosen(&folder, &names, against),
+    };
+    let drawn = diagrams.map(|diagrams| plot::svg(&diagrams));
     drawn.map_err(|e| failed(py, e))
 }
 
@@ -100,6 +110,7 @@ fn failed(py: Python<'_>, error: ExportError) -> PyErr {
         | ExportError::NoFilm(path)
         | ExportError::Exists(path)
         | ExportError::Film { path, .. }
+        | ExportError::UnknownQuantity { path, .. }
         | ExportError::TooLarge { path, .. } => path,
     };
     about_output(py, &path, text)

@@ -73,6 +73,43 @@ def test_bodies_and_forces():
         simulation.positions[0] = 0
 
 
+def test_forces_of_supports_and_loads(tmp_path):
+    ends = {
+        "left": {"box": {"min": [-1, -1, -1], "max": [0.01, 2, 2], "relative": True}},
+        "right": {"box": {"min": [0.99, -1, -1], "max": [2, 2, 2], "relative": True}},
+    }
+    bar = {
+        "name": "bar",
+        "shape": {"kind": "box", "size": [1, 0.2, 0.2], "cells": [5, 1, 1]},
+        "regions": ends,
+        "fixed": [{"vertices": "left"}],
+        "forces": [{"vertices": "right", "force": [3, -2, 0]}],
+    }
+    time = {"step": 1, "end": 3, "integrator": "quasi-static"}
+    solver = {"velocity_tolerance": 1e-9}
+    scene = standoff.Scene(time=time, gravity=[0, 0, 0], solver=solver, objects=[bar])
+    simulation = standoff.Simulation(scene)
+    simulation.record(tmp_path / "run")
+    simulation.run()
+    held, applied = simulation.held("bar.left"), simulation.applied("bar.right")
+    assert np.allclose(applied.force, [3, -2, 0]) and np.allclose(held.force, [-3, 2, 0], atol=1e-6)
+    middle = np.array([0.5, 0, 0])
+    assert np.allclose(held.torque(middle) + applied.torque(middle), 0, atol=1e-6)
+    assert np.allclose(held.displacement, 0)
+    told = simulation.report["forces"]
+    assert told["held"]["bar.left"]["force"] == held.force.tolist()
+    assert told["loads"]["bar.right"]["torque"] == applied.torque().tolist()
+    copy = standoff.Simulation.restore(scene, simulation.save())
+    assert copy.held("bar.left").force.tolist() == held.force.tolist()
+    with pytest.raises(standoff.ControlError) as caught:
+        simulation.held("bar.middle")
+    assert caught.value.known == ["bar.left"]
+    drawn = standoff.plot(tmp_path / "run", curves="forces.held.bar.left.x", against="time")
+    assert "forces.held.bar.left.x, N over time, s" in drawn.svg
+    with pytest.raises(standoff.OutputError, match="no step has a number 'forces.held.bar.y'"):
+        standoff.plot(tmp_path / "run", curves=["forces.held.bar.y"])
+
+
 def test_a_view_is_of_one_step():
     simulation = standoff.Simulation(blocks())
     before = simulation.positions

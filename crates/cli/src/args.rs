@@ -1,5 +1,7 @@
 //! Command line.
 
+// long: every command with its arguments and examples
+
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, Parser, Subcommand};
 use std::ffi::OsStr;
@@ -143,7 +145,8 @@ Examples:
 const PLOT_EXAMPLES: &str = "\
 Examples:
   standoff plot out/cubes                              writes out/cubes/curves.svg
-  standoff plot out/cubes -o energy.svg";
+  standoff plot out/cubes -o energy.svg
+  standoff plot out/bar -c forces.held.bar.right.x --against forces.held.bar.right.displacement.x";
 
 const CONVERT_EXAMPLES: &str = "\
 Examples:
@@ -299,6 +302,13 @@ pub struct PlotArgs {
     /// SVG file to write; by default `curves.svg` in the folder of the run.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Quantity of stats.jsonl to draw, as kinetic_energy or forces.held.bar.left.x; may be repeated, a diagram
+    /// for each. By default energies, smallest gap, contacts, iterations and seconds.
+    #[arg(short, long, value_name = "QUANTITY")]
+    pub curve: Vec<String>,
+    /// Quantity over which they are drawn instead of over time.
+    #[arg(long, value_name = "QUANTITY", requires = "curve")]
+    pub against: Option<String>,
     /// Replace the file given by -o if it exists.
     #[arg(long)]
     pub force: bool,

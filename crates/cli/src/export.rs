@@ -31,7 +31,11 @@ pub fn render(args: &RenderArgs, console: &mut Console) -> Result<(), Failure> {
 
 /// Draws the curves of a run.
 pub fn plot(args: &PlotArgs, console: &mut Console) -> Result<(), Failure> {
-    let diagrams = plot::curves(&args.folder).map_err(failure)?;
+    let diagrams = match args.curve.is_empty() {
+        true => plot::curves(&args.folder),
+        false => plot::chosen(&args.folder, &args.curve, args.against.as_deref()),
+    };
+    let diagrams = diagrams.map_err(failure)?;
     let file = args.output.clone().unwrap_or_else(|| args.folder.join("curves.svg"));
     if args.output.is_some() && !args.force && file.exists() {
         return Err(failure(ExportError::Exists(file)));
@@ -45,9 +49,10 @@ pub fn plot(args: &PlotArgs, console: &mut Console) -> Result<(), Failure> {
 
 fn failure(error: ExportError) -> Failure {
     match error {
-        ExportError::UnknownFormat(_) | ExportError::NoFilm(_) | ExportError::Exists(_) => {
-            Failure::Input(error.to_string())
-        }
+        ExportError::UnknownFormat(_)
+        | ExportError::NoFilm(_)
+        | ExportError::Exists(_)
+        | ExportError::UnknownQuantity { .. } => Failure::Input(error.to_string()),
         _ => Failure::Result(error.to_string()),
     }
 }

@@ -122,6 +122,21 @@ fn pictures_and_curves_are_written_and_replaced_only_by_force() {
     ends(standoff(&["plot"], &run, &curves), 2);
     assert_eq!(std::fs::read(&curves).unwrap(), b"mine");
     ends(standoff(&["plot", "--force"], &run, &curves), 0);
+
+    let force = ["plot", "--force", "-c", "forces.half_spaces.ground.y"];
+    let over =
+        [&force[..], &["--against", "linear_momentum.y", "--curve", "kinetic_energy"]].concat();
+    for (arguments, titles) in [
+        (&force[..], vec!["forces.half_spaces.ground.y, N<"]),
+        (&over[..], vec!["ground.y, N over linear_momentum.y, kg m/s<", "kinetic_energy, J over"]),
+    ] {
+        ends(standoff(arguments, &run, &curves), 0);
+        let drawn = std::fs::read_to_string(&curves).unwrap();
+        assert!(titles.iter().all(|title| drawn.contains(title)), "{drawn}");
+    }
+    let output = ends(standoff(&["plot", "--force", "-c", "forces.ground.y"], &run, &curves), 2);
+    let known = "no step has a number 'forces.ground.y'; what there is: bodies, ";
+    assert!(said(&output).contains(known), "{}", said(&output));
 }
 
 /// A program named ffmpeg that does what `script` says; gives the search path on which it alone is.

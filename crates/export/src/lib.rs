@@ -7,6 +7,7 @@
 mod film;
 mod glb;
 pub mod plot;
+mod quantity;
 pub mod render;
 mod sequence;
 mod surface_files;
@@ -47,6 +48,16 @@ pub enum ExportError {
         /// What happened.
         what: String,
     },
+    /// No step of a run has a quantity that is to be drawn.
+    #[error("{}: no step has a number '{name}'{}", .path.display(), there(.known))]
+    UnknownQuantity {
+        /// The statistics of the run.
+        path: PathBuf,
+        /// The quantity.
+        name: String,
+        /// What may be written where its name leads nowhere.
+        known: Vec<String>,
+    },
     /// A glTF file has 4 GiB at most.
     #[error(
         "{}: {bytes} bytes are more than a .glb file can hold (4 GiB); write frames less often \
@@ -58,6 +69,14 @@ pub enum ExportError {
         /// Its size.
         bytes: u64,
     },
+}
+
+/// What may be written instead, as the end of a sentence.
+fn there(known: &[String]) -> String {
+    match known {
+        [] => String::new(),
+        _ => format!("; what there is: {}", known.join(", ")),
+    }
 }
 
 /// How a run is exported.

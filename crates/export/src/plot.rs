@@ -1,6 +1,7 @@
-//! Curves of a run over time, as SVG: energies, Newton iterations, contacts, the smallest gap, seconds.
+//! Curves of a run over time, as SVG: energies, Newton iterations, contacts, the smallest gap, seconds; or any
+//! quantity of its statistics over time or over another one.
 
-use crate::ExportError;
+use crate::{ExportError, quantity};
 use serde_json::Value;
 use standoff_run::OutputError;
 use std::fmt::Write as _;
@@ -11,27 +12,25 @@ use std::path::Path;
 pub struct Curve {
     /// Name.
     pub name: String,
-    /// Times, s, and values.
+    /// Times, s, or values of what it is drawn over, and its own.
     pub values: Vec<(f64, Option<f64>)>,
 }
 
-/// A diagram of curves over time.
+/// A diagram of curves.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Diagram {
     /// What is shown, with its unit.
     pub title: String,
     /// Whether the values are shown by their logarithm.
     pub logarithmic: bool,
+    /// What follows the numbers of the horizontal axis: a unit, or nothing.
+    pub unit: &'static str,
     /// The curves.
     pub curves: Vec<Curve>,
 }
 
-/// Reads the curves of the run in a folder from its `stats.jsonl`.
-///
-/// # Errors
-/// The file cannot be read, is damaged or has no step.
-// long: one list of curves for each diagram
-pub fn curves(folder: &Path) -> Result<Vec<Diagram>, ExportError> {
+/// Times, s, and lines of the `stats.jsonl` of the run in a folder.
+fn steps(folder: &Path) -> Result<Vec<(f64, Value)>, ExportError> {
     let path = folder.join("stats.jsonl");
     let text = std::fs::read_to_string(&path)
         .map_err(|source| OutputError::Read { path: path.clone(), source })?;
@@ -49,6 +48,62 @@ pub fn curves(folder: &Path) -> Result<Vec<Diagram>, ExportError> {
         let what = "it has done no step".to_owned();
         return Err(OutputError::NoRun { path: folder.to_owned(), what }.into());
     }
+    Ok(steps)
+}
+
+/// Reads quantities of the run in a folder, a diagram for each, over time or over another quantity. They are called as in
+/// `stats.jsonl`, as `forces.held.bar.left.x`.
+///
+/// # Errors
+/// As [`curves`], and a quantity that no step has.
+pub fn chosen(
+    folder: &Path,
+    names: &[String],
+    against: Option<&str>,
+) -> Result<Vec<Diagram>, ExportError> {
+    let steps = steps(folder)?;
+    for name in names.iter().map(String::as_str).chain(against) {
+        if let Err(known) = check(&steps, name) {
+            let path = folder.join("stats.jsonl");
+            return Err(ExportError::UnknownQuantity { path, name: name.to_owned(), known });
+        }
+    }
+    let point = |(time, step): &(f64, Value), name: &str| {
+        let at = against.map_or(Some(*time), |other| quantity::number(step, other))?;
+        Some((at, quantity::number(step, name)))
+    };
+    let diagram = |name: &String| {
+        let over = against.map(|other| format!(" over {}", quantity::described(other)));
+        let values = steps.iter().filter_map(|step| point(step, name)).collect();
+        Diagram {
+            title: quantity::described(name) + over.as_deref().unwrap_or_default(),
+            logarithmic: false,
+            unit: if against.is_some() { "" } else { " s" },
+            curves: vec![Curve { name: String::new(), values }],
+        }
+    };
+    Ok(names.iter().map(diagram).collect())
+}
+
+/// Some step must have the quantity, and it must be a number. Fails with what there is instead.
+fn check(steps: &[(f64, Value)], name: &str) -> Result<(), Vec<String>> {
+    let mut known = Vec::new();
+    for (_, step) in steps.iter().rev() {
+        match quantity::find(step, name) {
+            Ok(_) => return Ok(()),
+            Err(others) => known = others,
+        }
+    }
+    Err(known)
+}
+
+/// Reads the curves of the run in a folder from its `stats.jsonl`.
+///
+/// # Errors
+/// The file cannot be read, is damaged or has no step.
+// long: one list of curves for each diagram
+pub fn curves(folder: &Path) -> Result<Vec<Diagram>, ExportError> {
+    let steps = steps(folder)?;
     let curve = |name: &str, of: &dyn Fn(&Value) -> Option<f64>| Curve {
         name: name.to_owned(),
         values: steps.iter().map(|(time, step)| (*time, of(step))).collect(),
@@ -62,8 +117,10 @@ pub fn curves(folder: &Path) -> Result<Vec<Diagram>, ExportError> {
         let parts = PARTS.iter().map(|key| step[*key].as_f64());
         parts.sum::<Option<f64>>().zip(gravity(step)).map(|(sum, g)| sum + g)
     };
-    let diagram =
-        |title: &str, logarithmic, curves| Diagram { title: title.into(), logarithmic, curves };
+    let diagram = |title: &str, logarithmic, curves| {
+        let (title, unit) = (title.into(), " s");
+        Diagram { title, logarithmic, unit, curves }
+    };
     Ok(vec![
         diagram(
             "Energy, J (gravity from the first step)",
@@ -168,10 +225,11 @@ fn draw(out: &mut String, diagram: &Diagram, y0: f64) {
     for tick in round_ticks(t0, t1) {
         line(format_args!(
             "<path d=\"M{0:.1} {y1:.1}v4\" stroke=\"#888\"/><text x=\"{0:.1}\" y=\"{1:.1}\" \
-             text-anchor=\"middle\">{2} s</text>",
+             text-anchor=\"middle\">{2}{3}</text>",
             x(tick),
             y1 + 17.0,
-            number(tick)
+            number(tick),
+            diagram.unit
         ));
     }
     line(format_args!(
@@ -196,6 +254,9 @@ fn draw(out: &mut String, diagram: &Diagram, y0: f64) {
             "<path d=\"{path}\" stroke=\"{colour}\" fill=\"none\" stroke-width=\"1.5\" \
              stroke-linecap=\"round\"/>"
         ));
+        if curve.name.is_empty() {
+            continue;
+        }
         let at = y0 + TOP + 14.0 * k as f64;
         line(format_args!(
             "<path d=\"M{:.1} {at:.1}h18\" stroke=\"{colour}\" stroke-width=\"2\"/>\
@@ -266,7 +327,8 @@ mod tests {
     fn curves_have_gaps_where_values_are_missing() {
         let values = vec![(0.0, Some(1.0)), (1.0, None), (2.0, Some(10.0)), (3.0, Some(100.0))];
         let curves = vec![Curve { name: "a<b".into(), values }];
-        let text = svg(&[Diagram { title: "gap".into(), logarithmic: true, curves }]);
+        let (title, unit) = ("gap".into(), " s");
+        let text = svg(&[Diagram { title, logarithmic: true, unit, curves }]);
         let path = text.lines().find(|l| l.contains("stroke-width=\"1.5\"")).unwrap();
         assert_eq!(path.matches('M').count(), 2, "{path}");
         assert_eq!(path.matches('L').count(), 1, "{path}");

@@ -3,8 +3,8 @@
 //! Little-endian: magic, format version, version of the program, fingerprint of the definition,
 //! sizes, the state's arrays and constraints, the numbers of the frames written so far, what the user set
 //! between steps, the forces on half-spaces, how many steps in a row the barrier finished for the barrier-free
-//! solver, and a checksum of all that. Files of format 3 end with the frames, those of format 4 with the
-//! half-spaces.
+//! solver, the forces of supports and loads, and a checksum of all that. Files of format 3 end with the frames, those of
+//! format 4 with the half-spaces, those of format 5 with the steps of the barrier.
 
 use crate::OutputError;
 use crate::atomic::write_atomically;
@@ -20,7 +20,7 @@ use std::path::Path;
 
 const MAGIC: &[u8; 8] = b"STANDOFF";
 /// Changes with the layout below.
-const FORMAT: u32 = 5;
+const FORMAT: u32 = 6;
 /// The oldest format that is read.
 const OLDEST: u32 = 3;
 
@@ -140,7 +140,7 @@ fn write_state(
         out.write_all(&frame.to_le_bytes())?;
     }
     write_controls(&mut out, state)?;
-    out.write_all(&state.fallbacks.to_le_bytes())?;
+    write_rest(&mut out, state)?;
     let sum = out.hash.finish();
     out.out.write_all(&sum.to_le_bytes())
 }
@@ -157,7 +157,22 @@ fn write_controls(out: &mut dyn Write, state: &State) -> io::Result<()> {
             out.write_all(&c.to_le_bytes())?;
         }
     }
-    for c in reactions.iter().flatten().flatten() {
+    write_forces(out, reactions)
+}
+
+/// Steps of the barrier, and the forces of supports and loads.
+fn write_rest(out: &mut dyn Write, state: &State) -> io::Result<()> {
+    out.write_all(&state.fallbacks.to_le_bytes())?;
+    for forces in [&state.held_forces, &state.load_forces] {
+        out.write_all(&(forces.len() as u64).to_le_bytes())?;
+        write_forces(out, forces)?;
+    }
+    Ok(())
+}
+
+/// Forces with their moments.
+fn write_forces(out: &mut dyn Write, forces: &[[Vec3; 2]]) -> io::Result<()> {
+    for c in forces.iter().flatten().flatten() {
         out.write_all(&c.to_le_bytes())?;
     }
     Ok(())
@@ -268,6 +283,10 @@ impl Reader<'_> {
         Some(numbers.as_chunks::<3>().0.iter().map(|c| Vec3::from(*c)).collect())
     }
 
+    fn forces(&mut self, n: usize) -> Option<Vec<[Vec3; 2]>> {
+        Some(self.vectors(n.checked_mul(2)?)?.as_chunks::<2>().0.to_vec())
+    }
+
     fn flags(&mut self, n: usize) -> Option<Vec<bool>> {
         Some(self.take(n)?.iter().map(|b| *b != 0).collect())
     }
@@ -334,11 +353,16 @@ impl Reader<'_> {
             let (loads, half_spaces) = (self.size()?, self.size()?);
             state.controls.gravity = self.control()?;
             state.controls.loads = self.controls(loads)?;
-            let reactions = self.vectors(half_spaces.checked_mul(2)?)?;
-            state.half_space_forces = reactions.as_chunks::<2>().0.to_vec();
+            state.half_space_forces = self.forces(half_spaces)?;
         }
         if format > 4 {
             state.fallbacks = self.u64()?;
+        }
+        if format > 5 {
+            let held = self.size()?;
+            state.held_forces = self.forces(held)?;
+            let loads = self.size()?;
+            state.load_forces = self.forces(loads)?;
         }
         self.0.is_empty().then_some((fingerprint, Checkpoint { state, frames, program }))
     }

@@ -23,6 +23,8 @@ fn state() -> State {
     state.targets = list(7.0);
     state.half_space_forces =
         list(10.0).as_chunks::<1>().0.iter().map(|[f]| [*f, 2.0 * f]).collect();
+    state.held_forces = list(13.0).iter().map(|f| [*f, -3.0 * f]).collect();
+    state.load_forces = list(14.0)[1..].iter().map(|f| [*f, 0.5 * f]).collect();
     state.controls.gravity = Some(list(11.0)[1]);
     state.controls.loads = vec![None, Some(list(12.0)[2])];
     state.kappa = 8.5e3;
@@ -107,6 +109,22 @@ fn the_fingerprint_sees_every_bit_but_the_end() {
     assert_eq!(fingerprint(&definition), before);
     definition.gravity.y = -0.0;
     assert_ne!(fingerprint(&definition), before);
+}
+
+/// Format 5 was written before the forces of supports and loads were saved.
+#[test]
+fn checkpoints_of_format_5_are_read() {
+    let (path, mut old) = (Path::new("7.ckpt"), checkpoint_bytes(42, &state(), &[0, 3, 6]));
+    let (held, loads) = (state().held_forces.len(), state().load_forces.len());
+    // the two lists with their lengths, and the checksum
+    old.truncate(old.len() - 8 - 2 * 8 - 48 * (held + loads));
+    old[8..12].copy_from_slice(&5u32.to_le_bytes());
+    let mut hash = fnv::FnvHasher::default();
+    std::hash::Hasher::write(&mut hash, &old);
+    old.extend(std::hash::Hasher::finish(&hash).to_le_bytes());
+    let read = parse_checkpoint(path, &old, 42).unwrap();
+    let expected = State { held_forces: Vec::new(), load_forces: Vec::new(), ..state() };
+    assert_eq!((read.state, read.frames), (expected, vec![0, 3, 6]));
 }
 
 /// Format 3 was written before forces on half-spaces and controls were saved, format 4 before steps that the barrier

@@ -5,6 +5,7 @@ use crate::definition::expression::{Expression, VectorExpression};
 use crate::energy::pressure::{Patch, Pressures};
 use crate::energy::spring::Spring;
 use standoff_linalg::Vec3;
+use std::ops::Range;
 
 /// All loads of a scene.
 #[derive(Debug, Clone, Default)]
@@ -13,8 +14,19 @@ pub struct Loads {
     pub forces: Vec<Force>,
     /// Pressures on surfaces.
     pub pressures: Vec<Pressure>,
-    /// Springs of all attachments.
+    /// Springs of all attachments and seams.
     pub springs: Vec<Spring>,
+    /// Which of them belong together: those of each attachment, then of each seam.
+    pub spring_sets: Vec<SpringSet>,
+}
+
+/// The springs of an attachment or a seam.
+#[derive(Debug, Clone)]
+pub struct SpringSet {
+    /// Name for messages.
+    pub name: String,
+    /// Their place in `Loads::springs`.
+    pub springs: Range<usize>,
 }
 
 /// A force on vertices during a time interval.
@@ -51,6 +63,51 @@ pub struct Pressure {
 }
 
 impl Loads {
+    /// Makes a set of the springs from `first` on.
+    pub(crate) fn end_set(&mut self, name: &str, first: usize) {
+        let springs = first..self.springs.len();
+        self.spring_sets.push(SpringSet { name: name.to_owned(), springs });
+    }
+
+    /// Names of all loads: of `Definition::forces` in order, then of attachments and seams.
+    pub fn names(&self) -> Vec<&str> {
+        let forces = self.forces.iter().map(|f| (f.index, f.name.as_str()));
+        let pressures = self.pressures.iter().map(|p| (p.index, p.name.as_str()));
+        let mut of_forces: Vec<(usize, &str)> = forces.chain(pressures).collect();
+        of_forces.sort_unstable();
+        let sets = self.spring_sets.iter().map(|s| s.name.as_str());
+        of_forces.into_iter().map(|(_, name)| name).chain(sets).collect()
+    }
+
+    /// Force (N) and moment about the origin (N m) of each of them, in the same order, in the step that starts at
+    /// `t` at positions `start` and ends at `end` at `x`. Springs: the force on the vertices that are attached, or on
+    /// the first body of a seam.
+    pub fn resultants(
+        &self,
+        controls: &Controls,
+        mass: &[f64],
+        [t, end]: [f64; 2],
+        [start, x]: [&[Vec3]; 2],
+    ) -> Vec<[Vec3; 2]> {
+        let forces = self.forces.len() + self.pressures.len();
+        let mut all = vec![[Vec3::zeros(); 2]; forces];
+        let due = |t0: f64, t1: f64| t0 <= t && t < t1;
+        for f in self.forces.iter().filter(|f| due(f.t0, f.t1)) {
+            let acceleration = controls.vector(f.index, &f.load, end) / f.mass;
+            let on = |v: &u32| (x[*v as usize], mass[*v as usize] * acceleration);
+            all[f.index] = resultant(f.vertices.iter().map(on));
+        }
+        for p in self.pressures.iter().filter(|p| due(p.t0, p.t1)) {
+            all[p.index] =
+                p.patch.resultant(controls.pressure(p.index, &p.pressure, end), start, x);
+        }
+        all.extend(self.spring_sets.iter().map(|set| {
+            let acting = self.springs[set.springs.clone()].iter().filter(|s| s.acts(t));
+            resultant(acting.map(|s| (x[s.vertices[0] as usize], s.force_on_first(x))))
+        }));
+        all
+    }
+
     /// Accelerations by gravity and by the forces of the step that starts at `t`, taken at `end`
     /// (`#V`), m/s²; of `n` vertices the first `positions` are positions, the others angles, on
     /// which nothing acts.
@@ -94,4 +151,9 @@ impl Loads {
             .find(|p| due(p.t0, p.t1) && !controls.pressure(p.index, &p.pressure, end).is_finite());
         force.map(|f| f.name.as_str()).or(pressure.map(|p| p.name.as_str()))
     }
+}
+
+/// Sum of forces (N) at points (m), and of their moments about the origin (N m).
+pub(crate) fn resultant(forces: impl Iterator<Item = (Vec3, Vec3)>) -> [Vec3; 2] {
+    forces.fold([Vec3::zeros(); 2], |[force, torque], (x, f)| [force + f, torque + x.cross(&f)])
 }

@@ -113,8 +113,12 @@ pub struct Model {
     pub has_friction: bool,
     /// Prescribed motions.
     pub motions: Vec<PrescribedMotion>,
+    /// Names of the prescribed motions, each once: others of the same name have a number, `name#2`.
+    pub held_names: Vec<String>,
     /// Forces, pressures and attachments.
     pub loads: Loads,
+    /// Their names in the order of `Loads::names`, each once.
+    pub load_names: Vec<String>,
     /// Subdomains, where the solver has some.
     pub decomposition: Option<Arc<Decomposition>>,
     /// The characteristic norm, where it ends minimisations.

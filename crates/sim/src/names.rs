@@ -1,4 +1,6 @@
-//! What vertices, primitives and half-spaces are called in messages.
+//! What vertices, primitives and half-spaces are called in messages, and sets of vertices in results.
+
+use std::collections::HashMap;
 
 /// Names of the parts of a scene.
 pub trait Names {
@@ -26,5 +28,36 @@ pub trait Names {
             _ => "tetrahedron",
         };
         format!("{kind} ({}) of '{body}'", numbers.join(", "))
+    }
+}
+
+/// The names, each once: the second of those that are equal becomes `name#2`, the third `name#3`.
+pub fn numbered<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    // how many have had a name so far, those with a number among them
+    let mut used: HashMap<String, usize> = HashMap::new();
+    let mut unique = |name: &str| {
+        let mut own = name.to_owned();
+        while let Some(count) = used.get_mut(&own) {
+            *count += 1;
+            own = format!("{name}#{count}");
+            if !used.contains_key(&own) {
+                break;
+            }
+            own = name.to_owned();
+        }
+        used.insert(own.clone(), 1);
+        own
+    };
+    names.into_iter().map(&mut unique).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_are_shared_are_numbered() {
+        assert_eq!(numbered(["a", "b", "a", "a#2", "a"]), ["a", "b", "a#2", "a#2#2", "a#3"]);
+        assert_eq!(numbered(["a#2", "a", "a", "a"]), ["a#2", "a", "a#3", "a#4"]);
     }
 }

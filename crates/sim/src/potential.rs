@@ -402,6 +402,7 @@ impl<'a> IncrementalPotential<'a> {
                 a
             }
         };
+        self.damping.iter().for_each(|d| d.add_to_held(x, &mut a));
         for v in 0..x.len() {
             a[v] = match model.deformable[v] {
                 true => self.acceleration[v] - a[v] / model.mass[v],
@@ -409,6 +410,19 @@ impl<'a> IncrementalPotential<'a> {
             };
         }
         a
+    }
+
+    /// Minus the forces on held vertices by everything but inertia, contact and friction, N (`#V`); of vertices
+    /// of obstacles, which have neither weight nor dead loads, by springs and added energies only. Rows of vertices
+    /// that are not prescribed mean nothing.
+    pub fn gradient_on_held(&self, x: &[Vec3]) -> Vec<Vec3> {
+        let model = self.context.model;
+        let mut g = self.elastic_gradient(x, |_| true);
+        self.damping.iter().for_each(|d| d.add_to_held(x, &mut g));
+        for v in (0..x.len()).filter(|&v| model.deformable[v]) {
+            g[v] -= model.mass[v] * self.acceleration[v];
+        }
+        g
     }
 
     /// Σ ∇Ψ of the `wanted` summands of the elastic part, N (`#V`).

@@ -3,6 +3,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use standoff_linalg::Vec3;
 use std::collections::BTreeMap;
 
 /// Report of one time step.
@@ -82,6 +83,56 @@ pub struct StepReport {
     pub step_cuts: StepCuts,
     /// Wall time by phase, s.
     pub seconds: PhaseSeconds,
+    /// Forces and moments of the step, by name.
+    #[serde(default)]
+    pub forces: Forces,
+}
+
+/// Forces and moments of a step, by name; in two dimensions per metre of depth. A group of which the scene has more than
+/// 100 members is empty.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Forces {
+    /// Contact and friction on each deformable body that anything touches.
+    #[serde(default)]
+    pub bodies: BTreeMap<String, Resultant>,
+    /// Contact and friction on each obstacle that anything touches.
+    #[serde(default)]
+    pub obstacles: BTreeMap<String, Resultant>,
+    /// Contact and friction on each half-space.
+    #[serde(default)]
+    pub half_spaces: BTreeMap<String, Resultant>,
+    /// What each fixed or moved set of vertices is held with: zero while it is not held.
+    #[serde(default)]
+    pub held: BTreeMap<String, Held>,
+    /// What each force, pressure, attachment and seam acts with.
+    #[serde(default)]
+    pub loads: BTreeMap<String, Resultant>,
+}
+
+/// A force and a moment.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Resultant {
+    /// Force, N.
+    pub force: [f64; 3],
+    /// Moment about the origin, N m.
+    pub torque: [f64; 3],
+}
+
+/// What holds a set of vertices.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Held {
+    /// Force of the support on the vertices, N.
+    pub force: [f64; 3],
+    /// Its moment about the origin, N m.
+    pub torque: [f64; 3],
+    /// Mean displacement of the vertices since the start, m.
+    pub displacement: [f64; 3],
+}
+
+impl From<[Vec3; 2]> for Resultant {
+    fn from([force, torque]: [Vec3; 2]) -> Self {
+        Self { force: force.into(), torque: torque.into() }
+    }
 }
 
 /// Why a step was left to the barrier solver.

@@ -28,6 +28,11 @@ pub struct State {
     /// Force (N) and torque about the origin (N m) that contact and friction exerted on each half-space
     /// at the end of the last step. No step reads them; they are part of the results.
     pub half_space_forces: Vec<[Vec3; 2]>,
+    /// Force (N) and moment about the origin (N m) with which each support acted on what it holds in the last
+    /// step (`#prescribed motions`). No step reads them; they are part of the results.
+    pub held_forces: Vec<[Vec3; 2]>,
+    /// The same of each load (`#loads`, in the order of `Loads::names`).
+    pub load_forces: Vec<[Vec3; 2]>,
     /// Barrier stiffness κ at the end of the last step, with which the contacts at `x` bear their
     /// forces; 0 at the start.
     pub kappa: f64,
@@ -68,6 +73,8 @@ impl State {
             v_previous: v.clone(),
             contact_forces: vec![Vec3::zeros(); x.len()],
             half_space_forces: Vec::new(),
+            held_forces: Vec::new(),
+            load_forces: Vec::new(),
             kappa: 0.0,
             targets: x.clone(),
             prescribed: vec![false; x.len()],
@@ -84,8 +91,15 @@ impl State {
 
     /// Fills in what earlier versions did not save: no step has set or reads it.
     pub(crate) fn complete(&mut self, start: &State) {
-        if self.half_space_forces.is_empty() {
-            self.half_space_forces.clone_from(&start.half_space_forces);
+        let reactions = [
+            (&mut self.half_space_forces, &start.half_space_forces),
+            (&mut self.held_forces, &start.held_forces),
+            (&mut self.load_forces, &start.load_forces),
+        ];
+        for (own, zeros) in reactions {
+            if own.is_empty() {
+                own.clone_from(zeros);
+            }
         }
         if self.controls == Controls::default() {
             self.controls.clone_from(&start.controls);
@@ -124,6 +138,12 @@ impl State {
         }
         if self.half_space_forces.len() != start.half_space_forces.len() {
             return Err("another number of half-spaces".into());
+        }
+        if self.held_forces.len() != start.held_forces.len() {
+            return Err("forces of another number of prescribed motions".into());
+        }
+        if self.load_forces.len() != start.load_forces.len() {
+            return Err("forces of another number of loads".into());
         }
         self.controls.check(&start.controls)?;
         let time = self.step as f64 * h;

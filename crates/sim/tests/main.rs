@@ -36,6 +36,7 @@ mod plane_figures;
 mod potential;
 mod primal_dual;
 mod projective_dynamics;
+mod reactions;
 mod restore;
 mod rods;
 mod shells;

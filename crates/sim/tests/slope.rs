@@ -95,6 +95,30 @@ fn the_block_sticks_at_the_threshold() {
 }
 
 #[test]
+fn the_slope_bears_the_weight_of_a_block_at_rest_and_friction_of_one_that_slides() {
+    let angle = 0.5_f64.atan();
+    let normal = Vec3::new(angle.sin(), angle.cos(), 0.0);
+    let along = Vec3::new(angle.cos(), -angle.sin(), 0.0);
+    let weight = 1000.0 * 9.81;
+    for (coefficient, expected) in
+        [(0.6, -weight * Vec3::y()), (0.3, weight * angle.cos() * (0.3 * along - normal))]
+    {
+        let mut simulation = cube_on_slope(coefficient, 1e12, 0.025);
+        let mut forces = Vec::new();
+        for _ in 0..120 {
+            let report = simulation.step().unwrap();
+            forces.push(Vec3::from(report.forces.half_spaces["slope"].force));
+            let block = Vec3::from(report.forces.bodies["block"].force);
+            assert!((block + forces[forces.len() - 1]).norm() < 1e-12 * weight);
+        }
+        // the start settles in the first two seconds
+        let mean = forces[80..].iter().sum::<Vec3>() / 40.0;
+        let error = (mean - expected).norm() / weight;
+        assert!(error < 2e-3, "μ = {coefficient}: {mean:?} instead of {expected:?}: {error:e}");
+    }
+}
+
+#[test]
 fn the_block_slides_below_the_threshold() {
     let (h, steps) = (0.025, 120);
     let path = run(0.49, steps, h);

@@ -156,7 +156,7 @@ mod simulation;
 pub use build::{Object, SceneBuilder};
 pub use error::Error;
 pub use files::{fingerprint, load, load_run, resume, resume_with, run, run_with};
-pub use simulation::{Body, BodyMut, HalfSpace, LoadValue, Simulation};
+pub use simulation::{Applied, Body, BodyMut, HalfSpace, Held, LoadValue, Simulation};
 pub use standoff_linalg::{Mat3, Vec3};
 pub use standoff_mesh::{self as mesh, Mesh, shape};
 pub use standoff_run::{Event, Options, Summary};

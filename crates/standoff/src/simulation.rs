@@ -1,8 +1,10 @@
 //! A simulation that is advanced step by step.
 
 mod body;
+mod forces;
 
 pub use body::{Body, BodyMut, HalfSpace};
+pub use forces::{Applied, Held};
 
 use crate::error::Error;
 use standoff_linalg::Vec3;

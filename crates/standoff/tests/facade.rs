@@ -73,6 +73,20 @@ fn loads_and_targets_are_set_by_name() {
     simulation.set_targets("block.corner", &[target]).unwrap();
     simulation.step().unwrap();
     assert_eq!(simulation.positions()[0], target);
+    let (held, push) =
+        (simulation.held("block.corner").unwrap(), simulation.applied("block.force[0]").unwrap());
+    assert_eq!((held.name(), push.name()), ("block.corner", "block.force[0]"));
+    let x = simulation.positions()[0];
+    assert!(held.force().norm() > 1.0 && held.torque(x).norm() < 1e-9 * held.force().norm());
+    assert!((held.displacement() - (target - Vec3::from([-0.1, 0.002, -0.1]))).norm() < 1e-12);
+    assert!((push.force() - Vec3::new(8.0, 0.0, 0.0)).norm() < 1e-12);
+    let centre = simulation.body("block").unwrap().centre();
+    assert!(push.torque(centre).norm() < 1e-9 && push.torque([0.0; 3]).norm() > 0.1);
+    let told = simulation.report().unwrap().forces.held["block.corner"].force;
+    assert_eq!(Vec3::from(told), held.force());
+    let error = simulation.held("block.edge").unwrap_err().to_string();
+    assert_eq!(error, "there is no prescription 'block.edge'; there are: block.corner");
+    assert!(simulation.applied("push").is_err());
 
     simulation.set_load("block.force[1]", Some(100.0.into())).unwrap();
     let wrong = control(simulation.set_load("block.force[1]", Some([0.0; 3].into())));

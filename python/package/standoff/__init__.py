@@ -20,11 +20,12 @@ from .errors import (
 from .exports import Curves, export, plot, render
 from .frames import Frames, frames
 from .scene import Scene, resume, run
-from .simulation import Body, HalfSpace, Simulation
+from .simulation import Applied, Body, HalfSpace, Held, Simulation
 from .sweep import sweep
 from .viewer import Viewer, view
 
 __all__ = [
+    "Applied",
     "Body",
     "BuildError",
     "ControlError",
@@ -32,6 +33,7 @@ __all__ = [
     "Error",
     "Frames",
     "HalfSpace",
+    "Held",
     "MeshError",
     "OutputError",
     "ReferenceSceneError",

@@ -72,20 +72,24 @@ def plot(
     folder: str | os.PathLike[str],
     file: str | os.PathLike[str] | None = None,
     *,
+    curves: str | Sequence[str] = (),
+    against: str | None = None,
     force: bool = False,
 ) -> Curves:
-    """Draws the curves of the run in a folder: energies, smallest gap, contacts, iterations, seconds. With `file`
-    they are written there, too, as SVG.
+    """Draws the curves of the run in a folder: energies, smallest gap, contacts, iterations, seconds; or quantities
+    of ``stats.jsonl`` such as ``"forces.held.bar.left.x"``, over time or `against` another one. With `file` they are
+    written there, too, as SVG.
 
     Raises:
-        OutputError: the folder holds no run, or the file exists and `force` is not set.
+        OutputError: the folder holds no run, no step has the quantity, or the file exists and `force` is not set.
     """
-    curves = Curves(_core.curves(os.fspath(folder)))
+    names = [curves] if isinstance(curves, str) else list(curves)
+    drawn = Curves(_core.curves(os.fspath(folder), names, against))
     if file is not None:
         path = Path(file)
         if path.exists() and not force:
             error = OutputError(f"{path} exists; choose another name, or pass force=True to replace it")
             error.path = path
             raise error
-        path.write_text(curves.svg, encoding="utf-8")
-    return curves
+        path.write_text(drawn.svg, encoding="utf-8")
+    return drawn

@@ -31,6 +31,11 @@ def _vector(array: ArrayLike) -> list[float]:
     return [float(c) for c in out]
 
 
+def _moved(force: Array, torque: Array, about: ArrayLike) -> Array:
+    moved: Array = torque - np.cross(np.asarray(about, dtype=np.float64), force)
+    return moved
+
+
 class Body:
     """A body of a simulation. Arrays are read-only views into those of the whole simulation after the last
     step; the attributes `targets` and `velocities` can be set."""
@@ -141,9 +146,50 @@ class HalfSpace:
 
     def torque(self, about: ArrayLike = (0, 0, 0)) -> Array:
         """Torque of these forces about a point, N m."""
-        force, torque = self._simulation._core.half_space_forces()[2 * self._index :][:2]
-        moved: Array = torque - np.cross(np.asarray(about, dtype=np.float64), force)
-        return moved
+        return _moved(*self._simulation._core.half_space_forces()[2 * self._index :][:2], about)
+
+
+class Applied:
+    """What a load acts with: a force, a pressure, an attachment or a seam."""
+
+    def __init__(self, simulation: Simulation, name: str) -> None:
+        self._simulation, self.name = simulation, name
+        self._values()
+
+    def __repr__(self) -> str:
+        return f"<standoff.{type(self).__name__} {self.name!r}>"
+
+    def _values(self) -> Array:
+        return self._simulation._core.applied(self.name)
+
+    @property
+    def force(self) -> Array:
+        """Its force at the end of the last step, N: of an attachment on the vertices that are attached, of a seam on
+        its first body."""
+        force: Array = self._values()[0]
+        return force
+
+    def torque(self, about: ArrayLike = (0, 0, 0)) -> Array:
+        """Moment of this force about a point, N m."""
+        return _moved(*self._values()[:2], about)
+
+
+class Held(Applied):
+    """What holds a set of vertices that is fixed or moved."""
+
+    def _values(self) -> Array:
+        return self._simulation._core.held(self.name)
+
+    @property
+    def force(self) -> Array:
+        """Force of the support on the vertices in the last step, N; zero where they were not held."""
+        return super().force
+
+    @property
+    def displacement(self) -> Array:
+        """Mean displacement of the vertices since the start of the scene, m."""
+        displacement: Array = self._values()[2]
+        return displacement
 
 
 class Simulation:
@@ -322,6 +368,16 @@ class Simulation:
             error.name, error.known = name, known
             raise error
         return HalfSpace(self, name, self._half_spaces[name])
+
+    def held(self, name: str) -> Held:
+        """What holds the vertices of a prescription. See :attr:`Scene.prescriptions`; where several have one name, the
+        second is ``NAME#2``."""
+        return Held(self, name)
+
+    def applied(self, name: str) -> Applied:
+        """What a load acts with. See :attr:`Scene.loads`; attachments and seams have theirs. Where several have one
+        name, the second is ``NAME#2``."""
+        return Applied(self, name)
 
     def __iter__(self) -> Iterator[Body]:
         return iter(self.bodies.values())

@@ -95,10 +95,14 @@ pub(crate) fn loads(definition: &Definition, scene: &Scene<'_>) -> Result<Loads,
         loads.forces.push(Force { name, vertices, index: k, load, mass, t0: f.t0, t1: f.t1 });
     }
     for (k, attachment) in definition.attachments.iter().enumerate() {
+        let first = loads.springs.len();
         attach(k, attachment, scene, &mut loads.springs)?;
+        loads.end_set(&attachment.name, first);
     }
     for stitch in &definition.stitches {
+        let first = loads.springs.len();
         sew(stitch, scene, &mut loads.springs)?;
+        loads.end_set(&stitch.name, first);
     }
     Ok(loads)
 }

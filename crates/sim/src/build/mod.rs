@@ -25,6 +25,7 @@ use crate::energy::{CodimElements, Element, Term};
 use crate::error::BuildError;
 use crate::frames::MaterialFrames;
 use crate::model::{GuardedSolids, Model, Resolved};
+use crate::names::numbered;
 use crate::potential::{IncrementalPotential, Part};
 use crate::state::State;
 use crate::step::clock::Clock;
@@ -143,6 +144,8 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
         operator_triangles: all.operator_triangles,
         energies: definition.energies.clone(),
         collision,
+        held_names: numbered(motions.iter().map(|m| m.name.as_str())),
+        load_names: numbered(loads.names()),
         has_friction: friction.coefficients.iter().any(|&m| m > 0.0),
         friction,
         motions,
@@ -251,6 +254,8 @@ fn first_state(
         directors,
         frame_twists,
         half_space_forces: vec![[Vec3::zeros(); 2]; definition.half_spaces.len()],
+        held_forces: vec![[Vec3::zeros(); 2]; definition.prescribed.len()],
+        load_forces: vec![[Vec3::zeros(); 2]; definition.load_count()],
         controls: Controls::none(definition.forces.len()),
         ..State::start(start, velocity, definition.prescribed.len())
     }

@@ -53,6 +53,13 @@ pub struct Definition {
     pub settings: Settings,
 }
 
+impl Definition {
+    /// Number of forces, attachments and seams.
+    pub fn load_count(&self) -> usize {
+        self.forces.len() + self.attachments.len() + self.stitches.len()
+    }
+}
+
 /// One body.
 #[derive(Debug, Clone, Default)]
 pub struct BodyDef {

@@ -18,6 +18,8 @@ pub struct PrescribedMotion {
     motion: Motion,
     /// Centre of the vertices' bounding box at the start, m.
     start_centre: Vec3,
+    /// Mean of the vertices at the start, m.
+    start_mean: Vec3,
     t0: f64,
     t1: f64,
     until: Option<Condition>,
@@ -57,6 +59,7 @@ impl PrescribedMotion {
         Ok(Self {
             name: definition.name.clone(),
             start_centre: centre(vertices.iter().map(|&v| start[v as usize])),
+            start_mean: mean(&vertices, start),
             vertices,
             motion: definition.motion.clone(),
             t0: definition.t0,
@@ -65,8 +68,13 @@ impl PrescribedMotion {
         })
     }
 
+    /// Mean displacement of its vertices from the start to positions `x` (`#V`), m.
+    pub fn displacement(&self, x: &[Vec3]) -> Vec3 {
+        mean(&self.vertices, x) - self.start_mean
+    }
+
     /// Whether it acts in the step that starts at `t`, unless it has ended.
-    pub(super) fn due(&self, t: f64) -> bool {
+    pub(crate) fn due(&self, t: f64) -> bool {
         self.t0 <= t && t < self.t1
     }
 
@@ -165,4 +173,8 @@ fn centre(points: impl Iterator<Item = Vec3>) -> Vec3 {
     let start = (Vec3::repeat(f64::INFINITY), Vec3::repeat(f64::NEG_INFINITY));
     let (low, high) = points.fold(start, |(l, h), p| (l.inf(&p), h.sup(&p)));
     0.5 * (low + high)
+}
+
+fn mean(vertices: &[u32], x: &[Vec3]) -> Vec3 {
+    vertices.iter().map(|&v| x[v as usize]).sum::<Vec3>() / vertices.len() as f64
 }

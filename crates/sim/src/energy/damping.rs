@@ -75,6 +75,17 @@ impl Damping {
     }
 }
 
+impl Damping {
+    /// Adds minus the force that what moves freely exerts on vertices that do not, N: the rows of (c/h) H Δx that
+    /// the gradient leaves out.
+    pub fn add_to_held(&self, x: &[Vec3], gradient: &mut [Vec3]) {
+        let (_, product) = self.product(x);
+        for v in (0..x.len()).filter(|&v| !self.free[v]) {
+            gradient[v] += product[v];
+        }
+    }
+}
+
 impl Term for Damping {
     fn name(&self) -> &str {
         "damping"

@@ -72,36 +72,62 @@ impl Patch {
 
     /// Adds `factor` ∂V/∂x (m² times the factor) to `gradient` (`#V`).
     pub fn add_volume_gradient(&self, factor: f64, x: &[Vec3], o: &Vec3, gradient: &mut [Vec3]) {
+        self.volume_gradient(factor, x, o, &mut |v, g| gradient[v as usize] += g);
+    }
+
+    /// Gives `add` every summand of `factor` ∂V/∂x with its vertex.
+    fn volume_gradient(&self, factor: f64, x: &[Vec3], o: &Vec3, add: &mut impl FnMut(u32, Vec3)) {
         for t in &self.triangles {
             let [a, b, c] = t.map(|v| x[v as usize] - o);
             for (v, g) in t.iter().zip([b.cross(&c), c.cross(&a), a.cross(&b)]) {
-                gradient[*v as usize] += factor / 6.0 * g;
+                add(*v, factor / 6.0 * g);
             }
         }
         for &[i, j] in &self.edges {
             let [a, b] = [i, j].map(|v| x[v as usize] - o);
-            gradient[i as usize] += 0.5 * factor * Vec3::new(b.y, -b.x, 0.0);
-            gradient[j as usize] += 0.5 * factor * Vec3::new(-a.y, a.x, 0.0);
+            add(i, 0.5 * factor * Vec3::new(b.y, -b.x, 0.0));
+            add(j, 0.5 * factor * Vec3::new(-a.y, a.x, 0.0));
         }
     }
 
     /// Adds `factor` times a third of each triangle's area normal (m²) to its corners (`#V`), half of each
     /// edge's to its ends.
     pub fn add_area_normals(&self, factor: f64, x: &[Vec3], out: &mut [Vec3]) {
+        self.area_normals(factor, x, &mut |v, n| out[v as usize] += n);
+    }
+
+    /// Gives `add` every summand of the same with its vertex.
+    fn area_normals(&self, factor: f64, x: &[Vec3], add: &mut impl FnMut(u32, Vec3)) {
         for t in &self.triangles {
             let [a, b, c] = t.map(|v| x[v as usize]);
             let third = factor / 6.0 * (b - a).cross(&(c - a));
-            for &v in t {
-                out[v as usize] += third;
-            }
+            t.iter().for_each(|&v| add(v, third));
         }
         for e in &self.edges {
             let [a, b] = e.map(|v| x[v as usize]);
             let half = 0.5 * factor * Vec3::new(b.y - a.y, a.x - b.x, 0.0);
-            for &v in e {
-                out[v as usize] += half;
-            }
+            e.iter().for_each(|&v| add(v, half));
         }
+    }
+
+    /// Force (N) and moment about the origin (N m) of the pressure `p` (Pa) in a step from positions `start` to
+    /// `x`: on an open patch with the normals at its start.
+    pub fn resultant(&self, p: f64, start: &[Vec3], x: &[Vec3]) -> [Vec3; 2] {
+        let mut sum = [Vec3::zeros(); 2];
+        let mut add = |v: u32, gradient: Vec3| {
+            sum[0] -= gradient;
+            sum[1] -= x[v as usize].cross(&gradient);
+        };
+        match self.closed {
+            true => self.volume_gradient(p, x, &self.reference(start), &mut add),
+            false => self.area_normals(p, start, &mut add),
+        }
+        sum
+    }
+
+    /// A point of the patch, which keeps rounding small.
+    fn reference(&self, x: &[Vec3]) -> Vec3 {
+        self.some_vertex().map_or(Vec3::zeros(), |v| x[v as usize])
     }
 }
 
@@ -122,9 +148,7 @@ impl<'a> Pressures<'a> {
         let mut out = Self::default();
         for (patch, p) in loads {
             if patch.closed {
-                // a point of the patch keeps rounding small
-                let o = patch.some_vertex().map_or(Vec3::zeros(), |v| x[v as usize]);
-                out.closed.push((patch, p, o));
+                out.closed.push((patch, p, patch.reference(x)));
                 continue;
             }
             if out.dead.is_empty() {

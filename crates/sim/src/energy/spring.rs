@@ -67,6 +67,11 @@ impl Spring {
         self.stiffness * (1.0 - self.rest_length / r) * y
     }
 
+    /// Force on its first vertex, N.
+    pub fn force_on_first(&self, x: &[Vec3]) -> Vec3 {
+        -self.weights[0] * self.pull(&self.vector(x))
+    }
+
     /// Adds the derivative by the vertices (minus the forces), N.
     pub fn add_gradient(&self, x: &[Vec3], gradient: &mut [Vec3]) {
         let pull = self.pull(&self.vector(x));

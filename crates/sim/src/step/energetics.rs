@@ -16,6 +16,7 @@ use crate::model::Model;
 use crate::potential::IncrementalPotential;
 use crate::report::StepReport;
 use crate::state::State;
+use crate::step::reactions;
 use standoff_linalg::Vec3;
 
 /// Kinetic energy Σ ½ m |v|² of the deformable bodies, the spin of rods included, J.
@@ -71,4 +72,5 @@ pub(crate) fn record(
     report.gravity_energy = gravity_energy(model, state);
     report.linear_momentum = linear_momentum(model, state).into();
     report.angular_momentum = angular_momentum(model, state).into();
+    report.forces = reactions::report(model, state);
 }

@@ -9,6 +9,7 @@ mod fallback;
 pub mod friction_lagging;
 pub mod integrator;
 mod prescribed;
+mod reactions;
 pub mod start_forces;
 pub mod stiffness;
 mod unmet;
@@ -95,6 +96,7 @@ pub fn step(
         work.report.unmet = unmet::describe(&potential, &it, work);
     }
     let mut new = end_state(&potential, targets, state, &it);
+    reactions::record(&potential, state, &mut new);
     let mut report = std::mem::take(&mut work.report);
     if report.fallback.is_some() {
         new.constraints = fallback::constraints(&potential, &it);
@@ -293,6 +295,8 @@ fn end_state(
         v_previous: state.v.clone(),
         contact_forces: potential.contact_forces(it),
         half_space_forces: potential.half_space_forces(it),
+        held_forces: Vec::new(),
+        load_forces: Vec::new(),
         controls: state.controls.clone(),
         kappa: potential.barrier.kappa,
         targets: end_targets,

@@ -1,6 +1,7 @@
 //! Bodies and half-spaces of a simulation, by name.
 
 use super::Simulation;
+use super::forces::moved;
 use crate::error::Error;
 use standoff_linalg::nalgebra::Rotation3;
 use standoff_linalg::{Mat3, Vec3};
@@ -195,7 +196,6 @@ impl<'a> HalfSpace<'a> {
 
     /// Torque of these forces about a point, N m.
     pub fn torque(&self, about: impl Into<Vec3>) -> Vec3 {
-        let [force, torque] = self.simulation.core.state().half_space_forces[self.index];
-        torque - about.into().cross(&force)
+        moved(self.simulation.core.state().half_space_forces[self.index], about.into())
     }
 }

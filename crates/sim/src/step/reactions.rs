@@ -1,0 +1,154 @@
+//! Forces and moments of a step: what supports and loads act with, and sums over bodies.
+//!
+//! The force of a support on a held vertex is what the vertex's equation of motion lacks. In the discrete equations of
+//! the integrators, with the contact forces f_c (friction included) and all others f, both at the end,
+//!
+//! implicit Euler, BDF2:  R = m a − f − f_c, with the integrator's acceleration a; quasi-static steps: a = 0
+//! Newmark:               R = m (v − v₀)/h − ½ (f + f₀) − f_c, with f₀ at the start of the step
+//!
+//! so that the rate of change of a body's momentum is the sum of all forces on it, as far as the free vertices are at
+//! their minimum. With `trapezoidal_contact` the first equation holds for Newmark, too.
+
+use crate::body::Body;
+use crate::definition::settings::Integrator;
+use crate::dirichlet::PrescribedMotion;
+use crate::loads::resultant;
+use crate::model::Model;
+use crate::potential::IncrementalPotential;
+use crate::report::{Forces, Held, Resultant};
+use crate::state::State;
+use crate::step::context::StepContext;
+use standoff_linalg::Vec3;
+use std::collections::BTreeMap;
+
+/// The largest group whose members a report lists: a line of statistics stays below 100 kB.
+const LISTED: usize = 100;
+
+/// Fills in what supports and loads acted with in the step from one state to the next.
+pub fn record(potential: &IncrementalPotential<'_>, before: &State, end: &mut State) {
+    let StepContext { model, start, end: time, .. } = potential.context;
+    let x = [before.x.as_slice(), &end.x];
+    end.load_forces = model.loads.resultants(&end.controls, &model.mass, [start, time], x);
+    end.held_forces = held(potential, before, end);
+}
+
+/// Force and moment of each prescribed motion on its vertices. Vertices that several hold count in each.
+fn held(potential: &IncrementalPotential<'_>, before: &State, end: &State) -> Vec<[Vec3; 2]> {
+    let model = potential.context.model;
+    let acts = |k: usize| !end.ended[k] && model.motions[k].due(before.time);
+    let active: Vec<bool> = (0..model.motions.len()).map(acts).collect();
+    if !active.contains(&true) {
+        return vec![[Vec3::zeros(); 2]; active.len()];
+    }
+    let gradient = gradient(potential, &active, end);
+    let on = |v: u32| support(potential, before, end, &gradient, v as usize);
+    let clamped = clamping_moments(model, end, &on);
+    let of = |(motion, acts): (&PrescribedMotion, &bool)| {
+        if !acts {
+            return [Vec3::zeros(); 2];
+        }
+        let [force, mut torque] =
+            resultant(motion.vertices.iter().map(|&v| (end.x[v as usize], on(v))));
+        if !clamped.is_empty() {
+            torque += motion.vertices.iter().map(|&v| clamped[v as usize]).sum::<Vec3>();
+        }
+        [force, torque]
+    };
+    model.motions.iter().zip(&active).map(of).collect()
+}
+
+/// Minus the forces on held vertices but inertia and contact. Where only obstacles are held to which no spring and no energy
+/// is tied, there are none.
+fn gradient(potential: &IncrementalPotential<'_>, active: &[bool], end: &State) -> Vec<Vec3> {
+    let model = potential.context.model;
+    let tied = !model.loads.springs.is_empty() || !model.energies.is_empty();
+    let mut motions = model.motions.iter().zip(active).filter(|(_, acts)| **acts);
+    if tied || motions.any(|(m, _)| m.vertices.iter().any(|v| model.deformable[*v as usize])) {
+        return potential.gradient_on_held(&end.x);
+    }
+    vec![Vec3::zeros(); end.x.len()]
+}
+
+/// The force of the support on a held vertex, N.
+fn support(
+    potential: &IncrementalPotential<'_>,
+    before: &State,
+    end: &State,
+    gradient: &[Vec3],
+    v: usize,
+) -> Vec3 {
+    let StepContext { model, settings, integrator, h, .. } = potential.context;
+    let (others, contact) = (gradient[v], end.contact_forces[v]);
+    if !model.deformable[v] {
+        // an obstacle's mass is fictitious
+        return others - contact;
+    }
+    let mass = model.mass[v];
+    match integrator {
+        Integrator::Newmark if !settings.time.trapezoidal_contact => {
+            let rate = mass * (end.v[v] - before.v[v]) / h;
+            rate - 0.5 * mass * before.a[v] + 0.5 * others - contact
+        }
+        _ => mass * end.a[v] + others - contact,
+    }
+}
+
+/// Moments with which clamped edges of rods and shells are kept from turning about themselves, at their first ends, N m
+/// (`#V`); empty without such edges.
+fn clamping_moments(model: &Model, end: &State, on: &dyn Fn(u32) -> Vec3) -> Vec<Vec3> {
+    let frames = &model.frames;
+    if frames.is_empty() {
+        return Vec::new();
+    }
+    let mut moments = vec![Vec3::zeros(); model.vertex_count()];
+    for (k, [first, _]) in frames.edges.iter().enumerate() {
+        let angle = frames.first_angle + k;
+        if end.prescribed[angle] && !frames.is_lone(k) {
+            let about = frames.lever[k] * on(angle as u32).x;
+            moments[*first as usize] += about * frames.tangent(k as u32, &end.x);
+        }
+    }
+    moments
+}
+
+/// The forces of a report on the step that ended in a state.
+pub fn report(model: &Model, state: &State) -> Forces {
+    let held = |(k, name): (usize, &String)| {
+        let Resultant { force, torque } = state.held_forces[k].into();
+        let displacement = model.motions[k].displacement(&state.x).into();
+        (name.clone(), Held { force, torque, displacement })
+    };
+    let held_names = listed(&model.held_names);
+    Forces {
+        bodies: touched(model, state, false),
+        obstacles: touched(model, state, true),
+        half_spaces: named(&model.half_space_names, &state.half_space_forces),
+        held: held_names.iter().enumerate().map(held).collect(),
+        loads: named(&model.load_names, &state.load_forces),
+    }
+}
+
+/// Names of a group that is not too large.
+fn listed(names: &[String]) -> &[String] {
+    if names.len() > LISTED { &[] } else { names }
+}
+
+fn named(names: &[String], forces: &[[Vec3; 2]]) -> BTreeMap<String, Resultant> {
+    listed(names).iter().cloned().zip(forces.iter().map(|f| (*f).into())).collect()
+}
+
+/// Contact and friction on the bodies, or on the obstacles, that anything touches.
+fn touched(model: &Model, state: &State, obstacles: bool) -> BTreeMap<String, Resultant> {
+    let of_kind = || model.bodies.iter().filter(|b| b.obstacle == obstacles);
+    if of_kind().count() > LISTED {
+        return BTreeMap::new();
+    }
+    let forces = |body: &Body| {
+        let part = body.vertices.clone();
+        let pairs = state.x[part.clone()].iter().zip(&state.contact_forces[part]);
+        resultant(pairs.map(|(x, f)| (*x, *f)))
+    };
+    let all = of_kind().map(|body| (body, forces(body)));
+    let touched = all.filter(|(_, sums)| sums.iter().any(|s| *s != Vec3::zeros()));
+    touched.map(|(body, sums)| (body.name.clone(), sums.into())).collect()
+}

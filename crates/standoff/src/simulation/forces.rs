@@ -1,0 +1,87 @@
+//! What supports and loads act with, by name.
+
+use super::Simulation;
+use crate::error::Error;
+use standoff_linalg::Vec3;
+
+/// A set of vertices that a simulation holds or moves.
+#[derive(Debug, Clone, Copy)]
+pub struct Held<'a> {
+    simulation: &'a Simulation,
+    index: usize,
+}
+
+/// A load of a simulation: a force, a pressure, an attachment or a seam.
+#[derive(Debug, Clone, Copy)]
+pub struct Applied<'a> {
+    simulation: &'a Simulation,
+    index: usize,
+}
+
+impl Simulation {
+    /// What holds the vertices of a prescription, by its name as for [`set_targets`](Self::set_targets). Where several
+    /// have one name, the second is `NAME#2`.
+    ///
+    /// # Errors
+    /// [`Error::Control`] with the names that there are.
+    pub fn held(&self, name: &str) -> Result<Held<'_>, Error> {
+        let names = self.core.model().held_names.iter().map(String::as_str);
+        Ok(Held { simulation: self, index: self.index_of("prescription", name, names)? })
+    }
+
+    /// What a load acts with, by its name as for [`set_load`](Self::set_load), or by that of an attachment or a seam.
+    /// Where several have one name, the second is `NAME#2`.
+    ///
+    /// # Errors
+    /// [`Error::Control`] with the names that there are.
+    pub fn applied(&self, name: &str) -> Result<Applied<'_>, Error> {
+        let names = self.core.model().load_names.iter().map(String::as_str);
+        Ok(Applied { simulation: self, index: self.index_of("load", name, names)? })
+    }
+}
+
+impl<'a> Held<'a> {
+    /// Its name.
+    pub fn name(&self) -> &'a str {
+        &self.simulation.core.model().held_names[self.index]
+    }
+
+    /// Force of the support on the vertices in the last step, N; zero where they were not held.
+    pub fn force(&self) -> Vec3 {
+        self.simulation.core.state().held_forces[self.index][0]
+    }
+
+    /// Moment of this force about a point, N m.
+    pub fn torque(&self, about: impl Into<Vec3>) -> Vec3 {
+        moved(self.simulation.core.state().held_forces[self.index], about.into())
+    }
+
+    /// Mean displacement of the vertices since the start of the scene, m.
+    pub fn displacement(&self) -> Vec3 {
+        let core = &self.simulation.core;
+        core.model().motions[self.index].displacement(&core.state().x)
+    }
+}
+
+impl<'a> Applied<'a> {
+    /// Its name.
+    pub fn name(&self) -> &'a str {
+        &self.simulation.core.model().load_names[self.index]
+    }
+
+    /// Its force at the end of the last step, N: of an attachment on the vertices that are attached, of a seam on its
+    /// first body.
+    pub fn force(&self) -> Vec3 {
+        self.simulation.core.state().load_forces[self.index][0]
+    }
+
+    /// Moment of this force about a point, N m.
+    pub fn torque(&self, about: impl Into<Vec3>) -> Vec3 {
+        moved(self.simulation.core.state().load_forces[self.index], about.into())
+    }
+}
+
+/// The moment about a point of a force with its moment about the origin, N m.
+pub(super) fn moved([force, torque]: [Vec3; 2], about: Vec3) -> Vec3 {
+    torque - about.cross(&force)
+}
