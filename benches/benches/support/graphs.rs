@@ -214,7 +214,6 @@ fn grains(count: u32) -> BlockPattern {
 
 /// The patterns and their names.
 pub fn all() -> Vec<(&'static str, BlockPattern)> {
-    let rods = |count, length, contacts, ring| bundle(count, length, contacts, ring);
     vec![
         ("block 14³", solid([14; 3], |_| true)),
         ("block 25³", solid([25; 3], |_| true)),
@@ -229,10 +228,10 @@ pub fn all() -> Vec<(&'static str, BlockPattern)> {
         ("tube 200 × 100", sheet([200, 100], true)),
         ("10 cloths 50 × 50 in contact", cloths(10, 50)),
         ("folded cloth 240 × 60", folded(240, 60)),
-        ("rod of 20000", rods(1, 20000, 0, false)),
-        ("rods 100 × 200, few contacts", rods(100, 200, 1000, false)),
-        ("rods 100 × 200, many contacts", rods(100, 200, 8000, false)),
-        ("rings 1000 × 40 in contact", rods(1000, 40, 5000, true)),
+        ("rod of 20000", bundle(1, 20000, 0, false)),
+        ("rods 100 × 200, few contacts", bundle(100, 200, 1000, false)),
+        ("rods 100 × 200, many contacts", bundle(100, 200, 8000, false)),
+        ("rings 1000 × 40 in contact", bundle(1000, 40, 5000, true)),
         ("27 cubes of 8³ apart", cubes(3, 8, false)),
         ("27 cubes of 8³ in contact", cubes(3, 8, true)),
         ("grains 20000", grains(20000)),

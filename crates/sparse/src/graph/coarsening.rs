@@ -17,7 +17,7 @@ pub(super) struct Hierarchy {
 impl Hierarchy {
     /// Down to about `size` vertices, as far as there are pairs to match. `seed` varies the choice among equals.
     pub(super) fn new(graph: &Graph, size: usize, seed: u32) -> Self {
-        // no vertex shall be a large part of a side
+        // no vertex may be a large part of a side
         let heaviest = (3 * graph.total_weight() / (2 * size as u32)).max(2);
         let mut levels: Vec<(Graph, Vec<u32>)> = Vec::new();
         loop {

@@ -18,7 +18,7 @@ const VAIN_MOVES: usize = 150;
 /// Starts of growing on the coarsest graph.
 const STARTS: u32 = 4;
 
-/// The side, 0 or 1, of each vertex, where side 0 shall have a `share` of the weight and the sides may be heavier by the
+/// The side, 0 or 1, of each vertex, where side 0 is to have a `share` of the weight and the sides may be heavier by the
 /// factor 1 + `tolerance`.
 pub(super) fn bisection(graph: &Graph, share: f64, tolerance: f64) -> Vec<u8> {
     let hierarchy = Hierarchy::new(graph, COARSEST, 1);

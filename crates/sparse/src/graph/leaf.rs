@@ -6,7 +6,7 @@ use super::{Graph, NONE};
 const BITS: usize = u64::BITS as usize;
 
 /// Orders some of a graph's vertices by minimum degree, where neighbours that are not among them count as vertices that stay
-/// [Pellegrini, Roman & Amestoy 2000]. `local` has an entry, [`NONE`], per vertex of the graph before and after.
+/// [Pellegrini 2000]. `local` has an entry, [`NONE`], per vertex of the graph before and after.
 ///
 /// Rows of bits say what each remaining vertex is coupled to; time and memory grow with the number of vertices times
 /// that of all vertices around them.

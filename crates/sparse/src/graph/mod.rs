@@ -9,6 +9,8 @@ mod dissection;
 mod kway;
 mod leaf;
 mod separator;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use dissection::nested_dissection;
 pub(crate) use kway::partition;
