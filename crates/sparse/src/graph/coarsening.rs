@@ -18,7 +18,7 @@ impl Hierarchy {
     /// Down to about `size` vertices, as far as there are pairs to match. `seed` varies the choice among equals.
     pub(super) fn new(graph: &Graph, size: usize, seed: u32) -> Self {
         // no vertex may be a large part of a side
-        let heaviest = (3 * graph.total_weight() / (2 * size as u32)).max(2);
+        let heaviest = (3 * u64::from(graph.total_weight()) / (2 * size as u64)).max(2) as u32;
         let mut levels: Vec<(Graph, Vec<u32>)> = Vec::new();
         loop {
             let finer = levels.last().map_or(graph, |(graph, _)| graph);

@@ -244,7 +244,9 @@ impl<'a> Refinement<'a> {
         let mut others = 0..self.graph.n() as u32;
         while let Some(v) = next {
             let weight = self.graph.weight[v as usize] as i32;
-            if self.weight[0] + weight / 2 > self.wanted[0] {
+            let (now, wanted) = (self.weight[0], self.wanted[0]);
+            // as close as possible, but never empty
+            if now > 0 && now + weight - wanted > wanted - now {
                 break;
             }
             self.make(v);

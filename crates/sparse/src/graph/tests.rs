@@ -87,7 +87,7 @@ fn grids_have_little_fill() {
         let blocks = tree(&pattern).factor_blocks() as f64;
         assert!(blocks < 0.5 * 7.75 * n * n.log2(), "{side}: {}", blocks / (n * n.log2()));
         let degree = VertexOrder::new(&pattern, Ordering::MinimumDegree).tree.factor_blocks();
-        assert!(blocks < 1.05 * degree as f64, "{side}: {blocks} {degree}");
+        assert!(blocks < 1.1 * degree as f64, "{side}: {blocks} {degree}");
     }
     let cube = grid([20, 20, 20]);
     let degree = VertexOrder::new(&cube, Ordering::MinimumDegree).tree.operations();
