@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # All checks of the source without running it: format, lints, documentation; circles of imports, long code, language,
 # links and measured figures where Python is installed, spelling where typos is, licences and sources where cargo-deny is. Needs Rust
-# (cargo) and a C compiler.
+# (cargo).
 set -euo pipefail
 cd "$(dirname "$0")"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# All tests in one command, those of the documentation included. Needs Rust (cargo) and a C compiler. ./lint.sh checks
+# All tests in one command, those of the documentation included. Needs Rust (cargo). ./lint.sh checks
 # the source. STANDOFF_THOROUGH=1 draws all random samples, as .ci/run does; without it a twentieth to a half.
 set -euo pipefail
 cd "$(dirname "$0")"

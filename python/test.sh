@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the Python package's wheel and tests it in a fresh virtual environment: `python/test.sh`. Needs Rust, a
-# C compiler, Python 3.10 or newer, and a package index for maturin, NumPy and what the extra `test` names.
+# Builds the Python package's wheel and tests it in a fresh virtual environment: `python/test.sh`. Needs Rust,
+# Python 3.10 or newer, and a package index for maturin, NumPy and what the extra `test` names.
 set -euo pipefail
 cd "$(dirname "$0")"
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/../target}"

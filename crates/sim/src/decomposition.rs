@@ -1,6 +1,6 @@
 //! Subdomains of a scene: parts of all deformable bodies along the boundaries of their elements.
 //!
-//! METIS gives every vertex a part [Karypis & Kumar 1998]; an element (a tetrahedron, a triangle, a hinge,
+//! [`partition`] gives every vertex a part; an element (a tetrahedron, a triangle, a hinge,
 //! a segment, a spring) goes where most of its vertices are. A subdomain has all vertices of its elements, so
 //! that subdomains share the vertices between them [Li 2020 thesis, §3.4.3].
 
@@ -58,7 +58,7 @@ impl Decomposition {
             vertices.dedup();
             vertices.iter().for_each(|&v| covered[v as usize] = true);
         }
-        // vertices without elements are where METIS put them
+        // vertices without elements are where the partition put them
         for &v in own.iter().filter(|v| !covered[**v as usize]) {
             result.vertices[result.part[v as usize] as usize].push(v);
         }
@@ -76,7 +76,7 @@ impl Decomposition {
         self.vertices.is_empty()
     }
 
-    /// Where METIS put a vertex; nowhere if it belongs to an obstacle.
+    /// Where the partition put a vertex; nowhere if it belongs to an obstacle.
     pub fn part(&self, vertex: u32) -> Option<u32> {
         self.part.get(vertex as usize).copied().filter(|&p| p != NONE)
     }

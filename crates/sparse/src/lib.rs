@@ -14,8 +14,8 @@
 //!   [`ConjugateGradient`] and [`Hybrid`], which chooses, are behind it.
 //!
 //! Every result is a pure function of its arguments: it depends neither on the number of threads
-//! nor on what was solved before. This crate knows nothing of meshes or physics. faer and METIS
-//! are used here and nowhere else.
+//! nor on what was solved before. This crate knows nothing of meshes or physics. faer
+//! is used here and nowhere else.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -41,6 +41,7 @@
 
 mod assembly;
 mod error;
+mod graph;
 mod matrix;
 mod ordering;
 mod partition;

@@ -1,12 +1,10 @@
 //! Partitions of the vertices of a pattern into parts of about equal size with few couplings between them.
 
-use crate::BlockPattern;
-#[cfg(feature = "metis")]
-use crate::ordering::metis;
+use crate::{BlockPattern, graph};
 
-/// The part of every vertex, for about `parts` parts: by METIS, which balances the sizes and cuts few
-/// couplings [Karypis & Kumar 1998]. Where the feature `metis` is off or METIS fails, consecutive pieces of
-/// the vertices in order of their distance from a first one.
+/// The part of every vertex, for about `parts` parts of about equal size, by bisection again and again on coarser and
+/// coarser graphs [Karypis & Kumar 1998]. Parts are connected where the graph lets them be. Where the graph has
+/// 2³¹ arcs or more, consecutive pieces of the vertices in order of their distance from a first one.
 ///
 /// Parts are numbered in the order of their first vertices and none is empty, so that there may be fewer
 /// than required. The result is a function of the arguments.
@@ -16,11 +14,8 @@ pub fn partition(pattern: &BlockPattern, parts: usize) -> Vec<u32> {
     if parts == 1 {
         return vec![0; n];
     }
-    #[cfg(feature = "metis")]
-    if let Some(found) = metis::partition(pattern, parts) {
-        return numbered(&found);
-    }
-    numbered(&by_distance(pattern, parts))
+    let found = u32::try_from(parts).ok().and_then(|parts| graph::partition(pattern, parts));
+    numbered(&found.unwrap_or_else(|| by_distance(pattern, parts)))
 }
 
 /// The same parts, numbered in the order of their first vertices.

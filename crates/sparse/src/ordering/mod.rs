@@ -4,8 +4,6 @@
 //! gives the same fill. Every order is a pure function of the pattern.
 
 mod elimination;
-#[cfg(feature = "metis")]
-pub(crate) mod metis;
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::sparse::SymbolicSparseColMatRef;
@@ -13,7 +11,7 @@ use faer::sparse::linalg::amd;
 
 pub use elimination::EliminationTree;
 
-use crate::BlockPattern;
+use crate::{BlockPattern, graph};
 
 /// How the vertices are ordered for a factorisation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -22,8 +20,7 @@ pub enum Ordering {
     /// dissection, and of the two the one with fewer operations.
     #[default]
     Automatic,
-    /// Nested dissection by METIS. Minimum degree where the feature `metis` is off, the graph has
-    /// fewer than 50 vertices, or METIS fails.
+    /// Nested dissection. Minimum degree where the graph has fewer than 50 vertices, or 2³¹ arcs or more.
     NestedDissection,
     /// Approximate minimum degree.
     MinimumDegree,
@@ -89,23 +86,23 @@ pub struct VertexOrder {
     pub tree: EliminationTree,
 }
 
-/// Vertices below which METIS is not used.
+/// Vertices below which there is no nested dissection.
 const SMALL: usize = 50;
 
-/// Block operations of the factorisation per block of the matrix from which METIS repays its time
-/// (0.6–1 µs per block against some 40 % of 1.2 ns per operation) within about three
+/// Block operations of the factorisation per block of the matrix from which nested dissection repays its time
+/// (0.6–0.9 µs per block against some 40 % of 1.2 ns per operation) within about three
 /// factorisations: measured with `benches/examples/solver_table.rs`.
 const REPAID: f64 = 600.0;
 
 /// The same for an order that serves many systems: within about a hundred factorisations.
 const REPAID_BY_MANY: f64 = 20.0;
 
-/// Block operations per block in the order of minimum degree from which those of METIS can be estimated, and the share
-/// that it leaves of them: 0.34 to 0.44 for three cubes of 14,000 to 20,000 vertices.
+/// Block operations per block in the order of minimum degree from which those of nested dissection can be estimated, and
+/// the share that it leaves of them: 0.30 to 0.42 for three cubes of 14,000 to 20,000 vertices.
 const LARGE: f64 = 5000.0;
 /// Vertices below which there are not that many.
 const FEW: usize = 5000;
-const LEFT_BY_METIS: f64 = 0.4;
+const LEFT_BY_DISSECTION: f64 = 0.4;
 
 impl VertexOrder {
     /// Orders the vertices of a pattern.
@@ -119,19 +116,19 @@ impl VertexOrder {
     }
 
     /// An estimate of the block operations in the order that [`for_many`](Self::for_many) finds, by minimum degree alone; `None` for
-    /// patterns that METIS orders quickly. A function of the pattern.
+    /// patterns that are ordered quickly. A function of the pattern.
     pub(crate) fn expected_operations(pattern: &BlockPattern, ordering: Ordering) -> Option<f64> {
         let may_be_large = pattern.n() >= FEW;
-        if !may_be_large || ordering != Ordering::Automatic || cfg!(not(feature = "metis")) {
+        if !may_be_large || ordering != Ordering::Automatic {
             return None;
         }
         let tree = EliminationTree::new(pattern, &minimum_degree(pattern));
         let operations = tree.operations();
         let is_large = operations >= LARGE * pattern.block_count() as f64;
-        is_large.then_some(LEFT_BY_METIS * operations)
+        is_large.then_some(LEFT_BY_DISSECTION * operations)
     }
 
-    /// With so many block operations per block from which METIS is tried.
+    /// With so many block operations per block from which nested dissection is tried.
     fn repaid(pattern: &BlockPattern, ordering: Ordering, repaid: f64) -> Self {
         let minimum_degree = || Self::complete(pattern, minimum_degree(pattern));
         match ordering {
@@ -169,12 +166,16 @@ impl VertexOrder {
 
 /// Approximate minimum degree by faer; the natural order where that fails.
 fn minimum_degree(pattern: &BlockPattern) -> Permutation {
-    let n = pattern.n();
+    minimum_degree_of(pattern.col_ptr(), pattern.row_idx())
+}
+
+/// The same for columns of a lower triangle, diagonal included.
+pub(crate) fn minimum_degree_of(col_ptr: &[u32], row_idx: &[u32]) -> Permutation {
+    let n = col_ptr.len() - 1;
     let find = || -> Option<Permutation> {
-        let graph =
-            SymbolicSparseColMatRef::new_checked(n, n, pattern.col_ptr(), None, pattern.row_idx());
+        let graph = SymbolicSparseColMatRef::new_checked(n, n, col_ptr, None, row_idx);
         let (mut new_to_old, mut old_to_new) = (vec![0u32; n], vec![0u32; n]);
-        let request = amd::order_scratch::<u32>(n, pattern.block_count());
+        let request = amd::order_scratch::<u32>(n, row_idx.len());
         let mut memory = MemBuffer::try_new(request).ok()?;
         let stack = MemStack::new(&mut memory);
         amd::order(&mut new_to_old, &mut old_to_new, graph, amd::Control::default(), stack).ok()?;
@@ -183,13 +184,10 @@ fn minimum_degree(pattern: &BlockPattern) -> Permutation {
     find().unwrap_or_else(|| Permutation::identity(n))
 }
 
-/// Nested dissection; `None` where METIS is absent, not worth asking or fails.
+/// Nested dissection; `None` where that is not worth trying.
 fn nested_dissection(pattern: &BlockPattern) -> Option<Permutation> {
     if pattern.n() < SMALL {
         return None;
     }
-    #[cfg(feature = "metis")]
-    return metis::nested_dissection(pattern);
-    #[cfg(not(feature = "metis"))]
-    None
+    graph::nested_dissection(pattern).and_then(Permutation::from_new_to_old)
 }

@@ -2,7 +2,7 @@
 //!
 //! M⁻¹ = B^½ Σ Rⱼᵀ (Rⱼ A Rⱼᵀ)⁻¹ Rⱼ B^½ + P (Pᵀ A P)⁻¹ Pᵀ
 //!
-//! Parts of the rows, by METIS on the pattern, with the rows that are coupled to them, are subdomains; B = diag(1/nᵢ)
+//! Parts of the rows, by [`partition`] of the pattern, with the rows that are coupled to them, are subdomains; B = diag(1/nᵢ)
 //! with the number nᵢ of subdomains of a row, which takes fewer iterations than without. The columns of P are
 //! the translations and rotations of small [groups of rows](super::aggregates) with strong couplings, as in smoothed
 //! aggregation [Vaněk 1996], but not smoothed: the coarse level carries over the whole matrix at once what subdomains would
@@ -59,7 +59,7 @@ impl Schwarz {
         self.coarse.factorize(a, position)
     }
 
-    /// Makes every part that METIS finds, with what is coupled to it, a subdomain.
+    /// Makes every [part](partition), with what is coupled to it, a subdomain.
     fn cover(&mut self, pattern: &BlockPattern, count: Option<usize>) -> Result<(), SolveError> {
         let with_neighbours = |rows: &Vec<u32>| {
             let around = rows.iter().flat_map(|&i| pattern.neighbours(i as usize));
