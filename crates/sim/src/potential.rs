@@ -130,6 +130,10 @@ impl Part {
     }
 }
 
+/// Weight of the constraint on a prescribed vertex in quasi-static steps, as a part of the stiffness of the stiffest vertex. Our choice:
+/// constraints begin with 1e6 times their weight, ten times that stiffness.
+const STATIC_WEIGHT: f64 = 1e-5;
+
 static NO_CONTACTS: ContactSet =
     ContactSet { contacts: Vec::new(), half_space: Vec::new(), orientation: OrientationSet::EMPTY };
 
@@ -515,7 +519,13 @@ impl<'a> IncrementalPotential<'a> {
         for &v in &targets.moving {
             self.free[v as usize] = true;
         }
-        self.dirichlet = Some(DirichletPenalty::new(targets, &self.context.model.mass, x));
+        let (model, time) = (self.context.model, self.context.speed_time);
+        // without inertia the weights of the constraints have to follow the elasticity, which they pull at
+        let weight = |mass: f64| match self.context.integrator.inertial() {
+            true => mass,
+            false => (mass / (time * time)).max(STATIC_WEIGHT * model.stiffest),
+        };
+        self.dirichlet = Some(DirichletPenalty::new(targets, |v| weight(model.mass[v]), x));
     }
 
     /// Stops the vertices that were constrained to their targets where they are.

@@ -35,7 +35,7 @@ pub struct DirichletPenalty {
     pub vertices: Vec<u32>,
     /// Their targets x̂, m.
     targets: Vec<Vec3>,
-    /// Their masses, kg.
+    /// Their weights: masses, kg; in quasi-static steps stiffnesses, N/m.
     mass: Vec<f64>,
     /// Their multipliers λ, √kg m.
     multipliers: Vec<Vec3>,
@@ -54,11 +54,11 @@ pub struct DirichletPenalty {
 }
 
 impl DirichletPenalty {
-    /// Constraints for `targets.moving` of vertices with masses `mass` (kg, `#V`), with zero
+    /// Constraints for `targets.moving` with the weight of each vertex (its mass, kg), with zero
     /// multipliers and stiffness 1e6; `x` are the positions at the start of the step.
-    pub fn new(targets: &DirichletTargets, mass: &[f64], x: &[Vec3]) -> Self {
+    pub fn new(targets: &DirichletTargets, weight: impl Fn(usize) -> f64, x: &[Vec3]) -> Self {
         let vertices = targets.moving.clone();
-        let mass = vertices.iter().map(|&v| mass[v as usize]).collect();
+        let mass = vertices.iter().map(|&v| weight(v as usize)).collect();
         let targets: Vec<Vec3> = vertices.iter().map(|&v| targets.x[v as usize]).collect();
         Self {
             distance2_at_start: distance2(&vertices, &targets, x),

@@ -8,7 +8,7 @@ use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
 use standoff_linalg::Vec3;
 
-/// Multiple of the change of the gradient when all positions change in their last digit, below which a residual is
+/// Multiple of the change of the gradient when all positions change in the last digit of their largest coordinate, below which a residual is
 /// rounding. Our choice: the sum over the elements of a vertex loses a few digits more than one element.
 const ROUNDING: f64 = 16.0;
 
@@ -71,7 +71,7 @@ impl Balance {
             }
         }
         if !(worst.imbalance <= tolerance) {
-            let nearby = again(&rounded(it));
+            let nearby = again(&rounded(potential, it));
             let noise = sum(&|v| (nearby[v] - gradient[v]).norm());
             let fine = |b: usize| {
                 residual[b] <= tolerance * acting[b] || residual[b] <= ROUNDING * noise[b]
@@ -92,12 +92,14 @@ fn sums_by_body(potential: &IncrementalPotential<'_>, of: &dyn Fn(usize) -> f64)
     sums
 }
 
-/// The iterate with the next number in place of every coordinate, up and down in turn.
-fn rounded(it: &Iterate) -> Iterate {
+/// The iterate with every coordinate moved by the last digit of the vertex's largest one, up and down in turn.
+fn rounded(potential: &IncrementalPotential<'_>, it: &Iterate) -> Iterate {
     let mut nearby = it.clone();
+    let coordinates = if potential.context.model.dimension.is_planar() { 2 } else { 3 };
     for (v, x) in nearby.x.iter_mut().enumerate() {
-        for (k, c) in x.iter_mut().enumerate() {
-            *c = if (v + k) % 2 == 0 { c.next_up() } else { c.next_down() };
+        let digit = 0.5 * f64::EPSILON * x.amax();
+        for k in 0..coordinates {
+            x[k] += if (v + k) % 2 == 0 { digit } else { -digit };
         }
     }
     nearby
