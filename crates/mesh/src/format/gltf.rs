@@ -573,17 +573,17 @@ fn elements(cells: &mut Cells, mode: u32, list: &[u32]) -> std::result::Result<(
         return Ok(());
     }
     match mode {
-        0 => cells.add(Cell::Points, list, 0),
-        1 => pieces(2, "lines")?.try_for_each(|ends| cells.add(Cell::Polyline, ends, 0)),
+        0 => Ok(cells.add(Cell::Points, list, 0)?),
+        1 => Ok(pieces(2, "lines")?.try_for_each(|ends| cells.add(Cell::Polyline, ends, 0))?),
         2 => {
             cells.add(Cell::Polyline, list, 0)?;
-            cells.add(Cell::Polyline, &[list[list.len() - 1], list[0]], 0)
+            Ok(cells.add(Cell::Polyline, &[list[list.len() - 1], list[0]], 0)?)
         }
-        3 => cells.add(Cell::Polyline, list, 0),
-        4 => pieces(3, "triangles")?.try_for_each(|f| cells.add(Cell::Polygon, f, 0)),
+        3 => Ok(cells.add(Cell::Polyline, list, 0)?),
+        4 => Ok(pieces(3, "triangles")?.try_for_each(|f| cells.add(Cell::Polygon, f, 0))?),
         5 | 6 => {
             let before = cells.mesh.triangles.len();
-            cells.add(if mode == 5 { Cell::Strip } else { Cell::Polygon }, list, 0)?;
+            cells.add(if mode == 5 { Cell::Strip } else { Cell::Fan }, list, 0)?;
             // strips are joined by triangles without area
             let mut k = 0;
             cells.mesh.triangles.retain(|&[a, b, c]| {

@@ -8,10 +8,10 @@
 //! | format | read | not read |
 //! |---|---|---|
 //! | Gmsh `.msh` 2.x, 4.1 | text and binary of either byte order; points, lines, triangles, quadrangles (split), tetrahedra; physical groups as regions | higher order and other volume elements: error; unknown sections (`$Surface`, `$NodeData`, …): skipped |
-//! | VTK legacy `.vtk` | text and binary; `UNSTRUCTURED_GRID`, `POLYDATA`; points, lines, triangles, strips, polygons (fan), tetrahedra; integer cell data as regions | higher order and other volume cells: error; other data sets: error |
+//! | VTK legacy `.vtk` | text and binary; `UNSTRUCTURED_GRID`, `POLYDATA`; points, lines, triangles, strips, polygons, tetrahedra; integer cell data as regions | higher order and other volume cells: error; other data sets: error |
 //! | VTK XML `.vtu`, `.vtp` | text, base64 and raw appended data, zlib; same cells; integer cell data as regions | lz4 and lzma compression: error |
-//! | Wavefront `.obj` | `v`, `f` (polygons as fans), `l`, `p`, negative indices; only `v` lines: a cloud of points | texture coordinates, normals, groups, materials: skipped; free-form surfaces: error |
-//! | `.ply` | text and binary of either byte order; faces (fans), edges; no faces: a cloud of points | other elements and properties: skipped |
+//! | Wavefront `.obj` | `v`, `f` (polygons as triangles), `l`, `p`, negative indices; only `v` lines: a cloud of points | texture coordinates, normals, groups, materials: skipped; free-form surfaces: error |
+//! | `.ply` | text and binary of either byte order; faces as triangles, edges; no faces: a cloud of points | other elements and properties: skipped |
 //! | `.stl` | text and binary; equal vertices are joined | normals, colours: skipped |
 //! | `.seg` | `v x y z`, `s i j` | anything else: error |
 //! | `.csv` | x, y, z per line, after an optional line of names: a cloud of points | further columns: left out, with a note |
@@ -29,6 +29,7 @@ mod gmsh;
 mod obj;
 mod parts;
 mod ply;
+mod polygon;
 mod robot;
 mod scan;
 mod seg;

@@ -4,7 +4,7 @@
 // long: one format: its tags, its encodings, its cells, and its writer
 
 use super::base64::{Base64, Source};
-use super::cells::Cells;
+use super::cells::{Cells, Wrong};
 use super::scan::{Endian, Number, Result, Scalar, Scanner};
 use super::vtk::{CELL_HINT, add_regions, cell_type};
 use super::xml::{Tag, Tags};
@@ -286,11 +286,14 @@ impl File<'_> {
                     let v = u32::try_from(v).ok().and_then(|v| v.checked_add(first));
                     v.unwrap_or(u32::MAX)
                 }));
-                let added = cell_type(number).and_then(|c| mesh.add(c, &list, *count as u32));
-                added.map_err(|what| {
+                let added = cell_type(number)
+                    .map_err(Wrong::from)
+                    .and_then(|c| mesh.add(c, &list, *count as u32));
+                added.map_err(|wrong| {
                     let mut scan = self.scan.clone();
                     scan.point_at(self.place(connectivity), connectivity.format == "appended");
-                    scan.error(format!("cell {count}: {what}"), CELL_HINT)
+                    let hint = wrong.hint(CELL_HINT).to_owned();
+                    scan.error(format!("cell {count}: {}", wrong.what), hint)
                 })?;
                 *count += 1;
             }

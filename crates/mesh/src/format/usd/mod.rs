@@ -6,10 +6,9 @@
 
 mod binary;
 mod layer;
-mod polygon;
 
 use super::affine::{Affine, about, rotation};
-use super::cells::{Cell, Cells};
+use super::cells::{Cell, Cells, SPLIT};
 use super::parts::{Parts, part_error, shown};
 use super::scan::Result;
 use crate::{Mesh, MeshError};
@@ -226,9 +225,14 @@ impl Reader<'_> {
                 let what = format!("face {face} cannot have {count} vertices");
                 return Err(self.error(name, what, AGAIN));
             }
-            let triangles = polygon::triangles(&cells.mesh.points, polygon).map_err(|what| {
-                self.error(name, format!("face {face} {what}"), "Export triangles")
-            })?;
+            let triangles =
+                super::polygon::triangles(&cells.mesh.points, polygon).map_err(|what| {
+                    self.error(
+                        name,
+                        format!("face {face} (from 0): a polygon of {count} vertices {what}"),
+                        SPLIT,
+                    )
+                })?;
             for [a, b, c] in triangles {
                 let oriented = if left_handed { [a, c, b] } else { [a, b, c] };
                 // the indices were checked
@@ -257,7 +261,9 @@ impl Reader<'_> {
             if periodic && count > 2 {
                 curve.push(curve[0]);
             }
-            cells.add(Cell::Polyline, &curve, 0).map_err(|what| self.error(name, what, AGAIN))?;
+            cells
+                .add(Cell::Polyline, &curve, 0)
+                .map_err(|wrong| self.error(name, wrong.what, AGAIN))?;
         }
         // neighbouring curves name a common end each for itself
         cells.mesh.weld();
