@@ -2,6 +2,7 @@
 
 use crate::ExportError;
 use serde_json::Value;
+use standoff_mesh::input;
 use standoff_run::OutputError;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -33,7 +34,7 @@ pub struct Diagram {
 // long: one list of curves for each diagram
 pub fn curves(folder: &Path) -> Result<Vec<Diagram>, ExportError> {
     let path = folder.join("stats.jsonl");
-    let text = std::fs::read_to_string(&path)
+    let text = input::text(&path, input::MOST_DATA)
         .map_err(|source| OutputError::Read { path: path.clone(), source })?;
     let damaged = |what: String| OutputError::Damaged { path: path.clone(), what };
     let mut steps = Vec::new();

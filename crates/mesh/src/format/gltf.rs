@@ -527,12 +527,7 @@ impl Reader<'_> {
             return Err(self.error(&part, what, "Export the file as .glb, which holds everything"));
         }
         let file = self.path.with_file_name("").join(relative);
-        // devices and pipes have no end
-        let bytes = match file.metadata() {
-            Ok(found) if !found.is_file() => Err(std::io::Error::other("it is not a file")),
-            _ => std::fs::read(&file),
-        };
-        bytes.map_err(|e| {
+        crate::input::bytes(&file, crate::input::MOST_DATA).map_err(|e| {
             let what = format!("cannot read {}: {e}", file.display());
             self.error(&part, what, "Put the file there, or export as .glb, which holds everything")
         })

@@ -41,6 +41,7 @@ mod xml;
 
 pub use robot::{Flex, MujocoModel, Plane, read_model};
 
+use crate::input::{self, MOST_DATA};
 use crate::{Mesh, MeshError};
 use std::path::Path;
 
@@ -192,7 +193,7 @@ pub fn read(path: &Path) -> Result<Mesh, MeshError> {
 /// # Errors
 /// As [`read`].
 pub fn read_with(path: &Path, options: &ReadOptions) -> Result<Mesh, MeshError> {
-    let data = std::fs::read(path)
+    let data = input::bytes(path, MOST_DATA)
         .map_err(|source| MeshError::Read { file: path.to_path_buf(), source })?;
     parse(path, &data, options)
 }

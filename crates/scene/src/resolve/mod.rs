@@ -31,6 +31,7 @@ use standoff_fill::Embedding;
 pub use standoff_fill::Report as FillReport;
 use standoff_linalg::Vec3;
 use standoff_mesh::Mesh;
+use standoff_mesh::input::{self, MOST_TEXT};
 use standoff_sim::BuildError;
 use standoff_sim::definition::validate::{self, in_plane, number, vector};
 use standoff_sim::definition::{BodyDef, BodyKind, Definition, HalfSpaceDef};
@@ -101,7 +102,7 @@ impl Scene {
         overrides: &[String],
         steps: Option<u64>,
     ) -> Result<Self, SceneError> {
-        let text = std::fs::read_to_string(path).map_err(|e| unreadable(path, &e))?;
+        let text = input::text(path, MOST_TEXT).map_err(|e| unreadable(path, &e))?;
         let folder = path.parent().unwrap_or(Path::new(""));
         Self::parse_steps(&text, path, folder, overrides, steps)
     }

@@ -10,8 +10,8 @@ use super::{DEFAULT_FRICTION_MATERIAL, Meshes, check_material, plane, room, sele
 use crate::error::{Problem, SceneError, nearest_name};
 use crate::file::{MaterialChoice, MaterialSection, ObjectSection, Reduce, Role};
 use standoff_linalg::Vec3;
-use standoff_mesh::Mesh;
 use standoff_mesh::format;
+use standoff_mesh::{Mesh, Names};
 use standoff_sim::definition::validate::{Fault, Field};
 use standoff_sim::definition::{BodyDef, BodyKind, Definition, Dimension};
 use standoff_sim::material::Material;
@@ -23,25 +23,20 @@ pub(super) fn name_all(objects: &mut [ObjectSection], at: &At<'_>) -> Result<(),
     for k in 0..objects.len() {
         at.index(k).key("name").require_name()?;
     }
-    let mut taken: Vec<String> = Vec::new();
+    let mut names = Names::default();
     for (k, object) in objects.iter().enumerate().filter(|(_, o)| !o.name.is_empty()) {
-        if taken.contains(&object.name) {
+        if !names.take(&object.name) {
             let problem = Problem::Duplicate { what: "object", name: object.name.clone() };
             return Err(at.index(k).key("name").error(problem));
         }
-        taken.push(object.name.clone());
     }
     for object in objects.iter_mut().filter(|o| o.name.is_empty()) {
         let stem = object.mesh.as_ref().and_then(|m| Path::new(m).file_stem()?.to_str());
-        let base = match (stem, &object.shape) {
-            (Some(stem), _) => stem.to_owned(),
-            (None, Some(shape)) => shape.kind().to_owned(),
-            (None, None) => "object".to_owned(),
-        };
-        let numbered = (2..).map(|n| format!("{base}-{n}"));
-        let free = std::iter::once(base.clone()).chain(numbered).find(|n| !taken.contains(n));
-        object.name = free.unwrap_or(base);
-        taken.push(object.name.clone());
+        object.name = names.free(match (stem, &object.shape) {
+            (Some(stem), _) => stem,
+            (None, Some(shape)) => shape.kind(),
+            (None, None) => "object",
+        });
     }
     Ok(())
 }
@@ -188,7 +183,7 @@ fn load_mesh(
                     format!("'{written}' is a folder ({}); name a mesh file in it", path.display());
                 return Err(at.error(Problem::Mesh(what)));
             }
-            if !path.is_file() {
+            if !path.exists() {
                 return Err(at.error(Problem::MissingMesh {
                     written: written.clone(),
                     nearest: similar_file(&path),
