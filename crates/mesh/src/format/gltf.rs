@@ -30,6 +30,7 @@ struct Document {
     buffer_views: Vec<View>,
     buffers: Vec<Buffer>,
     extensions_required: Vec<String>,
+    animations: Vec<serde::de::IgnoredAny>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -211,7 +212,8 @@ impl Reader<'_> {
             ));
         }
         let mut parts = Parts::new(self.path);
-        let mut notes = BTreeSet::new();
+        let mut notes: BTreeSet<&'static str> =
+            self.document.animations.first().map(|_| ANIMATED).into_iter().collect();
         let mut reached = vec![false; document.nodes.len()];
         let mut stack: Vec<(usize, Affine)> =
             self.roots()?.into_iter().rev().map(|n| (n, Affine::identity())).collect();
@@ -533,6 +535,10 @@ impl Reader<'_> {
         })
     }
 }
+
+/// What is said of a file with animations.
+const ANIMATED: &str = "animations move nothing: export the animation as USD, or move the object by \
+                        [[objects.motion]]";
 
 const DAMAGED: &str = "The file is truncated or damaged: write it again";
 

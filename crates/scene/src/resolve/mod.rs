@@ -13,9 +13,11 @@ mod placement;
 mod plane;
 mod room;
 mod select;
+mod sequence;
 mod settings;
 mod stitch;
 mod thin;
+mod weld;
 
 use crate::decode::decode;
 use crate::document::Document;
@@ -159,6 +161,7 @@ impl Scene {
         for option in overrides {
             document.set(option)?;
         }
+        document.refuse_twins()?;
         presets::apply(&mut document);
         {
             // the schema is larger than most scenes, and its memory is wanted back
@@ -189,7 +192,7 @@ impl Scene {
     /// See [`SceneError`]; its path says where in `file` the fault is.
     pub fn from_file(file: &SceneFile, meshes: Meshes) -> Result<Self, SceneError> {
         let nowhere = |e: SceneError| SceneError { location: None, ..e };
-        let text = toml::to_string(file).map_err(|e| SceneError {
+        let text = written(file).map_err(|e| SceneError {
             problem: Box::new(Problem::Syntax(e.to_string())),
             path: String::new(),
             object: None,
@@ -226,11 +229,41 @@ impl Scene {
 
     /// The scene as TOML with every default written out; running it gives the same run.
     pub fn resolved_toml(&self) -> Result<String, toml::ser::Error> {
-        let body = toml::to_string(&self.file)?;
+        let body = written(&self.file)?;
         Ok(format!(
             "# Written by standoff: every setting of the run, in SI units and degrees.\n{body}"
         ))
     }
+}
+
+/// The text of a scene file. A quantity that is given as it is does without its key with `_relative`, which has a
+/// default.
+fn written(file: &SceneFile) -> Result<String, toml::ser::Error> {
+    let text = toml::to_string(file)?;
+    let key = |line: &str| line.split_once(" = ").map(|(key, _)| key.to_owned());
+    let mut out = String::with_capacity(text.len());
+    // a header and its keys each
+    let mut sections: Vec<Vec<&str>> = vec![Vec::new()];
+    for line in text.lines() {
+        if line.starts_with('[') {
+            sections.push(Vec::new());
+        }
+        if let Some(section) = sections.last_mut() {
+            section.push(line);
+        }
+    }
+    for lines in sections {
+        let keys: HashSet<String> = lines.iter().filter_map(|l| key(l)).collect();
+        let counts = |line: &&str| match key(line) {
+            Some(key) => !key.strip_suffix("_relative").is_some_and(|k| keys.contains(k)),
+            None => true,
+        };
+        for line in lines.into_iter().filter(counts) {
+            out.push_str(line);
+            out.push('\n');
+        }
+    }
+    Ok(out)
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> SceneError {

@@ -1,6 +1,7 @@
 //! Objects with their meshes read and their copies placed.
 
 use super::at::At;
+use super::placement::Placement;
 use crate::error::{Problem, SceneError, nearest_name};
 use standoff_linalg::Vec3;
 use standoff_mesh::Mesh;
@@ -14,10 +15,40 @@ pub(super) struct Placed {
     pub mesh: Mesh,
     /// Which points of the mesh file are left, where some are not.
     pub kept: Option<Kept>,
+    /// The vertex that each number of the mesh file means, where points were joined.
+    pub numbers: Option<Vec<u32>>,
+    /// From the mesh to the scene, without the offset of a copy.
+    pub placement: Placement,
+    /// From the placed object to its start.
+    pub start: Option<Placement>,
     /// The copies.
     pub copies: Vec<PlacedCopy>,
     /// Their bodies.
     pub bodies: Range<usize>,
+}
+
+impl Placed {
+    /// How many numbers of vertices there are.
+    pub fn number_count(&self) -> usize {
+        self.numbers.as_ref().map_or(self.mesh.points.len(), Vec::len)
+    }
+
+    /// Points of the mesh where they are in a copy at the start.
+    pub fn place(&self, points: &[Vec3], offset: &Vec3) -> Vec<Vec3> {
+        let rest = self.placement.apply(points, offset);
+        match &self.start {
+            None => rest,
+            Some(start) => start.apply(&rest, &Vec3::zeros()),
+        }
+    }
+
+    /// The vertex of a number of the mesh file.
+    pub fn vertex(&self, number: u32) -> Option<u32> {
+        match &self.numbers {
+            Some(numbers) => numbers.get(number as usize).copied(),
+            None => ((number as usize) < self.mesh.points.len()).then_some(number),
+        }
+    }
 }
 
 /// The bodies of every object, by name.
@@ -60,6 +91,8 @@ pub(super) struct Kept {
 pub(super) struct PlacedCopy {
     /// Name of the body.
     pub name: String,
+    /// How far it is from the first, m.
+    pub offset: Vec3,
     /// Positions in the scene at the start, m.
     pub points: Vec<Vec3>,
 }

@@ -1,5 +1,7 @@
 //! Flexible bodies of MJCF (`flexcomp`): points and elements as MuJoCo makes them, and what is said about them.
 
+// long: a method for each part of the element
+
 use super::mjcf::Model;
 use super::tree::Element;
 use crate::format::affine::Affine;
