@@ -28,6 +28,7 @@ use crate::{presets, schema, units};
 use at::{At, Places};
 use fill::Filled;
 use placed::Bodies;
+use room::Room;
 use serde::{Deserialize, Serialize};
 use standoff_fill::Embedding;
 pub use standoff_fill::Report as FillReport;
@@ -393,7 +394,7 @@ fn objects(
     let mut notes = Vec::new();
     let mut all = Vec::new();
     let mut taken = HashSet::new();
-    let mut bytes = 0.0;
+    let mut room = Room::default();
     let mut places = Places::default();
     for (k, object) in file.objects.iter_mut().enumerate() {
         let at = at.key("objects").index(k);
@@ -407,7 +408,7 @@ fn objects(
             definition,
             filled,
             &mut taken,
-            &mut bytes,
+            &mut room,
         )?);
     }
     let bodies = Bodies::new(&all);

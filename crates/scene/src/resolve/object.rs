@@ -6,6 +6,7 @@ use super::at::At;
 use super::fill::{Filled, fill};
 use super::placed::{Kept, Placed, PlacedCopy};
 use super::placement::{Placement, copies};
+use super::room::Room;
 use super::weld::weld;
 use super::{DEFAULT_FRICTION_MATERIAL, Meshes, check_material, plane, room, select, thin};
 use crate::error::{Problem, SceneError, nearest_name};
@@ -53,7 +54,7 @@ pub(super) fn resolve_one(
     definition: &mut Definition,
     filled: &mut Filled,
     taken: &mut HashSet<String>,
-    bytes: &mut f64,
+    room: &mut Room,
 ) -> Result<Placed, SceneError> {
     // before a mesh is read or built for them
     let copies = copies(object, at)?;
@@ -74,7 +75,7 @@ pub(super) fn resolve_one(
         body_kind(object, mesh, &material, &placement, dimension, at, notes)?;
     let kept = welded.as_ref().map(|w| w.kept(kept.as_ref())).or(kept);
     let numbers = welded.zip(kept.as_ref()).map(|(w, kept)| w.numbers(&kept.old));
-    room::require(object, &mesh, copies.len(), bytes, at)?;
+    room::require(object, &mesh, copies.len(), room, at)?;
     let contact_thickness = thin::contact_thickness(object, thickness, at)?;
     if from_file {
         follow_file(object, at, notes)?;

@@ -5,6 +5,7 @@ use super::placement::Placement;
 use crate::error::{Problem, SceneError, nearest_name};
 use standoff_linalg::Vec3;
 use standoff_mesh::Mesh;
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// An object with its mesh read and its copies placed.
@@ -52,22 +53,28 @@ impl Placed {
 }
 
 /// The bodies of every object, by name.
-pub(super) struct Bodies(Vec<(String, Range<usize>)>);
+pub(super) struct Bodies {
+    all: Vec<(String, Range<usize>)>,
+    /// Where a name is in the list.
+    index: HashMap<String, usize>,
+}
 
 impl Bodies {
     pub fn new(objects: &[Placed]) -> Self {
-        Self(objects.iter().map(|p| (p.name.clone(), p.bodies.clone())).collect())
+        let all: Vec<_> = objects.iter().map(|p| (p.name.clone(), p.bodies.clone())).collect();
+        let index = all.iter().enumerate().map(|(k, (name, _))| (name.clone(), k)).collect();
+        Self { all, index }
     }
 
     /// Names and bodies of all objects, in order.
     pub fn all(&self) -> &[(String, Range<usize>)] {
-        &self.0
+        &self.all
     }
 
     /// The bodies of the object that `at` names.
     pub fn of(&self, name: &str, at: &At<'_>) -> Result<Range<usize>, SceneError> {
-        let found = self.0.iter().find(|(n, _)| n == name).map(|(_, bodies)| bodies.clone());
-        let names = || self.0.iter().map(|(n, _)| n.as_str());
+        let found = self.index.get(name).map(|k| self.all[*k].1.clone());
+        let names = || self.all.iter().map(|(n, _)| n.as_str());
         found.ok_or_else(|| {
             at.error(Problem::UnknownName {
                 what: "object",
