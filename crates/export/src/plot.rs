@@ -3,6 +3,7 @@
 
 use crate::{ExportError, quantity};
 use serde_json::Value;
+use standoff_mesh::input;
 use standoff_run::OutputError;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -32,7 +33,7 @@ pub struct Diagram {
 /// Times, s, and lines of the `stats.jsonl` of the run in a folder.
 fn steps(folder: &Path) -> Result<Vec<(f64, Value)>, ExportError> {
     let path = folder.join("stats.jsonl");
-    let text = std::fs::read_to_string(&path)
+    let text = input::text(&path, input::MOST_DATA)
         .map_err(|source| OutputError::Read { path: path.clone(), source })?;
     let damaged = |what: String| OutputError::Damaged { path: path.clone(), what };
     let mut steps = Vec::new();

@@ -1,7 +1,7 @@
 //! The surfaces of a run through its frames.
 
 use standoff_linalg::Vec3;
-use standoff_mesh::Mesh;
+use standoff_mesh::{Mesh, input};
 use standoff_run::{Frame, OutputError, RunInfo, frame_files, read_frame, scene_file};
 use standoff_scene::document::{Document, KeyPath, Value};
 use std::collections::BTreeMap;
@@ -177,7 +177,7 @@ fn fill_in(bodies: &mut [Body], frame: &Frame) -> Result<(), String> {
 /// Gravity of the scene of a run, as far as it can be read.
 fn gravity(folder: &Path) -> Option<[f64; 3]> {
     let path = scene_file(folder);
-    let text = std::fs::read_to_string(&path).ok()?;
+    let text = input::text(&path, input::MOST_TEXT).ok()?;
     let document = Document::parse(&path, &text).ok()?;
     let Value::Array(items) = &document.find(&KeyPath::default().key("gravity"))?.value else {
         return None;

@@ -2,7 +2,7 @@
 
 use crate::error::{At, FillError, Hole};
 use standoff_linalg::Vec3;
-use standoff_mesh::{Mesh, Severity};
+use standoff_mesh::{Mesh, Severity, first_within};
 use std::collections::BTreeMap;
 
 /// Faces that turn by more than this angle make a sharp edge, degrees.
@@ -10,6 +10,9 @@ pub const SHARP: f64 = 40.0;
 
 /// A chain of sharp edges that turns by more than this has a corner there, degrees.
 const CORNER: f64 = 45.0;
+
+/// Points closer than this share of the size of the surface are one.
+const SAME_PLACE: f64 = 1e-9;
 
 /// A closed surface.
 #[derive(Debug, Clone, Default)]
@@ -47,7 +50,11 @@ impl Surface {
         if let Some(defect) = defects.into_iter().find(|d| d.severity() == Severity::Error) {
             return Err(FillError::Defective(defect));
         }
-        let joined = welded.weld();
+        let before = welded.points.len();
+        // rounding of a program that exports surfaces opens no holes
+        let size = welded.bounding_box().map_or(0.0, |(low, high)| (high - low).norm());
+        let first = first_within(&welded.points, SAME_PLACE * size, None);
+        let joined = before - welded.join(&first).len();
         let mut surface = Self::default();
         for (k, t) in welded.triangles.iter().enumerate() {
             if t[0] != t[1] && t[1] != t[2] && t[2] != t[0] {

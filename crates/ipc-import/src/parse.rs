@@ -9,6 +9,7 @@ use crate::language::{
 use crate::shapes;
 use crate::text::{Arguments, Text};
 use standoff_linalg::Vec3;
+use standoff_mesh::input::{self, MOST_TEXT};
 use standoff_scene::error::nearest_name;
 use standoff_sim::material::Law;
 use standoff_sim::settings::Ccd;
@@ -30,7 +31,7 @@ impl ReferenceScene {
         let mut path = path.to_owned();
         let mut links = 0;
         loop {
-            let text = std::fs::read_to_string(&path).map_err(|e| ImportError {
+            let text = input::text(&path, MOST_TEXT).map_err(|e| ImportError {
                 file: path.clone(),
                 line: 0,
                 problem: Problem::Unreadable(e.to_string()),

@@ -8,13 +8,14 @@ mod check;
 mod defect;
 mod error;
 mod quality;
+mod weld;
 
 pub use defect::{Defect, ElementKind, Severity};
 pub use error::{MeshError, Place};
 pub use quality::{Quality, tet_quality};
+pub use weld::first_within;
 
 use standoff_linalg::Vec3;
-use std::collections::HashMap;
 
 /// Points with tetrahedra, triangles, wires and bare points over them.
 ///
@@ -209,40 +210,6 @@ impl Mesh {
             vertices: (0..self.points.len() as u32).collect(),
             ..Mesh::default()
         }
-    }
-
-    /// Joins points with equal coordinates (−0 equals 0) into the first of them and keeps the
-    /// order of first appearance; returns the number of points removed.
-    pub fn weld(&mut self) -> usize {
-        let before = self.points.len();
-        let mut first: HashMap<[u64; 3], u32> = HashMap::with_capacity(before);
-        let mut points = Vec::new();
-        let new_index: Vec<u32> = self
-            .points
-            .iter()
-            .map(|p| {
-                // adding zero turns −0 into 0, so that both have the same bits
-                let key = [p.x, p.y, p.z].map(|c| (c + 0.0).to_bits());
-                *first.entry(key).or_insert_with(|| {
-                    points.push(*p);
-                    (points.len() - 1) as u32
-                })
-            })
-            .collect();
-        let renumber = |v: &mut u32| *v = new_index[*v as usize];
-        self.tets.iter_mut().flatten().for_each(renumber);
-        self.triangles.iter_mut().flatten().for_each(renumber);
-        self.edges.iter_mut().flatten().for_each(renumber);
-        self.vertices.iter_mut().for_each(renumber);
-        self.vertices.sort_unstable();
-        self.vertices.dedup();
-        for region in &mut self.regions {
-            region.vertices.iter_mut().for_each(renumber);
-            region.vertices.sort_unstable();
-            region.vertices.dedup();
-        }
-        self.points = points;
-        before - self.points.len()
     }
 
     /// Every vertex index that an element holds, repetitions included.

@@ -149,6 +149,47 @@ fn obj_statements() {
     assert_eq!((points.vertices, points.triangles.len()), (vec![0, 1, 2], 0));
 }
 
+/// A floor in the form of a C: nothing is in its middle, in whichever format it comes.
+#[test]
+fn concave_polygons_stay_open() {
+    let c = [[1, 5], [0, 5], [0, 0], [1, 0], [5, 0], [5, 1], [1, 1], [1, 4], [5, 4], [5, 5]];
+    let points: String = c.iter().map(|[x, y]| format!("{x} {y} 0\n")).collect();
+    let obj: String = c.iter().map(|[x, y]| format!("v {x} {y} 0\n")).collect();
+    let files = [
+        ("c.obj", format!("{obj}f 1 2 3 4 5 6 7 8 9 10\n")),
+        (
+            "c.ply",
+            format!(
+                "ply\nformat ascii 1.0\nelement vertex 10\nproperty float x\nproperty float y\nproperty float z\n\
+                 element face 1\nproperty list uchar int vertex_index\nend_header\n{points}10 0 1 2 3 4 5 6 7 8 9\n"
+            ),
+        ),
+        (
+            "c.vtk",
+            format!(
+                "# vtk DataFile Version 3.0\nc\nASCII\nDATASET POLYDATA\nPOINTS 10 double\n{points}\
+                 POLYGONS 1 11\n10 0 1 2 3 4 5 6 7 8 9\n"
+            ),
+        ),
+    ];
+    for (name, content) in files {
+        let mesh = text(name, &content).unwrap();
+        let area: f64 = (mesh.triangles.iter())
+            .map(|t| {
+                let [a, b, c] = t.map(|v| mesh.points[v as usize]);
+                let area = (b - a).cross(&(c - a)).z / 2.0;
+                let middle = (a + b + c) / 3.0;
+                assert!(
+                    area > 0.0 && !(middle.x > 1.0 && middle.y > 1.0 && middle.y < 4.0),
+                    "{name}"
+                );
+                area
+            })
+            .sum();
+        assert_eq!((mesh.triangles.len(), area), (8, 13.0), "{name}");
+    }
+}
+
 #[test]
 fn segments() {
     let mesh = text("a.seg", "v 0 0 0\nv 1 0 0\n\ns 2 1\n").unwrap();
@@ -167,6 +208,13 @@ fn errors_say_where() {
         ("a.obj", "v 0 0 0\nf 1 1 0\n", 2, "no vertex 0"),
         ("a.obj", "v 0 0 0\nf -2 1 1\n", 2, "no vertex -2"),
         ("a.obj", "v 0 0 0\nf 1 1\n", 2, "2 vertices"),
+        (
+            "a.obj",
+            "v 0 0 0\nv 1 1 0\nv 1 0 0\nv 0 1 0\nf 1 3 2\nf 1 2 3 4\n",
+            6,
+            "face 2 (from 1): a polygon of 4 vertices crosses itself",
+        ),
+        ("a.obj", "v 0 0 0\nv 1 0 0\nv 2 0 0\nv 3 0 0\nf 1 2 3 4\n", 5, "no area"),
         ("a.obj", "v 0 0 0\nsurf 1\n", 2, "free-form"),
         ("a.obj", "v 0 0 0\nwhat 1\n", 2, "what"),
         ("a.seg", "v 0 0 0\ns 1 2\n", 2, "only 1"),
@@ -201,6 +249,12 @@ fn errors_say_where() {
             "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty float z\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n0 0 0\n3 0 0 1\n",
             11,
             "only 1",
+        ),
+        (
+            "a.ply",
+            "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n0 0 0\n1 1 0\n1 0 0\n0 1 0\n4 0 1 2 3\n",
+            14,
+            "face 0 (from 0): a polygon of 4 vertices crosses itself",
         ),
         ("a.ply", "ply\nformat ascii 1.0\nproperty float x\n", 3, "element before"),
         ("a.msh", "$MeshFormat\n4.0 0 8\n$EndMeshFormat\n", 2, "4.0"),

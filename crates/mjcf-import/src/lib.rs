@@ -7,8 +7,7 @@
 use standoff_linalg::Vec3;
 use standoff_mesh::format::{Flex, MujocoModel, read_model};
 use standoff_mesh::path::{absolute, relative};
-use standoff_mesh::{Mesh, MeshError, tet_determinant};
-use std::collections::HashSet;
+use standoff_mesh::{Mesh, MeshError, Names, tet_determinant};
 use std::path::{Path, PathBuf};
 
 /// A model as a scene file and the meshes that it names.
@@ -27,16 +26,19 @@ impl Import {
     /// Imports the model at `path` for a scene file at `output`.
     ///
     /// # Errors
-    /// The model or a mesh cannot be read.
+    /// The model or a mesh cannot be read, or nothing of the model can be simulated.
     pub fn load(path: &Path, output: &Path) -> Result<Self, MeshError> {
         let model = read_model(path)?;
+        if model.flexes.is_empty() {
+            return Err(nothing_to_simulate(path, &model));
+        }
         let mut notes = model.notes.clone();
         let mut out = String::new();
         let mut meshes = Vec::new();
         settings(&model, &mut out);
         let stem =
             output.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
-        let mut names = HashSet::new();
+        let mut names = Names::default();
         let mut objects = String::new();
         for flex in &model.flexes {
             let name = free_name(&flex.name, &mut names);
@@ -79,6 +81,26 @@ impl Import {
         notes.iter().for_each(|note| comment(&mut toml, &format!("- {note}")));
         toml.push_str(&out);
         Ok(Self { toml, meshes, notes })
+    }
+}
+
+/// A model whose scene would have obstacles only.
+fn nothing_to_simulate(path: &Path, model: &MujocoModel) -> MeshError {
+    let mut what = "nothing of the model can be simulated: no flexible body is left".to_owned();
+    for note in &model.notes {
+        what.push_str("\n  ");
+        what.push_str(note);
+    }
+    let hint = if model.has_geometry {
+        "\n  The rigid geometry alone is an obstacle of a scene: mesh = \"MODEL.xml\""
+    } else {
+        "\n  Write the bodies as flexcomp of the types grid, mesh, gmsh or direct"
+    };
+    MeshError::Part {
+        file: path.to_path_buf(),
+        part: "the whole model".to_owned(),
+        what,
+        hint: hint.to_owned(),
     }
 }
 
@@ -202,17 +224,12 @@ fn quoted(text: &str) -> String {
 }
 
 /// A name that no other body has, of characters that scenes take.
-fn free_name(name: &str, taken: &mut HashSet<String>) -> String {
+fn free_name(name: &str, taken: &mut Names) -> String {
     let base: String = name
         .chars()
         .map(|c| if c.is_alphanumeric() || "-_".contains(c) { c } else { '_' })
         .collect();
-    let base = if base.is_empty() { "body".to_owned() } else { base };
-    let mut names = std::iter::once(base.clone()).chain((2..).map(|n| format!("{base}-{n}")));
-    // the names without end are not all taken
-    let free = names.find(|n| !taken.contains(n)).unwrap_or_default();
-    taken.insert(free.clone());
-    free
+    taken.free(if base.is_empty() { "body" } else { &base })
 }
 
 /// A name as part of a file name on every system.

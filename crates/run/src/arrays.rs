@@ -2,6 +2,7 @@
 
 use crate::OutputError;
 use standoff_linalg::Vec3;
+use standoff_mesh::input;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -57,7 +58,7 @@ impl FrameFile {
     /// # Errors
     /// [`OutputError::Read`], or [`OutputError::Damaged`] for another file or one that is cut off.
     pub fn open(path: &Path) -> Result<Self, OutputError> {
-        let mut file = File::open(path).map_err(OutputError::read(path))?;
+        let mut file = input::open(path).map_err(OutputError::read(path))?;
         let damaged = |what| OutputError::Damaged { path: path.to_owned(), what };
         let head = read_head(&mut file).map_err(OutputError::read(path))?;
         let head = head.ok_or_else(|| {

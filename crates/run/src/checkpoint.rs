@@ -11,6 +11,7 @@ use crate::atomic::write_atomically;
 use fnv::FnvHasher;
 use standoff_geometry::{Pair, PairKind};
 use standoff_linalg::Vec3;
+use standoff_mesh::input;
 use standoff_sim::contact::{Constraint, ConstraintKey};
 use standoff_sim::{Definition, State};
 use std::fmt::Write as _;
@@ -184,7 +185,11 @@ fn write_forces(out: &mut dyn Write, forces: &[[Vec3; 2]]) -> io::Result<()> {
 /// [`OutputError::Damaged`] for a file that is cut off or altered, [`OutputError::Foreign`] for one
 /// of another scene or program.
 pub fn read_checkpoint(path: &Path, fingerprint: u64) -> Result<Checkpoint, OutputError> {
-    parse_checkpoint(path, &std::fs::read(path).map_err(OutputError::read(path))?, fingerprint)
+    parse_checkpoint(
+        path,
+        &input::bytes(path, u64::MAX - 1).map_err(OutputError::read(path))?,
+        fingerprint,
+    )
 }
 
 /// Reads a checkpoint from bytes; `path` stands for them in messages.

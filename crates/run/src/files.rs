@@ -2,6 +2,7 @@
 
 use crate::atomic::is_temporary;
 use crate::{OutputError, RunInfo};
+use standoff_mesh::input;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -177,7 +178,7 @@ pub(crate) fn numbered(folder: &Path, extension: &str) -> Vec<(u64, PathBuf)> {
 
 /// Steps of the frames that `run.pvd` lists, ascending; none without a readable list.
 pub(crate) fn listed_frames(folder: &Path) -> Vec<u64> {
-    let list = fs::read_to_string(folder.join("run.pvd")).unwrap_or_default();
+    let list = input::text(&folder.join("run.pvd"), input::MOST_TEXT).unwrap_or_default();
     let names = list.split("file=\"frames/").skip(1).filter_map(|rest| rest.split('"').next());
     names.filter_map(|name| number_of(Path::new(name), "vtu")).collect()
 }

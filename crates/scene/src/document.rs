@@ -174,6 +174,29 @@ impl Document {
         }
     }
 
+    /// Refuses a quantity that is given both as it is and by its key with `_relative`, of which one would have
+    /// no effect.
+    pub fn refuse_twins(&self) -> Result<(), SceneError> {
+        for section in ["contact", "friction", "solver"] {
+            let path = KeyPath::default().key(section);
+            let Some(Node { value: Value::Table(entries), .. }) = self.find(&path) else {
+                continue;
+            };
+            for entry in entries {
+                let key = &entry.key;
+                let Some(absolute) = key.strip_suffix(RELATIVE) else { continue };
+                if entries.iter().any(|e| e.key == absolute) {
+                    let what = format!(
+                        "`{absolute}` is given, too, and would count; keep one of `{absolute}` and `{key}`"
+                    );
+                    let problem = Problem::Invalid(what);
+                    return Err(self.error_at(entry.key_place, path.key(key), problem));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Refuses keys, names and other texts with control characters, which terminals and file formats
     /// would obey; descriptions may have lines.
     pub fn refuse_control_characters(&self) -> Result<(), SceneError> {
@@ -360,7 +383,17 @@ fn override_path(keys: &str) -> Result<Vec<PathSegment>, (std::ops::Range<usize>
     Ok(path)
 }
 
-/// Puts `node` at the path `segments` below `target`; missing tables are made.
+/// End of the key of a quantity in multiples of a length or speed of the scene. The key without it gives the
+/// quantity itself.
+const RELATIVE: &str = "_relative";
+
+/// The other key of a quantity that may be given in two ways.
+pub(crate) fn twin(key: &str) -> String {
+    key.strip_suffix(RELATIVE).map_or_else(|| format!("{key}{RELATIVE}"), str::to_owned)
+}
+
+/// Puts `node` at the path `segments` below `target`; missing tables are made. What stands there is replaced,
+/// and so is its twin.
 fn assign(target: &mut Node, segments: &[(String, Place, bool)], node: Node) -> Result<(), Fault> {
     let Some(((name, place, _), rest)) = segments.split_first() else {
         *target = node;
@@ -369,6 +402,10 @@ fn assign(target: &mut Node, segments: &[(String, Place, bool)], node: Node) -> 
     let kind = target.kind();
     match &mut target.value {
         Value::Table(entries) => {
+            if rest.is_empty() {
+                let twin = twin(name);
+                entries.retain(|e| e.key != twin);
+            }
             let at = match entries.iter().position(|e| e.key == *name) {
                 Some(at) => at,
                 None if matches!(rest.first(), Some((_, _, true))) => {

@@ -232,6 +232,12 @@ pub struct ObjectSection {
     /// obstacle, relative to the scene file. Either this or `shape`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mesh: Option<String>,
+    /// Whether points of the mesh at the same place become one vertex, with the elements and regions of all of
+    /// them: `true` for points within 10⁻⁹ of the diagonal of the bounding box, a length in m for points within
+    /// that (after scaling), `false` for none. On by default for surfaces (triangles, but no tetrahedra) that are
+    /// read from a file, in three dimensions. Parts of a scene or a robot are not joined with each other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weld: Option<Weld>,
     /// Built-in shape.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shape: Option<Shape>,
@@ -367,6 +373,17 @@ pub enum MaterialChoice {
     Inline(MaterialSection),
 }
 
+/// Which points of a mesh are joined.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Weld {
+    /// Those within 10⁻⁹ of the diagonal of the bounding box, or none.
+    Choice(bool),
+    /// Those within this distance, m.
+    #[schemars(extend("x-unit" = "m"))]
+    Within(f64),
+}
+
 /// A scale.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
@@ -433,7 +450,8 @@ pub struct RegionSection {
     /// Vertices in a sphere.
     #[serde(rename = "sphere", skip_serializing_if = "Option::is_none")]
     pub in_sphere: Option<SphereSection>,
-    /// Vertices by number, from 0, in the order of the mesh (without points that no element has).
+    /// Vertices by number, from 0, in the order of the mesh (without points that no element has, and before
+    /// points are joined by `weld`).
     #[serde(rename = "vertices", skip_serializing_if = "Option::is_none")]
     pub listed: Option<Vec<u32>>,
 }
@@ -585,7 +603,8 @@ pub struct MotionSection {
     pub until: Option<UntilSection>,
     /// Folder of meshes `0.obj`, `1.obj`, … (any mesh format) with the object's number of vertices: file k
     /// holds the positions, in scene coordinates, at the end of step k + 1; after the last file they keep their
-    /// positions. Excludes the velocities, `translation` and `rotation`.
+    /// positions. Or a USD file with time samples, whose positions are placed as the mesh of the object is: its
+    /// `startTimeCode` is the start of the simulation, `timeCodesPerSecond` its rate. Excludes the velocities, `translation` and `rotation`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sequence: Option<String>,
 }

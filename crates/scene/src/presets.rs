@@ -1,6 +1,6 @@
 //! What a scene's `preset` says: settings for all keys that the scene does not give itself.
 
-use crate::document::{Document, Entry, KeyPath, Node, Place, Segment, Value};
+use crate::document::{Document, Entry, KeyPath, Node, Place, Segment, Value, twin};
 use standoff_sim::definition::presets::Preset;
 use standoff_sim::settings::Settings;
 
@@ -27,6 +27,10 @@ fn fill(node: &mut Node, own: &toml::Value, default: &toml::Value, place: Place)
     for (key, value) in own {
         let before = default.get(key);
         if before == Some(value) {
+            continue;
+        }
+        let twin = twin(key);
+        if entries.iter().any(|e| e.key == twin) {
             continue;
         }
         let at = entries.iter().position(|e| e.key == *key);

@@ -1,5 +1,6 @@
 //! Elements of a file as they are collected: polygons become triangles, labels become regions.
 
+use super::polygon;
 use crate::{Mesh, Region};
 use standoff_linalg::Vec3;
 use std::collections::BTreeMap;
@@ -11,8 +12,10 @@ pub(crate) enum Cell {
     Points,
     /// A line through two or more vertices.
     Polyline,
-    /// A polygon of three or more vertices, split into a fan from its first.
+    /// A polygon of three or more vertices.
     Polygon,
+    /// Triangles around the first vertex.
+    Fan,
     /// A strip of triangles.
     Strip,
     /// A rectangle whose last two vertices are exchanged.
@@ -20,6 +23,39 @@ pub(crate) enum Cell {
     /// A tetrahedron.
     Tet,
 }
+
+/// What is wrong with a cell.
+#[derive(Debug)]
+pub(crate) struct Wrong {
+    pub(crate) what: String,
+    /// What to do about it, where the reader does not know better.
+    hint: Option<&'static str>,
+}
+
+impl Wrong {
+    /// What to do about it; `else_do` where it is the list of vertices that is wrong.
+    pub(crate) fn hint<'a>(&self, else_do: &'a str) -> &'a str
+    where
+        'static: 'a,
+    {
+        self.hint.unwrap_or(else_do)
+    }
+}
+
+impl From<String> for Wrong {
+    fn from(what: String) -> Self {
+        Self { what, hint: None }
+    }
+}
+
+impl From<Wrong> for String {
+    fn from(wrong: Wrong) -> Self {
+        wrong.what
+    }
+}
+
+/// What to do about a polygon that has no inside.
+pub(crate) const SPLIT: &str = "Triangulate the face in the program that made it, or delete it";
 
 /// A mesh under construction with one label per element.
 #[derive(Debug, Default)]
@@ -37,10 +73,11 @@ impl Cells {
     }
 
     /// Adds a cell; the error says what is wrong with its number of vertices or with an index.
-    pub(crate) fn add(&mut self, cell: Cell, v: &[u32], label: u32) -> Result<(), String> {
+    pub(crate) fn add(&mut self, cell: Cell, v: &[u32], label: u32) -> Result<(), Wrong> {
         let points = self.mesh.points.len();
         if let Some(i) = v.iter().find(|&&i| i as usize >= points) {
-            return Err(format!("vertex {i} (from 0) is named, but there are only {points}"));
+            let what = format!("vertex {i} (from 0) is named, but there are only {points}");
+            return Err(what.into());
         }
         match cell {
             Cell::Points => v.iter().for_each(|&i| self.point(i, label)),
@@ -48,6 +85,13 @@ impl Cells {
                 v.windows(2).for_each(|w| self.edge([w[0], w[1]], label));
             }
             Cell::Polygon if v.len() >= 3 => {
+                let triangles = polygon::triangles(&self.mesh.points, v).map_err(|what| Wrong {
+                    what: format!("a polygon of {} vertices {what}", v.len()),
+                    hint: Some(SPLIT),
+                })?;
+                triangles.into_iter().for_each(|t| self.triangle(t, label));
+            }
+            Cell::Fan if v.len() >= 3 => {
                 for k in 1..v.len() - 1 {
                     self.triangle([v[0], v[k], v[k + 1]], label);
                 }
@@ -130,14 +174,15 @@ impl Cells {
     }
 }
 
-fn wrong_number(cell: Cell, n: usize) -> String {
+fn wrong_number(cell: Cell, n: usize) -> Wrong {
     let name = match cell {
         Cell::Points => "point",
         Cell::Polyline => "line",
         Cell::Polygon => "polygon",
+        Cell::Fan => "triangle fan",
         Cell::Strip => "triangle strip",
         Cell::Pixel => "rectangle",
         Cell::Tet => "tetrahedron",
     };
-    format!("a {name} cannot have {n} vertices")
+    format!("a {name} cannot have {n} vertices").into()
 }

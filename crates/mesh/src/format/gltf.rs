@@ -30,6 +30,7 @@ struct Document {
     buffer_views: Vec<View>,
     buffers: Vec<Buffer>,
     extensions_required: Vec<String>,
+    animations: Vec<serde::de::IgnoredAny>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -211,7 +212,8 @@ impl Reader<'_> {
             ));
         }
         let mut parts = Parts::new(self.path);
-        let mut notes = BTreeSet::new();
+        let mut notes: BTreeSet<&'static str> =
+            self.document.animations.first().map(|_| ANIMATED).into_iter().collect();
         let mut reached = vec![false; document.nodes.len()];
         let mut stack: Vec<(usize, Affine)> =
             self.roots()?.into_iter().rev().map(|n| (n, Affine::identity())).collect();
@@ -527,17 +529,16 @@ impl Reader<'_> {
             return Err(self.error(&part, what, "Export the file as .glb, which holds everything"));
         }
         let file = self.path.with_file_name("").join(relative);
-        // devices and pipes have no end
-        let bytes = match file.metadata() {
-            Ok(found) if !found.is_file() => Err(std::io::Error::other("it is not a file")),
-            _ => std::fs::read(&file),
-        };
-        bytes.map_err(|e| {
+        crate::input::bytes(&file, crate::input::MOST_DATA).map_err(|e| {
             let what = format!("cannot read {}: {e}", file.display());
             self.error(&part, what, "Put the file there, or export as .glb, which holds everything")
         })
     }
 }
+
+/// What is said of a file with animations.
+const ANIMATED: &str = "animations move nothing: export the animation as USD, or move the object by \
+                        [[objects.motion]]";
 
 const DAMAGED: &str = "The file is truncated or damaged: write it again";
 
@@ -573,17 +574,17 @@ fn elements(cells: &mut Cells, mode: u32, list: &[u32]) -> std::result::Result<(
         return Ok(());
     }
     match mode {
-        0 => cells.add(Cell::Points, list, 0),
-        1 => pieces(2, "lines")?.try_for_each(|ends| cells.add(Cell::Polyline, ends, 0)),
+        0 => Ok(cells.add(Cell::Points, list, 0)?),
+        1 => Ok(pieces(2, "lines")?.try_for_each(|ends| cells.add(Cell::Polyline, ends, 0))?),
         2 => {
             cells.add(Cell::Polyline, list, 0)?;
-            cells.add(Cell::Polyline, &[list[list.len() - 1], list[0]], 0)
+            Ok(cells.add(Cell::Polyline, &[list[list.len() - 1], list[0]], 0)?)
         }
-        3 => cells.add(Cell::Polyline, list, 0),
-        4 => pieces(3, "triangles")?.try_for_each(|f| cells.add(Cell::Polygon, f, 0)),
+        3 => Ok(cells.add(Cell::Polyline, list, 0)?),
+        4 => Ok(pieces(3, "triangles")?.try_for_each(|f| cells.add(Cell::Polygon, f, 0))?),
         5 | 6 => {
             let before = cells.mesh.triangles.len();
-            cells.add(if mode == 5 { Cell::Strip } else { Cell::Polygon }, list, 0)?;
+            cells.add(if mode == 5 { Cell::Strip } else { Cell::Fan }, list, 0)?;
             // strips are joined by triangles without area
             let mut k = 0;
             cells.mesh.triangles.retain(|&[a, b, c]| {

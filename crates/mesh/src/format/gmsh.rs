@@ -427,7 +427,10 @@ impl Reader<'_> {
 
     fn add(&mut self, cell: Cell, v: &[u32], label: u32) -> Result<()> {
         let added = self.cells.add(cell, v, label);
-        added.map_err(|what| self.scan.error(what, "Write the mesh again"))
+        added.map_err(|wrong| {
+            let hint = wrong.hint("Write the mesh again").to_owned();
+            self.scan.error(wrong.what, hint)
+        })
     }
 
     /// Physical groups become regions: named ones, groups of one name together, by dimension and

@@ -8,27 +8,29 @@
 //! | format | read | not read |
 //! |---|---|---|
 //! | Gmsh `.msh` 2.x, 4.1 | text and binary of either byte order; points, lines, triangles, quadrangles (split), tetrahedra; physical groups as regions | higher order and other volume elements: error; unknown sections (`$Surface`, `$NodeData`, …): skipped |
-//! | VTK legacy `.vtk` | text and binary; `UNSTRUCTURED_GRID`, `POLYDATA`; points, lines, triangles, strips, polygons (fan), tetrahedra; integer cell data as regions | higher order and other volume cells: error; other data sets: error |
+//! | VTK legacy `.vtk` | text and binary; `UNSTRUCTURED_GRID`, `POLYDATA`; points, lines, triangles, strips, polygons, tetrahedra; integer cell data as regions | higher order and other volume cells: error; other data sets: error |
 //! | VTK XML `.vtu`, `.vtp` | text, base64 and raw appended data, zlib; same cells; integer cell data as regions | lz4 and lzma compression: error |
-//! | Wavefront `.obj` | `v`, `f` (polygons as fans), `l`, `p`, negative indices; only `v` lines: a cloud of points | texture coordinates, normals, groups, materials: skipped; free-form surfaces: error |
-//! | `.ply` | text and binary of either byte order; faces (fans), edges; no faces: a cloud of points | other elements and properties: skipped |
+//! | Wavefront `.obj` | `v`, `f` (polygons as triangles), `l`, `p`, negative indices; only `v` lines: a cloud of points | texture coordinates, normals, groups, materials: skipped; free-form surfaces: error |
+//! | `.ply` | text and binary of either byte order; faces as triangles, edges; no faces: a cloud of points | other elements and properties: skipped |
 //! | `.stl` | text and binary; equal vertices are joined | normals, colours: skipped |
 //! | `.seg` | `v x y z`, `s i j` | anything else: error |
 //! | `.csv` | x, y, z per line, after an optional line of names: a cloud of points | further columns: left out, with a note |
 //! | glTF 2.0 `.glb`, `.gltf` | the default scene with its transforms: triangles, strips, fans, lines, points; embedded buffers and files; sparse and quantized data; nodes as regions | compressed data: error; skins, morph targets: ignored, with a note |
-//! | USD `.usda`, `.usdc`, `.usdz` | meshes (polygons as triangles), linear curves, points of one layer at the default time or the earliest sample, with transforms and `metersPerUnit`; prims as regions | references, variants: error; subdivision: control meshes, with a note |
+//! | USD `.usda`, `.usdc`, `.usdz` | meshes (polygons as triangles), linear curves, points of one layer at `startTimeCode`, [over time](animation), with transforms and `metersPerUnit`; prims as regions | references, variants: error; subdivision: control meshes, with a note |
 //! | URDF `.urdf`, MJCF `.xml` | the collision geometry of a robot, joints at zero; geometries as regions | planes, height fields, flexible bodies: left out, with a note |
 //! | `.pt` | OBJ syntax, every vertex a bare point | faces and lines: skipped |
 
 mod affine;
 mod base64;
 mod cells;
+mod convert;
 mod csv;
 mod gltf;
 mod gmsh;
 mod obj;
 mod parts;
 mod ply;
+mod polygon;
 mod robot;
 mod scan;
 mod seg;
@@ -39,7 +41,9 @@ mod vtu;
 mod xml;
 
 pub use robot::{Flex, MujocoModel, Plane, read_model};
+pub use usd::Animation;
 
+use crate::input::{self, MOST_DATA};
 use crate::{Mesh, MeshError};
 use std::path::Path;
 
@@ -109,6 +113,11 @@ impl Format {
             Format::Urdf => &["urdf"],
             Format::Mjcf => &["xml", "mjcf"],
         }
+    }
+
+    /// Whether a file holds several meshes, whose readers place them and do not join their points.
+    pub fn has_parts(self) -> bool {
+        matches!(self, Format::Gltf | Format::Usd | Format::Urdf | Format::Mjcf)
     }
 
     /// Format that a file name promises.
@@ -191,7 +200,7 @@ pub fn read(path: &Path) -> Result<Mesh, MeshError> {
 /// # Errors
 /// As [`read`].
 pub fn read_with(path: &Path, options: &ReadOptions) -> Result<Mesh, MeshError> {
-    let data = std::fs::read(path)
+    let data = input::bytes(path, MOST_DATA)
         .map_err(|source| MeshError::Read { file: path.to_path_buf(), source })?;
     parse(path, &data, options)
 }
@@ -208,6 +217,7 @@ pub fn parse(path: &Path, data: &[u8], options: &ReadOptions) -> Result<Mesh, Me
         return Err(MeshError::UnknownFormat {
             file: path.to_path_buf(),
             known: known.collect::<Vec<_>>().join(", "),
+            convert: convert::advice(path),
         });
     };
     let mut mesh = match format {
@@ -234,6 +244,20 @@ pub fn parse(path: &Path, data: &[u8], options: &ReadOptions) -> Result<Mesh, Me
     Ok(mesh)
 }
 
+/// The motion of the points of a USD file with time samples; `None` for a file of another format, and where
+/// nothing moves.
+///
+/// # Errors
+/// As [`read`].
+pub fn animation(path: &Path) -> Result<Option<Animation>, MeshError> {
+    if Format::of_extension(path) != Some(Format::Usd) {
+        return Ok(None);
+    }
+    let data = input::bytes(path, MOST_DATA)
+        .map_err(|source| MeshError::Read { file: path.to_path_buf(), source })?;
+    usd::read_animation(path, &data)
+}
+
 /// Writes a mesh: `.obj` (surface, wires, points) or `.vtu` (all elements) by extension. Numbers
 /// are written so that reading gives the same bits.
 ///
@@ -247,6 +271,7 @@ pub fn write(path: &Path, mesh: &Mesh) -> Result<(), MeshError> {
             return Err(MeshError::UnknownFormat {
                 file: path.to_path_buf(),
                 known: ".obj, .vtu (for writing)".to_string(),
+                convert: String::new(),
             });
         }
     };

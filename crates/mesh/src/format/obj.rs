@@ -40,7 +40,7 @@ pub(crate) fn read(path: &Path, data: &[u8]) -> Result<Mesh> {
     let mut scan = Scanner::new(path, data);
     let mut cells = Cells::default();
     // elements may name vertices that follow: add them at the end, remembering where they stand
-    let mut elements: Vec<(Cell, std::ops::Range<usize>, usize)> = Vec::new();
+    let mut elements: Vec<Element> = Vec::new();
     let mut indices: Vec<u32> = Vec::new();
     let mut joined = Vec::new();
     loop {
@@ -77,13 +77,33 @@ pub(crate) fn read(path: &Path, data: &[u8]) -> Result<Mesh> {
         // a file of nothing but vertices is a cloud of points
         return Ok(cells.mesh.to_points());
     }
+    add(&mut scan, &mut cells, elements, &indices)?;
+    Ok(cells.mesh)
+}
+
+/// A kind of cell, where its indices are, and where it stands in the file.
+type Element = (Cell, std::ops::Range<usize>, usize);
+
+/// Adds elements, whose vertices are all known now.
+fn add(
+    scan: &mut Scanner<'_>,
+    cells: &mut Cells,
+    elements: Vec<Element>,
+    indices: &[u32],
+) -> Result<()> {
+    let mut faces = 0;
     for (cell, range, start) in elements {
-        cells.add(cell, &indices[range], 0).map_err(|what| {
+        faces += usize::from(cell == Cell::Polygon);
+        cells.add(cell, &indices[range], 0).map_err(|wrong| {
             scan.seek(start);
-            scan.error(what, "Check the indices of this line; they count from 1")
+            let hint = wrong.hint("Check the indices of this line; they count from 1").to_owned();
+            match cell {
+                Cell::Polygon => scan.error(format!("face {faces} (from 1): {}", wrong.what), hint),
+                _ => scan.error(wrong.what, hint),
+            }
         })?;
     }
-    Ok(cells.mesh)
+    Ok(())
 }
 
 /// A line together with those that a trailing backslash joins to it.

@@ -2,8 +2,7 @@
 
 use super::affine::Affine;
 use super::scan::Result;
-use crate::{Mesh, MeshError, Region};
-use std::collections::HashSet;
+use crate::{Mesh, MeshError, Names, Region};
 use std::path::Path;
 
 /// Points or elements of a mesh at most: a small file may repeat a mesh any number of times.
@@ -13,12 +12,12 @@ const MOST: usize = 10_000_000;
 pub(super) struct Parts<'a> {
     path: &'a Path,
     mesh: Mesh,
-    names: HashSet<String>,
+    names: Names,
 }
 
 impl<'a> Parts<'a> {
     pub(super) fn new(path: &'a Path) -> Self {
-        Self { path, mesh: Mesh::default(), names: HashSet::new() }
+        Self { path, mesh: Mesh::default(), names: Names::default() }
     }
 
     /// Refuses more points or elements than a mesh may have.
@@ -64,7 +63,7 @@ impl<'a> Parts<'a> {
         mesh.edges.extend(local.edges.iter().map(|e| e.map(|v| v + from)));
         mesh.vertices.extend(local.vertices.iter().map(|v| v + from));
         let mut region = Region {
-            name: self.free_name(name),
+            name: self.names.free(if name.is_empty() { "part" } else { name }),
             tets: (first[0]..self.mesh.tets.len() as u32).collect(),
             triangles: (first[1]..self.mesh.triangles.len() as u32).collect(),
             edges: (first[2]..self.mesh.edges.len() as u32).collect(),
@@ -82,16 +81,6 @@ impl<'a> Parts<'a> {
 
     pub(super) fn is_empty(&self) -> bool {
         self.mesh.points.is_empty()
-    }
-
-    fn free_name(&mut self, name: &str) -> String {
-        let base = if name.is_empty() { "part" } else { name };
-        let numbered = (2..).map(|n| format!("{base}-{n}"));
-        let mut names = std::iter::once(base.to_owned()).chain(numbered);
-        // the names without end are not all taken
-        let free = names.find(|n| !self.names.contains(n)).unwrap_or_default();
-        self.names.insert(free.clone());
-        free
     }
 
     /// The mesh with notes; an error that says `nothing` if there is no part.

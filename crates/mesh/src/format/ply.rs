@@ -79,16 +79,21 @@ pub(crate) fn read(path: &Path, data: &[u8]) -> Result<Mesh> {
         .iter()
         .map(|(range, at)| (Cell::Polygon, &face_vertices[range.clone()], *at))
         .chain(edges.iter().map(|(ends, at)| (Cell::Polyline, &ends[..], *at)));
-    for (cell, list, at) in all {
+    for (k, (cell, list, at)) in all.enumerate() {
         v.clear();
         // an index that is none becomes one that is out of range
         v.extend(
             list.iter()
                 .map(|n| n.integer().and_then(|i| u32::try_from(i).ok()).unwrap_or(u32::MAX)),
         );
-        cells.add(cell, &v, 0).map_err(|what| {
+        cells.add(cell, &v, 0).map_err(|wrong| {
             scan.point_at(at, endian.is_some());
-            scan.error(what, "Write the mesh again, with faces of three or more vertices")
+            let hint = wrong.hint("Write the mesh again, with faces of three or more vertices");
+            let hint = hint.to_owned();
+            match cell {
+                Cell::Polygon => scan.error(format!("face {k} (from 0): {}", wrong.what), hint),
+                _ => scan.error(wrong.what, hint),
+            }
         })?;
     }
     let mesh = cells.mesh;

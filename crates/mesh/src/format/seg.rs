@@ -36,9 +36,9 @@ pub(crate) fn read(path: &Path, data: &[u8]) -> Result<Mesh> {
         }
     }
     for (ends, start) in segments {
-        cells.add(Cell::Polyline, &ends, 0).map_err(|what| {
+        cells.add(Cell::Polyline, &ends, 0).map_err(|wrong| {
             scan.seek(start);
-            scan.error(what, "Check the indices of this line; they count from 1")
+            scan.error(wrong.what, "Check the indices of this line; they count from 1")
         })?;
     }
     Ok(cells.mesh)

@@ -19,6 +19,11 @@ pub(crate) fn read(path: &Path, data: &[u8]) -> Result<Mesh> {
     let text = data.trim_ascii_start().starts_with(b"solid") && !exact;
     let mut mesh = if text { read_text(&mut scan)? } else { read_binary(&mut scan)? };
     mesh.weld();
+    // a facet whose corners are not three places has no area, and no normal of its own
+    let collapsed = mesh.drop_collapsed();
+    if collapsed > 0 {
+        mesh.notes.push(format!("{collapsed} facets with equal corners are left out"));
+    }
     Ok(mesh)
 }
 

@@ -3,7 +3,7 @@
 
 // long: one function for each section of the format, and what all VTK formats share
 
-use super::cells::{Cell, Cells};
+use super::cells::{Cell, Cells, Wrong};
 use super::scan::{Endian, Number, Result, Scalar, Scanner, parse, words};
 use crate::Mesh;
 use standoff_linalg::Vec3;
@@ -263,10 +263,12 @@ impl Reader<'_> {
             }
             for (k, v) in list.cells.iter().enumerate() {
                 let cell = list.cell.map_or_else(|| cell_type(self.types[k]), Ok);
-                let added = cell.and_then(|c| self.cells.add(c, v, self.count as u32));
-                added.map_err(|what| {
+                let added =
+                    cell.map_err(Wrong::from).and_then(|c| self.cells.add(c, v, self.count as u32));
+                added.map_err(|wrong| {
                     self.scan.point_at(list.at, self.binary);
-                    self.scan.error(format!("cell {}: {what}", self.count), CELL_HINT)
+                    let hint = wrong.hint(CELL_HINT).to_owned();
+                    self.scan.error(format!("cell {}: {}", self.count, wrong.what), hint)
                 })?;
                 self.count += 1;
             }

@@ -4,7 +4,7 @@
 // long: one format: its tags, its encodings, its cells, and its writer
 
 use super::base64::{Base64, Source};
-use super::cells::Cells;
+use super::cells::{Cells, Wrong};
 use super::scan::{Endian, Number, Result, Scalar, Scanner};
 use super::vtk::{CELL_HINT, add_regions, cell_type};
 use super::xml::{Tag, Tags};
@@ -28,8 +28,13 @@ struct Array {
 #[derive(Default)]
 struct Piece {
     points: u64,
+    /// Number of cells; of `Verts`, `Lines`, `Strips` and `Polys` together in a `.vtp`.
+    cells: u64,
     arrays: Vec<Array>,
 }
+
+/// Numbers of a compressed array at most: those of as many tetrahedra as a mesh may have.
+const MOST_COMPRESSED: u64 = 40_000_000;
 
 struct File<'a> {
     scan: Scanner<'a>,
@@ -64,7 +69,7 @@ pub(crate) fn read(path: &Path, data: &[u8]) -> Result<Mesh> {
         file.cells(piece, first, &mut mesh, &mut count)?;
         for array in piece.arrays.iter().filter(|a| a.section == "CellData") {
             if array.scalar.is_integer() && array.components == 1 {
-                let values = file.integers(array)?;
+                let values = file.integers(array, piece.cells)?;
                 if values.len() == count - start {
                     match labels.iter_mut().find(|l| l.0 == array.name) {
                         Some(l) => l.1.extend(values),
@@ -103,7 +108,17 @@ impl File<'_> {
                             .scan
                             .error("a piece without NumberOfPoints", "Write the file again"));
                     };
-                    self.pieces.push(Piece { points, arrays: Vec::new() });
+                    const CELLS: [&str; 5] = [
+                        "NumberOfCells",
+                        "NumberOfVerts",
+                        "NumberOfLines",
+                        "NumberOfStrips",
+                        "NumberOfPolys",
+                    ];
+                    let counts = CELLS.iter().filter_map(|key| tag.get(key));
+                    let cells = counts.filter_map(|n| n.trim().parse::<u64>().ok());
+                    let cells = cells.fold(0, u64::saturating_add);
+                    self.pieces.push(Piece { points, cells, arrays: Vec::new() });
                 }
                 "Points" | "Cells" | "Verts" | "Lines" | "Strips" | "Polys" | "CellData"
                 | "PointData" | "FieldData" => section = tag.name,
@@ -225,7 +240,7 @@ impl File<'_> {
                 Err(self.scan.error("a piece without the array of Points", "Write it again"))
             };
         };
-        let numbers = self.numbers(array)?;
+        let numbers = self.numbers(array, piece.points.saturating_mul(3))?;
         if numbers.len() as u64 != piece.points.saturating_mul(3) {
             return Err(self.error_at(
                 array,
@@ -252,10 +267,11 @@ impl File<'_> {
             else {
                 continue;
             };
-            let vertices = self.integers(connectivity)?;
-            let ends = self.integers(offsets)?;
+            let ends = self.integers(offsets, piece.cells)?;
+            let most = ends.iter().copied().max().unwrap_or(0);
+            let vertices = self.integers(connectivity, u64::try_from(most).unwrap_or(0))?;
             let types = match (section, find("types")) {
-                ("Cells", Some(types)) => self.integers(types)?,
+                ("Cells", Some(types)) => self.integers(types, piece.cells)?,
                 ("Cells", None) => {
                     return Err(self.error_at(offsets, "cells without the array \"types\""));
                 }
@@ -286,11 +302,14 @@ impl File<'_> {
                     let v = u32::try_from(v).ok().and_then(|v| v.checked_add(first));
                     v.unwrap_or(u32::MAX)
                 }));
-                let added = cell_type(number).and_then(|c| mesh.add(c, &list, *count as u32));
-                added.map_err(|what| {
+                let added = cell_type(number)
+                    .map_err(Wrong::from)
+                    .and_then(|c| mesh.add(c, &list, *count as u32));
+                added.map_err(|wrong| {
                     let mut scan = self.scan.clone();
                     scan.point_at(self.place(connectivity), connectivity.format == "appended");
-                    scan.error(format!("cell {count}: {what}"), CELL_HINT)
+                    let hint = wrong.hint(CELL_HINT).to_owned();
+                    scan.error(format!("cell {count}: {}", wrong.what), hint)
                 })?;
                 *count += 1;
             }
@@ -316,14 +335,15 @@ impl File<'_> {
         )
     }
 
-    fn integers(&self, array: &Array) -> Result<Vec<i64>> {
+    fn integers(&self, array: &Array, most: u64) -> Result<Vec<i64>> {
         let integers: Option<Vec<i64>> =
-            self.numbers(array)?.into_iter().map(Number::integer).collect();
+            self.numbers(array, most)?.into_iter().map(Number::integer).collect();
         integers.ok_or_else(|| self.error_at(array, "a number that is not an integer"))
     }
 
-    /// All numbers of an array.
-    fn numbers(&self, array: &Array) -> Result<Vec<Number>> {
+    /// All numbers of an array, of which there are at most `most` by what the file says elsewhere. Compressed
+    /// data become no more than that: they may hold a thousand times their size.
+    fn numbers(&self, array: &Array, most: u64) -> Result<Vec<Number>> {
         let place = self.place(array);
         let rest = self.data.get(place..).unwrap_or_default();
         if array.format == "ascii" {
@@ -335,8 +355,9 @@ impl File<'_> {
             _ => true,
         };
         let mut source = if base64 { Source::Base64(Base64::new(rest)) } else { Source::Raw(rest) };
-        let bytes = self.block(&mut source).map_err(|what| self.error_at(array, what))?;
         let size = array.scalar.size();
+        let most = most.min(MOST_COMPRESSED) as usize * size;
+        let bytes = self.block(&mut source, most).map_err(|what| self.error_at(array, what))?;
         Ok(bytes.chunks_exact(size).filter_map(|b| array.scalar.decode(b, self.endian)).collect())
     }
 
@@ -357,8 +378,9 @@ impl File<'_> {
         Ok(numbers)
     }
 
-    /// Bytes of a block: a header with its length, or with the lengths of its compressed parts.
-    fn block(&self, source: &mut Source<'_>) -> std::result::Result<Vec<u8>, String> {
+    /// Bytes of a block: a header with its length, or with the lengths of its compressed parts, which become
+    /// at most `most`.
+    fn block(&self, source: &mut Source<'_>, most: usize) -> std::result::Result<Vec<u8>, String> {
         let number = |source: &mut Source<'_>| {
             let bytes = source.take(self.header.size())?;
             let n = self.header.decode(&bytes, self.endian).and_then(|n| n.integer());
@@ -384,6 +406,9 @@ impl File<'_> {
         for (k, &size) in sizes.iter().enumerate() {
             let compressed = source.take(size)?;
             let expected = if k + 1 == parts && last > 0 { last } else { whole };
+            if expected > most - out.len() {
+                return Err(format!("it has more than the {most} bytes that the file announces"));
+            }
             let part =
                 miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(&compressed, expected)
                     .map_err(|e| {

@@ -42,10 +42,12 @@ pub enum MeshError {
         source: std::io::Error,
     },
     /// Neither the content nor the extension names a known format.
-    #[error("{}: unknown mesh format. Known are {known}", .file.display())]
+    #[error("{}: unknown mesh format. Known are {known}{convert}", .file.display())]
     UnknownFormat {
         /// The file.
         file: PathBuf,
+        /// What makes a known format of it, for formats of which that is known; begins with a new sentence.
+        convert: String,
         /// Extensions of the known formats.
         known: String,
     },

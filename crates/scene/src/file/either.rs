@@ -2,7 +2,7 @@
 
 use super::{
     AxisAngle, Formula, MaterialChoice, MaterialSection, PivotCentre, PivotChoice, RegionSection,
-    Rotation, Scale, Selection,
+    Rotation, Scale, Selection, Weld,
 };
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -18,6 +18,9 @@ trait Either: Sized {
         None
     }
     fn from_name<E: de::Error>(_: &str) -> Option<Result<Self, E>> {
+        None
+    }
+    fn from_bool<E: de::Error>(_: bool) -> Option<Result<Self, E>> {
         None
     }
     fn from_array<'de, A: SeqAccess<'de>>(_: A) -> Option<Result<Self, A::Error>> {
@@ -50,6 +53,10 @@ impl<'de, T: Either> Visitor<'de> for EitherVisitor<T> {
         T::from_name(s).unwrap_or_else(|| Err(E::invalid_type(de::Unexpected::Str(s), &self)))
     }
 
+    fn visit_bool<E: de::Error>(self, b: bool) -> Result<T, E> {
+        T::from_bool(b).unwrap_or_else(|| Err(E::invalid_type(de::Unexpected::Bool(b), &self)))
+    }
+
     fn visit_seq<A: SeqAccess<'de>>(self, a: A) -> Result<T, A::Error> {
         T::from_array(a).unwrap_or_else(|| Err(de::Error::invalid_type(de::Unexpected::Seq, &self)))
     }
@@ -69,7 +76,18 @@ macro_rules! deserialize_either {
     )*};
 }
 
-deserialize_either!(MaterialChoice, Scale, Rotation, Selection, PivotChoice, Formula);
+deserialize_either!(MaterialChoice, Scale, Rotation, Selection, PivotChoice, Formula, Weld);
+
+impl Either for Weld {
+    const EXPECTED: &'static str = "true, false or a length";
+
+    fn from_number<E: de::Error>(length: f64) -> Option<Result<Self, E>> {
+        Some(Ok(Self::Within(length)))
+    }
+    fn from_bool<E: de::Error>(choice: bool) -> Option<Result<Self, E>> {
+        Some(Ok(Self::Choice(choice)))
+    }
+}
 
 impl Either for MaterialChoice {
     const EXPECTED: &'static str = "the name of a material or a table";

@@ -3,13 +3,13 @@
 use super::at::{At, Places};
 use super::placed::{Bodies, Placed};
 use super::select::{Sets, select};
-use crate::error::{Problem, SceneError};
+use super::sequence;
+use crate::error::SceneError;
 use crate::file::{
     ForceSection, Formula, MotionSection, ObjectSection, PivotCentre, PivotChoice, Selection,
     UntilSection,
 };
 use standoff_linalg::Vec3;
-use standoff_mesh::format;
 use standoff_sim::definition::validate::{Fault, direction, vector};
 use standoff_sim::definition::{
     Condition, Definition, ForceDef, Load, Motion, Pivot, PrescribedDef,
@@ -75,18 +75,14 @@ fn motions(
     for (k, section) in object.motion.iter().enumerate() {
         let at = at.key("motion").index(k);
         let sets = select(&section.vertices, object, &at.key("vertices"), placed)?;
-        let frames = read_sequence(section, &at, placed, folder)?;
+        let step = definition.settings.time.step;
+        let sequence = sequence::read(section, &at, placed, folder, step)?;
         let until = condition(section.until.as_ref(), &at.key("until"), scene, placed)?;
         let name = label(&section.vertices, "motion", k);
         for (copy, vertices) in occupied(sets) {
-            let motion = match &frames {
+            let motion = match &sequence {
                 None => moved(section, &at)?,
-                Some((_, frames)) => Motion::Sequence {
-                    frames: frames
-                        .iter()
-                        .map(|x| vertices.iter().map(|v| x[*v as usize]).collect())
-                        .collect(),
-                },
+                Some(sequence) => Motion::Sequence { frames: sequence.of(placed, copy, &vertices) },
             };
             let moved = PrescribedDef {
                 name: format!("{}.{name}", placed.copies[copy].name),
@@ -101,7 +97,7 @@ fn motions(
             at.check(planar(definition, || moved.validate_in_plane()))?;
             definition.prescribed.push(moved);
         }
-        sequences.push(frames.map(|(path, _)| path));
+        sequences.push(sequence.map(|s| s.path));
     }
     for (section, path) in object.motion.iter_mut().zip(sequences) {
         section.sequence = path;
@@ -242,55 +238,4 @@ fn load(section: &ForceSection, at: &At<'_>) -> Result<Load, SceneError> {
         (None, None, Some(p)) => Ok(Load::Pressure(expression(p, &at.key("pressure"))?)),
         _ => Err(at.invalid("give one of `acceleration` (m/s^2), `force` (N) and `pressure` (Pa)")),
     }
-}
-
-/// Reads the folder of a mesh sequence: its absolute path and the vertex positions of each file.
-fn read_sequence(
-    section: &MotionSection,
-    at: &At<'_>,
-    placed: &Placed,
-    folder: &Path,
-) -> Result<Option<(String, Vec<Vec<Vec3>>)>, SceneError> {
-    let Some(written) = &section.sequence else { return Ok(None) };
-    let at = at.key("sequence");
-    let formulas = section.translation.is_some() || section.rotation.is_some();
-    if formulas || section.velocity != [0.0; 3] || section.angular_velocity != [0.0; 3] {
-        return Err(at.invalid(
-            "a sequence excludes `velocity`, `angular_velocity`, `translation` and `rotation`",
-        ));
-    }
-    let path = folder.join(written);
-    let entries = std::fs::read_dir(&path)
-        .map_err(|e| at.invalid(format!("cannot read the folder {}: {e}", path.display())))?;
-    let mut files: Vec<(u64, std::path::PathBuf)> = entries
-        .filter_map(|entry| {
-            let file = entry.ok()?.path();
-            Some((file.file_stem()?.to_str()?.parse().ok()?, file))
-        })
-        .collect();
-    files.sort();
-    if files.is_empty() {
-        let what = format!("{} holds no meshes named 0.obj, 1.obj, …", path.display());
-        return Err(at.invalid(what));
-    }
-    let mut frames = Vec::with_capacity(files.len());
-    for (k, (number, file)) in files.iter().enumerate() {
-        if *number != k as u64 {
-            let what = format!("{} has no mesh number {k}, but {number}", path.display());
-            return Err(at.invalid(what));
-        }
-        let mesh = format::read(file).map_err(|e| at.error(Problem::Mesh(e.to_string())))?;
-        let expected = placed.kept.as_ref().map_or(placed.mesh.points.len(), |k| k.total);
-        if mesh.points.len() != expected {
-            let found = mesh.points.len();
-            let what =
-                format!("{} has {found} vertices, the object has {expected}", file.display());
-            return Err(at.invalid(what));
-        }
-        frames.push(match &placed.kept {
-            None => mesh.points,
-            Some(kept) => kept.old.iter().map(|v| mesh.points[*v as usize]).collect(),
-        });
-    }
-    Ok(Some((path.to_string_lossy().into_owned(), frames)))
 }

@@ -13,9 +13,11 @@ mod placement;
 mod plane;
 mod room;
 mod select;
+mod sequence;
 mod settings;
 mod stitch;
 mod thin;
+mod weld;
 
 use crate::decode::decode;
 use crate::document::Document;
@@ -26,11 +28,13 @@ use crate::{presets, schema, units};
 use at::{At, Places};
 use fill::Filled;
 use placed::Bodies;
+use room::Room;
 use serde::{Deserialize, Serialize};
 use standoff_fill::Embedding;
 pub use standoff_fill::Report as FillReport;
 use standoff_linalg::Vec3;
 use standoff_mesh::Mesh;
+use standoff_mesh::input::{self, MOST_TEXT};
 use standoff_sim::BuildError;
 use standoff_sim::definition::validate::{self, in_plane, number, vector};
 use standoff_sim::definition::{BodyDef, BodyKind, Definition, HalfSpaceDef};
@@ -101,7 +105,7 @@ impl Scene {
         overrides: &[String],
         steps: Option<u64>,
     ) -> Result<Self, SceneError> {
-        let text = std::fs::read_to_string(path).map_err(|e| unreadable(path, &e))?;
+        let text = input::text(path, MOST_TEXT).map_err(|e| unreadable(path, &e))?;
         let folder = path.parent().unwrap_or(Path::new(""));
         Self::parse_steps(&text, path, folder, overrides, steps)
     }
@@ -158,6 +162,7 @@ impl Scene {
         for option in overrides {
             document.set(option)?;
         }
+        document.refuse_twins()?;
         presets::apply(&mut document);
         {
             // the schema is larger than most scenes, and its memory is wanted back
@@ -188,7 +193,7 @@ impl Scene {
     /// See [`SceneError`]; its path says where in `file` the fault is.
     pub fn from_file(file: &SceneFile, meshes: Meshes) -> Result<Self, SceneError> {
         let nowhere = |e: SceneError| SceneError { location: None, ..e };
-        let text = toml::to_string(file).map_err(|e| SceneError {
+        let text = written(file).map_err(|e| SceneError {
             problem: Box::new(Problem::Syntax(e.to_string())),
             path: String::new(),
             object: None,
@@ -225,11 +230,41 @@ impl Scene {
 
     /// The scene as TOML with every default written out; running it gives the same run.
     pub fn resolved_toml(&self) -> Result<String, toml::ser::Error> {
-        let body = toml::to_string(&self.file)?;
+        let body = written(&self.file)?;
         Ok(format!(
             "# Written by standoff: every setting of the run, in SI units and degrees.\n{body}"
         ))
     }
+}
+
+/// The text of a scene file. A quantity that is given as it is does without its key with `_relative`, which has a
+/// default.
+fn written(file: &SceneFile) -> Result<String, toml::ser::Error> {
+    let text = toml::to_string(file)?;
+    let key = |line: &str| line.split_once(" = ").map(|(key, _)| key.to_owned());
+    let mut out = String::with_capacity(text.len());
+    // a header and its keys each
+    let mut sections: Vec<Vec<&str>> = vec![Vec::new()];
+    for line in text.lines() {
+        if line.starts_with('[') {
+            sections.push(Vec::new());
+        }
+        if let Some(section) = sections.last_mut() {
+            section.push(line);
+        }
+    }
+    for lines in sections {
+        let keys: HashSet<String> = lines.iter().filter_map(|l| key(l)).collect();
+        let counts = |line: &&str| match key(line) {
+            Some(key) => !key.strip_suffix("_relative").is_some_and(|k| keys.contains(k)),
+            None => true,
+        };
+        for line in lines.into_iter().filter(counts) {
+            out.push_str(line);
+            out.push('\n');
+        }
+    }
+    Ok(out)
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> SceneError {
@@ -359,7 +394,7 @@ fn objects(
     let mut notes = Vec::new();
     let mut all = Vec::new();
     let mut taken = HashSet::new();
-    let mut bytes = 0.0;
+    let mut room = Room::default();
     let mut places = Places::default();
     for (k, object) in file.objects.iter_mut().enumerate() {
         let at = at.key("objects").index(k);
@@ -373,7 +408,7 @@ fn objects(
             definition,
             filled,
             &mut taken,
-            &mut bytes,
+            &mut room,
         )?);
     }
     let bodies = Bodies::new(&all);

@@ -6,12 +6,14 @@ use super::at::At;
 use super::fill::{Filled, fill};
 use super::placed::{Kept, Placed, PlacedCopy};
 use super::placement::{Placement, copies};
+use super::room::Room;
+use super::weld::weld;
 use super::{DEFAULT_FRICTION_MATERIAL, Meshes, check_material, plane, room, select, thin};
 use crate::error::{Problem, SceneError, nearest_name};
-use crate::file::{MaterialChoice, MaterialSection, ObjectSection, Reduce, Role};
+use crate::file::{MaterialChoice, MaterialSection, MotionSection, ObjectSection, Reduce, Role};
 use standoff_linalg::Vec3;
-use standoff_mesh::Mesh;
 use standoff_mesh::format;
+use standoff_mesh::{Mesh, Names};
 use standoff_sim::definition::validate::{Fault, Field};
 use standoff_sim::definition::{BodyDef, BodyKind, Definition, Dimension};
 use standoff_sim::material::Material;
@@ -23,25 +25,20 @@ pub(super) fn name_all(objects: &mut [ObjectSection], at: &At<'_>) -> Result<(),
     for k in 0..objects.len() {
         at.index(k).key("name").require_name()?;
     }
-    let mut taken: Vec<String> = Vec::new();
+    let mut names = Names::default();
     for (k, object) in objects.iter().enumerate().filter(|(_, o)| !o.name.is_empty()) {
-        if taken.contains(&object.name) {
+        if !names.take(&object.name) {
             let problem = Problem::Duplicate { what: "object", name: object.name.clone() };
             return Err(at.index(k).key("name").error(problem));
         }
-        taken.push(object.name.clone());
     }
     for object in objects.iter_mut().filter(|o| o.name.is_empty()) {
         let stem = object.mesh.as_ref().and_then(|m| Path::new(m).file_stem()?.to_str());
-        let base = match (stem, &object.shape) {
-            (Some(stem), _) => stem.to_owned(),
-            (None, Some(shape)) => shape.kind().to_owned(),
-            (None, None) => "object".to_owned(),
-        };
-        let numbered = (2..).map(|n| format!("{base}-{n}"));
-        let free = std::iter::once(base.clone()).chain(numbered).find(|n| !taken.contains(n));
-        object.name = free.unwrap_or(base);
-        taken.push(object.name.clone());
+        object.name = names.free(match (stem, &object.shape) {
+            (Some(stem), _) => stem,
+            (None, Some(shape)) => shape.kind(),
+            (None, None) => "object",
+        });
     }
     Ok(())
 }
@@ -57,39 +54,46 @@ pub(super) fn resolve_one(
     definition: &mut Definition,
     filled: &mut Filled,
     taken: &mut HashSet<String>,
-    bytes: &mut f64,
+    room: &mut Room,
 ) -> Result<Placed, SceneError> {
     // before a mesh is read or built for them
     let copies = copies(object, at)?;
     let (material, friction_material, material_at) = material_of(object, materials, at)?;
+    let from_file = object.mesh.as_ref().is_some_and(|m| !meshes.contains_key(m));
     let mut mesh = load_mesh(object, at, folder, meshes)?;
     let dimension = definition.dimension;
     if dimension.is_planar() {
         plane::prepare(object, &mut mesh, at)?;
     }
+    let welded = weld(object, &mut mesh, from_file, dimension, at)?;
+    // tetrahedra in a surface have points of their own
+    let welded = welded.filter(|_| object.fill.is_none());
     let carried = fill(object, &mut mesh, at, filled)?;
     notes.extend(mesh.notes.iter().map(|n| format!("{}: {n}", object.name)));
     let placement = Placement::of(object, at)?;
     let Made { kind, thickness, mesh, kept } =
         body_kind(object, mesh, &material, &placement, dimension, at, notes)?;
-    room::require(object, &mesh, copies.len(), bytes, at)?;
+    let kept = welded.as_ref().map(|w| w.kept(kept.as_ref())).or(kept);
+    let numbers = welded.zip(kept.as_ref()).map(|(w, kept)| w.numbers(&kept.old));
+    room::require(object, &mesh, copies.len(), room, at)?;
     let contact_thickness = thin::contact_thickness(object, thickness, at)?;
+    if from_file {
+        follow_file(object, at, notes)?;
+    }
     let first = definition.bodies.len();
     let name = object.name.clone();
-    let mut placed = Placed { name, mesh, kept, copies: Vec::new(), bodies: first..first };
+    let start = object.start.as_ref().map(|s| Placement::start(s, &at.key("start"))).transpose()?;
+    let (copies_of, bodies) = (Vec::new(), first..first);
+    let mut placed =
+        Placed { name, mesh, kept, numbers, placement, start, copies: copies_of, bodies };
     for (suffix, offset) in copies {
-        let rest = placement.apply(&placed.mesh.points, &offset);
+        let rest = placed.placement.apply(&placed.mesh.points, &offset);
         let name = format!("{}{suffix}", object.name);
         if taken.contains(&name) {
             return Err(at.error(Problem::Duplicate { what: "object", name }));
         }
         taken.insert(name.clone());
-        let points = match &object.start {
-            None => rest.clone(),
-            Some(motion) => {
-                Placement::start(motion, &at.key("start"))?.apply(&rest, &Vec3::zeros())
-            }
-        };
+        let points = placed.place(&placed.mesh.points, &offset);
         let body = BodyDef {
             name: name.clone(),
             velocity: start_velocity(object, &points),
@@ -104,12 +108,42 @@ pub(super) fn resolve_one(
             plane::check_placed(&body, at)?;
         }
         definition.bodies.push(body);
-        placed.copies.push(PlacedCopy { name, points });
+        placed.copies.push(PlacedCopy { name, offset, points });
     }
     placed.bodies.end = definition.bodies.len();
     filled.carry(carried, placed.bodies.clone());
     object.friction_material = Some(friction_material);
     Ok(placed)
+}
+
+/// Lets an obstacle follow the time samples of its file, unless the scene moves or holds it; a note where nothing
+/// follows them.
+fn follow_file(
+    object: &mut ObjectSection,
+    at: &At<'_>,
+    notes: &mut Vec<String>,
+) -> Result<(), SceneError> {
+    let Some(file) = &object.mesh else { return Ok(()) };
+    let motion = format::animation(Path::new(file))
+        .map_err(|e| at.key("mesh").error(Problem::Mesh(e.to_string())))?;
+    let Some(motion) = motion else { return Ok(()) };
+    let free = object.motion.is_empty() && object.fixed.is_empty();
+    if object.role == Some(Role::Obstacle) && free {
+        notes.push(format!(
+            "{}: follows the time samples of its file until {} s",
+            object.name,
+            motion.end()
+        ));
+        let sequence = Some(file.clone());
+        object.motion.push(MotionSection { sequence, ..MotionSection::default() });
+    } else if !object.motion.iter().any(|m| m.sequence.is_some()) {
+        notes.push(format!(
+            "{}: the time samples of its file are not followed; [[objects.motion]] with \
+             sequence = \"{file}\" moves the vertices that it selects",
+            object.name
+        ));
+    }
+    Ok(())
 }
 
 /// An error about a field of a body: its material's numbers stand in the material, its vertices come
@@ -188,7 +222,7 @@ fn load_mesh(
                     format!("'{written}' is a folder ({}); name a mesh file in it", path.display());
                 return Err(at.error(Problem::Mesh(what)));
             }
-            if !path.is_file() {
+            if !path.exists() {
                 return Err(at.error(Problem::MissingMesh {
                     written: written.clone(),
                     nearest: similar_file(&path),

@@ -8,6 +8,7 @@ use standoff_linalg::{Mat3, Vec3};
 use standoff_sim::definition::validate::{direction, positive};
 
 /// The affine map p ↦ linear·p + translation.
+#[derive(Clone)]
 pub(super) struct Placement {
     linear: Mat3,
     translation: Vec3,

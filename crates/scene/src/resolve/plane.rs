@@ -1,6 +1,7 @@
 //! Objects of scenes of two dimensions: solids of triangles under plane strain, obstacles of edges and points.
 
 use super::at::At;
+use super::weld::{SAME_PLACE, diagonal};
 use crate::error::{Problem, SceneError};
 use crate::file::{ObjectSection, Reduce, Role, Rotation};
 use standoff_geometry::topology::boundary_edges;
@@ -39,6 +40,9 @@ pub(super) fn prepare(
         let what = "it has tetrahedra, but the scene has two dimensions; give triangles in the plane z = 0";
         return Err(source.error(Problem::Mesh(what.into())));
     }
+    // rounding does not lead out of the plane
+    let flat = SAME_PLACE * diagonal(&mesh.points);
+    mesh.points.iter_mut().filter(|p| p.z.abs() <= flat).for_each(|p| p.z = 0.0);
     if let Some(v) = mesh.points.iter().position(|p| p.z != 0.0) {
         let what = format!(
             "vertex {v} has z = {}, but a scene of two dimensions lies in the plane z = 0",

@@ -13,18 +13,25 @@ const ELEMENT: f64 = 100.0;
 /// Vertices that a scene may have: their indices have 32 bits.
 const MOST_VERTICES: f64 = 2e9;
 
-/// Refuses copies of a mesh that cannot fit; `before` is what the objects before it take, to which this
-/// one is added, bytes.
+/// What the objects of a scene take, bytes, and what they may take.
+#[derive(Default)]
+pub(super) struct Room {
+    taken: f64,
+    /// Asked for once, as the system takes its time.
+    available: Option<Option<f64>>,
+}
+
+/// Refuses copies of a mesh that cannot fit beside the objects before them, to which they are added.
 pub(super) fn require(
     object: &ObjectSection,
     mesh: &Mesh,
     copies: usize,
-    before: &mut f64,
+    room: &mut Room,
     at: &At<'_>,
 ) -> Result<(), SceneError> {
     let elements = mesh.tets.len() + mesh.triangles.len() + mesh.edges.len() + mesh.vertices.len();
     let (count, vertices) = (copies as f64, mesh.points.len() as f64);
-    *before += count * (VERTEX * vertices + ELEMENT * elements as f64);
+    room.taken += count * (VERTEX * vertices + ELEMENT * elements as f64);
     let at = match (&object.array, &object.mesh) {
         (Some(_), _) => at.key("array").key("counts"),
         (None, Some(_)) => at.key("mesh"),
@@ -34,11 +41,11 @@ pub(super) fn require(
     if count * vertices > MOST_VERTICES {
         return Err(at.invalid(format!("{size} are more vertices than {MOST_VERTICES:e}")));
     }
-    match available() {
-        Some(bytes) if *before > bytes => Err(at.invalid(format!(
+    match *room.available.get_or_insert_with(available) {
+        Some(bytes) if room.taken > bytes => Err(at.invalid(format!(
             "the scene needs more memory than there is: with {size} at least {:.1} GB of the {:.1} GB \
              that are available; take fewer copies or a coarser mesh",
-            *before / 1e9,
+            room.taken / 1e9,
             bytes / 1e9
         ))),
         _ => Ok(()),

@@ -124,14 +124,18 @@ fn in_region(region: &RegionSection, at: &At<'_>, placed: &Placed) -> Result<Set
             Ok(placed.copies.iter().map(|c| in_sphere(&c.points)).collect())
         }
         (None, None, Some(listed)) => {
-            let mut set = listed.clone();
+            let mut set = Vec::with_capacity(listed.len());
+            for v in listed {
+                let Some(vertex) = placed.vertex(*v) else {
+                    let count = placed.number_count();
+                    let what =
+                        format!("vertex {v} of '{}', which has {count} vertices", placed.name);
+                    return Err(at.key("vertices").invalid(what));
+                };
+                set.push(vertex);
+            }
             set.sort_unstable();
             set.dedup();
-            let count = placed.mesh.points.len();
-            if let Some(v) = set.iter().find(|v| **v as usize >= count) {
-                let what = format!("vertex {v} of '{}', which has {count} vertices", placed.name);
-                return Err(at.key("vertices").invalid(what));
-            }
             Ok(vec![set; placed.copies.len()])
         }
         _ => Err(at.invalid("a region is one of `box`, `sphere` and `vertices`")),

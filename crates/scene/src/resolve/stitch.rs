@@ -77,15 +77,18 @@ fn listed(
 ) -> Result<Vec<StitchPair>, SceneError> {
     for (k, pair) in pairs.iter().enumerate() {
         for (side, (&v, object)) in pair.iter().zip(objects).enumerate() {
-            let n = object.mesh.points.len();
-            if v as usize >= n {
+            if object.vertex(v).is_none() {
+                let n = object.number_count();
                 let what = format!("'{}' has no vertex {v}, only {n} vertices", object.name);
                 return Err(at.index(k).index(side).invalid(what));
             }
         }
     }
-    let pair = |&[vertex, other]: &[u32; 2]| StitchPair { vertex, ends: [other; 2], weight: 0.0 };
-    Ok(pairs.iter().map(pair).collect())
+    let [a, b] = objects;
+    let pair = |&[vertex, other]: &[u32; 2]| {
+        Some(StitchPair { vertex: a.vertex(vertex)?, ends: [b.vertex(other)?; 2], weight: 0.0 })
+    };
+    Ok(pairs.iter().filter_map(pair).collect())
 }
 
 /// The selected vertices of an object in their order along its edges: borders of triangles, wires.

@@ -1,11 +1,13 @@
 //! Flexible bodies of MJCF (`flexcomp`): points and elements as MuJoCo makes them, and what is said about them.
 
+// long: a method for each part of the element
+
 use super::mjcf::Model;
 use super::tree::Element;
-use crate::Mesh;
 use crate::format::affine::Affine;
 use crate::format::parts::shown;
 use crate::format::scan::Result;
+use crate::{Mesh, tet_determinant};
 use standoff_linalg::Vec3;
 use std::collections::BTreeSet;
 
@@ -101,8 +103,15 @@ impl Model<'_> {
                     return Err(self.error(part, "the attribute file is missing", "Add it"));
                 };
                 let file = self.mesh_file(file);
-                let mesh = self.builder.whole(&file, part)?;
-                dimension = if kind == "mesh" { 2 } else { mesh.dimension().unwrap_or(0) };
+                let mut mesh = self.builder.whole(&file, part)?;
+                match (kind, dimension) {
+                    ("mesh", 3) => mesh = self.cone(element, mesh, part)?,
+                    ("mesh", _) => {
+                        mesh.weld();
+                        dimension = 2;
+                    }
+                    _ => dimension = mesh.dimension().unwrap_or(0),
+                }
                 let has = [
                     false,
                     !mesh.edges.is_empty(),
@@ -193,6 +202,26 @@ impl Model<'_> {
             ));
         }
         Ok(counts)
+    }
+
+    /// A surface as tetrahedra: its triangles, each with `origin`, which becomes the first point. As in MuJoCo,
+    /// equal points are joined, and triangles that do not face away from `origin` are left out.
+    fn cone(&mut self, element: &Element, mut mesh: Mesh, part: &str) -> Result<Mesh> {
+        let origin = self.vector(element, None, "origin", [3, 3], part)?.unwrap_or(vec![0.0; 3]);
+        mesh.weld();
+        let mut points = vec![Vec3::from_column_slice(&origin)];
+        points.append(&mut mesh.points);
+        let all = mesh.triangles.iter().map(|t| [0, t[0] + 1, t[1] + 1, t[2] + 1]);
+        let (tets, others): (Vec<_>, Vec<_>) =
+            all.partition(|t| tet_determinant(&t.map(|v| points[v as usize])) > 1e-15);
+        if !others.is_empty() {
+            let text = format!(
+                "{part}: {} triangles that do not face away from its origin make no tetrahedra",
+                others.len()
+            );
+            self.builder.note(&text);
+        }
+        Ok(Mesh { points, tets, ..Mesh::default() })
     }
 
     /// `point` and `element` as they stand in the file.

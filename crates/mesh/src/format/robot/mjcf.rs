@@ -4,10 +4,11 @@
 
 use super::flex::{Flex, MujocoModel, Plane};
 use super::tree::{self, Element};
-use super::{Builder, capsule, cuboid, cylinder, ellipsoid, numbers, scaling};
+use super::{Builder, VISITS, capsule, cuboid, cylinder, ellipsoid, numbers, scaling};
 use crate::format::affine::{Affine, about, rotation};
 use crate::format::parts::shown;
 use crate::format::scan::Result;
+use crate::input::{self, MOST_TEXT};
 use crate::{Mesh, MeshError};
 use standoff_linalg::{Mat3, Vec3};
 use std::collections::{BTreeMap, HashSet};
@@ -30,7 +31,7 @@ pub(crate) fn read(path: &Path, data: &[u8]) -> Result<Mesh> {
 /// # Errors
 /// The file cannot be read, does not follow MJCF, or names a mesh that cannot be read.
 pub fn read_model(path: &Path) -> Result<MujocoModel> {
-    let data = std::fs::read(path)
+    let data = input::bytes(path, MOST_TEXT)
         .map_err(|source| MeshError::Read { file: path.to_path_buf(), source })?;
     let root = root(path, &data)?;
     let mut model = Model::new(path, &root)?;
@@ -102,7 +103,7 @@ fn include(
                 format!("{} is included twice, or files are nested too deeply", file.display());
             return Err(error(what, "Include every file once"));
         }
-        let data = std::fs::read(&file)
+        let data = input::bytes(&file, MOST_TEXT)
             .map_err(|source| MeshError::Read { file: file.clone(), source })?;
         let mut inner = tree::parse(&file, &data, Some(&shown(name)))?;
         include(main, &file, &mut inner, seen, depth + 1)?;
@@ -356,6 +357,10 @@ impl<'a> Model<'a> {
         let Some(count) = count else {
             return Err(self.error(part, "count must be a whole number", "Correct it"));
         };
+        if count as usize > VISITS {
+            let what = format!("{count} copies, of which at most {VISITS} are made");
+            return Err(self.error(part, what, "Use fewer copies"));
+        }
         let offset = self.vector(child, None, "offset", [3, 3], part)?.unwrap_or(vec![0.0; 3]);
         let turn = match self.vector(child, None, "euler", [3, 3], part)? {
             Some(angles) => self.orientation("euler", &angles).unwrap_or_else(Mat3::identity),

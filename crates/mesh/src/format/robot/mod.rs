@@ -79,11 +79,7 @@ impl<'a> Builder<'a> {
     /// Everything in a mesh file.
     fn whole(&self, file: &Path, part: &str) -> Result<Mesh> {
         use super::Format;
-        let data = match file.metadata() {
-            Ok(found) if !found.is_file() => Err(std::io::Error::other("it is not a file")),
-            _ => std::fs::read(file),
-        };
-        let data = data.map_err(|e| {
+        let data = crate::input::bytes(file, crate::input::MOST_DATA).map_err(|e| {
             let what = format!("cannot read its mesh {}: {e}", file.display());
             self.error(part, what, "Put the file there, or correct its name")
         })?;

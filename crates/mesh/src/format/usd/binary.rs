@@ -4,13 +4,13 @@
 //! fields, paths, and specs, each a path with a set of fields. Values that do not fit into a field lie anywhere in the
 //! file. Lists of integers are stored as differences in as few bytes as these need, and compressed by LZ4.
 //! Versions 0.4 to 0.13 of the format are read; names are those of OpenUSD. As in text, attributes keep their
-//! default value and their earliest sample, and what meshes do not need is dropped.
+//! default value and their samples, and what meshes do not need is dropped.
 
 // long: the sections of the format, one after the other, and one case for each form of value
 
 use super::super::parts::part_error;
 use super::super::scan::Result;
-use super::layer::{Attribute, DEPTH, Layer, Prim, Value};
+use super::layer::{Attribute, DEPTH, Layer, Prim, Value, is_needed};
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::path::Path;
@@ -413,25 +413,6 @@ const PAYLOAD: u8 = 47;
 const NUMBERS: u8 = 48;
 const TEXTS: u8 = 50;
 
-/// Attributes that meshes, curves, points and transforms are read from.
-fn is_needed(attribute: &str) -> bool {
-    attribute.starts_with("xformOp")
-        || matches!(
-            attribute,
-            "points"
-                | "faceVertexCounts"
-                | "faceVertexIndices"
-                | "holeIndices"
-                | "subdivisionScheme"
-                | "orientation"
-                | "curveVertexCounts"
-                | "type"
-                | "wrap"
-                | "visibility"
-                | "purpose"
-        )
-}
-
 impl File<'_> {
     fn word(&self, index: usize) -> Read<&str> {
         match self.words.get(index) {
@@ -467,7 +448,8 @@ impl File<'_> {
         let mut order = Vec::new();
         for (name, value) in root.spec.map_or(Ok(Vec::new()), |s| self.fields(s))? {
             match name {
-                "metersPerUnit" | "subLayers" => {
+                "metersPerUnit" | "subLayers" | "timeCodesPerSecond" | "framesPerSecond"
+                | "startTimeCode" => {
                     let value = self.value(value)?;
                     if value != Value::Texts(Vec::new()) {
                         layer.metadata.insert(name.to_owned(), value);
@@ -550,7 +532,7 @@ impl File<'_> {
                     attribute.value = Some(self.value(value)?).filter(|v| *v != Value::Nothing);
                 }
                 "timeSamples" if (value >> 48) as u8 == SAMPLES => {
-                    attribute.sample = self.samples(value)?;
+                    attribute.samples = self.samples(value)?;
                 }
                 _ => {}
             }
@@ -565,15 +547,15 @@ impl File<'_> {
         Ok(bytes)
     }
 
-    /// The earliest sample that is not blocked.
-    fn samples(&self, value: u64) -> Read<Option<(f64, Value)>> {
+    /// The samples that are not blocked, by their times.
+    fn samples(&self, value: u64) -> Read<Vec<(f64, Value)>> {
         // both the times and the values are found by their distance from where this is written
         let jump = |place: u64| -> Read<Bytes<'_>> {
             let distance = self.at(place)?.u64()?;
             self.at(place.wrapping_add(distance))
         };
         let mut bytes = jump(value & PLACE)?;
-        let Value::Numbers(times, 1) = self.value(bytes.u64()?)? else { return Ok(None) };
+        let Value::Numbers(times, 1) = self.value(bytes.u64()?)? else { return Ok(Vec::new()) };
         let mut bytes = jump(bytes.at as u64)?;
         if bytes.count(1)? != times.len() {
             return damaged("values", "samples and times differ in number");
@@ -581,13 +563,10 @@ impl File<'_> {
         let mut samples: Vec<(f64, u64)> =
             times.into_iter().map(|t| Ok((t, bytes.u64()?))).collect::<Read<_>>()?;
         samples.sort_by(|a, b| a.0.total_cmp(&b.0));
-        for (time, value) in samples {
-            let value = self.value(value)?;
-            if value != Value::Nothing {
-                return Ok(Some((time, value)));
-            }
-        }
-        Ok(None)
+        let read = samples.into_iter().map(|(time, value)| Ok((time, self.value(value)?)));
+        let mut samples = read.collect::<Read<Vec<_>>>()?;
+        samples.retain(|(_, value)| *value != Value::Nothing);
+        Ok(samples)
     }
 
     /// A value as far as it is needed: its kind, whether it is a list, is in the field itself, is compressed, and

@@ -1,7 +1,7 @@
 //! The text of a USD layer (`.usda`) as a tree of prims.
 //!
-//! Attributes keep their default value, or their earliest time sample where they have no default. Other samples,
-//! relationships, connections and dictionaries are parsed and dropped.
+//! Attributes keep their default value and their time samples. What meshes do not need, relationships, connections and
+//! dictionaries are parsed and dropped.
 
 // long: one function for each form of value of the format
 
@@ -28,8 +28,27 @@ pub(super) enum Value {
 #[derive(Debug, Default)]
 pub(super) struct Attribute {
     pub(super) value: Option<Value>,
-    /// The earliest time sample.
-    pub(super) sample: Option<(f64, Value)>,
+    /// Time samples: time codes, ascending, and values.
+    pub(super) samples: Vec<(f64, Value)>,
+}
+
+/// Whether meshes, curves, points or transforms are read from an attribute.
+pub(super) fn is_needed(attribute: &str) -> bool {
+    attribute.starts_with("xformOp")
+        || matches!(
+            attribute,
+            "points"
+                | "faceVertexCounts"
+                | "faceVertexIndices"
+                | "holeIndices"
+                | "subdivisionScheme"
+                | "orientation"
+                | "curveVertexCounts"
+                | "type"
+                | "wrap"
+                | "visibility"
+                | "purpose"
+        )
 }
 
 #[derive(Debug, Default)]
@@ -276,8 +295,8 @@ impl<'a> Parser<'a> {
         let relation = kind == b"rel";
         if self.take(b'=') {
             if let Some(base) = name.strip_suffix(".timeSamples") {
-                let sample = self.samples()?;
-                prim.attributes.entry(base.to_owned()).or_default().sample = sample;
+                let samples = self.samples(is_needed(base))?;
+                prim.attributes.entry(base.to_owned()).or_default().samples = samples;
             } else {
                 let wanted = !relation && !name.ends_with(".connect");
                 let value = self.value(wanted)?;
@@ -292,23 +311,23 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// `{ time: value, … }`: the earliest that is not blocked.
-    fn samples(&mut self) -> Result<Option<(f64, Value)>> {
-        let mut earliest: Option<(f64, Value)> = None;
+    /// `{ time: value, … }` without those that are blocked.
+    fn samples(&mut self, wanted: bool) -> Result<Vec<(f64, Value)>> {
+        let mut samples: Vec<(f64, Value)> = Vec::new();
         self.require(b'{')?;
         while !self.take(b'}') {
             let time = self.number()?;
             self.require(b':')?;
-            let wanted = earliest.as_ref().is_none_or(|(t, _)| time < *t);
             let value = self.value(wanted)?;
             if wanted && value != Value::Nothing {
-                earliest = Some((time, value));
+                samples.push((time, value));
             }
             if !self.take(b',') && self.peek() != b'}' {
                 return Err(self.unexpected("\",\" or \"}\""));
             }
         }
-        Ok(earliest)
+        samples.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Ok(samples)
     }
 
     /// What follows `reorder` at the top: a key and a list.
