@@ -87,6 +87,8 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
     if !definition.settings.contact.enabled {
         collision.mobile.fill(false);
     }
+    collision.exclude_neighbours(1.0);
+    check_duplicates(definition, &collision)?;
     add_obstacle_masses(&mut mass, &collision, &deformable, mean_density, mean_mass);
     let motions = definition.prescribed.iter().map(|p| PrescribedMotion::new(p, &bodies, &start));
     let motions = motions.collect::<Result<Vec<_>, _>>()?;
@@ -220,6 +222,17 @@ fn first_state(
         controls: Controls::none(definition.forces.len()),
         ..State::start(start, velocity, definition.prescribed.len())
     }
+}
+
+/// Duplicates that the convergent potential takes off have to be complete.
+fn check_duplicates(definition: &Definition, collision: &CollisionMesh) -> Result<(), BuildError> {
+    let convergent = definition.settings.contact.potential == ContactPotential::Convergent;
+    if !convergent || collision.neighbours.is_empty() {
+        return Ok(());
+    }
+    let must = "it takes off what neighbouring primitives count twice, but a body whose mesh is finer than its \
+                thickness in contact leaves some of them out; choose \"ipc\", a smaller thickness or longer edges";
+    Err(BuildError::Setting { key: "contact.potential", value: "\"convergent\"".into(), must })
 }
 
 fn weighting(settings: &ContactSettings, collision: &CollisionMesh) -> Weighting {
