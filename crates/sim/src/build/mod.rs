@@ -67,8 +67,7 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
     let codim = codim.finish(rest.len());
     let plane = plane.finish(rest.len());
     check_stretch(&bodies, &codim, &start)?;
-    start::check_folds(&bodies, &codim, &rest, "at rest")?;
-    start::check_folds(&bodies, &codim, &start, "at the start")?;
+    start::check_folds(&bodies, &codim, &rest)?;
     let mut collision = match definition.dimension {
         Dimension::Two => CollisionMesh::planar(rest.clone(), &all.wires, &all.points),
         Dimension::Three => CollisionMesh::new(rest.clone(), all.faces, &all.wires, &all.points),
@@ -215,7 +214,11 @@ fn first_state(
     definition: &Definition,
 ) -> State {
     let (directors, frame_twists) = frames.start(rest, &start, &codim.rod_joints);
+    let mut placed = codim.clone();
+    let none = vec![0; 3 * codim.shape_operators.len()];
+    frames.place(&mut placed, &directors, &frame_twists, &none, &start);
     State {
+        turns: placed.first_turns(&start),
         directors,
         frame_twists,
         half_space_forces: vec![[Vec3::zeros(); 2]; definition.half_spaces.len()],
