@@ -247,6 +247,12 @@ fn describe_gaps(report: &CheckReport<'_>, console: &mut Console) {
         )),
     }
     console.say(format_args!("pairs closer than d̂    {}", report.pairs_within_d_hat));
+    if report.neighbours > 0 {
+        console.say(format_args!(
+            "left out of contact    {} pairs of neighbours, nearer at rest than their thickness",
+            report.neighbours
+        ));
+    }
     for h in &report.half_spaces {
         let label = format!("above '{}'", h.name);
         console.say(format_args!("{label:<22} {:.4e} m: {}", h.gap, h.vertex));

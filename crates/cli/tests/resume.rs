@@ -325,7 +325,7 @@ fn damaged_and_foreign_checkpoints() {
         (&[][..], "truncated"),
         (&altered, "truncated or altered"),
         (b"something else entirely", "not a checkpoint"),
-        (&other_format, "its format 99"),
+        (&other_format, "in format 99"),
         (&foreign, "belongs to another scene"),
     ] {
         let out = folder.path().join("out");

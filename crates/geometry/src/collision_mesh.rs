@@ -1,6 +1,7 @@
 //! What can collide: the surface primitives of all bodies and which of them may meet.
 
 use crate::topology::ascending;
+use crate::{PairKind, RestNeighbours};
 use standoff_linalg::Vec3;
 use std::ops::Range;
 
@@ -41,6 +42,8 @@ pub struct CollisionMesh {
     /// vertices of a primitive and infinite where the other surface decides; empty where it is the same for all. The
     /// smaller one of a pair counts.
     pub reach: Vec<f64>,
+    /// Pairs of primitives that ignore each other as neighbours at rest; see [`CollisionMesh::exclude_neighbours`].
+    pub neighbours: RestNeighbours,
     /// Whether everything lies in the plane z = 0. All edges are wires then, and edges meet vertices
     /// only: two edges of the plane come no closer than one of them to an end of the other.
     pub planar: bool,
@@ -107,6 +110,7 @@ impl CollisionMesh {
             groups: 0,
             half_thickness: Vec::new(),
             reach: Vec::new(),
+            neighbours: RestNeighbours::default(),
             planar: false,
         }
     }
@@ -130,8 +134,24 @@ impl CollisionMesh {
         }
     }
 
+    /// Makes primitives ignore each other that are neighbours along their body and nearer at rest than their
+    /// thickness allows ([`RestNeighbours`]). `slack` ≥ 1 multiplies the distance up to which they do, for rest
+    /// positions that are known up to rounding only. Wants everything else of the mesh to be set.
+    pub fn exclude_neighbours(&mut self, slack: f64) {
+        self.neighbours = RestNeighbours::default();
+        self.neighbours = RestNeighbours::new(self, slack);
+    }
+
+    /// Whether two primitives ignore each other as neighbours at rest, or their groups do; `a` and `b` are
+    /// vertices of theirs, and edges come ascending.
+    #[inline]
+    pub(crate) fn pair_may_collide(&self, kind: PairKind, pair: [u32; 2], a: u32, b: u32) -> bool {
+        self.groups_may_collide(a, b) && !self.neighbours.contains(kind, pair)
+    }
+
     /// Whether two primitives, given by their vertices, may interact: no shared vertex, at least
-    /// one mobile vertex, groups that do not ignore each other.
+    /// one mobile vertex, groups that do not ignore each other. It does not look at neighbours at rest
+    /// ([`RestNeighbours::contains`]).
     #[inline]
     pub fn may_collide(&self, a: &[u32], b: &[u32]) -> bool {
         if a.iter().any(|v| b.contains(v)) {

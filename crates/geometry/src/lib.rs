@@ -15,10 +15,12 @@ pub mod collision_mesh;
 pub mod distance;
 pub mod neighbourhood;
 mod pair;
+pub mod rest_neighbours;
 mod surface_adjacency;
 pub mod topology;
 
 pub use collision_mesh::CollisionMesh;
 pub use neighbourhood::Neighbourhood;
 pub use pair::{Pair, PairKind, Stencil, UNUSED};
+pub use rest_neighbours::RestNeighbours;
 pub use surface_adjacency::SurfaceAdjacency;

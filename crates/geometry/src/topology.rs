@@ -165,7 +165,7 @@ impl Adjacency {
     }
 
     /// Rows from (row, entry) pairs, which may repeat and come in any order.
-    fn from_pairs(rows: usize, mut pairs: Vec<[u32; 2]>) -> Self {
+    pub(crate) fn from_pairs(rows: usize, mut pairs: Vec<[u32; 2]>) -> Self {
         pairs.sort_unstable();
         pairs.dedup();
         let mut offsets = vec![0; rows + 1];

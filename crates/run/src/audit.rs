@@ -205,6 +205,10 @@ pub(crate) fn ranges(bodies: &[BodyInfo], vertices: usize) -> Result<Vec<Range<u
     }
 }
 
+/// How much further than in the run neighbours at rest ignore each other, as rest positions are differences of what
+/// a frame has.
+const ROUNDING: f64 = 1.0 + 1e-9;
+
 /// The primitives of a frame that can collide.
 pub(crate) fn collision_mesh(
     info: &RunInfo,
@@ -237,6 +241,7 @@ pub(crate) fn collision_mesh(
         mesh.half_thickness = half_thickness;
     }
     mesh.exclude(bodies, &info.no_contact, !info.self_contact);
+    mesh.exclude_neighbours(ROUNDING);
     Ok(mesh)
 }
 

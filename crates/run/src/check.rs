@@ -40,6 +40,8 @@ pub struct CheckReport<'a> {
     pub far: f64,
     /// Number of pairs of primitives closer than d̂.
     pub pairs_within_d_hat: usize,
+    /// Number of pairs of neighbours nearer at rest than their thickness, which ignore each other.
+    pub neighbours: usize,
     /// The lowest vertex above each half-space.
     pub half_spaces: Vec<HalfSpaceGap>,
     /// Bodies that keep the IPC potential although the orientation-aware one was chosen.
@@ -143,6 +145,7 @@ pub fn check(scene: &Scene) -> Result<CheckReport<'_>, BuildError> {
         }),
         far,
         pairs_within_d_hat: within,
+        neighbours: model.collision.neighbours.len(),
         half_spaces: half_space_gaps(&model, &state.x),
         keeping_ipc: keeping_ipc(&model),
         reach: reach(&model),

@@ -3,8 +3,8 @@
 //! Little-endian: magic, format version, version of the program, fingerprint of the definition,
 //! sizes, the state's arrays and constraints, the numbers of the frames written so far, what the user set
 //! between steps, the forces on half-spaces, how many steps in a row the barrier finished for the barrier-free
-//! solver, the forces of supports and loads, and a checksum of all that. Files of format 3 end with the frames, those of
-//! format 4 with the half-spaces, those of format 5 with the steps of the barrier.
+//! solver, the forces of supports and loads, and a checksum of all that. Files of earlier formats are refused: they lack the
+//! turns of shells, and the energies of that time continued them differently.
 
 use crate::OutputError;
 use crate::atomic::write_atomically;
@@ -22,8 +22,6 @@ use std::path::Path;
 const MAGIC: &[u8; 8] = b"STANDOFF";
 /// Changes with the layout below.
 const FORMAT: u32 = 6;
-/// The oldest format that is read.
-const OLDEST: u32 = 3;
 
 /// A state and everything else that a run needs to continue from it.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -109,7 +107,8 @@ fn write_state(
     out.write_all(program.as_bytes())?;
     let rods = [state.directors.len(), state.frame_twists.len()];
     let constraints = state.constraints.len();
-    let sizes = [state.x.len(), state.ended.len(), rods[0], rods[1], constraints, frames.len()];
+    let (vertices, motions, turns) = (state.x.len(), state.ended.len(), state.turns.len());
+    let sizes = [vertices, motions, rods[0], rods[1], turns, constraints, frames.len()];
     let numbers = [fingerprint, state.step as u64, state.time.to_bits(), state.kappa.to_bits()];
     for number in numbers {
         out.write_all(&number.to_le_bytes())?;
@@ -125,10 +124,24 @@ fn write_state(
     for c in state.directors.iter().flatten().chain(&state.frame_twists) {
         out.write_all(&c.to_le_bytes())?;
     }
+    for turns in &state.turns {
+        out.write_all(&turns.to_le_bytes())?;
+    }
     for flag in state.prescribed.iter().chain(&state.ended) {
         out.write_all(&[u8::from(*flag)])?;
     }
-    for c in &state.constraints {
+    write_constraints(&mut out, &state.constraints)?;
+    for frame in frames {
+        out.write_all(&frame.to_le_bytes())?;
+    }
+    write_controls(&mut out, state)?;
+    write_rest(&mut out, state)?;
+    let sum = out.hash.finish();
+    out.out.write_all(&sum.to_le_bytes())
+}
+
+fn write_constraints(out: &mut dyn Write, constraints: &[Constraint]) -> io::Result<()> {
+    for c in constraints {
         let (kind, [i, j]) = encode(&c.key);
         for number in [kind, i, j] {
             out.write_all(&number.to_le_bytes())?;
@@ -137,13 +150,7 @@ fn write_state(
             out.write_all(&number.to_le_bytes())?;
         }
     }
-    for frame in frames {
-        out.write_all(&frame.to_le_bytes())?;
-    }
-    write_controls(&mut out, state)?;
-    write_rest(&mut out, state)?;
-    let sum = out.hash.finish();
-    out.out.write_all(&sum.to_le_bytes())
+    Ok(())
 }
 
 /// What was set between steps, and the forces on half-spaces.
@@ -215,9 +222,11 @@ pub fn parse_checkpoint(
     let (body, sum) = bytes.split_last_chunk::<8>().ok_or_else(cut_off)?;
     let mut reader = Reader(body.get(8..).ok_or_else(cut_off)?);
     let format = reader.u32().ok_or_else(cut_off)?;
-    if !(OLDEST..=FORMAT).contains(&format) {
+    if format != FORMAT {
+        let writer = if format < FORMAT { "an earlier" } else { "a later" };
         return Err(foreign(format!(
-            "its format {format} is not one of {OLDEST} to {FORMAT}, which this program reads"
+            "{writer} version of standoff wrote it, in format {format}, and this one reads format {FORMAT} only; \
+             continue with that version, or begin again with `standoff run --force`"
         )));
     }
     let mut hash = FnvHasher::default();
@@ -225,7 +234,7 @@ pub fn parse_checkpoint(
     if hash.finish() != u64::from_le_bytes(*sum) {
         return Err(damaged("its checksum is wrong: it is truncated or altered"));
     }
-    let (found, checkpoint) = reader.checkpoint(format).ok_or_else(cut_off)?;
+    let (found, checkpoint) = reader.checkpoint().ok_or_else(cut_off)?;
     if found != fingerprint {
         return Err(foreign("it belongs to another scene, or scene or meshes have changed".into()));
     }
@@ -292,6 +301,11 @@ impl Reader<'_> {
         Some(self.vectors(n.checked_mul(2)?)?.as_chunks::<2>().0.to_vec())
     }
 
+    fn integers(&mut self, n: usize) -> Option<Vec<i32>> {
+        let bytes = self.take(n.checked_mul(4)?)?.as_chunks::<4>().0;
+        Some(bytes.iter().map(|c| i32::from_le_bytes(*c)).collect())
+    }
+
     fn flags(&mut self, n: usize) -> Option<Vec<bool>> {
         Some(self.take(n)?.iter().map(|b| *b != 0).collect())
     }
@@ -324,14 +338,14 @@ impl Reader<'_> {
     }
 
     /// Everything after the format version: the fingerprint and the rest.
-    fn checkpoint(&mut self, format: u32) -> Option<(u64, Checkpoint)> {
+    fn checkpoint(&mut self) -> Option<(u64, Checkpoint)> {
         let length = self.u32()? as usize;
         let program = String::from_utf8(self.take(length)?.to_vec()).ok()?;
         let fingerprint = self.u64()?;
         let (step, time) = (self.size()?, f64::from_bits(self.u64()?));
         let kappa = f64::from_bits(self.u64()?);
         let (vertices, motions) = (self.size()?, self.size()?);
-        let (segments, corners) = (self.size()?, self.size()?);
+        let (segments, corners, turns) = (self.size()?, self.size()?, self.size()?);
         let (constraints, frames) = (self.size()?, self.size()?);
         // in the order of `State::vectors`, like all that follows in the order of writing
         let mut state = State {
@@ -347,6 +361,7 @@ impl Reader<'_> {
             targets: self.vectors(vertices)?,
             directors: self.vectors(segments)?,
             frame_twists: self.numbers(corners)?,
+            turns: self.integers(turns)?,
             prescribed: self.flags(vertices)?,
             ended: self.flags(motions)?,
             constraints: self.constraints(constraints)?,
@@ -354,21 +369,15 @@ impl Reader<'_> {
         };
         let frames = self.take(frames.checked_mul(8)?)?.as_chunks::<8>().0.iter();
         let frames = frames.map(|c| u64::from_le_bytes(*c)).collect();
-        if format > 3 {
-            let (loads, half_spaces) = (self.size()?, self.size()?);
-            state.controls.gravity = self.control()?;
-            state.controls.loads = self.controls(loads)?;
-            state.half_space_forces = self.forces(half_spaces)?;
-        }
-        if format > 4 {
-            state.fallbacks = self.u64()?;
-        }
-        if format > 5 {
-            let held = self.size()?;
-            state.held_forces = self.forces(held)?;
-            let loads = self.size()?;
-            state.load_forces = self.forces(loads)?;
-        }
+        let (loads, half_spaces) = (self.size()?, self.size()?);
+        state.controls.gravity = self.control()?;
+        state.controls.loads = self.controls(loads)?;
+        state.half_space_forces = self.forces(half_spaces)?;
+        state.fallbacks = self.u64()?;
+        let held = self.size()?;
+        state.held_forces = self.forces(held)?;
+        let loads = self.size()?;
+        state.load_forces = self.forces(loads)?;
         self.0.is_empty().then_some((fingerprint, Checkpoint { state, frames, program }))
     }
 }

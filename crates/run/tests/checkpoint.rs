@@ -6,9 +6,8 @@ use standoff_run::{
     Checkpoint, OutputError, checkpoint_bytes, fingerprint, parse_checkpoint, read_checkpoint,
     write_checkpoint,
 };
-use standoff_scene::Scene;
 use standoff_sim::contact::{Constraint, ConstraintKey};
-use standoff_sim::{Definition, Simulation, State};
+use standoff_sim::{Definition, State};
 use std::path::Path;
 
 fn state() -> State {
@@ -33,6 +32,7 @@ fn state() -> State {
     state.ended = vec![false, true];
     state.directors = list(9.0);
     state.frame_twists = vec![6.5, -0.25];
+    state.turns = vec![0, -2, i32::MAX];
     state.constraints = [
         ConstraintKey::Pair(Pair::new(PairKind::VertexVertex, [0, 1])),
         ConstraintKey::Pair(Pair::new(PairKind::EdgeVertex, [2, 3])),
@@ -111,51 +111,19 @@ fn the_fingerprint_sees_every_bit_but_the_end() {
     assert_ne!(fingerprint(&definition), before);
 }
 
-/// Format 5 was written before the forces of supports and loads were saved.
+/// Files of another format are refused, and the message says what to do.
 #[test]
-fn checkpoints_of_format_5_are_read() {
-    let (path, mut old) = (Path::new("7.ckpt"), checkpoint_bytes(42, &state(), &[0, 3, 6]));
-    let (held, loads) = (state().held_forces.len(), state().load_forces.len());
-    // the two lists with their lengths, and the checksum
-    old.truncate(old.len() - 8 - 2 * 8 - 48 * (held + loads));
-    old[8..12].copy_from_slice(&5u32.to_le_bytes());
-    let mut hash = fnv::FnvHasher::default();
-    std::hash::Hasher::write(&mut hash, &old);
-    old.extend(std::hash::Hasher::finish(&hash).to_le_bytes());
-    let read = parse_checkpoint(path, &old, 42).unwrap();
-    let expected = State { held_forces: Vec::new(), load_forces: Vec::new(), ..state() };
-    assert_eq!((read.state, read.frames), (expected, vec![0, 3, 6]));
-}
-
-/// Format 3 was written before forces on half-spaces and controls were saved, format 4 before steps that the barrier
-/// finished were counted.
-#[test]
-fn checkpoints_of_earlier_formats_are_read() {
-    let scene = r#"
-        ground = 0.0
-        time = { step = 0.01, end = 0.03 }
-        [[objects]]
-        name = "block"
-        shape = { kind = "box" }
-        translate = [0, 0.52, 0]
-    "#;
-    let scene = Scene::parse(scene, Path::new("scene.toml"), Path::new(""), &[]).unwrap();
-    for format in [3, 4] {
-        let name = format!("tests/data/format{format}.ckpt");
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
-        let bytes = std::fs::read(&path).unwrap();
-        assert_eq!(u32::from_le_bytes(bytes[8..12].try_into().unwrap()), format);
-        // magic, format, length and text of the version come before the fingerprint
-        let fingerprint = u64::from_le_bytes(bytes[21..29].try_into().unwrap());
-        let Checkpoint { state, frames, program } = read_checkpoint(&path, fingerprint).unwrap();
-        assert_eq!((state.step, state.x.len(), program.as_str()), (3, 8, "0.1.0"));
-        assert_eq!(frames, [0, 1, 2, 3]);
-        assert_eq!(state.time.to_bits(), (3.0 * 0.01f64).to_bits());
-        assert!(state.x.iter().all(|x| x.y > 0.0));
-        assert_eq!((state.half_space_forces.len(), state.fallbacks), (format as usize - 3, 0));
-        // what it lacks is filled in
-        let mut simulation = Simulation::restore(&scene.definition, state).unwrap();
-        assert_eq!(simulation.state().half_space_forces.len(), 1);
-        simulation.step().unwrap();
+fn checkpoints_of_other_formats_are_refused() {
+    let path = Path::new("7.ckpt");
+    let bytes = checkpoint_bytes(42, &state(), &[0, 3, 6]);
+    for (format, writer) in
+        [(3u32, "an earlier version"), (5, "an earlier version"), (7, "a later")]
+    {
+        let mut other = bytes.clone();
+        other[8..12].copy_from_slice(&format.to_le_bytes());
+        let error = parse_checkpoint(path, &other, 42).unwrap_err().to_string();
+        for part in [writer, &format!("format {format}"), "format 6 only", "standoff run --force"] {
+            assert!(error.contains(part), "{error}");
+        }
     }
 }

@@ -253,8 +253,9 @@ pub struct ObjectSection {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub radius: Option<f64>,
     /// Thickness ξ in contact, m: the object stays farther than the mean of both thicknesses from any other
-    /// object, and its own parts stay farther than ξ from each other. By default the thickness of a shell,
-    /// twice the radius of rods and particles, and 0 for volumes and obstacles.
+    /// object, and its own parts stay farther than ξ from each other, except neighbours along it that are closer
+    /// at rest. By default the thickness of a shell, twice the radius of rods and particles, and 0 for volumes and
+    /// obstacles.
     #[schemars(extend("x-unit" = "m"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contact_thickness: Option<f64>,

@@ -1,9 +1,11 @@
 //! Why a step could not go on, as data: the primitives involved and where everything was at the
 //! last iterate.
 
+mod unbalanced;
+
 use crate::audit::{Violation, violations};
 use crate::contact::ConstraintKey;
-use crate::error::StepError;
+use crate::error::{StallCause, StepError};
 use crate::iterate::Iterate;
 use crate::model::Model;
 use crate::potential::IncrementalPotential;
@@ -58,6 +60,17 @@ pub enum Culprit {
         /// The vertex.
         vertex: u32,
     },
+    /// Where forces that are not those of contact are furthest from balance.
+    Unbalanced {
+        /// The vertex.
+        vertex: u32,
+        /// The force on it, N.
+        force: f64,
+        /// The energy that has most of it.
+        energy: String,
+        /// The vertices of its stiffest summand there; empty where it has none.
+        vertices: Vec<u32>,
+    },
     /// The prescribed vertex that is furthest from its target.
     OffTarget {
         /// The vertex.
@@ -92,6 +105,16 @@ impl Culprit {
             Self::NotFinite { vertex } => {
                 format!("{}, where a number is not finite", model.describe_vertex(*vertex))
             }
+            Self::Unbalanced { vertex, force, energy, vertices } => {
+                let own = vertices.iter().map(|&v| model.locate(v).1.to_string());
+                let own = own.collect::<Vec<_>>().join(", ");
+                let over = if own.is_empty() { own } else { format!(" over its vertices ({own})") };
+                format!(
+                    "{}, where {force:.3e} N are out of balance, most of them by the energy \
+                     '{energy}'{over}",
+                    model.describe_vertex(*vertex)
+                )
+            }
             Self::OffTarget { vertex, distance } => {
                 format!("{}, {distance:.3e} m from its target", model.describe_vertex(*vertex))
             }
@@ -107,6 +130,10 @@ impl Culprit {
             Self::HalfSpace { vertex, .. }
             | Self::NotFinite { vertex }
             | Self::OffTarget { vertex, .. } => vec![vec![*vertex]],
+            Self::Unbalanced { vertex, vertices, .. } => {
+                let others = vertices.iter().filter(|v| *v != vertex);
+                std::iter::once(vertex).chain(others).map(|v| vec![*v]).collect()
+            }
         }
     }
 
@@ -115,7 +142,10 @@ impl Culprit {
         match self {
             Self::Pair { gap, .. } | Self::HalfSpace { gap, .. } => Some(*gap),
             Self::OffTarget { distance, .. } => Some(*distance),
-            Self::Element { .. } | Self::Triangle { .. } | Self::NotFinite { .. } => None,
+            Self::Element { .. }
+            | Self::Triangle { .. }
+            | Self::NotFinite { .. }
+            | Self::Unbalanced { .. } => None,
         }
     }
 
@@ -153,7 +183,10 @@ impl Diagnosis {
                 all.extend(obstacles(potential, it));
                 all
             }
-            StepError::Stalled { .. }
+            StepError::Stalled { cause: StallCause::Forces, .. } => {
+                unbalanced::without_contact(potential, it).into_iter().collect()
+            }
+            StepError::Stalled { cause: StallCause::Obstacles, .. }
             | StepError::TimeLimit { .. }
             | StepError::LinearSolve { .. } => obstacles(potential, it),
         };
@@ -222,6 +255,15 @@ fn constraints(potential: &IncrementalPotential<'_>, it: &Iterate) -> Vec<(f64, 
     };
     let close = gaps.into_iter().filter(|(_, gap)| *gap < potential.context.d_hat);
     close.map(culprit).collect()
+}
+
+/// What no step length lowers the potential for, if contact takes no part in it, in the words of the scene.
+pub(crate) fn describe_unbalanced(
+    potential: &IncrementalPotential<'_>,
+    it: &Iterate,
+) -> Option<String> {
+    let culprit = unbalanced::without_contact(potential, it)?;
+    Some(culprit.describe(potential.context.model))
 }
 
 /// What is in the way at an iterate, in the words of the scene.

@@ -212,8 +212,7 @@ pub enum StepError {
     /// No step along any descent direction lowers the energy although the residual is large.
     #[error(
         "step {step} stalled at Newton iteration {iterations}: {reason}; the largest nodal Newton \
-         step is {residual:.3e} m/s, the tolerance {tolerance:.3e} m/s. Reduce `time.step`, or look \
-         for bodies that are squeezed or driven into each other"
+         step is {residual:.3e} m/s, the tolerance {tolerance:.3e} m/s. {}", cause.advice()
     )]
     Stalled {
         /// Index of the step.
@@ -222,6 +221,8 @@ pub enum StepError {
         iterations: usize,
         /// What limits the step, with the primitives involved.
         reason: String,
+        /// What it comes from.
+        cause: StallCause,
         /// ‖p‖∞/h, m/s.
         residual: f64,
         /// The velocity tolerance, m/s.
@@ -272,6 +273,29 @@ pub enum StepError {
         /// What was found.
         violation: String,
     },
+}
+
+/// What a stall comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StallCause {
+    /// Contacts, crushed elements or limits of the stretch.
+    Obstacles,
+    /// Forces of other energies alone.
+    Forces,
+}
+
+impl StallCause {
+    fn advice(self) -> &'static str {
+        match self {
+            Self::Obstacles => {
+                "Reduce `time.step`, or look for bodies that are squeezed or driven into each other"
+            }
+            Self::Forces => {
+                "No contact takes part in it: reduce `time.step`, or look at the materials, loads and \
+                 shape of what is named"
+            }
+        }
+    }
 }
 
 fn size(residual: Option<f64>, tolerance: f64) -> String {

@@ -51,7 +51,7 @@ pub use contacts::ContactRecord;
 pub use controls::Controls;
 pub use definition::{Definition, expression, settings};
 pub use diagnosis::{Culprit, Diagnosis};
-pub use error::{BuildError, ControlError, StepError};
+pub use error::{BuildError, ControlError, StallCause, StepError};
 pub use model::Model;
 pub use report::{StepOutcome, StepReport};
 pub use simulation::Simulation;

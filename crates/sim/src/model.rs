@@ -172,9 +172,14 @@ impl Model {
         Names::describe_primitive(self, vertices)
     }
 
-    /// The elements of shells and rods with the frames of a state.
+    /// The elements of shells and rods with the frames and turns of a state.
     pub fn codim_at(&self, state: &State) -> CodimElements {
-        self.frames.place(&self.codim, &state.directors, &state.frame_twists, &state.x)
+        let mut codim = self.codim.clone();
+        let State { directors, frame_twists, turns, x, .. } = state;
+        let (of_hinges, of_operators) = turns.split_at(codim.hinges.len());
+        codim.begin_hinges(of_hinges, x);
+        self.frames.place(&mut codim, directors, frame_twists, of_operators, x);
+        codim
     }
 }
 

@@ -45,9 +45,8 @@ impl Simulation {
     /// # Errors
     /// As [`Self::new`], and [`BuildError::State`] for a state that cannot be one of this
     /// definition: other sizes, numbers that are not finite, another time, an intersection.
-    pub fn restore(definition: &Definition, mut state: State) -> Result<Self, BuildError> {
+    pub fn restore(definition: &Definition, state: State) -> Result<Self, BuildError> {
         let (model, start) = build(definition)?;
-        state.complete(&start);
         state.check(&start, model.resolved.h).map_err(|problem| BuildError::State { problem })?;
         if let Some(first) = audit::violations(&model, &state.x).first() {
             return Err(BuildError::State { problem: first.describe(&model) });

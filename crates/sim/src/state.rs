@@ -50,6 +50,9 @@ pub struct State {
     pub directors: Vec<Vec3>,
     /// Twist of the directors at the corners of rods, rad; counts whole turns (`#corners`).
     pub frame_twists: Vec<f64>,
+    /// Whole turns of the angles of the hinges of shells beyond (−180°, 180°], then of the three of each shape operator
+    /// (`#hinges + 3 #shape operators`).
+    pub turns: Vec<i32>,
     /// Consecutive steps up to this one that the barrier solver finished after the barrier-free solver had
     /// begun them.
     pub fallbacks: u64,
@@ -83,26 +86,10 @@ impl State {
             fallbacks: 0,
             directors: Vec::new(),
             frame_twists: Vec::new(),
+            turns: Vec::new(),
             controls: Controls::default(),
             x,
             v,
-        }
-    }
-
-    /// Fills in what earlier versions did not save: no step has set or reads it.
-    pub(crate) fn complete(&mut self, start: &State) {
-        let reactions = [
-            (&mut self.half_space_forces, &start.half_space_forces),
-            (&mut self.held_forces, &start.held_forces),
-            (&mut self.load_forces, &start.load_forces),
-        ];
-        for (own, zeros) in reactions {
-            if own.is_empty() {
-                own.clone_from(zeros);
-            }
-        }
-        if self.controls == Controls::default() {
-            self.controls.clone_from(&start.controls);
         }
     }
 
@@ -135,6 +122,9 @@ impl State {
         let finite = self.directors.iter().flatten().chain(&self.frame_twists);
         if !finite.into_iter().all(|c| c.is_finite()) {
             return Err("directors or twists of rods are not finite".into());
+        }
+        if self.turns.len() != start.turns.len() {
+            return Err("another number of hinges or shape operators of shells".into());
         }
         if self.half_space_forces.len() != start.half_space_forces.len() {
             return Err("another number of half-spaces".into());

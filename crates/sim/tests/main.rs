@@ -20,6 +20,7 @@ mod dot;
 mod dynamics;
 mod elastic_support;
 mod failures;
+mod folds;
 mod impact;
 mod initial_guess;
 mod inversion;

@@ -29,7 +29,7 @@ fn least_eigenvalue(m: &DMatrix<f64>) -> f64 {
 /// Gradient and Hessian against finite differences at `x`; the projection is positive semidefinite,
 /// lies above the Hessian, and equals it where that is positive semidefinite. `idle` components
 /// move nothing. Tells whether it was.
-fn check<const N: usize>(element: &impl Element<N>, x: &[Vec3; N], idle: &[usize]) -> bool {
+pub fn check<const N: usize>(element: &impl Element<N>, x: &[Vec3; N], idle: &[usize]) -> bool {
     let (y, eps) = (flat(x), 3e-4);
     let value = |y: &[f64]| element.value(&nodes(y));
     let slope = |y: &[f64]| flat(&element.gradient(&nodes(y)));
@@ -178,7 +178,7 @@ fn hinges_match_finite_differences() {
 
 /// A shape operator over the triangle `rest` whose edges have the normals `rest_normals` there, with
 /// the frames of a step that starts at `start`.
-fn operator(
+pub fn operator(
     rest: &[Vec3; 3],
     rest_normals: [Vec3; 3],
     start: &[Vec3; 3],
@@ -194,11 +194,16 @@ fn operator(
         angle_about(&e.normalize(), &side_normal(&e, &p), &rest_normals[k])
     });
     let mut out = ShapeOperator::new(rest, 0.1, 0.3, reversed, angles);
-    out.set_frames([0, 1, 2].map(|k| {
+    let frames = [0, 1, 2].map(|k| {
         let tangent = edge(start, k).0.normalize();
         let n = start_normals[k];
         Frame { tangent, director: (n - tangent * tangent.dot(&n)).normalize() }
-    }));
+    });
+    let zero = Vec3::zeros();
+    let x = [start[0], start[1], start[2], zero, zero, zero];
+    out.begin_step(frames, &x, [0; 3]);
+    let turns = out.first_turns(&x);
+    out.begin_step(frames, &x, turns);
     out
 }
 
@@ -222,10 +227,10 @@ fn shape_operators_match_finite_differences() {
         let turn = Rotation3::new(random.vec3()).into_inner();
         let moved = [turn * p[0], turn * p[1], turn * p[2], x[3], x[4], x[5]];
         let mut turned = element;
-        turned.set_frames([0, 1, 2].map(|k| {
-            let f = element.frames()[k];
-            Frame { tangent: turn * f.tangent, director: turn * f.director }
-        }));
+        let frames = element
+            .frames()
+            .map(|f| Frame { tangent: turn * f.tangent, director: turn * f.director });
+        turned.begin_step(frames, &moved, element.turns(&x));
         let value = element.value(&x);
         assert!((turned.value(&moved) - value).abs() < 1e-12 * value);
     }
@@ -299,7 +304,7 @@ fn segments_match_finite_differences() {
     assert!(convex > 5);
 }
 
-fn frame(tangent: Vec3, random: &mut Random) -> Frame {
+pub fn frame(tangent: Vec3, random: &mut Random) -> Frame {
     let t = tangent.normalize();
     Frame { tangent: t, director: t.cross(&random.vec3()).normalize() }
 }

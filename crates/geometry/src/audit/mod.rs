@@ -15,7 +15,8 @@
 //! found only by their other neighbours.
 //!
 //! Pairs without a mobile vertex and pairs of groups that ignore each other are left out
-//! ([`CollisionMesh::may_collide`]).
+//! ([`CollisionMesh::may_collide`]), and neighbours at rest ([`CollisionMesh::neighbours`]); of an edge and a
+//! face, where a vertex or edge of the one is a neighbour of the other.
 
 pub mod box_pairs;
 mod half_space;
@@ -28,7 +29,7 @@ pub use predicates::{
     triangle_orientation,
 };
 
-use crate::CollisionMesh;
+use crate::{CollisionMesh, PairKind};
 use box_pairs::{Box3, Origin, Tree, find, find_within};
 use rayon::prelude::*;
 use standoff_linalg::Vec3;
@@ -134,6 +135,7 @@ impl Auditor {
         found.extend(find(&self.point_boxes, &self.faces, |i, face| {
             let (vertex, t) = (mesh.codim_vertices[i as usize], mesh.faces[face as usize]);
             (mesh.may_collide(&t, &[vertex])
+                && !mesh.neighbours.contains(PairKind::FaceVertex, [face, vertex])
                 && edge_triangle_intersects(p(vertex), p(vertex), p(t[0]), p(t[1]), p(t[2])))
             .then_some(Pair::FaceVertex { face, vertex })
         }));
@@ -142,6 +144,7 @@ impl Auditor {
             segments_intersect(p(v), p(v), a, b).then_some(pair)
         }));
         found.extend(self.point_point(mesh, |v, w, pair| (p(v) == p(w)).then_some(pair)));
+        without_neighbours(mesh, &mut found);
         found
     }
 
@@ -187,7 +190,8 @@ impl Auditor {
                 let (a, b) = (e.map(at), f.map(at));
                 far_apart(&a, &b, &(a[1] - a[0]).cross(&(b[1] - b[0])), reach(e[0], f[0]))
             };
-            if mesh.may_collide(&e, &f) && !far() {
+            let near = mesh.neighbours.contains(PairKind::EdgeEdge, [i, j]);
+            if mesh.may_collide(&e, &f) && !near && !far() {
                 let d2 = edge_edge(&p(e[0]), &p(e[1]), &p(f[0]), &p(f[1]));
                 close.extend(below(Pair::EdgeEdge { edges: [i, j] }, e[0], f[0], d2));
             }
@@ -199,7 +203,8 @@ impl Auditor {
                 let normal = (t[1] - t[0]).cross(&(t[2] - t[0]));
                 far_apart(&[at(vertex)], &t, &normal, reach(mesh.faces[face as usize][0], vertex))
             };
-            if !mesh.may_collide(&t, &[vertex]) || far() {
+            let near = mesh.neighbours.contains(PairKind::FaceVertex, [face, vertex]);
+            if !mesh.may_collide(&t, &[vertex]) || near || far() {
                 return None;
             }
             let d2 = point_triangle(&p(vertex), &t.map(p));
@@ -236,7 +241,8 @@ impl Auditor {
     ) -> Vec<R> {
         find_within(&self.wires, |i, j, found| {
             let [e, f] = ascending(mesh.codim_edges[i as usize], mesh.codim_edges[j as usize]);
-            if mesh.may_collide(&mesh.edges[e as usize], &mesh.edges[f as usize]) {
+            let near = mesh.neighbours.contains(PairKind::EdgeEdge, [e, f]);
+            if mesh.may_collide(&mesh.edges[e as usize], &mesh.edges[f as usize]) && !near {
                 found.extend(test(e, f, Pair::EdgeEdge { edges: [e, f] }));
             }
         })
@@ -249,7 +255,8 @@ impl Auditor {
     ) -> Vec<R> {
         find(&self.point_boxes, &self.wires, |i, j| {
             let (vertex, edge) = (mesh.codim_vertices[i as usize], mesh.codim_edges[j as usize]);
-            let may = mesh.may_collide(&mesh.edges[edge as usize], &[vertex]);
+            let may = mesh.may_collide(&mesh.edges[edge as usize], &[vertex])
+                && !mesh.neighbours.contains(PairKind::EdgeVertex, [edge, vertex]);
             if may { test(vertex, edge, Pair::EdgeVertex { edge, vertex }) } else { None }
         })
     }
@@ -267,6 +274,39 @@ impl Auditor {
             }
         })
     }
+}
+
+/// Removes an edge and a face of which parts are neighbours at rest, and in the plane two edges of which they are.
+fn without_neighbours(mesh: &CollisionMesh, found: &mut Vec<Pair>) {
+    if found.is_empty() || mesh.neighbours.is_empty() {
+        return;
+    }
+    let neighbours = |kind, primitives| mesh.neighbours.contains(kind, primitives);
+    let index = edge_index(mesh);
+    let edge_at_face = |edge: u32, face: u32| {
+        let f = mesh.faces[face as usize];
+        let of_face = (0..3).filter_map(|k| index.get(&ascending(f[k], f[(k + 1) % 3])));
+        let mut of_face = of_face.map(|&other| ascending(edge, other));
+        let mut ends = mesh.edges[edge as usize].iter();
+        of_face.any(|pair| neighbours(PairKind::EdgeEdge, pair))
+            || ends.any(|&v| neighbours(PairKind::FaceVertex, [face, v]))
+    };
+    let ends_at_edge = |e: u32, f: u32| {
+        mesh.edges[f as usize].iter().any(|&v| neighbours(PairKind::EdgeVertex, [e, v]))
+    };
+    found.retain(|found| match *found {
+        Pair::EdgeFace { edge, face } => !edge_at_face(edge, face),
+        Pair::EdgeEdge { edges: [e, f] } => {
+            !mesh.planar || !(ends_at_edge(e, f) || ends_at_edge(f, e))
+        }
+        _ => true,
+    });
+}
+
+/// Number of each edge by its ends, ascending.
+fn edge_index(mesh: &CollisionMesh) -> HashMap<[u32; 2], u32> {
+    let key = |(i, e): (usize, &[u32; 2])| (ascending(e[0], e[1]), i as u32);
+    mesh.edges.iter().enumerate().map(key).collect()
 }
 
 /// Faces met by an edge of another face: pairs of triangles that no plane of theirs keeps apart, then
@@ -301,8 +341,7 @@ fn edges_of_faces_in_faces(mesh: &CollisionMesh, x: &[Vec3], faces: &Tree) -> Ve
     if hits.is_empty() {
         return Vec::new();
     }
-    let key = |(i, e): (usize, &[u32; 2])| (ascending(e[0], e[1]), i as u32);
-    let index: HashMap<[u32; 2], u32> = mesh.edges.iter().enumerate().map(key).collect();
+    let index = edge_index(mesh);
     let pair = |(e, face)| index.get(&e).map(|&edge| Pair::EdgeFace { edge, face });
     let mut found: Vec<Pair> = hits.into_iter().filter_map(pair).collect();
     found.sort();

@@ -59,6 +59,9 @@ fn all_pairs(mesh: &CollisionMesh, paths: &Paths) -> Candidates {
             }
         }
     }
+    out.edge_vertex.retain(|&p| !mesh.neighbours.contains(PairKind::EdgeVertex, p));
+    out.edge_edge.retain(|&p| !mesh.neighbours.contains(PairKind::EdgeEdge, p));
+    out.face_vertex.retain(|&p| !mesh.neighbours.contains(PairKind::FaceVertex, p));
     let culls = Culls { mesh, paths };
     culls.apply(PairKind::VertexVertex, &mut out.vertex_vertex);
     culls.apply(PairKind::EdgeVertex, &mut out.edge_vertex);

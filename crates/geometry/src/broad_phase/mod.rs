@@ -1,7 +1,7 @@
 //! Broad phase: pairs of primitives that might come close; always a superset of the true pairs.
 //!
-//! Knows positions and the collision mesh, no physics. A pair that [`CollisionMesh::may_collide`] is
-//! a candidate where, on the way, boxes around the two primitives overlap and no plane between
+//! Knows positions and the collision mesh, no physics. A pair that [`CollisionMesh::may_collide`], and that are
+//! no neighbours at rest ([`RestNeighbours`](crate::RestNeighbours)), is a candidate where, on the way, boxes around the two primitives overlap and no plane between
 //! their closest points keeps them apart. Both tests are functions of the pair's own motion and
 //! are conservative: every pair that comes to a distance d ≤ 2 `inflation` + ξ (ξ the pair's
 //! thickness offset) is found. Trees only serve to find the pairs whose boxes overlap.
@@ -179,7 +179,8 @@ impl BroadPhase {
             chunks,
             |i, j| {
                 let (i, j) = (mesh.codim_vertices[i as usize], mesh.codim_vertices[j as usize]);
-                mesh.groups_may_collide(i, j).then_some([i.min(j), i.max(j)])
+                let pair = [i.min(j), i.max(j)];
+                mesh.pair_may_collide(PairKind::VertexVertex, pair, i, j).then_some(pair)
             },
             |pairs| culls.apply(PairKind::VertexVertex, pairs),
         );
@@ -191,7 +192,8 @@ impl BroadPhase {
             chunks,
             |i, j| {
                 let (v, e) = (points[i as usize], mesh.codim_edges[j as usize]);
-                mesh.groups_may_collide(mesh.edges[e as usize][0], v).then_some([e, v])
+                let end = mesh.edges[e as usize][0];
+                mesh.pair_may_collide(PairKind::EdgeVertex, [e, v], end, v).then_some([e, v])
             },
             |pairs| culls.apply(PairKind::EdgeVertex, pairs),
         );
@@ -205,7 +207,8 @@ impl BroadPhase {
                 chunks,
                 |i, j| {
                     let (a, b) = (mesh.edges[i as usize][0], mesh.edges[j as usize][0]);
-                    mesh.groups_may_collide(a, b).then_some([i.min(j), i.max(j)])
+                    let pair = [i.min(j), i.max(j)];
+                    mesh.pair_may_collide(PairKind::EdgeEdge, pair, a, b).then_some(pair)
                 },
                 |pairs| culls.apply(PairKind::EdgeEdge, pairs),
             );
@@ -218,7 +221,8 @@ impl BroadPhase {
             chunks,
             |i, f| {
                 let v = mesh.vertices[i as usize];
-                mesh.groups_may_collide(mesh.faces[f as usize][0], v).then_some([f, v])
+                let corner = mesh.faces[f as usize][0];
+                mesh.pair_may_collide(PairKind::FaceVertex, [f, v], corner, v).then_some([f, v])
             },
             |pairs| culls.apply(PairKind::FaceVertex, pairs),
         );

@@ -5,3 +5,4 @@ mod broad_phase;
 mod ccd;
 mod ccd_benchmark;
 mod common;
+mod rest_neighbours;

@@ -41,24 +41,24 @@ pub fn obstructions(model: &Model, x: &[Vec3]) -> Vec<Violation> {
     unresolved
 }
 
-/// No two segments of a rod may fold back onto each other: their curvature is infinite there.
+/// No two segments of a rod may fold back onto each other at rest, `x`, if it is not straight at rest whatever its
+/// mesh: their curvature is infinite there.
 pub(super) fn check_folds(
     bodies: &[Body],
     codim: &CodimElements,
     x: &[Vec3],
-    when: &str,
 ) -> Result<(), BuildError> {
     let joints = &codim.rod_joints;
     for k in 0..joints.len() {
         let [a, b, c, ..] = joints.vertices()[k];
         let (e, f) = (x[b as usize] - x[a as usize], x[c as usize] - x[b as usize]);
         let lengths = e.norm() * f.norm();
-        if e.dot(&f) + lengths <= 1e-12 * lengths {
+        if !joints.elements[k].is_straight() && e.dot(&f) + lengths <= 1e-12 * lengths {
             let body = &bodies[bodies.partition_point(|body| body.vertices.end <= b as usize)];
             let own = |v: u32| v as usize - body.vertices.start;
             let [a, b, c] = [a, b, c].map(own);
             let problem = format!(
-                "segments ({a}, {b}) and ({b}, {c}) fold back onto each other {when}: they turn by \
+                "segments ({a}, {b}) and ({b}, {c}) fold back onto each other at rest: they turn by \
                  180° at vertex {b}, where the rod's curvature is infinite; move a vertex"
             );
             return Err(BuildError::Body { body: body.name.clone(), problem });

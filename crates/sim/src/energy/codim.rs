@@ -53,6 +53,32 @@ impl CodimElements {
         }
     }
 
+    /// Begins a step of all hinges at `x` with their whole `turns`.
+    pub fn begin_hinges(&mut self, turns: &[i32], x: &[Vec3]) {
+        let hinges = &mut self.hinges;
+        for (e, turns) in turns.iter().enumerate() {
+            let start = hinges.gather(e, x);
+            hinges.elements[e].begin_step(&start, *turns);
+        }
+    }
+
+    /// Whole turns of the angles of all hinges at `x`, then of the three of each shape operator.
+    pub fn turns(&self, x: &[Vec3]) -> Vec<i32> {
+        let (hinges, operators) = (&self.hinges, &self.shape_operators);
+        let of_hinge = |e: usize| hinges.elements[e].turns(&hinges.gather(e, x));
+        let of_operator = |e: usize| operators.elements[e].turns(&operators.gather(e, x));
+        let of_operators = (0..operators.len()).flat_map(of_operator);
+        (0..hinges.len()).map(of_hinge).chain(of_operators).collect()
+    }
+
+    /// [`CodimElements::turns`] of a simulation that starts at `x` with frames that are placed.
+    pub fn first_turns(&self, x: &[Vec3]) -> Vec<i32> {
+        let (hinges, operators) = (&self.hinges, &self.shape_operators);
+        let of_operator = |e: usize| operators.elements[e].first_turns(&operators.gather(e, x));
+        let of_operators = (0..operators.len()).flat_map(of_operator);
+        std::iter::repeat_n(0, hinges.len()).chain(of_operators).collect()
+    }
+
     /// Whether some triangles have limits of their stretch or strain.
     pub fn has_limits(&self) -> bool {
         self.membranes.elements.iter().any(Membrane::is_limited)

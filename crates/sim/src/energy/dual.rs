@@ -17,6 +17,8 @@ pub trait Number<const N: usize>:
     fn constant(value: f64) -> Self;
     /// A number of this value with this gradient.
     fn with_gradient(value: f64, gradient: &[Self; N]) -> Self;
+    /// The number without its derivatives.
+    fn value(self) -> f64;
     /// Square root.
     fn sqrt(self) -> Self;
     /// 1/self.
@@ -31,6 +33,9 @@ impl<const N: usize> Number<N> for f64 {
     }
     fn with_gradient(value: f64, _: &[Self; N]) -> Self {
         value
+    }
+    fn value(self) -> f64 {
+        self
     }
     fn sqrt(self) -> Self {
         self.sqrt()
@@ -80,6 +85,10 @@ impl<const N: usize> Number<N> for Dual<N> {
     #[inline(always)]
     fn with_gradient(value: f64, gradient: &[Self; N]) -> Self {
         Self { value, d: std::array::from_fn(|i| gradient[i].value) }
+    }
+    #[inline(always)]
+    fn value(self) -> f64 {
+        self.value
     }
     #[inline(always)]
     fn sqrt(self) -> Self {

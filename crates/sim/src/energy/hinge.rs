@@ -3,7 +3,8 @@
 //! Ψ = c (θ − θ̄)²,  c = k · 3 |ē|²/Ā,  k = E ξ³ / (24 (1 − ν²)),
 //!
 //! with the dihedral angle θ (0 where flat), its rest value θ̄, the rest length |ē| of the edge, the
-//! sum Ā of both rest areas and the thickness ξ [Grinspun 2003; Li 2020 thesis, §2.2.2].
+//! sum Ā of both rest areas and the thickness ξ [Grinspun 2003; Li 2020 thesis, §2.2.2]. θ goes on beyond
+//! ±180°, where the triangles pass through each other ([`Turning`]).
 
 mod batch;
 mod first_order;
@@ -11,6 +12,7 @@ mod first_order;
 use super::element::{Element, Hessian};
 use super::lanes::{Batch, Gradients, Values};
 use super::projection::Projection;
+use super::turning::Turning;
 use standoff_linalg::{Mat3, Vec3, lanes};
 
 /// One hinge. Vertices: the edge's two ends x₀, x₁, then the corner x₂ of the triangle
@@ -21,6 +23,8 @@ pub struct Hinge {
     stiffness: f64,
     /// θ̄, rad.
     rest_angle: f64,
+    /// How θ continues from the start of the step.
+    turning: Turning,
 }
 
 /// Bending modulus k of a sheet, N m: half of the flexural rigidity.
@@ -38,7 +42,24 @@ impl Hinge {
         Self {
             stiffness: modulus * 6.0 * e.norm_squared() / double_areas,
             rest_angle: rest_angle.unwrap_or_else(|| angle(rest)),
+            turning: Turning::default(),
         }
+    }
+
+    /// Begins a step at positions `start` (m), at which the angle has whole `turns` beyond [`angle`].
+    pub fn begin_step(&mut self, start: &[Vec3; 4], turns: i32) {
+        self.turning = Turning::new(angle(start), turns);
+    }
+
+    /// Whole turns of the angle beyond [`angle`].
+    pub fn turns(&self, x: &[Vec3; 4]) -> i32 {
+        self.turning.turns(angle(x))
+    }
+
+    /// θ − θ̄, rad.
+    #[inline]
+    pub fn bend(&self, x: &[Vec3; 4]) -> f64 {
+        self.turning.of(angle(x)) - self.rest_angle
     }
 
     /// Rest angle θ̄, rad.
@@ -137,13 +158,13 @@ impl Element<4> for Hinge {
 
     #[inline]
     fn value(&self, x: &[Vec3; 4]) -> f64 {
-        let value = self.stiffness * (angle(x) - self.rest_angle).powi(2);
+        let value = self.stiffness * self.bend(x).powi(2);
         if value.is_nan() { f64::INFINITY } else { value }
     }
 
     #[inline]
     fn gradient(&self, x: &[Vec3; 4]) -> [Vec3; 4] {
-        let slope = 2.0 * self.stiffness * (angle(x) - self.rest_angle);
+        let slope = 2.0 * self.stiffness * self.bend(x);
         if slope == 0.0 {
             return [Vec3::zeros(); 4];
         }
@@ -197,7 +218,7 @@ impl Hinge {
     // long: one formula, with its matrices written out
     fn second_derivative(&self, x: &[Vec3; 4], project: bool) -> Hessian<4> {
         let view = View::new(x);
-        let bent = angle(x) - self.rest_angle;
+        let bent = self.bend(x);
         let mut c = [[0.0; 4]; 4];
         // for (difference of τ, sum of ρ): projected λ v vᵀ of the positive eigenvalue
         let value = 1.0 + (1.0 + bent * bent).sqrt();

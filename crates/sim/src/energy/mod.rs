@@ -19,6 +19,7 @@ pub mod shape_operator;
 pub mod spring;
 mod term;
 pub mod tet;
+pub mod turning;
 
 pub use codim::CodimElements;
 pub use element::{Element, ElementList, Elements, Hessian};

@@ -10,17 +10,42 @@
 //! K_j is the joint's rest curvature, fixed to the material of segment j, and m the twist: the
 //! angle from the material frame of e, carried over to f without twist, to that of f.
 //!
+//! κb and the twist are not defined where the segments fold back onto each other (φ = 180°), and κb grows
+//! without bound towards that. Both depend on φ through 1/(1 + z), z = cos φ = t·u: |κb|² = 8/(1 + z) − 4 and
+//! κb = 2 t × u/(1 + z). Below a cosine z₁ this function is continued by its Taylor polynomial of the second order
+//! at z₁, h(z), and the energy of the twist is multiplied by w = y³ (10 − 15 y + 6 y²), y = (1 + z)/(1 + z₁):
+//!
+//! Ψ = B/(2l̄) [8 h − 4 − 2 h (t × u)·(K_e + K_f) + ½ |K_e|² + ½ |K_f|²] + w C/(2l̄) (m − m̄)²,
+//!
+//! which is twice continuously differentiable, never negative and bounded, with bounded forces, and has its
+//! maximum at 180° where the joint is straight at rest. z₁ is −½ (φ = 120°), for joints that turn by more than
+//! 90° at rest 1 + z₁ is half of 1 + z at rest, so that the shape at rest is far from it.
+//!
 //! A segment's frame is its director at the start of the step, carried along by the smallest turn
-//! of its tangent and turned by its angle about the tangent since then; angles are unknowns. The
+//! of its tangent and turned by its angle about the tangent since then; angles are unknowns. Where a segment turns by
+//! 180° within a step its frame is not defined either: from 120° on, the energy of the twist and the term of the rest
+//! curvature of segment j are multiplied by w with y = 2 (1 + t·t₀), and the energy of the twist also by w with
+//! y = 3 (1 − |Δ|/π), Δ the change in the step of the twist of the carried frames, which counts turns by what is closest to
+//! the start. The
 //! unknown is s = r θ, the way of a point on the rod's surface in m, in the first component of a
 //! vertex of its own. The energy is a pure function of positions and angles, given the directors.
 
+// long: one formula, for values and for numbers with derivatives
+
+mod fold;
+
 use super::dual::{Dual, Number, Triple};
 use super::element::{Element, Hessian};
+use fold::{
+    Fold, OPPOSITE, Weight, fade, fade_change, half_curvature, perpendicular, times, value,
+};
 use standoff_linalg::{Mat3, Vec3, project_psd_array};
 
 /// Number of variables of a joint: e, f and both angles.
 const N: usize = 8;
+
+/// 1 + t·t₀ below which a segment has turned so far in a step that its frame is not known well: by 120°.
+const FAR: f64 = 0.5;
 
 /// A segment's tangent and director at the start of a step, unit vectors perpendicular to each
 /// other.
@@ -36,6 +61,8 @@ pub struct Frame {
 /// (x₁, x₂).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RodJoint {
+    /// 1 + z₁, from which on the curvature is continued.
+    fold: f64,
     /// B/(2l̄), J.
     bending: f64,
     /// C/(2l̄), J.
@@ -82,9 +109,10 @@ pub fn curvature_binormal(e: &Vec3, f: &Vec3) -> Vec3 {
 }
 
 /// Carries a vector perpendicular to the unit vector `from` along by the smallest rotation that
-/// takes `from` to the unit vector `to`.
+/// takes `from` to the unit vector `to`; of opposite ones by the half turn about itself.
 pub fn transport(v: &Vec3, from: &Vec3, to: &Vec3) -> Vec3 {
-    v - (from + to) * (to.dot(v) / (1.0 + from.dot(to)))
+    let above = 1.0 + from.dot(to);
+    if above <= OPPOSITE { *v } else { v - (from + to) * (to.dot(v) / above) }
 }
 
 /// Angle about `tangent` from `a` to `b`, rad.
@@ -106,7 +134,10 @@ impl RodJoint {
             let other = f.tangent.cross(&f.director);
             [rest_curvature.dot(&f.director), rest_curvature.dot(&other)]
         };
+        // of the joint at rest
+        let above = 2.0 / (1.0 + 0.25 * rest_curvature.norm_squared());
         Self {
+            fold: 0.5 * above.min(1.0),
             bending: 0.5 * material.bending_stiffness() / rest_length,
             twisting: 0.5 * material.twisting_stiffness() / rest_length,
             rest_twist,
@@ -117,9 +148,13 @@ impl RodJoint {
         }
     }
 
-    /// Twist of two frames, of the turns that bring it closest to `near`, rad.
+    /// Twist of two frames, of the turns that bring it closest to `near`, rad; `near` where their tangents are
+    /// opposite.
     pub fn twist_of_frames(frames: &[Frame; 2], near: f64) -> f64 {
         let [a, b] = frames;
+        if 1.0 + a.tangent.dot(&b.tangent) <= OPPOSITE {
+            return near;
+        }
         let carried = transport(&a.director, &a.tangent, &b.tangent);
         let angle = angle_about(&b.tangent, &carried, &b.director);
         angle + std::f64::consts::TAU * ((near - angle) / std::f64::consts::TAU).round()
@@ -143,7 +178,7 @@ impl RodJoint {
         Self::twist_of_frames(&frames, self.frame_twist) + b - a
     }
 
-    /// Twisting moment C/l̄ (m − m̄), N m.
+    /// Twisting moment C/l̄ (m − m̄) of a joint that is not folded, N m.
     pub fn moment(&self, x: &[Vec3; 5]) -> f64 {
         2.0 * self.twisting * (self.twist(x) - self.rest_twist)
     }
@@ -157,7 +192,8 @@ impl RodJoint {
         d * (a * c - b * s) + other * (a * s + b * c)
     }
 
-    fn is_straight(&self) -> bool {
+    /// Whether it has no curvature at rest.
+    pub fn is_straight(&self) -> bool {
         self.rest_curvature == [[0.0; 2]; 2]
     }
 
@@ -172,6 +208,7 @@ impl RodJoint {
     /// of the start of the step are [C(t, u) − C(t, t₀)]/|e| and [C(t, u) + C(u, u₀)]/|f|: those of [Bergou 2010]
     /// and what the directors turn about their tangents on the way. A rest curvature K_j turns as much.
     #[inline(always)]
+    // long: one formula, part by part
     fn gradient_of<T: Number<N>>(
         &self,
         e: &Triple<T>,
@@ -182,45 +219,102 @@ impl RodJoint {
         let over_length = [e, f].map(|v| v.dot(v).sqrt().recip());
         let (t, u) = (e.scaled(over_length[0]), f.scaled(over_length[1]));
         let cosine = t.dot(&u);
-        let over = (T::constant(1.0) + cosine).recip();
-        let half_binormal = t.cross(&u).scaled(over);
-
-        // |κb|² = 4 (1 − t·u)/(1 + t·u)
-        let slope = over * over * (-8.0 * self.bending);
-        let mut by_e = u.minus(&t.scaled(cosine)).scaled(slope);
-        let mut by_f = t.minus(&u.scaled(cosine)).scaled(slope);
-        let mut by_angle = [T::constant(0.0); 2];
-
+        let fold = Fold::new(T::constant(1.0) + cosine, self.fold);
+        let half_binormal = t.cross(&u).scaled(fold.h);
         let turned = [(&self.frames[0], &t), (&self.frames[1], &u)]
             .map(|(frame, t)| half_curvature(t, &Triple::constant(&frame.tangent)));
-        if !self.is_straight() {
-            for (j, tangent) in [&t, &u].into_iter().enumerate() {
-                // −B/(2l̄) κb·K
-                let k = self.rest_curvature_of(j, tangent, angles[j]);
-                let factor = over * (-2.0 * self.bending);
-                let along = half_binormal.dot(&k);
-                let (to_e, to_f) = (u.cross(&k), k.cross(&t));
-                by_e = by_e.plus(&perpendicular(&to_e.minus(&u.scaled(along)), &t).scaled(factor));
-                by_f = by_f.plus(&perpendicular(&to_f.minus(&t.scaled(along)), &u).scaled(factor));
-                let moment = half_binormal.dot(&tangent.cross(&k)) * (-2.0 * self.bending);
-                let by_tangent = turned[j].scaled(moment);
-                if j == 0 {
-                    by_e = by_e.plus(&by_tangent);
-                } else {
-                    by_f = by_f.plus(&by_tangent);
-                }
-                by_angle[j] = by_angle[j] + moment;
+
+        // where the fold is sharp the gradient of the twist is not that of the continued curvature
+        let carried = if fold.weight.is_none() { half_binormal } else { half_curvature(&t, &u) };
+        let [a, b, c] = carried.minus(&turned[0]).scaled(over_length[0]).0;
+        let [x, y, z] = carried.plus(&turned[1]).scaled(over_length[1]).0;
+        let zero = T::constant(0.0);
+        let by_frames = [a, b, c, x, y, z, zero, zero];
+        let twist_by = [a, b, c, x, y, z, T::constant(-1.0), T::constant(1.0)];
+        let twisted = T::with_gradient(twist - self.rest_twist, &twist_by);
+        let change = twist - (angles[1].value() - angles[0].value()) - self.frame_twist;
+        let faded = self.faded([&t, &u]);
+        let weights = [fold.weight, faded[0], faded[1], fade_change(change, &by_frames)];
+        let [by_cosine, by_turns @ .., by_change] = self.fading(twisted, &weights);
+        let moment =
+            weights.iter().fold(twisted * (2.0 * self.twisting), |m, w| times(m, value(w)));
+
+        // |κb|² = 8 h − 4
+        let mut slope = fold.slope * (8.0 * self.bending);
+        if let Some(by_cosine) = by_cosine {
+            slope = slope + by_cosine;
+        }
+        let [by_e, by_f] = [(&t, &u), (&u, &t)].map(|(a, b)| b.minus(&a.scaled(cosine)));
+        let mut by = ([by_e.scaled(slope), by_f.scaled(slope)], [zero; 2]);
+        for (j, tangent) in [&t, &u].into_iter().enumerate() {
+            if let Some(factor) = by_turns[j] {
+                let from = Triple::constant(&self.frames[j].tangent);
+                by.0[j] = by.0[j].plus(&perpendicular(&from, tangent).scaled(factor));
             }
         }
-
-        let twist_by_e = half_binormal.minus(&turned[0]).scaled(over_length[0]);
-        let twist_by_f = half_binormal.plus(&turned[1]).scaled(over_length[1]);
-        let ([a, b, c], [x, y, z]) = (twist_by_e.0, twist_by_f.0);
-        let twist_by = [a, b, c, x, y, z, T::constant(-1.0), T::constant(1.0)];
-        let moment = T::with_gradient(twist - self.rest_twist, &twist_by) * (2.0 * self.twisting);
+        if !self.is_straight() {
+            let turned = [0, 1].map(|j| (turned[j], faded[j]));
+            self.add_rest_curvature([&t, &u], angles, &half_binormal, &fold, &turned, &mut by);
+        }
+        let ([by_e, by_f], [angle_e, angle_f]) = by;
         let ([a, b, c], [x, y, z]) = (by_e.scaled(over_length[0]).0, by_f.scaled(over_length[1]).0);
-        let bend_by = [a, b, c, x, y, z, by_angle[0], by_angle[1]];
-        std::array::from_fn(|i| bend_by[i] + moment * twist_by[i])
+        let bend_by = [a, b, c, x, y, z, angle_e, angle_f];
+        let add = |i: usize, sum: T| by_change.map_or(sum, |n| sum + n * by_frames[i]);
+        std::array::from_fn(|i| add(i, bend_by[i] + moment * twist_by[i]))
+    }
+
+    /// The energy of the twist times the derivative of each weight and the other weights.
+    #[inline(always)]
+    fn fading<T: Number<N>>(&self, twisted: T, weights: &[Weight<T>; 4]) -> [Option<T>; 4] {
+        let energy = twisted * twisted * self.twisting;
+        std::array::from_fn(|k| {
+            let [_, slope] = weights[k]?;
+            let others = weights.iter().enumerate().filter(|(other, _)| *other != k);
+            Some(others.fold(energy * slope, |e, (_, w)| times(e, value(w))))
+        })
+    }
+
+    /// [`fade`] of each segment by how far it has turned in the step.
+    #[inline(always)]
+    fn faded<T: Number<N>>(&self, tangents: [&Triple<T>; 2]) -> [Weight<T>; 2] {
+        std::array::from_fn(|j| {
+            let from = Triple::constant(&self.frames[j].tangent);
+            fade(T::constant(1.0) + tangents[j].dot(&from), FAR)
+        })
+    }
+
+    /// Adds the gradient of −B/(2l̄) κb·(K_e + K_f) to that by the tangents and angles.
+    #[inline(always)]
+    fn add_rest_curvature<T: Number<N>>(
+        &self,
+        tangents: [&Triple<T>; 2],
+        angles: [T; 2],
+        half_binormal: &Triple<T>,
+        fold: &Fold<T>,
+        turned: &[(Triple<T>, Weight<T>); 2],
+        (by_tangent, by_angle): &mut ([Triple<T>; 2], [T; 2]),
+    ) {
+        let [t, u] = tangents;
+        for (j, tangent) in tangents.into_iter().enumerate() {
+            let k = self.rest_curvature_of(j, tangent, angles[j]);
+            let (turned, faded) = &turned[j];
+            let weight = faded.map(|w| w[0]);
+            let factor = times(fold.h * (-2.0 * self.bending), weight);
+            let along = half_binormal.dot(&k) * fold.steepness;
+            let (to_e, to_f) = (u.cross(&k), k.cross(t));
+            let by_e = perpendicular(&to_e.minus(&u.scaled(along)), t).scaled(factor);
+            let by_f = perpendicular(&to_f.minus(&t.scaled(along)), u).scaled(factor);
+            let moment = half_binormal.dot(&tangent.cross(&k)) * (-2.0 * self.bending);
+            let moment = times(moment, weight);
+            *by_tangent = [by_tangent[0].plus(&by_e), by_tangent[1].plus(&by_f)];
+            by_tangent[j] = by_tangent[j].plus(&turned.scaled(moment));
+            if let Some([_, by_cosine]) = faded {
+                let from = Triple::constant(&self.frames[j].tangent);
+                let factor = half_binormal.dot(&k) * *by_cosine * (-2.0 * self.bending);
+                by_tangent[j] = by_tangent[j].plus(&perpendicular(&from, tangent).scaled(factor));
+            }
+            by_angle[j] = by_angle[j] + moment;
+        }
     }
 
     /// [`Self::rest_curvature`] for any number.
@@ -246,18 +340,6 @@ impl RodJoint {
     }
 }
 
-/// C(a, b) = a × b/(1 + a·b) of unit vectors.
-#[inline(always)]
-fn half_curvature<T: Number<N>>(a: &Triple<T>, b: &Triple<T>) -> Triple<T> {
-    a.cross(b).scaled((T::constant(1.0) + a.dot(b)).recip())
-}
-
-/// The part of v that is perpendicular to the unit vector t.
-#[inline(always)]
-fn perpendicular<T: Number<N>>(v: &Triple<T>, t: &Triple<T>) -> Triple<T> {
-    v.minus(&t.scaled(v.dot(t)))
-}
-
 impl Element<5> for RodJoint {
     const NAME: &'static str = "rod joints";
     /// Angles are unknowns.
@@ -265,16 +347,39 @@ impl Element<5> for RodJoint {
 
     fn value(&self, x: &[Vec3; 5]) -> f64 {
         let (e, f) = (x[1] - x[0], x[2] - x[1]);
-        let kb = curvature_binormal(&e, &f);
-        let [theta_e, theta_f] = self.angles(x);
-        let mut bend = kb.norm_squared();
-        if !self.is_straight() {
-            let k = [(e.normalize(), theta_e), (f.normalize(), theta_f)];
-            bend = (0..2)
-                .map(|j| 0.5 * (kb - self.rest_curvature(j, &k[j].0, k[j].1)).norm_squared())
-                .sum();
+        let (t, u) = (e.normalize(), f.normalize());
+        let fold = Fold::new(1.0 + t.dot(&u), self.fold);
+        let kb = match fold.weight {
+            None => curvature_binormal(&e, &f),
+            Some(_) => t.cross(&u) * (2.0 * fold.h),
+        };
+        let k = match self.is_straight() {
+            true => [Vec3::zeros(); 2],
+            false => {
+                let [theta_e, theta_f] = self.angles(x);
+                [self.rest_curvature(0, &t, theta_e), self.rest_curvature(1, &u, theta_f)]
+            }
+        };
+        let faded = self.faded([&Triple([t.x, t.y, t.z]), &Triple([u.x, u.y, u.z])]);
+        let weight = |faded: Option<[f64; 2]>| faded.map_or(1.0, |w| w[0]);
+        let from_rest = |j: usize| match faded[j] {
+            // without cancellation where the joint is nearly as at rest
+            None => 0.5 * (kb - k[j]).norm_squared(),
+            // without what rounding makes of the length of a vector that is carried far
+            Some([weight, _]) => {
+                let [a, b] = self.rest_curvature[j];
+                0.5 * (kb.norm_squared() + a * a + b * b) - weight * kb.dot(&k[j])
+            }
+        };
+        let mut bend = from_rest(0) + from_rest(1);
+        if fold.weight.is_some() {
+            bend += 8.0 * fold.h - 4.0 - kb.norm_squared();
         }
-        let value = self.bending * bend + self.twisting * (self.twist(x) - self.rest_twist).powi(2);
+        let [a, b] = self.angles(x);
+        let twist = self.twist(x);
+        let change = weight(fade_change(twist - (b - a) - self.frame_twist, &[0.0; N]));
+        let all = weight(fold.weight) * weight(faded[0]) * weight(faded[1]) * change;
+        let value = self.bending * bend + all * self.twisting * (twist - self.rest_twist).powi(2);
         if value.is_nan() { f64::INFINITY } else { value }
     }
 

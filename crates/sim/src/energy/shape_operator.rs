@@ -16,10 +16,12 @@
 //!
 //! An edge's frame is that of a rod's segment (see [`super::rod_joint`]): its normal is its director at
 //! the start of the step, carried along by the smallest turn of its tangent and turned by its angle
-//! since then. The unknown is s = l φ, in m, in the first component of a vertex of its own.
+//! since then. The unknown is s = l φ, in m, in the first component of a vertex of its own. The angle from
+//! the triangle's normal goes on beyond ±180° ([`Turning`]).
 
 use super::element::{Element, Hessian};
 use super::rod_joint::{Frame, angle_about, transport};
+use super::turning::Turning;
 use standoff_linalg::{Mat3, Vec3, project_psd_array};
 use std::f64::consts::TAU;
 
@@ -40,6 +42,8 @@ pub struct ShapeOperator {
     rest_angle: [f64; 3],
     /// Frames of the edges at the start of the step.
     frames: [Frame; 3],
+    /// How the angles from the triangle's normal to the directors continue from the start of the step.
+    turning: [Turning; 3],
 }
 
 /// Normal of the triangle beside an edge `e` with the opposite corner at `p`, both from the edge's
@@ -71,12 +75,27 @@ impl ShapeOperator {
             })
         });
         let frame = |k: usize| Frame { tangent: e[k] / length[k], director: Vec3::zeros() };
-        Self { stiffness, length, reversed, rest_angle, frames: [0, 1, 2].map(frame) }
+        let (frames, turning) = ([0, 1, 2].map(frame), [Turning::default(); 3]);
+        Self { stiffness, length, reversed, rest_angle, frames, turning }
     }
 
-    /// Takes up the edges' frames at the start of a step.
-    pub fn set_frames(&mut self, frames: [Frame; 3]) {
+    /// Takes up the edges' frames at the start of a step at `start`, where the angles have whole `turns`
+    /// beyond the arc tangents.
+    pub fn begin_step(&mut self, frames: [Frame; 3], start: &[Vec3; 6], turns: [i32; 3]) {
         self.frames = frames;
+        self.turning = std::array::from_fn(|k| Turning::new(self.angle(k, start), turns[k]));
+    }
+
+    /// Whole turns of the angles beyond the arc tangents.
+    pub fn turns(&self, x: &[Vec3; 6]) -> [i32; 3] {
+        std::array::from_fn(|k| self.turning[k].turns(self.angle(k, x)))
+    }
+
+    /// Whole turns with which a simulation begins that starts at `x` in these frames: those that bring each
+    /// angle closest to that at rest.
+    pub fn first_turns(&self, x: &[Vec3; 6]) -> [i32; 3] {
+        let bend = |k: usize| self.angle(k, x) + x[3 + k].x / self.length[k] - self.rest_angle[k];
+        std::array::from_fn(|k| -(bend(k) / TAU).round() as i32)
     }
 
     /// The edges' frames at the start of the step.
@@ -98,16 +117,21 @@ impl ShapeOperator {
         (b - a, c - a)
     }
 
-    /// δα_k, rad, in the direction of the edge's frame.
+    /// Arc tangent of the angle about edge k's frame from the triangle's normal to the carried director, rad.
     #[inline]
-    fn bend(&self, k: usize, x: &[Vec3; 6]) -> f64 {
+    fn angle(&self, k: usize, x: &[Vec3; 6]) -> f64 {
         let (e, p) = self.edge(k, x);
         let t = e / e.norm();
         let frame = &self.frames[k];
         let director = transport(&frame.director, &frame.tangent, &t);
-        let angle = angle_about(&t, &side_normal(&e, &p), &director);
-        let bend = angle + x[3 + k].x / self.length[k] - self.rest_angle[k];
-        bend - TAU * (bend / TAU).round()
+        angle_about(&t, &side_normal(&e, &p), &director)
+    }
+
+    /// δα_k, rad, in the direction of the edge's frame.
+    #[inline]
+    fn bend(&self, k: usize, x: &[Vec3; 6]) -> f64 {
+        let angle = self.turning[k].of(self.angle(k, x));
+        angle + x[3 + k].x / self.length[k] - self.rest_angle[k]
     }
 
     /// δα about the edges as they run around the triangle, rad.

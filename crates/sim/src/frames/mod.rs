@@ -229,27 +229,28 @@ impl MaterialFrames {
         (new, twists)
     }
 
-    /// The elements with the frames of a state: `directors` and `twists` at positions `x`.
+    /// Gives joints and shape operators the frames of a state: `directors` and `twists` at positions `x`; shape operators also
+    /// their `turns`, three each.
     pub fn place(
         &self,
-        codim: &CodimElements,
+        codim: &mut CodimElements,
         directors: &[Vec3],
         twists: &[f64],
+        turns: &[i32],
         x: &[Vec3],
-    ) -> CodimElements {
-        let mut codim = codim.clone();
+    ) {
         let joints = codim.rod_joints.elements.iter_mut().zip(&self.joints).zip(twists);
         for ((joint, &[a, b]), twist) in joints {
             joint.set_frames([a, b].map(|k| self.frame(k, directors, x)), *twist);
         }
         let first = self.first_angle as u32;
-        let CodimElements { shape_operators: operators, .. } = &mut codim;
-        for e in 0..operators.len() {
+        let CodimElements { shape_operators: operators, .. } = codim;
+        for (e, turns) in turns.as_chunks::<3>().0.iter().enumerate() {
             let [.., a, b, c] = operators.vertices()[e];
             let frames = [a, b, c].map(|k| self.frame(k - first, directors, x));
-            operators.elements[e].set_frames(frames);
+            let start = operators.gather(e, x);
+            operators.elements[e].begin_step(frames, &start, *turns);
         }
-        codim
     }
 
     /// By how much the angle of edge `k` grows, rad, where its material turns by the rotation

@@ -21,7 +21,7 @@ use crate::definition::settings::{AuditLevel, InitialGuess, Integrator, Method};
 use crate::diagnosis::{self, Diagnosis};
 use crate::dirichlet::DirichletTargets;
 use crate::energy::codim::LimitStiffening;
-use crate::error::StepError;
+use crate::error::{StallCause, StepError};
 use crate::iterate::Iterate;
 use crate::model::Model;
 use crate::potential::IncrementalPotential;
@@ -306,6 +306,7 @@ fn end_state(
         fallbacks: 0,
         directors,
         frame_twists,
+        turns: potential.codim.turns(&it.x),
     }
 }
 
@@ -378,9 +379,17 @@ fn refuse_stall(
     if !outcome.is_stall() {
         return Ok(outcome);
     }
-    let obstacle = diagnosis::describe_obstacle(potential, it);
+    let forces = match outcome {
+        StepOutcome::StalledLineSearch => diagnosis::describe_unbalanced(potential, it),
+        _ => None,
+    };
+    let (cause, obstacle) = match forces {
+        Some(forces) => (StallCause::Forces, Some(format!("at {forces}"))),
+        None => (StallCause::Obstacles, diagnosis::describe_obstacle(potential, it)),
+    };
     let obstacle = obstacle.map(|c| format!("; {c}")).unwrap_or_default();
     Err(StepError::Stalled {
+        cause,
         step: report.step as usize,
         iterations: report.newton_iterations as usize,
         reason: format!("{}{obstacle}", outcome.describe()),

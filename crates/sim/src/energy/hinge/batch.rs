@@ -65,8 +65,9 @@ fn hessians<W: Width>(
     let (zero, half, one) =
         (Lanes::splat(width, 0.0), Lanes::splat(width, 0.5), Lanes::splat(width, 1.0));
     let LaneView { over_length, along, sides: [a, b], angle } = LaneView::new(width, x);
-    let Parameters { stiffness, rest_angle } = Parameters::new(width, &per_lane(elements));
-    let (bent, scale) = (angle - rest_angle, stiffness + stiffness);
+    let parameters = Parameters::new(width, &per_lane(elements));
+    let bent = parameters.bend(width, angle);
+    let scale = parameters.stiffness + parameters.stiffness;
 
     // the matrix of (ρ_a, ρ_b, τ_a, τ_b), c, and that of (σ_a, σ_b, ε₁, ε₂), d
     let square = bent * bent;
@@ -174,10 +175,12 @@ pub(super) mod tests {
     use super::*;
     use crate::energy::Element;
     use crate::energy::lanes::tests::assert_same_bits;
+    use crate::energy::turning::Turning;
     use standoff_linalg::lanes;
     use standoff_testkit::Random;
 
-    /// Flat, bent, folded and very uneven hinges, far from and at their rest angles.
+    /// Flat, bent, folded and very uneven hinges, far from and at their rest angles, some of them turned
+    /// beyond 180° since the start of the step or before.
     pub(in super::super) fn hinges() -> (Vec<Hinge>, Vec<[u32; 4]>, Vec<Vec3>) {
         let r = &mut Random::new(5);
         let (mut hinges, mut vertices, mut x) = (Vec::new(), Vec::new(), Vec::new());
@@ -191,6 +194,10 @@ pub(super) mod tests {
             vertices.push([0, 1, 2, 3].map(|a| x.len() as u32 + a));
             let moved = |p: &Vec3| p + r.vec3() * (p.norm() * [0.0, 0.2][k % 5 / 4]);
             x.extend(p.iter().map(moved));
+        }
+        for (k, hinge) in hinges.iter_mut().enumerate().filter(|(k, _)| k % 7 > 3) {
+            let start = [-3.1, 3.1, 0.0][k % 7 - 4];
+            hinge.turning = Turning::new(start, [-1, 0, 2][k % 3]);
         }
         (hinges, vertices, x)
     }

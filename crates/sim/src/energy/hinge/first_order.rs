@@ -9,22 +9,37 @@ use standoff_linalg::Vec3;
 use standoff_linalg::lanes::{
     LaneVec3, Lanes, MAX_LANES, Width, add, atan2, cross, dot, minus_sum_vec, scaled, sub,
 };
+use std::f64::consts::{PI, TAU};
 
-/// c and θ̄ of each lane's hinge.
+/// c and θ̄ of each lane's hinge, and how its angle goes on.
 pub(super) struct Parameters<W: Width> {
     pub stiffness: Lanes<W>,
-    pub rest_angle: Lanes<W>,
+    rest_angle: Lanes<W>,
+    start: Lanes<W>,
+    turns: Lanes<W>,
 }
 
 impl<W: Width> Parameters<W> {
     #[inline(always)]
     pub(super) fn new(width: W, hinges: &[&Hinge; MAX_LANES]) -> Self {
-        let mut rows: [Row; 2] = [[0.0; MAX_LANES]; 2];
+        let mut rows: [Row; 4] = [[0.0; MAX_LANES]; 4];
         for lane in 0..W::F64_LANES {
             (rows[0][lane], rows[1][lane]) = (hinges[lane].stiffness, hinges[lane].rest_angle);
+            [rows[2][lane], rows[3][lane]] = hinges[lane].turning.parts();
         }
         let [stiffness, rest_angle] = [Lanes::load(width, &rows[0]), Lanes::load(width, &rows[1])];
-        Self { stiffness, rest_angle }
+        let [start, turns] = [Lanes::load(width, &rows[2]), Lanes::load(width, &rows[3])];
+        Self { stiffness, rest_angle, start, turns }
+    }
+
+    /// [`Hinge::bend`] from the angle of the arc tangent, rad.
+    #[inline(always)]
+    pub(super) fn bend(&self, width: W, angle: Lanes<W>) -> Lanes<W> {
+        let (zero, one) = (Lanes::splat(width, 0.0), Lanes::splat(width, 1.0));
+        let (half, whole) = (Lanes::splat(width, PI), Lanes::splat(width, TAU));
+        let way = angle - self.start;
+        let more = way.lt(-half).select(one, half.lt(way).select(-one, zero));
+        angle + whole * (self.turns + more) - self.rest_angle
     }
 }
 
@@ -107,10 +122,9 @@ impl LaneElement<4> for Hinge {
         let infinite = Lanes::splat(width, f64::INFINITY);
         let (e, p, q) = edges(&batch.gather(width));
         let angle = angle(width, &e, dot(&e, &e).sqrt(), &p, &q);
-        let Parameters { stiffness, rest_angle } =
-            Parameters::new(width, &per_lane(batch.elements));
-        let bent = angle - rest_angle;
-        let value = stiffness * (bent * bent);
+        let parameters = Parameters::new(width, &per_lane(batch.elements));
+        let bent = parameters.bend(width, angle);
+        let value = parameters.stiffness * (bent * bent);
         // also where it is NaN
         let value = value.lt(infinite).select(value, infinite);
         for (to, from) in out.iter_mut().zip(value.to_array()) {
@@ -122,9 +136,9 @@ impl LaneElement<4> for Hinge {
     fn lane_gradients<W: Width>(width: W, batch: &Batch<'_, Self, 4>, out: &mut [[Vec3; 4]]) {
         let zero = Lanes::splat(width, 0.0);
         let LaneView { sides: [a, b], angle, .. } = LaneView::new(width, &batch.gather(width));
-        let Parameters { stiffness, rest_angle } =
-            Parameters::new(width, &per_lane(batch.elements));
-        let slope = (stiffness + stiffness) * (angle - rest_angle);
+        let parameters = Parameters::new(width, &per_lane(batch.elements));
+        let stiffness = parameters.stiffness;
+        let slope = (stiffness + stiffness) * parameters.bend(width, angle);
         // a slope of 0 gives zeros, also where the hinge has no shape
         let none = slope.abs().le(zero);
         let (along_a, along_b) = (-(a.over_height * slope), b.over_height * slope);
@@ -146,6 +160,7 @@ mod tests {
     use super::*;
     use crate::energy::Element;
     use crate::energy::lanes::tests::{self as lanes, assert_same_bits};
+    use crate::energy::turning::Turning;
 
     fn values(x: &[Vec3], first: usize, wide: bool) -> Vec<f64> {
         let (elements, vertices, _) = hinges();
@@ -225,7 +240,7 @@ mod tests {
             assert_eq!((after.0[k], after.1[k]), (before.0[k], before.1[k]), "hinge {k}");
         }
         // flat at rest, one corner on the edge: 0/0 times a slope of 0
-        elements[6] = Hinge { stiffness: 1.0, rest_angle: 0.0 };
+        elements[6] = Hinge { stiffness: 1.0, rest_angle: 0.0, turning: Turning::default() };
         x[4 * 6 + 1] = x[4 * 6] + Vec3::x();
         x[4 * 6 + 2] = x[4 * 6];
         let corners = vertices[6].map(|v| x[v as usize]);
