@@ -14,7 +14,6 @@ const LISTED: usize = 20;
 
 /// Checks a scene without simulating it.
 pub fn check(args: &CheckArgs, console: &mut Console) -> Result<(), Failure> {
-    args.common.start_threads();
     let scene = scene::load(&args.scene, &args.common, &args.common.set, None)?;
     let file = args.scene.display();
     let report = standoff_run::check(&scene).map_err(|e| Failure::Input(format!("{file}: {e}")))?;

@@ -46,6 +46,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 }
 
 fn command(command: Command, console: &mut Console) -> Result<(), Failure> {
+    let threads = usize::from(command.threads().unwrap_or(0));
+    standoff_sim::threads::start(threads).map_err(|e| Failure::Input(e.to_string()))?;
     match command {
         Command::Run(args) => run::run(&args, console),
         Command::Resume(args) => run::resume(&args, console),

@@ -1,6 +1,6 @@
 //! `standoff run` and `standoff resume`.
 
-use crate::args::{ResumeArgs, RunArgs, start_threads};
+use crate::args::{ResumeArgs, RunArgs};
 use crate::failure::Failure;
 use crate::output::Console;
 use crate::progress::Progress;
@@ -12,7 +12,6 @@ use std::path::Path;
 
 /// Simulates a scene and writes its results.
 pub fn run(args: &RunArgs, console: &mut Console) -> Result<(), Failure> {
-    args.common.start_threads();
     let scene = scene::load(&args.scene, &args.common, &overrides(args), args.steps)?;
     let mut view =
         View { title: args.scene.as_path(), notes: &scene.notes, ..View::new(args.quiet) };
@@ -28,7 +27,6 @@ pub fn run(args: &RunArgs, console: &mut Console) -> Result<(), Failure> {
 
 /// Continues a run.
 pub fn resume(args: &ResumeArgs, console: &mut Console) -> Result<(), Failure> {
-    start_threads(args.threads);
     let mut scene = scene::reload(&args.folder)?;
     if let Some(steps) = args.steps {
         scene.set_steps(steps);

@@ -10,6 +10,7 @@ use standoff_mesh::Mesh;
 use standoff_sim::audit::{AuditScene, StrainLimit, allowed_inversions, by_thickness, violations};
 use standoff_sim::contact::HalfSpace;
 use standoff_sim::names::Names;
+use standoff_sim::threads;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -59,6 +60,7 @@ pub fn audit(
     folder: &Path,
     observe: &mut dyn FnMut(&FrameFaults),
 ) -> Result<AuditReport, OutputError> {
+    threads::start(0)?;
     let info = RunInfo::read(folder)?;
     let files = frame_files(folder)?;
     let half_spaces = info.half_spaces.len();

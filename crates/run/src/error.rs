@@ -1,5 +1,6 @@
 //! Result files that cannot be written or read.
 
+use standoff_sim::threads::ThreadsError;
 use std::io;
 use std::path::PathBuf;
 
@@ -95,6 +96,9 @@ pub enum OutputError {
         /// The folder.
         path: PathBuf,
     },
+    /// The system refused the threads to work with.
+    #[error(transparent)]
+    Threads(#[from] ThreadsError),
     /// A list of the frame has the wrong length.
     #[error("{what} has {found} entries, expected {expected}")]
     Length {
