@@ -151,3 +151,89 @@ fn a_check_is_data() {
     assert!(ground.name == "ground" && ground.vertex.contains("of 'ball'"), "{ground:?}");
     assert!(report.memory > 1e7);
 }
+
+/// Bodies that got through each other between two frames without a trace, which no frame by itself shows: a ball into and out
+/// of a box, grains into a ball, a ball out of a closed cloth. What was inside from the start may stay.
+#[test]
+fn what_passed_through_a_surface_is_found() {
+    let text = r#"
+[materials.cloth.shell]
+thickness = "1 mm"
+[[objects]]
+name = "box"
+shape = { kind = "box", size = [2, 2, 2] }
+translate = [5, 0, 0]
+[[objects]]
+name = "ball"
+shape = { kind = "sphere", radius = 0.3, layers = 2 }
+[[objects]]
+name = "balloon"
+role = "shell"
+material = "cloth"
+shape = { kind = "sphere", radius = 1.0, surface = true }
+[[objects]]
+name = "ghost"
+shape = { kind = "sphere", radius = 0.3, layers = 2 }
+translate = [0, 5, 0]
+ignore = ["box"]
+[[objects]]
+name = "grain"
+role = "particles"
+radius = 0.01
+shape = { kind = "points", count = [1, 1, 1] }
+translate = [0, -5, 0]
+"#;
+    let scene = Scene::parse(text, Path::new("scene.toml"), Path::new(""), &[]).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut run = RunFolder::create(folder.path(), &scene, false).unwrap();
+    let rest = run.topology().rest.clone();
+    let of = |body: usize| {
+        let body = &run.topology().bodies[body];
+        body.first_vertex as usize..(body.first_vertex + body.vertices) as usize
+    };
+    let ranges = [0, 1, 2, 3, 4].map(of);
+    let moved = |moves: &[(usize, [f64; 3])]| {
+        let mut x = rest.clone();
+        for (body, by) in moves {
+            x[ranges[*body].clone()].iter_mut().for_each(|p| *p += Vec3::from(*by));
+        }
+        x
+    };
+    let frames = [
+        // as it began, a ball within a balloon; and all together elsewhere
+        (moved(&[]), vec![]),
+        (moved(&[(1, [9.0, 9.0, 9.0]), (2, [9.0, 9.0, 9.0])]), vec![]),
+        // the ball leaves the balloon, and gets into the box
+        (moved(&[(1, [2.0, 0.0, 0.0])]), vec!["outside of the closed surface of 'balloon'"]),
+        (
+            moved(&[(1, [5.0, 0.0, 0.0])]),
+            vec![
+                "inside the closed surface of 'box'",
+                "outside of the closed surface of 'balloon'",
+            ],
+        ),
+        // a grain in the ball, which is in the balloon
+        (
+            moved(&[(4, [0.0, 5.0, 0.1])]),
+            vec!["inside the closed surface of 'ball'", "inside the closed surface of 'balloon'"],
+        ),
+        // they ignore each other
+        (moved(&[(3, [5.0, -5.0, 0.0])]), vec![]),
+    ];
+    for (step, (x, _)) in (0..).zip(&frames) {
+        let data = FrameData { step, positions: x, ..FrameData::default() };
+        run.write_frame(&data).unwrap();
+    }
+    let mut found: Vec<Vec<String>> = vec![Vec::new(); 6];
+    audit(folder.path(), &mut |frame| {
+        let name = frame.file.file_stem().unwrap().to_str().unwrap().parse::<usize>().unwrap();
+        found[name].clone_from(&frame.faults);
+    })
+    .unwrap();
+    for (k, ((_, expected), found)) in frames.iter().zip(&found).enumerate() {
+        assert_eq!(found.len(), expected.len(), "frame {k}: {found:?}");
+        for says in expected {
+            assert!(found.iter().any(|f| f.contains(says)), "frame {k}: {found:?}");
+        }
+    }
+}
