@@ -35,6 +35,19 @@ pub enum OutputError {
         /// A file of that run.
         found: String,
     },
+    /// A part of a run is a link to elsewhere.
+    #[error(
+        "{} is a link to {}; a run writes into its own folder alone, so that it cannot overwrite another one: remove the \
+         link, or choose another folder (-o DIR)",
+        path.display(),
+        target.display()
+    )]
+    Linked {
+        /// The link.
+        path: PathBuf,
+        /// Where it leads.
+        target: PathBuf,
+    },
     /// The folder holds no run.
     #[error("{} holds no run: {what}", path.display())]
     NoRun {
