@@ -67,9 +67,9 @@ pub fn audit(
     threads::start(0)?;
     let info = RunInfo::read(folder)?;
     let files = frame_files(folder)?;
-    let half_spaces = info.half_spaces.len();
-    let (frames, contact) = (files.len(), info.contact);
-    let mut report = AuditReport { frames, half_spaces, contact, ..AuditReport::default() };
+    let (frames, half_spaces) = (files.len(), info.half_spaces.len());
+    let mut report =
+        AuditReport { frames, half_spaces, contact: info.contact, ..Default::default() };
     report.inverted = info.allow_inversion.then_some((0, 0));
     let mut first: Option<FrameScene<'_>> = None;
     let missing = listed_frames(folder).into_iter().filter(|s| !files.iter().any(|f| f.0 == *s));

@@ -149,7 +149,7 @@ fn a_check_is_data() {
     assert_eq!(report.violations, Vec::<String>::new());
     let ground = &report.half_spaces[0];
     assert!(ground.name == "ground" && ground.vertex.contains("of 'ball'"), "{ground:?}");
-    assert!(report.memory > 1e7);
+    assert!(report.memory > 1e7 && report.memory_in_contact > report.memory);
 }
 
 /// Bodies that got through each other between two frames without a trace, which no frame by itself shows: a ball into and out
@@ -234,6 +234,45 @@ translate = [0, -5, 0]
         assert_eq!(found.len(), expected.len(), "frame {k}: {found:?}");
         for says in expected {
             assert!(found.iter().any(|f| f.contains(says)), "frame {k}: {found:?}");
+        }
+    }
+}
+
+/// Cloths that begin apart and end on each other: how many pairs that makes, and what memory they take, was measured for
+/// 4 × 41², 10 × 92² and single sheets of 81² and 161² vertices (peak of the process).
+#[test]
+fn memory_of_stacked_cloths() {
+    let text = |cloths: usize, cells: usize, size: f64, d_hat: f64| {
+        let mut text = format!(
+            "contact = {{ d_hat = {d_hat} }}\n[materials.c.shell]\nthickness = \"0.3 mm\"\n"
+        );
+        for k in 0..cloths {
+            text.push_str(&format!(
+                "[[objects]]\nname = \"c{k}\"\nrole = \"shell\"\nmaterial = \"c\"\nshape = {{ kind = \"plane\", \
+                 size = [{size}, {size}], cells = [{cells}, {cells}] }}\ntranslate = [0, {}, 0]\n",
+                0.01 * k as f64
+            ));
+        }
+        Scene::parse(&text, Path::new("scene.toml"), Path::new(""), &[]).unwrap()
+    };
+    // cloths, cells, size, d̂, pairs in contact, peak in MB with them
+    for (cloths, cells, size, d_hat, pairs, peak) in [
+        (4, 40, 0.5, 1e-3, 49_089, 152.4 * 1.024),
+        (1, 80, 0.5, 1e-3, 7_196, 70.1 * 1.024),
+        (1, 160, 0.5, 1e-3, 27_184, 254.2 * 1.024),
+        (10, 91, 1.0, 1e-3, 1_021_884, 2_820.0 * 1.049),
+    ] {
+        let scene = text(cloths, cells, size, d_hat);
+        let with = standoff_run::memory(&scene.definition, pairs) / 1e6;
+        assert!((0.7..1.5).contains(&(with / peak)), "{cloths} × {cells}²: {with} of {peak} MB");
+        if cloths == 4 {
+            let report = check(&scene).unwrap();
+            let estimate = report.memory_in_contact / 1e6;
+            assert!(
+                (0.6..1.7).contains(&(estimate / peak)),
+                "{cloths} × {cells}²: {estimate} of {peak} MB"
+            );
+            assert!(report.memory / 1e6 < 0.5 * estimate);
         }
     }
 }
