@@ -43,6 +43,20 @@ pub fn to_vectors(what: &str, array: &Vectors<'_>) -> PyResult<Vec<Vec3>> {
     Ok(rows.rows().into_iter().map(|r| Vec3::new(r[0], r[1], r[2])).collect())
 }
 
+/// The same, each finite; `what` is the name of the argument.
+pub fn to_finite(what: &str, array: &Vectors<'_>) -> PyResult<Vec<Vec3>> {
+    let vectors = to_vectors(what, array)?;
+    match vectors.iter().position(|v| !v.iter().all(|c| c.is_finite())) {
+        None => Ok(vectors),
+        Some(k) => {
+            let row: [f64; 3] = vectors[k].into();
+            Err(PyValueError::new_err(format!(
+                "{what}: row {k} is {row:?}; expected finite numbers"
+            )))
+        }
+    }
+}
+
 /// The rows of an array of indices (n×K), each at least 0 and less than `count`.
 pub fn to_indices<const K: usize>(
     what: &str,

@@ -88,7 +88,7 @@ fn build(fields: &Bound<'_, PyDict>, e: &BuildError) -> PyResult<&'static str> {
             fields.set_item("half_space", half_space)?;
             fields.set_item("depth", depth)?;
         }
-        BuildError::NothingToSimulate | BuildError::State { .. } => {}
+        BuildError::NothingToSimulate | BuildError::State { .. } | BuildError::Threads(_) => {}
     }
     Ok("BuildError")
 }
@@ -146,6 +146,7 @@ fn output(fields: &Bound<'_, PyDict>, e: &OutputError) -> PyResult<&'static str>
         OutputError::Write { path, .. }
         | OutputError::Read { path, .. }
         | OutputError::Occupied { path, .. }
+        | OutputError::Linked { path, .. }
         | OutputError::NoRun { path, .. }
         | OutputError::Damaged { path, .. }
         | OutputError::Foreign { path, .. }
@@ -153,7 +154,7 @@ fn output(fields: &Bound<'_, PyDict>, e: &OutputError) -> PyResult<&'static str>
         | OutputError::Busy { path }
         | OutputError::Late { path, .. }
         | OutputError::Energy { path, .. } => fields.set_item("path", path)?,
-        OutputError::Length { .. } => {}
+        OutputError::Length { .. } | OutputError::Threads(_) => {}
     }
     Ok("OutputError")
 }

@@ -3,14 +3,14 @@
 use crate::arrays::{self, Vectors, to_vectors};
 use crate::errors::raise;
 use crate::scene::{CoreScene, json};
-use crate::threads::detached;
+use crate::threads::{detached, pool};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use standoff::{Error, LoadValue, Options, Simulation, Vec3};
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// A simulation. Threads that use it at the same time wait for each other.
 #[pyclass(frozen, module = "standoff._standoff")]
@@ -23,17 +23,37 @@ impl CoreSimulation {
         Self { inner: Mutex::new(inner) }
     }
 
-    // the holder of the lock needs no interpreter to release it
-    fn lock(&self) -> MutexGuard<'_, Simulation> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn set(
+    /// Waits for other threads that use the simulation, then does `work` with it on the pool. The interpreter is free from
+    /// the start to the end.
+    ///
+    /// The lock is taken outside of the pool. Within it, a thread that waits for parts of its own work takes over whatever
+    /// else is asked of the pool; if that then waited for the lock, it would wait for the work below it, for ever. Nor is
+    /// the interpreter held with the lock: its memory management may run anything, which may ask for the lock.
+    fn with<T: Send>(
         &self,
         py: Python<'_>,
-        change: impl FnOnce(&mut Simulation) -> Result<(), Error>,
-    ) -> PyResult<()> {
-        change(&mut self.lock()).map_err(|e| raise(py, e))
+        work: impl FnOnce(&mut Simulation) -> T + Send,
+    ) -> PyResult<T> {
+        let pool = pool()?;
+        Ok(py.detach(|| {
+            let mut guard = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+            let simulation = &mut *guard;
+            pool.install(|| work(simulation))
+        }))
+    }
+
+    /// The same with something that can go wrong.
+    fn attempt<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Simulation) -> Result<T, Error> + Send,
+    ) -> PyResult<T> {
+        self.with(py, work)?.map_err(|e| raise(py, e))
+    }
+
+    /// The same with something so short that it needs no pool.
+    fn read<T: Send>(&self, py: Python<'_>, read: impl FnOnce(&Simulation) -> T + Send) -> T {
+        py.detach(|| read(&self.inner.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 }
 
@@ -58,77 +78,82 @@ impl CoreSimulation {
     }
 
     fn save<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.lock().save())
+        PyBytes::new(py, &self.read(py, Simulation::save))
     }
 
     fn load(&self, py: Python<'_>, saved: &[u8]) -> PyResult<()> {
-        let loaded = detached(py, || self.lock().load(saved))?;
-        loaded.map_err(|e| raise(py, e))
+        self.attempt(py, |s| s.load(saved))
     }
 
     /// Does one step; returns its report as JSON.
     fn step(&self, py: Python<'_>) -> PyResult<String> {
-        let report = detached(py, || self.lock().step().cloned())?;
-        json(&report.map_err(|e| raise(py, e))?)
+        json(&self.attempt(py, |s| s.step().cloned())?)
     }
 
     fn record(&self, py: Python<'_>, folder: PathBuf, force: bool) -> PyResult<()> {
-        self.set(py, |s| s.record(folder, Options { force }))
+        self.attempt(py, |s| s.record(folder, Options { force }))
     }
 
     fn finish(&self, py: Python<'_>) -> PyResult<()> {
-        self.set(py, Simulation::finish)
+        self.attempt(py, Simulation::finish)
     }
 
     #[getter]
-    fn time(&self) -> f64 {
-        self.lock().time()
+    fn time(&self, py: Python<'_>) -> f64 {
+        self.read(py, Simulation::time)
     }
 
     #[getter]
-    fn step_index(&self) -> u64 {
-        self.lock().step_index()
+    fn step_index(&self, py: Python<'_>) -> u64 {
+        self.read(py, Simulation::step_index)
     }
 
     /// Of all vertices: `positions`, `velocities`, `contact_forces`, `targets` or `rest`.
     fn vectors<'py>(&self, py: Python<'py>, what: &str) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let simulation = self.lock();
-        let (core, n) = (simulation.core(), simulation.positions().len());
-        let list = match what {
-            "positions" => simulation.positions(),
-            "velocities" => simulation.velocities(),
-            "contact_forces" => simulation.contact_forces(),
-            "targets" => &core.state().targets[..n],
-            "rest" => &core.model().rest[..n],
-            _ => return Err(PyValueError::new_err(format!("no vectors '{what}'"))),
-        };
-        arrays::vectors(py, list)
+        let list = self.read(py, |simulation| {
+            let (core, n) = (simulation.core(), simulation.positions().len());
+            let list = match what {
+                "positions" => simulation.positions(),
+                "velocities" => simulation.velocities(),
+                "contact_forces" => simulation.contact_forces(),
+                "targets" => &core.state().targets[..n],
+                "rest" => &core.model().rest[..n],
+                _ => return None,
+            };
+            Some(list.to_vec())
+        });
+        match list {
+            Some(list) => arrays::vectors(py, &list),
+            None => Err(PyValueError::new_err(format!("no vectors '{what}'"))),
+        }
     }
 
     /// Masses of all vertices, kg.
     fn masses<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        let simulation = self.lock();
-        let n = simulation.positions().len();
-        PyArray1::from_slice(py, &simulation.core().model().mass[..n])
+        let masses = self.read(py, |simulation| {
+            let n = simulation.positions().len();
+            simulation.core().model().mass[..n].to_vec()
+        });
+        PyArray1::from_vec(py, masses)
     }
 
     /// Of all elements: `von_mises`, `stretches` or `bending_energies`.
     fn elements<'py>(&self, py: Python<'py>, what: &str) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let simulation = self.lock();
-        let list = match what {
-            "von_mises" => simulation.core().von_mises(),
-            "stretches" => simulation.core().stretches(),
-            "bending_energies" => simulation.core().bending_energies(),
-            _ => return Err(PyValueError::new_err(format!("no values '{what}'"))),
-        };
+        let list = self.with(py, |simulation| match what {
+            "von_mises" => Some(simulation.core().von_mises()),
+            "stretches" => Some(simulation.core().stretches()),
+            "bending_energies" => Some(simulation.core().bending_energies()),
+            _ => None,
+        })?;
+        let list = list.ok_or_else(|| PyValueError::new_err(format!("no values '{what}'")))?;
         Ok(PyArray1::from_vec(py, list))
     }
 
     /// Force and torque about the origin on every half-space (2k×3).
     fn half_space_forces<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let simulation = self.lock();
-        let list: Vec<Vec3> =
-            simulation.core().state().half_space_forces.iter().flatten().copied().collect();
+        let list: Vec<Vec3> = self.read(py, |simulation| {
+            simulation.core().state().half_space_forces.iter().flatten().copied().collect()
+        });
         arrays::vectors(py, &list)
     }
 
@@ -148,7 +173,7 @@ impl CoreSimulation {
 
     /// Every contact, a column per quantity.
     fn contacts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let all = detached(py, || self.lock().contacts())?;
+        let all = self.with(py, |s| s.contacts())?;
         let columns = PyDict::new(py);
         let (mut vertices, mut points) = (Vec::new(), Vec::new());
         for c in &all {
@@ -174,12 +199,12 @@ impl CoreSimulation {
 
     fn set_velocities(&self, py: Python<'_>, body: &str, v: Vectors<'_>) -> PyResult<()> {
         let v = to_vectors("velocities", &v)?;
-        self.set(py, |s| s.body_mut(body)?.set_velocities(&v))
+        self.attempt(py, |s| s.body_mut(body)?.set_velocities(&v))
     }
 
     fn set_targets(&self, py: Python<'_>, body: &str, x: Vectors<'_>) -> PyResult<()> {
         let x = to_vectors("targets", &x)?;
-        self.set(py, |s| s.body_mut(body)?.set_targets(&x))
+        self.attempt(py, |s| s.body_mut(body)?.set_targets(&x))
     }
 
     fn set_pose(
@@ -189,12 +214,12 @@ impl CoreSimulation {
         rotation: [f64; 3],
         translation: [f64; 3],
     ) -> PyResult<()> {
-        self.set(py, |s| s.body_mut(body)?.set_pose(rotation, translation))
+        self.attempt(py, |s| s.body_mut(body)?.set_pose(rotation, translation))
     }
 
     fn set_prescribed_targets(&self, py: Python<'_>, name: &str, x: Vectors<'_>) -> PyResult<()> {
         let x = to_vectors("targets", &x)?;
-        self.set(py, |s| s.set_targets(name, &x))
+        self.attempt(py, |s| s.set_targets(name, &x))
     }
 
     fn prescribed_targets<'py>(
@@ -202,16 +227,16 @@ impl CoreSimulation {
         py: Python<'py>,
         name: &str,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let targets = self.lock().targets(name).map_err(|e| raise(py, e))?;
+        let targets = self.read(py, |s| s.targets(name)).map_err(|e| raise(py, e))?;
         arrays::vectors(py, &targets)
     }
 
     fn set_prescription(&self, py: Python<'_>, name: &str, acts: bool) -> PyResult<()> {
-        self.set(py, |s| s.set_prescription(name, acts))
+        self.attempt(py, |s| s.set_prescription(name, acts))
     }
 
     fn set_gravity(&self, py: Python<'_>, gravity: [f64; 3]) -> PyResult<()> {
-        self.set(py, |s| s.set_gravity(gravity))
+        self.attempt(py, |s| s.set_gravity(gravity))
     }
 
     #[pyo3(signature = (name, vector=None, pressure=None))]
@@ -223,11 +248,11 @@ impl CoreSimulation {
         pressure: Option<f64>,
     ) -> PyResult<()> {
         let value = vector.map(LoadValue::from).or(pressure.map(LoadValue::from));
-        self.set(py, |s| s.set_load(name, value))
+        self.attempt(py, |s| s.set_load(name, value))
     }
 
     /// What the independent audit finds wrong.
     fn audit(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        detached(py, || self.lock().audit())
+        self.with(py, |s| s.audit())
     }
 }

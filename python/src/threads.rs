@@ -18,21 +18,37 @@ static POOL: Mutex<Pool> = Mutex::new(Pool { process: 0, threads: 0, pool: None 
 #[pyfunction]
 pub fn set_threads(threads: usize) {
     let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
-    (pool.threads, pool.pool) = (threads, None);
+    pool.threads = threads;
+    drop_stale(&mut pool, None);
 }
 
-fn pool() -> PyResult<Arc<ThreadPool>> {
+/// Replaces the pool. One whose threads are those of another process cannot be ended.
+fn drop_stale(pool: &mut Pool, by: Option<Arc<ThreadPool>>) {
+    let own = pool.process == std::process::id();
+    if let (Some(stale), false) = (std::mem::replace(&mut pool.pool, by), own) {
+        std::mem::forget(stale);
+    }
+}
+
+/// The pool of this process.
+pub fn pool() -> PyResult<Arc<ThreadPool>> {
     let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
     let process = std::process::id();
     if let (Some(ready), true) = (&pool.pool, pool.process == process) {
         return Ok(ready.clone());
     }
     let built = ThreadPoolBuilder::new().num_threads(pool.threads).build();
-    let built = Arc::new(built.map_err(|e| PyRuntimeError::new_err(e.to_string()))?);
-    if let Some(stale) = pool.pool.replace(built.clone()) {
-        // its threads are those of another process and cannot be joined
-        std::mem::forget(stale);
-    }
+    let count = match pool.threads {
+        0 => "the threads".to_owned(),
+        count => format!("{count} threads"),
+    };
+    let built = Arc::new(built.map_err(|e| {
+        PyRuntimeError::new_err(format!(
+            "cannot start {count}: {e}; use fewer with standoff.set_threads, or allow this process more memory \
+             (ulimit -v) and threads (ulimit -u)"
+        ))
+    })?);
+    drop_stale(&mut pool, Some(built.clone()));
     pool.process = process;
     Ok(built)
 }

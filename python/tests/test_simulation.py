@@ -427,3 +427,76 @@ def test_the_command_has_its_version():
     assert standoff.__version__ in command("info").stdout
     assert command("run", "nowhere.toml", "-o", "nowhere").returncode == 2
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+THREADS = """
+import faulthandler, sys, threading
+import numpy as np, standoff
+# a process that hangs says where, and ends
+faulthandler.dump_traceback_later(200, exit=True)
+box = {"name": "b", "shape": {"kind": "box", "size": [.2, .2, .2], "cells": [2, 2, 2]}, "translate": [0, .3, 0]}
+scene = standoff.Scene(ground=0, time={"step": .01, "end": 1}, objects=[box])
+standoff.set_threads(2)
+alone = standoff.Simulation(scene)
+reports = [alone.step() for _ in range(20)]
+simulation = standoff.Simulation(scene)
+uses = {
+    "step": simulation.step,
+    "contacts": simulation.contacts,
+    "positions": lambda: simulation.positions.sum(),
+    "stress": simulation.von_mises,
+    "audit": simulation.audit,
+    "save": simulation.save,
+    "gravity": lambda: simulation.set_gravity([0, -9.81, 0]),
+    "time": lambda: simulation.time,
+    "masses": lambda: simulation.masses,
+}
+use = uses[sys.argv[1]]
+def steps():
+    while simulation.step_index < 18:
+        simulation.step()
+stepper = threading.Thread(target=steps)
+stepper.start()
+count = 0
+while stepper.is_alive() and simulation.step_index < 18:
+    use()
+    count += 1
+stepper.join()
+while simulation.step_index < 20:
+    simulation.step()
+# two steppers may have done one more; what is read is what is
+if simulation.step_index == 20:
+    assert np.array_equal(simulation.positions, alone.positions)
+assert np.array_equal(simulation.positions, standoff.Simulation.restore(scene, simulation.save()).positions)
+print("uses", count)
+"""
+
+
+@pytest.mark.parametrize(
+    "use", ["step", "contacts", "positions", "stress", "audit", "save", "gravity", "time", "masses"]
+)
+def test_threads_wait_for_each_other(use):
+    arguments = [sys.executable, "-c", THREADS, use]
+    told = subprocess.run(arguments, capture_output=True, text=True, timeout=300)
+    assert told.stdout.startswith("uses") and int(told.stdout.split()[1]) > 0, told
+
+
+FEW_THREADS = """
+import standoff
+box = {"name": "b", "shape": {"kind": "box"}}
+standoff.set_threads(5000)
+try:
+    standoff.Simulation(standoff.Scene(objects=[box]))
+except RuntimeError as error:
+    print(error)
+standoff.set_threads(1)
+standoff.Simulation(standoff.Scene(objects=[box])).step()
+print("done")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ulimit -v is that of Linux")
+def test_threads_that_cannot_be_had():
+    line = 'ulimit -v 4000000; exec "$0" -c "$1"'
+    told = subprocess.run(["sh", "-c", line, sys.executable, FEW_THREADS], capture_output=True, text=True)
+    assert told.stdout.startswith("cannot start 5000 threads") and told.stdout.endswith("done\n"), told

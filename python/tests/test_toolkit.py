@@ -1,6 +1,7 @@
 """The toolkit against ipctk, finite differences, and itself."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -465,3 +466,132 @@ def test_shapes_are_checked():
         surface.contacts(x, D_HAT, potential="penalty")
     with pytest.raises(ValueError, match="positive"):
         surface.contacts(x, 0.0)
+
+
+def test_arguments_are_checked():
+    """What makes no sense is a ValueError that names argument and row, and never an empty or a wrong result."""
+    nan, inf = float("nan"), float("inf")
+    rest, x, faces = scene()
+    surface = toolkit.Surface(rest, faces)
+    contacts = surface.contacts(x, D_HAT)
+    friction = contacts.friction(x, 0.3, 1e-3)
+    tets = np.array([[0, 1, 2, 3]])
+    corner = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1.0]])
+    elastic = toolkit.Elasticity(corner, tets, 1e5, 0.3)
+    n, g = len(rest), np.zeros_like(rest)
+
+    def bad(array, row, value=nan):
+        array = np.array(array, dtype=float)
+        array[row, 1] = value
+        return array
+
+    p = [[0.0, 0.0, 0.0]]
+    q = [[1.0, 0.0, 0.0]]
+    stiffness = toolkit.initial_stiffness
+    cases = [
+        # positions that are not finite
+        (lambda: surface.intersections(bad(x, 5)), "x: row 5"),
+        (lambda: surface.contacts(bad(x, 5), D_HAT), "x: row 5"),
+        (lambda: surface.contacts(bad(x, 5, inf), D_HAT), "x: row 5"),
+        (lambda: surface.candidates(bad(x, 5)), "x: row 5"),
+        (lambda: surface.candidates(x, bad(x, 6)), "x1: row 6"),
+        (lambda: surface.max_step(x, bad(x, 6)), "x1: row 6"),
+        (lambda: surface.is_free(bad(x, 6), x), "x: row 6"),
+        (lambda: contacts.value(bad(x, 2)), "x: row 2"),
+        (lambda: contacts.gradient(bad(x, 2)), "x: row 2"),
+        (lambda: contacts.hessian(bad(x, 2)), "x: row 2"),
+        (lambda: contacts.min_distance(bad(x, 2)), "x: row 2"),
+        (lambda: contacts.friction(bad(x, 2), 0.3, 1e-3), "x: row 2"),
+        (lambda: friction.value(x, bad(x, 2)), "start: row 2"),
+        (lambda: friction.gradient(bad(x, 2), x), "x: row 2"),
+        (lambda: friction.hessian(x, bad(x, 2)), "start: row 2"),
+        (lambda: elastic.value(bad(corner, 3)), "x: row 3"),
+        (lambda: elastic.gradient(bad(corner, 3)), "x: row 3"),
+        (lambda: elastic.hessian(bad(corner, 3)), "x: row 3"),
+        (lambda: elastic.max_step(corner, bad(corner, 3)), "x1: row 3"),
+        (lambda: toolkit.Elasticity(bad(corner, 3), tets, 1e5, 0.3), "rest: row 3"),
+        (lambda: toolkit.Surface(bad(rest, 7), faces), "rest: row 7"),
+        (lambda: toolkit.point_point_distance(p, [[nan, 0, 0]]), "b: row 0"),
+        (lambda: toolkit.point_edge_distance([[nan, 0, 0]], p, q), "p: row 0"),
+        (lambda: toolkit.edge_edge_distance(p, q, p, [[nan, 0, 0]]), "b1: row 0"),
+        (lambda: toolkit.point_triangle_distance(p, q, p, [[0, inf, 0]]), "c: row 0"),
+        (lambda: toolkit.point_point_time([p, q], [p, [[nan, 0, 0]]]), r"ends\[1\]: row 0"),
+        (lambda: toolkit.point_edge_time([p, [[nan, 0, 0]], q], [p, p, q]), r"points\[1\]: row 0"),
+        (lambda: stiffness(1e-3, 1.0, 1.0, bad(g, 4), g), "gradient: row 4"),
+        (lambda: stiffness(1e-3, 1.0, 1.0, g, bad(g, 4)), "contact_gradient: row 4"),
+        # shapes
+        (lambda: surface.intersections(x[:, :2]), "x: expected an array of shape"),
+        (lambda: surface.contacts(x[None], D_HAT), "x: expected an array of shape"),
+        (lambda: surface.contacts(x[:-1], D_HAT), "x: .*expected"),
+        (lambda: toolkit.Surface(rest, faces[:, :2]), "triangles: expected"),
+        (lambda: toolkit.Surface(rest, faces.ravel()), "triangles: expected"),
+        (lambda: toolkit.Surface(rest, segments=[0, 1]), "segments: expected"),
+        (lambda: toolkit.Surface(rest, points=[[0, 1]]), "points: expected"),
+        (lambda: toolkit.Elasticity(corner, [[0, 1, 2]], 1e5, 0.3), "tetrahedra: expected"),
+        (lambda: toolkit.boundary([[0, 1, 2]]), "tetrahedra: expected"),
+        (lambda: toolkit.Surface(rest, faces, thickness=np.zeros(n - 1)), "thickness: expected"),
+        (lambda: toolkit.Surface(rest, faces, thickness=np.zeros((n, 1))), "thickness: expected"),
+        (lambda: toolkit.Surface(rest, faces, groups=[0]), "groups: expected"),
+        (lambda: toolkit.Surface(rest, faces, mobile=[True]), "mobile: expected"),
+        (lambda: contacts.friction(x, [0.1, 0.2], 1e-3), "coefficient: expected"),
+        (lambda: toolkit.barrier([[1e-4]], 0.1), "squared_distances: expected"),
+        # indices
+        (lambda: toolkit.Surface(rest, faces + 0.5), "triangles: row 0 holds .*whole"),
+        (lambda: toolkit.Surface(rest, np.where(faces == 3, nan, faces)), "triangles: row .*whole"),
+        (lambda: toolkit.Surface(rest, faces + n), "triangles: row 0 refers to vertex"),
+        (lambda: toolkit.Surface(rest, segments=[[0, -1]]), "segments: row 0"),
+        (lambda: toolkit.Surface(rest, segments=[["a", "b"]]), "segments: expected whole"),
+        (lambda: toolkit.Surface(rest, points=[0, -1]), "points: row 1"),
+        (lambda: toolkit.Surface(rest, points=[0.5]), "points: row 0"),
+        (lambda: toolkit.Surface(rest, points=[n]), "points: row 0"),
+        (lambda: toolkit.boundary([[0, 1, 2, 2.5]]), "tetrahedra: row 0"),
+        (lambda: toolkit.Surface(rest, faces, groups=np.full(n, 70000)), "groups: row 0"),
+        (lambda: toolkit.Surface(rest, faces, groups=np.zeros(n), ignore=[(0, -1)]), "ignore"),
+        (lambda: toolkit.Surface(rest, faces, mobile=np.full(n, nan)), "mobile: row 0"),
+        (lambda: toolkit.Surface(rest, faces, mobile=np.full(n, 2)), "mobile: row 0"),
+        (lambda: contacts.friction(x, 0.3, 1e-3, materials=np.full(n, 0.5)), "materials: row 0"),
+        # numbers
+        (lambda: toolkit.Surface(rest, faces, thickness=np.full(n, nan)), "thickness.* vertex 0"),
+        (lambda: toolkit.Surface(rest, faces, thickness=-1.0), "thickness.* vertex 0"),
+        (lambda: surface.contacts(x, nan), "d_hat"),
+        (lambda: surface.contacts(x, D_HAT, stiffness=nan), "stiffness"),
+        (lambda: surface.contacts(x, D_HAT, stiffness=-1.0), "stiffness"),
+        (lambda: surface.candidates(x, distance=-0.1), "distance = -0.1"),
+        (lambda: surface.candidates(x, distance=nan), "distance"),
+        (lambda: surface.max_step(x, x, keep=nan), "keep"),
+        (lambda: surface.max_step(x, x, keep=1.0), "keep"),
+        (lambda: contacts.friction(x, nan, 1e-3), "coefficient"),
+        (lambda: contacts.friction(x, inf, 1e-3), "coefficient"),
+        (lambda: contacts.friction(x, 0.3, nan), "displacement"),
+        (lambda: toolkit.Elasticity(corner, tets, -1.0, 0.3), "young_modulus"),
+        (lambda: toolkit.Elasticity(corner, tets, nan, 0.3), "young_modulus"),
+        (lambda: toolkit.Elasticity(corner, tets, 1e5, 0.5), "poisson_ratio"),
+        (lambda: toolkit.Elasticity(corner, tets, 1e5, nan), "poisson_ratio"),
+        (lambda: elastic.masses(nan), "density"),
+        (lambda: elastic.masses(-1.0), "density"),
+        (lambda: toolkit.barrier([1e-4, nan], 0.1), "squared_distances: entry 1"),
+        (lambda: toolkit.barrier([-1e-4], 0.1), "squared_distances: entry 0"),
+        (lambda: toolkit.barrier([1e-4], nan), "d_hat"),
+        (lambda: toolkit.point_point_time([p, q], [p, q], keep=nan), "keep"),
+        (lambda: toolkit.point_point_time([p, q], [p, q], thickness=nan), "thickness"),
+        (lambda: stiffness(nan, 1.0, 1.0, g, g), "d_hat"),
+        (lambda: stiffness(1e-3, 1.0, 1.0, g, g, thickness=nan), "thickness"),
+        (lambda: toolkit.updated_stiffness(nan, 1.0, 1.0, 1.0, 1.0), "stiffness"),
+        (lambda: toolkit.updated_stiffness(1.0, 1.0, nan, 1.0, 1.0), "distance_before"),
+        (lambda: toolkit.curved_time(len, [], []), "time: expected"),
+    ]
+    faults = []
+    for k, (call, says) in enumerate(cases):
+        try:
+            faults.append(f"{k} ({says}): {call()!r}")
+        except ValueError as error:
+            if not re.search(says, str(error)):
+                faults.append(f"{k} ({says}): {error}")
+    assert not faults, "\n".join(faults)
+    # nothing at all is no fault
+    empty = toolkit.Surface(rest, (), (), ())
+    assert len(empty.edges) == 0 and empty.intersections(x) == []
+    assert len(toolkit.Surface(rest, [], points=()).contacts(x, D_HAT)) == 0
+    assert toolkit.boundary([]).shape == (0, 3)
+    # and what is whole may be of any type
+    assert len(toolkit.Surface(rest, faces.astype(float)).faces) == len(faces)

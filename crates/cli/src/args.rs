@@ -354,19 +354,16 @@ pub struct ConvertArgs {
     pub mesh_root: Vec<PathBuf>,
 }
 
-impl CommonArgs {
-    /// Sets the number of threads for everything that follows.
-    pub fn start_threads(&self) {
-        start_threads(self.threads);
-    }
-}
-
-/// Sets the number of threads for everything that follows.
-pub fn start_threads(threads: Option<u16>) {
-    if let Some(threads) = threads {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads));
-        // fails only if the pool exists already, and this is called once
-        let _ = pool.build_global();
+impl Command {
+    /// The number of threads that was asked for.
+    pub fn threads(&self) -> Option<u16> {
+        match self {
+            Self::Run(args) => args.common.threads,
+            Self::Resume(args) => args.threads,
+            Self::Check(args) => args.common.threads,
+            Self::Audit(args) => args.threads,
+            _ => None,
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! `standoff audit`: re-checks the frames of a run.
 
-use crate::args::{AuditArgs, start_threads};
+use crate::args::AuditArgs;
 use crate::failure::Failure;
 use crate::output::Console;
 
@@ -9,7 +9,6 @@ const LISTED: usize = 10;
 
 /// Re-checks every frame of a run.
 pub fn audit(args: &AuditArgs, console: &mut Console) -> Result<(), Failure> {
-    start_threads(args.threads);
     let report = standoff_run::audit(&args.folder, &mut |frame| {
         let name = frame.file.display();
         for fault in frame.faults.iter().take(LISTED) {

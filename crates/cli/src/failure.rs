@@ -16,6 +16,13 @@ pub enum Failure {
     Input(String),
     /// A step, a check or the writing of results failed.
     Result(String),
+    /// A signal ended a run before its last step.
+    Interrupted {
+        /// The signal.
+        signal: i32,
+        /// What was done until then.
+        message: String,
+    },
     /// It was reported already; with this exit code.
     Reported(u8),
 }
@@ -32,6 +39,8 @@ impl Failure {
         match self {
             Self::Scene(_) | Self::Input(_) => 2,
             Self::Result(_) => 1,
+            // as a shell reports a process that died of it
+            Self::Interrupted { signal, .. } => u8::try_from(128 + signal).unwrap_or(1),
             Self::Reported(code) => *code,
         }
     }
@@ -46,6 +55,7 @@ impl Failure {
             Self::Input(message) | Self::Result(message) => {
                 console.complain(format_args!("error: {message}"));
             }
+            Self::Interrupted { message, .. } => console.complain(message),
             Self::Reported(_) => {}
         }
     }

@@ -1,7 +1,7 @@
 //! The `standoff` command as a function, for the program of that name and for the Python package.
 //!
 //! Exit codes: 0 if everything ended well; 1 if a step failed, a violation was found or results
-//! could not be written or printed; 2 if nothing was simulated, because of the command line, the
+//! could not be written or printed; 128 + N if signal N ended a run before its last step; 2 if nothing was simulated, because of the command line, the
 //! scene or the output folder.
 
 mod args;
@@ -10,6 +10,7 @@ mod check;
 mod export;
 mod failure;
 mod info;
+mod interrupts;
 mod output;
 mod progress;
 mod run;
@@ -46,6 +47,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 }
 
 fn command(command: Command, console: &mut Console) -> Result<(), Failure> {
+    let threads = usize::from(command.threads().unwrap_or(0));
+    standoff_sim::threads::start(threads).map_err(|e| Failure::Input(e.to_string()))?;
     match command {
         Command::Run(args) => run::run(&args, console),
         Command::Resume(args) => run::resume(&args, console),

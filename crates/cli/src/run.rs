@@ -1,7 +1,8 @@
 //! `standoff run` and `standoff resume`.
 
-use crate::args::{ResumeArgs, RunArgs, start_threads};
+use crate::args::{ResumeArgs, RunArgs};
 use crate::failure::Failure;
+use crate::interrupts::Interrupts;
 use crate::output::Console;
 use crate::progress::Progress;
 use crate::scene;
@@ -12,35 +13,65 @@ use std::path::Path;
 
 /// Simulates a scene and writes its results.
 pub fn run(args: &RunArgs, console: &mut Console) -> Result<(), Failure> {
-    args.common.start_threads();
     let scene = scene::load(&args.scene, &args.common, &overrides(args), args.steps)?;
     let mut view =
         View { title: args.scene.as_path(), notes: &scene.notes, ..View::new(args.quiet) };
     let options = Options { force: args.force };
     let watch = Watch::start(&args.watch, &args.output, console)?;
+    let interrupts = listen()?;
     let result = standoff_run::run(&scene, &args.output, options, &mut |event| {
         view.show(event, console);
-        ControlFlow::Continue(())
+        interrupts.signal().map_or(ControlFlow::Continue(()), |_| ControlFlow::Break(()))
     });
-    let result = view.finish(result, &args.output, console);
-    watch.stay(result, console)
+    end(view, result, &interrupts, watch, &args.output, console)
 }
 
 /// Continues a run.
 pub fn resume(args: &ResumeArgs, console: &mut Console) -> Result<(), Failure> {
-    start_threads(args.threads);
     let mut scene = scene::reload(&args.folder)?;
     if let Some(steps) = args.steps {
         scene.set_steps(steps);
     }
     let mut view = View { title: args.folder.as_path(), ..View::new(args.quiet) };
     let watch = Watch::start(&args.watch, &args.folder, console)?;
+    let interrupts = listen()?;
     let result = standoff_run::resume(&scene, &args.folder, &mut |event| {
         view.show(event, console);
-        ControlFlow::Continue(())
+        interrupts.signal().map_or(ControlFlow::Continue(()), |_| ControlFlow::Break(()))
     });
-    let result = view.finish(result, &args.folder, console);
-    watch.stay(result, console)
+    end(view, result, &interrupts, watch, &args.folder, console)
+}
+
+fn listen() -> Result<Interrupts, Failure> {
+    let failed = |e| Failure::Input(format!("cannot listen to signals: {e}"));
+    Interrupts::listen().map_err(failed)
+}
+
+/// Shows how a run went, and the run itself until the user has seen enough, unless a signal ended it.
+fn end(
+    view: View<'_>,
+    result: Result<Summary, RunError>,
+    interrupts: &Interrupts,
+    watch: Watch,
+    folder: &Path,
+    console: &mut Console,
+) -> Result<(), Failure> {
+    let (done, steps) = (view.done, view.steps);
+    let result = view.finish(result, folder, console);
+    match interrupts.signal() {
+        Some(signal) if done < steps && result.is_ok() => {
+            let folder = folder.display();
+            let message = format!(
+                "interrupted after step {done} of {steps}; `standoff resume {folder}` continues the run"
+            );
+            Err(Failure::Interrupted { signal, message })
+        }
+        Some(_) => result,
+        None => {
+            interrupts.over();
+            watch.stay(result, console)
+        }
+    }
 }
 
 /// The overrides of `--set`, then those of the options of their own.
@@ -58,14 +89,22 @@ struct View<'a> {
     notes: &'a [String],
     quiet: bool,
     progress: Option<Progress>,
+    /// Steps done, and all of them.
+    done: u64,
+    steps: u64,
 }
 
 impl View<'_> {
     fn new(quiet: bool) -> Self {
-        Self { title: Path::new(""), notes: &[], quiet, progress: None }
+        Self { title: Path::new(""), notes: &[], quiet, progress: None, done: 0, steps: 0 }
     }
 
     fn show(&mut self, event: &Event<'_>, console: &mut Console) {
+        match event {
+            Event::Begin { done, steps, .. } => (self.done, self.steps) = (*done, *steps),
+            Event::Step(report) => self.done = report.step,
+            Event::Warning(_) => {}
+        }
         match event {
             Event::Warning(text) => console.complain(format_args!("warning: {text}")),
             _ if self.quiet => {}

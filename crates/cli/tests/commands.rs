@@ -343,3 +343,34 @@ fn a_model_of_mujoco_is_converted() {
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("soft-jelly.vtu exists"), "{}", text(&output.stderr));
 }
+
+/// Where the system refuses threads, every command says so, however their number was chosen.
+#[cfg(target_os = "linux")]
+#[test]
+fn threads_that_cannot_be_had() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let limited = |arguments: &str, variable: Option<&str>| {
+        // the stacks of a thousand threads take 2 GB
+        let line = format!("ulimit -v 500000; exec \"$0\" {arguments}");
+        let mut command = Command::new("sh");
+        command.args(["-c", &line, env!("CARGO_BIN_EXE_standoff")]).current_dir(&folder);
+        command.envs(variable.map(|count| ("RAYON_NUM_THREADS", count)));
+        command.output().unwrap()
+    };
+    let run = format!("run {} -o out --steps 1", scene("two-cubes-fall.toml").display());
+    for (arguments, variable) in [
+        (format!("{run} --threads 1000"), None),
+        (run.clone(), Some("1000")),
+        ("audit out --threads 1000".to_owned(), None),
+        ("info".to_owned(), Some("1000")),
+    ] {
+        let output = limited(&arguments, variable);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments}: {said}");
+        assert!(said.starts_with("error: cannot start") && said.contains("--threads"), "{said}");
+        assert!(!out.exists());
+    }
+    let output = limited(&format!("{run} --threads 2"), None);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+}

@@ -721,3 +721,49 @@ fn a_read_only_folder() {
     good(&["resume", path(&out), "--steps", "30", "--quiet"]);
     same_results(&reference, &out);
 }
+
+/// The first SIGINT or SIGTERM ends a run after its step, with everything on disk and nothing lost; whatever the time at
+/// which it comes.
+#[cfg(unix)]
+#[test]
+fn signals_end_a_run_after_its_step() {
+    let (folder, file, reference) = reference(SCENE);
+    let signals = [("INT", 130), ("TERM", 143)];
+    let mut interrupted = 0;
+    for (k, wait) in [0, 20, 60, 100, 150, 250].into_iter().enumerate() {
+        let (name, code) = signals[k % 2];
+        let run = folder.path().join(format!("run{k}"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_standoff"));
+        command.args(["run", path(&file), "-o", path(&run), "--threads", "1"]);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // it listens once its folder is there
+        while !run.join("frames").exists() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        std::thread::sleep(Duration::from_millis(wait));
+        let id = child.id().to_string();
+        assert!(Command::new("kill").args([&format!("-{name}"), &id]).status().unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        let said = text(&output.stderr);
+        if output.status.code() == Some(0) {
+            // the signal came in the last step or later
+            same_results(&run, &reference);
+            continue;
+        }
+        interrupted += 1;
+        assert_eq!(output.status.code(), Some(code), "{said}");
+        assert!(
+            said.contains("interrupted after step") && said.contains("standoff resume"),
+            "{said}"
+        );
+        let lines = fs::read_to_string(run.join("stats.jsonl")).unwrap();
+        let done = lines.lines().count();
+        assert!(lines.is_empty() || lines.ends_with('\n'));
+        assert!(run.join(format!("frames/{done:06}.vtu")).exists(), "{done}");
+        assert!(run.join(format!("checkpoints/{done:06}.ckpt")).exists(), "{done}");
+        good(&["audit", path(&run)]);
+        good(&["resume", path(&run), "--quiet"]);
+        same_results(&run, &reference);
+    }
+    assert!(interrupted > 0);
+}

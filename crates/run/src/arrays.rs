@@ -1,8 +1,8 @@
 //! The arrays of a file that [`crate::vtu`] wrote, each read on request.
 
 use crate::OutputError;
+use crate::files::open_file;
 use standoff_linalg::Vec3;
-use standoff_mesh::input;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -58,7 +58,7 @@ impl FrameFile {
     /// # Errors
     /// [`OutputError::Read`], or [`OutputError::Damaged`] for another file or one that is cut off.
     pub fn open(path: &Path) -> Result<Self, OutputError> {
-        let mut file = input::open(path).map_err(OutputError::read(path))?;
+        let mut file = open_file(path).map_err(OutputError::read(path))?;
         let damaged = |what| OutputError::Damaged { path: path.to_owned(), what };
         let head = read_head(&mut file).map_err(OutputError::read(path))?;
         let head = head.ok_or_else(|| {

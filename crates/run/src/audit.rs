@@ -4,12 +4,17 @@ use crate::checksum::{Integrity, integrity};
 use crate::files::{frame_file, listed_frames};
 use crate::{BodyInfo, Frame, OutputError, RunInfo, frame_files, read_frame};
 use standoff_geometry::CollisionMesh;
+use standoff_geometry::audit::{Enclosure, Parts};
 use standoff_geometry::topology::boundary_edges;
 use standoff_linalg::Vec3;
 use standoff_mesh::Mesh;
-use standoff_sim::audit::{AuditScene, StrainLimit, allowed_inversions, by_thickness, violations};
+use standoff_sim::audit::{
+    AuditScene, StrainLimit, Violation, allowed_inversions, by_thickness, violations,
+};
 use standoff_sim::contact::HalfSpace;
 use standoff_sim::names::Names;
+use standoff_sim::threads;
+use std::collections::HashSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -50,7 +55,7 @@ pub struct FrameFaults {
 }
 
 /// Re-checks every frame of the run in a folder for intersections, inverted elements, vertices behind
-/// half-spaces, strains beyond their limits and damage, and looks for frames of `run.pvd` that are missing. `observe`
+/// half-spaces, strains beyond their limits, bodies that got through a closed surface since the first frame, and damage, and looks for frames of `run.pvd` that are missing. `observe`
 /// takes every frame with a fault.
 ///
 /// # Errors
@@ -59,11 +64,12 @@ pub fn audit(
     folder: &Path,
     observe: &mut dyn FnMut(&FrameFaults),
 ) -> Result<AuditReport, OutputError> {
+    threads::start(0)?;
     let info = RunInfo::read(folder)?;
     let files = frame_files(folder)?;
-    let half_spaces = info.half_spaces.len();
-    let (frames, contact) = (files.len(), info.contact);
-    let mut report = AuditReport { frames, half_spaces, contact, ..AuditReport::default() };
+    let (frames, half_spaces) = (files.len(), info.half_spaces.len());
+    let mut report =
+        AuditReport { frames, half_spaces, contact: info.contact, ..Default::default() };
     report.inverted = info.allow_inversion.then_some((0, 0));
     let mut first: Option<FrameScene<'_>> = None;
     let missing = listed_frames(folder).into_iter().filter(|s| !files.iter().any(|f| f.0 == *s));
@@ -115,6 +121,8 @@ struct FrameScene<'a> {
     half_spaces: Vec<HalfSpace>,
     half_space_vertices: Vec<(f64, Vec<u32>)>,
     strain_limits: Vec<StrainLimit>,
+    /// What lies inside of what in the first frame.
+    enclosures: Vec<Enclosure>,
 }
 
 impl<'a> FrameScene<'a> {
@@ -126,6 +134,7 @@ impl<'a> FrameScene<'a> {
             half_spaces: half_spaces(info)?,
             half_space_vertices: by_thickness(&collision, &collision.mobile),
             strain_limits: strain_limits(info, &bodies, &first),
+            enclosures: Parts::new(&collision).enclosures(&first.positions),
             collision,
             info,
             first,
@@ -142,7 +151,36 @@ impl<'a> FrameScene<'a> {
         if !same {
             return vec!["its elements differ from those of the first frame".into()];
         }
-        violations(self.audited(), &frame.positions).iter().map(|v| v.describe(self)).collect()
+        let found = violations(self.audited(), &frame.positions);
+        let mut faults: Vec<String> = found.iter().map(|v| v.describe(self)).collect();
+        faults.extend(self.passages(&frame.positions, &found));
+        faults
+    }
+
+    /// What has got into or out of a closed surface since the first frame, but for what intersects it now.
+    fn passages(&self, x: &[Vec3], found: &[Violation]) -> Vec<String> {
+        let parts = Parts::new(&self.collision);
+        let of_pair = |v: &Violation| match v {
+            Violation::Intersection { a, b } => Some([parts.of(a[0]), parts.of(b[0])]),
+            _ => None,
+        };
+        let meet: HashSet<[u32; 2]> = found.iter().filter_map(of_pair).collect();
+        let now = parts.enclosures(x);
+        let told = |e: &Enclosure| {
+            meet.contains(&[e.inner, e.outer]) || meet.contains(&[e.outer, e.inner])
+        };
+        let describe = |e: &Enclosure, is: &str, was: &str| {
+            let [(inner, v), (outer, w)] = [self.body_of(e.inner), self.body_of(e.outer)];
+            format!(
+                "'{inner}' (its part with vertex {v}) is {is} the closed surface of '{outer}' (its part with \
+                 vertex {w}), {was} which it was in the first frame"
+            )
+        };
+        let entered = now.iter().filter(|e| self.enclosures.binary_search(e).is_err());
+        let left = self.enclosures.iter().filter(|e| now.binary_search(e).is_err());
+        let entered = entered.filter(|e| !told(e)).map(|e| describe(e, "inside", "outside of"));
+        let left = left.filter(|e| !told(e)).map(|e| describe(e, "outside of", "inside of"));
+        entered.chain(left).collect()
     }
 
     /// Inverted tetrahedra that the scene allows.

@@ -1,6 +1,6 @@
 //! What is in a scene, and whether it can start.
 
-use crate::memory;
+use crate::memory::{memory, pairs_of_shells};
 use standoff_geometry::CollisionMesh;
 use standoff_geometry::broad_phase::{Candidates, candidates};
 use standoff_geometry::distance::{edge_edge, point_edge, point_point, point_triangle};
@@ -48,8 +48,10 @@ pub struct CheckReport<'a> {
     pub keeping_ipc: Vec<IpcBody>,
     /// How far the orientation-aware potential acts, where its distance is adaptive.
     pub reach: Vec<Reach>,
-    /// Estimate of the peak memory of a run, bytes.
+    /// Estimate of the peak memory of a run, bytes, while as much is in contact as at the start.
     pub memory: f64,
+    /// The same once the shells lie on each other or on something else.
+    pub memory_in_contact: f64,
     /// Inverted tetrahedra, where the scene allows them.
     pub inverted: Option<usize>,
     /// Whether anything may touch anything.
@@ -126,6 +128,10 @@ pub fn check(scene: &Scene) -> Result<CheckReport<'_>, BuildError> {
     let closest = smallest_gap(&between_bodies(&model), &state.x, d_hat, far);
     let found = candidates(&model.collision, &state.x, 0.5 * d_hat);
     let within = gaps(&model.collision, &state.x, &found).filter(|p| p.gap < d_hat).count();
+    let in_contact = match model.may_touch {
+        true => within.max(pairs_of_shells(definition, d_hat)),
+        false => within,
+    };
     let name = |k: usize| model.bodies[k].name.clone();
     let deformable = model.scales.iter().enumerate().filter(|(k, _)| !model.bodies[*k].obstacle);
     // surfaces that intersect have no finite force
@@ -150,6 +156,7 @@ pub fn check(scene: &Scene) -> Result<CheckReport<'_>, BuildError> {
         keeping_ipc: keeping_ipc(&model),
         reach: reach(&model),
         memory: memory(definition, within),
+        memory_in_contact: memory(definition, in_contact),
         inverted: definition
             .settings
             .solver

@@ -8,15 +8,15 @@
 
 use crate::OutputError;
 use crate::atomic::write_atomically;
+use crate::files::open_file;
 use fnv::FnvHasher;
 use standoff_geometry::{Pair, PairKind};
 use standoff_linalg::Vec3;
-use standoff_mesh::input;
 use standoff_sim::contact::{Constraint, ConstraintKey};
 use standoff_sim::{Definition, State};
 use std::fmt::Write as _;
 use std::hash::Hasher;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 const MAGIC: &[u8; 8] = b"STANDOFF";
@@ -192,11 +192,11 @@ fn write_forces(out: &mut dyn Write, forces: &[[Vec3; 2]]) -> io::Result<()> {
 /// [`OutputError::Damaged`] for a file that is cut off or altered, [`OutputError::Foreign`] for one
 /// of another scene or program.
 pub fn read_checkpoint(path: &Path, fingerprint: u64) -> Result<Checkpoint, OutputError> {
-    parse_checkpoint(
-        path,
-        &input::bytes(path, u64::MAX - 1).map_err(OutputError::read(path))?,
-        fingerprint,
-    )
+    let mut bytes = Vec::new();
+    open_file(path)
+        .and_then(|mut file| file.read_to_end(&mut bytes))
+        .map_err(OutputError::read(path))?;
+    parse_checkpoint(path, &bytes, fingerprint)
 }
 
 /// Reads a checkpoint from bytes; `path` stands for them in messages.

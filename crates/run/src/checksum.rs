@@ -3,8 +3,8 @@
 //! The last line of a file is an XML comment with the FNV-1a hash of all bytes before it. What was written
 //! before that line existed ends with `</VTKFile>`.
 
+use crate::files::open_file;
 use fnv::FnvHasher;
-use standoff_mesh::input;
 use std::hash::Hasher;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -62,7 +62,7 @@ pub(crate) fn integrity(path: &Path) -> Integrity {
 }
 
 fn look(path: &Path) -> io::Result<Integrity> {
-    let mut file = input::open(path)?;
+    let mut file = open_file(path)?;
     let length = file.metadata()?.len();
     let mut last = [0; LINE];
     let Some(before) = length.checked_sub(LINE as u64) else { return Ok(Integrity::Truncated) };

@@ -1,5 +1,6 @@
 //! Result files that cannot be written or read.
 
+use standoff_sim::threads::ThreadsError;
 use std::io;
 use std::path::PathBuf;
 
@@ -33,6 +34,19 @@ pub enum OutputError {
         path: PathBuf,
         /// A file of that run.
         found: String,
+    },
+    /// A part of a run is a link to elsewhere.
+    #[error(
+        "{} is a link to {}; a run writes into its own folder alone, so that it cannot overwrite another one: remove the \
+         link, or choose another folder (-o DIR)",
+        path.display(),
+        target.display()
+    )]
+    Linked {
+        /// The link.
+        path: PathBuf,
+        /// Where it leads.
+        target: PathBuf,
     },
     /// The folder holds no run.
     #[error("{} holds no run: {what}", path.display())]
@@ -95,6 +109,9 @@ pub enum OutputError {
         /// The folder.
         path: PathBuf,
     },
+    /// The system refused the threads to work with.
+    #[error(transparent)]
+    Threads(#[from] ThreadsError),
     /// A list of the frame has the wrong length.
     #[error("{what} has {found} entries, expected {expected}")]
     Length {

@@ -2,9 +2,8 @@
 
 use crate::atomic::is_temporary;
 use crate::{OutputError, RunInfo};
-use standoff_mesh::input;
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Files of a run in its folder; folders hold numbered files of the extension.
@@ -46,6 +45,50 @@ pub fn existing_scene_file(folder: &Path) -> Result<PathBuf, OutputError> {
             ),
         }),
     }
+}
+
+/// Opens a file of a run for reading. What is no regular file is refused: a pipe would keep the reader waiting for ever, and
+/// a device may have no end.
+///
+/// # Errors
+/// What the system says.
+pub fn open_file(path: &Path) -> io::Result<File> {
+    let special = || io::Error::other("it is no regular file");
+    // before it is opened, because to open a pipe is to wait for its writer; and of what was opened
+    if !fs::metadata(path)?.is_file() {
+        return Err(special());
+    }
+    let file = File::open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(special()) }
+}
+
+/// The longest text that is read, bytes: `run.json` has some hundred for each body.
+const LONGEST_TEXT: u64 = 256 << 20;
+
+/// Reads a file of a run that is text.
+///
+/// # Errors
+/// What the system says; it is not UTF-8, no regular file, or longer than any that a run writes.
+pub fn read_text(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    open_file(path)?.take(LONGEST_TEXT + 1).read_to_string(&mut text)?;
+    match text.len() as u64 > LONGEST_TEXT {
+        true => Err(io::Error::other(format!("it is longer than {LONGEST_TEXT} bytes"))),
+        false => Ok(text),
+    }
+}
+
+/// Refuses a folder in which a part of a run is a link: what is written to it would be written elsewhere, perhaps to another
+/// run. The folder itself may be one, since the user named it.
+pub(crate) fn refuse_links(folder: &Path) -> Result<(), OutputError> {
+    for name in FILES.into_iter().chain(FOLDERS.map(|(name, _)| name)) {
+        let path = folder.join(name);
+        if fs::symlink_metadata(&path).is_ok_and(|m| m.is_symlink()) {
+            let target = fs::read_link(&path).unwrap_or_default();
+            return Err(OutputError::Linked { path, target });
+        }
+    }
+    Ok(())
 }
 
 /// Frames of a run, ascending: step and file.
@@ -178,7 +221,7 @@ pub(crate) fn numbered(folder: &Path, extension: &str) -> Vec<(u64, PathBuf)> {
 
 /// Steps of the frames that `run.pvd` lists, ascending; none without a readable list.
 pub(crate) fn listed_frames(folder: &Path) -> Vec<u64> {
-    let list = input::text(&folder.join("run.pvd"), input::MOST_TEXT).unwrap_or_default();
+    let list = read_text(&folder.join("run.pvd")).unwrap_or_default();
     let names = list.split("file=\"frames/").skip(1).filter_map(|rest| rest.split('"').next());
     names.filter_map(|name| number_of(Path::new(name), "vtu")).collect()
 }

@@ -6,8 +6,9 @@ use crate::checksum::{Integrity, integrity};
 use crate::failure::write_failure;
 use crate::files::{
     CARRIED, CHECKPOINTS, MESHES, RESOLVED, STATS, existing_run, frame_file, has_no_step,
-    remove_after, remove_leavings, remove_run,
+    open_file, refuse_links, remove_after, remove_leavings, remove_run,
 };
+use crate::statistics::{Statistics, lock};
 use crate::surface::write_surface;
 use crate::{
     FailureData, FrameData, OutputError, ResumePoint, RunInfo, Topology, write_atomically,
@@ -18,7 +19,7 @@ use standoff_scene::Scene;
 use standoff_scene::file::OutputSection;
 use standoff_sim::State;
 use standoff_sim::report::StepReport;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -36,11 +37,9 @@ pub struct RunFolder {
     due: Vec<u64>,
     /// Time of the last frame that was due, s.
     latest: Option<f64>,
-    stats: File,
-    /// Length of `stats.jsonl`, bytes: whole lines only.
-    stats_length: u64,
-    /// Step of its last line.
-    reported: u64,
+    stats: Statistics,
+    /// What the user should know.
+    notes: Vec<String>,
     fingerprint: u64,
     checkpoints: Generations,
 }
@@ -50,7 +49,8 @@ impl RunFolder {
     ///
     /// # Errors
     /// [`OutputError::Occupied`] if it holds a run already; with `force`, or where that run was stopped before
-    /// its first step, the files of that run (and no others) are removed instead.
+    /// its first step, the files of that run (and no others) are removed instead. [`OutputError::Linked`] if a part of it is a
+    /// link.
     pub fn create(folder: &Path, scene: &Scene, force: bool) -> Result<Self, OutputError> {
         Self::create_for(folder, scene, None, force)
     }
@@ -62,11 +62,12 @@ impl RunFolder {
         d_hat: Option<f64>,
         force: bool,
     ) -> Result<Self, OutputError> {
+        refuse_links(folder)?;
         if let Some(found) = existing_run(folder) {
             if !force && !has_no_step(folder) {
                 return Err(OutputError::Occupied { path: folder.to_owned(), found });
             }
-            if let Ok(stats) = File::open(folder.join(STATS)) {
+            if let Ok(stats) = open_file(&folder.join(STATS)) {
                 lock(&stats, folder)?;
             }
             // a run that is repeated in its own folder needs its meshes
@@ -84,14 +85,9 @@ impl RunFolder {
         })?;
         write_meshes(folder, scene)?;
         write_resolved(folder, scene)?;
-        let path = folder.join(STATS);
-        let stats = OpenOptions::new().create(true).append(true).open(&path);
-        let stats = stats.map_err(OutputError::write(path))?;
-        lock(&stats, folder)?;
         Ok(Self {
-            stats,
-            stats_length: 0,
-            reported: 0,
+            stats: Statistics::open(folder, 0, 0)?,
+            notes: Vec::new(),
             folder: folder.to_owned(),
             carried: CarriedSurfaces::of(scene, &topology),
             topology,
@@ -112,11 +108,9 @@ impl RunFolder {
         scene: &Scene,
         from: &ResumePoint,
     ) -> Result<(Self, Vec<(u64, Integrity)>), OutputError> {
-        let path = folder.join(STATS);
-        let stats = OpenOptions::new().create(true).append(true).open(&path);
-        let stats = stats.map_err(OutputError::write(&path))?;
-        lock(&stats, folder)?;
-        stats.set_len(from.stats_length).map_err(OutputError::write(&path))?;
+        refuse_links(folder)?;
+        let reported = from.checkpoint.state.step as u64;
+        let stats = Statistics::open(folder, from.stats_length, reported)?;
         make_folders(folder, scene)?;
         write_resolved(folder, scene)?;
         let kept = from.checkpoint.frames.clone();
@@ -132,8 +126,7 @@ impl RunFolder {
         let topology = Topology::new(&scene.definition);
         let this = Self {
             stats,
-            stats_length: from.stats_length,
-            reported: from.checkpoint.state.step as u64,
+            notes: Vec::new(),
             folder: folder.to_owned(),
             carried: CarriedSurfaces::of(scene, &topology),
             topology,
@@ -218,7 +211,7 @@ impl RunFolder {
     /// step in `stats.jsonl`, no run can continue from it.
     pub fn needs_checkpoint(&self, step: u64) -> bool {
         let on = self.output.checkpoint_every > 0;
-        on && self.reported == step && self.checkpoints.newest() != Some(step)
+        on && self.stats.reported() == step && self.checkpoints.newest() != Some(step)
     }
 
     /// Writes a checkpoint and removes those that are no longer needed. It lists the frames that were
@@ -230,7 +223,7 @@ impl RunFolder {
         let step = state.step as u64;
         write_checkpoint(&path(step), self.fingerprint, state, &self.due)?;
         let sync = || {
-            self.stats.sync_data()?;
+            self.stats.sync()?;
             File::open(path(step))?.sync_all()?;
             File::open(&folder)?.sync_all()
         };
@@ -252,18 +245,19 @@ impl RunFolder {
 
     /// Appends a line to `stats.jsonl`.
     pub fn append_stats(&mut self, report: &StepReport) -> Result<(), OutputError> {
-        let path = || self.folder.join(STATS);
-        let mut line = serde_json::to_string(report)
-            .map_err(|e| OutputError::Write { path: path(), source: io::Error::other(e) })?;
-        line.push('\n');
-        if let Err(error) = self.stats.write_all(line.as_bytes()) {
-            // half a line is worse than none; the error that matters is the first one
-            let _ = self.stats.set_len(self.stats_length);
-            return Err(OutputError::write(path())(error));
-        }
-        self.stats_length += line.len() as u64;
-        self.reported = report.step;
+        self.check_stats()?;
+        self.stats.append(report)
+    }
+
+    /// Makes sure that `stats.jsonl` is still there.
+    pub(crate) fn check_stats(&mut self) -> Result<(), OutputError> {
+        self.notes.extend(self.stats.restore()?);
         Ok(())
+    }
+
+    /// What the user should know of the folder since this was asked last.
+    pub fn take_notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
     }
 }
 
@@ -306,31 +300,6 @@ fn write_resolved(folder: &Path, scene: &Scene) -> Result<(), OutputError> {
     write_atomically(&folder.join(RESOLVED), |out| {
         out.write_all(scene.resolved_toml().map_err(io::Error::other)?.as_bytes())
     })
-}
-
-/// Locks a run against other processes, until the file is closed; the system sees to that when the
-/// process ends in whatever way.
-fn lock(stats: &File, folder: &Path) -> Result<(), OutputError> {
-    for _ in 0..LOOKS {
-        match stats.try_lock() {
-            Err(TryLockError::WouldBlock) => std::thread::sleep(LOOK),
-            // a file system without locks is no obstacle
-            Err(TryLockError::Error(_)) | Ok(()) => return Ok(()),
-        }
-    }
-    Err(OutputError::Busy { path: folder.to_owned() })
-}
-
-/// How often and how long a run waits for one who only looks whether the folder is being written.
-const LOOKS: usize = 10;
-const LOOK: Duration = Duration::from_millis(5);
-
-/// Whether a process is writing a run to the folder. Where the file system has no locks, it is not known,
-/// and the answer is no.
-pub fn is_being_written(folder: &Path) -> bool {
-    let Ok(stats) = File::open(folder.join(STATS)) else { return false };
-    // closing the file releases the lock if it was acquired
-    matches!(stats.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 
 fn write_pvd(out: &mut dyn Write, folder: &str, frames: &[(u64, f64)]) -> io::Result<()> {

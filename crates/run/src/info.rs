@@ -1,8 +1,8 @@
 //! `run.json`: what the frames of a run leave open.
 
+use crate::files::read_text;
 use crate::{BodyInfo, HalfSpaceInfo, OutputError, Topology};
 use serde::{Deserialize, Serialize};
-use standoff_mesh::input;
 use standoff_scene::Scene;
 use standoff_scene::resolve::Source;
 use standoff_sim::definition::Dimension;
@@ -65,7 +65,7 @@ impl RunInfo {
     /// Reads `run.json` of a folder.
     pub fn read(folder: &Path) -> Result<Self, OutputError> {
         let path = folder.join("run.json");
-        let text = input::text(&path, input::MOST_TEXT).map_err(|source| match source.kind() {
+        let text = read_text(&path).map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => OutputError::NoRun {
                 path: folder.to_owned(),
                 what: "it has no run.json (give the folder that `standoff run -o` wrote; a run \

@@ -13,7 +13,36 @@ const SUBDOMAINS: (f64, f64) = (5e3, 200.0);
 /// Degrees of freedom of the coarse level per vertex, with subdomains and without.
 const COARSE: [f64; 2] = [0.15, 0.075];
 
-/// Estimate of the peak memory of a run, bytes.
+/// Numbers of the factor of a shell's matrix per n log₂ n, for n vertices: 31/4 blocks of nine in nested-dissection order, as
+/// of a square grid.
+const SHELL_FACTOR: f64 = 9.0 * 7.75;
+
+/// Bytes that a shell takes per vertex beside the factor: triangles, hinges, matrix.
+const SHELL_VERTEX: f64 = 1.5e3;
+
+/// Pairs within the contact distance per vertex of shells that lie on each other, if d̂ is short against their edges.
+const PAIRS_OF_SHELLS: f64 = 10.0;
+
+/// How many pairs come within the contact distance d̂, m, once the shells of a definition lie on each other or on something else
+/// as finely meshed, as folded and stacked cloths do. Per vertex it is about 10 (1 + d̂/ℓ)² for edges of the mean length
+/// ℓ: two meshes that lie on each other have some 7 crossing edges and 2 vertices over a triangle per vertex, and the
+/// contact distance makes each reach as much farther. In runs there were 7 to 12.
+pub fn pairs_of_shells(definition: &Definition, d_hat: f64) -> usize {
+    let mut pairs = 0.0;
+    for body in &definition.bodies {
+        let BodyKind::Shell { triangles, .. } = &body.kind else { continue };
+        let side = |[a, b]: [u32; 2]| (body.rest[b as usize] - body.rest[a as usize]).norm();
+        let sides = triangles.iter().flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]);
+        let mean = sides.map(side).sum::<f64>() / (3 * triangles.len()).max(1) as f64;
+        if mean > 0.0 {
+            let reach = 1.0 + d_hat / mean;
+            pairs += PAIRS_OF_SHELLS * reach * reach * body.rest.len() as f64;
+        }
+    }
+    pairs as usize
+}
+
+/// Estimate of the peak memory of a run, bytes, with so many `pairs` within the contact distance.
 ///
 /// Cholesky factors of volume meshes in nested-dissection order hold about 6.3·n^1.44 numbers for n
 /// degrees of freedom (fitted to 10⁴ to 1.5·10⁵ degrees of freedom), and a third as many again are
@@ -22,16 +51,22 @@ const COARSE: [f64; 2] = [0.15, 0.075];
 /// its own with 0.15 degrees of freedom per vertex, 0.075 where there are no subdomains; each of the `pairs` within the contact distance about 2.5 kB.
 /// `lbfgs-pd` and `admm-pd` factorise a matrix with one degree of freedom per vertex, a ninth of the numbers.
 /// In two dimensions the factor is taken to have 31/4 n log₂ n blocks of four numbers for n vertices, as that of a
-/// square grid in nested-dissection order, and a triangle takes 0.5 kB.
+/// square grid in nested-dissection order, and a triangle takes 0.5 kB. That of a shell has as many blocks, of nine numbers, and
+/// its vertices take 1.5 kB each.
 pub fn memory(definition: &Definition, pairs: usize) -> f64 {
     let mut factor = 0.0;
     let mut tetrahedra = 0usize;
-    let (mut vertices, mut triangles) = (0usize, 0usize);
+    let (mut vertices, mut triangles, mut shells) = (0usize, 0usize, 0usize);
     for body in &definition.bodies {
         vertices += body.rest.len();
         if let BodyKind::Volume { tets, .. } = &body.kind {
             tetrahedra += tets.len();
             factor += 8.4 * (3.0 * body.rest.len() as f64).powf(1.442);
+        }
+        if let BodyKind::Shell { .. } = &body.kind {
+            let n = body.rest.len() as f64;
+            factor += SHELL_FACTOR * n * n.max(1.0).log2();
+            shells += body.rest.len();
         }
         if let BodyKind::PlaneStrain { triangles: own, .. } = &body.kind {
             triangles += own.len();
@@ -65,5 +100,6 @@ pub fn memory(definition: &Definition, pairs: usize) -> f64 {
         + factor
         + 1e3 * tetrahedra as f64
         + 500.0 * triangles as f64
+        + SHELL_VERTEX * shells as f64
         + 500.0 * vertices as f64
 }

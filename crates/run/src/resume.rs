@@ -2,8 +2,7 @@
 
 use crate::OutputError;
 use crate::checkpoint::{Checkpoint, read_checkpoint};
-use crate::files::{CHECKPOINTS, STATS, numbered};
-use standoff_mesh::input;
+use crate::files::{CHECKPOINTS, STATS, numbered, open_file};
 use standoff_sim::report::StepReport;
 use std::io;
 use std::path::Path;
@@ -40,7 +39,7 @@ impl ResumePoint {
             ));
         }
         let path = folder.join(STATS);
-        let stats = match input::text(&path, input::MOST_DATA) {
+        let stats = match open_file(&path).and_then(io::read_to_string) {
             // a run can continue from its start without any line
             Err(e) if e.kind() == io::ErrorKind::NotFound => String::new(),
             read => read.map_err(OutputError::read(&path))?,

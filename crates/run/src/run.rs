@@ -230,9 +230,11 @@ impl Run<'_> {
             ControlFlow::Break(()) => 0,
         };
         let summary = &mut self.summary;
-        let mut count = |report: &StepReport| {
-            summary.add(report);
-            observe(&Event::Step(report))
+        let mut count = |event: &Event<'_>| {
+            if let Event::Step(report) = event {
+                summary.add(report);
+            }
+            observe(event)
         };
         let mut stops =
             all_steps(simulation, folder, steps, &mut Simulation::step, &mut count).into_iter();
@@ -255,15 +257,15 @@ fn all_steps(
     folder: &mut RunFolder,
     steps: u64,
     step: Step<'_>,
-    observe: &mut dyn FnMut(&StepReport) -> ControlFlow<()>,
+    observe: Observer<'_>,
 ) -> Vec<Stop> {
     let mut stops = Vec::new();
     for done in simulation.step_index() as u64..steps {
         let result = guarded("computing the next step", done, || step(simulation));
         let written = result.and_then(|report| {
-            let flow = observe(&report);
+            let flow = observe(&Event::Step(&report));
             guarded("writing results", done + 1, || write_step(folder, simulation, &report))?;
-            Ok(flow)
+            Ok(pass_on(folder, flow, observe))
         });
         match written {
             Ok(ControlFlow::Continue(())) => {}
@@ -275,7 +277,21 @@ fn all_steps(
         }
     }
     stops.extend(write_end(folder, simulation, stops.first().map(ToString::to_string)));
+    let _ = pass_on(folder, ControlFlow::Continue(()), observe);
     stops
+}
+
+/// Tells the observer what the user should know of the folder. Whether the run goes on.
+fn pass_on(
+    folder: &mut RunFolder,
+    flow: ControlFlow<()>,
+    observe: Observer<'_>,
+) -> ControlFlow<()> {
+    let notes = folder.take_notes().into_iter();
+    notes.fold(flow, |flow, note| match observe(&Event::Warning(note)) {
+        ControlFlow::Continue(()) => flow,
+        end => end,
+    })
 }
 
 /// Does something of which not even a panic may cost the last state.
@@ -322,6 +338,7 @@ pub(crate) fn write_end(
 ) -> Vec<Stop> {
     let step = simulation.step_index() as u64;
     let mut stops = Vec::new();
+    stops.extend(guarded("writing statistics", step, || folder.check_stats()).err());
     if folder.needs_checkpoint(step) {
         let write = || folder.write_checkpoint(simulation.state());
         stops.extend(guarded("writing the last checkpoint", step, write).err());
@@ -384,7 +401,7 @@ translate = [0, 0.52, 0]
             fault(s.step_index() as u64);
             s.step()
         };
-        let mut observe = |_: &StepReport| ControlFlow::Continue(());
+        let mut observe = |_: &Event<'_>| ControlFlow::Continue(());
         let stops = all_steps(&mut simulation, &mut run, scene.steps(), &mut step, &mut observe);
         (run, stops)
     }

@@ -2,12 +2,13 @@
 
 use standoff_linalg::Vec3;
 use standoff_run::{
-    FrameData, OutputError, RunFolder, RunInfo, Summary, Topology, frame_files, read_frame,
-    write_atomically, write_vtu,
+    Event, FrameData, Options, OutputError, ResumePoint, RunFolder, RunInfo, Summary, Topology,
+    frame_files, read_frame, write_atomically, write_vtu,
 };
 use standoff_scene::Scene;
 use standoff_sim::Simulation;
 use standoff_sim::report::{StepOutcome, StepReport};
+use std::ops::ControlFlow;
 use std::path::Path;
 
 const SCENE: &str = r#"
@@ -399,5 +400,170 @@ fn meshio_finds_every_array() {
         }
         assert_eq!(raw, end);
         assert_eq!(read_frame(&path).unwrap().positions, state.positions);
+    }
+}
+
+/// A block that falls, a few steps long.
+const FALL: &str = r#"
+time = { step = 0.01, end = 0.06 }
+output = { checkpoint_every = 2 }
+[[objects]]
+name = "block"
+shape = { kind = "box" }
+"#;
+
+fn fall() -> Scene {
+    Scene::parse(FALL, Path::new("scene.toml"), Path::new(""), &[]).unwrap()
+}
+
+/// Runs with something that is done after the third step; returns the warnings.
+fn run_and(folder: &Path, after: &dyn Fn()) -> Result<Vec<String>, standoff_run::RunError> {
+    let mut warnings = Vec::new();
+    standoff_run::run(&fall(), folder, Options::default(), &mut |event| {
+        match event {
+            Event::Step(report) if report.step == 3 => after(),
+            Event::Warning(text) => warnings.push(text.clone()),
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(warnings)
+}
+
+fn steps_of(stats: &Path) -> Vec<u64> {
+    let text = std::fs::read_to_string(stats).unwrap();
+    text.lines().map(|l| serde_json::from_str::<StepReport>(l).unwrap().step).collect()
+}
+
+/// Statistics that are removed or replaced during a run are written again, with a warning; the run can be resumed.
+#[cfg(unix)]
+#[test]
+fn statistics_outlive_their_removal() {
+    let folder = tempfile::tempdir().unwrap();
+    let stats = folder.path().join("stats.jsonl");
+    assert!(run_and(folder.path(), &|| {}).unwrap().is_empty());
+    for replaced in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let stats = folder.path().join("stats.jsonl");
+        let warnings = run_and(folder.path(), &|| {
+            std::fs::remove_file(&stats).unwrap();
+            if replaced {
+                std::fs::write(&stats, "something else\n").unwrap();
+            }
+        });
+        let warnings = warnings.unwrap();
+        assert!(warnings.len() == 1 && warnings[0].contains("was written again"), "{warnings:?}");
+        assert_eq!(steps_of(&stats), [1, 2, 3, 4, 5, 6]);
+        let mut longer = fall();
+        longer.set_steps(8);
+        let go_on = &mut |_: &Event<'_>| ControlFlow::Continue(());
+        standoff_run::resume(&longer, folder.path(), go_on).unwrap();
+        assert_eq!(steps_of(&stats), [1, 2, 3, 4, 5, 6, 7, 8]);
+    }
+    // what is changed in place cannot be had back
+    let _ = std::fs::remove_dir_all(folder.path());
+    let warnings = run_and(folder.path(), &|| {
+        std::fs::write(&stats, "").unwrap();
+    });
+    let warnings = warnings.unwrap();
+    assert!(warnings.len() == 1 && warnings[0].contains("may be missing"), "{warnings:?}");
+    assert_eq!(steps_of(&stats), [3, 4, 5, 6]);
+    // another run has taken the folder
+    let _ = std::fs::remove_dir_all(folder.path());
+    let other = std::cell::RefCell::new(None);
+    let error = run_and(folder.path(), &|| {
+        std::fs::remove_file(&stats).unwrap();
+        let file = std::fs::File::create(&stats).unwrap();
+        file.lock().unwrap();
+        *other.borrow_mut() = Some(file);
+    });
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("being written by another process"), "{error}");
+}
+
+/// A run never writes where a link in its folder leads, forced or not, begun or resumed.
+#[cfg(unix)]
+#[test]
+fn nothing_is_written_through_links() {
+    use std::os::unix::fs::symlink;
+    let folder = tempfile::tempdir().unwrap();
+    let (victim, run) = (folder.path().join("victim"), folder.path().join("run"));
+    run_and(&victim, &|| {}).unwrap();
+    let content = || {
+        let mut all = Vec::new();
+        for inner in ["", "frames", "checkpoints"] {
+            let entries = std::fs::read_dir(victim.join(inner)).unwrap().map(|e| e.unwrap().path());
+            all.extend(entries.filter(|f| f.is_file()).map(|f| (std::fs::read(&f).unwrap(), f)));
+        }
+        all.sort();
+        all
+    };
+    let before = content();
+    for name in ["frames", "checkpoints", "stats.jsonl", "run.json"] {
+        for dangling in [false, true] {
+            for resumed in [false, true] {
+                let _ = std::fs::remove_dir_all(&run);
+                if resumed {
+                    run_and(&run, &|| {}).unwrap();
+                }
+                std::fs::create_dir_all(&run).unwrap();
+                let link = run.join(name);
+                if link.is_dir() {
+                    std::fs::remove_dir_all(&link)
+                } else {
+                    std::fs::remove_file(&link)
+                }
+                .ok();
+                let target = if dangling { victim.join("new") } else { victim.join(name) };
+                symlink(&target, &link).unwrap();
+                let force = Options { force: true };
+                let mut longer = fall();
+                longer.set_steps(8);
+                let go_on = &mut |_: &Event<'_>| ControlFlow::Continue(());
+                let result = standoff_run::run(&longer, &run, force, go_on);
+                let error = result.map(|_| ()).unwrap_err().to_string();
+                assert!(
+                    error.contains("is a link to") && error.contains("remove the link"),
+                    "{error}"
+                );
+                let result = standoff_run::run(&longer, &run, Options::default(), go_on);
+                result.map(|_| ()).unwrap_err();
+                standoff_run::resume(&longer, &run, go_on).map(|_| ()).unwrap_err();
+                assert_eq!(content(), before, "{name}");
+            }
+        }
+    }
+    // the folder itself may be one, since the user named it
+    let _ = std::fs::remove_dir_all(&run);
+    std::fs::create_dir(folder.path().join("real")).unwrap();
+    symlink(folder.path().join("real"), &run).unwrap();
+    run_and(&run, &|| {}).unwrap();
+}
+
+/// Pipes and devices among the files of a run are errors, not waited for.
+#[cfg(unix)]
+#[test]
+fn special_files_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    run_and(folder.path(), &|| {}).unwrap();
+    for name in ["run.json", "frames/000003.vtu", "checkpoints/000006.ckpt", "stats.jsonl"] {
+        let path = folder.path().join(name);
+        let kept = std::fs::read(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        let error = match name {
+            "run.json" => RunInfo::read(folder.path()).unwrap_err().to_string(),
+            "frames/000003.vtu" => read_frame(&path).unwrap_err().to_string(),
+            "checkpoints/000006.ckpt" => {
+                standoff_run::read_checkpoint(&path, 0).unwrap_err().to_string()
+            }
+            _ => {
+                assert!(!standoff_run::is_being_written(folder.path()));
+                ResumePoint::find(folder.path(), 0).unwrap_err().to_string()
+            }
+        };
+        assert!(error.contains("it is no regular file"), "{error}");
+        std::fs::remove_file(&path).unwrap();
+        std::fs::write(&path, kept).unwrap();
     }
 }

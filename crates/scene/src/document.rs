@@ -3,7 +3,7 @@
 
 // long: one data structure: parsing, overrides and places all depend on how it is stored
 
-use crate::error::{Location, Origin, Problem, SceneError, nearest_name};
+use crate::error::{Location, Origin, Problem, SceneError, nearest_name, shortened};
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -123,7 +123,7 @@ impl Document {
         let table = DeTable::parse(text).map_err(|e| {
             let span = e.span().unwrap_or(0..0);
             let place = Place { source: 0, start: span.start, end: span.end };
-            document.error_at(place, KeyPath::default(), Problem::Syntax(e.message().to_owned()))
+            document.error_at(place, KeyPath::default(), Problem::Syntax(syntax(&e)))
         })?;
         document.root.value = table_of(table.into_inner(), 0, 0)
             .map_err(|(place, problem)| document.error_at(place, KeyPath::default(), problem))?;
@@ -160,7 +160,7 @@ impl Document {
                 value: Value::String(value.to_owned()),
                 place: place(value_start, option.len()),
             },
-            Err(e) => return fail(self, place(value_start, option.len()), e.message().to_owned()),
+            Err(e) => return fail(self, place(value_start, option.len()), syntax(&e)),
         };
         let segments = match override_path(keys) {
             Ok(path) => path,
@@ -310,6 +310,19 @@ impl Node {
 
 type Fault = (Place, Problem);
 
+/// Most levels of a document, which is what the parser of TOML has within a key and within a value. All that walks
+/// over a document calls itself once per level.
+const LEVELS: usize = 80;
+
+/// What the parser says is wrong.
+fn syntax(error: &toml::de::Error) -> String {
+    let message = error.message();
+    match message.contains("recursion") {
+        true => format!("it is nested deeper than {LEVELS} levels; no key of a scene is"),
+        false => message.to_owned(),
+    }
+}
+
 fn table_of(table: DeTable<'_>, source: usize, offset: usize) -> Result<Value, Fault> {
     let mut entries = Vec::new();
     for (key, value) in table {
@@ -355,6 +368,14 @@ struct PathSegment {
 
 /// The steps of `a.b[2].c`; the place and a message where it is no path.
 fn override_path(keys: &str) -> Result<Vec<PathSegment>, (std::ops::Range<usize>, String)> {
+    let levels = keys.split(['.', '[']).count();
+    if levels > LEVELS {
+        let what = format!(
+            "the key has {levels} parts, more than the {LEVELS} that are read; write key.path=value, for instance \
+             time.step=0.005"
+        );
+        return Err((0..keys.len(), what));
+    }
     let mut path: Vec<PathSegment> = Vec::new();
     let mut start = 0;
     for part in keys.split('.') {
@@ -372,7 +393,7 @@ fn override_path(keys: &str) -> Result<Vec<PathSegment>, (std::ops::Range<usize>
                 },
             };
             if name.is_empty() {
-                return Err((range, format!("empty key in '{}'", keys.trim())));
+                return Err((range, format!("empty key in '{}'", shortened(keys.trim()))));
             }
             if name.contains(']') {
                 return Err((range, format!("a '[' is missing before '{name}'")));

@@ -45,3 +45,40 @@ fn missing_scene_file_suggests_a_name() {
     let error = Scene::load(&folder.path().join("binary.toml"), &[]).unwrap_err().to_string();
     assert!(error.contains("UTF-8"), "{error}");
 }
+
+/// Whatever is nested too deeply for what walks over a document is refused, wherever the levels come from.
+#[test]
+fn depth_is_bounded() {
+    let keys = |n: usize| vec!["a"; n].join(".");
+    let lists = |n: usize| format!("{}1{}", "[".repeat(n), "]".repeat(n));
+    let tables = |n: usize| format!("{}1{}", "{a=".repeat(n), "}".repeat(n));
+    let parse = |text: &str, set: &[String]| {
+        Scene::parse(text, Path::new("scene.toml"), Path::new(""), set).unwrap_err().to_string()
+    };
+    for n in [81, 30_000] {
+        for set in [format!("{}=1", keys(n)), format!("a{}=1", "[0]".repeat(n))] {
+            let said = parse("", &[set]);
+            assert!(said.contains("parts, more than the 80 that are read"), "{said}");
+            assert!(said.len() < 1000, "{}", said.len());
+        }
+        let deep = [
+            format!("{}=1", keys(n)),
+            format!("[{}]\nx=1", keys(n)),
+            format!("[[{}]]\nx=1", keys(n)),
+            format!("a={}", lists(n)),
+            format!("a={}", tables(n)),
+        ];
+        for text in deep {
+            let said = parse(&text, &[]);
+            assert!(said.contains("nested deeper than 80 levels"), "{said}");
+        }
+        for value in [lists(n), tables(n)] {
+            let said = parse("", &[format!("a={value}")]);
+            assert!(said.contains("nested deeper than 80 levels"), "{said}");
+        }
+    }
+    // what comes together from levels that are each allowed is walked over
+    let text = format!("[{}]\n{}={}", keys(79), keys(79), lists(79));
+    let said = parse(&text, &[format!("{}={}", keys(79), tables(79))]);
+    assert!(said.contains("unknown key 'a'"), "{said}");
+}

@@ -1,6 +1,7 @@
 //! What can go wrong, as types. Every message names the body and the primitive and says what to do.
 
 use crate::definition::validate::Fault;
+use crate::threads::ThreadsError;
 use thiserror::Error;
 
 /// Why a simulation could not be built from its definition.
@@ -11,6 +12,9 @@ pub enum BuildError {
         "nothing to simulate: the scene has no deformable body; add an object with a tetrahedral mesh"
     )]
     NothingToSimulate,
+    /// The system refused the threads to simulate with.
+    #[error(transparent)]
+    Threads(#[from] ThreadsError),
     /// A number of the definition is out of range.
     #[error(transparent)]
     Field(#[from] Fault),

@@ -45,7 +45,8 @@ pub mod solver;
 pub mod state;
 #[doc(hidden)]
 pub mod step;
-mod threads;
+#[doc(hidden)]
+pub mod threads;
 
 pub use contacts::ContactRecord;
 pub use controls::Controls;

@@ -4,9 +4,10 @@
 //! pool that finds no work goes to sleep after some microseconds, and to wake it can take as long as a loop. Here
 //! such threads wait awake.
 
+use std::error::Error as _;
 use std::hint;
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{LazyLock, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -19,6 +20,42 @@ const TURNS: usize = 20;
 /// Cores that this process may use.
 static CORES: LazyLock<usize> =
     LazyLock::new(|| thread::available_parallelism().map_or(1, usize::from));
+
+/// The system refused the threads that everything parallel runs on.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "cannot start {}: {reason}; use fewer threads (--threads, or the environment variable RAYON_NUM_THREADS), or allow \
+     this process more memory (ulimit -v) and threads (ulimit -u)",
+    match threads { 0 => "the threads".to_owned(), n => format!("{n} threads") }
+)]
+pub struct ThreadsError {
+    /// How many were asked for; 0 for as many as there are cores.
+    threads: usize,
+    /// What the system said.
+    reason: String,
+}
+
+/// Starts the global thread pool with so many threads, as many as there are cores for 0, unless it runs or the caller
+/// is in a pool of its own.
+///
+/// # Errors
+/// The system refuses the threads, now or when they were asked for first: rayon, which panics where it would use
+/// a global pool that could not be made, does not try again.
+pub fn start(threads: usize) -> Result<(), ThreadsError> {
+    static STARTED: OnceLock<Result<(), ThreadsError>> = OnceLock::new();
+    if rayon::current_thread_index().is_some() {
+        return Ok(());
+    }
+    let build = || match rayon::ThreadPoolBuilder::new().num_threads(threads).build_global() {
+        // an error without a source says that the pool is there
+        Err(error) => match error.source() {
+            Some(source) => Err(ThreadsError { threads, reason: source.to_string() }),
+            None => Ok(()),
+        },
+        Ok(()) => Ok(()),
+    };
+    STARTED.get_or_init(build).clone()
+}
 
 /// Calls `f` within the thread pool, with the pool's other threads awake until it returns.
 ///

@@ -51,6 +51,12 @@ pub(crate) enum RequestError {
     Query(String),
     #[error("there is no frame {0}")]
     NoFrame(u64),
+    #[error(
+        "{0} leads out of the folder of the run, and nothing is served from elsewhere; put a copy in its place"
+    )]
+    Outside(String),
+    #[error("{0} is longer than any file of a run that is served")]
+    TooLong(String),
     #[error("the folder holds another run now")]
     Replaced,
     #[error("the statistics are {0} bytes long")]
@@ -67,14 +73,16 @@ impl RequestError {
     pub fn status(&self) -> StatusCode {
         match self {
             Self::NoHost | Self::Query(_) => StatusCode::BAD_REQUEST,
-            Self::ForeignHost(_) => StatusCode::FORBIDDEN,
+            Self::ForeignHost(_) | Self::Outside(_) => StatusCode::FORBIDDEN,
             Self::Method => StatusCode::METHOD_NOT_ALLOWED,
             Self::NotFound | Self::NoFrame(_) => StatusCode::NOT_FOUND,
             Self::Output(OutputError::NoRun { .. }) => StatusCode::NOT_FOUND,
             Self::Replaced => StatusCode::CONFLICT,
             Self::PastEnd(_) => StatusCode::RANGE_NOT_SATISFIABLE,
             Self::NoPage => StatusCode::NOT_IMPLEMENTED,
-            Self::Output(_) | Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::TooLong(_) | Self::Output(_) | Self::Internal(_) => {
+                StatusCode::INTERNAL_SERVER_ERROR
+            }
         }
     }
 }

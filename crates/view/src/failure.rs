@@ -1,9 +1,9 @@
 //! The report of a failed step with the places of its culprits.
 
+use crate::error::RequestError;
 use serde::{Deserialize, Serialize};
-use standoff_run::{FrameFile, OutputError};
-use std::fs;
-use std::path::Path;
+use standoff_run::{FrameFile, OutputError, read_text};
+use std::path::{Path, PathBuf};
 
 /// `failure.json`, and of `failure.vtu` where each culprit is.
 #[derive(Debug, Serialize, Deserialize)]
@@ -38,16 +38,19 @@ struct Primitive {
     positions: Vec<[f64; 3]>,
 }
 
-pub(crate) fn read(folder: &Path) -> Result<Failure, OutputError> {
-    let path = folder.join("failure.json");
-    let text = fs::read_to_string(&path)
-        .map_err(|source| OutputError::Read { path: path.clone(), source })?;
+/// Reads `failure.json`; `grid` finds `failure.vtu`.
+pub(crate) fn read(
+    path: &Path,
+    grid: impl FnOnce() -> Result<PathBuf, RequestError>,
+) -> Result<Failure, RequestError> {
+    let path = path.to_owned();
+    let text =
+        read_text(&path).map_err(|source| OutputError::Read { path: path.clone(), source })?;
     let mut failure: Failure = serde_json::from_str(&text)
         .map_err(|e| OutputError::Damaged { path, what: e.to_string() })?;
-    let path = folder.join("failure.vtu");
     // there is none where there are no culprits
     if !failure.culprits.is_empty() {
-        place(&mut FrameFile::open(&path)?, &mut failure.culprits)?;
+        place(&mut FrameFile::open(&grid()?)?, &mut failure.culprits)?;
     }
     Ok(failure)
 }

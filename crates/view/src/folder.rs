@@ -8,7 +8,8 @@ use crate::skin::Skin;
 use crate::state::{API, Colouring, GAP, RunState};
 use serde_json::json;
 use standoff_run::{
-    FrameFile, Gaps, Location, OutputError, RunInfo, frame_files, is_being_written, read_elements,
+    FrameFile, Gaps, Location, OutputError, RunInfo, frame_files, is_being_written, open_file,
+    read_elements,
 };
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -18,6 +19,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Most that one answer has of the statistics, bytes.
 const STATS_AT_ONCE: u64 = 4 << 20;
+
+/// The longest file that is read, bytes: a frame of ten million vertices has less.
+const LONGEST: u64 = 8 << 30;
 
 /// The folder of a run.
 #[derive(Debug)]
@@ -64,7 +68,7 @@ impl Folder {
         let files = self.frames()?;
         let mut arrays = Vec::new();
         if let Some((_, newest)) = files.last() {
-            let file = FrameFile::open(newest)?;
+            let file = FrameFile::open(&self.inside(newest)?)?;
             arrays.extend(file.arrays().iter().filter_map(Colouring::of));
         }
         arrays.push(Colouring::gap());
@@ -81,7 +85,7 @@ impl Folder {
             gap_reach: run.gaps().map_or(0.0, Gaps::reach),
             frames: files.iter().map(|(step, _)| *step).collect(),
             arrays,
-            stats_length: self.open_stats().map_or(0, |(_, length)| length),
+            stats_length: self.open_stats()?.map_or(0, |(_, length)| length),
             failed: self.path.join("failure.json").exists(),
         };
         Ok(Answer::json(serde_json::to_vec(&state).map_err(internal)?))
@@ -116,7 +120,7 @@ impl Folder {
         arrays: &[&str],
     ) -> Result<Answer, RequestError> {
         let run = self.run(generation)?;
-        let path = self.path.join("frames").join(format!("{step:06}.vtu"));
+        let path = self.inside(&self.path.join("frames").join(format!("{step:06}.vtu")))?;
         let mut file = FrameFile::open(&path).map_err(|error| match error {
             OutputError::Read { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 RequestError::NoFrame(step)
@@ -159,7 +163,7 @@ impl Folder {
 
     /// Whole lines of the statistics, from a byte on.
     pub fn stats(&self, from: u64) -> Result<Answer, RequestError> {
-        let Some((mut file, length)) = self.open_stats() else {
+        let Some((mut file, length)) = self.open_stats()? else {
             return Ok(Answer::binary(Vec::new()));
         };
         if from > length {
@@ -179,13 +183,15 @@ impl Folder {
         if !path.exists() {
             return Err(RequestError::NotFound);
         }
-        let report = failure::read(&self.path)?;
+        let grid = || self.inside(&self.path.join("failure.vtu"));
+        let report = failure::read(&self.inside(&path)?, grid)?;
         Ok(Answer::json(serde_json::to_vec(&report).map_err(internal)?))
     }
 
     /// The run that the folder holds now; it must be the requested one, if one is requested.
     fn run(&self, generation: Option<u64>) -> Result<Arc<Run>, RequestError> {
         let mut held = self.run.lock().unwrap_or_else(PoisonError::into_inner);
+        self.inside(&self.path.join("run.json"))?;
         let now = self.generation()?;
         if generation.is_some_and(|g| g != now) {
             return Err(RequestError::Replaced);
@@ -194,7 +200,7 @@ impl Folder {
             Some(run) if run.generation == now => Ok(Arc::clone(run)),
             _ => {
                 self.frames.lock().unwrap_or_else(PoisonError::into_inner).settled = None;
-                let run = Arc::new(Run::read(&self.path, now)?);
+                let run = Arc::new(Run::read(self, now)?);
                 *held = Some(Arc::clone(&run));
                 Ok(run)
             }
@@ -215,6 +221,7 @@ impl Folder {
     }
 
     fn frames(&self) -> Result<Vec<(u64, PathBuf)>, RequestError> {
+        self.inside(&self.path.join("frames"))?;
         let mut list = self.frames.lock().unwrap_or_else(PoisonError::into_inner);
         let changed = fs::metadata(self.path.join("frames")).and_then(|m| m.modified()).ok();
         if changed.is_none() || list.settled != changed {
@@ -225,10 +232,32 @@ impl Folder {
         Ok(list.files.clone())
     }
 
-    fn open_stats(&self) -> Option<(File, u64)> {
-        let file = File::open(self.path.join("stats.jsonl")).ok()?;
-        let length = file.metadata().ok()?.len();
-        Some((file, length))
+    /// The statistics and their length, bytes; none where there is no file.
+    fn open_stats(&self) -> Result<Option<(File, u64)>, RequestError> {
+        let path = self.inside(&self.path.join("stats.jsonl"))?;
+        let opened = open_file(&path).and_then(|file| Ok((file.metadata()?.len(), file)));
+        match opened {
+            Ok((length, file)) => Ok(Some((file, length))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(self.unreadable("stats.jsonl", source).into()),
+        }
+    }
+
+    /// Where a file or folder of the run is, with all links followed, if that is inside of the folder: whoever made
+    /// the folder has no say over other files of those who look at it. A file that is not there is left to who opens
+    /// it; so is one that is no regular file (`open_file`).
+    fn inside(&self, path: &Path) -> Result<PathBuf, RequestError> {
+        let (Ok(folder), Ok(real)) = (fs::canonicalize(&self.path), fs::canonicalize(path)) else {
+            return Ok(path.to_owned());
+        };
+        let name = || path.strip_prefix(&self.path).unwrap_or(path).display().to_string();
+        if !real.starts_with(&folder) {
+            return Err(RequestError::Outside(name()));
+        }
+        match fs::metadata(&real) {
+            Ok(about) if about.len() > LONGEST => Err(RequestError::TooLong(name())),
+            _ => Ok(real),
+        }
     }
 
     fn unreadable(&self, name: &str, source: io::Error) -> OutputError {
@@ -237,11 +266,13 @@ impl Folder {
 }
 
 impl Run {
-    fn read(folder: &Path, generation: u64) -> Result<Self, RequestError> {
-        let info = RunInfo::read(folder)?;
-        let files = frame_files(folder)?;
+    fn read(folder: &Folder, generation: u64) -> Result<Self, RequestError> {
+        let info = RunInfo::read(&folder.path)?;
+        folder.inside(&folder.path.join("frames"))?;
+        let files = frame_files(&folder.path)?;
         let (_, path) = files.first().ok_or(RequestError::NotFound)?;
-        let mut file = FrameFile::open(path)?;
+        let path = folder.inside(path)?;
+        let mut file = FrameFile::open(&path)?;
         let frame = read_elements(&mut file)?;
         let mut of_cells = |name: &str| -> Result<Vec<f64>, OutputError> {
             let values = file.floats(name)?.unwrap_or_default();
@@ -263,7 +294,7 @@ impl Run {
             radius,
             vertices: frame.positions.len(),
             cell_body: frame.cell_body,
-            first_frame: path.clone(),
+            first_frame: path,
             gaps: OnceLock::new(),
         })
     }

@@ -16,9 +16,14 @@
 //! **Who may ask.** It listens on the loopback interface unless told otherwise, answers `GET` and `HEAD`
 //! alone, changes nothing, and refuses requests whose `Host` is neither an IP address nor `localhost` nor
 //! the name that it was told to listen on: a foreign site that lets its own name point to this machine gets
-//! nothing. No path of the file system is ever made from a request.
+//! nothing. No path of the file system is ever made from a request. Nothing is read that is not a regular file inside of
+//! the folder, wherever links in it lead, so that a folder from elsewhere can be looked at.
+//!
+//! **Who may keep it busy.** Of more connections than it holds the one that has been waiting for the longest is closed,
+//! never one whose request is being answered; so slow clients cannot keep others out.
 
 mod assets;
+mod connections;
 mod container;
 mod error;
 mod failure;

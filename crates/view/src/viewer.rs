@@ -1,23 +1,25 @@
 //! The server on its thread.
 
+use crate::connections::{Activity, Connections, Noted};
 use crate::folder::Folder;
 use crate::http::{Site, answer};
 use crate::{Listen, ViewError};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use std::future::poll_fn;
 use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::thread::JoinHandle;
 use std::time::Duration;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::oneshot;
 
-/// Connections at a time; a browser opens six.
-const CONNECTIONS: usize = 64;
 /// How long a client may take for the head of a request, or leave a connection idle.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Longest head of a request, bytes.
@@ -102,24 +104,35 @@ fn runtime() -> io::Result<Runtime> {
 }
 
 async fn accept(listener: TcpListener, site: Arc<Site>) {
-    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    let connections = Connections::default();
     loop {
-        let place = Arc::clone(&places).acquire_owned().await;
         let Ok((stream, _)) = listener.accept().await else {
             // out of files, mostly: others have to be closed first
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };
         let site = Arc::clone(&site);
-        tokio::spawn(async move {
-            let _place = place;
-            let service = service_fn(move |request| answer(Arc::clone(&site), request));
-            let mut builder = http1::Builder::new();
-            builder.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
-            // a client that has said all may still listen
-            builder.max_buf_size(LONGEST_HEAD).half_close(true);
-            // whatever a client does wrong ends its connection alone
-            let _ = builder.serve_connection(TokioIo::new(stream), service).await;
-        });
+        connections.add(|activity| tokio::spawn(serve(stream, site, activity)).abort_handle());
     }
+}
+
+/// Answers the requests of one connection.
+async fn serve(stream: TcpStream, site: Arc<Site>, activity: Arc<Activity>) {
+    let service = service_fn(|request| activity.busy(answer(Arc::clone(&site), request)));
+    let mut builder = http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
+    // a client that has said all may still listen
+    builder.max_buf_size(LONGEST_HEAD).half_close(true);
+    let stream = TokioIo::new(Noted { stream, activity: Arc::clone(&activity) });
+    let mut served = pin!(builder.serve_connection(stream, service));
+    let mut stalled = pin!(activity.stalled());
+    // whatever a client does wrong ends its connection alone
+    poll_fn(|context| {
+        let served = served.as_mut().poll(context).is_ready();
+        match served || stalled.as_mut().poll(context).is_ready() {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        }
+    })
+    .await;
 }

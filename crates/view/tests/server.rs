@@ -10,7 +10,7 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Every kind of cell, in contact with the ground or each other soon.
 const SCENE: &str = r#"
@@ -485,12 +485,103 @@ fn malformed_requests_get_an_error_and_do_no_harm() {
     let head = b"HEAD /api/run HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
     let answer = send(viewer.address(), head).unwrap();
     assert_eq!((answer.status, answer.body.len()), (200, 0));
+}
 
-    // connections without a request take places, but do not stop the others
-    let silent: Vec<_> = (0..60).map(|_| TcpStream::connect(viewer.address()).unwrap()).collect();
-    assert_eq!(get(&viewer, "/api/run").status, 200);
-    drop(silent);
-    assert_eq!(get(&viewer, "/api/run").status, 200);
+/// Connections without a request, with half of one, and of clients that read no answer, many more than there are
+/// places: others are answered at once, and so is one that waited a while before it asks again.
+#[test]
+fn slow_clients_do_not_stop_others() {
+    let folder = tempfile::tempdir().unwrap();
+    simulate(SCENE, folder.path()).unwrap();
+    let viewer = start(folder.path());
+    let ask = b"GET /api/run HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    for start in [&b""[..], &ask[..20], ask] {
+        let open = |_| {
+            let mut stream = TcpStream::connect(viewer.address()).unwrap();
+            stream.write_all(start).unwrap();
+            stream
+        };
+        let slow: Vec<TcpStream> = (0..200).map(open).collect();
+        let before = Instant::now();
+        assert_eq!(get(&viewer, "/api/run").status, 200);
+        assert!(before.elapsed() < Duration::from_secs(15), "{:?}", before.elapsed());
+        drop(slow);
+        assert_eq!(get(&viewer, "/api/run").status, 200);
+    }
+}
+
+/// A folder from elsewhere may hold anything: links, pipes, devices. None of it is read, and nobody waits for it.
+#[cfg(unix)]
+#[test]
+fn only_regular_files_of_the_folder_are_served() {
+    use std::os::unix::fs::symlink;
+    let folder = tempfile::tempdir().unwrap();
+    let (run, other) = (folder.path().join("run"), folder.path().join("other"));
+    simulate(SCENE, &other).unwrap();
+    fs::write(other.join("secret"), "secret\n").unwrap();
+    fs::write(
+        other.join("failure.json"),
+        r#"{"step":1,"message":"secret","last_good_step":0,"last_good_time":0,"culprits":[]}"#,
+    )
+    .unwrap();
+    let pipe = |path: &Path| {
+        assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+    };
+    let link = |name: &str, target: &Path| {
+        let path = run.join(name);
+        if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) }.ok();
+        symlink(target, path).unwrap();
+    };
+    let viewer = start(&run);
+    let fresh = || {
+        let _ = fs::remove_dir_all(&run);
+        simulate(SCENE, &run).unwrap();
+        assert_eq!(get(&viewer, "/api/run").status, 200);
+    };
+    let refused = |path: &str, status: u16, says: &str| {
+        let answer = get(&viewer, path);
+        assert_eq!(answer.status, status, "{path}: {}", answer.text());
+        let said = answer.text();
+        assert!(said.contains(says) && !said.contains("secret"), "{path}: {said}");
+    };
+    let (zero, outside, special) = (Path::new("/dev/zero"), "out of the folder", "no regular file");
+    for target in [&other.join("secret"), zero] {
+        fresh();
+        link("stats.jsonl", target);
+        refused("/api/stats", 403, outside);
+        refused("/api/run", 403, outside);
+        fresh();
+        link("failure.json", target);
+        refused("/api/failure", 403, outside);
+        fresh();
+        link("frames/000002.vtu", target);
+        refused("/api/frame/2", 403, outside);
+        fresh();
+        link("run.json", target);
+        refused("/api/run", 403, outside);
+    }
+    fresh();
+    link("failure.json", &other.join("failure.json"));
+    refused("/api/failure", 403, outside);
+    fresh();
+    link("frames", &other.join("frames"));
+    refused("/api/frame/2", 403, outside);
+    refused("/api/run", 403, outside);
+    for name in ["frames/000002.vtu", "stats.jsonl", "failure.json"] {
+        fresh();
+        let _ = fs::remove_file(run.join(name));
+        pipe(&run.join(name));
+        let path = match name {
+            "stats.jsonl" => "/api/stats",
+            "failure.json" => "/api/failure",
+            _ => "/api/frame/2",
+        };
+        refused(path, 500, special);
+    }
+    // a link within the folder is as good as a file
+    fresh();
+    link("frames/000002.vtu", &run.join("frames/000004.vtu"));
+    assert_eq!(get(&viewer, "/api/frame/2").status, 200);
 }
 
 #[test]

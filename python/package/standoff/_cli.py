@@ -8,6 +8,6 @@ from ._standoff import command
 
 def main() -> None:
     """Runs the command with the arguments of this process."""
-    # Ctrl-C ends the process at once, as that of the program does; a run can be resumed anyhow
+    # Ctrl-C is left to the command, which ends a run after its step and everything else at once
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.exit(command(["standoff", *sys.argv[1:]]))

@@ -196,8 +196,8 @@ class Simulation:
     """A simulation that is advanced step by step. Between any two steps, positions, velocities and forces may
     be read, and targets, loads, gravity and velocities changed; all of that is part of its state.
 
-    Bodies and half-spaces are found by name: ``simulation["ball"]``. Other threads run while it steps. It can
-    be pickled.
+    Bodies and half-spaces are found by name: ``simulation["ball"]``. Other threads run while it steps; those
+    that use it wait until the step is done. It can be pickled.
     """
 
     _core: CoreSimulation
@@ -209,7 +209,10 @@ class Simulation:
         #: The scene.
         self.scene = scene
         self._core = core
-        self._arrays: dict[str, Array] = {}
+        #: Arrays that were read, each with the value of `_now` before it was.
+        self._arrays: dict[str, tuple[object, Array]] = {}
+        #: Replaced before and after each change: what another thread reads meanwhile is kept for neither.
+        self._now = object()
         #: Report of the last step: energies, contacts, iterations, seconds.
         self.report: dict[str, Any] | None = None
         # bodies refer to this, and this not to them: a recording ends when the last reference to it goes
@@ -244,8 +247,7 @@ class Simulation:
 
     def load(self, saved: bytes) -> None:
         """Goes back or forward to a state that :meth:`save` gave."""
-        self._arrays.clear()
-        self._core.load(saved)
+        self._change("load", saved)
         self.report = None
 
     def record(self, folder: str | os.PathLike[str], *, force: bool = False) -> None:
@@ -258,9 +260,9 @@ class Simulation:
 
     def step(self) -> dict[str, Any]:
         """Does one time step and returns its report. Raises :class:`StepError` with the state before it."""
-        self._arrays.clear()
-        self.report = json.loads(self._core.step())
-        return self.report
+        report: dict[str, Any] = json.loads(self._change("step"))
+        self.report = report
+        return report
 
     def run(
         self,
@@ -310,16 +312,20 @@ class Simulation:
         return {**self.report["energies"], **own}
 
     def _get(self, what: str) -> Array:
-        array = self._arrays.get(what)
-        if array is None:
+        now = self._now
+        read, array = self._arrays.get(what, (None, None))
+        if array is None or read is not now:
             array = self._core.masses() if what == "masses" else self._core.vectors(what)
             array.flags.writeable = False
-            self._arrays[what] = array
+            self._arrays[what] = now, array
         return array
 
-    def _change(self, how: str, *arguments: Any) -> None:
-        self._arrays.clear()
-        getattr(self._core, how)(*arguments)
+    def _change(self, how: str, *arguments: Any) -> Any:
+        self._now = object()
+        try:
+            return getattr(self._core, how)(*arguments)
+        finally:
+            self._now = object()
 
     @property
     def positions(self) -> Array:

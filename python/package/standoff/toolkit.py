@@ -39,13 +39,55 @@ __all__ = [
 ]
 
 
-def _points(array: ArrayLike) -> Array:
+def _points(array: ArrayLike, name: str) -> Array:
     out = np.ascontiguousarray(array, dtype=np.float64)
-    return out.reshape(1, -1) if out.ndim == 1 else out
+    out = out.reshape(1, -1) if out.ndim == 1 else out
+    if out.ndim != 2 or out.shape[1] != 3:
+        raise ValueError(f"{name}: expected an array of shape (n, 3), got {np.shape(array)}")
+    return out
 
 
-def _elements(array: ArrayLike | None) -> NDArray[np.int64] | None:
-    return None if array is None else np.ascontiguousarray(array, dtype=np.int64)
+def _whole(array: ArrayLike, name: str) -> NDArray[np.int64]:
+    """Whole numbers, whatever their type."""
+    given = np.asarray(array)
+    if given.size == 0:
+        return given.astype(np.int64)
+    if given.dtype.kind not in "biuf":
+        raise ValueError(f"{name}: expected whole numbers, got {given.dtype}")
+    # of what is no number, or does not fit, nothing is left by the conversion
+    with np.errstate(invalid="ignore"):
+        numbers = given.astype(np.int64)
+    wrong = np.argwhere(numbers != given)
+    if len(wrong):
+        at = tuple(wrong[0])
+        raise ValueError(f"{name}: row {at[0]} holds {given[at]}; expected whole numbers")
+    return np.ascontiguousarray(numbers)
+
+
+def _elements(array: ArrayLike | None, name: str, corners: int) -> NDArray[np.int64] | None:
+    return None if array is None else _corners(array, name, corners)
+
+
+def _corners(array: ArrayLike, name: str, corners: int) -> NDArray[np.int64]:
+    out = _whole(array, name)
+    if out.size == 0:
+        return out.reshape(0, corners)
+    if out.ndim != 2 or out.shape[1] != corners:
+        raise ValueError(f"{name}: expected an array of shape (n, {corners}), got {out.shape}")
+    return out
+
+
+def _numbers(array: ArrayLike, name: str, count: int | None, below: int) -> list[int]:
+    """Whole numbers from 0, as many as there are vertices."""
+    out = _whole(array, name)
+    if out.ndim != 1 or (count is not None and len(out) != count):
+        wanted = "n" if count is None else count
+        raise ValueError(f"{name}: expected an array of shape ({wanted},), got {out.shape}")
+    wrong = np.flatnonzero((out < 0) | (out >= below))
+    if len(wrong):
+        raise ValueError(f"{name}: row {wrong[0]} is {out[wrong[0]]}; expected numbers from 0 to {below - 1}")
+    numbers: list[int] = out.tolist()
+    return numbers
 
 
 def _matrix(rows: Any, n: int) -> Any:
@@ -56,19 +98,21 @@ def _matrix(rows: Any, n: int) -> Any:
 
 def point_point_distance(a: ArrayLike, b: ArrayLike) -> tuple[Array, Array, Array]:
     """Squared distances d² of pairs of points (n), m², with gradients (n×6) and Hessians (n×6×6)."""
-    return _core.point_point_distance(_points(a), _points(b))
+    return _core.point_point_distance(_points(a, "a"), _points(b, "b"))
 
 
 def point_edge_distance(p: ArrayLike, a: ArrayLike, b: ArrayLike) -> tuple[Array, Array, Array]:
     """Squared distances of points p and segments a–b (n), with gradients (n×9) and Hessians (n×9×9)."""
-    return _core.point_edge_distance(_points(p), _points(a), _points(b))
+    return _core.point_edge_distance(_points(p, "p"), _points(a, "a"), _points(b, "b"))
 
 
 def edge_edge_distance(
     a0: ArrayLike, a1: ArrayLike, b0: ArrayLike, b1: ArrayLike
 ) -> tuple[Array, Array, Array]:
     """Squared distances of segments (n), with gradients (n×12) and Hessians (n×12×12)."""
-    return _core.edge_edge_distance(*(_points(x) for x in (a0, a1, b0, b1)))
+    return _core.edge_edge_distance(
+        _points(a0, "a0"), _points(a1, "a1"), _points(b0, "b0"), _points(b1, "b1")
+    )
 
 
 def point_triangle_distance(
@@ -76,7 +120,9 @@ def point_triangle_distance(
 ) -> tuple[Array, Array, Array]:
     """Squared distances of points p and triangles a–b–c (n), with gradients (n×12) and Hessians
     (n×12×12)."""
-    return _core.point_triangle_distance(*(_points(x) for x in (p, a, b, c)))
+    return _core.point_triangle_distance(
+        _points(p, "p"), _points(a, "a"), _points(b, "b"), _points(c, "c")
+    )
 
 
 def _times(
@@ -87,7 +133,8 @@ def _times(
     method: str,
     edges: bool = False,
 ) -> Array:
-    start, end = [_points(a) for a in points], [_points(a) for a in ends]
+    start = [_points(a, f"points[{k}]") for k, a in enumerate(points)]
+    end = [_points(a, f"ends[{k}]") for k, a in enumerate(ends)]
     return _core.times_of_impact(start, end, edges, thickness, keep, method)
 
 
@@ -168,11 +215,16 @@ def curved_time(
     thickness [Ferguson 2021], down to pieces of the length `tolerance`. `keep` and `thickness` are those of
     :func:`point_point_time`.
     """
+    if time not in _DISTANCES:
+        known = ", ".join(f.__name__ for f in _DISTANCES)
+        raise ValueError(f"time: expected one of {known}")
+    if not tolerance > 0.0:
+        raise ValueError(f"tolerance = {tolerance}: expected a positive number")
     distance = _DISTANCES[time]
     first = 2 if time is edge_edge_time else 1
 
     def at(t: float) -> list[Array]:
-        return [_points(way(t)) for way in ways]
+        return [_points(way(t), f"ways[{k}]") for k, way in enumerate(ways)]
 
     def apart(x: list[Array]) -> float:
         return float(np.sqrt(distance(*x)[0][0]))
@@ -214,13 +266,15 @@ def barrier(squared_distances: ArrayLike, d_hat: float, *, kind: str = "clamped-
     `kind` is that of ``contact.barrier`` in a scene file: ``"clamped-log"``, b(s) = −(s − ŝ)² ln(s/ŝ)
     [Li 2020, Eq. 6], ``"normalized-clamped-log"``, ``"clamped-log-squared"``, ``"cubic"`` or ``"two-stage"``.
     """
-    values = np.atleast_1d(np.asarray(squared_distances, dtype=np.float64)).tolist()
-    return _core.barrier(values, d_hat, kind)
+    values = np.atleast_1d(np.asarray(squared_distances, dtype=np.float64))
+    if values.ndim != 1:
+        raise ValueError(f"squared_distances: expected an array of shape (n,), got {values.shape}")
+    return _core.barrier(values.tolist(), d_hat, kind)
 
 
 def boundary(tetrahedra: ArrayLike) -> NDArray[np.int64]:
     """The triangles (m×3) that belong to one of the tetrahedra (n×4) alone, seen from outside counter-clockwise."""
-    return _core.boundary(np.ascontiguousarray(tetrahedra, dtype=np.int64))
+    return _core.boundary(_corners(tetrahedra, "tetrahedra", 4))
 
 
 def initial_stiffness(
@@ -239,7 +293,7 @@ def initial_stiffness(
     `size` is the diagonal of the scene's bounding box, m; `mass` the mean mass of a vertex, kg, over the factor of
     the contact potential in the function that is minimised (h² for implicit Euler).
     """
-    other, contact = _points(gradient), _points(contact_gradient)
+    other, contact = _points(gradient, "gradient"), _points(contact_gradient, "contact_gradient")
     return _core.initial_stiffness(d_hat, size, mass, other, contact, thickness, barrier)
 
 
@@ -305,22 +359,28 @@ class Surface:
         ignore: Sequence[tuple[int, int]] = (),
     ) -> None:
         #: Rest positions, m (n×3).
-        self.rest = _points(rest)
+        self.rest = _points(rest, "rest")
         n = len(self.rest)
         offsets = np.asarray(thickness, dtype=np.float64)
+        if offsets.ndim and offsets.shape != (n,):
+            raise ValueError(f"thickness: expected a number or an array of shape ({n},), got {offsets.shape}")
         given = offsets.any()
         offsets = np.full(n, offsets) if offsets.ndim == 0 else offsets
-        if groups is None and ignore:
+        if groups is None and len(ignore):
             raise ValueError("ignore: pairs of groups, but no groups are given")
-        numbers = None if groups is None else np.asarray(groups, dtype=np.int64).tolist()
+        numbers = None if groups is None else _numbers(groups, "groups", n, 1 << 16)
+        pairs = _corners(ignore, "ignore", 2)
+        if len(pairs) and (pairs.min() < 0 or pairs.max() >= 1 << 16):
+            raise ValueError(f"ignore: expected pairs of groups, which are numbers from 0 to {(1 << 16) - 1}")
+        moves = None if mobile is None else [k == 1 for k in _numbers(mobile, "mobile", n, 2)]
         self._core = _core.CoreMesh(
             self.rest,
-            _elements(triangles),
-            _elements(segments),
-            list(points),
+            _elements(triangles, "triangles", 3),
+            _elements(segments, "segments", 2),
+            _numbers(points, "points", None, n),
             offsets.tolist() if given else None,
-            None if mobile is None else np.asarray(mobile, dtype=bool).tolist(),
-            None if numbers is None else (numbers, [(int(a), int(b)) for a, b in ignore]),
+            moves,
+            None if numbers is None else (numbers, [(a, b) for a, b in pairs.tolist()]),
         )
 
     @property
@@ -338,15 +398,15 @@ class Surface:
     ) -> dict[str, NDArray[np.int64]]:
         """Pairs of primitives (indices into vertices, `edges`, `faces`) whose boxes come as close as `distance`
         at `x`, or on straight ways from `x` to `x1`: every pair that comes as close is among them."""
-        end = None if x1 is None else _points(x1)
-        return self._core.candidates(_points(x), end, 0.5 * distance)
+        end = None if x1 is None else _points(x1, "x1")
+        return self._core.candidates(_points(x, "x"), end, distance)
 
     def max_step(
         self, x: ArrayLike, x1: ArrayLike, *, keep: float = 0.1, method: str = "additive"
     ) -> float:
         """The largest t ≤ 1 such that on the way from `x` to `x` + t (`x1` − `x`) every pair keeps the part
         `keep` of its distance beyond the thickness, on the safe side. For `method` see :func:`point_point_time`."""
-        return self._core.max_step(_points(x), _points(x1), keep, method)
+        return self._core.max_step(_points(x, "x"), _points(x1, "x1"), keep, method)
 
     def is_free(self, x: ArrayLike, x1: ArrayLike, *, method: str = "additive") -> bool:
         """Whether nothing collides on the straight ways from `x` to `x1`. ``False`` does not say that something
@@ -356,7 +416,7 @@ class Surface:
     def intersections(self, x: ArrayLike) -> list[tuple[str, list[int]]]:
         """Every pair of primitives that intersect at `x`, by exact arithmetic: its kind, such as
         ``"edge-face"``, and the two indices."""
-        return self._core.intersections(_points(x))
+        return self._core.intersections(_points(x, "x"))
 
     def contacts(
         self,
@@ -371,7 +431,7 @@ class Surface:
         ``"area"`` (weighted by rest areas, `stiffness` in Pa), ``"convergent"`` (the same without duplicates
         [Li 2023]), or ``"orientation-aware"``, which is :class:`OrientationAware` with its defaults. For `barrier`
         see :func:`barrier`."""
-        return Contacts(self, _points(x), d_hat, stiffness, potential, barrier)
+        return Contacts(self, _points(x, "x"), d_hat, stiffness, potential, barrier)
 
 
 class Contacts:
@@ -411,20 +471,20 @@ class Contacts:
 
     def min_distance(self, x: ArrayLike) -> float:
         """Smallest distance beyond the thickness at `x`, m; infinite without contact."""
-        return self._core.min_distance(_points(x))
+        return self._core.min_distance(_points(x, "x"))
 
     def value(self, x: ArrayLike) -> float:
         """The potential at `x`, J."""
-        return self._core.value(_points(x))
+        return self._core.value(_points(x, "x"))
 
     def gradient(self, x: ArrayLike) -> Array:
         """Its gradient (n×3), N: minus the contact forces."""
-        return self._core.gradient(_points(x))
+        return self._core.gradient(_points(x, "x"))
 
     def hessian(self, x: ArrayLike, *, project: bool = True) -> Any:
         """Its Hessian, with that of every pair projected to be positive semidefinite unless `project` is
         false."""
-        return _matrix(self._core.hessian(_points(x), project), self._n)
+        return _matrix(self._core.hessian(_points(x, "x"), project), self._n)
 
     def friction(
         self,
@@ -439,8 +499,10 @@ class Contacts:
         `materials` of the vertices (n), numbers from 0."""
         table = np.asarray(coefficient, dtype=np.float64)
         table = np.ascontiguousarray(table.reshape(1, 1) if table.ndim == 0 else table)
-        numbers = [0] * self._n if materials is None else np.asarray(materials, dtype=np.int64).tolist()
-        return Friction(self._core.friction(_points(x), table, numbers, displacement), self._n)
+        if table.ndim != 2:
+            raise ValueError(f"coefficient: expected a number or a square array, got shape {table.shape}")
+        numbers = [0] * self._n if materials is None else _numbers(materials, "materials", self._n, len(table))
+        return Friction(self._core.friction(_points(x, "x"), table, numbers, displacement), self._n)
 
 
 class Friction:
@@ -455,15 +517,15 @@ class Friction:
 
     def value(self, x: ArrayLike, start: ArrayLike) -> float:
         """The potential of the displacement from `start` to `x`, J."""
-        return self._core.value(_points(x), _points(start))
+        return self._core.value(_points(x, "x"), _points(start, "start"))
 
     def gradient(self, x: ArrayLike, start: ArrayLike) -> Array:
         """Its gradient (n×3), N: minus the friction forces."""
-        return self._core.gradient(_points(x), _points(start))
+        return self._core.gradient(_points(x, "x"), _points(start, "start"))
 
     def hessian(self, x: ArrayLike, start: ArrayLike) -> Any:
         """Its Hessian, positive semidefinite."""
-        return _matrix(self._core.hessian(_points(x), _points(start)), self._n)
+        return _matrix(self._core.hessian(_points(x, "x"), _points(start, "start")), self._n)
 
 
 class Elasticity:
@@ -478,26 +540,26 @@ class Elasticity:
         *,
         law: str = "neo-hookean",
     ) -> None:
-        rest, elements = _points(rest), np.ascontiguousarray(tetrahedra, dtype=np.int64)
+        rest, elements = _points(rest, "rest"), _corners(tetrahedra, "tetrahedra", 4)
         self._n = len(rest)
         self._core = _core.CoreElasticity(rest, elements, law, young_modulus, poisson_ratio)
 
     def value(self, x: ArrayLike) -> float:
         """Elastic energy at `x`, J; infinite where an element is inverted."""
-        return self._core.value(_points(x))
+        return self._core.value(_points(x, "x"))
 
     def gradient(self, x: ArrayLike) -> Array:
         """Its gradient (n×3), N: minus the elastic forces."""
-        return self._core.gradient(_points(x))
+        return self._core.gradient(_points(x, "x"))
 
     def hessian(self, x: ArrayLike, *, project: bool = True) -> Any:
         """Its Hessian, with that of every element projected to be positive semidefinite unless `project` is
         false."""
-        return _matrix(self._core.hessian(_points(x), project), self._n)
+        return _matrix(self._core.hessian(_points(x, "x"), project), self._n)
 
     def max_step(self, x: ArrayLike, x1: ArrayLike) -> float:
         """The largest t ≤ 1 such that no element inverts on the way from `x` to `x` + t (`x1` − `x`)."""
-        return self._core.max_step(_points(x), _points(x1))
+        return self._core.max_step(_points(x, "x"), _points(x1, "x1"))
 
     def masses(self, density: float) -> Array:
         """Lumped masses (n) for a density in kg/m³, kg."""

@@ -2,8 +2,8 @@
 
 use super::matrix::{Blocks, Csr};
 use super::surface::CoreMesh;
-use super::{by_name, check_count};
-use crate::arrays::{self, Vectors, to_vectors};
+use super::{by_name, not_negative, positive, to_positions};
+use crate::arrays::{self, Vectors, to_finite};
 use crate::threads::detached;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -94,9 +94,8 @@ impl CoreContacts {
         barrier: &str,
         orientation: Option<Orientation>,
     ) -> PyResult<Self> {
-        if !(d_hat > 0.0 && d_hat.is_finite()) {
-            return Err(PyValueError::new_err("d_hat must be a positive, finite number"));
-        }
+        positive("d_hat", d_hat)?;
+        not_negative("stiffness", stiffness)?;
         let (x, _) = mesh.motion(&x, None)?;
         let mesh = &mesh.mesh;
         let (weighting, physical) = match kind {
@@ -130,7 +129,7 @@ impl CoreContacts {
     }
 
     fn min_distance(&self, x: Vectors<'_>) -> PyResult<f64> {
-        Ok(self.set.min_gap(&self.positions(&x)?))
+        Ok(self.set.min_gap(&to_positions("x", &x, self.n)?))
     }
 
     /// Stencils of the pairs (n×4, −1 where unused), and their weights.
@@ -145,7 +144,7 @@ impl CoreContacts {
     }
 
     fn value(&self, py: Python<'_>, x: Vectors<'_>) -> PyResult<f64> {
-        let x = self.positions(&x)?;
+        let x = to_positions("x", &x, self.n)?;
         detached(py, || self.potential.set_value(&self.set, &x))
     }
 
@@ -154,7 +153,7 @@ impl CoreContacts {
         py: Python<'py>,
         x: Vectors<'_>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let x = self.positions(&x)?;
+        let x = to_positions("x", &x, self.n)?;
         let g = detached(py, || {
             let mut g = vec![Vec3::zeros(); self.n];
             self.potential.add_gradient(&self.set, &x, &mut g);
@@ -164,7 +163,7 @@ impl CoreContacts {
     }
 
     fn hessian<'py>(&self, py: Python<'py>, x: Vectors<'_>, project: bool) -> PyResult<Csr<'py>> {
-        let x = self.positions(&x)?;
+        let x = to_positions("x", &x, self.n)?;
         let blocks = detached(py, || {
             let mut blocks = Blocks::default();
             if project {
@@ -197,7 +196,7 @@ impl CoreContacts {
         materials: Vec<u16>,
         displacement: f64,
     ) -> PyResult<CoreFriction> {
-        let x = self.positions(&x)?;
+        let x = to_positions("x", &x, self.n)?;
         let table = coefficients.as_array();
         let count = table.nrows();
         if table.ncols() != count || count == 0 {
@@ -211,14 +210,14 @@ impl CoreContacts {
         }
         let at = |a: usize, b: usize| table[[a, b]];
         let pairs = (0..count).flat_map(|a| (0..count).map(move |b| (a, b)));
-        if pairs.clone().any(|(a, b)| at(a, b) != at(b, a) || at(a, b).is_nan() || at(a, b) < 0.0) {
-            let what = "coefficient: expected numbers of at least 0, a symmetric array";
+        if pairs
+            .clone()
+            .any(|(a, b)| at(a, b) != at(b, a) || !at(a, b).is_finite() || at(a, b) < 0.0)
+        {
+            let what = "coefficient: expected finite numbers of at least 0, a symmetric array";
             return Err(PyValueError::new_err(what));
         }
-        if !(displacement > 0.0 && displacement.is_finite()) {
-            let what = "displacement must be a positive, finite number";
-            return Err(PyValueError::new_err(what));
-        }
+        positive("displacement", displacement)?;
         let materials = FrictionMaterials {
             vertex: materials,
             half_space: Vec::new(),
@@ -235,12 +234,6 @@ impl CoreContacts {
 }
 
 impl CoreContacts {
-    fn positions(&self, x: &Vectors<'_>) -> PyResult<Vec<Vec3>> {
-        let x = to_vectors("positions", x)?;
-        check_count("positions", &x, self.n)?;
-        Ok(x)
-    }
-
     /// Adds the Hessians of the orientation-aware pairs as they are.
     fn add_oriented(&self, x: &[Vec3], blocks: &mut Blocks) {
         let Some(context) = &self.set.orientation.context else { return };
@@ -267,10 +260,7 @@ pub struct CoreFriction {
 
 impl CoreFriction {
     fn pair(&self, x: &Vectors<'_>, from: &Vectors<'_>) -> PyResult<(Vec<Vec3>, Vec<Vec3>)> {
-        let (x, from) = (to_vectors("positions", x)?, to_vectors("start positions", from)?);
-        check_count("positions", &x, self.n)?;
-        check_count("start positions", &from, self.n)?;
-        Ok((x, from))
+        Ok((to_positions("x", x, self.n)?, to_positions("start", from, self.n)?))
     }
 }
 
@@ -325,20 +315,35 @@ pub fn initial_stiffness(
     barrier: &str,
 ) -> PyResult<(f64, f64)> {
     let barrier: Barrier = by_name("barrier", barrier)?;
-    if ![d_hat, size, mass].iter().all(|v| *v > 0.0 && v.is_finite()) {
-        let what = "d_hat, size and mass must be positive, finite numbers";
-        return Err(PyValueError::new_err(what));
-    }
-    let other = to_vectors("gradient", &gradient)?;
-    let contact = to_vectors("contact gradient", &contact_gradient)?;
-    check_count("contact gradient", &contact, other.len())?;
+    positive("d_hat", d_hat)?;
+    positive("size", size)?;
+    positive("mass", mass)?;
+    not_negative("thickness", thickness)?;
+    let other = to_finite("gradient", &gradient)?;
+    let contact = to_positions("contact_gradient", &contact_gradient, other.len())?;
     let range = StiffnessRange::new(barrier, d_hat, thickness, size, mass, MASS_RATIO);
     Ok((range.balance(&other, &contact), range.max))
 }
 
 /// κ after an iteration, by the smallest gaps before and after it.
 #[pyfunction]
-pub fn updated_stiffness(kappa: f64, largest: f64, before: f64, now: f64, size: f64) -> f64 {
+pub fn updated_stiffness(
+    kappa: f64,
+    largest: f64,
+    before: f64,
+    now: f64,
+    size: f64,
+) -> PyResult<f64> {
+    not_negative("stiffness", kappa)?;
+    not_negative("largest", largest)?;
+    positive("size", size)?;
+    // infinite where nothing is in contact
+    if let Some((what, value)) =
+        [("distance_before", before), ("distance", now)].into_iter().find(|(_, d)| !(*d >= 0.0))
+    {
+        let what = format!("{what} = {value}: expected a number of at least 0");
+        return Err(PyValueError::new_err(what));
+    }
     let range = StiffnessRange { min: 0.0, max: largest };
-    stiffness::update(&range, kappa, before, now, size)
+    Ok(stiffness::update(&range, kappa, before, now, size))
 }

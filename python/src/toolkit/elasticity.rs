@@ -1,8 +1,8 @@
 //! Elastic tetrahedra.
 
 use super::matrix::{Blocks, Csr};
-use super::{by_name, check_count};
-use crate::arrays::{self, Indices, Vectors, to_indices, to_vectors};
+use super::{by_name, not_negative, to_positions};
+use crate::arrays::{self, Indices, Vectors, to_finite, to_indices};
 use crate::threads::detached;
 use numpy::{PyArray1, PyArray2};
 use pyo3::exceptions::PyValueError;
@@ -32,17 +32,18 @@ impl CoreElasticity {
         young_modulus: f64,
         poisson_ratio: f64,
     ) -> PyResult<Self> {
-        let rest = to_vectors("rest", &rest)?;
+        let rest = to_finite("rest", &rest)?;
         let corners: Vec<[u32; 4]> = to_indices("tetrahedra", &tets, rest.len())?;
         let law: Law = by_name("law", law)?;
         let material = Material { law, young_modulus, poisson_ratio };
+        material.validate().map_err(|e| PyValueError::new_err(e.to_string()))?;
         let tets = ElasticTets::new(&rest, corners.clone(), &vec![material; corners.len()])
             .map_err(|e| PyValueError::new_err(e.to_string()))?;
         Ok(Self { rest, corners, material, tets })
     }
 
     fn value(&self, py: Python<'_>, x: Vectors<'_>) -> PyResult<f64> {
-        let x = self.positions(&x)?;
+        let x = self.positions("x", &x)?;
         detached(py, || Term::value(&self.tets, &x))
     }
 
@@ -51,7 +52,7 @@ impl CoreElasticity {
         py: Python<'py>,
         x: Vectors<'_>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let x = self.positions(&x)?;
+        let x = self.positions("x", &x)?;
         let g = detached(py, || {
             let mut g = vec![Vec3::zeros(); x.len()];
             Term::add_gradient(&self.tets, &x, &mut g);
@@ -61,7 +62,7 @@ impl CoreElasticity {
     }
 
     fn hessian<'py>(&self, py: Python<'py>, x: Vectors<'_>, project: bool) -> PyResult<Csr<'py>> {
-        let x = self.positions(&x)?;
+        let x = self.positions("x", &x)?;
         let blocks = detached(py, || {
             let mut blocks = Blocks::default();
             match project {
@@ -75,24 +76,23 @@ impl CoreElasticity {
 
     /// The largest step t ≤ 1 along which no tetrahedron inverts.
     fn max_step(&self, x: Vectors<'_>, x1: Vectors<'_>) -> PyResult<f64> {
-        let (x, x1) = (self.positions(&x)?, self.positions(&x1)?);
+        let (x, x1) = (self.positions("x", &x)?, self.positions("x1", &x1)?);
         let dx: Vec<Vec3> = x1.iter().zip(&x).map(|(b, a)| b - a).collect();
         Ok(Term::max_step(&self.tets, &x, &dx))
     }
 
     /// Lumped masses, kg (`#V`).
-    fn masses<'py>(&self, py: Python<'py>, density: f64) -> Bound<'py, PyArray1<f64>> {
+    fn masses<'py>(&self, py: Python<'py>, density: f64) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        not_negative("density", density)?;
         let mut mass = vec![0.0; self.rest.len()];
         self.tets.add_lumped_mass(&vec![density; self.tets.len()], &mut mass);
-        PyArray1::from_vec(py, mass)
+        Ok(PyArray1::from_vec(py, mass))
     }
 }
 
 impl CoreElasticity {
-    fn positions(&self, x: &Vectors<'_>) -> PyResult<Vec<Vec3>> {
-        let x = to_vectors("positions", x)?;
-        check_count("positions", &x, self.rest.len())?;
-        Ok(x)
+    fn positions(&self, what: &str, x: &Vectors<'_>) -> PyResult<Vec<Vec3>> {
+        to_positions(what, x, self.rest.len())
     }
 
     /// Adds the Hessian of one tetrahedron as it is: ∂²ψ/∂F² between the gradients of the shape functions.

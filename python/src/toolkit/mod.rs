@@ -6,6 +6,7 @@ mod matrix;
 mod queries;
 mod surface;
 
+use crate::arrays::{Vectors, to_finite};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use standoff::Vec3;
@@ -14,6 +15,33 @@ fn check_count(what: &str, x: &[Vec3], n: usize) -> PyResult<()> {
     match x.len() == n {
         true => Ok(()),
         false => Err(PyValueError::new_err(format!("{what}: {} vertices, expected {n}", x.len()))),
+    }
+}
+
+/// Positions at which something of `n` vertices is evaluated, each finite.
+fn to_positions(what: &str, x: &Vectors<'_>, n: usize) -> PyResult<Vec<Vec3>> {
+    let x = to_finite(what, x)?;
+    check_count(what, &x, n)?;
+    Ok(x)
+}
+
+/// Checks that a number is finite and at least 0.
+fn not_negative(what: &str, value: f64) -> PyResult<()> {
+    match value >= 0.0 && value.is_finite() {
+        true => Ok(()),
+        false => Err(PyValueError::new_err(format!(
+            "{what} = {value}: expected a finite number of at least 0"
+        ))),
+    }
+}
+
+/// Checks that a number is finite and more than 0.
+fn positive(what: &str, value: f64) -> PyResult<()> {
+    match value > 0.0 && value.is_finite() {
+        true => Ok(()),
+        false => Err(PyValueError::new_err(format!(
+            "{what} = {value}: expected a positive, finite number"
+        ))),
     }
 }
 

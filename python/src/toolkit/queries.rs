@@ -1,10 +1,10 @@
 //! Distances of primitives with their derivatives, times of impact, and the barrier: many at once.
 
 use super::surface::method;
-use super::{by_name, check_count};
-use crate::arrays::{self, Vectors, to_vectors};
+use super::{by_name, check_count, positive, to_positions};
+use crate::arrays::{self, Vectors, to_finite};
 use crate::threads::detached;
-use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods};
+use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rayon::prelude::*;
@@ -22,22 +22,26 @@ type Distances<'py> =
     (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray3<f64>>);
 
 /// The vectors of `N` arrays of the same length.
-fn columns<const N: usize>(points: &[Vectors<'_>; N]) -> PyResult<[Vec<Vec3>; N]> {
+fn columns<const N: usize>(
+    points: &[Vectors<'_>; N],
+    names: [&str; N],
+) -> PyResult<[Vec<Vec3>; N]> {
     let mut columns: [Vec<Vec3>; N] = std::array::from_fn(|_| Vec::new());
-    for (column, array) in columns.iter_mut().zip(points) {
-        *column = to_vectors("points", array)?;
+    for ((column, array), name) in columns.iter_mut().zip(points).zip(names) {
+        *column = to_finite(name, array)?;
     }
     let n = columns[0].len();
-    columns.iter().try_for_each(|c| check_count("points", c, n))?;
+    columns.iter().zip(names).try_for_each(|(c, name)| check_count(name, c, n))?;
     Ok(columns)
 }
 
 fn distances<'py, const N: usize>(
     py: Python<'py>,
     points: [Vectors<'_>; N],
+    names: [&str; N],
     of: impl Fn([&Vec3; N]) -> (f64, [Vec3; N], [[Mat3; N]; N]),
 ) -> PyResult<Distances<'py>> {
-    let columns = columns(&points)?;
+    let columns = columns(&points, names)?;
     let n = columns[0].len();
     let (mut values, mut gradients) = (Vec::with_capacity(n), Vec::with_capacity(3 * N * n));
     let mut hessians = Vec::with_capacity(9 * N * N * n);
@@ -65,7 +69,7 @@ fn point_point_distance<'py>(
     let of = |[a, b]: [&Vec3; 2]| {
         (point_point_d2(a, b), point_point::gradient(a, b), point_point::hessian())
     };
-    distances(py, [a, b], of)
+    distances(py, [a, b], ["a", "b"], of)
 }
 
 #[pyfunction]
@@ -79,7 +83,7 @@ fn point_edge_distance<'py>(
         let hessian = point_edge::hessian(p, a, b);
         (point_edge_d2(p, a, b), point_edge::gradient(p, a, b), hessian)
     };
-    distances(py, [p, a, b], of)
+    distances(py, [p, a, b], ["p", "a", "b"], of)
 }
 
 #[pyfunction]
@@ -94,7 +98,7 @@ fn edge_edge_distance<'py>(
         let (g, h) = (edge_edge::gradient(a0, a1, b0, b1), edge_edge::hessian(a0, a1, b0, b1));
         (edge_edge_d2(a0, a1, b0, b1), g, h)
     };
-    distances(py, [a0, a1, b0, b1], of)
+    distances(py, [a0, a1, b0, b1], ["a0", "a1", "b0", "b1"], of)
 }
 
 #[pyfunction]
@@ -109,7 +113,7 @@ fn point_triangle_distance<'py>(
         let (g, h) = (point_triangle::gradient(p, a, b, c), point_triangle::hessian(p, a, b, c));
         (point_triangle_d2(p, a, b, c), g, h)
     };
-    distances(py, [p, a, b, c], of)
+    distances(py, [p, a, b, c], ["p", "a", "b", "c"], of)
 }
 
 /// Times of impact (n) of primitives whose vertices move on straight ways; infinite where none is.
@@ -132,12 +136,12 @@ fn times_of_impact<'py>(
         let what = "keep must be at least 0 and below 1, thickness at least 0";
         return Err(PyValueError::new_err(what));
     }
-    let read = |list: &[Vectors<'_>]| -> PyResult<Vec<Vec<Vec3>>> {
-        list.iter().map(|a| to_vectors("points", a)).collect()
+    let n = points.first().map_or(0, |p| p.shape()[0]);
+    let read = |what: &str, list: &[Vectors<'_>]| -> PyResult<Vec<Vec<Vec3>>> {
+        let named = list.iter().enumerate();
+        named.map(|(k, a)| to_positions(&format!("{what}[{k}]"), a, n)).collect()
     };
-    let (x, x1) = (read(&points)?, read(&ends)?);
-    let n = x.first().map_or(0, Vec::len);
-    x.iter().chain(&x1).try_for_each(|c| check_count("points", c, n))?;
+    let (x, x1) = (read("points", &points)?, read("ends", &ends)?);
     let query = |k: usize| {
         let at = |i: usize| x[i][k];
         let by = |i: usize| x1[i][k] - x[i][k];
@@ -172,6 +176,14 @@ fn barrier<'py>(
     kind: &str,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let barrier: Barrier = by_name("barrier", kind)?;
+    positive("d_hat", d_hat)?;
+    let wrong = |s: &f64| !(*s >= 0.0 && s.is_finite());
+    if let Some(k) = squared_distances.iter().position(wrong) {
+        return Err(PyValueError::new_err(format!(
+            "squared_distances: entry {k} is {}; expected finite numbers of at least 0",
+            squared_distances[k]
+        )));
+    }
     let of = |s: &f64| barrier.derivatives(*s, d_hat * d_hat);
     arrays::table(py, squared_distances.iter().flat_map(of).collect(), 3)
 }

@@ -1,7 +1,7 @@
 //! Surfaces that can be in contact: candidates, step sizes, intersections.
 
-use super::check_count;
-use crate::arrays::{self, Indices, Vectors, to_indices, to_vectors};
+use super::{not_negative, to_positions};
+use crate::arrays::{self, Indices, Vectors, to_finite, to_indices};
 use crate::threads::detached;
 use numpy::PyArray2;
 use pyo3::exceptions::PyValueError;
@@ -47,7 +47,7 @@ impl CoreMesh {
         mobile: Option<Vec<bool>>,
         filter: Option<Filter>,
     ) -> PyResult<Self> {
-        let rest = to_vectors("rest", &rest)?;
+        let rest = to_finite("rest", &rest)?;
         let n = rest.len();
         let triangles = triangles.map_or(Ok(Vec::new()), |t| to_indices("triangles", &t, n))?;
         let segments = segments.map_or(Ok(Vec::new()), |s| to_indices("segments", &s, n))?;
@@ -61,9 +61,12 @@ impl CoreMesh {
         };
         if let Some(thickness) = thickness {
             counted("thickness", thickness.len())?;
-            if !thickness.iter().all(|t| *t >= 0.0 && t.is_finite()) {
-                let what = "thickness: expected finite numbers of at least 0";
-                return Err(PyValueError::new_err(what));
+            let wrong = |t: &f64| !(*t >= 0.0 && t.is_finite());
+            if let Some(k) = thickness.iter().position(wrong) {
+                return Err(PyValueError::new_err(format!(
+                    "thickness: that of vertex {k} is {}; expected finite numbers of at least 0",
+                    thickness[k]
+                )));
             }
             mesh.half_thickness = thickness.iter().map(|t| 0.5 * t).collect();
             constant(&mesh, "thickness", |v| thickness[v as usize])?;
@@ -103,10 +106,11 @@ impl CoreMesh {
         py: Python<'py>,
         x: Vectors<'_>,
         x1: Option<Vectors<'_>>,
-        inflation: f64,
+        distance: f64,
     ) -> PyResult<Bound<'py, PyDict>> {
+        not_negative("distance", distance)?;
         let (x, dx) = self.motion(&x, x1.as_ref())?;
-        let mesh = &self.mesh;
+        let (mesh, inflation) = (&self.mesh, 0.5 * distance);
         let found = detached(py, || match &dx {
             None => broad_phase::candidates(mesh, &x, inflation),
             Some(dx) => broad_phase::swept_candidates(mesh, &x, dx, inflation),
@@ -128,6 +132,10 @@ impl CoreMesh {
         name: &str,
     ) -> PyResult<f64> {
         let method = method(name)?;
+        if !(0.0..1.0).contains(&keep) {
+            let what = format!("keep = {keep}: expected a number of at least 0 and below 1");
+            return Err(PyValueError::new_err(what));
+        }
         let (x, dx) = self.motion(&x, Some(&x1))?;
         let (mesh, dx) = (&self.mesh, dx.unwrap_or_default());
         detached(py, || {
@@ -159,11 +167,9 @@ impl CoreMesh {
         x1: Option<&Vectors<'_>>,
     ) -> PyResult<(Vec<Vec3>, Option<Vec<Vec3>>)> {
         let n = self.mesh.rest.len();
-        let x = to_vectors("positions", x)?;
-        check_count("positions", &x, n)?;
+        let x = to_positions("x", x, n)?;
         let Some(x1) = x1 else { return Ok((x, None)) };
-        let x1 = to_vectors("end positions", x1)?;
-        check_count("end positions", &x1, n)?;
+        let x1 = to_positions("x1", x1, n)?;
         let dx = x1.iter().zip(&x).map(|(b, a)| b - a).collect();
         Ok((x, Some(dx)))
     }

@@ -14,19 +14,24 @@
 //! Primitives that share a vertex are not compared: two adjacent faces folded onto each other are
 //! found only by their other neighbours.
 //!
+//! Surfaces that have passed through each other as a whole intersect nowhere. [`Parts`] tells what lies inside of closed
+//! ones, so that two states can be compared.
+//!
 //! Pairs without a mobile vertex and pairs of groups that ignore each other are left out
 //! ([`CollisionMesh::may_collide`]), and neighbours at rest ([`CollisionMesh::neighbours`]); of an edge and a
 //! face, where a vertex or edge of the one is a neighbour of the other.
 
 pub mod box_pairs;
+mod enclosure;
 mod half_space;
 mod predicates;
 pub mod separation;
 
+pub use enclosure::{Enclosure, Parts};
 pub use half_space::audit_half_space;
 pub use predicates::{
-    certainly_on_one_side, edge_triangle_intersects, segments_intersect, tet_orientation,
-    triangle_orientation,
+    certainly_on_one_side, edge_triangle_intersects, ray_meets_segment, ray_meets_triangle,
+    segments_intersect, tet_orientation, triangle_orientation,
 };
 
 use crate::{CollisionMesh, PairKind};

@@ -68,6 +68,34 @@ pub fn edge_triangle_intersects(e0: &Vec3, e1: &Vec3, t0: &Vec3, t1: &Vec3, t2: 
     !(around.contains(&Ordering::Less) && around.contains(&Ordering::Greater))
 }
 
+/// Whether the ray from `p` towards greater x, moved aside by (0, ε, ε²) for infinitely small ε > 0 so that it meets no edge and
+/// no vertex, meets the triangle. Exact where `p` is not in the triangle.
+pub fn ray_meets_triangle(p: &Vec3, triangle: [&Vec3; 3]) -> bool {
+    let [a, b, c] = triangle.map(|v| project(v, 0));
+    let q = project(p, 0);
+    let side = turn_aside(a, b, q);
+    // seen along x, counter-clockwise (`Greater`) or clockwise around the ray; `Equal` is an edge seen as a point
+    side != Ordering::Equal
+        && turn_aside(b, c, q) == side
+        && turn_aside(c, a, q) == side
+        // a counter-clockwise triangle has the smaller x on its back
+        && tet_orientation(triangle[0], triangle[1], triangle[2], p) == side.reverse()
+}
+
+/// The orientation of the triangle (a, b, c) with c moved by (ε, ε²): `Equal` only where a = b.
+fn turn_aside(a: Coord<f64>, b: Coord<f64>, c: Coord<f64>) -> Ordering {
+    let compare = |v: f64, w: f64| v.partial_cmp(&w).unwrap_or(Ordering::Equal);
+    turn(a, b, c).then(compare(a.y, b.y)).then(compare(b.x, a.x))
+}
+
+/// Whether the ray from `p` in the plane z = 0 towards greater x, moved aside by an infinitely small ε > 0 in y, meets the
+/// segment. Exact where `p` is not on the segment.
+pub fn ray_meets_segment(p: &Vec3, [a, b]: [&Vec3; 2]) -> bool {
+    let upwards = b.y > p.y;
+    let side = if upwards { Ordering::Greater } else { Ordering::Less };
+    (a.y > p.y) != upwards && triangle_orientation(a, b, p) == side
+}
+
 /// Whether the projections of a segment and a triangle along the axis to which the triangle is most nearly perpendicular
 /// certainly lie apart, on either side of the line of an edge of the triangle or of the segment. `false` where
 /// rounding leaves doubt; exact where it says `true`. Decides most pairs of a flat surface, for which exact

@@ -4,9 +4,9 @@ use crate::common::{Random, mesh_of, soup, two_spheres, vectors};
 use standoff_geometry::CollisionMesh;
 use standoff_geometry::audit::box_pairs::{Box3, Origin, Tree, find, find_within};
 use standoff_geometry::audit::{
-    Auditor, ClosePair, Pair, audit_half_space, audit_intersections, audit_inversions,
-    certainly_on_one_side, closer_than, edge_triangle_intersects, non_finite, segments_intersect,
-    separation, tet_orientation,
+    Auditor, ClosePair, Pair, Parts, audit_half_space, audit_intersections, audit_inversions,
+    certainly_on_one_side, closer_than, edge_triangle_intersects, non_finite, ray_meets_triangle,
+    segments_intersect, separation, tet_orientation,
 };
 use standoff_linalg::Vec3;
 use standoff_testkit::testdata_json;
@@ -446,4 +446,102 @@ fn intersections_of_the_oracle() {
     // touching is decided in floating point there, exactly here
     differ.retain(|d| !d.contains("gap 0") && !d.contains("1e-15"));
     assert_eq!(differ, Vec::<String>::new());
+}
+
+/// On small integers, where rays meet edges and vertices all the time, a point lies inside of a closed surface as often as a
+/// tetrahedron that fills it says: a random cluster of cubes, each of six tetrahedra, without those that are not there.
+#[test]
+fn parity_tells_inside_from_outside() {
+    let corner = |k: usize| [k & 1, k >> 1 & 1, k >> 2 & 1].map(|c| c as f64);
+    // the tetrahedra around the diagonal of a cube
+    let tets = [[0, 1, 3, 7], [0, 3, 2, 7], [0, 2, 6, 7], [0, 6, 4, 7], [0, 4, 5, 7], [0, 5, 1, 7]];
+    let mut r = Random::new(3);
+    let (mut inside, mut outside) = (0, 0);
+    for _ in 0..3000 {
+        let there: Vec<usize> = (0..8).filter(|_| r.below(2) == 0).collect();
+        let shift = |cube: usize, k: usize| Vec3::from(corner(cube)) + Vec3::from(corner(k));
+        let solid: Vec<[Vec3; 4]> =
+            there.iter().flat_map(|c| tets.map(|t| t.map(|k| shift(*c, k)))).collect();
+        let p = Vec3::new(r.below(20) as f64, r.below(20) as f64, r.below(20) as f64) / 8.0;
+        let sign = |t: &[Vec3; 4]| tet_orientation(&t[0], &t[1], &t[2], &t[3]);
+        assert!(solid.iter().all(|t| sign(t) == Ordering::Greater));
+        let side = |t: &[Vec3; 4], k: usize| {
+            let mut moved = *t;
+            moved[k] = p;
+            sign(&moved)
+        };
+        // the ray begins beside a point on a face; which side that is, is its own affair
+        if solid.iter().any(|t| {
+            let sides: Vec<Ordering> = (0..4).map(|k| side(t, k)).collect();
+            !sides.contains(&Ordering::Less) && sides.contains(&Ordering::Equal)
+        }) {
+            continue;
+        }
+        let within = solid.iter().any(|t| (0..4).all(|k| side(t, k) == Ordering::Greater));
+        // faces that two tetrahedra share are met twice
+        let faces =
+            |t: &[Vec3; 4]| [[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]].map(|f| f.map(|k| t[k]));
+        let met = solid.iter().flat_map(faces).filter(|f| ray_meets_triangle(&p, f.each_ref()));
+        assert_eq!(met.count() % 2 == 1, within, "{p}");
+        *(if within { &mut inside } else { &mut outside }) += 1;
+    }
+    assert!(inside > 20 && outside > 50, "{inside} {outside}");
+}
+
+/// In a big sphere lie a small one, a wire, a point and an open sheet, and beside it another small sphere: all that is inside of
+/// something closed is found, however the whole is turned, and only where the two may meet.
+#[test]
+fn enclosures_of_parts() {
+    let (unit, faces) = standoff_testkit::shapes::sphere(1);
+    let n = unit.len() as u32;
+    let spheres = [(3.0, 0.0), (0.4, 1.0), (0.4, 7.0)];
+    let mut x: Vec<Vec3> = spheres
+        .iter()
+        .flat_map(|(r, at)| unit.iter().map(move |p| p * *r + Vec3::x() * *at))
+        .collect();
+    let mut all: Vec<[u32; 3]> =
+        (0..3).flat_map(|k| faces.iter().map(move |f| f.map(|v| v + k * n))).collect();
+    let (wire, point, sheet) = (3 * n, 3 * n + 2, 3 * n + 3);
+    let more = [[-1.0, 0.0, 0.0], [-1.0, 0.5, 0.0], [1.0, 0.0, 0.1]];
+    x.extend(more.map(Vec3::from));
+    x.extend([[-1.0, -1.0, 1.0], [1.0, -1.0, 1.0], [0.0, 1.0, 1.0]].map(Vec3::from));
+    all.push([sheet, sheet + 1, sheet + 2]);
+    let mut mesh = CollisionMesh::new(x.clone(), all, &[[wire, wire + 1]], &[point]);
+    let found = |mesh: &CollisionMesh, x: &[Vec3]| -> Vec<[u32; 2]> {
+        Parts::new(mesh).enclosures(x).iter().map(|e| [e.inner, e.outer]).collect()
+    };
+    let mut r = Random::new(8);
+    let inside = vec![[n, 0], [wire, 0], [point, 0], [point, n], [sheet, 0]];
+    assert_eq!(found(&mesh, &x), inside);
+    for _ in 0..50 {
+        let turn = r.rotation();
+        let turned: Vec<Vec3> = x.iter().map(|p| turn * p).collect();
+        assert_eq!(found(&mesh, &turned), inside);
+    }
+    // what cannot move does not meet what cannot move, and groups may ignore each other
+    mesh.mobile[..2 * n as usize].fill(false);
+    assert_eq!(found(&mesh, &x), inside[1..]);
+    mesh.exclude(&[0..n as usize, n as usize..x.len()], &[(0, 1)], false);
+    assert_eq!(found(&mesh, &x), [[point, n]]);
+    x[point as usize].x = f64::NAN;
+    assert_eq!(found(&mesh, &x), [[0; 2]; 0]);
+}
+
+/// The same of outlines in the plane, with rays through their corners.
+#[test]
+fn enclosures_in_the_plane() {
+    let square = |r: f64, at: f64| {
+        [[-r, 0.0], [0.0, -r], [r, 0.0], [0.0, r]].map(|[x, y]| Vec3::new(x + at, y, 0.0))
+    };
+    let x = [square(3.0, 0.0), square(0.5, 1.0), square(0.5, 9.0)].concat();
+    let ring = |k: u32| (0..4).map(move |i| [4 * k + i, 4 * k + (i + 1) % 4]);
+    let mut edges: Vec<[u32; 2]> = (0..3).flat_map(ring).collect();
+    let pairs = |edges: &[[u32; 2]]| {
+        let mesh = CollisionMesh::planar(x.clone(), edges, &[]);
+        Parts::new(&mesh).enclosures(&x).iter().map(|e| [e.inner, e.outer]).collect::<Vec<_>>()
+    };
+    assert_eq!(pairs(&edges), [[4, 0]]);
+    // an outline with a gap has no inside
+    edges.remove(3);
+    assert_eq!(pairs(&edges), [[0; 2]; 0]);
 }

@@ -30,6 +30,7 @@ use crate::potential::{IncrementalPotential, Part};
 use crate::state::State;
 use crate::step::clock::Clock;
 use crate::step::context::StepContext;
+use crate::threads;
 use bodies::{Collected, check_masses, check_start};
 use sizes::BodyScale;
 use standoff_geometry::CollisionMesh;
@@ -45,6 +46,7 @@ use std::sync::Arc;
 // long: the order in which the parts of a model are built, and the list of them
 pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
     definition.validate()?;
+    threads::start(0)?;
     let mut all = Collected::new(definition)?;
     if !all.deformable.contains(&true) {
         return Err(BuildError::NothingToSimulate);
