@@ -5,7 +5,7 @@
 //!
 //! For every step of every scene, the state at its start is solved with each pair of a velocity tolerance (`speed=`, in m/s per metre of
 //! a body) and a force tolerance (`forces=`; `default` is the one of the scene), and by the references of
-//! `crates/soak/tests/support/accurate.rs`. The run goes on from the first pair's end, for N steps or S seconds a scene. Writes one line of JSON per step and pair to OUT,
+//! `crates/soak/tests/support/accurate.rs`. The run continues from the first pair's end, for N steps or S seconds a scene. Writes one line of JSON per step and pair to OUT,
 //! from which `tools/true_error.py` makes tables and plots. One thread.
 
 #[path = "../../crates/soak/tests/support/accurate.rs"]

@@ -294,7 +294,7 @@ mod tests {
 
     #[test]
     fn a_body_on_which_forces_balance_is_no_finding() {
-        // implicit Euler: free fall, rest on a contact that bears the weight
+        // implicit Euler: free fall, rest on a contact that carries the weight
         assert!(missing(false, [0.0, 0.0, G * H], 0.0) < 1e-12);
         assert!(missing(false, [0.0; 3], -G) < 1e-12);
         // BDF2: velocities that grow evenly
