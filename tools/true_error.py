@@ -116,14 +116,14 @@ def by_case(paths):
 
 def press(paths):
     cases = by_case(paths)
-    print("| method | integrator | cases | steps | not converged or without reference | median of the greatest errors | greatest | cases within 1 % |")
+    print("| method | integrator | cases with a figure | steps | not converged or without reference | median of the greatest errors | greatest | cases within 1 % |")
     print("|---" * 8 + "|")
     for method in METHODS:
         for integrator in INTEGRATORS:
             of = [c for (m, i, *_), c in cases.items() if (m, i) == (method, integrator)]
             if of:
-                found = [c[0] for c in of]
-                print(f"| {method} | {integrator} | {len(of)} | {sum(c[1] for c in of)} | {sum(c[2] for c in of)} | {number(quantile(found, 0.5))} "
+                found = [c[0] for c in of if c[1] > c[2]]
+                print(f"| {method} | {integrator} | {len(found)} of {len(of)} | {sum(c[1] for c in of)} | {sum(c[2] for c in of)} | {number(quantile(found, 0.5))} "
                       f"| {number(max(found))} | {share(found, 0.01):.1f} % |")
 
 
@@ -147,7 +147,7 @@ def plot(path, paths):
         out.append(f'<text x="{at + (width + left) / 2}" y="{height - 6}" class="m">E, Pa</text>')
         for method, colours in COLOURS.items():
             for d_hat, colour in zip(d_hats, colours):
-                curve = {e: max((c[0] for q, c in cases.items() if q[:4] == (method, integrator, d_hat, e)), default=None) for e in stiffness}
+                curve = {e: max((c[0] for q, c in cases.items() if q[:4] == (method, integrator, d_hat, e) and c[1] > c[2]), default=None) for e in stiffness}
                 points = " ".join(f"{px(at, e):.0f},{py(v):.0f}" for e, v in curve.items() if v is not None)
                 out.append(f'<polyline points="{points}" stroke="{colour}" class="c"/>')
     at = 10
