@@ -94,6 +94,10 @@ pub struct Frame {
     pub segments: Vec<[usize; 2]>,
     /// Particles and bare points.
     pub points: Vec<usize>,
+    /// Velocities, m/s; empty if the frame lacks them.
+    pub velocity: Vec<Point>,
+    /// Contact forces, N; empty if the frame lacks them.
+    pub contact_force: Vec<Point>,
 }
 
 /// The arrays of a frame: little-endian numbers behind the header, each after its length.
@@ -154,7 +158,9 @@ impl Frame {
         let (x, displacement) = (arrays.vectors("points")?, arrays.vectors("displacement")?);
         let rest = x.iter().zip(&displacement);
         let rest = rest.map(|(x, u)| std::array::from_fn(|k| x[k] - u[k])).collect();
-        let mut frame = Self { x, rest, ..Self::default() };
+        let [velocity, contact_force] =
+            ["velocity", "contact_force"].map(|name| arrays.vectors(name).unwrap_or_default());
+        let mut frame = Self { x, rest, velocity, contact_force, ..Self::default() };
         let connectivity = arrays.indices("connectivity")?;
         let kinds = arrays.numbers("types", "UInt8", |[b]: [u8; 1]| b)?;
         let mut first = 0;

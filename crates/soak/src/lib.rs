@@ -5,6 +5,7 @@
 //! bytes, and [`check`] has its own topology, search and exact arithmetic. A mistake would have to be made
 //! twice, in different ways, to pass.
 
+pub mod balance;
 pub mod check;
 pub mod exact;
 pub mod frame;

@@ -164,11 +164,12 @@ fn table(records: &[Record]) -> String {
     }
     let sum = |runs: &[&Record], of: fn(&Record) -> u64| runs.iter().map(|r| of(r)).sum::<u64>();
     type Figure = (&'static str, fn(&Record) -> u64);
-    let figures: [Figure; 4] = [
+    let figures: [Figure; 5] = [
         ("steps", |r| r.steps),
         ("steps finished by the barrier", |r| r.fallbacks),
         ("Newton iterations", |r| r.iterations),
         ("frames checked", |r| r.frames),
+        ("balances of bodies checked", |r| r.balanced),
     ];
     for (name, figure) in figures {
         let _ = write!(text, "| {name} |");

@@ -21,6 +21,8 @@ pub enum Outcome {
     Refused,
     /// Stopped with a reason that names no object.
     Unnamed,
+    /// In a step that claims to have converged the forces on a body do not balance.
+    Unbalanced,
     /// A panic, an abort or an unknown exit code.
     Crash,
     /// A frame breaks a promise.
@@ -29,7 +31,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// All, in the order of the table.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Converged,
         Self::Named,
         Self::UnmetNamed,
@@ -37,6 +39,7 @@ impl Outcome {
         Self::Refused,
         Self::Unmet,
         Self::Unnamed,
+        Self::Unbalanced,
         Self::Crash,
         Self::Violation,
     ];
@@ -53,6 +56,7 @@ impl Outcome {
             Self::TimeLimit => "stopped at the limit of time",
             Self::Refused => "refused before the first step",
             Self::Unnamed => "stopped with a reason that names no object",
+            Self::Unbalanced => "forces do not balance in a step that is called converged",
             Self::Crash => "panic or crash",
             Self::Violation => "violation",
         }
@@ -61,7 +65,10 @@ impl Outcome {
     /// Whether something is wrong with the program: every scene has to end at the tolerance, for a reason that names
     /// the objects involved, at the limit of time, or before it begins.
     pub fn is_fault(self) -> bool {
-        matches!(self, Self::Unmet | Self::Unnamed | Self::Crash | Self::Violation)
+        matches!(
+            self,
+            Self::Unmet | Self::Unnamed | Self::Unbalanced | Self::Crash | Self::Violation
+        )
     }
 }
 

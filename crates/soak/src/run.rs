@@ -1,5 +1,6 @@
 //! Running a scene by the command and checking what it left.
 
+use crate::balance::Balance;
 use crate::check::{Surface, check};
 use crate::frame::{Frame, Info, frames};
 use crate::outcome::{Ending, Outcome};
@@ -41,6 +42,12 @@ pub struct Record {
     pub contacts: u64,
     /// Frames that were checked.
     pub frames: u64,
+    /// Bodies whose momentum was balanced by an independent sum of forces, summed over the steps that are called converged.
+    #[serde(default)]
+    pub balanced: u64,
+    /// The greatest part of the forces on one of them that was missing.
+    #[serde(default)]
+    pub imbalance: f64,
     /// Wall seconds of the run.
     pub seconds: f64,
 }
@@ -74,6 +81,18 @@ impl Runner {
             Ok(count) => checked = count,
             Err(found) => (outcome, message) = (Outcome::Violation, found),
         }
+        let mut balance = Balance::default();
+        if !outcome.is_fault() && folder.join("stats.jsonl").exists() {
+            match Balance::of_run(folder) {
+                Ok(found) => balance = found,
+                // a run that was killed may lack its last files
+                Err(_) if outcome == Outcome::TimeLimit => {}
+                Err(e) => (outcome, message) = (Outcome::Crash, e),
+            }
+        }
+        if balance.unbalanced > 0 {
+            (outcome, message) = (Outcome::Unbalanced, balance.place.clone());
+        }
         let stats = std::fs::read_to_string(folder.join("stats.jsonl")).unwrap_or_default();
         let steps: Vec<serde_json::Value> =
             stats.lines().filter_map(|l| serde_json::from_str(l).ok()).collect();
@@ -88,6 +107,8 @@ impl Runner {
             fallbacks: steps.iter().filter(|s| s["fallback"].is_string()).count() as u64,
             contacts: steps.iter().map(|s| number(s, "max_contacts")).max().unwrap_or(0),
             frames: checked,
+            balanced: balance.checked,
+            imbalance: balance.worst,
             seconds,
         }
     }

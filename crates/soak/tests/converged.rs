@@ -1,0 +1,93 @@
+//! What a step that is called converged is worth: random steps and a press against the same steps solved far more accurately.
+//! `benches/examples/true_error.rs` measures the same on more of them.
+
+#[path = "support/accurate.rs"]
+mod accurate;
+#[path = "support/press.rs"]
+mod press;
+
+use accurate::{Accurate, errors};
+use standoff_scene::Scene;
+use standoff_sim::definition::Definition;
+use standoff_sim::settings::Method;
+use standoff_sim::{Simulation, StepOutcome};
+use std::path::Path;
+
+/// The default velocity tolerance, m/s per metre of a body.
+const TOLERANCE: f64 = 1e-2;
+
+/// A step that is called converged.
+#[derive(Debug)]
+struct Step {
+    place: String,
+    /// Error of the positions, and what the step reports of it, 1/s.
+    speed: f64,
+    reported: f64,
+    /// Error of the contact forces.
+    force: f64,
+}
+
+/// The errors of the steps of a scene with default tolerances that are called converged.
+fn steps(name: &str, mut definition: Definition, method: Method, count: usize) -> Vec<Step> {
+    definition.settings.solver.method = method;
+    definition.settings.solver.velocity_tolerance_relative = TOLERANCE;
+    let mut simulation = Simulation::new(&definition).unwrap();
+    let mut accurate = Accurate::new(&definition).unwrap();
+    let mut found = Vec::new();
+    for step in 1..=count.min(simulation.model().resolved.steps) {
+        let start = simulation.state().clone();
+        let Ok(report) = simulation.step() else { break };
+        let (model, end) = (simulation.model(), simulation.state());
+        let mut reference = accurate.belonging(&start, end);
+        if reference.as_ref().is_none_or(|r| !r.is_accurate) {
+            reference = Some(accurate.again(&start));
+        }
+        let Some(reference) = reference.filter(|r| r.is_accurate) else { continue };
+        let (Some(exact), StepOutcome::Converged) = (reference.state, report.outcome) else {
+            continue;
+        };
+        let errors = errors(model, &start, end, &exact);
+        let unit = model.resolved.velocity_tolerance / TOLERANCE;
+        found.push(Step {
+            place: format!("{name}, step {step} by {method:?}"),
+            speed: errors.speed,
+            reported: report.residual_speed / unit,
+            force: errors.force,
+        });
+    }
+    found
+}
+
+/// Random scenes, three steps each. Errors are within the tolerance or what is reported, and all but a few contact forces within 1 %: there is
+/// one of 1.7 %, of the least contact that counts. Seeds before these take long.
+#[test]
+fn steps_of_random_scenes_are_as_accurate_as_they_report() {
+    let mut all = Vec::new();
+    for seed in 14..=45 {
+        let text = standoff_soak::generate::scene(seed);
+        let scene = Scene::parse(&text, Path::new("scene.toml"), Path::new(""), &[]).unwrap();
+        all.extend(steps(&format!("seed {seed}"), scene.definition, Method::Barrier, 3));
+    }
+    assert!(all.len() >= 80, "only {} steps were judged", all.len());
+    for Step { place, speed, reported, .. } in &all {
+        let bound = (2.0 * reported).max(TOLERANCE);
+        assert!(*speed <= bound, "{place}: error {speed}, reported {reported}");
+    }
+    let wrong: Vec<&Step> = all.iter().filter(|step| step.force > 0.01).collect();
+    assert!(50 * wrong.len() <= all.len(), "contact forces are wrong by more than 1 %: {wrong:?}");
+}
+
+/// A press of rubber and of steel with every integrator.
+#[test]
+fn the_contact_force_of_a_press_is_the_exact_one() {
+    let mut count = 0;
+    for case in press::series(false) {
+        for step in steps(&case.name(), case.definition(), Method::Barrier, 3) {
+            count += 1;
+            let Step { place, force, .. } = step;
+            let integrator = case.integrator;
+            assert!(force <= 0.01, "{place} with {integrator:?}: wrong by {force} of itself");
+        }
+    }
+    assert!(count >= 20, "only {count} steps were judged");
+}

@@ -1,0 +1,257 @@
+//! What is wrong with the end of a step: the same step solved again, far more accurately.
+//!
+//! There are two such references. The step solved *again* begins in the same state and differs in nothing but its tolerances;
+//! it tells what a user would have got with these. It may have another stiffness κ, and where there are several
+//! minima it may end in another one. The minimum that *belongs* to the end of the step is that of the same potential, with the κ and the
+//! friction forces of the end, reached from the end; it tells the error of the solver alone.
+#![allow(dead_code)]
+
+use standoff_linalg::Vec3;
+use standoff_sim::definition::Definition;
+use standoff_sim::dirichlet::DirichletTargets;
+use standoff_sim::energetics;
+use standoff_sim::energy::codim::LimitStiffening;
+use standoff_sim::iterate::Iterate;
+use standoff_sim::potential::IncrementalPotential;
+use standoff_sim::settings::Method;
+use standoff_sim::solver::newton::Adaptations;
+use standoff_sim::step::clock::Clock;
+use standoff_sim::step::context::StepContext;
+use standoff_sim::step::friction_lagging;
+use standoff_sim::step::stiffness::StiffnessAdaptation;
+use standoff_sim::step::workspace::Workspace;
+use standoff_sim::{BuildError, Model, Simulation, State, StepOutcome, StepReport};
+
+/// The velocity tolerance of the references, m/s per metre of a body.
+pub const SPEED: f64 = 1e-8;
+/// The force tolerance of the references.
+pub const FORCES: f64 = 1e-9;
+/// A reference that rounding ends counts where its residual speed is below this, m/s per metre of a body, and its imbalance below
+/// [`ROUNDED`].
+const ROUNDED_SPEED: f64 = 1e-6;
+const ROUNDED: f64 = 1e-6;
+/// Part of a body's weight and inertia below which contact forces are compared with this instead of with themselves.
+const NO_FORCE: f64 = 1e-3;
+
+/// The settings of a step that is solved with other tolerances: of speed in m/s per metre of a body, and of forces.
+pub fn with_tolerances(definition: &Definition, speed: f64, forces: Option<f64>) -> Definition {
+    let mut definition = definition.clone();
+    let solver = &mut definition.settings.solver;
+    solver.velocity_tolerance = None;
+    solver.velocity_tolerance_relative = speed;
+    solver.force_tolerance = forces;
+    definition
+}
+
+/// The differences between the ends of two steps that begin in the same state.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Errors {
+    /// The largest difference of positions over the time step and over the size of the body, 1/s: the unit of the tolerance.
+    pub speed: f64,
+    /// The largest difference of velocities over the size of the body, 1/s.
+    pub velocity: f64,
+    /// The largest difference of positions over the size of the body.
+    pub position: f64,
+    /// The difference of the contact force on a body or half-space, as part of the sum of the magnitudes of those on its
+    /// vertices, at least a thousandth of its weight and inertia; the largest of all.
+    pub force: f64,
+    /// The same as part of these forces plus weight and inertia.
+    pub force_of_acting: f64,
+    /// The difference of the kinetic energies, as part of the greater one.
+    pub kinetic: f64,
+}
+
+/// The differences of `got` from `exact`, which both follow on `start`.
+pub fn errors(model: &Model, start: &State, got: &State, exact: &State) -> Errors {
+    let time = model.resolved.settings.time.integrator.speed_time(model.resolved.h);
+    let mut errors = Errors::default();
+    let mut floor: f64 = 0.0;
+    let mut bodies = Vec::new();
+    for (body, scale) in model.bodies.iter().zip(&model.scales) {
+        let mut forces = Forces::default();
+        for v in body.vertices.clone() {
+            if model.deformable[v] && !exact.prescribed[v] {
+                let distance = (got.x[v] - exact.x[v]).norm() / scale.size;
+                errors.position = errors.position.max(distance);
+                errors.speed = errors.speed.max(distance / time);
+                let velocity = (got.v[v] - exact.v[v]).norm() / scale.size;
+                errors.velocity = errors.velocity.max(velocity);
+                let inertia = match model.resolved.settings.time.integrator.inertial() {
+                    true => (exact.v[v] - start.v[v]) / model.resolved.h,
+                    false => Vec3::zeros(),
+                };
+                forces.other += model.mass[v] * (model.gravity.norm() + inertia.norm());
+            }
+            forces.add(&got.contact_forces[v], &exact.contact_forces[v]);
+        }
+        floor = floor.max(forces.other);
+        bodies.push(forces);
+    }
+    for (got, exact) in got.half_space_forces.iter().zip(&exact.half_space_forces) {
+        let mut forces = Forces::default();
+        forces.add(&got[0], &exact[0]);
+        bodies.push(forces);
+    }
+    for forces in bodies {
+        // what has no mass that counts meets something that has
+        let other = if forces.other > 0.0 { forces.other } else { floor };
+        let part = |of: f64| forces.difference.norm() / of.max(f64::MIN_POSITIVE);
+        errors.force = errors.force.max(part(forces.acting.max(NO_FORCE * other)));
+        errors.force_of_acting = errors.force_of_acting.max(part(forces.acting + other));
+    }
+    let [a, b] = [got, exact].map(|state| energetics::kinetic_energy(model, state));
+    errors.kinetic = if a == b { 0.0 } else { (a - b).abs() / a.max(b) };
+    errors
+}
+
+/// The contact forces on a body.
+#[derive(Default)]
+struct Forces {
+    difference: Vec3,
+    acting: f64,
+    /// Weight and inertia.
+    other: f64,
+}
+
+impl Forces {
+    fn add(&mut self, got: &Vec3, exact: &Vec3) {
+        self.difference += got - exact;
+        self.acting += exact.norm();
+    }
+}
+
+/// An accurate end of a step, or the reason why there is none.
+pub struct Reference {
+    /// The state at the end; none where the step failed.
+    pub state: Option<State>,
+    /// In words how the step ended.
+    pub outcome: String,
+    /// Whether it is accurate: converged, or ended by rounding close to the tolerances.
+    pub is_accurate: bool,
+    /// Newton iterations.
+    pub iterations: u64,
+}
+
+impl Reference {
+    fn none(outcome: String) -> Self {
+        Self { state: None, outcome, is_accurate: false, iterations: 0 }
+    }
+}
+
+/// Solves steps accurately.
+pub struct Accurate {
+    again: Simulation,
+    /// The model with a fixed κ.
+    fixed: Model,
+    work: Workspace,
+}
+
+impl Accurate {
+    /// References for the steps of a scene.
+    ///
+    /// # Errors
+    /// As [`Simulation::new`].
+    pub fn new(definition: &Definition) -> Result<Self, BuildError> {
+        let mut tight = with_tolerances(definition, SPEED, Some(FORCES));
+        if tight.settings.solver.method == Method::Dot {
+            // the same potential, with a method that reaches its minimum
+            tight.settings.solver.method = Method::Barrier;
+        }
+        let again = Simulation::new(&tight)?;
+        tight.settings.contact.stiffness = Some(1.0);
+        let fixed = Simulation::new(&tight)?;
+        let work = Workspace::new(fixed.model(), fixed.state())
+            .map_err(|e| BuildError::State { problem: e.to_string() })?;
+        Ok(Self { again, fixed: fixed.model().clone(), work })
+    }
+
+    /// The constant data.
+    pub fn model(&self) -> &Model {
+        self.again.model()
+    }
+
+    /// The step from `start` solved again.
+    pub fn again(&mut self, start: &State) -> Reference {
+        if let Err(e) = self.again.set_state(start.clone()) {
+            return Reference::none(e.to_string());
+        }
+        match self.again.step() {
+            Err(e) => Reference::none(e.to_string()),
+            Ok(report) => Reference {
+                state: Some(self.again.state().clone()),
+                outcome: report.outcome.describe().into(),
+                is_accurate: self.is_accurate(report.outcome, &report),
+                iterations: report.newton_iterations,
+            },
+        }
+    }
+
+    /// The minimum that belongs to the `end` of a step from `start`, where the potential of the step can be made again.
+    pub fn belonging(&mut self, start: &State, end: &State) -> Option<Reference> {
+        if !self.is_known(start, end) {
+            return None;
+        }
+        let clock = Clock::start();
+        let (model, work) = (&self.fixed, &mut self.work);
+        let context = StepContext::new(model, start, &clock);
+        work.report = StepReport { step: context.step as u64, ..StepReport::default() };
+        let targets = DirichletTargets::new(model, start);
+        let mut potential = IncrementalPotential::new(context, start, &targets);
+        work.hessian.forget_contacts();
+        work.detector.d_hat = context.d_hat;
+        let mut at = |x: &[Vec3]| {
+            work.detector.sweep(model, x, &vec![Vec3::zeros(); x.len()], 0.0);
+            Iterate { x: x.to_vec(), contacts: work.detector.contacts(model, x) }
+        };
+        let before = at(&start.x);
+        friction_lagging::lag(&mut potential, &before, start.kappa);
+        potential.barrier.kappa = end.kappa;
+        let mut it = at(&end.x);
+        let stiffness = StiffnessAdaptation::new(&potential);
+        let mut adapt = Adaptations { stiffness, limits: LimitStiffening::default() };
+        let outcome = standoff_sim::solver::minimise(&mut potential, &mut it, &mut adapt, work);
+        let outcome = match outcome {
+            Ok(outcome) => outcome,
+            Err(e) => return Some(Reference::none(e.to_string())),
+        };
+        let (integrator, h) = (context.integrator, context.h);
+        let mut state = end.clone();
+        for v in 0..it.x.len() {
+            state.v[v] = integrator.velocity(start, v, it.x[v], h);
+        }
+        state.contact_forces = potential.contact_forces(&it);
+        state.half_space_forces = potential.half_space_forces(&it);
+        state.x = it.x;
+        let report = self.work.report.clone();
+        Some(Reference {
+            state: Some(state),
+            outcome: outcome.describe().into(),
+            is_accurate: self.is_accurate(outcome, &report),
+            iterations: report.newton_iterations,
+        })
+    }
+
+    /// Whether the potential of a step can be made again from its ends: friction has the forces of the start, limits of
+    /// the stretch their own stiffness, prescribed vertices are at their targets, and a barrier acted.
+    fn is_known(&self, start: &State, end: &State) -> bool {
+        let model = &self.fixed;
+        let settings = &model.resolved.settings;
+        let frictionless = !model.has_friction;
+        let lagged = model.resolved.lagging == Some(1)
+            && start.step > 0
+            && !settings.friction.lag_with_new_stiffness;
+        let reached = (0..end.x.len())
+            .all(|v| !end.prescribed[v] || (end.x[v] - end.targets[v]).norm() == 0.0);
+        settings.solver.method == Method::Barrier
+            && settings.contact.d_hat_start.is_none()
+            && (frictionless || lagged)
+            && model.strain_limits.is_empty()
+            && reached
+    }
+
+    fn is_accurate(&self, outcome: StepOutcome, report: &StepReport) -> bool {
+        let unit = self.model().resolved.velocity_tolerance / SPEED;
+        let rounded = report.residual_speed / unit < ROUNDED_SPEED && report.imbalance < ROUNDED;
+        outcome == StepOutcome::Converged || outcome.is_minimum() && rounded
+    }
+}
