@@ -27,7 +27,7 @@ impl CoreSimulation {
     /// the start to the end.
     ///
     /// The lock is taken outside of the pool. Within it, a thread that waits for parts of its own work takes over whatever
-    /// else is asked of the pool; if that then waited for the lock, it would wait for the work below it, for ever. Nor is
+    /// else is requested of the pool; if that then waited for the lock, it would wait for the work below it, without end. Nor is
     /// the interpreter held with the lock: its memory management may run anything, which may ask for the lock.
     fn with<T: Send>(
         &self,

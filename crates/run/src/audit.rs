@@ -60,6 +60,7 @@ pub struct FrameFaults {
 ///
 /// # Errors
 /// The folder holds no run, or what its frames belong to cannot be read.
+// long: the order in which a run is checked
 pub fn audit(
     folder: &Path,
     observe: &mut dyn FnMut(&FrameFaults),

@@ -77,7 +77,7 @@ fn depth_is_bounded() {
             assert!(said.contains("nested deeper than 80 levels"), "{said}");
         }
     }
-    // what comes together from levels that are each allowed is walked over
+    // what comes together from levels that are each allowed is traversed
     let text = format!("[{}]\n{}={}", keys(79), keys(79), lists(79));
     let said = parse(&text, &[format!("{}={}", keys(79), tables(79))]);
     assert!(said.contains("unknown key 'a'"), "{said}");

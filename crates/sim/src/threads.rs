@@ -29,7 +29,7 @@ static CORES: LazyLock<usize> =
     match threads { 0 => "the threads".to_owned(), n => format!("{n} threads") }
 )]
 pub struct ThreadsError {
-    /// How many were asked for; 0 for as many as there are cores.
+    /// How many were requested; 0 for as many as there are cores.
     threads: usize,
     /// What the system said.
     reason: String,
@@ -39,7 +39,7 @@ pub struct ThreadsError {
 /// is in a pool of its own.
 ///
 /// # Errors
-/// The system refuses the threads, now or when they were asked for first: rayon, which panics where it would use
+/// The system refuses the threads, now or when they were requested first: rayon, which panics where it would use
 /// a global pool that could not be made, does not try again.
 pub fn start(threads: usize) -> Result<(), ThreadsError> {
     static STARTED: OnceLock<Result<(), ThreadsError>> = OnceLock::new();

@@ -243,7 +243,7 @@ impl Folder {
         }
     }
 
-    /// Where a file or folder of the run is, with all links followed, if that is inside of the folder: whoever made
+    /// Where a file or folder of the run is, with all links followed, if that is inside of the folder: what made
     /// the folder has no say over other files of those who look at it. A file that is not there is left to who opens
     /// it; so is one that is no regular file (`open_file`).
     fn inside(&self, path: &Path) -> Result<PathBuf, RequestError> {

@@ -510,7 +510,7 @@ fn slow_clients_do_not_stop_others() {
     }
 }
 
-/// A folder from elsewhere may hold anything: links, pipes, devices. None of it is read, and nobody waits for it.
+/// A folder from elsewhere may hold anything: links, pipes, devices. None of it is read, and no client waits for it.
 #[cfg(unix)]
 #[test]
 fn only_regular_files_of_the_folder_are_served() {

@@ -106,7 +106,7 @@ impl Projecting {
         Ok(p)
     }
 
-    /// Whether the last matrix was the Hessian without any projection, and positive definite; true where that is not asked for.
+    /// Whether the last matrix was the Hessian without any projection, and positive definite; true where that is not required.
     pub fn is_definite(&self, potential: &IncrementalPotential<'_>) -> bool {
         self.definite || self.method == HessianProjection::Always || potential.dirichlet.is_some()
     }
