@@ -472,7 +472,7 @@ fn resolve(settings: &Settings, scales: &[BodyScale]) -> Result<Resolved, BuildE
         velocity_tolerance: BodyScale::greatest(scales, |s| s.velocity_tolerance),
         force_tolerance: s.force_tolerance.unwrap_or(match t.integrator {
             Integrator::QuasiStatic => 1e-7,
-            _ => 1e-3,
+            _ => 1e-4,
         }),
         lagging: match f.lagging {
             Lagging::Count(n) => Some(n),
