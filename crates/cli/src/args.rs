@@ -355,7 +355,7 @@ pub struct ConvertArgs {
 }
 
 impl Command {
-    /// The number of threads that was asked for.
+    /// The number of threads that was requested.
     pub fn threads(&self) -> Option<u16> {
         match self {
             Self::Run(args) => args.common.threads,

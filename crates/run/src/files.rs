@@ -47,7 +47,7 @@ pub fn existing_scene_file(folder: &Path) -> Result<PathBuf, OutputError> {
     }
 }
 
-/// Opens a file of a run for reading. What is no regular file is refused: a pipe would keep the reader waiting for ever, and
+/// Opens a file of a run for reading. What is no regular file is refused: a pipe would keep the reader waiting without end, and
 /// a device may have no end.
 ///
 /// # Errors

@@ -255,7 +255,7 @@ impl RunFolder {
         Ok(())
     }
 
-    /// What the user should know of the folder since this was asked last.
+    /// What the user should know of the folder since this was called last.
     pub fn take_notes(&mut self) -> Vec<String> {
         std::mem::take(&mut self.notes)
     }

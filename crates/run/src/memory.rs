@@ -51,7 +51,7 @@ pub fn pairs_of_shells(definition: &Definition, d_hat: f64) -> usize {
 /// its own with 0.15 degrees of freedom per vertex, 0.075 where there are no subdomains; each of the `pairs` within the contact distance about 2.5 kB.
 /// `lbfgs-pd` and `admm-pd` factorise a matrix with one degree of freedom per vertex, a ninth of the numbers.
 /// In two dimensions the factor is taken to have 31/4 n log₂ n blocks of four numbers for n vertices, as that of a
-/// square grid in nested-dissection order, and a triangle takes 0.5 kB. That of a shell has as many blocks, of nine numbers, and
+/// square grid in nested-dissection order, and a triangle takes 0.5 kB. The factor of a shell has as many blocks, of nine numbers, and
 /// its vertices take 1.5 kB each.
 pub fn memory(definition: &Definition, pairs: usize) -> f64 {
     let mut factor = 0.0;

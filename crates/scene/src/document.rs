@@ -310,8 +310,8 @@ impl Node {
 
 type Fault = (Place, Problem);
 
-/// Most levels of a document, which is what the parser of TOML has within a key and within a value. All that walks
-/// over a document calls itself once per level.
+/// Most levels of a document, which is what the parser of TOML has within a key and within a value. All that traverses
+/// a document calls itself once per level.
 const LEVELS: usize = 80;
 
 /// What the parser says is wrong.

@@ -46,7 +46,7 @@ fn missing_scene_file_suggests_a_name() {
     assert!(error.contains("UTF-8"), "{error}");
 }
 
-/// Whatever is nested too deeply for what walks over a document is refused, wherever the levels come from.
+/// Whatever is nested too deeply for what traverses a document is refused, wherever the levels come from.
 #[test]
 fn depth_is_bounded() {
     let keys = |n: usize| vec!["a"; n].join(".");

@@ -17,7 +17,7 @@ const MOST_VERTICES: f64 = 2e9;
 #[derive(Default)]
 pub(super) struct Room {
     taken: f64,
-    /// Asked for once, as the system takes its time.
+    /// Requested once, as the system takes its time.
     available: Option<Option<f64>>,
 }
 
