@@ -31,7 +31,7 @@ BALL = ["--view", "0.8,0.35,1", "--look", "0.25,0.45,0.25", "--extent", "2.7", "
 PICTURES = {
     "funnel": (3, "420x420", [("codim/cloths-through-funnel", k, FUNNEL) for k in (20, 28, 33)]),
     "hair": (3, "420x360", [("codim/hair-clusters", k, HAIR) for k in (0, 16, 60)]),
-    "needles": (3, "420x260", [("codim/cloth-pulled-off-needles", k, NEEDLES) for k in (40, 50, 58)]),
+    "needles": (3, "420x260", [("codim/cloth-pulled-off-needles", k, NEEDLES) for k in (45, 55, 63)]),
     "squeeze-out": (4, "300x600", [("papers/squeeze-out", k, SQUEEZE) for k in (0, 30, 42, 108)]),
     "compactor": (3, "420x400", [("papers/trash-compactor", k, COMPACTOR) for k in (0, 50, 100)]),
     "squishy-ball": (4, "330x330", [("papers/squishy-ball", k, [*SQUISHY, "--view", "0.15,0.2,1"]) for k in (0, 18, 25)]
