@@ -2,13 +2,14 @@
 
 use crate::arrays::{self, Indices, Vectors, to_indices, to_vectors};
 use crate::errors::raise;
-use crate::threads::detached;
+use crate::threads::interruptible;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use standoff::definition::BodyKind;
 use standoff::{Error, Event, Mesh, Options, Scene};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A scene that has been checked.
 #[pyclass(frozen, module = "standoff._standoff")]
@@ -163,19 +164,19 @@ impl CoreScene {
         resume: bool,
         observe: Option<Py<PyAny>>,
     ) -> PyResult<String> {
-        let mut interrupted = None;
+        let (mut interrupted, stop) = (None, AtomicBool::new(false));
         let scene = &self.scene;
-        let result = detached(py, || {
+        let (result, raised) = interruptible(py, &stop, || {
             let mut watch = |event: &Event<'_>| {
-                let Event::Step(report) = event else { return ControlFlow::Continue(()) };
-                let seen = Python::attach(|py| {
-                    py.check_signals()?;
-                    match &observe {
-                        Some(f) => f.call1(py, (json(report)?,)).map(drop),
-                        None => Ok(()),
+                let seen = Python::attach(|py| match (event, &observe) {
+                    (Event::Step(report), Some(f)) => f.call1(py, (json(report)?,)).map(drop),
+                    (Event::Warning(text), _) => {
+                        py.import("warnings")?.call_method1("warn", (text,)).map(drop)
                     }
+                    _ => Ok(()),
                 });
                 match seen {
+                    Ok(()) if stop.load(Ordering::Relaxed) => ControlFlow::Break(()),
                     Ok(()) => ControlFlow::Continue(()),
                     Err(error) => {
                         interrupted = Some(error);
@@ -189,7 +190,7 @@ impl CoreScene {
             }
         })?;
         // the run has been ended as if this had been its last step
-        if let Some(error) = interrupted {
+        if let Some(error) = raised.or(interrupted) {
             return Err(error);
         }
         Ok(result.map_err(|e| raise(py, e))?.to_string())

@@ -159,16 +159,20 @@ impl CoreSimulation {
 
     /// Force and torque about the origin of what holds a set of vertices, and its mean displacement (3×3).
     fn held<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let simulation = self.lock();
-        let held = simulation.held(name).map_err(|e| raise(py, e))?;
-        arrays::vectors(py, &[held.force(), held.torque([0.0; 3]), held.displacement()])
+        let list = self.attempt(py, |simulation| {
+            let held = simulation.held(name)?;
+            Ok([held.force(), held.torque([0.0; 3]), held.displacement()])
+        })?;
+        arrays::vectors(py, &list)
     }
 
     /// Force and torque about the origin of a load (2×3).
     fn applied<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let simulation = self.lock();
-        let applied = simulation.applied(name).map_err(|e| raise(py, e))?;
-        arrays::vectors(py, &[applied.force(), applied.torque([0.0; 3])])
+        let list = self.attempt(py, |simulation| {
+            let applied = simulation.applied(name)?;
+            Ok([applied.force(), applied.torque([0.0; 3])])
+        })?;
+        arrays::vectors(py, &list)
     }
 
     /// Every contact, a column per quantity.

@@ -4,7 +4,12 @@
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 struct Pool {
     process: u32,
@@ -57,4 +62,39 @@ pub fn pool() -> PyResult<Arc<ThreadPool>> {
 pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     let pool = pool()?;
     Ok(py.detach(|| pool.install(work)))
+}
+
+/// How often signals are looked for.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// The same with something long, which is told to `stop` when a signal (Ctrl-C) raises an exception; that is returned, too. Python
+/// handles signals in its main thread alone, which therefore looks for them while others work.
+pub fn interruptible<T: Send>(
+    py: Python<'_>,
+    stop: &AtomicBool,
+    work: impl FnOnce() -> T + Send,
+) -> PyResult<(T, Option<PyErr>)> {
+    let pool = pool()?;
+    let (done, ended) = mpsc::channel::<()>();
+    py.detach(move || {
+        thread::scope(|scope| {
+            let worker = thread::Builder::new().spawn_scoped(scope, move || {
+                let result = pool.install(work);
+                drop(done);
+                result
+            });
+            let worker = worker?;
+            let mut raised = None;
+            while ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+                if let Err(error) = Python::attach(|py| py.check_signals()) {
+                    stop.store(true, Ordering::Relaxed);
+                    raised.get_or_insert(error);
+                }
+            }
+            match worker.join() {
+                Ok(result) => Ok((result, raised)),
+                Err(panic) => resume_unwind(panic),
+            }
+        })
+    })
 }

@@ -338,8 +338,9 @@ pub fn updated_stiffness(
     not_negative("largest", largest)?;
     positive("size", size)?;
     // infinite where nothing is in contact
-    if let Some((what, value)) =
-        [("distance_before", before), ("distance", now)].into_iter().find(|(_, d)| !(*d >= 0.0))
+    if let Some((what, value)) = [("distance_before", before), ("distance", now)]
+        .into_iter()
+        .find(|(_, d)| d.is_nan() || *d < 0.0)
     {
         let what = format!("{what} = {value}: expected a number of at least 0");
         return Err(PyValueError::new_err(what));
