@@ -238,7 +238,7 @@ fn errors_name_the_element() {
                 "{0}{0}{0}<body/>{1}{1}{1}",
                 "<replicate count=\"4000000000\">", "</replicate>"
             )),
-            "amounts to more than",
+            "4000000000 copies, of which at most",
         ),
         (error("a.xml", "<other/>"), "the root element is not <mujoco>"),
     ];

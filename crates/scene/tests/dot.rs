@@ -44,6 +44,8 @@ fn compare_with(
     let state = simulation.state().clone();
     let end = |change: &dyn Fn(&mut Definition)| {
         let mut definition = scene.definition.clone();
+        // solvers that end by the characteristic norm have no velocity tolerance
+        definition.settings.solver.velocity_tolerance = None;
         change(&mut definition);
         let mut simulation =
             Simulation::restore(&definition, state.clone()).unwrap_or_else(|e| panic!("{e}"));

@@ -96,7 +96,8 @@ impl SolverSettings {
         }
         let forces = "the tolerance of forces is a part of those that act, above 0 and at most 1";
         if let Some(tolerance) = self.force_tolerance {
-            require("force_tolerance", tolerance, tolerance > 0.0 && tolerance <= 1.0, forces)?;
+            number("force_tolerance", tolerance, |t| t > 0.0 && t <= 1.0, forces)?;
+            positive("force_tolerance", tolerance, forces)?;
         }
         let boundary = "the tolerance must be positive";
         optional("boundary_tolerance_relative", self.boundary_tolerance_relative, boundary)?;
