@@ -6,7 +6,7 @@ use standoff_sim::definition::PrescribedDef;
 use standoff_sim::definition::{BodyDef, BodyKind, Definition, ForceDef, Load, Motion, Pivot};
 use standoff_sim::expression::{Expression, VectorExpression};
 use standoff_sim::report::StepOutcome;
-use standoff_sim::settings::{Fallback, Integrator, Lagging, LaggingUntil, Method, RelativeTo};
+use standoff_sim::settings::{Integrator, Lagging, LaggingUntil, Method, RelativeTo};
 use standoff_sim::{Simulation, energetics};
 
 fn with_stiffness(mut body: BodyDef, young_modulus: f64) -> BodyDef {
@@ -185,7 +185,6 @@ fn falling(method: Method) -> Definition {
     definition.half_spaces.push(ground(0.0));
     definition.settings.friction.coefficient = 0.3;
     definition.settings.solver.method = method;
-    definition.settings.solver.barrier_free.fallback = Fallback::None;
     definition
 }
 

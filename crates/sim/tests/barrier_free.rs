@@ -527,6 +527,8 @@ fn folded_sheets(gap: f64, velocity: [f64; 3]) -> Definition {
     definition.half_spaces.push(ground(-2e-3));
     definition.settings.friction.coefficient = 0.3;
     definition.settings.contact.d_hat = Some(1e-4);
+    // alone, the method does not balance the forces of folded sheets
+    definition.settings.solver.force_tolerance = Some(1.0);
     definition
 }
 
