@@ -65,12 +65,12 @@ impl Balance {
         let mut worst = Self { is_met: true, ..Self::default() };
         for (residual, acting) in residual.iter().zip(&acting) {
             let ratio = residual / acting;
-            if *residual > 0.0 && !(ratio <= worst.imbalance) {
+            if *residual > 0.0 && exceeds(ratio, worst.imbalance) {
                 worst.imbalance = ratio;
                 worst.force = residual / potential.context.contact_scale;
             }
         }
-        if !(worst.imbalance <= tolerance) {
+        if exceeds(worst.imbalance, tolerance) {
             let nearby = again(&rounded(potential, it));
             let noise = sum(&|v| (nearby[v] - gradient[v]).norm());
             let fine = |b: usize| {
@@ -80,6 +80,11 @@ impl Balance {
         }
         worst
     }
+}
+
+/// Whether a ratio is above a limit; what is not a number is.
+fn exceeds(ratio: f64, limit: f64) -> bool {
+    ratio.is_nan() || ratio > limit
 }
 
 /// Sums over the vertices of each body, the angles of its edges among them.
