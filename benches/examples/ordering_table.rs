@@ -3,7 +3,7 @@
 //!
 //! cargo run --release -p standoff-bench --example ordering_table [-- NAME... [threads=N]]
 //!
-//! Only patterns with one of the NAMEs in theirs. Parts have about 200 vertices. Seconds are those of the fastest of three
+//! Only patterns with one of the arguments NAME in theirs. Parts have about 200 vertices. Seconds are those of the fastest of three
 //! calls, with the elimination tree.
 
 #[path = "../benches/support/graphs.rs"]
