@@ -98,7 +98,7 @@ fn sums_by_body(potential: &IncrementalPotential<'_>, of: &dyn Fn(usize) -> f64)
 }
 
 /// The iterate with every coordinate moved by the last digit of the vertex's largest one, up and down in turn.
-fn rounded(potential: &IncrementalPotential<'_>, it: &Iterate) -> Iterate {
+pub(super) fn rounded(potential: &IncrementalPotential<'_>, it: &Iterate) -> Iterate {
     let mut nearby = it.clone();
     let coordinates = if potential.context.model.dimension.is_planar() { 2 } else { 3 };
     for (v, x) in nearby.x.iter_mut().enumerate() {

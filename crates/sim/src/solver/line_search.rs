@@ -1,6 +1,7 @@
 //! The filtered line search: first the largest step that keeps every surface apart and inverts no
 //! element, then halving until the potential falls [Li 2020, §4.4].
 
+use super::balance::rounded;
 use crate::audit;
 use crate::definition::settings::AuditLevel;
 use crate::iterate::Iterate;
@@ -182,6 +183,7 @@ impl Search {
             return LineStep { finite: false, ..none };
         }
         let mut trial = Iterate::without_contacts(it.x.clone());
+        let mut noise = None;
         for _ in 0..trials {
             for v in 0..trial.x.len() {
                 trial.x[v] = it.x[v] + alpha * p[v];
@@ -194,11 +196,15 @@ impl Search {
             find_contacts(potential, &mut trial, work);
             let after = potential.value(&trial);
             let lower = falls_by(&before, &after, alpha * slope, part);
-            if lower || is_flatter(potential, [&before, &after], &trial, p, [slope, alpha]) {
+            if !lower && noise.is_none() {
+                noise = Some(noise_of_rounding(potential, it, &before));
+            }
+            let noise = noise.unwrap_or(0.0).max(before.noise()).max(after.noise());
+            let rise = after.value - before.value;
+            if lower || is_flatter(potential, rise, noise, &trial, p, [slope, alpha]) {
                 if audited(potential, &trial, work) {
                     work.before = std::mem::replace(it, trial);
-                    let within_round_off =
-                        promises_nothing(slope, before.noise().max(after.noise()));
+                    let within_round_off = promises_nothing(slope, noise);
                     let decrease = before.value - after.value;
                     let value = Some(after);
                     return LineStep { alpha, within_round_off, decrease, value, ..none };
@@ -259,19 +265,24 @@ const SLOPE_LEFT: f64 = 0.8;
 /// Rises up to this many times the round-off of the sum may be round-off of the positions, which is larger.
 const HIDDEN: f64 = 100.0;
 
+/// What the last digits of positions change in the potential at `it`, where it is `before`: strains near zero have few correct digits
+/// in stiff sheets, so that this may be far more than the round-off of the sum.
+fn noise_of_rounding(potential: &IncrementalPotential<'_>, it: &Iterate, before: &Energy) -> f64 {
+    let changed = potential.value(&rounded(potential, it)).value - before.value;
+    if changed.is_finite() { changed.abs() } else { 0.0 }
+}
+
 /// Whether a trial whose energy tells nothing is lower by its slope: the approximate Wolfe condition
 /// [Hager & Zhang 2005]. Gradients have fewer digits to lose than differences of energies.
 fn is_flatter(
     potential: &IncrementalPotential<'_>,
-    [before, after]: [&Energy; 2],
+    rise: f64,
+    noise: f64,
     trial: &Iterate,
     p: &[Vec3],
     [slope, alpha]: [f64; 2],
 ) -> bool {
-    let noise = before.noise().max(after.noise());
-    let hidden = slope < 0.0
-        && promises_nothing(alpha * slope, noise)
-        && after.value - before.value <= HIDDEN * noise;
+    let hidden = slope < 0.0 && promises_nothing(alpha * slope, noise) && rise <= HIDDEN * noise;
     let left = || -> f64 { potential.gradient(trial).iter().zip(p).map(|(g, p)| g.dot(p)).sum() };
     hidden && left() <= -SLOPE_LEFT * slope
 }
