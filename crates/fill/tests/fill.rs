@@ -296,18 +296,19 @@ fn what_cannot_be_filled_says_why() {
         Err(FillError::NotClosed(_) | FillError::NotManifold { .. })
     ));
 
-    // a Klein bottle is closed and has one side
+    // a Klein bottle is closed and has one side; none of its points lie on the curve where it crosses itself, where
+    // points of two sheets would be joined
     let (n, m) = (12u32, 8u32);
     let mut bottle = Mesh::default();
     for i in 0..n {
         for j in 0..m {
             let turn = |k: u32, of: u32| f64::from(k) / f64::from(of) * std::f64::consts::TAU;
-            let (u, v) = (turn(i, n), turn(j, m));
+            let (u, v) = (turn(i, n), turn(2 * j + 1, 2 * m));
             let r = 3.0 + (u / 2.0).cos() * v.sin() - (u / 2.0).sin() * (2.0 * v).sin();
             let z = (u / 2.0).sin() * v.sin() + (u / 2.0).cos() * (2.0 * v).sin();
             bottle.points.push(Vec3::new(r * u.cos(), r * u.sin(), z));
             // once around, the circle is mirrored
-            let at = |i: u32, j: u32| if i == n { (m - j % m) % m } else { i * m + j % m };
+            let at = |i: u32, j: u32| if i == n { m - 1 - j % m } else { i * m + j % m };
             let [a, b, c, d] = [at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1)];
             bottle.triangles.extend([[a, b, c], [a, c, d]]);
         }

@@ -68,18 +68,30 @@ impl Activity {
 pub(crate) struct Connections(Mutex<Vec<(Arc<Activity>, AbortHandle)>>);
 
 impl Connections {
+    /// Ends once there is room for another connection: there are few, or one of them waits for its client. What makes
+    /// all of them busy are answers, which no client can delay, so that this is short.
+    pub async fn room(&self) {
+        while self.full() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    fn full(&self) -> bool {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|(_, task)| !task.is_finished());
+        all.len() >= MOST && all.iter().all(|(activity, _)| activity.is_busy())
+    }
+
     /// Adds a connection; `serve` starts the task that serves it. Where there are too many, the one that has been waiting
-    /// for the longest is closed; if all are busy, the new one is.
+    /// for the longest is closed.
     pub fn add(&self, serve: impl FnOnce(Arc<Activity>) -> AbortHandle) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|(_, task)| !task.is_finished());
         if all.len() >= MOST {
             let waiting = all.iter().enumerate().filter(|(_, (activity, _))| !activity.is_busy());
-            let Some((longest, _)) = waiting.min_by_key(|(_, (activity, _))| activity.last())
-            else {
-                return;
-            };
-            all.remove(longest).1.abort();
+            if let Some((longest, _)) = waiting.min_by_key(|(_, (activity, _))| activity.last()) {
+                all.remove(longest).1.abort();
+            }
         }
         let activity = Arc::new(Activity::new());
         all.push((Arc::clone(&activity), serve(activity)));

@@ -111,6 +111,7 @@ async fn accept(listener: TcpListener, site: Arc<Site>) {
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };
+        connections.room().await;
         let site = Arc::clone(&site);
         connections.add(|activity| tokio::spawn(serve(stream, site, activity)).abort_handle());
     }
