@@ -146,7 +146,8 @@ class HalfSpace:
 
     def torque(self, about: ArrayLike = (0, 0, 0)) -> Array:
         """Torque of these forces about a point, N m."""
-        return _moved(*self._simulation._core.half_space_forces()[2 * self._index :][:2], about)
+        forces = self._simulation._core.half_space_forces()
+        return _moved(forces[2 * self._index], forces[2 * self._index + 1], about)
 
 
 class Applied:
@@ -171,7 +172,8 @@ class Applied:
 
     def torque(self, about: ArrayLike = (0, 0, 0)) -> Array:
         """Moment of this force about a point, N m."""
-        return _moved(*self._values()[:2], about)
+        values = self._values()
+        return _moved(values[0], values[1], about)
 
 
 class Held(Applied):
