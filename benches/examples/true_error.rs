@@ -165,7 +165,7 @@ fn run(
             break;
         }
         let start = simulations[0].2.state().clone();
-        let again = accurate.again(&start);
+        let mut again: [Option<Reference>; 2] = [None, None];
         let mut ended = None;
         for (k, (speed, forces, simulation)) in simulations.iter_mut().enumerate() {
             simulation.set_state(start.clone())?;
@@ -183,7 +183,9 @@ fn run(
                     let end = simulation.state();
                     line["reported"] = reported(&report, simulation.model(), *speed);
                     let model = simulation.model();
-                    line["again"] = of_reference(model, &start, end, Some(&again));
+                    let again = again[usize::from(report.fallback.is_some())]
+                        .get_or_insert_with(|| accurate.again(&start, &report));
+                    line["again"] = of_reference(model, &start, end, Some(again));
                     let belonging = accurate.belonging(&start, end);
                     line["belonging"] = of_reference(model, &start, end, belonging.as_ref());
                     line["plate"] = press::force(model, end).map_or(Value::Null, |f| json!(f));

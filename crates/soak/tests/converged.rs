@@ -40,7 +40,7 @@ fn steps(name: &str, mut definition: Definition, method: Method, count: usize) -
         let (model, end) = (simulation.model(), simulation.state());
         let mut reference = accurate.belonging(&start, end);
         if reference.as_ref().is_none_or(|r| !r.is_accurate) {
-            reference = Some(accurate.again(&start));
+            reference = Some(accurate.again(&start, &report));
         }
         let Some(reference) = reference.filter(|r| r.is_accurate) else { continue };
         let (Some(exact), StepOutcome::Converged) = (reference.state, report.outcome) else {

@@ -88,7 +88,10 @@ fn exceeds(ratio: f64, limit: f64) -> bool {
 }
 
 /// Sums over the vertices of each body, the angles of its edges among them.
-fn sums_by_body(potential: &IncrementalPotential<'_>, of: &dyn Fn(usize) -> f64) -> Vec<f64> {
+pub(super) fn sums_by_body(
+    potential: &IncrementalPotential<'_>,
+    of: &dyn Fn(usize) -> f64,
+) -> Vec<f64> {
     let model = potential.context.model;
     let mut sums = vec![0.0; model.bodies.len()];
     for (v, &body) in model.body_of.iter().enumerate() {

@@ -13,7 +13,7 @@ use standoff_sim::energetics;
 use standoff_sim::energy::codim::LimitStiffening;
 use standoff_sim::iterate::Iterate;
 use standoff_sim::potential::IncrementalPotential;
-use standoff_sim::settings::Method;
+use standoff_sim::settings::{Fallback, Method};
 use standoff_sim::solver::newton::Adaptations;
 use standoff_sim::step::clock::Clock;
 use standoff_sim::step::context::StepContext;
@@ -141,6 +141,8 @@ impl Reference {
 /// Solves steps accurately.
 pub struct Accurate {
     again: Simulation,
+    /// The same without the barrier's help for the barrier-free method.
+    alone: Simulation,
     /// The model with a fixed κ.
     fixed: Model,
     work: Workspace,
@@ -158,11 +160,13 @@ impl Accurate {
             tight.settings.solver.method = Method::Barrier;
         }
         let again = Simulation::new(&tight)?;
+        tight.settings.solver.barrier_free.fallback = Fallback::None;
+        let alone = Simulation::new(&tight)?;
         tight.settings.contact.stiffness = Some(1.0);
         let fixed = Simulation::new(&tight)?;
         let work = Workspace::new(fixed.model(), fixed.state())
             .map_err(|e| BuildError::State { problem: e.to_string() })?;
-        Ok(Self { again, fixed: fixed.model().clone(), work })
+        Ok(Self { again, alone, fixed: fixed.model().clone(), work })
     }
 
     /// The constant data.
@@ -170,17 +174,23 @@ impl Accurate {
         self.again.model()
     }
 
-    /// The step from `start` solved again.
-    pub fn again(&mut self, start: &State) -> Reference {
-        if let Err(e) = self.again.set_state(start.clone()) {
+    /// The step from `start` solved again, by the same solver as the step that was `reported`: the barrier-free method and the
+    /// barrier that may finish its steps have other minima.
+    pub fn again(&mut self, start: &State, reported: &StepReport) -> Reference {
+        let by_barrier = reported.fallback.is_some();
+        let simulation = if by_barrier { &mut self.again } else { &mut self.alone };
+        if let Err(e) = simulation.set_state(start.clone()) {
             return Reference::none(e.to_string());
         }
-        match self.again.step() {
+        let result = simulation.step();
+        let state = simulation.state().clone();
+        match result {
             Err(e) => Reference::none(e.to_string()),
             Ok(report) => Reference {
-                state: Some(self.again.state().clone()),
+                state: Some(state),
                 outcome: report.outcome.describe().into(),
-                is_accurate: self.is_accurate(report.outcome, &report),
+                is_accurate: self.is_accurate(report.outcome, &report)
+                    && report.fallback.is_some() == by_barrier,
                 iterations: report.newton_iterations,
             },
         }

@@ -23,7 +23,7 @@ use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::potential::{Energy, IncrementalPotential};
 use crate::report::StepOutcome;
-use crate::solver::balance::Balance;
+use crate::solver::balance::{Balance, sums_by_body};
 use crate::solver::direction::not_finite;
 use crate::solver::line_search::{StepLimit, falls, promises_nothing};
 use crate::solver::prescribed;
@@ -39,11 +39,11 @@ const COMPLETIONS: usize = 4;
 /// Part of the speed at which multipliers were updated that the next update has to come below.
 const REDUCTION: f64 = 0.3;
 
-/// Distance of a loaded gap from its target, in terms of δ, that a step may end with.
+/// Distance of a loaded gap from its target, in terms of δ, that a step may end with at most.
 const GAP_ERROR: f64 = 0.1;
 /// Updates of multipliers at minima after which a step may end whatever the gaps: where a contact is about
 /// to slip off an edge, multipliers need not settle, and every minimum is an equilibrium of its forces.
-const UPDATES: u32 = 3;
+const UPDATES: u32 = 10;
 
 /// Updates because minima penetrate after which contacts are made stiffer: multipliers that oscillate between
 /// too little and too much settle at a larger stiffness.
@@ -117,7 +117,8 @@ impl Updates {
 }
 
 /// Iterates until the direction is below the tolerance, its step was taken in full, and multipliers were
-/// updated until the gaps of loaded contacts are within a tenth of their targets, or as often as that
+/// updated until the gaps of loaded contacts are at their targets as nearly as the velocity tolerance requires and the forces
+/// change no more than the force tolerance admits, or as often as that
 /// helps, and until forces balance with the multipliers of the end, which are the contact forces of the state.
 ///
 /// # Errors
@@ -201,10 +202,13 @@ fn update(
 ) -> bool {
     let context = &potential.context;
     let tolerance = context.velocity_tolerance;
-    let allowed = GAP_ERROR * potential.constraints.separation;
-    let settled = updates.at_minima >= UPDATES || potential.constraints.gap_error(&it.x) < allowed;
-    let decay = context.settings.solver.barrier_free.decay;
-    potential.constraints.update(&it.x, decay);
+    let distance = tolerance * context.speed_time;
+    let allowed = distance.min(GAP_ERROR * potential.constraints.separation);
+    let gaps_settled = potential.constraints.gap_error(&it.x) < allowed;
+    let before = potential.contact_forces(it);
+    potential.constraints.update(&it.x, context.settings.solver.barrier_free.decay);
+    let settled = updates.at_minima >= UPDATES
+        || gaps_settled && converged && forces_settled(potential, it, &before);
     updates.due_below = (REDUCTION * speed).max(tolerance);
     updates.at_minima += u32::from(converged);
     if !(converged && settled) {
@@ -215,6 +219,18 @@ fn update(
         return !friction_lagging::lag_new_constraints(potential);
     }
     true
+}
+
+/// Whether the contact forces of each body differ from those `before` by less than what may be missing in the
+/// balance of its forces.
+fn forces_settled(potential: &IncrementalPotential<'_>, it: &Iterate, before: &[Vec3]) -> bool {
+    let context = &potential.context;
+    let after = potential.contact_forces(it);
+    let changed = |v: usize| context.contact_scale * (after[v] - before[v]).norm();
+    let changes = sums_by_body(potential, &|v| if potential.free[v] { changed(v) } else { 0.0 });
+    let acting = potential.acting_forces(it);
+    let acting = sums_by_body(potential, &|v| acting[v]);
+    changes.iter().zip(&acting).all(|(change, a)| *change <= context.force_tolerance * a)
 }
 
 /// The direction of the subproblem at x, with all that it would collide with among its constraints.
