@@ -4,6 +4,7 @@
     pip install mujoco
     tools/compare_mujoco.py target/release/standoff [--steps N] [--repeat N]
     tools/compare_mujoco.py target/release/examples/step_error --errors
+    tools/compare_mujoco.py target/release/standoff --trajectories
 
 A cloth of 51 × 51 vertices and 1 m falls onto a fixed ball of 0.6 m and slides off: E = 100 kPa, ν = 0.3, 1 mm thick,
 0.2 kg/m², 2.5 mm of contact on either side, no friction (MuJoCo's mode has none), steps of 10 ms. Both programs have one thread. The
@@ -14,6 +15,9 @@ the whole process. Prints a table (Markdown).
 With `--errors`, single steps of both programs are compared with steps of the same program at much smaller tolerances (`step_error` is an example
 of benches/). Prints, by tolerance, CPU seconds per step, and of the velocities at the ends of the steps the largest error and the geometric mean over the steps of the
 root mean square over the vertices, in units of the cloth's diagonal per second.
+
+With `--trajectories`, 24 steps of both programs are compared with the same program's own run at much smaller tolerances: root mean square
+over the vertices of the distance at 0.16, 0.20 and 0.24 s, and CPU seconds of the whole process, the least of --repeat runs. Needs pyvista.
 """
 import argparse, importlib.util, json, math, os, pathlib, subprocess, sys, tempfile, time
 
@@ -119,6 +123,65 @@ def errors(program, steps):
     mujoco_errors(steps)
 
 
+TRAJECTORY_STEPS, TRAJECTORY_AT = 24, (16, 20, 24)
+# options of Standoff by what a row is called; the first is what the others are compared with
+OURS = {
+    "exact": ["--set", "solver.velocity_tolerance=1e-6", "--set", "solver.force_tolerance=1e-10"],
+    "default": [],
+    "velocity tolerance 1.4e-3 m/s": ["--set", "solver.velocity_tolerance=1.4e-3"],
+    "force tolerance 1e-3": ["--set", "solver.force_tolerance=1e-3"],
+    "force tolerance 1e-5": ["--set", "solver.force_tolerance=1e-5"],
+    "force tolerance 1 (the direction alone)": ["--set", "solver.force_tolerance=1"],
+}
+
+
+def mujoco_trajectory(tolerance, iterations, out):
+    """One run of MuJoCo in this process; writes the positions at some steps."""
+    import mujoco as m
+    import numpy
+
+    model = m.MjModel.from_xml_string(MJCF)
+    model.opt.tolerance, model.opt.iterations = tolerance, iterations
+    data, kept = m.MjData(model), []
+    for step in range(1, TRAJECTORY_STEPS + 1):
+        m.mj_step(model, data)
+        # kinematics of the end of the step
+        if step in TRAJECTORY_AT:
+            kept.append(data.qpos.reshape(-1, 3).copy())
+    numpy.save(out, numpy.array(kept))
+
+
+def trajectories(binary, repeat):
+    """Errors of trajectories of both programs: the rows of a table."""
+    import numpy
+    import pyvista
+
+    def row(name, cpu, iterations, x, exact):
+        rms = [1000 * numpy.sqrt(((a - b) ** 2).sum(axis=1).mean()) for a, b in zip(x, exact)]
+        print(f"| {name} | {cpu:.2f} | {iterations} | " + " | ".join(f"{e:.1e}" for e in rms) + " |", flush=True)
+
+    print("| run | CPU s | Newton iterations | rms error, mm, t = 0.16 s | 0.20 s | 0.24 s |\n|---|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as folder:
+        scene, out = pathlib.Path(folder) / "drape.toml", pathlib.Path(folder) / "run"
+        scene.write_text(SCENE.replace("interval = 0.1", "interval = 0.04"))
+        exact = None
+        for name, options in OURS.items():
+            command = [binary, "run", scene, "-o", out, "--force", "--quiet", "--threads", "1", "--steps", str(TRAJECTORY_STEPS), *options]
+            cpu = min(measured(command)[0] for _ in range(repeat))
+            iterations = sum(json.loads(line)["newton_iterations"] for line in open(out / "stats.jsonl"))
+            files = [out / "frames" / f"{step:06}.vtu" for step in TRAJECTORY_AT]
+            x = [numpy.asarray(pyvista.read(file).points, dtype=float) for file in files]
+            exact = exact or x
+            row("Standoff, " + name, cpu, iterations, x, exact)
+        exact, out = None, pathlib.Path(folder) / "x.npy"
+        for tolerance, iterations in (EXACT, (1e-6, 400), (1e-8, 4000), (1e-10, 8000)):
+            command = [sys.executable, __file__, "--mujoco-trajectory", str(tolerance), str(iterations), str(out)]
+            cpu = min(measured(command)[0] for _ in range(repeat))
+            x = numpy.load(out)
+            exact = x if exact is None else exact
+            row(f"MuJoCo, tolerance {tolerance:g}, at most {iterations} iterations", cpu, "–", x, exact)
+
+
 def measured(command):
     """CPU seconds and the standard output of a command."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
@@ -147,13 +210,20 @@ def main():
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--mujoco", action="store_true", help="one run of MuJoCo, used by this script itself")
     parser.add_argument("--errors", action="store_true", help="errors of single steps; `binary` is step_error")
+    parser.add_argument("--trajectories", action="store_true", help="errors of runs of 24 steps")
+    parser.add_argument("--mujoco-trajectory", nargs=3, help="one run of MuJoCo, used by this script itself")
     args = parser.parse_args()
+    if args.mujoco_trajectory:
+        tolerance, iterations, out = args.mujoco_trajectory
+        return mujoco_trajectory(float(tolerance), int(iterations), out)
     if args.mujoco:
         return mujoco(args.steps)
     if not args.binary or not pathlib.Path(args.binary).is_file():
         parser.error(f"the program '{args.binary or ''}' does not exist: name that of Standoff, such as target/release/standoff")
     if importlib.util.find_spec("mujoco") is None:
         parser.error("the Python package mujoco is missing: pip install mujoco")
+    if args.trajectories:
+        return trajectories(args.binary, args.repeat)
     if args.errors:
         if args.steps < EVERY:
             parser.error(f"--errors compares every {EVERY}th step: ask for at least {EVERY} --steps")

@@ -145,7 +145,7 @@ async function afterTheRun({ name, scene, steps, fails, colour, flat }) {
   check(url.startsWith("http://127.0.0.1:"), "loopback by default");
   const { page, problems } = await open(url);
   await until(async () => (await step(page)) >= 0, `${name} is shown`);
-  await until(async () => (await page.locator(".plot canvas").count()) === 5, "there are five plots");
+  await until(async () => (await page.locator(".plot canvas").count()) === 6, "there are six plots");
   const first = await look(page);
   check(first.drawn > 0.02 && first.colours > 20, `${name}: the picture is not blank: ${JSON.stringify(first)}`);
   check(!(await page.locator("#notice").textContent()), "no notice");
