@@ -27,14 +27,10 @@ pub struct CollisionMesh {
     /// Whether a vertex can move on its own (`#V`); primitives pairs without a mobile vertex never
     /// interact, so that nothing does where no vertex is.
     pub mobile: Vec<bool>,
-    /// Collision group of a vertex (`#V`).
-    pub group: Vec<u16>,
     /// Body of a vertex (`#V`); empty where every primitive counts as a body of its own.
     pub body: Vec<u32>,
-    /// Symmetric table of groups that ignore each other, `excluded[a * groups + b]`.
-    pub excluded: Vec<bool>,
-    /// Number of groups, the table's side; 0 where no pair is excluded.
-    pub groups: usize,
+    /// Which bodies ignore each other; see [`CollisionMesh::exclude`].
+    excluded: Excluded,
     /// Half of the thickness offset ξ that a vertex brings to a pair, m (`#V`), the same for all vertices
     /// of a primitive; empty for none. The offset of a pair is the sum over its two primitives.
     pub half_thickness: Vec<f64>,
@@ -47,6 +43,31 @@ pub struct CollisionMesh {
     /// Whether everything lies in the plane z = 0. All edges are wires then, and edges meet vertices
     /// only: two edges of the plane come no closer than one of them to an end of the other.
     pub planar: bool,
+}
+
+/// Bodies that ignore each other.
+#[derive(Debug, Clone, Default)]
+struct Excluded {
+    /// Body of a vertex (`#V`); empty where none ignores another.
+    group: Vec<u32>,
+    /// Pairs of bodies that ignore each other, ascending.
+    pairs: Vec<[u32; 2]>,
+    /// Whether every body ignores itself.
+    own: bool,
+}
+
+impl Excluded {
+    #[inline]
+    fn admits(&self, a: u32, b: u32) -> bool {
+        if self.group.is_empty() {
+            return true;
+        }
+        let (a, b) = (self.group[a as usize], self.group[b as usize]);
+        if a == b {
+            return !self.own;
+        }
+        self.pairs.is_empty() || self.pairs.binary_search(&[a.min(b), a.max(b)]).is_err()
+    }
 }
 
 impl CollisionMesh {
@@ -104,10 +125,8 @@ impl CollisionMesh {
             codim_edges,
             codim_vertices,
             mobile: vec![true; n],
-            group: vec![0; n],
             body: Vec::new(),
-            excluded: Vec::new(),
-            groups: 0,
+            excluded: Excluded::default(),
             half_thickness: Vec::new(),
             reach: Vec::new(),
             neighbours: RestNeighbours::default(),
@@ -115,23 +134,30 @@ impl CollisionMesh {
         }
     }
 
-    /// Makes every body, given by its range of vertices, a collision group: `pairs` of bodies ignore
-    /// each other, and with `own` every body ignores itself.
+    /// Makes `pairs` of bodies, given by their ranges of vertices, ignore each other, and with `own` every body itself.
     pub fn exclude(&mut self, bodies: &[Range<usize>], pairs: &[(usize, usize)], own: bool) {
         if pairs.is_empty() && !own {
             return;
         }
-        let n = bodies.len();
-        self.groups = n;
-        self.excluded = vec![false; n * n];
-        for (g, vertices) in bodies.iter().enumerate() {
-            self.group[vertices.clone()].fill(g as u16);
-            self.excluded[g * n + g] = own;
+        let ascending = |&(a, b): &(usize, usize)| [a.min(b) as u32, a.max(b) as u32];
+        let mut pairs: Vec<[u32; 2]> = pairs.iter().map(ascending).collect();
+        pairs.sort_unstable();
+        self.excluded = Excluded { group: self.numbers(bodies), pairs, own };
+    }
+
+    /// Makes every body ignore itself, too, given the ranges that pairs were excluded with.
+    pub fn exclude_own(&mut self, bodies: &[Range<usize>]) {
+        self.excluded.group = self.numbers(bodies);
+        self.excluded.own = true;
+    }
+
+    /// The number of each vertex's body (`#V`).
+    fn numbers(&self, bodies: &[Range<usize>]) -> Vec<u32> {
+        let mut numbers = vec![0; self.rest.len()];
+        for (k, vertices) in bodies.iter().enumerate() {
+            numbers[vertices.clone()].fill(k as u32);
         }
-        for &(a, b) in pairs {
-            self.excluded[a * n + b] = true;
-            self.excluded[b * n + a] = true;
-        }
+        numbers
     }
 
     /// Makes primitives ignore each other that are neighbours along their body and nearer at rest than their
@@ -142,15 +168,15 @@ impl CollisionMesh {
         self.neighbours = RestNeighbours::new(self, slack);
     }
 
-    /// Whether two primitives ignore each other as neighbours at rest, or their groups do; `a` and `b` are
+    /// Whether two primitives ignore each other as neighbours at rest, or their bodies do; `a` and `b` are
     /// vertices of theirs, and edges come ascending.
     #[inline]
     pub(crate) fn pair_may_collide(&self, kind: PairKind, pair: [u32; 2], a: u32, b: u32) -> bool {
-        self.groups_may_collide(a, b) && !self.neighbours.contains(kind, pair)
+        self.bodies_may_collide(a, b) && !self.neighbours.contains(kind, pair)
     }
 
     /// Whether two primitives, given by their vertices, may interact: no shared vertex, at least
-    /// one mobile vertex, groups that do not ignore each other. It does not look at neighbours at rest
+    /// one mobile vertex, bodies that do not ignore each other. It does not look at neighbours at rest
     /// ([`RestNeighbours::contains`]).
     #[inline]
     pub fn may_collide(&self, a: &[u32], b: &[u32]) -> bool {
@@ -160,17 +186,13 @@ impl CollisionMesh {
         if !a.iter().chain(b).any(|&v| self.mobile[v as usize]) {
             return false;
         }
-        self.groups_may_collide(a[0], b[0])
+        self.bodies_may_collide(a[0], b[0])
     }
 
-    /// Whether the groups of two vertices do not ignore each other.
+    /// Whether the bodies of two vertices do not ignore each other.
     #[inline]
-    pub fn groups_may_collide(&self, a: u32, b: u32) -> bool {
-        if self.groups == 0 {
-            return true;
-        }
-        let (a, b) = (self.group[a as usize] as usize, self.group[b as usize] as usize);
-        !self.excluded[a * self.groups + b]
+    pub fn bodies_may_collide(&self, a: u32, b: u32) -> bool {
+        self.excluded.admits(a, b)
     }
 
     /// Whether two vertices belong to the same body.

@@ -282,12 +282,7 @@ struct PairGap {
 fn between_bodies(model: &Model) -> CollisionMesh {
     let mut mesh = model.collision.clone();
     let bodies: Vec<_> = model.bodies.iter().map(|b| b.vertices.clone()).collect();
-    let excluded = std::mem::take(&mut mesh.excluded);
-    mesh.exclude(&bodies, &[], true);
-    // where there were groups before, they were the bodies, too
-    for (now, before) in mesh.excluded.iter_mut().zip(excluded) {
-        *now |= before;
-    }
+    mesh.exclude_own(&bodies);
     mesh
 }
 

@@ -208,10 +208,8 @@ fn a_gap_of_1e_8_has_finite_derivatives_in_balance() {
 #[test]
 fn half_spaces_match_differences() {
     let plane = HalfSpace { origin: Vec3::new(0.0, 0.1, 0.0), normal: Vec3::new(0.6, 0.0, 0.8) };
-    let mesh = CollisionMesh {
-        half_thickness: vec![0.01; 3],
-        ..CollisionMesh::new(vec![Vec3::zeros(); 3], Vec::new(), &[], &[0, 1, 2])
-    };
+    let mut mesh = CollisionMesh::new(vec![Vec3::zeros(); 3], Vec::new(), &[], &[0, 1, 2]);
+    mesh.half_thickness = vec![0.01; 3];
     let x = [
         plane.origin + plane.normal * 0.03,
         plane.origin + plane.normal * 0.2,

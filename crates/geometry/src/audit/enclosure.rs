@@ -98,7 +98,7 @@ impl<'a> Parts<'a> {
     /// Whether two parts are kept from passing through each other.
     fn may_meet(&self, a: u32, b: u32) -> bool {
         let mobile = self.mobile[a as usize] || self.mobile[b as usize];
-        a != b && mobile && self.mesh.groups_may_collide(a, b)
+        a != b && mobile && self.mesh.bodies_may_collide(a, b)
     }
 
     fn meets(&self, from: &Vec3, k: u32, x: &[Vec3]) -> bool {

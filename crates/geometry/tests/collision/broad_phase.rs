@@ -15,12 +15,12 @@ fn decorate(mesh: &mut CollisionMesh, r: &mut Random) {
     let n = mesh.rest.len();
     // a primitive keeps to one body: take the bodies of the soup as runs of the numbering
     mesh.mobile = (0..n).map(|v| (v / 60) % 3 != 0).collect();
-    mesh.group = (0..n).map(|v| ((v / 100) % 3) as u16).collect();
-    mesh.groups = 3;
-    mesh.excluded = vec![false; 9];
-    mesh.excluded[1] = true;
-    mesh.excluded[3] = true;
-    mesh.excluded[8] = true;
+    let bodies: Vec<_> = (0..n.div_ceil(100)).map(|k| 100 * k..n.min(100 * (k + 1))).collect();
+    let pairs: Vec<_> = (0..bodies.len())
+        .flat_map(|a| (0..a).map(move |b| (a, b)))
+        .filter(|(a, b)| [a % 3, b % 3].contains(&0) && [a % 3, b % 3].contains(&1))
+        .collect();
+    mesh.exclude(&bodies, &pairs, r.signed() > 0.0);
     // all vertices of a primitive have the same thickness
     mesh.half_thickness = (0..n).map(|_| 0.01 * (1.0 + r.signed())).collect();
     for face in &mesh.faces {
@@ -30,6 +30,20 @@ fn decorate(mesh: &mut CollisionMesh, r: &mut Random) {
     for &e in &mesh.codim_edges {
         let [a, b] = mesh.edges[e as usize];
         mesh.half_thickness[b as usize] = mesh.half_thickness[a as usize];
+    }
+}
+
+/// More bodies than 16 bits count: which of them ignore each other is known for each.
+#[test]
+fn many_bodies_ignore_those_they_should() {
+    let n = 70_000;
+    let points = (0..n as u32).collect::<Vec<_>>();
+    let mut mesh = CollisionMesh::new(vec![Vec3::zeros(); n], Vec::new(), &[], &points);
+    let bodies: Vec<_> = (0..n).map(|k| k..k + 1).collect();
+    mesh.exclude(&bodies, &[(66_000, 3), (4, 5)], true);
+    assert!(!mesh.may_collide(&[3], &[66_000]) && !mesh.may_collide(&[5], &[4]));
+    for (a, b) in [(3, 464), (464, 66_000), (1, 65_537), (3, 4), (66_000, 5)] {
+        assert!(mesh.may_collide(&[a], &[b]), "{a} {b}");
     }
 }
 

@@ -3,7 +3,6 @@
 
 use crate::common::{Random, scenes, two_spheres, vectors};
 use rayon::prelude::*;
-use standoff_geometry::CollisionMesh;
 use standoff_geometry::PairKind;
 use standoff_geometry::audit::separation::{edge_edge, point_edge, point_point, point_triangle};
 use standoff_geometry::audit::{audit_half_space, audit_intersections, closer_than};
@@ -383,10 +382,8 @@ fn steps_of_the_oracle() {
         let scale = number(&case["displacement_scale"]);
         let min_distance = number(&case["min_distance"]);
         let dx: Vec<Vec3> = scene.x0.iter().zip(&scene.x1).map(|(a, b)| (b - a) * scale).collect();
-        let mesh = CollisionMesh {
-            half_thickness: vec![0.5 * min_distance; scene.x0.len()],
-            ..scene.mesh.clone()
-        };
+        let mut mesh = scene.mesh.clone();
+        mesh.half_thickness = vec![0.5 * min_distance; scene.x0.len()];
         let candidates = swept_candidates(&mesh, &scene.x0, &dx, 0.0);
         let best = (case["step"].as_object().unwrap().iter())
             .filter(|(k, _)| k.starts_with("additive"))

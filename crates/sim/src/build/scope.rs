@@ -33,7 +33,7 @@ pub fn first_contact(
     let pairs = (0..bodies.len()).flat_map(|a| (a..bodies.len()).map(move |b| (a, b)));
     let first = |b: usize| bodies[b].vertices.start as u32;
     let mut touching = pairs.filter(|&(a, b)| {
-        (deformable(a) || deformable(b)) && collision.groups_may_collide(first(a), first(b))
+        (deformable(a) || deformable(b)) && collision.bodies_may_collide(first(a), first(b))
     });
     touching.next().map(|(a, b)| match a == b {
         true => MayTouch { body: a, other: "itself".into() },
