@@ -92,7 +92,7 @@ fn a_collision_takes_energy_and_no_momentum() {
     assert!((momentum[1] - momentum[0]).abs() < 1e-9 * each, "{momentum:?}");
 }
 
-/// A spiral rod of 25 segments without friction. With E = 1.2 MPa a segment vibrates along itself with up to 860/s.
+/// A spiral rod of 25 segments without friction. With E = 1.2 MPa segments vibrate along themselves with up to 1300/s.
 fn spiral(step: f64, young_modulus: f64, velocity: impl Fn(usize) -> f64) -> Definition {
     let point = |k: usize| {
         let (turn, radius) = (0.5 * k as f64, 0.1 + 0.005 * k as f64);
