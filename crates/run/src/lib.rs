@@ -18,6 +18,7 @@ mod carried;
 mod check;
 mod checkpoint;
 mod checksum;
+mod energy;
 mod error;
 mod failure;
 mod files;

@@ -3,6 +3,7 @@
 // long: a third of it are tests that need a step or a file to fail at a given place
 
 use crate::checksum::Integrity;
+use crate::energy::EnergyWatch;
 use crate::{
     FailureData, FrameData, OutputError, ResumePoint, RunFolder, RunInfo, Summary, fingerprint,
 };
@@ -114,7 +115,8 @@ pub fn run(
 ) -> Result<Summary, RunError> {
     let mut simulation = Simulation::new(&scene.definition)?;
     let mut folder = begin(scene, folder, options, &simulation)?;
-    let run = Run { summary: Summary::default(), steps: scene.steps(), begun_by: None };
+    let (summary, energy) = (Summary::default(), EnergyWatch::new(&scene.definition));
+    let run = Run { summary, energy, steps: scene.steps(), begun_by: None };
     run.finish(&mut simulation, &mut folder, observe)
 }
 
@@ -128,9 +130,14 @@ pub fn resume(scene: &Scene, folder: &Path, observe: Observer<'_>) -> Result<Sum
         // there is nothing yet that could be ended
         let _ = observe(&Event::Warning(text));
     };
-    let Taken { mut simulation, mut folder, summary, program } = take_up(scene, folder, &mut warn)?;
+    let Taken { mut simulation, mut folder, summary, energy, program } =
+        take_up(scene, folder, &mut warn)?;
     let begun_by = (program != env!("CARGO_PKG_VERSION")).then_some(program.as_str());
-    Run { summary, steps: scene.steps(), begun_by }.finish(&mut simulation, &mut folder, observe)
+    Run { summary, energy, steps: scene.steps(), begun_by }.finish(
+        &mut simulation,
+        &mut folder,
+        observe,
+    )
 }
 
 /// A folder with the first state of a new run.
@@ -154,6 +161,8 @@ pub(crate) struct Taken {
     pub simulation: Simulation,
     pub folder: RunFolder,
     pub summary: Summary,
+    /// The energies of the steps so far.
+    pub energy: EnergyWatch,
     /// Version of the program that wrote the checkpoint.
     pub program: String,
 }
@@ -185,9 +194,13 @@ pub(crate) fn take_up(
             _ => warn(format!("frame {step} is missing or truncated")),
         }
     }
-    let mut summary = Summary::default();
-    from.reports.iter().for_each(|report| summary.add(report));
-    Ok(Taken { simulation, folder, summary, program: from.checkpoint.program })
+    let (mut summary, mut energy) = (Summary::default(), EnergyWatch::new(&scene.definition));
+    for report in &from.reports {
+        summary.add(report);
+        // what was to be told of these steps was told when they were done
+        let _ = energy.add(report);
+    }
+    Ok(Taken { simulation, folder, summary, energy, program: from.checkpoint.program })
 }
 
 /// Energies of a program are in no file: the scene must bring those that the run began with.
@@ -204,6 +217,7 @@ fn check_energies(scene: &Scene, folder: &Path) -> Result<(), OutputError> {
 /// What is left to do of a run.
 struct Run<'a> {
     summary: Summary,
+    energy: EnergyWatch,
     steps: u64,
     begun_by: Option<&'a str>,
 }
@@ -229,12 +243,15 @@ impl Run<'_> {
             ControlFlow::Continue(()) => self.steps,
             ControlFlow::Break(()) => 0,
         };
-        let summary = &mut self.summary;
+        let (summary, energy) = (&mut self.summary, &mut self.energy);
         let mut count = |event: &Event<'_>| {
-            if let Event::Step(report) = event {
-                summary.add(report);
+            let Event::Step(report) = event else { return observe(event) };
+            summary.add(report);
+            let flow = observe(event);
+            match energy.add(report) {
+                Some(text) if flow.is_continue() => observe(&Event::Warning(text)),
+                _ => flow,
             }
-            observe(event)
         };
         let mut stops =
             all_steps(simulation, folder, steps, &mut Simulation::step, &mut count).into_iter();

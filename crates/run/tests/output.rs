@@ -179,6 +179,55 @@ fn damaged_frames_are_errors() {
     }
 }
 
+/// A spiral rod that is thrown onto the ground gains energy by Newmark's rule in steps that all converge.
+#[test]
+fn a_run_that_gains_energy_out_of_nothing_says_so() {
+    let points: Vec<String> = (0..26)
+        .map(|k| {
+            let (turn, radius) = (0.5 * f64::from(k), 0.1 + 0.005 * f64::from(k));
+            let (x, y, z) = (radius * turn.cos(), 0.05 + 0.02 * f64::from(k), radius * turn.sin());
+            format!("[{x}, {y}, {z}]")
+        })
+        .collect();
+    let text = format!(
+        r#"
+ground = 0.0
+time = {{ step = 0.01, end = 0.5, integrator = "newmark" }}
+contact = {{ d_hat = 0.001, stiffness = 1e8 }}
+friction = {{ coefficient = 0 }}
+solver = {{ velocity_tolerance = 1e-7 }}
+[[objects]]
+name = "rod"
+role = "rod"
+radius = 0.002
+material = {{ young_modulus = 1e9, density = 1000 }}
+shape = {{ kind = "polyline", points = [{}] }}
+velocity = [0, -2, 0]
+"#,
+        points.join(", ")
+    );
+    let warnings = |set: &str| {
+        let path = Path::new("scene.toml");
+        let scene = Scene::parse(&text, path, Path::new(""), &[set.to_owned()]).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let mut told = Vec::new();
+        let summary = standoff_run::run(&scene, folder.path(), Options::default(), &mut |event| {
+            if let Event::Warning(text) = event {
+                told.push(text.clone());
+            }
+            ControlFlow::Continue(())
+        });
+        assert!(summary.unwrap().is_success());
+        told
+    };
+    let told = warnings("time.integrator=\"newmark\"");
+    assert!(told.len() == 1 && told[0].contains("the energy has grown"), "{told:?}");
+    for set in ["time.integrator=\"bdf2\"", "time.stiffness_damping=5e-4"] {
+        let told = warnings(set);
+        assert!(told.is_empty(), "{set}: {told:?}");
+    }
+}
+
 #[test]
 fn a_run_folder_from_start_to_end() {
     let scene = scene();

@@ -54,8 +54,8 @@ pub struct TimeSettings {
     /// the acceleration due to the forces at the start, without which the method is only of first order.
     pub zero_initial_acceleration: bool,
     /// Whether Newmark treats contact, friction and limits of the stretch by the trapezoidal rule like all other forces, as the IPC
-    /// 2020 reference does; impacts then gain energy. By default it treats them implicitly, and impacts lose
-    /// energy.
+    /// 2020 reference does; impacts then gain energy. By default it treats them implicitly, and contact takes
+    /// energy. Elasticity has the trapezoidal rule in either case.
     pub trapezoidal_contact: bool,
 }
 
@@ -81,7 +81,8 @@ pub enum Integrator {
     ImplicitEuler,
     /// Second-order backward differences: second order, little dissipation.
     Bdf2,
-    /// Implicit Newmark with β = ¼, γ = ½ (trapezoidal rule): second order, no dissipation.
+    /// Implicit Newmark with β = ¼, γ = ½ (trapezoidal rule): second order, no dissipation; may gain energy where
+    /// the step does not resolve stiff vibrations, as of rods and cloth.
     Newmark,
     /// No inertia: each step is a static equilibrium under the prescribed motions and loads of
     /// its time. Every body has to be held.
