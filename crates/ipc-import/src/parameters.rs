@@ -5,6 +5,7 @@ use crate::error::{Located, Note, NoteKind, Problem};
 use crate::language::{Integration, ReferenceScene, TUNING};
 use crate::plan::HalfSpace;
 use standoff_sim::definition::presets::Preset;
+use standoff_sim::material::Law;
 use standoff_sim::settings::{FrictionPair, Integrator, Lagging, LaggingUntil, Settings};
 
 /// Friction material of the shapes.
@@ -15,6 +16,11 @@ pub(crate) const OBSTACLE: &str = "obstacle";
 /// Time for which the reference turns its slip speed ε_v into a displacement, s, whatever the
 /// time step.
 const SLIP_TIME: f64 = 0.025;
+
+/// What is otherwise than in the reference with its law that lets elements invert. The preset has no barrier against that: minima of the
+/// law as published may have inverted elements, which no step may reach, so that the run would end in an error where the reference goes on.
+const INVERSION: &str = "the reference lets elements of FCR invert; here a barrier that acts below a tenth of their rest volume prevents \
+    it. `solver.allow_inversion = true` lets them invert as in the reference";
 
 /// Name, and friction material, of a half-space.
 pub(crate) fn half_space_name(index: usize) -> String {
@@ -38,6 +44,10 @@ pub(crate) fn settings(
         return Err(Problem::malformed("tolerances must be positive").at(scene.tolerances.line));
     }
     settings.solver.velocity_tolerance = Some(tolerance(scene, length, notes));
+    if scene.law.value == Law::FixedCorotated {
+        settings.solver.inversion_barrier = true;
+        notes.push(Note { line: scene.law.line, kind: NoteKind::Motion, text: INVERSION.into() });
+    }
     settings.contact.ccd = scene.ccd.value;
     settings.contact.self_contact = scene.self_collision.value;
     contact_and_friction(scene, length, &mut settings, notes)?;

@@ -150,7 +150,7 @@ impl Writer {
             "What the reference does otherwise than Standoff: it starts Newmark with zero acceleration and \
              takes contact like all other forces; vertices that are let go lose velocity and gravity for \
              a step; its stiffness of contact; friction on half-spaces of a lower order and with last \
-             step's contacts at this step's stiffness; laws without a barrier against inversion.",
+             step's contacts at this step's stiffness.",
         );
         self.entry("preset", quoted("ipc-2020"));
         self.entry("gravity", vector(&plan.gravity));
@@ -171,6 +171,12 @@ impl Writer {
         self.relative(scene, "tol", scene.tolerances.value.first().copied());
         if let Some(tolerance) = s.solver.velocity_tolerance {
             self.entry("velocity_tolerance", number(tolerance));
+        }
+        if s.solver.inversion_barrier {
+            self.comment(
+                "energy FCR: without this, steps end in an error where the reference lets elements invert",
+            );
+            self.entry("inversion_barrier", "true");
         }
         self.table(false, "output");
         self.entry("every", plan.every.to_string());

@@ -6,6 +6,7 @@ use import_support::{resolve, same};
 use standoff_ipc_import::language::{Integration, Script};
 use standoff_ipc_import::{Import, NoteKind, Problem, ReferenceScene};
 use standoff_linalg::Vec3;
+use standoff_sim::Simulation;
 use standoff_sim::definition::{BodyKind, Condition, Definition, Load, Motion, Pivot};
 use standoff_sim::material::Law;
 use standoff_sim::settings::{Ccd, Integrator, Lagging, LaggingUntil, Transition};
@@ -426,6 +427,54 @@ fn materials_and_output() {
     assert_eq!(import.output_every, 2);
 }
 
+/// A soft cube that is thrown at the ground with a speed, m/s.
+fn thrown(law: &str, speed: f64) -> Import {
+    import(&format!(
+        "energy {law}\ntime 0.3 0.01\ndensity 1000\nstiffness 2000 0.4\nground 0 0\nshapes input 1\n\
+         input/cube.msh 0 0.6 0  20 30 0  1 1 1  initVel 0 -{speed} 0  0 0 0\n"
+    ))
+}
+
+/// Positions after 30 steps, and the most inverted elements of a state on the way.
+fn ends(definition: &Definition) -> Result<(Vec<Vec3>, u64), String> {
+    let mut simulation = Simulation::new(definition).unwrap();
+    let mut inverted = 0;
+    for _ in 0..30 {
+        let report = simulation.step().map_err(|e| e.to_string())?;
+        inverted = inverted.max(report.inverted);
+    }
+    Ok((simulation.positions().to_vec(), inverted))
+}
+
+/// What runs without the barrier of the importer, or with elements that may invert as in the reference.
+fn other(import: &Import, allow_inversion: bool) -> Definition {
+    let mut definition = import.definition();
+    definition.settings.solver.inversion_barrier = false;
+    definition.settings.solver.allow_inversion = allow_inversion;
+    definition
+}
+
+#[test]
+fn elements_of_fcr_are_kept_from_inverting_by_a_barrier() {
+    assert!(!thrown("NH", 15.0).definition().settings.solver.inversion_barrier);
+    let import = thrown("FCR", 15.0);
+    let note = import.notes.iter().find(|n| n.text.contains("allow_inversion")).unwrap();
+    assert_eq!((note.line, note.kind), (1, NoteKind::Motion));
+    // the minimum of the published law has inverted elements, which no step may reach
+    let stalls = ends(&other(&import, false)).unwrap_err();
+    assert!(stalls.contains("every step would invert an element"), "{stalls}");
+    assert_eq!(ends(&import.definition()).unwrap().1, 0);
+    assert!(ends(&other(&import, true)).unwrap().1 > 0);
+}
+
+#[test]
+fn that_barrier_changes_no_bit_where_no_element_is_crushed() {
+    let import = thrown("FCR", 2.0);
+    let with = ends(&import.definition()).unwrap();
+    assert_eq!(with, ends(&other(&import, false)).unwrap());
+    assert_eq!(with, ends(&other(&import, true)).unwrap());
+}
+
 #[test]
 fn without_self_collision_only_obstacles_are_left() {
     let text = "shapes input 1\ninput/cube.msh 0 0 0  0 0 0  1 1 1\nselfCollisionOff\n\
@@ -730,6 +779,15 @@ fn an_import_resolves_with_overrides() {
     let scene = import.resolve(&["time.end=2".to_owned()]).unwrap();
     assert_eq!(scene.definition.settings.time.end, 2.0);
     assert!(import.resolve(&["time.ende=2".to_owned()]).is_err());
+    // the importer writes the length; an option that gives it in the other way takes its place
+    let contact = |overrides: &[&str]| {
+        let overrides: Vec<_> = overrides.iter().map(|o| (*o).to_owned()).collect();
+        let contact = import.resolve(&overrides).unwrap().definition.settings.contact;
+        (contact.d_hat, contact.d_hat_relative)
+    };
+    assert!(contact(&[]).0.is_some());
+    assert_eq!(contact(&["contact.d_hat_relative=5e-3"]), (None, 5e-3));
+    assert_eq!(contact(&["contact.d_hat_relative=5e-3", "contact.d_hat=2 mm"]).0, Some(2e-3));
     same(&import.resolve(&[]).unwrap().definition, &import.definition()).unwrap();
 }
 

@@ -126,9 +126,12 @@ pub fn check_inversion(
         let problem = "is for other methods; choose another method, \"barrier\" or \"dot\"";
         return unfit("setting `solver.method = \"barrier-free\"`".into(), problem.into());
     }
-    if let Some(touch) = first_contact(definition, bodies, collision) {
+    let touch = first_contact(definition, bodies, collision);
+    // surfaces are kept apart without a word of what is inside; decomposed optimisation with both was never tried
+    if let Some(touch) = touch.filter(|_| solver.method != Method::Barrier) {
         let problem = format!(
-            "is for scenes without contact, but this may touch {}; set `contact.enabled = false`",
+            "is for scenes without contact, or the method \"barrier\", but this may touch {}; set \
+             `contact.enabled = false`, or choose that method",
             touch.other
         );
         return unfit(body(touch.body), problem);

@@ -394,8 +394,8 @@ pub struct SolverSettings {
     /// elements from inverting. While prescribed vertices are constrained to their targets, all laws have the
     /// barrier.
     pub inversion_barrier: bool,
-    /// Whether tetrahedra may be inverted, at the start and in any state: for scenes without contact, of laws whose energy is
-    /// finite at J ≤ 0 and that then have no barrier there. Steps are not bounded by inversion, and the audit counts inverted elements instead of
+    /// Whether tetrahedra may be inverted, at the start and in any state: for laws whose energy is finite at J ≤ 0 and that then have
+    /// no barrier there, in scenes without contact or with the method `"barrier"`. Steps are not bounded by inversion, and the audit counts inverted elements instead of
     /// refusing them.
     pub allow_inversion: bool,
     /// Linear solver.
