@@ -137,22 +137,26 @@ pub fn check_inversion(
         return unfit(body(touch.body), problem);
     }
     for (k, own) in definition.bodies.iter().enumerate() {
-        let (material, overrides) = match &own.kind {
-            BodyKind::Volume { material, overrides, .. } => (material, overrides),
-            BodyKind::PlaneStrain { .. } => {
-                let problem = "is for tetrahedra, but this is a solid in the plane";
-                return unfit(body(k), problem.into());
-            }
-            _ => continue,
-        };
-        let laws = std::iter::once(material.law).chain(overrides.iter().map(|(_, _, m)| m.law));
-        if let Some(law) = laws.into_iter().find(|law| law.has_barrier()) {
-            let problem = format!(
-                "needs an energy that is finite at J ≤ 0, which that of the law \"{}\" is not; choose another law",
-                law.key()
-            );
+        if let Some(problem) = bears_no_inversion(&own.kind) {
             return unfit(body(k), problem);
         }
     }
     Ok(())
+}
+
+/// Why the elements of a body cannot be inverted, if they cannot.
+fn bears_no_inversion(kind: &BodyKind) -> Option<String> {
+    let (material, overrides) = match kind {
+        BodyKind::Volume { material, overrides, .. } => (material, overrides),
+        BodyKind::PlaneStrain { .. } => {
+            return Some("is for tetrahedra, but this is a solid in the plane".into());
+        }
+        _ => return None,
+    };
+    let mut laws = std::iter::once(material.law).chain(overrides.iter().map(|(_, _, m)| m.law));
+    let law = laws.find(|law| law.has_barrier())?;
+    Some(format!(
+        "needs an energy that is finite at J ≤ 0, which that of the law \"{}\" is not; choose another law",
+        law.key()
+    ))
 }
