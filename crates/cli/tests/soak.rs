@@ -74,6 +74,22 @@ fn scenes_that_the_barrier_completes_end_with_the_barrier_free_solver_too() {
     assert!(records.iter().any(|r| r.fallbacks < r.steps), "all steps by the barrier");
 }
 
+/// Random scenes in which inner forces, or contacts on both sides, are so large that the residual of a body is small beside them and not
+/// beside the resultant of its contact forces: what a program that shares nothing with the solver finds missing is below 1 %.
+#[test]
+fn resultants_balance_where_inner_forces_are_large() {
+    let folder = tempfile::tempdir().unwrap();
+    let runner = Runner { standoff: env!("CARGO_BIN_EXE_standoff").into(), limit: 60, set: vec![] };
+    for (seed, steps) in [(380, 5), (622, 6), (985, 10)] {
+        let scene = folder.path().join(format!("{seed}.toml"));
+        std::fs::write(&scene, generate::scene(seed)).unwrap();
+        let record = runner.run(seed, &scene, &folder.path().join(seed.to_string()), "barrier");
+        assert_eq!(record.outcome, Outcome::Converged, "seed {seed}: {}", record.message);
+        assert_eq!(record.steps, steps, "seed {seed}");
+        assert!(record.balanced > 0, "seed {seed}: no balance was checked");
+    }
+}
+
 /// A step that friction's updates do not settle ends with a reason that names the objects involved and what to do.
 #[test]
 fn a_step_above_the_tolerance_names_where_and_says_what_to_do() {

@@ -109,6 +109,18 @@ pub struct Summand<'t> {
     pub part: Part,
 }
 
+/// What acts on vertices and bodies, beside which a residual is small or not, kg m.
+#[derive(Debug, Clone)]
+pub struct Acting {
+    /// The sum of the magnitudes of the summands of ∇E at each vertex (`#V`): inertia, loads, every energy by itself,
+    /// and the momentum of the velocity tolerance, so that the sum is nowhere zero. Energies by which constraints pull
+    /// prescribed vertices are left out.
+    pub at_vertices: Vec<f64>,
+    /// The sum of the magnitudes of what acts on each body as a whole: its inertia, its loads, the resultant of all energies but contact,
+    /// in which the inner ones cancel, the resultant of contact, and the momentum of the velocity tolerance.
+    pub on_bodies: Vec<f64>,
+}
+
 /// The parts of the incremental potential, apart from inertia.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
@@ -316,21 +328,30 @@ impl<'a> IncrementalPotential<'a> {
         g
     }
 
-    /// The sum of the magnitudes of the summands of ∇E at each vertex, kg m (`#V`): inertia, loads, every energy by itself,
-    /// and the momentum of the velocity tolerance, so that the sum is nowhere zero. Energies by which constraints pull
-    /// prescribed vertices are left out.
-    pub fn acting_forces(&self, it: &Iterate) -> Vec<f64> {
+    /// What acts at each vertex and from outside on each body at an iterate.
+    pub fn acting_forces(&self, it: &Iterate) -> Acting {
         let (model, context) = (self.context.model, &self.context);
         let speed = |v: usize| context.velocity_tolerance * model.tolerance_of(v);
-        let of_vertex = |v: usize| {
-            let load = context.elastic_scale * self.acceleration[v].norm();
-            let inertia = match self.inertial[v] {
-                true => (it.x[v] - self.x_tilde[v]).norm() + context.h * speed(v),
-                false => 0.0,
-            };
-            if self.free[v] { model.mass[v] * (load + inertia) } else { 0.0 }
+        let load = |v: usize| context.elastic_scale * self.acceleration[v];
+        let inertia = |v: usize| match self.inertial[v] {
+            true => it.x[v] - self.x_tilde[v],
+            false => Vec3::zeros(),
         };
-        let mut acting: Vec<f64> = (0..it.x.len()).map(of_vertex).collect();
+        let momentum = |v: usize| if self.inertial[v] { context.h * speed(v) } else { 0.0 };
+        let of_vertex = |v: usize| match self.free[v] {
+            true => model.mass[v] * (load(v).norm() + inertia(v).norm() + momentum(v)),
+            false => 0.0,
+        };
+        let mut at_vertices: Vec<f64> = (0..it.x.len()).map(of_vertex).collect();
+        // without the angles of rods
+        let body_of = &model.body_of[..model.vertex_count()];
+        let sums = |of: &dyn Fn(usize) -> Vec3, factor: f64, to: &mut Vec<Vec3>| {
+            body_of.iter().enumerate().for_each(|(v, b)| to[*b as usize] += factor * of(v));
+        };
+        let [mut loads, mut inertias, mut elastic, mut contact] =
+            [(); 4].map(|()| vec![Vec3::zeros(); model.bodies.len()]);
+        sums(&|v| model.mass[v] * load(v), 1.0, &mut loads);
+        sums(&|v| model.mass[v] * inertia(v), 1.0, &mut inertias);
         let mut gradient = vec![Vec3::zeros(); it.x.len()];
         for t in self.terms(&it.contacts) {
             if t.part == Part::Dirichlet || t.term.stencils().is_empty() {
@@ -339,10 +360,18 @@ impl<'a> IncrementalPotential<'a> {
             context.clock.time(t.part.phase(), || {
                 gradient.fill(Vec3::zeros());
                 t.term.add_gradient(&it.x, &mut gradient);
-                acting.iter_mut().zip(&gradient).for_each(|(a, g)| *a += t.factor * g.norm());
+                at_vertices.iter_mut().zip(&gradient).for_each(|(a, g)| *a += t.factor * g.norm());
             });
+            let to = if t.part == Part::Contact { &mut contact } else { &mut elastic };
+            sums(&|v| gradient[v], t.factor, to);
         }
-        acting
+        let mut on_bodies: Vec<f64> = (0..model.bodies.len())
+            .map(|b| loads[b].norm() + inertias[b].norm() + elastic[b].norm() + contact[b].norm())
+            .collect();
+        for (v, b) in body_of.iter().enumerate() {
+            on_bodies[*b as usize] += model.mass[v] * momentum(v);
+        }
+        Acting { at_vertices, on_bodies }
     }
 
     /// Adds s_c ∇(Ψ_contact + Ψ_friction), nothing to rows of vertices that stand still, kg m.

@@ -228,7 +228,7 @@ fn forces_settled(potential: &IncrementalPotential<'_>, it: &Iterate, before: &[
     let after = potential.contact_forces(it);
     let changed = |v: usize| context.contact_scale * (after[v] - before[v]).norm();
     let changes = sums_by_body(potential, &|v| if potential.free[v] { changed(v) } else { 0.0 });
-    let acting = potential.acting_forces(it);
+    let acting = potential.acting_forces(it).at_vertices;
     let acting = sums_by_body(potential, &|v| acting[v]);
     changes.iter().zip(&acting).all(|(change, a)| *change <= context.force_tolerance * a)
 }
