@@ -63,10 +63,9 @@ impl Excluded {
             return true;
         }
         let (a, b) = (self.group[a as usize], self.group[b as usize]);
-        if a == b {
-            return !self.own;
-        }
-        self.pairs.is_empty() || self.pairs.binary_search(&[a.min(b), a.max(b)]).is_err()
+        let listed =
+            !self.pairs.is_empty() && self.pairs.binary_search(&[a.min(b), a.max(b)]).is_ok();
+        !(listed || self.own && a == b)
     }
 }
 
@@ -139,10 +138,17 @@ impl CollisionMesh {
         if pairs.is_empty() && !own {
             return;
         }
-        let ascending = |&(a, b): &(usize, usize)| [a.min(b) as u32, a.max(b) as u32];
-        let mut pairs: Vec<[u32; 2]> = pairs.iter().map(ascending).collect();
+        let pairs: Vec<(u32, u32)> = pairs.iter().map(|&(a, b)| (a as u32, b as u32)).collect();
+        self.exclude_groups(self.numbers(bodies), &pairs);
+        self.excluded.own = own;
+    }
+
+    /// Makes `pairs` of groups ignore each other, of which `group` has the number of each vertex (`#V`); with a pair of equal numbers a group
+    /// ignores itself.
+    pub fn exclude_groups(&mut self, group: Vec<u32>, pairs: &[(u32, u32)]) {
+        let mut pairs: Vec<[u32; 2]> = pairs.iter().map(|&(a, b)| [a.min(b), a.max(b)]).collect();
         pairs.sort_unstable();
-        self.excluded = Excluded { group: self.numbers(bodies), pairs, own };
+        self.excluded = Excluded { group, pairs, own: false };
     }
 
     /// Makes every body ignore itself, too, given the ranges that pairs were excluded with.

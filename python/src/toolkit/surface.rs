@@ -26,7 +26,7 @@ pub fn method(name: &str) -> PyResult<Method> {
 }
 
 /// Group of each vertex, and pairs of groups that do not touch each other.
-type Filter = (Vec<u16>, Vec<(u16, u16)>);
+type Filter = (Vec<u32>, Vec<(u32, u32)>);
 
 /// A surface of triangles, segments and points.
 #[pyclass(frozen, module = "standoff._standoff")]
@@ -78,15 +78,7 @@ impl CoreMesh {
         if let Some((groups, ignore)) = filter {
             counted("groups", groups.len())?;
             constant(&mesh, "groups", |v| groups[v as usize])?;
-            let named = ignore.iter().flat_map(|(a, b)| [*a, *b]);
-            let count = named.chain(groups.iter().copied()).max().map_or(0, |g| g as usize + 1);
-            mesh.excluded = vec![false; count * count];
-            for (a, b) in ignore {
-                let (a, b) = (a as usize, b as usize);
-                mesh.excluded[a * count + b] = true;
-                mesh.excluded[b * count + a] = true;
-            }
-            (mesh.groups, mesh.group) = (count, groups);
+            mesh.exclude_groups(groups, &ignore);
         }
         Ok(Self { mesh: Arc::new(mesh) })
     }
