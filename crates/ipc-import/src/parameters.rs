@@ -17,7 +17,7 @@ pub(crate) const OBSTACLE: &str = "obstacle";
 /// time step.
 const SLIP_TIME: f64 = 0.025;
 
-/// What is otherwise than in the reference with its law that lets elements invert. The preset has no barrier against that: minima of the
+/// What differs from the reference with its law that lets elements invert. The preset has no barrier against that: minima of the
 /// law as published may have inverted elements, which no step may reach, so that the run would end in an error where the reference goes on.
 const INVERSION: &str = "the reference lets elements of FCR invert; here a barrier that acts below a tenth of their rest volume prevents \
     it. `solver.allow_inversion = true` lets them invert as in the reference";

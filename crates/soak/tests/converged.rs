@@ -91,3 +91,15 @@ fn the_contact_force_of_a_press_is_the_exact_one() {
     }
     assert!(count >= 20, "only {count} steps were judged");
 }
+
+/// The barrier-free method alone: with multipliers that had not settled, the forces of steps 3 and 5 were those of another motion.
+#[test]
+fn multipliers_settle_to_the_tolerances_of_a_step() {
+    let text = standoff_soak::generate::scene(9);
+    let scene = Scene::parse(&text, Path::new("scene.toml"), Path::new(""), &[]).unwrap();
+    let found = steps("seed 9", scene.definition, Method::BarrierFree, 5);
+    assert!(found.len() >= 4, "only {} steps were judged", found.len());
+    for Step { place, speed, force, .. } in &found {
+        assert!(*speed <= TOLERANCE && *force <= 0.01, "{place}: error {speed}, force {force}");
+    }
+}

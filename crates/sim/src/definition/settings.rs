@@ -342,7 +342,8 @@ pub struct SolverSettings {
     pub velocity_tolerance: Option<f64>,
     /// A step has converged when, besides, the residual forces on each body are at most this part of the forces that act on it: the
     /// sums, over the vertices of the body, of the magnitudes of the gradient and of its summands (inertia, loads, every elastic
-    /// energy, contact, friction). By default 1e-4, in quasi-static steps 1e-7; with 1 only the Newton direction counts,
+    /// energy, contact, friction). The resultant of the residual forces on a body that nothing holds is at most 30 times this part of
+    /// the resultants of what acts on it. By default 1e-4, in quasi-static steps 1e-7; with 1 only the Newton direction counts,
     /// as in the published methods.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub force_tolerance: Option<f64>,

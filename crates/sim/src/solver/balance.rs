@@ -13,7 +13,7 @@ use standoff_linalg::Vec3;
 const ROUNDING: f64 = 16.0;
 
 /// Multiple of the tolerance that the resultant of the residuals on a body that nothing holds may be of what acts on it from outside. Our choice:
-/// at the default tolerance the sum of contact forces on a body is right to 0.3 %.
+/// at the default tolerance what is missing in the sum of contact forces on a body is at most 0.3 % of what acts on it.
 const RESULTANT: f64 = 30.0;
 
 /// How well the forces on the bodies balance at an iterate.
