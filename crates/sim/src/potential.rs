@@ -549,11 +549,13 @@ impl<'a> IncrementalPotential<'a> {
             self.free[v as usize] = true;
         }
         let (model, time) = (self.context.model, self.context.speed_time);
-        // without inertia the weights of the constraints have to follow the elasticity, which they pull at
-        let weight = |mass: f64| match self.context.integrator.inertial() {
-            true => mass,
-            false => (mass / (time * time)).max(STATIC_WEIGHT * model.stiffest),
+        let mass_unit = match self.context.integrator.inertial() {
+            true => 1.0,
+            false => 1.0 / (time * time),
         };
+        // the constraints pull at elasticity, too, which is far stiffer than inertia in long steps
+        let least = STATIC_WEIGHT * self.context.elastic_scale * model.stiffest;
+        let weight = |mass: f64| (mass_unit * mass).max(least);
         self.dirichlet = Some(DirichletPenalty::new(targets, |v| weight(model.mass[v]), x));
     }
 

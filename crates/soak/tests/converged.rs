@@ -9,7 +9,7 @@ mod press;
 use accurate::{Accurate, errors};
 use standoff_scene::Scene;
 use standoff_sim::definition::Definition;
-use standoff_sim::settings::Method;
+use standoff_sim::settings::{Integrator, Method};
 use standoff_sim::{Simulation, StepOutcome};
 use std::path::Path;
 
@@ -90,6 +90,33 @@ fn the_contact_force_of_a_press_is_the_exact_one() {
         }
     }
     assert!(count >= 20, "only {count} steps were judged");
+}
+
+/// Steel that a plate presses so slowly that inertia is nothing beside its stiffness: the motion is not blocked, and the force is that of the
+/// quasi-static press. The constraints that pull the plate and κ were weak beside steel, as both followed from masses alone.
+#[test]
+fn a_slow_press_of_steel_goes_on_with_the_force_of_a_quasi_static_one() {
+    // the force on the plate after three steps, and κ
+    let pressed = |name: &str, definition: &Definition| {
+        let mut simulation = Simulation::new(definition).unwrap();
+        for _ in 0..3 {
+            assert_eq!(simulation.step().unwrap().outcome, StepOutcome::Converged, "{name}");
+        }
+        (press::force(simulation.model(), simulation.state()).unwrap(), simulation.state().kappa)
+    };
+    let slow = |case: &press::Case| case.young >= 1e10 && case.speed == 1e-3;
+    for case in press::series(true).into_iter().filter(slow) {
+        let name = format!("{} {:?}", case.name(), case.integrator);
+        let (found, kappa) = pressed(&name, &case.definition());
+        // the same gap needs the same stiffness
+        let mut statics = press::Case { integrator: Integrator::QuasiStatic, ..case }.definition();
+        statics.settings.contact.stiffness = Some(kappa);
+        let (exact, _) = pressed(&name, &statics);
+        // the trapezoidal rule balances contact with the mean of the elastic forces at both ends of a step
+        if case.integrator != Integrator::Newmark {
+            assert!((found / exact - 1.0).abs() < 0.01, "{name}: {found} N, {exact} N");
+        }
+    }
 }
 
 /// The barrier-free method alone: with multipliers that had not settled, the forces of steps 3 and 5 were those of another motion.

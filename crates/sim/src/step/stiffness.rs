@@ -115,6 +115,14 @@ impl StiffnessAdaptation {
         }
         let now = CloseContacts::new(&it.contacts, &it.x, potential.context.model.length);
         if now.any_shrank(&self.close) {
+            let range = match potential.context.settings.contact.adaptation {
+                // the published range follows from inertia, beside which what a slow press squeezes may be far stiffer
+                Adaptation::Load => {
+                    let max = range.max.max(kappa_as_stiff_as(potential, 1.0));
+                    StiffnessRange { max, ..*range }
+                }
+                Adaptation::Conditioning => *range,
+            };
             potential.barrier.kappa = range.doubled(potential.barrier.kappa);
         }
     }
@@ -128,14 +136,17 @@ fn inertia_scale(context: &StepContext<'_>) -> f64 {
     }
 }
 
-/// The greatest κ: a contact at half of d̂ is at most [`HARDEST`] times as stiff as the stiffest vertex, by its elasticity and its
-/// inertia, or κ is the least that conditioning asks for. A greater one would serve nothing but round-off.
+/// The greatest κ: a contact at half of d̂ is at most [`HARDEST`] times as stiff as the stiffest vertex, or κ is the least that conditioning asks for. A greater one would serve nothing but round-off.
 pub(super) fn bound(potential: &IncrementalPotential<'_>, range: &StiffnessRange) -> f64 {
+    kappa_as_stiff_as(potential, HARDEST).max(range.min)
+}
+
+/// κ with which a contact at half of d̂ is so many times as stiff as the stiffest vertex, by its elasticity and its inertia.
+fn kappa_as_stiff_as(potential: &IncrementalPotential<'_>, times: f64) -> f64 {
     let (context, barrier) = (&potential.context, &potential.barrier);
     let model = context.model;
     let vertex = model.stiffest + model.mean_mass / inertia_scale(context);
-    let at_half = barrier.unit_stiffness(LOADED_GAP * barrier.d_hat, mean_weight(model));
-    (HARDEST * vertex / at_half).max(range.min)
+    times * vertex / barrier.unit_stiffness(LOADED_GAP * barrier.d_hat, mean_weight(model))
 }
 
 fn balance(range: &StiffnessRange, potential: &mut IncrementalPotential<'_>, it: &Iterate) {
