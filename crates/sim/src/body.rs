@@ -10,6 +10,8 @@ pub struct Body {
     pub name: String,
     /// Its vertices.
     pub vertices: Range<usize>,
+    /// Those of them that are carried, the last ones.
+    pub carried: Range<usize>,
     /// Its tetrahedra in `Model::tets`.
     pub tets: Range<usize>,
     /// Its triangles in `Model::codim.membranes`.
@@ -28,7 +30,8 @@ impl Body {
     /// # Errors
     /// No vertex, or one that the body does not have.
     pub(crate) fn scene_wide(&self, what: &str, vertices: &[u32]) -> Result<Vec<u32>, BuildError> {
-        let (first, n) = (self.vertices.start as u32, self.vertices.len() as u32);
+        let first = self.vertices.start as u32;
+        let n = self.carried.start as u32 - first;
         let fail = |problem: String| Err(BuildError::Body { body: self.name.clone(), problem });
         if vertices.is_empty() {
             return fail(format!("'{what}' selects no vertex"));

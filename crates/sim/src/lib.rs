@@ -47,6 +47,7 @@ pub mod state;
 pub mod step;
 #[doc(hidden)]
 pub mod threads;
+pub mod unknowns;
 
 pub use contacts::ContactRecord;
 pub use controls::Controls;

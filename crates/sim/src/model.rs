@@ -19,6 +19,7 @@ use crate::frames::MaterialFrames;
 use crate::loads::Loads;
 use crate::names::Names;
 use crate::state::State;
+use crate::unknowns::VertexMap;
 use standoff_geometry::CollisionMesh;
 use standoff_linalg::Vec3;
 use std::sync::Arc;
@@ -73,6 +74,8 @@ pub struct Model {
     pub tolerance: Vec<f64>,
     /// Largest diagonal entry of the Hessian of the elastic energies at rest, N/m.
     pub stiffest: f64,
+    /// Which vertices are no unknowns, and how they follow from those that are.
+    pub map: VertexMap,
     /// Whether a vertex belongs to a deformable body (`#V`).
     pub deformable: Vec<bool>,
     /// Tetrahedra of all volumes.

@@ -26,6 +26,7 @@ use crate::iterate::Iterate;
 use crate::state::State;
 use crate::step::clock::Phase;
 use crate::step::context::StepContext;
+use crate::unknowns::Expanded;
 use standoff_linalg::Vec3;
 use std::sync::Arc;
 
@@ -43,7 +44,7 @@ pub struct IncrementalPotential<'a> {
     /// Whether a vertex has inertia in this step: those whose motion is not prescribed, none in
     /// quasi-static steps (`#V`).
     pub inertial: Arc<Vec<bool>>,
-    /// Whether a vertex is an unknown (`#V`): not prescribed, or constrained to its target.
+    /// Whether a vertex is an unknown (`#V`): not carried, and not prescribed or constrained to its target.
     pub free: Vec<bool>,
     /// Elements of shells and rods, with the frames at the start of the step.
     pub codim: CodimElements,
@@ -169,7 +170,8 @@ impl<'a> IncrementalPotential<'a> {
             false => integrator.predict(state, v, acceleration[v], h),
         };
         let x_tilde: Vec<Vec3> = (0..n).map(predict).collect();
-        let free: Vec<bool> = targets.prescribed.iter().map(|p| !p).collect();
+        let is_free = |(v, held): (usize, &bool)| !held && !model.map.is_carried(v);
+        let free: Vec<bool> = targets.prescribed.iter().enumerate().map(is_free).collect();
         let inertial = if integrator.inertial() { free.clone() } else { vec![false; n] };
         let inertial = Arc::new(inertial);
         let force =
@@ -218,10 +220,15 @@ impl<'a> IncrementalPotential<'a> {
     pub fn terms<'t>(&'t self, contacts: &'t ContactSet) -> Vec<Summand<'t>> {
         let (s, c) = (self.context.elastic_scale, self.context.contact_scale);
         let mut all: Vec<Summand<'t>> = Vec::with_capacity(16);
+        let model = self.context.model;
         let mut push = |part: Part, factor: f64, term: Box<dyn Term + 't>| {
+            // elements have no carried vertices
+            let term = match part == Part::Contact && !model.map.is_identity() {
+                true => Box::new(Expanded::new(term, &model.map)),
+                false => term,
+            };
             all.push(Summand { term, factor, part });
         };
-        let model = self.context.model;
         let (tets, plane, codim) = match (&self.restriction, &self.dirichlet, &model.guarded) {
             (Some(rest), ..) => (&rest.tets, &rest.plane, &rest.codim),
             (None, Some(_), Some(guarded)) => (&guarded.tets, &guarded.plane, &self.codim),
@@ -360,6 +367,7 @@ impl<'a> IncrementalPotential<'a> {
             context.clock.time(t.part.phase(), || {
                 gradient.fill(Vec3::zeros());
                 t.term.add_gradient(&it.x, &mut gradient);
+                model.map.gather(&mut gradient);
                 at_vertices.iter_mut().zip(&gradient).for_each(|(a, g)| *a += t.factor * g.norm());
             });
             let to = if t.part == Part::Contact { &mut contact } else { &mut elastic };
@@ -374,15 +382,16 @@ impl<'a> IncrementalPotential<'a> {
         Acting { at_vertices, on_bodies }
     }
 
-    /// Adds s_c ∇(Ψ_contact + Ψ_friction), nothing to rows of vertices that stand still, kg m.
+    /// Adds s_c ∇(Ψ_contact + Ψ_friction) by unknowns, nothing to rows of vertices that stand still, kg m.
     pub fn add_contact_gradient(&self, it: &Iterate, g: &mut [Vec3]) {
-        let contact = self.contact_gradient(it);
+        let mut contact = self.contact_gradient(it);
+        self.context.model.map.gather(&mut contact);
         for v in (0..g.len()).filter(|&v| self.free[v]) {
             g[v] += self.context.contact_scale * contact[v];
         }
     }
 
-    /// ∇(Ψ_contact + Ψ_friction), N (`#V`): minus the contact forces.
+    /// ∇(Ψ_contact + Ψ_friction) by vertices, N (`#V`): minus the contact forces.
     pub fn contact_gradient(&self, it: &Iterate) -> Vec<Vec3> {
         let mut g = vec![Vec3::zeros(); it.x.len()];
         self.context.clock.time(Phase::Contact, || {
@@ -442,6 +451,7 @@ impl<'a> IncrementalPotential<'a> {
                 false => Vec3::zeros(),
             };
         }
+        model.map.spread(&mut a);
         a
     }
 

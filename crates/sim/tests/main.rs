@@ -5,6 +5,7 @@ mod accuracy;
 mod audit;
 mod balance;
 mod barrier_free;
+mod carried;
 mod common;
 mod conservation;
 mod contact_derivatives;

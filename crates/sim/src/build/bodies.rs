@@ -3,7 +3,9 @@
 // long: one table of vertices and elements, and what each kind of body adds to it
 
 use crate::body::Body;
-use crate::definition::{BendingModel, BodyDef, BodyKind, Definition, ShellMaterial};
+use crate::definition::{
+    BendingModel, BodyDef, BodyKind, CarriedSurface, Definition, ShellMaterial,
+};
 use crate::energy::ElementList;
 use crate::energy::codim::CodimLists;
 use crate::energy::hinge::Hinge;
@@ -16,6 +18,7 @@ use crate::energy::tet::{ElasticTets, TetError};
 use crate::error::BuildError;
 use crate::frames::{Chains, MaterialFrames, RodShape, ShellEdge, Side, edge_normal};
 use crate::material::Material;
+use crate::unknowns::VertexMap;
 use standoff_geometry::topology;
 use standoff_linalg::Vec3;
 use std::collections::BTreeMap;
@@ -50,7 +53,12 @@ pub(crate) struct Collected {
     pub mass: Vec<f64>,
     /// Volume of all but tetrahedra, m³.
     pub volume: f64,
+    /// Boundaries of solids, shells and obstacles.
     pub faces: Vec<[u32; 3]>,
+    /// Those of them that touch, with carried surfaces in place of the boundaries of what carries them.
+    pub touching: Vec<[u32; 3]>,
+    /// How carried vertices follow from the others.
+    pub map: VertexMap,
     pub wires: Vec<[u32; 2]>,
     pub points: Vec<u32>,
     /// In two dimensions all edges, those of solids with the inside on the left.
@@ -91,6 +99,8 @@ impl Collected {
         let obstacle = matches!(body.kind, BodyKind::Obstacle { .. });
         self.deformable.resize(n, !obstacle);
         let shift = |v: u32| v + first as u32;
+        let carried = n - body.carried_count()..n;
+        let first_face = self.faces.len();
         match &body.kind {
             BodyKind::Volume { tets, density, material, overrides } => {
                 let exceptions: BTreeMap<u32, _> =
@@ -142,15 +152,48 @@ impl Collected {
                 }
             }
         }
+        match &body.surface {
+            Some(surface) => self.carry(body, surface, first, carried.start)?,
+            None => self.touching.extend_from_slice(&self.faces[first_face..]),
+        }
         self.bodies.push(Body {
             name: body.name.clone(),
             vertices: first..n,
+            carried,
             tets: first_tet..self.tets.len(),
             triangles: first_triangle..self.codim.membranes.len(),
             segments: first_segment..self.frames.len(),
             plane: first_plane..self.plane.len(),
             obstacle,
         });
+        Ok(())
+    }
+
+    /// Adds the surface that a body carries, the vertices of which begin at `carried`, where they belong.
+    fn carry(
+        &mut self,
+        body: &BodyDef,
+        surface: &CarriedSurface,
+        first: usize,
+        carried: usize,
+    ) -> Result<(), BuildError> {
+        let count = surface.on.len();
+        topology::check_cells(&surface.triangles, count).map_err(|e| problem(body, e))?;
+        let own = (carried - first) as u32;
+        if surface.on.iter().flatten().any(|v| *v >= own) || surface.weights.len() != count {
+            return Err(problem(body, "a carried vertex hangs on one that does not exist"));
+        }
+        let mut map = VertexMap::default();
+        for (k, (on, weights)) in surface.on.iter().zip(surface.weights.iter()).enumerate() {
+            let (vertex, on) = ((carried + k) as u32, on.map(|v| v + first as u32));
+            map.push(vertex, &on, weights);
+            self.map.push(vertex, &on, weights);
+        }
+        for of in [&mut self.rest, &mut self.start, &mut self.velocity] {
+            map.spread(of);
+        }
+        let triangles = surface.triangles.iter();
+        self.touching.extend(triangles.map(|t| t.map(|v| v + carried as u32)));
         Ok(())
     }
 
@@ -421,6 +464,13 @@ fn check(body: &BodyDef) -> Result<(), BuildError> {
             return err(format!("`{what}` has {} entries for {n} vertices", array.len()));
         }
     }
+    if body.surface.is_some() && !matches!(body.kind, BodyKind::Volume { .. }) {
+        return err("only a volume carries a surface".into());
+    }
+    if body.carried_count() > n {
+        return err("it has fewer vertices than the surface that it carries".into());
+    }
+    let n = n - body.carried_count();
     let indices: Box<dyn Iterator<Item = u32>> = match &body.kind {
         BodyKind::Volume { tets, .. } => {
             if tets.is_empty() {
@@ -512,9 +562,10 @@ pub(crate) fn check_masses(
 ) -> Result<(), BuildError> {
     for body in bodies {
         let massless = |v: &usize| deformable[*v] && !(mass[*v] > 0.0 && mass[*v].is_finite());
-        let Some(v) = body.vertices.clone().find(massless) else { continue };
+        let unknowns = body.vertices.start..body.carried.start;
+        let Some(v) = unknowns.clone().find(massless) else { continue };
         let vertex = v - body.vertices.start;
-        let problem = match body.vertices.clone().all(|v| massless(&v)) {
+        let problem = match unknowns.clone().all(|v| massless(&v)) {
             true => format!(
                 "vertex {vertex} has the mass {} kg: elements of this size and density have masses \
                  that no number holds; check units of mesh and density",

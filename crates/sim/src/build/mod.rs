@@ -62,7 +62,8 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
         check_start(&all.bodies, &tets, &all.plane.vertices, &all.start)?;
     }
     check_masses(&all.bodies, &all.deformable, &all.mass)?;
-    let n_deformable = all.deformable.iter().filter(|d| **d).count();
+    let unknown = |v: &usize| all.deformable[*v] && !all.map.is_carried(*v);
+    let n_deformable = (0..all.deformable.len()).filter(unknown).count();
     let mean_mass = all.mass.iter().sum::<f64>() / n_deformable as f64;
     let mean_density = all.mass.iter().sum::<f64>() / all.volume;
     let scene_length = characteristic_length(&all)?;
@@ -75,7 +76,7 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
     start::check_folds(&bodies, &codim, &rest)?;
     let mut collision = match definition.dimension {
         Dimension::Two => CollisionMesh::planar(rest.clone(), &all.wires, &all.points),
-        Dimension::Three => CollisionMesh::new(rest.clone(), all.faces, &all.wires, &all.points),
+        Dimension::Three => CollisionMesh::new(rest.clone(), all.touching, &all.wires, &all.points),
     };
     collision.mobile.clone_from(&deformable);
     collision.body = vec![0; rest.len()];
@@ -104,7 +105,7 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
         bodies: &bodies,
         start: &start,
         mass: &mass,
-        faces: &collision.faces,
+        faces: &all.faces,
         outline: &outline,
     };
     let loads = loads::loads(definition, &scene)?;
@@ -114,6 +115,7 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
     let state = first_state(&frames, &codim, &rest, start, velocity, definition);
     let resolved = resolve(&definition.settings, &scales)?;
     scope::check_method(definition, &bodies, &collision)?;
+    scope::check_carried(definition)?;
     scope::check_inversion(definition, &bodies, &collision)?;
     // what may be inverted is never crushed by a motion that is constrained
     let unguarded = !solver.inversion_barrier && !solver.allow_inversion;
@@ -131,6 +133,7 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
         orientation: None,
         tolerance: part_of_greatest(&scales, &body_of, |s| s.velocity_tolerance),
         stiffest: 0.0,
+        map: all.map,
         body_of,
         scales,
         bodies,

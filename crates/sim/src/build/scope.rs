@@ -100,6 +100,29 @@ pub fn check_method(
     Ok(())
 }
 
+/// Refuses surfaces that are carried where the method has no map from unknowns to vertices.
+///
+/// # Errors
+/// [`BuildError::Unfit`] with the first such thing.
+pub fn check_carried(definition: &Definition) -> Result<(), BuildError> {
+    let value = match definition.settings.solver.method {
+        Method::Barrier => return Ok(()),
+        Method::BarrierFree => "\"barrier-free\"",
+        Method::Dot => "\"dot\"",
+        Method::LbfgsPd => "\"lbfgs-pd\"",
+        Method::AdmmPd => "\"admm-pd\"",
+    };
+    let Some(body) = definition.bodies.iter().find(|b| b.surface.is_some()) else { return Ok(()) };
+    let problem = "moves vertices of elements only, but a surface inside of which this is coarser is to touch; choose \"barrier\", or \
+                   let the surface of the tetrahedra touch";
+    Err(BuildError::Unfit {
+        key: "solver.method",
+        value: value.into(),
+        object: format!("body '{}'", body.name),
+        problem: problem.into(),
+    })
+}
+
 /// Refuses inverted elements where something would not bear them.
 ///
 /// # Errors

@@ -78,6 +78,27 @@ pub struct BodyDef {
     /// Thickness ξ in contact, m: two bodies keep more than the mean of both apart, and so does a
     /// body from itself and half of it from half-spaces [Li 2021, §5.1].
     pub contact_thickness: f64,
+    /// A surface that touches other things in place of the boundary of a volume's tetrahedra. Its vertices are the last ones of the body.
+    pub surface: Option<CarriedSurface>,
+}
+
+impl BodyDef {
+    /// Number of carried vertices, the last ones.
+    pub fn carried_count(&self) -> usize {
+        self.surface.as_ref().map_or(0, |s| s.on.len())
+    }
+}
+
+/// A surface that rides along with the tetrahedra of a volume: each of its vertices is a fixed affine combination of those of
+/// one tetrahedron. Its triangles have neither mass nor elasticity.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct CarriedSurface {
+    /// Triangles, counter-clockwise from outside, over the carried vertices: the first one is 0 (`#F×3`).
+    pub triangles: Arc<Vec<[u32; 3]>>,
+    /// The vertices of the body on which each carried vertex depends (`#C×4`).
+    pub on: Arc<Vec<[u32; 4]>>,
+    /// Their weights, of sum 1 (`#C×4`).
+    pub weights: Arc<Vec<[f64; 4]>>,
 }
 
 /// Kind of a body.

@@ -36,7 +36,8 @@ impl Balance {
         let gradient = |it: &Iterate| {
             let mut gradient = potential.gradient_without_contact(&it.x);
             let scale = potential.context.contact_scale;
-            let forces = potential.contact_forces(it);
+            let mut forces = potential.contact_forces(it);
+            potential.context.model.map.gather(&mut forces);
             for (v, g) in gradient.iter_mut().enumerate().filter(|(v, _)| potential.free[*v]) {
                 *g -= scale * forces[v];
             }
@@ -99,11 +100,11 @@ fn exceeds(ratio: f64, limit: f64) -> bool {
 fn resultants(potential: &IncrementalPotential<'_>, gradient: &[Vec3]) -> Vec<f64> {
     let model = potential.context.model;
     let resultant =
-        |vertices: &std::ops::Range<usize>| match vertices.clone().all(|v| potential.free[v]) {
-            true => gradient[vertices.clone()].iter().sum::<Vec3>().norm(),
+        |unknowns: std::ops::Range<usize>| match unknowns.clone().all(|v| potential.free[v]) {
+            true => gradient[unknowns].iter().sum::<Vec3>().norm(),
             false => 0.0,
         };
-    model.bodies.iter().map(|b| resultant(&b.vertices)).collect()
+    model.bodies.iter().map(|b| resultant(b.vertices.start..b.carried.start)).collect()
 }
 
 /// Sums over the vertices of each body, the angles of its edges among them.

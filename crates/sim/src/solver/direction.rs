@@ -154,7 +154,7 @@ fn try_to_solve(
     work: &mut Workspace,
 ) -> Result<Vec<Vec3>, SolveError> {
     let Workspace { hessian, linear, report, .. } = work;
-    let (clock, dimension) = (potential.context.clock, potential.context.model.dimension);
+    let clock = potential.context.clock;
     begin(potential, it, hessian, linear.as_mut());
     let rhs = right_hand_side(hessian, gradient);
     linear.set_tolerance(forcing.residuals(norm(&rhs)));
@@ -181,7 +181,7 @@ fn try_to_solve(
             return Err(e);
         }
     }
-    Ok(dimension.flatten(hessian.spread(&p, gradient.len())))
+    Ok(to_vertices(potential, hessian, &p))
 }
 
 /// The direction `p`, the last one that was computed, as accurately as `forcing` asks for now; none where the solver fails.
@@ -201,7 +201,19 @@ pub fn improve(
     potential.context.clock.add(Phase::Factorisation, solve.seconds.numeric);
     report.linear_iterations += solve.iterations as u64;
     forcing.reached(solve.relative_residual);
-    Some(potential.context.model.dimension.flatten(hessian.spread(&improved, gradient.len())))
+    Some(to_vertices(potential, hessian, &improved))
+}
+
+/// The displacement of every vertex for those of the rows of the matrix.
+fn to_vertices(
+    potential: &IncrementalPotential<'_>,
+    hessian: &HessianAssembly,
+    rows: &[Vec3],
+) -> Vec<Vec3> {
+    let model = potential.context.model;
+    let mut p = model.dimension.flatten(hessian.spread(rows, potential.free.len()));
+    model.map.spread(&mut p);
+    p
 }
 
 /// −g in the rows of the matrix.

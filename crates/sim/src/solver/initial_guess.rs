@@ -41,7 +41,8 @@ pub fn advance_free_bodies(
     for v in it.contacts.touched() {
         touches[v as usize] = true;
     }
-    let is_free = |v: usize| potential.inertial[v] && !touches[v];
+    let moves = |v: usize| potential.inertial[v] || model.map.is_carried(v);
+    let is_free = |v: usize| moves(v) && !touches[v];
     let mut p = vec![Vec3::zeros(); it.x.len()];
     let mut any = false;
     for body in model.bodies.iter().filter(|b| !b.obstacle) {
@@ -55,6 +56,7 @@ pub fn advance_free_bodies(
             rigid_motion(planar, body, &model.mass, &it.x, &displacement, &mut p);
         }
     }
+    model.map.spread(&mut p);
     // what is not finite is for the minimisation to report
     if !p.iter().flatten().all(|c| c.is_finite()) {
         return;
@@ -99,6 +101,7 @@ pub fn extrapolate(
     for &v in &still {
         p[v] = potential.context.h * state.v[v];
     }
+    potential.context.model.map.spread(&mut p);
     try_part(potential, it, &p, work);
 }
 

@@ -32,12 +32,15 @@ pub struct Islands<'a> {
 impl<'a> Islands<'a> {
     /// Where parts of the minimisation may rest: none where the scene has only one body, where something other than the
     /// size of the direction ends it (step lengths), or where all of it decides on something (limits of the stretch,
-    /// obstructed motions, the surface of the orientation-aware potential).
+    /// obstructed motions, the surface of the orientation-aware potential), or where vertices are carried.
     pub fn new(potential: &IncrementalPotential<'a>) -> Option<Self> {
         let (model, solver) = (potential.context.model, &potential.context.settings.solver);
         let limited = potential.codim.membranes.elements.iter().any(|m| m.limit.is_some());
         let several = model.bodies.iter().filter(|b| !b.obstacle).count() > 1;
-        let whole = solver.cumulative_toi.is_some() || limited || model.orientation.is_some();
+        let whole = solver.cumulative_toi.is_some()
+            || limited
+            || model.orientation.is_some()
+            || !model.map.is_identity();
         if !solver.islands || !several || whole || potential.dirichlet.is_some() {
             return None;
         }

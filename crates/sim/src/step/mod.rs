@@ -329,8 +329,9 @@ fn motion(
         true => (x[i] - state.x[i]) / h,
         false => integrator.velocity(state, i, x[i], h),
     };
-    let a = potential.accelerations_without_constraints(x);
-    ((0..x.len()).map(velocity).collect(), a)
+    let mut v: Vec<Vec3> = (0..x.len()).map(velocity).collect();
+    potential.context.model.map.spread(&mut v);
+    (v, potential.accelerations_without_constraints(x))
 }
 
 /// Refuses a step in which the expression of a load or motion has no finite value.

@@ -33,6 +33,7 @@ pub fn move_directly(
     for &v in &targets.moving {
         dx[v as usize] = targets.x[v as usize] - x[v as usize];
     }
+    model.map.spread(&mut dx);
     let moves = !targets.moving.is_empty();
     let mut alpha = 1.0;
     if moves {
@@ -55,6 +56,9 @@ pub fn move_directly(
         for &v in &targets.moving {
             let v = v as usize;
             x[v] = if alpha < 1.0 { x[v] + alpha * dx[v] } else { targets.x[v] };
+        }
+        for &v in model.map.carried() {
+            x[v as usize] += alpha * dx[v as usize];
         }
     }
     (start, at(&x, detector))

@@ -41,7 +41,10 @@ fn held(potential: &IncrementalPotential<'_>, before: &State, end: &State) -> Ve
         return vec![[Vec3::zeros(); 2]; active.len()];
     }
     let gradient = gradient(potential, &active, end);
-    let on = |v: u32| support(potential, before, end, &gradient, v as usize);
+    let mut contact = end.contact_forces.clone();
+    model.map.gather(&mut contact);
+    let others = |v: usize| [gradient[v], contact[v]];
+    let on = |v: u32| support(potential, before, end, others(v as usize), v as usize);
     let clamped = clamping_moments(model, end, &on);
     let of = |(motion, acts): (&PrescribedMotion, &bool)| {
         if !acts {
@@ -69,16 +72,15 @@ fn gradient(potential: &IncrementalPotential<'_>, active: &[bool], end: &State) 
     vec![Vec3::zeros(); end.x.len()]
 }
 
-/// The force of the support on a held vertex, N.
+/// The force of the support on a held vertex, N, with minus the forces but inertia and contact there and the contact forces.
 fn support(
     potential: &IncrementalPotential<'_>,
     before: &State,
     end: &State,
-    gradient: &[Vec3],
+    [others, contact]: [Vec3; 2],
     v: usize,
 ) -> Vec3 {
     let StepContext { model, settings, integrator, h, .. } = potential.context;
-    let (others, contact) = (gradient[v], end.contact_forces[v]);
     if !model.deformable[v] {
         // an obstacle's mass is fictitious
         return others - contact;

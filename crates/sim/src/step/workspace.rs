@@ -49,7 +49,8 @@ impl Workspace {
         let targets = DirichletTargets::new(model, state);
         let mut potential = IncrementalPotential::new(context, state, &targets);
         // the free vertices of most steps; where others are free, the assembly changes over to them
-        potential.free.clone_from(&model.deformable);
+        let unknown = |v: usize| model.deformable[v] && !model.map.is_carried(v);
+        potential.free = (0..model.deformable.len()).map(unknown).collect();
         Ok(Self {
             detector: Detector::new(model.resolved.d_hat),
             hessian: HessianAssembly::new(&potential)?,
