@@ -121,11 +121,16 @@ fn describe_body(report: &BodyReport<'_>) -> String {
         BodyKind::Volume { tets, material, density, .. } => {
             let mass = report.mass.unwrap_or(0.0);
             let (e, nu) = (material.young_modulus, material.poisson_ratio);
+            let own = vertices - body.carried_count().min(vertices);
+            let surface = body.surface.as_ref();
+            let carried = surface
+                .map(|s| format!("; touches by a surface of {} triangles", s.triangles.len()));
             format!(
-                "volume, {vertices} vertices, {} tetrahedra, {mass:.4} kg, \
-                 E {e:.3e} Pa, ν {nu}, {density} kg/m³{}",
+                "volume, {own} vertices, {} tetrahedra, {mass:.4} kg, \
+                 E {e:.3e} Pa, ν {nu}, {density} kg/m³{}{}",
                 tets.len(),
-                quality
+                quality,
+                carried.unwrap_or_default()
             )
         }
         BodyKind::PlaneStrain { triangles, material, density } => {

@@ -160,7 +160,10 @@ fn fill_in(bodies: &mut [Body], frame: &Frame) -> Result<(), String> {
         cells[owner()?].2.push(*point);
     }
     for ((body, tets), (mut triangles, edges, points)) in bodies.iter_mut().zip(tets).zip(cells) {
-        triangles.extend(Mesh { tets, ..Mesh::default() }.surface());
+        // triangles of a solid are the surface that it carries
+        if triangles.is_empty() {
+            triangles.extend(Mesh { tets, ..Mesh::default() }.surface());
+        }
         let all = triangles.iter().flatten().chain(edges.iter().flatten()).chain(&points);
         let mut numbers: BTreeMap<u32, u32> = all.map(|v| (*v, 0)).collect();
         for (k, number) in numbers.values_mut().enumerate() {

@@ -65,6 +65,7 @@ fn body_definition(body: &Body, friction_material: &str) -> BodyDef {
         kind,
         friction_material: friction_material.to_owned(),
         contact_thickness: 0.0,
+        surface: None,
     }
 }
 

@@ -7,7 +7,6 @@ use standoff_geometry::CollisionMesh;
 use standoff_geometry::audit::{Enclosure, Parts};
 use standoff_geometry::topology::boundary_edges;
 use standoff_linalg::Vec3;
-use standoff_mesh::Mesh;
 use standoff_sim::audit::{
     AuditScene, StrainLimit, Violation, allowed_inversions, by_thickness, violations,
 };
@@ -258,15 +257,13 @@ pub(crate) fn collision_mesh(
     if let Some((a, b)) = info.no_contact.iter().find(|(a, b)| *a >= n || *b >= n) {
         return Err(format!("there are no bodies {a} and {b} to ignore each other"));
     }
-    let volumes =
-        Mesh { points: frame.positions.clone(), tets: frame.tets.clone(), ..Mesh::default() };
     let planar = info.dimension.is_planar();
     let mut mesh = if planar {
         let outline = boundary_edges(&frame.triangles).map_err(|e| e.to_string())?;
         let edges = [outline, frame.edges.clone()].concat();
         CollisionMesh::planar(rest_positions(frame), &edges, &frame.points)
     } else {
-        let faces = [volumes.surface(), frame.triangles.clone()].concat();
+        let faces = [frame.boundary(), frame.triangles.clone()].concat();
         CollisionMesh::new(rest_positions(frame), faces, &frame.edges, &frame.points)
     };
     mesh.body = vec![0; frame.positions.len()];

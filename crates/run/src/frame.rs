@@ -7,6 +7,8 @@ use crate::OutputError;
 use crate::arrays::FrameFile;
 use crate::vtu::{LINE, TET, TRIANGLE, VERTEX};
 use standoff_linalg::Vec3;
+use standoff_mesh::Mesh;
+use std::collections::HashSet;
 use std::path::Path;
 
 /// A frame as read.
@@ -36,6 +38,19 @@ pub struct Frame {
     pub von_mises: Vec<f64>,
     /// Distance ε up to which the orientation-aware potential acts, m (`#V`); empty if the frame lacks it.
     pub contact_reach: Vec<f64>,
+}
+
+impl Frame {
+    /// Boundary of the tetrahedra, oriented outwards, but for bodies that have triangles too: these are the surface that they carry, which
+    /// stands for it.
+    pub fn boundary(&self) -> Vec<[u32; 3]> {
+        let of_triangles = self.cell_body.get(self.tets.len()..).unwrap_or_default();
+        let carrying: HashSet<u32> =
+            of_triangles.iter().take(self.triangles.len()).copied().collect();
+        let own = self.tets.iter().zip(&self.cell_body).filter(|(_, b)| !carrying.contains(b));
+        let tets: Vec<[u32; 4]> = own.map(|(t, _)| *t).collect();
+        Mesh { tets, ..Mesh::default() }.surface()
+    }
 }
 
 /// Reads a frame.

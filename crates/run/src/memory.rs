@@ -61,7 +61,8 @@ pub fn memory(definition: &Definition, pairs: usize) -> f64 {
         vertices += body.rest.len();
         if let BodyKind::Volume { tets, .. } = &body.kind {
             tetrahedra += tets.len();
-            factor += 8.4 * (3.0 * body.rest.len() as f64).powf(1.442);
+            let unknowns = 3 * (body.rest.len() - body.carried_count().min(body.rest.len()));
+            factor += 8.4 * (unknowns as f64).powf(1.442);
         }
         if let BodyKind::Shell { .. } = &body.kind {
             let n = body.rest.len() as f64;

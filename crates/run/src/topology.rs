@@ -14,7 +14,7 @@ pub struct Topology {
     pub rest: Vec<Vec3>,
     /// Tetrahedra of the volumes (`#T×4`), by body.
     pub tets: Vec<[u32; 4]>,
-    /// Triangles of shells and obstacles, in two dimensions of the solids, by body.
+    /// Triangles of shells, of obstacles and of surfaces that volumes carry, in two dimensions of the solids, by body.
     pub triangles: Vec<[u32; 3]>,
     /// Segments of rods and wires of obstacles, by body.
     pub edges: Vec<[u32; 2]>,
@@ -107,6 +107,13 @@ impl Topology {
                     mesh.tets.clone_from(tets);
                     all.tets.extend(tets.iter().map(|t| t.map(|v| v + first)));
                     tet_body.resize(all.tets.len(), b);
+                    if let Some(surface) = &body.surface {
+                        let carried = (body.rest.len() - body.carried_count()) as u32;
+                        let own = surface.triangles.iter().map(|t| t.map(|v| v + carried));
+                        mesh.tets.clear();
+                        mesh.triangles = own.collect();
+                        all.triangles.extend(mesh.triangles.iter().map(|t| t.map(|v| v + first)));
+                    }
                     false
                 }
                 BodyKind::PlaneStrain { triangles, .. } | BodyKind::Shell { triangles, .. } => {

@@ -334,6 +334,10 @@ pub struct FillSection {
     /// Whether the given surface is written along with every frame, moved as the tetrahedra move.
     #[serde(default)]
     pub carry_surface: bool,
+    /// Whether the given surface touches other things, itself and half-spaces in place of the boundary of the tetrahedra, as finely as it is
+    /// meshed. It is part of every frame then. Only with `carry_surface`, and the solver "barrier".
+    #[serde(default)]
+    pub collides: bool,
 }
 
 /// What an object is.

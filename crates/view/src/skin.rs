@@ -1,6 +1,5 @@
 //! What of a frame can be seen: the boundary of volumes, and all thinner cells.
 
-use standoff_mesh::Mesh;
 use standoff_run::Frame;
 use std::collections::HashMap;
 
@@ -23,9 +22,7 @@ pub(crate) struct Skin {
 
 impl Skin {
     pub fn new(frame: &Frame) -> Self {
-        let volumes =
-            Mesh { points: frame.positions.clone(), tets: frame.tets.clone(), ..Mesh::default() };
-        let boundary = volumes.surface();
+        let boundary = frame.boundary();
         let mut used = vec![false; frame.positions.len()];
         let corners = boundary.iter().chain(&frame.triangles).flatten();
         for v in corners.chain(frame.edges.iter().flatten()).chain(&frame.points) {

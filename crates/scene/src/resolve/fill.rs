@@ -8,6 +8,7 @@ use crate::file::{ObjectSection, Role};
 use standoff_fill::{Embedding, FillError, Options};
 use standoff_linalg::Vec3;
 use standoff_mesh::Mesh;
+use standoff_sim::definition::CarriedSurface;
 use standoff_sim::definition::validate::positive;
 use std::ops::Range;
 use std::sync::Arc;
@@ -25,12 +26,25 @@ pub(super) struct Filled {
 pub(super) struct Surface {
     embedding: Arc<Embedding>,
     triangles: Arc<Vec<[u32; 3]>>,
+    /// Whether it touches in place of the boundary of the tetrahedra.
+    collides: bool,
+}
+
+impl Surface {
+    /// The surface as a part of bodies, if it touches.
+    pub fn touching(&self) -> Option<CarriedSurface> {
+        self.collides.then(|| CarriedSurface {
+            triangles: self.triangles.clone(),
+            on: Arc::new(self.embedding.vertices.clone()),
+            weights: Arc::new(self.embedding.weights.clone()),
+        })
+    }
 }
 
 impl Filled {
-    /// Notes that bodies carry a surface.
+    /// Notes that bodies carry a surface that is no part of them.
     pub fn carry(&mut self, surface: Option<Surface>, bodies: Range<usize>) {
-        let Some(Surface { embedding, triangles }) = surface else { return };
+        let Some(Surface { embedding, triangles, collides: false }) = surface else { return };
         self.carried.extend(bodies.map(|body| Carried {
             body,
             embedding: embedding.clone(),
@@ -57,6 +71,10 @@ pub(super) fn fill(
         let must = "a deviation must be positive (m), or inf";
         inside.check(positive("deviation", deviation, must))?;
     }
+    if section.collides && !section.carry_surface {
+        let must = "the surface has to be carried to touch anything; add `carry_surface = true`";
+        return Err(inside.key("collides").invalid(must));
+    }
     // lengths are those of the scaled object, the mesh is that before scaling
     let scale = Placement::scale(object, at)?;
     let given = Mesh {
@@ -80,7 +98,8 @@ pub(super) fn fill(
         let (tets, points) = (&result.mesh, &result.surface.points);
         let embedding = Embedding::new(&tets.points, &tets.tets, points);
         let triangles = result.surface.triangles.clone();
-        Surface { embedding: Arc::new(embedding), triangles: Arc::new(triangles) }
+        let collides = section.collides;
+        Surface { embedding: Arc::new(embedding), triangles: Arc::new(triangles), collides }
     });
     let notes = std::mem::take(&mut mesh.notes);
     *mesh = Mesh { points: back(&result.mesh.points), ..result.mesh };

@@ -86,8 +86,15 @@ pub(super) fn resolve_one(
     let (copies_of, bodies) = (Vec::new(), first..first);
     let mut placed =
         Placed { name, mesh, kept, numbers, placement, start, copies: copies_of, bodies };
+    let surface = carried.as_ref().and_then(|c| c.touching());
+    let with_surface = |mut points: Vec<Vec3>| {
+        if let Some(surface) = &surface {
+            points.extend(surface.points(&points));
+        }
+        points
+    };
     for (suffix, offset) in copies {
-        let rest = placed.placement.apply(&placed.mesh.points, &offset);
+        let rest = with_surface(placed.placement.apply(&placed.mesh.points, &offset));
         let name = format!("{}{suffix}", object.name);
         if taken.contains(&name) {
             return Err(at.error(Problem::Duplicate { what: "object", name }));
@@ -96,12 +103,13 @@ pub(super) fn resolve_one(
         let points = placed.place(&placed.mesh.points, &offset);
         let body = BodyDef {
             name: name.clone(),
-            velocity: start_velocity(object, &points),
+            velocity: start_velocity(object, &with_surface(points.clone())),
             rest,
-            start: if object.start.is_some() { points.clone() } else { Vec::new() },
+            start: if object.start.is_some() { with_surface(points.clone()) } else { Vec::new() },
             kind: kind.clone(),
             friction_material: friction_material.clone(),
             contact_thickness,
+            surface: surface.clone(),
         };
         body.validate().map_err(|fault| body_fault(fault, object, at, &material_at))?;
         if dimension.is_planar() {

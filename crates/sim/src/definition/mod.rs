@@ -101,6 +101,17 @@ pub struct CarriedSurface {
     pub weights: Arc<Vec<[f64; 4]>>,
 }
 
+impl CarriedSurface {
+    /// The carried points for positions of the other vertices of the body, m.
+    pub fn points(&self, x: &[Vec3]) -> Vec<Vec3> {
+        let point = |(on, weights): (&[u32; 4], &[f64; 4])| {
+            let parts = on.iter().zip(weights).map(|(v, w)| x[*v as usize] * *w);
+            parts.fold(Vec3::zeros(), |sum, part| sum + part)
+        };
+        self.on.iter().zip(self.weights.iter()).map(point).collect()
+    }
+}
+
 /// Kind of a body.
 #[derive(Debug, Clone)]
 pub enum BodyKind {
