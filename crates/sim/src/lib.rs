@@ -35,11 +35,15 @@ pub mod material;
 #[doc(hidden)]
 pub mod model;
 #[doc(hidden)]
+pub mod motion;
+#[doc(hidden)]
 pub mod names;
 #[doc(hidden)]
 pub mod potential;
 pub mod report;
 pub mod simulation;
+#[doc(hidden)]
+pub mod sizes;
 #[doc(hidden)]
 pub mod solver;
 pub mod state;

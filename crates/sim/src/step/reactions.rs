@@ -11,9 +11,9 @@
 
 use crate::body::Body;
 use crate::definition::settings::Integrator;
-use crate::dirichlet::PrescribedMotion;
 use crate::loads::resultant;
 use crate::model::Model;
+use crate::motion::PrescribedMotion;
 use crate::potential::IncrementalPotential;
 use crate::report::{Forces, Held, Resultant};
 use crate::state::State;
