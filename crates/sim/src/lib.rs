@@ -14,12 +14,18 @@ pub mod body;
 #[doc(hidden)]
 pub mod build;
 pub mod characteristic;
+#[doc(hidden)]
+pub mod clock;
 pub mod contact;
 #[doc(hidden)]
 pub mod contacts;
+#[doc(hidden)]
+pub mod context;
 pub mod controls;
 pub mod decomposition;
 pub mod definition;
+#[doc(hidden)]
+pub mod detector;
 pub mod diagnosis;
 #[doc(hidden)]
 pub mod dirichlet;

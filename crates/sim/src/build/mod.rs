@@ -12,7 +12,9 @@ mod stiffest;
 
 use crate::audit::{StrainLimit, by_thickness};
 use crate::body::Body;
+use crate::clock::Clock;
 use crate::contact::{ContactSet, FrictionMaterials, HalfSpace, Weighting};
+use crate::context::StepContext;
 use crate::controls::Controls;
 use crate::decomposition::Decomposition;
 use crate::definition::settings::{
@@ -29,8 +31,6 @@ use crate::names::numbered;
 use crate::potential::{IncrementalPotential, Part};
 use crate::sizes::BodyScale;
 use crate::state::State;
-use crate::step::clock::Clock;
-use crate::step::context::StepContext;
 use crate::threads;
 use bodies::{Collected, check_masses, check_start};
 use standoff_geometry::CollisionMesh;

@@ -13,13 +13,13 @@
 use super::direction::{check_time, linear_failure, measure, not_finite};
 use super::prescribed;
 use super::quasi_newton::characteristic_norm;
+use crate::clock::Phase;
 use crate::energy::tet::ElasticTets;
 use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::material::Lame;
 use crate::potential::IncrementalPotential;
 use crate::report::StepOutcome;
-use crate::step::clock::Phase;
 use crate::step::workspace::Workspace;
 use rayon::prelude::*;
 use standoff_linalg::{Mat3, Vec3};

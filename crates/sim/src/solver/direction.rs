@@ -2,6 +2,7 @@
 
 use super::assembly::HessianAssembly;
 use super::forcing::Forcing;
+use crate::clock::Phase;
 use crate::definition::settings::Norm;
 use crate::diagnosis;
 use crate::energy::Projection;
@@ -9,7 +10,6 @@ use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
 use crate::report::StepReport;
-use crate::step::clock::Phase;
 use crate::step::workspace::Workspace;
 use standoff_linalg::Vec3;
 use standoff_sparse::{LinearSolver, MatrixError, SolveError};

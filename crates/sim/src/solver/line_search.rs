@@ -3,10 +3,10 @@
 
 use super::balance::rounded;
 use crate::audit;
+use crate::clock::Phase;
 use crate::definition::settings::AuditLevel;
 use crate::iterate::Iterate;
 use crate::potential::{Energy, IncrementalPotential};
-use crate::step::clock::Phase;
 use crate::step::workspace::Workspace;
 use standoff_linalg::Vec3;
 

@@ -8,6 +8,7 @@
 
 use super::friction_lagging;
 use super::workspace::Workspace;
+use crate::clock::Phase;
 use crate::contact::{BarrierPotential, stiffness};
 use crate::error::StepError;
 use crate::iterate::Iterate;
@@ -15,7 +16,6 @@ use crate::potential::IncrementalPotential;
 use crate::report::StepOutcome;
 use crate::solver;
 use crate::solver::newton::Adaptations;
-use crate::step::clock::Phase;
 use standoff_linalg::Vec3;
 
 /// Widens the contacts of `it` to the distance at which the step begins, with a κ that bears at a loaded gap

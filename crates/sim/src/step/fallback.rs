@@ -4,16 +4,16 @@
 //! forces of the multipliers, so that both solvers solve the same step, and the forces of the barrier at
 //! its end become the multipliers with which the next step begins.
 
+use crate::clock::Phase;
 use crate::contact::stiffness::LOADED_GAP;
 use crate::contact::{Constraint, ConstraintKey, Contact, FrictionSet};
+use crate::context::StepContext;
 use crate::definition::settings::{Adaptation, Fallback};
 use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
 use crate::report::{FallbackReason, StepOutcome};
 use crate::state::State;
-use crate::step::clock::Phase;
-use crate::step::context::StepContext;
 use crate::step::friction_lagging;
 use standoff_geometry::distance::mollifier;
 use standoff_geometry::{CollisionMesh, Pair, PairKind};

@@ -1,9 +1,6 @@
 //! The time step.
 
-pub mod clock;
 mod contact_distance;
-pub mod context;
-pub mod detector;
 pub mod energetics;
 mod fallback;
 pub mod friction_lagging;
@@ -16,7 +13,9 @@ mod unmet;
 pub mod workspace;
 
 use crate::audit;
+use crate::clock::{Clock, Phase};
 use crate::contact::friction_relaxation;
+use crate::context::StepContext;
 use crate::definition::settings::{AuditLevel, InitialGuess, Integrator, Method};
 use crate::diagnosis::{self, Diagnosis};
 use crate::dirichlet::DirichletTargets;
@@ -32,8 +31,6 @@ use crate::solver::forcing::Forcing;
 use crate::solver::newton::Adaptations;
 use crate::solver::{self, barrier_free, initial_guess};
 use crate::state::State;
-use clock::{Clock, Phase};
-use context::StepContext;
 use fallback::Before;
 use standoff_linalg::Vec3;
 use stiffness::StiffnessAdaptation;

@@ -10,6 +10,7 @@
 //! their minimum. With `trapezoidal_contact` the first equation holds for Newmark, too.
 
 use crate::body::Body;
+use crate::context::StepContext;
 use crate::definition::settings::Integrator;
 use crate::loads::resultant;
 use crate::model::Model;
@@ -17,7 +18,6 @@ use crate::motion::PrescribedMotion;
 use crate::potential::IncrementalPotential;
 use crate::report::{Forces, Held, Resultant};
 use crate::state::State;
-use crate::step::context::StepContext;
 use standoff_linalg::Vec3;
 use std::collections::BTreeMap;
 

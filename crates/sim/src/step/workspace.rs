@@ -1,8 +1,8 @@
 //! Memory that is kept between steps.
 
-use super::clock::Clock;
-use super::context::StepContext;
-use super::detector::Detector;
+use crate::clock::Clock;
+use crate::context::StepContext;
+use crate::detector::Detector;
 use crate::dirichlet::DirichletTargets;
 use crate::iterate::Iterate;
 use crate::model::Model;

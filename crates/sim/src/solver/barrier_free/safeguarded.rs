@@ -16,6 +16,7 @@ use super::{
     PATIENCE, Stalls, StepBounds, THIN_GAP, is_out_of_work, linearise, step_bounds, subproblem,
 };
 use crate::audit;
+use crate::clock::Phase;
 use crate::definition::settings::AuditLevel;
 use crate::dirichlet::DirichletTargets;
 use crate::energy::Term;
@@ -28,7 +29,6 @@ use crate::solver::direction::not_finite;
 use crate::solver::line_search::{StepLimit, falls, promises_nothing};
 use crate::solver::prescribed;
 use crate::solver::termination::{NEGLIGIBLE, Verdict, stall};
-use crate::step::clock::Phase;
 use crate::step::friction_lagging;
 use crate::step::workspace::Workspace;
 use standoff_linalg::Vec3;
