@@ -12,9 +12,9 @@ use crate::error::{BuildError, ControlError, StepError};
 use crate::material::von_mises;
 use crate::model::Model;
 use crate::report::StepReport;
+use crate::solver::workspace::Workspace;
 use crate::state::State;
 use crate::step;
-use crate::step::workspace::Workspace;
 use crate::threads::with_threads_awake;
 use standoff_linalg::Vec3;
 

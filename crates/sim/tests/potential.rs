@@ -21,8 +21,8 @@ use standoff_sim::material::membrane::{MembraneLaw, SheetLame, StretchLimit};
 use standoff_sim::potential::IncrementalPotential;
 use standoff_sim::settings::Integrator;
 use standoff_sim::solver::assembly::HessianAssembly;
-use standoff_sim::step::friction_lagging;
-use standoff_sim::step::stiffness::StiffnessAdaptation;
+use standoff_sim::solver::friction_lagging;
+use standoff_sim::solver::stiffness::StiffnessAdaptation;
 use standoff_testkit::finite_difference;
 
 /// A creased square sheet of 8 triangles at x.

@@ -20,7 +20,7 @@ use crate::iterate::Iterate;
 use crate::material::Lame;
 use crate::potential::IncrementalPotential;
 use crate::report::StepOutcome;
-use crate::step::workspace::Workspace;
+use crate::solver::workspace::Workspace;
 use rayon::prelude::*;
 use standoff_linalg::{Mat3, Vec3};
 

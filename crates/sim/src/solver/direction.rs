@@ -10,7 +10,7 @@ use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
 use crate::report::StepReport;
-use crate::step::workspace::Workspace;
+use crate::solver::workspace::Workspace;
 use standoff_linalg::Vec3;
 use standoff_sparse::{LinearSolver, MatrixError, SolveError};
 use std::time::Instant;

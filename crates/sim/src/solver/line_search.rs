@@ -7,7 +7,7 @@ use crate::clock::Phase;
 use crate::definition::settings::AuditLevel;
 use crate::iterate::Iterate;
 use crate::potential::{Energy, IncrementalPotential};
-use crate::step::workspace::Workspace;
+use crate::solver::workspace::Workspace;
 use standoff_linalg::Vec3;
 
 /// Part of a gap that a step between surfaces keeps at least: 1 − c with c = 0.8 [Li 2020, App. D].

@@ -19,8 +19,8 @@ use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::potential::{Energy, IncrementalPotential};
 use crate::report::StepOutcome;
-use crate::step::stiffness::StiffnessAdaptation;
-use crate::step::workspace::Workspace;
+use crate::solver::stiffness::StiffnessAdaptation;
+use crate::solver::workspace::Workspace;
 use standoff_linalg::Vec3;
 
 /// Recent backtracked line searches, see [`Backtracking`], from which on friction is linearised by

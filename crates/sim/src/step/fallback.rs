@@ -13,8 +13,8 @@ use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
 use crate::report::{FallbackReason, StepOutcome};
+use crate::solver::friction_lagging;
 use crate::state::State;
-use crate::step::friction_lagging;
 use standoff_geometry::distance::mollifier;
 use standoff_geometry::{CollisionMesh, Pair, PairKind};
 use std::collections::HashMap;
@@ -81,7 +81,7 @@ pub fn raise_stiffness(potential: &mut IncrementalPotential<'_>, force: f64) {
         return;
     }
     let (barrier, weight) =
-        (&potential.barrier, super::stiffness::mean_weight(potential.context.model));
+        (&potential.barrier, crate::solver::stiffness::mean_weight(potential.context.model));
     let unit = barrier.unit_force(LOADED_GAP * barrier.d_hat, weight, 0.0);
     potential.barrier.kappa = potential.barrier.kappa.max(force / unit);
 }

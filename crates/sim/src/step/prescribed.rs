@@ -1,11 +1,11 @@
 //! The direct motion of prescribed vertices at the start of a step.
 
-use super::workspace::Workspace;
 use crate::clock::Phase;
 use crate::dirichlet::DirichletTargets;
 use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
 use crate::solver::line_search::KEEP_PLANE_GAP;
+use crate::solver::workspace::Workspace;
 use crate::state::State;
 use standoff_linalg::Vec3;
 

@@ -29,8 +29,8 @@ use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
 use crate::report::{StepOutcome, StepReport};
-use crate::step::friction_lagging;
-use crate::step::workspace::Workspace;
+use crate::solver::friction_lagging;
+use crate::solver::workspace::Workspace;
 use standoff_geometry::ccd::Keep;
 use standoff_linalg::Vec3;
 

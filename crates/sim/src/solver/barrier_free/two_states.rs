@@ -22,9 +22,9 @@ use crate::iterate::Iterate;
 use crate::potential::{Energy, IncrementalPotential};
 use crate::report::StepOutcome;
 use crate::solver::direction::not_finite;
+use crate::solver::friction_lagging;
 use crate::solver::line_search;
-use crate::step::friction_lagging;
-use crate::step::workspace::Workspace;
+use crate::solver::workspace::Workspace;
 use standoff_linalg::Vec3;
 
 /// Solves after which x̂ is reset to x before each of them.
