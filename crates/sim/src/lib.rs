@@ -57,6 +57,7 @@ pub mod state;
 pub mod step;
 #[doc(hidden)]
 pub mod threads;
+pub mod watch;
 
 pub use contacts::ContactRecord;
 pub use controls::Controls;
@@ -68,3 +69,4 @@ pub use report::{StepOutcome, StepReport};
 pub use simulation::Simulation;
 pub use state::State;
 pub use step::energetics;
+pub use watch::{Iteration, Watcher};

@@ -16,7 +16,9 @@ use crate::solver::workspace::Workspace;
 use crate::state::State;
 use crate::step;
 use crate::threads::with_threads_awake;
+use crate::watch::Watcher;
 use standoff_linalg::Vec3;
+use standoff_sparse::LinearSolver;
 
 /// A simulation in progress.
 pub struct Simulation {
@@ -80,6 +82,17 @@ impl Simulation {
                 Err(failure.error)
             }
         }
+    }
+
+    /// Solves the Newton systems of the steps to come by a given solver, in place of the one that the settings choose.
+    /// `dot`, `lbfgs-pd` and `admm-pd` do not solve such systems.
+    pub fn set_linear_solver(&mut self, solver: Box<dyn LinearSolver>) {
+        self.work.linear = solver;
+    }
+
+    /// Lets a watcher look on at the steps to come; `None` for none.
+    pub fn set_watcher(&mut self, watcher: Option<Watcher>) {
+        self.work.watcher = watcher;
     }
 
     /// Takes up a saved state of this simulation: what follows has the same bits as what followed it.

@@ -46,8 +46,10 @@ pub fn reason(
         Ok(outcome) if outcome.is_success() => None,
         Ok(outcome) if outcome.is_stall() => Some(FallbackReason::Stalled),
         Ok(_) => Some(FallbackReason::WorkLimit),
-        // the time is that of the step, however it is solved
-        Err(StepError::TimeLimit { .. } | StepError::Audit { .. }) => None,
+        // time and cancellation are those of the step, however it is solved
+        Err(
+            StepError::TimeLimit { .. } | StepError::Cancelled { .. } | StepError::Audit { .. },
+        ) => None,
         Err(StepError::BlockedMotion { .. }) => Some(FallbackReason::Blocked),
         Err(StepError::Stalled { .. }) => Some(FallbackReason::Stalled),
         Err(StepError::NotFinite { .. } | StepError::LinearSolve { .. }) => {
