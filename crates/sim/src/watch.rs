@@ -3,12 +3,12 @@
 use standoff_linalg::Vec3;
 use std::ops::ControlFlow;
 
-/// A step before one of its iterations.
+/// A step in one of its iterations.
 #[derive(Debug, Clone, Copy)]
 pub struct Iteration<'a> {
     /// Number of the step, from 1.
     pub step: u64,
-    /// Number of the iteration that begins, from 1: of Newton's method, or of the method that takes its place.
+    /// Number of the iteration that is under way, from 1: of Newton's method, or of the method that takes its place.
     pub number: u64,
     /// Largest nodal Newton direction of the iteration before, divided by h, m/s; none before the first one.
     pub residual_speed: Option<f64>,
@@ -18,6 +18,7 @@ pub struct Iteration<'a> {
     pub positions: &'a [Vec3],
 }
 
-/// Is called before every iteration, before the last one perhaps twice. [`ControlFlow::Break`] ends the step with
-/// [`StepError::Cancelled`](crate::StepError::Cancelled). It sees the step, and changes nothing of it.
+/// Is called in every iteration before its linear system is solved; where that is tried several times, before each of them.
+/// [`ControlFlow::Break`] ends the step with [`StepError::Cancelled`](crate::StepError::Cancelled). It sees the step, and
+/// changes nothing of it.
 pub type Watcher = Box<dyn FnMut(&Iteration<'_>) -> ControlFlow<()> + Send>;

@@ -341,7 +341,7 @@ impl LinearSolver for Tiring {
         b: &[Vec3],
         x: &mut [Vec3],
     ) -> Result<SolveReport, SolveError> {
-        self.1 = self.1.checked_sub(1).ok_or(SolveError::NotFinite { what: "patience" })?;
+        self.1 = self.1.checked_sub(1).ok_or(SolveError::NotFinite { what: "solution" })?;
         self.0.solve(a, b, x)
     }
 }
@@ -364,7 +364,7 @@ fn a_linear_solver_of_ones_own_solves_the_systems() {
         assert!((a - b).norm() < 1e-9, "{a} instead of {b}");
     }
     let error = with(0).step().unwrap_err().to_string();
-    assert!(error.contains("patience"), "{error}");
+    assert!(error.contains("the Newton direction is not finite"), "{error}");
 }
 
 /// A scene of the IPC 2020 reference whose mesh lies elsewhere: it is found by its root, also when the run goes on.

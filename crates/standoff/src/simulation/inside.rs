@@ -6,7 +6,8 @@ use standoff_sparse::LinearSolver;
 use std::ops::ControlFlow;
 
 impl Simulation {
-    /// Calls `watcher` before every iteration of the steps to come; [`ControlFlow::Break`] ends the step with
+    /// Calls `watcher` in every iteration of the steps to come, before a linear system is solved; where that is tried
+    /// several times, before each of them. [`ControlFlow::Break`] ends the step with
     /// [`StepError::Cancelled`](crate::errors::StepError::Cancelled), and the simulation stays as it was before the step.
     /// It takes the place of the watcher before, and influences no result.
     ///
