@@ -21,7 +21,7 @@ else
 fi
 say "structure"
 if command -v python3 >/dev/null; then
-    python3 tools/import_circles.py crates/sim
+    python3 tools/import_circles.py
     python3 tools/long_code.py
     python3 tools/test_tools.py
 else

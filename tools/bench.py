@@ -206,7 +206,7 @@ def run(binary, scene, threads, shared, values=(), without=()):
             return None
         records = [json.loads(line) for line in open(out / "stats.jsonl")]
         info = json.loads((out / "run.json").read_text())
-    seconds = {p: sum(r["seconds"].get(p, 0.0) for r in records) for p in PHASES + ["total"]}
+    seconds = {p: sum(r["seconds"][p] for r in records) for p in PHASES + ["total"]}
     return {
         "cpu": usage.ru_utime + usage.ru_stime,
         "wall": seconds["total"],

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Lists circles of imports between the modules of a crate.
 
-    tools/import_circles.py crates/sim               # circles between files
-    tools/import_circles.py crates/sim --depth 1     # circles between the modules directly below the crate
+    tools/import_circles.py                          # in every crate: circles between files, and between modules directly below it
+    tools/import_circles.py crates/sim               # in one crate
+    tools/import_circles.py crates/sim --depth 1     # circles between the modules directly below the crate alone
 
 A module imports another when it names something of it by `use` or by a path from `crate`, `self` or
 `super`. Names that a module re-exports count for the module that defines them, so that `contact::Pair`,
 defined in `contact/pairs.rs`, is an import of `contact::pairs`. A parent and its child may import each other;
 modules of tests are left out. With `--depth`, everything below a module of that depth counts as that module.
+Calls of methods are not seen: a module that calls a method of another one imports it only where it names its type.
 
 Exit code 0: no circle; 1: there are some, each printed with the lines that close it.
 Only Python's standard library is used.
@@ -17,6 +19,7 @@ import argparse, collections, pathlib, re, sys
 from rust_source import blank, without_tests
 
 ITEM = re.compile(r"\b(?:struct|enum|union|fn|trait|type|const|static|macro_rules!)\s+(?:mut\s+)?(\w+)")
+TEST = re.compile(r"#\[cfg\(test\)\]\s*(?:pub(?:\([^)]*\))?\s+)?mod\s+(\w+)\s*;")
 USE = re.compile(r"\buse\s+([^;]+);")
 PATH = re.compile(r"(?<![\w:])((?:crate|self|super)(?:\s*::\s*\w+)+)")
 
@@ -28,6 +31,7 @@ class Module:
         self.name, self.path, self.items, self.imports, self.globs = name, path, set(), [], []
         text = without_tests(blank(path.read_text()))
         self.items = set(ITEM.findall(text))
+        self.tests = TEST.findall(text)
         line = lambda at: text.count("\n", 0, at) + 1
         spans = []
         for match in USE.finditer(text):
@@ -75,6 +79,12 @@ class Crate:
                 name = name[:-1]
             if name[:1] != ("bin",):
                 self.modules[name] = Module(name, path)
+        for name in [n for n in self.modules if any(n[:k] in self.tests() for k in range(1, len(n) + 1))]:
+            del self.modules[name]
+
+    def tests(self):
+        """The modules that files of their own hold and that are compiled for tests alone."""
+        return {name + (test,) for name, module in self.modules.items() for test in module.tests}
 
     def absolute(self, module, path):
         """A path from the crate's root, or None where it leaves the crate."""
@@ -171,35 +181,43 @@ def shortest(edges, component, start):
     return []
 
 
+def report(folder, edges):
+    """Prints the circles among imports. Whether there are any."""
+    found = components(edges)
+    name = lambda m: "::".join(m) or "crate"
+    for component in found:
+        print(f"{folder}: {len(component)} modules import each other in circles: {', '.join(map(name, component))}")
+        shown = set()
+        for start in component:
+            circle = shortest(edges, component, start)
+            key = frozenset(circle)
+            if key in shown:
+                continue
+            shown.add(key)
+            print(f"  {' → '.join(map(name, circle + circle[:1]))}")
+            for a, b in zip(circle, circle[1:] + circle[:1]):
+                print(f"    {edges[a][b]}")
+    return bool(found)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("crates", nargs="+", type=pathlib.Path, help="folders of crates")
-    parser.add_argument("--depth", type=int, help="join what lies deeper")
+    parser.add_argument("crates", nargs="*", type=pathlib.Path, help="folders of crates; by default all of the repository")
+    parser.add_argument("--depth", type=int, help="join what lies deeper; by default files are looked at, and depth 1")
     args = parser.parse_args()
+    root = pathlib.Path(__file__).resolve().parent.parent
+    manifests = [*root.glob("crates/*/Cargo.toml"), root / "python" / "Cargo.toml"]
+    folders = args.crates or sorted(manifest.parent for manifest in manifests)
     code = 0
-    for folder in args.crates:
+    for folder in folders:
         crate = Crate(folder)
         if not crate.modules:
             print(f"{folder}: no src/*.rs", file=sys.stderr)
             return 2
-        edges = crate.edges(args.depth)
-        found = components(edges)
-        name = lambda m: "::".join(m) or "crate"
-        for component in found:
+        found = [report(folder, crate.edges(depth)) for depth in ([args.depth] if args.depth else [None, 1])]
+        if any(found):
             code = 1
-            print(f"{folder}: {len(component)} modules import each other in circles: "
-                  f"{', '.join(map(name, component))}")
-            shown = set()
-            for start in component:
-                circle = shortest(edges, component, start)
-                key = frozenset(circle)
-                if key in shown:
-                    continue
-                shown.add(key)
-                print(f"  {' → '.join(map(name, circle + circle[:1]))}")
-                for a, b in zip(circle, circle[1:] + circle[:1]):
-                    print(f"    {edges[a][b]}")
-        if not found:
+        else:
             print(f"{folder}: {len(crate.modules)} modules, no circle")
     return code
 

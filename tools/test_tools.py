@@ -279,7 +279,17 @@ class Circles(unittest.TestCase):
             "lib.rs": "mod a; mod b;", "a/mod.rs": "mod x; mod y;", "b/mod.rs": "mod z;",
             "a/x.rs": "use crate::b::z::Z;", "a/y.rs": "pub struct Y;", "b/z.rs": "use crate::a::y::Y; pub struct Z;",
         }
+        self.assertEqual(self.circles(files, "--depth", 9).returncode, 0)
+        self.assertEqual(self.circles(files, "--depth", 1).returncode, 1)
+        self.assertEqual(self.circles(files).returncode, 1, "without --depth both are looked at")
+
+    def test_a_file_of_tests_does_not_count(self):
+        files = {
+            "lib.rs": "mod a; mod b;", "a/mod.rs": "#[cfg(test)]\nmod tests; pub struct A;",
+            "a/tests.rs": "use crate::b::B;", "b.rs": "use crate::a::A; pub struct B;",
+        }
         self.assertEqual(self.circles(files).returncode, 0)
+        files["a/mod.rs"] = "mod tests; pub struct A;"
         self.assertEqual(self.circles(files, "--depth", 1).returncode, 1)
 
 

@@ -98,6 +98,7 @@ fn step(fields: &Bound<'_, PyDict>, e: &StepError) -> PyResult<&'static str> {
     | StepError::LinearSolve { step, .. }
     | StepError::Stalled { step, .. }
     | StepError::TimeLimit { step, .. }
+    | StepError::Cancelled { step, .. }
     | StepError::BlockedMotion { step, .. }
     | StepError::Audit { step, .. }) = e;
     fields.set_item("step", step)?;

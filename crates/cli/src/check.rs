@@ -7,8 +7,8 @@ use crate::scene;
 use standoff_mesh::Quality;
 use standoff_run::{BodyReport, CheckReport, IpcBody, Reach};
 use standoff_scene::resolve::FillReport;
-use standoff_sim::build::sizes::BodyScale;
 use standoff_sim::definition::{BodyDef, BodyKind};
+use standoff_sim::sizes::BodyScale;
 use standoff_sim::step::start_forces::StartForce;
 
 /// Contact forces at the start above this many times the weight of a body are worth a warning.

@@ -33,6 +33,15 @@ impl From<SceneError> for Failure {
     }
 }
 
+impl From<standoff::Error> for Failure {
+    fn from(error: standoff::Error) -> Self {
+        match error {
+            standoff::Error::Scene(error) => error.into(),
+            other => Self::Input(other.to_string()),
+        }
+    }
+}
+
 impl Failure {
     /// The process's exit code.
     pub fn code(&self) -> u8 {

@@ -7,7 +7,8 @@ use crate::output::Console;
 use crate::progress::Progress;
 use crate::scene;
 use crate::view::Watch;
-use standoff_run::{Event, Options, RunError, Summary};
+use standoff::errors::RunError;
+use standoff::{Error, Event, Options, Summary};
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -19,7 +20,7 @@ pub fn run(args: &RunArgs, console: &mut Console) -> Result<(), Failure> {
     let options = Options { force: args.force };
     let watch = Watch::start(&args.watch, &args.output, console)?;
     let interrupts = listen()?;
-    let result = standoff_run::run(&scene, &args.output, options, &mut |event| {
+    let result = standoff::run_with(&scene, &args.output, options, &mut |event| {
         view.show(event, console);
         interrupts.signal().map_or(ControlFlow::Continue(()), |_| ControlFlow::Break(()))
     });
@@ -28,14 +29,14 @@ pub fn run(args: &RunArgs, console: &mut Console) -> Result<(), Failure> {
 
 /// Continues a run.
 pub fn resume(args: &ResumeArgs, console: &mut Console) -> Result<(), Failure> {
-    let mut scene = scene::reload(&args.folder)?;
+    let mut scene = standoff::load_run(&args.folder)?;
     if let Some(steps) = args.steps {
         scene.set_steps(steps);
     }
     let mut view = View { title: args.folder.as_path(), ..View::new(args.quiet) };
     let watch = Watch::start(&args.watch, &args.folder, console)?;
     let interrupts = listen()?;
-    let result = standoff_run::resume(&scene, &args.folder, &mut |event| {
+    let result = standoff::resume_with(&scene, &args.folder, &mut |event| {
         view.show(event, console);
         interrupts.signal().map_or(ControlFlow::Continue(()), |_| ControlFlow::Break(()))
     });
@@ -50,7 +51,7 @@ fn listen() -> Result<Interrupts, Failure> {
 /// Shows how a run went, and the run itself until the user has seen enough, unless a signal ended it.
 fn end(
     view: View<'_>,
-    result: Result<Summary, RunError>,
+    result: Result<Summary, Error>,
     interrupts: &Interrupts,
     watch: Watch,
     folder: &Path,
@@ -139,7 +140,7 @@ impl View<'_> {
     /// Shows how the whole run went.
     fn finish(
         self,
-        result: Result<Summary, RunError>,
+        result: Result<Summary, Error>,
         folder: &Path,
         console: &mut Console,
     ) -> Result<(), Failure> {
@@ -168,14 +169,14 @@ impl View<'_> {
                     )))
                 })
             }
-            Err(RunError::Stopped(stopped)) => {
+            Err(Error::Run(RunError::Stopped(stopped))) => {
                 close(&stopped.summary, console);
                 for other in &stopped.others {
                     console.complain(format_args!("error: {other}"));
                 }
                 Err(Failure::Result(stopped.cause.to_string()))
             }
-            Err(RunError::Build(error)) => {
+            Err(Error::Run(RunError::Build(error))) => {
                 Err(Failure::Input(format!("{}: {error}", self.title.display())))
             }
             Err(error) => Err(Failure::Input(error.to_string())),

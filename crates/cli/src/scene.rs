@@ -3,10 +3,8 @@
 use crate::args::{CommonArgs, ConvertArgs};
 use crate::failure::Failure;
 use crate::output::Console;
+use standoff::{LoadOptions, Scene};
 use standoff_ipc_import::Import;
-use standoff_run::RunInfo;
-use standoff_scene::Scene;
-use standoff_scene::resolve::Source;
 use std::path::{Path, PathBuf};
 
 /// Reads a scene with overrides `KEY=VALUE`, and with a number of steps instead of its end; `.txt` files
@@ -17,34 +15,8 @@ pub fn load(
     overrides: &[String],
     steps: Option<u64>,
 ) -> Result<Scene, Failure> {
-    if !is_reference(path) {
-        return Ok(Scene::load_steps(path, overrides, steps)?);
-    }
-    let import = import(path, &common.mesh_root)?;
-    let mut scene = import.resolve(overrides)?;
-    if overrides.is_empty() {
-        let absolute = |p: &Path| std::path::absolute(p).unwrap_or_else(|_| p.to_owned());
-        let mesh_roots = common.mesh_root.iter().map(|p| absolute(p)).collect();
-        scene.source = Some(Source { scene: absolute(path), mesh_roots });
-    }
-    scene.notes.extend(import.notes.iter().map(ToString::to_string));
-    if let Some(steps) = steps {
-        scene.set_steps(steps);
-    }
-    Ok(scene)
-}
-
-/// Reads the scene of a run again, with the bits that it had.
-pub fn reload(folder: &Path) -> Result<Scene, Failure> {
-    let info = RunInfo::read(folder).map_err(|e| Failure::Input(e.to_string()))?;
-    let file = standoff_run::existing_scene_file(folder);
-    let mut scene = Scene::load(&file.map_err(|e| Failure::Input(e.to_string()))?, &[])?;
-    if let Some(source) = info.source {
-        scene.definition = import(&source.scene, &source.mesh_roots)?.definition();
-        scene.definition.settings.time.end = scene.file.time.end;
-        scene.source = Some(source);
-    }
-    Ok(scene)
+    let (overrides, mesh_roots) = (overrides.to_vec(), common.mesh_root.clone());
+    Ok(standoff::load_with(path, &LoadOptions { overrides, steps, mesh_roots })?)
 }
 
 /// `standoff convert`: writes an imported scene as a scene file.
@@ -105,10 +77,6 @@ fn is_mjcf(path: &Path) -> bool {
 /// Whether two paths lead to one file.
 fn is_same_file(a: &Path, b: &Path) -> bool {
     matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
-}
-
-fn is_reference(path: &Path) -> bool {
-    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("txt"))
 }
 
 fn import(path: &Path, roots: &[PathBuf]) -> Result<Import, Failure> {

@@ -1,7 +1,7 @@
 //! What can collide: the surface primitives of all bodies and which of them may meet.
 
-use crate::topology::ascending;
-use crate::{PairKind, RestNeighbours};
+use crate::PairKind;
+use crate::topology::{Adjacency, ascending};
 use standoff_linalg::Vec3;
 use std::ops::Range;
 
@@ -66,6 +66,36 @@ impl Excluded {
         let listed =
             !self.pairs.is_empty() && self.pairs.binary_search(&[a.min(b), a.max(b)]).is_ok();
         !(listed || self.own && a == b)
+    }
+}
+
+/// Pairs of primitives that ignore each other because they are neighbours along their body, by kind; rows are the first
+/// primitives. [`rest_neighbours`](crate::rest_neighbours) finds them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RestNeighbours([Adjacency; 4]);
+
+impl RestNeighbours {
+    /// From the rows of each kind.
+    pub(crate) fn from_rows(rows: [Adjacency; 4]) -> Self {
+        Self(rows)
+    }
+
+    /// Whether there are none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(Adjacency::is_empty)
+    }
+
+    /// Number of pairs.
+    pub fn len(&self) -> usize {
+        self.0.iter().map(|rows| rows.items.len()).sum()
+    }
+
+    /// Whether the pair of these primitives is one of them, ascending where there are two edges.
+    #[inline]
+    pub fn contains(&self, kind: PairKind, [i, j]: [u32; 2]) -> bool {
+        let rows = &self.0[kind as usize];
+        !rows.is_empty() && rows.row(i as usize).binary_search(&j).is_ok()
     }
 }
 
@@ -164,14 +194,6 @@ impl CollisionMesh {
             numbers[vertices.clone()].fill(k as u32);
         }
         numbers
-    }
-
-    /// Makes primitives ignore each other that are neighbours along their body and nearer at rest than their
-    /// thickness allows ([`RestNeighbours`]). `slack` ≥ 1 multiplies the distance up to which they do, for rest
-    /// positions that are known up to rounding only. Wants everything else of the mesh to be set.
-    pub fn exclude_neighbours(&mut self, slack: f64) {
-        self.neighbours = RestNeighbours::default();
-        self.neighbours = RestNeighbours::new(self, slack);
     }
 
     /// Whether two primitives ignore each other as neighbours at rest, or their bodies do; `a` and `b` are

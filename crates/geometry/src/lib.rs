@@ -15,12 +15,13 @@ pub mod collision_mesh;
 pub mod distance;
 pub mod neighbourhood;
 mod pair;
+mod pair_kind;
 pub mod rest_neighbours;
 mod surface_adjacency;
 pub mod topology;
 
-pub use collision_mesh::CollisionMesh;
+pub use collision_mesh::{CollisionMesh, RestNeighbours};
 pub use neighbourhood::Neighbourhood;
-pub use pair::{Pair, PairKind, Stencil, UNUSED};
-pub use rest_neighbours::RestNeighbours;
+pub use pair::{Pair, Stencil, UNUSED};
+pub use pair_kind::PairKind;
 pub use surface_adjacency::SurfaceAdjacency;

@@ -11,7 +11,7 @@
 
 use crate::distance::{edge_edge_d2, point_edge_d2, point_point_d2};
 use crate::topology::Adjacency;
-use crate::{CollisionMesh, Neighbourhood, PairKind, broad_phase};
+use crate::{CollisionMesh, Neighbourhood, PairKind, RestNeighbours, broad_phase};
 use rayon::prelude::*;
 use standoff_linalg::Vec3;
 use std::collections::BTreeMap;
@@ -21,9 +21,15 @@ use std::collections::BTreeMap;
 /// 0.74 ξ. At half of ξ the inside of the bend closes.
 pub const REACH: f64 = 1.1;
 
-/// The pairs, by kind; rows are the first primitives.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RestNeighbours([Adjacency; 4]);
+impl CollisionMesh {
+    /// Makes primitives ignore each other that are neighbours along their body and nearer at rest than their
+    /// thickness allows ([`RestNeighbours`]). `slack` ≥ 1 multiplies the distance up to which they do, for rest
+    /// positions that are known up to rounding only. Wants everything else of the mesh to be set.
+    pub fn exclude_neighbours(&mut self, slack: f64) {
+        self.neighbours = RestNeighbours::default();
+        self.neighbours = RestNeighbours::new(self, slack);
+    }
+}
 
 impl RestNeighbours {
     /// The neighbours of `mesh` at rest, with [`REACH`] multiplied by `slack`.
@@ -81,7 +87,7 @@ impl RestNeighbours {
                 pairs.iter().copied().filter(|pair| leads(*pair)).collect()
             })
             .collect();
-        Self(PairKind::ALL.map(|kind| {
+        Self::from_rows(PairKind::ALL.map(|kind| {
             let own = found.iter().flatten().filter(|(k, _)| *k == kind).map(|(_, pair)| *pair);
             let own: Vec<[u32; 2]> = own.collect();
             let rows = match kind {
@@ -90,24 +96,6 @@ impl RestNeighbours {
             };
             if own.is_empty() { Adjacency::default() } else { Adjacency::from_pairs(rows, own) }
         }))
-    }
-
-    /// Whether there are none.
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.0.iter().all(Adjacency::is_empty)
-    }
-
-    /// Number of pairs.
-    pub fn len(&self) -> usize {
-        self.0.iter().map(|rows| rows.items.len()).sum()
-    }
-
-    /// Whether the pair of these primitives is one of them, ascending where there are two edges.
-    #[inline]
-    pub fn contains(&self, kind: PairKind, [i, j]: [u32; 2]) -> bool {
-        let rows = &self.0[kind as usize];
-        !rows.is_empty() && rows.row(i as usize).binary_search(&j).is_ok()
     }
 }
 

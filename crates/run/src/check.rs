@@ -10,10 +10,10 @@ use standoff_scene::Scene;
 use standoff_sim::audit::allowed_inversions;
 use standoff_sim::body::Body;
 use standoff_sim::build::build;
-use standoff_sim::build::sizes::BodyScale;
 use standoff_sim::build::start::{check_held, obstructions};
 use standoff_sim::contact::orientation::ActivationDistance;
 use standoff_sim::definition::{BodyDef, BodyKind};
+use standoff_sim::sizes::BodyScale;
 use standoff_sim::step::start_forces::{StartForce, start_forces};
 use standoff_sim::{BuildError, Model};
 

@@ -151,3 +151,11 @@ fn remedy(error: &io::Error) -> &'static str {
         _ => "",
     }
 }
+
+/// What is wrong with a file of a format that is not known yet.
+pub(crate) fn later_format(format: u32, known: u32) -> String {
+    format!(
+        "a later version of standoff wrote it, in format {format}, and this one reads format {known}; continue with \
+         that version, or begin again with `standoff run --force`"
+    )
+}

@@ -1,7 +1,7 @@
 //! The files of a run and their names.
 
+use crate::OutputError;
 use crate::atomic::is_temporary;
-use crate::{OutputError, RunInfo};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// Files of a run in its folder; folders hold numbered files of the extension.
 const FILES: [&str; 7] =
     ["run.json", "run.pvd", "carried.pvd", STATS, RESOLVED, "failure.vtu", "failure.json"];
-const FOLDERS: [(&str, &str); 5] = [
+pub(crate) const FOLDERS: [(&str, &str); 5] = [
     ("frames", "vtu"),
     ("surface", "obj"),
     (CARRIED, "vtu"),
@@ -136,23 +136,6 @@ pub(crate) fn existing_run(folder: &Path) -> Option<String> {
             Some(format!("{name}/{}", found.file_name().to_string_lossy()))
         })
     })
-}
-
-/// Whether the run that a folder holds was stopped before it had done a step: then nothing is lost when it
-/// starts again. Anything that is not certainly of such a run makes this false.
-pub(crate) fn has_no_step(folder: &Path) -> bool {
-    let beyond_start = |(name, extension): (&str, &str)| {
-        // the checkpoint of the start is the last thing that is written before the first step
-        let files = numbered(&folder.join(name), extension);
-        files.into_iter().any(|(step, _)| step > 0 || name == CHECKPOINTS)
-    };
-    let outputs = FOLDERS.into_iter().filter(|(name, _)| *name != MESHES);
-    let stats = fs::metadata(folder.join(STATS));
-    let failed = ["failure.vtu", "failure.json"].iter().any(|f| folder.join(f).exists());
-    RunInfo::read(folder).is_ok()
-        && !failed
-        && !stats.is_ok_and(|m| m.len() > 0)
-        && !outputs.into_iter().any(beyond_start)
 }
 
 /// Removes the files of a run but for those in `kept`, which are absolute.

@@ -1,13 +1,14 @@
 //! The folder of a run, while it is written and afterwards.
 
 use crate::carried::CarriedSurfaces;
-use crate::checkpoint::{fingerprint, write_checkpoint};
+use crate::checkpoint::write_checkpoint;
 use crate::checksum::{Integrity, integrity};
 use crate::failure::write_failure;
 use crate::files::{
-    CARRIED, CHECKPOINTS, MESHES, RESOLVED, STATS, existing_run, frame_file, has_no_step,
+    CARRIED, CHECKPOINTS, FOLDERS, MESHES, RESOLVED, STATS, existing_run, frame_file, numbered,
     open_file, refuse_links, remove_after, remove_leavings, remove_run,
 };
+use crate::fingerprint::fingerprint;
 use crate::statistics::{Statistics, lock};
 use crate::surface::write_surface;
 use crate::{
@@ -259,6 +260,23 @@ impl RunFolder {
     pub fn take_notes(&mut self) -> Vec<String> {
         std::mem::take(&mut self.notes)
     }
+}
+
+/// Whether the run that a folder holds was stopped before it had done a step: then nothing is lost when it
+/// starts again. Anything that is not certainly of such a run makes this false.
+fn has_no_step(folder: &Path) -> bool {
+    let beyond_start = |(name, extension): (&str, &str)| {
+        // the checkpoint of the start is the last thing that is written before the first step
+        let files = numbered(&folder.join(name), extension);
+        files.into_iter().any(|(step, _)| step > 0 || name == CHECKPOINTS)
+    };
+    let outputs = FOLDERS.into_iter().filter(|(name, _)| *name != MESHES);
+    let stats = fs::metadata(folder.join(STATS));
+    let failed = ["failure.vtu", "failure.json"].iter().any(|f| folder.join(f).exists());
+    RunInfo::read(folder).is_ok()
+        && !failed
+        && !stats.is_ok_and(|m| m.len() > 0)
+        && !outputs.into_iter().any(beyond_start)
 }
 
 fn make_folders(folder: &Path, scene: &Scene) -> Result<(), OutputError> {

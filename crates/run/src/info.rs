@@ -1,5 +1,6 @@
 //! `run.json`: what the frames of a run leave open.
 
+use crate::error::later_format;
 use crate::files::read_text;
 use crate::{BodyInfo, HalfSpaceInfo, OutputError, Topology};
 use serde::{Deserialize, Serialize};
@@ -9,23 +10,25 @@ use standoff_sim::definition::Dimension;
 use std::io;
 use std::path::Path;
 
+/// Grows with every change after which a reader of `run.json`, `stats.jsonl` or the frames would go wrong.
+const FORMAT: u32 = 1;
+
 /// What `run.json` holds: everything that the frames leave open.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunInfo {
+    /// Format of the folder: 1.
+    pub format: u32,
     /// Version of standoff that wrote the run.
     pub version: String,
     /// Number of dimensions.
-    #[serde(default, skip_serializing_if = "is_three")]
     pub dimension: Dimension,
     /// Bodies in the order of their vertices; `body` in the frames is the index.
     pub bodies: Vec<BodyInfo>,
     /// Half-spaces.
     pub half_spaces: Vec<HalfSpaceInfo>,
     /// Whether anything can touch anything.
-    #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub contact: bool,
     /// Whether tetrahedra may be inverted.
-    #[serde(default, skip_serializing_if = "is_false")]
     pub allow_inversion: bool,
     /// Pairs of bodies that do not interact; a body paired with itself has no self-contact.
     pub no_contact: Vec<(usize, usize)>,
@@ -33,36 +36,26 @@ pub struct RunInfo {
     pub self_contact: bool,
     /// Time step, s.
     pub time_step: f64,
-    /// Contact distance d̂, m; missing in a folder that was begun without a simulation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Contact distance d̂, m; `null` in a folder that was begun without a simulation.
     pub d_hat: Option<f64>,
     /// Names of the energies that the program added to those of the scene; no file holds them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub energies: Vec<String>,
     /// The scene of the IPC 2020 reference that the run simulates. Only that has its exact numbers;
     /// `scene.resolved.toml` agrees with it but for round-off.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
 }
 
-fn yes() -> bool {
-    true
-}
-
-fn is_true(flag: &bool) -> bool {
-    *flag
-}
-
-fn is_false(flag: &bool) -> bool {
-    !flag
-}
-
-fn is_three(dimension: &Dimension) -> bool {
-    !dimension.is_planar()
+/// The part of `run.json` that every format has.
+#[derive(Deserialize)]
+struct Format {
+    format: u32,
 }
 
 impl RunInfo {
     /// Reads `run.json` of a folder.
+    ///
+    /// # Errors
+    /// The folder holds no run, `run.json` is damaged, or a later version of standoff wrote it.
     pub fn read(folder: &Path) -> Result<Self, OutputError> {
         let path = folder.join("run.json");
         let text = read_text(&path).map_err(|source| match source.kind() {
@@ -74,7 +67,14 @@ impl RunInfo {
             },
             _ => OutputError::Read { path: path.clone(), source },
         })?;
-        serde_json::from_str(&text).map_err(|e| OutputError::Damaged { path, what: e.to_string() })
+        let damaged =
+            |e: serde_json::Error| OutputError::Damaged { path: path.clone(), what: e.to_string() };
+        // first of all, because another format may have other fields
+        let Format { format } = serde_json::from_str(&text).map_err(damaged)?;
+        if format > FORMAT {
+            return Err(OutputError::Foreign { what: later_format(format, FORMAT), path });
+        }
+        serde_json::from_str(&text).map_err(damaged)
     }
 
     /// Refuses a `run.json` that is not that of a run of `scene` in `folder`.
@@ -100,6 +100,7 @@ impl RunInfo {
     pub(crate) fn of(scene: &Scene, topology: &Topology) -> Self {
         let definition = &scene.definition;
         Self {
+            format: FORMAT,
             version: env!("CARGO_PKG_VERSION").into(),
             dimension: definition.dimension,
             bodies: topology.bodies.clone(),

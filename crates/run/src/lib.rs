@@ -22,6 +22,7 @@ mod energy;
 mod error;
 mod failure;
 mod files;
+mod fingerprint;
 mod folder;
 mod frame;
 mod gap;
@@ -41,12 +42,13 @@ pub use atomic::write_atomically;
 pub use audit::{AuditReport, FrameFaults, audit};
 pub use check::{BodyReport, CheckReport, Gap, HalfSpaceGap, IpcBody, Reach, check};
 pub use checkpoint::{
-    Checkpoint, checkpoint_bytes, fingerprint, parse_checkpoint, read_checkpoint, write_checkpoint,
+    Checkpoint, checkpoint_bytes, parse_checkpoint, read_checkpoint, write_checkpoint,
 };
 pub use checksum::Integrity;
 pub use error::OutputError;
 pub use failure::{FailureData, write_failure};
 pub use files::{existing_scene_file, frame_files, open_file, read_text, scene_file};
+pub use fingerprint::fingerprint;
 pub use folder::RunFolder;
 pub use frame::{Frame, read_elements, read_frame};
 pub use gap::Gaps;

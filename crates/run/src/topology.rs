@@ -50,10 +50,8 @@ pub struct BodyInfo {
     /// Number of its vertices.
     pub vertices: u32,
     /// Its thickness in contact, m.
-    #[serde(default)]
     pub contact_thickness: f64,
     /// Limits of the stretch, if it is a shell.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<LimitInfo>,
 }
 

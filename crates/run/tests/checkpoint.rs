@@ -111,18 +111,18 @@ fn the_fingerprint_sees_every_bit_but_the_end() {
     assert_ne!(fingerprint(&definition), before);
 }
 
-/// Files of another format are refused, and the message says what to do.
+/// Files of a later format are refused, and the message says what to do.
 #[test]
-fn checkpoints_of_other_formats_are_refused() {
+fn checkpoints_of_later_formats_are_refused() {
     let path = Path::new("7.ckpt");
     let bytes = checkpoint_bytes(42, &state(), &[0, 3, 6]);
-    for (format, writer) in
-        [(3u32, "an earlier version"), (5, "an earlier version"), (7, "a later")]
-    {
+    for format in [2u32, 7] {
         let mut other = bytes.clone();
         other[8..12].copy_from_slice(&format.to_le_bytes());
         let error = parse_checkpoint(path, &other, 42).unwrap_err().to_string();
-        for part in [writer, &format!("format {format}"), "format 6 only", "standoff run --force"] {
+        let writer = "a later version";
+        for part in [writer, &format!("format {format}"), "reads format 1;", "standoff run --force"]
+        {
             assert!(error.contains(part), "{error}");
         }
     }

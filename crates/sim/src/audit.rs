@@ -141,7 +141,7 @@ pub enum Violation {
         /// Scene-wide vertex.
         vertex: u32,
     },
-    /// A tetrahedron has no positive volume: its index in `Model::elastic` and its vertices.
+    /// A tetrahedron has no positive volume: its index in `Model::tets` and its vertices.
     Inversion {
         /// Element.
         element: u32,

@@ -1,15 +1,15 @@
 //! The contacts of a state as data: what touches what, where, how close and how hard.
 
+use crate::clock::Clock;
 use crate::contact::PairKind;
 use crate::contact::{BarrierPotential, Constraint, ConstraintKey, ContactSet};
+use crate::context::StepContext;
 use crate::definition::settings::Method;
+use crate::detector::Detector;
 use crate::dirichlet::DirichletTargets;
 use crate::model::Model;
 use crate::potential::IncrementalPotential;
 use crate::state::State;
-use crate::step::clock::Clock;
-use crate::step::context::StepContext;
-use crate::step::detector::Detector;
 use standoff_geometry::{Pair, UNUSED};
 use standoff_linalg::Vec3;
 

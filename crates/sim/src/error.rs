@@ -252,6 +252,14 @@ pub enum StepError {
         /// The velocity tolerance, m/s.
         tolerance: f64,
     },
+    /// The program that takes the steps ended this one.
+    #[error("step {step} was cancelled at Newton iteration {iterations}")]
+    Cancelled {
+        /// Index of the step.
+        step: usize,
+        /// Newton iterations begun.
+        iterations: usize,
+    },
     /// Prescribed vertices cannot reach their targets.
     #[error(
         "step {step}: prescribed motion '{name}' is blocked at {progress:.1} % of its displacement: {reason}; \

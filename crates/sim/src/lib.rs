@@ -14,12 +14,18 @@ pub mod body;
 #[doc(hidden)]
 pub mod build;
 pub mod characteristic;
+#[doc(hidden)]
+pub mod clock;
 pub mod contact;
 #[doc(hidden)]
 pub mod contacts;
+#[doc(hidden)]
+pub mod context;
 pub mod controls;
 pub mod decomposition;
 pub mod definition;
+#[doc(hidden)]
+pub mod detector;
 pub mod diagnosis;
 #[doc(hidden)]
 pub mod dirichlet;
@@ -35,11 +41,15 @@ pub mod material;
 #[doc(hidden)]
 pub mod model;
 #[doc(hidden)]
+pub mod motion;
+#[doc(hidden)]
 pub mod names;
 #[doc(hidden)]
 pub mod potential;
 pub mod report;
 pub mod simulation;
+#[doc(hidden)]
+pub mod sizes;
 #[doc(hidden)]
 pub mod solver;
 pub mod state;
@@ -48,6 +58,7 @@ pub mod step;
 #[doc(hidden)]
 pub mod threads;
 pub mod unknowns;
+pub mod watch;
 
 pub use contacts::ContactRecord;
 pub use controls::Controls;
@@ -59,3 +70,4 @@ pub use report::{StepOutcome, StepReport};
 pub use simulation::Simulation;
 pub use state::State;
 pub use step::energetics;
+pub use watch::{Iteration, Watcher};

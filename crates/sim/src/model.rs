@@ -4,20 +4,20 @@
 
 use crate::audit::{AuditScene, StrainLimit};
 use crate::body::Body;
-use crate::build::sizes::BodyScale;
 use crate::characteristic::CharacteristicNorm;
 use crate::contact::orientation::OrientationContact;
 use crate::contact::{FrictionMaterials, HalfSpace, Weighting};
 use crate::decomposition::Decomposition;
 use crate::definition::Dimension;
 use crate::definition::settings::Settings;
-use crate::dirichlet::PrescribedMotion;
 use crate::energy::plane_strain::PlaneStrainTriangles;
 use crate::energy::tet::ElasticTets;
 use crate::energy::{CodimElements, Term};
 use crate::frames::MaterialFrames;
 use crate::loads::Loads;
+use crate::motion::PrescribedMotion;
 use crate::names::Names;
+use crate::sizes::BodyScale;
 use crate::state::State;
 use crate::unknowns::VertexMap;
 use standoff_geometry::CollisionMesh;

@@ -9,9 +9,11 @@
 
 // long: the list of terms and what iterates over it; each function is a few lines for each term
 
+use crate::clock::Phase;
 use crate::contact::friction::Friction;
 use crate::contact::orientation::OrientationSet;
 use crate::contact::{BarrierPotential, ContactConstraints, ContactSet, FrictionSet, Smoothing};
+use crate::context::StepContext;
 use crate::definition::settings::{Subproblem, ThicknessBarrier, Transition};
 use crate::dirichlet::{DirichletPenalty, DirichletTargets};
 use crate::energy::damping::Damping;
@@ -24,8 +26,6 @@ use crate::energy::tet::{ElasticTets, Tet};
 use crate::energy::{CodimElements, Element, Term};
 use crate::iterate::Iterate;
 use crate::state::State;
-use crate::step::clock::Phase;
-use crate::step::context::StepContext;
 use crate::unknowns::Expanded;
 use standoff_linalg::Vec3;
 use std::sync::Arc;

@@ -17,16 +17,13 @@ pub struct StepReport {
     pub outcome: StepOutcome,
     /// Why the barrier solver finished a step that the barrier-free solver had begun; `null` in all other
     /// steps. Iterations, linear systems and cuts then count those of both.
-    #[serde(default)]
     pub fallback: Option<FallbackReason>,
     /// Where a step that did not end well is furthest from its minimum, and what is close there, in words;
     /// else `null`.
-    #[serde(default)]
     pub unmet: Option<String>,
     /// Newton iterations (of `dot` and `lbfgs-pd` those of L-BFGS, of `admm-pd` its own), over all friction updates.
     pub newton_iterations: u64,
     /// The Newton iterations in which bodies that had reached their minimum rested.
-    #[serde(default)]
     pub resting_iterations: u64,
     /// Linear systems solved, where that may be more than one per Newton iteration: in steps that the
     /// barrier-free solver began; else 0.
@@ -36,20 +33,16 @@ pub struct StepReport {
     /// Minimisations with updated friction; 1 without friction.
     pub lagging_iterations: u64,
     /// Factorisations of subdomains by `dot`, or of the constant matrix by `lbfgs-pd` and `admm-pd`; else 0.
-    #[serde(default)]
     pub subdomain_factorisations: u64,
     /// Largest nodal Newton direction, of a body whose tolerance is smaller than the greatest one as many times more (of `dot` and `lbfgs-pd` the one of L-BFGS, of `admm-pd` the last change of
     /// positions) divided by h at the end, m/s.
     pub residual_speed: f64,
     /// How far forces are from balance at the end, of the body for which that is furthest: the sum of the magnitudes of its
     /// residual forces over the sum of those that act on it (inertia, loads, elastic, contact and friction forces).
-    #[serde(default)]
     pub imbalance: f64,
     /// The sum of the magnitudes of the residual forces of that body, N.
-    #[serde(default)]
     pub imbalance_force: f64,
     /// ‖∇E‖/(s ⟨W⟩ ‖ℓ‖) at the end, where that is what ends a step; else `null`.
-    #[serde(default)]
     pub characteristic_norm: Option<f64>,
     /// Contacts (stencils with distance below d̂) at the end of the step.
     pub contacts: u64,
@@ -68,12 +61,10 @@ pub struct StepReport {
     /// Energy of the contact barrier, J.
     pub contact_energy: f64,
     /// Tetrahedra without positive volume at the end of the step, where `solver.allow_inversion` allows them; else 0.
-    #[serde(default)]
     pub inverted: u64,
     /// Every energy of the incremental potential at the end of the step by its name, J: `contact barrier`
     /// and the elastic ones together make the fields above. The energy of friction is the lagged dissipative
     /// potential.
-    #[serde(default)]
     pub energies: BTreeMap<String, f64>,
     /// Σ m v, kg m/s.
     pub linear_momentum: [f64; 3],
@@ -84,7 +75,6 @@ pub struct StepReport {
     /// Wall time by phase, s.
     pub seconds: PhaseSeconds,
     /// Forces and moments of the step, by name.
-    #[serde(default)]
     pub forces: Forces,
 }
 
@@ -93,19 +83,14 @@ pub struct StepReport {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Forces {
     /// Contact and friction on each deformable body that anything touches.
-    #[serde(default)]
     pub bodies: BTreeMap<String, Resultant>,
     /// Contact and friction on each obstacle that anything touches.
-    #[serde(default)]
     pub obstacles: BTreeMap<String, Resultant>,
     /// Contact and friction on each half-space.
-    #[serde(default)]
     pub half_spaces: BTreeMap<String, Resultant>,
     /// What each fixed or moved set of vertices is held with: zero while it is not held.
-    #[serde(default)]
     pub held: BTreeMap<String, Held>,
     /// What each force, pressure, attachment and seam acts with.
-    #[serde(default)]
     pub loads: BTreeMap<String, Resultant>,
 }
 
@@ -238,7 +223,6 @@ pub struct StepCuts {
     /// Iterations whose step the filter against inversion shortened.
     pub inversion: u64,
     /// Halvings because a triangle would have passed its strain limit.
-    #[serde(default)]
     pub strain: u64,
     /// Halvings because the potential had not fallen.
     pub line_search: u64,

@@ -12,11 +12,13 @@ use crate::error::{BuildError, ControlError, StepError};
 use crate::material::von_mises;
 use crate::model::Model;
 use crate::report::StepReport;
+use crate::solver::workspace::Workspace;
 use crate::state::State;
 use crate::step;
-use crate::step::workspace::Workspace;
 use crate::threads::with_threads_awake;
+use crate::watch::Watcher;
 use standoff_linalg::Vec3;
+use standoff_sparse::LinearSolver;
 
 /// Distance from where its tetrahedron carries it, in terms of the size of the largest body, up to which a carried vertex of a state is in its
 /// place. Our choice: rounding in every step adds up to less in a million steps.
@@ -84,6 +86,17 @@ impl Simulation {
                 Err(failure.error)
             }
         }
+    }
+
+    /// Solves the Newton systems of the steps to come by a given solver, in place of the one that the settings choose.
+    /// `dot`, `lbfgs-pd` and `admm-pd` do not solve such systems.
+    pub fn set_linear_solver(&mut self, solver: Box<dyn LinearSolver>) {
+        self.work.linear = solver;
+    }
+
+    /// Lets a watcher look on at the steps to come; `None` for none.
+    pub fn set_watcher(&mut self, watcher: Option<Watcher>) {
+        self.work.watcher = watcher;
     }
 
     /// Takes up a saved state of this simulation: what follows has the same bits as what followed it.

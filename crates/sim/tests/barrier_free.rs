@@ -5,7 +5,9 @@ use standoff_geometry::CollisionMesh;
 use standoff_geometry::{Pair, PairKind};
 use standoff_linalg::nalgebra::{Rotation3, Vector3};
 use standoff_linalg::{Mat3, Vec3};
+use standoff_sim::clock::Clock;
 use standoff_sim::contact::{Constraint, ConstraintKey, ContactConstraints, HalfSpace};
+use standoff_sim::context::StepContext;
 use standoff_sim::definition::{
     BendingModel, BodyDef, BodyKind, Definition, HalfSpaceDef, ShellMaterial,
 };
@@ -20,10 +22,8 @@ use standoff_sim::potential::IncrementalPotential;
 use standoff_sim::report::FallbackReason;
 use standoff_sim::settings::{AuditLevel, Fallback, Method};
 use standoff_sim::solver::contact_subproblem;
-use standoff_sim::step::clock::Clock;
-use standoff_sim::step::context::StepContext;
+use standoff_sim::solver::workspace::Workspace;
 use standoff_sim::step::energetics;
-use standoff_sim::step::workspace::Workspace;
 use standoff_sim::{Simulation, State};
 use standoff_sparse::block_pairs;
 use standoff_testkit::finite_difference::{gradient, relative_error};

@@ -5,19 +5,19 @@ use crate::common::{block, converge, ground, scene};
 use standoff_geometry::topology;
 use standoff_linalg::Vec3;
 use standoff_sim::Simulation;
+use standoff_sim::clock::Clock;
+use standoff_sim::context::StepContext;
 use standoff_sim::definition::{
     BodyDef, BodyKind, CarriedSurface, Definition, Motion, Pivot, PrescribedDef,
 };
+use standoff_sim::detector::Detector;
 use standoff_sim::dirichlet::DirichletTargets;
 use standoff_sim::energy::Projection;
 use standoff_sim::iterate::Iterate;
 use standoff_sim::potential::IncrementalPotential;
 use standoff_sim::settings::{Integrator, Method};
 use standoff_sim::solver::assembly::HessianAssembly;
-use standoff_sim::step::clock::Clock;
-use standoff_sim::step::context::StepContext;
-use standoff_sim::step::detector::Detector;
-use standoff_sim::step::friction_lagging;
+use standoff_sim::solver::friction_lagging;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -7,7 +7,7 @@ use standoff_sim::definition::{
 };
 use standoff_sim::expression::{Expression, VectorExpression};
 use standoff_sim::settings::{ContactPotential, Method};
-use standoff_sim::step::workspace::Workspace;
+use standoff_sim::solver::workspace::Workspace;
 use standoff_sim::step::{self, Failure};
 use standoff_sim::{Culprit, Simulation, State, StepError};
 use standoff_sparse::{BlockMatrix, Cholesky, LinearSolver, Ordering, SolveError, SolveReport};

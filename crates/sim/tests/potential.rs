@@ -5,10 +5,13 @@ use crate::common::{block, ground, scene};
 use standoff_geometry::broad_phase::brute_force;
 use standoff_linalg::Vec3;
 use standoff_sim::Model;
+use standoff_sim::clock::Clock;
 use standoff_sim::contact::ContactSet;
+use standoff_sim::context::StepContext;
 use standoff_sim::definition::{
     BendingModel, BodyDef, BodyKind, Definition, Motion, Pivot, PrescribedDef, ShellMaterial,
 };
+use standoff_sim::detector::Detector;
 use standoff_sim::dirichlet::DirichletTargets;
 use standoff_sim::energy::hinge::bending_modulus;
 use standoff_sim::energy::membrane::Sheet;
@@ -18,11 +21,8 @@ use standoff_sim::material::membrane::{MembraneLaw, SheetLame, StretchLimit};
 use standoff_sim::potential::IncrementalPotential;
 use standoff_sim::settings::Integrator;
 use standoff_sim::solver::assembly::HessianAssembly;
-use standoff_sim::step::clock::Clock;
-use standoff_sim::step::context::StepContext;
-use standoff_sim::step::detector::Detector;
-use standoff_sim::step::friction_lagging;
-use standoff_sim::step::stiffness::StiffnessAdaptation;
+use standoff_sim::solver::friction_lagging;
+use standoff_sim::solver::stiffness::StiffnessAdaptation;
 use standoff_testkit::finite_difference;
 
 /// A creased square sheet of 8 triangles at x.

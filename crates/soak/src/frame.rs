@@ -39,10 +39,6 @@ pub struct HalfSpace {
     pub normal: Point,
 }
 
-fn yes() -> bool {
-    true
-}
-
 /// What `run.json` says about a run, as far as it is checked.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Info {
@@ -51,10 +47,8 @@ pub struct Info {
     /// Half-spaces.
     pub half_spaces: Vec<HalfSpace>,
     /// Whether anything can touch anything.
-    #[serde(default = "yes")]
     pub contact: bool,
     /// Whether tetrahedra may be inverted.
-    #[serde(default)]
     pub allow_inversion: bool,
     /// Pairs of bodies that pass through each other; of a body with itself: no self-contact.
     pub no_contact: Vec<(usize, usize)>,

@@ -36,17 +36,14 @@ pub struct Record {
     /// Newton iterations of these steps.
     pub iterations: u64,
     /// Steps that the barrier solver finished after the barrier-free solver had begun them.
-    #[serde(default)]
     pub fallbacks: u64,
     /// Most contacts.
     pub contacts: u64,
     /// Frames that were checked.
     pub frames: u64,
     /// Bodies whose momentum was balanced by an independent sum of forces, summed over the steps that are called converged.
-    #[serde(default)]
     pub balanced: u64,
     /// The greatest part of the forces on one of them that was missing.
-    #[serde(default)]
     pub imbalance: f64,
     /// Wall seconds of the run.
     pub seconds: f64,

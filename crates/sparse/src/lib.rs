@@ -43,9 +43,11 @@ mod assembly;
 mod error;
 mod graph;
 mod matrix;
+mod minimum_degree;
 mod ordering;
 mod partition;
 mod pattern;
+mod permutation;
 mod solver;
 mod vector;
 
@@ -54,9 +56,10 @@ pub use assembly::{
 };
 pub use error::{MatrixError, SolveError};
 pub use matrix::BlockMatrix;
-pub use ordering::{EliminationTree, Ordering, Permutation, VertexOrder};
+pub use ordering::{EliminationTree, Ordering, VertexOrder};
 pub use partition::partition;
 pub use pattern::BlockPattern;
+pub use permutation::Permutation;
 pub use solver::{
     Blend, Cholesky, ConjugateGradient, FaerCholesky, Hybrid, LinearSolver, MixedCholesky,
     Preconditioner, Refinement, Residuals, SolveReport, SolveSeconds, Subdomains,

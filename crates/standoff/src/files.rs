@@ -6,7 +6,19 @@ use standoff_run::{Event, Options, RunInfo, Summary};
 use standoff_scene::Scene;
 use standoff_scene::resolve::Source;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// How a scene file is read.
+#[derive(Debug, Clone, Default)]
+pub struct LoadOptions {
+    /// Overrides such as `"materials.rubber.young_modulus=2e5"`, applied in order.
+    pub overrides: Vec<String>,
+    /// Number of steps, in place of the end that the scene says.
+    pub steps: Option<u64>,
+    /// Folders that are searched for the meshes of a scene of the IPC 2020 reference before the scene's own folder and
+    /// its parents.
+    pub mesh_roots: Vec<PathBuf>,
+}
 
 /// Reads a scene file with overrides such as `"materials.rubber.young_modulus=2e5"`, applied in order. A file
 /// `.txt` is a scene of the IPC 2020 reference.
@@ -14,18 +26,30 @@ use std::path::Path;
 /// # Errors
 /// [`Error::Scene`] or [`Error::Import`], with file and line.
 pub fn load(path: impl AsRef<Path>, overrides: &[&str]) -> Result<Scene, Error> {
-    let path = path.as_ref();
-    let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
+    let overrides = overrides.iter().map(|o| (*o).to_owned()).collect();
+    load_with(path, &LoadOptions { overrides, ..LoadOptions::default() })
+}
+
+/// As [`load`], with options.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_with(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Scene, Error> {
+    let (path, LoadOptions { overrides, steps, mesh_roots }) = (path.as_ref(), options);
     if !path.extension().is_some_and(|e| e.eq_ignore_ascii_case("txt")) {
-        return Ok(Scene::load(path, &overrides)?);
+        return Ok(Scene::load_steps(path, overrides, *steps)?);
     }
-    let import = Import::load(path, &[])?;
-    let mut scene = import.resolve(&overrides)?;
+    let import = Import::load(path, mesh_roots)?;
+    let mut scene = import.resolve(overrides)?;
     if overrides.is_empty() {
-        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        scene.source = Some(Source { scene: absolute, mesh_roots: Vec::new() });
+        let absolute = |p: &Path| std::path::absolute(p).unwrap_or_else(|_| p.to_owned());
+        let mesh_roots = mesh_roots.iter().map(|p| absolute(p)).collect();
+        scene.source = Some(Source { scene: absolute(path), mesh_roots });
     }
     scene.notes.extend(import.notes.iter().map(ToString::to_string));
+    if let Some(steps) = steps {
+        scene.set_steps(*steps);
+    }
     Ok(scene)
 }
 

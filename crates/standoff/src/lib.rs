@@ -128,6 +128,11 @@
 //! A checkpoint cannot hold such an energy: `standoff resume` refuses the folder and names the energy, and
 //! [`Simulation::resume`] continues with a scene to which it was added again.
 //!
+//! ## Inside a step
+//!
+//! [`Simulation::watch`] looks on at the iterations of a step and can end it, and
+//! [`Simulation::set_linear_solver`] takes a linear solver of one's own.
+//!
 //! ## Errors
 //!
 //! Everything returns [`Error`], whose variants are the typed errors of the crates beneath. Messages name file,
@@ -155,19 +160,29 @@ mod simulation;
 
 pub use build::{Object, SceneBuilder};
 pub use error::Error;
-pub use files::{fingerprint, load, load_run, resume, resume_with, run, run_with};
+pub use files::{
+    LoadOptions, fingerprint, load, load_run, load_with, resume, resume_with, run, run_with,
+};
 pub use simulation::{Applied, Body, BodyMut, HalfSpace, Held, LoadValue, Simulation};
 pub use standoff_linalg::{Mat3, Vec3};
 pub use standoff_mesh::{self as mesh, Mesh, shape};
 pub use standoff_run::{Event, Options, Summary};
 pub use standoff_scene::{Scene, file as scene_file};
-pub use standoff_sim::{ContactRecord, Definition, StepReport, definition, settings};
+pub use standoff_sim::{ContactRecord, Definition, Iteration, StepReport, definition, settings};
 
 /// Energies of one's own: [`Element`](energy::Element) for summands over N vertices each,
 /// [`Term`](energy::Term) for anything.
 pub mod energy {
     pub use standoff_sim::energy::{Element, Elements, Hessian, Projection, Term};
     pub use standoff_sparse::{Layout, Stencils};
+}
+
+/// Linear solvers of one's own, for [`Simulation::set_linear_solver`], and those of Standoff to build on.
+pub mod linear {
+    pub use standoff_sparse::{
+        BlockMatrix, BlockPattern, Cholesky, ConjugateGradient, Hybrid, LinearSolver,
+        MixedCholesky, Ordering, Preconditioner, Residuals, SolveError, SolveReport, SolveSeconds,
+    };
 }
 
 /// The errors that [`Error`] is made of.

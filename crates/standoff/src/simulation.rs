@@ -2,6 +2,7 @@
 
 mod body;
 mod forces;
+mod inside;
 
 pub use body::{Body, BodyMut, HalfSpace};
 pub use forces::{Applied, Held};
@@ -11,7 +12,7 @@ use standoff_linalg::Vec3;
 use standoff_run::{Options, Recording, Summary, checkpoint_bytes, fingerprint, parse_checkpoint};
 use standoff_scene::Scene;
 use standoff_sim::definition::Load;
-use standoff_sim::{ContactRecord, ControlError, StepReport};
+use standoff_sim::{ContactRecord, ControlError, StepError, StepReport};
 use std::fmt;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -127,6 +128,8 @@ impl Simulation {
     pub fn step(&mut self) -> Result<&StepReport, Error> {
         let report = match self.core.step() {
             Ok(report) => report,
+            // nothing failed: the program may take the step again
+            Err(error @ StepError::Cancelled { .. }) => return Err(error.into()),
             Err(error) => {
                 if let Some(mut recording) = self.recording.take() {
                     // the step's own error is the one to tell

@@ -1,6 +1,8 @@
 //! The interface for programs: handles by name, controls by name, saving and resuming, refusals.
 
-use standoff::errors::{ControlError, OutputError, RunError};
+use standoff::LoadOptions;
+use standoff::errors::{ControlError, OutputError, RunError, StepError};
+use standoff::linear::{BlockMatrix, Cholesky, LinearSolver, Ordering, SolveError, SolveReport};
 use standoff::prelude::*;
 use standoff::settings::Integrator;
 use std::collections::BTreeSet;
@@ -278,4 +280,118 @@ fn a_callback_ends_a_run() {
         .unwrap();
     assert_eq!((summary.steps, seen), (4, vec![(1, 1), (2, 2), (3, 3), (4, 4)]));
     assert!(!simulation.is_finished() && simulation.audit().is_empty());
+}
+
+#[test]
+fn a_watcher_sees_every_iteration_and_changes_nothing() {
+    let mut simulation = Simulation::new(&scene()).unwrap();
+    drive(&mut simulation, 6);
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let mut watched = Simulation::new(&scene()).unwrap();
+    watched.watch(move |iteration| {
+        let first = iteration.positions[0];
+        sender.send((iteration.step, iteration.number, iteration.residual_speed, first)).unwrap();
+        ControlFlow::Continue(())
+    });
+    drive(&mut watched, 6);
+    assert_eq!(bits(&watched), bits(&simulation));
+    let seen: Vec<_> = receiver.try_iter().collect();
+    for step in 1..=6 {
+        let own: Vec<_> = seen.iter().filter(|s| s.0 == step).collect();
+        assert!(own[0].1 == 1 && own[0].2.is_none(), "{own:?}");
+        assert!(own.windows(2).all(|w| w[1].1 - w[0].1 <= 1), "an iteration is missing: {own:?}");
+        assert!(own[1..].iter().all(|s| s.1 == 1 || s.2.is_some()), "{own:?}");
+    }
+    let iterations = watched.report().unwrap().newton_iterations;
+    assert_eq!(seen.iter().filter(|s| s.0 == 6).map(|s| s.1).max(), Some(iterations));
+}
+
+#[test]
+fn a_cancelled_step_leaves_state_and_recording_as_they_were() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut simulation = Simulation::new(&scene()).unwrap();
+    simulation.record(folder.path(), Options::default()).unwrap();
+    simulation.step().unwrap();
+    let before = bits(&simulation);
+    simulation
+        .watch(|i| if i.number == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) });
+    let error = simulation.step().unwrap_err();
+    let cancelled = StepError::Cancelled { step: 2, iterations: 2 };
+    assert!(matches!(&error, Error::Step(e) if *e == cancelled), "{error:?}");
+    assert!(bits(&simulation) == before && simulation.step_index() == 1);
+    assert!(!folder.path().join("failure.json").exists());
+
+    simulation.watch(|_| ControlFlow::Continue(()));
+    drive(&mut simulation, 4);
+    simulation.finish().unwrap();
+    assert!(folder.path().join("frames/000004.vtu").exists());
+    let mut other = Simulation::new(&scene()).unwrap();
+    other.step().unwrap();
+    drive(&mut other, 4);
+    assert_eq!(bits(&simulation), bits(&other));
+}
+
+/// Solves by a factorisation, and refuses everything from a given system on.
+struct Tiring(Cholesky, usize);
+
+impl LinearSolver for Tiring {
+    fn solve(
+        &mut self,
+        a: &BlockMatrix,
+        b: &[Vec3],
+        x: &mut [Vec3],
+    ) -> Result<SolveReport, SolveError> {
+        self.1 = self.1.checked_sub(1).ok_or(SolveError::NotFinite { what: "solution" })?;
+        self.0.solve(a, b, x)
+    }
+}
+
+#[test]
+fn a_linear_solver_of_ones_own_solves_the_systems() {
+    let with = |systems: usize| {
+        let mut simulation = Simulation::new(&scene()).unwrap();
+        let factorisation = Cholesky::new(Ordering::Automatic);
+        simulation.set_linear_solver(Box::new(Tiring(factorisation, systems)));
+        simulation
+    };
+    let mut chosen = scene();
+    chosen.definition.settings.solver.linear = standoff::settings::LinearSolver::Cholesky;
+    let mut chosen = Simulation::new(&chosen).unwrap();
+    drive(&mut chosen, 4);
+    let mut own = with(1000);
+    drive(&mut own, 4);
+    for (a, b) in own.positions().iter().zip(chosen.positions()) {
+        assert!((a - b).norm() < 1e-9, "{a} instead of {b}");
+    }
+    let error = with(0).step().unwrap_err().to_string();
+    assert!(error.contains("the Newton direction is not finite"), "{error}");
+}
+
+/// A scene of the IPC 2020 reference whose mesh lies elsewhere: it is found by its root, also when the run goes on.
+#[test]
+fn files_are_read_with_options() {
+    let folder = tempfile::tempdir().unwrap();
+    let (toml, txt) = (folder.path().join("scene.toml"), folder.path().join("scene.txt"));
+    std::fs::write(
+        &toml,
+        "ground = 0.0\n[[objects]]\nshape = { kind = \"box\" }\ntranslate = [0, 1, 0]\n",
+    )
+    .unwrap();
+    let overrides = vec!["time.step=0.02".to_owned()];
+    let options = LoadOptions { overrides, steps: Some(3), ..LoadOptions::default() };
+    let scene = standoff::load_with(&toml, &options).unwrap();
+    assert_eq!((scene.steps(), scene.definition.settings.time.step), (3, 0.02));
+
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/data/ipc/tetMeshes");
+    std::fs::write(&txt, "shapes input 1\ncube.msh 0 3 0  0 0 0  1 1 1\n\nground 0.1 0\n").unwrap();
+    assert!(matches!(standoff::load(&txt, &[]), Err(Error::Import(_))));
+    let options = LoadOptions { mesh_roots: vec![root], steps: Some(2), ..LoadOptions::default() };
+    let scene = standoff::load_with(&txt, &options).unwrap();
+    assert_eq!(scene.steps(), 2);
+    let run = folder.path().join("run");
+    standoff::run(&scene, &run).unwrap();
+    assert_eq!(
+        standoff::fingerprint(&standoff::load_run(&run).unwrap()),
+        standoff::fingerprint(&scene)
+    );
 }

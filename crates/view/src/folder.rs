@@ -1,9 +1,9 @@
 //! What of a run's folder is served.
 
+use crate::answer::Answer;
 use crate::container::Container;
 use crate::error::RequestError;
 use crate::failure;
-use crate::http::Answer;
 use crate::skin::Skin;
 use crate::state::{API, Colouring, GAP, RunState};
 use serde_json::json;

@@ -1,5 +1,6 @@
 //! Requests and answers.
 
+use crate::answer::Answer;
 use crate::assets;
 use crate::error::RequestError;
 use crate::folder::Folder;
@@ -21,22 +22,6 @@ pub(crate) struct Site {
     pub folder: Folder,
     /// The name that it was told to listen on.
     pub host: Option<String>,
-}
-
-/// An answer that went well.
-pub(crate) struct Answer {
-    pub media_type: &'static str,
-    pub body: Bytes,
-}
-
-impl Answer {
-    pub fn json(body: Vec<u8>) -> Self {
-        Self { media_type: "application/json", body: body.into() }
-    }
-
-    pub fn binary(body: Vec<u8>) -> Self {
-        Self { media_type: "application/octet-stream", body: body.into() }
-    }
 }
 
 /// Nothing from elsewhere is loaded, and only pages of this machine (a notebook) may show this one inside.

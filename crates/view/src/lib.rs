@@ -22,6 +22,7 @@
 //! **Who may keep it busy.** Of more connections than it holds the one that has been waiting for the longest is closed,
 //! never one whose request is being answered; so slow clients cannot keep others out.
 
+mod answer;
 mod assets;
 mod connections;
 mod container;

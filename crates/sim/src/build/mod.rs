@@ -7,32 +7,32 @@ mod characteristic;
 pub mod loads;
 mod orientation;
 mod scope;
-pub mod sizes;
 pub mod start;
 mod stiffest;
 
 use crate::audit::{StrainLimit, by_thickness};
 use crate::body::Body;
+use crate::clock::Clock;
 use crate::contact::{ContactSet, FrictionMaterials, HalfSpace, Weighting};
+use crate::context::StepContext;
 use crate::controls::Controls;
 use crate::decomposition::Decomposition;
 use crate::definition::settings::{
     ContactPotential, ContactSettings, FrictionSettings, Integrator, Lagging, Method, Settings,
 };
 use crate::definition::{Definition, Dimension};
-use crate::dirichlet::{DirichletTargets, PrescribedMotion};
+use crate::dirichlet::DirichletTargets;
 use crate::energy::{CodimElements, Element, Term};
 use crate::error::BuildError;
 use crate::frames::MaterialFrames;
 use crate::model::{GuardedSolids, Model, Resolved};
+use crate::motion::PrescribedMotion;
 use crate::names::numbered;
 use crate::potential::{IncrementalPotential, Part};
+use crate::sizes::BodyScale;
 use crate::state::State;
-use crate::step::clock::Clock;
-use crate::step::context::StepContext;
 use crate::threads;
 use bodies::{Collected, check_masses, check_start};
-use sizes::BodyScale;
 use standoff_geometry::CollisionMesh;
 use standoff_linalg::Vec3;
 use standoff_sparse::MatrixError;

@@ -1,12 +1,12 @@
 //! The stiffest vertex of the bodies at rest, beside which contact need not be much stiffer.
 
+use crate::clock::Clock;
+use crate::context::StepContext;
 use crate::dirichlet::DirichletTargets;
 use crate::energy::{Projection, Term};
 use crate::model::Model;
 use crate::potential::{IncrementalPotential, Part};
 use crate::state::State;
-use crate::step::clock::Clock;
-use crate::step::context::StepContext;
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::{Layout, block_pairs};
 

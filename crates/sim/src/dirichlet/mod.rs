@@ -1,11 +1,9 @@
-//! Dirichlet conditions: vertices whose motion is prescribed. `motion` says where a scene wants them over
-//! time, `targets` where they have to be at the end of a step, `penalty` takes them there where something
+//! Dirichlet conditions: vertices whose motion is prescribed. [`motion`](crate::motion) says where a scene wants them
+//! over time, `targets` where they have to be at the end of a step, `penalty` takes them there where something
 //! is in the way.
 
-pub mod motion;
 pub mod penalty;
 pub mod targets;
 
-pub use motion::PrescribedMotion;
 pub use penalty::DirichletPenalty;
 pub use targets::DirichletTargets;

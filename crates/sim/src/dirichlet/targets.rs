@@ -1,7 +1,7 @@
 //! Where prescribed vertices have to be at the end of a step.
 
-use super::motion::PrescribedMotion;
 use crate::model::Model;
+use crate::motion::PrescribedMotion;
 use crate::state::State;
 use standoff_linalg::Vec3;
 

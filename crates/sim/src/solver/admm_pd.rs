@@ -10,17 +10,17 @@
 //! potential fall. The last iterate is the end of the step only where it inverts none; else the step ends on the
 //! straight line from its start towards it, as far as the filter of the other methods goes.
 
-use super::direction::{check_time, linear_failure, measure, not_finite};
+use super::direction::{linear_failure, may_go_on, measure, not_finite};
 use super::prescribed;
 use super::quasi_newton::characteristic_norm;
+use crate::clock::Phase;
 use crate::energy::tet::ElasticTets;
 use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::material::Lame;
 use crate::potential::IncrementalPotential;
 use crate::report::StepOutcome;
-use crate::step::clock::Phase;
-use crate::step::workspace::Workspace;
+use crate::solver::workspace::Workspace;
 use rayon::prelude::*;
 use standoff_linalg::{Mat3, Vec3};
 
@@ -94,7 +94,7 @@ fn iterate(
     let mut settled = 0;
     for _ in 0..context.settings.solver.max_iterations {
         work.report.newton_iterations += 1;
-        check_time(potential, start, &work.report)?;
+        may_go_on(potential, start, work)?;
         let forces = clock.time(Phase::Elasticity, || local_step(tets, x, &mut multipliers));
         let mut residual = potential.gradient_without_tetrahedra(x);
         let mut elastic = vec![Vec3::zeros(); x.len()];

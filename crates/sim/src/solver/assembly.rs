@@ -3,10 +3,10 @@
 
 // long: the ways to assemble share the maps, the pattern and the memory of the matrix
 
+use crate::clock::Phase;
 use crate::energy::Projection;
 use crate::iterate::Iterate;
 use crate::potential::{IncrementalPotential, Part, Summand};
-use crate::step::clock::Phase;
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::{
     BlockMatrix, BlockPattern, FixedAssembly, Layout, MatrixError, Stencils, VariableAssembly,

@@ -2,6 +2,7 @@
 
 use super::assembly::HessianAssembly;
 use super::forcing::Forcing;
+use crate::clock::Phase;
 use crate::definition::settings::Norm;
 use crate::diagnosis;
 use crate::energy::Projection;
@@ -9,8 +10,8 @@ use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
 use crate::report::StepReport;
-use crate::step::clock::Phase;
-use crate::step::workspace::Workspace;
+use crate::solver::workspace::Workspace;
+use crate::watch::Iteration;
 use standoff_linalg::Vec3;
 use standoff_sparse::{LinearSolver, MatrixError, SolveError};
 use std::time::Instant;
@@ -91,7 +92,7 @@ pub fn solve(
     forcing: &mut Forcing,
     work: &mut Workspace,
 ) -> Result<Vec<Vec3>, StepError> {
-    check_time(potential, it, &work.report)?;
+    may_go_on(potential, it, work)?;
     let mut pivot = None;
     let mut raise = None;
     for _ in 0..REGULARISATIONS {
@@ -131,7 +132,7 @@ pub fn solve(
 /// gradients may not notice, but what they return is a direction of descent all the same.
 ///
 /// # Errors
-/// The limit of the time of a step.
+/// The limit of the time of a step, or its end by the watcher.
 pub fn solve_if_definite(
     potential: &IncrementalPotential<'_>,
     it: &Iterate,
@@ -139,7 +140,7 @@ pub fn solve_if_definite(
     forcing: &mut Forcing,
     work: &mut Workspace,
 ) -> Result<Option<Vec<Vec3>>, StepError> {
-    check_time(potential, it, &work.report)?;
+    may_go_on(potential, it, work)?;
     let p = try_to_solve(potential, it, gradient, true, forcing, work).ok();
     Ok(p.filter(|p| p.iter().zip(gradient).map(|(p, g)| p.dot(g)).sum::<f64>() < 0.0))
 }
@@ -227,31 +228,37 @@ fn norm(v: &[Vec3]) -> f64 {
     v.iter().map(|v| v.norm_squared()).sum::<f64>().sqrt()
 }
 
-/// Refuses to go on beyond `solver.max_step_time`.
+/// Refuses to go on beyond `solver.max_step_time`, or when the watcher ends the step.
 ///
 /// # Errors
-/// The limit of the time of a step.
-pub fn check_time(
+/// The limit of the time of a step, or its end by the watcher.
+pub fn may_go_on(
     potential: &IncrementalPotential<'_>,
     it: &Iterate,
-    report: &StepReport,
+    work: &mut Workspace,
 ) -> Result<(), StepError> {
-    let context = &potential.context;
-    let Some(limit) = context.settings.solver.max_step_time else { return Ok(()) };
-    if context.clock.elapsed() <= limit {
-        return Ok(());
-    }
-    let obstacle = diagnosis::describe_obstacle(potential, it);
+    let (context, report) = (&potential.context, &work.report);
+    let (step, number) = (context.step, report.newton_iterations);
+    let tolerance = context.velocity_tolerance;
     // the first iteration has no direction yet
-    let first = report.newton_iterations <= 1;
-    Err(StepError::TimeLimit {
-        step: context.step,
-        limit,
-        iterations: report.newton_iterations as usize,
-        reason: obstacle.map(|o| format!("; {o}")).unwrap_or_default(),
-        residual: (!first).then_some(report.residual_speed),
-        tolerance: context.velocity_tolerance,
-    })
+    let residual = (number > 1).then_some(report.residual_speed);
+    if let Some(watcher) = &mut work.watcher {
+        let (residual_speed, positions) = (residual, &it.x);
+        let step = step as u64;
+        let iteration = Iteration { step, number, residual_speed, tolerance, positions };
+        if watcher(&iteration).is_break() {
+            return Err(StepError::Cancelled { step: context.step, iterations: number as usize });
+        }
+    }
+    match context.settings.solver.max_step_time {
+        Some(limit) if context.clock.elapsed() > limit => {
+            let obstacle = diagnosis::describe_obstacle(potential, it);
+            let reason = obstacle.map(|o| format!("; {o}")).unwrap_or_default();
+            let iterations = number as usize;
+            Err(StepError::TimeLimit { step, limit, iterations, reason, residual, tolerance })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The error of an unsolvable system.

@@ -5,12 +5,12 @@ use super::direction::{REGULARISATIONS, linear_failure, not_finite};
 use super::lbfgs::dot;
 use super::newton::Adaptations;
 use super::quasi_newton::{self, Due, InitialInverse};
+use crate::clock::Phase;
 use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
 use crate::report::StepOutcome;
-use crate::step::clock::Phase;
-use crate::step::workspace::Workspace;
+use crate::solver::workspace::Workspace;
 use standoff_linalg::Vec3;
 use standoff_sparse::{Blend, SolveError};
 

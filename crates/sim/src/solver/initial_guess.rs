@@ -9,8 +9,8 @@ use crate::body::Body;
 use crate::iterate::Iterate;
 use crate::model::Model;
 use crate::potential::{Energy, IncrementalPotential};
+use crate::solver::workspace::Workspace;
 use crate::state::State;
-use crate::step::workspace::Workspace;
 use standoff_linalg::{Mat3, Vec3, svd3};
 use std::ops::Range;
 

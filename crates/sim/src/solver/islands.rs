@@ -10,7 +10,7 @@ use super::line_search::LineStep;
 use crate::contact::ContactSet;
 use crate::iterate::Iterate;
 use crate::potential::{IncrementalPotential, Part};
-use crate::step::workspace::Workspace;
+use crate::solver::workspace::Workspace;
 use standoff_linalg::Vec3;
 
 /// Part of the unknowns that may go on at most, for the others to rest: a restriction costs about as much as two iterations.

@@ -6,10 +6,10 @@
 //! vertex. It depends on which vertices are free and on s alone, so that a run factorises it once, and again if these
 //! change.
 
+use crate::clock::Phase;
 use crate::energy::Projection;
 use crate::material::Lame;
 use crate::potential::{IncrementalPotential, Part};
-use crate::step::clock::Phase;
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::{BlockMatrix, BlockPattern, Cholesky, Ordering, SolveError};
 use std::sync::Arc;
@@ -131,11 +131,11 @@ impl Laplacian {
 mod tests {
     use super::*;
     use crate::build::build;
+    use crate::clock::Clock;
+    use crate::context::StepContext;
     use crate::definition::{BodyDef, BodyKind, Definition, Motion, PrescribedDef};
     use crate::dirichlet::DirichletTargets;
     use crate::material::{Law, Material};
-    use crate::step::clock::Clock;
-    use crate::step::context::StepContext;
 
     /// Two tetrahedra that share a face, one vertex held, of which x are the positions.
     fn pair() -> Definition {

@@ -3,11 +3,11 @@
 
 use super::balance::rounded;
 use crate::audit;
+use crate::clock::Phase;
 use crate::definition::settings::AuditLevel;
 use crate::iterate::Iterate;
 use crate::potential::{Energy, IncrementalPotential};
-use crate::step::clock::Phase;
-use crate::step::workspace::Workspace;
+use crate::solver::workspace::Workspace;
 use standoff_linalg::Vec3;
 
 /// Part of a gap that a step between surfaces keeps at least: 1 − c with c = 0.8 [Li 2020, App. D].

@@ -10,7 +10,7 @@ use standoff_sparse::{
 const MAX_ITERATIONS: usize = 10_000;
 
 /// The solver that the settings ask for.
-pub fn solver(settings: &SolverSettings) -> Box<dyn LinearSolver + Send> {
+pub fn solver(settings: &SolverSettings) -> Box<dyn LinearSolver> {
     let (ordering, tolerance) = (Ordering::Automatic, settings.linear_tolerance);
     let subdomains = settings.schwarz_subdomains.map(|n| n as usize);
     let iterative = |preconditioner| {

@@ -8,6 +8,7 @@ pub mod contact_subproblem;
 pub mod direction;
 pub mod dot;
 pub mod forcing;
+pub mod friction_lagging;
 pub mod initial_guess;
 mod islands;
 pub mod laplacian;
@@ -19,15 +20,17 @@ pub mod newton;
 mod prescribed;
 mod projecting;
 pub mod quasi_newton;
+pub mod stiffness;
 pub mod subdomains;
 pub mod termination;
+pub mod workspace;
 
 use crate::definition::settings::Method;
 use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
 use crate::report::StepOutcome;
-use crate::step::workspace::Workspace;
+use crate::solver::workspace::Workspace;
 
 /// Minimises the potential of the barrier from `it`, which becomes the last iterate, by the method of the
 /// settings.

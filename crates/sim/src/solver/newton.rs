@@ -11,6 +11,7 @@ use super::line_search::{self, LineStep};
 use super::prescribed;
 use super::projecting::Projecting;
 use super::termination::{Termination, Verdict};
+use crate::clock::Phase;
 use crate::contact::forecast::ForecastForces;
 use crate::definition::settings::LineSearch;
 use crate::energy::codim::LimitStiffening;
@@ -18,9 +19,8 @@ use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::potential::{Energy, IncrementalPotential};
 use crate::report::StepOutcome;
-use crate::step::clock::Phase;
-use crate::step::stiffness::StiffnessAdaptation;
-use crate::step::workspace::Workspace;
+use crate::solver::stiffness::StiffnessAdaptation;
+use crate::solver::workspace::Workspace;
 use standoff_linalg::Vec3;
 
 /// Recent backtracked line searches, see [`Backtracking`], from which on friction is linearised by

@@ -7,7 +7,7 @@ use crate::energy::Projection;
 use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
-use crate::step::workspace::Workspace;
+use crate::solver::workspace::Workspace;
 use standoff_linalg::Vec3;
 
 /// Factor of the bound after a matrix that is not positive definite. Our choice, with the next two, by the iterations that equal errors take

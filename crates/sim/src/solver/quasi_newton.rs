@@ -5,17 +5,17 @@
 //! is the same.
 
 use super::balance::Balance;
-use super::direction::{check_time, linear_failure, measure, not_finite};
+use super::direction::{linear_failure, may_go_on, measure, not_finite};
 use super::lbfgs::{Lbfgs, dot};
 use super::newton::Adaptations;
 use super::termination::{Termination, Verdict};
 use super::{line_search, prescribed};
+use crate::clock::Phase;
 use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
 use crate::report::StepOutcome;
-use crate::step::clock::Phase;
-use crate::step::workspace::Workspace;
+use crate::solver::workspace::Workspace;
 use standoff_linalg::Vec3;
 use standoff_sparse::{Blend, SolveError};
 
@@ -97,7 +97,7 @@ pub fn minimise<I: InitialInverse>(
     let mut gradient = finite_gradient(potential, it)?;
     for _ in 0..context.settings.solver.max_iterations {
         work.report.newton_iterations += 1;
-        check_time(potential, it, &work.report)?;
+        may_go_on(potential, it, work)?;
         if age >= RENEWAL {
             due = Due::All;
         }

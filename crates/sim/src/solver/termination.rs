@@ -2,8 +2,8 @@
 
 use super::balance::Balance;
 use super::line_search::{LineStep, StepLimit};
+use crate::context::StepContext;
 use crate::report::StepOutcome;
-use crate::step::context::StepContext;
 
 /// Consecutive iterations that move by less than `TINY` of the Newton direction before the
 /// minimisation counts as stalled. Our choice: none of the scenes and tests has more than a few dozen

@@ -6,16 +6,16 @@
 //! The code of [Li 2020] shrinks d̂ in the same way (`tuning` of its scripts), but may stop before, once
 //! every pair within d̂ is closer than the target.
 
-use super::friction_lagging;
-use super::workspace::Workspace;
+use crate::clock::Phase;
 use crate::contact::{BarrierPotential, stiffness};
 use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
 use crate::report::StepOutcome;
 use crate::solver;
+use crate::solver::friction_lagging;
 use crate::solver::newton::Adaptations;
-use crate::step::clock::Phase;
+use crate::solver::workspace::Workspace;
 use standoff_linalg::Vec3;
 
 /// Widens the contacts of `it` to the distance at which the step begins, with a κ that bears at a loaded gap

@@ -4,17 +4,17 @@
 //! forces of the multipliers, so that both solvers solve the same step, and the forces of the barrier at
 //! its end become the multipliers with which the next step begins.
 
+use crate::clock::Phase;
 use crate::contact::stiffness::LOADED_GAP;
 use crate::contact::{Constraint, ConstraintKey, Contact, FrictionSet};
+use crate::context::StepContext;
 use crate::definition::settings::{Adaptation, Fallback};
 use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
 use crate::report::{FallbackReason, StepOutcome};
+use crate::solver::friction_lagging;
 use crate::state::State;
-use crate::step::clock::Phase;
-use crate::step::context::StepContext;
-use crate::step::friction_lagging;
 use standoff_geometry::distance::mollifier;
 use standoff_geometry::{CollisionMesh, Pair, PairKind};
 use std::collections::HashMap;
@@ -46,8 +46,10 @@ pub fn reason(
         Ok(outcome) if outcome.is_success() => None,
         Ok(outcome) if outcome.is_stall() => Some(FallbackReason::Stalled),
         Ok(_) => Some(FallbackReason::WorkLimit),
-        // the time is that of the step, however it is solved
-        Err(StepError::TimeLimit { .. } | StepError::Audit { .. }) => None,
+        // time and cancellation are those of the step, however it is solved
+        Err(
+            StepError::TimeLimit { .. } | StepError::Cancelled { .. } | StepError::Audit { .. },
+        ) => None,
         Err(StepError::BlockedMotion { .. }) => Some(FallbackReason::Blocked),
         Err(StepError::Stalled { .. }) => Some(FallbackReason::Stalled),
         Err(StepError::NotFinite { .. } | StepError::LinearSolve { .. }) => {
@@ -81,7 +83,7 @@ pub fn raise_stiffness(potential: &mut IncrementalPotential<'_>, force: f64) {
         return;
     }
     let (barrier, weight) =
-        (&potential.barrier, super::stiffness::mean_weight(potential.context.model));
+        (&potential.barrier, crate::solver::stiffness::mean_weight(potential.context.model));
     let unit = barrier.unit_force(LOADED_GAP * barrier.d_hat, weight, 0.0);
     potential.barrier.kappa = potential.barrier.kappa.max(force / unit);
 }

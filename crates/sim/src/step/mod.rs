@@ -1,22 +1,18 @@
 //! The time step.
 
-pub mod clock;
 mod contact_distance;
-pub mod context;
-pub mod detector;
 pub mod energetics;
 mod fallback;
-pub mod friction_lagging;
 pub mod integrator;
 mod prescribed;
 mod reactions;
 pub mod start_forces;
-pub mod stiffness;
 mod unmet;
-pub mod workspace;
 
 use crate::audit;
+use crate::clock::{Clock, Phase};
 use crate::contact::friction_relaxation;
+use crate::context::StepContext;
 use crate::definition::settings::{AuditLevel, InitialGuess, Integrator, Method};
 use crate::diagnosis::{self, Diagnosis};
 use crate::dirichlet::DirichletTargets;
@@ -30,14 +26,12 @@ use crate::solver::balance::Balance;
 use crate::solver::direction::{direction, measure};
 use crate::solver::forcing::Forcing;
 use crate::solver::newton::Adaptations;
-use crate::solver::{self, barrier_free, initial_guess};
+use crate::solver::stiffness::StiffnessAdaptation;
+use crate::solver::workspace::Workspace;
+use crate::solver::{self, barrier_free, friction_lagging, initial_guess};
 use crate::state::State;
-use clock::{Clock, Phase};
-use context::StepContext;
 use fallback::Before;
 use standoff_linalg::Vec3;
-use stiffness::StiffnessAdaptation;
-use workspace::Workspace;
 
 /// Why a step failed, with what there is to look at.
 #[derive(Debug, Clone, PartialEq)]

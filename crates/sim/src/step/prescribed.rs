@@ -1,11 +1,11 @@
 //! The direct motion of prescribed vertices at the start of a step.
 
-use super::clock::Phase;
-use super::workspace::Workspace;
+use crate::clock::Phase;
 use crate::dirichlet::DirichletTargets;
 use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
 use crate::solver::line_search::KEEP_PLANE_GAP;
+use crate::solver::workspace::Workspace;
 use crate::state::State;
 use standoff_linalg::Vec3;
 
@@ -42,7 +42,7 @@ pub fn move_directly(
         alpha = potential.max_step(&x, &dx).min(plane);
     }
     clock.time(Phase::BroadPhase, || detector.sweep(model, &x, &dx, alpha));
-    let at = |x: &[Vec3], detector: &mut super::detector::Detector| Iterate {
+    let at = |x: &[Vec3], detector: &mut crate::detector::Detector| Iterate {
         x: x.to_vec(),
         contacts: clock.time(Phase::Contact, || detector.contacts(model, x)),
     };

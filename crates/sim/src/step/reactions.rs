@@ -10,14 +10,14 @@
 //! their minimum. With `trapezoidal_contact` the first equation holds for Newmark, too.
 
 use crate::body::Body;
+use crate::context::StepContext;
 use crate::definition::settings::Integrator;
-use crate::dirichlet::PrescribedMotion;
 use crate::loads::resultant;
 use crate::model::Model;
+use crate::motion::PrescribedMotion;
 use crate::potential::IncrementalPotential;
 use crate::report::{Forces, Held, Resultant};
 use crate::state::State;
-use crate::step::context::StepContext;
 use standoff_linalg::Vec3;
 use std::collections::BTreeMap;
 

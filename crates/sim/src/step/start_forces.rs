@@ -1,13 +1,13 @@
 //! The contact forces with which a simulation would begin: of surfaces that are closer than d̂ at the start.
 
-use super::clock::Clock;
-use super::context::StepContext;
-use super::detector::Detector;
-use super::stiffness::StiffnessAdaptation;
+use crate::clock::Clock;
+use crate::context::StepContext;
+use crate::detector::Detector;
 use crate::dirichlet::DirichletTargets;
 use crate::iterate::Iterate;
 use crate::model::Model;
 use crate::potential::IncrementalPotential;
+use crate::solver::stiffness::StiffnessAdaptation;
 use crate::state::State;
 use standoff_linalg::Vec3;
 

@@ -1,6 +1,5 @@
 //! Where a step that did not end well is furthest from its minimum.
 
-use super::workspace::Workspace;
 use crate::contact::potential::BarrierPairs;
 use crate::definition::settings::{ContactPotential, Method};
 use crate::diagnosis;
@@ -8,6 +7,7 @@ use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
 use crate::solver::direction::direction;
 use crate::solver::forcing::Forcing;
+use crate::solver::workspace::Workspace;
 
 /// Where an iterate that is no minimum has its largest Newton direction, and what is close there, in the words
 /// of the scene.

@@ -7,6 +7,8 @@
 #![allow(dead_code)]
 
 use standoff_linalg::Vec3;
+use standoff_sim::clock::Clock;
+use standoff_sim::context::StepContext;
 use standoff_sim::definition::Definition;
 use standoff_sim::dirichlet::DirichletTargets;
 use standoff_sim::energetics;
@@ -14,12 +16,10 @@ use standoff_sim::energy::codim::LimitStiffening;
 use standoff_sim::iterate::Iterate;
 use standoff_sim::potential::IncrementalPotential;
 use standoff_sim::settings::{Fallback, Method};
+use standoff_sim::solver::friction_lagging;
 use standoff_sim::solver::newton::Adaptations;
-use standoff_sim::step::clock::Clock;
-use standoff_sim::step::context::StepContext;
-use standoff_sim::step::friction_lagging;
-use standoff_sim::step::stiffness::StiffnessAdaptation;
-use standoff_sim::step::workspace::Workspace;
+use standoff_sim::solver::stiffness::StiffnessAdaptation;
+use standoff_sim::solver::workspace::Workspace;
 use standoff_sim::{BuildError, Model, Simulation, State, StepOutcome, StepReport};
 
 /// The velocity tolerance of the references, m/s per metre of a body.

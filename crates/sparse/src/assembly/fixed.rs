@@ -6,35 +6,9 @@ use rayon::prelude::*;
 use standoff_linalg::Mat3;
 
 use super::batch::{Batch, Sums};
-use super::{PIECE, Stencils, block_pairs};
+use super::{Layout, PIECE, Stencils};
 use crate::matrix::{check_pattern, check_size};
 use crate::{BlockMatrix, BlockPattern, MatrixError};
-
-/// Which blocks of its Hessians a list of summands gives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Layout {
-    /// All [`block_count`](super::block_count) ones.
-    Complete,
-    /// Those off the diagonal only, in the same order: translations do no work, so the rows of a
-    /// Hessian sum to zero, and the diagonal is summed from the few blocks of a matrix row.
-    OffDiagonal,
-}
-
-impl Layout {
-    /// Stored blocks of a Hessian over n vertices.
-    pub const fn block_count(self, n: usize) -> usize {
-        match self {
-            Self::Complete => super::block_count(n),
-            Self::OffDiagonal => n * n.saturating_sub(1) / 2,
-        }
-    }
-
-    /// The local vertices (a, b), a ≤ b, of each stored block, in order.
-    pub fn pairs(self, n: usize) -> impl Iterator<Item = (usize, usize)> {
-        let skip = if self == Self::OffDiagonal { n } else { 0 };
-        block_pairs(n).skip(skip)
-    }
-}
 
 /// Where the Hessian blocks of fixed lists of stencils go, prepared once: for each block of the matrix,
 /// which element blocks it sums.

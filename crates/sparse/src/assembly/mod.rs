@@ -10,8 +10,8 @@ mod stencils;
 mod variable;
 
 pub use batch::Batch;
-pub use fixed::{FixedAssembly, Layout};
-pub use stencils::{Stencils, block_count, block_pairs, pack};
+pub use fixed::FixedAssembly;
+pub use stencils::{Layout, Stencils, block_count, block_pairs, pack};
 pub use variable::VariableAssembly;
 
 /// Blocks that a thread sums at once.

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::separator::separator;
 use super::{Graph, NONE, leaf};
 use crate::BlockPattern;
-use crate::ordering::minimum_degree_of;
+use crate::minimum_degree::minimum_degree_of;
 
 /// Vertices up to which a part is ordered by minimum degree.
 const LEAF: usize = 120;

@@ -3,7 +3,7 @@ use std::time::Instant;
 use super::coarsening::Hierarchy;
 use super::separator::{SEPARATOR, separator};
 use super::{Graph, NONE, leaf, nested_dissection, partition};
-use crate::ordering::Permutation;
+use crate::permutation::Permutation;
 use crate::{BlockPattern, EliminationTree, Ordering, VertexOrder};
 
 fn pattern(n: u32, pairs: impl IntoIterator<Item = (u32, u32)>) -> BlockPattern {

@@ -1,7 +1,7 @@
 //! The elimination tree of a symmetric matrix in a given order, and the fill that it predicts.
 
-use super::Permutation;
 use crate::BlockPattern;
+use crate::permutation::Permutation;
 
 /// Marks a root.
 const NONE: u32 = u32::MAX;

@@ -5,12 +5,10 @@
 
 mod elimination;
 
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::sparse::SymbolicSparseColMatRef;
-use faer::sparse::linalg::amd;
-
 pub use elimination::EliminationTree;
 
+use crate::minimum_degree::minimum_degree_of;
+use crate::permutation::Permutation;
 use crate::{BlockPattern, graph};
 
 /// How the vertices are ordered for a factorisation.
@@ -26,52 +24,6 @@ pub enum Ordering {
     MinimumDegree,
     /// As numbered (but see [`VertexOrder`] on postorder).
     Natural,
-}
-
-/// A bijection between old and new numbers 0..n.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Permutation {
-    new_to_old: Vec<u32>,
-    old_to_new: Vec<u32>,
-}
-
-impl Permutation {
-    /// From the list of old numbers in their new order; `None` where this is no bijection.
-    pub fn from_new_to_old(new_to_old: Vec<u32>) -> Option<Self> {
-        let mut old_to_new = vec![u32::MAX; new_to_old.len()];
-        for (new, &old) in new_to_old.iter().enumerate() {
-            let slot = old_to_new.get_mut(old as usize)?;
-            if *slot != u32::MAX {
-                return None;
-            }
-            *slot = u32::try_from(new).ok()?;
-        }
-        Some(Self { new_to_old, old_to_new })
-    }
-
-    /// The old numbers in their new order.
-    pub fn new_to_old(&self) -> &[u32] {
-        &self.new_to_old
-    }
-
-    /// The new number of each old one.
-    pub fn old_to_new(&self) -> &[u32] {
-        &self.old_to_new
-    }
-
-    fn identity(n: usize) -> Self {
-        let numbers: Vec<u32> = (0..n as u32).collect();
-        Self { new_to_old: numbers.clone(), old_to_new: numbers }
-    }
-
-    /// First `self`, then `next`, which maps new numbers to newer ones.
-    pub(crate) fn then(&self, next: &Self) -> Self {
-        let at = |map: &[u32], k: &u32| map[*k as usize];
-        Self {
-            new_to_old: next.new_to_old.iter().map(|k| at(&self.new_to_old, k)).collect(),
-            old_to_new: self.old_to_new.iter().map(|k| at(&next.old_to_new, k)).collect(),
-        }
-    }
 }
 
 /// An order of the vertices and the elimination tree that it implies.
@@ -164,24 +116,9 @@ impl VertexOrder {
     }
 }
 
-/// Approximate minimum degree by faer; the natural order where that fails.
+/// Approximate minimum degree; the natural order where that fails.
 fn minimum_degree(pattern: &BlockPattern) -> Permutation {
     minimum_degree_of(pattern.col_ptr(), pattern.row_idx())
-}
-
-/// The same for columns of a lower triangle, diagonal included.
-pub(crate) fn minimum_degree_of(col_ptr: &[u32], row_idx: &[u32]) -> Permutation {
-    let n = col_ptr.len() - 1;
-    let find = || -> Option<Permutation> {
-        let graph = SymbolicSparseColMatRef::new_checked(n, n, col_ptr, None, row_idx);
-        let (mut new_to_old, mut old_to_new) = (vec![0u32; n], vec![0u32; n]);
-        let request = amd::order_scratch::<u32>(n, row_idx.len());
-        let mut memory = MemBuffer::try_new(request).ok()?;
-        let stack = MemStack::new(&mut memory);
-        amd::order(&mut new_to_old, &mut old_to_new, graph, amd::Control::default(), stack).ok()?;
-        Permutation::from_new_to_old(new_to_old)
-    };
-    find().unwrap_or_else(|| Permutation::identity(n))
 }
 
 /// Nested dissection; `None` where that is not worth trying.

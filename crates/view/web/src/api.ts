@@ -62,7 +62,7 @@ export interface Step {
   newton_iterations: number;
   contacts: number;
   min_gap: number | null;
-  imbalance?: number;
+  imbalance: number;
   kinetic_energy: number;
   elastic_energy: number;
   gravity_energy: number;

@@ -3,14 +3,16 @@
 //! Boxes have their corners; spheres, ellipsoids, cylinders and capsules become polyhedra with vertices on the
 //! surface, 32 around.
 
+mod attributes;
 mod flex;
 mod mjcf;
+mod mujoco;
 mod tree;
 mod urdf;
 
-pub use flex::{Flex, MujocoModel, Plane};
 pub(crate) use mjcf::read as read_mjcf;
 pub use mjcf::read_model;
+pub use mujoco::{Flex, MujocoModel, Plane};
 pub(crate) use urdf::read as read_urdf;
 
 use super::affine::Affine;

@@ -20,17 +20,17 @@ mod two_states;
 
 use super::contact_subproblem::{self, Solution};
 use super::direction::{linear_failure, measure};
+use crate::clock::Phase;
 use crate::contact::ConstraintKey;
+use crate::context::StepContext;
 use crate::definition::settings::Subproblem;
 use crate::dirichlet::DirichletTargets;
 use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
 use crate::report::{StepOutcome, StepReport};
-use crate::step::clock::Phase;
-use crate::step::context::StepContext;
-use crate::step::friction_lagging;
-use crate::step::workspace::Workspace;
+use crate::solver::friction_lagging;
+use crate::solver::workspace::Workspace;
 use standoff_geometry::ccd::Keep;
 use standoff_linalg::Vec3;
 

@@ -16,6 +16,7 @@ use super::{
     PATIENCE, Stalls, StepBounds, THIN_GAP, is_out_of_work, linearise, step_bounds, subproblem,
 };
 use crate::audit;
+use crate::clock::Phase;
 use crate::definition::settings::AuditLevel;
 use crate::dirichlet::DirichletTargets;
 use crate::energy::Term;
@@ -25,12 +26,11 @@ use crate::potential::{Energy, IncrementalPotential};
 use crate::report::StepOutcome;
 use crate::solver::balance::{Balance, sums_by_body};
 use crate::solver::direction::not_finite;
+use crate::solver::friction_lagging;
 use crate::solver::line_search::{StepLimit, falls, promises_nothing};
 use crate::solver::prescribed;
 use crate::solver::termination::{NEGLIGIBLE, Verdict, stall};
-use crate::step::clock::Phase;
-use crate::step::friction_lagging;
-use crate::step::workspace::Workspace;
+use crate::solver::workspace::Workspace;
 use standoff_linalg::Vec3;
 
 /// Solves at one state at most, each with the collisions of the one before among its constraints.

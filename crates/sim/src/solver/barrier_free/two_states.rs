@@ -13,6 +13,8 @@ use super::{
     PATIENCE, Stalls, StepBounds, THIN_GAP, is_out_of_work, linearise, step_bounds, subproblem,
 };
 use crate::audit;
+use crate::clock::Phase;
+use crate::context::StepContext;
 use crate::definition::settings::AuditLevel;
 use crate::dirichlet::DirichletTargets;
 use crate::error::StepError;
@@ -20,11 +22,9 @@ use crate::iterate::Iterate;
 use crate::potential::{Energy, IncrementalPotential};
 use crate::report::StepOutcome;
 use crate::solver::direction::not_finite;
+use crate::solver::friction_lagging;
 use crate::solver::line_search;
-use crate::step::clock::Phase;
-use crate::step::context::StepContext;
-use crate::step::friction_lagging;
-use crate::step::workspace::Workspace;
+use crate::solver::workspace::Workspace;
 use standoff_linalg::Vec3;
 
 /// Solves after which x̂ is reset to x before each of them.

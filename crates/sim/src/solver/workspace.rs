@@ -1,8 +1,8 @@
 //! Memory that is kept between steps.
 
-use super::clock::Clock;
-use super::context::StepContext;
-use super::detector::Detector;
+use crate::clock::Clock;
+use crate::context::StepContext;
+use crate::detector::Detector;
 use crate::dirichlet::DirichletTargets;
 use crate::iterate::Iterate;
 use crate::model::Model;
@@ -13,6 +13,7 @@ use crate::solver::laplacian::Laplacian;
 use crate::solver::linear;
 use crate::solver::subdomains::SubdomainFactors;
 use crate::state::State;
+use crate::watch::Watcher;
 use standoff_geometry::audit::Auditor;
 use standoff_sparse::{LinearSolver, MatrixError};
 
@@ -24,7 +25,7 @@ pub struct Workspace {
     /// The Newton matrix.
     pub hessian: HessianAssembly,
     /// Solver of the Newton system.
-    pub linear: Box<dyn LinearSolver + Send>,
+    pub linear: Box<dyn LinearSolver>,
     /// Factors of subdomains.
     pub subdomains: SubdomainFactors,
     /// The constant matrix of projective dynamics.
@@ -35,6 +36,8 @@ pub struct Workspace {
     pub auditor: Auditor,
     /// Counts of the step that is under way.
     pub report: StepReport,
+    /// What looks on.
+    pub watcher: Option<Watcher>,
 }
 
 impl Workspace {
@@ -60,6 +63,7 @@ impl Workspace {
             before: Iterate::without_contacts(Vec::new()),
             auditor: Auditor::default(),
             report: StepReport::default(),
+            watcher: None,
         })
     }
 }

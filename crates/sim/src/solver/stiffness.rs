@@ -1,15 +1,15 @@
 //! How the barrier stiffness κ is chosen at the start of a step and adapted during it.
 
-use super::clock::Phase;
+use crate::clock::Phase;
 use crate::contact::stiffness::{
     CloseContacts, LOADED_GAP, MASS_RATIO, StiffnessRange, kappa_within_slack, load,
 };
 use crate::contact::{BarrierPotential, Weighting};
+use crate::context::StepContext;
 use crate::definition::settings::{Adaptation, ThicknessBarrier};
 use crate::iterate::Iterate;
 use crate::model::Model;
 use crate::potential::IncrementalPotential;
-use crate::step::context::StepContext;
 use standoff_linalg::Vec3;
 
 /// How many times stiffer than the stiffest vertex a contact may be at half of d̂. Our choice: two such stiffnesses in one matrix leave ten

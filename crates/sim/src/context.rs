@@ -1,6 +1,6 @@
 //! What all parts of one time step read.
 
-use super::clock::Clock;
+use crate::clock::Clock;
 use crate::definition::settings::{BarrierFreeSettings, Fallback, Integrator, Settings};
 use crate::model::Model;
 use crate::state::State;

@@ -1,0 +1,89 @@
+//! What identifies the definition to which a checkpoint belongs.
+
+use fnv::FnvHasher;
+use serde_json::Value;
+use standoff_sim::Definition;
+use standoff_sim::settings::Settings;
+use std::fmt::Write as _;
+use std::hash::Hasher;
+
+/// Fingerprint of everything that the steps of a definition depend on: all of it but the end of the
+/// simulation.
+pub fn fingerprint(definition: &Definition) -> u64 {
+    // every field is named, so that none can be forgotten
+    let Definition {
+        dimension,
+        bodies,
+        half_spaces,
+        prescribed,
+        forces,
+        attachments,
+        stitches,
+        energies,
+        no_contact,
+        gravity,
+        settings,
+    } = definition;
+    let mut settings = settings.clone();
+    settings.time.end = Settings::default().time.end;
+    // the texts hold every bit of every number: Rust prints the shortest one that reads back
+    let mut text = HashedText(FnvHasher::default());
+    // a hash takes whatever is written
+    let _ = write!(text, "{}", changed_settings(&settings));
+    let _ = write!(text, "{dimension:?} {bodies:?} {half_spaces:?} {prescribed:?} {forces:?}");
+    let _ = write!(text, "{attachments:?} {stitches:?} {energies:?} {no_contact:?} {gravity:?}");
+    text.0.finish()
+}
+
+/// The settings that differ from their defaults, a line `key = value` each. A setting that a later version
+/// adds thus leaves the fingerprints of the scenes that do not use it as they were.
+fn changed_settings(settings: &Settings) -> String {
+    fn compare(key: &str, value: &Value, default: Option<&Value>, lines: &mut String) {
+        match (value, default) {
+            (Value::Object(fields), Some(Value::Object(defaults))) => {
+                for (name, value) in fields {
+                    compare(&format!("{key}.{name}"), value, defaults.get(name), lines);
+                }
+            }
+            // as texts, because 0.0 equals −0.0 as a number
+            _ if default.map(Value::to_string) == Some(value.to_string()) => {}
+            _ => {
+                let _ = writeln!(lines, "{key} = {value}");
+            }
+        }
+    }
+    // settings are plain data, which always have a JSON value
+    let json = |settings| serde_json::to_value(settings).unwrap_or_default();
+    let mut lines = String::new();
+    compare("", &json(settings), Some(&json(&Settings::default())), &mut lines);
+    lines
+}
+
+/// Hashes a text without keeping it.
+struct HashedText(FnvHasher);
+
+impl std::fmt::Write for HashedText {
+    fn write_str(&mut self, s: &str) -> std::fmt::Result {
+        self.0.write(s.as_bytes());
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_differs_from_the_defaults_counts() {
+        let mut settings = Settings::default();
+        assert_eq!(changed_settings(&settings), "");
+        settings.time.step *= 2.0;
+        settings.contact.d_hat = Some(1e-3);
+        settings.solver.allow_inversion = true;
+        let step = settings.time.step;
+        let expected = format!(
+            ".contact.d_hat = 0.001\n.solver.allow_inversion = true\n.time.step = {step}\n"
+        );
+        assert_eq!(changed_settings(&settings), expected);
+    }
+}
