@@ -38,7 +38,7 @@ pub fn load(
 pub fn reload(folder: &Path) -> Result<Scene, Failure> {
     let info = RunInfo::read(folder).map_err(|e| Failure::Input(e.to_string()))?;
     let file = standoff_run::existing_scene_file(folder);
-    let mut scene = Scene::load(&file.map_err(|e| Failure::Input(e.to_string()))?, &[])?;
+    let mut scene = Scene::load_written(&file.map_err(|e| Failure::Input(e.to_string()))?)?;
     if let Some(source) = info.source {
         scene.definition = import(&source.scene, &source.mesh_roots)?.definition();
         scene.definition.settings.time.end = scene.file.time.end;
