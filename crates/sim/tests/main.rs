@@ -46,3 +46,4 @@ mod slope;
 mod space_figures;
 mod tet;
 mod thin;
+mod unread;

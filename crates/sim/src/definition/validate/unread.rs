@@ -4,6 +4,8 @@
 //! [`READINGS`] is the only place that says so: scene files, the Rust library, the reference of keys and the schema all
 //! use it. It is about settings alone: that a scene has no half-space, say, makes no setting unread.
 
+// long: a table with a row for each setting
+
 use crate::definition::Dimension;
 use crate::definition::presets::Preset;
 use crate::definition::settings::Settings;
