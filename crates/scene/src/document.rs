@@ -444,8 +444,9 @@ fn assign(target: &mut Node, segments: &[(String, Place, bool)], node: Node) -> 
 /// Takes the key at `segments` out of `target`, so that its default holds.
 fn take_out(target: &mut Node, segments: &[(String, Place, bool)]) -> Result<(), Fault> {
     let Some(((name, place, _), rest)) = segments.split_first() else { return Ok(()) };
-    let nothing =
-        || Problem::Override(format!("the scene does not say '{name}', which cannot be taken out"));
+    let nothing = || {
+        Problem::Override(format!("the scene does not say '{name}': there is nothing to take out"))
+    };
     match &mut target.value {
         Value::Table(entries) => {
             let at = entries.iter().position(|e| e.key == *name).ok_or((*place, nothing()))?;

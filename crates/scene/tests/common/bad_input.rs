@@ -414,7 +414,7 @@ pub const ROWS: &[Row] = &[
             "scene.toml:3:1",
             "solver.characteristic_tolerance: nothing reads this key",
             "here `solver.method = \"barrier-free\"`",
-            "leave it out, or change that choice"
+            "give `solver.velocity_tolerance` instead"
         ]
     ),
     row!(
@@ -434,6 +434,15 @@ pub const ROWS: &[Row] = &[
             "scene.toml:3:1",
             "solver.primal_dual: nothing reads this key",
             "here `solver.method = \"dot\"`"
+        ]
+    ),
+    row!(
+        "velocity tolerance of decomposed optimisation",
+        concat!("[solver]\nmethod = \"dot\"\nvelocity_tolerance = 1e-3\n", ball!()),
+        [
+            "scene.toml:3:1",
+            "solver.velocity_tolerance: nothing reads this key",
+            "give `solver.characteristic_tolerance` instead"
         ]
     ),
     row!(

@@ -164,6 +164,7 @@ impl Accurate {
         with_stiffness.settings.contact.stiffness = Some(1.0);
         let fixed = Simulation::new(&with_stiffness)?;
         tight.settings.solver.barrier_free.fallback = Fallback::None;
+        tight.settings = tight.settings.without_unread(tight.dimension);
         let alone = Simulation::new(&tight)?;
         let work = Workspace::new(fixed.model(), fixed.state())
             .map_err(|e| BuildError::State { problem: e.to_string() })?;

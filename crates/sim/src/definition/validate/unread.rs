@@ -38,6 +38,8 @@ pub struct Reading {
     pub key: &'static str,
     /// All of these have to hold; none where the setting is always read.
     pub needs: &'static [Need],
+    /// Setting that has the same purpose where the first need does not hold.
+    pub instead: Option<&'static str>,
 }
 
 use Need::{Absent, Any, Friction, Given, Is, Runs, Space};
@@ -61,7 +63,13 @@ const ORIENTED: &[Need] = &[
 ];
 
 const fn row(key: &'static str, needs: &'static [Need]) -> Reading {
-    Reading { key, needs }
+    Reading { key, needs, instead: None }
+}
+
+impl Reading {
+    const fn instead(self, key: &'static str) -> Self {
+        Self { instead: Some(key), ..self }
+    }
 }
 
 /// Every setting, in the order of the scene file.
@@ -133,7 +141,8 @@ pub const READINGS: &[Reading] = &[
     row(
         "solver.characteristic_tolerance",
         &[Is("solver.method", &["barrier", "dot", "lbfgs-pd", "admm-pd"])],
-    ),
+    )
+    .instead("solver.velocity_tolerance"),
     row("solver.max_iterations", &[]),
     row("solver.max_step_time", &[]),
     row("solver.cumulative_toi", &[LINE_SEARCH]),
@@ -272,8 +281,12 @@ impl Choices {
     /// Why nothing reads a setting; none where something does, or where there is no such setting.
     pub fn unread(&self, key: &str) -> Option<Unread> {
         let reading = READINGS.iter().find(|r| r.key == key)?;
-        let need = reading.needs.iter().find(|n| !self.meets(n))?;
+        let (k, need) = reading.needs.iter().enumerate().find(|(_, n)| !self.meets(n))?;
         let (here, advice) = self.instead(need);
+        let advice = match reading.instead {
+            Some(other) if k == 0 => format!("give `{other}` instead, or change that choice"),
+            _ => advice.to_owned(),
+        };
         let reason =
             format!("nothing reads this key: it is read only {need}, and here {here}; {advice}");
         Some(Unread { key: reading.key, reason })
@@ -344,6 +357,27 @@ impl Settings {
         let known = Preset::ALL.map(|p| Choices::new(&p.settings(), dimension));
         let is_known = |key: &str| known.iter().any(|k| k.value(key) == own.value(key));
         unread.find(|u| !is_known(u.key)).map_or(Ok(()), Err)
+    }
+
+    /// The same with the defaults of all settings that nothing reads: for a program that has chosen another method, say, for a
+    /// definition with settings of the former one.
+    #[must_use]
+    pub fn without_unread(&self, dimension: Dimension) -> Self {
+        let own = Choices::new(self, dimension);
+        let default = Choices::new(&Self::default(), dimension);
+        let mut values = own.values.clone();
+        for key in READINGS.iter().map(|r| r.key).filter(|key| own.unread(key).is_some()) {
+            let mut parts = key.split('.');
+            let Some(last) = parts.next_back() else { continue };
+            let table = parts.try_fold(&mut values, |table, part| table.get_mut(part));
+            let Some(table) = table.and_then(Value::as_object_mut) else { continue };
+            match default.value(key) {
+                Some(value) => drop(table.insert(last.to_owned(), value.clone())),
+                None => drop(table.remove(last)),
+            }
+        }
+        // what was written from settings is read as such
+        serde_json::from_value(values).unwrap_or_else(|_| self.clone())
     }
 }
 
@@ -425,5 +459,12 @@ mod tests {
         for part in ["solver.linear_tolerance", "`solver.linear = \"cholesky\"`", "leave it out"] {
             assert!(unread.contains(part), "'{part}' is missing in: {unread}");
         }
+        settings.solver.decomposition.subdomains = Some(3);
+        settings.friction.stick_speed = Some(0.1 + 0.2);
+        let without = settings.without_unread(Dimension::Three);
+        assert_eq!(without.check_read(Dimension::Three), Ok(()));
+        settings.solver.linear_tolerance = Settings::default().solver.linear_tolerance;
+        settings.solver.decomposition.subdomains = None;
+        assert_eq!(without, settings);
     }
 }
