@@ -79,7 +79,7 @@ fn published() -> Settings {
     s.solver.line_search = LineSearch::Backtracking;
     // the size of the direction alone ends a step [Li 2020, Alg. 1, line 19]: no balance of forces, no test for saddles
     s.solver.force_tolerance = Some(1.0);
-    // one length l for the whole scene [Li 2020, §7]
+    // one length l for the whole scene [Li 2020, §5.5]
     s.solver.relative_to = RelativeTo::Scene;
     // laws as they are [Li 2020, reference code]
     s.solver.inversion_barrier = false;
