@@ -126,8 +126,9 @@ pub const READINGS: &[Reading] = &[
     row("friction.lag_with_new_stiffness", &[CONTACT, BARRIER, Friction]),
     row("friction.pairs", &[CONTACT, GENERAL]),
     row("solver.method", &[]),
-    row("solver.velocity_tolerance_relative", &[BY_DIRECTION, Absent("solver.velocity_tolerance")]),
-    row("solver.velocity_tolerance", &[BY_DIRECTION]),
+    row("solver.velocity_tolerance_relative", &[BY_DIRECTION, Absent("solver.velocity_tolerance")])
+        .instead("solver.characteristic_tolerance"),
+    row("solver.velocity_tolerance", &[BY_DIRECTION]).instead("solver.characteristic_tolerance"),
     row(
         "solver.force_tolerance",
         &[
