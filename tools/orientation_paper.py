@@ -121,14 +121,8 @@ def scene_of(name, potential, out):
         path = out / f"{name}.toml"
         path.write_text(entry["scene"].format(entry["label"]))
         return path, []
-    path, sets = ROOT / "scenes" / f"{entry['scene']}.toml", []
-    for setting in entry["only"].get(potential, []):
-        if "=" in setting:
-            sets.append(setting)
-        else:
-            text = re.sub(rf"^{setting.split('.')[-1]} = .*\n", "", path.read_text(), flags=re.M)
-            path = out / f"{name}-{potential}.toml"
-            path.write_text(text)
+    path = ROOT / "scenes" / f"{entry['scene']}.toml"
+    sets = [s if "=" in s else f"{s}=unset" for s in entry["only"].get(potential, [])]
     return path, sets
 
 
@@ -148,7 +142,12 @@ def run(name, potential, binary, out, seconds):
     scene, only = scene_of(name, potential, out)
     command = [binary, "run", scene, "-o", folder, "--force", "--quiet", "--threads", "1", "--set", f"contact.potential={potential}",
                "--set", f"solver.velocity_tolerance={entry['tolerance']}", "--set", f"output.every={entry['every']}"]
-    for setting in (*entry["sets"], *only):
+    sets = [*entry["sets"], *only]
+    oriented = "orientation = {" in pathlib.Path(scene).read_text() or any(s.startswith("contact.orientation.") for s in sets)
+    if potential != "orientation-aware" and oriented:
+        # nothing else reads these
+        sets.append("contact.orientation=unset")
+    for setting in sets:
         command += ["--set", setting]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     late = threading.Event()

@@ -302,6 +302,15 @@ def test_two_dimensions(tmp_path):
         simulation.set_gravity([0, 0, 1])
 
 
+def test_a_key_that_nothing_reads_is_an_error_and_none_takes_it_out():
+    with pytest.raises(standoff.SceneError, match="contact.adaptation: nothing reads this key"):
+        blocks(contact={"stiffness": 1e8, "adaptation": "load"})
+    fixed = blocks(contact={"stiffness": 1e8})
+    with pytest.raises(standoff.SceneError, match="contact.adaptation"):
+        fixed.with_overrides({"contact.adaptation": "load"})
+    fixed.with_overrides({"contact.stiffness": None, "contact.adaptation": "load"})
+
+
 INTERRUPTED = """
 import os, signal, sys, threading
 import standoff

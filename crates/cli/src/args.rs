@@ -327,7 +327,8 @@ pub struct CheckArgs {
 #[derive(Debug, ClapArgs)]
 pub struct CommonArgs {
     /// Replace a value of the scene, such as `time.step=0.005` or
-    /// `objects.ball.velocity='[100, 0, 0]'`; may be given several times.
+    /// `objects.ball.velocity='[100, 0, 0]'`, or take a key out by `contact.stiffness=unset`; may be
+    /// given several times.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Number of threads; all cores by default. The results do not depend on it.

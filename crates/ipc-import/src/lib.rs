@@ -94,7 +94,7 @@ impl Import {
     pub fn resolve(&self, overrides: &[String]) -> Result<Scene, SceneError> {
         let folder = self.scene.file.parent().unwrap_or(Path::new(""));
         let text = self.to_toml(folder);
-        let mut scene = Scene::parse(&text, &self.scene.file, folder, overrides)?;
+        let mut scene = Scene::parse_converted(&text, &self.scene.file, folder, overrides)?;
         if overrides.is_empty() {
             scene.definition = self.definition();
         }

@@ -172,6 +172,11 @@ impl Writer {
         if let Some(tolerance) = s.solver.velocity_tolerance {
             self.entry("velocity_tolerance", number(tolerance));
         }
+        self.comment("faster than as published, to the same solutions");
+        self.entry("initial_guess", quoted("extrapolation"));
+        self.entry("islands", "true");
+        self.entry("primal_dual", "true");
+        self.entry("linear", quoted("auto"));
         if s.solver.inversion_barrier {
             self.comment(
                 "energy FCR: without this, steps end in an error where the reference lets elements invert",
@@ -208,9 +213,12 @@ impl Writer {
             );
             self.entry("self_contact", "false");
         }
-        if contact.ccd == Ccd::Inclusion {
-            self.entry("ccd", quoted("inclusion"));
-        }
+        let ccd = match contact.ccd {
+            Ccd::Additive => "additive",
+            Ccd::AdditivePublished => "additive-published",
+            Ccd::Inclusion => "inclusion",
+        };
+        self.entry("ccd", quoted(ccd));
     }
 
     fn friction(&mut self, plan: &Plan, scene: &ReferenceScene) {
@@ -231,6 +239,7 @@ impl Writer {
             Lagging::Count(n) => self.entry("lagging", n.to_string()),
             Lagging::Until(_) => self.entry("lagging", quoted("converged")),
         }
+        self.entry("relaxation", friction.relaxation.to_string());
         for pair in &friction.pairs {
             self.table(true, "friction.pairs");
             if pair.materials.1 == OBSTACLE {

@@ -130,71 +130,47 @@ impl Document {
         Ok(document)
     }
 
-    /// Applies an override `key.path=value`. An element of an array of tables is named by its index
-    /// (`objects[0]` or `objects.0`) or its name (`objects.ball`); a value that is not TOML is a
+    /// Applies an override `key.path=value`, or takes a key out by `key.path=unset`. An element of an array of tables is named by its
+    /// index (`objects[0]` or `objects.0`) or its name (`objects.ball`); a value that is not TOML is a
     /// string (`time.step=5ms`).
     pub fn set(&mut self, option: &str) -> Result<(), SceneError> {
         let source = self.sources.len();
         self.sources.push((Origin::Option(option.to_owned()), Arc::from(option)));
         let place = |start: usize, end: usize| Place { source, start, end };
-        let whole = place(0, option.len());
         let fail = |document: &Self, place, message: String| {
             Err(document.error_at(place, KeyPath::default(), Problem::Override(message)))
         };
         let Some(equals) = option.find('=') else {
-            return fail(
-                self,
-                whole,
-                "an override is written key=value, for instance time.step=0.005".into(),
-            );
+            let what = "an override is written key=value, for instance time.step=0.005";
+            return fail(self, place(0, option.len()), what.into());
         };
         let (keys, value) = (&option[..equals], option[equals + 1..].trim());
-        let value_start = option.len() - option[equals + 1..].trim_start().len();
-        if value.is_empty() {
-            return fail(self, whole, "the value after '=' is missing".into());
-        }
-        let node = match DeValue::parse(value) {
-            Ok(parsed) => node_of(parsed, source, value_start)
-                .map_err(|(place, problem)| self.error_at(place, KeyPath::default(), problem))?,
-            Err(_) if !value.starts_with(['"', '\'', '[', '{']) => Node {
-                value: Value::String(value.to_owned()),
-                place: place(value_start, option.len()),
-            },
-            Err(e) => return fail(self, place(value_start, option.len()), syntax(&e)),
-        };
         let segments = match override_path(keys) {
             Ok(path) => path,
             Err((range, message)) => return fail(self, place(range.start, range.end), message),
         };
         let at = |s: PathSegment| (s.name, place(s.range.start, s.range.end), s.index);
         let segments: Vec<_> = segments.into_iter().map(at).collect();
-        match assign(&mut self.root, &segments, node) {
-            Ok(()) => Ok(()),
-            Err((at, problem)) => Err(self.error_at(at, KeyPath::default(), problem)),
+        if value.is_empty() {
+            return fail(self, place(0, option.len()), "the value after '=' is missing".into());
         }
-    }
-
-    /// Refuses a quantity that is given both as it is and by its key with `_relative`, of which one would have
-    /// no effect.
-    pub fn refuse_twins(&self) -> Result<(), SceneError> {
-        for section in ["contact", "friction", "solver"] {
-            let path = KeyPath::default().key(section);
-            let Some(Node { value: Value::Table(entries), .. }) = self.find(&path) else {
-                continue;
+        let changed = if value == UNSET {
+            take_out(&mut self.root, &segments)
+        } else {
+            let start = option.len() - option[equals + 1..].trim_start().len();
+            let node = match DeValue::parse(value) {
+                Ok(parsed) => node_of(parsed, source, start).map_err(|(place, problem)| {
+                    self.error_at(place, KeyPath::default(), problem)
+                })?,
+                Err(_) if !value.starts_with(['"', '\'', '[', '{']) => Node {
+                    value: Value::String(value.to_owned()),
+                    place: place(start, option.len()),
+                },
+                Err(e) => return fail(self, place(start, option.len()), syntax(&e)),
             };
-            for entry in entries {
-                let key = &entry.key;
-                let Some(absolute) = key.strip_suffix(RELATIVE) else { continue };
-                if entries.iter().any(|e| e.key == absolute) {
-                    let what = format!(
-                        "`{absolute}` is given, too, and would count; keep one of `{absolute}` and `{key}`"
-                    );
-                    let problem = Problem::Invalid(what);
-                    return Err(self.error_at(entry.key_place, path.key(key), problem));
-                }
-            }
-        }
-        Ok(())
+            assign(&mut self.root, &segments, node)
+        };
+        changed.map_err(|(at, problem)| self.error_at(at, KeyPath::default(), problem))
     }
 
     /// Refuses keys, names and other texts with control characters, which terminals and file formats
@@ -232,6 +208,16 @@ impl Document {
     /// The node at a path.
     pub fn find(&self, path: &KeyPath) -> Option<&Node> {
         path.0.iter().try_fold(&self.root, |node, segment| node.child(segment))
+    }
+
+    /// Where the last key of a path stands, if the document has it; the value, where an override replaced that.
+    pub fn key_place(&self, path: &KeyPath) -> Option<Place> {
+        let (Segment::Key(last), parents) = path.0.split_last()? else { return None };
+        let parent = parents.iter().try_fold(&self.root, |node, segment| node.child(segment))?;
+        let Value::Table(entries) = &parent.value else { return None };
+        let entry = entries.iter().find(|e| e.key == *last)?;
+        let replaced = entry.node.place.source != entry.key_place.source;
+        Some(if replaced { entry.node.place } else { entry.key_place })
     }
 
     /// Where the node at a path stands, or the nearest enclosing one that the document holds.
@@ -357,6 +343,9 @@ fn node_of(spanned: Spanned<DeValue<'_>>, source: usize, offset: usize) -> Resul
     Ok(Node { value, place })
 }
 
+/// Value of an override that takes a key out.
+const UNSET: &str = "unset";
+
 /// A step of the key path of an override.
 struct PathSegment {
     name: String,
@@ -445,16 +434,42 @@ fn assign(target: &mut Node, segments: &[(String, Place, bool)], node: Node) -> 
             assign(&mut entries[at].node, rest, node)
         }
         Value::Array(items) => {
-            let names: Vec<String> = items.iter().filter_map(name_of).collect();
-            let by_name = items.iter().position(|i| name_of(i).as_deref() == Some(name));
-            let index = by_name.or_else(|| name.parse().ok().filter(|i| *i < items.len()));
-            match index {
-                Some(index) => assign(&mut items[index], rest, node),
-                None => Err((*place, no_element(name, items.len(), names))),
-            }
+            let index = element(items, name).map_err(|problem| (*place, problem))?;
+            assign(&mut items[index], rest, node)
         }
         _ => Err((*place, Problem::Override(format!("'{name}' would be a key of {kind}")))),
     }
+}
+
+/// Takes the key at `segments` out of `target`, so that its default holds.
+fn take_out(target: &mut Node, segments: &[(String, Place, bool)]) -> Result<(), Fault> {
+    let Some(((name, place, _), rest)) = segments.split_first() else { return Ok(()) };
+    let nothing = || {
+        Problem::Override(format!("the scene does not say '{name}': there is nothing to take out"))
+    };
+    match &mut target.value {
+        Value::Table(entries) => {
+            let at = entries.iter().position(|e| e.key == *name).ok_or((*place, nothing()))?;
+            if rest.is_empty() {
+                entries.remove(at);
+                return Ok(());
+            }
+            take_out(&mut entries[at].node, rest)
+        }
+        Value::Array(items) if !rest.is_empty() => {
+            let index = element(items, name).map_err(|problem| (*place, problem))?;
+            take_out(&mut items[index], rest)
+        }
+        _ => Err((*place, nothing())),
+    }
+}
+
+/// Index of an element of an array by its name or its number.
+fn element(items: &[Node], name: &str) -> Result<usize, Problem> {
+    let names: Vec<String> = items.iter().filter_map(name_of).collect();
+    let by_name = items.iter().position(|i| name_of(i).as_deref() == Some(name));
+    let index = by_name.or_else(|| name.parse().ok().filter(|i| *i < items.len()));
+    index.ok_or_else(|| no_element(name, items.len(), names))
 }
 
 fn no_element(name: &str, count: usize, names: Vec<String>) -> Problem {

@@ -169,6 +169,9 @@ pub enum Problem {
         /// What else to try.
         hint: &'static str,
     },
+    /// A setting that nothing reads with the other settings; why, and what to do.
+    #[error("{0}")]
+    Unread(String),
     /// Settings that contradict each other or miss something.
     #[error("{0}")]
     Invalid(String),

@@ -13,6 +13,7 @@ mod presets;
 pub mod resolve;
 pub mod schema;
 pub mod units;
+mod unread;
 
 mod decode;
 

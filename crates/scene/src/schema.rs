@@ -2,6 +2,7 @@
 
 use crate::file::SceneFile;
 use serde_json::{Map, Value as Json, json};
+use standoff_sim::definition::validate::unread::READINGS;
 
 /// Schema as the types state it: a quantity is a number with `x-unit`.
 pub(crate) fn raw() -> Json {
@@ -60,6 +61,7 @@ pub(crate) fn has_type(schema: &Json, kind: &str) -> bool {
 /// Schema for editors: quantities may also be strings with a unit, and every key has a title.
 pub fn json_schema() -> Json {
     let mut schema = raw();
+    add_readings(&mut schema);
     admit_units(&mut schema);
     admit_two_dimensions(&mut schema);
     add_titles(&mut schema);
@@ -69,6 +71,34 @@ pub fn json_schema() -> Json {
 /// The schema as pretty-printed JSON, as `standoff schema` prints it.
 pub fn json_schema_text() -> String {
     format!("{:#}\n", json_schema())
+}
+
+/// Says of every setting with which others it is read.
+fn add_readings(schema: &mut Json) {
+    for reading in READINGS {
+        let Some(sentence) = reading.sentence() else { continue };
+        if let Some(description) = description(schema, reading.key)
+            && let Some(Json::String(text)) = schema.pointer_mut(&description)
+        {
+            text.push_str("\n\n");
+            text.push_str(&sentence);
+        }
+    }
+}
+
+/// The JSON pointer to the description of a setting.
+fn description(schema: &Json, key: &str) -> Option<String> {
+    let mut table = String::new();
+    let mut parts = key.split('.').peekable();
+    while let Some(part) = parts.next() {
+        let property = format!("{table}/properties/{part}");
+        let found = schema.pointer(&property)?;
+        if parts.peek().is_none() {
+            return Some(format!("{property}/description"));
+        }
+        table = found.get("$ref").and_then(Json::as_str)?.strip_prefix('#')?.to_owned();
+    }
+    None
 }
 
 /// Lets every number with a unit also be a string.

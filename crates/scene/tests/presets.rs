@@ -196,6 +196,87 @@ fn c_ipc_2021_finds_the_threshold_of_friction_of_a_cloth() {
     assert!(way < 4.0 * 2e-3 && speed < 2e-3, "{way} {speed}");
 }
 
+/// A bar whose ends are pulled apart and twisted: fixed corotated elasticity and a step of 25 ms, as in most examples of
+/// [Li 2020 thesis, §3.5].
+const TWISTED: &str = r#"
+preset = "dot-2019"
+gravity = [0, 0, 0]
+time = { step = 0.025, end = 0.25 }
+materials.soft = { law = "fixed-corotated", density = 1000, young_modulus = 1e5, poisson_ratio = 0.4 }
+[[objects]]
+name = "bar"
+shape = { kind = "box", size = [1, 0.2, 0.2], cells = [20, 4, 4] }
+material = "soft"
+motion = [
+    { vertices = "left", velocity = [-0.4, 0, 0], angular_velocity = [-180, 0, 0], pivot = [0, 0, 0] },
+    { vertices = "right", velocity = [0.4, 0, 0], angular_velocity = [180, 0, 0], pivot = [0, 0, 0] },
+]
+[objects.regions]
+left = { box = { min = [-inf, -inf, -inf], max = [-0.49, inf, inf] } }
+right = { box = { min = [0.49, -inf, -inf], max = [inf, inf, inf] } }
+"#;
+
+/// [Li 2020 thesis, §3.5.2]: methods that end by the same characteristic norm agree; [§3.5.3, Fig. 3.5]: iterations grow
+/// with the number of subdomains, but more slowly.
+#[test]
+fn dot_2019_agrees_with_newton_and_takes_more_iterations_with_more_subdomains() {
+    let run = |set: &[&str]| -> (Vec<Vec3>, u64) {
+        let scene = parse(TWISTED, set);
+        let mut simulation = Simulation::new(&scene.definition).unwrap_or_else(|e| panic!("{e}"));
+        let mut iterations = 0;
+        for _ in 0..10 {
+            let report = simulation.step().unwrap_or_else(|e| panic!("{set:?}: {e}"));
+            assert_eq!(report.outcome, StepOutcome::Converged, "{set:?}");
+            iterations += report.newton_iterations;
+        }
+        (simulation.positions().to_vec(), iterations)
+    };
+    let (newton, _) = run(&["solver.method=barrier", "solver.characteristic_tolerance=1e-5"]);
+    let by = |count: usize| {
+        let (x, iterations) = run(&[&format!("solver.decomposition.subdomains={count}")]);
+        let off = x.iter().zip(&newton).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
+        println!("{count} subdomains: {iterations} iterations, {off:.1e} m from Newton's");
+        assert!(off < 2e-3, "{count}: {off}");
+        iterations as f64
+    };
+    let [one, four, sixteen] = [1, 4, 16].map(by);
+    assert!(one < four && four < sixteen && sixteen < 8.0 * one, "{one} {four} {sixteen}");
+}
+
+/// Way of a block that stands over another one, closer than d̂, without gravity, after 10 steps.
+fn way_apart(preset: &str) -> f64 {
+    let block = |name: &str, height: f64| {
+        format!(
+            "[[objects]]\nname = \"{name}\"\nmaterial = \"soft\"\ntranslate = [0, {height}, 0]\n\
+             shape = {{ kind = \"box\", size = [1, 0.5, 1], cells = [4, 2, 4] }}\n"
+        )
+    };
+    let text = format!(
+        "preset = \"{preset}\"\ngravity = [0, 0, 0]\ntime = {{ step = 0.0047, end = 0.047 }}\n\
+         contact = {{ d_hat = 0.025 }}\n\
+         materials.soft = {{ young_modulus = 1e4, poisson_ratio = 0.2, density = 100 }}\n{}{}",
+        block("low", 0.0),
+        block("high", 0.51)
+    );
+    let scene = parse(&text, &[]);
+    let mut simulation = Simulation::new(&scene.definition).unwrap_or_else(|e| panic!("{e}"));
+    let start = simulation.positions().to_vec();
+    for _ in 0..10 {
+        simulation.step().unwrap_or_else(|e| panic!("{e}"));
+    }
+    simulation.positions().iter().zip(&start).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max)
+}
+
+/// [Huang 2024, Fig. 11 and Table 1, two blocks]: nothing acts at rest, whatever d̂; with the potential of 2020 the blocks
+/// push each other apart.
+#[test]
+fn orientation_aware_2024_leaves_two_close_blocks_at_rest() {
+    assert_eq!(way_apart("orientation-aware-2024"), 0.0);
+    let ipc = way_apart("ipc-2020");
+    println!("ipc-2020: {ipc:.1e} m");
+    assert!(ipc > 1e-4, "{ipc}");
+}
+
 /// Gap between a block and the fixed one that it rests on, both of n³ cells, with a fixed κ.
 fn gap(preset: &str, stiffness: f64, n: usize) -> f64 {
     let m = n + 1;

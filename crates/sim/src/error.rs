@@ -1,6 +1,7 @@
 //! What can go wrong, as types. Every message names the body and the primitive and says what to do.
 
 use crate::definition::validate::Fault;
+use crate::definition::validate::unread::Unread;
 use crate::threads::ThreadsError;
 use thiserror::Error;
 
@@ -18,6 +19,9 @@ pub enum BuildError {
     /// A number of the definition is out of range.
     #[error(transparent)]
     Field(#[from] Fault),
+    /// Nothing reads a setting that somebody has set.
+    #[error(transparent)]
+    Unread(#[from] Unread),
     /// A choice of the settings does not fit the rest of the definition.
     #[error("setting `{key}` is {value}: {must}")]
     Setting {

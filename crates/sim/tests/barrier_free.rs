@@ -285,7 +285,6 @@ fn bar(n: usize) -> (f64, f64) {
     definition.half_spaces.push(ground(0.0));
     definition.settings.time.step = 2.0 / n as f64 * cell / speed;
     definition.settings.contact.d_hat = Some(delta);
-    definition.settings.solver.barrier_free.tolerance = 1e-6;
     definition.settings.solver.velocity_tolerance = Some(1e-5);
     let mut simulation = Simulation::new(&definition).expect("a valid scene");
     let (begin, lasts) = (fall / v0, 2.0 / speed);
@@ -379,7 +378,6 @@ fn frictional_impact_conserves_linear_momentum() {
     let mut definition = barrier_free(scene(vec![left, right]));
     definition.settings.time.step = 0.01;
     definition.settings.friction.coefficient = 0.3;
-    definition.settings.solver.barrier_free.tolerance = 1e-9;
     let mut simulation = Simulation::new(&definition).expect("a valid scene");
     let momentum = |s: &Simulation| energetics::linear_momentum(s.model(), s.state());
     let before = momentum(&simulation);
@@ -767,12 +765,14 @@ fn a_step_beyond_the_limit_of_work_is_finished_by_the_barrier_to_the_same_tolera
 fn without_a_fallback_no_step_is_left_to_the_barrier() {
     let mut definition = finished_by_barrier();
     definition.settings.solver.barrier_free.fallback = Fallback::None;
-    let mut simulation = Simulation::new(&definition).expect("a valid scene");
+    // nothing reads after how much work it would be
+    let error = Simulation::new(&definition).err().expect("refused").to_string();
+    assert!(error.contains("solver.barrier_free.fallback_after"), "{error}");
+    let mut simulation = Simulation::new(&pile()).expect("a valid scene");
     for _ in 0..14 {
         let report = simulation.step().expect("a step");
         assert!(report.outcome.is_success() && report.fallback.is_none(), "{report:?}");
     }
-    assert!(simulation.state() == &run(&pile(), 14, None, 1));
 }
 
 #[test]

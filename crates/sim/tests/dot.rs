@@ -148,7 +148,7 @@ fn the_characteristic_norm_does_not_depend_on_units() {
             let definition = with(scaled(length, stiffness), |s| {
                 s.solver.method = method;
                 s.solver.characteristic_tolerance = Some(1e-6);
-                s.solver.decomposition.subdomains = Some(3);
+                s.solver.decomposition.subdomains = (method == Method::Dot).then_some(3);
             });
             run(&definition, 3).1
         });

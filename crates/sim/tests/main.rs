@@ -47,3 +47,4 @@ mod slope;
 mod space_figures;
 mod tet;
 mod thin;
+mod unread;

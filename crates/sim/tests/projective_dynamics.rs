@@ -326,7 +326,7 @@ fn scenes_that_are_not_for_projective_dynamics_are_refused() {
             let points = (0..d.bodies[0].rest.len() as u32).collect();
             d.bodies[0].kind = BodyKind::Particles { points, radius: 0.01, density: 1000.0 };
         }),
-        ("time.stiffness_damping", "another energy", |d| {
+        ("time.stiffness_damping", "nothing reads", |d| {
             d.settings.time.stiffness_damping = 0.01;
         }),
         ("force 'wind'", "a pressure", |d| {
@@ -358,7 +358,8 @@ fn scenes_that_are_not_for_projective_dynamics_are_refused() {
             let mut definition = by(&bar(Law::NeoHookean), *method, 1e-5);
             change(&mut definition);
             let error = Simulation::new(&definition).map(|_| ()).unwrap_err();
-            assert!(matches!(error, BuildError::Unfit { key: "solver.method", .. }), "{error}");
+            let unfit = matches!(error, BuildError::Unfit { key: "solver.method", .. });
+            assert!(unfit || matches!(error, BuildError::Unread(_)), "{error}");
             let text = error.to_string();
             for part in [object, problem, "solver.method", name] {
                 assert!(text.contains(part), "'{text}' does not name '{part}'");

@@ -34,3 +34,8 @@ def value(item: Any) -> str:
 def document(items: Mapping[str, Any]) -> str:
     """A mapping as a TOML document, an entry per line."""
     return "".join(f"{value(str(k))} = {value(v)}\n" for k, v in items.items() if v is not None)
+
+
+def override(key: str, item: Any) -> str:
+    """An override of a scene; None takes the key out."""
+    return f"{key}=unset" if item is None else f"{key}={value(item)}"

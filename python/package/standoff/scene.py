@@ -75,9 +75,9 @@ class Scene:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], overrides: Mapping[str, Any] | None = None) -> Scene:
-        """A scene from a file, with overrides such as ``{"materials.rubber.young_modulus": 2e5}``. A file
-        ``.txt`` is a scene of the IPC 2020 reference."""
-        texts = [f"{k}={_toml.value(v)}" for k, v in (overrides or {}).items()]
+        """A scene from a file, with overrides such as ``{"materials.rubber.young_modulus": 2e5}``; None takes
+        a key out. A file ``.txt`` is a scene of the IPC 2020 reference."""
+        texts = [_toml.override(k, v) for k, v in (overrides or {}).items()]
         return cls._of("load", os.path.abspath(path), texts)
 
     @classmethod
@@ -88,7 +88,7 @@ class Scene:
     def with_overrides(self, overrides: Mapping[str, Any]) -> Scene:
         """The same scene with some values changed, by their path."""
         kind, *arguments = self._source
-        texts = [f"{k}={_toml.value(v)}" for k, v in overrides.items()]
+        texts = [_toml.override(k, v) for k, v in overrides.items()]
         if kind == "load_run":
             raise ValueError("the scene of a run cannot be changed; load its scene file instead")
         arguments[1] = [*arguments[1], *texts]

@@ -24,6 +24,7 @@ use crate::document::Document;
 use crate::error::{Problem, SceneError, nearest_name};
 use crate::file::{MaterialSection, OutputSection, SceneFile};
 use crate::plane::write_out;
+use crate::unread::{self, Given, Look};
 use crate::{presets, schema, units};
 use at::{At, Places};
 use fill::Filled;
@@ -105,9 +106,26 @@ impl Scene {
         overrides: &[String],
         steps: Option<u64>,
     ) -> Result<Self, SceneError> {
+        Self::read_file(path, overrides, steps, Look::Everywhere)
+    }
+
+    /// Reads the scene file that a run has written. Keys that nothing reads are no errors: earlier versions wrote all.
+    ///
+    /// # Errors
+    /// See [`SceneError`].
+    pub fn load_written(path: &Path) -> Result<Self, SceneError> {
+        Self::read_file(path, &[], None, Look::Nowhere)
+    }
+
+    fn read_file(
+        path: &Path,
+        overrides: &[String],
+        steps: Option<u64>,
+        look: Look,
+    ) -> Result<Self, SceneError> {
         let text = input::text(path, MOST_TEXT).map_err(|e| unreadable(path, &e))?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        Self::parse_steps(&text, path, folder, overrides, steps)
+        Self::read(&text, path, folder, overrides, steps, look, Meshes::new())
     }
 
     /// Reads a scene from `text`; `name` stands for the file in messages, `folder` is what mesh
@@ -118,21 +136,21 @@ impl Scene {
         folder: &Path,
         overrides: &[String],
     ) -> Result<Self, SceneError> {
-        Self::parse_steps(text, name, folder, overrides, None)
+        Self::parse_with(text, name, folder, overrides, Meshes::new())
     }
 
-    /// The same with a number of steps instead of the scene's `time.end`, which then may be anything.
+    /// As [`Scene::parse`], for a text that a program has written: of keys that nothing reads only those of overrides are
+    /// errors.
     ///
     /// # Errors
     /// See [`SceneError`].
-    pub fn parse_steps(
+    pub fn parse_converted(
         text: &str,
         name: &Path,
         folder: &Path,
         overrides: &[String],
-        steps: Option<u64>,
     ) -> Result<Self, SceneError> {
-        Self::read(text, name, folder, overrides, steps, Meshes::new())
+        Self::read(text, name, folder, overrides, None, Look::Overrides, Meshes::new())
     }
 
     /// As [`Scene::parse`], with meshes in memory: an object whose `mesh` is a key of `meshes` has that
@@ -147,7 +165,7 @@ impl Scene {
         overrides: &[String],
         meshes: Meshes,
     ) -> Result<Self, SceneError> {
-        Self::read(text, name, folder, overrides, None, meshes)
+        Self::read(text, name, folder, overrides, None, Look::Everywhere, meshes)
     }
 
     fn read(
@@ -156,13 +174,14 @@ impl Scene {
         folder: &Path,
         overrides: &[String],
         steps: Option<u64>,
+        look: Look,
         meshes: Meshes,
     ) -> Result<Self, SceneError> {
         let mut document = Document::parse(name, text)?;
         for option in overrides {
             document.set(option)?;
         }
-        document.refuse_twins()?;
+        let given = Given::new(&document);
         presets::apply(&mut document);
         {
             // the schema is larger than most scenes, and its memory is wanted back
@@ -175,6 +194,9 @@ impl Scene {
         if let Some(steps) = steps {
             file.time.end = file.time.step * steps as f64;
         }
+        // as the library does: first whether a value may be, then whether something reads it
+        settings::settings(&file, &At::root(&document))?;
+        given.refuse_unread(&document, &file, look)?;
         let folder = std::path::absolute(if folder.as_os_str().is_empty() {
             Path::new(".")
         } else {
@@ -193,6 +215,7 @@ impl Scene {
     /// See [`SceneError`]; its path says where in `file` the fault is.
     pub fn from_file(file: &SceneFile, meshes: Meshes) -> Result<Self, SceneError> {
         let nowhere = |e: SceneError| SceneError { location: None, ..e };
+        unread::refuse_in_code(file)?;
         let text = written(file).map_err(|e| SceneError {
             problem: Box::new(Problem::Syntax(e.to_string())),
             path: String::new(),
@@ -228,7 +251,7 @@ impl Scene {
         self.definition.settings.time.end = self.file.time.end;
     }
 
-    /// The scene as TOML with every default written out; running it gives the same run.
+    /// The scene as TOML with every default written out but those that nothing reads; running it gives the same run.
     pub fn resolved_toml(&self) -> Result<String, toml::ser::Error> {
         let body = written(&self.file)?;
         Ok(format!(
@@ -237,34 +260,36 @@ impl Scene {
     }
 }
 
-/// The text of a scene file. A quantity that is given as it is does without its key with `_relative`, which has a
-/// default.
+/// The text of a scene file without settings that nothing reads.
 fn written(file: &SceneFile) -> Result<String, toml::ser::Error> {
     let text = toml::to_string(file)?;
-    let key = |line: &str| line.split_once(" = ").map(|(key, _)| key.to_owned());
+    let unread = unread::keys(file);
     let mut out = String::with_capacity(text.len());
-    // a header and its keys each
-    let mut sections: Vec<Vec<&str>> = vec![Vec::new()];
-    for line in text.lines() {
-        if line.starts_with('[') {
-            sections.push(Vec::new());
-        }
-        if let Some(section) = sections.last_mut() {
-            section.push(line);
-        }
-    }
-    for lines in sections {
-        let keys: HashSet<String> = lines.iter().filter_map(|l| key(l)).collect();
-        let counts = |line: &&str| match key(line) {
-            Some(key) => !key.strip_suffix("_relative").is_some_and(|k| keys.contains(k)),
+    for section in sections(&text) {
+        let name = section.lines().next().unwrap_or_default().trim_matches(['[', ']']);
+        let is_read = |line: &&str| match line.split_once(" = ") {
+            Some((key, _)) => !unread.contains(format!("{name}.{key}").as_str()),
             None => true,
         };
-        for line in lines.into_iter().filter(counts) {
-            out.push_str(line);
-            out.push('\n');
+        let kept: Vec<&str> = section.lines().filter(is_read).collect();
+        let keys = |lines: &[&str]| lines.iter().filter(|l| l.contains(" = ")).count();
+        let all: Vec<&str> = section.lines().collect();
+        // a list of tables that nothing reads, or a table of which nothing is left
+        if unread.contains(name) || keys(&kept) == 0 && keys(&all) > 0 {
+            continue;
         }
+        kept.iter().for_each(|line| out.extend([line, "\n"]));
     }
     Ok(out)
+}
+
+/// The parts of a text of TOML that begin with a header, and what precedes the first one.
+fn sections(text: &str) -> Vec<&str> {
+    let mut starts: Vec<usize> = vec![0];
+    starts.extend(text.match_indices("\n[").map(|(at, _)| at + 1));
+    starts.dedup();
+    let ends = starts.iter().skip(1).copied().chain([text.len()]);
+    starts.iter().zip(ends).map(|(&start, end)| &text[start..end]).collect()
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> SceneError {

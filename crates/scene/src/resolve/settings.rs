@@ -3,17 +3,13 @@
 use super::at::At;
 use crate::error::SceneError;
 use crate::file::SceneFile;
+use crate::unread;
 use standoff_sim::definition::validate::positive;
 use standoff_sim::settings::Settings;
 
 /// The settings of a scene, every number of them in its range.
 pub(super) fn settings(file: &SceneFile, at: &At<'_>) -> Result<Settings, SceneError> {
-    let settings = Settings {
-        time: file.time.clone(),
-        contact: file.contact.clone(),
-        friction: file.friction.clone(),
-        solver: file.solver.clone(),
-    };
+    let settings = unread::settings(file);
     at.check(settings.validate())?;
     let output = at.key("output");
     output.key("every").require(file.output.every, |n| n >= 1, "must be at least 1")?;

@@ -410,12 +410,134 @@ pub const ROWS: &[Row] = &[
     row!(
         "characteristic norm of the barrier-free solver",
         concat!("[solver]\nmethod = \"barrier-free\"\ncharacteristic_tolerance = 1e-5\n", ball!()),
-        ["scene.toml:3:28", "solver.characteristic_tolerance", "velocity tolerance"]
+        [
+            "scene.toml:3:1",
+            "solver.characteristic_tolerance: nothing reads this key",
+            "here `solver.method = \"barrier-free\"`",
+            "give `solver.velocity_tolerance` instead"
+        ]
+    ),
+    row!(
+        "key that only Newmark reads",
+        concat!("[time]\nstep = 0.01\ntrapezoidal_contact = true\n", ball!()),
+        [
+            "scene.toml:3:1",
+            "time.trapezoidal_contact: nothing reads this key",
+            "only with `time.integrator = \"newmark\"`",
+            "here `time.integrator = \"implicit-euler\"`"
+        ]
+    ),
+    row!(
+        "key that only Newton's method reads",
+        concat!("[solver]\nmethod = \"dot\"\nprimal_dual = false\n", ball!()),
+        [
+            "scene.toml:3:1",
+            "solver.primal_dual: nothing reads this key",
+            "here `solver.method = \"dot\"`"
+        ]
+    ),
+    row!(
+        "velocity tolerance of decomposed optimisation",
+        concat!("[solver]\nmethod = \"dot\"\nvelocity_tolerance = 1e-3\n", ball!()),
+        [
+            "scene.toml:3:1",
+            "solver.velocity_tolerance: nothing reads this key",
+            "give `solver.characteristic_tolerance` instead"
+        ]
+    ),
+    row!(
+        "tolerance of a direct solver",
+        concat!("solver = { linear = \"cholesky\", linear_tolerance = 1e-6 }\n", ball!()),
+        [
+            "scene.toml:1:33",
+            "solver.linear_tolerance: nothing reads this key",
+            "here `solver.linear = \"cholesky\"`"
+        ]
+    ),
+    row!(
+        "barrier of the barrier-free solver without a fallback",
+        concat!(
+            "contact.stiffness = 1e8\nsolver.method = \"barrier-free\"\n\
+             solver.barrier_free.fallback = \"none\"\n",
+            ball!()
+        ),
+        [
+            "scene.toml:1:9",
+            "contact.stiffness: nothing reads this key",
+            "here `solver.barrier_free.fallback = \"none\"`"
+        ]
+    ),
+    row!(
+        "friction without a coefficient",
+        concat!("[friction]\nlagging = \"converged\"\n", ball!()),
+        [
+            "scene.toml:2:1",
+            "friction.lagging: nothing reads this key",
+            "only with `friction.coefficient` or `friction.pairs`",
+            "neither is given"
+        ]
+    ),
+    row!(
+        "rule for a stiffness that is fixed",
+        concat!("[contact]\nstiffness = 1e8\nadaptation = \"load\"\n", ball!()),
+        [
+            "scene.toml:3:1",
+            "contact.adaptation: nothing reads this key",
+            "without `contact.stiffness`",
+            "keep one"
+        ]
+    ),
+    row!(
+        "contact distance without contact",
+        concat!("[contact]\nenabled = false\nd_hat = 1e-3\n", ball!()),
+        [
+            "scene.toml:3:1",
+            "contact.d_hat: nothing reads this key",
+            "here `contact.enabled = false`"
+        ]
+    ),
+    row!(
+        "distance in metres and relative",
+        concat!("[contact]\nd_hat = 1e-3\nd_hat_relative = 1e-3\n", ball!()),
+        [
+            "scene.toml:3:1",
+            "contact.d_hat_relative: nothing reads",
+            "without `contact.d_hat`",
+            "keep one of the two"
+        ]
+    ),
+    row!(
+        "friction of edges in two dimensions",
+        concat!(
+            "dimension = 2\nfriction = { coefficient = 0.1, mollified_edges = true }\n",
+            plate!()
+        ),
+        [
+            "scene.toml:2:33",
+            "friction.mollified_edges: nothing reads this key",
+            "here `dimension = 2`"
+        ]
+    ),
+    row!(
+        "override that nothing reads",
+        ball!(),
+        set["contact.orientation.alpha=0.2"],
+        [
+            "--set contact.orientation.alpha=0.2",
+            "contact.orientation.alpha: nothing reads this key",
+            "here `contact.potential = \"ipc\"`"
+        ]
+    ),
+    row!(
+        "override that takes out what is not there",
+        ball!(),
+        set["contact.d_hat=unset"],
+        ["--set contact.d_hat=unset", "the scene does not say 'contact'"]
     ),
     row!(
         "no subdomains",
-        concat!("[solver.decomposition]\nsubdomains = 0\n", ball!()),
-        ["scene.toml:2:14", "solver.decomposition.subdomains", "0 is out of range", "at least 1"]
+        concat!("[solver]\nmethod = \"dot\"\n[solver.decomposition]\nsubdomains = 0\n", ball!()),
+        ["scene.toml:4:14", "solver.decomposition.subdomains", "0 is out of range", "at least 1"]
     ),
     row!(
         "no subdomains of the preconditioner",

@@ -93,10 +93,6 @@ pub fn check_method(
             &format!("this is another energy; {CHOOSE}"),
         );
     }
-    if definition.settings.time.stiffness_damping > 0.0 {
-        let what = format!("this is another energy; leave it out, or {CHOOSE}");
-        return unfit("setting `time.stiffness_damping`".into(), &what);
-    }
     Ok(())
 }
 

@@ -103,8 +103,7 @@ pub struct ContactSettings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub d_hat: Option<f64>,
     /// Distance d̂ with which every step begins, m, at least the contact distance: d̂² is halved after every
-    /// minimisation until d̂ is the contact distance, with which the step ends. Only for the barrier solver
-    /// with the IPC and the convergent potential.
+    /// minimisation until d̂ is the contact distance, with which the step ends.
     #[schemars(extend("x-unit" = "m"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub d_hat_start: Option<f64>,
@@ -248,7 +247,7 @@ pub struct FrictionSettings {
     pub stick_speed: Option<f64>,
     /// How often normal forces and sliding directions are updated within a step.
     pub lagging: Lagging,
-    /// Greatest number of updates with `lagging = "converged"`; a step that reaches it is reported.
+    /// Greatest number of updates in a step; one that reaches it is reported.
     pub max_lagging: u32,
     /// Transition from static to sliding friction between bodies.
     pub transition: Transition,
@@ -257,7 +256,7 @@ pub struct FrictionSettings {
     /// Whether pairs of nearly parallel edges have friction, with their mollified normal force [Li 2020, Eq.
     /// 15]. The IPC 2020 reference leaves them out.
     pub mollified_edges: bool,
-    /// Whether `lagging = "converged"` averages forces and directions over its updates, which ends cycles; if
+    /// Whether forces and directions are averaged over the updates of a step, which ends cycles; if
     /// false, each update replaces the previous one [Li 2020, §5.4].
     pub relaxation: bool,
     /// Whether the normal forces of friction are computed with the κ of the new step and after prescribed
@@ -354,8 +353,7 @@ pub struct SolverSettings {
     /// Consecutive iterations whose Newton direction has to be below the tolerance, ≥ 1.
     pub consecutive: u32,
     /// Ends minimisations by the characteristic norm of the gradient, ‖∇E‖/(s ⟨W⟩ ‖ℓ‖), once it is below this,
-    /// instead of by the Newton direction [Li 2020 thesis, Eq. 3.15, with 1e-5]; not for the barrier-free
-    /// method. `dot`, `lbfgs-pd` and `admm-pd` always use this criterion, by default with 1e-5.
+    /// instead of by the Newton direction [Li 2020 thesis, Eq. 3.15, with 1e-5]. `dot`, `lbfgs-pd` and `admm-pd` always use this criterion, by default with 1e-5.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub characteristic_tolerance: Option<f64>,
     /// Iterations after which a minimisation stops without having converged.

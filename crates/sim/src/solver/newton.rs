@@ -82,7 +82,8 @@ fn iterate(
         work.report.newton_iterations += 1;
         work.report.resting_iterations += u64::from(potential.is_restricted());
         let gradient = here.gradient.take().unwrap_or_else(|| potential.gradient(it));
-        potential.friction.secant = !has_forecasts(potential) && backtracking.is_frequent();
+        let secants = context.settings.solver.primal_dual && !has_forecasts(potential);
+        potential.friction.secant = secants && backtracking.is_frequent();
         let p = accurate_direction(potential, it, &gradient, &mut projecting, &mut forcing, work)?;
         adapt.stiffness.observe(potential, it);
         let max_contacts = &mut work.report.max_contacts;

@@ -182,7 +182,7 @@ fn minimise_with_lagging(
         if is_minimum(potential, it, work)? {
             return Ok(StepOutcome::Converged);
         }
-        if update >= u64::from(context.settings.friction.max_lagging) {
+        if updates.is_none() && update >= u64::from(context.settings.friction.max_lagging) {
             return Ok(StepOutcome::LaggingLimit);
         }
         if context.settings.friction.relaxation {

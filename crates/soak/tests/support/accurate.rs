@@ -160,10 +160,12 @@ impl Accurate {
             tight.settings.solver.method = Method::Barrier;
         }
         let again = Simulation::new(&tight)?;
+        let mut with_stiffness = tight.clone();
+        with_stiffness.settings.contact.stiffness = Some(1.0);
+        let fixed = Simulation::new(&with_stiffness)?;
         tight.settings.solver.barrier_free.fallback = Fallback::None;
+        tight.settings = tight.settings.without_unread(tight.dimension);
         let alone = Simulation::new(&tight)?;
-        tight.settings.contact.stiffness = Some(1.0);
-        let fixed = Simulation::new(&tight)?;
         let work = Workspace::new(fixed.model(), fixed.state())
             .map_err(|e| BuildError::State { problem: e.to_string() })?;
         Ok(Self { again, alone, fixed: fixed.model().clone(), work })

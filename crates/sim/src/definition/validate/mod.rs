@@ -6,6 +6,7 @@ mod bodies;
 mod conditions;
 mod plane;
 mod settings;
+pub mod unread;
 
 pub use bodies::{contact_thickness, density, elasticity, positions, radius};
 pub use conditions::{active_times, stiffness};

@@ -2,7 +2,7 @@
 
 use super::{Fault, not_negative, number, positive, require};
 use crate::definition::settings::{
-    BarrierFreeSettings, ContactSettings, DecompositionSettings, FrictionSettings, Lagging, Method,
+    BarrierFreeSettings, ContactSettings, DecompositionSettings, FrictionSettings, Lagging,
     OrientationSettings, Settings, SolverSettings, Subproblem, TimeSettings,
 };
 
@@ -87,13 +87,6 @@ impl SolverSettings {
         let relative = self.velocity_tolerance_relative;
         positive("velocity_tolerance_relative", relative, tolerance)?;
         optional("velocity_tolerance", self.velocity_tolerance, tolerance)?;
-        if let Method::Dot | Method::LbfgsPd | Method::AdmmPd = self.method {
-            let must = "this solver ends by the characteristic norm; give `solver.characteristic_tolerance` instead";
-            let given = self.velocity_tolerance;
-            require("velocity_tolerance", given.unwrap_or(0.0), given.is_none(), must)?;
-            let default = Self::default().velocity_tolerance_relative;
-            require("velocity_tolerance_relative", relative, relative == default, must)?;
-        }
         let forces = "the tolerance of forces is a part of those that act, above 0 and at most 1";
         if let Some(tolerance) = self.force_tolerance {
             number("force_tolerance", tolerance, |t| t > 0.0 && t <= 1.0, forces)?;
@@ -104,10 +97,6 @@ impl SolverSettings {
         require("consecutive", self.consecutive, self.consecutive >= 1, "must be at least 1")?;
         let norm = "the tolerance must be positive";
         optional("characteristic_tolerance", self.characteristic_tolerance, norm)?;
-        if let (Method::BarrierFree, Some(norm)) = (self.method, self.characteristic_tolerance) {
-            let must = "the barrier-free solver ends by the velocity tolerance; leave this away";
-            require("characteristic_tolerance", norm, false, must)?;
-        }
         if let Some(n) = self.schwarz_subdomains {
             require("schwarz_subdomains", n, n >= 1, "must be at least 1")?;
         }
