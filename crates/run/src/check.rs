@@ -283,6 +283,8 @@ fn between_bodies(model: &Model) -> CollisionMesh {
     let mut mesh = model.collision.clone();
     let bodies: Vec<_> = model.bodies.iter().map(|b| b.vertices.clone()).collect();
     mesh.exclude_own(&bodies);
+    // distances are of interest beyond those at which contact acts
+    mesh.reach.clear();
     mesh
 }
 

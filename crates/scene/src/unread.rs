@@ -14,8 +14,6 @@ pub enum Look {
     Everywhere,
     /// In overrides, of a scene whose text a program has written.
     Overrides,
-    /// Nowhere, in a scene that a run has written.
-    Nowhere,
 }
 
 /// Keys of settings that a document gives, with their places.
@@ -39,7 +37,6 @@ impl Given {
         let counts = |place: &Place| match look {
             Look::Everywhere => true,
             Look::Overrides => place.source > 0,
-            Look::Nowhere => false,
         };
         let gives = |key: &str| self.0.iter().any(|(k, _)| *k == key);
         let friction = gives("friction.coefficient") || gives("friction.pairs");

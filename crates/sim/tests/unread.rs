@@ -12,8 +12,8 @@ use standoff_sim::settings::{
     ContactPotential, Fallback, Integrator, Lagging, LaggingUntil, LinearSolver, Method, Settings,
     Subproblem,
 };
-use standoff_sim::step::step;
 use standoff_sim::solver::workspace::Workspace;
+use standoff_sim::step::step;
 
 /// A thick block that slides on the ground, another one that falls on it, and a third one that comes down on both and is let
 /// go after a while.

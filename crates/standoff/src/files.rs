@@ -61,7 +61,7 @@ pub fn load_with(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Scene,
 pub fn load_run(folder: impl AsRef<Path>) -> Result<Scene, Error> {
     let folder = folder.as_ref();
     let info = RunInfo::read(folder)?;
-    let mut scene = Scene::load_written(&standoff_run::existing_scene_file(folder)?)?;
+    let mut scene = Scene::load(&standoff_run::existing_scene_file(folder)?, &[])?;
     if let Some(source) = info.source {
         scene.definition = Import::load(&source.scene, &source.mesh_roots)?.definition();
         scene.definition.settings.time.end = scene.file.time.end;

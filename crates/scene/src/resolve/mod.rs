@@ -106,26 +106,9 @@ impl Scene {
         overrides: &[String],
         steps: Option<u64>,
     ) -> Result<Self, SceneError> {
-        Self::read_file(path, overrides, steps, Look::Everywhere)
-    }
-
-    /// Reads the scene file that a run has written. Keys that nothing reads are no errors: earlier versions wrote all.
-    ///
-    /// # Errors
-    /// See [`SceneError`].
-    pub fn load_written(path: &Path) -> Result<Self, SceneError> {
-        Self::read_file(path, &[], None, Look::Nowhere)
-    }
-
-    fn read_file(
-        path: &Path,
-        overrides: &[String],
-        steps: Option<u64>,
-        look: Look,
-    ) -> Result<Self, SceneError> {
         let text = input::text(path, MOST_TEXT).map_err(|e| unreadable(path, &e))?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        Self::read(&text, path, folder, overrides, steps, look, Meshes::new())
+        Self::read(&text, path, folder, overrides, steps, Look::Everywhere, Meshes::new())
     }
 
     /// Reads a scene from `text`; `name` stands for the file in messages, `folder` is what mesh
