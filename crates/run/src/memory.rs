@@ -58,16 +58,15 @@ pub fn memory(definition: &Definition, pairs: usize) -> f64 {
     let mut tetrahedra = 0usize;
     let (mut vertices, mut triangles, mut shells) = (0usize, 0usize, 0usize);
     for body in &definition.bodies {
-        vertices += body.rest.len();
+        let unknown = body.rest.len().saturating_sub(body.carried_count());
+        vertices += unknown;
         if let BodyKind::Volume { tets, .. } = &body.kind {
             tetrahedra += tets.len();
-            let unknowns = 3 * (body.rest.len() - body.carried_count().min(body.rest.len()));
-            factor += 8.4 * (unknowns as f64).powf(1.442);
+            factor += 8.4 * (3.0 * unknown as f64).powf(1.442);
         }
         if let BodyKind::Shell { .. } = &body.kind {
-            let n = body.rest.len() as f64;
-            factor += SHELL_FACTOR * n * n.max(1.0).log2();
-            shells += body.rest.len();
+            factor += SHELL_FACTOR * unknown as f64 * (unknown.max(1) as f64).log2();
+            shells += unknown;
         }
         if let BodyKind::PlaneStrain { triangles: own, .. } = &body.kind {
             triangles += own.len();

@@ -10,7 +10,7 @@ pub struct Body {
     pub name: String,
     /// Its vertices.
     pub vertices: Range<usize>,
-    /// Those of them that are carried, the last ones.
+    /// The carried vertices among them, the last ones.
     pub carried: Range<usize>,
     /// Its tetrahedra in `Model::tets`.
     pub tets: Range<usize>,

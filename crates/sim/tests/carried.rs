@@ -197,9 +197,9 @@ fn a_carried_boundary_is_the_boundary() {
     }
 }
 
-/// Fine surfaces keep apart, stay where their tetrahedra carry them, and bear the weight.
+/// Fine surfaces keep apart, stay where their tetrahedra carry them, and carry the weight.
 #[test]
-fn fine_surfaces_of_coarse_blocks_bear_their_weight_and_never_intersect() {
+fn fine_surfaces_of_coarse_blocks_carry_the_weight_and_never_intersect() {
     let mut definition = stacked([Some(2), Some(3)]);
     definition.prescribed.clear();
     definition.settings.time.end = 2.0;

@@ -4,7 +4,7 @@ use super::at::At;
 use super::placement::Placement;
 use super::{Carried, FillReport};
 use crate::error::{Problem, SceneError};
-use crate::file::{ObjectSection, Role};
+use crate::file::{FillSection, ObjectSection, Role};
 use standoff_fill::{Embedding, FillError, Options};
 use standoff_linalg::Vec3;
 use standoff_mesh::Mesh;
@@ -53,6 +53,21 @@ impl Filled {
     }
 }
 
+/// Checks the numbers of a section; the deviation to keep to, m.
+fn deviation(section: &FillSection, inside: &At<'_>) -> Result<f64, SceneError> {
+    inside.check(positive("size", section.size, "the size of tetrahedra must be positive (m)"))?;
+    let deviation = section.deviation.unwrap_or(section.size / 4.0);
+    if deviation != f64::INFINITY {
+        let must = "a deviation must be positive (m), or inf";
+        inside.check(positive("deviation", deviation, must))?;
+    }
+    if section.collides && !section.carry_surface {
+        let must = "the surface has to be carried to touch anything; add `carry_surface = true`";
+        return Err(inside.key("collides").invalid(must));
+    }
+    Ok(deviation)
+}
+
 /// Puts tetrahedra in place of the mesh of an object that asks for it; the surface, if it rides along.
 pub(super) fn fill(
     object: &mut ObjectSection,
@@ -65,16 +80,7 @@ pub(super) fn fill(
     if object.role.is_some_and(|role| role != Role::Volume) || object.reduce.is_some() {
         return Err(inside.invalid("only a volume is filled with tetrahedra"));
     }
-    inside.check(positive("size", section.size, "the size of tetrahedra must be positive (m)"))?;
-    let deviation = section.deviation.unwrap_or(section.size / 4.0);
-    if deviation != f64::INFINITY {
-        let must = "a deviation must be positive (m), or inf";
-        inside.check(positive("deviation", deviation, must))?;
-    }
-    if section.collides && !section.carry_surface {
-        let must = "the surface has to be carried to touch anything; add `carry_surface = true`";
-        return Err(inside.key("collides").invalid(must));
-    }
+    let deviation = deviation(&section, &inside)?;
     // lengths are those of the scaled object, the mesh is that before scaling
     let scale = Placement::scale(object, at)?;
     let given = Mesh {

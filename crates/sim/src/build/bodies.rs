@@ -55,7 +55,7 @@ pub(crate) struct Collected {
     pub volume: f64,
     /// Boundaries of solids, shells and obstacles.
     pub faces: Vec<[u32; 3]>,
-    /// Those of them that touch, with carried surfaces in place of the boundaries of what carries them.
+    /// The triangles that touch, with carried surfaces in place of the boundaries of what carries them.
     pub touching: Vec<[u32; 3]>,
     /// How carried vertices follow from the others.
     pub map: VertexMap,

@@ -1,6 +1,6 @@
 //! Settings with which papers and their codes computed, by name.
 //!
-//! A preset has nothing that its paper does not have, as far as a setting can switch that off: [`published`] switches off
+//! A preset has nothing that its paper does not have, as far as a setting can switch that off: `published` switches off
 //! what is ours, for all of them.
 
 use super::settings::{

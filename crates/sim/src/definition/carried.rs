@@ -1,0 +1,35 @@
+//! Surfaces that ride along with volumes.
+
+use super::BodyDef;
+use standoff_linalg::Vec3;
+use std::sync::Arc;
+
+impl BodyDef {
+    /// Number of carried vertices, the last ones.
+    pub fn carried_count(&self) -> usize {
+        self.surface.as_ref().map_or(0, |s| s.on.len())
+    }
+}
+
+/// A surface that rides along with the tetrahedra of a volume: each of its vertices is a fixed affine combination of those of
+/// one tetrahedron. Its triangles have neither mass nor elasticity.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct CarriedSurface {
+    /// Triangles, counter-clockwise from outside, over the carried vertices: the first one is 0 (`#F×3`).
+    pub triangles: Arc<Vec<[u32; 3]>>,
+    /// The vertices of the body on which each carried vertex depends (`#C×4`).
+    pub on: Arc<Vec<[u32; 4]>>,
+    /// Their weights, of sum 1 (`#C×4`).
+    pub weights: Arc<Vec<[f64; 4]>>,
+}
+
+impl CarriedSurface {
+    /// The carried points for positions of the other vertices of the body, m.
+    pub fn points(&self, x: &[Vec3]) -> Vec<Vec3> {
+        let point = |(on, weights): (&[u32; 4], &[f64; 4])| {
+            let parts = on.iter().zip(weights).map(|(v, w)| x[*v as usize] * *w);
+            parts.fold(Vec3::zeros(), |sum, part| sum + part)
+        };
+        self.on.iter().zip(self.weights.iter()).map(point).collect()
+    }
+}
