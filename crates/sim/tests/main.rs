@@ -36,7 +36,7 @@ mod orientation_support;
 mod plane;
 mod plane_figures;
 mod potential;
-mod primal_dual;
+mod forecast_forces;
 mod projective_dynamics;
 mod reactions;
 mod restore;

@@ -13,7 +13,6 @@ use super::projecting::Projecting;
 use super::termination::{Termination, Verdict};
 use crate::clock::Phase;
 use crate::contact::forecast::ForecastForces;
-use crate::definition::settings::LineSearch;
 use crate::energy::codim::LimitStiffening;
 use crate::error::StepError;
 use crate::iterate::Iterate;
@@ -22,10 +21,6 @@ use crate::report::StepOutcome;
 use crate::solver::stiffness::StiffnessAdaptation;
 use crate::solver::workspace::Workspace;
 use standoff_linalg::Vec3;
-
-/// Recent backtracked line searches, see [`Backtracking`], from which on friction is linearised by
-/// secants. Our choice, by Newton iterations on the scenes `friction-slope-slide` and `rollers`.
-const OFTEN: u64 = 2;
 
 /// What a minimisation adapts while it goes on.
 #[derive(Debug)]
@@ -73,22 +68,17 @@ fn iterate(
     let mut termination = Termination::new(&context);
     let mut forcing = Forcing::new(context.settings.solver.linear_tolerance)
         .exact_with_factor(!termination.is_by_direction() || potential.dirichlet.is_some());
-    let mut backtracking = Backtracking::default();
     let mut projecting = Projecting::new(context.settings.solver.projection);
-    let mut was_short = false;
     let mut here = Known::default();
     adapt.limits.begin();
     for _ in 0..context.settings.solver.max_iterations {
         work.report.newton_iterations += 1;
         work.report.resting_iterations += u64::from(potential.is_restricted());
         let gradient = here.gradient.take().unwrap_or_else(|| potential.gradient(it));
-        let secants = context.settings.solver.primal_dual && !has_forecasts(potential);
-        potential.friction.secant = secants && backtracking.is_frequent();
         let p = accurate_direction(potential, it, &gradient, &mut projecting, &mut forcing, work)?;
         adapt.stiffness.observe(potential, it);
         let max_contacts = &mut work.report.max_contacts;
         *max_contacts = (*max_contacts).max(it.contacts.len() as u64);
-        let backtracks = work.report.step_cuts.line_search;
         forecast_friction(potential, it, &p);
         let taken = line_search::search(potential, it, &p, &gradient, here.value, work);
         here.value = taken.value;
@@ -102,15 +92,6 @@ fn iterate(
         if taken.alpha == 0.0 && projecting.give_up() {
             continue;
         }
-        let settles = work.report.residual_speed < context.velocity_tolerance;
-        // one short step may be chance, two in a row are the mark of a projection that is too stiff
-        let short = std::mem::replace(&mut was_short, taken.is_short());
-        let forward = context.settings.solver.line_search == LineSearch::ForwardTracking;
-        if forward && short && was_short && !settles && potential.dirichlet.is_none() {
-            line_search::track_forward(potential, it, &p, &taken, work);
-            here.value = None;
-        }
-        backtracking.note(work.report.step_cuts.line_search - backtracks);
         let stiffness = (potential.barrier.kappa, adapt.limits.doublings());
         adapt.stiffness.update(potential, it);
         adapt.limits.update(&mut potential.codim.membranes, &it.x);
@@ -222,7 +203,7 @@ fn forecast_contacts(
 
 /// Whether directions forecast forces: not those in which constraints pull prescribed vertices to targets that they may not reach.
 fn has_forecasts(potential: &IncrementalPotential<'_>) -> bool {
-    potential.context.settings.solver.primal_dual && potential.dirichlet.is_none()
+    potential.context.settings.solver.forecast_forces && potential.dirichlet.is_none()
 }
 
 /// The Newton direction, of which `report.residual_speed` becomes the size: a direction that is small enough to end the
@@ -259,22 +240,4 @@ fn accurate_direction(
         return Err(not_finite("the Newton direction", potential, it));
     }
     Ok(p)
-}
-
-/// How often the line search backtracked recently: many times in a row are the mark of steps across the
-/// kink of Coulomb friction.
-#[derive(Debug, Default)]
-struct Backtracking {
-    recent: u64,
-}
-
-impl Backtracking {
-    fn is_frequent(&self) -> bool {
-        self.recent >= OFTEN
-    }
-
-    /// Notes how often the step length of an iteration was halved.
-    fn note(&mut self, halvings: u64) {
-        self.recent = if halvings > 0 { self.recent + halvings } else { self.recent / 2 };
-    }
 }
