@@ -14,7 +14,7 @@ use standoff_sim::energy::{Element, Term};
 use standoff_sim::expression::VectorExpression;
 use standoff_sim::material::membrane::{MembraneLaw, Orthotropic, SheetLame, StretchLimit};
 use standoff_sim::report::{StepOutcome, StepReport};
-use standoff_sim::settings::{AuditLevel, HessianProjection, Integrator, };
+use standoff_sim::settings::{AuditLevel, HessianProjection, Integrator};
 
 fn material(young: f64, poisson: f64, thickness: f64) -> ShellMaterial {
     ShellMaterial {
@@ -538,7 +538,9 @@ fn less_projection_ends_where_the_published_method_does_in_fewer_iterations() {
     let (published, y) = run(HessianProjection::Always);
     let height = y.iter().map(|p| p.y.abs()).fold(0.0, f64::max);
     assert!(height > 0.03, "the strip does not buckle: {height}");
-    for (projection, part) in [(HessianProjection::Progressive, 0.5), (HessianProjection::OnDemand, 0.5)] {
+    for (projection, part) in
+        [(HessianProjection::Progressive, 0.5), (HessianProjection::OnDemand, 0.5)]
+    {
         let name = format!("{projection:?}");
         let (iterations, x) = run(projection);
         let apart = x.iter().zip(&y).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);

@@ -4,8 +4,8 @@
 //! what is ours, for all of them.
 
 use super::settings::{
-    Adaptation, Ccd, ContactPotential, Fallback, HessianProjection, InitialGuess,
-    LinearSolver, Method, Norm, RelativeTo, Settings, Subproblem, ThicknessBarrier, Transition,
+    Adaptation, Ccd, ContactPotential, Fallback, HessianProjection, InitialGuess, LinearSolver,
+    Method, Norm, RelativeTo, Settings, Subproblem, ThicknessBarrier, Transition,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -200,7 +200,7 @@ pub fn promises_nothing(slope: f64, noise: f64) -> bool {
 /// Directions below this part of the largest coordinate are lost where they are added to it. If the potential
 /// does not fall along such a one, the positions are the minimum as well as they can be written down, and the
 /// step counts as taken.
-const UNRESOLVED: f64 = 4.0 * f64::EPSILON;
+pub const UNRESOLVED: f64 = 4.0 * f64::EPSILON;
 
 /// The largest entry.
 fn size(vectors: &[Vec3]) -> f64 {
