@@ -56,9 +56,7 @@ pub fn move_directly(
             let v = v as usize;
             x[v] = if alpha < 1.0 { x[v] + alpha * dx[v] } else { targets.x[v] };
         }
-        for &v in model.map.carried() {
-            x[v as usize] += alpha * dx[v as usize];
-        }
+        model.map.advance(&mut x, alpha, &dx);
     }
     (start, at(&x, detector))
 }

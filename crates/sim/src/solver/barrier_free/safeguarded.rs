@@ -242,6 +242,7 @@ fn complete_direction(
         let mut gradient = potential.gradient_without_contact(&it.x);
         let mut of_mollifiers = vec![Vec3::zeros(); it.x.len()];
         potential.constraints.add_mollifier_gradient(mesh, &it.x, &mut of_mollifiers);
+        potential.context.model.map.gather(&mut of_mollifiers);
         for v in (0..gradient.len()).filter(|&v| potential.free[v]) {
             gradient[v] += potential.context.contact_scale * of_mollifiers[v];
         }

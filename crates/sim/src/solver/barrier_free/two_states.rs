@@ -215,6 +215,8 @@ fn move_prescribed(
     if !away {
         return true;
     }
+    let map = &potential.context.model.map;
+    map.spread(&mut dx);
     let halvings = inverted.saturating_sub(1).min(30) as i32;
     let mut t = potential.max_step(x, &dx) * 0.5_f64.powi(halvings);
     loop {
@@ -223,6 +225,7 @@ fn move_prescribed(
             let v = v as usize;
             x[v] = if t >= 1.0 { targets.x[v] } else { x[v] + t * dx[v] };
         }
+        map.advance(&mut x, t.min(1.0), &dx);
         // nor may a shell stretch beyond its limit
         if potential.within_limits(&x, USE_LIMIT) {
             tentative.place(&x);
