@@ -133,7 +133,7 @@ fn scenes_in_code_and_texts_by_programs() {
     // what a run writes holds no such key
     let written = scene.resolved_toml().unwrap();
     assert!(!written.contains("trapezoidal_contact") && written.contains("velocity_tolerance"));
-    parse(&written, &[]).unwrap();
+    Scene::parse(&written, Path::new("scene.toml"), Path::new(""), &[]).unwrap();
 
     // of a text that a program has written, only overrides count
     let text = format!("solver.decomposition.size = 4000\n{BALL}");

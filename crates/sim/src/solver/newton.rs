@@ -107,7 +107,7 @@ impl<'n, 'p> Newton<'n, 'p> {
                 continue;
             }
             self.adapt_stiffness();
-            let verdict = self.judge(&taken);
+            let Some(verdict) = self.judge(&taken) else { continue };
             if let Some(outcome) = self.go_on(verdict, &p, &taken)? {
                 return Ok(outcome);
             }
@@ -159,8 +159,9 @@ impl<'n, 'p> Newton<'n, 'p> {
         }
     }
 
-    /// Whether the minimum is reached, by the size of the direction, the balance of forces and the definiteness of the Hessian.
-    fn judge(&mut self, taken: &LineStep) -> Verdict {
+    /// Whether the minimum is reached, by the size of the direction and the balance of forces. None where what looks like the end may be
+    /// a saddle, or hidden by rounding.
+    fn judge(&mut self, taken: &LineStep) -> Option<Verdict> {
         let measure = self.assess();
         let Self { potential, it, projecting, termination, .. } = self;
         let mut verdict = termination.update(measure, taken);
@@ -171,7 +172,7 @@ impl<'n, 'p> Newton<'n, 'p> {
             verdict = Verdict::Settled(StepOutcome::RoundOff);
         }
         let definite = projecting.is_definite(potential);
-        let goes_on = match verdict {
+        let is_doubtful = match verdict {
             Verdict::Settled(StepOutcome::Converged) => {
                 termination.wants_balance() && termination.is_near_saddle(measure, definite)
             }
@@ -181,7 +182,7 @@ impl<'n, 'p> Newton<'n, 'p> {
             }
             _ => false,
         };
-        if goes_on { Verdict::LookAgain } else { verdict }
+        (!is_doubtful).then_some(verdict)
     }
 
     /// The measure by which the minimisation ends, see [`Termination::update`]. The report gets the balance of forces where all else
@@ -214,9 +215,6 @@ impl<'n, 'p> Newton<'n, 'p> {
         taken: &LineStep,
     ) -> Result<Option<StepOutcome>, StepError> {
         let Self { potential, it, work, islands, termination, here, .. } = self;
-        if verdict == Verdict::LookAgain {
-            return Ok(None);
-        }
         let context = potential.context;
         if potential.dirichlet.is_some() {
             let coarse = context.settings.solver.boundary_tolerance_relative;
@@ -240,7 +238,6 @@ impl<'n, 'p> Newton<'n, 'p> {
                 Ok(None)
             }
             Verdict::Settled(outcome) | Verdict::Stalled(outcome) => Ok(Some(outcome)),
-            Verdict::LookAgain => Ok(None),
         }
     }
 }

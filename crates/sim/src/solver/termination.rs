@@ -56,8 +56,6 @@ pub struct Termination {
 pub enum Verdict {
     /// Another iteration.
     Continue,
-    /// Another iteration before anything else: what looked like the end may be a saddle, or hidden by rounding.
-    LookAgain,
     /// The minimum is reached: as accurately as required, to working precision, or by step lengths.
     Settled(StepOutcome),
     /// No progress is possible.
