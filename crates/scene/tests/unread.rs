@@ -60,7 +60,7 @@ fn what_is_written_out_has_the_keys_that_something_reads() {
     }
     let text = parse("", &[]).unwrap().resolved_toml().unwrap();
     assert!(!text.contains("barrier_free") && !text.contains("trapezoidal_contact"), "{text}");
-    assert!(text.contains("stick_speed_relative") && text.contains("primal_dual"), "{text}");
+    assert!(text.contains("stick_speed_relative") && text.contains("forecast_forces"), "{text}");
 }
 
 /// A scene without a key that nothing reads is refused once it has the key, with the value that it has anyway.
