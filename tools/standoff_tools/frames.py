@@ -1,0 +1,91 @@
+"""Frames of runs. Numbers come from the Python package of Standoff; the bytes of all arrays, which it does not give, are read here."""
+import functools, importlib, re, struct, sys, zlib
+
+from . import ROOT
+from .stats import info
+
+
+def package():
+    """The Python package of Standoff: an installed one, or that of this checkout where its compiled part is in the folder."""
+    try:
+        return importlib.import_module("standoff")
+    except ImportError:
+        sys.path.append(str(ROOT / "python" / "package"))
+    try:
+        return importlib.import_module("standoff")
+    except ImportError as error:
+        sys.exit(f"frames are read by the Python package of Standoff: pip install {ROOT / 'python'} ({error})")
+
+
+class Frames:
+    """Arrays of the frames of a run by step, as lists."""
+
+    def __init__(self, folder):
+        self.bodies = {b["name"]: b for b in info(folder)["bodies"]}
+        self.frames = package().frames(folder)
+        self.steps = self.frames.steps
+        self.read = functools.lru_cache(maxsize=2)(lambda step: self.frames[self.steps.index(step)])
+
+    def numpy(self, step, name, body=None):
+        """An array at the end of a step, of a body or of all."""
+        found = self.read(step)["positions" if name == "points" else name]
+        if body is None:
+            return found
+        body = self.bodies[body]
+        return found[body["first_vertex"]:body["first_vertex"] + body["vertices"]]
+
+    def array(self, step, name, body=None):
+        """The same as a list of rows."""
+        return self.numpy(step, name, body).tolist()
+
+    def deformable(self, step):
+        """Positions of the vertices of all bodies that are no obstacles, or None where there is no such frame."""
+        if step not in self.steps:
+            return None
+        import numpy
+        return numpy.concatenate([self.numpy(step, "points", name) for name, b in self.bodies.items() if not b["obstacle"]])
+
+
+ARRAY = re.compile(rb"<DataArray\s([^>]*)>")
+ATTRIBUTE = re.compile(rb'(\w+)="([^"]*)"')
+
+
+def unpacked(data, at, word, size):
+    """The bytes of a compressed array: the number of blocks, their sizes, and the blocks."""
+    integer = lambda at: struct.unpack_from(word, data, at)[0]
+    blocks, raw = integer(at), b""
+    place = at + size * (3 + blocks)
+    for k in range(blocks):
+        length = integer(at + size * (3 + k))
+        raw += zlib.decompress(data[place:place + length])
+        place += length
+    return raw
+
+
+def raw_arrays(path):
+    """Type and bytes of every array of a frame by its name, as older builds wrote them too: VTU with appended raw data, compressed by zlib or not."""
+    data = path.read_bytes()
+    marker = data.index(b"<AppendedData")
+    start = data.index(b"_", marker) + 1
+    header = data[:marker]
+    if b'encoding="raw"' not in data[marker:start]:
+        raise ValueError(f"{path}: appended data is not raw")
+    word, size = ("<Q", 8) if b'header_type="UInt64"' in header else ("<I", 4)
+    found = {}
+    for match in ARRAY.finditer(header):
+        of = dict(ATTRIBUTE.findall(match[1]))
+        at = start + int(of[b"offset"])
+        if b"vtkZLibDataCompressor" in header:
+            raw = unpacked(data, at, word, size)
+        else:
+            raw = data[at + size:at + size + struct.unpack_from(word, data, at)[0]]
+        found[of[b"Name"].decode().lower()] = (of[b"type"].decode(), raw)
+    return found
+
+
+def raw_positions(path):
+    """Coordinates of a frame's points as one list."""
+    kind, raw = raw_arrays(path)["points"]
+    if kind != "Float64":
+        raise ValueError(f"{path}: points are {kind}")
+    return struct.unpack(f"<{len(raw) // 8}d", raw)
