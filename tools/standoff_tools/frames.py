@@ -17,33 +17,49 @@ def package():
         sys.exit(f"frames are read by the Python package of Standoff: pip install {ROOT / 'python'} ({error})")
 
 
+# what a frame lacks of these is zero throughout
+VECTORS = ("displacement", "velocity", "contact_force")
+
+
 class Frames:
-    """Arrays of the frames of a run by step, as lists."""
+    """Arrays of the frames of a run by step."""
 
     def __init__(self, folder):
-        self.bodies = {b["name"]: b for b in info(folder)["bodies"]}
+        self.listed = info(folder)["bodies"]
+        self.bodies = {b["name"]: b for b in self.listed}
         self.frames = package().frames(folder)
         self.steps = self.frames.steps
         self.read = functools.lru_cache(maxsize=2)(lambda step: self.frames[self.steps.index(step)])
 
+    def part(self, array, body):
+        """The rows of a body of an array over the vertices."""
+        return array[body["first_vertex"]:body["first_vertex"] + body["vertices"]]
+
     def numpy(self, step, name, body=None):
         """An array at the end of a step, of a body or of all."""
-        found = self.read(step)["positions" if name == "points" else name]
-        if body is None:
-            return found
-        body = self.bodies[body]
-        return found[body["first_vertex"]:body["first_vertex"] + body["vertices"]]
+        frame = self.read(step)
+        found = frame.get("positions" if name == "points" else name)
+        if found is None and name in VECTORS:
+            found = 0 * frame["positions"]
+        if found is None:
+            raise KeyError(f"frame {step} has no array {name}")
+        return found if body is None else self.part(found, self.bodies[body])
 
     def array(self, step, name, body=None):
         """The same as a list of rows."""
         return self.numpy(step, name, body).tolist()
+
+    def times(self):
+        """The time of every frame, s."""
+        return self.frames.times.tolist()
 
     def deformable(self, step):
         """Positions of the vertices of all bodies that are no obstacles, or None where there is no such frame."""
         if step not in self.steps:
             return None
         import numpy
-        return numpy.concatenate([self.numpy(step, "points", name) for name, b in self.bodies.items() if not b["obstacle"]])
+        points = self.numpy(step, "points")
+        return numpy.concatenate([self.part(points, b) for b in self.listed if not b["obstacle"]])
 
 
 ARRAY = re.compile(rb"<DataArray\s([^>]*)>")

@@ -14,9 +14,8 @@ def row(*cells):
 
 def markdown(rows):
     """A table as text; the first of the rows is its head."""
-    lines = ["| " + " | ".join(map(str, cells)) + " |" for cells in rows]
-    lines.insert(1, "| " + " | ".join(["---"] * len(rows[0])) + " |")
-    return "\n".join(lines)
+    first, *others = [list(map(str, cells)) for cells in rows]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in (first, ["---"] * len(first), *others))
 
 
 def cells_of(printed):
