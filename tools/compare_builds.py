@@ -349,7 +349,7 @@ def main():
 
 
 def show(args, job, new, old, faults, worst, remark):
-    """Prints what was found of a scene: always within a tolerance, else where it differs or all is asked for."""
+    """Prints what was found of a scene: every scene within a tolerance, else those that differ, or all with `--verbose`."""
     a, b = new.iterations(), old.iterations()
     verdict = "; ".join(faults) or remark
     if args.tolerance:

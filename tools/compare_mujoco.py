@@ -19,7 +19,7 @@ root mean square over the vertices, in units of the cloth's diagonal per second.
 With `--trajectories`, 24 steps of both programs are compared with the same program's own run at much smaller tolerances: root mean square
 over the vertices of the distance at 0.16, 0.20 and 0.24 s, and CPU seconds of the whole process, the least of --repeat runs. Needs the Python package of Standoff (`pip install ./python`).
 """
-import argparse, importlib.util, json, math, os, pathlib, sys, tempfile, time
+import argparse, importlib.util, json, os, pathlib, sys, tempfile, time
 
 from standoff_tools import stats
 from standoff_tools.frames import Frames

@@ -7,9 +7,13 @@
 Needs `pip install ipctk numpy scipy`. The meshes are pairs of spheres: side by side, and one around the other
 with contact everywhere. Values, gradients and traces of both are compared, too. Prints a table (Markdown) of
 wall seconds, IPC Toolkit / Standoff (ratio). The Hessians of IPC Toolkit are assembled, ours are those of the pairs."""
-import argparse, json, math, pathlib, subprocess, time
+import argparse, json, math, pathlib, time
+
 import ipctk
 import numpy as np
+
+from standoff_tools.run import printed_by
+from standoff_tools.tables import head, row
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("binary", type=pathlib.Path)
@@ -67,8 +71,7 @@ for name, x, faces in meshes():
     path = args.out / (name.replace(" ", "_") + ".obj")
     lines = ["v %r %r %r" % tuple(map(float, p)) for p in x] + ["f %d %d %d" % tuple(f + 1) for f in faces]
     path.write_text("\n".join(lines) + "\n")
-    command = [str(args.binary), str(path), str(D_HAT), str(ALPHA), str(EXTERIOR)]
-    ours = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    ours = json.loads(printed_by([args.binary, path, D_HAT, ALPHA, EXTERIOR])[0])
     x, faces = np.asfortranarray(x), np.asfortranarray(faces.astype(np.int32))
     edges = np.asfortranarray(ipctk.edges(faces).astype(np.int32))
     n = len(x)
@@ -91,7 +94,6 @@ for name, x, faces in meshes():
         print(f"{name}: {what} {a:.10e} {b:.10e}, off by {abs(a - b) / max(abs(a), 1e-300):.1e}")
     results[name] = {"toolkit": theirs | {"candidates and pairs": build}, "standoff": ours}
 (args.out / "compare_orientation.json").write_text(json.dumps(results, indent=1) + "\n")
-print("| wall s, IPC Toolkit / Standoff (ratio) | " + " | ".join(names) + " |")
-print("|---|" + "---|" * len(names))
+head("wall s, IPC Toolkit / Standoff (ratio)", *names)
 for what, pairs in rows.items():
-    print(f"| {what} | " + " | ".join(f"{a:.3g} / {b:.3g} ({a / b:.1f})" for a, b in pairs) + " |")
+    row(what, *(f"{a:.3g} / {b:.3g} ({a / b:.1f})" for a, b in pairs))

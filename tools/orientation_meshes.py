@@ -8,7 +8,8 @@ The same call writes the same bytes. Only Python's standard library is used.
 """
 import argparse, itertools, math, pathlib
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from standoff_tools import ROOT
+
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("folder", type=pathlib.Path, nargs="?", default=ROOT / "scenes" / "orientation")
 FOLDER = parser.parse_args().folder

@@ -1,5 +1,5 @@
 """Frames of runs. Numbers come from the Python package of Standoff; the bytes of all arrays, which it does not give, are read here."""
-import functools, importlib, re, struct, sys, zlib
+import functools, importlib, re, struct, sys, typing, zlib
 
 from . import ROOT
 from .stats import info
@@ -62,6 +62,15 @@ class Frames:
         return numpy.concatenate([self.part(points, b) for b in self.listed if not b["obstacle"]])
 
 
+class Array(typing.NamedTuple):
+    """An array of a frame as it is stored."""
+
+    kind: str
+    raw: bytes
+    components: int
+    of_cells: bool
+
+
 ARRAY = re.compile(rb"<DataArray\s([^>]*)>")
 ATTRIBUTE = re.compile(rb'(\w+)="([^"]*)"')
 
@@ -79,7 +88,7 @@ def unpacked(data, at, word, size):
 
 
 def raw_arrays(path):
-    """Type and bytes of every array of a frame by its name, as older builds wrote them too: VTU with appended raw data, compressed by zlib or not."""
+    """Every array of a frame by its name in small letters, as older builds wrote them too: VTU with appended raw data, compressed by zlib or not."""
     data = path.read_bytes()
     marker = data.index(b"<AppendedData")
     start = data.index(b"_", marker) + 1
@@ -87,6 +96,7 @@ def raw_arrays(path):
     if b'encoding="raw"' not in data[marker:start]:
         raise ValueError(f"{path}: appended data is not raw")
     word, size = ("<Q", 8) if b'header_type="UInt64"' in header else ("<I", 4)
+    cells = range(header.find(b"<CellData"), header.find(b"</CellData"))
     found = {}
     for match in ARRAY.finditer(header):
         of = dict(ATTRIBUTE.findall(match[1]))
@@ -95,13 +105,14 @@ def raw_arrays(path):
             raw = unpacked(data, at, word, size)
         else:
             raw = data[at + size:at + size + struct.unpack_from(word, data, at)[0]]
-        found[of[b"Name"].decode().lower()] = (of[b"type"].decode(), raw)
+        name, components = of[b"Name"].decode().lower(), int(of.get(b"NumberOfComponents", 1))
+        found[name] = Array(of[b"type"].decode(), raw, components, match.start() in cells)
     return found
 
 
 def raw_positions(path):
     """Coordinates of a frame's points as one list."""
-    kind, raw = raw_arrays(path)["points"]
-    if kind != "Float64":
-        raise ValueError(f"{path}: points are {kind}")
-    return struct.unpack(f"<{len(raw) // 8}d", raw)
+    points = raw_arrays(path)["points"]
+    if points.kind != "Float64":
+        raise ValueError(f"{path}: points are {points.kind}")
+    return struct.unpack(f"<{len(points.raw) // 8}d", points.raw)
