@@ -68,6 +68,52 @@ def colours_of(values, low, high):
     return np.stack([np.interp(place, np.arange(len(MAP)), MAP[:, c]) for c in range(3)], axis=1).astype(np.uint8)
 
 
+def log_frame(rr, path, bodies, colour, low, high):
+    """Logs a frame: surfaces, segments and points of every body, and the contact forces."""
+    arrays, cells = read_frame(path)
+    points, body = arrays["points"], arrays["body"]
+    rr.set_time("step", sequence=int(path.stem))
+    rr.set_time("time", duration=float(arrays["timevalue"][0]))
+    colours = colours_of(values_of(arrays, cells, colour), low, high)
+    tets, triangles = cells_of(arrays, TET, 4), cells_of(arrays, TRIANGLE, 3)
+    faces, face_cells = map(np.concatenate, zip(boundary(*tets), triangles))
+    (edges, edge_cells), (single, single_cells) = cells_of(arrays, LINE, 2), cells_of(arrays, VERTEX, 1)
+    radius = arrays.get("radius", np.zeros(len(body)))
+    # negative radii are pixels: what has no radius is drawn thin
+    radius = np.where(radius > 0, radius, -1.0)
+    for index, about in enumerate(bodies):
+        place = "world/" + re.sub(r"[^\w-]", "_", about["name"])
+        own = faces[body[face_cells] == index]
+        if len(own):
+            used, local = np.unique(own, return_inverse=True)
+            mesh = rr.Mesh3D(vertex_positions=points[used], triangle_indices=local.reshape(-1, 3), vertex_colors=colours[used])
+            rr.log(place + "/surface", mesh)
+        own = body[edge_cells] == index
+        if own.any():
+            strips = rr.LineStrips3D(points[edges[own]], colors=colours[edges[own][:, 0]], radii=radius[edge_cells[own]])
+            rr.log(place + "/segments", strips)
+        own = body[single_cells] == index
+        if own.any():
+            v = single[own][:, 0]
+            rr.log(place + "/points", rr.Points3D(points[v], colors=colours[v], radii=radius[single_cells[own]]))
+    forces = arrays.get("contact_force")
+    if forces is not None:
+        size = np.linalg.norm(forces, axis=1)
+        acting = size > 1e-3 * max(size.max(), 1e-300)
+        rr.log("world/contact_force", rr.Arrows3D(origins=points[acting], vectors=forces[acting]))
+
+
+def log_reports(rr, folder):
+    """Logs the statistics of all steps as curves."""
+    for step in stats.reports(folder):
+        rr.set_time("step", sequence=step["step"])
+        rr.set_time("time", duration=step["time"])
+        for name in ("kinetic_energy", "elastic_energy", "gravity_energy", "contact_energy", "newton_iterations", "contacts", "min_gap"):
+            if step.get(name) is not None:
+                rr.log("statistics/" + name, rr.Scalars(step[name]))
+        rr.log("statistics/seconds", rr.Scalars(step["seconds"]["total"]))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
@@ -91,44 +137,8 @@ def main():
     rr.save(args.output)
     rr.log("/", rr.ViewCoordinates.RIGHT_HAND_Y_UP, static=True)
     for frame in frames:
-        arrays, cells = read_frame(frame)
-        points, body = arrays["points"], arrays["body"]
-        rr.set_time("step", sequence=int(frame.stem))
-        rr.set_time("time", duration=float(arrays["timevalue"][0]))
-        colours = colours_of(values_of(arrays, cells, args.colour), low, high)
-        tets, triangles = cells_of(arrays, TET, 4), cells_of(arrays, TRIANGLE, 3)
-        faces, face_cells = map(np.concatenate, zip(boundary(*tets), triangles))
-        (edges, edge_cells), (single, single_cells) = cells_of(arrays, LINE, 2), cells_of(arrays, VERTEX, 1)
-        radius = arrays.get("radius", np.zeros(len(body)))
-        # negative radii are pixels: what has no radius is drawn thin
-        radius = np.where(radius > 0, radius, -1.0)
-        for index, about in enumerate(info["bodies"]):
-            path = "world/" + re.sub(r"[^\w-]", "_", about["name"])
-            own = faces[body[face_cells] == index]
-            if len(own):
-                used, local = np.unique(own, return_inverse=True)
-                mesh = rr.Mesh3D(vertex_positions=points[used], triangle_indices=local.reshape(-1, 3), vertex_colors=colours[used])
-                rr.log(path + "/surface", mesh)
-            own = body[edge_cells] == index
-            if own.any():
-                strips = rr.LineStrips3D(points[edges[own]], colors=colours[edges[own][:, 0]], radii=radius[edge_cells[own]])
-                rr.log(path + "/segments", strips)
-            own = body[single_cells] == index
-            if own.any():
-                v = single[own][:, 0]
-                rr.log(path + "/points", rr.Points3D(points[v], colors=colours[v], radii=radius[single_cells[own]]))
-        forces = arrays.get("contact_force")
-        if forces is not None:
-            size = np.linalg.norm(forces, axis=1)
-            acting = size > 1e-3 * max(size.max(), 1e-300)
-            rr.log("world/contact_force", rr.Arrows3D(origins=points[acting], vectors=forces[acting]))
-    for step in stats.reports(args.folder):
-        rr.set_time("step", sequence=step["step"])
-        rr.set_time("time", duration=step["time"])
-        for name in ("kinetic_energy", "elastic_energy", "gravity_energy", "contact_energy", "newton_iterations", "contacts", "min_gap"):
-            if step.get(name) is not None:
-                rr.log("statistics/" + name, rr.Scalars(step[name]))
-        rr.log("statistics/seconds", rr.Scalars(step["seconds"]["total"]))
+        log_frame(rr, frame, info["bodies"], args.colour, low, high)
+    log_reports(rr, args.folder)
     print(f"{args.output}: {len(frames)} frames, {args.colour} from {low:.4g} to {high:.4g}")
 
 

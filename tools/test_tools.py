@@ -463,6 +463,18 @@ class Frames(unittest.TestCase):
                 found.array(2, "nothing")
 
 
+class Meshes(unittest.TestCase):
+    def test_the_scripts_write_the_meshes_of_the_scenes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            written = pathlib.Path(folder)
+            self.assertEqual(run("orientation_meshes.py", written).returncode, 0)
+            self.assertEqual(run("gallery_meshes.py", "--tube", "24,12", written / "tube-wall.vtk").returncode, 0)
+            self.assertEqual(len(list(written.iterdir())), 5)
+            for path in written.iterdir():
+                place = "codim" if path.stem == "tube-wall" else "orientation"
+                self.assertEqual(path.read_bytes(), (ROOT / "scenes" / place / path.name).read_bytes(), path.name)
+
+
 class EqualError(unittest.TestCase):
     def test_the_cost_of_an_error_lies_between_two_tolerances(self):
         from equal_error import at_error, parse
