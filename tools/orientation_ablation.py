@@ -8,21 +8,12 @@ The scenes have contact distances of about the length of their edges or more, so
 dash is a run that has ended early, whose message is in the file."""
 import argparse, concurrent.futures, json, pathlib
 
-from standoff_tools import ROOT, stats
+from standoff_tools import stats
 from standoff_tools.run import run_scene
+from standoff_tools.scenes import scenes
 from standoff_tools.tables import geometric_mean, head, row
 
-# scene, steps, values
-SCENES = {
-    "fine ball": ("orientation/fine-ball", 100, ["objects.ball.shape.layers=6"]),
-    "cliff edge": ("orientation/cliff-edge", 200, []),
-    "rollers": ("rollers", 60, ["contact.d_hat=0.02"]),
-    "mat": ("twisted-mat", 60, ["contact.d_hat=0.02"]),
-    "rings": ("orientation/two-rings", 60, ["objects.left.shape.rings=1", "objects.right.shape.rings=1"]),
-    "funnel": ("orientation/funnel", 60, ["objects.body.shape.layers=3"]),
-    "rods": ("stress/twisted-rods", 40, ["contact.d_hat=0.01"]),
-    "χ": ("planar/chi", 110, []),
-}
+SCENES = {scene.name: scene for scene in scenes("ablation-scenes", "scenes")}
 DEFAULT = {"alpha": 0.5, "beta": 0.0, "exterior_alpha": 0.1, "exterior_beta": 0.0}
 CHANGES = [("alpha", 0.05), ("alpha", 0.1), ("alpha", 0.2), ("alpha", 0.8), ("alpha", 1.0), ("beta", 0.1), ("beta", 0.3),
            ("exterior_alpha", 0.01), ("exterior_alpha", 0.5), ("exterior_beta", 0.1)]
@@ -31,14 +22,14 @@ SYMBOLS = {"alpha": "α", "beta": "β", "exterior_alpha": "α′", "exterior_bet
 
 def run(binary, out, name, change):
     """Iterations and steps above the tolerance of one run."""
-    scene, steps, values = SCENES[name]
+    scene = SCENES[name]
     folder = out / f"{name}-{'-'.join(map(str, change)) or 'default'}".replace(" ", "-")
     settings = {**DEFAULT, **dict([change] if change else [])}
     table = ", ".join(f"{k} = {v}" for k, v in settings.items())
-    sets = [*values, "solver.method=barrier", "contact.potential=orientation-aware", f"contact.orientation={{ {table} }}"]
-    done = run_scene(binary, ROOT / f"scenes/{scene}.toml", folder, sets=sets, steps=steps)
+    sets = [*scene.sets, "solver.method=barrier", "contact.potential=orientation-aware", f"contact.orientation={{ {table} }}"]
+    done = run_scene(binary, scene.path(None), folder, sets=sets, steps=scene.steps)
     reports = stats.reports(folder)
-    return {"scene": name, "change": change, "steps": len(reports), "wanted": steps, "iterations": stats.iterations(reports),
+    return {"scene": name, "change": change, "steps": len(reports), "wanted": scene.steps, "iterations": stats.iterations(reports),
             "unconverged": stats.unconverged(reports), "contacts": stats.contacts(reports), "seconds": stats.seconds(reports),
             "message": done.error[-300:]}
 

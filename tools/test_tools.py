@@ -396,6 +396,7 @@ class SceneLists(unittest.TestCase):
 
     def test_the_files_of_the_lists_are_there(self):
         lists = [("bench-scenes", key) for key in ("solids", "thin", "large")]
+        lists += [("ablation-scenes", "scenes")]
         lists += [("solver-scenes", key) for key in ("table", "fallback", "bound", "ablation")]
         for name, key in lists:
             found = scenes.scenes(name, key)
