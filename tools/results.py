@@ -19,7 +19,7 @@ On a page, a comment names the entries whose figures the text shows:
     <!-- not measured: REASON -->               the same for text that has settings, sizes or figures of papers only
 
 In a marked text every number must be one of its entries. A row of a table is compared, cell by cell, with the rows of the entries that have
-the same first cell and as many cells. Where there is none, and a cell besides the first is a mere number, all numbers of the row must be in
+the same first cell and as many cells, or more, of which it may leave out some. Where there is none, and a cell besides the first is a mere number, all numbers of the row must be in
 one row of an entry, the one with the same first cell if possible; rows of an entry that follow each other with the same first cell count as
 one, and so do those of several entries. Entries without tables are compared with all of their numbers. Numbers of rows may be rounded. A number of another text must be one of the values of the entries,
 or one that their programs printed outside of tables; if it has three digits or more, it may also be one of their tables, and rounded. Left
@@ -150,6 +150,22 @@ def missing(wanted, values):
     return lacking
 
 
+def missing_in_order(own, line):
+    """Which numbers of some cells are not those of cells of a longer line in the same order: the shortest list. Cells that are mere numbers
+    are compared as a whole."""
+    given = [([n.value for n in numbers(cell)], mere(cell)) for cell in line]
+    best = [[] for _ in range(len(line) + 1)]
+    for at, cell in enumerate(own):
+        shown, found, best = numbers(cell), best, [None] * (len(line) + 1)
+        for end in range(at + 1, len(line) + 1):
+            values, whole = given[end - 1]
+            lacking = [n.text for n in shown] or [cell] if whole and len(shown) != len(values) else missing(shown, values)
+            ways = [found[end - 1] + lacking] if found[end - 1] is not None else []
+            ways += [best[end - 1]] if best[end - 1] is not None else []
+            best[end] = min(ways, key=len, default=None)
+    return best[-1]
+
+
 def check_row(row, entries):
     """What is wrong with the numbers of a row, by the row of the entries that is closest: a list of them."""
     own, alike = cells(row), [line for e in entries for line in e.lines if line[0] == cells(row)[0] and len(line) == len(cells(row))]
@@ -157,6 +173,9 @@ def check_row(row, entries):
         return min(([t for a, b in zip(own, line) for t in missing(numbers(a), [n.value for n in numbers(b)])] for line in alike), key=len)
     if not numeric(row):
         return [n.text for n in numbers(" | ".join(own[1:]), True) if not any(e.has(n) for e in entries)]
+    longer = [line for e in entries for line in e.lines if line[0] == own[0] and len(line) > len(own)]
+    if longer:
+        return min((missing_in_order(own[1:], line[1:]) for line in longer), key=len)
     named = [[values for label, values in e.rows if label == own[0]] for e in entries]
     rows = [values for found in named for values in found]
     if len(entries) > 1 and rows:
@@ -335,10 +354,8 @@ def anchor(heading):
 
 INTRODUCTION = """# Measurements
 
-This page lists where each measured figure of the book comes from: for every page and section the command that printed the figures, the
-commit of the program, the date, and the machine where times were measured. The figures themselves are in `docs/results.json`, which scripts write, and
-`tools/results.py --check` compares them with the pages ([Recorded figures](developing.md#recorded-figures)). This page is written from that
-file by `tools/results.py log`.
+This page lists the command that printed each measured figure of the book, the commit of the program, the date, and the machine where times were measured.
+It is written by `tools/results.py log` from `docs/results.json`, which holds the figures ([Recorded figures](developing.md#recorded-figures)).
 """
 
 
@@ -347,22 +364,22 @@ def log(file):
     text.append("Machines:\n")
     text += [f"- *{name}*: {what}" for name, what in file["machines"].items()]
     text.append("\nAn asterisk marks the commit that put the figures on a page, where no earlier record names the commit of the program. Tests assert "
-                "most of these figures, and thus repeat them at every commit.")
+                "most of these figures.")
     for path, sections in used(file).items():
         rows = [(h, i) for h, ids in sections.items() for i in ids if i in file["entries"]]
         if not rows:
             continue
         title = next(line[2:] for line in path.read_text().splitlines() if line.startswith("# "))
         target = path.relative_to(ROOT / "docs" / "src").as_posix() if path.is_relative_to(ROOT / "docs" / "src") else None
-        text.append(f"\n## {'README' if target is None else title}\n\n| section | command | commit | date | machine |\n|---|---|---|---|---|")
-        for heading, i in rows:
-            e = file["entries"][i]
-            section = heading
-            if target:
-                section = f"[{re.sub('[][]', '', heading)}]({target}{'' if heading == title else '#' + anchor(heading)})"
+        text.append(f"\n## {'README' if target is None else title}\n\n| section | command | commit, date, machine |\n|---|---|---|")
+        for i in dict.fromkeys(i for _, i in rows):
+            e, named = file["entries"][i], []
+            for heading in dict.fromkeys(h for h, of in rows if of == i):
+                link = f"{target}{'' if heading == title else '#' + anchor(heading)}"
+                named.append(f"[{re.sub('[][]', '', heading)}]({link})" if target else heading)
             command = "; ".join(f"`{c}`" for c in e["command"].split("\n")).replace("|", "\\|")
             commit = e["commit"] + ("*" if e.get("first_on_page") else "")
-            text.append(f"| {section} | {command} | {commit} | {e['date']} | {e.get('machine', '')} |")
+            text.append(f"| {', '.join(named)} | {command} | {', '.join(filter(None, (commit, e['date'], e.get('machine'))))} |")
     return "\n".join(text) + "\n"
 
 

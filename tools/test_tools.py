@@ -142,6 +142,7 @@ class Results(unittest.TestCase):
 <!-- results: time -->
 The mean is 16.4 with h = 10 ms, at commit 41c0698 (`bench 3`).
 """
+    NARROW = "\n<!-- results: time -->\n| mat | 270 | 5.80 |\n"
     CHAIN = "\n<!-- results: time -->\n| chain10 | 126 | 1.6 | 124 | 1.4 |\n"
 
     def faults(self, text, entries=None):
@@ -162,10 +163,11 @@ The mean is 16.4 with h = 10 ms, at commit 41c0698 (`bench 3`).
 
     def test_figures_of_the_file_pass_rounded_and_others_do_not(self):
         for text in (self.PAGE, self.PAGE.replace("h = 10 ms", "h = 20 ms").replace("bench 3", "bench 4"),
-                     self.PAGE.replace("| mat |", "| twisted mat |"), self.PAGE + self.CHAIN):
+                     self.PAGE.replace("| mat |", "| twisted mat |"), self.PAGE + self.CHAIN, self.PAGE + self.NARROW):
             self.assertEqual(self.faults(text), [], text)
         for text in (self.PAGE.replace("270", "271"), self.PAGE.replace("5.80", "5.81"), self.PAGE.replace("16.4", "16.5"),
-                     self.PAGE.replace("89.2 | 5.80", "5.80 | 89.2"), self.PAGE + self.CHAIN.replace("124", "270")):
+                     self.PAGE.replace("89.2 | 5.80", "5.80 | 89.2"), self.PAGE + self.CHAIN.replace("124", "270"),
+                     self.PAGE + self.NARROW.replace("270 | 5.80", "5.80 | 270")):
             self.assertEqual(len(self.faults(text)), 1, text)
 
     def test_loose_figures_and_entries_are_found(self):

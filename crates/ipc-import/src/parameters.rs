@@ -63,7 +63,7 @@ fn accelerate(settings: &mut Settings) {
     let default = Settings::default();
     settings.solver.initial_guess = default.solver.initial_guess;
     settings.solver.islands = default.solver.islands;
-    settings.solver.primal_dual = default.solver.primal_dual;
+    settings.solver.forecast_forces = default.solver.forecast_forces;
     settings.solver.linear = default.solver.linear;
     settings.friction.relaxation = default.friction.relaxation;
 }

@@ -175,7 +175,7 @@ impl Writer {
         self.comment("faster than as published, to the same solutions");
         self.entry("initial_guess", quoted("extrapolation"));
         self.entry("islands", "true");
-        self.entry("primal_dual", "true");
+        self.entry("forecast_forces", "true");
         self.entry("linear", quoted("auto"));
         if s.solver.inversion_barrier {
             self.comment(

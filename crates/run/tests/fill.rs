@@ -128,7 +128,7 @@ fn a_surface_that_collides_is_what_touches() {
 
     let error = load(&["objects.0.fill.carry_surface=false".into()]).unwrap_err().to_string();
     assert!(error.contains("fill.collides") && error.contains("carry_surface"), "{error}");
-    let scene = load(&["solver.method=barrier-free".into()]).unwrap();
+    let scene = load(&["solver.method=dot".into()]).unwrap();
     let error = check(&scene).unwrap_err().to_string();
     assert!(error.contains("solver.method") && error.contains("'ball"), "{error}");
 }

@@ -335,7 +335,7 @@ pub struct FillSection {
     #[serde(default)]
     pub carry_surface: bool,
     /// Whether the given surface touches other things, itself and half-spaces in place of the boundary of the tetrahedra, as finely as it is
-    /// meshed. It is part of every frame then. Only with `carry_surface`, and the solver "barrier".
+    /// meshed. It is part of every frame then. Only with `carry_surface`, and the solvers "barrier" and "barrier-free".
     #[serde(default)]
     pub collides: bool,
 }

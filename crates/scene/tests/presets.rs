@@ -421,7 +421,6 @@ fn every_published_variant_can_be_chosen() {
         "friction.mollified_edges=true",
         "friction.relaxation=false",
         "solver.initial_guess=positions",
-        "solver.line_search=forward-tracking",
         "solver.boundary_tolerance_relative=0.01",
         "solver.inversion_barrier=false",
     ] {

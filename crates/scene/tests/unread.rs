@@ -60,7 +60,7 @@ fn what_is_written_out_has_the_keys_that_something_reads() {
     }
     let text = parse("", &[]).unwrap().resolved_toml().unwrap();
     assert!(!text.contains("barrier_free") && !text.contains("trapezoidal_contact"), "{text}");
-    assert!(text.contains("stick_speed_relative") && text.contains("primal_dual"), "{text}");
+    assert!(text.contains("stick_speed_relative") && text.contains("forecast_forces"), "{text}");
 }
 
 /// A scene without a key that nothing reads is refused once it has the key, with the value that it has anyway.
@@ -133,7 +133,7 @@ fn scenes_in_code_and_texts_by_programs() {
     // what a run writes holds no such key
     let written = scene.resolved_toml().unwrap();
     assert!(!written.contains("trapezoidal_contact") && written.contains("velocity_tolerance"));
-    parse(&written, &[]).unwrap();
+    Scene::parse(&written, Path::new("scene.toml"), Path::new(""), &[]).unwrap();
 
     // of a text that a program has written, only overrides count
     let text = format!("solver.decomposition.size = 4000\n{BALL}");

@@ -75,12 +75,13 @@ impl<'a> StepContext<'a> {
 /// Every so many consecutive steps that needed the fallback, the whole limit of work is tried again.
 const RETRY: u64 = 8;
 /// How often the limit is halved from one of these steps to the next.
-const HALVINGS: u64 = 4;
+const FALLBACK_HALVINGS: u64 = 4;
 
 /// The limit of work of a step after so many consecutive steps that needed the fallback: a scene that is too
 /// hard for the method in one step is likely to be so in the next one.
 fn work_limit(settings: &BarrierFreeSettings, fallbacks: u64) -> Option<u64> {
-    let limit = (u64::from(settings.fallback_after) >> (fallbacks % RETRY).min(HALVINGS)).max(1);
+    let limit =
+        (u64::from(settings.fallback_after) >> (fallbacks % RETRY).min(FALLBACK_HALVINGS)).max(1);
     (settings.fallback != Fallback::None).then_some(limit)
 }
 

@@ -429,10 +429,10 @@ pub const ROWS: &[Row] = &[
     ),
     row!(
         "key that only Newton's method reads",
-        concat!("[solver]\nmethod = \"dot\"\nprimal_dual = false\n", ball!()),
+        concat!("[solver]\nmethod = \"dot\"\nforecast_forces = false\n", ball!()),
         [
             "scene.toml:3:1",
-            "solver.primal_dual: nothing reads this key",
+            "solver.forecast_forces: nothing reads this key",
             "here `solver.method = \"dot\"`"
         ]
     ),

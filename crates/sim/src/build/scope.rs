@@ -102,14 +102,13 @@ pub fn check_method(
 /// [`BuildError::Unfit`] with the first such thing.
 pub fn check_carried(definition: &Definition) -> Result<(), BuildError> {
     let value = match definition.settings.solver.method {
-        Method::Barrier => return Ok(()),
-        Method::BarrierFree => "\"barrier-free\"",
+        Method::Barrier | Method::BarrierFree => return Ok(()),
         Method::Dot => "\"dot\"",
         Method::LbfgsPd => "\"lbfgs-pd\"",
         Method::AdmmPd => "\"admm-pd\"",
     };
     let Some(body) = definition.bodies.iter().find(|b| b.surface.is_some()) else { return Ok(()) };
-    let problem = "moves vertices of elements only, but a surface inside of which this is coarser is to touch; choose \"barrier\", or \
+    let problem = "moves vertices of elements only, but a surface inside of which this is coarser is to touch; choose \"barrier\" or \"barrier-free\", or \
                    let the surface of the tetrahedra touch";
     Err(BuildError::Unfit {
         key: "solver.method",

@@ -15,7 +15,7 @@ const FREE_UPDATES: u64 = 4;
 const LEAST_WEIGHT: f64 = 0.2;
 
 /// Part of the largest force below which a contact that has gone is forgotten.
-const NEGLIGIBLE: f64 = 1e-8;
+const NO_FORCE: f64 = 1e-8;
 
 /// Weight of the new forces in the k-th update of a step, k ≥ 1: 1, then falling like 2/k.
 pub fn weight(update: u64) -> f64 {
@@ -37,7 +37,7 @@ impl FrictionSet {
         }
         for mut c in gone.into_values() {
             c.force *= 1.0 - weight;
-            if c.force > NEGLIGIBLE * largest {
+            if c.force > NO_FORCE * largest {
                 self.contacts.push(c);
             }
         }

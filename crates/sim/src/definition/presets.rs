@@ -4,8 +4,8 @@
 //! what is ours, for all of them.
 
 use super::settings::{
-    Adaptation, Ccd, ContactPotential, Fallback, HessianProjection, InitialGuess, LineSearch,
-    LinearSolver, Method, Norm, RelativeTo, Settings, Subproblem, ThicknessBarrier, Transition,
+    Adaptation, Ccd, ContactPotential, Fallback, HessianProjection, InitialGuess, LinearSolver,
+    Method, Norm, RelativeTo, Settings, Subproblem, ThicknessBarrier, Transition,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -70,13 +70,11 @@ fn published() -> Settings {
     s.solver.initial_guess = InitialGuess::Positions;
     // all vertices take part in every iteration [Li 2020, Alg. 1]
     s.solver.islands = false;
-    // the matrix is the projected Hessian of the potential [Li 2020, Alg. 1, line 7]: no forecast forces, no secants
-    s.solver.primal_dual = false;
+    // the matrix is the projected Hessian of the potential [Li 2020, Alg. 1, line 7]: no forecast forces
+    s.solver.forecast_forces = false;
     s.solver.projection = HessianProjection::Always;
     // directions are solved for with a factor [Li 2020, §7; Li 2021, §6: CHOLMOD; Huang 2024, §5: Pardiso], none inexactly
     s.solver.linear = LinearSolver::Cholesky;
-    // α is at most 1 [Li 2020, Alg. 1, line 10]
-    s.solver.line_search = LineSearch::Backtracking;
     // the size of the direction alone ends a step [Li 2020, Alg. 1, line 19]: no balance of forces, no test for saddles
     s.solver.force_tolerance = Some(1.0);
     // one length l for the whole scene [Li 2020, §5.5]
@@ -175,9 +173,8 @@ mod tests {
             ("solver.force_tolerance", vec![json!(1.0)]),
             ("solver.relative_to", vec![json!("scene")]),
             ("solver.initial_guess", vec![json!("positions")]),
-            ("solver.line_search", vec![json!("backtracking")]),
             ("solver.islands", vec![json!(false)]),
-            ("solver.primal_dual", vec![json!(false)]),
+            ("solver.forecast_forces", vec![json!(false)]),
             ("solver.projection", vec![json!("always")]),
             ("solver.inversion_barrier", vec![json!(false)]),
             ("solver.linear", vec![json!("cholesky"), json!("conjugate-gradient")]),

@@ -371,15 +371,13 @@ pub struct SolverSettings {
     pub cumulative_toi: Option<f64>,
     /// Where the minimisation of a step begins.
     pub initial_guess: InitialGuess,
-    /// Step lengths of Newton's method with the barrier.
-    pub line_search: LineSearch,
     /// Whether bodies that have reached their minimum rest while others, which they do not touch, go on. The minimum that is
     /// reached is that of all bodies, to the same tolerance. If false, all go on together, as published.
     pub islands: bool,
     /// Whether the Newton matrix is stiffened where the last direction forecasts a greater contact force than the barrier has, or another
     /// friction force than the present one, as primal–dual methods do. The minimum is the same. If false, the matrix is
     /// the projected Hessian, as published.
-    pub primal_dual: bool,
+    pub forecast_forces: bool,
     /// Which summands of the Hessian are projected to be positive semidefinite in Newton's method. The minimum is the same; the fewer are
     /// projected, the fewer iterations are needed near a minimum, and the more the direction that is measured against the tolerance tells of the error.
     pub projection: HessianProjection,
@@ -545,9 +543,8 @@ impl Default for SolverSettings {
             max_step_time: None,
             cumulative_toi: None,
             initial_guess: InitialGuess::Extrapolation,
-            line_search: LineSearch::Backtracking,
             islands: true,
-            primal_dual: true,
+            forecast_forces: true,
             projection: HessianProjection::Progressive,
             boundary_tolerance_relative: None,
             inversion_barrier: true,
@@ -573,17 +570,6 @@ pub enum InitialGuess {
     RigidMotion,
     /// At the positions at the end of the step before [Li 2020, Alg. 1].
     Positions,
-}
-
-/// Step lengths α along a Newton direction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum LineSearch {
-    /// The largest admissible α ≤ 1, halved until the potential falls [Li 2020, Alg. 1].
-    Backtracking,
-    /// The same, and after whole steps further along the direction, up to α = 5, where the decrease shows that the
-    /// projected Hessian is too stiff, as in shells that buckle.
-    ForwardTracking,
 }
 
 /// Which summands of the Hessian have their negative eigenvalues set to zero in Newton's method with the barrier.

@@ -15,7 +15,7 @@ const ENOUGH_PROGRESS: f64 = 0.99;
 const STIFFNESS: [f64; 2] = [1e6, 1e8];
 /// Updates without noticeable progress after which a motion counts as blocked. Our choice: a multiplier
 /// update of a motion that can go on gains more than `NOTICEABLE` long before.
-const PATIENCE: usize = 60;
+const IDLE_UPDATES: usize = 60;
 /// Progress that counts as such.
 const NOTICEABLE: f64 = 1e-4;
 /// Iterations in which the rest of the way has to shrink to `SHRUNK` of itself. Our choice: at that rate the 10,000
@@ -128,7 +128,7 @@ impl DirichletPenalty {
         } else {
             self.idle_updates += 1;
         }
-        self.idle_updates > PATIENCE
+        self.idle_updates > IDLE_UPDATES
     }
 }
 

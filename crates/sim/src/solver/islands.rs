@@ -16,7 +16,7 @@ use standoff_linalg::Vec3;
 /// Part of the unknowns that may go on at most, for the others to rest: a restriction costs about as much as two iterations.
 pub const SHARE: f64 = 0.25;
 /// Part of the tolerance below which a body's direction is so small that the body rests.
-const SETTLED: f64 = 0.5;
+const RESTING: f64 = 0.5;
 /// Multiple of the tolerance below which a whole step may have been the last but one, so that it is not worth while.
 const NEARLY_SETTLED: f64 = 10.0;
 
@@ -73,7 +73,7 @@ impl<'a> Islands<'a> {
         if taken.alpha == 1.0 && largest < NEARLY_SETTLED * tolerance {
             return false;
         }
-        let moves = |v: usize| size[island[self.body[v] as usize] as usize] >= SETTLED * tolerance;
+        let moves = |v: usize| size[island[self.body[v] as usize] as usize] >= RESTING * tolerance;
         let moving: Vec<bool> = (0..p.len()).map(|v| potential.free[v] && moves(v)).collect();
         let count = |of: &[bool]| of.iter().filter(|&&f| f).count();
         let (some, all) = (count(&moving), count(&potential.free));

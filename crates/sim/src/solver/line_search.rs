@@ -63,27 +63,7 @@ impl LineStep {
             value: None,
         }
     }
-
-    /// The slope that is left at the end of a whole step, in units of the one at its start, by the parabola through
-    /// both energies and the slope at the start. None is left by a step to the parabola's minimum; 1 and more where
-    /// its curvature is not positive.
-    fn slope_left(&self) -> f64 {
-        2.0 * self.decrease / -self.slope - 1.0
-    }
-
-    /// Whether this was a whole step that left a slope.
-    pub fn is_short(&self) -> bool {
-        self.alpha == 1.0 && !self.within_round_off && self.slope_left() > LEFT
-    }
 }
-
-/// Slope left by a whole step, see [`LineStep::slope_left`], above which the search goes on. Our choice, by the CPU time
-/// of the scenes `codim/twisted-tube` and `codim/reef-knot`.
-const LEFT: f64 = 0.2;
-/// How far a search goes on at most, in units of the step that was taken.
-const FURTHEST: f64 = 4.0;
-/// Step lengths that are tried beyond a whole step.
-const TRIALS: usize = 2;
 
 /// Moves `it`, where the potential has the value `known` if that was computed before, along `p` by the largest tried step
 /// length that does not raise the potential.
@@ -96,36 +76,11 @@ pub fn search(
     work: &mut Workspace,
 ) -> LineStep {
     let slope = slope(gradient, p);
-    Search { slope, known, part: 0.0, trials: HALVINGS, partly: true }.run(potential, it, p, work)
+    Search { slope, known, part: 0.0 }.run(potential, it, p, work)
 }
 
 fn slope(gradient: &[Vec3], p: &[Vec3]) -> f64 {
     gradient.iter().zip(p).map(|(g, p)| g.dot(p)).sum()
-}
-
-/// Goes on along `p` after the whole step `taken`, which [`LineStep::is_short`]: to the minimum of the parabola through the
-/// energies at its ends and the slope at its start, at most four times as far.
-///
-/// Projected Hessians are too stiff along directions of small or negative curvature, as in buckling shells, so that
-/// Newton steps are too short there.
-pub fn track_forward(
-    potential: &IncrementalPotential<'_>,
-    it: &mut Iterate,
-    p: &[Vec3],
-    taken: &LineStep,
-    work: &mut Workspace,
-) {
-    let left = taken.slope_left();
-    let further = if left < 1.0 { (left / (1.0 - left)).min(FURTHEST) } else { FURTHEST };
-    let p: Vec<Vec3> = p.iter().map(|p| further * p).collect();
-    // these cuts shorten no Newton step
-    let cuts = work.report.step_cuts;
-    let slope = further * left * taken.slope;
-    // longer steps may not use up gaps that the next iterations need
-    let known = taken.value;
-    let search = Search { slope, known, part: 0.0, trials: TRIALS, partly: false };
-    search.run(potential, it, &p, work);
-    work.report.step_cuts = cuts;
 }
 
 /// Moves `it` along `p` by the largest tried step length that lowers the potential by the `part` of what its
@@ -139,7 +94,7 @@ pub fn search_sufficient(
     work: &mut Workspace,
 ) -> LineStep {
     let slope = slope(gradient, p);
-    Search { slope, known: None, part, trials: HALVINGS, partly: true }.run(potential, it, p, work)
+    Search { slope, known: None, part }.run(potential, it, p, work)
 }
 
 /// What a search along a direction goes by.
@@ -150,10 +105,6 @@ struct Search {
     known: Option<Energy>,
     /// Part of the decrease that the slope promises which is required.
     part: f64,
-    /// Step lengths to try.
-    trials: usize,
-    /// Whether to move at all where not all of the direction is admissible.
-    partly: bool,
 }
 
 impl Search {
@@ -165,12 +116,9 @@ impl Search {
         p: &[Vec3],
         work: &mut Workspace,
     ) -> LineStep {
-        let Self { slope, known, part, trials, partly } = self;
+        let Self { slope, known, part } = self;
         let (mut alpha, limit) = admissible(potential, it, p, work);
         let none = LineStep::none(limit, slope);
-        if limit != StepLimit::None && !partly {
-            return none;
-        }
         match limit {
             StepLimit::None => {}
             StepLimit::Inversion => work.report.step_cuts.inversion += 1,
@@ -184,7 +132,7 @@ impl Search {
         }
         let mut trial = Iterate::without_contacts(it.x.clone());
         let mut noise = None;
-        for _ in 0..trials {
+        for _ in 0..HALVINGS {
             for v in 0..trial.x.len() {
                 trial.x[v] = it.x[v] + alpha * p[v];
             }
@@ -252,7 +200,7 @@ pub fn promises_nothing(slope: f64, noise: f64) -> bool {
 /// Directions below this part of the largest coordinate are lost where they are added to it. If the potential
 /// does not fall along such a one, the positions are the minimum as well as they can be written down, and the
 /// step counts as taken.
-const UNRESOLVED: f64 = 4.0 * f64::EPSILON;
+pub const UNRESOLVED: f64 = 4.0 * f64::EPSILON;
 
 /// The largest entry.
 fn size(vectors: &[Vec3]) -> f64 {

@@ -1,9 +1,9 @@
 //! Minimisers of the incremental potential, one file each, and what they are made of.
 
-pub mod admm_pd;
 pub mod assembly;
 pub mod balance;
 pub mod barrier_free;
+pub mod comparison;
 pub mod contact_subproblem;
 pub mod direction;
 pub mod dot;
@@ -11,9 +11,7 @@ pub mod forcing;
 pub mod friction_lagging;
 pub mod initial_guess;
 mod islands;
-pub mod laplacian;
 pub mod lbfgs;
-pub mod lbfgs_pd;
 pub mod line_search;
 pub mod linear;
 pub mod newton;
@@ -45,8 +43,8 @@ pub fn minimise(
 ) -> Result<StepOutcome, StepError> {
     match potential.context.settings.solver.method {
         Method::Dot => dot::minimise(potential, it, adapt, work),
-        Method::LbfgsPd => lbfgs_pd::minimise(potential, it, adapt, work),
-        Method::AdmmPd => admm_pd::minimise(potential, it, work),
+        Method::LbfgsPd => comparison::lbfgs_pd::minimise(potential, it, adapt, work),
+        Method::AdmmPd => comparison::admm_pd::minimise(potential, it, work),
         Method::Barrier | Method::BarrierFree => newton::minimise(potential, it, adapt, work),
     }
 }

@@ -13,7 +13,6 @@ use super::projecting::Projecting;
 use super::termination::{Termination, Verdict};
 use crate::clock::Phase;
 use crate::contact::forecast::ForecastForces;
-use crate::definition::settings::LineSearch;
 use crate::energy::codim::LimitStiffening;
 use crate::error::StepError;
 use crate::iterate::Iterate;
@@ -22,10 +21,6 @@ use crate::report::StepOutcome;
 use crate::solver::stiffness::StiffnessAdaptation;
 use crate::solver::workspace::Workspace;
 use standoff_linalg::Vec3;
-
-/// Recent backtracked line searches, see [`Backtracking`], from which on friction is linearised by
-/// secants. Our choice, by Newton iterations on the scenes `friction-slope-slide` and `rollers`.
-const OFTEN: u64 = 2;
 
 /// What a minimisation adapts while it goes on.
 #[derive(Debug)]
@@ -52,114 +47,30 @@ pub fn minimise(
     adapt: &mut Adaptations,
     work: &mut Workspace,
 ) -> Result<StepOutcome, StepError> {
-    let islands = Islands::new(potential);
-    let result = iterate(potential, it, islands.as_ref(), adapt, work);
+    adapt.limits.begin();
+    let mut newton = Newton::new(potential, it, adapt, work);
+    let result = newton.iterate();
     if potential.is_restricted() {
         Islands::resume(potential, it, work);
     }
     result
 }
 
-/// Newton's method; see [`minimise`].
-// long: one loop: the published algorithm in the order of its lines
-fn iterate(
-    potential: &mut IncrementalPotential<'_>,
-    it: &mut Iterate,
-    islands: Option<&Islands<'_>>,
-    adapt: &mut Adaptations,
-    work: &mut Workspace,
-) -> Result<StepOutcome, StepError> {
-    let context = potential.context;
-    let mut termination = Termination::new(&context);
-    let mut forcing = Forcing::new(context.settings.solver.linear_tolerance)
-        .exact_with_factor(!termination.is_by_direction() || potential.dirichlet.is_some());
-    let mut backtracking = Backtracking::default();
-    let mut projecting = Projecting::new(context.settings.solver.projection);
-    let mut was_short = false;
-    let mut here = Known::default();
-    adapt.limits.begin();
-    for _ in 0..context.settings.solver.max_iterations {
-        work.report.newton_iterations += 1;
-        work.report.resting_iterations += u64::from(potential.is_restricted());
-        let gradient = here.gradient.take().unwrap_or_else(|| potential.gradient(it));
-        let secants = context.settings.solver.primal_dual && !has_forecasts(potential);
-        potential.friction.secant = secants && backtracking.is_frequent();
-        let p = accurate_direction(potential, it, &gradient, &mut projecting, &mut forcing, work)?;
-        adapt.stiffness.observe(potential, it);
-        let max_contacts = &mut work.report.max_contacts;
-        *max_contacts = (*max_contacts).max(it.contacts.len() as u64);
-        let backtracks = work.report.step_cuts.line_search;
-        forecast_friction(potential, it, &p);
-        let taken = line_search::search(potential, it, &p, &gradient, here.value, work);
-        here.value = taken.value;
-        forecast_contacts(potential, it, &p, &taken, work);
-        if !taken.finite {
-            return Err(not_finite("the potential", potential, it));
-        }
-        if taken.alpha == 0.0 && work.linear.is_iterative() && forcing.tighten() {
-            continue;
-        }
-        if taken.alpha == 0.0 && projecting.give_up() {
-            continue;
-        }
-        let settles = work.report.residual_speed < context.velocity_tolerance;
-        // one short step may be chance, two in a row are the mark of a projection that is too stiff
-        let short = std::mem::replace(&mut was_short, taken.is_short());
-        let forward = context.settings.solver.line_search == LineSearch::ForwardTracking;
-        if forward && short && was_short && !settles && potential.dirichlet.is_none() {
-            line_search::track_forward(potential, it, &p, &taken, work);
-            here.value = None;
-        }
-        backtracking.note(work.report.step_cuts.line_search - backtracks);
-        let stiffness = (potential.barrier.kappa, adapt.limits.doublings());
-        adapt.stiffness.update(potential, it);
-        adapt.limits.update(&mut potential.codim.membranes, &it.x);
-        if stiffness != (potential.barrier.kappa, adapt.limits.doublings()) {
-            here.value = None;
-        }
-        let measure = assess(potential, it, &termination, &mut here, work);
-        let mut verdict = termination.update(measure, &taken);
-        // where nothing moves any more although nothing is in the way, rounding of positions may be all that is left
-        if verdict == Verdict::Stalled(StepOutcome::StalledLineSearch)
-            && Balance::new(potential, it, &potential.gradient(it), 0.0).is_met
-        {
-            verdict = Verdict::Settled(StepOutcome::RoundOff);
-        }
-        let definite = projecting.is_definite(potential);
-        if verdict == Verdict::Settled(StepOutcome::Converged)
-            && termination.wants_balance()
-            && termination.is_near_saddle(measure, definite)
-        {
-            continue;
-        }
-        if verdict == Verdict::Settled(StepOutcome::RoundOff) && projecting.give_up() {
-            termination.look_again();
-            continue;
-        }
-        if potential.dirichlet.is_some() {
-            let coarse = context.settings.solver.boundary_tolerance_relative;
-            let coarse = coarse.map_or(0.0, |t| t * context.model.length);
-            let settled = work.report.residual_speed < coarse;
-            prescribed::advance(potential, it, verdict, settled, termination.is_stuck())?;
-            here = Known::default();
-            continue;
-        }
-        match (verdict, islands) {
-            (Verdict::Continue, Some(islands)) => {
-                if islands.rest(potential, it, &p, &taken, work) {
-                    here = Known::default();
-                }
-            }
-            (Verdict::Continue, None) => {}
-            (Verdict::Settled(_), _) if potential.is_restricted() => {
-                Islands::resume(potential, it, work);
-                here = Known::default();
-                termination = Termination::new(&context);
-            }
-            (Verdict::Settled(outcome) | Verdict::Stalled(outcome), _) => return Ok(outcome),
-        }
-    }
-    Ok(StepOutcome::IterationLimit)
+/// A minimisation under way.
+struct Newton<'n, 'p> {
+    potential: &'n mut IncrementalPotential<'p>,
+    it: &'n mut Iterate,
+    adapt: &'n mut Adaptations,
+    work: &'n mut Workspace,
+    /// Which bodies may rest; none where all have to go on.
+    islands: Option<Islands<'p>>,
+    /// How accurately directions are solved for.
+    forcing: Forcing,
+    /// Which summands of the Hessian are projected.
+    projecting: Projecting,
+    /// When the minimisation ends.
+    termination: Termination,
+    here: Known,
 }
 
 /// What is known of the potential at the present iterate.
@@ -169,31 +80,166 @@ struct Known {
     gradient: Option<Vec<Vec3>>,
 }
 
-/// The measure by which the minimisation ends after an iteration, see [`Termination::update`]. The report gets the balance of forces
-/// where all else says that the minimum is reached.
-fn assess(
-    potential: &IncrementalPotential<'_>,
-    it: &Iterate,
-    termination: &Termination,
-    here: &mut Known,
-    work: &mut Workspace,
-) -> f64 {
-    let context = &potential.context;
-    let mut measure = work.report.residual_speed / context.velocity_tolerance;
-    if let (Some(norm), Some(tolerance)) =
-        (&context.model.characteristic, context.settings.solver.characteristic_tolerance())
-    {
-        let gradient = here.gradient.insert(potential.gradient(it));
-        let norm = norm.of(gradient, context.elastic_scale);
-        work.report.characteristic_norm = Some(norm);
-        measure = norm / tolerance;
+impl<'n, 'p> Newton<'n, 'p> {
+    fn new(
+        potential: &'n mut IncrementalPotential<'p>,
+        it: &'n mut Iterate,
+        adapt: &'n mut Adaptations,
+        work: &'n mut Workspace,
+    ) -> Self {
+        let context = potential.context;
+        let termination = Termination::new(&context);
+        let exact = !termination.is_by_direction() || potential.dirichlet.is_some();
+        let solver = &context.settings.solver;
+        let islands = Islands::new(potential);
+        let forcing = Forcing::new(solver.linear_tolerance).exact_with_factor(exact);
+        let projecting = Projecting::new(solver.projection);
+        let here = Known::default();
+        Self { potential, it, adapt, work, islands, forcing, projecting, termination, here }
     }
-    if measure < 1.0 && termination.wants_balance() && potential.dirichlet.is_none() {
-        let gradient = here.gradient.get_or_insert_with(|| potential.gradient(it));
-        let balance = Balance::new(potential, it, gradient, context.force_tolerance);
-        measure = termination.with_balance(measure, &balance);
+
+    /// Newton's method [Li 2020, Alg. 1]: direction, step length, κ, and whether that was the last iteration.
+    fn iterate(&mut self) -> Result<StepOutcome, StepError> {
+        for _ in 0..self.potential.context.settings.solver.max_iterations {
+            let (p, gradient) = self.direction()?;
+            let taken = self.advance(&p, &gradient)?;
+            if self.will_look_closer(&taken) {
+                continue;
+            }
+            self.adapt_stiffness();
+            let Some(verdict) = self.judge(&taken) else { continue };
+            if let Some(outcome) = self.go_on(verdict, &p, &taken)? {
+                return Ok(outcome);
+            }
+        }
+        Ok(StepOutcome::IterationLimit)
     }
-    measure
+
+    /// The Newton direction, with the gradient.
+    fn direction(&mut self) -> Result<(Vec<Vec3>, Vec<Vec3>), StepError> {
+        let Self { potential, it, work, forcing, projecting, here, .. } = self;
+        work.report.newton_iterations += 1;
+        work.report.resting_iterations += u64::from(potential.is_restricted());
+        let gradient = here.gradient.take().unwrap_or_else(|| potential.gradient(it));
+        let p = accurate_direction(potential, it, &gradient, projecting, forcing, work)?;
+        Ok((p, gradient))
+    }
+
+    /// Goes along `p` as far as the line search says, and forecasts forces for the next Hessian.
+    fn advance(&mut self, p: &[Vec3], gradient: &[Vec3]) -> Result<LineStep, StepError> {
+        let Self { potential, it, adapt, work, here, .. } = self;
+        adapt.stiffness.observe(potential, it);
+        let max_contacts = &mut work.report.max_contacts;
+        *max_contacts = (*max_contacts).max(it.contacts.len() as u64);
+        forecast_friction(potential, it, p);
+        let taken = line_search::search(potential, it, p, gradient, here.value, work);
+        here.value = taken.value;
+        forecast_contacts(potential, it, p, &taken, work);
+        match taken.finite {
+            true => Ok(taken),
+            false => Err(not_finite("the potential", potential, it)),
+        }
+    }
+
+    /// Whether a step that moved nothing calls for a direction that is more accurate, or by the projected Hessian.
+    fn will_look_closer(&mut self, taken: &LineStep) -> bool {
+        taken.alpha == 0.0
+            && (self.work.linear.is_iterative() && self.forcing.tighten()
+                || self.projecting.give_up())
+    }
+
+    /// Adapts κ and the stiffness of limits, which changes the potential.
+    fn adapt_stiffness(&mut self) {
+        let Self { potential, it, adapt, here, .. } = self;
+        let before = (potential.barrier.kappa, adapt.limits.doublings());
+        adapt.stiffness.update(potential, it);
+        adapt.limits.update(&mut potential.codim.membranes, &it.x);
+        if before != (potential.barrier.kappa, adapt.limits.doublings()) {
+            here.value = None;
+        }
+    }
+
+    /// Whether the minimum is reached, by the size of the direction and the balance of forces. None where what looks like the end may be
+    /// a saddle, or hidden by rounding.
+    fn judge(&mut self, taken: &LineStep) -> Option<Verdict> {
+        let measure = self.assess();
+        let Self { potential, it, projecting, termination, .. } = self;
+        let mut verdict = termination.update(measure, taken);
+        // where nothing moves any more although nothing is in the way, rounding of positions may be all that is left
+        if verdict == Verdict::Stalled(StepOutcome::StalledLineSearch)
+            && Balance::new(potential, it, &potential.gradient(it), 0.0).is_met
+        {
+            verdict = Verdict::Settled(StepOutcome::RoundOff);
+        }
+        let definite = projecting.is_definite(potential);
+        let is_doubtful = match verdict {
+            Verdict::Settled(StepOutcome::Converged) => {
+                termination.wants_balance() && termination.is_near_saddle(measure, definite)
+            }
+            Verdict::Settled(StepOutcome::RoundOff) if projecting.give_up() => {
+                termination.look_again();
+                true
+            }
+            _ => false,
+        };
+        (!is_doubtful).then_some(verdict)
+    }
+
+    /// The measure by which the minimisation ends, see [`Termination::update`]. The report gets the balance of forces where all else
+    /// says that the minimum is reached.
+    fn assess(&mut self) -> f64 {
+        let Self { potential, it, work, termination, here, .. } = self;
+        let context = &potential.context;
+        let mut measure = work.report.residual_speed / context.velocity_tolerance;
+        if let (Some(norm), Some(tolerance)) =
+            (&context.model.characteristic, context.settings.solver.characteristic_tolerance())
+        {
+            let gradient = here.gradient.insert(potential.gradient(it));
+            let norm = norm.of(gradient, context.elastic_scale);
+            work.report.characteristic_norm = Some(norm);
+            measure = norm / tolerance;
+        }
+        if measure < 1.0 && termination.wants_balance() && potential.dirichlet.is_none() {
+            let gradient = here.gradient.get_or_insert_with(|| potential.gradient(it));
+            let balance = Balance::new(potential, it, gradient, context.force_tolerance);
+            measure = termination.with_balance(measure, &balance);
+        }
+        measure
+    }
+
+    /// What follows from a verdict: prescribed vertices are pulled on, bodies come to rest or go on; or the outcome.
+    fn go_on(
+        &mut self,
+        verdict: Verdict,
+        p: &[Vec3],
+        taken: &LineStep,
+    ) -> Result<Option<StepOutcome>, StepError> {
+        let Self { potential, it, work, islands, termination, here, .. } = self;
+        let context = potential.context;
+        if potential.dirichlet.is_some() {
+            let coarse = context.settings.solver.boundary_tolerance_relative;
+            let coarse = coarse.map_or(0.0, |t| t * context.model.length);
+            let settled = work.report.residual_speed < coarse;
+            prescribed::advance(potential, it, verdict, settled, termination.is_stuck())?;
+            *here = Known::default();
+            return Ok(None);
+        }
+        match verdict {
+            Verdict::Continue => {
+                if islands.as_ref().is_some_and(|i| i.rest(potential, it, p, taken, work)) {
+                    *here = Known::default();
+                }
+                Ok(None)
+            }
+            Verdict::Settled(_) if potential.is_restricted() => {
+                Islands::resume(potential, it, work);
+                *here = Known::default();
+                *termination = Termination::new(&context);
+                Ok(None)
+            }
+            Verdict::Settled(outcome) | Verdict::Stalled(outcome) => Ok(Some(outcome)),
+        }
+    }
 }
 
 /// Stiffens friction in the next Newton matrix by the friction forces that the direction `p` from `it` forecasts.
@@ -222,7 +268,7 @@ fn forecast_contacts(
 
 /// Whether directions forecast forces: not those in which constraints pull prescribed vertices to targets that they may not reach.
 fn has_forecasts(potential: &IncrementalPotential<'_>) -> bool {
-    potential.context.settings.solver.primal_dual && potential.dirichlet.is_none()
+    potential.context.settings.solver.forecast_forces && potential.dirichlet.is_none()
 }
 
 /// The Newton direction, of which `report.residual_speed` becomes the size: a direction that is small enough to end the
@@ -259,22 +305,4 @@ fn accurate_direction(
         return Err(not_finite("the Newton direction", potential, it));
     }
     Ok(p)
-}
-
-/// How often the line search backtracked recently: many times in a row are the mark of steps across the
-/// kink of Coulomb friction.
-#[derive(Debug, Default)]
-struct Backtracking {
-    recent: u64,
-}
-
-impl Backtracking {
-    fn is_frequent(&self) -> bool {
-        self.recent >= OFTEN
-    }
-
-    /// Notes how often the step length of an iteration was halved.
-    fn note(&mut self, halvings: u64) {
-        self.recent = if halvings > 0 { self.recent + halvings } else { self.recent / 2 };
-    }
 }

@@ -8,12 +8,12 @@ use crate::report::StepOutcome;
 /// Consecutive iterations that move by less than `TINY` of the Newton direction before the
 /// minimisation counts as stalled. Our choice: none of the scenes and tests has more than a few dozen
 /// before it goes on.
-const PATIENCE: usize = 200;
+const TINY_STEPS: usize = 200;
 const TINY: f64 = 1e-8;
 
 /// Consecutive iterations without a decrease above round-off, or of the direction, after which the minimum is reached to
 /// working precision. Our choice: the gradient's own rounding may hide one or two decreases.
-const ROUND_OFF_ITERATIONS: usize = 4;
+pub const ROUND_OFF_ITERATIONS: usize = 4;
 
 /// Part of the smallest direction so far below which a direction counts as progress.
 const SHRINKING: f64 = 0.5;
@@ -134,7 +134,7 @@ impl Termination {
             Verdict::Settled(StepOutcome::TimeOfImpact)
         } else if invisible || alpha == 0.0 && within_round_off {
             Verdict::Settled(StepOutcome::RoundOff)
-        } else if alpha == 0.0 || self.tiny >= PATIENCE {
+        } else if alpha == 0.0 || self.tiny >= TINY_STEPS {
             Verdict::Stalled(stall(limit))
         } else {
             Verdict::Continue
@@ -162,7 +162,7 @@ impl Termination {
 
     /// Whether tiny steps alone are a reason to stop, in a minimisation that continues after it settled.
     pub fn is_stuck(&self) -> bool {
-        self.tiny >= PATIENCE
+        self.tiny >= TINY_STEPS
     }
 }
 

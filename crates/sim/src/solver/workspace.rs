@@ -9,7 +9,7 @@ use crate::model::Model;
 use crate::potential::IncrementalPotential;
 use crate::report::StepReport;
 use crate::solver::assembly::HessianAssembly;
-use crate::solver::laplacian::Laplacian;
+use crate::solver::comparison::laplacian::Laplacian;
 use crate::solver::linear;
 use crate::solver::subdomains::SubdomainFactors;
 use crate::state::State;

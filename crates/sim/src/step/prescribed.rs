@@ -1,7 +1,7 @@
 //! The direct motion of prescribed vertices at the start of a step.
 
 use crate::clock::Phase;
-use crate::dirichlet::DirichletTargets;
+use crate::dirichlet::{DirichletTargets, USE_LIMIT};
 use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
 use crate::solver::line_search::KEEP_PLANE_GAP;
@@ -11,11 +11,9 @@ use standoff_linalg::Vec3;
 
 /// Part of a gap that the direct motion keeps at least. More than Newton steps keep: what stands still
 /// has to get out of the way afterwards.
-const KEEP_GAP: f64 = 0.5;
-/// Part of a strain limit that the direct motion uses at most.
-const USE_LIMIT: f64 = 0.9;
+const KEEP_GAP_DIRECTLY: f64 = 0.5;
 /// Halvings of the direct motion before it is left to the constraints altogether.
-const HALVINGS: usize = 20;
+const DIRECT_HALVINGS: usize = 20;
 
 /// Moves the prescribed vertices towards their targets as far as that is safe while all others
 /// stand still; where something is in the way, constraints take over the rest. Returns the start of the
@@ -48,7 +46,8 @@ pub fn move_directly(
     };
     let start = moves.then(|| at(&x, detector));
     if moves {
-        let contact = clock.time(Phase::Ccd, || detector.max_step(model, &x, &dx, KEEP_GAP, alpha));
+        let contact =
+            clock.time(Phase::Ccd, || detector.max_step(model, &x, &dx, KEEP_GAP_DIRECTLY, alpha));
         let alpha = within_limits(potential, &x, &dx, alpha.min(contact));
         if alpha < 1.0 {
             potential.constrain(targets, &x);
@@ -57,9 +56,7 @@ pub fn move_directly(
             let v = v as usize;
             x[v] = if alpha < 1.0 { x[v] + alpha * dx[v] } else { targets.x[v] };
         }
-        for &v in model.map.carried() {
-            x[v as usize] += alpha * dx[v as usize];
-        }
+        model.map.advance(&mut x, alpha, &dx);
     }
     (start, at(&x, detector))
 }
@@ -71,7 +68,7 @@ fn within_limits(
     dx: &[Vec3],
     mut alpha: f64,
 ) -> f64 {
-    for _ in 0..HALVINGS {
+    for _ in 0..DIRECT_HALVINGS {
         let trial: Vec<Vec3> = x.iter().zip(dx).map(|(x, dx)| x + alpha * dx).collect();
         if potential.within_limits(&trial, USE_LIMIT) {
             return alpha;

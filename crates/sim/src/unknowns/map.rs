@@ -47,9 +47,11 @@ impl VertexMap {
         Some(self.entries(k))
     }
 
-    /// The carried vertices, ascending.
-    pub fn carried(&self) -> &[u32] {
-        &self.carried
+    /// Moves carried vertices by the part `t` of displacements `dx` (`#V`), of which [`Self::spread`] has made those of carried vertices.
+    pub fn advance(&self, x: &mut [Vec3], t: f64, dx: &[Vec3]) {
+        for &v in &self.carried {
+            x[v as usize] += t * dx[v as usize];
+        }
     }
 
     fn entries(&self, k: usize) -> (&[u32], &[f64]) {

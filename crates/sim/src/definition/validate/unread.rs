@@ -148,7 +148,6 @@ pub const READINGS: &[Reading] = &[
     row("solver.max_step_time", &[]),
     row("solver.cumulative_toi", &[LINE_SEARCH]),
     row("solver.initial_guess", &[Runs(&["barrier", "dot", "lbfgs-pd", "admm-pd"]), INERTIA]),
-    row("solver.line_search", &[NEWTON]),
     row(
         "solver.islands",
         &[
@@ -160,7 +159,7 @@ pub const READINGS: &[Reading] = &[
             ]),
         ],
     ),
-    row("solver.primal_dual", &[CONTACT, NEWTON]),
+    row("solver.forecast_forces", &[CONTACT, NEWTON]),
     row("solver.projection", &[NEWTON]),
     row("solver.boundary_tolerance_relative", &[LINE_SEARCH]),
     row("solver.inversion_barrier", &[Is("solver.allow_inversion", &["false"])]),

@@ -10,9 +10,9 @@ const LEAST_STRETCH: f64 = 0.1;
 /// Newton steps of the stretches below this are the last ones: what is left is of second order.
 const STEP: f64 = 1e-9;
 /// Newton steps at most; where the energy is smooth four to six do.
-const MAX_STEPS: usize = 50;
+const PROXIMAL_STEPS: usize = 50;
 /// Halvings of a Newton step at most.
-const HALVINGS: usize = 40;
+const PROXIMAL_HALVINGS: usize = 40;
 /// Part of the decrease that the slope promises that a step has to bring.
 const DECREASE: f64 = 1e-4;
 
@@ -73,7 +73,7 @@ impl Tet {
             self.psi(&sorted) + 0.5 * k * (d - target).norm_squared()
         };
         let mut before = value(&d);
-        for _ in 0..MAX_STEPS {
+        for _ in 0..PROXIMAL_STEPS {
             let sorted = Sorted::new(&d);
             let stress = self.pk1(&Mat3::from_diagonal(&sorted.sigma)).diagonal();
             let gradient = sorted.gradient(&stress) + k * (d - target);
@@ -86,7 +86,7 @@ impl Tet {
             let small = step.amax() < STEP * (1.0 + d.amax());
             let mut alpha = 1.0;
             let mut taken = false;
-            for _ in 0..HALVINGS {
+            for _ in 0..PROXIMAL_HALVINGS {
                 let trial = d + alpha * step;
                 let after = value(&trial);
                 if after <= before + DECREASE * alpha * slope || small && after.is_finite() {

@@ -41,12 +41,14 @@ const EXPLORE: usize = 30;
 /// Gap, in terms of δ, below which x moves only by half of a displacement that contact bounds.
 const THIN_GAP: f64 = 0.1;
 
-/// An advance α below `STALLED` in `PATIENCE` consecutive iterations makes the contacts stiffer and their
+/// An advance α below `STALLED` in `STALLED_ADVANCES` consecutive iterations makes the contacts stiffer and their
 /// separation smaller [Zheng 2025, §5.2].
 const STALLED: f64 = 1e-4;
-const PATIENCE: u32 = 50;
+const STALLED_ADVANCES: u32 = 50;
 /// How often that may happen in a step: conditioning sets an end to it.
 const ROUNDS: u32 = 10;
+/// Halvings of a line search: a step of 2⁻⁴⁰ of the first is none.
+const ADVANCE_HALVINGS: usize = 40;
 
 /// Advances the step from the state in `it.x`; afterwards `it.x` is the end of the step, free of
 /// intersections and inversions, and `potential.constraints` holds the multipliers there.

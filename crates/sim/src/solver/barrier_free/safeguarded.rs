@@ -13,7 +13,8 @@
 //! for the present multipliers penetrates, and they are updated with the linearised gaps at its end.
 
 use super::{
-    PATIENCE, Stalls, StepBounds, THIN_GAP, is_out_of_work, linearise, step_bounds, subproblem,
+    ADVANCE_HALVINGS, STALLED_ADVANCES, Stalls, StepBounds, THIN_GAP, is_out_of_work, linearise,
+    step_bounds, subproblem,
 };
 use crate::audit;
 use crate::clock::Phase;
@@ -29,7 +30,7 @@ use crate::solver::direction::not_finite;
 use crate::solver::friction_lagging;
 use crate::solver::line_search::{StepLimit, falls, promises_nothing};
 use crate::solver::prescribed;
-use crate::solver::termination::{NEGLIGIBLE, Verdict, stall};
+use crate::solver::termination::{NEGLIGIBLE, ROUND_OFF_ITERATIONS, Verdict, stall};
 use crate::solver::workspace::Workspace;
 use standoff_linalg::Vec3;
 
@@ -56,14 +57,7 @@ const REFUSALS: u32 = 3;
 const RISES: u32 = 10;
 
 /// Step lengths below this are none.
-const TINY: f64 = 1e-6;
-
-/// Halvings of the line search: a step of 2⁻⁴⁰ of the first is none.
-const HALVINGS: usize = 40;
-
-/// Consecutive steps without a decrease above round-off after which the minimum is reached to working
-/// precision.
-const ROUND_OFF_ITERATIONS: usize = 4;
+const TINY_STEP: f64 = 1e-6;
 
 /// A direction and what is known of it.
 struct Direction {
@@ -150,7 +144,7 @@ pub fn run(
         let target: Vec<Vec3> = it.x.iter().zip(&p).map(|(x, p)| x + p).collect();
         let rise = refused.is_multiple_of(REFUSALS) && (1..=RISES * REFUSALS).contains(&refused);
         let taken = search(potential, it, &p, &gradient, &bounds, rise, work)?;
-        refused += u32::from(taken.alpha < TINY && !taken.within_round_off || rise);
+        refused += u32::from(taken.alpha < TINY_STEP && !taken.within_round_off || rise);
         // the minimum for these multipliers penetrates
         let penetrates = potential.constraints.penetrates(&bounds.collisions, &target);
         if taken.alpha < 1.0 && taken.limit == StepLimit::Contact && complete && penetrates {
@@ -162,7 +156,7 @@ pub fn run(
         let full = taken.alpha == 1.0;
         let round_off = within_round_off >= ROUND_OFF_ITERATIONS;
         let converged = speed < context.velocity_tolerance && (full || round_off);
-        stalls.note(taken.alpha, PATIENCE, potential);
+        stalls.note(taken.alpha, STALLED_ADVANCES, potential);
         let stalled = stalls.is_final() || updates.keep_penetrating();
         if potential.dirichlet.is_some() {
             let verdict = match (converged, round_off) {
@@ -248,6 +242,7 @@ fn complete_direction(
         let mut gradient = potential.gradient_without_contact(&it.x);
         let mut of_mollifiers = vec![Vec3::zeros(); it.x.len()];
         potential.constraints.add_mollifier_gradient(mesh, &it.x, &mut of_mollifiers);
+        potential.context.model.map.gather(&mut of_mollifiers);
         for v in (0..gradient.len()).filter(|&v| potential.free[v]) {
             gradient[v] += potential.context.contact_scale * of_mollifiers[v];
         }
@@ -292,7 +287,7 @@ fn search(
         return Err(not_finite("the potential", potential, it));
     }
     let within_round_off = promises_nothing(slope, before.noise());
-    for _ in 0..HALVINGS {
+    for _ in 0..ADVANCE_HALVINGS {
         let trial: Vec<Vec3> = it.x.iter().zip(p).map(|(x, p)| x + alpha * p).collect();
         if !potential.within_limits(&trial, 1.0) {
             work.report.step_cuts.strain += 1;

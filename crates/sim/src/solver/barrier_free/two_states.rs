@@ -10,13 +10,14 @@
 //! Every collision of that displacement becomes a constraint of the next solve.
 
 use super::{
-    PATIENCE, Stalls, StepBounds, THIN_GAP, is_out_of_work, linearise, step_bounds, subproblem,
+    ADVANCE_HALVINGS, STALLED_ADVANCES, Stalls, StepBounds, THIN_GAP, is_out_of_work, linearise,
+    step_bounds, subproblem,
 };
 use crate::audit;
 use crate::clock::Phase;
 use crate::context::StepContext;
 use crate::definition::settings::AuditLevel;
-use crate::dirichlet::DirichletTargets;
+use crate::dirichlet::{DirichletTargets, USE_LIMIT};
 use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::potential::{Energy, IncrementalPotential};
@@ -36,9 +37,6 @@ const LINEARISATION: f64 = 0.1;
 /// Newton steps of one solve at most: a solve ends with the first full one.
 const SUBPROBLEM_ITERATIONS: usize = 20;
 
-/// Halvings of the line search on x̂.
-const HALVINGS: usize = 40;
-
 /// Part of the tolerance below which a step is not halved: the rounding of positions is in sight.
 const INVISIBLE: f64 = 1e-3;
 
@@ -47,9 +45,6 @@ const SMALL_ADVANCES: u32 = 5;
 
 /// An advance α below this is small.
 const SMALL: f64 = 1e-2;
-
-/// Part of a strain limit that prescribed vertices of x̂ may use when they are moved.
-const USE_LIMIT: f64 = 0.9;
 
 /// The tentative state x̂.
 struct Tentative {
@@ -178,7 +173,7 @@ pub fn run(
         }
         progress.small = if alpha < SMALL && !inverts { progress.small + 1 } else { 0 };
         if !inverts {
-            stalls.note(alpha, PATIENCE, potential);
+            stalls.note(alpha, STALLED_ADVANCES, potential);
         }
     }
     Ok(progress.min_iterations.map(|_| StepOutcome::IterationLimit))
@@ -220,6 +215,8 @@ fn move_prescribed(
     if !away {
         return true;
     }
+    let map = &potential.context.model.map;
+    map.spread(&mut dx);
     let halvings = inverted.saturating_sub(1).min(30) as i32;
     let mut t = potential.max_step(x, &dx) * 0.5_f64.powi(halvings);
     loop {
@@ -228,6 +225,7 @@ fn move_prescribed(
             let v = v as usize;
             x[v] = if t >= 1.0 { targets.x[v] } else { x[v] + t * dx[v] };
         }
+        map.advance(&mut x, t.min(1.0), &dx);
         // nor may a shell stretch beyond its limit
         if potential.within_limits(&x, USE_LIMIT) {
             tentative.place(&x);
@@ -283,7 +281,7 @@ fn descend(
         return Err(not_finite("the potential", potential, &tentative.it));
     }
     let mut trial = tentative.it.clone();
-    for _ in 0..HALVINGS {
+    for _ in 0..ADVANCE_HALVINGS {
         for v in 0..trial.x.len() {
             trial.x[v] = tentative.it.x[v] + alpha * p[v];
         }

@@ -49,7 +49,7 @@ fn the_stiffness_is_the_barriers_plus_the_missing_force_over_the_gap() {
 #[test]
 fn a_forecast_force_leads_to_its_gap() {
     let height = |y: f64| vec![Vec3::new(0.0, y, 0.0)];
-    let solve = |primal_dual: bool| {
+    let solve = |forecast_forces: bool| {
         let (mut set, mut y, weight) = (resting(0.0), 0.5e-3, 1e3);
         let mut iterations = 0;
         loop {
@@ -60,7 +60,7 @@ fn a_forecast_force_leads_to_its_gap() {
                 return (y, iterations);
             }
             iterations += 1;
-            if primal_dual {
+            if forecast_forces {
                 ForecastForces::new(&POTENTIAL, &set, &x, &height(step)).assign(&mut set);
             }
             y += step.max(-0.8 * y);
@@ -146,9 +146,9 @@ const TOLERANCE: f64 = 1e-7;
 
 /// The results with and without forecasts have to be equal; gives the iterations and halvings of both.
 fn compare(name: &str, definition: &Definition, steps: usize) -> [[u64; 2]; 2] {
-    let [(dual, a), (primal, b)] = [true, false].map(|primal_dual| {
+    let [(dual, a), (primal, b)] = [true, false].map(|forecast_forces| {
         let mut definition = definition.clone();
-        definition.settings.solver.primal_dual = primal_dual;
+        definition.settings.solver.forecast_forces = forecast_forces;
         converge(definition, TOLERANCE, steps)
     });
     let counts = [dual, primal].map(|reports| {

@@ -10,9 +10,6 @@
 //! potential fall. The last iterate is the end of the step only where it inverts none; else the step ends on the
 //! straight line from its start towards it, as far as the filter of the other methods goes.
 
-use super::direction::{linear_failure, may_go_on, measure, not_finite};
-use super::prescribed;
-use super::quasi_newton::characteristic_norm;
 use crate::clock::Phase;
 use crate::energy::tet::ElasticTets;
 use crate::error::StepError;
@@ -20,21 +17,22 @@ use crate::iterate::Iterate;
 use crate::material::Lame;
 use crate::potential::IncrementalPotential;
 use crate::report::StepOutcome;
+use crate::solver::direction::{linear_failure, may_go_on, measure, not_finite};
+use crate::solver::line_search::UNRESOLVED;
+use crate::solver::prescribed;
+use crate::solver::quasi_newton::characteristic_norm;
 use crate::solver::workspace::Workspace;
 use rayon::prelude::*;
 use standoff_linalg::{Mat3, Vec3};
 
 /// Consecutive iterations that change no position by more than its last digits, after which they may as well end.
-const SETTLED: usize = 4;
-
-/// Changes of positions below this part of the largest coordinate are lost in their last digits.
-const UNRESOLVED: f64 = 4.0 * f64::EPSILON;
+const SETTLED_ITERATIONS: usize = 4;
 
 /// Elements per task.
 const CHUNK: usize = 256;
 
 /// Halvings of the straight line to an iterate that inverts elements.
-const HALVINGS: usize = 64;
+const GLOBAL_HALVINGS: usize = 64;
 
 /// Stiffness of a tetrahedron, Pa: the bulk modulus λ + 2μ/3, as in the authors' program [Overby 2017].
 pub fn stiffness(lame: &Lame) -> f64 {
@@ -118,7 +116,7 @@ fn iterate(
         }
         let largest = |v: &[Vec3]| v.iter().map(|v| v.amax()).fold(0.0, f64::max);
         settled = if largest(&change) <= UNRESOLVED * largest(x) { settled + 1 } else { 0 };
-        if settled >= SETTLED {
+        if settled >= SETTLED_ITERATIONS {
             return Ok(StepOutcome::RoundOff);
         }
     }
@@ -148,7 +146,7 @@ fn is_upright(potential: &IncrementalPotential<'_>, x: &[Vec3]) -> bool {
 fn go_towards(potential: &IncrementalPotential<'_>, x: &[Vec3], it: &mut Iterate) {
     let p: Vec<Vec3> = x.iter().zip(&it.x).map(|(to, from)| to - from).collect();
     let mut alpha = potential.max_step(&it.x, &p);
-    for _ in 0..HALVINGS {
+    for _ in 0..GLOBAL_HALVINGS {
         let trial: Vec<Vec3> = it.x.iter().zip(&p).map(|(x, p)| x + alpha * p).collect();
         if is_upright(potential, &trial) {
             it.x = trial;

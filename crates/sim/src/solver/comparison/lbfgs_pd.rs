@@ -1,14 +1,14 @@
 //! L-BFGS from the matrix of projective dynamics [Liu 2017], which the thesis calls LBFGS-PD [Li 2020 thesis, §3.3]: the
 //! initial inverse Hessian is constant and factorised once in a run. For tetrahedra without contact.
 
-use super::direction::{linear_failure, not_finite};
-use super::newton::Adaptations;
-use super::quasi_newton::{self, Due, InitialInverse};
 use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::material::Lame;
 use crate::potential::IncrementalPotential;
 use crate::report::StepOutcome;
+use crate::solver::direction::{linear_failure, not_finite};
+use crate::solver::newton::Adaptations;
+use crate::solver::quasi_newton::{self, Due, InitialInverse};
 use crate::solver::workspace::Workspace;
 use standoff_linalg::Vec3;
 use standoff_sparse::{Blend, SolveError};
