@@ -120,7 +120,12 @@ impl CoreScene {
             let none: &[[u32; 3]] = &[];
             // a surface that a solid carries is behind its own vertices
             let own = (body.rest.len() - body.carried_count()) as u32;
-            let carried: Vec<[u32; 3]> = body.surface.iter().flat_map(|s| s.triangles.iter()).map(|t| t.map(|v| v + own)).collect();
+            let carried: Vec<[u32; 3]> = body
+                .surface
+                .iter()
+                .flat_map(|s| s.triangles.iter())
+                .map(|t| t.map(|v| v + own))
+                .collect();
             let (kind, tets, triangles, segments): (_, &[[u32; 4]], &[[u32; 3]], &[[u32; 2]]) =
                 match &body.kind {
                     BodyKind::Volume { tets, .. } => ("volume", tets, &carried, &[]),

@@ -204,8 +204,8 @@ fn a_carried_boundary_is_the_boundary_without_a_barrier() {
         let mut definition = stacked(times);
         definition.settings.solver.method = Method::BarrierFree;
         definition.settings.solver.barrier_free.fallback = Fallback::None;
-        definition.settings.solver.force_tolerance = Some(1e-8);
-        converge(definition, 1e-8, 15).1
+        definition.settings.solver.force_tolerance = Some(1e-6);
+        converge(definition, 1e-6, 15).1
     };
     let (plain, carried) = (run([None, None]), run([Some(0), Some(0)]));
     for (a, b) in plain.model().bodies.iter().zip(&carried.model().bodies) {
