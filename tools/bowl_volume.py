@@ -7,11 +7,13 @@ where it equals the sum of their volumes, none overlap.
 Fewer and larger than the paper's, of about the same total volume: 16 noodles of 9 mm instead of 625 of
 1.5 mm, 200 sprinkles of 30 × 10 mm instead of 25,000 of 6 × 2 mm. Needs `pip install pyvista scipy`.
 """
-import argparse, pathlib, subprocess
+import argparse, pathlib, sys
 
 import numpy as np
 import pyvista as pv
 from scipy.spatial import cKDTree
+
+from standoff_tools.run import run_scene
 
 HEAD = """
 time = {{ step = 0.02, end = {end} }}
@@ -64,7 +66,9 @@ scene = args.out / f"{args.what}.toml"
 bowl = (args.shared / "data/cipc/bowl.obj").resolve()
 scene.write_text(HEAD.format(bowl=bowl, **values) + objects)
 run = args.out / "run"
-subprocess.run([args.standoff, "run", scene, "-o", run, "--force"], check=True)
+done = run_scene(args.standoff, scene, run, threads=None)
+if done.code:
+    sys.exit(done.error)
 
 frame = pv.read(sorted((run / "frames").glob("*.vtu"))[-1])
 lines = np.flatnonzero(frame.celltypes == pv.CellType.LINE)

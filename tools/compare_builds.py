@@ -6,7 +6,7 @@
     tools/compare_builds.py NEW OLD --tolerance        # for a change that has to change bits
     tools/compare_builds.py NEW OLD --only deck ipc/   # scenes whose name holds one of these
 
-The scenes are those of `crates/cli/tests/scenes.rs`, shortened as there and further where they take long,
+The scenes are those of `crates/cli/tests/scenes.rs`, shortened as tools/data/build-scenes.json says where they take long,
 and the reference runs with their IPC scripts (of the folder `--shared`; skipped with a message where that
 is absent), each by both solvers on one thread. Both builds run the scene files of the commit `--scenes`
 (this checkout's files where that commit is unknown), so that a key that was renamed since is no difference.
@@ -27,11 +27,18 @@ they are at most ten times as large as those between OLD and itself, which the t
 of NEW only, to see this program find a difference. Exit code 0: no difference; 1: at least one; 2: a build
 or scene is missing. Only Python's standard library is used.
 """
-import argparse, concurrent.futures, hashlib, io, json, math, os, pathlib, re, resource, shutil, struct
+import argparse, concurrent.futures, dataclasses, hashlib, io, json, math, os, pathlib, shutil, struct
 import subprocess, sys, tarfile, tempfile, time, zlib
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from standoff_tools import ROOT, data, stats
+from standoff_tools.frames import raw_arrays, raw_positions
+from standoff_tools.run import measure, scene_command
+from standoff_tools.scenes import chosen
+from standoff_tools.tables import head, row
+
 METHODS = ("barrier", "barrier-free")
+SCENES = data("build-scenes")
+SHORTENED = {entry["name"]: entry for entry in SCENES["shortened"]}
 
 # statistics renamed since, by their old name; of nested ones the path with dots
 RENAMED = {}
@@ -41,77 +48,29 @@ RENAMED_OUTCOMES = {}
 REMOVED = set()
 
 
-class Scene:
-    """A scene: name, steps of the full and of the quick comparison (0: not at all; a pair: one for each
-    solver; None: all), and replaced values."""
-
-    def __init__(self, name, full=None, quick=None, sets=()):
-        self.name, self.full, self.quick, self.sets = name, full, quick, list(sets)
-
-    def steps(self, method, quick):
-        steps = self.quick if quick else self.full
-        return steps[METHODS.index(method)] if isinstance(steps, tuple) else steps
+def shortened(name, method, quick):
+    """The number of steps of a scene by a solver (0: not at all; None: all), and its replaced values. Scenes that are not listed run in full."""
+    entry = SHORTENED.get(name, {})
+    steps = entry.get("quick" if quick else "full")
+    if isinstance(steps, list):
+        steps = steps[METHODS.index(method)]
+    return steps, entry.get("sets", [])
 
 
-# scenes that are not listed run in full in both comparisons
-SHORTENED = [
-    Scene("bench/drop-100k", 8, 4, ["objects.block.shape.cells=[12, 12, 12]"]),
-    Scene("bench/drop-1m", 8, 8, ["objects.block.shape.cells=[8, 8, 8]", "solver.linear=conjugate-gradient"]),
-    Scene("bench/hang", 10, 5, ["objects.block.shape.cells=[8, 8, 8]"]),
-    Scene("codim/all-in", None, 8),
-    Scene("codim/braid", None, 20),
-    Scene("codim/card-shuffle", (70, 20), 4),
-    Scene("codim/cards", None, 6),
-    Scene("codim/cloth-on-needles", None, 10),
-    Scene("codim/cloth-on-rotating-sphere", 32, 8),
-    Scene("codim/cloth-stack", (25, 15), 0, ["objects.cloth.shape.cells=[6, 6]"]),
-    Scene("codim/deck", (40, 12), 0),
-    Scene("codim/granules-on-cloth", None, 10),
-    Scene("codim/noodles", None, 0),
-    Scene("codim/reef-knot", None, 12),
-    Scene("codim/sewn-pillow", None, 20),
-    Scene("codim/sprinkles", None, 8),
-    Scene("codim/tablecloth-pull", (None, 20), 6),
-    Scene("codim/twisted-ring", None, 20),
-    Scene("codim/twisted-tube", 15, 15),
-    Scene("erleben/cube-internal-edges", None, 0),
-    Scene("friction-slope-slide", None, 100),
-    Scene("friction-slope-stick", None, 100),
-    Scene("impact-ball", None, 15),
-    Scene("rollers", 60, 20),
-    Scene("stress/animal-well", (3, 4), 0),
-    Scene("stress/ball-on-plate", None, 10),
-    Scene("stress/chain-rings", (40, 60), 12),
-    Scene("stress/fine-ball", None, 6, ["contact.d_hat=1e-3"]),
-    Scene("stress/funnel", None, 8, ["time.step=0.04"]),
-    Scene("stress/stiff-stack", None, 20),
-    Scene("stress/twisted-rods", 40, 13),
-    Scene("tunnelling-ball", None, 8),
-    Scene("twisted-mat", 20, 6),
-    Scene("unit/tet-slots", None, (60, 20)),
-    # reference runs; those not listed take as many steps as the reference
-    Scene("ipc/mat40Twist", 38, 0),
-    Scene("ipc/matKnives", (6, 8), 0),
-    Scene("ipc/tightFitCube", None, 14),
-    Scene("ipc/tetSlots", None, (60, 12)),
-]
-
-
+@dataclasses.dataclass
 class Job:
-    """One scene by one solver."""
+    """One scene by one solver. `arguments` are its file and what else the command line says."""
 
-    def __init__(self, scene, method, steps, sets, arguments):
-        self.scene, self.method, self.sets, self.arguments = scene, method, sets, arguments
-        self.steps = steps
+    scene: str
+    method: str
+    steps: int | None
+    sets: list
+    arguments: list
 
     def command(self, binary, out, more_sets=()):
-        command = [str(binary), "run", *map(str, self.arguments), "-o", str(out), "--quiet", "--threads", "1",
-                   "--solver", self.method]
-        if self.steps is not None:
-            command += ["--steps", str(self.steps)]
-        for value in ("output.every=1", "output.checkpoint_every=0", *self.sets, *more_sets):
-            command += ["--set", value]
-        return command
+        path, *options = self.arguments
+        sets = ("output.every=1", "output.checkpoint_every=0", *self.sets, *more_sets)
+        return scene_command(binary, path, out, sets=sets, steps=self.steps, options=(*options, "--solver", self.method))
 
 
 class Run:
@@ -121,70 +80,22 @@ class Run:
         self.folder = folder
         info = json.loads((folder / "compare.json").read_text())
         self.code, self.error, self.cpu, self.peak = (info[k] for k in ("code", "error", "cpu", "peak"))
-        stats = folder / "stats.jsonl"
-        self.reports = [json.loads(line) for line in open(stats)] if stats.exists() else []
+        self.reports = stats.reports(folder)
         self.frames = sorted((folder / "frames").glob("*.vtu")) if (folder / "frames").is_dir() else []
 
     def iterations(self):
-        return sum(r["newton_iterations"] for r in self.reports)
+        return stats.iterations(self.reports)
 
 
 def execute(command, folder, limit):
     """Runs a command with at most `limit` CPU seconds; what it used goes beside its results."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    bound = lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
-                               errors="replace", preexec_fn=bound)
-    error = process.stderr.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
+    done = measure(command, cpu_seconds=limit)
     folder.mkdir(exist_ok=True)
     (folder / "compare.json").write_text(json.dumps({
-        "code": process.returncode, "error": error.strip()[-2000:],
-        "cpu": usage.ru_utime + usage.ru_stime, "peak": usage.ru_maxrss / 1024}))
+        "code": done.code, "error": done.error[-2000:], "cpu": done.cpu, "peak": done.peak_mib}))
     return Run(folder)
-
-
-ARRAY = re.compile(rb"<DataArray\s([^>]*)>")
-ATTRIBUTE = re.compile(rb'(\w+)="([^"]*)"')
-
-
-def arrays(path):
-    """Raw bytes of every array of a frame, by its name: VTU with appended raw data, compressed by zlib or not."""
-    data = path.read_bytes()
-    marker = data.index(b"<AppendedData")
-    start = data.index(b"_", marker) + 1
-    header = data[:marker]
-    if b'encoding="raw"' not in data[marker:start]:
-        raise ValueError(f"{path}: appended data is not raw")
-    compressed = b"vtkZLibDataCompressor" in header
-    word, size = ("<Q", 8) if b'header_type="UInt64"' in header else ("<I", 4)
-    integer = lambda at: struct.unpack_from(word, data, at)[0]
-    found = {}
-    for match in ARRAY.finditer(header):
-        of = dict(ATTRIBUTE.findall(match[1]))
-        at = start + int(of[b"offset"])
-        if compressed:
-            blocks = integer(at)
-            place, raw = at + size * (3 + blocks), b""
-            for k in range(blocks):
-                length = integer(at + size * (3 + k))
-                raw += zlib.decompress(data[place:place + length])
-                place += length
-        else:
-            raw = data[at + size:at + size + integer(at)]
-        name = of[b"Name"].decode().lower()
-        found[name] = (of[b"type"].decode(), raw)
-    return found
-
-
-def positions(path):
-    """Coordinates of a frame's points as one list."""
-    kind, raw = arrays(path)["points"]
-    if kind != "Float64":
-        raise ValueError(f"{path}: points are {kind}")
-    return struct.unpack(f"<{len(raw) // 8}d", raw)
 
 
 def flat(value, path=""):
@@ -221,11 +132,11 @@ def ends_alike(new, old):
     return faults
 
 
-def compare_bits(new, old, accept_encoding):
-    """Differences as sentences, and names of statistics that only NEW has."""
-    faults, added = ends_alike(new, old), set()
+def compare_reports(new, old):
+    """The difference of the first step whose statistics differ, as sentences, and names of statistics that only NEW has."""
+    added = set()
     for a, b in zip(new.reports, old.reports):
-        x, y = statistics(a, False), statistics(b, True)
+        faults, x, y = [], statistics(a, False), statistics(b, True)
         added |= x.keys() - y.keys()
         gone = y.keys() - x.keys()
         if gone:
@@ -236,16 +147,21 @@ def compare_bits(new, old, accept_encoding):
             k = min(other)
             faults.append(f"step {b['step']}: {k} is {x[k]!r}, was {y[k]!r}"
                           + (f" ({len(other) - 1} more statistics)" if len(other) > 1 else ""))
-        if gone or other:
-            break
+        if faults:
+            return faults, added
+    return [], added
+
+
+def compare_frames(new, old, accept_encoding):
+    """The difference of the first frame that differs, as sentences."""
+    faults, encoded = [], 0
     if [f.name for f in new.frames] != [f.name for f in old.frames]:
         faults.append(f"{len(new.frames)} frames, were {len(old.frames)}, or other names")
-    encoded = 0
     for a, b in zip(new.frames, old.frames):
         if a.read_bytes() == b.read_bytes():
             continue
         try:
-            x, y = arrays(a), arrays(b)
+            x, y = raw_arrays(a), raw_arrays(b)
         except (ValueError, KeyError, struct.error, zlib.error) as error:
             faults.append(f"{a.name} differs and cannot be read: {error}")
             break
@@ -256,7 +172,13 @@ def compare_bits(new, old, accept_encoding):
         encoded += 1
     if encoded and not accept_encoding:
         faults.append(f"{encoded} frames hold the same arrays in other bytes (--arrays accepts that)")
-    return faults, added
+    return faults
+
+
+def compare_bits(new, old, accept_encoding):
+    """Differences as sentences, and names of statistics that only NEW has."""
+    faults, added = compare_reports(new, old)
+    return ends_alike(new, old) + faults + compare_frames(new, old, accept_encoding), added
 
 
 # positions of NEW and OLD may differ by so many times as much as those of OLD and itself
@@ -283,11 +205,11 @@ def distance(new, old):
     """The largest distance over the diagonal in the first ten steps, after which step it was, and what
     cannot be compared."""
     faults = []
-    start = positions(old.frames[0])
+    start = raw_positions(old.frames[0])
     diagonal = math.dist([min(start[k::3]) for k in range(3)], [max(start[k::3]) for k in range(3)])
     worst, at = 0.0, 0
     for step in range(min(11, len(new.frames), len(old.frames))):
-        x, y = positions(new.frames[step]), positions(old.frames[step])
+        x, y = raw_positions(new.frames[step]), raw_positions(old.frames[step])
         if len(x) != len(y):
             faults.append(f"frame {step}: {len(x) // 3} points, were {len(y) // 3}")
             break
@@ -313,18 +235,15 @@ def scene_files(args, scratch):
 
 def jobs(args, scenes):
     """All runs, longest first as far as that is known."""
-    shortened = {s.name: s for s in SHORTENED}
     found = []
 
-    def add(name, steps, arguments, missing=None):
-        if args.only and not any(part in name for part in args.only):
+    def add(name, steps, arguments):
+        if not chosen(name, args.only):
             return
-        scene = shortened.get(name, Scene(name))
         for method in args.solver:
-            limit = scene.steps(method, args.quick)
-            if limit == 0:
-                continue
-            found.append(Job(name, method, limit if limit is not None else steps, scene.sets, arguments))
+            limit, sets = shortened(name, method, args.quick)
+            if limit != 0:
+                found.append(Job(name, method, limit if limit is not None else steps, sets, arguments))
 
     for path in sorted(scenes.rglob("*.toml")):
         add(path.relative_to(scenes).with_suffix("").as_posix(), None, [path])
@@ -336,9 +255,7 @@ def jobs(args, scenes):
     else:
         print(f"reference runs are skipped: {reference} is absent (--shared)", file=sys.stderr)
     listed = {j.scene for j in found}
-    # a long one that starts last would keep one core idle
-    first = ["stress/animal-well", "codim/deck", "codim/card-shuffle", "ipc/mat40Twist", "ipc/matKnives"]
-    rank = {name: k for k, name in enumerate(n for n in first if n in listed)}
+    rank = {name: k for k, name in enumerate(n for n in SCENES["longest"] if n in listed)}
     return sorted(found, key=lambda j: rank.get(j.scene, len(rank)))
 
 
@@ -361,7 +278,8 @@ def cached(job, binary, cache, limit):
     return Run(folder)
 
 
-def main():
+def arguments():
+    """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("new", type=pathlib.Path)
     parser.add_argument("old", type=pathlib.Path, help="a build of the commit to compare with")
@@ -378,7 +296,38 @@ def main():
     parser.add_argument("--new-set", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("-v", "--verbose", action="store_true", help="a line for equal runs, too")
     parser.add_argument("--limit", type=int, default=120, help="CPU seconds of one run")
-    args = parser.parse_args()
+    return parser.parse_args()
+
+
+def both(args, job, scratch, cache):
+    """A scene by both builds: the job, both runs, and how they differ."""
+    place = scratch / "runs" / job.scene / job.method
+    if cache:
+        old = cached(job, args.old, cache, args.limit)
+    else:
+        old = execute(job.command(args.old, place / "old"), place / "old", args.limit)
+    new = execute(job.command(args.new, place / "new", args.new_set), place / "new", args.limit)
+    added, worst, at, remark = set(), 0.0, 0, ""
+
+    def rounded():
+        h = old.reports[0]["time"]
+        for k, other in enumerate((math.nextafter(h, 0.0), math.nextafter(h, 1.0))):
+            sets = [f"time.step={other!r}"]
+            yield execute(job.command(args.old, place / f"own{k}", sets), place / f"own{k}", args.limit)
+
+    if args.tolerance:
+        faults, worst, at, remark = compare_within_tolerance(new, old, rounded)
+    else:
+        faults, added = compare_bits(new, old, args.arrays)
+    if old.code < 0 or (not old.reports and old.code != 2):
+        faults.append(f"OLD ended with {old.code} after {len(old.reports)} steps: nothing to compare with")
+    new.frames = old.frames = len(new.frames)
+    shutil.rmtree(place, ignore_errors=True)
+    return job, new, old, faults, added, worst, at, remark
+
+
+def main():
+    args = arguments()
     args.shared = args.shared.resolve()
     for binary in (args.new, args.old):
         if not binary.is_file():
@@ -395,42 +344,25 @@ def main():
         if args.cache:
             cache = args.cache / hashlib.sha256(args.old.read_bytes()).hexdigest()[:16]
             cache.mkdir(parents=True, exist_ok=True)
-
-        def both(job):
-            place = scratch / "runs" / job.scene / job.method
-            limit = args.limit
-            if cache:
-                old = cached(job, args.old, cache, limit)
-            else:
-                old = execute(job.command(args.old, place / "old"), place / "old", limit)
-            new = execute(job.command(args.new, place / "new", args.new_set), place / "new", limit)
-            added, worst, at, remark = set(), 0.0, 0, ""
-
-            def rounded():
-                h = old.reports[0]["time"]
-                for k, other in enumerate((math.nextafter(h, 0.0), math.nextafter(h, 1.0))):
-                    sets = [f"time.step={other!r}"]
-                    yield execute(job.command(args.old, place / f"own{k}", sets), place / f"own{k}", limit)
-
-            if args.tolerance:
-                faults, worst, at, remark = compare_within_tolerance(new, old, rounded)
-            else:
-                faults, added = compare_bits(new, old, args.arrays)
-            if old.code < 0 or (not old.reports and old.code != 2):
-                faults.append(f"OLD ended with {old.code} after {len(old.reports)} steps: nothing to compare with")
-            new.frames = old.frames = len(new.frames)
-            shutil.rmtree(place, ignore_errors=True)
-            return job, new, old, faults, added, worst, at, remark
-
         with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-            return report(args, pool.map(both, todo), len(todo), started)
+            return report(args, pool.map(lambda job: both(args, job, scratch, cache), todo), len(todo), started)
+
+
+def show(args, job, new, old, faults, worst, remark):
+    """Prints what was found of a scene: every scene within a tolerance, else those that differ, or all with `--verbose`."""
+    a, b = new.iterations(), old.iterations()
+    verdict = "; ".join(faults) or remark
+    if args.tolerance:
+        row(job.scene, job.method, len(new.reports), a, b, f"{a / max(b, 1):.3f}", f"{worst:.1e}", verdict)
+    elif faults or args.verbose:
+        print(f"{'DIFFERENT' if faults else 'equal':9} {job.scene:40} {job.method:12} {len(new.reports):4} steps "
+              f"{a:6} iterations  {new.cpu:6.1f} s, were {old.cpu:.1f}  {verdict}", flush=True)
 
 
 def report(args, results, count, started):
     """Prints a table and the verdict; the exit code."""
     if args.tolerance:
-        print("| scene | solver | steps | iterations | were | ratio | largest distance of ten steps / l | |")
-        print("|---|---|---|---|---|---|---|---|")
+        head("scene", "solver", "steps", "iterations", "were", "ratio", "largest distance of ten steps / l", "")
     different, added, frames, steps = [], set(), 0, 0
     iterations = {m: [0, 0] for m in METHODS}
     cpu, peak = [0.0, 0.0], [0.0, 0.0]
@@ -438,21 +370,13 @@ def report(args, results, count, started):
         added |= more
         frames += new.frames
         steps += len(new.reports)
-        a, b = new.iterations(), old.iterations()
-        iterations[job.method][0] += a
-        iterations[job.method][1] += b
         for k, run in enumerate((new, old)):
+            iterations[job.method][k] += run.iterations()
             cpu[k] += run.cpu
             peak[k] = max(peak[k], run.peak)
-        verdict = "; ".join(faults) or remark
         if faults:
             different.append(f"{job.scene} {job.method}")
-        if args.tolerance:
-            print(f"| {job.scene} | {job.method} | {len(new.reports)} | {a} | {b} | {a / max(b, 1):.3f} | "
-                  f"{worst:.1e} | {verdict} |", flush=True)
-        elif faults or args.verbose:
-            print(f"{'DIFFERENT' if faults else 'equal':9} {job.scene:40} {job.method:12} {len(new.reports):4} steps "
-                  f"{a:6} iterations  {new.cpu:6.1f} s, were {old.cpu:.1f}  {verdict}", flush=True)
+        show(args, job, new, old, faults, worst, remark)
     for method, (a, b) in iterations.items():
         off = abs(a / b - 1) if b else 0.0
         if args.tolerance:

@@ -7,33 +7,30 @@ Scene and the reference's figures are in testdata/reference/cipc, the meshes in 
 CPU seconds are user + system time of the process. Prints a table (Markdown). Only Python's standard library
 is used.
 """
-import argparse, json, os, pathlib, subprocess, sys
+import argparse, json, pathlib, sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from standoff_tools import ROOT, stats
+from standoff_tools.run import file_name, run_scene
+from standoff_tools.scenes import chosen
+from standoff_tools.tables import head, row
+
 FOLDER = ROOT / "testdata" / "reference" / "cipc"
 
 
 def run(args, entry):
-    out = args.out / "".join(c if c.isalnum() else "_" for c in entry["name"])
+    """Runs the cloth as an entry of the reference's figures has it and prints a row; whether it came to its end."""
+    out = args.out / file_name(entry["name"])
+    sets = [f"objects.cloth.mesh='../../data/cipc/{entry['mesh']}'", *args.set]
+    if not entry["limit"]:
+        sets.append("materials.cotton.shell.stretch_limit=inf")
     frames = min(entry["frames"], args.frames or entry["frames"])
-    command = [str(args.binary), "run", str(FOLDER / "cloth-on-rotating-sphere.toml"), "-o", str(out), "--force",
-               "--quiet", "--threads", "1", "--steps", str(frames)]
-    for value in (f"objects.cloth.mesh='../../data/cipc/{entry['mesh']}'", *args.set,
-                  *(() if entry["limit"] else ("materials.cotton.shell.stretch_limit=inf",))):
-        command += ["--set", value]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    errors = process.stderr.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        print(f"{entry['name']}: exit code {process.returncode}: {errors.strip()[-300:]}", file=sys.stderr)
+    done = run_scene(args.binary, FOLDER / "cloth-on-rotating-sphere.toml", out, sets=sets, steps=frames)
+    if done.code != 0:
+        print(f"{entry['name']}: exit code {done.code}: {done.error[-300:]}", file=sys.stderr)
         return False
-    reports = [json.loads(line) for line in open(out / "stats.jsonl")]
-    iterations = sum(r["newton_iterations"] for r in reports) / len(reports)
-    contacts = max(r["max_contacts"] for r in reports)
-    cpu = usage.ru_utime + usage.ru_stime
-    print(f"| {entry['name']} | {len(reports)} of {entry['frames']} | {iterations:.1f} | {entry['iterations_per_frame']} | "
-          f"{contacts} | {entry['contacts']} | {cpu:.1f} | {entry['seconds']} |", flush=True)
+    reports = stats.reports(out)
+    row(entry["name"], f"{len(reports)} of {entry['frames']}", f"{stats.mean(reports, 'newton_iterations'):.1f}", entry["iterations_per_frame"],
+        stats.contacts(reports), entry["contacts"], f"{done.cpu:.1f}", entry["seconds"])
     return True
 
 
@@ -45,13 +42,12 @@ def main():
     parser.add_argument("--frames", type=int, help="frames at most")
     parser.add_argument("--set", nargs="*", default=[], metavar="KEY=VALUE")
     args = parser.parse_args()
-    stats = json.loads((FOLDER / "stats.json").read_text())
-    print(f"Reference on {stats['machine']}.\n")
-    print("| run | frames | iterations per frame | reference | most contacts | reference | CPU s | reference |")
-    print("|---|---|---|---|---|---|---|---|")
+    reference = json.loads((FOLDER / "stats.json").read_text())
+    print(f"Reference on {reference['machine']}.\n")
+    head("run", "frames", "iterations per frame", "reference", "most contacts", "reference", "CPU s", "reference")
     fine = True
-    for entry in stats["runs"]:
-        if not args.only or any(part in entry["name"] for part in args.only):
+    for entry in reference["runs"]:
+        if chosen(entry["name"], args.only):
             fine = run(args, entry) and fine
     return 0 if fine else 1
 

@@ -17,9 +17,14 @@ of benches/). Prints, by tolerance, CPU seconds per step, and of the velocities 
 root mean square over the vertices, in units of the cloth's diagonal per second.
 
 With `--trajectories`, 24 steps of both programs are compared with the same program's own run at much smaller tolerances: root mean square
-over the vertices of the distance at 0.16, 0.20 and 0.24 s, and CPU seconds of the whole process, the least of --repeat runs. Needs pyvista.
+over the vertices of the distance at 0.16, 0.20 and 0.24 s, and CPU seconds of the whole process, the least of --repeat runs. Needs the Python package of Standoff (`pip install ./python`).
 """
-import argparse, importlib.util, json, math, os, pathlib, subprocess, sys, tempfile, time
+import argparse, importlib.util, json, os, pathlib, sys, tempfile, time
+
+from standoff_tools import stats
+from standoff_tools.frames import Frames
+from standoff_tools.run import printed_by, scene_command
+from standoff_tools.tables import geometric_mean, head, row
 
 RADIUS, HALF, CELLS = 0.3, 2.5e-3, 50
 MJCF = f"""<mujoco>
@@ -106,10 +111,10 @@ def mujoco_errors(steps):
             m.mj_step(made, data[k])
             seconds[k] += time.process_time() - before
             errors[k].append(numpy.linalg.norm((data[k].qvel - run.qvel).reshape(-1, 3), axis=1) / 2**0.5)
-    print("| MuJoCo's tolerance | CPU s | largest error | mean error |\n|---|---|---|---|")
+    head("MuJoCo's tolerance", "CPU s", "largest error", "mean error")
     for (tolerance, _), t, e in zip(TOLERANCES, seconds, errors):
-        mean = math.exp(numpy.mean([math.log(max(1e-12, (step**2).mean() ** 0.5)) for step in e]))
-        print(f"| {tolerance:g} | {t / len(e):.3f} | {max(step.max() for step in e):.1e} | {mean:.1e} |")
+        mean = geometric_mean(max(1e-12, (step**2).mean() ** 0.5) for step in e)
+        row(f"{tolerance:g}", f"{t / len(e):.3f}", f"{max(step.max() for step in e):.1e}", f"{mean:.1e}")
 
 
 def errors(program, steps):
@@ -119,7 +124,7 @@ def errors(program, steps):
         scene.write_text(SCENE)
         tolerances = [f"tolerance={t}" for t in (0.1, 0.03, 0.01, 0.003, 0.001, 1e-4)]
         command = [program, scene, f"steps={steps}", f"every={EVERY}", *tolerances]
-        print("Standoff\n\n" + measured(command)[1] + "\nMuJoCo\n", flush=True)
+        print("Standoff\n\n" + measured(command)[0] + "\nMuJoCo\n", flush=True)
     mujoco_errors(steps)
 
 
@@ -154,53 +159,58 @@ def mujoco_trajectory(tolerance, iterations, out):
 def trajectories(binary, repeat):
     """Errors of trajectories of both programs: the rows of a table."""
     import numpy
-    import pyvista
 
-    def row(name, cpu, iterations, x, exact):
+    def show(name, cpu, iterations, x, exact):
         rms = [1000 * numpy.sqrt(((a - b) ** 2).sum(axis=1).mean()) for a, b in zip(x, exact)]
-        print(f"| {name} | {cpu:.2f} | {iterations} | " + " | ".join(f"{e:.1e}" for e in rms) + " |", flush=True)
+        row(name, f"{cpu:.2f}", iterations, *(f"{e:.1e}" for e in rms))
 
-    print("| run | CPU s | Newton iterations | rms error, mm, t = 0.16 s | 0.20 s | 0.24 s |\n|---|---|---|---|---|---|")
+    head("run", "CPU s", "Newton iterations", "rms error, mm, t = 0.16 s", "0.20 s", "0.24 s")
     with tempfile.TemporaryDirectory() as folder:
         scene, out = pathlib.Path(folder) / "drape.toml", pathlib.Path(folder) / "run"
         scene.write_text(SCENE.replace("interval = 0.1", "interval = 0.04"))
         exact = None
         for name, options in OURS.items():
-            command = [binary, "run", scene, "-o", out, "--force", "--quiet", "--threads", "1", "--steps", str(TRAJECTORY_STEPS), *options]
-            cpu = min(measured(command)[0] for _ in range(repeat))
-            iterations = sum(json.loads(line)["newton_iterations"] for line in open(out / "stats.jsonl"))
-            files = [out / "frames" / f"{step:06}.vtu" for step in TRAJECTORY_AT]
-            x = [numpy.asarray(pyvista.read(file).points, dtype=float) for file in files]
+            command = scene_command(binary, scene, out, steps=TRAJECTORY_STEPS, options=options)
+            cpu = min(measured(command)[1] for _ in range(repeat))
+            frames = Frames(out)
+            x = [frames.numpy(step, "points") for step in TRAJECTORY_AT]
             exact = exact or x
-            row("Standoff, " + name, cpu, iterations, x, exact)
+            show("Standoff, " + name, cpu, stats.iterations(stats.reports(out)), x, exact)
         exact, out = None, pathlib.Path(folder) / "x.npy"
         for tolerance, iterations in (EXACT, (1e-6, 400), (1e-8, 4000), (1e-10, 8000)):
-            command = [sys.executable, __file__, "--mujoco-trajectory", str(tolerance), str(iterations), str(out)]
-            cpu = min(measured(command)[0] for _ in range(repeat))
+            command = [sys.executable, __file__, "--mujoco-trajectory", tolerance, iterations, out]
+            cpu = min(measured(command)[1] for _ in range(repeat))
             x = numpy.load(out)
             exact = x if exact is None else exact
-            row(f"MuJoCo, tolerance {tolerance:g}, at most {iterations} iterations", cpu, "–", x, exact)
+            show(f"MuJoCo, tolerance {tolerance:g}, at most {iterations} iterations", cpu, "–", x, exact)
 
 
 def measured(command):
-    """CPU seconds and the standard output of a command."""
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
-    printed = process.stdout.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    if os.waitstatus_to_exitcode(status):
-        sys.exit(f"{command[0]}: exit code {os.waitstatus_to_exitcode(status)}")
-    return usage.ru_utime + usage.ru_stime, printed
+    """The standard output and CPU seconds of a command on one thread."""
+    return printed_by(command, env={**os.environ, "OMP_NUM_THREADS": "1"})
 
 
 def standoff(binary, steps, folder):
+    """CPU seconds of a run, mean height of the cloth at its end, Newton iterations, and steps."""
     scene, out = folder / "drape.toml", folder / "run"
     scene.write_text(SCENE)
-    cpu, _ = measured([binary, "run", scene, "-o", out, "--force", "--quiet", "--threads", "1", "--steps", str(steps)])
-    reports = [json.loads(line) for line in open(out / "stats.jsonl")]
-    iterations = sum(r["newton_iterations"] for r in reports)
+    _, cpu = measured(scene_command(binary, scene, out, steps=steps))
+    reports = stats.reports(out)
     # the energy of weight says how high the cloth is
     height = reports[-1]["gravity_energy"] / (0.2 * 9.81)
-    return cpu, height, reports[-1]["min_gap"], iterations, len(reports)
+    return cpu, height, stats.iterations(reports), len(reports)
+
+
+def by_turns(binary, steps, repeat):
+    """Runs of both programs by turns: the rows of a table."""
+    head("run", "steps", "Standoff: CPU s", "Newton iterations", "mean height, m", "MuJoCo ipc: CPU s", "mean height, m", "least gap, mm", "CPU ratio")
+    for k in range(repeat):
+        with tempfile.TemporaryDirectory() as folder:
+            cpu, height, iterations, done = standoff(binary, steps, pathlib.Path(folder))
+        printed, theirs = measured([sys.executable, __file__, "--mujoco", "--steps", steps])
+        other = json.loads(printed)
+        row(k + 1, done, f"{cpu:.2f}", iterations, f"{height:.4f}", f"{theirs:.2f}", f"{other['height']:.4f}", f"{1000 * other['gap']:.2f}",
+            f"{theirs / cpu:.2f}")
 
 
 def main():
@@ -228,15 +238,7 @@ def main():
         if args.steps < EVERY:
             parser.error(f"--errors compares every {EVERY}th step: ask for at least {EVERY} --steps")
         return errors(args.binary, args.steps)
-    print("| run | steps | Standoff: CPU s | Newton iterations | mean height, m | MuJoCo ipc: CPU s | mean height, m | least gap, mm | CPU ratio |")
-    print("|---|---|---|---|---|---|---|---|---|")
-    for k in range(args.repeat):
-        with tempfile.TemporaryDirectory() as folder:
-            cpu, height, _, iterations, steps = standoff(args.binary, args.steps, pathlib.Path(folder))
-        theirs, printed = measured([sys.executable, __file__, "--mujoco", "--steps", str(args.steps)])
-        other = json.loads(printed)
-        print(f"| {k + 1} | {steps} | {cpu:.2f} | {iterations} | {height:.4f} | {theirs:.2f} | {other['height']:.4f} | "
-              f"{1000 * other['gap']:.2f} | {theirs / cpu:.2f} |", flush=True)
+    by_turns(args.binary, args.steps, args.repeat)
 
 
 if __name__ == "__main__":

@@ -7,9 +7,14 @@
 Needs `pip install ipctk numpy scipy`. The meshes are pairs of spheres: side by side, and one around the other
 with contact everywhere. Values, gradients and traces of both are compared, too. Prints a table (Markdown) of
 wall seconds, IPC Toolkit / Standoff (ratio). The Hessians of IPC Toolkit are assembled, ours are those of the pairs."""
-import argparse, json, math, pathlib, subprocess, time
+import argparse, json, math, pathlib, time
+
 import ipctk
 import numpy as np
+
+from standoff_tools import meshes
+from standoff_tools.run import printed_by
+from standoff_tools.tables import head, row
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("binary", type=pathlib.Path)
@@ -21,27 +26,15 @@ ALPHA, EXTERIOR, D_HAT = 0.5, 0.1, 0.05
 def sphere(splits, radius, turn, shift):
     """An octahedron, its faces split into four again and again, on the sphere."""
     x = [(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)]
-    x = [np.array(p, float) for p in x]
     faces = [(0, 2, 4), (2, 1, 4), (1, 3, 4), (3, 0, 4), (2, 0, 5), (1, 2, 5), (3, 1, 5), (0, 3, 5)]
     for _ in range(splits):
-        middle, split = {}, []
-        for f in faces:
-            m = []
-            for a, b in ((f[0], f[1]), (f[1], f[2]), (f[2], f[0])):
-                key = (min(a, b), max(a, b))
-                if key not in middle:
-                    p = x[a] + x[b]
-                    x.append(p / np.linalg.norm(p))
-                    middle[key] = len(x) - 1
-                m.append(middle[key])
-            split += [(f[0], m[0], m[2]), (m[0], f[1], m[1]), (m[2], m[1], f[2]), tuple(m)]
-        faces = split
+        _, faces = meshes.halved(x, faces)
     c, s = math.cos(turn), math.sin(turn)
     rotation = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]]) @ np.array([[1, 0, 0], [0, c, -s], [0, s, c]])
     return np.array(x) @ rotation.T * radius + np.array(shift), np.array(faces)
 
 
-def meshes():
+def pairs():
     a, fa = sphere(5, 1.0, 0.0, [0, 0, 0])
     b, fb = sphere(5, 1.0, 0.4, [0, 0, 2.01])
     yield "spheres side by side", np.vstack([a, b]), np.vstack([fa, fb + len(a)])
@@ -62,13 +55,12 @@ def timed(work):
 ipctk.set_num_threads(1)
 args.out.mkdir(parents=True, exist_ok=True)
 rows, names, results = {}, [], {}
-for name, x, faces in meshes():
+for name, x, faces in pairs():
     names.append(name)
     path = args.out / (name.replace(" ", "_") + ".obj")
     lines = ["v %r %r %r" % tuple(map(float, p)) for p in x] + ["f %d %d %d" % tuple(f + 1) for f in faces]
     path.write_text("\n".join(lines) + "\n")
-    command = [str(args.binary), str(path), str(D_HAT), str(ALPHA), str(EXTERIOR)]
-    ours = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    ours = json.loads(printed_by([args.binary, path, D_HAT, ALPHA, EXTERIOR])[0])
     x, faces = np.asfortranarray(x), np.asfortranarray(faces.astype(np.int32))
     edges = np.asfortranarray(ipctk.edges(faces).astype(np.int32))
     n = len(x)
@@ -91,7 +83,6 @@ for name, x, faces in meshes():
         print(f"{name}: {what} {a:.10e} {b:.10e}, off by {abs(a - b) / max(abs(a), 1e-300):.1e}")
     results[name] = {"toolkit": theirs | {"candidates and pairs": build}, "standoff": ours}
 (args.out / "compare_orientation.json").write_text(json.dumps(results, indent=1) + "\n")
-print("| wall s, IPC Toolkit / Standoff (ratio) | " + " | ".join(names) + " |")
-print("|---|" + "---|" * len(names))
+head("wall s, IPC Toolkit / Standoff (ratio)", *names)
 for what, pairs in rows.items():
-    print(f"| {what} | " + " | ".join(f"{a:.3g} / {b:.3g} ({a / b:.1f})" for a, b in pairs) + " |")
+    row(what, *(f"{a:.3g} / {b:.3g} ({a / b:.1f})" for a, b in pairs))

@@ -4,62 +4,61 @@ and Newton iterations with the IPC 2020 reference's.
 
     tools/compare_reference.py target/release/standoff testdata OUT [NAME ...]
 
-Prints a table (Markdown). The column `tolerance` is what the reference's README states: the solver
+Prints a table (Markdown). Needs the Python package of Standoff (`pip install ./python`). The column `tolerance` is what the reference's README states: the solver
 tolerance times the number of steps, 1e-2 l h n (or tol l h n).
 """
-import base64, json, math, pathlib, re, struct, subprocess, sys, time
+import json, math, pathlib, re, sys
 
-binary, shared, out = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
-names = sys.argv[4:]
-reference = shared / "reference" / "ipc"
-
-
-def positions(frame):
-    """Positions of a frame written by Standoff (VTU)."""
-    import pyvista
-
-    return pyvista.read(frame).points
+from standoff_tools import stats
+from standoff_tools.frames import Frames
+from standoff_tools.run import run_scene
+from standoff_tools.tables import head, row
 
 
-def row(name):
-    folder, stats = reference / name, json.load(open(reference / name / "stats.json"))
-    target = out / name
-    start = time.time()
-    steps = stats["steps"]
-    run = subprocess.run(
-        [binary, "run", str(folder / "scene.txt"), "-o", str(target), "--force", "--quiet",
-         "--threads", "1", "--mesh-root", str(shared / "data" / "ipc"), "--steps", str(steps),
-         "--set", "output.every=1"],
-        capture_output=True, text=True, timeout=3000)
-    seconds = time.time() - start
-    if run.returncode == 2:
-        return f"| {name} | not run: {run.stderr.strip()[:150]} |"
-    records = [json.loads(line) for line in open(target / "stats.jsonl")]
-    iterations = sum(r["newton_iterations"] for r in records)
-    wanted = json.load(open(folder / "positions.json"))
-    errors = []
+def distances(run, wanted):
+    """The largest distance from the reference's positions after each of the steps that it has."""
+    frames = Frames(run)
     for step in sorted(wanted, key=int):
-        frame = target / "frames" / f"{int(step):06}.vtu"
-        if not frame.exists():
-            errors.append(f"{step}: –")
+        if int(step) not in frames.steps:
+            yield f"{step}: –"
             continue
-        p, q = positions(frame), wanted[step]
-        error = max(math.dist(a, b) for a, b in zip(p, q))
-        errors.append(f"{step}: {error:.1e}")
-    text = open(target / "scene.resolved.toml").read()
+        yield f"{step}: {max(math.dist(a, b) for a, b in zip(frames.array(int(step), 'points'), wanted[step])):.1e}"
+
+
+def compare(binary, folder, meshes, out):
+    """Runs a scene of the reference and returns the cells of its row."""
+    reference = json.loads((folder / "stats.json").read_text())
+    steps = reference["steps"]
+    done = run_scene(binary, folder / "scene.txt", out, sets=("output.every=1",), steps=steps, meshes=meshes, seconds=3000)
+    if done.stopped:
+        return [folder.name, "failed: not done after 3000 s"]
+    if done.code == 2:
+        return [folder.name, f"not run: {done.error[:150]}"]
+    reports = stats.reports(out)
+    wanted = json.loads((folder / "positions.json").read_text())
+    errors = "; ".join(distances(out, wanted))
+    text = (out / "scene.resolved.toml").read_text()
     tolerance = float(re.search(r"velocity_tolerance = ([0-9.e+-]+)", text).group(1))
     h = float(re.search(r"step = ([0-9.e+-]+)", text).group(1))
-    ips = iterations / max(len(records), 1)
-    outcome = "" if run.returncode == 0 else " **" + run.stderr.strip()[:120] + "**"
-    return (f"| {name} | {len(records)}/{steps} | {ips:.2f} | {stats['ips']:.2f} | {ips / stats['ips']:.2f} | "
-            f"{'; '.join(errors)} | {tolerance * h * int(max(wanted, key=int)):.1e} | {seconds:.1f} | {stats['user']:.1f} |{outcome}")
+    ips = stats.mean(reports, "newton_iterations")
+    cells = [folder.name, f"{len(reports)}/{steps}", f"{ips:.2f}", f"{reference['ips']:.2f}", f"{ips / reference['ips']:.2f}", errors,
+             f"{tolerance * h * int(max(wanted, key=int)):.1e}", f"{done.wall:.1f}", f"{reference['user']:.1f}"]
+    return cells + ([f"**{done.error[:120]}**"] if done.code else [])
 
 
-print("| scene | steps | iterations/step | reference | ratio | largest distance at step | tolerance | s | reference CPU s |")
-print("|---|---|---|---|---|---|---|---|---|")
-for folder in sorted(reference.iterdir()):
-    if not names or folder.name in names:
+def main():
+    if len(sys.argv) < 4:
+        sys.exit(__doc__)
+    binary, shared, out = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+    head("scene", "steps", "iterations/step", "reference", "ratio", "largest distance at step", "tolerance", "s", "reference CPU s")
+    for folder in sorted((shared / "reference" / "ipc").iterdir()):
+        if sys.argv[4:] and folder.name not in sys.argv[4:]:
+            continue
         try:
-            print(row(folder.name), flush=True)
+            row(*compare(binary, folder, shared / "data" / "ipc", out / folder.name))
         except Exception as error:  # a comparison tool reports and goes on
-            print(f"| {folder.name} | failed: {error} |", flush=True)
+            row(folder.name, f"failed: {error}")
+
+
+if __name__ == "__main__":
+    main()

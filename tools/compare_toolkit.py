@@ -10,7 +10,11 @@ IPC Toolkit / Standoff, and their ratio. The two programs take turns scene by sc
 same machine. Candidates of IPC Toolkit are all pairs of overlapping boxes, those of Standoff leave out
 pairs that a plane keeps apart, so what follows has fewer to look at; "together" rows compare sums.
 --reuse takes IPC Toolkit's last results in OUT instead of running it again."""
-import argparse, json, math, os, pathlib, subprocess, sys
+import argparse, json, os, pathlib, sys
+
+from standoff_tools.run import measure
+from standoff_tools.stats import json_lines
+from standoff_tools.tables import geometric_mean, head, row
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("toolkit_bench", type=pathlib.Path, help="folder of bench_ipctk.py and dump_meshes.py")
@@ -45,19 +49,18 @@ python = dict(os.environ, PYTHONPATH=str(folder), OMP_NUM_THREADS="1")
 
 
 def run(command):
-    done = subprocess.run([str(c) for c in command], cwd=out, env=python, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"{' '.join(map(str, command))}\n{done.stderr}")
-    return done.stdout
+    done = measure(command, cwd=out, env=python)
+    if done.code:
+        sys.exit(f"{' '.join(map(str, command))}\n{done.error}")
+    return done.printed
 
 
 def last_result(scene):
-    lines = (out / "bench_results.jsonl").read_text().splitlines()
-    return [r for r in map(json.loads, lines) if r["scene"] == scene][-1]
+    return [r for r in json_lines(out / "bench_results.jsonl") if r["scene"] == scene][-1]
 
 
 binary = args.binary.resolve()
-results, ratios = {}, {row[0]: [] for row in ROWS}
+results, ratios = {}, {name: [] for name, *_ in ROWS}
 for scene in args.scenes:
     if not (out / f"{scene}_t1.obj").exists():
         run([sys.executable, folder / "dump_meshes.py", out, scene])
@@ -72,12 +75,10 @@ for scene in args.scenes:
         ratios[name].append(ratio)
 
 (out / "compare.json").write_text(json.dumps(results, indent=1) + "\n")
-print("| CPU s, IPC Toolkit / Standoff (ratio) | " + " | ".join(args.scenes) + " | geometric mean | to reach |")
-print("|---|" + "---|" * (len(args.scenes) + 2))
+head("CPU s, IPC Toolkit / Standoff (ratio)", *args.scenes, "geometric mean", "to reach")
 for name, _, _, target in ROWS:
     cells = []
     for scene in args.scenes:
         r = results[scene]["ratio"][name]
         cells.append(f"{r['toolkit']:.3g} / {r['standoff']:.3g} ({r['ratio']:.1f})")
-    mean = math.exp(sum(map(math.log, ratios[name])) / len(ratios[name]))
-    print(f"| {name} | " + " | ".join(cells) + f" | {mean:.1f} | {f'≥ {target}' if target else ''} |")
+    row(name, *cells, f"{geometric_mean(ratios[name]):.1f}", f"≥ {target}" if target else "")

@@ -13,10 +13,14 @@ the matrices scaled by their 3 × 3 diagonal blocks, which is what conjugate gra
 
 Needs `pip install numpy pyvista`.
 """
-import argparse, json, pathlib, subprocess
+import argparse, pathlib, sys
 
 import numpy as np
 import pyvista as pv
+
+from standoff_tools import stats
+from standoff_tools.run import run_scene
+from standoff_tools.tables import head, row, scientific
 
 STEP, D_HAT, YOUNG, POISSON, DENSITY, RADIUS, SPEED = 0.01, 1e-3, 1e5, 0.3, 100.0, 0.1, 0.1
 SCENE = """gravity = [0, 0, 0]
@@ -41,16 +45,8 @@ translate = [0.0123, {high}, 0.0345]
 [[objects.motion]]
 velocity = [0, -{v}, 0]
 """
-
-parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("standoff", type=pathlib.Path)
-parser.add_argument("out", type=pathlib.Path)
-parser.add_argument("--layers", type=int, default=6, help="layers of the ball")
-args = parser.parse_args()
-args.out.mkdir(parents=True, exist_ok=True)
-scene = args.out / "pressed-ball.toml"
-gap = RADIUS + 2 * D_HAT
-scene.write_text(SCENE.format(h=STEP, d=D_HAT, r=RADIUS, layers=args.layers, e=YOUNG, nu=POISSON, rho=DENSITY, low=-gap, high=gap, v=SPEED))
+METHODS = {"barrier": ["solver.method=barrier"], "published": ["solver.method=barrier", "contact.adaptation=conditioning"],
+           "barrier-free": ["solver.method=barrier-free", 'solver.barrier_free.fallback="none"']}
 
 
 def frame(run, step):
@@ -96,45 +92,67 @@ def condition(matrix):
     return values[-1] / values[0], scaled[-1] / scaled[0]
 
 
-METHODS = {"barrier": ["solver.method=barrier"], "published": ["solver.method=barrier", "contact.adaptation=conditioning"],
-           "barrier-free": ["solver.method=barrier-free", 'solver.barrier_free.fallback="none"']}
-runs, stats = {}, {}
-for method, sets in METHODS.items():
-    runs[method] = args.out / f"pressed-{method}-{args.layers}"
-    if not (runs[method] / "frames" / "000090.vtu").exists():
-        command = [args.standoff, "run", scene, "-o", runs[method], "--force", "--quiet", "--threads", "1"]
-        subprocess.run([*command, *(word for value in sets for word in ("--set", value))], check=True)
-    stats[method] = [json.loads(line) for line in open(runs[method] / "stats.jsonl")]
-start = frame(runs["barrier"], 0)
-tets = start.cells_dict[pv.CellType.TETRA]
-n = tets.max() + 1
-rest = start.points[:n]
-print(f"A ball of {n} vertices and {len(tets)} tetrahedra:\n")
-print("| distance of the plates, mm | barrier: smallest gap, m | condition | scaled | κ of the reference: smallest gap, m | condition | scaled | "
-      "barrier-free, C = 0.1: condition | scaled | C = 10: condition | scaled |\n|" + "---|" * 11)
-for step in (5, 20, 40, 60, 80, 90):
-    cells = []
-    for method in runs:
-        end = frame(runs[method], step)
-        x = end.points[:n]
-        matrix = stiffness(rest, x, tets)
-        diagonal = np.arange(n) * 3 + 1
-        plates = [end.points[n:, 1].min(), end.points[n:, 1].max()]
-        gaps = np.minimum(x[:, 1] - plates[0], plates[1] - x[:, 1])
-        if method != "barrier-free":
-            near = np.flatnonzero(gaps < D_HAT)
-            s, limit = gaps[near] ** 2, D_HAT**2
-            # b = −(s − ŝ)² ln(s/ŝ) of the squared distance s
-            first = -2 * (s - limit) * np.log(s / limit) - (s - limit) ** 2 / s
-            second = -2 * np.log(s / limit) - 4 * (s - limit) / s + (s - limit) ** 2 / s**2
-            curvature = stats[method][step - 1]["kappa"] * np.maximum(0, 4 * s * second + 2 * first)
-            matrix[diagonal[near], diagonal[near]] += curvature
-            cells += [f"{gaps.min():.1e}", *(f"{c:.1e}" for c in condition(matrix))]
-        else:
-            near = np.flatnonzero(np.abs(end.point_data["contact_force"][:n, 1]) > 0)
-            largest = matrix.diagonal().max()
-            for factor in (0.1, 10.0):
-                pressed = matrix.copy()
-                pressed[diagonal[near], diagonal[near]] += factor * largest
-                cells += [f"{c:.1e}" for c in condition(pressed)]
-    print(f"| {1e3 * (2 * gap - 2 * SPEED * STEP * step):.0f} | " + " | ".join(map(str, cells)) + " |", flush=True)
+def with_barrier(matrix, gaps, kappa):
+    """The matrix with the curvature of the barrier at the vertices near a plate."""
+    near = np.flatnonzero(gaps < D_HAT)
+    s, limit = gaps[near] ** 2, D_HAT**2
+    # b = −(s − ŝ)² ln(s/ŝ) of the squared distance s
+    first = -2 * (s - limit) * np.log(s / limit) - (s - limit) ** 2 / s
+    second = -2 * np.log(s / limit) - 4 * (s - limit) / s + (s - limit) ** 2 / s**2
+    rows = 3 * near + 1
+    pressed = matrix.copy()
+    pressed[rows, rows] += kappa * np.maximum(0, 4 * s * second + 2 * first)
+    return pressed
+
+
+def cells_of(method, end, rest, tets, kappa):
+    """The cells of a step by one method: condition numbers, with a barrier also the smallest gap."""
+    n = len(rest)
+    x = end.points[:n]
+    matrix = stiffness(rest, x, tets)
+    if method != "barrier-free":
+        gaps = np.minimum(x[:, 1] - end.points[n:, 1].min(), end.points[n:, 1].max() - x[:, 1])
+        return [scientific(c) for c in (gaps.min(), *condition(with_barrier(matrix, gaps, kappa)))]
+    rows = 3 * np.flatnonzero(np.abs(end.point_data["contact_force"][:n, 1]) > 0) + 1
+    cells, largest = [], matrix.diagonal().max()
+    for factor in (0.1, 10.0):
+        pressed = matrix.copy()
+        pressed[rows, rows] += factor * largest
+        cells += [scientific(c) for c in condition(pressed)]
+    return cells
+
+
+def compute(args):
+    """The runs of all methods, and their reports; a run that is there is not repeated."""
+    scene, gap = args.out / "pressed-ball.toml", RADIUS + 2 * D_HAT
+    scene.write_text(SCENE.format(h=STEP, d=D_HAT, r=RADIUS, layers=args.layers, e=YOUNG, nu=POISSON, rho=DENSITY, low=-gap, high=gap, v=SPEED))
+    runs = {method: args.out / f"pressed-{method}-{args.layers}" for method in METHODS}
+    for method, sets in METHODS.items():
+        if not (runs[method] / "frames" / "000090.vtu").exists():
+            done = run_scene(args.standoff, scene, runs[method], sets=sets)
+            if done.code:
+                sys.exit(f"{method}: {done.error}")
+    return runs, {method: stats.reports(run) for method, run in runs.items()}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("standoff", type=pathlib.Path)
+    parser.add_argument("out", type=pathlib.Path)
+    parser.add_argument("--layers", type=int, default=6, help="layers of the ball")
+    args = parser.parse_args()
+    args.out.mkdir(parents=True, exist_ok=True)
+    runs, reports = compute(args)
+    start = frame(runs["barrier"], 0)
+    tets = start.cells_dict[pv.CellType.TETRA]
+    rest = start.points[:tets.max() + 1]
+    print(f"A ball of {len(rest)} vertices and {len(tets)} tetrahedra:\n")
+    head("distance of the plates, mm", "barrier: smallest gap, m", "condition", "scaled", "κ of the reference: smallest gap, m", "condition", "scaled",
+         "barrier-free, C = 0.1: condition", "scaled", "C = 10: condition", "scaled")
+    for step in (5, 20, 40, 60, 80, 90):
+        cells = [c for method in runs for c in cells_of(method, frame(runs[method], step), rest, tets, reports[method][step - 1]["kappa"])]
+        row(f"{1e3 * (2 * RADIUS + 4 * D_HAT - 2 * SPEED * STEP * step):.0f}", *cells)
+
+
+if __name__ == "__main__":
+    main()

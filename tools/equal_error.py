@@ -13,10 +13,12 @@ loosest tolerance does not exceed.
 
 To build `step_error` for an older commit, put the file among the examples of a crate of that commit. Only Python's standard library is used.
 """
-import argparse, math, pathlib, statistics, subprocess, sys
+import argparse, math, sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import bench
+from standoff_tools import ROOT
+from standoff_tools.run import measure
+from standoff_tools.scenes import scenes
+from standoff_tools.tables import cells_of, geometric_mean, head, row
 
 TOLERANCES = [0.1, 0.03, 0.01, 0.003, 0.001, 3e-4, 1e-4]
 ERRORS = [1e-2, 1e-3, 1e-4]
@@ -25,21 +27,20 @@ EVERY = {"drape": 3, "turned-cloth": 3, "funnel": 3, "tube": 3, "knot": 3, "card
 SOLIDS = {"twisted-mat": 5, "rollers": 2, "ball-on-needles": 2}
 
 
-def measure(program, scene, every, extra):
+def costs(program, scene, every, extra):
     """(tolerance, iterations, CPU seconds, mean error) per tolerance."""
-    command = [program, bench.ROOT / scene.path, f"steps={scene.steps}", f"every={every}"]
+    command = [program, ROOT / scene.file, f"steps={scene.steps}", f"every={every}"]
     command += [f"set={s}" for s in [*scene.sets, *extra]] + [f"tolerance={t}" for t in TOLERANCES]
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
-    if done.returncode:
-        print(f"{program}: {scene.name}: {done.stderr.strip()}", file=sys.stderr)
+    done = measure(command)
+    if done.code:
+        print(f"{program}: {scene.name}: {done.error}", file=sys.stderr)
         return []
-    return parse(done.stdout)
+    return parse(done.printed)
 
 
 def parse(printed):
     """The rows of the table of `step_error`."""
-    cells = [[c.strip() for c in line.split("|")[1:-1]] for line in printed.splitlines() if line.startswith("| ")]
-    return [(float(t), float(n), float(s), float(mean)) for t, n, s, _, mean in cells[1:]]
+    return [(float(t), float(n), float(s), float(mean)) for t, n, s, _, mean in cells_of(printed)[1:]]
 
 
 def at_error(rows, error):
@@ -66,26 +67,26 @@ def main():
     if not (args.against or args.extra):
         parser.error("name a second program with --against, or a value with --with")
     ratios = {error: [] for error in ERRORS}
-    print("| scene | mean error | iterations of A | of B | CPU s per step of A | of B | ratio |\n|---|---|---|---|---|---|---|")
-    for scenes, every in ((bench.THIN, EVERY), (bench.SCENES, SOLIDS)):
-        for scene in (s for s in scenes if s.name in every):
-            a = measure(args.program, scene, every[scene.name], [])
-            b = measure(args.against or args.program, scene, every[scene.name], args.extra)
+    head("scene", "mean error", "iterations of A", "of B", "CPU s per step of A", "of B", "ratio")
+    for scenes_of, every in (("thin", EVERY), ("solids", SOLIDS)):
+        for scene in (s for s in scenes("bench-scenes", scenes_of) if s.name in every):
+            a = costs(args.program, scene, every[scene.name], [])
+            b = costs(args.against or args.program, scene, every[scene.name], args.extra)
             for error in ERRORS:
                 both = at_error(a, error), at_error(b, error)
                 if not all(both):
                     sign = lambda x: "…" if x == 0 else "–" if x is None else f"{x[0]:.1f}"
-                    print(f"| {scene.name} | {error:g} | {sign(both[0])} | {sign(both[1])} | | | |", flush=True)
+                    row(scene.name, f"{error:g}", sign(both[0]), sign(both[1]), "", "", "")
                     continue
                 (n, s), (m, t) = both
-                print(f"| {scene.name} | {error:g} | {n:.1f} | {m:.1f} | {s:.4f} | {t:.4f} | {t / s:.2f} |", flush=True)
+                row(scene.name, f"{error:g}", f"{n:.1f}", f"{m:.1f}", f"{s:.4f}", f"{t:.4f}", f"{t / s:.2f}")
                 if every is EVERY:
                     ratios[error].append(t / s)
     print()
     for error, found in ratios.items():
         if found:
-            mean = math.exp(statistics.fmean(map(math.log, found)))
-            print(f"thin bodies, error {error:g}: B / A {mean:.2f} in the geometric mean of {len(found)} scenes, least {min(found):.2f}")
+            print(f"thin bodies, error {error:g}: B / A {geometric_mean(found):.2f} in the geometric mean of {len(found)} scenes, "
+                  f"least {min(found):.2f}")
 
 
 if __name__ == "__main__":

@@ -7,9 +7,11 @@
 Each page of docs/src/gallery has a table `| figure | content | state | where, or why not |` whose states are those
 of STATES. Only Python's standard library is used.
 """
-import pathlib, re, sys
+import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from standoff_tools import ROOT
+from standoff_tools.tables import replaced
+
 FOLDER = ROOT / "docs" / "src" / "gallery"
 PAPERS = {
     "ipc-2020": "[Li 2020]", "thesis-2020": "[Li 2020 thesis], without what other pages list", "codimensional-2021": "[Li 2021]",
@@ -48,10 +50,7 @@ def table():
 def main():
     index = FOLDER / "index.md"
     text = index.read_text()
-    pattern = re.compile(re.escape(BEGIN) + ".*?" + re.escape(END), re.S)
-    if not pattern.search(text):
-        sys.exit(f"{index.relative_to(ROOT)} lacks the marks {BEGIN} and {END}")
-    current = pattern.sub(lambda _: f"{BEGIN}\n{table()}\n{END}", text)
+    current = replaced(text, BEGIN, table(), END)
     if "--check" not in sys.argv[1:]:
         index.write_text(current)
     elif current != text:

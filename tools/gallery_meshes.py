@@ -9,37 +9,9 @@ The same call writes the same bytes. Only Python's standard library is used.
 """
 import argparse, itertools, math, pathlib, random
 
-SCENES = pathlib.Path(__file__).resolve().parent.parent / "scenes"
+from standoff_tools import ROOT, meshes
 
-
-def coordinates(p):
-    return " ".join(f"{0.0 if abs(c) < 1e-12 else c:.9g}" for c in p)
-
-
-def volume(points, t):
-    a, b, c, d = (points[i] for i in t)
-    u, v, w = ([q[k] - a[k] for k in range(3)] for q in (b, c, d))
-    return sum(u[k] * (v[k - 2] * w[k - 1] - v[k - 1] * w[k - 2]) for k in range(3)) / 6
-
-
-def write_tets(path, points, tets):
-    """A legacy VTK file of tetrahedra, each turned to positive volume."""
-    lines = ["# vtk DataFile Version 3.0", "written by tools/gallery_meshes.py", "ASCII", "DATASET UNSTRUCTURED_GRID",
-             f"POINTS {len(points)} double"]
-    lines += [coordinates(p) for p in points]
-    lines.append(f"CELLS {len(tets)} {5 * len(tets)}")
-    for t in tets:
-        t = t if volume(points, t) > 0 else (t[0], t[2], t[1], t[3])
-        lines.append(" ".join(map(str, (4, *t))))
-    lines += [f"CELL_TYPES {len(tets)}"] + ["10"] * len(tets)
-    path.write_text("\n".join(lines) + "\n")
-
-
-def write_triangles(path, points, triangles):
-    lines = ["# written by tools/gallery_meshes.py"]
-    lines += ["v " + coordinates(p) for p in points]
-    lines += ["f " + " ".join(str(i + 1) for i in t) for t in triangles]
-    path.write_text("\n".join(lines) + "\n")
+SCENES, SCRIPT = ROOT / "scenes", "gallery_meshes.py"
 
 
 def prism(lower, upper):
@@ -64,7 +36,7 @@ def tube_wall(path, around=24, along=12, radius=0.08, length=0.3, wall=1.5e-3):
         halves = [(a, b, d), (a, d, c)] if (j + k) % 2 else [(a, b, c), (b, d, c)]
         for t in halves:
             tets += prism(t, [i + layer for i in t])
-    write_tets(path, points, tets)
+    meshes.write_tets(path, points, tets, SCRIPT)
 
 
 def icosahedron(level):
@@ -72,25 +44,10 @@ def icosahedron(level):
     triangles before the last halving the four that it became, with its corners."""
     g = (1 + math.sqrt(5)) / 2
     points = [p for s in (-1, 1) for t in (-g, g) for p in ((s, t, 0), (0, s, t), (t, 0, s))]
-    near = lambda a, b: abs(math.dist(points[a], points[b]) - 2) < 1e-9
-    triangles = [t for t in itertools.combinations(range(12), 3) if all(near(*e) for e in itertools.combinations(t, 2))]
-    unit = lambda p: tuple(c / math.hypot(*p) for c in p)
-    points = [unit(p) for p in points]
-    steps = []
+    triangles, points, steps = meshes.faces(points), [meshes.unit(p) for p in points], []
     for _ in range(level):
-        middles, halved = {}, []
-
-        def middle(a, b):
-            key = (min(a, b), max(a, b))
-            if key not in middles:
-                middles[key] = len(points)
-                points.append(unit(tuple(p + q for p, q in zip(points[a], points[b]))))
-            return middles[key]
-
-        for a, b, c in triangles:
-            halved.append((a, b, c, middle(a, b), middle(b, c), middle(c, a)))
-        steps.append(halved)
-        triangles = [t for a, b, c, ab, bc, ca in halved for t in ((a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca))]
+        with_middles, triangles = meshes.halved(points, triangles)
+        steps.append(with_middles)
     return points, triangles, steps
 
 
@@ -136,7 +93,7 @@ def squishy_ball(path, radius=0.03, length=0.035, segments=5, seed=1):
                                     for c, m, o, v in zip(p, middle, out, lean)))
             tets += prism(lower, upper)
             lower = list(upper)
-    write_tets(path, points, tets)
+    meshes.write_tets(path, points, tets, SCRIPT)
 
 
 def holed_plate(path, hole=0.24, half=1.0, around=32, rings=5):
@@ -154,7 +111,7 @@ def holed_plate(path, hole=0.24, half=1.0, around=32, rings=5):
     for j, k in itertools.product(range(rings), range(around)):
         a, b = j * around + k, j * around + (k + 1) % around
         triangles += [(a, b, b + around), (a, b + around, a + around)]
-    write_triangles(path, points, triangles)
+    meshes.write_triangles(path, points, triangles, SCRIPT)
 
 
 def bowl(path, radius=0.13, depth=0.075, around=32, rings=8):
@@ -170,7 +127,7 @@ def bowl(path, radius=0.13, depth=0.075, around=32, rings=8):
     for j, k in itertools.product(range(rings - 1), range(around)):
         a, b = 1 + j * around + k, 1 + j * around + (k + 1) % around
         triangles += [(a, b, b + around), (a, b + around, a + around)]
-    write_triangles(path, points, triangles)
+    meshes.write_triangles(path, points, triangles, SCRIPT)
 
 
 def press(path, wide=0.2, narrow=0.09, height=0.45, shoulder=0.06, pipe=0.25, around=32):
@@ -187,7 +144,7 @@ def press(path, wide=0.2, narrow=0.09, height=0.45, shoulder=0.06, pipe=0.25, ar
     for j, k in itertools.product(range(len(profile) - 1), range(around)):
         a, b = j * around + k, j * around + (k + 1) % around
         triangles += [(a, b, b + around), (a, b + around, a + around)]
-    write_triangles(path, points, triangles)
+    meshes.write_triangles(path, points, triangles, SCRIPT)
 
 
 def main():

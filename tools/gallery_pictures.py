@@ -10,7 +10,9 @@ import argparse, pathlib, subprocess, sys
 
 from PIL import Image
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from standoff_tools import ROOT, TOOLS
+from standoff_tools.run import scene_command
+
 IMAGES = ROOT / "docs" / "src" / "images"
 
 # name: columns, size of a panel, and for each panel scene, step and options of tools/render.py
@@ -68,12 +70,12 @@ def main():
             if not (run / "frames" / f"{step:06}.vtu").exists():
                 if scene in STUDIES:
                     study = {"tube-": "tube", "ball-": "ball-rollers"}.get(scene[:5], scene)
-                    command = [sys.executable, ROOT / "tools" / "paper_studies.py", study, args.standoff, args.out]
+                    command = [sys.executable, TOOLS / "paper_studies.py", study, args.standoff, args.out]
                 else:
-                    command = [args.standoff, "run", ROOT / "scenes" / f"{scene}.toml", "-o", run, "--quiet", "--threads", "1", "--force"]
+                    command = scene_command(args.standoff, ROOT / "scenes" / f"{scene}.toml", run)
                 subprocess.run(command, check=True)
             panel = args.out / f"{name}-{number}.png"
-            subprocess.run([sys.executable, ROOT / "tools" / "render.py", run, str(step), panel, "--size", size, *options], check=True)
+            subprocess.run([sys.executable, TOOLS / "render.py", run, str(step), panel, "--size", size, *options], check=True)
             pictures.append(Image.open(panel).convert("RGB"))
         wide, high = pictures[0].size
         rows = -(-len(pictures) // columns)

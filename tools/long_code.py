@@ -11,8 +11,8 @@ Exit code 0: none without a reason; 1: there are some. Only Python's standard li
 import argparse, pathlib, re, sys
 
 from rust_source import blank, closing
+from standoff_tools import ROOT
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 FUNCTION = re.compile(r"^[^\n]*?\bfn\s+(\w+)", re.M)
 REASON = re.compile(r"//+!?\s*long: \S")
 

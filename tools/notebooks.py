@@ -5,9 +5,11 @@ they are up to date.
 An example in python/examples is a script of cells: `# %%` begins code, `# %% [markdown]` text. The code of
 `# %% [notebook]` is for the notebook alone and stands in comments; with `[may fail]` its error does not stop the
 notebook. Notebooks have no output."""
-import argparse, json, pathlib, sys
+import argparse, json, sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[1] / "python"
+from standoff_tools import ROOT
+
+PYTHON = ROOT / "python"
 
 
 def cells(text):
@@ -61,8 +63,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing; fail if a notebook is out of date")
     arguments = parser.parse_args()
-    wanted = {f"{e.stem}.ipynb": notebook(e.read_text("utf-8")) for e in sorted((ROOT / "examples").glob("*.py"))}
-    folder = ROOT / "notebooks"
+    wanted = {f"{e.stem}.ipynb": notebook(e.read_text("utf-8")) for e in sorted((PYTHON / "examples").glob("*.py"))}
+    folder = PYTHON / "notebooks"
     found = {n.name: n.read_text("utf-8") for n in folder.glob("*.ipynb")}
     if arguments.check:
         wrong = sorted(name for name in wanted.keys() | found.keys() if wanted.get(name) != found.get(name))

@@ -6,20 +6,14 @@
 The scenes have contact distances of about the length of their edges or more, so that the parameters matter. Prints a table
 (Markdown): Newton iterations of each scene, and their geometric mean relative to the default parameters. Writes OUT/ablation.json. A number in brackets counts steps above the tolerance; a
 dash is a run that has ended early, whose message is in the file."""
-import argparse, concurrent.futures, json, math, pathlib, statistics, subprocess
+import argparse, concurrent.futures, json, pathlib
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-# scene, steps, values
-SCENES = {
-    "fine ball": ("orientation/fine-ball", 100, ["objects.ball.shape.layers=6"]),
-    "cliff edge": ("orientation/cliff-edge", 200, []),
-    "rollers": ("rollers", 60, ["contact.d_hat=0.02"]),
-    "mat": ("twisted-mat", 60, ["contact.d_hat=0.02"]),
-    "rings": ("orientation/two-rings", 60, ["objects.left.shape.rings=1", "objects.right.shape.rings=1"]),
-    "funnel": ("orientation/funnel", 60, ["objects.body.shape.layers=3"]),
-    "rods": ("stress/twisted-rods", 40, ["contact.d_hat=0.01"]),
-    "χ": ("planar/chi", 110, []),
-}
+from standoff_tools import stats
+from standoff_tools.run import run_scene
+from standoff_tools.scenes import scenes
+from standoff_tools.tables import geometric_mean, head, row
+
+SCENES = {scene.name: scene for scene in scenes("ablation-scenes", "scenes")}
 DEFAULT = {"alpha": 0.5, "beta": 0.0, "exterior_alpha": 0.1, "exterior_beta": 0.0}
 CHANGES = [("alpha", 0.05), ("alpha", 0.1), ("alpha", 0.2), ("alpha", 0.8), ("alpha", 1.0), ("beta", 0.1), ("beta", 0.3),
            ("exterior_alpha", 0.01), ("exterior_alpha", 0.5), ("exterior_beta", 0.1)]
@@ -28,23 +22,16 @@ SYMBOLS = {"alpha": "α", "beta": "β", "exterior_alpha": "α′", "exterior_bet
 
 def run(binary, out, name, change):
     """Iterations and steps above the tolerance of one run."""
-    scene, steps, values = SCENES[name]
+    scene = SCENES[name]
     folder = out / f"{name}-{'-'.join(map(str, change)) or 'default'}".replace(" ", "-")
     settings = {**DEFAULT, **dict([change] if change else [])}
     table = ", ".join(f"{k} = {v}" for k, v in settings.items())
-    sets = [*values, "solver.method=barrier", "contact.potential=orientation-aware", f"contact.orientation={{ {table} }}"]
-    command = [str(binary), "run", str(ROOT / f"scenes/{scene}.toml"), "-o", str(folder), "--force", "--quiet", "--threads", "1",
-               "--steps", str(steps)]
-    for value in sets:
-        command += ["--set", value]
-    process = subprocess.run(command, capture_output=True, text=True)
-    records = [json.loads(line) for line in open(folder / "stats.jsonl")] if (folder / "stats.jsonl").exists() else []
-    result = {"scene": name, "change": change, "steps": len(records), "wanted": steps,
-              "iterations": sum(r["newton_iterations"] for r in records),
-              "unconverged": sum(r["outcome"] != "converged" for r in records),
-              "contacts": max((r["max_contacts"] for r in records), default=0),
-              "seconds": sum(r["seconds"]["total"] for r in records), "message": process.stderr.strip()[-300:]}
-    return result
+    sets = [*scene.sets, "solver.method=barrier", "contact.potential=orientation-aware", f"contact.orientation={{ {table} }}"]
+    done = run_scene(binary, scene.path(None), folder, sets=sets, steps=scene.steps)
+    reports = stats.reports(folder)
+    return {"scene": name, "change": change, "steps": len(reports), "wanted": scene.steps, "iterations": stats.iterations(reports),
+            "unconverged": stats.unconverged(reports), "contacts": stats.contacts(reports), "seconds": stats.seconds(reports),
+            "message": done.error[-300:]}
 
 
 def main():
@@ -66,14 +53,14 @@ def main():
             return "–"
         return f"{r['iterations']}" + (f" ({r['unconverged']})" if r["unconverged"] else "")
 
-    print("| parameters | " + " | ".join(args.only) + " | relative |\n|---" + "|---" * (len(args.only) + 1) + "|")
+    head("parameters", *args.only, "relative")
     for change in [()] + CHANGES:
         rows = [of[name, tuple(change)] for name in args.only]
         pairs = [(r, of[r["scene"], ()]) for r in rows]
         whole = [(a["iterations"], b["iterations"]) for a, b in pairs if a["steps"] == b["steps"] == a["wanted"]]
-        mean = math.exp(statistics.fmean(math.log(a / b) for a, b in whole)) if whole else math.nan
+        mean = geometric_mean(a / b for a, b in whole)
         label = f"{SYMBOLS[change[0]]} = {change[1]}" if change else "default"
-        print(f"| {label} | " + " | ".join(map(cell, rows)) + f" | {mean:.2f} |")
+        row(label, *map(cell, rows), f"{mean:.2f}")
 
 
 if __name__ == "__main__":

@@ -8,35 +8,9 @@ The same call writes the same bytes. Only Python's standard library is used.
 """
 import argparse, itertools, math, pathlib
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("folder", type=pathlib.Path, nargs="?", default=ROOT / "scenes" / "orientation")
-FOLDER = parser.parse_args().folder
-FOLDER.mkdir(parents=True, exist_ok=True)
+from standoff_tools import ROOT, meshes
 
-
-def coordinates(p):
-    return " ".join(f"{0.0 if abs(c) < 1e-12 else c:.9g}" for c in p)
-
-
-def write_tets(name, points, tets):
-    """A legacy VTK file of tetrahedra, each turned to positive volume."""
-    def volume(t):
-        a, b, c, d = (points[i] for i in t)
-        u, v, w = ([q[k] - a[k] for k in range(3)] for q in (b, c, d))
-        return sum(u[k] * (v[k - 2] * w[k - 1] - v[k - 1] * w[k - 2]) for k in range(3)) / 6
-
-    used = sorted({i for t in tets for i in t})
-    index = {old: new for new, old in enumerate(used)}
-    lines = ["# vtk DataFile Version 3.0", "written by tools/orientation_meshes.py", "ASCII", "DATASET UNSTRUCTURED_GRID",
-             f"POINTS {len(used)} double"]
-    lines += [coordinates(points[i]) for i in used]
-    lines.append(f"CELLS {len(tets)} {5 * len(tets)}")
-    for t in tets:
-        t = t if volume(t) > 0 else (t[0], t[2], t[1], t[3])
-        lines.append(" ".join(map(str, (4, *(index[i] for i in t)))))
-    lines += [f"CELL_TYPES {len(tets)}"] + ["10"] * len(tets)
-    (FOLDER / name).write_text("\n".join(lines) + "\n")
+SCRIPT = "orientation_meshes.py"
 
 
 def grid(xs, ys, zs, keep=lambda x, y, z: True):
@@ -63,7 +37,7 @@ def grid(xs, ys, zs, keep=lambda x, y, z: True):
     return points, tets
 
 
-def rounded_block(name, half=0.5, radius=0.125, fine=3, coarse=3):
+def rounded_block(path, half=0.5, radius=0.125, fine=3, coarse=3):
     """A cube with round edges and corners: `fine` cells across the roundings, `coarse` ones along the flat sides."""
     flat = half - radius
     xs = [-half + radius * k / fine for k in range(fine)] + [-flat + 2 * flat * k / coarse for k in range(coarse)]
@@ -78,15 +52,15 @@ def rounded_block(name, half=0.5, radius=0.125, fine=3, coarse=3):
         factor = max(map(abs, off)) / length if length else 0
         return tuple(c + factor * o for c, o in zip(core, off))
 
-    write_tets(name, [place(p) for p in points], tets)
+    meshes.write_tets(path, [place(p) for p in points], tets, SCRIPT)
 
 
-def slit_block(name, half=0.25, width=0.01):
+def slit_block(path, half=0.25, width=0.01):
     """A block with a slit from its top to its middle."""
     right = [width / 2, 0.04, 0.09, 0.17, half]
     xs = [-x for x in reversed(right)] + right
     ys = [half * (k / 4 - 1) for k in range(9)]
-    write_tets(name, *grid(xs, ys, ys, lambda x, y, z: abs(x) > width / 2 or y < 0))
+    meshes.write_tets(path, *grid(xs, ys, ys, lambda x, y, z: abs(x) > width / 2 or y < 0), SCRIPT)
 
 
 def ball(level):
@@ -94,9 +68,7 @@ def ball(level):
     g = (1 + math.sqrt(5)) / 2
     points = [(s, t * g, 0) for s in (-1, 1) for t in (-1, 1)]
     points += [(0, s, t * g) for s in (-1, 1) for t in (-1, 1)] + [(t * g, 0, s) for s in (-1, 1) for t in (-1, 1)]
-    near = lambda a, b: abs(math.dist(points[a], points[b]) - 2) < 1e-9
-    triangles = [t for t in itertools.combinations(range(12), 3) if near(t[0], t[1]) and near(t[1], t[2]) and near(t[0], t[2])]
-    points = [tuple(c / math.hypot(*p) for c in p) for p in points]
+    triangles, points = meshes.faces(points), [meshes.unit(p) for p in points]
 
     def outward(t):
         a, b, c = (points[i] for i in t)
@@ -105,24 +77,11 @@ def ball(level):
 
     triangles = [outward(t) for t in triangles]
     for _ in range(level):
-        middles, halved = {}, []
-
-        def middle(a, b):
-            key = (min(a, b), max(a, b))
-            if key not in middles:
-                m = tuple(p + q for p, q in zip(points[a], points[b]))
-                middles[key] = len(points)
-                points.append(tuple(c / math.hypot(*m) for c in m))
-            return middles[key]
-
-        for a, b, c in triangles:
-            ab, bc, ca = middle(a, b), middle(b, c), middle(c, a)
-            halved += [(a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca)]
-        triangles = halved
+        _, triangles = meshes.halved(points, triangles)
     return points, triangles
 
 
-def balloon(name, inner=0.4, outer=0.5, level=2):
+def balloon(path, inner=0.4, outer=0.5, level=2):
     """A hollow ball with a wall of one layer: three tetrahedra under each triangle."""
     points, triangles = ball(level)
     n = len(points)
@@ -131,29 +90,38 @@ def balloon(name, inner=0.4, outer=0.5, level=2):
     for t in triangles:
         a, b, c = sorted(t)
         tets += [(a, b, c, c + n), (a, b, b + n, c + n), (a, a + n, b + n, c + n)]
-    write_tets(name, both, tets)
+    meshes.write_tets(path, both, tets, SCRIPT)
 
 
-def funnel(name, mouth=0.3, neck=0.1, height=0.3, pipe=0.2, wall=0.03, around=24):
+def funnel(path, mouth=0.3, neck=0.1, height=0.3, pipe=0.2, wall=0.03, around=24):
     """A cone that goes over into a pipe, with walls: a closed surface of triangles."""
     inside = [(mouth + (neck - mouth) * k / 6, height * (1 - k / 6)) for k in range(7)]
     inside += [(neck, -pipe * k / 4) for k in range(1, 5)]
     outside = [(neck + wall, -pipe), (neck + wall, 0.0), (mouth + wall, height)]
     profile = inside + outside
-    lines = [f"# written by tools/{pathlib.Path(__file__).name}"]
+    points, triangles = [], []
     for r, y in profile:
         for k in range(around):
             angle = 2 * math.pi * k / around
-            lines.append("v " + coordinates((r * math.cos(angle), y, r * math.sin(angle))))
+            points.append((r * math.cos(angle), y, r * math.sin(angle)))
     for j in range(len(profile)):
         for k in range(around):
             i, n = j * around, (j + 1) % len(profile) * around
             a, b, c, d = i + k, i + (k + 1) % around, n + (k + 1) % around, n + k
-            lines += [f"f {a + 1} {c + 1} {b + 1}", f"f {a + 1} {d + 1} {c + 1}"]
-    (FOLDER / name).write_text("\n".join(lines) + "\n")
+            triangles += [(a, c, b), (a, d, c)]
+    meshes.write_triangles(path, points, triangles, SCRIPT)
 
 
-rounded_block("rounded-block.vtk")
-slit_block("slit-block.vtk")
-balloon("balloon.vtk")
-funnel("funnel.obj")
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=pathlib.Path, nargs="?", default=ROOT / "scenes" / "orientation")
+    folder = parser.parse_args().folder
+    folder.mkdir(parents=True, exist_ok=True)
+    rounded_block(folder / "rounded-block.vtk")
+    slit_block(folder / "slit-block.vtk")
+    balloon(folder / "balloon.vtk")
+    funnel(folder / "funnel.obj")
+
+
+if __name__ == "__main__":
+    main()

@@ -12,15 +12,19 @@ for S seconds of wall time at most (120 by default), audits the frames of each, 
 docs/orientation-paper.json up to date with that file and writes the tables of docs/src/validation/orientation-2024.md from it,
 between their marks. `check` has exit code 1 if the tables differ from the file. `pictures` renders docs/src/images/orientation-*.png from the frames of OUT.
 
-Needs `pip install pyvista pillow`. Seconds are CPU time (user and system) of the whole program with its audit and output, memory
-is the largest that it had.
+Needs `pip install pyvista pillow`. The figures of the paper are in tools/data/orientation-paper.json. Seconds are CPU time (user and system) of
+the whole program with its audit and output, memory is the largest that it had.
 """
-import argparse, fnmatch, json, os, pathlib, re, signal, subprocess, sys, threading, time, tomllib
+import argparse, fnmatch, json, pathlib, re, subprocess, sys, threading, time, tomllib
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from standoff_tools import ROOT, TOOLS, data, stats
+from standoff_tools.run import run_scene
+from standoff_tools.tables import markdown, number, replaced
+
 FIGURES, PAGE = ROOT / "docs" / "orientation-paper.json", ROOT / "docs" / "src" / "validation" / "orientation-2024.md"
 IMAGES = ROOT / "docs" / "src" / "images"
 POTENTIALS = ("orientation-aware", "ipc", "convergent")
+PAPER = data("orientation-paper")["paper"]
 SHORT = {"orientation-aware": "orientation-aware", "ipc": "IPC", "convergent": "convergent"}
 
 # two balls that one step moves to their place: forces and energies of the contact are negligible beside their inertia, so that
@@ -55,34 +59,26 @@ shape = {{ kind = "cliff" }}
 """
 
 
-def experiment(label, figure, scene, tolerance, *sets, merit, paper=None, only=None, every=1, table="main",
+def experiment(label, figure, scene, tolerance, *sets, merit, only=None, every=1, table="main",
                potentials=POTENTIALS):
-    """`sets` holds for all potentials, `only` for one; there a key without a value is one that the scene is stripped of.
-    `paper`: vertices, tetrahedra, edges, d̂, α, memory in MB, seconds and
-    iterations per step of [Huang 2024, Table 1]."""
-    return dict(label=label, figure=figure, scene=scene, tolerance=tolerance, sets=list(sets), merit=merit, paper=paper,
+    """`sets` holds for all potentials, `only` for one; there a key without a value is one that the scene is stripped of."""
+    return dict(label=label, figure=figure, scene=scene, tolerance=tolerance, sets=list(sets), merit=merit,
                 only=only or {}, every=every, table=table, potentials=potentials)
 
 
 CUBE = "objects.column.shape={ kind = \"box\", size = [0.6, 0.6, 0.6], cells = [10, 20, 10] }"
 EXPERIMENTS = {
-    "rounded-block": experiment("Block with rounded corners", "1", "orientation/rounded-block", 1e-3, merit="displacement",
-                                paper=("1003", "3824", "0.02, 0.19, 0.42", 0.07, 0.1, 92, 0.14, 0)),
+    "rounded-block": experiment("Block with rounded corners", "1", "orientation/rounded-block", 1e-3, merit="displacement"),
     "two-blocks": experiment("Two blocks", "11", "orientation/two-blocks", 1e-4, "time.end=0.094", "contact.orientation.alpha=0.1",
-                             merit="displacement", paper=("580", "2079", "0.04, 0.21, 0.55", 0.025, 0.1, 61, 0.14, 0)),
-    "slit-block": experiment("Block with a slit", "11", "orientation/slit-block", 1e-4, merit="slit",
-                             paper=("1058", "3871", "0.01, 0.04, 0.13", 0.0125, 0.1, 93, 0.14, 0)),
+                             merit="displacement"),
+    "slit-block": experiment("Block with a slit", "11", "orientation/slit-block", 1e-4, merit="slit"),
     "compressed-block": experiment("Compressed cube", "12", "orientation/compressed-block", 1e-3, CUBE, "contact.d_hat=0.0125",
-                                   "time.step=0.0047", "contact.orientation.alpha=0.1", merit="bulge",
-                                   paper=("2169", "9799", "0.03, 0.10, 0.18", 0.0125, 0.1, 644, 0.78, 2.5)),
-    "balloon": experiment("Balloon", "13", "orientation/balloon", 1e-3, merit="wall",
-                          paper=("421", "701", "0.04, 0.11, 0.18", 0.02, 0.1, 722, 0.67, 1)),
-    "funnel": experiment("Funnel", "22", "orientation/funnel", 1e-3, merit="recovery",
-                         paper=("4074", "10511", "0.0017, 0.020, 0.081", 0.001, 1, 1403, 15.4, 58.1)),
-    "compactor": experiment("Compactor", "23", "orientation/compactor", 1e-3, merit="recovery",
-                            paper=("6611", "21696", "0.00033, 0.049, 0.36", 0.002, 1, 2833, 119.8, 125)),
+                                   "time.step=0.0047", "contact.orientation.alpha=0.1", merit="bulge"),
+    "balloon": experiment("Balloon", "13", "orientation/balloon", 1e-3, merit="wall"),
+    "funnel": experiment("Funnel", "22", "orientation/funnel", 1e-3, merit="recovery"),
+    "compactor": experiment("Compactor", "23", "orientation/compactor", 1e-3, merit="recovery"),
     "mat-twist": experiment("Mat twist", "24", "twisted-mat", 1e-3, "contact.d_hat=0.01", "contact.orientation.alpha=0.4",
-                            merit="contacts", paper=("45000", "133206", "0.0067, 0.0088, 0.0126", 0.002, 0.4, 17683, 32.4, 195)),
+                            merit="contacts"),
 }
 for d_hat in (0.01, 0.001):
     for alpha in (0.5, 0.1, 1.0):
@@ -126,44 +122,44 @@ def scene_of(name, potential, out):
     return path, sets
 
 
-def peak_memory(pid):
-    """The most resident memory of a process until its end, MiB. What `wait4` reports includes that of this script."""
-    peak = 0
-    while True:
-        found = re.search(r"VmHWM:\s+(\d+) kB", pathlib.Path(f"/proc/{pid}/status").read_text())
+def watched(process, memory):
+    """Notes the most resident memory of a process until its end, MiB. What `wait4` reports includes that of this script."""
+    status = pathlib.Path(f"/proc/{process.pid}/status")
+    while status.exists():
+        try:
+            found = re.search(r"VmHWM:\s+(\d+) kB", status.read_text())
+        except OSError:
+            return  # it has just ended
         if not found:
-            return peak
-        peak = int(found[1]) / 1024
+            return
+        memory["mib"] = int(found[1]) / 1024
         time.sleep(0.005)
 
 
-def run(name, potential, binary, out, seconds):
-    entry, folder = EXPERIMENTS[name], out / f"{name}-{potential}"
-    scene, only = scene_of(name, potential, out)
-    command = [binary, "run", scene, "-o", folder, "--force", "--quiet", "--threads", "1", "--set", f"contact.potential={potential}",
-               "--set", f"solver.velocity_tolerance={entry['tolerance']}", "--set", f"output.every={entry['every']}"]
-    sets = [*entry["sets"], *only]
+def settings(name, potential, scene, only):
+    """The replaced values of an experiment with one potential."""
+    entry = EXPERIMENTS[name]
+    sets = [f"contact.potential={potential}", f"solver.velocity_tolerance={entry['tolerance']}", f"output.every={entry['every']}",
+            *entry["sets"], *only]
     oriented = "orientation = {" in pathlib.Path(scene).read_text() or any(s.startswith("contact.orientation.") for s in sets)
     if potential != "orientation-aware" and oriented:
         # nothing else reads these
         sets.append("contact.orientation=unset")
-    for setting in sets:
-        command += ["--set", setting]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    late = threading.Event()
-    clock = threading.Timer(seconds, lambda: (late.set(), os.kill(process.pid, signal.SIGKILL)))
-    clock.start()
-    watch = threading.Thread(target=lambda: memory.append(peak_memory(process.pid)))
-    memory = []
-    watch.start()
-    message = process.stderr.read().strip()
-    watch.join()
-    _, status, usage = os.wait4(process.pid, 0)
-    clock.cancel()
+    return sets
+
+
+def run(name, potential, binary, out, seconds):
+    """Computes and audits an experiment with one potential; its figures."""
+    folder = out / f"{name}-{potential}"
+    scene, only = scene_of(name, potential, out)
+    memory = {"mib": 0}
+    watch = lambda process: threading.Thread(target=watched, args=(process, memory)).start()
+    done = run_scene(binary, scene, folder, sets=settings(name, potential, scene, only), seconds=seconds, on_start=watch)
+    message = done.error
     audit = subprocess.run([binary, "audit", folder, "--threads", "1"], capture_output=True, text=True)
     found = summary(name, folder)
-    found |= {"cpu": usage.ru_utime + usage.ru_stime, "mib": memory[0], "code": os.waitstatus_to_exitcode(status),
-              "stopped": seconds if late.is_set() else None, "message": message[-400:], "clean": audit.returncode == 0,
+    found |= {"cpu": done.cpu, "mib": memory["mib"], "code": done.code, "stopped": seconds if done.stopped else None,
+              "message": message[-400:], "clean": audit.returncode == 0,
               "audit": (audit.stdout + audit.stderr).strip().replace(str(folder), "")[-200:]}
     print(f"{name}, {potential}: {found['computed']}/{found['steps']} steps, {found['iterations']} iterations, {found['cpu']:.1f} s, "
           f"{found['merit']} {message[-200:]}{' stopped' if found['stopped'] else ''}{'' if found['clean'] else ' AUDIT'}", flush=True)
@@ -174,7 +170,7 @@ class Frames:
     def __init__(self, folder):
         self.folder = folder
         self.files = sorted((folder / "frames").glob("*.vtu"))
-        self.bodies = json.loads((folder / "run.json").read_text())["bodies"]
+        self.bodies = stats.info(folder)["bodies"]
 
     def read(self, index=-1):
         import pyvista
@@ -243,9 +239,7 @@ def merit(kind, frames, steps):
 def summary(name, folder):
     """What the tables need of a run."""
     import numpy as np, pyvista
-    stats = folder / "stats.jsonl"
-    steps = [json.loads(line) for line in stats.read_text().split("\n")[:-1]] if stats.exists() else []
-    frames = Frames(folder)
+    steps, frames = stats.reports(folder), Frames(folder)
     frame, scene = frames.read(0), tomllib.loads((folder / "scene.resolved.toml").read_text())
     tets = frame.cells_dict[pyvista.CellType.TETRA]
     pairs = np.unique(np.sort(np.concatenate([tets[:, [i, j]] for i in range(4) for j in range(i)])), axis=0)
@@ -257,19 +251,14 @@ def summary(name, folder):
     reach = frame["contact_reach"] if "contact_reach" in frame.point_data else np.zeros(1)
     return {
         "vertices": len(np.unique(tets)), "tets": len(tets), "edges": [float(edges.min()), float(edges.mean()), float(edges.max())],
-        "h": scene["time"]["step"], "d_hat": json.loads((folder / "run.json").read_text())["d_hat"],
+        "h": scene["time"]["step"], "d_hat": stats.info(folder)["d_hat"],
         "alpha": scene["contact"]["orientation"]["alpha"],
         "material": [material.get("young_modulus"), material.get("poisson_ratio"), material.get("density")],
         "tolerance": EXPERIMENTS[name]["tolerance"], "computed": len(steps), "steps": int(np.ceil(wanted - 1e-6)),
-        "unconverged": sum(s["outcome"] != "converged" for s in steps),
-        "iterations": sum(s["newton_iterations"] for s in steps), "contacts": max((s["max_contacts"] for s in steps), default=0),
+        "unconverged": stats.unconverged(steps),
+        "iterations": stats.iterations(steps), "contacts": stats.contacts(steps),
         "reach": float(reach.max()), "min_gap": min(gaps, default=None), "merit": merit(EXPERIMENTS[name]["merit"], frames, steps),
     }
-
-
-def number(x, digits=3):
-    """With so many digits, in the fewest characters."""
-    return "–" if x is None else f"{float(f'{x:.{digits}g}'):g}"
 
 
 def length(x):
@@ -310,11 +299,6 @@ def per_step(found, key):
     return found[key] / found["computed"] if found["computed"] else None
 
 
-def markdown(rows):
-    rows.insert(1, ["---"] * len(rows[0]))
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
-
-
 def chosen(figures, table):
     """Name, entry and results by potential of the experiments of a table."""
     for name, entry in EXPERIMENTS.items():
@@ -326,8 +310,8 @@ def chosen(figures, table):
 def setups(figures):
     rows = [["experiment", "Fig.", "vertices, tetrahedra", "edges: least, mean, greatest, m", "d̂, m", "α", "E, ν, ρ", "h, s",
              "tolerance, m/s", "[Huang 2024]: vertices, cells", "edges, m", "d̂, m", "α"]]
-    for _, entry, found in chosen(figures, "main"):
-        f, p = found[POTENTIALS[0]], entry["paper"]
+    for name, entry, found in chosen(figures, "main"):
+        f, p = found[POTENTIALS[0]], PAPER.get(name)
         rows.append([entry["label"], entry["figure"], f"{f['vertices']}, {f['tets']}", ", ".join(number(e, 2) for e in f["edges"]),
                      number(f["d_hat"]), number(f["alpha"]), ", ".join(number(x) for x in f["material"]), number(f["h"]),
                      number(f["tolerance"]), *((f"{p[0]}, {p[1]}", p[2], number(p[3]), number(p[4])) if p else ("–",) * 4)])
@@ -337,9 +321,9 @@ def setups(figures):
 def results(figures):
     rows = [["experiment", "potential", "steps", "iterations per step", "contacts, most", "CPU s per step", "smallest gap",
              "what is seen", "[Huang 2024]: iterations", "s per step"]]
-    for _, entry, found in chosen(figures, "main"):
+    for name, entry, found in chosen(figures, "main"):
         for potential, f in found.items():
-            p = entry["paper"] if potential == POTENTIALS[0] else None
+            p = PAPER.get(name) if potential == POTENTIALS[0] else None
             rows.append([entry["label"], SHORT[potential], steps_of(f), number(per_step(f, "iterations")), str(f["contacts"]),
                          number(per_step(f, "cpu"), 2), length(f["min_gap"]), described(f),
                          *((number(p[7]), number(p[6])) if p else ("", ""))])
@@ -429,9 +413,7 @@ def page(figures):
     """The text of the page with tables of these figures."""
     text = PAGE.read_text()
     for kind, of in TABLES.items():
-        begin, end = f"<!-- tools/orientation_paper.py: {kind} -->", "\n<!-- end -->"
-        current = f"{begin}\n{of(figures)}{end}"
-        text = re.sub(f"{re.escape(begin)}.*?{end}", lambda _: current, text, flags=re.S)
+        text = replaced(text, f"<!-- tools/orientation_paper.py: {kind} -->", of(figures))
     return text
 
 
@@ -467,7 +449,7 @@ def pictures(out, names):
                 folder, picture = out / f"{of}-{potential}", out / "picture.png"
                 frames = sorted((folder / "frames").glob("*.vtu"))
                 step = int(frames[round(part * (len(frames) - 1))].stem)
-                subprocess.run([sys.executable, ROOT / "tools" / "render.py", folder, str(step), picture, "--size", f"{width}x{height}",
+                subprocess.run([sys.executable, TOOLS / "render.py", folder, str(step), picture, "--size", f"{width}x{height}",
                                 *options], check=True)
                 sheet.paste(Image.open(picture).convert("RGB"), (column * width, head + row * height))
         target = IMAGES / f"orientation-{name}.png"

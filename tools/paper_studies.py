@@ -20,55 +20,44 @@ STUDY is one of
     termination   iterations with the published end of a step, for both solvers [Zheng 2025, Fig. 20]
 
 Every run takes one thread and the audit of every step, and stays in OUT. A run that is there already is not repeated. Seconds are CPU
-seconds of the process, as far as one of these runs took them. `--coarse` takes smaller meshes where a study has large ones. Only
-Python's standard library is used.
+seconds of the process, as far as one of these runs took them. `--coarse` takes smaller meshes where a study has large ones. The papers' own figures
+are in tools/data/paper-studies.json. Needs the Python package of Standoff (`pip install ./python`).
 """
-import argparse, json, math, os, pathlib, re, struct, subprocess, sys
+import argparse, functools, json, math, pathlib, re, subprocess, sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from standoff_tools import ROOT, TOOLS, data, stats
+from standoff_tools.frames import Frames
+from standoff_tools.run import run_scene
+from standoff_tools.tables import head, row, scientific
+
+PAPERS = data("paper-studies")
 
 
 class Run:
     """Reports and frames of a run."""
 
-    def __init__(self, folder, seconds, error):
-        self.folder, self.seconds, self.error = folder, seconds, error
-        stats = folder / "stats.jsonl"
-        self.reports = [json.loads(line) for line in open(stats)] if stats.exists() else []
-        self.bodies = {b["name"]: b for b in json.loads((folder / "run.json").read_text())["bodies"]}
+    def __init__(self, folder, seconds):
+        self.folder, self.seconds = folder, seconds
+        self.reports = stats.reports(folder)
+        self.bodies = {b["name"]: b for b in stats.info(folder)["bodies"]}
+        self.mean, self.most = functools.partial(stats.mean, self.reports), functools.partial(stats.most, self.reports)
 
-    def mean(self, key):
-        return sum(r[key] for r in self.reports) / max(len(self.reports), 1)
+    @functools.cached_property
+    def frames(self):
+        return Frames(self.folder)
 
-    def most(self, key):
-        return max((r[key] for r in self.reports), default=0)
-
-    def sum(self, key):
-        return sum(r[key] for r in self.reports)
+    def iterations(self):
+        return stats.iterations(self.reports)
 
     def gap(self):
-        return min((r["min_gap"] for r in self.reports if r["min_gap"]), default=math.nan)
+        return stats.gap(self.reports)
 
     def unconverged(self):
-        return sum(r["outcome"] not in ("converged", "time-of-impact") for r in self.reports)
-
-    def array(self, step, name, body=None):
-        """Rows of an array of three components at the end of a step, of a body or of all."""
-        path = self.folder / "frames" / f"{step:06d}.vtu"
-        data = path.read_bytes()
-        head = data.index(b"<AppendedData")
-        start = data.index(b"_", head) + 1
-        offset = int(re.search(rf'Name="{name}"[^>]*offset="(\d+)"', data[:head].decode())[1])
-        size = struct.unpack_from("<Q", data, start + offset)[0]
-        flat = struct.unpack_from(f"<{size // 8}d", data, start + offset + 8)
-        rows = [flat[k:k + 3] for k in range(0, len(flat), 3)]
-        if body is None:
-            return rows
-        body = self.bodies[body]
-        return rows[body["first_vertex"]:body["first_vertex"] + body["vertices"]]
+        return stats.unconverged(self.reports, ("converged", "time-of-impact"))
 
     def points(self, step, body=None):
-        return self.array(step, "points", body)
+        """Positions at the end of a step, of a body or of all."""
+        return self.frames.array(step, "points", body)
 
     def last(self):
         return self.reports[-1]["step"] if self.reports else 0
@@ -77,39 +66,30 @@ class Run:
         return sum(b["vertices"] for b in self.bodies.values() if not b["obstacle"])
 
 
-def run(args, name, scene, sets=(), options=()):
+def run(args, name, scene, sets=(), steps=None, meshes=None):
     """A run of a scene with replaced values, or what is there of it."""
     folder = args.out / name
     record = folder / "study.json"
     if not record.exists():
-        command = [str(args.standoff), "run", str(ROOT / scene), "-o", str(folder), "--force", "--quiet", "--threads", "1",
-                   "--set", "output.checkpoint_every=0"]
-        for value in sets:
-            command += ["--set", value]
-        process = subprocess.Popen([*command, *options], stderr=subprocess.PIPE, text=True)
-        errors = process.stderr.read()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
+        done = run_scene(args.standoff, ROOT / scene, folder, sets=("output.checkpoint_every=0", *sets), steps=steps, meshes=meshes)
         if not (folder / "run.json").exists():
-            sys.exit(f"{name}: {errors.strip()}")
-        error = errors.strip().splitlines()[0] if process.returncode and errors.strip() else ""
-        record.write_text(json.dumps(dict(seconds=usage.ru_utime + usage.ru_stime, error=error)))
+            sys.exit(f"{name}: {done.error}")
+        error = done.error.splitlines()[0] if done.code and done.error else ""
+        record.write_text(json.dumps(dict(seconds=done.cpu, error=error)))
     done = json.loads(record.read_text())
     if done["error"]:
         print(f"{name}: {done['error']}", file=sys.stderr)
-    return Run(folder, done["seconds"], done["error"])
+    return Run(folder, done["seconds"])
 
 
-def head(*columns):
-    print("| " + " | ".join(columns) + " |\n|" + "---|" * len(columns), flush=True)
+def iterations_and_most(r):
+    """The cell of the mean and the most Newton iterations of a step."""
+    return f"{r.mean('newton_iterations'):.1f} ({r.most('newton_iterations')})"
 
 
-def row(*cells):
-    print("| " + " | ".join(str(c) for c in cells) + " |", flush=True)
-
-
-def scientific(x):
-    return "–" if x is None or math.isnan(x) else f"{x:.1e}"
+def contacts_and_most(r):
+    """The cell of the mean and the most contacts of a step."""
+    return f"{r.mean('contacts'):.0f} ({r.most('max_contacts')})"
 
 
 def per_step(r):
@@ -128,18 +108,18 @@ def distance(a, b, step):
 def arch(args):
     """Updates of friction with and without relaxation, and how far the top third comes down by the barrier-free solver."""
     scene = args.shared.resolve() / "data/ipc/scenes/paperExamples/7_masonryArch.txt"
-    meshes = ["--mesh-root", str(args.shared / "data" / "ipc")]
+    meshes = args.shared / "data" / "ipc"
 
     def unsettled(r):
         return ", ".join(str(s["step"]) for s in r.reports if s["outcome"] != "converged") or "none"
 
     head("first 60 steps", "Newton iterations", "steps that did not converge in 100 updates")
     for name, relaxation in (("without relaxation", "false"), ("with", "true")):
-        r = run(args, f"arch-{relaxation}", scene, [f"friction.relaxation={relaxation}"], [*meshes, "--steps", "60"])
-        row(name, f"{r.sum('newton_iterations'):,}", unsettled(r))
+        r = run(args, f"arch-{relaxation}", scene, [f"friction.relaxation={relaxation}"], 60, meshes)
+        row(name, f"{r.iterations():,}", unsettled(r))
     print()
     head("μ", "first step that did not converge", "its updates", "its Newton iterations")
-    r = run(args, "arch-0.2", scene, ["friction.coefficient=0.2"], [*meshes, "--steps", "45"])
+    r = run(args, "arch-0.2", scene, ["friction.coefficient=0.2"], 45, meshes)
     first = next((s for s in r.reports if s["outcome"] != "converged"), r.reports[-1])
     row(0.2, first["step"], first["lagging_iterations"], first["newton_iterations"])
     print()
@@ -147,14 +127,14 @@ def arch(args):
     head("μ", "top third lowered after 0.6 s", *(f"{step / 100} s" for step in times[1:]), "Newton iterations", "steps that did not converge")
     for coefficient in (0.5, 0):
         r = run(args, f"arch-barrier-free-{coefficient}", scene, [f"friction.coefficient={coefficient}", "solver.method=barrier-free",
-                "solver.barrier_free.fallback=none", "output.every=1"], [*meshes, "--steps", "150"])
+                "solver.barrier_free.fallback=none", "output.every=1"], 150, meshes)
         start = r.points(0)
         top = [v for v, p in enumerate(start) if p[1] > 0.67 * max(q[1] for q in start)]
         lowered = []
         for step in times:
             now = r.points(step)
             lowered.append(f"{max(start[v][1] - now[v][1] for v in top):.3f} m")
-        row(coefficient, *lowered, f"{r.sum('newton_iterations'):,} in {len(r.reports)} steps", unsettled(r))
+        row(coefficient, *lowered, f"{r.iterations():,} in {len(r.reports)} steps", unsettled(r))
 
 
 def accuracy(args):
@@ -176,7 +156,7 @@ def accuracy(args):
     for values, r in found:
         off = distance(r, finest, min(r.last(), finest.last()))
         row(f"{values['d']:g}", f"{values['gap']:g}", f"{values['v']:g}", f"{len(r.reports)}, {r.unconverged()}",
-            f"{r.mean('newton_iterations'):.1f} ({r.most('newton_iterations')})", scientific(r.most("residual_speed")), scientific(r.gap()),
+            iterations_and_most(r), scientific(r.most("residual_speed")), scientific(r.gap()),
             scientific(off) if r is not finest else "–", f"{r.seconds:.1f}")
     print("\nA block on a slope at the threshold of friction, whose creep is the error of static friction:\n")
     head("ε_v, m/s", "ε_d, m/s", "way from 2.5 s to 10 s, m", "its speed over ε_v", "iterations per step (most)", "not converged", "CPU s")
@@ -187,20 +167,21 @@ def accuracy(args):
         way = abs(sum(2 * q[0] - q[1] - 2 * p[0] + p[1] for p, q in zip(r.points(100, "block"), r.points(r.last(), "block"))))
         way /= math.sqrt(5) * len(r.points(0, "block"))
         row(f"{v:g}", f"{tolerance:g}", scientific(way), f"{way / v / 7.5:.2f}",
-            f"{r.mean('newton_iterations'):.1f} ({r.most('newton_iterations')})", r.unconverged(), f"{r.seconds:.1f}")
+            iterations_and_most(r), r.unconverged(), f"{r.seconds:.1f}")
 
 
 def friction(args):
     """Iterations by the order of the smoothing."""
-    meshes = ["--mesh-root", str(args.shared / "data" / "ipc")]
+    meshes = args.shared / "data" / "ipc"
     scenes = args.shared / "data/ipc/scenes"
-    cases = [("ball in rollers", scenes / "otherExamples/typical/sphere1K_DCORotCylinders.txt", [*meshes, "--steps", "200"]),
-             ("masonry arch", scenes / "paperExamples/7_masonryArch.txt", [*meshes, "--steps", "200" if args.coarse else "2000"]),
-             ("house of cards that is hit", "scenes/papers/card-house-hit.toml", []), ("rollers", "scenes/rollers.toml", [])]
+    cases = [("ball in rollers", scenes / "otherExamples/typical/sphere1K_DCORotCylinders.txt", 200, meshes),
+             ("masonry arch", scenes / "paperExamples/7_masonryArch.txt", 200 if args.coarse else 2000, meshes),
+             ("house of cards that is hit", "scenes/papers/card-house-hit.toml", None, None),
+             ("rollers", "scenes/rollers.toml", None, None)]
     head("scene", "steps", *(f"{c}: iterations, CPU s per step" for c in ("linear (C⁰)", "quadratic (C¹)", "cubic (C²)")), "not converged")
-    for name, scene, options in cases:
+    for name, scene, steps, meshes in cases:
         runs = [run(args, f"friction-{name}-{order}".replace(" ", "-"), scene,
-                    ["output.every=100", f"friction.transition={order}", f"friction.half_space_transition={order}"], options)
+                    ["output.every=100", f"friction.transition={order}", f"friction.half_space_transition={order}"], steps, meshes)
                 for order in ("linear", "quadratic", "cubic")]
         row(name, len(runs[0].reports), *(f"{r.mean('newton_iterations'):.2f}, {per_step(r)}" for r in runs),
             " / ".join(str(r.unconverged()) for r in runs))
@@ -212,9 +193,9 @@ def card_house(args):
     sets = [f"objects[{k}].shape.cells=[{cells}, {cells}]" for k in range(7)]
     r = run(args, f"card-house-{cells}", "scenes/papers/card-house-hit.toml", sets)
     head("run", "vertices", "steps, not converged", "contacts, mean (most)", "iterations per step", "s per step", "smallest gap, m")
-    row("Standoff", r.vertices(), f"{len(r.reports)}, {r.unconverged()}", f"{r.mean('contacts'):.0f} ({r.most('max_contacts')})",
+    row("Standoff", r.vertices(), f"{len(r.reports)}, {r.unconverged()}", contacts_and_most(r),
         f"{r.mean('newton_iterations'):.1f}", per_step(r), scientific(r.gap()))
-    row("[Li 2020, Fig. 23]", "6K", "", "7K (13K)", "16.6", "10.0 on 4 cores", "")
+    row(*PAPERS["card-house"])
     top = [sum(p[1] for p in r.points(s, "board 6")) / len(r.points(s, "board 6")) for s in range(r.last() + 1)]
     hit = next(k for k in range(len(top)) if k > 20 and top[k] < top[k - 1] - 0.02)
     print(f"\nThe uppermost boards stay at {top[hit - 1]:.4f} m ({top[20]:.4f} m after 0.5 s) until the block hits them at "
@@ -231,8 +212,8 @@ def rods(args):
         row(f"{part[0]['time'] - 0.02:.0f} to {part[-1]['time']:.0f}", f"{part[-1]['time'] / 2:.1f}",
             f"{mean(s['contacts'] for s in part):.0f} ({max(s['max_contacts'] for s in part)})",
             f"{mean(s['newton_iterations'] for s in part):.1f} ({max(s['newton_iterations'] for s in part)})",
-            f"{mean(s['seconds']['total'] for s in part):.2g}", sum(s["outcome"] != "converged" for s in part))
-    print(f"\n{r.vertices()} vertices, {sum(s['seconds']['total'] for s in r.reports):.0f} s, smallest gap {scientific(r.gap())} m.")
+            f"{mean(s['seconds']['total'] for s in part):.2g}", stats.unconverged(part))
+    print(f"\n{r.vertices()} vertices, {stats.seconds(r.reports):.0f} s, smallest gap {scientific(r.gap())} m.")
 
 
 def ball_rollers(args):
@@ -244,11 +225,11 @@ def ball_rollers(args):
     for name, what in names.items():
         r = run(args, f"ball-{name}", meshes / "scenes/paperExamples" / f"{name}.txt",
                 ["time.step=0.02", "output.every=25", f'objects.sphere5K.mesh="{(meshes / "tetMeshes/sphere1K.msh").resolve()}"'],
-                ["--mesh-root", str(meshes)])
+                meshes=meshes)
         ball = next(name for name, b in r.bodies.items() if not b["obstacle"])
         heights = [sum(p[1] for p in r.points(s, ball)) / r.vertices() for s in range(0, r.last() + 1, 125)]
-        row(what, r.vertices(), f"{len(r.reports)}, {r.unconverged()}", f"{r.mean('contacts'):.0f} ({r.most('max_contacts')})",
-            f"{r.mean('newton_iterations'):.1f} ({r.most('newton_iterations')})", per_step(r), scientific(r.gap()),
+        row(what, r.vertices(), f"{len(r.reports)}, {r.unconverged()}", contacts_and_most(r),
+            iterations_and_most(r), per_step(r), scientific(r.gap()),
             ", ".join(f"{y:.2f}" for y in heights))
 
 
@@ -262,8 +243,8 @@ def rollers(args):
         y = [sum(p[1] for p in r.points(s, "body")) / len(r.points(s, "body")) for s in range(r.last() + 1)]
         speed = [(a - b) / 0.025 for a, b in zip(y, y[1:]) if 0.8 < b < 1.1]
         cell = f"{sum(speed) / len(speed):.3f}, {min(speed):.3f}, {max(speed):.3f}" if speed else "not drawn in"
-        row(f"{stiffness:g}", 2 * radius, f"{r.mean('contacts'):.0f} ({r.most('max_contacts')})",
-            f"{r.mean('newton_iterations'):.1f} ({r.most('newton_iterations')})", per_step(r), f"{y[0] - y[-1]:.2f}", cell)
+        row(f"{stiffness:g}", 2 * radius, contacts_and_most(r),
+            iterations_and_most(r), per_step(r), f"{y[0] - y[-1]:.2f}", cell)
 
 
 # ---- [Li 2021] ----
@@ -272,7 +253,7 @@ def tube(args):
     around, along, end = (24, 12, 1.6) if args.coarse else (48, 28, 4.0)
     mesh = (args.out / f"tube-wall-{around}-{along}.vtk").resolve()
     args.out.mkdir(parents=True, exist_ok=True)
-    subprocess.run([sys.executable, ROOT / "tools" / "gallery_meshes.py", "--tube", f"{around},{along}", mesh], check=True)
+    subprocess.run([sys.executable, TOOLS / "gallery_meshes.py", "--tube", f"{around},{along}", mesh], check=True)
     runs = {
         "shell": run(args, f"tube-shell-{around}", "scenes/codim/twisted-tube.toml",
                      [f"objects.tube.shape.around={around}", f"objects.tube.shape.along={along}", f"time.end={end}"]),
@@ -289,8 +270,8 @@ def tube(args):
         radii = [math.hypot(*r.points(r.last(), "tube")[k][1:]) for k in where]
         row(name, r.vertices(), len(r.reports), f"{r.mean('newton_iterations'):.1f}", per_step(r), r.most("max_contacts"),
             f"{1e3 * sum(radii) / len(radii):.1f}")
-    row("[Li 2021] shell", "88K", 200, "9.5", "102", "848K", "")
-    row("[Li 2021] tetrahedra", "175K", 200, "13.1", "204", "474K", "")
+    for cells in PAPERS["tube"]:
+        row(*cells)
 
 
 def silhouette(points, cells=200):
@@ -342,20 +323,13 @@ def locking_mesh(args):
 
 def stretches(r):
     """Greatest stretch of every triangle in the last frame."""
-    path = r.folder / "frames" / f"{r.last():06d}.vtu"
-    data = path.read_bytes()
-    start_of = data.index(b"<AppendedData")
-    start = data.index(b"_", start_of) + 1
-    offset = re.search(r'Name="stretch"[^>]*offset="(\d+)"', data[:start_of].decode())
-    size = struct.unpack_from("<Q", data, start + int(offset[1]))[0]
-    return struct.unpack_from(f"<{size // 8}d", data, start + int(offset[1]) + 8)
+    return r.frames.array(r.last(), "stretch")
 
 
 def stack(args):
     cells = 10 if args.coarse else 16
     head("d̂, mm", "vertices", "iterations per step", "[Li 2021]", "contacts, mean (most)", "s per step", "stack before the ball falls, mm",
          "lowest point of the ball, mm", "the same at the end, mm")
-    paper = {1: "8.5", 5: "8.6", 10: "12.9"}
     for d in (1, 5, 10):
         r = run(args, f"stack-{d}-{cells}", "scenes/codim/cloth-stack.toml",
                 [f'contact.d_hat="{d} mm"', f'objects.cloth.array.spacing=[0, "{1.2 * d} mm", 0]', f'objects.cloth.translate=[0, "{1.2 * d} mm", 0]',
@@ -365,7 +339,7 @@ def stack(args):
         low = [min(p[1] for p in r.points(s, "ball")) for s in range(r.last() + 1)]
         # after 0.4 s, before the ball falls
         top = max(p[1] for p in r.points(20, "cloth[0,9,0]"))
-        row(d, r.vertices(), f"{r.mean('newton_iterations'):.1f}", paper[d], f"{r.mean('contacts'):.0f} ({r.most('max_contacts')})", per_step(r),
+        row(d, r.vertices(), f"{r.mean('newton_iterations'):.1f}", PAPERS["stack"][str(d)], contacts_and_most(r), per_step(r),
             f"{1e3 * top:.1f}", f"{1e3 * min(low):.1f}", f"{1e3 * low[-1]:.1f}")
 
 
@@ -426,7 +400,7 @@ velocity = [0, {-v0}, 0]
         r = run(args, f"bar-{h:g}", scene.resolve(), [f"time.step={h}", "output.interval=0.001"])
         errors = []
         for name, which in (("points", 0), ("velocity", 1)):
-            total = [abs(p[1] - q) for k in range(251) for p, q in zip(r.array(round(1e-3 * k / h), name), exact[k][which])]
+            total = [abs(p[1] - q) for k in range(251) for p, q in zip(r.frames.array(round(1e-3 * k / h), name), exact[k][which])]
             errors.append(sum(total) / len(total))
         orders = ["–" if not before else f"{math.log2(a / b):.2f}" for a, b in zip(before or errors, errors)]
         inside = [s["linear_momentum"][1] for s in r.reports if 0.06 - 1e-9 <= s["time"] <= 0.18 + 1e-9]
@@ -446,11 +420,10 @@ def termination(args):
     head("scene", "steps", "barrier to the velocity tolerance", "barrier, published end", "barrier-free, published end", "ratio of the last two", "iterations that collisions shorten")
     for name, scene, steps in scenes:
         key = name.replace(" ", "-")
-        options = ["--steps", str(steps)]
-        own = run(args, f"termination-{key}-own", scene, ["solver.method=barrier"], options)
-        barrier = run(args, f"termination-{key}-barrier", scene, ["solver.method=barrier", "solver.cumulative_toi=1e-3"], options)
+        own = run(args, f"termination-{key}-own", scene, ["solver.method=barrier"], steps)
+        barrier = run(args, f"termination-{key}-barrier", scene, ["solver.method=barrier", "solver.cumulative_toi=1e-3"], steps)
         free = run(args, f"termination-{key}-free", scene, ["solver.method=barrier-free", "solver.barrier_free.min_iterations=1",
-                   "solver.barrier_free.tolerance=1e-3", "solver.barrier_free.subproblem=published", "solver.barrier_free.fallback=none"], options)
+                   "solver.barrier_free.tolerance=1e-3", "solver.barrier_free.subproblem=published", "solver.barrier_free.fallback=none"], steps)
         n = min(len(r.reports) for r in (own, barrier, free))
         totals = [sum(s["newton_iterations"] for s in r.reports[:n]) / max(n, 1) for r in (own, barrier, free)]
         cuts = [sum(s["step_cuts"]["ccd"] for s in r.reports[:n]) for r in (barrier, free)]

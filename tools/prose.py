@@ -19,8 +19,8 @@ standard library is used; lint.sh calls it.
 import pathlib, re, subprocess, sys
 
 from rust_source import blank, without_tests
+from standoff_tools import ROOT
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 MOST_WORDS, MOST_SENTENCES = 45, 8
 
 # what is rejected, and what to write instead

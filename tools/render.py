@@ -8,10 +8,12 @@ body or by --field, obstacles grey, on a light ground.
 
 Needs `pip install pyvista pillow`. RUN is a folder that `standoff run -o RUN` wrote.
 """
-import argparse, json, pathlib
+import argparse, pathlib
 
 import numpy as np
 import pyvista as pv
+
+from standoff_tools import stats
 
 
 def vector(text):
@@ -43,7 +45,7 @@ args = parser.parse_args()
 
 frame = pv.read(args.run / "frames" / f"{args.step:06}.vtu")
 types = frame.celltypes
-bodies = json.loads((args.run / "run.json").read_text())["bodies"]
+bodies = stats.info(args.run)["bodies"]
 obstacle = np.array([b["obstacle"] for b in bodies])[frame.cell_data["body"]]
 tets = frame.extract_cells(np.flatnonzero(types == pv.CellType.TETRA))
 deformable = frame.extract_cells(np.flatnonzero(~obstacle))

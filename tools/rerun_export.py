@@ -10,9 +10,12 @@ the contact forces as arrows, and the statistics of the steps as curves. Surface
 default; any array of the frames, values of cells averaged onto their vertices), from X to Y or over the range of the whole run, because Rerun fixes
 colours when they are logged. Half-spaces are not exported. Needs NumPy and rerun-sdk, tested with version 0.41.
 """
-import argparse, json, pathlib, re
+import argparse, pathlib, re
 
 import numpy as np
+
+from standoff_tools import stats
+from standoff_tools.frames import raw_arrays
 
 TET, TRIANGLE, LINE, VERTEX = 10, 5, 3, 1
 TYPES = {"Float64": "<f8", "Int32": "<i4", "UInt8": "u1"}
@@ -23,23 +26,10 @@ MAP = np.array([(68, 1, 84), (71, 44, 122), (59, 81, 139), (44, 113, 142), (33, 
 
 def read_frame(path):
     """The arrays of a frame by name, and which of them belong to cells."""
-    data = path.read_bytes()
-    mark = b'<AppendedData encoding="raw">\n_'
-    end = data.find(mark)
-    if end < 0:
-        raise SystemExit(f"{path} is no frame of standoff")
-    arrays, cells = {}, set()
-    for section, text in re.findall(r"<(FieldData|PointData|CellData|Points|Cells)>(.*?)</\1>", data[:end].decode(), re.S):
-        for tag in re.findall(r"<DataArray ([^>]*)/>", text):
-            said = dict(re.findall(r'(\w+)="([^"]*)"', tag))
-            start = end + len(mark) + int(said["offset"])
-            size = int.from_bytes(data[start:start + 8], "little")
-            values = np.frombuffer(data, TYPES[said["type"]], size // np.dtype(TYPES[said["type"]]).itemsize, start + 8)
-            parts = int(said.get("NumberOfComponents", 1))
-            arrays[said["Name"]] = values.reshape(-1, parts) if parts > 1 else values
-            if section == "CellData":
-                cells.add(said["Name"])
-    return arrays, cells
+    found = raw_arrays(path)
+    values = {name: np.frombuffer(array.raw, TYPES[array.kind]) for name, array in found.items()}
+    arrays = {name: v.reshape(-1, found[name].components) if found[name].components > 1 else v for name, v in values.items()}
+    return arrays, {name for name, array in found.items() if array.of_cells}
 
 
 def cells_of(arrays, kind, corners):
@@ -78,6 +68,52 @@ def colours_of(values, low, high):
     return np.stack([np.interp(place, np.arange(len(MAP)), MAP[:, c]) for c in range(3)], axis=1).astype(np.uint8)
 
 
+def log_frame(rr, path, bodies, colour, low, high):
+    """Logs a frame: surfaces, segments and points of every body, and the contact forces."""
+    arrays, cells = read_frame(path)
+    points, body = arrays["points"], arrays["body"]
+    rr.set_time("step", sequence=int(path.stem))
+    rr.set_time("time", duration=float(arrays["timevalue"][0]))
+    colours = colours_of(values_of(arrays, cells, colour), low, high)
+    tets, triangles = cells_of(arrays, TET, 4), cells_of(arrays, TRIANGLE, 3)
+    faces, face_cells = map(np.concatenate, zip(boundary(*tets), triangles))
+    (edges, edge_cells), (single, single_cells) = cells_of(arrays, LINE, 2), cells_of(arrays, VERTEX, 1)
+    radius = arrays.get("radius", np.zeros(len(body)))
+    # negative radii are pixels: what has no radius is drawn thin
+    radius = np.where(radius > 0, radius, -1.0)
+    for index, about in enumerate(bodies):
+        place = "world/" + re.sub(r"[^\w-]", "_", about["name"])
+        own = faces[body[face_cells] == index]
+        if len(own):
+            used, local = np.unique(own, return_inverse=True)
+            mesh = rr.Mesh3D(vertex_positions=points[used], triangle_indices=local.reshape(-1, 3), vertex_colors=colours[used])
+            rr.log(place + "/surface", mesh)
+        own = body[edge_cells] == index
+        if own.any():
+            strips = rr.LineStrips3D(points[edges[own]], colors=colours[edges[own][:, 0]], radii=radius[edge_cells[own]])
+            rr.log(place + "/segments", strips)
+        own = body[single_cells] == index
+        if own.any():
+            v = single[own][:, 0]
+            rr.log(place + "/points", rr.Points3D(points[v], colors=colours[v], radii=radius[single_cells[own]]))
+    forces = arrays.get("contact_force")
+    if forces is not None:
+        size = np.linalg.norm(forces, axis=1)
+        acting = size > 1e-3 * max(size.max(), 1e-300)
+        rr.log("world/contact_force", rr.Arrows3D(origins=points[acting], vectors=forces[acting]))
+
+
+def log_reports(rr, folder):
+    """Logs the statistics of all steps as curves."""
+    for step in stats.reports(folder):
+        rr.set_time("step", sequence=step["step"])
+        rr.set_time("time", duration=step["time"])
+        for name in ("kinetic_energy", "elastic_energy", "gravity_energy", "contact_energy", "newton_iterations", "contacts", "min_gap"):
+            if step.get(name) is not None:
+                rr.log("statistics/" + name, rr.Scalars(step[name]))
+        rr.log("statistics/seconds", rr.Scalars(step["seconds"]["total"]))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
@@ -88,7 +124,7 @@ def main():
     args = parser.parse_args()
     import rerun as rr
 
-    info = json.loads((args.folder / "run.json").read_text())
+    info = stats.info(args.folder)
     frames = sorted((args.folder / "frames").glob("*.vtu"))
     if not frames:
         raise SystemExit(f"{args.folder} has no frames")
@@ -101,46 +137,8 @@ def main():
     rr.save(args.output)
     rr.log("/", rr.ViewCoordinates.RIGHT_HAND_Y_UP, static=True)
     for frame in frames:
-        arrays, cells = read_frame(frame)
-        points, body = arrays["points"], arrays["body"]
-        rr.set_time("step", sequence=int(frame.stem))
-        rr.set_time("time", duration=float(arrays["TimeValue"][0]))
-        colours = colours_of(values_of(arrays, cells, args.colour), low, high)
-        tets, triangles = cells_of(arrays, TET, 4), cells_of(arrays, TRIANGLE, 3)
-        faces, face_cells = map(np.concatenate, zip(boundary(*tets), triangles))
-        (edges, edge_cells), (single, single_cells) = cells_of(arrays, LINE, 2), cells_of(arrays, VERTEX, 1)
-        radius = arrays.get("radius", np.zeros(len(body)))
-        # negative radii are pixels: what has no radius is drawn thin
-        radius = np.where(radius > 0, radius, -1.0)
-        for index, about in enumerate(info["bodies"]):
-            path = "world/" + re.sub(r"[^\w-]", "_", about["name"])
-            own = faces[body[face_cells] == index]
-            if len(own):
-                used, local = np.unique(own, return_inverse=True)
-                mesh = rr.Mesh3D(vertex_positions=points[used], triangle_indices=local.reshape(-1, 3), vertex_colors=colours[used])
-                rr.log(path + "/surface", mesh)
-            own = body[edge_cells] == index
-            if own.any():
-                strips = rr.LineStrips3D(points[edges[own]], colors=colours[edges[own][:, 0]], radii=radius[edge_cells[own]])
-                rr.log(path + "/segments", strips)
-            own = body[single_cells] == index
-            if own.any():
-                v = single[own][:, 0]
-                rr.log(path + "/points", rr.Points3D(points[v], colors=colours[v], radii=radius[single_cells[own]]))
-        forces = arrays.get("contact_force")
-        if forces is not None:
-            size = np.linalg.norm(forces, axis=1)
-            acting = size > 1e-3 * max(size.max(), 1e-300)
-            rr.log("world/contact_force", rr.Arrows3D(origins=points[acting], vectors=forces[acting]))
-    stats = args.folder / "stats.jsonl"
-    for line in stats.read_text().splitlines() if stats.exists() else []:
-        step = json.loads(line)
-        rr.set_time("step", sequence=step["step"])
-        rr.set_time("time", duration=step["time"])
-        for name in ("kinetic_energy", "elastic_energy", "gravity_energy", "contact_energy", "newton_iterations", "contacts", "min_gap"):
-            if step.get(name) is not None:
-                rr.log("statistics/" + name, rr.Scalars(step[name]))
-        rr.log("statistics/seconds", rr.Scalars(step["seconds"]["total"]))
+        log_frame(rr, frame, info["bodies"], args.colour, low, high)
+    log_reports(rr, args.folder)
     print(f"{args.output}: {len(frames)} frames, {args.colour} from {low:.4g} to {high:.4g}")
 
 

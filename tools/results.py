@@ -35,7 +35,8 @@ without a command, a commit or a date, and one that no page uses. Only Python's 
 """
 import argparse, datetime, json, pathlib, re, shlex, subprocess, sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from standoff_tools import ROOT
+
 FILE, LOG = ROOT / "docs" / "results.json", ROOT / "docs" / "src" / "measurements.md"
 # all figures of these pages are recorded, and those of tables and of times on the other pages
 PAGES = ["README.md", "docs/src/performance.md", "docs/src/benchmarks*.md", "docs/src/validation.md", "docs/src/validation/*.md",

@@ -9,9 +9,11 @@
 The sentences come from the first lines of each scene, the order from GROUPS, steps and seconds from
 docs/scene-times.json, the pictures from docs/src/images/scenes. Only Python's standard library is used.
 """
-import argparse, json, pathlib, re, resource, shutil, subprocess, sys, tempfile
+import argparse, json, pathlib, re, shutil, subprocess, sys, tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from standoff_tools import ROOT, stats
+from standoff_tools.run import commit, run_scene
+
 SCENES, TIMES = ROOT / "scenes", ROOT / "docs" / "scene-times.json"
 PICTURES = ROOT / "docs" / "src" / "images" / "scenes"
 
@@ -134,18 +136,13 @@ def index():
 
 def measure(binary, out):
     machine = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "?")
-    commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
-    scenes = {}
+    scenes, at = {}, commit()
     for name in (n for _, _, group in GROUPS for n in group):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        run = subprocess.run([binary, "run", SCENES / f"{name}.toml", "-o", out / name, "--force", "--quiet", "--threads", "1"],
-                             capture_output=True, text=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        if run.returncode:
-            sys.exit(f"{name}: {run.stderr.strip()}")
-        seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        steps = sum(1 for _ in open(out / name / "stats.jsonl"))
-        scenes[name] = [steps, f"{seconds:.1f}" if seconds < 10 else f"{seconds:.0f}", commit]
+        done = run_scene(binary, SCENES / f"{name}.toml", out / name)
+        if done.code:
+            sys.exit(f"{name}: {done.error}")
+        steps = len(stats.reports(out / name))
+        scenes[name] = [steps, f"{done.cpu:.1f}" if done.cpu < 10 else f"{done.cpu:.0f}", at]
         print(name, *scenes[name], flush=True)
     lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(figures)}" for name, figures in scenes.items())
     TIMES.write_text(f'{{\n "machine": {json.dumps(machine)},\n "scenes": {{\n{lines}\n }}\n}}\n')

@@ -8,9 +8,10 @@
 `cargo test -p standoff-scene --test schema` checks the schema, lint.sh runs `--check`. Only Python's standard
 library is used.
 """
-import argparse, json, pathlib, sys
+import argparse, json, sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from standoff_tools import ROOT
+
 SCHEMA, PAGE = ROOT / "docs" / "scene.schema.json", ROOT / "docs" / "src" / "scene-keys.md"
 
 HEAD = """# Reference of all keys

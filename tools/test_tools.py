@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""Tests of the scripts beside this one that judge code and builds: `tools/test_tools.py [BINARY]`.
+"""Tests of the scripts beside this one that judge code and builds, and of what they share: `tools/test_tools.py [BINARY]`.
 
-With a binary of Standoff the comparison of builds is tested, too: a build equals itself, and differs from
-itself with another setting. Only Python's standard library is used.
+With a binary of Standoff, runs and the comparison of builds are tested, too: a build equals itself, and differs from
+itself with another setting. Frames are read where numpy and the Python package of Standoff are installed. Otherwise only Python's standard library
+is used.
 """
-import contextlib, io, pathlib, subprocess, sys, tempfile, unittest
+import contextlib, importlib.util, io, json, math, pathlib, signal, struct, subprocess, sys, tempfile, unittest, zlib
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 from rust_source import blank, without_tests
+from standoff_tools import ROOT, data, frames, scenes, stats, tables
+from standoff_tools.run import file_name, measure, printed_by, run_scene, scene_command
 
 BINARY = None
 
@@ -189,7 +192,8 @@ The mean is 16.4 with h = 10 ms, at commit 41c0698 (`bench 3`).
             self.assertTrue(self.faults(self.PAGE, {"time": self.ENTRY | {key: ""}}))
 
     def test_a_command_is_recorded_with_the_commit_of_a_clean_tree(self):
-        import argparse, results
+        import argparse
+        import results
 
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder).resolve()
@@ -214,7 +218,7 @@ The mean is 16.4 with h = 10 ms, at commit 41c0698 (`bench 3`).
         self.assertTrue(head.startswith(entry["commit"]))
 
     def test_every_digit_of_the_tables_of_this_repository_counts(self):
-        import json, results
+        import results
 
         entries, _ = results.read(json.loads(results.FILE.read_text()))
         changed = 0
@@ -313,13 +317,174 @@ class Long(unittest.TestCase):
                 self.assertEqual(found.returncode, code, text[:60] + found.stdout)
 
 
+def printed(work, *arguments):
+    """What a function prints."""
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        work(*arguments)
+    return out.getvalue()
+
+
+class Runs(unittest.TestCase):
+    def test_a_program_is_measured(self):
+        done = measure([sys.executable, "-c", "import sys; print('out'); print('first\\nlast', file=sys.stderr); sum(range(10**6)); sys.exit(3)"])
+        self.assertEqual((done.code, done.printed, done.last_line(), done.stopped), (3, "out\n", "last", False))
+        self.assertTrue(0 < done.cpu < 10 and 0 < done.wall < 60 and done.peak_mib > 1, done)
+
+    def test_two_full_streams_do_not_block(self):
+        done = measure([sys.executable, "-c", "import sys; print('x' * 10**6); sys.stderr.write('y' * 10**6)"])
+        self.assertEqual((done.code, len(done.printed), len(done.error)), (0, 10**6 + 1, 10**6))
+
+    def test_a_program_that_takes_long_is_stopped(self):
+        sleep = [sys.executable, "-c", "import time; time.sleep(60)"]
+        self.assertEqual(measure(sleep, seconds=0.2, end_by=signal.SIGTERM).code, -signal.SIGTERM)
+        self.assertTrue(measure(sleep, seconds=0.2).stopped)
+        busy = measure([sys.executable, "-c", "while True: pass"], cpu_seconds=1)
+        self.assertEqual((busy.code, busy.stopped), (-signal.SIGXCPU, False))
+
+    def test_a_program_that_fails_ends_the_script(self):
+        self.assertEqual(printed_by([sys.executable, "-c", "print(7)"])[0], "7\n")
+        with self.assertRaises(SystemExit):
+            printed_by([sys.executable, "-c", "import sys; sys.exit(1)"])
+
+    def test_the_command_of_a_scene(self):
+        words = scene_command("standoff", "a.toml", "out", sets=["time.step=1"], steps=0, meshes="m", options=["--solver", "dot"])
+        self.assertEqual(" ".join(words), "standoff run a.toml -o out --force --quiet --threads 1 --steps 0 --mesh-root m --set time.step=1 --solver dot")
+        self.assertNotIn("--threads", scene_command("standoff", "a.toml", "out", threads=None))
+        self.assertEqual(file_name("a b/c, d-1.5"), "a_b_c__d-1.5")
+
+
+class Reports(unittest.TestCase):
+    STEPS = [{"newton_iterations": 3, "max_contacts": 5, "min_gap": None, "outcome": "converged", "seconds": {"total": 1.0, "ccd": 0.25}},
+             {"newton_iterations": 4, "max_contacts": 2, "min_gap": 1e-3, "outcome": "max-iterations", "seconds": {"total": 2.0, "ccd": 0.5}}]
+
+    def test_reports_are_read_without_a_line_that_is_not_finished(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(stats.reports(folder), [])
+            (pathlib.Path(folder) / "stats.jsonl").write_text("".join(json.dumps(s) + "\n" for s in self.STEPS) + '{"newton_iter')
+            self.assertEqual(stats.reports(folder), self.STEPS)
+
+    def test_totals(self):
+        found = self.STEPS
+        self.assertEqual((stats.iterations(found), stats.contacts(found), stats.unconverged(found), stats.gap(found)), (7, 5, 1, 1e-3))
+        self.assertEqual((stats.seconds(found), stats.seconds(found, "ccd"), stats.mean(found, "newton_iterations")), (3.0, 0.75, 3.5))
+        self.assertEqual((stats.iterations([]), stats.contacts([]), stats.mean([], "contacts")), (0, 0, 0))
+        self.assertTrue(math.isnan(stats.gap(found[:1])))
+
+
+class Tables(unittest.TestCase):
+    def test_rows_are_printed_and_read_back(self):
+        text = printed(tables.head, "a", "b") + printed(tables.row, 1, "x")
+        self.assertEqual(text, "| a | b |\n|---|---|\n| 1 | x |\n")
+        self.assertEqual(tables.cells_of(text), [["a", "b"], ["1", "x"]])
+        self.assertEqual(tables.markdown([["a", "b"], [1, "x"]]), "| a | b |\n| --- | --- |\n| 1 | x |")
+
+    def test_numbers(self):
+        self.assertAlmostEqual(tables.geometric_mean([2, 8]), 4)
+        self.assertTrue(math.isnan(tables.geometric_mean([])))
+        self.assertEqual((tables.number(0.012345), tables.number(None), tables.number(1234.5, 2)), ("0.0123", "–", "1200"))
+        self.assertEqual((tables.scientific(math.nan), tables.scientific(0.00123)), ("–", "1.2e-03"))
+
+    def test_a_part_of_a_page_is_replaced(self):
+        page = "a\n<!-- x -->\nold\n<!-- end -->\nb\n<!-- end -->"
+        self.assertEqual(tables.replaced(page, "<!-- x -->", r"new \1"), page.replace("old", r"new \1"))
+        with self.assertRaises(SystemExit):
+            tables.replaced(page, "<!-- y -->", "new")
+
+
+class SceneLists(unittest.TestCase):
+    def test_every_data_file_says_where_it_comes_from(self):
+        for path in (HERE / "data").glob("*.json"):
+            self.assertGreater(len(data(path.stem)["from"].split()), 5, path.name)
+
+    def test_the_files_of_the_lists_are_there(self):
+        lists = [("bench-scenes", key) for key in ("solids", "thin", "large")]
+        lists += [("ablation-scenes", "scenes")]
+        lists += [("solver-scenes", key) for key in ("table", "fallback", "bound", "ablation")]
+        for name, key in lists:
+            found = scenes.scenes(name, key)
+            self.assertEqual(len(found), len({s.name for s in found}), key)
+            for scene in found:
+                self.assertTrue(scene.shared or scene.path(None).is_file(), scene.file)
+        shortened = [e["name"] for e in data("build-scenes")["shortened"]]
+        for name in shortened:
+            self.assertTrue(name.startswith("ipc/") or (ROOT / "scenes" / f"{name}.toml").is_file(), name)
+        named = {s.name for s in scenes.scenes("bench-scenes", "solids")}
+        self.assertLessEqual(data("bench-reference")["seconds"].keys(), named)
+
+    def test_scenes_are_chosen_by_a_part_of_their_name(self):
+        listed = [scenes.Scene("one", "README.md", 1), scenes.Scene("two", "shared:two.txt", 2, ["a=1"], ratio=3)]
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            self.assertEqual([s.name for s in scenes.present(listed, [], pathlib.Path("nowhere"))], ["one"])
+            self.assertEqual([s.name for s in scenes.present(listed, ["n"], pathlib.Path("nowhere"))], ["one"])
+        self.assertEqual(said.getvalue(), "two: skipped, nowhere/two.txt is absent\n")
+        self.assertEqual((listed[1].meshes(ROOT), listed[1].more, listed[0].meshes(ROOT)), (ROOT / "data" / "ipc", {"ratio": 3}, None))
+
+
+class RawFrames(unittest.TestCase):
+    def test_arrays_are_read_packed_or_not(self):
+        points, body = struct.pack("<6d", *range(6)), struct.pack("<2i", 0, 1)
+        for compressor in ("", ' compressor="vtkZLibDataCompressor"'):
+            packed = b""
+            offsets = []
+            for raw in (points, body):
+                offsets.append(len(packed))
+                short = zlib.compress(raw)
+                packed += struct.pack("<4Q", 1, len(raw), 0, len(short)) + short if compressor else struct.pack("<Q", len(raw)) + raw
+            text = (f'<VTKFile header_type="UInt64"{compressor}><CellData><DataArray type="Int32" Name="body" offset="{offsets[1]}"/></CellData>'
+                    f'<Points><DataArray type="Float64" Name="Points" NumberOfComponents="3" offset="{offsets[0]}"/></Points>'
+                    '<AppendedData encoding="raw">_').encode()
+            with tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder) / "a.vtu"
+                path.write_bytes(text + packed)
+                found = frames.raw_arrays(path)
+                self.assertEqual(frames.raw_positions(path), tuple(range(6)))
+            self.assertEqual(found, {"points": ("Float64", points, 3, False), "body": ("Int32", body, 1, True)})
+
+
+class Frames(unittest.TestCase):
+    def test_frames_of_a_run(self):
+        if BINARY is None or not importlib.util.find_spec("numpy"):
+            self.skipTest("no binary was given, or numpy is not installed")
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder) / "run"
+            done = run_scene(BINARY, ROOT / "scenes/unit/tet-tet.toml", out, steps=2, sets=["output.every=1"])
+            self.assertEqual((done.code, len(stats.reports(out))), (0, 2), done.error)
+            try:
+                frames.package()
+            except SystemExit as said:
+                self.skipTest(str(said))
+            found = frames.Frames(out)
+            raw = [frames.raw_positions(out / "frames" / f"{step:06}.vtu") for step in (0, 2)]
+            self.assertEqual((found.steps, found.times()[0]), ([0, 1, 2], 0.0))
+            for step, wanted in zip((0, 2), raw):
+                self.assertEqual([c for point in found.array(step, "points") for c in point], list(wanted))
+            first, *_ = found.bodies.values()
+            self.assertEqual(len(found.array(2, "velocity", first["name"])), first["vertices"])
+            self.assertEqual(len(found.deformable(2)), sum(b["vertices"] for b in found.listed if not b["obstacle"]))
+            self.assertIsNone(found.deformable(7))
+            with self.assertRaises(KeyError):
+                found.array(2, "nothing")
+
+
+class Meshes(unittest.TestCase):
+    def test_the_scripts_write_the_meshes_of_the_scenes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            written = pathlib.Path(folder)
+            self.assertEqual(run("orientation_meshes.py", written).returncode, 0)
+            self.assertEqual(run("gallery_meshes.py", "--tube", "24,12", written / "tube-wall.vtk").returncode, 0)
+            self.assertEqual(len(list(written.iterdir())), 5)
+            for path in written.iterdir():
+                place = "codim" if path.stem == "tube-wall" else "orientation"
+                self.assertEqual(path.read_bytes(), (ROOT / "scenes" / place / path.name).read_bytes(), path.name)
+
+
 class EqualError(unittest.TestCase):
     def test_the_cost_of_an_error_lies_between_two_tolerances(self):
         from equal_error import at_error, parse
 
-        printed = "| tolerance | Newton iterations | CPU s | largest error | mean error |\n|---|---|---|---|---|\n"
-        printed += "| 0.1 | 2.0 | 0.2000 | 3.0e-1 | 1.0e-1 |\n| 0.01 | 8.0 | 0.8000 | 3.0e-3 | 1.0e-3 |\n\n2 steps compared"
-        rows = parse(printed)
+        table = "| tolerance | Newton iterations | CPU s | largest error | mean error |\n|---|---|---|---|---|\n"
+        table += "| 0.1 | 2.0 | 0.2000 | 3.0e-1 | 1.0e-1 |\n| 0.01 | 8.0 | 0.8000 | 3.0e-3 | 1.0e-3 |\n\n2 steps compared"
+        rows = parse(table)
         self.assertEqual(rows, [(0.1, 2.0, 0.2, 0.1), (0.01, 8.0, 0.8, 1e-3)])
         iterations, seconds = at_error(rows, 1e-2)
         self.assertAlmostEqual(iterations, 4.0)

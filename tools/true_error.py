@@ -8,7 +8,10 @@
 
 Only steps whose outcome is "converged" count. Only Python's standard library is used.
 """
-import collections, json, math, pathlib, sys
+import collections, math, pathlib, sys
+
+from standoff_tools.stats import json_lines
+from standoff_tools.tables import head, row
 
 FLOOR = 1e-6  # 1/s, a ten-thousandth of the default velocity tolerance: errors below it say nothing about what is reported
 INTEGRATORS = ("implicit-euler", "bdf2", "newmark", "quasi-static")
@@ -17,11 +20,7 @@ COLOURS = {"barrier": ("#0b3c66", "#1f6fb4", "#7db3de"), "barrier-free": ("#7a2f
 
 
 def lines(paths):
-    for path in paths:
-        for text in pathlib.Path(path).read_text().splitlines():
-            # the last line of a program that is at work may be cut off
-            if text.endswith("}"):
-                yield json.loads(text)
+    return [line for path in paths for line in json_lines(path)]
 
 
 def errors(line, which):
@@ -64,9 +63,8 @@ def table(paths):
     for line in lines(paths):
         for integrator in ("all", line["integrator"]):
             groups[name(line["tolerances"]), line["method"], integrator].append(line)
-    print("| tolerances | method | integrator | steps | Newton iterations | converged | without reference | error/reported: 99 % | 99.9 % | at most 2 "
-          "| error within tolerance | force: median | 99 % | 99.9 % | within 1 % | within 1 % of all that acts | other minimum |")
-    print("|---" * 17 + "|")
+    head("tolerances", "method", "integrator", "steps", "Newton iterations", "converged", "without reference", "error/reported: 99 %", "99.9 %",
+         "at most 2", "error within tolerance", "force: median", "99 %", "99.9 %", "within 1 %", "within 1 % of all that acts", "other minimum")
     for key in sorted(groups, key=lambda k: (k[0], METHODS.index(k[1]), (("all",) + INTEGRATORS).index(k[2]))):
         group = groups[key]
         done = [l for l in group if "reported" in l]
@@ -81,7 +79,7 @@ def table(paths):
         cells = [*key, len(group), f"{iterations:.2f}", len(converged), len(converged) - len(known)]
         cells += [number(quantile(ratios, p)) for p in (0.99, 0.999)] + [f"{share(ratios, 2):.1f} %", f"{within:.1f} %"]
         cells += [number(quantile(forces, p)) for p in (0.5, 0.99, 0.999)] + [f"{share(forces, 0.01):.1f} %", f"{share(acting, 0.01):.1f} %", other]
-        print("| " + " | ".join(map(str, cells)) + " |")
+        row(*cells)
 
 
 def is_elsewhere(line):
@@ -116,15 +114,15 @@ def by_case(paths):
 
 def press(paths):
     cases = by_case(paths)
-    print("| method | integrator | cases with a figure | steps | not converged or without reference | median of the greatest errors | greatest | cases within 1 % |")
-    print("|---" * 8 + "|")
+    head("method", "integrator", "cases with a figure", "steps", "not converged or without reference", "median of the greatest errors", "greatest",
+         "cases within 1 %")
     for method in METHODS:
         for integrator in INTEGRATORS:
             of = [c for (m, i, *_), c in cases.items() if (m, i) == (method, integrator)]
             if of:
                 found = [c[0] for c in of if c[1] > c[2]]
-                print(f"| {method} | {integrator} | {len(found)} of {len(of)} | {sum(c[1] for c in of)} | {sum(c[2] for c in of)} | {number(quantile(found, 0.5))} "
-                      f"| {number(max(found))} | {share(found, 0.01):.1f} % |")
+                row(method, integrator, f"{len(found)} of {len(of)}", sum(c[1] for c in of), sum(c[2] for c in of), number(quantile(found, 0.5)),
+                    number(max(found)), f"{share(found, 0.01):.1f} %")
 
 
 def plot(path, paths):

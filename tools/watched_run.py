@@ -12,7 +12,7 @@ Python's standard library is used.
 """
 import argparse, json, os, pathlib, re, signal, statistics, subprocess, tempfile, threading, time, urllib.request
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from standoff_tools import ROOT
 
 
 class Watcher(threading.Thread):
