@@ -63,6 +63,7 @@ fn build(fields: &Bound<'_, PyDict>, e: &BuildError) -> PyResult<&'static str> {
             fields.set_item("key", key)?;
             fields.set_item("value", value)?;
         }
+        BuildError::Unread(unread) => fields.set_item("key", unread.key)?,
         BuildError::Unfit { key, value, object, .. } => {
             fields.set_item("key", key)?;
             fields.set_item("value", value)?;
