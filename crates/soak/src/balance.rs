@@ -273,7 +273,7 @@ mod tests {
         .unwrap();
         let info: Info = serde_json::from_str(
             r#"{"bodies": [{"name": "t", "obstacle": false, "first_vertex": 0, "vertices": 4, "contact_thickness": 0.0}],
-                "half_spaces": [], "no_contact": [], "self_contact": true, "contact": true}"#,
+                "half_spaces": [], "no_contact": [], "self_contact": true, "contact": true, "allow_inversion": false}"#,
         )
         .unwrap();
         let rest = vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
