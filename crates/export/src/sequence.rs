@@ -52,7 +52,7 @@ impl Sequence {
             .iter()
             .map(|b| Body { name: b.name.clone(), obstacle: b.obstacle, ..Body::default() })
             .collect();
-        fill_in(&mut bodies, &first).map_err(|what| damaged(&frames[0], what))?;
+        fill_in(&mut bodies, &first, tetrahedra).map_err(|what| damaged(&frames[0], what))?;
         let mut carried = None;
         let files: Vec<PathBuf> =
             steps.iter().map(|s| folder.join("carried").join(format!("{s:06}.vtu"))).collect();
@@ -62,7 +62,7 @@ impl Sequence {
                 .iter()
                 .map(|b| Body { name: b.name.clone(), obstacle: b.obstacle, ..Body::default() })
                 .collect();
-            fill_in(&mut fine, &surfaces).map_err(|what| damaged(&files[0], what))?;
+            fill_in(&mut fine, &surfaces, false).map_err(|what| damaged(&files[0], what))?;
             for (body, fine) in bodies.iter_mut().zip(fine) {
                 if !fine.triangles.is_empty() {
                     *body = Body { carried: true, ..fine };
@@ -137,8 +137,9 @@ fn damaged(path: &Path, what: String) -> OutputError {
     OutputError::Damaged { path: path.to_owned(), what }
 }
 
-/// Gives every body its cells of a frame.
-fn fill_in(bodies: &mut [Body], frame: &Frame) -> Result<(), String> {
+/// Gives every body its cells of a frame: of a solid the surface that it carries, or the boundary of its `tetrahedra` where it carries none, or where
+/// the caller wants these.
+fn fill_in(bodies: &mut [Body], frame: &Frame, tetrahedra: bool) -> Result<(), String> {
     let mut of_cell = frame.cell_body.iter();
     let mut tets: Vec<Vec<[u32; 4]>> = vec![Vec::new(); bodies.len()];
     let mut owner = || {
@@ -160,9 +161,8 @@ fn fill_in(bodies: &mut [Body], frame: &Frame) -> Result<(), String> {
         cells[owner()?].2.push(*point);
     }
     for ((body, tets), (mut triangles, edges, points)) in bodies.iter_mut().zip(tets).zip(cells) {
-        // triangles of a solid are the surface that it carries
-        if triangles.is_empty() {
-            triangles.extend(Mesh { tets, ..Mesh::default() }.surface());
+        if triangles.is_empty() || tetrahedra && !tets.is_empty() {
+            triangles = Mesh { tets, ..Mesh::default() }.surface();
         }
         let all = triangles.iter().flatten().chain(edges.iter().flatten()).chain(&points);
         let mut numbers: BTreeMap<u32, u32> = all.map(|v| (*v, 0)).collect();

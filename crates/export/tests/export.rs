@@ -115,6 +115,23 @@ fn sequences_read_back_to_the_same_bits() {
     assert!(export(folder.path(), Path::new("x.glb"), Options::default()).is_err());
 }
 
+/// The surface is the same whether it is for display or touches; the tetrahedra are there for who asks.
+#[test]
+fn a_surface_that_touches_is_exported_as_one_that_is_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let [shown, touching] = ["false", "true"].map(|value| {
+        let out = folder.path().join(value);
+        simulate(&out, &[&format!("objects.ball.fill.collides={value}")])
+    });
+    for tetrahedra in [false, true] {
+        let open = |run: &Path| Sequence::open(run, tetrahedra).unwrap();
+        let (a, b) = (open(&shown), open(&touching));
+        assert_eq!(a.bodies()[0].triangles, b.bodies()[0].triangles, "tetrahedra: {tetrahedra}");
+        let (x, y) = (a.positions(0, 0..1).unwrap(), b.positions(0, 0..1).unwrap());
+        assert!(x[0].len() == y[0].len() && x[0].iter().zip(&y[0]).all(|(x, y)| near(x, y)));
+    }
+}
+
 #[test]
 fn gltf_holds_every_frame() {
     let folder = tempfile::tempdir().unwrap();

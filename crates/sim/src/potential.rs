@@ -143,9 +143,9 @@ impl Part {
     }
 }
 
-/// Weight of the constraint on a prescribed vertex in quasi-static steps, as a part of the stiffness of the stiffest vertex. Our choice:
+/// Least weight of the constraint on a prescribed vertex, as a part of the stiffness of the stiffest vertex. Our choice:
 /// constraints begin with 1e6 times their weight, ten times that stiffness.
-const STATIC_WEIGHT: f64 = 1e-5;
+const LEAST_WEIGHT: f64 = 1e-5;
 
 static NO_CONTACTS: ContactSet =
     ContactSet { contacts: Vec::new(), half_space: Vec::new(), orientation: OrientationSet::EMPTY };
@@ -222,12 +222,14 @@ impl<'a> IncrementalPotential<'a> {
         let mut all: Vec<Summand<'t>> = Vec::with_capacity(16);
         let model = self.context.model;
         let mut push = |part: Part, factor: f64, term: Box<dyn Term + 't>| {
-            // elements have no carried vertices
-            let term = match part == Part::Contact && !model.map.is_identity() {
-                true => Box::new(Expanded::new(term, &model.map)),
-                false => term,
-            };
             all.push(Summand { term, factor, part });
+        };
+        // contact, and what a program adds, may act on carried vertices; elements and loads have none
+        let by_unknowns = |term: Box<dyn Term + 't>| -> Box<dyn Term + 't> {
+            match model.map.is_identity() {
+                true => term,
+                false => Box::new(Expanded::new(term, &model.map)),
+            }
         };
         let (tets, plane, codim) = match (&self.restriction, &self.dirichlet, &model.guarded) {
             (Some(rest), ..) => (&rest.tets, &rest.plane, &rest.codim),
@@ -244,7 +246,7 @@ impl<'a> IncrementalPotential<'a> {
         push(Part::Elastic, s, Box::new(self.attachments));
         push(Part::Elastic, s, Box::new(&self.pressures));
         for term in &self.context.model.energies {
-            push(Part::Elastic, s, Box::new(&**term));
+            push(Part::Elastic, s, by_unknowns(Box::new(&**term)));
         }
         for term in &self.damping {
             push(Part::Elastic, s, Box::new(term));
@@ -253,11 +255,11 @@ impl<'a> IncrementalPotential<'a> {
             push(Part::Elastic, s, Box::new(loads));
         }
         let (pairs, half_spaces, oriented) = self.barrier.terms(contacts);
-        push(Part::Contact, c, Box::new(pairs));
-        push(Part::Contact, c, Box::new(half_spaces));
-        push(Part::Contact, c, Box::new(oriented));
-        push(Part::Contact, c, Box::new(self.friction_term()));
-        push(Part::Contact, c, Box::new(&self.constraints));
+        push(Part::Contact, c, by_unknowns(Box::new(pairs)));
+        push(Part::Contact, c, by_unknowns(Box::new(half_spaces)));
+        push(Part::Contact, c, by_unknowns(Box::new(oriented)));
+        push(Part::Contact, c, by_unknowns(Box::new(self.friction_term())));
+        push(Part::Contact, c, by_unknowns(Box::new(&self.constraints)));
         if let Some(penalty) = &self.dirichlet {
             push(Part::Dirichlet, 1.0, Box::new(penalty));
         }
@@ -468,12 +470,13 @@ impl<'a> IncrementalPotential<'a> {
         g
     }
 
-    /// Σ ∇Ψ of the `wanted` summands of the elastic part, N (`#V`).
+    /// Σ ∇Ψ of the `wanted` summands of the elastic part by unknowns, N (`#V`).
     fn elastic_gradient(&self, x: &[Vec3], wanted: impl Fn(&Summand<'_>) -> bool) -> Vec<Vec3> {
         let mut g = vec![Vec3::zeros(); x.len()];
         self.context.clock.time(Phase::Elasticity, || {
             let terms = self.part(Part::Elastic).filter(|t| wanted(t));
             terms.for_each(|t| t.term.add_gradient(x, &mut g));
+            self.context.model.map.gather(&mut g);
         });
         g
     }
@@ -564,7 +567,7 @@ impl<'a> IncrementalPotential<'a> {
             false => 1.0 / (time * time),
         };
         // the constraints pull at elasticity, too, which is far stiffer than inertia in long steps
-        let least = STATIC_WEIGHT * self.context.elastic_scale * model.stiffest;
+        let least = LEAST_WEIGHT * self.context.elastic_scale * model.stiffest;
         let weight = |mass: f64| (mass_unit * mass).max(least);
         self.dirichlet = Some(DirichletPenalty::new(targets, |v| weight(model.mass[v]), x));
     }

@@ -3,7 +3,7 @@
 
 use crate::common::{block, converge, ground, scene};
 use standoff_geometry::topology;
-use standoff_linalg::Vec3;
+use standoff_linalg::{Mat3, Vec3};
 use standoff_sim::Simulation;
 use standoff_sim::clock::Clock;
 use standoff_sim::context::StepContext;
@@ -12,10 +12,10 @@ use standoff_sim::definition::{
 };
 use standoff_sim::detector::Detector;
 use standoff_sim::dirichlet::DirichletTargets;
-use standoff_sim::energy::Projection;
+use standoff_sim::energy::{Element, Elements, Hessian, Projection};
 use standoff_sim::iterate::Iterate;
 use standoff_sim::potential::IncrementalPotential;
-use standoff_sim::settings::{Fallback, Integrator, Method};
+use standoff_sim::settings::{ContactPotential, Fallback, Integrator, Method};
 use standoff_sim::solver::assembly::HessianAssembly;
 use standoff_sim::solver::friction_lagging;
 use std::collections::BTreeMap;
@@ -194,6 +194,96 @@ fn a_carried_boundary_is_the_boundary() {
         let held = |s: &Simulation| s.state().held_forces[0][0];
         let (a, b) = (held(&plain), held(&carried));
         assert!(a.norm() > 0.0 && (a - b).norm() < 1e-5 * a.norm(), "{integrator:?}: {a} {b}");
+    }
+}
+
+/// The same with the potentials that weight pairs by area or by their side, in the numbers of the boundary.
+#[test]
+fn a_carried_boundary_is_the_boundary_with_every_potential() {
+    for potential in [ContactPotential::Convergent, ContactPotential::OrientationAware] {
+        let run = |times: [Option<usize>; 2]| {
+            let mut definition = stacked(times);
+            definition.settings.contact.potential = potential;
+            definition.settings.contact.stiffness = Some(1e6);
+            definition.settings.solver.force_tolerance = Some(1e-8);
+            converge(definition, 1e-8, 10).1
+        };
+        let (plain, carried) = (run([None, None]), run([Some(0), Some(0)]));
+        for (a, b) in plain.model().bodies.iter().zip(&carried.model().bodies) {
+            let own = carried.positions()[b.vertices.start..b.carried.start].iter();
+            let pairs = plain.positions()[a.vertices.clone()].iter().zip(own);
+            let largest = pairs.map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
+            assert!(largest < 1e-8, "{potential:?}, {}: {largest:e}", a.name);
+        }
+        let force = |s: &Simulation| s.state().half_space_forces[0][0];
+        let (a, b) = (force(&plain), force(&carried));
+        assert!(a.norm() > 0.0 && (a - b).norm() < 1e-5 * a.norm(), "{potential:?}: {a} {b}");
+    }
+}
+
+/// A spring of a program's own that pulls at a carried vertex pulls at the vertices on which this depends: the body hangs on it with its weight.
+#[test]
+fn an_energy_of_a_program_may_pull_at_carried_vertices() {
+    let body = carrying(block("hung", [0.0; 3], [1, 1, 1], 0.3), 1);
+    let (first, last) = (body.rest.len() - body.carried_count(), body.rest.len() - 1);
+    let place = |v: usize| body.rest[v];
+    let pulls = [first, last].map(|v| Pull { to: place(v) + Vec3::new(0.0, 0.1, 0.0) });
+    let springs =
+        Elements::from_parts(vec![[first as u32], [last as u32]], pulls.to_vec(), body.rest.len());
+    let mut definition = scene(vec![body.clone()]);
+    definition.gravity = Vec3::new(0.0, -9.81, 0.0);
+    definition.energies.push(Arc::new(springs));
+    definition.settings.time.step = 0.05;
+    let (_, simulation) = converge(definition, 1e-8, 400);
+    let weight = 9.81 * simulation.model().mass.iter().sum::<f64>();
+    let pull = |v: usize, p: &Pull| Pull::STIFFNESS * (p.to - simulation.positions()[v]);
+    let sum = pull(first, &pulls[0]) + pull(last, &pulls[1]);
+    assert!((sum - weight * Vec3::y()).norm() < 1e-3 * weight, "{sum} N, {weight} N");
+}
+
+/// A spring from a vertex to a point.
+#[derive(Debug, Clone)]
+struct Pull {
+    to: Vec3,
+}
+
+impl Pull {
+    const STIFFNESS: f64 = 1e4;
+}
+
+impl Element<1> for Pull {
+    const NAME: &'static str = "pull";
+    const TRANSLATION_INVARIANT: bool = false;
+
+    fn value(&self, x: &[Vec3; 1]) -> f64 {
+        0.5 * Self::STIFFNESS * (x[0] - self.to).norm_squared()
+    }
+
+    fn gradient(&self, x: &[Vec3; 1]) -> [Vec3; 1] {
+        [Self::STIFFNESS * (x[0] - self.to)]
+    }
+
+    fn hessian_psd(&self, _: &[Vec3; 1]) -> Hessian<1> {
+        [[Mat3::from_diagonal_element(Self::STIFFNESS)]]
+    }
+}
+
+/// Surfaces that cannot be carried end in a message that names body and vertex.
+#[test]
+fn surfaces_that_cannot_be_carried_are_refused() {
+    let with = |change: &dyn Fn(&mut CarriedSurface)| {
+        let mut definition = stacked([Some(0), None]);
+        change(definition.bodies[0].surface.as_mut().unwrap());
+        Simulation::new(&definition).map(|_| ()).unwrap_err().to_string()
+    };
+    let weights = |s: &mut CarriedSurface, w: f64| Arc::make_mut(&mut s.weights)[2][0] = w;
+    for (error, part) in [
+        (with(&|s| weights(s, f64::NAN)), "carried vertex 2"),
+        (with(&|s| weights(s, 1.5)), "sum"),
+        (with(&|s| Arc::make_mut(&mut s.on)[3][1] = 10_000), "carried vertex 3"),
+        (with(&|s| Arc::make_mut(&mut s.triangles).clear()), "no triangles"),
+    ] {
+        assert!(error.contains("'low'") && error.contains(part), "{error}");
     }
 }
 

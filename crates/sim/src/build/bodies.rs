@@ -180,9 +180,7 @@ impl Collected {
         let count = surface.on.len();
         topology::check_cells(&surface.triangles, count).map_err(|e| problem(body, e))?;
         let own = (carried - first) as u32;
-        if surface.on.iter().flatten().any(|v| *v >= own) || surface.weights.len() != count {
-            return Err(problem(body, "a carried vertex hangs on one that does not exist"));
-        }
+        surface.check(own).map_err(|e| problem(body, e))?;
         let mut map = VertexMap::default();
         for (k, (on, weights)) in surface.on.iter().zip(surface.weights.iter()).enumerate() {
             let (vertex, on) = ((carried + k) as u32, on.map(|v| v + first as u32));

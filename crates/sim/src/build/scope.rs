@@ -108,8 +108,8 @@ pub fn check_carried(definition: &Definition) -> Result<(), BuildError> {
         Method::AdmmPd => "\"admm-pd\"",
     };
     let Some(body) = definition.bodies.iter().find(|b| b.surface.is_some()) else { return Ok(()) };
-    let problem = "moves vertices of elements only, but a surface inside of which this is coarser is to touch; choose \"barrier\" or \"barrier-free\", or \
-                   let the surface of the tetrahedra touch";
+    let problem = "is for bodies that touch by the boundary of their elements, but this one touches by a surface that it carries; \
+                   choose \"barrier\" or \"barrier-free\", or leave out `fill.collides`";
     Err(BuildError::Unfit {
         key: "solver.method",
         value: value.into(),

@@ -4,6 +4,9 @@ use super::BodyDef;
 use standoff_linalg::Vec3;
 use std::sync::Arc;
 
+/// Distance from 1 at which a sum of weights is more than rounded: the points of a body would move apart under translation.
+const AFFINE: f64 = 1e-9;
+
 impl BodyDef {
     /// Number of carried vertices, the last ones.
     pub fn carried_count(&self) -> usize {
@@ -24,6 +27,34 @@ pub struct CarriedSurface {
 }
 
 impl CarriedSurface {
+    /// Checks that every carried vertex is an affine combination of the `own` vertices of its body.
+    ///
+    /// # Errors
+    /// The first that is none, in words.
+    pub(crate) fn check(&self, own: u32) -> Result<(), String> {
+        if self.triangles.is_empty() {
+            return Err("the surface that it carries has no triangles".into());
+        }
+        if self.weights.len() != self.on.len() {
+            let (found, expected) = (self.weights.len(), self.on.len());
+            return Err(format!("{found} rows of weights for {expected} carried vertices"));
+        }
+        for (k, (on, weights)) in self.on.iter().zip(self.weights.iter()).enumerate() {
+            if let Some(v) = on.iter().find(|v| **v >= own) {
+                return Err(format!(
+                    "carried vertex {k} depends on vertex {v}, but the tetrahedra have only {own}"
+                ));
+            }
+            let sum: f64 = weights.iter().sum();
+            if !(weights.iter().all(|w| w.is_finite()) && (sum - 1.0).abs() < AFFINE) {
+                return Err(format!(
+                    "the weights of carried vertex {k} have the sum {sum} instead of 1"
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// The carried points for positions of the other vertices of the body, m.
     pub fn points(&self, x: &[Vec3]) -> Vec<Vec3> {
         let point = |(on, weights): (&[u32; 4], &[f64; 4])| {

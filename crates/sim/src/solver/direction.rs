@@ -294,9 +294,10 @@ pub fn measure(potential: &IncrementalPotential<'_>, p: &[Vec3]) -> f64 {
     match potential.context.settings.solver.norm {
         Norm::Largest => p.iter().enumerate().map(square).fold(0.0, f64::max).sqrt(),
         Norm::RootMeanSquare => {
-            let positions = model.vertex_count();
-            let free = (0..positions).filter(|&v| potential.free[v]).count();
-            let sum: f64 = p[..positions].iter().enumerate().map(square).sum();
+            let unknown = |v: &usize| potential.free[*v];
+            let positions = 0..model.vertex_count();
+            let free = positions.clone().filter(unknown).count();
+            let sum: f64 = positions.filter(unknown).map(|v| square((v, &p[v]))).sum();
             (sum / free.max(1) as f64).sqrt()
         }
     }

@@ -63,8 +63,9 @@ pub fn advance_free_bodies(
     }
     for tries in 0..TRIES {
         // few that rest save little, and what they descend is missed in the line searches of the others
-        let moving = p.iter().filter(|p| **p != Vec3::zeros()).count() as f64;
-        let free = potential.free.iter().filter(|f| **f).count() as f64;
+        let free = (0..p.len()).filter(|&v| potential.free[v]);
+        let moving = free.clone().filter(|&v| p[v] != Vec3::zeros()).count() as f64;
+        let free = free.count() as f64;
         if !any || tries > 0 && moving < (1.0 - SHARE) * free {
             return;
         }

@@ -136,7 +136,8 @@ fn inertia_scale(context: &StepContext<'_>) -> f64 {
     }
 }
 
-/// The greatest κ: a contact at half of d̂ is at most [`HARDEST`] times as stiff as the stiffest vertex, or κ is the least that conditioning asks for. A greater one would serve nothing but round-off.
+/// The greatest κ: a contact at half of d̂ is at most [`HARDEST`] times as stiff as the stiffest vertex, or κ is the least that
+/// conditioning asks for. A greater one would only add round-off.
 pub(super) fn bound(potential: &IncrementalPotential<'_>, range: &StiffnessRange) -> f64 {
     kappa_as_stiff_as(potential, HARDEST).max(range.min)
 }
