@@ -51,7 +51,7 @@ class Body:
         self.rest: Array = entry["rest"]
         #: Tetrahedra (n×4), by vertices within the body.
         self.tetrahedra: NDArray[np.int64] = entry["tetrahedra"]
-        #: Triangles of a shell or obstacle (n×3), by vertices within the body.
+        #: Triangles of a shell, an obstacle, or the surface by which a solid touches (n×3), by vertices within the body.
         self.triangles: NDArray[np.int64] = entry["triangles"]
         #: Segments of a rod or of wires (n×2), by vertices within the body.
         self.segments: NDArray[np.int64] = entry["segments"]
