@@ -29,10 +29,15 @@ pub struct Surface {
 
 impl Surface {
     /// The surface of all bodies: triangles that only one tetrahedron has, those of shells and obstacles, all
-    /// their edges, segments, and every vertex of these.
+    /// their edges, segments, and every vertex of these. Triangles of a body with tetrahedra are the surface by which it touches.
     pub fn new(frame: &Frame, info: &Info) -> Self {
+        let mut body = vec![0; frame.x.len()];
+        for (k, b) in info.bodies.iter().enumerate() {
+            body[b.first_vertex..b.first_vertex + b.vertices].fill(k);
+        }
+        let carrying: BTreeSet<usize> = frame.triangles.iter().map(|t| body[t[0]]).collect();
         let mut faces: BTreeMap<[usize; 3], (usize, [usize; 3])> = BTreeMap::new();
-        for t in &frame.tets {
+        for t in frame.tets.iter().filter(|t| !carrying.contains(&body[t[0]])) {
             for k in [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]] {
                 let face = k.map(|i| t[i]);
                 let mut key = face;
@@ -49,10 +54,6 @@ impl Surface {
             .collect();
         let of_edges = edges.iter().flatten().chain(&frame.points).copied();
         let points: BTreeSet<usize> = of_edges.collect();
-        let mut body = vec![0; frame.x.len()];
-        for (k, b) in info.bodies.iter().enumerate() {
-            body[b.first_vertex..b.first_vertex + b.vertices].fill(k);
-        }
         let thickness = info.bodies.iter().map(|b| b.contact_thickness).collect();
         let (edges, points) = (edges.into_iter().collect(), points.into_iter().collect());
         Self { triangles, edges, points, body, thickness }

@@ -35,6 +35,33 @@ fn findings(frame: &Frame, info: &Info) -> Vec<String> {
     check(frame, info, &Surface::new(frame, info))
 }
 
+/// The triangles of a body with tetrahedra are what touches, in place of their boundary: that may reach through another body, the triangles not.
+#[test]
+fn a_surface_that_a_solid_carries_stands_for_its_boundary() {
+    let mut x = vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+    // a shell through the tetrahedron
+    x.extend([[-1.0, -1.0, 0.5], [3.0, -1.0, 0.5], [-1.0, 3.0, 0.5]]);
+    // what the tetrahedron carries, below the shell
+    x.extend([[0.1, 0.1, 0.1], [0.3, 0.1, 0.1], [0.1, 0.3, 0.1]]);
+    let order = [0, 1, 2, 3, 7, 8, 9, 4, 5, 6];
+    let x: Vec<Point> = order.iter().map(|k| x[*k]).collect();
+    let frame = |triangles: Vec<[usize; 3]>, x: Vec<Point>| Frame {
+        rest: x.clone(),
+        x,
+        tets: vec![[0, 1, 2, 3]],
+        triangles,
+        ..Frame::default()
+    };
+    let info = info(vec![body("solid", 0, 7), body("shell", 7, 3)]);
+    let both = vec![[4, 5, 6], [7, 8, 9]];
+    assert!(findings(&frame(both.clone(), x.clone()), &info).is_empty());
+    // without the surface the boundary counts, and with one that reaches through the shell that surface does
+    assert!(!findings(&frame(vec![[7, 8, 9]], x.clone()), &info).is_empty());
+    let mut through = x;
+    through[4][2] = 0.9;
+    assert!(!findings(&frame(both, through), &info).is_empty());
+}
+
 /// Determinants of small integers, which 128 bits hold exactly, seen through coordinates that are scaled so
 /// that floating-point estimates fail: the same signs.
 #[test]
