@@ -5,17 +5,11 @@
 //! what one number alone would: no fused multiply-add, no sum across lanes. So a kernel's results
 //! have the same bits on every width, and a lane's result does not depend on its neighbours.
 
-// long: the operators of lanes, and the decomposition that they were made for, each short
-
-mod elementary;
-mod psd;
-
-pub use elementary::{atan2, ln, x_minus_ln_1p};
-pub use psd::project_psd;
-
-use crate::{Mat3, Svd3, Vec3};
+use crate::elementary::{self, Binary};
+use crate::real::Real;
+use crate::{M3, Mat3, Svd, Svd3, V3, Vec3, svd};
 use pulp::{Arch, Scalar, Simd, WithSimd};
-use std::ops::{Add, Div, Mul, Neg, Not, Sub};
+use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
 
 /// Most lanes that any processor has.
 pub const MAX_LANES: usize = 8;
@@ -63,11 +57,6 @@ pub struct Lanes<W: Width>(W, W::f64s);
 #[derive(Clone, Copy)]
 pub struct Mask<W: Width>(W, W::m64s);
 
-/// One 3-vector per lane.
-pub type LaneVec3<W> = [Lanes<W>; 3];
-/// One 3×3 matrix per lane, by columns.
-pub type LaneMat3<W> = [[Lanes<W>; 3]; 3];
-
 impl<W: Width> Lanes<W> {
     /// `value` in every lane.
     #[inline(always)]
@@ -94,61 +83,97 @@ impl<W: Width> Lanes<W> {
         self.store(&mut out);
         out
     }
+}
 
-    /// √ in each lane.
+impl<W: Width> Real for Lanes<W> {
+    type Mask = Mask<W>;
+
     #[inline(always)]
-    pub fn sqrt(self) -> Self {
+    fn constant(self, value: f64) -> Self {
+        Self::splat(self.0, value)
+    }
+    #[inline(always)]
+    fn with_gradient(self, _: &[Self]) -> Self {
+        self
+    }
+    #[inline(always)]
+    fn sqrt(self) -> Self {
         Self(self.0, self.0.sqrt_f64s(self.1))
     }
-
-    /// |·| in each lane.
     #[inline(always)]
-    pub fn abs(self) -> Self {
+    fn abs(self) -> Self {
         Self(self.0, self.0.abs_f64s(self.1))
     }
-
-    /// Whether self < other; false with NaN.
     #[inline(always)]
-    pub fn lt(self, other: Self) -> Mask<W> {
+    fn ln(self) -> Self {
+        elementary::ln(self)
+    }
+    #[inline(always)]
+    fn minus_ln_1p(self) -> Self {
+        elementary::x_minus_ln_1p(self)
+    }
+    #[inline(always)]
+    fn atan2(self, x: Self) -> Self {
+        elementary::atan2(self, x)
+    }
+    /// Lane by lane.
+    fn sin_cos(self) -> (Self, Self) {
+        let both = self.to_array().map(f64::sin_cos);
+        (Self::load(self.0, &both.map(|b| b.0)), Self::load(self.0, &both.map(|b| b.1)))
+    }
+    #[inline(always)]
+    fn lt(self, other: Self) -> Mask<W> {
         Mask(self.0, self.0.less_than_f64s(self.1, other.1))
     }
-
-    /// Whether self ≤ other; false with NaN.
     #[inline(always)]
-    pub fn le(self, other: Self) -> Mask<W> {
+    fn le(self, other: Self) -> Mask<W> {
         Mask(self.0, self.0.less_than_or_equal_f64s(self.1, other.1))
     }
-
-    /// The smaller one, `other` where self is NaN.
     #[inline(always)]
-    pub fn min(self, other: Self) -> Self {
-        self.lt(other).select(self, other)
+    fn select(mask: Mask<W>, yes: Self, no: Self) -> Self {
+        Self(mask.0, mask.0.select_f64s(mask.1, yes.1, no.1))
     }
+}
 
-    /// The larger one, `other` where self is NaN.
+impl<W: Width> Binary for Lanes<W> {
     #[inline(always)]
-    pub fn max(self, other: Self) -> Self {
-        other.lt(self).select(self, other)
+    fn split(self) -> (Self, Self) {
+        let (mut m, mut e) = (self.to_array(), [0.0; MAX_LANES]);
+        for lane in 0..W::F64_LANES {
+            (m[lane], e[lane]) = m[lane].split();
+        }
+        (Self::load(self.0, &m), Self::load(self.0, &e))
     }
 }
 
 impl<W: Width> Mask<W> {
-    /// `yes` where true, else `no`.
+    /// Lane k is `values[k]`.
     #[inline(always)]
-    pub fn select(self, yes: Lanes<W>, no: Lanes<W>) -> Lanes<W> {
-        Lanes(self.0, self.0.select_f64s(self.1, yes.1, no.1))
+    pub fn load(width: W, values: &[bool; MAX_LANES]) -> Self {
+        let mut numbers = [0.0; MAX_LANES];
+        for lane in 0..MAX_LANES {
+            numbers[lane] = f64::from(u8::from(values[lane]));
+        }
+        Lanes::splat(width, 0.0).lt(Lanes::load(width, &numbers))
     }
 
-    /// Whether any lane is true.
+    /// The lanes as an array; entries beyond the width are false.
     #[inline(always)]
-    pub fn any(self) -> bool {
+    pub fn to_array(self) -> [bool; MAX_LANES] {
+        let (yes, no) = (Lanes::splat(self.0, 1.0), Lanes::splat(self.0, 0.0));
+        let numbers = Lanes::select(self, yes, no).to_array();
+        let mut out = [false; MAX_LANES];
+        for lane in 0..MAX_LANES {
+            out[lane] = numbers[lane] > 0.0;
+        }
+        out
+    }
+}
+
+impl<W: Width> crate::Mask for Mask<W> {
+    #[inline(always)]
+    fn any(self) -> bool {
         self.0.first_true_m64s(self.1) < W::F64_LANES
-    }
-
-    /// Whether all lanes are true.
-    #[inline(always)]
-    pub fn all(self) -> bool {
-        !(!self).any()
     }
 }
 
@@ -161,6 +186,24 @@ impl<W: Width> Not for Mask<W> {
     }
 }
 
+impl<W: Width> BitAnd for Mask<W> {
+    type Output = Self;
+
+    #[inline(always)]
+    fn bitand(self, other: Self) -> Self {
+        Self(self.0, self.0.and_m64s(self.1, other.1))
+    }
+}
+
+impl<W: Width> BitOr for Mask<W> {
+    type Output = Self;
+
+    #[inline(always)]
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0, self.0.or_m64s(self.1, other.1))
+    }
+}
+
 macro_rules! operator {
     ($trait:ident, $name:ident, $of:ident) => {
         impl<W: Width> $trait for Lanes<W> {
@@ -169,6 +212,15 @@ macro_rules! operator {
             #[inline(always)]
             fn $name(self, other: Self) -> Self {
                 Self(self.0, self.0.$of(self.1, other.1))
+            }
+        }
+
+        impl<W: Width> $trait<f64> for Lanes<W> {
+            type Output = Self;
+
+            #[inline(always)]
+            fn $name(self, other: f64) -> Self {
+                Self(self.0, self.0.$of(self.1, self.0.splat_f64s(other)))
             }
         }
     };
@@ -188,217 +240,11 @@ impl<W: Width> Neg for Lanes<W> {
     }
 }
 
-/// a · b.
-#[inline(always)]
-pub fn dot<W: Width>(a: &LaneVec3<W>, b: &LaneVec3<W>) -> Lanes<W> {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
-/// a × b.
-#[inline(always)]
-pub fn cross<W: Width>(a: &LaneVec3<W>, b: &LaneVec3<W>) -> LaneVec3<W> {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-}
-
-/// a + b.
-#[inline(always)]
-pub fn add<W: Width>(a: &LaneVec3<W>, b: &LaneVec3<W>) -> LaneVec3<W> {
-    [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
-}
-
-/// a − b.
-#[inline(always)]
-pub fn sub<W: Width>(a: &LaneVec3<W>, b: &LaneVec3<W>) -> LaneVec3<W> {
-    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
-}
-
-/// s a.
-#[inline(always)]
-pub fn scaled<W: Width>(a: &LaneVec3<W>, s: Lanes<W>) -> LaneVec3<W> {
-    [a[0] * s, a[1] * s, a[2] * s]
-}
-
-/// −(a + b + c).
-#[inline(always)]
-pub fn minus_sum_vec<W: Width>(a: &LaneVec3<W>, b: &LaneVec3<W>, c: &LaneVec3<W>) -> LaneVec3<W> {
-    [-(a[0] + b[0] + c[0]), -(a[1] + b[1] + c[1]), -(a[2] + b[2] + c[2])]
-}
-
-/// −(A + B + C).
-#[inline(always)]
-pub fn minus_sum<W: Width>(a: &LaneMat3<W>, b: &LaneMat3<W>, c: &LaneMat3<W>) -> LaneMat3<W> {
-    [
-        minus_sum_vec(&a[0], &b[0], &c[0]),
-        minus_sum_vec(&a[1], &b[1], &c[1]),
-        minus_sum_vec(&a[2], &b[2], &c[2]),
-    ]
-}
-
-/// A b.
-#[inline(always)]
-pub fn mat_vec<W: Width>(a: &LaneMat3<W>, b: &LaneVec3<W>) -> LaneVec3<W> {
-    [
-        a[0][0] * b[0] + a[1][0] * b[1] + a[2][0] * b[2],
-        a[0][1] * b[0] + a[1][1] * b[1] + a[2][1] * b[2],
-        a[0][2] * b[0] + a[1][2] * b[1] + a[2][2] * b[2],
-    ]
-}
-
-/// A B.
-#[inline(always)]
-pub fn mat_mul<W: Width>(a: &LaneMat3<W>, b: &LaneMat3<W>) -> LaneMat3<W> {
-    [mat_vec(a, &b[0]), mat_vec(a, &b[1]), mat_vec(a, &b[2])]
-}
-
-/// Aᵀ.
-#[inline(always)]
-pub fn transpose<W: Width>(a: &LaneMat3<W>) -> LaneMat3<W> {
-    [[a[0][0], a[1][0], a[2][0]], [a[0][1], a[1][1], a[2][1]], [a[0][2], a[1][2], a[2][2]]]
-}
-
-/// Singular value decomposition in each lane, like [`crate::svd3`] but without its scaling: squares
-/// of the entries must neither over- nor underflow.
-#[inline(always)]
-pub fn svd<W: Width>(width: W, f: &LaneMat3<W>) -> LaneSvd<W> {
-    let (zero, one) = (Lanes::splat(width, 0.0), Lanes::splat(width, 1.0));
-    let mut b = *f;
-    let mut v = [[one, zero, zero], [zero, one, zero], [zero, zero, one]];
-    for _ in 0..crate::svd::MAX_SWEEPS {
-        let mut moved = false;
-        for (p, q) in [(0, 1), (0, 2), (1, 2)] {
-            moved |= orthogonalise(width, &mut b, &mut v, p, q);
-        }
-        if !moved {
-            break;
-        }
-    }
-    let mut n = [dot(&b[0], &b[0]), dot(&b[1], &b[1]), dot(&b[2], &b[2])];
-    for (p, q) in [(0, 1), (1, 2), (0, 1)] {
-        let swap = n[p].lt(n[q]);
-        (n[p], n[q]) = (swap.select(n[q], n[p]), swap.select(n[p], n[q]));
-        for i in 0..3 {
-            (b[p][i], b[q][i]) = (swap.select(b[q][i], b[p][i]), swap.select(-b[p][i], b[q][i]));
-            (v[p][i], v[q][i]) = (swap.select(v[q][i], v[p][i]), swap.select(-v[p][i], v[q][i]));
-        }
-    }
-    let norm = dot(&b[0], &b[0]).sqrt();
-    let flat = norm.le(zero);
-    let u0 = [
-        flat.select(one, b[0][0] / norm),
-        flat.select(zero, b[0][1] / norm),
-        flat.select(zero, b[0][2] / norm),
-    ];
-    let (u1, sigma1) = unit_perpendicular(width, &u0, &b[1]);
-    let u2 = cross(&u0, &u1);
-    let sigma1 = sigma1.min(norm);
-    let sigma2 = dot(&u2, &b[2]).max(-sigma1).min(sigma1);
-    LaneSvd { u: [u0, u1, u2], sigma: [norm, sigma1, sigma2], v }
-}
-
-/// [`Svd3`] of each lane.
-#[derive(Clone, Copy)]
-pub struct LaneSvd<W: Width> {
-    /// Left singular vectors.
-    pub u: LaneMat3<W>,
-    /// Singular values.
-    pub sigma: LaneVec3<W>,
-    /// Right singular vectors.
-    pub v: LaneMat3<W>,
-}
-
-/// Rotates columns p and q of B (and of V) such that B's become orthogonal; false where they are, in
-/// every lane.
-#[inline(always)]
-fn orthogonalise<W: Width>(
-    width: W,
-    b: &mut LaneMat3<W>,
-    v: &mut LaneMat3<W>,
-    p: usize,
-    q: usize,
-) -> bool {
-    let (zero, one) = (Lanes::splat(width, 0.0), Lanes::splat(width, 1.0));
-    let (np, nq, d) = (dot(&b[p], &b[p]), dot(&b[q], &b[q]), dot(&b[p], &b[q]));
-    let cosine = crate::svd::COSINE;
-    // written so that NaN turns nothing, and the search ends
-    let turn = (Lanes::splat(width, cosine * cosine) * np * nq).lt(d * d);
-    if !turn.any() {
-        return false;
-    }
-    let (diff, twice) = (nq - np, d + d);
-    let root = (diff * diff + twice * twice).sqrt();
-    let root = diff.lt(zero).select(-root, root);
-    let t = turn.select(twice / (diff + root), zero);
-    let c = one / (one + t * t).sqrt();
-    let s = c * t;
-    // a lane that does not turn keeps its bits: c = 1, s = 0
-    for i in 0..3 {
-        (b[p][i], b[q][i]) = (b[p][i] * c - b[q][i] * s, b[p][i] * s + b[q][i] * c);
-        (v[p][i], v[q][i]) = (v[p][i] * c - v[q][i] * s, v[p][i] * s + v[q][i] * c);
-    }
-    true
-}
-
-/// The unit vector along the part of `b` perpendicular to the unit vector `u`, and that part's
-/// length; any unit vector perpendicular to `u`, and 0, where there is none.
-#[inline(always)]
-fn unit_perpendicular<W: Width>(
-    width: W,
-    u: &LaneVec3<W>,
-    b: &LaneVec3<W>,
-) -> (LaneVec3<W>, Lanes<W>) {
-    let w = minus_along(b, u);
-    // again where the subtraction cancelled
-    let cancelled = dot(&w, &w).lt(Lanes::splat(width, 0.5) * dot(b, b));
-    let again = minus_along(&w, u);
-    let w = [
-        cancelled.select(again[0], w[0]),
-        cancelled.select(again[1], w[1]),
-        cancelled.select(again[2], w[2]),
-    ];
-    let norm = dot(&w, &w).sqrt();
-    let none = norm.lt(Lanes::splat(width, TINY));
-    let mut unit = [w[0] / norm, w[1] / norm, w[2] / norm];
-    if none.any() {
-        // rare: lane by lane
-        let mut out = [unit[0].to_array(), unit[1].to_array(), unit[2].to_array()];
-        any_perpendicular(
-            &[u[0].to_array(), u[1].to_array(), u[2].to_array()],
-            &norm.to_array()[..W::F64_LANES],
-            &mut out,
-        );
-        unit =
-            [Lanes::load(width, &out[0]), Lanes::load(width, &out[1]), Lanes::load(width, &out[2])];
-    }
-    (unit, none.select(Lanes::splat(width, 0.0), norm))
-}
-
-/// b − u (u·b).
-#[inline(always)]
-fn minus_along<W: Width>(b: &LaneVec3<W>, u: &LaneVec3<W>) -> LaneVec3<W> {
-    let along = dot(u, b);
-    [b[0] - u[0] * along, b[1] - u[1] * along, b[2] - u[2] * along]
-}
-
-/// Lengths below this, whose squares underflow, count as 0.
-const TINY: f64 = 1e-150;
-
-/// A unit vector perpendicular to `u` in the lanes whose `lengths` are tiny.
-#[cold]
-fn any_perpendicular(u: &[[f64; MAX_LANES]; 3], lengths: &[f64], out: &mut [[f64; MAX_LANES]; 3]) {
-    for lane in (0..lengths.len()).filter(|&k| lengths[k] < TINY) {
-        let u = Vec3::new(u[0][lane], u[1][lane], u[2][lane]);
-        let axis = u.iamin();
-        let w = Vec3::ith(axis, 1.0) - u * u[axis];
-        let w = w / w.norm();
-        (0..3).for_each(|i| out[i][lane] = w[i]);
-    }
-}
-
 /// The columns of the matrices in the first lanes; entry (r, c) of lane k is `rows[3 c + r][k]`.
 #[inline(always)]
-pub fn load_mat3<W: Width>(width: W, rows: &[[f64; MAX_LANES]; 9]) -> LaneMat3<W> {
+fn load_mat3<W: Width>(width: W, rows: &[[f64; MAX_LANES]; 9]) -> M3<Lanes<W>> {
     let zero = Lanes::splat(width, 0.0);
-    let mut m = [[zero; 3]; 3];
+    let mut m = M3([V3::repeat(zero); 3]);
     for c in 0..3 {
         for r in 0..3 {
             m[c][r] = Lanes::load(width, &rows[3 * c + r]);
@@ -427,7 +273,7 @@ impl Kernel for SvdAll<'_> {
                     row[lane] = *value;
                 }
             }
-            let svd = svd(width, &load_mat3(width, &rows));
+            let svd: Svd<Lanes<W>> = svd(&load_mat3(width, &rows));
             let (mut u, mut v, mut sigma) =
                 ([[0.0; MAX_LANES]; 9], [[0.0; MAX_LANES]; 9], [[0.0; MAX_LANES]; 3]);
             for c in 0..3 {

@@ -21,12 +21,18 @@
 //! assert!((psd - s).norm() > 0.1);
 //! ```
 
+mod clamp;
 #[doc(hidden)]
 pub mod double_double;
+mod dual;
 mod eigen;
+mod elementary;
 #[doc(hidden)]
 pub mod lanes;
+mod plain;
 mod psd;
+mod real;
+mod small;
 mod svd;
 
 /// A 3-vector of `f64`: a position in m, a velocity in m/s, a force in N.
@@ -38,10 +44,14 @@ pub type MatN<const N: usize> = nalgebra::SMatrix<f64, N, N>;
 /// An `N`-vector of reals.
 pub type VecN<const N: usize> = nalgebra::SVector<f64, N>;
 
+pub use clamp::{clamp_eigenvalues, project_where};
+pub use dual::Dual;
 pub use eigen::{symmetric_eigen, symmetric_eigen2};
 pub use nalgebra;
 pub use psd::{is_positive_definite, project_psd, project_psd_array, project_psd2};
-pub use svd::{Svd3, polar, svd3};
+pub use real::{Mask, Real};
+pub use small::{M3, V3};
+pub use svd::{Svd, Svd3, perpendicular, polar, svd, svd3};
 
 /// A power of two that brings `m` near 1 where squares could over- or underflow, and its inverse.
 #[inline(always)]

@@ -332,7 +332,7 @@ fn blocks_follow_the_quadratic_form() {
             let mut form = 0.0;
             for i in 0..3 {
                 for j in 0..3 {
-                    form += h.stretch[(i, j)] * w[(i, i)] * w[(j, j)];
+                    form += h.stretch[j][i] * w[(i, i)] * w[(j, j)];
                 }
             }
             for (i, j, k) in [(0, 1, 2), (1, 2, 0), (2, 0, 1)] {

@@ -1,10 +1,10 @@
 //! Edge against edge, clamped to the segments or not (line against line).
 
 use super::{
-    Closest, Expansion, NEARLY_PARALLEL_SIN2, PARALLEL_SIN2, PointEdgeFeature, orthonormal_chart,
-    point_edge, point_edge_d2, point_point, scatter_hessian,
+    Chart, Closest, Expansion, NEARLY_PARALLEL_SIN2, PARALLEL_SIN2, PointEdgeFeature,
+    orthonormal_chart, plain, point_edge, point_edge_d2, point_point, scatter_hessian,
 };
-use standoff_linalg::{Mat3, Vec3};
+use standoff_linalg::{Mat3, Real, V3, Vec3};
 
 /// Which features of two edges a and b hold the closest points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -189,22 +189,39 @@ pub fn parameters(a0: &Vec3, a1: &Vec3, b0: &Vec3, b1: &Vec3) -> [f64; 2] {
 /// Closest points of two lines that are not parallel: weights (1−α, α, −(1−β), −β).
 #[inline]
 pub fn closest(a0: &Vec3, a1: &Vec3, b0: &Vec3, b1: &Vec3) -> Closest<4> {
-    let (u, v) = (a1 - a0, b1 - b0);
+    let (weights, offset) = closest_of(&plain([a0, a1, b0, b1]));
+    Closest { weights, offset: offset.into() }
+}
+
+/// [`closest`] in any number.
+#[inline(always)]
+fn closest_of<R: Real>(x: &[V3<R>; 4]) -> ([R; 4], V3<R>) {
+    let (u, v, w) = (x[1] - x[0], x[3] - x[2], x[0] - x[2]);
     let n = u.cross(&v);
-    let [alpha, beta] = parameters(a0, a1, b0, b1);
+    let n2 = n.norm_squared();
+    let alpha = -w.cross(&v).dot(&n) / n2;
+    // β from α, so that errors of both stay on the flat direction of nearly parallel lines
+    let beta = (u.dot(&v) * alpha + v.dot(&w)) / v.norm_squared();
     // moving to the closest points first keeps the normal's rounding error from acting on a long arm
-    let rough = (a0 - b0) + u * alpha - v * beta;
-    let offset = n * (n.dot(&rough) / n.norm_squared());
-    Closest { weights: [1.0 - alpha, alpha, beta - 1.0, -beta], offset }
+    let rough = w + u * alpha - v * beta;
+    let one = alpha.constant(1.0);
+    ([one - alpha, alpha, beta - one, -beta], n * (n.dot(&rough) / n2))
 }
 
 /// Second-order data of the squared distance of two lines.
 #[inline]
 pub fn expansion(a0: &Vec3, a1: &Vec3, b0: &Vec3, b1: &Vec3) -> Expansion<4, 2> {
-    let (a, b) = (a1 - a0, b0 - b1);
+    chart(&plain([a0, a1, b0, b1])).into()
+}
+
+/// [`expansion`] in any number.
+#[inline(always)]
+pub fn chart<R: Real>(x: &[V3<R>; 4]) -> Chart<R, 4, 2> {
+    let (a, b) = (x[1] - x[0], x[2] - x[3]);
     let (tangents, slopes) =
         orthonormal_chart(&a, &b, &a.cross(&b), [-1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, -1.0]);
-    Expansion { closest: closest(a0, a1, b0, b1), tangents, slopes }
+    let (weights, offset) = closest_of(x);
+    Chart { weights, offset, tangents, slopes }
 }
 
 /// Squared distance of two lines, m².

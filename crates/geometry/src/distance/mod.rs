@@ -12,7 +12,7 @@
 //! Distances are always squared: no root is taken, and d² is smooth where d is not. All lengths are
 //! in m. The functions named `*_d2` are clamped to the primitives and meant for tight loops.
 
-use standoff_linalg::{Mat3, Vec3};
+use standoff_linalg::{Mat3, Real, V3, Vec3};
 
 pub mod edge_edge;
 pub mod mollifier;
@@ -117,25 +117,64 @@ pub fn scatter_hessian<const N: usize, const M: usize>(
     out
 }
 
+/// [`Expansion`] in any number.
+#[derive(Clone, Copy)]
+pub struct Chart<R, const N: usize, const K: usize> {
+    /// Weights w of the closest points.
+    pub weights: [R; N],
+    /// q = Σ wᵢ xᵢ, m.
+    pub offset: V3<R>,
+    /// Directions t_c.
+    pub tangents: [V3<R>; K],
+    /// σ_c, 1/m.
+    pub slopes: [[R; N]; K],
+}
+
+impl<const N: usize, const K: usize> From<Chart<f64, N, K>> for Expansion<N, K> {
+    #[inline]
+    fn from(c: Chart<f64, N, K>) -> Self {
+        let closest = Closest { weights: c.weights, offset: c.offset.into() };
+        Self { closest, tangents: c.tangents.map(Vec3::from), slopes: c.slopes }
+    }
+}
+
+impl<const N: usize, const K: usize> From<&Expansion<N, K>> for Chart<f64, N, K> {
+    #[inline]
+    fn from(e: &Expansion<N, K>) -> Self {
+        let Closest { weights, offset } = &e.closest;
+        let tangents = std::array::from_fn(|c| (&e.tangents[c]).into());
+        Self { weights: *weights, offset: offset.into(), tangents, slopes: e.slopes }
+    }
+}
+
+/// Positions of a pair's four vertices as plain numbers of a formula.
+#[inline(always)]
+pub(crate) fn plain(x: [&Vec3; 4]) -> [V3<f64>; 4] {
+    [x[0].into(), x[1].into(), x[2].into(), x[3].into()]
+}
+
 /// Orthonormal tangents and slopes of a pair with two parameters, from the derivatives a, b of q by
 /// them (`s_a`, `s_b`: a = Σ s_aᵢ xᵢ, so that ±1 marks the edge's ends) and n = a × b ≠ 0.
 ///
 /// This is the QR factorisation [a b] = [t₀ t₁] R; then σ = s R⁻¹.
-#[inline]
-pub(crate) fn orthonormal_chart<const N: usize>(
-    a: &Vec3,
-    b: &Vec3,
-    n: &Vec3,
+#[inline(always)]
+pub(crate) fn orthonormal_chart<R: Real, const N: usize>(
+    a: &V3<R>,
+    b: &V3<R>,
+    n: &V3<R>,
     s_a: [f64; N],
     s_b: [f64; N],
-) -> ([Vec3; 2], [[f64; N]; 2]) {
-    let r00 = a.norm();
-    let t0 = a / r00;
-    let t1 = (n / n.norm()).cross(&t0);
+) -> ([V3<R>; 2], [[R; N]; 2]) {
+    let (r00, length) = (a.norm(), n.norm());
+    let t0 = V3([a[0] / r00, a[1] / r00, a[2] / r00]);
+    let t1 = V3([n[0] / length, n[1] / length, n[2] / length]).cross(&t0);
     let (r01, r11) = (t0.dot(b), t1.dot(b));
-    let sigma0 = s_a.map(|s| s / r00);
-    let sigma1 = std::array::from_fn(|i| (s_b[i] - r01 * sigma0[i]) / r11);
-    ([t0, t1], [sigma0, sigma1])
+    let mut slopes = [[r00; N]; 2];
+    for i in 0..N {
+        slopes[0][i] = r00.constant(s_a[i]) / r00;
+        slopes[1][i] = (r00.constant(s_b[i]) - r01 * slopes[0][i]) / r11;
+    }
+    ([t0, t1], slopes)
 }
 
 /// Two unit vectors that form a right-handed orthonormal frame with `n` (of any positive length):

@@ -4,7 +4,7 @@
 //! m(c) = (2 − c/ε) c/ε for c < ε and 1 beyond, with c = |u × v|² of the edge vectors u, v and
 //! ε = 1e-3 |ū|²|v̄|² from the rest edges.
 
-use standoff_linalg::{Mat3, Vec3};
+use standoff_linalg::{M3, Mat3, Real, V3, Vec3};
 
 /// Squared norm of the cross product of two edges, m⁴.
 #[inline]
@@ -39,7 +39,8 @@ pub fn value(x: &[Vec3; 4], eps: f64) -> f64 {
 pub fn gradient(x: &[Vec3; 4], eps: f64) -> [Vec3; 4] {
     let (u, v) = (x[1] - x[0], x[3] - x[2]);
     let dm = scalar(u.cross(&v).norm_squared(), eps)[1];
-    let [gu, gv] = cross_squared_gradient(&u, &v);
+    let ([gu, gv], _) = cross_squared_derivatives(&(&u).into(), &(&v).into());
+    let (gu, gv) = (Vec3::from(gu), Vec3::from(gv));
     [gu * -dm, gu * dm, gv * -dm, gv * dm]
 }
 
@@ -47,22 +48,23 @@ pub fn gradient(x: &[Vec3; 4], eps: f64) -> [Vec3; 4] {
 pub fn hessian(x: &[Vec3; 4], eps: f64) -> [[Mat3; 4]; 4] {
     let (u, v) = (x[1] - x[0], x[3] - x[2]);
     let [_, dm, ddm] = scalar(u.cross(&v).norm_squared(), eps);
-    let [gu, gv] = cross_squared_gradient(&u, &v);
-    let identity = Mat3::identity();
-    // second derivatives of c = |u|²|v|² − (u·v)²
-    let cuu = (identity * v.norm_squared() - v * v.transpose()) * 2.0;
-    let cvv = (identity * u.norm_squared() - u * u.transpose()) * 2.0;
-    let cuv = (u * v.transpose() * 2.0 - v * u.transpose() - identity * u.dot(&v)) * 2.0;
-    let uu = gu * gu.transpose() * ddm + cuu * dm;
-    let vv = gv * gv.transpose() * ddm + cvv * dm;
-    let uv = gu * gv.transpose() * ddm + cuv * dm;
+    let ([gu, gv], [uu, uv, vv]) = cross_squared_derivatives(&(&u).into(), &(&v).into());
+    let block =
+        |a: V3<f64>, b: V3<f64>, second: M3<f64>| Mat3::from(a.dyad(&b) * ddm + second * dm);
+    let (uu, uv, vv) = (block(gu, gu, uu), block(gu, gv, uv), block(gv, gv, vv));
     let vu = uv.transpose();
     [[uu, -uu, uv, -uv], [-uu, uu, -uv, uv], [vu, -vu, vv, -vv], [-vu, vu, -vv, vv]]
 }
 
-/// Gradient of |u × v|² in u and v.
-#[inline]
-fn cross_squared_gradient(u: &Vec3, v: &Vec3) -> [Vec3; 2] {
+/// The gradient of c = |u × v|² = |u|²|v|² − (u·v)² by u and v, and its second derivatives by (u, u), (u, v) and (v, v).
+#[inline(always)]
+pub fn cross_squared_derivatives<R: Real>(u: &V3<R>, v: &V3<R>) -> ([V3<R>; 2], [M3<R>; 3]) {
     let n = u.cross(v);
-    [v.cross(&n) * 2.0, n.cross(u) * 2.0]
+    let two = n[0].constant(2.0);
+    let gradient = [v.cross(&n) * two, n.cross(u) * two];
+    let on = |value: R| M3::from_diagonal(&V3::repeat(value));
+    let uu = on(v.norm_squared()) - v.dyad(v);
+    let vv = on(u.norm_squared()) - u.dyad(u);
+    let uv = u.dyad(v) * two - v.dyad(u) - on(u.dot(v));
+    (gradient, [uu * two, uv * two, vv * two])
 }

@@ -1,10 +1,10 @@
 //! Point against triangle, clamped to the triangle or not (point against its plane).
 
 use super::{
-    Closest, Expansion, NEARLY_PARALLEL_SIN2, PARALLEL_SIN2, PointEdgeFeature, orthonormal_chart,
-    point_edge, point_edge_d2, point_point, scatter_hessian,
+    Chart, Closest, Expansion, NEARLY_PARALLEL_SIN2, PARALLEL_SIN2, PointEdgeFeature,
+    orthonormal_chart, plain, point_edge, point_edge_d2, point_point, scatter_hessian,
 };
-use standoff_linalg::{Mat3, Vec3};
+use standoff_linalg::{Mat3, Real, V3, Vec3};
 
 /// Where the closest point of a triangle lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -139,22 +139,37 @@ pub fn parameters(p: &Vec3, t0: &Vec3, t1: &Vec3, t2: &Vec3) -> [f64; 2] {
 /// (1, −(1−β₁−β₂), −β₁, −β₂).
 #[inline]
 pub fn closest(p: &Vec3, t0: &Vec3, t1: &Vec3, t2: &Vec3) -> Closest<4> {
-    let (e1, e2) = (t1 - t0, t2 - t0);
+    let (weights, offset) = closest_of(&plain([p, t0, t1, t2]));
+    Closest { weights, offset: offset.into() }
+}
+
+/// [`closest`] in any number.
+#[inline(always)]
+fn closest_of<R: Real>(x: &[V3<R>; 4]) -> ([R; 4], V3<R>) {
+    let (e1, e2, r) = (x[2] - x[1], x[3] - x[1], x[0] - x[1]);
     let n = e1.cross(&e2);
-    let [b1, b2] = parameters(p, t0, t1, t2);
+    let n2 = n.norm_squared();
+    let (b1, b2) = (r.cross(&e2).dot(&n) / n2, e1.cross(&r).dot(&n) / n2);
     // moving to the closest point first keeps the normal's rounding error from acting on a long arm
-    let rough = (p - t0) - e1 * b1 - e2 * b2;
-    let offset = n * (n.dot(&rough) / n.norm_squared());
-    Closest { weights: [1.0, b1 + b2 - 1.0, -b1, -b2], offset }
+    let rough = r - e1 * b1 - e2 * b2;
+    let one = b1.constant(1.0);
+    ([one, b1 + b2 - one, -b1, -b2], n * (n.dot(&rough) / n2))
 }
 
 /// Second-order data of the squared distance of a point and a triangle's plane.
 #[inline]
 pub fn expansion(p: &Vec3, t0: &Vec3, t1: &Vec3, t2: &Vec3) -> Expansion<4, 2> {
-    let (a, b) = (t0 - t1, t0 - t2);
+    chart(&plain([p, t0, t1, t2])).into()
+}
+
+/// [`expansion`] in any number.
+#[inline(always)]
+pub fn chart<R: Real>(x: &[V3<R>; 4]) -> Chart<R, 4, 2> {
+    let (a, b) = (x[1] - x[2], x[1] - x[3]);
     let (tangents, slopes) =
         orthonormal_chart(&a, &b, &a.cross(&b), [0.0, 1.0, -1.0, 0.0], [0.0, 1.0, 0.0, -1.0]);
-    Expansion { closest: closest(p, t0, t1, t2), tangents, slopes }
+    let (weights, offset) = closest_of(x);
+    Chart { weights, offset, tangents, slopes }
 }
 
 /// Squared distance of a point and a triangle's plane, m².

@@ -1,21 +1,14 @@
-//! Projected Hessians of point–triangle and edge–edge pairs several at once, one pair per lane: the fast
-//! twin of [`BarrierPotential::hessian_psd`], where the mathematics is explained.
-//!
-//! Loops instead of closures: everything has to end up in one function for the vector registers to be
-//! used.
+//! Hessians of pairs several at once, one pair per lane: those of point–triangle and edge–edge pairs, which are frequent.
 
-// long: one formula, from the gathered positions to the scattered blocks, and its tests
-
-mod mollified;
-
+use super::hessian::{DistanceHessian, Mollified, RELATIVE_4, project_some, relative_block};
 use super::pairs::Contact;
-use super::potential::{BarrierPotential, RELATIVE_4};
+use super::potential::BarrierPotential;
 use crate::energy::Projection;
 use rayon::prelude::*;
 use standoff_geometry::PairKind;
-use standoff_geometry::distance::EdgeEdgeFeature;
-use standoff_linalg::lanes::{Kernel, LaneVec3, Lanes, MAX_LANES, Width, cross, dot, scaled, sub};
-use standoff_linalg::{Mat3, Vec3, lanes};
+use standoff_geometry::distance::{EdgeEdgeFeature, edge_edge, point_triangle};
+use standoff_linalg::lanes::{self, Kernel, Lanes, MAX_LANES, Width};
+use standoff_linalg::{M3, Mat3, V3, Vec3};
 use standoff_sparse::pack;
 
 /// Contacts that one task turns into Hessians.
@@ -40,150 +33,163 @@ impl BarrierPotential {
 
 /// Fills `out` with the Hessians of pairs at positions `x[vertices]`, projected or not.
 struct Hessians<'a> {
-    pub potential: &'a BarrierPotential,
-    pub contacts: &'a [Contact],
-    pub x: &'a [Vec3],
-    pub projection: Projection<'a>,
-    pub out: &'a mut [Blocks10],
+    potential: &'a BarrierPotential,
+    contacts: &'a [Contact],
+    x: &'a [Vec3],
+    projection: Projection<'a>,
+    out: &'a mut [Blocks10],
 }
 
 /// The stored blocks of a Hessian over four vertices.
 type Blocks10 = [Mat3; 10];
 
-/// The vertices of the blocks off the diagonal, in order.
-const EDGES: [(usize, usize); 6] = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)];
+/// The vertices of the stored blocks, in order.
+const STORED: [(usize, usize); 10] =
+    [(0, 0), (1, 1), (2, 2), (3, 3), (0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)];
 
 /// One number per lane, in memory.
 type Row = [f64; MAX_LANES];
 
-/// Size of the matrix that is projected: two tangents and three relative coordinates.
-const M: usize = 5;
+/// How a pair is computed.
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    PointTriangle,
+    EdgeEdge,
+    Mollified,
+    /// Rare: one by one.
+    Single,
+}
+
+impl Way {
+    fn of(c: &Contact, x: &[Vec3; 4]) -> Self {
+        match c.kind {
+            PairKind::FaceVertex => Self::PointTriangle,
+            PairKind::EdgeEdge if c.is_mollified(x) => Self::Mollified,
+            PairKind::EdgeEdge if c.feature == EdgeEdgeFeature::AB => Self::EdgeEdge,
+            _ => Self::Single,
+        }
+    }
+}
 
 impl Kernel for Hessians<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<W: Width>(mut self, width: W) {
-        // what is rare goes one by one
-        let mut entries: [Row; 90] = [[0.0; MAX_LANES]; 90];
-        let (mut batch, mut count) = ([0; MAX_LANES], 0);
-        for k in 0..self.contacts.len() {
-            let c = &self.contacts[k];
-            let x = c.gather(self.x);
-            if c.is_mollified(&x) {
-                batch[count] = k;
-                count += 1;
-                if count == W::F64_LANES {
-                    mollified::pairs(width, &mut self, &batch[..count], &mut entries);
-                    count = 0;
-                }
-            } else if !in_lanes(c, &x) {
+        let mut ways = [Way::Single; BATCH];
+        for (chunk, first) in self.contacts.chunks(BATCH).zip((0..).step_by(BATCH)) {
+            for (way, c) in ways.iter_mut().zip(chunk) {
+                *way = Way::of(c, &c.gather(self.x));
+            }
+            for (k, c) in chunk.iter().enumerate().filter(|(k, _)| ways[*k] == Way::Single) {
                 let project = self.projection.applies_to(&c.vertices);
-                pack(&self.potential.block(c, &x, project), &mut self.out[k]);
+                let h = self.potential.block(c, &c.gather(self.x), project);
+                pack(&h, &mut self.out[first + k]);
             }
-        }
-        if count > 0 {
-            mollified::pairs(width, &mut self, &batch[..count], &mut entries);
-        }
-        for kind in [PairKind::EdgeEdge, PairKind::FaceVertex] {
-            let mut batch = [0; MAX_LANES];
-            let mut filled = 0;
-            for k in 0..=self.contacts.len() {
-                if let Some(c) = self.contacts.get(k)
-                    && c.kind == kind
-                    && in_lanes(c, &c.gather(self.x))
-                {
-                    batch[filled] = k;
-                    filled += 1;
-                }
-                if filled == W::F64_LANES || k == self.contacts.len() && filled > 0 {
-                    pairs(width, &mut self, kind, &batch[..filled], &mut entries);
-                    filled = 0;
+            for way in [Way::EdgeEdge, Way::PointTriangle, Way::Mollified] {
+                let (mut batch, mut filled) = ([0; MAX_LANES], 0);
+                for k in 0..=chunk.len() {
+                    if k < chunk.len() && ways[k] == way {
+                        batch[filled] = first + k;
+                        filled += 1;
+                    }
+                    if filled == W::F64_LANES || k == chunk.len() && filled > 0 {
+                        self.fill(width, way, &batch[..filled]);
+                        filled = 0;
+                    }
                 }
             }
         }
     }
 }
 
-/// Whether a pair is one of the frequent ones.
-#[inline]
-fn in_lanes(c: &Contact, x: &[Vec3; 4]) -> bool {
-    match c.kind {
-        PairKind::FaceVertex => true,
-        PairKind::EdgeEdge => c.feature == EdgeEdgeFeature::AB && !c.is_mollified(x),
-        PairKind::VertexVertex | PairKind::EdgeVertex => false,
-    }
-}
-
-/// Closest points of each lane's pair and the directions in which they slide.
-struct Frame<W: Width> {
-    weights: [Lanes<W>; 4],
-    offset: LaneVec3<W>,
-    /// Orthonormal tangents t_c.
-    tangents: [LaneVec3<W>; 2],
-    /// σ_c.
-    slopes: [[Lanes<W>; 4]; 2],
-}
-
-#[inline(always)]
-// long: gathers, computes and scatters one batch
-fn pairs<W: Width>(
-    width: W,
-    all: &mut Hessians<'_>,
-    kind: PairKind,
-    batch: &[usize],
-    entries: &mut [Row; 90],
-) {
-    let mut corners: [Row; 12] = [[0.0; MAX_LANES]; 12];
-    for (lane, &k) in batch.iter().enumerate() {
-        put(&mut corners, lane, &all.contacts[k].gather(all.x));
-    }
-    let x: [LaneVec3<W>; 4] = load(width, &corners);
-    let frame = match kind {
-        PairKind::EdgeEdge => edge_edge(width, &x),
-        _ => point_triangle(width, &x),
-    };
-    let d2 = dot(&frame.offset, &frame.offset);
-
-    // the barrier, lane by lane
-    let distances = d2.to_array();
-    let (mut a, mut b): (Row, Row) = ([0.0; MAX_LANES], [0.0; MAX_LANES]);
-    for (lane, &k) in batch.iter().enumerate() {
-        let c = &all.contacts[k];
-        let [_, b1, b2] = all.potential.matrix_derivatives(
-            distances[lane],
-            c.weight,
-            c.thickness,
-            c.reach,
-            c.forecast,
-        );
-        (a[lane], b[lane]) = (4.0 * b2, 2.0 * b1);
-    }
-    let (a, b) = (Lanes::load(width, &a), Lanes::load(width, &b));
-    hessians(width, &frame, d2, a, b, all.projected(batch), entries);
-
-    for (lane, &k) in batch.iter().enumerate() {
-        match distances[lane] {
-            0.0 => all.out[k] = [Mat3::zeros(); 10],
-            _ => take(entries, lane, &mut all.out[k]),
+impl Hessians<'_> {
+    /// The Hessians of a batch of pairs of one kind.
+    #[inline(always)]
+    fn fill<W: Width>(&mut self, width: W, way: Way, batch: &[usize]) {
+        let mut project = [false; MAX_LANES];
+        for (project, &k) in project.iter_mut().zip(batch) {
+            *project = self.projection.applies_to(&self.contacts[k].vertices);
+        }
+        let project = lanes::Mask::load(width, &project);
+        let mut entries: [Row; 90] = [[0.0; MAX_LANES]; 90];
+        if way == Way::Mollified {
+            let mut m = self.mollified(width, batch).relative();
+            project_some(project, &mut m);
+            for (place, (i, j)) in STORED.into_iter().enumerate() {
+                store(&relative_block(&m, i, j), place, &mut entries);
+            }
+        } else {
+            let mut corners: [Row; 12] = [[0.0; MAX_LANES]; 12];
+            for (lane, &k) in batch.iter().enumerate() {
+                let x = self.contacts[k].gather(self.x);
+                for a in 0..4 {
+                    for i in 0..3 {
+                        corners[3 * a + i][lane] = x[a][i];
+                    }
+                }
+            }
+            let x = load::<W, 4>(width, &corners);
+            let chart = match way {
+                Way::EdgeEdge => edge_edge::chart(&x),
+                _ => point_triangle::chart(&x),
+            };
+            // the barrier, lane by lane
+            let distances = chart.offset.norm_squared().to_array();
+            let (mut a, mut b): (Row, Row) = ([0.0; MAX_LANES], [0.0; MAX_LANES]);
+            for (lane, &k) in batch.iter().enumerate() {
+                [a[lane], b[lane]] = self.potential.factors(&self.contacts[k], distances[lane]);
+            }
+            let (a, b) = (Lanes::load(width, &a), Lanes::load(width, &b));
+            let h = DistanceHessian::<_, 4, 2, 3, 5>::new(&chart, &RELATIVE_4, a, b, project);
+            for (place, (i, j)) in STORED.into_iter().enumerate() {
+                store(&h.block(i, j), place, &mut entries);
+            }
+        }
+        for (lane, &k) in batch.iter().enumerate() {
+            for (block, entries) in self.out[k].iter_mut().zip(entries.chunks_exact(9)) {
+                for (to, from) in block.as_mut_slice().iter_mut().zip(entries) {
+                    *to = from[lane];
+                }
+            }
         }
     }
-}
 
-/// Writes one lane's vectors.
-#[inline(always)]
-fn put<const N: usize, const R: usize>(rows: &mut [Row; R], lane: usize, vectors: &[Vec3; N]) {
-    for a in 0..N {
-        for i in 0..3 {
-            rows[3 * a + i][lane] = vectors[a][i];
+    /// One nearly parallel pair per lane.
+    #[inline(always)]
+    fn mollified<W: Width>(&self, width: W, batch: &[usize]) -> Mollified<Lanes<W>> {
+        let mut rows: [Row; 30] = [[0.0; MAX_LANES]; 30];
+        for (lane, &k) in batch.iter().enumerate() {
+            let c = &self.contacts[k];
+            let p = Mollified::new(self.potential, c, &c.gather(self.x));
+            let [t0, t1] = p.tangents;
+            for i in 0..3 {
+                for (a, v) in [p.u, p.v, p.offset, t0, t1].iter().enumerate() {
+                    rows[3 * a + i][lane] = v[i];
+                }
+                for n in 0..3 {
+                    rows[15 + 3 * n + i][lane] = p.numbers[n][i];
+                }
+            }
+            for i in 0..6 {
+                rows[24 + i][lane] = p.factors[i];
+            }
         }
+        let [u, v, offset, t0, t1] = load::<W, 5>(width, &rows);
+        let [w, s0, s1] = load::<W, 3>(width, &rows[15..]);
+        let mut factors = [w[0]; 6];
+        for i in 0..6 {
+            factors[i] = Lanes::load(width, &rows[24 + i]);
+        }
+        let (tangents, numbers) = ([t0, t1], [w.0, s0.0, s1.0]);
+        Mollified { u, v, offset, tangents, numbers, factors }
     }
 }
 
 /// The vectors of all lanes.
 #[inline(always)]
-fn load<W: Width, const N: usize, const R: usize>(width: W, rows: &[Row; R]) -> [LaneVec3<W>; N] {
-    let mut out = [[Lanes::splat(width, 0.0); 3]; N];
+fn load<W: Width, const N: usize>(width: W, rows: &[Row]) -> [V3<Lanes<W>>; N] {
+    let mut out = [V3::repeat(Lanes::splat(width, 0.0)); N];
     for a in 0..N {
         for i in 0..3 {
             out[a][i] = Lanes::load(width, &rows[3 * a + i]);
@@ -192,235 +198,21 @@ fn load<W: Width, const N: usize, const R: usize>(width: W, rows: &[Row; R]) -> 
     out
 }
 
-/// Reads one lane's blocks.
+/// A block to its 9 rows of `entries`, by columns.
 #[inline(always)]
-fn take(entries: &[Row; 90], lane: usize, out: &mut Blocks10) {
-    for (block, entries) in out.iter_mut().zip(entries.chunks_exact(9)) {
-        for (to, from) in block.as_mut_slice().iter_mut().zip(entries) {
-            *to = from[lane];
+fn store<W: Width>(block: &M3<Lanes<W>>, place: usize, entries: &mut [Row; 90]) {
+    for c in 0..3 {
+        for r in 0..3 {
+            block[c][r].store(&mut entries[9 * place + 3 * c + r]);
         }
     }
-}
-
-#[inline(always)]
-fn negated<W: Width>(a: &LaneVec3<W>) -> LaneVec3<W> {
-    [-a[0], -a[1], -a[2]]
-}
-
-/// As [`standoff_geometry::distance::point_triangle::expansion`].
-#[inline(always)]
-fn point_triangle<W: Width>(width: W, x: &[LaneVec3<W>; 4]) -> Frame<W> {
-    let (zero, one) = (Lanes::splat(width, 0.0), Lanes::splat(width, 1.0));
-    let (e1, e2, r) = (sub(&x[2], &x[1]), sub(&x[3], &x[1]), sub(&x[0], &x[1]));
-    let n = cross(&e1, &e2);
-    let n2 = dot(&n, &n);
-    let b1 = dot(&cross(&r, &e2), &n) / n2;
-    let b2 = dot(&cross(&e1, &r), &n) / n2;
-    let rough = sub(&sub(&r, &scaled(&e1, b1)), &scaled(&e2, b2));
-    let offset = scaled(&n, dot(&n, &rough) / n2);
-    let weights = [one, b1 + b2 - one, -b1, -b2];
-    let (a, b) = (negated(&e1), negated(&e2));
-    chart(&a, &b, &n, weights, offset, [zero, one, -one, zero], [zero, one, zero, -one])
-}
-
-/// As [`standoff_geometry::distance::edge_edge::expansion`].
-#[inline(always)]
-fn edge_edge<W: Width>(width: W, x: &[LaneVec3<W>; 4]) -> Frame<W> {
-    let (zero, one) = (Lanes::splat(width, 0.0), Lanes::splat(width, 1.0));
-    let (u, v, w) = (sub(&x[1], &x[0]), sub(&x[3], &x[2]), sub(&x[0], &x[2]));
-    let n = cross(&u, &v);
-    let n2 = dot(&n, &n);
-    let alpha = -dot(&cross(&w, &v), &n) / n2;
-    let beta = (dot(&u, &v) * alpha + dot(&v, &w)) / dot(&v, &v);
-    let rough = sub(&sub(&w, &scaled(&u, -alpha)), &scaled(&v, beta));
-    let offset = scaled(&n, dot(&n, &rough) / n2);
-    let weights = [one - alpha, alpha, beta - one, -beta];
-    let b = negated(&v);
-    chart(&u, &b, &negated(&n), weights, offset, [-one, one, zero, zero], [zero, zero, one, -one])
-}
-
-/// The QR factorisation [a b] = [t₀ t₁] R; σ = s R⁻¹; n = a × b.
-#[inline(always)]
-fn chart<W: Width>(
-    a: &LaneVec3<W>,
-    b: &LaneVec3<W>,
-    n: &LaneVec3<W>,
-    weights: [Lanes<W>; 4],
-    offset: LaneVec3<W>,
-    s_a: [Lanes<W>; 4],
-    s_b: [Lanes<W>; 4],
-) -> Frame<W> {
-    let r00 = dot(a, a).sqrt();
-    let t0 = [a[0] / r00, a[1] / r00, a[2] / r00];
-    let length = dot(n, n).sqrt();
-    let t1 = cross(&[n[0] / length, n[1] / length, n[2] / length], &t0);
-    let (r01, r11) = (dot(&t0, b), dot(&t1, b));
-    let mut slopes = [s_a, s_b];
-    for i in 0..4 {
-        slopes[0][i] = s_a[i] / r00;
-        slopes[1][i] = (s_b[i] - r01 * slopes[0][i]) / r11;
-    }
-    Frame { weights, offset, tangents: [t0, t1], slopes }
-}
-
-impl Hessians<'_> {
-    /// Whether the Hessian of each pair of a batch is projected.
-    #[inline(always)]
-    fn projected(&self, batch: &[usize]) -> [bool; MAX_LANES] {
-        let mut out = [false; MAX_LANES];
-        for (out, &k) in out.iter_mut().zip(batch) {
-            *out = self.projection.applies_to(&self.contacts[k].vertices);
-        }
-        out
-    }
-}
-
-/// Projects the matrices of some lanes.
-#[inline(always)]
-fn project_some<W: Width, const N: usize>(
-    width: W,
-    project: [bool; MAX_LANES],
-    m: &mut [[Lanes<W>; N]; N],
-) {
-    if project == [false; MAX_LANES] {
-        return;
-    }
-    let original = *m;
-    lanes::project_psd(width, m);
-    let as_it_is = Lanes::load(width, &project.map(f64::from)).le(Lanes::splat(width, 0.0));
-    for i in 0..N {
-        for j in 0..N {
-            m[i][j] = as_it_is.select(original[i][j], m[i][j]);
-        }
-    }
-}
-
-/// a (w⊗q)(w⊗q)ᵀ + b [wwᵀ⊗I − Σ g_c g_cᵀ], projected or not, as entries: 9 for each block.
-#[inline(always)]
-// long: one formula, as in the scalar twin
-fn hessians<W: Width>(
-    width: W,
-    frame: &Frame<W>,
-    d2: Lanes<W>,
-    a: Lanes<W>,
-    b: Lanes<W>,
-    project: [bool; MAX_LANES],
-    entries: &mut [Row; 90],
-) {
-    let zero = Lanes::splat(width, 0.0);
-    let w = &frame.weights;
-    let d = d2.sqrt();
-    let q = &frame.offset;
-    let normal = [q[0] / d, q[1] / d, q[2] / d];
-    let norm = (w[0] * w[0] + w[1] * w[1] + w[2] * w[2] + w[3] * w[3]).sqrt();
-    let unit = [w[0] / norm, w[1] / norm, w[2] / norm, w[3] / norm];
-
-    // the small matrix, in the basis (unit⊗t_c, h_k⊗q̂)
-    let mut w_rel = [zero; 3];
-    let mut slopes = [[zero; 3]; 2];
-    for k in 0..3 {
-        w_rel[k] = relative(width, w, k);
-        for c in 0..2 {
-            slopes[c][k] = d * relative(width, &frame.slopes[c], k);
-        }
-    }
-    let along = a * d2 + b;
-    let mut m = [[zero; M]; M];
-    for k in 0..3 {
-        for c in 0..2 {
-            m[c][2 + k] = -(b * norm * slopes[c][k]);
-            m[2 + k][c] = m[c][2 + k];
-        }
-        for l in 0..3 {
-            let squares = slopes[0][k] * slopes[0][l] + slopes[1][k] * slopes[1][l];
-            m[2 + k][2 + l] = along * w_rel[k] * w_rel[l] - b * squares;
-        }
-    }
-    project_some(width, project, &mut m);
-
-    // back: H_ij = û_i û_j S + (û_i r_j + β_ij q̂) q̂ᵀ + û_j q̂ r_iᵀ
-    let t = &frame.tangents;
-    let mut tangential = [[zero; 3]; 3];
-    for i in 0..3 {
-        for j in 0..3 {
-            let from =
-                [t[0][i] * m[0][0] + t[1][i] * m[1][0], t[0][i] * m[0][1] + t[1][i] * m[1][1]];
-            tangential[j][i] = from[0] * t[0][j] + from[1] * t[1][j];
-        }
-    }
-    let mut mixed = [[zero; 3]; 4];
-    let mut beta = [[zero; 4]; 4];
-    for j in 0..4 {
-        let h = [0, 1, 2].map(|k| Lanes::splat(width, RELATIVE_4[k][j]));
-        let mut from = [zero; 3];
-        for k in 0..3 {
-            from[k] = m[2 + k][2] * h[0] + m[2 + k][3] * h[1] + m[2 + k][4] * h[2];
-        }
-        for i in 0..4 {
-            beta[i][j] = relative_back(width, &from, i);
-        }
-        let alpha0 = m[0][2] * h[0] + m[0][3] * h[1] + m[0][4] * h[2];
-        let alpha1 = m[1][2] * h[0] + m[1][3] * h[1] + m[1][4] * h[2];
-        for i in 0..3 {
-            mixed[j][i] = t[0][i] * alpha0 + t[1][i] * alpha1;
-        }
-    }
-    for i in 0..4 {
-        block(&unit, &mixed, &beta, &tangential, &normal, i, i, i, entries);
-    }
-    for (k, (i, j)) in EDGES.into_iter().enumerate() {
-        block(&unit, &mixed, &beta, &tangential, &normal, i, j, 4 + k, entries);
-    }
-}
-
-/// Block (i, j) to its 9 rows of `entries`, by columns.
-#[inline(always)]
-#[expect(clippy::too_many_arguments)]
-fn block<W: Width>(
-    unit: &[Lanes<W>; 4],
-    mixed: &[LaneVec3<W>; 4],
-    beta: &[[Lanes<W>; 4]; 4],
-    tangential: &[[Lanes<W>; 3]; 3],
-    normal: &LaneVec3<W>,
-    i: usize,
-    j: usize,
-    place: usize,
-    entries: &mut [Row; 90],
-) {
-    let both = unit[i] * unit[j];
-    for r in 0..3 {
-        let column = mixed[j][r] * unit[i] + normal[r] * beta[i][j];
-        for s in 0..3 {
-            let value =
-                tangential[s][r] * both + column * normal[s] + normal[r] * (mixed[i][s] * unit[j]);
-            value.store(&mut entries[9 * place + 3 * s + r]);
-        }
-    }
-}
-
-/// Relative coordinate k of a vector over the vertices.
-#[inline(always)]
-fn relative<W: Width>(width: W, v: &[Lanes<W>; 4], k: usize) -> Lanes<W> {
-    let h = &RELATIVE_4[k];
-    v[0] * Lanes::splat(width, h[0])
-        + v[1] * Lanes::splat(width, h[1])
-        + v[2] * Lanes::splat(width, h[2])
-        + v[3] * Lanes::splat(width, h[3])
-}
-
-/// Vertex i's entry of the vector with relative coordinates `v`.
-#[inline(always)]
-fn relative_back<W: Width>(width: W, v: &[Lanes<W>; 3], i: usize) -> Lanes<W> {
-    v[0] * Lanes::splat(width, RELATIVE_4[0][i])
-        + v[1] * Lanes::splat(width, RELATIVE_4[1][i])
-        + v[2] * Lanes::splat(width, RELATIVE_4[2][i])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::contact::Barrier;
-    use crate::energy::lanes::tests::assert_same_bits;
+    use crate::energy::formula::tests::assert_same_bits;
     use standoff_geometry::distance::edge_edge;
     use standoff_linalg::lanes;
     use standoff_testkit::Random;
@@ -532,7 +324,7 @@ mod tests {
         let mut mollified = std::collections::BTreeSet::new();
         for (c, found) in contacts.iter().zip(run(&pairs, 0, true)) {
             let x = c.gather(x);
-            in_lanes += usize::from(super::in_lanes(c, &x));
+            in_lanes += usize::from(Way::of(c, &x) != Way::Single);
             if c.is_mollified(&x) {
                 mollified.insert(c.feature.local().len());
             }
@@ -542,13 +334,10 @@ mod tests {
                 false => potential.stiffened_hessian(c, &x),
             };
             pack(&h, &mut want);
-            let size = want.iter().map(|b| b.norm()).fold(0.0, f64::max);
-            assert!(size > 0.0, "{c:?} is not active");
-            for (found, want) in found.iter().zip(&want) {
-                assert!((found - want).norm() <= 1e-11 * size, "{c:?}: {found} {want}");
-            }
+            assert!(want.iter().any(|b| b.norm() > 0.0), "{c:?} is not active");
+            assert_eq!(found, want, "{c:?}");
         }
-        assert!(in_lanes > 80 && in_lanes < contacts.len() - 80);
+        assert!(in_lanes > 100 && in_lanes < contacts.len() - 80, "{in_lanes}");
         assert_eq!(
             mollified.into_iter().collect::<Vec<_>>(),
             [2, 3, 4],

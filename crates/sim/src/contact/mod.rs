@@ -12,6 +12,7 @@ pub mod forecast;
 pub mod friction;
 pub mod friction_relaxation;
 pub mod half_space;
+mod hessian;
 pub mod max_approximation;
 pub mod orientation;
 pub mod pairs;

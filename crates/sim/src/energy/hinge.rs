@@ -6,14 +6,14 @@
 //! sum Ā of both rest areas and the thickness ξ [Grinspun 2003; Li 2020 thesis, §2.2.2]. θ goes on beyond
 //! ±180°, where the triangles pass through each other ([`Turning`]).
 
-mod batch;
-mod first_order;
+#[cfg(test)]
+mod tests;
 
 use super::element::{Element, Hessian};
-use super::lanes::{Batch, Gradients, Values};
+use super::formula::{self, Batch, Formula, Source, by_formula};
 use super::projection::Projection;
 use super::turning::Turning;
-use standoff_linalg::{Mat3, Vec3, lanes};
+use standoff_linalg::{M3, Mat3, Real, V3, Vec3, lanes};
 
 /// One hinge. Vertices: the edge's two ends x₀, x₁, then the corner x₂ of the triangle
 /// (x₀, x₁, x₂) and x₃ of (x₁, x₀, x₃).
@@ -57,9 +57,8 @@ impl Hinge {
     }
 
     /// θ − θ̄, rad.
-    #[inline]
     pub fn bend(&self, x: &[Vec3; 4]) -> f64 {
-        self.turning.of(angle(x)) - self.rest_angle
+        Parameters::new(self).bend(angle(x))
     }
 
     /// Rest angle θ̄, rad.
@@ -69,140 +68,132 @@ impl Hinge {
 }
 
 /// The dihedral angle θ in (−π, π], rad: 0 where the triangles lie in one plane on either side of
-/// the edge.
+/// the edge, π where they are folded flat.
 pub fn angle(x: &[Vec3; 4]) -> f64 {
-    let e = x[1] - x[0];
-    let n1 = e.cross(&(x[2] - x[0]));
-    let n2 = (x[3] - x[0]).cross(&e);
-    // + 0 turns −0 into 0: folded flat is π
-    ((n1.cross(&n2)).dot(&e) / e.norm() + 0.0).atan2(n1.dot(&n2))
+    angle_of(&edges(&formula::plain(x)))
 }
 
-/// The hinge as seen along its edge: lengths across, and unit vectors.
-struct View {
-    /// |e|.
-    length: f64,
-    /// t, along the edge.
-    along: Vec3,
-    /// Where the feet of the corners lie on the edge, in units of it.
-    foot: [f64; 2],
-    /// Heights r of the corners over the edge.
-    height: [f64; 2],
-    /// Directions u from their feet to the corners.
-    out: [Vec3; 2],
-    /// t × u, in which a corner turns about the edge.
-    turn: [Vec3; 2],
+/// x₁−x₀, x₂−x₀, x₃−x₀.
+#[inline(always)]
+fn edges<R: Real>(x: &[V3<R>; 4]) -> [V3<R>; 3] {
+    [x[1] - x[0], x[2] - x[0], x[3] - x[0]]
 }
 
-impl View {
-    #[inline]
-    fn new(x: &[Vec3; 4]) -> Self {
-        let e = x[1] - x[0];
-        let ee = e.norm_squared();
-        let length = ee.sqrt();
-        let along = e / length;
-        let side = |corner: &Vec3| {
-            let p = corner - x[0];
-            let foot = p.dot(&e) / ee;
-            let across = p - e * foot;
-            let height = across.norm();
-            let out = across / height;
-            (foot, height, out, along.cross(&out))
-        };
-        let (a, b) = (side(&x[2]), side(&x[3]));
+/// [`angle`] from the edge and the corners seen from its start.
+#[inline(always)]
+fn angle_of<R: Real>([e, p, q]: &[V3<R>; 3]) -> R {
+    let (n1, n2) = (e.cross(p), q.cross(e));
+    (n1.cross(&n2).dot(e) / e.norm()).atan2(n1.dot(&n2))
+}
+
+/// What a formula needs of a hinge.
+struct Parameters<R> {
+    stiffness: R,
+    rest_angle: R,
+    turning: Turning<R>,
+}
+
+impl<R: Real> Parameters<R> {
+    #[inline(always)]
+    fn new<S: Source<Hinge, R = R>>(of: S) -> Self {
         Self {
-            length,
-            along,
-            foot: [a.0, b.0],
-            height: [a.1, b.1],
-            out: [a.2, b.2],
-            turn: [a.3, b.3],
+            stiffness: of.number(|h| h.stiffness),
+            rest_angle: of.number(|h| h.rest_angle),
+            turning: Turning {
+                start: of.number(|h| h.turning.start),
+                turns: of.number(|h| h.turning.turns),
+            },
         }
     }
 
-    /// ∇θ by the vertices: corner b turns by τ_b/r_b about the edge, a by τ_a/r_a.
-    #[inline]
-    fn gradient(&self) -> [Vec3; 4] {
-        let (a, b) = (self.turn[0] / -self.height[0], self.turn[1] / self.height[1]);
-        let e = -(a * self.foot[0] + b * self.foot[1]);
-        [-(e + a + b), e, a, b]
-    }
-
-    /// Derivatives by (e, a, b) of the eight quantities of [`Hinge::second_derivative`]: ρ_a, ρ_b, τ_a, τ_b,
-    /// σ_a, σ_b, ε₁, ε₂.
-    #[inline]
-    fn quantities(&self) -> [[f64; 9]; 8] {
-        let mut rows = [[0.0; 9]; 8];
-        let mut set = |row: usize, of: usize, v: Vec3| {
-            (0..3).for_each(|r| rows[row][3 * of + r] = v[r]);
-        };
-        for k in 0..2 {
-            let (r, s) = (self.height[k], self.foot[k]);
-            let [out, turn, along] = [self.out[k], self.turn[k], self.along].map(|v| v / r);
-            set(k, 1 + k, out);
-            set(k, 0, out * -s);
-            set(2 + k, 1 + k, turn);
-            set(2 + k, 0, turn * -s);
-            set(4 + k, 1 + k, along);
-            set(4 + k, 0, self.out[k] / (2.0 * self.length) - along * s);
-        }
-        set(6, 0, self.out[0] / self.length);
-        set(7, 0, self.turn[0] / self.length);
-        rows
+    /// θ − θ̄ from the angle of the arc tangent, rad.
+    #[inline(always)]
+    fn bend(&self, angle: R) -> R {
+        self.turning.of(angle) - self.rest_angle
     }
 }
 
-impl Element<4> for Hinge {
-    const NAME: &'static str = "hinges";
-    const TRANSLATION_INVARIANT: bool = true;
+/// A corner as seen along the edge.
+#[derive(Clone, Copy)]
+struct Side<R> {
+    /// Where its foot lies on the edge, in units of it.
+    foot: R,
+    /// Inverse of its height r over the edge, 1/m.
+    over_height: R,
+    /// Direction u from the foot to the corner.
+    out: V3<R>,
+    /// t × u, in which the corner turns about the edge.
+    turn: V3<R>,
+}
 
-    #[inline]
-    fn value(&self, x: &[Vec3; 4]) -> f64 {
-        let value = self.stiffness * self.bend(x).powi(2);
-        if value.is_nan() { f64::INFINITY } else { value }
-    }
+/// The hinge as seen along its edge.
+struct View<R> {
+    /// Inverse of the length of the edge, 1/m.
+    over_length: R,
+    /// t, along the edge.
+    along: V3<R>,
+    /// The corners x₂ and x₃.
+    sides: [Side<R>; 2],
+}
 
-    #[inline]
-    fn gradient(&self, x: &[Vec3; 4]) -> [Vec3; 4] {
-        let slope = 2.0 * self.stiffness * self.bend(x);
-        if slope == 0.0 {
-            return [Vec3::zeros(); 4];
-        }
-        View::new(x).gradient().map(|g| g * slope)
-    }
-
-    fn hessian_psd(&self, x: &[Vec3; 4]) -> Hessian<4> {
-        self.second_derivative(x, true)
-    }
-
-    fn hessian(&self, x: &[Vec3; 4]) -> Hessian<4> {
-        self.second_derivative(x, false)
-    }
-
-    /// Several hinges at once, one per lane.
-    fn values(elements: &[Self], vertices: &[[u32; 4]], x: &[Vec3], out: &mut [f64]) {
-        lanes::dispatch(Values { all: Batch { elements, vertices, x }, out });
-    }
-
-    /// Several hinges at once, one per lane.
-    fn gradients(elements: &[Self], vertices: &[[u32; 4]], x: &[Vec3], out: &mut [[Vec3; 4]]) {
-        lanes::dispatch(Gradients { all: Batch { elements, vertices, x }, out });
-    }
-
-    /// Several hinges at once, one per lane.
-    fn hessians(
-        elements: &[Self],
-        vertices: &[[u32; 4]],
-        x: &[Vec3],
-        projection: Projection<'_>,
-        out: &mut [Mat3],
-    ) {
-        let (out, _) = out.as_chunks_mut();
-        lanes::dispatch(batch::Hessians { elements, vertices, x, projection, out });
+impl<R: Real> View<R> {
+    #[inline(always)]
+    fn new([e, p, q]: &[V3<R>; 3]) -> Self {
+        let ee = e.norm_squared();
+        let over_length = ee.sqrt().recip();
+        let along = *e * over_length;
+        let sides = [Side::new(p, e, ee, &along), Side::new(q, e, ee, &along)];
+        Self { over_length, along, sides }
     }
 }
 
-impl Hinge {
+impl<R: Real> Side<R> {
+    /// The corner `p` over the edge `e` of squared length `ee`.
+    #[inline(always)]
+    fn new(p: &V3<R>, e: &V3<R>, ee: R, along: &V3<R>) -> Self {
+        let foot = p.dot(e) / ee;
+        let across = *p - *e * foot;
+        let over_height = across.norm().recip();
+        let out = across * over_height;
+        Self { foot, over_height, out, turn: along.cross(&out) }
+    }
+
+    /// Derivatives of ρ, τ and σ by the corner.
+    #[inline(always)]
+    fn local(&self, along: &V3<R>) -> [V3<R>; 3] {
+        [self.out * self.over_height, self.turn * self.over_height, *along * self.over_height]
+    }
+}
+
+impl Formula<4, 6> for Hinge {
+    #[inline(always)]
+    fn energy<S: Source<Self>>(of: S, x: &[V3<S::R>; 4]) -> S::R {
+        let h = Parameters::new(of);
+        let bent = h.bend(angle_of(&edges(x)));
+        let value = h.stiffness * (bent * bent);
+        let infinite = value.constant(f64::INFINITY);
+        // also where it is NaN
+        S::R::select(value.lt(infinite), value, infinite)
+    }
+
+    /// 2c (θ − θ̄) ∇θ: corner b turns by τ_b/r_b about the edge, a by τ_a/r_a.
+    #[inline(always)]
+    fn slope<S: Source<Self>>(of: S, x: &[V3<S::R>; 4]) -> [V3<S::R>; 4] {
+        let edges = edges(x);
+        let (h, angle, View { sides: [a, b], .. }) =
+            (Parameters::new(of), angle_of(&edges), View::new(&edges));
+        let slope = (h.stiffness + h.stiffness) * h.bend(angle);
+        // a slope of 0 gives zeros, also where the hinge has no shape
+        let zero = slope.constant(0.0);
+        let (none, zeros) = (slope.abs().le(zero), V3::repeat(zero));
+        let (by_a, by_b) = (a.turn * -(a.over_height * slope), b.turn * (b.over_height * slope));
+        let foot_a = V3::select(none, &zeros, &(by_a * a.foot));
+        let foot_b = V3::select(none, &zeros, &(by_b * b.foot));
+        let (by_a, by_b) = (V3::select(none, &zeros, &by_a), V3::select(none, &zeros, &by_b));
+        let by_e = -(foot_a + foot_b);
+        [-(by_e + by_a + by_b), by_e, by_a, by_b]
+    }
+
     /// 2c [∇θ ∇θᵀ + δ ∇²θ], δ = θ − θ̄, as it is or projected, in coordinates in which it falls into blocks.
     ///
     /// Sliding a corner along the edge by a multiple of e leaves θ as it is. Measured from their feet,
@@ -215,93 +206,111 @@ impl Hinge {
     /// is [[2, −δ], [−δ, 0]] for the difference of τ and the sum of ρ, [[0, −δ], [−δ, 0]] for the sum
     /// of τ and the difference of ρ, and δ [[0, B], [Bᵀ, 0]] for (σ_a, σ_b) and ε, whose projection is
     /// |δ|/2 [[(BBᵀ)^½, ±B], [±Bᵀ, (BᵀB)^½]].
+    #[inline(always)]
     // long: one formula, with its matrices written out
-    fn second_derivative(&self, x: &[Vec3; 4], project: bool) -> Hessian<4> {
-        let view = View::new(x);
-        let bent = self.bend(x);
-        let mut c = [[0.0; 4]; 4];
-        // for (difference of τ, sum of ρ): projected λ v vᵀ of the positive eigenvalue
-        let value = 1.0 + (1.0 + bent * bent).sqrt();
-        let scale = value / (value * value + bent * bent);
-        let [dd, ds, ss] = match project {
-            true => [scale * value * value, -scale * value * bent, scale * bent * bent],
-            false => [2.0, -bent, 0.0],
-        };
-        // for (sum of τ, difference of ρ): projected, half of [[|δ|, −δ], [−δ, |δ|]]
-        let [half, mixed] = if project { [0.5 * bent.abs(), -0.5 * bent] } else { [0.0, -bent] };
-        // ρ_a, ρ_b, τ_a, τ_b by sums (s) and differences (d = b − a)
-        for i in 0..2 {
-            for j in 0..2 {
-                let (si, sj) = (i as f64 * 2.0 - 1.0, j as f64 * 2.0 - 1.0);
-                c[i][j] = 0.5 * (ss + half * si * sj);
-                c[2 + i][2 + j] = 0.5 * (dd * si * sj + half);
-                c[i][2 + j] = 0.5 * (ds * sj + mixed * si);
-                c[2 + j][i] = c[i][2 + j];
-            }
+    fn curvature<S: Source<Self>>(
+        of: S,
+        x: &[V3<S::R>; 4],
+        project: <S::R as Real>::Mask,
+    ) -> [M3<S::R>; 6] {
+        let edges = edges(x);
+        let View { over_length, along, sides: [a, b] } = View::new(&edges);
+        let parameters = Parameters::new(of);
+        let bent = parameters.bend(angle_of(&edges));
+        let scale = parameters.stiffness + parameters.stiffness;
+        let (zero, one) = (bent.constant(0.0), bent.constant(1.0));
+
+        // the matrix of (ρ_a, ρ_b, τ_a, τ_b), c, and that of (σ_a, σ_b, ε₁, ε₂), d; projected λ v vᵀ of the positive eigenvalue
+        let square = bent * bent;
+        let value = (square + one).sqrt() + one;
+        let positive = value / (value * value + square);
+        let choose = |projected, as_it_is| S::R::select(project, projected, as_it_is);
+        let dd = choose(positive * value * value, one + one);
+        let ds = choose(-(positive * value * bent), -bent);
+        let ss = choose(positive * square, zero);
+        let size = choose(bent.abs() * 0.5, zero);
+        let mixed = choose(-(bent * 0.5), -bent);
+        let halves = scale * 0.5;
+        let [same, other] = [halves * (ss + size), halves * (ss - size)];
+        let [turn, against] = [halves * (size + dd), halves * (size - dd)];
+        let [sum, difference] = [halves * (ds + mixed), halves * (ds - mixed)];
+        let c = [
+            [same, other, -sum, difference],
+            [other, same, -difference, sum],
+            [-sum, -difference, turn, against],
+            [difference, sum, against, turn],
+        ];
+        let (m10, m11) = (-b.turn.dot(&a.out), -b.turn.dot(&a.turn));
+        let rows = root([one, m11, m10 * m10 + m11 * m11]);
+        let columns = root([m10 * m10, m10 * m11, one + m11 * m11]);
+        let (size, mixed) = (size * scale, -(mixed * scale));
+        let d = [
+            [size * rows[0], size * rows[1], zero, mixed],
+            [size * rows[1], size * rows[2], mixed * m10, mixed * m11],
+            [zero, mixed * m10, size * columns[0], size * columns[1]],
+            [mixed, mixed * m11, size * columns[1], size * columns[2]],
+        ];
+
+        // derivatives of the eight quantities by the corners a and b, and by e
+        let [of_a, of_b] = [a.local(&along), b.local(&along)];
+        let half_over = over_length * 0.5;
+        let mut by_e = [[V3::repeat(zero); 4]; 2];
+        for (k, (s, of)) in [(a, of_a), (b, of_b)].into_iter().enumerate() {
+            by_e[0][k] = of[0] * -s.foot;
+            by_e[0][2 + k] = of[1] * -s.foot;
+            by_e[1][k] = s.out * half_over - of[2] * s.foot;
         }
-        // (σ_a, σ_b) and ε in the basis (u_a, t × u_a)
-        let b = [[0.0, 1.0], [-view.turn[1].dot(&view.out[0]), -view.turn[1].dot(&view.turn[0])]];
-        let rows = root([
-            [b[0][0] * b[0][0] + b[0][1] * b[0][1], b[0][0] * b[1][0] + b[0][1] * b[1][1]],
-            [0.0, b[1][0] * b[1][0] + b[1][1] * b[1][1]],
-        ]);
-        let columns = root([
-            [b[0][0] * b[0][0] + b[1][0] * b[1][0], b[0][0] * b[0][1] + b[1][0] * b[1][1]],
-            [0.0, b[0][1] * b[0][1] + b[1][1] * b[1][1]],
-        ]);
-        let mut d = [[0.0; 4]; 4];
-        for i in 0..2 {
-            for j in 0..2 {
-                d[i][j] = half * rows[i][j];
-                d[2 + i][2 + j] = half * columns[i][j];
-                d[i][2 + j] = -mixed * b[i][j];
-                d[2 + j][i] = d[i][2 + j];
-            }
+        by_e[1][2] = a.out * over_length;
+        by_e[1][3] = a.turn * over_length;
+
+        // h_ij = Σ q_i K q_jᵀ for e, a and b
+        let [mut wc, mut wd] = [[V3::repeat(zero); 4]; 2];
+        let mut h00 = M3([V3::repeat(zero); 3]);
+        for s in 0..4 {
+            wc[s] = by(&c[s], &by_e[0]);
+            wd[s] = by(&d[s], &by_e[1]);
+            h00 = h00 + wc[s].dyad(&by_e[0][s]);
+            h00 = h00 + wd[s].dyad(&by_e[1][s]);
         }
-        let q = view.quantities();
-        let mut weighted = [[0.0; 9]; 8];
-        for i in 0..4 {
-            for j in 0..4 {
-                for k in 0..9 {
-                    weighted[i][k] += c[i][j] * q[j][k];
-                    weighted[4 + i][k] += d[i][j] * q[4 + j][k];
-                }
-            }
-        }
-        let mut m = [[0.0; 9]; 9];
-        for (q, w) in q.iter().zip(&weighted) {
-            for i in 0..9 {
-                for j in 0..9 {
-                    m[i][j] += q[i] * w[j];
-                }
-            }
-        }
-        let scale = 2.0 * self.stiffness;
-        let h: [[Mat3; 3]; 3] = std::array::from_fn(|i| {
-            std::array::from_fn(|j| Mat3::from_fn(|r, s| scale * m[3 * i + r][3 * j + s]))
-        });
-        from_relative(&h)
+        let h01 = three(&[wc[0], wc[2], wd[0]], &of_a);
+        let h02 = three(&[wc[1], wc[3], wd[1]], &of_b);
+        let both = |of: &[V3<S::R>; 3], first, second| of[0] * first + of[1] * second;
+        let [c0, c1, c2, c3] = c;
+        let (a0, a1) = (both(&of_a, c0[0], c2[0]), both(&of_a, c0[2], c2[2]));
+        let h11 = three(&[a0, a1, of_a[2] * d[0][0]], &of_a);
+        let (a0, a1) = (both(&of_a, c0[1], c2[1]), both(&of_a, c0[3], c2[3]));
+        let h12 = three(&[a0, a1, of_a[2] * d[0][1]], &of_b);
+        let (b0, b1) = (both(&of_b, c1[1], c3[1]), both(&of_b, c1[3], c3[3]));
+        let h22 = three(&[b0, b1, of_b[2] * d[1][1]], &of_b);
+        // translations do no work: rows and columns sum to 0
+        let first = -(h00 + h01.transpose() + h02.transpose());
+        let second = -(h01 + h11 + h12.transpose());
+        [first, second, -(h02 + h12 + h22), h01, h02, h12]
     }
 }
 
-/// Square root of a positive semidefinite 2×2 matrix, of which the entry below the diagonal is not
-/// read: (M + √det M)/√(tr M + 2 √det M).
-fn root(m: [[f64; 2]; 2]) -> [[f64; 2]; 2] {
-    let det = (m[0][0] * m[1][1] - m[0][1] * m[0][1]).max(0.0).sqrt();
-    let over = 1.0 / (m[0][0] + m[1][1] + 2.0 * det).sqrt();
-    [[(m[0][0] + det) * over, m[0][1] * over], [m[0][1] * over, (m[1][1] + det) * over]]
+/// Square root of a positive semidefinite 2×2 matrix of entries (0,0), (0,1), (1,1): (M + √det M)/√(tr M + 2 √det M).
+#[inline(always)]
+fn root<R: Real>(m: [R; 3]) -> [R; 3] {
+    let det = (m[0] * m[2] - m[1] * m[1]).max(m[0].constant(0.0)).sqrt();
+    let over = (m[0] + m[2] + det + det).sqrt().recip();
+    [(m[0] + det) * over, m[1] * over, (m[2] + det) * over]
 }
 
-/// Blocks by vertices 0 … 3 of a function of (x₁−x₀, x₂−x₀, x₃−x₀).
-fn from_relative(h: &[[Mat3; 3]; 3]) -> Hessian<4> {
-    let mut out = [[Mat3::zeros(); 4]; 4];
-    for i in 0..3 {
-        for j in 0..3 {
-            out[i + 1][j + 1] = h[i][j];
-            out[0][j + 1] -= h[i][j];
-            out[i + 1][0] -= h[i][j];
-            out[0][0] += h[i][j];
-        }
-    }
-    out
+/// Σ kᵣ qᵣ.
+#[inline(always)]
+fn by<R: Real>(k: &[R; 4], q: &[V3<R>; 4]) -> V3<R> {
+    (q[0] * k[0] + q[1] * k[1]) + (q[2] * k[2] + q[3] * k[3])
+}
+
+/// Σ aₖ bₖᵀ.
+#[inline(always)]
+fn three<R: Real>(a: &[V3<R>; 3], b: &[V3<R>; 3]) -> M3<R> {
+    a[0].dyad(&b[0]) + a[1].dyad(&b[1]) + a[2].dyad(&b[2])
+}
+
+impl Element<4> for Hinge {
+    const NAME: &'static str = "hinges";
+
+    by_formula!(4, 6);
 }

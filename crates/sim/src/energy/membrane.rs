@@ -8,14 +8,16 @@
 
 // long: one element: energy, gradient, Hessian as it is and projected, for isotropic and orthotropic laws, and the limit of the stretch
 
-mod batch;
-mod first_order;
+#[cfg(test)]
+mod tests;
 
 use super::element::{Element, Hessian};
-use super::lanes::{Batch, Gradients, Values};
+use super::formula::{self, Batch, Formula, Source, by_formula, plain};
 use super::projection::Projection;
-use crate::material::membrane::{MembraneLaw, Orthotropic, Principal, SheetLame, StretchLimit};
-use standoff_linalg::{Mat3, MatN, Vec3, lanes, project_psd_array, project_psd2};
+use crate::material::membrane::{
+    Fibres, Green, MembraneLaw, Orthotropic, Principal, SheetLame, StretchLimit,
+};
+use standoff_linalg::{M3, Mask, Mat3, Real, V3, Vec3, lanes, perpendicular, project_where};
 
 /// What a triangle is made of.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,13 +41,6 @@ pub struct Membrane {
     sheet: Sheet,
     /// Limit of its principal stretches.
     pub limit: Option<StretchLimit>,
-}
-
-/// Singular value decomposition of F, σ₁ ≥ σ₂ ≥ 0.
-struct Svd {
-    s: [f64; 2],
-    u: [Vec3; 2],
-    v: [[f64; 2]; 2],
 }
 
 impl Membrane {
@@ -132,315 +127,531 @@ impl Membrane {
         (a[0] * a[0] + a[1] * a[1] + 2.0 * a[2] * a[2] + 4.0 * shear * shear).sqrt()
     }
 
-    /// The columns of F.
-    #[inline]
-    fn gradient_of_map(&self, x: &[Vec3; 3]) -> [Vec3; 2] {
-        let (a, b) = (x[1] - x[0], x[2] - x[0]);
-        let [g1, g2] = self.shape;
-        [a * g1[0] + b * g2[0], a * g1[1] + b * g2[1]]
-    }
-
     /// Principal stretches, σ₁ ≥ σ₂.
     pub fn stretches(&self, x: &[Vec3; 3]) -> [f64; 2] {
-        stretches(&self.gradient_of_map(x))
+        let strain = Strain::new(&gradient_of_map(self, &plain(x)));
+        [strain.stretch, strain.smaller_stretch()]
     }
 
     /// Green's strain E₁₁, E₂₂, E₁₂ along, across the fibres, and their shear.
     pub fn strain(&self, x: &[Vec3; 3]) -> [f64; 3] {
-        green_strain(&self.gradient_of_map(x))
-    }
-
-    /// ψ of the isotropic law and of the strain limit; `None` where there is neither.
-    #[inline]
-    fn principal(&self, s: [f64; 2]) -> Option<Principal> {
-        let mut p = match &self.sheet {
-            Sheet::Isotropic(law, lame) => law.principal(lame, s),
-            Sheet::Orthotropic(_) if self.limit.is_none() => return None,
-            Sheet::Orthotropic(_) => Principal::default(),
-        };
-        if let Some(limit) = &self.limit {
-            limit.add(s, &mut p);
-        }
-        Some(p)
-    }
-
-    /// Second Piola–Kirchhoff-free first stress: columns of ∂ψ/∂F, Pa.
-    fn pk1(&self, f: &[Vec3; 2]) -> [Vec3; 2] {
-        let mut p = [Vec3::zeros(); 2];
-        let Svd { s, u, v } = svd(f);
-        if let Some(d) = self.principal(s) {
-            for i in 0..2 {
-                for a in 0..2 {
-                    p[a] += u[i] * (d.d[i] * v[i][a]);
-                }
-            }
-        }
-        if let Sheet::Orthotropic(law) = &self.sheet {
-            let d = law.green(green_strain(f)).d;
-            p[0] += f[0] * d[0] + f[1] * (0.5 * d[2]);
-            p[1] += f[1] * d[1] + f[0] * (0.5 * d[2]);
-        }
-        p
+        Strain::new(&gradient_of_map(self, &plain(x))).green()
     }
 
     /// Von Mises equivalent of the Cauchy stress in the current plane, Pa, with the thickness at
     /// rest.
     pub fn von_mises(&self, x: &[Vec3; 3]) -> f64 {
-        let f = self.gradient_of_map(x);
-        let p = self.pk1(&f);
+        let f = gradient_of_map(self, &plain(x));
+        let p = pk1(self, &f).map(Vec3::from);
+        let f = f.map(Vec3::from);
         let j = f[0].cross(&f[1]).norm();
         // σ = P Fᵀ / J, symmetric and tangential
         let sigma = (p[0] * f[0].transpose() + p[1] * f[1].transpose()) / j;
         let deviator = sigma - Mat3::from_diagonal_element(sigma.trace() / 3.0);
         (1.5 * deviator.norm_squared()).sqrt()
     }
-}
 
-#[inline]
-fn green_strain(f: &[Vec3; 2]) -> [f64; 3] {
-    let square = |v: &Vec3| 0.5 * (v.norm_squared() - 1.0);
-    [square(&f[0]), square(&f[1]), 0.5 * f[0].dot(&f[1])]
-}
-
-/// Principal stretches by the eigenvalues of FᵀF; the smaller one by J = σ₁σ₂ = |f₁ × f₂|.
-#[inline]
-fn stretches(f: &[Vec3; 2]) -> [f64; 2] {
-    let (c11, c22, c12) = (f[0].norm_squared(), f[1].norm_squared(), f[0].dot(&f[1]));
-    let half = 0.5 * (c11 - c22);
-    let s1 = (0.5 * (c11 + c22) + (half * half + c12 * c12).sqrt()).sqrt();
-    let s2 = if s1 > 0.0 { f[0].cross(&f[1]).norm() / s1 } else { 0.0 };
-    [s1, s2]
-}
-
-fn svd(f: &[Vec3; 2]) -> Svd {
-    let s = stretches(f);
-    let (c11, c22, c12) = (f[0].norm_squared(), f[1].norm_squared(), f[0].dot(&f[1]));
-    let (cos, sin) = half_angle(0.5 * (c11 - c22), c12);
-    let v = [[cos, sin], [-sin, cos]];
-    let u1 = (f[0] * cos + f[1] * sin) / s[0];
-    let image = f[1] * cos - f[0] * sin;
-    let u2 = image - u1 * u1.dot(&image);
-    let length = u2.norm();
-    let u2 = if length > 0.0 { u2 / length } else { perpendicular(&u1) };
-    Svd { s, u: [u1, u2], v }
-}
-
-/// Cosine and sine of half the angle of (a, b): the first eigenvector of [[a, b], [b, −a]].
-fn half_angle(a: f64, b: f64) -> (f64, f64) {
-    let r = (a * a + b * b).sqrt();
-    if r == 0.0 {
-        return (1.0, 0.0);
-    }
-    // of the two the one without cancellation first
-    let large = (0.5 * (1.0 + a.abs() / r)).sqrt();
-    let small = 0.5 * (b / r) / large;
-    if a >= 0.0 { (large, small) } else { (small.abs(), large.copysign(b)) }
-}
-
-/// A unit vector perpendicular to a unit vector.
-pub(crate) fn perpendicular(t: &Vec3) -> Vec3 {
-    let axis = t.iamin();
-    let e = Vec3::ith(axis, 1.0);
-    (e - t * t[axis]).normalize()
-}
-
-impl Element<3> for Membrane {
-    const NAME: &'static str = "membranes";
-    const TRANSLATION_INVARIANT: bool = true;
-
-    /// Largest part of a strain limit that is used up: 1 at the limit, 0 at rest; `None` without one.
-    fn limit_use(&self, x: &[Vec3; 3]) -> Option<f64> {
-        let f = self.gradient_of_map(x);
-        let isotropic =
-            self.limit.map(|l| (stretches(&f)[0] - l.threshold) / (l.limit - l.threshold));
-        let limits = match &self.sheet {
-            Sheet::Orthotropic(law) => law.limits,
-            Sheet::Isotropic(..) => None,
+    /// Bits of what the triangle is made of.
+    #[inline(always)]
+    fn kinds(&self) -> u32 {
+        let sheet = match &self.sheet {
+            Sheet::Isotropic(MembraneLaw::NeoHookean, _) => NEO_HOOKEAN,
+            Sheet::Isotropic(MembraneLaw::StVenantKirchhoff, _) => QUADRATIC,
+            Sheet::Orthotropic(_) => FIBROUS,
         };
-        let e = green_strain(&f);
-        let orthotropic = limits.map(|l| (0..3).map(|k| e[k].abs() / l[k]).fold(0.0, f64::max));
-        match (isotropic, orthotropic) {
-            (Some(a), Some(b)) => Some(a.max(b)),
-            (a, b) => a.or(b),
+        sheet | if self.limit.is_some() { LIMITED } else { 0 }
+    }
+
+    /// Whether the triangle is of one of these kinds.
+    #[inline(always)]
+    fn is(&self, kinds: u32) -> bool {
+        self.kinds() & kinds != 0
+    }
+
+    #[inline(always)]
+    fn lame(&self) -> SheetLame {
+        match self.sheet {
+            Sheet::Isotropic(_, lame) => lame,
+            Sheet::Orthotropic(_) => SheetLame { mu: 0.0, lambda: 0.0 },
         }
     }
 
-    #[inline]
-    fn value(&self, x: &[Vec3; 3]) -> f64 {
-        let f = self.gradient_of_map(x);
-        let mut psi = self.principal(stretches(&f)).map_or(0.0, |p| p.psi);
-        if let Sheet::Orthotropic(law) = &self.sheet {
-            psi += law.green(green_strain(&f)).psi;
-        }
-        // a triangle without area is beyond a logarithm: NaN only by ∞ − ∞
-        if psi.is_nan() { f64::INFINITY } else { self.volume * psi }
-    }
-
-    #[inline]
-    fn gradient(&self, x: &[Vec3; 3]) -> [Vec3; 3] {
-        let [p1, p2] = self.pk1(&self.gradient_of_map(x)).map(|p| p * self.volume);
-        let [g1, g2] = self.shape.map(|g| p1 * g[0] + p2 * g[1]);
-        [-(g1 + g2), g1, g2]
-    }
-
-    fn hessian_psd(&self, x: &[Vec3; 3]) -> Hessian<3> {
-        self.second_derivative(x, true)
-    }
-
-    fn hessian(&self, x: &[Vec3; 3]) -> Hessian<3> {
-        self.second_derivative(x, false)
-    }
-
-    /// Several triangles at once, one per lane.
-    fn values(elements: &[Self], vertices: &[[u32; 3]], x: &[Vec3], out: &mut [f64]) {
-        lanes::dispatch(Values { all: Batch { elements, vertices, x }, out });
-    }
-
-    /// Several triangles at once, one per lane.
-    fn gradients(elements: &[Self], vertices: &[[u32; 3]], x: &[Vec3], out: &mut [[Vec3; 3]]) {
-        lanes::dispatch(Gradients { all: Batch { elements, vertices, x }, out });
-    }
-
-    /// Several triangles at once, one per lane.
-    fn hessians(
-        elements: &[Self],
-        vertices: &[[u32; 3]],
-        x: &[Vec3],
-        projection: Projection<'_>,
-        out: &mut [Mat3],
-    ) {
-        let (out, _) = out.as_chunks_mut();
-        lanes::dispatch(batch::Hessians { elements, vertices, x, projection, out });
-    }
-}
-
-impl Membrane {
-    /// The second derivative by the corners, projected or as it is.
-    fn second_derivative(&self, x: &[Vec3; 3], project: bool) -> Hessian<3> {
-        let f = self.gradient_of_map(x);
-        let mut k = [[Mat3::zeros(); 2]; 2];
-        let svd = svd(&f);
-        if let Some(p) = self.principal(svd.s) {
-            add_principal(&mut k, &svd, &p, project);
-        }
-        if let Sheet::Orthotropic(law) = &self.sheet {
-            add_green(&mut k, &f, law, project);
-        }
-        let g = self.shape;
-        let block = |a: usize, b: usize| {
-            let mut h = Mat3::zeros();
-            for i in 0..2 {
-                for j in 0..2 {
-                    h += k[i][j] * (self.volume * g[a][i] * g[b][j]);
-                }
+    #[inline(always)]
+    fn fibres(&self) -> Orthotropic {
+        match self.sheet {
+            Sheet::Orthotropic(law) => law,
+            Sheet::Isotropic(..) => {
+                Orthotropic { a: [0.0; 3], shear: 0.0, limits: None, limit_weight: 1.0 }
             }
-            h
-        };
-        // a translation does nothing, so rows sum to zero
-        let (h11, h12, h22) = (block(0, 0), block(0, 1), block(1, 1));
-        let h21 = h12.transpose();
-        let (h01, h02) = (-(h11 + h21), -(h12 + h22));
-        let (h10, h20) = (h01.transpose(), h02.transpose());
-        [[-(h01 + h02), h01, h02], [h10, h11, h12], [h20, h21, h22]]
+        }
+    }
+}
+
+const NEO_HOOKEAN: u32 = 1;
+/// St. Venant–Kirchhoff.
+const QUADRATIC: u32 = 2;
+const FIBROUS: u32 = 4;
+/// With a limit of the principal stretches.
+const LIMITED: u32 = 8;
+
+/// Ratio of the principal stretches below which the normal of a triangle is lost in rounding.
+const FLAT: f64 = 1e-6;
+
+/// ∇N of corners 1 and 2 in the triangle's plane at rest.
+#[inline(always)]
+fn shape<S: Source<Membrane>>(of: S) -> [[S::R; 2]; 2] {
+    [
+        [of.number(|m| m.shape[0][0]), of.number(|m| m.shape[0][1])],
+        [of.number(|m| m.shape[1][0]), of.number(|m| m.shape[1][1])],
+    ]
+}
+
+/// The columns of F.
+#[inline(always)]
+fn gradient_of_map<S: Source<Membrane>>(of: S, x: &[V3<S::R>; 3]) -> [V3<S::R>; 2] {
+    let (p, q) = (x[1] - x[0], x[2] - x[0]);
+    let [g1, g2] = shape(of);
+    [p * g1[0] + q * g2[0], p * g1[1] + q * g2[1]]
+}
+
+/// Lamé's constants.
+#[inline(always)]
+fn lame<S: Source<Membrane>>(of: S) -> SheetLame<S::R> {
+    SheetLame { mu: of.number(|m| m.lame().mu), lambda: of.number(|m| m.lame().lambda) }
+}
+
+/// The law of fibrous sheets.
+#[inline(always)]
+fn fibres<S: Source<Membrane>>(of: S) -> Fibres<S::R> {
+    let limit = |k: usize| of.number(|m| m.fibres().limits.map_or(1.0, |l| l[k]));
+    Fibres {
+        a: [
+            of.number(|m| m.fibres().a[0]),
+            of.number(|m| m.fibres().a[1]),
+            of.number(|m| m.fibres().a[2]),
+        ],
+        shear: of.number(|m| m.fibres().shear),
+        limited: of.mask(|m| m.fibres().limits.is_some()),
+        limits: [limit(0), limit(1), limit(2)],
+        limit_weight: of.number(|m| m.fibres().limit_weight),
+    }
+}
+
+/// The limit of the principal stretches; none is far away.
+#[inline(always)]
+fn stretch_limit<S: Source<Membrane>>(of: S) -> StretchLimit<S::R> {
+    StretchLimit {
+        limit: of.number(|m| m.limit.map_or(f64::MAX, |l| l.limit)),
+        threshold: of.number(|m| m.limit.map_or(f64::INFINITY, |l| l.threshold)),
+        stiffness: of.number(|m| m.limit.map_or(0.0, |l| l.stiffness)),
+    }
+}
+
+/// Invariants of F.
+struct Strain<R> {
+    /// C = FᵀF: C₁₁, C₂₂, C₁₂.
+    c: [R; 3],
+    /// (C₁₁ − C₂₂)/2, and the radius of Mohr's circle of C.
+    difference: R,
+    radius: R,
+    /// f₁ × f₂.
+    normal: V3<R>,
+    /// J = |f₁ × f₂|.
+    j: R,
+    /// The larger principal stretch.
+    stretch: R,
+}
+
+impl<R: Real> Strain<R> {
+    #[inline(always)]
+    fn new(f: &[V3<R>; 2]) -> Self {
+        let (c11, c22, c12) = (f[0].dot(&f[0]), f[1].dot(&f[1]), f[0].dot(&f[1]));
+        let difference = (c11 - c22) * 0.5;
+        let radius = (difference * difference + c12 * c12).sqrt();
+        let stretch = ((c11 + c22) * 0.5 + radius).sqrt();
+        let normal = f[0].cross(&f[1]);
+        let j = normal.norm();
+        Self { c: [c11, c22, c12], difference, radius, normal, j, stretch }
+    }
+
+    /// The smaller principal stretch, by J = σ₁σ₂.
+    #[inline(always)]
+    fn smaller_stretch(&self) -> R {
+        let zero = self.j.constant(0.0);
+        R::select(zero.lt(self.stretch), self.j / self.stretch, zero)
+    }
+
+    /// E₁₁, E₂₂, E₁₂.
+    #[inline(always)]
+    fn green(&self) -> [R; 3] {
+        [(self.c[0] - 1.0) * 0.5, (self.c[1] - 1.0) * 0.5, self.c[2] * 0.5]
+    }
+
+    /// The first right singular vector (cos, sin), of which the second is (−sin, cos): that of half the angle of
+    /// ((C₁₁ − C₂₂)/2, C₁₂).
+    #[inline(always)]
+    fn direction(&self) -> [R; 2] {
+        let Self { c: [_, _, c12], difference, radius, .. } = *self;
+        let (zero, one) = (radius.constant(0.0), radius.constant(1.0));
+        let round = radius.le(zero);
+        // of the two the one without cancellation first
+        let large = ((difference.abs() / radius + one) * 0.5).sqrt();
+        let small = (c12 / radius) * 0.5 / large;
+        let negative = difference.lt(zero);
+        let flipped = R::select(c12.lt(zero), -large, large);
+        let cos = R::select(round, one, R::select(negative, small.abs(), large));
+        let sin = R::select(round, zero, R::select(negative, flipped, small));
+        [cos, sin]
+    }
+}
+
+/// ψ, J/m³: μ/2 (tr C − 2) − μ ln J + λ/2 ln² J of neo-Hookean, μ tr E² + λ/2 tr² E of St. Venant–Kirchhoff sheets, that of
+/// the fibres, and that of the limit.
+#[inline(always)]
+fn psi<S: Source<Membrane>>(of: S, f: &[V3<S::R>; 2]) -> S::R {
+    let (kinds, strain) = (of.union(Membrane::kinds), Strain::new(f));
+    let SheetLame { mu, lambda } = lame(of);
+    let mut psi = mu.constant(0.0);
+    if kinds & NEO_HOOKEAN != 0 {
+        let ln_j = strain.j.ln();
+        psi = mu * 0.5 * (strain.c[0] + strain.c[1] - 2.0) + ln_j * (lambda * 0.5 * ln_j - mu);
+    }
+    let [e11, e22, e12] = strain.green();
+    if kinds & QUADRATIC != 0 {
+        let trace = e11 + e22;
+        let squares = e11 * e11 + e22 * e22 + (e12 * e12) * 2.0;
+        let quadratic = mu * squares + lambda * 0.5 * trace * trace;
+        psi = S::R::select(of.mask(|m| m.is(QUADRATIC)), quadratic, psi);
+    }
+    if kinds & FIBROUS != 0 {
+        let green = fibres(of).green([e11, e22, e12]);
+        psi = S::R::select(of.mask(|m| m.is(FIBROUS)), green.psi, psi);
+    }
+    if kinds & LIMITED != 0 {
+        let limit = stretch_limit(of);
+        if limit.threshold.lt(strain.stretch).any() {
+            psi = psi + limit.value([strain.stretch, strain.smaller_stretch()]);
+        }
+    }
+    psi
+}
+
+/// ∂ψ/∂F by columns, Pa: μ F + (λ ln J − μ)/J ∂J/∂F of neo-Hookean sheets, F (2μ E + λ tr E) of St. Venant–Kirchhoff sheets.
+#[inline(always)]
+fn pk1<S: Source<Membrane>>(of: S, f: &[V3<S::R>; 2]) -> [V3<S::R>; 2] {
+    let (kinds, strain) = (of.union(Membrane::kinds), Strain::new(f));
+    let SheetLame { mu, lambda } = lame(of);
+    let mut p = [V3::repeat(mu.constant(0.0)); 2];
+    if kinds & NEO_HOOKEAN != 0 {
+        let over_j = strain.j.recip();
+        let n = strain.normal * over_j;
+        let pressure = (lambda * strain.j.ln() - mu) * over_j;
+        p = [f[0] * mu + f[1].cross(&n) * pressure, f[1] * mu + n.cross(&f[0]) * pressure];
+    }
+    let [e11, e22, e12] = strain.green();
+    if kinds & QUADRATIC != 0 {
+        let (twice, pressure) = (mu + mu, lambda * (e11 + e22));
+        let s = [twice * e11 + pressure, twice * e22 + pressure, twice * e12];
+        p = replaced(of.mask(|m| m.is(QUADRATIC)), second_stress(f, s), p);
+    }
+    if kinds & FIBROUS != 0 {
+        let [d11, d22, d12] = fibres(of).green([e11, e22, e12]).d;
+        p = replaced(of.mask(|m| m.is(FIBROUS)), second_stress(f, [d11, d22, d12 * 0.5]), p);
+    }
+    if kinds & LIMITED != 0 {
+        let limit = stretch_limit(of);
+        let beyond = limit.threshold.lt(strain.stretch);
+        if beyond.any() {
+            let mut of_limit = Principal::zero(mu.constant(0.0));
+            limit.add([strain.stretch, strain.smaller_stretch()], &mut of_limit);
+            let basis = Basis::new(f, &strain);
+            let [[cos, sin], [d1, d2]] = [basis.direction, of_limit.d];
+            let (first, second) = (basis.u1 * d1, basis.u2 * d2);
+            let with = [p[0] + first * cos - second * sin, p[1] + first * sin + second * cos];
+            p = replaced(beyond, with, p);
+        }
+    }
+    p
+}
+
+/// F S of a second Piola–Kirchhoff stress S₁₁, S₂₂, S₁₂.
+#[inline(always)]
+fn second_stress<R: Real>(f: &[V3<R>; 2], [s11, s22, s12]: [R; 3]) -> [V3<R>; 2] {
+    [f[0] * s11 + f[1] * s12, f[0] * s12 + f[1] * s22]
+}
+
+#[inline(always)]
+fn replaced<R: Real>(mask: R::Mask, new: [V3<R>; 2], old: [V3<R>; 2]) -> [V3<R>; 2] {
+    [V3::select(mask, &new[0], &old[0]), V3::select(mask, &new[1], &old[1])]
+}
+
+/// Singular vectors of F, and the normal.
+struct Basis<R> {
+    /// (cos, sin), the first right one.
+    direction: [R; 2],
+    u1: V3<R>,
+    u2: V3<R>,
+    n: V3<R>,
+}
+
+impl<R: Real> Basis<R> {
+    #[inline(always)]
+    fn new(f: &[V3<R>; 2], strain: &Strain<R>) -> Self {
+        let [cos, sin] = strain.direction();
+        let u1 = (f[0] * cos + f[1] * sin) * strain.stretch.recip();
+        let n = strain.normal * strain.j.recip();
+        let u2 = n.cross(&u1);
+        let ordinary = (strain.stretch * strain.stretch * FLAT).lt(strain.j);
+        let mut basis = Self { direction: [cos, sin], u1, u2, n };
+        if !ordinary.all() {
+            // any normal will do
+            let image = f[1] * cos - f[0] * sin;
+            let image = image - u1 * u1.dot(&image);
+            let length = image.norm();
+            let lost = length.le(length.constant(0.0));
+            let u2 = V3::select(lost, &perpendicular(&u1), &(image * length.recip()));
+            basis.u2 = V3::select(ordinary, &basis.u2, &u2);
+            basis.n = V3::select(ordinary, &basis.n, &u1.cross(&u2));
+        }
+        basis
     }
 }
 
 /// ∂²ψ/∂F² of a function of the principal stretches, in the basis of the singular vectors.
-struct Stiffness {
+struct Stiffness<R> {
     /// Of the stretches: a₁₁, a₂₂, a₁₂.
-    stretch: [f64; 3],
+    stretch: [R; 3],
     /// (flip + twist)/2, of motions u₁v₂ᵀ and u₂v₁ᵀ by themselves.
-    same: f64,
+    same: R,
     /// (flip − twist)/2, between both.
-    swap: f64,
+    swap: R,
     /// Of the motions n v₁ᵀ and n v₂ᵀ out of the plane.
-    bend: [f64; 2],
+    bend: [R; 2],
 }
 
-impl Stiffness {
-    #[inline]
-    fn new(s: [f64; 2], p: &Principal, project: bool) -> Self {
-        let least = if project { 0.0 } else { f64::NEG_INFINITY };
-        let flip = p.quotient.max(least);
+impl<R: Real> Stiffness<R> {
+    /// At stretches `s`, times `volume`, projected where required.
+    #[inline(always)]
+    fn new(s: [R; 2], p: &Principal<R>, project: R::Mask, volume: R) -> Self {
+        let zero = volume.constant(0.0);
+        let clamped = |w: R| R::select(project, w.max(zero), w);
         let sum = s[0] + s[1];
-        let twist = if sum > 0.0 { ((p.d[0] + p.d[1]) / sum).max(least) } else { 0.0 };
-        let [a, b, c] = [p.dd[0], p.dd[1], p.d12];
-        Self {
-            stretch: if project { clamp2(a, b, c) } else { [a, b, c] },
-            same: 0.5 * (flip + twist),
-            swap: 0.5 * (flip - twist),
-            bend: [0, 1].map(|i| if s[i] > 0.0 { (p.d[i] / s[i]).max(least) } else { 0.0 }),
+        let flip = clamped(p.quotient);
+        let twist = R::select(zero.lt(sum), clamped((p.d[0] + p.d[1]) / sum), zero);
+        let mut bend = [zero; 2];
+        for i in 0..2 {
+            let of_stress = R::select(zero.lt(s[i]), p.d[i] / s[i], zero);
+            bend[i] = volume * clamped(of_stress);
         }
+        let mut stretch = clamp2([p.dd[0], p.dd[1], p.d12], project);
+        for entry in &mut stretch {
+            *entry = volume * *entry;
+        }
+        let (same, swap) = ((flip + twist) * 0.5, (flip - twist) * 0.5);
+        Self { stretch, same: volume * same, swap: volume * swap, bend }
+    }
+
+    /// The block of the corners with shape gradients `a` and `b` in the basis of the right singular vectors.
+    #[inline(always)]
+    fn block(&self, a: &[R; 2], b: &[R; 2], Basis { u1, u2, n, .. }: &Basis<R>) -> M3<R> {
+        let Self { stretch: [a11, a22, a12], same, swap, bend } = *self;
+        let (first, second) = (a[0] * b[0], a[1] * b[1]);
+        let (up, down) = (a[0] * b[1], a[1] * b[0]);
+        let k11 = a11 * first + same * second;
+        let k22 = a22 * second + same * first;
+        let k12 = a12 * up + swap * down;
+        let k21 = a12 * down + swap * up;
+        let left = *u1 * k11 + *u2 * k21;
+        let right = *u1 * k12 + *u2 * k22;
+        left.dyad(u1) + right.dyad(u2) + (*n * (bend[0] * first + bend[1] * second)).dyad(n)
     }
 }
 
-/// Adds ∂²ψ/∂F² of a function of the principal stretches, projected or as it is: block (a, b) belongs to the
-/// columns a and b of F.
-fn add_principal(k: &mut [[Mat3; 2]; 2], svd: &Svd, p: &Principal, project: bool) {
-    let Svd { s, u, v } = svd;
-    let Stiffness { stretch: [a11, a22, a12], same, swap, bend } = Stiffness::new(*s, p, project);
-    let n = u[0].cross(&u[1]);
-    let [uu11, uu22, uu12, nn] = [
-        u[0] * u[0].transpose(),
-        u[1] * u[1].transpose(),
-        u[0] * u[1].transpose(),
-        n * n.transpose(),
-    ];
-    let uu21 = uu12.transpose();
-    for a in 0..2 {
-        for b in 0..2 {
-            let (v1, v2) = (v[0], v[1]);
-            k[a][b] += uu11 * (a11 * v1[a] * v1[b] + same * v2[a] * v2[b])
-                + uu22 * (a22 * v2[a] * v2[b] + same * v1[a] * v1[b])
-                + uu12 * (a12 * v1[a] * v2[b] + swap * v2[a] * v1[b])
-                + uu21 * (a12 * v2[a] * v1[b] + swap * v1[a] * v2[b])
-                + nn * (bend[0] * v1[a] * v1[b] + bend[1] * v2[a] * v2[b]);
-        }
-    }
-}
-
-/// The nearest positive semidefinite of [[a, c], [c, b]], as [a, b, c].
-fn clamp2(a: f64, b: f64, c: f64) -> [f64; 3] {
-    if a >= 0.0 && b >= 0.0 && a * b >= c * c {
+/// The positive semidefinite matrix nearest to [[a, c], [c, b]] where required, as [a, b, c].
+#[inline(always)]
+fn clamp2<R: Real>([a, b, c]: [R; 3], project: R::Mask) -> [R; 3] {
+    let zero = a.constant(0.0);
+    let definite = zero.le(a) & zero.le(b) & (c * c).le(a * b);
+    let indefinite = project & !definite;
+    if !indefinite.any() {
         return [a, b, c];
     }
-    let m = project_psd2(&MatN::<2>::new(a, c, c, b));
-    [m[(0, 0)], m[(1, 1)], m[(0, 1)]]
+    // what belongs to the larger eigenvalue is left
+    let (half, mean) = ((a - b) * 0.5, (a + b) * 0.5);
+    let radius = (half * half + c * c).sqrt();
+    let w = (mean + radius).max(zero);
+    let (cos, sin) = (half / radius, c / radius);
+    // cos² and sin² of half the angle, and their product
+    let clamped = [w * (cos + 1.0) * 0.5, w * (-cos + 1.0) * 0.5, w * sin * 0.5];
+    let none = radius.le(zero);
+    let mut out = [a, b, c];
+    for k in 0..3 {
+        out[k] = R::select(indefinite, R::select(none, zero, clamped[k]), out[k]);
+    }
+    out
 }
 
-/// Adds ∂²ψ/∂F² of a function of Green's strain, projected or as it is.
-fn add_green(k: &mut [[Mat3; 2]; 2], f: &[Vec3; 2], law: &Orthotropic, project: bool) {
-    let d = law.green(green_strain(f));
+/// The blocks (1,1), (1,2), (2,2) of the isotropic law and of the limit of the stretches, N/m.
+#[inline(always)]
+fn principal_blocks<S: Source<Membrane>>(
+    of: S,
+    kinds: u32,
+    f: &[V3<S::R>; 2],
+    project: <S::R as Real>::Mask,
+) -> [M3<S::R>; 3] {
+    let strain = Strain::new(f);
+    let s = [strain.stretch, strain.smaller_stretch()];
+    let lame = lame(of);
+    let mut p = Principal::zero(lame.mu.constant(0.0));
+    if kinds & NEO_HOOKEAN != 0 {
+        p = MembraneLaw::NeoHookean.principal(&lame, s);
+    }
+    if kinds & QUADRATIC != 0 {
+        let quadratic = MembraneLaw::StVenantKirchhoff.principal(&lame, s);
+        p = Principal::select(of.mask(|m| m.is(QUADRATIC)), &quadratic, &p);
+    }
+    if kinds & FIBROUS != 0 {
+        let zero = Principal::zero(lame.mu.constant(0.0));
+        p = Principal::select(of.mask(|m| m.is(FIBROUS)), &zero, &p);
+    }
+    if kinds & LIMITED != 0 {
+        let limit = stretch_limit(of);
+        let beyond = limit.threshold.lt(strain.stretch);
+        if beyond.any() {
+            let mut with = p;
+            limit.add(s, &mut with);
+            p = Principal::select(beyond, &with, &p);
+        }
+    }
+    let stiffness = Stiffness::new(s, &p, project, of.number(|m| m.volume));
+    let basis = Basis::new(f, &strain);
+    let ([cos, sin], shape) = (basis.direction, shape(of));
+    let mut g = shape;
+    for a in 0..2 {
+        g[a] = [shape[a][0] * cos + shape[a][1] * sin, shape[a][1] * cos - shape[a][0] * sin];
+    }
+    [
+        stiffness.block(&g[0], &g[0], &basis),
+        stiffness.block(&g[0], &g[1], &basis),
+        stiffness.block(&g[1], &g[1], &basis),
+    ]
+}
+
+/// The blocks (1,1), (1,2), (2,2) of a law of Green's strain, N/m.
+#[inline(always)]
+fn fibrous_blocks<S: Source<Membrane>>(
+    of: S,
+    f: &[V3<S::R>; 2],
+    project: <S::R as Real>::Mask,
+) -> [M3<S::R>; 3] {
+    let Green { d, dd, .. } = fibres(of).green(Strain::new(f).green());
+    let zero = d[0].constant(0.0);
     // rows: ∂E₁₁/∂F, ∂E₂₂/∂F, ∂E₁₂/∂F
-    let mut de = [[0.0; 6]; 3];
+    let mut de = [[zero; 6]; 3];
+    let mut m = [[zero; 6]; 6];
     for r in 0..3 {
         de[0][r] = f[0][r];
         de[1][3 + r] = f[1][r];
-        de[2][r] = 0.5 * f[1][r];
-        de[2][3 + r] = 0.5 * f[0][r];
+        de[2][r] = f[1][r] * 0.5;
+        de[2][3 + r] = f[0][r] * 0.5;
+        m[r][r] = d[0];
+        m[3 + r][3 + r] = d[1];
+        m[r][3 + r] = d[2] * 0.5;
+        m[3 + r][r] = d[2] * 0.5;
     }
-    let mut m = [[0.0; 6]; 6];
-    for i in 0..6 {
+    for p in 0..3 {
         for j in 0..6 {
-            for p in 0..3 {
-                for q in 0..3 {
-                    m[i][j] += de[p][i] * d.dd[p][q] * de[q][j];
+            let by = dd[p][0] * de[0][j] + dd[p][1] * de[1][j] + dd[p][2] * de[2][j];
+            for i in 0..6 {
+                m[i][j] = m[i][j] + de[p][i] * by;
+            }
+        }
+    }
+    project_where(project, &mut m);
+    let (g, volume) = (shape(of), of.number(|m| m.volume));
+    let mut out = [M3([V3::repeat(zero); 3]); 3];
+    for (block, (a, b)) in out.iter_mut().zip([(0, 0), (0, 1), (1, 1)]) {
+        for i in 0..2 {
+            for j in 0..2 {
+                let factor = volume * g[a][i] * g[b][j];
+                for c in 0..3 {
+                    for r in 0..3 {
+                        block[c][r] = block[c][r] + m[3 * i + r][3 * j + c] * factor;
+                    }
                 }
             }
         }
     }
-    for r in 0..3 {
-        m[r][r] += d.d[0];
-        m[3 + r][3 + r] += d.d[1];
-        m[r][3 + r] += 0.5 * d.d[2];
-        m[3 + r][r] += 0.5 * d.d[2];
+    out
+}
+
+impl Formula<3, 3> for Membrane {
+    #[inline(always)]
+    fn energy<S: Source<Self>>(of: S, x: &[V3<S::R>; 3]) -> S::R {
+        let value = of.number(|m| m.volume) * psi(of, &gradient_of_map(of, x));
+        let infinite = value.constant(f64::INFINITY);
+        // also where it is NaN
+        S::R::select(value.lt(infinite), value, infinite)
     }
-    if project {
-        project_psd_array(&mut m);
+
+    /// V P ∇Nₐ.
+    #[inline(always)]
+    fn slope<S: Source<Self>>(of: S, x: &[V3<S::R>; 3]) -> [V3<S::R>; 3] {
+        let (volume, g) = (of.number(|m| m.volume), shape(of));
+        let [p1, p2] = pk1(of, &gradient_of_map(of, x));
+        let (p1, p2) = (p1 * volume, p2 * volume);
+        let (g1, g2) = (p1 * g[0][0] + p2 * g[0][1], p1 * g[1][0] + p2 * g[1][1]);
+        [-(g1 + g2), g1, g2]
     }
-    for a in 0..2 {
-        for b in 0..2 {
-            k[a][b] += Mat3::from_fn(|r, s| m[3 * a + r][3 * b + s]);
+
+    #[inline(always)]
+    fn curvature<S: Source<Self>>(
+        of: S,
+        x: &[V3<S::R>; 3],
+        project: <S::R as Real>::Mask,
+    ) -> [M3<S::R>; 3] {
+        let (kinds, f) = (of.union(Membrane::kinds), gradient_of_map(of, x));
+        let zero = M3([V3::repeat(f[0][0].constant(0.0)); 3]);
+        let mut h = [zero; 3];
+        let principal = NEO_HOOKEAN | QUADRATIC | LIMITED;
+        if kinds & principal != 0 {
+            let here = of.mask(|m| m.is(principal));
+            let blocks = principal_blocks(of, kinds, &f, project);
+            for k in 0..3 {
+                h[k] = M3::select(here, &blocks[k], &zero);
+            }
+        }
+        if kinds & FIBROUS != 0 {
+            let here = of.mask(|m| m.is(FIBROUS));
+            let blocks = fibrous_blocks(of, &f, project);
+            for k in 0..3 {
+                h[k] = M3::select(here, &(h[k] + blocks[k]), &h[k]);
+            }
+        }
+        // a translation does nothing, so rows sum to zero
+        let [h11, h12, h22] = h;
+        [-(h11 + h12.transpose()), -(h12 + h22), h12]
+    }
+}
+
+impl Element<3> for Membrane {
+    const NAME: &'static str = "membranes";
+
+    by_formula!(3, 3);
+
+    /// Largest part of a strain limit that is used up: 1 at the limit, 0 at rest; `None` without one.
+    fn limit_use(&self, x: &[Vec3; 3]) -> Option<f64> {
+        let isotropic =
+            self.limit.map(|l| (self.stretches(x)[0] - l.threshold) / (l.limit - l.threshold));
+        let limits = match &self.sheet {
+            Sheet::Orthotropic(law) => law.limits,
+            Sheet::Isotropic(..) => None,
+        };
+        let e = self.strain(x);
+        let orthotropic = limits.map(|l| (0..3).map(|k| e[k].abs() / l[k]).fold(0.0, f64::max));
+        match (isotropic, orthotropic) {
+            (Some(a), Some(b)) => Some(a.max(b)),
+            (a, b) => a.or(b),
         }
     }
 }

@@ -3,11 +3,9 @@
 
 pub mod codim;
 pub mod damping;
-pub mod dual;
 mod element;
+pub(crate) mod formula;
 pub mod hinge;
-pub mod jet;
-pub(crate) mod lanes;
 pub mod loads;
 pub mod membrane;
 pub mod plane_strain;

@@ -173,7 +173,7 @@ impl PlaneStrain {
         let Svd { s, u, v } = svd(&self.columns(x));
         let h = self.principal_hessian(&Vec3::new(s[0], s[1], 1.0));
         let k = &h.stretch;
-        let k = MatN::<2>::new(k[(0, 0)], k[(0, 1)], k[(1, 0)], k[(1, 1)]);
+        let k = MatN::<2>::new(k[0][0], k[1][0], k[0][1], k[1][1]);
         let (k, flip, twist) = match project {
             true => (project_psd2(&k), h.flip[2].max(0.0), h.twist[2].max(0.0)),
             false => (k, h.flip[2], h.twist[2]),

@@ -34,12 +34,11 @@
 
 mod fold;
 
-use super::dual::{Dual, Number, Triple};
 use super::element::{Element, Hessian};
 use fold::{
     Fold, OPPOSITE, Weight, fade, fade_change, half_curvature, perpendicular, times, value,
 };
-use standoff_linalg::{Mat3, Vec3, project_psd_array};
+use standoff_linalg::{Dual, Mat3, Real, V3, Vec3, project_psd_array};
 
 /// Number of variables of a joint: e, f and both angles.
 const N: usize = 8;
@@ -202,37 +201,36 @@ impl RodJoint {
         [x[3].x / self.radius[0], x[4].x / self.radius[1]]
     }
 
-    /// Gradient of the energy by e, f, θ_e, θ_f, where the twist is `twist`.
+    /// Gradient of the energy by e, f, θ_e, θ_f, given [`Self::twists`].
     ///
     /// With C(a, b) = a × b/(1 + a·b), the gradients of the twist of directors that are carried from the tangents t₀, u₀
     /// of the start of the step are [C(t, u) − C(t, t₀)]/|e| and [C(t, u) + C(u, u₀)]/|f|: those of [Bergou 2010]
     /// and what the directors turn about their tangents on the way. A rest curvature K_j turns as much.
     #[inline(always)]
     // long: one formula, part by part
-    fn gradient_of<T: Number<N>>(
+    fn gradient_of<T: Real<Mask = bool>>(
         &self,
-        e: &Triple<T>,
-        f: &Triple<T>,
+        e: &V3<T>,
+        f: &V3<T>,
         angles: [T; 2],
-        twist: f64,
+        [twist, change]: [f64; 2],
     ) -> [T; N] {
         let over_length = [e, f].map(|v| v.dot(v).sqrt().recip());
-        let (t, u) = (e.scaled(over_length[0]), f.scaled(over_length[1]));
+        let (t, u) = (*e * over_length[0], *f * over_length[1]);
         let cosine = t.dot(&u);
-        let fold = Fold::new(T::constant(1.0) + cosine, self.fold);
-        let half_binormal = t.cross(&u).scaled(fold.h);
+        let fold = Fold::new(cosine + 1.0, self.fold);
+        let half_binormal = t.cross(&u) * fold.h;
         let turned = [(&self.frames[0], &t), (&self.frames[1], &u)]
-            .map(|(frame, t)| half_curvature(t, &Triple::constant(&frame.tangent)));
+            .map(|(frame, t)| half_curvature(t, &V3::constant(cosine, &frame.tangent)));
 
         // where the fold is sharp the gradient of the twist is not that of the continued curvature
         let carried = if fold.weight.is_none() { half_binormal } else { half_curvature(&t, &u) };
-        let [a, b, c] = carried.minus(&turned[0]).scaled(over_length[0]).0;
-        let [x, y, z] = carried.plus(&turned[1]).scaled(over_length[1]).0;
-        let zero = T::constant(0.0);
+        let [a, b, c] = ((carried - turned[0]) * over_length[0]).0;
+        let [x, y, z] = ((carried + turned[1]) * over_length[1]).0;
+        let (zero, one) = (cosine.constant(0.0), cosine.constant(1.0));
         let by_frames = [a, b, c, x, y, z, zero, zero];
-        let twist_by = [a, b, c, x, y, z, T::constant(-1.0), T::constant(1.0)];
-        let twisted = T::with_gradient(twist - self.rest_twist, &twist_by);
-        let change = twist - (angles[1].value() - angles[0].value()) - self.frame_twist;
+        let twist_by = [a, b, c, x, y, z, -one, one];
+        let twisted = zero.constant(twist - self.rest_twist).with_gradient(&twist_by);
         let faded = self.faded([&t, &u]);
         let weights = [fold.weight, faded[0], faded[1], fade_change(change, &by_frames)];
         let [by_cosine, by_turns @ .., by_change] = self.fading(twisted, &weights);
@@ -244,12 +242,12 @@ impl RodJoint {
         if let Some(by_cosine) = by_cosine {
             slope = slope + by_cosine;
         }
-        let [by_e, by_f] = [(&t, &u), (&u, &t)].map(|(a, b)| b.minus(&a.scaled(cosine)));
-        let mut by = ([by_e.scaled(slope), by_f.scaled(slope)], [zero; 2]);
+        let [by_e, by_f] = [(&t, &u), (&u, &t)].map(|(a, b)| *b - *a * cosine);
+        let mut by = ([by_e * slope, by_f * slope], [zero; 2]);
         for (j, tangent) in [&t, &u].into_iter().enumerate() {
             if let Some(factor) = by_turns[j] {
-                let from = Triple::constant(&self.frames[j].tangent);
-                by.0[j] = by.0[j].plus(&perpendicular(&from, tangent).scaled(factor));
+                let from = V3::constant(factor, &self.frames[j].tangent);
+                by.0[j] = by.0[j] + perpendicular(&from, tangent) * factor;
             }
         }
         if !self.is_straight() {
@@ -257,7 +255,7 @@ impl RodJoint {
             self.add_rest_curvature([&t, &u], angles, &half_binormal, &fold, &turned, &mut by);
         }
         let ([by_e, by_f], [angle_e, angle_f]) = by;
-        let ([a, b, c], [x, y, z]) = (by_e.scaled(over_length[0]).0, by_f.scaled(over_length[1]).0);
+        let ([a, b, c], [x, y, z]) = ((by_e * over_length[0]).0, (by_f * over_length[1]).0);
         let bend_by = [a, b, c, x, y, z, angle_e, angle_f];
         let add = |i: usize, sum: T| by_change.map_or(sum, |n| sum + n * by_frames[i]);
         std::array::from_fn(|i| add(i, bend_by[i] + moment * twist_by[i]))
@@ -265,7 +263,7 @@ impl RodJoint {
 
     /// The energy of the twist times the derivative of each weight and the other weights.
     #[inline(always)]
-    fn fading<T: Number<N>>(&self, twisted: T, weights: &[Weight<T>; 4]) -> [Option<T>; 4] {
+    fn fading<T: Real<Mask = bool>>(&self, twisted: T, weights: &[Weight<T>; 4]) -> [Option<T>; 4] {
         let energy = twisted * twisted * self.twisting;
         std::array::from_fn(|k| {
             let [_, slope] = weights[k]?;
@@ -276,23 +274,23 @@ impl RodJoint {
 
     /// [`fade`] of each segment by how far it has turned in the step.
     #[inline(always)]
-    fn faded<T: Number<N>>(&self, tangents: [&Triple<T>; 2]) -> [Weight<T>; 2] {
+    fn faded<T: Real<Mask = bool>>(&self, tangents: [&V3<T>; 2]) -> [Weight<T>; 2] {
         std::array::from_fn(|j| {
-            let from = Triple::constant(&self.frames[j].tangent);
-            fade(T::constant(1.0) + tangents[j].dot(&from), FAR)
+            let from = V3::constant(tangents[j][0], &self.frames[j].tangent);
+            fade(tangents[j].dot(&from) + 1.0, FAR)
         })
     }
 
     /// Adds the gradient of −B/(2l̄) κb·(K_e + K_f) to that by the tangents and angles.
     #[inline(always)]
-    fn add_rest_curvature<T: Number<N>>(
+    fn add_rest_curvature<T: Real<Mask = bool>>(
         &self,
-        tangents: [&Triple<T>; 2],
+        tangents: [&V3<T>; 2],
         angles: [T; 2],
-        half_binormal: &Triple<T>,
+        half_binormal: &V3<T>,
         fold: &Fold<T>,
-        turned: &[(Triple<T>, Weight<T>); 2],
-        (by_tangent, by_angle): &mut ([Triple<T>; 2], [T; 2]),
+        turned: &[(V3<T>, Weight<T>); 2],
+        (by_tangent, by_angle): &mut ([V3<T>; 2], [T; 2]),
     ) {
         let [t, u] = tangents;
         for (j, tangent) in tangents.into_iter().enumerate() {
@@ -302,16 +300,16 @@ impl RodJoint {
             let factor = times(fold.h * (-2.0 * self.bending), weight);
             let along = half_binormal.dot(&k) * fold.steepness;
             let (to_e, to_f) = (u.cross(&k), k.cross(t));
-            let by_e = perpendicular(&to_e.minus(&u.scaled(along)), t).scaled(factor);
-            let by_f = perpendicular(&to_f.minus(&t.scaled(along)), u).scaled(factor);
+            let by_e = perpendicular(&(to_e - *u * along), t) * factor;
+            let by_f = perpendicular(&(to_f - *t * along), u) * factor;
             let moment = half_binormal.dot(&tangent.cross(&k)) * (-2.0 * self.bending);
             let moment = times(moment, weight);
-            *by_tangent = [by_tangent[0].plus(&by_e), by_tangent[1].plus(&by_f)];
-            by_tangent[j] = by_tangent[j].plus(&turned.scaled(moment));
+            *by_tangent = [by_tangent[0] + by_e, by_tangent[1] + by_f];
+            by_tangent[j] = by_tangent[j] + *turned * moment;
             if let Some([_, by_cosine]) = faded {
-                let from = Triple::constant(&self.frames[j].tangent);
+                let from = V3::constant(moment, &self.frames[j].tangent);
                 let factor = half_binormal.dot(&k) * *by_cosine * (-2.0 * self.bending);
-                by_tangent[j] = by_tangent[j].plus(&perpendicular(&from, tangent).scaled(factor));
+                by_tangent[j] = by_tangent[j] + perpendicular(&from, tangent) * factor;
             }
             by_angle[j] = by_angle[j] + moment;
         }
@@ -319,24 +317,29 @@ impl RodJoint {
 
     /// [`Self::rest_curvature`] for any number.
     #[inline(always)]
-    fn rest_curvature_of<T: Number<N>>(&self, j: usize, t: &Triple<T>, angle: T) -> Triple<T> {
+    fn rest_curvature_of<T: Real<Mask = bool>>(&self, j: usize, t: &V3<T>, angle: T) -> V3<T> {
         let frame = &self.frames[j];
-        let (from, v) = (Triple::constant(&frame.tangent), Triple::constant(&frame.director));
-        let c = t.dot(&v) * (T::constant(1.0) + t.dot(&from)).recip();
-        let d = v.minus(&from.plus(t).scaled(c));
+        let (from, v) = (V3::constant(angle, &frame.tangent), V3::constant(angle, &frame.director));
+        let c = t.dot(&v) * (t.dot(&from) + 1.0).recip();
+        let d = v - (from + *t) * c;
         let ([a, b], (sin, cos)) = (self.rest_curvature[j], angle.sin_cos());
-        d.scaled(cos * a - sin * b).plus(&t.cross(&d).scaled(sin * a + cos * b))
+        d * (cos * a - sin * b) + t.cross(&d) * (sin * a + cos * b)
+    }
+
+    /// The twist m, and how much that of the carried frames has changed in the step, rad.
+    fn twists(&self, x: &[Vec3; 5]) -> [f64; 2] {
+        let (twist, [a, b]) = (self.twist(x), self.angles(x));
+        [twist, twist - (b - a) - self.frame_twist]
     }
 
     /// Gradient and Hessian of the energy by e, f, θ_e, θ_f.
-    fn derivatives(&self, x: &[Vec3; 5]) -> [Dual<N>; N] {
+    fn derivatives(&self, x: &[Vec3; 5]) -> [Dual<f64, N>; N] {
         let (e, f) = (x[1] - x[0], x[2] - x[1]);
-        let variables = |v: &Vec3, first: usize| {
-            Triple(std::array::from_fn(|k| Dual::variable(v[k], first + k)))
-        };
+        let variables =
+            |v: &Vec3, first: usize| V3(std::array::from_fn(|k| Dual::variable(v[k], first + k)));
         let [a, b] = self.angles(x);
         let angles = [Dual::variable(a, 6), Dual::variable(b, 7)];
-        self.gradient_of(&variables(&e, 0), &variables(&f, 3), angles, self.twist(x))
+        self.gradient_of(&variables(&e, 0), &variables(&f, 3), angles, self.twists(x))
     }
 }
 
@@ -360,7 +363,7 @@ impl Element<5> for RodJoint {
                 [self.rest_curvature(0, &t, theta_e), self.rest_curvature(1, &u, theta_f)]
             }
         };
-        let faded = self.faded([&Triple([t.x, t.y, t.z]), &Triple([u.x, u.y, u.z])]);
+        let faded = self.faded([&(&t).into(), &(&u).into()]);
         let weight = |faded: Option<[f64; 2]>| faded.map_or(1.0, |w| w[0]);
         let from_rest = |j: usize| match faded[j] {
             // without cancellation where the joint is nearly as at rest
@@ -375,18 +378,16 @@ impl Element<5> for RodJoint {
         if fold.weight.is_some() {
             bend += 8.0 * fold.h - 4.0 - kb.norm_squared();
         }
-        let [a, b] = self.angles(x);
-        let twist = self.twist(x);
-        let change = weight(fade_change(twist - (b - a) - self.frame_twist, &[0.0; N]));
+        let [twist, change] = self.twists(x);
+        let change = weight(fade_change(change, &[0.0; N]));
         let all = weight(fold.weight) * weight(faded[0]) * weight(faded[1]) * change;
         let value = self.bending * bend + all * self.twisting * (twist - self.rest_twist).powi(2);
         if value.is_nan() { f64::INFINITY } else { value }
     }
 
     fn gradient(&self, x: &[Vec3; 5]) -> [Vec3; 5] {
-        let constant = |v: Vec3| Triple([v.x, v.y, v.z]);
-        let (e, f) = (constant(x[1] - x[0]), constant(x[2] - x[1]));
-        let d = self.gradient_of(&e, &f, self.angles(x), self.twist(x));
+        let (e, f) = (&(x[1] - x[0]), &(x[2] - x[1]));
+        let d = self.gradient_of(&e.into(), &f.into(), self.angles(x), self.twists(x));
         let (e, f) = (Vec3::new(d[0], d[1], d[2]), Vec3::new(d[3], d[4], d[5]));
         let angle = |k: usize| Vec3::new(d[6 + k] / self.radius[k], 0.0, 0.0);
         [-e, e - f, f, angle(0), angle(1)]

@@ -4,17 +4,19 @@
 //! [`Tet`] is one element as a pure function of its four corners; [`ElasticTets`] are those of a
 //! scene. Sums run in a fixed order, whatever the number of threads.
 
-mod batch;
-mod first_order;
+mod formulas;
 mod proximal;
 pub(super) mod step;
+#[cfg(test)]
+mod tests;
 
 use super::element::{Element, Elements, Hessian};
-use super::lanes::{Batch, Gradients, Values};
+use super::formula::{self, Batch, Formula, by_formula};
 use super::projection::Projection;
 use crate::material::{Lame, Law, Material, PrincipalHessian};
+use formulas::{pk1, principal_hessian, psi};
 use rayon::prelude::*;
-use standoff_linalg::{Mat3, Vec3, lanes, svd3};
+use standoff_linalg::{Mat3, Vec3, lanes};
 
 /// Part of an element's current volume that one step keeps [Li 2020 thesis, §2.2.1].
 pub(super) const KEEP_VOLUME: f64 = 0.2;
@@ -67,30 +69,18 @@ impl Tet {
     }
 
     /// ψ(F), J/m³.
-    #[inline]
     fn psi(&self, f: &Mat3) -> f64 {
-        match self.guarded {
-            true => self.law.guarded_psi(&self.lame, f),
-            false => self.law.psi(&self.lame, f),
-        }
+        psi(self, &self.lame, &f.into())
     }
 
     /// ∂ψ/∂F, Pa.
-    #[inline]
     fn pk1(&self, f: &Mat3) -> Mat3 {
-        match self.guarded {
-            true => self.law.guarded_pk1(&self.lame, f),
-            false => self.law.pk1(&self.lame, f),
-        }
+        pk1(self, &self.lame, &f.into()).into()
     }
 
     /// ∂²ψ/∂F² at signed singular values of F, not projected.
-    #[inline]
     fn principal_hessian(&self, sigma: &Vec3) -> PrincipalHessian {
-        match self.guarded {
-            true => self.law.guarded_hessian(&self.lame, sigma),
-            false => self.law.principal_hessian(&self.lame, sigma),
-        }
+        principal_hessian(self, &self.lame, &sigma.into())
     }
 
     /// Rest volume, m³.
@@ -146,65 +136,18 @@ impl Tet {
 
 impl Element<4> for Tet {
     const NAME: &'static str = "tetrahedra";
-    const TRANSLATION_INVARIANT: bool = true;
 
-    /// V ψ(F), J.
-    #[inline]
-    fn value(&self, x: &[Vec3; 4]) -> f64 {
-        self.volume * self.psi(&self.deformation_gradient(x))
-    }
+    by_formula!(4, 6);
 
-    /// Derivative by the corners (minus the forces), N.
-    #[inline]
-    fn gradient(&self, x: &[Vec3; 4]) -> [Vec3; 4] {
-        self.stress_gradient(&self.pk1(&self.deformation_gradient(x)))
-    }
-
-    /// Second derivative by the corners, projected onto the positive semidefinite cone, N/m.
-    ///
-    /// The nearest positive semidefinite ∂²ψ/∂F², carried to the corners [Zheng 2025, Eq. 19].
-    #[inline]
-    fn hessian_psd(&self, x: &[Vec3; 4]) -> Hessian<4> {
-        self.second_derivative(x, true)
-    }
-
-    #[inline]
-    fn hessian(&self, x: &[Vec3; 4]) -> Hessian<4> {
-        self.second_derivative(x, false)
-    }
-
-    /// Several elements at once, one per lane.
-    fn values(elements: &[Self], vertices: &[[u32; 4]], x: &[Vec3], out: &mut [f64]) {
-        lanes::dispatch(Values { all: Batch { elements, vertices, x }, out });
-    }
-
-    /// Several elements at once, one per lane.
-    fn gradients(elements: &[Self], vertices: &[[u32; 4]], x: &[Vec3], out: &mut [[Vec3; 4]]) {
-        lanes::dispatch(Gradients { all: Batch { elements, vertices, x }, out });
+    /// The largest α ≤ 1 such that the element keeps 20 % of its volume all along
+    /// `x` + [0, α] `dx`. Never too large; 0 where the element has no positive volume. 1 where it may be inverted.
+    fn max_step(&self, x: &[Vec3; 4], dx: &[Vec3; 4]) -> f64 {
+        if self.invertible { 1.0 } else { step::volume_step(x, dx, KEEP_VOLUME) }
     }
 
     /// Several elements at once, one per lane.
     fn least_max_step(elements: &[Self], vertices: &[[u32; 4]], x: &[Vec3], dx: &[Vec3]) -> f64 {
-        lanes::dispatch(first_order::LeastMaxStep { elements, vertices, x, dx })
-    }
-
-    /// Several elements at once, one per lane.
-    fn hessians(
-        elements: &[Self],
-        vertices: &[[u32; 4]],
-        x: &[Vec3],
-        projection: Projection<'_>,
-        out: &mut [Mat3],
-    ) {
-        let (out, _) = out.as_chunks_mut();
-        lanes::dispatch(batch::Hessians { elements, vertices, x, projection, out });
-    }
-
-    /// The largest α ≤ 1 such that the element keeps 20 % of its volume all along
-    /// `x` + [0, α] `dx`. Never too large; 0 where the element has no positive volume. 1 where it may be inverted.
-    #[inline]
-    fn max_step(&self, x: &[Vec3; 4], dx: &[Vec3; 4]) -> f64 {
-        if self.invertible { 1.0 } else { step::volume_step(x, dx, KEEP_VOLUME) }
+        lanes::dispatch(step::LeastMaxStep { elements, vertices, x, dx })
     }
 }
 
@@ -245,37 +188,6 @@ pub enum TetError {
 
 /// The elastic tetrahedra of a scene. `x` is the array of all vertices of the scene throughout.
 pub type ElasticTets = Elements<Tet, 4>;
-
-impl Tet {
-    /// The second derivative by the corners, projected or as it is.
-    #[inline]
-    fn second_derivative(&self, x: &[Vec3; 4], project: bool) -> Hessian<4> {
-        let f = self.deformation_gradient(x);
-        let svd = svd3(&f);
-        let mut h = self.principal_hessian(&svd.sigma);
-        if project {
-            h.project_psd();
-        }
-        let (u, ut, vt) = (svd.u * self.volume, svd.u.transpose(), svd.v.transpose());
-        let g = self.shape_gradients().map(|g| vt * g);
-        let block = |a: usize, b: usize| u * h.block(&g[a], &g[b]) * ut;
-
-        let (h12, h13, h23) = (block(0, 1), block(0, 2), block(1, 2));
-        let (h21, h31, h32) = (h12.transpose(), h13.transpose(), h23.transpose());
-        let (h11, h22, h33) = (block(0, 0), block(1, 1), block(2, 2));
-        // translations do no work: rows and columns sum to 0
-        let h10 = -(h11 + h12 + h13);
-        let h20 = -(h21 + h22 + h23);
-        let h30 = -(h31 + h32 + h33);
-        let h00 = -(h10 + h20 + h30);
-        [
-            [h00, h10.transpose(), h20.transpose(), h30.transpose()],
-            [h10, h11, h12, h13],
-            [h20, h21, h22, h23],
-            [h30, h31, h32, h33],
-        ]
-    }
-}
 
 impl ElasticTets {
     /// Elements `vertices` over rest positions `rest` (m), each with its material.

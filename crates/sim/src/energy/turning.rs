@@ -1,16 +1,17 @@
 //! Angles that turn on beyond half a turn. An arc tangent gives them in (−π, π] only; a bending energy
 //! that is quadratic in such an angle would jump where it passes 180°, and the jump would act as a wall.
 
+use standoff_linalg::Real;
 use std::f64::consts::{PI, TAU};
 
 /// How an angle goes on: within half a turn of what it was at the start of the step, at which whole turns
 /// are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Turning {
+pub struct Turning<R = f64> {
     /// The angle of the arc tangent at the start of the step, rad.
-    start: f64,
+    pub(super) start: R,
     /// Whole turns that the angle had beyond that.
-    turns: f64,
+    pub(super) turns: R,
 }
 
 impl Turning {
@@ -19,33 +20,25 @@ impl Turning {
         Self { start, turns: f64::from(turns) }
     }
 
-    /// Start (rad) and whole turns, for lanes.
-    pub(super) fn parts(&self) -> [f64; 2] {
-        [self.start, self.turns]
-    }
-
-    /// Whole turns that belong to an angle of the arc tangent, rad.
-    #[inline]
-    fn whole(&self, angle: f64) -> f64 {
-        let way = angle - self.start;
-        let more = if way < -PI {
-            1.0
-        } else if way > PI {
-            -1.0
-        } else {
-            0.0
-        };
-        self.turns + more
-    }
-
-    /// The angle that goes on, rad.
-    #[inline]
-    pub fn of(&self, angle: f64) -> f64 {
-        angle + TAU * self.whole(angle)
-    }
-
     /// Whole turns that belong to an angle of the arc tangent, rad: what the next step begins with.
     pub fn turns(&self, angle: f64) -> i32 {
         self.whole(angle) as i32
+    }
+}
+
+impl<R: Real> Turning<R> {
+    /// Whole turns that belong to an angle of the arc tangent, rad.
+    #[inline(always)]
+    fn whole(&self, angle: R) -> R {
+        let way = angle - self.start;
+        let (none, half) = (way.constant(0.0), way.constant(PI));
+        let fewer = R::select(half.lt(way), none - 1.0, none);
+        self.turns + R::select(way.lt(-half), none + 1.0, fewer)
+    }
+
+    /// The angle that goes on, rad.
+    #[inline(always)]
+    pub(super) fn of(&self, angle: R) -> R {
+        angle + self.whole(angle) * TAU
     }
 }

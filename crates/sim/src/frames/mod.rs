@@ -12,11 +12,10 @@ mod chains;
 pub use chains::{Chains, RodShape};
 
 use crate::energy::codim::{CodimElements, CodimLists};
-use crate::energy::membrane::perpendicular;
 use crate::energy::rod_joint::{Frame, RodJoint, angle_about, curvature_binormal, transport};
 use crate::energy::shape_operator::side_normal;
 use crate::energy::{ElementList, Elements};
-use standoff_linalg::Vec3;
+use standoff_linalg::{Vec3, perpendicular};
 
 /// All edges that carry a director: the segments of rods, then the edges of shells with a normal.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -284,7 +283,7 @@ pub fn edge_normal(ends: &[u32; 2], sides: &[Side], x: &[Vec3]) -> Vec3 {
     let mean: Vec3 = sides.iter().map(of_side).sum();
     let mean = mean - t * t.dot(&mean);
     let length = mean.norm();
-    if length > 1e-6 { mean / length } else { perpendicular(&t) }
+    if length > 1e-6 { mean / length } else { perpendicular(&(&t).into()).into() }
 }
 
 /// Directors from edge `first` on, from the first segment of each rod along its joints without twist.
@@ -303,7 +302,7 @@ fn spread_without_twist(
     for &[a, b] in joints {
         let (a, b) = (a as usize, b as usize);
         if !done[a] {
-            directors[a] = perpendicular(&tangent(a));
+            directors[a] = perpendicular(&(&tangent(a)).into()).into();
             done[a] = true;
         }
         if !done[b] {
@@ -312,6 +311,6 @@ fn spread_without_twist(
         }
     }
     for k in (first..edges.len()).filter(|&k| !done[k]) {
-        directors[k] = perpendicular(&tangent(k));
+        directors[k] = perpendicular(&(&tangent(k)).into()).into();
     }
 }

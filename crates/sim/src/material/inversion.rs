@@ -12,64 +12,98 @@
 
 use super::principal::PrincipalHessian;
 use super::{Lame, Law};
-use standoff_linalg::{Mat3, Vec3};
+use standoff_linalg::{M3, Mask, Mat3, Real, V3, Vec3};
 
 /// Ĵ: the volume ratio below which the barrier acts.
 pub const VOLUME_RATIO: f64 = 0.1;
 
-/// [w, w′, w″] at J, Pa; zero for J ≥ Ĵ.
-fn barrier(m: &Lame, j: f64) -> [f64; 3] {
-    if j >= VOLUME_RATIO {
-        return [0.0; 3];
+/// [w, w′, w″] at J, Pa; zero for J ≥ Ĵ, w infinite and the derivatives NaN for J ≤ 0.
+#[inline(always)]
+fn barrier<R: Real>(m: &Lame<R>, j: R) -> [R; 3] {
+    let kappa = m.lambda + m.mu * 2.0;
+    let (gap, ln) = (j - VOLUME_RATIO, (j * (1.0 / VOLUME_RATIO)).ln());
+    let (ratio, twice) = (gap / j, ln * 2.0);
+    let w = [
+        -(kappa * gap * gap * ln),
+        -(kappa * gap * (twice + ratio)),
+        -(kappa * (twice + ratio * 4.0 - ratio * ratio)),
+    ];
+    let zero = j.constant(0.0);
+    let (inside, crushed) = (j.lt(zero + VOLUME_RATIO), j.le(zero));
+    let nan = zero.constant(f64::NAN);
+    let mut out = [zero; 3];
+    for (k, beyond) in [zero.constant(f64::INFINITY), nan, nan].into_iter().enumerate() {
+        out[k] = R::select(crushed, beyond, R::select(inside, w[k], zero));
     }
-    if j <= 0.0 {
-        return [f64::INFINITY, f64::NAN, f64::NAN];
+    out
+}
+
+/// Whether the barrier acts anywhere.
+#[inline(always)]
+fn acts<R: Real>(guarded: R::Mask, j: R) -> bool {
+    (guarded & j.lt(j.constant(VOLUME_RATIO))).any()
+}
+
+/// ψ with the barrier where `guarded`.
+#[inline(always)]
+pub(crate) fn add_to_psi<R: Real>(psi: R, guarded: R::Mask, m: &Lame<R>, f: &M3<R>) -> R {
+    let j = f.determinant();
+    match acts(guarded, j) {
+        true => R::select(guarded, psi + barrier(m, j)[0], psi),
+        false => psi,
     }
-    let kappa = m.lambda + 2.0 * m.mu;
-    let (gap, ln) = (j - VOLUME_RATIO, (j / VOLUME_RATIO).ln());
-    let ratio = gap / j;
-    [
-        -kappa * gap * gap * ln,
-        -kappa * gap * (2.0 * ln + ratio),
-        -kappa * (2.0 * ln + 4.0 * ratio - ratio * ratio),
-    ]
+}
+
+/// ∂ψ/∂F with that of the barrier where `guarded`.
+#[inline(always)]
+pub(crate) fn add_to_pk1<R: Real>(p: M3<R>, guarded: R::Mask, m: &Lame<R>, f: &M3<R>) -> M3<R> {
+    let j = f.determinant();
+    match acts(guarded, j) {
+        true => {
+            let here = guarded & j.lt(j.constant(VOLUME_RATIO));
+            M3::select(here, &(p + f.cofactor() * barrier(m, j)[1]), &p)
+        }
+        false => p,
+    }
+}
+
+/// The second derivative with that of the barrier where `guarded`.
+#[inline(always)]
+pub(crate) fn add_to_hessian<R: Real>(
+    h: PrincipalHessian<R>,
+    guarded: R::Mask,
+    m: &Lame<R>,
+    sigma: &V3<R>,
+) -> PrincipalHessian<R> {
+    let j = sigma.product();
+    match acts(guarded, j) {
+        true => {
+            let here = guarded & j.lt(j.constant(VOLUME_RATIO));
+            let [_, d, dd] = barrier(m, j);
+            PrincipalHessian::select(here, &(h + PrincipalHessian::of_volume(sigma, d, dd)), &h)
+        }
+        false => h,
+    }
 }
 
 impl Law {
     /// ψ(F) of the law with the barrier against inversion, J/m³; +∞ at J ≤ 0 for every law.
     #[inline]
     pub fn guarded_psi(self, m: &Lame, f: &Mat3) -> f64 {
-        let psi = self.psi(m, f);
-        if self.has_barrier() { psi } else { psi + barrier(m, f.determinant())[0] }
+        add_to_psi(self.psi(m, f), !self.has_barrier(), m, &f.into())
     }
 
     /// ∂/∂F of [`Law::guarded_psi`], Pa.
     #[inline]
     pub fn guarded_pk1(self, m: &Lame, f: &Mat3) -> Mat3 {
-        let p = self.pk1(m, f);
-        let j = f.determinant();
-        if self.has_barrier() || j >= VOLUME_RATIO {
-            return p;
-        }
-        p + cofactor(f) * barrier(m, j)[1]
+        add_to_pk1(M3::from(&self.pk1(m, f)), !self.has_barrier(), m, &f.into()).into()
     }
 
     /// The second derivative of [`Law::guarded_psi`], not projected.
     pub fn guarded_hessian(self, m: &Lame, sigma: &Vec3) -> PrincipalHessian {
         let h = self.principal_hessian(m, sigma);
-        let j = sigma.product();
-        if self.has_barrier() || j >= VOLUME_RATIO {
-            return h;
-        }
-        let [_, d, dd] = barrier(m, j);
-        h + PrincipalHessian::of_volume(sigma, d, dd)
+        add_to_hessian(h, !self.has_barrier(), m, &sigma.into())
     }
-}
-
-/// ∂J/∂F: columns are the cross products of the other two.
-fn cofactor(f: &Mat3) -> Mat3 {
-    let [a, b, c] = [f.column(0), f.column(1), f.column(2)];
-    Mat3::from_columns(&[b.cross(&c), c.cross(&a), a.cross(&b)])
 }
 
 #[cfg(test)]
@@ -90,7 +124,7 @@ mod tests {
             for j in [0.09, 0.05, 1e-2, 1e-3] {
                 let f = squeezed(j);
                 let p = law.guarded_pk1(&LAME, &f);
-                let h = law.guarded_hessian(&LAME, &svd3(&f).sigma).assemble(&svd3(&f));
+                let h = law.guarded_hessian(&LAME, &svd3(&f).sigma).assemble(&(&svd3(&f)).into());
                 let eps = 1e-4 * j;
                 for i in 0..9 {
                     let at = |s: f64| {

@@ -6,8 +6,7 @@
 
 mod corotated_linear;
 mod fixed_corotated;
-mod inversion;
-pub(crate) mod lanes;
+pub(crate) mod inversion;
 pub mod membrane;
 mod neo_hookean;
 mod principal;
@@ -19,7 +18,7 @@ pub use principal::PrincipalHessian;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use standoff_linalg::{Mat3, MatN, Svd3, Vec3, svd3};
+use standoff_linalg::{M3, Mat3, MatN, Real, Svd, V3, Vec3, svd3};
 
 /// A hyperelastic material: a law with Young's modulus and Poisson's ratio.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -73,11 +72,11 @@ impl Material {
 
 /// Lamé's parameters of linear elasticity, which every law meets at rest.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Lame {
+pub struct Lame<R = f64> {
     /// First parameter λ, Pa.
-    pub lambda: f64,
+    pub lambda: R,
     /// Second parameter (shear modulus) μ, Pa.
-    pub mu: f64,
+    pub mu: R,
 }
 
 impl Law {
@@ -113,10 +112,9 @@ impl Law {
         }
     }
 
-    /// Energy per rest volume ψ(F), J/m³; ψ(I) = 0. Relative accuracy holds near rest too: the
-    /// error is that of a perturbation of F by rounding.
-    #[inline]
-    pub fn psi(self, m: &Lame, f: &Mat3) -> f64 {
+    /// ψ(F) in any number; see [`Law::psi`].
+    #[inline(always)]
+    pub(crate) fn psi_of<R: Real>(self, m: &Lame<R>, f: &M3<R>) -> R {
         match self {
             Law::NeoHookean => neo_hookean::psi(m, f),
             Law::StableNeoHookean => stable_neo_hookean::psi(m, f),
@@ -126,9 +124,9 @@ impl Law {
         }
     }
 
-    /// First Piola–Kirchhoff stress P = ∂ψ/∂F, Pa. Not finite where ψ is not.
-    #[inline]
-    pub fn pk1(self, m: &Lame, f: &Mat3) -> Mat3 {
+    /// ∂ψ/∂F in any number; see [`Law::pk1`].
+    #[inline(always)]
+    pub(crate) fn pk1_of<R: Real>(self, m: &Lame<R>, f: &M3<R>) -> M3<R> {
         match self {
             Law::NeoHookean => neo_hookean::pk1(m, f),
             Law::StableNeoHookean => stable_neo_hookean::pk1(m, f),
@@ -138,10 +136,9 @@ impl Law {
         }
     }
 
-    /// ∂²ψ/∂F² in the basis of singular vectors, at signed singular values `sigma` of F as
-    /// [`svd3`] gives them. Not projected.
-    #[inline]
-    pub fn principal_hessian(self, m: &Lame, sigma: &Vec3) -> PrincipalHessian {
+    /// ∂²ψ/∂F² in any number; see [`Law::principal_hessian`].
+    #[inline(always)]
+    pub(crate) fn hessian_of<R: Real>(self, m: &Lame<R>, sigma: &V3<R>) -> PrincipalHessian<R> {
         match self {
             Law::NeoHookean => neo_hookean::principal_hessian(m, sigma),
             Law::StableNeoHookean => stable_neo_hookean::principal_hessian(m, sigma),
@@ -151,26 +148,35 @@ impl Law {
         }
     }
 
-    /// The positive semidefinite part of [`Law::principal_hessian`] at F, with F's singular value
-    /// decomposition.
-    #[inline]
-    pub fn principal_hessian_psd(self, m: &Lame, f: &Mat3) -> (Svd3, PrincipalHessian) {
-        let svd = svd3(f);
-        let mut h = self.principal_hessian(m, &svd.sigma);
-        h.project_psd();
-        (svd, h)
+    /// Energy per rest volume ψ(F), J/m³; ψ(I) = 0. Relative accuracy holds near rest too: the
+    /// error is that of a perturbation of F by rounding.
+    pub fn psi(self, m: &Lame, f: &Mat3) -> f64 {
+        self.psi_of(m, &f.into())
+    }
+
+    /// First Piola–Kirchhoff stress P = ∂ψ/∂F, Pa. Not finite where ψ is not.
+    pub fn pk1(self, m: &Lame, f: &Mat3) -> Mat3 {
+        self.pk1_of(m, &f.into()).into()
+    }
+
+    /// ∂²ψ/∂F² in the basis of singular vectors, at signed singular values `sigma` of F as
+    /// [`svd3`] gives them. Not projected.
+    pub fn principal_hessian(self, m: &Lame, sigma: &Vec3) -> PrincipalHessian {
+        self.hessian_of(m, &sigma.into())
     }
 
     /// ∂²ψ/∂F², Pa, 9×9, entry (r, c) of F at index 3c + r. Not projected.
     pub fn hessian(self, m: &Lame, f: &Mat3) -> MatN<9> {
-        let svd = svd3(f);
-        self.principal_hessian(m, &svd.sigma).assemble(&svd)
+        let svd = Svd::from(&svd3(f));
+        self.hessian_of(m, &svd.sigma).assemble(&svd)
     }
 
     /// The positive semidefinite matrix nearest to [`Law::hessian`], by analytic eigenvalues
     /// [Smith 2019].
     pub fn hessian_psd(self, m: &Lame, f: &Mat3) -> MatN<9> {
-        let (svd, h) = self.principal_hessian_psd(m, f);
+        let svd = Svd::from(&svd3(f));
+        let mut h = self.hessian_of(m, &svd.sigma);
+        h.project_psd(true);
         h.assemble(&svd)
     }
 

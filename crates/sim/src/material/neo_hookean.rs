@@ -5,49 +5,52 @@
 
 use super::Lame;
 use super::principal::PrincipalHessian;
-use super::strain::{Strain, cofactor, q_minus_ln_1p};
-use standoff_linalg::{Mat3, Vec3};
+use super::strain::Strain;
+use standoff_linalg::{M3, Mask, Real, V3};
 
 /// ψ(F).
-#[inline]
-pub(super) fn psi(m: &Lame, f: &Mat3) -> f64 {
-    let strain = Strain::new(f);
-    if strain.j <= 0.0 {
-        return f64::INFINITY;
-    }
-    match strain.near {
+#[inline(always)]
+pub(super) fn psi<R: Real>(m: &Lame<R>, f: &M3<R>) -> R {
+    let Strain { trace, j, far, higher, q } = Strain::new(f);
+    let zero = trace.constant(0.0);
+    // each branch only where a lane needs it: it then selects what a single lane would have computed
+    let (mut psi, mut scale, mut ln_j) = (zero, m.mu * 0.5, zero);
+    if !far.all() {
         // tr G − ln J² = (q − ln(1 + q)) − (I₂ + I₃), q = J² − 1
-        Some(near) => {
-            let excess = q_minus_ln_1p(near.q);
-            let ln_j = 0.5 * (near.q - excess);
-            0.5 * m.mu * (excess - near.higher) + 0.5 * m.lambda * ln_j * ln_j
-        }
-        None => {
-            let ln_j = strain.j.ln();
-            m.mu * (0.5 * strain.trace - ln_j) + 0.5 * m.lambda * ln_j * ln_j
-        }
+        let excess = q.minus_ln_1p();
+        ln_j = (q - excess) * 0.5;
+        psi = excess - higher;
     }
+    if far.any() {
+        ln_j = R::select(far, j.ln(), ln_j);
+        psi = R::select(far, trace * 0.5 - ln_j, psi);
+        scale = R::select(far, m.mu, scale);
+    }
+    let psi = scale * psi + m.lambda * 0.5 * ln_j * ln_j;
+    R::select(j.le(zero), zero.constant(f64::INFINITY), psi)
 }
 
 /// P = μ F + (λ ln J − μ) F⁻ᵀ.
-#[inline]
-pub(super) fn pk1(m: &Lame, f: &Mat3) -> Mat3 {
-    let j = f.determinant();
-    f * m.mu + cofactor(f) * ((m.lambda * j.ln() - m.mu) / j)
+#[inline(always)]
+pub(super) fn pk1<R: Real>(m: &Lame<R>, f: &M3<R>) -> M3<R> {
+    let cofactor = f.cofactor();
+    let j = f[0].dot(&cofactor[0]);
+    *f * m.mu + cofactor * ((m.lambda * j.ln() - m.mu) / j)
 }
 
 /// With c = λ ln J − μ: ψᵢ = μσᵢ + c/σᵢ, hence (ψᵢ ∓ ψⱼ)/(σᵢ ∓ σⱼ) = μ ∓ c/(σᵢσⱼ).
-#[inline]
-pub(super) fn principal_hessian(m: &Lame, sigma: &Vec3) -> PrincipalHessian {
-    let j = sigma[0] * sigma[1] * sigma[2];
+#[inline(always)]
+pub(super) fn principal_hessian<R: Real>(m: &Lame<R>, sigma: &V3<R>) -> PrincipalHessian<R> {
+    let j = sigma.product();
     let c = m.lambda * j.ln() - m.mu;
-    let inverse = sigma.map(|s| 1.0 / s);
-    // 1/(σᵢσⱼ) for the plane of entry k
-    let plane = sigma.map(|s| s / j);
-    PrincipalHessian {
-        stretch: inverse * inverse.transpose() * m.lambda
-            + Mat3::from_diagonal(&inverse.map(|w| m.mu - c * w * w)),
-        flip: plane.map(|w| m.mu - c * w),
-        twist: plane.map(|w| m.mu + c * w),
+    let w = V3([sigma[0].recip(), sigma[1].recip(), sigma[2].recip()]);
+    // c/(σᵢσⱼ) for the plane of entry k
+    let plane = *sigma * (c / j);
+    // λ w wᵀ, and μ − c w² on the diagonal
+    let mut stretch = (w * m.lambda).dyad(&w);
+    for i in 0..3 {
+        stretch[i][i] = stretch[i][i] + (m.mu - c * w[i] * w[i]);
     }
+    let mu = V3::repeat(m.mu);
+    PrincipalHessian { stretch, flip: mu - plane, twist: mu + plane }
 }

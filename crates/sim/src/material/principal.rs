@@ -2,7 +2,7 @@
 //! block (stretches) and six single eigenvalues (flips and twists), so that its projection onto
 //! the positive semidefinite cone needs no 9×9 eigenvalues [Smith 2019, §4].
 
-use standoff_linalg::{Mat3, MatN, Svd3, Vec3, project_psd};
+use standoff_linalg::{M3, Mat3, MatN, Real, Svd, V3, project_where};
 use std::ops::Add;
 
 /// ∂²ψ/∂F² at F = U Σ Vᵀ, as a quadratic form of W = Uᵀ dF V:
@@ -12,76 +12,118 @@ use std::ops::Add;
 /// where (i, j, k) is a permutation of the axes: entry k belongs to the plane of the other two.
 /// Units: Pa.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PrincipalHessian {
+pub struct PrincipalHessian<R = f64> {
     /// ∂²ψ/∂σᵢ∂σⱼ.
-    pub stretch: Mat3,
+    pub stretch: M3<R>,
     /// (ψᵢ − ψⱼ)/(σᵢ − σⱼ): eigenvalues of the symmetric (flip) modes.
-    pub flip: Vec3,
+    pub flip: V3<R>,
     /// (ψᵢ + ψⱼ)/(σᵢ + σⱼ): eigenvalues of the antisymmetric (twist) modes.
-    pub twist: Vec3,
+    pub twist: V3<R>,
 }
 
-impl PrincipalHessian {
+impl<R: Real> PrincipalHessian<R> {
     /// `w` times the identity: the Hessian of w/2 |F|².
-    #[inline]
-    pub(super) fn uniform(w: f64) -> Self {
-        let modes = Vec3::repeat(w);
-        Self { stretch: Mat3::from_diagonal_element(w), flip: modes, twist: modes }
+    #[inline(always)]
+    pub(super) fn uniform(w: R) -> Self {
+        let modes = V3::repeat(w);
+        Self { stretch: M3::from_diagonal(&modes), flip: modes, twist: modes }
     }
 
     /// The Hessian of a function g of J alone: `dg` = g′(J), `ddg` = g″(J).
-    #[inline]
-    pub(super) fn of_volume(sigma: &Vec3, dg: f64, ddg: f64) -> Self {
+    #[inline(always)]
+    pub(super) fn of_volume(sigma: &V3<R>, dg: R, ddg: R) -> Self {
         // ∂J/∂σᵢ = σⱼσₖ, ∂²J/∂σᵢ∂σⱼ = σₖ
-        let grad = Vec3::new(sigma[1] * sigma[2], sigma[0] * sigma[2], sigma[0] * sigma[1]);
-        let s = sigma * dg;
+        let grad = V3([sigma[1] * sigma[2], sigma[0] * sigma[2], sigma[0] * sigma[1]]);
+        let s = *sigma * dg;
+        let mut stretch = grad.dyad(&grad) * ddg;
+        for (i, j, k) in [(1, 0, 2), (2, 0, 1), (2, 1, 0)] {
+            stretch[i][j] = stretch[i][j] + s[k];
+            stretch[j][i] = stretch[i][j];
+        }
+        Self { stretch, flip: -s, twist: s }
+    }
+
+    /// The nearest positive semidefinite form where `wanted`: negative eigenvalues become 0.
+    #[inline(always)]
+    pub fn project_psd(&mut self, wanted: R::Mask) {
+        let zero = self.flip[0].constant(0.0);
+        for k in 0..3 {
+            self.flip[k] = R::select(wanted, self.flip[k].max(zero), self.flip[k]);
+            self.twist[k] = R::select(wanted, self.twist[k].max(zero), self.twist[k]);
+        }
+        let [a, b, c] = self.stretch.0;
+        let mut stretch = [a.0, b.0, c.0];
+        project_where(wanted, &mut stretch);
+        let [a, b, c] = stretch;
+        self.stretch = M3([V3(a), V3(b), V3(c)]);
+    }
+
+    /// `yes` where true, else `no`.
+    #[inline(always)]
+    pub(crate) fn select(mask: R::Mask, yes: &Self, no: &Self) -> Self {
         Self {
-            stretch: grad * grad.transpose() * ddg
-                + Mat3::new(0.0, s[2], s[1], s[2], 0.0, s[0], s[1], s[0], 0.0),
-            flip: -s,
-            twist: s,
+            stretch: M3::select(mask, &yes.stretch, &no.stretch),
+            flip: V3::select(mask, &yes.flip, &no.flip),
+            twist: V3::select(mask, &yes.twist, &no.twist),
         }
     }
 
-    /// The nearest positive semidefinite form: negative eigenvalues become 0.
-    #[inline]
-    pub fn project_psd(&mut self) {
-        self.stretch = project_psd(&self.stretch);
-        self.flip = self.flip.map(|w| w.max(0.0));
-        self.twist = self.twist.map(|w| w.max(0.0));
+    /// `factor` times the form, by the entries of W.
+    #[inline(always)]
+    pub(crate) fn form(&self, factor: R) -> Form<R> {
+        Form {
+            stretch: self.stretch * factor,
+            same: (self.flip + self.twist) * factor.constant(0.5) * factor,
+            cross: (self.flip - self.twist) * factor.constant(0.5) * factor,
+        }
     }
+}
 
+/// [`PrincipalHessian`] by the entries of W: `stretch` as there, (flip + twist)/2 and (flip − twist)/2.
+pub(crate) struct Form<R> {
+    stretch: M3<R>,
+    same: V3<R>,
+    cross: V3<R>,
+}
+
+impl<R: Real> Form<R> {
     /// The 3×3 block between dF = U y aᵀVᵀ and dF = U z bᵀVᵀ: the form is yᵀ M z
     /// [Zheng 2025, Eq. 19]. `a` and `b` are in the basis of the right singular vectors, M is in
     /// that of the left ones.
-    #[inline]
-    pub fn block(&self, a: &Vec3, b: &Vec3) -> Mat3 {
-        let same = (self.flip + self.twist) * 0.5;
-        let cross = (self.flip - self.twist) * 0.5;
-        let ab = a.component_mul(b);
-        let s = &self.stretch;
-        let off = |i: usize, j: usize, k: usize| s[(i, j)] * a[i] * b[j] + cross[k] * a[j] * b[i];
-        Mat3::new(
-            s[(0, 0)] * ab[0] + same[2] * ab[1] + same[1] * ab[2],
-            off(0, 1, 2),
-            off(0, 2, 1),
-            off(1, 0, 2),
-            same[2] * ab[0] + s[(1, 1)] * ab[1] + same[0] * ab[2],
-            off(1, 2, 0),
-            off(2, 0, 1),
-            off(2, 1, 0),
-            same[1] * ab[0] + same[0] * ab[1] + s[(2, 2)] * ab[2],
-        )
+    #[inline(always)]
+    pub fn block(&self, a: &V3<R>, b: &V3<R>) -> M3<R> {
+        let Self { stretch: s, same, cross } = self;
+        let (ab0, ab1, ab2) = (a[0] * b[0], a[1] * b[1], a[2] * b[2]);
+        M3([
+            V3([
+                s[0][0] * ab0 + same[2] * ab1 + same[1] * ab2,
+                s[0][1] * a[1] * b[0] + cross[2] * a[0] * b[1],
+                s[0][2] * a[2] * b[0] + cross[1] * a[0] * b[2],
+            ]),
+            V3([
+                s[0][1] * a[0] * b[1] + cross[2] * a[1] * b[0],
+                same[2] * ab0 + s[1][1] * ab1 + same[0] * ab2,
+                s[1][2] * a[2] * b[1] + cross[0] * a[1] * b[2],
+            ]),
+            V3([
+                s[0][2] * a[0] * b[2] + cross[1] * a[2] * b[0],
+                s[1][2] * a[1] * b[2] + cross[0] * a[2] * b[1],
+                same[1] * ab0 + same[0] * ab1 + s[2][2] * ab2,
+            ]),
+        ])
     }
+}
 
+impl PrincipalHessian {
     /// The 9×9 matrix ∂²ψ/∂F², entry (r, c) of F at index 3c + r.
-    pub fn assemble(&self, svd: &Svd3) -> MatN<9> {
+    pub fn assemble(&self, svd: &Svd<f64>) -> MatN<9> {
+        let (form, rows) = (self.form(1.0), svd.v.transpose());
         let mut h = MatN::<9>::zeros();
         for c in 0..3 {
             for d in c..3 {
                 // dF = y e_cᵀ: its right factor in V's basis is row c of V
-                let m = self.block(&svd.v.row(c).transpose(), &svd.v.row(d).transpose());
-                let m = svd.u * m * svd.u.transpose();
+                let m = &(&svd.u * &form.block(&rows[c], &rows[d])) * &svd.u.transpose();
+                let m = Mat3::from(m);
                 h.fixed_view_mut::<3, 3>(3 * c, 3 * d).copy_from(&m);
                 h.fixed_view_mut::<3, 3>(3 * d, 3 * c).copy_from(&m.transpose());
             }
@@ -90,10 +132,10 @@ impl PrincipalHessian {
     }
 }
 
-impl Add for PrincipalHessian {
+impl<R: Real> Add for PrincipalHessian<R> {
     type Output = Self;
 
-    #[inline]
+    #[inline(always)]
     fn add(self, other: Self) -> Self {
         Self {
             stretch: self.stretch + other.stretch,
@@ -103,20 +145,18 @@ impl Add for PrincipalHessian {
     }
 }
 
-/// U diag(`principal`) Vᵀ: the stress whose values along the singular vectors are ∂ψ/∂σᵢ.
-#[inline]
-pub(super) fn stress(svd: &Svd3, principal: &Vec3) -> Mat3 {
-    Svd3 { sigma: *principal, ..*svd }.reconstruct()
-}
-
 /// Sum of two singular values from which on the twists of corotated laws grow no more.
 const KINK: f64 = 1e-8;
 
 /// `w`/(σᵢ + σⱼ) for the plane of each axis k: what a rotation R that follows F takes from (or,
 /// negative, adds to) the twist modes. Where σᵢ + σⱼ → 0 the stress jumps; closer than [`KINK`] the derivative is that
 /// at this distance, so that it stays finite.
-#[inline]
-pub(super) fn corotated_twist(sigma: &Vec3, w: f64) -> Vec3 {
-    let over = |sum: f64| w / sum.max(KINK);
-    Vec3::new(over(sigma[1] + sigma[2]), over(sigma[0] + sigma[2]), over(sigma[0] + sigma[1]))
+#[inline(always)]
+pub(super) fn corotated_twist<R: Real>(sigma: &V3<R>, w: R) -> V3<R> {
+    let kink = w.constant(KINK);
+    V3([
+        w / (sigma[1] + sigma[2]).max(kink),
+        w / (sigma[0] + sigma[2]).max(kink),
+        w / (sigma[0] + sigma[1]).max(kink),
+    ])
 }

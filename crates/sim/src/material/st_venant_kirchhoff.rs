@@ -6,36 +6,43 @@
 use super::Lame;
 use super::principal::PrincipalHessian;
 use super::strain::green;
-use standoff_linalg::{Mat3, Vec3};
+use standoff_linalg::{M3, Real, V3};
 
 /// ψ(F).
-#[inline]
-pub(super) fn psi(m: &Lame, f: &Mat3) -> f64 {
+#[inline(always)]
+pub(super) fn psi<R: Real>(m: &Lame<R>, f: &M3<R>) -> R {
     let g = green(f);
     let trace = g.trace();
-    0.25 * m.mu * g.norm_squared() + 0.125 * m.lambda * trace * trace
+    let square = g[0].norm_squared() + g[1].norm_squared() + g[2].norm_squared();
+    m.mu * 0.25 * square + m.lambda * 0.125 * trace * trace
 }
 
 /// P = F (2μ E + λ tr E I).
-#[inline]
-pub(super) fn pk1(m: &Lame, f: &Mat3) -> Mat3 {
+#[inline(always)]
+pub(super) fn pk1<R: Real>(m: &Lame<R>, f: &M3<R>) -> M3<R> {
     let g = green(f);
-    f * (g * m.mu + Mat3::from_diagonal_element(0.5 * m.lambda * g.trace()))
+    let mean = V3::repeat(m.lambda * 0.5 * g.trace());
+    f * &(g * m.mu + M3::from_diagonal(&mean))
 }
 
 /// With t = λ tr E: ψᵢ = σᵢ [μ(σᵢ² − 1) + t], hence
 /// (ψᵢ ∓ ψⱼ)/(σᵢ ∓ σⱼ) = t − μ + μ (σᵢ² ± σᵢσⱼ + σⱼ²).
-#[inline]
-pub(super) fn principal_hessian(m: &Lame, sigma: &Vec3) -> PrincipalHessian {
-    let t = 0.5 * m.lambda * sigma.map(|s| (s - 1.0) * (s + 1.0)).sum();
-    let mode = |i: usize, j: usize, sign: f64| {
-        let (a, b) = (sigma[i], sigma[j]);
-        t + m.mu * (a * a + sign * a * b + b * b - 1.0)
-    };
-    PrincipalHessian {
-        stretch: sigma * sigma.transpose() * m.lambda
-            + Mat3::from_diagonal(&sigma.map(|s| t + m.mu * (3.0 * s * s - 1.0))),
-        flip: Vec3::new(mode(1, 2, 1.0), mode(2, 0, 1.0), mode(0, 1, 1.0)),
-        twist: Vec3::new(mode(1, 2, -1.0), mode(2, 0, -1.0), mode(0, 1, -1.0)),
+#[inline(always)]
+pub(super) fn principal_hessian<R: Real>(m: &Lame<R>, sigma: &V3<R>) -> PrincipalHessian<R> {
+    let mut trace = sigma[0].constant(0.0);
+    for i in 0..3 {
+        trace = trace + (sigma[i] - 1.0) * (sigma[i] + 1.0);
     }
+    let t = m.lambda * 0.5 * trace;
+    let mut h = PrincipalHessian::uniform(t);
+    h.stretch = sigma.dyad(&(*sigma * m.lambda));
+    for i in 0..3 {
+        h.stretch[i][i] = h.stretch[i][i] + t + m.mu * (sigma[i] * sigma[i] * 3.0 - 1.0);
+    }
+    for (k, (i, j)) in [(1, 2), (2, 0), (0, 1)].into_iter().enumerate() {
+        let (a, b) = (sigma[i], sigma[j]);
+        h.flip[k] = t + m.mu * (a * a + a * b + b * b - 1.0);
+        h.twist[k] = t + m.mu * (a * a - a * b + b * b - 1.0);
+    }
+    h
 }

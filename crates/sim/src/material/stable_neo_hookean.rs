@@ -8,37 +8,38 @@
 
 use super::Lame;
 use super::principal::PrincipalHessian;
-use super::strain::{Strain, cofactor};
-use standoff_linalg::{Mat3, Vec3};
+use super::strain::Strain;
+use standoff_linalg::{M3, Mask, Real, V3};
 
 /// ψ(F).
-#[inline]
-pub(super) fn psi(m: &Lame, f: &Mat3) -> f64 {
-    let strain = Strain::new(f);
-    let dj = strain.j_minus_one();
+#[inline(always)]
+pub(super) fn psi<R: Real>(m: &Lame<R>, f: &M3<R>) -> R {
+    let Strain { trace, j, far, higher, q } = Strain::new(f);
+    // J − 1 without cancellation near rest
+    let dj = R::select(far, j - 1.0, q / ((q + 1.0).sqrt() + 1.0));
     // tr G / 2 − (J − 1); tr G = q − higher and q/2 − (J − 1) = (J − 1)²/2
-    let deviation = match strain.near {
-        Some(near) => 0.5 * (dj * dj - near.higher),
-        None => 0.5 * strain.trace - dj,
-    };
-    m.mu * deviation + 0.5 * (m.lambda + m.mu) * dj * dj
+    let mut deviation = (dj * dj - higher) * 0.5;
+    if far.any() {
+        deviation = R::select(far, trace * 0.5 - dj, deviation);
+    }
+    m.mu * deviation + (m.lambda + m.mu) * 0.5 * dj * dj
 }
 
 /// ∂ψ/∂J of the volume terms.
-#[inline]
-fn pressure(m: &Lame, j: f64) -> f64 {
+#[inline(always)]
+fn pressure<R: Real>(m: &Lame<R>, j: R) -> R {
     (m.lambda + m.mu) * (j - 1.0) - m.mu
 }
 
 /// P = μ F + [λ′ (J − 1) − μ] ∂J/∂F.
-#[inline]
-pub(super) fn pk1(m: &Lame, f: &Mat3) -> Mat3 {
-    f * m.mu + cofactor(f) * pressure(m, f.determinant())
+#[inline(always)]
+pub(super) fn pk1<R: Real>(m: &Lame<R>, f: &M3<R>) -> M3<R> {
+    *f * m.mu + f.cofactor() * pressure(m, f.determinant())
 }
 
 /// μ for every mode plus the volume terms.
-#[inline]
-pub(super) fn principal_hessian(m: &Lame, sigma: &Vec3) -> PrincipalHessian {
+#[inline(always)]
+pub(super) fn principal_hessian<R: Real>(m: &Lame<R>, sigma: &V3<R>) -> PrincipalHessian<R> {
     PrincipalHessian::of_volume(sigma, pressure(m, sigma.product()), m.lambda + m.mu)
         + PrincipalHessian::uniform(m.mu)
 }

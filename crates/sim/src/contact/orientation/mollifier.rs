@@ -8,12 +8,14 @@
 //! multiplying the pair's energy, as the supplement implies and IPC Toolkit does, leaves none.
 
 use super::kernel::mollifier;
-use crate::energy::jet::{Jet, JetVec};
 use standoff_geometry::PairKind;
 use standoff_geometry::distance::{
     PointEdgeFeature, edge_edge, point_edge, point_edge_d2, point_triangle,
 };
-use standoff_linalg::Vec3;
+use standoff_linalg::{Dual, Real, V3, Vec3};
+
+/// A number with gradient and Hessian by the core vertices x₁ − x₀, x₂ − x₀, x₃ − x₀.
+type Jet = Dual<Dual<f64, 9>, 9>;
 
 /// c: squared distance of the closest point to the border, per squared distance of the pair, below
 /// which the mollifier is below 1.
@@ -64,31 +66,33 @@ pub fn value(kind: PairKind, x: &[Vec3; 4], d2: f64) -> f64 {
 
 /// The mollifier with its derivatives by the core vertices x₁ − x₀, x₂ − x₀, x₃ − x₀; `None` where it
 /// is 1.
-pub fn jet(kind: PairKind, x: &[Vec3; 4], d2: f64) -> Option<Jet<9>> {
+pub fn jet(kind: PairKind, x: &[Vec3; 4], d2: f64) -> Option<Jet> {
     let z = arguments(kind, x, d2);
     if z.iter().all(|z| z.is_infinite()) {
         return None;
     }
-    let y: [JetVec<9>; 4] = std::array::from_fn(|k| match k {
-        0 => JetVec::constant(&Vec3::zeros()),
-        _ => JetVec::variables(&(x[k] - x[0]), 3 * (k - 1)),
-    });
-    let between = |a: usize, b: usize| minus(&y[b], &y[a]);
-    let square = |v: &JetVec<9>| v.dot(v);
+    let variable =
+        |v: Vec3, first: usize| V3([0, 1, 2].map(|r| Jet::second_order(v[r], first + r)));
+    let y: [V3<Jet>; 3] = [1, 2, 3].map(|k| variable(x[k] - x[0], 3 * (k - 1)));
+    let between = |a: usize, b: usize| match (a, b) {
+        (0, b) => y[b - 1],
+        (a, 0) => -y[a - 1],
+        (a, b) => y[b - 1] - y[a - 1],
+    };
     let distance = match kind {
-        PairKind::VertexVertex => square(&between(0, 1)),
+        PairKind::VertexVertex => between(0, 1).norm_squared(),
         PairKind::EdgeVertex => line_d2(&between(0, 1), &between(0, 2)),
         PairKind::FaceVertex => plane_d2(&between(0, 1).cross(&between(0, 2)), &between(0, 3)),
         PairKind::EdgeEdge => plane_d2(&between(0, 1).cross(&between(2, 3)), &between(0, 2)),
     };
-    let mut product = Jet::constant(1.0);
+    let mut product = distance.constant(1.0);
     for (k, &z) in z.iter().enumerate() {
         if z.is_infinite() {
             continue;
         }
         let border = match kind {
             PairKind::VertexVertex => unreachable!("vertices have no border"),
-            PairKind::EdgeVertex => square(&between(k, 2)),
+            PairKind::EdgeVertex => between(k, 2).norm_squared(),
             PairKind::FaceVertex => {
                 let (a, b) = ((k + 1) % 3, (k + 2) % 3);
                 line_d2(&between(a, b), &between(a, 3))
@@ -96,31 +100,26 @@ pub fn jet(kind: PairKind, x: &[Vec3; 4], d2: f64) -> Option<Jet<9>> {
             PairKind::EdgeEdge => {
                 let (a, b) = if k < 2 { (2, 3) } else { (0, 1) };
                 match point_edge::feature(&x[k], &x[a], &x[b]) {
-                    PointEdgeFeature::E0 => square(&between(a, k)),
-                    PointEdgeFeature::E1 => square(&between(b, k)),
+                    PointEdgeFeature::E0 => between(a, k).norm_squared(),
+                    PointEdgeFeature::E1 => between(b, k).norm_squared(),
                     PointEdgeFeature::Edge => line_d2(&between(a, b), &between(a, k)),
                 }
             }
         };
         let argument = (border - distance) * distance.recip() * (1.0 / THRESHOLD);
-        let [m, m1, m2] = mollifier(z);
-        product = product * argument.chain(m, m1, m2);
+        product = product * argument.compose(mollifier(z));
     }
     Some(product)
 }
 
-fn minus(a: &JetVec<9>, b: &JetVec<9>) -> JetVec<9> {
-    JetVec(std::array::from_fn(|k| a.0[k] - b.0[k]))
-}
-
 /// Squared distance of r from the line along e.
-fn line_d2(e: &JetVec<9>, r: &JetVec<9>) -> Jet<9> {
+fn line_d2(e: &V3<Jet>, r: &V3<Jet>) -> Jet {
     let along = e.dot(r);
-    r.dot(r) - along * along * e.dot(e).recip()
+    r.norm_squared() - along * along * e.norm_squared().recip()
 }
 
 /// Squared distance of r from the plane across n.
-fn plane_d2(n: &JetVec<9>, r: &JetVec<9>) -> Jet<9> {
+fn plane_d2(n: &V3<Jet>, r: &V3<Jet>) -> Jet {
     let along = n.dot(r);
-    along * along * n.dot(n).recip()
+    along * along * n.norm_squared().recip()
 }

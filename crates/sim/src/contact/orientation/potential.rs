@@ -16,7 +16,7 @@ use super::pairs::{Core, Pair, PairSet, value};
 use super::planes::{self, PlanePair};
 use super::psd;
 use super::surface::{Parameters, Surface};
-use crate::contact::potential::{RELATIVE_2, RELATIVE_3, RELATIVE_4, distance_block};
+use crate::contact::hessian::{RELATIVE_2, RELATIVE_3, RELATIVE_4, distance_block};
 use rayon::prelude::*;
 use standoff_geometry::distance::{edge_edge, point_edge, point_point, point_triangle};
 use standoff_geometry::{CollisionMesh, PairKind};
@@ -638,9 +638,9 @@ fn term_gradient(
 /// Adds the mollifier where it is below 1.
 fn add_mollifier(kind: PairKind, core: &Core, with_hessian: bool, out: &mut Derivatives) {
     let Some(m) = mollifier::jet(kind, &core.x, core.distance * core.distance) else { return };
-    let over = 1.0 / m.value;
-    let h = m.hessian();
-    let part = |k: usize| Vec3::from_fn(|r, _| m.d[3 * k + r] * over);
+    let (value, gradient, h) = m.parts();
+    let over = 1.0 / value;
+    let part = |k: usize| Vec3::from_fn(|r, _| gradient[3 * k + r] * over);
     for k in 1..core.n {
         let g = part(k - 1);
         out.gradient[k] += g;

@@ -78,7 +78,7 @@ impl Tet {
             let stress = self.pk1(&Mat3::from_diagonal(&sorted.sigma)).diagonal();
             let gradient = sorted.gradient(&stress) + k * (d - target);
             let PrincipalHessian { stretch, .. } = self.principal_hessian(&sorted.sigma);
-            let step = -newton(&sorted.hessian(&stretch), k, &gradient);
+            let step = -newton(&sorted.hessian(&stretch.into()), k, &gradient);
             let slope = step.dot(&gradient);
             if slope >= 0.0 || slope.is_nan() {
                 break;

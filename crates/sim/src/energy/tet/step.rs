@@ -3,14 +3,17 @@
 //! Volume is a cubic in the step. Its first root is approached from below by steps that provably
 //! do not cross it, rounding included, so that an answer may be early but never late.
 
-use standoff_linalg::Vec3;
-use standoff_linalg::lanes::{LaneMat3, LaneVec3, Lanes, Mask, Width, add, cross, dot};
+use super::formulas::edges;
+use super::{KEEP_VOLUME, Tet};
+use crate::energy::formula::{gather, per_lane, plain};
+use standoff_linalg::lanes::{Kernel, Lanes, Width};
+use standoff_linalg::{M3, Mask, Real, Vec3};
 
 /// A cubic c₀ + c₁t + c₂t² + c₃t³ whose coefficients are known up to ± `error`.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Cubic {
-    c: [f64; 4],
-    error: [f64; 4],
+pub(super) struct Cubic<R = f64> {
+    c: [R; 4],
+    error: [R; 4],
 }
 
 /// Bound of the relative rounding error of a term of the polynomial: 5 ε, doubled.
@@ -20,14 +23,68 @@ const RESOLUTION: f64 = 1e-9;
 /// The search is at least linear with rate ½, at a double root; it needs 5 steps at a simple one.
 const MAX_STEPS: usize = 100;
 
-impl Cubic {
+impl<R: Real> Cubic<R> {
     /// The polynomial with, in `error`, a bound of what rounding adds when it is evaluated by
     /// [`Cubic::lower_taylor`] at a t that is itself rounded.
-    fn new(c: [f64; 4], error: [f64; 4]) -> Self {
-        let error = std::array::from_fn(|k| error[k] + EVALUATION_ERROR * c[k].abs());
+    #[inline(always)]
+    fn new(c: [R; 4], mut error: [R; 4]) -> Self {
+        for k in 0..4 {
+            error[k] = error[k] + c[k].abs() * EVALUATION_ERROR;
+        }
         Self { c, error }
     }
 
+    /// How much more than `keep` times the volume of a tetrahedron with the edges `x` there is while they change by
+    /// t `dx`, times 6.
+    #[inline(always)]
+    pub(super) fn of_volume(x: &M3<R>, dx: &M3<R>, keep: f64) -> Self {
+        let ([a, b, c], [p, q, r]) = (&x.0, &dx.0);
+        // det[a + tp, b + tq, c + tr]
+        let (bc, qr) = (b.cross(c), q.cross(r));
+        let mixed = q.cross(c) + b.cross(r);
+        let d0 = a.dot(&bc);
+        let d =
+            [d0 - d0 * keep, p.dot(&bc) + a.dot(&mixed), p.dot(&mixed) + a.dot(&qr), p.dot(&qr)];
+        let (a, b, c) = (a.abs_sum(), b.abs_sum(), c.abs_sum());
+        let (p, q, r) = (p.abs_sum(), q.abs_sum(), r.abs_sum());
+        let (bc, qr, mixed) = (b * c, q * r, q * c + b * r);
+        let mut error = [a * bc, p * bc + a * mixed, p * mixed + a * qr, p * qr];
+        for error in &mut error {
+            *error = *error * COEFFICIENT_ERROR;
+        }
+        Self::new(d, error)
+    }
+
+    /// Where [`Cubic::first_root`] has to search for it; elsewhere, which is the common case, it is 1.
+    #[inline(always)]
+    pub(super) fn may_have_root(&self) -> R::Mask {
+        let mut p = self.c;
+        let mut needed = p[0].constant(0.0);
+        for k in 0..4 {
+            p[k] = self.c[k] - self.error[k];
+            if k > 0 {
+                // twice max(0, −pₖ), but NaN where that is
+                needed = needed + (p[k].abs() - p[k]);
+            }
+        }
+        !needed.lt(p[0] + p[0])
+    }
+}
+
+impl<W: Width> Cubic<Lanes<W>> {
+    /// The cubic of one lane.
+    #[inline(always)]
+    pub(super) fn lane(&self, lane: usize) -> Cubic {
+        let (mut c, mut error) = ([0.0; 4], [0.0; 4]);
+        for k in 0..4 {
+            c[k] = self.c[k].to_array()[lane];
+            error[k] = self.error[k].to_array()[lane];
+        }
+        Cubic { c, error }
+    }
+}
+
+impl Cubic {
     /// Lower bounds of the Taylor coefficients at t ≥ 0.
     fn lower_taylor(&self, t: f64) -> [f64; 4] {
         let at = |c: &[f64; 4]| {
@@ -83,86 +140,42 @@ impl Cubic {
 /// the exact tetrahedron `x` + β`dx` is what is kept. Rounding of the sum x + α dx itself is not
 /// covered; it matters only to elements that are small against their distance from the origin.
 pub(in crate::energy) fn volume_step(x: &[Vec3; 4], dx: &[Vec3; 4], keep: f64) -> f64 {
-    let [a, b, c] = [x[1] - x[0], x[2] - x[0], x[3] - x[0]];
-    let [p, q, r] = [dx[1] - dx[0], dx[2] - dx[0], dx[3] - dx[0]];
-    // det[a + tp, b + tq, c + tr]
-    let (bc, qr) = (b.cross(&c), q.cross(&r));
-    let mixed = q.cross(&c) + b.cross(&r);
-    let d0 = a.dot(&bc);
-    let d = [d0 - keep * d0, p.dot(&bc) + a.dot(&mixed), p.dot(&mixed) + a.dot(&qr), p.dot(&qr)];
-
-    let norm = |v: &Vec3| v.abs().sum();
-    let [a, b, c, p, q, r] = [a, b, c, p, q, r].map(|v| norm(&v));
-    let error =
-        [a * b * c, p * b * c + a * (q * c + b * r), p * (q * c + b * r) + a * q * r, p * q * r];
-    Cubic::new(d, error.map(|e| COEFFICIENT_ERROR * e)).first_root()
+    Cubic::of_volume(&edges(&plain(x)), &edges(&plain(dx)), keep).first_root()
 }
 
-/// Bound of the relative rounding error of each product of [`volume_step`]: at most 8 roundings of ε/2, doubled.
+/// Bound of the relative rounding error of each product of [`Cubic::of_volume`]: at most 8 roundings of ε/2, doubled.
 const COEFFICIENT_ERROR: f64 = 8.0 * f64::EPSILON;
 
-/// A [`Cubic`] in each lane.
-pub(super) struct LaneCubic<W: Width> {
-    c: [Lanes<W>; 4],
-    error: [Lanes<W>; 4],
+/// The least of the elements' bounds of a step along `dx`.
+pub(super) struct LeastMaxStep<'a> {
+    pub elements: &'a [Tet],
+    pub vertices: &'a [[u32; 4]],
+    pub x: &'a [Vec3],
+    pub dx: &'a [Vec3],
 }
 
-impl<W: Width> LaneCubic<W> {
-    /// The cubic of [`volume_step`] for tetrahedra with edges `x` that change by `dx`.
-    #[inline(always)]
-    pub(super) fn new(width: W, x: &LaneMat3<W>, dx: &LaneMat3<W>, keep: f64) -> Self {
-        let of = |value: f64| Lanes::splat(width, value);
-        let ([a, b, c], [p, q, r]) = (x, dx);
-        let (bc, qr) = (cross(b, c), cross(q, r));
-        let mixed = add(&cross(q, c), &cross(b, r));
-        let d0 = dot(a, &bc);
-        let value = [
-            d0 - of(keep) * d0,
-            dot(p, &bc) + dot(a, &mixed),
-            dot(p, &mixed) + dot(a, &qr),
-            dot(p, &qr),
-        ];
-        let (a, b, c) = (abs_sum(a), abs_sum(b), abs_sum(c));
-        let (p, q, r) = (abs_sum(p), abs_sum(q), abs_sum(r));
-        let (bc, qr, mixed) = (b * c, q * r, q * c + b * r);
-        let mut error = [a * bc, p * bc + a * mixed, p * mixed + a * qr, p * qr];
-        for k in 0..4 {
-            error[k] = of(COEFFICIENT_ERROR) * error[k] + of(EVALUATION_ERROR) * value[k].abs();
-        }
-        Self { c: value, error }
-    }
+impl Kernel for LeastMaxStep<'_> {
+    type Output = f64;
 
-    /// Where [`Cubic::first_root`] has to search for it; elsewhere, which is the common case, it is 1.
     #[inline(always)]
-    pub(super) fn may_have_root(&self, width: W) -> Mask<W> {
-        let mut p = self.c;
-        let mut needed = Lanes::splat(width, 0.0);
-        for k in 0..4 {
-            p[k] = self.c[k] - self.error[k];
-            if k > 0 {
-                // twice max(0, −pₖ), but NaN where that is
-                needed = needed + (p[k].abs() - p[k]);
+    fn run<W: Width>(self, width: W) -> f64 {
+        let n = W::F64_LANES;
+        let mut least = 1.0;
+        for (elements, vertices) in self.elements.chunks(n).zip(self.vertices.chunks(n)) {
+            let vertices = per_lane(vertices);
+            let (x, dx) = (gather(width, &vertices, self.x), gather(width, &vertices, self.dx));
+            let cubic = Cubic::of_volume(&edges(&x), &edges(&dx), KEEP_VOLUME);
+            if !cubic.may_have_root().any() {
+                continue;
+            }
+            for (lane, tet) in elements.iter().enumerate() {
+                if !tet.invertible {
+                    least = cubic.lane(lane).first_root().min(least);
+                }
             }
         }
-        !needed.lt(p[0] + p[0])
+        least
     }
-
-    /// The cubic of one lane.
-    #[inline(always)]
-    pub(super) fn lane(&self, lane: usize) -> Cubic {
-        let (mut c, mut error) = ([0.0; 4], [0.0; 4]);
-        for k in 0..4 {
-            c[k] = self.c[k].to_array()[lane];
-            error[k] = self.error[k].to_array()[lane];
-        }
-        Cubic { c, error }
-    }
-}
-
-/// Sum of the absolute entries.
-#[inline(always)]
-fn abs_sum<W: Width>(v: &LaneVec3<W>) -> Lanes<W> {
-    v[0].abs() + v[1].abs() + v[2].abs()
 }
 
 #[cfg(test)]

@@ -1,7 +1,13 @@
-//! Logarithm and angle in each lane: a reduction to small arguments, and there a polynomial that interpolates the power
-//! series at Chebyshev nodes.
+//! Logarithm and angle of plain numbers and of lanes: a reduction to small arguments, and there a polynomial that interpolates
+//! the power series at Chebyshev nodes.
 
-use super::{Lanes, MAX_LANES, Width};
+use crate::Real;
+
+/// A number in which the exponent can be told from the mantissa.
+pub trait Binary: Real {
+    /// m and e of x = m 2ᵉ with 1 ≤ m < 2, for positive numbers that are not subnormal.
+    fn split(self) -> (Self, Self);
+}
 
 /// ln 2 = `LN_2_HIGH` + `LN_2_LOW`; the first has 42 bits, so that its product with an exponent is exact.
 const LN_2_HIGH: f64 = 0.6931471805598903;
@@ -38,97 +44,79 @@ const TAN_22_5: f64 = 0.41421356237309503;
 
 /// Σ cₖ xᵏ, even and odd k side by side.
 #[inline(always)]
-fn polynomial<W: Width, const K: usize>(width: W, c: &[f64; K], x: Lanes<W>) -> Lanes<W> {
+fn polynomial<R: Real, const K: usize>(c: &[f64; K], x: R) -> R {
     let square = x * x;
-    let (mut last, mut other) = (Lanes::splat(width, c[K - 1]), Lanes::splat(width, c[K - 2]));
+    let (mut last, mut other) = (x.constant(c[K - 1]), x.constant(c[K - 2]));
     for k in (0..K - 2).rev() {
-        (last, other) = (other, last * square + Lanes::splat(width, c[k]));
+        (last, other) = (other, last * square + c[k]);
     }
     // `last` ends with c₁, `other` with c₀
     other + x * last
 }
 
-/// m and e of x = m 2ᵉ with 1 ≤ m < 2, for positive numbers that are not subnormal.
+/// ln x with an error below one unit in the last place: −∞ at 0, NaN below.
 #[inline(always)]
-fn split<W: Width>(width: W, x: Lanes<W>) -> (Lanes<W>, Lanes<W>) {
-    const MANTISSA: u64 = (1 << 52) - 1;
-    const BIAS: f64 = 1023.0;
-    let two_to_52 = (1_u64 << 52) as f64;
-    let (mut m, mut e) = (x.to_array(), [0.0; MAX_LANES]);
-    for lane in 0..W::F64_LANES {
-        let bits = m[lane].to_bits();
-        m[lane] = f64::from_bits(bits & MANTISSA | 1_f64.to_bits());
-        // the last bit of 2⁵² is 1
-        e[lane] = f64::from_bits(bits >> 52 | two_to_52.to_bits());
-    }
-    (Lanes::load(width, &m), Lanes::load(width, &e) - Lanes::splat(width, two_to_52 + BIAS))
-}
-
-/// ln x in each lane with an error below one unit in the last place: −∞ at 0, NaN below.
-#[inline(always)]
-pub fn ln<W: Width>(width: W, x: Lanes<W>) -> Lanes<W> {
-    let of = |value: f64| Lanes::splat(width, value);
-    let (zero, one) = (of(0.0), of(1.0));
-    let subnormal = x.lt(of(f64::MIN_POSITIVE));
-    let (m, e) = split(width, subnormal.select(x * of((1_u64 << 54) as f64), x));
-    let e = subnormal.select(e - of(54.0), e);
+pub fn ln<R: Binary>(x: R) -> R {
+    let (zero, one) = (x.constant(0.0), x.constant(1.0));
+    let subnormal = x.lt(x.constant(f64::MIN_POSITIVE));
+    let (m, e) = R::select(subnormal, x * (1_u64 << 54) as f64, x).split();
+    let e = R::select(subnormal, e - 54.0, e);
     // 1/√2 ≤ 1 + f ≤ √2
-    let large = of(std::f64::consts::SQRT_2).lt(m);
-    let f = large.select(of(0.5) * m, m) - one;
-    let e = large.select(e + one, e);
+    let large = x.constant(std::f64::consts::SQRT_2).lt(m);
+    let f = R::select(large, m * 0.5, m) - one;
+    let e = R::select(large, e + one, e);
     // ln(1 + f) = 2 artanh z, and 2z = f − z f
-    let z = f / (of(2.0) + f);
+    let z = f / (f + 2.0);
     let square = z * z;
-    let tail = square * polynomial(width, &ARTANH, square);
-    let rest = z * (f - (tail + tail)) - e * of(LN_2_LOW);
-    let finite = e * of(LN_2_HIGH) + (f - rest);
+    let tail = square * polynomial(&ARTANH, square);
+    let rest = z * (f - (tail + tail)) - e * LN_2_LOW;
+    let finite = e * LN_2_HIGH + (f - rest);
     // NaN and +∞ are their own logarithms
-    let positive = x.lt(of(f64::INFINITY)).select(finite, x);
-    let otherwise = x.lt(zero).select(of(f64::NAN), of(f64::NEG_INFINITY));
-    x.le(zero).select(otherwise, positive)
+    let positive = R::select(x.lt(x.constant(f64::INFINITY)), finite, x);
+    let otherwise = R::select(x.lt(zero), x.constant(f64::NAN), x.constant(f64::NEG_INFINITY));
+    R::select(x.le(zero), otherwise, positive)
 }
 
-/// x − ln(1 + x) in each lane for −0.309 ≤ x ≤ 0.448, to full relative accuracy.
+/// x − ln(1 + x) for −0.309 ≤ x ≤ 0.448, to full relative accuracy.
 ///
 /// With z = x/(2 + x), ln(1 + x) = 2 artanh z and x − 2z = x z.
 #[inline(always)]
-pub fn x_minus_ln_1p<W: Width>(width: W, x: Lanes<W>) -> Lanes<W> {
-    let z = x / (Lanes::splat(width, 2.0) + x);
+pub fn x_minus_ln_1p<R: Real>(x: R) -> R {
+    let z = x / (x + 2.0);
     let square = z * z;
-    let tail = square * polynomial(width, &ARTANH, square);
+    let tail = square * polynomial(&ARTANH, square);
     x * z - (z + z) * tail
 }
 
-/// The angle of the point (x, y) in (−π, π] in each lane, rad, with an error below three units in the last place; 0 at
+/// The angle of the point (x, y) in (−π, π], rad, with an error below three units in the last place; 0 at
 /// the origin. Unlike with [`f64::atan2`], −0 is 0. |x| + |y| must not overflow.
 #[inline(always)]
-pub fn atan2<W: Width>(width: W, y: Lanes<W>, x: Lanes<W>) -> Lanes<W> {
+pub fn atan2<R: Real>(y: R, x: R) -> R {
     use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
-    let of = |value: f64| Lanes::splat(width, value);
-    let zero = of(0.0);
+    let zero = x.constant(0.0);
     let (across, up) = (x.abs(), y.abs());
     let steep = across.lt(up);
-    let (less, more) = (steep.select(across, up), steep.select(up, across));
+    let (less, more) = (R::select(steep, across, up), R::select(steep, up, across));
     // arctan q = π/4 + arctan((q − 1)/(q + 1))
-    let large = (of(TAN_22_5) * more).lt(less);
+    let large = (more * TAN_22_5).lt(less);
     let sum = more + less;
-    let z = large.select(less - more, less) / large.select(sum, more);
+    let z = R::select(large, less - more, less) / R::select(large, sum, more);
     let square = z * z;
-    let rest = z - z * (square * polynomial(width, &ARCTAN, square));
-    let base = large.select(of(FRAC_PI_4), zero);
+    let rest = z - z * (square * polynomial(&ARCTAN, square));
+    let base = R::select(large, x.constant(FRAC_PI_4), zero);
     // mirrored at the diagonal, at the y axis and at the x axis
-    let (base, rest) = (steep.select(of(FRAC_PI_2) - base, base), steep.select(-rest, rest));
+    let (base, rest) = (R::select(steep, -base + FRAC_PI_2, base), R::select(steep, -rest, rest));
     let left = x.lt(zero);
-    let (base, rest) = (left.select(of(PI) - base, base), left.select(-rest, rest));
-    let angle = sum.le(zero).select(zero, base + rest);
-    y.lt(zero).select(-angle, angle)
+    let (base, rest) = (R::select(left, -base + PI, base), R::select(left, -rest, rest));
+    let angle = R::select(sum.le(zero), zero, base + rest);
+    R::select(y.lt(zero), -angle, angle)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::double_double::DoubleDouble;
-    use crate::lanes::{Kernel, dispatch, scalar};
+    use crate::lanes::{Kernel, Lanes, MAX_LANES, Width, dispatch, scalar};
     use standoff_testkit::Random;
 
     #[derive(Clone, Copy)]
@@ -153,9 +141,9 @@ mod tests {
                 rows[1][..a.len()].copy_from_slice(b);
                 let (x, y) = (Lanes::load(width, &rows[0]), Lanes::load(width, &rows[1]));
                 let result = match self.0 {
-                    Function::Ln => ln(width, x),
-                    Function::XMinusLn1p => x_minus_ln_1p(width, x),
-                    Function::Atan2 => atan2(width, x, y),
+                    Function::Ln => ln(x),
+                    Function::XMinusLn1p => x_minus_ln_1p(x),
+                    Function::Atan2 => atan2(x, y),
                 };
                 out.extend(&result.to_array()[..a.len()]);
             }

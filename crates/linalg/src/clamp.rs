@@ -1,17 +1,16 @@
-//! Projection of small symmetric matrices onto the positive semidefinite cone, one per lane: Householder
+//! Projection of small symmetric matrices of any [`Real`] onto the positive semidefinite cone: Householder
 //! tridiagonalisation and implicit QR steps, as in `crate::eigen` [Golub & Van Loan 2013, §8.3].
 
-use super::{Lanes, Width};
+use crate::{Mask, Real};
 
-/// A small matrix in each lane.
-type Small<W, const N: usize> = [[Lanes<W>; N]; N];
+/// A small matrix.
+type Small<R, const N: usize> = [[R; N]; N];
 
-/// Sets the negative eigenvalues of each lane's symmetric matrix to zero, as [`crate::project_psd`] does
-/// for one matrix. Both triangles are read.
+/// Sets the negative eigenvalues of a symmetric matrix to zero, as [`crate::project_psd`] does, without its short cuts. Both triangles are read.
 #[inline(always)]
 // long: one algorithm
-pub fn project_psd<W: Width, const N: usize>(width: W, m: &mut Small<W, N>) {
-    let (zero, one) = (Lanes::splat(width, 0.0), Lanes::splat(width, 1.0));
+pub fn clamp_eigenvalues<R: Real, const N: usize>(m: &mut Small<R, N>) {
+    let (zero, one) = (m[0][0].constant(0.0), m[0][0].constant(1.0));
     let mut scale = zero;
     for i in 0..N {
         for j in 0..=i {
@@ -19,7 +18,7 @@ pub fn project_psd<W: Width, const N: usize>(width: W, m: &mut Small<W, N>) {
         }
     }
     // entries of size one, so that squares neither overflow nor underflow
-    let inverse = zero.lt(scale).select(one / scale, zero);
+    let inverse = R::select(zero.lt(scale), one / scale, zero);
     let mut a = *m;
     for i in 0..N {
         for j in 0..N {
@@ -30,7 +29,7 @@ pub fn project_psd<W: Width, const N: usize>(width: W, m: &mut Small<W, N>) {
     for i in 0..N {
         q[i][i] = one;
     }
-    tridiagonalise(width, &mut a, &mut q);
+    tridiagonalise(&mut a, &mut q);
     let (mut d, mut e) = ([zero; N], [zero; N]);
     for i in 0..N {
         d[i] = a[i][i];
@@ -42,10 +41,10 @@ pub fn project_psd<W: Width, const N: usize>(width: W, m: &mut Small<W, N>) {
     // two or three iterations per eigenvalue suffice; the bound only guards against surprises
     for _ in 0..30 * N {
         for k in 0..end {
-            let size = Lanes::splat(width, 0.1) + d[k].abs() + d[k + 1].abs();
+            let size = d[k].abs() + 0.1 + d[k + 1].abs();
             // written so that NaN counts as zero, and the iteration ends
-            let matters = (Lanes::splat(width, f64::EPSILON) * size).lt(e[k].abs());
-            e[k] = matters.select(e[k], zero);
+            let matters = (size * f64::EPSILON).lt(e[k].abs());
+            e[k] = R::select(matters, e[k], zero);
         }
         while end > 0 && !zero.lt(e[end - 1].abs()).any() {
             end -= 1;
@@ -53,7 +52,7 @@ pub fn project_psd<W: Width, const N: usize>(width: W, m: &mut Small<W, N>) {
         if end == 0 {
             break;
         }
-        qr_step(width, &mut d, &mut e, &mut q, end);
+        qr_step(&mut d, &mut e, &mut q, end);
     }
     for k in 0..N {
         let negative = d[k].min(zero) * scale;
@@ -66,10 +65,44 @@ pub fn project_psd<W: Width, const N: usize>(width: W, m: &mut Small<W, N>) {
     }
 }
 
-/// Householder reduction to tridiagonal form in each lane.
+/// [`clamp_eigenvalues`] where `wanted` and where the matrix is not positive definite at first sight.
 #[inline(always)]
-fn tridiagonalise<W: Width, const N: usize>(width: W, a: &mut Small<W, N>, q: &mut Small<W, N>) {
-    let (zero, half) = (Lanes::splat(width, 0.0), Lanes::splat(width, 0.5));
+pub fn project_where<R: Real, const N: usize>(wanted: R::Mask, m: &mut Small<R, N>) {
+    let indefinite = wanted & !is_positive_definite(m);
+    if indefinite.any() {
+        let mut clamped = *m;
+        clamp_eigenvalues(&mut clamped);
+        for i in 0..N {
+            for j in 0..N {
+                m[i][j] = R::select(indefinite, clamped[i][j], m[i][j]);
+            }
+        }
+    }
+}
+
+/// Whether the Cholesky factorisation meets only positive pivots; false with NaN.
+#[inline(always)]
+fn is_positive_definite<R: Real, const N: usize>(a: &Small<R, N>) -> R::Mask {
+    let zero = a[0][0].constant(0.0);
+    let mut l = *a;
+    let mut definite = zero.le(zero);
+    for j in 0..N {
+        definite = definite & zero.lt(l[j][j]);
+        let inverse = l[j][j].recip();
+        for k in j + 1..N {
+            let factor = l[k][j] * inverse;
+            for i in k..N {
+                l[i][k] = l[i][k] - l[i][j] * factor;
+            }
+        }
+    }
+    definite
+}
+
+/// Householder reduction to tridiagonal form.
+#[inline(always)]
+fn tridiagonalise<R: Real, const N: usize>(a: &mut Small<R, N>, q: &mut Small<R, N>) {
+    let zero = a[0][0].constant(0.0);
     for k in 0..N.saturating_sub(2) {
         let mut tail = zero;
         for i in k + 2..N {
@@ -81,10 +114,10 @@ fn tridiagonalise<W: Width, const N: usize>(width: W, a: &mut Small<W, N>, q: &m
         for i in k + 1..N {
             v[i] = a[i][k];
         }
-        v[k + 1] = first + first.lt(zero).select(-norm, norm);
+        v[k + 1] = first + R::select(first.lt(zero), -norm, norm);
         // nothing to do where the tail is zero
         let length = v[k + 1] * v[k + 1] + tail;
-        let beta = zero.lt(tail).select(Lanes::splat(width, 2.0) / length, zero);
+        let beta = R::select(zero.lt(tail), zero.constant(2.0) / length, zero);
         let mut p = [zero; N];
         for i in k..N {
             let mut sum = zero;
@@ -97,7 +130,7 @@ fn tridiagonalise<W: Width, const N: usize>(width: W, a: &mut Small<W, N>, q: &m
         for i in k + 1..N {
             along = along + p[i] * v[i];
         }
-        let along = half * beta * along;
+        let along = beta * 0.5 * along;
         for i in k..N {
             p[i] = p[i] - along * v[i];
         }
@@ -120,22 +153,20 @@ fn tridiagonalise<W: Width, const N: usize>(width: W, a: &mut Small<W, N>, q: &m
 }
 
 /// One implicitly shifted QR step on every unreduced block up to `end`, all with the shift of the last
-/// one. Lanes whose last block has split off are left alone.
+/// one. A lane whose last block has split off is left alone.
 #[inline(always)]
-fn qr_step<W: Width, const N: usize>(
-    width: W,
-    d: &mut [Lanes<W>; N],
-    e: &mut [Lanes<W>; N],
-    q: &mut Small<W, N>,
+fn qr_step<R: Real, const N: usize>(
+    d: &mut [R; N],
+    e: &mut [R; N],
+    q: &mut Small<R, N>,
     end: usize,
 ) {
-    let (zero, one) = (Lanes::splat(width, 0.0), Lanes::splat(width, 1.0));
-    let half = Lanes::splat(width, 0.5);
+    let (zero, one) = (d[0].constant(0.0), d[0].constant(1.0));
     let off = e[end - 1];
     let active = zero.lt(off.abs());
-    let delta = half * (d[end - 1] - d[end]);
+    let delta = (d[end - 1] - d[end]) * 0.5;
     let root = (delta * delta + off * off).sqrt();
-    let shift = d[end] - off * off / (delta + delta.lt(zero).select(-root, root));
+    let shift = d[end] - off * off / (delta + R::select(delta.lt(zero), -root, root));
     // of blocks: entries off the diagonal may also vanish for a moment while the bulge passes
     let mut starts = [zero.le(zero); N];
     for k in 1..end {
@@ -143,14 +174,14 @@ fn qr_step<W: Width, const N: usize>(
     }
     let (mut x, mut z) = (zero, zero);
     for k in 0..end {
-        x = starts[k].select(d[k] - shift, x);
-        z = starts[k].select(e[k], z);
+        x = R::select(starts[k], d[k] - shift, x);
+        z = R::select(starts[k], e[k], z);
         let r = (x * x + z * z).sqrt();
-        let turns = zero.lt(active.select(r, zero));
-        let c = turns.select(x / r, one);
-        let s = turns.select(z / r, zero);
+        let turns = zero.lt(R::select(active, r, zero));
+        let c = R::select(turns, x / r, one);
+        let s = R::select(turns, z / r, zero);
         if k > 0 {
-            e[k - 1] = starts[k].select(e[k - 1], active.select(r, e[k - 1]));
+            e[k - 1] = R::select(starts[k], e[k - 1], R::select(active, r, e[k - 1]));
         }
         let (d0, d1, off) = (d[k], d[k + 1], e[k]);
         let cross = c * s * off;
@@ -194,7 +225,7 @@ mod tests {
                         m[i][j] = Lanes::load(width, &row);
                     }
                 }
-                super::project_psd(width, &mut m);
+                super::clamp_eigenvalues(&mut m);
                 let lane = |k: usize| MatN::from_fn(|i, j| m[i][j].to_array()[k]);
                 out.extend((0..batch.len()).map(lane));
             }
