@@ -18,12 +18,11 @@ use crate::definition::settings::{Subproblem, ThicknessBarrier, Transition};
 use crate::dirichlet::{DirichletPenalty, DirichletTargets};
 use crate::energy::damping::Damping;
 use crate::energy::loads::DeadLoads;
-use crate::energy::membrane::Membrane;
 use crate::energy::plane_strain::PlaneStrainTriangles;
 use crate::energy::pressure::Pressures;
 use crate::energy::spring::Attachments;
-use crate::energy::tet::{ElasticTets, Tet};
-use crate::energy::{CodimElements, Element, Term};
+use crate::energy::tet::ElasticTets;
+use crate::energy::{CodimElements, Role, Term};
 use crate::iterate::Iterate;
 use crate::state::State;
 use crate::unknowns::Expanded;
@@ -438,14 +437,12 @@ impl<'a> IncrementalPotential<'a> {
     /// Accelerations of the deformable vertices by all forces but contact, friction and limits of the stretch, m/s² (`#V`).
     pub fn accelerations_without_constraints(&self, x: &[Vec3]) -> Vec<Vec3> {
         let model = self.context.model;
-        let mut a = match self.codim.has_limits() {
-            false => self.elastic_gradient(x, |_| true),
-            true => {
-                let mut a = self.elastic_gradient(x, |t| t.term.name() != Membrane::NAME);
-                self.codim.membranes_without_limits().add_gradient(x, &mut a);
-                a
+        let mut a = self.elastic_gradient(x, |t| t.term.without_limits().is_none());
+        for t in self.part(Part::Elastic) {
+            if let Some(unlimited) = t.term.without_limits() {
+                unlimited.add_gradient(x, &mut a);
             }
-        };
+        }
         self.damping.iter().for_each(|d| d.add_to_held(x, &mut a));
         for v in 0..x.len() {
             a[v] = match model.deformable[v] {
@@ -483,8 +480,18 @@ impl<'a> IncrementalPotential<'a> {
 
     /// ∇E(x) without contact and friction, kg m (`#V`).
     pub fn gradient_without_contact(&self, x: &[Vec3]) -> Vec<Vec3> {
+        self.smooth_gradient(x, |_| true)
+    }
+
+    /// The same without elasticity: what ADMM's global step has of the potential.
+    pub fn gradient_without_elasticity(&self, x: &[Vec3]) -> Vec<Vec3> {
+        self.smooth_gradient(x, |t| t.term.role() != Role::Elastic)
+    }
+
+    /// ∇E(x) without contact and friction, and of the elastic part the `wanted` summands only.
+    fn smooth_gradient(&self, x: &[Vec3], wanted: impl Fn(&Summand<'_>) -> bool) -> Vec<Vec3> {
         let mass = &self.context.model.mass;
-        let mut g = self.elastic_gradient(x, |_| true);
+        let mut g = self.elastic_gradient(x, wanted);
         for v in 0..x.len() {
             g[v] *= self.context.elastic_scale;
             if self.inertial[v] {
@@ -494,25 +501,6 @@ impl<'a> IncrementalPotential<'a> {
         self.part(Part::Dirichlet).for_each(|t| t.term.add_gradient(x, &mut g));
         for v in (0..x.len()).filter(|&v| !self.free[v]) {
             g[v] = Vec3::zeros();
-        }
-        g
-    }
-
-    /// ∇E(x) without tetrahedra, contact and friction, kg m (`#V`): what ADMM's global step has of the potential.
-    pub fn gradient_without_tetrahedra(&self, x: &[Vec3]) -> Vec<Vec3> {
-        let mut g = vec![Vec3::zeros(); x.len()];
-        for t in self.part(Part::Elastic).filter(|t| t.term.name() != Tet::NAME) {
-            t.term.add_gradient(x, &mut g);
-        }
-        let mass = &self.context.model.mass;
-        for v in 0..x.len() {
-            g[v] *= self.context.elastic_scale;
-            if self.inertial[v] {
-                g[v] += mass[v] * (x[v] - self.x_tilde[v]);
-            }
-            if !self.free[v] {
-                g[v] = Vec3::zeros();
-            }
         }
         g
     }
@@ -594,12 +582,15 @@ fn damping(
     if coefficient == 0.0 {
         return Vec::new();
     }
-    let codim = codim.without_limits();
     let mut elastic: Vec<&dyn Term> = vec![&context.model.tets, &context.model.plane];
     elastic.extend(codim.terms());
     let start = Arc::new(state.x.clone());
     let factor = coefficient / context.h;
-    elastic.iter().map(|t| Damping::new(*t, factor, &start, inertial)).collect()
+    let damping = |t: &&dyn Term| match t.without_limits() {
+        Some(unlimited) => Damping::new(&*unlimited, factor, &start, inertial),
+        None => Damping::new(*t, factor, &start, inertial),
+    };
+    elastic.iter().map(damping).collect()
 }
 
 /// Friction of the step before any normal force is known.

@@ -18,7 +18,7 @@
 
 use super::friction::{FrictionContact, FrictionKey, FrictionMaterials};
 use super::half_space::HalfSpace;
-use crate::energy::{Projection, Term};
+use crate::energy::{Projection, Role, Term};
 use rayon::prelude::*;
 use standoff_geometry::distance::{mollifier, plane_basis};
 use standoff_geometry::{CollisionMesh, Pair, PairKind, UNUSED};
@@ -405,6 +405,10 @@ impl ContactConstraints {
 impl Term for ContactConstraints {
     fn name(&self) -> &str {
         "contact constraints"
+    }
+
+    fn role(&self) -> Role {
+        Role::Constraint
     }
 
     fn stencils(&self) -> Stencils<'_> {

@@ -12,7 +12,7 @@ use super::orientation::Loaded;
 use super::pairs::{Contact, UNUSED};
 use super::potential::BarrierPotential;
 use super::set::ContactSet;
-use crate::energy::{Projection, Term};
+use crate::energy::{Projection, Role, Term};
 use rayon::prelude::*;
 use standoff_geometry::PairKind;
 use standoff_geometry::distance::{
@@ -422,6 +422,10 @@ pub struct Friction<'a> {
 impl Term for Friction<'_> {
     fn name(&self) -> &str {
         "friction"
+    }
+
+    fn role(&self) -> Role {
+        Role::Friction
     }
 
     fn stencils(&self) -> Stencils<'_> {

@@ -2,7 +2,7 @@
 //! way [Li 2020, suppl. E].
 
 use super::targets::DirichletTargets;
-use crate::energy::{Projection, Term};
+use crate::energy::{Projection, Role, Term};
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::Stencils;
 use std::ops::Range;
@@ -135,6 +135,10 @@ impl DirichletPenalty {
 impl Term for DirichletPenalty {
     fn name(&self) -> &str {
         "prescribed motion"
+    }
+
+    fn role(&self) -> Role {
+        Role::Constraint
     }
 
     fn stencils(&self) -> Stencils<'_> {

@@ -79,23 +79,6 @@ impl CodimElements {
         std::iter::repeat_n(0, hinges.len()).chain(of_operators).collect()
     }
 
-    /// Whether some triangles have limits of their stretch or strain.
-    pub fn has_limits(&self) -> bool {
-        self.membranes.elements.iter().any(Membrane::is_limited)
-    }
-
-    /// The same elements without limits of the stretch and strain.
-    pub fn without_limits(&self) -> Self {
-        Self { membranes: self.membranes_without_limits(), ..self.clone() }
-    }
-
-    /// The same membranes without limits of the stretch and strain.
-    pub fn membranes_without_limits(&self) -> Elements<Membrane, 3> {
-        let mut unlimited = self.membranes.clone();
-        unlimited.elements.iter_mut().for_each(|m| *m = m.without_limits());
-        unlimited
-    }
-
     /// Multiplies what limits of the stretch and strain add to the energy.
     pub fn weigh_limits(&mut self, factor: f64) {
         self.membranes.elements.iter_mut().for_each(|m| m.weigh_limits(factor));

@@ -12,6 +12,7 @@ mod first_order;
 use super::element::{Element, Hessian};
 use super::lanes::{Batch, Gradients, Values};
 use super::projection::Projection;
+use super::term::Role;
 use super::turning::Turning;
 use standoff_linalg::{Mat3, Vec3, lanes};
 
@@ -154,6 +155,7 @@ impl View {
 
 impl Element<4> for Hinge {
     const NAME: &'static str = "hinges";
+    const ROLE: Role = Role::Elastic;
     const TRANSLATION_INVARIANT: bool = true;
 
     #[inline]

@@ -14,6 +14,7 @@ mod first_order;
 use super::element::{Element, Hessian};
 use super::lanes::{Batch, Gradients, Values};
 use super::projection::Projection;
+use super::term::Role;
 use crate::material::membrane::{MembraneLaw, Orthotropic, Principal, SheetLame, StretchLimit};
 use standoff_linalg::{Mat3, MatN, Vec3, lanes, project_psd_array, project_psd2};
 
@@ -89,16 +90,6 @@ impl Membrane {
             Sheet::Isotropic(..) => false,
         };
         self.limit.is_some() || strains(&self.sheet)
-    }
-
-    /// The same triangle without limits of its stretch and strain.
-    #[must_use]
-    pub fn without_limits(mut self) -> Self {
-        self.limit = None;
-        if let Sheet::Orthotropic(law) = &mut self.sheet {
-            law.limits = None;
-        }
-        self
     }
 
     /// Multiplies what the limits add to the energy.
@@ -246,7 +237,16 @@ pub(crate) fn perpendicular(t: &Vec3) -> Vec3 {
 
 impl Element<3> for Membrane {
     const NAME: &'static str = "membranes";
+    const ROLE: Role = Role::Elastic;
     const TRANSLATION_INVARIANT: bool = true;
+
+    fn without_limits(&self) -> Option<Self> {
+        let mut free = Self { limit: None, ..*self };
+        if let Sheet::Orthotropic(law) = &mut free.sheet {
+            law.limits = None;
+        }
+        self.is_limited().then_some(free)
+    }
 
     /// Largest part of a strain limit that is used up: 1 at the limit, 0 at rest; `None` without one.
     fn limit_use(&self, x: &[Vec3; 3]) -> Option<f64> {

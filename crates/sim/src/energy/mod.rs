@@ -24,4 +24,4 @@ pub mod turning;
 pub use codim::CodimElements;
 pub use element::{Element, ElementList, Elements, Hessian};
 pub use projection::Projection;
-pub use term::Term;
+pub use term::{Role, Term};

@@ -12,6 +12,7 @@ pub(super) mod step;
 use super::element::{Element, Elements, Hessian};
 use super::lanes::{Batch, Gradients, Values};
 use super::projection::Projection;
+use super::term::Role;
 use crate::material::{Lame, Law, Material, PrincipalHessian};
 use rayon::prelude::*;
 use standoff_linalg::{Mat3, Vec3, lanes, svd3};
@@ -146,6 +147,7 @@ impl Tet {
 
 impl Element<4> for Tet {
     const NAME: &'static str = "tetrahedra";
+    const ROLE: Role = Role::Elastic;
     const TRANSLATION_INVARIANT: bool = true;
 
     /// V ψ(F), J.

@@ -94,7 +94,7 @@ fn iterate(
         work.report.newton_iterations += 1;
         may_go_on(potential, start, work)?;
         let forces = clock.time(Phase::Elasticity, || local_step(tets, x, &mut multipliers));
-        let mut residual = potential.gradient_without_tetrahedra(x);
+        let mut residual = potential.gradient_without_elasticity(x);
         let mut elastic = vec![Vec3::zeros(); x.len()];
         tets.scatter(&forces, &mut elastic);
         for v in (0..x.len()).filter(|&v| potential.free[v]) {
