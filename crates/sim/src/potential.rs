@@ -18,15 +18,14 @@ use crate::definition::settings::{Subproblem, ThicknessBarrier, Transition};
 use crate::dirichlet::{DirichletPenalty, DirichletTargets};
 use crate::energy::damping::Damping;
 use crate::energy::loads::DeadLoads;
-use crate::energy::plane_strain::PlaneStrainTriangles;
 use crate::energy::pressure::Pressures;
 use crate::energy::spring::Attachments;
-use crate::energy::tet::ElasticTets;
-use crate::energy::{CodimElements, Role, Term};
+use crate::energy::{CodimElements, Role, Solids, Term};
 use crate::iterate::Iterate;
 use crate::state::State;
 use crate::unknowns::Expanded;
 use standoff_linalg::Vec3;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The incremental potential of one time step.
@@ -45,6 +44,9 @@ pub struct IncrementalPotential<'a> {
     pub inertial: Arc<Vec<bool>>,
     /// Whether a vertex is an unknown (`#V`): not carried, and not prescribed or constrained to its target.
     pub free: Vec<bool>,
+    /// Elements of solids: those of the model, with a barrier against inversion while constraints pull prescribed vertices, or
+    /// only those that have an unknown while some vertices rest.
+    solids: Cow<'a, Solids>,
     /// Elements of shells and rods, with the frames at the start of the step.
     pub codim: CodimElements,
     attachments: Attachments<'a>,
@@ -62,17 +64,15 @@ pub struct IncrementalPotential<'a> {
     pub friction_reference: Vec<Vec3>,
     /// Constraints on prescribed vertices that did not reach their targets at once.
     pub dirichlet: Option<DirichletPenalty>,
-    /// What is left of it while some vertices rest.
-    restriction: Option<Box<Restriction>>,
+    /// What was set aside while some vertices rest.
+    resting: Option<Box<Resting>>,
 }
 
-/// The elements that have an unknown, while some vertices that are free rest.
+/// What a potential has where all vertices move.
 #[derive(Debug, Clone)]
-struct Restriction {
-    /// Which vertices are free otherwise (`#V`).
+struct Resting {
+    /// Which vertices are free (`#V`).
     free: Vec<bool>,
-    tets: ElasticTets,
-    plane: PlaneStrainTriangles,
     codim: CodimElements,
 }
 
@@ -200,6 +200,7 @@ impl<'a> IncrementalPotential<'a> {
             prescribed: targets.prescribed.clone(),
             inertial,
             free,
+            solids: Cow::Borrowed(&model.solids),
             codim,
             attachments,
             pressures: model.loads.pressures(&state.controls, context.start, context.end, &state.x),
@@ -210,7 +211,7 @@ impl<'a> IncrementalPotential<'a> {
             friction: friction_without_contacts(&context),
             friction_reference: (0..n).map(|v| integrator.rest_point(state, v, h)).collect(),
             dirichlet: None,
-            restriction: None,
+            resting: None,
         }
     }
 
@@ -230,16 +231,7 @@ impl<'a> IncrementalPotential<'a> {
                 false => Box::new(Expanded::new(term, &model.map)),
             }
         };
-        let (tets, plane, codim) = match (&self.restriction, &self.dirichlet, &model.guarded) {
-            (Some(rest), ..) => (&rest.tets, &rest.plane, &rest.codim),
-            (None, Some(_), Some(guarded)) => (&guarded.tets, &guarded.plane, &self.codim),
-            _ => (&model.tets, &model.plane, &self.codim),
-        };
-        push(Part::Elastic, s, Box::new(tets));
-        if !plane.is_empty() {
-            push(Part::Elastic, s, Box::new(plane));
-        }
-        for term in codim.terms() {
+        for term in self.solids.terms().chain(self.codim.terms()) {
             push(Part::Elastic, s, Box::new(term));
         }
         push(Part::Elastic, s, Box::new(self.attachments));
@@ -523,25 +515,25 @@ impl<'a> IncrementalPotential<'a> {
     pub fn restrict(&mut self, moving: &[bool]) {
         self.lift_restriction();
         let free: Vec<bool> = self.free.iter().zip(moving).map(|(f, m)| *f && *m).collect();
-        let model = self.context.model;
-        self.restriction = Some(Box::new(Restriction {
-            tets: model.tets.touching(&free),
-            plane: model.plane.touching(&free),
-            codim: self.codim.touching(&free),
+        self.solids = Cow::Owned(self.solids.touching(&free));
+        let codim = self.codim.touching(&free);
+        self.resting = Some(Box::new(Resting {
+            codim: std::mem::replace(&mut self.codim, codim),
             free: std::mem::replace(&mut self.free, free),
         }));
     }
 
     /// Frees the vertices that rest.
     pub fn lift_restriction(&mut self) {
-        if let Some(restriction) = self.restriction.take() {
-            self.free = restriction.free;
+        if let Some(resting) = self.resting.take() {
+            (self.free, self.codim) = (resting.free, resting.codim);
+            self.solids = Cow::Borrowed(&self.context.model.solids);
         }
     }
 
     /// Whether some free vertices rest.
     pub fn is_restricted(&self) -> bool {
-        self.restriction.is_some()
+        self.resting.is_some()
     }
 
     /// Constrains the moving prescribed vertices to their targets instead of moving them at once.
@@ -558,6 +550,7 @@ impl<'a> IncrementalPotential<'a> {
         let least = LEAST_WEIGHT * self.context.elastic_scale * model.stiffest;
         let weight = |mass: f64| (mass_unit * mass).max(least);
         self.dirichlet = Some(DirichletPenalty::new(targets, |v| weight(model.mass[v]), x));
+        self.solids = Cow::Borrowed(model.guarded.as_ref().unwrap_or(&model.solids));
     }
 
     /// Stops the vertices that were constrained to their targets where they are.
@@ -566,6 +559,7 @@ impl<'a> IncrementalPotential<'a> {
             for &v in &penalty.vertices {
                 self.free[v as usize] = false;
             }
+            self.solids = Cow::Borrowed(&self.context.model.solids);
         }
     }
 }
@@ -582,15 +576,13 @@ fn damping(
     if coefficient == 0.0 {
         return Vec::new();
     }
-    let mut elastic: Vec<&dyn Term> = vec![&context.model.tets, &context.model.plane];
-    elastic.extend(codim.terms());
     let start = Arc::new(state.x.clone());
     let factor = coefficient / context.h;
-    let damping = |t: &&dyn Term| match t.without_limits() {
+    let damping = |t: &dyn Term| match t.without_limits() {
         Some(unlimited) => Damping::new(&*unlimited, factor, &start, inertial),
-        None => Damping::new(*t, factor, &start, inertial),
+        None => Damping::new(t, factor, &start, inertial),
     };
-    elastic.iter().map(damping).collect()
+    context.model.solids.terms().chain(codim.terms()).map(damping).collect()
 }
 
 /// Friction of the step before any normal force is known.

@@ -208,7 +208,7 @@ fn leave_out(model: &Model, blocked: &[u32], p: &mut [Vec3]) -> bool {
 
 /// Whether a body's vertices are not connected.
 fn is_loose(body: &Body) -> bool {
-    [&body.tets, &body.plane, &body.triangles, &body.segments].iter().all(|list| list.is_empty())
+    [&body.solids, &body.triangles, &body.segments].iter().all(|list| list.is_empty())
 }
 
 /// Displacements of the rigid motion of a body that comes closest to `x` + `displacement`: with the means

@@ -86,7 +86,7 @@ fn iterate(
     work: &mut Workspace,
 ) -> Result<StepOutcome, StepError> {
     let context = &potential.context;
-    let (clock, tets) = (context.clock, &context.model.tets);
+    let (clock, tets) = (context.clock, &context.model.solids.tets);
     let tolerance = context.settings.solver.characteristic_tolerance().unwrap_or(0.0);
     let mut multipliers = vec![Mat3::zeros(); tets.len()];
     let mut settled = 0;

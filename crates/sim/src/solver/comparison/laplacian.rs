@@ -79,7 +79,7 @@ impl Laplacian {
         for (r, &v) in self.vertex.iter().enumerate() {
             row[v as usize] = r as u32;
         }
-        let tets = &model.tets;
+        let tets = &model.solids.tets;
         let rows = |t: &[u32; 4]| t.map(|v| row[v as usize]);
         let stencils: Vec<[u32; 4]> = tets.vertices().iter().map(rows).collect();
         let n = self.vertex.len();
@@ -188,10 +188,11 @@ mod tests {
         let x = laplacian.solve(&right).expect("a solution");
         assert_eq!(x[2], Vec3::zeros());
         let mut back: Vec<Vec3> = x.iter().zip(&model.mass).map(|(x, m)| x * *m).collect();
-        for (e, tet) in model.tets.elements.iter().enumerate() {
+        for (e, tet) in model.solids.tets.elements.iter().enumerate() {
             let k = context.elastic_scale * stiffness(tet.lame());
-            let f = tet.deformation_gradient(&model.tets.gather(e, &x));
-            for (v, g) in model.tets.vertices()[e].iter().zip(tet.stress_gradient(&(f * k))) {
+            let f = tet.deformation_gradient(&model.solids.tets.gather(e, &x));
+            for (v, g) in model.solids.tets.vertices()[e].iter().zip(tet.stress_gradient(&(f * k)))
+            {
                 back[*v as usize] += g;
             }
         }
