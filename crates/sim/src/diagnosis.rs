@@ -244,7 +244,7 @@ fn closest(potential: &IncrementalPotential<'_>, it: &Iterate) -> Vec<Culprit> {
 /// The pairs of the barrier-free method that are closer than d̂.
 fn constraints(potential: &IncrementalPotential<'_>, it: &Iterate) -> Vec<(f64, Culprit)> {
     let model = potential.context.model;
-    let gaps = potential.constraints.gaps(&model.collision, &model.half_spaces, &it.x);
+    let gaps = potential.constraints().gaps(&model.collision, &model.half_spaces, &it.x);
     let culprit = |(key, gap)| match key {
         ConstraintKey::Pair(pair) => {
             let stencil = pair.stencil(&model.collision);
@@ -288,7 +288,7 @@ pub(crate) fn describe_obstacle(
 
 /// The constrained vertex that is furthest from its target.
 fn off_target(potential: &IncrementalPotential<'_>, it: &Iterate) -> Option<Culprit> {
-    let (vertex, distance) = potential.dirichlet.as_ref()?.furthest(&it.x)?;
+    let (vertex, distance) = potential.penalty()?.furthest(&it.x)?;
     Some(Culprit::OffTarget { vertex, distance })
 }
 

@@ -9,24 +9,30 @@
 
 // long: the list of terms and what iterates over it; each function is a few lines for each term
 
-use crate::clock::Phase;
-use crate::contact::friction::Friction;
+mod friction;
+mod life;
+pub mod stiffness;
+
+use crate::clock::{Clock, Phase};
 use crate::contact::orientation::OrientationSet;
-use crate::contact::{BarrierPotential, ContactConstraints, ContactSet, FrictionSet, Smoothing};
+use crate::contact::{BarrierPotential, ContactConstraints, ContactSet, Friction};
 use crate::context::StepContext;
-use crate::definition::settings::{Subproblem, ThicknessBarrier, Transition};
+use crate::definition::settings::{Subproblem, ThicknessBarrier};
 use crate::dirichlet::{DirichletPenalty, DirichletTargets};
+use crate::energy::codim::LimitStiffening;
 use crate::energy::damping::Damping;
 use crate::energy::loads::DeadLoads;
 use crate::energy::pressure::Pressures;
 use crate::energy::spring::Attachments;
 use crate::energy::{CodimElements, Role, Solids, Term};
 use crate::iterate::Iterate;
+use crate::model::Model;
 use crate::state::State;
 use crate::unknowns::Expanded;
 use standoff_linalg::Vec3;
 use std::borrow::Cow;
 use std::sync::Arc;
+use stiffness::Adapting;
 
 /// The incremental potential of one time step.
 #[derive(Debug, Clone)]
@@ -38,32 +44,34 @@ pub struct IncrementalPotential<'a> {
     /// M⁻¹ of the forces that do not depend on position, m/s² (`#V`).
     acceleration: Vec<Vec3>,
     /// Whether a vertex's motion is prescribed in this step (`#V`).
-    pub prescribed: Vec<bool>,
+    prescribed: Vec<bool>,
     /// Whether a vertex has inertia in this step: those whose motion is not prescribed, none in
     /// quasi-static steps (`#V`).
-    pub inertial: Arc<Vec<bool>>,
+    inertial: Arc<Vec<bool>>,
     /// Whether a vertex is an unknown (`#V`): not carried, and not prescribed or constrained to its target.
-    pub free: Vec<bool>,
+    free: Vec<bool>,
     /// Elements of solids: those of the model, with a barrier against inversion while constraints pull prescribed vertices, or
     /// only those that have an unknown while some vertices rest.
     solids: Cow<'a, Solids>,
     /// Elements of shells and rods, with the frames at the start of the step.
-    pub codim: CodimElements,
+    codim: CodimElements,
+    /// The stiffness of their limits of the stretch.
+    limits: LimitStiffening,
     attachments: Attachments<'a>,
     pressures: Pressures<'a>,
     /// Forces that do not depend on position, in quasi-static steps; else x̃ holds them.
     dead_loads: Option<DeadLoads>,
     damping: Vec<Damping>,
     /// Contact barrier with its stiffness κ.
-    pub barrier: BarrierPotential,
+    barrier: BarrierPotential,
+    /// How κ is adapted.
+    adapting: Adapting,
     /// Constraints of the barrier-free method; without any for the barrier.
-    pub constraints: ContactConstraints,
+    constraints: ContactConstraints,
     /// Lagged friction.
-    pub friction: FrictionSet,
-    /// Where each vertex's velocity vanishes: friction acts on the displacement from here (`#V`).
-    pub friction_reference: Vec<Vec3>,
+    friction: Friction,
     /// Constraints on prescribed vertices that did not reach their targets at once.
-    pub dirichlet: Option<DirichletPenalty>,
+    dirichlet: Option<DirichletPenalty>,
     /// What was set aside while some vertices rest.
     resting: Option<Box<Resting>>,
 }
@@ -142,14 +150,16 @@ impl Part {
     }
 }
 
-/// Least weight of the constraint on a prescribed vertex, as a part of the stiffness of the stiffest vertex. Our choice:
-/// constraints begin with 1e6 times their weight, ten times that stiffness.
-const LEAST_WEIGHT: f64 = 1e-5;
-
 static NO_CONTACTS: ContactSet =
     ContactSet { contacts: Vec::new(), half_space: Vec::new(), orientation: OrientationSet::EMPTY };
 
 impl<'a> IncrementalPotential<'a> {
+    /// The potential of the step that starts in a state, outside of a step.
+    pub fn at_start(model: &'a Model, state: &State, clock: &'a Clock) -> Self {
+        let context = StepContext::new(model, state, clock);
+        Self::new(context, state, &DirichletTargets::new(model, state))
+    }
+
     /// The potential of the step that starts in `state`, without friction yet.
     // long: a line for each part of the potential
     pub fn new(context: StepContext<'a>, state: &State, targets: &DirichletTargets) -> Self {
@@ -187,7 +197,10 @@ impl<'a> IncrementalPotential<'a> {
         let multipliers = settings.solver.barrier_free.multipliers;
         let mut constraints =
             ContactConstraints::new(state.constraints.clone(), context.d_hat, multipliers);
-        constraints.weighted = settings.solver.barrier_free.subproblem == Subproblem::Published;
+        if settings.solver.barrier_free.subproblem == Subproblem::Published {
+            constraints = constraints.weighted();
+        }
+        let rest_points = (0..n).map(|v| integrator.rest_point(state, v, h)).collect();
         let mut codim = model.codim_at(state);
         let damping = damping(&context, state, &codim, &inertial);
         // limits of the stretch are constraints as contact is
@@ -206,13 +219,59 @@ impl<'a> IncrementalPotential<'a> {
             pressures: model.loads.pressures(&state.controls, context.start, context.end, &state.x),
             dead_loads,
             damping,
+            limits: LimitStiffening::default(),
             barrier,
+            adapting: Adapting::default(),
             constraints,
-            friction: friction_without_contacts(&context),
-            friction_reference: (0..n).map(|v| integrator.rest_point(state, v, h)).collect(),
+            friction: Friction::new(friction::without_contacts(&context), rest_points),
             dirichlet: None,
             resting: None,
         }
+    }
+
+    /// Whether a vertex is an unknown (`#V`): not carried, and not prescribed or constrained to its target.
+    pub fn free(&self) -> &[bool] {
+        &self.free
+    }
+
+    /// Whether a vertex has inertia in this step (`#V`).
+    pub fn inertial(&self) -> &[bool] {
+        &self.inertial
+    }
+
+    /// Whether the motion of a vertex is prescribed in this step.
+    pub fn is_prescribed(&self, vertex: u32) -> bool {
+        self.prescribed[vertex as usize]
+    }
+
+    /// The contact barrier.
+    pub fn barrier(&self) -> &BarrierPotential {
+        &self.barrier
+    }
+
+    /// Lagged friction.
+    pub fn friction(&self) -> &Friction {
+        &self.friction
+    }
+
+    /// The constraints that pull prescribed vertices, where they did not reach their targets at once.
+    pub fn penalty(&self) -> Option<&DirichletPenalty> {
+        self.dirichlet.as_ref()
+    }
+
+    /// The constraints of the barrier-free method.
+    pub fn constraints(&self) -> &ContactConstraints {
+        &self.constraints
+    }
+
+    /// The same, of which that method makes its active set: no other part of the potential depends on them.
+    pub fn constraints_mut(&mut self) -> &mut ContactConstraints {
+        &mut self.constraints
+    }
+
+    /// Whole turns of the angles of hinges and shape operators at `x`.
+    pub fn turns(&self, x: &[Vec3]) -> Vec<i32> {
+        self.codim.turns(x)
     }
 
     /// Every energy, in the order in which their sums run; `contacts` are those at the positions at which
@@ -249,7 +308,7 @@ impl<'a> IncrementalPotential<'a> {
         push(Part::Contact, c, by_unknowns(Box::new(pairs)));
         push(Part::Contact, c, by_unknowns(Box::new(half_spaces)));
         push(Part::Contact, c, by_unknowns(Box::new(oriented)));
-        push(Part::Contact, c, by_unknowns(Box::new(self.friction_term())));
+        push(Part::Contact, c, by_unknowns(Box::new(&self.friction)));
         push(Part::Contact, c, by_unknowns(Box::new(&self.constraints)));
         if let Some(penalty) = &self.dirichlet {
             push(Part::Dirichlet, 1.0, Box::new(penalty));
@@ -258,13 +317,8 @@ impl<'a> IncrementalPotential<'a> {
     }
 
     /// The terms of one part whose stencils or values do not depend on contacts.
-    fn part(&self, part: Part) -> impl Iterator<Item = Summand<'_>> {
+    pub fn part(&self, part: Part) -> impl Iterator<Item = Summand<'_>> {
         self.terms(&NO_CONTACTS).into_iter().filter(move |t| t.part == part)
-    }
-
-    /// Lagged friction as an energy.
-    pub fn friction_term(&self) -> Friction<'_> {
-        Friction { set: &self.friction, reference: &self.friction_reference }
     }
 
     /// E(x); the iterate must hold every contact at x.
@@ -401,7 +455,7 @@ impl<'a> IncrementalPotential<'a> {
         let mut g = vec![Vec3::zeros(); it.x.len()];
         self.barrier.add_gradient(&it.contacts, &it.x, &mut g);
         self.constraints.add_forces(&mut g);
-        self.friction_term().add_gradient(&it.x, &mut g);
+        self.friction.add_gradient(&it.x, &mut g);
         g.iter().map(|g| -g).collect()
     }
 
@@ -422,7 +476,7 @@ impl<'a> IncrementalPotential<'a> {
         let (_, _, oriented) = self.barrier.terms(&it.contacts);
         oriented.half_space_gradients(&it.x, &mut add);
         self.constraints.half_space_gradients(&mut add);
-        self.friction.half_space_gradients(&it.x, &self.friction_reference, &mut add);
+        self.friction.half_space_gradients(&it.x, &mut add);
         all
     }
 
@@ -509,59 +563,6 @@ impl<'a> IncrementalPotential<'a> {
     pub fn within_limits(&self, x: &[Vec3], part: f64) -> bool {
         self.part(Part::Elastic).all(|t| t.term.within_limits(x, part))
     }
-
-    /// Lets the free vertices that are not `moving` (`#V`) rest where they are: energies of elements without a moving vertex,
-    /// which are constant, are left out.
-    pub fn restrict(&mut self, moving: &[bool]) {
-        self.lift_restriction();
-        let free: Vec<bool> = self.free.iter().zip(moving).map(|(f, m)| *f && *m).collect();
-        self.solids = Cow::Owned(self.solids.touching(&free));
-        let codim = self.codim.touching(&free);
-        self.resting = Some(Box::new(Resting {
-            codim: std::mem::replace(&mut self.codim, codim),
-            free: std::mem::replace(&mut self.free, free),
-        }));
-    }
-
-    /// Frees the vertices that rest.
-    pub fn lift_restriction(&mut self) {
-        if let Some(resting) = self.resting.take() {
-            (self.free, self.codim) = (resting.free, resting.codim);
-            self.solids = Cow::Borrowed(&self.context.model.solids);
-        }
-    }
-
-    /// Whether some free vertices rest.
-    pub fn is_restricted(&self) -> bool {
-        self.resting.is_some()
-    }
-
-    /// Constrains the moving prescribed vertices to their targets instead of moving them at once.
-    pub fn constrain(&mut self, targets: &DirichletTargets, x: &[Vec3]) {
-        for &v in &targets.moving {
-            self.free[v as usize] = true;
-        }
-        let (model, time) = (self.context.model, self.context.speed_time);
-        let mass_unit = match self.context.integrator.inertial() {
-            true => 1.0,
-            false => 1.0 / (time * time),
-        };
-        // the constraints pull at elasticity, too, which is far stiffer than inertia in long steps
-        let least = LEAST_WEIGHT * self.context.elastic_scale * model.stiffest;
-        let weight = |mass: f64| (mass_unit * mass).max(least);
-        self.dirichlet = Some(DirichletPenalty::new(targets, |v| weight(model.mass[v]), x));
-        self.solids = Cow::Borrowed(model.guarded.as_ref().unwrap_or(&model.solids));
-    }
-
-    /// Stops the vertices that were constrained to their targets where they are.
-    pub fn release(&mut self) {
-        if let Some(penalty) = self.dirichlet.take() {
-            for &v in &penalty.vertices {
-                self.free[v as usize] = false;
-            }
-            self.solids = Cow::Borrowed(&self.context.model.solids);
-        }
-    }
 }
 
 /// The damping of every elastic energy; none where its coefficient is zero. Limits of the stretch have
@@ -583,25 +584,4 @@ fn damping(
         None => Damping::new(t, factor, &start, inertial),
     };
     context.model.solids.terms().chain(codim.terms()).map(damping).collect()
-}
-
-/// Friction of the step before any normal force is known.
-pub fn friction_without_contacts(context: &StepContext<'_>) -> FrictionSet {
-    let friction = &context.settings.friction;
-    FrictionSet {
-        contacts: Vec::new(),
-        smoothing: smoothing(friction.transition),
-        eps: context.model.resolved.stick_speed * context.integrator.friction_time(context.h),
-        half_space_smoothing: smoothing(friction.half_space_transition),
-        mollified_edges: friction.mollified_edges,
-        secant: false,
-    }
-}
-
-fn smoothing(transition: Transition) -> Smoothing {
-    match transition {
-        Transition::Linear => Smoothing::C0,
-        Transition::Quadratic => Smoothing::C1,
-        Transition::Cubic => Smoothing::C2,
-    }
 }

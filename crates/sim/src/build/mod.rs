@@ -13,7 +13,7 @@ mod stiffest;
 use crate::audit::{StrainLimit, by_thickness};
 use crate::body::Body;
 use crate::clock::Clock;
-use crate::contact::{ContactSet, FrictionMaterials, HalfSpace, Weighting};
+use crate::contact::{FrictionMaterials, HalfSpace, Weighting};
 use crate::context::StepContext;
 use crate::controls::Controls;
 use crate::decomposition::Decomposition;
@@ -214,13 +214,9 @@ fn add_decomposition(model: &mut Model, state: &State) -> Result<(), BuildError>
 /// The subdomains of the elements that do not depend on contacts.
 fn subdomains(model: &Model, state: &State) -> Result<Decomposition, MatrixError> {
     let clock = Clock::start();
-    let targets = DirichletTargets::new(model, state);
-    let context = StepContext::new(model, state, &clock);
-    let potential = IncrementalPotential::new(context, state, &targets);
-    let none = ContactSet::default();
-    let terms = potential.terms(&none);
-    let elastic = terms.iter().filter(|t| t.part == Part::Elastic);
-    let elements = elastic.map(|t| t.term.stencils()).collect();
+    let potential = IncrementalPotential::at_start(model, state, &clock);
+    let elastic: Vec<_> = potential.part(Part::Elastic).collect();
+    let elements = elastic.iter().map(|t| t.term.stencils()).collect();
     let settings = &model.resolved.settings.solver.decomposition;
     Decomposition::new(&belongs(model), elements, settings)
 }

@@ -6,7 +6,7 @@ use crate::contact::stiffness::LOADED_GAP;
 use crate::definition::settings::{ContactPotential, Method};
 use crate::error::BuildError;
 use crate::model::Model;
-use crate::solver::stiffness::mean_weight;
+use crate::potential::stiffness::mean_weight;
 use standoff_linalg::Vec3;
 use std::sync::Arc;
 

@@ -108,7 +108,7 @@ impl Projecting {
 
     /// Whether the last matrix was the Hessian without any projection, and positive definite; true where that is not required.
     pub fn is_definite(&self, potential: &IncrementalPotential<'_>) -> bool {
-        self.definite || self.method == HessianProjection::Always || potential.dirichlet.is_some()
+        self.definite || self.method == HessianProjection::Always || potential.penalty().is_some()
     }
 
     /// Projects all summands from now on, since the last direction led nowhere. Whether that makes a difference.
@@ -122,7 +122,7 @@ impl Projecting {
         match self.method {
             // constraints pull prescribed vertices to targets that they may not reach; with less projection, a ram pushed out sideways what it
             // pressed, instead of being refused
-            _ if potential.dirichlet.is_some() => 0,
+            _ if potential.penalty().is_some() => 0,
             HessianProjection::Always => 0,
             HessianProjection::OnDemand => 1,
             // the first direction tells where the minimum is far

@@ -46,11 +46,11 @@ pub(crate) fn record(
 ) {
     let model = potential.context.model;
     report.time = state.time;
-    report.contacts = (it.contacts.len() + potential.constraints.loaded()) as u64;
-    let gap = it.contacts.min_gap(&it.x).min(potential.constraints.min_gap());
+    report.contacts = (it.contacts.len() + potential.constraints().loaded()) as u64;
+    let gap = it.contacts.min_gap(&it.x).min(potential.constraints().min_gap());
     report.min_gap = gap.is_finite().then_some(gap);
     report.inverted = allowed_inversions(model, &state.x) as u64;
-    report.kappa = potential.barrier.kappa * potential.context.model.stiffness_ratio();
+    report.kappa = potential.barrier().kappa * potential.context.model.stiffness_ratio();
     for t in potential.terms(&it.contacts) {
         let value = t.term.value(&it.x);
         *report.energies.entry(t.term.name().to_owned()).or_default() += value;

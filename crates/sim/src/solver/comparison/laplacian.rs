@@ -53,8 +53,11 @@ impl Laplacian {
     ) -> Result<bool, SolveError> {
         let clock = potential.context.clock;
         let scale = potential.context.elastic_scale;
-        let constrained = potential.dirichlet.is_some();
-        if self.lasts && !constrained && self.elastic_scale == scale && self.free == potential.free
+        let constrained = potential.penalty().is_some();
+        if self.lasts
+            && !constrained
+            && self.elastic_scale == scale
+            && self.free == potential.free()
         {
             return Ok(false);
         }
@@ -72,8 +75,8 @@ impl Laplacian {
         potential: &IncrementalPotential<'_>,
         stiffness: impl Fn(&Lame) -> f64,
     ) -> Result<BlockMatrix, SolveError> {
-        let (free, model) = (&potential.free, potential.context.model);
-        self.free.clone_from(free);
+        let (free, model) = (potential.free(), potential.context.model);
+        free.clone_into(&mut self.free);
         self.vertex = (0..free.len() as u32).filter(|&v| free[v as usize]).collect();
         let mut row = vec![BlockPattern::ELIMINATED; free.len()];
         for (r, &v) in self.vertex.iter().enumerate() {
@@ -92,14 +95,13 @@ impl Laplacian {
             let h = products.map(|row| row.map(|g| Mat3::from_diagonal_element(weight * g)));
             matrix.add_stencil(stencil, &h).map_err(too_large)?;
         }
-        let mass = |&v: &u32| match potential.inertial[v as usize] {
+        let mass = |&v: &u32| match potential.inertial()[v as usize] {
             true => model.mass[v as usize],
             false => 0.0,
         };
         let mass: Vec<f64> = self.vertex.iter().map(mass).collect();
         matrix.add_diagonal(&mass).map_err(too_large)?;
-        let none = Default::default();
-        for t in potential.terms(&none).iter().filter(|t| t.part == Part::Dirichlet) {
+        for t in potential.part(Part::Dirichlet) {
             let stencils = t.term.stencils();
             let mut blocks = vec![Mat3::zeros(); stencils.len()];
             t.term.hessians(0..stencils.len(), &[], Projection::All, &mut blocks);
