@@ -12,6 +12,7 @@
 mod friction;
 mod life;
 pub mod stiffness;
+mod strategy;
 
 use crate::clock::{Clock, Phase};
 use crate::contact::orientation::OrientationSet;
@@ -33,6 +34,8 @@ use standoff_linalg::Vec3;
 use std::borrow::Cow;
 use std::sync::Arc;
 use stiffness::Adapting;
+
+pub use strategy::Strategy;
 
 /// The incremental potential of one time step.
 #[derive(Debug, Clone)]

@@ -79,11 +79,6 @@ impl CodimElements {
         std::iter::repeat_n(0, hinges.len()).chain(of_operators).collect()
     }
 
-    /// Whether some triangles have limits of their stretch.
-    pub fn has_stretch_limits(&self) -> bool {
-        self.membranes.elements.iter().any(|m| m.limit.is_some())
-    }
-
     /// Multiplies what limits of the stretch and strain add to the energy.
     pub fn weigh_limits(&mut self, factor: f64) {
         self.membranes.elements.iter_mut().for_each(|m| m.weigh_limits(factor));

@@ -1,7 +1,7 @@
 //! What changes a potential in the course of a step: constraints on prescribed vertices, vertices that rest, the begin and the end of
 //! minimisations and iterations.
 
-use super::{IncrementalPotential, Resting};
+use super::{IncrementalPotential, Resting, Strategy};
 use crate::clock::Phase;
 use crate::contact::ContactSet;
 use crate::contact::forecast::ForecastForces;
@@ -43,9 +43,8 @@ impl IncrementalPotential<'_> {
         }
     }
 
-    /// Whether directions forecast forces: not those in which constraints pull prescribed vertices to targets that they may not reach.
     fn has_forecasts(&self) -> bool {
-        self.context.settings.solver.forecast_forces && self.dirichlet.is_none()
+        self.context.settings.solver.forecast_forces && self.allows(Strategy::Forecasts)
     }
 
     /// The step has ended. Limits of the stretch, which weigh like contact until then, get the weight of their energy.
@@ -58,11 +57,6 @@ impl IncrementalPotential<'_> {
         let model = self.context.model;
         let unknown = |v: usize| model.deformable[v] && !model.map.is_carried(v);
         self.free = (0..model.deformable.len()).map(unknown).collect();
-    }
-
-    /// Whether some triangles have limits of their stretch.
-    pub fn has_stretch_limits(&self) -> bool {
-        self.codim.has_stretch_limits()
     }
 
     /// Lets the free vertices that are not `moving` (`#V`) rest where they are: energies of elements without a moving vertex,

@@ -9,7 +9,7 @@
 use super::line_search::LineStep;
 use crate::contact::ContactSet;
 use crate::iterate::Iterate;
-use crate::potential::{IncrementalPotential, Part};
+use crate::potential::{IncrementalPotential, Part, Strategy};
 use crate::solver::workspace::Workspace;
 use standoff_linalg::Vec3;
 
@@ -37,10 +37,9 @@ impl<'a> Islands<'a> {
         let (model, solver) = (potential.context.model, &potential.context.settings.solver);
         let several = model.bodies.iter().filter(|b| !b.obstacle).count() > 1;
         let whole = solver.cumulative_toi.is_some()
-            || potential.has_stretch_limits()
             || model.orientation.is_some()
             || !model.map.is_identity();
-        if !solver.islands || !several || whole || potential.penalty().is_some() {
+        if !solver.islands || !several || whole || !potential.allows(Strategy::Rest) {
             return None;
         }
         let body = &model.body_of;

@@ -13,7 +13,7 @@ use super::projecting::Projecting;
 use super::termination::{Termination, Verdict};
 use crate::error::StepError;
 use crate::iterate::Iterate;
-use crate::potential::{Energy, IncrementalPotential};
+use crate::potential::{Energy, IncrementalPotential, Strategy};
 use crate::report::StepOutcome;
 use crate::solver::workspace::Workspace;
 use standoff_linalg::Vec3;
@@ -73,7 +73,7 @@ impl<'n, 'p> Newton<'n, 'p> {
     ) -> Self {
         let context = potential.context;
         let termination = Termination::new(&context);
-        let exact = !termination.is_by_direction() || potential.penalty().is_some();
+        let exact = !termination.is_by_direction() || !potential.allows(Strategy::RoughDirections);
         let solver = &context.settings.solver;
         let islands = Islands::new(potential);
         let forcing = Forcing::new(solver.linear_tolerance).exact_with_factor(exact);
@@ -176,7 +176,7 @@ impl<'n, 'p> Newton<'n, 'p> {
             work.report.characteristic_norm = Some(norm);
             measure = norm / tolerance;
         }
-        if measure < 1.0 && termination.wants_balance() && potential.penalty().is_none() {
+        if measure < 1.0 && termination.wants_balance() && potential.allows(Strategy::End) {
             let gradient = here.gradient.get_or_insert_with(|| potential.gradient(it));
             let balance = Balance::new(potential, it, gradient, context.force_tolerance);
             measure = termination.with_balance(measure, &balance);

@@ -13,7 +13,7 @@ use crate::clock::Phase;
 use crate::dirichlet::Pulled;
 use crate::error::StepError;
 use crate::iterate::Iterate;
-use crate::potential::IncrementalPotential;
+use crate::potential::{IncrementalPotential, Strategy};
 use crate::report::StepOutcome;
 use crate::solver::workspace::Workspace;
 use standoff_linalg::Vec3;
@@ -126,7 +126,7 @@ pub fn minimise<I: InitialInverse>(
         work.report.characteristic_norm = Some(norm);
         let mut changed = potential.end_iteration(it);
         let mut measure = norm / context.settings.solver.characteristic_tolerance().unwrap_or(0.0);
-        if measure < 1.0 && termination.wants_balance() && potential.penalty().is_none() {
+        if measure < 1.0 && termination.wants_balance() && potential.allows(Strategy::End) {
             let balance = Balance::new(potential, it, &gradient, context.force_tolerance);
             measure = termination.with_balance(measure, &balance);
         }

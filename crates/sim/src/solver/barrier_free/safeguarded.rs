@@ -23,7 +23,7 @@ use crate::dirichlet::{DirichletTargets, Pulled};
 use crate::energy::Term;
 use crate::error::StepError;
 use crate::iterate::Iterate;
-use crate::potential::{Energy, IncrementalPotential};
+use crate::potential::{Energy, IncrementalPotential, Strategy};
 use crate::report::StepOutcome;
 use crate::solver::balance::{Balance, sums_by_body};
 use crate::solver::direction::not_finite;
@@ -170,7 +170,7 @@ pub fn run(
             let end = update(potential, &mut updates, it, speed, converged)
                 && Balance::of_state(potential, it, context.force_tolerance).is_met;
             let outcome = if converged { StepOutcome::Converged } else { StepOutcome::RoundOff };
-            if potential.penalty().is_none() && (end || round_off && !converged) {
+            if potential.allows(Strategy::End) && (end || round_off && !converged) {
                 return Ok(outcome);
             }
         }

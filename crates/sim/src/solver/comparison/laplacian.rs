@@ -9,7 +9,7 @@
 use crate::clock::Phase;
 use crate::energy::Projection;
 use crate::material::Lame;
-use crate::potential::{IncrementalPotential, Part};
+use crate::potential::{IncrementalPotential, Part, Strategy};
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::{BlockMatrix, BlockPattern, Cholesky, Ordering, SolveError};
 use std::sync::Arc;
@@ -53,12 +53,9 @@ impl Laplacian {
     ) -> Result<bool, SolveError> {
         let clock = potential.context.clock;
         let scale = potential.context.elastic_scale;
-        let constrained = potential.penalty().is_some();
-        if self.lasts
-            && !constrained
-            && self.elastic_scale == scale
-            && self.free == potential.free()
-        {
+        let lasts = potential.allows(Strategy::LastingMatrix);
+        let is_same = self.elastic_scale == scale && self.free == potential.free();
+        if self.lasts && lasts && is_same {
             return Ok(false);
         }
         self.lasts = false;
@@ -66,7 +63,7 @@ impl Laplacian {
         clock.time(Phase::Symbolic, || self.cholesky.analyze(matrix.pattern()))?;
         clock.time(Phase::Factorisation, || self.cholesky.factorize(&matrix))?;
         self.elastic_scale = scale;
-        self.lasts = !constrained;
+        self.lasts = lasts;
         Ok(true)
     }
 
