@@ -121,7 +121,7 @@ fn bulk(simulation: &Simulation, x: &[Vec3]) -> Vec<f64> {
     let mut full = simulation.positions().to_vec();
     full[..x.len()].copy_from_slice(x);
     all.push(lifted / weight);
-    all.push(model.tets.value(&full) / (weight * 9.81));
+    all.push(model.solids.tets.value(&full) / (weight * 9.81));
     all
 }
 

@@ -12,14 +12,12 @@ pub struct Body {
     pub vertices: Range<usize>,
     /// The carried vertices among them, the last ones.
     pub carried: Range<usize>,
-    /// Its tetrahedra in `Model::tets`.
-    pub tets: Range<usize>,
+    /// Its elements in `Model::solids`.
+    pub solids: Range<usize>,
     /// Its triangles in `Model::codim.membranes`.
     pub triangles: Range<usize>,
     /// Its segments in `Model::frames`.
     pub segments: Range<usize>,
-    /// Its triangles in `Model::plane`.
-    pub plane: Range<usize>,
     /// Whether it is a kinematic obstacle.
     pub obstacle: bool,
 }

@@ -3,10 +3,8 @@
 use crate::clock::Clock;
 use crate::contact::PairKind;
 use crate::contact::{BarrierPotential, Constraint, ConstraintKey, ContactSet};
-use crate::context::StepContext;
 use crate::definition::settings::Method;
 use crate::detector::Detector;
-use crate::dirichlet::DirichletTargets;
 use crate::model::Model;
 use crate::potential::IncrementalPotential;
 use crate::state::State;
@@ -65,13 +63,11 @@ impl Found<'_> {
 /// the start). Of the barrier-free method those of its active set.
 pub fn contacts(model: &Model, state: &State) -> Vec<ContactRecord> {
     let clock = Clock::start();
-    let context = StepContext::new(model, state, &clock);
-    let targets = DirichletTargets::new(model, state);
-    let potential = IncrementalPotential::new(context, state, &targets);
-    let barrier = BarrierPotential { kappa: state.kappa, ..potential.barrier };
+    let potential = IncrementalPotential::at_start(model, state, &clock);
+    let barrier = BarrierPotential { kappa: state.kappa, ..*potential.barrier() };
     let mut detector = Detector::new(model.resolved.d_hat);
     detector.sweep(model, &state.x, &vec![Vec3::zeros(); state.x.len()], 0.0);
-    match context.settings.solver.method {
+    match model.resolved.settings.solver.method {
         Method::Barrier | Method::Dot | Method::LbfgsPd | Method::AdmmPd => {
             repelled(model, state, &detector.contacts(model, &state.x), &barrier)
         }

@@ -244,7 +244,7 @@ fn closest(potential: &IncrementalPotential<'_>, it: &Iterate) -> Vec<Culprit> {
 /// The pairs of the barrier-free method that are closer than d̂.
 fn constraints(potential: &IncrementalPotential<'_>, it: &Iterate) -> Vec<(f64, Culprit)> {
     let model = potential.context.model;
-    let gaps = potential.constraints.gaps(&model.collision, &model.half_spaces, &it.x);
+    let gaps = potential.constraints().gaps(&model.collision, &model.half_spaces, &it.x);
     let culprit = |(key, gap)| match key {
         ConstraintKey::Pair(pair) => {
             let stencil = pair.stencil(&model.collision);
@@ -288,29 +288,25 @@ pub(crate) fn describe_obstacle(
 
 /// The constrained vertex that is furthest from its target.
 fn off_target(potential: &IncrementalPotential<'_>, it: &Iterate) -> Option<Culprit> {
-    let (vertex, distance) = potential.dirichlet.as_ref()?.furthest(&it.x)?;
+    let (vertex, distance) = potential.penalty()?.furthest(&it.x)?;
     Some(Culprit::OffTarget { vertex, distance })
+}
+
+/// Parts of their rest volume that the elements of solids have, with their numbers.
+fn volume_ratios(model: &Model, x: &[Vec3]) -> impl Iterator<Item = (f64, usize)> {
+    (0..model.solids.len()).map(|e| (model.solids.volume_ratio(e, x), e))
+}
+
+/// An element of a solid.
+fn element(model: &Model, x: &[Vec3], e: usize) -> Culprit {
+    let volume_ratio = model.solids.volume_ratio(e, x);
+    Culprit::Element { vertices: model.solids.vertices(e).to_vec(), volume_ratio }
 }
 
 /// The element with the smallest part of its rest volume.
 fn smallest(model: &Model, x: &[Vec3]) -> Option<Culprit> {
-    let (volume_ratio, e) = volume_ratios(model, x).min_by(|a, b| a.0.total_cmp(&b.0))?;
-    Some(Culprit::Element { vertices: element(model, e), volume_ratio })
-}
-
-/// Volume over that at rest of every tetrahedron, then of every planar element, with its number.
-fn volume_ratios<'a>(model: &'a Model, x: &'a [Vec3]) -> impl Iterator<Item = (f64, usize)> + 'a {
-    let ratios = (0..model.tets.len()).map(|e| tet_ratio(model, e, x));
-    ratios.chain((0..model.plane.len()).map(|e| triangle_ratio(model, e, x))).zip(0..)
-}
-
-/// The vertices of an element by its number there.
-fn element(model: &Model, e: usize) -> Vec<u32> {
-    let (tets, plane) = (&model.tets, &model.plane);
-    match e.checked_sub(tets.len()) {
-        None => tets.vertices()[e].to_vec(),
-        Some(t) => plane.vertices()[t].to_vec(),
-    }
+    let (_, e) = volume_ratios(model, x).min_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some(element(model, x, e))
 }
 
 /// Elements below a tenth of their rest volume, ascending by it.
@@ -318,20 +314,7 @@ fn crushed(model: &Model, x: &[Vec3]) -> Vec<Culprit> {
     let mut all: Vec<(f64, usize)> =
         volume_ratios(model, x).filter(|(ratio, _)| *ratio < CRUSHED).collect();
     all.sort_by(|a, b| a.0.total_cmp(&b.0));
-    all.truncate(LISTED);
-    all.into_iter()
-        .map(|(volume_ratio, e)| Culprit::Element { vertices: element(model, e), volume_ratio })
-        .collect()
-}
-
-/// det F of a tetrahedron.
-fn tet_ratio(model: &Model, e: usize, x: &[Vec3]) -> f64 {
-    model.tets.elements[e].deformation_gradient(&model.tets.gather(e, x)).determinant()
-}
-
-/// det F of a triangle under plane strain.
-fn triangle_ratio(model: &Model, e: usize, x: &[Vec3]) -> f64 {
-    model.plane.elements[e].deformation_gradient(&model.plane.gather(e, x)).determinant()
+    all.into_iter().take(LISTED).map(|(_, e)| element(model, x, e)).collect()
 }
 
 /// Triangles that have used up nearly all of a strain limit, the most stretched first.
@@ -362,13 +345,8 @@ fn audited_culprits(model: &Model, x: &[Vec3]) -> Vec<Culprit> {
         Violation::HalfSpace { vertex, half_space, depth } => {
             Culprit::HalfSpace { vertex, half_space, gap: -depth }
         }
-        Violation::Inversion { element, vertices } => {
-            let volume_ratio = tet_ratio(model, element as usize, x);
-            Culprit::Element { vertices: vertices.to_vec(), volume_ratio }
-        }
-        Violation::Turned { element, vertices } => {
-            let volume_ratio = triangle_ratio(model, element as usize, x);
-            Culprit::Element { vertices: vertices.to_vec(), volume_ratio }
+        Violation::Inversion { element: e, .. } | Violation::Turned { element: e, .. } => {
+            element(model, x, e as usize)
         }
     };
     violations(model, x).into_iter().take(LISTED).map(culprit).collect()

@@ -10,9 +10,7 @@ use crate::contact::{FrictionMaterials, HalfSpace, Weighting};
 use crate::decomposition::Decomposition;
 use crate::definition::Dimension;
 use crate::definition::settings::Settings;
-use crate::energy::plane_strain::PlaneStrainTriangles;
-use crate::energy::tet::ElasticTets;
-use crate::energy::{CodimElements, Term};
+use crate::energy::{CodimElements, Solids, Term};
 use crate::frames::MaterialFrames;
 use crate::loads::Loads;
 use crate::motion::PrescribedMotion;
@@ -45,16 +43,6 @@ pub struct Resolved {
     pub settings: Settings,
 }
 
-/// Solids whose laws have a barrier against inversion. While prescribed vertices are constrained to their targets, their
-/// neighbours would be crushed to a volume near zero by laws without one, and every later step would stall.
-#[derive(Debug, Clone)]
-pub struct GuardedSolids {
-    /// As [`Model::tets`].
-    pub tets: ElasticTets,
-    /// As [`Model::plane`].
-    pub plane: PlaneStrainTriangles,
-}
-
 /// A simulation's constant data.
 #[derive(Debug, Clone)]
 pub struct Model {
@@ -78,12 +66,12 @@ pub struct Model {
     pub map: VertexMap,
     /// Whether a vertex belongs to a deformable body (`#V`).
     pub deformable: Vec<bool>,
-    /// Tetrahedra of all volumes.
-    pub tets: ElasticTets,
-    /// Triangles under plane strain of all solids in the plane.
-    pub plane: PlaneStrainTriangles,
-    /// The solids with a barrier against inversion, where the scene wants laws without one and prescribes motions.
-    pub guarded: Option<GuardedSolids>,
+    /// Elements of solids.
+    pub solids: Solids,
+    /// The same with a barrier against inversion, where the scene wants laws without one and prescribes motions. While prescribed
+    /// vertices are constrained to their targets, their neighbours would be crushed to a volume near zero by laws without one, and
+    /// every later step would stall.
+    pub guarded: Option<Solids>,
     /// Elements of shells and rods.
     pub codim: CodimElements,
     /// Edges that carry a director: segments of rods, and edges of shells with normals.
@@ -201,8 +189,8 @@ impl<'a> From<&'a Model> for AuditScene<'a> {
     fn from(model: &'a Model) -> Self {
         Self {
             collision: &model.collision,
-            tets: model.tets.vertices(),
-            plane: model.plane.vertices(),
+            tets: model.solids.tets.vertices(),
+            plane: model.solids.plane.vertices(),
             half_spaces: &model.half_spaces,
             half_space_vertices: &model.half_space_vertices,
             strain_limits: &model.strain_limits,

@@ -9,26 +9,33 @@
 
 // long: the list of terms and what iterates over it; each function is a few lines for each term
 
-use crate::clock::Phase;
-use crate::contact::friction::Friction;
+mod friction;
+mod life;
+pub mod stiffness;
+mod strategy;
+
+use crate::clock::{Clock, Phase};
 use crate::contact::orientation::OrientationSet;
-use crate::contact::{BarrierPotential, ContactConstraints, ContactSet, FrictionSet, Smoothing};
+use crate::contact::{BarrierPotential, ContactConstraints, ContactSet, Friction};
 use crate::context::StepContext;
-use crate::definition::settings::{Subproblem, ThicknessBarrier, Transition};
+use crate::definition::settings::{Subproblem, ThicknessBarrier};
 use crate::dirichlet::{DirichletPenalty, DirichletTargets};
+use crate::energy::codim::LimitStiffening;
 use crate::energy::damping::Damping;
 use crate::energy::loads::DeadLoads;
-use crate::energy::membrane::Membrane;
-use crate::energy::plane_strain::PlaneStrainTriangles;
 use crate::energy::pressure::Pressures;
 use crate::energy::spring::Attachments;
-use crate::energy::tet::{ElasticTets, Tet};
-use crate::energy::{CodimElements, Element, Term};
+use crate::energy::{CodimElements, Role, Solids, Term};
 use crate::iterate::Iterate;
+use crate::model::Model;
 use crate::state::State;
 use crate::unknowns::Expanded;
 use standoff_linalg::Vec3;
+use std::borrow::Cow;
 use std::sync::Arc;
+use stiffness::Adapting;
+
+pub use strategy::Strategy;
 
 /// The incremental potential of one time step.
 #[derive(Debug, Clone)]
@@ -40,40 +47,43 @@ pub struct IncrementalPotential<'a> {
     /// M⁻¹ of the forces that do not depend on position, m/s² (`#V`).
     acceleration: Vec<Vec3>,
     /// Whether a vertex's motion is prescribed in this step (`#V`).
-    pub prescribed: Vec<bool>,
+    prescribed: Vec<bool>,
     /// Whether a vertex has inertia in this step: those whose motion is not prescribed, none in
     /// quasi-static steps (`#V`).
-    pub inertial: Arc<Vec<bool>>,
+    inertial: Arc<Vec<bool>>,
     /// Whether a vertex is an unknown (`#V`): not carried, and not prescribed or constrained to its target.
-    pub free: Vec<bool>,
+    free: Vec<bool>,
+    /// Elements of solids: those of the model, with a barrier against inversion while constraints pull prescribed vertices, or
+    /// only those that have an unknown while some vertices rest.
+    solids: Cow<'a, Solids>,
     /// Elements of shells and rods, with the frames at the start of the step.
-    pub codim: CodimElements,
+    codim: CodimElements,
+    /// The stiffness of their limits of the stretch.
+    limits: LimitStiffening,
     attachments: Attachments<'a>,
     pressures: Pressures<'a>,
     /// Forces that do not depend on position, in quasi-static steps; else x̃ holds them.
     dead_loads: Option<DeadLoads>,
     damping: Vec<Damping>,
     /// Contact barrier with its stiffness κ.
-    pub barrier: BarrierPotential,
+    barrier: BarrierPotential,
+    /// How κ is adapted.
+    adapting: Adapting,
     /// Constraints of the barrier-free method; without any for the barrier.
-    pub constraints: ContactConstraints,
+    constraints: ContactConstraints,
     /// Lagged friction.
-    pub friction: FrictionSet,
-    /// Where each vertex's velocity vanishes: friction acts on the displacement from here (`#V`).
-    pub friction_reference: Vec<Vec3>,
+    friction: Friction,
     /// Constraints on prescribed vertices that did not reach their targets at once.
-    pub dirichlet: Option<DirichletPenalty>,
-    /// What is left of it while some vertices rest.
-    restriction: Option<Box<Restriction>>,
+    dirichlet: Option<DirichletPenalty>,
+    /// What was set aside while some vertices rest.
+    resting: Option<Box<Resting>>,
 }
 
-/// The elements that have an unknown, while some vertices that are free rest.
+/// What a potential has where all vertices move.
 #[derive(Debug, Clone)]
-struct Restriction {
-    /// Which vertices are free otherwise (`#V`).
+struct Resting {
+    /// Which vertices are free (`#V`).
     free: Vec<bool>,
-    tets: ElasticTets,
-    plane: PlaneStrainTriangles,
     codim: CodimElements,
 }
 
@@ -143,14 +153,16 @@ impl Part {
     }
 }
 
-/// Least weight of the constraint on a prescribed vertex, as a part of the stiffness of the stiffest vertex. Our choice:
-/// constraints begin with 1e6 times their weight, ten times that stiffness.
-const LEAST_WEIGHT: f64 = 1e-5;
-
 static NO_CONTACTS: ContactSet =
     ContactSet { contacts: Vec::new(), half_space: Vec::new(), orientation: OrientationSet::EMPTY };
 
 impl<'a> IncrementalPotential<'a> {
+    /// The potential of the step that starts in a state, outside of a step.
+    pub fn at_start(model: &'a Model, state: &State, clock: &'a Clock) -> Self {
+        let context = StepContext::new(model, state, clock);
+        Self::new(context, state, &DirichletTargets::new(model, state))
+    }
+
     /// The potential of the step that starts in `state`, without friction yet.
     // long: a line for each part of the potential
     pub fn new(context: StepContext<'a>, state: &State, targets: &DirichletTargets) -> Self {
@@ -188,7 +200,10 @@ impl<'a> IncrementalPotential<'a> {
         let multipliers = settings.solver.barrier_free.multipliers;
         let mut constraints =
             ContactConstraints::new(state.constraints.clone(), context.d_hat, multipliers);
-        constraints.weighted = settings.solver.barrier_free.subproblem == Subproblem::Published;
+        if settings.solver.barrier_free.subproblem == Subproblem::Published {
+            constraints = constraints.weighted();
+        }
+        let rest_points = (0..n).map(|v| integrator.rest_point(state, v, h)).collect();
         let mut codim = model.codim_at(state);
         let damping = damping(&context, state, &codim, &inertial);
         // limits of the stretch are constraints as contact is
@@ -201,18 +216,65 @@ impl<'a> IncrementalPotential<'a> {
             prescribed: targets.prescribed.clone(),
             inertial,
             free,
+            solids: Cow::Borrowed(&model.solids),
             codim,
             attachments,
             pressures: model.loads.pressures(&state.controls, context.start, context.end, &state.x),
             dead_loads,
             damping,
+            limits: LimitStiffening::default(),
             barrier,
+            adapting: Adapting::default(),
             constraints,
-            friction: friction_without_contacts(&context),
-            friction_reference: (0..n).map(|v| integrator.rest_point(state, v, h)).collect(),
+            friction: Friction::new(friction::without_contacts(&context), rest_points),
             dirichlet: None,
-            restriction: None,
+            resting: None,
         }
+    }
+
+    /// Whether a vertex is an unknown (`#V`): not carried, and not prescribed or constrained to its target.
+    pub fn free(&self) -> &[bool] {
+        &self.free
+    }
+
+    /// Whether a vertex has inertia in this step (`#V`).
+    pub fn inertial(&self) -> &[bool] {
+        &self.inertial
+    }
+
+    /// Whether the motion of a vertex is prescribed in this step.
+    pub fn is_prescribed(&self, vertex: u32) -> bool {
+        self.prescribed[vertex as usize]
+    }
+
+    /// The contact barrier.
+    pub fn barrier(&self) -> &BarrierPotential {
+        &self.barrier
+    }
+
+    /// Lagged friction.
+    pub fn friction(&self) -> &Friction {
+        &self.friction
+    }
+
+    /// The constraints that pull prescribed vertices, where they did not reach their targets at once.
+    pub fn penalty(&self) -> Option<&DirichletPenalty> {
+        self.dirichlet.as_ref()
+    }
+
+    /// The constraints of the barrier-free method.
+    pub fn constraints(&self) -> &ContactConstraints {
+        &self.constraints
+    }
+
+    /// The same, of which that method makes its active set: no other part of the potential depends on them.
+    pub fn constraints_mut(&mut self) -> &mut ContactConstraints {
+        &mut self.constraints
+    }
+
+    /// Whole turns of the angles of hinges and shape operators at `x`.
+    pub fn turns(&self, x: &[Vec3]) -> Vec<i32> {
+        self.codim.turns(x)
     }
 
     /// Every energy, in the order in which their sums run; `contacts` are those at the positions at which
@@ -231,16 +293,7 @@ impl<'a> IncrementalPotential<'a> {
                 false => Box::new(Expanded::new(term, &model.map)),
             }
         };
-        let (tets, plane, codim) = match (&self.restriction, &self.dirichlet, &model.guarded) {
-            (Some(rest), ..) => (&rest.tets, &rest.plane, &rest.codim),
-            (None, Some(_), Some(guarded)) => (&guarded.tets, &guarded.plane, &self.codim),
-            _ => (&model.tets, &model.plane, &self.codim),
-        };
-        push(Part::Elastic, s, Box::new(tets));
-        if !plane.is_empty() {
-            push(Part::Elastic, s, Box::new(plane));
-        }
-        for term in codim.terms() {
+        for term in self.solids.terms().chain(self.codim.terms()) {
             push(Part::Elastic, s, Box::new(term));
         }
         push(Part::Elastic, s, Box::new(self.attachments));
@@ -258,7 +311,7 @@ impl<'a> IncrementalPotential<'a> {
         push(Part::Contact, c, by_unknowns(Box::new(pairs)));
         push(Part::Contact, c, by_unknowns(Box::new(half_spaces)));
         push(Part::Contact, c, by_unknowns(Box::new(oriented)));
-        push(Part::Contact, c, by_unknowns(Box::new(self.friction_term())));
+        push(Part::Contact, c, by_unknowns(Box::new(&self.friction)));
         push(Part::Contact, c, by_unknowns(Box::new(&self.constraints)));
         if let Some(penalty) = &self.dirichlet {
             push(Part::Dirichlet, 1.0, Box::new(penalty));
@@ -267,13 +320,8 @@ impl<'a> IncrementalPotential<'a> {
     }
 
     /// The terms of one part whose stencils or values do not depend on contacts.
-    fn part(&self, part: Part) -> impl Iterator<Item = Summand<'_>> {
+    pub fn part(&self, part: Part) -> impl Iterator<Item = Summand<'_>> {
         self.terms(&NO_CONTACTS).into_iter().filter(move |t| t.part == part)
-    }
-
-    /// Lagged friction as an energy.
-    pub fn friction_term(&self) -> Friction<'_> {
-        Friction { set: &self.friction, reference: &self.friction_reference }
     }
 
     /// E(x); the iterate must hold every contact at x.
@@ -410,7 +458,7 @@ impl<'a> IncrementalPotential<'a> {
         let mut g = vec![Vec3::zeros(); it.x.len()];
         self.barrier.add_gradient(&it.contacts, &it.x, &mut g);
         self.constraints.add_forces(&mut g);
-        self.friction_term().add_gradient(&it.x, &mut g);
+        self.friction.add_gradient(&it.x, &mut g);
         g.iter().map(|g| -g).collect()
     }
 
@@ -431,21 +479,19 @@ impl<'a> IncrementalPotential<'a> {
         let (_, _, oriented) = self.barrier.terms(&it.contacts);
         oriented.half_space_gradients(&it.x, &mut add);
         self.constraints.half_space_gradients(&mut add);
-        self.friction.half_space_gradients(&it.x, &self.friction_reference, &mut add);
+        self.friction.half_space_gradients(&it.x, &mut add);
         all
     }
 
     /// Accelerations of the deformable vertices by all forces but contact, friction and limits of the stretch, m/s² (`#V`).
     pub fn accelerations_without_constraints(&self, x: &[Vec3]) -> Vec<Vec3> {
         let model = self.context.model;
-        let mut a = match self.codim.has_limits() {
-            false => self.elastic_gradient(x, |_| true),
-            true => {
-                let mut a = self.elastic_gradient(x, |t| t.term.name() != Membrane::NAME);
-                self.codim.membranes_without_limits().add_gradient(x, &mut a);
-                a
+        let mut a = self.elastic_gradient(x, |t| t.term.without_limits().is_none());
+        for t in self.part(Part::Elastic) {
+            if let Some(unlimited) = t.term.without_limits() {
+                unlimited.add_gradient(x, &mut a);
             }
-        };
+        }
         self.damping.iter().for_each(|d| d.add_to_held(x, &mut a));
         for v in 0..x.len() {
             a[v] = match model.deformable[v] {
@@ -483,8 +529,18 @@ impl<'a> IncrementalPotential<'a> {
 
     /// ∇E(x) without contact and friction, kg m (`#V`).
     pub fn gradient_without_contact(&self, x: &[Vec3]) -> Vec<Vec3> {
+        self.smooth_gradient(x, |_| true)
+    }
+
+    /// The same without elasticity: what ADMM's global step has of the potential.
+    pub fn gradient_without_elasticity(&self, x: &[Vec3]) -> Vec<Vec3> {
+        self.smooth_gradient(x, |t| t.term.role() != Role::Elastic)
+    }
+
+    /// ∇E(x) without contact and friction, and of the elastic part the `wanted` summands only.
+    fn smooth_gradient(&self, x: &[Vec3], wanted: impl Fn(&Summand<'_>) -> bool) -> Vec<Vec3> {
         let mass = &self.context.model.mass;
-        let mut g = self.elastic_gradient(x, |_| true);
+        let mut g = self.elastic_gradient(x, wanted);
         for v in 0..x.len() {
             g[v] *= self.context.elastic_scale;
             if self.inertial[v] {
@@ -494,25 +550,6 @@ impl<'a> IncrementalPotential<'a> {
         self.part(Part::Dirichlet).for_each(|t| t.term.add_gradient(x, &mut g));
         for v in (0..x.len()).filter(|&v| !self.free[v]) {
             g[v] = Vec3::zeros();
-        }
-        g
-    }
-
-    /// ∇E(x) without tetrahedra, contact and friction, kg m (`#V`): what ADMM's global step has of the potential.
-    pub fn gradient_without_tetrahedra(&self, x: &[Vec3]) -> Vec<Vec3> {
-        let mut g = vec![Vec3::zeros(); x.len()];
-        for t in self.part(Part::Elastic).filter(|t| t.term.name() != Tet::NAME) {
-            t.term.add_gradient(x, &mut g);
-        }
-        let mass = &self.context.model.mass;
-        for v in 0..x.len() {
-            g[v] *= self.context.elastic_scale;
-            if self.inertial[v] {
-                g[v] += mass[v] * (x[v] - self.x_tilde[v]);
-            }
-            if !self.free[v] {
-                g[v] = Vec3::zeros();
-            }
         }
         g
     }
@@ -529,57 +566,6 @@ impl<'a> IncrementalPotential<'a> {
     pub fn within_limits(&self, x: &[Vec3], part: f64) -> bool {
         self.part(Part::Elastic).all(|t| t.term.within_limits(x, part))
     }
-
-    /// Lets the free vertices that are not `moving` (`#V`) rest where they are: energies of elements without a moving vertex,
-    /// which are constant, are left out.
-    pub fn restrict(&mut self, moving: &[bool]) {
-        self.lift_restriction();
-        let free: Vec<bool> = self.free.iter().zip(moving).map(|(f, m)| *f && *m).collect();
-        let model = self.context.model;
-        self.restriction = Some(Box::new(Restriction {
-            tets: model.tets.touching(&free),
-            plane: model.plane.touching(&free),
-            codim: self.codim.touching(&free),
-            free: std::mem::replace(&mut self.free, free),
-        }));
-    }
-
-    /// Frees the vertices that rest.
-    pub fn lift_restriction(&mut self) {
-        if let Some(restriction) = self.restriction.take() {
-            self.free = restriction.free;
-        }
-    }
-
-    /// Whether some free vertices rest.
-    pub fn is_restricted(&self) -> bool {
-        self.restriction.is_some()
-    }
-
-    /// Constrains the moving prescribed vertices to their targets instead of moving them at once.
-    pub fn constrain(&mut self, targets: &DirichletTargets, x: &[Vec3]) {
-        for &v in &targets.moving {
-            self.free[v as usize] = true;
-        }
-        let (model, time) = (self.context.model, self.context.speed_time);
-        let mass_unit = match self.context.integrator.inertial() {
-            true => 1.0,
-            false => 1.0 / (time * time),
-        };
-        // the constraints pull at elasticity, too, which is far stiffer than inertia in long steps
-        let least = LEAST_WEIGHT * self.context.elastic_scale * model.stiffest;
-        let weight = |mass: f64| (mass_unit * mass).max(least);
-        self.dirichlet = Some(DirichletPenalty::new(targets, |v| weight(model.mass[v]), x));
-    }
-
-    /// Stops the vertices that were constrained to their targets where they are.
-    pub fn release(&mut self) {
-        if let Some(penalty) = self.dirichlet.take() {
-            for &v in &penalty.vertices {
-                self.free[v as usize] = false;
-            }
-        }
-    }
 }
 
 /// The damping of every elastic energy; none where its coefficient is zero. Limits of the stretch have
@@ -594,31 +580,11 @@ fn damping(
     if coefficient == 0.0 {
         return Vec::new();
     }
-    let codim = codim.without_limits();
-    let mut elastic: Vec<&dyn Term> = vec![&context.model.tets, &context.model.plane];
-    elastic.extend(codim.terms());
     let start = Arc::new(state.x.clone());
     let factor = coefficient / context.h;
-    elastic.iter().map(|t| Damping::new(*t, factor, &start, inertial)).collect()
-}
-
-/// Friction of the step before any normal force is known.
-pub fn friction_without_contacts(context: &StepContext<'_>) -> FrictionSet {
-    let friction = &context.settings.friction;
-    FrictionSet {
-        contacts: Vec::new(),
-        smoothing: smoothing(friction.transition),
-        eps: context.model.resolved.stick_speed * context.integrator.friction_time(context.h),
-        half_space_smoothing: smoothing(friction.half_space_transition),
-        mollified_edges: friction.mollified_edges,
-        secant: false,
-    }
-}
-
-fn smoothing(transition: Transition) -> Smoothing {
-    match transition {
-        Transition::Linear => Smoothing::C0,
-        Transition::Quadratic => Smoothing::C1,
-        Transition::Cubic => Smoothing::C2,
-    }
+    let damping = |t: &dyn Term| match t.without_limits() {
+        Some(unlimited) => Damping::new(&*unlimited, factor, &start, inertial),
+        None => Damping::new(t, factor, &start, inertial),
+    };
+    context.model.solids.terms().chain(codim.terms()).map(damping).collect()
 }

@@ -267,11 +267,8 @@ impl Simulation {
 
     /// Von Mises stress of each tetrahedron, Pa (`#T`), in two dimensions of each triangle (`#F`).
     pub fn von_mises(&self) -> Vec<f64> {
-        let (plane, x) = (&self.model.plane, &self.state.x);
-        let triangles = plane.elements.iter().enumerate();
-        let triangles = triangles.map(|(e, t)| t.cauchy_stress(&plane.gather(e, x)));
-        let tets = self.model.tets.cauchy_stress(x).into_iter();
-        tets.chain(triangles).map(|stress| von_mises(&stress)).collect()
+        let stresses = self.model.solids.cauchy_stress(&self.state.x);
+        stresses.iter().map(von_mises).collect()
     }
 
     /// Greatest principal stretch of every triangle of shells, then stretch of every segment of rods.

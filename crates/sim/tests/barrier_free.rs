@@ -43,7 +43,9 @@ fn far_apart(x: &[Vec3]) -> Vec<Vec3> {
 }
 
 /// Two triangles that face each other and a point above a half-space, with constraints of all kinds.
-fn constraints() -> (CollisionMesh, Vec<HalfSpace>, Vec<Vec3>, ContactConstraints) {
+fn constraints(
+    force: Option<f64>,
+) -> (CollisionMesh, Vec<HalfSpace>, Vec<Vec3>, ContactConstraints) {
     let x: Vec<Vec3> = [
         [0.0, 0.0, 0.0],
         [1.0, 0.0, 0.1],
@@ -63,9 +65,9 @@ fn constraints() -> (CollisionMesh, Vec<HalfSpace>, Vec<Vec3>, ContactConstraint
         (ConstraintKey::Pair(Pair::new(PairKind::FaceVertex, [0, 3])), 1.0, 0.9),
         (ConstraintKey::HalfSpace(0, 0), 4.0, 1.0),
     ];
-    let list = keys.map(|(key, force, decay)| Constraint { key, force, decay });
+    let list = keys.map(|(key, f, decay)| Constraint { key, force: force.unwrap_or(f), decay });
     let mut set = ContactConstraints::new(list.to_vec(), 0.08, true);
-    set.stiffness = 50.0;
+    set.set_stiffness(50.0);
     set.linearise(&mesh, &[plane], &x, &far_apart(&x), 0.0);
     (mesh, vec![plane], x, set)
 }
@@ -80,7 +82,7 @@ fn points(x: &[f64]) -> Vec<Vec3> {
 
 #[test]
 fn the_augmented_lagrangian_has_its_derivatives() {
-    let (_, _, x, set) = constraints();
+    let (_, _, x, set) = constraints(None);
     // pushed into each other: some constraints act, some are idle
     for shift in [0.0, -0.3, 0.4] {
         let y: Vec<Vec3> = x
@@ -125,11 +127,8 @@ fn the_augmented_lagrangian_has_its_derivatives() {
 
 #[test]
 fn weighted_constraints_have_the_factor_of_their_decay_and_a_curvature_where_they_are_idle() {
-    let (_, _, x, mut set) = constraints();
-    set.weighted = true;
-    let mut acting = set.clone();
-    acting.weighted = false;
-    acting.constraints.iter_mut().for_each(|c| c.force = 1e9);
+    let (_, _, x, set) = constraints(None);
+    let (set, (.., acting)) = (set.weighted(), constraints(Some(1e9)));
     for shift in [0.0, -0.3, 0.4] {
         let y: Vec<Vec3> = x
             .iter()
@@ -146,7 +145,7 @@ fn weighted_constraints_have_the_factor_of_their_decay_and_a_curvature_where_the
             acting.hessians(i..i + 1, &y, Projection::All, &mut full);
             assert!(full[0] != Mat3::zeros());
             for (w, f) in weighted.iter().zip(&full) {
-                let decay = set.constraints[i].decay;
+                let decay = set.all()[i].decay;
                 assert!((w - f * decay).norm() <= 1e-14 * f.norm(), "constraint {i}");
             }
         }
@@ -155,7 +154,7 @@ fn weighted_constraints_have_the_factor_of_their_decay_and_a_curvature_where_the
 
 #[test]
 fn a_linearisation_is_kept_where_it_is_right() {
-    let (mesh, planes, x, mut set) = constraints();
+    let (mesh, planes, x, mut set) = constraints(None);
     // the first triangle turns under the second: gaps change little, normals more
     let turn = Rotation3::from_axis_angle(&Vector3::z_axis(), 0.05);
     let y: Vec<Vec3> =
@@ -176,7 +175,7 @@ fn a_linearisation_is_kept_where_it_is_right() {
 
 #[test]
 fn a_linearisation_is_renewed_where_its_gap_is_off_by_more_than_the_accuracy() {
-    let (mesh, _, mut x, _) = constraints();
+    let (mesh, _, mut x, _) = constraints(None);
     let key = ConstraintKey::Pair(Pair::new(PairKind::VertexVertex, [0, 3]));
     let (d, aside, delta) = (0.05_f64, 0.02, 0.08);
     x[3] = x[0] + Vec3::new(d, 0.0, 0.0);
@@ -198,19 +197,19 @@ fn a_linearisation_is_renewed_where_its_gap_is_off_by_more_than_the_accuracy() {
 
 #[test]
 fn the_linearised_gap_is_the_gap_and_multipliers_rise_to_the_force() {
-    let (mesh, planes, x, mut set) = constraints();
+    let (mesh, planes, x, mut set) = constraints(None);
     // the half-space is closest to vertex 0
     assert!((set.min_gap() - 0.02).abs() < 1e-12, "{}", set.min_gap());
     // Λ ← max(0, Λ − M c), c = gap − δ
     set.update(&x, 0.9);
-    let plane = set.constraints.iter().find(|c| matches!(c.key, ConstraintKey::HalfSpace(..)));
+    let plane = set.all().iter().find(|c| matches!(c.key, ConstraintKey::HalfSpace(..)));
     let force = plane.expect("the half-space").force;
     assert!((force - (4.0 + 50.0 * (0.08 - 0.02))).abs() < 1e-9, "{force}");
     // far apart all are idle: they fade and go
     let far = far_apart(&x);
     for _ in 0..50 {
         set.update(&far, 0.9);
-        assert!(set.constraints.iter().all(|c| c.force == 0.0));
+        assert!(set.all().iter().all(|c| c.force == 0.0));
     }
     set.expand(&mesh, &[], true);
     set.linearise(&mesh, &planes, &far, &far, 0.0);
@@ -220,7 +219,7 @@ fn the_linearised_gap_is_the_gap_and_multipliers_rise_to_the_force() {
 #[test]
 fn linearised_gaps_are_distances_of_primitives_not_of_their_lines_and_planes() {
     use standoff_geometry::distance::{edge_edge_d2, point_edge_d2, point_triangle_d2};
-    let (mesh, _, x, _) = constraints();
+    let (mesh, _, x, _) = constraints(None);
     let mut random = Random::new(5);
     for k in 0..400 {
         // every second time with parallel edges
@@ -251,7 +250,7 @@ fn linearised_gaps_are_distances_of_primitives_not_of_their_lines_and_planes() {
 
 #[test]
 fn the_filter_keeps_the_first_collision_of_each_vertex() {
-    let (mesh, ..) = constraints();
+    let (mesh, ..) = constraints(None);
     let face = |v: u32| ConstraintKey::Pair(Pair::new(PairKind::FaceVertex, [0, v]));
     // vertices 0, 1, 2 and 3; then the same face and a later vertex, whose own first one it is; then
     // an edge pair that is the first of none
@@ -263,7 +262,7 @@ fn the_filter_keeps_the_first_collision_of_each_vertex() {
     let keys = |filter: bool| {
         let mut set = ContactConstraints::new(Vec::new(), 0.1, true);
         set.expand(&mesh, &found, filter);
-        set.constraints.iter().map(|c| c.key).collect::<Vec<_>>()
+        set.all().iter().map(|c| c.key).collect::<Vec<_>>()
     };
     assert_eq!(keys(true), [face(3), face(4)]);
     assert_eq!(keys(false).len(), 3);
@@ -631,7 +630,7 @@ fn an_arch_stands_by_friction_and_falls_without() {
 
 #[test]
 fn pairs_that_are_close_by_nature_keep_half_of_their_distance_at_rest() {
-    let (mut mesh, ..) = constraints();
+    let (mut mesh, ..) = constraints(None);
     let pair = Pair::new(PairKind::VertexVertex, [0, 3]);
     let rest = (mesh.rest[0] - mesh.rest[3]).norm();
     assert_eq!(pair.separation(&mesh, 10.0), 10.0, "bodies unknown");
@@ -812,7 +811,7 @@ fn an_unsolved_subproblem_says_what_is_missing() {
         let mut work = Workspace::new(model, state).expect("a workspace");
         let it = Iterate::without_contacts(state.x.clone());
         let (mesh, planes) = (&model.collision, &model.half_spaces);
-        potential.constraints.linearise(mesh, planes, &state.x, &state.x, 0.0);
+        potential.constraints_mut().linearise(mesh, planes, &state.x, &state.x, 0.0);
         work.hessian.assemble_without_contact(&potential, &it).expect("a matrix");
         let smooth = potential.gradient_without_contact(&it.x);
         contact_subproblem::minimise_in(steps, &mut potential, &it, smooth, &mut work)

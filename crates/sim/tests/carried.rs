@@ -17,7 +17,6 @@ use standoff_sim::iterate::Iterate;
 use standoff_sim::potential::IncrementalPotential;
 use standoff_sim::settings::{ContactPotential, Fallback, Integrator, Method};
 use standoff_sim::solver::assembly::HessianAssembly;
-use standoff_sim::solver::friction_lagging;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -131,9 +130,9 @@ fn derivatives_by_unknowns_match_differences() {
     model.map.spread(&mut x);
     let it = iterate(&x);
     assert!(it.contacts.contacts.len() > 20 && it.contacts.half_space.len() > 3);
-    friction_lagging::lag(&mut potential, &it, 1e9);
+    potential.lag_friction(&it, 1e9);
     let mut p: Vec<Vec3> = (0..x.len())
-        .map(|i| if potential.free[i] { wave(i, 0.4) } else { Vec3::zeros() })
+        .map(|i| if potential.free()[i] { wave(i, 0.4) } else { Vec3::zeros() })
         .collect();
     model.map.spread(&mut p);
     let dot = |a: &[Vec3], b: &[Vec3]| -> f64 { a.iter().zip(b).map(|(a, b)| a.dot(b)).sum() };
@@ -156,7 +155,7 @@ fn derivatives_by_unknowns_match_differences() {
     let product = system.multiply(&p).unwrap();
     // another direction, so that symmetric mistakes show as well
     let other: Vec<Vec3> = (0..x.len())
-        .map(|i| if potential.free[i] { wave(i, 1.9) } else { Vec3::zeros() })
+        .map(|i| if potential.free()[i] { wave(i, 1.9) } else { Vec3::zeros() })
         .collect();
     let numeric = difference(&|it| dot(&potential.gradient(it), &other), 1e-8);
     let analytic = dot(&product, &other);

@@ -3,7 +3,7 @@
 
 use crate::common::{block, scene};
 use standoff_linalg::{Mat3, Vec3};
-use standoff_sim::energy::{Element, Elements, Hessian, Projection, Term};
+use standoff_sim::energy::{Element, Elements, Hessian, Projection, Role, Term};
 use standoff_sim::settings::Integrator;
 use standoff_sim::{BuildError, Definition, Simulation};
 use standoff_sparse::Stencils;
@@ -124,6 +124,49 @@ fn the_bits_do_not_depend_on_threads() {
         })
     };
     assert_eq!(run(1), run(3));
+}
+
+/// The springs of `hung`, as an elastic energy.
+#[derive(Debug)]
+struct Elastic(Arc<dyn Term>);
+
+impl Term for Elastic {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+    fn role(&self) -> Role {
+        Role::Elastic
+    }
+    fn stencils(&self) -> Stencils<'_> {
+        self.0.stencils()
+    }
+    fn value(&self, x: &[Vec3]) -> f64 {
+        self.0.value(x)
+    }
+    fn add_gradient(&self, x: &[Vec3], gradient: &mut [Vec3]) {
+        self.0.add_gradient(x, gradient);
+    }
+    fn hessians(&self, range: Range<usize>, x: &[Vec3], p: Projection<'_>, out: &mut [Mat3]) {
+        self.0.hessians(range, x, p, out);
+    }
+}
+
+/// An energy counts among the elastic ones of a report if it says that it is one.
+#[test]
+fn what_an_energy_is_for_says_the_energy() {
+    let (mut definition, ..) = hung(Integrator::ImplicitEuler);
+    let step = |definition: &Definition| {
+        let mut simulation = Simulation::new(definition).unwrap();
+        simulation.step().unwrap()
+    };
+    let load = step(&definition);
+    let spring = load.energies["centre spring"];
+    assert!(spring > 0.0);
+    assert_eq!(load.elastic_energy, load.energies["tetrahedra"]);
+    let added = definition.energies.pop().unwrap();
+    definition.energies.push(Arc::new(Elastic(added)));
+    let elastic = step(&definition);
+    assert_eq!(elastic.elastic_energy, load.elastic_energy + spring);
 }
 
 /// An energy that cannot be used.

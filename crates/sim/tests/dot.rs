@@ -107,7 +107,7 @@ fn subdomains_cover_every_vertex_and_share_those_between_them() {
     let mut copies = vec![0; model.vertex_count()];
     decomposition.vertices.iter().flatten().for_each(|&v| copies[v as usize] += 1);
     assert!(copies.iter().all(|c| *c >= 1) && copies.iter().any(|c| *c > 1));
-    for tet in model.tets.vertices() {
+    for tet in model.solids.tets.vertices() {
         let vertices = &decomposition.vertices[decomposition.owner(tet) as usize];
         assert!(tet.iter().all(|v| vertices.binary_search(v).is_ok()));
     }
@@ -123,7 +123,7 @@ fn the_characteristic_stiffness_is_that_of_every_law_at_rest() {
         *m = material(law);
         let simulation = Simulation::new(&definition).unwrap();
         let expected = law.hessian(&material(law).lame(), &Mat3::identity()).norm();
-        let found = simulation.model().tets.elements[0].rest_stiffness();
+        let found = simulation.model().solids.tets.elements[0].rest_stiffness();
         assert!((found / expected - 1.0).abs() < 1e-12, "{law:?}: {found} {expected}");
     }
 }

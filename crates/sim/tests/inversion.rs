@@ -55,7 +55,7 @@ fn run(definition: &Definition, steps: usize) -> (Simulation, Vec<StepReport>) {
 /// Tetrahedra whose volume is not positive, by determinants in floating point.
 fn inverted(simulation: &Simulation) -> u64 {
     let x = simulation.positions();
-    let tets = simulation.model().tets.vertices().iter();
+    let tets = simulation.model().solids.tets.vertices().iter();
     let volume = |t: &[u32; 4]| {
         let [a, b, c, d] = t.map(|v| x[v as usize]);
         (b - a).cross(&(c - a)).dot(&(d - a))
@@ -83,7 +83,7 @@ fn a_cube_of_scattered_vertices_recovers() {
             distortion(&simulation),
             reports.iter().map(|r| r.newton_iterations).take(8).collect::<Vec<_>>(),
         );
-        assert_eq!((start, simulation.model().tets.len()), (51, 162));
+        assert_eq!((start, simulation.model().solids.tets.len()), (51, 162));
         assert!(reports.iter().all(|r| r.outcome.is_minimum()), "{method:?}");
         assert!(reports.iter().all(|r| r.inverted == 0), "{method:?}");
         assert!(distortion(&simulation) < 1e-3, "{method:?}: {:e}", distortion(&simulation));

@@ -79,7 +79,7 @@ fn solid_volume(simulation: &Simulation) -> f64 {
         let [a, b, c, d] = t.map(|v| x[v as usize]);
         (b - a).dot(&(c - a).cross(&(d - a))) / 6.0
     };
-    simulation.model().tets.vertices().iter().map(tet).sum()
+    simulation.model().solids.tets.vertices().iter().map(tet).sum()
 }
 
 /// A cube's surface, wrinkled.

@@ -173,7 +173,7 @@ pub use standoff_sim::{ContactRecord, Definition, Iteration, StepReport, definit
 /// Energies of one's own: [`Element`](energy::Element) for summands over N vertices each,
 /// [`Term`](energy::Term) for anything.
 pub mod energy {
-    pub use standoff_sim::energy::{Element, Elements, Hessian, Projection, Term};
+    pub use standoff_sim::energy::{Element, Elements, Hessian, Projection, Role, Term};
     pub use standoff_sparse::{Layout, Stencils};
 }
 

@@ -87,8 +87,8 @@ impl Collected {
     // long: an arm for each kind of body
     fn add(&mut self, body: &BodyDef) -> Result<(), BuildError> {
         let first = self.rest.len();
-        let (first_tet, first_triangle) = (self.tets.len(), self.codim.membranes.len());
-        let (first_segment, first_plane) = (self.frames.len(), self.plane.len());
+        let (first_solid, first_triangle) = (self.solid_count(), self.codim.membranes.len());
+        let first_segment = self.frames.len();
         self.rest.extend_from_slice(&body.rest);
         self.start.extend_from_slice(if body.start.is_empty() { &body.rest } else { &body.start });
         self.velocity.extend_from_slice(&body.velocity);
@@ -160,13 +160,16 @@ impl Collected {
             name: body.name.clone(),
             vertices: first..n,
             carried,
-            tets: first_tet..self.tets.len(),
+            solids: first_solid..self.solid_count(),
             triangles: first_triangle..self.codim.membranes.len(),
             segments: first_segment..self.frames.len(),
-            plane: first_plane..self.plane.len(),
             obstacle,
         });
         Ok(())
+    }
+
+    fn solid_count(&self) -> usize {
+        self.tets.len() + self.plane.len()
     }
 
     /// Adds the surface that a body carries, the vertices of which begin at `carried`, where they belong.
@@ -377,10 +380,10 @@ impl Collected {
                         };
                     }
                 };
-                let body = &bodies[bodies.partition_point(|b| b.tets.end <= element)];
+                let body = &bodies[bodies.partition_point(|b| b.solids.end <= element)];
                 BuildError::Element {
                     body: body.name.clone(),
-                    element: (element - body.tets.start) as u32,
+                    element: (element - body.solids.start) as u32,
                     vertices: vertices[element].map(|v| v - body.vertices.start as u32),
                     what,
                 }
@@ -522,29 +525,31 @@ fn check(body: &BodyDef) -> Result<(), BuildError> {
 
 pub(crate) fn check_start(
     bodies: &[Body],
-    elastic: &ElasticTets,
+    tets: &[[u32; 4]],
     plane: &[[u32; 3]],
     x: &[Vec3],
 ) -> Result<(), BuildError> {
     for body in bodies {
-        for (k, global) in plane[body.plane.clone()].iter().enumerate() {
-            let [a, b, c] = global.map(|v| x[v as usize]);
-            if (b - a).cross(&(c - a)).z <= 0.0 {
-                let own = global.map(|v| v - body.vertices.start as u32);
-                let problem = turned(k, &own, "at the start");
-                return Err(BuildError::Body { body: body.name.clone(), problem });
+        let (name, first) = (|| body.name.clone(), body.vertices.start as u32);
+        // a scene has only one of the two kinds
+        for (k, e) in body.solids.clone().enumerate() {
+            if let Some(global) = plane.get(e) {
+                let [a, b, c] = global.map(|v| x[v as usize]);
+                if (b - a).cross(&(c - a)).z <= 0.0 {
+                    let problem = turned(k, &global.map(|v| v - first), "at the start");
+                    return Err(BuildError::Body { body: name(), problem });
+                }
             }
-        }
-        for e in body.tets.clone() {
-            let global = elastic.vertices()[e];
-            let p = global.map(|v| x[v as usize]);
-            if (p[1] - p[0]).cross(&(p[2] - p[0])).dot(&(p[3] - p[0])) <= 0.0 {
-                return Err(BuildError::Element {
-                    body: body.name.clone(),
-                    element: (e - body.tets.start) as u32,
-                    vertices: global.map(|v| v - body.vertices.start as u32),
-                    what: "inverted or flat at the start",
-                });
+            if let Some(global) = tets.get(e) {
+                let p = global.map(|v| x[v as usize]);
+                if (p[1] - p[0]).cross(&(p[2] - p[0])).dot(&(p[3] - p[0])) <= 0.0 {
+                    return Err(BuildError::Element {
+                        body: name(),
+                        element: k as u32,
+                        vertices: global.map(|v| v - first),
+                        what: "inverted or flat at the start",
+                    });
+                }
             }
         }
     }

@@ -54,10 +54,10 @@ fn add_tetrahedra(model: &Model, sums: &mut Sums) {
         f
     };
     let faces = |t: &[u32; 4]| [0, 1, 2, 3].map(|k| [1, 2, 3].map(|d| t[(k + d) % 4]));
-    let tets = model.tets.vertices();
+    let tets = model.solids.tets.vertices();
     let mut all: Vec<[u32; 3]> = tets.iter().flat_map(faces).map(sorted).collect();
     all.sort_unstable();
-    for (tet, element) in tets.iter().zip(&model.tets.elements) {
+    for (tet, element) in tets.iter().zip(&model.solids.tets.elements) {
         let stiffness = element.rest_stiffness();
         for (face, &opposite) in faces(tet).iter().zip(tet) {
             let (face, area) = (sorted(*face), area(*face));
@@ -71,9 +71,9 @@ fn add_tetrahedra(model: &Model, sums: &mut Sums) {
 
 /// The same in the plane, where a side of a triangle is a face of unit depth.
 fn add_plane(model: &Model, sums: &mut Sums) {
-    let elements = model.plane.elements.iter();
+    let elements = model.solids.plane.elements.iter();
     let measures: Vec<[f64; 2]> = elements.map(|e| [e.rest_stiffness(), 1.0]).collect();
-    add_triangles(model.plane.vertices(), &measures, &model.rest, sums);
+    add_triangles(model.solids.plane.vertices(), &measures, &model.rest, sums);
 }
 
 fn add_shells(model: &Model, sums: &mut Sums) {

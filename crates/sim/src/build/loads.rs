@@ -64,8 +64,8 @@ pub fn check(definition: &Definition) -> Result<(), BuildError> {
         faces.extend(surface.iter().map(|f| f.map(|v| v + first as u32)));
         let (name, vertices) = (body.name.clone(), first..start.len());
         let carried = vertices.end - body.carried_count()..vertices.end;
-        let (tets, triangles, segments, plane) = (0..0, 0..0, 0..0, 0..0);
-        bodies.push(Body { name, vertices, carried, tets, triangles, segments, plane, obstacle });
+        let (solids, triangles, segments) = (0..0, 0..0, 0..0);
+        bodies.push(Body { name, vertices, carried, solids, triangles, segments, obstacle });
     }
     let mass = vec![1.0; start.len()];
     let scene =

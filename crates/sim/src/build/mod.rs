@@ -13,7 +13,7 @@ mod stiffest;
 use crate::audit::{StrainLimit, by_thickness};
 use crate::body::Body;
 use crate::clock::Clock;
-use crate::contact::{ContactSet, FrictionMaterials, HalfSpace, Weighting};
+use crate::contact::{FrictionMaterials, HalfSpace, Weighting};
 use crate::context::StepContext;
 use crate::controls::Controls;
 use crate::decomposition::Decomposition;
@@ -22,10 +22,10 @@ use crate::definition::settings::{
 };
 use crate::definition::{Definition, Dimension};
 use crate::dirichlet::DirichletTargets;
-use crate::energy::{CodimElements, Element, Term};
+use crate::energy::{CodimElements, Element, Solids, Term};
 use crate::error::BuildError;
 use crate::frames::MaterialFrames;
-use crate::model::{GuardedSolids, Model, Resolved};
+use crate::model::{Model, Resolved};
 use crate::motion::PrescribedMotion;
 use crate::names::numbered;
 use crate::potential::{IncrementalPotential, Part};
@@ -66,7 +66,7 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
         if !solver.inversion_barrier {
             tets = tets.without_inversion_barrier();
         }
-        check_start(&all.bodies, &tets, &all.plane.vertices, &all.start)?;
+        check_start(&all.bodies, tets.vertices(), &all.plane.vertices, &all.start)?;
     }
     check_masses(&all.bodies, &all.deformable, &all.mass)?;
     let unknown = |v: &usize| all.deformable[*v] && !all.map.is_carried(*v);
@@ -75,10 +75,10 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
     let mean_density = all.mass.iter().sum::<f64>() / all.volume;
     let scene_length = characteristic_length(&all)?;
     all.append_angles();
-    let (plane, outline) = (std::mem::take(&mut all.plane), std::mem::take(&mut all.outline));
+    let outline = std::mem::take(&mut all.outline);
+    let solids = Solids { tets, plane: std::mem::take(&mut all.plane).finish(all.rest.len()) };
     let Collected { bodies, rest, start, velocity, deformable, codim, frames, mut mass, .. } = all;
     let codim = codim.finish(rest.len());
-    let plane = plane.finish(rest.len());
     check_stretch(&bodies, &codim, &start)?;
     start::check_folds(&bodies, &codim, &rest)?;
     let mut collision = match definition.dimension {
@@ -126,10 +126,7 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
     scope::check_inversion(definition, &bodies, &collision)?;
     // what may be inverted is never crushed by a motion that is constrained
     let unguarded = !solver.inversion_barrier && !solver.allow_inversion;
-    let guarded = (unguarded && !motions.is_empty()).then(|| GuardedSolids {
-        tets: tets.clone().with_inversion_barrier(),
-        plane: plane.clone().with_inversion_barrier(),
-    });
+    let guarded = (unguarded && !motions.is_empty()).then(|| solids.with_inversion_barrier());
     let mut model = Model {
         may_touch: scope::first_contact(definition, &bodies, &collision).is_some(),
         half_space_vertices: by_thickness(&collision, &collision.mobile),
@@ -148,8 +145,7 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
         mass,
         mean_mass,
         deformable,
-        tets,
-        plane,
+        solids,
         guarded,
         codim,
         frames,
@@ -218,13 +214,9 @@ fn add_decomposition(model: &mut Model, state: &State) -> Result<(), BuildError>
 /// The subdomains of the elements that do not depend on contacts.
 fn subdomains(model: &Model, state: &State) -> Result<Decomposition, MatrixError> {
     let clock = Clock::start();
-    let targets = DirichletTargets::new(model, state);
-    let context = StepContext::new(model, state, &clock);
-    let potential = IncrementalPotential::new(context, state, &targets);
-    let none = ContactSet::default();
-    let terms = potential.terms(&none);
-    let elastic = terms.iter().filter(|t| t.part == Part::Elastic);
-    let elements = elastic.map(|t| t.term.stencils()).collect();
+    let potential = IncrementalPotential::at_start(model, state, &clock);
+    let elastic: Vec<_> = potential.part(Part::Elastic).collect();
+    let elements = elastic.iter().map(|t| t.term.stencils()).collect();
     let settings = &model.resolved.settings.solver.decomposition;
     Decomposition::new(&belongs(model), elements, settings)
 }

@@ -6,7 +6,7 @@ use crate::contact::stiffness::LOADED_GAP;
 use crate::definition::settings::{ContactPotential, Method};
 use crate::error::BuildError;
 use crate::model::Model;
-use crate::solver::stiffness::mean_weight;
+use crate::potential::stiffness::mean_weight;
 use standoff_linalg::Vec3;
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub fn build(model: &Model, x: &[Vec3]) -> Result<Option<Arc<OrientationContact>
     }
     let parameters = parameters(model);
     let mut solid = vec![false; x.len()];
-    for body in model.bodies.iter().filter(|b| !b.tets.is_empty() || !b.plane.is_empty()) {
+    for body in model.bodies.iter().filter(|b| !b.solids.is_empty()) {
         solid[body.vertices.clone()].fill(true);
     }
     let (mesh, length) = (&model.collision, settings.contact.orientation.length);

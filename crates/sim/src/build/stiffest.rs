@@ -1,8 +1,6 @@
 //! The stiffest vertex of the bodies at rest, beside which contact need not be much stiffer.
 
 use crate::clock::Clock;
-use crate::context::StepContext;
-use crate::dirichlet::DirichletTargets;
 use crate::energy::{Projection, Term};
 use crate::model::Model;
 use crate::potential::{IncrementalPotential, Part};
@@ -16,12 +14,9 @@ const CHUNK: usize = 4096;
 /// Largest entry of the diagonal of the Hessian of the elastic energies at the start, N/m; 0 without any.
 pub fn largest_stiffness(model: &Model, state: &State) -> f64 {
     let clock = Clock::start();
-    let targets = DirichletTargets::new(model, state);
-    let context = StepContext::new(model, state, &clock);
-    let potential = IncrementalPotential::new(context, state, &targets);
-    let none = Default::default();
+    let potential = IncrementalPotential::at_start(model, state, &clock);
     let mut diagonal = vec![Vec3::zeros(); state.x.len()];
-    for summand in potential.terms(&none).iter().filter(|t| t.part == Part::Elastic) {
+    for summand in potential.part(Part::Elastic) {
         add_diagonal(&*summand.term, &state.x, &mut diagonal);
     }
     diagonal.iter().flatten().copied().filter(|k| k.is_finite()).fold(0.0, f64::max)

@@ -18,7 +18,7 @@
 
 use super::friction::{FrictionContact, FrictionKey, FrictionMaterials};
 use super::half_space::HalfSpace;
-use crate::energy::{Projection, Term};
+use crate::energy::{Projection, Role, Term};
 use rayon::prelude::*;
 use standoff_geometry::distance::{mollifier, plane_basis};
 use standoff_geometry::{CollisionMesh, Pair, PairKind, UNUSED};
@@ -102,26 +102,57 @@ impl Plane {
 #[derive(Debug, Clone, Default)]
 pub struct ContactConstraints {
     /// The constraints, ascending by key.
-    pub constraints: Vec<Constraint>,
+    constraints: Vec<Constraint>,
     planes: Vec<Plane>,
     /// Stiffness M, N/m.
-    pub stiffness: f64,
+    stiffness: f64,
     /// Separation δ that the constraints ask for beyond the thickness, m.
-    pub separation: f64,
+    separation: f64,
     /// Whether multipliers are updated; off, this is a plain penalty method.
-    pub multipliers: bool,
+    multipliers: bool,
     /// Constraints that have a curvature although they do not act: those that a shortened step is about to
     /// meet. Empty if there are none.
-    pub blocking: Vec<bool>,
+    blocking: Vec<bool>,
     /// Whether decay factors weight the constraints, and idle ones have a curvature [Zheng 2025, Eq. 12
     /// and Alg. 2]; else factors only tell which constraints to drop.
-    pub weighted: bool,
+    weighted: bool,
 }
 
 impl ContactConstraints {
     /// Constraints of the last step with the separation δ, not linearised yet.
     pub fn new(constraints: Vec<Constraint>, separation: f64, multipliers: bool) -> Self {
         Self { constraints, separation, multipliers, stiffness: 1.0, ..Self::default() }
+    }
+
+    /// The same, weighted by their decay factors.
+    #[must_use]
+    pub fn weighted(self) -> Self {
+        Self { weighted: true, ..self }
+    }
+
+    /// The constraints, ascending by key.
+    pub fn all(&self) -> &[Constraint] {
+        &self.constraints
+    }
+
+    /// Separation δ, m.
+    pub fn separation(&self) -> f64 {
+        self.separation
+    }
+
+    /// Sets the stiffness M, N/m.
+    pub fn set_stiffness(&mut self, stiffness: f64) {
+        self.stiffness = stiffness;
+    }
+
+    /// Doubles the stiffness M.
+    pub fn stiffen(&mut self) {
+        self.stiffness *= 2.0;
+    }
+
+    /// Halves the separation δ.
+    pub fn draw_near(&mut self) {
+        self.separation *= 0.5;
     }
 
     /// Linearises the constraints at positions `x` (`#V`) without intersections, in a step that began at
@@ -175,6 +206,16 @@ impl ContactConstraints {
         for i in 0..self.len() {
             self.blocking[i] |= self.force_at(i, x) > 0.0;
         }
+    }
+
+    /// Leaves a curvature only to those that act.
+    pub fn unblock(&mut self) {
+        self.blocking.clear();
+    }
+
+    /// Whether some have a curvature that do not act.
+    pub fn is_blocked(&self) -> bool {
+        !self.blocking.is_empty()
     }
 
     /// Removes all constraints.
@@ -405,6 +446,10 @@ impl ContactConstraints {
 impl Term for ContactConstraints {
     fn name(&self) -> &str {
         "contact constraints"
+    }
+
+    fn role(&self) -> Role {
+        Role::Constraint
     }
 
     fn stencils(&self) -> Stencils<'_> {

@@ -12,15 +12,13 @@ use super::orientation::Loaded;
 use super::pairs::{Contact, UNUSED};
 use super::potential::BarrierPotential;
 use super::set::ContactSet;
-use crate::energy::{Projection, Term};
 use rayon::prelude::*;
 use standoff_geometry::PairKind;
 use standoff_geometry::distance::{
     edge_edge, plane_basis, point_edge, point_point, point_triangle,
 };
 use standoff_linalg::{Mat3, Vec3};
-use standoff_sparse::{Stencils, block_count, block_pairs};
-use std::ops::Range;
+use standoff_sparse::block_pairs;
 
 /// Contacts per parallel task; also the unit of the fixed order of sums.
 const CHUNK: usize = 1024;
@@ -407,41 +405,6 @@ impl FrictionSet {
                 add(half_space, c.vertices[0], self.contact_gradient(c, x, reference)[0]);
             }
         }
-    }
-}
-
-/// The friction potential as an energy of positions, with displacements from `reference` (`#V`, m).
-#[derive(Debug, Clone, Copy)]
-pub struct Friction<'a> {
-    /// The contacts.
-    pub set: &'a FrictionSet,
-    /// Where each vertex's velocity vanishes.
-    pub reference: &'a [Vec3],
-}
-
-impl Term for Friction<'_> {
-    fn name(&self) -> &str {
-        "friction"
-    }
-
-    fn stencils(&self) -> Stencils<'_> {
-        self.set.contacts.iter().map(|c| c.vertices).collect()
-    }
-
-    fn value(&self, x: &[Vec3]) -> f64 {
-        self.set.value(x, self.reference)
-    }
-
-    fn add_gradient(&self, x: &[Vec3], gradient: &mut [Vec3]) {
-        self.set.add_gradient(x, self.reference, gradient);
-    }
-
-    fn hessians(&self, range: Range<usize>, x: &[Vec3], _: Projection<'_>, out: &mut [Mat3]) {
-        let contacts = self.set.contacts[range].par_iter().with_min_len(16);
-        let blocks = out.par_chunks_mut(block_count(4));
-        contacts.zip(blocks).for_each(|(c, out)| {
-            self.set.contact_hessian(c, x, self.reference, out);
-        });
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! `barrier` knows scalars only, `standoff_geometry::distance` geometry only; `potential` chains
 //! them over the pairs that `pairs` selects, and `set` holds all contacts at given positions. `friction` lags the pairs' forces and frames,
-//! `friction_relaxation` makes that settle; `batch` is the fast twin of `potential`'s Hessian; `forecast` forecasts
+//! `friction_term` owns them, `friction_relaxation` makes that settle; `batch` is the fast twin of `potential`'s Hessian; `forecast` forecasts
 //! the forces that stiffen it; `stiffness` knows how κ follows from loads and masses; `constraints` are those of the barrier-free method.
 
 pub mod barrier;
@@ -11,6 +11,7 @@ mod constraints;
 pub mod forecast;
 pub mod friction;
 pub mod friction_relaxation;
+mod friction_term;
 pub mod half_space;
 mod hessian;
 pub mod max_approximation;
@@ -24,6 +25,7 @@ pub mod weighting;
 pub use barrier::Barrier;
 pub use constraints::{Constraint, ConstraintKey, ContactConstraints};
 pub use friction::{FrictionContact, FrictionKey, FrictionMaterials, FrictionSet, Smoothing};
+pub use friction_term::Friction;
 pub use half_space::{HalfSpace, HalfSpaceContact};
 pub use pairs::Contact;
 pub use potential::BarrierPotential;

@@ -10,7 +10,7 @@
 use super::barrier::Barrier;
 use super::half_space::HalfSpaceContact;
 use super::pairs::Contact;
-use crate::energy::{Projection, Term};
+use crate::energy::{Projection, Role, Term};
 use rayon::prelude::*;
 use standoff_geometry::PairKind;
 use standoff_geometry::distance::mollifier;
@@ -20,6 +20,9 @@ use std::ops::Range;
 
 /// Blocks of a contact stencil's Hessian; entries beyond the stencil are zero.
 pub type Blocks = [[Mat3; 4]; 4];
+
+/// The row of all repulsion in the energies.
+pub(super) const NAME: &str = "contact barrier";
 
 /// Contacts per parallel task; also the unit of the fixed order in which energies are summed.
 const CHUNK: usize = 1024;
@@ -178,14 +181,13 @@ pub struct BarrierPairs<'a> {
     pub(super) contacts: &'a [Contact],
 }
 
-impl BarrierPairs<'_> {
-    /// The row of the contact barrier in the energies.
-    pub const NAME: &'static str = "contact barrier";
-}
-
 impl Term for BarrierPairs<'_> {
     fn name(&self) -> &str {
-        Self::NAME
+        NAME
+    }
+
+    fn role(&self) -> Role {
+        Role::Contact
     }
 
     fn stencils(&self) -> Stencils<'_> {
@@ -236,7 +238,11 @@ pub struct BarrierHalfSpaces<'a> {
 
 impl Term for BarrierHalfSpaces<'_> {
     fn name(&self) -> &str {
-        BarrierPairs::NAME
+        NAME
+    }
+
+    fn role(&self) -> Role {
+        Role::Contact
     }
 
     fn stencils(&self) -> Stencils<'_> {

@@ -16,7 +16,7 @@ pub(super) fn without_contact(
     it: &Iterate,
 ) -> Option<Culprit> {
     let g = potential.gradient(it);
-    let free = (0..g.len()).filter(|&v| potential.free[v] && g[v].norm().is_finite());
+    let free = (0..g.len()).filter(|&v| potential.free()[v] && g[v].norm().is_finite());
     let vertex = free.max_by(|&a, &b| g[a].norm().total_cmp(&g[b].norm()))?;
     let terms = potential.terms(&it.contacts);
     let force = |term: &dyn Term| {

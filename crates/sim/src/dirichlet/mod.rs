@@ -5,7 +5,7 @@
 pub mod penalty;
 pub mod targets;
 
-pub use penalty::DirichletPenalty;
+pub use penalty::{DirichletPenalty, Pulled};
 pub use targets::DirichletTargets;
 
 /// Part of a strain limit that prescribed vertices may use when they are moved while the others stand still.

@@ -2,13 +2,13 @@
 //! way [Li 2020, suppl. E].
 
 use super::targets::DirichletTargets;
-use crate::energy::{Projection, Term};
+use crate::energy::{Projection, Role, Term};
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::Stencils;
 use std::ops::Range;
 
 /// Progress at which the vertices are held where they are [Li 2020, suppl. E].
-pub const ARRIVED: f64 = 0.999;
+const ARRIVED: f64 = 0.999;
 /// Progress above which multipliers are updated instead of the stiffness [Li 2020, suppl. Alg. 1].
 const ENOUGH_PROGRESS: f64 = 0.99;
 /// Stiffness κ_A at the start, and the largest one [Li 2020, suppl. E], 1.
@@ -23,6 +23,19 @@ const NOTICEABLE: f64 = 1e-4;
 const SLOW_ITERATIONS: usize = 1000;
 /// See there.
 const SHRUNK: f64 = 0.95;
+
+/// What has become of constraints after an iteration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pulled {
+    /// The vertices are where they have to be.
+    Arrived,
+    /// The constraints were tightened.
+    Tightened,
+    /// They pull as before.
+    On,
+    /// They have long brought the vertices no closer.
+    Blocked,
+}
 
 /// The equality constraints x_k = x̂_k of the moving prescribed vertices as an energy
 ///
@@ -96,8 +109,24 @@ impl DirichletPenalty {
         all.max_by(|a, b| a.1.total_cmp(&b.1))
     }
 
+    /// After an iteration to `x`: tightens the constraints where the minimisation has settled under the present ones, or `coarsely`.
+    pub fn pull(&mut self, x: &[Vec3], settled: bool, coarsely: bool) -> Pulled {
+        let progress = self.progress(x);
+        if progress >= ARRIVED {
+            return Pulled::Arrived;
+        }
+        if self.is_too_slow(progress) || settled && self.is_blocked(progress) {
+            return Pulled::Blocked;
+        }
+        if !settled && !coarsely {
+            return Pulled::On;
+        }
+        self.update(x);
+        Pulled::Tightened
+    }
+
     /// Stiffens the penalty or updates the multipliers [Li 2020, suppl. Alg. 1].
-    pub fn update(&mut self, x: &[Vec3]) {
+    fn update(&mut self, x: &[Vec3]) {
         if self.progress(x) < ENOUGH_PROGRESS && self.stiffness < STIFFNESS[1] {
             self.stiffness *= 2.0;
             return;
@@ -110,7 +139,7 @@ impl DirichletPenalty {
 
     /// Notes the progress after an iteration; whether the vertices have long come hardly closer to their
     /// targets, whatever the minimisation under the present multipliers still changes elsewhere.
-    pub fn is_too_slow(&mut self, progress: f64) -> bool {
+    fn is_too_slow(&mut self, progress: f64) -> bool {
         let rest = 1.0 - progress;
         if rest < SHRUNK * self.rest {
             (self.slow_iterations, self.rest) = (0, rest);
@@ -122,7 +151,7 @@ impl DirichletPenalty {
 
     /// Notes the progress before an update; whether updates have long brought the vertices no closer to
     /// their targets.
-    pub fn is_blocked(&mut self, progress: f64) -> bool {
+    fn is_blocked(&mut self, progress: f64) -> bool {
         if progress > self.idle_since + NOTICEABLE {
             (self.idle_updates, self.idle_since) = (0, progress);
         } else {
@@ -135,6 +164,10 @@ impl DirichletPenalty {
 impl Term for DirichletPenalty {
     fn name(&self) -> &str {
         "prescribed motion"
+    }
+
+    fn role(&self) -> Role {
+        Role::Constraint
     }
 
     fn stencils(&self) -> Stencils<'_> {

@@ -79,23 +79,6 @@ impl CodimElements {
         std::iter::repeat_n(0, hinges.len()).chain(of_operators).collect()
     }
 
-    /// Whether some triangles have limits of their stretch or strain.
-    pub fn has_limits(&self) -> bool {
-        self.membranes.elements.iter().any(Membrane::is_limited)
-    }
-
-    /// The same elements without limits of the stretch and strain.
-    pub fn without_limits(&self) -> Self {
-        Self { membranes: self.membranes_without_limits(), ..self.clone() }
-    }
-
-    /// The same membranes without limits of the stretch and strain.
-    pub fn membranes_without_limits(&self) -> Elements<Membrane, 3> {
-        let mut unlimited = self.membranes.clone();
-        unlimited.elements.iter_mut().for_each(|m| *m = m.without_limits());
-        unlimited
-    }
-
     /// Multiplies what limits of the stretch and strain add to the energy.
     pub fn weigh_limits(&mut self, factor: f64) {
         self.membranes.elements.iter_mut().for_each(|m| m.weigh_limits(factor));
@@ -145,14 +128,9 @@ impl LimitStiffening {
         self.close.clear();
     }
 
-    /// How often the stiffness was doubled in the step.
-    pub fn doublings(&self) -> u32 {
-        self.doublings
-    }
-
     /// Doubles the stiffness of all limits, up to 128 times what it was, where a triangle was and is
-    /// closer to its limit than 1e-4 of the barrier's range.
-    pub fn update(&mut self, membranes: &mut Elements<Membrane, 3>, x: &[Vec3]) {
+    /// closer to its limit than 1e-4 of the barrier's range; whether it did.
+    pub fn update(&mut self, membranes: &mut Elements<Membrane, 3>, x: &[Vec3]) -> bool {
         let close = |e: usize| {
             let membrane = &membranes.elements[e];
             let used = || membrane.limit_use(&membranes.gather(e, x));
@@ -161,12 +139,14 @@ impl LimitStiffening {
         let now: Vec<bool> =
             (0..membranes.len()).into_par_iter().with_min_len(512).map(close).collect();
         let twice = self.close.iter().zip(&now).any(|(before, now)| *before && *now);
-        if twice && self.doublings < MOST_DOUBLINGS {
+        let doubles = twice && self.doublings < MOST_DOUBLINGS;
+        if doubles {
             self.doublings += 1;
             for limit in membranes.elements.iter_mut().filter_map(|m| m.limit.as_mut()) {
                 limit.stiffness *= 2.0;
             }
         }
         self.close = now;
+        doubles
     }
 }

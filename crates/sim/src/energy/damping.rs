@@ -3,7 +3,7 @@
 //! [Li 2020 code; Rayleigh damping with a stiffness coefficient c, s].
 
 use super::projection::Projection;
-use super::term::Term;
+use super::term::{Role, Term};
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::{Layout, Stencils};
 use std::ops::Range;
@@ -89,6 +89,10 @@ impl Damping {
 impl Term for Damping {
     fn name(&self) -> &str {
         "damping"
+    }
+
+    fn role(&self) -> Role {
+        Role::Damping
     }
 
     fn stencils(&self) -> Stencils<'_> {

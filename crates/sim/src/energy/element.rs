@@ -4,7 +4,7 @@
 //! Sums run in a fixed order, whatever the number of threads.
 
 use super::projection::Projection;
-use super::term::Term;
+use super::term::{Role, Term};
 use rayon::prelude::*;
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::{Layout, Stencils, pack};
@@ -19,6 +19,9 @@ pub type Hessian<const N: usize> = [[Mat3; N]; N];
 pub trait Element<const N: usize>: Debug + Clone + Send + Sync {
     /// The energy's row in reports.
     const NAME: &'static str;
+
+    /// What the energy is for.
+    const ROLE: Role = Role::Load;
 
     /// Whether moving all vertices by the same vector leaves the energy as it is: then the rows of its
     /// Hessian sum to zero, and the blocks on the diagonal need not be stored.
@@ -97,6 +100,11 @@ pub trait Element<const N: usize>: Debug + Clone + Send + Sync {
     #[inline]
     fn limit_use(&self, x: &[Vec3; N]) -> Option<f64> {
         let _ = x;
+        None
+    }
+
+    /// The same element without its limits, where it has some.
+    fn without_limits(&self) -> Option<Self> {
         None
     }
 }
@@ -256,6 +264,10 @@ impl<E: Element<N>, const N: usize> Term for Elements<E, N> {
         E::NAME
     }
 
+    fn role(&self) -> Role {
+        E::ROLE
+    }
+
     fn stencils(&self) -> Stencils<'_> {
         Stencils::from(self.vertices())
     }
@@ -314,6 +326,15 @@ impl<E: Element<N>, const N: usize> Term for Elements<E, N> {
             range.into_iter().all(|e| {
                 self.elements[e].limit_use(&self.gather(e, x)).is_none_or(|used| used < part)
             })
+        })
+    }
+
+    fn without_limits(&self) -> Option<Box<dyn Term + '_>> {
+        let free = |e: &E| e.without_limits().unwrap_or_else(|| e.clone());
+        let is_limited = self.elements.iter().any(|e| e.without_limits().is_some());
+        is_limited.then(|| -> Box<dyn Term + '_> {
+            let (connectivity, elements) = (self.connectivity.clone(), self.elements.iter());
+            Box::new(Self { connectivity, elements: elements.map(free).collect() })
         })
     }
 }

@@ -12,6 +12,7 @@ mod tests;
 use super::element::{Element, Hessian};
 use super::formula::{self, Batch, Formula, Source, by_formula};
 use super::projection::Projection;
+use super::term::Role;
 use super::turning::Turning;
 use standoff_linalg::{M3, Mat3, Real, V3, Vec3, lanes};
 
@@ -311,6 +312,7 @@ fn three<R: Real>(a: &[V3<R>; 3], b: &[V3<R>; 3]) -> M3<R> {
 
 impl Element<4> for Hinge {
     const NAME: &'static str = "hinges";
+    const ROLE: Role = Role::Elastic;
 
     by_formula!(4, 6);
 }

@@ -14,6 +14,7 @@ mod tests;
 use super::element::{Element, Hessian};
 use super::formula::{self, Batch, Formula, Source, by_formula, plain};
 use super::projection::Projection;
+use super::term::Role;
 use crate::material::membrane::{
     Fibres, Green, MembraneLaw, Orthotropic, Principal, SheetLame, StretchLimit,
 };
@@ -84,16 +85,6 @@ impl Membrane {
             Sheet::Isotropic(..) => false,
         };
         self.limit.is_some() || strains(&self.sheet)
-    }
-
-    /// The same triangle without limits of its stretch and strain.
-    #[must_use]
-    pub fn without_limits(mut self) -> Self {
-        self.limit = None;
-        if let Sheet::Orthotropic(law) = &mut self.sheet {
-            law.limits = None;
-        }
-        self
     }
 
     /// Multiplies what the limits add to the energy.
@@ -636,8 +627,17 @@ impl Formula<3, 3> for Membrane {
 
 impl Element<3> for Membrane {
     const NAME: &'static str = "membranes";
+    const ROLE: Role = Role::Elastic;
 
     by_formula!(3, 3);
+
+    fn without_limits(&self) -> Option<Self> {
+        let mut free = Self { limit: None, ..*self };
+        if let Sheet::Orthotropic(law) = &mut free.sheet {
+            law.limits = None;
+        }
+        self.is_limited().then_some(free)
+    }
 
     /// Largest part of a strain limit that is used up: 1 at the limit, 0 at rest; `None` without one.
     fn limit_use(&self, x: &[Vec3; 3]) -> Option<f64> {

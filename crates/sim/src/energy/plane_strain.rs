@@ -7,6 +7,7 @@
 //! at rest, A μ ∇Nₐ·∇N_b; no motion along z comes of it.
 
 use super::element::{Element, Elements, Hessian};
+use super::term::Role;
 use super::tet::{KEEP_VOLUME, step::volume_step};
 use crate::material::{Lame, Law, Material, PrincipalHessian};
 use standoff_linalg::{Mat3, MatN, Vec3, project_psd2};
@@ -121,6 +122,7 @@ fn svd([a, b]: &[Vec3; 2]) -> Svd {
 
 impl Element<3> for PlaneStrain {
     const NAME: &'static str = "plane strain";
+    const ROLE: Role = Role::Elastic;
     const TRANSLATION_INVARIANT: bool = true;
 
     /// A ψ(F), J per metre of depth.

@@ -35,6 +35,7 @@
 mod fold;
 
 use super::element::{Element, Hessian};
+use super::term::Role;
 use fold::{
     Fold, OPPOSITE, Weight, fade, fade_change, half_curvature, perpendicular, times, value,
 };
@@ -345,6 +346,7 @@ impl RodJoint {
 
 impl Element<5> for RodJoint {
     const NAME: &'static str = "rod joints";
+    const ROLE: Role = Role::Elastic;
     /// Angles are unknowns.
     const TRANSLATION_INVARIANT: bool = false;
 

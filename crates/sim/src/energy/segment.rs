@@ -2,6 +2,7 @@
 //! and the rest length l̄ [Li 2020 thesis, §2.2.3].
 
 use super::element::{Element, Hessian};
+use super::term::Role;
 use standoff_linalg::{Mat3, Vec3};
 
 /// One segment.
@@ -33,6 +34,7 @@ impl Segment {
 
 impl Element<2> for Segment {
     const NAME: &'static str = "rod stretching";
+    const ROLE: Role = Role::Elastic;
     const TRANSLATION_INVARIANT: bool = true;
 
     #[inline]

@@ -21,6 +21,7 @@
 
 use super::element::{Element, Hessian};
 use super::rod_joint::{Frame, angle_about, transport};
+use super::term::Role;
 use super::turning::Turning;
 use standoff_linalg::{Mat3, Vec3, project_psd_array};
 use std::f64::consts::TAU;
@@ -209,6 +210,7 @@ impl Slope {
 
 impl Element<6> for ShapeOperator {
     const NAME: &'static str = "shape operators";
+    const ROLE: Role = Role::Elastic;
     /// Angles are unknowns.
     const TRANSLATION_INVARIANT: bool = false;
 

@@ -8,7 +8,7 @@
 
 use super::element::Hessian;
 use super::projection::Projection;
-use super::term::Term;
+use super::term::{Role, Term};
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::{Stencils, block_count, pack};
 use std::ops::Range;
@@ -120,9 +120,6 @@ pub struct Attachments<'a> {
 }
 
 impl Attachments<'_> {
-    /// Its row in the energies.
-    pub const NAME: &'static str = "attachments";
-
     fn acting(&self) -> impl Iterator<Item = &Spring> {
         self.springs.iter().filter(|s| s.acts(self.time))
     }
@@ -130,7 +127,11 @@ impl Attachments<'_> {
 
 impl Term for Attachments<'_> {
     fn name(&self) -> &str {
-        Self::NAME
+        "attachments"
+    }
+
+    fn role(&self) -> Role {
+        Role::Elastic
     }
 
     /// The stencils of all springs, including springs that do not act, whose Hessians are zero.

@@ -6,6 +6,23 @@ use standoff_sparse::{Layout, Stencils};
 use std::fmt::Debug;
 use std::ops::Range;
 
+/// What an energy is for, by which reports and solvers tell energies apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Deformation of bodies and what ties them: a part of `elastic_energy` in reports.
+    Elastic,
+    /// Loads, and energies of a program that do not say what they are.
+    Load,
+    /// Damping of elastic energies.
+    Damping,
+    /// Surfaces that push each other apart: a part of `contact_energy` in reports.
+    Contact,
+    /// Friction.
+    Friction,
+    /// What takes multipliers or the place of equations: constraints of contact, and of prescribed motion.
+    Constraint,
+}
+
 /// One energy of the incremental potential: a sum over stencils of a few vertices each, as a pure
 /// function of the positions `x` (`#V`, m) of all vertices.
 ///
@@ -60,6 +77,11 @@ pub trait Term: Debug + Send + Sync {
     /// Its row in the energies of a report.
     fn name(&self) -> &str;
 
+    /// What it is for.
+    fn role(&self) -> Role {
+        Role::Load
+    }
+
     /// The vertices of each summand; none for an energy that has no second derivative to give.
     ///
     /// Terms of elements have the same stencils for as long as a simulation lives.
@@ -98,11 +120,19 @@ pub trait Term: Debug + Send + Sync {
         let _ = (x, part);
         true
     }
+
+    /// The same energy without its limits, where it has some: they act like contact, and are no part of elasticity.
+    fn without_limits(&self) -> Option<Box<dyn Term + '_>> {
+        None
+    }
 }
 
 impl<T: Term + ?Sized> Term for &T {
     fn name(&self) -> &str {
         (**self).name()
+    }
+    fn role(&self) -> Role {
+        (**self).role()
     }
     fn stencils(&self) -> Stencils<'_> {
         (**self).stencils()
@@ -130,5 +160,8 @@ impl<T: Term + ?Sized> Term for &T {
     }
     fn within_limits(&self, x: &[Vec3], part: f64) -> bool {
         (**self).within_limits(x, part)
+    }
+    fn without_limits(&self) -> Option<Box<dyn Term + '_>> {
+        (**self).without_limits()
     }
 }

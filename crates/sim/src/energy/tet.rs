@@ -13,6 +13,7 @@ mod tests;
 use super::element::{Element, Elements, Hessian};
 use super::formula::{self, Batch, Formula, by_formula};
 use super::projection::Projection;
+use super::term::Role;
 use crate::material::{Lame, Law, Material, PrincipalHessian};
 use formulas::{pk1, principal_hessian, psi};
 use rayon::prelude::*;
@@ -136,6 +137,7 @@ impl Tet {
 
 impl Element<4> for Tet {
     const NAME: &'static str = "tetrahedra";
+    const ROLE: Role = Role::Elastic;
 
     by_formula!(4, 6);
 

@@ -53,7 +53,7 @@ impl HessianAssembly {
     /// # Errors
     /// More blocks than 32-bit indices can name.
     pub fn new(potential: &IncrementalPotential<'_>) -> Result<Self, MatrixError> {
-        let free = &potential.free;
+        let free = potential.free();
         let mut row = vec![BlockPattern::ELIMINATED; free.len()];
         let vertex: Vec<u32> = (0..free.len() as u32).filter(|&v| free[v as usize]).collect();
         for (r, &v) in vertex.iter().enumerate() {
@@ -71,7 +71,7 @@ impl HessianAssembly {
         let pattern = Arc::new(pattern.in_plane(potential.context.model.dimension.is_planar()));
         let elastic = FixedAssembly::new(pattern.clone(), &lists)?;
         Ok(Self {
-            free: free.clone(),
+            free: free.to_vec(),
             restricted: potential.is_restricted(),
             row,
             vertex,
@@ -277,7 +277,7 @@ impl HessianAssembly {
 
     /// Whether the elements and the free vertices of a potential are those of this assembly.
     fn is_for(&self, potential: &IncrementalPotential<'_>) -> bool {
-        self.restricted == potential.is_restricted() && self.free == potential.free
+        self.restricted == potential.is_restricted() && self.free == potential.free()
     }
 
     /// Inertia and the elastic part, on a pattern with room for all terms.
@@ -444,7 +444,7 @@ fn fill_elastic(
         clock.time(Phase::Assembly, || elastic.add(matrix, k, &blocks[..count]))?;
     }
     clock.time(Phase::Assembly, || {
-        let (inertial, mass) = (&potential.inertial, &potential.context.model.mass);
+        let (inertial, mass) = (potential.inertial(), &potential.context.model.mass);
         let mass = |&v: &u32| if inertial[v as usize] { mass[v as usize] } else { 0.0 };
         let diagonal: Vec<f64> = vertex.iter().map(mass).collect();
         elastic.finish(matrix, potential.context.elastic_scale, &diagonal)

@@ -38,7 +38,7 @@ impl Balance {
             let scale = potential.context.contact_scale;
             let mut forces = potential.contact_forces(it);
             potential.context.model.map.gather(&mut forces);
-            for (v, g) in gradient.iter_mut().enumerate().filter(|(v, _)| potential.free[*v]) {
+            for (v, g) in gradient.iter_mut().enumerate().filter(|(v, _)| potential.free()[*v]) {
                 *g -= scale * forces[v];
             }
             gradient
@@ -100,7 +100,7 @@ fn exceeds(ratio: f64, limit: f64) -> bool {
 fn resultants(potential: &IncrementalPotential<'_>, gradient: &[Vec3]) -> Vec<f64> {
     let model = potential.context.model;
     let resultant =
-        |unknowns: std::ops::Range<usize>| match unknowns.clone().all(|v| potential.free[v]) {
+        |unknowns: std::ops::Range<usize>| match unknowns.clone().all(|v| potential.free()[v]) {
             true => gradient[unknowns].iter().sum::<Vec3>().norm(),
             false => 0.0,
         };

@@ -71,17 +71,17 @@ pub fn minimise_in(
     let tolerance = potential.context.velocity_tolerance * potential.context.speed_time;
     // forces are read off the solution: no rough directions
     let mut forcing = Forcing::exact(potential.context.settings.solver.linear_tolerance);
-    let frictional = !potential.friction.contacts.is_empty();
-    potential.friction.secant = false;
+    let (frictional, mut secants) = (!potential.friction().is_idle(), false);
+    potential.take_secants_of_friction(secants);
     let mut p = vec![Vec3::zeros(); tentative.x.len()];
     let mut missing = 0.0;
     // x̂ + p; `smooth` becomes g + B p
     let mut y = tentative.clone();
-    potential.constraints.blocking.clear();
+    potential.constraints_mut().unblock();
     for solve in 0..steps {
         let mut gradient = smooth.clone();
         potential.add_contact_gradient(&y, &mut gradient);
-        let acting = potential.constraints.acting(&y.x);
+        let acting = potential.constraints().acting(&y.x);
         let assembled = work.hessian.replace_contacts(potential, &y);
         assembled.map_err(|e| linear_failure(&work.report, e.to_string()))?;
         let d = direction::solve(potential, &y, &gradient, &mut forcing, work)?;
@@ -94,31 +94,32 @@ pub fn minimise_in(
         let bd = bd.map_err(|e| linear_failure(&work.report, e.to_string()))?;
         // as a rule the active set is found in full steps, up and down
         let before = y.x.clone();
-        let may_rise = solve < NONMONOTONE_STEPS && (potential.friction.secant || !frictional);
+        let may_rise = solve < NONMONOTONE_STEPS && (secants || !frictional);
         let t = line_search(potential, &mut y, &smooth, &gradient, &d, &bd, may_rise);
         for v in 0..p.len() {
             p[v] += t * d[v];
             smooth[v] += t * bd[v];
         }
         // a backtracked step is the mark of steps across the kink of Coulomb friction
-        potential.friction.secant |= t < 1.0;
-        let blocked = !potential.constraints.blocking.is_empty();
+        secants |= t < 1.0;
+        potential.take_secants_of_friction(secants);
+        let blocked = potential.constraints().is_blocked();
         if t < 1.0 {
             let beyond: Vec<Vec3> =
                 before.iter().zip(&d).map(|(x, d)| x + (BEYOND * t).min(1.0) * d).collect();
-            potential.constraints.block_at(&beyond);
+            potential.constraints_mut().block_at(&beyond);
         } else {
-            potential.constraints.blocking.clear();
+            potential.constraints_mut().unblock();
         }
-        let exact = !blocked && !frictional && potential.constraints.acting(&y.x) == acting;
+        let exact = !blocked && !frictional && potential.constraints().acting(&y.x) == acting;
         let small = size <= ACCURACY * tolerance.max(measure(potential, &p));
         if t == 1.0 && (exact || small) {
-            potential.constraints.blocking.clear();
+            potential.constraints_mut().unblock();
             return Ok(Solution { p, missing: 0.0 });
         }
         missing = size;
     }
-    potential.constraints.blocking.clear();
+    potential.constraints_mut().unblock();
     Ok(Solution { p, missing })
 }
 
@@ -135,7 +136,7 @@ pub fn newton_step(
     work: &mut Workspace,
 ) -> Result<Solution, StepError> {
     let mut gradient = smooth;
-    potential.friction.secant = false;
+    potential.take_secants_of_friction(false);
     potential.add_contact_gradient(tentative, &mut gradient);
     let assembled = work.hessian.replace_contacts(potential, tentative);
     assembled.map_err(|e| linear_failure(&work.report, e.to_string()))?;

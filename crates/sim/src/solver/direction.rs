@@ -212,7 +212,7 @@ fn to_vertices(
     rows: &[Vec3],
 ) -> Vec<Vec3> {
     let model = potential.context.model;
-    let mut p = model.dimension.flatten(hessian.spread(rows, potential.free.len()));
+    let mut p = model.dimension.flatten(hessian.spread(rows, potential.free().len()));
     model.map.spread(&mut p);
     p
 }
@@ -294,7 +294,7 @@ pub fn measure(potential: &IncrementalPotential<'_>, p: &[Vec3]) -> f64 {
     match potential.context.settings.solver.norm {
         Norm::Largest => p.iter().enumerate().map(square).fold(0.0, f64::max).sqrt(),
         Norm::RootMeanSquare => {
-            let unknown = |v: &usize| potential.free[*v];
+            let unknown = |v: &usize| potential.free()[*v];
             let positions = 0..model.vertex_count();
             let free = positions.clone().filter(unknown).count();
             let sum: f64 = positions.filter(unknown).map(|v| square((v, &p[v]))).sum();

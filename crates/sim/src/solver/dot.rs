@@ -3,7 +3,6 @@
 
 use super::direction::{REGULARISATIONS, linear_failure, not_finite};
 use super::lbfgs::dot;
-use super::newton::Adaptations;
 use super::quasi_newton::{self, Due, InitialInverse};
 use crate::clock::Phase;
 use crate::error::StepError;
@@ -24,10 +23,9 @@ const LEAST_START: f64 = 0.1;
 pub fn minimise(
     potential: &mut IncrementalPotential<'_>,
     it: &mut Iterate,
-    adapt: &mut Adaptations,
     work: &mut Workspace,
 ) -> Result<StepOutcome, StepError> {
-    quasi_newton::minimise(&SubdomainHessians, potential, it, adapt, work)
+    quasi_newton::minimise(&SubdomainHessians, potential, it, work)
 }
 
 /// The mean over subdomains of what their inverse Hessians give [Li 2020 thesis, Eq. 3.13].

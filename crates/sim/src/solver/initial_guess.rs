@@ -41,7 +41,7 @@ pub fn advance_free_bodies(
     for v in it.contacts.touched() {
         touches[v as usize] = true;
     }
-    let moves = |v: usize| potential.inertial[v] || model.map.is_carried(v);
+    let moves = |v: usize| potential.inertial()[v] || model.map.is_carried(v);
     let is_free = |v: usize| moves(v) && !touches[v];
     let mut p = vec![Vec3::zeros(); it.x.len()];
     let mut any = false;
@@ -63,7 +63,7 @@ pub fn advance_free_bodies(
     }
     for tries in 0..TRIES {
         // few that rest save little, and what they descend is missed in the line searches of the others
-        let free = (0..p.len()).filter(|&v| potential.free[v]);
+        let free = (0..p.len()).filter(|&v| potential.free()[v]);
         let moving = free.clone().filter(|&v| p[v] != Vec3::zeros()).count() as f64;
         let free = free.count() as f64;
         if !any || tries > 0 && moving < (1.0 - SHARE) * free {
@@ -86,7 +86,7 @@ pub fn extrapolate(
     state: &State,
     work: &mut Workspace,
 ) {
-    let is_still = |v: usize| potential.inertial[v] && it.x[v] == state.x[v];
+    let is_still = |v: usize| potential.inertial()[v] && it.x[v] == state.x[v];
     let still: Vec<usize> = (0..it.x.len()).filter(|&v| is_still(v)).collect();
     let mass = &potential.context.model.mass;
     let square = |of: &dyn Fn(usize) -> Vec3| -> f64 {
@@ -208,7 +208,7 @@ fn leave_out(model: &Model, blocked: &[u32], p: &mut [Vec3]) -> bool {
 
 /// Whether a body's vertices are not connected.
 fn is_loose(body: &Body) -> bool {
-    [&body.tets, &body.plane, &body.triangles, &body.segments].iter().all(|list| list.is_empty())
+    [&body.solids, &body.triangles, &body.segments].iter().all(|list| list.is_empty())
 }
 
 /// Displacements of the rigid motion of a body that comes closest to `x` + `displacement`: with the means

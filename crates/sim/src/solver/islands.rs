@@ -9,7 +9,7 @@
 use super::line_search::LineStep;
 use crate::contact::ContactSet;
 use crate::iterate::Iterate;
-use crate::potential::{IncrementalPotential, Part};
+use crate::potential::{IncrementalPotential, Part, Strategy};
 use crate::solver::workspace::Workspace;
 use standoff_linalg::Vec3;
 
@@ -35,18 +35,16 @@ impl<'a> Islands<'a> {
     /// obstructed motions, the surface of the orientation-aware potential), or where vertices are carried.
     pub fn new(potential: &IncrementalPotential<'a>) -> Option<Self> {
         let (model, solver) = (potential.context.model, &potential.context.settings.solver);
-        let limited = potential.codim.membranes.elements.iter().any(|m| m.limit.is_some());
         let several = model.bodies.iter().filter(|b| !b.obstacle).count() > 1;
         let whole = solver.cumulative_toi.is_some()
-            || limited
             || model.orientation.is_some()
             || !model.map.is_identity();
-        if !solver.islands || !several || whole || potential.dirichlet.is_some() {
+        if !solver.islands || !several || whole || !potential.allows(Strategy::Rest) {
             return None;
         }
         let body = &model.body_of;
         let parent = (0..model.bodies.len() as u32).collect();
-        let mut trees = Trees { free: &potential.free, body, parent };
+        let mut trees = Trees { free: potential.free(), body, parent };
         trees.join_part(potential, &ContactSet::default(), Part::Elastic);
         let attached = trees.parent;
         Some(Self { body, attached })
@@ -74,9 +72,9 @@ impl<'a> Islands<'a> {
             return false;
         }
         let moves = |v: usize| size[island[self.body[v] as usize] as usize] >= RESTING * tolerance;
-        let moving: Vec<bool> = (0..p.len()).map(|v| potential.free[v] && moves(v)).collect();
+        let moving: Vec<bool> = (0..p.len()).map(|v| potential.free()[v] && moves(v)).collect();
         let count = |of: &[bool]| of.iter().filter(|&&f| f).count();
-        let (some, all) = (count(&moving), count(&potential.free));
+        let (some, all) = (count(&moving), count(potential.free()));
         if some == 0 || some as f64 > SHARE * all as f64 {
             return false;
         }
@@ -105,7 +103,7 @@ impl<'a> Islands<'a> {
         work: &Workspace,
     ) -> Vec<u32> {
         let mut trees =
-            Trees { free: &potential.free, body: self.body, parent: self.attached.clone() };
+            Trees { free: potential.free(), body: self.body, parent: self.attached.clone() };
         trees.join_part(potential, &it.contacts, Part::Contact);
         for pair in work.detector.swept(potential.context.model) {
             trees.join(pair.vertices());

@@ -8,7 +8,6 @@ pub mod contact_subproblem;
 pub mod direction;
 pub mod dot;
 pub mod forcing;
-pub mod friction_lagging;
 pub mod initial_guess;
 mod islands;
 pub mod lbfgs;
@@ -18,7 +17,6 @@ pub mod newton;
 mod prescribed;
 mod projecting;
 pub mod quasi_newton;
-pub mod stiffness;
 pub mod subdomains;
 pub mod termination;
 pub mod workspace;
@@ -38,13 +36,12 @@ use crate::solver::workspace::Workspace;
 pub fn minimise(
     potential: &mut IncrementalPotential<'_>,
     it: &mut Iterate,
-    adapt: &mut newton::Adaptations,
     work: &mut Workspace,
 ) -> Result<StepOutcome, StepError> {
     match potential.context.settings.solver.method {
-        Method::Dot => dot::minimise(potential, it, adapt, work),
-        Method::LbfgsPd => comparison::lbfgs_pd::minimise(potential, it, adapt, work),
+        Method::Dot => dot::minimise(potential, it, work),
+        Method::LbfgsPd => comparison::lbfgs_pd::minimise(potential, it, work),
         Method::AdmmPd => comparison::admm_pd::minimise(potential, it, work),
-        Method::Barrier | Method::BarrierFree => newton::minimise(potential, it, adapt, work),
+        Method::Barrier | Method::BarrierFree => newton::minimise(potential, it, work),
     }
 }

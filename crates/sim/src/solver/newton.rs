@@ -11,25 +11,12 @@ use super::line_search::{self, LineStep};
 use super::prescribed;
 use super::projecting::Projecting;
 use super::termination::{Termination, Verdict};
-use crate::clock::Phase;
-use crate::contact::forecast::ForecastForces;
-use crate::energy::codim::LimitStiffening;
 use crate::error::StepError;
 use crate::iterate::Iterate;
-use crate::potential::{Energy, IncrementalPotential};
+use crate::potential::{Energy, IncrementalPotential, Strategy};
 use crate::report::StepOutcome;
-use crate::solver::stiffness::StiffnessAdaptation;
 use crate::solver::workspace::Workspace;
 use standoff_linalg::Vec3;
-
-/// What a minimisation adapts while it goes on.
-#[derive(Debug)]
-pub struct Adaptations {
-    /// The barrier stiffness κ.
-    pub stiffness: StiffnessAdaptation,
-    /// The stiffness of limits of the stretch.
-    pub limits: LimitStiffening,
-}
 
 /// Minimises `potential` from `it`, which becomes the last iterate.
 ///
@@ -44,11 +31,10 @@ pub struct Adaptations {
 pub fn minimise(
     potential: &mut IncrementalPotential<'_>,
     it: &mut Iterate,
-    adapt: &mut Adaptations,
     work: &mut Workspace,
 ) -> Result<StepOutcome, StepError> {
-    adapt.limits.begin();
-    let mut newton = Newton::new(potential, it, adapt, work);
+    potential.begin_minimisation();
+    let mut newton = Newton::new(potential, it, work);
     let result = newton.iterate();
     if potential.is_restricted() {
         Islands::resume(potential, it, work);
@@ -60,7 +46,6 @@ pub fn minimise(
 struct Newton<'n, 'p> {
     potential: &'n mut IncrementalPotential<'p>,
     it: &'n mut Iterate,
-    adapt: &'n mut Adaptations,
     work: &'n mut Workspace,
     /// Which bodies may rest; none where all have to go on.
     islands: Option<Islands<'p>>,
@@ -84,18 +69,17 @@ impl<'n, 'p> Newton<'n, 'p> {
     fn new(
         potential: &'n mut IncrementalPotential<'p>,
         it: &'n mut Iterate,
-        adapt: &'n mut Adaptations,
         work: &'n mut Workspace,
     ) -> Self {
         let context = potential.context;
         let termination = Termination::new(&context);
-        let exact = !termination.is_by_direction() || potential.dirichlet.is_some();
+        let exact = !termination.is_by_direction() || !potential.allows(Strategy::RoughDirections);
         let solver = &context.settings.solver;
         let islands = Islands::new(potential);
         let forcing = Forcing::new(solver.linear_tolerance).exact_with_factor(exact);
         let projecting = Projecting::new(solver.projection);
         let here = Known::default();
-        Self { potential, it, adapt, work, islands, forcing, projecting, termination, here }
+        Self { potential, it, work, islands, forcing, projecting, termination, here }
     }
 
     /// Newton's method [Li 2020, Alg. 1]: direction, step length, κ, and whether that was the last iteration.
@@ -106,7 +90,9 @@ impl<'n, 'p> Newton<'n, 'p> {
             if self.will_look_closer(&taken) {
                 continue;
             }
-            self.adapt_stiffness();
+            if self.potential.end_iteration(self.it) {
+                self.here.value = None;
+            }
             let Some(verdict) = self.judge(&taken) else { continue };
             if let Some(outcome) = self.go_on(verdict, &p, &taken)? {
                 return Ok(outcome);
@@ -127,14 +113,16 @@ impl<'n, 'p> Newton<'n, 'p> {
 
     /// Goes along `p` as far as the line search says, and forecasts forces for the next Hessian.
     fn advance(&mut self, p: &[Vec3], gradient: &[Vec3]) -> Result<LineStep, StepError> {
-        let Self { potential, it, adapt, work, here, .. } = self;
-        adapt.stiffness.observe(potential, it);
+        let Self { potential, it, work, here, .. } = self;
+        potential.begin_iteration(it);
         let max_contacts = &mut work.report.max_contacts;
         *max_contacts = (*max_contacts).max(it.contacts.len() as u64);
-        forecast_friction(potential, it, p);
+        potential.forecast_friction(it, p);
         let taken = line_search::search(potential, it, p, gradient, here.value, work);
         here.value = taken.value;
-        forecast_contacts(potential, it, p, &taken, work);
+        if 0.0 < taken.alpha && taken.alpha < 1.0 {
+            potential.forecast_contacts(&work.before, p, &mut it.contacts);
+        }
         match taken.finite {
             true => Ok(taken),
             false => Err(not_finite("the potential", potential, it)),
@@ -146,17 +134,6 @@ impl<'n, 'p> Newton<'n, 'p> {
         taken.alpha == 0.0
             && (self.work.linear.is_iterative() && self.forcing.tighten()
                 || self.projecting.give_up())
-    }
-
-    /// Adapts κ and the stiffness of limits, which changes the potential.
-    fn adapt_stiffness(&mut self) {
-        let Self { potential, it, adapt, here, .. } = self;
-        let before = (potential.barrier.kappa, adapt.limits.doublings());
-        adapt.stiffness.update(potential, it);
-        adapt.limits.update(&mut potential.codim.membranes, &it.x);
-        if before != (potential.barrier.kappa, adapt.limits.doublings()) {
-            here.value = None;
-        }
     }
 
     /// Whether the minimum is reached, by the size of the direction and the balance of forces. None where what looks like the end may be
@@ -199,7 +176,7 @@ impl<'n, 'p> Newton<'n, 'p> {
             work.report.characteristic_norm = Some(norm);
             measure = norm / tolerance;
         }
-        if measure < 1.0 && termination.wants_balance() && potential.dirichlet.is_none() {
+        if measure < 1.0 && termination.wants_balance() && potential.allows(Strategy::End) {
             let gradient = here.gradient.get_or_insert_with(|| potential.gradient(it));
             let balance = Balance::new(potential, it, gradient, context.force_tolerance);
             measure = termination.with_balance(measure, &balance);
@@ -216,11 +193,8 @@ impl<'n, 'p> Newton<'n, 'p> {
     ) -> Result<Option<StepOutcome>, StepError> {
         let Self { potential, it, work, islands, termination, here, .. } = self;
         let context = potential.context;
-        if potential.dirichlet.is_some() {
-            let coarse = context.settings.solver.boundary_tolerance_relative;
-            let coarse = coarse.map_or(0.0, |t| t * context.model.length);
-            let settled = work.report.residual_speed < coarse;
-            prescribed::advance(potential, it, verdict, settled, termination.is_stuck())?;
+        let speed = Some(work.report.residual_speed);
+        if prescribed::advance(potential, it, verdict, speed, termination.is_stuck())?.is_some() {
             *here = Known::default();
             return Ok(None);
         }
@@ -240,35 +214,6 @@ impl<'n, 'p> Newton<'n, 'p> {
             Verdict::Settled(outcome) | Verdict::Stalled(outcome) => Ok(Some(outcome)),
         }
     }
-}
-
-/// Stiffens friction in the next Newton matrix by the friction forces that the direction `p` from `it` forecasts.
-fn forecast_friction(potential: &mut IncrementalPotential<'_>, it: &Iterate, p: &[Vec3]) {
-    if has_forecasts(potential) {
-        let IncrementalPotential { context, friction, friction_reference, .. } = potential;
-        context.clock.time(Phase::Contact, || friction.forecast(&it.x, friction_reference, p));
-    }
-}
-
-/// Stiffens contacts in the next Newton matrix by the normal forces that the direction `p` forecast, if the step was shortened.
-fn forecast_contacts(
-    potential: &IncrementalPotential<'_>,
-    it: &mut Iterate,
-    p: &[Vec3],
-    taken: &LineStep,
-    work: &Workspace,
-) {
-    let shortened = 0.0 < taken.alpha && taken.alpha < 1.0;
-    if has_forecasts(potential) && shortened {
-        let Iterate { x, contacts } = &work.before;
-        let forecast = || ForecastForces::new(&potential.barrier, contacts, x, p);
-        potential.context.clock.time(Phase::Contact, forecast).assign(&mut it.contacts);
-    }
-}
-
-/// Whether directions forecast forces: not those in which constraints pull prescribed vertices to targets that they may not reach.
-fn has_forecasts(potential: &IncrementalPotential<'_>) -> bool {
-    potential.context.settings.solver.forecast_forces && potential.dirichlet.is_none()
 }
 
 /// The Newton direction, of which `report.residual_speed` becomes the size: a direction that is small enough to end the

@@ -2,13 +2,14 @@
 
 use super::termination::Verdict;
 use crate::diagnosis;
-use crate::dirichlet::penalty::ARRIVED;
+use crate::dirichlet::Pulled;
 use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
 
-/// After a Newton iteration: holds the prescribed vertices once they have arrived, else tightens
-/// their constraints whenever the minimisation has settled under the present ones, or `coarsely_settled`.
+/// After a Newton iteration: holds the prescribed vertices once they have arrived, else tightens their constraints whenever the
+/// minimisation has settled under the present ones, or its `speed` is below the tolerance for that. None where nothing is
+/// constrained.
 ///
 /// # Errors
 /// `BlockedMotion` where tightening or many iterations have brought no progress, or the minimisation stalls
@@ -17,36 +18,26 @@ pub fn advance(
     potential: &mut IncrementalPotential<'_>,
     it: &Iterate,
     verdict: Verdict,
-    coarsely_settled: bool,
+    speed: Option<f64>,
     stalled: bool,
-) -> Result<(), StepError> {
-    let Some(penalty) = &mut potential.dirichlet else { return Ok(()) };
-    let progress = penalty.progress(&it.x);
-    if progress >= ARRIVED {
-        potential.release();
-        return Ok(());
+) -> Result<Option<Pulled>, StepError> {
+    let context = &potential.context;
+    let coarse = context.settings.solver.boundary_tolerance_relative;
+    let coarse = coarse.map_or(0.0, |t| t * context.model.length);
+    let coarsely = speed.is_some_and(|speed| speed < coarse);
+    let pulled = potential.pull(&it.x, matches!(verdict, Verdict::Settled(_)), coarsely);
+    let stalled = stalled || matches!(verdict, Verdict::Stalled(_));
+    match pulled {
+        Some(Pulled::Blocked) => Err(blocked(potential, it)),
+        Some(Pulled::On | Pulled::Tightened) if stalled => Err(blocked(potential, it)),
+        _ => Ok(pulled),
     }
-    if penalty.is_too_slow(progress) {
-        return Err(blocked(potential, it));
-    }
-    if matches!(verdict, Verdict::Settled(_)) {
-        if penalty.is_blocked(progress) {
-            return Err(blocked(potential, it));
-        }
-        penalty.update(&it.x);
-    } else if coarsely_settled {
-        penalty.update(&it.x);
-    }
-    if stalled || matches!(verdict, Verdict::Stalled(_)) {
-        return Err(blocked(potential, it));
-    }
-    Ok(())
 }
 
 /// The error of a motion that something blocks: the vertex furthest from its target names the
 /// prescribed motion, or its body where targets were set step by step, the closest pair, the most crushed element or the most stretched triangle what is in the way.
 pub fn blocked(potential: &IncrementalPotential<'_>, it: &Iterate) -> StepError {
-    let (model, penalty) = (potential.context.model, potential.dirichlet.as_ref());
+    let (model, penalty) = (potential.context.model, potential.penalty());
     let progress = penalty.map_or(1.0, |e| e.progress(&it.x));
     let furthest = penalty.and_then(|e| e.furthest(&it.x)).map(|(v, _)| v);
     let name = furthest.map(|v| match model.motions.iter().find(|m| m.vertices.contains(&v)) {

@@ -6,7 +6,7 @@ use crate::definition::settings::HessianProjection;
 use crate::energy::Projection;
 use crate::error::StepError;
 use crate::iterate::Iterate;
-use crate::potential::IncrementalPotential;
+use crate::potential::{IncrementalPotential, Strategy};
 use crate::solver::workspace::Workspace;
 use standoff_linalg::Vec3;
 
@@ -108,7 +108,9 @@ impl Projecting {
 
     /// Whether the last matrix was the Hessian without any projection, and positive definite; true where that is not required.
     pub fn is_definite(&self, potential: &IncrementalPotential<'_>) -> bool {
-        self.definite || self.method == HessianProjection::Always || potential.dirichlet.is_some()
+        self.definite
+            || self.method == HessianProjection::Always
+            || !potential.allows(Strategy::LessProjection)
     }
 
     /// Projects all summands from now on, since the last direction led nowhere. Whether that makes a difference.
@@ -120,9 +122,7 @@ impl Projecting {
     /// How many matrices are tried that may be indefinite.
     fn tries(&self, potential: &IncrementalPotential<'_>) -> usize {
         match self.method {
-            // constraints pull prescribed vertices to targets that they may not reach; with less projection, a ram pushed out sideways what it
-            // pressed, instead of being refused
-            _ if potential.dirichlet.is_some() => 0,
+            _ if !potential.allows(Strategy::LessProjection) => 0,
             HessianProjection::Always => 0,
             HessianProjection::OnDemand => 1,
             // the first direction tells where the minimum is far

@@ -7,13 +7,13 @@
 use super::balance::Balance;
 use super::direction::{linear_failure, may_go_on, measure, not_finite};
 use super::lbfgs::{Lbfgs, dot};
-use super::newton::Adaptations;
 use super::termination::{Termination, Verdict};
 use super::{line_search, prescribed};
 use crate::clock::Phase;
+use crate::dirichlet::Pulled;
 use crate::error::StepError;
 use crate::iterate::Iterate;
-use crate::potential::IncrementalPotential;
+use crate::potential::{IncrementalPotential, Strategy};
 use crate::report::StepOutcome;
 use crate::solver::workspace::Workspace;
 use standoff_linalg::Vec3;
@@ -85,15 +85,13 @@ pub fn minimise<I: InitialInverse>(
     inverse: &I,
     potential: &mut IncrementalPotential<'_>,
     it: &mut Iterate,
-    adapt: &mut Adaptations,
     work: &mut Workspace,
 ) -> Result<StepOutcome, StepError> {
     let context = potential.context;
     let mut termination = Termination::new(&context);
     let mut memory = Lbfgs::default();
     let (mut due, mut age) = (Due::All, 0);
-    adapt.limits.begin();
-    potential.friction.secant = false;
+    potential.begin_minimisation();
     let mut gradient = finite_gradient(potential, it)?;
     for _ in 0..context.settings.solver.max_iterations {
         work.report.newton_iterations += 1;
@@ -105,7 +103,7 @@ pub fn minimise<I: InitialInverse>(
         inverse.renew(potential, it, due, work)?;
         due = Due::Contacts;
         let p = scaled_direction(inverse, potential, it, &gradient, &mut memory, work)?;
-        adapt.stiffness.observe(potential, it);
+        potential.begin_iteration(it);
         let max_contacts = &mut work.report.max_contacts;
         *max_contacts = (*max_contacts).max(it.contacts.len() as u64);
         let x = it.x.clone();
@@ -126,27 +124,19 @@ pub fn minimise<I: InitialInverse>(
         gradient = after;
         let norm = characteristic_norm(potential, &gradient);
         work.report.characteristic_norm = Some(norm);
-        let before = (potential.barrier.kappa, adapt.limits.doublings());
-        adapt.stiffness.update(potential, it);
-        adapt.limits.update(&mut potential.codim.membranes, &it.x);
-        let mut changed = before != (potential.barrier.kappa, adapt.limits.doublings());
+        let mut changed = potential.end_iteration(it);
         let mut measure = norm / context.settings.solver.characteristic_tolerance().unwrap_or(0.0);
-        if measure < 1.0 && termination.wants_balance() && potential.dirichlet.is_none() {
+        if measure < 1.0 && termination.wants_balance() && potential.allows(Strategy::End) {
             let balance = Balance::new(potential, it, &gradient, context.force_tolerance);
             measure = termination.with_balance(measure, &balance);
         }
         let verdict = termination.update(measure, &taken);
-        if potential.dirichlet.is_some() {
-            let coarse = context.settings.solver.boundary_tolerance_relative;
-            let coarse = coarse.map_or(0.0, |t| t * context.model.length);
-            let settled = work.report.residual_speed < coarse;
-            prescribed::advance(potential, it, verdict, settled, termination.is_stuck())?;
-            changed |= settled || verdict != Verdict::Continue || potential.dirichlet.is_none();
-        } else {
-            match verdict {
-                Verdict::Continue => {}
-                Verdict::Settled(outcome) | Verdict::Stalled(outcome) => return Ok(outcome),
-            }
+        let speed = Some(work.report.residual_speed);
+        match (prescribed::advance(potential, it, verdict, speed, termination.is_stuck())?, verdict)
+        {
+            (Some(pulled), _) => changed |= pulled != Pulled::On,
+            (None, Verdict::Continue) => {}
+            (None, Verdict::Settled(outcome) | Verdict::Stalled(outcome)) => return Ok(outcome),
         }
         if changed {
             memory.clear();

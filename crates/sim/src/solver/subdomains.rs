@@ -50,8 +50,8 @@ impl SubdomainFactors {
         hessian: &HessianAssembly,
         it: &Iterate,
     ) -> Result<usize, SolveError> {
-        if self.free != potential.free || self.factors.is_none() {
-            self.free.clone_from(&potential.free);
+        if self.free != potential.free() || self.factors.is_none() {
+            potential.free().clone_into(&mut self.free);
             (self.base, self.loose) = base_rows(decomposition, hessian);
             let mut sets = self.base.clone();
             sets[0].extend(&self.loose);

@@ -1,9 +1,7 @@
 //! Memory that is kept between steps.
 
 use crate::clock::Clock;
-use crate::context::StepContext;
 use crate::detector::Detector;
-use crate::dirichlet::DirichletTargets;
 use crate::iterate::Iterate;
 use crate::model::Model;
 use crate::potential::IncrementalPotential;
@@ -48,12 +46,9 @@ impl Workspace {
     /// More matrix blocks than 32-bit indices can name.
     pub fn new(model: &Model, state: &State) -> Result<Self, MatrixError> {
         let clock = Clock::start();
-        let context = StepContext::new(model, state, &clock);
-        let targets = DirichletTargets::new(model, state);
-        let mut potential = IncrementalPotential::new(context, state, &targets);
+        let mut potential = IncrementalPotential::at_start(model, state, &clock);
         // the free vertices of most steps; where others are free, the assembly changes over to them
-        let unknown = |v: usize| model.deformable[v] && !model.map.is_carried(v);
-        potential.free = (0..model.deformable.len()).map(unknown).collect();
+        potential.free_all();
         Ok(Self {
             detector: Detector::new(model.resolved.d_hat),
             hessian: HessianAssembly::new(&potential)?,

@@ -7,32 +7,25 @@
 //! every pair within d̂ is closer than the target.
 
 use crate::clock::Phase;
-use crate::contact::{BarrierPotential, stiffness};
+use crate::contact::stiffness;
 use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
 use crate::report::StepOutcome;
 use crate::solver;
-use crate::solver::friction_lagging;
-use crate::solver::newton::Adaptations;
 use crate::solver::workspace::Workspace;
 use standoff_linalg::Vec3;
 
 /// Widens the contacts of `it` to the distance at which the step begins, with a κ that bears at a loaded gap
 /// what the present one does.
-pub fn widen(
-    potential: &mut IncrementalPotential<'_>,
-    it: &mut Iterate,
-    adapt: &mut Adaptations,
-    work: &mut Workspace,
-) {
+pub fn widen(potential: &mut IncrementalPotential<'_>, it: &mut Iterate, work: &mut Workspace) {
     let Some(start) = potential.context.settings.contact.d_hat_start else { return };
     let (clock, model) = (potential.context.clock, potential.context.model);
     work.detector.d_hat = start;
     let rest = vec![Vec3::zeros(); it.x.len()];
     clock.time(Phase::BroadPhase, || work.detector.sweep(model, &it.x, &rest, 0.0));
-    let needed = potential.barrier.kappa;
-    change(potential, it, start, needed, adapt, work);
+    let needed = potential.barrier().kappa;
+    change(potential, it, start, needed, work);
 }
 
 /// Minimises the potential for every distance above the contact distance, and leaves `it` with the contacts
@@ -43,20 +36,19 @@ pub fn widen(
 pub fn shrink(
     potential: &mut IncrementalPotential<'_>,
     it: &mut Iterate,
-    adapt: &mut Adaptations,
     work: &mut Workspace,
 ) -> Result<Option<StepOutcome>, StepError> {
     let target = potential.context.model.resolved.d_hat;
     while potential.context.d_hat > target {
-        let outcome = solver::minimise(potential, it, adapt, work)?;
+        let outcome = solver::minimise(potential, it, work)?;
         work.report.lagging_iterations += 1;
         if !outcome.is_minimum() {
             return Ok(Some(outcome));
         }
-        friction_lagging::lag(potential, it, potential.barrier.kappa);
-        let needed = stiffness::load(&potential.barrier, &it.contacts, &it.x);
+        potential.lag_friction(it, potential.barrier().kappa);
+        let needed = stiffness::load(potential.barrier(), &it.contacts, &it.x);
         let next = potential.context.d_hat * std::f64::consts::FRAC_1_SQRT_2;
-        change(potential, it, next.max(target), needed, adapt, work);
+        change(potential, it, next.max(target), needed, work);
     }
     Ok(None)
 }
@@ -68,14 +60,10 @@ fn change(
     it: &mut Iterate,
     d_hat: f64,
     needed: f64,
-    adapt: &mut Adaptations,
     work: &mut Workspace,
 ) {
-    let before = BarrierPotential { kappa: needed, ..potential.barrier };
-    potential.context.d_hat = d_hat;
-    potential.barrier.d_hat = d_hat;
     work.detector.d_hat = d_hat;
     let (clock, model) = (potential.context.clock, potential.context.model);
     it.contacts = clock.time(Phase::Contact, || work.detector.contacts(model, &it.x));
-    adapt.stiffness.set_for_new_distance(potential, &before, it);
+    potential.set_contact_distance(d_hat, needed, it);
 }

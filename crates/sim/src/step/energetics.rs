@@ -1,16 +1,7 @@
 //! Energies and momenta at the end of a step, for the report.
 
 use crate::audit::allowed_inversions;
-use crate::contact::potential::BarrierPairs;
-use crate::energy::Element;
-use crate::energy::hinge::Hinge;
-use crate::energy::membrane::Membrane;
-use crate::energy::plane_strain::PlaneStrain;
-use crate::energy::rod_joint::RodJoint;
-use crate::energy::segment::Segment;
-use crate::energy::shape_operator::ShapeOperator;
-use crate::energy::spring::Attachments;
-use crate::energy::tet::Tet;
+use crate::energy::Role;
 use crate::iterate::Iterate;
 use crate::model::Model;
 use crate::potential::IncrementalPotential;
@@ -55,19 +46,20 @@ pub(crate) fn record(
 ) {
     let model = potential.context.model;
     report.time = state.time;
-    report.contacts = (it.contacts.len() + potential.constraints.loaded()) as u64;
-    let gap = it.contacts.min_gap(&it.x).min(potential.constraints.min_gap());
+    report.contacts = (it.contacts.len() + potential.constraints().loaded()) as u64;
+    let gap = it.contacts.min_gap(&it.x).min(potential.constraints().min_gap());
     report.min_gap = gap.is_finite().then_some(gap);
     report.inverted = allowed_inversions(model, &state.x) as u64;
-    report.kappa = potential.barrier.kappa * potential.context.model.stiffness_ratio();
+    report.kappa = potential.barrier().kappa * potential.context.model.stiffness_ratio();
     for t in potential.terms(&it.contacts) {
-        *report.energies.entry(t.term.name().to_owned()).or_default() += t.term.value(&it.x);
+        let value = t.term.value(&it.x);
+        *report.energies.entry(t.term.name().to_owned()).or_default() += value;
+        match t.term.role() {
+            Role::Elastic => report.elastic_energy += value,
+            Role::Contact => report.contact_energy += value,
+            _ => {}
+        }
     }
-    let sum = |rows: &[&str]| rows.iter().filter_map(|row| report.energies.get(*row)).sum::<f64>();
-    report.contact_energy = sum(&[BarrierPairs::NAME]);
-    report.elastic_energy = sum(&[Tet::NAME, PlaneStrain::NAME])
-        + sum(&[Membrane::NAME, Hinge::NAME, ShapeOperator::NAME, Segment::NAME, RodJoint::NAME])
-        + sum(&[Attachments::NAME]);
     report.kinetic_energy = kinetic_energy(model, state);
     report.gravity_energy = gravity_energy(model, state);
     report.linear_momentum = linear_momentum(model, state).into();

@@ -5,15 +5,13 @@
 //! its end become the multipliers with which the next step begins.
 
 use crate::clock::Phase;
-use crate::contact::stiffness::LOADED_GAP;
-use crate::contact::{Constraint, ConstraintKey, Contact, FrictionSet};
+use crate::contact::{Constraint, ConstraintKey, Contact};
 use crate::context::StepContext;
-use crate::definition::settings::{Adaptation, Fallback};
+use crate::definition::settings::Fallback;
 use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
 use crate::report::{FallbackReason, StepOutcome};
-use crate::solver::friction_lagging;
 use crate::state::State;
 use standoff_geometry::distance::mollifier;
 use standoff_geometry::{CollisionMesh, Pair, PairKind};
@@ -24,9 +22,9 @@ use std::collections::HashMap;
 pub struct Before {
     /// Stiffness κ with which contacts bore their forces; 0 if none did.
     pub kappa: f64,
-    /// Friction by the forces of the last step, where κ does not tell them.
-    pub friction: Option<FrictionSet>,
-    /// The largest of these forces, N.
+    /// Whether friction has the forces of the last step already, where κ does not tell them.
+    pub is_lagged: bool,
+    /// The largest contact force of that, N.
     pub force: f64,
     /// Whether κ begins with the least of its range, whatever the load.
     pub least_stiffness: bool,
@@ -66,31 +64,19 @@ pub fn begin(potential: &mut IncrementalPotential<'_>, state: &State) -> Before 
     if !state.constraints.is_empty() {
         clock.time(Phase::Contact, || {
             let (mesh, half_spaces) = (&model.collision, &model.half_spaces);
-            potential.constraints.linearise(mesh, half_spaces, &state.x, &state.x, 0.0);
+            potential.constraints_mut().linearise(mesh, half_spaces, &state.x, &state.x, 0.0);
         });
-        friction_lagging::lag_constraints(potential);
-        before.friction = Some(potential.friction.clone());
+        potential.lag_friction_of_constraints();
+        before.is_lagged = true;
         before.force = state.constraints.iter().map(|c| c.force).fold(0.0, f64::max);
     }
-    potential.constraints.clear();
+    potential.constraints_mut().clear();
     before
-}
-
-/// Raises κ to what bears `force` (N) at a loaded gap, where the load is what κ follows.
-pub fn raise_stiffness(potential: &mut IncrementalPotential<'_>, force: f64) {
-    let contact = &potential.context.settings.contact;
-    if contact.stiffness.is_some() || contact.adaptation != Adaptation::Load {
-        return;
-    }
-    let (barrier, weight) =
-        (&potential.barrier, crate::solver::stiffness::mean_weight(potential.context.model));
-    let unit = barrier.unit_force(LOADED_GAP * barrier.d_hat, weight, 0.0);
-    potential.barrier.kappa = potential.barrier.kappa.max(force / unit);
 }
 
 /// The forces of the barrier at an iterate as constraints with multipliers, ascending by key.
 pub fn constraints(potential: &IncrementalPotential<'_>, it: &Iterate) -> Vec<Constraint> {
-    let (mesh, barrier) = (&potential.context.model.collision, &potential.barrier);
+    let (mesh, barrier) = (&potential.context.model.collision, potential.barrier());
     let primitives = Primitives::new(mesh);
     let pairs = it.contacts.contacts.iter().filter_map(|c| {
         let x = c.gather(&it.x);

@@ -11,12 +11,10 @@ mod unmet;
 
 use crate::audit;
 use crate::clock::{Clock, Phase};
-use crate::contact::friction_relaxation;
 use crate::context::StepContext;
 use crate::definition::settings::{AuditLevel, InitialGuess, Integrator, Method};
 use crate::diagnosis::{self, Diagnosis};
 use crate::dirichlet::DirichletTargets;
-use crate::energy::codim::LimitStiffening;
 use crate::error::{StallCause, StepError};
 use crate::iterate::Iterate;
 use crate::model::Model;
@@ -25,10 +23,8 @@ use crate::report::{StepOutcome, StepReport};
 use crate::solver::balance::Balance;
 use crate::solver::direction::{direction, measure};
 use crate::solver::forcing::Forcing;
-use crate::solver::newton::Adaptations;
-use crate::solver::stiffness::StiffnessAdaptation;
 use crate::solver::workspace::Workspace;
-use crate::solver::{self, barrier_free, friction_lagging, initial_guess};
+use crate::solver::{self, barrier_free, initial_guess};
 use crate::state::State;
 use fallback::Before;
 use standoff_linalg::Vec3;
@@ -99,8 +95,7 @@ pub fn step(
     report.outcome = outcome;
     let balance = Balance::of_state(&potential, &it, 1.0);
     (report.imbalance, report.imbalance_force) = (balance.imbalance, balance.force);
-    // the weight of limits in the potential of a step is not that of their energy
-    potential.codim.weigh_limits(context.elastic_scale / context.contact_scale);
+    potential.end_step();
     energetics::record(&potential, &it, &new, &mut report);
     report.seconds = clock.seconds();
     Ok((new, report))
@@ -117,26 +112,22 @@ fn minimise_barrier(
     work: &mut Workspace,
 ) -> (Iterate, Result<StepOutcome, StepError>) {
     let (start, mut it) = prescribed::move_directly(potential, targets, state, work);
-    let mut adapt = Adaptations {
-        stiffness: StiffnessAdaptation::new(potential),
-        limits: LimitStiffening::default(),
-    };
     let start = start.as_ref().unwrap_or(&it);
-    adapt.stiffness.set(potential, start, before.kappa, &it);
-    fallback::raise_stiffness(potential, before.force);
+    potential.set_stiffness(start, before.kappa, &it);
+    potential.raise_stiffness(before.force);
     if before.least_stiffness {
-        adapt.stiffness.set_to_least(potential);
+        potential.set_least_stiffness();
     }
     // normal forces that acted: where and with the κ with which they did; at the very start none did,
     // and those of the first minimiser are the first
     let with_new_stiffness = potential.context.settings.friction.lag_with_new_stiffness;
     let first = state.step == 0;
-    match (before.friction, first || with_new_stiffness) {
-        (Some(friction), _) => potential.friction = friction,
-        (None, false) => friction_lagging::lag(potential, start, before.kappa),
-        (None, true) => friction_lagging::lag(potential, &it, potential.barrier.kappa),
+    match first || with_new_stiffness {
+        _ if before.is_lagged => {}
+        false => potential.lag_friction(start, before.kappa),
+        true => potential.lag_friction(&it, potential.barrier().kappa),
     }
-    contact_distance::widen(potential, &mut it, &mut adapt, work);
+    contact_distance::widen(potential, &mut it, work);
     let solver = &potential.context.settings.solver;
     if solver.initial_guess != InitialGuess::Positions {
         initial_guess::advance_free_bodies(potential, &mut it, work);
@@ -146,13 +137,13 @@ fn minimise_barrier(
     if solver.initial_guess == InitialGuess::Extrapolation && !by_way {
         initial_guess::extrapolate(potential, &mut it, state, work);
     }
-    match contact_distance::shrink(potential, &mut it, &mut adapt, work) {
+    match contact_distance::shrink(potential, &mut it, work) {
         Ok(None) => {}
         Ok(Some(outcome)) => return (it, Ok(outcome)),
         Err(e) => return (it, Err(e)),
     }
-    let one_more = first && !with_new_stiffness && !potential.friction.contacts.is_empty();
-    let solved = minimise_with_lagging(potential, &mut it, u64::from(one_more), &mut adapt, work);
+    let one_more = first && !with_new_stiffness && !potential.friction().is_idle();
+    let solved = minimise_with_lagging(potential, &mut it, u64::from(one_more), work);
     (it, solved)
 }
 
@@ -162,23 +153,21 @@ fn minimise_with_lagging(
     potential: &mut IncrementalPotential<'_>,
     it: &mut Iterate,
     more: u64,
-    adapt: &mut Adaptations,
     work: &mut Workspace,
 ) -> Result<StepOutcome, StepError> {
     let context = potential.context;
     let updates = context.model.resolved.lagging.map(|n| u64::from(n) + more);
     loop {
-        let outcome = solver::minimise(potential, it, adapt, work)?;
+        let outcome = solver::minimise(potential, it, work)?;
         work.report.lagging_iterations += 1;
         let update = work.report.lagging_iterations;
         // friction of contacts that were lost has to go, too
-        let idle = it.contacts.is_empty() && potential.friction.contacts.is_empty();
+        let idle = it.contacts.is_empty() && potential.friction().is_idle();
         let frictional = context.model.has_friction && !idle;
         if !outcome.is_minimum() || updates.is_some_and(|n| update >= n) || !frictional {
             return Ok(outcome);
         }
-        let before = std::mem::take(&mut potential.friction);
-        friction_lagging::lag(potential, it, potential.barrier.kappa);
+        potential.lag_friction(it, potential.barrier().kappa);
         if is_minimum(potential, it, work)? {
             return Ok(StepOutcome::Converged);
         }
@@ -186,7 +175,7 @@ fn minimise_with_lagging(
             return Ok(StepOutcome::LaggingLimit);
         }
         if context.settings.friction.relaxation {
-            potential.friction.relax(&before, friction_relaxation::weight(update));
+            potential.relax_friction(update);
         }
     }
 }
@@ -292,15 +281,15 @@ fn end_state(
         held_forces: Vec::new(),
         load_forces: Vec::new(),
         controls: state.controls.clone(),
-        kappa: potential.barrier.kappa,
+        kappa: potential.barrier().kappa,
         targets: end_targets,
         prescribed: targets.prescribed,
         ended: targets.ended,
-        constraints: potential.constraints.constraints.clone(),
+        constraints: potential.constraints().all().to_vec(),
         fallbacks: 0,
         directors,
         frame_twists,
-        turns: potential.codim.turns(&it.x),
+        turns: potential.turns(&it.x),
     }
 }
 

@@ -1,13 +1,10 @@
 //! The contact forces with which a simulation would begin: of surfaces that are closer than d̂ at the start.
 
 use crate::clock::Clock;
-use crate::context::StepContext;
 use crate::detector::Detector;
-use crate::dirichlet::DirichletTargets;
 use crate::iterate::Iterate;
 use crate::model::Model;
 use crate::potential::IncrementalPotential;
-use crate::solver::stiffness::StiffnessAdaptation;
 use crate::state::State;
 use standoff_linalg::Vec3;
 
@@ -26,15 +23,12 @@ pub struct StartForce {
 /// out. The barrier-free method has none.
 pub fn start_forces(model: &Model, state: &State) -> Vec<StartForce> {
     let clock = Clock::start();
-    let targets = DirichletTargets::new(model, state);
-    let context = StepContext::new(model, state, &clock);
-    let mut potential = IncrementalPotential::new(context, state, &targets);
-    let mut detector = Detector::new(context.d_hat);
+    let mut potential = IncrementalPotential::at_start(model, state, &clock);
+    let mut detector = Detector::new(potential.context.d_hat);
     detector.sweep(model, &state.x, &vec![Vec3::zeros(); state.x.len()], 1.0);
     let contacts = detector.contacts(model, &state.x);
     let it = Iterate { x: state.x.clone(), contacts };
-    let adaptation = StiffnessAdaptation::new(&potential);
-    adaptation.set(&mut potential, &it, 0.0, &it);
+    potential.set_stiffness(&it, 0.0, &it);
     let forces = potential.contact_forces(&it);
     let on_body = |(k, body): (usize, &crate::body::Body)| {
         let vertices = body.vertices.clone();

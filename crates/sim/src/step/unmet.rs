@@ -1,8 +1,8 @@
 //! Where a step that did not end well is furthest from its minimum.
 
-use crate::contact::potential::BarrierPairs;
 use crate::definition::settings::{ContactPotential, Method};
 use crate::diagnosis;
+use crate::energy::Role;
 use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
 use crate::solver::direction::direction;
@@ -46,7 +46,7 @@ pub fn describe(
 /// Whether what the convergent potential subtracts outweighs the rest.
 fn is_negative(potential: &IncrementalPotential<'_>, it: &Iterate) -> bool {
     let terms = potential.terms(&it.contacts);
-    let barrier = terms.iter().filter(|t| t.term.name() == BarrierPairs::NAME);
+    let barrier = terms.iter().filter(|t| t.term.role() == Role::Contact);
     potential.context.settings.contact.potential == ContactPotential::Convergent
         && barrier.map(|t| t.term.value(&it.x)).sum::<f64>() < 0.0
 }

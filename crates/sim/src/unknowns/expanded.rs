@@ -1,7 +1,7 @@
 //! A term with the Hessian by unknowns: Wᵀ H W, stencil by stencil.
 
 use super::VertexMap;
-use crate::energy::{Projection, Term};
+use crate::energy::{Projection, Role, Term};
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::{Stencils, block_count, block_pairs};
 use std::ops::Range;
@@ -26,6 +26,10 @@ impl<'a> Expanded<'a> {
 impl Term for Expanded<'_> {
     fn name(&self) -> &str {
         self.term.name()
+    }
+
+    fn role(&self) -> Role {
+        self.term.role()
     }
 
     fn stencils(&self) -> Stencils<'_> {
@@ -76,6 +80,10 @@ impl Term for Expanded<'_> {
 
     fn within_limits(&self, x: &[Vec3], part: f64) -> bool {
         self.term.within_limits(x, part)
+    }
+
+    fn without_limits(&self) -> Option<Box<dyn Term + '_>> {
+        self.term.without_limits()
     }
 }
 

@@ -12,13 +12,9 @@ use standoff_sim::context::StepContext;
 use standoff_sim::definition::Definition;
 use standoff_sim::dirichlet::DirichletTargets;
 use standoff_sim::energetics;
-use standoff_sim::energy::codim::LimitStiffening;
 use standoff_sim::iterate::Iterate;
 use standoff_sim::potential::IncrementalPotential;
 use standoff_sim::settings::{Fallback, Method};
-use standoff_sim::solver::friction_lagging;
-use standoff_sim::solver::newton::Adaptations;
-use standoff_sim::solver::stiffness::StiffnessAdaptation;
 use standoff_sim::solver::workspace::Workspace;
 use standoff_sim::{BuildError, Model, Simulation, State, StepOutcome, StepReport};
 
@@ -216,12 +212,10 @@ impl Accurate {
             Iterate { x: x.to_vec(), contacts: work.detector.contacts(model, x) }
         };
         let before = at(&start.x);
-        friction_lagging::lag(&mut potential, &before, start.kappa);
-        potential.barrier.kappa = end.kappa;
+        potential.lag_friction(&before, start.kappa);
+        potential.take_stiffness(end.kappa);
         let mut it = at(&end.x);
-        let stiffness = StiffnessAdaptation::new(&potential);
-        let mut adapt = Adaptations { stiffness, limits: LimitStiffening::default() };
-        let outcome = standoff_sim::solver::minimise(&mut potential, &mut it, &mut adapt, work);
+        let outcome = standoff_sim::solver::minimise(&mut potential, &mut it, work);
         let outcome = match outcome {
             Ok(outcome) => outcome,
             Err(e) => return Some(Reference::none(e.to_string())),

@@ -10,8 +10,8 @@ use super::potential::{Derivatives, OrientationPotential, Second};
 use super::surface::{ActivationDistance, Parameters, Surface};
 use super::{epsilon, kernel};
 use crate::contact::half_space::HalfSpace;
-use crate::contact::potential::BarrierPairs;
-use crate::energy::{Projection, Term};
+use crate::contact::potential::NAME;
+use crate::energy::{Projection, Role, Term};
 use rayon::prelude::*;
 use standoff_geometry::broad_phase::Candidates;
 use standoff_geometry::{CollisionMesh, PairKind};
@@ -370,7 +370,11 @@ impl OrientationTerm<'_> {
 
 impl Term for OrientationTerm<'_> {
     fn name(&self) -> &str {
-        BarrierPairs::NAME
+        NAME
+    }
+
+    fn role(&self) -> Role {
+        Role::Contact
     }
 
     fn stencils(&self) -> Stencils<'_> {

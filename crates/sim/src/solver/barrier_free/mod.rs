@@ -29,7 +29,6 @@ use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
 use crate::report::{StepOutcome, StepReport};
-use crate::solver::friction_lagging;
 use crate::solver::workspace::Workspace;
 use standoff_geometry::ccd::Keep;
 use standoff_linalg::Vec3;
@@ -64,9 +63,9 @@ pub fn advance(
     let context = potential.context;
     let start = it.x.clone();
     linearise(potential, &it.x, &start, 0.0);
-    friction_lagging::lag_constraints(potential);
+    potential.lag_friction_of_constraints();
     let published = context.settings.solver.barrier_free.min_iterations.is_some();
-    let jumps = potential.free.contains(&true)
+    let jumps = potential.free().contains(&true)
         && two_states::reach_targets_at_once(potential, targets, &it.x);
     if published || jumps {
         let limit = if published { usize::MAX } else { EXPLORE };
@@ -84,7 +83,7 @@ fn linearise(potential: &mut IncrementalPotential<'_>, x: &[Vec3], start: &[Vec3
     let context = potential.context;
     let (mesh, half_spaces) = (&context.model.collision, &context.model.half_spaces);
     context.clock.time(Phase::Contact, || {
-        potential.constraints.linearise(mesh, half_spaces, x, start, accuracy);
+        potential.constraints_mut().linearise(mesh, half_spaces, x, start, accuracy);
     });
 }
 
@@ -103,12 +102,13 @@ fn subproblem(
     if work.report.newton_iterations == 1 {
         // the constraints of prescribed vertices are much stiffer than anything else: where there is
         // more, they do not count
-        let held = |v: u32| potential.prescribed[v as usize];
+        let held = |v: u32| potential.is_prescribed(v);
         let of_bodies = work.hessian.largest_diagonal(|v| !held(v));
         let largest = of_bodies.or_else(|| work.hessian.largest_diagonal(held));
         let penalty = context.settings.solver.barrier_free.penalty;
         if let Some(largest) = largest {
-            potential.constraints.stiffness = penalty * largest / context.contact_scale;
+            let stiffness = penalty * largest / context.contact_scale;
+            potential.constraints_mut().set_stiffness(stiffness);
         }
     }
     let solve = match context.settings.solver.barrier_free.subproblem {
@@ -150,7 +150,7 @@ fn step_bounds(
     clock.time(Phase::BroadPhase, || detector.sweep(model, x, dx, 1.0));
     let inversion = potential.max_step(x, dx);
     // x̂ that still penetrates must not pull x onto the surface: multipliers take some solves
-    let keep = Keep { reach: potential.constraints.separation };
+    let keep = Keep { reach: potential.constraints().separation() };
     let (collisions, contact) = clock.time(Phase::Ccd, || detector.collisions(model, x, dx, keep));
     if inversion < contact {
         work.report.step_cuts.inversion += 1;
@@ -177,8 +177,8 @@ impl Stalls {
         self.consecutive = 0;
         self.rounds += 1;
         if self.rounds <= ROUNDS {
-            potential.constraints.stiffness *= 2.0;
-            potential.constraints.separation *= 0.5;
+            potential.constraints_mut().stiffen();
+            potential.constraints_mut().draw_near();
         }
     }
 

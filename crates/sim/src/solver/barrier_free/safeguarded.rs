@@ -19,15 +19,14 @@ use super::{
 use crate::audit;
 use crate::clock::Phase;
 use crate::definition::settings::AuditLevel;
-use crate::dirichlet::DirichletTargets;
+use crate::dirichlet::{DirichletTargets, Pulled};
 use crate::energy::Term;
 use crate::error::StepError;
 use crate::iterate::Iterate;
-use crate::potential::{Energy, IncrementalPotential};
+use crate::potential::{Energy, IncrementalPotential, Strategy};
 use crate::report::StepOutcome;
 use crate::solver::balance::{Balance, sums_by_body};
 use crate::solver::direction::not_finite;
-use crate::solver::friction_lagging;
 use crate::solver::line_search::{StepLimit, falls, promises_nothing};
 use crate::solver::prescribed;
 use crate::solver::termination::{NEGLIGIBLE, ROUND_OFF_ITERATIONS, Verdict, stall};
@@ -100,7 +99,7 @@ impl Updates {
         self.penetrations += 1;
         if self.penetrations.is_multiple_of(PENETRATIONS) && self.penetrations <= 10 * PENETRATIONS
         {
-            potential.constraints.stiffness *= 2.0;
+            potential.constraints_mut().stiffen();
         }
     }
 
@@ -146,9 +145,9 @@ pub fn run(
         let taken = search(potential, it, &p, &gradient, &bounds, rise, work)?;
         refused += u32::from(taken.alpha < TINY_STEP && !taken.within_round_off || rise);
         // the minimum for these multipliers penetrates
-        let penetrates = potential.constraints.penetrates(&bounds.collisions, &target);
+        let penetrates = potential.constraints().penetrates(&bounds.collisions, &target);
         if taken.alpha < 1.0 && taken.limit == StepLimit::Contact && complete && penetrates {
-            potential.constraints.update_forces_at_penetrating(&target);
+            potential.constraints_mut().update_forces_at_penetrating(&target);
             updates.note_penetration(potential);
         }
         linearise(potential, &it.x, start, 0.0);
@@ -158,23 +157,20 @@ pub fn run(
         let converged = speed < context.velocity_tolerance && (full || round_off);
         stalls.note(taken.alpha, STALLED_ADVANCES, potential);
         let stalled = stalls.is_final() || updates.keep_penetrating();
-        if potential.dirichlet.is_some() {
-            let verdict = match (converged, round_off) {
-                (true, _) => Verdict::Settled(StepOutcome::Converged),
-                (_, true) => Verdict::Settled(StepOutcome::RoundOff),
-                _ => Verdict::Continue,
-            };
-            prescribed::advance(potential, it, verdict, false, stalled)?;
-            if potential.dirichlet.is_none() {
-                // the direction was that of a potential with constraints, and perhaps of other laws
-                continue;
-            }
+        let verdict = match (converged, round_off) {
+            (true, _) => Verdict::Settled(StepOutcome::Converged),
+            (_, true) => Verdict::Settled(StepOutcome::RoundOff),
+            _ => Verdict::Continue,
+        };
+        if prescribed::advance(potential, it, verdict, None, stalled)? == Some(Pulled::Arrived) {
+            // the direction was that of a potential with constraints, and perhaps of other laws
+            continue;
         }
         if full && (speed < updates.due_below || converged) || round_off {
             let end = update(potential, &mut updates, it, speed, converged)
                 && Balance::of_state(potential, it, context.force_tolerance).is_met;
             let outcome = if converged { StepOutcome::Converged } else { StepOutcome::RoundOff };
-            if potential.dirichlet.is_none() && (end || round_off && !converged) {
+            if potential.allows(Strategy::End) && (end || round_off && !converged) {
                 return Ok(outcome);
             }
         }
@@ -194,13 +190,13 @@ fn update(
     speed: f64,
     converged: bool,
 ) -> bool {
-    let context = &potential.context;
+    let context = potential.context;
     let tolerance = context.velocity_tolerance;
     let distance = tolerance * context.speed_time;
-    let allowed = distance.min(GAP_ERROR * potential.constraints.separation);
-    let gaps_settled = potential.constraints.gap_error(&it.x) < allowed;
+    let allowed = distance.min(GAP_ERROR * potential.constraints().separation());
+    let gaps_settled = potential.constraints().gap_error(&it.x) < allowed;
     let before = potential.contact_forces(it);
-    potential.constraints.update(&it.x, context.settings.solver.barrier_free.decay);
+    potential.constraints_mut().update(&it.x, context.settings.solver.barrier_free.decay);
     let settled = updates.at_minima >= UPDATES
         || gaps_settled && converged && forces_settled(potential, it, &before);
     updates.due_below = (REDUCTION * speed).max(tolerance);
@@ -210,7 +206,7 @@ fn update(
     }
     if !updates.new_friction {
         updates.new_friction = true;
-        return !friction_lagging::lag_new_constraints(potential);
+        return !potential.lag_friction_of_new_constraints();
     }
     true
 }
@@ -221,7 +217,7 @@ fn forces_settled(potential: &IncrementalPotential<'_>, it: &Iterate, before: &[
     let context = &potential.context;
     let after = potential.contact_forces(it);
     let changed = |v: usize| context.contact_scale * (after[v] - before[v]).norm();
-    let changes = sums_by_body(potential, &|v| if potential.free[v] { changed(v) } else { 0.0 });
+    let changes = sums_by_body(potential, &|v| if potential.free()[v] { changed(v) } else { 0.0 });
     let acting = potential.acting_forces(it).at_vertices;
     let acting = sums_by_body(potential, &|v| acting[v]);
     changes.iter().zip(&acting).all(|(change, a)| *change <= context.force_tolerance * a)
@@ -241,9 +237,9 @@ fn complete_direction(
         work.report.newton_iterations += 1;
         let mut gradient = potential.gradient_without_contact(&it.x);
         let mut of_mollifiers = vec![Vec3::zeros(); it.x.len()];
-        potential.constraints.add_mollifier_gradient(mesh, &it.x, &mut of_mollifiers);
+        potential.constraints().add_mollifier_gradient(mesh, &it.x, &mut of_mollifiers);
         potential.context.model.map.gather(&mut of_mollifiers);
-        for v in (0..gradient.len()).filter(|&v| potential.free[v]) {
+        for v in (0..gradient.len()).filter(|&v| potential.free()[v]) {
             gradient[v] += potential.context.contact_scale * of_mollifiers[v];
         }
         let (p, gradient) = subproblem(potential, it, gradient, work)?;
@@ -251,10 +247,10 @@ fn complete_direction(
             return Err(not_finite("the Newton direction", potential, it));
         }
         let bounds = step_bounds(potential, &it.x, &p, work);
-        let added = potential.constraints.expand(mesh, &bounds.collisions, false);
+        let added = potential.constraints_mut().expand(mesh, &bounds.collisions, false);
         linearise(potential, &it.x, start, 0.0);
         let max_contacts = &mut work.report.max_contacts;
-        *max_contacts = (*max_contacts).max(potential.constraints.len() as u64);
+        *max_contacts = (*max_contacts).max(potential.constraints().len() as u64);
         if added == 0 || solve == COMPLETIONS {
             return Ok(Direction { p, gradient, bounds, complete: added == 0 });
         }
@@ -272,8 +268,8 @@ fn search(
     may_rise: bool,
     work: &mut Workspace,
 ) -> Result<StepTaken, StepError> {
-    let constraints = &potential.constraints;
-    let thin = bounds.contact < 1.0 && constraints.min_gap() < THIN_GAP * constraints.separation;
+    let constraints = potential.constraints();
+    let thin = bounds.contact < 1.0 && constraints.min_gap() < THIN_GAP * constraints.separation();
     let contact = if thin { 0.5 * bounds.contact } else { bounds.contact };
     let mut alpha = bounds.inversion.min(contact);
     let limit = match (bounds.inversion < bounds.contact, alpha < 1.0) {
@@ -317,9 +313,9 @@ fn merit(potential: &IncrementalPotential<'_>, x: &[Vec3]) -> Energy {
     potential.add_dirichlet_value(x, &mut energy);
     let (mesh, half_spaces) = (&context.model.collision, &context.model.half_spaces);
     context.clock.time(Phase::Contact, || {
-        let contact = potential.constraints.nonlinear_value(mesh, half_spaces, x);
+        let contact = potential.constraints().nonlinear_value(mesh, half_spaces, x);
         energy.add(context.contact_scale * contact);
-        energy.add(context.contact_scale * potential.friction_term().value(x));
+        energy.add(context.contact_scale * potential.friction().value(x));
     });
     energy
 }

@@ -23,7 +23,6 @@ use crate::iterate::Iterate;
 use crate::potential::{Energy, IncrementalPotential};
 use crate::report::StepOutcome;
 use crate::solver::direction::not_finite;
-use crate::solver::friction_lagging;
 use crate::solver::line_search;
 use crate::solver::workspace::Workspace;
 use standoff_linalg::Vec3;
@@ -112,7 +111,7 @@ impl Progress {
         let mut counts = self.solves >= least;
         if !self.new_friction && (counts || 2 * self.solves >= least) {
             self.new_friction = true;
-            counts &= !friction_lagging::lag_new_constraints(potential);
+            counts &= !potential.lag_friction_of_new_constraints();
         }
         counts
     }
@@ -144,17 +143,17 @@ pub fn run(
         let arrived = move_prescribed(potential, targets, &mut tentative, progress.inverted);
         let newton_steps = if progress.inverted > 0 { 1 } else { SUBPROBLEM_ITERATIONS };
         let full = solve(potential, &mut tentative, newton_steps, work)?;
-        potential.constraints.update(&tentative.it.x, settings.decay);
+        potential.constraints_mut().update(&tentative.it.x, settings.decay);
 
         let dx: Vec<Vec3> = tentative.it.x.iter().zip(&it.x).map(|(a, b)| a - b).collect();
         let bounds = step_bounds(potential, &it.x, &dx, work);
         let alpha = advance_length(potential, &bounds, progress.inverted);
         let alpha = move_towards(&context, &mut it.x, &dx, alpha, work);
-        potential.constraints.expand(mesh, &bounds.collisions, settings.filter);
+        potential.constraints_mut().expand(mesh, &bounds.collisions, settings.filter);
         // what may have stopped x is linearised again
         linearise(potential, &it.x, start, if alpha == 1.0 { LINEARISATION } else { 0.0 });
         let max_contacts = &mut work.report.max_contacts;
-        *max_contacts = (*max_contacts).max(potential.constraints.len() as u64);
+        *max_contacts = (*max_contacts).max(potential.constraints().len() as u64);
 
         let inverts = bounds.inversion < bounds.contact;
         progress.inverted = if inverts { progress.inverted + 1 } else { 0 };
@@ -317,8 +316,8 @@ fn advance_length(potential: &IncrementalPotential<'_>, bounds: &StepBounds, inv
     }
     // Constraints open a thin gap at the beginning of a displacement, whatever closes it again later: the
     // gap is wider at half of the displacement than at its end, where it would be thinner each time.
-    let constraints = &potential.constraints;
-    let thin = bounds.contact < 1.0 && constraints.min_gap() < THIN_GAP * constraints.separation;
+    let constraints = potential.constraints();
+    let thin = bounds.contact < 1.0 && constraints.min_gap() < THIN_GAP * constraints.separation();
     let contact = if thin { 0.5 * bounds.contact } else { bounds.contact };
     bounds.inversion.min(contact)
 }

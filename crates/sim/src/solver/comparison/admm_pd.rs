@@ -51,11 +51,10 @@ pub fn minimise(
     it: &mut Iterate,
     work: &mut Workspace,
 ) -> Result<StepOutcome, StepError> {
-    let motion = potential.dirichlet.clone();
+    let motion = potential.release();
     let mut x = it.x.clone();
     if let Some(motion) = &motion {
         motion.place(&mut x);
-        potential.release();
     }
     let factorised = work.laplacian.prepare(potential, stiffness);
     let factorised = factorised.map_err(|e| linear_failure(&work.report, e.to_string()))?;
@@ -66,8 +65,8 @@ pub fn minimise(
     let outcome = iterate(potential, &mut x, it, work)?;
     if is_upright(potential, &x) {
         it.x = x;
-    } else if motion.is_some() {
-        potential.dirichlet = motion;
+    } else if let Some(motion) = motion {
+        potential.take_back(motion);
         return Err(prescribed::blocked(potential, it));
     } else {
         work.report.step_cuts.inversion += 1;
@@ -86,7 +85,7 @@ fn iterate(
     work: &mut Workspace,
 ) -> Result<StepOutcome, StepError> {
     let context = &potential.context;
-    let (clock, tets) = (context.clock, &context.model.tets);
+    let (clock, tets) = (context.clock, &context.model.solids.tets);
     let tolerance = context.settings.solver.characteristic_tolerance().unwrap_or(0.0);
     let mut multipliers = vec![Mat3::zeros(); tets.len()];
     let mut settled = 0;
@@ -94,10 +93,10 @@ fn iterate(
         work.report.newton_iterations += 1;
         may_go_on(potential, start, work)?;
         let forces = clock.time(Phase::Elasticity, || local_step(tets, x, &mut multipliers));
-        let mut residual = potential.gradient_without_tetrahedra(x);
+        let mut residual = potential.gradient_without_elasticity(x);
         let mut elastic = vec![Vec3::zeros(); x.len()];
         tets.scatter(&forces, &mut elastic);
-        for v in (0..x.len()).filter(|&v| potential.free[v]) {
+        for v in (0..x.len()).filter(|&v| potential.free()[v]) {
             residual[v] = -residual[v] - context.elastic_scale * elastic[v];
         }
         let change = clock.time(Phase::Solve, || work.laplacian.solve(&residual));

@@ -9,7 +9,7 @@
 use crate::clock::Phase;
 use crate::energy::Projection;
 use crate::material::Lame;
-use crate::potential::{IncrementalPotential, Part};
+use crate::potential::{IncrementalPotential, Part, Strategy};
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::{BlockMatrix, BlockPattern, Cholesky, Ordering, SolveError};
 use std::sync::Arc;
@@ -53,9 +53,9 @@ impl Laplacian {
     ) -> Result<bool, SolveError> {
         let clock = potential.context.clock;
         let scale = potential.context.elastic_scale;
-        let constrained = potential.dirichlet.is_some();
-        if self.lasts && !constrained && self.elastic_scale == scale && self.free == potential.free
-        {
+        let lasts = potential.allows(Strategy::LastingMatrix);
+        let is_same = self.elastic_scale == scale && self.free == potential.free();
+        if self.lasts && lasts && is_same {
             return Ok(false);
         }
         self.lasts = false;
@@ -63,7 +63,7 @@ impl Laplacian {
         clock.time(Phase::Symbolic, || self.cholesky.analyze(matrix.pattern()))?;
         clock.time(Phase::Factorisation, || self.cholesky.factorize(&matrix))?;
         self.elastic_scale = scale;
-        self.lasts = !constrained;
+        self.lasts = lasts;
         Ok(true)
     }
 
@@ -72,14 +72,14 @@ impl Laplacian {
         potential: &IncrementalPotential<'_>,
         stiffness: impl Fn(&Lame) -> f64,
     ) -> Result<BlockMatrix, SolveError> {
-        let (free, model) = (&potential.free, potential.context.model);
-        self.free.clone_from(free);
+        let (free, model) = (potential.free(), potential.context.model);
+        free.clone_into(&mut self.free);
         self.vertex = (0..free.len() as u32).filter(|&v| free[v as usize]).collect();
         let mut row = vec![BlockPattern::ELIMINATED; free.len()];
         for (r, &v) in self.vertex.iter().enumerate() {
             row[v as usize] = r as u32;
         }
-        let tets = &model.tets;
+        let tets = &model.solids.tets;
         let rows = |t: &[u32; 4]| t.map(|v| row[v as usize]);
         let stencils: Vec<[u32; 4]> = tets.vertices().iter().map(rows).collect();
         let n = self.vertex.len();
@@ -92,14 +92,13 @@ impl Laplacian {
             let h = products.map(|row| row.map(|g| Mat3::from_diagonal_element(weight * g)));
             matrix.add_stencil(stencil, &h).map_err(too_large)?;
         }
-        let mass = |&v: &u32| match potential.inertial[v as usize] {
+        let mass = |&v: &u32| match potential.inertial()[v as usize] {
             true => model.mass[v as usize],
             false => 0.0,
         };
         let mass: Vec<f64> = self.vertex.iter().map(mass).collect();
         matrix.add_diagonal(&mass).map_err(too_large)?;
-        let none = Default::default();
-        for t in potential.terms(&none).iter().filter(|t| t.part == Part::Dirichlet) {
+        for t in potential.part(Part::Dirichlet) {
             let stencils = t.term.stencils();
             let mut blocks = vec![Mat3::zeros(); stencils.len()];
             t.term.hessians(0..stencils.len(), &[], Projection::All, &mut blocks);
@@ -188,10 +187,11 @@ mod tests {
         let x = laplacian.solve(&right).expect("a solution");
         assert_eq!(x[2], Vec3::zeros());
         let mut back: Vec<Vec3> = x.iter().zip(&model.mass).map(|(x, m)| x * *m).collect();
-        for (e, tet) in model.tets.elements.iter().enumerate() {
+        for (e, tet) in model.solids.tets.elements.iter().enumerate() {
             let k = context.elastic_scale * stiffness(tet.lame());
-            let f = tet.deformation_gradient(&model.tets.gather(e, &x));
-            for (v, g) in model.tets.vertices()[e].iter().zip(tet.stress_gradient(&(f * k))) {
+            let f = tet.deformation_gradient(&model.solids.tets.gather(e, &x));
+            for (v, g) in model.solids.tets.vertices()[e].iter().zip(tet.stress_gradient(&(f * k)))
+            {
                 back[*v as usize] += g;
             }
         }

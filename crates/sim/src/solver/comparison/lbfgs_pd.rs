@@ -7,7 +7,6 @@ use crate::material::Lame;
 use crate::potential::IncrementalPotential;
 use crate::report::StepOutcome;
 use crate::solver::direction::{linear_failure, not_finite};
-use crate::solver::newton::Adaptations;
 use crate::solver::quasi_newton::{self, Due, InitialInverse};
 use crate::solver::workspace::Workspace;
 use standoff_linalg::Vec3;
@@ -20,10 +19,9 @@ use standoff_sparse::{Blend, SolveError};
 pub fn minimise(
     potential: &mut IncrementalPotential<'_>,
     it: &mut Iterate,
-    adapt: &mut Adaptations,
     work: &mut Workspace,
 ) -> Result<StepOutcome, StepError> {
-    quasi_newton::minimise(&ProjectiveDynamics, potential, it, adapt, work)
+    quasi_newton::minimise(&ProjectiveDynamics, potential, it, work)
 }
 
 /// Stiffness of a tetrahedron, Pa: λ + 2μ, by which the stress of every law grows with a principal stretch at rest.

@@ -1,5 +1,6 @@
 //! How the barrier stiffness κ is chosen at the start of a step and adapted during it.
 
+use super::IncrementalPotential;
 use crate::clock::Phase;
 use crate::contact::stiffness::{
     CloseContacts, LOADED_GAP, MASS_RATIO, StiffnessRange, kappa_within_slack, load,
@@ -9,24 +10,23 @@ use crate::context::StepContext;
 use crate::definition::settings::{Adaptation, ThicknessBarrier};
 use crate::iterate::Iterate;
 use crate::model::Model;
-use crate::potential::IncrementalPotential;
 use standoff_linalg::Vec3;
 
 /// How many times stiffer than the stiffest vertex a contact may be at half of d̂. Our choice: two such stiffnesses in one matrix leave ten
 /// digits.
 const HARDEST: f64 = 1e6;
 
-/// The rule by which κ is adapted in one step; none where the scene fixes it.
-#[derive(Debug, Clone)]
-pub struct StiffnessAdaptation {
+/// The rule by which κ is adapted in one step; none where the scene fixes it, or before κ is set.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Adapting {
     range: Option<StiffnessRange>,
     /// Contacts that were very close before the last iteration.
     close: CloseContacts,
 }
 
-impl StiffnessAdaptation {
+impl Adapting {
     /// The rule of a step.
-    pub fn new(potential: &IncrementalPotential<'_>) -> Self {
+    fn new(potential: &IncrementalPotential<'_>) -> Self {
         let context = &potential.context;
         let (model, barrier) = (context.model, &potential.barrier);
         let scale = inertia_scale(context);
@@ -42,89 +42,100 @@ impl StiffnessAdaptation {
         let fixed = context.settings.contact.stiffness.is_some();
         Self { range: (!fixed).then(range), close: CloseContacts::default() }
     }
+}
 
+impl IncrementalPotential<'_> {
     /// Sets κ for the step from `it`: the fixed one, or where the barrier's gradient best balances the
     /// rest of the potential's, within the range that conditioning allows [Li 2020, suppl. F], and at
     /// least what the load needs.
     ///
     /// `start` is where the last step ended, with a κ of `before` (0 at the very start): the contacts
     /// there tell the load.
-    pub fn set(
-        &self,
-        potential: &mut IncrementalPotential<'_>,
-        start: &Iterate,
-        before: f64,
-        it: &Iterate,
-    ) {
-        let Some(range) = &self.range else { return };
-        balance(range, potential, it);
-        if potential.context.settings.contact.adaptation == Adaptation::Load {
-            let needed = potential.context.clock.time(Phase::Contact, || {
-                let acted = BarrierPotential { kappa: before, ..potential.barrier };
+    pub fn set_stiffness(&mut self, start: &Iterate, before: f64, it: &Iterate) {
+        self.adapting = Adapting::new(self);
+        let Some(range) = self.adapting.range else { return };
+        balance(&range, self, it);
+        if self.follows_load() {
+            let needed = self.context.clock.time(Phase::Contact, || {
+                let acted = BarrierPotential { kappa: before, ..self.barrier };
                 load(&acted, &start.contacts, &start.x)
             });
-            let needed = needed.max(stiffness_to_stop(potential, &it.x));
-            let needed = kappa_within_slack(before, needed).min(bound(potential, range));
-            potential.barrier.kappa = potential.barrier.kappa.max(needed);
+            let needed = needed.max(stiffness_to_stop(self, &it.x));
+            let needed = kappa_within_slack(before, needed).min(bound(self, &range));
+            self.barrier.kappa = self.barrier.kappa.max(needed);
         }
     }
 
-    /// Sets κ for a contact distance that has just changed, as [`set`](Self::set) does for a step: what
-    /// `before` bears at a loaded gap of its distance, the new barrier has to bear at one of the new
-    /// distance.
-    pub fn set_for_new_distance(
-        &mut self,
-        potential: &mut IncrementalPotential<'_>,
-        before: &BarrierPotential,
-        it: &Iterate,
-    ) {
-        *self = Self::new(potential);
-        let Some(range) = &self.range else { return };
-        balance(range, potential, it);
-        if potential.context.settings.contact.adaptation == Adaptation::Load {
-            let weight = mean_weight(potential.context.model);
+    /// Goes over to another contact distance with its contacts in `it`, and to a κ with which they bear at a loaded gap what those
+    /// before did at one with a κ of `needed`.
+    pub fn set_contact_distance(&mut self, d_hat: f64, needed: f64, it: &Iterate) {
+        let before = BarrierPotential { kappa: needed, ..self.barrier };
+        (self.context.d_hat, self.barrier.d_hat) = (d_hat, d_hat);
+        self.adapting = Adapting::new(self);
+        let Some(range) = self.adapting.range else { return };
+        balance(&range, self, it);
+        if self.follows_load() {
+            let weight = mean_weight(self.context.model);
             let force = |b: &BarrierPotential| b.unit_force(LOADED_GAP * b.d_hat, weight, 0.0);
-            let needed = before.kappa * force(before) / force(&potential.barrier);
-            let needed = needed.min(bound(potential, range));
-            potential.barrier.kappa = potential.barrier.kappa.max(needed);
+            let needed = before.kappa * force(&before) / force(&self.barrier);
+            let needed = needed.min(bound(self, &range));
+            self.barrier.kappa = self.barrier.kappa.max(needed);
         }
+    }
+
+    /// Takes over a κ from where it was adapted before.
+    pub fn take_stiffness(&mut self, kappa: f64) {
+        self.adapting = Adapting::new(self);
+        self.barrier.kappa = kappa;
     }
 
     /// Sets κ to the least of its range, from which it doubles where contacts come close.
-    pub fn set_to_least(&self, potential: &mut IncrementalPotential<'_>) {
-        if let Some(range) = &self.range {
-            potential.barrier.kappa = range.min;
+    pub fn set_least_stiffness(&mut self) {
+        if let Some(range) = &self.adapting.range {
+            self.barrier.kappa = range.min;
         }
     }
 
-    /// Notes which contacts are very close before an iteration.
-    pub fn observe(&mut self, potential: &IncrementalPotential<'_>, it: &Iterate) {
-        if self.range.is_some() {
-            let length = potential.context.model.length;
-            self.close = CloseContacts::new(&it.contacts, &it.x, length);
+    /// Raises κ to what bears `force` (N) at a loaded gap, where the load is what κ follows.
+    pub fn raise_stiffness(&mut self, force: f64) {
+        if self.context.settings.contact.stiffness.is_none() && self.follows_load() {
+            let (barrier, weight) = (&self.barrier, mean_weight(self.context.model));
+            let unit = barrier.unit_force(LOADED_GAP * barrier.d_hat, weight, 0.0);
+            self.barrier.kappa = self.barrier.kappa.max(force / unit);
+        }
+    }
+
+    fn follows_load(&self) -> bool {
+        self.context.settings.contact.adaptation == Adaptation::Load
+    }
+
+    /// An iteration begins at `it`: notes which contacts are very close.
+    pub fn begin_iteration(&mut self, it: &Iterate) {
+        if self.adapting.range.is_some() {
+            let length = self.context.model.length;
+            self.adapting.close = CloseContacts::new(&it.contacts, &it.x, length);
         }
     }
 
     /// Doubles κ after an iteration where a contact was too close before and has come closer
-    /// [Li 2020, suppl. F].
-    pub fn update(&self, potential: &mut IncrementalPotential<'_>, it: &Iterate) {
-        let Some(range) = &self.range else { return };
+    /// [Li 2020, suppl. F]; whether it did.
+    pub(super) fn adapt_stiffness(&mut self, it: &Iterate) -> bool {
+        let Adapting { range: Some(range), close } = &self.adapting else { return false };
         // most often none was close, and what is now does not matter
-        if self.close.is_empty() {
-            return;
+        if close.is_empty() {
+            return false;
         }
-        let now = CloseContacts::new(&it.contacts, &it.x, potential.context.model.length);
-        if now.any_shrank(&self.close) {
-            let range = match potential.context.settings.contact.adaptation {
+        let before = self.barrier.kappa;
+        let now = CloseContacts::new(&it.contacts, &it.x, self.context.model.length);
+        if now.any_shrank(close) {
+            let max = match self.follows_load() {
                 // the published range follows from inertia, beside which what a slow press squeezes may be far stiffer
-                Adaptation::Load => {
-                    let max = range.max.max(kappa_as_stiff_as(potential, 1.0));
-                    StiffnessRange { max, ..*range }
-                }
-                Adaptation::Conditioning => *range,
+                true => range.max.max(kappa_as_stiff_as(self, 1.0)),
+                false => range.max,
             };
-            potential.barrier.kappa = range.doubled(potential.barrier.kappa);
+            self.barrier.kappa = StiffnessRange { max, ..*range }.doubled(before);
         }
+        before != self.barrier.kappa
     }
 }
 
@@ -138,7 +149,7 @@ fn inertia_scale(context: &StepContext<'_>) -> f64 {
 
 /// The greatest κ: a contact at half of d̂ is at most [`HARDEST`] times as stiff as the stiffest vertex, or κ is the least that
 /// conditioning asks for. A greater one would only add round-off.
-pub(super) fn bound(potential: &IncrementalPotential<'_>, range: &StiffnessRange) -> f64 {
+fn bound(potential: &IncrementalPotential<'_>, range: &StiffnessRange) -> f64 {
     kappa_as_stiff_as(potential, HARDEST).max(range.min)
 }
 

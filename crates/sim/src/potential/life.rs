@@ -1,0 +1,129 @@
+//! What changes a potential in the course of a step: constraints on prescribed vertices, vertices that rest, the begin and the end of
+//! minimisations and iterations.
+
+use super::{IncrementalPotential, Resting, Strategy};
+use crate::clock::Phase;
+use crate::contact::ContactSet;
+use crate::contact::forecast::ForecastForces;
+use crate::dirichlet::{DirichletPenalty, DirichletTargets, Pulled};
+use crate::iterate::Iterate;
+use standoff_linalg::Vec3;
+use std::borrow::Cow;
+
+/// Least weight of the constraint on a prescribed vertex, as a part of the stiffness of the stiffest vertex. Our choice:
+/// constraints begin with 1e6 times their weight, ten times that stiffness.
+const LEAST_WEIGHT: f64 = 1e-5;
+
+impl IncrementalPotential<'_> {
+    /// A minimisation begins.
+    pub fn begin_minimisation(&mut self) {
+        self.limits.begin();
+        self.friction.take_secants(false);
+    }
+
+    /// An iteration has ended at `it`: adapts κ and the stiffness of limits; whether that changed the potential.
+    pub fn end_iteration(&mut self, it: &Iterate) -> bool {
+        let stiffened = self.adapt_stiffness(it);
+        self.limits.update(&mut self.codim.membranes, &it.x) || stiffened
+    }
+
+    /// Stiffens friction in the next Newton matrix by the friction forces that the direction `p` from `it` forecasts.
+    pub fn forecast_friction(&mut self, it: &Iterate, p: &[Vec3]) {
+        if self.has_forecasts() {
+            let friction = &mut self.friction;
+            self.context.clock.time(Phase::Contact, || friction.forecast(&it.x, p));
+        }
+    }
+
+    /// Stiffens `contacts` in the next Newton matrix by the normal forces that the direction `p` from `before` forecast.
+    pub fn forecast_contacts(&self, before: &Iterate, p: &[Vec3], contacts: &mut ContactSet) {
+        if self.has_forecasts() {
+            let forecast = || ForecastForces::new(&self.barrier, &before.contacts, &before.x, p);
+            self.context.clock.time(Phase::Contact, forecast).assign(contacts);
+        }
+    }
+
+    fn has_forecasts(&self) -> bool {
+        self.context.settings.solver.forecast_forces && self.allows(Strategy::Forecasts)
+    }
+
+    /// The step has ended. Limits of the stretch, which weigh like contact until then, get the weight of their energy.
+    pub fn end_step(&mut self) {
+        self.codim.weigh_limits(self.context.elastic_scale / self.context.contact_scale);
+    }
+
+    /// Frees all vertices that may be unknowns in some step.
+    pub fn free_all(&mut self) {
+        let model = self.context.model;
+        let unknown = |v: usize| model.deformable[v] && !model.map.is_carried(v);
+        self.free = (0..model.deformable.len()).map(unknown).collect();
+    }
+
+    /// Lets the free vertices that are not `moving` (`#V`) rest where they are: energies of elements without a moving vertex,
+    /// which are constant, are left out.
+    pub fn restrict(&mut self, moving: &[bool]) {
+        self.lift_restriction();
+        let free: Vec<bool> = self.free.iter().zip(moving).map(|(f, m)| *f && *m).collect();
+        self.solids = Cow::Owned(self.solids.touching(&free));
+        let codim = self.codim.touching(&free);
+        self.resting = Some(Box::new(Resting {
+            codim: std::mem::replace(&mut self.codim, codim),
+            free: std::mem::replace(&mut self.free, free),
+        }));
+    }
+
+    /// Frees the vertices that rest.
+    pub fn lift_restriction(&mut self) {
+        if let Some(resting) = self.resting.take() {
+            (self.free, self.codim) = (resting.free, resting.codim);
+            self.solids = Cow::Borrowed(&self.context.model.solids);
+        }
+    }
+
+    /// Whether some free vertices rest.
+    pub fn is_restricted(&self) -> bool {
+        self.resting.is_some()
+    }
+
+    /// Constrains the moving prescribed vertices to their targets instead of moving them at once.
+    pub fn constrain(&mut self, targets: &DirichletTargets, x: &[Vec3]) {
+        for &v in &targets.moving {
+            self.free[v as usize] = true;
+        }
+        let (model, time) = (self.context.model, self.context.speed_time);
+        let mass_unit = match self.context.integrator.inertial() {
+            true => 1.0,
+            false => 1.0 / (time * time),
+        };
+        // the constraints pull at elasticity, too, which is far stiffer than inertia in long steps
+        let least = LEAST_WEIGHT * self.context.elastic_scale * model.stiffest;
+        let weight = |mass: f64| (mass_unit * mass).max(least);
+        self.dirichlet = Some(DirichletPenalty::new(targets, |v| weight(model.mass[v]), x));
+        self.solids = Cow::Borrowed(model.guarded.as_ref().unwrap_or(&model.solids));
+    }
+
+    /// After an iteration to `x`: stops the constrained vertices once they have arrived, else tightens their constraints where the
+    /// minimisation has settled under the present ones, or `coarsely`. None where nothing is constrained.
+    pub fn pull(&mut self, x: &[Vec3], settled: bool, coarsely: bool) -> Option<Pulled> {
+        let pulled = self.dirichlet.as_mut()?.pull(x, settled, coarsely);
+        if pulled == Pulled::Arrived {
+            self.release();
+        }
+        Some(pulled)
+    }
+
+    /// Stops the vertices that were constrained to their targets where they are; what constrained them.
+    pub fn release(&mut self) -> Option<DirichletPenalty> {
+        let penalty = self.dirichlet.take()?;
+        for &v in &penalty.vertices {
+            self.free[v as usize] = false;
+        }
+        self.solids = Cow::Borrowed(&self.context.model.solids);
+        Some(penalty)
+    }
+
+    /// Takes back constraints that were released too early, for the report of a failure.
+    pub fn take_back(&mut self, penalty: DirichletPenalty) {
+        self.dirichlet = Some(penalty);
+    }
+}
