@@ -57,6 +57,7 @@ pub mod state;
 pub mod step;
 #[doc(hidden)]
 pub mod threads;
+mod thresholds;
 pub mod unknowns;
 pub mod watch;
 

@@ -7,6 +7,3 @@ pub mod targets;
 
 pub use penalty::{DirichletPenalty, Pulled};
 pub use targets::DirichletTargets;
-
-/// Part of a strain limit that prescribed vertices may use when they are moved while the others stand still.
-pub(crate) const USE_LIMIT: f64 = 0.9;

@@ -3,26 +3,13 @@
 
 use super::targets::DirichletTargets;
 use crate::energy::{Projection, Role, Term};
+use crate::thresholds::{
+    ARRIVED, CONSTRAINT_STIFFNESS, ENOUGH_PROGRESS, IDLE_UPDATES, NOTICEABLE, SHRUNK,
+    SLOW_ITERATIONS,
+};
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::Stencils;
 use std::ops::Range;
-
-/// Progress at which the vertices are held where they are [Li 2020, suppl. E].
-const ARRIVED: f64 = 0.999;
-/// Progress above which multipliers are updated instead of the stiffness [Li 2020, suppl. Alg. 1].
-const ENOUGH_PROGRESS: f64 = 0.99;
-/// Stiffness κ_A at the start, and the largest one [Li 2020, suppl. E], 1.
-const STIFFNESS: [f64; 2] = [1e6, 1e8];
-/// Updates without noticeable progress after which a motion counts as blocked. Our choice: a multiplier
-/// update of a motion that can go on gains more than `NOTICEABLE` long before.
-const IDLE_UPDATES: usize = 60;
-/// Progress that counts as such.
-const NOTICEABLE: f64 = 1e-4;
-/// Iterations in which the rest of the way has to shrink to `SHRUNK` of itself. Our choice: at that rate the 10,000
-/// iterations of a step, the default limit, would not even bring half of it.
-const SLOW_ITERATIONS: usize = 1000;
-/// See there.
-const SHRUNK: f64 = 0.95;
 
 /// What has become of constraints after an iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +66,7 @@ impl DirichletPenalty {
             vertices,
             targets,
             mass,
-            stiffness: STIFFNESS[0],
+            stiffness: CONSTRAINT_STIFFNESS[0],
             idle_updates: 0,
             idle_since: 0.0,
             slow_iterations: 0,
@@ -127,7 +114,7 @@ impl DirichletPenalty {
 
     /// Stiffens the penalty or updates the multipliers [Li 2020, suppl. Alg. 1].
     fn update(&mut self, x: &[Vec3]) {
-        if self.progress(x) < ENOUGH_PROGRESS && self.stiffness < STIFFNESS[1] {
+        if self.progress(x) < ENOUGH_PROGRESS && self.stiffness < CONSTRAINT_STIFFNESS[1] {
             self.stiffness *= 2.0;
             return;
         }

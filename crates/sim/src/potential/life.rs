@@ -7,12 +7,9 @@ use crate::contact::ContactSet;
 use crate::contact::forecast::ForecastForces;
 use crate::dirichlet::{DirichletPenalty, DirichletTargets, Pulled};
 use crate::iterate::Iterate;
+use crate::thresholds::LEAST_CONSTRAINT_WEIGHT;
 use standoff_linalg::Vec3;
 use std::borrow::Cow;
-
-/// Least weight of the constraint on a prescribed vertex, as a part of the stiffness of the stiffest vertex. Our choice:
-/// constraints begin with 1e6 times their weight, ten times that stiffness.
-const LEAST_WEIGHT: f64 = 1e-5;
 
 impl IncrementalPotential<'_> {
     /// A minimisation begins.
@@ -96,7 +93,7 @@ impl IncrementalPotential<'_> {
             false => 1.0 / (time * time),
         };
         // the constraints pull at elasticity, too, which is far stiffer than inertia in long steps
-        let least = LEAST_WEIGHT * self.context.elastic_scale * model.stiffest;
+        let least = LEAST_CONSTRAINT_WEIGHT * self.context.elastic_scale * model.stiffest;
         let weight = |mass: f64| (mass_unit * mass).max(least);
         self.dirichlet = Some(DirichletPenalty::new(targets, |v| weight(model.mass[v]), x));
         self.solids = Cow::Borrowed(model.guarded.as_ref().unwrap_or(&model.solids));

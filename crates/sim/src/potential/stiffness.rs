@@ -10,11 +10,8 @@ use crate::context::StepContext;
 use crate::definition::settings::{Adaptation, ThicknessBarrier};
 use crate::iterate::Iterate;
 use crate::model::Model;
+use crate::thresholds::HARDEST_CONTACT;
 use standoff_linalg::Vec3;
-
-/// How many times stiffer than the stiffest vertex a contact may be at half of d̂. Our choice: two such stiffnesses in one matrix leave ten
-/// digits.
-const HARDEST: f64 = 1e6;
 
 /// The rule by which κ is adapted in one step; none where the scene fixes it, or before κ is set.
 #[derive(Debug, Clone, Default)]
@@ -147,10 +144,10 @@ fn inertia_scale(context: &StepContext<'_>) -> f64 {
     }
 }
 
-/// The greatest κ: a contact at half of d̂ is at most [`HARDEST`] times as stiff as the stiffest vertex, or κ is the least that
+/// The greatest κ: a contact at half of d̂ is at most [`HARDEST_CONTACT`] times as stiff as the stiffest vertex, or κ is the least that
 /// conditioning asks for. A greater one would only add round-off.
 fn bound(potential: &IncrementalPotential<'_>, range: &StiffnessRange) -> f64 {
-    kappa_as_stiff_as(potential, HARDEST).max(range.min)
+    kappa_as_stiff_as(potential, HARDEST_CONTACT).max(range.min)
 }
 
 /// κ with which a contact at half of d̂ is so many times as stiff as the stiffest vertex, by its elasticity and its inertia.

@@ -6,15 +6,8 @@
 
 use crate::iterate::Iterate;
 use crate::potential::{Acting, IncrementalPotential};
+use crate::thresholds::{RESULTANT, ROUNDING};
 use standoff_linalg::Vec3;
-
-/// Multiple of the change of the gradient when all positions change in the last digit of their largest coordinate, below which a residual is
-/// rounding. Our choice: the sum over the elements of a vertex loses a few digits more than one element.
-const ROUNDING: f64 = 16.0;
-
-/// Multiple of the tolerance that the resultant of the residuals on a body that nothing holds may be of what acts on it from outside. Our choice:
-/// at the default tolerance what is missing in the sum of contact forces on a body is at most 0.3 % of what acts on it.
-const RESULTANT: f64 = 30.0;
 
 /// How well the forces on the bodies balance at an iterate.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

@@ -12,25 +12,16 @@
 //! does not settle.
 
 use super::direction::{self, linear_failure, measure, not_finite};
-use super::forcing::Forcing;
+use super::speedups::Forcing;
 use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::potential::{Energy, IncrementalPotential};
 use crate::solver::workspace::Workspace;
+use crate::thresholds::{
+    LENGTH_TRIALS, LOOK_BEYOND, NONMONOTONE_STEPS, SEMISMOOTH_STEPS, SUBPROBLEM_ACCURACY,
+    SUBPROBLEM_SLOPE_LEFT,
+};
 use standoff_linalg::Vec3;
-
-/// Semismooth Newton steps at most.
-const STEPS: usize = 60;
-/// First steps that may raise m.
-const NONMONOTONE_STEPS: usize = 12;
-/// Steps below this part of the tolerance, or of p, are none.
-const ACCURACY: f64 = 0.1;
-/// A shortened step looks that many times further for constraints that it is about to meet.
-const BEYOND: f64 = 2.0;
-/// Trials for the length of a step.
-const TRIALS: usize = 20;
-/// Part of the slope at the start of a step that may be left at its end.
-const SLOPE: f64 = 0.1;
 
 /// A direction, and what is missing of it.
 #[derive(Debug, Clone)]
@@ -53,7 +44,7 @@ pub fn minimise(
     smooth: Vec<Vec3>,
     work: &mut Workspace,
 ) -> Result<Solution, StepError> {
-    minimise_in(STEPS, potential, tentative, smooth, work)
+    minimise_in(SEMISMOOTH_STEPS, potential, tentative, smooth, work)
 }
 
 /// [`minimise`] in `steps` steps at most.
@@ -106,13 +97,13 @@ pub fn minimise_in(
         let blocked = potential.constraints().is_blocked();
         if t < 1.0 {
             let beyond: Vec<Vec3> =
-                before.iter().zip(&d).map(|(x, d)| x + (BEYOND * t).min(1.0) * d).collect();
+                before.iter().zip(&d).map(|(x, d)| x + (LOOK_BEYOND * t).min(1.0) * d).collect();
             potential.constraints_mut().block_at(&beyond);
         } else {
             potential.constraints_mut().unblock();
         }
         let exact = !blocked && !frictional && potential.constraints().acting(&y.x) == acting;
-        let small = size <= ACCURACY * tolerance.max(measure(potential, &p));
+        let small = size <= SUBPROBLEM_ACCURACY * tolerance.max(measure(potential, &p));
         if t == 1.0 && (exact || small) {
             potential.constraints_mut().unblock();
             return Ok(Solution { p, missing: 0.0 });
@@ -194,11 +185,11 @@ fn line_search(
         return 1.0;
     }
     let mut t = 1.0;
-    for trial in 0..TRIALS {
+    for trial in 0..LENGTH_TRIALS {
         let secant = low + (high - low) * below / (below - above);
         t = if trial % 3 == 2 { 0.5 * (low + high) } else { secant };
         let here = slope_at(y, t);
-        if here.abs() < SLOPE * slope.abs() {
+        if here.abs() < SUBPROBLEM_SLOPE_LEFT * slope.abs() {
             break;
         }
         if here < 0.0 {

@@ -1,7 +1,7 @@
 //! Newton directions: assembly, linear solve, and what to do where that fails.
 
 use super::assembly::HessianAssembly;
-use super::forcing::Forcing;
+use super::speedups::Forcing;
 use crate::clock::Phase;
 use crate::definition::settings::Norm;
 use crate::diagnosis;
@@ -11,14 +11,11 @@ use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
 use crate::report::StepReport;
 use crate::solver::workspace::Workspace;
+use crate::thresholds::REGULARISATIONS;
 use crate::watch::Iteration;
 use standoff_linalg::Vec3;
 use standoff_sparse::{LinearSolver, MatrixError, SolveError};
 use std::time::Instant;
-
-/// Raised diagonals that are tried before a linear system is given up: with ten times more at each try,
-/// up to 1e-5 of the largest entry.
-pub const REGULARISATIONS: usize = 8;
 
 /// p = −H⁻¹ ∇E with the projected Hessian H, by an iterative solver to the residual that `forcing`
 /// asks for. Where round-off makes H indefinite, its diagonal is raised, ten times more at each try.

@@ -1,7 +1,7 @@
 //! The decomposed optimisation time integrator [Li 2019]: L-BFGS whose initial inverse Hessian is made of
 //! those of subdomains, factorised once per step.
 
-use super::direction::{REGULARISATIONS, linear_failure, not_finite};
+use super::direction::{linear_failure, not_finite};
 use super::lbfgs::dot;
 use super::quasi_newton::{self, Due, InitialInverse};
 use crate::clock::Phase;
@@ -10,11 +10,9 @@ use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
 use crate::report::StepOutcome;
 use crate::solver::workspace::Workspace;
+use crate::thresholds::{LEAST_START, REGULARISATIONS};
 use standoff_linalg::Vec3;
 use standoff_sparse::{Blend, SolveError};
-
-/// The least first step length [Li 2020 thesis, Eq. 3.14].
-const LEAST_START: f64 = 0.1;
 
 /// Minimises `potential` from `it` by [`quasi_newton::minimise`].
 ///

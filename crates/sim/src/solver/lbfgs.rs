@@ -1,15 +1,9 @@
 //! The limited-memory quasi-Newton update L-BFGS [Nocedal & Wright 2006, Alg. 7.4].
 
+use crate::thresholds::{CURVATURE, PAIRS};
 use rayon::prelude::*;
 use standoff_linalg::Vec3;
 use std::collections::VecDeque;
-
-/// Pairs that are remembered, m [Li 2020 thesis, §3.4.1].
-const PAIRS: usize = 5;
-
-/// Cosine between y and s below which a pair is refused: the potential is not convex enough there for an
-/// update that stays positive definite.
-const CURVATURE: f64 = 1e-12;
 
 /// Summands of one partial sum: fixed, so that sums do not depend on the number of threads.
 const CHUNK: usize = 2048;

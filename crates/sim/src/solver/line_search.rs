@@ -8,15 +8,10 @@ use crate::definition::settings::AuditLevel;
 use crate::iterate::Iterate;
 use crate::potential::{Energy, IncrementalPotential};
 use crate::solver::workspace::Workspace;
+use crate::thresholds::{
+    HIDDEN, KEEP_GAP, KEEP_PLANE_GAP, LINE_SEARCH_HALVINGS, SLOPE_LEFT, UNRESOLVED,
+};
 use standoff_linalg::Vec3;
-
-/// Part of a gap that a step between surfaces keeps at least: 1 − c with c = 0.8 [Li 2020, App. D].
-pub const KEEP_GAP: f64 = 0.2;
-/// Part of a gap to a half-space that a step keeps at least: 1 − c with c = 0.9 [Li 2020, App. D].
-pub const KEEP_PLANE_GAP: f64 = 0.1;
-
-/// Halvings after which the line search gives up: a step of 2⁻⁶⁴ of the first is none.
-const HALVINGS: usize = 64;
 
 /// What limited the first step length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,7 +127,7 @@ impl Search {
         }
         let mut trial = Iterate::without_contacts(it.x.clone());
         let mut noise = None;
-        for _ in 0..HALVINGS {
+        for _ in 0..LINE_SEARCH_HALVINGS {
             for v in 0..trial.x.len() {
                 trial.x[v] = it.x[v] + alpha * p[v];
             }
@@ -197,21 +192,10 @@ pub fn promises_nothing(slope: f64, noise: f64) -> bool {
     slope.abs() < 100.0 * noise
 }
 
-/// Directions below this part of the largest coordinate are lost where they are added to it. If the potential
-/// does not fall along such a one, the positions are the minimum as well as they can be written down, and the
-/// step counts as taken.
-pub const UNRESOLVED: f64 = 4.0 * f64::EPSILON;
-
 /// The largest entry.
 fn size(vectors: &[Vec3]) -> f64 {
     vectors.iter().map(|v| v.amax()).fold(0.0, f64::max)
 }
-
-/// Part of the slope at the start that may be left where round-off hides the decrease: 1 − 2δ with δ = 0.1
-/// [Hager & Zhang 2005].
-const SLOPE_LEFT: f64 = 0.8;
-/// Rises up to this many times the round-off of the sum may be round-off of the positions, which is larger.
-const HIDDEN: f64 = 100.0;
 
 /// What the last digits of positions change in the potential at `it`, where it is `before`: strains near zero have few correct digits
 /// in stiff sheets, so that this may be far more than the round-off of the sum.

@@ -4,12 +4,10 @@
 //! time of impact and below the first inversion, and is halved until the potential falls.
 
 use super::balance::Balance;
-use super::direction::{improve, measure, not_finite};
-use super::forcing::Forcing;
-use super::islands::Islands;
+use super::direction::not_finite;
 use super::line_search::{self, LineStep};
 use super::prescribed;
-use super::projecting::Projecting;
+use super::speedups::Speedups;
 use super::termination::{Termination, Verdict};
 use crate::error::StepError;
 use crate::iterate::Iterate;
@@ -36,9 +34,7 @@ pub fn minimise(
     potential.begin_minimisation();
     let mut newton = Newton::new(potential, it, work);
     let result = newton.iterate();
-    if potential.is_restricted() {
-        Islands::resume(potential, it, work);
-    }
+    Speedups::end(potential, it, work);
     result
 }
 
@@ -47,12 +43,8 @@ struct Newton<'n, 'p> {
     potential: &'n mut IncrementalPotential<'p>,
     it: &'n mut Iterate,
     work: &'n mut Workspace,
-    /// Which bodies may rest; none where all have to go on.
-    islands: Option<Islands<'p>>,
-    /// How accurately directions are solved for.
-    forcing: Forcing,
-    /// Which summands of the Hessian are projected.
-    projecting: Projecting,
+    /// What saves iterations and time.
+    speedups: Speedups<'p>,
     /// When the minimisation ends.
     termination: Termination,
     here: Known,
@@ -71,15 +63,9 @@ impl<'n, 'p> Newton<'n, 'p> {
         it: &'n mut Iterate,
         work: &'n mut Workspace,
     ) -> Self {
-        let context = potential.context;
-        let termination = Termination::new(&context);
-        let exact = !termination.is_by_direction() || !potential.allows(Strategy::RoughDirections);
-        let solver = &context.settings.solver;
-        let islands = Islands::new(potential);
-        let forcing = Forcing::new(solver.linear_tolerance).exact_with_factor(exact);
-        let projecting = Projecting::new(solver.projection);
-        let here = Known::default();
-        Self { potential, it, work, islands, forcing, projecting, termination, here }
+        let termination = Termination::new(&potential.context);
+        let speedups = Speedups::new(potential, termination.is_by_direction());
+        Self { potential, it, work, speedups, termination, here: Known::default() }
     }
 
     /// Newton's method [Li 2020, Alg. 1]: direction, step length, κ, and whether that was the last iteration.
@@ -103,11 +89,11 @@ impl<'n, 'p> Newton<'n, 'p> {
 
     /// The Newton direction, with the gradient.
     fn direction(&mut self) -> Result<(Vec<Vec3>, Vec<Vec3>), StepError> {
-        let Self { potential, it, work, forcing, projecting, here, .. } = self;
+        let Self { potential, it, work, speedups, here, .. } = self;
         work.report.newton_iterations += 1;
         work.report.resting_iterations += u64::from(potential.is_restricted());
         let gradient = here.gradient.take().unwrap_or_else(|| potential.gradient(it));
-        let p = accurate_direction(potential, it, &gradient, projecting, forcing, work)?;
+        let p = speedups.direction(potential, it, &gradient, work)?;
         Ok((p, gradient))
     }
 
@@ -117,12 +103,10 @@ impl<'n, 'p> Newton<'n, 'p> {
         potential.begin_iteration(it);
         let max_contacts = &mut work.report.max_contacts;
         *max_contacts = (*max_contacts).max(it.contacts.len() as u64);
-        potential.forecast_friction(it, p);
+        Speedups::forecast_friction(potential, it, p);
         let taken = line_search::search(potential, it, p, gradient, here.value, work);
         here.value = taken.value;
-        if 0.0 < taken.alpha && taken.alpha < 1.0 {
-            potential.forecast_contacts(&work.before, p, &mut it.contacts);
-        }
+        Speedups::forecast_contacts(potential, it, p, &taken, work);
         match taken.finite {
             true => Ok(taken),
             false => Err(not_finite("the potential", potential, it)),
@@ -131,16 +115,14 @@ impl<'n, 'p> Newton<'n, 'p> {
 
     /// Whether a step that moved nothing calls for a direction that is more accurate, or by the projected Hessian.
     fn will_look_closer(&mut self, taken: &LineStep) -> bool {
-        taken.alpha == 0.0
-            && (self.work.linear.is_iterative() && self.forcing.tighten()
-                || self.projecting.give_up())
+        taken.alpha == 0.0 && self.speedups.look_closer(self.work)
     }
 
     /// Whether the minimum is reached, by the size of the direction and the balance of forces. None where what looks like the end may be
     /// a saddle, or hidden by rounding.
     fn judge(&mut self, taken: &LineStep) -> Option<Verdict> {
         let measure = self.assess();
-        let Self { potential, it, projecting, termination, .. } = self;
+        let Self { potential, it, speedups, termination, .. } = self;
         let mut verdict = termination.update(measure, taken);
         // where nothing moves any more although nothing is in the way, rounding of positions may be all that is left
         if verdict == Verdict::Stalled(StepOutcome::StalledLineSearch)
@@ -148,12 +130,12 @@ impl<'n, 'p> Newton<'n, 'p> {
         {
             verdict = Verdict::Settled(StepOutcome::RoundOff);
         }
-        let definite = projecting.is_definite(potential);
+        let definite = speedups.is_definite(potential);
         let is_doubtful = match verdict {
             Verdict::Settled(StepOutcome::Converged) => {
                 termination.wants_balance() && termination.is_near_saddle(measure, definite)
             }
-            Verdict::Settled(StepOutcome::RoundOff) if projecting.give_up() => {
+            Verdict::Settled(StepOutcome::RoundOff) if speedups.project_all() => {
                 termination.look_again();
                 true
             }
@@ -191,7 +173,7 @@ impl<'n, 'p> Newton<'n, 'p> {
         p: &[Vec3],
         taken: &LineStep,
     ) -> Result<Option<StepOutcome>, StepError> {
-        let Self { potential, it, work, islands, termination, here, .. } = self;
+        let Self { potential, it, work, speedups, termination, here, .. } = self;
         let context = potential.context;
         let speed = Some(work.report.residual_speed);
         if prescribed::advance(potential, it, verdict, speed, termination.is_stuck())?.is_some() {
@@ -200,13 +182,13 @@ impl<'n, 'p> Newton<'n, 'p> {
         }
         match verdict {
             Verdict::Continue => {
-                if islands.as_ref().is_some_and(|i| i.rest(potential, it, p, taken, work)) {
+                if speedups.rest(potential, it, p, taken, work) {
                     *here = Known::default();
                 }
                 Ok(None)
             }
             Verdict::Settled(_) if potential.is_restricted() => {
-                Islands::resume(potential, it, work);
+                Speedups::end(potential, it, work);
                 *here = Known::default();
                 *termination = Termination::new(&context);
                 Ok(None)
@@ -214,40 +196,4 @@ impl<'n, 'p> Newton<'n, 'p> {
             Verdict::Settled(outcome) | Verdict::Stalled(outcome) => Ok(Some(outcome)),
         }
     }
-}
-
-/// The Newton direction, of which `report.residual_speed` becomes the size: a direction that is small enough to end the
-/// minimisation is computed again as accurately as the solver can.
-fn accurate_direction(
-    potential: &IncrementalPotential<'_>,
-    it: &Iterate,
-    gradient: &[Vec3],
-    projecting: &mut Projecting,
-    forcing: &mut Forcing,
-    work: &mut Workspace,
-) -> Result<Vec<Vec3>, StepError> {
-    let (time, tolerance) = (potential.context.speed_time, potential.context.velocity_tolerance);
-    let mut p = projecting.direction(potential, it, gradient, forcing, work)?;
-    let is_small = |p: &[Vec3]| measure(potential, p) / time < tolerance;
-    let mut small = is_small(&p);
-    if small && potential.context.force_tolerance < 1.0 && !projecting.is_definite(potential) {
-        // the matrix is now another one than that of `p` if it is indefinite, and this direction will not be the last one
-        match projecting.direction_by_hessian(potential, it, gradient, forcing, work)? {
-            Some(better) => (small, p) = (is_small(&better), better),
-            None => small = false,
-        }
-    }
-    if work.linear.is_iterative() && small && forcing.tighten() {
-        p = match improve(potential, gradient, &p, forcing, work) {
-            Some(p) => p,
-            None => projecting.direction(potential, it, gradient, forcing, work)?,
-        };
-    }
-    projecting.note(&p);
-    forcing.relax();
-    work.report.residual_speed = measure(potential, &p) / time;
-    if !work.report.residual_speed.is_finite() || !p.iter().flatten().all(|c| c.is_finite()) {
-        return Err(not_finite("the Newton direction", potential, it));
-    }
-    Ok(p)
 }

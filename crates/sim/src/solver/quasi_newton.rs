@@ -16,16 +16,9 @@ use crate::iterate::Iterate;
 use crate::potential::{IncrementalPotential, Strategy};
 use crate::report::StepOutcome;
 use crate::solver::workspace::Workspace;
+use crate::thresholds::{DECREASE, RENEWAL};
 use standoff_linalg::Vec3;
 use standoff_sparse::{Blend, SolveError};
-
-/// Part of the decrease that the slope promises that a step has to bring [Nocedal & Wright 2006, Eq. 3.4].
-const DECREASE: f64 = 1e-4;
-
-/// Iterations after which everything is computed again at the current iterate. Our choice: the scenes of
-/// chapter 3 of [Li 2020 thesis] need fewer in a step; where energies diverge, as those of contact or of
-/// elements that are nearly flat do, the Hessians of the step's start may no longer do.
-const RENEWAL: usize = 40;
 
 /// What of the initial inverse has to be computed before the next direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,12 +10,9 @@ use super::assembly::HessianAssembly;
 use crate::decomposition::Decomposition;
 use crate::iterate::Iterate;
 use crate::potential::{IncrementalPotential, Part};
+use crate::thresholds::CHANGED_ROW;
 use standoff_linalg::Vec3;
 use standoff_sparse::{Blend, SolveError, Subdomains};
-
-/// Ratio of a row's diagonal to that when its subdomain was factorised from which on it is factorised
-/// again. Our choice.
-const CHANGED: f64 = 2.0;
 
 /// In place of the subdomain that a row belongs to.
 const NOBODY: u32 = u32::MAX;
@@ -82,7 +79,7 @@ impl SubdomainFactors {
                 let ratio = |(&row, trace): (&u32, &f64)| {
                     hessian.matrix().diagonal_block(row as usize).trace() / trace
                 };
-                let within = |r: f64| r < CHANGED && r > 1.0 / CHANGED;
+                let within = |r: f64| r < CHANGED_ROW && r > 1.0 / CHANGED_ROW;
                 rows.len() != traces.len() || !rows.iter().zip(traces).map(ratio).all(within)
             })
             .collect();

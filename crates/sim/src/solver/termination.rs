@@ -4,27 +4,7 @@ use super::balance::Balance;
 use super::line_search::{LineStep, StepLimit};
 use crate::context::StepContext;
 use crate::report::StepOutcome;
-
-/// Consecutive iterations that move by less than `TINY` of the Newton direction before the
-/// minimisation counts as stalled. Our choice: none of the scenes and tests has more than a few dozen
-/// before it goes on.
-const TINY_STEPS: usize = 200;
-const TINY: f64 = 1e-8;
-
-/// Consecutive iterations without a decrease above round-off, or of the direction, after which the minimum is reached to
-/// working precision. Our choice: the gradient's own rounding may hide one or two decreases.
-pub const ROUND_OFF_ITERATIONS: usize = 4;
-
-/// Part of the smallest direction so far below which a direction counts as progress.
-const SHRINKING: f64 = 0.5;
-
-/// Part of the tolerance below which a direction counts as taken in full, whatever its step length: rounding
-/// of positions is in sight.
-pub const NEGLIGIBLE: f64 = 1e-3;
-
-/// Iterations at most that go on because the Hessian is not positive definite, although all else says that the minimum is
-/// reached. Our choice: an exact saddle, as of a column that is perfectly straight, is an equilibrium that no direction leaves.
-const SADDLES: u32 = 10;
+use crate::thresholds::{NEGLIGIBLE, ROUND_OFF_ITERATIONS, SADDLES, SHRINKING, TINY, TINY_STEPS};
 
 /// The state of the tests that end a projected Newton minimisation.
 #[derive(Debug, Clone)]

@@ -12,13 +12,11 @@
 
 use crate::definition::settings::Integrator;
 use crate::state::State;
+use crate::thresholds::STATIC_TIME;
 use standoff_linalg::Vec3;
 
 /// Newmark's β; γ is ½: the trapezoidal rule.
 const BETA: f64 = 0.25;
-
-/// The time in which the displacement of a quasi-static step counts as a speed, s: the default time step.
-const STATIC_TIME: f64 = 0.01;
 
 impl Integrator {
     /// The integrator of the step that starts in `state`: BDF2 begins with an implicit Euler step.

@@ -22,9 +22,9 @@ use crate::potential::IncrementalPotential;
 use crate::report::{StepOutcome, StepReport};
 use crate::solver::balance::Balance;
 use crate::solver::direction::{direction, measure};
-use crate::solver::forcing::Forcing;
+use crate::solver::speedups::{self, Forcing};
 use crate::solver::workspace::Workspace;
-use crate::solver::{self, barrier_free, initial_guess};
+use crate::solver::{self, barrier_free};
 use crate::state::State;
 use fallback::Before;
 use standoff_linalg::Vec3;
@@ -130,12 +130,12 @@ fn minimise_barrier(
     contact_distance::widen(potential, &mut it, work);
     let solver = &potential.context.settings.solver;
     if solver.initial_guess != InitialGuess::Positions {
-        initial_guess::advance_free_bodies(potential, &mut it, work);
+        speedups::advance_free_bodies(potential, &mut it, work);
     }
     // cumulative step lengths measure the way from the positions at the start
     let by_way = solver.cumulative_toi.is_some();
     if solver.initial_guess == InitialGuess::Extrapolation && !by_way {
-        initial_guess::extrapolate(potential, &mut it, state, work);
+        speedups::extrapolate(potential, &mut it, state, work);
     }
     match contact_distance::shrink(potential, &mut it, work) {
         Ok(None) => {}

@@ -1,19 +1,13 @@
 //! The direct motion of prescribed vertices at the start of a step.
 
 use crate::clock::Phase;
-use crate::dirichlet::{DirichletTargets, USE_LIMIT};
+use crate::dirichlet::DirichletTargets;
 use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
-use crate::solver::line_search::KEEP_PLANE_GAP;
 use crate::solver::workspace::Workspace;
 use crate::state::State;
+use crate::thresholds::{DIRECT_HALVINGS, KEEP_GAP_DIRECTLY, KEEP_PLANE_GAP, USE_LIMIT};
 use standoff_linalg::Vec3;
-
-/// Part of a gap that the direct motion keeps at least. More than Newton steps keep: what stands still
-/// has to get out of the way afterwards.
-const KEEP_GAP_DIRECTLY: f64 = 0.5;
-/// Halvings of the direct motion before it is left to the constraints altogether.
-const DIRECT_HALVINGS: usize = 20;
 
 /// Moves the prescribed vertices towards their targets as far as that is safe while all others
 /// stand still; where something is in the way, constraints take over the rest. Returns the start of the

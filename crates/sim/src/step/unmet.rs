@@ -6,7 +6,7 @@ use crate::energy::Role;
 use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
 use crate::solver::direction::direction;
-use crate::solver::forcing::Forcing;
+use crate::solver::speedups::Forcing;
 use crate::solver::workspace::Workspace;
 
 /// Where an iterate that is no minimum has its largest Newton direction, and what is close there, in the words

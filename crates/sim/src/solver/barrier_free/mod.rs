@@ -30,24 +30,9 @@ use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
 use crate::report::{StepOutcome, StepReport};
 use crate::solver::workspace::Workspace;
+use crate::thresholds::{EXPLORE, STALLED, STALLED_ROUNDS};
 use standoff_geometry::ccd::Keep;
 use standoff_linalg::Vec3;
-
-/// Solves of the first phase at most. Our choice: the contacts of the scenes in `scenes/stress` are found
-/// by then.
-const EXPLORE: usize = 30;
-
-/// Gap, in terms of δ, below which x moves only by half of a displacement that contact bounds.
-const THIN_GAP: f64 = 0.1;
-
-/// An advance α below `STALLED` in `STALLED_ADVANCES` consecutive iterations makes the contacts stiffer and their
-/// separation smaller [Zheng 2025, §5.2].
-const STALLED: f64 = 1e-4;
-const STALLED_ADVANCES: u32 = 50;
-/// How often that may happen in a step: conditioning sets an end to it.
-const ROUNDS: u32 = 10;
-/// Halvings of a line search: a step of 2⁻⁴⁰ of the first is none.
-const ADVANCE_HALVINGS: usize = 40;
 
 /// Advances the step from the state in `it.x`; afterwards `it.x` is the end of the step, free of
 /// intersections and inversions, and `potential.constraints` holds the multipliers there.
@@ -176,7 +161,7 @@ impl Stalls {
         }
         self.consecutive = 0;
         self.rounds += 1;
-        if self.rounds <= ROUNDS {
+        if self.rounds <= STALLED_ROUNDS {
             potential.constraints_mut().stiffen();
             potential.constraints_mut().draw_near();
         }
@@ -184,6 +169,6 @@ impl Stalls {
 
     /// Whether x stays where it is although contacts were made stiffer as often as that may be.
     fn is_final(&self) -> bool {
-        self.rounds > ROUNDS
+        self.rounds > STALLED_ROUNDS
     }
 }

@@ -12,10 +12,7 @@
 //! is raised from update to update, up to the tolerance of the step. Where contact cuts a step, the minimum
 //! for the present multipliers penetrates, and they are updated with the linearised gaps at its end.
 
-use super::{
-    ADVANCE_HALVINGS, STALLED_ADVANCES, Stalls, StepBounds, THIN_GAP, is_out_of_work, linearise,
-    step_bounds, subproblem,
-};
+use super::{Stalls, StepBounds, is_out_of_work, linearise, step_bounds, subproblem};
 use crate::audit;
 use crate::clock::Phase;
 use crate::definition::settings::AuditLevel;
@@ -29,34 +26,14 @@ use crate::solver::balance::{Balance, sums_by_body};
 use crate::solver::direction::not_finite;
 use crate::solver::line_search::{StepLimit, falls, promises_nothing};
 use crate::solver::prescribed;
-use crate::solver::termination::{NEGLIGIBLE, ROUND_OFF_ITERATIONS, Verdict, stall};
+use crate::solver::termination::{Verdict, stall};
 use crate::solver::workspace::Workspace;
+use crate::thresholds::{
+    ADVANCE_HALVINGS, COMPLETIONS, GAP_ERROR, MULTIPLIER_UPDATES, NEGLIGIBLE, NO_STEP,
+    PENETRATIONS, REFUSALS, RISES, ROUND_OFF_ITERATIONS, STALLED_ADVANCES, THIN_GAP,
+    UPDATE_REDUCTION,
+};
 use standoff_linalg::Vec3;
-
-/// Solves at one state at most, each with the collisions of the one before among its constraints.
-const COMPLETIONS: usize = 4;
-
-/// Part of the speed at which multipliers were updated that the next update has to come below.
-const REDUCTION: f64 = 0.3;
-
-/// Distance of a loaded gap from its target, in terms of δ, that a step may end with at most.
-const GAP_ERROR: f64 = 0.1;
-/// Updates of multipliers at minima after which a step may end whatever the gaps: where a contact is about
-/// to slip off an edge, multipliers need not settle, and every minimum is an equilibrium of its forces.
-const UPDATES: u32 = 10;
-
-/// Updates because minima penetrate after which contacts are made stiffer: multipliers that oscillate between
-/// too little and too much settle at a larger stiffness.
-const PENETRATIONS: u32 = 10;
-
-/// Line searches without a step after which one step may raise L, and how often that may happen: closest
-/// features change with a kink of the distance, from which no direction of the linearisation leads down. A
-/// watchdog step [Chamberlain et al. 1982] leaves it.
-const REFUSALS: u32 = 3;
-const RISES: u32 = 10;
-
-/// Step lengths below this are none.
-const TINY_STEP: f64 = 1e-6;
 
 /// A direction and what is known of it.
 struct Direction {
@@ -143,7 +120,7 @@ pub fn run(
         let target: Vec<Vec3> = it.x.iter().zip(&p).map(|(x, p)| x + p).collect();
         let rise = refused.is_multiple_of(REFUSALS) && (1..=RISES * REFUSALS).contains(&refused);
         let taken = search(potential, it, &p, &gradient, &bounds, rise, work)?;
-        refused += u32::from(taken.alpha < TINY_STEP && !taken.within_round_off || rise);
+        refused += u32::from(taken.alpha < NO_STEP && !taken.within_round_off || rise);
         // the minimum for these multipliers penetrates
         let penetrates = potential.constraints().penetrates(&bounds.collisions, &target);
         if taken.alpha < 1.0 && taken.limit == StepLimit::Contact && complete && penetrates {
@@ -197,9 +174,9 @@ fn update(
     let gaps_settled = potential.constraints().gap_error(&it.x) < allowed;
     let before = potential.contact_forces(it);
     potential.constraints_mut().update(&it.x, context.settings.solver.barrier_free.decay);
-    let settled = updates.at_minima >= UPDATES
+    let settled = updates.at_minima >= MULTIPLIER_UPDATES
         || gaps_settled && converged && forces_settled(potential, it, &before);
-    updates.due_below = (REDUCTION * speed).max(tolerance);
+    updates.due_below = (UPDATE_REDUCTION * speed).max(tolerance);
     updates.at_minima += u32::from(converged);
     if !(converged && settled) {
         return false;

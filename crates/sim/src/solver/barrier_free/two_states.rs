@@ -9,15 +9,12 @@
 //!
 //! Every collision of that displacement becomes a constraint of the next solve.
 
-use super::{
-    ADVANCE_HALVINGS, STALLED_ADVANCES, Stalls, StepBounds, THIN_GAP, is_out_of_work, linearise,
-    step_bounds, subproblem,
-};
+use super::{Stalls, StepBounds, is_out_of_work, linearise, step_bounds, subproblem};
 use crate::audit;
 use crate::clock::Phase;
 use crate::context::StepContext;
 use crate::definition::settings::AuditLevel;
-use crate::dirichlet::{DirichletTargets, USE_LIMIT};
+use crate::dirichlet::DirichletTargets;
 use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::potential::{Energy, IncrementalPotential};
@@ -25,25 +22,11 @@ use crate::report::StepOutcome;
 use crate::solver::direction::not_finite;
 use crate::solver::line_search;
 use crate::solver::workspace::Workspace;
+use crate::thresholds::{
+    ADVANCE_HALVINGS, INVISIBLE, LINEARISATION, RESET_ALWAYS, SMALL_ADVANCE, SMALL_ADVANCES,
+    STALLED_ADVANCES, SUBPROBLEM_ITERATIONS, THIN_GAP, USE_LIMIT,
+};
 use standoff_linalg::Vec3;
-
-/// Solves after which x̂ is reset to x before each of them.
-const RESET_ALWAYS: usize = 30;
-
-/// Error of a linearised gap, in terms of δ, up to which it is kept while x reaches x̂.
-const LINEARISATION: f64 = 0.1;
-
-/// Newton steps of one solve at most: a solve ends with the first full one.
-const SUBPROBLEM_ITERATIONS: usize = 20;
-
-/// Part of the tolerance below which a step is not halved: the rounding of positions is in sight.
-const INVISIBLE: f64 = 1e-3;
-
-/// Consecutive small advances after which x̂ is reset to x.
-const SMALL_ADVANCES: u32 = 5;
-
-/// An advance α below this is small.
-const SMALL: f64 = 1e-2;
 
 /// The tentative state x̂.
 struct Tentative {
@@ -170,7 +153,7 @@ pub fn run(
                 return Ok(Some(StepOutcome::TimeOfImpact));
             }
         }
-        progress.small = if alpha < SMALL && !inverts { progress.small + 1 } else { 0 };
+        progress.small = if alpha < SMALL_ADVANCE && !inverts { progress.small + 1 } else { 0 };
         if !inverts {
             stalls.note(alpha, STALLED_ADVANCES, potential);
         }

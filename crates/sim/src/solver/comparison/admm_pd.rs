@@ -18,21 +18,15 @@ use crate::material::Lame;
 use crate::potential::IncrementalPotential;
 use crate::report::StepOutcome;
 use crate::solver::direction::{linear_failure, may_go_on, measure, not_finite};
-use crate::solver::line_search::UNRESOLVED;
 use crate::solver::prescribed;
 use crate::solver::quasi_newton::characteristic_norm;
 use crate::solver::workspace::Workspace;
+use crate::thresholds::{GLOBAL_HALVINGS, SETTLED_ITERATIONS, UNRESOLVED};
 use rayon::prelude::*;
 use standoff_linalg::{Mat3, Vec3};
 
-/// Consecutive iterations that change no position by more than its last digits, after which they may as well end.
-const SETTLED_ITERATIONS: usize = 4;
-
 /// Elements per task.
 const CHUNK: usize = 256;
-
-/// Halvings of the straight line to an iterate that inverts elements.
-const GLOBAL_HALVINGS: usize = 64;
 
 /// Stiffness of a tetrahedron, Pa: the bulk modulus λ + 2μ/3, as in the authors' program [Overby 2017].
 pub fn stiffness(lame: &Lame) -> f64 {

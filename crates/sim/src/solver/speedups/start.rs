@@ -1,28 +1,18 @@
 //! The initial guess of a step's minimisation: the end of the last step, from which bodies without contacts are advanced
 //! by their best-fit rigid motion, and all others by their velocities.
 
-use super::islands::SHARE;
-use super::line_search::{
-    KEEP_GAP, KEEP_PLANE_GAP, StepLimit, admissible, audited, falls, find_contacts,
-};
 use crate::body::Body;
 use crate::iterate::Iterate;
 use crate::model::Model;
 use crate::potential::{Energy, IncrementalPotential};
+use crate::solver::line_search::{StepLimit, admissible, audited, falls, find_contacts};
 use crate::solver::workspace::Workspace;
 use crate::state::State;
+use crate::thresholds::{
+    ADVANCE_TRIES, EXTRAPOLATED_CHANGE, KEEP_GAP, KEEP_PLANE_GAP, SHARE_THAT_GOES_ON, START_LENGTHS,
+};
 use standoff_linalg::{Mat3, Vec3, svd3};
 use std::ops::Range;
-
-/// How often bodies that something is in the way of are left out, and the others tried again.
-const TRIES: usize = 8;
-
-/// Change of the velocities in the last step, as a part of them, up to which they are extrapolated. Our choice, by the errors of single steps: up to 0.5 and 1,
-/// cloths that drape take more iterations to the same error.
-const CHANGE: f64 = 0.25;
-
-/// Step lengths that an initial guess tries.
-const PARTS: usize = 3;
 
 /// Moves every body that touches nothing, and of which nothing is prescribed, by the rigid motion that
 /// brings it closest to x̃ in the norm of the masses, and every such particle to its x̃, if the potential falls. Bodies that
@@ -61,12 +51,12 @@ pub fn advance_free_bodies(
     if !p.iter().flatten().all(|c| c.is_finite()) {
         return;
     }
-    for tries in 0..TRIES {
+    for tries in 0..ADVANCE_TRIES {
         // few that rest save little, and what they descend is missed in the line searches of the others
         let free = (0..p.len()).filter(|&v| potential.free()[v]);
         let moving = free.clone().filter(|&v| p[v] != Vec3::zeros()).count() as f64;
         let free = free.count() as f64;
-        if !any || tries > 0 && moving < (1.0 - SHARE) * free {
+        if !any || tries > 0 && moving < (1.0 - SHARE_THAT_GOES_ON) * free {
             return;
         }
         // among bodies that stay behind, only what keeps away from them is sure to be better off
@@ -95,7 +85,10 @@ pub fn extrapolate(
     let moving = square(&|v| state.v[v]);
     let changed = square(&|v| state.v[v] - state.v_previous[v]);
     // not even what is not finite, which is for the minimisation to report
-    if !(moving > 0.0 && moving.is_finite() && changed <= CHANGE * CHANGE * moving) {
+    if !(moving > 0.0
+        && moving.is_finite()
+        && changed <= EXTRAPOLATED_CHANGE * EXTRAPOLATED_CHANGE * moving)
+    {
         return;
     }
     let mut p = vec![Vec3::zeros(); it.x.len()];
@@ -154,7 +147,7 @@ fn try_part(
         return;
     }
     let (mut alpha, _) = admissible(potential, it, p, work);
-    for _ in 0..PARTS {
+    for _ in 0..START_LENGTHS {
         let x: Vec<Vec3> = it.x.iter().zip(p).map(|(x, p)| x + alpha * p).collect();
         if potential.within_limits(&x, 1.0) {
             let trial = trial(potential, x, work);

@@ -6,19 +6,13 @@
 //! Once the others have settled, all vertices go on together, and the minimisation ends only where the Newton direction of all
 //! of them says so. A minimum that was reached in parts is thus a minimum of the whole.
 
-use super::line_search::LineStep;
 use crate::contact::ContactSet;
 use crate::iterate::Iterate;
 use crate::potential::{IncrementalPotential, Part, Strategy};
+use crate::solver::line_search::LineStep;
 use crate::solver::workspace::Workspace;
+use crate::thresholds::{NEARLY_SETTLED, RESTING, SHARE_THAT_GOES_ON};
 use standoff_linalg::Vec3;
-
-/// Part of the unknowns that may go on at most, for the others to rest: a restriction costs about as much as two iterations.
-pub const SHARE: f64 = 0.25;
-/// Part of the tolerance below which a body's direction is so small that the body rests.
-const RESTING: f64 = 0.5;
-/// Multiple of the tolerance below which a whole step may have been the last but one, so that it is not worth while.
-const NEARLY_SETTLED: f64 = 10.0;
 
 /// Which bodies rest in a minimisation.
 #[derive(Debug)]
@@ -75,7 +69,7 @@ impl<'a> Islands<'a> {
         let moving: Vec<bool> = (0..p.len()).map(|v| potential.free()[v] && moves(v)).collect();
         let count = |of: &[bool]| of.iter().filter(|&&f| f).count();
         let (some, all) = (count(&moving), count(potential.free()));
-        if some == 0 || some as f64 > SHARE * all as f64 {
+        if some == 0 || some as f64 > SHARE_THAT_GOES_ON * all as f64 {
             return false;
         }
         potential.restrict(&moving);

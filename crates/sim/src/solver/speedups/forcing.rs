@@ -1,14 +1,7 @@
 //! How accurately Newton directions are computed by an iterative solver.
 
+use crate::thresholds::{FACTORISED, FORCING_GAMMA, LOOSEST};
 use standoff_sparse::Residuals;
-
-/// Largest and first relative residual.
-const LOOSEST: f64 = 1e-2;
-/// Part of it to which directions are computed with a factor of the matrix, where residuals that small cost little. Our choice:
-/// eight of thirteen scenes took as many Newton iterations as with exact directions, the others 0.87 to 1.06 times as many.
-const FACTORISED: f64 = 1e-2;
-/// γ of the second choice of [Eisenstat & Walker 1996].
-const GAMMA: f64 = 0.9;
 
 /// Relative residuals ηₖ = γ (‖gₖ‖/‖gₖ₋₁‖)², at most 1e-2 [Eisenstat & Walker 1996, Eq. 2.6]: far
 /// from the minimum a rough direction does, near it convergence stays fast.
@@ -68,7 +61,7 @@ impl Forcing {
         }
         let ratio = self.previous_norm.map(|previous| norm / previous);
         // a NaN ends up as the loosest one; the solver refuses the system
-        let eta = ratio.map_or(LOOSEST, |ratio| (GAMMA * ratio * ratio).min(LOOSEST));
+        let eta = ratio.map_or(LOOSEST, |ratio| (FORCING_GAMMA * ratio * ratio).min(LOOSEST));
         self.current = eta.max(self.tightest);
         let exact = ratio.is_none() || self.exact_with_factor;
         let factorised = if exact { 0.0 } else { FACTORISED * eta };

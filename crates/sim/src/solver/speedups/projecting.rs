@@ -1,22 +1,15 @@
 //! Newton directions by Hessians of which as few summands are projected as definiteness allows.
 
-use super::direction::{assemble, solve, solve_if_definite};
 use super::forcing::Forcing;
 use crate::definition::settings::HessianProjection;
 use crate::energy::Projection;
 use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::potential::{IncrementalPotential, Strategy};
+use crate::solver::direction::{assemble, solve, solve_if_definite};
 use crate::solver::workspace::Workspace;
+use crate::thresholds::{PROJECTION_LOWER, PROJECTION_RAISE, PROJECTION_TRIES};
 use standoff_linalg::Vec3;
-
-/// Factor of the bound after a matrix that is not positive definite. Our choice, with the next two, by the iterations that equal errors take
-/// on drapes, a tube and a mat.
-const LOWER: f64 = 0.3;
-/// Factor of the bound after a matrix that is.
-const RAISE: f64 = 1.4;
-/// Matrices that are tried before all summands are projected.
-const TRIES: usize = 2;
 
 /// Which summands were projected last, and which will be.
 ///
@@ -73,7 +66,7 @@ impl Projecting {
             assemble(potential, it, projection, again, work)?;
             again = true;
             if let Some(p) = solve_if_definite(potential, it, gradient, forcing, work)? {
-                self.bound *= RAISE;
+                self.bound *= PROJECTION_RAISE;
                 self.partial = true;
                 self.definite = !self.marked.contains(&true);
                 return Ok(p);
@@ -127,7 +120,7 @@ impl Projecting {
             HessianProjection::OnDemand => 1,
             // the first direction tells where the minimum is far
             HessianProjection::Progressive if self.lengths.is_empty() => 0,
-            HessianProjection::Progressive => TRIES,
+            HessianProjection::Progressive => PROJECTION_TRIES,
         }
     }
 
@@ -141,7 +134,7 @@ impl Projecting {
     fn lower(&mut self) {
         if self.method == HessianProjection::Progressive {
             let largest = self.lengths.iter().copied().fold(0.0, f64::max);
-            self.bound = self.bound.min(largest) * LOWER;
+            self.bound = self.bound.min(largest) * PROJECTION_LOWER;
         }
     }
 }
