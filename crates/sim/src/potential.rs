@@ -208,7 +208,6 @@ impl<'a> IncrementalPotential<'a> {
         let damping = damping(&context, state, &codim, &inertial);
         // limits of the stretch are constraints as contact is
         codim.weigh_limits(context.contact_scale / context.elastic_scale);
-        let attachments = Attachments { springs: &model.loads.springs, time: context.start };
         Self {
             context,
             x_tilde,
@@ -218,7 +217,7 @@ impl<'a> IncrementalPotential<'a> {
             free,
             solids: Cow::Borrowed(&model.solids),
             codim,
-            attachments,
+            attachments: model.loads.attachments(context.start),
             pressures: model.loads.pressures(&state.controls, context.start, context.end, &state.x),
             dead_loads,
             damping,

@@ -156,6 +156,7 @@ impl View {
 impl Element<4> for Hinge {
     const NAME: &'static str = "hinges";
     const ROLE: Role = Role::Elastic;
+    const KEY: Option<&'static str> = Some("material.shell.bending_factor");
     const TRANSLATION_INVARIANT: bool = true;
 
     #[inline]

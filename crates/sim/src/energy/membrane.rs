@@ -238,6 +238,7 @@ pub(crate) fn perpendicular(t: &Vec3) -> Vec3 {
 impl Element<3> for Membrane {
     const NAME: &'static str = "membranes";
     const ROLE: Role = Role::Elastic;
+    const KEY: Option<&'static str> = Some("material.shell.membrane_factor");
     const TRANSLATION_INVARIANT: bool = true;
 
     fn without_limits(&self) -> Option<Self> {

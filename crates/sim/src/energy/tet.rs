@@ -148,6 +148,7 @@ impl Tet {
 impl Element<4> for Tet {
     const NAME: &'static str = "tetrahedra";
     const ROLE: Role = Role::Elastic;
+    const KEY: Option<&'static str> = Some("material.young_modulus");
     const TRANSLATION_INVARIANT: bool = true;
 
     /// V ψ(F), J.
