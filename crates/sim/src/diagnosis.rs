@@ -68,6 +68,8 @@ pub enum Culprit {
         force: f64,
         /// The energy that has most of it.
         energy: String,
+        /// The key that its stiffest summand there grows by, and of what.
+        key: Option<String>,
         /// The vertices of its stiffest summand there; empty where it has none.
         vertices: Vec<u32>,
     },
@@ -105,13 +107,14 @@ impl Culprit {
             Self::NotFinite { vertex } => {
                 format!("{}, where a number is not finite", model.describe_vertex(*vertex))
             }
-            Self::Unbalanced { vertex, force, energy, vertices } => {
+            Self::Unbalanced { vertex, force, energy, key, vertices } => {
                 let own = vertices.iter().map(|&v| model.locate(v).1.to_string());
                 let own = own.collect::<Vec<_>>().join(", ");
                 let over = if own.is_empty() { own } else { format!(" over its vertices ({own})") };
+                let key = key.as_ref().map(|key| format!(" ({key})")).unwrap_or_default();
                 format!(
                     "{}, where {force:.3e} N are out of balance, most of them by the energy \
-                     '{energy}'{over}",
+                     '{energy}'{key}{over}",
                     model.describe_vertex(*vertex)
                 )
             }

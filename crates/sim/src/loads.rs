@@ -3,9 +3,8 @@
 use crate::controls::Controls;
 use crate::definition::expression::{Expression, VectorExpression};
 use crate::energy::pressure::{Patch, Pressures};
-use crate::energy::spring::Spring;
+use crate::energy::spring::{Attachments, Spring, SpringSet};
 use standoff_linalg::Vec3;
-use std::ops::Range;
 
 /// All loads of a scene.
 #[derive(Debug, Clone, Default)]
@@ -18,15 +17,6 @@ pub struct Loads {
     pub springs: Vec<Spring>,
     /// Which of them belong together: those of each attachment, then of each seam.
     pub spring_sets: Vec<SpringSet>,
-}
-
-/// The springs of an attachment or a seam.
-#[derive(Debug, Clone)]
-pub struct SpringSet {
-    /// Name for messages.
-    pub name: String,
-    /// Their place in `Loads::springs`.
-    pub springs: Range<usize>,
 }
 
 /// A force on vertices during a time interval.
@@ -64,9 +54,14 @@ pub struct Pressure {
 
 impl Loads {
     /// Makes a set of the springs from `first` on.
-    pub(crate) fn end_set(&mut self, name: &str, first: usize) {
+    pub(crate) fn end_set(&mut self, name: &str, key: &'static str, first: usize) {
         let springs = first..self.springs.len();
-        self.spring_sets.push(SpringSet { name: name.to_owned(), springs });
+        self.spring_sets.push(SpringSet { name: name.to_owned(), key, springs });
+    }
+
+    /// The springs of the step that starts at `time`.
+    pub fn attachments(&self, time: f64) -> Attachments<'_> {
+        Attachments { springs: &self.springs, sets: &self.spring_sets, time }
     }
 
     /// Names of all loads: of `Definition::forces` in order, then of attachments and seams.
@@ -135,7 +130,7 @@ impl Loads {
     pub fn pressures(&self, controls: &Controls, t: f64, end: f64, x: &[Vec3]) -> Pressures<'_> {
         let active = self.pressures.iter().filter(|p| p.t0 <= t && t < p.t1);
         let value = |p: &Pressure| controls.pressure(p.index, &p.pressure, end);
-        Pressures::new(active.map(|p| (&p.patch, value(p))), x)
+        Pressures::new(active.map(|p| (p.name.as_str(), &p.patch, value(p))), x)
     }
 
     /// Name of a load of the step from `t` to `end` whose value is not finite.

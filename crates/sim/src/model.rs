@@ -10,7 +10,7 @@ use crate::contact::{FrictionMaterials, HalfSpace, Weighting};
 use crate::decomposition::Decomposition;
 use crate::definition::Dimension;
 use crate::definition::settings::Settings;
-use crate::energy::{CodimElements, Solids, Term};
+use crate::energy::{CodimElements, Owner, Solids, Term};
 use crate::frames::MaterialFrames;
 use crate::loads::Loads;
 use crate::motion::PrescribedMotion;
@@ -151,6 +151,14 @@ impl Model {
         };
         let body = self.bodies.partition_point(|b| b.vertices.end <= v);
         (&self.bodies[body], (v - self.bodies[body].vertices.start) as u32)
+    }
+
+    /// The name of what the parameters of a summand belong to.
+    pub fn owner<'a>(&'a self, owner: Owner<'a>) -> &'a str {
+        match owner {
+            Owner::BodyOf(vertex) => &self.locate(vertex).0.name,
+            Owner::Load(name) => name,
+        }
     }
 
     /// "vertex 3 of 'ball'".

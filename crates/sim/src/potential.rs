@@ -208,7 +208,6 @@ impl<'a> IncrementalPotential<'a> {
         let damping = damping(&context, state, &codim, &inertial);
         // limits of the stretch are constraints as contact is
         codim.weigh_limits(context.contact_scale / context.elastic_scale);
-        let attachments = Attachments { springs: &model.loads.springs, time: context.start };
         Self {
             context,
             x_tilde,
@@ -218,7 +217,7 @@ impl<'a> IncrementalPotential<'a> {
             free,
             solids: Cow::Borrowed(&model.solids),
             codim,
-            attachments,
+            attachments: model.loads.attachments(context.start),
             pressures: model.loads.pressures(&state.controls, context.start, context.end, &state.x),
             dead_loads,
             damping,
@@ -328,39 +327,40 @@ impl<'a> IncrementalPotential<'a> {
     pub fn value(&self, it: &Iterate) -> Energy {
         let mut energy = Energy::default();
         energy.add(self.inertia(&it.x));
-        for t in self.terms(&it.contacts) {
-            let value = || t.term.value(&it.x);
-            energy.add(t.factor * self.context.clock.time(t.part.phase(), value));
-        }
+        self.add_value(&it.contacts, &it.x, |_| true, &mut energy);
         energy
     }
 
     /// Adds the energy of the equality constraints on prescribed vertices.
     pub fn add_dirichlet_value(&self, x: &[Vec3], energy: &mut Energy) {
-        for t in self.part(Part::Dirichlet) {
-            energy.add(t.factor * t.term.value(x));
-        }
+        self.add_value(&NO_CONTACTS, x, |part| part == Part::Dirichlet, energy);
     }
 
     /// Adds s_c (Ψ_contact + Ψ_friction).
     pub fn add_contact_value(&self, it: &Iterate, energy: &mut Energy) {
-        self.context.clock.time(Phase::Contact, || {
-            for t in self.terms(&it.contacts).iter().filter(|t| t.part == Part::Contact) {
-                energy.add(t.factor * t.term.value(&it.x));
-            }
-        });
+        self.add_value(&it.contacts, &it.x, |part| part == Part::Contact, energy);
     }
 
     /// E(x) without contact, friction and equality constraints.
     pub fn value_without_contact(&self, x: &[Vec3]) -> Energy {
         let mut energy = Energy::default();
         energy.add(self.inertia(x));
-        self.context.clock.time(Phase::Elasticity, || {
-            for t in self.part(Part::Elastic) {
-                energy.add(t.factor * t.term.value(x));
-            }
-        });
+        self.add_value(&NO_CONTACTS, x, |part| part == Part::Elastic, &mut energy);
         energy
+    }
+
+    /// Adds the summands of the `wanted` parts.
+    fn add_value(
+        &self,
+        contacts: &ContactSet,
+        x: &[Vec3],
+        wanted: impl Fn(Part) -> bool,
+        energy: &mut Energy,
+    ) {
+        for t in self.terms(contacts).iter().filter(|t| wanted(t.part)) {
+            let value = || t.term.value(x);
+            energy.add(t.factor * self.context.clock.time(t.part.phase(), value));
+        }
     }
 
     /// x̃ − x for the vertices with inertia, m (`#V`).

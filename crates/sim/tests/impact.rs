@@ -164,7 +164,8 @@ fn budget(definition: &Definition, end: f64) -> Budget {
             }
             let moved = || new.x.iter().zip(&old.x).map(|(a, b)| a - b);
             let work: f64 = moved().zip(&g).map(|(d, g)| 0.5 * d.dot(g)).sum();
-            let made = elastic.value(&new.x) - elastic.value(&old.x) - work;
+            let energy = |x: &[Vec3]| elastic.terms().iter().map(|t| t.value(x)).sum::<f64>();
+            let made = energy(&new.x) - energy(&old.x) - work;
             let work: f64 = moved().zip(&new.contact_forces).map(|(d, f)| d.dot(f)).sum();
             let by_contact = work + report.contact_energy - contact_before;
             all.by_contact = all.by_contact.max(by_contact);

@@ -106,7 +106,7 @@ fn pressure_gradient_is_that_of_its_energy() {
     for (count, closed) in [(faces.len(), true), (faces.len() / 3, false)] {
         let patch = Patch::new(faces[..count].to_vec());
         assert_eq!(patch.closed, closed);
-        let loads = Pressures::new([(&patch, 300.0)].into_iter(), &x);
+        let loads = Pressures::new([("gas", &patch, 300.0)].into_iter(), &x);
         let moved: Vec<Vec3> = x.iter().map(|p| 1.1 * p + Vec3::new(0.0, 0.1 * p.x, 0.2)).collect();
         let mut g = vec![Vec3::zeros(); x.len()];
         loads.add_gradient(&moved, &mut g);
@@ -121,7 +121,7 @@ fn pressure_is_minus_p_times_area_normals_and_sums_to_nothing() {
     let (faces, x) = wrinkled();
     let patch = Patch::new(faces);
     let mut g = vec![Vec3::zeros(); x.len()];
-    Pressures::new([(&patch, 2.0)].into_iter(), &x).add_gradient(&x, &mut g);
+    Pressures::new([("gas", &patch, 2.0)].into_iter(), &x).add_gradient(&x, &mut g);
     let mut normals = vec![Vec3::zeros(); x.len()];
     patch.add_area_normals(2.0, &x, &mut normals);
     let scale = normals.iter().map(|n| n.norm()).sum::<f64>();

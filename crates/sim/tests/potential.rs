@@ -9,7 +9,8 @@ use standoff_sim::clock::Clock;
 use standoff_sim::contact::ContactSet;
 use standoff_sim::context::StepContext;
 use standoff_sim::definition::{
-    BendingModel, BodyDef, BodyKind, Definition, Motion, Pivot, PrescribedDef, ShellMaterial,
+    Anchor, AttachmentDef, BendingModel, BodyDef, BodyKind, Definition, ForceDef, Load, Motion,
+    Pivot, PrescribedDef, ShellMaterial, SpringStiffness,
 };
 use standoff_sim::detector::Detector;
 use standoff_sim::dirichlet::DirichletTargets;
@@ -18,7 +19,7 @@ use standoff_sim::energy::membrane::Sheet;
 use standoff_sim::energy::rod_joint::RodMaterial;
 use standoff_sim::iterate::Iterate;
 use standoff_sim::material::membrane::{MembraneLaw, SheetLame, StretchLimit};
-use standoff_sim::potential::IncrementalPotential;
+use standoff_sim::potential::{IncrementalPotential, Part};
 use standoff_sim::settings::Integrator;
 use standoff_sim::solver::assembly::HessianAssembly;
 use standoff_testkit::finite_difference;
@@ -225,4 +226,59 @@ fn a_sweep_sees_all_contacts_on_the_way() {
         assert!(!expected.is_empty());
         assert_eq!(detector.contacts(&model, &x).contacts, expected.contacts, "t = {t}");
     }
+}
+
+/// From every summand of elasticity and of loads a way leads back to the object and the key that set it.
+#[test]
+fn summands_know_where_their_parameters_come_from() {
+    let mut definition = definition(Integrator::ImplicitEuler);
+    let (t0, t1) = (0.0, f64::INFINITY);
+    let springs = |name: &str, stiffness: SpringStiffness| AttachmentDef {
+        name: name.into(),
+        body: 1,
+        vertices: vec![0, 1, 2],
+        anchor: Anchor::Start,
+        distance: f64::INFINITY,
+        stiffness,
+        rest_length: None,
+        t0,
+        t1,
+    };
+    definition.attachments.push(springs("strings", SpringStiffness::PerSpring(2.0)));
+    definition.attachments.push(springs("ropes", SpringStiffness::PerMass(3.0)));
+    for (name, t0) in [("later", 1.0), ("gas", 0.0)] {
+        let vertices = (0..definition.bodies[1].rest.len() as u32).collect();
+        let load = Load::Pressure(10.0.into());
+        definition.forces.push(ForceDef { name: name.into(), body: 1, vertices, load, t0, t1 });
+    }
+    let (model, state) = standoff_sim::build::build(&definition).unwrap();
+    let clock = Clock::start();
+    let potential = IncrementalPotential::at_start(&model, &state, &clock);
+    let mut found: Vec<(String, String, &str, usize)> = Vec::new();
+    for t in potential.part(Part::Elastic) {
+        let count = t.term.stencils().len().max(usize::from(t.term.name() == "pressure"));
+        assert!(t.term.origin(count).is_none());
+        for origin in (0..count).filter_map(|k| t.term.origin(k)) {
+            let (energy, owner) = (t.term.name().to_owned(), model.owner(origin.owner).to_owned());
+            match found.last_mut() {
+                Some(last) if (&last.0, &last.1) == (&energy, &owner) => last.3 += 1,
+                _ => found.push((energy, owner, origin.key, 1)),
+            }
+        }
+    }
+    let found: Vec<_> = found.iter().map(|(e, o, k, n)| (e.as_str(), o.as_str(), *k, *n)).collect();
+    let expected = [
+        ("tetrahedra", "low", "material.young_modulus", 12),
+        ("tetrahedra", "high", "material.young_modulus", 6),
+        ("membranes", "hinged", "material.shell.membrane_factor", 8),
+        ("membranes", "bent", "material.shell.membrane_factor", 8),
+        ("hinges", "hinged", "material.shell.bending_factor", 8),
+        ("shape operators", "bent", "material.shell.bending_factor", 8),
+        ("rod stretching", "rod", "radius", 3),
+        ("rod joints", "rod", "radius", 2),
+        ("attachments", "strings", "stiffness", 3),
+        ("attachments", "ropes", "stiffness_per_mass", 3),
+        ("pressure", "gas", "pressure", 1),
+    ];
+    assert_eq!(found, expected);
 }

@@ -3,10 +3,10 @@
 // long: one table of vertices and elements, and what each kind of body adds to it
 
 use crate::body::Body;
+use crate::definition::settings::SolverSettings;
 use crate::definition::{
     BendingModel, BodyDef, BodyKind, CarriedSurface, Definition, ShellMaterial,
 };
-use crate::energy::ElementList;
 use crate::energy::codim::CodimLists;
 use crate::energy::hinge::Hinge;
 use crate::energy::membrane::Membrane;
@@ -15,6 +15,7 @@ use crate::energy::rod_joint::{RodMaterial, angle_about};
 use crate::energy::segment::Segment;
 use crate::energy::shape_operator::{ENDS, ShapeOperator, side_normal};
 use crate::energy::tet::{ElasticTets, TetError};
+use crate::energy::{ElementList, Solids};
 use crate::error::BuildError;
 use crate::frames::{Chains, MaterialFrames, RodShape, ShellEdge, Side, edge_normal};
 use crate::material::Material;
@@ -364,8 +365,9 @@ impl Collected {
         Ok(())
     }
 
-    /// The tetrahedra; their masses are added to those of the vertices.
-    pub fn build_tets(&mut self) -> Result<ElasticTets, BuildError> {
+    /// The elements of solids, with or without a barrier against inversion; the masses of tetrahedra are added to those of the
+    /// vertices.
+    pub fn build_solids(&mut self, solver: &SolverSettings) -> Result<Solids, BuildError> {
         let vertices = self.tets.clone();
         let bodies = &self.bodies;
         let elastic = ElasticTets::new(&self.rest, std::mem::take(&mut self.tets), &self.materials)
@@ -390,7 +392,12 @@ impl Collected {
             })?;
         elastic.add_lumped_mass(&self.densities, &mut self.mass);
         self.volume += elastic.elements.iter().map(|e| e.volume()).sum::<f64>();
-        Ok(elastic)
+        let tets = match (solver.allow_inversion, solver.inversion_barrier) {
+            (true, _) => elastic.invertible(),
+            (false, true) => elastic,
+            (false, false) => elastic.without_inversion_barrier(),
+        };
+        Ok(Solids { tets, plane: std::mem::take(&mut self.plane).finish(self.rest.len()) })
     }
 
     /// Puts the angles of rods behind the vertices of all bodies, each with half of its segment's
@@ -523,24 +530,19 @@ fn check(body: &BodyDef) -> Result<(), BuildError> {
     Ok(())
 }
 
-pub(crate) fn check_start(
-    bodies: &[Body],
-    tets: &[[u32; 4]],
-    plane: &[[u32; 3]],
-    x: &[Vec3],
-) -> Result<(), BuildError> {
+pub(crate) fn check_start(bodies: &[Body], solids: &Solids, x: &[Vec3]) -> Result<(), BuildError> {
     for body in bodies {
         let (name, first) = (|| body.name.clone(), body.vertices.start as u32);
         // a scene has only one of the two kinds
         for (k, e) in body.solids.clone().enumerate() {
-            if let Some(global) = plane.get(e) {
+            if let Some(global) = solids.plane.vertices().get(e) {
                 let [a, b, c] = global.map(|v| x[v as usize]);
                 if (b - a).cross(&(c - a)).z <= 0.0 {
                     let problem = turned(k, &global.map(|v| v - first), "at the start");
                     return Err(BuildError::Body { body: name(), problem });
                 }
             }
-            if let Some(global) = tets.get(e) {
+            if let Some(global) = solids.tets.vertices().get(e) {
                 let p = global.map(|v| x[v as usize]);
                 if (p[1] - p[0]).cross(&(p[2] - p[0])).dot(&(p[3] - p[0])) <= 0.0 {
                     return Err(BuildError::Element {

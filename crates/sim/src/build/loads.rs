@@ -98,12 +98,16 @@ pub(crate) fn loads(definition: &Definition, scene: &Scene<'_>) -> Result<Loads,
     for (k, attachment) in definition.attachments.iter().enumerate() {
         let first = loads.springs.len();
         attach(k, attachment, scene, &mut loads.springs)?;
-        loads.end_set(&attachment.name, first);
+        let key = match attachment.stiffness {
+            SpringStiffness::PerSpring(_) => "stiffness",
+            SpringStiffness::PerMass(_) => "stiffness_per_mass",
+        };
+        loads.end_set(&attachment.name, key, first);
     }
     for stitch in &definition.stitches {
         let first = loads.springs.len();
         sew(stitch, scene, &mut loads.springs)?;
-        loads.end_set(&stitch.name, first);
+        loads.end_set(&stitch.name, "stiffness", first);
     }
     Ok(loads)
 }

@@ -22,7 +22,7 @@ use crate::definition::settings::{
 };
 use crate::definition::{Definition, Dimension};
 use crate::dirichlet::DirichletTargets;
-use crate::energy::{CodimElements, Element, Solids, Term};
+use crate::energy::{CodimElements, Element, Term};
 use crate::error::BuildError;
 use crate::frames::MaterialFrames;
 use crate::model::{Model, Resolved};
@@ -58,15 +58,10 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
     if !all.deformable.contains(&true) {
         return Err(BuildError::NothingToSimulate);
     }
-    let mut tets = all.build_tets()?;
     let solver = &definition.settings.solver;
-    if solver.allow_inversion {
-        tets = tets.invertible();
-    } else {
-        if !solver.inversion_barrier {
-            tets = tets.without_inversion_barrier();
-        }
-        check_start(&all.bodies, tets.vertices(), &all.plane.vertices, &all.start)?;
+    let solids = all.build_solids(solver)?;
+    if !solver.allow_inversion {
+        check_start(&all.bodies, &solids, &all.start)?;
     }
     check_masses(&all.bodies, &all.deformable, &all.mass)?;
     let unknown = |v: &usize| all.deformable[*v] && !all.map.is_carried(*v);
@@ -76,7 +71,6 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
     let scene_length = characteristic_length(&all)?;
     all.append_angles();
     let outline = std::mem::take(&mut all.outline);
-    let solids = Solids { tets, plane: std::mem::take(&mut all.plane).finish(all.rest.len()) };
     let Collected { bodies, rest, start, velocity, deformable, codim, frames, mut mass, .. } = all;
     let codim = codim.finish(rest.len());
     check_stretch(&bodies, &codim, &start)?;

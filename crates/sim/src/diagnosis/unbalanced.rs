@@ -33,25 +33,32 @@ pub(super) fn without_contact(
         return None;
     }
     let positions = potential.context.model.vertex_count();
-    let stiffest = stiffest(&*terms[k].term, vertex as u32, &it.x);
+    let (term, model) = (&*terms[k].term, potential.context.model);
+    let (summand, stencil) = stiffest(term, vertex as u32, &it.x).unzip();
+    let origin = summand.and_then(|k| term.origin(k));
     Some(Culprit::Unbalanced {
         vertex: vertex as u32,
         force: g[vertex].norm() / potential.context.elastic_scale,
-        energy: terms[k].term.name().to_owned(),
-        vertices: stiffest.into_iter().filter(|v| (*v as usize) < positions).collect(),
+        energy: term.name().to_owned(),
+        key: origin.map(|o| format!("`{}` of '{}'", o.key, model.owner(o.owner))),
+        vertices: stencil
+            .unwrap_or_default()
+            .into_iter()
+            .filter(|v| (*v as usize) < positions)
+            .collect(),
     })
 }
 
-/// The stencil of a term at a vertex whose second derivative is the largest; empty without any.
-fn stiffest(term: &dyn Term, vertex: u32, x: &[Vec3]) -> Vec<u32> {
+/// The summand of a term at a vertex whose second derivative is the largest, with its stencil.
+fn stiffest(term: &dyn Term, vertex: u32, x: &[Vec3]) -> Option<(usize, Vec<u32>)> {
     let stencils = term.stencils();
-    let mut found = (-1.0, Vec::new());
+    let mut found = (-1.0, None);
     for (k, stencil) in stencils.iter().enumerate().filter(|(_, s)| s.contains(&vertex)) {
         let mut blocks = vec![Mat3::zeros(); term.layout().block_count(stencil.len())];
         term.hessians(k..k + 1, x, Projection::NONE, &mut blocks);
         let size = blocks.iter().map(|b| b.norm()).fold(0.0, f64::max);
         if size > found.0 {
-            found = (size, stencil.to_vec());
+            found = (size, Some((k, stencil.to_vec())));
         }
     }
     found.1

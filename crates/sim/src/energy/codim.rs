@@ -37,11 +37,6 @@ impl CodimElements {
         [&self.membranes, &self.hinges, &self.shape_operators, &self.segments, &self.rod_joints]
     }
 
-    /// Ψ(x), J.
-    pub fn value(&self, x: &[Vec3]) -> f64 {
-        self.terms().iter().map(|t| t.value(x)).sum()
-    }
-
     /// The elements that have one of the `wanted` vertices (`#V`).
     pub fn touching(&self, wanted: &[bool]) -> Self {
         Self {

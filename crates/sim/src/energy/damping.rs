@@ -73,9 +73,7 @@ impl Damping {
         }
         (dx, out)
     }
-}
 
-impl Damping {
     /// Adds minus the force that what moves freely exerts on vertices that do not, N: the rows of (c/h) H Δx that
     /// the gradient leaves out.
     pub fn add_to_held(&self, x: &[Vec3], gradient: &mut [Vec3]) {

@@ -3,8 +3,10 @@
 //!
 //! Sums run in a fixed order, whatever the number of threads.
 
+// long: what one element has to say, and what follows for a list of them, each a few lines
+
 use super::projection::Projection;
-use super::term::{Role, Term};
+use super::term::{Origin, Owner, Role, Term};
 use rayon::prelude::*;
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::{Layout, Stencils, pack};
@@ -22,6 +24,9 @@ pub trait Element<const N: usize>: Debug + Clone + Send + Sync {
 
     /// What the energy is for.
     const ROLE: Role = Role::Load;
+
+    /// The key of a body in a scene by which the energy grows, if a scene sets it.
+    const KEY: Option<&'static str> = None;
 
     /// Whether moving all vertices by the same vector leaves the energy as it is: then the rows of its
     /// Hessian sum to zero, and the blocks on the diagonal need not be stored.
@@ -266,6 +271,11 @@ impl<E: Element<N>, const N: usize> Term for Elements<E, N> {
 
     fn role(&self) -> Role {
         E::ROLE
+    }
+
+    fn origin(&self, summand: usize) -> Option<Origin<'_>> {
+        let first = self.vertices().get(summand)?[0];
+        Some(Origin { owner: Owner::BodyOf(first), key: E::KEY? })
     }
 
     fn stencils(&self) -> Stencils<'_> {

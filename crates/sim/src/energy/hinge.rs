@@ -313,6 +313,7 @@ fn three<R: Real>(a: &[V3<R>; 3], b: &[V3<R>; 3]) -> M3<R> {
 impl Element<4> for Hinge {
     const NAME: &'static str = "hinges";
     const ROLE: Role = Role::Elastic;
+    const KEY: Option<&'static str> = Some("material.shell.bending_factor");
 
     by_formula!(4, 6);
 }

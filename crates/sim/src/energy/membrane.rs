@@ -628,6 +628,7 @@ impl Formula<3, 3> for Membrane {
 impl Element<3> for Membrane {
     const NAME: &'static str = "membranes";
     const ROLE: Role = Role::Elastic;
+    const KEY: Option<&'static str> = Some("material.shell.membrane_factor");
 
     by_formula!(3, 3);
 

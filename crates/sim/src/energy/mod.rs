@@ -24,4 +24,4 @@ pub use codim::CodimElements;
 pub use element::{Element, ElementList, Elements, Hessian};
 pub use projection::Projection;
 pub use solids::Solids;
-pub use term::{Role, Term};
+pub use term::{Origin, Owner, Role, Term};

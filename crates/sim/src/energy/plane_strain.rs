@@ -123,6 +123,7 @@ fn svd([a, b]: &[Vec3; 2]) -> Svd {
 impl Element<3> for PlaneStrain {
     const NAME: &'static str = "plane strain";
     const ROLE: Role = Role::Elastic;
+    const KEY: Option<&'static str> = Some("material.young_modulus");
     const TRANSLATION_INVARIANT: bool = true;
 
     /// A ψ(F), J per metre of depth.

@@ -15,7 +15,7 @@
 //! large against the stiffness.
 
 use super::projection::Projection;
-use super::term::Term;
+use super::term::{Origin, Owner, Term};
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::Stencils;
 use std::ops::Range;
@@ -136,6 +136,8 @@ impl Patch {
 pub struct Pressures<'a> {
     /// Closed patches with pressure (Pa) and reference point (m).
     closed: Vec<(&'a Patch, f64, Vec3)>,
+    /// The names of all loads.
+    names: Vec<&'a str>,
     /// Derivative of the dead loads' potential, N (`#V`); empty without one.
     dead: Vec<Vec3>,
     /// Positions that the dead loads' potential is measured from, m.
@@ -143,10 +145,11 @@ pub struct Pressures<'a> {
 }
 
 impl<'a> Pressures<'a> {
-    /// The `loads` (patch and pressure, Pa) of a step that starts at positions `x`.
-    pub fn new(loads: impl Iterator<Item = (&'a Patch, f64)>, x: &[Vec3]) -> Self {
+    /// The `loads` (name, patch and pressure, Pa) of a step that starts at positions `x`.
+    pub fn new(loads: impl Iterator<Item = (&'a str, &'a Patch, f64)>, x: &[Vec3]) -> Self {
         let mut out = Self::default();
-        for (patch, p) in loads {
+        for (name, patch, p) in loads {
+            out.names.push(name);
             if patch.closed {
                 out.closed.push((patch, p, patch.reference(x)));
                 continue;
@@ -169,6 +172,10 @@ impl<'a> Pressures<'a> {
 impl Term for Pressures<'_> {
     fn name(&self) -> &str {
         "pressure"
+    }
+
+    fn origin(&self, summand: usize) -> Option<Origin<'_>> {
+        Some(Origin { owner: Owner::Load(self.names.get(summand)?), key: "pressure" })
     }
 
     /// None: the second derivative is left out.

@@ -347,6 +347,7 @@ impl RodJoint {
 impl Element<5> for RodJoint {
     const NAME: &'static str = "rod joints";
     const ROLE: Role = Role::Elastic;
+    const KEY: Option<&'static str> = Some("radius");
     /// Angles are unknowns.
     const TRANSLATION_INVARIANT: bool = false;
 

@@ -35,6 +35,7 @@ impl Segment {
 impl Element<2> for Segment {
     const NAME: &'static str = "rod stretching";
     const ROLE: Role = Role::Elastic;
+    const KEY: Option<&'static str> = Some("radius");
     const TRANSLATION_INVARIANT: bool = true;
 
     #[inline]

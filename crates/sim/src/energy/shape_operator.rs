@@ -211,6 +211,7 @@ impl Slope {
 impl Element<6> for ShapeOperator {
     const NAME: &'static str = "shape operators";
     const ROLE: Role = Role::Elastic;
+    const KEY: Option<&'static str> = Some("material.shell.bending_factor");
     /// Angles are unknowns.
     const TRANSLATION_INVARIANT: bool = false;
 

@@ -8,7 +8,7 @@
 
 use super::element::Hessian;
 use super::projection::Projection;
-use super::term::{Role, Term};
+use super::term::{Origin, Owner, Role, Term};
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::{Stencils, block_count, pack};
 use std::ops::Range;
@@ -110,11 +110,24 @@ impl Spring {
     }
 }
 
+/// The springs of an attachment or a seam.
+#[derive(Debug, Clone)]
+pub struct SpringSet {
+    /// Name for messages.
+    pub name: String,
+    /// The key of their stiffness.
+    pub key: &'static str,
+    /// Their place among all springs.
+    pub springs: Range<usize>,
+}
+
 /// The springs of a scene in the step that starts at `time`.
 #[derive(Debug, Clone, Copy)]
 pub struct Attachments<'a> {
     /// All springs.
     pub springs: &'a [Spring],
+    /// Which of them belong together.
+    pub sets: &'a [SpringSet],
     /// Start of the step, s.
     pub time: f64,
 }
@@ -132,6 +145,11 @@ impl Term for Attachments<'_> {
 
     fn role(&self) -> Role {
         Role::Elastic
+    }
+
+    fn origin(&self, summand: usize) -> Option<Origin<'_>> {
+        let set = self.sets.iter().find(|set| set.springs.contains(&summand))?;
+        Some(Origin { owner: Owner::Load(&set.name), key: set.key })
     }
 
     /// The stencils of all springs, including springs that do not act, whose Hessians are zero.

@@ -23,6 +23,24 @@ pub enum Role {
     Constraint,
 }
 
+/// Where the parameters of a summand come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Origin<'a> {
+    /// What they belong to.
+    pub owner: Owner<'a>,
+    /// The key of that in a scene by which the summand grows; a material stands under `material`.
+    pub key: &'static str,
+}
+
+/// What parameters belong to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner<'a> {
+    /// The body of a vertex.
+    BodyOf(u32),
+    /// The load, attachment or seam of this name.
+    Load(&'a str),
+}
+
 /// One energy of the incremental potential: a sum over stencils of a few vertices each, as a pure
 /// function of the positions `x` (`#V`, m) of all vertices.
 ///
@@ -82,6 +100,12 @@ pub trait Term: Debug + Send + Sync {
         Role::Load
     }
 
+    /// Where the parameters of a summand come from, if a scene sets them.
+    fn origin(&self, summand: usize) -> Option<Origin<'_>> {
+        let _ = summand;
+        None
+    }
+
     /// The vertices of each summand; none for an energy that has no second derivative to give.
     ///
     /// Terms of elements have the same stencils for as long as a simulation lives.
@@ -133,6 +157,9 @@ impl<T: Term + ?Sized> Term for &T {
     }
     fn role(&self) -> Role {
         (**self).role()
+    }
+    fn origin(&self, summand: usize) -> Option<Origin<'_>> {
+        (**self).origin(summand)
     }
     fn stencils(&self) -> Stencils<'_> {
         (**self).stencils()

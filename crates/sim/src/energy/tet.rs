@@ -138,6 +138,7 @@ impl Tet {
 impl Element<4> for Tet {
     const NAME: &'static str = "tetrahedra";
     const ROLE: Role = Role::Elastic;
+    const KEY: Option<&'static str> = Some("material.young_modulus");
 
     by_formula!(4, 6);
 

@@ -1,10 +1,12 @@
-//! Where friction takes its normal forces and sliding directions from.
+//! Where friction takes its normal forces and sliding directions from, with the constraints that may have them.
 
 use super::IncrementalPotential;
+use crate::clock::Phase;
 use crate::contact::{BarrierPotential, FrictionSet, Smoothing, friction_relaxation};
 use crate::context::StepContext;
 use crate::definition::settings::Transition;
 use crate::iterate::Iterate;
+use standoff_linalg::Vec3;
 
 impl IncrementalPotential<'_> {
     /// Takes the normal forces and sliding directions of friction from an iterate whose contacts bear
@@ -15,6 +17,15 @@ impl IncrementalPotential<'_> {
             let barrier = BarrierPotential { kappa, ..self.barrier };
             self.friction.lag(&it.contacts, &barrier, &it.x, &model.friction);
         }
+    }
+
+    /// Linearises the constraints at `x` in a step that began at `start`; see
+    /// [`linearise`](crate::contact::ContactConstraints::linearise).
+    pub fn linearise(&mut self, x: &[Vec3], start: &[Vec3], accuracy: f64) {
+        let (constraints, model) = (&mut self.constraints, self.context.model);
+        self.context.clock.time(Phase::Contact, || {
+            constraints.linearise(&model.collision, &model.half_spaces, x, start, accuracy);
+        });
     }
 
     /// Takes friction from the multipliers of constraints, in the tangent planes of their linearisation

@@ -3,31 +3,18 @@
 
 use super::direction::{linear_failure, not_finite};
 use super::lbfgs::dot;
-use super::quasi_newton::{self, Due, InitialInverse};
+use super::quasi_newton::{Due, InitialInverse};
 use crate::clock::Phase;
 use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
-use crate::report::StepOutcome;
 use crate::solver::workspace::Workspace;
 use crate::thresholds::{LEAST_START, REGULARISATIONS};
 use standoff_linalg::Vec3;
 use standoff_sparse::{Blend, SolveError};
 
-/// Minimises `potential` from `it` by [`quasi_newton::minimise`].
-///
-/// # Errors
-/// See there.
-pub fn minimise(
-    potential: &mut IncrementalPotential<'_>,
-    it: &mut Iterate,
-    work: &mut Workspace,
-) -> Result<StepOutcome, StepError> {
-    quasi_newton::minimise(&SubdomainHessians, potential, it, work)
-}
-
 /// The mean over subdomains of what their inverse Hessians give [Li 2020 thesis, Eq. 3.13].
-struct SubdomainHessians;
+pub struct SubdomainHessians;
 
 impl InitialInverse for SubdomainHessians {
     const FOLLOWS: bool = true;

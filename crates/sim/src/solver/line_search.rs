@@ -4,6 +4,7 @@
 use super::balance::rounded;
 use crate::audit;
 use crate::clock::Phase;
+use crate::context::StepContext;
 use crate::definition::settings::AuditLevel;
 use crate::iterate::Iterate;
 use crate::potential::{Energy, IncrementalPotential};
@@ -145,7 +146,7 @@ impl Search {
             let noise = noise.unwrap_or(0.0).max(before.noise()).max(after.noise());
             let rise = after.value - before.value;
             if lower || is_flatter(potential, rise, noise, &trial, p, [slope, alpha]) {
-                if audited(potential, &trial, work) {
+                if audited(&potential.context, &trial.x, work) {
                     work.before = std::mem::replace(it, trial);
                     let within_round_off = promises_nothing(slope, noise);
                     let decrease = before.value - after.value;
@@ -248,17 +249,12 @@ pub fn admissible(
 }
 
 /// Whether the independent audit, where it is wanted for every iterate, finds nothing.
-pub fn audited(
-    potential: &IncrementalPotential<'_>,
-    trial: &Iterate,
-    work: &mut Workspace,
-) -> bool {
-    let context = &potential.context;
+pub fn audited(context: &StepContext<'_>, x: &[Vec3], work: &mut Workspace) -> bool {
     if context.settings.solver.audit != AuditLevel::EveryIterate {
         return true;
     }
     let auditor = &mut work.auditor;
-    let violations = || audit::violations_by(auditor, context.model, &trial.x);
+    let violations = || audit::violations_by(auditor, context.model, x);
     context.clock.time(Phase::Audit, violations).is_empty()
 }
 

@@ -23,6 +23,7 @@ use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
 use crate::report::StepOutcome;
+use crate::solver::comparison::lbfgs_pd::ProjectiveDynamics;
 use crate::solver::workspace::Workspace;
 
 /// Minimises the potential of the barrier from `it`, which becomes the last iterate, by the method of the
@@ -36,8 +37,8 @@ pub fn minimise(
     work: &mut Workspace,
 ) -> Result<StepOutcome, StepError> {
     match potential.context.settings.solver.method {
-        Method::Dot => dot::minimise(potential, it, work),
-        Method::LbfgsPd => comparison::lbfgs_pd::minimise(potential, it, work),
+        Method::Dot => quasi_newton::minimise(&dot::SubdomainHessians, potential, it, work),
+        Method::LbfgsPd => quasi_newton::minimise(&ProjectiveDynamics, potential, it, work),
         Method::AdmmPd => comparison::admm_pd::minimise(potential, it, work),
         Method::Barrier | Method::BarrierFree => newton::minimise(potential, it, work),
     }

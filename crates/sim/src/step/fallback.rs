@@ -4,7 +4,6 @@
 //! forces of the multipliers, so that both solvers solve the same step, and the forces of the barrier at
 //! its end become the multipliers with which the next step begins.
 
-use crate::clock::Phase;
 use crate::contact::{Constraint, ConstraintKey, Contact};
 use crate::context::StepContext;
 use crate::definition::settings::Fallback;
@@ -59,13 +58,9 @@ pub fn reason(
 /// Takes friction and load from the multipliers with which the step began, and removes the constraints from
 /// the potential.
 pub fn begin(potential: &mut IncrementalPotential<'_>, state: &State) -> Before {
-    let (model, clock) = (potential.context.model, potential.context.clock);
     let mut before = Before::default();
     if !state.constraints.is_empty() {
-        clock.time(Phase::Contact, || {
-            let (mesh, half_spaces) = (&model.collision, &model.half_spaces);
-            potential.constraints_mut().linearise(mesh, half_spaces, &state.x, &state.x, 0.0);
-        });
+        potential.linearise(&state.x, &state.x, 0.0);
         potential.lag_friction_of_constraints();
         before.is_lagged = true;
         before.force = state.constraints.iter().map(|c| c.force).fold(0.0, f64::max);

@@ -1,7 +1,7 @@
 //! A term with the Hessian by unknowns: Wᵀ H W, stencil by stencil.
 
 use super::VertexMap;
-use crate::energy::{Projection, Role, Term};
+use crate::energy::{Origin, Projection, Role, Term};
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::{Stencils, block_count, block_pairs};
 use std::ops::Range;
@@ -30,6 +30,10 @@ impl Term for Expanded<'_> {
 
     fn role(&self) -> Role {
         self.term.role()
+    }
+
+    fn origin(&self, summand: usize) -> Option<Origin<'_>> {
+        self.term.origin(summand)
     }
 
     fn stencils(&self) -> Stencils<'_> {

@@ -30,7 +30,7 @@ use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
 use crate::report::{StepOutcome, StepReport};
 use crate::solver::workspace::Workspace;
-use crate::thresholds::{EXPLORE, STALLED, STALLED_ROUNDS};
+use crate::thresholds::{EXPLORE, STALLED, STALLED_ROUNDS, THIN_GAP};
 use standoff_geometry::ccd::Keep;
 use standoff_linalg::Vec3;
 
@@ -47,7 +47,7 @@ pub fn advance(
 ) -> Result<StepOutcome, StepError> {
     let context = potential.context;
     let start = it.x.clone();
-    linearise(potential, &it.x, &start, 0.0);
+    potential.linearise(&it.x, &start, 0.0);
     potential.lag_friction_of_constraints();
     let published = context.settings.solver.barrier_free.min_iterations.is_some();
     let jumps = potential.free().contains(&true)
@@ -60,16 +60,6 @@ pub fn advance(
         }
     }
     safeguarded::run(potential, targets, &start, it, work)
-}
-
-/// Linearises the constraints at `x` in a step that began at `start`; see
-/// [`linearise`](crate::contact::ContactConstraints::linearise).
-fn linearise(potential: &mut IncrementalPotential<'_>, x: &[Vec3], start: &[Vec3], accuracy: f64) {
-    let context = potential.context;
-    let (mesh, half_spaces) = (&context.model.collision, &context.model.half_spaces);
-    context.clock.time(Phase::Contact, || {
-        potential.constraints_mut().linearise(mesh, half_spaces, x, start, accuracy);
-    });
 }
 
 /// The Newton direction at `at` with contact and friction exact in the linearised constraints, and the
@@ -120,6 +110,17 @@ struct StepBounds {
     contact: f64,
     /// What collides along the whole displacement, with the times.
     collisions: Vec<(ConstraintKey, f64)>,
+}
+
+impl StepBounds {
+    /// How far x goes before contact. Constraints open a thin gap at the beginning of a displacement, whatever closes it again
+    /// later: the gap is wider at half of the displacement than at its end, where it would be thinner each time.
+    fn until_contact(&self, potential: &IncrementalPotential<'_>) -> f64 {
+        let constraints = potential.constraints();
+        let gap = THIN_GAP * constraints.separation();
+        let thin = self.contact < 1.0 && constraints.min_gap() < gap;
+        if thin { 0.5 * self.contact } else { self.contact }
+    }
 }
 
 /// How far x may go along `dx` until an element inverts, how far until surfaces meet, and everything

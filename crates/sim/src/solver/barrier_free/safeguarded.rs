@@ -12,10 +12,8 @@
 //! is raised from update to update, up to the tolerance of the step. Where contact cuts a step, the minimum
 //! for the present multipliers penetrates, and they are updated with the linearised gaps at its end.
 
-use super::{Stalls, StepBounds, is_out_of_work, linearise, step_bounds, subproblem};
-use crate::audit;
+use super::{Stalls, StepBounds, is_out_of_work, step_bounds, subproblem};
 use crate::clock::Phase;
-use crate::definition::settings::AuditLevel;
 use crate::dirichlet::{DirichletTargets, Pulled};
 use crate::energy::Term;
 use crate::error::StepError;
@@ -24,14 +22,13 @@ use crate::potential::{Energy, IncrementalPotential, Strategy};
 use crate::report::StepOutcome;
 use crate::solver::balance::{Balance, sums_by_body};
 use crate::solver::direction::not_finite;
-use crate::solver::line_search::{StepLimit, falls, promises_nothing};
+use crate::solver::line_search::{StepLimit, audited, falls, promises_nothing};
 use crate::solver::prescribed;
 use crate::solver::termination::{Verdict, stall};
 use crate::solver::workspace::Workspace;
 use crate::thresholds::{
     ADVANCE_HALVINGS, COMPLETIONS, GAP_ERROR, MULTIPLIER_UPDATES, NEGLIGIBLE, NO_STEP,
-    PENETRATIONS, REFUSALS, RISES, ROUND_OFF_ITERATIONS, STALLED_ADVANCES, THIN_GAP,
-    UPDATE_REDUCTION,
+    PENETRATIONS, REFUSALS, RISES, ROUND_OFF_ITERATIONS, STALLED_ADVANCES, UPDATE_REDUCTION,
 };
 use standoff_linalg::Vec3;
 
@@ -127,7 +124,7 @@ pub fn run(
             potential.constraints_mut().update_forces_at_penetrating(&target);
             updates.note_penetration(potential);
         }
-        linearise(potential, &it.x, start, 0.0);
+        potential.linearise(&it.x, start, 0.0);
         within_round_off = if taken.within_round_off { within_round_off + 1 } else { 0 };
         let full = taken.alpha == 1.0;
         let round_off = within_round_off >= ROUND_OFF_ITERATIONS;
@@ -225,7 +222,7 @@ fn complete_direction(
         }
         let bounds = step_bounds(potential, &it.x, &p, work);
         let added = potential.constraints_mut().expand(mesh, &bounds.collisions, false);
-        linearise(potential, &it.x, start, 0.0);
+        potential.linearise(&it.x, start, 0.0);
         let max_contacts = &mut work.report.max_contacts;
         *max_contacts = (*max_contacts).max(potential.constraints().len() as u64);
         if added == 0 || solve == COMPLETIONS {
@@ -245,9 +242,7 @@ fn search(
     may_rise: bool,
     work: &mut Workspace,
 ) -> Result<StepTaken, StepError> {
-    let constraints = potential.constraints();
-    let thin = bounds.contact < 1.0 && constraints.min_gap() < THIN_GAP * constraints.separation();
-    let contact = if thin { 0.5 * bounds.contact } else { bounds.contact };
+    let contact = bounds.until_contact(potential);
     let mut alpha = bounds.inversion.min(contact);
     let limit = match (bounds.inversion < bounds.contact, alpha < 1.0) {
         (true, true) => StepLimit::Inversion,
@@ -266,7 +261,7 @@ fn search(
             work.report.step_cuts.strain += 1;
         } else if !acceptable(&before, &merit(potential, &trial), alpha * slope, may_rise) {
             work.report.step_cuts.line_search += 1;
-        } else if !audited(potential, &trial, work) {
+        } else if !audited(&potential.context, &trial, work) {
             work.report.step_cuts.audit += 1;
         } else {
             it.x = trial;
@@ -295,15 +290,4 @@ fn merit(potential: &IncrementalPotential<'_>, x: &[Vec3]) -> Energy {
         energy.add(context.contact_scale * potential.friction().value(x));
     });
     energy
-}
-
-/// Whether the independent audit, where it is wanted for every iterate, finds nothing.
-fn audited(potential: &IncrementalPotential<'_>, x: &[Vec3], work: &mut Workspace) -> bool {
-    let context = &potential.context;
-    if context.settings.solver.audit != AuditLevel::EveryIterate {
-        return true;
-    }
-    let auditor = &mut work.auditor;
-    let violations = || audit::violations_by(auditor, context.model, x);
-    context.clock.time(Phase::Audit, violations).is_empty()
 }

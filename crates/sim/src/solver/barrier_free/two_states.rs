@@ -9,11 +9,8 @@
 //!
 //! Every collision of that displacement becomes a constraint of the next solve.
 
-use super::{Stalls, StepBounds, is_out_of_work, linearise, step_bounds, subproblem};
-use crate::audit;
-use crate::clock::Phase;
+use super::{Stalls, StepBounds, is_out_of_work, step_bounds, subproblem};
 use crate::context::StepContext;
-use crate::definition::settings::AuditLevel;
 use crate::dirichlet::DirichletTargets;
 use crate::error::StepError;
 use crate::iterate::Iterate;
@@ -24,7 +21,7 @@ use crate::solver::line_search;
 use crate::solver::workspace::Workspace;
 use crate::thresholds::{
     ADVANCE_HALVINGS, INVISIBLE, LINEARISATION, RESET_ALWAYS, SMALL_ADVANCE, SMALL_ADVANCES,
-    STALLED_ADVANCES, SUBPROBLEM_ITERATIONS, THIN_GAP, USE_LIMIT,
+    STALLED_ADVANCES, SUBPROBLEM_ITERATIONS, USE_LIMIT,
 };
 use standoff_linalg::Vec3;
 
@@ -134,7 +131,7 @@ pub fn run(
         let alpha = move_towards(&context, &mut it.x, &dx, alpha, work);
         potential.constraints_mut().expand(mesh, &bounds.collisions, settings.filter);
         // what may have stopped x is linearised again
-        linearise(potential, &it.x, start, if alpha == 1.0 { LINEARISATION } else { 0.0 });
+        potential.linearise(&it.x, start, if alpha == 1.0 { LINEARISATION } else { 0.0 });
         let max_contacts = &mut work.report.max_contacts;
         *max_contacts = (*max_contacts).max(potential.constraints().len() as u64);
 
@@ -297,12 +294,7 @@ fn advance_length(potential: &IncrementalPotential<'_>, bounds: &StepBounds, inv
     if bounds.inversion < bounds.contact && inverted == 0 {
         return 0.0;
     }
-    // Constraints open a thin gap at the beginning of a displacement, whatever closes it again later: the
-    // gap is wider at half of the displacement than at its end, where it would be thinner each time.
-    let constraints = potential.constraints();
-    let thin = bounds.contact < 1.0 && constraints.min_gap() < THIN_GAP * constraints.separation();
-    let contact = if thin { 0.5 * bounds.contact } else { bounds.contact };
-    bounds.inversion.min(contact)
+    bounds.inversion.min(bounds.until_contact(potential))
 }
 
 /// x ← x + α dx; the audit, where it is wanted for every iterate, may shorten the step.
@@ -313,13 +305,9 @@ fn move_towards(
     mut alpha: f64,
     work: &mut Workspace,
 ) -> f64 {
-    let audited = context.settings.solver.audit == AuditLevel::EveryIterate;
     loop {
         let trial: Vec<Vec3> = x.iter().zip(dx).map(|(x, dx)| x + alpha * dx).collect();
-        let auditor = &mut work.auditor;
-        let violations = || audit::violations_by(auditor, context.model, &trial);
-        let clean = !audited || context.clock.time(Phase::Audit, violations).is_empty();
-        if clean || alpha == 0.0 {
+        if line_search::audited(context, &trial, work) || alpha == 0.0 {
             *x = trial;
             return alpha;
         }

@@ -5,24 +5,11 @@ use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::material::Lame;
 use crate::potential::IncrementalPotential;
-use crate::report::StepOutcome;
 use crate::solver::direction::{linear_failure, not_finite};
-use crate::solver::quasi_newton::{self, Due, InitialInverse};
+use crate::solver::quasi_newton::{Due, InitialInverse};
 use crate::solver::workspace::Workspace;
 use standoff_linalg::Vec3;
 use standoff_sparse::{Blend, SolveError};
-
-/// Minimises `potential` from `it` by [`quasi_newton::minimise`].
-///
-/// # Errors
-/// See there.
-pub fn minimise(
-    potential: &mut IncrementalPotential<'_>,
-    it: &mut Iterate,
-    work: &mut Workspace,
-) -> Result<StepOutcome, StepError> {
-    quasi_newton::minimise(&ProjectiveDynamics, potential, it, work)
-}
 
 /// Stiffness of a tetrahedron, Pa: λ + 2μ, by which the stress of every law grows with a principal stretch at rest.
 pub fn stiffness(lame: &Lame) -> f64 {
@@ -30,7 +17,7 @@ pub fn stiffness(lame: &Lame) -> f64 {
 }
 
 /// The inverse of M + s Σ V (λ + 2μ) GᵀG.
-struct ProjectiveDynamics;
+pub struct ProjectiveDynamics;
 
 impl InitialInverse for ProjectiveDynamics {
     const FOLLOWS: bool = false;
