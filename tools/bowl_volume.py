@@ -19,7 +19,7 @@ HEAD = """
 time = {{ step = 0.02, end = {end} }}
 friction = {{ coefficient = {friction} }}
 contact = {{ d_hat = "{d_hat} mm", stiffness = 1e7 }}
-solver = {{ velocity_tolerance = "1 mm/s", norm = "root-mean-square", consecutive = 3 }}
+solver.end = {{ velocity = "1 mm/s", norm = "root-mean-square", consecutive = 3 }}
 output = {{ interval = "0.2 s" }}
 
 [[objects]]

@@ -131,12 +131,12 @@ def errors(program, steps):
 TRAJECTORY_STEPS, TRAJECTORY_AT = 24, (16, 20, 24)
 # options of Standoff by what a row is called; the first is what the others are compared with
 OURS = {
-    "exact": ["--set", "solver.velocity_tolerance=1e-6", "--set", "solver.force_tolerance=1e-10"],
+    "exact": ["--set", "solver.end.velocity=1e-6", "--set", "solver.end.forces=1e-10"],
     "default": [],
-    "velocity tolerance 1.4e-3 m/s": ["--set", "solver.velocity_tolerance=1.4e-3"],
-    "force tolerance 1e-3": ["--set", "solver.force_tolerance=1e-3"],
-    "force tolerance 1e-5": ["--set", "solver.force_tolerance=1e-5"],
-    "force tolerance 1 (the direction alone)": ["--set", "solver.force_tolerance=1"],
+    "velocity tolerance 1.4e-3 m/s": ["--set", "solver.end.velocity=1.4e-3"],
+    "force tolerance 1e-3": ["--set", "solver.end.forces=1e-3"],
+    "force tolerance 1e-5": ["--set", "solver.end.forces=1e-5"],
+    "force tolerance 1 (the direction alone)": ["--set", "solver.end.forces=1"],
 }
 
 

@@ -38,7 +38,7 @@ def compare(binary, folder, meshes, out):
     wanted = json.loads((folder / "positions.json").read_text())
     errors = "; ".join(distances(out, wanted))
     text = (out / "scene.resolved.toml").read_text()
-    tolerance = float(re.search(r"velocity_tolerance = ([0-9.e+-]+)", text).group(1))
+    tolerance = float(re.search(r"velocity = ([0-9.e+-]+)", text).group(1))
     h = float(re.search(r"step = ([0-9.e+-]+)", text).group(1))
     ips = stats.mean(reports, "newton_iterations")
     cells = [folder.name, f"{len(reports)}/{steps}", f"{ips:.2f}", f"{reference['ips']:.2f}", f"{ips / reference['ips']:.2f}", errors,

@@ -137,7 +137,7 @@ def convergence(args):
         rows = [(h, delta, 1e-2), (h, delta, 1e-4), (h / 2, delta, 1e-4), (h, delta / 4, 1e-4), (h / 2, delta / 4, 1e-4),
                 (h / 4, delta / 16, 1e-4)]
         for k, (step, d, speed) in enumerate(rows):
-            sets = (f"time.step={step}", f"contact.d_hat={d}", f"solver.velocity_tolerance={speed}")
+            sets = (f"time.step={step}", f"contact.d_hat={d}", f"solver.end.velocity={speed}")
             scene = Scene(entry["name"], entry["file"], round(entry["end"] / step), sets)
             free, barrier = (run(args, scene, method, tag=f"-conv{k}") for method in (FREE, BARRIER))
             row(scene.name, f"{step:g}", f"{d:.1e}", f"{speed:g}", pair(Result.iterations, barrier, free)[0],
@@ -151,7 +151,7 @@ def ablation(args):
         default = None
         for k, (variant, sets) in enumerate(data(LIST)["variants"]):
             # what does not converge must end
-            sets = (*(f"solver.barrier_free.{s}" for s in sets), "solver.max_iterations=500")
+            sets = (*(f"solver.barrier_free.{s}" for s in sets), "solver.end.max_iterations=500")
             result = run(args, scene, FREE, sets, f"-ablation{k}")
             default = default or result
             done = len(result.reports)

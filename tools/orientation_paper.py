@@ -32,7 +32,7 @@ SHORT = {"orientation-aware": "orientation-aware", "ipc": "IPC", "convergent": "
 BALLS = """gravity = [0, 0, 0]
 time = {{ step = 0.001, end = 0.001 }}
 contact = {{ d_hat = 0.8, stiffness = 1e-9, self_contact = false }}
-solver = {{ velocity_tolerance = 1e-6 }}
+solver.end = {{ velocity = 1e-6 }}
 [[objects]]
 name = "left"
 shape = {{ kind = "sphere", radius = 1, layers = {0} }}
@@ -139,7 +139,7 @@ def watched(process, memory):
 def settings(name, potential, scene, only):
     """The replaced values of an experiment with one potential."""
     entry = EXPERIMENTS[name]
-    sets = [f"contact.potential={potential}", f"solver.velocity_tolerance={entry['tolerance']}", f"output.every={entry['every']}",
+    sets = [f"contact.potential={potential}", f"solver.end.velocity={entry['tolerance']}", f"output.every={entry['every']}",
             *entry["sets"], *only]
     oriented = "orientation = {" in pathlib.Path(scene).read_text() or any(s.startswith("contact.orientation.") for s in sets)
     if potential != "orientation-aware" and oriented:

@@ -149,7 +149,7 @@ def accuracy(args):
     found = []
     for k, change in enumerate(rows):
         values = base | change
-        sets = [f"solver.velocity_tolerance={values['d']}", f"contact.d_hat={values['gap']}",
+        sets = [f"solver.end.velocity={values['d']}", f"contact.d_hat={values['gap']}",
                 f"friction.stick_speed={values['v']}", "friction.coefficient=0.3"]
         found.append((values, run(args, f"accuracy-{k}", scene, sets)))
     finest = found[-1][1]
@@ -163,7 +163,7 @@ def accuracy(args):
     for v in (1e-3, 1e-5, 1e-7, 1e-8):
         tolerance = min(1e-3, v / 10)
         r = run(args, f"accuracy-slope-{v:g}", "scenes/friction-slope-stick.toml",
-                [f"friction.stick_speed={v}", f"solver.velocity_tolerance={tolerance}"])
+                [f"friction.stick_speed={v}", f"solver.end.velocity={tolerance}"])
         way = abs(sum(2 * q[0] - q[1] - 2 * p[0] + p[1] for p, q in zip(r.points(100, "block"), r.points(r.last(), "block"))))
         way /= math.sqrt(5) * len(r.points(0, "block"))
         row(f"{v:g}", f"{tolerance:g}", scientific(way), f"{way / v / 7.5:.2f}",
@@ -380,7 +380,7 @@ def bar(args):
 gravity = [0, 0, 0]
 time = {{ step = 0.001, end = 0.25 }}
 contact = {{ d_hat = {delta}, self_contact = false }}
-solver = {{ method = "barrier-free", velocity_tolerance = 1e-6 }}
+solver = {{ method = "barrier-free", end.velocity = 1e-6 }}
 [[objects]]
 name = "bar"
 role = "rod"
@@ -421,7 +421,7 @@ def termination(args):
     for name, scene, steps in scenes:
         key = name.replace(" ", "-")
         own = run(args, f"termination-{key}-own", scene, ["solver.method=barrier"], steps)
-        barrier = run(args, f"termination-{key}-barrier", scene, ["solver.method=barrier", "solver.cumulative_toi=1e-3"], steps)
+        barrier = run(args, f"termination-{key}-barrier", scene, ["solver.method=barrier", "solver.end.cumulative_toi=1e-3"], steps)
         free = run(args, f"termination-{key}-free", scene, ["solver.method=barrier-free", "solver.barrier_free.min_iterations=1",
                    "solver.barrier_free.tolerance=1e-3", "solver.barrier_free.subproblem=published", "solver.barrier_free.fallback=none"], steps)
         n = min(len(r.reports) for r in (own, barrier, free))

@@ -29,7 +29,7 @@ as a string, such as `"5 mm"`.
 TABLES = [
     ("TimeSettings", "`[time]`"), ("ContactSettings", "`[contact]`"), ("OrientationSettings", "`contact.orientation`"),
     ("FrictionSettings", "`[friction]`"), ("FrictionPair", "`[[friction.pairs]]`"), ("SolverSettings", "`[solver]`"),
-    ("DecompositionSettings", "`solver.decomposition`"),
+    ("EndSettings", "`solver.end`"), ("DecompositionSettings", "`solver.decomposition`"),
     ("BarrierFreeSettings", "`solver.barrier_free`"), ("OutputSection", "`[output]`"),
     ("MaterialSection", "`[materials.NAME]`"), ("ShellSection", "`materials.NAME.shell`"),
     ("OrthotropicSection", "`materials.NAME.shell.orthotropic`"), ("HalfSpaceSection", "`[[half_spaces]]`"),

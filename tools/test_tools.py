@@ -506,10 +506,10 @@ class Builds(unittest.TestCase):
         self.assertIn("4 runs, 280 steps", found.stdout)
 
     def test_another_setting_is_a_difference(self):
-        for value in ("solver.velocity_tolerance=1e-4", "output.every=2", "gravity=[0, -9.81000001, 0]"):
+        for value in ("solver.end.velocity=1e-4", "output.every=2", "gravity=[0, -9.81000001, 0]"):
             found = self.compare("--only", "tet-slots", "--new-set", value)
             self.assertEqual(found.returncode, 1, value + found.stdout)
-        found = self.compare("--only", "cube-stack", "--tolerance", "--new-set", "solver.velocity_tolerance=1e-4")
+        found = self.compare("--only", "cube-stack", "--tolerance", "--new-set", "solver.end.velocity=1e-4")
         self.assertEqual(found.returncode, 1, found.stdout)
 
     def test_a_missing_build_is_said(self):

@@ -65,7 +65,7 @@ fn released(mut definition: Definition, start: impl Fn(&Vec3) -> Vec3) -> Defini
     body.start = body.rest.iter().map(start).collect();
     definition.settings.time.step = STEP;
     definition.settings.contact.enabled = false;
-    definition.settings.solver.characteristic_tolerance = Some(TOLERANCE);
+    definition.settings.solver.end.characteristic = Some(TOLERANCE);
     definition
 }
 
@@ -173,7 +173,7 @@ fn rows(name: &str, definition: &Definition, steps: usize, only: &str) {
     for (solver, choose) in FAMILY.iter().filter(|(solver, _)| solver.contains(only)) {
         let mut definition = definition.clone();
         choose(&mut definition);
-        definition.settings.solver.max_iterations = 200;
+        definition.settings.solver.end.max_iterations = 200;
         match measure(&definition, steps) {
             Ok(measured) => println!("| {name} | {solver} | {measured} |"),
             Err(e) => println!("| {name} | {solver} | {e} |"),
@@ -261,8 +261,8 @@ fn residual(size: usize) {
     let after = |choose: fn(&mut Definition), iterations: u32| -> Result<StepReport, String> {
         let mut definition = definition.clone();
         choose(&mut definition);
-        definition.settings.solver.characteristic_tolerance = Some(1e-9);
-        definition.settings.solver.max_iterations = iterations;
+        definition.settings.solver.end.characteristic = Some(1e-9);
+        definition.settings.solver.end.max_iterations = iterations;
         let restored = Simulation::restore(&definition, state.clone());
         restored.map_err(|e| e.to_string())?.step().map_err(|e| e.to_string())
     };

@@ -3,7 +3,7 @@
 //! cargo run --release -p standoff-bench --example step_error -- SCENE [tolerance=T]... [set=KEY=VALUE]... [steps=N] [every=K] [meshes=FOLDER]
 //!
 //! Runs N steps of a scene (`.toml`, or `.txt` of the IPC 2020 reference) with a hundredth of the least tolerance. Every K-th step
-//! is repeated with each tolerance T, from the same state. T is `solver.velocity_tolerance_relative`, in units of the scene's length l per second.
+//! is repeated with each tolerance T, from the same state. T is `solver.end.velocity_relative`, in units of the scene's length l per second.
 //! Prints a table (Markdown) with the Newton iterations and CPU seconds per step, and the differences of the velocities at the ends of
 //! the steps in the same unit: the largest of all vertices and steps, and the geometric mean over the steps of the root mean square over the
 //! vertices. Where shells fold there are several minima, and another one than that of the exact step counts as an error too; that
@@ -91,8 +91,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let definition = load(scene, &values("set"), values("meshes").last())?;
     let with_tolerance = |tolerance: f64| {
         let mut definition = definition.clone();
-        definition.settings.solver.velocity_tolerance = None;
-        definition.settings.solver.velocity_tolerance_relative = tolerance;
+        definition.settings.solver.end.velocity = None;
+        definition.settings.solver.end.velocity_relative = tolerance;
         definition
     };
     let mut exact = Simulation::new(&with_tolerance(EXACT * least))?;

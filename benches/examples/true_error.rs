@@ -151,7 +151,7 @@ fn run(
 ) -> Result<(), Box<dyn Error>> {
     let begin = Instant::now();
     let mut definition = definition.clone();
-    definition.settings.solver.max_step_time = Some(STEP_SECONDS);
+    definition.settings.solver.end.max_step_time = Some(STEP_SECONDS);
     let mut accurate = Accurate::new(&definition)?;
     let mut simulations = Vec::new();
     for &(speed, forces) in &arguments.tolerances {

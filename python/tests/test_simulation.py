@@ -86,7 +86,7 @@ def test_forces_of_supports_and_loads(tmp_path):
         "forces": [{"vertices": "right", "force": [3, -2, 0]}],
     }
     time = {"step": 1, "end": 3, "integrator": "quasi-static"}
-    solver = {"velocity_tolerance": 1e-9}
+    solver = {"end": {"velocity": 1e-9}}
     scene = standoff.Scene(time=time, gravity=[0, 0, 0], solver=solver, objects=[bar])
     simulation = standoff.Simulation(scene)
     simulation.record(tmp_path / "run")
@@ -272,9 +272,9 @@ def test_closed_surfaces_are_filled():
 
 def test_decomposed_optimisation_ends_where_newton_does():
     """`solver = {"method": "dot"}`: the step in which the block touches the plate has the same minimiser."""
-    dot = {"method": "dot", "characteristic_tolerance": 1e-9, "decomposition": {"subdomains": 2}}
+    dot = {"method": "dot", "end": {"characteristic": 1e-9}, "decomposition": {"subdomains": 2}}
     ends = []
-    for solver in [{"velocity_tolerance": 1e-8}, dot]:
+    for solver in [{"end": {"velocity": 1e-8}}, dot]:
         simulation = standoff.Simulation(blocks(solver=solver))
         for _ in range(2):
             report = simulation.step()

@@ -180,7 +180,7 @@ fn the_check_describes_a_scene() {
 fn a_failed_step_is_exit_code_1_and_keeps_the_results() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
-    let set = "solver.max_iterations=1";
+    let set = "solver.end.max_iterations=1";
     let cubes = scene("two-cubes-fall.toml");
     let output = standoff!("run", cubes, "-o", run, "--steps", "30", "--set", set);
     let said = text(&output.stderr);

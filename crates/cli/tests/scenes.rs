@@ -206,7 +206,7 @@ fn stress_and_thin_scenes_run_with_the_barrier_free_solver() {
             let mut more = vec!["--solver", "barrier-free", "--set"];
             more.push("solver.barrier_free.fallback=\"none\"");
             // alone, the method does not balance the forces of tight contact in reasonable time
-            more.extend(["--set", "solver.force_tolerance=1"]);
+            more.extend(["--set", "solver.end.forces=1"]);
             let end = run_as_long_as_wanted(name, path, &folder.path().join(name), &more);
             end.err().map(|e| format!("{name}: {e}"))
         })
@@ -219,7 +219,7 @@ fn stress_and_thin_scenes_run_with_the_barrier_free_solver() {
 #[test]
 fn a_contact_distance_larger_than_the_triangles_fills_the_barrier_with_contacts() {
     let (_, path) = all_scenes().into_iter().find(|(n, _)| n == "stress/fine-ball").unwrap();
-    let set = ["solver.method=barrier", "solver.max_iterations=1"].map(str::to_owned);
+    let set = ["solver.method=barrier", "solver.end.max_iterations=1"].map(str::to_owned);
     let scene = Scene::load(&path, &set).unwrap();
     let ball = &scene.definition.bodies[0];
     let BodyKind::Volume { tets, .. } = &ball.kind else { panic!("a volume") };
@@ -335,7 +335,7 @@ fn potentials_differ_in_the_cusps_of_a_chi() {
         let scene = Scene::load(&path, &sets).unwrap();
         let mut definition = scene.definition.clone();
         // at the tolerance of the scene the arms may buckle one way or the other
-        definition.settings.solver.velocity_tolerance = Some(1e-3);
+        definition.settings.solver.end.velocity = Some(1e-3);
         if adaptive {
             definition.settings.contact.stiffness = None;
         }

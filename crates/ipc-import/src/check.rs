@@ -49,7 +49,7 @@ pub(crate) fn settings(scene: &ReferenceScene, settings: &Settings) -> Result<()
                 let line = scene.half_spaces.iter().find(|h| bad(&h.value.friction));
                 ("the friction of a half-space", line.map_or(0, |h| h.line))
             }
-            ("solver", "velocity_tolerance") => ("tol", scene.tolerances.line),
+            ("solver", "end") => ("tol", scene.tolerances.line),
             _ => ("the scene", 0),
         };
         refused(key, &fault).at(line)

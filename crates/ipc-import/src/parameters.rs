@@ -44,7 +44,7 @@ pub(crate) fn settings(
     if scene.tolerances.value.iter().any(|t| *t <= 0.0) {
         return Err(Problem::malformed("tolerances must be positive").at(scene.tolerances.line));
     }
-    settings.solver.velocity_tolerance = Some(tolerance(scene, length, notes));
+    settings.solver.end.velocity = Some(tolerance(scene, length, notes));
     if scene.law.value == Law::FixedCorotated {
         settings.solver.inversion_barrier = true;
         notes.push(Note { line: scene.law.line, kind: NoteKind::Motion, text: INVERSION.into() });

@@ -169,8 +169,8 @@ impl Writer {
         self.friction(plan, scene);
         self.table(false, "solver");
         self.relative(scene, "tol", scene.tolerances.value.first().copied());
-        if let Some(tolerance) = s.solver.velocity_tolerance {
-            self.entry("velocity_tolerance", number(tolerance));
+        if let Some(tolerance) = s.solver.end.velocity {
+            self.entry("end.velocity", number(tolerance));
         }
         self.comment("faster than as published, to the same solutions");
         self.entry("initial_guess", quoted("extrapolation"));

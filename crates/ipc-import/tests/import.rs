@@ -341,7 +341,7 @@ fn lengths_follow_l_and_the_slip_threshold_0_025_s() {
     let d = define(&format!("{ONE_CUBE}time 1 0.005\n"));
     let s = &d.settings;
     assert_eq!(s.contact.d_hat, Some(1e-3 * l));
-    assert_eq!(s.solver.velocity_tolerance, Some(1e-2 * l));
+    assert_eq!(s.solver.end.velocity, Some(1e-2 * l));
     assert!((s.friction.stick_speed.unwrap() - 1e-3 * l * 5.0).abs() < 1e-16);
     assert_eq!(s.friction.lagging, Lagging::Count(1));
     assert_eq!(s.time.integrator, Integrator::ImplicitEuler);
@@ -352,7 +352,7 @@ fn lengths_follow_l_and_the_slip_threshold_0_025_s() {
     ));
     let s = &d.settings;
     assert_eq!(s.contact.d_hat, Some(1e-4));
-    assert_eq!(s.solver.velocity_tolerance, Some(1e-6 / 0.005));
+    assert_eq!(s.solver.end.velocity, Some(1e-6 / 0.005));
     assert!((s.friction.stick_speed.unwrap() - 5e-5).abs() < 1e-19);
     assert_eq!(s.friction.lagging, Lagging::Until(LaggingUntil::Converged));
     assert_eq!(s.contact.ccd, Ccd::Inclusion);
@@ -369,7 +369,7 @@ fn lengths_follow_l_and_the_slip_threshold_0_025_s() {
     assert_eq!((s.contact.d_hat, s.contact.d_hat_start), (Some(1e-4 * l), None));
     // of several tolerances the tightest
     let s = define(&format!("{ONE_CUBE}tol 2\n1e-3 1e-2\n")).settings;
-    assert_eq!(s.solver.velocity_tolerance, Some(1e-3 * l));
+    assert_eq!(s.solver.end.velocity, Some(1e-3 * l));
 }
 
 #[test]

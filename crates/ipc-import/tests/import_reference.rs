@@ -251,7 +251,7 @@ fn observations_of_the_reference_hold() {
     assert!((l2 - 2.000064).abs() < 1e-9, "{l2}");
     let settings = &definition.settings;
     assert!((settings.contact.d_hat.unwrap().powi(2) - 2.00006e-6).abs() < 5e-12);
-    let tolerance = settings.solver.velocity_tolerance.unwrap() * 0.04;
+    let tolerance = settings.solver.end.velocity.unwrap() * 0.04;
     assert!((tolerance - 5.657e-4).abs() < 5e-8, "{tolerance}");
     let [left, right] = &definition.prescribed[..] else { panic!("two handles are expected") };
     assert_eq!((left.vertices.len(), right.vertices.len()), (80, 80));

@@ -70,12 +70,12 @@ const TOLERANCES: [f64; 3] = [0.5, 0.1, 1e-3];
 /// Runs that differ from the given one as little as two implementations may: by the tolerance, or by
 /// a start displaced by up to 1e-6 ℓ or a tenth of the error that the tolerance leaves in one step.
 fn variants(definition: &Definition, length: f64) -> Vec<Definition> {
-    let tolerance = definition.settings.solver.velocity_tolerance.expect("set by the import");
+    let tolerance = definition.settings.solver.end.velocity.expect("set by the import");
     let displacement = 0.1 * tolerance * definition.settings.time.step;
     let mut all: Vec<Definition> = TOLERANCES
         .map(|factor| {
             let mut variant = definition.clone();
-            variant.settings.solver.velocity_tolerance = Some(factor * tolerance);
+            variant.settings.solver.end.velocity = Some(factor * tolerance);
             variant
         })
         .into();
@@ -165,7 +165,7 @@ fn compare(name: &str) -> Result<String, String> {
         faults.push(format!("{ratio:.2} times the iterations of the reference, not 0.56 to 1.19"));
     }
     let h = definition.settings.time.step;
-    let speed = definition.settings.solver.velocity_tolerance.ok_or("tolerance")?;
+    let speed = definition.settings.solver.end.velocity.ok_or("tolerance")?;
     let measure = Simulation::new(&definition).map_err(|e| e.to_string())?;
     for (k, step) in listed.iter().enumerate() {
         let theirs: Vec<Vec3> =

@@ -195,7 +195,7 @@ ground = 0.0
 time = {{ step = 0.01, end = 0.5, integrator = "newmark" }}
 contact = {{ d_hat = 0.001, stiffness = 1e8 }}
 friction = {{ coefficient = 0 }}
-solver = {{ velocity_tolerance = 1e-7 }}
+solver = {{ end.velocity = 1e-7 }}
 [[objects]]
 name = "rod"
 role = "rod"

@@ -22,7 +22,7 @@ fn furthest(a: &[Vec3], b: &[Vec3]) -> f64 {
 fn compare(file: &str, set: &[&str], steps: usize, subdomains: u32) -> (f64, f64, u64) {
     compare_with(file, set, steps, &|d| {
         d.settings.solver.method = Method::Dot;
-        d.settings.solver.characteristic_tolerance = Some(1e-13);
+        d.settings.solver.end.characteristic = Some(1e-13);
         d.settings.solver.decomposition.subdomains = Some(subdomains);
     })
 }
@@ -45,7 +45,7 @@ fn compare_with(
     let end = |change: &dyn Fn(&mut Definition)| {
         let mut definition = scene.definition.clone();
         // solvers that end by the characteristic norm have no velocity tolerance
-        definition.settings.solver.velocity_tolerance = None;
+        definition.settings.solver.end.velocity = None;
         change(&mut definition);
         let mut simulation =
             Simulation::restore(&definition, state.clone()).unwrap_or_else(|e| panic!("{e}"));
@@ -54,8 +54,8 @@ fn compare_with(
         (simulation.positions().to_vec(), report)
     };
     let (newton, report) = end(&|d| {
-        d.settings.solver.velocity_tolerance = None;
-        d.settings.solver.velocity_tolerance_relative = 1e-8;
+        d.settings.solver.end.velocity = None;
+        d.settings.solver.end.velocity_relative = 1e-8;
     });
     let (dot, dot_report) = end(other);
     let length = simulation.model().length;
@@ -96,7 +96,7 @@ fn mat_with_prescribed_ends_by_projective_dynamics() {
         let off = ["contact.enabled=false"];
         let (moved, apart, contacts) = compare_with("twisted-mat.toml", &off, 5, &|d| {
             d.settings.solver.method = method;
-            d.settings.solver.characteristic_tolerance = Some(tolerance);
+            d.settings.solver.end.characteristic = Some(tolerance);
         });
         assert!(moved > 1e-4 && apart < SAME, "{method:?}: moved {moved:e}, apart {apart:e}");
         assert_eq!(contacts, 0);

@@ -167,9 +167,8 @@ fn of_two_keys_for_one_quantity_the_later_counts() {
     let both = load(folder, &text("d_hat = 0.01, d_hat_relative = 1e-3"), &[]).unwrap_err();
     assert!(both.contains("contact.d_hat_relative") && both.contains("keep one"), "{both}");
     // a preset sets what the scene does not give in either way
-    let preset =
-        format!("preset = \"ipc-2020\"\nsolver = {{ velocity_tolerance = 1e-3 }}\n{absolute}");
-    assert_eq!(load(folder, &preset, &[]).unwrap().file.solver.velocity_tolerance, Some(1e-3));
+    let preset = format!("preset = \"ipc-2020\"\nsolver = {{ end.velocity = 1e-3 }}\n{absolute}");
+    assert_eq!(load(folder, &preset, &[]).unwrap().file.solver.end.velocity, Some(1e-3));
 }
 
 #[cfg(unix)]

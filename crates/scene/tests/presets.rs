@@ -36,11 +36,11 @@ fn a_preset_sets_what_the_scene_does_not() {
 
     let own =
         "preset = \"c-ipc-2021\"\n[contact]\nthickness_barrier = \"even\"\nd_hat = \"2 mm\"\n";
-    let scene = parse(&format!("{own}{BALL}"), &["solver.consecutive=1"]);
+    let scene = parse(&format!("{own}{BALL}"), &["solver.end.consecutive=1"]);
     let mut expected = Preset::CodimensionalIpc2021.settings();
     expected.contact.thickness_barrier = ThicknessBarrier::Even;
     expected.contact.d_hat = Some(0.002);
-    expected.solver.consecutive = 1;
+    expected.solver.end.consecutive = 1;
     assert_eq!(scene.definition.settings, expected);
 
     let error = Scene::parse("preset = \"ipc\"\n", Path::new("s.toml"), Path::new(""), &[]);
@@ -76,7 +76,7 @@ fn ipc_2020_finds_the_threshold_of_friction_of_a_block() {
                 "preset = \"ipc-2020\"\ntime = {{ step = 0.025, end = 10 }}\n\
                  contact = {{ d_hat = 1e-3, stiffness = 1e11 }}\n\
                  friction = {{ coefficient = {mu}, stick_speed = 1e-5, lagging = \"converged\" }}\n\
-                 solver = {{ velocity_tolerance = 1e-7 }}\n\
+                 solver = {{ end.velocity = 1e-7 }}\n\
                  [[half_spaces]]\nname = \"slope\"\nnormal = [1, 2, 0]\n\
                  [[objects]]\nshape = {{ kind = \"box\" }}\nrotate = [0, 0, -26.56505117707799]\n\
                  translate = [0.22417641, 0.44835283, 0]\n\
@@ -177,7 +177,7 @@ fn c_ipc_2021_finds_the_threshold_of_friction_of_a_cloth() {
                 "preset = \"c-ipc-2021\"\ntime = {{ step = 0.04, end = 4 }}\n\
                  contact = {{ d_hat = 1e-3 }}\n\
                  friction = {{ coefficient = {mu}, stick_speed = 1e-3, lagging = \"converged\" }}\n\
-                 solver = {{ velocity_tolerance = 1e-4 }}\n\
+                 solver = {{ end.velocity = 1e-4 }}\n\
                  [[half_spaces]]\nname = \"slope\"\nnormal = [1, 2, 0]\n\
                  [[objects]]\nrole = \"shell\"\n\
                  shape = {{ kind = \"plane\", size = [0.5, 0.5], cells = [6, 6] }}\n\
@@ -231,7 +231,7 @@ fn dot_2019_agrees_with_newton_and_takes_more_iterations_with_more_subdomains() 
         }
         (simulation.positions().to_vec(), iterations)
     };
-    let (newton, _) = run(&["solver.method=barrier", "solver.characteristic_tolerance=1e-5"]);
+    let (newton, _) = run(&["solver.method=barrier", "solver.end.characteristic=1e-5"]);
     let by = |count: usize| {
         let (x, iterations) = run(&[&format!("solver.decomposition.subdomains={count}")]);
         let off = x.iter().zip(&newton).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
@@ -284,7 +284,7 @@ fn gap(preset: &str, stiffness: f64, n: usize) -> f64 {
         &format!(
             "preset = \"{preset}\"\ntime = {{ step = 0.02, end = 1 }}\n\
              contact = {{ d_hat = 1e-2, stiffness = {stiffness:e} }}\n\
-             solver = {{ velocity_tolerance = 1e-5 }}\n\
+             solver = {{ end.velocity = 1e-5 }}\n\
              [materials.m]\nyoung_modulus = 1e8\n\
              [[objects]]\nname = \"low\"\nmaterial = \"m\"\n\
              shape = {{ kind = \"box\", size = [0.4, 0.1, 0.4], cells = [{m}, 1, {m}] }}\n\
@@ -333,7 +333,7 @@ fn barrier_free_2025_finds_the_threshold_of_friction_of_a_cube() {
                 "preset = \"barrier-free-2025\"\ntime = {{ step = 0.01, end = 1 }}\n\
                  contact = {{ d_hat = 1e-3 }}\n\
                  friction = {{ coefficient = {mu}, stick_speed = 1e-4 }}\n\
-                 solver = {{ velocity_tolerance = 1e-6, barrier_free.min_iterations = 20 }}\n\
+                 solver = {{ end.velocity = 1e-6, barrier_free.min_iterations = 20 }}\n\
                  [[half_spaces]]\nname = \"slope\"\nnormal = [1, 2, 0]\n\
                  [[objects]]\nshape = {{ kind = \"box\" }}\nrotate = [0, 0, -26.56505117707799]\n\
                  translate = [0.22405, 0.4481, 0]\n\

@@ -338,7 +338,7 @@ fn shipped_scenes_load_and_say_what_they_show() {
 #[test]
 fn resolved_scene_spells_out_defaults() {
     let toml = parse("[[objects]]\nshape = { kind = \"box\" }\n").resolved_toml().unwrap();
-    for line in ["step = 0.01", "velocity_tolerance_relative = 0.01", "d_hat_relative = 0.001"] {
+    for line in ["step = 0.01", "velocity_relative = 0.01", "d_hat_relative = 0.001"] {
         assert!(toml.contains(line), "{line} is missing in\n{toml}");
     }
     assert!(toml.contains("role = \"volume\"") && toml.contains("name = \"box\""));

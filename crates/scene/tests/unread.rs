@@ -34,8 +34,8 @@ const CHOICES: &[&str] = &[
     "solver.method = \"dot\"",
     "solver = { method = \"lbfgs-pd\" }\ncontact.enabled = false",
     "solver = { method = \"admm-pd\" }\ncontact.enabled = false",
-    "solver.characteristic_tolerance = 1e-5",
-    "solver.cumulative_toi = 1e-3",
+    "solver.end.characteristic = 1e-5",
+    "solver.end.cumulative_toi = 1e-3",
     "solver.allow_inversion = true",
     "solver.linear = \"faer-cholesky\"",
     "solver.linear = \"schwarz\"",
@@ -132,7 +132,7 @@ fn scenes_in_code_and_texts_by_programs() {
 
     // what a run writes holds no such key
     let written = scene.resolved_toml().unwrap();
-    assert!(!written.contains("trapezoidal_contact") && written.contains("velocity_tolerance"));
+    assert!(!written.contains("trapezoidal_contact") && written.contains("velocity = "));
     Scene::parse(&written, Path::new("scene.toml"), Path::new(""), &[]).unwrap();
 
     // of a text that a program has written, only overrides count

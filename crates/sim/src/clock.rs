@@ -1,4 +1,4 @@
-//! Wall time by phase: reported, and compared with `solver.max_step_time` where that is set.
+//! Wall time by phase: reported, and compared with `solver.end.max_step_time` where that is set.
 
 use crate::report::PhaseSeconds;
 use std::sync::atomic::{AtomicU64, Ordering};

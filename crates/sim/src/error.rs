@@ -236,9 +236,9 @@ pub enum StepError {
         /// The velocity tolerance, m/s.
         tolerance: f64,
     },
-    /// The step took longer than `solver.max_step_time`.
+    /// The step took longer than `solver.end.max_step_time`.
     #[error(
-        "step {step} was given up after {limit} s (`solver.max_step_time`) at Newton iteration \
+        "step {step} was given up after {limit} s (`solver.end.max_step_time`) at Newton iteration \
          {iterations}{}{reason}. Allow more time, reduce `time.step`, or run on more threads",
         size(*.residual, *.tolerance)
     )]

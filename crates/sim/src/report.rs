@@ -198,15 +198,15 @@ impl StepOutcome {
         match self {
             Self::Converged | Self::TimeOfImpact => "",
             Self::RoundOff => {
-                "Raise `solver.velocity_tolerance`, or look for extreme ratios of stiffness or mass"
+                "Raise `solver.end.velocity`, or look for extreme ratios of stiffness or mass"
             }
             Self::LaggingLimit => {
                 "Give `friction.lagging` a number of updates, raise `friction.stick_speed`, or reduce \
                  `time.step`"
             }
             Self::IterationLimit => {
-                "Raise `solver.max_iterations` or the tolerance (`solver.velocity_tolerance`, or \
-                 `solver.characteristic_tolerance` where that ends steps), or reduce `time.step`"
+                "Raise `solver.end.max_iterations` or the tolerance (`solver.end.velocity`, or \
+                 `solver.end.characteristic` where that ends steps), or reduce `time.step`"
             }
             Self::StalledCcd | Self::StalledInversion | Self::StalledLineSearch => {
                 "Reduce `time.step`, or look for bodies that are squeezed or driven into each other"

@@ -69,12 +69,12 @@ impl BodyScale {
             (RelativeTo::Body, Some(edge)) => (c.d_hat_relative * size).min(OF_EDGE * edge),
             _ => c.d_hat_relative * size,
         };
-        let tolerance = || s.velocity_tolerance_relative * size;
+        let tolerance = || s.end.velocity_relative * size;
         Self {
             size,
             d_hat: c.d_hat.unwrap_or_else(by_size),
             stick_speed: f.stick_speed.unwrap_or(f.stick_speed_relative * size),
-            velocity_tolerance: s.velocity_tolerance.unwrap_or_else(tolerance),
+            velocity_tolerance: s.end.velocity.unwrap_or_else(tolerance),
         }
     }
 

@@ -110,7 +110,7 @@ fn order_on_a_vibrating_bar() {
         let period = std::f64::consts::TAU / omega;
         definition.settings.time.step = 0.9 * period / n as f64;
         definition.settings.time.integrator = integrator;
-        definition.settings.solver.velocity_tolerance = Some(1e-12);
+        definition.settings.solver.end.velocity = Some(1e-12);
         let mut simulation = Simulation::new(&definition).unwrap();
         let mut worst: f64 = 0.0;
         for _ in 0..n {
@@ -170,7 +170,7 @@ fn impact(integrator: Integrator, n: usize, courant: f64) -> Impact {
     definition.settings.time.step = courant * cell / SPEED;
     definition.settings.time.integrator = integrator;
     definition.settings.contact.d_hat = Some(d_hat);
-    definition.settings.solver.velocity_tolerance = Some(1e-7);
+    definition.settings.solver.end.velocity = Some(1e-7);
     let mut simulation = Simulation::new(&definition).unwrap();
     let (mut position, mut pressures): (f64, Vec<f64>) = (0.0, Vec::new());
     while simulation.time() < contact_begins + contact_lasts + 0.03 {
@@ -252,7 +252,7 @@ fn quasi_static_cantilevers_of_the_oracle() {
         definition.gravity = Vec3::new(0.0, 0.0, number(&case["body_force_z"]));
         definition.prescribed.push(held(vertices));
         definition.settings.time.integrator = Integrator::QuasiStatic;
-        definition.settings.solver.velocity_tolerance = Some(1e-11);
+        definition.settings.solver.end.velocity = Some(1e-11);
         let mut simulation = Simulation::new(&definition).unwrap();
         let report = simulation.step().unwrap();
         // the tolerance is below what rounding lets the finest mesh reach
@@ -283,7 +283,7 @@ fn quasi_static_bar_hangs() {
     definition.gravity = Vec3::new(0.5, 0.0, 0.0);
     definition.prescribed.push(held(vertices));
     definition.settings.time.integrator = Integrator::QuasiStatic;
-    definition.settings.solver.velocity_tolerance = Some(1e-11);
+    definition.settings.solver.end.velocity = Some(1e-11);
     let mut simulation = Simulation::new(&definition).unwrap();
     assert!(simulation.step().unwrap().outcome.is_success());
     let (u, expected) = (simulation.positions()[tip].x - 1.0, DENSITY * 0.5 / (2.0 * 1e5));

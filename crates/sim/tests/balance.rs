@@ -60,8 +60,8 @@ fn ground_forces(definition: &Definition, steps: usize) -> Vec<f64> {
 
 fn tight(definition: &Definition) -> Definition {
     let mut definition = definition.clone();
-    definition.settings.solver.force_tolerance = Some(1e-9);
-    definition.settings.solver.velocity_tolerance_relative = 1e-5;
+    definition.settings.solver.end.forces = Some(1e-9);
+    definition.settings.solver.end.velocity_relative = 1e-5;
     definition
 }
 
@@ -91,7 +91,7 @@ fn a_plate_presses_a_block_with_the_force_of_its_stiffness() {
 fn a_short_newton_direction_alone_says_nothing_of_forces() {
     let mut definition = pressed(2e9, 0.01, Integrator::ImplicitEuler);
     let exact = ground_forces(&tight(&definition), 5);
-    definition.settings.solver.force_tolerance = Some(1.0);
+    definition.settings.solver.end.forces = Some(1.0);
     let found = ground_forces(&definition, 5);
     assert!(error(&found, &exact) > 1.0, "{found:?} {exact:?}");
 }

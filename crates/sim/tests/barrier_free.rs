@@ -284,7 +284,7 @@ fn bar(n: usize) -> (f64, f64) {
     definition.half_spaces.push(ground(0.0));
     definition.settings.time.step = 2.0 / n as f64 * cell / speed;
     definition.settings.contact.d_hat = Some(delta);
-    definition.settings.solver.velocity_tolerance = Some(1e-5);
+    definition.settings.solver.end.velocity = Some(1e-5);
     let mut simulation = Simulation::new(&definition).expect("a valid scene");
     let (begin, lasts) = (fall / v0, 2.0 / speed);
     let (mut worst, mut forces): (f64, Vec<f64>) = (0.0, Vec::new());
@@ -337,7 +337,7 @@ fn slope(coefficient: f64) -> (f64, f64) {
     settings.contact.d_hat = Some(1e-3);
     settings.friction.coefficient = coefficient;
     settings.friction.stick_speed = Some(1e-4);
-    settings.solver.velocity_tolerance = Some(1e-6);
+    settings.solver.end.velocity = Some(1e-6);
     let mut simulation = Simulation::new(&definition).expect("a valid scene");
     let speed = |simulation: &Simulation| -> f64 {
         let v = simulation.velocities();
@@ -525,7 +525,7 @@ fn folded_sheets(gap: f64, velocity: [f64; 3]) -> Definition {
     definition.settings.friction.coefficient = 0.3;
     definition.settings.contact.d_hat = Some(1e-4);
     // alone, the method does not balance the forces of folded sheets
-    definition.settings.solver.force_tolerance = Some(1.0);
+    definition.settings.solver.end.forces = Some(1.0);
     definition
 }
 
@@ -606,7 +606,7 @@ fn arch(coefficient: f64) -> (f64, f64) {
     settings.contact.d_hat = Some(delta);
     settings.friction.coefficient = coefficient;
     settings.friction.stick_speed = Some(1e-4);
-    settings.solver.velocity_tolerance = Some(1e-3);
+    settings.solver.end.velocity = Some(1e-3);
     let mut simulation = Simulation::new(&definition).expect("a valid scene");
     let crown = |s: &Simulation| s.positions().iter().map(|p| p.y).fold(f64::MIN, f64::max);
     let start = crown(&simulation);
@@ -645,8 +645,8 @@ fn pairs_that_are_close_by_nature_keep_half_of_their_distance_at_rest() {
 fn barrier_pile(cumulative_toi: Option<f64>) -> (u64, Vec<Vec3>) {
     let mut definition = pile();
     definition.settings.solver.method = Method::Barrier;
-    definition.settings.solver.velocity_tolerance = Some(1e-7);
-    definition.settings.solver.cumulative_toi = cumulative_toi;
+    definition.settings.solver.end.velocity = Some(1e-7);
+    definition.settings.solver.end.cumulative_toi = cumulative_toi;
     let mut simulation = Simulation::new(&definition).expect("a valid scene");
     let step = |_| {
         let report = simulation.step().expect("a step");

@@ -172,7 +172,7 @@ fn a_carried_boundary_is_the_boundary() {
             let mut definition = stacked(times);
             definition.settings.time.integrator = integrator;
             definition.settings.contact.stiffness = Some(1e7);
-            definition.settings.solver.force_tolerance = Some(1e-8);
+            definition.settings.solver.end.forces = Some(1e-8);
             if integrator == Integrator::QuasiStatic {
                 // everything is held
                 definition.bodies.truncate(1);
@@ -204,7 +204,7 @@ fn a_carried_boundary_is_the_boundary_with_every_potential() {
             let mut definition = stacked(times);
             definition.settings.contact.potential = potential;
             definition.settings.contact.stiffness = Some(1e6);
-            definition.settings.solver.force_tolerance = Some(1e-8);
+            definition.settings.solver.end.forces = Some(1e-8);
             converge(definition, 1e-8, 10).1
         };
         let (plain, carried) = (run([None, None]), run([Some(0), Some(0)]));
@@ -293,7 +293,7 @@ fn a_carried_boundary_is_the_boundary_without_a_barrier() {
         let mut definition = stacked(times);
         definition.settings.solver.method = Method::BarrierFree;
         definition.settings.solver.barrier_free.fallback = Fallback::None;
-        definition.settings.solver.force_tolerance = Some(1e-6);
+        definition.settings.solver.end.forces = Some(1e-6);
         converge(definition, 1e-6, 15).1
     };
     let (plain, carried) = (run([None, None]), run([Some(0), Some(0)]));

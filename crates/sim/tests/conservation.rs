@@ -15,7 +15,7 @@ fn flying_bar(h: f64, integrator: Integrator, spin: Vec3) -> Definition {
     let mut definition = scene(vec![bar]);
     definition.settings.time.step = h;
     definition.settings.time.integrator = integrator;
-    definition.settings.solver.velocity_tolerance = Some(1e-10);
+    definition.settings.solver.end.velocity = Some(1e-10);
     definition
 }
 
@@ -34,7 +34,7 @@ fn linear_momentum_is_conserved() {
     // directions that are not the last ones may be inexact
     for (integrator, tolerance) in integrators.into_iter().flat_map(|i| [(i, 1e-10), (i, 1e-2)]) {
         let mut definition = flying_bar(0.01, integrator, spin);
-        definition.settings.solver.velocity_tolerance = Some(tolerance);
+        definition.settings.solver.end.velocity = Some(tolerance);
         let mut simulation = Simulation::new(&definition).unwrap();
         let start = energetics::linear_momentum(simulation.model(), simulation.state());
         for _ in 0..50 {
@@ -95,7 +95,7 @@ fn order(integrator: Integrator) -> f64 {
         let mut definition = flying_bar(0.1 / n as f64, integrator, Vec3::new(0.0, 3.0, 0.0));
         definition.bodies[0].start.clear();
         // a direction over the shortest step has rounding errors of up to 2e-9 m/s
-        definition.settings.solver.velocity_tolerance = Some(1e-8);
+        definition.settings.solver.end.velocity = Some(1e-8);
         run(&definition, n).positions().to_vec()
     };
     let [a, b, c] = [128, 256, 512].map(end);

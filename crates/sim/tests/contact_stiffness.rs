@@ -217,7 +217,7 @@ fn no_gap_of_a_loaded_stack_is_pressed_far_below_half_of_d_hat() {
         definition.settings.time.step = 0.02;
         definition.settings.contact.d_hat = Some(d_hat);
         definition.settings.contact.adaptation = adaptation;
-        definition.settings.solver.velocity_tolerance = Some(1e-4);
+        definition.settings.solver.end.velocity = Some(1e-4);
         definition.settings.friction.coefficient = 0.5;
         let mut simulation = Simulation::new(&definition).unwrap();
         let mut last = simulation.step().unwrap();
@@ -254,7 +254,7 @@ fn falling_blocks(d_hat: f64) -> Definition {
     definition.half_spaces.push(ground(0.0));
     definition.settings.time.step = 0.01;
     definition.settings.contact.d_hat = Some(d_hat);
-    definition.settings.solver.velocity_tolerance = Some(1e-8);
+    definition.settings.solver.end.velocity = Some(1e-8);
     definition
 }
 
@@ -291,7 +291,7 @@ fn a_contact_distance_that_shrinks_goes_with_adapted_stiffness_and_friction() {
         definition.settings.contact.adaptation = adaptation;
         definition.settings.contact.d_hat_start = Some(2e-3);
         definition.settings.friction.coefficient = 0.5;
-        definition.settings.solver.velocity_tolerance = Some(1e-5);
+        definition.settings.solver.end.velocity = Some(1e-5);
         let mut simulation = Simulation::new(&definition).unwrap();
         for _ in 0..60 {
             let report = simulation.step().unwrap();

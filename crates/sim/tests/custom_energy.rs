@@ -56,7 +56,7 @@ fn hung(integrator: Integrator) -> (Definition, f64, Vec3) {
     definition.gravity = Vec3::new(0.0, -9.81, 0.0);
     definition.settings.time.step = 0.004;
     definition.settings.time.integrator = integrator;
-    definition.settings.solver.velocity_tolerance = Some(1e-10);
+    definition.settings.solver.end.velocity = Some(1e-10);
     let simulation = Simulation::new(&definition).unwrap();
     let mass = &simulation.model().mass[..HELD];
     let total: f64 = mass.iter().sum();

@@ -32,7 +32,7 @@ fn bad_definitions_are_refused() {
     expect(message(|d| d.settings.time.step = f64::NAN), &["time.step", "NaN"]);
     expect(message(|d| d.settings.contact.d_hat = Some(-1.0)), &["contact.d_hat"]);
     expect(message(|d| d.settings.friction.coefficient = -0.1), &["friction.coefficient"]);
-    expect(message(|d| d.settings.solver.max_iterations = 0), &["solver.max_iterations"]);
+    expect(message(|d| d.settings.solver.end.max_iterations = 0), &["solver.end.max_iterations"]);
     expect(
         message(|d| d.bodies[0].rest[3].x = f64::NAN),
         &["cube", "bodies[0].rest[3]", "NaN", "finite"],

@@ -147,7 +147,7 @@ fn the_characteristic_norm_does_not_depend_on_units() {
         let reports = [(1.0, 1.0), (64.0, 1024.0)].map(|(length, stiffness)| {
             let definition = with(scaled(length, stiffness), |s| {
                 s.solver.method = method;
-                s.solver.characteristic_tolerance = Some(1e-6);
+                s.solver.end.characteristic = Some(1e-6);
                 s.solver.decomposition.subdomains = (method == Method::Dot).then_some(3);
             });
             run(&definition, 3).1
@@ -166,5 +166,5 @@ fn a_scene_without_elasticity_has_no_characteristic_norm() {
     let points = (0..definition.bodies[0].rest.len() as u32).collect();
     definition.bodies[0].kind = BodyKind::Particles { points, radius: 0.01, density: 1000.0 };
     let error = Simulation::new(&dot(definition, 2)).map(|_| ()).unwrap_err().to_string();
-    assert!(error.contains("solver.characteristic_tolerance"), "{error}");
+    assert!(error.contains("solver.end.characteristic"), "{error}");
 }

@@ -43,7 +43,7 @@ fn a_body_in_flight_starts_from_its_rigid_motion() {
     definition.gravity = Vec3::new(0.0, -9.81, 0.0);
     definition.half_spaces.push(ground(-3.0));
     definition.settings.time.step = h;
-    definition.settings.solver.velocity_tolerance = Some(1e-6);
+    definition.settings.solver.end.velocity = Some(1e-6);
     let mut simulation = Simulation::new(&definition).unwrap();
     let mut iterations = Vec::new();
     for step in 1..=8 {

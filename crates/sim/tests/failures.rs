@@ -20,11 +20,11 @@ fn a_convergent_potential_that_is_negative() {
         block("high", [0.03, 0.75, 0.02], [6, 6, 6], 0.1),
     ]);
     definition.settings.contact.self_contact = false;
-    definition.settings.solver.velocity_tolerance = Some(1e-9);
+    definition.settings.solver.end.velocity = Some(1e-9);
     definition.settings.contact.potential = ContactPotential::Convergent;
     definition.settings.contact.d_hat = Some(0.35);
     definition.settings.contact.stiffness = Some(1e3);
-    definition.settings.solver.max_iterations = 1;
+    definition.settings.solver.end.max_iterations = 1;
     let report = Simulation::new(&definition).unwrap().step().unwrap();
     assert!(!report.outcome.is_success() && report.contact_energy < 0.0, "{report:?}");
     assert!(report.unmet.as_ref().unwrap().contains("potential is negative"), "{report:?}");
@@ -106,7 +106,7 @@ fn an_obstructed_motion_with_coarse_updates_ends_the_same() {
         let mut definition = press();
         definition.prescribed.push(moves("ram.down", 2, vec![0, 1, 2, 3], -1.6));
         definition.settings.solver.boundary_tolerance_relative = tolerance;
-        definition.settings.solver.velocity_tolerance = Some(1e-6);
+        definition.settings.solver.end.velocity = Some(1e-6);
         definition.settings.contact.stiffness = Some(1e7);
         let mut simulation = Simulation::new(&definition).unwrap();
         let report = simulation.step().unwrap();
@@ -247,14 +247,14 @@ fn a_step_beyond_its_time() {
     definition.gravity.y = -10.0;
     for method in [Method::Barrier, Method::BarrierFree] {
         definition.settings.solver.method = method;
-        definition.settings.solver.max_step_time = Some(1e-9);
+        definition.settings.solver.end.max_step_time = Some(1e-9);
         let failure = step_with(&definition, None, None);
         let StepError::TimeLimit { step: 1, limit, iterations, .. } = failure.error else {
             panic!("{}", failure.error)
         };
         assert_eq!((limit, iterations), (1e-9, 1));
         let text = failure.error.to_string();
-        for part in ["solver.max_step_time", "Allow more time"] {
+        for part in ["solver.end.max_step_time", "Allow more time"] {
             assert!(text.contains(part), "lacks `{part}`: {text}");
         }
         // the barrier-free solver knows of no contact yet
@@ -264,7 +264,7 @@ fn a_step_beyond_its_time() {
         }
         // a limit that is not reached changes nothing
         let states = [None, Some(1e9)].map(|limit| {
-            definition.settings.solver.max_step_time = limit;
+            definition.settings.solver.end.max_step_time = limit;
             let mut simulation = Simulation::new(&definition).unwrap();
             simulation.step().unwrap();
             simulation.state().clone()

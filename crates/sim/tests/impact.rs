@@ -37,7 +37,7 @@ fn collision(two: bool) -> Definition {
     definition.settings.time.integrator = Integrator::Newmark;
     definition.settings.contact.d_hat = Some(2.5e-3);
     definition.settings.contact.stiffness = Some(1e10);
-    definition.settings.solver.velocity_tolerance = Some(1e-7);
+    definition.settings.solver.end.velocity = Some(1e-7);
     definition
 }
 
@@ -116,7 +116,7 @@ fn spiral(step: f64, young_modulus: f64, velocity: impl Fn(usize) -> f64) -> Def
     definition.settings.time.integrator = Integrator::Newmark;
     definition.settings.contact.d_hat = Some(1e-3);
     definition.settings.contact.stiffness = Some(1e8);
-    definition.settings.solver.velocity_tolerance = Some(1e-7);
+    definition.settings.solver.end.velocity = Some(1e-7);
     definition
 }
 

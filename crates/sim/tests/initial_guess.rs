@@ -28,7 +28,7 @@ fn sliding(guess: InitialGuess) -> Definition {
     settings.contact.stiffness = Some(1e9);
     settings.friction.coefficient = 0.2;
     settings.friction.stick_speed = Some(1e-4);
-    settings.solver.velocity_tolerance = Some(1e-8);
+    settings.solver.end.velocity = Some(1e-8);
     settings.solver.initial_guess = guess;
     definition
 }
@@ -114,7 +114,7 @@ fn falling_and_turning(guess: InitialGuess, falling: usize) -> Definition {
     definition.settings.time.step = 5e-3;
     definition.settings.solver.initial_guess = guess;
     // with balance of forces the blocks on the ground take as many iterations as the one that turns
-    definition.settings.solver.force_tolerance = Some(1.0);
+    definition.settings.solver.end.forces = Some(1.0);
     definition
 }
 

@@ -42,7 +42,7 @@ fn with(mut definition: Definition, change: impl FnOnce(&mut Settings)) -> Defin
 fn by(definition: &Definition, method: Method, tolerance: f64) -> Definition {
     with(definition.clone(), |s| {
         s.solver.method = method;
-        s.solver.characteristic_tolerance = Some(tolerance);
+        s.solver.end.characteristic = Some(tolerance);
     })
 }
 
@@ -97,7 +97,7 @@ fn methods_agree_on_a_step_with_inverted_elements() {
     for law in FINITE {
         let definition = with(scattered(law, 0.06), |s| {
             s.time.step = 2e-3;
-            s.solver.max_iterations = 200;
+            s.solver.end.max_iterations = 200;
         });
         let ends = METHODS.map(|method| {
             let tolerance = if method == Method::Barrier { 1e-9 } else { 1e-10 };
@@ -186,7 +186,7 @@ fn threads_and_interruptions_do_not_change_bits() {
     for method in METHODS {
         let definition = with(by(&scattered(Law::FixedCorotated, 0.08), method, 1e-5), |s| {
             s.time.step = 2e-3;
-            s.solver.max_iterations = 100;
+            s.solver.end.max_iterations = 100;
         });
         let in_threads = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

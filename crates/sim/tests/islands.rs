@@ -88,7 +88,7 @@ fn a_body_that_is_hit_takes_up_the_momentum() {
 #[test]
 fn where_all_bodies_decide_together_none_rests() {
     let mut definition = rain();
-    definition.settings.solver.cumulative_toi = Some(1e-3);
+    definition.settings.solver.end.cumulative_toi = Some(1e-3);
     let mut simulation = Simulation::new(&definition).unwrap();
     let reports: Vec<_> = (0..6).map(|_| simulation.step().unwrap()).collect();
     assert!(reports.iter().any(|r| r.contacts > 0) && resting(&reports) == 0);

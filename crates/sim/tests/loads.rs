@@ -49,7 +49,7 @@ fn held(body: &BodyDef, k: f64) -> AttachmentDef {
 fn quasi_static(bodies: Vec<BodyDef>) -> Definition {
     let mut definition = scene(bodies);
     definition.settings.time.integrator = Integrator::QuasiStatic;
-    definition.settings.solver.velocity_tolerance = Some(1e-8);
+    definition.settings.solver.end.velocity = Some(1e-8);
     definition
 }
 
@@ -177,7 +177,7 @@ fn pressure_on_a_closed_body_leaves_its_momentum() {
     let (mut body, wall) = hollow_box(0.25);
     body.start = body.rest.iter().map(|p| p + Vec3::new(0.2 * p.y, 0.0, 0.1 * p.x)).collect();
     let mut definition = scene(vec![body.clone()]);
-    definition.settings.solver.velocity_tolerance = Some(1e-10);
+    definition.settings.solver.end.velocity = Some(1e-10);
     let pulse = Load::Pressure(expression("500*sin(20*pi*t)"));
     definition.forces.push(ForceDef { vertices: wall, ..load(&body, pulse) });
     let mut simulation = Simulation::new(&definition).unwrap();
@@ -338,7 +338,7 @@ fn attached_blocks_pull_each_other_until_released() {
         t1: 0.2,
         ..held(&left, 0.0)
     });
-    definition.settings.solver.velocity_tolerance = Some(1e-10);
+    definition.settings.solver.end.velocity = Some(1e-10);
     let mut simulation = Simulation::new(&definition).unwrap();
     assert_eq!(simulation.model().loads.springs.len(), 4);
     let speed = |s: &Simulation| s.velocities()[..8].iter().map(|v| v.x).sum::<f64>() / 8.0;
@@ -447,7 +447,7 @@ fn forces_by_expression_keep_the_order() {
         definition.forces.push(load(&body, pushed));
         definition.settings.time.step = 1.0 / n as f64;
         definition.settings.time.integrator = integrator;
-        definition.settings.solver.velocity_tolerance = Some(1e-12);
+        definition.settings.solver.end.velocity = Some(1e-12);
         let mut simulation = Simulation::new(&definition).unwrap();
         for _ in 0..n {
             simulation.step().unwrap();

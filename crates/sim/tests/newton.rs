@@ -17,8 +17,8 @@ fn the_last_iterations_converge_quadratically() {
         let settings = &mut definition.settings;
         settings.time.step = 0.02;
         settings.contact.stiffness = Some(1e9);
-        settings.solver.velocity_tolerance = Some(1e-30);
-        settings.solver.max_iterations = iterations;
+        settings.solver.end.velocity = Some(1e-30);
+        settings.solver.end.max_iterations = iterations;
         settings.solver.audit = AuditLevel::EveryIterate;
         Simulation::new(&definition).unwrap().step().unwrap().residual_speed
     };

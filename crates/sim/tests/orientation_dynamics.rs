@@ -165,7 +165,7 @@ fn a_block_rests_on_what_is_below() {
             definition.gravity = Vec3::new(0.0, -G, 0.0);
             definition.settings.time.integrator = integrator;
             definition.settings.time.stiffness_damping = 2e-3;
-            definition.settings.solver.velocity_tolerance = Some(1e-4);
+            definition.settings.solver.end.velocity = Some(1e-4);
             let mut simulation = run(&definition, 100);
             let (mut force, mut count) = (Vec3::zeros(), 0.0);
             for _ in 0..100 {
@@ -199,7 +199,7 @@ fn friction_takes_the_force_of_this_potential() {
         definition.settings.time.step = 2e-3;
         definition.settings.friction.coefficient = mu;
         definition.settings.friction.stick_speed = Some(1e-3);
-        definition.settings.solver.velocity_tolerance = Some(1e-6);
+        definition.settings.solver.end.velocity = Some(1e-6);
         let mut simulation = Simulation::new(&definition).unwrap();
         let (mut before, mut worst, mut compared) = (f64::NAN, 0.0_f64, 0);
         let (mut friction, mut normal) = (0.0, 0.0);

@@ -475,7 +475,7 @@ fn a_planar_body_is_an_extruded_one_held_in_the_plane() {
         definition.gravity = Vec3::new(0.0, -9.81, 0.0);
         definition.settings.time.integrator = Integrator::QuasiStatic;
         definition.settings.time.step = 1.0;
-        definition.settings.solver.velocity_tolerance = Some(1e-6);
+        definition.settings.solver.end.velocity = Some(1e-6);
         let clamped = where_(&definition.bodies[0], |p| p.x == 0.0);
         definition.prescribed.push(held(0, clamped, Motion::Fixed));
         let simulation = run(definition, 1);
@@ -506,7 +506,7 @@ fn two_flying(integrator: Integrator) -> Definition {
     definition.settings.time.step = 0.01;
     definition.settings.time.integrator = integrator;
     definition.settings.friction.coefficient = 0.3;
-    definition.settings.solver.velocity_tolerance = Some(1e-10);
+    definition.settings.solver.end.velocity = Some(1e-10);
     definition
 }
 
@@ -541,7 +541,7 @@ fn integrators_have_their_order_in_the_plane() {
         definition.prescribed.push(held(0, clamped, Motion::Fixed));
         definition.settings.time.integrator = integrator;
         definition.settings.time.step = end / steps as f64;
-        definition.settings.solver.velocity_tolerance = Some(1e-8);
+        definition.settings.solver.end.velocity = Some(1e-8);
         flat(run(&definition, steps).positions())
     };
     let reference = positions(Integrator::Newmark, 40 * 64);
@@ -596,7 +596,7 @@ fn the_threshold_of_friction_on_a_slope() {
         settings.friction.coefficient = coefficient;
         settings.friction.stick_speed = Some(1e-5);
         settings.friction.lagging = Lagging::Until(LaggingUntil::Converged);
-        settings.solver.velocity_tolerance = Some(1e-7);
+        settings.solver.end.velocity = Some(1e-7);
         let mut simulation = Simulation::new(&definition).unwrap();
         (0..steps)
             .map(|_| {
@@ -658,7 +658,7 @@ fn line_contact_has_the_pressure_of_hertz() {
     definition.settings.time.integrator = Integrator::QuasiStatic;
     definition.settings.time.step = 0.2;
     definition.settings.contact.d_hat = Some(d_hat);
-    definition.settings.solver.velocity_tolerance = Some(1e-7);
+    definition.settings.solver.end.velocity = Some(1e-7);
     let simulation = run(&definition, 5);
     let bottom: Vec<usize> = (0..=n[0]).map(|i| i * (n[1] + 1)).collect();
     let force = |k: usize| simulation.contact_forces()[bottom[k]].y;
@@ -784,7 +784,7 @@ fn all_ways_to_step_work_in_the_plane() {
                 d.prescribed.push(held(body, vertices, Motion::Fixed));
             }
         }),
-        ("characteristic norm", |d| d.settings.solver.characteristic_tolerance = Some(1e-5)),
+        ("characteristic norm", |d| d.settings.solver.end.characteristic = Some(1e-5)),
         ("L-BFGS", |d| d.settings.solver.method = Method::Dot),
         ("convergent", |d| d.settings.contact.potential = ContactPotential::Convergent),
         ("orientation-aware", |d| {

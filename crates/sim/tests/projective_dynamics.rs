@@ -39,7 +39,7 @@ fn with(mut definition: Definition, change: impl FnOnce(&mut Settings)) -> Defin
 fn by(definition: &Definition, method: Method, tolerance: f64) -> Definition {
     with(definition.clone(), |s| {
         s.solver.method = method;
-        s.solver.characteristic_tolerance = Some(tolerance);
+        s.solver.end.characteristic = Some(tolerance);
     })
 }
 
@@ -97,7 +97,7 @@ fn held_bar(law: Law) -> Definition {
 /// Both methods end one step, from where Newton is after some, at the minimiser of Newton. Printed are the
 /// iterations and the distance over the length of the bar.
 fn reach_the_minimiser_of_newton(definition: &Definition, steps: usize, same: f64) {
-    let newton = with(definition.clone(), |s| s.solver.velocity_tolerance_relative = 1e-9);
+    let newton = with(definition.clone(), |s| s.solver.end.velocity_relative = 1e-9);
     let (before, _) = run(&newton, steps);
     let end = |definition: &Definition| {
         let mut simulation = Simulation::restore(definition, before.state().clone()).unwrap();
@@ -243,7 +243,7 @@ fn threads_and_interruptions_do_not_change_bits() {
 fn admm_says_that_it_has_not_converged() {
     let limited = |count: u32| {
         with(by(&bar(Law::FixedCorotated), Method::AdmmPd, 1e-5), |s| {
-            s.solver.max_iterations = count;
+            s.solver.end.max_iterations = count;
         })
     };
     let norms = [2, 8, 32].map(|count| {
@@ -268,7 +268,7 @@ fn admm_never_ends_a_step_with_an_inverted_element() {
     body.velocity = body.rest.iter().map(|x| -60.0 * Vec3::new(0.0, x.y - 0.1, 0.0)).collect();
     for count in [1, 3] {
         let definition = with(by(&definition, Method::AdmmPd, 1e-5), |s| {
-            s.solver.max_iterations = count;
+            s.solver.end.max_iterations = count;
         });
         let (simulation, reports) = run(&definition, 1);
         assert_eq!(reports[0].outcome, StepOutcome::IterationLimit);

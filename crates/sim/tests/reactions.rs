@@ -69,7 +69,7 @@ fn with_law(mut body: BodyDef, law: Law, young_modulus: f64, poisson_ratio: f64)
 fn quasi_static(bodies: Vec<BodyDef>) -> Definition {
     let mut definition = scene(bodies);
     definition.settings.time.integrator = Integrator::QuasiStatic;
-    definition.settings.solver.velocity_tolerance = Some(1e-9);
+    definition.settings.solver.end.velocity = Some(1e-9);
     definition
 }
 
@@ -149,7 +149,7 @@ fn a_bar_in_tension_has_the_stiffness_ea_over_l() {
     let bar = with_law(bar, Law::NeoHookean, young, 0.0);
     let [left, right] = [0.0, length].map(|x| chosen(&bar, |p| (p.x - x).abs() < 1e-6));
     let mut definition = quasi_static(vec![bar]);
-    definition.settings.solver.velocity_tolerance = Some(1e-13);
+    definition.settings.solver.end.velocity = Some(1e-13);
     definition.settings.time.step = 1.0;
     definition.prescribed.push(held("bar.left", 0, left, Motion::Fixed));
     definition.prescribed.push(held("bar.right", 0, right, moved(["1e-6*t", "0", "0"])));
@@ -219,7 +219,7 @@ fn gripped(integrator: Integrator) -> Definition {
     d.settings.time.stiffness_damping = 1e-3;
     d.settings.contact.d_hat = Some(5e-3);
     d.settings.friction.coefficient = 0.4;
-    d.settings.solver.velocity_tolerance = Some(1e-10);
+    d.settings.solver.end.velocity = Some(1e-10);
     let motion = moved(["0.02*sin(20*t)", "0.01*(1-cos(10*t))", "0"]);
     d.prescribed.push(held("block.jaw", 0, jaw, motion));
     d.prescribed.push(held("other.far", 1, far, Motion::Fixed));

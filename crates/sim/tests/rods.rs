@@ -51,7 +51,7 @@ fn constant(v: Vec3) -> VectorExpression {
 fn static_scene(body: BodyDef) -> Definition {
     let mut d = Definition { bodies: vec![body], ..Definition::default() };
     d.settings.time.integrator = Integrator::QuasiStatic;
-    d.settings.solver.velocity_tolerance = Some(1e-9);
+    d.settings.solver.end.velocity = Some(1e-9);
     (d.settings.time.step, d.settings.time.end) = (1.0, 100.0);
     d.settings.contact.d_hat = Some(1e-6);
     d
@@ -254,7 +254,7 @@ fn a_simulated_ring_buckles_too() {
         }
         let mut d = Definition { bodies: vec![body], ..Definition::default() };
         (d.settings.time.step, d.settings.time.end) = (0.01, 10.0);
-        d.settings.solver.velocity_tolerance = Some(1e-6);
+        d.settings.solver.end.velocity = Some(1e-6);
         let mut sim = Simulation::new(&d).unwrap();
         for _ in 0..100 {
             sim.step().unwrap();
@@ -307,7 +307,7 @@ fn a_damped_rod_loses_its_vibration() {
     d.settings.time.step = h;
     d.settings.time.integrator = Integrator::Newmark;
     d.settings.time.stiffness_damping = c / omega;
-    d.settings.solver.velocity_tolerance = Some(1e-8);
+    d.settings.solver.end.velocity = Some(1e-8);
     let mut sim = Simulation::new(&d).unwrap();
     let steps = (TAU / 0.01).round() as usize;
     for _ in 0..steps {

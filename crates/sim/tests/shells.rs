@@ -81,7 +81,7 @@ fn strip(n: usize) -> f64 {
     let force = 1e-3 * 3.0 * stiffness * l;
     let mut d = Definition { bodies: vec![body], ..Definition::default() };
     d.settings.time.integrator = Integrator::QuasiStatic;
-    d.settings.solver.velocity_tolerance = Some(1e-10);
+    d.settings.solver.end.velocity = Some(1e-10);
     d.settings.contact.d_hat = Some(1e-6);
     let clamp = [row(n + 1, 1, 0), row(n + 1, 1, 1)].concat();
     d.prescribed.push(held(clamp));
@@ -153,7 +153,7 @@ fn patterned(size: [f64; 2], [n, m]: [usize; 2], material: ShellMaterial, p: Pat
 fn settled(body: BodyDef, clamp: Vec<u32>, prepare: impl FnOnce(&mut Definition)) -> Simulation {
     let mut d = Definition { bodies: vec![body], ..Definition::default() };
     d.settings.time.integrator = Integrator::QuasiStatic;
-    d.settings.solver.velocity_tolerance = Some(1e-9);
+    d.settings.solver.end.velocity = Some(1e-9);
     d.settings.contact.d_hat = Some(1e-6);
     d.settings.contact.self_contact = false;
     d.prescribed.push(held(clamp));
@@ -383,7 +383,7 @@ fn limits_take_energy_with_newmark() {
     for (k, mut d) in limited().into_iter().enumerate() {
         d.settings.time.integrator = Integrator::Newmark;
         d.settings.time.step = 0.01;
-        d.settings.solver.velocity_tolerance = Some(1e-5);
+        d.settings.solver.end.velocity = Some(1e-5);
         let mut sim = Simulation::new(&d).expect("a valid scene");
         let energy = |r: &StepReport| r.kinetic_energy + r.elastic_energy + r.gravity_energy;
         let (mut least, mut growth, mut fastest) = (f64::INFINITY, 0.0_f64, 0.0_f64);
@@ -403,7 +403,7 @@ fn limits_take_energy_with_newmark() {
 #[test]
 fn a_cloth_hangs_at_its_limits_in_the_same_place_with_all_integrators() {
     for (k, mut d) in limited().into_iter().enumerate() {
-        d.settings.solver.velocity_tolerance = Some(1e-8);
+        d.settings.solver.end.velocity = Some(1e-8);
         d.settings.time.step = 0.1;
         d.gravity *= 20.0;
         // vertical, so that it only stretches
@@ -527,7 +527,7 @@ fn buckling_strip() -> Definition {
 fn less_projection_ends_where_the_published_method_does_in_fewer_iterations() {
     let run = |projection| {
         let mut definition = buckling_strip();
-        definition.settings.solver.velocity_tolerance = Some(1e-7);
+        definition.settings.solver.end.velocity = Some(1e-7);
         definition.settings.solver.projection = projection;
         let mut simulation = Simulation::new(&definition).unwrap();
         let reports: Vec<_> = (0..4).map(|_| simulation.step().unwrap()).collect();
@@ -559,8 +559,8 @@ fn less_projection_ends_where_the_published_method_does_in_fewer_iterations() {
 fn less_projection_leaves_smaller_errors_in_steps_that_converged() {
     let simulation = |tolerance: f64, projection| {
         let mut definition = buckling_strip();
-        definition.settings.solver.velocity_tolerance = Some(tolerance);
-        definition.settings.solver.force_tolerance = Some(1.0);
+        definition.settings.solver.end.velocity = Some(tolerance);
+        definition.settings.solver.end.forces = Some(1.0);
         definition.settings.solver.projection = projection;
         Simulation::new(&definition).unwrap()
     };
@@ -596,12 +596,12 @@ fn less_projection_leaves_smaller_errors_in_steps_that_converged() {
 fn buckled_shells_converge_quadratically() {
     let iterations = |tolerance: f64, projection| {
         let mut definition = buckling_strip();
-        definition.settings.solver.velocity_tolerance = Some(tolerance);
+        definition.settings.solver.end.velocity = Some(tolerance);
         definition.settings.solver.projection = projection;
         let mut simulation = Simulation::new(&definition).unwrap();
         // the second step, from the same state
         let mut first = buckling_strip();
-        first.settings.solver.velocity_tolerance = Some(1e-10);
+        first.settings.solver.end.velocity = Some(1e-10);
         let mut first = Simulation::new(&first).unwrap();
         first.step().unwrap();
         simulation.set_state(first.state().clone()).unwrap();

@@ -34,7 +34,7 @@ fn sliding(bodies: Vec<BodyDef>, integrator: Integrator) -> Definition {
     settings.contact.d_hat = Some(D_HAT);
     settings.friction.coefficient = MU;
     settings.friction.stick_speed = Some(1e-3);
-    settings.solver.velocity_tolerance = Some(1e-6);
+    settings.solver.end.velocity = Some(1e-6);
     definition
 }
 
@@ -125,7 +125,7 @@ fn relaxation_changes_the_updates_of_friction_but_not_where_they_converge() {
         definition.settings.friction.lagging = Lagging::Until(LaggingUntil::Converged);
         definition.settings.friction.relaxation = relaxation;
         // more updates than are taken as they are
-        definition.settings.solver.velocity_tolerance = Some(1e-10);
+        definition.settings.solver.end.velocity = Some(1e-10);
         let mut simulation = Simulation::new(&definition).unwrap();
         let mut updates = 0;
         for _ in 0..20 {

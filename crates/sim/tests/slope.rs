@@ -65,7 +65,7 @@ fn cube_on_slope(coefficient: f64, young_modulus: f64, h: f64) -> Simulation {
     settings.friction.coefficient = coefficient;
     settings.friction.stick_speed = Some(1e-5);
     settings.friction.lagging = Lagging::Until(LaggingUntil::Converged);
-    settings.solver.velocity_tolerance = Some(1e-7);
+    settings.solver.end.velocity = Some(1e-7);
     Simulation::new(&definition).unwrap()
 }
 

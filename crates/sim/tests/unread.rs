@@ -67,7 +67,7 @@ fn planar() -> Definition {
 /// Settings that would change something where they are refused, but not what they are for. Without contact or with distances
 /// from the start there is no d̂ that could shrink, only further minimisations. Where the characteristic norm ends a step, the
 /// velocity tolerance is but the least force that counts in the balance of forces.
-const SENSELESS: &[&str] = &["contact.d_hat_start", "solver.velocity_tolerance"];
+const SENSELESS: &[&str] = &["contact.d_hat_start", "solver.end.velocity"];
 
 /// Other values of a setting than `value`, by its schema.
 fn others(key: &str, value: Option<&Value>) -> Vec<Value> {
@@ -141,8 +141,8 @@ fn choices() -> Vec<(&'static str, Definition)> {
         ("Cholesky", with(|s| s.solver.linear = LinearSolver::Cholesky)),
         ("faer", with(|s| s.solver.linear = LinearSolver::FaerCholesky)),
         ("two levels", with(|s| s.solver.linear = LinearSolver::TwoLevel)),
-        ("a norm", with(|s| s.solver.characteristic_tolerance = Some(1e-5))),
-        ("step lengths", with(|s| s.solver.cumulative_toi = Some(1e-3))),
+        ("a norm", with(|s| s.solver.end.characteristic = Some(1e-5))),
+        ("step lengths", with(|s| s.solver.end.cumulative_toi = Some(1e-3))),
         ("dot", with(|s| s.solver.method = Method::Dot)),
         (
             "dot in subdomains",

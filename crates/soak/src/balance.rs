@@ -128,8 +128,7 @@ impl Run {
             .flat_map(|s| [s.get("object"), s.get("to").and_then(|to| to.get("object"))])
             .filter_map(|name| name?.as_str())
             .collect();
-        let relative =
-            scene.get("solver")?.as_table()?.get("velocity_tolerance_relative")?.as_float()?;
+        let relative = scene.get("solver")?.get("end")?.get("velocity_relative")?.as_float()?;
         let mut bodies = Vec::new();
         for body in info.bodies.iter().filter(|b| !b.obstacle && !sprung.contains(&&*b.name)) {
             let named = |o: &&Value| o.get("name").and_then(Value::as_str) == Some(&body.name);
@@ -265,7 +264,7 @@ mod tests {
     fn missing(second_order: bool, v: [f64; 3], f: f64) -> f64 {
         let scene: Table = format!(
             "gravity = [0.0, {G}, 0.0]\ntime = {{ step = {H}, integrator = \"{}\" }}\n\
-             solver = {{ velocity_tolerance_relative = 0.01 }}\nmaterials = {{ m = {{ density = 6.0 }} }}\n\
+             solver = {{ end.velocity_relative = 0.01 }}\nmaterials = {{ m = {{ density = 6.0 }} }}\n\
              objects = [{{ name = \"t\", role = \"volume\", material = \"m\" }}]",
             if second_order { "bdf2" } else { "implicit-euler" }
         )

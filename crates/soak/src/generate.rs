@@ -216,7 +216,10 @@ fn settings(draft: &mut Draft, r: &mut Random) {
         solver.insert("linear".into(), r.one(&linear).into());
     }
     if r.chance(0.2) {
-        solver.insert("velocity_tolerance_relative".into(), r.power(-4.0, -1.0).into());
+        let end = solver.entry("end").or_insert_with(|| toml::Table::new().into());
+        if let Some(end) = end.as_table_mut() {
+            end.insert("velocity_relative".into(), r.power(-4.0, -1.0).into());
+        }
     }
     if r.chance(0.1) {
         solver.insert("audit".into(), "every-iterate".into());

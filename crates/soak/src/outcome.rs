@@ -140,10 +140,10 @@ impl Ending<'_> {
         let scene: toml::Table = read("scene.resolved.toml")?
             .parse()
             .map_err(|e| format!("scene.resolved.toml: {e}"))?;
-        let solver = scene.get("solver").and_then(toml::Value::as_table);
-        let of = |key: &str| solver.and_then(|s| s.get(key)?.as_float());
-        let relative = of("velocity_tolerance_relative").map(|r| r * self.length);
-        let tolerance = of("velocity_tolerance").or(relative).ok_or("no tolerance in the scene")?;
+        let end = scene.get("solver").and_then(|s| s.get("end"));
+        let of = |key: &str| end.and_then(|e| e.get(key)?.as_float());
+        let relative = of("velocity_relative").map(|r| r * self.length);
+        let tolerance = of("velocity").or(relative).ok_or("no tolerance in the scene")?;
         for line in read("stats.jsonl")?.lines() {
             let step: serde_json::Value =
                 serde_json::from_str(line).map_err(|e| format!("stats.jsonl: {e}"))?;

@@ -30,7 +30,7 @@ struct Step {
 /// The errors of the steps of a scene with default tolerances that are called converged.
 fn steps(name: &str, mut definition: Definition, method: Method, count: usize) -> Vec<Step> {
     definition.settings.solver.method = method;
-    definition.settings.solver.velocity_tolerance_relative = TOLERANCE;
+    definition.settings.solver.end.velocity_relative = TOLERANCE;
     let mut simulation = Simulation::new(&definition).unwrap();
     let mut accurate = Accurate::new(&definition).unwrap();
     let mut found = Vec::new();

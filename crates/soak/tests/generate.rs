@@ -54,7 +54,7 @@ fn a_few_hundred_seeds_hold_every_kind_of_everything() {
         "inclusion",
         "self_contact",
         "conjugate-gradient",
-        "velocity_tolerance_relative",
+        "velocity_relative",
         "contact_thickness",
         "ground",
         "slope",

@@ -21,7 +21,7 @@ pub fn main() -> Result<(), Error> {
         .friction(0.5)
         .material("wood", stiff)
         // forces at rest are as exact as the minimisation: far more than motion needs
-        .edit(|file| file.solver.velocity_tolerance_relative = 1e-6)
+        .edit(|file| file.solver.end.velocity_relative = 1e-6)
         .object(Object::shape("block", block).material("wood").at([0.0, 0.0502, 0.0]))
         .build()?;
     let mut simulation = Simulation::new(&scene)?;

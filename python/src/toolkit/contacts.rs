@@ -10,14 +10,14 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use standoff::Vec3;
 use standoff_geometry::{CollisionMesh, UNUSED, broad_phase};
-use standoff_sim::contact::friction::Friction;
 use standoff_sim::contact::orientation::{
     ActivationDistance, Derivatives, Measure, OrientationContact, OrientationPotential,
     OrientationSet, Parameters, Step,
 };
 use standoff_sim::contact::stiffness::{self, MASS_RATIO, StiffnessRange};
 use standoff_sim::contact::{
-    Barrier, BarrierPotential, ContactSet, FrictionMaterials, FrictionSet, Smoothing, Weighting,
+    Barrier, BarrierPotential, ContactSet, Friction, FrictionMaterials, FrictionSet, Smoothing,
+    Weighting,
 };
 use std::sync::Arc;
 
@@ -296,7 +296,7 @@ impl CoreFriction {
         let (x, from) = self.pair(&x, &from)?;
         let blocks = detached(py, || {
             let mut blocks = Blocks::default();
-            blocks.add_term(&Friction { set: &self.set, reference: &from }, &x);
+            blocks.add_term(&Friction::new(self.set.clone(), from), &x);
             blocks
         })?;
         Ok(blocks.into_python(py, self.n))

@@ -395,26 +395,26 @@ pub const ROWS: &[Row] = &[
     row!(
         "no iterations",
         concat!("[solver]\nmax_iterations = 0\n", ball!()),
-        ["scene.toml:2:18", "solver.max_iterations", "0 is out of range", "at least 1"]
+        ["scene.toml:2:18", "solver.end.max_iterations", "0 is out of range", "at least 1"]
     ),
     row!(
         "cumulative time of impact: a weight of one",
         concat!("[solver]\ncumulative_toi = 1\n", ball!()),
-        ["scene.toml:2:18", "solver.cumulative_toi", "1 is out of range", "between 0 and 1"]
+        ["scene.toml:2:18", "solver.end.cumulative_toi", "1 is out of range", "between 0 and 1"]
     ),
     row!(
         "characteristic norm: no tolerance",
         concat!("[solver]\ncharacteristic_tolerance = 0\n", ball!()),
-        ["scene.toml:2:28", "solver.characteristic_tolerance", "0 is out of range", "positive"]
+        ["scene.toml:2:28", "solver.end.characteristic", "0 is out of range", "positive"]
     ),
     row!(
         "characteristic norm of the barrier-free solver",
         concat!("[solver]\nmethod = \"barrier-free\"\ncharacteristic_tolerance = 1e-5\n", ball!()),
         [
             "scene.toml:3:1",
-            "solver.characteristic_tolerance: nothing reads this key",
+            "solver.end.characteristic: nothing reads this key",
             "here `solver.method = \"barrier-free\"`",
-            "give `solver.velocity_tolerance` instead"
+            "give `solver.end.velocity` instead"
         ]
     ),
     row!(
@@ -441,8 +441,8 @@ pub const ROWS: &[Row] = &[
         concat!("[solver]\nmethod = \"dot\"\nvelocity_tolerance = 1e-3\n", ball!()),
         [
             "scene.toml:3:1",
-            "solver.velocity_tolerance: nothing reads this key",
-            "give `solver.characteristic_tolerance` instead"
+            "solver.end.velocity: nothing reads this key",
+            "give `solver.end.characteristic` instead"
         ]
     ),
     row!(
@@ -582,7 +582,7 @@ pub const ROWS: &[Row] = &[
     row!(
         "negative iterations",
         concat!("[solver]\nmax_iterations = -5\n", ball!()),
-        ["scene.toml:2:18", "solver.max_iterations", "whole number, 0 or more", "-5"]
+        ["scene.toml:2:18", "solver.end.max_iterations", "whole number, 0 or more", "-5"]
     ),
     row!(
         "scale zero",

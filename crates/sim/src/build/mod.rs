@@ -232,7 +232,7 @@ fn add_characteristic_norm(model: &mut Model) -> Result<(), BuildError> {
     let Some(norm) = characteristic::norm(model) else {
         let must = "nothing in the scene is elastic, so that there is no characteristic norm; choose \
                     the solver \"barrier\" without this key";
-        let key = "solver.characteristic_tolerance";
+        let key = "solver.end.characteristic";
         return Err(BuildError::Setting { key, value: tolerance.to_string(), must });
     };
     model.characteristic = Some(Arc::new(norm));
@@ -466,7 +466,7 @@ fn resolve(settings: &Settings, scales: &[BodyScale]) -> Result<Resolved, BuildE
         d_hat,
         stick_speed: BodyScale::greatest(scales, |s| s.stick_speed),
         velocity_tolerance: BodyScale::greatest(scales, |s| s.velocity_tolerance),
-        force_tolerance: s.force_tolerance.unwrap_or(match t.integrator {
+        force_tolerance: s.end.forces.unwrap_or(match t.integrator {
             Integrator::QuasiStatic => 1e-7,
             _ => 1e-4,
         }),

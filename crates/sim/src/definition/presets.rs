@@ -76,7 +76,7 @@ fn published() -> Settings {
     // directions are solved for with a factor [Li 2020, §7; Li 2021, §6: CHOLMOD; Huang 2024, §5: Pardiso], none inexactly
     s.solver.linear = LinearSolver::Cholesky;
     // the size of the direction alone ends a step [Li 2020, Alg. 1, line 19]: no balance of forces, no test for saddles
-    s.solver.force_tolerance = Some(1.0);
+    s.solver.end.forces = Some(1.0);
     // one length l for the whole scene [Li 2020, §5.5]
     s.solver.relative_to = RelativeTo::Scene;
     // laws as they are [Li 2020, reference code]
@@ -118,8 +118,8 @@ fn ipc(mut s: Settings) -> Settings {
 
 /// [Li 2021]: thickness as published, its own CCD, and the norm and count of its supplement, §7.
 fn codimensional(mut s: Settings) -> Settings {
-    s.solver.norm = Norm::RootMeanSquare;
-    s.solver.consecutive = 3;
+    s.solver.end.norm = Norm::RootMeanSquare;
+    s.solver.end.consecutive = 3;
     s.solver.boundary_tolerance_relative = Some(1e-2);
     s
 }
@@ -170,7 +170,7 @@ mod tests {
             ("contact.ccd", vec![json!("additive-published"), json!("inclusion")]),
             ("friction.relaxation", vec![json!(false)]),
             ("friction.lag_with_new_stiffness", vec![json!(true)]),
-            ("solver.force_tolerance", vec![json!(1.0)]),
+            ("solver.end.forces", vec![json!(1.0)]),
             ("solver.relative_to", vec![json!("scene")]),
             ("solver.initial_guess", vec![json!("positions")]),
             ("solver.islands", vec![json!(false)]),
@@ -215,14 +215,14 @@ mod tests {
         "friction.mollified_edges",
         "friction.pairs",
         "solver.method",
-        "solver.velocity_tolerance_relative",
-        "solver.velocity_tolerance",
-        "solver.norm",
-        "solver.consecutive",
-        "solver.characteristic_tolerance",
-        "solver.max_iterations",
-        "solver.max_step_time",
-        "solver.cumulative_toi",
+        "solver.end.velocity_relative",
+        "solver.end.velocity",
+        "solver.end.norm",
+        "solver.end.consecutive",
+        "solver.end.characteristic",
+        "solver.end.max_iterations",
+        "solver.end.max_step_time",
+        "solver.end.cumulative_toi",
         "solver.boundary_tolerance_relative",
         "solver.allow_inversion",
         "solver.linear_tolerance",

@@ -327,27 +327,23 @@ pub enum LaggingUntil {
     Converged,
 }
 
-/// Minimisation.
+/// What ends a step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct SolverSettings {
-    /// The solver that minimises the potential.
-    pub method: Method,
+pub struct EndSettings {
     /// A step has converged when the Newton direction divided by h is below this speed, as a multiple of l per second.
-    pub velocity_tolerance_relative: f64,
-    /// The same in m/s. Overrides `velocity_tolerance_relative`.
+    pub velocity_relative: f64,
+    /// The same in m/s. Overrides `velocity_relative`.
     #[schemars(extend("x-unit" = "m/s"))]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub velocity_tolerance: Option<f64>,
+    pub velocity: Option<f64>,
     /// A step has converged when, besides, the residual forces on each body are at most this part of the forces that act on it: the
     /// sums, over the vertices of the body, of the magnitudes of the gradient and of its summands (inertia, loads, every elastic
     /// energy, contact, friction). The resultant of the residual forces on a body that nothing holds is at most 30 times this part of
     /// the resultants of what acts on it. By default 1e-4, in quasi-static steps 1e-7; with 1 only the Newton direction counts,
     /// as in the published methods.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub force_tolerance: Option<f64>,
-    /// What the lengths with `_relative` are multiples of.
-    pub relative_to: RelativeTo,
+    pub forces: Option<f64>,
     /// How the Newton direction is measured against the tolerance.
     pub norm: Norm,
     /// Consecutive iterations whose Newton direction has to be below the tolerance, ≥ 1.
@@ -355,7 +351,12 @@ pub struct SolverSettings {
     /// Ends minimisations by the characteristic norm of the gradient, ‖∇E‖/(s ⟨W⟩ ‖ℓ‖), once it is below this,
     /// instead of by the Newton direction [Li 2020 thesis, Eq. 3.15, with 1e-5]. `dot`, `lbfgs-pd` and `admm-pd` always use this criterion, by default with 1e-5.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub characteristic_tolerance: Option<f64>,
+    pub characteristic: Option<f64>,
+    /// Ends a step of the barrier also by the step lengths α of its iterations: once Π (1 − α) over the
+    /// iterations from the second on, the weight of the first states in the last one, is below this
+    /// [Zheng 2025, Eq. 9 with K_min = 2]. Without it only the velocity tolerance counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cumulative_toi: Option<f64>,
     /// Iterations after which a minimisation stops without having converged.
     pub max_iterations: u32,
     /// Wall time after which a step is abandoned, s: the run stops with the state before it, as after any step
@@ -364,11 +365,34 @@ pub struct SolverSettings {
     #[schemars(extend("x-unit" = "s"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_step_time: Option<f64>,
-    /// Ends a step of the barrier also by the step lengths α of its iterations: once Π (1 − α) over the
-    /// iterations from the second on, the weight of the first states in the last one, is below this
-    /// [Zheng 2025, Eq. 9 with K_min = 2]. Without it only the velocity tolerance counts.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cumulative_toi: Option<f64>,
+}
+
+impl Default for EndSettings {
+    fn default() -> Self {
+        Self {
+            velocity_relative: 1e-2,
+            velocity: None,
+            forces: None,
+            norm: Norm::Largest,
+            consecutive: 1,
+            characteristic: None,
+            cumulative_toi: None,
+            max_iterations: 10_000,
+            max_step_time: None,
+        }
+    }
+}
+
+/// Minimisation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SolverSettings {
+    /// The solver that minimises the potential.
+    pub method: Method,
+    /// What ends a step.
+    pub end: EndSettings,
+    /// What the lengths with `_relative` are multiples of.
+    pub relative_to: RelativeTo,
     /// Where the minimisation of a step begins.
     pub initial_guess: InitialGuess,
     /// Whether bodies that have reached their minimum rest while others, which they do not touch, go on. The minimum that is
@@ -521,7 +545,7 @@ impl SolverSettings {
             Method::Dot | Method::LbfgsPd | Method::AdmmPd => Some(FAMILY_TOLERANCE),
             Method::Barrier | Method::BarrierFree => None,
         };
-        self.characteristic_tolerance.or(of_method)
+        self.end.characteristic.or(of_method)
     }
 }
 
@@ -532,16 +556,8 @@ impl Default for SolverSettings {
     fn default() -> Self {
         Self {
             method: Method::Barrier,
-            velocity_tolerance_relative: 1e-2,
-            velocity_tolerance: None,
-            force_tolerance: None,
+            end: EndSettings::default(),
             relative_to: RelativeTo::Body,
-            norm: Norm::Largest,
-            consecutive: 1,
-            characteristic_tolerance: None,
-            max_iterations: 10_000,
-            max_step_time: None,
-            cumulative_toi: None,
             initial_guess: InitialGuess::Extrapolation,
             islands: true,
             forecast_forces: true,
@@ -621,7 +637,7 @@ pub enum Method {
     LbfgsPd,
     /// Alternating directions: every tetrahedron minimises its energy by itself, a constant matrix that is
     /// factorised once brings them together [Overby 2017]; for tetrahedra without contact. Without a line search it may
-    /// not converge within `max_iterations`.
+    /// not converge within `end.max_iterations`.
     AdmmPd,
 }
 

@@ -225,7 +225,7 @@ fn norm(v: &[Vec3]) -> f64 {
     v.iter().map(|v| v.norm_squared()).sum::<f64>().sqrt()
 }
 
-/// Refuses to go on beyond `solver.max_step_time`, or when the watcher ends the step.
+/// Refuses to go on beyond `solver.end.max_step_time`, or when the watcher ends the step.
 ///
 /// # Errors
 /// The limit of the time of a step, or its end by the watcher.
@@ -247,7 +247,7 @@ pub fn may_go_on(
             return Err(StepError::Cancelled { step: context.step, iterations: number as usize });
         }
     }
-    match context.settings.solver.max_step_time {
+    match context.settings.solver.end.max_step_time {
         Some(limit) if context.clock.elapsed() > limit => {
             let obstacle = diagnosis::describe_obstacle(potential, it);
             let reason = obstacle.map(|o| format!("; {o}")).unwrap_or_default();
@@ -288,7 +288,7 @@ pub fn measure(potential: &IncrementalPotential<'_>, p: &[Vec3]) -> f64 {
         let tolerance = model.tolerance_of(v).min(1.0);
         p.norm_squared() / (tolerance * tolerance)
     };
-    match potential.context.settings.solver.norm {
+    match potential.context.settings.solver.end.norm {
         Norm::Largest => p.iter().enumerate().map(square).fold(0.0, f64::max).sqrt(),
         Norm::RootMeanSquare => {
             let unknown = |v: &usize| potential.free()[*v];

@@ -70,7 +70,7 @@ impl<'n, 'p> Newton<'n, 'p> {
 
     /// Newton's method [Li 2020, Alg. 1]: direction, step length, κ, and whether that was the last iteration.
     fn iterate(&mut self) -> Result<StepOutcome, StepError> {
-        for _ in 0..self.potential.context.settings.solver.max_iterations {
+        for _ in 0..self.potential.context.settings.solver.end.max_iterations {
             let (p, gradient) = self.direction()?;
             let taken = self.advance(&p, &gradient)?;
             if self.will_look_closer(&taken) {

@@ -86,7 +86,7 @@ pub fn minimise<I: InitialInverse>(
     let (mut due, mut age) = (Due::All, 0);
     potential.begin_minimisation();
     let mut gradient = finite_gradient(potential, it)?;
-    for _ in 0..context.settings.solver.max_iterations {
+    for _ in 0..context.settings.solver.end.max_iterations {
         work.report.newton_iterations += 1;
         may_go_on(potential, it, work)?;
         if age >= RENEWAL {

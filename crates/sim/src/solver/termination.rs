@@ -47,8 +47,8 @@ impl Termination {
     pub fn new(context: &StepContext<'_>) -> Self {
         let solver = &context.settings.solver;
         let by_gradient = solver.characteristic_tolerance().is_some();
-        let consecutive = if by_gradient { 1 } else { solver.consecutive };
-        Self::by(by_gradient, context.force_tolerance, consecutive, solver.cumulative_toi)
+        let consecutive = if by_gradient { 1 } else { solver.end.consecutive };
+        Self::by(by_gradient, context.force_tolerance, consecutive, solver.end.cumulative_toi)
     }
 
     fn by(

@@ -133,7 +133,7 @@ fn minimise_barrier(
         speedups::advance_free_bodies(potential, &mut it, work);
     }
     // cumulative step lengths measure the way from the positions at the start
-    let by_way = solver.cumulative_toi.is_some();
+    let by_way = solver.end.cumulative_toi.is_some();
     if solver.initial_guess == InitialGuess::Extrapolation && !by_way {
         speedups::extrapolate(potential, &mut it, state, work);
     }

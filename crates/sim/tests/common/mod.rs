@@ -67,7 +67,7 @@ pub fn converge(
     tolerance: f64,
     steps: usize,
 ) -> (Vec<StepReport>, Simulation) {
-    definition.settings.solver.velocity_tolerance = Some(tolerance);
+    definition.settings.solver.end.velocity = Some(tolerance);
     definition.settings.solver.audit = AuditLevel::EveryIterate;
     let mut simulation = Simulation::new(&definition).unwrap();
     let mut reports = Vec::new();

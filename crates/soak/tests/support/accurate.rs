@@ -33,9 +33,9 @@ const NO_FORCE: f64 = 1e-3;
 pub fn with_tolerances(definition: &Definition, speed: f64, forces: Option<f64>) -> Definition {
     let mut definition = definition.clone();
     let solver = &mut definition.settings.solver;
-    solver.velocity_tolerance = None;
-    solver.velocity_tolerance_relative = speed;
-    solver.force_tolerance = forces;
+    solver.end.velocity = None;
+    solver.end.velocity_relative = speed;
+    solver.end.forces = forces;
     definition
 }
 

@@ -2,8 +2,8 @@
 
 use super::{Fault, not_negative, number, positive, require};
 use crate::definition::settings::{
-    BarrierFreeSettings, ContactSettings, DecompositionSettings, FrictionSettings, Lagging,
-    OrientationSettings, Settings, SolverSettings, Subproblem, TimeSettings,
+    BarrierFreeSettings, ContactSettings, DecompositionSettings, EndSettings, FrictionSettings,
+    Lagging, OrientationSettings, Settings, SolverSettings, Subproblem, TimeSettings,
 };
 
 /// Steps that a simulation may have.
@@ -83,33 +83,37 @@ impl FrictionSettings {
 
 impl SolverSettings {
     fn validate(&self) -> Result<(), Fault> {
-        let tolerance = "the velocity tolerance must be positive";
-        let relative = self.velocity_tolerance_relative;
-        positive("velocity_tolerance_relative", relative, tolerance)?;
-        optional("velocity_tolerance", self.velocity_tolerance, tolerance)?;
-        let forces = "the tolerance of forces is a part of those that act, above 0 and at most 1";
-        if let Some(tolerance) = self.force_tolerance {
-            number("force_tolerance", tolerance, |t| t > 0.0 && t <= 1.0, forces)?;
-            positive("force_tolerance", tolerance, forces)?;
-        }
+        self.end.validate().map_err(|f| f.within("end"))?;
         let boundary = "the tolerance must be positive";
         optional("boundary_tolerance_relative", self.boundary_tolerance_relative, boundary)?;
-        require("consecutive", self.consecutive, self.consecutive >= 1, "must be at least 1")?;
-        let norm = "the tolerance must be positive";
-        optional("characteristic_tolerance", self.characteristic_tolerance, norm)?;
         if let Some(n) = self.schwarz_subdomains {
             require("schwarz_subdomains", n, n >= 1, "must be at least 1")?;
         }
         self.decomposition.validate().map_err(|f| f.within("decomposition"))?;
-        let most = self.max_iterations;
-        require("max_iterations", most, most >= 1, "must be at least 1")?;
-        optional("max_step_time", self.max_step_time, "the time must be positive")?;
-        if let Some(weight) = self.cumulative_toi {
-            share("cumulative_toi", weight, "the weight must be between 0 and 1")?;
-        }
         let residual = "the relative residual must be between 0 and 1";
         share("linear_tolerance", self.linear_tolerance, residual)?;
         self.barrier_free.validate().map_err(|f| f.within("barrier_free"))
+    }
+}
+
+impl EndSettings {
+    fn validate(&self) -> Result<(), Fault> {
+        let tolerance = "the velocity tolerance must be positive";
+        positive("velocity_relative", self.velocity_relative, tolerance)?;
+        optional("velocity", self.velocity, tolerance)?;
+        let forces = "the tolerance of forces is a part of those that act, above 0 and at most 1";
+        if let Some(tolerance) = self.forces {
+            number("forces", tolerance, |t| t > 0.0 && t <= 1.0, forces)?;
+            positive("forces", tolerance, forces)?;
+        }
+        require("consecutive", self.consecutive, self.consecutive >= 1, "must be at least 1")?;
+        optional("characteristic", self.characteristic, "the tolerance must be positive")?;
+        if let Some(weight) = self.cumulative_toi {
+            share("cumulative_toi", weight, "the weight must be between 0 and 1")?;
+        }
+        let most = self.max_iterations;
+        require("max_iterations", most, most >= 1, "must be at least 1")?;
+        optional("max_step_time", self.max_step_time, "the time must be positive")
     }
 }
 

@@ -126,33 +126,33 @@ pub const READINGS: &[Reading] = &[
     row("friction.lag_with_new_stiffness", &[CONTACT, BARRIER, Friction]),
     row("friction.pairs", &[CONTACT, GENERAL]),
     row("solver.method", &[]),
-    row("solver.velocity_tolerance_relative", &[BY_DIRECTION, Absent("solver.velocity_tolerance")])
-        .instead("solver.characteristic_tolerance"),
-    row("solver.velocity_tolerance", &[BY_DIRECTION]).instead("solver.characteristic_tolerance"),
+    row("solver.end.velocity_relative", &[BY_DIRECTION, Absent("solver.end.velocity")])
+        .instead("solver.end.characteristic"),
+    row("solver.end.velocity", &[BY_DIRECTION]).instead("solver.end.characteristic"),
     row(
-        "solver.force_tolerance",
+        "solver.end.forces",
         &[
             Is("solver.method", &["barrier", "barrier-free", "dot", "lbfgs-pd"]),
             Any(&[LINE_SEARCH, Absent("solver.barrier_free.min_iterations")]),
         ],
     ),
     row("solver.relative_to", &[]),
-    row("solver.norm", &[Any(&[BY_DIRECTION, Given("solver.boundary_tolerance_relative")])]),
-    row("solver.consecutive", &[NEWTON, Absent("solver.characteristic_tolerance")]),
+    row("solver.end.norm", &[Any(&[BY_DIRECTION, Given("solver.boundary_tolerance_relative")])]),
+    row("solver.end.consecutive", &[NEWTON, Absent("solver.end.characteristic")]),
     row(
-        "solver.characteristic_tolerance",
+        "solver.end.characteristic",
         &[Is("solver.method", &["barrier", "dot", "lbfgs-pd", "admm-pd"])],
     )
-    .instead("solver.velocity_tolerance"),
-    row("solver.max_iterations", &[]),
-    row("solver.max_step_time", &[]),
-    row("solver.cumulative_toi", &[LINE_SEARCH]),
+    .instead("solver.end.velocity"),
+    row("solver.end.max_iterations", &[]),
+    row("solver.end.max_step_time", &[]),
+    row("solver.end.cumulative_toi", &[LINE_SEARCH]),
     row("solver.initial_guess", &[Runs(&["barrier", "dot", "lbfgs-pd", "admm-pd"]), INERTIA]),
     row(
         "solver.islands",
         &[
             NEWTON,
-            Absent("solver.cumulative_toi"),
+            Absent("solver.end.cumulative_toi"),
             Any(&[
                 Is("contact.potential", &["ipc", "convergent"]),
                 Is("contact.enabled", &["false"]),

@@ -109,7 +109,7 @@ pub fn run(
         new_friction: !context.model.has_friction,
     };
     let (mut stalls, mut within_round_off, mut refused) = (Stalls::default(), 0, 0_u32);
-    let iterations = u64::from(context.settings.solver.max_iterations);
+    let iterations = u64::from(context.settings.solver.end.max_iterations);
     while work.report.newton_iterations < iterations && !is_out_of_work(&context, &work.report) {
         let Direction { p, gradient, bounds, complete } =
             complete_direction(potential, start, it, work)?;

@@ -116,7 +116,7 @@ pub fn run(
     let mesh = &context.model.collision;
     let mut tentative = Tentative::new(it.x.clone());
     let (mut progress, mut stalls) = (Progress::new(&context), Stalls::default());
-    for iteration in 0..limit.min(context.settings.solver.max_iterations as usize) {
+    for iteration in 0..limit.min(context.settings.solver.end.max_iterations as usize) {
         if is_out_of_work(&context, &work.report) {
             return Ok(Some(StepOutcome::IterationLimit));
         }

@@ -83,7 +83,7 @@ fn iterate(
     let tolerance = context.settings.solver.characteristic_tolerance().unwrap_or(0.0);
     let mut multipliers = vec![Mat3::zeros(); tets.len()];
     let mut settled = 0;
-    for _ in 0..context.settings.solver.max_iterations {
+    for _ in 0..context.settings.solver.end.max_iterations {
         work.report.newton_iterations += 1;
         may_go_on(potential, start, work)?;
         let forces = clock.time(Phase::Elasticity, || local_step(tets, x, &mut multipliers));

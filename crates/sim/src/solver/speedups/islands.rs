@@ -30,7 +30,7 @@ impl<'a> Islands<'a> {
     pub fn new(potential: &IncrementalPotential<'a>) -> Option<Self> {
         let (model, solver) = (potential.context.model, &potential.context.settings.solver);
         let several = model.bodies.iter().filter(|b| !b.obstacle).count() > 1;
-        let whole = solver.cumulative_toi.is_some()
+        let whole = solver.end.cumulative_toi.is_some()
             || model.orientation.is_some()
             || !model.map.is_identity();
         if !solver.islands || !several || whole || !potential.allows(Strategy::Rest) {
