@@ -8,7 +8,8 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use standoff::{Error, LoadValue, Options, Simulation, Vec3};
+use standoff::definition::{ForceDef, Load};
+use standoff::{Error, LoadValue, Options, Pose, Simulation, Vec3};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
@@ -218,7 +219,8 @@ impl CoreSimulation {
         rotation: [f64; 3],
         translation: [f64; 3],
     ) -> PyResult<()> {
-        self.attempt(py, |s| s.body_mut(body)?.set_pose(rotation, translation))
+        let pose = Pose { rotation: rotation.into(), translation: translation.into() };
+        self.attempt(py, |s| s.body_mut(body)?.set_pose(pose))
     }
 
     fn set_prescribed_targets(&self, py: Python<'_>, name: &str, x: Vectors<'_>) -> PyResult<()> {
@@ -251,8 +253,16 @@ impl CoreSimulation {
         vector: Option<[f64; 3]>,
         pressure: Option<f64>,
     ) -> PyResult<()> {
-        let value = vector.map(LoadValue::from).or(pressure.map(LoadValue::from));
-        self.attempt(py, |s| s.set_load(name, value))
+        self.attempt(py, |s| {
+            // three numbers are of the quantity that the scene gives the load
+            let accelerates = |f: &&ForceDef| matches!(f.load, Load::Acceleration(_));
+            let mut named = s.scene().definition.forces.iter().filter(|f| f.name == name);
+            let vector = vector.map(Vec3::from).map(|v| match named.next().filter(accelerates) {
+                Some(_) => LoadValue::Acceleration(v),
+                None => LoadValue::Force(v),
+            });
+            s.set_load(name, vector.or(pressure.map(LoadValue::Pressure)))
+        })
     }
 
     /// What the independent audit finds wrong.

@@ -152,6 +152,16 @@ pub enum ControlError {
         /// Entries needed.
         expected: usize,
     },
+    /// A value of another physical quantity.
+    #[error("'{name}' is {expected}, not {given}")]
+    Quantity {
+        /// Of what.
+        name: String,
+        /// The quantity that was given, with its unit.
+        given: &'static str,
+        /// What it has to be, with its unit.
+        expected: &'static str,
+    },
     /// A number that is NaN or infinite.
     #[error("{what} of {place} is not finite")]
     NotFinite {

@@ -20,7 +20,9 @@ pub fn main() -> Result<(), Error> {
         || Shape::Box(BoxShape { size: [0.02, 0.1, 0.1], cells: [1, 1, 1], surface: true });
     let block = Shape::Box(BoxShape { size: [0.1; 3], cells: [3, 3, 3], ..Default::default() });
     let foam = MaterialSection { young_modulus: 5e4, density: 300.0, ..Default::default() };
-    let scene = SceneBuilder::new(STEP, 0.6)
+    let scene = SceneBuilder::new()
+        .time_step(STEP)
+        .end_time(0.6)
         .ground(0.0)
         .friction(0.6)
         .material("foam", foam)

@@ -22,11 +22,21 @@ pub struct SceneBuilder {
 }
 
 impl SceneBuilder {
-    /// A scene with a time step and an end, s.
-    pub fn new(step: f64, end: f64) -> Self {
-        let mut this = Self::default();
-        (this.file.time.step, this.file.time.end) = (step, end);
-        this
+    /// A scene without objects, with the defaults of a scene file.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the time step, s; 0.01 s by default.
+    pub fn time_step(mut self, step: f64) -> Self {
+        self.file.time.step = step;
+        self
+    }
+
+    /// Sets the time at which the simulation ends, s; 1 s by default.
+    pub fn end_time(mut self, end: f64) -> Self {
+        self.file.time.end = end;
+        self
     }
 
     /// Makes it a scene of two dimensions, in the plane z = 0.

@@ -14,7 +14,9 @@
 //! use standoff::prelude::*;
 //!
 //! let rubber = MaterialSection { young_modulus: 2e5, density: 1000.0, ..Default::default() };
-//! let scene = SceneBuilder::new(0.01, 0.1)
+//! let scene = SceneBuilder::new()
+//!     .time_step(0.01)
+//!     .end_time(0.1)
 //!     .ground(0.0)
 //!     .friction(0.4)
 //!     .material("rubber", rubber)
@@ -52,7 +54,9 @@
 //! use standoff::prelude::*;
 //!
 //! let plate = Shape::Plane(Plane { size: [1.0, 1.0], cells: [1, 1] });
-//! let scene = SceneBuilder::new(0.01, 1.0)
+//! let scene = SceneBuilder::new()
+//!     .time_step(0.01)
+//!     .end_time(1.0)
 //!     .object(Object::shape("plate", plate))
 //!     .object(Object::shape("block", Shape::Box(BoxShape::default())).at([0.0, 0.502, 0.0]))
 //!     .build()?;
@@ -110,7 +114,9 @@
 //!     }
 //! }
 //!
-//! let mut scene = SceneBuilder::new(0.01, 0.1)
+//! let mut scene = SceneBuilder::new()
+//!     .time_step(0.01)
+//!     .end_time(0.1)
 //!     .object(Object::shape("block", Shape::Box(BoxShape::default())))
 //!     .build()?;
 //! let vertices = scene.vertices("block").unwrap();
@@ -141,7 +147,9 @@
 //! ```
 //! use standoff::prelude::*;
 //!
-//! let error = SceneBuilder::new(0.01, 1.0)
+//! let error = SceneBuilder::new()
+//!     .time_step(0.01)
+//!     .end_time(1.0)
 //!     .object(Object::shape("ball", Shape::Sphere(Sphere::default())).material("ruber"))
 //!     .build()
 //!     .unwrap_err();
@@ -163,7 +171,7 @@ pub use error::Error;
 pub use files::{
     LoadOptions, fingerprint, load, load_run, load_with, resume, resume_with, run, run_with,
 };
-pub use simulation::{Applied, Body, BodyMut, HalfSpace, Held, LoadValue, Simulation};
+pub use simulation::{Applied, Body, BodyMut, HalfSpace, Held, LoadValue, Pose, Simulation};
 pub use standoff_linalg::{Mat3, Vec3};
 pub use standoff_mesh::{self as mesh, Mesh, shape};
 pub use standoff_run::{Event, Options, Summary};

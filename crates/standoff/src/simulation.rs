@@ -4,14 +4,13 @@ mod body;
 mod forces;
 mod inside;
 
-pub use body::{Body, BodyMut, HalfSpace};
-pub use forces::{Applied, Held};
+pub use body::{Body, BodyMut, HalfSpace, Pose};
+pub use forces::{Applied, Held, LoadValue};
 
 use crate::error::Error;
 use standoff_linalg::Vec3;
 use standoff_run::{Options, Recording, Summary, checkpoint_bytes, fingerprint, parse_checkpoint};
 use standoff_scene::Scene;
-use standoff_sim::definition::Load;
 use standoff_sim::{ContactRecord, ControlError, StepError, StepReport};
 use std::fmt;
 use std::ops::ControlFlow;
@@ -28,33 +27,6 @@ pub struct Simulation {
     fingerprint: u64,
     recording: Option<Recording>,
     report: Option<StepReport>,
-}
-
-/// The value of a load: a vector for a force (N) or an acceleration (m/s²), a number for a pressure (Pa).
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum LoadValue {
-    /// Total force, N, or acceleration, m/s².
-    Vector(Vec3),
-    /// Pressure, Pa.
-    Pressure(f64),
-}
-
-impl From<[f64; 3]> for LoadValue {
-    fn from(v: [f64; 3]) -> Self {
-        Self::Vector(v.into())
-    }
-}
-
-impl From<Vec3> for LoadValue {
-    fn from(v: Vec3) -> Self {
-        Self::Vector(v)
-    }
-}
-
-impl From<f64> for LoadValue {
-    fn from(p: f64) -> Self {
-        Self::Pressure(p)
-    }
 }
 
 impl Simulation {
@@ -295,25 +267,19 @@ impl Simulation {
     /// vertices or on a region without a name. Of several with one name all are set.
     ///
     /// # Errors
-    /// [`Error::Control`] for a name that no load has, a vector for a pressure or a number for a force,
-    /// and for what is not finite.
-    pub fn set_load(&mut self, name: &str, value: Option<LoadValue>) -> Result<(), Error> {
+    /// [`Error::Control`] for a name that no load has, for a value of another quantity than the load's, and for what
+    /// is not finite.
+    pub fn set_load(
+        &mut self,
+        name: &str,
+        value: impl Into<Option<LoadValue>>,
+    ) -> Result<(), Error> {
+        let value = value.into();
         let forces = &self.scene.definition.forces;
         self.index_of("load", name, forces.iter().map(|f| f.name.as_str()))?;
         let mut wanted = Vec::new();
         for (index, force) in forces.iter().enumerate().filter(|(_, f)| f.name == name) {
-            let pressure = matches!(force.load, Load::Pressure(_));
-            let value = match (value, pressure) {
-                (None, _) => None,
-                (Some(LoadValue::Vector(v)), false) => Some(v),
-                (Some(LoadValue::Pressure(p)), true) => Some(Vec3::new(p, 0.0, 0.0)),
-                (Some(_), _) => {
-                    let (found, expected) = if pressure { (3, 1) } else { (1, 3) };
-                    let (what, name) = ("components", name.to_owned());
-                    return Err(ControlError::Length { what, name, found, expected }.into());
-                }
-            };
-            wanted.push((index, value));
+            wanted.push((index, value.map(|v| v.of(force)).transpose()?));
         }
         for (index, value) in wanted {
             self.core.set_load(index, value)?;

@@ -17,7 +17,9 @@ fn scene() -> Scene {
     let force =
         ForceSection { force: Some([0.0, 0.0, 0.0].map(Formula::Number)), ..Default::default() };
     let pressure = ForceSection { pressure: Some(Formula::Number(0.0)), ..Default::default() };
-    SceneBuilder::new(0.01, 0.1)
+    SceneBuilder::new()
+        .time_step(0.01)
+        .end_time(0.1)
         .ground(-1.0)
         .friction(0.3)
         .object(
@@ -60,7 +62,8 @@ fn bodies_are_found_by_name() {
 #[test]
 fn loads_and_targets_are_set_by_name() {
     let mut simulation = Simulation::new(&scene()).unwrap();
-    simulation.set_load("block.force[0]", Some([8.0, 0.0, 0.0].into())).unwrap();
+    let push = LoadValue::Force(Vec3::new(8.0, 0.0, 0.0));
+    simulation.set_load("block.force[0]", push).unwrap();
     simulation.set_gravity([0.0; 3]).unwrap();
     simulation.set_prescription("block.corner", false).unwrap();
     simulation.step().unwrap();
@@ -90,11 +93,12 @@ fn loads_and_targets_are_set_by_name() {
     assert_eq!(error, "there is no prescription 'block.edge'; there are: block.corner");
     assert!(simulation.applied("push").is_err());
 
-    simulation.set_load("block.force[1]", Some(100.0.into())).unwrap();
-    let wrong = control(simulation.set_load("block.force[1]", Some([0.0; 3].into())));
-    assert!(matches!(wrong, ControlError::Length { .. }));
-    let wrong = control(simulation.set_load("block.force[0]", Some(1.0.into())));
-    assert!(matches!(wrong, ControlError::Length { .. }));
+    simulation.set_load("block.force[1]", LoadValue::Pressure(100.0)).unwrap();
+    let wrong = control(simulation.set_load("block.force[1]", LoadValue::Force(Vec3::zeros())));
+    assert_eq!(wrong.to_string(), "'block.force[1]' is a pressure (Pa), not a force (N)");
+    let other = LoadValue::Acceleration(Vec3::zeros());
+    let wrong = control(simulation.set_load("block.force[0]", other));
+    assert_eq!(wrong.to_string(), "'block.force[0]' is a force (N), not an acceleration (m/s²)");
     let wrong = control(simulation.set_load("push", None));
     assert_eq!(
         wrong.to_string(),
@@ -113,7 +117,8 @@ fn poses_are_rigid_motions_of_the_placed_body() {
     let mut simulation = Simulation::new(&scene()).unwrap();
     let before = simulation.body("plate").unwrap().positions().to_vec();
     let mut plate = simulation.body_mut("plate").unwrap();
-    plate.set_pose([0.0, 0.02, 0.0], [0.001, -0.01, 0.0]).unwrap();
+    let (rotation, translation) = (Vec3::new(0.0, 0.02, 0.0), Vec3::new(0.001, -0.01, 0.0));
+    plate.set_pose(Pose { rotation, translation }).unwrap();
     simulation.step().unwrap();
     let (sin, cos) = 0.02f64.sin_cos();
     for (x, y) in before.iter().zip(simulation.body("plate").unwrap().positions()) {
@@ -127,7 +132,10 @@ fn drive(simulation: &mut Simulation, end: u64) {
     while simulation.step_index() < end {
         match simulation.step_index() {
             2 => simulation.set_gravity([1.0, -5.0, 0.0]).unwrap(),
-            3 => simulation.set_load("block.force[0]", Some([5.0, 0.0, 1.0].into())).unwrap(),
+            3 => {
+                let push = LoadValue::Force(Vec3::new(5.0, 0.0, 1.0));
+                simulation.set_load("block.force[0]", push).unwrap();
+            }
             4 => simulation.set_prescription("block.corner", false).unwrap(),
             5 => simulation.body_mut("block").unwrap().set_velocity([0.0, 0.1, 0.0]).unwrap(),
             _ => simulation.body_mut("plate").unwrap().move_by([1e-4, 0.0, 0.0]).unwrap(),
@@ -170,7 +178,8 @@ fn saved_restored_and_resumed_simulations_have_the_same_bits() {
         drive(&mut resumed, 10);
         assert_eq!(bits(&resumed), bits(&whole));
     }
-    let mut other = SceneBuilder::new(0.01, 0.1).object(Object::shape("block", block()));
+    let mut other =
+        SceneBuilder::new().time_step(0.01).end_time(0.1).object(Object::shape("block", block()));
     other = other.gravity([0.0; 3]);
     let saved = Simulation::new(&other.build().unwrap()).unwrap().save();
     assert!(matches!(
@@ -214,7 +223,9 @@ fn a_mesh_in_memory_lies_with_the_run() {
         vertices: vec![0, 1],
         ..Default::default()
     });
-    let scene = SceneBuilder::new(0.01, 0.05)
+    let scene = SceneBuilder::new()
+        .time_step(0.01)
+        .end_time(0.05)
         .ground(-0.1)
         .object(Object::mesh("brick", mesh).fixed("foot"))
         .build()
@@ -243,7 +254,11 @@ fn a_mesh_in_memory_lies_with_the_run() {
     standoff::run_with(&same, &moved, replace, &mut |_| ControlFlow::Continue(())).unwrap();
     assert!(standoff::load_run(&moved).is_ok());
     // and a run that replaces it leaves nothing of it
-    let other = SceneBuilder::new(0.01, 0.01).object(Object::shape("block", block())).build();
+    let other = SceneBuilder::new()
+        .time_step(0.01)
+        .end_time(0.01)
+        .object(Object::shape("block", block()))
+        .build();
     standoff::run_with(&other.unwrap(), &moved, replace, &mut |_| ControlFlow::Continue(()))
         .unwrap();
     assert!(!moved.join("scene.meshes/000000.vtu").exists());
@@ -251,7 +266,9 @@ fn a_mesh_in_memory_lies_with_the_run() {
 
 #[test]
 fn faults_of_built_scenes_name_their_place() {
-    let wrong = SceneBuilder::new(0.01, 0.1)
+    let wrong = SceneBuilder::new()
+        .time_step(0.01)
+        .end_time(0.1)
         .object(Object::shape("block", block()).velocity([f64::NAN, 0.0, 0.0]).fixed("nowhere"))
         .build()
         .unwrap_err();

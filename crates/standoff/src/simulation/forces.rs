@@ -3,6 +3,8 @@
 use super::Simulation;
 use crate::error::Error;
 use standoff_linalg::Vec3;
+use standoff_sim::ControlError;
+use standoff_sim::definition::{ForceDef, Load};
 
 /// A set of vertices that a simulation holds or moves.
 #[derive(Debug, Clone, Copy)]
@@ -10,6 +12,43 @@ pub struct Held<'a> {
     simulation: &'a Simulation,
     index: usize,
 }
+
+/// The value of a load, of the quantity that the scene gives it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LoadValue {
+    /// Total force, N.
+    Force(Vec3),
+    /// Acceleration of each vertex, m/s².
+    Acceleration(Vec3),
+    /// Pressure, Pa; positive values push onto the surface.
+    Pressure(f64),
+}
+
+impl LoadValue {
+    /// As the simulator stores it, for a load of the same quantity.
+    pub(super) fn of(self, load: &ForceDef) -> Result<Vec3, ControlError> {
+        let expected = match (&load.load, self) {
+            (Load::Force(_), Self::Force(v)) | (Load::Acceleration(_), Self::Acceleration(v)) => {
+                return Ok(v);
+            }
+            (Load::Pressure(_), Self::Pressure(p)) => return Ok(Vec3::new(p, 0.0, 0.0)),
+            (Load::Force(_), _) => FORCE,
+            (Load::Acceleration(_), _) => ACCELERATION,
+            (Load::Pressure(_), _) => PRESSURE,
+        };
+        let given = match self {
+            Self::Force(_) => FORCE,
+            Self::Acceleration(_) => ACCELERATION,
+            Self::Pressure(_) => PRESSURE,
+        };
+        Err(ControlError::Quantity { name: load.name.clone(), given, expected })
+    }
+}
+
+// the quantities of loads, as messages call them
+const FORCE: &str = "a force (N)";
+const ACCELERATION: &str = "an acceleration (m/s²)";
+const PRESSURE: &str = "a pressure (Pa)";
 
 /// A load of a simulation: a force, a pressure, an attachment or a seam.
 #[derive(Debug, Clone, Copy)]

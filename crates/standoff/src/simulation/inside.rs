@@ -17,7 +17,9 @@ impl Simulation {
     /// # fn main() -> Result<(), standoff::Error> {
     /// use standoff::prelude::*;
     ///
-    /// let scene = SceneBuilder::new(0.01, 0.05)
+    /// let scene = SceneBuilder::new()
+    ///     .time_step(0.01)
+    ///     .end_time(0.05)
     ///     .object(Object::shape("block", Shape::Box(BoxShape::default())))
     ///     .build()?;
     /// let mut simulation = Simulation::new(&scene)?;
@@ -68,7 +70,9 @@ impl Simulation {
     ///     }
     /// }
     ///
-    /// let scene = SceneBuilder::new(0.01, 0.05)
+    /// let scene = SceneBuilder::new()
+    ///     .time_step(0.01)
+    ///     .end_time(0.05)
     ///     .object(Object::shape("block", Shape::Box(BoxShape::default())))
     ///     .build()?;
     /// let mut simulation = Simulation::new(&scene)?;
