@@ -135,6 +135,7 @@ fn control(fields: &Bound<'_, PyDict>, e: &ControlError) -> PyResult<&'static st
             fields.set_item("found", found)?;
             fields.set_item("expected", expected)?;
         }
+        ControlError::Foreign { .. } => {}
         ControlError::Quantity { name, .. } => fields.set_item("name", name)?,
         ControlError::NotFinite { place, .. }
         | ControlError::OutOfPlane { place, .. }

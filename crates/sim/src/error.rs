@@ -140,6 +140,14 @@ pub enum ControlError {
         /// All names that there are.
         known: Vec<String>,
     },
+    /// A handle of something in another scene.
+    #[error(
+        "the handle is that of a {what} in another scene; take the one of the scene that is simulated"
+    )]
+    Foreign {
+        /// What it stands for.
+        what: &'static str,
+    },
     /// A list of another length than what it is for.
     #[error("{what} of '{name}': {found} given, {expected} expected")]
     Length {

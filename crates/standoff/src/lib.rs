@@ -43,6 +43,36 @@
 //! # }
 //! ```
 //!
+//! ## Handles
+//!
+//! [`SceneBuilder::add`] returns a handle, which stands for the body wherever its name does and is found without comparing
+//! names. What holds a body and the loads on it have handles of their own. [`Body::handle`] gives that of a body of a scene
+//! file.
+//!
+//! ```
+//! # fn main() -> Result<(), standoff::Error> {
+//! use standoff::prelude::*;
+//!
+//! let block = Object::shape("block", Shape::Box(BoxShape::default()));
+//! let push = ForceSection { force: Some([0.0; 3].map(Formula::Number)), ..Default::default() };
+//! let mut builder = SceneBuilder::new();
+//! let block = builder.add(block.region("corner", vec![0]).fixed("corner").force(push));
+//! let (corner, push) = (block.fixed(0), block.force(0));
+//! let mut simulation = Simulation::new(&builder.build()?)?;
+//!
+//! simulation.set_load(push, LoadValue::Force(Vec3::new(10.0, 0.0, 0.0)))?;
+//! simulation.step()?;
+//! assert_eq!(simulation.body(block)?.name(), "block");
+//! assert!(simulation.held(corner)?.force().norm() > 0.0);
+//!
+//! // A handle is of use in its own scene alone.
+//! let mut other = SceneBuilder::new();
+//! let foreign = other.add(Object::shape("block", Shape::Box(BoxShape::default())));
+//! assert!(simulation.body(foreign).is_err());
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! ## Changing things between steps
 //!
 //! Obstacles and held vertices can be given targets, free bodies velocities, and loads and gravity new values.
@@ -163,6 +193,7 @@
 mod build;
 mod error;
 mod files;
+mod handle;
 pub mod prelude;
 mod simulation;
 
@@ -170,6 +201,10 @@ pub use build::{Object, SceneBuilder};
 pub use error::Error;
 pub use files::{
     LoadOptions, fingerprint, load, load_run, load_with, resume, resume_with, run, run_with,
+};
+pub use handle::{
+    BodyHandle, HalfSpaceHandle, Handle, LoadHandle, OfBody, OfHalfSpace, OfLoad, OfPrescription,
+    PrescriptionHandle, Which,
 };
 pub use simulation::{Applied, Body, BodyMut, HalfSpace, Held, LoadValue, Pose, Simulation};
 pub use standoff_linalg::{Mat3, Vec3};

@@ -2,6 +2,7 @@
 
 pub use crate::build::{Object, SceneBuilder};
 pub use crate::error::Error;
+pub use crate::handle::{BodyHandle, HalfSpaceHandle, LoadHandle, PrescriptionHandle};
 pub use crate::simulation::{LoadValue, Pose, Simulation};
 pub use standoff_linalg::{Mat3, Vec3};
 pub use standoff_mesh::Mesh;

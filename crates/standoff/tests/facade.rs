@@ -1,9 +1,10 @@
-//! The interface for programs: handles by name, controls by name, saving and resuming, refusals.
+//! The interface for programs: bodies and controls by name and by handle, saving and resuming, refusals.
 
 use standoff::LoadOptions;
 use standoff::errors::{ControlError, OutputError, RunError, StepError};
 use standoff::linear::{BlockMatrix, Cholesky, LinearSolver, Ordering, SolveError, SolveReport};
 use standoff::prelude::*;
+use standoff::scene_file::{ArraySection, AttachmentSection, HalfSpaceSection, Selection};
 use standoff::settings::Integrator;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -411,4 +412,111 @@ fn files_are_read_with_options() {
         standoff::fingerprint(&standoff::load_run(&run).unwrap()),
         standoff::fingerprint(&scene)
     );
+}
+
+/// Three copies of a block, each held at a corner and pushed, and one that is attached to the first; a wall.
+fn scene_with_handles() -> (Scene, [BodyHandle; 2], LoadHandle, HalfSpaceHandle) {
+    let push = || ForceSection { force: Some([0.0; 3].map(Formula::Number)), ..Default::default() };
+    let copies = ArraySection { counts: [1, 1, 3], spacing: [0.0, 0.0, 0.5] };
+    let mut builder = SceneBuilder::new().ground(-1.0);
+    let row = Object::shape("row", block()).region("corner", vec![0]).fixed("corner");
+    let row = builder.add(row.force(push()).edit(|o| o.array = Some(copies)));
+    // two sets of vertices with one name
+    let single = Object::shape("single", block()).at([1.0, 0.0, 0.0]).region("corner", vec![0]);
+    let turn = MotionSection {
+        vertices: Selection::Name("corner".into()),
+        start: 100.0,
+        ..Default::default()
+    };
+    let single = builder.add(single.fixed("corner").motion(turn).force(push()).force(push()));
+    let spring = builder.add_attachment(AttachmentSection {
+        object: "single".into(),
+        stiffness: Some(1.0),
+        ..Default::default()
+    });
+    let wall = builder.add_half_space(HalfSpaceSection {
+        name: "wall".into(),
+        origin: [-5.0, 0.0, 0.0],
+        normal: [1.0, 0.0, 0.0],
+        ..Default::default()
+    });
+    (builder.build().unwrap(), [row, single], spring, wall)
+}
+
+#[test]
+fn handles_stand_for_what_names_do() {
+    let (scene, [row, single], spring, wall) = scene_with_handles();
+    let mut simulation = Simulation::new(&scene).unwrap();
+    let body = |handle: BodyHandle| simulation.body(handle).unwrap();
+    assert_eq!(body(row).name(), "row[0,0,0]");
+    assert_eq!(body(row.copy(2)).name(), "row[0,0,2]");
+    assert_eq!(body(single).vertices(), simulation.body("single").unwrap().vertices());
+    assert_eq!(simulation.half_space(wall).unwrap().name(), "wall");
+    let held = |handle: PrescriptionHandle| simulation.held(handle).unwrap().name();
+    assert_eq!(held(row.copy(1).fixed(0)), "row[0,0,1].corner");
+    assert_eq!(held(single.fixed(0)), "single.corner");
+    assert_eq!(held(single.motion(0)), "single.corner#2");
+    let applied = |handle: LoadHandle| simulation.applied(handle).unwrap().name();
+    assert_eq!(applied(row.copy(2).force(0)), "row[0,0,2].force[0]");
+    assert_eq!(applied(single.force(1)), "single.force[1]");
+    assert_eq!(applied(spring), "attachment-0");
+
+    // from names, too
+    assert_eq!(simulation.body("single").unwrap().handle(), Some(single));
+    assert_eq!(simulation.body("row[0,0,2]").unwrap().handle(), Some(row.copy(2)));
+    assert_eq!(simulation.half_space("wall").unwrap().handle(), Some(wall));
+    assert!(simulation.half_space("ground").unwrap().handle().is_some());
+    let corner = simulation.held("single.corner#2").unwrap().handle();
+    assert_eq!(corner, Some(single.motion(0)));
+    assert_eq!(simulation.applied("attachment-0").unwrap().handle(), Some(spring));
+
+    // and to set things
+    let push = LoadValue::Force(Vec3::new(2.0, 0.0, 0.0));
+    simulation.set_load(row.copy(1).force(0), push).unwrap();
+    simulation.set_prescription(row.copy(1).fixed(0), false).unwrap();
+    simulation.body_mut(single).unwrap().set_velocity([0.0; 3]).unwrap();
+    let target = simulation.targets(row.fixed(0)).unwrap()[0] + Vec3::new(0.0, 1e-3, 0.0);
+    simulation.set_targets(row.fixed(0), &[target]).unwrap();
+    simulation.step().unwrap();
+    assert!((simulation.applied(row.copy(1).force(0)).unwrap().force().x - 2.0).abs() < 1e-12);
+    assert_eq!(simulation.held(row.copy(1).fixed(0)).unwrap().force(), Vec3::zeros());
+    assert_eq!(simulation.body(row).unwrap().positions()[0], target);
+}
+
+#[test]
+fn handles_of_other_scenes_and_of_nothing_are_refused() {
+    let (scene, [row, single], spring, wall) = scene_with_handles();
+    let (other, ..) = scene_with_handles();
+    let mut foreign = Simulation::new(&other).unwrap();
+    let refused = |error: Error| match error {
+        Error::Control(ControlError::Foreign { what }) => what,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(refused(foreign.body(single).unwrap_err()), "body");
+    assert_eq!(refused(foreign.body_mut(row).unwrap_err()), "body");
+    assert_eq!(refused(foreign.half_space(wall).unwrap_err()), "half-space");
+    assert_eq!(refused(foreign.held(row.fixed(0)).unwrap_err()), "prescription");
+    assert_eq!(refused(foreign.applied(spring).unwrap_err()), "load");
+    assert_eq!(refused(foreign.set_load(row.force(0), None).unwrap_err()), "load");
+    assert_eq!(refused(foreign.set_prescription(row.fixed(0), false).unwrap_err()), "prescription");
+
+    // all simulations of a scene and of its copies have the same handles
+    let mut own = Simulation::new(&scene.clone()).unwrap();
+    assert!(own.body(single).is_ok());
+    assert!(Simulation::restore(&scene, &own.save()).unwrap().body(single).is_ok());
+    let none = own.body(row.copy(3)).unwrap_err().to_string();
+    assert!(none.starts_with("there is no body 'copy 3 of row'; there are: row[0,0,0]"), "{none}");
+    let none = own.held(single.fixed(7)).unwrap_err().to_string();
+    assert!(none.contains("there is no prescription 'single.fixed[7], copy 0'"), "{none}");
+    // springs have no value to set
+    let none = control(own.set_load(spring, None)).to_string();
+    assert!(none.contains("there is no load 'attachment 0, copy 0'"), "{none}");
+
+    // what a program puts into the definition or takes out of it has names alone
+    let mut changed = scene;
+    let first = changed.definition.forces.remove(0).name;
+    let changed = Simulation::new(&changed).unwrap();
+    assert!(changed.applied(row.force(0)).is_err() && changed.applied(first.as_str()).is_err());
+    assert_eq!(changed.applied("single.force[1]").unwrap().handle(), None);
+    assert!(changed.body(single).is_ok());
 }

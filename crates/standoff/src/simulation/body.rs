@@ -1,8 +1,9 @@
-//! Bodies and half-spaces of a simulation, by name.
+//! Bodies and half-spaces of a simulation.
 
 use super::Simulation;
 use super::forces::moved;
 use crate::error::Error;
+use crate::handle::{BodyHandle, HalfSpaceHandle};
 use standoff_linalg::Vec3;
 use standoff_linalg::nalgebra::Rotation3;
 use standoff_sim::ControlError;
@@ -19,6 +20,11 @@ pub struct Body<'a> {
 impl<'a> Body<'a> {
     fn part<T>(&self, all: &'a [T]) -> &'a [T] {
         &all[self.vertices()]
+    }
+
+    /// Its handle; none where the program added it to the definition.
+    pub fn handle(&self) -> Option<BodyHandle> {
+        self.simulation.handle(self.index)
     }
 
     /// Its name.
@@ -187,6 +193,11 @@ pub struct HalfSpace<'a> {
 }
 
 impl<'a> HalfSpace<'a> {
+    /// Its handle; none where the program added it to the definition.
+    pub fn handle(&self) -> Option<HalfSpaceHandle> {
+        self.simulation.handle(self.index)
+    }
+
     /// Its name.
     pub fn name(&self) -> &'a str {
         &self.simulation.core.model().half_space_names[self.index]

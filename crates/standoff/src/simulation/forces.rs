@@ -1,7 +1,8 @@
-//! What supports and loads act with, by name.
+//! What supports and loads act with.
 
 use super::Simulation;
 use crate::error::Error;
+use crate::handle::{LoadHandle, OfLoad, OfPrescription, PrescriptionHandle, Which};
 use standoff_linalg::Vec3;
 use standoff_sim::ControlError;
 use standoff_sim::definition::{ForceDef, Load};
@@ -58,28 +59,30 @@ pub struct Applied<'a> {
 }
 
 impl Simulation {
-    /// What holds the vertices of a prescription, by its name as for [`set_targets`](Self::set_targets). Where several
-    /// have one name, the second is `NAME#2`.
+    /// What holds the vertices of a prescription, by its handle, or by its name as for [`set_targets`](Self::set_targets).
     ///
     /// # Errors
-    /// [`Error::Control`] with the names that there are.
-    pub fn held(&self, name: &str) -> Result<Held<'_>, Error> {
-        let names = self.core.model().held_names.iter().map(String::as_str);
-        Ok(Held { simulation: self, index: self.index_of("prescription", name, names)? })
+    /// [`Error::Control`] with the names that there are, or for a handle of another scene.
+    pub fn held<'a>(&self, which: impl Into<Which<'a, OfPrescription>>) -> Result<Held<'_>, Error> {
+        Ok(Held { simulation: self, index: self.find(which.into())? })
     }
 
-    /// What a load acts with, by its name as for [`set_load`](Self::set_load), or by that of an attachment or a seam.
-    /// Where several have one name, the second is `NAME#2`.
+    /// What a load acts with, by its handle, by its name as for [`set_load`](Self::set_load), or by that of an attachment
+    /// or a seam. Where several have one name, the second is `NAME#2`.
     ///
     /// # Errors
-    /// [`Error::Control`] with the names that there are.
-    pub fn applied(&self, name: &str) -> Result<Applied<'_>, Error> {
-        let names = self.core.model().load_names.iter().map(String::as_str);
-        Ok(Applied { simulation: self, index: self.index_of("load", name, names)? })
+    /// [`Error::Control`] with the names that there are, or for a handle of another scene.
+    pub fn applied<'a>(&self, which: impl Into<Which<'a, OfLoad>>) -> Result<Applied<'_>, Error> {
+        Ok(Applied { simulation: self, index: self.find(which.into())? })
     }
 }
 
 impl<'a> Held<'a> {
+    /// Its handle; none where the program added it to the definition.
+    pub fn handle(&self) -> Option<PrescriptionHandle> {
+        self.simulation.handle(self.index)
+    }
+
     /// Its name.
     pub fn name(&self) -> &'a str {
         &self.simulation.core.model().held_names[self.index]
@@ -103,6 +106,11 @@ impl<'a> Held<'a> {
 }
 
 impl<'a> Applied<'a> {
+    /// Its handle; none where the program added it to the definition.
+    pub fn handle(&self) -> Option<LoadHandle> {
+        self.simulation.handle(self.index)
+    }
+
     /// Its name.
     pub fn name(&self) -> &'a str {
         &self.simulation.core.model().load_names[self.index]
