@@ -119,6 +119,10 @@ fn step(fields: &Bound<'_, PyDict>, e: &StepError) -> PyResult<&'static str> {
             fields.set_item("name", name)?;
             fields.set_item("progress", progress)?;
         }
+        StepError::Cancelled { iterations, .. } => {
+            fields.set_item("iterations", iterations)?;
+            return Ok("CancelledError");
+        }
         _ => {}
     }
     Ok("StepError")

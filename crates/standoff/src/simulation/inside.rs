@@ -34,7 +34,7 @@ impl Simulation {
     /// assert_eq!(simulation.step_index(), 2);
     ///
     /// // It can go on.
-    /// simulation.watch(|_| ControlFlow::Continue(()));
+    /// simulation.unwatch();
     /// simulation.step()?;
     /// # Ok(())
     /// # }
@@ -44,6 +44,11 @@ impl Simulation {
         watcher: impl FnMut(&Iteration<'_>) -> ControlFlow<()> + Send + 'static,
     ) {
         self.core.set_watcher(Some(Box::new(watcher)));
+    }
+
+    /// Ends [`watch`](Self::watch).
+    pub fn unwatch(&mut self) {
+        self.core.set_watcher(None);
     }
 
     /// Solves the Newton systems of the steps to come by `solver`, in place of the one that `solver.linear` chooses.
