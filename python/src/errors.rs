@@ -119,6 +119,10 @@ fn step(fields: &Bound<'_, PyDict>, e: &StepError) -> PyResult<&'static str> {
             fields.set_item("name", name)?;
             fields.set_item("progress", progress)?;
         }
+        StepError::Cancelled { iterations, .. } => {
+            fields.set_item("iterations", iterations)?;
+            return Ok("CancelledError");
+        }
         _ => {}
     }
     Ok("StepError")
@@ -135,6 +139,8 @@ fn control(fields: &Bound<'_, PyDict>, e: &ControlError) -> PyResult<&'static st
             fields.set_item("found", found)?;
             fields.set_item("expected", expected)?;
         }
+        ControlError::Foreign { .. } => {}
+        ControlError::Quantity { name, .. } => fields.set_item("name", name)?,
         ControlError::NotFinite { place, .. }
         | ControlError::OutOfPlane { place, .. }
         | ControlError::Free { place }

@@ -8,6 +8,7 @@ mod scene;
 mod simulation;
 mod threads;
 mod toolkit;
+mod watch;
 
 use pyo3::prelude::*;
 use std::ffi::OsString;

@@ -174,28 +174,28 @@ impl CoreScene {
     ) -> PyResult<String> {
         let (mut interrupted, stop) = (None, AtomicBool::new(false));
         let scene = &self.scene;
-        let (result, raised) = interruptible(py, &stop, || {
-            let mut watch = |event: &Event<'_>| {
-                let seen = Python::attach(|py| match (event, &observe) {
-                    (Event::Step(report), Some(f)) => f.call1(py, (json(report)?,)).map(drop),
-                    (Event::Warning(text), _) => {
-                        py.import("warnings")?.call_method1("warn", (text,)).map(drop)
-                    }
-                    _ => Ok(()),
-                });
-                match seen {
-                    Ok(()) if stop.load(Ordering::Relaxed) => ControlFlow::Break(()),
-                    Ok(()) => ControlFlow::Continue(()),
-                    Err(error) => {
-                        interrupted = Some(error);
-                        ControlFlow::Break(())
-                    }
+        let mut watch = |event: &Event<'_>| {
+            let seen = Python::attach(|py| match (event, &observe) {
+                (Event::Step(report), Some(f)) => f.call1(py, (json(report)?,)).map(drop),
+                (Event::Warning(text), _) => {
+                    py.import("warnings")?.call_method1("warn", (text,)).map(drop)
                 }
-            };
-            match resume {
+                _ => Ok(()),
+            });
+            match seen {
+                Ok(()) if stop.load(Ordering::Relaxed) => ControlFlow::Break(()),
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => {
+                    interrupted = Some(error);
+                    ControlFlow::Break(())
+                }
+            }
+        };
+        let (result, raised) = interruptible(py, &stop, drop::<()>, |pool, _done| {
+            pool.install(|| match resume {
                 true => standoff::resume_with(scene, &folder, &mut watch),
                 false => standoff::run_with(scene, &folder, Options { force }, &mut watch),
-            }
+            })
         })?;
         // the run has been ended as if this had been its last step
         if let Some(error) = raised.or(interrupted) {

@@ -4,11 +4,13 @@ use crate::arrays::{self, Vectors, to_vectors};
 use crate::errors::raise;
 use crate::scene::{CoreScene, json};
 use crate::threads::{detached, pool};
+use crate::watch::{self, Caller};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use standoff::{Error, LoadValue, Options, Simulation, Vec3};
+use standoff::definition::{ForceDef, Load};
+use standoff::{Error, LoadValue, Options, Pose, Simulation, Vec3};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
@@ -16,11 +18,12 @@ use std::sync::{Mutex, PoisonError};
 #[pyclass(frozen, module = "standoff._standoff")]
 pub struct CoreSimulation {
     inner: Mutex<Simulation>,
+    caller: Caller,
 }
 
 impl CoreSimulation {
     fn of(inner: Simulation) -> Self {
-        Self { inner: Mutex::new(inner) }
+        Self { inner: Mutex::new(inner), caller: Caller::default() }
     }
 
     /// Waits for other threads that use the simulation, then does `work` with it on the pool. The interpreter is free from
@@ -34,6 +37,7 @@ impl CoreSimulation {
         py: Python<'_>,
         work: impl FnOnce(&mut Simulation) -> T + Send,
     ) -> PyResult<T> {
+        self.caller.refuse_here()?;
         let pool = pool()?;
         Ok(py.detach(|| {
             let mut guard = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
@@ -52,8 +56,13 @@ impl CoreSimulation {
     }
 
     /// The same with something so short that it needs no pool.
-    fn read<T: Send>(&self, py: Python<'_>, read: impl FnOnce(&Simulation) -> T + Send) -> T {
-        py.detach(|| read(&self.inner.lock().unwrap_or_else(PoisonError::into_inner)))
+    fn read<T: Send>(
+        &self,
+        py: Python<'_>,
+        read: impl FnOnce(&Simulation) -> T + Send,
+    ) -> PyResult<T> {
+        self.caller.refuse_here()?;
+        Ok(py.detach(|| read(&self.inner.lock().unwrap_or_else(PoisonError::into_inner))))
     }
 }
 
@@ -77,17 +86,21 @@ impl CoreSimulation {
         Ok(Self::of(built.map_err(|e| raise(py, e))?))
     }
 
-    fn save<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.read(py, Simulation::save))
+    fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.read(py, Simulation::save)?))
     }
 
     fn load(&self, py: Python<'_>, saved: &[u8]) -> PyResult<()> {
         self.attempt(py, |s| s.load(saved))
     }
 
-    /// Does one step; returns its report as JSON.
-    fn step(&self, py: Python<'_>) -> PyResult<String> {
-        json(&self.attempt(py, |s| s.step().cloned())?)
+    /// Does one step; returns its report as JSON. `watch` is called with step, number, speed, tolerance and positions in every
+    /// iteration, and ends the step by returning `False`.
+    #[pyo3(signature = (watch=None))]
+    fn step(&self, py: Python<'_>, watch: Option<Py<PyAny>>) -> PyResult<String> {
+        self.caller.refuse_here()?;
+        let report = watch::step(py, &self.inner, &self.caller, watch)?;
+        json(&report.map_err(|e| raise(py, e))?)
     }
 
     fn record(&self, py: Python<'_>, folder: PathBuf, force: bool) -> PyResult<()> {
@@ -99,12 +112,12 @@ impl CoreSimulation {
     }
 
     #[getter]
-    fn time(&self, py: Python<'_>) -> f64 {
+    fn time(&self, py: Python<'_>) -> PyResult<f64> {
         self.read(py, Simulation::time)
     }
 
     #[getter]
-    fn step_index(&self, py: Python<'_>) -> u64 {
+    fn step_index(&self, py: Python<'_>) -> PyResult<u64> {
         self.read(py, Simulation::step_index)
     }
 
@@ -121,7 +134,7 @@ impl CoreSimulation {
                 _ => return None,
             };
             Some(list.to_vec())
-        });
+        })?;
         match list {
             Some(list) => arrays::vectors(py, &list),
             None => Err(PyValueError::new_err(format!("no vectors '{what}'"))),
@@ -129,12 +142,12 @@ impl CoreSimulation {
     }
 
     /// Masses of all vertices, kg.
-    fn masses<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+    fn masses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let masses = self.read(py, |simulation| {
             let n = simulation.positions().len();
             simulation.core().model().mass[..n].to_vec()
-        });
-        PyArray1::from_vec(py, masses)
+        })?;
+        Ok(PyArray1::from_vec(py, masses))
     }
 
     /// Of all elements: `von_mises`, `stretches` or `bending_energies`.
@@ -153,7 +166,7 @@ impl CoreSimulation {
     fn half_space_forces<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let list: Vec<Vec3> = self.read(py, |simulation| {
             simulation.core().state().half_space_forces.iter().flatten().copied().collect()
-        });
+        })?;
         arrays::vectors(py, &list)
     }
 
@@ -218,7 +231,8 @@ impl CoreSimulation {
         rotation: [f64; 3],
         translation: [f64; 3],
     ) -> PyResult<()> {
-        self.attempt(py, |s| s.body_mut(body)?.set_pose(rotation, translation))
+        let pose = Pose { rotation: rotation.into(), translation: translation.into() };
+        self.attempt(py, |s| s.body_mut(body)?.set_pose(pose))
     }
 
     fn set_prescribed_targets(&self, py: Python<'_>, name: &str, x: Vectors<'_>) -> PyResult<()> {
@@ -231,7 +245,7 @@ impl CoreSimulation {
         py: Python<'py>,
         name: &str,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let targets = self.read(py, |s| s.targets(name)).map_err(|e| raise(py, e))?;
+        let targets = self.read(py, |s| s.targets(name))?.map_err(|e| raise(py, e))?;
         arrays::vectors(py, &targets)
     }
 
@@ -251,8 +265,16 @@ impl CoreSimulation {
         vector: Option<[f64; 3]>,
         pressure: Option<f64>,
     ) -> PyResult<()> {
-        let value = vector.map(LoadValue::from).or(pressure.map(LoadValue::from));
-        self.attempt(py, |s| s.set_load(name, value))
+        self.attempt(py, |s| {
+            // three numbers are of the quantity that the scene gives the load
+            let accelerates = |f: &&ForceDef| matches!(f.load, Load::Acceleration(_));
+            let mut named = s.scene().definition.forces.iter().filter(|f| f.name == name);
+            let vector = vector.map(Vec3::from).map(|v| match named.next().filter(accelerates) {
+                Some(_) => LoadValue::Acceleration(v),
+                None => LoadValue::Force(v),
+            });
+            s.set_load(name, vector.or(pressure.map(LoadValue::Pressure)))
+        })
     }
 
     /// What the independent audit finds wrong.

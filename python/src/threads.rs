@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -67,28 +67,32 @@ pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyR
 /// How often signals are looked for.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// The same with something long, which is told to `stop` when a signal (Ctrl-C) raises an exception; that is returned, too. Python
-/// handles signals in its main thread alone, which therefore looks for them while others work.
-pub fn interruptible<T: Send>(
+/// Does something long in another thread, which puts its parts on the pool. It is told to `stop` when a signal (Ctrl-C) raises an
+/// exception; that is returned, too. Python handles signals in its main thread alone, which therefore looks for them while others
+/// work. Meanwhile this thread lets `answer` see what is sent to it.
+pub fn interruptible<T: Send, M: Send>(
     py: Python<'_>,
     stop: &AtomicBool,
-    work: impl FnOnce() -> T + Send,
+    mut answer: impl FnMut(M) + Send,
+    work: impl FnOnce(&ThreadPool, Sender<M>) -> T + Send,
 ) -> PyResult<(T, Option<PyErr>)> {
     let pool = pool()?;
-    let (done, ended) = mpsc::channel::<()>();
+    let (sender, sent) = mpsc::channel();
     py.detach(move || {
         thread::scope(|scope| {
-            let worker = thread::Builder::new().spawn_scoped(scope, move || {
-                let result = pool.install(work);
-                drop(done);
-                result
-            });
-            let worker = worker?;
+            // the channel is closed when the work is done
+            let worker = thread::Builder::new().spawn_scoped(scope, move || work(&pool, sender))?;
             let mut raised = None;
-            while ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
-                if let Err(error) = Python::attach(|py| py.check_signals()) {
-                    stop.store(true, Ordering::Relaxed);
-                    raised.get_or_insert(error);
+            loop {
+                match sent.recv_timeout(LOOK) {
+                    Ok(message) => answer(message),
+                    Err(RecvTimeoutError::Disconnected) => break,
+                    Err(RecvTimeoutError::Timeout) => {
+                        if let Err(error) = Python::attach(|py| py.check_signals()) {
+                            stop.store(true, Ordering::Relaxed);
+                            raised.get_or_insert(error);
+                        }
+                    }
                 }
             }
             match worker.join() {

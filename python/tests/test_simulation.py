@@ -73,6 +73,25 @@ def test_bodies_and_forces():
         simulation.positions[0] = 0
 
 
+def test_what_is_held_is_moved_and_released():
+    low = {"box": {"min": [-1, -1, -1], "max": [2, 0.01, 2], "relative": True}}
+    cube = {"name": "cube", "shape": {"kind": "box", "cells": [1, 1, 1]}, "regions": {"low": low}}
+    scene = standoff.Scene(objects=[{**cube, "fixed": [{"vertices": "low"}]}])
+    simulation = standoff.Simulation(scene)
+    held = simulation.held("cube.low")
+    held.targets = held.targets + [0, 1e-3, 0]
+    simulation.step()
+    assert np.allclose(held.displacement, [0, 1e-3, 0], atol=1e-15) and held.force[1] > 0
+    held.release()
+    simulation.step()
+    assert held.force.tolist() == [0, 0, 0] and held.displacement[1] < 1e-3
+    held.hold()
+    simulation.step()
+    assert held.force[1] > 0
+    with pytest.raises(standoff.ControlError, match="4 expected"):
+        held.targets = np.zeros((3, 3))
+
+
 def test_forces_of_supports_and_loads(tmp_path):
     ends = {
         "left": {"box": {"min": [-1, -1, -1], "max": [0.01, 2, 2], "relative": True}},

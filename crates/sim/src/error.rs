@@ -140,6 +140,14 @@ pub enum ControlError {
         /// All names that there are.
         known: Vec<String>,
     },
+    /// A handle of something in another scene.
+    #[error(
+        "the handle is that of a {what} in another scene; take the one of the scene that is simulated"
+    )]
+    Foreign {
+        /// What it stands for.
+        what: &'static str,
+    },
     /// A list of another length than what it is for.
     #[error("{what} of '{name}': {found} given, {expected} expected")]
     Length {
@@ -151,6 +159,16 @@ pub enum ControlError {
         found: usize,
         /// Entries needed.
         expected: usize,
+    },
+    /// A value of another physical quantity.
+    #[error("'{name}' is {expected}, not {given}")]
+    Quantity {
+        /// Of what.
+        name: String,
+        /// The quantity that was given, with its unit.
+        given: &'static str,
+        /// What it has to be, with its unit.
+        expected: &'static str,
     },
     /// A number that is NaN or infinite.
     #[error("{what} of {place} is not finite")]

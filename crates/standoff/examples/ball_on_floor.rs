@@ -11,7 +11,9 @@ use standoff::prelude::*;
 pub fn main() -> Result<(), Error> {
     let ball = Shape::Sphere(Sphere { radius: 0.1, layers: 3, ..Default::default() });
     let rubber = MaterialSection { young_modulus: 2e5, ..Default::default() };
-    let scene = SceneBuilder::new(0.01, 0.4)
+    let scene = SceneBuilder::new()
+        .time_step(0.01)
+        .end_time(0.4)
         .ground(0.0)
         .material("rubber", rubber)
         .object(Object::shape("ball", ball).material("rubber").at([0.0, 0.3, 0.0]))

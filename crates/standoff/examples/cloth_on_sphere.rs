@@ -18,7 +18,9 @@ pub fn main() -> Result<(), Error> {
     };
     let sheet = Shape::Plane(Plane { size: [0.6, 0.6], cells: [12, 12] });
     let sphere = Shape::Sphere(Sphere { radius: 0.15, layers: 4, surface: true });
-    let scene = SceneBuilder::new(0.02, 0.4)
+    let scene = SceneBuilder::new()
+        .time_step(0.02)
+        .end_time(0.4)
         .friction(0.3)
         .material("cotton", cotton)
         .object(

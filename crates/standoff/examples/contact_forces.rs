@@ -15,7 +15,9 @@ pub fn main() -> Result<(), Error> {
     let block =
         Shape::Box(BoxShape { size: [0.2, 0.1, 0.2], cells: [4, 2, 4], ..Default::default() });
     let stiff = MaterialSection { young_modulus: 1e6, density: 500.0, ..Default::default() };
-    let scene = SceneBuilder::new(0.01, 1.0)
+    let scene = SceneBuilder::new()
+        .time_step(0.01)
+        .end_time(1.0)
         .gravity(gravity)
         .ground(0.0)
         .friction(0.5)

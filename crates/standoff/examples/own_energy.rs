@@ -45,7 +45,9 @@ impl Element<1> for Well {
 
 fn scene() -> Result<Scene, Error> {
     let ball = Shape::Sphere(Sphere { radius: 0.1, layers: 2, ..Default::default() });
-    let mut scene = SceneBuilder::new(0.01, 0.3)
+    let mut scene = SceneBuilder::new()
+        .time_step(0.01)
+        .end_time(0.3)
         .gravity([0.0; 3])
         .object(Object::shape("ball", ball).at([0.5, 0.0, 0.0]))
         .edit(|file| file.output.every = 10)

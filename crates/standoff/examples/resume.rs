@@ -8,7 +8,9 @@ use std::path::Path;
 
 fn scene() -> Result<Scene, Error> {
     let block = || Shape::Box(BoxShape { size: [0.2; 3], cells: [2, 2, 2], ..Default::default() });
-    SceneBuilder::new(0.01, 0.2)
+    SceneBuilder::new()
+        .time_step(0.01)
+        .end_time(0.2)
         .ground(0.0)
         .object(Object::shape("low", block()).at([0.0, 0.102, 0.0]))
         .object(Object::shape("high", block()).at([0.05, 0.305, 0.03]))

@@ -2,31 +2,52 @@
 //! documentation of the scene file holds here too.
 
 use crate::error::Error;
+use crate::handle::{BodyHandle, HalfSpaceHandle, Handle, LoadHandle};
 use standoff_linalg::Vec3;
 use standoff_mesh::Mesh;
 use standoff_mesh::shape::Shape;
 use standoff_scene::Scene;
 use standoff_scene::file::{
-    FixedSection, ForceSection, MaterialChoice, MaterialSection, MotionSection, ObjectSection,
-    RegionSection, Role, Rotation, SceneFile, Selection,
+    AttachmentSection, FixedSection, ForceSection, HalfSpaceSection, MaterialChoice,
+    MaterialSection, MotionSection, ObjectSection, RegionSection, Role, Rotation, SceneFile,
+    Selection, StitchSection,
 };
 use standoff_scene::resolve::Meshes;
+use standoff_scene::resolve::origin::{List, Origin, SceneId};
 use standoff_sim::definition::Dimension;
 use std::path::Path;
 
 /// A scene under construction. [`SceneBuilder::edit`] reaches what has no method of its own.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug)]
 pub struct SceneBuilder {
+    // not `Clone`: handles tell the scenes of two builders apart
+    id: SceneId,
     file: SceneFile,
     meshes: Meshes,
 }
 
+impl Default for SceneBuilder {
+    fn default() -> Self {
+        Self { id: SceneId::unique(), file: SceneFile::default(), meshes: Meshes::new() }
+    }
+}
+
 impl SceneBuilder {
-    /// A scene with a time step and an end, s.
-    pub fn new(step: f64, end: f64) -> Self {
-        let mut this = Self::default();
-        (this.file.time.step, this.file.time.end) = (step, end);
-        this
+    /// A scene without objects, with the defaults of a scene file.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the time step, s; 0.01 s by default.
+    pub fn time_step(mut self, step: f64) -> Self {
+        self.file.time.step = step;
+        self
+    }
+
+    /// Sets the time at which the simulation ends, s; 1 s by default.
+    pub fn end_time(mut self, end: f64) -> Self {
+        self.file.time.end = end;
+        self
     }
 
     /// Makes it a scene of two dimensions, in the plane z = 0.
@@ -59,8 +80,14 @@ impl SceneBuilder {
         self
     }
 
-    /// Adds an object.
+    /// Adds an object whose handle is not needed.
     pub fn object(mut self, object: Object) -> Self {
+        self.add(object);
+        self
+    }
+
+    /// Adds an object. The handle stands for its body, and of several copies for the first.
+    pub fn add(&mut self, object: Object) -> BodyHandle {
         let Object { mut section, mesh } = object;
         if let Some(mesh) = mesh {
             let path = format!("scene.meshes/{:06}.vtu", self.meshes.len());
@@ -68,11 +95,34 @@ impl SceneBuilder {
             self.meshes.insert(path, mesh);
         }
         self.file.objects.push(section);
-        self
+        self.last(List::Objects, self.file.objects.len())
     }
 
-    /// Changes anything else of the scene: settings of contact, friction, solver and output,
-    /// attachments, stitches, half-spaces.
+    /// Adds a fixed half-space.
+    pub fn add_half_space(&mut self, half_space: HalfSpaceSection) -> HalfSpaceHandle {
+        self.file.half_spaces.push(half_space);
+        self.last(List::HalfSpaces, self.file.half_spaces.len())
+    }
+
+    /// Adds springs between objects or to a point. The handle is for [`Simulation::applied`](crate::Simulation::applied).
+    pub fn add_attachment(&mut self, attachment: AttachmentSection) -> LoadHandle {
+        self.file.attachments.push(attachment);
+        self.last(List::Attachments, self.file.attachments.len())
+    }
+
+    /// Adds a seam. The handle is for [`Simulation::applied`](crate::Simulation::applied).
+    pub fn add_stitch(&mut self, stitch: StitchSection) -> LoadHandle {
+        self.file.stitches.push(stitch);
+        self.last(List::Stitches, self.file.stitches.len())
+    }
+
+    /// The handle of the last of `count` entries of a list.
+    fn last<K>(&self, list: List, count: usize) -> Handle<K> {
+        Handle::new(self.id, Origin::new(list, count - 1, 0))
+    }
+
+    /// Changes anything else of the scene: settings of contact, friction, solver and output. Handles count what was added:
+    /// entries must not be put before those of which there are handles.
     pub fn edit(mut self, edit: impl FnOnce(&mut SceneFile)) -> Self {
         edit(&mut self.file);
         self
@@ -83,7 +133,9 @@ impl SceneBuilder {
     /// # Errors
     /// [`Error::Scene`] with the path of what is wrong, for instance `objects[2].material`.
     pub fn build(self) -> Result<Scene, Error> {
-        Ok(Scene::from_file(&self.file, self.meshes)?)
+        let mut scene = Scene::from_file(&self.file, self.meshes)?;
+        scene.origins.scene = self.id;
+        Ok(scene)
     }
 }
 

@@ -82,7 +82,9 @@ pub fn load_run(folder: impl AsRef<Path>) -> Result<Scene, Error> {
 /// # fn main() -> Result<(), standoff::Error> {
 /// use standoff::prelude::*;
 ///
-/// let scene = SceneBuilder::new(0.01, 0.05)
+/// let scene = SceneBuilder::new()
+///     .time_step(0.01)
+///     .end_time(0.05)
 ///     .ground(0.0)
 ///     .object(Object::shape("block", Shape::Box(BoxShape::default())).at([0.0, 0.51, 0.0]))
 ///     .build()?;

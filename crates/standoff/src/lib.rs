@@ -14,7 +14,9 @@
 //! use standoff::prelude::*;
 //!
 //! let rubber = MaterialSection { young_modulus: 2e5, density: 1000.0, ..Default::default() };
-//! let scene = SceneBuilder::new(0.01, 0.1)
+//! let scene = SceneBuilder::new()
+//!     .time_step(0.01)
+//!     .end_time(0.1)
 //!     .ground(0.0)
 //!     .friction(0.4)
 //!     .material("rubber", rubber)
@@ -41,6 +43,36 @@
 //! # }
 //! ```
 //!
+//! ## Handles
+//!
+//! [`SceneBuilder::add`] returns a handle, which stands for the body wherever its name does and is found without comparing
+//! names. What holds a body and the loads on it have handles of their own. [`Body::handle`] gives that of a body of a scene
+//! file.
+//!
+//! ```
+//! # fn main() -> Result<(), standoff::Error> {
+//! use standoff::prelude::*;
+//!
+//! let block = Object::shape("block", Shape::Box(BoxShape::default()));
+//! let push = ForceSection { force: Some([0.0; 3].map(Formula::Number)), ..Default::default() };
+//! let mut builder = SceneBuilder::new();
+//! let block = builder.add(block.region("corner", vec![0]).fixed("corner").force(push));
+//! let (corner, push) = (block.fixed(0), block.force(0));
+//! let mut simulation = Simulation::new(&builder.build()?)?;
+//!
+//! simulation.set_load(push, LoadValue::Force(Vec3::new(10.0, 0.0, 0.0)))?;
+//! simulation.step()?;
+//! assert_eq!(simulation.body(block)?.name(), "block");
+//! assert!(simulation.held(corner)?.force().norm() > 0.0);
+//!
+//! // A handle is of use in its own scene alone.
+//! let mut other = SceneBuilder::new();
+//! let foreign = other.add(Object::shape("block", Shape::Box(BoxShape::default())));
+//! assert!(simulation.body(foreign).is_err());
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! ## Changing things between steps
 //!
 //! Obstacles and held vertices can be given targets, free bodies velocities, and loads and gravity new values.
@@ -52,7 +84,9 @@
 //! use standoff::prelude::*;
 //!
 //! let plate = Shape::Plane(Plane { size: [1.0, 1.0], cells: [1, 1] });
-//! let scene = SceneBuilder::new(0.01, 1.0)
+//! let scene = SceneBuilder::new()
+//!     .time_step(0.01)
+//!     .end_time(1.0)
 //!     .object(Object::shape("plate", plate))
 //!     .object(Object::shape("block", Shape::Box(BoxShape::default())).at([0.0, 0.502, 0.0]))
 //!     .build()?;
@@ -110,7 +144,9 @@
 //!     }
 //! }
 //!
-//! let mut scene = SceneBuilder::new(0.01, 0.1)
+//! let mut scene = SceneBuilder::new()
+//!     .time_step(0.01)
+//!     .end_time(0.1)
 //!     .object(Object::shape("block", Shape::Box(BoxShape::default())))
 //!     .build()?;
 //! let vertices = scene.vertices("block").unwrap();
@@ -141,7 +177,9 @@
 //! ```
 //! use standoff::prelude::*;
 //!
-//! let error = SceneBuilder::new(0.01, 1.0)
+//! let error = SceneBuilder::new()
+//!     .time_step(0.01)
+//!     .end_time(1.0)
 //!     .object(Object::shape("ball", Shape::Sphere(Sphere::default())).material("ruber"))
 //!     .build()
 //!     .unwrap_err();
@@ -155,6 +193,7 @@
 mod build;
 mod error;
 mod files;
+mod handle;
 pub mod prelude;
 mod simulation;
 
@@ -163,7 +202,11 @@ pub use error::Error;
 pub use files::{
     LoadOptions, fingerprint, load, load_run, load_with, resume, resume_with, run, run_with,
 };
-pub use simulation::{Applied, Body, BodyMut, HalfSpace, Held, LoadValue, Simulation};
+pub use handle::{
+    BodyHandle, HalfSpaceHandle, Handle, LoadHandle, OfBody, OfHalfSpace, OfLoad, OfPrescription,
+    PrescriptionHandle, Which,
+};
+pub use simulation::{Applied, Body, BodyMut, HalfSpace, Held, LoadValue, Pose, Simulation};
 pub use standoff_linalg::{Mat3, Vec3};
 pub use standoff_mesh::{self as mesh, Mesh, shape};
 pub use standoff_run::{Event, Options, Summary};

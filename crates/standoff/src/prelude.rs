@@ -2,7 +2,8 @@
 
 pub use crate::build::{Object, SceneBuilder};
 pub use crate::error::Error;
-pub use crate::simulation::{LoadValue, Simulation};
+pub use crate::handle::{BodyHandle, HalfSpaceHandle, LoadHandle, PrescriptionHandle};
+pub use crate::simulation::{LoadValue, Pose, Simulation};
 pub use standoff_linalg::{Mat3, Vec3};
 pub use standoff_mesh::Mesh;
 pub use standoff_mesh::shape::{BoxShape, Cylinder, Plane, Rod, Shape, Sphere, Torus};

@@ -1,18 +1,21 @@
 //! A simulation that is advanced step by step.
 
 mod body;
+mod find;
 mod forces;
 mod inside;
 
-pub use body::{Body, BodyMut, HalfSpace};
-pub use forces::{Applied, Held};
+pub use body::{Body, BodyMut, HalfSpace, Pose};
+pub use forces::{Applied, Held, LoadValue};
 
 use crate::error::Error;
+use crate::handle::{OfBody, OfHalfSpace, OfLoad, OfPrescription, Which, indices};
 use standoff_linalg::Vec3;
 use standoff_run::{Options, Recording, Summary, checkpoint_bytes, fingerprint, parse_checkpoint};
 use standoff_scene::Scene;
-use standoff_sim::definition::Load;
-use standoff_sim::{ContactRecord, ControlError, StepError, StepReport};
+use standoff_scene::resolve::origin::Origin;
+use standoff_sim::{ContactRecord, StepError, StepReport};
+use std::collections::HashMap;
 use std::fmt;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -25,36 +28,11 @@ use std::path::Path;
 pub struct Simulation {
     core: standoff_sim::Simulation,
     scene: Scene,
+    /// Index in the definition of what comes from a place of the scene file.
+    indices: HashMap<Origin, usize>,
     fingerprint: u64,
     recording: Option<Recording>,
     report: Option<StepReport>,
-}
-
-/// The value of a load: a vector for a force (N) or an acceleration (m/s²), a number for a pressure (Pa).
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum LoadValue {
-    /// Total force, N, or acceleration, m/s².
-    Vector(Vec3),
-    /// Pressure, Pa.
-    Pressure(f64),
-}
-
-impl From<[f64; 3]> for LoadValue {
-    fn from(v: [f64; 3]) -> Self {
-        Self::Vector(v.into())
-    }
-}
-
-impl From<Vec3> for LoadValue {
-    fn from(v: Vec3) -> Self {
-        Self::Vector(v)
-    }
-}
-
-impl From<f64> for LoadValue {
-    fn from(p: f64) -> Self {
-        Self::Pressure(p)
-    }
 }
 
 impl Simulation {
@@ -69,7 +47,8 @@ impl Simulation {
 
     fn with(core: standoff_sim::Simulation, scene: &Scene, recording: Option<Recording>) -> Self {
         let fingerprint = fingerprint(&scene.definition);
-        Self { core, scene: scene.clone(), fingerprint, recording, report: None }
+        let (indices, scene) = (indices(scene), scene.clone());
+        Self { core, scene, indices, fingerprint, recording, report: None }
     }
 
     /// Records this simulation in a folder from now on, as [`run`](crate::run) does: frames, statistics
@@ -242,44 +221,35 @@ impl Simulation {
         self.core.model().bodies.iter().map(|b| b.name.as_str())
     }
 
-    /// A body by name.
+    /// A body by name or handle.
     ///
     /// # Errors
-    /// [`Error::Control`] with the names that there are.
-    pub fn body(&self, name: &str) -> Result<Body<'_>, Error> {
-        Ok(Body { simulation: self, index: self.index_of("body", name, self.body_names())? })
+    /// [`Error::Control`] with the names that there are, or for a handle of another scene.
+    pub fn body<'a>(&self, which: impl Into<Which<'a, OfBody>>) -> Result<Body<'_>, Error> {
+        Ok(Body { simulation: self, index: self.find(which.into())? })
     }
 
-    /// A body by name, to set its velocities or targets.
+    /// A body by name or handle, to set its velocities or targets.
     ///
     /// # Errors
-    /// [`Error::Control`] with the names that there are.
-    pub fn body_mut(&mut self, name: &str) -> Result<BodyMut<'_>, Error> {
-        let index = self.index_of("body", name, self.body_names())?;
+    /// As [`body`](Self::body).
+    pub fn body_mut<'a>(
+        &mut self,
+        which: impl Into<Which<'a, OfBody>>,
+    ) -> Result<BodyMut<'_>, Error> {
+        let index = self.find(which.into())?;
         Ok(BodyMut { simulation: self, index })
     }
 
-    /// A half-space by name; that of [`ground`](crate::SceneBuilder::ground) is `"ground"`.
+    /// A half-space by name or handle; that of [`ground`](crate::SceneBuilder::ground) is `"ground"`.
     ///
     /// # Errors
-    /// [`Error::Control`] with the names that there are.
-    pub fn half_space(&self, name: &str) -> Result<HalfSpace<'_>, Error> {
-        let names = self.core.model().half_space_names.iter().map(String::as_str);
-        Ok(HalfSpace { simulation: self, index: self.index_of("half-space", name, names)? })
-    }
-
-    fn index_of<'a>(
+    /// As [`body`](Self::body).
+    pub fn half_space<'a>(
         &self,
-        what: &'static str,
-        name: &str,
-        names: impl Iterator<Item = &'a str>,
-    ) -> Result<usize, ControlError> {
-        let known: Vec<&str> = names.collect();
-        known.iter().position(|n| *n == name).ok_or_else(|| ControlError::Unknown {
-            what,
-            name: name.to_owned(),
-            known: known.iter().map(|n| (*n).to_owned()).collect(),
-        })
+        which: impl Into<Which<'a, OfHalfSpace>>,
+    ) -> Result<HalfSpace<'_>, Error> {
+        Ok(HalfSpace { simulation: self, index: self.find(which.into())? })
     }
 
     /// Sets gravity for the steps to come, m/s².
@@ -292,28 +262,21 @@ impl Simulation {
 
     /// Sets the value of a load for the steps to come, in place of the scene's; `None` goes back to that. A
     /// load is named `OBJECT.REGION`, or `OBJECT.force[K]` for the K-th force of an object on all
-    /// vertices or on a region without a name. Of several with one name all are set.
+    /// vertices or on a region without a name. Of several with one name all are set; a handle means one.
     ///
     /// # Errors
-    /// [`Error::Control`] for a name that no load has, a vector for a pressure or a number for a force,
-    /// and for what is not finite.
-    pub fn set_load(&mut self, name: &str, value: Option<LoadValue>) -> Result<(), Error> {
-        let forces = &self.scene.definition.forces;
-        self.index_of("load", name, forces.iter().map(|f| f.name.as_str()))?;
+    /// [`Error::Control`] for a name that no load has or a handle of another scene, for a value of another quantity than
+    /// the load's, and for what is not finite.
+    pub fn set_load<'a>(
+        &mut self,
+        which: impl Into<Which<'a, OfLoad>>,
+        value: impl Into<Option<LoadValue>>,
+    ) -> Result<(), Error> {
+        let value = value.into();
         let mut wanted = Vec::new();
-        for (index, force) in forces.iter().enumerate().filter(|(_, f)| f.name == name) {
-            let pressure = matches!(force.load, Load::Pressure(_));
-            let value = match (value, pressure) {
-                (None, _) => None,
-                (Some(LoadValue::Vector(v)), false) => Some(v),
-                (Some(LoadValue::Pressure(p)), true) => Some(Vec3::new(p, 0.0, 0.0)),
-                (Some(_), _) => {
-                    let (found, expected) = if pressure { (3, 1) } else { (1, 3) };
-                    let (what, name) = ("components", name.to_owned());
-                    return Err(ControlError::Length { what, name, found, expected }.into());
-                }
-            };
-            wanted.push((index, value));
+        for index in self.forces(which.into())? {
+            let force = &self.scene.definition.forces[index];
+            wanted.push((index, value.map(|v| v.of(force)).transpose()?));
         }
         for (index, value) in wanted {
             self.core.set_load(index, value)?;
@@ -323,36 +286,45 @@ impl Simulation {
 
     /// Where the vertices of a prescription have to be at the end of the next step, m; they stay there
     /// until they are told otherwise. A prescription is named `OBJECT.REGION`, or `OBJECT.fixed[K]` and
-    /// `OBJECT.motion[K]`; motions of the scene add to targets.
+    /// `OBJECT.motion[K]`; where several have one name, the second is `NAME#2`. Motions of the scene add to targets.
     ///
     /// # Errors
-    /// [`Error::Control`] for a name that no prescription has, for another number of positions than it has
-    /// vertices, and where it does not act in the next step.
-    pub fn set_targets(&mut self, name: &str, targets: &[Vec3]) -> Result<(), Error> {
-        let motions = &self.core.model().motions;
-        let index = self.index_of("prescription", name, motions.iter().map(|m| m.name.as_str()))?;
-        let vertices = motions[index].vertices.clone();
+    /// [`Error::Control`] for a name that no prescription has or a handle of another scene, for another number of
+    /// positions than it has vertices, and where it does not act in the next step.
+    pub fn set_targets<'a>(
+        &mut self,
+        which: impl Into<Which<'a, OfPrescription>>,
+        targets: &[Vec3],
+    ) -> Result<(), Error> {
+        let index = self.find(which.into())?;
+        let vertices = self.core.model().motions[index].vertices.clone();
         Ok(self.core.set_targets(&vertices, targets)?)
     }
 
     /// Current targets of the vertices of a prescription, m.
     ///
     /// # Errors
-    /// [`Error::Control`] for a name that no prescription has.
-    pub fn targets(&self, name: &str) -> Result<Vec<Vec3>, Error> {
-        let motions = &self.core.model().motions;
-        let index = self.index_of("prescription", name, motions.iter().map(|m| m.name.as_str()))?;
+    /// [`Error::Control`] for a name that no prescription has or a handle of another scene.
+    pub fn targets<'a>(
+        &self,
+        which: impl Into<Which<'a, OfPrescription>>,
+    ) -> Result<Vec<Vec3>, Error> {
+        let index = self.find(which.into())?;
         let targets = &self.core.state().targets;
-        Ok(motions[index].vertices.iter().map(|v| targets[*v as usize]).collect())
+        let vertices = &self.core.model().motions[index].vertices;
+        Ok(vertices.iter().map(|v| targets[*v as usize]).collect())
     }
 
     /// Lets a prescription go (`acts` false) or hold again, from where its vertices are.
     ///
     /// # Errors
-    /// [`Error::Control`] for a name that no prescription has.
-    pub fn set_prescription(&mut self, name: &str, acts: bool) -> Result<(), Error> {
-        let names = self.core.model().motions.iter().map(|m| m.name.as_str());
-        let index = self.index_of("prescription", name, names)?;
+    /// [`Error::Control`] for a name that no prescription has or a handle of another scene.
+    pub fn set_prescription<'a>(
+        &mut self,
+        which: impl Into<Which<'a, OfPrescription>>,
+        acts: bool,
+    ) -> Result<(), Error> {
+        let index = self.find(which.into())?;
         Ok(self.core.set_prescription(index, acts)?)
     }
 }

@@ -1,9 +1,10 @@
-//! The interface for programs: handles by name, controls by name, saving and resuming, refusals.
+//! The interface for programs: bodies and controls by name and by handle, saving and resuming, refusals.
 
 use standoff::LoadOptions;
 use standoff::errors::{ControlError, OutputError, RunError, StepError};
 use standoff::linear::{BlockMatrix, Cholesky, LinearSolver, Ordering, SolveError, SolveReport};
 use standoff::prelude::*;
+use standoff::scene_file::{ArraySection, AttachmentSection, HalfSpaceSection, Selection};
 use standoff::settings::Integrator;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -17,7 +18,9 @@ fn scene() -> Scene {
     let force =
         ForceSection { force: Some([0.0, 0.0, 0.0].map(Formula::Number)), ..Default::default() };
     let pressure = ForceSection { pressure: Some(Formula::Number(0.0)), ..Default::default() };
-    SceneBuilder::new(0.01, 0.1)
+    SceneBuilder::new()
+        .time_step(0.01)
+        .end_time(0.1)
         .ground(-1.0)
         .friction(0.3)
         .object(
@@ -60,7 +63,8 @@ fn bodies_are_found_by_name() {
 #[test]
 fn loads_and_targets_are_set_by_name() {
     let mut simulation = Simulation::new(&scene()).unwrap();
-    simulation.set_load("block.force[0]", Some([8.0, 0.0, 0.0].into())).unwrap();
+    let push = LoadValue::Force(Vec3::new(8.0, 0.0, 0.0));
+    simulation.set_load("block.force[0]", push).unwrap();
     simulation.set_gravity([0.0; 3]).unwrap();
     simulation.set_prescription("block.corner", false).unwrap();
     simulation.step().unwrap();
@@ -90,11 +94,12 @@ fn loads_and_targets_are_set_by_name() {
     assert_eq!(error, "there is no prescription 'block.edge'; there are: block.corner");
     assert!(simulation.applied("push").is_err());
 
-    simulation.set_load("block.force[1]", Some(100.0.into())).unwrap();
-    let wrong = control(simulation.set_load("block.force[1]", Some([0.0; 3].into())));
-    assert!(matches!(wrong, ControlError::Length { .. }));
-    let wrong = control(simulation.set_load("block.force[0]", Some(1.0.into())));
-    assert!(matches!(wrong, ControlError::Length { .. }));
+    simulation.set_load("block.force[1]", LoadValue::Pressure(100.0)).unwrap();
+    let wrong = control(simulation.set_load("block.force[1]", LoadValue::Force(Vec3::zeros())));
+    assert_eq!(wrong.to_string(), "'block.force[1]' is a pressure (Pa), not a force (N)");
+    let other = LoadValue::Acceleration(Vec3::zeros());
+    let wrong = control(simulation.set_load("block.force[0]", other));
+    assert_eq!(wrong.to_string(), "'block.force[0]' is a force (N), not an acceleration (m/s²)");
     let wrong = control(simulation.set_load("push", None));
     assert_eq!(
         wrong.to_string(),
@@ -113,7 +118,8 @@ fn poses_are_rigid_motions_of_the_placed_body() {
     let mut simulation = Simulation::new(&scene()).unwrap();
     let before = simulation.body("plate").unwrap().positions().to_vec();
     let mut plate = simulation.body_mut("plate").unwrap();
-    plate.set_pose([0.0, 0.02, 0.0], [0.001, -0.01, 0.0]).unwrap();
+    let (rotation, translation) = (Vec3::new(0.0, 0.02, 0.0), Vec3::new(0.001, -0.01, 0.0));
+    plate.set_pose(Pose { rotation, translation }).unwrap();
     simulation.step().unwrap();
     let (sin, cos) = 0.02f64.sin_cos();
     for (x, y) in before.iter().zip(simulation.body("plate").unwrap().positions()) {
@@ -127,7 +133,10 @@ fn drive(simulation: &mut Simulation, end: u64) {
     while simulation.step_index() < end {
         match simulation.step_index() {
             2 => simulation.set_gravity([1.0, -5.0, 0.0]).unwrap(),
-            3 => simulation.set_load("block.force[0]", Some([5.0, 0.0, 1.0].into())).unwrap(),
+            3 => {
+                let push = LoadValue::Force(Vec3::new(5.0, 0.0, 1.0));
+                simulation.set_load("block.force[0]", push).unwrap();
+            }
             4 => simulation.set_prescription("block.corner", false).unwrap(),
             5 => simulation.body_mut("block").unwrap().set_velocity([0.0, 0.1, 0.0]).unwrap(),
             _ => simulation.body_mut("plate").unwrap().move_by([1e-4, 0.0, 0.0]).unwrap(),
@@ -170,7 +179,8 @@ fn saved_restored_and_resumed_simulations_have_the_same_bits() {
         drive(&mut resumed, 10);
         assert_eq!(bits(&resumed), bits(&whole));
     }
-    let mut other = SceneBuilder::new(0.01, 0.1).object(Object::shape("block", block()));
+    let mut other =
+        SceneBuilder::new().time_step(0.01).end_time(0.1).object(Object::shape("block", block()));
     other = other.gravity([0.0; 3]);
     let saved = Simulation::new(&other.build().unwrap()).unwrap().save();
     assert!(matches!(
@@ -214,7 +224,9 @@ fn a_mesh_in_memory_lies_with_the_run() {
         vertices: vec![0, 1],
         ..Default::default()
     });
-    let scene = SceneBuilder::new(0.01, 0.05)
+    let scene = SceneBuilder::new()
+        .time_step(0.01)
+        .end_time(0.05)
         .ground(-0.1)
         .object(Object::mesh("brick", mesh).fixed("foot"))
         .build()
@@ -243,7 +255,11 @@ fn a_mesh_in_memory_lies_with_the_run() {
     standoff::run_with(&same, &moved, replace, &mut |_| ControlFlow::Continue(())).unwrap();
     assert!(standoff::load_run(&moved).is_ok());
     // and a run that replaces it leaves nothing of it
-    let other = SceneBuilder::new(0.01, 0.01).object(Object::shape("block", block())).build();
+    let other = SceneBuilder::new()
+        .time_step(0.01)
+        .end_time(0.01)
+        .object(Object::shape("block", block()))
+        .build();
     standoff::run_with(&other.unwrap(), &moved, replace, &mut |_| ControlFlow::Continue(()))
         .unwrap();
     assert!(!moved.join("scene.meshes/000000.vtu").exists());
@@ -251,7 +267,9 @@ fn a_mesh_in_memory_lies_with_the_run() {
 
 #[test]
 fn faults_of_built_scenes_name_their_place() {
-    let wrong = SceneBuilder::new(0.01, 0.1)
+    let wrong = SceneBuilder::new()
+        .time_step(0.01)
+        .end_time(0.1)
         .object(Object::shape("block", block()).velocity([f64::NAN, 0.0, 0.0]).fixed("nowhere"))
         .build()
         .unwrap_err();
@@ -394,4 +412,111 @@ fn files_are_read_with_options() {
         standoff::fingerprint(&standoff::load_run(&run).unwrap()),
         standoff::fingerprint(&scene)
     );
+}
+
+/// Three copies of a block, each held at a corner and pushed, and one that is attached to the first; a wall.
+fn scene_with_handles() -> (Scene, [BodyHandle; 2], LoadHandle, HalfSpaceHandle) {
+    let push = || ForceSection { force: Some([0.0; 3].map(Formula::Number)), ..Default::default() };
+    let copies = ArraySection { counts: [1, 1, 3], spacing: [0.0, 0.0, 0.5] };
+    let mut builder = SceneBuilder::new().ground(-1.0);
+    let row = Object::shape("row", block()).region("corner", vec![0]).fixed("corner");
+    let row = builder.add(row.force(push()).edit(|o| o.array = Some(copies)));
+    // two sets of vertices with one name
+    let single = Object::shape("single", block()).at([1.0, 0.0, 0.0]).region("corner", vec![0]);
+    let turn = MotionSection {
+        vertices: Selection::Name("corner".into()),
+        start: 100.0,
+        ..Default::default()
+    };
+    let single = builder.add(single.fixed("corner").motion(turn).force(push()).force(push()));
+    let spring = builder.add_attachment(AttachmentSection {
+        object: "single".into(),
+        stiffness: Some(1.0),
+        ..Default::default()
+    });
+    let wall = builder.add_half_space(HalfSpaceSection {
+        name: "wall".into(),
+        origin: [-5.0, 0.0, 0.0],
+        normal: [1.0, 0.0, 0.0],
+        ..Default::default()
+    });
+    (builder.build().unwrap(), [row, single], spring, wall)
+}
+
+#[test]
+fn handles_stand_for_what_names_do() {
+    let (scene, [row, single], spring, wall) = scene_with_handles();
+    let mut simulation = Simulation::new(&scene).unwrap();
+    let body = |handle: BodyHandle| simulation.body(handle).unwrap();
+    assert_eq!(body(row).name(), "row[0,0,0]");
+    assert_eq!(body(row.copy(2)).name(), "row[0,0,2]");
+    assert_eq!(body(single).vertices(), simulation.body("single").unwrap().vertices());
+    assert_eq!(simulation.half_space(wall).unwrap().name(), "wall");
+    let held = |handle: PrescriptionHandle| simulation.held(handle).unwrap().name();
+    assert_eq!(held(row.copy(1).fixed(0)), "row[0,0,1].corner");
+    assert_eq!(held(single.fixed(0)), "single.corner");
+    assert_eq!(held(single.motion(0)), "single.corner#2");
+    let applied = |handle: LoadHandle| simulation.applied(handle).unwrap().name();
+    assert_eq!(applied(row.copy(2).force(0)), "row[0,0,2].force[0]");
+    assert_eq!(applied(single.force(1)), "single.force[1]");
+    assert_eq!(applied(spring), "attachment-0");
+
+    // from names, too
+    assert_eq!(simulation.body("single").unwrap().handle(), Some(single));
+    assert_eq!(simulation.body("row[0,0,2]").unwrap().handle(), Some(row.copy(2)));
+    assert_eq!(simulation.half_space("wall").unwrap().handle(), Some(wall));
+    assert!(simulation.half_space("ground").unwrap().handle().is_some());
+    let corner = simulation.held("single.corner#2").unwrap().handle();
+    assert_eq!(corner, Some(single.motion(0)));
+    assert_eq!(simulation.applied("attachment-0").unwrap().handle(), Some(spring));
+
+    // and to set things
+    let push = LoadValue::Force(Vec3::new(2.0, 0.0, 0.0));
+    simulation.set_load(row.copy(1).force(0), push).unwrap();
+    simulation.set_prescription(row.copy(1).fixed(0), false).unwrap();
+    simulation.body_mut(single).unwrap().set_velocity([0.0; 3]).unwrap();
+    let target = simulation.targets(row.fixed(0)).unwrap()[0] + Vec3::new(0.0, 1e-3, 0.0);
+    simulation.set_targets(row.fixed(0), &[target]).unwrap();
+    simulation.step().unwrap();
+    assert!((simulation.applied(row.copy(1).force(0)).unwrap().force().x - 2.0).abs() < 1e-12);
+    assert_eq!(simulation.held(row.copy(1).fixed(0)).unwrap().force(), Vec3::zeros());
+    assert_eq!(simulation.body(row).unwrap().positions()[0], target);
+}
+
+#[test]
+fn handles_of_other_scenes_and_of_nothing_are_refused() {
+    let (scene, [row, single], spring, wall) = scene_with_handles();
+    let (other, ..) = scene_with_handles();
+    let mut foreign = Simulation::new(&other).unwrap();
+    let refused = |error: Error| match error {
+        Error::Control(ControlError::Foreign { what }) => what,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(refused(foreign.body(single).unwrap_err()), "body");
+    assert_eq!(refused(foreign.body_mut(row).unwrap_err()), "body");
+    assert_eq!(refused(foreign.half_space(wall).unwrap_err()), "half-space");
+    assert_eq!(refused(foreign.held(row.fixed(0)).unwrap_err()), "prescription");
+    assert_eq!(refused(foreign.applied(spring).unwrap_err()), "load");
+    assert_eq!(refused(foreign.set_load(row.force(0), None).unwrap_err()), "load");
+    assert_eq!(refused(foreign.set_prescription(row.fixed(0), false).unwrap_err()), "prescription");
+
+    // all simulations of a scene and of its copies have the same handles
+    let mut own = Simulation::new(&scene.clone()).unwrap();
+    assert!(own.body(single).is_ok());
+    assert!(Simulation::restore(&scene, &own.save()).unwrap().body(single).is_ok());
+    let none = own.body(row.copy(3)).unwrap_err().to_string();
+    assert!(none.starts_with("there is no body 'copy 3 of row'; there are: row[0,0,0]"), "{none}");
+    let none = own.held(single.fixed(7)).unwrap_err().to_string();
+    assert!(none.contains("there is no prescription 'single.fixed[7], copy 0'"), "{none}");
+    // springs have no value to set
+    let none = control(own.set_load(spring, None)).to_string();
+    assert!(none.contains("there is no load 'attachment 0, copy 0'"), "{none}");
+
+    // what a program puts into the definition or takes out of it has names alone
+    let mut changed = scene;
+    let first = changed.definition.forces.remove(0).name;
+    let changed = Simulation::new(&changed).unwrap();
+    assert!(changed.applied(row.force(0)).is_err() && changed.applied(first.as_str()).is_err());
+    assert_eq!(changed.applied("single.force[1]").unwrap().handle(), None);
+    assert!(changed.body(single).is_ok());
 }

@@ -8,6 +8,7 @@ from . import errors
 from ._standoff import __version__, set_threads
 from .errors import (
     BuildError,
+    CancelledError,
     ControlError,
     Error,
     MeshError,
@@ -20,7 +21,7 @@ from .errors import (
 from .exports import Curves, export, plot, render
 from .frames import Frames, frames
 from .scene import Scene, resume, run
-from .simulation import Applied, Body, HalfSpace, Held, Simulation
+from .simulation import Applied, Body, HalfSpace, Held, Iteration, Simulation
 from .sweep import sweep
 from .viewer import Viewer, view
 
@@ -28,12 +29,14 @@ __all__ = [
     "Applied",
     "Body",
     "BuildError",
+    "CancelledError",
     "ControlError",
     "Curves",
     "Error",
     "Frames",
     "HalfSpace",
     "Held",
+    "Iteration",
     "MeshError",
     "OutputError",
     "ReferenceSceneError",

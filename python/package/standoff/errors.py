@@ -88,6 +88,10 @@ class StepError(Error):
     limit: float | None = None
 
 
+class CancelledError(StepError):
+    """A step that a callback ended; the state is the one before it, and the step may be taken again."""
+
+
 class ControlError(Error):
     """Something that cannot be set between steps; nothing was changed."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -193,6 +194,40 @@ class Held(Applied):
         displacement: Array = self._values()[2]
         return displacement
 
+    @property
+    def targets(self) -> Array:
+        """Where the vertices have to be at the end of the next step, m (n×3). They stay there until they are told
+        otherwise."""
+        return self._simulation.targets(self.name)
+
+    @targets.setter
+    def targets(self, targets: ArrayLike) -> None:
+        self._simulation.set_targets(self.name, targets)
+
+    def release(self) -> None:
+        """Lets the vertices go, from the next step on."""
+        self._simulation.set_prescription(self.name, False)
+
+    def hold(self) -> None:
+        """Holds the vertices again, from where they are."""
+        self._simulation.set_prescription(self.name, True)
+
+
+@dataclass(frozen=True, eq=False)
+class Iteration:
+    """A step in one of its iterations."""
+
+    #: Number of the step, from 1.
+    step: int
+    #: Number of the iteration that is under way, from 1: of Newton's method, or of the method that takes its place.
+    number: int
+    #: Largest nodal Newton direction of the iteration before, divided by the time step, m/s; none before the first.
+    residual_speed: float | None
+    #: The Newton tolerance, m/s.
+    tolerance: float
+    #: Positions of the iterate, m (n×3); with the method ``admm-pd`` those at the start of the step.
+    positions: Array
+
 
 class Simulation:
     """A simulation that is advanced step by step. Between any two steps, positions, velocities and forces may
@@ -260,9 +295,16 @@ class Simulation:
         """Ends a recording: the last state is written as frame and checkpoint."""
         self._core.finish()
 
-    def step(self) -> dict[str, Any]:
-        """Does one time step and returns its report. Raises :class:`StepError` with the state before it."""
-        report: dict[str, Any] = json.loads(self._change("step"))
+    def step(self, *, watch: Callable[[Iteration], bool | None] | None = None) -> dict[str, Any]:
+        """Does one time step and returns its report. Raises :class:`StepError` with the state before it.
+
+        `watch` is called in every iteration before its linear system is solved; where that is tried several times, before
+        each of them. It ends the step by returning ``False``, which raises :class:`CancelledError`, or by an exception,
+        which is raised here. So does an interrupt (Ctrl-C). The state is then the one before the step. `watch` cannot use
+        this simulation, and influences no result.
+        """
+        told = None if watch is None else lambda *seen: watch(Iteration(*seen))
+        report: dict[str, Any] = json.loads(self._change("step", told))
         self.report = report
         return report
 
@@ -272,14 +314,15 @@ class Simulation:
         steps: int | None = None,
         progress: bool = False,
         callback: Callable[[Simulation], bool | None] | None = None,
+        watch: Callable[[Iteration], bool | None] | None = None,
     ) -> None:
         """Does the steps up to the end of the scene, or so many. `callback` is called after each step and may
-        change the simulation; it ends the run by returning ``False``. After an interrupt (Ctrl-C) a recorded
-        run can be resumed."""
+        change the simulation; it ends the run by returning ``False``. `watch` is called within each step, see
+        :meth:`step`. An interrupt (Ctrl-C) ends the step that is under way; a recorded run can be resumed then."""
         end = self.scene.steps if steps is None else self.step_index + steps
         try:
             while self.step_index < end:
-                report = self.step()
+                report = self.step(watch=watch)
                 if progress:
                     show(report, end)
                 if callback is not None and callback(self) is False:

@@ -9,7 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use standoff::Vec3;
 use standoff::energy::Term;
-use standoff_linalg::{Mat3, svd3};
+use standoff_linalg::{Mat3, Svd, svd3};
 use standoff_sim::energy::tet::ElasticTets;
 use standoff_sim::material::{Law, Material};
 
@@ -106,13 +106,16 @@ impl CoreElasticity {
         let Some(inverse) = dm.try_inverse() else { return };
         let svd = svd3(&(frame(x) * inverse));
         let h = self.material.law.guarded_hessian(&self.material.lame(), &svd.sigma);
+        let h = h.assemble(&Svd::from(&svd));
         let rows = [0, 1, 2].map(|k| inverse.row(k).transpose());
         let shapes = [-(rows[0] + rows[1] + rows[2]), rows[0], rows[1], rows[2]];
-        let turned = shapes.map(|g| svd.v.transpose() * g);
         let volume = dm.determinant() / 6.0;
         for (a, &v) in corners.iter().enumerate() {
             for (b, &w) in corners.iter().enumerate() {
-                let block = svd.u * h.block(&turned[a], &turned[b]) * svd.u.transpose();
+                let block: Mat3 =
+                    (0..9).map(|k| (k / 3, k % 3)).fold(Mat3::zeros(), |sum, (i, j)| {
+                        sum + h.fixed_view::<3, 3>(3 * i, 3 * j) * (shapes[a][i] * shapes[b][j])
+                    });
                 blocks.add(v, w, block * volume);
             }
         }

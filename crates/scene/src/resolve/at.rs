@@ -1,5 +1,6 @@
 //! A place in a scene while its values are checked.
 
+use super::origin::Entries;
 use crate::document::{Document, KeyPath, Node, Value};
 use crate::error::{Problem, SceneError};
 use standoff_sim::definition::validate::{Fault, Field};
@@ -9,6 +10,8 @@ use standoff_sim::definition::validate::{Fault, Field};
 pub(crate) struct Places<'a> {
     pub forces: Vec<At<'a>>,
     pub attachments: Vec<At<'a>>,
+    /// The entries that the parts of the definition were made from.
+    pub entries: Entries,
 }
 
 /// A key path of a document.

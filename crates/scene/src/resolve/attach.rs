@@ -38,6 +38,7 @@ pub(super) fn resolve_all<'a>(
         let place = at.key(if section.to.is_some() { "to" } else { "distance" });
         for (body, vertices) in sets {
             places.attachments.push(place.clone());
+            places.entries.attachments.push(k);
             let attachment = AttachmentDef {
                 name: section.name.clone(),
                 body,

@@ -1,6 +1,7 @@
 //! What is prescribed on sets of an object's vertices, or applied to them.
 
 use super::at::{At, Places};
+use super::origin::{Entries, List};
 use super::placed::{Bodies, Placed};
 use super::select::{Sets, select};
 use super::sequence;
@@ -27,8 +28,8 @@ pub(super) fn add<'a>(
     definition: &mut Definition,
     places: &mut Places<'a>,
 ) -> Result<(), SceneError> {
-    fixed(object, at, placed, scene, definition)?;
-    motions(object, at, placed, scene, folder, definition)?;
+    fixed(object, at, placed, scene, definition, &mut places.entries)?;
+    motions(object, at, placed, scene, folder, definition, &mut places.entries)?;
     forces(object, at, placed, definition, places)
 }
 
@@ -38,6 +39,7 @@ fn fixed(
     placed: &Placed,
     scene: &Bodies,
     definition: &mut Definition,
+    entries: &mut Entries,
 ) -> Result<(), SceneError> {
     for (k, section) in object.fixed.iter().enumerate() {
         let at = at.key("fixed").index(k);
@@ -57,6 +59,7 @@ fn fixed(
             at.check(held.validate(definition.bodies.len()))?;
             at.check(planar(definition, || held.validate_in_plane()))?;
             definition.prescribed.push(held);
+            entries.prescribed.push((List::Fixed, k));
         }
     }
     Ok(())
@@ -70,6 +73,7 @@ fn motions(
     scene: &Bodies,
     folder: &Path,
     definition: &mut Definition,
+    entries: &mut Entries,
 ) -> Result<(), SceneError> {
     let mut sequences = Vec::new();
     for (k, section) in object.motion.iter().enumerate() {
@@ -96,6 +100,7 @@ fn motions(
             at.check(moved.validate(definition.bodies.len()))?;
             at.check(planar(definition, || moved.validate_in_plane()))?;
             definition.prescribed.push(moved);
+            entries.prescribed.push((List::Motion, k));
         }
         sequences.push(sequence.map(|s| s.path));
     }
@@ -120,6 +125,7 @@ fn forces<'a>(
         let place = at.key(if section.pressure.is_some() { "pressure" } else { "vertices" });
         for (copy, vertices) in occupied(sets) {
             places.forces.push(place.clone());
+            places.entries.forces.push(k);
             let force = ForceDef {
                 name: format!("{}.{name}", placed.copies[copy].name),
                 body: placed.bodies.start + copy,

@@ -8,6 +8,7 @@ mod attach;
 mod conditions;
 mod fill;
 mod object;
+pub mod origin;
 mod placed;
 mod placement;
 mod plane;
@@ -28,6 +29,7 @@ use crate::unread::{self, Given, Look};
 use crate::{presets, schema, units};
 use at::{At, Places};
 use fill::Filled;
+use origin::Origins;
 use placed::Bodies;
 use room::Room;
 use serde::{Deserialize, Serialize};
@@ -78,6 +80,8 @@ pub struct Scene {
     /// Meshes that came from memory, by the relative path that `file` gives for them. Code that
     /// saves `file` has to save them there.
     pub meshes: Meshes,
+    /// Where in `file` the parts of the definition come from.
+    pub origins: Origins,
 }
 
 /// Meshes in memory by the path under which objects name them.
@@ -315,7 +319,7 @@ fn resolve(
     };
     half_spaces(&mut file, at, &mut definition)?;
     let mut filled = Filled::default();
-    let notes = objects(&mut file, at, folder, meshes, &mut definition, &mut filled)?;
+    let (notes, origins) = objects(&mut file, at, folder, meshes, &mut definition, &mut filled)?;
     check_friction_names(&file, &definition, at)?;
     at.check(definition.validate())?;
     Ok(Scene {
@@ -327,6 +331,7 @@ fn resolve(
         fills: filled.reports,
         carried: filled.carried,
         meshes: Meshes::new(),
+        origins,
     })
 }
 
@@ -378,7 +383,7 @@ fn half_spaces(
     Ok(())
 }
 
-/// Adds the bodies of all objects and their conditions; returns notes on their meshes.
+/// Adds the bodies of all objects and their conditions; returns notes on their meshes, and where everything comes from.
 // long: the order of what depends on all objects
 fn objects(
     file: &mut SceneFile,
@@ -387,7 +392,7 @@ fn objects(
     meshes: &Meshes,
     definition: &mut Definition,
     filled: &mut Filled,
-) -> Result<Vec<String>, SceneError> {
+) -> Result<(Vec<String>, Origins), SceneError> {
     if file.objects.is_empty() {
         return Err(at.invalid("the scene has no objects; add at least one [[objects]]"));
     }
@@ -432,9 +437,11 @@ fn objects(
     }
     no_contact(file, &at.key("objects"), &bodies, definition)?;
     attach::resolve_all(file, &at.key("attachments"), &all, definition, &mut places)?;
-    stitch::resolve_all(file, &at.key("stitches"), &all, definition)?;
+    stitch::resolve_all(file, &at.key("stitches"), &all, definition, &mut places.entries)?;
     check_loads(definition, &places)?;
-    Ok(notes)
+    let own: Vec<Range<usize>> = all.iter().map(|p| p.bodies.clone()).collect();
+    let origins = places.entries.origins(definition, &own, file.ground.is_some());
+    Ok((notes, origins))
 }
 
 /// Every pressure has to find triangles, every attachment something within its distance.

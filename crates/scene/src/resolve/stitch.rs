@@ -2,6 +2,7 @@
 
 use super::at::At;
 use super::attach::find;
+use super::origin::Entries;
 use super::placed::Placed;
 use super::select::select;
 use crate::error::SceneError;
@@ -18,6 +19,7 @@ pub(super) fn resolve_all(
     at: &At<'_>,
     all: &[Placed],
     definition: &mut Definition,
+    entries: &mut Entries,
 ) -> Result<(), SceneError> {
     for (k, section) in file.stitches.iter_mut().enumerate() {
         if section.name.is_empty() {
@@ -65,6 +67,7 @@ pub(super) fn resolve_all(
             };
             at.check(stitch.validate_springs())?;
             definition.stitches.push(stitch);
+            entries.stitches.push(k);
         }
     }
     Ok(())

@@ -1,10 +1,11 @@
-//! Bodies and half-spaces of a simulation, by name.
+//! Bodies and half-spaces of a simulation.
 
 use super::Simulation;
 use super::forces::moved;
 use crate::error::Error;
+use crate::handle::{BodyHandle, HalfSpaceHandle};
+use standoff_linalg::Vec3;
 use standoff_linalg::nalgebra::Rotation3;
-use standoff_linalg::{Mat3, Vec3};
 use standoff_sim::ControlError;
 use standoff_sim::definition::BodyKind;
 use std::ops::Range;
@@ -19,6 +20,11 @@ pub struct Body<'a> {
 impl<'a> Body<'a> {
     fn part<T>(&self, all: &'a [T]) -> &'a [T] {
         &all[self.vertices()]
+    }
+
+    /// Its handle; none where the program added it to the definition.
+    pub fn handle(&self) -> Option<BodyHandle> {
+        self.simulation.handle(self.index)
     }
 
     /// Its name.
@@ -94,6 +100,15 @@ impl<'a> Body<'a> {
     }
 }
 
+/// A rigid motion x ↦ R x + t.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Pose {
+    /// R turns by the length of this vector, rad, about its direction, through the origin.
+    pub rotation: Vec3,
+    /// t, m.
+    pub translation: Vec3,
+}
+
 /// A body of a simulation that can be told what to do.
 #[derive(Debug)]
 pub struct BodyMut<'a> {
@@ -157,21 +172,15 @@ impl BodyMut<'_> {
         self.set_targets(&targets)
     }
 
-    /// Sets its targets to a rigid motion of where the scene places it, x ↦ R x + t: R turns by the length of
-    /// `rotation` (rad) about its direction, through the origin, t is `translation` (m).
+    /// Sets its targets to a rigid motion of where the scene places it.
     ///
     /// # Errors
     /// As [`set_targets`](Self::set_targets).
-    pub fn set_pose(
-        &mut self,
-        rotation: impl Into<Vec3>,
-        translation: impl Into<Vec3>,
-    ) -> Result<(), Error> {
-        let (turn, shift) = (Rotation3::new(rotation.into()).into_inner(), translation.into());
+    pub fn set_pose(&mut self, pose: Pose) -> Result<(), Error> {
+        let turn = Rotation3::new(pose.rotation).into_inner();
         let definition = &self.simulation.scene().definition.bodies[self.index];
         let start = if definition.start.is_empty() { &definition.rest } else { &definition.start };
-        let place = |turn: &Mat3, x: &Vec3| turn * x + shift;
-        let targets: Vec<Vec3> = start.iter().map(|x| place(&turn, x)).collect();
+        let targets: Vec<Vec3> = start.iter().map(|x| turn * x + pose.translation).collect();
         self.set_targets(&targets)
     }
 }
@@ -184,6 +193,11 @@ pub struct HalfSpace<'a> {
 }
 
 impl<'a> HalfSpace<'a> {
+    /// Its handle; none where the program added it to the definition.
+    pub fn handle(&self) -> Option<HalfSpaceHandle> {
+        self.simulation.handle(self.index)
+    }
+
     /// Its name.
     pub fn name(&self) -> &'a str {
         &self.simulation.core.model().half_space_names[self.index]

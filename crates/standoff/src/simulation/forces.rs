@@ -1,8 +1,11 @@
-//! What supports and loads act with, by name.
+//! What supports and loads act with.
 
 use super::Simulation;
 use crate::error::Error;
+use crate::handle::{LoadHandle, OfLoad, OfPrescription, PrescriptionHandle, Which};
 use standoff_linalg::Vec3;
+use standoff_sim::ControlError;
+use standoff_sim::definition::{ForceDef, Load};
 
 /// A set of vertices that a simulation holds or moves.
 #[derive(Debug, Clone, Copy)]
@@ -10,6 +13,43 @@ pub struct Held<'a> {
     simulation: &'a Simulation,
     index: usize,
 }
+
+/// The value of a load, of the quantity that the scene gives it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LoadValue {
+    /// Total force, N.
+    Force(Vec3),
+    /// Acceleration of each vertex, m/s².
+    Acceleration(Vec3),
+    /// Pressure, Pa; positive values push onto the surface.
+    Pressure(f64),
+}
+
+impl LoadValue {
+    /// As the simulator stores it, for a load of the same quantity.
+    pub(super) fn of(self, load: &ForceDef) -> Result<Vec3, ControlError> {
+        let expected = match (&load.load, self) {
+            (Load::Force(_), Self::Force(v)) | (Load::Acceleration(_), Self::Acceleration(v)) => {
+                return Ok(v);
+            }
+            (Load::Pressure(_), Self::Pressure(p)) => return Ok(Vec3::new(p, 0.0, 0.0)),
+            (Load::Force(_), _) => FORCE,
+            (Load::Acceleration(_), _) => ACCELERATION,
+            (Load::Pressure(_), _) => PRESSURE,
+        };
+        let given = match self {
+            Self::Force(_) => FORCE,
+            Self::Acceleration(_) => ACCELERATION,
+            Self::Pressure(_) => PRESSURE,
+        };
+        Err(ControlError::Quantity { name: load.name.clone(), given, expected })
+    }
+}
+
+// the quantities of loads, as messages call them
+const FORCE: &str = "a force (N)";
+const ACCELERATION: &str = "an acceleration (m/s²)";
+const PRESSURE: &str = "a pressure (Pa)";
 
 /// A load of a simulation: a force, a pressure, an attachment or a seam.
 #[derive(Debug, Clone, Copy)]
@@ -19,28 +59,30 @@ pub struct Applied<'a> {
 }
 
 impl Simulation {
-    /// What holds the vertices of a prescription, by its name as for [`set_targets`](Self::set_targets). Where several
-    /// have one name, the second is `NAME#2`.
+    /// What holds the vertices of a prescription, by its handle, or by its name as for [`set_targets`](Self::set_targets).
     ///
     /// # Errors
-    /// [`Error::Control`] with the names that there are.
-    pub fn held(&self, name: &str) -> Result<Held<'_>, Error> {
-        let names = self.core.model().held_names.iter().map(String::as_str);
-        Ok(Held { simulation: self, index: self.index_of("prescription", name, names)? })
+    /// [`Error::Control`] with the names that there are, or for a handle of another scene.
+    pub fn held<'a>(&self, which: impl Into<Which<'a, OfPrescription>>) -> Result<Held<'_>, Error> {
+        Ok(Held { simulation: self, index: self.find(which.into())? })
     }
 
-    /// What a load acts with, by its name as for [`set_load`](Self::set_load), or by that of an attachment or a seam.
-    /// Where several have one name, the second is `NAME#2`.
+    /// What a load acts with, by its handle, by its name as for [`set_load`](Self::set_load), or by that of an attachment
+    /// or a seam. Where several have one name, the second is `NAME#2`.
     ///
     /// # Errors
-    /// [`Error::Control`] with the names that there are.
-    pub fn applied(&self, name: &str) -> Result<Applied<'_>, Error> {
-        let names = self.core.model().load_names.iter().map(String::as_str);
-        Ok(Applied { simulation: self, index: self.index_of("load", name, names)? })
+    /// [`Error::Control`] with the names that there are, or for a handle of another scene.
+    pub fn applied<'a>(&self, which: impl Into<Which<'a, OfLoad>>) -> Result<Applied<'_>, Error> {
+        Ok(Applied { simulation: self, index: self.find(which.into())? })
     }
 }
 
 impl<'a> Held<'a> {
+    /// Its handle; none where the program added it to the definition.
+    pub fn handle(&self) -> Option<PrescriptionHandle> {
+        self.simulation.handle(self.index)
+    }
+
     /// Its name.
     pub fn name(&self) -> &'a str {
         &self.simulation.core.model().held_names[self.index]
@@ -64,6 +106,11 @@ impl<'a> Held<'a> {
 }
 
 impl<'a> Applied<'a> {
+    /// Its handle; none where the program added it to the definition.
+    pub fn handle(&self) -> Option<LoadHandle> {
+        self.simulation.handle(self.index)
+    }
+
     /// Its name.
     pub fn name(&self) -> &'a str {
         &self.simulation.core.model().load_names[self.index]

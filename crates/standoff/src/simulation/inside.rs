@@ -17,7 +17,9 @@ impl Simulation {
     /// # fn main() -> Result<(), standoff::Error> {
     /// use standoff::prelude::*;
     ///
-    /// let scene = SceneBuilder::new(0.01, 0.05)
+    /// let scene = SceneBuilder::new()
+    ///     .time_step(0.01)
+    ///     .end_time(0.05)
     ///     .object(Object::shape("block", Shape::Box(BoxShape::default())))
     ///     .build()?;
     /// let mut simulation = Simulation::new(&scene)?;
@@ -32,7 +34,7 @@ impl Simulation {
     /// assert_eq!(simulation.step_index(), 2);
     ///
     /// // It can go on.
-    /// simulation.watch(|_| ControlFlow::Continue(()));
+    /// simulation.unwatch();
     /// simulation.step()?;
     /// # Ok(())
     /// # }
@@ -42,6 +44,11 @@ impl Simulation {
         watcher: impl FnMut(&Iteration<'_>) -> ControlFlow<()> + Send + 'static,
     ) {
         self.core.set_watcher(Some(Box::new(watcher)));
+    }
+
+    /// Ends [`watch`](Self::watch).
+    pub fn unwatch(&mut self) {
+        self.core.set_watcher(None);
     }
 
     /// Solves the Newton systems of the steps to come by `solver`, in place of the one that `solver.linear` chooses.
@@ -68,7 +75,9 @@ impl Simulation {
     ///     }
     /// }
     ///
-    /// let scene = SceneBuilder::new(0.01, 0.05)
+    /// let scene = SceneBuilder::new()
+    ///     .time_step(0.01)
+    ///     .end_time(0.05)
     ///     .object(Object::shape("block", Shape::Box(BoxShape::default())))
     ///     .build()?;
     /// let mut simulation = Simulation::new(&scene)?;
