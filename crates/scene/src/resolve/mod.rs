@@ -6,6 +6,8 @@
 mod at;
 mod attach;
 mod conditions;
+mod expect;
+mod expectation;
 mod fill;
 mod object;
 mod placed;
@@ -22,13 +24,14 @@ mod weld;
 use crate::decode::decode;
 use crate::document::Document;
 use crate::error::{Problem, SceneError, nearest_name};
-use crate::file::{MaterialSection, OutputSection, SceneFile};
+use crate::file::{ExpectSection, MaterialSection, Moment, OutputSection, SceneFile};
 use crate::plane::write_out;
 use crate::unread::{self, Given, Look};
 use crate::{presets, schema, units};
 use at::{At, Places};
+pub use expectation::{Expectation, Piece, Subject, Subtrahend, When};
 use fill::Filled;
-use placed::Bodies;
+use placed::{Bodies, Placed};
 use room::Room;
 use serde::{Deserialize, Serialize};
 use standoff_fill::Embedding;
@@ -75,6 +78,8 @@ pub struct Scene {
     pub fills: Vec<(String, FillReport)>,
     /// Surfaces that ride along with bodies.
     pub carried: Vec<Carried>,
+    /// What a run must show.
+    pub expectations: Vec<Expectation>,
     /// Meshes that came from memory, by the relative path that `file` gives for them. Code that
     /// saves `file` has to save them there.
     pub meshes: Meshes,
@@ -174,9 +179,12 @@ impl Scene {
         }
         document.refuse_control_characters()?;
         let mut file: SceneFile = decode(&document)?;
+        let own_end = file.time.end;
         if let Some(steps) = steps {
             file.time.end = file.time.step * steps as f64;
         }
+        // with a number of steps the scene's own end may be anything
+        let end = if own_end.is_finite() && own_end > 0.0 { own_end } else { file.time.end };
         // as the library does: first whether a value may be, then whether something reads it
         settings::settings(&file, &At::root(&document))?;
         given.refuse_unread(&document, &file, look)?;
@@ -186,7 +194,7 @@ impl Scene {
             folder
         })
         .unwrap_or_else(|_| folder.to_owned());
-        let mut scene = resolve(file, &At::root(&document), &folder, &meshes)?;
+        let mut scene = resolve(file, end, &At::root(&document), &folder, &meshes)?;
         scene.meshes = meshes;
         Ok(scene)
     }
@@ -234,9 +242,31 @@ impl Scene {
         self.definition.settings.time.end = self.file.time.end;
     }
 
+    /// Whether the simulation ends at another time than the file of the scene says.
+    fn ends_elsewhere(&self) -> bool {
+        self.expectations.iter().any(|e| e.end != self.file.time.end)
+    }
+
+    /// The expectations that concern nothing after the end of the simulation, with their times as numbers.
+    fn reached(&self) -> Vec<ExpectSection> {
+        let end = self.file.time.end;
+        let until = |time: f64| time <= end * (1.0 + 1e-9);
+        let all = self.file.expect.iter().zip(&self.expectations);
+        let reached = all.filter_map(|(section, expectation)| match expectation.when {
+            When::At(time) => {
+                until(time).then(|| ExpectSection { when: Moment::Time(time), ..section.clone() })
+            }
+            _ => until(expectation.end).then(|| section.clone()),
+        });
+        reached.collect()
+    }
+
     /// The scene as TOML with every default written out but those that nothing reads; running it gives the same run.
     pub fn resolved_toml(&self) -> Result<String, toml::ser::Error> {
-        let body = written(&self.file)?;
+        let body = match self.ends_elsewhere() {
+            false => written(&self.file)?,
+            true => written(&SceneFile { expect: self.reached(), ..self.file.clone() })?,
+        };
         Ok(format!(
             "# Written by standoff: every setting of the run, in SI units and degrees.\n{body}"
         ))
@@ -292,8 +322,10 @@ fn unreadable(path: &Path, error: &std::io::Error) -> SceneError {
     }
 }
 
+/// `end` is that of the scene, s, which a number of steps may have replaced in `file`.
 fn resolve(
     mut file: SceneFile,
+    end: f64,
     at: &At<'_>,
     folder: &Path,
     meshes: &Meshes,
@@ -315,9 +347,10 @@ fn resolve(
     };
     half_spaces(&mut file, at, &mut definition)?;
     let mut filled = Filled::default();
-    let notes = objects(&mut file, at, folder, meshes, &mut definition, &mut filled)?;
+    let (notes, all) = objects(&mut file, at, folder, meshes, &mut definition, &mut filled)?;
     check_friction_names(&file, &definition, at)?;
     at.check(definition.validate())?;
+    let expectations = expect::resolve_all(&file, end, &at.key("expect"), &all)?;
     Ok(Scene {
         definition,
         output: file.output.clone(),
@@ -326,6 +359,7 @@ fn resolve(
         notes,
         fills: filled.reports,
         carried: filled.carried,
+        expectations,
         meshes: Meshes::new(),
     })
 }
@@ -378,7 +412,7 @@ fn half_spaces(
     Ok(())
 }
 
-/// Adds the bodies of all objects and their conditions; returns notes on their meshes.
+/// Adds the bodies of all objects and their conditions; returns notes on their meshes, and the objects.
 // long: the order of what depends on all objects
 fn objects(
     file: &mut SceneFile,
@@ -387,7 +421,7 @@ fn objects(
     meshes: &Meshes,
     definition: &mut Definition,
     filled: &mut Filled,
-) -> Result<Vec<String>, SceneError> {
+) -> Result<(Vec<String>, Vec<Placed>), SceneError> {
     if file.objects.is_empty() {
         return Err(at.invalid("the scene has no objects; add at least one [[objects]]"));
     }
@@ -434,7 +468,7 @@ fn objects(
     attach::resolve_all(file, &at.key("attachments"), &all, definition, &mut places)?;
     stitch::resolve_all(file, &at.key("stitches"), &all, definition)?;
     check_loads(definition, &places)?;
-    Ok(notes)
+    Ok((notes, all))
 }
 
 /// Every pressure has to find triangles, every attachment something within its distance.
