@@ -399,7 +399,7 @@ fn a_run_that_does_not_show_what_the_scene_says_fails() {
     );
     assert!(said.contains("expected below 1.0000e-4 m"), "{said}");
     assert!(said.contains("error: 1 of 2 expectations do not hold"), "{said}");
-    // without --expect nobody looks
+    // without --expect it is not looked at
     let output = standoff!("run", cubes, "-o", out, "--force", "-q", "--set", bound);
     assert!(output.status.success(), "{}", text(&output.stderr));
 

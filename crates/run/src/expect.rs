@@ -214,26 +214,22 @@ impl Judge<'_> {
             When::Greatest(_) => values.max_by(by_value),
             _ => values.min_by(|a, b| margin(a).total_cmp(&margin(b))),
         };
-        let holds = value.as_ref().map(|v| margin(v) > 0.0);
+        let within = value.as_ref().map(|v| margin(v) > 0.0);
+        let held = within == Some(true) || within.is_none() && matches!(when, When::Every(_));
         let Expectation { above, below, .. } = *self.expectation;
-        // what a longer run could still change
-        let verdict = match (when, holds) {
-            (When::At(_), Some(true)) => Verdict::Holds,
-            (When::Every(_), None | Some(true)) if whole => Verdict::Holds,
-            (_, holds) if whole => {
-                if holds == Some(true) {
-                    Verdict::Holds
-                } else {
-                    Verdict::Fails
-                }
-            }
-            (When::At(_) | When::Every(_), Some(false)) => Verdict::Fails,
-            (When::Least(_), Some(true)) if above.is_none() => Verdict::Holds,
-            (When::Greatest(_), Some(true)) if below.is_none() => Verdict::Holds,
-            (When::Least(_), Some(false)) if below.is_none() => Verdict::Fails,
-            (When::Greatest(_), Some(false)) if above.is_none() => Verdict::Fails,
-            (When::At(_), None) => Verdict::Fails,
-            _ => Verdict::Open,
+        // whether the frames that a longer run would have could change nothing
+        let settled = match (when, within) {
+            _ if whole => true,
+            (When::At(_), _) => true,
+            (_, None) => false,
+            (When::Every(_), Some(within)) => !within,
+            (When::Least(_), Some(within)) => if within { above } else { below }.is_none(),
+            (When::Greatest(_), Some(within)) => if within { below } else { above }.is_none(),
+        };
+        let verdict = match (settled, held) {
+            (false, _) => Verdict::Open,
+            (true, true) => Verdict::Holds,
+            (true, false) => Verdict::Fails,
         };
         (verdict, value)
     }
@@ -310,9 +306,12 @@ impl fmt::Display for Finding {
 
 /// A number with five digits that matter.
 fn shown(x: f64) -> String {
-    let plain = x == 0.0 || (1e-3..1e5).contains(&x.abs());
-    let digits = if plain { format!("{x:.5}") } else { format!("{x:.4e}") };
-    match plain {
+    if x == 0.0 || !(1e-3..1e5).contains(&x.abs()) {
+        return if x == 0.0 { "0".into() } else { format!("{x:.4e}") };
+    }
+    let before = x.abs().log10().floor() as i32 + 1;
+    let digits = format!("{x:.*}", (5 - before).max(0) as usize);
+    match digits.contains('.') {
         true => digits.trim_end_matches('0').trim_end_matches('.').to_owned(),
         false => digits,
     }
