@@ -31,8 +31,8 @@ pub const CONDITIONS: [(&str, Condition); 12] = [
 
 /// What is looked for here of a scene.
 pub fn condition(name: &str, run: &Run) -> Result<(), String> {
-    let all = CONDITIONS.iter().filter(|(n, _)| *n == name);
-    all.map(|(_, condition)| condition(run)).collect()
+    let mut all = CONDITIONS.iter().filter(|(n, _)| *n == name);
+    all.try_for_each(|(_, condition)| condition(run))
 }
 
 fn sticks_to_the_slope(run: &Run) -> Result<(), String> {

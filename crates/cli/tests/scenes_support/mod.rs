@@ -123,9 +123,14 @@ pub fn shows(
     options: &[&str],
     run: Option<&Run>,
 ) -> Result<(), String> {
-    let option = |key: &str, pair: &[&str]| (pair[0] == key).then(|| pair[1].to_owned());
-    let sets: Vec<String> = options.chunks(2).filter_map(|p| option("--set", p)).collect();
-    let steps = options.chunks(2).find_map(|p| option("--steps", p)?.parse().ok());
+    let set = |pair: &[&str]| match pair[0] {
+        "--set" => Some(pair[1].to_owned()),
+        "--solver" => Some(format!("solver.method={}", pair[1])),
+        _ => None,
+    };
+    let sets: Vec<String> = options.chunks(2).filter_map(set).collect();
+    let steps = options.chunks(2).find(|pair| pair[0] == "--steps");
+    let steps = steps.and_then(|pair| pair[1].parse().ok());
     let scene = Scene::load_steps(scene, &sets, steps).map_err(|e| e.to_string())?;
     let findings = standoff_run::expect(&scene, folder).map_err(|e| e.to_string())?;
     let mut failed: Vec<String> = Vec::new();
