@@ -73,7 +73,7 @@ pub struct SceneFile {
     /// Seams between vertices.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stitches: Vec<StitchSection>,
-    /// What a run of the scene must show. It has no effect on the run; `standoff run --expect` looks whether it shows it.
+    /// What a run of the scene must show. It has no effect on the run; `standoff run --expect` says whether it does.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub expect: Vec<ExpectSection>,
 }
