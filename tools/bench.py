@@ -49,9 +49,9 @@ def growth():
     for n in (1, 5, 20, 100):
         rows = {"ball": (4, 3), "cube": (3, 4), "ring": (4, 3), "tet": (3, 4)}
         yield Scene(f"well-{n}", "scenes/stress/animal-well.toml", 12,
-                    sets=[f"objects.{k}.array.counts=[{a}, {n}, {b}]" for k, (a, b) in rows.items()])
+                    sets=["expect=unset", *(f"objects.{k}.array.counts=[{a}, {n}, {b}]" for k, (a, b) in rows.items())])
     for n in (10, 40, 160, 800):
-        yield Scene(f"stack-{n}", "scenes/codim/cloth-stack.toml", 3, sets=[f"objects.cloth.array.counts=[1, {n}, 1]",
+        yield Scene(f"stack-{n}", "scenes/codim/cloth-stack.toml", 3, sets=["expect=unset", f"objects.cloth.array.counts=[1, {n}, 1]",
                                                   f"objects.ball.translate=[0.002, {0.006 * n + 0.08}, 0.0]"])
     for n in (10, 20, 46):
         yield Scene(f"grains-{n}", "scenes/codim/granules-on-cloth.toml", 6,

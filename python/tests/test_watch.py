@@ -148,7 +148,7 @@ try:
         box = {"shape": {"kind": "box", "cells": [24, 24, 24]}}
         scene = standoff.Scene(
             ground=-0.5005,
-            solver={"velocity_tolerance_relative": 1e-12},
+            solver={"end": {"velocity_relative": 1e-12}},
             objects=[{**box, "velocity": [0, -5, 0]}],
         )
         simulation = standoff.Simulation(scene)

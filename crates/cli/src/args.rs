@@ -77,6 +77,8 @@ Examples:
     standoff run scene.toml -o out --set objects.ball.velocity='[100, 0, 0]'
   Audit every Newton iterate, not only every step:
     standoff run scene.toml -o out --audit every-iterate
+  Look afterwards whether the run shows what the scene says that it must show:
+    standoff run scenes/two-cubes-fall.toml -o out/cubes --expect
 
 What is written to DIR:
   run.pvd               open this in ParaView
@@ -184,6 +186,9 @@ pub struct RunArgs {
     /// Print errors only.
     #[arg(short, long)]
     pub quiet: bool,
+    /// Afterwards, say whether the run shows what the scene's `[[expect]]` tables say; exit code 1 if not.
+    #[arg(long)]
+    pub expect: bool,
     /// Replace the run that the folder contains.
     #[arg(long)]
     pub force: bool,
@@ -229,6 +234,9 @@ pub struct ResumeArgs {
     /// Print errors only.
     #[arg(short, long)]
     pub quiet: bool,
+    /// Afterwards, say whether the run shows what the scene's `[[expect]]` tables say; exit code 1 if not.
+    #[arg(long)]
+    pub expect: bool,
     #[command(flatten)]
     pub watch: WatchArgs,
 }

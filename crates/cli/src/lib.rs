@@ -7,6 +7,7 @@
 mod args;
 mod audit;
 mod check;
+mod expect;
 mod export;
 mod failure;
 mod info;

@@ -1,6 +1,7 @@
 //! `standoff run` and `standoff resume`.
 
 use crate::args::{ResumeArgs, RunArgs};
+use crate::expect;
 use crate::failure::Failure;
 use crate::interrupts::Interrupts;
 use crate::output::Console;
@@ -8,7 +9,7 @@ use crate::progress::Progress;
 use crate::scene;
 use crate::view::Watch;
 use standoff::errors::RunError;
-use standoff::{Error, Event, Options, Summary};
+use standoff::{Error, Event, Options, Scene, Summary};
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -24,7 +25,8 @@ pub fn run(args: &RunArgs, console: &mut Console) -> Result<(), Failure> {
         view.show(event, console);
         interrupts.signal().map_or(ControlFlow::Continue(()), |_| ControlFlow::Break(()))
     });
-    end(view, result, &interrupts, watch, &args.output, console)
+    let expected = args.expect.then_some(&scene);
+    end(view, result, expected, &interrupts, watch, &args.output, console)
 }
 
 /// Continues a run.
@@ -40,7 +42,8 @@ pub fn resume(args: &ResumeArgs, console: &mut Console) -> Result<(), Failure> {
         view.show(event, console);
         interrupts.signal().map_or(ControlFlow::Continue(()), |_| ControlFlow::Break(()))
     });
-    end(view, result, &interrupts, watch, &args.folder, console)
+    let expected = args.expect.then_some(&scene);
+    end(view, result, expected, &interrupts, watch, &args.folder, console)
 }
 
 fn listen() -> Result<Interrupts, Failure> {
@@ -48,18 +51,27 @@ fn listen() -> Result<Interrupts, Failure> {
     Interrupts::listen().map_err(failed)
 }
 
-/// Shows how a run went, and the run itself until the user has seen enough, unless a signal ended it.
+/// Shows how a run went, whether it shows what the scene `expected` says, and the run itself until the user has seen enough,
+/// unless a signal ended it.
 fn end(
     view: View<'_>,
     result: Result<Summary, Error>,
+    expected: Option<&Scene>,
     interrupts: &Interrupts,
     watch: Watch,
     folder: &Path,
     console: &mut Console,
 ) -> Result<(), Failure> {
-    let (done, steps) = (view.done, view.steps);
+    let (done, steps, quiet) = (view.done, view.steps, view.quiet);
     let result = view.finish(result, folder, console);
-    match interrupts.signal() {
+    let signal = interrupts.signal();
+    let result = match (result, expected) {
+        (Ok(()), Some(scene)) if signal.is_none() || done == steps => {
+            expect::report(scene, folder, quiet, console)
+        }
+        (result, _) => result,
+    };
+    match signal {
         Some(signal) if done < steps && result.is_ok() => {
             let folder = folder.display();
             let message = format!(

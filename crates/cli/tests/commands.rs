@@ -375,3 +375,56 @@ fn threads_that_cannot_be_had() {
     let output = limited(&format!("{run} --threads 2"), None);
     assert!(output.status.success(), "{}", text(&output.stderr));
 }
+
+/// What the scene says that a run must show is looked at afterwards, with the value that was found; what does not hold fails the
+/// run, and what an early end does not reach is left open.
+#[test]
+fn a_run_that_does_not_show_what_the_scene_says_fails() {
+    let folder = tempfile::tempdir().unwrap();
+    let (out, cubes) = (folder.path().join("out"), scene("two-cubes-fall.toml"));
+    let output = standoff!("run", cubes, "-o", out, "--expect");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let said = text(&output.stdout);
+    assert!(said.contains("shown: both are above the ground: lowest.y of 'upper' is "), "{said}");
+    assert!(said.contains(" at 2.5 s, expected above 0 m; so are 2 of 2 objects"), "{said}");
+
+    // the same run with another bound: of the second table that of the lower cube
+    let bound = "expect.1.below=0.1 mm";
+    let output = standoff!("run", cubes, "-o", out, "--force", "-q", "--expect", "--set", bound);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(text(&output.stdout), "");
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("not shown: the lower cube is on the ground: lowest.y of 'lower' is 0.0")
+    );
+    assert!(said.contains("expected below 1.0000e-4 m"), "{said}");
+    assert!(said.contains("error: 1 of 2 expectations do not hold"), "{said}");
+    // without --expect it is not looked at
+    let output = standoff!("run", cubes, "-o", out, "--force", "-q", "--set", bound);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+
+    let output = standoff!("run", cubes, "-o", out, "--force", "--expect", "--steps", "5");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let said = text(&output.stdout);
+    let open = "not looked at, because the run ended too early: the lower cube is on the ground";
+    assert!(said.contains(open) && !said.contains("shown: "), "{said}");
+
+    // a scene that says nothing, and one that says what cannot be
+    let output = standoff!(
+        "run",
+        cubes,
+        "-o",
+        out,
+        "--force",
+        "--expect",
+        "--steps",
+        "1",
+        "--set",
+        "expect=unset"
+    );
+    assert!(text(&output.stdout).contains("the scene has no [[expect]] tables"));
+    let output = standoff!("check", cubes, "--set", "expect.0.object=uper");
+    assert_eq!(output.status.code(), Some(2));
+    let said = text(&output.stderr);
+    assert!(said.contains("unknown object 'uper'; did you mean 'upper'?"), "{said}");
+}

@@ -2,13 +2,14 @@
 //! every frame audited again, and what each scene is said to show is seen.
 //!
 //! All files in `scenes/` are run, so that a new scene is covered by itself. What takes long is
-//! shortened in `SHORTENED`; what a scene shows is asserted in `expectation`.
+//! shortened in `SHORTENED`; what a scene shows stands in its `[[expect]]` tables, and what those cannot say in
+//! `scenes_support/expect.rs`.
 
 mod scenes_support;
 
 use rayon::prelude::*;
-use scenes_support::expect::{expectation, require, stopped_by_the_board};
-use scenes_support::{all_scenes, jittered, run, standoff};
+use scenes_support::expect::{CONDITIONS, require};
+use scenes_support::{all_scenes, jittered, run, shows, standoff};
 use standoff_linalg::Vec3;
 use standoff_scene::Scene;
 use standoff_sim::Simulation;
@@ -67,7 +68,7 @@ const SHORTENED: [(&str, &[&str]); 15] = [
     ),
 ];
 
-/// Scenes that take longest: a quick check makes an eighth of their steps, and does not look for what they show.
+/// Scenes that take longest: a quick check makes an eighth of their steps, and looks for what they show until then.
 const LONG: [&str; 37] = [
     "codim/all-in",
     "codim/braid",
@@ -148,7 +149,7 @@ fn options(name: &str) -> Vec<&'static str> {
     of.flat_map(|(_, options)| options.iter().copied()).collect()
 }
 
-/// Runs a scene and looks for what it shows; of a long one in a quick check only an eighth.
+/// Runs a scene and looks for what it shows; a long one in a quick check only for an eighth of its steps.
 fn run_as_long_as_wanted(
     name: &str,
     path: &Path,
@@ -158,7 +159,8 @@ fn run_as_long_as_wanted(
     let mut options = options(name);
     options.extend(more);
     if thorough() || !LONG.contains(&name) {
-        return expectation(name, &run(path, folder, &options)?);
+        let run = run(path, folder, &options)?;
+        return shows((name, path), folder, &options, Some(&run));
     }
     let steps = match options.iter().position(|o| *o == "--steps") {
         Some(k) => options.drain(k..k + 2).nth(1).and_then(|n| n.parse().ok()).unwrap_or(1),
@@ -166,7 +168,8 @@ fn run_as_long_as_wanted(
     };
     let steps = steps.div_ceil(8).to_string();
     options.extend(["--steps", &steps]);
-    run(path, folder, &options).map(|_| ())
+    run(path, folder, &options)?;
+    shows((name, path), folder, &options, None)
 }
 
 #[test]
@@ -244,6 +247,14 @@ fn every_scene_begins_with_what_it_shows() {
             assert!(comment.iter().any(|l| l.starts_with(part)), "{name}: no line `{part}`");
         }
         assert!(index.contains(&format!("({name}.toml)")), "scenes/README.md lacks {name}");
+        let coded = CONDITIONS.iter().any(|(n, _)| *n == name);
+        assert!(
+            coded || text.contains("\n[[expect]]\n"),
+            "{name}: nobody says what a run must show"
+        );
+    }
+    for (name, _) in CONDITIONS {
+        assert!(all_scenes().iter().any(|(n, _)| n == name), "there is no scene {name}");
     }
 }
 
@@ -392,8 +403,10 @@ fn the_board_stops_the_ball_at_every_speed() {
     let (_, path) = all_scenes().into_iter().find(|(n, _)| n == "tunnelling-ball").unwrap();
     for speed in [10, 100, 1000] {
         let set = format!("objects.ball.velocity=[{speed}, 0, 0]");
-        let result = run(&path, &folder.path().join(speed.to_string()), &["--set", &set]);
-        result.and_then(|r| stopped_by_the_board(&r)).unwrap_or_else(|e| panic!("{speed}: {e}"));
+        let (options, folder) = (["--set", &set], folder.path().join(speed.to_string()));
+        let run = run(&path, &folder, &options).unwrap_or_else(|e| panic!("{speed}: {e}"));
+        let found = shows(("tunnelling-ball", &path), &folder, &options, Some(&run));
+        found.unwrap_or_else(|e| panic!("{speed}: {e}"));
     }
 }
 

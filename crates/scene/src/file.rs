@@ -7,8 +7,13 @@
 // long: a list: every key of a scene file with its documentation, in one place on purpose
 
 mod either;
+mod expect;
 mod thin;
 
+pub use expect::{
+    Axis, Bound, ExpectSection, Figure, Measure, Minus, MinusSection, Moment, Names, Part,
+    Quantity, Reference,
+};
 pub use thin::{OrthotropicSection, RestShape, ShellSection, StitchSection};
 
 use schemars::JsonSchema;
@@ -68,6 +73,9 @@ pub struct SceneFile {
     /// Seams between vertices.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stitches: Vec<StitchSection>,
+    /// What a run of the scene must show. It has no effect on the run; `standoff run --expect` says whether it does.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub expect: Vec<ExpectSection>,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -92,6 +100,7 @@ impl Default for SceneFile {
             objects: Vec::new(),
             attachments: Vec::new(),
             stitches: Vec::new(),
+            expect: Vec::new(),
         }
     }
 }

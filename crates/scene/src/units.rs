@@ -57,6 +57,7 @@ const PREFIXES: &[(&str, f64, f64)] = &[
 const DIMENSIONS: &[(Dimension, &str)] = &[
     ([0, 0, 0, 0], "a number without unit"),
     ([1, 0, 0, 0], "a length"),
+    ([3, 0, 0, 0], "a volume"),
     ([0, 1, 0, 0], "a mass"),
     ([0, 0, 1, 0], "a time"),
     ([0, 0, 0, 1], "an angle"),
@@ -307,6 +308,7 @@ fn may_be_open(path: &KeyPath) -> bool {
     let open = matches!(last, Some("end" | "min" | "max"));
     let material = section("materials") || section("objects");
     (section("objects") || section("stitches")) && open
+        || section("expect") && matches!(last, Some("min" | "max"))
         || section("attachments") && (open || last == Some("distance"))
         || material && last == Some("stretch_limit")
         || section("objects") && last == Some("deviation")

@@ -3,11 +3,10 @@
 #![allow(dead_code)]
 
 pub mod expect;
-mod papers;
-mod thin;
 
 use standoff_linalg::Vec3;
-use standoff_run::{Frame, RunInfo, frame_files, read_frame};
+use standoff_run::{Frame, RunInfo, Verdict, frame_files, read_frame};
+use standoff_scene::Scene;
 use standoff_sim::Simulation;
 use standoff_sim::definition::{BodyDef, BodyKind, Definition};
 use standoff_sim::report::StepReport;
@@ -114,6 +113,37 @@ pub fn run_with(scene: &Path, folder: &Path, audit: &str, options: &[&str]) -> R
         return Err(format!("{} frames", files.len()));
     }
     Ok(Run { info, reports, files })
+}
+
+/// Looks in the folder of a run for what its scene says that it must show: `Err` with what does not hold. With a `run` as long
+/// as it has to be, nothing may be left open, and what `expect::condition` says has to hold as well.
+pub fn shows(
+    (name, scene): (&str, &Path),
+    folder: &Path,
+    options: &[&str],
+    run: Option<&Run>,
+) -> Result<(), String> {
+    let set = |pair: &[&str]| match pair[0] {
+        "--set" => Some(pair[1].to_owned()),
+        "--solver" => Some(format!("solver.method={}", pair[1])),
+        _ => None,
+    };
+    let sets: Vec<String> = options.chunks(2).filter_map(set).collect();
+    let steps = options.chunks(2).find(|pair| pair[0] == "--steps");
+    let steps = steps.and_then(|pair| pair[1].parse().ok());
+    let scene = Scene::load_steps(scene, &sets, steps).map_err(|e| e.to_string())?;
+    let findings = standoff_run::expect(&scene, folder).map_err(|e| e.to_string())?;
+    let mut failed: Vec<String> = Vec::new();
+    for finding in findings {
+        match finding.verdict {
+            Verdict::Holds => println!("{name}: {finding}"),
+            Verdict::Open if run.is_none() => {}
+            Verdict::Open => failed.push(format!("left open: {finding}")),
+            Verdict::Fails => failed.push(finding.to_string()),
+        }
+    }
+    failed.extend(run.and_then(|run| expect::condition(name, run).err()));
+    if failed.is_empty() { Ok(()) } else { Err(failed.join("; ")) }
 }
 
 /// Every file of a run that does not hold wall times, by its name.

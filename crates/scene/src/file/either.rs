@@ -1,8 +1,9 @@
 //! Values that may be written in several ways: a number or an array, a name or a table.
 
+use super::expect::NAMES;
 use super::{
-    AxisAngle, Formula, MaterialChoice, MaterialSection, PivotCentre, PivotChoice, RegionSection,
-    Rotation, Scale, Selection, Weld,
+    AxisAngle, Bound, Formula, MaterialChoice, MaterialSection, Minus, MinusSection, Moment, Names,
+    PivotCentre, PivotChoice, Quantity, RegionSection, Rotation, Scale, Selection, Weld,
 };
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -77,6 +78,63 @@ macro_rules! deserialize_either {
 }
 
 deserialize_either!(MaterialChoice, Scale, Rotation, Selection, PivotChoice, Formula, Weld);
+deserialize_either!(Names, Minus, Moment, Bound, Quantity);
+
+impl Either for Names {
+    const EXPECTED: &'static str = "a name or an array of names";
+
+    fn from_name<E: de::Error>(name: &str) -> Option<Result<Self, E>> {
+        Some(Ok(Self::One(name.to_owned())))
+    }
+    fn from_array<'de, A: SeqAccess<'de>>(a: A) -> Option<Result<Self, A::Error>> {
+        Some(Vec::deserialize(SeqAccessDeserializer::new(a)).map(Self::Several))
+    }
+}
+
+impl Either for Minus {
+    const EXPECTED: &'static str = "a name, an array of names or a table { object, value }";
+
+    fn from_name<E: de::Error>(name: &str) -> Option<Result<Self, E>> {
+        Some(Ok(Self::One(name.to_owned())))
+    }
+    fn from_array<'de, A: SeqAccess<'de>>(a: A) -> Option<Result<Self, A::Error>> {
+        Some(Vec::deserialize(SeqAccessDeserializer::new(a)).map(Self::Several))
+    }
+    fn from_table<'de, A: MapAccess<'de>>(a: A) -> Option<Result<Self, A::Error>> {
+        Some(MinusSection::deserialize(MapAccessDeserializer::new(a)).map(Self::Other))
+    }
+}
+
+impl Either for Moment {
+    const EXPECTED: &'static str =
+        "\"start\", \"end\", \"every\", \"least\", \"greatest\" or a time in s";
+
+    fn from_number<E: de::Error>(time: f64) -> Option<Result<Self, E>> {
+        Some(Ok(Self::Time(time)))
+    }
+    fn from_name<E: de::Error>(name: &str) -> Option<Result<Self, E>> {
+        Some(Ok(Self::Name(name.to_owned())))
+    }
+}
+
+impl Either for Bound {
+    const EXPECTED: &'static str = "a number, or a text with a unit";
+
+    fn from_number<E: de::Error>(x: f64) -> Option<Result<Self, E>> {
+        Some(Ok(Self::Number(x)))
+    }
+    fn from_name<E: de::Error>(text: &str) -> Option<Result<Self, E>> {
+        Some(Ok(Self::Text(text.to_owned())))
+    }
+}
+
+impl Either for Quantity {
+    const EXPECTED: &'static str = "the name of a value, such as \"lowest.y\"";
+
+    fn from_name<E: de::Error>(name: &str) -> Option<Result<Self, E>> {
+        Some(Self::named(name).ok_or_else(|| E::unknown_variant(name, &NAMES)))
+    }
+}
 
 impl Either for Weld {
     const EXPECTED: &'static str = "true, false or a length";

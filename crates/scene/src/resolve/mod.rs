@@ -6,6 +6,8 @@
 mod at;
 mod attach;
 mod conditions;
+mod expect;
+mod expectation;
 mod fill;
 mod object;
 pub mod origin;
@@ -23,14 +25,15 @@ mod weld;
 use crate::decode::decode;
 use crate::document::Document;
 use crate::error::{Problem, SceneError, nearest_name};
-use crate::file::{MaterialSection, OutputSection, SceneFile};
+use crate::file::{ExpectSection, MaterialSection, Moment, OutputSection, SceneFile};
 use crate::plane::write_out;
 use crate::unread::{self, Given, Look};
 use crate::{presets, schema, units};
 use at::{At, Places};
+pub use expectation::{Expectation, Piece, Subject, Subtrahend, When};
 use fill::Filled;
 use origin::Origins;
-use placed::Bodies;
+use placed::{Bodies, Placed};
 use room::Room;
 use serde::{Deserialize, Serialize};
 use standoff_fill::Embedding;
@@ -77,6 +80,8 @@ pub struct Scene {
     pub fills: Vec<(String, FillReport)>,
     /// Surfaces that ride along with bodies.
     pub carried: Vec<Carried>,
+    /// What a run must show.
+    pub expectations: Vec<Expectation>,
     /// Meshes that came from memory, by the relative path that `file` gives for them. Code that
     /// saves `file` has to save them there.
     pub meshes: Meshes,
@@ -178,9 +183,12 @@ impl Scene {
         }
         document.refuse_control_characters()?;
         let mut file: SceneFile = decode(&document)?;
+        let own_end = file.time.end;
         if let Some(steps) = steps {
             file.time.end = file.time.step * steps as f64;
         }
+        // with a number of steps the scene's own end may be anything
+        let end = if own_end.is_finite() && own_end > 0.0 { own_end } else { file.time.end };
         // as the library does: first whether a value may be, then whether something reads it
         settings::settings(&file, &At::root(&document))?;
         given.refuse_unread(&document, &file, look)?;
@@ -190,7 +198,7 @@ impl Scene {
             folder
         })
         .unwrap_or_else(|_| folder.to_owned());
-        let mut scene = resolve(file, &At::root(&document), &folder, &meshes)?;
+        let mut scene = resolve(file, end, &At::root(&document), &folder, &meshes)?;
         scene.meshes = meshes;
         Ok(scene)
     }
@@ -238,9 +246,31 @@ impl Scene {
         self.definition.settings.time.end = self.file.time.end;
     }
 
+    /// Whether the simulation ends at another time than the file of the scene says.
+    fn ends_elsewhere(&self) -> bool {
+        self.expectations.iter().any(|e| e.end != self.file.time.end)
+    }
+
+    /// The expectations that concern nothing after the end of the simulation, with their times as numbers.
+    fn reached(&self) -> Vec<ExpectSection> {
+        let end = self.file.time.end;
+        let until = |time: f64| time <= end * (1.0 + 1e-9);
+        let all = self.file.expect.iter().zip(&self.expectations);
+        let reached = all.filter_map(|(section, expectation)| match expectation.when {
+            When::At(time) => {
+                until(time).then(|| ExpectSection { when: Moment::Time(time), ..section.clone() })
+            }
+            _ => until(expectation.end).then(|| section.clone()),
+        });
+        reached.collect()
+    }
+
     /// The scene as TOML with every default written out but those that nothing reads; running it gives the same run.
     pub fn resolved_toml(&self) -> Result<String, toml::ser::Error> {
-        let body = written(&self.file)?;
+        let body = match self.ends_elsewhere() {
+            false => written(&self.file)?,
+            true => written(&SceneFile { expect: self.reached(), ..self.file.clone() })?,
+        };
         Ok(format!(
             "# Written by standoff: every setting of the run, in SI units and degrees.\n{body}"
         ))
@@ -296,8 +326,10 @@ fn unreadable(path: &Path, error: &std::io::Error) -> SceneError {
     }
 }
 
+/// `end` is that of the scene, s, which a number of steps may have replaced in `file`.
 fn resolve(
     mut file: SceneFile,
+    end: f64,
     at: &At<'_>,
     folder: &Path,
     meshes: &Meshes,
@@ -319,9 +351,11 @@ fn resolve(
     };
     half_spaces(&mut file, at, &mut definition)?;
     let mut filled = Filled::default();
-    let (notes, origins) = objects(&mut file, at, folder, meshes, &mut definition, &mut filled)?;
+    let (notes, origins, all) =
+        objects(&mut file, at, folder, meshes, &mut definition, &mut filled)?;
     check_friction_names(&file, &definition, at)?;
     at.check(definition.validate())?;
+    let expectations = expect::resolve_all(&file, end, &at.key("expect"), &all)?;
     Ok(Scene {
         definition,
         output: file.output.clone(),
@@ -330,6 +364,7 @@ fn resolve(
         notes,
         fills: filled.reports,
         carried: filled.carried,
+        expectations,
         meshes: Meshes::new(),
         origins,
     })
@@ -383,7 +418,7 @@ fn half_spaces(
     Ok(())
 }
 
-/// Adds the bodies of all objects and their conditions; returns notes on their meshes, and where everything comes from.
+/// Adds the bodies of all objects and their conditions; returns notes on their meshes, where everything comes from, and the objects.
 // long: the order of what depends on all objects
 fn objects(
     file: &mut SceneFile,
@@ -392,7 +427,7 @@ fn objects(
     meshes: &Meshes,
     definition: &mut Definition,
     filled: &mut Filled,
-) -> Result<(Vec<String>, Origins), SceneError> {
+) -> Result<(Vec<String>, Origins, Vec<Placed>), SceneError> {
     if file.objects.is_empty() {
         return Err(at.invalid("the scene has no objects; add at least one [[objects]]"));
     }
@@ -441,7 +476,7 @@ fn objects(
     check_loads(definition, &places)?;
     let own: Vec<Range<usize>> = all.iter().map(|p| p.bodies.clone()).collect();
     let origins = places.entries.origins(definition, &own, file.ground.is_some());
-    Ok((notes, origins))
+    Ok((notes, origins, all))
 }
 
 /// Every pressure has to find triangles, every attachment something within its distance.

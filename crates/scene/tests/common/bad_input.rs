@@ -54,6 +54,11 @@ macro_rules! ball {
     };
 }
 
+/// A box named ball of which something is expected; keys of the expectation from line 6 on follow.
+macro_rules! expect {
+    ($($rest:literal),*) => { ball!("[[expect]]\nshows = \"it falls\"\n", $($rest),*) };
+}
+
 /// A rectangle of triangles, for two dimensions; keys of the object may follow.
 macro_rules! plate {
     ($($rest:literal),*) => {
@@ -983,5 +988,196 @@ pub const ROWS: &[Row] = &[
         "polygon that crosses itself",
         "dimension = 2\n[[objects]]\nshape = { kind = \"polygon\", points = [[0, 0], [1, 1], [1, 0], [0, 1]] }\n",
         ["scene.toml:3:9", "objects[0].shape", "its outline touches or crosses itself"]
+    ),
+    row!(
+        "expectation that says nothing",
+        ball!("[[expect]]\nobject = \"ball\"\nvalue = \"lowest.y\"\nbelow = 0\n"),
+        ["scene.toml:4:", "the key 'shows' is missing in expect[0]"]
+    ),
+    row!(
+        "expectation with an empty sentence",
+        ball!("[[expect]]\nshows = \" \"\nobject = \"ball\"\nvalue = \"lowest.y\"\nbelow = 0\n"),
+        ["scene.toml:5:9", "expect[0].shows", "say in a sentence what to see"]
+    ),
+    row!(
+        "unknown value",
+        expect!("object = \"ball\"\nvalue = \"lowes.y\"\nbelow = 0\n"),
+        [
+            "scene.toml:7:9",
+            "expect[0].value",
+            "unknown value 'lowes.y'",
+            "did you mean 'lowest.y'?",
+            "highest.y"
+        ]
+    ),
+    row!(
+        "unknown key of an expectation",
+        expect!("object = \"ball\"\nvalue = \"lowest.y\"\nbelwo = 0\n"),
+        ["scene.toml:8:1", "unknown key 'belwo' in expect[0]", "did you mean 'below'?"]
+    ),
+    row!(
+        "unknown object of an expectation",
+        expect!("object = [\"ball\", \"bal\"]\nvalue = \"lowest.y\"\nbelow = 0\n"),
+        ["scene.toml:6:19", "expect[0].object[1]", "unknown object 'bal'", "did you mean 'ball'?"]
+    ),
+    row!(
+        "expectation of no object",
+        expect!("object = []\nvalue = \"lowest.y\"\nbelow = 0\n"),
+        ["scene.toml:6:10", "expect[0].object", "name at least one object"]
+    ),
+    row!(
+        "unknown copy of an expectation",
+        ball!(
+            "array = { counts = [2, 1, 1], spacing = [2, 0, 0] }\n",
+            "[[expect]]\nshows = \"it falls\"\nobject = \"ball[2,*,0]\"\nvalue = \"lowest.y\"\nbelow = 0\n"
+        ),
+        [
+            "scene.toml:7:10",
+            "expect[0].object",
+            "there is no copy 'ball[2,*,0]': the copies are 'ball[0,0,0]' to 'ball[1,0,0]'",
+            "--set expect=unset"
+        ]
+    ),
+    row!(
+        "value of an object without an object",
+        expect!("value = \"lowest.y\"\nbelow = 0\n"),
+        [
+            "scene.toml:6:9",
+            "expect[0].value",
+            "`lowest.y` is a value of an object; name it in `object`"
+        ]
+    ),
+    row!(
+        "value of the scene with an object",
+        expect!("object = \"ball\"\nvalue = \"contacts\"\nbelow = 1\n"),
+        [
+            "scene.toml:6:10",
+            "expect[0].object",
+            "`contacts` is a value of the whole scene; leave `object` out"
+        ]
+    ),
+    row!(
+        "value of the scene before the first step",
+        expect!("value = \"contacts\"\nwhen = \"start\"\nbelow = 1\n"),
+        ["scene.toml:7:8", "expect[0].when", "`contacts` begins with the first step"]
+    ),
+    row!(
+        "value of the scene relative to its start",
+        expect!("value = \"contacts\"\nrelative_to = \"start\"\nbelow = 1\n"),
+        ["scene.toml:7:15", "expect[0].relative_to", "`contacts` begins with the first step"]
+    ),
+    row!(
+        "expectation without bounds",
+        expect!("object = \"ball\"\nvalue = \"lowest.y\"\n"),
+        ["scene.toml:4:", "expect[0]", "give `above`, `below`, or both"]
+    ),
+    row!(
+        "bounds that exclude each other",
+        expect!("object = \"ball\"\nvalue = \"lowest.y\"\nabove = 1\nbelow = \"50 cm\"\n"),
+        ["scene.toml:8:9", "expect[0].above", "no value is above 1 and below 0.5"]
+    ),
+    row!(
+        "bound with a wrong unit",
+        expect!("object = \"ball\"\nvalue = \"velocity.y\"\nbelow = \"1 mm\"\n"),
+        ["scene.toml:8:9", "expect[0].below", "\"1 mm\" is a length; expected a velocity in m/s"]
+    ),
+    row!(
+        "bound of a number with a unit",
+        expect!(
+            "object = \"ball\"\nvalue = \"size.y\"\nrelative_to = \"start\"\nbelow = \"1 mm\"\n"
+        ),
+        ["scene.toml:9:9", "expect[0].below", "\"1 mm\": this value has no unit"]
+    ),
+    row!(
+        "infinite bound",
+        expect!("object = \"ball\"\nvalue = \"size.y\"\nbelow = inf\n"),
+        ["scene.toml:8:9", "expect[0].below", "a finite number is needed"]
+    ),
+    row!(
+        "expectation after the end",
+        expect!(
+            "object = \"ball\"\nvalue = \"lowest.y\"\nbelow = 0\nwhen = \"2 s\"\n[time]\nend = 1\n"
+        ),
+        ["scene.toml:9:8", "expect[0].when", "2 s is after the end of the scene at 1 s", "--steps"]
+    ),
+    row!(
+        "expectation before the start",
+        expect!("object = \"ball\"\nvalue = \"lowest.y\"\nbelow = 0\nwhen = -1\n"),
+        ["scene.toml:9:8", "expect[0].when", "-1 is out of range: a time must be 0 or more"]
+    ),
+    row!(
+        "expectation at an unknown time",
+        expect!("object = \"ball\"\nvalue = \"lowest.y\"\nbelow = 0\nwhen = \"evry\"\n"),
+        ["scene.toml:9:8", "expect[0].when", "unknown time 'evry'", "did you mean 'every'?"]
+    ),
+    row!(
+        "since without several frames",
+        expect!("object = \"ball\"\nvalue = \"lowest.y\"\nbelow = 0\nsince = 0.1\n"),
+        ["scene.toml:9:9", "expect[0].since", "`since` is read only with `when`"]
+    ),
+    row!(
+        "since after the end",
+        expect!(
+            "object = \"ball\"\nvalue = \"lowest.y\"\nbelow = 0\nwhen = \"least\"\nsince = 1e3\n"
+        ),
+        ["scene.toml:10:9", "expect[0].since", "1000 s is after the end of the scene"]
+    ),
+    row!(
+        "more objects than there are",
+        expect!("object = \"ball\"\nvalue = \"lowest.y\"\nbelow = 0\nat_least = 2\n"),
+        ["scene.toml:9:12", "expect[0].at_least", "2 of 1 objects cannot be within bounds"]
+    ),
+    row!(
+        "at least no object",
+        expect!("object = \"ball\"\nvalue = \"lowest.y\"\nbelow = 0\nat_least = 0\n"),
+        ["scene.toml:9:12", "expect[0].at_least", "0 is out of range"]
+    ),
+    row!(
+        "subtraction of another unit",
+        expect!(
+            "object = \"ball\"\nvalue = \"lowest.y\"\nbelow = 0\n",
+            "minus = { object = \"ball\", value = \"velocity.y\" }\n"
+        ),
+        ["scene.toml:9:", "expect[0].minus", "`velocity.y` cannot be subtracted from `lowest.y`"]
+    ),
+    row!(
+        "subtraction of a value of the scene",
+        expect!(
+            "object = \"ball\"\nvalue = \"lowest.y\"\nbelow = 0\n",
+            "minus = { object = \"ball\", value = \"min_gap\" }\n"
+        ),
+        ["scene.toml:9:36", "expect[0].minus.value", "`min_gap` is no value of an object"]
+    ),
+    row!(
+        "subtraction of as many objects as fit to none",
+        expect!(
+            "object = \"ball\"\nvalue = \"lowest.y\"\nbelow = 0\nminus = [\"ball\", \"ball\"]\n"
+        ),
+        ["scene.toml:9:9", "expect[0].minus", "it names 2 objects to subtract from 1"]
+    ),
+    row!(
+        "expectation of vertices that are none",
+        expect!(
+            "object = \"ball\"\nvalue = \"lowest.y\"\nbelow = 0\n",
+            "vertices = { box = { min = [5, 5, 5], max = [6, 6, inf] } }\n"
+        ),
+        ["scene.toml:9:12", "expect[0].vertices", "selects no vertex of 'ball'"]
+    ),
+    row!(
+        "expectation of a field that frames lack",
+        expect!(
+            "object = \"ball\"\nvalue = \"touching\"\nbelow = 9\n[output]\nfields = [\"velocity\"]\n"
+        ),
+        ["scene.toml:7:9", "expect[0].value", "the frames have no contact_force", "output.fields"]
+    ),
+    row!(
+        "expectation of the third coordinate in two dimensions",
+        concat!(
+            "dimension = 2\n",
+            plate!(
+                "[[expect]]\nshows = \"it falls\"\nobject = \"plate\"\nvalue = \"lowest.z\"\nbelow = 0\n"
+            )
+        ),
+        ["scene.toml:8:9", "expect[0].value", "`lowest.z` is 0 in two dimensions"]
     ),
 ];
