@@ -139,6 +139,10 @@ pub const IDLE_UPDATES: usize = 60;
 /// Progress that counts as such.
 pub const NOTICEABLE: f64 = 1e-4;
 
+/// Iterations in which the rest of the way hardly shrinks, after which constraints are tightened although the minimisation has not
+/// settled. Our choice: a body that snaps through a hole takes thousands to settle, while all summands of its Hessian are projected.
+pub const PATIENCE: usize = 100;
+
 /// Iterations in which the rest of the way has to shrink to `SHRUNK` of itself. Our choice: at that rate the 10,000
 /// iterations of a step, the default limit, would not even bring half of it.
 pub const SLOW_ITERATIONS: usize = 1000;

@@ -4,7 +4,7 @@
 use super::targets::DirichletTargets;
 use crate::energy::{Projection, Role, Term};
 use crate::thresholds::{
-    ARRIVED, CONSTRAINT_STIFFNESS, ENOUGH_PROGRESS, IDLE_UPDATES, NOTICEABLE, SHRUNK,
+    ARRIVED, CONSTRAINT_STIFFNESS, ENOUGH_PROGRESS, IDLE_UPDATES, NOTICEABLE, PATIENCE, SHRUNK,
     SLOW_ITERATIONS,
 };
 use standoff_linalg::{Mat3, Vec3};
@@ -96,7 +96,8 @@ impl DirichletPenalty {
         all.max_by(|a, b| a.1.total_cmp(&b.1))
     }
 
-    /// After an iteration to `x`: tightens the constraints where the minimisation has settled under the present ones, or `coarsely`.
+    /// After an iteration to `x`: tightens the constraints where the minimisation has settled under the present ones, or `coarsely`,
+    /// or where it has long brought the vertices hardly closer.
     pub fn pull(&mut self, x: &[Vec3], settled: bool, coarsely: bool) -> Pulled {
         let progress = self.progress(x);
         if progress >= ARRIVED {
@@ -105,7 +106,8 @@ impl DirichletPenalty {
         if self.is_too_slow(progress) || settled && self.is_blocked(progress) {
             return Pulled::Blocked;
         }
-        if !settled && !coarsely {
+        let long = self.slow_iterations > 0 && self.slow_iterations.is_multiple_of(PATIENCE);
+        if !settled && !coarsely && !long {
             return Pulled::On;
         }
         self.update(x);
