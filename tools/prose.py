@@ -11,6 +11,7 @@ It reports, with file and line,
   tables, code and the dated entries of docs/decisions;
 - links in Markdown to files or headings that do not exist;
 - files in backticks, such as `sim/src/step/mod.rs`, that do not exist;
+- in Rust, names that are declared with a word of NAMES, and second types of a name in TYPES;
 - citations such as [Li 2020] without an entry in docs/src/references.md and docs/references.bib.
 
 A line that contains `prose: allow` is not checked for words, nor is a paragraph with such a line for its length. Exit code 1 if there is any finding. Only Python's
@@ -120,6 +121,33 @@ def prose(path):
         for number, line in enumerate(text.splitlines(), 1):
             if line.startswith("#"):
                 yield number, line
+
+
+# words of names in Rust that say too little, or something else than the field's term, and what to write instead
+NAMES = [
+    (r"ways?", "path, distance, direction, kind, method"),
+    (r"(stuff|things?|misc|utils?|helpers?|tmp|temp|foo|managers?|handlers?|impl)", "what it is or does"),
+    (r"(primal_dual|duals?_unknowns?)", "forecast forces: there is no dual unknown"),
+    (r"(daring|upright|culminate|beholds?)", "the field's term"),
+]
+NAMES = [(re.compile(rf"(^|_){word}(_|$)"), instead) for word, instead in NAMES]
+# types that have one meaning, and the crates that declare them: that of the library, and for its users the view of it
+TYPES = {"Scene": {"scene"}, "Body": {"sim", "standoff"}, "HalfSpace": {"sim", "standoff"}}
+DECLARED = re.compile(r"\b(fn|struct|enum|trait|type|const|static|mod|let mut|let|pub(?:\([^)]*\))?)\s+([A-Za-z_]\w*)")
+
+
+def name_faults(path):
+    """Faults of the names that a file of Rust declares: number and text."""
+    plain = without_tests(blank(path.read_text()))
+    crate = path.relative_to(ROOT / "crates").parts[0] if path.is_relative_to(ROOT / "crates") else ""
+    for number, line in enumerate(plain.splitlines(), 1):
+        for kind, name in DECLARED.findall(line):
+            snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+            for pattern, instead in NAMES:
+                if pattern.search(snake):
+                    yield number, f"the name {name}: write instead: {instead}"
+            if kind in ("struct", "enum", "trait") and crate not in TYPES.get(name, {crate}):
+                yield number, f"a second type with the name {name}"
 
 
 def messages(path):
@@ -244,6 +272,7 @@ def main():
         lines = list(prose(path))
         if path.suffix == ".rs" and "/src/" in path.as_posix():
             lines += messages(path)
+            faults += [f"{name}:{number}: {fault}" for number, fault in name_faults(path)]
         if path.suffix == ".md" and not decision:
             faults += [f"{name}:{number}: {fault}" for number, fault in length_faults(path)]
         if path.suffix == ".md":

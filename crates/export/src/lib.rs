@@ -17,7 +17,7 @@ use standoff_run::OutputError;
 use std::path::{Path, PathBuf};
 
 pub use film::film;
-pub use sequence::{Body, Sequence};
+pub use sequence::{ExportedBody, Sequence};
 
 /// A run that cannot be exported.
 #[derive(Debug, thiserror::Error)]

@@ -5,7 +5,7 @@
 
 // long: camera, depth buffer and the four kinds of cells in one pass
 
-use crate::{Body, ExportError, Sequence};
+use crate::{ExportError, ExportedBody, Sequence};
 use standoff_linalg::Vec3;
 use standoff_run::write_atomically;
 use std::io::{self, Write};
@@ -78,7 +78,7 @@ pub fn render<E: From<ExportError>>(
 
 /// Positions of what is no obstacle; of everything, if there is nothing else.
 fn of_interest<'a>(
-    bodies: &'a [Body],
+    bodies: &'a [ExportedBody],
     positions: &'a [Vec<Vec3>],
 ) -> impl Iterator<Item = &'a Vec3> {
     let all = bodies.iter().all(|b| b.obstacle);
@@ -185,7 +185,7 @@ impl View {
         })
     }
 
-    fn draw(&self, bodies: &[Body], positions: &[Vec<Vec3>]) -> Picture {
+    fn draw(&self, bodies: &[ExportedBody], positions: &[Vec<Vec3>]) -> Picture {
         let mut canvas = Canvas::new(self.width, self.height);
         let light = (self.axes[2] + self.axes[1] * 0.8 - self.axes[0] * 0.5).normalize();
         for (k, (body, x)) in bodies.iter().zip(positions).enumerate() {
@@ -336,8 +336,8 @@ impl Canvas {
 mod tests {
     use super::*;
 
-    fn body(triangles: Vec<[u32; 3]>) -> Body {
-        Body { name: "b".into(), triangles, ..Body::default() }
+    fn body(triangles: Vec<[u32; 3]>) -> ExportedBody {
+        ExportedBody { name: "b".into(), triangles, ..ExportedBody::default() }
     }
 
     fn pixel(picture: &Picture, x: u32, y: u32) -> [u8; 3] {

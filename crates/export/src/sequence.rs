@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// What of a body is seen: triangles, and wires and points that no triangle has.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Body {
+pub struct ExportedBody {
     /// Name in the scene.
     pub name: String,
     /// Whether it is an obstacle.
@@ -29,7 +29,7 @@ pub struct Body {
 /// A run that is read frame by frame.
 #[derive(Debug)]
 pub struct Sequence {
-    bodies: Vec<Body>,
+    bodies: Vec<ExportedBody>,
     frames: Vec<PathBuf>,
     carried: Option<Vec<PathBuf>>,
     steps: Vec<u64>,
@@ -47,10 +47,14 @@ impl Sequence {
         let info = RunInfo::read(folder)?;
         let (steps, frames): (Vec<u64>, Vec<PathBuf>) = frame_files(folder)?.into_iter().unzip();
         let first = read_frame(&frames[0])?;
-        let mut bodies: Vec<Body> = info
+        let mut bodies: Vec<ExportedBody> = info
             .bodies
             .iter()
-            .map(|b| Body { name: b.name.clone(), obstacle: b.obstacle, ..Body::default() })
+            .map(|b| ExportedBody {
+                name: b.name.clone(),
+                obstacle: b.obstacle,
+                ..ExportedBody::default()
+            })
             .collect();
         fill_in(&mut bodies, &first, tetrahedra).map_err(|what| damaged(&frames[0], what))?;
         let mut carried = None;
@@ -58,14 +62,18 @@ impl Sequence {
             steps.iter().map(|s| folder.join("carried").join(format!("{s:06}.vtu"))).collect();
         if !tetrahedra && files[0].exists() {
             let surfaces = read_frame(&files[0])?;
-            let mut fine: Vec<Body> = bodies
+            let mut fine: Vec<ExportedBody> = bodies
                 .iter()
-                .map(|b| Body { name: b.name.clone(), obstacle: b.obstacle, ..Body::default() })
+                .map(|b| ExportedBody {
+                    name: b.name.clone(),
+                    obstacle: b.obstacle,
+                    ..ExportedBody::default()
+                })
                 .collect();
             fill_in(&mut fine, &surfaces, false).map_err(|what| damaged(&files[0], what))?;
             for (body, fine) in bodies.iter_mut().zip(fine) {
                 if !fine.triangles.is_empty() {
-                    *body = Body { carried: true, ..fine };
+                    *body = ExportedBody { carried: true, ..fine };
                 }
             }
             carried = Some(files);
@@ -80,7 +88,7 @@ impl Sequence {
     }
 
     /// The bodies that have something to be seen, in the order of the scene.
-    pub fn bodies(&self) -> &[Body] {
+    pub fn bodies(&self) -> &[ExportedBody] {
         &self.bodies
     }
 
@@ -120,7 +128,7 @@ impl Sequence {
             Some(files) => read(files, true)?,
             None => Vec::new(),
         };
-        let place = |body: &Body| {
+        let place = |body: &ExportedBody| {
             let (positions, file) = match (body.carried, &self.carried) {
                 (true, Some(files)) => (&fine, &files[frame]),
                 _ => (&coarse, &self.frames[frame]),
@@ -139,7 +147,7 @@ fn damaged(path: &Path, what: String) -> OutputError {
 
 /// Gives every body its cells of a frame: of a solid the surface that it carries, or the boundary of its `tetrahedra` where it carries none, or where
 /// the caller wants these.
-fn fill_in(bodies: &mut [Body], frame: &Frame, tetrahedra: bool) -> Result<(), String> {
+fn fill_in(bodies: &mut [ExportedBody], frame: &Frame, tetrahedra: bool) -> Result<(), String> {
     let mut of_cell = frame.cell_body.iter();
     let mut tets: Vec<Vec<[u32; 4]>> = vec![Vec::new(); bodies.len()];
     let mut owner = || {

@@ -1,14 +1,14 @@
 //! A file for every frame: PLY (binary, double precision), OBJ (text that reads back to the same bits),
 //! STL (binary, single precision).
 
-use crate::{Body, ExportError, Sequence};
+use crate::{ExportError, ExportedBody, Sequence};
 use standoff_linalg::Vec3;
 use standoff_run::write_atomically;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
 /// Writes the bodies at their positions.
-type Writer = fn(&mut dyn Write, &[Body], &[Vec<Vec3>]) -> io::Result<()>;
+type Writer = fn(&mut dyn Write, &[ExportedBody], &[Vec<Vec3>]) -> io::Result<()>;
 
 pub(crate) fn write(
     sequence: &Sequence,
@@ -24,7 +24,7 @@ pub(crate) fn write(
 }
 
 /// Number of the first vertex of every body.
-fn offsets(bodies: &[Body]) -> impl Iterator<Item = u32> {
+fn offsets(bodies: &[ExportedBody]) -> impl Iterator<Item = u32> {
     bodies.iter().scan(0, |next, body| {
         let first = *next;
         *next += body.vertices.len() as u32;
@@ -32,7 +32,7 @@ fn offsets(bodies: &[Body]) -> impl Iterator<Item = u32> {
     })
 }
 
-pub(crate) fn ply(out: &mut dyn Write, bodies: &[Body], x: &[Vec<Vec3>]) -> io::Result<()> {
+pub(crate) fn ply(out: &mut dyn Write, bodies: &[ExportedBody], x: &[Vec<Vec3>]) -> io::Result<()> {
     let vertices: usize = x.iter().map(Vec::len).sum();
     let faces: usize = bodies.iter().map(|b| b.triangles.len()).sum();
     let edges: usize = bodies.iter().map(|b| b.edges.len()).sum();
@@ -65,7 +65,7 @@ pub(crate) fn ply(out: &mut dyn Write, bodies: &[Body], x: &[Vec<Vec3>]) -> io::
     Ok(())
 }
 
-pub(crate) fn obj(out: &mut dyn Write, bodies: &[Body], x: &[Vec<Vec3>]) -> io::Result<()> {
+pub(crate) fn obj(out: &mut dyn Write, bodies: &[ExportedBody], x: &[Vec<Vec3>]) -> io::Result<()> {
     writeln!(out, "# metres")?;
     for ((body, positions), first) in bodies.iter().zip(x).zip(offsets(bodies)) {
         writeln!(out, "o {}", body.name.replace(char::is_whitespace, "_"))?;
@@ -87,7 +87,7 @@ pub(crate) fn obj(out: &mut dyn Write, bodies: &[Body], x: &[Vec<Vec3>]) -> io::
     Ok(())
 }
 
-pub(crate) fn stl(out: &mut dyn Write, bodies: &[Body], x: &[Vec<Vec3>]) -> io::Result<()> {
+pub(crate) fn stl(out: &mut dyn Write, bodies: &[ExportedBody], x: &[Vec<Vec3>]) -> io::Result<()> {
     let faces: usize = bodies.iter().map(|b| b.triangles.len()).sum();
     let mut header = [b' '; 80];
     header[..24].copy_from_slice(b"standoff, metres, binary");

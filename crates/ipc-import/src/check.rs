@@ -2,12 +2,12 @@
 
 use crate::error::{Located, Problem};
 use crate::language::ReferenceScene;
-use crate::plan::{Body, Plan};
+use crate::plan::{Plan, PlannedBody};
 use standoff_sim::definition::validate::{self, Fault, Field};
 use standoff_sim::settings::Settings;
 
 /// Checks density and elasticity of every elastic body.
-pub(crate) fn materials(scene: &ReferenceScene, bodies: &[Body]) -> Result<(), Located> {
+pub(crate) fn materials(scene: &ReferenceScene, bodies: &[PlannedBody]) -> Result<(), Located> {
     for body in bodies.iter().filter(|b| b.elastic()) {
         let shape = scene.shapes.iter().find(|s| s.line == body.line);
         let own = shape.is_some_and(|s| s.options.material.is_some());
@@ -61,7 +61,7 @@ pub(crate) fn everything(scene: &ReferenceScene, plan: &Plan) -> Result<(), Loca
     plan.definition().validate().map_err(|fault| {
         let line = match fault.path.0[..] {
             [Field::Key("bodies" | "prescribed" | "forces"), ..] => {
-                let named = |b: &&Body| {
+                let named = |b: &&PlannedBody| {
                     let owner = fault.owner.as_deref().unwrap_or_default();
                     owner.contains(&format!("'{}", b.name))
                 };

@@ -2,7 +2,7 @@
 
 use crate::meshes::Content;
 use crate::parameters::{OBSTACLE, SHAPE, half_space_name};
-use crate::plan::{Action, Body, Effect, Plan};
+use crate::plan::{Action, Effect, Plan, PlannedBody};
 use standoff_linalg::Vec3;
 use standoff_sim::definition::{
     BodyDef, BodyKind, Definition, ForceDef, HalfSpaceDef, Load, Motion, PrescribedDef,
@@ -44,7 +44,7 @@ impl Plan {
     }
 }
 
-fn body_definition(body: &Body, friction_material: &str) -> BodyDef {
+fn body_definition(body: &PlannedBody, friction_material: &str) -> BodyDef {
     let mesh = &body.source.mesh;
     let (density, material) = body.material;
     let kind = match body.source.content {
@@ -70,7 +70,7 @@ fn body_definition(body: &Body, friction_material: &str) -> BodyDef {
 }
 
 /// v + ω × (x − c) with c the centre of the bounding box at the start; empty at rest.
-fn start_velocity(body: &Body) -> Vec<Vec3> {
+fn start_velocity(body: &PlannedBody) -> Vec<Vec3> {
     let (linear, angular) = body.velocity;
     if linear == Vec3::zeros() && angular == Vec3::zeros() {
         return Vec::new();
@@ -80,7 +80,7 @@ fn start_velocity(body: &Body) -> Vec<Vec3> {
     body.start.iter().map(|x| linear + angular.cross(&(x - centre))).collect()
 }
 
-fn add_action(index: usize, body: &Body, action: &Action, definition: &mut Definition) {
+fn add_action(index: usize, body: &PlannedBody, action: &Action, definition: &mut Definition) {
     let name = format!("{}.{}", body.name, action.name);
     let (vertices, t0, t1) = (action.vertices.clone(), action.t0, action.t1);
     let motion = match &action.effect {

@@ -57,7 +57,7 @@ pub struct ReferenceScene {
     /// `NBCTimeRange`, s.
     pub neumann_range: Set<(f64, f64)>,
     /// `ground` and `halfSpace`.
-    pub half_spaces: Vec<Set<HalfSpace>>,
+    pub half_spaces: Vec<Set<WrittenHalfSpace>>,
     /// `meshCO`.
     pub mesh_obstacles: Vec<Set<MeshObstacle>>,
     /// `selfCollisionOn`, `selfCollisionOff`.
@@ -231,7 +231,7 @@ pub struct BoxLoad {
 
 /// `ground` or `halfSpace`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct HalfSpace {
+pub struct WrittenHalfSpace {
     /// A point of the plane, m.
     pub origin: Vec3,
     /// Outward normal.

@@ -30,7 +30,7 @@ pub use language::ReferenceScene;
 
 use error::Located;
 use meshes::Meshes;
-use plan::{HalfSpace, Plan, bounds};
+use plan::{Plan, PlannedHalfSpace, bounds};
 use standoff_linalg::Vec3;
 use standoff_scene::{Scene, SceneError};
 use standoff_sim::definition::Definition;
@@ -141,8 +141,8 @@ fn plan(
     Ok(plan)
 }
 
-fn half_spaces(scene: &ReferenceScene) -> Vec<HalfSpace> {
-    let of = |s: &language::Set<language::HalfSpace>| HalfSpace {
+fn half_spaces(scene: &ReferenceScene) -> Vec<PlannedHalfSpace> {
+    let of = |s: &language::Set<language::WrittenHalfSpace>| PlannedHalfSpace {
         origin: s.value.origin,
         normal: s.value.normal,
         friction: s.value.friction,

@@ -5,7 +5,7 @@ use crate::clock::Clock;
 use crate::error::{Located, Note, NoteKind, Problem};
 use crate::language::{Integration, ReferenceScene, Script, Shape};
 use crate::meshes::Meshes;
-use crate::plan::{Action, Body, Effect, Region};
+use crate::plan::{Action, Effect, PlannedBody, Region};
 use crate::select;
 use standoff_linalg::Vec3;
 use standoff_linalg::nalgebra::UnitQuaternion;
@@ -15,7 +15,7 @@ use standoff_sim::definition::Pivot;
 pub(crate) fn apply(
     scene: &ReferenceScene,
     clock: &Clock,
-    bodies: &mut [Body],
+    bodies: &mut [PlannedBody],
     meshes: &mut Meshes,
     notes: &mut Vec<Note>,
 ) -> Result<(), Located> {
@@ -50,8 +50,8 @@ pub(crate) fn apply(
 /// Each body with the shape that it stems from.
 fn owners<'a>(
     scene: &'a ReferenceScene,
-    bodies: &'a mut [Body],
-) -> impl Iterator<Item = (&'a Shape, &'a mut Body)> {
+    bodies: &'a mut [PlannedBody],
+) -> impl Iterator<Item = (&'a Shape, &'a mut PlannedBody)> {
     bodies.iter_mut().filter_map(|b| Some((scene.shapes.iter().find(|s| s.line == b.line)?, b)))
 }
 
@@ -83,7 +83,7 @@ fn motion(linear: Vec3, degrees: Vec3, h: f64) -> (Effect, Option<String>) {
 fn dirichlet(
     scene: &ReferenceScene,
     shape: &Shape,
-    body: &mut Body,
+    body: &mut PlannedBody,
     clock: &Clock,
     notes: &mut Vec<Note>,
 ) {
@@ -106,7 +106,7 @@ fn dirichlet(
 pub(crate) fn loads(
     scene: &ReferenceScene,
     clock: &Clock,
-    bodies: &mut [Body],
+    bodies: &mut [PlannedBody],
     notes: &mut Vec<Note>,
 ) {
     let factor = load_factor(scene);
@@ -185,7 +185,7 @@ fn slip(range: (f64, f64), times: (f64, f64)) -> Option<String> {
     })
 }
 
-fn sequence(folder: &str, body: &mut Body, meshes: &mut Meshes) -> Result<(), Problem> {
+fn sequence(folder: &str, body: &mut PlannedBody, meshes: &mut Meshes) -> Result<(), Problem> {
     if body.elastic() {
         return Err(Problem::unsupported(
             "meshSeq for an elastic shape (which the reference would move without holding it)",

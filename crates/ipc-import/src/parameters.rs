@@ -3,7 +3,7 @@
 
 use crate::error::{Located, Note, NoteKind, Problem};
 use crate::language::{Integration, ReferenceScene, TUNING};
-use crate::plan::HalfSpace;
+use crate::plan::PlannedHalfSpace;
 use standoff_sim::definition::presets::Preset;
 use standoff_sim::material::Law;
 use standoff_sim::settings::{FrictionPair, Integrator, Lagging, LaggingUntil, Settings};
@@ -30,7 +30,7 @@ pub(crate) fn half_space_name(index: usize) -> String {
 /// All settings of a scene of characteristic length `length`, m.
 pub(crate) fn settings(
     scene: &ReferenceScene,
-    half_spaces: &[HalfSpace],
+    half_spaces: &[PlannedHalfSpace],
     length: f64,
     notes: &mut Vec<Note>,
 ) -> Result<Settings, Located> {
@@ -156,7 +156,7 @@ fn contact_and_friction(
 }
 
 /// Coefficients other than `selfFric`: half-spaces have their own, meshCO none.
-fn pairs(scene: &ReferenceScene, half_spaces: &[HalfSpace]) -> Vec<FrictionPair> {
+fn pairs(scene: &ReferenceScene, half_spaces: &[PlannedHalfSpace]) -> Vec<FrictionPair> {
     let default = scene.self_friction.value;
     let pair = |other: String, coefficient: f64| FrictionPair {
         materials: (SHAPE.to_owned(), other),

@@ -4,7 +4,7 @@
 
 use crate::error::{ImportError, Located, Note, NoteKind, Problem};
 use crate::language::{
-    HalfSpace, Integration, MeshObstacle, ReferenceScene, Script, Set, Solver, TUNING,
+    Integration, MeshObstacle, ReferenceScene, Script, Set, Solver, TUNING, WrittenHalfSpace,
 };
 use crate::shapes;
 use crate::text::{Arguments, Text};
@@ -204,7 +204,7 @@ impl Parser<'_> {
             "ground" => {
                 let friction = a.number("its friction coefficient")?;
                 let origin = Vec3::new(0.0, a.number("its height")?, 0.0);
-                let value = HalfSpace { origin, normal: Vec3::y(), friction };
+                let value = WrittenHalfSpace { origin, normal: Vec3::y(), friction };
                 scene.half_spaces.push(Set { line, value });
             }
             "halfSpace" => {
@@ -216,7 +216,9 @@ impl Parser<'_> {
                 if normal.norm() == 0.0 {
                     return Err(Problem::malformed("the normal of a halfSpace must not be zero"));
                 }
-                scene.half_spaces.push(Set { line, value: HalfSpace { origin, normal, friction } });
+                scene
+                    .half_spaces
+                    .push(Set { line, value: WrittenHalfSpace { origin, normal, friction } });
             }
             "meshCO" => {
                 let obstacle = mesh_obstacle(a)?;

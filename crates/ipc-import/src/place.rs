@@ -4,7 +4,7 @@
 use crate::error::{Located, Problem};
 use crate::language::{MeshObstacle, ReferenceScene, Script, Set, Shape};
 use crate::meshes::{Meshes, Source};
-use crate::plan::{Body, MatrixMember, Placement, Turn, axis_angle, bounds, euler};
+use crate::plan::{MatrixMember, Placement, PlannedBody, Turn, axis_angle, bounds, euler};
 use standoff_linalg::Vec3;
 use standoff_sim::material::Material;
 use std::path::Path;
@@ -13,7 +13,7 @@ use std::path::Path;
 pub(crate) fn place(
     scene: &ReferenceScene,
     meshes: &mut Meshes,
-) -> Result<(Vec<Body>, usize), Located> {
+) -> Result<(Vec<PlannedBody>, usize), Located> {
     let mut bodies = Vec::new();
     let mut names = Names::default();
     for shape in &scene.shapes {
@@ -21,7 +21,7 @@ pub(crate) fn place(
         check_scale(shape).map_err(|p| p.at(shape.line))?;
         copies(scene, shape, source, &mut names, &mut bodies);
     }
-    if !bodies.iter().any(Body::elastic) {
+    if !bodies.iter().any(PlannedBody::elastic) {
         let what = "the scene has no elastic shape; one .msh at least is needed in 'shapes'";
         return Err(Problem::malformed(what).at(0));
     }
@@ -70,13 +70,13 @@ fn copies(
     shape: &Shape,
     source: Source,
     names: &mut Names,
-    bodies: &mut Vec<Body>,
+    bodies: &mut Vec<PlannedBody>,
 ) {
     let name = names.next(&source.path);
     let mut add = |name: String, translate: Vec3, matrix: Option<MatrixMember>| {
         let placement = Placement { scale: shape.scale, rotate: shape.rotate, translate };
         let rest = apply(&placement, &source);
-        bodies.push(Body {
+        bodies.push(PlannedBody {
             line: shape.line,
             name,
             source: source.clone(),
@@ -120,7 +120,7 @@ fn material(scene: &ReferenceScene, own: Option<[f64; 3]>) -> (f64, Material) {
 }
 
 /// `rotateModel` turns the start, not the rest, about half the extents of its box.
-fn turn(scene: &ReferenceScene, bodies: &mut [Body]) -> Result<(), Located> {
+fn turn(scene: &ReferenceScene, bodies: &mut [PlannedBody]) -> Result<(), Located> {
     let Some(Set { line, value: (axis, angle) }) = scene.rotate_model else { return Ok(()) };
     if (axis.norm() - 1.0).abs() > 1e-9 {
         let what = "rotateModel about an axis whose length is not 1";
@@ -139,7 +139,7 @@ fn turn(scene: &ReferenceScene, bodies: &mut [Body]) -> Result<(), Located> {
 }
 
 /// `size` scales all so that the start fills a box from the origin whose largest extent it is.
-fn rescale(scene: &ReferenceScene, bodies: &mut [Body]) {
+fn rescale(scene: &ReferenceScene, bodies: &mut [PlannedBody]) {
     let size = scene.size.value;
     if size <= 0.0 {
         return;
@@ -166,7 +166,7 @@ fn rescale(scene: &ReferenceScene, bodies: &mut [Body]) {
 
 /// `fall` and `dragright` raise the start by half the diagonal of its box. The rest is raised with
 /// it, which changes nothing but keeps displacements zero at the start.
-fn raise(scene: &ReferenceScene, bodies: &mut [Body]) {
+fn raise(scene: &ReferenceScene, bodies: &mut [PlannedBody]) {
     if !matches!(scene.script.value, Script::Fall | Script::DragRight) {
         return;
     }
@@ -190,7 +190,7 @@ fn place_obstacle(
     obstacle: &Set<MeshObstacle>,
     source: Source,
     names: &mut Names,
-) -> Body {
+) -> PlannedBody {
     let MeshObstacle { position, extent, rotate, .. } = &obstacle.value;
     let points = &source.mesh.points;
     let mean = points.iter().sum::<Vec3>() / points.len() as f64;
@@ -204,7 +204,7 @@ fn place_obstacle(
         rotate: *rotate,
         translate: position - factor * (rotation * mean),
     };
-    Body {
+    PlannedBody {
         line: obstacle.line,
         name: names.next(&source.path),
         source,

@@ -14,11 +14,11 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
     /// The shapes in order, then the obstacles.
-    pub bodies: Vec<Body>,
+    pub bodies: Vec<PlannedBody>,
     /// How many of the bodies are shapes.
     pub shapes: usize,
     /// Half-spaces with their coefficient of friction.
-    pub half_spaces: Vec<HalfSpace>,
+    pub half_spaces: Vec<PlannedHalfSpace>,
     /// Gravity, m/s².
     pub gravity: Vec3,
     /// Settings with absolute lengths.
@@ -33,7 +33,7 @@ pub(crate) struct Plan {
 
 /// A half-space.
 #[derive(Debug, Clone)]
-pub(crate) struct HalfSpace {
+pub(crate) struct PlannedHalfSpace {
     pub origin: Vec3,
     pub normal: Vec3,
     pub friction: f64,
@@ -41,7 +41,7 @@ pub(crate) struct HalfSpace {
 
 /// A shape, a copy of a matrix, or an obstacle.
 #[derive(Debug, Clone)]
-pub(crate) struct Body {
+pub(crate) struct PlannedBody {
     /// Its line.
     pub line: usize,
     /// Name of the body, unique.
@@ -66,7 +66,7 @@ pub(crate) struct Body {
     pub actions: Vec<Action>,
 }
 
-impl Body {
+impl PlannedBody {
     /// Whether it is elastic.
     pub fn elastic(&self) -> bool {
         self.source.content == Content::Volume

@@ -6,7 +6,7 @@ use crate::error::{Note, NoteKind};
 use crate::language::ReferenceScene;
 use crate::meshes::Content;
 use crate::parameters::{OBSTACLE, SHAPE, half_space_name};
-use crate::plan::{Action, Body, Effect, MatrixMember, Plan, Region};
+use crate::plan::{Action, Effect, MatrixMember, Plan, PlannedBody, Region};
 use standoff_linalg::Vec3;
 use standoff_mesh::path::{absolute, relative};
 use standoff_sim::definition::{Condition, Pivot};
@@ -45,7 +45,7 @@ impl Plan {
 
 /// Runs of bodies that make one object each: a single body, or all copies of a matrix if the same
 /// is done to each.
-fn objects(bodies: &[Body]) -> Vec<(usize, usize)> {
+fn objects(bodies: &[PlannedBody]) -> Vec<(usize, usize)> {
     let mut objects = Vec::new();
     let mut first = 0;
     while first < bodies.len() {
@@ -65,15 +65,15 @@ fn objects(bodies: &[Body]) -> Vec<(usize, usize)> {
 }
 
 /// The matrix of which an object of `count` bodies holds all copies.
-fn whole_matrix(body: &Body, count: usize) -> Option<&MatrixMember> {
+fn whole_matrix(body: &PlannedBody, count: usize) -> Option<&MatrixMember> {
     body.matrix.as_ref().filter(|m| m.counts.iter().product::<u32>() as usize == count)
 }
 
-fn object_name(body: &Body, count: usize) -> &str {
+fn object_name(body: &PlannedBody, count: usize) -> &str {
     whole_matrix(body, count).map_or(&body.name, |m| &m.name)
 }
 
-fn materials(bodies: &[Body]) -> Materials {
+fn materials(bodies: &[PlannedBody]) -> Materials {
     let mut materials = Materials::new();
     for body in bodies.iter().filter(|b| b.elastic()) {
         if !materials.iter().any(|(_, m)| *m == body.material) {
@@ -297,7 +297,7 @@ impl Writer {
         self.actions(plan, body);
     }
 
-    fn reduction(&mut self, body: &Body) {
+    fn reduction(&mut self, body: &PlannedBody) {
         let part = match body.source.content {
             Content::Wires => "edges",
             Content::Points => "points",
@@ -308,7 +308,7 @@ impl Writer {
         }
     }
 
-    fn placement(&mut self, plan: &Plan, index: usize, body: &Body) {
+    fn placement(&mut self, plan: &Plan, index: usize, body: &PlannedBody) {
         let p = &body.placement;
         if index >= plan.shapes {
             self.comment(
@@ -352,7 +352,7 @@ impl Writer {
         }
     }
 
-    fn actions(&mut self, plan: &Plan, body: &Body) {
+    fn actions(&mut self, plan: &Plan, body: &PlannedBody) {
         let mut regions: Vec<(&str, &Action)> = Vec::new();
         for action in body.actions.iter().filter(|a| a.region != Region::All) {
             if !regions.iter().any(|(name, _)| *name == action.name) {

@@ -9,7 +9,7 @@ use crate::error::{Located, Note, NoteKind, Problem};
 use crate::language::{ReferenceScene, Script};
 use crate::meshes::Meshes;
 use crate::options;
-use crate::plan::{Action, Body, Effect, Region, bounds};
+use crate::plan::{Action, Effect, PlannedBody, Region, bounds};
 use crate::select;
 use standoff_linalg::Vec3;
 use standoff_sim::definition::{Condition, Pivot};
@@ -22,7 +22,7 @@ const MAX_TURNS: usize = 1000;
 // long: an arm for each script of the reference
 pub(crate) fn direct(
     scene: &ReferenceScene,
-    bodies: &mut [Body],
+    bodies: &mut [PlannedBody],
     shapes: usize,
     meshes: &mut Meshes,
     notes: &mut Vec<Note>,
@@ -80,7 +80,7 @@ pub(crate) fn direct(
 
 /// Refuses kinematic shapes that the script does not hold: in the reference they fall as loose
 /// masses.
-fn check_held(scene: &ReferenceScene, bodies: &[Body]) -> Result<(), Located> {
+fn check_held(scene: &ReferenceScene, bodies: &[PlannedBody]) -> Result<(), Located> {
     let held = match scene.script.value {
         Script::Null
         | Script::Fix
@@ -109,7 +109,7 @@ fn check_held(scene: &ReferenceScene, bodies: &[Body]) -> Result<(), Located> {
 }
 
 /// Refuses `DBCTimeRange` where it would gate something other than `DBC` options.
-fn check_gates(scene: &ReferenceScene, bodies: &[Body]) -> Result<(), Located> {
+fn check_gates(scene: &ReferenceScene, bodies: &[PlannedBody]) -> Result<(), Located> {
     let range = &scene.dirichlet_range;
     let moved = scene.script.value != Script::Null
         || scene.shapes.iter().any(|s| s.options.linear.is_some() || s.options.angular.is_some())
@@ -124,7 +124,7 @@ fn check_gates(scene: &ReferenceScene, bodies: &[Body]) -> Result<(), Located> {
 /// The shapes on which a script acts.
 struct Stage<'a> {
     clock: Clock,
-    bodies: &'a mut [Body],
+    bodies: &'a mut [PlannedBody],
     scene: &'a ReferenceScene,
 }
 
@@ -265,7 +265,7 @@ impl Stage<'_> {
         Ok(())
     }
 
-    fn drag_right(&mut self, obstacles: &[Body]) -> Result<(), Problem> {
+    fn drag_right(&mut self, obstacles: &[PlannedBody]) -> Result<(), Problem> {
         if obstacles.is_empty() {
             let what = "the script dragright needs a meshCO, past which it drags";
             return Err(Problem::malformed(what));
@@ -340,7 +340,7 @@ impl Stage<'_> {
     /// lower ones at the start of a step.
     fn segment_bed_squash(&mut self) -> Result<(), Problem> {
         let upper = self.bodies.len().div_ceil(2);
-        let kinematic = |b: &&Body| !b.elastic();
+        let kinematic = |b: &&PlannedBody| !b.elastic();
         let lower_bodies = self.bodies[..upper].iter().filter(kinematic);
         let top = bounds(lower_bodies.flat_map(|b| &b.start)).1.y;
         let upper_bodies = self.bodies[upper..].iter().filter(kinematic);

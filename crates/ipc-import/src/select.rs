@@ -1,7 +1,7 @@
 //! Sets of vertices: what the reference selects, and a region that selects the same.
 
 use crate::meshes::Content;
-use crate::plan::{Body, Region, bounds};
+use crate::plan::{PlannedBody, Region, bounds};
 use standoff_linalg::Vec3;
 
 /// Share of a body's diagonal within which vertices count as being on the boundary of a box.
@@ -13,7 +13,7 @@ pub(crate) fn where_true(points: &[Vec3], test: impl Fn(&Vec3) -> bool) -> Vec<u
 }
 
 /// Surface vertices of a shape in a box of fractions of its file's bounding box.
-pub(crate) fn in_fractions(body: &Body, corners: &[Vec3; 2]) -> Vec<u32> {
+pub(crate) fn in_fractions(body: &PlannedBody, corners: &[Vec3; 2]) -> Vec<u32> {
     let points = &body.source.mesh.points;
     let (min, max) = box_of_fractions(points, corners);
     let mut surface = vec![body.source.content != Content::Volume; points.len()];
@@ -36,7 +36,11 @@ fn box_of_fractions(points: &[Vec3], corners: &[Vec3; 2]) -> (Vec3, Vec3) {
 }
 
 /// A region for what `in_fractions` selects: the box itself, unless it holds inner vertices.
-pub(crate) fn fractions_region(body: &Body, corners: &[Vec3; 2], selected: &[u32]) -> Region {
+pub(crate) fn fractions_region(
+    body: &PlannedBody,
+    corners: &[Vec3; 2],
+    selected: &[u32],
+) -> Region {
     let points = &body.source.mesh.points;
     if selected.len() == points.len() {
         return Region::All;
@@ -50,7 +54,7 @@ pub(crate) fn fractions_region(body: &Body, corners: &[Vec3; 2], selected: &[u32
 
 /// A region that selects exactly `selected` at the start: all, a box that ends half-way to the
 /// vertices outside, or a list.
-pub(crate) fn region(body: &Body, selected: &[u32]) -> Region {
+pub(crate) fn region(body: &PlannedBody, selected: &[u32]) -> Region {
     let points = &body.start;
     if selected.len() == points.len() {
         return Region::All;

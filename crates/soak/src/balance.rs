@@ -92,7 +92,7 @@ impl Balance {
 
 /// A free body.
 #[derive(Debug)]
-struct Body {
+struct BalancedBody {
     name: String,
     first: usize,
     /// Lumped masses, kg.
@@ -104,7 +104,7 @@ struct Body {
 /// What is constant in a run.
 #[derive(Debug)]
 struct Run {
-    bodies: Vec<Body>,
+    bodies: Vec<BalancedBody>,
     gravity: Point,
     h: f64,
     second_order: bool,
@@ -143,13 +143,13 @@ impl Run {
             let Some(mass) = masses(scene, object, frame, range) else { continue };
             let tolerance = relative * diagonal(rest).max(body.contact_thickness);
             let (name, first) = (body.name.clone(), body.first_vertex);
-            bodies.push(Body { name, first, mass, tolerance });
+            bodies.push(BalancedBody { name, first, mass, tolerance });
         }
         Some(Self { bodies, gravity, h: time.get("step")?.as_float()?, second_order })
     }
 
     /// What is missing from the balance of a body at the end of a step, and the forces that act on it, both N.
-    fn balance(&self, body: &Body, step: usize, known: &[Frame]) -> (f64, f64) {
+    fn balance(&self, body: &BalancedBody, step: usize, known: &[Frame]) -> (f64, f64) {
         let h = self.h;
         let now = &known[known.len() - 1];
         let before = &known[known.len() - 2];

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// A body as `run.json` lists it.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Body {
+pub struct ListedBody {
     /// Name.
     pub name: String,
     /// Whether it is an obstacle.
@@ -30,7 +30,7 @@ pub struct Limits {
 
 /// A half-space as `run.json` lists it.
 #[derive(Debug, Clone, Deserialize)]
-pub struct HalfSpace {
+pub struct ListedHalfSpace {
     /// Name.
     pub name: String,
     /// A point of its plane, m.
@@ -43,9 +43,9 @@ pub struct HalfSpace {
 #[derive(Debug, Clone, Deserialize)]
 pub struct Info {
     /// Bodies in the order of their vertices.
-    pub bodies: Vec<Body>,
+    pub bodies: Vec<ListedBody>,
     /// Half-spaces.
-    pub half_spaces: Vec<HalfSpace>,
+    pub half_spaces: Vec<ListedHalfSpace>,
     /// Whether anything can touch anything.
     pub contact: bool,
     /// Whether tetrahedra may be inverted.

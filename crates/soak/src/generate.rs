@@ -76,13 +76,13 @@ impl Extent {
 
     /// Uniform in low ..= high in large scenes; in smaller ones up to 60 % or 25 % of the way to `high`.
     pub fn count(self, low: i64, high: i64, r: &mut Random) -> i64 {
-        let way = high - low;
-        let way = match self {
-            Self::Small => (way + 2) / 4,
-            Self::Medium => (3 * way + 2) / 5,
-            Self::Large => way,
+        let range = high - low;
+        let range = match self {
+            Self::Small => (range + 2) / 4,
+            Self::Medium => (3 * range + 2) / 5,
+            Self::Large => range,
         };
-        r.integer(low, low + way)
+        r.integer(low, low + range)
     }
 }
 

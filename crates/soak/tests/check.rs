@@ -6,11 +6,11 @@ use standoff_geometry::{CollisionMesh, audit};
 use standoff_linalg::Vec3;
 use standoff_soak::check::{Surface, check};
 use standoff_soak::exact::{self, Point};
-use standoff_soak::frame::{Body, Frame, HalfSpace, Info, Limits};
+use standoff_soak::frame::{Frame, Info, Limits, ListedBody, ListedHalfSpace};
 use std::cmp::Ordering;
 
-fn body(name: &str, first_vertex: usize, vertices: usize) -> Body {
-    Body {
+fn body(name: &str, first_vertex: usize, vertices: usize) -> ListedBody {
+    ListedBody {
         name: name.into(),
         obstacle: false,
         first_vertex,
@@ -20,7 +20,7 @@ fn body(name: &str, first_vertex: usize, vertices: usize) -> Body {
     }
 }
 
-fn info(bodies: Vec<Body>) -> Info {
+fn info(bodies: Vec<ListedBody>) -> Info {
     Info {
         bodies,
         half_spaces: Vec::new(),
@@ -171,8 +171,11 @@ fn inversions_half_spaces_and_numbers_that_are_not_finite_are_found() {
     frame.x[3] = [0.2, 0.2, f64::NAN];
     assert!(findings(&frame, &info)[0].contains("not finite"));
     frame.x[3] = [0.0, 0.0, 1.0];
-    let plane =
-        |y: f64| HalfSpace { name: "g".into(), origin: [5.0, y, 3.0], normal: [0.0, 2.0, 0.0] };
+    let plane = |y: f64| ListedHalfSpace {
+        name: "g".into(),
+        origin: [5.0, y, 3.0],
+        normal: [0.0, 2.0, 0.0],
+    };
     info.half_spaces = vec![plane(-5e-324)];
     assert_eq!(findings(&frame, &info), Vec::<String>::new());
     info.half_spaces = vec![plane(0.0)];

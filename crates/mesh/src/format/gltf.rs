@@ -23,7 +23,7 @@ use std::path::{Component, Path};
 #[serde(rename_all = "camelCase", default)]
 struct Document {
     scene: Option<usize>,
-    scenes: Vec<Scene>,
+    scenes: Vec<SceneRoots>,
     nodes: Vec<Node>,
     meshes: Vec<GltfMesh>,
     accessors: Vec<Accessor>,
@@ -35,7 +35,7 @@ struct Document {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Scene {
+struct SceneRoots {
     nodes: Vec<usize>,
 }
 

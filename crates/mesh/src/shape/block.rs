@@ -105,15 +105,15 @@ fn grid(
             mesh.points.extend((0..=n[0]).map(|x| place([x, y, z])));
         }
     }
-    // the ways from the smallest to the largest corner of a cell, along one axis after another
-    let ways = [[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 2, 1], [2, 1, 0], [1, 0, 2]];
+    // the paths from the smallest to the largest corner of a cell, along one axis after another
+    let paths = [[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 2, 1], [2, 1, 0], [1, 0, 2]];
     for z in 0..n[2] {
         for y in 0..n[1] {
             for x in 0..n[0] {
-                for (k, way) in ways.iter().enumerate() {
+                for (k, path) in paths.iter().enumerate() {
                     let mut corner = [x, y, z];
                     let mut tet = [index(corner); 4];
-                    for (step, &axis) in way.iter().enumerate() {
+                    for (step, &axis) in path.iter().enumerate() {
                         corner[axis] += 1;
                         tet[step + 1] = index(corner);
                     }

@@ -14,7 +14,7 @@ use standoff_geometry::topology;
 use standoff_linalg::Vec3;
 
 /// What loads are built on.
-pub(crate) struct Scene<'a> {
+pub(crate) struct LoadedBodies<'a> {
     pub bodies: &'a [Body],
     /// Positions at the start, m (`#V`).
     pub start: &'a [Vec3],
@@ -68,8 +68,13 @@ pub fn check(definition: &Definition) -> Result<(), BuildError> {
         bodies.push(Body { name, vertices, carried, solids, triangles, segments, obstacle });
     }
     let mass = vec![1.0; start.len()];
-    let scene =
-        Scene { bodies: &bodies, start: &start, mass: &mass, faces: &faces, outline: &outline };
+    let scene = LoadedBodies {
+        bodies: &bodies,
+        start: &start,
+        mass: &mass,
+        faces: &faces,
+        outline: &outline,
+    };
     match loads(definition, &scene) {
         Err(error @ BuildError::Load { .. }) => Err(error),
         _ => Ok(()),
@@ -77,7 +82,10 @@ pub fn check(definition: &Definition) -> Result<(), BuildError> {
 }
 
 /// Checks the loads of a definition and numbers their vertices.
-pub(crate) fn loads(definition: &Definition, scene: &Scene<'_>) -> Result<Loads, BuildError> {
+pub(crate) fn loads(
+    definition: &Definition,
+    scene: &LoadedBodies<'_>,
+) -> Result<Loads, BuildError> {
     let mut loads = Loads::default();
     for (k, f) in definition.forces.iter().enumerate() {
         let body = &scene.bodies[f.body];
@@ -118,7 +126,7 @@ fn pressure(
     body: &Body,
     p: &Expression,
     vertices: &[u32],
-    scene: &Scene<'_>,
+    scene: &LoadedBodies<'_>,
 ) -> Result<Pressure, BuildError> {
     let load = LoadIndex::Force(index);
     let fail = |problem: String| Err(BuildError::Load { load, body: body.name.clone(), problem });
@@ -146,7 +154,7 @@ fn pressure(
 fn selected<const N: usize>(
     all: &[[u32; N]],
     vertices: &[u32],
-    scene: &Scene<'_>,
+    scene: &LoadedBodies<'_>,
 ) -> Vec<[u32; N]> {
     let mut selected = vec![false; scene.start.len()];
     for &v in vertices {
@@ -170,7 +178,7 @@ enum Ends {
 fn attach(
     index: usize,
     a: &AttachmentDef,
-    scene: &Scene<'_>,
+    scene: &LoadedBodies<'_>,
     springs: &mut Vec<Spring>,
 ) -> Result<(), BuildError> {
     let body = &scene.bodies[a.body];
@@ -239,7 +247,11 @@ fn attach(
 }
 
 /// Adds the springs of a seam.
-fn sew(s: &StitchDef, scene: &Scene<'_>, springs: &mut Vec<Spring>) -> Result<(), BuildError> {
+fn sew(
+    s: &StitchDef,
+    scene: &LoadedBodies<'_>,
+    springs: &mut Vec<Spring>,
+) -> Result<(), BuildError> {
     let [a, b] = s.bodies.map(|b| &scene.bodies[b]);
     if a.obstacle && b.obstacle {
         let problem = format!("'{}' sews two obstacles together", s.name);

@@ -102,7 +102,7 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
     add_obstacle_masses(&mut mass, &collision, &deformable, mean_density, mean_mass);
     let motions = definition.prescribed.iter().map(|p| PrescribedMotion::new(p, &bodies, &start));
     let motions = motions.collect::<Result<Vec<_>, _>>()?;
-    let scene = loads::Scene {
+    let scene = loads::LoadedBodies {
         bodies: &bodies,
         start: &start,
         mass: &mass,

@@ -50,9 +50,9 @@ const STORED: [(usize, usize); 10] =
 /// One number per lane, in memory.
 type Row = [f64; MAX_LANES];
 
-/// How a pair is computed.
+/// With what a pair is computed.
 #[derive(Clone, Copy, PartialEq)]
-enum Way {
+enum Treatment {
     PointTriangle,
     EdgeEdge,
     Mollified,
@@ -60,7 +60,7 @@ enum Way {
     Single,
 }
 
-impl Way {
+impl Treatment {
     fn of(c: &Contact, x: &[Vec3; 4]) -> Self {
         match c.kind {
             PairKind::FaceVertex => Self::PointTriangle,
@@ -76,25 +76,27 @@ impl Kernel for Hessians<'_> {
 
     #[inline(always)]
     fn run<W: Width>(mut self, width: W) {
-        let mut ways = [Way::Single; BATCH];
+        let mut treatments = [Treatment::Single; BATCH];
         for (chunk, first) in self.contacts.chunks(BATCH).zip((0..).step_by(BATCH)) {
-            for (way, c) in ways.iter_mut().zip(chunk) {
-                *way = Way::of(c, &c.gather(self.x));
+            for (treatment, c) in treatments.iter_mut().zip(chunk) {
+                *treatment = Treatment::of(c, &c.gather(self.x));
             }
-            for (k, c) in chunk.iter().enumerate().filter(|(k, _)| ways[*k] == Way::Single) {
+            for (k, c) in
+                chunk.iter().enumerate().filter(|(k, _)| treatments[*k] == Treatment::Single)
+            {
                 let project = self.projection.applies_to(&c.vertices);
                 let h = self.potential.block(c, &c.gather(self.x), project);
                 pack(&h, &mut self.out[first + k]);
             }
-            for way in [Way::EdgeEdge, Way::PointTriangle, Way::Mollified] {
+            for treatment in [Treatment::EdgeEdge, Treatment::PointTriangle, Treatment::Mollified] {
                 let (mut batch, mut filled) = ([0; MAX_LANES], 0);
                 for k in 0..=chunk.len() {
-                    if k < chunk.len() && ways[k] == way {
+                    if k < chunk.len() && treatments[k] == treatment {
                         batch[filled] = first + k;
                         filled += 1;
                     }
                     if filled == W::F64_LANES || k == chunk.len() && filled > 0 {
-                        self.fill(width, way, &batch[..filled]);
+                        self.fill(width, treatment, &batch[..filled]);
                         filled = 0;
                     }
                 }
@@ -106,14 +108,14 @@ impl Kernel for Hessians<'_> {
 impl Hessians<'_> {
     /// The Hessians of a batch of pairs of one kind.
     #[inline(always)]
-    fn fill<W: Width>(&mut self, width: W, way: Way, batch: &[usize]) {
+    fn fill<W: Width>(&mut self, width: W, treatment: Treatment, batch: &[usize]) {
         let mut project = [false; MAX_LANES];
         for (project, &k) in project.iter_mut().zip(batch) {
             *project = self.projection.applies_to(&self.contacts[k].vertices);
         }
         let project = lanes::Mask::load(width, &project);
         let mut entries: [Row; 90] = [[0.0; MAX_LANES]; 90];
-        if way == Way::Mollified {
+        if treatment == Treatment::Mollified {
             let mut m = self.mollified(width, batch).relative();
             project_some(project, &mut m);
             for (place, (i, j)) in STORED.into_iter().enumerate() {
@@ -130,8 +132,8 @@ impl Hessians<'_> {
                 }
             }
             let x = load::<W, 4>(width, &corners);
-            let chart = match way {
-                Way::EdgeEdge => edge_edge::chart(&x),
+            let chart = match treatment {
+                Treatment::EdgeEdge => edge_edge::chart(&x),
                 _ => point_triangle::chart(&x),
             };
             // the barrier, lane by lane
@@ -324,7 +326,7 @@ mod tests {
         let mut mollified = std::collections::BTreeSet::new();
         for (c, found) in contacts.iter().zip(run(&pairs, 0, true)) {
             let x = c.gather(x);
-            in_lanes += usize::from(Way::of(c, &x) != Way::Single);
+            in_lanes += usize::from(Treatment::of(c, &x) != Treatment::Single);
             if c.is_mollified(&x) {
                 mollified.insert(c.feature.local().len());
             }

@@ -6,7 +6,7 @@
 //! 1 − (number of triangles at the edge), point–point pairs with 1 per interior vertex; edge–edge
 //! and wire pairs likewise with the edges at a vertex.
 
-use super::pairs::{Contact, Found, Scene, narrow};
+use super::pairs::{Contact, Found, MovedMesh, narrow};
 use standoff_geometry::broad_phase::Candidates;
 use standoff_geometry::distance::{
     EdgeEdgeFeature, PointEdgeFeature, mollifier, point_edge, point_edge_d2, point_point_d2,
@@ -21,7 +21,7 @@ fn count_without(list: &[u32], v: u32) -> usize {
 
 /// Adds the corrections for every feature that the candidates could reduce to.
 pub(super) fn add_corrections(
-    scene: &Scene<'_>,
+    scene: &MovedMesh<'_>,
     adjacency: &SurfaceAdjacency,
     candidates: &Candidates,
     parts: &mut Vec<Found>,
@@ -68,7 +68,7 @@ pub(super) fn add_corrections(
 
 /// Active vertex pairs within element–vertex candidates, ascending, each once.
 fn vertex_pairs<'a>(
-    scene: &Scene<'_>,
+    scene: &MovedMesh<'_>,
     candidates: &[[u32; 2]],
     vertices: impl Fn(u32) -> &'a [u32],
 ) -> Vec<[u32; 2]> {
@@ -86,7 +86,7 @@ fn vertex_pairs<'a>(
     pairs
 }
 
-fn is_active_edge_vertex(scene: &Scene<'_>, e: u32, v: u32) -> bool {
+fn is_active_edge_vertex(scene: &MovedMesh<'_>, e: u32, v: u32) -> bool {
     let [a, b] = scene.mesh.edges[e as usize];
     let d2 = point_edge_d2(&scene.x[v as usize], &scene.x[a as usize], &scene.x[b as usize]);
     scene.is_active(d2, scene.mesh.thickness(&[v], &[a]), scene.reach(&[v], &[a]))
@@ -94,7 +94,7 @@ fn is_active_edge_vertex(scene: &Scene<'_>, e: u32, v: u32) -> bool {
 
 /// Active pairs of a face's edge and a vertex within candidates, ascending, each once.
 fn face_vertex_edges(
-    scene: &Scene<'_>,
+    scene: &MovedMesh<'_>,
     adjacency: &SurfaceAdjacency,
     candidates: &[[u32; 2]],
 ) -> Vec<[u32; 2]> {
@@ -109,7 +109,7 @@ fn face_vertex_edges(
 }
 
 /// Active pairs of an edge and an end of the other within candidates, ascending, each once.
-fn edge_edge_ends(scene: &Scene<'_>, candidates: &[[u32; 2]]) -> Vec<[u32; 2]> {
+fn edge_edge_ends(scene: &MovedMesh<'_>, candidates: &[[u32; 2]]) -> Vec<[u32; 2]> {
     let mut pairs: Vec<[u32; 2]> = candidates
         .iter()
         .flat_map(|&[a, b]| {
@@ -126,7 +126,7 @@ fn edge_edge_ends(scene: &Scene<'_>, candidates: &[[u32; 2]]) -> Vec<[u32; 2]> {
 /// Takes off what the edges at `p` count too often against edge `ea`: of those nearly parallel to
 /// it, which are mollified, each on its own; of the others all but one.
 fn edge_end_correction(
-    scene: &Scene<'_>,
+    scene: &MovedMesh<'_>,
     adjacency: &SurfaceAdjacency,
     [ea, p]: [u32; 2],
     found: &mut Found,
@@ -182,14 +182,14 @@ fn mollified_feature(on_a: PointEdgeFeature, first_end: bool, a_first: bool) -> 
     }
 }
 
-fn push_vertex_pair(scene: &Scene<'_>, a: u32, b: u32, weight: f64, found: &mut Found) {
+fn push_vertex_pair(scene: &MovedMesh<'_>, a: u32, b: u32, weight: f64, found: &mut Found) {
     if weight != 0.0 {
         let (thickness, reach) = (scene.mesh.thickness(&[a], &[b]), scene.reach(&[a], &[b]));
         found.push(Contact::reduced(&[a, b], &[0, 1], weight, thickness, reach));
     }
 }
 
-fn push_edge_vertex(scene: &Scene<'_>, e: u32, v: u32, weight: f64, found: &mut Found) {
+fn push_edge_vertex(scene: &MovedMesh<'_>, e: u32, v: u32, weight: f64, found: &mut Found) {
     let [a, b] = scene.mesh.edges[e as usize];
     let ids = [v, a, b];
     let [p, e0, e1] = ids.map(|i| &scene.x[i as usize]);

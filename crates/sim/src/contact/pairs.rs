@@ -164,7 +164,7 @@ impl Found {
 }
 
 /// What the narrow phase reads.
-pub(super) struct Scene<'a> {
+pub(super) struct MovedMesh<'a> {
     pub(super) mesh: &'a CollisionMesh,
     pub(super) x: &'a [Vec3],
     /// The greatest d̂, m; a pair's own may be less.
@@ -172,7 +172,7 @@ pub(super) struct Scene<'a> {
     pub(super) weighting: &'a Weighting,
 }
 
-impl Scene<'_> {
+impl MovedMesh<'_> {
     #[inline]
     pub(super) fn is_active(&self, d2: f64, thickness: f64, reach: f64) -> bool {
         let distance = reach * self.d_hat + thickness;

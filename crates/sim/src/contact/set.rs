@@ -3,7 +3,7 @@
 use super::half_space::{HalfSpace, HalfSpaceContact, half_space_contacts};
 use super::max_approximation;
 use super::orientation::{OrientationSet, OrientationTerm};
-use super::pairs::{Contact, Found, Scene, merge, narrow};
+use super::pairs::{Contact, Found, MovedMesh, merge, narrow};
 use super::potential::{BarrierHalfSpaces, BarrierPairs, BarrierPotential};
 use super::weighting::Weighting;
 use crate::energy::Term;
@@ -38,7 +38,7 @@ impl ContactSet {
         d_hat: f64,
         weighting: &Weighting,
     ) -> Self {
-        let scene = Scene { mesh, x, d_hat, weighting };
+        let scene = MovedMesh { mesh, x, d_hat, weighting };
         let mut parts =
             narrow(&candidates.vertex_vertex, |&c, found| scene.vertex_vertex(c, found));
         parts.extend(narrow(&candidates.edge_vertex, |&c, found| scene.edge_vertex(c, found)));

@@ -30,10 +30,10 @@ impl<R: Real> Turning<R> {
     /// Whole turns that belong to an angle of the arc tangent, rad.
     #[inline(always)]
     fn whole(&self, angle: R) -> R {
-        let way = angle - self.start;
-        let (none, half) = (way.constant(0.0), way.constant(PI));
-        let fewer = R::select(half.lt(way), none - 1.0, none);
-        self.turns + R::select(way.lt(-half), none + 1.0, fewer)
+        let change = angle - self.start;
+        let (none, half) = (change.constant(0.0), change.constant(PI));
+        let fewer = R::select(half.lt(change), none - 1.0, none);
+        self.turns + R::select(change.lt(-half), none + 1.0, fewer)
     }
 
     /// The angle that goes on, rad.

@@ -133,8 +133,8 @@ fn minimise_barrier(
         speedups::advance_free_bodies(potential, &mut it, work);
     }
     // cumulative step lengths measure the way from the positions at the start
-    let by_way = solver.end.cumulative_toi.is_some();
-    if solver.initial_guess == InitialGuess::Extrapolation && !by_way {
+    let by_lengths = solver.end.cumulative_toi.is_some();
+    if solver.initial_guess == InitialGuess::Extrapolation && !by_lengths {
         speedups::extrapolate(potential, &mut it, state, work);
     }
     match contact_distance::shrink(potential, &mut it, work) {

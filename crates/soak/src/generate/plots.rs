@@ -63,7 +63,7 @@ fn crash(draft: &mut Draft, items: Vec<Item>, r: &mut Random) {
     let speed = draft.size * r.power(-0.5, 3.5);
     let gap = draft.size * r.power(-2.0, -0.5);
     let places = around(&items, gap, r);
-    let way =
+    let distance =
         places.iter().map(|p| p.iter().map(|c| c * c).sum::<f64>().sqrt()).fold(0.0, f64::max);
     for (item, at) in items.into_iter().zip(places) {
         let length = at.iter().map(|c| c * c).sum::<f64>().sqrt().max(draft.size);
@@ -76,7 +76,7 @@ fn crash(draft: &mut Draft, items: Vec<Item>, r: &mut Random) {
                 .insert("angular_velocity".into(), list(&r.direction().map(|c| rounded(c * spin))));
         }
     }
-    draft.duration = r.between(0.5, 3.0) * (way + draft.size) / speed;
+    draft.duration = r.between(0.5, 3.0) * (distance + draft.size) / speed;
     if r.chance(0.7) {
         draft.sections.insert("gravity".into(), list(&[0.0; 3]));
     }
@@ -156,7 +156,7 @@ fn drag(draft: &mut Draft, items: Vec<Item>, r: &mut Random) {
     let places = around(&items, draft.size * r.power(-2.0, -1.0), r);
     let last = items.len() - 1;
     let speed = draft.size * r.power(-1.0, 2.0);
-    let mut way = draft.size;
+    let mut distance = draft.size;
     for (k, (item, at)) in items.into_iter().zip(places).enumerate() {
         let k_object = place(draft, item, at);
         if k == last {
@@ -165,12 +165,12 @@ fn drag(draft: &mut Draft, items: Vec<Item>, r: &mut Random) {
             let mut motion = end(true);
             motion.insert("velocity".into(), list(&towards.map(|c| rounded(c * speed))));
             draft.objects[k_object].insert("motion".into(), Value::Array(vec![motion.into()]));
-            way += length;
+            distance += length;
         } else if r.chance(0.4) {
             draft.objects[k_object].insert("fixed".into(), Value::Array(vec![end(false).into()]));
         }
     }
-    draft.duration = r.between(0.3, 1.5) * way / speed;
+    draft.duration = r.between(0.3, 1.5) * distance / speed;
     if r.chance(0.5) {
         draft.sections.insert("gravity".into(), list(&[0.0; 3]));
     }

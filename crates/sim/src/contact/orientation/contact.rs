@@ -3,7 +3,7 @@
 
 // long: what connects the potential to the rest: stencils, term, loads, gaps, each short
 
-use super::factors::Scene;
+use super::factors::OrientedMesh;
 use super::pairs::{Core, Pair, PairSet};
 use super::planes::{PlanePair, plane_pairs};
 use super::potential::{Derivatives, OrientationPotential, Second};
@@ -140,8 +140,8 @@ impl OrientationContact {
         -weight * kernel::kernel(z, self.d_hat, self.parameters.exponent)[1]
     }
 
-    pub(super) fn scene<'a>(&'a self, x: &'a [Vec3]) -> Scene<'a> {
-        Scene { mesh: &self.mesh, surface: &self.surface, parameters: &self.parameters, x }
+    pub(super) fn scene<'a>(&'a self, x: &'a [Vec3]) -> OrientedMesh<'a> {
+        OrientedMesh { mesh: &self.mesh, surface: &self.surface, parameters: &self.parameters, x }
     }
 }
 
@@ -214,7 +214,7 @@ impl OrientationSet {
         out
     }
 
-    fn find_stencils(&mut self, scene: &Scene<'_>) {
+    fn find_stencils(&mut self, scene: &OrientedMesh<'_>) {
         let stencils = |count: usize, find: &(dyn Fn(usize, &mut Derivatives) + Sync)| {
             (0..count)
                 .into_par_iter()
@@ -325,7 +325,7 @@ pub struct OrientationTerm<'a> {
 }
 
 impl OrientationTerm<'_> {
-    fn summand_value(&self, scene: &Scene<'_>, i: usize) -> f64 {
+    fn summand_value(&self, scene: &OrientedMesh<'_>, i: usize) -> f64 {
         match self.set.pairs.get(i) {
             Some(pair) => self.potential.pair_value(scene, pair),
             None => self.potential.plane_value(scene, &self.set.planes[i - self.set.pairs.len()]),
@@ -334,7 +334,7 @@ impl OrientationTerm<'_> {
 
     fn differentiate(
         &self,
-        scene: &Scene<'_>,
+        scene: &OrientedMesh<'_>,
         i: usize,
         second: Option<Second>,
         out: &mut Derivatives,

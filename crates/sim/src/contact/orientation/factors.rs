@@ -100,14 +100,14 @@ impl Varying {
 
 /// What the factors are functions of.
 #[derive(Clone, Copy)]
-pub(super) struct Scene<'a> {
+pub(super) struct OrientedMesh<'a> {
     pub mesh: &'a CollisionMesh,
     pub surface: &'a Surface,
     pub parameters: &'a Parameters,
     pub x: &'a [Vec3],
 }
 
-impl Scene<'_> {
+impl OrientedMesh<'_> {
     #[inline]
     pub fn at(&self, v: u32) -> Vec3 {
         self.x[v as usize]

@@ -1,6 +1,6 @@
 //! Which pairs of elements act.
 
-use super::factors::{Element, Scene};
+use super::factors::{Element, OrientedMesh};
 use super::kernel;
 use super::mollifier;
 use super::surface::{ActivationDistance, Measure, Parameters, Surface};
@@ -119,7 +119,7 @@ struct Found([Vec<Pair>; 4]);
 
 /// Selection among candidates.
 struct Selection<'a> {
-    scene: Scene<'a>,
+    scene: OrientedMesh<'a>,
 }
 
 impl Selection<'_> {
@@ -289,7 +289,7 @@ impl Selection<'_> {
 }
 
 /// The pair's energy per κ at the scene's positions.
-pub(super) fn value(scene: &Scene<'_>, pair: &Pair) -> f64 {
+pub(super) fn value(scene: &OrientedMesh<'_>, pair: &Pair) -> f64 {
     let core = pair.core(scene.mesh, scene.x);
     let z = core.distance - pair.thickness;
     if z >= pair.epsilon {
@@ -326,7 +326,7 @@ impl PairSet {
         parameters: &Parameters,
         x: &[Vec3],
     ) -> Self {
-        let selection = Selection { scene: Scene { mesh, surface, parameters, x } };
+        let selection = Selection { scene: OrientedMesh { mesh, surface, parameters, x } };
         let edges = candidates.edge_edge.par_chunks(CHUNK).map(|chunk| {
             let mut found = Found::default();
             chunk.iter().for_each(|&c| selection.edge_edge(c, &mut found));

@@ -1,7 +1,7 @@
 //! Vertices against half-spaces. The plane is a face that is everywhere closest, so that only the
 //! vertex has factors; its element stands for as much area as the vertex's.
 
-use super::factors::{Element, Scene};
+use super::factors::{Element, OrientedMesh};
 use super::kernel;
 use super::pairs::Core;
 use crate::contact::half_space::HalfSpace;
@@ -53,12 +53,12 @@ impl PlanePair {
 /// Mobile covered vertices on which half-spaces act, by vertex, then half-space; `reach` is ε of each vertex
 /// (`#V`), which is `d_hat` at most.
 pub(super) fn plane_pairs(
-    scene: &Scene<'_>,
+    scene: &OrientedMesh<'_>,
     reach: &[f64],
     d_hat: f64,
     half_spaces: &[HalfSpace],
 ) -> Vec<PlanePair> {
-    let Scene { mesh, surface, parameters, x } = *scene;
+    let OrientedMesh { mesh, surface, parameters, x } = *scene;
     let acts = |v: u32| mesh.mobile[v as usize] && surface.covered[v as usize];
     let of = |&v: &u32| {
         let i = v as usize;
@@ -91,7 +91,7 @@ pub(super) fn plane_pairs(
 }
 
 /// The energy per κ.
-pub(super) fn value(scene: &Scene<'_>, pair: &PlanePair) -> f64 {
+pub(super) fn value(scene: &OrientedMesh<'_>, pair: &PlanePair) -> f64 {
     let gap = pair.gap(scene.x);
     let p = kernel::kernel(gap, pair.epsilon, scene.parameters.exponent)[0];
     if p == 0.0 || p.is_infinite() {

@@ -9,7 +9,7 @@
 // long: one product of factors; each function differentiates a factor into the same memory
 
 use super::direction::Unit;
-use super::factors::{Argument, CurrentMeasure, Element, Scene, Term, Varying};
+use super::factors::{Argument, CurrentMeasure, Element, OrientedMesh, Term, Varying};
 use super::kernel;
 use super::mollifier;
 use super::pairs::{Core, Pair, PairSet, value};
@@ -194,8 +194,8 @@ impl OrientationPotential {
         mesh: &'a CollisionMesh,
         surface: &'a Surface,
         x: &'a [Vec3],
-    ) -> Scene<'a> {
-        Scene { mesh, surface, parameters: &self.parameters, x }
+    ) -> OrientedMesh<'a> {
+        OrientedMesh { mesh, surface, parameters: &self.parameters, x }
     }
 
     /// Energy of a pair at positions `x` (`#V`), J; infinite where it touches.
@@ -289,7 +289,7 @@ impl OrientationPotential {
     /// Gradient and Hessian of a pair, the latter projected or as it is.
     pub(super) fn differentiate_twice(
         &self,
-        scene: &Scene<'_>,
+        scene: &OrientedMesh<'_>,
         pair: &Pair,
         second: Second,
         out: &mut Derivatives,
@@ -380,7 +380,7 @@ impl OrientationPotential {
     /// Gradient and, where requested, Hessian of a pair.
     pub(super) fn differentiate(
         &self,
-        scene: &Scene<'_>,
+        scene: &OrientedMesh<'_>,
         pair: &Pair,
         with_hessian: bool,
         out: &mut Derivatives,
@@ -392,24 +392,29 @@ impl OrientationPotential {
     }
 
     /// The energy of a pair.
-    pub(super) fn pair_value(&self, scene: &Scene<'_>, pair: &Pair) -> f64 {
+    pub(super) fn pair_value(&self, scene: &OrientedMesh<'_>, pair: &Pair) -> f64 {
         self.kappa * value(scene, pair)
     }
 
     /// The vertices that a pair's energy depends on.
-    pub(super) fn find_stencil(&self, scene: &Scene<'_>, pair: &Pair, out: &mut Derivatives) {
+    pub(super) fn find_stencil(
+        &self,
+        scene: &OrientedMesh<'_>,
+        pair: &Pair,
+        out: &mut Derivatives,
+    ) {
         self.start(scene, pair, out);
     }
 
     /// The energy of a vertex against a half-space.
-    pub(super) fn plane_value(&self, scene: &Scene<'_>, pair: &PlanePair) -> f64 {
+    pub(super) fn plane_value(&self, scene: &OrientedMesh<'_>, pair: &PlanePair) -> f64 {
         self.kappa * planes::value(scene, pair)
     }
 
     /// The vertices that the energy of a vertex against a half-space depends on.
     pub(super) fn find_plane_stencil(
         &self,
-        scene: &Scene<'_>,
+        scene: &OrientedMesh<'_>,
         pair: &PlanePair,
         out: &mut Derivatives,
     ) {
@@ -417,7 +422,7 @@ impl OrientationPotential {
     }
 
     /// Magnitude of the normal force of a half-space on a vertex, N.
-    pub(super) fn plane_force(&self, scene: &Scene<'_>, pair: &PlanePair) -> f64 {
+    pub(super) fn plane_force(&self, scene: &OrientedMesh<'_>, pair: &PlanePair) -> f64 {
         let kernel = kernel::kernel(pair.gap(scene.x), pair.epsilon, self.parameters.exponent);
         match kernel {
             [p, p1, _] if p > 0.0 && p.is_finite() => -self.plane_value(scene, pair) * p1 / p,
@@ -428,7 +433,7 @@ impl OrientationPotential {
     /// Gradient and, where requested, Hessian of a vertex against a half-space.
     pub(super) fn differentiate_plane(
         &self,
-        scene: &Scene<'_>,
+        scene: &OrientedMesh<'_>,
         pair: &PlanePair,
         second: Option<Second>,
         out: &mut Derivatives,
@@ -452,7 +457,7 @@ impl OrientationPotential {
 
     fn start_plane(
         &self,
-        scene: &Scene<'_>,
+        scene: &OrientedMesh<'_>,
         pair: &PlanePair,
         out: &mut Derivatives,
     ) -> Option<Start> {
@@ -469,7 +474,7 @@ impl OrientationPotential {
     }
 
     /// Collects what a pair's energy depends on; `None` where it is 0 or infinite.
-    fn start(&self, scene: &Scene<'_>, pair: &Pair, out: &mut Derivatives) -> Option<Start> {
+    fn start(&self, scene: &OrientedMesh<'_>, pair: &Pair, out: &mut Derivatives) -> Option<Start> {
         let core = pair.core(scene.mesh, scene.x);
         let energy = self.kappa * value(scene, pair);
         out.varying.clear();
@@ -498,7 +503,13 @@ impl Start {
     }
 
     /// Differentiates the logarithm of the energy, factor by factor, then the energy.
-    fn finish(&self, scene: &Scene<'_>, kind: PairKind, with_hessian: bool, out: &mut Derivatives) {
+    fn finish(
+        &self,
+        scene: &OrientedMesh<'_>,
+        kind: PairKind,
+        with_hessian: bool,
+        out: &mut Derivatives,
+    ) {
         let (core, [p, p1, p2]) = (&self.core, self.kernel);
         out.reset(with_hessian);
         let slope = p1 / p;
@@ -656,7 +667,7 @@ fn add_mollifier(kind: PairKind, core: &Core, with_hessian: bool, out: &mut Deri
 }
 
 /// Adds the current measures, where they count.
-fn add_measures(scene: &Scene<'_>, with_hessian: bool, out: &mut Derivatives) {
+fn add_measures(scene: &OrientedMesh<'_>, with_hessian: bool, out: &mut Derivatives) {
     let varying = std::mem::take(&mut out.varying);
     for side in varying.measures.iter().filter(|side| !side.is_empty()) {
         let mut sum = Vec::new();
@@ -694,7 +705,7 @@ fn add_measures(scene: &Scene<'_>, with_hessian: bool, out: &mut Derivatives) {
 
 /// Adds the gradient of a measure and returns its value.
 fn measure_gradient(
-    scene: &Scene<'_>,
+    scene: &OrientedMesh<'_>,
     measure: &CurrentMeasure,
     out: &Derivatives,
     sum: &mut Vec<(usize, Vec3)>,
@@ -723,7 +734,7 @@ fn measure_gradient(
 }
 
 /// Adds c times the Hessian of a face's area, from ∂A/∂a = ½ b × û, ∂A/∂b = ½ û × a.
-fn add_area_hessian(scene: &Scene<'_>, [p, q, r]: [u32; 3], c: f64, out: &mut Derivatives) {
+fn add_area_hessian(scene: &OrientedMesh<'_>, [p, q, r]: [u32; 3], c: f64, out: &mut Derivatives) {
     let (a, b) = (scene.at(q) - scene.at(p), scene.at(r) - scene.at(p));
     let unit = Unit::cross(&a, &b, 1.0);
     let matrix = |v: &Vec3| Mat3::new(0.0, -v.z, v.y, v.z, 0.0, -v.x, -v.y, v.x, 0.0);

@@ -57,7 +57,7 @@ pub fn minimise(
         *x += d;
     }
     let outcome = iterate(potential, &mut x, it, work)?;
-    if is_upright(potential, &x) {
+    if is_uninverted(potential, &x) {
         it.x = x;
     } else if let Some(motion) = motion {
         potential.take_back(motion);
@@ -104,7 +104,7 @@ fn iterate(
         let trial = Iterate::without_contacts(x.to_vec());
         // not finite where a law with a barrier is inverted
         let norm = characteristic_norm(potential, &potential.gradient(&trial));
-        if norm < tolerance && is_upright(potential, x) {
+        if norm < tolerance && is_uninverted(potential, x) {
             return Ok(StepOutcome::Converged);
         }
         let largest = |v: &[Vec3]| v.iter().map(|v| v.amax()).fold(0.0, f64::max);
@@ -131,7 +131,7 @@ fn local_step(tets: &ElasticTets, x: &[Vec3], multipliers: &mut [Mat3]) -> Vec<[
 }
 
 /// Whether every element has a positive volume beyond rounding, where inversion is not allowed.
-fn is_upright(potential: &IncrementalPotential<'_>, x: &[Vec3]) -> bool {
+fn is_uninverted(potential: &IncrementalPotential<'_>, x: &[Vec3]) -> bool {
     potential.max_step(x, &vec![Vec3::zeros(); x.len()]) == 1.0
 }
 
@@ -141,7 +141,7 @@ fn go_towards(potential: &IncrementalPotential<'_>, x: &[Vec3], it: &mut Iterate
     let mut alpha = potential.max_step(&it.x, &p);
     for _ in 0..GLOBAL_HALVINGS {
         let trial: Vec<Vec3> = it.x.iter().zip(&p).map(|(x, p)| x + alpha * p).collect();
-        if is_upright(potential, &trial) {
+        if is_uninverted(potential, &trial) {
             it.x = trial;
             return;
         }
