@@ -399,24 +399,24 @@ pub const ROWS: &[Row] = &[
     ),
     row!(
         "no iterations",
-        concat!("[solver]\nmax_iterations = 0\n", ball!()),
-        ["scene.toml:2:18", "solver.end.max_iterations", "0 is out of range", "at least 1"]
+        concat!("[solver]\nend.max_iterations = 0\n", ball!()),
+        ["scene.toml:2:22", "solver.end.max_iterations", "0 is out of range", "at least 1"]
     ),
     row!(
         "cumulative time of impact: a weight of one",
-        concat!("[solver]\ncumulative_toi = 1\n", ball!()),
-        ["scene.toml:2:18", "solver.end.cumulative_toi", "1 is out of range", "between 0 and 1"]
+        concat!("[solver]\nend.cumulative_toi = 1\n", ball!()),
+        ["scene.toml:2:22", "solver.end.cumulative_toi", "1 is out of range", "between 0 and 1"]
     ),
     row!(
         "characteristic norm: no tolerance",
-        concat!("[solver]\ncharacteristic_tolerance = 0\n", ball!()),
-        ["scene.toml:2:28", "solver.end.characteristic", "0 is out of range", "positive"]
+        concat!("[solver]\nend.characteristic = 0\n", ball!()),
+        ["scene.toml:2:22", "solver.end.characteristic", "0 is out of range", "positive"]
     ),
     row!(
         "characteristic norm of the barrier-free solver",
-        concat!("[solver]\nmethod = \"barrier-free\"\ncharacteristic_tolerance = 1e-5\n", ball!()),
+        concat!("[solver]\nmethod = \"barrier-free\"\nend.characteristic = 1e-5\n", ball!()),
         [
-            "scene.toml:3:1",
+            "scene.toml:3:5",
             "solver.end.characteristic: nothing reads this key",
             "here `solver.method = \"barrier-free\"`",
             "give `solver.end.velocity` instead"
@@ -443,9 +443,9 @@ pub const ROWS: &[Row] = &[
     ),
     row!(
         "velocity tolerance of decomposed optimisation",
-        concat!("[solver]\nmethod = \"dot\"\nvelocity_tolerance = 1e-3\n", ball!()),
+        concat!("[solver]\nmethod = \"dot\"\nend.velocity = 1e-3\n", ball!()),
         [
-            "scene.toml:3:1",
+            "scene.toml:3:5",
             "solver.end.velocity: nothing reads this key",
             "give `solver.end.characteristic` instead"
         ]
@@ -586,8 +586,8 @@ pub const ROWS: &[Row] = &[
     ),
     row!(
         "negative iterations",
-        concat!("[solver]\nmax_iterations = -5\n", ball!()),
-        ["scene.toml:2:18", "solver.end.max_iterations", "whole number, 0 or more", "-5"]
+        concat!("[solver]\nend.max_iterations = -5\n", ball!()),
+        ["scene.toml:2:22", "solver.end.max_iterations", "whole number, 0 or more", "-5"]
     ),
     row!(
         "scale zero",
