@@ -386,7 +386,10 @@ fn a_run_that_does_not_show_what_the_scene_says_fails() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     let said = text(&output.stdout);
     assert!(said.contains("shown: both are above the ground: lowest.y of 'upper' is "), "{said}");
-    assert!(said.contains(" at 2.5 s, expected above 0 m; so are 2 of 2 objects"), "{said}");
+    assert!(
+        said.contains(" at 2.5 s, expected above 0 m; within the bounds are 2 of 2 objects"),
+        "{said}"
+    );
 
     // the same run with another bound: of the second table that of the lower cube
     let bound = "expect.1.below=0.1 mm";

@@ -295,9 +295,9 @@ impl fmt::Display for Finding {
         write!(f, ", expected {}", bounds.join(" and "))?;
         if self.found.len() > 1 {
             let holds = self.found.iter().filter(|f| f.verdict == Verdict::Holds).count();
-            write!(f, "; so are {holds} of {} objects", self.found.len())?;
+            write!(f, "; within the bounds are {holds} of {} objects", self.found.len())?;
             if let Some(needed) = at_least {
-                write!(f, ", and at least {needed} have to be")?;
+                write!(f, ", at least {needed} have to be")?;
             }
         }
         Ok(())

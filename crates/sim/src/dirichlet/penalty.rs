@@ -191,3 +191,34 @@ impl Term for DirichletPenalty {
 fn distance2(vertices: &[u32], targets: &[Vec3], x: &[Vec3]) -> f64 {
     vertices.iter().zip(targets).map(|(&v, t)| (t - x[v as usize]).norm_squared()).sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A vertex on its way from 0 to 1 m, constrained at the start.
+    fn penalty() -> DirichletPenalty {
+        let x = vec![Vec3::x()];
+        let (prescribed, moving, ended) = (vec![true], vec![0], Vec::new());
+        let targets = DirichletTargets { prescribed, x, moving, ended };
+        DirichletPenalty::new(&targets, |_| 1.0, &[Vec3::zeros()])
+    }
+
+    /// Of iterations that neither settle nor come closer, every hundredth tightens the constraints, until the motion counts as blocked.
+    #[test]
+    fn slow_iterations_tighten_constraints_before_they_count_as_blocked() {
+        let mut penalty = penalty();
+        let x = [Vec3::x() * 0.5];
+        let found: Vec<Pulled> =
+            (0..=SLOW_ITERATIONS + 1).map(|_| penalty.pull(&x, false, false)).collect();
+        for (k, pulled) in found.iter().enumerate() {
+            let wanted = match k {
+                _ if k > SLOW_ITERATIONS => Pulled::Blocked,
+                _ if k > 0 && k % PATIENCE == 0 => Pulled::Tightened,
+                _ => Pulled::On,
+            };
+            assert_eq!(*pulled, wanted, "iteration {k}");
+        }
+        assert_eq!(penalty.stiffness, 1.28e8, "doubled until it is above 1e8");
+    }
+}

@@ -174,6 +174,18 @@ pub(super) fn complete<const N: usize, const K: usize>(above: &[M3<f64>; K]) -> 
     h
 }
 
+/// The blocks off the diagonal by four vertices of a function of the positions of vertices 1, 2, 3 relative to vertex 0, from its
+/// blocks on and above the diagonal: translations do no work, so that rows and columns sum to zero.
+#[inline(always)]
+pub(super) fn of_relative<R: Real>(
+    [h11, h22, h33]: [M3<R>; 3],
+    [h12, h13, h23]: [M3<R>; 3],
+) -> [M3<R>; 6] {
+    let h01 = -(h11 + h12.transpose() + h13.transpose());
+    let h02 = -(h12 + h22 + h23.transpose());
+    [h01, h02, -(h13 + h23 + h33), h12, h13, h23]
+}
+
 /// Elements at positions `x[vertices]`.
 pub(super) struct Batch<'a, E, const N: usize> {
     pub elements: &'a [E],

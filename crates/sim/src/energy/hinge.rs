@@ -283,10 +283,7 @@ impl Formula<4, 6> for Hinge {
         let h12 = three(&[a0, a1, of_a[2] * d[0][1]], &of_b);
         let (b0, b1) = (both(&of_b, c1[1], c3[1]), both(&of_b, c1[3], c3[3]));
         let h22 = three(&[b0, b1, of_b[2] * d[1][1]], &of_b);
-        // translations do no work: rows and columns sum to 0
-        let first = -(h00 + h01.transpose() + h02.transpose());
-        let second = -(h01 + h11 + h12.transpose());
-        [first, second, -(h02 + h12 + h22), h01, h02, h12]
+        formula::of_relative([h00, h11, h22], [h01, h02, h12])
     }
 }
 

@@ -1,7 +1,7 @@
 //! Energy, forces and Hessian of tetrahedra.
 
 use super::Tet;
-use crate::energy::formula::{Formula, Source};
+use crate::energy::formula::{Formula, Source, of_relative};
 use crate::material::{Lame, Law, PrincipalHessian, inversion};
 use standoff_linalg::{M3, Real, V3, svd};
 
@@ -151,10 +151,6 @@ impl Formula<4, 6> for Tet {
         let h12 = &(u * &form.block(&g0, &g1)) * ut;
         let h13 = &(u * &form.block(&g0, &g2)) * ut;
         let h23 = &(u * &form.block(&g1, &g2)) * ut;
-        // translations do no work: rows and columns sum to 0
-        let h01 = -(h11 + h12.transpose() + h13.transpose());
-        let h02 = -(h12 + h22 + h23.transpose());
-        let h03 = -(h13 + h23 + h33);
-        [h01, h02, h03, h12, h13, h23]
+        of_relative([h11, h22, h33], [h12, h13, h23])
     }
 }

@@ -1,15 +1,13 @@
 //! What saves Newton's method iterations or time. The minimum that is reached, and the tolerance to which, are the same without
 //! any of it; the presets of published methods switch all of it off (`definition/presets.rs`).
 //!
-//! | file | what | key | source |
-//! |---|---|---|---|
-//! | `start.rs` | begins where motion leads to, not at xᵗ | `solver.initial_guess` | our choice |
-//! | `projecting.rs` | projects few summands of the Hessian | `solver.projection` | [Longva 2023], with a bound that is ours |
-//! | `forcing.rs` | rough directions far from the minimum | `solver.linear` | [Eisenstat & Walker 1996] |
-//! | `islands.rs` | lets bodies rest that have settled | `solver.islands` | our choice |
-//! | `contact/forecast.rs` | stiffens contact and friction by forecast forces | `solver.forecast_forces` | primal–dual methods |
-//!
-//! What each saves is measured on the page of the solver's theory and in the decisions that it links to.
+//! | file | what | key | source | measured in `docs/decisions` | held by `sim/tests` |
+//! |---|---|---|---|---|---|
+//! | `start.rs` | begins where motion leads to, not at xᵗ | `solver.initial_guess` | our choice | 2026-11-25-extrapolation | `initial_guess.rs` |
+//! | `projecting.rs` | projects few summands of the Hessian | `solver.projection` | [Longva 2023], with a bound that is ours | 2026-11-24-projection | `newton.rs` |
+//! | `forcing.rs` | rough directions far from the minimum | `solver.linear` | [Eisenstat & Walker 1996] | 2026-11-25-cost-of-an-iteration | `newton.rs` |
+//! | `islands.rs` | lets bodies rest that have settled | `solver.islands` | our choice | 2026-11-24-islands | `islands.rs` |
+//! | `contact/forecast.rs` | stiffens contact and friction by forecast forces | `solver.forecast_forces` | primal–dual methods | 2026-11-24-forecast-forces | `forecast_forces.rs` |
 
 mod forcing;
 mod islands;
