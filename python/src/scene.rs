@@ -118,8 +118,7 @@ impl CoreScene {
             entry.set_item("first", first)?;
             entry.set_item("end", end)?;
             let none: &[[u32; 3]] = &[];
-            // a surface that a solid carries is behind its own vertices
-            let own = (body.rest.len() - body.carried_count()) as u32;
+            let own = body.carried().start as u32;
             let carried: Vec<[u32; 3]> = body
                 .surface
                 .iter()
@@ -129,6 +128,7 @@ impl CoreScene {
             let (kind, tets, triangles, segments): (_, &[[u32; 4]], &[[u32; 3]], &[[u32; 2]]) =
                 match &body.kind {
                     BodyKind::Volume { tets, .. } => ("volume", tets, &carried, &[]),
+                    BodyKind::Rigid { .. } => ("rigid", &[], &carried, &[]),
                     BodyKind::PlaneStrain { triangles, .. } => ("volume", &[], triangles, &[]),
                     BodyKind::Shell { triangles, .. } => ("shell", &[], triangles, &[]),
                     BodyKind::Rod { segments, .. } => ("rod", &[], none, segments),

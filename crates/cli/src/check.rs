@@ -121,7 +121,7 @@ fn describe_body(report: &BodyReport<'_>) -> String {
         BodyKind::Volume { tets, material, density, .. } => {
             let mass = report.mass.unwrap_or(0.0);
             let (e, nu) = (material.young_modulus, material.poisson_ratio);
-            let own = vertices - body.carried_count().min(vertices);
+            let own = body.unknowns().len();
             let surface = body.surface.as_ref();
             let carried = surface
                 .map(|s| format!("; touches by a surface of {} triangles", s.triangles.len()));
@@ -132,6 +132,11 @@ fn describe_body(report: &BodyReport<'_>) -> String {
                 quality,
                 carried.unwrap_or_default()
             )
+        }
+        BodyKind::Rigid { mass } => {
+            let triangles = body.surface.as_ref().map_or(0, |s| s.triangles.len());
+            let corners = body.carried_count();
+            format!("rigid, {corners} vertices, {triangles} triangles, {mass:.4} kg{quality}")
         }
         BodyKind::PlaneStrain { triangles, material, density } => {
             let mass = report.mass.unwrap_or(0.0);

@@ -214,6 +214,12 @@ fn describe(body: &BodyDef) -> BodyReport<'_> {
             mesh.tets.clone_from(tets);
             volume_density = Some(density);
         }
+        BodyKind::Rigid { mass } => {
+            let surface = body.surface.as_ref();
+            mesh.triangles = surface.map_or_else(Vec::new, |s| s.triangles.to_vec());
+            let mass = Some(*mass);
+            return BodyReport { body, quality: mesh.quality(), mass };
+        }
         BodyKind::PlaneStrain { triangles, density, .. } => {
             mesh.triangles.clone_from(triangles);
             area_density = Some(density);

@@ -58,8 +58,11 @@ pub fn memory(definition: &Definition, pairs: usize) -> f64 {
     let mut tetrahedra = 0usize;
     let (mut vertices, mut triangles, mut shells) = (0usize, 0usize, 0usize);
     for body in &definition.bodies {
-        let unknown = body.rest.len().saturating_sub(body.carried_count());
+        let unknown = body.unknowns().len();
         vertices += unknown;
+        if let BodyKind::Rigid { .. } = body.kind {
+            tetrahedra += 1;
+        }
         if let BodyKind::Volume { tets, .. } = &body.kind {
             tetrahedra += tets.len();
             factor += 8.4 * (3.0 * unknown as f64).powf(1.442);

@@ -106,12 +106,18 @@ impl Topology {
                     all.tets.extend(tets.iter().map(|t| t.map(|v| v + first)));
                     tet_body.resize(all.tets.len(), b);
                     if let Some(surface) = &body.surface {
-                        let carried = (body.rest.len() - body.carried_count()) as u32;
+                        let carried = body.carried().start as u32;
                         let own = surface.triangles.iter().map(|t| t.map(|v| v + carried));
                         mesh.tets.clear();
                         mesh.triangles = own.collect();
                         all.triangles.extend(mesh.triangles.iter().map(|t| t.map(|v| v + first)));
                     }
+                    false
+                }
+                BodyKind::Rigid { .. } => {
+                    mesh.triangles =
+                        body.surface.as_ref().map_or_else(Vec::new, |s| s.triangles.to_vec());
+                    all.triangles.extend(mesh.triangles.iter().map(|t| t.map(|v| v + first)));
                     false
                 }
                 BodyKind::PlaneStrain { triangles, .. } | BodyKind::Shell { triangles, .. } => {

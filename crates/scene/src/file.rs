@@ -355,6 +355,9 @@ pub struct FillSection {
 pub enum Role {
     /// An elastic solid of tetrahedra; in two dimensions of triangles under plane strain.
     Volume,
+    /// A body that keeps its shape: the inside of a closed surface, filled with the density of its material. It has as many unknowns
+    /// whatever its mesh.
+    Rigid,
     /// A thin elastic sheet of triangles.
     Shell,
     /// Elastic wires.

@@ -10,8 +10,12 @@ pub struct Body {
     pub name: String,
     /// Its vertices.
     pub vertices: Range<usize>,
-    /// The carried vertices among them, the last ones.
+    /// The carried vertices among them.
     pub carried: Range<usize>,
+    /// The others: those of elements, or the control points of a rigid body.
+    pub unknowns: Range<usize>,
+    /// Whether it is a rigid body.
+    pub rigid: bool,
     /// Its elements in `Model::solids`.
     pub solids: Range<usize>,
     /// Its triangles in `Model::codim.membranes`.
@@ -23,13 +27,15 @@ pub struct Body {
 }
 
 impl Body {
-    /// Scene-wide numbers of the body's `vertices`, which `what` in the scene selects.
+    /// Scene-wide numbers of the body's `vertices`, which `what` in the scene selects: of those that have elements, or of the surface of a
+    /// rigid body.
     ///
     /// # Errors
     /// No vertex, or one that the body does not have.
     pub(crate) fn scene_wide(&self, what: &str, vertices: &[u32]) -> Result<Vec<u32>, BuildError> {
         let first = self.vertices.start as u32;
-        let n = self.carried.start as u32 - first;
+        let named = if self.rigid { &self.carried } else { &self.unknowns };
+        let n = named.end as u32 - first;
         let fail = |problem: String| Err(BuildError::Body { body: self.name.clone(), problem });
         if vertices.is_empty() {
             return fail(format!("'{what}' selects no vertex"));
@@ -38,5 +44,27 @@ impl Body {
             return fail(format!("'{what}' refers to vertex {bad}, but there are only {n}"));
         }
         Ok(vertices.iter().map(|v| v + first).collect())
+    }
+
+    /// The unknowns that move where `what` in the scene moves the body's `vertices`: these, or all of a rigid body.
+    ///
+    /// # Errors
+    /// The same, or a part of the surface of a rigid body.
+    pub(crate) fn moved(&self, what: &str, vertices: &[u32]) -> Result<Vec<u32>, BuildError> {
+        let mut selected = self.scene_wide(what, vertices)?;
+        if !self.rigid {
+            return Ok(selected);
+        }
+        selected.sort_unstable();
+        selected.dedup();
+        if selected.len() < self.carried.len() {
+            let problem = format!(
+                "'{what}' selects {} of {} vertices, but this body is rigid and moves as a whole: select all of them",
+                selected.len(),
+                self.carried.len()
+            );
+            return Err(BuildError::Body { body: self.name.clone(), problem });
+        }
+        Ok(self.unknowns.clone().map(|v| v as u32).collect())
     }
 }

@@ -31,9 +31,19 @@ pub struct Force {
     /// The load: its value divided by `mass` is the acceleration of each vertex, m/s².
     pub(crate) load: VectorExpression,
     pub(crate) mass: f64,
+    /// The part of it that each vertex has; empty where that is all of it.
+    pub(crate) parts: Vec<f64>,
     /// Active in the steps that start at t with `t0 <= t < t1`, s.
     pub(crate) t0: f64,
     pub(crate) t1: f64,
+}
+
+impl Force {
+    /// The acceleration of each of its vertices where that of all together is `whole`.
+    fn on_vertices(&self, whole: Vec3) -> impl Iterator<Item = (u32, Vec3)> {
+        let part = move |k: usize| self.parts.get(k).map_or(whole, |part| *part * whole);
+        self.vertices.iter().enumerate().map(move |(k, v)| (*v, part(k)))
+    }
 }
 
 /// A pressure on a surface during a time interval.
@@ -89,8 +99,8 @@ impl Loads {
         let due = |t0: f64, t1: f64| t0 <= t && t < t1;
         for f in self.forces.iter().filter(|f| due(f.t0, f.t1)) {
             let acceleration = controls.vector(f.index, &f.load, end) / f.mass;
-            let on = |v: &u32| (x[*v as usize], mass[*v as usize] * acceleration);
-            all[f.index] = resultant(f.vertices.iter().map(on));
+            let on = |(v, a): (u32, Vec3)| (x[v as usize], mass[v as usize] * a);
+            all[f.index] = resultant(f.on_vertices(acceleration).map(on));
         }
         for p in self.pressures.iter().filter(|p| due(p.t0, p.t1)) {
             all[p.index] =
@@ -119,7 +129,7 @@ impl Loads {
         out.resize(n, Vec3::zeros());
         for force in self.forces.iter().filter(|f| f.t0 <= t && t < f.t1) {
             let acceleration = controls.vector(force.index, &force.load, end) / force.mass;
-            for &v in &force.vertices {
+            for (v, acceleration) in force.on_vertices(acceleration) {
                 out[v as usize] += acceleration;
             }
         }

@@ -13,8 +13,10 @@ use standoff_linalg::{Mat3, Vec3};
 pub struct PrescribedMotion {
     /// Name for messages.
     pub name: String,
-    /// Scene-wide vertices.
+    /// Scene-wide vertices: those that a scene selects, or the control points of a rigid body.
     pub vertices: Vec<u32>,
+    /// Those that the scene selects, the middle of which a rotation may be about.
+    outline: Vec<u32>,
     motion: Motion,
     /// Centre of the vertices' bounding box at the start, m.
     start_centre: Vec3,
@@ -44,7 +46,15 @@ impl PrescribedMotion {
         start: &[Vec3],
     ) -> Result<Self, BuildError> {
         let body = &bodies[definition.body];
-        let vertices = body.scene_wide(&definition.name, &definition.vertices)?;
+        let outline = body.scene_wide(&definition.name, &definition.vertices)?;
+        let vertices = body.moved(&definition.name, &definition.vertices)?;
+        if let (true, Motion::Sequence { .. }) = (body.rigid, &definition.motion) {
+            let problem = format!(
+                "'{}' gives the positions of vertices step by step, which a rigid body cannot follow; move it by velocities or expressions",
+                definition.name
+            );
+            return Err(BuildError::Body { body: body.name.clone(), problem });
+        }
         if let Motion::Sequence { frames } = &definition.motion
             && let Some(k) = frames.iter().position(|f| f.len() != vertices.len())
         {
@@ -58,9 +68,10 @@ impl PrescribedMotion {
         }
         Ok(Self {
             name: definition.name.clone(),
-            start_centre: centre(vertices.iter().map(|&v| start[v as usize])),
+            start_centre: centre(outline.iter().map(|&v| start[v as usize])),
             start_mean: mean(&vertices, start),
             vertices,
+            outline,
             motion: definition.motion.clone(),
             t0: definition.t0,
             t1: definition.t1,
@@ -130,7 +141,7 @@ impl PrescribedMotion {
                     Pivot::StartCentre => {
                         self.start_centre + (state.time - self.t0.max(0.0)).max(0.0) * linear
                     }
-                    Pivot::CurrentCentre => centre(self.vertices.iter().map(|&v| at(v))),
+                    Pivot::CurrentCentre => centre(self.outline.iter().map(|&v| at(v))),
                 };
                 let turn = rotation(angular, h) - Mat3::identity();
                 for &v in &self.vertices {
@@ -144,7 +155,7 @@ impl PrescribedMotion {
                 let centre = match pivot {
                     Pivot::Point(p) => p + d0,
                     Pivot::StartCentre => self.start_centre + d0,
-                    Pivot::CurrentCentre => centre(self.vertices.iter().map(|&v| at(v))),
+                    Pivot::CurrentCentre => centre(self.outline.iter().map(|&v| at(v))),
                 };
                 let turn = rotation(axis, a1 - a0) - Mat3::identity();
                 for &v in &self.vertices {

@@ -285,7 +285,7 @@ impl<'a> IncrementalPotential<'a> {
         let mut push = |part: Part, factor: f64, term: Box<dyn Term + 't>| {
             all.push(Summand { term, factor, part });
         };
-        // contact, and what a program adds, may act on carried vertices; elements and loads have none
+        // contact, what a program adds, and loads on the surface of rigid bodies may act on carried vertices; elements have none
         let by_unknowns = |term: Box<dyn Term + 't>| -> Box<dyn Term + 't> {
             match model.map.is_identity() {
                 true => term,
@@ -295,8 +295,8 @@ impl<'a> IncrementalPotential<'a> {
         for term in self.solids.terms().chain(self.codim.terms()) {
             push(Part::Elastic, s, Box::new(term));
         }
-        push(Part::Elastic, s, Box::new(self.attachments));
-        push(Part::Elastic, s, Box::new(&self.pressures));
+        push(Part::Elastic, s, by_unknowns(Box::new(self.attachments)));
+        push(Part::Elastic, s, by_unknowns(Box::new(&self.pressures)));
         for term in &self.context.model.energies {
             push(Part::Elastic, s, by_unknowns(Box::new(&**term)));
         }

@@ -62,6 +62,9 @@ pub struct StepReport {
     pub contact_energy: f64,
     /// Tetrahedra without positive volume at the end of the step, where `solver.allow_inversion` allows them; else 0.
     pub inverted: u64,
+    /// Largest deformation ‖FᵀF − I‖ (Frobenius norm) of a rigid body at the end of the step: about twice its greatest strain; `null`
+    /// without rigid bodies.
+    pub rigid_deformation: Option<f64>,
     /// Every energy of the incremental potential at the end of the step by its name, J: `contact barrier`
     /// and the elastic ones together make the fields above. The energy of friction is the lagged dissipative
     /// potential.

@@ -268,7 +268,13 @@ impl Simulation {
     /// Von Mises stress of each tetrahedron, Pa (`#T`), in two dimensions of each triangle (`#F`).
     pub fn von_mises(&self) -> Vec<f64> {
         let stresses = self.model.solids.cauchy_stress(&self.state.x);
-        stresses.iter().map(von_mises).collect()
+        let mut of_rigid = vec![false; stresses.len()];
+        for body in self.model.bodies.iter().filter(|b| b.rigid) {
+            of_rigid[body.solids.clone()].fill(true);
+        }
+        // what keeps a body rigid is no stress of its material
+        let solid = stresses.iter().zip(of_rigid).filter(|(_, rigid)| !rigid);
+        solid.map(|(stress, _)| von_mises(stress)).collect()
     }
 
     /// Greatest principal stretch of every triangle of shells, then stretch of every segment of rods.

@@ -24,6 +24,12 @@ pub const SLOPE_LEFT: f64 = 0.8;
 /// Rises up to this many times the round-off of the sum may be round-off of the positions, which is larger.
 pub const HIDDEN: f64 = 100.0;
 
+/// Angle by which a rigid body turns in an iteration at most, rad: half of a turn would take it through itself.
+pub const MOST_TURN: f64 = 1.0;
+
+/// Step lengths tried until nothing is in the way of rigid bodies that turn. Our choice: the second one nearly always fits.
+pub const FITS: usize = 8;
+
 // End of a minimisation
 
 /// Multiple of the change of the gradient when all positions change in the last digit of their largest coordinate, below which a residual is
@@ -155,6 +161,10 @@ pub const SHRUNK: f64 = 0.95;
 /// How many times stiffer than the stiffest vertex a contact may be at half of d̂. Our choice: two such stiffnesses in one matrix leave ten
 /// digits.
 pub const HARDEST_CONTACT: f64 = 1e6;
+
+/// How many times the work of a change of speed by its own radius in a time step the stiffness of a rigid body is: strains are then about
+/// its inverse. Our choice: below 1e-6, and eight digits are left beside the masses.
+pub const RIGIDITY: f64 = 1e6;
 
 /// The time in which the displacement of a quasi-static step counts as a speed, s: the default time step.
 pub const STATIC_TIME: f64 = 0.01;

@@ -40,6 +40,7 @@ mod potential;
 mod projective_dynamics;
 mod reactions;
 mod restore;
+mod rigid;
 mod rods;
 mod shells;
 mod sliding;

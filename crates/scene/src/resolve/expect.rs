@@ -6,8 +6,8 @@ use super::placed::Placed;
 use super::select::select;
 use crate::error::{Problem, SceneError, nearest_name};
 use crate::file::{
-    Axis, Bound, ExpectSection, Field, Measure, Minus, Moment, Quantity, Reference, SceneFile,
-    Selection,
+    Axis, Bound, ExpectSection, Field, Measure, Minus, Moment, Quantity, Reference, Role,
+    SceneFile, Selection,
 };
 use crate::units::convert;
 
@@ -227,8 +227,12 @@ fn pieces(
         None => None,
         Some(s) => Some(select(s, &file.objects[index], &at.key("vertices"), placed)?),
     };
+    // control points of a rigid body are no part of what is seen
+    let rigid = file.objects[index].role == Some(Role::Rigid);
+    let surface = rigid.then(|| (0..placed.mesh.points.len() as u32).collect::<Vec<u32>>());
     let piece = |copy: usize| {
-        let vertices = sets.as_ref().map(|sets| sets[copy].clone());
+        let selected = sets.as_ref().map(|sets| sets[copy].clone());
+        let vertices = selected.or_else(|| surface.clone());
         let name = placed.copies[copy].name.clone();
         match vertices.as_ref().is_some_and(Vec::is_empty) {
             true => {

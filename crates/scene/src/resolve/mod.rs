@@ -14,6 +14,7 @@ pub mod origin;
 mod placed;
 mod placement;
 mod plane;
+mod rigid;
 mod room;
 mod select;
 mod sequence;

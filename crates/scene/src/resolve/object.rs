@@ -8,7 +8,7 @@ use super::placed::{Kept, Placed, PlacedCopy};
 use super::placement::{Placement, copies};
 use super::room::Room;
 use super::weld::weld;
-use super::{DEFAULT_FRICTION_MATERIAL, Meshes, check_material, plane, room, select, thin};
+use super::{DEFAULT_FRICTION_MATERIAL, Meshes, check_material, plane, rigid, room, select, thin};
 use crate::error::{Problem, SceneError, nearest_name};
 use crate::file::{MaterialChoice, MaterialSection, MotionSection, ObjectSection, Reduce, Role};
 use standoff_linalg::Vec3;
@@ -86,26 +86,40 @@ pub(super) fn resolve_one(
     let (copies_of, bodies) = (Vec::new(), first..first);
     let mut placed =
         Placed { name, mesh, kept, numbers, placement, start, copies: copies_of, bodies };
-    let surface = carried.as_ref().and_then(|c| c.touching());
-    let with_surface = |mut points: Vec<Vec3>| {
-        if let Some(surface) = &surface {
-            points.extend(surface.points(&points));
+    let rigid = rigid::template(object, &placed, material.density, at, &material_at)?;
+    let (kind, surface) = match &rigid {
+        Some(body) => (body.kind.clone(), body.surface.clone()),
+        None => (kind, carried.as_ref().and_then(|c| c.touching())),
+    };
+    // where the points of the body are that those of the mesh are not
+    let whole = |mut points: Vec<Vec3>, to_start: Option<&Placement>, offset: &Vec3| match (
+        &rigid, &surface,
+    ) {
+        (Some(body), _) => {
+            let rest: Vec<Vec3> = body.rest.iter().map(|p| p + offset).collect();
+            to_start.map_or(rest.clone(), |start| start.apply(&rest, &Vec3::zeros()))
         }
-        points
+        (None, Some(surface)) => {
+            points.extend(surface.points(&points));
+            points
+        }
+        (None, None) => points,
     };
     for (suffix, offset) in copies {
-        let rest = with_surface(placed.placement.apply(&placed.mesh.points, &offset));
+        let rest = whole(placed.placement.apply(&placed.mesh.points, &offset), None, &offset);
         let name = format!("{}{suffix}", object.name);
         if taken.contains(&name) {
             return Err(at.error(Problem::Duplicate { what: "object", name }));
         }
         taken.insert(name.clone());
         let points = placed.place(&placed.mesh.points, &offset);
+        let start = whole(points.clone(), placed.start.as_ref(), &offset);
+        let outline = if rigid.is_some() { &points } else { &start };
         let body = BodyDef {
             name: name.clone(),
-            velocity: start_velocity(object, &with_surface(points.clone())),
+            velocity: start_velocity(object, &start, outline),
             rest,
-            start: if object.start.is_some() { with_surface(points.clone()) } else { Vec::new() },
+            start: if object.start.is_some() { start } else { Vec::new() },
             kind: kind.clone(),
             friction_material: friction_material.clone(),
             contact_thickness,
@@ -307,7 +321,7 @@ fn body_kind(
     if mesh.points.is_empty() {
         let part = match (role, object.reduce) {
             (Role::Volume, _) if dimension.is_planar() => "triangles",
-            (Role::Shell, _) | (_, Some(Reduce::Surface)) => "triangles",
+            (Role::Shell | Role::Rigid, _) | (_, Some(Reduce::Surface)) => "triangles",
             (Role::Rod, _) | (_, Some(Reduce::Edges)) => "edges",
             (Role::Particles, _) | (_, Some(Reduce::Points)) => "points",
             _ => "elements",
@@ -333,10 +347,10 @@ fn parts_of(
     at: &At<'_>,
 ) -> Result<Mesh, SceneError> {
     match (role, reduce) {
-        (Role::Volume | Role::Shell | Role::Rod | Role::Particles, Some(_)) => {
+        (Role::Volume | Role::Rigid | Role::Shell | Role::Rod | Role::Particles, Some(_)) => {
             return Err(at.key("as").invalid("only an obstacle can be reduced"));
         }
-        (Role::Shell, None) => {
+        (Role::Shell | Role::Rigid, None) => {
             mesh = Mesh {
                 triangles: mesh.surface(),
                 points: std::mem::take(&mut mesh.points),
@@ -413,6 +427,8 @@ fn kind_of(
             };
             (kind, 0.0)
         }
+        // its mass is that of the placed surface
+        Role::Rigid => (BodyKind::Rigid { mass: 0.0 }, 0.0),
         Role::Shell => thin::shell(object, mesh, material, placement, at)?,
         Role::Rod => thin::rod(object, mesh, material, at)?,
         Role::Particles => thin::particles(object, mesh, material, at)?,
@@ -434,14 +450,14 @@ fn refuse_dynamics(object: &ObjectSection, at: &At<'_>) -> Result<(), SceneError
     Ok(())
 }
 
-/// v + ω × (x − c) with c the centre of the bounding box; empty at rest.
-fn start_velocity(object: &ObjectSection, points: &[Vec3]) -> Vec<Vec3> {
+/// v + ω × (x − c) with c the centre of the bounding box of `outline`; empty at rest.
+fn start_velocity(object: &ObjectSection, points: &[Vec3], outline: &[Vec3]) -> Vec<Vec3> {
     let linear = Vec3::from(object.velocity);
     let angular = Vec3::from(object.angular_velocity.map(f64::to_radians));
     if linear == Vec3::zeros() && angular == Vec3::zeros() {
         return Vec::new();
     }
-    let (lo, hi) = select::bounds(points);
+    let (lo, hi) = select::bounds(outline);
     let centre = (lo + hi) / 2.0;
     points.iter().map(|p| linear + angular.cross(&(p - centre))).collect()
 }

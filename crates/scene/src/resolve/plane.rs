@@ -25,6 +25,7 @@ pub(super) fn prepare(
     }
     let absent = match object.role {
         None | Some(Role::Volume | Role::Obstacle) => None,
+        Some(Role::Rigid) => Some("rigid bodies"),
         Some(Role::Shell) => Some("shells"),
         Some(Role::Rod) => Some("rods"),
         Some(Role::Particles) => Some("particles"),

@@ -253,6 +253,21 @@ pub const ROWS: &[Row] = &[
         ["scene.toml:5:8", "objects[0].fill", "only a volume", "(object 'ball')"]
     ),
     row!(
+        "rigid body of an open surface",
+        "[[objects]]\nname = \"ball\"\nmesh = \"cube.obj\"\nrole = \"rigid\"\n",
+        ["scene.toml:3:8", "objects[0].mesh", "this surface has open edges", "(object 'ball')"]
+    ),
+    row!(
+        "rigid body that touches itself",
+        ball!("role = \"rigid\"\nself_contact = true\n"),
+        ["scene.toml:5:16", "objects[0].self_contact", "cannot touch itself", "(object 'ball')"]
+    ),
+    row!(
+        "part of a rigid body held",
+        ball!("role = \"rigid\"\nfixed = [{ vertices = [0, 1] }]\n"),
+        ["body 'ball'", "selects 2 of", "this body is rigid and moves as a whole"]
+    ),
+    row!(
         "reduced volume",
         ball!("role = \"volume\"\nas = \"points\"\n"),
         ["scene.toml:5:6", "objects[0].as", "only an obstacle", "(object 'ball')"]
@@ -938,6 +953,11 @@ pub const ROWS: &[Row] = &[
         "shell in two dimensions",
         concat!("dimension = 2\n", plate!("role = \"shell\"\n")),
         ["scene.toml:5:8", "objects[0].role", "there are no shells in two dimensions"]
+    ),
+    row!(
+        "rigid body in two dimensions",
+        concat!("dimension = 2\n", plate!("role = \"rigid\"\n")),
+        ["scene.toml:5:8", "objects[0].role", "there are no rigid bodies in two dimensions"]
     ),
     row!(
         "particles in two dimensions",

@@ -2,10 +2,11 @@
 
 // long: one table of vertices and elements, and what each kind of body adds to it
 
+use super::rigid::Rigidity;
 use crate::body::Body;
 use crate::definition::settings::SolverSettings;
 use crate::definition::{
-    BendingModel, BodyDef, BodyKind, CarriedSurface, Definition, ShellMaterial,
+    BendingModel, BodyDef, BodyKind, CONTROL_POINTS, CarriedSurface, Definition, ShellMaterial,
 };
 use crate::energy::codim::CodimLists;
 use crate::energy::hinge::Hinge;
@@ -70,6 +71,8 @@ pub(crate) struct Collected {
     materials: Vec<Material>,
     /// Densities of the segments of rods, kg/m³.
     rod_densities: Vec<f64>,
+    /// How stiff rigid bodies are.
+    rigidity: Rigidity,
 }
 
 impl Collected {
@@ -77,7 +80,8 @@ impl Collected {
     pub fn new(definition: &Definition) -> Result<Self, BuildError> {
         let guarded = definition.settings.solver.guards_inversion();
         let planar = definition.dimension.is_planar();
-        let mut all = Self { guarded, planar, ..Self::default() };
+        let rigidity = Rigidity::of(definition);
+        let mut all = Self { guarded, planar, rigidity, ..Self::default() };
         for body in &definition.bodies {
             check(body)?;
             all.add(body)?;
@@ -100,7 +104,8 @@ impl Collected {
         let obstacle = matches!(body.kind, BodyKind::Obstacle { .. });
         self.deformable.resize(n, !obstacle);
         let shift = |v: u32| v + first as u32;
-        let carried = n - body.carried_count()..n;
+        let [carried, unknowns] =
+            [body.carried(), body.unknowns()].map(|r| first + r.start..first + r.end);
         let first_face = self.faces.len();
         match &body.kind {
             BodyKind::Volume { tets, density, material, overrides } => {
@@ -116,6 +121,7 @@ impl Collected {
                 let boundary = topology::boundary_faces(tets).map_err(|e| problem(body, e))?;
                 self.faces.extend(boundary.iter().map(|f| f.map(shift)));
             }
+            BodyKind::Rigid { mass } => self.add_rigid(body, *mass, first),
             BodyKind::PlaneStrain { triangles, density, material } => {
                 self.add_plane(body, triangles, *density, material, first as u32)?;
                 let outline = topology::boundary_edges(triangles).map_err(|e| problem(body, e))?;
@@ -154,13 +160,15 @@ impl Collected {
             }
         }
         match &body.surface {
-            Some(surface) => self.carry(body, surface, first, carried.start)?,
+            Some(surface) => self.carry(body, surface, first)?,
             None => self.touching.extend_from_slice(&self.faces[first_face..]),
         }
         self.bodies.push(Body {
             name: body.name.clone(),
             vertices: first..n,
             carried,
+            unknowns,
+            rigid: matches!(body.kind, BodyKind::Rigid { .. }),
             solids: first_solid..self.solid_count(),
             triangles: first_triangle..self.codim.membranes.len(),
             segments: first_segment..self.frames.len(),
@@ -173,18 +181,17 @@ impl Collected {
         self.tets.len() + self.plane.len()
     }
 
-    /// Adds the surface that a body carries, the vertices of which begin at `carried`, where they belong.
+    /// Adds the surface that a body carries, the vertices of the body beginning at `first`, and puts its vertices where they belong.
     fn carry(
         &mut self,
         body: &BodyDef,
         surface: &CarriedSurface,
         first: usize,
-        carried: usize,
     ) -> Result<(), BuildError> {
         let count = surface.on.len();
         topology::check_cells(&surface.triangles, count).map_err(|e| problem(body, e))?;
-        let own = (carried - first) as u32;
-        surface.check(own).map_err(|e| problem(body, e))?;
+        surface.check(&body.unknowns()).map_err(|e| problem(body, e))?;
+        let carried = first + body.carried().start;
         let mut map = VertexMap::default();
         for (k, (on, weights)) in surface.on.iter().zip(surface.weights.iter()).enumerate() {
             let (vertex, on) = ((carried + k) as u32, on.map(|v| v + first as u32));
@@ -195,8 +202,24 @@ impl Collected {
             map.spread(of);
         }
         let triangles = surface.triangles.iter();
-        self.touching.extend(triangles.map(|t| t.map(|v| v + carried as u32)));
+        let touching = triangles.map(|t| t.map(|v| v + carried as u32));
+        if matches!(body.kind, BodyKind::Rigid { .. }) {
+            self.faces.extend(touching.clone());
+        }
+        self.touching.extend(touching);
         Ok(())
+    }
+
+    /// A rigid body as a tetrahedron of its control points, which has a mass of m/4 at each.
+    fn add_rigid(&mut self, body: &BodyDef, mass: f64, first: usize) {
+        let control = body.unknowns();
+        let tet: [u32; CONTROL_POINTS] =
+            std::array::from_fn(|k| (first + control.start + k) as u32);
+        let x: [Vec3; CONTROL_POINTS] = std::array::from_fn(|k| body.rest[control.start + k]);
+        let volume = (x[1] - x[0]).cross(&(x[2] - x[0])).dot(&(x[3] - x[0])) / 6.0;
+        self.tets.push(tet);
+        self.densities.push(mass / volume);
+        self.materials.push(self.rigidity.material(&x, mass, volume));
     }
 
     fn add_plane(
@@ -472,13 +495,22 @@ fn check(body: &BodyDef) -> Result<(), BuildError> {
             return err(format!("`{what}` has {} entries for {n} vertices", array.len()));
         }
     }
-    if body.surface.is_some() && !matches!(body.kind, BodyKind::Volume { .. }) {
-        return err("only a volume carries a surface".into());
+    let carries = matches!(body.kind, BodyKind::Volume { .. } | BodyKind::Rigid { .. });
+    if body.surface.is_some() && !carries {
+        return err("only a volume or a rigid body carries a surface".into());
     }
     if body.carried_count() > n {
         return err("it has fewer vertices than the surface that it carries".into());
     }
-    let n = n - body.carried_count();
+    if let BodyKind::Rigid { .. } = body.kind
+        && (body.surface.is_none() || body.unknowns().len() != CONTROL_POINTS)
+    {
+        return err(
+            "a rigid body needs a surface that four control points carry, see `BodyDef::rigid`"
+                .into(),
+        );
+    }
+    let n = body.unknowns().end;
     let indices: Box<dyn Iterator<Item = u32>> = match &body.kind {
         BodyKind::Volume { tets, .. } => {
             if tets.is_empty() {
@@ -486,6 +518,7 @@ fn check(body: &BodyDef) -> Result<(), BuildError> {
             }
             Box::new(tets.iter().flatten().copied())
         }
+        BodyKind::Rigid { .. } => Box::new(std::iter::empty()),
         BodyKind::PlaneStrain { triangles, .. } => {
             if triangles.is_empty() {
                 return err("a solid in the plane needs triangles".into());
@@ -567,7 +600,7 @@ pub(crate) fn check_masses(
 ) -> Result<(), BuildError> {
     for body in bodies {
         let massless = |v: &usize| deformable[*v] && !(mass[*v] > 0.0 && mass[*v].is_finite());
-        let unknowns = body.vertices.start..body.carried.start;
+        let unknowns = body.unknowns.clone();
         let Some(v) = unknowns.clone().find(massless) else { continue };
         let vertex = v - body.vertices.start;
         let problem = match unknowns.clone().all(|v| massless(&v)) {

@@ -9,6 +9,7 @@ use crate::energy::pressure::Patch;
 use crate::energy::spring::{Spring, UNUSED};
 use crate::error::{BuildError, LoadIndex};
 use crate::loads::{Force, Loads, Pressure};
+use crate::unknowns::VertexMap;
 use standoff_geometry::distance::{point_edge, point_triangle};
 use standoff_geometry::topology;
 use standoff_linalg::Vec3;
@@ -24,6 +25,20 @@ pub(crate) struct LoadedBodies<'a> {
     pub faces: &'a [[u32; 3]],
     /// In two dimensions the edges of all bodies, those of solids with the inside on the left.
     pub outline: &'a [[u32; 2]],
+    /// How carried vertices follow from the others.
+    pub map: &'a VertexMap,
+}
+
+impl LoadedBodies<'_> {
+    /// The mass of a vertex, kg; of one on the surface of a rigid body an equal part of the body's.
+    fn mass_of(&self, body: &Body, vertex: u32) -> f64 {
+        match body.rigid {
+            true => {
+                self.mass[body.unknowns.clone()].iter().sum::<f64>() / body.carried.len() as f64
+            }
+            false => self.mass[vertex as usize],
+        }
+    }
 }
 
 /// Checks that every pressure finds its triangles and every attachment something to hold on to,
@@ -48,6 +63,10 @@ pub fn check(definition: &Definition) -> Result<(), BuildError> {
                 (topology::boundary_faces(tets).unwrap_or_default(), false)
             }
             BodyKind::Shell { triangles, .. } => (triangles.clone(), false),
+            BodyKind::Rigid { .. } => {
+                let own = body.surface.as_ref().map(|s| s.triangles.to_vec());
+                (own.unwrap_or_default(), false)
+            }
             BodyKind::Rod { .. } | BodyKind::Particles { .. } => (Vec::new(), false),
             BodyKind::PlaneStrain { triangles, .. } => {
                 let own = topology::boundary_edges(triangles).unwrap_or_default();
@@ -63,9 +82,21 @@ pub fn check(definition: &Definition) -> Result<(), BuildError> {
         };
         faces.extend(surface.iter().map(|f| f.map(|v| v + first as u32)));
         let (name, vertices) = (body.name.clone(), first..start.len());
-        let carried = vertices.end - body.carried_count()..vertices.end;
+        let [carried, unknowns] =
+            [body.carried(), body.unknowns()].map(|r| first + r.start..first + r.end);
         let (solids, triangles, segments) = (0..0, 0..0, 0..0);
-        bodies.push(Body { name, vertices, carried, solids, triangles, segments, obstacle });
+        let rigid = matches!(body.kind, BodyKind::Rigid { .. });
+        bodies.push(Body {
+            name,
+            vertices,
+            carried,
+            unknowns,
+            rigid,
+            solids,
+            triangles,
+            segments,
+            obstacle,
+        });
     }
     let mass = vec![1.0; start.len()];
     let scene = LoadedBodies {
@@ -74,6 +105,7 @@ pub fn check(definition: &Definition) -> Result<(), BuildError> {
         mass: &mass,
         faces: &faces,
         outline: &outline,
+        map: &VertexMap::default(),
     };
     match loads(definition, &scene) {
         Err(error @ BuildError::Load { .. }) => Err(error),
@@ -90,18 +122,23 @@ pub(crate) fn loads(
     for (k, f) in definition.forces.iter().enumerate() {
         let body = &scene.bodies[f.body];
         let vertices = body.scene_wide(&f.name, &f.vertices)?;
-        let (load, mass) = match &f.load {
-            Load::Acceleration(a) => (a.clone(), 1.0),
-            Load::Force(total) => {
-                (total.clone(), vertices.iter().map(|&v| scene.mass[v as usize]).sum())
+        let total = |on: &[u32]| on.iter().map(|&v| scene.mass[v as usize]).sum();
+        let (load, mass, vertices, parts) = match &f.load {
+            Load::Acceleration(a) => {
+                (a.clone(), 1.0, body.moved(&f.name, &f.vertices)?, Vec::new())
             }
+            Load::Force(force) if body.rigid => {
+                let (on, parts) = on_control_points(body, &vertices, scene);
+                (force.clone(), total(&on), on, parts)
+            }
+            Load::Force(force) => (force.clone(), total(&vertices), vertices, Vec::new()),
             Load::Pressure(p) => {
                 loads.pressures.push(pressure(k, f, body, p, &vertices, scene)?);
                 continue;
             }
         };
-        let name = f.name.clone();
-        loads.forces.push(Force { name, vertices, index: k, load, mass, t0: f.t0, t1: f.t1 });
+        let (name, t0, t1) = (f.name.clone(), f.t0, f.t1);
+        loads.forces.push(Force { name, vertices, index: k, load, mass, parts, t0, t1 });
     }
     for (k, attachment) in definition.attachments.iter().enumerate() {
         let first = loads.springs.len();
@@ -118,6 +155,27 @@ pub(crate) fn loads(
         loads.end_set(&stitch.name, "stiffness", first);
     }
     Ok(loads)
+}
+
+/// The control points of a rigid body, on the surface of which a force acts at `vertices` in equal parts, and the acceleration of each in
+/// terms of that of the body: f_k = Σ w_k f of the force f on each vertex, over a mass of m/4. At all vertices together it acts on the mass.
+fn on_control_points(
+    body: &Body,
+    vertices: &[u32],
+    scene: &LoadedBodies<'_>,
+) -> (Vec<u32>, Vec<f64>) {
+    let control: Vec<u32> = body.unknowns.clone().map(|v| v as u32).collect();
+    if vertices.len() == body.carried.len() {
+        return (control, Vec::new());
+    }
+    let (count, points) = (vertices.len() as f64, control.len() as f64);
+    let mut parts = vec![0.0; control.len()];
+    for (on, weights) in vertices.iter().filter_map(|v| scene.map.row(*v)) {
+        for (u, w) in on.iter().zip(weights) {
+            parts[*u as usize - body.unknowns.start] += w * points / count;
+        }
+    }
+    (control, parts)
 }
 
 fn pressure(
@@ -230,7 +288,7 @@ fn attach(
         spring.rest_length = a.rest_length.unwrap_or(distance);
         spring.stiffness = match a.stiffness {
             SpringStiffness::PerSpring(k) => k,
-            SpringStiffness::PerMass(k) => k * scene.mass[v as usize],
+            SpringStiffness::PerMass(k) => k * scene.mass_of(body, v),
         };
         (spring.t0, spring.t1) = (a.t0, a.t1);
         springs.push(spring);

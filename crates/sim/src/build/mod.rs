@@ -6,6 +6,7 @@ pub mod bodies;
 mod characteristic;
 pub mod loads;
 mod orientation;
+mod rigid;
 mod scope;
 pub mod start;
 mod stiffest;
@@ -89,7 +90,10 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
     }
     let ranges: Vec<_> = bodies.iter().map(|b| b.vertices.clone()).collect();
     let own = !definition.settings.contact.self_contact;
-    collision.exclude(&ranges, &definition.no_contact, own);
+    // a rigid body cannot touch itself
+    let rigid = (0..bodies.len()).filter(|&b| bodies[b].rigid).map(|b| (b, b));
+    let no_contact: Vec<_> = definition.no_contact.iter().copied().chain(rigid).collect();
+    collision.exclude(&ranges, &no_contact, own);
     if !definition.settings.contact.enabled {
         collision.mobile.fill(false);
     }
@@ -108,6 +112,7 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
         mass: &mass,
         faces: &all.faces,
         outline: &outline,
+        map: &all.map,
     };
     let loads = loads::loads(definition, &scene)?;
     check_energies(&definition.energies, &start)?;

@@ -65,6 +65,7 @@ pub fn check_method(
     for (k, own) in definition.bodies.iter().enumerate() {
         let kind = match &own.kind {
             BodyKind::Volume { .. } | BodyKind::Obstacle { .. } => continue,
+            BodyKind::Rigid { .. } => "a rigid body",
             BodyKind::PlaneStrain { .. } => "a solid in the plane",
             BodyKind::Shell { .. } => "a shell",
             BodyKind::Rod { .. } => "a rod",

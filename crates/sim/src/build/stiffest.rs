@@ -19,6 +19,10 @@ pub fn largest_stiffness(model: &Model, state: &State) -> f64 {
     for summand in potential.part(Part::Elastic) {
         add_diagonal(&*summand.term, &state.x, &mut diagonal);
     }
+    // how little a rigid body gives way is no measure for contact, which moves it as a whole
+    for body in model.bodies.iter().filter(|b| b.rigid) {
+        diagonal[body.unknowns.clone()].fill(Vec3::zeros());
+    }
     diagonal.iter().flatten().copied().filter(|k| k.is_finite()).fold(0.0, f64::max)
 }
 

@@ -1,21 +1,40 @@
-//! Surfaces that ride along with volumes.
+//! Surfaces that ride along with volumes and rigid bodies.
 
-use super::BodyDef;
+use super::{BodyDef, BodyKind};
 use standoff_linalg::Vec3;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Distance from 1 at which a sum of weights is more than rounded: the points of a body would move apart under translation.
 const AFFINE: f64 = 1e-9;
 
 impl BodyDef {
-    /// Number of carried vertices, the last ones.
+    /// Number of carried vertices.
     pub fn carried_count(&self) -> usize {
         self.surface.as_ref().map_or(0, |s| s.on.len())
+    }
+
+    /// The vertices whose motion is simulated, within the body: all but those of a surface that it carries.
+    pub fn unknowns(&self) -> Range<usize> {
+        let (n, carried) = (self.rest.len(), self.carried_count());
+        match self.kind {
+            BodyKind::Rigid { .. } => carried.min(n)..n,
+            _ => 0..n.saturating_sub(carried),
+        }
+    }
+
+    /// The carried vertices within the body.
+    pub fn carried(&self) -> Range<usize> {
+        let (n, carried) = (self.rest.len(), self.carried_count());
+        match self.kind {
+            BodyKind::Rigid { .. } => 0..carried.min(n),
+            _ => n.saturating_sub(carried)..n,
+        }
     }
 }
 
 /// A surface that rides along with the tetrahedra of a volume: each of its vertices is a fixed affine combination of those of
-/// one tetrahedron. Its triangles have neither mass nor elasticity.
+/// one tetrahedron, or of the control points of a rigid body. Its triangles have neither mass nor elasticity.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CarriedSurface {
     /// Triangles, counter-clockwise from outside, over the carried vertices: the first one is 0 (`#F×3`).
@@ -27,11 +46,11 @@ pub struct CarriedSurface {
 }
 
 impl CarriedSurface {
-    /// Checks that every carried vertex is an affine combination of the `own` vertices of its body.
+    /// Checks that every carried vertex is an affine combination of the vertices `own` of its body.
     ///
     /// # Errors
     /// The first that is none, in words.
-    pub(crate) fn check(&self, own: u32) -> Result<(), String> {
+    pub(crate) fn check(&self, own: &Range<usize>) -> Result<(), String> {
         if self.triangles.is_empty() {
             return Err("the surface that it carries has no triangles".into());
         }
@@ -40,9 +59,11 @@ impl CarriedSurface {
             return Err(format!("{found} rows of weights for {expected} carried vertices"));
         }
         for (k, (on, weights)) in self.on.iter().zip(self.weights.iter()).enumerate() {
-            if let Some(v) = on.iter().find(|v| **v >= own) {
+            if let Some(v) = on.iter().find(|v| !own.contains(&(**v as usize))) {
                 return Err(format!(
-                    "carried vertex {k} depends on vertex {v}, but the tetrahedra have only {own}"
+                    "carried vertex {k} depends on vertex {v}, which is none of those from {} to {} that have elements",
+                    own.start,
+                    own.end - 1
                 ));
             }
             let sum: f64 = weights.iter().sum();

@@ -6,11 +6,13 @@ mod carried;
 mod dimension;
 pub mod expression;
 pub mod presets;
+mod rigid;
 pub mod settings;
 pub mod validate;
 
 pub use carried::CarriedSurface;
 pub use dimension::Dimension;
+pub use rigid::{CONTROL_POINTS, MassProperties};
 
 use crate::definition::expression::{Expression, VectorExpression};
 use crate::energy::Term;
@@ -80,7 +82,8 @@ pub struct BodyDef {
     /// Thickness ξ in contact, m: two bodies keep more than the mean of both apart, and so does a
     /// body from itself and half of it from half-spaces [Li 2021, §5.1].
     pub contact_thickness: f64,
-    /// A surface that touches other things in place of the boundary of a volume's tetrahedra. Its vertices are the last ones of the body.
+    /// A surface that touches other things in place of the boundary of a volume's tetrahedra; its vertices are the last ones of the body.
+    /// That of a rigid body, with the first ones.
     pub surface: Option<CarriedSurface>,
 }
 
@@ -107,6 +110,11 @@ pub enum BodyKind {
         density: f64,
         /// Constitutive law.
         material: Material,
+    },
+    /// A rigid body: its last four vertices are the control points that carry its surface, see [`BodyDef::rigid`].
+    Rigid {
+        /// Mass, kg.
+        mass: f64,
     },
     /// A shell: a thin sheet of triangles.
     Shell {

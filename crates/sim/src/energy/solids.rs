@@ -52,12 +52,16 @@ impl Solids {
 
     /// det F of an element: its volume over that at rest.
     pub fn volume_ratio(&self, e: usize, x: &[Vec3]) -> f64 {
+        self.deformation_gradient(e, x).determinant()
+    }
+
+    /// Deformation gradient F of an element.
+    pub fn deformation_gradient(&self, e: usize, x: &[Vec3]) -> Mat3 {
         let (tets, plane) = (&self.tets, &self.plane);
-        let f = match e.checked_sub(tets.len()) {
+        match e.checked_sub(tets.len()) {
             None => tets.elements[e].deformation_gradient(&tets.gather(e, x)),
             Some(t) => plane.elements[t].deformation_gradient(&plane.gather(t, x)),
-        };
-        f.determinant()
+        }
     }
 
     /// Cauchy stress of every element, Pa.

@@ -97,7 +97,7 @@ fn resultants(potential: &IncrementalPotential<'_>, gradient: &[Vec3]) -> Vec<f6
             true => gradient[unknowns].iter().sum::<Vec3>().norm(),
             false => 0.0,
         };
-    model.bodies.iter().map(|b| resultant(b.vertices.start..b.carried.start)).collect()
+    model.bodies.iter().map(|b| resultant(b.unknowns.clone())).collect()
 }
 
 /// Sums over the vertices of each body, the angles of its edges among them.

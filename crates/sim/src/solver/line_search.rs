@@ -2,6 +2,7 @@
 //! element, then halving until the potential falls [Li 2020, §4.4].
 
 use super::balance::rounded;
+use super::path::Path;
 use crate::audit;
 use crate::clock::Phase;
 use crate::context::StepContext;
@@ -113,7 +114,8 @@ impl Search {
         work: &mut Workspace,
     ) -> LineStep {
         let Self { slope, known, part } = self;
-        let (mut alpha, limit) = admissible(potential, it, p, work);
+        let mut path = Path::new(potential.context.model, &it.x, p);
+        let (mut alpha, limit) = path.fit(potential, it, 1.0, work);
         let none = LineStep::none(limit, slope);
         match limit {
             StepLimit::None => {}
@@ -128,13 +130,13 @@ impl Search {
         }
         let mut trial = Iterate::without_contacts(it.x.clone());
         let mut noise = None;
-        for _ in 0..LINE_SEARCH_HALVINGS {
-            for v in 0..trial.x.len() {
-                trial.x[v] = it.x[v] + alpha * p[v];
+        for halvings in 0..LINE_SEARCH_HALVINGS {
+            if halvings > 0 {
+                alpha = path.fit(potential, it, 0.5 * alpha, work).0;
             }
+            path.place(&it.x, alpha, &mut trial.x);
             if !potential.within_limits(&trial.x, 1.0) {
                 work.report.step_cuts.strain += 1;
-                alpha *= 0.5;
                 continue;
             }
             find_contacts(potential, &mut trial, work);
@@ -159,7 +161,6 @@ impl Search {
             } else {
                 work.report.step_cuts.line_search += 1;
             }
-            alpha *= 0.5;
         }
         LineStep { within_round_off: promises_nothing(slope, before.noise()), ..none }
     }

@@ -8,7 +8,7 @@ use crate::potential::IncrementalPotential;
 use crate::report::StepReport;
 use crate::state::State;
 use crate::step::reactions;
-use standoff_linalg::Vec3;
+use standoff_linalg::{Mat3, Vec3};
 
 /// Kinetic energy Σ ½ m |v|² of the deformable bodies, the spin of rods included, J.
 pub fn kinetic_energy(model: &Model, state: &State) -> f64 {
@@ -33,6 +33,16 @@ pub fn angular_momentum(model: &Model, state: &State) -> Vec3 {
     deformable(model).map(|i| model.mass[i] * state.x[i].cross(&state.v[i])).sum()
 }
 
+/// The largest ‖FᵀF − I‖ of a rigid body at `x`; none without one.
+fn rigid_deformation(model: &Model, x: &[Vec3]) -> Option<f64> {
+    let of = |e: usize| {
+        let f = model.solids.deformation_gradient(e, x);
+        (f.transpose() * f - Mat3::identity()).norm()
+    };
+    let rigid = model.bodies.iter().filter(|b| b.rigid);
+    rigid.flat_map(|b| b.solids.clone()).map(of).reduce(f64::max)
+}
+
 fn deformable(model: &Model) -> impl Iterator<Item = usize> {
     (0..model.vertex_count()).filter(|&i| model.deformable[i])
 }
@@ -50,6 +60,7 @@ pub(crate) fn record(
     let gap = it.contacts.min_gap(&it.x).min(potential.constraints().min_gap());
     report.min_gap = gap.is_finite().then_some(gap);
     report.inverted = allowed_inversions(model, &state.x) as u64;
+    report.rigid_deformation = rigid_deformation(model, &state.x);
     report.kappa = potential.barrier().kappa * potential.context.model.stiffness_ratio();
     for t in potential.terms(&it.contacts) {
         let value = t.term.value(&it.x);

@@ -195,6 +195,7 @@ impl BodyKind {
                 }
                 Ok(())
             }
+            Self::Rigid { mass } => positive("mass", *mass, "a mass must be positive (kg)"),
             Self::PlaneStrain { density: rho, material, .. } => {
                 density(*rho)?;
                 material.validate().map_err(|f| f.within("material"))

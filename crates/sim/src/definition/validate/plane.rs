@@ -87,6 +87,7 @@ impl BodyDef {
             BodyKind::PlaneStrain { .. } => ("plane strain", true),
             BodyKind::Obstacle { triangles, .. } => ("a surface", triangles.is_empty()),
             BodyKind::Volume { .. } => ("tetrahedra", false),
+            BodyKind::Rigid { .. } => ("a rigid body", false),
             BodyKind::Shell { .. } => ("a shell", false),
             BodyKind::Rod { .. } => ("a rod", false),
             BodyKind::Particles { .. } => ("particles", false),

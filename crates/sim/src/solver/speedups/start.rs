@@ -6,6 +6,7 @@ use crate::iterate::Iterate;
 use crate::model::Model;
 use crate::potential::{Energy, IncrementalPotential};
 use crate::solver::line_search::{StepLimit, admissible, audited, falls, find_contacts};
+use crate::solver::path::Path;
 use crate::solver::workspace::Workspace;
 use crate::state::State;
 use crate::thresholds::{
@@ -146,9 +147,12 @@ fn try_part(
     if !before.value.is_finite() {
         return;
     }
-    let (mut alpha, _) = admissible(potential, it, p, work);
+    let mut path = Path::new(potential.context.model, &it.x, p);
+    let mut alpha = 1.0;
     for _ in 0..START_LENGTHS {
-        let x: Vec<Vec3> = it.x.iter().zip(p).map(|(x, p)| x + alpha * p).collect();
+        alpha = path.fit(potential, it, alpha, work).0;
+        let mut x = it.x.clone();
+        path.place(&it.x, alpha, &mut x);
         if potential.within_limits(&x, 1.0) {
             let trial = trial(potential, x, work);
             if accept_if_lower(potential, it, trial, &before, work) {

@@ -1,0 +1,188 @@
+//! Where an iterate goes along a direction: straight on, but rigid bodies turn.
+
+use super::line_search::{StepLimit, admissible};
+use crate::iterate::Iterate;
+use crate::model::Model;
+use crate::potential::IncrementalPotential;
+use crate::solver::workspace::Workspace;
+use crate::thresholds::{FITS, MOST_TURN};
+use standoff_linalg::nalgebra::Rotation3;
+use standoff_linalg::{Mat3, Vec3};
+use std::ops::Range;
+
+/// The positions x(α) that a line search tries, from x(0) = x with x'(0) = p.
+///
+/// All vertices go to x + α p but those of rigid bodies, whose control points would move apart on tangents: a turn by θ stretches the
+/// body by θ²/2, and the energy that keeps it rigid would let each iteration turn it by a thousandth. With the mean u of p over the
+/// control points and the affine map L that p is about their mean c, a point at c + d goes to c + α u + exp(α ω) (I + α S) d, where
+/// ω is the skew part of L and S the symmetric one. To first order that is x + α p. From x to x(α) vertices move on straight lines, which
+/// collision detection sweeps.
+#[derive(Debug)]
+pub struct Path<'a> {
+    model: &'a Model,
+    p: &'a [Vec3],
+    turns: Vec<Turn>,
+    /// x(α) − x of the last α that was tried, where bodies turn.
+    displacement: Vec<Vec3>,
+}
+
+/// How a rigid body goes.
+#[derive(Debug)]
+struct Turn {
+    control: Range<usize>,
+    centre: Vec3,
+    shift: Vec3,
+    spin: Vec3,
+    stretch: Mat3,
+}
+
+impl<'a> Path<'a> {
+    /// The path from `x` along `p` (`#V`).
+    pub fn new(model: &'a Model, x: &[Vec3], p: &'a [Vec3]) -> Self {
+        let rigid = model.bodies.iter().filter(|b| b.rigid);
+        let turns: Vec<Turn> = rigid.filter_map(|b| Turn::new(b.unknowns.clone(), x, p)).collect();
+        let displacement = if turns.is_empty() { Vec::new() } else { p.to_vec() };
+        Self { model, p, turns, displacement }
+    }
+
+    /// The largest step length up to `alpha`, which is 1 or less than one that was found before, for which nothing touches and nothing
+    /// inverts on the way to x(α). The detector then knows every pair that comes close.
+    pub fn fit(
+        &mut self,
+        potential: &IncrementalPotential<'_>,
+        it: &Iterate,
+        alpha: f64,
+        work: &mut Workspace,
+    ) -> (f64, StepLimit) {
+        if self.turns.is_empty() {
+            // what is shorter than an admissible step is admissible
+            let whole = alpha == 1.0;
+            return if whole {
+                admissible(potential, it, self.p, work)
+            } else {
+                (alpha, StepLimit::None)
+            };
+        }
+        let fastest = self.turns.iter().map(|t| t.spin.norm()).fold(0.0, f64::max);
+        let mut alpha = alpha.min(MOST_TURN / fastest);
+        let mut limited = StepLimit::None;
+        for tries in 0..FITS {
+            self.turn(&it.x, alpha);
+            let (part, limit) = admissible(potential, it, &self.displacement, work);
+            if part == 1.0 {
+                return (alpha, limited);
+            }
+            limited = limit;
+            // the arc of a shorter step lies elsewhere, though not far from the part that is free
+            alpha *= if tries == 0 { part } else { 0.5 * part };
+        }
+        // arcs that differ from step length to step length never fit: tangents do
+        self.turns.clear();
+        let (straight, limit) = admissible(potential, it, self.p, work);
+        (straight.min(alpha), limit)
+    }
+
+    /// Puts x(α) into `out`; where bodies turn, for the α that fitted last.
+    pub fn place(&self, x: &[Vec3], alpha: f64, out: &mut [Vec3]) {
+        match self.turns.is_empty() {
+            true => (0..x.len()).for_each(|v| out[v] = x[v] + alpha * self.p[v]),
+            false => (0..x.len()).for_each(|v| out[v] = x[v] + self.displacement[v]),
+        }
+    }
+
+    /// Sets the displacement to that of a step length.
+    fn turn(&mut self, x: &[Vec3], alpha: f64) {
+        for (out, p) in self.displacement.iter_mut().zip(self.p) {
+            *out = alpha * p;
+        }
+        for body in &self.turns {
+            let turn = Rotation3::from_scaled_axis(alpha * body.spin).into_inner();
+            let map = turn * (Mat3::identity() + alpha * body.stretch) - Mat3::identity();
+            for v in body.control.clone() {
+                self.displacement[v] = alpha * body.shift + map * (x[v] - body.centre);
+            }
+        }
+        self.model.map.spread(&mut self.displacement);
+    }
+}
+
+impl Turn {
+    /// None where the body does not turn, or is no body any more.
+    fn new(control: Range<usize>, x: &[Vec3], p: &[Vec3]) -> Option<Self> {
+        let mean = |of: &[Vec3]| of[control.clone()].iter().sum::<Vec3>() / control.len() as f64;
+        let (centre, shift) = (mean(x), mean(p));
+        let (mut moved, mut second) = (Mat3::zeros(), Mat3::zeros());
+        for v in control.clone() {
+            let d = x[v] - centre;
+            moved += (p[v] - shift) * d.transpose();
+            second += d * d.transpose();
+        }
+        let map = moved * second.try_inverse()?;
+        let [skew, stretch] = [0.5 * (map - map.transpose()), 0.5 * (map + map.transpose())];
+        let spin = Vec3::new(skew[(2, 1)], skew[(0, 2)], skew[(1, 0)]);
+        (spin.norm() > 0.0).then_some(Self { control, centre, shift, spin, stretch })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::definition::{BodyDef, Definition, MassProperties};
+    use std::sync::Arc;
+
+    fn tetrahedron() -> Model {
+        let points = vec![
+            Vec3::new(0.1, 0.0, 0.0),
+            Vec3::new(1.0, 0.1, 0.0),
+            Vec3::new(0.0, 1.2, 0.0),
+            Vec3::new(0.2, 0.0, 0.7),
+        ];
+        let triangles = vec![[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]];
+        let masses = MassProperties::of_surface(&points, &triangles, 1000.0).unwrap();
+        let body = BodyDef::rigid("a", points, Arc::new(triangles), &masses).unwrap();
+        crate::build::build(&Definition { bodies: vec![body], ..Definition::default() }).unwrap().0
+    }
+
+    /// Any direction, and the positions of a path at a step length.
+    fn direction(model: &Model) -> Vec<Vec3> {
+        let wave = |v: usize| (v as f64 + 0.3).sin();
+        let mut p: Vec<Vec3> =
+            (0..model.rest.len()).map(|v| Vec3::new(wave(v), wave(2 * v), wave(3 * v))).collect();
+        model.map.spread(&mut p);
+        p
+    }
+
+    fn at(model: &Model, p: &[Vec3], alpha: f64) -> Vec<Vec3> {
+        let mut path = Path::new(model, &model.rest, p);
+        path.turn(&model.rest, alpha);
+        let mut x = model.rest.clone();
+        path.place(&model.rest, alpha, &mut x);
+        x
+    }
+
+    #[test]
+    fn a_path_begins_along_its_direction() {
+        let model = tetrahedron();
+        let p = direction(&model);
+        let [e, there, back] = [1e-5, 1e-5, -1e-5];
+        let [there, back] = [there, back].map(|alpha| at(&model, &p, alpha));
+        for v in 0..p.len() {
+            assert!(((there[v] - back[v]) / (2.0 * e) - p[v]).norm() < 1e-8);
+        }
+    }
+
+    /// A body that only turns keeps its shape, and its surface goes with it.
+    #[test]
+    fn a_turn_keeps_distances() {
+        let model = tetrahedron();
+        let spin = Vec3::new(0.2, -0.9, 0.4);
+        let p: Vec<Vec3> =
+            model.rest.iter().map(|x| Vec3::new(1.0, 2.0, 3.0) + spin.cross(x)).collect();
+        let x = at(&model, &p, 0.8);
+        for (a, b) in (0..x.len()).flat_map(|a| (0..a).map(move |b| (a, b))) {
+            let [now, before] = [&x, &model.rest].map(|x| (x[a] - x[b]).norm());
+            assert!((now - before).abs() < 1e-13, "{a}, {b}: {now} instead of {before}");
+        }
+        assert!((x[0] - model.rest[0]).norm() > 1.0);
+    }
+}
