@@ -231,6 +231,18 @@ fn masses(
                 share(t, (n[0] * c[0] + n[1] * c[1] + n[2] * c[2]).abs() / 6.0);
             }
         }
+        // the mass of the inside at the four control points, which come last
+        "rigid" => {
+            let inside = |t: &&[usize; 3]| t.iter().all(|v| range.contains(v));
+            let corner = |t: &[usize; 3]| {
+                let [a, b, c] = t.map(|v| minus(rest(v), rest(range.start)));
+                let n = cross(&a, &b);
+                (n[0] * c[0] + n[1] * c[1] + n[2] * c[2]) / 6.0
+            };
+            let volume: f64 = frame.triangles.iter().filter(inside).map(corner).sum();
+            let count = mass.len();
+            mass[count - 4..].fill(density * volume / 4.0);
+        }
         "shell" => {
             let thickness = material.get("shell")?.get("thickness")?.as_float()?;
             for t in &frame.triangles {

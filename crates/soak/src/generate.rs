@@ -137,6 +137,11 @@ impl Draft {
 
 /// The scene of a seed, as the text of a scene file.
 pub fn scene(seed: u64) -> String {
+    scene_with_rigid(seed, 0.0)
+}
+
+/// The same with a part of the free volumes rigid, each with the probability `rigid`.
+pub fn scene_with_rigid(seed: u64, rigid: f64) -> String {
     let mut r = Random::new(seed);
     let size = r.power(-2.0, 0.5);
     let mut draft = Draft {
@@ -152,6 +157,7 @@ pub fn scene(seed: u64) -> String {
     let items = (0..count).map(|_| bodies::random(&draft, &mut r)).collect();
     let plot = plots::arrange(&mut draft, items, &mut r);
     settings(&mut draft, &mut r);
+    bodies::stiffen(&mut draft.objects, rigid, &mut r);
     let mut root = Table::new();
     root.insert("description".into(), format!("seed {seed}: {plot}").into());
     for (key, value) in std::mem::take(&mut draft.sections) {

@@ -40,6 +40,9 @@ struct Arguments {
     /// Values that replace those of every scene, as with `standoff run`.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// Part of the free volumes that are rigid.
+    #[arg(long, default_value_t = 0.25)]
+    rigid: f64,
     /// Only this solver.
     #[arg(long)]
     solver: Option<String>,
@@ -59,7 +62,7 @@ const SOLVERS: [&str; 2] = ["barrier", "barrier-free"];
 fn main() -> std::process::ExitCode {
     let arguments = Arguments::parse();
     if arguments.print {
-        print!("{}", generate::scene(arguments.first));
+        print!("{}", generate::scene_with_rigid(arguments.first, arguments.rigid));
         return std::process::ExitCode::SUCCESS;
     }
     match soak(&arguments) {
@@ -100,7 +103,7 @@ fn soak(arguments: &Arguments) -> std::io::Result<Vec<Record>> {
                 return Ok(());
             }
             let scene = out.join(format!("{seed}.toml"));
-            std::fs::write(&scene, generate::scene(seed))?;
+            std::fs::write(&scene, generate::scene_with_rigid(seed, arguments.rigid))?;
             for solver in
                 SOLVERS.iter().filter(|s| arguments.solver.as_ref().is_none_or(|o| o == *s))
             {

@@ -7,7 +7,7 @@ use super::select::{Sets, select};
 use super::sequence;
 use crate::error::SceneError;
 use crate::file::{
-    ForceSection, Formula, MotionSection, ObjectSection, PivotCentre, PivotChoice, Selection,
+    ForceSection, Formula, MotionSection, ObjectSection, PivotCentre, PivotChoice, Role, Selection,
     UntilSection,
 };
 use standoff_linalg::Vec3;
@@ -44,6 +44,7 @@ fn fixed(
     for (k, section) in object.fixed.iter().enumerate() {
         let at = at.key("fixed").index(k);
         let sets = select(&section.vertices, object, &at.key("vertices"), placed)?;
+        require_whole(object, &sets, placed, &at)?;
         let until = condition(section.until.as_ref(), &at.key("until"), scene, placed)?;
         let name = label(&section.vertices, "fixed", k);
         for (copy, vertices) in occupied(sets) {
@@ -79,6 +80,11 @@ fn motions(
     for (k, section) in object.motion.iter().enumerate() {
         let at = at.key("motion").index(k);
         let sets = select(&section.vertices, object, &at.key("vertices"), placed)?;
+        require_whole(object, &sets, placed, &at)?;
+        if object.role == Some(Role::Rigid) && section.sequence.is_some() {
+            let what = "a rigid body cannot follow positions of vertices; move it by velocities or expressions";
+            return Err(at.key("sequence").invalid(what));
+        }
         let step = definition.settings.time.step;
         let sequence = sequence::read(section, &at, placed, folder, step)?;
         let until = condition(section.until.as_ref(), &at.key("until"), scene, placed)?;
@@ -121,6 +127,9 @@ fn forces<'a>(
         let at = at.key("forces").index(k);
         let sets = select(&section.vertices, object, &at.key("vertices"), placed)?;
         let load = load(section, &at)?;
+        if let Load::Acceleration(_) = load {
+            require_whole(object, &sets, placed, &at)?;
+        }
         let name = label(&section.vertices, "force", k);
         let place = at.key(if section.pressure.is_some() { "pressure" } else { "vertices" });
         for (copy, vertices) in occupied(sets) {
@@ -152,6 +161,26 @@ pub(super) fn planar(
 
 fn occupied(sets: Sets) -> impl Iterator<Item = (usize, Vec<u32>)> {
     sets.into_iter().enumerate().filter(|(_, set)| !set.is_empty())
+}
+
+/// A rigid body is held, moved and accelerated as a whole.
+fn require_whole(
+    object: &ObjectSection,
+    sets: &[Vec<u32>],
+    placed: &Placed,
+    at: &At<'_>,
+) -> Result<(), SceneError> {
+    let count = placed.mesh.points.len();
+    let part = |set: &&Vec<u32>| !set.is_empty() && set.len() < count;
+    match sets.iter().find(part) {
+        Some(set) if object.role == Some(Role::Rigid) => {
+            let selected = set.len();
+            Err(at.key("vertices").invalid(format!(
+                "selects {selected} of {count} vertices, but this body is rigid and moves as a whole; choose \"all\""
+            )))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn label(selection: &Selection, what: &str, index: usize) -> String {

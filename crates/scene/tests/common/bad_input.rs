@@ -264,8 +264,14 @@ pub const ROWS: &[Row] = &[
     ),
     row!(
         "part of a rigid body held",
-        ball!("role = \"rigid\"\nfixed = [{ vertices = [0, 1] }]\n"),
-        ["body 'ball'", "selects 2 of", "this body is rigid and moves as a whole"]
+        ball!("role = \"rigid\"\nfixed = [{ vertices = { vertices = [0, 1] } }]\n"),
+        [
+            "scene.toml:5:10",
+            "objects[0].fixed[0].vertices",
+            "selects 2 of",
+            "this body is rigid and moves as a whole",
+            "(object 'ball')"
+        ]
     ),
     row!(
         "reduced volume",

@@ -20,6 +20,18 @@ pub fn random(draft: &Draft, r: &mut Random) -> Item {
     item
 }
 
+/// Makes volumes of which no part is held, moved or loaded rigid, each with the probability `rigid`.
+pub fn stiffen(objects: &mut [Table], rigid: f64, r: &mut Random) {
+    let free =
+        |o: &Table| !["fixed", "motion", "forces", "role"].iter().any(|k| o.contains_key(*k));
+    let solid = |o: &Table| o["name"].as_str().is_some_and(|n| n.starts_with("solid"));
+    for object in objects.iter_mut().filter(|o| solid(o) && free(o)) {
+        if r.chance(rigid) {
+            object.insert("role".into(), "rigid".into());
+        }
+    }
+}
+
 /// A volume with its surface inside a ball of radius `size`.
 // long: an arm for each shape
 pub fn solid(size: f64, extent: Extent, r: &mut Random) -> Item {
