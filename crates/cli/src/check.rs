@@ -212,12 +212,21 @@ fn describe_quality(q: &Quality) -> String {
 
 /// What contact and errors of the bodies are measured against: a line for each group of bodies with the same.
 fn describe_scales(scales: &[(String, BodyScale)], console: &mut Console) {
-    let mut groups: Vec<(BodyScale, &str, usize)> = Vec::new();
+    // the same as printed: copies differ in the last digits of their size
+    let figures = |s: &BodyScale| {
+        let BodyScale { d_hat, stick_speed, velocity_tolerance, .. } = s;
+        let d_hat = format!("contact distance d̂     {d_hat:.4e} m");
+        [
+            d_hat,
+            format!("; stick speed {stick_speed:.3e} m/s, tolerance {velocity_tolerance:.3e} m/s"),
+        ]
+    };
+    let mut groups: Vec<([String; 2], &str, usize)> = Vec::new();
     for (name, scale) in scales {
-        let key = |s: &BodyScale| (s.d_hat, s.stick_speed, s.velocity_tolerance);
-        match groups.iter_mut().find(|(other, ..)| key(other) == key(scale)) {
+        let own = figures(scale);
+        match groups.iter_mut().find(|(other, ..)| *other == own) {
             Some((.., more)) => *more += 1,
-            None => groups.push((*scale, name, 0)),
+            None => groups.push((own, name, 0)),
         }
     }
     let of = |name: &str, more: usize| match (groups.len(), more) {
@@ -225,13 +234,8 @@ fn describe_scales(scales: &[(String, BodyScale)], console: &mut Console) {
         (_, 0) => format!(" of '{name}'"),
         (_, more) => format!(" of '{name}' and {more} more"),
     };
-    for (scale, name, more) in groups.iter().take(LISTED) {
-        let BodyScale { d_hat, stick_speed, velocity_tolerance, .. } = scale;
-        console.say(format_args!(
-            "contact distance d̂     {d_hat:.4e} m{}; stick speed {stick_speed:.3e} m/s, tolerance \
-             {velocity_tolerance:.3e} m/s",
-            of(name, *more)
-        ));
+    for ([d_hat, speeds], name, more) in groups.iter().take(LISTED) {
+        console.say(format_args!("{d_hat}{}{speeds}", of(name, *more)));
     }
 }
 

@@ -60,9 +60,6 @@ pub fn memory(definition: &Definition, pairs: usize) -> f64 {
     for body in &definition.bodies {
         let unknown = body.unknowns().len();
         vertices += unknown;
-        if let BodyKind::Rigid { .. } = body.kind {
-            tetrahedra += 1;
-        }
         if let BodyKind::Volume { tets, .. } = &body.kind {
             tetrahedra += tets.len();
             factor += 8.4 * (3.0 * unknown as f64).powf(1.442);

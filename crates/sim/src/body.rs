@@ -1,5 +1,6 @@
 //! Where a body lies in the scene-wide numbering of vertices and elements.
 
+use crate::definition::{BodyDef, BodyKind};
 use crate::error::BuildError;
 use std::ops::Range;
 
@@ -27,6 +28,22 @@ pub struct Body {
 }
 
 impl Body {
+    /// The place of a body whose vertices begin at `first`, without elements.
+    pub(crate) fn new(body: &BodyDef, first: usize) -> Self {
+        let from_first = |r: Range<usize>| first + r.start..first + r.end;
+        Self {
+            name: body.name.clone(),
+            vertices: first..first + body.rest.len(),
+            carried: from_first(body.carried()),
+            unknowns: from_first(body.unknowns()),
+            rigid: matches!(body.kind, BodyKind::Rigid { .. }),
+            solids: 0..0,
+            triangles: 0..0,
+            segments: 0..0,
+            obstacle: matches!(body.kind, BodyKind::Obstacle { .. }),
+        }
+    }
+
     /// Scene-wide numbers of the body's `vertices`, which `what` in the scene selects: of those that have elements, or of the surface of a
     /// rigid body.
     ///

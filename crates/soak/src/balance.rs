@@ -206,6 +206,7 @@ fn diagonal(points: &[Point]) -> f64 {
     length(&[0, 1, 2].map(range))
 }
 
+// long: an arm for each role
 /// Masses of the vertices of a body: the cells at rest, each shared by its corners.
 fn masses(
     scene: &Table,

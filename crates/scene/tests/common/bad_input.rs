@@ -266,7 +266,7 @@ pub const ROWS: &[Row] = &[
         "part of a rigid body held",
         ball!("role = \"rigid\"\nfixed = [{ vertices = { vertices = [0, 1] } }]\n"),
         [
-            "scene.toml:5:10",
+            "scene.toml:5:23",
             "objects[0].fixed[0].vertices",
             "selects 2 of",
             "this body is rigid and moves as a whole",

@@ -104,8 +104,6 @@ impl Collected {
         let obstacle = matches!(body.kind, BodyKind::Obstacle { .. });
         self.deformable.resize(n, !obstacle);
         let shift = |v: u32| v + first as u32;
-        let [carried, unknowns] =
-            [body.carried(), body.unknowns()].map(|r| first + r.start..first + r.end);
         let first_face = self.faces.len();
         match &body.kind {
             BodyKind::Volume { tets, density, material, overrides } => {
@@ -164,15 +162,10 @@ impl Collected {
             None => self.touching.extend_from_slice(&self.faces[first_face..]),
         }
         self.bodies.push(Body {
-            name: body.name.clone(),
-            vertices: first..n,
-            carried,
-            unknowns,
-            rigid: matches!(body.kind, BodyKind::Rigid { .. }),
             solids: first_solid..self.solid_count(),
             triangles: first_triangle..self.codim.membranes.len(),
             segments: first_segment..self.frames.len(),
-            obstacle,
+            ..Body::new(body, first)
         });
         Ok(())
     }

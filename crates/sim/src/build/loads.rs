@@ -81,22 +81,7 @@ pub fn check(definition: &Definition) -> Result<(), BuildError> {
             }
         };
         faces.extend(surface.iter().map(|f| f.map(|v| v + first as u32)));
-        let (name, vertices) = (body.name.clone(), first..start.len());
-        let [carried, unknowns] =
-            [body.carried(), body.unknowns()].map(|r| first + r.start..first + r.end);
-        let (solids, triangles, segments) = (0..0, 0..0, 0..0);
-        let rigid = matches!(body.kind, BodyKind::Rigid { .. });
-        bodies.push(Body {
-            name,
-            vertices,
-            carried,
-            unknowns,
-            rigid,
-            solids,
-            triangles,
-            segments,
-            obstacle,
-        });
+        bodies.push(Body { obstacle, ..Body::new(body, first) });
     }
     let mass = vec![1.0; start.len()];
     let scene = LoadedBodies {

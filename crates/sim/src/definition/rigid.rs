@@ -27,7 +27,7 @@ pub struct MassProperties {
 }
 
 impl MassProperties {
-    /// Those of the inside of a closed surface with outward triangles (`#F×3`) over `points` (m), filled with a `density` (kg/m³):
+    /// The mass properties of the inside of a closed surface with outward triangles (`#F×3`) over `points` (m), filled with a `density` (kg/m³):
     /// sums over the tetrahedra between a point and the triangles.
     ///
     /// # Errors
