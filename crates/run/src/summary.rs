@@ -18,6 +18,8 @@ pub struct Summary {
     pub max_contacts: u64,
     /// Smallest gap at the end of a step, m.
     pub min_gap: Option<f64>,
+    /// The greatest deformation ‖FᵀF − I‖ of a rigid body at the end of a step; none without rigid bodies.
+    pub rigid_deformation: Option<f64>,
     /// Steps that ended with inverted elements, which the scene allows, and most of them in a step.
     pub inverted: (u64, u64),
     /// The greatest imbalance of forces at the end of a step, with its residual, N, and the number of the step.
@@ -49,6 +51,10 @@ impl Summary {
         self.max_contacts = self.max_contacts.max(report.contacts);
         self.min_gap = match (self.min_gap, report.min_gap) {
             (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        self.rigid_deformation = match (self.rigid_deformation, report.rigid_deformation) {
+            (Some(a), Some(b)) => Some(a.max(b)),
             (a, b) => a.or(b),
         };
         if report.imbalance > self.imbalance.0 {
@@ -130,6 +136,11 @@ impl fmt::Display for Summary {
         row("contacts, at most", self.max_contacts.to_string())?;
         let gap = self.min_gap.map_or("no contact".into(), |gap| format!("{gap:.4e} m"));
         row("smallest gap", gap)?;
+        if let Some(deformation) = self.rigid_deformation {
+            // strain is half of FᵀF − I
+            let strain = 0.5 * deformation;
+            row("rigid bodies", format!("strained by at most {strain:.1e}"))?;
+        }
         let (part, force, step) = self.imbalance;
         let of = format!("at most {part:.1e} of the forces on a body, {force:.1e} N (step {step})");
         row("forces unbalanced", of)?;

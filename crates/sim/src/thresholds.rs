@@ -166,6 +166,9 @@ pub const HARDEST_CONTACT: f64 = 1e6;
 /// its inverse. Our choice: below 1e-6, and eight digits are left beside the masses.
 pub const RIGIDITY: f64 = 1e6;
 
+/// The same at most, where heavy bodies may rest on a light one. Our choice: five digits are left beside its mass.
+pub const MOST_RIGIDITY: f64 = 1e9;
+
 /// The time in which the displacement of a quasi-static step counts as a speed, s: the default time step.
 pub const STATIC_TIME: f64 = 0.01;
 

@@ -371,3 +371,30 @@ fn what_a_rigid_body_cannot_do_is_refused() {
     let beyond = error(&|d| d.prescribed.push(prescribed(0, vec![9], Motion::Fixed)));
     assert!(beyond.contains("refers to vertex 9, but there are only 8"), "{beyond}");
 }
+
+/// A cube of 8 kg that rests on one of 12.5 g, with the default settings: neither is strained by 1e-6, and the ground bears both.
+#[test]
+fn a_light_body_bears_a_heavy_one() {
+    let with_density = |name: &str, low: Vec3, size: f64, density: f64| {
+        let body = solid_box(name, low, Vec3::repeat(size), 1);
+        let points = body.rest[body.carried()].to_vec();
+        let triangles = body.surface.as_ref().unwrap().triangles.clone();
+        let masses = MassProperties::of_surface(&points, &triangles, density).unwrap();
+        let body = BodyDef::rigid(name, points, triangles, &masses).unwrap();
+        BodyDef { friction_material: "default".into(), ..body }
+    };
+    let mut definition = scene(vec![
+        with_density("light", Vec3::new(-0.025, 1e-4, -0.025), 0.05, 100.0),
+        with_density("heavy", Vec3::new(-0.1, 0.0502, -0.1), 0.2, 1000.0),
+    ]);
+    definition.gravity = Vec3::new(0.0, -G, 0.0);
+    definition.half_spaces.push(ground(0.0));
+    definition.settings.friction.coefficient = 0.5;
+    let mut simulation = Simulation::new(&definition).unwrap();
+    let reports: Vec<_> = (0..50).map(|_| simulation.step().unwrap()).collect();
+    let deformed = reports[49].rigid_deformation.unwrap();
+    assert!(deformed < 2e-6, "deformed by {deformed:e}");
+    let weight = (0.0125 + 8.0) * G;
+    let borne = -Vec3::from(reports[49].forces.half_spaces["ground"].force).y;
+    assert!((borne - weight).abs() < 1e-3 * weight, "{borne} of {weight} N");
+}

@@ -2,7 +2,7 @@
 
 // long: one table of vertices and elements, and what each kind of body adds to it
 
-use super::rigid::Rigidity;
+use super::rigid::{Rigidity, orthogonality};
 use crate::body::Body;
 use crate::definition::settings::SolverSettings;
 use crate::definition::{
@@ -71,8 +71,6 @@ pub(crate) struct Collected {
     materials: Vec<Material>,
     /// Densities of the segments of rods, kg/m³.
     rod_densities: Vec<f64>,
-    /// How stiff rigid bodies are.
-    rigidity: Rigidity,
 }
 
 impl Collected {
@@ -80,13 +78,28 @@ impl Collected {
     pub fn new(definition: &Definition) -> Result<Self, BuildError> {
         let guarded = definition.settings.solver.guards_inversion();
         let planar = definition.dimension.is_planar();
-        let rigidity = Rigidity::of(definition);
-        let mut all = Self { guarded, planar, rigidity, ..Self::default() };
+        let mut all = Self { guarded, planar, ..Self::default() };
         for body in &definition.bodies {
             check(body)?;
             all.add(body)?;
         }
+        all.stiffen_rigid_bodies(definition);
         Ok(all)
+    }
+
+    /// Gives rigid bodies their stiffness, when the mass of all is known.
+    fn stiffen_rigid_bodies(&mut self, definition: &Definition) {
+        let volume = |tet: &[u32; 4]| tet_volume(&tet.map(|v| self.rest[v as usize]));
+        let solids = self.tets.iter().zip(&self.densities).map(|(tet, rho)| rho * volume(tet));
+        let total = self.mass.iter().sum::<f64>() + solids.sum::<f64>();
+        let rigidity = Rigidity::of(definition, total);
+        for body in self.bodies.iter().filter(|b| b.rigid) {
+            for e in body.solids.clone() {
+                let x = self.tets[e].map(|v| self.rest[v as usize]);
+                let volume = tet_volume(&x);
+                self.materials[e] = rigidity.material(&x, self.densities[e] * volume, volume);
+            }
+        }
     }
 
     // long: an arm for each kind of body
@@ -209,10 +222,10 @@ impl Collected {
         let tet: [u32; CONTROL_POINTS] =
             std::array::from_fn(|k| (first + control.start + k) as u32);
         let x: [Vec3; CONTROL_POINTS] = std::array::from_fn(|k| body.rest[control.start + k]);
-        let volume = (x[1] - x[0]).cross(&(x[2] - x[0])).dot(&(x[3] - x[0])) / 6.0;
         self.tets.push(tet);
-        self.densities.push(mass / volume);
-        self.materials.push(self.rigidity.material(&x, mass, volume));
+        self.densities.push(mass / tet_volume(&x));
+        // see `stiffen_rigid_bodies`
+        self.materials.push(orthogonality(1.0));
     }
 
     fn add_plane(
@@ -435,6 +448,10 @@ impl Collected {
         self.deformable.resize(n, true);
         self.half_thickness.resize(n, 0.0);
     }
+}
+
+fn tet_volume(x: &[Vec3; 4]) -> f64 {
+    (x[1] - x[0]).cross(&(x[2] - x[0])).dot(&(x[3] - x[0])) / 6.0
 }
 
 /// The hinges of a surface, one for each edge of two triangles: its ends, then the opposite corners

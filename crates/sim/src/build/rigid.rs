@@ -2,7 +2,7 @@
 
 use crate::definition::{CONTROL_POINTS, Definition};
 use crate::material::{Law, Material};
-use crate::thresholds::{RIGIDITY, STATIC_TIME};
+use crate::thresholds::{MOST_RIGIDITY, RIGIDITY, STATIC_TIME};
 use standoff_linalg::Vec3;
 
 /// What the stiffness of the rigid bodies of a scene follows from.
@@ -12,30 +12,36 @@ pub(crate) struct Rigidity {
     time: f64,
     /// Size of gravity, m/s².
     gravity: f64,
+    /// Mass of all that moves, kg.
+    total: f64,
 }
 
 impl Rigidity {
-    pub fn of(definition: &Definition) -> Self {
+    /// That of a scene in which the mass `total` (kg) moves.
+    pub fn of(definition: &Definition, total: f64) -> Self {
         let time = &definition.settings.time;
         let time = if time.integrator.inertial() { time.step } else { STATIC_TIME };
-        Self { time, gravity: definition.gravity.norm() }
+        Self { time, gravity: definition.gravity.norm(), total }
     }
 
     /// The orthogonality energy [Lan 2022, Eq. 7] as the law of the tetrahedron of control points `x` (m) with a `volume` (m³):
     /// Ψ = K ‖FᵀF − I‖²/4, a St. Venant–Kirchhoff solid without lateral contraction.
     ///
     /// K is `RIGIDITY` times the greater of the work by which a body of this `mass` (kg) and radius L is brought to the speed L/h
-    /// within a step h, and of its weight times L. With a force on its surface that changes its speed by L/h in a step, the
-    /// strain is then about the inverse of `RIGIDITY`.
+    /// within a step h, and of the weight of all that moves times L, which may rest on it. With a force on its surface that changes its
+    /// speed by L/h in a step, or with that weight on it, the strain is then about the inverse of `RIGIDITY`. More than
+    /// `MOST_RIGIDITY` times the work is never taken.
     pub fn material(&self, x: &[Vec3; CONTROL_POINTS], mass: f64, volume: f64) -> Material {
         let centre = x.iter().sum::<Vec3>() / CONTROL_POINTS as f64;
         let square = x.iter().map(|p| (p - centre).norm_squared()).fold(0.0, f64::max);
-        let work = mass * (square / (self.time * self.time)).max(self.gravity * square.sqrt());
-        let shear_modulus = RIGIDITY * work / volume;
-        Material {
-            law: Law::StVenantKirchhoff,
-            young_modulus: 2.0 * shear_modulus,
-            poisson_ratio: 0.0,
-        }
+        let work = mass * square / (self.time * self.time);
+        let weight = self.gravity * self.total * square.sqrt();
+        let shear_modulus = (RIGIDITY * work.max(weight)).min(MOST_RIGIDITY * work) / volume;
+        orthogonality(2.0 * shear_modulus)
     }
+}
+
+/// ψ = E/8 ‖FᵀF − I‖² with a Young's modulus E (Pa).
+pub(crate) fn orthogonality(young_modulus: f64) -> Material {
+    Material { law: Law::StVenantKirchhoff, young_modulus, poisson_ratio: 0.0 }
 }
