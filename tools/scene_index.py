@@ -19,8 +19,8 @@ PICTURES = ROOT / "docs" / "src" / "images" / "scenes"
 
 # the moment of a picture, as a part of the run; 0.6 for all others
 MOMENTS = {
-    0.15: ["codim/card-shuffle", "papers/six-rollers", "codim/granules-on-cloth", "friction-slope-slide", "rollers", "stress/animal-well",
-           "stress/ball-on-plate", "stress/stiff-stack", "unit/tet-tet"],
+    0.15: ["codim/card-shuffle", "papers/six-rollers", "codim/granules-on-cloth", "friction-slope-slide", "codim/cloth-on-slope", "rollers",
+           "stress/animal-well", "stress/ball-on-plate", "stress/stiff-stack", "unit/tet-tet"],
     0.25: ["codim/all-in"],
     0.35: ["codim/reef-knot", "codim/sprinkles", "codim/tablecloth-pull", "codim/twisted-ring", "erleben/cube-cliff",
            "erleben/cube-internal-edges", "erleben/spike-plane", "erleben/spike-spike", "impact-ball", "orientation/cliff-edge",
@@ -43,7 +43,7 @@ GROUPS = [
     ("First steps", "Start here. Each scene has one new element.",
      ["two-cubes-fall", "rollers", "ball-on-needles", "twisted-mat"]),
     ("Friction", "Coefficients, thresholds, and the effect of smoothing.",
-     ["friction-slope-stick", "friction-slope-slide", "codim/tablecloth-pull"]),
+     ["friction-slope-stick", "friction-slope-slide", "codim/cloth-on-slope", "codim/tablecloth-pull"]),
     ("Speed and impact", "The time step determines the accuracy, but not whether bodies pass through each other.",
      ["tunnelling-ball", "impact-ball", "stress/ball-on-plate"]),
     ("Rigid bodies", "Bodies that keep their shape.",

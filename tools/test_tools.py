@@ -9,6 +9,7 @@ import contextlib, importlib.util, io, json, math, pathlib, signal, struct, subp
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
+import gallery
 from rust_source import blank, without_tests
 from standoff_tools import ROOT, data, frames, scenes, stats, tables
 from standoff_tools.run import file_name, measure, printed_by, run_scene, scene_command
@@ -476,6 +477,76 @@ class Meshes(unittest.TestCase):
             for path in written.iterdir():
                 place = "codim" if path.stem == "tube-wall" else "orientation"
                 self.assertEqual(path.read_bytes(), (ROOT / "scenes" / place / path.name).read_bytes(), path.name)
+
+
+class Gallery(unittest.TestCase):
+    """Rows of tools/gallery.py: what they may claim."""
+
+    TEST = "sim/tests/slope.rs"
+
+    def row(self, **panel):
+        return gallery.prepared({"figure": "1", "content": "a row", **panel})
+
+    def panel(self, size, steps, **more):
+        return {"paper": {"vertices": 1000, "steps": 100}, "ours": {"test": self.TEST, "vertices": size, "steps": steps}, **more}
+
+    def test_full_needs_four_fifths_of_size_and_of_steps(self):
+        self.assertEqual(gallery.state(self.row(**self.panel(800, 80))), ("full", ""))
+        for size, steps in ((799, 100), (1000, 79), (3, 1)):
+            row = self.row(**self.panel(size, steps, because="not run"))
+            self.assertEqual(gallery.state(row), ("reduced", f"size {gallery.share(size / 1000)}, steps {gallery.share(steps / 100)}"))
+            with self.assertRaisesRegex(gallery.Fault, "needs a reason"):
+                self.row(**self.panel(size, steps))
+
+    def test_the_smaller_of_two_sizes_counts(self):
+        panel = {"paper": {"vertices": 10, "tets": 100, "steps": 1}, "ours": {"test": self.TEST, "vertices": 10, "tets": 50, "steps": 1}}
+        self.assertEqual(self.row(**panel, because="not run")["panels"][0]["ratios"], (0.5, 1.0))
+
+    def test_what_the_paper_does_not_print_makes_nothing_full(self):
+        ours = {"ours": {"test": self.TEST, "vertices": 8, "steps": 5}}
+        for reasons in ({}, {"shapes": "cubes"}, {"event": "at rest"}):
+            with self.assertRaisesRegex(gallery.Fault, "needs a reason"):
+                self.row(**ours, **reasons)
+        self.assertEqual(gallery.state(self.row(**ours, shapes="cubes", event="at rest"))[0], "full")
+
+    def test_no_reason_goes_with_full(self):
+        row = self.row(**self.panel(1000, 100, because="no mesh", mesh=["no such animal"]))
+        self.assertEqual(gallery.state(row)[0], "reduced")
+        self.assertEqual(gallery.state(self.row(**self.panel(1000, 100, because="other result"))), ("no", "the result differs"))
+        with self.assertRaisesRegex(gallery.Fault, "none of"):
+            self.row(because="no time")
+
+    def test_a_stopped_run_is_not_full(self):
+        panel = {"figures": {"finished": False}, "ratios": (1.0, None), "event": "all of it"}
+        self.assertFalse(gallery.is_full(panel))
+        self.assertTrue(gallery.is_full(panel | {"figures": {"finished": True}}))
+
+    def test_missing_panels_are_counted(self):
+        whole, absent = self.panel(1000, 100, name="a"), {"name": "b", "because": "method"}
+        self.assertEqual(gallery.state(self.row(panels=[whole, absent])), ("part", "1 of 2"))
+        self.assertEqual(gallery.state(self.row(panels=[whole], of=3)), ("part", "1 of 3"))
+        self.assertEqual(gallery.state(self.row(panels=[absent])), ("no", "not implemented"))
+
+    def test_a_mesh_that_is_there_is_no_reason(self):
+        for reason in ("no mesh", "mesh elsewhere"):
+            with self.assertRaisesRegex(gallery.Fault, "bunny.msh"):
+                self.row(because=reason, mesh=["bunny"])
+            with self.assertRaisesRegex(gallery.Fault, "needs `mesh`"):
+                self.row(because=reason)
+            self.row(because=reason, mesh=["no such animal"])
+
+    def test_figures_are_on_record(self):
+        entry = {"results": "study-tube", "vertices": 1392, "steps": 100}
+        self.assertEqual(self.row(ours=entry, because="not run")["panels"][0]["figures"]["vertices"], 1392)
+        with self.assertRaisesRegex(gallery.Fault, "not among the figures"):
+            self.row(ours=entry | {"vertices": 88000}, because="not run")
+        for ours, says in (({"scene": "no/scene"}, "gallery-runs"), ({"ipc_paper": "nothing"}, "ipc-paper"), ({"test": "sim/tests/no.rs"}, "no test"),
+                           ({"test": f"{self.TEST}: nothing"}, "no test"), ({"results": "nothing"}, "no entry")):
+            with self.assertRaisesRegex(gallery.Fault, says):
+                self.row(ours=ours, because="not run")
+
+    def test_the_pages_are_those_of_the_data(self):
+        self.assertEqual(run("gallery.py", "--check").stderr, "")
 
 
 class EqualError(unittest.TestCase):

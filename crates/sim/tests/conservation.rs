@@ -3,7 +3,7 @@
 use crate::common::{block, scene};
 use standoff_linalg::Vec3;
 use standoff_sim::definition::Definition;
-use standoff_sim::settings::Integrator;
+use standoff_sim::settings::{ContactPotential, Integrator, Method};
 use standoff_sim::{Simulation, energetics};
 
 /// A stretched, sheared, translating and spinning bar.
@@ -44,6 +44,51 @@ fn linear_momentum_is_conserved() {
         let drift = (end - start).norm() / start.norm();
         println!("{integrator:?}, {tolerance}: linear momentum drifts by {drift:.1e} in 50 steps");
         assert!(drift < 5e-14, "{integrator:?} {drift:e}");
+    }
+}
+
+/// Two blocks that collide with friction and leave each other.
+fn collision(integrator: Integrator, potential: ContactPotential, method: Method) -> Definition {
+    let mut left = block("left", [0.0; 3], [2, 2, 2], 0.1);
+    left.velocity = vec![Vec3::new(2.0, 0.3, 0.0); left.rest.len()];
+    let right = block("right", [0.21, 0.05, 0.03], [2, 2, 2], 0.1);
+    let mut definition = scene(vec![left, right]);
+    definition.settings.time.step = 0.01;
+    definition.settings.time.integrator = integrator;
+    definition.settings.contact.potential = potential;
+    definition.settings.solver.method = method;
+    definition.settings.friction.coefficient = 0.3;
+    definition
+}
+
+/// Forces of contact and friction come in pairs, with every integrator, potential and minimiser.
+#[test]
+fn collisions_conserve_linear_momentum() {
+    use ContactPotential::{Convergent, Ipc, OrientationAware};
+    let cases = [Integrator::ImplicitEuler, Integrator::Bdf2, Integrator::Newmark]
+        .into_iter()
+        .flat_map(|i| {
+            [(Ipc, Method::Barrier), (Convergent, Method::Barrier)]
+                .into_iter()
+                .chain([(OrientationAware, Method::Barrier), (Ipc, Method::BarrierFree)])
+                .map(move |(potential, method)| (i, potential, method))
+        });
+    for (integrator, potential, method) in cases {
+        let definition = collision(integrator, potential, method);
+        let mut simulation = Simulation::new(&definition).unwrap();
+        let momentum = |s: &Simulation| energetics::linear_momentum(s.model(), s.state());
+        let (start, mut contacts, mut worst) = (momentum(&simulation), 0, 0.0_f64);
+        for _ in 0..50 {
+            contacts += simulation.step().unwrap().contacts;
+            worst = worst.max((momentum(&simulation) - start).norm() / start.norm());
+        }
+        println!(
+            "{integrator:?}, {potential:?}, {method:?}: momentum off by at most {worst:.1e}, {contacts} contacts"
+        );
+        assert!(contacts > 0 && worst < 1e-13, "{integrator:?} {potential:?} {method:?} {worst:e}");
+        // the other block has got some of it
+        let right = simulation.velocities()[27..].iter().map(|v| v.x).sum::<f64>() / 27.0;
+        assert!(right > 0.4, "{integrator:?} {potential:?} {method:?} {right}");
     }
 }
 
