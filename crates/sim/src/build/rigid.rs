@@ -17,7 +17,7 @@ pub(crate) struct Rigidity {
 }
 
 impl Rigidity {
-    /// That of a scene in which the mass `total` (kg) moves.
+    /// The rigidity of a scene in which the mass `total` (kg) moves.
     pub fn of(definition: &Definition, total: f64) -> Self {
         let time = &definition.settings.time;
         let time = if time.integrator.inertial() { time.step } else { STATIC_TIME };
