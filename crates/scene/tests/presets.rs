@@ -196,6 +196,28 @@ fn c_ipc_2021_finds_the_threshold_of_friction_of_a_cloth() {
     assert!(way < 4.0 * 2e-3 && speed < 2e-3, "{way} {speed}");
 }
 
+/// [Li 2021, §6.9]: 54 cards come to rest 15.4 mm high, by the material, step, friction and tolerance of its code
+/// (`8_precision_card_shuffle.py`). Nothing was fitted: κ is the one of that code.
+#[test]
+fn c_ipc_2021_stacks_cards_as_high_as_its_paper() {
+    let file = include_str!("../../../scenes/codim/deck.toml");
+    let own = ["materials.card.young_modulus=3e9", "materials.card.density=800"];
+    let scene = parse(&format!("preset = \"c-ipc-2021\"\n{file}"), &own);
+    let mut simulation = Simulation::new(&scene.definition).unwrap();
+    let mut kappa = 0.0;
+    for _ in 0..40 {
+        let report = simulation.step().unwrap();
+        assert_eq!(report.outcome, StepOutcome::Converged);
+        kappa = report.kappa;
+    }
+    let height = simulation.positions().iter().map(|x| x.y).fold(0.0, f64::max);
+    println!("cards of 3 GPa and 800 kg/m³: {:.1} mm, κ {kappa:.3e} N/m³", 1e3 * height);
+    // a card of 1.353 g has twelve vertices
+    let mass = 800.0 * 0.3e-3 * 0.0635 * 0.0888 / 12.0;
+    assert!((kappa / (1e11 * 3.0 * mass / (64.0 * 0.02 * 0.02)) - 1.0).abs() < 1e-6, "{kappa}");
+    assert!((height / 0.0154 - 1.0).abs() < 0.05, "{height}");
+}
+
 /// A bar whose ends are pulled apart and twisted: fixed corotated elasticity and a step of 25 ms, as in most examples of
 /// [Li 2020 thesis, §3.5].
 const TWISTED: &str = r#"

@@ -219,6 +219,9 @@ pub enum Adaptation {
     /// From the balance of gradients and the masses alone [Li 2020 thesis, App. F], as the IPC 2020
     /// reference does.
     Conditioning,
+    /// From the mean mass of a vertex and d̂ alone, without a balance of gradients, at an absolute distance of 10⁻⁸ m, as the
+    /// code of [Li 2021] does. For `potential = "ipc"` or `"convergent"`.
+    Mass,
 }
 
 /// Continuous collision detection method.
