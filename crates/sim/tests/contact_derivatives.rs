@@ -11,8 +11,10 @@ use standoff_sim::contact::{
 };
 use standoff_testkit::finite_difference::{gradient, jacobian, relative_error};
 
-const BARRIERS: [Barrier; 5] = [
+const BARRIERS: [Barrier; 7] = [
     Barrier::ClampedLog,
+    Barrier::ClampedLogC0,
+    Barrier::ClampedLogC1,
     Barrier::NormalizedClampedLog,
     Barrier::ClampedLogSquared,
     Barrier::Cubic,
@@ -39,6 +41,23 @@ fn barrier_derivatives_match_differences() {
             assert_eq!(barrier.value(0.0, 1.0), f64::INFINITY);
         }
     }
+}
+
+/// [Li 2020, suppl. B]: forces of the C⁰ barrier jump at ŝ, those of the C¹ barrier have a kink there, those of the C² barrier have neither.
+#[test]
+fn barriers_are_as_smooth_at_their_reach_as_their_names_say() {
+    let (s_hat, near) = (0.3, 1e-9);
+    let at = |barrier: Barrier| {
+        let [b, b1, b2] = barrier.derivatives(s_hat * (1.0 - near), s_hat);
+        let units = barrier.units(s_hat);
+        [b / units, b1 * s_hat / units, b2 * s_hat * s_hat / units]
+    };
+    let [b, b1, _] = at(Barrier::ClampedLogC0);
+    assert!(b < 1e-8 && (b1 + 1.0).abs() < 1e-8, "{b} {b1}");
+    let [b, b1, b2] = at(Barrier::ClampedLogC1);
+    assert!(b < 1e-8 && b1.abs() < 1e-8 && (b2 - 2.0).abs() < 1e-8, "{b} {b1} {b2}");
+    let smooth = at(Barrier::ClampedLog);
+    assert!(smooth.iter().all(|b| b.abs() < 1e-7), "{smooth:?}");
 }
 
 fn contact(kind: PairKind, feature: EdgeEdgeFeature) -> Contact {

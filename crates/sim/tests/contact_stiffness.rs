@@ -312,6 +312,43 @@ fn falling_blocks(d_hat: f64) -> Definition {
     definition
 }
 
+/// Two blocks that fall onto each other, with one of the barriers of [Li 2020, suppl. B] and forces of the same size at the same part of d̂.
+fn falling_with(barrier: Barrier) -> Simulation {
+    let mut definition = falling_blocks(1e-3);
+    definition.settings.contact.barrier = barrier;
+    definition.settings.contact.stiffness = Some(1e8 * 1e-12 / barrier.units(1e-6));
+    definition.settings.friction.coefficient = 0.5;
+    definition.settings.solver.end.velocity = Some(1e-5);
+    Simulation::new(&definition).unwrap()
+}
+
+#[test]
+fn the_barrier_of_one_continuous_derivative_carries_the_weight() {
+    for barrier in [Barrier::ClampedLogC1, Barrier::ClampedLog] {
+        let mut simulation = falling_with(barrier);
+        let mut iterations = 0;
+        for _ in 0..60 {
+            let report = simulation.step().unwrap();
+            assert!(report.outcome.is_success(), "{barrier:?}: {report:?}");
+            iterations += report.newton_iterations;
+        }
+        let force: f64 = simulation.contact_forces().iter().map(|f| f.y).sum();
+        println!("{barrier:?}: {iterations} iterations, {force} N");
+        assert!((force / (9.81 * 2.0) - 1.0).abs() < 0.05, "{barrier:?}: {force}");
+        assert!(simulation.audit().is_empty());
+    }
+}
+
+/// Forces of the C⁰ barrier jump at d̂: where the minimum is at the jump, no gradient vanishes, as in the ablation of [Li 2020, suppl. B].
+#[test]
+fn the_barrier_whose_forces_jump_may_not_converge() {
+    let mut simulation = falling_with(Barrier::ClampedLogC0);
+    let stalled = (0..60).find_map(|_| simulation.step().err()).expect("a step without a minimum");
+    println!("{stalled}");
+    assert!(stalled.to_string().contains("no step length lowered the potential"), "{stalled}");
+    assert!(simulation.audit().is_empty());
+}
+
 #[test]
 fn a_contact_distance_that_shrinks_within_a_step_ends_at_the_same_minimiser() {
     let d_hat = 1e-3;
