@@ -314,20 +314,26 @@ pub enum Transition {
 
 /// Number of friction updates per step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "expected a number of updates or \"converged\"")]
+#[serde(
+    untagged,
+    expecting = "expected a number of updates, \"converged\" or \"momentum-balance\""
+)]
 pub enum Lagging {
     /// This many minimisations per step, ≥ 1.
     Count(u32),
-    /// `"converged"`: until the updated forces no longer move the solution.
+    /// `"converged"` or `"momentum-balance"`: until the updated forces no longer move the solution.
     Until(LaggingUntil),
 }
 
-/// The word in `lagging = "converged"`.
+/// The words of `lagging` that are no number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LaggingUntil {
     /// Until the Newton direction with updated friction is below the tolerance.
     Converged,
+    /// Until the norm of the gradient of the incremental potential with updated friction is at most ε_d [Li 2020, Eq. 17]: as
+    /// published, a comparison of kg m with m/s by their numbers in SI units.
+    MomentumBalance,
 }
 
 /// What ends a step.
