@@ -240,6 +240,7 @@ mod tests {
         "solver.barrier_free.filter",
         "solver.barrier_free.multipliers",
         "solver.barrier_free.fallback_after",
+        "solver.barrier_free.record_iterations",
     ];
 
     #[test]

@@ -500,6 +500,9 @@ pub struct BarrierFreeSettings {
     /// iterations. After a step that needed the fallback the number is halved, up to four times in a row; every
     /// eighth of consecutive such steps has the full number again.
     pub fallback_after: u32,
+    /// Whether reports, and with them `stats.jsonl`, have the step length and the weight of the first states of every
+    /// iteration [Zheng 2025, Eqs. 7 and 9].
+    pub record_iterations: bool,
 }
 
 /// What finishes a step in which the barrier-free method does not converge.
@@ -536,6 +539,7 @@ impl Default for BarrierFreeSettings {
             subproblem: Subproblem::ActiveSet,
             filter: true,
             multipliers: true,
+            record_iterations: false,
             fallback: Fallback::Barrier,
             fallback_after: 300,
         }

@@ -194,6 +194,7 @@ pub const READINGS: &[Reading] = &[
         "solver.barrier_free.fallback_after",
         &[BARRIER_FREE, Is("solver.barrier_free.fallback", &["barrier"])],
     ),
+    row("solver.barrier_free.record_iterations", &[BARRIER_FREE]),
 ];
 
 impl Reading {
