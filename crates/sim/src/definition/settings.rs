@@ -607,6 +607,9 @@ pub enum InitialGuess {
 pub enum HessianProjection {
     /// All [Li 2020, Alg. 1].
     Always,
+    /// All, and of the Hessian of a contact pair only its first part, ∂²b/∂d² ∇d∇dᵀ [Li 2020, §4.3], which is positive
+    /// semidefinite by itself. Pairs of the orientation-aware potential are projected.
+    GaussNewton,
     /// None, unless the matrix turns out not to be positive definite: then all [Longva 2023].
     OnDemand,
     /// Those at vertices that the last direction moves far. How far is learnt from which matrices are positive definite. In a first iteration,
