@@ -11,7 +11,7 @@ use standoff_linalg::Vec3;
 use standoff_mesh::path::{absolute, relative};
 use standoff_sim::definition::{Condition, Pivot};
 use standoff_sim::material::{Law, Material};
-use standoff_sim::settings::{Ccd, Integrator, Lagging};
+use standoff_sim::settings::{Ccd, Integrator, Lagging, LaggingUntil};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -237,7 +237,10 @@ impl Writer {
         self.comment(&format!("fricIterAmt {}", scene.friction_iterations.value));
         match friction.lagging {
             Lagging::Count(n) => self.entry("lagging", n.to_string()),
-            Lagging::Until(_) => self.entry("lagging", quoted("converged")),
+            Lagging::Until(LaggingUntil::Converged) => self.entry("lagging", quoted("converged")),
+            Lagging::Until(LaggingUntil::MomentumBalance) => {
+                self.entry("lagging", quoted("momentum-balance"))
+            }
         }
         self.entry("relaxation", friction.relaxation.to_string());
         for pair in &friction.pairs {

@@ -196,6 +196,28 @@ fn c_ipc_2021_finds_the_threshold_of_friction_of_a_cloth() {
     assert!(way < 4.0 * 2e-3 && speed < 2e-3, "{way} {speed}");
 }
 
+/// [Li 2021, §6.9]: 54 cards come to rest 15.4 mm high, by the material, step, friction and tolerance of its code
+/// (`8_precision_card_shuffle.py`). Nothing was fitted: κ is the one of that code.
+#[test]
+fn c_ipc_2021_stacks_cards_as_high_as_its_paper() {
+    let file = include_str!("../../../scenes/codim/deck.toml");
+    let own = ["materials.card.young_modulus=3e9", "materials.card.density=800"];
+    let scene = parse(&format!("preset = \"c-ipc-2021\"\n{file}"), &own);
+    let mut simulation = Simulation::new(&scene.definition).unwrap();
+    let mut kappa = 0.0;
+    for _ in 0..40 {
+        let report = simulation.step().unwrap();
+        assert_eq!(report.outcome, StepOutcome::Converged);
+        kappa = report.kappa;
+    }
+    let height = simulation.positions().iter().map(|x| x.y).fold(0.0, f64::max);
+    println!("cards of 3 GPa and 800 kg/m³: {:.1} mm, κ {kappa:.3e} N/m³", 1e3 * height);
+    // a card of 1.353 g has twelve vertices
+    let mass = 800.0 * 0.3e-3 * 0.0635 * 0.0888 / 12.0;
+    assert!((kappa / (1e11 * 3.0 * mass / (64.0 * 0.02 * 0.02)) - 1.0).abs() < 1e-6, "{kappa}");
+    assert!((height / 0.0154 - 1.0).abs() < 0.05, "{height}");
+}
+
 /// A bar whose ends are pulled apart and twisted: fixed corotated elasticity and a step of 25 ms, as in most examples of
 /// [Li 2020 thesis, §3.5].
 const TWISTED: &str = r#"
@@ -434,4 +456,71 @@ fn every_published_variant_can_be_chosen() {
         let idle = ["inversion_barrier", "relaxation", "boundary_tolerance"];
         assert_eq!(differs > 0.0, !idle.iter().any(|k| key.contains(k)), "{key}");
     }
+}
+
+/// [Zheng 2025, Fig. 9] with the parameters of its Table 2: cubes of 0.2 m and so many cells on a slope of tangent ½, K_min = 6.
+fn cube_of_figure_9(mu: f64, subproblem: &str, cells: usize) -> Scene {
+    parse(
+        &format!(
+            "preset = \"barrier-free-2025\"\ntime = {{ step = 0.01, end = 2 }}\n\
+             contact = {{ d_hat = 1e-3 }}\n\
+             friction = {{ coefficient = {mu}, stick_speed = 1e-5 }}\n\
+             solver = {{ barrier_free = {{ min_iterations = 6, subproblem = \"{subproblem}\" }} }}\n\
+             [[half_spaces]]\nname = \"slope\"\nnormal = [1, 2, 0]\n\
+             [[objects]]\nshape = {{ kind = \"box\", size = [0.2, 0.2, 0.2], cells = [{cells}, {cells}, {cells}] }}\n\
+             rotate = [0, 0, -26.56505117707799]\ntranslate = [0.045169, 0.090338, 0]\n\
+             [objects.material]\nlaw = \"stable-neo-hookean\"\n\
+             young_modulus = 1e6\npoisson_ratio = 0.4\ndensity = 1000\n"
+        ),
+        &[],
+    )
+}
+
+/// Mean accelerations down the slope between the given numbers of steps of 0.01 s.
+fn accelerations<const N: usize>(scene: &Scene, between: [(usize, usize); N]) -> [f64; N] {
+    let mut simulation = Simulation::new(&scene.definition).unwrap();
+    let down = Vec3::new(2.0, -1.0, 0.0).normalize();
+    let steps = between.iter().map(|b| b.1).max().unwrap_or(0);
+    let mut speeds = vec![0.0];
+    for _ in 0..steps {
+        simulation.step().unwrap_or_else(|e| panic!("{e}"));
+        let v = simulation.velocities();
+        speeds.push(v.iter().map(|v| v.dot(&down)).sum::<f64>() / v.len() as f64);
+    }
+    between.map(|(a, b)| (speeds[b] - speeds[a]) / (0.01 * (b - a) as f64))
+}
+
+/// The accelerations of [Zheng 2025, Fig. 9] between 0.2 s, when the first contacts have their friction, and 1 s.
+#[test]
+fn barrier_free_2025_slides_cubes_as_in_figure_9() {
+    for mu in [0.45, 0.47, 0.49, 0.5, 0.51, 0.53, 0.55] {
+        let scene = cube_of_figure_9(mu, "published", 3);
+        let [early, late] = accelerations(&scene, [(20, 50), (50, 100)]);
+        println!("μ = {mu}: {early:.4}, {late:.4} m/s²");
+        let analytic = acceleration(mu).max(0.0);
+        assert!((late - analytic).abs() < 0.002, "{mu}: {late} {analytic}");
+        assert!((early - analytic).abs() < 0.01, "{mu}: {early} {analytic}");
+    }
+}
+
+/// Above 0.5 m/s one linear system per solve loses friction, whose first solve of a step begins at rest; exact solves do not.
+#[test]
+fn published_solves_lose_friction_at_speed_and_exact_ones_do_not() {
+    let during = |subproblem: &str, least: u32, cells: usize, between| {
+        let mut scene = cube_of_figure_9(0.45, subproblem, cells);
+        scene.definition.settings.solver.barrier_free.min_iterations = Some(least);
+        let [found] = accelerations(&scene, [between]);
+        println!("{subproblem}, {least} solves, {cells} cells, steps {between:?}: {found:.4} m/s²");
+        found / acceleration(0.45)
+    };
+    let late = (150, 200);
+    assert!(during("published", 6, 3, late) > 2.0);
+    assert!(during("published", 6, 7, (20, 100)) > 1.2);
+    for (subproblem, least, cells) in
+        [("published", 20, 3), ("active-set", 6, 3), ("published", 6, 1)]
+    {
+        let right = during(subproblem, least, cells, late);
+        assert!((right - 1.0).abs() < 0.002, "{subproblem}, {least}, {cells}: {right}");
+    }
+    assert!((during("active-set", 6, 7, (20, 100)) - 1.0).abs() < 0.002);
 }

@@ -75,10 +75,23 @@ pub struct StepReport {
     pub angular_momentum: [f64; 3],
     /// How often the step length was cut, by cause.
     pub step_cuts: StepCuts,
+    /// The iterations of the published pipeline of the barrier-free solver, in order, where
+    /// `solver.barrier_free.record_iterations` asks for them; else left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub iterations: Vec<Advance>,
     /// Wall time by phase, s.
     pub seconds: PhaseSeconds,
     /// Forces and moments of the step, by name.
     pub forces: Forces,
+}
+
+/// An iteration of the published pipeline of the barrier-free solver [Zheng 2025, Alg. 1].
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Advance {
+    /// Part α of the way to the tentative state that the state without intersections went.
+    pub alpha: f64,
+    /// Weight β of the states before the K_min-th in that state [Zheng 2025, Eq. 9]; 1 without `min_iterations`.
+    pub beta: f64,
 }
 
 /// Forces and moments of a step, by name; in two dimensions per metre of depth. A group of which the scene has more than

@@ -657,6 +657,39 @@ fn barrier_pile(cumulative_toi: Option<f64>) -> (u64, Vec<Vec3>) {
     (iterations, simulation.positions().to_vec())
 }
 
+/// [Zheng 2025, Eqs. 8, 9]: β falls by 1 − α from the K_min-th iteration on, and ends the step below ε.
+#[test]
+fn reports_have_the_weights_of_every_iteration_where_they_are_asked_for() {
+    let reports = |record| {
+        let mut definition = scene(vec![block("block", [0.0, 0.004, 0.0], [2, 2, 2], 0.1)]);
+        definition.gravity = Vec3::new(0.0, -9.81, 0.0);
+        definition.half_spaces.push(ground(0.0));
+        let settings = &mut definition.settings;
+        settings.contact.d_hat = Some(1e-3);
+        settings.solver.method = Method::BarrierFree;
+        settings.solver.barrier_free.min_iterations = Some(3);
+        settings.solver.barrier_free.fallback = Fallback::None;
+        settings.solver.barrier_free.record_iterations = record;
+        let mut simulation = Simulation::new(&definition).unwrap();
+        (0..10).map(|_| simulation.step().unwrap()).collect::<Vec<_>>()
+    };
+    let mut partial = 0;
+    for report in reports(true) {
+        let mut beta = 1.0;
+        for (k, it) in report.iterations.iter().enumerate() {
+            partial += usize::from(it.alpha < 1.0);
+            if k + 1 >= 3 {
+                beta *= 1.0 - it.alpha;
+            }
+            assert_eq!(it.beta, beta, "{k} {report:?}");
+            assert_eq!(it.beta <= 1e-3, k + 1 == report.iterations.len(), "{k} {report:?}");
+        }
+        assert!(report.iterations.len() >= 3, "{report:?}");
+    }
+    assert!(partial > 0, "x always reached x̂");
+    assert!(reports(false).iter().all(|r| r.iterations.is_empty()));
+}
+
 #[test]
 fn the_barrier_may_end_its_steps_by_cumulative_time_of_impact() {
     let (exact, x) = barrier_pile(None);

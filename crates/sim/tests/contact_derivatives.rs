@@ -5,14 +5,17 @@ use crate::contact_support::*;
 use standoff_geometry::CollisionMesh;
 use standoff_geometry::broad_phase::Candidates;
 use standoff_geometry::distance::EdgeEdgeFeature;
-use standoff_linalg::{Vec3, nalgebra};
+use standoff_linalg::{Mat3, Vec3, nalgebra};
 use standoff_sim::contact::{
     Barrier, BarrierPotential, Contact, ContactSet, HalfSpace, PairKind, Weighting,
 };
+use standoff_sim::energy::Projection;
 use standoff_testkit::finite_difference::{gradient, jacobian, relative_error};
 
-const BARRIERS: [Barrier; 5] = [
+const BARRIERS: [Barrier; 7] = [
     Barrier::ClampedLog,
+    Barrier::ClampedLogC0,
+    Barrier::ClampedLogC1,
     Barrier::NormalizedClampedLog,
     Barrier::ClampedLogSquared,
     Barrier::Cubic,
@@ -39,6 +42,23 @@ fn barrier_derivatives_match_differences() {
             assert_eq!(barrier.value(0.0, 1.0), f64::INFINITY);
         }
     }
+}
+
+/// [Li 2020, suppl. B]: forces of the C⁰ barrier jump at ŝ, those of the C¹ barrier have a kink there, those of the C² barrier have neither.
+#[test]
+fn barriers_are_as_smooth_at_their_reach_as_their_names_say() {
+    let (s_hat, near) = (0.3, 1e-9);
+    let at = |barrier: Barrier| {
+        let [b, b1, b2] = barrier.derivatives(s_hat * (1.0 - near), s_hat);
+        let units = barrier.units(s_hat);
+        [b / units, b1 * s_hat / units, b2 * s_hat * s_hat / units]
+    };
+    let [b, b1, _] = at(Barrier::ClampedLogC0);
+    assert!(b < 1e-8 && (b1 + 1.0).abs() < 1e-8, "{b} {b1}");
+    let [b, b1, b2] = at(Barrier::ClampedLogC1);
+    assert!(b < 1e-8 && b1.abs() < 1e-8 && (b2 - 2.0).abs() < 1e-8, "{b} {b1} {b2}");
+    let smooth = at(Barrier::ClampedLog);
+    assert!(smooth.iter().all(|b| b.abs() < 1e-7), "{smooth:?}");
 }
 
 fn contact(kind: PairKind, feature: EdgeEdgeFeature) -> Contact {
@@ -180,6 +200,40 @@ fn projection_equals_the_numeric_clamp() {
         }
     }
     assert!(negative > 50, "the projection was never needed");
+}
+
+/// [Li 2020, Eq. 7]: of the Hessian of a pair the part ∂²b/∂d² ∇d∇dᵀ, for one pair and in lanes.
+#[test]
+fn the_gauss_newton_part_is_along_the_gradient_of_the_distance() {
+    for barrier in BARRIERS {
+        for (gap, d_hat) in [(0.05, 0.1), (0.5, 0.6), (1e-3, 1e-2)] {
+            for (c, x) in stencils(gap) {
+                let p =
+                    BarrierPotential { barrier, d_hat, kappa: 1e5, physical: true, even: false };
+                let closest = c.closest(&x);
+                let (d2, d) = (closest.d2(), closest.d2().sqrt());
+                let [_, b1, b2] = barrier.derivatives(d2, d_hat * d_hat);
+                let curvature = -p.force_magnitude(&c, &x) * (4.0 * d2 * b2 + 2.0 * b1).max(0.0)
+                    / (2.0 * d * b1);
+                let along = |i: usize| closest.weights[i / 3] * closest.offset[i % 3] / d;
+                let blocks = p.hessian_gauss_newton(&c, &x);
+                let got = dense(&blocks);
+                for i in 0..12 {
+                    for j in 0..12 {
+                        let (want, got) = (curvature * along(i) * along(j), got[12 * i + j]);
+                        let e = (got - want).abs() / curvature.max(1e-300);
+                        assert!(e < 1e-11, "{barrier:?} {gap} {c:?}: {got} {want}");
+                    }
+                }
+                let mut lanes = [Mat3::zeros(); 10];
+                p.hessians(&[c], &x, Projection::GaussNewton, &mut lanes);
+                for i in 0..4 {
+                    let e = (lanes[i] - blocks[i][i]).norm();
+                    assert!(e <= 1e-11 * curvature.abs(), "{barrier:?} {gap} {c:?} {e}");
+                }
+            }
+        }
+    }
 }
 
 #[test]

@@ -5,11 +5,11 @@ use crate::contact_support::*;
 use standoff_linalg::Vec3;
 use standoff_sim::Simulation;
 use standoff_sim::contact::stiffness::{
-    CloseContacts, StiffnessRange, kappa_within_slack, load, update,
+    CloseContacts, Closeness, StiffnessRange, kappa_within_slack, load, update,
 };
 use standoff_sim::contact::{Barrier, BarrierPotential, ContactSet, Weighting};
 use standoff_sim::definition::{BodyKind, Definition};
-use standoff_sim::settings::{Adaptation, ContactPotential, Method};
+use standoff_sim::settings::{Adaptation, ContactPotential, HessianProjection, Method};
 use standoff_testkit::{number, testdata_json};
 
 #[test]
@@ -119,12 +119,25 @@ fn only_a_close_and_shrinking_gap_counts() {
         let x = x(gap);
         let set = ContactSet::build(&candidates, &mesh, &[], &x, 1e-3, &Weighting::Count);
         assert_eq!(set.len(), 1);
-        CloseContacts::new(&set, &x, 1.0)
+        CloseContacts::new(&set, &x, Closeness::Gap(1e-9))
     };
     assert!(close(5e-10).any_shrank(&close(8e-10)));
     assert!(!close(8e-10).any_shrank(&close(5e-10)));
     assert!(!close(5e-10).any_shrank(&close(2e-9)));
     assert!(!close(2e-9).any_shrank(&close(3e-9)));
+}
+
+/// Where the thickness is part of the distance, contacts with thickness are never close.
+#[test]
+fn thickness_counts_to_an_absolute_distance() {
+    let x = vec![Vec3::zeros(), Vec3::new(1e-3 + 5e-10, 0.0, 0.0)];
+    let mut mesh = standoff_geometry::CollisionMesh::new(x.clone(), Vec::new(), &[], &[0, 1]);
+    mesh.half_thickness = vec![0.5e-3; 2];
+    let set = ContactSet::build(&all_candidates(&mesh), &mesh, &[], &x, 1e-3, &Weighting::Count);
+    assert_eq!(set.len(), 1);
+    assert!(!CloseContacts::new(&set, &x, Closeness::Gap(1e-9)).is_empty());
+    assert!(CloseContacts::new(&set, &x, Closeness::Distance(1e-9)).is_empty());
+    assert!(!CloseContacts::new(&set, &x, Closeness::Distance(2e-3)).is_empty());
 }
 
 /// Contacts of different weight, thickness and gap, with the load rule's κ: the one that needs most bears
@@ -243,6 +256,47 @@ fn no_gap_of_a_loaded_stack_is_pressed_far_below_half_of_d_hat() {
     assert!(smallest[1] < 0.25, "{smallest:?}");
 }
 
+/// The κ of the code of [Li 2021] depends on d̂, h and the mean mass of a vertex alone: not on the size of the scene.
+#[test]
+fn stiffness_by_mass_is_that_of_an_absolute_distance() {
+    // b″(s, ŝ) of the clamped logarithm at s = 10⁻¹⁶ m², term by term
+    let (s, s_hat, mass) = (1e-16_f64, 4e-8_f64, 2e-4);
+    let b2 = -2.0 * (s / s_hat).ln() - 4.0 * (s - s_hat) / s + ((s - s_hat) / s).powi(2);
+    let range = StiffnessRange::by_mass(Barrier::ClampedLog, 2e-4, mass);
+    assert!((range.min / (1e11 * 3.0 * mass / (4e-16 * b2)) - 1.0).abs() < 1e-12, "{range:?}");
+    assert_eq!(range.max, 128.0 * range.min);
+}
+
+/// A light block that is pressed down until its gaps are below 10⁻⁹ m: κ doubles, and stays doubled in the steps after.
+#[test]
+fn stiffness_by_mass_only_doubles() {
+    let d_hat = 1e-4;
+    let mut foam = block("foam", [0.0, 0.9 * d_hat, 0.0], [1, 1, 1], 0.1);
+    if let BodyKind::Volume { density, material, .. } = &mut foam.kind {
+        (*density, material.young_modulus) = (1.0, 1e8);
+    }
+    let mut definition = scene(vec![foam]);
+    definition.gravity = Vec3::new(0.0, -1e5, 0.0);
+    definition.half_spaces.push(ground(0.0));
+    definition.settings.time.step = 1.0;
+    definition.settings.contact.d_hat = Some(d_hat);
+    definition.settings.contact.adaptation = Adaptation::Mass;
+    let mut simulation = Simulation::new(&definition).unwrap();
+    let least = StiffnessRange::by_mass(Barrier::ClampedLog, d_hat, 1e-3 / 8.0).min;
+    let mut before = 1.0;
+    for step in 0..4 {
+        let report = simulation.step().unwrap();
+        assert!(report.outcome.is_success());
+        let doubled = report.kappa / least;
+        println!("step {step}: κ {doubled} times the least, gap {:?}", report.min_gap);
+        // the masses of the vertices are those of tetrahedra, so that their sum has rounding errors
+        assert!((doubled.log2() - doubled.log2().round()).abs() < 1e-9, "{doubled}");
+        assert!(doubled >= before * (1.0 - 1e-12) && doubled <= 129.0, "{doubled} {before}");
+        before = doubled;
+    }
+    assert!(before > 1.9, "{before}");
+}
+
 /// Two blocks that fall onto the ground and each other within a few steps.
 fn falling_blocks(d_hat: f64) -> Definition {
     let mut upper = block("upper", [0.02, 0.11, 0.01], [1, 1, 1], 0.1);
@@ -256,6 +310,68 @@ fn falling_blocks(d_hat: f64) -> Definition {
     definition.settings.contact.d_hat = Some(d_hat);
     definition.settings.solver.end.velocity = Some(1e-8);
     definition
+}
+
+/// Two blocks that fall onto each other, with one of the barriers of [Li 2020, suppl. B] and forces of the same size at the same part of d̂.
+fn falling_with(barrier: Barrier) -> Simulation {
+    let mut definition = falling_blocks(1e-3);
+    definition.settings.contact.barrier = barrier;
+    definition.settings.contact.stiffness = Some(1e8 * 1e-12 / barrier.units(1e-6));
+    definition.settings.friction.coefficient = 0.5;
+    definition.settings.solver.end.velocity = Some(1e-5);
+    Simulation::new(&definition).unwrap()
+}
+
+#[test]
+fn the_barrier_of_one_continuous_derivative_carries_the_weight() {
+    for barrier in [Barrier::ClampedLogC1, Barrier::ClampedLog] {
+        let mut simulation = falling_with(barrier);
+        let mut iterations = 0;
+        for _ in 0..60 {
+            let report = simulation.step().unwrap();
+            assert!(report.outcome.is_success(), "{barrier:?}: {report:?}");
+            iterations += report.newton_iterations;
+        }
+        let force: f64 = simulation.contact_forces().iter().map(|f| f.y).sum();
+        println!("{barrier:?}: {iterations} iterations, {force} N");
+        assert!((force / (9.81 * 2.0) - 1.0).abs() < 0.05, "{barrier:?}: {force}");
+        assert!(simulation.audit().is_empty());
+    }
+}
+
+/// Forces of the C⁰ barrier jump at d̂: where the minimum is at the jump, no gradient vanishes, as in the ablation of [Li 2020, suppl. B].
+#[test]
+fn the_barrier_whose_forces_jump_may_not_converge() {
+    let mut simulation = falling_with(Barrier::ClampedLogC0);
+    let stalled = (0..60).find_map(|_| simulation.step().err()).expect("a step without a minimum");
+    println!("{stalled}");
+    assert!(stalled.to_string().contains("no step length lowered the potential"), "{stalled}");
+    assert!(simulation.audit().is_empty());
+}
+
+/// The Gauss–Newton part of the Hessian [Li 2020, §4.3] leads to the same minima, in no fewer iterations.
+#[test]
+fn the_gauss_newton_part_leads_to_the_same_minima() {
+    let run = |projection| {
+        let mut definition = falling_blocks(1e-3);
+        definition.settings.contact.stiffness = Some(1e8);
+        definition.settings.solver.projection = projection;
+        definition.settings.solver.forecast_forces = false;
+        let mut simulation = Simulation::new(&definition).unwrap();
+        let mut iterations = 0;
+        for _ in 0..20 {
+            let report = simulation.step().unwrap();
+            assert!(report.outcome.is_success(), "{report:?}");
+            iterations += report.newton_iterations;
+        }
+        (simulation.state().x.clone(), iterations)
+    };
+    let (full, few) = run(HessianProjection::Always);
+    let (part, more) = run(HessianProjection::GaussNewton);
+    let off = full.iter().zip(&part).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
+    println!("{few} and {more} iterations, off by {off:.1e} m");
+    assert!(off < 1e-8, "{off}");
+    assert!(more >= few, "{more} {few}");
 }
 
 #[test]

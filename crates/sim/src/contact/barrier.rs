@@ -12,6 +12,10 @@ pub enum Barrier {
     /// b = −(s − ŝ)² ln(s/ŝ), C² at ŝ [Li 2020, Eq. 6].
     #[default]
     ClampedLog,
+    /// b = −ln(s/ŝ), C⁰ at ŝ: forces jump there [Li 2020, suppl. B].
+    ClampedLogC0,
+    /// b = (s − ŝ) ln(s/ŝ), C¹ at ŝ [Li 2020, suppl. B].
+    ClampedLogC1,
     /// b = −(s/ŝ − 1)² ln(s/ŝ), dimensionless [Li 2023, §3].
     NormalizedClampedLog,
     /// b = (s − ŝ)² ln²(s/ŝ) [Huang 2024].
@@ -50,6 +54,8 @@ impl Barrier {
         let l = e.ln_1p();
         match self {
             Self::ClampedLog => [g * g * l, -g * (2.0 * l + e), e * (e + 4.0) + 2.0 * l],
+            Self::ClampedLogC0 => [l, -1.0 / s, 1.0 / s / s],
+            Self::ClampedLogC1 => [g * l, -(l + e), (1.0 + s_hat / s) / s],
             Self::NormalizedClampedLog => {
                 let r = g / s_hat;
                 let c = 1.0 / s_hat;
@@ -79,7 +85,8 @@ impl Barrier {
     #[inline]
     pub fn units(self, s_hat: f64) -> f64 {
         match self {
-            Self::NormalizedClampedLog => 1.0,
+            Self::NormalizedClampedLog | Self::ClampedLogC0 => 1.0,
+            Self::ClampedLogC1 => s_hat,
             _ => s_hat * s_hat,
         }
     }

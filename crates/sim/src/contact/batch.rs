@@ -84,8 +84,7 @@ impl Kernel for Hessians<'_> {
             for (k, c) in
                 chunk.iter().enumerate().filter(|(k, _)| treatments[*k] == Treatment::Single)
             {
-                let project = self.projection.applies_to(&c.vertices);
-                let h = self.potential.block(c, &c.gather(self.x), project);
+                let h = self.potential.block(c, &c.gather(self.x), self.projection);
                 pack(&h, &mut self.out[first + k]);
             }
             for treatment in [Treatment::EdgeEdge, Treatment::PointTriangle, Treatment::Mollified] {
@@ -140,7 +139,8 @@ impl Hessians<'_> {
             let distances = chart.offset.norm_squared().to_array();
             let (mut a, mut b): (Row, Row) = ([0.0; MAX_LANES], [0.0; MAX_LANES]);
             for (lane, &k) in batch.iter().enumerate() {
-                [a[lane], b[lane]] = self.potential.factors(&self.contacts[k], distances[lane]);
+                [a[lane], b[lane]] =
+                    self.potential.factors(&self.contacts[k], distances[lane], self.projection);
             }
             let (a, b) = (Lanes::load(width, &a), Lanes::load(width, &b));
             let h = DistanceHessian::<_, 4, 2, 3, 5>::new(&chart, &RELATIVE_4, a, b, project);
@@ -163,7 +163,7 @@ impl Hessians<'_> {
         let mut rows: [Row; 30] = [[0.0; MAX_LANES]; 30];
         for (lane, &k) in batch.iter().enumerate() {
             let c = &self.contacts[k];
-            let p = Mollified::new(self.potential, c, &c.gather(self.x));
+            let p = Mollified::new(self.potential, c, &c.gather(self.x), self.projection);
             let [t0, t1] = p.tangents;
             for i in 0..3 {
                 for (a, v) in [p.u, p.v, p.offset, t0, t1].iter().enumerate() {

@@ -1,8 +1,11 @@
 //! Hessians of the barrier energy of pairs: their formulas, for one pair with plain numbers and for several at once, one per lane
 //! ([`super::batch`]).
 
+// long: the Hessian of one energy, for pairs with and without a mollifier
+
 use super::pairs::Contact;
 use super::potential::{BarrierPotential, Blocks};
+use crate::energy::Projection;
 use standoff_geometry::PairKind;
 use standoff_geometry::distance::{
     Chart, Expansion, edge_edge, mollifier, point_edge, point_point, point_triangle,
@@ -31,18 +34,25 @@ impl BarrierPotential {
     /// The block of a pair in the Newton matrix, N/m: its Hessian, stiffened by the forecast of the force, with negative eigenvalues
     /// set to zero.
     pub fn hessian_psd(&self, c: &Contact, x: &[Vec3; 4]) -> Blocks {
-        self.block(c, x, true)
+        self.block(c, x, Projection::All)
+    }
+
+    /// The part ∂²b/∂d² ∇d∇dᵀ of the block of a pair, N/m [Li 2020, §4.3]: as if the directions from which and to which the pair
+    /// presses, and the mollifier of nearly parallel edges, were constant. It is positive semidefinite.
+    pub fn hessian_gauss_newton(&self, c: &Contact, x: &[Vec3; 4]) -> Blocks {
+        self.block(c, x, Projection::GaussNewton)
     }
 
     /// The block of a pair in a Newton matrix that is not projected, N/m: its Hessian, stiffened by the forecast of the force.
     pub fn stiffened_hessian(&self, c: &Contact, x: &[Vec3; 4]) -> Blocks {
-        self.block(c, x, false)
+        self.block(c, x, Projection::NONE)
     }
 
-    /// The block of a pair in the Newton matrix, projected or not.
-    pub(super) fn block(&self, c: &Contact, x: &[Vec3; 4], project: bool) -> Blocks {
+    /// The block of a pair in the Newton matrix.
+    pub(super) fn block(&self, c: &Contact, x: &[Vec3; 4], projection: Projection<'_>) -> Blocks {
+        let project = projection.applies_to(&c.vertices);
         if c.is_mollified(x) {
-            let mut m = Mollified::new(self, c, x).relative();
+            let mut m = Mollified::new(self, c, x, projection).relative();
             project_some(project, &mut m);
             let mut h = [[Mat3::zeros(); 4]; 4];
             for i in 0..4 {
@@ -52,7 +62,7 @@ impl BarrierPotential {
             }
             return h;
         }
-        let [a, b] = self.factors(c, c.d2(x));
+        let [a, b] = self.factors(c, c.d2(x), projection);
         match c.kind {
             PairKind::VertexVertex => {
                 let e = point_point::expansion(&x[0], &x[1]);
@@ -77,10 +87,17 @@ impl BarrierPotential {
 
     /// a and b of [`DistanceHessian`]: 4 b″ and 2 b′.
     #[inline]
-    pub(super) fn factors(&self, c: &Contact, d2: f64) -> [f64; 2] {
-        let [_, b1, b2] = self.matrix_derivatives(d2, c.weight, c.thickness, c.reach, c.forecast);
+    pub(super) fn factors(&self, c: &Contact, d2: f64, projection: Projection<'_>) -> [f64; 2] {
+        let b = self.matrix_derivatives(d2, c.weight, c.thickness, c.reach, c.forecast);
+        let [_, b1, b2] = if projection == Projection::GaussNewton { along(b, d2) } else { b };
         [4.0 * b2, 2.0 * b1]
     }
+}
+
+/// Derivatives of a barrier by d² of which ∂²b/∂d² ∇d∇dᵀ is the whole Hessian: with b, b′ of zero, and 4d²b″ + 2b′ instead of
+/// 4d²b″ along the normal.
+fn along([_, b1, b2]: [f64; 3], d2: f64) -> [f64; 3] {
+    [0.0, 0.0, (b2 + 0.5 * b1 / d2).max(0.0)]
 }
 
 /// [`DistanceHessian`] of one pair.
@@ -283,7 +300,12 @@ pub(super) struct Mollified<T> {
 impl Mollified<f64> {
     /// A pair whose closest points lie on both lines, on a line and at a vertex, or at two vertices.
     #[inline(always)]
-    pub(super) fn new(potential: &BarrierPotential, c: &Contact, x: &[Vec3; 4]) -> Self {
+    pub(super) fn new(
+        potential: &BarrierPotential,
+        c: &Contact,
+        x: &[Vec3; 4],
+        projection: Projection<'_>,
+    ) -> Self {
         let chart = match *c.feature.local() {
             [i, j] => spread((&point_point::expansion(&x[i], &x[j])).into(), [i, j]),
             [i, j, k] => spread((&point_edge::expansion(&x[i], &x[j], &x[k])).into(), [i, j, k]),
@@ -292,6 +314,7 @@ impl Mollified<f64> {
         let (u, v) = (x[1] - x[0], x[3] - x[2]);
         let d2 = chart.offset.norm_squared();
         let b = potential.matrix_derivatives(d2, c.weight, c.thickness, c.reach, c.forecast);
+        let b = if projection == Projection::GaussNewton { along(b, d2) } else { b };
         let m = mollifier::scalar(u.cross(&v).norm_squared(), c.eps_x);
         let mut numbers = [[0.0; 3]; 3];
         for (to, of) in numbers.iter_mut().zip([chart.weights, chart.slopes[0], chart.slopes[1]]) {

@@ -1,5 +1,5 @@
-//! Adaptive barrier stiffness κ: by the load of the contacts, and by conditioning
-//! [Li 2020 thesis, App. F].
+//! Adaptive barrier stiffness κ: by the load of the contacts, by conditioning [Li 2020 thesis, App. F], and by the mass
+//! alone [Li 2021, code].
 //!
 //! κ is physical here: contact lies within the factor s of the incremental potential
 //! ½‖x − x̃‖²_M + s Ψ (s = h² for implicit Euler), where the thesis puts κ b outside. Its average
@@ -18,6 +18,9 @@ use standoff_linalg::Vec3;
 /// the mass.
 const CURVATURE_DISTANCE: f64 = 1e-8;
 
+/// Distance below which a shrinking one doubles κ in the code of [Li 2021], m. It contains the thickness.
+pub const ABSOLUTE_CLOSE_DISTANCE: f64 = 1e-9;
+
 /// Distance, as a multiple of the scene's size l, below which a shrinking gap doubles κ.
 pub const CLOSE_DISTANCE: f64 = 1e-9;
 
@@ -26,6 +29,9 @@ pub const MASS_RATIO: f64 = 1e11;
 
 /// κ_max/κ_min.
 const RANGE: f64 = 100.0;
+
+/// κ_max/κ_min in the code of [Li 2021]: κ doubles as long as it is below 100 κ_min, the last time at 64.
+const RANGE_OF_DOUBLINGS: f64 = 128.0;
 /// Contacts that a thread looks at at once, at least.
 const CHUNK: usize = 512;
 
@@ -77,6 +83,17 @@ impl StiffnessRange {
         let b2 = barrier.derivatives(d * d - thickness * thickness, s_hat)[2];
         let min = mass_ratio * mass / (4.0 * d * d * b2);
         Self { min, max: RANGE * min }
+    }
+
+    /// κ_min = 10¹¹ · 3 m / (4 d² b″(d², d̂²)) at d = 10⁻⁸ m, whatever the size of the scene and the thickness of its bodies,
+    /// and κ_max = 128 κ_min: what the code of [Li 2021] starts from, and what seven doublings lead to.
+    ///
+    /// `mass` as for [`new`](Self::new). The paper has the rule of [Li 2020]; its code counts the mass of a node once for each
+    /// of its three coordinates.
+    pub fn by_mass(barrier: Barrier, d_hat: f64, mass: f64) -> Self {
+        // a size of 1 m, of which 10⁻⁸ is the distance
+        let Self { min, .. } = Self::new(barrier, d_hat, 0.0, 1.0, 3.0 * mass, MASS_RATIO);
+        Self { min, max: RANGE_OF_DOUBLINGS * min }
     }
 
     /// κ that best balances the gradients, −g_c·g/‖g_c‖², within the range; the smallest where
@@ -141,7 +158,25 @@ pub fn update(range: &StiffnessRange, kappa: f64, before: f64, now: f64, size: f
     if before < close && now < close && now < before { range.doubled(kappa) } else { kappa }
 }
 
-/// Contacts with a gap below 1e-9 l, to be compared between Newton iterations.
+/// What makes a contact so close that κ doubles where it comes closer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Closeness {
+    /// A gap below this, m.
+    Gap(f64),
+    /// A distance, which contains the thickness, below this, m.
+    Distance(f64),
+}
+
+impl Closeness {
+    fn holds(self, gap: f64, thickness: f64) -> bool {
+        match self {
+            Self::Gap(limit) => gap < limit,
+            Self::Distance(limit) => gap + thickness < limit,
+        }
+    }
+}
+
+/// Contacts that are close, to be compared between Newton iterations.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CloseContacts {
     /// Kind, stencil (a vertex and a half-space as [v, k, MAX, MAX] of no kind) and gap in m,
@@ -150,27 +185,26 @@ pub struct CloseContacts {
 }
 
 impl CloseContacts {
-    /// Contacts of `set` with a gap below 1e-9 `size` at positions `x`.
-    pub fn new(set: &ContactSet, x: &[Vec3], size: f64) -> Self {
-        let close = CLOSE_DISTANCE * size;
+    /// Contacts of `set` that are `close` at positions `x`. Orientation-aware contacts count by their gaps.
+    pub fn new(set: &ContactSet, x: &[Vec3], close: Closeness) -> Self {
         let pairs = set.contacts.par_iter().with_min_len(CHUNK).filter_map(|c| {
             let gap = c.d2(&c.gather(x)).sqrt() - c.thickness;
-            (gap < close).then_some(((Some(c.kind), c.vertices), gap))
+            close.holds(gap, c.thickness).then_some(((Some(c.kind), c.vertices), gap))
         });
         let pairs: Vec<_> = pairs.collect();
-        let planes = set.half_space.iter().map(|c| {
+        let planes = set.half_space.iter().filter_map(|c| {
             let gap = c.plane.signed_distance(&x[c.vertex as usize]) - c.thickness;
-            ((None, [c.vertex, c.half_space, u32::MAX, u32::MAX]), gap)
+            let key = (None, [c.vertex, c.half_space, u32::MAX, u32::MAX]);
+            close.holds(gap, c.thickness).then_some((key, gap))
         });
-        let oriented = set.orientation.loaded(0.0, x).into_iter().map(|c| {
+        let oriented = set.orientation.loaded(0.0, x).into_iter().filter_map(|c| {
             let key = match c.kind {
                 Some(_) => c.core.vertices,
                 None => [c.core.vertices[0], c.half_space, u32::MAX, u32::MAX],
             };
-            ((c.kind, key), c.gap)
+            close.holds(c.gap, 0.0).then_some(((c.kind, key), c.gap))
         });
-        let others = planes.chain(oriented).filter(|(_, gap)| *gap < close);
-        let mut gaps: Vec<_> = pairs.into_iter().chain(others).collect();
+        let mut gaps: Vec<_> = pairs.into_iter().chain(planes).chain(oriented).collect();
         gaps.sort_by_key(|(key, _)| *key);
         Self { gaps }
     }

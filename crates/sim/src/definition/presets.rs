@@ -83,7 +83,7 @@ fn published() -> Settings {
     s.solver.inversion_barrier = false;
     // no other solver behind a method [Zheng 2025, Alg. 1]
     s.solver.barrier_free.fallback = Fallback::None;
-    // κ by gradients and masses alone [Li 2020, suppl. F]
+    // κ by gradients and masses [Li 2020, suppl. F]
     s.contact.adaptation = Adaptation::Conditioning;
     // b(d² − ξ², 2ξd̂ + d̂²) without a factor [Li 2021, §5.1]
     s.contact.thickness_barrier = ThicknessBarrier::Published;
@@ -116,11 +116,13 @@ fn ipc(mut s: Settings) -> Settings {
     s
 }
 
-/// [Li 2021]: thickness as published, its own CCD, and the norm and count of its supplement, §7.
+/// [Li 2021]: thickness as published, its own CCD, the norm and count of its supplement, §7, and the κ of its code.
 fn codimensional(mut s: Settings) -> Settings {
     s.solver.end.norm = Norm::RootMeanSquare;
     s.solver.end.consecutive = 3;
     s.solver.boundary_tolerance_relative = Some(1e-2);
+    // its code; the paper refers to [Li 2020]
+    s.contact.adaptation = Adaptation::Mass;
     s
 }
 
@@ -165,7 +167,7 @@ mod tests {
     /// What is ours, with the values that switch it off. A value that is not the first is another published one.
     fn ours() -> Vec<(&'static str, Vec<Value>)> {
         vec![
-            ("contact.adaptation", vec![json!("conditioning")]),
+            ("contact.adaptation", vec![json!("conditioning"), json!("mass")]),
             ("contact.thickness_barrier", vec![json!("published")]),
             ("contact.ccd", vec![json!("additive-published"), json!("inclusion")]),
             ("friction.relaxation", vec![json!(false)]),
@@ -238,6 +240,7 @@ mod tests {
         "solver.barrier_free.filter",
         "solver.barrier_free.multipliers",
         "solver.barrier_free.fallback_after",
+        "solver.barrier_free.record_iterations",
     ];
 
     #[test]

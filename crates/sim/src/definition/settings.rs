@@ -219,6 +219,9 @@ pub enum Adaptation {
     /// From the balance of gradients and the masses alone [Li 2020 thesis, App. F], as the IPC 2020
     /// reference does.
     Conditioning,
+    /// From the mean mass of a vertex and d̂ alone, without a balance of gradients, at an absolute distance of 10⁻⁸ m, as the
+    /// code of [Li 2021] does. For `potential = "ipc"` or `"convergent"`.
+    Mass,
 }
 
 /// Continuous collision detection method.
@@ -311,20 +314,26 @@ pub enum Transition {
 
 /// Number of friction updates per step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "expected a number of updates or \"converged\"")]
+#[serde(
+    untagged,
+    expecting = "expected a number of updates, \"converged\" or \"momentum-balance\""
+)]
 pub enum Lagging {
     /// This many minimisations per step, ≥ 1.
     Count(u32),
-    /// `"converged"`: until the updated forces no longer move the solution.
+    /// `"converged"` or `"momentum-balance"`: until the updated forces no longer move the solution.
     Until(LaggingUntil),
 }
 
-/// The word in `lagging = "converged"`.
+/// The words of `lagging` that are no number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LaggingUntil {
     /// Until the Newton direction with updated friction is below the tolerance.
     Converged,
+    /// Until the norm of the gradient of the incremental potential with updated friction is at most ε_d [Li 2020, Eq. 17]: as
+    /// published, a comparison of kg m with m/s by their numbers in SI units.
+    MomentumBalance,
 }
 
 /// What ends a step.
@@ -491,6 +500,9 @@ pub struct BarrierFreeSettings {
     /// iterations. After a step that needed the fallback the number is halved, up to four times in a row; every
     /// eighth of consecutive such steps has the full number again.
     pub fallback_after: u32,
+    /// Whether reports, and with them `stats.jsonl`, have the step length and the weight of the first states of every
+    /// iteration [Zheng 2025, Eqs. 7 and 9].
+    pub record_iterations: bool,
 }
 
 /// What finishes a step in which the barrier-free method does not converge.
@@ -527,6 +539,7 @@ impl Default for BarrierFreeSettings {
             subproblem: Subproblem::ActiveSet,
             filter: true,
             multipliers: true,
+            record_iterations: false,
             fallback: Fallback::Barrier,
             fallback_after: 300,
         }
@@ -594,6 +607,9 @@ pub enum InitialGuess {
 pub enum HessianProjection {
     /// All [Li 2020, Alg. 1].
     Always,
+    /// All, and of the Hessian of a contact pair only its first part, ∂²b/∂d² ∇d∇dᵀ [Li 2020, §4.3], which is positive
+    /// semidefinite by itself. Pairs of the orientation-aware potential are projected.
+    GaussNewton,
     /// None, unless the matrix turns out not to be positive definite: then all [Longva 2023].
     OnDemand,
     /// Those at vertices that the last direction moves far. How far is learnt from which matrices are positive definite. In a first iteration,

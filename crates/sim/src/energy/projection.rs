@@ -8,6 +8,8 @@ pub enum Projection<'a> {
     All,
     /// The summands with at least one marked vertex (`#V`). Vertices beyond the list are not marked.
     Marked(&'a [bool]),
+    /// All summands; of contact pairs only the part along the distance's gradient, ∂²b/∂d² ∇d∇dᵀ, is left [Li 2020, §4.3].
+    GaussNewton,
 }
 
 impl Projection<'_> {
@@ -18,7 +20,7 @@ impl Projection<'_> {
     #[inline]
     pub fn applies_to(self, vertices: &[u32]) -> bool {
         match self {
-            Self::All => true,
+            Self::All | Self::GaussNewton => true,
             Self::Marked(marked) => {
                 vertices.iter().any(|&v| marked.get(v as usize).copied().unwrap_or(false))
             }
@@ -32,7 +34,7 @@ mod tests {
 
     #[test]
     fn a_marked_vertex_is_enough() {
-        assert!(Projection::All.applies_to(&[]));
+        assert!(Projection::All.applies_to(&[]) && Projection::GaussNewton.applies_to(&[]));
         let marked = [false, true, false];
         let projection = Projection::Marked(&marked);
         assert!(projection.applies_to(&[0, 1]) && projection.applies_to(&[1]));

@@ -3,7 +3,8 @@
 use super::IncrementalPotential;
 use crate::clock::Phase;
 use crate::contact::stiffness::{
-    CloseContacts, LOADED_GAP, MASS_RATIO, StiffnessRange, kappa_within_slack, load,
+    ABSOLUTE_CLOSE_DISTANCE, CLOSE_DISTANCE, CloseContacts, Closeness, LOADED_GAP, MASS_RATIO,
+    StiffnessRange, kappa_within_slack, load,
 };
 use crate::contact::{BarrierPotential, Weighting};
 use crate::context::StepContext;
@@ -28,15 +29,19 @@ impl Adapting {
         let (model, barrier) = (context.model, &potential.barrier);
         let scale = inertia_scale(context);
         let mass = model.mean_mass / scale / weight_factor(model, barrier);
-        let range = || {
-            let d_hat = context.d_hat;
-            let thickness = match context.settings.contact.thickness_barrier {
-                ThicknessBarrier::Even => 0.0,
-                ThicknessBarrier::Published => greatest_thickness(model),
-            };
-            StiffnessRange::new(barrier.barrier, d_hat, thickness, model.length, mass, MASS_RATIO)
+        let settings = &context.settings.contact;
+        let (law, d_hat) = (barrier.barrier, context.d_hat);
+        let thickness = match settings.thickness_barrier {
+            ThicknessBarrier::Even => 0.0,
+            ThicknessBarrier::Published => greatest_thickness(model),
         };
-        let fixed = context.settings.contact.stiffness.is_some();
+        let range = || match settings.adaptation {
+            Adaptation::Load | Adaptation::Conditioning => {
+                StiffnessRange::new(law, d_hat, thickness, model.length, mass, MASS_RATIO)
+            }
+            Adaptation::Mass => StiffnessRange::by_mass(law, d_hat, mass),
+        };
+        let fixed = settings.stiffness.is_some();
         Self { range: (!fixed).then(range), close: CloseContacts::default() }
     }
 }
@@ -44,13 +49,17 @@ impl Adapting {
 impl IncrementalPotential<'_> {
     /// Sets κ for the step from `it`: the fixed one, or where the barrier's gradient best balances the
     /// rest of the potential's, within the range that conditioning allows [Li 2020, suppl. F], and at
-    /// least what the load needs.
+    /// least what the load needs. By the mass alone, κ stays as often doubled as it was.
     ///
     /// `start` is where the last step ended, with a κ of `before` (0 at the very start): the contacts
     /// there tell the load.
     pub fn set_stiffness(&mut self, start: &Iterate, before: f64, it: &Iterate) {
         self.adapting = Adapting::new(self);
         let Some(range) = self.adapting.range else { return };
+        if self.follows_mass() {
+            self.barrier.kappa = before.max(range.min).min(range.max);
+            return;
+        }
         balance(&range, self, it);
         if self.follows_load() {
             let needed = self.context.clock.time(Phase::Contact, || {
@@ -67,9 +76,14 @@ impl IncrementalPotential<'_> {
     /// before did at one with a κ of `needed`.
     pub fn set_contact_distance(&mut self, d_hat: f64, needed: f64, it: &Iterate) {
         let before = BarrierPotential { kappa: needed, ..self.barrier };
+        let former = self.adapting.range;
         (self.context.d_hat, self.barrier.d_hat) = (d_hat, d_hat);
         self.adapting = Adapting::new(self);
         let Some(range) = self.adapting.range else { return };
+        if let Some(former) = former.filter(|_| self.follows_mass()) {
+            self.barrier.kappa *= range.min / former.min;
+            return;
+        }
         balance(&range, self, it);
         if self.follows_load() {
             let weight = mean_weight(self.context.model);
@@ -106,11 +120,21 @@ impl IncrementalPotential<'_> {
         self.context.settings.contact.adaptation == Adaptation::Load
     }
 
+    fn follows_mass(&self) -> bool {
+        self.context.settings.contact.adaptation == Adaptation::Mass
+    }
+
+    fn closeness(&self) -> Closeness {
+        match self.follows_mass() {
+            true => Closeness::Distance(ABSOLUTE_CLOSE_DISTANCE),
+            false => Closeness::Gap(CLOSE_DISTANCE * self.context.model.length),
+        }
+    }
+
     /// An iteration begins at `it`: notes which contacts are very close.
     pub fn begin_iteration(&mut self, it: &Iterate) {
         if self.adapting.range.is_some() {
-            let length = self.context.model.length;
-            self.adapting.close = CloseContacts::new(&it.contacts, &it.x, length);
+            self.adapting.close = CloseContacts::new(&it.contacts, &it.x, self.closeness());
         }
     }
 
@@ -123,7 +147,7 @@ impl IncrementalPotential<'_> {
             return false;
         }
         let before = self.barrier.kappa;
-        let now = CloseContacts::new(&it.contacts, &it.x, self.context.model.length);
+        let now = CloseContacts::new(&it.contacts, &it.x, self.closeness());
         if now.any_shrank(close) {
             let max = match self.follows_load() {
                 // the published range follows from inertia, beside which what a slow press squeezes may be far stiffer

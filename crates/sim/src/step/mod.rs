@@ -12,7 +12,9 @@ mod unmet;
 use crate::audit;
 use crate::clock::{Clock, Phase};
 use crate::context::StepContext;
-use crate::definition::settings::{AuditLevel, InitialGuess, Integrator, Method};
+use crate::definition::settings::{
+    AuditLevel, InitialGuess, Integrator, Lagging, LaggingUntil, Method,
+};
 use crate::diagnosis::{self, Diagnosis};
 use crate::dirichlet::DirichletTargets;
 use crate::error::{StallCause, StepError};
@@ -189,6 +191,12 @@ fn is_minimum(
 ) -> Result<bool, StepError> {
     let (context, gradient) = (potential.context, potential.gradient(it));
     let solver = &context.settings.solver;
+    if context.settings.friction.lagging == Lagging::Until(LaggingUntil::MomentumBalance) {
+        // [Li 2020, Eq. 17]
+        let free = gradient.iter().zip(potential.free()).filter(|(_, free)| **free);
+        let norm = free.map(|(g, _)| g.norm_squared()).sum::<f64>().sqrt();
+        return Ok(norm <= context.velocity_tolerance);
+    }
     let is_balanced = || {
         let tolerance = context.force_tolerance;
         tolerance == 1.0 || Balance::new(potential, it, &gradient, tolerance).is_met

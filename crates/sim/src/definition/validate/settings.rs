@@ -2,8 +2,9 @@
 
 use super::{Fault, not_negative, number, positive, require};
 use crate::definition::settings::{
-    BarrierFreeSettings, ContactSettings, DecompositionSettings, EndSettings, FrictionSettings,
-    Lagging, OrientationSettings, Settings, SolverSettings, Subproblem, TimeSettings,
+    Adaptation, BarrierFreeSettings, ContactPotential, ContactSettings, DecompositionSettings,
+    EndSettings, FrictionSettings, Lagging, OrientationSettings, Settings, SolverSettings,
+    Subproblem, TimeSettings,
 };
 
 /// Steps that a simulation may have.
@@ -44,6 +45,11 @@ impl ContactSettings {
                     contact.stiffness such that it carries the loads";
         let fixed = self.stiffness.is_some();
         require("barrier", "cubic", fixed || !self.barrier.is_finite(), must)?;
+        let by_mass = !fixed && self.adaptation == Adaptation::Mass;
+        let oriented = self.potential == ContactPotential::OrientationAware;
+        let must = "this rule is for the potentials \"ipc\" and \"convergent\"; choose \"load\" or \"conditioning\", or fix \
+                    contact.stiffness";
+        require("adaptation", "mass", !(by_mass && oriented), must)?;
         self.orientation.validate().map_err(|f| f.within("orientation"))
     }
 }
@@ -158,6 +164,18 @@ fn share(key: &'static str, value: f64, must: &'static str) -> Result<(), Fault>
 mod tests {
     use super::super::Field;
     use super::*;
+
+    #[test]
+    fn stiffness_by_mass_is_refused_with_the_orientation_aware_potential() {
+        let mut settings = Settings::default();
+        settings.contact.adaptation = Adaptation::Mass;
+        assert!(settings.validate().is_ok());
+        settings.contact.potential = ContactPotential::OrientationAware;
+        let fault = settings.validate().unwrap_err();
+        assert_eq!(fault.path.to_string(), "contact.adaptation");
+        settings.contact.stiffness = Some(1e6);
+        assert!(settings.validate().is_ok());
+    }
 
     #[test]
     fn a_fault_names_its_field_by_its_path() {

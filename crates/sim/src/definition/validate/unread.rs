@@ -117,7 +117,7 @@ pub const READINGS: &[Reading] = &[
     row("friction.lagging", &[CONTACT, BARRIER, Friction]),
     row(
         "friction.max_lagging",
-        &[CONTACT, BARRIER, Friction, Is("friction.lagging", &["converged"])],
+        &[CONTACT, BARRIER, Friction, Is("friction.lagging", &["converged", "momentum-balance"])],
     ),
     row("friction.transition", &[CONTACT, GENERAL, Friction]),
     row("friction.half_space_transition", &[CONTACT, GENERAL, Friction]),
@@ -194,6 +194,7 @@ pub const READINGS: &[Reading] = &[
         "solver.barrier_free.fallback_after",
         &[BARRIER_FREE, Is("solver.barrier_free.fallback", &["barrier"])],
     ),
+    row("solver.barrier_free.record_iterations", &[BARRIER_FREE]),
 ];
 
 impl Reading {
@@ -434,7 +435,9 @@ mod tests {
         };
         fn visit(need: &Need, check: &dyn Fn(&str, &[&str])) {
             match need {
-                Is(key, values) if *key == "friction.lagging" => assert_eq!(*values, ["converged"]),
+                Is(key, values) if *key == "friction.lagging" => {
+                    assert_eq!(*values, ["converged", "momentum-balance"]);
+                }
                 Is(key, values) => check(key, values),
                 Runs(methods) => check("solver.method", methods),
                 Given(key) | Absent(key) => check(key, &[]),

@@ -15,7 +15,7 @@ use crate::dirichlet::DirichletTargets;
 use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::potential::{Energy, IncrementalPotential};
-use crate::report::StepOutcome;
+use crate::report::{Advance, StepOutcome};
 use crate::solver::direction::not_finite;
 use crate::solver::line_search;
 use crate::solver::workspace::Workspace;
@@ -138,17 +138,22 @@ pub fn run(
         let inverts = bounds.inversion < bounds.contact;
         progress.inverted = if inverts { progress.inverted + 1 } else { 0 };
         let converged = work.report.residual_speed < context.velocity_tolerance;
-        if progress.min_iterations.is_none() && converged && full && arrived && alpha == 1.0 {
+        let ends = progress.min_iterations.is_none() && converged && full && arrived;
+        let counts = !(ends && alpha == 1.0) && progress.counts(arrived, potential);
+        if counts {
+            progress.first_states *= 1.0 - alpha;
+        }
+        if settings.record_iterations {
+            work.report.iterations.push(Advance { alpha, beta: progress.first_states });
+        }
+        if ends && alpha == 1.0 {
             return Ok(None);
+        }
+        if counts && progress.first_states <= progress.epsilon {
+            return Ok(Some(StepOutcome::TimeOfImpact));
         }
         if progress.should_reset(full, newton_steps, iteration) {
             tentative.place(&it.x);
-        }
-        if progress.counts(arrived, potential) {
-            progress.first_states *= 1.0 - alpha;
-            if progress.first_states <= progress.epsilon {
-                return Ok(Some(StepOutcome::TimeOfImpact));
-            }
         }
         progress.small = if alpha < SMALL_ADVANCE && !inverts { progress.small + 1 } else { 0 };
         if !inverts {

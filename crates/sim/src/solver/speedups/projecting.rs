@@ -74,7 +74,11 @@ impl Projecting {
             self.lower();
         }
         (self.partial, self.definite) = (false, false);
-        assemble(potential, it, Projection::All, again, work)?;
+        let all = match self.method {
+            HessianProjection::GaussNewton => Projection::GaussNewton,
+            _ => Projection::All,
+        };
+        assemble(potential, it, all, again, work)?;
         solve(potential, it, gradient, forcing, work)
     }
 
@@ -102,7 +106,7 @@ impl Projecting {
     /// Whether the last matrix was the Hessian without any projection, and positive definite; true where that is not required.
     pub fn is_definite(&self, potential: &IncrementalPotential<'_>) -> bool {
         self.definite
-            || self.method == HessianProjection::Always
+            || matches!(self.method, HessianProjection::Always | HessianProjection::GaussNewton)
             || !potential.allows(Strategy::LessProjection)
     }
 
@@ -116,7 +120,7 @@ impl Projecting {
     fn tries(&self, potential: &IncrementalPotential<'_>) -> usize {
         match self.method {
             _ if !potential.allows(Strategy::LessProjection) => 0,
-            HessianProjection::Always => 0,
+            HessianProjection::Always | HessianProjection::GaussNewton => 0,
             HessianProjection::OnDemand => 1,
             // the first direction tells where the minimum is far
             HessianProjection::Progressive if self.lengths.is_empty() => 0,
