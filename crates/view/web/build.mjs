@@ -1,4 +1,5 @@
-// Bundles the page into dist/, from where it is embedded in the program: `npm run build`.
+// Bundles the page into dist/, from where ../build.rs embeds it in the program. That script calls this one in a copy of
+// this folder; `npm run build` calls it here.
 import { build } from "esbuild";
 import { copyFile, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
