@@ -44,7 +44,7 @@ pub enum Command {
     /// Check every frame of a run for intersections and inversions, with exact arithmetic.
     #[command(after_long_help = AUDIT_EXAMPLES)]
     Audit(AuditArgs),
-    /// Write a run in a format of other programs: USD, glTF, PLY, OBJ, STL.
+    /// Write a run as a page for the browser (HTML) or in a format of other programs: USD, glTF, PLY, OBJ, STL.
     #[command(after_long_help = EXPORT_EXAMPLES)]
     Export(ExportArgs),
     /// Make pictures or a film of a run, without a window.
@@ -131,12 +131,14 @@ or a vertex behind a half-space, or if a frame cannot be read.";
 
 const EXPORT_EXAMPLES: &str = "\
 Examples:
+  standoff export out/cubes -o cubes.html      the viewer with the run in it: one file, to open or to mail
   standoff export out/cubes -o cubes.usda      for Blender, Houdini, Omniverse: time samples
   standoff export out/cubes -o cubes.glb       for browsers, Blender, PowerPoint: an animation
   standoff export out/cubes -o frames/cubes.ply
                                                cubes_000000.ply, ...: a file for every frame
 
-Every body is a mesh of its own, with the same triangles in every frame; lengths are in m.";
+Of a run that is larger, an HTML file has every second frame, every fourth, ..., so that it stays below --limit.
+In the other formats every body is a mesh of its own, with the same triangles in every frame; lengths are in m.";
 
 const RENDER_EXAMPLES: &str = "\
 Examples:
@@ -247,13 +249,16 @@ pub struct ExportArgs {
     /// Folder of the run.
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
-    /// File to write. Its extension selects the format: .usda or .glb for one file with the motion; .ply,
-    /// .obj or .stl for a file per frame.
+    /// File to write. Its extension selects the format: .html for a page that needs no server; .usda or .glb for one
+    /// file with the motion; .ply, .obj or .stl for a file per frame. Its folder is created if it does not exist.
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
     /// Export the boundary of the tetrahedra, even for bodies that carry a finer surface.
     #[arg(long)]
     pub tetrahedra: bool,
+    /// Largest size of an HTML file, MB (1,000,000 bytes).
+    #[arg(long, value_name = "MB", default_value = "25", value_parser = clap::value_parser!(u32).range(1..))]
+    pub limit: u32,
     /// Replace files that exist.
     #[arg(long)]
     pub force: bool,

@@ -6,13 +6,19 @@ use crate::output::Console;
 use standoff_export::render::{Camera, render_folder};
 use standoff_export::{ExportError, Options, film, plot};
 
-/// Writes a run as USD, glTF, PLY, OBJ or STL.
+/// Writes a run as HTML, USD, glTF, PLY, OBJ or STL.
 pub fn export(args: &ExportArgs, console: &mut Console) -> Result<(), Failure> {
-    let options = Options { force: args.force, tetrahedra: args.tetrahedra };
+    let html_limit = Some(u64::from(args.limit) * 1_000_000);
+    let options = Options { force: args.force, tetrahedra: args.tetrahedra, html_limit };
     let done = standoff_export::export(&args.folder, &args.output, options).map_err(failure)?;
     let files: Vec<String> = done.files.iter().map(|f| f.display().to_string()).collect();
-    let (bodies, frames) = (done.bodies, done.frames);
-    console.say(format_args!("{}: {bodies} bodies, {frames} frames", files.join(" to ")));
+    let bodies = counted(done.bodies, "body", "bodies");
+    let frames = match done.frames == done.of_frames {
+        true => counted(done.frames, "frame", "frames"),
+        false => format!("{} of {} frames (--limit {})", done.frames, done.of_frames, args.limit),
+    };
+    let size = done.bytes.map(|b| format!(", {:.1} MB", b as f64 / 1e6)).unwrap_or_default();
+    console.say(format_args!("{}: {bodies}, {frames}{size}", files.join(" to ")));
     Ok(())
 }
 
@@ -45,6 +51,10 @@ pub fn plot(args: &PlotArgs, console: &mut Console) -> Result<(), Failure> {
         .map_err(|e| Failure::Result(e.to_string()))?;
     console.say(file.display());
     Ok(())
+}
+
+fn counted(number: usize, one: &str, several: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { several })
 }
 
 fn failure(error: ExportError) -> Failure {

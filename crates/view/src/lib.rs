@@ -29,6 +29,7 @@ mod error;
 mod failure;
 mod folder;
 mod host;
+mod html;
 mod http;
 mod listen;
 mod skin;
@@ -37,5 +38,6 @@ mod viewer;
 
 pub use assets::{HOW_TO_BUILD, has_page};
 pub use error::ViewError;
+pub use html::{HTML_LIMIT, HtmlError, HtmlFile, write_html};
 pub use listen::Listen;
 pub use viewer::Viewer;

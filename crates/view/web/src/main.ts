@@ -2,7 +2,7 @@
 
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
-import { API, Arrays, Frames, getFailure, getMesh, getRun, getStats, indices, Refused, Run, Step, Unreachable } from "./api";
+import { API, Arrays, Frames, getFailure, getMesh, getRun, getStats, indices, IS_FILE, Refused, Run, Step, Unreachable } from "./api";
 import { BodyPanel } from "./bodies";
 import { short } from "./colour";
 import { ColourPanel } from "./colouring";
@@ -46,8 +46,8 @@ class Viewer {
     this.#listen(canvas);
   }
 
-  /** Asks the server for ever. */
-  async watch(): Promise<never> {
+  /** Asks the server for ever, or a file that has the run in it once. */
+  async watch(): Promise<void> {
     for (;;) {
       try {
         await this.#ask();
@@ -55,6 +55,7 @@ class Viewer {
       } catch (error) {
         this.#complain(error);
       }
+      if (IS_FILE) return;
       const pause = document.hidden ? PAUSES.hidden : this.#run?.live ? PAUSES.live : PAUSES.ended;
       await new Promise((wake) => setTimeout(wake, this.#run ? pause : PAUSES.live));
     }
