@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::output::Console;
 use standoff_export::render::{Camera, render_folder};
 use standoff_export::{ExportError, Options, film, plot};
+use std::path::Path;
 
 /// Writes a run as HTML, USD, glTF, PLY, OBJ or STL.
 pub fn export(args: &ExportArgs, console: &mut Console) -> Result<(), Failure> {
@@ -37,6 +38,12 @@ pub fn render(args: &RenderArgs, console: &mut Console) -> Result<(), Failure> {
 
 /// Draws the curves of a run.
 pub fn plot(args: &PlotArgs, console: &mut Console) -> Result<(), Failure> {
+    if let Some(file) = args.output.as_ref().filter(|f| !is_svg(f)) {
+        let file = file.display();
+        return Err(Failure::Input(format!(
+            "{file}: curves are drawn as SVG; choose a name that ends with .svg"
+        )));
+    }
     let diagrams = match args.curve.is_empty() {
         true => plot::curves(&args.folder),
         false => plot::chosen(&args.folder, &args.curve, args.against.as_deref()),
@@ -47,10 +54,17 @@ pub fn plot(args: &PlotArgs, console: &mut Console) -> Result<(), Failure> {
         return Err(failure(ExportError::Exists(file)));
     }
     let text = plot::svg(&diagrams);
+    let parent = file.parent().unwrap_or(Path::new(""));
+    std::fs::create_dir_all(parent)
+        .map_err(|e| Failure::Result(format!("{}: {e}", parent.display())))?;
     standoff_run::write_atomically(&file, |out| out.write_all(text.as_bytes()))
         .map_err(|e| Failure::Result(e.to_string()))?;
     console.say(file.display());
     Ok(())
+}
+
+fn is_svg(file: &Path) -> bool {
+    file.extension().is_some_and(|e| e.eq_ignore_ascii_case("svg"))
 }
 
 fn counted(number: usize, one: &str, several: &str) -> String {

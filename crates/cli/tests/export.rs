@@ -89,7 +89,8 @@ fn what_cannot_be_exported_is_refused_and_nothing_is_left() {
         ("render", &run, out.join("none/a.mp4"), 1, "none"),
         ("render", &run, out.join("a.png"), 2, "pictures go into a folder"),
         ("plot", &empty, out.join("a.svg"), 1, "stats.jsonl"),
-        ("plot", &run, out.join("none/a.svg"), 1, "none"),
+        ("plot", &run, out.join("a.png"), 2, "ends with .svg"),
+        ("plot", &run, out.join("a"), 2, "ends with .svg"),
     ] {
         let output = ends(standoff(&[command], run, &file), code);
         assert!(said(&output).contains(message), "{command} {file:?}: {}", said(&output));
@@ -121,6 +122,10 @@ fn pictures_and_curves_are_written_and_replaced_only_by_force() {
     ends(standoff(&["plot"], &run, &curves), 2);
     assert_eq!(std::fs::read(&curves).unwrap(), b"mine");
     ends(standoff(&["plot", "--force"], &run, &curves), 0);
+
+    let created = folder.path().join("new/deep/curves.SVG");
+    ends(standoff(&["plot"], &run, &created), 0);
+    assert!(created.exists());
 
     let force = ["plot", "--force", "-c", "forces.half_spaces.ground.y"];
     let over =

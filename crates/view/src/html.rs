@@ -91,7 +91,7 @@ pub fn write_html(folder: &Path, file: &Path, limit: u64) -> Result<HtmlFile, Ht
     let kept = choose(&steps, room, frame)?
         .map_err(|bytes| HtmlError::TooLarge { bytes: other as u64 + bytes, limit })?;
     let name = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-    // where the run lies on this machine is nobody else's business
+    // where the run lies on this machine is left out
     state["folder"] = json!(name.file_name().unwrap_or_default().to_string_lossy());
     state["live"] = json!(false);
     state["frames"] = json!(kept.keys().collect::<Vec<_>>());

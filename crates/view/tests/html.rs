@@ -91,7 +91,7 @@ fn a_file_has_what_a_server_answers() {
     let ours = state(&html);
     for (key, value) in theirs.as_object().unwrap() {
         match key.as_str() {
-            // nobody else's business
+            // without where it lies on this machine
             "folder" => assert_eq!(ours[key], "the-run"),
             _ => assert_eq!(ours[key], *value, "{key}"),
         }

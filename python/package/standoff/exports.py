@@ -93,13 +93,18 @@ def plot(
     Raises:
         OutputError: the folder holds no run, no step has the quantity, or the file exists and `force` is not set.
     """
+    path = None if file is None else Path(file)
+    if path is not None and path.suffix.lower() != ".svg":
+        error = OutputError(f"{path}: curves are drawn as SVG; choose a name that ends with .svg")
+        error.path = path
+        raise error
     names = [curves] if isinstance(curves, str) else list(curves)
     drawn = Curves(_core.curves(os.fspath(folder), names, against))
-    if file is not None:
-        path = Path(file)
+    if path is not None:
         if path.exists() and not force:
             error = OutputError(f"{path} exists; choose another name, or pass force=True to replace it")
             error.path = path
             raise error
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(drawn.svg, encoding="utf-8")
     return drawn
