@@ -59,7 +59,8 @@ fn a_run_without_a_folder_never_takes_the_place_of_another() {
 #[test]
 fn a_slip_of_the_pen_is_understood() {
     let folder = tempfile::tempdir().unwrap();
-    for (written, meant) in [("rnu", "run"), ("veiw", "view"), ("exprot", "export"), ("nwe", "new")]
+    for (written, meant) in
+        [("rnu", "run"), ("veiw", "view"), ("exprot", "export"), ("inof", "info")]
     {
         let output = standoff(folder.path(), &[written]);
         assert_eq!(output.status.code(), Some(2));

@@ -32,7 +32,7 @@ pub enum ExportError {
     UnknownFormat(PathBuf),
     /// The file name does not end as that of a film does.
     #[error(
-        "{}: not a film. Films end with .mp4, .mov, .mkv, .webm or .gif; pictures go into a folder, one for each \
+        "{}: not a film; films end with .mp4, .mov, .mkv, .webm or .gif, pictures go into a folder, one for each \
          frame", .0.display()
     )]
     NoFilm(PathBuf),
