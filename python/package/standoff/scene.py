@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -40,6 +41,11 @@ def _without_arrays(
             section["mesh"] = key
         sections.append(section)
     return sections, meshes
+
+
+_logger = logging.getLogger("standoff")
+# silent until a program asks, as libraries are
+_logger.addHandler(logging.NullHandler())
 
 
 class Scene:
@@ -152,17 +158,27 @@ def _scene(source: tuple[Any, ...], steps: int, fingerprint: int) -> Scene:
 
 
 def _observer(progress: bool, steps: int, callback: Callable[[dict[str, Any]], None] | None) -> Any:
-    if not progress and callback is None:
+    if not progress and callback is None and not _logger.isEnabledFor(logging.WARNING):
         return None
 
     def observe(text: str) -> None:
         report = json.loads(text)
+        log(report)
         if progress:
             show(report, steps)
         if callback is not None:
             callback(report)
 
     return observe
+
+
+def log(report: Mapping[str, Any]) -> None:
+    """Tells the logger ``standoff`` of a step: as information, or as a warning if the step did not converge."""
+    level = logging.INFO if report["outcome"] == "converged" else logging.WARNING
+    if _logger.isEnabledFor(level):
+        text = "step %d, t = %.4g s: %s, %d iterations, %d contacts"
+        numbers = (report["step"], report["time"], report["outcome"])
+        _logger.log(level, text, *numbers, report["newton_iterations"], report["contacts"], extra={"report": report})
 
 
 def show(report: Mapping[str, Any], steps: int) -> None:

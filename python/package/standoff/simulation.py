@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from ._standoff import CoreSimulation
 from .errors import ControlError
 from .exports import export
-from .scene import Scene, show
+from .scene import Scene, log, show
 from .viewer import Viewer
 
 Array = NDArray[np.float64]
@@ -348,6 +348,7 @@ class Simulation:
         told = None if watch is None else lambda *seen: watch(Iteration(*seen))
         report: dict[str, Any] = json.loads(self._change("step", told))
         self.report = report
+        log(report)
         return report
 
     def run(
