@@ -318,6 +318,53 @@ class Long(unittest.TestCase):
                 self.assertEqual(found.returncode, code, text[:60] + found.stdout)
 
 
+class Release(unittest.TestCase):
+    def setUp(self):
+        spec = importlib.util.spec_from_file_location("release", HERE / "release.py")
+        self.release = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(self.release)
+
+    def test_this_repository_is_ready(self):
+        checked = run("release.py", "check")
+        self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
+
+    def test_a_release_needs_a_tag_of_its_version(self):
+        self.assertIn("the tag v9.9.9 is not v" + self.release.VERSION, list(self.release.check_versions("v9.9.9")))
+
+    @unittest.skipIf(importlib.util.find_spec("yaml") is None, "PyYAML is not installed")
+    def test_broken_workflows_are_found(self):
+        good = "on: push\njobs:\n  a:\n    runs-on: x\n    steps:\n      - uses: actions/checkout@v6\n      - run: echo a\n"
+        for text, fault in [
+            (good, None),
+            (good.replace("echo a", "if true; then"), "syntax error"),
+            (good.replace("@v6", ""), "without a version"),
+            (good.replace("    runs-on: x\n", "    needs: [b]\n    runs-on: x\n"), "needs b"),
+            (good.replace("echo a", "python tools/absent.py"), "tools/absent.py is not there"),
+            (good + "\t- x: [", "a.yml: "),
+            ("jobs: {}", "no jobs"),
+        ]:
+            with tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder) / "a.yml"
+                path.write_text(text)
+                found = list(self.release.check_workflow(path))
+            self.assertEqual(any(fault in f for f in found) if fault else not found, True, (text, found))
+
+    def test_recipes_need_every_checksum(self):
+        filled = self.release.recipes("https://example.org/s", {"any": "0" * 64})
+        self.assertEqual(set(filled), {"recipe.yaml", "standoff.rb"})
+        for text in filled.values():
+            self.assertIn("https://example.org/s/releases/download/v" + self.release.VERSION, text)
+            self.assertNotRegex(text, r"@\w+")
+        self.assertIn("@SHA256:", "".join(self.release.recipes("https://example.org/s", {}).values()))
+
+    def test_the_size_of_the_program_is_that_of_the_page(self):
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+            path = pathlib.Path(folder) / "standoff"
+            path.write_bytes(bytes(100))
+            [fault] = self.release.check_binary(path)
+        self.assertIn("for the stripped program, which has 0.00 MB", fault)
+
+
 def printed(work, *arguments):
     """What a function prints."""
     with contextlib.redirect_stdout(io.StringIO()) as out:

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Getting started: a cloth falls on a sphere
 #
-# A scene is made of the same sections as a scene file. Numbers are SI, texts may have units, y is up.
+# A scene is made of the same sections as a scene file. Numbers are SI, strings may have units, y is up.
 
 # %%
 import standoff

@@ -12,7 +12,8 @@ use standoff_export::{ExportError, Options, film, plot};
 use standoff_run::{ArrayInfo, FrameFile};
 use std::path::PathBuf;
 
-/// Writes a run in the format that the name of `file` ends with; returns the file, or the first and the last one.
+/// Writes a run in the format that the name of `file` ends with; returns the file, or the first and the last one, and how
+/// many of how many frames were written.
 #[pyfunction]
 fn export(
     py: Python<'_>,
@@ -20,10 +21,12 @@ fn export(
     file: PathBuf,
     force: bool,
     tetrahedra: bool,
-) -> PyResult<Vec<PathBuf>> {
-    let options = Options { force, tetrahedra };
+    html_limit: u64,
+) -> PyResult<(Vec<PathBuf>, usize, usize)> {
+    let options = Options { force, tetrahedra, html_limit: Some(html_limit) };
     let done = detached(py, || standoff_export::export(&folder, &file, options))?;
-    Ok(done.map_err(|e| failed(py, e))?.files)
+    let done = done.map_err(|e| failed(py, e))?;
+    Ok((done.files, done.frames, done.of_frames))
 }
 
 /// Makes a picture of every frame in a folder, or a film; returns the files.
@@ -110,6 +113,7 @@ fn failed(py: Python<'_>, error: ExportError) -> PyErr {
         | ExportError::NoFilm(path)
         | ExportError::Exists(path)
         | ExportError::Film { path, .. }
+        | ExportError::Html { path, .. }
         | ExportError::UnknownQuantity { path, .. }
         | ExportError::TooLarge { path, .. } => path,
     };

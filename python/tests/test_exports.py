@@ -75,3 +75,12 @@ def test_plot(run, tmp_path):
     assert Path(tmp_path / "curves.svg").read_text(encoding="utf-8") == curves.svg
     with pytest.raises(standoff.OutputError, match="exists"):
         standoff.plot(run, tmp_path / "curves.svg")
+
+
+def test_curves_are_svg_and_their_folder_is_created(tmp_path):
+    standoff.run(blocks(time={"step": 0.01, "end": 0.02}), tmp_path / "run")
+    with pytest.raises(standoff.OutputError, match=r"ends with \.svg") as caught:
+        standoff.plot(tmp_path / "run", tmp_path / "curves.png")
+    assert caught.value.path == tmp_path / "curves.png" and not (tmp_path / "curves.png").exists()
+    drawn = standoff.plot(tmp_path / "run", tmp_path / "a" / "b" / "curves.svg")
+    assert (tmp_path / "a" / "b" / "curves.svg").read_text(encoding="utf-8") == drawn.svg

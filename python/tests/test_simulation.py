@@ -529,3 +529,19 @@ def test_threads_that_cannot_be_had():
     line = 'ulimit -v 4000000; exec "$0" -c "$1"'
     told = subprocess.run(["sh", "-c", line, sys.executable, FEW_THREADS], capture_output=True, text=True)
     assert told.stdout.startswith("cannot start 5000 threads") and told.stdout.endswith("done\n"), told
+
+
+def test_steps_are_logged(caplog, tmp_path):
+    scene = blocks(time={"step": 0.01, "end": 0.02})
+    with caplog.at_level("INFO", logger="standoff"):
+        simulation = standoff.Simulation(scene)
+        simulation.run()
+        standoff.run(scene, tmp_path / "run")
+    assert [r.report["step"] for r in caplog.records] == [1, 2, 1, 2]
+    assert {r.levelname for r in caplog.records} == {"INFO"}
+    assert caplog.records[1].getMessage().startswith("step 2, t = 0.02 s: converged, ")
+    caplog.clear()
+    # the second step needs more than one iteration
+    hasty = blocks(time={"step": 0.01, "end": 0.02}, solver={"end": {"max_iterations": 1}})
+    standoff.Simulation(hasty).run()
+    assert [r.levelname for r in caplog.records] == ["WARNING"], caplog.text

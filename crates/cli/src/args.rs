@@ -14,8 +14,8 @@ use std::path::PathBuf;
     name = "standoff",
     version,
     arg_required_else_help = true,
-    after_help = "Start with:\n  standoff run scenes/two-cubes-fall.toml -o out/cubes\n  \
-                  standoff view out/cubes\n\n\
+    after_help = "Start with:\n  standoff new drop\n  standoff run drop.toml\n  \
+                  standoff view out/drop\n\n\
                   `standoff help COMMAND` shows examples for a command.\n\n\
                   Exit codes:\n  0  success\n  1  a step failed or did not converge, a violation was found, \
                   or results could not be written or printed\n  2  nothing was simulated, because the command \
@@ -29,6 +29,9 @@ pub struct Args {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Write a scene to start from.
+    #[command(after_long_help = NEW_EXAMPLES)]
+    New(NewArgs),
     /// Simulate a scene and write the results to a folder.
     #[command(after_long_help = RUN_EXAMPLES)]
     Run(RunArgs),
@@ -44,7 +47,7 @@ pub enum Command {
     /// Check every frame of a run for intersections and inversions, with exact arithmetic.
     #[command(after_long_help = AUDIT_EXAMPLES)]
     Audit(AuditArgs),
-    /// Write a run in a format of other programs: USD, glTF, PLY, OBJ, STL.
+    /// Write a run as a page for the browser (HTML) or in a format of other programs: USD, glTF, PLY, OBJ, STL.
     #[command(after_long_help = EXPORT_EXAMPLES)]
     Export(ExportArgs),
     /// Make pictures or a film of a run, without a window.
@@ -61,7 +64,28 @@ pub enum Command {
     /// Print the JSON Schema of scene files, for completion in editors.
     #[command(after_long_help = SCHEMA_EXAMPLES)]
     Schema,
+    /// Print what a shell needs to complete commands and options.
+    #[command(after_long_help = COMPLETIONS_EXAMPLES)]
+    Completions(CompletionsArgs),
+    /// Write a manual page for every command.
+    #[command(after_long_help = MAN_EXAMPLES)]
+    Man(ManArgs),
 }
+
+const NEW_EXAMPLES: &str = "\
+Examples:
+  standoff new ball && standoff run ball.toml          a ball falls; results in out/ball
+  standoff new scenes/shirt --template cloth           scenes/shirt.toml; the folder is created";
+
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  standoff completions bash > ~/.local/share/bash-completion/completions/standoff
+  standoff completions zsh > \"${fpath[1]}/_standoff\"
+  standoff completions fish > ~/.config/fish/completions/standoff.fish";
+
+const MAN_EXAMPLES: &str = "\
+Example:
+  standoff man ~/.local/share/man/man1 && man standoff-run";
 
 const RUN_EXAMPLES: &str = "\
 Examples:
@@ -131,12 +155,14 @@ or a vertex behind a half-space, or if a frame cannot be read.";
 
 const EXPORT_EXAMPLES: &str = "\
 Examples:
+  standoff export out/cubes -o cubes.html      the viewer with the run in it: one file, to open or to mail
   standoff export out/cubes -o cubes.usda      for Blender, Houdini, Omniverse: time samples
   standoff export out/cubes -o cubes.glb       for browsers, Blender, PowerPoint: an animation
   standoff export out/cubes -o frames/cubes.ply
                                                cubes_000000.ply, ...: a file for every frame
 
-Every body is a mesh of its own, with the same triangles in every frame; lengths are in m.";
+Of a run that is larger, an HTML file has every second frame, every fourth, ..., so that it stays below --limit.
+In the other formats every body is a mesh of its own, with the same triangles in every frame; lengths are in m.";
 
 const RENDER_EXAMPLES: &str = "\
 Examples:
@@ -169,9 +195,10 @@ Example (VS Code with the extension Even Better TOML; first line of a scene):
 pub struct RunArgs {
     /// Scene file (TOML), or a scene of the IPC 2020 reference (.txt).
     pub scene: PathBuf,
-    /// Folder for the results; created if it does not exist.
+    /// Folder for the results; created if it does not exist. By default out/NAME for a scene NAME.toml, or the first free
+    /// one of out/NAME-2, out/NAME-3, ....
     #[arg(short, long, value_name = "DIR")]
-    pub output: PathBuf,
+    pub output: Option<PathBuf>,
     /// Number of steps, instead of the scene's `time.end`.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub steps: Option<u64>,
@@ -189,11 +216,55 @@ pub struct RunArgs {
     /// Afterwards, say whether the run shows what the scene's `[[expect]]` tables say; exit code 1 if not.
     #[arg(long)]
     pub expect: bool,
-    /// Replace the run that the folder contains.
+    /// Replace the run that the folder contains; without -o that of out/NAME.
     #[arg(long)]
     pub force: bool,
     #[command(flatten)]
     pub watch: WatchArgs,
+}
+
+/// Arguments of `standoff new`.
+#[derive(Debug, ClapArgs)]
+pub struct NewArgs {
+    /// The scene file to write; `.toml` is added if it is not there.
+    #[arg(value_name = "NAME")]
+    pub file: PathBuf,
+    /// What the scene shows.
+    #[arg(short, long, value_enum, default_value_t = Template::Drop)]
+    pub template: Template,
+    /// Replace the file if it exists.
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// A scene to start from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Template {
+    /// A soft ball falls on the ground.
+    Drop,
+    /// A cloth drapes over a sphere.
+    Cloth,
+    /// A plate presses a block, and the force is measured.
+    Press,
+    /// A block on a slope, with friction.
+    Slope,
+    /// A part from a mesh file.
+    Mesh,
+}
+
+/// Arguments of `standoff completions`.
+#[derive(Debug, ClapArgs)]
+pub struct CompletionsArgs {
+    /// The shell.
+    pub shell: clap_complete::Shell,
+}
+
+/// Arguments of `standoff man`.
+#[derive(Debug, ClapArgs)]
+pub struct ManArgs {
+    /// Folder for the pages, created if it does not exist.
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
 }
 
 /// Arguments of a run that can be watched.
@@ -247,13 +318,16 @@ pub struct ExportArgs {
     /// Folder of the run.
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
-    /// File to write. Its extension selects the format: .usda or .glb for one file with the motion; .ply,
-    /// .obj or .stl for a file per frame.
+    /// File to write. Its extension selects the format: .html for a page that needs no server; .usda or .glb for one
+    /// file with the motion; .ply, .obj or .stl for a file per frame. Its folder is created if it does not exist.
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
     /// Export the boundary of the tetrahedra, even for bodies that carry a finer surface.
     #[arg(long)]
     pub tetrahedra: bool,
+    /// Largest size of an HTML file, MB (1,000,000 bytes).
+    #[arg(long, value_name = "MB", default_value = "25", value_parser = clap::value_parser!(u32).range(1..))]
+    pub limit: u32,
     /// Replace files that exist.
     #[arg(long)]
     pub force: bool,
@@ -307,7 +381,7 @@ pub struct PlotArgs {
     /// Folder of the run.
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
-    /// SVG file to write; by default `curves.svg` in the folder of the run.
+    /// SVG file to write; its folder is created if it does not exist. By default `curves.svg` in the folder of the run.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Quantity of stats.jsonl to draw, as kinetic_energy or forces.held.bar.left.x; may be repeated, a diagram

@@ -5,14 +5,21 @@ use crate::failure::Failure;
 use crate::output::Console;
 use standoff_export::render::{Camera, render_folder};
 use standoff_export::{ExportError, Options, film, plot};
+use std::path::Path;
 
-/// Writes a run as USD, glTF, PLY, OBJ or STL.
+/// Writes a run as HTML, USD, glTF, PLY, OBJ or STL.
 pub fn export(args: &ExportArgs, console: &mut Console) -> Result<(), Failure> {
-    let options = Options { force: args.force, tetrahedra: args.tetrahedra };
+    let html_limit = Some(u64::from(args.limit) * 1_000_000);
+    let options = Options { force: args.force, tetrahedra: args.tetrahedra, html_limit };
     let done = standoff_export::export(&args.folder, &args.output, options).map_err(failure)?;
     let files: Vec<String> = done.files.iter().map(|f| f.display().to_string()).collect();
-    let (bodies, frames) = (done.bodies, done.frames);
-    console.say(format_args!("{}: {bodies} bodies, {frames} frames", files.join(" to ")));
+    let bodies = counted(done.bodies, "body", "bodies");
+    let frames = match done.frames == done.of_frames {
+        true => counted(done.frames, "frame", "frames"),
+        false => format!("{} of {} frames (--limit {})", done.frames, done.of_frames, args.limit),
+    };
+    let size = done.bytes.map(|b| format!(", {:.1} MB", b as f64 / 1e6)).unwrap_or_default();
+    console.say(format_args!("{}: {bodies}, {frames}{size}", files.join(" to ")));
     Ok(())
 }
 
@@ -31,6 +38,12 @@ pub fn render(args: &RenderArgs, console: &mut Console) -> Result<(), Failure> {
 
 /// Draws the curves of a run.
 pub fn plot(args: &PlotArgs, console: &mut Console) -> Result<(), Failure> {
+    if let Some(file) = args.output.as_ref().filter(|f| !is_svg(f)) {
+        let file = file.display();
+        return Err(Failure::Input(format!(
+            "{file}: curves are drawn as SVG; choose a name that ends with .svg"
+        )));
+    }
     let diagrams = match args.curve.is_empty() {
         true => plot::curves(&args.folder),
         false => plot::chosen(&args.folder, &args.curve, args.against.as_deref()),
@@ -41,10 +54,21 @@ pub fn plot(args: &PlotArgs, console: &mut Console) -> Result<(), Failure> {
         return Err(failure(ExportError::Exists(file)));
     }
     let text = plot::svg(&diagrams);
+    let parent = file.parent().unwrap_or(Path::new(""));
+    std::fs::create_dir_all(parent)
+        .map_err(|e| Failure::Result(format!("{}: {e}", parent.display())))?;
     standoff_run::write_atomically(&file, |out| out.write_all(text.as_bytes()))
         .map_err(|e| Failure::Result(e.to_string()))?;
     console.say(file.display());
     Ok(())
+}
+
+fn is_svg(file: &Path) -> bool {
+    file.extension().is_some_and(|e| e.eq_ignore_ascii_case("svg"))
+}
+
+fn counted(number: usize, one: &str, several: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { several })
 }
 
 fn failure(error: ExportError) -> Failure {

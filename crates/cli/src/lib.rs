@@ -12,10 +12,12 @@ mod export;
 mod failure;
 mod info;
 mod interrupts;
+mod new;
 mod output;
 mod progress;
 mod run;
 mod scene;
+mod shell;
 mod view;
 
 use args::{Args, Command};
@@ -30,7 +32,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let result = match Args::try_parse_from(arguments) {
         Ok(args) => command(args.command, &mut console),
         // help and version are "errors", too
-        Err(error) => {
+        Err(mut error) => {
+            shell::suggest(&mut error);
             console.note(error.print());
             Err(Failure::Reported(error.exit_code() as u8))
         }
@@ -51,6 +54,7 @@ fn command(command: Command, console: &mut Console) -> Result<(), Failure> {
     let threads = usize::from(command.threads().unwrap_or(0));
     standoff_sim::threads::start(threads).map_err(|e| Failure::Input(e.to_string()))?;
     match command {
+        Command::New(args) => new::new(&args, console),
         Command::Run(args) => run::run(&args, console),
         Command::Resume(args) => run::resume(&args, console),
         Command::View(args) => view::view(&args, console),
@@ -60,6 +64,8 @@ fn command(command: Command, console: &mut Console) -> Result<(), Failure> {
         Command::Render(args) => export::render(&args, console),
         Command::Plot(args) => export::plot(&args, console),
         Command::Convert(args) => scene::convert(&args, console),
+        Command::Completions(args) => shell::completions(&args, console),
+        Command::Man(args) => shell::man(&args, console),
         Command::Info => info::info(console),
         Command::Schema => {
             console.say(standoff_scene::schema::json_schema_text().trim_end());

@@ -11,7 +11,7 @@ use crate::view::Watch;
 use standoff::errors::RunError;
 use standoff::{Error, Event, Options, Scene, Summary};
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Simulates a scene and writes its results.
 pub fn run(args: &RunArgs, console: &mut Console) -> Result<(), Failure> {
@@ -19,14 +19,27 @@ pub fn run(args: &RunArgs, console: &mut Console) -> Result<(), Failure> {
     let mut view =
         View { title: args.scene.as_path(), notes: &scene.notes, ..View::new(args.quiet) };
     let options = Options { force: args.force };
-    let watch = Watch::start(&args.watch, &args.output, console)?;
+    let folder = args.output.clone().unwrap_or_else(|| free_folder(&args.scene, args.force));
+    let watch = Watch::start(&args.watch, &folder, console)?;
     let interrupts = listen()?;
-    let result = standoff::run_with(&scene, &args.output, options, &mut |event| {
+    let result = standoff::run_with(&scene, &folder, options, &mut |event| {
         view.show(event, console);
         interrupts.signal().map_or(ControlFlow::Continue(()), |_| ControlFlow::Break(()))
     });
     let expected = args.expect.then_some(&scene);
-    end(view, result, expected, &interrupts, watch, &args.output, console)
+    end(view, result, expected, &interrupts, watch, &folder, console)
+}
+
+/// `out/NAME` of the scene, or the first of `out/NAME-2`, `out/NAME-3` and so on that is not there, so that no run takes the place
+/// of another one unless that is wanted.
+fn free_folder(scene: &Path, force: bool) -> PathBuf {
+    let name = scene.file_stem().unwrap_or_default().to_string_lossy();
+    let folder = Path::new("out").join(&*name);
+    if force || folder.symlink_metadata().is_err() {
+        return folder;
+    }
+    let mut numbered = (2_u64..).map(|k| Path::new("out").join(format!("{name}-{k}")));
+    numbered.find(|f| f.symlink_metadata().is_err()).unwrap_or(folder)
 }
 
 /// Continues a run.

@@ -82,15 +82,15 @@ fn what_cannot_be_exported_is_refused_and_nothing_is_left() {
     let empty = folder.path().join("empty");
     std::fs::create_dir(&empty).unwrap();
     for (command, run, file, code, message) in [
-        ("export", &run, out.join("a.fbx"), 2, "unknown format. Known are .usda"),
+        ("export", &run, out.join("a.fbx"), 2, "unknown format; choose .html"),
         ("export", &run, out.join("a"), 2, "unknown format"),
-        ("export", &run, out.join("none/a.glb"), 1, "none"),
         ("export", &empty, out.join("a.glb"), 1, "run.json"),
         ("render", &empty, out.join("movie"), 1, "run.json"),
         ("render", &run, out.join("none/a.mp4"), 1, "none"),
         ("render", &run, out.join("a.png"), 2, "pictures go into a folder"),
         ("plot", &empty, out.join("a.svg"), 1, "stats.jsonl"),
-        ("plot", &run, out.join("none/a.svg"), 1, "none"),
+        ("plot", &run, out.join("a.png"), 2, "ends with .svg"),
+        ("plot", &run, out.join("a"), 2, "ends with .svg"),
     ] {
         let output = ends(standoff(&[command], run, &file), code);
         assert!(said(&output).contains(message), "{command} {file:?}: {}", said(&output));
@@ -122,6 +122,10 @@ fn pictures_and_curves_are_written_and_replaced_only_by_force() {
     ends(standoff(&["plot"], &run, &curves), 2);
     assert_eq!(std::fs::read(&curves).unwrap(), b"mine");
     ends(standoff(&["plot", "--force"], &run, &curves), 0);
+
+    let created = folder.path().join("new/deep/curves.SVG");
+    ends(standoff(&["plot"], &run, &created), 0);
+    assert!(created.exists());
 
     let force = ["plot", "--force", "-c", "forces.half_spaces.ground.y"];
     let over =

@@ -1,11 +1,13 @@
 //! Runs in the formats of other programs.
 //!
 //! [`export`] writes the surfaces of a run in a folder, body by body with constant topology: as USD
-//! with time samples (`.usda`), as binary glTF with an animation (`.glb`), or as a sequence of PLY, OBJ or STL files.
+//! with time samples (`.usda`), as binary glTF with an animation (`.glb`), or as a sequence of PLY, OBJ or STL files. As
+//! `.html` it writes the page of the viewer with the whole run in it.
 //! [`render`] makes pictures and films of it, [`plot`] the curves.
 
 mod film;
 mod glb;
+mod html;
 pub mod plot;
 mod quantity;
 pub mod render;
@@ -26,11 +28,11 @@ pub enum ExportError {
     #[error(transparent)]
     Output(#[from] OutputError),
     /// The file name ends with nothing that is known.
-    #[error("{}: unknown format. Known are .usda, .glb, .ply, .obj, .stl", .0.display())]
+    #[error("{}: unknown format; choose .html, .usda, .glb, .ply, .obj or .stl", .0.display())]
     UnknownFormat(PathBuf),
     /// The file name does not end as that of a film does.
     #[error(
-        "{}: not a film. Films end with .mp4, .mov, .mkv, .webm or .gif; pictures go into a folder, one for each \
+        "{}: not a film; films end with .mp4, .mov, .mkv, .webm or .gif, pictures go into a folder, one for each \
          frame", .0.display()
     )]
     NoFilm(PathBuf),
@@ -57,6 +59,14 @@ pub enum ExportError {
         name: String,
         /// What may be written where its name leads nowhere.
         known: Vec<String>,
+    },
+    /// A run is no page.
+    #[error("{}: {what}", .path.display())]
+    Html {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        what: String,
     },
     /// A glTF file has 4 GiB at most.
     #[error(
@@ -86,6 +96,8 @@ pub struct Options {
     pub force: bool,
     /// Whether the boundary of the tetrahedra is written although a finer surface rides along.
     pub tetrahedra: bool,
+    /// Largest HTML file, bytes, 25 MB by default. If all frames are more, the file has every second one, every fourth and so on.
+    pub html_limit: Option<u64>,
 }
 
 /// What was written.
@@ -93,8 +105,12 @@ pub struct Options {
 pub struct Exported {
     /// Bodies.
     pub bodies: usize,
-    /// Frames.
+    /// Frames that were written.
     pub frames: usize,
+    /// Frames of the run.
+    pub of_frames: usize,
+    /// Size of the file, bytes, if it is one.
+    pub bytes: Option<u64>,
     /// The file, or the first and the last one of a sequence.
     pub files: Vec<PathBuf>,
 }
@@ -102,6 +118,7 @@ pub struct Exported {
 /// The formats by extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
+    Html,
     Usd,
     Glb,
     Ply,
@@ -117,6 +134,7 @@ enum Format {
 pub fn export(folder: &Path, file: &Path, options: Options) -> Result<Exported, ExportError> {
     let extension = file.extension().and_then(|e| e.to_str()).unwrap_or_default();
     let format = match extension.to_ascii_lowercase().as_str() {
+        "html" | "htm" => Format::Html,
         "usda" => Format::Usd,
         "glb" => Format::Glb,
         "ply" => Format::Ply,
@@ -124,23 +142,20 @@ pub fn export(folder: &Path, file: &Path, options: Options) -> Result<Exported, 
         "stl" => Format::Stl,
         _ => return Err(ExportError::UnknownFormat(file.to_owned())),
     };
+    if format == Format::Html {
+        refuse_existing(&[file.to_owned()], options)?;
+        return html::write(folder, file, options.html_limit);
+    }
     let sequence = Sequence::open(folder, options.tetrahedra)?;
-    let files: Vec<PathBuf> = match format {
-        Format::Usd | Format::Glb => vec![file.to_owned()],
-        _ => sequence.steps().iter().map(|step| numbered(file, *step)).collect(),
-    };
-    if !options.force
-        && let Some(found) = files.iter().find(|f| f.symlink_metadata().is_ok())
-    {
-        return Err(ExportError::Exists(found.clone()));
-    }
     let is_one_file = matches!(format, Format::Usd | Format::Glb);
-    // a sequence has a folder to itself, as pictures have
-    if !is_one_file && let Some(parent) = file.parent() {
-        std::fs::create_dir_all(parent)
-            .map_err(|source| OutputError::Write { path: parent.to_owned(), source })?;
-    }
+    let files: Vec<PathBuf> = match is_one_file {
+        true => vec![file.to_owned()],
+        false => sequence.steps().iter().map(|step| numbered(file, *step)).collect(),
+    };
+    refuse_existing(&files, options)?;
+    create_parent(file)?;
     match format {
+        Format::Html => {}
         Format::Usd => usd::write(&sequence, file)?,
         Format::Glb => glb::write(&sequence, file)?,
         Format::Ply => surface_files::write(&sequence, &files, surface_files::ply)?,
@@ -151,7 +166,23 @@ pub fn export(folder: &Path, file: &Path, options: Options) -> Result<Exported, 
         [first, .., last] => vec![first.clone(), last.clone()],
         few => few.to_vec(),
     };
-    Ok(Exported { bodies: sequence.bodies().len(), frames: sequence.steps().len(), files: ends })
+    let frames = sequence.steps().len();
+    let bytes = is_one_file.then(|| file.metadata().map_or(0, |m| m.len()));
+    Ok(Exported { bodies: sequence.bodies().len(), frames, of_frames: frames, bytes, files: ends })
+}
+
+fn refuse_existing(files: &[PathBuf], options: Options) -> Result<(), ExportError> {
+    match files.iter().find(|f| f.symlink_metadata().is_ok()) {
+        Some(found) if !options.force => Err(ExportError::Exists(found.clone())),
+        _ => Ok(()),
+    }
+}
+
+/// Creates the folder that a file is to be in.
+fn create_parent(file: &Path) -> Result<(), OutputError> {
+    let parent = file.parent().unwrap_or(Path::new(""));
+    std::fs::create_dir_all(parent)
+        .map_err(|source| OutputError::Write { path: parent.to_owned(), source })
 }
 
 /// `path/name_000012.extension`.

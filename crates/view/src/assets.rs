@@ -9,9 +9,13 @@ pub(crate) struct Asset {
 
 static ASSETS: &[Asset] = include!(concat!(env!("OUT_DIR"), "/assets.rs"));
 
-/// How to build a program that has the page.
-pub const HOW_TO_BUILD: &str = "this standoff was built without the viewer's page. With Node.js 20 or \
-    newer and npm, run `npm ci && npm run build` in crates/view/web, then build standoff again";
+/// Why a program has no page, and how to build one that has it.
+pub const HOW_TO_BUILD: &str = concat!(
+    "this standoff was built without the viewer's page, because ",
+    env!("STANDOFF_WHY_NO_PAGE"),
+    ". With Node.js 20 or newer and npm, run `npm ci && npm run build` in crates/view/web, then build standoff \
+     again"
+);
 
 /// Whether the page was there when this crate was compiled.
 pub fn has_page() -> bool {

@@ -5,9 +5,8 @@
 //! run that is about to begin appears in the page when it is there. The page asks twice a second what is
 //! new, for the elements once, and for frames one at a time as binary arrays.
 //!
-//! The page is written in TypeScript in `web/` and bundled by npm into `web/dist`. What lies there when this
-//! crate is compiled is embedded in it; without it everything builds and works but the page, which then says
-//! how to build it ([`has_page`], [`HOW_TO_BUILD`]).
+//! The page is written in TypeScript in `web/`. `build.rs` has Node.js bundle it, and embeds it in this crate. Without
+//! Node.js everything else builds and works, and [`HOW_TO_BUILD`] says what was missing ([`has_page`]).
 //!
 //! **Server.** hyper, with HTTP/1 alone, on one thread of tokio: the HTTP implementation of most Rust servers, tested
 //! against malformed requests and kept up, without a framework on top, of which six addresses need
@@ -30,6 +29,7 @@ mod error;
 mod failure;
 mod folder;
 mod host;
+mod html;
 mod http;
 mod listen;
 mod skin;
@@ -38,5 +38,6 @@ mod viewer;
 
 pub use assets::{HOW_TO_BUILD, has_page};
 pub use error::ViewError;
+pub use html::{HTML_LIMIT, HtmlError, HtmlFile, write_html};
 pub use listen::Listen;
 pub use viewer::Viewer;

@@ -1,9 +1,11 @@
-// Bundles the page into dist/, from where it is embedded in the program: `npm run build`.
+// Bundles the page into dist/, from where ../build.rs embeds it in the program. That script calls this one in a copy of
+// this folder; `npm run build` calls it here.
 import { build } from "esbuild";
-import { copyFile, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 
 const dist = new URL("dist/", import.meta.url);
+await mkdir(dist, { recursive: true });
 for (const name of await readdir(dist)) {
   // that one is in the repository
   if (name !== ".gitignore") await rm(new URL(name, dist), { recursive: true });

@@ -4,6 +4,7 @@ and ``plot``."""
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,9 +20,14 @@ def export(
     *,
     force: bool = False,
     tetrahedra: bool = False,
+    limit_mb: float = 25.0,
 ) -> list[Path]:
-    """Writes the surfaces of the run in a folder with their motion, in the format that `file` ends with: ``.usda``,
-    ``.glb``, or a file per frame as ``.ply``, ``.obj`` or ``.stl``. Returns the file, or the first and the last one.
+    """Writes the surfaces of the run in a folder with their motion, in the format that `file` ends with: ``.html`` (the
+    viewer with the run in it, which needs no server), ``.usda``, ``.glb``, or a file per frame as ``.ply``, ``.obj`` or
+    ``.stl``. Returns the file, or the first and the last one.
+
+    An HTML file has at most `limit_mb` million bytes. If the run is larger, the file has every second frame, every fourth
+    and so on, and a warning says how many.
 
     With `force` files that exist are replaced; with `tetrahedra` the boundary of the tetrahedra is written although
     a finer surface rides along (``fill.carry_surface``).
@@ -29,7 +35,11 @@ def export(
     Raises:
         OutputError: the folder holds no run, the format is unknown, or a file exists.
     """
-    return _core.export(os.fspath(folder), os.fspath(file), force, tetrahedra)
+    limit = round(limit_mb * 1e6)
+    files, frames, of_frames = _core.export(os.fspath(folder), os.fspath(file), force, tetrahedra, limit)
+    if frames < of_frames:
+        warnings.warn(f"{file} has {frames} of {of_frames} frames, to be below {limit_mb:g} MB", stacklevel=2)
+    return files
 
 
 def render(
@@ -83,13 +93,18 @@ def plot(
     Raises:
         OutputError: the folder holds no run, no step has the quantity, or the file exists and `force` is not set.
     """
+    path = None if file is None else Path(file)
+    if path is not None and path.suffix.lower() != ".svg":
+        error = OutputError(f"{path}: curves are drawn as SVG; choose a name that ends with .svg")
+        error.path = path
+        raise error
     names = [curves] if isinstance(curves, str) else list(curves)
     drawn = Curves(_core.curves(os.fspath(folder), names, against))
-    if file is not None:
-        path = Path(file)
+    if path is not None:
         if path.exists() and not force:
             error = OutputError(f"{path} exists; choose another name, or pass force=True to replace it")
             error.path = path
             raise error
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(drawn.svg, encoding="utf-8")
     return drawn

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -42,12 +43,17 @@ def _without_arrays(
     return sections, meshes
 
 
+_logger = logging.getLogger("standoff")
+# silent until a program asks, as libraries are
+_logger.addHandler(logging.NullHandler())
+
+
 class Scene:
     """A scene that has been checked.
 
     Its arguments are the sections of a scene file (``docs/src/scene-file.md``) as mappings and lists: `time`,
     `contact`, `friction`, `solver`, `output`, `materials`, `objects`, `half_spaces`, `attachments`,
-    `stitches`, and the values `dimension`, `gravity` and `ground`. Numbers are SI, texts may have units (``"2 mm"``).
+    `stitches`, and the values `dimension`, `gravity` and `ground`. Numbers are SI, strings may have units (``"2 mm"``).
     An object has a `mesh` (a file), a `shape`, or arrays: `points` (n×3, n×2 if `dimension` is 2) with `tetrahedra` (m×4), `triangles`
     (m×3) or `segments` (m×2) of 0-based indices; points alone are particles or a point obstacle.
 
@@ -152,17 +158,27 @@ def _scene(source: tuple[Any, ...], steps: int, fingerprint: int) -> Scene:
 
 
 def _observer(progress: bool, steps: int, callback: Callable[[dict[str, Any]], None] | None) -> Any:
-    if not progress and callback is None:
+    if not progress and callback is None and not _logger.isEnabledFor(logging.WARNING):
         return None
 
     def observe(text: str) -> None:
         report = json.loads(text)
+        log(report)
         if progress:
             show(report, steps)
         if callback is not None:
             callback(report)
 
     return observe
+
+
+def log(report: Mapping[str, Any]) -> None:
+    """Tells the logger ``standoff`` of a step: as information, or as a warning if the step did not converge."""
+    level = logging.INFO if report["outcome"] == "converged" else logging.WARNING
+    if _logger.isEnabledFor(level):
+        text = "step %d, t = %.4g s: %s, %d iterations, %d contacts"
+        numbers = (report["step"], report["time"], report["outcome"])
+        _logger.log(level, text, *numbers, report["newton_iterations"], report["contacts"], extra={"report": report})
 
 
 def show(report: Mapping[str, Any], steps: int) -> None:

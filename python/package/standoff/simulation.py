@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._standoff import CoreSimulation
 from .errors import ControlError
-from .scene import Scene, show
+from .exports import export
+from .scene import Scene, log, show
+from .viewer import Viewer
 
 Array = NDArray[np.float64]
 
@@ -254,12 +258,17 @@ class Simulation:
         self.report: dict[str, Any] | None = None
         # bodies refer to this, and this not to them: a recording ends when the last reference to it goes
         self._entries = scene.bodies
+        #: Where it is recorded, and what removes that folder if it is a temporary one.
+        self._folder: str | None = None
+        self._temporary: tempfile.TemporaryDirectory[str] | None = None
         self._half_spaces = {name: k for k, name in enumerate(scene.half_spaces)}
 
     @classmethod
     def resume(cls, folder: str | os.PathLike[str], scene: Scene | None = None) -> Simulation:
         """Takes up the run in a folder where its newest checkpoint left it, and continues to record there."""
-        return cls._taken(scene or Scene.of_run(folder), "resume", os.fspath(folder))
+        simulation = cls._taken(scene or Scene.of_run(folder), "resume", os.fspath(folder))
+        simulation._folder = os.fspath(folder)
+        return simulation
 
     @classmethod
     def restore(cls, scene: Scene, saved: bytes) -> Simulation:
@@ -290,6 +299,39 @@ class Simulation:
     def record(self, folder: str | os.PathLike[str], *, force: bool = False) -> None:
         """Records this simulation in a folder, from its first step on, as ``standoff run`` does."""
         self._core.record(os.fspath(folder), force)
+        self._folder = os.fspath(folder)
+
+    def view(self, *, listen: str = "127.0.0.1:0", height: int = 640) -> Viewer:
+        """Shows this simulation in the browser while it is advanced, and afterwards; see :func:`standoff.view`. If it is not
+        being recorded, it is from now on, in a temporary folder that goes with the simulation and its viewers.
+
+        Raises:
+            OutputError: steps were done without a recording, or the package was built without the viewer.
+        """
+        viewer = Viewer(self._recorded(), listen, height)
+        viewer._keeps = self._temporary
+        return viewer
+
+    def export(
+        self,
+        file: str | os.PathLike[str],
+        *,
+        force: bool = False,
+        tetrahedra: bool = False,
+        limit_mb: float = 25.0,
+    ) -> list[Path]:
+        """Writes what has been recorded of this simulation, as :func:`standoff.export` does; with ``.html`` as one file that
+        any browser shows. A recording must have begun before the first step, by :meth:`record` or :meth:`view`."""
+        return export(self._recorded(), file, force=force, tetrahedra=tetrahedra, limit_mb=limit_mb)
+
+    def _recorded(self) -> str:
+        """The folder of its recording, which begins if there is none."""
+        if self._folder is None:
+            temporary = tempfile.TemporaryDirectory(prefix="standoff-")
+            self.record(os.path.join(temporary.name, "run"))
+            self._temporary = temporary
+        assert self._folder is not None
+        return self._folder
 
     def finish(self) -> None:
         """Ends a recording: the last state is written as frame and checkpoint."""
@@ -306,6 +348,7 @@ class Simulation:
         told = None if watch is None else lambda *seen: watch(Iteration(*seen))
         report: dict[str, Any] = json.loads(self._change("step", told))
         self.report = report
+        log(report)
         return report
 
     def run(

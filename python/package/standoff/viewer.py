@@ -22,6 +22,8 @@ class Viewer:
     def __init__(self, folder: str | os.PathLike[str], listen: str = "127.0.0.1:0", height: int = 640) -> None:
         self.folder = os.fspath(folder)
         self.height = height
+        #: What has to stay while this is open: a temporary folder.
+        self._keeps: Any = None
         command = "from standoff._cli import main; main()"
         arguments = ["view", self.folder, "--listen", listen]
         self._process = subprocess.Popen(

@@ -96,7 +96,31 @@ export class Refused extends Error {
 /** The server has gone. */
 export class Unreachable extends Error {}
 
+/** Whether this page is a file that has the run in it (src/html.rs), and needs no server. */
+export const IS_FILE = document.getElementById("api/run") !== null;
+
+/** What the file has in it as the answer to a question. */
+async function find(path: string): Promise<Response> {
+  const element = document.getElementById(path.split("?")[0]);
+  if (!element) throw new Refused(404, `This file does not have ${path}.`);
+  const packed = Uint8Array.from(atob(element.textContent ?? ""), (c) => c.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+  const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+  return new Response(element.dataset.kind === "planes" ? join(bytes) : bytes);
+}
+
+/** Numbers of four bytes, of which all first bytes come first. */
+function join(planes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const count = planes.length / 4;
+  const bytes = new Uint8Array(planes.length);
+  for (let plane = 0; plane < 4; plane++) {
+    for (let k = 0; k < count; k++) bytes[4 * k + plane] = planes[plane * count + k];
+  }
+  return bytes;
+}
+
 async function get(path: string): Promise<Response> {
+  if (IS_FILE) return find(path);
   const response = await fetch(path).catch((error) => {
     throw new Unreachable(String(error));
   });
@@ -160,7 +184,8 @@ export class Frames {
   ) {}
 
   get(step: number, arrays: string[]): Promise<Arrays> {
-    const key = `${step} ${arrays.join()}`;
+    // a file has all arrays of a frame together
+    const key = IS_FILE ? `${step}` : `${step} ${arrays.join()}`;
     const held = this.#kept.get(key);
     if (held) {
       // the last in the order is the one used last

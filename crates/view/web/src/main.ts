@@ -2,7 +2,7 @@
 
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
-import { API, Arrays, Frames, getFailure, getMesh, getRun, getStats, indices, Refused, Run, Step, Unreachable } from "./api";
+import { API, Arrays, Frames, getFailure, getMesh, getRun, getStats, indices, IS_FILE, Refused, Run, Step, Unreachable } from "./api";
 import { BodyPanel } from "./bodies";
 import { short } from "./colour";
 import { ColourPanel } from "./colouring";
@@ -14,6 +14,10 @@ import { Stage } from "./stage";
 
 /** How long after an answer the next question comes, ms: while a run goes on, afterwards, and unseen. */
 const PAUSES = { live: 500, ended: 2000, hidden: 5000 };
+
+function counted(number: number, one: string, several = `${one}s`): string {
+  return `${number} ${number === 1 ? one : several}`;
+}
 
 class Viewer {
   #stage: Stage;
@@ -46,8 +50,8 @@ class Viewer {
     this.#listen(canvas);
   }
 
-  /** Asks the server for ever. */
-  async watch(): Promise<never> {
+  /** Asks the server for ever, or a file that has the run in it once. */
+  async watch(): Promise<void> {
     for (;;) {
       try {
         await this.#ask();
@@ -55,6 +59,7 @@ class Viewer {
       } catch (error) {
         this.#complain(error);
       }
+      if (IS_FILE) return;
       const pause = document.hidden ? PAUSES.hidden : this.#run?.live ? PAUSES.live : PAUSES.ended;
       await new Promise((wake) => setTimeout(wake, this.#run ? pause : PAUSES.live));
     }
@@ -111,7 +116,7 @@ class Viewer {
     part("failure-message").textContent = failure?.message ?? "";
     const items = (failure?.culprits ?? []).map(({ what }, k) => {
       const item = make("li", what);
-      item.title = "Come closer";
+      item.title = "Zoom in";
       item.addEventListener("click", () => {
         const place = this.#stage.culprits.place(k);
         if (place) this.#stage.fit({ centre: place.centre, size: Math.max(3 * place.size, 0.15 * this.#stage.size) });
@@ -128,16 +133,16 @@ class Viewer {
     document.title = `${name} – Standoff`;
     const [triangles, sticks, points] = this.#stage.cells;
     const parts = [
-      triangles && `${triangles} triangles`,
-      sticks && `${sticks} segments`,
-      points && `${points} points`,
-      `${run.bodies.length} bodies`,
+      triangles && counted(triangles, "triangle"),
+      sticks && counted(sticks, "segment"),
+      points && counted(points, "point"),
+      counted(run.bodies.length, "body", "bodies"),
     ];
     const last = this.#steps.at(-1);
     const lines = [
-      run.live ? "The run goes on." : run.failed ? "The run failed." : "",
+      run.live ? "Running" : run.failed ? "The run stopped at a failed step." : "",
       parts.filter(Boolean).join(", "),
-      last ? `${this.#steps.length} steps, ${short(this.#steps.reduce((s, r) => s + r.seconds.total, 0))} s` : "",
+      last ? `${counted(this.#steps.length, "step")}, computed in ${short(this.#steps.reduce((s, r) => s + r.seconds.total, 0))} s` : "",
     ];
     part("summary").textContent = lines.filter(Boolean).join("\n");
     part("stage").dataset.live = String(run.live);
@@ -206,7 +211,7 @@ class Viewer {
       // the folder has changed: the next answer tells how
       if (error.status !== 404) this.#run = undefined;
     } else if (error instanceof Unreachable) {
-      notice.textContent = "The viewer's server does not answer. Has it been ended?";
+      notice.textContent = "The viewer's server does not answer. It may have been stopped.";
     } else {
       notice.textContent = error instanceof Error ? error.message : String(error);
     }

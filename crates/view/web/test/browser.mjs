@@ -6,6 +6,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { browser, check, checks, container, interrupt, open, processes, repository, serve, standoff, until, work } from "./support.mjs";
 
 const shots = process.env.SHOTS ?? work;
@@ -248,6 +249,58 @@ async function afterTheRun({ name, scene, steps, fails, colour, flat }) {
   console.log(`ok  ${name}`);
 }
 
+/** The run as one file, opened from the file system: the same pictures as from a server, and nothing is loaded. */
+async function asFile({ name, fails, colour }) {
+  const folder = join(work, name);
+  const file = join(shots, "files", `${name}.html`);
+  const args = ["export", folder, "-o", file, "--force"];
+  const told = spawnSync(standoff, args, { encoding: "utf8" });
+  check(told.status === 0, `${name}: ${told.stderr}`);
+  console.log(`    ${told.stdout.trim().split("/").at(-1)}`);
+  const { child, url } = await serve(["view", folder, "--listen", ":0"]);
+  const [served, saved] = [await open(url), await open(pathToFileURL(file).href)];
+  const pages = [served.page, saved.page];
+  for (const page of pages) await until(async () => (await step(page)) >= 0, `${name} is shown from a file`);
+  check((await saved.page.title()) === `${name} – Standoff`, "it has the run's name");
+  const { frames } = await (await fetch(`${url}api/run`)).json();
+  const same = async (what) => {
+    // a server answers later than a file
+    const alike = async () => {
+      const [expected, got] = [await look(pages[0]), await look(pages[1])];
+      return got.colours > 20 && got.hash === expected.hash;
+    };
+    await until(alike, `${name}: ${what} from a file looks the same`, 20);
+  };
+  const plots = async () => (await saved.page.locator(".plot canvas").count()) === 6;
+  await until(plots, "its curves are there");
+  for (const index of [0, Math.floor(frames.length / 2), frames.length - 1]) {
+    for (const page of pages) {
+      await page.locator("#frame").fill(String(index));
+      await until(async () => (await step(page)) === frames[index], `frame ${index} is shown`);
+    }
+    await same(`frame ${index}`);
+  }
+  for (const page of pages) {
+    await page.selectOption("#colour", colour);
+    await until(() => visible(page, "legend"), "the legend is there");
+    await page.selectOption("#scaling", "frame");
+  }
+  await same(colour);
+  // their length is relative to the frames whose forces a page has seen, their number is not
+  for (const page of pages) await page.check("#arrows");
+  const arrows = () => Promise.all(pages.map((page) => page.evaluate(() => Number(document.getElementById("canvas").dataset.arrows))));
+  await until(async () => new Set(await arrows()).size === 1 && (await arrows())[0] > 0, `${name}: arrows`);
+  check((await visible(saved.page, "failure")) === Boolean(fails), "a failure is told, and only that");
+  await saved.page.screenshot({ path: join(shots, `${name}-file.png`) });
+  const problems = [...served.problems, ...saved.problems];
+  check(problems.length === 0, problems.join("\n"));
+  check((await interrupt(child)) === 0, "the server ends");
+  await saved.page.waitForTimeout(1000);
+  check(!(await saved.page.locator("#notice").textContent()), "the file misses no server");
+  for (const page of pages) await page.close();
+  console.log(`ok  ${name}, as a file`);
+}
+
 /** A run is watched until its end, which may be a failure. */
 async function whileRunning({ name, scene, steps, fails }) {
   const args = ["run", scene, "-o", join(work, `${name}-live`), "--view", "--listen", ":0"];
@@ -299,6 +352,7 @@ try {
   for (const run of RUNS) {
     if (wanted.length > 0 && !wanted.includes(run.name)) continue;
     await afterTheRun(run);
+    await asFile(run);
     await whileRunning(run);
   }
   if (wanted.length === 0 || wanted.includes("live")) await live();
