@@ -2,7 +2,7 @@
 //! element, then halving until the potential falls [Li 2020, §4.4].
 
 use super::balance::rounded;
-use super::path::Path;
+use super::path::{Path, StepLimit};
 use crate::audit;
 use crate::clock::Phase;
 use crate::context::StepContext;
@@ -10,23 +10,8 @@ use crate::definition::settings::AuditLevel;
 use crate::iterate::Iterate;
 use crate::potential::{Energy, IncrementalPotential};
 use crate::solver::workspace::Workspace;
-use crate::thresholds::{
-    HIDDEN, KEEP_GAP, KEEP_PLANE_GAP, LINE_SEARCH_HALVINGS, SLOPE_LEFT, UNRESOLVED,
-};
+use crate::thresholds::{HIDDEN, LINE_SEARCH_HALVINGS, SLOPE_LEFT, UNRESOLVED};
 use standoff_linalg::Vec3;
-
-/// What limited the first step length.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StepLimit {
-    /// Nothing: the whole Newton direction is admissible.
-    None,
-    /// Two surfaces would come too close.
-    Contact,
-    /// A vertex would come too close to a half-space.
-    HalfSpace,
-    /// An element would invert.
-    Inversion,
-}
 
 /// Outcome of a line search.
 #[derive(Debug, Clone, Copy)]
@@ -219,34 +204,6 @@ fn is_flatter(
     let hidden = slope < 0.0 && promises_nothing(alpha * slope, noise) && rise <= HIDDEN * noise;
     let left = || -> f64 { potential.gradient(trial).iter().zip(p).map(|(g, p)| g.dot(p)).sum() };
     hidden && left() <= -SLOPE_LEFT * slope
-}
-
-/// The largest step length in [0, 1] along which nothing touches and nothing inverts. The detector
-/// then knows every pair that comes close along that step.
-pub fn admissible(
-    potential: &IncrementalPotential<'_>,
-    it: &Iterate,
-    p: &[Vec3],
-    work: &mut Workspace,
-) -> (f64, StepLimit) {
-    let (clock, model) = (potential.context.clock, potential.context.model);
-    let detector = &mut work.detector;
-    let (mut alpha, mut limit) = (1.0, StepLimit::None);
-    let inversion = potential.max_step(&it.x, p);
-    if inversion < alpha {
-        (alpha, limit) = (inversion, StepLimit::Inversion);
-    }
-    let plane = clock.time(Phase::Ccd, || detector.max_plane_step(model, &it.x, p, KEEP_PLANE_GAP));
-    if plane < alpha {
-        (alpha, limit) = (plane, StepLimit::HalfSpace);
-    }
-    // no further than the step can go: the boxes of a long step hold everything
-    clock.time(Phase::BroadPhase, || detector.sweep(model, &it.x, p, alpha));
-    let contact = clock.time(Phase::Ccd, || detector.max_step(model, &it.x, p, KEEP_GAP, alpha));
-    if contact < alpha {
-        (alpha, limit) = (contact, StepLimit::Contact);
-    }
-    (alpha, limit)
 }
 
 /// Whether the independent audit, where it is wanted for every iterate, finds nothing.

@@ -11,7 +11,7 @@ pub mod lbfgs;
 pub mod line_search;
 pub mod linear;
 pub mod newton;
-mod path;
+pub mod path;
 mod prescribed;
 pub mod quasi_newton;
 pub mod speedups;

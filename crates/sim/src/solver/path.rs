@@ -1,14 +1,27 @@
 //! Where an iterate goes along a direction: straight on, but rigid bodies turn.
 
-use super::line_search::{StepLimit, admissible};
+use crate::clock::Phase;
 use crate::iterate::Iterate;
 use crate::model::Model;
 use crate::potential::IncrementalPotential;
 use crate::solver::workspace::Workspace;
-use crate::thresholds::{FITS, MOST_TURN};
+use crate::thresholds::{FITS, KEEP_GAP, KEEP_PLANE_GAP, MOST_TURN};
 use standoff_linalg::nalgebra::Rotation3;
 use standoff_linalg::{Mat3, Vec3};
 use std::ops::Range;
+
+/// What limited the first step length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StepLimit {
+    /// Nothing: the whole Newton direction is admissible.
+    None,
+    /// Two surfaces would come too close.
+    Contact,
+    /// A vertex would come too close to a half-space.
+    HalfSpace,
+    /// An element would invert.
+    Inversion,
+}
 
 /// The positions x(α) that a line search tries, from x(0) = x with x'(0) = p.
 ///
@@ -122,6 +135,34 @@ impl Turn {
         let spin = Vec3::new(skew[(2, 1)], skew[(0, 2)], skew[(1, 0)]);
         (spin.norm() > 0.0).then_some(Self { control, centre, shift, spin, stretch })
     }
+}
+
+/// The largest step length in [0, 1] along which nothing touches and nothing inverts. The detector
+/// then knows every pair that comes close along that step.
+pub fn admissible(
+    potential: &IncrementalPotential<'_>,
+    it: &Iterate,
+    p: &[Vec3],
+    work: &mut Workspace,
+) -> (f64, StepLimit) {
+    let (clock, model) = (potential.context.clock, potential.context.model);
+    let detector = &mut work.detector;
+    let (mut alpha, mut limit) = (1.0, StepLimit::None);
+    let inversion = potential.max_step(&it.x, p);
+    if inversion < alpha {
+        (alpha, limit) = (inversion, StepLimit::Inversion);
+    }
+    let plane = clock.time(Phase::Ccd, || detector.max_plane_step(model, &it.x, p, KEEP_PLANE_GAP));
+    if plane < alpha {
+        (alpha, limit) = (plane, StepLimit::HalfSpace);
+    }
+    // no further than the step can go: the boxes of a long step hold everything
+    clock.time(Phase::BroadPhase, || detector.sweep(model, &it.x, p, alpha));
+    let contact = clock.time(Phase::Ccd, || detector.max_step(model, &it.x, p, KEEP_GAP, alpha));
+    if contact < alpha {
+        (alpha, limit) = (contact, StepLimit::Contact);
+    }
+    (alpha, limit)
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! When a minimisation ends.
 
 use super::balance::Balance;
-use super::line_search::{LineStep, StepLimit};
+use super::line_search::LineStep;
+use super::path::StepLimit;
 use crate::context::StepContext;
 use crate::report::StepOutcome;
 use crate::thresholds::{NEGLIGIBLE, ROUND_OFF_ITERATIONS, SADDLES, SHRINKING, TINY, TINY_STEPS};

@@ -5,8 +5,8 @@ use crate::body::Body;
 use crate::iterate::Iterate;
 use crate::model::Model;
 use crate::potential::{Energy, IncrementalPotential};
-use crate::solver::line_search::{StepLimit, admissible, audited, falls, find_contacts};
-use crate::solver::path::Path;
+use crate::solver::line_search::{audited, falls, find_contacts};
+use crate::solver::path::{Path, StepLimit, admissible};
 use crate::solver::workspace::Workspace;
 use crate::state::State;
 use crate::thresholds::{
