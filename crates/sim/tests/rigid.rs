@@ -277,6 +277,23 @@ fn a_box_tips_where_its_foot_is_too_small() {
     assert!(tilt(0.19) > 0.2, "falls: {}", tilt(0.19));
 }
 
+/// A box that falls on the ground with a spin and a speed, with the default settings: from its first contact until it lies.
+#[test]
+fn a_tumbling_box_takes_few_iterations() {
+    let body = solid_box("a", Vec3::new(0.0, 0.2, 0.0), Vec3::new(0.3, 0.1, 0.2), 1);
+    let mut definition = scene(vec![moving(body, Vec3::x(), Vec3::new(3.0, 5.0, 8.0))]);
+    definition.gravity = Vec3::new(0.0, -G, 0.0);
+    definition.half_spaces.push(ground(0.0));
+    definition.settings.friction.coefficient = 0.4;
+    let mut simulation = Simulation::new(&definition).unwrap();
+    let reports: Vec<_> = (0..34).map(|_| simulation.step().unwrap()).collect();
+    let tumbling: Vec<_> = reports.iter().filter(|r| r.contacts > 0).collect();
+    let iterations: u64 = tumbling.iter().map(|r| r.newton_iterations).sum();
+    let mean = iterations as f64 / tumbling.len() as f64;
+    println!("{mean:.1} iterations a step in {} steps", tumbling.len());
+    assert!(tumbling.len() > 20 && mean < 10.0, "{mean} iterations a step");
+}
+
 /// Boxes that tumble onto each other, a soft block and the ground: every iterate is audited, and a step takes few iterations.
 fn heap(method: Method) -> Definition {
     let bodies = vec![
