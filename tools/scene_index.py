@@ -25,7 +25,7 @@ MOMENTS = {
     0.35: ["codim/reef-knot", "codim/sprinkles", "codim/tablecloth-pull", "codim/twisted-ring", "erleben/cube-cliff",
            "erleben/cube-internal-edges", "erleben/spike-plane", "erleben/spike-spike", "impact-ball", "orientation/cliff-edge",
            "orientation/compactor", "orientation/fine-ball", "orientation/funnel", "orientation/two-rings",
-           "stress/fine-ball", "two-cubes-fall", "unit/cube-stack", "papers/squishy-balls-pressed"],
+           "stress/fine-ball", "two-cubes-fall", "unit/cube-stack", "papers/squishy-balls-pressed", "rigid/dominoes"],
     0.85: ["ball-on-needles", "codim/braid", "codim/twisted-tube", "erleben/spike-crack", "erleben/spike-hole",
            "erleben/spike-wedge", "erleben/wedge-crack", "orientation/compressed-block", "planar/bowl", "planar/chi",
            "planar/corner", "stress/twisted-rods", "papers/ramen",
