@@ -582,9 +582,14 @@ fn damping(
     }
     let start = Arc::new(state.x.clone());
     let factor = coefficient / context.h;
-    let damping = |t: &dyn Term| match t.without_limits() {
-        Some(unlimited) => Damping::new(&*unlimited, factor, &start, inertial),
-        None => Damping::new(t, factor, &start, inertial),
+    let model = context.model;
+    // what keeps a rigid body rigid would brake its turning: a turn is no motion on straight lines
+    let bends = |stencil: &[u32]| {
+        stencil.first().is_none_or(|&v| !model.bodies[model.body_of[v as usize] as usize].rigid)
     };
-    context.model.solids.terms().chain(codim.terms()).map(damping).collect()
+    let damping = |t: &dyn Term| match t.without_limits() {
+        Some(unlimited) => Damping::new(&*unlimited, factor, &start, inertial).only(bends),
+        None => Damping::new(t, factor, &start, inertial).only(bends),
+    };
+    model.solids.terms().chain(codim.terms()).map(damping).collect()
 }

@@ -1,7 +1,7 @@
 //! Rigid bodies: mechanics against closed forms and an integration of Euler's equations, forces and reactions, contact with
 //! everything, and how little they deform.
 
-use crate::common::{block, converge, ground, scene};
+use crate::common::{block, converge, difference, ground, scene};
 use standoff_linalg::nalgebra::{Quaternion, UnitQuaternion};
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sim::Simulation;
@@ -161,6 +161,20 @@ fn unknowns_and_momentum_do_not_depend_on_the_surface() {
     };
     let [(r1, c1), (r6, c6)] = [run(1), run(6)];
     assert!((r1 - r6).norm() < 1e-9 && (c1 - c6).norm() < 1e-9);
+}
+
+/// Damping of elastic bodies leaves the turning of a rigid one alone.
+#[test]
+fn stiffness_damping_does_not_brake_a_turn() {
+    let run = |damping: f64| {
+        let size = Vec3::new(0.3, 0.1, 0.2);
+        let body =
+            moving(solid_box("a", -0.5 * size, size, 1), Vec3::x(), Vec3::new(2.0, 9.0, 1.0));
+        let mut definition = scene(vec![body]);
+        definition.settings.time.stiffness_damping = damping;
+        converge(definition, 1e-8, 20).1
+    };
+    assert!(difference(&run(0.0), &run(0.02)) < 1e-12);
 }
 
 /// A force at a corner accelerates the centre by F/m and turns the body by I⁻¹ (r × F).

@@ -46,6 +46,15 @@ impl Damping {
         Self { stencils, layout, blocks, begin, start: start.clone(), free: free.clone() }
     }
 
+    /// The same without the stencils that `is_damped` does not hold for.
+    #[must_use]
+    pub fn only(mut self, is_damped: impl Fn(&[u32]) -> bool) -> Self {
+        for (i, _) in self.stencils.iter().enumerate().filter(|(_, s)| !is_damped(s)) {
+            self.blocks[self.begin[i]..self.begin[i + 1]].fill(Mat3::zeros());
+        }
+        self
+    }
+
     /// Δx (m) and (c/h) H Δx (N) (`#V`).
     fn product(&self, x: &[Vec3]) -> (Vec<Vec3>, Vec<Vec3>) {
         let moved = |v: usize| if self.free[v] { x[v] - self.start[v] } else { Vec3::zeros() };
