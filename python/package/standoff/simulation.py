@@ -43,14 +43,15 @@ def _moved(force: Array, torque: Array, about: ArrayLike) -> Array:
 
 class Body:
     """A body of a simulation. Arrays are read-only views into those of the whole simulation after the last
-    step; the attributes `targets` and `velocities` can be set."""
+    step; the attributes `targets` and `velocities` can be set. The last four vertices of a rigid body are its control
+    points, by which the others move: its velocities are those that these get."""
 
     def __init__(self, simulation: Simulation, name: str, entry: dict[str, Any]) -> None:
         self._simulation = simulation
         self._part = slice(entry["first"], entry["end"])
         #: Its name.
         self.name = name
-        #: ``"volume"``, ``"shell"``, ``"rod"``, ``"particles"`` or ``"obstacle"``.
+        #: ``"volume"``, ``"rigid"``, ``"shell"``, ``"rod"``, ``"particles"`` or ``"obstacle"``.
         self.role: str = entry["role"]
         #: Positions of the undeformed body, m.
         self.rest: Array = entry["rest"]
