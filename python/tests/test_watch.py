@@ -141,11 +141,11 @@ if sys.argv[2] == "callback":
     threading.Timer(0.3, send).start()
     watch = lambda i: time.sleep(60)
 else:
-    # a step of many seconds, which no callback watches from then on
+    # a step of more than a second, which no callback watches
     watch = None
 try:
     if watch is None:
-        box = {"shape": {"kind": "box", "cells": [24, 24, 24]}}
+        box = {"shape": {"kind": "box", "cells": [36, 36, 36]}}
         scene = standoff.Scene(
             ground=-0.5005,
             solver={"end": {"velocity_relative": 1e-12}},
