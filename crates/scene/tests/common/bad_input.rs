@@ -35,6 +35,7 @@ pub const FILES: &[(&str, &str)] = &[
     ),
     ("cut.msh", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 zero 1 0\n"),
     ("notes.txt", "not a mesh\n"),
+    ("inside-out.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\nf 1 4 2\nf 2 4 3\nf 1 3 4\n"),
     ("motion/0.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"),
 ];
 
@@ -256,6 +257,11 @@ pub const ROWS: &[Row] = &[
         "rigid body of an open surface",
         "[[objects]]\nname = \"ball\"\nmesh = \"cube.obj\"\nrole = \"rigid\"\n",
         ["scene.toml:3:8", "objects[0].mesh", "this surface has open edges", "(object 'ball')"]
+    ),
+    row!(
+        "rigid body of a surface that is inside out",
+        "[[objects]]\nname = \"ball\"\nmesh = \"inside-out.obj\"\nrole = \"rigid\"\n",
+        ["scene.toml:3:8", "objects[0].mesh", "-1.667e-1 m³", "(object 'ball')"]
     ),
     row!(
         "rigid body that touches itself",

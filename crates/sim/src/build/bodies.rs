@@ -587,7 +587,7 @@ pub(crate) fn check_start(bodies: &[Body], solids: &Solids, x: &[Vec3]) -> Resul
             }
             if let Some(global) = solids.tets.vertices().get(e) {
                 let p = global.map(|v| x[v as usize]);
-                if (p[1] - p[0]).cross(&(p[2] - p[0])).dot(&(p[3] - p[0])) <= 0.0 {
+                if tet_volume(&p) <= 0.0 {
                     return Err(BuildError::Element {
                         body: name(),
                         element: k as u32,

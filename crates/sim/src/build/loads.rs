@@ -58,30 +58,27 @@ pub fn check(definition: &Definition) -> Result<(), BuildError> {
         let first = start.len();
         start.extend_from_slice(if body.start.is_empty() { &body.rest } else { &body.start });
         let shift = |e: &[u32; 2]| e.map(|v| v + first as u32);
-        let (surface, obstacle) = match &body.kind {
-            BodyKind::Volume { tets, .. } => {
-                (topology::boundary_faces(tets).unwrap_or_default(), false)
-            }
-            BodyKind::Shell { triangles, .. } => (triangles.clone(), false),
+        let surface = match &body.kind {
+            BodyKind::Volume { tets, .. } => topology::boundary_faces(tets).unwrap_or_default(),
+            BodyKind::Shell { triangles, .. } => triangles.clone(),
             BodyKind::Rigid { .. } => {
-                let own = body.surface.as_ref().map(|s| s.triangles.to_vec());
-                (own.unwrap_or_default(), false)
+                body.surface.as_ref().map(|s| s.triangles.to_vec()).unwrap_or_default()
             }
-            BodyKind::Rod { .. } | BodyKind::Particles { .. } => (Vec::new(), false),
+            BodyKind::Rod { .. } | BodyKind::Particles { .. } => Vec::new(),
             BodyKind::PlaneStrain { triangles, .. } => {
                 let own = topology::boundary_edges(triangles).unwrap_or_default();
                 outline.extend(own.iter().map(shift));
-                (Vec::new(), false)
+                Vec::new()
             }
             BodyKind::Obstacle { triangles, edges, .. } => {
                 if definition.dimension.is_planar() {
                     outline.extend(edges.iter().map(shift));
                 }
-                (triangles.clone(), true)
+                triangles.clone()
             }
         };
         faces.extend(surface.iter().map(|f| f.map(|v| v + first as u32)));
-        bodies.push(Body { obstacle, ..Body::new(body, first) });
+        bodies.push(Body::new(body, first));
     }
     let mass = vec![1.0; start.len()];
     let scene = LoadedBodies {

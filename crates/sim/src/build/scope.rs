@@ -65,7 +65,12 @@ pub fn check_method(
     for (k, own) in definition.bodies.iter().enumerate() {
         let kind = match &own.kind {
             BodyKind::Volume { .. } | BodyKind::Obstacle { .. } => continue,
-            BodyKind::Rigid { .. } => "a rigid body",
+            BodyKind::Rigid { .. } => {
+                return unfit(
+                    body(k),
+                    "this is a rigid body; choose \"barrier\" or \"barrier-free\"",
+                );
+            }
             BodyKind::PlaneStrain { .. } => "a solid in the plane",
             BodyKind::Shell { .. } => "a shell",
             BodyKind::Rod { .. } => "a rod",
@@ -109,13 +114,19 @@ pub fn check_carried(definition: &Definition) -> Result<(), BuildError> {
         Method::AdmmPd => "\"admm-pd\"",
     };
     let Some(body) = definition.bodies.iter().find(|b| b.surface.is_some()) else { return Ok(()) };
-    let problem = "is for bodies that touch by the boundary of their elements, but this one touches by a surface that it carries; \
-                   choose \"barrier\" or \"barrier-free\", or leave out `fill.collides`";
+    let but = match body.kind {
+        BodyKind::Rigid { .. } => "this one is rigid; choose \"barrier\" or \"barrier-free\"",
+        _ => {
+            "this one touches by a surface that it carries; choose \"barrier\" or \"barrier-free\", or leave out \
+             `fill.collides`"
+        }
+    };
+    let problem = format!("is for bodies that touch by the boundary of their elements, but {but}");
     Err(BuildError::Unfit {
         key: "solver.method",
         value: value.into(),
         object: format!("body '{}'", body.name),
-        problem: problem.into(),
+        problem,
     })
 }
 
