@@ -171,6 +171,19 @@ pub enum Violation {
         /// Their thickness ξ, m.
         thickness: f64,
     },
+    /// Two surface primitives do not keep their distance on the straight way between two states.
+    Crossing {
+        /// Vertices of the one.
+        a: Vec<u32>,
+        /// Vertices of the other.
+        b: Vec<u32>,
+        /// The part of the way after which they are too close.
+        time: f64,
+        /// Their distance there, m.
+        distance: f64,
+        /// Their thickness ξ, m.
+        thickness: f64,
+    },
     /// Two surface primitives are closer, beyond their thickness, than their coordinates resolve. Only
     /// starts are looked at so closely.
     Unresolved {
@@ -219,6 +232,12 @@ impl Violation {
             Self::TooClose { a, b, distance, thickness } => format!(
                 "{} and {} are {distance:.6e} m apart, which is not more than their thickness \
                  {thickness:.6e} m",
+                primitive(a),
+                primitive(b)
+            ),
+            Self::Crossing { a, b, time, distance, thickness } => format!(
+                "{} and {} are {distance:.3e} m apart after {time:.6} of the way between two states, and cannot be told to stay \
+                 farther apart than their thickness {thickness:.3e} m",
                 primitive(a),
                 primitive(b)
             ),
@@ -306,6 +325,24 @@ pub fn violations_by<'a>(
         beyond.then_some(Violation::Overstretched { vertices: triangle.vertices, stretch })
     }));
     found
+}
+
+/// All pairs of primitives that do not keep their distance while vertices move on straight lines from `from` to `to` (`#V` each): also those that
+/// have passed through each other and leave no trace at `to`. Half-spaces need no more than both ends.
+pub fn violations_between<'a>(
+    auditor: &mut Auditor,
+    scene: impl Into<AuditScene<'a>>,
+    from: &[Vec3],
+    to: &[Vec3],
+) -> Vec<Violation> {
+    let mesh = scene.into().collision;
+    let crossings = auditor.crossings(mesh, from, to).into_iter();
+    let violation = |crossing: audit::Crossing| {
+        let (a, b) = vertices_of(mesh, crossing.pair);
+        let audit::Crossing { time, distance, required, .. } = crossing;
+        Violation::Crossing { a, b, time, distance, thickness: required }
+    };
+    crossings.map(violation).collect()
 }
 
 /// Number of tetrahedra without positive volume at positions `x` (`#V`), where they are allowed; else 0, as such

@@ -337,7 +337,8 @@ fn stretched(model: &Model, x: &[Vec3]) -> Vec<Culprit> {
 fn audited_culprits(model: &Model, x: &[Vec3]) -> Vec<Culprit> {
     let culprit = |violation| match violation {
         Violation::Intersection { a, b } => Culprit::Pair { a, b, gap: 0.0 },
-        Violation::TooClose { a, b, distance, thickness } => {
+        Violation::TooClose { a, b, distance, thickness }
+        | Violation::Crossing { a, b, distance, thickness, .. } => {
             Culprit::Pair { a, b, gap: distance - thickness }
         }
         Violation::Unresolved { a, b, gap, .. } => Culprit::Pair { a, b, gap },

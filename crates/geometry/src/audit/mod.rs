@@ -1,14 +1,15 @@
 //! The independent audit: exact tests of intersection and inversion.
 //!
 //! Shares no code with `distance`, `broad_phase` or `ccd`, so that an error there cannot hide here.
-//! It is static: it looks at one set of positions and knows nothing of the way there.
+//! It is static: it looks at one set of positions and knows nothing of the way there; but [`Auditor::crossings`] looks at the
+//! straight way between two.
 //!
 //! What counts as an intersection: a common point of two closed primitives without a common
 //! vertex, touching included, decided exactly. Edge against face covers surfaces; for the rest
 //! there are codimensional edge against codimensional edge, and codimensional vertex against face,
 //! codimensional edge and codimensional vertex. Two wires that meet in one point are an event of
-//! measure zero, and wires that have passed through each other leave no trace; what guards them is
-//! [`closer_than`] their thickness at every iterate, not this test. The same holds for particles.
+//! measure zero, and wires that have passed through each other leave no trace; what sees them is
+//! [`Auditor::crossings`] on every part of the path, not this test. The same holds for particles.
 //! In the plane, where all edges are wires, two of them that cross do leave a trace, so that the test of
 //! codimensional edges covers the outlines of solids ([`CollisionMesh::planar`]).
 //! Primitives that share a vertex are not compared: two adjacent faces folded onto each other are
@@ -24,6 +25,7 @@
 pub mod box_pairs;
 mod enclosure;
 mod half_space;
+pub mod path;
 mod predicates;
 pub mod separation;
 
@@ -36,6 +38,7 @@ pub use predicates::{
 
 use crate::{CollisionMesh, PairKind};
 use box_pairs::{Box3, Origin, Tree, find, find_within};
+use path::Few;
 use rayon::prelude::*;
 use standoff_linalg::Vec3;
 use standoff_linalg::double_double::DoubleDouble;
@@ -92,6 +95,19 @@ pub struct ClosePair {
     pub required: f64,
 }
 
+/// Two primitives that do not keep their required distance on a path.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct Crossing {
+    /// Who.
+    pub pair: Pair,
+    /// The part of the path after which they are too close, from 0 to 1.
+    pub time: f64,
+    /// Their distance there, m.
+    pub distance: f64,
+    /// The required distance, m.
+    pub required: f64,
+}
+
 /// [`Auditor::intersections`], once.
 pub fn audit_intersections(mesh: &CollisionMesh, x: &[Vec3]) -> Vec<Pair> {
     Auditor::default().intersections(mesh, x)
@@ -100,6 +116,11 @@ pub fn audit_intersections(mesh: &CollisionMesh, x: &[Vec3]) -> Vec<Pair> {
 /// [`Auditor::closer_than`], once.
 pub fn closer_than(mesh: &CollisionMesh, x: &[Vec3], margin: f64) -> Vec<ClosePair> {
     Auditor::default().closer_than(mesh, x, margin)
+}
+
+/// [`Auditor::crossings`], once.
+pub fn crossings(mesh: &CollisionMesh, from: &[Vec3], to: &[Vec3]) -> Vec<Crossing> {
+    Auditor::default().crossings(mesh, from, to)
 }
 
 /// The audit, with the trees of its last call: between calls for one mesh their order is kept while it
@@ -122,7 +143,8 @@ impl Auditor {
     /// finite may go unnoticed here, so check [`non_finite`] too.
     pub fn intersections(&mut self, mesh: &CollisionMesh, x: &[Vec3]) -> Vec<Pair> {
         let p = |v: u32| &x[v as usize];
-        self.update(mesh, x, |_| 0.0);
+        let origin = Origin::new(x);
+        self.update(mesh, |v| origin.around(v.iter().map(|&i| p(i)), 0.0));
         let ends = |e: u32| mesh.edges[e as usize].map(p);
 
         let mut found = edges_of_faces_in_faces(mesh, x, &self.faces);
@@ -160,82 +182,94 @@ impl Auditor {
     /// with codimensional edges and with each other; never primitives that share a vertex. Distances
     /// are taken in 106-bit arithmetic, so only a pair within about 1e-28 of its size from ξ + `margin`
     /// can be misjudged. A `margin` slightly below 0 allows for the rounding of positions to `f64`.
-    // long: the same few lines for each kind of pair
     pub fn closer_than(&mut self, mesh: &CollisionMesh, x: &[Vec3], margin: f64) -> Vec<ClosePair> {
-        use separation::{edge_edge, extended, far_apart, point_edge, point_point, point_triangle};
-        let half = |v: u32| mesh.half_thickness.get(v as usize).copied().unwrap_or(0.0);
-        let grow = |v: u32| (half(v) + 0.5 * margin).max(0.0);
-        self.update(mesh, x, grow);
+        let grow = |v: u32| (half_thickness(mesh, v) + 0.5 * margin).max(0.0);
         let origin = Origin::new(x);
-        let of = |v: &[u32]| origin.around(v.iter().map(|&i| &x[i as usize]), grow(v[0]));
-        let edges: Vec<Box3> = mesh.edges.par_iter().with_min_len(BOXES).map(|e| of(e)).collect();
-        self.edges.update(&edges);
-        let vertices = mesh.vertices.par_iter().with_min_len(BOXES).map(|&v| of(&[v]));
-        let vertices: Vec<Box3> = vertices.collect();
-        let p = |v: u32| extended(&x[v as usize]);
-        // v and w stand for their primitives
-        let below = |pair: Pair, v: u32, w: u32, d2: DoubleDouble| {
-            let r =
-                DoubleDouble::new(half(v)) + DoubleDouble::new(half(w)) + DoubleDouble::new(margin);
-            (r.is_positive() && d2 < r * r).then(|| ClosePair {
-                pair,
-                distance: d2.sqrt().value(),
-                required: r.value(),
-            })
-        };
-
-        // most pairs whose boxes meet are far apart, which double precision can tell
-        let reach = |v: u32, w: u32| (half(v) + half(w) + margin).max(0.0);
-        let at = |v: u32| x[v as usize];
-
-        let mut close = find_within(&self.edges, |i, j, close| {
-            let [i, j] = ascending(i, j);
-            let (e, f) = (mesh.edges[i as usize], mesh.edges[j as usize]);
-            let far = || {
-                let (a, b) = (e.map(at), f.map(at));
-                far_apart(&a, &b, &(a[1] - a[0]).cross(&(b[1] - b[0])), reach(e[0], f[0]))
-            };
-            let near = mesh.neighbours.contains(PairKind::EdgeEdge, [i, j]);
-            if mesh.may_collide(&e, &f) && !near && !far() {
-                let d2 = edge_edge(&p(e[0]), &p(e[1]), &p(f[0]), &p(f[1]));
-                close.extend(below(Pair::EdgeEdge { edges: [i, j] }, e[0], f[0], d2));
-            }
-        });
-        close.extend(find(&vertices, &self.faces, |i, face| {
-            let (vertex, t) = (mesh.vertices[i as usize], mesh.faces[face as usize]);
-            let far = || {
-                let t = t.map(at);
-                let normal = (t[1] - t[0]).cross(&(t[2] - t[0]));
-                far_apart(&[at(vertex)], &t, &normal, reach(mesh.faces[face as usize][0], vertex))
-            };
-            let near = mesh.neighbours.contains(PairKind::FaceVertex, [face, vertex]);
-            if !mesh.may_collide(&t, &[vertex]) || near || far() {
+        let around = |v: &[u32]| origin.around(v.iter().map(|&i| &x[i as usize]), grow(v[0]));
+        self.pairs(mesh, around, |pair, a, b| {
+            let required = required(mesh, a[0], b[0], margin);
+            let at = |v: &u32| x[*v as usize];
+            let [p, q] = [a, b].map(|v| Few::<Vec3, 3>::new(v.iter().map(at), Vec3::zeros()));
+            // most pairs whose boxes meet are far apart, which double precision can tell
+            let normal = path::normal(&p, &q);
+            if separation::far_apart(&p, &q, &normal, required.value().max(0.0)) {
                 return None;
             }
-            let d2 = point_triangle(&p(vertex), &t.map(p));
-            below(Pair::FaceVertex { face, vertex }, t[0], vertex, d2)
-        }));
-        close.extend(self.point_wire(mesh, |v, e, pair| {
-            let [a, b] = mesh.edges[e as usize];
-            below(pair, a, v, point_edge(&p(v), &p(a), &p(b)))
-        }));
-        close.extend(
-            self.point_point(mesh, |v, w, pair| below(pair, v, w, point_point(&p(v), &p(w)))),
-        );
-        close
+            let origin = separation::extended(&Vec3::zeros());
+            let extended =
+                |p: &[Vec3]| Few::<_, 3>::new(p.iter().map(separation::extended), origin);
+            let [p, q] = [extended(&p), extended(&q)];
+            let d2 = separation::squared_distance(&p, &q);
+            let is_below = required.is_positive() && d2 < required * required;
+            let (distance, required) = (d2.sqrt().value(), required.value());
+            is_below.then_some(ClosePair { pair, distance, required })
+        })
     }
 
-    /// Trees over boxes that are grown by `grow` of a primitive's first vertex.
-    fn update(&mut self, mesh: &CollisionMesh, x: &[Vec3], grow: impl Fn(u32) -> f64 + Sync) {
-        let origin = Origin::new(x);
-        let of = |v: &[u32]| origin.around(v.iter().map(|&i| &x[i as usize]), grow(v[0]));
-        let faces: Vec<Box3> = mesh.faces.par_iter().with_min_len(BOXES).map(|f| of(f)).collect();
-        self.faces.update(&faces);
+    /// All pairs that do not stay at a distance above ξ while vertices move on straight lines from `from` to `to` (`#V` each),
+    /// sorted by kind and index: surfaces, wires and points that pass through each other on the way are among them, although
+    /// both ends may be free of intersections. The pairs are those of [`closer_than`](Self::closer_than).
+    ///
+    /// What is not found keeps its distance, by the reasoning at the head of [`path`]; what is found is too close at the time
+    /// that is named, or within about 1e-16 of the displacement of being so.
+    pub fn crossings(&mut self, mesh: &CollisionMesh, from: &[Vec3], to: &[Vec3]) -> Vec<Crossing> {
+        let origin = Origin::new(from);
+        let around = |v: &[u32]| {
+            let ends = v.iter().flat_map(|&i| [&from[i as usize], &to[i as usize]]);
+            origin.around(ends, half_thickness(mesh, v[0]))
+        };
+        self.pairs(mesh, around, |pair, a, b| {
+            let required = required(mesh, a[0], b[0], 0.0);
+            let ways = |v: &u32| [from[*v as usize], to[*v as usize]];
+            let still = [Vec3::zeros(); 2];
+            let [p, q] = [a, b].map(|v| Few::<_, 3>::new(v.iter().map(ways), still));
+            let path::Contact { time, distance } = path::contact(&p, &q, required)?;
+            Some(Crossing { pair, time, distance, required: required.value() })
+        })
+    }
+
+    /// What `test` returns for all pairs whose boxes meet: all edges with each other, all surface vertices with all faces,
+    /// codimensional vertices with codimensional edges and with each other; by kind, in the order of their indices. It gets the
+    /// vertices of both primitives.
+    fn pairs<R: PartialOrd + Send>(
+        &mut self,
+        mesh: &CollisionMesh,
+        around: impl Fn(&[u32]) -> Box3 + Sync,
+        test: impl Fn(Pair, &[u32], &[u32]) -> Option<R> + Sync,
+    ) -> Vec<R> {
+        self.update(mesh, &around);
+        let edges = mesh.edges.par_iter().with_min_len(BOXES);
+        self.edges.update(&edges.map(|e| around(e)).collect::<Vec<Box3>>());
+        let vertices = mesh.vertices.par_iter().with_min_len(BOXES);
+        let vertices: Vec<Box3> = vertices.map(|&v| around(&[v])).collect();
+        let mut found = find_within(&self.edges, |i, j, found| {
+            let [i, j] = ascending(i, j);
+            let (e, f) = (mesh.edges[i as usize], mesh.edges[j as usize]);
+            let near = mesh.neighbours.contains(PairKind::EdgeEdge, [i, j]);
+            if mesh.may_collide(&e, &f) && !near {
+                found.extend(test(Pair::EdgeEdge { edges: [i, j] }, &e, &f));
+            }
+        });
+        found.extend(find(&vertices, &self.faces, |i, face| {
+            let (vertex, t) = (mesh.vertices[i as usize], mesh.faces[face as usize]);
+            let near = mesh.neighbours.contains(PairKind::FaceVertex, [face, vertex]);
+            let may = mesh.may_collide(&t, &[vertex]) && !near;
+            if may { test(Pair::FaceVertex { face, vertex }, &t, &[vertex]) } else { None }
+        }));
+        found.extend(self.point_wire(mesh, |v, e, pair| test(pair, &mesh.edges[e as usize], &[v])));
+        found.extend(self.point_point(mesh, |v, w, pair| test(pair, &[v], &[w])));
+        found
+    }
+
+    /// Trees over the boxes around primitives.
+    fn update(&mut self, mesh: &CollisionMesh, around: impl Fn(&[u32]) -> Box3 + Sync) {
+        let faces = mesh.faces.par_iter().with_min_len(BOXES);
+        self.faces.update(&faces.map(|f| around(f)).collect::<Vec<Box3>>());
         let wires = mesh.codim_edges.par_iter().with_min_len(BOXES);
-        self.wire_boxes = wires.map(|&e| of(&mesh.edges[e as usize])).collect();
+        self.wire_boxes = wires.map(|&e| around(&mesh.edges[e as usize])).collect();
         self.wires.update(&self.wire_boxes);
         let points = mesh.codim_vertices.par_iter().with_min_len(BOXES);
-        self.point_boxes = points.map(|&v| of(&[v])).collect();
+        self.point_boxes = points.map(|&v| around(&[v])).collect();
         self.points.update(&self.point_boxes);
     }
 
@@ -351,6 +385,17 @@ fn edges_of_faces_in_faces(mesh: &CollisionMesh, x: &[Vec3], faces: &Tree) -> Ve
     let mut found: Vec<Pair> = hits.into_iter().filter_map(pair).collect();
     found.sort();
     found
+}
+
+/// Half of the thickness ξ that a vertex brings to a pair, m.
+fn half_thickness(mesh: &CollisionMesh, v: u32) -> f64 {
+    mesh.half_thickness.get(v as usize).copied().unwrap_or(0.0)
+}
+
+/// ξ + `margin` of two primitives of which `v` and `w` are vertices, m.
+fn required(mesh: &CollisionMesh, v: u32, w: u32, margin: f64) -> DoubleDouble {
+    let half = |v| DoubleDouble::new(half_thickness(mesh, v));
+    half(v) + half(w) + DoubleDouble::new(margin)
 }
 
 fn ascending(a: u32, b: u32) -> [u32; 2] {

@@ -97,6 +97,17 @@ pub fn edge_edge(a: &Vector, b: &Vector, c: &Vector, d: &Vector) -> DoubleDouble
     least
 }
 
+/// Squared distance of two primitives: a point, a segment or a triangle by its vertices, of which one is a point or both are segments.
+pub fn squared_distance(a: &[Vector], b: &[Vector]) -> DoubleDouble {
+    match (a, b) {
+        ([p], [q]) => point_point(p, q),
+        ([p], [c, d]) | ([c, d], [p]) => point_edge(p, c, d),
+        ([p], [c, d, e]) | ([c, d, e], [p]) => point_triangle(p, &[*c, *d, *e]),
+        ([p, q], [c, d]) => edge_edge(p, q, c, d),
+        _ => unreachable!("{} against {} vertices", a.len(), b.len()),
+    }
+}
+
 fn min(a: DoubleDouble, b: DoubleDouble) -> DoubleDouble {
     if b < a { b } else { a }
 }

@@ -5,4 +5,5 @@ mod broad_phase;
 mod ccd;
 mod ccd_benchmark;
 mod common;
+mod paths;
 mod rest_neighbours;

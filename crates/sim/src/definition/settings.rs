@@ -685,6 +685,8 @@ pub enum LinearSolver {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AuditLevel {
+    /// After every accepted Newton iterate, and all the way to it.
+    EveryPath,
     /// After every accepted Newton iterate.
     EveryIterate,
     /// After every time step.

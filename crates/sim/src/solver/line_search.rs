@@ -133,7 +133,7 @@ impl Search {
             let noise = noise.unwrap_or(0.0).max(before.noise()).max(after.noise());
             let rise = after.value - before.value;
             if lower || is_flatter(potential, rise, noise, &trial, p, [slope, alpha]) {
-                if audited(&potential.context, &trial.x, work) {
+                if audited(&potential.context, &it.x, &trial.x, work) {
                     work.before = std::mem::replace(it, trial);
                     let within_round_off = promises_nothing(slope, noise);
                     let decrease = before.value - after.value;
@@ -206,14 +206,19 @@ fn is_flatter(
     hidden && left() <= -SLOPE_LEFT * slope
 }
 
-/// Whether the independent audit, where it is wanted for every iterate, finds nothing.
-pub fn audited(context: &StepContext<'_>, x: &[Vec3], work: &mut Workspace) -> bool {
-    if context.settings.solver.audit != AuditLevel::EveryIterate {
-        return true;
-    }
-    let auditor = &mut work.auditor;
-    let violations = || audit::violations_by(auditor, context.model, x);
-    context.clock.time(Phase::Audit, violations).is_empty()
+/// Whether the independent audit, where it is wanted for every iterate, finds nothing at `x`, nor, where it is wanted for every path, on the
+/// straight way from the iterate `from`.
+pub fn audited(context: &StepContext<'_>, from: &[Vec3], x: &[Vec3], work: &mut Workspace) -> bool {
+    let level = context.settings.solver.audit;
+    let (model, auditor) = (context.model, &mut work.auditor);
+    context.clock.time(Phase::Audit, || match level {
+        AuditLevel::EveryStep | AuditLevel::Off => true,
+        AuditLevel::EveryIterate => audit::violations_by(auditor, model, x).is_empty(),
+        AuditLevel::EveryPath => {
+            audit::violations_by(auditor, model, x).is_empty()
+                && audit::violations_between(auditor, model, from, x).is_empty()
+        }
+    })
 }
 
 #[cfg(test)]

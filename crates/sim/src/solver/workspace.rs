@@ -1,5 +1,6 @@
 //! Memory that is kept between steps.
 
+use crate::audit::Violation;
 use crate::clock::Clock;
 use crate::detector::Detector;
 use crate::iterate::Iterate;
@@ -32,6 +33,8 @@ pub struct Workspace {
     pub before: Iterate,
     /// The audit.
     pub auditor: Auditor,
+    /// What the audit found on the way that prescribed vertices took directly, before the first iterate.
+    pub found_directly: Option<Violation>,
     /// Counts of the step that is under way.
     pub report: StepReport,
     /// What looks on.
@@ -57,6 +60,7 @@ impl Workspace {
             laplacian: Laplacian::default(),
             before: Iterate::without_contacts(Vec::new()),
             auditor: Auditor::default(),
+            found_directly: None,
             report: StepReport::default(),
             watcher: None,
         })

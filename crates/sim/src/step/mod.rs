@@ -59,6 +59,7 @@ pub fn step(
     let mut potential = IncrementalPotential::new(context, state, &targets);
     work.hessian.forget_contacts();
     work.detector.d_hat = context.d_hat;
+    work.found_directly = None;
     let (mut it, mut solved) = match context.settings.solver.method {
         Method::Barrier | Method::Dot | Method::LbfgsPd | Method::AdmmPd => {
             let before = Before { kappa: state.kappa, ..Before::default() };
@@ -352,7 +353,8 @@ fn check_by_audit(
     }
     let (model, auditor) = (context.model, &mut work.auditor);
     let violations = || audit::violations_by(auditor, model, x);
-    match context.clock.time(Phase::Audit, violations).first() {
+    let found = context.clock.time(Phase::Audit, violations);
+    match found.first().or(work.found_directly.as_ref()) {
         None => Ok(()),
         Some(violation) => {
             let violation = violation.describe(model);

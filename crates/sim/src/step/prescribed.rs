@@ -1,6 +1,8 @@
 //! The direct motion of prescribed vertices at the start of a step.
 
+use crate::audit;
 use crate::clock::Phase;
+use crate::definition::settings::AuditLevel;
 use crate::dirichlet::DirichletTargets;
 use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
@@ -51,6 +53,11 @@ pub fn move_directly(
             x[v] = if alpha < 1.0 { x[v] + alpha * dx[v] } else { targets.x[v] };
         }
         model.map.advance(&mut x, alpha, &dx);
+        if potential.context.settings.solver.audit == AuditLevel::EveryPath {
+            let auditor = &mut work.auditor;
+            let between = || audit::violations_between(auditor, model, &state.x, &x);
+            work.found_directly = clock.time(Phase::Audit, between).into_iter().next();
+        }
     }
     (start, at(&x, detector))
 }

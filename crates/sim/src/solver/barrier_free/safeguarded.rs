@@ -262,7 +262,7 @@ fn search(
             work.report.step_cuts.strain += 1;
         } else if !acceptable(&before, &merit(potential, &trial), alpha * slope, may_rise) {
             work.report.step_cuts.line_search += 1;
-        } else if !audited(&potential.context, &trial, work) {
+        } else if !audited(&potential.context, &it.x, &trial, work) {
             work.report.step_cuts.audit += 1;
         } else {
             it.x = trial;

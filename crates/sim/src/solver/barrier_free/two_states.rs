@@ -312,7 +312,7 @@ fn move_towards(
 ) -> f64 {
     loop {
         let trial: Vec<Vec3> = x.iter().zip(dx).map(|(x, dx)| x + alpha * dx).collect();
-        if line_search::audited(context, &trial, work) || alpha == 0.0 {
+        if line_search::audited(context, x, &trial, work) || alpha == 0.0 {
             *x = trial;
             return alpha;
         }

@@ -179,8 +179,8 @@ fn accept_if_lower(
     work: &mut Workspace,
 ) -> bool {
     let after = potential.value(&trial);
-    let accept =
-        falls(before, &after, f64::NEG_INFINITY) && audited(&potential.context, &trial.x, work);
+    let accept = falls(before, &after, f64::NEG_INFINITY)
+        && audited(&potential.context, &it.x, &trial.x, work);
     if accept {
         *it = trial;
     }
