@@ -101,6 +101,7 @@ fn step(fields: &Bound<'_, PyDict>, e: &StepError) -> PyResult<&'static str> {
     | StepError::TimeLimit { step, .. }
     | StepError::Cancelled { step, .. }
     | StepError::BlockedMotion { step, .. }
+    | StepError::OpenJoint { step, .. }
     | StepError::Audit { step, .. }) = e;
     fields.set_item("step", step)?;
     match e {

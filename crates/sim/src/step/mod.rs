@@ -298,7 +298,19 @@ fn end_state(
         directors,
         frame_twists,
         turns: potential.turns(&it.x),
+        joint_multipliers: potential.joints().forces(&it.x),
+        joint_coordinates: joint_coordinates(potential, state, &it.x),
     }
+}
+
+/// The coordinates of the joints at the end of a step at `x`.
+fn joint_coordinates(
+    potential: &IncrementalPotential<'_>,
+    state: &State,
+    x: &[Vec3],
+) -> Vec<[f64; 2]> {
+    let joints = potential.context.model.joints.all.iter().zip(&state.joint_coordinates);
+    joints.map(|(joint, before)| joint.coordinates(x, *before)).collect()
 }
 
 /// Velocities and accelerations at the end of a step at `x`.
