@@ -104,6 +104,7 @@ impl State {
     ///
     /// # Errors
     /// A sentence that says what does not fit.
+    // long: a check for each part of a state
     pub fn check(&self, start: &State, h: f64) -> Result<(), String> {
         for ((name, list), (_, expected)) in self.vectors().iter().zip(start.vectors()) {
             let (found, expected) = (list.len(), expected.len());

@@ -249,9 +249,9 @@ fn chain(links: usize, kind: JointKind, along: Vec3) -> Definition {
     definition
 }
 
-/// In a chain at rest, each joint bears the weight of what is below it.
+/// In a chain at rest, each joint carries the weight of what is below it.
 #[test]
-fn a_hanging_chain_bears_its_weight() {
+fn a_hanging_chain_carries_its_weight() {
     for kind in [JointKind::Spherical, JointKind::Revolute, JointKind::Fixed] {
         // Newmark's method does not damp the strain of the first step
         for (integrator, tolerance) in [
@@ -321,7 +321,7 @@ fn a_slider_slides_down_with_the_part_of_gravity_along_it() {
     assert!(balance.norm() < 1e-6 * bears, "{balance} {moment} {expected}");
 }
 
-/// A collar on an upright shaft falls and spins, one in a plane is thrown and spins; neither does anything else.
+/// A collar on a vertical shaft falls and spins, one in a plane is thrown and spins; neither does anything else.
 #[test]
 fn collars_and_pucks_keep_what_is_free() {
     let size = Vec3::new(0.2, 0.1, 0.2);
@@ -506,6 +506,27 @@ fn a_pendulum_hits_a_soft_cube() {
     assert!(moved > 0.01, "the cube moved by {moved}");
 }
 
+/// Joined bodies may overlap, unless the joint says that they touch each other; what a body is not joined with touches it.
+#[test]
+fn joined_bodies_overlap() {
+    let size = Vec3::new(0.2, 0.05, 0.05);
+    let at = |x: f64| solid_box(&format!("at {x}"), Vec3::new(x, 0.0, 0.0), size, 1);
+    let elbow = |parent, child, x: f64| {
+        let point = Vec3::new(x, 0.025, 0.025);
+        joint(&format!("at {x}"), JointKind::Revolute, Some(parent), child, point, Vec3::z())
+    };
+    let mut definition = scene(vec![at(0.0), at(0.15), at(0.3)]);
+    definition.joints = vec![elbow(0, 1, 0.175), elbow(1, 2, 0.325)];
+    definition.settings.contact.d_hat = Some(1e-3);
+    assert!(Simulation::new(&definition).is_ok());
+    definition.joints[1].collide = true;
+    let error = Simulation::new(&definition).err().unwrap().to_string();
+    assert!(error.contains("not free of intersections"), "{error}");
+    definition.joints.pop();
+    let error = Simulation::new(&definition).err().unwrap().to_string();
+    assert!(error.contains("not free of intersections"), "{error}");
+}
+
 /// Bodies whose motion is prescribed take others with them.
 #[test]
 fn a_driven_body_takes_others_along() {
@@ -529,7 +550,6 @@ fn a_driven_body_takes_others_along() {
     let moved = centre(&definition.bodies[0], x)
         - centre(&definition.bodies[0], &definition.bodies[0].start);
     assert!((moved - Vec3::new(0.25, 0.0, 0.0)).norm() < 1e-12, "{moved}");
-    // what drives it bears the joint: forces on the two others are their rate of momentum
     println!("{} iterations", iterations(&reports));
     assert!(iterations(&reports) < 50 * 9);
 }

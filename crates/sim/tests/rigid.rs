@@ -12,7 +12,6 @@ use standoff_sim::definition::{
 };
 use standoff_sim::expression::{Expression, VectorExpression};
 use standoff_sim::settings::{Integrator, Method};
-use std::sync::Arc;
 
 const G: f64 = 9.81;
 

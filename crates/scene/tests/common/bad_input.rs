@@ -77,7 +77,7 @@ pub const ROWS: &[Row] = &[
     row!(
         "joint of an unknown body",
         joint!("kind = \"spherical\"\nbodies = [\"ball\", \"bal\"]\npoint = [0, 0, 0]\n"),
-        ["scene.toml:7:20", "joints[0].bodies[1]", "unknown body 'bal'", "did you mean 'ball'?"]
+        ["scene.toml:7:19", "joints[0].bodies[1]", "unknown body 'bal'", "did you mean 'ball'?"]
     ),
     row!(
         "joint of a body with itself",

@@ -72,6 +72,7 @@ pub(super) fn check_folds(
 ///
 /// # Errors
 /// The first such body.
+// long: everything that may hold a body
 pub fn check_held(definition: &Definition, model: &Model, x: &[Vec3]) -> Result<(), BuildError> {
     let quasi_static = definition.settings.time.integrator == Integrator::QuasiStatic;
     if !quasi_static || !definition.energies.is_empty() {

@@ -32,6 +32,11 @@ impl Joints {
         self.tree.leaves_out(self.all.len())
     }
 
+    /// The coordinates of all joints at `x`, after those of the last step.
+    pub fn coordinates(&self, x: &[Vec3], before: &[[f64; 2]]) -> Vec<[f64; 2]> {
+        self.all.iter().zip(before).map(|(joint, b)| joint.coordinates(x, *b)).collect()
+    }
+
     /// The greatest error of a joint at `x`, and which one that is.
     pub fn worst(&self, x: &[Vec3]) -> Option<(&Joint, f64)> {
         let errors = self.all.iter().map(|j| (j, j.error(x)));
@@ -120,7 +125,8 @@ impl Joint {
     }
 
     /// Angle about the axis (rad) and displacement along it (m) of the child relative to the parent since the start, zeros for what is not
-    /// free. The angle goes on from `before` without jumps by whole turns, as long as half a turn is not passed in a step.
+    /// free. The angle
+    /// continues from `before` without jumps by whole turns, as long as half a turn is not passed in a step.
     pub fn coordinates(&self, x: &[Vec3], before: [f64; 2]) -> [f64; 2] {
         let Some(axis) = self.direction(x) else { return [0.0; 2] };
         let q = self.gather(x);

@@ -182,7 +182,7 @@ fn try_to_solve(
     Ok(to_vertices(potential, hessian, &p))
 }
 
-/// The way from a trial point to where loops of joints are closed, by the matrix of the last direction; none without loops, or where the solver
+/// The displacement from a trial point to where loops of joints are closed, by the matrix of the last direction; none without loops, or where the solver
 /// fails.
 pub fn closing(
     potential: &IncrementalPotential<'_>,
@@ -199,8 +199,8 @@ pub fn closing(
     }
     let mut forcing = Forcing::exact(context.settings.solver.linear_tolerance);
     let none = vec![Vec3::zeros(); trial.len()];
-    let way = improve(potential, &gradient, &none, &mut forcing, work)?;
-    way.iter().flatten().all(|c| c.is_finite()).then_some(way)
+    let p = improve(potential, &gradient, &none, &mut forcing, work)?;
+    p.iter().flatten().all(|c| c.is_finite()).then_some(p)
 }
 
 /// The direction `p`, the last one that was computed, as accurately as `forcing` asks for now; none where the solver fails.

@@ -168,8 +168,8 @@ fn closed(
     trial: &Iterate,
     work: &mut Workspace,
 ) -> Option<Iterate> {
-    let way = closing(potential, &trial.x, work)?;
-    let mut path = Path::new(potential.context.model, &trial.x, &way);
+    let p = closing(potential, &trial.x, work)?;
+    let mut path = Path::new(potential.context.model, &trial.x, &p);
     let (alpha, _) = path.fit(potential, trial, 1.0, work);
     let mut closer = Iterate::without_contacts(trial.x.clone());
     path.place(&trial.x, alpha, &mut closer.x);

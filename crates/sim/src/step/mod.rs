@@ -273,7 +273,7 @@ fn end_state(
     for i in (0..end_targets.len()).filter(|&i| targets.prescribed[i]) {
         end_targets[i] = targets.x[i];
     }
-    let frames = &potential.context.model.frames;
+    let (frames, joints) = (&potential.context.model.frames, &potential.context.model.joints);
     let (directors, frame_twists) =
         frames.advance(&state.directors, &state.frame_twists, &state.x, &it.x);
     State {
@@ -299,18 +299,8 @@ fn end_state(
         frame_twists,
         turns: potential.turns(&it.x),
         joint_multipliers: potential.joints().forces(&it.x),
-        joint_coordinates: joint_coordinates(potential, state, &it.x),
+        joint_coordinates: joints.coordinates(&it.x, &state.joint_coordinates),
     }
-}
-
-/// The coordinates of the joints at the end of a step at `x`.
-fn joint_coordinates(
-    potential: &IncrementalPotential<'_>,
-    state: &State,
-    x: &[Vec3],
-) -> Vec<[f64; 2]> {
-    let joints = potential.context.model.joints.all.iter().zip(&state.joint_coordinates);
-    joints.map(|(joint, before)| joint.coordinates(x, *before)).collect()
 }
 
 /// Velocities and accelerations at the end of a step at `x`.
