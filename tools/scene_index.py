@@ -90,7 +90,7 @@ A figure in brackets, such as [Li 2020, Fig. 19], is the figure of a paper that 
 and [Pictures](../docs/src/gallery/pictures.md) shows frames of some scenes.
 """
 TIMED = """
-The last two columns give the number of time steps and the CPU seconds of one thread, with the audit of every step, as
+The last two columns give the number of time steps and the CPU seconds of one thread, with the audit of every step.
 `tools/scene_index.py --time` measured them on {machine} at commit {commit}. A scene without figures takes minutes.
 """
 

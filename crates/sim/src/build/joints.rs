@@ -62,7 +62,8 @@ fn build(
     scene: &JointedBodies<'_>,
 ) -> Result<Joint, BuildError> {
     let bodies = scene.bodies;
-    for b in joint.parent.into_iter().chain([joint.child]).filter(|&b| !bodies[b].rigid) {
+    let mut both = joint.parent.into_iter().chain([joint.child]);
+    if let Some(b) = both.find(|&b| !bodies[b].rigid) {
         let problem = format!(
             "body '{}' is not rigid: a joint is between two rigid bodies, or the world and one",
             bodies[b].name
