@@ -47,7 +47,7 @@ GROUPS = [
     ("Speed and impact", "The time step determines the accuracy, but not whether bodies pass through each other.",
      ["tunnelling-ball", "impact-ball", "stress/ball-on-plate"]),
     ("Rigid bodies", "Bodies that keep their shape.",
-     ["rigid/dominoes", "rigid/rings-on-cloth"]),
+     ["rigid/dominoes", "rigid/rings-on-cloth", "rigid/wrecking-ball"]),
     ("Shells", "Cloth, cards and seams.",
      ["codim/cloth-on-needles", "codim/sewn-pillow", "codim/cloth-on-rotating-sphere", "codim/twisted-tube",
       "codim/tube-wall", "codim/cards", "codim/cloth-stack", "codim/deck", "codim/card-shuffle", "codim/reef-knot",
@@ -90,7 +90,7 @@ A figure in brackets, such as [Li 2020, Fig. 19], is the figure of a paper that 
 and [Pictures](../docs/src/gallery/pictures.md) shows frames of some scenes.
 """
 TIMED = """
-The last two columns give the number of time steps and the CPU seconds of one thread, with the audit of every step, as
+The last two columns give the number of time steps and the CPU seconds of one thread, with the audit of every step.
 `tools/scene_index.py --time` measured them on {machine} at commit {commit}. A scene without figures takes minutes.
 """
 

@@ -40,6 +40,7 @@ TABLES = [
     ("ForceSection", "`[[objects.forces]]`"), ("RegionSection", "Regions"), ("BoxSection", "`box` of a region"),
     ("SphereSection", "`sphere` of a region"), ("AttachmentSection", "`[[attachments]]`"),
     ("AnchorSection", "`attachments.to`"), ("StitchSection", "`[[stitches]]`"),
+    ("JointSection", "`[[joints]]`"),
     ("ExpectSection", "`[[expect]]`"), ("MinusSection", "`expect.minus`"),
 ]
 

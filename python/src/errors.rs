@@ -77,6 +77,7 @@ fn build(fields: &Bound<'_, PyDict>, e: &BuildError) -> PyResult<&'static str> {
             fields.set_item("body", body)?;
         }
         BuildError::Energy { name, .. } => fields.set_item("energy", name)?,
+        BuildError::Joint { joint, .. } => fields.set_item("joint", joint)?,
         BuildError::Element { body, element, vertices, .. } => {
             fields.set_item("body", body)?;
             fields.set_item("element", element)?;
@@ -101,6 +102,7 @@ fn step(fields: &Bound<'_, PyDict>, e: &StepError) -> PyResult<&'static str> {
     | StepError::TimeLimit { step, .. }
     | StepError::Cancelled { step, .. }
     | StepError::BlockedMotion { step, .. }
+    | StepError::OpenJoint { step, .. }
     | StepError::Audit { step, .. }) = e;
     fields.set_item("step", step)?;
     match e {
@@ -118,6 +120,10 @@ fn step(fields: &Bound<'_, PyDict>, e: &StepError) -> PyResult<&'static str> {
         StepError::BlockedMotion { name, progress, .. } => {
             fields.set_item("name", name)?;
             fields.set_item("progress", progress)?;
+        }
+        StepError::OpenJoint { joint, error, .. } => {
+            fields.set_item("joint", joint)?;
+            fields.set_item("error", error)?;
         }
         StepError::Cancelled { iterations, .. } => {
             fields.set_item("iterations", iterations)?;

@@ -3,7 +3,7 @@
 //! Little-endian: magic, format version, version of the program, fingerprint of the definition,
 //! sizes, the state's arrays and constraints, the numbers of the frames written so far, what the user set
 //! between steps, the forces on half-spaces, how many steps in a row the barrier finished for the barrier-free
-//! solver, the forces of supports and loads, and a checksum of all that. Files of later formats are refused.
+//! solver, the forces of supports and loads, where there are joints their multipliers and coordinates, and a checksum of all that. Files of later formats are refused.
 
 use crate::OutputError;
 use crate::atomic::write_atomically;
@@ -151,6 +151,21 @@ fn write_rest(out: &mut dyn Write, state: &State) -> io::Result<()> {
     for forces in [&state.held_forces, &state.load_forces] {
         out.write_all(&(forces.len() as u64).to_le_bytes())?;
         write_forces(out, forces)?;
+    }
+    write_joints(out, state)
+}
+
+/// Multipliers and coordinates of joints; nothing without any, as before there were joints.
+fn write_joints(out: &mut dyn Write, state: &State) -> io::Result<()> {
+    let (multipliers, coordinates) = (&state.joint_multipliers, &state.joint_coordinates);
+    if coordinates.is_empty() {
+        return Ok(());
+    }
+    for size in [multipliers.len(), coordinates.len()] {
+        out.write_all(&(size as u64).to_le_bytes())?;
+    }
+    for c in multipliers.iter().chain(coordinates.iter().flatten()) {
+        out.write_all(&c.to_le_bytes())?;
     }
     Ok(())
 }
@@ -354,6 +369,12 @@ impl Reader<'_> {
         state.held_forces = self.forces(held)?;
         let loads = self.size()?;
         state.load_forces = self.forces(loads)?;
+        if !self.0.is_empty() {
+            let (multipliers, joints) = (self.size()?, self.size()?);
+            state.joint_multipliers = self.numbers(multipliers)?;
+            let coordinates = self.numbers(joints.checked_mul(2)?)?;
+            state.joint_coordinates = coordinates.as_chunks::<2>().0.to_vec();
+        }
         self.0.is_empty().then_some((fingerprint, Checkpoint { state, frames, program }))
     }
 }

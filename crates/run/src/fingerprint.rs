@@ -19,6 +19,7 @@ pub fn fingerprint(definition: &Definition) -> u64 {
         forces,
         attachments,
         stitches,
+        joints,
         energies,
         no_contact,
         gravity,
@@ -32,6 +33,10 @@ pub fn fingerprint(definition: &Definition) -> u64 {
     let _ = write!(text, "{}", changed_settings(&settings));
     let _ = write!(text, "{dimension:?} {bodies:?} {half_spaces:?} {prescribed:?} {forces:?}");
     let _ = write!(text, "{attachments:?} {stitches:?} {energies:?} {no_contact:?} {gravity:?}");
+    // scenes without joints keep the fingerprint that they had before there were joints
+    if !joints.is_empty() {
+        let _ = write!(text, " {joints:?}");
+    }
     text.0.finish()
 }
 

@@ -20,6 +20,8 @@ pub struct Summary {
     pub min_gap: Option<f64>,
     /// The greatest deformation ‖FᵀF − I‖ of a rigid body at the end of a step; none without rigid bodies.
     pub rigid_deformation: Option<f64>,
+    /// The greatest error of a joint at the end of a step, in terms of the radius of its smaller body; none without joints.
+    pub joint_error: Option<f64>,
     /// Steps that ended with inverted elements, which the scene allows, and most of them in a step.
     pub inverted: (u64, u64),
     /// The greatest imbalance of forces at the end of a step, with its residual, N, and the number of the step.
@@ -53,10 +55,9 @@ impl Summary {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         };
-        self.rigid_deformation = match (self.rigid_deformation, report.rigid_deformation) {
-            (Some(a), Some(b)) => Some(a.max(b)),
-            (a, b) => a.or(b),
-        };
+        let greater = |a: Option<f64>, b: Option<f64>| a.into_iter().chain(b).reduce(f64::max);
+        self.rigid_deformation = greater(self.rigid_deformation, report.rigid_deformation);
+        self.joint_error = greater(self.joint_error, report.joint_error);
         if report.imbalance > self.imbalance.0 {
             self.imbalance = (report.imbalance, report.imbalance_force, report.step);
         }
@@ -140,6 +141,9 @@ impl fmt::Display for Summary {
             // strain is half of FᵀF − I
             let strain = 0.5 * deformation;
             row("rigid bodies", format!("strained by at most {strain:.1e}"))?;
+        }
+        if let Some(error) = self.joint_error {
+            row("joints", format!("open by at most {error:.1e} of the radius of a body"))?;
         }
         let (part, force, step) = self.imbalance;
         let of = format!("at most {part:.1e} of the forces on a body, {force:.1e} N (step {step})");

@@ -33,6 +33,8 @@ fn state() -> State {
     state.directors = list(9.0);
     state.frame_twists = vec![6.5, -0.25];
     state.turns = vec![0, -2, i32::MAX];
+    state.joint_multipliers = vec![0.75, -3.5, 1e-310];
+    state.joint_coordinates = vec![[7.5, -0.0], [0.0, 0.1]];
     state.constraints = [
         ConstraintKey::Pair(Pair::new(PairKind::VertexVertex, [0, 1])),
         ConstraintKey::Pair(Pair::new(PairKind::EdgeVertex, [2, 3])),

@@ -8,12 +8,14 @@
 
 mod either;
 mod expect;
+mod joint;
 mod thin;
 
 pub use expect::{
     Axis, Bound, ExpectSection, Figure, Measure, Minus, MinusSection, Moment, Names, Part,
     Quantity, Reference,
 };
+pub use joint::JointSection;
 pub use thin::{OrthotropicSection, RestShape, ShellSection, StitchSection};
 
 use schemars::JsonSchema;
@@ -73,6 +75,9 @@ pub struct SceneFile {
     /// Seams between vertices.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stitches: Vec<StitchSection>,
+    /// Joints between rigid bodies, or between the world and one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub joints: Vec<JointSection>,
     /// What a run of the scene must show. It has no effect on the run; `standoff run --expect` says whether it does.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub expect: Vec<ExpectSection>,
@@ -100,6 +105,7 @@ impl Default for SceneFile {
             objects: Vec::new(),
             attachments: Vec::new(),
             stitches: Vec::new(),
+            joints: Vec::new(),
             expect: Vec::new(),
         }
     }

@@ -2,7 +2,9 @@
 
 use standoff_linalg::Vec3;
 use standoff_scene::Scene;
-use standoff_sim::definition::{Anchor, BodyKind, Condition, Load, Motion, Pivot, SpringStiffness};
+use standoff_sim::definition::{
+    Anchor, BodyKind, Condition, JointKind, Load, Motion, Pivot, SpringStiffness,
+};
 use standoff_sim::material::Law;
 use standoff_sim::settings::{AuditLevel, Lagging};
 use std::path::{Path, PathBuf};
@@ -427,4 +429,37 @@ fn planar_meshes_from_files() {
         };
         assert_eq!(triangles[..], [[0, 1, 2], [0, 2, 3]], "{name}");
     }
+}
+
+#[test]
+fn joints_are_between_bodies_copies_and_the_world() {
+    let text = r#"
+[[objects]]
+name = "arm"
+role = "rigid"
+shape = { kind = "box", size = [1, 1, 1] }
+[[objects]]
+name = "link"
+role = "rigid"
+shape = { kind = "box", size = [1, 1, 1] }
+translate = [2, 0, 0]
+array = { counts = [2, 1, 1], spacing = [2, 0, 0] }
+[[joints]]
+kind = "revolute"
+bodies = ["arm"]
+point = ["-50 cm", 0, 0]
+axis = [0, 0, 2]
+[[joints]]
+name = "elbow"
+kind = "spherical"
+bodies = ["arm", "link[1,0,0]"]
+point = [1, 0, 0]
+collide = true
+"#;
+    let joints = parse(text).definition.joints;
+    let [pin, elbow] = &joints[..] else { panic!("{joints:?}") };
+    assert_eq!((pin.name.as_str(), pin.parent, pin.child), ("joint-0", None, 0));
+    assert_eq!((pin.kind, pin.point.x, pin.axis.z), (JointKind::Revolute, -0.5, 2.0));
+    assert_eq!((elbow.name.as_str(), elbow.parent, elbow.child), ("elbow", Some(0), 2));
+    assert!(elbow.collide && !pin.collide);
 }

@@ -181,8 +181,8 @@ impl Diagnosis {
         let culprits = match error {
             StepError::Audit { .. } => audited_culprits(model, &it.x),
             StepError::NotFinite { .. } => not_finite(potential, it),
-            // nothing is in the way
-            StepError::Cancelled { .. } => Vec::new(),
+            // nothing is in the way, or the error says it
+            StepError::Cancelled { .. } | StepError::OpenJoint { .. } => Vec::new(),
             StepError::BlockedMotion { .. } => {
                 let mut all: Vec<_> = off_target(potential, it).into_iter().collect();
                 all.extend(obstacles(potential, it));

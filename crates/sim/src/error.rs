@@ -62,6 +62,14 @@ pub enum BuildError {
         /// What is missing.
         problem: String,
     },
+    /// A joint that cannot be.
+    #[error("joint '{joint}': {problem}")]
+    Joint {
+        /// Its name.
+        joint: String,
+        /// What does not fit.
+        problem: String,
+    },
     /// An energy that the definition adds cannot be used.
     #[error("energy '{name}': {problem}")]
     Energy {
@@ -296,6 +304,19 @@ pub enum StepError {
         progress: f64,
         /// What blocks it.
         reason: String,
+    },
+    /// Forces do not close a joint.
+    #[error(
+        "step {step}: joint '{joint}' stays open by {error:.1e} of the radius of its smaller body: other joints, held bodies or \
+         contacts contradict it; free one of them, or reduce `time.step`"
+    )]
+    OpenJoint {
+        /// Index of the step.
+        step: usize,
+        /// Name of the joint.
+        joint: String,
+        /// How far it is open.
+        error: f64,
     },
     /// The independent audit found a violation.
     #[error(

@@ -36,6 +36,8 @@ pub mod frames;
 #[doc(hidden)]
 pub mod iterate;
 #[doc(hidden)]
+pub mod joints;
+#[doc(hidden)]
 pub mod loads;
 pub mod material;
 #[doc(hidden)]

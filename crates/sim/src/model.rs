@@ -12,6 +12,7 @@ use crate::definition::Dimension;
 use crate::definition::settings::Settings;
 use crate::energy::{CodimElements, Owner, Solids, Term};
 use crate::frames::MaterialFrames;
+use crate::joints::Joints;
 use crate::loads::Loads;
 use crate::motion::PrescribedMotion;
 use crate::names::Names;
@@ -110,6 +111,8 @@ pub struct Model {
     pub loads: Loads,
     /// Their names in the order of `Loads::names`, each once.
     pub load_names: Vec<String>,
+    /// Joints between rigid bodies.
+    pub joints: Joints,
     /// Subdomains, where the solver has some.
     pub decomposition: Option<Arc<Decomposition>>,
     /// The characteristic norm, where it ends minimisations.

@@ -27,6 +27,7 @@ use crate::energy::pressure::Pressures;
 use crate::energy::spring::Attachments;
 use crate::energy::{CodimElements, Role, Solids, Term};
 use crate::iterate::Iterate;
+use crate::joints::JointTerm;
 use crate::model::Model;
 use crate::state::State;
 use crate::unknowns::Expanded;
@@ -62,6 +63,10 @@ pub struct IncrementalPotential<'a> {
     limits: LimitStiffening,
     attachments: Attachments<'a>,
     pressures: Pressures<'a>,
+    joints: JointTerm<'a>,
+    /// How often the multipliers of joints were changed in this step: after whole steps, and after the end of minimisations.
+    followed: usize,
+    tightened: usize,
     /// Forces that do not depend on position, in quasi-static steps; else x̃ holds them.
     dead_loads: Option<DeadLoads>,
     damping: Vec<Damping>,
@@ -205,6 +210,8 @@ impl<'a> IncrementalPotential<'a> {
         }
         let rest_points = (0..n).map(|v| integrator.rest_point(state, v, h)).collect();
         let mut codim = model.codim_at(state);
+        let weight = context.contact_scale / context.elastic_scale;
+        let joints = JointTerm::new(&model.joints.all, &state.joint_multipliers, weight);
         let damping = damping(&context, state, &codim, &inertial);
         // limits of the stretch are constraints as contact is
         codim.weigh_limits(context.contact_scale / context.elastic_scale);
@@ -219,6 +226,9 @@ impl<'a> IncrementalPotential<'a> {
             codim,
             attachments: model.loads.attachments(context.start),
             pressures: model.loads.pressures(&state.controls, context.start, context.end, &state.x),
+            joints,
+            followed: 0,
+            tightened: 0,
             dead_loads,
             damping,
             limits: LimitStiffening::default(),
@@ -261,6 +271,11 @@ impl<'a> IncrementalPotential<'a> {
         self.dirichlet.as_ref()
     }
 
+    /// The joints with their multipliers.
+    pub fn joints(&self) -> &JointTerm<'a> {
+        &self.joints
+    }
+
     /// The constraints of the barrier-free method.
     pub fn constraints(&self) -> &ContactConstraints {
         &self.constraints
@@ -297,6 +312,9 @@ impl<'a> IncrementalPotential<'a> {
         }
         push(Part::Elastic, s, by_unknowns(Box::new(self.attachments)));
         push(Part::Elastic, s, by_unknowns(Box::new(&self.pressures)));
+        if !self.joints.is_empty() {
+            push(Part::Elastic, s, Box::new(&self.joints));
+        }
         for term in &self.context.model.energies {
             push(Part::Elastic, s, by_unknowns(Box::new(&**term)));
         }

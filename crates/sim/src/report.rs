@@ -65,6 +65,9 @@ pub struct StepReport {
     /// Largest deformation ‖FᵀF − I‖ (Frobenius norm) of a rigid body at the end of the step: about twice its greatest strain; `null`
     /// without rigid bodies.
     pub rigid_deformation: Option<f64>,
+    /// The greatest error of a joint at the end of the step, in terms of the radius of its smaller body; left out without joints.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub joint_error: Option<f64>,
     /// Every energy of the incremental potential at the end of the step by its name, J: `contact barrier`
     /// and the elastic ones together make the fields above. The energy of friction is the lagged dissipative
     /// potential.
@@ -108,6 +111,31 @@ pub struct Forces {
     pub held: BTreeMap<String, Held>,
     /// What each force, pressure, attachment and seam acts with.
     pub loads: BTreeMap<String, Resultant>,
+    /// What each joint acts with on its second body; left out without joints.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub joints: BTreeMap<String, JointForces>,
+}
+
+/// What a joint acts with on its second body (the only one of a joint with the world), and where the bodies are relative to each other.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct JointForces {
+    /// Force, N.
+    pub force: [f64; 3],
+    /// Moment about the joint's point, N m.
+    pub moment: [f64; 3],
+    /// The joint's point on the second body, m.
+    pub point: [f64; 3],
+    /// Greatest error of an equation of the joint, in terms of the radius of the smaller body.
+    pub error: f64,
+    /// Angle by which the second body has turned about the axis relative to the first since the start, whole turns included, rad; `null` where
+    /// the joint does not turn about an axis.
+    pub angle: Option<f64>,
+    /// Its rate, rad/s.
+    pub angular_speed: Option<f64>,
+    /// Displacement of the second body along the axis relative to the first since the start, m; `null` where the joint does not slide along an axis.
+    pub displacement: Option<f64>,
+    /// Its rate, m/s.
+    pub speed: Option<f64>,
 }
 
 /// A force and a moment.

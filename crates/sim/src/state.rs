@@ -56,6 +56,10 @@ pub struct State {
     /// Consecutive steps up to this one that the barrier solver finished after the barrier-free solver had
     /// begun them.
     pub fallbacks: u64,
+    /// Multipliers of the equations of the joints, N: the forces at the end of the last step, with which the next one begins.
+    pub joint_multipliers: Vec<f64>,
+    /// Angle (rad, whole turns included) and displacement (m) of each joint (`#joints`).
+    pub joint_coordinates: Vec<[f64; 2]>,
     /// What the user of the simulation has set in place of what the definition says.
     pub controls: Controls,
 }
@@ -87,6 +91,8 @@ impl State {
             directors: Vec::new(),
             frame_twists: Vec::new(),
             turns: Vec::new(),
+            joint_multipliers: Vec::new(),
+            joint_coordinates: Vec::new(),
             controls: Controls::default(),
             x,
             v,
@@ -98,6 +104,7 @@ impl State {
     ///
     /// # Errors
     /// A sentence that says what does not fit.
+    // long: a check for each part of a state
     pub fn check(&self, start: &State, h: f64) -> Result<(), String> {
         for ((name, list), (_, expected)) in self.vectors().iter().zip(start.vectors()) {
             let (found, expected) = (list.len(), expected.len());
@@ -134,6 +141,14 @@ impl State {
         }
         if self.load_forces.len() != start.load_forces.len() {
             return Err("forces of another number of loads".into());
+        }
+        let joints = (self.joint_multipliers.len(), self.joint_coordinates.len());
+        if joints != (start.joint_multipliers.len(), start.joint_coordinates.len()) {
+            return Err("another number of joints".into());
+        }
+        let finite = self.joint_multipliers.iter().chain(self.joint_coordinates.iter().flatten());
+        if !finite.into_iter().all(|c| c.is_finite()) {
+            return Err("forces or coordinates of joints are not finite".into());
         }
         self.controls.check(&start.controls)?;
         let time = self.step as f64 * h;

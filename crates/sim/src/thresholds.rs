@@ -12,6 +12,9 @@ pub const KEEP_PLANE_GAP: f64 = 0.1;
 /// Halvings after which the line search gives up: a step of 2⁻⁶⁴ of the first is none.
 pub const LINE_SEARCH_HALVINGS: usize = 64;
 
+/// Trials of a line search at most after which loops of joints are closed. Our choice: the first one nearly always suffices.
+pub const CLOSINGS: usize = 3;
+
 /// Directions below this part of the largest coordinate are lost where they are added to it. If the potential
 /// does not fall along such a one, the positions are the minimum as well as they can be written down, and the
 /// step counts as taken.
@@ -168,6 +171,14 @@ pub const RIGIDITY: f64 = 1e6;
 
 /// The same at most, where heavy bodies may rest on a light one. Our choice: five digits are left beside its mass.
 pub const MOST_RIGIDITY: f64 = 1e9;
+
+/// How far a joint may be open at the end of a step, in terms of the radius of its smaller body. Our choice: a hundredth of how little rigid
+/// bodies deform.
+pub const JOINT_OPENING: f64 = 1e-8;
+
+/// Updates of the multipliers of joints in a step at most. Our choice: each lowers the opening by a factor of a thousand or more, unless joints
+/// contradict each other.
+pub const JOINT_UPDATES: usize = 30;
 
 /// The time in which the displacement of a quasi-static step counts as a speed, s: the default time step.
 pub const STATIC_TIME: f64 = 0.01;

@@ -27,6 +27,7 @@ mod impact;
 mod initial_guess;
 mod inversion;
 mod islands;
+mod joints;
 mod loads;
 mod material;
 mod newton;

@@ -8,7 +8,7 @@ use standoff_mesh::Mesh;
 use standoff_mesh::shape::Shape;
 use standoff_scene::Scene;
 use standoff_scene::file::{
-    AttachmentSection, FixedSection, ForceSection, HalfSpaceSection, MaterialChoice,
+    AttachmentSection, FixedSection, ForceSection, HalfSpaceSection, JointSection, MaterialChoice,
     MaterialSection, MotionSection, ObjectSection, RegionSection, Role, Rotation, SceneFile,
     Selection, StitchSection,
 };
@@ -114,6 +114,11 @@ impl SceneBuilder {
     pub fn add_stitch(&mut self, stitch: StitchSection) -> LoadHandle {
         self.file.stitches.push(stitch);
         self.last(List::Stitches, self.file.stitches.len())
+    }
+
+    /// Adds a joint between rigid bodies. What it acts with is in `forces.joints` of the report of a step, by its name.
+    pub fn add_joint(&mut self, joint: JointSection) {
+        self.file.joints.push(joint);
     }
 
     /// The handle of the last of `count` entries of a list.

@@ -55,6 +55,8 @@ class BuildError(Error):
     body: str | None = None
     #: Name of the energy.
     energy: str | None = None
+    #: Name of the joint.
+    joint: str | None = None
     #: Index of the element within its body.
     element: int | None = None
     #: Vertices of the element.
@@ -78,6 +80,10 @@ class StepError(Error):
     name: str | None = None
     #: Part of the motion that was possible, per cent.
     progress: float | None = None
+    #: The joint that stays open.
+    joint: str | None = None
+    #: How far it is open, in terms of the radius of its smaller body.
+    error: float | None = None
     #: Newton iterations that were done.
     iterations: int | None = None
     #: Size of the last Newton direction, m/s.

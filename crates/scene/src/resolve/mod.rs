@@ -9,6 +9,7 @@ mod conditions;
 mod expect;
 mod expectation;
 mod fill;
+mod joint;
 mod object;
 pub mod origin;
 mod placed;
@@ -473,6 +474,7 @@ fn objects(
     }
     no_contact(file, &at.key("objects"), &bodies, definition)?;
     attach::resolve_all(file, &at.key("attachments"), &all, definition, &mut places)?;
+    joint::resolve_all(file, &at.key("joints"), &all, definition)?;
     stitch::resolve_all(file, &at.key("stitches"), &all, definition, &mut places.entries)?;
     check_loads(definition, &places)?;
     let own: Vec<Range<usize>> = all.iter().map(|p| p.bodies.clone()).collect();

@@ -60,6 +60,11 @@ macro_rules! expect {
     ($($rest:literal),*) => { ball!("[[expect]]\nshows = \"it falls\"\n", $($rest),*) };
 }
 
+/// A rigid box named ball; keys of a joint from line 6 on follow.
+macro_rules! joint {
+    ($($rest:literal),*) => { ball!("role = \"rigid\"\n[[joints]]\n", $($rest),*) };
+}
+
 /// A rectangle of triangles, for two dimensions; keys of the object may follow.
 macro_rules! plate {
     ($($rest:literal),*) => {
@@ -69,6 +74,67 @@ macro_rules! plate {
 
 /// The table.
 pub const ROWS: &[Row] = &[
+    row!(
+        "joint of an unknown body",
+        joint!("kind = \"spherical\"\nbodies = [\"ball\", \"bal\"]\npoint = [0, 0, 0]\n"),
+        ["scene.toml:7:19", "joints[0].bodies[1]", "unknown body 'bal'", "did you mean 'ball'?"]
+    ),
+    row!(
+        "joint of a body with itself",
+        joint!("kind = \"spherical\"\nbodies = [\"ball\", \"ball\"]\npoint = [0, 0, 0]\n"),
+        ["scene.toml:7:10", "joints[0].bodies", "between two bodies, or between the world and one"]
+    ),
+    row!(
+        "joint of three bodies",
+        joint!("kind = \"fixed\"\nbodies = [\"ball\", \"ball\", \"ball\"]\npoint = [0, 0, 0]\n"),
+        ["scene.toml:7:10", "joints[0].bodies", "3 bodies; name two, or one"]
+    ),
+    row!(
+        "joint of a soft body",
+        ball!("[[joints]]\nkind = \"fixed\"\nbodies = [\"ball\"]\npoint = [0, 0, 0]\n"),
+        [
+            "scene.toml:6:11",
+            "joints[0].bodies[0]",
+            "'ball' is not rigid",
+            "give it role = \"rigid\""
+        ]
+    ),
+    row!(
+        "joint of an object with copies",
+        ball!(
+            "role = \"rigid\"\narray = { counts = [2, 1, 1], spacing = [3, 0, 0] }\n",
+            "[[joints]]\nkind = \"fixed\"\nbodies = [\"ball\"]\npoint = [0, 0, 0]\n"
+        ),
+        ["scene.toml:8:11", "'ball' has 2 copies; name one of them, such as 'ball[0,0,0]'"]
+    ),
+    row!(
+        "joint without its axis",
+        joint!("kind = \"revolute\"\nbodies = [\"ball\"]\npoint = [0, 0, 0]\n"),
+        ["scene.toml:5:1", "joints[0]", "a revolute joint needs an `axis`"]
+    ),
+    row!(
+        "joint with an axis that nothing reads",
+        joint!("kind = \"fixed\"\nbodies = [\"ball\"]\npoint = [0, 0, 0]\naxis = [0, 0, 1]\n"),
+        ["scene.toml:9:8", "joints[0].axis", "a fixed joint has no axis"]
+    ),
+    row!(
+        "joint with a zero axis",
+        joint!("kind = \"prismatic\"\nbodies = [\"ball\"]\npoint = [0, 0, 0]\naxis = [0, 0, 0]\n"),
+        ["scene.toml:9:8", "joints[0].axis", "the axis must not be zero"]
+    ),
+    row!(
+        "joint of an unknown kind",
+        joint!("kind = \"hinge\"\nbodies = [\"ball\"]\npoint = [0, 0, 0]\n"),
+        ["scene.toml:6:8", "joints[0].kind", "revolute"]
+    ),
+    row!(
+        "two joints of one name",
+        joint!(
+            "name = \"a\"\nkind = \"fixed\"\nbodies = [\"ball\"]\npoint = [0, 0, 0]\n",
+            "[[joints]]\nname = \"a\"\nkind = \"fixed\"\nbodies = [\"ball\"]\npoint = [0, 0, 0]\n"
+        ),
+        ["scene.toml:11:8", "joints[1].name", "'a'"]
+    ),
     row!("not TOML", "ground = = 0\n", ["scene.toml:1:10", "not valid TOML"]),
     row!("unclosed array", "gravity = [0, 1\n[time]\n", ["scene.toml:", "not valid TOML"]),
     row!(

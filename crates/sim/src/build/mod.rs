@@ -4,6 +4,7 @@
 
 pub mod bodies;
 mod characteristic;
+mod joints;
 pub mod loads;
 mod orientation;
 mod rigid;
@@ -92,7 +93,9 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
     let own = !definition.settings.contact.self_contact;
     // a rigid body cannot touch itself
     let rigid = (0..bodies.len()).filter(|&b| bodies[b].rigid).map(|b| (b, b));
-    let no_contact: Vec<_> = definition.no_contact.iter().copied().chain(rigid).collect();
+    let joined = joints::without_contact(definition);
+    let no_contact: Vec<_> =
+        definition.no_contact.iter().copied().chain(rigid).chain(joined).collect();
     collision.exclude(&ranges, &no_contact, own);
     if !definition.settings.contact.enabled {
         collision.mobile.fill(false);
@@ -118,10 +121,16 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
     check_energies(&definition.energies, &start)?;
     let mut friction = friction_materials(definition, &bodies, rest.len());
     friction.stick = part_of_greatest(&scales, &body_of, |s| s.stick_speed);
-    let state = first_state(&frames, &codim, &rest, start, velocity, definition);
+    let jointed =
+        joints::JointedBodies { bodies: &bodies, rest: &rest, start: &start, mass: &mass };
+    let joints = joints::joints(definition, &jointed)?;
+    let mut state = first_state(&frames, &codim, &rest, start, velocity, definition);
+    state.joint_multipliers = vec![0.0; joints.row_count()];
+    state.joint_coordinates = vec![[0.0; 2]; joints.all.len()];
     let resolved = resolve(&definition.settings, &scales)?;
     scope::check_method(definition, &bodies, &collision)?;
     scope::check_carried(definition)?;
+    scope::check_joints(definition)?;
     scope::check_inversion(definition, &bodies, &collision)?;
     // what may be inverted is never crushed by a motion that is constrained
     let unguarded = !solver.inversion_barrier && !solver.allow_inversion;
@@ -154,6 +163,7 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
         collision,
         held_names: numbered(motions.iter().map(|m| m.name.as_str())),
         load_names: numbered(loads.names()),
+        joints,
         has_friction: friction.coefficients.iter().any(|&m| m > 0.0),
         friction,
         motions,

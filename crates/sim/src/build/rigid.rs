@@ -34,10 +34,20 @@ impl Rigidity {
     pub fn material(&self, x: &[Vec3; CONTROL_POINTS], mass: f64, volume: f64) -> Material {
         let centre = x.iter().sum::<Vec3>() / CONTROL_POINTS as f64;
         let square = x.iter().map(|p| (p - centre).norm_squared()).fold(0.0, f64::max);
+        orthogonality(2.0 * self.stiffness(mass, square) / volume)
+    }
+
+    /// K of a body whose radius has this square (m²), J.
+    fn stiffness(&self, mass: f64, square: f64) -> f64 {
         let work = mass * square / (self.time * self.time);
         let weight = self.gravity * self.total * square.sqrt();
-        let shear_modulus = (RIGIDITY * work.max(weight)).min(MOST_RIGIDITY * work) / volume;
-        orthogonality(2.0 * shear_modulus)
+        (RIGIDITY * work.max(weight)).min(MOST_RIGIDITY * work)
+    }
+
+    /// The stiffness K/L² of a joint of a body of this `mass` (kg) and radius L, N/m: what strains the body by a millionth opens the joint by
+    /// a millionth of the radius before its multipliers have grown.
+    pub fn joint(&self, mass: f64, radius: f64) -> f64 {
+        self.stiffness(mass, radius * radius) / (radius * radius)
     }
 }
 

@@ -130,6 +130,25 @@ pub fn check_carried(definition: &Definition) -> Result<(), BuildError> {
     })
 }
 
+/// Refuses joints where the method does not meet them.
+///
+/// # Errors
+/// [`BuildError::Unfit`] with the first joint.
+pub fn check_joints(definition: &Definition) -> Result<(), BuildError> {
+    let Some(joint) = definition.joints.first() else { return Ok(()) };
+    if definition.settings.solver.method == Method::Barrier {
+        return Ok(());
+    }
+    // other methods than these have no rigid bodies
+    let problem = "goes on straight lines, on which turns open joints; choose \"barrier\"";
+    Err(BuildError::Unfit {
+        key: "solver.method",
+        value: "\"barrier-free\"".into(),
+        object: format!("joint '{}'", joint.name),
+        problem: problem.into(),
+    })
+}
+
 /// Refuses inverted elements where something would not bear them.
 ///
 /// # Errors

@@ -67,11 +67,12 @@ pub(super) fn check_folds(
     Ok(())
 }
 
-/// In quasi-static steps nothing but prescribed vertices, springs and contact holds a body: one that has
+/// In quasi-static steps nothing but prescribed vertices, springs, joints and contact holds a body: one that has
 /// none of them at the start has no equilibrium to be computed.
 ///
 /// # Errors
 /// The first such body.
+// long: everything that may hold a body
 pub fn check_held(definition: &Definition, model: &Model, x: &[Vec3]) -> Result<(), BuildError> {
     let quasi_static = definition.settings.time.integrator == Integrator::QuasiStatic;
     if !quasi_static || !definition.energies.is_empty() {
@@ -92,6 +93,12 @@ pub fn check_held(definition: &Definition, model: &Model, x: &[Vec3]) -> Result<
     }
     for s in definition.stitches.iter().filter(|s| s.t0 <= 0.0) {
         links.join(s.bodies[0], s.bodies[1]);
+    }
+    for j in &definition.joints {
+        match j.parent {
+            Some(parent) => links.join(parent, j.child),
+            None => links.hold(j.child),
+        }
     }
     let body_of = |v: u32| model.bodies.partition_point(|b| b.vertices.end <= v as usize);
     let (mesh, d_hat) = (&model.collision, model.resolved.d_hat);

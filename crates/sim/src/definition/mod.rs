@@ -5,6 +5,7 @@
 mod carried;
 mod dimension;
 pub mod expression;
+mod joints;
 pub mod presets;
 mod rigid;
 pub mod settings;
@@ -13,6 +14,8 @@ pub mod validate;
 
 pub use carried::CarriedSurface;
 pub use dimension::Dimension;
+pub use joints::{JointDef, JointKind};
+pub(crate) use rigid::coordinates;
 pub use rigid::{CONTROL_POINTS, MassProperties};
 pub use springs::{Anchor, AttachmentDef, SpringStiffness, StitchDef, StitchPair};
 
@@ -46,6 +49,8 @@ pub struct Definition {
     pub attachments: Vec<AttachmentDef>,
     /// Springs that sew vertices together.
     pub stitches: Vec<StitchDef>,
+    /// Joints between rigid bodies.
+    pub joints: Vec<JointDef>,
     /// Energies beside those of bodies and loads, over the vertices of all bodies in order. They act
     /// like elastic ones: value, gradient and Hessian enter the incremental potential with its
     /// factor s.

@@ -84,7 +84,7 @@ impl MassProperties {
 }
 
 /// Barycentric coordinates of a point in a tetrahedron of control points.
-fn coordinates(point: &Vec3, control: &[Vec3; CONTROL_POINTS]) -> [f64; CONTROL_POINTS] {
+pub(crate) fn coordinates(point: &Vec3, control: &[Vec3; CONTROL_POINTS]) -> [f64; CONTROL_POINTS] {
     let [a, b, c, d] = *control;
     let edges = Mat3::from_columns(&[b - a, c - a, d - a]);
     // control points span a tetrahedron

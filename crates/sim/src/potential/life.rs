@@ -7,7 +7,7 @@ use crate::contact::ContactSet;
 use crate::contact::forecast::ForecastForces;
 use crate::dirichlet::{DirichletPenalty, DirichletTargets, Pulled};
 use crate::iterate::Iterate;
-use crate::thresholds::LEAST_CONSTRAINT_WEIGHT;
+use crate::thresholds::{JOINT_OPENING, JOINT_UPDATES, LEAST_CONSTRAINT_WEIGHT};
 use standoff_linalg::Vec3;
 use std::borrow::Cow;
 
@@ -107,6 +107,33 @@ impl IncrementalPotential<'_> {
             self.release();
         }
         Some(pulled)
+    }
+
+    /// After a whole step along a direction to `x`: makes the multipliers of joints the forces that act there, if one of the joints is
+    /// open; whether that changed the potential. Newton's method for positions and multipliers at once does the same.
+    pub fn follow_joints(&mut self, x: &[Vec3]) -> bool {
+        if self.followed == JOINT_UPDATES || self.are_joints_closed(x) {
+            return false;
+        }
+        self.followed += 1;
+        self.joints.tighten(x);
+        true
+    }
+
+    /// Whether all joints are closed at `x`.
+    fn are_joints_closed(&self, x: &[Vec3]) -> bool {
+        self.context.model.joints.all.iter().all(|j| j.is_met(x, JOINT_OPENING))
+    }
+
+    /// After a minimisation that has settled at `x`: tightens the joints if one of them is still open. None where that has been done in vain too
+    /// often; else whether it was done.
+    pub fn tighten_joints(&mut self, x: &[Vec3]) -> Option<bool> {
+        if self.are_joints_closed(x) {
+            return Some(false);
+        }
+        self.tightened += 1;
+        self.joints.tighten(x);
+        (self.tightened <= JOINT_UPDATES).then_some(true)
     }
 
     /// Stops the vertices that were constrained to their targets where they are; what constrained them.

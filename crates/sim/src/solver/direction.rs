@@ -182,6 +182,27 @@ fn try_to_solve(
     Ok(to_vertices(potential, hessian, &p))
 }
 
+/// The displacement from a trial point to where loops of joints are closed, by the matrix of the last direction; none without loops, or where the solver
+/// fails.
+pub fn closing(
+    potential: &IncrementalPotential<'_>,
+    trial: &[Vec3],
+    work: &mut Workspace,
+) -> Option<Vec<Vec3>> {
+    let context = &potential.context;
+    if !context.model.joints.have_loops() {
+        return None;
+    }
+    let mut gradient = potential.joints().closing_gradient(trial);
+    for (v, g) in gradient.iter_mut().enumerate() {
+        *g *= if potential.free()[v] { context.elastic_scale } else { 0.0 };
+    }
+    let mut forcing = Forcing::exact(context.settings.solver.linear_tolerance);
+    let none = vec![Vec3::zeros(); trial.len()];
+    let p = improve(potential, &gradient, &none, &mut forcing, work)?;
+    p.iter().flatten().all(|c| c.is_finite()).then_some(p)
+}
+
 /// The direction `p`, the last one that was computed, as accurately as `forcing` asks for now; none where the solver fails.
 pub fn improve(
     potential: &IncrementalPotential<'_>,

@@ -2,6 +2,7 @@
 //! element, then halving until the potential falls [Li 2020, §4.4].
 
 use super::balance::rounded;
+use super::direction::closing;
 use super::path::{Path, StepLimit};
 use crate::audit;
 use crate::clock::Phase;
@@ -10,7 +11,7 @@ use crate::definition::settings::AuditLevel;
 use crate::iterate::Iterate;
 use crate::potential::{Energy, IncrementalPotential};
 use crate::solver::workspace::Workspace;
-use crate::thresholds::{HIDDEN, LINE_SEARCH_HALVINGS, SLOPE_LEFT, UNRESOLVED};
+use crate::thresholds::{CLOSINGS, HIDDEN, LINE_SEARCH_HALVINGS, SLOPE_LEFT, UNRESOLVED};
 use standoff_linalg::Vec3;
 
 /// Outcome of a line search.
@@ -125,8 +126,17 @@ impl Search {
                 continue;
             }
             find_contacts(potential, &mut trial, work);
-            let after = potential.value(&trial);
-            let lower = falls_by(&before, &after, alpha * slope, part);
+            let mut after = potential.value(&trial);
+            let mut lower = falls_by(&before, &after, alpha * slope, part);
+            if !lower
+                && halvings < CLOSINGS
+                && let Some(closer) = closed(potential, &trial, work)
+            {
+                let value = potential.value(&closer);
+                if falls_by(&before, &value, alpha * slope, part) {
+                    (trial, after, lower) = (closer, value, true);
+                }
+            }
             if !lower && noise.is_none() {
                 noise = Some(noise_of_rounding(potential, it, &before));
             }
@@ -149,6 +159,25 @@ impl Search {
         }
         LineStep { within_round_off: promises_nothing(slope, before.noise()), ..none }
     }
+}
+
+/// A trial point with the loops of joints closed, which directions keep to first order only: the second-order correction of constrained
+/// minimisation [Nocedal & Wright 2006, Ch. 18.3]. None without loops, or where something is in the way.
+fn closed(
+    potential: &IncrementalPotential<'_>,
+    trial: &Iterate,
+    work: &mut Workspace,
+) -> Option<Iterate> {
+    let p = closing(potential, &trial.x, work)?;
+    let mut path = Path::new(potential.context.model, &trial.x, &p);
+    let (alpha, _) = path.fit(potential, trial, 1.0, work);
+    let mut closer = Iterate::without_contacts(trial.x.clone());
+    path.place(&trial.x, alpha, &mut closer.x);
+    if alpha < 1.0 || !potential.within_limits(&closer.x, 1.0) {
+        return None;
+    }
+    find_contacts(potential, &mut closer, work);
+    Some(closer)
 }
 
 /// Finds the contacts of a trial of which the way was swept.

@@ -10,6 +10,7 @@ pub mod dot;
 pub mod lbfgs;
 pub mod line_search;
 pub mod linear;
+mod linkage;
 pub mod newton;
 pub mod path;
 mod prescribed;

@@ -76,7 +76,9 @@ impl<'n, 'p> Newton<'n, 'p> {
             if self.will_look_closer(&taken) {
                 continue;
             }
-            if self.potential.end_iteration(self.it) {
+            let stiffened = self.potential.end_iteration(self.it);
+            // at the end of a whole step the forces of joints are those that its direction foresaw
+            if taken.alpha == 1.0 && self.potential.follow_joints(&self.it.x) || stiffened {
                 self.here.value = None;
             }
             let Some(verdict) = self.judge(&taken) else { continue };
@@ -166,7 +168,7 @@ impl<'n, 'p> Newton<'n, 'p> {
         measure
     }
 
-    /// What follows from a verdict: prescribed vertices are pulled on, bodies come to rest or go on; or the outcome.
+    /// What follows from a verdict: joints are closed, prescribed vertices are pulled on, bodies come to rest or go on; or the outcome.
     fn go_on(
         &mut self,
         verdict: Verdict,
@@ -193,7 +195,27 @@ impl<'n, 'p> Newton<'n, 'p> {
                 *termination = Termination::new(&context);
                 Ok(None)
             }
+            Verdict::Settled(outcome) if outcome.is_minimum() => {
+                if !close_joints(potential, it)? {
+                    return Ok(Some(outcome));
+                }
+                *here = Known::default();
+                *termination = Termination::new(&context);
+                Ok(None)
+            }
             Verdict::Settled(outcome) | Verdict::Stalled(outcome) => Ok(Some(outcome)),
         }
     }
+}
+
+/// Tightens the joints that are still open at the minimum; whether there are some.
+///
+/// # Errors
+/// `OpenJoint` where that has long been in vain.
+fn close_joints(potential: &mut IncrementalPotential<'_>, it: &Iterate) -> Result<bool, StepError> {
+    potential.tighten_joints(&it.x).ok_or_else(|| {
+        let worst = potential.context.model.joints.worst(&it.x);
+        let (joint, error) = worst.map_or_else(Default::default, |(j, e)| (j.name.clone(), e));
+        StepError::OpenJoint { step: potential.context.step, joint, error }
+    })
 }

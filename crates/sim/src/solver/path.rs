@@ -4,6 +4,7 @@ use crate::clock::Phase;
 use crate::iterate::Iterate;
 use crate::model::Model;
 use crate::potential::IncrementalPotential;
+use crate::solver::linkage::{Affine, Linkage};
 use crate::solver::workspace::Workspace;
 use crate::thresholds::{FITS, KEEP_GAP, KEEP_PLANE_GAP, MOST_TURN};
 use standoff_linalg::nalgebra::Rotation3;
@@ -29,12 +30,13 @@ pub enum StepLimit {
 /// body by θ²/2, and the energy that keeps it rigid would let each iteration turn it by a thousandth. With the mean u of p over the
 /// control points and the affine map L that p is about their mean c, a point at c + d goes to c + α u + exp(α ω) (I + α S) d, where
 /// ω is the skew part of L and S the symmetric one. To first order that is x + α p. From x to x(α) vertices move on straight lines, which
-/// collision detection sweeps.
+/// collision detection sweeps. Bodies with joints go as a [`Linkage`].
 #[derive(Debug)]
 pub struct Path<'a> {
     model: &'a Model,
     p: &'a [Vec3],
     turns: Vec<Turn>,
+    linkage: Option<Linkage>,
     /// x(α) − x of the last α that was tried, where bodies turn.
     displacement: Vec<Vec3>,
 }
@@ -52,10 +54,18 @@ struct Turn {
 impl<'a> Path<'a> {
     /// The path from `x` along `p` (`#V`).
     pub fn new(model: &'a Model, x: &[Vec3], p: &'a [Vec3]) -> Self {
-        let rigid = model.bodies.iter().filter(|b| b.rigid);
+        let linkage = Linkage::new(model, x, p);
+        let single = |b: &usize| model.bodies[*b].rigid && !model.joints.tree.has(*b);
+        let rigid = (0..model.bodies.len()).filter(single).map(|b| &model.bodies[b]);
         let turns: Vec<Turn> = rigid.filter_map(|b| Turn::new(b.unknowns.clone(), x, p)).collect();
-        let displacement = if turns.is_empty() { Vec::new() } else { p.to_vec() };
-        Self { model, p, turns, displacement }
+        let straight = turns.is_empty() && linkage.is_none();
+        let displacement = if straight { Vec::new() } else { p.to_vec() };
+        Self { model, p, turns, linkage, displacement }
+    }
+
+    /// Whether all vertices go straight on.
+    fn is_straight(&self) -> bool {
+        self.turns.is_empty() && self.linkage.is_none()
     }
 
     /// The largest step length up to `alpha`, which is 1 or less than one that was found before, for which nothing touches and nothing
@@ -67,7 +77,7 @@ impl<'a> Path<'a> {
         alpha: f64,
         work: &mut Workspace,
     ) -> (f64, StepLimit) {
-        if self.turns.is_empty() {
+        if self.is_straight() {
             // what is shorter than an admissible step is admissible
             let whole = alpha == 1.0;
             return if whole {
@@ -76,7 +86,8 @@ impl<'a> Path<'a> {
                 (alpha, StepLimit::None)
             };
         }
-        let fastest = self.turns.iter().map(|t| t.spin.norm()).fold(0.0, f64::max);
+        let linked = self.linkage.as_ref().map_or(0.0, Linkage::fastest);
+        let fastest = self.turns.iter().map(|t| t.spin.norm()).fold(linked, f64::max);
         let mut alpha = alpha.min(MOST_TURN / fastest);
         let mut limited = StepLimit::None;
         for tries in 0..FITS {
@@ -91,16 +102,24 @@ impl<'a> Path<'a> {
         }
         // arcs that differ from step length to step length never fit: tangents do
         self.turns.clear();
+        self.linkage = None;
         let (straight, limit) = admissible(potential, it, self.p, work);
         (straight.min(alpha), limit)
     }
 
     /// Puts x(α) into `out`; where bodies turn, for the α that fitted last.
     pub fn place(&self, x: &[Vec3], alpha: f64, out: &mut [Vec3]) {
-        match self.turns.is_empty() {
+        match self.is_straight() {
             true => (0..x.len()).for_each(|v| out[v] = x[v] + alpha * self.p[v]),
             false => (0..x.len()).for_each(|v| out[v] = x[v] + self.displacement[v]),
         }
+    }
+
+    /// Puts x(α) into `out`, whatever is in the way.
+    #[cfg(test)]
+    pub fn at(mut self, x: &[Vec3], alpha: f64, out: &mut [Vec3]) {
+        self.turn(x, alpha);
+        self.place(x, alpha, out);
     }
 
     /// Sets the displacement to that of a step length.
@@ -115,6 +134,9 @@ impl<'a> Path<'a> {
                 self.displacement[v] = alpha * body.shift + map * (x[v] - body.centre);
             }
         }
+        if let Some(linkage) = &self.linkage {
+            linkage.displace(x, alpha, &mut self.displacement);
+        }
         self.model.map.spread(&mut self.displacement);
     }
 }
@@ -122,19 +144,22 @@ impl<'a> Path<'a> {
 impl Turn {
     /// None where the body does not turn, or is no body any more.
     fn new(control: Range<usize>, x: &[Vec3], p: &[Vec3]) -> Option<Self> {
-        let mean = |of: &[Vec3]| of[control.clone()].iter().sum::<Vec3>() / control.len() as f64;
-        let (centre, shift) = (mean(x), mean(p));
-        let (mut moved, mut second) = (Mat3::zeros(), Mat3::zeros());
-        for v in control.clone() {
-            let d = x[v] - centre;
-            moved += (p[v] - shift) * d.transpose();
-            second += d * d.transpose();
-        }
-        let map = moved * second.try_inverse()?;
-        let [skew, stretch] = [0.5 * (map - map.transpose()), 0.5 * (map + map.transpose())];
-        let spin = Vec3::new(skew[(2, 1)], skew[(0, 2)], skew[(1, 0)]);
+        let (centre, direction) = Affine::of(&control, x, p)?;
+        let stretch = 0.5 * (direction.map + direction.map.transpose());
+        let (shift, spin) = (direction.shift, direction.spin());
         (spin.norm() > 0.0).then_some(Self { control, centre, shift, spin, stretch })
     }
+}
+
+/// The part of a direction that joints let free.
+#[cfg(test)]
+pub fn kept(model: &Model, x: &[Vec3], p: &[Vec3]) -> Vec<Vec3> {
+    let mut free = p.to_vec();
+    if let Some(linkage) = Linkage::new(model, x, p) {
+        linkage.free(x, &mut free);
+        model.map.spread(&mut free);
+    }
+    free
 }
 
 /// The largest step length in [0, 1] along which nothing touches and nothing inverts. The detector
@@ -194,10 +219,8 @@ mod tests {
     }
 
     fn at(model: &Model, p: &[Vec3], alpha: f64) -> Vec<Vec3> {
-        let mut path = Path::new(model, &model.rest, p);
-        path.turn(&model.rest, alpha);
         let mut x = model.rest.clone();
-        path.place(&model.rest, alpha, &mut x);
+        Path::new(model, &model.rest, p).at(&model.rest, alpha, &mut x);
         x
     }
 

@@ -49,9 +49,11 @@ pub fn reason(
         ) => None,
         Err(StepError::BlockedMotion { .. }) => Some(FallbackReason::Blocked),
         Err(StepError::Stalled { .. }) => Some(FallbackReason::Stalled),
-        Err(StepError::NotFinite { .. } | StepError::LinearSolve { .. }) => {
-            Some(FallbackReason::Failed)
-        }
+        Err(
+            StepError::NotFinite { .. }
+            | StepError::LinearSolve { .. }
+            | StepError::OpenJoint { .. },
+        ) => Some(FallbackReason::Failed),
     }
 }
 

@@ -274,7 +274,7 @@ fn end_state(
     for i in (0..end_targets.len()).filter(|&i| targets.prescribed[i]) {
         end_targets[i] = targets.x[i];
     }
-    let frames = &potential.context.model.frames;
+    let (frames, joints) = (&potential.context.model.frames, &potential.context.model.joints);
     let (directors, frame_twists) =
         frames.advance(&state.directors, &state.frame_twists, &state.x, &it.x);
     State {
@@ -299,6 +299,8 @@ fn end_state(
         directors,
         frame_twists,
         turns: potential.turns(&it.x),
+        joint_multipliers: potential.joints().forces(&it.x),
+        joint_coordinates: joints.coordinates(&it.x, &state.joint_coordinates),
     }
 }
 

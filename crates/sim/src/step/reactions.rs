@@ -12,11 +12,12 @@
 use crate::body::Body;
 use crate::context::StepContext;
 use crate::definition::settings::Integrator;
+use crate::joints::Joint;
 use crate::loads::resultant;
 use crate::model::Model;
 use crate::motion::PrescribedMotion;
 use crate::potential::IncrementalPotential;
-use crate::report::{Forces, Held, Resultant};
+use crate::report::{Forces, Held, JointForces, Resultant};
 use crate::state::State;
 use standoff_linalg::Vec3;
 use std::collections::BTreeMap;
@@ -127,7 +128,32 @@ pub fn report(model: &Model, state: &State) -> Forces {
         half_spaces: named(&model.half_space_names, &state.half_space_forces),
         held: held_names.iter().enumerate().map(held).collect(),
         loads: named(&model.load_names, &state.load_forces),
+        joints: joints(model, state),
     }
+}
+
+/// What the joints acted with in the step that ended in a state, and their coordinates there.
+fn joints(model: &Model, state: &State) -> BTreeMap<String, JointForces> {
+    let all = &model.joints.all;
+    let listed = if all.len() > LISTED { &[] } else { all.as_slice() };
+    let of = |(joint, coordinates): (&Joint, &[f64; 2])| {
+        let own = &state.joint_multipliers[joint.first_row..];
+        let [force, moment] = joint.reaction(own, &state.x);
+        let rates = joint.rates(&state.x, &state.v);
+        let (turns, slides) = (joint.kind.turns(), joint.kind.slides());
+        let forces = JointForces {
+            force: force.into(),
+            moment: moment.into(),
+            point: joint.point(&state.x).into(),
+            error: joint.error(&state.x),
+            angle: turns.then_some(coordinates[0]),
+            angular_speed: turns.then_some(rates[0]),
+            displacement: slides.then_some(coordinates[1]),
+            speed: slides.then_some(rates[1]),
+        };
+        (joint.name.clone(), forces)
+    };
+    listed.iter().zip(&state.joint_coordinates).map(of).collect()
 }
 
 /// Names of a group that is not too large.

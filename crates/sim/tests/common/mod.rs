@@ -1,6 +1,8 @@
 //! Small bodies for the tests of the simulator, and its benchmarks.
 #![allow(dead_code)]
 
+pub mod rigid;
+
 use standoff_linalg::Vec3;
 use standoff_sim::Simulation;
 use standoff_sim::definition::{BodyDef, BodyKind, Definition, HalfSpaceDef};

@@ -1,9 +1,9 @@
-//! Ranges of prescribed motions, forces, attachments and stitches.
+//! Ranges of prescribed motions, forces, attachments, stitches and joints.
 
 use super::{Fault, direction, fault, not_negative, number, positive, require, vector};
 use crate::definition::{
-    Anchor, AttachmentDef, Condition, ForceDef, Motion, Pivot, PrescribedDef, SpringStiffness,
-    StitchDef,
+    Anchor, AttachmentDef, Condition, ForceDef, JointDef, Motion, Pivot, PrescribedDef,
+    SpringStiffness, StitchDef,
 };
 
 const A_BODY: &str = "the index of a body is needed";
@@ -87,6 +87,30 @@ impl ForceDef {
     pub fn validate(&self, bodies: usize) -> Result<(), Fault> {
         require("body", self.body, self.body < bodies, A_BODY)?;
         active_times(self.t0, self.t1)
+    }
+}
+
+impl JointDef {
+    /// Checks every number; `bodies` is how many there are.
+    pub(super) fn validate(&self, bodies: usize) -> Result<(), Fault> {
+        for body in self.parent.into_iter().chain([self.child]) {
+            require("bodies", body, body < bodies, A_BODY)?;
+        }
+        let must = "a joint is between two bodies, or between the world and one";
+        require("bodies", self.child, self.parent != Some(self.child), must)?;
+        self.validate_place()
+    }
+
+    /// Checks the joint's point and axis.
+    ///
+    /// # Errors
+    /// The first that is out of range.
+    pub fn validate_place(&self) -> Result<(), Fault> {
+        vector("point", &self.point)?;
+        match self.kind.has_axis() {
+            true => direction("axis", &self.axis, "the axis must not be zero"),
+            false => Ok(()),
+        }
     }
 }
 

@@ -207,6 +207,10 @@ impl Definition {
             let named = |f: Fault| f.within_element("stitches", k).of("stitch", &s.name);
             s.validate(count).map_err(named)?;
         }
+        for (k, joint) in self.joints.iter().enumerate() {
+            let named = |f: Fault| f.within_element("joints", k).of("joint", &joint.name);
+            joint.validate(count).map_err(named)?;
+        }
         for (k, &(a, b)) in self.no_contact.iter().enumerate() {
             let must = "two indices of bodies are needed";
             let valid = a < count && b < count;

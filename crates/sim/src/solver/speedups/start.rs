@@ -36,7 +36,9 @@ pub fn advance_free_bodies(
     let is_free = |v: usize| moves(v) && !touches[v];
     let mut p = vec![Vec3::zeros(); it.x.len()];
     let mut any = false;
-    for body in model.bodies.iter().filter(|b| !b.obstacle) {
+    // bodies with joints do not go by themselves
+    let single = |b: &usize| !model.bodies[*b].obstacle && !model.joints.tree.has(*b);
+    for body in (0..model.bodies.len()).filter(single).map(|b| &model.bodies[b]) {
         if is_loose(body) {
             for v in body.vertices.clone().filter(|&v| is_free(v)) {
                 (p[v], any) = (displacement[v], true);

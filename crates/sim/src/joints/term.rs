@@ -1,0 +1,147 @@
+//! The augmented Lagrangian of all joints.
+
+use super::{Joint, POINTS};
+use crate::energy::{Projection, Role, Term};
+use standoff_linalg::nalgebra::SMatrix;
+use standoff_linalg::{Mat3, Vec3};
+use standoff_sparse::{Stencils, block_pairs};
+use std::ops::Range;
+
+/// The energy Σ λ c + ½ k c² of the equations c = 0 of all joints, with multipliers λ (N) that grow by k c where a minimisation has
+/// settled and the equations do not hold yet.
+#[derive(Debug, Clone)]
+pub struct JointTerm<'a> {
+    joints: &'a [Joint],
+    /// λ of all equations, N.
+    multipliers: Vec<f64>,
+    /// Factor of the energy: joints are constraints as contact is, whatever the integrator makes of other energies.
+    weight: f64,
+}
+
+impl<'a> JointTerm<'a> {
+    /// The energy of joints with their multipliers, multiplied by a factor.
+    pub fn new(joints: &'a [Joint], multipliers: &[f64], weight: f64) -> Self {
+        Self { joints, multipliers: multipliers.to_vec(), weight }
+    }
+
+    /// Whether there are no joints.
+    pub fn is_empty(&self) -> bool {
+        self.joints.is_empty()
+    }
+
+    /// λ + k c at `x`: the multipliers with which forces at `x` are those of the energy there, N.
+    pub fn forces(&self, x: &[Vec3]) -> Vec<f64> {
+        let mut forces = Vec::with_capacity(self.multipliers.len());
+        for joint in self.joints {
+            let q = joint.gather(x);
+            let own = &self.multipliers[joint.first_row..];
+            let rows = joint.rows.iter().zip(own);
+            forces.extend(rows.map(|(row, l)| l + joint.stiffness * row.value(&q)));
+        }
+        forces
+    }
+
+    /// Makes the multipliers those that act at `x`.
+    pub fn tighten(&mut self, x: &[Vec3]) {
+        self.multipliers = self.forces(x);
+    }
+
+    /// The gradient of Σ ½ k c² alone, N (`#V`).
+    pub fn closing_gradient(&self, x: &[Vec3]) -> Vec<Vec3> {
+        let mut gradient = vec![Vec3::zeros(); x.len()];
+        let none = vec![0.0; self.multipliers.len()];
+        JointTerm::new(self.joints, &none, self.weight).add_gradient(x, &mut gradient);
+        gradient
+    }
+
+    /// Σ (λ + k c) ∂²c by the control points, of which each block is a multiple of the unit matrix; none where it is zero.
+    fn bending(&self, joint: &Joint, q: &[Vec3; POINTS]) -> Option<SMatrix<f64, POINTS, POINTS>> {
+        if joint.rows.iter().all(|row| row.is_linear()) {
+            return None;
+        }
+        let own = &self.multipliers[joint.first_row..];
+        let mut sum = SMatrix::zeros();
+        for (row, multiplier) in joint.rows.iter().zip(own) {
+            let force = multiplier + joint.stiffness * row.value(q);
+            sum += SMatrix::from_fn(|k, l| force * row.curvature(k, l));
+        }
+        Some(sum)
+    }
+}
+
+impl Term for JointTerm<'_> {
+    fn name(&self) -> &str {
+        "joints"
+    }
+
+    fn role(&self) -> Role {
+        Role::Constraint
+    }
+
+    fn stencils(&self) -> Stencils<'_> {
+        self.joints.iter().map(|j| j.stencil.clone()).collect()
+    }
+
+    fn value(&self, x: &[Vec3]) -> f64 {
+        let of = |joint: &Joint| {
+            let q = joint.gather(x);
+            let rows = joint.rows.iter().zip(&self.multipliers[joint.first_row..]);
+            let energy = |(row, l): (&super::Row, &f64)| {
+                let c = row.value(&q);
+                c * (l + 0.5 * joint.stiffness * c)
+            };
+            rows.map(energy).sum::<f64>()
+        };
+        self.weight * self.joints.iter().map(of).sum::<f64>()
+    }
+
+    fn add_gradient(&self, x: &[Vec3], gradient: &mut [Vec3]) {
+        for joint in self.joints {
+            let q = joint.gather(x);
+            let rows = joint.rows.iter().zip(&self.multipliers[joint.first_row..]);
+            for (row, multiplier) in rows {
+                let force = self.weight * (multiplier + joint.stiffness * row.value(&q));
+                let by_points = row.gradient(&q);
+                for (&v, g) in joint.stencil.iter().zip(&by_points) {
+                    gradient[v as usize] += force * g;
+                }
+            }
+        }
+    }
+
+    /// Σ k ∇c ∇cᵀ + (λ + k c) ∂²c, of which the second part is projected.
+    fn hessians(
+        &self,
+        range: Range<usize>,
+        x: &[Vec3],
+        projection: Projection<'_>,
+        mut out: &mut [Mat3],
+    ) {
+        for joint in &self.joints[range] {
+            let (n, q) = (joint.stencil.len(), joint.gather(x));
+            let (own, rest) = std::mem::take(&mut out).split_at_mut(n * (n + 1) / 2);
+            out = rest;
+            own.fill(Mat3::zeros());
+            for row in &joint.rows {
+                let g = row.gradient(&q);
+                for (block, (k, l)) in own.iter_mut().zip(block_pairs(n)) {
+                    *block += self.weight * joint.stiffness * g[k] * g[l].transpose();
+                }
+            }
+            let Some(mut bending) = self.bending(joint, &q) else { continue };
+            if projection.applies_to(&joint.stencil) {
+                let mut eigen = bending.symmetric_eigen();
+                eigen.eigenvalues.apply(|e| *e = e.max(0.0));
+                bending = eigen.recompose();
+            }
+            for (block, (k, l)) in own.iter_mut().zip(block_pairs(n)) {
+                *block += Mat3::from_diagonal_element(self.weight * bending[(k, l)]);
+            }
+        }
+    }
+
+    /// Nothing: joints are limits of the motion.
+    fn without_limits(&self) -> Option<Box<dyn Term + '_>> {
+        Some(Box::new(JointTerm::new(&[], &[], self.weight)))
+    }
+}
