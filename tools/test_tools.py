@@ -5,7 +5,7 @@ With a binary of Standoff, runs and the comparison of builds are tested, too: a 
 itself with another setting. Frames are read where numpy and the Python package of Standoff are installed. Otherwise only Python's standard library
 is used.
 """
-import argparse, contextlib, importlib.util, io, json, math, pathlib, signal, struct, subprocess, sys, tempfile, unittest, zlib
+import argparse, contextlib, importlib.util, io, itertools, json, math, pathlib, signal, struct, subprocess, sys, tempfile, unittest, zlib
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
@@ -629,13 +629,16 @@ class AtSize(unittest.TestCase):
         self.assertEqual((code, first["finished"], first["audit"], first["sessions"]), (0, False, "clean", 1), said)
         self.assertGreater(first["steps"], 0)
         self.assertLess(first["steps"], first["of"])
+        frame = self.root / "out" / "tiny" / "frames" / "000000.vtu"
+        written = frame.stat().st_mtime_ns
         code, said, last = self.run_tiny()
+        # the second call has continued, and not started again
+        self.assertEqual(frame.stat().st_mtime_ns, written)
         self.assertEqual((code, last["steps"], last["finished"], last["sessions"], last["unclean"]), (0, last["of"], True, 2, 0), said)
         self.assertEqual(last["of"], first["of"])
         self.assertGreater(last["seconds"], first["seconds"])
         self.assertGreater(last["frames"], first["frames"])
         self.assertGreater(last["memory_mib"], 1)
-        # every step once: the second call has continued, and not started again
         self.assertEqual([r["step"] for r in stats.reports(self.root / "out" / "tiny")], list(range(1, last["of"] + 1)))
         self.assertIn("all steps have been computed", self.run_tiny()[1])
         self.entries["tiny"]["set"] = ["time.end=50"]
@@ -676,10 +679,11 @@ class AtSize(unittest.TestCase):
                 self.scene(**entry)
 
     def test_tetrahedra_are_divided_into_eight_of_the_same_volume(self):
-        points = [(0, 0, 0), (2, 0, 0), (0, 1, 0), (0.3, 0.2, 1.5), (1, 1, -1)]
-        tets = [(0, 1, 2, 3), (0, 2, 1, 4)]
+        points = [(0, 0, 0), (2, 0, 0), (0, 1, 0), (0.3, 0.2, 1.5)]
+        # in every order of its corners, so that each of the three diagonals is the shortest
+        tets = list(itertools.permutations(range(4)))
         finer, small = meshes.eighths(points, tets)
-        self.assertEqual((len(small), len(finer)), (16, 5 + 9))
+        self.assertEqual((len(small), len(finer)), (8 * len(tets), 4 + 6))
         for k, t in enumerate(tets):
             for s in small[8 * k:8 * k + 8]:
                 self.assertAlmostEqual(8 * abs(meshes.volume(finer, s)), abs(meshes.volume(points, t)))
