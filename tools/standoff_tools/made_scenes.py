@@ -161,7 +161,6 @@ translate = {place}
 
 def squishy_ball(folder, times=2):
     """The ball of scenes/papers/squishy-ball.toml with every tetrahedron divided into eight, `times` times."""
-    sys.path.insert(0, str(TOOLS))
     import gallery_meshes
 
     points, tets = gallery_meshes.squishy_tets()
@@ -169,6 +168,24 @@ def squishy_ball(folder, times=2):
         points, tets = meshes.eighths(points, tets)
     meshes.write_tets(folder / "squishy-ball.vtk", points, tets, "papers.py")
     return (SCENES / "papers" / "squishy-ball.toml").read_text()
+
+
+def slit_block(folder, cells=10):
+    """The block of scenes/orientation/slit-block.toml with as many tetrahedra as in [Huang 2024, Fig. 11]."""
+    return orientation_scene(folder, "slit-block", cells=cells)
+
+
+def balloon(folder, layers=2):
+    """The hollow ball of scenes/orientation/balloon.toml with as many vertices as in [Huang 2024, Fig. 13]."""
+    return orientation_scene(folder, "balloon", layers=layers)
+
+
+def orientation_scene(folder, name, **finer):
+    """A scene of scenes/orientation with a finer mesh."""
+    import orientation_meshes
+
+    getattr(orientation_meshes, name.replace("-", "_"))(folder / f"{name}.vtk", **finer)
+    return (SCENES / "orientation" / f"{name}.toml").read_text()
 
 
 def reef_knot(folder, along=1500, across=33):
