@@ -36,6 +36,9 @@ REASONS = {
     "other program": "another program",
     "other result": "the result differs",
 }
+# phases and bounds of steps in words of the book
+PHASES = {"broad_phase": "broad phase", "ccd": "collision detection", "factorisation": "preconditioner or factor", "symbolic": "ordering"}
+CUTS = {"ccd": "collisions", "inversion": "inversion", "strain": "limits of the stretch", "line_search": "line search"}
 SIZES = {"vertices": "vertices", "tets": "tetrahedra"}
 ROW_KEYS = {"figure", "content", "where", "drawing", "see", "unit_test", "panels", "same_as", "of", "rest"}
 PANEL_KEYS = {"name", "paper", "ours", "shapes", "event", "because", "why", "mesh", "at_size"}
@@ -288,7 +291,7 @@ def cells(panel):
 def table_at_size(data):
     """The table of docs/src/gallery/at-size.md: every scene of tools/data/at-size.toml, and how far it has been run."""
     places, recorded = places_at_size(data), at_size.records()
-    lines = [["scene", "figure", "in the paper", "here", "steps", "most contacts", "iterations per step (most)", "CPU s per step (wall s of the longest)", "MiB (estimate)", "audit"]]
+    lines = [["scene", "figure", "in the paper", "here", "steps", "most contacts", "iterations per step (most)", "CPU s per step", "MiB (estimate)", "audit"]]
     for name, entry in at_size.entries().items():
         shown, r = places.get(name, []), recorded.get(name)
         paper = next((paper for _, paper in shown if paper), {})
@@ -300,7 +303,7 @@ def table_at_size(data):
         here = ", ".join(t for t in (f"{amount(r['vertices'])} vertices", elements, entry.get("instead"), entry.get("without")) if t)
         steps = max(r["steps"], 1)
         lines.append([name, figure, amounts(paper, True), here, f"{amount(r['steps'])} of {amount(r['of'])}", amount(r["contacts"]),
-                      f"{number(r['iterations'] / steps)} ({amount(r['most_iterations'])})", f"{number(r['cpu'] / steps)} ({number(r['longest'])})",
+                      f"{number(r['iterations'] / steps)} ({amount(r['most_iterations'])})", f"{number(r['cpu'] / steps)}",
                       f"{amount(r['memory_mib'])} ({r['memory_estimate'].replace(' once the shells lie on each other', ' in contact')})",
                       r["message"] or f"{r['audit']}, {amount(r['frames'])} frames"])
     return markdown(lines)
@@ -336,6 +339,22 @@ def counts(pages):
 
 def save(runs):
     RUNS.write_text(json.dumps({k: runs[k] for k in sorted(runs)}, indent=1, ensure_ascii=False) + "\n")
+
+
+def at_size_page(data):
+    """Both tables of docs/src/gallery/at-size.md."""
+    return f"{table_at_size(data)}\n\nThe step of each run that took the longest, in seconds of wall time:\n\n{slowest_steps()}"
+
+
+def slowest_steps():
+    """The table of the longest step of every run at the papers' size."""
+    lines = [["scene", "step", "s", "iterations", "contacts", "three longest phases, s", "steps of the solver cut by"]]
+    for name in at_size.entries():
+        if slow := at_size.records().get(name, {}).get("slowest"):
+            phases = ", ".join(f"{PHASES.get(phase, phase)} {number(s)}" for phase, s in slow["phases"].items())
+            cuts = ", ".join(f"{CUTS.get(what, what)} {amount(n)}" for what, n in slow["cuts"].items())
+            lines.append([name, slow["step"], number(slow["seconds"]), amount(slow["iterations"]), amount(slow["contacts"]), phases, cuts or "–"])
+    return markdown(lines)
 
 
 def scenes_of(data):
@@ -381,7 +400,7 @@ def write(check):
         sys.exit(f"no row shows {sorted(unused)}: run tools/gallery.py, which removes their records")
     if unused:
         save({key: run for key, run in runs.items() if key not in unused})
-    for path, content in [(FOLDER / "index.md", counts(pages)), (FOLDER / "at-size.md", table_at_size(data)), *((FOLDER / f"{name}.md", table(rows)) for name, rows in pages.items())]:
+    for path, content in [(FOLDER / "index.md", counts(pages)), (FOLDER / "at-size.md", at_size_page(data)), *((FOLDER / f"{name}.md", table(rows)) for name, rows in pages.items())]:
         text = path.read_text()
         current = replaced(text, BEGIN, content, END)
         if not check:

@@ -4,7 +4,7 @@
     tools/papers.py list                        # the scenes, with the figure, what the paper prints of it, and what has been run
     tools/papers.py run NAME ... [--hours H | --seconds S] [--threads N]
     tools/papers.py check NAME ...              # whether the scenes can start, and what memory they need
-    tools/papers.py report                      # writes the pages of the gallery from docs/at-size.json
+    tools/papers.py report                      # writes the pages of the gallery from docs/at-size.json and what --out has
 
 `run` starts each of the scenes, or continues it from its last checkpoint, and stops it after H hours or S seconds, with a checkpoint, once the step that
 is being computed has ended; a step that takes another --grace seconds is given up, and the next call repeats it. The same happens on Ctrl-C.
@@ -82,23 +82,35 @@ def shown(args, scene):
     return done.code == 0 or done.error[:300]
 
 
-def recorded(args, scene, kept):
-    """What docs/at-size.json says of a run."""
-    out, sessions = args.out / scene.name, kept["sessions"]
-    reports = stats.reports(out)
+def slowest(reports):
+    """The step that took the longest: its number, what it had to do, and its three longest phases."""
+    worst = max(reports, key=lambda r: r["seconds"]["total"])
+    phases = sorted((s, phase) for phase, s in worst["seconds"].items() if phase != "total")[:-4:-1]
+    return {"step": worst["step"], "seconds": round(worst["seconds"]["total"], 1), "iterations": worst["newton_iterations"], "contacts": worst["max_contacts"],
+            "phases": {phase: round(s, 1) for s, phase in phases}, "cuts": {what: n for what, n in worst["step_cuts"].items() if n}}
+
+
+def figures(out, scene, kept):
+    """The figures of a run so far."""
+    sessions, reports = kept["sessions"], stats.reports(out)
     last = sessions[-1]
-    record = {
+    found = {
         "command": scene.command(), "steps": len(reports), "of": kept["of"], "finished": len(reports) >= kept["of"],
         "vertices": sum(b["vertices"] for b in stats.info(out)["bodies"]), "tets": kept["tets"], "elements": kept["elements"], "memory_estimate": kept["memory"],
         "sessions": len(sessions), "seconds": round(sum(s["seconds"] for s in sessions), 1), "cpu": round(sum(s["cpu"] for s in sessions), 1),
         "memory_mib": max(s["mib"] for s in sessions), "threads": last["threads"], "contacts": stats.contacts(reports),
         "iterations": stats.iterations(reports), "most_iterations": stats.most(reports, "newton_iterations"),
-        "longest": round(max((r["seconds"]["total"] for r in reports), default=0), 1), "unclean": stats.unconverged(reports),
-        "message": last["message"][:300], "commit": commit(),
+        "unclean": stats.unconverged(reports), "message": last["message"][:300],
     }
+    return found | ({"slowest": slowest(reports)} if reports else {})
+
+
+def recorded(args, scene, kept):
+    """What docs/at-size.json says of a run."""
+    record = figures(args.out / scene.name, scene, kept) | {"commit": commit()}
     if record["finished"]:
         record["shown"] = shown(args, scene)
-    return record | (audit(args, scene) if reports else {"audit": "no step", "frames": 0})
+    return record | (audit(args, scene) if record["steps"] else {"audit": "no step", "frames": 0})
 
 
 def chosen(args):
@@ -136,6 +148,18 @@ def run(args):
     return 0 if fine else 1
 
 
+def report(args):
+    """Reads the runs of the folder again, where there are any, and writes the pages."""
+    records = at_size.records()
+    for name, scene in at_size.scenes(args.shared).items():
+        clock = args.out / f"{name}.json"
+        if name in records and clock.exists() and (args.out / name).is_dir():
+            records[name] |= figures(args.out / name, scene, json.loads(clock.read_text()))
+    at_size.save(records)
+    gallery.write(False)
+    return 0
+
+
 def check(args):
     args.out.mkdir(parents=True, exist_ok=True)
     for scene in chosen(args):
@@ -168,10 +192,10 @@ def main():
     for kind in ("list", "run", "check", "report"):
         own = kinds.add_parser(kind)
         own.add_argument("--shared", type=folder, default=ROOT.parent / "shared", help="folder with the shared data, ../shared by default")
+        own.add_argument("--out", type=folder, default=ROOT / "out" / "papers", help="folder of the runs, out/papers by default")
         if kind in ("run", "check"):
             own.add_argument("names", nargs="+", metavar="NAME")
             own.add_argument("--binary", type=folder, default=ROOT / "target" / "release" / "standoff")
-            own.add_argument("--out", type=folder, default=ROOT / "out" / "papers")
         if kind == "run":
             limit = own.add_mutually_exclusive_group()
             limit.add_argument("--hours", type=float, help="wall time for each scene")
@@ -179,10 +203,7 @@ def main():
             own.add_argument("--grace", type=float, default=600, help="seconds that a step may take beyond the limit")
             own.add_argument("--threads", type=int, help="all cores by default")
     args = parser.parse_args()
-    if args.kind == "report":
-        gallery.write(False)
-    else:
-        sys.exit({"list": listed, "run": run, "check": check}[args.kind](args))
+    sys.exit({"list": listed, "run": run, "check": check, "report": report}[args.kind](args))
 
 
 if __name__ == "__main__":
