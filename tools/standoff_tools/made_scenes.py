@@ -50,6 +50,7 @@ def rows_of_disc(count, step):
 HAIR = """time = {{ step = 0.01, end = {end} }}
 friction = {{ coefficient = {friction}, stick_speed = "0.1 mm/s" }}
 contact = {{ d_hat = "0.1 mm" }}
+solver.end = {{ velocity = "1 mm/s", norm = "root-mean-square", consecutive = 3 }}
 
 [materials.hair]
 young_modulus = "400 MPa"
