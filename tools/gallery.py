@@ -166,9 +166,8 @@ def at_paper_size(panel):
             raise Fault(f"tools/data/at-size.toml has no scene {name}")
         if name not in recorded or "instead" in entries[name]:
             continue
-        larger = {k: v for k, v in panel.items() if k not in ("because", "mesh")} | {"ours": {"at_size": name}}
-        if "event" in entries[name]:
-            larger["event"] = entries[name]["event"]
+        larger = {k: v for k, v in panel.items() if k not in ("because", "why", "mesh", "event")} | {"ours": {"at_size": name}}
+        larger |= {own: entries[name][theirs] for own, theirs in (("event", "event"), ("why", "differs")) if theirs in entries[name]}
         seen = larger | {"figures": figures(larger["ours"])[0]}
         if is_full(seen | {"ratios": ratios(seen)}) and recorded[name]["audit"] == "clean" and recorded[name].get("shown") in (None, True):
             return larger
@@ -300,7 +299,7 @@ def table_at_size(data):
             lines.append([name, figure, amounts(paper, True), *["–"] * 7])
             continue
         elements = ", ".join(f"{amount(n)} {what}" for what, n in r["elements"].items())
-        here = ", ".join(t for t in (f"{amount(r['vertices'])} vertices", elements, entry.get("instead"), entry.get("without")) if t)
+        here = ", ".join(t for t in (f"{amount(r['vertices'])} vertices", elements, entry.get("instead"), entry.get("differs")) if t)
         steps = max(r["steps"], 1)
         lines.append([name, figure, amounts(paper, True), here, f"{amount(r['steps'])} of {amount(r['of'])}", amount(r["contacts"]),
                       f"{number(r['iterations'] / steps)} ({amount(r['most_iterations'])})", f"{number(r['cpu'] / steps)}",

@@ -689,7 +689,7 @@ class AtSize(unittest.TestCase):
                 self.assertAlmostEqual(8 * abs(meshes.volume(finer, s)), abs(meshes.volume(points, t)))
 
     def test_a_run_of_the_papers_size_makes_a_panel_full(self):
-        panel = {"figure": "1", "content": "a row", "paper": {"vertices": 1000, "steps": 100}, "because": "not run", "at_size": ["tiny"]}
+        panel = {"figure": "1", "content": "a row", "paper": {"vertices": 1000, "steps": 100}, "because": "not run", "why": "too slow", "at_size": ["tiny"]}
         self.scene(scene="scenes/two-cubes-fall.toml")
         self.assertEqual(gallery.state(gallery.prepared(panel)), ("no", "not run"))
         whole = {"vertices": 900, "tets": 0, "steps": 90, "of": 100, "contacts": 3, "finished": True, "audit": "clean"}
@@ -698,6 +698,9 @@ class AtSize(unittest.TestCase):
             at_size.save({"tiny": whole | change})
             self.assertEqual(gallery.state(gallery.prepared(panel))[0], state, change)
         at_size.save({"tiny": whole})
+        self.entries["tiny"]["differs"] = "a mesh of our own"
+        shown = gallery.cells(gallery.prepared(panel)["panels"][0])
+        self.assertEqual(shown[1:], ("900 vertices, 90 steps, 3 contacts, `tools/papers.py run tiny`", "a mesh of our own"))
         self.entries["tiny"]["instead"] = "a body of our own"
         self.assertEqual(gallery.state(gallery.prepared(panel))[0], "no")
         with self.assertRaisesRegex(gallery.Fault, "no scene nothing"):

@@ -6,7 +6,7 @@ from .made_scenes import Absent
 
 RECORDS = ROOT / "docs" / "at-size.json"
 KINDS = ("scene", "ipc", "template", "made")
-KEYS = {"name", *KINDS, "arguments", "set", "every", "instead", "without", "event"}
+KEYS = {"name", *KINDS, "arguments", "set", "every", "instead", "differs", "event"}
 # a mesh of the shared data, and the folders of meshes that the scripts of the IPC 2020 reference name
 DATA, INPUT = re.compile(r'data:([^"\']+)'), re.compile(r"^(?:meshCO )?input/(\S+)", re.M)
 
