@@ -203,6 +203,8 @@ def main():
             own.add_argument("--grace", type=float, default=600, help="seconds that a step may take beyond the limit")
             own.add_argument("--threads", type=int, help="all cores by default")
     args = parser.parse_args()
+    if args.kind in ("run", "check") and not args.binary.is_file():
+        sys.exit(f"{args.binary} is absent: build it with `cargo build --release -p standoff-cli`, or name another one with --binary")
     sys.exit({"list": listed, "run": run, "check": check, "report": report}[args.kind](args))
 
 
