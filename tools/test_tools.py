@@ -673,6 +673,13 @@ class AtSize(unittest.TestCase):
         self.assertEqual(path.stat().st_mtime_ns, before)
         self.assertIn("45 0 0", self.scene(made="chain", arguments={"links": 2}).written(self.root)[0].read_text().replace("0 90 0", "45 0 0"))
 
+    def test_the_longest_step_has_its_three_longest_phases(self):
+        quick = {"step": 1, "newton_iterations": 2, "max_contacts": 0, "step_cuts": {"ccd": 0}, "seconds": {"total": 1.0, "ccd": 0.9}}
+        slow = {"step": 2, "newton_iterations": 9, "max_contacts": 4, "step_cuts": {"ccd": 3, "strain": 0},
+                "seconds": {"total": 7.04, "ccd": 0.5, "solve": 2.0, "audit": 0.1, "contact": 1.0}}
+        self.assertEqual(papers.slowest([quick, slow, quick]), {"step": 2, "seconds": 7.0, "iterations": 9, "contacts": 4, "cuts": {"ccd": 3},
+                                                               "phases": {"solve": 2.0, "contact": 1.0, "ccd": 0.5}})
+
     def test_an_entry_is_of_one_kind(self):
         for entry, says in (({}, "one of scene"), ({"scene": "a", "ipc": "b"}, "one of scene"), ({"scene": "a", "sets": []}, "unknown keys")):
             with self.assertRaisesRegex(ValueError, says):
@@ -698,6 +705,8 @@ class AtSize(unittest.TestCase):
             at_size.save({"tiny": whole | change})
             self.assertEqual(gallery.state(gallery.prepared(panel))[0], state, change)
         at_size.save({"tiny": whole})
+        # the smaller run's reason goes, what the larger one lacks is said
+        self.assertEqual(gallery.cells(gallery.prepared(panel)["panels"][0])[2], "")
         self.entries["tiny"]["differs"] = "a mesh of our own"
         shown = gallery.cells(gallery.prepared(panel)["panels"][0])
         self.assertEqual(shown[1:], ("900 vertices, 90 steps, 3 contacts, `tools/papers.py run tiny`", "a mesh of our own"))
