@@ -6,16 +6,16 @@
     tools/gallery.py measure BINARY OUT [PART]  # runs the scenes of the rows again, and says how large they are and what they have
 
 The rows are in tools/data/gallery.toml, whose first lines explain them. Our sizes, steps and contacts come from runs: those of `measure` are in
-docs/gallery-runs.json, others in docs/ipc-paper.json, docs/orientation-paper.json and docs/results.json. `measure` runs the scenes whose
-command contains PART, each for --seconds of wall time at most, and keeps the steps that it has computed by then.
+docs/gallery-runs.json, others in docs/at-size.json (tools/papers.py), docs/ipc-paper.json, docs/orientation-paper.json and docs/results.json. `measure`
+runs the scenes whose command contains PART, each for --seconds of wall time at most, and keeps the steps that it has computed by then.
 
 The word of a state follows from ratios of size and of steps, ours over the paper's: see `state`. Only Python's standard library is used.
 """
 import argparse, json, pathlib, re, sys, tomllib
 
-from standoff_tools import ROOT, TOOLS, stats
-from standoff_tools.run import commit, file_name, measure, scene_command
-from standoff_tools.tables import markdown, replaced
+from standoff_tools import ROOT, TOOLS, at_size, stats
+from standoff_tools.run import checked, commit, file_name, measure, scene_command
+from standoff_tools.tables import markdown, number, replaced
 
 FOLDER, RUNS = ROOT / "docs" / "src" / "gallery", ROOT / "docs" / "gallery-runs.json"
 PAPERS = {
@@ -36,6 +36,9 @@ REASONS = {
     "other program": "another program",
     "other result": "the result differs",
 }
+# phases and bounds of steps in words of the book
+PHASES = {"broad_phase": "broad phase", "ccd": "collision detection", "factorisation": "preconditioner or factor", "symbolic": "ordering"}
+CUTS = {"ccd": "collisions", "inversion": "inversion", "strain": "limits of the stretch", "line_search": "line search"}
 SIZES = {"vertices": "vertices", "tets": "tetrahedra"}
 ROW_KEYS = {"figure", "content", "where", "drawing", "see", "unit_test", "panels", "same_as", "of", "rest"}
 PANEL_KEYS = {"name", "paper", "ours", "shapes", "event", "because", "why", "mesh", "at_size"}
@@ -91,6 +94,11 @@ def figures(ours):
         found = of_file("docs/orientation-paper.json", key, records("orientation-paper").get(key),
                         {"vertices": "vertices", "tets": "tets", "steps": "computed", "contacts": "contacts"})
         return found, "`tools/orientation_paper.py run …`"
+    if "at_size" in ours:
+        key = ours["at_size"]
+        found = of_file("docs/at-size.json", key, at_size.records().get(key),
+                        {"vertices": "vertices", "tets": "tets", "steps": "steps", "contacts": "contacts", "finished": "finished"})
+        return found, f"`tools/papers.py run {key}`"
     if "results" in ours:
         entry = records("results")["entries"].get(ours["results"])
         if entry is None:
@@ -150,6 +158,22 @@ def is_full(panel):
     return large and long and "because" not in panel and panel["figures"].get("finished", True)
 
 
+def at_paper_size(panel):
+    """The panel as the first of its scenes of the paper's size shows it that has been run far enough, otherwise as it is."""
+    recorded, entries = at_size.records(), at_size.entries()
+    for name in panel.get("at_size", ()):
+        if name not in entries:
+            raise Fault(f"tools/data/at-size.toml has no scene {name}")
+        if name not in recorded or "instead" in entries[name]:
+            continue
+        larger = {k: v for k, v in panel.items() if k not in ("because", "why", "mesh", "event")} | {"ours": {"at_size": name}}
+        larger |= {own: entries[name][theirs] for own, theirs in (("event", "event"), ("why", "differs")) if theirs in entries[name]}
+        seen = larger | {"figures": figures(larger["ours"])[0]}
+        if is_full(seen | {"ratios": ratios(seen)}) and recorded[name]["audit"] == "clean" and recorded[name].get("shown") in (None, True):
+            return larger
+    return panel
+
+
 def panels_of(row, rows):
     """The panels of a row. `same_as` takes those of other rows, by the figure, or by figure/name."""
     if "same_as" not in row:
@@ -167,7 +191,7 @@ def panels_of(row, rows):
 
 def prepared(row, rows=()):
     """A row with its panels, their figures and its state; raises a `Fault` where they contradict each other."""
-    row = {k: v for k, v in row.items() if k not in PANEL_KEYS} | {"panels": panels_of(row, rows)}
+    row = {k: v for k, v in row.items() if k not in PANEL_KEYS} | {"panels": [at_paper_size(p) for p in panels_of(row, rows)]}
     if unknown := set(row) - ROW_KEYS | {k for p in row["panels"] for k in set(p) - PANEL_KEYS}:
         raise Fault(f"unknown keys {sorted(unknown)}")
     if "unit_test" in row:
@@ -256,9 +280,32 @@ def cells(panel):
         notes.append(reason_text(panel) + (": " + panel["why"] if "why" in panel else ""))
     elif "why" in panel:
         notes.append(panel["why"])
-    if "at_size" in panel:
-        notes.append(f"larger: `{panel['at_size']}`")
+    recorded = at_size.records()
+    for name in panel.get("at_size", ()) if "at_size" not in panel.get("ours", {}) else ():
+        done = f", {amount(recorded[name]['steps'])} of {amount(recorded[name]['of'])} steps so far" if name in recorded else ""
+        notes.append(f"[at size](at-size.md): `tools/papers.py run {name}`{done}")
     return theirs, ours, "; ".join(notes)
+
+
+def table_at_size(data):
+    """The table of docs/src/gallery/at-size.md: every scene of tools/data/at-size.toml, and how far it has been run."""
+    places, recorded = places_at_size(data), at_size.records()
+    lines = [["scene", "figure", "in the paper", "here", "steps", "most contacts", "iterations per step (most)", "CPU s per step", "MiB (estimate)", "audit"]]
+    for name, entry in at_size.entries().items():
+        shown, r = places.get(name, []), recorded.get(name)
+        paper = next((paper for _, paper in shown if paper), {})
+        figure = "; ".join(dict.fromkeys(place for place, _ in shown))
+        if r is None:
+            lines.append([name, figure, amounts(paper, True), *["–"] * 7])
+            continue
+        elements = ", ".join(f"{amount(n)} {what}" for what, n in r["elements"].items())
+        here = ", ".join(t for t in (f"{amount(r['vertices'])} vertices", elements, entry.get("instead"), entry.get("differs")) if t)
+        steps = max(r["steps"], 1)
+        lines.append([name, figure, amounts(paper, True), here, f"{amount(r['steps'])} of {amount(r['of'])}", amount(r["contacts"]),
+                      f"{number(r['iterations'] / steps)} ({amount(r['most_iterations'])})", f"{number(r['cpu'] / steps)}",
+                      f"{amount(r['memory_mib'])} ({r['memory_estimate'].replace(' once the shells lie on each other', ' in contact')})",
+                      r["message"] or f"{r['audit']}, {amount(r['frames'])} frames"])
+    return markdown(lines)
 
 
 def table(rows):
@@ -293,10 +340,38 @@ def save(runs):
     RUNS.write_text(json.dumps({k: runs[k] for k in sorted(runs)}, indent=1, ensure_ascii=False) + "\n")
 
 
+def at_size_page(data):
+    """Both tables of docs/src/gallery/at-size.md."""
+    return f"{table_at_size(data)}\n\nThe step of each run that took the longest, in seconds of wall time:\n\n{slowest_steps()}"
+
+
+def slowest_steps():
+    """The table of the longest step of every run at the papers' size."""
+    lines = [["scene", "step", "s", "iterations", "contacts", "three longest phases, s", "steps of the solver cut by"]]
+    for name in at_size.entries():
+        if slow := at_size.records().get(name, {}).get("slowest"):
+            phases = ", ".join(f"{PHASES.get(phase, phase)} {number(s)}" for phase, s in slow["phases"].items())
+            cuts = ", ".join(f"{CUTS.get(what, what)} {amount(n)}" for what, n in slow["cuts"].items())
+            lines.append([name, slow["step"], number(slow["seconds"]), amount(slow["iterations"]), amount(slow["contacts"]), phases, cuts or "–"])
+    return markdown(lines)
+
+
 def scenes_of(data):
     """What `measure` runs: the scenes of all rows, by their key."""
     panels = (panel for rows in data.values() for row in rows for panel in row.get("panels", [row]))
     return {key_of(panel["ours"]): panel["ours"] for panel in panels if "scene" in panel.get("ours", {})}
+
+
+def places_at_size(data):
+    """For each scene of tools/data/at-size.toml the figures that it shows, and what the papers print of them."""
+    found = {}
+    for name in PAPERS:
+        for row in data[name]:
+            for panel in row.get("panels", [row]):
+                for scene in panel.get("at_size", ()):
+                    place = f"{PAPERS[name].split('], ')[0].rstrip(']')}, {row['figure'].split(' <!--')[0]}]" + (f" {panel['name']}" if "name" in panel else "")
+                    found.setdefault(scene, []).append((place, panel.get("paper", {})))
+    return found
 
 
 def load():
@@ -324,7 +399,7 @@ def write(check):
         sys.exit(f"no row shows {sorted(unused)}: run tools/gallery.py, which removes their records")
     if unused:
         save({key: run for key, run in runs.items() if key not in unused})
-    for path, content in [(FOLDER / "index.md", counts(pages)), *((FOLDER / f"{name}.md", table(rows)) for name, rows in pages.items())]:
+    for path, content in [(FOLDER / "index.md", counts(pages)), (FOLDER / "at-size.md", at_size_page(data)), *((FOLDER / f"{name}.md", table(rows)) for name, rows in pages.items())]:
         text = path.read_text()
         current = replaced(text, BEGIN, content, END)
         if not check:
@@ -334,13 +409,6 @@ def write(check):
 
 
 # ---- runs ----
-
-def size_of(binary, path, options):
-    """Tetrahedra of a scene, as `standoff check` lists them object by object."""
-    printed = measure([binary, "check", path, *options]).printed
-    objects = re.findall(r"^[^\n]*?(?: \((\d+) copies\))?: [^\n]*?(\d+) vertices, (\d+) tetrahedra", printed, re.M)
-    return sum(int(copies or 1) * int(tets) for copies, _, tets in objects)
-
 
 def measured(binary, out, ours, seconds):
     """Runs a scene: its size, the steps that it has computed and the most contacts of any of them."""
@@ -353,9 +421,10 @@ def measured(binary, out, ours, seconds):
     if not reports or done.code and not done.stopped:
         sys.exit(f"{key}: {done.last_line()}")
     options = [o for s in ours.get("set", ()) for o in ("--set", s)] + (["--mesh-root", meshes] if meshes else [])
+    tets = checked(binary, [path, *options])["tets"]
     bodies = stats.info(folder)["bodies"]
     return key, {
-        "vertices": sum(b["vertices"] for b in bodies), "tets": size_of(binary, path, options), "steps": len(reports),
+        "vertices": sum(b["vertices"] for b in bodies), "tets": tets, "steps": len(reports),
         "finished": done.code == 0 and not done.stopped,
         "unclean": stats.unconverged(reports), "contacts": stats.contacts(reports), "cpu": round(done.cpu, 1), "commit": commit(),
     }

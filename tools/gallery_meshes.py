@@ -51,8 +51,8 @@ def icosahedron(level):
     return points, triangles, steps
 
 
-def squishy_ball(path, radius=0.03, length=0.035, segments=5, seed=1):
-    """A ball with tentacles on triangles of its surface that share no vertex. The ball consists of the tetrahedra around
+def squishy_tets(radius=0.03, length=0.035, segments=5, seed=1):
+    """Points and tetrahedra of a ball with tentacles on triangles of its surface that share no vertex. The ball consists of the tetrahedra around
     its centre inside an icosahedron, and of two layers in which the edges are halved."""
     unit, triangles, steps = icosahedron(2)
     radii = [0.3 * radius, 0.62 * radius, radius]
@@ -93,7 +93,7 @@ def squishy_ball(path, radius=0.03, length=0.035, segments=5, seed=1):
                                     for c, m, o, v in zip(p, middle, out, lean)))
             tets += prism(lower, upper)
             lower = list(upper)
-    meshes.write_tets(path, points, tets, SCRIPT)
+    return points, tets
 
 
 def holed_plate(path, hole=0.24, half=1.0, around=32, rings=5):
@@ -155,7 +155,7 @@ def main():
         tube_wall(pathlib.Path(args.tube[1]), *map(int, args.tube[0].split(",")))
         return
     tube_wall(SCENES / "codim" / "tube-wall.vtk")
-    squishy_ball(SCENES / "papers" / "squishy-ball.vtk")
+    meshes.write_tets(SCENES / "papers" / "squishy-ball.vtk", *squishy_tets(), SCRIPT)
     holed_plate(SCENES / "papers" / "holed-plate.obj")
     bowl(SCENES / "papers" / "bowl.obj")
     press(SCENES / "papers" / "press.obj")

@@ -55,11 +55,11 @@ def rounded_block(path, half=0.5, radius=0.125, fine=3, coarse=3):
     meshes.write_tets(path, [place(p) for p in points], tets, SCRIPT)
 
 
-def slit_block(path, half=0.25, width=0.01):
-    """A block with a slit from its top to its middle."""
+def slit_block(path, half=0.25, width=0.01, cells=8):
+    """A block with a slit from its top to its middle; an even number of `cells` along its height and its depth."""
     right = [width / 2, 0.04, 0.09, 0.17, half]
     xs = [-x for x in reversed(right)] + right
-    ys = [half * (k / 4 - 1) for k in range(9)]
+    ys = [half * (2 * k / cells - 1) for k in range(cells + 1)]
     meshes.write_tets(path, *grid(xs, ys, ys, lambda x, y, z: abs(x) > width / 2 or y < 0), SCRIPT)
 
 
@@ -81,16 +81,16 @@ def ball(level):
     return points, triangles
 
 
-def balloon(path, inner=0.4, outer=0.5, level=2):
-    """A hollow ball with a wall of one layer: three tetrahedra under each triangle."""
+def balloon(path, inner=0.4, outer=0.5, level=2, layers=1):
+    """A hollow ball: in each layer of its wall three tetrahedra under each triangle."""
     points, triangles = ball(level)
     n = len(points)
-    both = [tuple(r * c for c in p) for r in (inner, outer) for p in points]
+    radii = [inner + (outer - inner) * k / layers for k in range(layers)] + [outer]
     tets = []
-    for t in triangles:
-        a, b, c = sorted(t)
+    for t, first in itertools.product(triangles, range(0, n * layers, n)):
+        a, b, c = (first + i for i in sorted(t))
         tets += [(a, b, c, c + n), (a, b, b + n, c + n), (a, a + n, b + n, c + n)]
-    meshes.write_tets(path, both, tets, SCRIPT)
+    meshes.write_tets(path, [tuple(r * c for c in p) for r in radii for p in points], tets, SCRIPT)
 
 
 def funnel(path, mouth=0.3, neck=0.1, height=0.3, pipe=0.2, wall=0.03, around=24):

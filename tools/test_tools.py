@@ -5,13 +5,14 @@ With a binary of Standoff, runs and the comparison of builds are tested, too: a 
 itself with another setting. Frames are read where numpy and the Python package of Standoff are installed. Otherwise only Python's standard library
 is used.
 """
-import contextlib, importlib.util, io, json, math, pathlib, signal, struct, subprocess, sys, tempfile, unittest, zlib
+import argparse, contextlib, importlib.util, io, itertools, json, math, pathlib, signal, struct, subprocess, sys, tempfile, unittest, zlib
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 import gallery
+import papers
 from rust_source import blank, without_tests
-from standoff_tools import ROOT, data, frames, scenes, stats, tables
+from standoff_tools import ROOT, at_size, data, frames, made_scenes, meshes, scenes, stats, tables
 from standoff_tools.run import file_name, measure, printed_by, run_scene, scene_command
 
 BINARY = None
@@ -594,6 +595,139 @@ class Gallery(unittest.TestCase):
 
     def test_the_pages_are_those_of_the_data(self):
         self.assertEqual(run("gallery.py", "--check").stderr, "")
+
+
+class AtSize(unittest.TestCase):
+    """Scenes at the papers' size: tools/papers.py and its list, on a scene of two cubes."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.root = pathlib.Path(self.folder.name).resolve()
+        self.entries = {}
+        for name, value in (("entries", lambda: self.entries), ("RECORDS", self.root / "at-size.json")):
+            self.addCleanup(setattr, at_size, name, getattr(at_size, name))
+            setattr(at_size, name, value)
+
+    def scene(self, **entry):
+        entry = {"name": "tiny", **entry}
+        self.entries[entry["name"]] = entry
+        return at_size.Scene(entry, self.root / "shared")
+
+    def run_tiny(self, seconds=None, grace=60):
+        args = argparse.Namespace(names=["tiny"], shared=self.root / "shared", out=self.root / "out", binary=BINARY, hours=None, seconds=seconds,
+                                  grace=grace, threads=1)
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            code = papers.run(args)
+        return code, said.getvalue(), at_size.records().get("tiny")
+
+    def test_a_run_stops_at_its_limit_and_is_continued_to_its_end(self):
+        if BINARY is None:
+            self.skipTest("no binary was given")
+        self.scene(scene="scenes/two-cubes-fall.toml", set=["time.end=20", "objects[0].shape.cells=[8, 8, 8]"], every=50)
+        code, said, first = self.run_tiny(seconds=1)
+        self.assertEqual((code, first["finished"], first["audit"], first["sessions"]), (0, False, "clean", 1), said)
+        self.assertGreater(first["steps"], 0)
+        self.assertLess(first["steps"], first["of"])
+        frame = self.root / "out" / "tiny" / "frames" / "000000.vtu"
+        written = frame.stat().st_mtime_ns
+        code, said, last = self.run_tiny()
+        # the second call has continued, and not started again
+        self.assertEqual(frame.stat().st_mtime_ns, written)
+        self.assertEqual((code, last["steps"], last["finished"], last["sessions"], last["unclean"]), (0, last["of"], True, 2, 0), said)
+        self.assertEqual(last["of"], first["of"])
+        self.assertGreater(last["seconds"], first["seconds"])
+        self.assertGreater(last["frames"], first["frames"])
+        self.assertGreater(last["memory_mib"], 1)
+        self.assertEqual([r["step"] for r in stats.reports(self.root / "out" / "tiny")], list(range(1, last["of"] + 1)))
+        self.assertIn("all steps have been computed", self.run_tiny()[1])
+        self.entries["tiny"]["set"] = ["time.end=50"]
+        with self.assertRaisesRegex(SystemExit, "the scene has changed"):
+            self.run_tiny()
+
+    def test_what_a_finished_run_does_not_show_is_recorded(self):
+        if BINARY is None:
+            self.skipTest("no binary was given")
+        self.scene(scene="scenes/codim/cloth-on-needles.toml", set=["time.end=0.1"])
+        self.assertIn("not shown", self.run_tiny()[2]["shown"])
+
+    def test_a_scene_without_its_mesh_is_skipped_and_the_mesh_named(self):
+        for entry in ({"scene": "scenes/two-cubes-fall.toml", "set": ['objects[0].mesh="data:ipc/tetMeshes/no-such-animal.msh"']},
+                      {"ipc": "paperExamples/no-such-scene"}, {"template": "dress.toml"}, {"made": "dress"}):
+            with self.assertRaisesRegex(at_size.Absent, "absent"):
+                self.scene(**entry).arguments(self.root)
+        code, said, record = self.run_tiny()
+        self.assertEqual((code, record), (0, None))
+        self.assertIn("tiny: skipped, garments is absent", said)
+        reference = self.scene(ipc="paperExamples/8_rollerBall")
+        with self.assertRaisesRegex(at_size.Absent, "absent are tetMeshes/no.msh in "):
+            reference.ipc("shapes input 1\ninput/tetMeshes/no.msh 0 0 0\n")
+        self.assertEqual(reference.arguments(self.root)[1:], ["--mesh-root", str(ROOT / "testdata" / "data" / "ipc")])
+
+    def test_scenes_are_made_once_and_equal(self):
+        scene = self.scene(made="card_shuffle", arguments={"cards": 3})
+        path = pathlib.Path(scene.arguments(self.root)[0])
+        self.assertEqual(path.read_text().count('role = "shell"'), 3)
+        before = path.stat().st_mtime_ns
+        self.assertEqual(scene.arguments(self.root)[0], str(path))
+        self.assertEqual(path.stat().st_mtime_ns, before)
+        self.assertIn("45 0 0", self.scene(made="chain", arguments={"links": 2}).written(self.root)[0].read_text().replace("0 90 0", "45 0 0"))
+
+    def test_the_longest_step_has_its_three_longest_phases(self):
+        quick = {"step": 1, "newton_iterations": 2, "max_contacts": 0, "step_cuts": {"ccd": 0}, "seconds": {"total": 1.0, "ccd": 0.9}}
+        slow = {"step": 2, "newton_iterations": 9, "max_contacts": 4, "step_cuts": {"ccd": 3, "strain": 0},
+                "seconds": {"total": 7.04, "ccd": 0.5, "solve": 2.0, "audit": 0.1, "contact": 1.0}}
+        self.assertEqual(papers.slowest([quick, slow, quick]), {"step": 2, "seconds": 7.0, "iterations": 9, "contacts": 4, "cuts": {"ccd": 3},
+                                                               "phases": {"solve": 2.0, "contact": 1.0, "ccd": 0.5}})
+
+    def test_an_entry_is_of_one_kind(self):
+        for entry, says in (({}, "one of scene"), ({"scene": "a", "ipc": "b"}, "one of scene"), ({"scene": "a", "sets": []}, "unknown keys")):
+            with self.assertRaisesRegex(ValueError, says):
+                self.scene(**entry)
+
+    def test_tetrahedra_are_divided_into_eight_of_the_same_volume(self):
+        points = [(0, 0, 0), (2, 0, 0), (0, 1, 0), (0.3, 0.2, 1.5)]
+        # in every order of its corners, so that each of the three diagonals is the shortest
+        tets = list(itertools.permutations(range(4)))
+        finer, small = meshes.eighths(points, tets)
+        self.assertEqual((len(small), len(finer)), (8 * len(tets), 4 + 6))
+        for k, t in enumerate(tets):
+            for s in small[8 * k:8 * k + 8]:
+                self.assertAlmostEqual(8 * abs(meshes.volume(finer, s)), abs(meshes.volume(points, t)))
+
+    def test_a_run_of_the_papers_size_makes_a_panel_full(self):
+        panel = {"figure": "1", "content": "a row", "paper": {"vertices": 1000, "steps": 100}, "because": "not run", "why": "too slow", "at_size": ["tiny"]}
+        self.scene(scene="scenes/two-cubes-fall.toml")
+        self.assertEqual(gallery.state(gallery.prepared(panel)), ("no", "not run"))
+        whole = {"vertices": 900, "tets": 0, "steps": 90, "of": 100, "contacts": 3, "finished": True, "audit": "clean"}
+        for change, state in (({}, "full"), ({"steps": 70}, "no"), ({"vertices": 700}, "no"), ({"audit": "3 intersections"}, "no"),
+                              ({"finished": False}, "no"), ({"shown": "not shown: it"}, "no"), ({"shown": True}, "full")):
+            at_size.save({"tiny": whole | change})
+            self.assertEqual(gallery.state(gallery.prepared(panel))[0], state, change)
+        at_size.save({"tiny": whole})
+        # the smaller run's reason goes, what the larger one lacks is said
+        self.assertEqual(gallery.cells(gallery.prepared(panel)["panels"][0])[2], "")
+        self.entries["tiny"]["differs"] = "a mesh of our own"
+        shown = gallery.cells(gallery.prepared(panel)["panels"][0])
+        self.assertEqual(shown[1:], ("900 vertices, 90 steps, 3 contacts, `tools/papers.py run tiny`", "a mesh of our own"))
+        self.entries["tiny"]["instead"] = "a body of our own"
+        self.assertEqual(gallery.state(gallery.prepared(panel))[0], "no")
+        with self.assertRaisesRegex(gallery.Fault, "no scene nothing"):
+            gallery.prepared(panel | {"at_size": ["nothing"]})
+
+
+class ListOfSizes(unittest.TestCase):
+    def test_every_scene_has_its_files_and_a_row(self):
+        places = gallery.places_at_size(gallery.load())
+        for name, entry in at_size.entries().items():
+            at_size.Scene(entry, ROOT / "nowhere")
+            self.assertIn(name, places)
+            if "scene" in entry:
+                self.assertTrue((ROOT / entry["scene"]).is_file(), name)
+            if "template" in entry:
+                self.assertTrue((HERE / "data" / "at-size" / entry["template"]).is_file(), name)
+            self.assertTrue("made" not in entry or hasattr(made_scenes, entry["made"]), name)
+        self.assertEqual(set(places) | set(at_size.records()), set(at_size.entries()))
 
 
 class EqualError(unittest.TestCase):

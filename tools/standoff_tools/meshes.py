@@ -61,3 +61,25 @@ def halved(points, triangles):
 
     with_middles = [(a, b, c, middle(a, b), middle(b, c), middle(c, a)) for a, b, c in triangles]
     return with_middles, [t for a, b, c, ab, bc, ca in with_middles for t in ((a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca))]
+
+
+def eighths(points, tets):
+    """Divides each tetrahedron into eight: one at each corner, and four around the shortest diagonal of the octahedron between them."""
+    points, middles = list(points), {}
+
+    def middle(a, b):
+        key = (min(a, b), max(a, b))
+        if key not in middles:
+            middles[key] = len(points)
+            points.append(tuple(0.5 * (p + q) for p, q in zip(points[a], points[b])))
+        return middles[key]
+
+    found = []
+    for a, b, c, d in tets:
+        ab, ac, ad, bc, bd, cd = middle(a, b), middle(a, c), middle(a, d), middle(b, c), middle(b, d), middle(c, d)
+        found += [(a, ab, ac, ad), (b, ab, bc, bd), (c, ac, bc, cd), (d, ad, bd, cd)]
+        # a diagonal and the four corners around it
+        diagonals = ((ab, cd, (ac, ad, bd, bc)), (ac, bd, (ab, ad, cd, bc)), (ad, bc, (ab, ac, cd, bd)))
+        p, q, ring = min(diagonals, key=lambda e: math.dist(points[e[0]], points[e[1]]))
+        found += [(p, q, ring[i], ring[(i + 1) % 4]) for i in range(4)]
+    return points, found
