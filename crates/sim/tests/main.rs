@@ -34,6 +34,7 @@ mod orientation;
 mod orientation_dynamics;
 mod orientation_oracle;
 mod orientation_support;
+mod placement;
 mod plane;
 mod plane_figures;
 mod potential;

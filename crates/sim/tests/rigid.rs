@@ -16,7 +16,7 @@ use std::sync::Arc;
 const G: f64 = 9.81;
 
 /// A rigid box of a density of 1000 kg/m³ with its least corner at `low`; each side has 2 · `fine`² triangles.
-fn solid_box(name: &str, low: Vec3, size: Vec3, fine: usize) -> BodyDef {
+pub fn solid_box(name: &str, low: Vec3, size: Vec3, fine: usize) -> BodyDef {
     let at =
         |p: [usize; 3]| low + Vec3::from(p.map(|k| k as f64 / fine as f64)).component_mul(&size);
     let (mut points, mut triangles) = (Vec::new(), Vec::new());
