@@ -37,7 +37,7 @@ environment.close()
 # of two processes with one environment each.
 
 # %%
-STEPS = 512
+STEPS = 40  # of each environment
 MEASURE = f"""
 import sys, time
 from standoff.gym import Lift
@@ -46,9 +46,9 @@ environments = Lift(n, threads=threads)
 environments.reset(seed=1)
 environments.action_space.seed(1)
 wall, processor = time.perf_counter(), time.process_time()
-for _ in range({STEPS} // n):
+for _ in range({STEPS}):
     environments.step(environments.action_space.sample())
-print({STEPS} / (time.perf_counter() - wall), (time.process_time() - processor) / {STEPS})
+print({STEPS} * n / (time.perf_counter() - wall), (time.process_time() - processor) / ({STEPS} * n))
 """
 
 
