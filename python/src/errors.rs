@@ -3,10 +3,10 @@
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use standoff::Error;
 use standoff::errors::{
     BuildError, ControlError, OutputError, RunError, SceneError, StepError, Stop,
 };
+use standoff::{BatchError, Error};
 use std::path::Path;
 
 /// The exception for an error.
@@ -16,18 +16,37 @@ pub fn raise(py: Python<'_>, error: Error) -> PyErr {
 
 fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     let fields = PyDict::new(py);
-    let class = match error {
-        Error::Scene(e) => scene(&fields, e)?,
+    let class = class(&fields, error)?;
+    made(py, class, error.to_string(), &fields)
+}
+
+/// The class of an error, and its fields.
+fn class(fields: &Bound<'_, PyDict>, error: &Error) -> PyResult<&'static str> {
+    Ok(match error {
+        Error::Scene(e) => scene(fields, e)?,
         Error::Import(_) => "ReferenceSceneError",
         Error::Mesh(_) => "MeshError",
-        Error::Build(e) => build(&fields, e)?,
-        Error::Step(e) => step(&fields, e)?,
-        Error::Control(e) => control(&fields, e)?,
-        Error::Output(e) => output(&fields, e)?,
-        Error::Run(e) => run(&fields, e)?,
+        Error::Build(e) => build(fields, e)?,
+        Error::Step(e) => step(fields, e)?,
+        Error::Control(e) => control(fields, e)?,
+        Error::Output(e) => output(fields, e)?,
+        Error::Run(e) => run(fields, e)?,
+        // of the class of what went wrong with the member
+        Error::Batch(BatchError::Member { member, error }) => {
+            fields.set_item("member", member)?;
+            class(fields, error)?
+        }
+        Error::Batch(
+            BatchError::NoMember { member, .. }
+            | BatchError::Repeated { member }
+            | BatchError::Unequal { member, .. },
+        ) => {
+            fields.set_item("member", member)?;
+            "BatchError"
+        }
+        Error::Batch(_) => "BatchError",
         _ => "Error",
-    };
-    made(py, class, error.to_string(), &fields)
+    })
 }
 
 /// The exception for results of which `path` cannot be written or read.
@@ -146,9 +165,12 @@ fn control(fields: &Bound<'_, PyDict>, e: &ControlError) -> PyResult<&'static st
             fields.set_item("expected", expected)?;
         }
         ControlError::Foreign { .. } => {}
-        ControlError::Quantity { name, .. } => fields.set_item("name", name)?,
+        ControlError::Quantity { name, .. } | ControlError::Positions { name, .. } => {
+            fields.set_item("name", name)?;
+        }
         ControlError::NotFinite { place, .. }
         | ControlError::OutOfPlane { place, .. }
+        | ControlError::Carried { place, .. }
         | ControlError::Free { place }
         | ControlError::Prescribed { place } => fields.set_item("place", place)?,
     }

@@ -111,6 +111,7 @@ fn failed(py: Python<'_>, error: ExportError) -> PyErr {
         ExportError::Output(e) => return raise(py, Error::Output(e)),
         ExportError::UnknownFormat(path)
         | ExportError::NoFilm(path)
+        | ExportError::NoPlot(path)
         | ExportError::Exists(path)
         | ExportError::Film { path, .. }
         | ExportError::Html { path, .. }

@@ -2,9 +2,11 @@
 //! gives them their interface.
 
 mod arrays;
+mod batch;
 mod errors;
 mod exports;
 mod scene;
+mod shared;
 mod simulation;
 mod threads;
 mod toolkit;
@@ -24,6 +26,7 @@ fn _standoff(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<scene::CoreScene>()?;
     module.add_class::<simulation::CoreSimulation>()?;
+    module.add_class::<batch::CoreBatch>()?;
     module.add_function(wrap_pyfunction!(command, module)?)?;
     module.add_function(wrap_pyfunction!(threads::set_threads, module)?)?;
     exports::register(module)?;

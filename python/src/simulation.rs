@@ -3,27 +3,33 @@
 use crate::arrays::{self, Vectors, to_vectors};
 use crate::errors::raise;
 use crate::scene::{CoreScene, json};
+use crate::shared::Shared;
 use crate::threads::{detached, pool};
-use crate::watch::{self, Caller};
+use crate::watch;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use standoff::definition::{ForceDef, Load};
-use standoff::{Error, LoadValue, Options, Pose, Simulation, Vec3};
+use standoff::{Batch, Error, LoadValue, Options, Pose, Simulation, Vec3};
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 
-/// A simulation. Threads that use it at the same time wait for each other.
+/// A simulation: a member of a batch, often its only one. Threads that use the batch at the same time wait for each other.
 #[pyclass(frozen, module = "standoff._standoff")]
 pub struct CoreSimulation {
-    inner: Mutex<Simulation>,
-    caller: Caller,
+    shared: Shared,
+    index: usize,
 }
 
 impl CoreSimulation {
-    fn of(inner: Simulation) -> Self {
-        Self { inner: Mutex::new(inner), caller: Caller::default() }
+    /// Member number `index` of a batch.
+    pub fn member(shared: Shared, index: usize) -> Self {
+        Self { shared, index }
+    }
+
+    fn of(simulation: Result<Simulation, Error>) -> Result<Self, Error> {
+        Ok(Self::member(Shared::new(Batch::of_members(vec![simulation?], 1)?), 0))
     }
 
     /// Waits for other threads that use the simulation, then does `work` with it on the pool. The interpreter is free from
@@ -37,11 +43,11 @@ impl CoreSimulation {
         py: Python<'_>,
         work: impl FnOnce(&mut Simulation) -> T + Send,
     ) -> PyResult<T> {
-        self.caller.refuse_here()?;
+        self.shared.caller.refuse_here()?;
         let pool = pool()?;
         Ok(py.detach(|| {
-            let mut guard = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-            let simulation = &mut *guard;
+            let mut guard = self.shared.batch.lock().unwrap_or_else(PoisonError::into_inner);
+            let simulation = &mut guard.members_mut()[self.index];
             pool.install(|| work(simulation))
         }))
     }
@@ -61,8 +67,11 @@ impl CoreSimulation {
         py: Python<'_>,
         read: impl FnOnce(&Simulation) -> T + Send,
     ) -> PyResult<T> {
-        self.caller.refuse_here()?;
-        Ok(py.detach(|| read(&self.inner.lock().unwrap_or_else(PoisonError::into_inner))))
+        self.shared.caller.refuse_here()?;
+        Ok(py.detach(|| {
+            let guard = self.shared.batch.lock().unwrap_or_else(PoisonError::into_inner);
+            read(&guard.members()[self.index])
+        }))
     }
 }
 
@@ -71,19 +80,19 @@ impl CoreSimulation {
     #[new]
     fn new(py: Python<'_>, scene: &CoreScene) -> PyResult<Self> {
         let built = detached(py, || Simulation::new(&scene.scene))?;
-        Ok(Self::of(built.map_err(|e| raise(py, e))?))
+        Self::of(built).map_err(|e| raise(py, e))
     }
 
     #[staticmethod]
     fn resume(py: Python<'_>, scene: &CoreScene, folder: PathBuf) -> PyResult<Self> {
         let built = detached(py, || Simulation::resume(&scene.scene, &folder))?;
-        Ok(Self::of(built.map_err(|e| raise(py, e))?))
+        Self::of(built).map_err(|e| raise(py, e))
     }
 
     #[staticmethod]
     fn restore(py: Python<'_>, scene: &CoreScene, saved: &[u8]) -> PyResult<Self> {
         let built = detached(py, || Simulation::restore(&scene.scene, saved))?;
-        Ok(Self::of(built.map_err(|e| raise(py, e))?))
+        Self::of(built).map_err(|e| raise(py, e))
     }
 
     fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
@@ -94,12 +103,21 @@ impl CoreSimulation {
         self.attempt(py, |s| s.load(saved))
     }
 
+    fn reset(&self, py: Python<'_>) -> PyResult<()> {
+        self.attempt(py, Simulation::reset)
+    }
+
+    /// The report of the last step as JSON.
+    fn report(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        self.read(py, |s| s.report().cloned())?.map(|report| json(&report)).transpose()
+    }
+
     /// Does one step; returns its report as JSON. `watch` is called with step, number, speed, tolerance and positions in every
     /// iteration, and ends the step by returning `False`.
     #[pyo3(signature = (watch=None))]
     fn step(&self, py: Python<'_>, watch: Option<Py<PyAny>>) -> PyResult<String> {
-        self.caller.refuse_here()?;
-        let report = watch::step(py, &self.inner, &self.caller, watch)?;
+        self.shared.caller.refuse_here()?;
+        let report = watch::step(py, &self.shared, self.index, watch)?;
         json(&report.map_err(|e| raise(py, e))?)
     }
 
@@ -123,21 +141,10 @@ impl CoreSimulation {
 
     /// Of all vertices: `positions`, `velocities`, `contact_forces`, `targets` or `rest`.
     fn vectors<'py>(&self, py: Python<'py>, what: &str) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let list = self.read(py, |simulation| {
-            let (core, n) = (simulation.core(), simulation.positions().len());
-            let list = match what {
-                "positions" => simulation.positions(),
-                "velocities" => simulation.velocities(),
-                "contact_forces" => simulation.contact_forces(),
-                "targets" => &core.state().targets[..n],
-                "rest" => &core.model().rest[..n],
-                _ => return None,
-            };
-            Some(list.to_vec())
-        })?;
+        let list = self.read(py, |s| vectors_of(s, what).map(<[Vec3]>::to_vec))?;
         match list {
             Some(list) => arrays::vectors(py, &list),
-            None => Err(PyValueError::new_err(format!("no vectors '{what}'"))),
+            None => Err(no_vectors(what)),
         }
     }
 
@@ -214,6 +221,11 @@ impl CoreSimulation {
         Ok(columns)
     }
 
+    fn set_positions(&self, py: Python<'_>, body: &str, x: Vectors<'_>) -> PyResult<()> {
+        let x = to_vectors("positions", &x)?;
+        self.attempt(py, |s| s.body_mut(body)?.set_positions(&x))
+    }
+
     fn set_velocities(&self, py: Python<'_>, body: &str, v: Vectors<'_>) -> PyResult<()> {
         let v = to_vectors("velocities", &v)?;
         self.attempt(py, |s| s.body_mut(body)?.set_velocities(&v))
@@ -266,13 +278,7 @@ impl CoreSimulation {
         pressure: Option<f64>,
     ) -> PyResult<()> {
         self.attempt(py, |s| {
-            // three numbers are of the quantity that the scene gives the load
-            let accelerates = |f: &&ForceDef| matches!(f.load, Load::Acceleration(_));
-            let mut named = s.scene().definition.forces.iter().filter(|f| f.name == name);
-            let vector = vector.map(Vec3::from).map(|v| match named.next().filter(accelerates) {
-                Some(_) => LoadValue::Acceleration(v),
-                None => LoadValue::Force(v),
-            });
+            let vector = vector.map(|v| load_value(s, name, v.into()));
             s.set_load(name, vector.or(pressure.map(LoadValue::Pressure)))
         })
     }
@@ -280,5 +286,32 @@ impl CoreSimulation {
     /// What the independent audit finds wrong.
     fn audit(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         self.with(py, |s| s.audit())
+    }
+}
+
+/// Of all vertices of a simulation; none for a name that there is not.
+pub fn vectors_of<'a>(simulation: &'a Simulation, what: &str) -> Option<&'a [Vec3]> {
+    let (core, n) = (simulation.core(), simulation.positions().len());
+    Some(match what {
+        "positions" => simulation.positions(),
+        "velocities" => simulation.velocities(),
+        "contact_forces" => simulation.contact_forces(),
+        "targets" => &core.state().targets[..n],
+        "rest" => &core.model().rest[..n],
+        _ => return None,
+    })
+}
+
+pub fn no_vectors(what: &str) -> PyErr {
+    PyValueError::new_err(format!("no vectors '{what}'"))
+}
+
+/// Three numbers as a value of a load: of the quantity that the scene gives it.
+pub fn load_value(simulation: &Simulation, name: &str, value: Vec3) -> LoadValue {
+    let accelerates = |f: &ForceDef| matches!(f.load, Load::Acceleration(_));
+    let mut named = simulation.scene().definition.forces.iter().filter(|f| f.name == name);
+    match named.next().is_some_and(accelerates) {
+        true => LoadValue::Acceleration(value),
+        false => LoadValue::Force(value),
     }
 }

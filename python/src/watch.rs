@@ -1,38 +1,16 @@
 //! Steps at which Python looks on: its callback is called in every iteration, and signals (Ctrl-C) end the step.
 
 use crate::arrays;
+use crate::shared::Shared;
 use crate::threads::interruptible;
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use standoff::{Error, Iteration, Simulation, StepReport, Vec3};
+use standoff::{Error, Iteration, StepReport, Vec3};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, ThreadId};
+use std::sync::{Arc, PoisonError};
+use std::thread;
 use std::time::Duration;
-
-/// The thread on which a step of a simulation calls back, while it does.
-#[derive(Default)]
-pub struct Caller(Mutex<Option<ThreadId>>);
-
-impl Caller {
-    fn set(&self, thread: Option<ThreadId>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = thread;
-    }
-
-    /// Refuses what a callback wants of the simulation whose step it is called from: it would wait for itself.
-    pub fn refuse_here(&self) -> PyResult<()> {
-        let caller = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if caller != Some(thread::current().id()) {
-            return Ok(());
-        }
-        Err(PyRuntimeError::new_err(
-            "a simulation cannot be used within its own step; the iteration that the callback is given has the \
-             positions",
-        ))
-    }
-}
 
 /// What a callback is told about an iteration.
 struct Seen {
@@ -91,12 +69,12 @@ impl Watcher {
     }
 }
 
-/// Does a step. `callback` is called on this thread. If it raises an exception, or a signal does, the step is cancelled, and
+/// Does a step of member number `index`. `callback` is called on this thread. If it raises an exception, or a signal does, the step is cancelled, and
 /// that is the error.
 pub fn step(
     py: Python<'_>,
-    simulation: &Mutex<Simulation>,
-    caller: &Caller,
+    Shared { batch, caller }: &Shared,
+    index: usize,
     callback: Option<Py<PyAny>>,
 ) -> PyResult<Result<StepReport, Error>> {
     let stop = Arc::new(AtomicBool::new(false));
@@ -116,8 +94,8 @@ pub fn step(
     let (watched, stopped) = (callback.is_some(), stop.clone());
     let (result, interrupt) = interruptible(py, &stop, tell, move |pool, ask| {
         // outside of the pool, as in `CoreSimulation::with`
-        let mut guard = simulation.lock().unwrap_or_else(PoisonError::into_inner);
-        let simulation = &mut *guard;
+        let mut guard = batch.lock().unwrap_or_else(PoisonError::into_inner);
+        let simulation = &mut guard.members_mut()[index];
         let watcher = Watcher { stop: stopped, ask: watched.then(|| ask.clone()), answers };
         simulation.watch(move |iteration| match watcher.may_continue(iteration) {
             true => ControlFlow::Continue(()),

@@ -1,5 +1,6 @@
 """Every example runs, as a script and as a notebook, and keeps its own assertions."""
 
+import importlib.util
 import subprocess
 import sys
 from pathlib import Path
@@ -11,8 +12,14 @@ EXAMPLES = sorted((PACKAGE / "examples").glob("*.py"))
 NOTEBOOKS = sorted((PACKAGE / "notebooks").glob("*.ipynb"))
 
 
+def skip_without_gymnasium(name):
+    if name == "environments" and importlib.util.find_spec("gymnasium") is None:
+        pytest.skip("gymnasium is not installed: the example of environments is not run")
+
+
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda e: e.stem)
 def test_example(example, tmp_path):
+    skip_without_gymnasium(example.stem)
     told = subprocess.run([sys.executable, example], capture_output=True, text=True, cwd=tmp_path)
     assert told.returncode == 0, told.stdout + told.stderr
     assert told.stdout
@@ -20,6 +27,7 @@ def test_example(example, tmp_path):
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda n: n.stem)
 def test_notebook(notebook, tmp_path):
+    skip_without_gymnasium(notebook.stem)
     nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
     cells = nbformat.read(notebook, as_version=4)
     nbformat.validate(cells)
@@ -46,4 +54,4 @@ def test_notebooks_are_those_of_the_examples():
 
 def test_all_are_documented():
     page = (PACKAGE.parent / "docs/src/python.md").read_text(encoding="utf-8")
-    assert len(EXAMPLES) == 7 and all(f"`{e.stem}`" in page for e in EXAMPLES)
+    assert len(EXAMPLES) == 8 and all(f"`{e.stem}`" in page for e in EXAMPLES)

@@ -173,7 +173,7 @@ Examples:
 const PLOT_EXAMPLES: &str = "\
 Examples:
   standoff plot out/cubes                              writes out/cubes/curves.svg
-  standoff plot out/cubes -o energy.svg
+  standoff plot out/cubes -o energy.pdf
   standoff plot out/bar -c forces.held.bar.right.x --against forces.held.bar.right.displacement.x";
 
 const CONVERT_EXAMPLES: &str = "\
@@ -381,7 +381,7 @@ pub struct PlotArgs {
     /// Folder of the run.
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
-    /// SVG file to write; its folder is created if it does not exist. By default `curves.svg` in the folder of the run.
+    /// SVG or PDF file to write; its folder is created if it does not exist. By default `curves.svg` in the folder of the run.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Quantity of stats.jsonl to draw, as kinetic_energy or forces.held.bar.left.x; may be repeated, a diagram

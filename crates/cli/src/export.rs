@@ -38,33 +38,25 @@ pub fn render(args: &RenderArgs, console: &mut Console) -> Result<(), Failure> {
 
 /// Draws the curves of a run.
 pub fn plot(args: &PlotArgs, console: &mut Console) -> Result<(), Failure> {
-    if let Some(file) = args.output.as_ref().filter(|f| !is_svg(f)) {
-        let file = file.display();
-        return Err(Failure::Input(format!(
-            "{file}: curves are drawn as SVG; choose a name that ends with .svg"
-        )));
-    }
+    let file = args.output.clone().unwrap_or_else(|| args.folder.join("curves.svg"));
+    // a wrong name is told before a run is read
+    plot::file(&[], &file).map_err(failure)?;
     let diagrams = match args.curve.is_empty() {
         true => plot::curves(&args.folder),
         false => plot::chosen(&args.folder, &args.curve, args.against.as_deref()),
     };
     let diagrams = diagrams.map_err(failure)?;
-    let file = args.output.clone().unwrap_or_else(|| args.folder.join("curves.svg"));
     if args.output.is_some() && !args.force && file.exists() {
         return Err(failure(ExportError::Exists(file)));
     }
-    let text = plot::svg(&diagrams);
+    let bytes = plot::file(&diagrams, &file).map_err(failure)?;
     let parent = file.parent().unwrap_or(Path::new(""));
     std::fs::create_dir_all(parent)
         .map_err(|e| Failure::Result(format!("{}: {e}", parent.display())))?;
-    standoff_run::write_atomically(&file, |out| out.write_all(text.as_bytes()))
+    standoff_run::write_atomically(&file, |out| out.write_all(&bytes))
         .map_err(|e| Failure::Result(e.to_string()))?;
     console.say(file.display());
     Ok(())
-}
-
-fn is_svg(file: &Path) -> bool {
-    file.extension().is_some_and(|e| e.eq_ignore_ascii_case("svg"))
 }
 
 fn counted(number: usize, one: &str, several: &str) -> String {
@@ -75,6 +67,7 @@ fn failure(error: ExportError) -> Failure {
     match error {
         ExportError::UnknownFormat(_)
         | ExportError::NoFilm(_)
+        | ExportError::NoPlot(_)
         | ExportError::Exists(_)
         | ExportError::UnknownQuantity { .. } => Failure::Input(error.to_string()),
         _ => Failure::Result(error.to_string()),

@@ -89,7 +89,7 @@ fn what_cannot_be_exported_is_refused_and_nothing_is_left() {
         ("render", &run, out.join("none/a.mp4"), 1, "none"),
         ("render", &run, out.join("a.png"), 2, "pictures go into a folder"),
         ("plot", &empty, out.join("a.svg"), 1, "stats.jsonl"),
-        ("plot", &run, out.join("a.png"), 2, "ends with .svg"),
+        ("plot", &run, out.join("a.png"), 2, "ends with .svg or .pdf"),
         ("plot", &run, out.join("a"), 2, "ends with .svg"),
     ] {
         let output = ends(standoff(&[command], run, &file), code);
@@ -122,6 +122,10 @@ fn pictures_and_curves_are_written_and_replaced_only_by_force() {
     ends(standoff(&["plot"], &run, &curves), 2);
     assert_eq!(std::fs::read(&curves).unwrap(), b"mine");
     ends(standoff(&["plot", "--force"], &run, &curves), 0);
+
+    let page = folder.path().join("curves.pdf");
+    ends(standoff(&["plot"], &run, &page), 0);
+    assert!(std::fs::read(&page).unwrap().starts_with(b"%PDF-"));
 
     let created = folder.path().join("new/deep/curves.SVG");
     ends(standoff(&["plot"], &run, &created), 0);

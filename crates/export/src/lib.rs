@@ -5,6 +5,7 @@
 //! `.html` it writes the page of the viewer with the whole run in it.
 //! [`render`] makes pictures and films of it, [`plot`] the curves.
 
+mod drawing;
 mod film;
 mod glb;
 mod html;
@@ -36,6 +37,9 @@ pub enum ExportError {
          frame", .0.display()
     )]
     NoFilm(PathBuf),
+    /// The file name ends with nothing in which curves are drawn.
+    #[error("{}: curves are drawn as SVG or PDF; choose a name that ends with .svg or .pdf", .0.display())]
+    NoPlot(PathBuf),
     /// The file is there already.
     #[error("{} exists; choose another name, or pass --force to replace it", .0.display())]
     Exists(PathBuf),

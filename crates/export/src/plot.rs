@@ -1,11 +1,11 @@
-//! Curves of a run over time, as SVG: energies, Newton iterations, contacts, the smallest gap, seconds; or any
+//! Curves of a run over time, as SVG or PDF: energies, Newton iterations, contacts, the smallest gap, seconds; or any
 //! quantity of its statistics over time or over another one.
 
+use crate::drawing::{Anchor, Drawing, Mark};
 use crate::{ExportError, quantity};
 use serde_json::Value;
 use standoff_mesh::input;
 use standoff_run::OutputError;
-use std::fmt::Write as _;
 use std::path::Path;
 
 /// A curve: its name and its values over time; missing ones are gaps.
@@ -160,25 +160,38 @@ const LEFT: f64 = 80.0;
 const RIGHT: f64 = 150.0;
 const TOP: f64 = 34.0;
 const BOTTOM: f64 = 30.0;
-const COLOURS: [&str; 5] = ["#1f77b4", "#ff7f0e", "#2ca02c", "#9467bd", "#222222"];
+const COLOURS: [[u8; 3]; 5] =
+    [[0x1f, 0x77, 0xb4], [0xff, 0x7f, 0x0e], [0x2c, 0xa0, 0x2c], [0x94, 0x67, 0xbd], [0x22; 3]];
+const AXIS: [u8; 3] = [0x88; 3];
+const GRID: [u8; 3] = [0xdd; 3];
 
 /// The diagrams below each other, as an SVG file.
 pub fn svg(diagrams: &[Diagram]) -> String {
-    let height = HEIGHT * diagrams.len() as f64;
-    let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" \
-         viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\" font-size=\"12\">\n\
-         <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
-    );
-    for (k, diagram) in diagrams.iter().enumerate() {
-        draw(&mut out, diagram, HEIGHT * k as f64);
+    drawing(diagrams).svg()
+}
+
+/// The same as a file of the format that the name ends with: SVG or PDF.
+///
+/// # Errors
+/// [`ExportError::NoPlot`]: another ending.
+pub fn file(diagrams: &[Diagram], name: &Path) -> Result<Vec<u8>, ExportError> {
+    match name.extension().map(|e| e.to_ascii_lowercase()) {
+        Some(e) if e == "svg" => Ok(svg(diagrams).into_bytes()),
+        Some(e) if e == "pdf" => Ok(drawing(diagrams).pdf()),
+        _ => Err(ExportError::NoPlot(name.to_owned())),
     }
-    out.push_str("</svg>\n");
-    out
+}
+
+fn drawing(diagrams: &[Diagram]) -> Drawing {
+    let mut marks = Vec::new();
+    for (k, diagram) in diagrams.iter().enumerate() {
+        draw(&mut marks, diagram, HEIGHT * k as f64);
+    }
+    Drawing { size: [WIDTH, HEIGHT * diagrams.len() as f64], marks }
 }
 
 // long: axes, ticks, curves and legend of one diagram
-fn draw(out: &mut String, diagram: &Diagram, y0: f64) {
+fn draw(marks: &mut Vec<Mark>, diagram: &Diagram, y0: f64) {
     let shown = |v: f64| match diagram.logarithmic {
         true => (v > 0.0).then(|| v.log10()),
         false => v.is_finite().then_some(v),
@@ -203,70 +216,37 @@ fn draw(out: &mut String, diagram: &Diagram, y0: f64) {
     let (x1, y1) = (WIDTH - RIGHT, y0 + HEIGHT - BOTTOM);
     let x = |t: f64| LEFT + (t - t0) / (t1 - t0) * (x1 - LEFT);
     let y = |v: f64| y1 - (v - low) / (high - low) * (y1 - y0 - TOP);
-    // writing to a string does not fail
-    let mut line = |text: std::fmt::Arguments<'_>| {
-        let _ = out.write_fmt(text);
-        out.push('\n');
-    };
-    let title = escaped(&diagram.title);
-    line(format_args!(
-        "<text x=\"{LEFT}\" y=\"{:.1}\" font-weight=\"bold\">{title}</text>",
-        y0 + TOP - 12.0
-    ));
+    let text =
+        |at, anchor, bold, text: &str| Mark::Text { at, anchor, bold, text: text.to_owned() };
+    let line =
+        |part: Vec<[f64; 2]>, colour, width| Mark::Lines { parts: vec![part], colour, width };
+    marks.push(text([LEFT, y0 + TOP - 12.0], Anchor::Start, true, &diagram.title));
     for tick in ticks {
         let label = if diagram.logarithmic { format!("1e{tick}") } else { number(tick) };
         let at = y(tick);
-        line(format_args!(
-            "<path d=\"M{LEFT} {at:.1}H{x1}\" stroke=\"#ddd\"/><text x=\"{:.1}\" y=\"{:.1}\" \
-             text-anchor=\"end\">{label}</text>",
-            LEFT - 6.0,
-            at + 4.0
-        ));
+        marks.push(line(vec![[LEFT, at], [x1, at]], GRID, 1.0));
+        marks.push(text([LEFT - 6.0, at + 4.0], Anchor::End, false, &label));
     }
     for tick in round_ticks(t0, t1) {
-        line(format_args!(
-            "<path d=\"M{0:.1} {y1:.1}v4\" stroke=\"#888\"/><text x=\"{0:.1}\" y=\"{1:.1}\" \
-             text-anchor=\"middle\">{2}{3}</text>",
-            x(tick),
-            y1 + 17.0,
-            number(tick),
-            diagram.unit
-        ));
+        let (at, label) = (x(tick), number(tick) + diagram.unit);
+        marks.push(line(vec![[at, y1], [at, y1 + 4.0]], AXIS, 1.0));
+        marks.push(text([at, y1 + 17.0], Anchor::Middle, false, &label));
     }
-    line(format_args!(
-        "<path d=\"M{LEFT} {:.1}V{y1:.1}H{x1}\" stroke=\"#888\" fill=\"none\"/>",
-        y0 + TOP
-    ));
+    marks.push(line(vec![[LEFT, y0 + TOP], [LEFT, y1], [x1, y1]], AXIS, 1.0));
     for (k, curve) in diagram.curves.iter().enumerate() {
         let colour = COLOURS[k % COLOURS.len()];
-        let mut path = String::new();
-        let mut pen = false;
-        for (t, v) in &curve.values {
-            match v.and_then(shown) {
-                Some(v) => {
-                    let command = if pen { 'L' } else { 'M' };
-                    let _ = write!(path, "{command}{:.2} {:.2}", x(*t), y(v));
-                    pen = true;
-                }
-                None => pen = false,
-            }
-        }
-        line(format_args!(
-            "<path d=\"{path}\" stroke=\"{colour}\" fill=\"none\" stroke-width=\"1.5\" \
-             stroke-linecap=\"round\"/>"
-        ));
+        let place = |(t, v): &(f64, Option<f64>)| v.and_then(shown).map(|v| [x(*t), y(v)]);
+        // missing values are gaps
+        let parts = curve.values.split(|value| place(value).is_none());
+        let parts = parts.filter(|part| !part.is_empty());
+        let parts = parts.map(|part| part.iter().filter_map(place).collect()).collect();
+        marks.push(Mark::Lines { parts, colour, width: 1.5 });
         if curve.name.is_empty() {
             continue;
         }
         let at = y0 + TOP + 14.0 * k as f64;
-        line(format_args!(
-            "<path d=\"M{:.1} {at:.1}h18\" stroke=\"{colour}\" stroke-width=\"2\"/>\
-             <text x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-            x1 + 12.0,
-            x1 + 36.0,
-            at + 4.0,
-            escaped(&curve.name)
-        ));
+        marks.push(line(vec![[x1 + 12.0, at], [x1 + 30.0, at]], colour, 2.0));
+        marks.push(text([x1 + 36.0, at + 4.0], Anchor::Start, false, &curve.name));
     }
 }
 
@@ -306,10 +286,6 @@ fn number(x: f64) -> String {
     }
 }
 
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -329,11 +305,17 @@ mod tests {
         let values = vec![(0.0, Some(1.0)), (1.0, None), (2.0, Some(10.0)), (3.0, Some(100.0))];
         let curves = vec![Curve { name: "a<b".into(), values }];
         let (title, unit) = ("gap".into(), " s");
-        let text = svg(&[Diagram { title, logarithmic: true, unit, curves }]);
+        let diagrams = [Diagram { title, logarithmic: true, unit, curves }];
+        let text = svg(&diagrams);
         let path = text.lines().find(|l| l.contains("stroke-width=\"1.5\"")).unwrap();
         assert_eq!(path.matches('M').count(), 2, "{path}");
         assert_eq!(path.matches('L').count(), 1, "{path}");
         assert!(text.contains("a&lt;b") && text.contains("1e2"), "{text}");
         assert!(text.starts_with("<svg ") && text.ends_with("</svg>\n"));
+        // by the name of the file
+        assert_eq!(file(&diagrams, Path::new("a/b.SVG")).unwrap(), text.as_bytes());
+        assert!(file(&diagrams, Path::new("b.pdf")).unwrap().starts_with(b"%PDF-1.4\n"));
+        let error = file(&diagrams, Path::new("b.png")).unwrap_err().to_string();
+        assert!(error.contains("b.png") && error.contains(".svg or .pdf"), "{error}");
     }
 }

@@ -171,13 +171,13 @@ pub enum Violation {
         /// Their thickness ξ, m.
         thickness: f64,
     },
-    /// Two surface primitives do not keep their distance on the straight way between two states.
+    /// Two surface primitives do not keep their distance on the straight path between two states.
     Crossing {
         /// Vertices of the one.
         a: Vec<u32>,
         /// Vertices of the other.
         b: Vec<u32>,
-        /// The part of the way after which they are too close.
+        /// The part of the path after which they are too close.
         time: f64,
         /// Their distance there, m.
         distance: f64,
@@ -236,7 +236,7 @@ impl Violation {
                 primitive(b)
             ),
             Self::Crossing { a, b, time, distance, thickness } => format!(
-                "{} and {} are {distance:.3e} m apart after {time:.6} of the way between two states, and cannot be told to stay \
+                "{} and {} are {distance:.3e} m apart after {time:.6} of the path between two states, and cannot be told to stay \
                  farther apart than their thickness {thickness:.3e} m",
                 primitive(a),
                 primitive(b)

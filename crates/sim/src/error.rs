@@ -195,6 +195,27 @@ pub enum ControlError {
         /// The vertex.
         place: String,
     },
+    /// Positions that no state may have: surfaces would intersect, an element would be inverted.
+    #[error("the positions of '{name}' cannot be set: {problem}{}", more(*.count))]
+    Positions {
+        /// Name of the body.
+        name: String,
+        /// What is wrong with them, with the objects that take part.
+        problem: String,
+        /// Number of places where something is wrong.
+        count: usize,
+    },
+    /// A position that does not follow from those of the vertices that carry it.
+    #[error(
+        "{place} is {distance:.1e} m from where the vertices that carry it say it is; move the whole body, with its \
+         control points or tetrahedra"
+    )]
+    Carried {
+        /// The vertex.
+        place: String,
+        /// How far it is off, m.
+        distance: f64,
+    },
     /// A velocity for a vertex that moves as it is told.
     #[error("{place} moves as prescribed; give it targets instead of velocities")]
     Prescribed {

@@ -46,6 +46,7 @@ pub mod model;
 pub mod motion;
 #[doc(hidden)]
 pub mod names;
+mod placement;
 #[doc(hidden)]
 pub mod potential;
 pub mod report;

@@ -1,5 +1,7 @@
 //! A simulation: model, state and the buffers between them.
 
+// long: all that may be done with a simulation, each in a few lines
+
 use crate::audit::{self, Violation};
 use crate::build::build;
 use crate::build::start::{check_held, obstructions};
@@ -11,6 +13,7 @@ use crate::energy::Element;
 use crate::error::{BuildError, ControlError, StepError};
 use crate::material::von_mises;
 use crate::model::Model;
+use crate::placement::{self, CARRIED};
 use crate::report::StepReport;
 use crate::solver::workspace::Workspace;
 use crate::state::State;
@@ -20,14 +23,12 @@ use crate::watch::Watcher;
 use standoff_linalg::Vec3;
 use standoff_sparse::LinearSolver;
 
-/// Distance from where its tetrahedron carries it, in terms of the size of the largest body, up to which a carried vertex of a state is in its
-/// place. Our choice: rounding in every step adds up to less in a million steps.
-const CARRIED: f64 = 1e-9;
-
 /// A simulation in progress.
 pub struct Simulation {
     model: Model,
     state: State,
+    /// The state before the first step.
+    start: State,
     work: Workspace,
     diagnosis: Option<Diagnosis>,
 }
@@ -42,7 +43,7 @@ impl Simulation {
         let (model, state) = build(definition)?;
         check_held(definition, &model, &state.x)?;
         check_intersections(&model, &state)?;
-        Self::from_parts(model, state)
+        Self::from_parts(model, state.clone(), state)
     }
 
     /// Takes up a simulation of a definition where `state` left it: what follows has the same bits
@@ -57,15 +58,15 @@ impl Simulation {
         if let Some(first) = audit::violations(&model, &state.x).first() {
             return Err(BuildError::State { problem: first.describe(&model) });
         }
-        Self::from_parts(model, state)
+        Self::from_parts(model, start, state)
     }
 
-    fn from_parts(model: Model, state: State) -> Result<Self, BuildError> {
+    fn from_parts(model: Model, start: State, state: State) -> Result<Self, BuildError> {
         let work = Workspace::new(&model, &state).map_err(|e| BuildError::Body {
             body: model.bodies[0].name.clone(),
             problem: e.to_string(),
         })?;
-        Ok(Self { model, state, work, diagnosis: None })
+        Ok(Self { model, state, start, work, diagnosis: None })
     }
 
     /// Does one time step.
@@ -125,6 +126,13 @@ impl Simulation {
         Ok(())
     }
 
+    /// Goes back to the state before the first step, without anything that was set since: what follows has the same bits as in a new
+    /// simulation.
+    pub fn reset(&mut self) {
+        self.state.clone_from(&self.start);
+        self.diagnosis = None;
+    }
+
     /// Sets gravity for the steps to come, m/s²; `None` for that of the definition.
     ///
     /// # Errors
@@ -175,6 +183,24 @@ impl Simulation {
         for of in [&mut state.v, &mut state.v_previous, &mut state.x_previous] {
             model.map.spread(of);
         }
+        Ok(())
+    }
+
+    /// Sets the positions of consecutive vertices from `first` on, m: all of one body. They are checked as those of a start
+    /// are. The vertices keep their velocities, as if they had moved with them uniformly up to now; prescribed ones stay where
+    /// they are put, and motions of the definition continue there. Rods and shells have the twist and the directions of normals of a
+    /// start, and friction begins where the vertices are. The same positions change nothing.
+    ///
+    /// # Errors
+    /// A vertex that does not exist, a number that is not finite, a carried vertex that is not where it is carried, positions in which
+    /// surfaces intersect or an element is inverted.
+    pub fn set_positions(&mut self, first: usize, x: &[Vec3]) -> Result<(), ControlError> {
+        let model = &self.model;
+        check_range(model, "positions", first, x.len())?;
+        let place = |i: usize| model.describe_vertex((first + i) as u32);
+        check_vectors(model, "the position", x, place)?;
+        self.state = placement::placed(model, &self.state, first, x)?;
+        self.diagnosis = None;
         Ok(())
     }
 

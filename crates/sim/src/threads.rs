@@ -26,7 +26,7 @@ static CORES: LazyLock<usize> =
 #[error(
     "cannot start {}: {reason}; use fewer threads (--threads, or the environment variable RAYON_NUM_THREADS), or allow \
      this process more memory (ulimit -v) and threads (ulimit -u)",
-    match threads { 0 => "the threads".to_owned(), n => format!("{n} threads") }
+    match threads { 0 => "the threads".to_owned(), 1 => "a thread".to_owned(), n => format!("{n} threads") }
 )]
 pub struct ThreadsError {
     /// How many were requested; 0 for as many as there are cores.
@@ -55,6 +55,15 @@ pub fn start(threads: usize) -> Result<(), ThreadsError> {
         Ok(()) => Ok(()),
     };
     STARTED.get_or_init(build).clone()
+}
+
+/// A pool of one thread: a step within it runs on this thread alone.
+///
+/// # Errors
+/// The system refuses the thread.
+pub fn single() -> Result<rayon::ThreadPool, ThreadsError> {
+    let built = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+    built.map_err(|error| ThreadsError { threads: 1, reason: error.to_string() })
 }
 
 /// Calls `f` within the thread pool, with the pool's other threads awake until it returns.

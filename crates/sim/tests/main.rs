@@ -35,6 +35,7 @@ mod orientation;
 mod orientation_dynamics;
 mod orientation_oracle;
 mod orientation_support;
+mod placement;
 mod plane;
 mod plane_figures;
 mod potential;

@@ -17,7 +17,7 @@ fn material(radius: f64) -> RodMaterial {
     RodMaterial { radius, young_modulus: 1e9, poisson_ratio: 0.3 }
 }
 
-fn rod(points: Vec<Vec3>, closed: bool, material: RodMaterial) -> BodyDef {
+pub fn rod(points: Vec<Vec3>, closed: bool, material: RodMaterial) -> BodyDef {
     let n = points.len() as u32;
     let count = if closed { n } else { n - 1 };
     BodyDef {
@@ -34,7 +34,7 @@ fn rod(points: Vec<Vec3>, closed: bool, material: RodMaterial) -> BodyDef {
     }
 }
 
-fn straight(n: usize, radius: f64) -> BodyDef {
+pub fn straight(n: usize, radius: f64) -> BodyDef {
     let points = (0..=n).map(|k| Vec3::x() * (k as f64 / n as f64)).collect();
     rod(points, false, material(radius))
 }

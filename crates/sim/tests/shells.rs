@@ -16,7 +16,7 @@ use standoff_sim::material::membrane::{MembraneLaw, Orthotropic, SheetLame, Stre
 use standoff_sim::report::{StepOutcome, StepReport};
 use standoff_sim::settings::{AuditLevel, HessianProjection, Integrator};
 
-fn material(young: f64, poisson: f64, thickness: f64) -> ShellMaterial {
+pub fn material(young: f64, poisson: f64, thickness: f64) -> ShellMaterial {
     ShellMaterial {
         thickness,
         density: 500.0,
@@ -31,7 +31,7 @@ fn material(young: f64, poisson: f64, thickness: f64) -> ShellMaterial {
 }
 
 /// A flat grid of n × m cells with a row of vertices along x for every z.
-fn sheet(size: [f64; 2], [n, m]: [usize; 2], material: ShellMaterial) -> BodyDef {
+pub fn sheet(size: [f64; 2], [n, m]: [usize; 2], material: ShellMaterial) -> BodyDef {
     let at = |i: usize, j: usize| (i + (n + 1) * j) as u32;
     let mut rest = Vec::new();
     let mut triangles = Vec::new();
@@ -55,7 +55,7 @@ fn sheet(size: [f64; 2], [n, m]: [usize; 2], material: ShellMaterial) -> BodyDef
     }
 }
 
-fn held(vertices: Vec<u32>) -> PrescribedDef {
+pub fn held(vertices: Vec<u32>) -> PrescribedDef {
     let (t0, t1) = (0.0, f64::INFINITY);
     let motion = Motion::Fixed;
     PrescribedDef { name: "held".into(), body: 0, vertices, motion, t0, t1, until: None }

@@ -34,6 +34,54 @@ pub enum Error {
     /// A run in a folder that did not begin or did not reach its end.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// What concerns several simulations at once.
+    #[error(transparent)]
+    Batch(#[from] BatchError),
+}
+
+/// What can go wrong with several simulations at once.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BatchError {
+    /// No scene.
+    #[error("a batch needs at least one member")]
+    Empty,
+    /// A member that does not exist.
+    #[error("there is no member {member}; the batch has {count}, which are numbered from 0")]
+    NoMember {
+        /// The number that was given.
+        member: usize,
+        /// Number of members.
+        count: usize,
+    },
+    /// A member that is named twice.
+    #[error("member {member} is named twice")]
+    Repeated {
+        /// Which one.
+        member: usize,
+    },
+    /// Members that have no common array.
+    #[error(
+        "member {member} has {found} {what}, where member 0 has {expected}: there is no array of all members; read them one by one"
+    )]
+    Unequal {
+        /// The member that differs from the first.
+        member: usize,
+        /// What differs in number.
+        what: &'static str,
+        /// Its number.
+        found: usize,
+        /// The first member's.
+        expected: usize,
+    },
+    /// Something went wrong with one member.
+    #[error("member {member}: {error}")]
+    Member {
+        /// Which one.
+        member: usize,
+        /// What.
+        error: Box<Error>,
+    },
 }
 
 impl From<Stop> for Error {

@@ -75,7 +75,7 @@
 //!
 //! ## Changing things between steps
 //!
-//! Obstacles and held vertices can be given targets, free bodies velocities, and loads and gravity new values.
+//! Obstacles and held vertices can be given targets, bodies positions and velocities, and loads and gravity new values.
 //! All of that is part of the state. A simulation that is saved and restored, in memory or in the folder of a
 //! run, continues with the same bits.
 //!
@@ -105,6 +105,10 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! ## Many at once
+//!
+//! A [`Batch`] has many simulations in one process and advances them in parallel, each on one thread.
 //!
 //! ## Runs in folders
 //!
@@ -188,8 +192,9 @@
 //!
 //! # Threads
 //!
-//! Steps run in the current thread pool of `rayon`. Results do not depend on the number of threads.
+//! Steps run in the current thread pool of `rayon`; those of a [`Batch`] each on one of its threads. Results do not depend on the number of threads.
 
+mod batch;
 mod build;
 mod error;
 mod files;
@@ -197,8 +202,9 @@ mod handle;
 pub mod prelude;
 mod simulation;
 
+pub use batch::Batch;
 pub use build::{Object, SceneBuilder};
-pub use error::Error;
+pub use error::{BatchError, Error};
 pub use files::{
     LoadOptions, fingerprint, load, load_run, load_with, resume, resume_with, run, run_with,
 };

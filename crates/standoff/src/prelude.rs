@@ -1,5 +1,6 @@
 //! What most programs need: `use standoff::prelude::*;`.
 
+pub use crate::batch::Batch;
 pub use crate::build::{Object, SceneBuilder};
 pub use crate::error::Error;
 pub use crate::handle::{BodyHandle, HalfSpaceHandle, LoadHandle, PrescriptionHandle};

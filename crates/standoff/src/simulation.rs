@@ -19,15 +19,16 @@ use std::collections::HashMap;
 use std::fmt;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A simulation that is advanced step by step: positions, velocities and forces may be read, and targets,
-/// loads, gravity and velocities changed, between any two steps.
+/// loads, gravity, positions and velocities changed, between any two steps.
 ///
 /// Everything that is changed is part of its state: [`save`](Self::save) and [`restore`](Self::restore),
 /// and a run in a folder that is [resumed](Self::resume), continue with the same bits.
 pub struct Simulation {
     core: standoff_sim::Simulation,
-    scene: Scene,
+    scene: Arc<Scene>,
     /// Index in the definition of what comes from a place of the scene file.
     indices: HashMap<Origin, usize>,
     fingerprint: u64,
@@ -42,12 +43,21 @@ impl Simulation {
     /// [`Error::Build`] where the scene cannot be simulated: an inverted element, an intersection at the
     /// start.
     pub fn new(scene: &Scene) -> Result<Self, Error> {
+        Self::of(Arc::new(scene.clone()))
+    }
+
+    /// The same of a scene that several simulations share.
+    pub(crate) fn of(scene: Arc<Scene>) -> Result<Self, Error> {
         Ok(Self::with(standoff_sim::Simulation::new(&scene.definition)?, scene, None))
     }
 
-    fn with(core: standoff_sim::Simulation, scene: &Scene, recording: Option<Recording>) -> Self {
+    fn with(
+        core: standoff_sim::Simulation,
+        scene: Arc<Scene>,
+        recording: Option<Recording>,
+    ) -> Self {
         let fingerprint = fingerprint(&scene.definition);
-        let (indices, scene) = (indices(scene), scene.clone());
+        let indices = indices(&scene);
         Self { core, scene, indices, fingerprint, recording, report: None }
     }
 
@@ -70,7 +80,7 @@ impl Simulation {
     /// [`Error::Run`]: nothing in the folder is of use, or it belongs to another scene.
     pub fn resume(scene: &Scene, folder: impl AsRef<Path>) -> Result<Self, Error> {
         let (recording, core) = Recording::resume(scene, folder.as_ref(), &mut |_| {})?;
-        Ok(Self::with(core, scene, Some(recording)))
+        Ok(Self::with(core, Arc::new(scene.clone()), Some(recording)))
     }
 
     /// The whole state as bytes, from which [`restore`](Self::restore) and [`load`](Self::load) go on.
@@ -84,7 +94,8 @@ impl Simulation {
     /// [`Error::Output`] for bytes that are damaged or of another scene.
     pub fn restore(scene: &Scene, saved: &[u8]) -> Result<Self, Error> {
         let state = parse_checkpoint(SAVED.as_ref(), saved, fingerprint(&scene.definition))?.state;
-        Ok(Self::with(standoff_sim::Simulation::restore(&scene.definition, state)?, scene, None))
+        let core = standoff_sim::Simulation::restore(&scene.definition, state)?;
+        Ok(Self::with(core, Arc::new(scene.clone()), None))
     }
 
     /// Goes back or forward to a state that [`save`](Self::save) gave for this scene. A recording ends.
@@ -95,6 +106,17 @@ impl Simulation {
         let state = parse_checkpoint(SAVED.as_ref(), saved, self.fingerprint)?.state;
         self.finish()?;
         self.core.set_state(state)?;
+        self.report = None;
+        Ok(())
+    }
+
+    /// Goes back to the state before the first step, without anything that was set since. A recording ends.
+    ///
+    /// # Errors
+    /// [`Error::Output`]: the recording could not be ended; nothing is changed then.
+    pub fn reset(&mut self) -> Result<(), Error> {
+        self.finish()?;
+        self.core.reset();
         self.report = None;
         Ok(())
     }
@@ -229,7 +251,7 @@ impl Simulation {
         Ok(Body { simulation: self, index: self.find(which.into())? })
     }
 
-    /// A body by name or handle, to set its velocities or targets.
+    /// A body by name or handle, to set its positions, velocities or targets.
     ///
     /// # Errors
     /// As [`body`](Self::body).

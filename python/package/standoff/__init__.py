@@ -1,12 +1,14 @@
 """Simulation of deformable solids in contact.
 
-A :class:`Scene` says what is simulated, a :class:`Simulation` advances it step by step, :func:`run` and
-:func:`resume` do whole runs in a folder. Units are SI, y is up, arrays are NumPy's.
+A :class:`Scene` says what is simulated, a :class:`Simulation` advances it step by step, a :class:`Batch` many at once,
+:func:`run` and :func:`resume` do whole runs in a folder. Units are SI, y is up, arrays are NumPy's.
 """
 
 from . import errors
 from ._standoff import __version__, set_threads
+from .batch import Batch, BatchBody, BatchHalfSpace
 from .errors import (
+    BatchError,
     BuildError,
     CancelledError,
     ControlError,
@@ -27,6 +29,10 @@ from .viewer import Viewer, view
 
 __all__ = [
     "Applied",
+    "Batch",
+    "BatchBody",
+    "BatchError",
+    "BatchHalfSpace",
     "Body",
     "BuildError",
     "CancelledError",

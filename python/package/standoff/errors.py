@@ -12,6 +12,9 @@ from typing import Any
 class Error(Exception):
     """Any error of Standoff."""
 
+    #: Number of the member of a batch.
+    member: int | None = None
+
     def __reduce__(self) -> Any:
         # the fields travel between processes, too
         return _new, (type(self), *self.args), self.__dict__
@@ -111,6 +114,10 @@ class ControlError(Error):
     expected: int | None = None
     #: The vertex.
     place: str | None = None
+
+
+class BatchError(Error):
+    """Something that a batch of simulations does not have, such as a member or an array of all members."""
 
 
 class OutputError(Error):

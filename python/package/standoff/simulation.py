@@ -43,7 +43,7 @@ def _moved(force: Array, torque: Array, about: ArrayLike) -> Array:
 
 class Body:
     """A body of a simulation. Arrays are read-only views into those of the whole simulation after the last
-    step; the attributes `targets` and `velocities` can be set. The last four vertices of a rigid body are its control
+    step; the attributes `positions`, `velocities` and `targets` can be set. The last four vertices of a rigid body are its control
     points, by which the others move: its velocities are those that these get."""
 
     def __init__(self, simulation: Simulation, name: str, entry: dict[str, Any]) -> None:
@@ -72,8 +72,15 @@ class Body:
 
     @property
     def positions(self) -> Array:
-        """Positions, m (n×3)."""
+        """Positions, m (n×3). Those that are set are checked as a start is: :class:`ControlError`, and no change, where
+        surfaces intersect or an element is inverted. Vertices keep their velocities, as if they had moved with them
+        uniformly up to now; held ones and those of obstacles stay where they are put. A rod has no twist then beyond its
+        natural one. A rigid body's positions include its control points. The same positions change nothing."""
         return self._simulation.positions[self._part]
+
+    @positions.setter
+    def positions(self, positions: ArrayLike) -> None:
+        self._simulation._change("set_positions", self.name, _vectors(positions))
 
     @property
     def velocities(self) -> Array:
@@ -236,7 +243,7 @@ class Iteration:
 
 class Simulation:
     """A simulation that is advanced step by step. Between any two steps, positions, velocities and forces may
-    be read, and targets, loads, gravity and velocities changed; all of that is part of its state.
+    be read, and targets, loads, gravity, positions and velocities changed; all of that is part of its state.
 
     Bodies and half-spaces are found by name: ``simulation["ball"]``. Other threads run while it steps; those
     that use it wait until the step is done. It can be pickled.
@@ -295,6 +302,11 @@ class Simulation:
     def load(self, saved: bytes) -> None:
         """Goes back or forward to a state that :meth:`save` gave."""
         self._change("load", saved)
+        self.report = None
+
+    def reset(self) -> None:
+        """Goes back to the state before the first step, without anything that was set since. A recording ends."""
+        self._change("reset")
         self.report = None
 
     def record(self, folder: str | os.PathLike[str], *, force: bool = False) -> None:

@@ -24,12 +24,12 @@ pub struct Contact {
     pub distance: f64,
 }
 
-/// The straight ways of the vertices of a primitive, at most three: from, to.
-pub type Ways<'a> = &'a [[Vec3; 2]];
+/// The straight paths of the vertices of a primitive, at most three: from, to.
+pub type Paths<'a> = &'a [[Vec3; 2]];
 
 /// The first place found at which the primitives `a` and `b` are not proved to be at a distance above `required`, m; none if they are on all of
 /// the path.
-pub fn contact(a: Ways<'_>, b: Ways<'_>, required: DoubleDouble) -> Option<Contact> {
+pub fn contact(a: Paths<'_>, b: Paths<'_>, required: DoubleDouble) -> Option<Contact> {
     let speed = relative_speed(a, b);
     if !speed.is_finite() {
         return Some(Contact { time: 0.0, distance: 0.0 });
@@ -61,12 +61,13 @@ pub fn contact(a: Ways<'_>, b: Ways<'_>, required: DoubleDouble) -> Option<Conta
 }
 
 /// How fast the distance can change, m per unit of time: the largest displacements from a common one.
-fn relative_speed(a: Ways<'_>, b: Ways<'_>) -> f64 {
+fn relative_speed(a: Paths<'_>, b: Paths<'_>) -> f64 {
     let moved = |w: &[Vec3; 2]| w[1] - w[0];
     let common = a.iter().chain(b).map(moved).sum::<Vec3>() / (a.len() + b.len()) as f64;
-    let largest = |ways: Ways<'_>| {
+    let largest = |paths: Paths<'_>| {
         // NaN is kept
-        ways.iter()
+        paths
+            .iter()
             .map(|w| (moved(w) - common).norm())
             .fold(0.0, |l: f64, s| if s > l || s.is_nan() { s } else { l })
     };
@@ -76,23 +77,23 @@ fn relative_speed(a: Ways<'_>, b: Ways<'_>) -> f64 {
 }
 
 /// The vertices of a primitive at a time.
-fn at(ways: Ways<'_>, time: f64) -> Few<Vector, 3> {
+fn at(paths: Paths<'_>, time: f64) -> Few<Vector, 3> {
     let coordinate = |[from, to]: [f64; 2]| {
         DoubleDouble::new(from) + DoubleDouble::difference(to, from) * DoubleDouble::new(time)
     };
     let vertex = |[from, to]: &[Vec3; 2]| std::array::from_fn(|k| coordinate([from[k], to[k]]));
-    Few::new(ways.iter().map(vertex), [DoubleDouble::new(0.0); 3])
+    Few::new(paths.iter().map(vertex), [DoubleDouble::new(0.0); 3])
 }
 
 /// Whether a plane certainly keeps what the primitives sweep in an interval of time at a distance above `r`.
-fn swept_apart(a: Ways<'_>, b: Ways<'_>, [begin, end]: [f64; 2], r: f64) -> bool {
+fn swept_apart(a: Paths<'_>, b: Paths<'_>, [begin, end]: [f64; 2], r: f64) -> bool {
     let place = |t: f64| move |[from, to]: &[Vec3; 2]| from + t * (to - from);
-    let swept = |ways: Ways<'_>| -> Few<Vec3, 6> {
-        let both = ways.iter().map(place(begin)).chain(ways.iter().map(place(end)));
+    let swept = |paths: Paths<'_>| -> Few<Vec3, 6> {
+        let both = paths.iter().map(place(begin)).chain(paths.iter().map(place(end)));
         Few::new(both, Vec3::zeros())
     };
-    let now = |ways: Ways<'_>| -> Few<Vec3, 3> {
-        Few::new(ways.iter().map(place(0.5 * (begin + end))), Vec3::zeros())
+    let now = |paths: Paths<'_>| -> Few<Vec3, 3> {
+        Few::new(paths.iter().map(place(0.5 * (begin + end))), Vec3::zeros())
     };
     let size = a.iter().chain(b).flatten().map(|x| x.amax()).fold(0.0, f64::max);
     // places between from and to are rounded
@@ -100,19 +101,19 @@ fn swept_apart(a: Ways<'_>, b: Ways<'_>, [begin, end]: [f64; 2], r: f64) -> bool
 }
 
 /// The same in 106-bit arithmetic, which decides also about gaps that are lost in the last digits of coordinates.
-fn kept_apart(a: Ways<'_>, b: Ways<'_>, ends: [f64; 2], required: DoubleDouble) -> bool {
+fn kept_apart(a: Paths<'_>, b: Paths<'_>, ends: [f64; 2], required: DoubleDouble) -> bool {
     let value = |v: &Vector| Vec3::from_fn(|k, _| v[k].value());
     let middle = 0.5 * (ends[0] + ends[1]);
     let [p, q] =
-        [a, b].map(|ways| Few::<Vec3, 3>::new(at(ways, middle).iter().map(value), Vec3::zeros()));
+        [a, b].map(|paths| Few::<Vec3, 3>::new(at(paths, middle).iter().map(value), Vec3::zeros()));
     let n = normal(&p, &q);
     let [n, zero] = [extended(&(n / n.norm())), extended(&Vec3::zeros())];
     let length = dot(&n, &n).sqrt();
     // from the first vertex of `a`, so that few digits cancel
     let origin = at(a, middle).first().copied().unwrap_or(zero);
-    let heights = |ways: Ways<'_>| -> [DoubleDouble; 2] {
+    let heights = |paths: Paths<'_>| -> [DoubleDouble; 2] {
         let of = |v: &Vector| dot(&n, &sub(v, &origin));
-        let both = ends.map(|t| at(ways, t));
+        let both = ends.map(|t| at(paths, t));
         let all = both.iter().flat_map(|at| at.iter()).map(of);
         all.fold(
             [DoubleDouble::new(f64::INFINITY), DoubleDouble::new(f64::NEG_INFINITY)],

@@ -302,14 +302,19 @@ fn weighting(settings: &ContactSettings, collision: &CollisionMesh) -> Weighting
 /// which Newmark's method is of first order only.
 fn with_initial_acceleration(model: &Model, mut state: State) -> State {
     if !model.resolved.settings.time.zero_initial_acceleration {
-        let clock = Clock::start();
-        // loads of the start, not of the end of the first step
-        let context = StepContext { end: 0.0, ..StepContext::new(model, &state, &clock) };
-        let targets = DirichletTargets::new(model, &state);
-        let potential = IncrementalPotential::new(context, &state, &targets);
-        state.a = potential.accelerations_without_constraints(&state.x);
+        state.a = initial_acceleration(model, &state);
     }
     state
+}
+
+/// The accelerations by all forces but those of constraints in a state, m/s² (`#V`).
+pub(crate) fn initial_acceleration(model: &Model, state: &State) -> Vec<Vec3> {
+    let clock = Clock::start();
+    // loads of now, not of the end of the next step
+    let context = StepContext { end: state.time, ..StepContext::new(model, state, &clock) };
+    let targets = DirichletTargets::new(model, state);
+    let potential = IncrementalPotential::new(context, state, &targets);
+    potential.accelerations_without_constraints(&state.x)
 }
 
 /// Energies that the definition adds may only name vertices that exist and have to be defined at the start.

@@ -685,7 +685,7 @@ pub enum LinearSolver {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AuditLevel {
-    /// After every accepted Newton iterate, and all the way to it.
+    /// After every accepted Newton iterate, and on all of the path to it.
     EveryPath,
     /// After every accepted Newton iterate.
     EveryIterate,

@@ -128,13 +128,16 @@ impl Search {
             find_contacts(potential, &mut trial, work);
             let mut after = potential.value(&trial);
             let mut lower = falls_by(&before, &after, alpha * slope, part);
+            // where the path to the trial point turns off
+            let mut corner = None;
             if !lower
                 && halvings < CLOSINGS
                 && let Some(closer) = closed(potential, &trial, work)
             {
                 let value = potential.value(&closer);
                 if falls_by(&before, &value, alpha * slope, part) {
-                    (trial, after, lower) = (closer, value, true);
+                    corner = Some(std::mem::replace(&mut trial, closer).x);
+                    (after, lower) = (value, true);
                 }
             }
             if !lower && noise.is_none() {
@@ -143,7 +146,10 @@ impl Search {
             let noise = noise.unwrap_or(0.0).max(before.noise()).max(after.noise());
             let rise = after.value - before.value;
             if lower || is_flatter(potential, rise, noise, &trial, p, [slope, alpha]) {
-                if audited(&potential.context, &it.x, &trial.x, work) {
+                let last = corner.as_ref().unwrap_or(&it.x);
+                if corner.as_ref().is_none_or(|c| audited(&potential.context, &it.x, c, work))
+                    && audited(&potential.context, last, &trial.x, work)
+                {
                     work.before = std::mem::replace(it, trial);
                     let within_round_off = promises_nothing(slope, noise);
                     let decrease = before.value - after.value;
@@ -236,7 +242,7 @@ fn is_flatter(
 }
 
 /// Whether the independent audit, where it is wanted for every iterate, finds nothing at `x`, nor, where it is wanted for every path, on the
-/// straight way from the iterate `from`.
+/// straight path from the iterate `from`.
 pub fn audited(context: &StepContext<'_>, from: &[Vec3], x: &[Vec3], work: &mut Workspace) -> bool {
     let level = context.settings.solver.audit;
     let (model, auditor) = (context.model, &mut work.auditor);

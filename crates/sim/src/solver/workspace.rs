@@ -33,7 +33,7 @@ pub struct Workspace {
     pub before: Iterate,
     /// The audit.
     pub auditor: Auditor,
-    /// What the audit found on the way that prescribed vertices took directly, before the first iterate.
+    /// What the audit found on the path of prescribed vertices that moved directly, before the first iterate.
     pub found_directly: Option<Violation>,
     /// Counts of the step that is under way.
     pub report: StepReport,

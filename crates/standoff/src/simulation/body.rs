@@ -131,6 +131,20 @@ impl BodyMut<'_> {
         }
     }
 
+    /// Sets the positions of its vertices, m (`#V`). They are checked as those of a start are. The vertices keep their
+    /// velocities, as if they had moved with them uniformly up to now; prescribed ones stay where they are put, and motions of
+    /// the scene continue there. Rods have no twist beyond their natural one, as at a start. The positions of a rigid body
+    /// include its control points. The same positions change nothing.
+    ///
+    /// # Errors
+    /// [`Error::Control`], and nothing is changed, for another number of positions, what is not finite, and positions in which
+    /// surfaces intersect or an element is inverted.
+    pub fn set_positions(&mut self, positions: &[Vec3]) -> Result<(), Error> {
+        self.check_length("positions", positions.len())?;
+        let first = self.as_ref().vertices().start;
+        Ok(self.simulation.core.set_positions(first, positions)?)
+    }
+
     /// Sets the velocities of its vertices, m/s (`#V`).
     ///
     /// # Errors
