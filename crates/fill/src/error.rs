@@ -99,6 +99,14 @@ pub enum FillError {
         /// Where on the given surface, or on the filled one, m.
         at: At,
     },
+    /// The tetrahedra meet each other, however their vertices are placed.
+    #[error(
+        "tetrahedra of {size} m would touch each other where parts of the surface are close together: choose a smaller size"
+    )]
+    Intersects {
+        /// The size that was used, m.
+        size: f64,
+    },
     /// An angle is below the bound, which no input should cause.
     #[error(
         "the smallest dihedral angle is {angle:.2}° at {at}, below the bound of 10°; this is a fault of \

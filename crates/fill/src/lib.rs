@@ -149,7 +149,11 @@ pub fn fill(mesh: &Mesh, options: Options) -> Result<Filled, FillError> {
                 filled.regions = regions(mesh, &surface, &tree, &filled);
                 return Ok(Filled { mesh: filled, surface, report });
             }
-            Err(error @ (FillError::Deviates { .. } | FillError::TooCoarse { .. })) => {
+            Err(
+                error @ (FillError::Deviates { .. }
+                | FillError::TooCoarse { .. }
+                | FillError::Intersects { .. }),
+            ) => {
                 failure.get_or_insert(error);
             }
             Err(error) => return Err(failure.unwrap_or(error)),
@@ -157,6 +161,9 @@ pub fn fill(mesh: &Mesh, options: Options) -> Result<Filled, FillError> {
     }
     Err(failure.unwrap_or(FillError::NoSurface))
 }
+
+/// Parts of the boundary that share no vertex are farther apart than this part of the size.
+const LEAST_GAP: f64 = 1e-4;
 
 /// Distances are found to within this part of the size.
 const TOLERANCE: f64 = 0.04;
@@ -188,9 +195,13 @@ fn fill_with(
     let (points, tets) = shaper.result();
     let mut filled = Mesh { points: points.to_vec(), tets, ..Mesh::default() };
     filled.compact();
-    // the lattice cannot intersect itself; should what was moved do so, the lattice it is
-    if shape::intersects_itself(&filled.points, &filled.tets) {
+    // the lattice it is where what was moved touches itself; but nothing is returned that does
+    let touches = |mesh: &Mesh| shape::touches_itself(&mesh.points, &mesh.tets, LEAST_GAP * a);
+    if touches(&filled) {
         filled = plain;
+        if touches(&filled) {
+            return Err(FillError::Intersects { size: a });
+        }
     }
     let report = measure(&filled, surface, tree, stuffed.overlaps, a, options)?;
     Ok((filled, report))

@@ -6,7 +6,7 @@ use crate::manifold::boundary;
 use crate::surface::{SHARP, Surface};
 use crate::tree::{Tree, closest_point};
 use standoff_geometry::CollisionMesh;
-use standoff_geometry::audit::{audit_intersections, edge_triangle_intersects};
+use standoff_geometry::audit::{audit_intersections, closer_than, edge_triangle_intersects};
 use standoff_linalg::Vec3;
 use standoff_mesh::tet_faces;
 use std::collections::{BTreeSet, HashMap};
@@ -639,6 +639,14 @@ impl<'a> Shaper<'a> {
             self.improve(v);
         }
     }
+}
+
+/// Whether the boundary of tetrahedra meets itself, or comes within a distance of `least` (m) of it: what is closer than the coordinates
+/// resolve is no start for a simulation.
+pub fn touches_itself(points: &[Vec3], tets: &[[u32; 4]], least: f64) -> bool {
+    let faces = boundary(tets).into_iter().map(|(face, _)| face).collect();
+    let mesh = CollisionMesh::new(points.to_vec(), faces, &[], &[]);
+    !audit_intersections(&mesh, points).is_empty() || !closer_than(&mesh, points, least).is_empty()
 }
 
 /// Whether the boundary of tetrahedra meets itself.

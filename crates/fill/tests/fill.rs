@@ -2,6 +2,9 @@
 
 use standoff_fill::tree::Tree;
 use standoff_fill::{Embedding, FillError, Filled, KEPT, LEAST_ANGLE, Options, Surface, fill};
+use standoff_geometry::CollisionMesh;
+use standoff_geometry::audit::closer_than;
+use standoff_linalg::nalgebra::Rotation3;
 use standoff_linalg::{Mat3, Vec3};
 use standoff_mesh::shape::*;
 use standoff_mesh::{Mesh, Region, format, is_closed, tet_determinant, tet_quality};
@@ -29,6 +32,10 @@ fn require_sound(name: &str, mesh: &Mesh, options: Options) -> Filled {
     let boundary = inside.surface();
     assert!(is_closed(&boundary), "{name}");
     assert_one_fan_each(name, &boundary);
+    // parts of the boundary do not touch each other
+    let collision = CollisionMesh::new(inside.points.clone(), boundary.clone(), &[], &[]);
+    let close = closer_than(&collision, &inside.points, 1e-5 * filled.report.used);
+    assert!(close.is_empty(), "{name}: {:?}", close.first());
     // samples of either surface against the other
     let at = |f: &[u32; 3]| f.map(|v| inside.points[v as usize]);
     let outside: Vec<[Vec3; 3]> = boundary.iter().map(at).collect();
@@ -222,6 +229,64 @@ fn joined(a: &Mesh, b: &Mesh, scale: f64, offset: Vec3, turned: bool) -> Mesh {
         if turned { [p, r, q] } else { [p, q, r] }
     }));
     both
+}
+
+/// A block of 2 m with a slot of a given width from above, turned by an angle.
+fn slotted(width: f64, angle: f64) -> Mesh {
+    let grid = [vec![0.0, 1.0, 1.0 + width, 2.0 + width], vec![0.0, 0.5, 1.5], vec![0.0, 1.0]];
+    let filled = |p: [usize; 3]| p[0] < 3 && p[1] < 2 && p[2] < 1 && !(p[0] == 1 && p[1] == 1);
+    let number = |p: [usize; 3]| ((p[0] * 3 + p[1]) * 2 + p[2]) as u32;
+    let mut mesh = Mesh::default();
+    let turn = Rotation3::from_euler_angles(angle, 0.7 * angle, -0.4 * angle);
+    for (i, j, k) in (0..4).flat_map(|i| (0..3).flat_map(move |j| (0..2).map(move |k| (i, j, k)))) {
+        mesh.points.push(turn * Vec3::new(grid[0][i], grid[1][j], grid[2][k]));
+    }
+    for p in (0..3).flat_map(|i| (0..2).map(move |j| [i, j, 0])).filter(|p| filled(*p)) {
+        for axis in 0..3 {
+            for high in [0, 1] {
+                let mut next = p;
+                next[axis] = next[axis].wrapping_add(2 * high).wrapping_sub(1);
+                if filled(next) {
+                    continue;
+                }
+                let corner = |a: usize, b: usize| {
+                    let mut q = p;
+                    q[axis] += high;
+                    q[(axis + 1) % 3] += a;
+                    q[(axis + 2) % 3] += b;
+                    number(q)
+                };
+                let (a, b, c, d) = (corner(0, 0), corner(1, 0), corner(1, 1), corner(0, 1));
+                let faces = [[a, b, c], [a, c, d]];
+                mesh.triangles
+                    .extend(faces.map(|[a, b, c]| if high > 0 { [a, b, c] } else { [a, c, b] }));
+            }
+        }
+    }
+    mesh.compact();
+    mesh
+}
+
+/// The sides of slots narrower than the tetrahedra stay apart, or the slot is refused.
+#[test]
+fn the_sides_of_a_narrow_slot_stay_apart() {
+    let (mut filled, mut refused) = (0, 0);
+    for width in [0.15, 0.02, 0.001] {
+        for angle in [0.0, 0.5, 1.3] {
+            let mesh = slotted(width, angle);
+            let options = Options { size: 0.3, deviation: 0.5 };
+            match fill(&mesh, options) {
+                Ok(_) => {
+                    require_sound(&format!("slot of {width} at {angle}"), &mesh, options);
+                    filled += 1;
+                }
+                Err(FillError::Intersects { .. } | FillError::Deviates { .. }) => refused += 1,
+                Err(e) => panic!("slot of {width} at {angle}: {e}"),
+            }
+        }
+    }
+    println!("{filled} slots filled, {refused} refused");
+    assert!(filled > 4, "{filled}");
 }
 
 #[test]

@@ -187,7 +187,7 @@ fn a_double_pendulum_swings_as_its_equations_say() {
 
 /// A heavy top on a ball joint, against Euler's equations with the moment of its weight.
 #[test]
-fn a_heavy_top_precesses_as_eulers_equations_say() {
+fn a_heavy_top_precesses_as_the_equations_of_euler_say() {
     let size = Vec3::new(0.2, 0.2, 0.1);
     let arm = Vec3::new(0.0, 0.0, 0.15);
     let mass = 1000.0 * size.x * size.y * size.z;

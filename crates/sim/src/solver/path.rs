@@ -30,7 +30,7 @@ pub enum StepLimit {
 /// body by θ²/2, and the energy that keeps it rigid would let each iteration turn it by a thousandth. With the mean u of p over the
 /// control points and the affine map L that p is about their mean c, a point at c + d goes to c + α u + exp(α ω) (I + α S) d, where
 /// ω is the skew part of L and S the symmetric one. To first order that is x + α p. From x to x(α) vertices move on straight lines, which
-/// collision detection sweeps. Bodies with joints go as a [`Linkage`].
+/// collision detection sweeps. Bodies with joints go as a `Linkage`.
 #[derive(Debug)]
 pub struct Path<'a> {
     model: &'a Model,
