@@ -1,6 +1,6 @@
 //! The audit of a path: whether two primitives stay apart while their vertices move on straight lines.
 //!
-//! A time interval is proved free in one of two ways: a plane keeps the convex hulls of all that the primitives sweep apart, or
+//! A time interval is proved free in one of two ways: a plane, which may turn, keeps the primitives apart, or
 //! their distance in the middle is larger than what their vertices can move towards each other until its ends. Both are taken in 106-bit
 //! arithmetic where double precision does not tell. What neither proves is halved. Nothing of that is how collision detection finds its times: it has no roots, no
 //! inclusion functions and no advancement, and shares no code with them.
@@ -97,32 +97,43 @@ fn swept_apart(a: Paths<'_>, b: Paths<'_>, [begin, end]: [f64; 2], r: f64) -> bo
     };
     let size = a.iter().chain(b).flatten().map(|x| x.amax()).fold(0.0, f64::max);
     // places between from and to are rounded
-    far_apart(&swept(a), &swept(b), &normal(&now(a), &now(b)), r + 16.0 * f64::EPSILON * size)
+    let r = r + 16.0 * f64::EPSILON * size;
+    let (p, q, a, b) = (swept(a), swept(b), now(a), now(b));
+    far_apart(&p, &q, &normal(&a, &b), r) || far_apart(&p, &q, &shortest(&a, &b), r)
 }
 
-/// The same in 106-bit arithmetic, which decides also about gaps that are lost in the last digits of coordinates.
+/// Whether a plane that turns keeps the primitives at a distance above `required` in an interval of time, in 106-bit arithmetic: neighbours in one
+/// surface turn together, beside a gap that may be far smaller than what any plane that stands still would need.
+///
+/// With a normal n(t) that goes from n₀ to n₁ as linearly as the vertices do, the height of a vertex of `b` over one of `a` is the
+/// quadratic n(t) · d(t), with the Bernstein coefficients n₀ · d₀, ½ (n₀ · d₁ + n₁ · d₀) and n₁ · d₁, between which it lies; and ‖n(t)‖ is at most
+/// the larger one of both ends.
 fn kept_apart(a: Paths<'_>, b: Paths<'_>, ends: [f64; 2], required: DoubleDouble) -> bool {
-    let value = |v: &Vector| Vec3::from_fn(|k, _| v[k].value());
-    let middle = 0.5 * (ends[0] + ends[1]);
-    let [p, q] =
-        [a, b].map(|paths| Few::<Vec3, 3>::new(at(paths, middle).iter().map(value), Vec3::zeros()));
-    let n = normal(&p, &q);
-    let [n, zero] = [extended(&(n / n.norm())), extended(&Vec3::zeros())];
-    let length = dot(&n, &n).sqrt();
-    // from the first vertex of `a`, so that few digits cancel
-    let origin = at(a, middle).first().copied().unwrap_or(zero);
-    let heights = |paths: Paths<'_>| -> [DoubleDouble; 2] {
-        let of = |v: &Vector| dot(&n, &sub(v, &origin));
-        let both = ends.map(|t| at(paths, t));
-        let all = both.iter().flat_map(|at| at.iter()).map(of);
-        all.fold(
-            [DoubleDouble::new(f64::INFINITY), DoubleDouble::new(f64::NEG_INFINITY)],
-            |[l, h], x| [if x < l { x } else { l }, if x > h { x } else { h }],
-        )
+    let places = ends.map(|t| [at(a, t), at(b, t)]);
+    let rounded = |of: &[Vector]| {
+        let value = |v: &Vector| Vec3::from_fn(|k, _| v[k].value());
+        Few::<Vec3, 3>::new(of.iter().map(value), Vec3::zeros())
     };
-    let ([a_low, a_high], [b_low, b_high]) = (heights(a), heights(b));
-    let slab = length * required;
-    (b_low - a_high - slab).is_positive() || (a_low - b_high - slab).is_positive()
+    let now = places.each_ref().map(|[a, b]| [rounded(a), rounded(b)]);
+    let half = DoubleDouble::new(0.5);
+    [normal, shortest].iter().any(|direction| {
+        let [n0, n1] = now.each_ref().map(|[a, b]| direction(a, b).normalize());
+        let across = shortest(&now[0][0], &now[0][1]);
+        let n0 = if n0.dot(&across) < 0.0 { -n0 } else { n0 };
+        let n1 = if n1.dot(&n0) < 0.0 { -n1 } else { n1 };
+        let [n0, n1] = [extended(&n0), extended(&n1)];
+        let [s0, s1] = [dot(&n0, &n0).sqrt(), dot(&n1, &n1).sqrt()];
+        let slab = required * if s0 < s1 { s1 } else { s0 };
+        let [[a0, b0], [a1, b1]] = &places;
+        (0..a.len()).all(|i| {
+            (0..b.len()).all(|j| {
+                let (d0, d1) = (sub(&b0[j], &a0[i]), sub(&b1[j], &a1[i]));
+                let middle = half * (dot(&n0, &d1) + dot(&n1, &d0));
+                let heights = [dot(&n0, &d0), middle, dot(&n1, &d1)];
+                heights.iter().all(|h| (*h - slab).is_positive())
+            })
+        })
+    })
 }
 
 /// At most `N` items, without an allocation.
@@ -158,4 +169,22 @@ pub fn normal(a: &[Vec3], b: &[Vec3]) -> Vec3 {
         ([p, q], [r, s]) => (q - p).cross(&(s - r)),
         _ => Vec3::zeros(),
     }
+}
+
+/// The shortest way from a vertex or edge of one primitive to a vertex of the other, from `a` to `b`; zero where there are none.
+fn shortest(a: &[Vec3], b: &[Vec3]) -> Vec3 {
+    let between = |p: &[Vec3], q: &[Vec3]| -> Option<Vec3> {
+        let foot = |v: &Vec3, from: Vec3, to: Vec3| {
+            let edge = to - from;
+            let part = (v - from).dot(&edge) / edge.norm_squared();
+            // an edge without length is its end
+            from + if part.is_nan() { 0.0 } else { part.clamp(0.0, 1.0) } * edge
+        };
+        let sides = (0..q.len()).map(|k| (q[k], q[(k + 1) % q.len()]));
+        let all = sides.flat_map(|(from, to)| p.iter().map(move |v| foot(v, from, to) - v));
+        all.min_by(|x, y| x.norm_squared().total_cmp(&y.norm_squared()))
+    };
+    let there = between(a, b).unwrap_or_default();
+    let back = between(b, a).unwrap_or_default();
+    if back.norm_squared() < there.norm_squared() { -back } else { there }
 }
