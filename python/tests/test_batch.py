@@ -245,6 +245,15 @@ def test_members_are_kept_up_to_date():
         member.step(watch=lambda _: bool(batch.step().all()))
 
 
+@pytest.fixture
+def interrupts():
+    """Python's own reaction to SIGINT, which a process that was started in the background ignores."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interrupts")
 def test_other_threads_run_and_an_interrupt_ends_the_steps():
     fine = blocks("foam", materials=MATERIALS, time={"step": 0.01, "end": 100})
     fine = fine.with_overrides({"objects.0.shape.cells": [12, 12, 12]})
