@@ -1,5 +1,7 @@
 //! Drawings of lines and texts, as SVG and as PDF.
 
+use pdf_writer::types::{LineCapStyle, LineJoinStyle};
+use pdf_writer::{Content, Finish, Name, Pdf, Rect, Ref, Str};
 use std::fmt::Write as _;
 
 /// Where the place of a text is.
@@ -66,7 +68,7 @@ impl Drawing {
                     out,
                     "<path d=\"{}\" stroke=\"#{r:02x}{g:02x}{b:02x}\" fill=\"none\" \
                      stroke-width=\"{width}\" stroke-linecap=\"round\"/>",
-                    parts.iter().map(|part| path(part, ["M", "L"], true)).collect::<String>()
+                    parts.iter().map(|part| path(part)).collect::<String>()
                 ),
                 Mark::Text { at: [x, y], anchor, bold, text } => {
                     let anchor = match anchor {
@@ -86,102 +88,86 @@ impl Drawing {
 
     /// As a PDF file of one page, in the font Helvetica, which every reader of PDF has. Letters that its encoding (Windows 1252) has
     /// not are shown as question marks.
-    // long: the marks of the page, then the objects of the file
     pub fn pdf(&self) -> Vec<u8> {
-        let [width, height] = self.size.map(|pixels| pixels * POINT);
-        let mut page = format!("1 J 1 j {POINT} 0 0 -{POINT} 0 {height} cm\n").into_bytes();
-        for mark in &self.marks {
-            match mark {
-                Mark::Lines { parts, colour, width } => {
-                    let [r, g, b] = colour.map(|c| f64::from(c) / 255.0);
-                    let all: String =
-                        parts.iter().map(|part| path(part, ["m", "l"], false)).collect();
-                    if !all.is_empty() {
-                        let line = format!("{r:.3} {g:.3} {b:.3} RG {width} w\n{all}S\n");
-                        page.extend_from_slice(line.as_bytes());
-                    }
-                }
-                Mark::Text { at: [x, y], anchor, bold, text } => {
-                    let part = match anchor {
-                        Anchor::Start => 0.0,
-                        Anchor::Middle => 0.5,
-                        Anchor::End => 1.0,
-                    };
-                    let x = x - part * text_width(text);
-                    let font = if *bold { "B" } else { "A" };
-                    // texts are not turned over with the page
-                    let begin = format!("BT /{font} {TEXT} Tf 1 0 0 -1 {x:.2} {y:.2} Tm (");
-                    page.extend_from_slice(begin.as_bytes());
-                    for c in text.chars() {
-                        let byte = encoded(c);
-                        if matches!(byte, b'(' | b')' | b'\\') {
-                            page.push(b'\\');
-                        }
-                        page.push(byte);
-                    }
-                    page.extend_from_slice(b") Tj ET\n");
-                }
-            }
+        let [width, height] = self.size.map(|pixels| pixels as f32 * POINT);
+        let [catalogue, pages, page, content] = [1, 2, 3, 4].map(Ref::new);
+        let fonts = [(REGULAR, "Helvetica", 5), (BOLD, "Helvetica-Bold", 6)];
+        let mut pdf = Pdf::new();
+        pdf.catalog(catalogue).pages(pages);
+        pdf.pages(pages).kids([page]).count(1);
+        let mut only = pdf.page(page);
+        only.parent(pages).media_box(Rect::new(0.0, 0.0, width, height)).contents(content);
+        let mut resources = only.resources();
+        let mut known = resources.fonts();
+        for (key, _, id) in fonts {
+            known.pair(key, Ref::new(id));
         }
-        let font = |name: &str| {
-            format!(
-                "<< /Type /Font /Subtype /Type1 /BaseFont /{name} /Encoding /WinAnsiEncoding >>"
-            )
-        };
-        let mut content = format!("<< /Length {} >>\nstream\n", page.len()).into_bytes();
-        content.extend_from_slice(&page);
-        content.extend_from_slice(b"endstream");
-        let objects: [Vec<u8>; 6] = [
-            b"<< /Type /Catalog /Pages 2 0 R >>".to_vec(),
-            b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>".to_vec(),
-            format!(
-                "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {width} {height}] /Contents 4 0 R \
-                 /Resources << /Font << /A 5 0 R /B 6 0 R >> >> >>"
-            )
-            .into_bytes(),
-            content,
-            font("Helvetica").into_bytes(),
-            font("Helvetica-Bold").into_bytes(),
-        ];
-        file(&objects)
+        known.finish();
+        resources.finish();
+        only.finish();
+        for (_, name, id) in fonts {
+            let mut font = pdf.type1_font(Ref::new(id));
+            font.base_font(Name(name.as_bytes())).encoding_predefined(Name(b"WinAnsiEncoding"));
+        }
+        let mut drawn = Content::new();
+        drawn.set_line_cap(LineCapStyle::RoundCap).set_line_join(LineJoinStyle::RoundJoin);
+        // pixels from the upper left corner
+        drawn.transform([POINT, 0.0, 0.0, -POINT, 0.0, height]);
+        self.marks.iter().for_each(|mark| draw(&mut drawn, mark));
+        pdf.stream(content, &drawn.finish());
+        pdf.finish()
     }
 }
+
+/// The fonts of a page.
+const REGULAR: Name<'_> = Name(b"A");
+const BOLD: Name<'_> = Name(b"B");
 
 /// A pixel in the points of PDF, 1/72 inch; an inch has 96 pixels.
-const POINT: f64 = 0.75;
+const POINT: f32 = 0.75;
 
-/// A PDF file of objects, the first of which is the catalogue: header, objects, their places, trailer.
-fn file(objects: &[Vec<u8>]) -> Vec<u8> {
-    let mut out = b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n".to_vec();
-    let mut places = Vec::new();
-    for (k, object) in objects.iter().enumerate() {
-        places.push(out.len());
-        out.extend_from_slice(format!("{} 0 obj\n", k + 1).as_bytes());
-        out.extend_from_slice(object);
-        out.extend_from_slice(b"\nendobj\n");
+/// Adds a mark to the content of a page.
+fn draw(page: &mut Content, mark: &Mark) {
+    match mark {
+        Mark::Lines { parts, colour, width } => {
+            if parts.iter().all(Vec::is_empty) {
+                return;
+            }
+            let [r, g, b] = colour.map(|c| f32::from(c) / 255.0);
+            page.set_stroke_rgb(r, g, b).set_line_width(*width as f32);
+            for part in parts {
+                for (k, [x, y]) in part.iter().map(|p| p.map(|c| c as f32)).enumerate() {
+                    if k == 0 {
+                        page.move_to(x, y)
+                    } else {
+                        page.line_to(x, y)
+                    };
+                }
+            }
+            page.stroke();
+        }
+        Mark::Text { at: [x, y], anchor, bold, text } => {
+            let part = match anchor {
+                Anchor::Start => 0.0,
+                Anchor::Middle => 0.5,
+                Anchor::End => 1.0,
+            };
+            let x = x - part * text_width(text);
+            let letters: Vec<u8> = text.chars().map(encoded).collect();
+            let font = if *bold { BOLD } else { REGULAR };
+            page.begin_text().set_font(font, TEXT as f32);
+            // texts are not turned over with the page
+            page.set_text_matrix([1.0, 0.0, 0.0, -1.0, x as f32, *y as f32]);
+            page.show(Str(&letters)).end_text();
+        }
     }
-    let (table, count) = (out.len(), objects.len() + 1);
-    out.extend_from_slice(format!("xref\n0 {count}\n0000000000 65535 f \n").as_bytes());
-    for place in places {
-        out.extend_from_slice(format!("{place:010} 00000 n \n").as_bytes());
-    }
-    let end = format!("trailer\n<< /Size {count} /Root 1 0 R >>\nstartxref\n{table}\n%%EOF\n");
-    out.extend_from_slice(end.as_bytes());
-    out
 }
 
-/// A line through points, by the commands for the first and the others, before the numbers or behind them.
-fn path(points: &[[f64; 2]], commands: [&str; 2], before: bool) -> String {
-    let mut out = String::new();
-    for (k, [x, y]) in points.iter().enumerate() {
-        let command = commands[k.min(1)];
-        // writing to a string does not fail
-        let _ = match before {
-            true => write!(out, "{command}{x:.2} {y:.2}"),
-            false => writeln!(out, "{x:.2} {y:.2} {command}"),
-        };
-    }
-    out
+/// A line through points, as the data of an SVG path.
+fn path(points: &[[f64; 2]]) -> String {
+    let command = |k: usize| if k == 0 { 'M' } else { 'L' };
+    let place = |(k, [x, y]): (usize, &[f64; 2])| format!("{}{x:.2} {y:.2}", command(k));
+    points.iter().enumerate().map(place).collect()
 }
 
 /// Width of a text in Helvetica, pixels: exact for what stands at axes, numbers and units.
@@ -251,21 +237,24 @@ mod tests {
         let table: usize =
             text.rsplit("startxref\n").next().unwrap().lines().next().unwrap().parse().unwrap();
         assert!(text[text.char_indices().nth(table).unwrap().0..].starts_with("xref\n0 7\n"));
-        let rows: Vec<&str> = text.split("xref\n0 7\n").nth(1).unwrap().lines().take(7).collect();
-        for (k, row) in rows.iter().enumerate().skip(1) {
+        let rows = text.split("xref\n0 7\n").nth(1).unwrap();
+        for k in 1..7 {
+            // 20 bytes with the line's end
+            let row = &rows[20 * k..20 * (k + 1)];
             let place: usize = row[..10].parse().unwrap();
-            assert_eq!(row.len(), 19, "with the line's end, 20 bytes");
+            assert!(row.ends_with('\n'), "{row:?}");
             assert!(pdf[place..].starts_with(format!("{k} 0 obj\n").as_bytes()), "{row}");
         }
-        let length: usize =
-            text.split("/Length ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
-        let stream = text.split_once(" >>\nstream\n").unwrap().1;
-        let stream = stream.split_once("endstream").unwrap().0;
-        assert_eq!(stream.chars().count(), length);
-        assert!(stream.contains("(a < b \\(\u{b5}\\), \\\\ ?) Tj"), "{stream}");
-        assert!(stream.contains("1.000 0.000 0.200 RG 1.5 w\n0.00 1.00 m\n2.00 3.50 l\n5.00"));
+        let length = text.split("/Length ").nth(1).unwrap().split_whitespace().next().unwrap();
+        let stream = text.split_once("\nstream\n").unwrap().1;
+        let stream = stream.split_once("\nendstream").unwrap().0;
+        assert_eq!(stream.chars().count().to_string(), length);
+        // letters beyond ASCII are written as the numbers of all letters: a < b (μ), \ ?
+        let letters: String = b"a < b (\xb5), \\ ?".iter().map(|b| format!("{b:02X}")).collect();
+        assert!(stream.contains(&format!("<{letters}> Tj")), "{stream}");
+        assert!(stream.contains("1 0 0.2 RG\n1.5 w\n0 1 m\n2 3.5 l\n5 5 m"), "{stream}");
         // 0.5 is (556 + 278 + 556) / 1000 · 12 = 16.68 px wide
-        assert!(stream.contains("1 0 0 -1 -6.68 20.00 Tm (0.5)"), "{stream}");
+        assert!(stream.contains("1 0 0 -1 -6.68 20 Tm\n(0.5) Tj"), "{stream}");
         assert!(text.contains("/MediaBox [0 0 75 30]"));
     }
 }

@@ -314,7 +314,7 @@ mod tests {
         assert!(text.starts_with("<svg ") && text.ends_with("</svg>\n"));
         // by the name of the file
         assert_eq!(file(&diagrams, Path::new("a/b.SVG")).unwrap(), text.as_bytes());
-        assert!(file(&diagrams, Path::new("b.pdf")).unwrap().starts_with(b"%PDF-1.4\n"));
+        assert!(file(&diagrams, Path::new("b.pdf")).unwrap().starts_with(b"%PDF-1.7\n"));
         let error = file(&diagrams, Path::new("b.png")).unwrap_err().to_string();
         assert!(error.contains("b.png") && error.contains(".svg or .pdf"), "{error}");
     }
