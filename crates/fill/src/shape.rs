@@ -644,16 +644,19 @@ impl<'a> Shaper<'a> {
 /// Whether the boundary of tetrahedra meets itself, or comes within a distance of `least` (m) of it: what is closer than the coordinates
 /// resolve is no start for a simulation.
 pub fn touches_itself(points: &[Vec3], tets: &[[u32; 4]], least: f64) -> bool {
+    intersects_itself(points, tets)
+        || !closer_than(&surface(points, tets), points, least).is_empty()
+}
+
+/// The boundary of tetrahedra.
+fn surface(points: &[Vec3], tets: &[[u32; 4]]) -> CollisionMesh {
     let faces = boundary(tets).into_iter().map(|(face, _)| face).collect();
-    let mesh = CollisionMesh::new(points.to_vec(), faces, &[], &[]);
-    !audit_intersections(&mesh, points).is_empty() || !closer_than(&mesh, points, least).is_empty()
+    CollisionMesh::new(points.to_vec(), faces, &[], &[])
 }
 
 /// Whether the boundary of tetrahedra meets itself.
 pub fn intersects_itself(points: &[Vec3], tets: &[[u32; 4]]) -> bool {
-    let faces = boundary(tets).into_iter().map(|(face, _)| face).collect();
-    let mesh = CollisionMesh::new(points.to_vec(), faces, &[], &[]);
-    !audit_intersections(&mesh, points).is_empty()
+    !audit_intersections(&surface(points, tets), points).is_empty()
 }
 
 /// Directions of the search: along the axes and the diagonals of a cube.

@@ -280,7 +280,10 @@ fn the_sides_of_a_narrow_slot_stay_apart() {
                     require_sound(&format!("slot of {width} at {angle}"), &mesh, options);
                     filled += 1;
                 }
-                Err(FillError::Intersects { .. } | FillError::Deviates { .. }) => refused += 1,
+                Err(e @ (FillError::Intersects { .. } | FillError::Deviates { .. })) => {
+                    println!("slot of {width} at {angle}: {e}");
+                    refused += 1;
+                }
                 Err(e) => panic!("slot of {width} at {angle}: {e}"),
             }
         }

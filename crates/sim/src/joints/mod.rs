@@ -125,8 +125,7 @@ impl Joint {
     }
 
     /// Angle about the axis (rad) and displacement along it (m) of the child relative to the parent since the start, zeros for what is not
-    /// free. The angle
-    /// continues from `before` without jumps by whole turns, as long as half a turn is not passed in a step.
+    /// free. The angle continues from `before` without jumps by whole turns, as long as half a turn is not passed in a step.
     pub fn coordinates(&self, x: &[Vec3], before: [f64; 2]) -> [f64; 2] {
         let Some(axis) = self.direction(x) else { return [0.0; 2] };
         let q = self.gather(x);

@@ -7,8 +7,8 @@ use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::{Stencils, block_pairs};
 use std::ops::Range;
 
-/// The energy Σ λ c + ½ k c² of the equations c = 0 of all joints, with multipliers λ (N) that grow by k c where a minimisation has
-/// settled and the equations do not hold yet.
+/// The energy Σ λ c + ½ k c² of the equations c = 0 of all joints, with multipliers λ (N) that grow by k c after whole steps and at minima as
+/// long as the equations do not hold.
 #[derive(Debug, Clone)]
 pub struct JointTerm<'a> {
     joints: &'a [Joint],
