@@ -1,4 +1,4 @@
-//! Every scene that ships, run by the command: every Newton iterate audited, every step converged,
+//! Every scene that ships, run by the command: every path between Newton iterates audited, every step converged,
 //! every frame audited again, and what each scene is said to show is seen.
 //!
 //! All files in `scenes/` are run, so that a new scene is covered by itself. What takes long is
@@ -190,7 +190,7 @@ fn every_scene_runs_to_its_end_without_a_violation() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// The hard scenes, and those of thin bodies, by the barrier-free solver alone: every iterate audited,
+/// The hard scenes, and those of thin bodies, by the barrier-free solver alone: every path audited,
 /// every step converged, the same things to be seen.
 #[test]
 fn stress_and_thin_scenes_run_with_the_barrier_free_solver() {
@@ -437,7 +437,7 @@ fn jittered_run(name: &str, path: &Path, seed: u64) -> Result<(), String> {
         .map_or(max_steps, |n: u64| n.min(max_steps));
     let scene = Scene::load(path, &set).map_err(|e| e.to_string())?;
     let mut definition = scene.definition.clone();
-    definition.settings.solver.audit = AuditLevel::EveryIterate;
+    definition.settings.solver.audit = AuditLevel::EveryPath;
     let (mut simulation, amplitude): (Simulation, f64) = jittered(&definition, seed)?;
     require(amplitude >= 1e-7, || format!("the amplitude is {amplitude:e} l only"))?;
     let mut work = 0;

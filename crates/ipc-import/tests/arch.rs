@@ -32,7 +32,7 @@ fn barrier_free(coefficient: f64) -> (f64, u64) {
     let settings = &mut definition.settings;
     settings.solver.method = Method::BarrierFree;
     settings.solver.barrier_free.fallback = Fallback::None;
-    settings.solver.audit = AuditLevel::EveryIterate;
+    settings.solver.audit = AuditLevel::EveryPath;
     settings.friction.coefficient = coefficient;
     settings.friction.pairs.clear();
     // without the barrier, friction is updated in another way

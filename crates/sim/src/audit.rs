@@ -171,13 +171,13 @@ pub enum Violation {
         /// Their thickness ξ, m.
         thickness: f64,
     },
-    /// Two surface primitives do not keep their distance on the straight path between two states.
+    /// Two surface primitives are not proved to keep their distance on the straight path between two states.
     Crossing {
         /// Vertices of the one.
         a: Vec<u32>,
         /// Vertices of the other.
         b: Vec<u32>,
-        /// The part of the path after which they are too close.
+        /// The part of the path up to which they are.
         time: f64,
         /// Their distance there, m.
         distance: f64,
@@ -327,8 +327,8 @@ pub fn violations_by<'a>(
     found
 }
 
-/// All pairs of primitives that do not keep their distance while vertices move on straight lines from `from` to `to` (`#V` each): also those that
-/// have passed through each other and leave no trace at `to`. Half-spaces need no more than both ends.
+/// All pairs of primitives that are not proved to keep their distance while vertices move on straight lines from `from` to `to` (`#V` each): also those that
+/// have passed through each other and leave no trace at `to`. Half-spaces need no more than both ends. Elements are looked at in both states only.
 pub fn violations_between<'a>(
     auditor: &mut Auditor,
     scene: impl Into<AuditScene<'a>>,

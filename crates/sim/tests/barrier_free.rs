@@ -33,7 +33,7 @@ use standoff_testkit::{Random, thorough};
 fn barrier_free(mut definition: Definition) -> Definition {
     definition.settings.solver.method = Method::BarrierFree;
     definition.settings.solver.barrier_free.fallback = Fallback::None;
-    definition.settings.solver.audit = AuditLevel::EveryIterate;
+    definition.settings.solver.audit = AuditLevel::EveryPath;
     definition
 }
 

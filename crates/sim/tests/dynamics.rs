@@ -15,7 +15,7 @@ fn two_cubes_land_on_the_ground() {
     ]);
     definition.gravity = Vec3::new(0.0, -9.81, 0.0);
     definition.settings.time.step = 0.025;
-    definition.settings.solver.audit = AuditLevel::EveryIterate;
+    definition.settings.solver.audit = AuditLevel::EveryPath;
     definition.half_spaces.push(ground(0.0));
     definition.settings.friction.coefficient = 0.3;
     let mut simulation = Simulation::new(&definition).unwrap();

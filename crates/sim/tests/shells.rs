@@ -320,7 +320,7 @@ fn hanging(limit: Option<StretchLimit>, sheet_law: Option<Sheet>) -> Definition 
     d.prescribed.push(held(vec![0, n as u32]));
     d.settings.time.step = 0.04;
     d.settings.contact.d_hat = Some(1e-3);
-    d.settings.solver.audit = AuditLevel::EveryIterate;
+    d.settings.solver.audit = AuditLevel::EveryPath;
     d
 }
 
@@ -449,7 +449,7 @@ fn sheets_keep_their_thickness() {
         friction_material: String::new(),
     });
     d.settings.contact.d_hat = Some(2e-4);
-    d.settings.solver.audit = AuditLevel::EveryIterate;
+    d.settings.solver.audit = AuditLevel::EveryPath;
     let mut sim = Simulation::new(&d).unwrap();
     for _ in 0..30 {
         sim.step().unwrap();

@@ -228,6 +228,6 @@ fn settings(draft: &mut Draft, r: &mut Random) {
         }
     }
     if r.chance(0.1) {
-        solver.insert("audit".into(), "every-iterate".into());
+        solver.insert("audit".into(), "every-path".into());
     }
 }

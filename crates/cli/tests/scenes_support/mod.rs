@@ -78,10 +78,10 @@ impl Run {
     }
 }
 
-/// Runs a scene with every iterate audited, and audits what it wrote: `Err` unless both end with
-/// exit code 0 and all steps converged without the audit of an iterate ever objecting.
+/// Runs a scene with every path between iterates audited, and audits what it wrote: `Err` unless both end with
+/// exit code 0 and all steps converged without the audit ever objecting.
 pub fn run(scene: &Path, folder: &Path, options: &[&str]) -> Result<Run, String> {
-    run_with(scene, folder, "every-iterate", options)
+    run_with(scene, folder, "every-path", options)
 }
 
 /// The same with another level of the audit.

@@ -78,8 +78,8 @@ impl Auditor {
     /// sorted by kind and index: surfaces, wires and points that pass through each other on the path are among them, although
     /// both ends may be free of intersections. The pairs are those of [`closer_than`](Self::closer_than).
     ///
-    /// What is not found keeps its distance, by the reasoning at the head of [`path`]; what is found is too close at the time
-    /// that is named, or within about 1e-16 of the displacement of being so.
+    /// What is not found keeps its distance, by the reasoning at the head of [`path`]. What is found is too close at the time
+    /// that is named if its distance there says so; else it could not be proved free from there on.
     pub fn crossings(&mut self, mesh: &CollisionMesh, from: &[Vec3], to: &[Vec3]) -> Vec<Crossing> {
         let origin = Origin::new(from);
         let around = |v: &[u32]| {

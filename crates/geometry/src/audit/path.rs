@@ -2,17 +2,17 @@
 //!
 //! A time interval is proved free in one of two ways: a plane, which may turn, keeps the primitives apart, or
 //! their distance in the middle is larger than what their vertices can move towards each other until its ends. Both are taken in 106-bit
-//! arithmetic where double precision does not tell. What neither proves is halved. Nothing of that is how collision detection finds its times: it has no roots, no
-//! inclusion functions and no advancement, and shares no code with them.
+//! arithmetic where double precision does not tell. What neither proves is halved. What is not proved after all is reported, so that an error here may
+//! raise a false alarm but misses nothing. Collision detection has other means, roots, inclusion functions and advancement, and no code in common.
 
 use super::separation::{extended, far_apart, squared_distance};
 use standoff_linalg::Vec3;
 use standoff_linalg::double_double::{DoubleDouble, Vector, dot, sub};
 
-/// Halvings of the whole path at most. A gap that is not proved then is smaller than the last digit of the displacement.
+/// Halvings of the whole path at most. What is not proved then comes as close as the last digits of the displacement.
 const HALVINGS: u32 = 52;
 
-/// Intervals of one path that are looked at closely, at most. Primitives that turn beside each other at a gap g take about g^-½ of them.
+/// Intervals of one path that are looked at closely, at most; primitives that come to touch tangentially need ever more of them.
 const INTERVALS: usize = 1 << 12;
 
 /// Where two primitives do not stay apart.
@@ -171,7 +171,7 @@ pub fn normal(a: &[Vec3], b: &[Vec3]) -> Vec3 {
     }
 }
 
-/// The shortest way from a vertex or edge of one primitive to a vertex of the other, from `a` to `b`; zero where there are none.
+/// The shortest vector from `a` to `b` between a vertex of one and a vertex or edge of the other; zero where there is none.
 fn shortest(a: &[Vec3], b: &[Vec3]) -> Vec3 {
     let between = |p: &[Vec3], q: &[Vec3]| -> Option<Vec3> {
         let foot = |v: &Vec3, from: Vec3, to: Vec3| {

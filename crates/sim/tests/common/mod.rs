@@ -63,14 +63,14 @@ pub fn scene(bodies: Vec<BodyDef>) -> Definition {
     Definition { bodies, ..Definition::default() }
 }
 
-/// Steps that all converge to a tolerance (m/s), every iterate audited, and the simulation at their end.
+/// Steps that all converge to a tolerance (m/s), every path between iterates audited, and the simulation at their end.
 pub fn converge(
     mut definition: Definition,
     tolerance: f64,
     steps: usize,
 ) -> (Vec<StepReport>, Simulation) {
     definition.settings.solver.end.velocity = Some(tolerance);
-    definition.settings.solver.audit = AuditLevel::EveryIterate;
+    definition.settings.solver.audit = AuditLevel::EveryPath;
     let mut simulation = Simulation::new(&definition).unwrap();
     let mut reports = Vec::new();
     for _ in 0..steps {
