@@ -47,7 +47,7 @@ GROUPS = [
     ("Speed and impact", "The time step determines the accuracy, but not whether bodies pass through each other.",
      ["tunnelling-ball", "impact-ball", "stress/ball-on-plate"]),
     ("Rigid bodies", "Bodies that keep their shape.",
-     ["rigid/dominoes", "rigid/rings-on-cloth", "rigid/wrecking-ball"]),
+     ["rigid/dominoes", "rigid/rings-on-cloth", "rigid/wrecking-ball", "rigid/gripper"]),
     ("Shells", "Cloth, cards and seams.",
      ["codim/cloth-on-needles", "codim/sewn-pillow", "codim/cloth-on-rotating-sphere", "codim/twisted-tube",
       "codim/tube-wall", "codim/cards", "codim/cloth-stack", "codim/deck", "codim/card-shuffle", "codim/reef-knot",

@@ -165,7 +165,9 @@ fn control(fields: &Bound<'_, PyDict>, e: &ControlError) -> PyResult<&'static st
             fields.set_item("expected", expected)?;
         }
         ControlError::Foreign { .. } => {}
-        ControlError::Quantity { name, .. } | ControlError::Positions { name, .. } => {
+        ControlError::Quantity { name, .. }
+        | ControlError::Joint { name, .. }
+        | ControlError::Positions { name, .. } => {
             fields.set_item("name", name)?;
         }
         ControlError::NotFinite { place, .. }

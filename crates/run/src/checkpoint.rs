@@ -14,6 +14,7 @@ use standoff_geometry::{Pair, PairKind};
 use standoff_linalg::Vec3;
 use standoff_sim::State;
 use standoff_sim::contact::{Constraint, ConstraintKey};
+use standoff_sim::joints::{Efforts, JointTarget};
 use std::hash::Hasher;
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -155,7 +156,7 @@ fn write_rest(out: &mut dyn Write, state: &State) -> io::Result<()> {
     write_joints(out, state)
 }
 
-/// Multipliers and coordinates of joints; nothing without any, as before there were joints.
+/// Multipliers, coordinates, efforts and targets of joints; nothing without any, as before there were joints.
 fn write_joints(out: &mut dyn Write, state: &State) -> io::Result<()> {
     let (multipliers, coordinates) = (&state.joint_multipliers, &state.joint_coordinates);
     if coordinates.is_empty() {
@@ -166,6 +167,17 @@ fn write_joints(out: &mut dyn Write, state: &State) -> io::Result<()> {
     }
     for c in multipliers.iter().chain(coordinates.iter().flatten()) {
         out.write_all(&c.to_le_bytes())?;
+    }
+    for e in &state.joint_efforts {
+        for c in [e.drive, e.resistance, e.limit, e.coupling] {
+            out.write_all(&c.to_le_bytes())?;
+        }
+    }
+    for target in &state.controls.joints {
+        for value in [target.position, target.velocity, target.effort] {
+            out.write_all(&[u8::from(value.is_some())])?;
+            out.write_all(&value.unwrap_or_default().to_le_bytes())?;
+        }
     }
     Ok(())
 }
@@ -320,6 +332,15 @@ impl Reader<'_> {
         Some(given.then_some(value))
     }
 
+    fn target(&mut self) -> Option<JointTarget> {
+        let mut value = || {
+            let given = *self.take(1)?.first()? != 0;
+            let value = *self.numbers(1)?.first()?;
+            Some(given.then_some(value))
+        };
+        Some(JointTarget { position: value()?, velocity: value()?, effort: value()? })
+    }
+
     fn controls(&mut self, n: usize) -> Option<Vec<Option<Vec3>>> {
         // 25 bytes each: no more than the file can hold
         if n.checked_mul(25)? > self.0.len() {
@@ -374,6 +395,15 @@ impl Reader<'_> {
             state.joint_multipliers = self.numbers(multipliers)?;
             let coordinates = self.numbers(joints.checked_mul(2)?)?;
             state.joint_coordinates = coordinates.as_chunks::<2>().0.to_vec();
+            let efforts = self.numbers(joints.checked_mul(4)?)?;
+            let effort = |&[drive, resistance, limit, coupling]: &[f64; 4]| Efforts {
+                drive,
+                resistance,
+                limit,
+                coupling,
+            };
+            state.joint_efforts = efforts.as_chunks::<4>().0.iter().map(effort).collect();
+            state.controls.joints = (0..joints).map(|_| self.target()).collect::<Option<_>>()?;
         }
         self.0.is_empty().then_some((fingerprint, Checkpoint { state, frames, program }))
     }

@@ -15,7 +15,7 @@ pub use expect::{
     Axis, Bound, ExpectSection, Figure, Measure, Minus, MinusSection, Moment, Names, Part,
     Quantity, Reference,
 };
-pub use joint::JointSection;
+pub use joint::{DriveSection, JointSection, MimicSection};
 pub use thin::{OrthotropicSection, RestShape, ShellSection, StitchSection};
 
 use schemars::JsonSchema;

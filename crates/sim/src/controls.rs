@@ -2,6 +2,7 @@
 //! state, so that a simulation that continues from a saved state has the bits of one that never stopped.
 
 use crate::definition::expression::{Expression, VectorExpression};
+use crate::joints::JointTarget;
 use standoff_linalg::Vec3;
 
 /// Values in place of those of the definition, from the next step on.
@@ -12,12 +13,14 @@ pub struct Controls {
     /// The value of each of `Definition::forces`: an acceleration (m/s²), a force (N), or in the first
     /// component a pressure (Pa).
     pub loads: Vec<Option<Vec3>>,
+    /// Targets of the drives of joints (`#joints`).
+    pub joints: Vec<JointTarget>,
 }
 
 impl Controls {
     /// No values for `loads` loads.
     pub fn none(loads: usize) -> Self {
-        Self { gravity: None, loads: vec![None; loads] }
+        Self { gravity: None, loads: vec![None; loads], joints: Vec::new() }
     }
 
     /// Value of load `index` of the definition in a step that ends at `end`.
@@ -42,10 +45,14 @@ impl Controls {
         if self.loads.len() != start.loads.len() {
             return Err("another number of loads".into());
         }
+        if self.joints.len() != start.joints.len() {
+            return Err("another number of joints".into());
+        }
         let given = self.gravity.iter().chain(self.loads.iter().flatten());
-        match given.flat_map(|v| v.iter()).all(|c| c.is_finite()) {
+        let of_joints = self.joints.iter().flat_map(JointTarget::given);
+        match given.flat_map(|v| v.iter().copied()).chain(of_joints).all(f64::is_finite) {
             true => Ok(()),
-            false => Err("gravity or a load that was set is not finite".into()),
+            false => Err("gravity, a load or a joint's target that was set is not finite".into()),
         }
     }
 }

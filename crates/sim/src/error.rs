@@ -186,6 +186,14 @@ pub enum ControlError {
         /// Of what.
         place: String,
     },
+    /// A target for the drive of a joint that cannot move to it.
+    #[error("joint '{name}' cannot move to that target: {problem}")]
+    Joint {
+        /// The joint.
+        name: String,
+        /// What is missing.
+        problem: &'static str,
+    },
     /// A target for a vertex that nothing holds.
     #[error(
         "{place} is free in the next step, so that it has no target; hold it in the scene (`fixed` of \

@@ -45,6 +45,7 @@ pub fn placed(
         }
         ConstraintKey::HalfSpace(vertex, _) => !touched(vertex),
     });
+    new.joint_coordinates = model.joints.coordinates(&new.x, &new.joint_coordinates);
     check(model, &new, &range)?;
     if !model.resolved.settings.time.zero_initial_acceleration {
         let a = initial_acceleration(model, &new);
@@ -117,6 +118,12 @@ fn check(model: &Model, state: &State, range: &Range<usize>) -> Result<(), Contr
     let found = obstructions(model, &state.x);
     if let Some(first) = found.first() {
         return refuse(first.describe(model), found.len());
+    }
+    let main = model.joints.main(&state.joint_coordinates);
+    let mut limited =
+        model.joints.all.iter().zip(main).filter_map(|(j, s)| Some((j, j.limits?, s)));
+    if let Some((joint, ..)) = limited.find(|(_, limits, s)| limits.gap(*s) <= 0.0) {
+        return refuse(format!("joint '{}' would be beyond its limits", joint.name), 1);
     }
     let codim = model.codim_at(state);
     let own = model.energies.iter().map(|e| &**e as &dyn Term);

@@ -27,7 +27,7 @@ use crate::energy::pressure::Pressures;
 use crate::energy::spring::Attachments;
 use crate::energy::{CodimElements, Role, Solids, Term};
 use crate::iterate::Iterate;
-use crate::joints::JointTerm;
+use crate::joints::JointEnergies;
 use crate::model::Model;
 use crate::state::State;
 use crate::unknowns::Expanded;
@@ -63,7 +63,7 @@ pub struct IncrementalPotential<'a> {
     limits: LimitStiffening,
     attachments: Attachments<'a>,
     pressures: Pressures<'a>,
-    joints: JointTerm<'a>,
+    joints: JointEnergies<'a>,
     /// How often the multipliers of joints were changed in this step: after whole steps, and after the end of minimisations.
     followed: usize,
     tightened: usize,
@@ -210,8 +210,7 @@ impl<'a> IncrementalPotential<'a> {
         }
         let rest_points = (0..n).map(|v| integrator.rest_point(state, v, h)).collect();
         let mut codim = model.codim_at(state);
-        let weight = context.contact_scale / context.elastic_scale;
-        let joints = JointTerm::new(&model.joints.all, &state.joint_multipliers, weight);
+        let joints = JointEnergies::new(&context, state);
         let damping = damping(&context, state, &codim, &inertial);
         // limits of the stretch are constraints as contact is
         codim.weigh_limits(context.contact_scale / context.elastic_scale);
@@ -271,8 +270,8 @@ impl<'a> IncrementalPotential<'a> {
         self.dirichlet.as_ref()
     }
 
-    /// The joints with their multipliers.
-    pub fn joints(&self) -> &JointTerm<'a> {
+    /// The energies of joints with their multipliers.
+    pub fn joints(&self) -> &JointEnergies<'a> {
         &self.joints
     }
 
@@ -312,8 +311,8 @@ impl<'a> IncrementalPotential<'a> {
         }
         push(Part::Elastic, s, by_unknowns(Box::new(self.attachments)));
         push(Part::Elastic, s, by_unknowns(Box::new(&self.pressures)));
-        if !self.joints.is_empty() {
-            push(Part::Elastic, s, Box::new(&self.joints));
+        for term in self.joints.terms() {
+            push(Part::Elastic, s, Box::new(term));
         }
         for term in &self.context.model.energies {
             push(Part::Elastic, s, by_unknowns(Box::new(&**term)));

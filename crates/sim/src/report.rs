@@ -132,10 +132,28 @@ pub struct JointForces {
     pub angle: Option<f64>,
     /// Its rate, rad/s.
     pub angular_speed: Option<f64>,
-    /// Displacement of the second body along the axis relative to the first since the start, m; `null` where the joint does not slide along an axis.
+    /// Displacement of the second body along the axis relative to the first since the start, or the distance of a distance with limits, m; `null`
+    /// where the joint does not slide along an axis.
     pub displacement: Option<f64>,
     /// Its rate, m/s.
     pub speed: Option<f64>,
+    /// What the drive acts with on the second body along the coordinate, N m or N; left out where it is 0, as the next three.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub drive: f64,
+    /// What damping and friction act with, N m or N.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub resistance: f64,
+    /// What a limit acts with, N m or N.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub limit: f64,
+    /// What couplings to other joints act with, N m or N.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub coupling: f64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
 }
 
 /// A force and a moment.

@@ -11,6 +11,7 @@ use crate::diagnosis::Diagnosis;
 use crate::dirichlet::DirichletTargets;
 use crate::energy::Element;
 use crate::error::{BuildError, ControlError, StepError};
+use crate::joints::JointTarget;
 use crate::material::von_mises;
 use crate::model::Model;
 use crate::placement::{self, CARRIED};
@@ -157,6 +158,28 @@ impl Simulation {
         };
         check_vectors(&self.model, "the value", value.as_slice(), |_| format!("load {index}"))?;
         *load = value;
+        Ok(())
+    }
+
+    /// Sets what the drive of joint `index` of `Definition::joints` moves to in the steps to come; `JointTarget::default()` for what the definition
+    /// says. Without a drive an effort alone can be set, which acts as it is.
+    ///
+    /// # Errors
+    /// A joint that does not exist or has no coordinate, a position or a velocity without the gain that it needs, or a number that is not finite.
+    pub fn set_joint_target(
+        &mut self,
+        index: usize,
+        target: JointTarget,
+    ) -> Result<(), ControlError> {
+        let joints = &self.model.joints.all;
+        let Some(joint) = joints.get(index) else {
+            let known = joints.iter().map(|j| j.name.clone()).collect();
+            return Err(ControlError::Unknown { what: "joint", name: index.to_string(), known });
+        };
+        joint
+            .accepts(&target)
+            .map_err(|problem| ControlError::Joint { name: joint.name.clone(), problem })?;
+        self.state.controls.joints[index] = target;
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 
 use crate::contact::Constraint;
 use crate::controls::Controls;
+use crate::joints::Efforts;
 use standoff_linalg::Vec3;
 
 /// The state of a simulation after `step` steps.
@@ -60,6 +61,8 @@ pub struct State {
     pub joint_multipliers: Vec<f64>,
     /// Angle (rad, whole turns included) and displacement (m) of each joint (`#joints`).
     pub joint_coordinates: Vec<[f64; 2]>,
+    /// What acted along the coordinate of each joint at the end of the last step (`#joints`).
+    pub joint_efforts: Vec<Efforts>,
     /// What the user of the simulation has set in place of what the definition says.
     pub controls: Controls,
 }
@@ -93,6 +96,7 @@ impl State {
             turns: Vec::new(),
             joint_multipliers: Vec::new(),
             joint_coordinates: Vec::new(),
+            joint_efforts: Vec::new(),
             controls: Controls::default(),
             x,
             v,
@@ -142,8 +146,9 @@ impl State {
         if self.load_forces.len() != start.load_forces.len() {
             return Err("forces of another number of loads".into());
         }
-        let joints = (self.joint_multipliers.len(), self.joint_coordinates.len());
-        if joints != (start.joint_multipliers.len(), start.joint_coordinates.len()) {
+        let joints = [&self, &start]
+            .map(|s| (s.joint_multipliers.len(), s.joint_coordinates.len(), s.joint_efforts.len()));
+        if joints[0] != joints[1] {
             return Err("another number of joints".into());
         }
         let finite = self.joint_multipliers.iter().chain(self.joint_coordinates.iter().flatten());

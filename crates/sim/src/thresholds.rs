@@ -33,6 +33,13 @@ pub const MOST_TURN: f64 = 1.0;
 /// Step lengths tried until nothing is in the way of rigid bodies that turn. Our choice: the second one nearly always fits.
 pub const FITS: usize = 8;
 
+/// Part of the distance from a limit of a joint that an iteration keeps at least. Our choice, that of half-spaces.
+pub const KEEP_LIMIT: f64 = 0.1;
+
+/// Distance from a limit of a joint at which it begins to push, in terms of the range, of a radian, and of the radius of the smaller body,
+/// whichever is least. Our choice: as the barrier distance of contact in terms of the scene.
+pub const LIMIT_BEGIN: f64 = 1e-3;
+
 // End of a minimisation
 
 /// Multiple of the change of the gradient when all positions change in the last digit of their largest coordinate, below which a residual is

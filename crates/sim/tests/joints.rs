@@ -12,12 +12,12 @@ use standoff_sim::report::{JointForces, StepReport};
 use standoff_sim::settings::{Integrator, Method};
 use standoff_sim::{Simulation, StepError};
 
-const G: f64 = 9.81;
+pub const G: f64 = 9.81;
 
 /// Joints are closed to this part of the radius of the smaller body.
 const CLOSED: f64 = 1e-8;
 
-fn joint(
+pub fn joint(
     name: &str,
     kind: JointKind,
     parent: Option<usize>,
@@ -25,22 +25,26 @@ fn joint(
     point: Vec3,
     axis: Vec3,
 ) -> JointDef {
-    JointDef { name: name.into(), kind, parent, child, point, axis, collide: false }
+    JointDef::new(name, kind, parent, child, point, axis)
 }
 
 /// A body turned about an axis through a point at the start.
-fn turned(mut body: BodyDef, about: Vec3, turn: Vec3) -> BodyDef {
+pub fn turned(mut body: BodyDef, about: Vec3, turn: Vec3) -> BodyDef {
     let turn = Rotation3::from_scaled_axis(turn).into_inner();
     body.start = body.rest.iter().map(|p| about + turn * (p - about)).collect();
     body
 }
 
-fn of(report: &StepReport, name: &str) -> JointForces {
+pub fn of(report: &StepReport, name: &str) -> JointForces {
     report.forces.joints[name]
 }
 
 /// Steps that all converge with closed joints.
-fn closed(definition: Definition, tolerance: f64, steps: usize) -> (Vec<StepReport>, Simulation) {
+pub fn closed(
+    definition: Definition,
+    tolerance: f64,
+    steps: usize,
+) -> (Vec<StepReport>, Simulation) {
     let (reports, simulation) = converge(definition, tolerance, steps);
     for report in &reports {
         let error = report.joint_error.unwrap();
@@ -51,12 +55,12 @@ fn closed(definition: Definition, tolerance: f64, steps: usize) -> (Vec<StepRepo
     (reports, simulation)
 }
 
-fn iterations(reports: &[StepReport]) -> u64 {
+pub fn iterations(reports: &[StepReport]) -> u64 {
     reports.iter().map(|r| r.newton_iterations).sum()
 }
 
 /// The solution of y' = slope(y) after a time, with steps of fourth order.
-fn integrate<const N: usize>(
+pub fn integrate<const N: usize>(
     mut y: SVector<f64, N>,
     time: f64,
     slope: impl Fn(&SVector<f64, N>) -> SVector<f64, N>,
@@ -74,15 +78,15 @@ fn integrate<const N: usize>(
 }
 
 /// Mass and moment of inertia about the centre, across the plane z = 0, of a box.
-fn inertia(size: Vec3) -> (f64, f64) {
+pub fn inertia(size: Vec3) -> (f64, f64) {
     let mass = 1000.0 * size.x * size.y * size.z;
     (mass, mass / 12.0 * (size.x.powi(2) + size.y.powi(2)))
 }
 
-const BOX: Vec3 = Vec3::new(0.1, 0.4, 0.06);
+pub const BOX: Vec3 = Vec3::new(0.1, 0.4, 0.06);
 
 /// A box that hangs below a point, on which it turns about z: the pivot is 5 cm below its upper end.
-fn hanging(name: &str, pivot: Vec3) -> BodyDef {
+pub fn hanging(name: &str, pivot: Vec3) -> BodyDef {
     solid_box(name, pivot - Vec3::new(BOX.x / 2.0, BOX.y - 0.05, BOX.z / 2.0), BOX, 1)
 }
 

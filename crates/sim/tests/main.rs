@@ -18,6 +18,7 @@ mod custom_energy;
 mod definitions;
 mod determinism;
 mod dot;
+mod drives;
 mod dynamics;
 mod elastic_support;
 mod failures;

@@ -1,5 +1,6 @@
 //! Joints between rigid bodies.
 
+use super::Formula;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use standoff_sim::definition::JointKind;
@@ -16,12 +17,36 @@ pub struct JointSection {
     /// The bodies: `["upper", "lower"]`, of which the first carries the axis and the second is moved, or `["arm"]` for a joint with the
     /// world. An object with copies is not enough: one copy is meant, `link[3,0,0]`.
     pub bodies: Vec<String>,
-    /// The joint's point at the start, m.
+    /// The joint's point at the start, m; of a distance that on the first body, or of the world.
     #[schemars(extend("x-unit" = "m"))]
     pub point: [f64; 3],
-    /// Direction of the joint's axis at the start, of any length; of a planar joint the normal of the plane. Spherical and fixed joints have none.
+    /// Direction of the joint's axis at the start, of any length; of a planar joint the normal of the plane. Spherical and fixed joints and distances have
+    /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub axis: Option<[f64; 3]>,
+    /// The point of a distance on the moved body at the start, m.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unit" = "m"))]
+    pub second_point: Option<[f64; 3]>,
+    /// The axis of a universal joint on the moved body at the start, of any length, at right angles to `axis`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second_axis: Option<[f64; 3]>,
+    /// The least and the greatest angle (rad) of a revolute joint, displacement (m) of a prismatic one, or distance (m), which no state
+    /// passes; `-inf` and `inf` for none. The first two count from the start. A distance without limits is a rod of fixed length.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<[f64; 2]>,
+    /// Damping of that coordinate: force per rate, N m s/rad or N s/m.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub damping: f64,
+    /// Dry friction of that coordinate: the moment (N m) or force (N) up to which it holds.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub friction: f64,
+    /// What moves that coordinate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drive: Option<DriveSection>,
+    /// Which other joint that coordinate follows: gears, racks, the fingers of a gripper.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mimic: Option<MimicSection>,
     /// Whether the two bodies touch each other. By default they pass through each other, as joints are mostly inside of them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub collide: bool,
@@ -35,6 +60,63 @@ impl JointSection {
         point: [f64; 3],
     ) -> Self {
         let bodies = bodies.into_iter().map(Into::into).collect();
-        Self { name: String::new(), kind, bodies, point, axis: None, collide: false }
+        Self {
+            name: String::new(),
+            kind,
+            bodies,
+            point,
+            axis: None,
+            second_point: None,
+            second_axis: None,
+            limits: None,
+            damping: 0.0,
+            friction: 0.0,
+            drive: None,
+            mimic: None,
+            collide: false,
+        }
     }
+}
+
+/// A motor or a servo: it acts with stiffness · (position − s) + damping · (velocity − rate of s) + effort along the coordinate s of its
+/// joint, but never with more than `max_effort`. The three targets may be formulas of the time t.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DriveSection {
+    /// Where the coordinate goes to, rad or m.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub position: Option<Formula>,
+    /// How fast it goes, rad/s or m/s; 0 by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub velocity: Option<Formula>,
+    /// What is added, N m or N; 0 by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<Formula>,
+    /// Force per deviation from the position, N m/rad or N/m.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub stiffness: f64,
+    /// Force per deviation from the velocity, N m s/rad or N s/m.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub damping: f64,
+    /// The greatest magnitude of what the drive acts with, N m or N; none by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_effort: Option<f64>,
+}
+
+/// A coordinate that is ratio times that of another joint, plus an offset.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MimicSection {
+    /// Name of the other joint.
+    pub joint: String,
+    /// The ratio, rad/rad, m/rad, rad/m or m/m: of two gears minus that of their radii, of a rack the radius of its pinion in m.
+    #[serde(default = "one")]
+    pub ratio: f64,
+    /// The offset, rad or m.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub offset: f64,
+}
+
+fn one() -> f64 {
+    1.0
 }

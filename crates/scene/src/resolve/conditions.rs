@@ -250,7 +250,7 @@ fn moved(section: &MotionSection, at: &At<'_>) -> Result<Motion, SceneError> {
     Ok(Motion::Expression { translation, axis, angle, pivot })
 }
 
-fn expression(formula: &Formula, at: &At<'_>) -> Result<Expression, SceneError> {
+pub(super) fn expression(formula: &Formula, at: &At<'_>) -> Result<Expression, SceneError> {
     match formula {
         Formula::Number(x) => Ok(Expression::constant(*x)),
         Formula::Expression(text) => Expression::parse(text).map_err(|e| at.invalid(e.to_string())),

@@ -1,11 +1,12 @@
 //! Joints between rigid bodies.
 
 use super::at::At;
+use super::conditions::expression;
 use super::placed::Placed;
 use crate::error::{Problem, SceneError, nearest_name};
-use crate::file::{JointSection, Role, SceneFile};
+use crate::file::{DriveSection, Formula, JointSection, Role, SceneFile};
 use standoff_linalg::Vec3;
-use standoff_sim::definition::{Definition, JointDef};
+use standoff_sim::definition::{Definition, DriveDef, JointDef, JointKind, MimicDef};
 use std::collections::HashSet;
 
 /// Adds every joint.
@@ -53,28 +54,85 @@ fn resolve_one(
         return Err(bodies.invalid("a joint is between two bodies, or between the world and one"));
     }
     let kind = section.kind;
-    let axis = match (kind.has_axis(), section.axis) {
-        (true, Some(axis)) => Vec3::from(axis),
-        (false, None) => Vec3::zeros(),
-        (true, None) => {
-            let what = format!("a {} joint needs an `axis`", kind.key());
-            return Err(at.invalid(what));
-        }
+    let vector = |key: &'static str, wanted: bool, given: Option<[f64; 3]>| match (wanted, given) {
+        (true, Some(v)) => Ok(Vec3::from(v)),
+        (false, None) => Ok(Vec3::zeros()),
+        (true, None) => Err(at.invalid(format!("a {} joint needs `{key}`", kind.key()))),
         (false, Some(_)) => {
-            let what = format!("a {} joint has no axis; leave it out", kind.key());
-            return Err(at.key("axis").invalid(what));
+            let what =
+                format!("a {} joint has no {}; leave it out", kind.key(), key.replace('_', " "));
+            Err(at.key(key).invalid(what))
         }
     };
+    let axis = vector("axis", kind.has_axis(), section.axis)?;
+    let second_axis = vector("second_axis", kind == JointKind::Universal, section.second_axis)?;
+    let second_point = vector("second_point", kind == JointKind::Distance, section.second_point)?;
+    let drive = section.drive.as_ref().map(|d| resolve_drive(d, &at.key("drive"))).transpose()?;
+    let mimic = section.mimic.as_ref().map(|m| {
+        let joint = other_joint(&m.joint, section, file, &at.key("mimic").key("joint"))?;
+        Ok(MimicDef { joint, ratio: m.ratio, offset: m.offset })
+    });
+    let point = Vec3::from(section.point);
     let joint = JointDef {
-        name: section.name.clone(),
-        kind,
-        parent,
-        child,
-        point: Vec3::from(section.point),
-        axis,
+        second_axis,
+        second_point,
         collide: section.collide,
+        limits: section.limits,
+        damping: section.damping,
+        friction: section.friction,
+        drive,
+        mimic: mimic.transpose()?,
+        ..JointDef::new(&section.name, kind, parent, child, point, axis)
     };
-    at.check(joint.validate_place())?;
+    at.check(joint.validate_alone())?;
+    Ok(joint)
+}
+
+fn resolve_drive(section: &DriveSection, at: &At<'_>) -> Result<DriveDef, SceneError> {
+    let formula = |key: &'static str, given: &Option<Formula>| {
+        given.as_ref().map(|f| expression(f, &at.key(key))).transpose()
+    };
+    Ok(DriveDef {
+        position: formula("position", &section.position)?,
+        velocity: formula("velocity", &section.velocity)?,
+        effort: formula("effort", &section.effort)?,
+        stiffness: section.stiffness,
+        damping: section.damping,
+        max_effort: section.max_effort.unwrap_or(f64::INFINITY),
+    })
+}
+
+/// Index of the joint of a name that `of` follows.
+fn other_joint(
+    name: &str,
+    of: &JointSection,
+    file: &SceneFile,
+    at: &At<'_>,
+) -> Result<usize, SceneError> {
+    let names = || file.joints.iter().map(|j| j.name.as_str());
+    let Some(joint) = names().position(|n| n == name) else {
+        return Err(at.error(Problem::UnknownName {
+            what: "joint",
+            name: name.to_owned(),
+            nearest: nearest_name(name, names()),
+            valid: names().map(str::to_owned).collect(),
+        }));
+    };
+    if name == of.name {
+        return Err(at.invalid("a joint cannot follow itself; name another one"));
+    }
+    let other = &file.joints[joint];
+    let has_coordinate = match other.kind {
+        JointKind::Revolute | JointKind::Prismatic => true,
+        kind => kind == JointKind::Distance && other.limits.is_some(),
+    };
+    if !has_coordinate {
+        let what = format!(
+            "'{name}' is a {} joint, which has no single coordinate: name a revolute or a prismatic joint",
+            other.kind.key()
+        );
+        return Err(at.invalid(what));
+    }
     Ok(joint)
 }
 

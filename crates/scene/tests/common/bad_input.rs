@@ -110,7 +110,7 @@ pub const ROWS: &[Row] = &[
     row!(
         "joint without its axis",
         joint!("kind = \"revolute\"\nbodies = [\"ball\"]\npoint = [0, 0, 0]\n"),
-        ["scene.toml:5:1", "joints[0]", "a revolute joint needs an `axis`"]
+        ["scene.toml:5:1", "joints[0]", "a revolute joint needs `axis`"]
     ),
     row!(
         "joint with an axis that nothing reads",
@@ -134,6 +134,64 @@ pub const ROWS: &[Row] = &[
             "[[joints]]\nname = \"a\"\nkind = \"fixed\"\nbodies = [\"ball\"]\npoint = [0, 0, 0]\n"
         ),
         ["scene.toml:11:8", "joints[1].name", "'a'"]
+    ),
+    row!(
+        "limits that the start is beyond",
+        joint!(
+            "kind = \"revolute\"\nbodies = [\"ball\"]\npoint = [0, 0, 0]\naxis = [0, 0, 1]\n",
+            "limits = [0.1, 0.5]\n"
+        ),
+        ["scene.toml:10:10", "joints[0].limits", "the coordinate at the start must lie within"]
+    ),
+    row!(
+        "damping of a joint with three coordinates",
+        joint!("kind = \"spherical\"\nbodies = [\"ball\"]\npoint = [0, 0, 0]\ndamping = 1\n"),
+        ["scene.toml:9:11", "joints[0].damping", "only revolute and prismatic joints"]
+    ),
+    row!(
+        "drive to a position without a stiffness",
+        joint!(
+            "kind = \"revolute\"\nbodies = [\"ball\"]\npoint = [0, 0, 0]\naxis = [0, 0, 1]\n",
+            "drive = { position = 1 }\n"
+        ),
+        ["scene.toml:10:", "joints[0].drive", "a drive to a position needs a stiffness"]
+    ),
+    row!(
+        "drive with a formula that is none",
+        joint!(
+            "kind = \"revolute\"\nbodies = [\"ball\"]\npoint = [0, 0, 0]\naxis = [0, 0, 1]\n",
+            "drive = { velocity = \"2*u\", damping = 1 }\n"
+        ),
+        ["scene.toml:10:22", "joints[0].drive.velocity", "u"]
+    ),
+    row!(
+        "joint that follows an unknown one",
+        joint!(
+            "name = \"pin\"\nkind = \"revolute\"\nbodies = [\"ball\"]\npoint = [0, 0, 0]\n",
+            "axis = [0, 0, 1]\nmimic = { joint = \"pan\" }\n"
+        ),
+        ["scene.toml:11:19", "joints[0].mimic.joint", "unknown joint 'pan'", "did you mean 'pin'?"]
+    ),
+    row!(
+        "joint that follows itself",
+        joint!(
+            "name = \"pin\"\nkind = \"revolute\"\nbodies = [\"ball\"]\npoint = [0, 0, 0]\n",
+            "axis = [0, 0, 1]\nmimic = { joint = \"pin\" }\n"
+        ),
+        ["scene.toml:11:19", "joints[0].mimic.joint", "a joint cannot follow itself"]
+    ),
+    row!(
+        "universal joint with oblique axes",
+        joint!(
+            "kind = \"universal\"\nbodies = [\"ball\"]\npoint = [0, 0, 0]\naxis = [0, 0, 1]\n",
+            "second_axis = [0, 1, 1]\n"
+        ),
+        ["scene.toml:10:15", "joints[0].second_axis", "must be at right angles"]
+    ),
+    row!(
+        "distance without its second point",
+        joint!("kind = \"distance\"\nbodies = [\"ball\"]\npoint = [0, 0, 0]\n"),
+        ["scene.toml:5:1", "joints[0]", "a distance joint needs `second_point`"]
     ),
     row!("not TOML", "ground = = 0\n", ["scene.toml:1:10", "not valid TOML"]),
     row!("unclosed array", "gravity = [0, 1\n[time]\n", ["scene.toml:", "not valid TOML"]),

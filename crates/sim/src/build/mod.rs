@@ -27,6 +27,7 @@ use crate::dirichlet::DirichletTargets;
 use crate::energy::{CodimElements, Element, Term};
 use crate::error::BuildError;
 use crate::frames::MaterialFrames;
+use crate::joints::{Efforts, JointTarget};
 use crate::model::{Model, Resolved};
 use crate::motion::PrescribedMotion;
 use crate::names::numbered;
@@ -121,12 +122,19 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
     check_energies(&definition.energies, &start)?;
     let mut friction = friction_materials(definition, &bodies, rest.len());
     friction.stick = part_of_greatest(&scales, &body_of, |s| s.stick_speed);
-    let jointed =
-        joints::JointedBodies { bodies: &bodies, rest: &rest, start: &start, mass: &mass };
+    let jointed = joints::JointedBodies {
+        bodies: &bodies,
+        rest: &rest,
+        start: &start,
+        mass: &mass,
+        scales: &scales,
+    };
     let joints = joints::joints(definition, &jointed)?;
     let mut state = first_state(&frames, &codim, &rest, start, velocity, definition);
     state.joint_multipliers = vec![0.0; joints.row_count()];
-    state.joint_coordinates = vec![[0.0; 2]; joints.all.len()];
+    state.joint_coordinates = joints.coordinates(&state.x, &vec![[0.0; 2]; joints.all.len()]);
+    state.joint_efforts = vec![Efforts::default(); joints.all.len()];
+    state.controls.joints = vec![JointTarget::default(); joints.all.len()];
     let resolved = resolve(&definition.settings, &scales)?;
     scope::check_method(definition, &bodies, &collision)?;
     scope::check_carried(definition)?;

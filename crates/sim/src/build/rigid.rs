@@ -39,9 +39,15 @@ impl Rigidity {
 
     /// K of a body whose radius has this square (m²), J.
     fn stiffness(&self, mass: f64, square: f64) -> f64 {
-        let work = mass * square / (self.time * self.time);
-        let weight = self.gravity * self.total * square.sqrt();
-        (RIGIDITY * work.max(weight)).min(MOST_RIGIDITY * work)
+        let most = MOST_RIGIDITY * mass * square / (self.time * self.time);
+        (RIGIDITY * self.work(mass, square.sqrt())).min(most)
+    }
+
+    /// The greater of the work by which a body of this `mass` (kg) and `radius` (m) is brought to the speed of its radius per step, and of
+    /// what the weight of all that moves does along the radius, J.
+    pub fn work(&self, mass: f64, radius: f64) -> f64 {
+        let speed = radius / self.time;
+        (mass * speed * speed).max(self.gravity * self.total * radius)
     }
 
     /// The stiffness K/L² of a joint of a body of this `mass` (kg) and radius L, N/m: what strains the body by a millionth opens the joint by

@@ -1,5 +1,6 @@
 //! Joints between rigid bodies.
 
+use super::expression::Expression;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use standoff_linalg::Vec3;
@@ -15,12 +16,93 @@ pub struct JointDef {
     pub parent: Option<usize>,
     /// Index of the other body. Coordinates are those of this body relative to the parent, forces those on this body.
     pub child: usize,
-    /// The joint's point at the start, m.
+    /// The joint's point at the start, m; of a distance that of the parent.
     pub point: Vec3,
     /// Direction of its axis at the start, of any length: of a planar joint the normal of the plane. Spherical and fixed joints read none.
     pub axis: Vec3,
+    /// The point of a distance on the child at the start, m.
+    pub second_point: Vec3,
+    /// The axis of a universal joint on the child at the start, of any length, at right angles to the axis.
+    pub second_axis: Vec3,
     /// Whether the two bodies touch each other as any others do.
     pub collide: bool,
+    /// The least and the greatest value of the coordinate of a joint that has one, rad or m. Of a distance without, the length stays what it is.
+    pub limits: Option<[f64; 2]>,
+    /// Damping of that coordinate, N m s/rad or N s/m.
+    pub damping: f64,
+    /// Dry friction of it, N m or N.
+    pub friction: f64,
+    /// What moves it.
+    pub drive: Option<DriveDef>,
+    /// Which other joint it follows.
+    pub mimic: Option<MimicDef>,
+}
+
+impl JointDef {
+    /// A joint at a point, with an axis of which spherical and fixed ones read none, and nothing along its coordinate.
+    pub fn new(
+        name: impl Into<String>,
+        kind: JointKind,
+        parent: Option<usize>,
+        child: usize,
+        point: Vec3,
+        axis: Vec3,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            kind,
+            parent,
+            child,
+            point,
+            axis,
+            second_point: point,
+            second_axis: Vec3::zeros(),
+            collide: false,
+            limits: None,
+            damping: 0.0,
+            friction: 0.0,
+            drive: None,
+            mimic: None,
+        }
+    }
+
+    /// Whether the joint has exactly one coordinate, so that limits, damping, friction, drives and couplings can act along it.
+    pub fn has_coordinate(&self) -> bool {
+        match self.kind {
+            JointKind::Revolute | JointKind::Prismatic => true,
+            JointKind::Distance => self.limits.is_some(),
+            _ => false,
+        }
+    }
+}
+
+/// A drive: the force τ = k (s* − s) + d (v* − ṡ) + τ₀ along the coordinate s of a joint, of which no more than a greatest magnitude acts.
+/// The rate ṡ is that of the step, whatever the integrator.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DriveDef {
+    /// s*, rad or m; without, nothing pulls at the coordinate itself.
+    pub position: Option<Expression>,
+    /// v*, rad/s or m/s; without 0.
+    pub velocity: Option<Expression>,
+    /// τ₀, N m or N; without 0.
+    pub effort: Option<Expression>,
+    /// k, N m/rad or N/m.
+    pub stiffness: f64,
+    /// d, N m s/rad or N s/m.
+    pub damping: f64,
+    /// The greatest magnitude of τ, N m or N; infinite for none.
+    pub max_effort: f64,
+}
+
+/// A coordinate that follows another one: s = ratio · s' + offset.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MimicDef {
+    /// Index of the joint with the coordinate s'.
+    pub joint: usize,
+    /// The ratio: of a pair of gears minus that of their radii, of a rack the radius of its pinion.
+    pub ratio: f64,
+    /// The offset, rad or m.
+    pub offset: f64,
 }
 
 /// What a joint lets free.
@@ -39,6 +121,10 @@ pub enum JointKind {
     Cylindrical,
     /// Displacements in a plane and turns about its normal.
     Planar,
+    /// Turns about two axes at right angles, one on each body.
+    Universal,
+    /// Everything, as long as two points keep their distance, or a distance within limits.
+    Distance,
 }
 
 impl JointKind {
@@ -51,21 +137,13 @@ impl JointKind {
             Self::Prismatic => "prismatic",
             Self::Cylindrical => "cylindrical",
             Self::Planar => "planar",
+            Self::Universal => "universal",
+            Self::Distance => "distance",
         }
     }
 
     /// Whether it has an axis.
     pub fn has_axis(self) -> bool {
-        !matches!(self, Self::Spherical | Self::Fixed)
-    }
-
-    /// Whether it turns about its axis.
-    pub fn turns(self) -> bool {
-        matches!(self, Self::Revolute | Self::Cylindrical | Self::Planar)
-    }
-
-    /// Whether it slides along its axis.
-    pub fn slides(self) -> bool {
-        matches!(self, Self::Prismatic | Self::Cylindrical)
+        !matches!(self, Self::Spherical | Self::Fixed | Self::Distance)
     }
 }

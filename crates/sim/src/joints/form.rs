@@ -39,6 +39,14 @@ impl Form {
     }
 }
 
+impl std::ops::Mul<Form> for f64 {
+    type Output = Form;
+
+    fn mul(self, form: Form) -> Form {
+        Form { weights: form.weights.map(|w| self * w), constant: self * form.constant }
+    }
+}
+
 impl std::ops::Sub for Form {
     type Output = Self;
 
@@ -48,19 +56,21 @@ impl std::ops::Sub for Form {
     }
 }
 
-/// One equation of a joint: c = u·r = 0, where u has no unit and r is in m.
+/// One equation of a joint: c = u·r − c₀ = 0, where u has no unit and r is in m.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Row {
     /// u: a unit vector of the world, or a direction that the parent carries.
     pub along: Form,
     /// r: an offset.
     pub offset: Form,
+    /// c₀, m.
+    pub target: f64,
 }
 
 impl Row {
     /// c, m.
     pub fn value(&self, q: &[Vec3; POINTS]) -> f64 {
-        self.along.at(q).dot(&self.offset.at(q))
+        self.along.at(q).dot(&self.offset.at(q)) - self.target
     }
 
     /// Its derivative by the control points.

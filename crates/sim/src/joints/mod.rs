@@ -1,30 +1,46 @@
-//! Joints: their equations, the energy that meets them, what they act with, and in which order bodies hang on each other.
+//! Joints: their equations and coordinates, the energies that meet and move them, what they act with, and in which order bodies hang on
+//! each other.
 
+mod along;
+mod coordinate;
+mod coupling;
+mod energies;
 mod form;
+mod law;
 mod term;
 mod tree;
 
+pub use coordinate::Coordinate;
+pub use coupling::Coupling;
+pub use energies::{Efforts, JointEnergies};
 pub use form::{Form, POINTS, Row};
+pub use law::{Capped, Law, Limits};
 pub use term::JointTerm;
 pub use tree::{Linked, Tree};
 
-use crate::definition::JointKind;
+use crate::definition::{DriveDef, JointKind};
 use standoff_linalg::{Vec3, nalgebra::Unit};
-use std::f64::consts::TAU;
 
 /// All joints of a model.
 #[derive(Debug, Clone, Default)]
 pub struct Joints {
     /// The joints in order of definition.
     pub all: Vec<Joint>,
+    /// Joints whose coordinates follow each other.
+    pub couplings: Vec<Coupling>,
     /// In which order bodies hang on each other.
     pub tree: Tree,
 }
 
 impl Joints {
-    /// Number of equations of all joints.
-    pub fn row_count(&self) -> usize {
+    /// Number of equations of all joints, without couplings.
+    pub fn own_row_count(&self) -> usize {
         self.all.last().map_or(0, |j| j.first_row + j.rows.len())
+    }
+
+    /// Number of equations of all joints and couplings.
+    pub fn row_count(&self) -> usize {
+        self.own_row_count() + self.couplings.len()
     }
 
     /// Whether some joints close loops.
@@ -37,10 +53,32 @@ impl Joints {
         self.all.iter().zip(before).map(|(joint, b)| joint.coordinates(x, *b)).collect()
     }
 
-    /// The greatest error of a joint at `x`, and which one that is.
-    pub fn worst(&self, x: &[Vec3]) -> Option<(&Joint, f64)> {
-        let errors = self.all.iter().map(|j| (j, j.error(x)));
-        errors.reduce(|a, b| if b.1 > a.1 { b } else { a })
+    /// Of angles and displacements of all joints (`#joints`) those that joints with one coordinate have.
+    pub fn main(&self, coordinates: &[[f64; 2]]) -> Vec<f64> {
+        let of = |(joint, c): (&Joint, &[f64; 2])| if joint.turn.is_some() { c[0] } else { c[1] };
+        self.all.iter().zip(coordinates).map(of).collect()
+    }
+
+    /// The greatest error of a joint at `x`, where they have these coordinates, and which one that is.
+    pub fn worst(&self, x: &[Vec3], coordinates: &[[f64; 2]]) -> Option<(&Joint, f64)> {
+        let own = self.all.iter().map(|j| (j, j.error(x)));
+        let main = self.main(coordinates);
+        let coupled = self.couplings.iter().map(|c| {
+            let joint = &self.all[c.joints[0]];
+            (joint, c.error(&main).abs() / joint.size)
+        });
+        own.chain(coupled).reduce(|a, b| if b.1 > a.1 { b } else { a })
+    }
+
+    /// Whether all couplings hold for coordinates to a `tolerance` in terms of the size of their first joint, or to rounding.
+    pub fn are_coupled(&self, coordinates: &[[f64; 2]], tolerance: f64) -> bool {
+        let main = self.main(coordinates);
+        self.couplings.iter().all(|c| {
+            let [s, other] = c.joints.map(|j| main[j]);
+            let rounding =
+                DIGITS * f64::EPSILON * c.scale * (1.0 + s.abs() + (c.ratio * other).abs());
+            c.error(&main).abs() <= (tolerance * self.all[c.joints[0]].size).max(rounding)
+        })
     }
 }
 
@@ -69,9 +107,44 @@ pub struct Joint {
     pub points: [Form; 2],
     /// The axis on the parent, a unit vector at the start.
     pub axis: Form,
-    /// A direction across the axis on the child and on the parent, the same unit vector at the start.
-    pub across: [Form; 2],
+    /// The second axis of a universal joint on the child, a unit vector at the start.
+    pub second_axis: Form,
+    /// The angle about the axis, where the joint turns about one.
+    pub turn: Option<Coordinate>,
+    /// The displacement along the axis, or the distance, where that is free.
+    pub slide: Option<Coordinate>,
+    /// Limits of the coordinate.
+    pub limits: Option<Limits>,
+    /// Damping of the coordinate, N m s/rad or N s/m.
+    pub damping: f64,
+    /// Dry friction of the coordinate, N m or N.
+    pub friction: f64,
+    /// Rate up to which dry friction grows, rad/s or m/s.
+    pub stick_rate: f64,
+    /// What moves the coordinate.
+    pub drive: Option<DriveDef>,
 }
+
+/// What a user sets of a drive between steps, each in place of what the definition says.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct JointTarget {
+    /// Coordinate, rad or m.
+    pub position: Option<f64>,
+    /// Its rate, rad/s or m/s.
+    pub velocity: Option<f64>,
+    /// What is added to the force, N m or N.
+    pub effort: Option<f64>,
+}
+
+impl JointTarget {
+    /// What is set.
+    pub fn given(&self) -> impl Iterator<Item = f64> {
+        [self.position, self.velocity, self.effort].into_iter().flatten()
+    }
+}
+
+/// Digits of rounding that an equation may lose.
+const DIGITS: f64 = 16.0;
 
 impl Joint {
     /// The control points of a joint in a list of all vertices; zeros for those of the world.
@@ -91,12 +164,42 @@ impl Joint {
 
     /// Whether all equations hold at `x` to a `tolerance` in terms of the joint's size, or to rounding.
     pub fn is_met(&self, x: &[Vec3], tolerance: f64) -> bool {
-        const DIGITS: f64 = 16.0;
         let q = self.gather(x);
         self.rows.iter().all(|row| {
             let c = row.value(&q).abs();
             c <= tolerance * self.size || c <= DIGITS * row.rounding(&q)
         })
+    }
+
+    /// The coordinate of a joint that has one only.
+    pub fn coordinate(&self) -> Option<&Coordinate> {
+        match (&self.turn, &self.slide) {
+            (Some(one), None) | (None, Some(one)) => Some(one),
+            _ => None,
+        }
+    }
+
+    /// Whether the joint's drive can move to a target.
+    ///
+    /// # Errors
+    /// A sentence that says what is missing.
+    pub fn accepts(&self, target: &JointTarget) -> Result<(), &'static str> {
+        let gain = |of: fn(&DriveDef) -> f64| self.drive.as_ref().is_some_and(|d| of(d) > 0.0);
+        if !target.given().all(f64::is_finite) {
+            return Err("a target is not a finite number");
+        }
+        if target.given().next().is_some() && self.coordinate().is_none() {
+            return Err(
+                "it has no single coordinate to move: revolute and prismatic joints have one",
+            );
+        }
+        if target.position.is_some() && !gain(|d| d.stiffness) {
+            return Err("a position needs a drive with a stiffness");
+        }
+        if target.velocity.is_some() && !gain(|d| d.damping) {
+            return Err("a velocity needs a drive with damping");
+        }
+        Ok(())
     }
 
     /// The joint's point on the child at `x`, m.
@@ -124,39 +227,17 @@ impl Joint {
         [force, moment]
     }
 
-    /// Angle about the axis (rad) and displacement along it (m) of the child relative to the parent since the start, zeros for what is not
-    /// free. The angle continues from `before` without jumps by whole turns, as long as half a turn is not passed in a step.
+    /// Angle about the axis (rad) and displacement along it, or distance (m), zeros for what is not free. The angle is the one nearest to
+    /// `before`.
     pub fn coordinates(&self, x: &[Vec3], before: [f64; 2]) -> [f64; 2] {
-        let Some(axis) = self.direction(x) else { return [0.0; 2] };
         let q = self.gather(x);
-        let mut coordinates = [0.0; 2];
-        if self.kind.turns() {
-            let [child, parent] = self.across.map(|n| n.at(&q));
-            let angle = axis.dot(&parent.cross(&child)).atan2(parent.dot(&child));
-            coordinates[0] = angle + TAU * ((before[0] - angle) / TAU).round();
-        }
-        if self.kind.slides() {
-            let [child, parent] = self.points.map(|p| p.at(&q));
-            coordinates[1] = axis.dot(&(child - parent));
-        }
-        coordinates
+        let value = |c: &Option<Coordinate>, near| c.as_ref().map_or(0.0, |c| c.value(&q, near));
+        [value(&self.turn, before[0]), value(&self.slide, before[1])]
     }
 
     /// The rates of the coordinates (rad/s, m/s) at `x` with the velocities `v`.
     pub fn rates(&self, x: &[Vec3], v: &[Vec3]) -> [f64; 2] {
-        let Some(axis) = self.direction(x) else { return [0.0; 2] };
         let (q, dq) = (self.gather(x), self.gather(v));
-        let mut rates = [0.0; 2];
-        if self.kind.turns() {
-            let [child, parent] = self.across.map(|n| axis.dot(&n.at(&q).cross(&n.moved(&dq))));
-            rates[0] = child - parent;
-        }
-        if self.kind.slides() {
-            let [child, parent] = self.points.map(|p| p.moved(&dq));
-            let axis_turns = self.axis.moved(&dq);
-            let [at_child, at_parent] = self.points.map(|p| p.at(&q));
-            rates[1] = axis.dot(&(child - parent)) + axis_turns.dot(&(at_child - at_parent));
-        }
-        rates
+        [&self.turn, &self.slide].map(|c| c.as_ref().map_or(0.0, |c| c.rate(&q, &dq)))
     }
 }

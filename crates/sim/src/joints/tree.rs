@@ -120,7 +120,14 @@ mod tests {
             size: 1.0,
             points: [none; 2],
             axis: none,
-            across: [none; 2],
+            second_axis: none,
+            turn: None,
+            slide: None,
+            limits: None,
+            damping: 0.0,
+            friction: 0.0,
+            stick_rate: 1.0,
+            drive: None,
         }
     }
 

@@ -7,7 +7,7 @@ use crate::contact::ContactSet;
 use crate::contact::forecast::ForecastForces;
 use crate::dirichlet::{DirichletPenalty, DirichletTargets, Pulled};
 use crate::iterate::Iterate;
-use crate::thresholds::{JOINT_OPENING, JOINT_UPDATES, LEAST_CONSTRAINT_WEIGHT};
+use crate::thresholds::{JOINT_UPDATES, LEAST_CONSTRAINT_WEIGHT};
 use standoff_linalg::Vec3;
 use std::borrow::Cow;
 
@@ -20,6 +20,7 @@ impl IncrementalPotential<'_> {
 
     /// An iteration has ended at `it`: adapts κ and the stiffness of limits; whether that changed the potential.
     pub fn end_iteration(&mut self, it: &Iterate) -> bool {
+        self.joints.follow(&it.x);
         let stiffened = self.adapt_stiffness(it);
         self.limits.update(&mut self.codim.membranes, &it.x) || stiffened
     }
@@ -112,7 +113,7 @@ impl IncrementalPotential<'_> {
     /// After a whole step along a direction to `x`: makes the multipliers of joints the forces that act there, if one of the joints is
     /// open; whether that changed the potential. Newton's method for positions and multipliers at once does the same.
     pub fn follow_joints(&mut self, x: &[Vec3]) -> bool {
-        if self.followed == JOINT_UPDATES || self.are_joints_closed(x) {
+        if self.followed == JOINT_UPDATES || self.joints.are_closed(x) {
             return false;
         }
         self.followed += 1;
@@ -120,15 +121,10 @@ impl IncrementalPotential<'_> {
         true
     }
 
-    /// Whether all joints are closed at `x`.
-    fn are_joints_closed(&self, x: &[Vec3]) -> bool {
-        self.context.model.joints.all.iter().all(|j| j.is_met(x, JOINT_OPENING))
-    }
-
     /// After a minimisation that has settled at `x`: tightens the joints if one of them is still open. None where that has been done in vain too
     /// often; else whether it was done.
     pub fn tighten_joints(&mut self, x: &[Vec3]) -> Option<bool> {
-        if self.are_joints_closed(x) {
+        if self.joints.are_closed(x) {
             return Some(false);
         }
         self.tightened += 1;

@@ -2,8 +2,8 @@
 //!
 //! On straight lines a turn by θ opens a joint at the distance L by θ² L/2, and even where every body turns by itself about its own
 //! centre: the stiff energy of joints would cut every iteration down to tiny turns. Bodies therefore go along the spanning tree of the
-//! joints: T_child(α) = T_parent(α) · M(α), where M is a motion that the joint lets free. Its twist at α = 0 is that of the child relative
-//! to the parent, without what the joint does not let free. What is left of the direction, the joint's own error and the stretch of the
+//! joints: T_child(α) = T_parent(α) · M(α), where M is a motion that the joint lets free, of universal joints and distances two turns one after
+//! the other. Its twist at α = 0 is that of the child relative to the parent, without what the joint does not let free. What is left of the direction, the joint's own error and the stretch of the
 //! body, is added before the body is moved, so that the path is x + α p to first order.
 
 use crate::definition::JointKind;
@@ -25,10 +25,8 @@ struct Link {
     control: Range<usize>,
     /// Place of the body that it hangs on.
     on: Option<usize>,
-    /// Where the motion relative to that body is about.
-    about: Vec3,
-    /// Velocity there and spin of that motion.
-    relative: Twist,
+    /// The motion relative to that body: the first one after the second.
+    relative: [Screw; 2],
     /// The centre of the body.
     centre: Vec3,
     /// Velocity of the centre and spin of the whole motion.
@@ -41,6 +39,14 @@ struct Link {
 struct Twist {
     velocity: Vec3,
     spin: Vec3,
+}
+
+/// A motion along and about a line, or a straight one.
+#[derive(Debug, Clone, Copy, Default)]
+struct Screw {
+    /// A point that has the velocity of `twist`.
+    about: Vec3,
+    twist: Twist,
 }
 
 /// d ↦ shift + map d.
@@ -88,34 +94,38 @@ impl Linkage {
             let (centre, direction) = Affine::of(&control, x, p)?;
             let own = Twist { velocity: direction.shift, spin: direction.spin() };
             let joint = linked.by.map(|k| &model.joints.all[k]);
-            let about = joint.map_or(centre, |j| j.point(x));
             let parent = linked.on.map(|place| &links[place]);
             let carried = |at: &Vec3| parent.map_or(Twist::default(), |on| on.at(at));
-            let by_parent = carried(&about);
-            let relative = Twist {
-                velocity: own.velocity + own.spin.cross(&(about - centre)) - by_parent.velocity,
-                spin: own.spin - by_parent.spin,
+            let relative = |at: &Vec3| {
+                let by_parent = carried(at);
+                Twist {
+                    velocity: own.velocity + own.spin.cross(&(at - centre)) - by_parent.velocity,
+                    spin: own.spin - by_parent.spin,
+                }
             };
-            let relative = joint.map_or(relative, |j| free_part(j, x, relative));
-            let by_parent = carried(&centre);
-            let whole = Twist {
-                velocity: by_parent.velocity
-                    + relative.velocity
-                    + relative.spin.cross(&(centre - about)),
-                spin: by_parent.spin + relative.spin,
+            let relative = match joint {
+                Some(joint) => free_part(joint, linked.body, x, relative),
+                None => [Screw { about: centre, twist: relative(&centre) }, Screw::default()],
             };
+            let whole = relative.iter().fold(carried(&centre), |sum, screw| {
+                let own = screw.at(&centre);
+                Twist { velocity: sum.velocity + own.velocity, spin: sum.spin + own.spin }
+            });
             let left = Affine {
                 shift: direction.shift - whole.velocity,
                 map: direction.map - whole.spin.cross_matrix(),
             };
-            links.push(Link { control, on: linked.on, about, relative, centre, whole, left });
+            links.push(Link { control, on: linked.on, relative, centre, whole, left });
         }
         (!links.is_empty()).then_some(Self { links })
     }
 
     /// The fastest spin of a body, or of one relative to another, rad.
     pub fn fastest(&self) -> f64 {
-        let spins = self.links.iter().flat_map(|l| [l.whole.spin, l.relative.spin]);
+        let spins = self.links.iter().flat_map(|l| {
+            let [first, second] = l.relative.map(|screw| screw.twist.spin);
+            [l.whole.spin, first, second]
+        });
         spins.map(|s| s.norm()).fold(0.0, f64::max)
     }
 
@@ -131,9 +141,8 @@ impl Linkage {
     pub fn displace(&self, x: &[Vec3], alpha: f64, out: &mut [Vec3]) {
         let mut motions: Vec<Motion> = Vec::with_capacity(self.links.len());
         for link in &self.links {
-            let Twist { velocity, spin } = link.relative;
-            let turn = Rotation3::from_scaled_axis(alpha * spin).into_inner();
-            let own = Motion { turn, shift: link.about + alpha * velocity - turn * link.about };
+            let [first, second] = link.relative.map(|screw| screw.motion(alpha));
+            let own = first.after(second);
             let motion = match link.on {
                 Some(place) => motions[place].after(own),
                 None => own,
@@ -156,6 +165,21 @@ impl Link {
     }
 }
 
+impl Screw {
+    /// Its twist, with the velocity at a point.
+    fn at(&self, point: &Vec3) -> Twist {
+        let Twist { velocity, spin } = self.twist;
+        Twist { velocity: velocity + spin.cross(&(point - self.about)), spin }
+    }
+
+    /// The motion after a time `alpha`.
+    fn motion(&self, alpha: f64) -> Motion {
+        let Twist { velocity, spin } = self.twist;
+        let turn = Rotation3::from_scaled_axis(alpha * spin).into_inner();
+        Motion { turn, shift: self.about + alpha * velocity - turn * self.about }
+    }
+}
+
 impl Motion {
     /// This motion after another one.
     fn after(&self, first: Self) -> Self {
@@ -163,17 +187,53 @@ impl Motion {
     }
 }
 
-/// The part of a twist about a joint's point that the joint lets free.
-fn free_part(joint: &Joint, x: &[Vec3], twist: Twist) -> Twist {
+/// The part of the motion of a `body` relative to the other one of a joint that the joint lets free; `relative` is the twist with the velocity at a
+/// point.
+fn free_part(
+    joint: &Joint,
+    body: usize,
+    x: &[Vec3],
+    relative: impl Fn(&Vec3) -> Twist,
+) -> [Screw; 2] {
+    let q = joint.gather(x);
+    let [on_child, on_parent] = joint.points.map(|p| p.at(&q));
+    let is_child = body == joint.child;
+    let about = on_child;
+    let Twist { velocity, spin } = relative(&about);
     let along = |v: Vec3| joint.direction(x).map_or(Vec3::zeros(), |a| a.dot(&v) * a.into_inner());
-    let Twist { velocity, spin } = twist;
     let none = Vec3::zeros();
+    let turn = |about: Vec3, spin: Vec3| Screw { about, twist: Twist { velocity: none, spin } };
+    let one = |velocity: Vec3, spin: Vec3| {
+        [Screw { about, twist: Twist { velocity, spin } }, Screw::default()]
+    };
     match joint.kind {
-        JointKind::Spherical => Twist { velocity: none, spin },
-        JointKind::Revolute => Twist { velocity: none, spin: along(spin) },
-        JointKind::Fixed => Twist::default(),
-        JointKind::Prismatic => Twist { velocity: along(velocity), spin: none },
-        JointKind::Cylindrical => Twist { velocity: along(velocity), spin: along(spin) },
-        JointKind::Planar => Twist { velocity: velocity - along(velocity), spin: along(spin) },
+        JointKind::Spherical => one(none, spin),
+        JointKind::Revolute => one(none, along(spin)),
+        JointKind::Fixed => one(none, none),
+        JointKind::Prismatic => one(along(velocity), none),
+        JointKind::Cylindrical => one(along(velocity), along(spin)),
+        JointKind::Planar => one(velocity - along(velocity), along(spin)),
+        JointKind::Universal => {
+            let second = joint.second_axis.at(&q).try_normalize(0.0).unwrap_or(none);
+            let [first, second] = [along(spin), second.dot(&spin) * second];
+            // the axis of the other body comes first
+            let order = if is_child { [first, second] } else { [second, first] };
+            order.map(|spin| turn(about, spin))
+        }
+        JointKind::Distance => {
+            // about the point of the other body, and by itself about its own point
+            let [own, other] = if is_child { [on_child, on_parent] } else { [on_parent, on_child] };
+            let offset = own - other;
+            let Twist { velocity, spin } = relative(&own);
+            let about_other = offset.cross(&velocity) / offset.norm_squared();
+            let radial = match joint.slide {
+                // a distance within limits may change
+                Some(_) => offset.dot(&velocity) / offset.norm_squared() * offset,
+                None => none,
+            };
+            let first = Screw { about: other, twist: Twist { velocity: none, spin: about_other } };
+            let second = Twist { velocity: radial, spin: spin - about_other };
+            [first, Screw { about: own, twist: second }]
+        }
     }
 }

@@ -214,7 +214,7 @@ impl<'n, 'p> Newton<'n, 'p> {
 /// `OpenJoint` where that has long been in vain.
 fn close_joints(potential: &mut IncrementalPotential<'_>, it: &Iterate) -> Result<bool, StepError> {
     potential.tighten_joints(&it.x).ok_or_else(|| {
-        let worst = potential.context.model.joints.worst(&it.x);
+        let worst = potential.joints().worst(&it.x);
         let (joint, error) = worst.map_or_else(Default::default, |(j, e)| (j.name.clone(), e));
         StepError::OpenJoint { step: potential.context.step, joint, error }
     })

@@ -61,7 +61,8 @@ pub(crate) fn record(
     report.min_gap = gap.is_finite().then_some(gap);
     report.inverted = allowed_inversions(model, &state.x) as u64;
     report.rigid_deformation = rigid_deformation(model, &state.x);
-    report.joint_error = model.joints.worst(&state.x).map(|(_, error)| error);
+    let worst = model.joints.worst(&state.x, &state.joint_coordinates);
+    report.joint_error = worst.map(|(_, error)| error);
     report.kappa = potential.barrier().kappa * potential.context.model.stiffness_ratio();
     for t in potential.terms(&it.contacts) {
         let value = t.term.value(&it.x);

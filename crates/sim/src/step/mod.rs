@@ -274,7 +274,7 @@ fn end_state(
     for i in (0..end_targets.len()).filter(|&i| targets.prescribed[i]) {
         end_targets[i] = targets.x[i];
     }
-    let (frames, joints) = (&potential.context.model.frames, &potential.context.model.joints);
+    let frames = &potential.context.model.frames;
     let (directors, frame_twists) =
         frames.advance(&state.directors, &state.frame_twists, &state.x, &it.x);
     State {
@@ -300,7 +300,8 @@ fn end_state(
         frame_twists,
         turns: potential.turns(&it.x),
         joint_multipliers: potential.joints().forces(&it.x),
-        joint_coordinates: joints.coordinates(&it.x, &state.joint_coordinates),
+        joint_coordinates: potential.joints().coordinates(&it.x),
+        joint_efforts: potential.joints().efforts(&it.x),
     }
 }
 

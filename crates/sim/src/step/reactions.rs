@@ -12,7 +12,7 @@
 use crate::body::Body;
 use crate::context::StepContext;
 use crate::definition::settings::Integrator;
-use crate::joints::Joint;
+use crate::joints::{Efforts, Joint};
 use crate::loads::resultant;
 use crate::model::Model;
 use crate::motion::PrescribedMotion;
@@ -136,11 +136,11 @@ pub fn report(model: &Model, state: &State) -> Forces {
 fn joints(model: &Model, state: &State) -> BTreeMap<String, JointForces> {
     let all = &model.joints.all;
     let listed = if all.len() > LISTED { &[] } else { all.as_slice() };
-    let of = |(joint, coordinates): (&Joint, &[f64; 2])| {
+    let of = |((joint, coordinates), efforts): ((&Joint, &[f64; 2]), &Efforts)| {
         let own = &state.joint_multipliers[joint.first_row..];
         let [force, moment] = joint.reaction(own, &state.x);
         let rates = joint.rates(&state.x, &state.v);
-        let (turns, slides) = (joint.kind.turns(), joint.kind.slides());
+        let (turns, slides) = (joint.turn.is_some(), joint.slide.is_some());
         let forces = JointForces {
             force: force.into(),
             moment: moment.into(),
@@ -150,10 +150,15 @@ fn joints(model: &Model, state: &State) -> BTreeMap<String, JointForces> {
             angular_speed: turns.then_some(rates[0]),
             displacement: slides.then_some(coordinates[1]),
             speed: slides.then_some(rates[1]),
+            drive: efforts.drive,
+            resistance: efforts.resistance,
+            limit: efforts.limit,
+            coupling: efforts.coupling,
         };
         (joint.name.clone(), forces)
     };
-    listed.iter().zip(&state.joint_coordinates).map(of).collect()
+    let values = listed.iter().zip(&state.joint_coordinates).zip(&state.joint_efforts);
+    values.map(of).collect()
 }
 
 /// Names of a group that is not too large.

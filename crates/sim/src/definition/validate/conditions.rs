@@ -2,8 +2,8 @@
 
 use super::{Fault, direction, fault, not_negative, number, positive, require, vector};
 use crate::definition::{
-    Anchor, AttachmentDef, Condition, ForceDef, JointDef, Motion, Pivot, PrescribedDef,
-    SpringStiffness, StitchDef,
+    Anchor, AttachmentDef, Condition, DriveDef, ForceDef, JointDef, JointKind, Motion, Pivot,
+    PrescribedDef, SpringStiffness, StitchDef,
 };
 
 const A_BODY: &str = "the index of a body is needed";
@@ -91,27 +91,106 @@ impl ForceDef {
 }
 
 impl JointDef {
-    /// Checks every number; `bodies` is how many there are.
-    pub(super) fn validate(&self, bodies: usize) -> Result<(), Fault> {
+    /// Checks every number; `bodies` and `joints` are how many there are.
+    pub(super) fn validate(&self, bodies: usize, joints: usize) -> Result<(), Fault> {
         for body in self.parent.into_iter().chain([self.child]) {
             require("bodies", body, body < bodies, A_BODY)?;
         }
         let must = "a joint is between two bodies, or between the world and one";
         require("bodies", self.child, self.parent != Some(self.child), must)?;
-        self.validate_place()
+        if let Some(mimic) = &self.mimic {
+            require("mimic", mimic.joint, mimic.joint < joints, "an index of a joint is needed")?;
+        }
+        self.validate_alone()
     }
 
-    /// Checks the joint's point and axis.
+    /// Checks the joint's points and axes, and what acts along its coordinate.
     ///
     /// # Errors
     /// The first that is out of range.
-    pub fn validate_place(&self) -> Result<(), Fault> {
+    pub fn validate_alone(&self) -> Result<(), Fault> {
         vector("point", &self.point)?;
-        match self.kind.has_axis() {
-            true => direction("axis", &self.axis, "the axis must not be zero"),
-            false => Ok(()),
+        if self.kind.has_axis() {
+            direction("axis", &self.axis, "the axis must not be zero")?;
         }
+        match self.kind {
+            JointKind::Universal => {
+                direction("second_axis", &self.second_axis, "the axis must not be zero")?;
+                let along = self.axis.normalize().dot(&self.second_axis.normalize());
+                let must = "the axes of a universal joint must be at right angles";
+                require("second_axis", along, along.abs() < 1e-6, must)?;
+            }
+            JointKind::Distance => {
+                vector("second_point", &self.second_point)?;
+                let apart = (self.second_point - self.point).norm();
+                let must = "the points of a distance must not coincide; a spherical joint keeps them together";
+                require("second_point", apart, apart > 0.0, must)?;
+            }
+            _ => {}
+        }
+        self.validate_coordinate()
     }
+
+    fn validate_coordinate(&self) -> Result<(), Fault> {
+        let must = "only revolute and prismatic joints, and distances with limits, have the one coordinate along which this acts";
+        let wanted = [
+            ("limits", self.limits.is_some() && self.kind != JointKind::Distance),
+            ("damping", self.damping != 0.0),
+            ("friction", self.friction != 0.0),
+            ("drive", self.drive.is_some()),
+            ("mimic", self.mimic.is_some()),
+        ];
+        for (key, given) in wanted {
+            require(key, self.kind.key(), !given || self.has_coordinate(), must)?;
+        }
+        if let Some([low, high]) = self.limits {
+            let shown = format!("[{low}, {high}]");
+            let must = "limits must be two numbers in ascending order (rad or m), of which one may be infinite";
+            let ordered = low < high && (low.is_finite() || high.is_finite());
+            require("limits", &shown, ordered, must)?;
+            let start = match self.kind {
+                JointKind::Distance => (self.second_point - self.point).norm(),
+                _ => 0.0,
+            };
+            let must = "the coordinate at the start must lie within the limits; it is 0, and of a distance the distance";
+            require("limits", &shown, (low..=high).contains(&start), must)?;
+        }
+        let must = "damping must be 0 or more (N m s/rad or N s/m)";
+        require("damping", self.damping, at_least_zero(self.damping), must)?;
+        let must = "friction must be 0 or more (N m or N)";
+        require("friction", self.friction, at_least_zero(self.friction), must)?;
+        if let Some(mimic) = &self.mimic {
+            let (ratio, offset) = (mimic.ratio, mimic.offset);
+            let within = |f: Fault| f.within("mimic");
+            require("ratio", ratio, ratio.is_finite(), "a ratio must be a number")
+                .map_err(within)?;
+            require("offset", offset, offset.is_finite(), "an offset must be a number")
+                .map_err(within)?;
+        }
+        let drive = self.drive.as_ref().map_or(Ok(()), DriveDef::validate);
+        drive.map_err(|f| f.within("drive"))
+    }
+}
+
+impl DriveDef {
+    fn validate(&self) -> Result<(), Fault> {
+        let must = "a stiffness of a drive must be 0 or more (N m/rad or N/m)";
+        require("stiffness", self.stiffness, at_least_zero(self.stiffness), must)?;
+        let must = "damping of a drive must be 0 or more (N m s/rad or N s/m)";
+        require("damping", self.damping, at_least_zero(self.damping), must)?;
+        let must = "the greatest effort of a drive must be positive (N m or N)";
+        require("max_effort", self.max_effort, self.max_effort > 0.0, must)?;
+        let must = "a drive to a position needs a stiffness (N m/rad or N/m)";
+        let pulls = self.position.is_none() || self.stiffness > 0.0;
+        require("stiffness", self.stiffness, pulls, must)?;
+        let must = "a drive to a velocity needs damping (N m s/rad or N s/m): the force per deviation of the rate";
+        let follows = self.velocity.is_none() || self.damping > 0.0;
+        require("damping", self.damping, follows, must)
+    }
+}
+
+fn at_least_zero(number: f64) -> bool {
+    number.is_finite() && number >= 0.0
 }
 
 impl AttachmentDef {

@@ -209,7 +209,13 @@ impl Definition {
         }
         for (k, joint) in self.joints.iter().enumerate() {
             let named = |f: Fault| f.within_element("joints", k).of("joint", &joint.name);
-            joint.validate(count).map_err(named)?;
+            joint.validate(count, self.joints.len()).map_err(named)?;
+            if let Some(mimic) = &joint.mimic {
+                let must = "a joint follows another joint, which has one coordinate";
+                let other = &self.joints[mimic.joint];
+                let fits = mimic.joint != k && other.has_coordinate();
+                require("mimic", &other.name, fits, must).map_err(named)?;
+            }
         }
         for (k, &(a, b)) in self.no_contact.iter().enumerate() {
             let must = "two indices of bodies are needed";

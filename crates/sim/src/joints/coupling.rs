@@ -1,0 +1,205 @@
+//! Joints whose coordinates follow each other: gears, racks, the fingers of a gripper.
+
+use super::coordinate::projected;
+use super::{Joint, POINTS};
+use crate::energy::{Projection, Role, Term};
+use standoff_linalg::{Mat3, Vec3};
+use standoff_sparse::{Stencils, block_pairs};
+use std::ops::Range;
+
+/// The equation c = l (s − r s' − s₀) = 0 between the coordinates s and s' of two joints.
+#[derive(Debug, Clone)]
+pub struct Coupling {
+    /// The joint of s and the one of s'.
+    pub joints: [usize; 2],
+    /// l, 1 m/rad times the size of the smaller body for angles, 1 for displacements.
+    pub scale: f64,
+    /// r.
+    pub ratio: f64,
+    /// s₀, rad or m.
+    pub offset: f64,
+    /// k, N/m.
+    pub stiffness: f64,
+    /// The control points of both joints, each once.
+    pub stencil: Vec<u32>,
+    /// Where each joint's control points are among them.
+    pub places: [Vec<usize>; 2],
+}
+
+impl Coupling {
+    /// c for coordinates of these values (`#joints`), m.
+    pub fn error(&self, coordinates: &[f64]) -> f64 {
+        let [s, other] = self.joints.map(|j| coordinates[j]);
+        self.scale * (s - self.ratio * other - self.offset)
+    }
+
+    /// ∂c/∂s for each of the joints.
+    pub fn factors(&self) -> [f64; 2] {
+        [self.scale, -self.scale * self.ratio]
+    }
+
+    /// The stencil of two joints, and where each one's points are in it.
+    pub fn stencil(joints: [&Joint; 2]) -> (Vec<u32>, [Vec<usize>; 2]) {
+        let mut all: Vec<u32> = Vec::with_capacity(2 * POINTS);
+        let places = joints.map(|joint| {
+            let place = |v: &u32| {
+                all.iter().position(|a| a == v).unwrap_or_else(|| {
+                    all.push(*v);
+                    all.len() - 1
+                })
+            };
+            joint.stencil.iter().map(place).collect()
+        });
+        (all, places)
+    }
+}
+
+/// The augmented Lagrangian Σ λ c + ½ k c² of all couplings.
+#[derive(Debug, Clone)]
+pub struct CouplingTerm<'a> {
+    joints: &'a [Joint],
+    all: &'a [Coupling],
+    /// λ of all couplings, N.
+    multipliers: Vec<f64>,
+    /// Factor of the energy.
+    weight: f64,
+    /// Coordinates of all joints, from which angles continue.
+    near: Vec<f64>,
+}
+
+impl<'a> CouplingTerm<'a> {
+    /// The energy of couplings with their multipliers, multiplied by a factor; `near` are the coordinates from which angles continue.
+    pub fn new(
+        joints: &'a [Joint],
+        all: &'a [Coupling],
+        multipliers: &[f64],
+        near: &[f64],
+        weight: f64,
+    ) -> Self {
+        Self { joints, all, multipliers: multipliers.to_vec(), weight, near: near.to_vec() }
+    }
+
+    /// The same without multipliers: Σ ½ k c².
+    pub fn closing(&self) -> Self {
+        Self { multipliers: vec![0.0; self.multipliers.len()], ..self.clone() }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Where the coordinates of all joints are now.
+    pub fn follow(&mut self, coordinates: &[f64]) {
+        self.near.copy_from_slice(coordinates);
+    }
+
+    /// λ + k c at `x`, N.
+    pub fn forces(&self, x: &[Vec3]) -> Vec<f64> {
+        let of = |(c, l): (&Coupling, &f64)| l + c.stiffness * self.error(c, x);
+        self.all.iter().zip(&self.multipliers).map(of).collect()
+    }
+
+    /// Makes the multipliers those that act at `x`.
+    pub fn tighten(&mut self, x: &[Vec3]) {
+        self.multipliers = self.forces(x);
+    }
+
+    fn error(&self, coupling: &Coupling, x: &[Vec3]) -> f64 {
+        let mut at = [0.0; 2];
+        for (at, j) in at.iter_mut().zip(coupling.joints) {
+            let joint = &self.joints[j];
+            let value = |c: &super::Coordinate| c.value(&joint.gather(x), self.near[j]);
+            *at = joint.coordinate().map_or(0.0, value);
+        }
+        coupling.scale * (at[0] - coupling.ratio * at[1] - coupling.offset)
+    }
+
+    /// ∇c by the control points of the stencil.
+    fn by_points(&self, coupling: &Coupling, x: &[Vec3]) -> Vec<Vec3> {
+        let mut sum = vec![Vec3::zeros(); coupling.stencil.len()];
+        let of = coupling.joints.iter().zip(&coupling.places).zip(coupling.factors());
+        for ((&j, places), factor) in of {
+            let joint = &self.joints[j];
+            let Some(coordinate) = joint.coordinate() else { continue };
+            for (&place, g) in places.iter().zip(&coordinate.gradient(&joint.gather(x))) {
+                sum[place] += factor * g;
+            }
+        }
+        sum
+    }
+}
+
+impl Term for CouplingTerm<'_> {
+    fn name(&self) -> &str {
+        "couplings of joints"
+    }
+
+    fn role(&self) -> Role {
+        Role::Constraint
+    }
+
+    fn stencils(&self) -> Stencils<'_> {
+        self.all.iter().map(|c| c.stencil.clone()).collect()
+    }
+
+    fn value(&self, x: &[Vec3]) -> f64 {
+        let of = |(coupling, l): (&Coupling, &f64)| {
+            let c = self.error(coupling, x);
+            c * (l + 0.5 * coupling.stiffness * c)
+        };
+        self.weight * self.all.iter().zip(&self.multipliers).map(of).sum::<f64>()
+    }
+
+    fn add_gradient(&self, x: &[Vec3], gradient: &mut [Vec3]) {
+        for (coupling, l) in self.all.iter().zip(&self.multipliers) {
+            let force = self.weight * (l + coupling.stiffness * self.error(coupling, x));
+            for (&v, g) in coupling.stencil.iter().zip(self.by_points(coupling, x)) {
+                gradient[v as usize] += force * g;
+            }
+        }
+    }
+
+    /// k ∇c ∇cᵀ + (λ + k c) ∂²c, of which the part of each joint in the second is projected.
+    fn hessians(
+        &self,
+        range: Range<usize>,
+        x: &[Vec3],
+        projection: Projection<'_>,
+        mut out: &mut [Mat3],
+    ) {
+        let multipliers = &self.multipliers[range.clone()];
+        for (coupling, l) in self.all[range].iter().zip(multipliers) {
+            let n = coupling.stencil.len();
+            let (own, rest) = std::mem::take(&mut out).split_at_mut(n * (n + 1) / 2);
+            out = rest;
+            let g = self.by_points(coupling, x);
+            let force = l + coupling.stiffness * self.error(coupling, x);
+            let bending = [0, 1].map(|side| {
+                let joint = &self.joints[coupling.joints[side]];
+                let q = joint.gather(x);
+                let factor = force * coupling.factors()[side];
+                let curvature = joint.coordinate().map(|c| factor * c.curvature(&q))?;
+                Some(match projection.applies_to(&coupling.stencil) {
+                    true => projected(curvature),
+                    false => curvature,
+                })
+            });
+            for (block, (k, l)) in own.iter_mut().zip(block_pairs(n)) {
+                *block = coupling.stiffness * g[k] * g[l].transpose();
+                for (bent, places) in bending.iter().zip(&coupling.places) {
+                    let at = |p: usize| places.iter().position(|place| *place == p);
+                    if let (Some(bent), Some(k), Some(l)) = (bent, at(k), at(l)) {
+                        *block += bent.fixed_view::<3, 3>(3 * k, 3 * l);
+                    }
+                }
+                *block *= self.weight;
+            }
+        }
+    }
+
+    /// Nothing: couplings are limits of the motion.
+    fn without_limits(&self) -> Option<Box<dyn Term + '_>> {
+        Some(Box::new(CouplingTerm::new(self.joints, &[], &[], &[], self.weight)))
+    }
+}

@@ -1,0 +1,205 @@
+//! All energies of joints in a step.
+
+use super::along::AlongTerm;
+use super::coupling::CouplingTerm;
+use super::law::{Capped, Law};
+use super::{Joint, JointTarget, JointTerm, Joints};
+use crate::context::StepContext;
+use crate::definition::expression::Expression;
+use crate::energy::{Role, Term};
+use crate::state::State;
+use crate::thresholds::JOINT_OPENING;
+use standoff_linalg::Vec3;
+
+/// The energies of joints in a step, with their multipliers.
+#[derive(Debug, Clone)]
+pub struct JointEnergies<'a> {
+    joints: &'a Joints,
+    equations: JointTerm<'a>,
+    couplings: CouplingTerm<'a>,
+    limits: AlongTerm<'a>,
+    drives: AlongTerm<'a>,
+    resistance: AlongTerm<'a>,
+    /// Angles and displacements of all joints at the last iterate.
+    coordinates: Vec<[f64; 2]>,
+}
+
+/// What acts on the child of a joint along its coordinate, N m or N.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Efforts {
+    /// Of the drive.
+    pub drive: f64,
+    /// Of damping and friction.
+    pub resistance: f64,
+    /// Of a limit.
+    pub limit: f64,
+    /// Of couplings.
+    pub coupling: f64,
+}
+
+impl<'a> JointEnergies<'a> {
+    /// The energies in a step from `state`.
+    pub fn new(context: &StepContext<'a>, state: &State) -> Self {
+        let joints = &context.model.joints;
+        let all = joints.all.as_slice();
+        // constraints are weighed as contact is, whatever the integrator makes of other energies
+        let weight = context.contact_scale / context.elastic_scale;
+        let start = joints.main(&state.joint_coordinates);
+        let (own, of_couplings) = state.joint_multipliers.split_at(joints.own_row_count());
+        let limited = all
+            .iter()
+            .enumerate()
+            .filter_map(|(k, joint)| joint.limits.map(|limits| (k, Law::Limits(limits), start[k])));
+        let driven = all.iter().enumerate().filter_map(|(k, joint)| {
+            let target = state.controls.joints.get(k).copied().unwrap_or_default();
+            let law = joint.drive_law(&target, start[k], context)?;
+            Some((k, Law::Capped(law), start[k]))
+        });
+        let resisted = all.iter().enumerate().flat_map(|(k, joint)| {
+            let laws = joint.resistance(start[k], context);
+            let near = start[k];
+            laws.into_iter().flatten().map(move |law| (k, Law::Capped(law), near))
+        });
+        let resistance = AlongTerm::new("resistance of joints", Role::Damping, all, resisted, 1.0);
+        Self {
+            joints,
+            equations: JointTerm::new(all, own, weight),
+            couplings: CouplingTerm::new(all, &joints.couplings, of_couplings, &start, weight),
+            limits: AlongTerm::new("limits of joints", Role::Constraint, all, limited, weight),
+            drives: AlongTerm::new("drives of joints", Role::Load, all, driven, 1.0),
+            resistance,
+            coordinates: state.joint_coordinates.clone(),
+        }
+    }
+
+    /// The energies that are there.
+    pub fn terms(&self) -> impl Iterator<Item = &(dyn Term + 'a)> {
+        let equations: Option<&(dyn Term + 'a)> =
+            (!self.equations.is_empty()).then_some(&self.equations);
+        let couplings: Option<&(dyn Term + 'a)> =
+            (!self.couplings.is_empty()).then_some(&self.couplings);
+        let along = [&self.limits, &self.drives, &self.resistance];
+        let along = along.into_iter().filter(|t| !t.is_empty()).map(|t| t as &(dyn Term + 'a));
+        equations.into_iter().chain(couplings).chain(along)
+    }
+
+    /// The multipliers with which forces at `x` are those of the energies there, N: of the equations of joints, then of couplings.
+    pub fn forces(&self, x: &[Vec3]) -> Vec<f64> {
+        let mut all = self.equations.forces(x);
+        all.extend(self.couplings.forces(x));
+        all
+    }
+
+    /// Makes the multipliers those that act at `x`.
+    pub fn tighten(&mut self, x: &[Vec3]) {
+        self.equations.tighten(x);
+        self.couplings.tighten(x);
+    }
+
+    /// The gradient of Σ ½ k c² alone, N (`#V`).
+    pub fn closing_gradient(&self, x: &[Vec3]) -> Vec<Vec3> {
+        let mut gradient = self.equations.closing_gradient(x);
+        self.couplings.closing().add_gradient(x, &mut gradient);
+        gradient
+    }
+
+    /// An iteration has ended at `x`: angles continue from there.
+    pub fn follow(&mut self, x: &[Vec3]) {
+        if self.coordinates.is_empty() {
+            return;
+        }
+        self.coordinates = self.joints.coordinates(x, &self.coordinates);
+        let main = self.joints.main(&self.coordinates);
+        self.couplings.follow(&main);
+        [&mut self.limits, &mut self.drives, &mut self.resistance]
+            .into_iter()
+            .for_each(|term| term.follow(&main));
+    }
+
+    /// Angles and displacements of all joints at `x`.
+    pub fn coordinates(&self, x: &[Vec3]) -> Vec<[f64; 2]> {
+        self.joints.coordinates(x, &self.coordinates)
+    }
+
+    /// What acts along the coordinate of each joint at `x`.
+    pub fn efforts(&self, x: &[Vec3]) -> Vec<Efforts> {
+        let main = self.joints.main(&self.coordinates(x));
+        let n = main.len();
+        let of = |term: &AlongTerm<'_>| {
+            let mut efforts = vec![0.0; n];
+            term.add_efforts(&main, &mut efforts);
+            efforts
+        };
+        let [limit, drive, resistance] = [&self.limits, &self.drives, &self.resistance].map(of);
+        let mut coupling = vec![0.0; n];
+        for (c, force) in self.joints.couplings.iter().zip(self.couplings.forces(x)) {
+            for (j, factor) in c.joints.into_iter().zip(c.factors()) {
+                coupling[j] -= force * factor;
+            }
+        }
+        let efforts = |k: usize| Efforts {
+            drive: drive[k],
+            resistance: resistance[k],
+            limit: limit[k],
+            coupling: coupling[k],
+        };
+        (0..n).map(efforts).collect()
+    }
+
+    /// Whether all equations hold at `x`.
+    pub fn are_closed(&self, x: &[Vec3]) -> bool {
+        self.joints.all.iter().all(|j| j.is_met(x, JOINT_OPENING))
+            && (self.couplings.is_empty()
+                || self.joints.are_coupled(&self.coordinates(x), JOINT_OPENING))
+    }
+
+    /// The greatest error of a joint at `x`, and which one that is.
+    pub fn worst(&self, x: &[Vec3]) -> Option<(&Joint, f64)> {
+        self.joints.worst(x, &self.coordinates(x))
+    }
+}
+
+impl Joint {
+    /// The drive's force in a step from the coordinate `start`, with `target` in place of what the definition says; none without a drive. What
+    /// depends on rates has no part in quasi-static steps.
+    fn drive_law(
+        &self,
+        target: &JointTarget,
+        start: f64,
+        context: &StepContext<'_>,
+    ) -> Option<Capped> {
+        let drive = self.drive.as_ref();
+        let given = |set: Option<f64>, of: Option<&Expression>| {
+            set.or_else(|| of.map(|e| e.at(context.end)))
+        };
+        let position = given(target.position, drive.and_then(|d| d.position.as_ref()));
+        let velocity = given(target.velocity, drive.and_then(|d| d.velocity.as_ref()));
+        let effort = given(target.effort, drive.and_then(|d| d.effort.as_ref()));
+        if drive.is_none() && effort.is_none() {
+            return None;
+        }
+        let stiffness = position.map_or(0.0, |_| drive.map_or(0.0, |d| d.stiffness));
+        let moving = if context.integrator.inertial() { 1.0 } else { 0.0 };
+        let damping = moving * drive.map_or(0.0, |d| d.damping);
+        let cap = drive.map_or(f64::INFINITY, |d| d.max_effort);
+        // τ = k (s* − s) + d (v* − (s − s_n)/h) + τ₀
+        let slope = stiffness + damping / context.h;
+        let at_start = stiffness * (position.unwrap_or(start) - start)
+            + damping * velocity.unwrap_or(0.0)
+            + effort.unwrap_or(0.0);
+        Some(match slope > 0.0 {
+            true => Capped { target: start + at_start / slope, slope, constant: 0.0, cap },
+            false => Capped { target: start, slope: 0.0, constant: at_start, cap },
+        })
+    }
+
+    /// What brakes the coordinate in a step that begins where it is `start`: damping, and dry friction.
+    fn resistance(&self, start: f64, context: &StepContext<'_>) -> [Option<Capped>; 2] {
+        let brake = |slope: f64, cap: f64| Capped { target: start, slope, constant: 0.0, cap };
+        let moves = context.integrator.inertial() && self.damping > 0.0;
+        let damping = moves.then(|| brake(self.damping / context.h, f64::INFINITY));
+        let friction = (self.friction > 0.0)
+            .then(|| brake(self.friction / (context.speed_time * self.stick_rate), self.friction));
+        [damping, friction]
+    }
+}
