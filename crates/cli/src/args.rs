@@ -193,7 +193,7 @@ Example (VS Code with the extension Even Better TOML; first line of a scene):
 /// Arguments of `standoff run`.
 #[derive(Debug, ClapArgs)]
 pub struct RunArgs {
-    /// Scene file (TOML), or a scene of the IPC 2020 reference (.txt).
+    /// Scene file (TOML), a scene of the IPC 2020 reference (.txt), or a model of MuJoCo (.xml) or a robot (.urdf), of which a scene is made in DIR-model.
     pub scene: PathBuf,
     /// Folder for the results; created if it does not exist. By default out/NAME for a scene NAME.toml, or the first free
     /// one of out/NAME-2, out/NAME-3, ....
@@ -219,6 +219,8 @@ pub struct RunArgs {
     /// Replace the run that the folder contains; without -o that of out/NAME.
     #[arg(long)]
     pub force: bool,
+    #[command(flatten)]
+    pub pose: PoseArgs,
     #[command(flatten)]
     pub watch: WatchArgs,
 }
@@ -424,7 +426,7 @@ pub struct CommonArgs {
 /// Arguments of `standoff convert`.
 #[derive(Debug, ClapArgs)]
 pub struct ConvertArgs {
-    /// Scene of the IPC 2020 reference (.txt), or MuJoCo model (.xml).
+    /// Scene of the IPC 2020 reference (.txt), MuJoCo model (.xml), or robot (.urdf).
     pub scene: PathBuf,
     /// The scene file to write.
     #[arg(short, long, value_name = "FILE")]
@@ -435,6 +437,23 @@ pub struct ConvertArgs {
     /// Folder that is searched for meshes before the scene's folder and its parents.
     #[arg(long, value_name = "DIR")]
     pub mesh_root: Vec<PathBuf>,
+    #[command(flatten)]
+    pub pose: PoseArgs,
+}
+
+/// Where a robot starts.
+#[derive(Debug, ClapArgs)]
+pub struct PoseArgs {
+    /// Coordinate (rad or m) at which a joint of a robot starts; may be repeated. All others start at zero, or at the reference of the model.
+    #[arg(long = "pose", value_name = "JOINT=VALUE", value_parser = pose)]
+    pub joints: Vec<(String, f64)>,
+}
+
+fn pose(text: &str) -> Result<(String, f64), String> {
+    let wrong = || format!("'{text}' is not JOINT=VALUE with a number");
+    let (joint, value) = text.split_once('=').ok_or_else(wrong)?;
+    let value: f64 = value.trim().parse().map_err(|_| wrong())?;
+    value.is_finite().then(|| (joint.trim().to_owned(), value)).ok_or_else(wrong)
 }
 
 impl Command {

@@ -15,11 +15,12 @@ use std::path::{Path, PathBuf};
 
 /// Simulates a scene and writes its results.
 pub fn run(args: &RunArgs, console: &mut Console) -> Result<(), Failure> {
-    let scene = scene::load(&args.scene, &args.common, &overrides(args), args.steps)?;
+    let folder = args.output.clone().unwrap_or_else(|| free_folder(&args.scene, args.force));
+    let file = scene::converted(args, &folder, console)?;
+    let scene = scene::load(&file, &args.common, &overrides(args), args.steps)?;
     let mut view =
         View { title: args.scene.as_path(), notes: &scene.notes, ..View::new(args.quiet) };
     let options = Options { force: args.force };
-    let folder = args.output.clone().unwrap_or_else(|| free_folder(&args.scene, args.force));
     let watch = Watch::start(&args.watch, &folder, console)?;
     let interrupts = listen()?;
     let result = standoff::run_with(&scene, &folder, options, &mut |event| {

@@ -1,6 +1,6 @@
-//! Reading a scene: Standoff's own (TOML) or one of the IPC 2020 reference (`.txt`); converting models of MuJoCo.
+//! Reading a scene: Standoff's own (TOML) or one of the IPC 2020 reference (`.txt`); converting models of MuJoCo and robots.
 
-use crate::args::{CommonArgs, ConvertArgs};
+use crate::args::{CommonArgs, ConvertArgs, PoseArgs, RunArgs};
 use crate::failure::Failure;
 use crate::output::Console;
 use standoff::{LoadOptions, Scene};
@@ -15,8 +15,40 @@ pub fn load(
     overrides: &[String],
     steps: Option<u64>,
 ) -> Result<Scene, Failure> {
+    if is_model(path) {
+        let what = format!(
+            "{}: a robot or a model of MuJoCo is no scene; `standoff convert` makes one of it, and `standoff run` does that by itself",
+            path.display()
+        );
+        return Err(Failure::Input(what));
+    }
     let (overrides, mesh_roots) = (overrides.to_vec(), common.mesh_root.clone());
     Ok(standoff::load_with(path, &LoadOptions { overrides, steps, mesh_roots })?)
+}
+
+/// The scene file of a run: that of the command line, or what a robot is converted to beside the `folder` of the run.
+pub fn converted(args: &RunArgs, folder: &Path, console: &mut Console) -> Result<PathBuf, Failure> {
+    if !is_model(&args.scene) {
+        return Ok(args.scene.clone());
+    }
+    let mut beside = folder.as_os_str().to_owned();
+    beside.push("-model");
+    let beside = PathBuf::from(beside);
+    let name = args.scene.file_stem().unwrap_or_default();
+    let output = beside.join(name).with_extension("toml");
+    std::fs::create_dir_all(&beside)
+        .map_err(|e| Failure::Input(format!("cannot create {}: {e}", beside.display())))?;
+    convert(
+        &ConvertArgs {
+            scene: args.scene.clone(),
+            output: output.clone(),
+            force: args.force,
+            mesh_root: Vec::new(),
+            pose: PoseArgs { joints: args.pose.joints.clone() },
+        },
+        console,
+    )?;
+    Ok(output)
 }
 
 /// `standoff convert`: writes an imported scene as a scene file.
@@ -31,8 +63,9 @@ pub fn convert(args: &ConvertArgs, console: &mut Console) -> Result<(), Failure>
         return Err(Failure::Input(what));
     }
     let folder = args.output.parent().unwrap_or(Path::new(""));
-    let (text, notes) = if is_mjcf(&args.scene) {
-        let import = standoff_mjcf_import::Import::load(&args.scene, &args.output)
+    let (text, notes) = if is_model(&args.scene) {
+        let pose = args.pose.joints.iter().cloned().collect();
+        let import = standoff_mjcf_import::Import::load(&args.scene, &args.output, &pose)
             .map_err(|e| Failure::Input(e.to_string()))?;
         meshes(&import, folder, args.force, console)?;
         (import.toml, import.notes)
@@ -47,7 +80,7 @@ pub fn convert(args: &ConvertArgs, console: &mut Console) -> Result<(), Failure>
     Ok(())
 }
 
-/// Writes the meshes of a model of MuJoCo beside the scene file.
+/// Writes the meshes of a model beside the scene file.
 fn meshes(
     import: &standoff_mjcf_import::Import,
     folder: &Path,
@@ -69,9 +102,9 @@ fn meshes(
     Ok(())
 }
 
-fn is_mjcf(path: &Path) -> bool {
-    path.extension()
-        .is_some_and(|e| e.eq_ignore_ascii_case("xml") || e.eq_ignore_ascii_case("mjcf"))
+fn is_model(path: &Path) -> bool {
+    let named = |known: &str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(known));
+    ["xml", "mjcf", "urdf"].into_iter().any(named)
 }
 
 /// Whether two paths lead to one file.

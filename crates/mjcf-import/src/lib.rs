@@ -1,14 +1,20 @@
-//! Scenes from models of MuJoCo: flexible bodies (`flexcomp`) become bodies, planes half-spaces, and all other
-//! geometry one obstacle.
+//! Scenes from models of MuJoCo (MJCF) and from robots (URDF): bodies and joints become rigid bodies and joints, what stands still an
+//! obstacle, flexible bodies (`flexcomp`) bodies, and planes half-spaces.
 //!
 //! A part of Standoff: programs depend on the crate [`standoff`](https://docs.rs/standoff), whose interface is kept
 //! stable. What that crate does not show may change in any version.
 
+mod robot;
+mod text;
+
 use standoff_linalg::Vec3;
-use standoff_mesh::format::{Flex, MujocoModel, read_model};
-use standoff_mesh::path::{absolute, relative};
+use standoff_mesh::format::{Flex, MujocoModel, Pose, read_machine, read_model};
 use standoff_mesh::{Mesh, MeshError, Names, tet_determinant};
 use std::path::{Path, PathBuf};
+use text::{comment, entry, file_name, free_name, number, quoted, table, vector};
+
+/// Friction of a robot of which the file says nothing.
+const URDF_FRICTION: f64 = 0.5;
 
 /// A model as a scene file and the meshes that it names.
 #[derive(Debug, Clone)]
@@ -22,23 +28,55 @@ pub struct Import {
 }
 
 impl Import {
-    // long: the sections of the file, in its order
-    /// Imports the model at `path` for a scene file at `output`.
+    /// Imports the model at `path`, URDF if its name ends so and else MJCF, for a scene file at `output`. Joints that `pose` names start at its
+    /// coordinates (rad or m), all others at zero or at the reference of the model.
     ///
     /// # Errors
-    /// The model or a mesh cannot be read, or nothing of the model can be simulated.
-    pub fn load(path: &Path, output: &Path) -> Result<Self, MeshError> {
-        let model = read_model(path)?;
-        if model.flexes.is_empty() {
-            return Err(nothing_to_simulate(path, &model));
-        }
-        let mut notes = model.notes.clone();
-        let mut out = String::new();
-        let mut meshes = Vec::new();
-        settings(&model, &mut out);
+    /// The model or a mesh cannot be read, nothing of the model can be simulated, or `pose` names no joint.
+    pub fn load(path: &Path, output: &Path, pose: &Pose) -> Result<Self, MeshError> {
         let stem =
             output.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
+        if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("urdf")) {
+            let (machine, notes) = read_machine(path, pose)?;
+            let model = MujocoModel {
+                machine,
+                gravity: Vec3::new(0.0, 0.0, -9.81),
+                time_step: 0.01,
+                flexes: Vec::new(),
+                planes: Vec::new(),
+                notes,
+            };
+            return Self::new(path, &stem, &model, Some(URDF_FRICTION));
+        }
+        Self::new(path, &stem, &read_model(path, pose)?, None)
+    }
+
+    // long: the sections of the file, in its order
+    fn new(
+        path: &Path,
+        stem: &str,
+        model: &MujocoModel,
+        friction: Option<f64>,
+    ) -> Result<Self, MeshError> {
+        if model.flexes.is_empty() && model.machine.links.len() == 1 {
+            return Err(nothing_to_simulate(path, model));
+        }
+        let mut notes = model.notes.clone();
         let mut names = Names::default();
+        let robot = robot::parts(&model.machine, stem, &mut names).map_err(|what| {
+            let hint = "Complete the model".to_owned();
+            MeshError::Part {
+                file: path.to_path_buf(),
+                part: "the whole model".to_owned(),
+                what,
+                hint,
+            }
+        })?;
+        notes.extend(robot.notes);
+        let mut out = String::new();
+        let mut meshes = robot.meshes;
+        let coefficient = friction.unwrap_or_else(|| coefficient(model));
+        settings(model, coefficient, &mut out);
         let mut objects = String::new();
         for flex in &model.flexes {
             let name = free_name(&flex.name, &mut names);
@@ -46,6 +84,7 @@ impl Import {
             body(flex, &name, &file, &mut out, &mut objects, &mut notes);
             meshes.push((file, flex.mesh.clone()));
         }
+        out.push_str(&robot.materials);
         for plane in &model.planes {
             let name =
                 free_name(if plane.name.is_empty() { "plane" } else { &plane.name }, &mut names);
@@ -55,29 +94,21 @@ impl Import {
             entry(&mut out, "normal", &vector(&plane.normal));
         }
         out.push_str(&objects);
-        if model.has_geometry {
-            table(&mut out, "[[objects]]");
-            entry(&mut out, "name", &quoted(&free_name("robot", &mut names)));
-            let folder = absolute(output.parent().unwrap_or(Path::new("")));
-            let file = relative(&absolute(path), &folder);
-            entry(&mut out, "mesh", &quoted(&file.to_string_lossy()));
-            entry(&mut out, "role", "\"obstacle\"");
-            if model.has_joints {
-                notes.push(
-                    "bodies with joints stand still; [[objects.motion]] moves the obstacle"
-                        .to_owned(),
-                );
-            }
-        }
+        out.push_str(&robot.objects);
         let frictions =
             model.flexes.iter().map(|f| f.friction).chain(model.planes.iter().map(|p| p.friction));
-        if frictions.clone().any(|f| f.to_bits() != coefficient(&model).to_bits()) {
+        if frictions.clone().any(|f| f.to_bits() != coefficient.to_bits()) {
             notes.push(
                 "bodies differ in friction; the largest coefficient holds for all".to_owned(),
             );
         }
+        if friction.is_some() {
+            notes.push(format!(
+                "the file gives no friction: {URDF_FRICTION} holds; change [friction] to what the surfaces have"
+            ));
+        }
         let mut toml = String::new();
-        comment(&mut toml, &format!("Converted from the MuJoCo model {}.", path.display()));
+        comment(&mut toml, &format!("Converted from {}.", path.display()));
         notes.iter().for_each(|note| comment(&mut toml, &format!("- {note}")));
         toml.push_str(&out);
         Ok(Self { toml, meshes, notes })
@@ -86,15 +117,18 @@ impl Import {
 
 /// A model whose scene would have obstacles only.
 fn nothing_to_simulate(path: &Path, model: &MujocoModel) -> MeshError {
-    let mut what = "nothing of the model can be simulated: no flexible body is left".to_owned();
+    let mut what =
+        "nothing of the model can be simulated: no body has a joint, and no flexible body is left"
+            .to_owned();
     for note in &model.notes {
         what.push_str("\n  ");
         what.push_str(note);
     }
-    let hint = if model.has_geometry {
-        "\n  The rigid geometry alone is an obstacle of a scene: mesh = \"MODEL.xml\""
+    let has_geometry = model.machine.links.iter().any(|l| !l.mesh.points.is_empty());
+    let hint = if has_geometry {
+        "\n  The geometry alone is an obstacle of a scene: mesh = \"MODEL.xml\""
     } else {
-        "\n  Write the bodies as flexcomp of the types grid, mesh, gmsh or direct"
+        "\n  Give bodies joints, or write flexible bodies as flexcomp of the types grid, mesh, gmsh or direct"
     };
     MeshError::Part {
         file: path.to_path_buf(),
@@ -107,17 +141,19 @@ fn nothing_to_simulate(path: &Path, model: &MujocoModel) -> MeshError {
 /// MuJoCo takes the larger coefficient of a pair.
 fn coefficient(model: &MujocoModel) -> f64 {
     let flexes = model.flexes.iter().map(|f| f.friction);
-    flexes.chain(model.planes.iter().map(|p| p.friction)).fold(0.0, f64::max)
+    // MuJoCo's default, where bodies have geometry
+    let bodies = (model.machine.links.len() > 1).then_some(1.0);
+    flexes.chain(model.planes.iter().map(|p| p.friction)).chain(bodies).fold(0.0, f64::max)
 }
 
-fn settings(model: &MujocoModel, out: &mut String) {
+fn settings(model: &MujocoModel, coefficient: f64, out: &mut String) {
     entry(out, "gravity", &vector(&model.gravity));
     table(out, "[time]");
     entry(out, "step", &number(model.time_step));
-    comment(out, "a model of MuJoCo has no end");
+    comment(out, "a model has no end");
     entry(out, "end", "1.0");
     table(out, "[friction]");
-    entry(out, "coefficient", &number(coefficient(model)));
+    entry(out, "coefficient", &number(coefficient));
 }
 
 // long: the density, the material, the object and its pins
@@ -186,55 +222,4 @@ fn body(
         objects.push_str("[[objects.fixed]]\n");
         entry(objects, "vertices", "\"pinned\"");
     }
-}
-
-fn table(out: &mut String, head: &str) {
-    out.push('\n');
-    out.push_str(head);
-    out.push('\n');
-}
-
-fn entry(out: &mut String, key: &str, value: &str) {
-    out.push_str(key);
-    out.push_str(" = ");
-    out.push_str(value);
-    out.push('\n');
-}
-
-fn comment(out: &mut String, text: &str) {
-    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    out.push_str("# ");
-    out.push_str(&line);
-    out.push('\n');
-}
-
-/// A number that reads back to the same bits.
-fn number(x: f64) -> String {
-    format!("{x:?}")
-}
-
-fn vector(v: &Vec3) -> String {
-    format!("[{:?}, {:?}, {:?}]", v.x, v.y, v.z)
-}
-
-/// A TOML basic string; control characters are dropped.
-fn quoted(text: &str) -> String {
-    let kept: String = text.chars().filter(|c| !c.is_control()).collect();
-    format!("\"{}\"", kept.replace('\\', "\\\\").replace('"', "\\\""))
-}
-
-/// A name that no other body has, of characters that scenes take.
-fn free_name(name: &str, taken: &mut Names) -> String {
-    let base: String = name
-        .chars()
-        .map(|c| if c.is_alphanumeric() || "-_".contains(c) { c } else { '_' })
-        .collect();
-    taken.free(if base.is_empty() { "body" } else { &base })
-}
-
-/// A name as part of a file name on every system.
-fn file_name(name: &str) -> String {
-    name.chars()
-        .map(|c| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '_' })
-        .collect()
 }

@@ -15,7 +15,7 @@ pub use expect::{
     Axis, Bound, ExpectSection, Figure, Measure, Minus, MinusSection, Moment, Names, Part,
     Quantity, Reference,
 };
-pub use joint::{DriveSection, JointSection, MimicSection};
+pub use joint::{DriveSection, InertialSection, JointSection, MimicSection};
 pub use thin::{OrthotropicSection, RestShape, ShellSection, StitchSection};
 
 use schemars::JsonSchema;
@@ -274,6 +274,9 @@ pub struct ObjectSection {
     #[schemars(extend("x-unit" = "m"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contact_thickness: Option<f64>,
+    /// Mass, centre and inertia of a rigid body, where they are not those of its inside filled with the material's density.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inertial: Option<InertialSection>,
     /// The shape of a shell or a rod without stress.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rest_shape: Option<RestShape>,

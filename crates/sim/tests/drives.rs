@@ -319,9 +319,12 @@ fn gears_and_racks_couple_coordinates() {
 /// Targets that are set between steps replace those of the definition, also in a simulation that is restored.
 #[test]
 fn targets_are_set_between_steps() {
+    // the angle counts from 7 rad on, which a drive and limits count in, too
     let (mut definition, _) = hinge(|pin| {
         let gains = DriveDef { stiffness: 300.0, damping: 20.0, ..drive() };
-        pin.drive = Some(DriveDef { position: constant(0.0), ..gains });
+        pin.drive = Some(DriveDef { position: constant(7.0), ..gains });
+        pin.start = 7.0;
+        pin.limits = Some([6.0, 7.6]);
     });
     definition.settings.time.step = 0.02;
     let mut simulation = Simulation::new(&definition).unwrap();
@@ -330,14 +333,14 @@ fn targets_are_set_between_steps() {
         (0..steps).for_each(|_| last = Some(simulation.step().unwrap()));
         of(&last.unwrap(), "pin").angle.unwrap()
     };
-    assert!(run(&mut simulation, 5).abs() < 1e-9);
+    assert!((run(&mut simulation, 5) - 7.0).abs() < 1e-9);
     let to = |position| JointTarget { position, ..JointTarget::default() };
-    simulation.set_joint_target(0, to(Some(0.5))).unwrap();
-    assert!((run(&mut simulation, 200) - 0.5).abs() < 1e-4);
+    simulation.set_joint_target(0, to(Some(7.5))).unwrap();
+    assert!((run(&mut simulation, 200) - 7.5).abs() < 1e-4);
     let mut restored = Simulation::restore(&definition, simulation.state().clone()).unwrap();
     assert_eq!(run(&mut restored, 3), run(&mut simulation, 3));
     simulation.set_joint_target(0, to(None)).unwrap();
-    assert!(run(&mut simulation, 200).abs() < 1e-4);
+    assert!((run(&mut simulation, 200) - 7.0).abs() < 1e-4);
     let error = simulation.set_joint_target(0, to(Some(f64::NAN))).unwrap_err();
     assert!(error.to_string().contains("pin"), "{error}");
     let unknown = simulation.set_joint_target(3, to(None));

@@ -40,7 +40,10 @@ mod vtk;
 mod vtu;
 mod xml;
 
-pub use robot::{Flex, MujocoModel, Plane, read_model};
+pub use robot::{
+    Drive, Flex, Hinge, HingeKind, Inertial, Link, Machine, MujocoModel, Plane, Pose, read_machine,
+    read_model,
+};
 pub use usd::Animation;
 
 use crate::input::{self, MOST_DATA};

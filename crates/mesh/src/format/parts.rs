@@ -79,10 +79,6 @@ impl<'a> Parts<'a> {
         Ok(())
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.mesh.points.is_empty()
-    }
-
     /// The mesh with notes; an error that says `nothing` if there is no part.
     pub(super) fn finish(
         mut self,

@@ -1,4 +1,4 @@
-//! Joints between rigid bodies.
+//! Joints between rigid bodies, and their mass properties.
 
 use super::Formula;
 use schemars::JsonSchema;
@@ -31,8 +31,11 @@ pub struct JointSection {
     /// The axis of a universal joint on the moved body at the start, of any length, at right angles to `axis`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second_axis: Option<[f64; 3]>,
+    /// The angle (rad) of a revolute joint or the displacement (m) of a prismatic one at the start, from which on it counts; 0 by default.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub start: f64,
     /// The least and the greatest angle (rad) of a revolute joint, displacement (m) of a prismatic one, or distance (m), which no state
-    /// passes; `-inf` and `inf` for none. The first two count from the start. A distance without limits is a rod of fixed length.
+    /// passes; `-inf` and `inf` for none. A distance without limits is a rod of fixed length.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<[f64; 2]>,
     /// Damping of that coordinate: force per rate, N m s/rad or N s/m.
@@ -68,6 +71,7 @@ impl JointSection {
             axis: None,
             second_point: None,
             second_axis: None,
+            start: 0.0,
             limits: None,
             damping: 0.0,
             friction: 0.0,
@@ -119,4 +123,18 @@ pub struct MimicSection {
 
 fn one() -> f64 {
     1.0
+}
+
+/// Mass properties of a rigid body in the coordinates of its mesh, placed with it; a scale changes lengths and leaves the mass.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct InertialSection {
+    /// Mass, kg.
+    #[schemars(extend("x-unit" = "kg"))]
+    pub mass: f64,
+    /// Centre of mass, m.
+    #[schemars(extend("x-unit" = "m"))]
+    pub centre: [f64; 3],
+    /// The inertia tensor about the centre, kg m²: xx, yy, zz, and xy, xz, yz where the axes are not the principal ones.
+    pub inertia: Vec<f64>,
 }

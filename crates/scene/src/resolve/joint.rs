@@ -77,6 +77,7 @@ fn resolve_one(
         second_axis,
         second_point,
         collide: section.collide,
+        start: section.start,
         limits: section.limits,
         damping: section.damping,
         friction: section.friction,

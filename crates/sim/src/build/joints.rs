@@ -142,11 +142,11 @@ fn build(
 /// where its barrier begins gives way until there is that room at the start, from which it could not push back else.
 fn limits(joint: &JointDef, [low, high]: [f64; 2], work: f64, size: f64) -> Limits {
     let (scale, stiffness, start) = match joint.kind {
-        JointKind::Revolute => (1.0, work, 0.0),
+        JointKind::Revolute => (1.0, work, joint.start),
         JointKind::Distance => {
             (size, work / (size * size), (joint.second_point - joint.point).norm())
         }
-        _ => (size, work / (size * size), 0.0),
+        _ => (size, work / (size * size), joint.start),
     };
     let begin = LIMIT_BEGIN * scale.min(high - low);
     let range = [low.min(start - begin), high.max(start + begin)];
@@ -253,10 +253,11 @@ fn free_coordinates(
     let turn = Coordinate::Angle {
         sine: product(frame, size, [third, across], both),
         cosine: product(frame, size, [across, across], both),
+        start: joint.start,
     };
     let offset = child.point(&frame.points[0]) - parent.point(&frame.points[1]);
     let along = parent.direction(&frame.points[1], &axis);
-    let slide = Coordinate::Displacement(Row { along, offset, target: 0.0 });
+    let slide = Coordinate::Displacement(Row { along, offset, target: -joint.start });
     let distance = joint.limits.map(|_| Coordinate::Distance(offset));
     match joint.kind {
         JointKind::Revolute | JointKind::Planar => [Some(turn), None],

@@ -132,7 +132,8 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
     let joints = joints::joints(definition, &jointed)?;
     let mut state = first_state(&frames, &codim, &rest, start, velocity, definition);
     state.joint_multipliers = vec![0.0; joints.row_count()];
-    state.joint_coordinates = joints.coordinates(&state.x, &vec![[0.0; 2]; joints.all.len()]);
+    let near: Vec<_> = definition.joints.iter().map(|j| [j.start, 0.0]).collect();
+    state.joint_coordinates = joints.coordinates(&state.x, &near);
     state.joint_efforts = vec![Efforts::default(); joints.all.len()];
     state.controls.joints = vec![JointTarget::default(); joints.all.len()];
     let resolved = resolve(&definition.settings, &scales)?;

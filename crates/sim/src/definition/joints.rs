@@ -26,6 +26,8 @@ pub struct JointDef {
     pub second_axis: Vec3,
     /// Whether the two bodies touch each other as any others do.
     pub collide: bool,
+    /// The value of the angle or of the displacement at the start, rad or m.
+    pub start: f64,
     /// The least and the greatest value of the coordinate of a joint that has one, rad or m. Of a distance without, the length stays what it is.
     pub limits: Option<[f64; 2]>,
     /// Damping of that coordinate, N m s/rad or N s/m.
@@ -58,6 +60,7 @@ impl JointDef {
             second_point: point,
             second_axis: Vec3::zeros(),
             collide: false,
+            start: 0.0,
             limits: None,
             damping: 0.0,
             friction: 0.0,

@@ -61,6 +61,38 @@ impl MassProperties {
         Ok(Self { mass: density * volume, centre: about + centre, second_moment })
     }
 
+    /// Given mass properties: a mass (kg), a centre (m) and the inertia tensor about it (kg m²).
+    ///
+    /// # Errors
+    /// Nothing has such an inertia, in words.
+    pub fn given(mass: f64, centre: Vec3, inertia: Mat3) -> Result<Self, String> {
+        let second_moment = Mat3::from_diagonal_element(0.5 * inertia.trace()) - inertia;
+        let finite = centre.iter().chain(inertia.iter()).all(|c| c.is_finite());
+        if !(mass > 0.0 && mass.is_finite() && finite) {
+            return Err("a mass must be positive (kg), a centre and an inertia finite".into());
+        }
+        let least = second_moment.symmetric_eigenvalues().min();
+        if least <= 0.0 {
+            return Err(format!(
+                "no body has the inertia [{}]: each principal moment is less than the sum of the other two",
+                inertia
+                    .symmetric_eigenvalues()
+                    .iter()
+                    .map(|m| format!("{m:.3e}"))
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            ));
+        }
+        Ok(Self { mass, centre, second_moment })
+    }
+
+    /// The same after the affine map x ↦ `linear` x with its mass unchanged, and with the `centre` there.
+    #[must_use]
+    pub fn mapped(&self, linear: &Mat3, centre: Vec3) -> Self {
+        let second_moment = linear * self.second_moment * linear.transpose();
+        Self { mass: self.mass, centre, second_moment }
+    }
+
     /// The points of four masses of m/4 each that have the mass, the centre and the second moment of the body, m.
     ///
     /// A motion of the body that is affine, x(X) = Σ w_k(X) x_k with the barycentric coordinates w of X in these points, has then the

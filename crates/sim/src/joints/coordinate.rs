@@ -15,12 +15,14 @@ pub type Curvature = SMatrix<f64, NUMBERS, NUMBERS>;
 /// A coordinate of a joint.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Coordinate {
-    /// Angle about the axis, rad: that of the vector (cosine, sine), of any length.
+    /// Angle about the axis, rad: that of the vector (cosine, sine), of any length, from the one at the start on.
     Angle {
         /// The part of a direction of the child along the direction of the parent to which it turns.
         sine: Row,
         /// The part of it along the direction of the parent on which it lies at the start.
         cosine: Row,
+        /// The angle at the start.
+        start: f64,
     },
     /// Displacement along the axis, m.
     Displacement(Row),
@@ -32,8 +34,8 @@ impl Coordinate {
     /// Its value at `q`. Angles are known up to whole turns: it is the one nearest to `near`.
     pub fn value(&self, q: &[Vec3; POINTS], near: f64) -> f64 {
         match self {
-            Self::Angle { sine, cosine } => {
-                let angle = sine.value(q).atan2(cosine.value(q));
+            Self::Angle { sine, cosine, start } => {
+                let angle = start + sine.value(q).atan2(cosine.value(q));
                 angle + TAU * ((near - angle) / TAU).round()
             }
             Self::Displacement(row) => row.value(q),
@@ -44,7 +46,7 @@ impl Coordinate {
     /// Its derivative by the control points, 1/m or without a unit.
     pub fn gradient(&self, q: &[Vec3; POINTS]) -> [Vec3; POINTS] {
         match self {
-            Self::Angle { sine, cosine } => {
+            Self::Angle { sine, cosine, .. } => {
                 let (s, c) = (sine.value(q), cosine.value(q));
                 let (by_s, by_c) = (sine.gradient(q), cosine.gradient(q));
                 let square = s * s + c * c;
@@ -61,7 +63,7 @@ impl Coordinate {
     /// Its second derivative by the control points.
     pub fn curvature(&self, q: &[Vec3; POINTS]) -> Curvature {
         match self {
-            Self::Angle { sine, cosine } => {
+            Self::Angle { sine, cosine, .. } => {
                 let (s, c) = (sine.value(q), cosine.value(q));
                 let (by_s, by_c) = (sine.gradient(q), cosine.gradient(q));
                 let square = s * s + c * c;

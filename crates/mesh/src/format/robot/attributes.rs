@@ -19,14 +19,12 @@ pub(super) struct Model<'a> {
     pub(super) flexible: bool,
     pub(super) flexes: Vec<Flex>,
     pub(super) planes: Vec<Plane>,
-    /// Whether there is a joint.
-    pub(super) joints: bool,
     classes: BTreeMap<String, Class>,
     /// The class of elements without any.
     main: String,
     /// Mesh assets: the element, and the class of its attributes.
     pub(super) assets: BTreeMap<String, &'a Element>,
-    degrees: bool,
+    pub(super) degrees: bool,
     euler: Vec<u8>,
     meshes: PathBuf,
     strip: bool,
@@ -42,7 +40,6 @@ impl<'a> Model<'a> {
             flexible: false,
             flexes: Vec::new(),
             planes: Vec::new(),
-            joints: false,
             classes: BTreeMap::new(),
             main: "main".to_owned(),
             assets: BTreeMap::new(),

@@ -3,9 +3,10 @@
 // long: a method for each element of the format
 
 use super::attributes::{Model, from_z};
+use super::machine::Pose;
 use super::mujoco::{MujocoModel, Plane};
 use super::tree::{self, Element};
-use super::{VISITS, capsule, cuboid, cylinder, ellipsoid, scaling};
+use super::{capsule, cuboid, cylinder, ellipsoid, scaling};
 use crate::format::affine::{Affine, rotation};
 use crate::format::parts::shown;
 use crate::format::scan::Result;
@@ -26,18 +27,18 @@ pub(crate) fn read(path: &Path, data: &[u8]) -> Result<Mesh> {
     builder.parts.finish(builder.notes, "no geometry takes part in contact but planes")
 }
 
-/// Reads flexible bodies, planes and settings of a model; its other geometry is what [`read`](super::super::read)
-/// reads.
+/// Reads a model of MuJoCo: its bodies and joints, those of `pose` at its coordinates and all others at their reference, flexible bodies, planes
+/// and settings.
 ///
 /// # Errors
-/// The file cannot be read, does not follow MJCF, or names a mesh that cannot be read.
-pub fn read_model(path: &Path) -> Result<MujocoModel> {
+/// The file cannot be read, does not follow MJCF, or names a mesh that cannot be read; or the pose names no joint of it.
+pub fn read_model(path: &Path, pose: &Pose) -> Result<MujocoModel> {
     let data = input::bytes(path, MOST_TEXT)
         .map_err(|source| MeshError::Read { file: path.to_path_buf(), source })?;
     let root = root(path, &data)?;
     let mut model = Model::new(path, &root)?;
     model.flexible = true;
-    model.world(&root)?;
+    let machine = model.machine(&root, pose)?;
     let (mut gravity, mut time_step) = (Vec3::new(0.0, 0.0, -9.81), 0.002);
     for option in root.all("option") {
         let part = described(option);
@@ -49,8 +50,7 @@ pub fn read_model(path: &Path) -> Result<MujocoModel> {
         }
     }
     Ok(MujocoModel {
-        has_geometry: !model.builder.parts.is_empty(),
-        has_joints: model.joints,
+        machine,
         gravity,
         time_step,
         flexes: model.flexes,
@@ -146,7 +146,6 @@ impl Model<'_> {
                     self.bodies(child, &place.compose(&own), inner, name)?;
                 }
                 "replicate" => self.copies(child, place, class, name, &part)?,
-                "joint" | "freejoint" => self.joints = true,
                 "flexcomp" if self.flexible => self.flexcomp(child, place, &part)?,
                 "flexcomp" => self.builder.note("flexible bodies (flexcomp) are left out"),
                 "composite" => self.builder.note("composite objects are left out"),
@@ -166,30 +165,13 @@ impl Model<'_> {
         name: &str,
         part: &str,
     ) -> Result<()> {
-        let count = child.get("count").and_then(|n| n.trim().parse::<u32>().ok());
-        let Some(count) = count else {
-            return Err(self.error(part, "count must be a whole number", "Correct it"));
-        };
-        if count as usize > VISITS {
-            let what = format!("{count} copies, of which at most {VISITS} are made");
-            return Err(self.error(part, what, "Use fewer copies"));
-        }
-        let offset = self.vector(child, None, "offset", [3, 3], part)?.unwrap_or(vec![0.0; 3]);
-        let turn = match self.vector(child, None, "euler", [3, 3], part)? {
-            Some(angles) => self.orientation("euler", &angles).unwrap_or_else(Mat3::identity),
-            None => Mat3::identity(),
-        };
-        let step = Affine { linear: turn, shift: Vec3::from_column_slice(&offset) };
-        let mut own = Affine::identity();
-        for _ in 0..count {
+        for own in self.copies_of(child, part)? {
             self.builder.visit(part)?;
             self.bodies(child, &place.compose(&own), class, name)?;
-            own = own.compose(&step);
         }
         Ok(())
     }
 
-    // long: an arm for each type of geometry
     fn geom(
         &mut self,
         geom: &Element,
@@ -198,11 +180,25 @@ impl Model<'_> {
         body: &str,
         part: &str,
     ) -> Result<()> {
+        let Some((mesh, own)) = self.geometry(geom, place, class, part)? else { return Ok(()) };
+        let name = geom.get("name").unwrap_or(body);
+        self.builder.parts.add(&mesh, &place.compose(&own), name, part)
+    }
+
+    // long: an arm for each type of geometry
+    /// The mesh of a geometry and its place in its body; none where that is left out, or a plane.
+    pub(super) fn geometry(
+        &mut self,
+        geom: &Element,
+        place: &Affine,
+        class: Option<&str>,
+        part: &str,
+    ) -> Result<Option<(Mesh, Affine)>> {
         let mask = |key: &str| self.get(geom, class, key).is_some_and(|v| v.trim() == "0");
         if mask("contype") && mask("conaffinity") {
             self.builder
                 .note("geometries without contact (contype and conaffinity 0) are left out");
-            return Ok(());
+            return Ok(None);
         }
         let kind = self.get(geom, class, "type").unwrap_or("sphere").to_owned();
         let mut own = self.pose(geom, class, part)?;
@@ -252,7 +248,7 @@ impl Model<'_> {
             }
             "mesh" => match self.mesh(geom, class, part)? {
                 Some(mesh) => mesh,
-                None => return Ok(()),
+                None => return Ok(None),
             },
             "plane" if self.flexible => {
                 let at = place.compose(&own);
@@ -263,23 +259,22 @@ impl Model<'_> {
                     normal: at.linear * Vec3::z(),
                     friction: friction.map_or(1.0, |f| f[0]),
                 });
-                return Ok(());
+                return Ok(None);
             }
             "plane" => {
                 self.builder.note("planes are left out: use `ground` or [[half_spaces]]");
-                return Ok(());
+                return Ok(None);
             }
             "hfield" | "sdf" => {
                 self.builder.note("height fields and signed distance fields are left out");
-                return Ok(());
+                return Ok(None);
             }
             other => {
                 let what = format!("\"{}\" is no type of geometry", shown(other));
                 return Err(self.error(part, what, "Correct it"));
             }
         };
-        let name = geom.get("name").unwrap_or(body);
-        self.builder.parts.add(&mesh, &place.compose(&own), name, part)
+        Ok(Some((mesh, own)))
     }
 
     /// The mesh asset of a geometry, from the asset's own axes; `None` if it is one that is left out.
@@ -350,7 +345,7 @@ impl Model<'_> {
     }
 }
 
-fn described(element: &Element) -> String {
+pub(super) fn described(element: &Element) -> String {
     match element.get("name") {
         Some(name) => format!("{}, {} \"{}\"", element.place, shown(&element.name), shown(name)),
         None => format!("{}, {}", element.place, shown(&element.name)),

@@ -5,15 +5,19 @@
 
 mod attributes;
 mod flex;
+mod machine;
 mod mjcf;
+mod mjcf_machine;
 mod mujoco;
 mod tree;
 mod urdf;
 
+pub use machine::{Drive, Hinge, HingeKind, Inertial, Link, Machine, Pose};
 pub(crate) use mjcf::read as read_mjcf;
 pub use mjcf::read_model;
 pub use mujoco::{Flex, MujocoModel, Plane};
 pub(crate) use urdf::read as read_urdf;
+pub use urdf::read_machine;
 
 use super::affine::Affine;
 use super::parts::{Parts, part_error};
@@ -51,6 +55,19 @@ impl<'a> Builder<'a> {
 
     fn note(&mut self, text: &str) {
         self.notes.insert(text.to_owned());
+    }
+
+    /// Where a joint starts that would start at `reference`: within its limits.
+    fn start(&mut self, joint: &str, reference: f64, limits: Option<[f64; 2]>) -> f64 {
+        let Some([low, high]) = limits.filter(|[low, high]| low < high) else { return reference };
+        let start = reference.clamp(low, high);
+        if start.to_bits() != reference.to_bits() {
+            self.note(&format!(
+                "joint {} starts at its limit {start}: {reference} is beyond it",
+                super::parts::shown(joint)
+            ));
+        }
+        start
     }
 
     /// Counts an element.

@@ -1,5 +1,6 @@
 //! What a scene needs of a model of MuJoCo, as data.
 
+use super::Machine;
 use crate::Mesh;
 use standoff_linalg::Vec3;
 
@@ -10,10 +11,8 @@ pub struct MujocoModel {
     pub flexes: Vec<Flex>,
     /// Planes that take part in contact.
     pub planes: Vec<Plane>,
-    /// Whether other geometry takes part in contact, which [`read`](super::super::read) reads.
-    pub has_geometry: bool,
-    /// Whether a body of that geometry has joints.
-    pub has_joints: bool,
+    /// Bodies and joints.
+    pub machine: Machine,
     /// Gravity, m/s².
     pub gravity: Vec3,
     /// Time step, s.

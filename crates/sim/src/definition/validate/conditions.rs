@@ -135,14 +135,19 @@ impl JointDef {
         let must = "only revolute and prismatic joints, and distances with limits, have the one coordinate along which this acts";
         let wanted = [
             ("limits", self.limits.is_some() && self.kind != JointKind::Distance),
+            ("start", self.start != 0.0),
             ("damping", self.damping != 0.0),
             ("friction", self.friction != 0.0),
             ("drive", self.drive.is_some()),
             ("mimic", self.mimic.is_some()),
         ];
         for (key, given) in wanted {
-            require(key, self.kind.key(), !given || self.has_coordinate(), must)?;
+            let fits =
+                self.has_coordinate() && (key != "start" || self.kind != JointKind::Distance);
+            require(key, self.kind.key(), !given || fits, must)?;
         }
+        let must = "the value at the start must be a number";
+        require("start", self.start, self.start.is_finite(), must)?;
         if let Some([low, high]) = self.limits {
             let shown = format!("[{low}, {high}]");
             let must = "limits must be two numbers in ascending order (rad or m), of which one may be infinite";
@@ -150,9 +155,9 @@ impl JointDef {
             require("limits", &shown, ordered, must)?;
             let start = match self.kind {
                 JointKind::Distance => (self.second_point - self.point).norm(),
-                _ => 0.0,
+                _ => self.start,
             };
-            let must = "the coordinate at the start must lie within the limits; it is 0, and of a distance the distance";
+            let must = "the coordinate at the start (`start`, by default 0; of a distance the distance) must lie within the limits";
             require("limits", &shown, (low..=high).contains(&start), must)?;
         }
         let must = "damping must be 0 or more (N m s/rad or N s/m)";

@@ -1,0 +1,533 @@
+//! A model of MuJoCo as bodies and joints.
+
+// long: a method for each section of the format that counts for motion
+
+use super::VISITS;
+use super::attributes::Model;
+use super::machine::{Assembly, Drive, HingeKind, Inertial, Machine, Pose, STILL, motion};
+use super::mjcf::described;
+use super::tree::Element;
+use crate::format::affine::Affine;
+use crate::format::parts::shown;
+use crate::format::scan::Result;
+use standoff_linalg::{Mat3, Vec3};
+use std::collections::HashMap;
+
+/// Part of the inertia of a body that a body between two of its joints gets: MuJoCo needs none there.
+const BETWEEN: f64 = 1e-3;
+
+/// What is collected beside the machine.
+struct Assembling<'p> {
+    assembly: Assembly,
+    pose: &'p Pose,
+    /// Bodies by the names of the file, with where these are.
+    bodies: HashMap<String, (usize, Affine)>,
+    /// Joints by the names of the file, with their reference positions.
+    joints: HashMap<String, (usize, f64)>,
+    /// Whether the masses of the file do not count.
+    by_geometry: bool,
+    /// Bodies between two joints, with the body that they belong to.
+    between: Vec<[usize; 2]>,
+}
+
+/// Where an element stands: the place and the class of its body, the number of the body, and its name.
+#[derive(Clone, Copy)]
+struct Within<'e> {
+    place: Affine,
+    class: Option<&'e str>,
+    link: usize,
+    name: &'e str,
+}
+
+impl Model<'_> {
+    /// The bodies and joints of a model, joints at the coordinates of `pose`, all others at their reference.
+    pub(super) fn machine(&mut self, root: &Element, pose: &Pose) -> Result<Machine> {
+        let mut a = Assembling {
+            assembly: Assembly::new(),
+            pose,
+            bodies: HashMap::from([("world".to_owned(), (STILL, Affine::identity()))]),
+            joints: HashMap::new(),
+            by_geometry: root.all("compiler").any(|c| c.get("inertiafromgeom") == Some("true")),
+            between: Vec::new(),
+        };
+        for world in root.all("worldbody") {
+            let within = Within { place: Affine::identity(), class: None, link: STILL, name: "" };
+            self.assemble(&mut a, world, within)?;
+        }
+        if let Some(unknown) = pose.keys().find(|k| !a.joints.contains_key(k.as_str())) {
+            let what = format!("there is no joint \"{}\"", shown(unknown));
+            return Err(self.error("the pose", what, "Correct the name"));
+        }
+        for actuators in root.all("actuator") {
+            for actuator in &actuators.children {
+                self.actuator(&mut a, actuator)?;
+            }
+        }
+        for equalities in root.all("equality") {
+            for equality in &equalities.children {
+                self.equality(&mut a, equality)?;
+            }
+        }
+        self.contacts(&mut a, root)?;
+        let left_out = [("tendon", "tendons"), ("sensor", "sensors"), ("keyframe", "keyframes")];
+        for (element, what) in left_out {
+            if root.all(element).any(|e| !e.children.is_empty()) {
+                self.builder.note(&format!("{what} are left out"));
+            }
+        }
+        if root.first("deformable").is_some() {
+            self.builder.note("flexible bodies (deformable) are left out");
+        }
+        Ok(a.finish())
+    }
+
+    fn assemble(
+        &mut self,
+        a: &mut Assembling<'_>,
+        body: &Element,
+        within: Within<'_>,
+    ) -> Result<()> {
+        let Within { place, class, link, name } = within;
+        for child in &body.children {
+            let part = described(child);
+            self.builder.visit(&part)?;
+            match &child.name[..] {
+                "geom" => {
+                    if let Some((mesh, own)) = self.geometry(child, &place, class, &part)? {
+                        a.assembly.add(link, &mesh, &place.compose(&own));
+                        self.matter(a, child, class, link, &part)?;
+                    }
+                }
+                "inertial" => self.inertial(a, child, &place, link, &part)?,
+                "frame" => {
+                    let own = self.pose(child, None, &part)?;
+                    let class = child.get("childclass").or(class);
+                    let place = place.compose(&own);
+                    self.assemble(a, child, Within { place, class, ..within })?;
+                }
+                "body" => {
+                    let own = self.pose(child, None, &part)?;
+                    let class = child.get("childclass").or(class);
+                    let name = child.get("name").unwrap_or(name);
+                    let place = place.compose(&own);
+                    let inner = self.joints(a, child, Within { place, class, link, name })?;
+                    if let Some(name) = child.get("name") {
+                        a.bodies.insert(name.to_owned(), (inner.link, inner.place));
+                    }
+                    self.assemble(a, child, inner)?;
+                }
+                "replicate" => {
+                    for own in self.copies_of(child, &part)? {
+                        self.builder.visit(&part)?;
+                        let place = place.compose(&own);
+                        self.assemble(a, child, Within { place, ..within })?;
+                    }
+                }
+                "flexcomp" => self.flexcomp(child, &place, &part)?,
+                "composite" => self.builder.note("composite objects are left out"),
+                "attach" => self.builder.note("attached models are left out"),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The places of the copies of `<replicate>`, each from the one before.
+    pub(super) fn copies_of(&self, child: &Element, part: &str) -> Result<Vec<Affine>> {
+        let count = child.get("count").and_then(|n| n.trim().parse::<u32>().ok());
+        let Some(count) = count else {
+            return Err(self.error(part, "count must be a whole number", "Correct it"));
+        };
+        if count as usize > VISITS {
+            let what = format!("{count} copies, of which at most {VISITS} are made");
+            return Err(self.error(part, what, "Use fewer copies"));
+        }
+        let offset = self.vector(child, None, "offset", [3, 3], part)?.unwrap_or(vec![0.0; 3]);
+        let turn = match self.vector(child, None, "euler", [3, 3], part)? {
+            Some(angles) => self.orientation("euler", &angles).unwrap_or_else(Mat3::identity),
+            None => Mat3::identity(),
+        };
+        let step = Affine { linear: turn, shift: Vec3::from_column_slice(&offset) };
+        let mut own = Affine::identity();
+        let next = |_| {
+            let here = own;
+            own = own.compose(&step);
+            here
+        };
+        Ok((0..count).map(next).collect())
+    }
+
+    /// Density and contact of a geometry.
+    fn matter(
+        &mut self,
+        a: &mut Assembling<'_>,
+        geom: &Element,
+        class: Option<&str>,
+        link: usize,
+        part: &str,
+    ) -> Result<()> {
+        let mask = |key: &str| {
+            let text = self.get(geom, class, key).unwrap_or("1");
+            text.trim().parse::<u32>().unwrap_or(1)
+        };
+        let masks = [mask("contype"), mask("conaffinity")];
+        let density = self.vector(geom, class, "density", [1, 1], part)?.map(|d| d[0]);
+        let has_mass = self.get(geom, class, "mass").is_some();
+        let own = &mut a.assembly.machine.links[link];
+        for (own, mask) in own.masks.iter_mut().zip(masks) {
+            *own |= mask;
+        }
+        let density = density.unwrap_or(1000.0);
+        let differs = own.density.is_some_and(|d| d.to_bits() != density.to_bits());
+        own.density = Some(own.density.unwrap_or(density));
+        if link != STILL && own.inertial.is_none() && (has_mass || differs) {
+            self.builder.note(
+                "masses of single geometries, and densities that differ within a body, are left out: the first density fills the body",
+            );
+        }
+        Ok(())
+    }
+
+    fn inertial(
+        &mut self,
+        a: &mut Assembling<'_>,
+        element: &Element,
+        place: &Affine,
+        link: usize,
+        part: &str,
+    ) -> Result<()> {
+        let mass = self.vector(element, None, "mass", [1, 1], part)?.map_or(0.0, |m| m[0]);
+        let own = self.pose(element, None, part)?;
+        let inertia = match self.vector(element, None, "fullinertia", [6, 6], part)? {
+            Some(i) => Mat3::new(i[0], i[3], i[4], i[3], i[1], i[5], i[4], i[5], i[2]),
+            None => {
+                let diagonal = self.vector(element, None, "diaginertia", [3, 3], part)?;
+                diagonal
+                    .map_or(Mat3::zeros(), |d| Mat3::from_diagonal(&Vec3::from_column_slice(&d)))
+            }
+        };
+        if link != STILL && !a.by_geometry {
+            a.assembly.add_inertial(link, mass, &inertia, &place.compose(&own));
+        }
+        Ok(())
+    }
+
+    /// What is inside of a body, with where it is after its joints: in the same body as the one above without joints, else in a new one.
+    fn joints<'e>(
+        &mut self,
+        a: &mut Assembling<'_>,
+        body: &'e Element,
+        mut within: Within<'e>,
+    ) -> Result<Within<'e>> {
+        let free = |j: &&Element, model: &Self, class| {
+            j.name == "freejoint" || model.get(j, class, "type") == Some("free")
+        };
+        let joints: Vec<&Element> =
+            body.children.iter().filter(|c| c.name == "joint" || c.name == "freejoint").collect();
+        let Some((last, before)) = joints.split_last() else { return Ok(within) };
+        let first_between = a.between.len();
+        if joints.iter().any(|j| free(j, self, within.class)) {
+            within.link = a.assembly.link(within.name);
+            return Ok(within);
+        }
+        for joint in before {
+            let name = format!("{}.{}", within.name, joint.get("name").unwrap_or("joint"));
+            let link = a.assembly.link(&name);
+            a.between.push([link, link]);
+            self.joint(a, joint, &mut within, link)?;
+        }
+        let link = a.assembly.link(within.name);
+        self.joint(a, last, &mut within, link)?;
+        a.between[first_between..].iter_mut().for_each(|b| b[1] = link);
+        if !before.is_empty() {
+            self.builder.note(&format!(
+                "between the joints of a body with several there are bodies with {BETWEEN} of its inertia"
+            ));
+        }
+        Ok(within)
+    }
+
+    /// A joint between the body of `within` and the one below, `link`, in which one is afterwards.
+    fn joint(
+        &mut self,
+        a: &mut Assembling<'_>,
+        joint: &Element,
+        within: &mut Within<'_>,
+        link: usize,
+    ) -> Result<()> {
+        let part = described(joint);
+        let class = within.class;
+        let kind = match self.get(joint, class, "type").unwrap_or("hinge") {
+            "hinge" => HingeKind::Revolute,
+            "slide" => HingeKind::Prismatic,
+            "ball" => HingeKind::Spherical,
+            other => {
+                let what = format!("\"{}\" is no type of joint", shown(other));
+                return Err(self.error(&part, what, "Correct it"));
+            }
+        };
+        let angle = |x: f64| match kind {
+            HingeKind::Revolute if self.degrees => x.to_radians(),
+            _ => x,
+        };
+        let number = |key: &str| -> Result<Option<f64>> {
+            Ok(self.vector(joint, class, key, [1, 1], &part)?.map(|v| v[0]))
+        };
+        let vector = |key: &str, otherwise: Vec3| -> Result<Vec3> {
+            let given = self.vector(joint, class, key, [3, 3], &part)?;
+            Ok(given.map_or(otherwise, |v| Vec3::from_column_slice(&v)))
+        };
+        let point = within.place.apply(&vector("pos", Vec3::zeros())?);
+        let axis = within.place.linear * vector("axis", Vec3::z())?;
+        if axis.norm() < 1e-12 {
+            return Err(self.error(&part, "its axis is zero", "Correct the numbers"));
+        }
+        let reference = number("ref")?.map_or(0.0, angle);
+        let name = joint.get("name").unwrap_or(within.name);
+        let range = self.vector(joint, class, "range", [2, 2], &part)?;
+        let limited = self.get(joint, class, "limited") != Some("false");
+        let limits = range.as_ref().filter(|_| limited).map(|r| [angle(r[0]), angle(r[1])]);
+        let single = kind != HingeKind::Spherical;
+        let (damping, friction) = (number("damping")?, number("frictionloss")?);
+        let (stiffness, spring) = (number("stiffness")?, number("springref")?.map_or(0.0, angle));
+        let armature = number("armature")?.is_some_and(|x| x > 0.0);
+        let start = match a.pose.get(name) {
+            Some(given) => *given,
+            None if single => self.builder.start(name, reference, limits),
+            None => reference,
+        };
+        let links = [within.link, link];
+        let number = a.assembly.machine.joints.len();
+        let own = if single { start } else { 0.0 };
+        let hinge = a.assembly.hinge(name, kind, links, [point, axis], own);
+        let mut lost = Vec::new();
+        if single {
+            hinge.limits = limits;
+            (hinge.damping, hinge.friction) = (damping.unwrap_or(0.0), friction.unwrap_or(0.0));
+            if let Some(stiffness) = stiffness.filter(|k| *k > 0.0) {
+                let position = Some(spring);
+                hinge.drive = Some(Drive { position, stiffness, ..Drive::default() });
+            }
+        } else if range.is_some() || damping.is_some() || friction.is_some() || stiffness.is_some()
+        {
+            lost.push("ranges, damping, friction and springs of ball joints are left out");
+        }
+        if armature {
+            lost.push("armature of joints, the inertia of rotors, is left out");
+        }
+        lost.into_iter().for_each(|note| self.builder.note(note));
+        a.joints.insert(name.to_owned(), (number, reference));
+        within.place = motion(kind, &point, &axis, start - reference).compose(&within.place);
+        within.link = link;
+        Ok(())
+    }
+
+    /// Drives of joints.
+    // long: an arm for each type of actuator
+    fn actuator(&mut self, a: &mut Assembling<'_>, actuator: &Element) -> Result<()> {
+        let part = described(actuator);
+        let class = None;
+        let Some(joint) = self.get(actuator, class, "joint").map(str::to_owned) else {
+            let note = "actuators of tendons, sites and bodies are left out";
+            self.builder.note(note);
+            return Ok(());
+        };
+        let Some(&(number, _)) = a.joints.get(&joint) else {
+            let what = format!("there is no joint \"{}\"", shown(&joint));
+            return Err(self.error(&part, what, "Correct the name"));
+        };
+        let value = |key: &str| -> Result<Option<f64>> {
+            Ok(self.vector(actuator, class, key, [1, 10], &part)?.and_then(|v| v.first().copied()))
+        };
+        let gear = value("gear")?.unwrap_or(1.0);
+        let limits = |key: &str, switch: &str| -> Result<Option<f64>> {
+            let off = self.get(actuator, class, switch) == Some("false");
+            let range = self.vector(actuator, class, key, [2, 2], &part)?.filter(|_| !off);
+            Ok(range.map(|r| r[0].abs().max(r[1].abs())))
+        };
+        let force = limits("forcerange", "forcelimited")?;
+        let control = limits("ctrlrange", "ctrllimited")?;
+        let max_effort = force.map(|f| (gear * f).abs()).filter(|f| *f > 0.0);
+        let (kp, kv) = (value("kp")?, value("kv")?);
+        let list = |key: &str| self.vector(actuator, class, key, [1, 10], &part);
+        let drive = match &actuator.name[..] {
+            "motor" => {
+                let most = control.map(|c| (gear * c).abs()).filter(|c| *c > 0.0);
+                let max_effort = max_effort.or(most);
+                Some(Drive { effort: Some(0.0), max_effort, ..Drive::default() })
+            }
+            "position" => Some(Drive {
+                position: Some(0.0),
+                stiffness: gear * gear * kp.unwrap_or(1.0),
+                damping: gear * gear * kv.unwrap_or(0.0),
+                max_effort,
+                ..Drive::default()
+            }),
+            "velocity" => Some(Drive {
+                velocity: Some(0.0),
+                damping: gear * gear * kv.unwrap_or(1.0),
+                max_effort,
+                ..Drive::default()
+            }),
+            "general" => {
+                let gain = list("gainprm")?.and_then(|g| g.first().copied()).unwrap_or(1.0);
+                let bias = list("biasprm")?.unwrap_or_default();
+                let bias = |k: usize| bias.get(k).copied().unwrap_or(0.0);
+                let affine = self.get(actuator, class, "biastype") == Some("affine");
+                let servo = affine && gain > 0.0 && (gain + bias(1)).abs() <= 1e-9 * gain;
+                let fixed = self.get(actuator, class, "gaintype").is_none_or(|t| t == "fixed");
+                match (fixed, affine, servo) {
+                    (true, true, true) => Some(Drive {
+                        position: Some(0.0),
+                        effort: Some(gear * bias(0)).filter(|e| *e != 0.0),
+                        stiffness: gear * gear * gain,
+                        damping: gear * gear * (-bias(2)).max(0.0),
+                        max_effort,
+                        ..Drive::default()
+                    }),
+                    (true, false, _) => {
+                        Some(Drive { effort: Some(0.0), max_effort, ..Drive::default() })
+                    }
+                    _ => None,
+                }
+            }
+            _ => None,
+        };
+        let hinge = &mut a.assembly.machine.joints[number];
+        let has_coordinate = hinge.kind != HingeKind::Spherical;
+        let Some(drive) = drive.filter(|_| has_coordinate) else {
+            let what = format!("actuators of the type {} are left out", shown(&actuator.name));
+            self.builder.note(&what);
+            return Ok(());
+        };
+        if hinge.drive.is_some() {
+            let note = "joints with several actuators, or a spring and an actuator, keep the first actuator";
+            self.builder.note(note);
+        }
+        let is_spring = hinge.drive.is_some_and(|d| d.effort.is_none() && d.max_effort.is_none());
+        if hinge.drive.is_none() || is_spring {
+            hinge.drive = Some(drive);
+        }
+        Ok(())
+    }
+
+    /// Joints that follow others, and joints that close loops.
+    fn equality(&mut self, a: &mut Assembling<'_>, equality: &Element) -> Result<()> {
+        let part = described(equality);
+        if self.get(equality, None, "active") == Some("false") {
+            return Ok(());
+        }
+        let named = |key: &str| equality.get(key).map(str::to_owned);
+        match &equality.name[..] {
+            "joint" => {
+                let joint = |model: &Self, key: &str| match named(key) {
+                    None => Ok(None),
+                    Some(name) => match a.joints.get(&name) {
+                        Some(&(number, reference)) => Ok(Some((number, reference))),
+                        None => {
+                            let what = format!("there is no joint \"{}\"", shown(&name));
+                            Err(model.error(&part, what, "Correct the name"))
+                        }
+                    },
+                };
+                let (first, second) = (joint(self, "joint1")?, joint(self, "joint2")?);
+                let coefficients = self.vector(equality, None, "polycoef", [1, 5], &part)?;
+                let of = |k: usize| {
+                    let given = coefficients.as_ref().and_then(|c| c.get(k).copied());
+                    given.unwrap_or(if k == 1 { 1.0 } else { 0.0 })
+                };
+                let is_linear = (2..5).all(|k| of(k) == 0.0);
+                let (Some((first, own)), Some((second, other)), true) = (first, second, is_linear)
+                else {
+                    self.builder.note(
+                        "equalities of a joint with a number, or of higher than first order, are left out",
+                    );
+                    return Ok(());
+                };
+                let name = a.assembly.machine.joints[second].name.clone();
+                let offset = own + of(0) - of(1) * other;
+                a.assembly.machine.joints[first].mimic = Some((name, of(1), offset));
+            }
+            "connect" | "weld" if named("body1").is_some() => {
+                let body = |key: &str| {
+                    let name = named(key).unwrap_or_else(|| "world".to_owned());
+                    self.body(a, &name, &part)
+                };
+                let ((first, place), (second, _)) = (body("body1")?, body("body2")?);
+                if first == second {
+                    return Ok(());
+                }
+                let kind = match &equality.name[..] {
+                    "weld" => HingeKind::Fixed,
+                    _ => HingeKind::Spherical,
+                };
+                let anchor = self.vector(equality, None, "anchor", [3, 3], &part)?;
+                let anchor = anchor.map_or(Vec3::zeros(), |v| Vec3::from_column_slice(&v));
+                let name = equality.get("name").unwrap_or("equality").to_owned();
+                let point = place.apply(&anchor);
+                // what stands still is the first of the two
+                let links = if first == STILL { [first, second] } else { [second, first] };
+                a.assembly.hinge(&name, kind, links, [point, Vec3::z()], 0.0);
+            }
+            other => {
+                self.builder.note(&format!("equalities of the type {} are left out", shown(other)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Number and place of a body of a name.
+    fn body(&self, a: &Assembling<'_>, name: &str, part: &str) -> Result<(usize, Affine)> {
+        a.bodies.get(name).copied().ok_or_else(|| {
+            let what = format!("there is no body \"{}\"", shown(name));
+            self.error(part, what, "Correct the name")
+        })
+    }
+
+    /// Bodies that do not touch each other: by contype and conaffinity, and by <exclude>.
+    fn contacts(&mut self, a: &mut Assembling<'_>, root: &Element) -> Result<()> {
+        let links = &a.assembly.machine.links;
+        let may_touch = |i: usize, j: usize| {
+            let ([c, d], [e, f]) = (links[i].masks, links[j].masks);
+            c & f != 0 || e & d != 0
+        };
+        let all = (0..links.len()).flat_map(|j| (0..j).map(move |i| [i, j]));
+        let mut apart: Vec<[usize; 2]> = all.filter(|&[i, j]| !may_touch(i, j)).collect();
+        for contact in root.all("contact").flat_map(|c| &c.children) {
+            let part = described(contact);
+            match &contact.name[..] {
+                "exclude" => {
+                    let of = |key: &str| {
+                        self.body(a, contact.get(key).unwrap_or_default(), &part)
+                    };
+                    let ((i, _), (j, _)) = (of("body1")?, of("body2")?);
+                    apart.extend((i != j).then_some([i.min(j), i.max(j)]));
+                }
+                "pair" => self.builder.note(
+                    "single pairs of geometries (contact/pair) are left out: bodies touch as contype and conaffinity say",
+                ),
+                _ => {}
+            }
+        }
+        apart.sort_unstable();
+        apart.dedup();
+        a.assembly.machine.apart = apart;
+        Ok(())
+    }
+}
+
+impl Assembling<'_> {
+    /// The machine, in which bodies between joints have the inertia that they need.
+    fn finish(self) -> Machine {
+        let mut machine = self.assembly.machine;
+        for [between, of] in self.between {
+            let whole = &machine.links[of];
+            let own = whole
+                .inertial
+                .or_else(|| Inertial::of_surface(&whole.mesh, whole.density.unwrap_or(1000.0)));
+            machine.links[between].inertial =
+                own.map(|i| Inertial { mass: BETWEEN * i.mass, inertia: BETWEEN * i.inertia, ..i });
+        }
+        machine
+    }
+}

@@ -1,0 +1,300 @@
+//! Bodies and joints of a machine as objects and joints of a scene.
+
+use crate::text::{comment, entry, file_name, free_name, number, quoted, table, vector};
+use standoff_geometry::CollisionMesh;
+use standoff_geometry::audit::{Pair, audit_intersections};
+use standoff_linalg::{Mat3, Vec3};
+use standoff_mesh::format::{Drive, Hinge, HingeKind, Inertial, Link, Machine};
+use standoff_mesh::{Mesh, Names, is_closed};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+/// Density of what has no mass in the file, kg/m³: MuJoCo's.
+const DENSITY: f64 = 1000.0;
+
+/// What still stands: body number 0 of a machine.
+const STILL: usize = 0;
+
+/// The parts of a scene file.
+#[derive(Debug, Default)]
+pub(crate) struct Parts {
+    /// Tables of materials.
+    pub materials: String,
+    /// Tables of objects and joints.
+    pub objects: String,
+    /// Meshes to write.
+    pub meshes: Vec<(PathBuf, Mesh)>,
+    /// What is not as the file says, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// A body as it is written.
+struct Written {
+    name: String,
+    mesh: Mesh,
+    inertial: Option<Inertial>,
+    density: f64,
+    /// Whether it has no geometry of its own.
+    is_ghost: bool,
+}
+
+/// The scene of a machine whose meshes are named after `stem`; the error names a body that cannot be.
+pub(crate) fn parts(machine: &Machine, stem: &str, names: &mut Names) -> Result<Parts, String> {
+    let mut parts = Parts::default();
+    let mut all = Vec::with_capacity(machine.links.len());
+    for (k, link) in machine.links.iter().enumerate() {
+        all.push(written(link, k == STILL, names, &mut parts.notes)?);
+    }
+    let apart = apart(machine, &all, &mut parts.notes);
+    let densities: BTreeSet<u64> = all.iter().skip(1).map(|w| w.density.to_bits()).collect();
+    for bits in &densities {
+        let density = f64::from_bits(*bits);
+        table(&mut parts.materials, &format!("[materials.{}]", material(density)));
+        entry(&mut parts.materials, "density", &number(density));
+    }
+    for (k, body) in all.iter().enumerate().filter(|(_, b)| !b.mesh.points.is_empty()) {
+        let file = PathBuf::from(format!("{stem}-{}.obj", file_name(&body.name)));
+        let out = &mut parts.objects;
+        table(out, "[[objects]]");
+        entry(out, "name", &quoted(&body.name));
+        entry(out, "mesh", &quoted(&file.to_string_lossy()));
+        entry(out, "role", if k == STILL { "\"obstacle\"" } else { "\"rigid\"" });
+        if k != STILL {
+            entry(out, "material", &quoted(&material(body.density)));
+        }
+        if let Some(inertial) = &body.inertial {
+            entry(out, "inertial", &mass_properties(inertial));
+        }
+        let ignored: Vec<String> = apart
+            .iter()
+            .filter(|[_, later]| *later == k)
+            .map(|[other, _]| quoted(&all[*other].name))
+            .collect();
+        if !ignored.is_empty() {
+            entry(out, "ignore", &format!("[{}]", ignored.join(", ")));
+        }
+        parts.meshes.push((file, body.mesh.clone()));
+    }
+    for hinge in &machine.joints {
+        joint(hinge, &all, &mut parts);
+    }
+    Ok(parts)
+}
+
+fn material(density: f64) -> String {
+    format!("density-{}", density.round())
+}
+
+/// A body with its mass properties, as far as something can have them, and a shape.
+fn written(
+    link: &Link,
+    is_still: bool,
+    names: &mut Names,
+    notes: &mut Vec<String>,
+) -> Result<Written, String> {
+    let name = free_name(&link.name, names);
+    let density = link.density.unwrap_or(DENSITY);
+    let mut body =
+        Written { name, mesh: link.mesh.clone(), inertial: None, density, is_ghost: false };
+    body.mesh.regions.clear();
+    if is_still {
+        return Ok(body);
+    }
+    let has_volume = is_closed(&link.mesh.triangles);
+    let filled = Inertial::of_surface(&link.mesh, density).filter(|_| has_volume);
+    let given = link.inertial.filter(|i| i.mass > 0.0);
+    body.inertial = match (given, filled) {
+        (Some(given), _) if is_possible(&given) => Some(given),
+        (Some(given), Some(filled)) => {
+            notes.push(format!(
+                "{}: nothing has the inertia that the file gives; its geometry is filled with its mass",
+                body.name
+            ));
+            Some(Inertial { inertia: given.mass / filled.mass * filled.inertia, ..given })
+        }
+        (None, Some(_)) => {
+            if link.inertial.is_some() || link.density.is_none() {
+                notes.push(format!(
+                    "{}: the file gives no mass; its geometry has {density} kg/m³",
+                    body.name
+                ));
+            }
+            None
+        }
+        (_, None) => {
+            return Err(format!(
+                "body \"{}\" moves, but has neither a mass and an inertia that are possible nor closed geometry",
+                body.name
+            ));
+        }
+    };
+    if let Some(inertial) = body.inertial.filter(|_| link.mesh.triangles.is_empty()) {
+        notes.push(format!(
+            "{}: it has no collision geometry; it is shown as a box of its inertia, which touches nothing",
+            body.name
+        ));
+        body.mesh = equivalent_box(&inertial);
+        body.is_ghost = true;
+    }
+    Ok(body)
+}
+
+/// Second moment ∫ρ r rᵀ of an inertia.
+fn second_moment(inertial: &Inertial) -> Mat3 {
+    Mat3::from_diagonal_element(0.5 * inertial.inertia.trace()) - inertial.inertia
+}
+
+/// Whether something can have this inertia: no principal moment exceeds the sum of the other two.
+fn is_possible(inertial: &Inertial) -> bool {
+    let second = second_moment(inertial);
+    let (least, greatest) =
+        (second.symmetric_eigenvalues().min(), second.symmetric_eigenvalues().max());
+    least > 1e-9 * greatest
+}
+
+/// The box with an even density that has these mass properties.
+fn equivalent_box(inertial: &Inertial) -> Mesh {
+    let eigen = second_moment(inertial).symmetric_eigen();
+    let half = eigen.eigenvalues.map(|s| (3.0 * s.max(0.0) / inertial.mass).sqrt());
+    let turn = match eigen.eigenvectors.determinant() < 0.0 {
+        true => -eigen.eigenvectors,
+        false => eigen.eigenvectors,
+    };
+    let sign = |v: usize, bit: usize| if v >> bit & 1 == 1 { 1.0 } else { -1.0 };
+    let corner = |v: usize| Vec3::new(sign(v, 0), sign(v, 1), sign(v, 2)).component_mul(&half);
+    let faces =
+        [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
+    Mesh {
+        points: (0..8).map(|v| inertial.centre + turn * corner(v)).collect(),
+        triangles: faces.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).collect(),
+        ..Mesh::default()
+    }
+}
+
+fn mass_properties(inertial: &Inertial) -> String {
+    let i = &inertial.inertia;
+    let all = [i[(0, 0)], i[(1, 1)], i[(2, 2)], i[(0, 1)], i[(0, 2)], i[(1, 2)]].map(number);
+    format!(
+        "{{ mass = {}, centre = {}, inertia = [{}] }}",
+        number(inertial.mass),
+        vector(&inertial.centre),
+        all.join(", ")
+    )
+}
+
+/// Pairs of bodies without contact: those of the file, those that intersect at the start, and what has no geometry with everything.
+fn apart(machine: &Machine, all: &[Written], notes: &mut Vec<String>) -> BTreeSet<[usize; 2]> {
+    let shown = |k: usize| !all[k].mesh.points.is_empty();
+    let joined = |pair: [usize; 2]| {
+        let [a, b] = pair;
+        a != STILL && machine.joints.iter().any(|j| j.links == [a, b] || j.links == [b, a])
+    };
+    let mut apart: BTreeSet<[usize; 2]> = machine.apart.iter().copied().collect();
+    for k in (0..all.len()).filter(|k| all[*k].is_ghost) {
+        apart.extend((0..all.len()).filter(|j| *j != k).map(|j| [j.min(k), j.max(k)]));
+    }
+    apart.retain(|pair| pair.iter().all(|k| shown(*k)) && !joined(*pair));
+    for pair in intersecting(all) {
+        if !joined(pair) && apart.insert(pair) {
+            let [a, b] = pair.map(|k| &all[k].name);
+            notes.push(format!("{a} and {b} intersect at the start; they do not touch each other"));
+        }
+    }
+    apart
+}
+
+/// Pairs of bodies whose surfaces intersect, exactly.
+fn intersecting(all: &[Written]) -> BTreeSet<[usize; 2]> {
+    let (mut points, mut triangles, mut body) = (Vec::new(), Vec::new(), Vec::new());
+    for (k, written) in all.iter().enumerate() {
+        let first = points.len() as u32;
+        points.extend_from_slice(&written.mesh.points);
+        triangles.extend(written.mesh.triangles.iter().map(|t| t.map(|v| v + first)));
+        body.resize(points.len(), k);
+    }
+    let x = points.clone();
+    let mut mesh = CollisionMesh::new(points, triangles, &[], &[]);
+    mesh.body = body.iter().map(|b| *b as u32).collect();
+    let found = audit_intersections(&mesh, &x);
+    let of = |vertex: u32| body[vertex as usize];
+    let edge = |edge: u32| of(mesh.edges[edge as usize][0]);
+    let face = |face: u32| of(mesh.faces[face as usize][0]);
+    let bodies = found.iter().map(|pair| {
+        let (a, b) = match *pair {
+            Pair::EdgeFace { edge: e, face: f } => (edge(e), face(f)),
+            Pair::EdgeEdge { edges: [e, f] } => (edge(e), edge(f)),
+            Pair::FaceVertex { face: f, vertex } => (face(f), of(vertex)),
+            Pair::EdgeVertex { edge: e, vertex } => (edge(e), of(vertex)),
+            Pair::VertexVertex { vertices: [v, w] } => (of(v), of(w)),
+        };
+        [a.min(b), a.max(b)]
+    });
+    bodies.filter(|[a, b]| a != b).collect()
+}
+
+fn joint(hinge: &Hinge, all: &[Written], parts: &mut Parts) {
+    let out = &mut parts.objects;
+    let kind = match hinge.kind {
+        HingeKind::Revolute => "revolute",
+        HingeKind::Prismatic => "prismatic",
+        HingeKind::Spherical => "spherical",
+        HingeKind::Planar => "planar",
+        HingeKind::Fixed => "fixed",
+    };
+    let bodies = hinge.links.iter().filter(|b| **b != STILL).map(|b| quoted(&all[*b].name));
+    table(out, "[[joints]]");
+    entry(out, "name", &quoted(&hinge.name));
+    entry(out, "kind", &quoted(kind));
+    entry(out, "bodies", &format!("[{}]", bodies.collect::<Vec<_>>().join(", ")));
+    entry(out, "point", &vector(&hinge.point));
+    if matches!(hinge.kind, HingeKind::Revolute | HingeKind::Prismatic | HingeKind::Planar) {
+        entry(out, "axis", &vector(&hinge.axis));
+    }
+    for (key, value) in
+        [("start", hinge.start), ("damping", hinge.damping), ("friction", hinge.friction)]
+    {
+        if value != 0.0 {
+            entry(out, key, &number(value));
+        }
+    }
+    match hinge.limits {
+        Some([low, high]) if low < high => {
+            entry(out, "limits", &format!("[{}, {}]", number(low), number(high)));
+        }
+        Some(_) => {
+            parts.notes.push(format!("{}: limits without a range are left out", hinge.name));
+        }
+        None => {}
+    }
+    if let Some(text) = hinge.drive.as_ref().map(drive) {
+        entry(out, "drive", &text);
+    }
+    if let Some((joint, ratio, offset)) = &hinge.mimic {
+        let text = format!(
+            "{{ joint = {}, ratio = {}, offset = {} }}",
+            quoted(joint),
+            number(*ratio),
+            number(*offset)
+        );
+        entry(out, "mimic", &text);
+    }
+    if hinge.kind == HingeKind::Spherical && hinge.start != 0.0 {
+        comment(out, "a ball joint has no coordinate");
+    }
+}
+
+fn drive(drive: &Drive) -> String {
+    let mut keys = Vec::new();
+    let given = [
+        ("position", drive.position),
+        ("velocity", drive.velocity),
+        ("effort", drive.effort),
+        ("stiffness", Some(drive.stiffness).filter(|k| *k != 0.0)),
+        ("damping", Some(drive.damping).filter(|d| *d != 0.0)),
+        ("max_effort", drive.max_effort),
+    ];
+    for (key, value) in given {
+        keys.extend(value.map(|v| format!("{key} = {}", number(v))));
+    }
+    format!("{{ {} }}", keys.join(", "))
+}
