@@ -40,7 +40,7 @@ TABLES = [
     ("ForceSection", "`[[objects.forces]]`"), ("RegionSection", "Regions"), ("BoxSection", "`box` of a region"),
     ("SphereSection", "`sphere` of a region"), ("AttachmentSection", "`[[attachments]]`"),
     ("AnchorSection", "`attachments.to`"), ("StitchSection", "`[[stitches]]`"),
-    ("JointSection", "`[[joints]]`"), ("DriveSection", "`joints.drive`"), ("MimicSection", "`joints.mimic`"),
+    ("JointSection", "`[[joints]]`"), ("InertialSection", "`objects.inertial`"), ("DriveSection", "`joints.drive`"), ("MimicSection", "`joints.mimic`"),
     ("ExpectSection", "`[[expect]]`"), ("MinusSection", "`expect.minus`"),
 ]
 

@@ -206,7 +206,7 @@ impl CoreScene {
 }
 
 /// A report as JSON.
-pub fn json(report: &standoff::StepReport) -> PyResult<String> {
+pub fn json(report: &impl serde::Serialize) -> PyResult<String> {
     let failed = |e: serde_json::Error| pyo3::exceptions::PyRuntimeError::new_err(e.to_string());
     serde_json::to_string(report).map_err(failed)
 }

@@ -11,7 +11,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use standoff::definition::{ForceDef, Load};
-use standoff::{Batch, Error, LoadValue, Options, Pose, Simulation, Vec3};
+use standoff::{Batch, Error, JointTarget, LoadValue, Options, Pose, Simulation, Vec3};
 use std::path::PathBuf;
 use std::sync::PoisonError;
 
@@ -281,6 +281,30 @@ impl CoreSimulation {
             let vector = vector.map(|v| load_value(s, name, v.into()));
             s.set_load(name, vector.or(pressure.map(LoadValue::Pressure)))
         })
+    }
+
+    /// Names of all joints.
+    fn joint_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        self.read(py, |s| s.scene().definition.joints.iter().map(|j| j.name.clone()).collect())
+    }
+
+    /// What a joint acted with and its coordinates, as the JSON of a report has it.
+    fn joint(&self, py: Python<'_>, name: &str) -> PyResult<String> {
+        let forces = self.attempt(py, |s| s.joint(name))?;
+        json(&forces)
+    }
+
+    #[pyo3(signature = (name, position=None, velocity=None, effort=None))]
+    fn set_joint_target(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        position: Option<f64>,
+        velocity: Option<f64>,
+        effort: Option<f64>,
+    ) -> PyResult<()> {
+        let target = JointTarget { position, velocity, effort };
+        self.attempt(py, |s| s.set_joint_target(name, target))
     }
 
     /// What the independent audit finds wrong.

@@ -85,6 +85,7 @@ fn material(density: f64) -> String {
     format!("density-{}", density.round())
 }
 
+// long: each combination of what a file may give
 /// A body with its mass properties, as far as something can have them, and a shape.
 fn written(
     link: &Link,

@@ -1,7 +1,7 @@
 //! A converted model is a scene with the bodies, materials, pins and obstacles of the model.
 
 use standoff_linalg::Vec3;
-use standoff_mesh::format::{read_model, write};
+use standoff_mesh::format::{Pose, read_model, write};
 use standoff_mjcf_import::Import;
 use standoff_scene::Scene;
 use standoff_sim::definition::BodyKind;
@@ -14,7 +14,7 @@ fn model() -> PathBuf {
 fn import(folder: &Path, model: &str) -> Result<Import, String> {
     let file = folder.join("model.xml");
     std::fs::write(&file, model).unwrap();
-    Import::load(&file, &folder.join("scene.toml")).map_err(|e| e.to_string())
+    Import::load(&file, &folder.join("scene.toml"), &Pose::new()).map_err(|e| e.to_string())
 }
 
 #[test]
@@ -31,7 +31,8 @@ fn a_model_of_which_nothing_is_left_is_refused() {
     for part in ["model.xml", "nothing", "\"skin\"", "ellipsoid", "grid", "obstacle"] {
         assert!(message.contains(part), "{message}");
     }
-    assert_eq!(flex("grid").unwrap().meshes.len(), 1);
+    // the body and the box, which stands still
+    assert_eq!(flex("grid").unwrap().meshes.len(), 2);
     let empty = import(folder.path(), "<mujoco><worldbody/></mujoco>").unwrap_err();
     assert!(empty.contains("nothing"), "{empty}");
 }
@@ -63,7 +64,7 @@ fn a_surface_is_filled_from_its_origin() {
 fn a_model_becomes_a_scene() {
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("soft.toml");
-    let import = Import::load(&model(), &output).unwrap();
+    let import = Import::load(&model(), &output, &Pose::new()).unwrap();
     std::fs::write(&output, &import.toml).unwrap();
     for (file, mesh) in &import.meshes {
         write(&folder.path().join(file), mesh).unwrap();
@@ -71,13 +72,13 @@ fn a_model_becomes_a_scene() {
     let scene = Scene::load(&output, &[]).unwrap_or_else(|e| panic!("{e}\n{}", import.toml));
     let definition = &scene.definition;
     let names: Vec<&str> = definition.bodies.iter().map(|b| &b.name[..]).collect();
-    assert_eq!(names, ["jelly", "cloth", "rope", "sheet", "wedge", "robot"]);
+    assert_eq!(names, ["jelly", "cloth", "rope", "sheet", "wedge", "base"]);
     assert_eq!(definition.settings.time.step, 0.005);
     assert_eq!(definition.gravity, Vec3::new(0.0, 0.0, -5.0));
     assert_eq!(definition.settings.friction.coefficient, 1.0);
     assert_eq!(definition.half_spaces.len(), 1);
     // every vertex is where the model has it, in its order
-    let flexes = read_model(&model()).unwrap().flexes;
+    let flexes = read_model(&model(), &Pose::new()).unwrap().flexes;
     for (flex, body) in flexes.iter().zip(&definition.bodies) {
         assert_eq!(flex.mesh.points, body.rest, "{}", flex.name);
     }

@@ -5,6 +5,8 @@
 //! between steps, the forces on half-spaces, how many steps in a row the barrier finished for the barrier-free
 //! solver, the forces of supports and loads, where there are joints their multipliers and coordinates, and a checksum of all that. Files of later formats are refused.
 
+// long: what is written, and what is read, in the same order
+
 use crate::OutputError;
 use crate::atomic::write_atomically;
 use crate::error::later_format;
@@ -349,6 +351,7 @@ impl Reader<'_> {
         (0..n).map(|_| self.control()).collect()
     }
 
+    // long: a line for each field, in the order of writing
     /// Everything after the format version: the fingerprint and the rest.
     fn checkpoint(&mut self) -> Option<(u64, Checkpoint)> {
         let length = self.u32()? as usize;

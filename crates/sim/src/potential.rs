@@ -10,6 +10,7 @@
 // long: the list of terms and what iterates over it; each function is a few lines for each term
 
 mod friction;
+mod joints;
 mod life;
 pub mod stiffness;
 mod strategy;
@@ -27,7 +28,6 @@ use crate::energy::pressure::Pressures;
 use crate::energy::spring::Attachments;
 use crate::energy::{CodimElements, Role, Solids, Term};
 use crate::iterate::Iterate;
-use crate::joints::JointEnergies;
 use crate::model::Model;
 use crate::state::State;
 use crate::unknowns::Expanded;
@@ -36,6 +36,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use stiffness::Adapting;
 
+pub use joints::JointEnergies;
 pub use strategy::Strategy;
 
 /// The incremental potential of one time step.

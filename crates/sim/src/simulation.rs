@@ -15,7 +15,7 @@ use crate::joints::JointTarget;
 use crate::material::von_mises;
 use crate::model::Model;
 use crate::placement::{self, CARRIED};
-use crate::report::StepReport;
+use crate::report::{JointForces, StepReport};
 use crate::solver::workspace::Workspace;
 use crate::state::State;
 use crate::step;
@@ -159,6 +159,12 @@ impl Simulation {
         check_vectors(&self.model, "the value", value.as_slice(), |_| format!("load {index}"))?;
         *load = value;
         Ok(())
+    }
+
+    /// What joint `index` of `Definition::joints` acted with in the last step, and its coordinates now; none for a joint that does not exist.
+    pub fn joint(&self, index: usize) -> Option<JointForces> {
+        let exists = index < self.model.joints.all.len();
+        exists.then(|| step::joint_forces(&self.model, &self.state, index))
     }
 
     /// Sets what the drive of joint `index` of `Definition::joints` moves to in the steps to come; `JointTarget::default()` for what the definition

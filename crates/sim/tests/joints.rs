@@ -90,7 +90,7 @@ pub fn hanging(name: &str, pivot: Vec3) -> BodyDef {
     solid_box(name, pivot - Vec3::new(BOX.x / 2.0, BOX.y - 0.05, BOX.z / 2.0), BOX, 1)
 }
 
-const ORDERS: [(Integrator, f64); 3] =
+pub const ORDERS: [(Integrator, f64); 3] =
     [(Integrator::ImplicitEuler, 1.0), (Integrator::Bdf2, 2.0), (Integrator::Newmark, 2.0)];
 
 /// Orders of the integrators for what happens until a time: `error` gives what they are off with a number of steps.

@@ -217,6 +217,8 @@ pub use standoff_linalg::{Mat3, Vec3};
 pub use standoff_mesh::{self as mesh, Mesh, shape};
 pub use standoff_run::{Event, Options, Summary};
 pub use standoff_scene::{Scene, file as scene_file};
+pub use standoff_sim::joints::JointTarget;
+pub use standoff_sim::report::JointForces;
 pub use standoff_sim::{ContactRecord, Definition, Iteration, StepReport, definition, settings};
 
 /// Energies of one's own: [`Element`](energy::Element) for summands over N vertices each,

@@ -8,12 +8,17 @@ mod inside;
 pub use body::{Body, BodyMut, HalfSpace, Pose};
 pub use forces::{Applied, Held, LoadValue};
 
+// long: what can be read and set of each kind of thing, a method for each
+
 use crate::error::Error;
+use crate::errors::ControlError;
 use crate::handle::{OfBody, OfHalfSpace, OfLoad, OfPrescription, Which, indices};
 use standoff_linalg::Vec3;
 use standoff_run::{Options, Recording, Summary, checkpoint_bytes, fingerprint, parse_checkpoint};
 use standoff_scene::Scene;
 use standoff_scene::resolve::origin::Origin;
+use standoff_sim::joints::JointTarget;
+use standoff_sim::report::JointForces;
 use standoff_sim::{ContactRecord, StepError, StepReport};
 use std::collections::HashMap;
 use std::fmt;
@@ -304,6 +309,35 @@ impl Simulation {
             self.core.set_load(index, value)?;
         }
         Ok(())
+    }
+
+    /// What a joint acted with in the last step, and its coordinates now.
+    ///
+    /// # Errors
+    /// [`Error::Control`] for a name that no joint has.
+    pub fn joint(&self, name: &str) -> Result<JointForces, Error> {
+        // the index is that of a joint
+        Ok(self.core.joint(self.joint_index(name)?).unwrap_or_default())
+    }
+
+    /// Sets what the drive of a joint moves to in the steps to come, in place of what the scene says; `JointTarget::default()` goes back to that.
+    /// A joint without a drive takes an effort alone.
+    ///
+    /// # Errors
+    /// [`Error::Control`] for a name that no joint has, for a joint without a single coordinate, for a position or a velocity without the gain of the
+    /// drive that it needs, and for what is not finite.
+    pub fn set_joint_target(&mut self, name: &str, target: JointTarget) -> Result<(), Error> {
+        let index = self.joint_index(name)?;
+        Ok(self.core.set_joint_target(index, target)?)
+    }
+
+    fn joint_index(&self, name: &str) -> Result<usize, ControlError> {
+        let joints = || self.scene.definition.joints.iter().map(|j| j.name.as_str());
+        joints().position(|n| n == name).ok_or_else(|| ControlError::Unknown {
+            what: "joint",
+            name: name.to_owned(),
+            known: joints().map(str::to_owned).collect(),
+        })
     }
 
     /// Where the vertices of a prescription have to be at the end of the next step, m; they stay there

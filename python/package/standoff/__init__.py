@@ -23,7 +23,7 @@ from .errors import (
 from .exports import Curves, export, plot, render
 from .frames import Frames, frames
 from .scene import Scene, resume, run
-from .simulation import Applied, Body, HalfSpace, Held, Iteration, Simulation
+from .simulation import Applied, Body, HalfSpace, Held, Iteration, Joint, Simulation
 from .sweep import sweep
 from .viewer import Viewer, view
 
@@ -42,6 +42,7 @@ __all__ = [
     "Frames",
     "HalfSpace",
     "Held",
+    "Joint",
     "Iteration",
     "MeshError",
     "OutputError",

@@ -225,6 +225,74 @@ class Held(Applied):
         self._simulation.set_prescription(self.name, True)
 
 
+class Joint:
+    """A joint: where it is, what it acts with, and what its drive moves to. Coordinates are those of the moved body, forces act on it."""
+
+    def __init__(self, simulation: Simulation, name: str) -> None:
+        self._simulation, self.name = simulation, name
+        self._values()
+
+    def __repr__(self) -> str:
+        return f"<standoff.Joint {self.name!r}>"
+
+    def _values(self) -> dict[str, Any]:
+        values: dict[str, Any] = json.loads(self._simulation._core.joint(self.name))
+        return values
+
+    @property
+    def angle(self) -> float | None:
+        """Angle about the axis, rad; None where the joint does not turn about one."""
+        return self._values()["angle"]
+
+    @property
+    def angular_speed(self) -> float | None:
+        """Its rate, rad/s."""
+        return self._values()["angular_speed"]
+
+    @property
+    def displacement(self) -> float | None:
+        """Displacement along the axis, or the distance, m; None where the joint does not slide."""
+        return self._values()["displacement"]
+
+    @property
+    def speed(self) -> float | None:
+        """Its rate, m/s."""
+        return self._values()["speed"]
+
+    @property
+    def effort(self) -> float:
+        """What the drive acted with in the last step, N m or N."""
+        return float(self._values().get("drive", 0.0))
+
+    @property
+    def limit_effort(self) -> float:
+        """What a limit acted with in the last step, N m or N."""
+        return float(self._values().get("limit", 0.0))
+
+    @property
+    def force(self) -> Array:
+        """Force of the joint in the last step, without the drive, N."""
+        return np.array(self._values()["force"])
+
+    @property
+    def moment(self) -> Array:
+        """Moment of the joint about its point in the last step, without the drive, N m."""
+        return np.array(self._values()["moment"])
+
+    @property
+    def point(self) -> Array:
+        """The joint's point on the moved body, m."""
+        return np.array(self._values()["point"])
+
+    def target(
+        self, position: float | None = None, velocity: float | None = None, effort: float | None = None
+    ) -> None:
+        """Where the drive moves to in the steps to come (rad or m), how fast (rad/s or m/s), and what it adds (N m or N), each
+        in place of what the scene says; without any, what the scene says holds again. Gains and cap are those of the
+        scene. A joint without a drive takes an effort alone."""
+        self._simulation._change("set_joint_target", self.name, position, velocity, effort)
+
+
 @dataclass(frozen=True, eq=False)
 class Iteration:
     """A step in one of its iterations."""
@@ -493,6 +561,11 @@ class Simulation:
     def bodies(self) -> dict[str, Body]:
         """Bodies by name, in the order of their vertices."""
         return {name: Body(self, name, entry) for name, entry in self._entries.items()}
+
+    @property
+    def joints(self) -> dict[str, Joint]:
+        """Joints by name, in the order of the scene."""
+        return {name: Joint(self, name) for name in self._core.joint_names()}
 
     def set_gravity(self, gravity: ArrayLike) -> None:
         """Sets gravity for the steps to come, m/s²."""

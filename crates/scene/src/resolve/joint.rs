@@ -34,6 +34,7 @@ pub(super) fn resolve_all(
     Ok(())
 }
 
+// long: each key is checked with the kind of the joint
 fn resolve_one(
     section: &JointSection,
     file: &SceneFile,

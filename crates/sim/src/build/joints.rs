@@ -1,5 +1,7 @@
 //! Joints of a definition as equations of control points.
 
+// long: an arm for each kind of joint, and the tests of all of their derivatives
+
 use super::rigid::Rigidity;
 use crate::body::Body;
 use crate::definition::{CONTROL_POINTS, Definition, JointDef, JointKind, MimicDef, coordinates};
@@ -80,6 +82,7 @@ pub(super) fn without_contact(definition: &Definition) -> impl Iterator<Item = (
     apart.filter_map(|j| j.parent.map(|p| (p.min(j.child), p.max(j.child))))
 }
 
+// long: a line for each field of a joint
 fn build(
     joint: &JointDef,
     first_row: usize,
@@ -328,8 +331,9 @@ mod tests {
     use crate::definition::expression::Expression;
     use crate::definition::{BodyDef, DriveDef, MassProperties};
     use crate::energy::{Projection, Term};
-    use crate::joints::{JointEnergies, JointTerm};
+    use crate::joints::JointTerm;
     use crate::model::Model;
+    use crate::potential::JointEnergies;
     use crate::solver::path::Path;
     use crate::state::State;
     use standoff_linalg::Mat3;

@@ -80,7 +80,7 @@ impl JointDef {
 }
 
 /// A drive: the force τ = k (s* − s) + d (v* − ṡ) + τ₀ along the coordinate s of a joint, of which no more than a greatest magnitude acts.
-/// The rate ṡ is that of the step, whatever the integrator.
+/// The rate ṡ is that of the integrator.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DriveDef {
     /// s*, rad or m; without, nothing pulls at the coordinate itself.

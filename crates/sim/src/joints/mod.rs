@@ -4,15 +4,14 @@
 mod along;
 mod coordinate;
 mod coupling;
-mod energies;
 mod form;
 mod law;
 mod term;
 mod tree;
 
+pub use along::AlongTerm;
 pub use coordinate::Coordinate;
-pub use coupling::Coupling;
-pub use energies::{Efforts, JointEnergies};
+pub use coupling::{Coupling, CouplingTerm};
 pub use form::{Form, POINTS, Row};
 pub use law::{Capped, Law, Limits};
 pub use term::JointTerm;
@@ -123,6 +122,19 @@ pub struct Joint {
     pub stick_rate: f64,
     /// What moves the coordinate.
     pub drive: Option<DriveDef>,
+}
+
+/// What acts on the child of a joint along its coordinate, N m or N.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Efforts {
+    /// Of the drive.
+    pub drive: f64,
+    /// Of damping and friction.
+    pub resistance: f64,
+    /// Of a limit.
+    pub limit: f64,
+    /// Of couplings.
+    pub coupling: f64,
 }
 
 /// What a user sets of a drive between steps, each in place of what the definition says.

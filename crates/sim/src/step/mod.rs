@@ -6,6 +6,7 @@ mod fallback;
 pub mod integrator;
 mod prescribed;
 mod reactions;
+pub use reactions::joint_forces;
 pub mod start_forces;
 mod unmet;
 

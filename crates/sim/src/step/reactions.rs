@@ -12,7 +12,7 @@
 use crate::body::Body;
 use crate::context::StepContext;
 use crate::definition::settings::Integrator;
-use crate::joints::{Efforts, Joint};
+use crate::joints::Joint;
 use crate::loads::resultant;
 use crate::model::Model;
 use crate::motion::PrescribedMotion;
@@ -136,29 +136,31 @@ pub fn report(model: &Model, state: &State) -> Forces {
 fn joints(model: &Model, state: &State) -> BTreeMap<String, JointForces> {
     let all = &model.joints.all;
     let listed = if all.len() > LISTED { &[] } else { all.as_slice() };
-    let of = |((joint, coordinates), efforts): ((&Joint, &[f64; 2]), &Efforts)| {
-        let own = &state.joint_multipliers[joint.first_row..];
-        let [force, moment] = joint.reaction(own, &state.x);
-        let rates = joint.rates(&state.x, &state.v);
-        let (turns, slides) = (joint.turn.is_some(), joint.slide.is_some());
-        let forces = JointForces {
-            force: force.into(),
-            moment: moment.into(),
-            point: joint.point(&state.x).into(),
-            error: joint.error(&state.x),
-            angle: turns.then_some(coordinates[0]),
-            angular_speed: turns.then_some(rates[0]),
-            displacement: slides.then_some(coordinates[1]),
-            speed: slides.then_some(rates[1]),
-            drive: efforts.drive,
-            resistance: efforts.resistance,
-            limit: efforts.limit,
-            coupling: efforts.coupling,
-        };
-        (joint.name.clone(), forces)
-    };
-    let values = listed.iter().zip(&state.joint_coordinates).zip(&state.joint_efforts);
-    values.map(of).collect()
+    let named = |(k, joint): (usize, &Joint)| (joint.name.clone(), joint_forces(model, state, k));
+    listed.iter().enumerate().map(named).collect()
+}
+
+/// What joint number `k` acted with in the step that ended in a state, and its coordinates there.
+pub fn joint_forces(model: &Model, state: &State, k: usize) -> JointForces {
+    let joint = &model.joints.all[k];
+    let (coordinates, efforts) = (state.joint_coordinates[k], state.joint_efforts[k]);
+    let [force, moment] = joint.reaction(&state.joint_multipliers[joint.first_row..], &state.x);
+    let rates = joint.rates(&state.x, &state.v);
+    let (turns, slides) = (joint.turn.is_some(), joint.slide.is_some());
+    JointForces {
+        force: force.into(),
+        moment: moment.into(),
+        point: joint.point(&state.x).into(),
+        error: joint.error(&state.x),
+        angle: turns.then_some(coordinates[0]),
+        angular_speed: turns.then_some(rates[0]),
+        displacement: slides.then_some(coordinates[1]),
+        speed: slides.then_some(rates[1]),
+        drive: efforts.drive,
+        resistance: efforts.resistance,
+        limit: efforts.limit,
+        coupling: efforts.coupling,
+    }
 }
 
 /// Names of a group that is not too large.

@@ -247,6 +247,7 @@ impl Model<'_> {
         Ok(within)
     }
 
+    // long: an attribute after the other
     /// A joint between the body of `within` and the one below, `link`, in which one is afterwards.
     fn joint(
         &mut self,
@@ -411,6 +412,7 @@ impl Model<'_> {
         Ok(())
     }
 
+    // long: an arm for each type of equality
     /// Joints that follow others, and joints that close loops.
     fn equality(&mut self, a: &mut Assembling<'_>, equality: &Element) -> Result<()> {
         let part = described(equality);

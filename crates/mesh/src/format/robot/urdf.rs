@@ -1,5 +1,7 @@
 //! URDF: the collision geometry of all links, and the robot as bodies and joints.
 
+// long: links and joints, geometry, attributes
+
 use super::machine::{Assembly, Drive, HingeKind, Machine, Pose, STILL, motion};
 use super::tree::{self, Element};
 use super::{Builder, capsule, cuboid, cylinder, ellipsoid, numbers, scaling};
@@ -288,6 +290,7 @@ impl<'e> Joint<'e> {
         Ok(given.then(|| [value(lower), value(upper)]))
     }
 
+    // long: an attribute after the other
     /// The body of the link below it, whose place is `place`: that of its parent where the joint lets nothing free, else a new one.
     fn body(
         &self,

@@ -1,12 +1,11 @@
 //! All energies of joints in a step.
 
-use super::along::AlongTerm;
-use super::coupling::CouplingTerm;
-use super::law::{Capped, Law};
-use super::{Joint, JointTarget, JointTerm, Joints};
 use crate::context::StepContext;
 use crate::definition::expression::Expression;
 use crate::energy::{Role, Term};
+use crate::joints::{
+    AlongTerm, Capped, CouplingTerm, Efforts, Joint, JointTarget, JointTerm, Joints, Law, POINTS,
+};
 use crate::state::State;
 use crate::thresholds::JOINT_OPENING;
 use standoff_linalg::Vec3;
@@ -24,19 +23,6 @@ pub struct JointEnergies<'a> {
     coordinates: Vec<[f64; 2]>,
 }
 
-/// What acts on the child of a joint along its coordinate, N m or N.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Efforts {
-    /// Of the drive.
-    pub drive: f64,
-    /// Of damping and friction.
-    pub resistance: f64,
-    /// Of a limit.
-    pub limit: f64,
-    /// Of couplings.
-    pub coupling: f64,
-}
-
 impl<'a> JointEnergies<'a> {
     /// The energies in a step from `state`.
     pub fn new(context: &StepContext<'a>, state: &State) -> Self {
@@ -45,6 +31,7 @@ impl<'a> JointEnergies<'a> {
         // constraints are weighed as contact is, whatever the integrator makes of other energies
         let weight = context.contact_scale / context.elastic_scale;
         let start = joints.main(&state.joint_coordinates);
+        let rest = rest_coordinates(context, state);
         let (own, of_couplings) = state.joint_multipliers.split_at(joints.own_row_count());
         let limited = all
             .iter()
@@ -52,11 +39,11 @@ impl<'a> JointEnergies<'a> {
             .filter_map(|(k, joint)| joint.limits.map(|limits| (k, Law::Limits(limits), start[k])));
         let driven = all.iter().enumerate().filter_map(|(k, joint)| {
             let target = state.controls.joints.get(k).copied().unwrap_or_default();
-            let law = joint.drive_law(&target, start[k], context)?;
+            let law = joint.drive_law(&target, start[k], rest[k], context)?;
             Some((k, Law::Capped(law), start[k]))
         });
         let resisted = all.iter().enumerate().flat_map(|(k, joint)| {
-            let laws = joint.resistance(start[k], context);
+            let laws = joint.resistance(rest[k], context);
             let near = start[k];
             laws.into_iter().flatten().map(move |law| (k, Law::Capped(law), near))
         });
@@ -159,13 +146,29 @@ impl<'a> JointEnergies<'a> {
     }
 }
 
+/// The coordinates of all joints at which the velocities of their bodies vanish in a step from `state`, of the joints that have one coordinate.
+fn rest_coordinates(context: &StepContext<'_>, state: &State) -> Vec<f64> {
+    let joints = &context.model.joints;
+    let (integrator, h) = (context.integrator, context.h);
+    let main = joints.main(&state.joint_coordinates);
+    let of = |(joint, near): (&Joint, f64)| {
+        let mut q = [Vec3::zeros(); POINTS];
+        for (q, &v) in q.iter_mut().zip(&joint.stencil) {
+            *q = integrator.rest_point(state, v as usize, h);
+        }
+        joint.coordinate().map_or(near, |c| c.value(&q, near))
+    };
+    joints.all.iter().zip(main).map(of).collect()
+}
+
 impl Joint {
-    /// The drive's force in a step from the coordinate `start`, with `target` in place of what the definition says; none without a drive. What
-    /// depends on rates has no part in quasi-static steps.
+    /// The drive's force in a step from the coordinate `start`, of which the rate vanishes at `rest`, with `target` in place of what the definition
+    /// says; none without a drive. What depends on rates has no part in quasi-static steps.
     fn drive_law(
         &self,
         target: &JointTarget,
         start: f64,
+        rest: f64,
         context: &StepContext<'_>,
     ) -> Option<Capped> {
         let drive = self.drive.as_ref();
@@ -182,9 +185,11 @@ impl Joint {
         let moving = if context.integrator.inertial() { 1.0 } else { 0.0 };
         let damping = moving * drive.map_or(0.0, |d| d.damping);
         let cap = drive.map_or(f64::INFINITY, |d| d.max_effort);
-        // τ = k (s* − s) + d (v* − (s − s_n)/h) + τ₀
-        let slope = stiffness + damping / context.h;
+        // τ = k (s* − s) + d (v* − (s − s₀)/Δ) + τ₀
+        let per_rate = damping / context.integrator.friction_time(context.h);
+        let slope = stiffness + per_rate;
         let at_start = stiffness * (position.unwrap_or(start) - start)
+            + per_rate * (rest - start)
             + damping * velocity.unwrap_or(0.0)
             + effort.unwrap_or(0.0);
         Some(match slope > 0.0 {
@@ -193,13 +198,14 @@ impl Joint {
         })
     }
 
-    /// What brakes the coordinate in a step that begins where it is `start`: damping, and dry friction.
-    fn resistance(&self, start: f64, context: &StepContext<'_>) -> [Option<Capped>; 2] {
-        let brake = |slope: f64, cap: f64| Capped { target: start, slope, constant: 0.0, cap };
+    /// What brakes the coordinate in a step in which its rate vanishes at `rest`: damping, and dry friction.
+    fn resistance(&self, rest: f64, context: &StepContext<'_>) -> [Option<Capped>; 2] {
+        let time = context.integrator.friction_time(context.h);
+        let brake = |slope: f64, cap: f64| Capped { target: rest, slope, constant: 0.0, cap };
         let moves = context.integrator.inertial() && self.damping > 0.0;
-        let damping = moves.then(|| brake(self.damping / context.h, f64::INFINITY));
+        let damping = moves.then(|| brake(self.damping / time, f64::INFINITY));
         let friction = (self.friction > 0.0)
-            .then(|| brake(self.friction / (context.speed_time * self.stick_rate), self.friction));
+            .then(|| brake(self.friction / (time * self.stick_rate), self.friction));
         [damping, friction]
     }
 }

@@ -1,0 +1,53 @@
+"""Joints: coordinates, efforts and targets between steps."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import standoff
+
+GRIPPER = Path(__file__).parents[2] / "scenes" / "rigid" / "gripper.toml"
+
+
+def gripper(**overrides):
+    return standoff.Simulation(standoff.Scene.load(GRIPPER, overrides=overrides))
+
+
+def test_a_gripper_follows_targets():
+    simulation = gripper()
+    assert list(simulation.joints) == ["lift", "left finger", "right finger"]
+    left, right, lift = (simulation.joints[name] for name in ("left finger", "right finger", "lift"))
+    left.target(position=0.01)
+    for _ in range(40):
+        simulation.step()
+    assert left.displacement == pytest.approx(0.01, abs=1e-5)
+    assert right.displacement == pytest.approx(left.displacement, abs=1e-9)
+    assert left.angle is None and abs(left.speed) < 1e-3 and abs(left.effort) < 0.1
+    # the servo of the lift carries the hand, and the fingers have not reached the cube
+    weight = 2700 * (0.13 * 0.02 * 0.04 + 2 * 0.01 * 0.08 * 0.03) * 9.81
+    assert lift.effort == pytest.approx(weight, rel=1e-3)
+    assert np.allclose(lift.force, [0, 0, 0], atol=1e-2) and lift.limit_effort == 0
+    assert np.allclose(lift.point[:2], [0, 0.12 + lift.displacement])
+    # a closed hand pushes with its cap
+    left.target()
+    for _ in range(40):
+        simulation.step()
+    assert left.effort == pytest.approx(6.0, abs=1e-9)
+    saved = simulation.save()
+    again = gripper()
+    again.load(saved)
+    assert again.step().contacts == simulation.step().contacts
+    assert np.array_equal(again.positions, simulation.positions)
+
+
+def test_targets_that_cannot_be_are_refused():
+    simulation = gripper()
+    with pytest.raises(standoff.ControlError, match="there is no joint 'thumb'"):
+        standoff.simulation.Joint(simulation, "thumb")
+    right = simulation.joints["right finger"]
+    with pytest.raises(standoff.ControlError, match="needs a drive with a stiffness"):
+        right.target(position=0.0)
+    with pytest.raises(standoff.ControlError, match="not a finite number"):
+        simulation.joints["lift"].target(effort=float("nan"))
+    right.target(effort=0.0)
