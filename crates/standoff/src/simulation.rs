@@ -1,5 +1,7 @@
 //! A simulation that is advanced step by step.
 
+// long: what can be read and set of each kind of thing, a method for each
+
 mod body;
 mod find;
 mod forces;
@@ -7,8 +9,6 @@ mod inside;
 
 pub use body::{Body, BodyMut, HalfSpace, Pose};
 pub use forces::{Applied, Held, LoadValue};
-
-// long: what can be read and set of each kind of thing, a method for each
 
 use crate::error::Error;
 use crate::errors::ControlError;
