@@ -72,9 +72,9 @@ impl Import {
                 hint,
             }
         })?;
-        notes.extend(robot.notes);
+        notes.extend_from_slice(&robot.notes);
         let mut out = String::new();
-        let mut meshes = robot.meshes;
+        let mut meshes = robot.meshes.clone();
         let coefficient = friction.unwrap_or_else(|| coefficient(model));
         settings(model, coefficient, &mut out);
         let mut objects = String::new();
@@ -84,13 +84,18 @@ impl Import {
             body(flex, &name, &file, &mut out, &mut objects, &mut notes);
             meshes.push((file, flex.mesh.clone()));
         }
-        out.push_str(&robot.materials);
         for plane in &model.planes {
             let name =
                 free_name(if plane.name.is_empty() { "plane" } else { &plane.name }, &mut names);
             table(&mut out, "[[half_spaces]]");
             entry(&mut out, "name", &quoted(&name));
-            entry(&mut out, "origin", &vector(&plane.origin));
+            let below = robot.below(plane);
+            if below != 0.0 {
+                notes.push(format!(
+                    "{name}: bodies start on it; it is {below:.1e} m lower, so that there is a gap"
+                ));
+            }
+            entry(&mut out, "origin", &vector(&(plane.origin - below * plane.normal)));
             entry(&mut out, "normal", &vector(&plane.normal));
         }
         out.push_str(&objects);

@@ -4,13 +4,16 @@ use crate::text::{comment, entry, file_name, free_name, number, quoted, table, v
 use standoff_geometry::CollisionMesh;
 use standoff_geometry::audit::{Pair, audit_intersections};
 use standoff_linalg::{Mat3, Vec3};
-use standoff_mesh::format::{Drive, Hinge, HingeKind, Inertial, Link, Machine};
+use standoff_mesh::format::{Drive, Hinge, HingeKind, Inertial, Link, Machine, Plane};
 use standoff_mesh::{Mesh, Names, is_closed};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// Density of what has no mass in the file, kg/m³: MuJoCo's.
+/// Density of what has no mass in a file, kg/m³.
 const DENSITY: f64 = 1000.0;
+
+/// Size of the box that stands for a body without geometry, in terms of the one of its inertia: above the floor wherever the body is.
+const GHOST: f64 = 0.01;
 
 /// What still stands: body number 0 of a machine.
 const STILL: usize = 0;
@@ -18,22 +21,40 @@ const STILL: usize = 0;
 /// The parts of a scene file.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
-    /// Tables of materials.
-    pub materials: String,
     /// Tables of objects and joints.
     pub objects: String,
+    /// The points of the bodies that move and have geometry.
+    moving: Vec<Vec<Vec3>>,
     /// Meshes to write.
     pub meshes: Vec<(PathBuf, Mesh)>,
     /// What is not as the file says, one sentence each.
     pub notes: Vec<String>,
 }
 
+impl Parts {
+    /// By how much a plane has to be lower for bodies that start on it, touching it or a little below, m; zero for a plane on which nothing starts.
+    pub fn below(&self, plane: &Plane) -> f64 {
+        let points = || self.moving.iter().flatten();
+        let Some(first) = points().next() else { return 0.0 };
+        let (low, high) = points().fold((*first, *first), |(l, h), p| (l.inf(p), h.sup(p)));
+        let size = (high - low).norm();
+        let normal = plane.normal.normalize();
+        let distance = |p: &Vec3| normal.dot(&(p - plane.origin));
+        let least = points().map(distance).fold(f64::INFINITY, f64::min);
+        let starts_on_it = least <= GAP * size && least > -MOST_BELOW * size;
+        if starts_on_it { GAP * size - least } else { 0.0 }
+    }
+}
+
+/// Gap between bodies and a plane on which they start, and how far they may be below it, in terms of the size of all bodies.
+const GAP: f64 = 1e-5;
+const MOST_BELOW: f64 = 1e-2;
+
 /// A body as it is written.
 struct Written {
     name: String,
     mesh: Mesh,
     inertial: Option<Inertial>,
-    density: f64,
     /// Whether it has no geometry of its own.
     is_ghost: bool,
 }
@@ -46,12 +67,6 @@ pub(crate) fn parts(machine: &Machine, stem: &str, names: &mut Names) -> Result<
         all.push(written(link, k == STILL, names, &mut parts.notes)?);
     }
     let apart = apart(machine, &all, &mut parts.notes);
-    let densities: BTreeSet<u64> = all.iter().skip(1).map(|w| w.density.to_bits()).collect();
-    for bits in &densities {
-        let density = f64::from_bits(*bits);
-        table(&mut parts.materials, &format!("[materials.{}]", material(density)));
-        entry(&mut parts.materials, "density", &number(density));
-    }
     for (k, body) in all.iter().enumerate().filter(|(_, b)| !b.mesh.points.is_empty()) {
         let file = PathBuf::from(format!("{stem}-{}.obj", file_name(&body.name)));
         let out = &mut parts.objects;
@@ -59,9 +74,8 @@ pub(crate) fn parts(machine: &Machine, stem: &str, names: &mut Names) -> Result<
         entry(out, "name", &quoted(&body.name));
         entry(out, "mesh", &quoted(&file.to_string_lossy()));
         entry(out, "role", if k == STILL { "\"obstacle\"" } else { "\"rigid\"" });
-        if k != STILL {
-            entry(out, "material", &quoted(&material(body.density)));
-        }
+        // what touches within a body stays apart
+        entry(out, "weld", "false");
         if let Some(inertial) = &body.inertial {
             entry(out, "inertial", &mass_properties(inertial));
         }
@@ -73,16 +87,15 @@ pub(crate) fn parts(machine: &Machine, stem: &str, names: &mut Names) -> Result<
         if !ignored.is_empty() {
             entry(out, "ignore", &format!("[{}]", ignored.join(", ")));
         }
+        if k != STILL && !body.is_ghost {
+            parts.moving.push(body.mesh.points.clone());
+        }
         parts.meshes.push((file, body.mesh.clone()));
     }
     for hinge in &machine.joints {
         joint(hinge, &all, &mut parts);
     }
     Ok(parts)
-}
-
-fn material(density: f64) -> String {
-    format!("density-{}", density.round())
 }
 
 // long: each combination of what a file may give
@@ -94,15 +107,13 @@ fn written(
     notes: &mut Vec<String>,
 ) -> Result<Written, String> {
     let name = free_name(&link.name, names);
-    let density = link.density.unwrap_or(DENSITY);
-    let mut body =
-        Written { name, mesh: link.mesh.clone(), inertial: None, density, is_ghost: false };
+    let mut body = Written { name, mesh: link.mesh.clone(), inertial: None, is_ghost: false };
     body.mesh.regions.clear();
     if is_still {
         return Ok(body);
     }
     let has_volume = is_closed(&link.mesh.triangles);
-    let filled = Inertial::of_surface(&link.mesh, density).filter(|_| has_volume);
+    let filled = Inertial::of_surface(&link.mesh, DENSITY).filter(|_| has_volume);
     let given = link.inertial.filter(|i| i.mass > 0.0);
     body.inertial = match (given, filled) {
         (Some(given), _) if is_possible(&given) => Some(given),
@@ -113,14 +124,12 @@ fn written(
             ));
             Some(Inertial { inertia: given.mass / filled.mass * filled.inertia, ..given })
         }
-        (None, Some(_)) => {
-            if link.inertial.is_some() || link.density.is_none() {
-                notes.push(format!(
-                    "{}: the file gives no mass; its geometry has {density} kg/m³",
-                    body.name
-                ));
-            }
-            None
+        (None, Some(filled)) => {
+            notes.push(format!(
+                "{}: the file gives no mass; its geometry has {DENSITY} kg/m³",
+                body.name
+            ));
+            Some(filled)
         }
         (_, None) => {
             return Err(format!(
@@ -131,10 +140,10 @@ fn written(
     };
     if let Some(inertial) = body.inertial.filter(|_| link.mesh.triangles.is_empty()) {
         notes.push(format!(
-            "{}: it has no collision geometry; it is shown as a box of its inertia, which touches nothing",
+            "{}: it has no collision geometry; a small box at its centre, which touches nothing, stands for it",
             body.name
         ));
-        body.mesh = equivalent_box(&inertial);
+        body.mesh = small_box(&inertial);
         body.is_ghost = true;
     }
     Ok(body)
@@ -153,10 +162,10 @@ fn is_possible(inertial: &Inertial) -> bool {
     least > 1e-9 * greatest
 }
 
-/// The box with an even density that has these mass properties.
-fn equivalent_box(inertial: &Inertial) -> Mesh {
+/// A small copy of the box with an even density that has these mass properties.
+fn small_box(inertial: &Inertial) -> Mesh {
     let eigen = second_moment(inertial).symmetric_eigen();
-    let half = eigen.eigenvalues.map(|s| (3.0 * s.max(0.0) / inertial.mass).sqrt());
+    let half = eigen.eigenvalues.map(|s| GHOST * (3.0 * s.max(0.0) / inertial.mass).sqrt());
     let turn = match eigen.eigenvectors.determinant() < 0.0 {
         true => -eigen.eigenvectors,
         false => eigen.eigenvectors,

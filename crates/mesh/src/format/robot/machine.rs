@@ -24,10 +24,8 @@ pub struct Link {
     pub name: String,
     /// Its collision geometry, one surface where it starts; empty without any.
     pub mesh: Mesh,
-    /// Its mass properties, if the file gives them.
+    /// Its mass properties, if the file gives them or says what its geometry is filled with.
     pub inertial: Option<Inertial>,
-    /// Density of its geometry, kg/m³, where the file gives one instead.
-    pub density: Option<f64>,
     /// Which geometry it touches: MuJoCo's contype and conaffinity.
     pub(super) masks: [u32; 2],
 }

@@ -180,9 +180,20 @@ impl Model<'_> {
         body: &str,
         part: &str,
     ) -> Result<()> {
+        if !self.touches(geom, class) {
+            self.builder
+                .note("geometries without contact (contype and conaffinity 0) are left out");
+            return Ok(());
+        }
         let Some((mesh, own)) = self.geometry(geom, place, class, part)? else { return Ok(()) };
         let name = geom.get("name").unwrap_or(body);
         self.builder.parts.add(&mesh, &place.compose(&own), name, part)
+    }
+
+    /// Whether a geometry takes part in contact.
+    pub(super) fn touches(&self, geom: &Element, class: Option<&str>) -> bool {
+        let none = |key: &str| self.get(geom, class, key).is_some_and(|v| v.trim() == "0");
+        !(none("contype") && none("conaffinity"))
     }
 
     // long: an arm for each type of geometry
@@ -194,12 +205,6 @@ impl Model<'_> {
         class: Option<&str>,
         part: &str,
     ) -> Result<Option<(Mesh, Affine)>> {
-        let mask = |key: &str| self.get(geom, class, key).is_some_and(|v| v.trim() == "0");
-        if mask("contype") && mask("conaffinity") {
-            self.builder
-                .note("geometries without contact (contype and conaffinity 0) are left out");
-            return Ok(None);
-        }
         let kind = self.get(geom, class, "type").unwrap_or("sphere").to_owned();
         let mut own = self.pose(geom, class, part)?;
         let size = self.vector(geom, class, "size", [1, 3], part)?.unwrap_or_default();

@@ -7,6 +7,7 @@ use super::attributes::Model;
 use super::machine::{Assembly, Drive, HingeKind, Inertial, Machine, Pose, STILL, motion};
 use super::mjcf::described;
 use super::tree::Element;
+use crate::Mesh;
 use crate::format::affine::Affine;
 use crate::format::parts::shown;
 use crate::format::scan::Result;
@@ -26,6 +27,8 @@ struct Assembling<'p> {
     joints: HashMap<String, (usize, f64)>,
     /// Whether the masses of the file do not count.
     by_geometry: bool,
+    /// Masses and inertias of the geometries of bodies, with the places of their centres.
+    of_geometry: HashMap<usize, Vec<(f64, Mat3, Affine)>>,
     /// Bodies between two joints, with the body that they belong to.
     between: Vec<[usize; 2]>,
 }
@@ -48,6 +51,7 @@ impl Model<'_> {
             bodies: HashMap::from([("world".to_owned(), (STILL, Affine::identity()))]),
             joints: HashMap::new(),
             by_geometry: root.all("compiler").any(|c| c.get("inertiafromgeom") == Some("true")),
+            of_geometry: HashMap::new(),
             between: Vec::new(),
         };
         for world in root.all("worldbody") {
@@ -93,9 +97,12 @@ impl Model<'_> {
             self.builder.visit(&part)?;
             match &child.name[..] {
                 "geom" => {
+                    let is_plane = self.get(child, class, "type") == Some("plane");
+                    if is_plane && !self.touches(child, class) {
+                        continue;
+                    }
                     if let Some((mesh, own)) = self.geometry(child, &place, class, &part)? {
-                        a.assembly.add(link, &mesh, &place.compose(&own));
-                        self.matter(a, child, class, link, &part)?;
+                        self.matter(a, child, within, &mesh, &place.compose(&own))?;
                     }
                 }
                 "inertial" => self.inertial(a, child, &place, link, &part)?,
@@ -157,33 +164,41 @@ impl Model<'_> {
         Ok((0..count).map(next).collect())
     }
 
-    /// Density and contact of a geometry.
+    /// Contact and mass of a geometry.
     fn matter(
         &mut self,
         a: &mut Assembling<'_>,
         geom: &Element,
-        class: Option<&str>,
-        link: usize,
-        part: &str,
+        within: Within<'_>,
+        mesh: &Mesh,
+        place: &Affine,
     ) -> Result<()> {
-        let mask = |key: &str| {
-            let text = self.get(geom, class, key).unwrap_or("1");
-            text.trim().parse::<u32>().unwrap_or(1)
-        };
-        let masks = [mask("contype"), mask("conaffinity")];
-        let density = self.vector(geom, class, "density", [1, 1], part)?.map(|d| d[0]);
-        let has_mass = self.get(geom, class, "mass").is_some();
-        let own = &mut a.assembly.machine.links[link];
-        for (own, mask) in own.masks.iter_mut().zip(masks) {
-            *own |= mask;
+        let (class, link, part) = (within.class, within.link, described(geom));
+        if self.touches(geom, class) {
+            let mask = |key: &str| {
+                let text = self.get(geom, class, key).unwrap_or("1");
+                text.trim().parse::<u32>().unwrap_or(1)
+            };
+            let masks = [mask("contype"), mask("conaffinity")];
+            a.assembly.add(link, mesh, place);
+            let own = &mut a.assembly.machine.links[link];
+            own.masks.iter_mut().zip(masks).for_each(|(own, mask)| *own |= mask);
+        } else {
+            self.builder
+                .note("geometries without contact (contype and conaffinity 0) have mass only");
         }
-        let density = density.unwrap_or(1000.0);
-        let differs = own.density.is_some_and(|d| d.to_bits() != density.to_bits());
-        own.density = Some(own.density.unwrap_or(density));
-        if link != STILL && own.inertial.is_none() && (has_mass || differs) {
-            self.builder.note(
-                "masses of single geometries, and densities that differ within a body, are left out: the first density fills the body",
-            );
+        if link == STILL {
+            return Ok(());
+        }
+        let number = |key: &str| -> Result<Option<f64>> {
+            Ok(self.vector(geom, class, key, [1, 1], &part)?.map(|v| v[0]))
+        };
+        let (mass, density) = (number("mass")?, number("density")?.unwrap_or(1000.0));
+        if let Some(filled) = Inertial::of_surface(mesh, 1.0) {
+            let factor = mass.map_or(density, |m| m / filled.mass);
+            let at = place.compose(&Affine::translation(filled.centre));
+            let of_geometry = a.of_geometry.entry(link).or_default();
+            of_geometry.push((factor * filled.mass, factor * filled.inertia, at));
         }
         Ok(())
     }
@@ -519,16 +534,22 @@ impl Model<'_> {
 }
 
 impl Assembling<'_> {
-    /// The machine, in which bodies between joints have the inertia that they need.
-    fn finish(self) -> Machine {
+    /// The machine, in which bodies without mass properties have those of their geometry, and bodies between joints a part of these.
+    fn finish(mut self) -> Machine {
+        for (link, all) in std::mem::take(&mut self.of_geometry) {
+            if self.assembly.machine.links[link].inertial.is_none() {
+                for (mass, inertia, place) in all {
+                    self.assembly.add_inertial(link, mass, &inertia, &place);
+                }
+            }
+        }
         let mut machine = self.assembly.machine;
         for [between, of] in self.between {
-            let whole = &machine.links[of];
-            let own = whole
-                .inertial
-                .or_else(|| Inertial::of_surface(&whole.mesh, whole.density.unwrap_or(1000.0)));
-            machine.links[between].inertial =
-                own.map(|i| Inertial { mass: BETWEEN * i.mass, inertia: BETWEEN * i.inertia, ..i });
+            machine.links[between].inertial = machine.links[of].inertial.map(|i| Inertial {
+                mass: BETWEEN * i.mass,
+                inertia: BETWEEN * i.inertia,
+                ..i
+            });
         }
         machine
     }
