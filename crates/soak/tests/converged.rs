@@ -16,7 +16,7 @@ use std::path::Path;
 /// The default velocity tolerance, m/s per metre of a body.
 const TOLERANCE: f64 = 1e-2;
 
-/// Errors below this, 1/s, say nothing about what is reported.
+/// Errors below this, 1/s, are not compared with what is reported.
 const FLOOR: f64 = 1e-6;
 
 /// A step that is called converged.
