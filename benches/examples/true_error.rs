@@ -174,20 +174,19 @@ fn run(
             line["method"] = serde_json::to_value(definition.settings.solver.method)?;
             line["integrator"] = serde_json::to_value(integrator)?;
             line["tolerances"] = json!([*speed, forces]);
-            match simulation.step() {
+            match accurate.step(simulation) {
                 Err(e) => {
                     line["failed"] = json!(e.to_string());
                     ended = ended.or((k == 0).then(|| e.to_string()));
                 }
-                Ok(report) => {
+                Ok((report, belonging)) => {
                     let end = simulation.state();
                     line["reported"] = reported(&report, simulation.model(), *speed);
                     let model = simulation.model();
                     let again = again[usize::from(report.fallback.is_some())]
                         .get_or_insert_with(|| accurate.again(&start, &report));
                     line["again"] = of_reference(model, &start, end, Some(again));
-                    let belonging = accurate.belonging(&start, end);
-                    line["belonging"] = of_reference(model, &start, end, belonging.as_ref());
+                    line["belonging"] = of_reference(model, &start, end, Some(&belonging));
                     line["plate"] = press::force(model, end).map_or(Value::Null, |f| json!(f));
                 }
             }

@@ -12,7 +12,8 @@ use standoff_sim::body::Body;
 use standoff_sim::build::build;
 use standoff_sim::build::start::{check_held, obstructions};
 use standoff_sim::contact::orientation::ActivationDistance;
-use standoff_sim::definition::{BodyDef, BodyKind};
+use standoff_sim::definition::{BodyDef, BodyKind, Definition};
+use standoff_sim::settings::{ContactPotential, Method, Settings};
 use standoff_sim::sizes::BodyScale;
 use standoff_sim::step::start_forces::{StartForce, start_forces};
 use standoff_sim::{BuildError, Model};
@@ -128,9 +129,10 @@ pub fn check(scene: &Scene) -> Result<CheckReport<'_>, BuildError> {
     let closest = smallest_gap(&between_bodies(&model), &state.x, d_hat, far);
     let found = candidates(&model.collision, &state.x, 0.5 * d_hat);
     let within = gaps(&model.collision, &state.x, &found).filter(|p| p.gap < d_hat).count();
+    let bearing = if bears_within_d_hat(definition) { within } else { 0 };
     let in_contact = match model.may_touch {
-        true => within.max(pairs_of_shells(definition, d_hat)),
-        false => within,
+        true => bearing.max(pairs_of_shells(definition, d_hat)),
+        false => bearing,
     };
     let name = |k: usize| model.bodies[k].name.clone();
     let deformable = model.scales.iter().enumerate().filter(|(k, _)| !model.bodies[*k].obstacle);
@@ -155,7 +157,7 @@ pub fn check(scene: &Scene) -> Result<CheckReport<'_>, BuildError> {
         half_spaces: half_space_gaps(&model, &state.x),
         keeping_ipc: keeping_ipc(&model),
         reach: reach(&model),
-        memory: memory(definition, within),
+        memory: memory(definition, bearing),
         memory_in_contact: memory(definition, in_contact),
         inverted: definition
             .settings
@@ -165,6 +167,13 @@ pub fn check(scene: &Scene) -> Result<CheckReport<'_>, BuildError> {
         may_touch: model.may_touch,
         violations: obstructions(&model, &state.x).iter().map(|v| v.describe(&model)).collect(),
     })
+}
+
+/// Whether pairs closer than d̂ are contacts, which take memory: the barrier-free solver has constraints only where something would collide, and the
+/// orientation-aware potential leaves out what does not face each other, which is most of it where d̂ is longer than edges.
+fn bears_within_d_hat(definition: &Definition) -> bool {
+    let Settings { solver, contact, .. } = &definition.settings;
+    solver.method != Method::BarrierFree && contact.potential != ContactPotential::OrientationAware
 }
 
 /// The bodies that keep the IPC potential, each with the first reason.

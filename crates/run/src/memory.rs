@@ -20,6 +20,14 @@ const SHELL_FACTOR: f64 = 9.0 * 7.75;
 /// Bytes that a shell takes per vertex beside the factor: triangles, hinges, matrix.
 const SHELL_VERTEX: f64 = 1.5e3;
 
+/// Bytes that a rod takes per segment: elements, joints with stencils of five, matrix and factor. In runs of 6·10³ to 1.3·10⁵ segments 9 to 13 kB.
+const ROD_SEGMENT: f64 = 1e4;
+
+/// Part of a volume mesh's factor that a run takes with the solver `auto`, which makes one only where conjugate gradients do not suffice: by
+/// the peaks of runs of 3·10⁴ to 9·10⁵ degrees of freedom in `docs/at-size.json`, which were 0.6 to 1.1 times the estimate with it where little was in
+/// contact.
+const FACTORISED: f64 = 0.5;
+
 /// Pairs within the contact distance per vertex of shells that lie on each other, if d̂ is short against their edges.
 const PAIRS_OF_SHELLS: f64 = 10.0;
 
@@ -46,27 +54,35 @@ pub fn pairs_of_shells(definition: &Definition, d_hat: f64) -> usize {
 ///
 /// Cholesky factors of volume meshes in nested-dissection order hold about 6.3·n^1.44 numbers for n
 /// degrees of freedom (fitted to 10⁴ to 1.5·10⁵ degrees of freedom), and a third as many again are
-/// under way during the factorisation; at 8 bytes each, 4 in single precision. Elements, surface and
+/// under way during the factorisation; at 8 bytes each, 4 in single precision; half of that with `auto`. Elements, surface and
 /// matrix add about 1 kB per tetrahedron; overlapping subdomains of 200 vertices take 5 kB per vertex, and a coarse level a factor of
 /// its own with 0.15 degrees of freedom per vertex, 0.075 where there are no subdomains; each of the `pairs` within the contact distance about 2.5 kB.
 /// `lbfgs-pd` and `admm-pd` factorise a matrix with one degree of freedom per vertex, a ninth of the numbers.
 /// In two dimensions the factor is taken to have 31/4 n log₂ n blocks of four numbers for n vertices, as that of a
 /// square grid in nested-dissection order, and a triangle takes 0.5 kB. The factor of a shell has as many blocks, of nine numbers, and
-/// its vertices take 1.5 kB each.
+/// its vertices take 1.5 kB each; a segment of a rod takes 10 kB.
+// long: a few lines for each kind of body
 pub fn memory(definition: &Definition, pairs: usize) -> f64 {
+    let solver = &definition.settings.solver;
+    let family = matches!(solver.method, Method::LbfgsPd | Method::AdmmPd);
     let mut factor = 0.0;
     let mut tetrahedra = 0usize;
-    let (mut vertices, mut triangles, mut shells) = (0usize, 0usize, 0usize);
+    let (mut vertices, mut triangles, mut shells, mut segments) = (0usize, 0usize, 0usize, 0usize);
     for body in &definition.bodies {
         let unknown = body.unknowns().len();
         vertices += unknown;
         if let BodyKind::Volume { tets, .. } = &body.kind {
             tetrahedra += tets.len();
-            factor += 8.4 * (3.0 * unknown as f64).powf(1.442);
+            let part =
+                if solver.linear == LinearSolver::Auto && !family { FACTORISED } else { 1.0 };
+            factor += part * 8.4 * (3.0 * unknown as f64).powf(1.442);
         }
         if let BodyKind::Shell { .. } = &body.kind {
             factor += SHELL_FACTOR * unknown as f64 * (unknown.max(1) as f64).log2();
             shells += unknown;
+        }
+        if let BodyKind::Rod { segments: own, .. } = &body.kind {
+            segments += own.len();
         }
         if let BodyKind::PlaneStrain { triangles: own, .. } = &body.kind {
             triangles += own.len();
@@ -74,8 +90,7 @@ pub fn memory(definition: &Definition, pairs: usize) -> f64 {
             factor += 4.0 * 7.75 * n * n.log2();
         }
     }
-    let solver = &definition.settings.solver;
-    if matches!(solver.method, Method::LbfgsPd | Method::AdmmPd) {
+    if family {
         // one unknown per vertex in place of three, in double precision
         return 2e7 + 8.0 * factor / 9.0 + 2e3 * tetrahedra as f64 + 500.0 * vertices as f64;
     }
@@ -101,5 +116,6 @@ pub fn memory(definition: &Definition, pairs: usize) -> f64 {
         + 1e3 * tetrahedra as f64
         + 500.0 * triangles as f64
         + SHELL_VERTEX * shells as f64
+        + ROD_SEGMENT * segments as f64
         + 500.0 * vertices as f64
 }

@@ -276,3 +276,56 @@ fn memory_of_stacked_cloths() {
         }
     }
 }
+
+/// Volumes and rods against the peaks of runs with one thread, most of them in `docs/at-size.json`.
+#[test]
+fn memory_of_volumes_and_rods() {
+    let scenes = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes");
+    let estimate = |name: &str, set: &[&str]| {
+        let set: Vec<String> = set.iter().map(|s| (*s).to_owned()).collect();
+        let scene = Scene::load(&scenes.join(name).with_extension("toml"), &set).unwrap();
+        check(&scene).unwrap().memory
+    };
+    // scene, settings, peak in MiB
+    for (name, set, peak) in [
+        // d̂ is longer than edges, and 6.5 million pairs are within it, which the barrier-free solver never sees
+        ("stress/fine-ball", &["objects.ball.shape.layers=24", "expect[4].below=1600"][..], 440.0),
+        (
+            "codim/hair-clusters",
+            &[
+                "objects.falling.array.counts=[1, 12, 12]",
+                "objects.hanging.array.counts=[12, 12, 1]",
+            ],
+            98.5,
+        ),
+        (
+            "twisted-mat",
+            &["objects.mat.shape.cells=[149, 149]", "objects.mat.shape.thickness=\"6.7 mm\""],
+            408.0,
+        ),
+        ("stress/fine-ball", &["objects.ball.shape.layers=16"], 143.5),
+        ("codim/noodles", &[], 33.9),
+        ("two-cubes-fall", &[], 27.4),
+    ] {
+        let ratio = estimate(name, set) / (1.048_576e6 * peak);
+        assert!((0.5..2.0).contains(&ratio), "{name}: {ratio} of the peak");
+    }
+    // vertices and segments of one rod in place of many, peak in MiB
+    for (vertices, segments, peak) in [
+        (90_864, 88_600, 857.0),
+        (77_836, 76_560, 715.0),
+        (126_821, 125_000, 1_064.0),
+        (51_196, 25_000, 302.0),
+    ] {
+        let line = format!(
+            "[materials.m]\nyoung_modulus = \"1 MPa\"\npoisson_ratio = 0.3\ndensity = 1000\n[[objects]]\nname = \"rod\"\n\
+             role = \"rod\"\nradius = \"1 mm\"\nmaterial = \"m\"\nshape = {{ kind = \"polyline\", segments = {segments}, \
+             points = [[0, 0, 0], [{}, 0, 0]] }}\n",
+            0.01 * f64::from(segments)
+        );
+        let scene = Scene::parse(&line, Path::new("scene.toml"), Path::new(""), &[]).unwrap();
+        let more = 500.0 * f64::from(vertices - segments - 1);
+        let ratio = (standoff_run::memory(&scene.definition, 0) + more) / (1.048_576e6 * peak);
+        assert!((0.5..2.0).contains(&ratio), "{segments} segments: {ratio} of the peak");
+    }
+}

@@ -74,4 +74,5 @@ pub use report::{StepOutcome, StepReport};
 pub use simulation::Simulation;
 pub use state::State;
 pub use step::energetics;
+pub use step::minimum::{Accuracy, Minimum};
 pub use watch::{Iteration, Watcher};

@@ -35,7 +35,7 @@ pub struct StepReport {
     /// Factorisations of subdomains by `dot`, or of the constant matrix by `lbfgs-pd` and `admm-pd`; else 0.
     pub subdomain_factorisations: u64,
     /// Largest nodal Newton direction, of a body whose tolerance is smaller than the greatest one as many times more (of `dot` and `lbfgs-pd` the one of L-BFGS, of `admm-pd` the last change of
-    /// positions) divided by h at the end, m/s.
+    /// positions) divided by h at the end, m/s. Where forces have to balance, the direction that follows, if that is longer.
     pub residual_speed: f64,
     /// How far forces are from balance at the end, of the body for which that is furthest: the sum of the magnitudes of its
     /// residual forces over the sum of those that act on it (inertia, loads, elastic, contact and friction forces).

@@ -73,6 +73,18 @@ pub const NEGLIGIBLE: f64 = 1e-3;
 /// reached. Our choice: an exact saddle, as of a column that is perfectly straight, is an equilibrium that no direction leaves.
 pub const SADDLES: u32 = 10;
 
+/// Part of the last direction below which the next one, by the same matrix, has to be at the end of a minimisation: the rest of a geometric
+/// series with this ratio is as long as its last element.
+pub const CONTRACTION: f64 = 0.5;
+
+/// Part of the tolerance below which the next direction need not be short beside the last one. Our choice: a hundredth of the errors that
+/// [`NEGLIGIBLE`] lets pass, close to the rounding of directions.
+pub const IMPERCEPTIBLE: f64 = 1e-5;
+
+/// Iterations at most that go on because of [`CONTRACTION`]. Our choice: a direction whose matrix was too stiff is followed by one or two
+/// of the Hessian.
+pub const SLOW_ENDS: u32 = 10;
+
 // Linear systems
 
 /// Raised diagonals that are tried before a linear system is given up: with ten times more at each try,
@@ -220,6 +232,9 @@ pub const UPDATE_REDUCTION: f64 = 0.3;
 
 /// Distance of a loaded gap from its target, in terms of δ, that a step may end with at most.
 pub const GAP_ERROR: f64 = 0.1;
+
+/// Ratio of the next direction to the last one at the end of a step at most: what follows is then 49 times as long as the last direction.
+pub const MOST_LEFT: f64 = 0.98;
 
 /// Updates of multipliers at minima after which a step may end whatever the gaps: where a contact is about
 /// to slip off an edge, multipliers need not settle, and every minimum is an equilibrium of its forces.

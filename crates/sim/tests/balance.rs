@@ -1,6 +1,8 @@
 //! What a converged step means: forces that a user reads are those of a far tighter solution, at the default settings.
 
-use crate::common::{block, difference, ground, scene};
+use crate::common::rigid::solid_box;
+use crate::common::{assert_bounded, block, difference, ground, scene};
+use crate::rods;
 use standoff_linalg::Vec3;
 use standoff_sim::definition::PrescribedDef;
 use standoff_sim::definition::{BodyDef, BodyKind, Definition, ForceDef, Load, Motion, Pivot};
@@ -114,6 +116,54 @@ fn a_body_is_the_same_beside_another_one_a_kilometre_away() {
     // the scale of the scene blows it up
     let of_scene = run(vec![cube("one", 0.0), cube("twin", 1000.0)], RelativeTo::Scene);
     assert!(difference(&alone, &of_scene) > 1e-3);
+}
+
+/// Soft and rigid blocks and a rod fall on the ground. A twin a kilometre away changes their motion by less than a hundredth of what the
+/// tolerance permits: directions and sums that all bodies share are rounded otherwise, and the minimisation ends for both together.
+#[test]
+fn bodies_of_every_kind_are_the_same_beside_a_twin_a_kilometre_away() {
+    let soft = |name: &str, x: f64| block(name, [x, 0.001, 0.0], [2, 2, 2], 0.01);
+    let rigid =
+        |name: &str, x: f64| solid_box(name, Vec3::new(x, 0.001, 0.0), Vec3::repeat(0.02), 1);
+    let wire = |name: &str, x: f64| {
+        let points = (0..9).map(|k| Vec3::new(x + 0.0025 * f64::from(k), 0.002, 0.0)).collect();
+        BodyDef { name: name.into(), ..rods::rod(points, false, rods::material(5e-4)) }
+    };
+    let kinds: [(&str, &dyn Fn(&str, f64) -> BodyDef); 3] =
+        [("soft", &soft), ("rigid", &rigid), ("rod", &wire)];
+    for method in [Method::Barrier, Method::BarrierFree] {
+        for (kind, body) in kinds {
+            let run = |bodies: Vec<BodyDef>| {
+                let mut definition = scene(bodies);
+                definition.gravity = Vec3::new(0.5, -9.81, 0.0);
+                definition.half_spaces.push(ground(0.0));
+                definition.settings.friction.coefficient = 0.3;
+                definition.settings.solver.method = method;
+                definition.settings.time.step = 0.005;
+                let mut simulation = Simulation::new(&definition).unwrap();
+                for _ in 0..15 {
+                    let report = simulation.step().unwrap();
+                    assert!(report.outcome.is_success());
+                    assert_bounded(&simulation, &report);
+                }
+                simulation
+            };
+            let alone = run(vec![body("one", 0.0)]);
+            let beside = run(vec![body("one", 0.0), body("twin", 1000.0)]);
+            let resolved = &alone.model().resolved;
+            let far = difference(&alone, &beside) / (resolved.h * resolved.velocity_tolerance);
+            println!("{kind} {method:?}: {far:e} of the tolerance");
+            assert!(far < 1e-2, "{kind} by {method:?}: {far:e} of the tolerance");
+            // d̂ and tolerances follow from bodies; those of the twin are rounded
+            for (a, b) in [
+                (resolved.d_hat, beside.model().resolved.d_hat),
+                (resolved.velocity_tolerance, beside.model().resolved.velocity_tolerance),
+                (resolved.stick_speed, beside.model().resolved.stick_speed),
+            ] {
+                assert!((a - b).abs() < 1e-9 * a, "{kind}: {a}, {b}");
+            }
+        }
+    }
 }
 
 /// A block on the ground that a force presses, in quasi-static steps.

@@ -31,6 +31,7 @@ mod islands;
 mod joints;
 mod loads;
 mod material;
+mod minimum;
 mod newton;
 mod orientation;
 mod orientation_dynamics;

@@ -13,7 +13,7 @@ use standoff_sim::settings::Integrator;
 use standoff_testkit::thorough;
 use std::f64::consts::{PI, TAU};
 
-fn material(radius: f64) -> RodMaterial {
+pub fn material(radius: f64) -> RodMaterial {
     RodMaterial { radius, young_modulus: 1e9, poisson_ratio: 0.3 }
 }
 

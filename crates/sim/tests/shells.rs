@@ -3,7 +3,6 @@
 use crate::elastic_support::Random;
 use standoff_linalg::Vec3;
 use standoff_linalg::nalgebra::{DMatrix, DVector};
-use standoff_sim::Simulation;
 use standoff_sim::definition::{
     BendingModel, BodyDef, BodyKind, Definition, ForceDef, HalfSpaceDef, Load, Motion, Pivot,
     PrescribedDef, ShellMaterial, StitchDef, StitchPair,
@@ -15,6 +14,7 @@ use standoff_sim::expression::VectorExpression;
 use standoff_sim::material::membrane::{MembraneLaw, Orthotropic, SheetLame, StretchLimit};
 use standoff_sim::report::{StepOutcome, StepReport};
 use standoff_sim::settings::{AuditLevel, HessianProjection, Integrator};
+use standoff_sim::{Accuracy, Simulation};
 
 pub fn material(young: f64, poisson: f64, thickness: f64) -> ShellMaterial {
     ShellMaterial {
@@ -350,6 +350,24 @@ fn no_triangle_passes_its_limit() {
     let m = &sim.model().codim.membranes;
     let stretch = |e: usize| m.elements[e].stretches(&m.gather(e, sim.positions()))[0];
     assert!((0..m.len()).map(stretch).fold(0.0, f64::max) > 1.1);
+}
+
+/// The minimum that belongs to a step keeps the stiffness of limits, which the step doubles where triangles come close to them; the limits are
+/// nowhere closer than at the end of the step.
+#[test]
+fn the_minimum_of_a_step_keeps_the_stiffness_of_limits() {
+    let limit = StretchLimit { limit: 1.01, threshold: 1.0, stiffness: 1.0 };
+    let mut sim = Simulation::new(&hanging(Some(limit), None)).unwrap();
+    for step in 0..6 {
+        let accuracy = Accuracy { velocity: 1e-6, forces: 1e-9 };
+        let (report, minimum) = sim.step_with_minimum(accuracy).unwrap();
+        let minimum = minimum.unwrap();
+        let far = sim.state().x.iter().zip(&minimum.state.x);
+        let far = far.map(|(a, b)| (a - b).norm()).fold(0.0, f64::max) / 0.04;
+        let floor = 1e-4 * sim.model().resolved.velocity_tolerance;
+        println!("step {step}: {far} m/s, reported {}", report.residual_speed);
+        assert!(far <= (2.0 * report.residual_speed).max(floor), "step {step}: {far} m/s away");
+    }
 }
 
 #[test]

@@ -16,6 +16,9 @@ use std::path::Path;
 /// The default velocity tolerance, m/s per metre of a body.
 const TOLERANCE: f64 = 1e-2;
 
+/// Errors below this, 1/s, are not compared with what is reported.
+const FLOOR: f64 = 1e-6;
+
 /// A step that is called converged.
 #[derive(Debug)]
 struct Step {
@@ -36,13 +39,14 @@ fn steps(name: &str, mut definition: Definition, method: Method, count: usize) -
     let mut found = Vec::new();
     for step in 1..=count.min(simulation.model().resolved.steps) {
         let start = simulation.state().clone();
-        let Ok(report) = simulation.step() else { break };
+        let Ok((report, mut reference)) = accurate.step(&mut simulation) else { break };
         let (model, end) = (simulation.model(), simulation.state());
-        let mut reference = accurate.belonging(&start, end);
-        if reference.as_ref().is_none_or(|r| !r.is_accurate) {
-            reference = Some(accurate.again(&start, &report));
+        if !reference.is_accurate {
+            reference = accurate.again(&start, &report);
         }
-        let Some(reference) = reference.filter(|r| r.is_accurate) else { continue };
+        if !reference.is_accurate {
+            continue;
+        }
         let (Some(exact), StepOutcome::Converged) = (reference.state, report.outcome) else {
             continue;
         };
@@ -58,8 +62,8 @@ fn steps(name: &str, mut definition: Definition, method: Method, count: usize) -
     found
 }
 
-/// Random scenes, three steps each. Errors are within the tolerance or what is reported, and all but a few contact forces within 1 %: there is
-/// one of 1.7 %, of the least contact that counts. Seeds before these take long.
+/// Random scenes, three steps each, against the minima that belong to their ends: errors are at most twice what is reported, and contact forces
+/// within 1 %. Seeds before these take long.
 #[test]
 fn steps_of_random_scenes_are_as_accurate_as_they_report() {
     let mut all = Vec::new();
@@ -69,12 +73,12 @@ fn steps_of_random_scenes_are_as_accurate_as_they_report() {
         all.extend(steps(&format!("seed {seed}"), scene.definition, Method::Barrier, 3));
     }
     assert!(all.len() >= 80, "only {} steps were judged", all.len());
-    for Step { place, speed, reported, .. } in &all {
-        let bound = (2.0 * reported).max(TOLERANCE);
+    for Step { place, speed, reported, force } in &all {
+        let bound = (2.0 * reported).max(FLOOR);
         assert!(*speed <= bound, "{place}: error {speed}, reported {reported}");
+        assert!(*speed <= TOLERANCE, "{place}: error {speed}");
+        assert!(*force <= 0.01, "{place}: contact forces are wrong by {force} of themselves");
     }
-    let wrong: Vec<&Step> = all.iter().filter(|step| step.force > 0.01).collect();
-    assert!(50 * wrong.len() <= all.len(), "contact forces are wrong by more than 1 %: {wrong:?}");
 }
 
 /// A press of rubber and of steel with every integrator.

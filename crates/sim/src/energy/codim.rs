@@ -118,6 +118,11 @@ pub struct LimitStiffening {
 }
 
 impl LimitStiffening {
+    /// What doubles nothing any more.
+    pub fn exhausted() -> Self {
+        Self { doublings: MOST_DOUBLINGS, close: Vec::new() }
+    }
+
     /// Forgets which triangles were close: a new minimisation begins.
     pub fn begin(&mut self) {
         self.close.clear();

@@ -1,11 +1,13 @@
 //! What changes a potential in the course of a step: constraints on prescribed vertices, vertices that rest, the begin and the end of
 //! minimisations and iterations.
 
+use super::stiffness::Adapting;
 use super::{IncrementalPotential, Resting, Strategy};
 use crate::clock::Phase;
 use crate::contact::ContactSet;
 use crate::contact::forecast::ForecastForces;
 use crate::dirichlet::{DirichletPenalty, DirichletTargets, Pulled};
+use crate::energy::codim::LimitStiffening;
 use crate::iterate::Iterate;
 use crate::thresholds::{JOINT_UPDATES, LEAST_CONSTRAINT_WEIGHT};
 use standoff_linalg::Vec3;
@@ -16,6 +18,12 @@ impl IncrementalPotential<'_> {
     pub fn begin_minimisation(&mut self) {
         self.limits.begin();
         self.friction.take_secants(false);
+    }
+
+    /// Keeps κ and the stiffness of limits as they are in the iterations to come.
+    pub fn keep_parameters(&mut self) {
+        self.adapting = Adapting::default();
+        self.limits = LimitStiffening::exhausted();
     }
 
     /// An iteration has ended at `it`: adapts κ and the stiffness of limits; whether that changed the potential.

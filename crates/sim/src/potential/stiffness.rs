@@ -109,11 +109,20 @@ impl IncrementalPotential<'_> {
 
     /// Raises κ to what bears `force` (N) at a loaded gap, where the load is what κ follows.
     pub fn raise_stiffness(&mut self, force: f64) {
-        if self.context.settings.contact.stiffness.is_none() && self.follows_load() {
-            let (barrier, weight) = (&self.barrier, mean_weight(self.context.model));
-            let unit = barrier.unit_force(LOADED_GAP * barrier.d_hat, weight, 0.0);
-            self.barrier.kappa = self.barrier.kappa.max(force / unit);
-        }
+        let Some(range) = self.adapting.range.filter(|_| self.follows_load()) else { return };
+        let (barrier, weight) = (&self.barrier, mean_weight(self.context.model));
+        let unit = barrier.unit_force(LOADED_GAP * barrier.d_hat, weight, 0.0);
+        let needed = (force / unit).min(bound(self, &range));
+        self.barrier.kappa = self.barrier.kappa.max(needed);
+    }
+
+    /// The greatest κ that is ever chosen in the step; none where the scene fixes it.
+    pub fn greatest_stiffness(&self) -> Option<f64> {
+        let range = Adapting::new(self).range?;
+        Some(match self.follows_load() {
+            true => range.max.max(bound(self, &range)),
+            false => range.max,
+        })
     }
 
     fn follows_load(&self) -> bool {

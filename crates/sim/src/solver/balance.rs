@@ -26,16 +26,7 @@ pub struct Balance {
 impl Balance {
     /// The balance of a state that ends with the iterate, with the contact forces that it reports.
     pub fn of_state(potential: &IncrementalPotential<'_>, it: &Iterate, tolerance: f64) -> Self {
-        let gradient = |it: &Iterate| {
-            let mut gradient = potential.gradient_without_contact(&it.x);
-            let scale = potential.context.contact_scale;
-            let mut forces = potential.contact_forces(it);
-            potential.context.model.map.gather(&mut forces);
-            for (v, g) in gradient.iter_mut().enumerate().filter(|(v, _)| potential.free()[*v]) {
-                *g -= scale * forces[v];
-            }
-            gradient
-        };
+        let gradient = |it: &Iterate| gradient_of_state(potential, it);
         Self::by(potential, it, &gradient(it), gradient, tolerance)
     }
 
@@ -82,6 +73,18 @@ impl Balance {
         }
         worst
     }
+}
+
+/// ∇E at an iterate with the contact forces that a state which ends there reports.
+pub fn gradient_of_state(potential: &IncrementalPotential<'_>, it: &Iterate) -> Vec<Vec3> {
+    let mut gradient = potential.gradient_without_contact(&it.x);
+    let scale = potential.context.contact_scale;
+    let mut forces = potential.contact_forces(it);
+    potential.context.model.map.gather(&mut forces);
+    for (v, g) in gradient.iter_mut().enumerate().filter(|(v, _)| potential.free()[*v]) {
+        *g -= scale * forces[v];
+    }
+    gradient
 }
 
 /// Whether a ratio is above a limit; what is not a number is.

@@ -4,22 +4,24 @@
 //! time of impact and below the first inversion, and is halved until the potential falls.
 
 use super::balance::Balance;
-use super::direction::not_finite;
+use super::direction::{improve, measure, not_finite};
 use super::line_search::{self, LineStep};
 use super::prescribed;
-use super::speedups::Speedups;
+use super::speedups::{Forcing, Speedups};
 use super::termination::{Termination, Verdict};
 use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::potential::{Energy, IncrementalPotential, Strategy};
 use crate::report::StepOutcome;
 use crate::solver::workspace::Workspace;
+use crate::thresholds::LOOSEST;
 use standoff_linalg::Vec3;
 
 /// Minimises `potential` from `it`, which becomes the last iterate.
 ///
 /// Stops after the step whose Newton direction p has ‖p‖∞/h below the tolerance [Li 2020, Alg. 1] if forces balance at its end
-/// ([`Balance`]) and the Hessian was positive definite without projection, so that the error left is of second order. Without
+/// ([`Balance`]), the Hessian was positive definite without projection, so that the error left is of second order, and the direction that
+/// follows is shorter. Without
 /// a tolerance of forces the step has to be taken in full; after a shorter one the direction is
 /// computed again. With `cumulative_toi` also by the step lengths, and where rounding hides any decrease.
 ///
@@ -134,8 +136,8 @@ impl<'n, 'p> Newton<'n, 'p> {
         }
         let definite = speedups.is_definite(potential);
         let is_doubtful = match verdict {
-            Verdict::Settled(StepOutcome::Converged) => {
-                termination.wants_balance() && termination.is_near_saddle(measure, definite)
+            Verdict::Settled(StepOutcome::Converged) if termination.wants_balance() => {
+                termination.is_near_saddle(measure, definite) || self.leads_on()
             }
             Verdict::Settled(StepOutcome::RoundOff) if speedups.project_all() => {
                 termination.look_again();
@@ -144,6 +146,31 @@ impl<'n, 'p> Newton<'n, 'p> {
             _ => false,
         };
         (!is_doubtful).then_some(verdict)
+    }
+
+    /// Whether the next direction, by the matrix of the last one, is so long that the last one does not tell how far the minimum is: where contact
+    /// is stiff, the little of its forces that a direction leaves unbalanced may move what is soft further than that direction, and a matrix
+    /// that is too stiff makes each direction too short. The report gets the longer of both.
+    fn leads_on(&mut self) -> bool {
+        let Self { potential, it, work, termination, here, .. } = self;
+        if potential.is_restricted() {
+            // all go on together before the end
+            return false;
+        }
+        let gradient = here.gradient.get_or_insert_with(|| potential.gradient(it));
+        let none = vec![Vec3::zeros(); gradient.len()];
+        let mut forcing = Forcing::exact(LOOSEST);
+        let Some(next) = improve(potential, gradient, &none, &mut forcing, work) else {
+            return false;
+        };
+        let tolerance = potential.context.velocity_tolerance;
+        let next = measure(potential, &next) / (potential.context.speed_time * tolerance);
+        let last = work.report.residual_speed / tolerance;
+        let leads_on = termination.leads_on(last, next);
+        if !leads_on {
+            work.report.residual_speed = next.max(last) * tolerance;
+        }
+        leads_on
     }
 
     /// The measure by which the minimisation ends, see [`Termination::update`]. The report gets the balance of forces where all else

@@ -5,7 +5,10 @@ use super::line_search::LineStep;
 use super::path::StepLimit;
 use crate::context::StepContext;
 use crate::report::StepOutcome;
-use crate::thresholds::{NEGLIGIBLE, ROUND_OFF_ITERATIONS, SADDLES, SHRINKING, TINY, TINY_STEPS};
+use crate::thresholds::{
+    CONTRACTION, IMPERCEPTIBLE, NEGLIGIBLE, ROUND_OFF_ITERATIONS, SADDLES, SHRINKING, SLOW_ENDS,
+    TINY, TINY_STEPS,
+};
 
 /// The state of the tests that end a projected Newton minimisation.
 #[derive(Debug, Clone)]
@@ -26,6 +29,8 @@ pub struct Termination {
     least: f64,
     /// Iterations that went on because the Hessian was not positive definite.
     saddles: u32,
+    /// Iterations that went on because the next direction was not short beside the last one.
+    slow: u32,
     /// Consecutive iterations of tiny step lengths.
     tiny: usize,
     /// Weight of the states before the second iteration's in the last one, Π (1 − α).
@@ -68,6 +73,7 @@ impl Termination {
             within_round_off: 0,
             least: f64::INFINITY,
             saddles: 0,
+            slow: 0,
             tiny: 0,
             first_states: 1.0,
         }
@@ -136,6 +142,14 @@ impl Termination {
         near
     }
 
+    /// Whether an iteration that ends the minimisation should be followed by another one, because the direction after it is hardly shorter than
+    /// the `last` one; both in terms of the tolerance.
+    pub fn leads_on(&mut self, last: f64, next: f64) -> bool {
+        let slow = next > CONTRACTION * last && next > IMPERCEPTIBLE && self.slow < SLOW_ENDS;
+        self.slow += u32::from(slow);
+        slow || next >= 1.0
+    }
+
     /// Whether only the size of a direction ends the minimisation.
     pub fn is_by_direction(&self) -> bool {
         !self.by_gradient && self.cumulative_toi.is_none()
@@ -179,6 +193,19 @@ mod tests {
         assert_eq!([(); 5].map(|()| ends(&mut termination)), [false, false, false, false, true]);
         termination.look_again();
         assert_eq!([(); 5].map(|()| ends(&mut termination)), [false, false, false, false, true]);
+    }
+
+    /// A direction that is not followed by a shorter one ends nothing, except below what anyone sees, or after ten more.
+    #[test]
+    fn slow_ends_go_on() {
+        let new = || Termination::by(false, 1e-4, 1, None);
+        assert!(!new().leads_on(0.1, 0.04));
+        assert!(new().leads_on(0.1, 0.06));
+        assert!(!new().leads_on(1e-6, 9e-6));
+        let mut termination = new();
+        assert_eq!((0..20).filter(|_| termination.leads_on(0.1, 0.2)).count(), 10);
+        // beyond the tolerance there is no end
+        assert!(termination.leads_on(0.1, 1.1));
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! The time step.
 
+// long: the order of a step, with what is done at its start and at its end
+
 mod contact_distance;
 pub mod energetics;
 mod fallback;
 pub mod integrator;
+pub mod minimum;
 mod prescribed;
 mod reactions;
 pub use reactions::joint_forces;
@@ -30,6 +33,7 @@ use crate::solver::workspace::Workspace;
 use crate::solver::{self, barrier_free};
 use crate::state::State;
 use fallback::Before;
+use minimum::End;
 use standoff_linalg::Vec3;
 
 /// Why a step failed, with what there is to look at.
@@ -45,12 +49,25 @@ pub struct Failure {
 ///
 /// # Errors
 /// See [`StepError`].
-// long: the order of a step: solve, again by the fallback, check, and record
 pub fn step(
     model: &Model,
     state: &State,
     work: &mut Workspace,
 ) -> Result<(State, StepReport), Box<Failure>> {
+    step_with(model, state, work, |_| ()).map(|(state, report, ())| (state, report))
+}
+
+/// The same, with what `look` makes of the end.
+///
+/// # Errors
+/// As [`step`].
+// long: the order of a step: solve, again by the fallback, check, and record
+pub fn step_with<R>(
+    model: &Model,
+    state: &State,
+    work: &mut Workspace,
+    look: impl FnOnce(&End<'_, '_>) -> R,
+) -> Result<(State, StepReport, R), Box<Failure>> {
     let clock = Clock::start();
     let context = StepContext::new(model, state, &clock);
     work.report = StepReport { step: context.step as u64, ..StepReport::default() };
@@ -89,6 +106,9 @@ pub fn step(
     if !outcome.is_success() {
         work.report.unmet = unmet::describe(&potential, &it, work);
     }
+    let fallback = work.report.fallback;
+    let seen =
+        look(&End { start: state, targets: &targets, potential: &potential, it: &it, fallback });
     let mut new = end_state(&potential, targets, state, &it);
     reactions::record(&potential, state, &mut new);
     let mut report = std::mem::take(&mut work.report);
@@ -102,7 +122,7 @@ pub fn step(
     potential.end_step();
     energetics::record(&potential, &it, &new, &mut report);
     report.seconds = clock.seconds();
-    Ok((new, report))
+    Ok((new, report, seen))
 }
 
 /// Minimises the potential with the contact barrier: prescribed vertices move first, then κ, friction and

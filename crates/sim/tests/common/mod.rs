@@ -5,8 +5,10 @@ pub mod rigid;
 
 use standoff_linalg::Vec3;
 use standoff_sim::Simulation;
+use standoff_sim::clock::Clock;
 use standoff_sim::definition::{BodyDef, BodyKind, Definition, HalfSpaceDef};
 use standoff_sim::material::{Law, Material};
+use standoff_sim::potential::IncrementalPotential;
 use standoff_sim::report::{StepOutcome, StepReport};
 use standoff_sim::settings::AuditLevel;
 
@@ -77,10 +79,28 @@ pub fn converge(
         let report = simulation.step().unwrap();
         assert_eq!(report.outcome, StepOutcome::Converged);
         assert!(report.residual_speed < tolerance);
+        assert_bounded(&simulation, &report);
         reports.push(report);
     }
     assert!(simulation.audit().is_empty());
     (reports, simulation)
+}
+
+/// κ after a step is at most the greatest that is ever chosen, and energies and forces are numbers.
+pub fn assert_bounded(simulation: &Simulation, report: &StepReport) {
+    let clock = Clock::start();
+    let potential = IncrementalPotential::at_start(simulation.model(), simulation.state(), &clock);
+    if let Some(greatest) = potential.greatest_stiffness() {
+        assert!(
+            report.kappa <= greatest * (1.0 + 1e-9),
+            "κ = {}, at most {greatest}",
+            report.kappa
+        );
+    }
+    let forces = simulation.contact_forces().iter().map(|f| f.norm());
+    for number in forces.chain(report.energies.values().copied()).chain([report.imbalance_force]) {
+        assert!(number.is_finite(), "{report:?}");
+    }
 }
 
 /// The largest difference of two simulations' positions, m.

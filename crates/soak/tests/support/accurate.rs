@@ -2,21 +2,17 @@
 //!
 //! There are two such references. The step solved *again* begins in the same state and differs in nothing but its tolerances;
 //! it tells what a user would have got with these. It may have another stiffness κ, and where there are several
-//! minima it may end in another one. The minimum that *belongs* to the end of the step is that of the same potential, with the κ and the
-//! friction forces of the end, reached from the end; it tells the error of the solver alone.
+//! minima it may end in another one. The minimum that *belongs* to the end of the step is that of the same potential, with the κ, friction
+//! forces and stiffness of limits of the end, reached from the end; it tells the error of the solver alone.
 #![allow(dead_code)]
 
 use standoff_linalg::Vec3;
-use standoff_sim::clock::Clock;
-use standoff_sim::context::StepContext;
 use standoff_sim::definition::Definition;
-use standoff_sim::dirichlet::DirichletTargets;
 use standoff_sim::energetics;
-use standoff_sim::iterate::Iterate;
-use standoff_sim::potential::IncrementalPotential;
 use standoff_sim::settings::{Fallback, Method};
-use standoff_sim::solver::workspace::Workspace;
-use standoff_sim::{BuildError, Model, Simulation, State, StepOutcome, StepReport};
+use standoff_sim::{
+    Accuracy, BuildError, Model, Simulation, State, StepError, StepOutcome, StepReport,
+};
 
 /// The velocity tolerance of the references, m/s per metre of a body.
 pub const SPEED: f64 = 1e-8;
@@ -139,9 +135,6 @@ pub struct Accurate {
     again: Simulation,
     /// The same without the barrier's help for the barrier-free method.
     alone: Simulation,
-    /// The model with a fixed κ.
-    fixed: Model,
-    work: Workspace,
 }
 
 impl Accurate {
@@ -156,15 +149,10 @@ impl Accurate {
             tight.settings.solver.method = Method::Barrier;
         }
         let again = Simulation::new(&tight)?;
-        let mut with_stiffness = tight.clone();
-        with_stiffness.settings.contact.stiffness = Some(1.0);
-        let fixed = Simulation::new(&with_stiffness)?;
         tight.settings.solver.barrier_free.fallback = Fallback::None;
         tight.settings = tight.settings.without_unread(tight.dimension);
         let alone = Simulation::new(&tight)?;
-        let work = Workspace::new(fixed.model(), fixed.state())
-            .map_err(|e| BuildError::State { problem: e.to_string() })?;
-        Ok(Self { again, alone, fixed: fixed.model().clone(), work })
+        Ok(Self { again, alone })
     }
 
     /// The constant data.
@@ -194,65 +182,25 @@ impl Accurate {
         }
     }
 
-    /// The minimum that belongs to the `end` of a step from `start`, where the potential of the step can be made again.
-    pub fn belonging(&mut self, start: &State, end: &State) -> Option<Reference> {
-        if !self.is_known(start, end) {
-            return None;
-        }
-        let clock = Clock::start();
-        let (model, work) = (&self.fixed, &mut self.work);
-        let context = StepContext::new(model, start, &clock);
-        work.report = StepReport { step: context.step as u64, ..StepReport::default() };
-        let targets = DirichletTargets::new(model, start);
-        let mut potential = IncrementalPotential::new(context, start, &targets);
-        work.hessian.forget_contacts();
-        work.detector.d_hat = context.d_hat;
-        let mut at = |x: &[Vec3]| {
-            work.detector.sweep(model, x, &vec![Vec3::zeros(); x.len()], 0.0);
-            Iterate { x: x.to_vec(), contacts: work.detector.contacts(model, x) }
+    /// Does a step of `simulation`, with the minimum that belongs to its end.
+    ///
+    /// # Errors
+    /// As [`Simulation::step`].
+    pub fn step(&self, simulation: &mut Simulation) -> Result<(StepReport, Reference), StepError> {
+        let velocity = self.model().resolved.velocity_tolerance
+            / simulation.model().resolved.velocity_tolerance;
+        let (report, minimum) =
+            simulation.step_with_minimum(Accuracy { velocity, forces: FORCES })?;
+        let reference = match minimum {
+            Err(e) => Reference::none(e.to_string()),
+            Ok(minimum) => Reference {
+                outcome: minimum.outcome.describe().into(),
+                is_accurate: self.is_accurate(minimum.outcome, &minimum.report),
+                iterations: minimum.report.newton_iterations,
+                state: Some(minimum.state),
+            },
         };
-        let before = at(&start.x);
-        potential.lag_friction(&before, start.kappa);
-        potential.take_stiffness(end.kappa);
-        let mut it = at(&end.x);
-        let outcome = standoff_sim::solver::minimise(&mut potential, &mut it, work);
-        let outcome = match outcome {
-            Ok(outcome) => outcome,
-            Err(e) => return Some(Reference::none(e.to_string())),
-        };
-        let (integrator, h) = (context.integrator, context.h);
-        let mut state = end.clone();
-        for v in 0..it.x.len() {
-            state.v[v] = integrator.velocity(start, v, it.x[v], h);
-        }
-        state.contact_forces = potential.contact_forces(&it);
-        state.half_space_forces = potential.half_space_forces(&it);
-        state.x = it.x;
-        let report = self.work.report.clone();
-        Some(Reference {
-            state: Some(state),
-            outcome: outcome.describe().into(),
-            is_accurate: self.is_accurate(outcome, &report),
-            iterations: report.newton_iterations,
-        })
-    }
-
-    /// Whether the potential of a step can be made again from its ends: friction has the forces of the start, limits of
-    /// the stretch their own stiffness, prescribed vertices are at their targets, and a barrier acted.
-    fn is_known(&self, start: &State, end: &State) -> bool {
-        let model = &self.fixed;
-        let settings = &model.resolved.settings;
-        let frictionless = !model.has_friction;
-        let lagged = model.resolved.lagging == Some(1)
-            && start.step > 0
-            && !settings.friction.lag_with_new_stiffness;
-        let reached = (0..end.x.len())
-            .all(|v| !end.prescribed[v] || (end.x[v] - end.targets[v]).norm() == 0.0);
-        settings.solver.method == Method::Barrier
-            && settings.contact.d_hat_start.is_none()
-            && (frictionless || lagged)
-            && model.strain_limits.is_empty()
-            && reached
+        Ok((report, reference))
     }
 
     fn is_accurate(&self, outcome: StepOutcome, report: &StepReport) -> bool {

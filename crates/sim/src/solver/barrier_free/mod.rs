@@ -59,7 +59,23 @@ pub fn advance(
             return Ok(outcome);
         }
     }
-    safeguarded::run(potential, targets, &start, it, work)
+    safeguarded::run(potential, targets, &start, it, true, work)
+}
+
+/// Continues from where a step that began at `start` ended, with its friction forces and the stiffness of its constraints.
+///
+/// # Errors
+/// As [`advance`].
+pub fn go_on(
+    potential: &mut IncrementalPotential<'_>,
+    targets: &DirichletTargets,
+    start: &[Vec3],
+    it: &mut Iterate,
+    work: &mut Workspace,
+) -> Result<StepOutcome, StepError> {
+    // the first direction of a step sets the stiffness
+    work.report.newton_iterations = 1;
+    safeguarded::run(potential, targets, start, it, false, work)
 }
 
 /// The Newton direction at `at` with contact and friction exact in the linearised constraints, and the

@@ -20,16 +20,18 @@ use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::potential::{Energy, IncrementalPotential, Strategy};
 use crate::report::StepOutcome;
-use crate::solver::balance::{Balance, sums_by_body};
-use crate::solver::direction::not_finite;
+use crate::solver::balance::{Balance, gradient_of_state, sums_by_body};
+use crate::solver::direction::{improve, measure, not_finite};
 use crate::solver::line_search::{audited, falls, promises_nothing};
 use crate::solver::path::StepLimit;
 use crate::solver::prescribed;
+use crate::solver::speedups::Forcing;
 use crate::solver::termination::{Verdict, stall};
 use crate::solver::workspace::Workspace;
 use crate::thresholds::{
-    ADVANCE_HALVINGS, COMPLETIONS, GAP_ERROR, MULTIPLIER_UPDATES, NEGLIGIBLE, NO_STEP,
-    PENETRATIONS, REFUSALS, RISES, ROUND_OFF_ITERATIONS, STALLED_ADVANCES, UPDATE_REDUCTION,
+    ADVANCE_HALVINGS, COMPLETIONS, GAP_ERROR, LOOSEST, MOST_LEFT, MULTIPLIER_UPDATES, NEGLIGIBLE,
+    NO_STEP, PENETRATIONS, REFUSALS, RISES, ROUND_OFF_ITERATIONS, STALLED_ADVANCES,
+    UPDATE_REDUCTION,
 };
 use standoff_linalg::Vec3;
 
@@ -87,7 +89,8 @@ impl Updates {
 /// Iterates until the direction is below the tolerance, its step was taken in full, and multipliers were
 /// updated until the gaps of loaded contacts are at their targets as nearly as the velocity tolerance requires and the forces
 /// change no more than the force tolerance admits, or as often as that
-/// helps, and until forces balance with the multipliers of the end, which are the contact forces of the state.
+/// helps, and until forces balance with the multipliers of the end, which are the contact forces of the state. Contacts that are new in
+/// the step get friction if it `takes_friction`.
 ///
 /// # Errors
 /// A non-finite number, an unsolvable system, a motion that is blocked.
@@ -97,6 +100,7 @@ pub fn run(
     targets: &DirichletTargets,
     start: &[Vec3],
     it: &mut Iterate,
+    takes_friction: bool,
     work: &mut Workspace,
 ) -> Result<StepOutcome, StepError> {
     let context = potential.context;
@@ -107,7 +111,7 @@ pub fn run(
         due_below: f64::INFINITY,
         at_minima: 0,
         penetrations: 0,
-        new_friction: !context.model.has_friction,
+        new_friction: !(takes_friction && context.model.has_friction),
     };
     let (mut stalls, mut within_round_off, mut refused) = (Stalls::default(), 0, 0_u32);
     let iterations = u64::from(context.settings.solver.end.max_iterations);
@@ -145,7 +149,17 @@ pub fn run(
             let end = update(potential, &mut updates, it, speed, converged)
                 && Balance::of_state(potential, it, context.force_tolerance).is_met;
             let outcome = if converged { StepOutcome::Converged } else { StepOutcome::RoundOff };
+            let rest = match end && context.force_tolerance < 1.0 {
+                true => what_follows(potential, it, &p, work),
+                false => 1.0,
+            };
+            // rounding may be what is left
+            let is_short = rest * speed < context.velocity_tolerance || taken.within_round_off;
+            let end = end && is_short;
             if potential.allows(Strategy::End) && (end || round_off && !converged) {
+                if converged {
+                    work.report.residual_speed = (rest * speed).min(context.velocity_tolerance);
+                }
                 return Ok(outcome);
             }
         }
@@ -184,6 +198,23 @@ fn update(
         return !potential.lag_friction_of_new_constraints();
     }
     true
+}
+
+/// The way that is left after a whole step along `p`, in terms of `p`, at least 1. The matrix of the step is projected and may be too stiff. With the
+/// ratio θ of the next direction by the same matrix to the last one, the steps to come are a geometric series.
+fn what_follows(
+    potential: &IncrementalPotential<'_>,
+    it: &Iterate,
+    p: &[Vec3],
+    work: &mut Workspace,
+) -> f64 {
+    let (gradient, none) = (gradient_of_state(potential, it), vec![Vec3::zeros(); p.len()]);
+    let mut forcing = Forcing::exact(LOOSEST);
+    let next = improve(potential, &gradient, &none, &mut forcing, work);
+    let left = next.map_or(0.0, |next| measure(potential, &next) / measure(potential, p));
+    // what is not a number is nothing, after a direction without length
+    let left = if left.is_nan() { 0.0 } else { left.min(MOST_LEFT) };
+    (left / (1.0 - left)).max(1.0)
 }
 
 /// Whether the contact forces of each body differ from those `before` by less than what may be missing in the

@@ -99,7 +99,8 @@ impl Projecting {
         assemble(potential, it, Projection::Marked(&self.marked), true, work)?;
         let p = solve_if_definite(potential, it, gradient, forcing, work)?;
         self.definite = p.is_some();
-        self.partial |= self.definite;
+        // after giving up, this is no reason to give up again
+        self.partial |= self.definite && self.bound > 0.0;
         Ok(p)
     }
 
