@@ -1,5 +1,6 @@
 //! Rods against the elastica, the torque of a twisted shaft and Michell's ring.
 
+use crate::common::{converge, difference, ground, scene};
 use standoff_linalg::Vec3;
 use standoff_linalg::nalgebra::DMatrix;
 use standoff_sim::Simulation;
@@ -316,4 +317,38 @@ fn a_damped_rod_loses_its_vibration() {
     let left = (sim.positions()[1].x - 1.0) / 1e-4;
     let expected = (-0.5 * c * 0.01 * steps as f64).exp();
     assert!((left - expected).abs() < 0.01, "{left} {expected}");
+}
+
+/// Rods of one segment of 6 mm with E = 1 GPa, each turned otherwise, that fall on the ground and tumble.
+fn tumbling(arcs: bool) -> (u64, Simulation) {
+    let bodies = (0..6).map(|k| {
+        let k = f64::from(k);
+        let (low, way) = (Vec3::new(0.02 * k, 0.002, 0.0), Vec3::new(0.2 + 0.1 * k, 1.0, 0.3));
+        let points = vec![low, low + 0.006 * way.normalize()];
+        let mut body = rod(points, false, material(0.5e-3));
+        body.name = format!("rod {k}");
+        body.velocity = vec![Vec3::new(0.0, -0.2, 0.0); 2];
+        body
+    });
+    let mut d = scene(bodies.collect());
+    d.gravity = Vec3::new(0.0, -9.81, 0.0);
+    d.half_spaces.push(ground(0.0));
+    d.settings.time.step = 0.01;
+    d.settings.contact.d_hat = Some(0.5e-3);
+    d.settings.friction.coefficient = 0.0;
+    d.settings.solver.arcs = arcs;
+    let (reports, simulation) = converge(d, 1e-6, 8);
+    (reports.iter().map(|r| r.newton_iterations).sum(), simulation)
+}
+
+/// A stiff segment that turns keeps its length on the way, so that it need not turn in small steps; the minimum is the same.
+#[test]
+fn stiff_rods_of_one_segment_turn_in_few_iterations() {
+    let (along_arcs, a) = tumbling(true);
+    let (straight_on, b) = tumbling(false);
+    let apart = difference(&a, &b);
+    println!("{along_arcs} iterations along arcs, {straight_on} straight on; {apart:.1e} m apart");
+    assert!(3 * along_arcs < straight_on, "{along_arcs} and {straight_on}");
+    // each step ends within h ε of its minimum
+    assert!(apart < 8.0 * 0.01 * 1e-6, "{apart:e}");
 }

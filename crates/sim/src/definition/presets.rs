@@ -70,6 +70,8 @@ fn published() -> Settings {
     s.solver.initial_guess = InitialGuess::Positions;
     // all vertices take part in every iteration [Li 2020, Alg. 1]
     s.solver.islands = false;
+    // all vertices go straight on [Li 2020, Alg. 1]
+    s.solver.arcs = false;
     // the matrix is the projected Hessian of the potential [Li 2020, Alg. 1, line 7]: no forecast forces
     s.solver.forecast_forces = false;
     s.solver.projection = HessianProjection::Always;
@@ -176,6 +178,7 @@ mod tests {
             ("solver.relative_to", vec![json!("scene")]),
             ("solver.initial_guess", vec![json!("positions")]),
             ("solver.islands", vec![json!(false)]),
+            ("solver.arcs", vec![json!(false)]),
             ("solver.forecast_forces", vec![json!(false)]),
             ("solver.projection", vec![json!("always")]),
             ("solver.inversion_barrier", vec![json!(false)]),

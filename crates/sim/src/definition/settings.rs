@@ -407,6 +407,9 @@ pub struct SolverSettings {
     /// Whether bodies that have reached their minimum rest while others, which they do not touch, go on. The minimum that is
     /// reached is that of all bodies, to the same tolerance. If false, all go on together, as published.
     pub islands: bool,
+    /// Whether rods of one segment turn along arcs in the line search, so that they keep their length. The minimum is the same. If
+    /// false, their ends go straight on, as published.
+    pub arcs: bool,
     /// Whether the Newton matrix is stiffened where the last direction forecasts a greater contact force than the barrier has, or another
     /// friction force than the present one, as primal–dual methods do. The minimum is the same. If false, the matrix is
     /// the projected Hessian, as published.
@@ -573,6 +576,7 @@ impl Default for SolverSettings {
             relative_to: RelativeTo::Body,
             initial_guess: InitialGuess::Extrapolation,
             islands: true,
+            arcs: true,
             forecast_forces: true,
             projection: HessianProjection::Progressive,
             boundary_tolerance_relative: None,

@@ -1,5 +1,6 @@
-//! Where an iterate goes along a direction: straight on, but rigid bodies turn.
+//! Where an iterate goes along a direction: straight on, but rigid bodies and rods of one segment turn.
 
+use crate::body::Body;
 use crate::clock::Phase;
 use crate::iterate::Iterate;
 use crate::model::Model;
@@ -31,14 +32,31 @@ pub enum StepLimit {
 /// control points and the affine map L that p is about their mean c, a point at c + d goes to c + α u + exp(α ω) (I + α S) d, where
 /// ω is the skew part of L and S the symmetric one. To first order that is x + α p. From x to x(α) vertices move on straight lines, which
 /// collision detection sweeps. Bodies with joints go as a `Linkage`.
+///
+/// A rod of one segment would become longer by θ²/2 on straight lines too, and its stiffness against that is far above all else. With half
+/// of its way r and the half q of the difference of its ends' directions its ends are at (|r| + α q·r/|r|) (r + α q)/|r + α q| from
+/// its middle, which goes straight on: where the straight path would turn it to, with the length that it would have to first order.
 #[derive(Debug)]
 pub struct Path<'a> {
     model: &'a Model,
     p: &'a [Vec3],
     turns: Vec<Turn>,
+    bars: Vec<Bar>,
     linkage: Option<Linkage>,
     /// x(α) − x of the last α that was tried, where bodies turn.
     displacement: Vec<Vec3>,
+}
+
+/// How a rod of one segment goes.
+#[derive(Debug)]
+struct Bar {
+    ends: [usize; 2],
+    /// Half of the way from the first end to the second one.
+    half: Vec3,
+    /// Displacement of the middle.
+    shift: Vec3,
+    /// By how much more than the middle the second end moves.
+    turn: Vec3,
 }
 
 /// How a rigid body goes.
@@ -58,14 +76,19 @@ impl<'a> Path<'a> {
         let single = |b: &usize| model.bodies[*b].rigid && !model.joints.tree.has(*b);
         let rigid = (0..model.bodies.len()).filter(single).map(|b| &model.bodies[b]);
         let turns: Vec<Turn> = rigid.filter_map(|b| Turn::new(b.unknowns.clone(), x, p)).collect();
-        let straight = turns.is_empty() && linkage.is_none();
+        let bar = |body| Bar::new(body, x, p);
+        let bars: Vec<Bar> = match model.resolved.settings.solver.arcs {
+            true => model.bodies.iter().filter_map(bar).collect(),
+            false => Vec::new(),
+        };
+        let straight = turns.is_empty() && bars.is_empty() && linkage.is_none();
         let displacement = if straight { Vec::new() } else { p.to_vec() };
-        Self { model, p, turns, linkage, displacement }
+        Self { model, p, turns, bars, linkage, displacement }
     }
 
     /// Whether all vertices go straight on.
     fn is_straight(&self) -> bool {
-        self.turns.is_empty() && self.linkage.is_none()
+        self.turns.is_empty() && self.bars.is_empty() && self.linkage.is_none()
     }
 
     /// The largest step length up to `alpha`, which is 1 or less than one that was found before, for which nothing touches and nothing
@@ -102,6 +125,7 @@ impl<'a> Path<'a> {
         }
         // arcs that differ from step length to step length never fit: tangents do
         self.turns.clear();
+        self.bars.clear();
         self.linkage = None;
         let (straight, limit) = admissible(potential, it, self.p, work);
         (straight.min(alpha), limit)
@@ -134,10 +158,40 @@ impl<'a> Path<'a> {
                 self.displacement[v] = alpha * body.shift + map * (x[v] - body.centre);
             }
         }
+        for bar in &self.bars {
+            let ([a, b], turned) = (bar.ends, bar.turned(alpha));
+            self.displacement[a] = alpha * bar.shift - turned;
+            self.displacement[b] = alpha * bar.shift + turned;
+        }
         if let Some(linkage) = &self.linkage {
             linkage.displace(x, alpha, &mut self.displacement);
         }
         self.model.map.spread(&mut self.displacement);
+    }
+}
+
+impl Bar {
+    /// None for another body, or one that does not turn.
+    fn new(body: &Body, x: &[Vec3], p: &[Vec3]) -> Option<Self> {
+        let is_bar = body.segments.len() == 1 && body.vertices.len() == 2 && !body.obstacle;
+        if !is_bar {
+            return None;
+        }
+        let ends @ [a, b] = [body.vertices.start, body.vertices.start + 1];
+        let (half, shift, turn) = (0.5 * (x[b] - x[a]), 0.5 * (p[a] + p[b]), 0.5 * (p[b] - p[a]));
+        (half.cross(&turn) != Vec3::zeros()).then_some(Self { ends, half, shift, turn })
+    }
+
+    /// By how much more than the middle the second end has moved after a step of length `alpha`.
+    fn turned(&self, alpha: f64) -> Vec3 {
+        let straight = self.half + alpha * self.turn;
+        let length = self.half.norm() + alpha * self.turn.dot(&self.half) / self.half.norm();
+        // one that would turn inside out goes straight on, where the strain tells what that is worth
+        if length > 0.0 {
+            straight * (length / straight.norm()) - self.half
+        } else {
+            alpha * self.turn
+        }
     }
 }
 
@@ -193,7 +247,8 @@ pub fn admissible(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::definition::{BodyDef, Definition, MassProperties};
+    use crate::definition::{BodyDef, BodyKind, Definition, MassProperties};
+    use crate::energy::rod_joint::RodMaterial;
     use std::sync::Arc;
 
     fn tetrahedron() -> Model {
@@ -233,6 +288,60 @@ mod tests {
         for v in 0..p.len() {
             assert!(((there[v] - back[v]) / (2.0 * e) - p[v]).norm() < 1e-8);
         }
+    }
+
+    /// A rod of one segment, alone in a scene.
+    fn rod() -> Definition {
+        let material = RodMaterial { radius: 1e-3, young_modulus: 1e9, poisson_ratio: 0.3 };
+        let segments = vec![[0, 1]];
+        let (density, straight, natural_twist) = (1000.0, false, 0.0);
+        let kind = BodyKind::Rod { segments, material, density, straight, natural_twist };
+        let rest = vec![Vec3::new(0.1, 0.0, 0.2), Vec3::new(0.7, 0.3, -0.1)];
+        let name = "rod".into();
+        let bodies = vec![BodyDef { name, rest, kind, ..BodyDef::default() }];
+        Definition { bodies, ..Definition::default() }
+    }
+
+    #[test]
+    fn a_rod_of_one_segment_begins_along_its_direction_and_is_longer_by_what_the_first_order_says()
+    {
+        let model = crate::build::build(&rod()).unwrap().0;
+        let p = direction(&model);
+        let [there, back] = [1e-5, -1e-5].map(|alpha| at(&model, &p, alpha));
+        for v in 0..2 {
+            assert!(((there[v] - back[v]) / 2e-5 - p[v]).norm() < 1e-8);
+        }
+        let way = model.rest[1] - model.rest[0];
+        for alpha in [0.1, 0.4] {
+            let x = at(&model, &p, alpha);
+            let expected = way.norm() + alpha * way.normalize().dot(&(p[1] - p[0]));
+            assert!(((x[1] - x[0]).norm() - expected).abs() < 1e-14);
+            // it does turn
+            assert!((x[1] - x[0]).cross(&way).norm() > 0.005);
+        }
+    }
+
+    #[test]
+    fn without_arcs_a_rod_goes_straight_on() {
+        let mut definition = rod();
+        definition.settings.solver.arcs = false;
+        let model = crate::build::build(&definition).unwrap().0;
+        let p = direction(&model);
+        let x = at(&model, &p, 0.5);
+        assert!((0..2).all(|v| x[v] == model.rest[v] + 0.5 * p[v]));
+    }
+
+    /// A segment that the direction turns inside out goes straight on.
+    #[test]
+    fn a_rod_that_would_vanish_goes_straight_on() {
+        let model = crate::build::build(&rod()).unwrap().0;
+        let way = model.rest[1] - model.rest[0];
+        let aside = Vec3::new(0.01, 0.0, 0.0);
+        // the angle of the segment is a third row
+        let mut p = vec![Vec3::zeros(); model.rest.len()];
+        (p[0], p[1]) = (way + aside, -way - aside);
+        let x = at(&model, &p, 0.9);
+        assert!((0..2).all(|v| (x[v] - model.rest[v] - 0.9 * p[v]).norm() < 1e-14));
     }
 
     /// A body that only turns keeps its shape, and its surface goes with it.

@@ -159,6 +159,7 @@ pub const READINGS: &[Reading] = &[
             ]),
         ],
     ),
+    row("solver.arcs", &[LINE_SEARCH]),
     row("solver.forecast_forces", &[CONTACT, NEWTON]),
     row("solver.projection", &[NEWTON]),
     row("solver.boundary_tolerance_relative", &[LINE_SEARCH]),

@@ -7,6 +7,7 @@
 //! | `projecting.rs` | projects few summands of the Hessian | `solver.projection` | [Longva 2023], with a bound that is ours | 2026-11-24-projection | `newton.rs` |
 //! | `forcing.rs` | rough directions far from the minimum | `solver.linear` | [Eisenstat & Walker 1996] | 2026-11-25-cost-of-an-iteration | `newton.rs` |
 //! | `islands.rs` | lets bodies rest that have settled | `solver.islands` | our choice | 2026-11-24-islands | `islands.rs` |
+//! | `../path.rs` | turns rods of one segment along arcs | `solver.arcs` | our choice | 2026-11-27-long-steps | `rods.rs` |
 //! | `contact/forecast.rs` | stiffens contact and friction by forecast forces | `solver.forecast_forces` | primal–dual methods | 2026-11-24-forecast-forces | `forecast_forces.rs` |
 
 mod forcing;
