@@ -166,7 +166,9 @@ impl<'n, 'p> Newton<'n, 'p> {
         let tolerance = potential.context.velocity_tolerance;
         let next = measure(potential, &next) / (potential.context.speed_time * tolerance);
         let last = work.report.residual_speed / tolerance;
-        let leads_on = termination.leads_on(last, next);
+        // where the residual is rounding, so are directions
+        let is_rounding = || Balance::new(potential, it, gradient, 0.0).is_met;
+        let leads_on = termination.leads_on(last, next) && (next >= 1.0 || !is_rounding());
         if !leads_on {
             work.report.residual_speed = next.max(last) * tolerance;
         }
