@@ -85,6 +85,7 @@ impl Model<'_> {
         Ok(a.finish())
     }
 
+    // long: an arm for each element
     fn assemble(
         &mut self,
         a: &mut Assembling<'_>,
