@@ -341,7 +341,7 @@ fn a_model_of_mujoco_is_converted() {
     std::fs::remove_file(&scene).unwrap();
     let output = standoff!("convert", model, "-o", scene);
     assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("soft-jelly.vtu exists"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("soft-base.obj exists"), "{}", text(&output.stderr));
 }
 
 /// Where the system refuses threads, every command says so, however their number was chosen.

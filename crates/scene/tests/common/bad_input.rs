@@ -141,7 +141,7 @@ pub const ROWS: &[Row] = &[
             "kind = \"revolute\"\nbodies = [\"ball\"]\npoint = [0, 0, 0]\naxis = [0, 0, 1]\n",
             "limits = [0.1, 0.5]\n"
         ),
-        ["scene.toml:10:10", "joints[0].limits", "the coordinate at the start must lie within"]
+        ["scene.toml:10:10", "joints[0].limits", "must lie within the limits"]
     ),
     row!(
         "damping of a joint with three coordinates",
