@@ -29,6 +29,7 @@ pub fn load(
 /// The scene file of a run: that of the command line, or what a robot is converted to beside the `folder` of the run.
 pub fn converted(args: &RunArgs, folder: &Path, console: &mut Console) -> Result<PathBuf, Failure> {
     if !is_model(&args.scene) {
+        refuse_pose(&args.scene, &args.pose)?;
         return Ok(args.scene.clone());
     }
     let mut beside = folder.as_os_str().to_owned();
@@ -70,6 +71,7 @@ pub fn convert(args: &ConvertArgs, console: &mut Console) -> Result<(), Failure>
         meshes(&import, folder, args.force, console)?;
         (import.toml, import.notes)
     } else {
+        refuse_pose(&args.scene, &args.pose)?;
         let import = import(&args.scene, &args.mesh_root)?;
         (import.to_toml(folder), import.notes.iter().map(ToString::to_string).collect())
     };
@@ -78,6 +80,18 @@ pub fn convert(args: &ConvertArgs, console: &mut Console) -> Result<(), Failure>
     notes.iter().for_each(|note| console.say(format_args!("note: {note}")));
     console.say(output);
     Ok(())
+}
+
+/// A scene says itself where its joints start.
+fn refuse_pose(scene: &Path, pose: &PoseArgs) -> Result<(), Failure> {
+    if pose.joints.is_empty() {
+        return Ok(());
+    }
+    let what = format!(
+        "--pose is for robots (.urdf, .xml), and {} is a scene: `start` of its [[joints]] says where they start",
+        scene.display()
+    );
+    Err(Failure::Input(what))
 }
 
 /// Writes the meshes of a model beside the scene file.

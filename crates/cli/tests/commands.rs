@@ -344,6 +344,35 @@ fn a_model_of_mujoco_is_converted() {
     assert!(text(&output.stderr).contains("soft-base.obj exists"), "{}", text(&output.stderr));
 }
 
+/// A robot is converted beside its run, in a pose, and the scene that is made of it can be run again; what is no pose is refused.
+#[test]
+fn a_robot_is_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let robot = Path::new(env!("CARGO_MANIFEST_DIR")).join("../mesh/tests/data/robot/lamp.urdf");
+    let out = folder.path().join("out");
+    let pose = ["--pose", "elbow=0.9", "--steps", "3"];
+    let output = standoff!("run", robot, "-o", out, pose[0], pose[1], pose[2], pose[3]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let scene = folder.path().join("out-model/lamp.toml");
+    let written = String::from_utf8(read(scene.clone())).unwrap();
+    assert!(written.contains("start = 0.9") && written.contains("lamp-arm.obj"), "{written}");
+    let stats = String::from_utf8(read(out.join("stats.jsonl"))).unwrap();
+    assert!(stats.lines().count() == 3 && stats.contains("\"elbow\""), "{stats}");
+    let refused = |arguments: &[&str], part: &str| {
+        let again = folder.path().join("again");
+        let output = standoff!("run", arguments[0], "-o", again, "--pose", arguments[1]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).contains(part), "{}", text(&output.stderr));
+    };
+    let (robot, scene) = (robot.to_str().unwrap(), scene.to_str().unwrap());
+    refused(&[robot, "knee=1"], "there is no joint \"knee\"");
+    refused(&[robot, "elbow"], "is not JOINT=VALUE");
+    refused(&[scene, "elbow=1"], "--pose is for robots");
+    let output = standoff!("check", robot);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("standoff convert"), "{}", text(&output.stderr));
+}
+
 /// Where the system refuses threads, every command says so, however their number was chosen.
 #[cfg(target_os = "linux")]
 #[test]

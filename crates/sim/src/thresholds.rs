@@ -33,7 +33,8 @@ pub const MOST_TURN: f64 = 1.0;
 /// Step lengths tried until nothing is in the way of rigid bodies that turn. Our choice: the second one nearly always fits.
 pub const FITS: usize = 8;
 
-/// Part of the distance from a limit of a joint that an iteration keeps at least. Our choice, that of half-spaces.
+/// Part of the distance from a limit of a joint to which a step towards it is cut; steps that leave half of that are taken in full. Our choice, that
+/// of half-spaces.
 pub const KEEP_LIMIT: f64 = 0.1;
 
 /// Distance from a limit of a joint at which it begins to push, in terms of the range, of a radian, and of the radius of the smaller body,
