@@ -156,6 +156,27 @@ fn loops_several_joints_and_exclusions() {
     run(&scene, 5);
 }
 
+/// A puck on slides that starts on a table, and a little below it: the table is lower by so much that contact does not press against the slides.
+#[test]
+fn planes_on_which_bodies_start_are_lower() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.xml");
+    for below in [0.0, 1e-3] {
+        let model = format!(
+            "<mujoco><worldbody><geom name=\"table\" type=\"plane\" size=\"1 1 1\" pos=\"0 0 {below}\"/>
+            <body pos=\"0 0 0.1\"><joint name=\"x\" type=\"slide\" axis=\"1 0 0\"/><joint name=\"y\" type=\"slide\" axis=\"0 1 0\"/>
+            <geom type=\"box\" size=\"0.1 0.1 0.1\"/></body></worldbody></mujoco>"
+        );
+        std::fs::write(&path, model).unwrap();
+        let (scene, notes) = scene(&path, &Pose::new(), &[]);
+        assert!(notes.iter().any(|n| n.contains("table: bodies start on it")), "{notes:?}");
+        let plane = scene.definition.half_spaces[0].origin.z;
+        assert!((plane + 1.1e-3 * 0.12_f64.sqrt()).abs() < 1e-12, "{plane}");
+        let report = run(&scene, 5);
+        assert_eq!(report.contacts, 0);
+    }
+}
+
 #[test]
 fn errors_name_what_is_wrong() {
     let folder = tempfile::tempdir().unwrap();
