@@ -242,22 +242,26 @@ class Joint:
     @property
     def angle(self) -> float | None:
         """Angle about the axis, rad; None where the joint does not turn about one."""
-        return self._values()["angle"]
+        angle: float | None = self._values()["angle"]
+        return angle
 
     @property
     def angular_speed(self) -> float | None:
         """Its rate, rad/s."""
-        return self._values()["angular_speed"]
+        angular_speed: float | None = self._values()["angular_speed"]
+        return angular_speed
 
     @property
     def displacement(self) -> float | None:
         """Displacement along the axis, or the distance, m; None where the joint does not slide."""
-        return self._values()["displacement"]
+        displacement: float | None = self._values()["displacement"]
+        return displacement
 
     @property
     def speed(self) -> float | None:
         """Its rate, m/s."""
-        return self._values()["speed"]
+        speed: float | None = self._values()["speed"]
+        return speed
 
     @property
     def effort(self) -> float:
