@@ -171,7 +171,7 @@ fn write_joints(out: &mut dyn Write, state: &State) -> io::Result<()> {
         out.write_all(&c.to_le_bytes())?;
     }
     for e in &state.joint_efforts {
-        for c in [e.drive, e.resistance, e.limit, e.coupling] {
+        for c in [e.drive, e.spring, e.resistance, e.limit, e.coupling] {
             out.write_all(&c.to_le_bytes())?;
         }
     }
@@ -398,14 +398,15 @@ impl Reader<'_> {
             state.joint_multipliers = self.numbers(multipliers)?;
             let coordinates = self.numbers(joints.checked_mul(2)?)?;
             state.joint_coordinates = coordinates.as_chunks::<2>().0.to_vec();
-            let efforts = self.numbers(joints.checked_mul(4)?)?;
-            let effort = |&[drive, resistance, limit, coupling]: &[f64; 4]| Efforts {
+            let efforts = self.numbers(joints.checked_mul(5)?)?;
+            let effort = |&[drive, spring, resistance, limit, coupling]: &[f64; 5]| Efforts {
                 drive,
+                spring,
                 resistance,
                 limit,
                 coupling,
             };
-            state.joint_efforts = efforts.as_chunks::<4>().0.iter().map(effort).collect();
+            state.joint_efforts = efforts.as_chunks::<5>().0.iter().map(effort).collect();
             state.controls.joints = (0..joints).map(|_| self.target()).collect::<Option<_>>()?;
         }
         self.0.is_empty().then_some((fingerprint, Checkpoint { state, frames, program }))

@@ -36,7 +36,8 @@ fn state() -> State {
     state.turns = vec![0, -2, i32::MAX];
     state.joint_multipliers = vec![0.75, -3.5, 1e-310];
     state.joint_coordinates = vec![[7.5, -0.0], [0.0, 0.1]];
-    let efforts = Efforts { drive: 1.5, resistance: -0.0, limit: 1e-310, coupling: -7.0 };
+    let efforts =
+        Efforts { drive: 1.5, spring: 0.25, resistance: -0.0, limit: 1e-310, coupling: -7.0 };
     state.joint_efforts = vec![efforts, Efforts::default()];
     state.controls.joints = vec![
         JointTarget { position: Some(-0.5), velocity: None, effort: Some(1e-310) },

@@ -15,7 +15,7 @@ pub use expect::{
     Axis, Bound, ExpectSection, Figure, Measure, Minus, MinusSection, Moment, Names, Part,
     Quantity, Reference,
 };
-pub use joint::{DriveSection, InertialSection, JointSection, MimicSection};
+pub use joint::{DriveSection, InertialSection, JointSection, JointSpringSection, MimicSection};
 pub use thin::{OrthotropicSection, RestShape, ShellSection, StitchSection};
 
 use schemars::JsonSchema;

@@ -137,9 +137,12 @@ pub struct JointForces {
     pub displacement: Option<f64>,
     /// Its rate, m/s.
     pub speed: Option<f64>,
-    /// What the drive acts with on the second body along the coordinate, N m or N; left out where it is 0, as the next three.
+    /// What the drive acts with on the second body along the coordinate, N m or N; left out where it is 0, as the next four.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub drive: f64,
+    /// What the spring acts with, N m or N.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub spring: f64,
     /// What damping and friction act with, N m or N.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub resistance: f64,

@@ -6,11 +6,12 @@ use crate::joints::{BOX, G, ORDERS, closed, hanging, inertia, integrate, joint, 
 use standoff_linalg::Vec3;
 use standoff_linalg::nalgebra::SVector;
 use standoff_sim::definition::expression::Expression;
-use standoff_sim::definition::{Definition, DriveDef, JointDef, JointKind, MimicDef};
-use standoff_sim::joints::JointTarget;
+use standoff_sim::definition::{Definition, DriveDef, JointDef, JointKind, JointSpring, MimicDef};
+use standoff_sim::joints::{JointTarget, Law};
 use standoff_sim::report::StepReport;
 use standoff_sim::settings::Integrator;
 use standoff_sim::{ControlError, Simulation};
+use std::f64::consts::TAU;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 
@@ -150,6 +151,57 @@ fn a_cap_of_a_motor_is_exact() {
     assert!(of(&reports[59], "pin").drive.abs() < 1e-3);
 }
 
+/// θ'' = −k (θ − θ₀)/I: a spring swings with the period 2π √(I/k), by the trapezoidal rule of Newmark's method without loss.
+#[test]
+fn a_spring_swings_as_its_equation_says() {
+    let (stiffness, rest, n) = (40.0, 0.2, 400);
+    let spring = Some(JointSpring { stiffness, rest });
+    let (mut definition, inertia) = hinge(|pin| pin.spring = spring);
+    let period = TAU * (inertia / stiffness).sqrt();
+    definition.settings.time.step = period / n as f64;
+    definition.settings.time.integrator = Integrator::Newmark;
+    let (reports, _) = closed(definition, 1e-9, n);
+    for (part, expected) in [(1, rest * (1.0 - (TAU / 4.0).cos())), (2, 2.0 * rest), (4, 0.0)] {
+        let report = &reports[part * n / 4 - 1];
+        let pin = of(report, "pin");
+        let angle = pin.angle.unwrap();
+        assert!((angle - expected).abs() < 2e-4, "{part}: {angle} instead of {expected}");
+        assert!((pin.spring - stiffness * (rest - angle)).abs() < 1e-12, "{pin:?}");
+        let energy = 0.5 * stiffness * (rest - angle).powi(2);
+        assert!((report.energies["springs of joints"] - energy).abs() < 1e-12);
+    }
+}
+
+/// A report has the energy of a limit as it is, also where the integrator weighs limits as it weighs contact.
+#[test]
+fn a_limit_has_the_energy_of_its_law() {
+    for integrator in INTEGRATORS {
+        let (mut definition, _) = hinge(|pin| pin.limits = Some([-1.0, 1e-4]));
+        definition.gravity = Vec3::new(G, 0.0, 0.0);
+        definition.settings.time.integrator = integrator;
+        let (reports, simulation) = closed(definition, 1e-8, 5);
+        let angle = of(&reports[4], "pin").angle.unwrap();
+        let limits = simulation.model().joints.all[0].limits.unwrap();
+        let [energy, slope, _] = Law::Limits(limits).at(angle);
+        let found = reports[4].energies["limits of joints"];
+        assert!(energy > 0.0 && (found - energy).abs() < 1e-9 * energy, "{found} {energy}");
+        let effort = of(&reports[4], "pin").limit;
+        assert!((effort + slope).abs() < 1e-9 * slope, "{effort} {slope}");
+    }
+}
+
+#[test]
+fn a_formula_without_a_value_names_the_joint() {
+    let (definition, _) = hinge(|pin| {
+        let effort = Some(Expression::parse("sqrt(0.015 - t)").unwrap());
+        pin.drive = Some(DriveDef { effort, ..drive() });
+    });
+    let mut simulation = Simulation::new(&definition).unwrap();
+    simulation.step().unwrap();
+    let error = simulation.step().unwrap_err().to_string();
+    assert!(error.contains("an expression of t") && error.contains("'pin'"), "{error}");
+}
+
 /// Damping brakes by θ' = ω exp(−d t/I); dry friction holds up to its moment, and above leaves the rest.
 #[test]
 fn damping_and_friction_resist() {
@@ -213,8 +265,7 @@ fn a_universal_joint_transmits_turns_as_its_geometry_says() {
     for (k, report) in reports.iter().enumerate() {
         let [turn, found] = ["in", "out"].map(|n| of(report, n).angle.unwrap());
         let expected = (tilt.cos() * turn.sin()).atan2(turn.cos());
-        let expected =
-            expected + std::f64::consts::TAU * ((found - expected) / std::f64::consts::TAU).round();
+        let expected = expected + TAU * ((found - expected) / TAU).round();
         assert!((found - expected).abs() < 1e-6, "step {k}: {found} instead of {expected}");
     }
     let turned = of(&reports[119], "in").angle.unwrap();

@@ -44,6 +44,9 @@ pub struct JointSection {
     /// Dry friction of that coordinate: the moment (N m) or force (N) up to which it holds.
     #[serde(default, skip_serializing_if = "super::is_default")]
     pub friction: f64,
+    /// What pulls that coordinate back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spring: Option<JointSpringSection>,
     /// What moves that coordinate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drive: Option<DriveSection>,
@@ -75,6 +78,7 @@ impl JointSection {
             limits: None,
             damping: 0.0,
             friction: 0.0,
+            spring: None,
             drive: None,
             mimic: None,
             collide: false,
@@ -105,6 +109,17 @@ pub struct DriveSection {
     /// The greatest magnitude of what the drive acts with, N m or N; none by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_effort: Option<f64>,
+}
+
+/// A spring along the coordinate s of a joint: it acts with stiffness · (rest − s).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JointSpringSection {
+    /// Force per deviation, N m/rad or N/m.
+    pub stiffness: f64,
+    /// Where it is without force, rad or m; 0 by default.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub rest: f64,
 }
 
 /// A coordinate that is ratio times that of another joint, plus an offset.

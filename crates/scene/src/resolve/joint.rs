@@ -6,7 +6,7 @@ use super::placed::Placed;
 use crate::error::{Problem, SceneError, nearest_name};
 use crate::file::{DriveSection, Formula, JointSection, Role, SceneFile};
 use standoff_linalg::Vec3;
-use standoff_sim::definition::{Definition, DriveDef, JointDef, JointKind, MimicDef};
+use standoff_sim::definition::{Definition, DriveDef, JointDef, JointKind, JointSpring, MimicDef};
 use std::collections::HashSet;
 
 /// Adds every joint.
@@ -82,6 +82,10 @@ fn resolve_one(
         limits: section.limits,
         damping: section.damping,
         friction: section.friction,
+        spring: section
+            .spring
+            .as_ref()
+            .map(|s| JointSpring { stiffness: s.stiffness, rest: s.rest }),
         drive,
         mimic: mimic.transpose()?,
         ..JointDef::new(&section.name, kind, parent, child, point, axis)

@@ -136,6 +136,7 @@ fn build(
         limits: joint.limits.map(|range| limits(joint, range, rigidity.work(mass, size), size)),
         damping: joint.damping,
         friction: joint.friction,
+        spring: joint.spring,
         stick_rate: stick_speed / if turn.is_some() { size } else { 1.0 },
         drive: joint.drive.clone(),
     })
@@ -329,7 +330,7 @@ mod tests {
     use crate::clock::Clock;
     use crate::context::StepContext;
     use crate::definition::expression::Expression;
-    use crate::definition::{BodyDef, DriveDef, MassProperties};
+    use crate::definition::{BodyDef, DriveDef, JointSpring, MassProperties};
     use crate::energy::{Projection, Term};
     use crate::joints::JointTerm;
     use crate::model::Model;
@@ -386,6 +387,7 @@ mod tests {
             joint.limits = Some(range);
             joint.damping = 2.0;
             joint.friction = 1.5;
+            joint.spring = Some(JointSpring { stiffness: 4.0, rest: -0.2 });
             joint.drive = Some(DriveDef {
                 position: Some(Expression::constant(0.4)),
                 velocity: None,
@@ -464,7 +466,7 @@ mod tests {
         let clock = Clock::start();
         let energies = JointEnergies::new(&StepContext::new(&model, &state, &clock), &state);
         let names: Vec<_> = energies.terms().map(|t| t.name().to_owned()).collect();
-        assert_eq!(names.len(), 5, "{names:?}");
+        assert_eq!(names.len(), 6, "{names:?}");
         for size in [0.02, 0.05] {
             let x: Vec<Vec3> = (0..n).map(|v| model.rest[v] + size * wave(v, 0.3)).collect();
             for term in energies.terms().filter(|t| t.name() != "joints") {

@@ -34,6 +34,8 @@ pub struct JointDef {
     pub damping: f64,
     /// Dry friction of it, N m or N.
     pub friction: f64,
+    /// What pulls it back.
+    pub spring: Option<JointSpring>,
     /// What moves it.
     pub drive: Option<DriveDef>,
     /// Which other joint it follows.
@@ -64,6 +66,7 @@ impl JointDef {
             limits: None,
             damping: 0.0,
             friction: 0.0,
+            spring: None,
             drive: None,
             mimic: None,
         }
@@ -95,6 +98,15 @@ pub struct DriveDef {
     pub damping: f64,
     /// The greatest magnitude of τ, N m or N; infinite for none.
     pub max_effort: f64,
+}
+
+/// A spring along the coordinate s of a joint: the force k (s₀ − s).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct JointSpring {
+    /// k, N m/rad or N/m.
+    pub stiffness: f64,
+    /// s₀, rad or m.
+    pub rest: f64,
 }
 
 /// A coordinate that follows another one: s = ratio · s' + offset.

@@ -14,7 +14,7 @@ pub mod validate;
 
 pub use carried::CarriedSurface;
 pub use dimension::Dimension;
-pub use joints::{DriveDef, JointDef, JointKind, MimicDef};
+pub use joints::{DriveDef, JointDef, JointKind, JointSpring, MimicDef};
 pub(crate) use rigid::coordinates;
 pub use rigid::{CONTROL_POINTS, MassProperties};
 pub use springs::{Anchor, AttachmentDef, SpringStiffness, StitchDef, StitchPair};

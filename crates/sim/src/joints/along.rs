@@ -42,6 +42,11 @@ impl<'a> AlongTerm<'a> {
         Self { name, role, joints, acting: acting.collect(), weight }
     }
 
+    /// Sets the factor of the energy.
+    pub fn weigh(&mut self, weight: f64) {
+        self.weight = weight;
+    }
+
     /// Whether nothing acts.
     pub fn is_empty(&self) -> bool {
         self.acting.is_empty()

@@ -84,6 +84,11 @@ impl<'a> CouplingTerm<'a> {
         Self { multipliers: vec![0.0; self.multipliers.len()], ..self.clone() }
     }
 
+    /// Sets the factor of the energy.
+    pub fn weigh(&mut self, weight: f64) {
+        self.weight = weight;
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()

@@ -17,7 +17,7 @@ pub use law::{Capped, Law, Limits};
 pub use term::JointTerm;
 pub use tree::{Linked, Tree};
 
-use crate::definition::{DriveDef, JointKind};
+use crate::definition::{DriveDef, JointKind, JointSpring};
 use standoff_linalg::{Vec3, nalgebra::Unit};
 
 /// All joints of a model.
@@ -56,6 +56,15 @@ impl Joints {
     pub fn main(&self, coordinates: &[[f64; 2]]) -> Vec<f64> {
         let of = |(joint, c): (&Joint, &[f64; 2])| if joint.turn.is_some() { c[0] } else { c[1] };
         self.all.iter().zip(coordinates).map(of).collect()
+    }
+
+    /// Name of a joint whose drive has a target that is not finite at the time `end`, s.
+    pub fn undefined(&self, end: f64) -> Option<&str> {
+        let is_undefined = |j: &&Joint| {
+            let targets = j.drive.iter().flat_map(|d| [&d.position, &d.velocity, &d.effort]);
+            targets.flatten().any(|e| !e.at(end).is_finite())
+        };
+        self.all.iter().find(is_undefined).map(|j| j.name.as_str())
     }
 
     /// The greatest error of a joint at `x`, where they have these coordinates, and which one that is.
@@ -118,6 +127,8 @@ pub struct Joint {
     pub damping: f64,
     /// Dry friction of the coordinate, N m or N.
     pub friction: f64,
+    /// What pulls the coordinate back.
+    pub spring: Option<JointSpring>,
     /// Rate up to which dry friction grows, rad/s or m/s.
     pub stick_rate: f64,
     /// What moves the coordinate.
@@ -129,6 +140,8 @@ pub struct Joint {
 pub struct Efforts {
     /// Of the drive.
     pub drive: f64,
+    /// Of the spring.
+    pub spring: f64,
     /// Of damping and friction.
     pub resistance: f64,
     /// Of a limit.

@@ -24,6 +24,11 @@ impl<'a> JointTerm<'a> {
         Self { joints, multipliers: multipliers.to_vec(), weight }
     }
 
+    /// Sets the factor of the energy.
+    pub fn weigh(&mut self, weight: f64) {
+        self.weight = weight;
+    }
+
     /// Whether there are no joints.
     pub fn is_empty(&self) -> bool {
         self.joints.is_empty()

@@ -1,6 +1,7 @@
 //! All energies of joints in a step.
 
 use crate::context::StepContext;
+use crate::definition::JointSpring;
 use crate::definition::expression::Expression;
 use crate::energy::{Role, Term};
 use crate::joints::{
@@ -18,6 +19,7 @@ pub struct JointEnergies<'a> {
     couplings: CouplingTerm<'a>,
     limits: AlongTerm<'a>,
     drives: AlongTerm<'a>,
+    springs: AlongTerm<'a>,
     resistance: AlongTerm<'a>,
     /// Angles and displacements of all joints at the last iterate.
     coordinates: Vec<[f64; 2]>,
@@ -42,6 +44,11 @@ impl<'a> JointEnergies<'a> {
             let law = joint.drive_law(&target, start[k], rest[k], context)?;
             Some((k, Law::Capped(law), start[k]))
         });
+        let sprung = all.iter().enumerate().filter_map(|(k, joint)| {
+            let JointSpring { stiffness, rest } = joint.spring?;
+            let law = Capped { target: rest, slope: stiffness, constant: 0.0, cap: f64::INFINITY };
+            Some((k, Law::Capped(law), start[k]))
+        });
         let resisted = all.iter().enumerate().flat_map(|(k, joint)| {
             let laws = joint.resistance(rest[k], context);
             let near = start[k];
@@ -54,6 +61,7 @@ impl<'a> JointEnergies<'a> {
             couplings: CouplingTerm::new(all, &joints.couplings, of_couplings, &start, weight),
             limits: AlongTerm::new("limits of joints", Role::Constraint, all, limited, weight),
             drives: AlongTerm::new("drives of joints", Role::Load, all, driven, 1.0),
+            springs: AlongTerm::new("springs of joints", Role::Elastic, all, sprung, 1.0),
             resistance,
             coordinates: state.joint_coordinates.clone(),
         }
@@ -65,7 +73,7 @@ impl<'a> JointEnergies<'a> {
             (!self.equations.is_empty()).then_some(&self.equations);
         let couplings: Option<&(dyn Term + 'a)> =
             (!self.couplings.is_empty()).then_some(&self.couplings);
-        let along = [&self.limits, &self.drives, &self.resistance];
+        let along = [&self.limits, &self.drives, &self.springs, &self.resistance];
         let along = along.into_iter().filter(|t| !t.is_empty()).map(|t| t as &(dyn Term + 'a));
         equations.into_iter().chain(couplings).chain(along)
     }
@@ -98,7 +106,7 @@ impl<'a> JointEnergies<'a> {
         self.coordinates = self.joints.coordinates(x, &self.coordinates);
         let main = self.joints.main(&self.coordinates);
         self.couplings.follow(&main);
-        [&mut self.limits, &mut self.drives, &mut self.resistance]
+        [&mut self.limits, &mut self.drives, &mut self.springs, &mut self.resistance]
             .into_iter()
             .for_each(|term| term.follow(&main));
     }
@@ -117,7 +125,8 @@ impl<'a> JointEnergies<'a> {
             term.add_efforts(&main, &mut efforts);
             efforts
         };
-        let [limit, drive, resistance] = [&self.limits, &self.drives, &self.resistance].map(of);
+        let all = [&self.limits, &self.drives, &self.springs, &self.resistance];
+        let [limit, drive, spring, resistance] = all.map(of);
         let mut coupling = vec![0.0; n];
         for (c, force) in self.joints.couplings.iter().zip(self.couplings.forces(x)) {
             for (j, factor) in c.joints.into_iter().zip(c.factors()) {
@@ -126,11 +135,19 @@ impl<'a> JointEnergies<'a> {
         }
         let efforts = |k: usize| Efforts {
             drive: drive[k],
+            spring: spring[k],
             resistance: resistance[k],
             limit: limit[k],
             coupling: coupling[k],
         };
         (0..n).map(efforts).collect()
+    }
+
+    /// The step has ended: from now on the energies count as they are, not as the integrator weighs them.
+    pub fn end_step(&mut self) {
+        self.equations.weigh(1.0);
+        self.couplings.weigh(1.0);
+        self.limits.weigh(1.0);
     }
 
     /// Whether all equations hold at `x`.

@@ -53,9 +53,10 @@ impl IncrementalPotential<'_> {
         self.context.settings.solver.forecast_forces && self.allows(Strategy::Forecasts)
     }
 
-    /// The step has ended. Limits of the stretch, which weigh like contact until then, get the weight of their energy.
+    /// The step has ended. Limits of the stretch and joints, which weigh like contact until then, get the weight of their energy.
     pub fn end_step(&mut self) {
         self.codim.weigh_limits(self.context.elastic_scale / self.context.contact_scale);
+        self.joints.end_step();
     }
 
     /// Frees all vertices that may be unknowns in some step.

@@ -350,11 +350,12 @@ fn motion(
     (v, potential.accelerations_without_constraints(x))
 }
 
-/// Refuses a step in which the expression of a load or motion has no finite value.
+/// Refuses a step in which the expression of a load, a motion or a drive has no finite value.
 fn check_expressions(context: &StepContext<'_>, state: &State) -> Result<(), Box<Failure>> {
     let (model, start, end) = (context.model, context.start, context.end);
     let motion = model.motions.iter().find(|m| m.undefined(start, end)).map(|m| m.name.as_str());
-    let Some(name) = motion.or_else(|| model.loads.undefined(&state.controls, start, end)) else {
+    let load = || model.loads.undefined(&state.controls, start, end);
+    let Some(name) = motion.or_else(load).or_else(|| model.joints.undefined(end)) else {
         return Ok(());
     };
     let error = StepError::NotFinite {

@@ -157,6 +157,7 @@ pub fn joint_forces(model: &Model, state: &State, k: usize) -> JointForces {
         displacement: slides.then_some(coordinates[1]),
         speed: slides.then_some(rates[1]),
         drive: efforts.drive,
+        spring: efforts.spring,
         resistance: efforts.resistance,
         limit: efforts.limit,
         coupling: efforts.coupling,

@@ -138,6 +138,7 @@ impl JointDef {
             ("start", self.start != 0.0),
             ("damping", self.damping != 0.0),
             ("friction", self.friction != 0.0),
+            ("spring", self.spring.is_some()),
             ("drive", self.drive.is_some()),
             ("mimic", self.mimic.is_some()),
         ];
@@ -164,6 +165,15 @@ impl JointDef {
         require("damping", self.damping, at_least_zero(self.damping), must)?;
         let must = "friction must be 0 or more (N m or N)";
         require("friction", self.friction, at_least_zero(self.friction), must)?;
+        if let Some(spring) = &self.spring {
+            let within = |f: Fault| f.within("spring");
+            let must = "a stiffness of a spring must be positive (N m/rad or N/m)";
+            let stiffness = spring.stiffness;
+            require("stiffness", stiffness, stiffness.is_finite() && stiffness > 0.0, must)
+                .map_err(within)?;
+            let must = "the value at which a spring rests must be a number";
+            require("rest", spring.rest, spring.rest.is_finite(), must).map_err(within)?;
+        }
         if let Some(mimic) = &self.mimic {
             let (ratio, offset) = (mimic.ratio, mimic.offset);
             let within = |f: Fault| f.within("mimic");
