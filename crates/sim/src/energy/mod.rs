@@ -24,4 +24,5 @@ pub use codim::CodimElements;
 pub use element::{Element, ElementList, Elements, Hessian};
 pub use projection::Projection;
 pub use solids::Solids;
+pub(crate) use term::next_blocks;
 pub use term::{Origin, Owner, Role, Term};

@@ -41,6 +41,13 @@ pub enum Owner<'a> {
     Load(&'a str),
 }
 
+/// Takes the blocks of the next summand, `count` of them, off those that [`Term::hessians`] still has to fill.
+pub(crate) fn next_blocks<'o>(out: &mut &'o mut [Mat3], count: usize) -> &'o mut [Mat3] {
+    let (own, rest) = std::mem::take(out).split_at_mut(count);
+    *out = rest;
+    own
+}
+
 /// One energy of the incremental potential: a sum over stencils of a few vertices each, as a pure
 /// function of the positions `x` (`#V`, m) of all vertices.
 ///

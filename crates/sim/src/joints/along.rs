@@ -3,10 +3,10 @@
 use super::coordinate::projected;
 use super::law::Law;
 use super::{Joint, POINTS};
-use crate::energy::{Projection, Role, Term};
+use crate::energy::{Projection, Role, Term, next_blocks};
 use crate::thresholds::KEEP_LIMIT;
 use standoff_linalg::{Mat3, Vec3};
-use standoff_sparse::{Stencils, block_pairs};
+use standoff_sparse::{Stencils, block_count, block_pairs};
 use std::ops::Range;
 
 /// The energy Σ φ(s) of the coordinates s of joints.
@@ -116,8 +116,7 @@ impl Term for AlongTerm<'_> {
         for acting in &self.acting[range] {
             let joint = &self.joints[acting.joint];
             let n = joint.stencil.len();
-            let (own, rest) = std::mem::take(&mut out).split_at_mut(n * (n + 1) / 2);
-            out = rest;
+            let own = next_blocks(&mut out, block_count(n));
             own.fill(Mat3::zeros());
             let Some(coordinate) = joint.coordinate() else { continue };
             let (q, value) = self.at(acting, x);

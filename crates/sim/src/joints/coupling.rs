@@ -1,10 +1,11 @@
 //! Joints whose coordinates follow each other: gears, racks, the fingers of a gripper.
 
 use super::coordinate::projected;
+use super::law::lagrangian;
 use super::{Joint, POINTS};
-use crate::energy::{Projection, Role, Term};
+use crate::energy::{Projection, Role, Term, next_blocks};
 use standoff_linalg::{Mat3, Vec3};
-use standoff_sparse::{Stencils, block_pairs};
+use standoff_sparse::{Stencils, block_count, block_pairs};
 use std::ops::Range;
 
 /// The equation c = l (s − r s' − s₀) = 0 between the coordinates s and s' of two joints.
@@ -27,9 +28,8 @@ pub struct Coupling {
 }
 
 impl Coupling {
-    /// c for coordinates of these values (`#joints`), m.
-    pub fn error(&self, coordinates: &[f64]) -> f64 {
-        let [s, other] = self.joints.map(|j| coordinates[j]);
+    /// c for these values of s and s', m.
+    pub fn error(&self, [s, other]: [f64; 2]) -> f64 {
         self.scale * (s - self.ratio * other - self.offset)
     }
 
@@ -101,7 +101,7 @@ impl<'a> CouplingTerm<'a> {
 
     /// λ + k c at `x`, N.
     pub fn forces(&self, x: &[Vec3]) -> Vec<f64> {
-        let of = |(c, l): (&Coupling, &f64)| l + c.stiffness * self.error(c, x);
+        let of = |(c, l): (&Coupling, &f64)| lagrangian(*l, c.stiffness, self.error(c, x))[1];
         self.all.iter().zip(&self.multipliers).map(of).collect()
     }
 
@@ -111,13 +111,11 @@ impl<'a> CouplingTerm<'a> {
     }
 
     fn error(&self, coupling: &Coupling, x: &[Vec3]) -> f64 {
-        let mut at = [0.0; 2];
-        for (at, j) in at.iter_mut().zip(coupling.joints) {
+        let of = |j: usize| {
             let joint = &self.joints[j];
-            let value = |c: &super::Coordinate| c.value(&joint.gather(x), self.near[j]);
-            *at = joint.coordinate().map_or(0.0, value);
-        }
-        coupling.scale * (at[0] - coupling.ratio * at[1] - coupling.offset)
+            joint.coordinate().map_or(0.0, |c| c.value(&joint.gather(x), self.near[j]))
+        };
+        coupling.error(coupling.joints.map(of))
     }
 
     /// ∇c by the control points of the stencil.
@@ -149,16 +147,14 @@ impl Term for CouplingTerm<'_> {
     }
 
     fn value(&self, x: &[Vec3]) -> f64 {
-        let of = |(coupling, l): (&Coupling, &f64)| {
-            let c = self.error(coupling, x);
-            c * (l + 0.5 * coupling.stiffness * c)
-        };
+        let of = |(c, l): (&Coupling, &f64)| lagrangian(*l, c.stiffness, self.error(c, x))[0];
         self.weight * self.all.iter().zip(&self.multipliers).map(of).sum::<f64>()
     }
 
     fn add_gradient(&self, x: &[Vec3], gradient: &mut [Vec3]) {
         for (coupling, l) in self.all.iter().zip(&self.multipliers) {
-            let force = self.weight * (l + coupling.stiffness * self.error(coupling, x));
+            let [_, force] = lagrangian(*l, coupling.stiffness, self.error(coupling, x));
+            let force = self.weight * force;
             for (&v, g) in coupling.stencil.iter().zip(self.by_points(coupling, x)) {
                 gradient[v as usize] += force * g;
             }
@@ -176,10 +172,9 @@ impl Term for CouplingTerm<'_> {
         let multipliers = &self.multipliers[range.clone()];
         for (coupling, l) in self.all[range].iter().zip(multipliers) {
             let n = coupling.stencil.len();
-            let (own, rest) = std::mem::take(&mut out).split_at_mut(n * (n + 1) / 2);
-            out = rest;
+            let own = next_blocks(&mut out, block_count(n));
             let g = self.by_points(coupling, x);
-            let force = l + coupling.stiffness * self.error(coupling, x);
+            let [_, force] = lagrangian(*l, coupling.stiffness, self.error(coupling, x));
             let bending = [0, 1].map(|side| {
                 let joint = &self.joints[coupling.joints[side]];
                 let q = joint.gather(x);

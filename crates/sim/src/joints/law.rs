@@ -108,6 +108,11 @@ impl Capped {
     }
 }
 
+/// Energy λ c + ½ k c² of an equation c = 0 (m) in the augmented Lagrangian [Nocedal & Wright 2006, Ch. 17.3], J, and its force λ + k c, N.
+pub fn lagrangian(multiplier: f64, stiffness: f64, c: f64) -> [f64; 2] {
+    [c * (multiplier + 0.5 * stiffness * c), multiplier + stiffness * c]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -73,7 +73,7 @@ impl Joints {
         let main = self.main(coordinates);
         let coupled = self.couplings.iter().map(|c| {
             let joint = &self.all[c.joints[0]];
-            (joint, c.error(&main).abs() / joint.size)
+            (joint, c.error(c.joints.map(|j| main[j])).abs() / joint.size)
         });
         own.chain(coupled).reduce(|a, b| if b.1 > a.1 { b } else { a })
     }
@@ -85,7 +85,7 @@ impl Joints {
             let [s, other] = c.joints.map(|j| main[j]);
             let rounding =
                 DIGITS * f64::EPSILON * c.scale * (1.0 + s.abs() + (c.ratio * other).abs());
-            c.error(&main).abs() <= (tolerance * self.all[c.joints[0]].size).max(rounding)
+            c.error([s, other]).abs() <= (tolerance * self.all[c.joints[0]].size).max(rounding)
         })
     }
 }

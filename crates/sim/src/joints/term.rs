@@ -1,10 +1,11 @@
 //! The augmented Lagrangian of all joints.
 
-use super::{Joint, POINTS};
-use crate::energy::{Projection, Role, Term};
+use super::law::lagrangian;
+use super::{Joint, POINTS, Row};
+use crate::energy::{Projection, Role, Term, next_blocks};
 use standoff_linalg::nalgebra::SMatrix;
 use standoff_linalg::{Mat3, Vec3};
-use standoff_sparse::{Stencils, block_pairs};
+use standoff_sparse::{Stencils, block_count, block_pairs};
 use std::ops::Range;
 
 /// The energy Σ λ c + ½ k c² of the equations c = 0 of all joints, with multipliers λ (N) that grow by k c after whole steps and at minima as
@@ -41,7 +42,7 @@ impl<'a> JointTerm<'a> {
             let q = joint.gather(x);
             let own = &self.multipliers[joint.first_row..];
             let rows = joint.rows.iter().zip(own);
-            forces.extend(rows.map(|(row, l)| l + joint.stiffness * row.value(&q)));
+            forces.extend(rows.map(|(row, l)| lagrangian(*l, joint.stiffness, row.value(&q))[1]));
         }
         forces
     }
@@ -67,7 +68,7 @@ impl<'a> JointTerm<'a> {
         let own = &self.multipliers[joint.first_row..];
         let mut sum = SMatrix::zeros();
         for (row, multiplier) in joint.rows.iter().zip(own) {
-            let force = multiplier + joint.stiffness * row.value(q);
+            let [_, force] = lagrangian(*multiplier, joint.stiffness, row.value(q));
             sum += SMatrix::from_fn(|k, l| force * row.curvature(k, l));
         }
         Some(sum)
@@ -91,10 +92,7 @@ impl Term for JointTerm<'_> {
         let of = |joint: &Joint| {
             let q = joint.gather(x);
             let rows = joint.rows.iter().zip(&self.multipliers[joint.first_row..]);
-            let energy = |(row, l): (&super::Row, &f64)| {
-                let c = row.value(&q);
-                c * (l + 0.5 * joint.stiffness * c)
-            };
+            let energy = |(row, l): (&Row, &f64)| lagrangian(*l, joint.stiffness, row.value(&q))[0];
             rows.map(energy).sum::<f64>()
         };
         self.weight * self.joints.iter().map(of).sum::<f64>()
@@ -105,7 +103,8 @@ impl Term for JointTerm<'_> {
             let q = joint.gather(x);
             let rows = joint.rows.iter().zip(&self.multipliers[joint.first_row..]);
             for (row, multiplier) in rows {
-                let force = self.weight * (multiplier + joint.stiffness * row.value(&q));
+                let [_, force] = lagrangian(*multiplier, joint.stiffness, row.value(&q));
+                let force = self.weight * force;
                 let by_points = row.gradient(&q);
                 for (&v, g) in joint.stencil.iter().zip(&by_points) {
                     gradient[v as usize] += force * g;
@@ -124,8 +123,7 @@ impl Term for JointTerm<'_> {
     ) {
         for joint in &self.joints[range] {
             let (n, q) = (joint.stencil.len(), joint.gather(x));
-            let (own, rest) = std::mem::take(&mut out).split_at_mut(n * (n + 1) / 2);
-            out = rest;
+            let own = next_blocks(&mut out, block_count(n));
             own.fill(Mat3::zeros());
             for row in &joint.rows {
                 let g = row.gradient(&q);

@@ -1,7 +1,7 @@
 //! A term with the Hessian by unknowns: Wᵀ H W, stencil by stencil.
 
 use super::VertexMap;
-use crate::energy::{Origin, Projection, Role, Term};
+use crate::energy::{Origin, Projection, Role, Term, next_blocks};
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::{Stencils, block_count, block_pairs};
 use std::ops::Range;
@@ -72,8 +72,7 @@ impl Term for Expanded<'_> {
             self.map.expand(stencil, &mut unknowns, &mut weights);
             let (own, others) = given.split_at(size(i));
             given = others;
-            let (to, rest) = std::mem::take(&mut out).split_at_mut(block_count(unknowns.len()));
-            out = rest;
+            let to = next_blocks(&mut out, block_count(unknowns.len()));
             expand(own, layout.pairs(stencil.len()), &weights, unknowns.len(), to);
         }
     }
