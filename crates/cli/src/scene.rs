@@ -37,8 +37,6 @@ pub fn converted(args: &RunArgs, folder: &Path, console: &mut Console) -> Result
     let beside = PathBuf::from(beside);
     let name = args.scene.file_stem().unwrap_or_default();
     let output = beside.join(name).with_extension("toml");
-    std::fs::create_dir_all(&beside)
-        .map_err(|e| Failure::Input(format!("cannot create {}: {e}", beside.display())))?;
     convert(
         &ConvertArgs {
             scene: args.scene.clone(),
@@ -68,6 +66,9 @@ pub fn convert(args: &ConvertArgs, console: &mut Console) -> Result<(), Failure>
         let pose = args.pose.joints.iter().cloned().collect();
         let import = standoff_mjcf_import::Import::load(&args.scene, &args.output, &pose)
             .map_err(|e| Failure::Input(e.to_string()))?;
+        // nothing is left behind where the model cannot be read
+        std::fs::create_dir_all(folder)
+            .map_err(|e| Failure::Input(format!("cannot create {}: {e}", folder.display())))?;
         meshes(&import, folder, args.force, console)?;
         (import.toml, import.notes)
     } else {

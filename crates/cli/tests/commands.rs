@@ -367,6 +367,7 @@ fn a_robot_is_run() {
     let (robot, scene) = (robot.to_str().unwrap(), scene.to_str().unwrap());
     refused(&[robot, "knee=1"], "there is no joint \"knee\"");
     refused(&[robot, "elbow"], "is not JOINT=VALUE");
+    assert!(!folder.path().join("again-model").exists(), "nothing is written for a wrong pose");
     refused(&[scene, "elbow=1"], "--pose is for robots");
     let output = standoff!("check", robot);
     assert_eq!(output.status.code(), Some(2));

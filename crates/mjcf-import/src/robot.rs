@@ -1,22 +1,23 @@
 //! Bodies and joints of a machine as objects and joints of a scene.
 
-use crate::text::{comment, entry, file_name, free_name, number, quoted, table, vector};
+use crate::text::{entry, file_name, free_name, number, quoted, table, vector};
 use standoff_geometry::CollisionMesh;
 use standoff_geometry::audit::{Pair, audit_intersections};
-use standoff_linalg::{Mat3, Vec3};
-use standoff_mesh::format::{Drive, Hinge, HingeKind, Inertial, Link, Machine, Plane};
-use standoff_mesh::{Mesh, Names, is_closed};
+use standoff_linalg::Vec3;
+use standoff_mesh::format::{Drive, Hinge, HingeKind, Link, Machine, Matter, Plane, STILL};
+use standoff_mesh::{Mesh, Names, is_closed, tet_determinant};
+use standoff_sim::definition::MassProperties;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Density of what has no mass in a file, kg/m³.
 const DENSITY: f64 = 1000.0;
 
-/// Size of the box that stands for a body without geometry, in terms of the one of its inertia: above the floor wherever the body is.
+/// Size of what stands for a body without geometry, in terms of its radii of gyration: above the floor wherever the body is.
 const GHOST: f64 = 0.01;
 
-/// What still stands: body number 0 of a machine.
-const STILL: usize = 0;
+/// Part of the inertia of a body that a body between two of its joints gets: MuJoCo needs none there.
+const BETWEEN: f64 = 1e-3;
 
 /// The parts of a scene file.
 #[derive(Debug, Default)]
@@ -55,7 +56,7 @@ const MOST_BELOW: f64 = 1e-2;
 struct Written {
     name: String,
     mesh: Mesh,
-    inertial: Option<Inertial>,
+    inertial: Option<MassProperties>,
     /// Whether it has no geometry of its own.
     is_ghost: bool,
 }
@@ -64,8 +65,8 @@ struct Written {
 pub(crate) fn parts(machine: &Machine, stem: &str, names: &mut Names) -> Result<Parts, String> {
     let mut parts = Parts::default();
     let mut all = Vec::with_capacity(machine.links.len());
-    for (k, link) in machine.links.iter().enumerate() {
-        all.push(written(link, k == STILL, names, &mut parts.notes)?);
+    for k in 0..machine.links.len() {
+        all.push(written(machine, k, names, &mut parts.notes)?);
     }
     let apart = apart(machine, &all, &mut parts.notes);
     for (k, body) in all.iter().enumerate().filter(|(_, b)| !b.mesh.points.is_empty()) {
@@ -99,96 +100,113 @@ pub(crate) fn parts(machine: &Machine, stem: &str, names: &mut Names) -> Result<
     Ok(parts)
 }
 
-// long: each combination of what a file may give
 /// A body with its mass properties, as far as something can have them, and a shape.
 fn written(
-    link: &Link,
-    is_still: bool,
+    machine: &Machine,
+    k: usize,
     names: &mut Names,
     notes: &mut Vec<String>,
 ) -> Result<Written, String> {
+    let link = &machine.links[k];
     let name = free_name(&link.name, names);
-    let mut body = Written { name, mesh: link.mesh.clone(), inertial: None, is_ghost: false };
-    body.mesh.regions.clear();
-    if is_still {
-        return Ok(body);
+    let mesh = Mesh { regions: Vec::new(), ..link.mesh.clone() };
+    if k == STILL {
+        return Ok(Written { name, mesh, inertial: None, is_ghost: false });
     }
-    let has_volume = is_closed(&link.mesh.triangles);
-    let filled = Inertial::of_surface(&link.mesh, DENSITY).filter(|_| has_volume);
-    let given = link.inertial.filter(|i| i.mass > 0.0);
-    body.inertial = match (given, filled) {
-        (Some(given), _) if is_possible(&given) => Some(given),
+    let masses = masses(machine, link, &name, notes)?;
+    let is_ghost = mesh.triangles.is_empty();
+    let mesh = if is_ghost { ghost(&masses)? } else { mesh };
+    if is_ghost {
+        notes.push(format!(
+            "{name}: it has no collision geometry; a small tetrahedron at its centre, which touches nothing, stands for it"
+        ));
+    }
+    Ok(Written { name, mesh, inertial: Some(masses), is_ghost })
+}
+
+/// The mass properties of a body: what the file gives, else of what its geometry is filled with.
+fn masses(
+    machine: &Machine,
+    link: &Link,
+    name: &str,
+    notes: &mut Vec<String>,
+) -> Result<MassProperties, String> {
+    if let Some(of) = link.between {
+        let note = format!(
+            "between the joints of a body with several there are bodies with {BETWEEN} of its inertia"
+        );
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+        let whole = masses(machine, &machine.links[of], name, &mut Vec::new())?;
+        return Ok(whole.denser(BETWEEN));
+    }
+    let sum = |parts: Vec<MassProperties>| parts.into_iter().reduce(|a, b| a.with(&b));
+    let given = sum(link.matter.iter().filter_map(given).collect());
+    if let Some(possible) = given.and_then(|g| g.checked().ok()) {
+        return Ok(possible);
+    }
+    let filled = sum(link.matter.iter().filter_map(filled).collect());
+    let surface = || {
+        let whole = is_closed(&link.mesh.triangles)
+            .then(|| MassProperties::of_surface(&link.mesh.points, &link.mesh.triangles, DENSITY));
+        whole.and_then(Result::ok)
+    };
+    match (given, filled.or_else(surface)) {
         (Some(given), Some(filled)) => {
             notes.push(format!(
-                "{}: nothing has the inertia that the file gives; its geometry is filled with its mass",
-                body.name
+                "{name}: nothing has the inertia that the file gives; its geometry is filled with its mass"
             ));
-            Some(Inertial { inertia: given.mass / filled.mass * filled.inertia, ..given })
+            Ok(MassProperties { centre: given.centre, ..filled.denser(given.mass / filled.mass) })
         }
-        (None, Some(filled)) => {
-            notes.push(format!(
-                "{}: the file gives no mass; its geometry has {DENSITY} kg/m³",
-                body.name
-            ));
-            Some(filled)
+        (None, Some(found)) => {
+            if filled.is_none() {
+                let note = "the file gives no mass; its geometry has";
+                notes.push(format!("{name}: {note} {DENSITY} kg/m³"));
+            }
+            Ok(found)
         }
-        (_, None) => {
-            return Err(format!(
-                "body \"{}\" moves, but has neither a mass and an inertia that are possible nor closed geometry",
-                body.name
-            ));
-        }
-    };
-    if let Some(inertial) = body.inertial.filter(|_| link.mesh.triangles.is_empty()) {
-        notes.push(format!(
-            "{}: it has no collision geometry; a small box at its centre, which touches nothing, stands for it",
-            body.name
-        ));
-        body.mesh = small_box(&inertial);
-        body.is_ghost = true;
-    }
-    Ok(body)
-}
-
-/// Second moment ∫ρ r rᵀ of an inertia.
-fn second_moment(inertial: &Inertial) -> Mat3 {
-    Mat3::from_diagonal_element(0.5 * inertial.inertia.trace()) - inertial.inertia
-}
-
-/// Whether something can have this inertia: no principal moment exceeds the sum of the other two.
-fn is_possible(inertial: &Inertial) -> bool {
-    let second = second_moment(inertial);
-    let (least, greatest) =
-        (second.symmetric_eigenvalues().min(), second.symmetric_eigenvalues().max());
-    least > 1e-9 * greatest
-}
-
-/// A small copy of the box with an even density that has these mass properties.
-fn small_box(inertial: &Inertial) -> Mesh {
-    let eigen = second_moment(inertial).symmetric_eigen();
-    let half = eigen.eigenvalues.map(|s| GHOST * (3.0 * s.max(0.0) / inertial.mass).sqrt());
-    let turn = match eigen.eigenvectors.determinant() < 0.0 {
-        true => -eigen.eigenvectors,
-        false => eigen.eigenvectors,
-    };
-    let sign = |v: usize, bit: usize| if v >> bit & 1 == 1 { 1.0 } else { -1.0 };
-    let corner = |v: usize| Vec3::new(sign(v, 0), sign(v, 1), sign(v, 2)).component_mul(&half);
-    let faces =
-        [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
-    Mesh {
-        points: (0..8).map(|v| inertial.centre + turn * corner(v)).collect(),
-        triangles: faces.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).collect(),
-        ..Mesh::default()
+        (_, None) => Err(format!(
+            "body \"{name}\" moves, but has neither a mass and an inertia that are possible nor closed geometry"
+        )),
     }
 }
 
-fn mass_properties(inertial: &Inertial) -> String {
-    let i = &inertial.inertia;
+/// Mass properties that the file gives; none of frames without a mass.
+fn given(matter: &Matter) -> Option<MassProperties> {
+    match matter {
+        Matter::Given { mass, centre, inertia } if *mass > 0.0 => {
+            Some(MassProperties::of_inertia(*mass, *centre, inertia))
+        }
+        _ => None,
+    }
+}
+
+/// Mass properties of what fills a geometry; none of surfaces that do not close.
+fn filled(matter: &Matter) -> Option<MassProperties> {
+    let Matter::Filled { surface, mass, density } = matter else { return None };
+    let (points, triangles) = (&surface.points, &surface.triangles);
+    let filled = MassProperties::of_surface(points, triangles, density.unwrap_or(DENSITY)).ok()?;
+    Some(mass.map_or(filled, |mass| filled.denser(mass / filled.mass)))
+}
+
+/// What stands for a body without geometry: a small copy of the tetrahedron of its control points.
+fn ghost(masses: &MassProperties) -> Result<Mesh, String> {
+    let points = masses.control_points()?.map(|p| masses.centre + GHOST * (p - masses.centre));
+    let mut triangles = vec![[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]];
+    if tet_determinant(&points) < 0.0 {
+        triangles.iter_mut().for_each(|t| t.swap(1, 2));
+    }
+    Ok(Mesh { points: points.to_vec(), triangles, ..Mesh::default() })
+}
+
+fn mass_properties(masses: &MassProperties) -> String {
+    let i = masses.inertia();
     let all = [i[(0, 0)], i[(1, 1)], i[(2, 2)], i[(0, 1)], i[(0, 2)], i[(1, 2)]].map(number);
     format!(
         "{{ mass = {}, centre = {}, inertia = [{}] }}",
-        number(inertial.mass),
-        vector(&inertial.centre),
+        number(masses.mass),
+        vector(&masses.centre),
         all.join(", ")
     )
 }
@@ -277,6 +295,10 @@ fn joint(hinge: &Hinge, all: &[Written], parts: &mut Parts) {
         }
         None => {}
     }
+    if let Some(spring) = &hinge.spring {
+        let (stiffness, rest) = (number(spring.stiffness), number(spring.rest));
+        entry(out, "spring", &format!("{{ stiffness = {stiffness}, rest = {rest} }}"));
+    }
     if let Some(text) = hinge.drive.as_ref().map(drive) {
         entry(out, "drive", &text);
     }
@@ -288,9 +310,6 @@ fn joint(hinge: &Hinge, all: &[Written], parts: &mut Parts) {
             number(*offset)
         );
         entry(out, "mimic", &text);
-    }
-    if hinge.kind == HingeKind::Spherical && hinge.start != 0.0 {
-        comment(out, "a ball joint has no coordinate");
     }
 }
 

@@ -156,6 +156,34 @@ fn loops_several_joints_and_exclusions() {
     run(&scene, 5);
 }
 
+/// Springs and actuators of one joint: those without a cap are one drive, and a capped one stays alone.
+#[test]
+fn springs_and_actuators_act_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.xml");
+    let model = |actuators: &str| {
+        let text = format!(
+            "<mujoco><worldbody><body><joint name=\"j\" stiffness=\"3\" springref=\"90\"/>
+            <geom type=\"box\" size=\"0.1 0.1 0.1\" mass=\"2\"/></body></worldbody><actuator>{actuators}</actuator></mujoco>"
+        );
+        std::fs::write(&path, text).unwrap();
+        let (scene, notes) = scene(&path, &Pose::new(), &[]);
+        (scene.definition.joints[0].clone(), notes)
+    };
+    let servo = "<position joint=\"j\" kp=\"5\"/>";
+    let brake = "<velocity joint=\"j\" kv=\"2\"/>";
+    let (joint, notes) = model(&format!("{servo}{brake}"));
+    let (spring, drive) = (joint.spring.unwrap(), joint.drive.unwrap());
+    assert_eq!((spring.stiffness, spring.rest), (3.0, std::f64::consts::FRAC_PI_2));
+    assert_eq!((drive.stiffness, drive.damping, drive.max_effort), (5.0, 2.0, f64::INFINITY));
+    assert_eq!(drive.position.unwrap().at(0.0), 0.0);
+    assert!(notes.is_empty(), "{notes:?}");
+    let (joint, notes) = model(&format!("<motor joint=\"j\" forcerange=\"-1 1\"/>{servo}"));
+    let drive = joint.drive.unwrap();
+    assert_eq!((drive.max_effort, drive.stiffness), (1.0, 0.0));
+    assert!(notes.iter().any(|n| n.contains("the first one is kept")), "{notes:?}");
+}
+
 /// A puck on slides that starts on a table, and a little below it: the table is lower by so much that contact does not press against the slides.
 #[test]
 fn planes_on_which_bodies_start_are_lower() {

@@ -41,8 +41,8 @@ mod vtu;
 mod xml;
 
 pub use robot::{
-    Drive, Flex, Hinge, HingeKind, Inertial, Link, Machine, MujocoModel, Plane, Pose, read_machine,
-    read_model,
+    Drive, Flex, Hinge, HingeKind, Link, Machine, Matter, MujocoModel, Plane, Pose, STILL, Spring,
+    read_machine, read_model,
 };
 pub use usd::Animation;
 

@@ -63,8 +63,9 @@ fn given(
     };
     let inertia = Mat3::new(*xx, xy, xz, xy, *yy, yz, xz, yz, *zz);
     let centre = Vec3::from(section.centre);
-    let own =
-        MassProperties::given(section.mass, centre, inertia).map_err(|what| at.invalid(what))?;
+    let own = MassProperties::of_inertia(section.mass, centre, &inertia)
+        .checked()
+        .map_err(|what| at.invalid(what))?;
     let placement = &placed.placement;
     let axes = [Vec3::x(), Vec3::y(), Vec3::z()].map(|axis| placement.turn(&axis));
     let centre = placement.apply(&[centre], &Vec3::zeros())[0];

@@ -193,6 +193,43 @@ pub const ROWS: &[Row] = &[
         joint!("kind = \"distance\"\nbodies = [\"ball\"]\npoint = [0, 0, 0]\n"),
         ["scene.toml:5:1", "joints[0]", "a distance joint needs `second_point`"]
     ),
+    row!(
+        "spring of a joint without a stiffness",
+        joint!(
+            "kind = \"revolute\"\nbodies = [\"ball\"]\npoint = [0, 0, 0]\naxis = [0, 0, 1]\n",
+            "spring = { stiffness = 0 }\n"
+        ),
+        ["scene.toml:10:24", "joints[0].spring.stiffness", "must be positive"]
+    ),
+    row!(
+        "given mass of a soft body",
+        ball!("inertial = { mass = 1, centre = [0, 0, 0], inertia = [1, 1, 1] }\n"),
+        ["scene.toml:4:12", "objects[0].inertial", "only a rigid body has given mass properties"]
+    ),
+    row!(
+        "inertia of two numbers",
+        ball!(
+            "role = \"rigid\"\n",
+            "inertial = { mass = 1, centre = [0, 0, 0], inertia = [1, 1] }\n"
+        ),
+        ["scene.toml:5:54", "objects[0].inertial.inertia", "three moments of inertia"]
+    ),
+    row!(
+        "inertia that nothing has",
+        ball!(
+            "role = \"rigid\"\n",
+            "inertial = { mass = 1, centre = [0, 0, 0], inertia = [1, 1, 3] }\n"
+        ),
+        ["scene.toml:5:12", "objects[0].inertial", "no body has the inertia"]
+    ),
+    row!(
+        "rigid body without a mass",
+        ball!(
+            "role = \"rigid\"\n",
+            "inertial = { mass = 0, centre = [0, 0, 0], inertia = [1, 1, 1] }\n"
+        ),
+        ["scene.toml:5:12", "objects[0].inertial", "a mass must be positive"]
+    ),
     row!("not TOML", "ground = = 0\n", ["scene.toml:1:10", "not valid TOML"]),
     row!("unclosed array", "gravity = [0, 1\n[time]\n", ["scene.toml:", "not valid TOML"]),
     row!(

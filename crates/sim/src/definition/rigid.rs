@@ -61,18 +61,48 @@ impl MassProperties {
         Ok(Self { mass: density * volume, centre: about + centre, second_moment })
     }
 
-    /// Given mass properties: a mass (kg), a centre (m) and the inertia tensor about it (kg m²).
+    /// The mass properties with a mass (kg), a centre (m) and the inertia tensor about it (kg m²).
+    pub fn of_inertia(mass: f64, centre: Vec3, inertia: &Mat3) -> Self {
+        let second_moment = Mat3::from_diagonal_element(0.5 * inertia.trace()) - inertia;
+        Self { mass, centre, second_moment }
+    }
+
+    /// The inertia tensor about the centre, kg m².
+    pub fn inertia(&self) -> Mat3 {
+        Mat3::from_diagonal_element(self.second_moment.trace()) - self.second_moment
+    }
+
+    /// The same body, `factor` times as dense.
+    #[must_use]
+    pub fn denser(&self, factor: f64) -> Self {
+        let second_moment = factor * self.second_moment;
+        Self { mass: factor * self.mass, centre: self.centre, second_moment }
+    }
+
+    /// The mass properties of two bodies together.
+    #[must_use]
+    pub fn with(&self, other: &Self) -> Self {
+        let mass = self.mass + other.mass;
+        let centre = (self.mass * self.centre + other.mass * other.centre) / mass;
+        let about = |body: &Self| {
+            let d = body.centre - centre;
+            body.second_moment + body.mass * d * d.transpose()
+        };
+        Self { mass, centre, second_moment: about(self) + about(other) }
+    }
+
+    /// These mass properties, if something can have them.
     ///
     /// # Errors
-    /// Nothing has such an inertia, in words.
-    pub fn given(mass: f64, centre: Vec3, inertia: Mat3) -> Result<Self, String> {
-        let second_moment = Mat3::from_diagonal_element(0.5 * inertia.trace()) - inertia;
-        let finite = centre.iter().chain(inertia.iter()).all(|c| c.is_finite());
-        if !(mass > 0.0 && mass.is_finite() && finite) {
+    /// Nothing can, in words.
+    pub fn checked(self) -> Result<Self, String> {
+        let (inertia, second_moment) = (self.inertia(), self.second_moment);
+        let finite = self.centre.iter().chain(second_moment.iter()).all(|c| c.is_finite());
+        if !(self.mass > 0.0 && self.mass.is_finite() && finite) {
             return Err("a mass must be positive (kg), a centre and an inertia finite".into());
         }
-        let least = second_moment.symmetric_eigenvalues().min();
-        if least <= 0.0 {
+        let moments = second_moment.symmetric_eigenvalues();
+        if moments.min() <= FLAT * FLAT * moments.max() {
             return Err(format!(
                 "no body has the inertia [{}]: each principal moment is less than the sum of the other two",
                 inertia
@@ -83,7 +113,7 @@ impl MassProperties {
                     .join(", ")
             ));
         }
-        Ok(Self { mass, centre, second_moment })
+        Ok(self)
     }
 
     /// The same after the affine map x ↦ `linear` x with its mass unchanged, and with the `centre` there.
@@ -175,6 +205,35 @@ mod tests {
 
     fn turn() -> Mat3 {
         *standoff_linalg::nalgebra::Rotation3::from_scaled_axis(Vec3::new(0.3, -0.8, 0.5)).matrix()
+    }
+
+    /// A box is two halves together, has its own inertia tensor, and is denser with more mass.
+    #[test]
+    fn mass_properties_add_up() {
+        let half = Vec3::new(0.3, 0.2, 0.5);
+        let of = |half: Vec3, centre: Vec3| {
+            let (points, triangles) = solid_box(half, Mat3::identity(), centre);
+            MassProperties::of_surface(&points, &triangles, 700.0).unwrap()
+        };
+        let whole = of(half, Vec3::new(1.0, -2.0, 0.4));
+        let [left, right] =
+            [0.85, 1.15].map(|x| of(Vec3::new(0.15, 0.2, 0.5), Vec3::new(x, -2.0, 0.4)));
+        let both = left.with(&right);
+        assert!((both.mass - whole.mass).abs() < 1e-12 * whole.mass);
+        assert!((both.centre - whole.centre).norm() < 1e-14);
+        assert!((both.second_moment - whole.second_moment).norm() < 1e-12);
+        // m (b² + c²)/3 about the first axis, with half lengths
+        let about_x = whole.mass * (0.04 + 0.25) / 3.0;
+        assert!((whole.inertia()[(0, 0)] - about_x).abs() < 1e-12 * about_x);
+        let again = MassProperties::of_inertia(whole.mass, whole.centre, &whole.inertia());
+        assert!((again.second_moment - whole.second_moment).norm() < 1e-12);
+        let denser = whole.denser(3.0);
+        assert!((denser.mass - 3.0 * whole.mass).abs() < 1e-12 * whole.mass);
+        assert!((denser.inertia() - 3.0 * whole.inertia()).norm() < 1e-11);
+        assert!(whole.checked().is_ok());
+        let impossible = Mat3::from_diagonal(&Vec3::new(1.0, 1.0, 2.1));
+        let error = MassProperties::of_inertia(1.0, Vec3::zeros(), &impossible).checked();
+        assert!(error.unwrap_err().contains("less than the sum of the other two"));
     }
 
     /// m = ρ 8abc and C = m diag(a², b², c²)/3 in the axes of the box.

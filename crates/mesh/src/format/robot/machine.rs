@@ -24,21 +24,35 @@ pub struct Link {
     pub name: String,
     /// Its collision geometry, one surface where it starts; empty without any.
     pub mesh: Mesh,
-    /// Its mass properties, if the file gives them or says what its geometry is filled with.
-    pub inertial: Option<Inertial>,
+    /// What its mass is made of, as far as the file says it.
+    pub matter: Vec<Matter>,
+    /// The body of which it is a small part: it stands between two joints of that.
+    pub between: Option<usize>,
     /// Which geometry it touches: MuJoCo's contype and conaffinity.
     pub(super) masks: [u32; 2],
 }
 
-/// Mass properties.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Inertial {
-    /// Mass, kg.
-    pub mass: f64,
-    /// Centre, m.
-    pub centre: Vec3,
-    /// Inertia tensor about the centre, along the axes of the world, kg m².
-    pub inertia: Mat3,
+/// A part of the mass of a body.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Matter {
+    /// Mass properties that the file gives.
+    Given {
+        /// Mass, kg.
+        mass: f64,
+        /// Centre, m.
+        centre: Vec3,
+        /// Inertia tensor about the centre, along the axes of the world, kg m².
+        inertia: Mat3,
+    },
+    /// The inside of a closed surface, where it starts.
+    Filled {
+        /// The surface.
+        surface: Mesh,
+        /// Its mass, kg; without one its density counts.
+        mass: Option<f64>,
+        /// Its density, kg/m³, if the file gives one.
+        density: Option<f64>,
+    },
 }
 
 /// What a joint lets free.
@@ -77,6 +91,8 @@ pub struct Hinge {
     pub damping: f64,
     /// Dry friction, N m or N.
     pub friction: f64,
+    /// What pulls it back.
+    pub spring: Option<Spring>,
     /// What drives it.
     pub drive: Option<Drive>,
     /// The joint that it follows: its name, the ratio and the offset.
@@ -100,8 +116,42 @@ pub struct Drive {
     pub max_effort: Option<f64>,
 }
 
+/// A spring: stiffness · (rest − s).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spring {
+    /// N m/rad or N/m.
+    pub stiffness: f64,
+    /// rad or m.
+    pub rest: f64,
+}
+
+impl Drive {
+    /// The drive that acts as both together; none where one of them has a cap.
+    pub(super) fn with(&self, other: &Self) -> Option<Self> {
+        if self.max_effort.or(other.max_effort).is_some() {
+            return None;
+        }
+        let sum = |a: Option<f64>, b: Option<f64>| a.map_or(b, |a| Some(a + b.unwrap_or(0.0)));
+        // gains pull at the mean of their targets
+        let mean = |of: fn(&Self) -> Option<f64>, gain: fn(&Self) -> f64| {
+            let weighted = |d: &Self| of(d).map(|target| gain(d) * target);
+            let whole =
+                [self, other].into_iter().filter(|d| of(d).is_some()).map(gain).sum::<f64>();
+            sum(weighted(self), weighted(other)).filter(|_| whole > 0.0).map(|w| w / whole)
+        };
+        Some(Self {
+            position: mean(|d| d.position, |d| d.stiffness),
+            velocity: mean(|d| d.velocity, |d| d.damping),
+            effort: sum(self.effort, other.effort),
+            stiffness: self.stiffness + other.stiffness,
+            damping: self.damping + other.damping,
+            max_effort: None,
+        })
+    }
+}
+
 /// Body number 0: what stands still.
-pub(super) const STILL: usize = 0;
+pub const STILL: usize = 0;
 
 /// The machine under construction.
 #[derive(Debug, Default)]
@@ -146,6 +196,7 @@ impl Assembly {
             limits: None,
             damping: 0.0,
             friction: 0.0,
+            spring: None,
             drive: None,
             mimic: None,
         });
@@ -154,59 +205,27 @@ impl Assembly {
     }
 
     /// Adds geometry to a body.
-    pub(super) fn add(&mut self, link: usize, mesh: &Mesh, place: &Affine) {
+    pub(super) fn add(&mut self, link: usize, mesh: &Mesh) {
         let own = &mut self.machine.links[link].mesh;
         let first = own.points.len() as u32;
-        own.points.extend(mesh.points.iter().map(|p| place.apply(p)));
-        let mirrors = place.mirrors();
-        own.triangles.extend(mesh.triangles.iter().map(|t| {
-            let [a, b, c] = t.map(|v| v + first);
-            if mirrors { [a, c, b] } else { [a, b, c] }
-        }));
+        own.points.extend_from_slice(&mesh.points);
+        own.triangles.extend(mesh.triangles.iter().map(|t| t.map(|v| v + first)));
     }
 
-    /// Adds mass properties, which are given along the axes of `place` about a centre at its origin.
-    pub(super) fn add_inertial(&mut self, link: usize, mass: f64, inertia: &Mat3, place: &Affine) {
-        let turned = place.linear * inertia * place.linear.transpose();
-        let added = Inertial { mass, centre: place.shift, inertia: turned };
-        let own = &mut self.machine.links[link].inertial;
-        *own = Some(own.map_or(added, |i| i.with(&added)));
+    /// Adds given mass properties to a body, which count along the axes of `place` about a centre at its origin.
+    pub(super) fn add_given(&mut self, link: usize, mass: f64, inertia: &Mat3, place: &Affine) {
+        let inertia = place.linear * inertia * place.linear.transpose();
+        self.machine.links[link].matter.push(Matter::Given { mass, centre: place.shift, inertia });
     }
 }
 
-impl Inertial {
-    /// The mass properties of what a closed surface with outward triangles holds, filled with a `density` (kg/m³); none without a volume.
-    pub fn of_surface(mesh: &Mesh, density: f64) -> Option<Self> {
-        let about = mesh.points.first()?;
-        let (mut volume, mut first, mut second) = (0.0, Vec3::zeros(), Mat3::zeros());
-        for t in &mesh.triangles {
-            let [a, b, c] = t.map(|v| mesh.points[v as usize] - about);
-            let v = a.dot(&b.cross(&c)) / 6.0;
-            let sum = a + b + c;
-            volume += v;
-            first += v / 4.0 * sum;
-            let squares = a * a.transpose() + b * b.transpose() + c * c.transpose();
-            second += v / 20.0 * (squares + sum * sum.transpose());
-        }
-        let centre = first / volume;
-        let second = density * (second - volume * centre * centre.transpose());
-        let inertia = Mat3::from_diagonal_element(second.trace()) - second;
-        (volume > 0.0).then_some(Self { mass: density * volume, centre: about + centre, inertia })
-    }
-
-    /// The mass properties of both together.
-    fn with(&self, other: &Self) -> Self {
-        let mass = self.mass + other.mass;
-        if mass == 0.0 {
-            return *self;
-        }
-        let centre = (self.mass * self.centre + other.mass * other.centre) / mass;
-        let about = |i: &Self| {
-            let d = i.centre - centre;
-            let steiner = Mat3::from_diagonal_element(d.norm_squared()) - d * d.transpose();
-            i.inertia + i.mass * steiner
-        };
-        Self { mass, centre, inertia: about(self) + about(other) }
+/// A surface where it is placed.
+pub(super) fn placed(mesh: &Mesh, place: &Affine) -> Mesh {
+    let turned = |[a, b, c]: [u32; 3]| if place.mirrors() { [a, c, b] } else { [a, b, c] };
+    Mesh {
+        points: mesh.points.iter().map(|p| place.apply(p)).collect(),
+        triangles: mesh.triangles.iter().map(|t| turned(*t)).collect(),
+        ..Mesh::default()
     }
 }
 

@@ -4,7 +4,9 @@
 
 use super::VISITS;
 use super::attributes::Model;
-use super::machine::{Assembly, Drive, HingeKind, Inertial, Machine, Pose, STILL, motion};
+use super::machine::{
+    Assembly, Drive, HingeKind, Machine, Matter, Pose, STILL, Spring, motion, placed,
+};
 use super::mjcf::described;
 use super::tree::Element;
 use crate::Mesh;
@@ -13,9 +15,6 @@ use crate::format::parts::shown;
 use crate::format::scan::Result;
 use standoff_linalg::{Mat3, Vec3};
 use std::collections::HashMap;
-
-/// Part of the inertia of a body that a body between two of its joints gets: MuJoCo needs none there.
-const BETWEEN: f64 = 1e-3;
 
 /// What is collected beside the machine.
 struct Assembling<'p> {
@@ -27,10 +26,6 @@ struct Assembling<'p> {
     joints: HashMap<String, (usize, f64)>,
     /// Whether the masses of the file do not count.
     by_geometry: bool,
-    /// Masses and inertias of the geometries of bodies, with the places of their centres.
-    of_geometry: HashMap<usize, Vec<(f64, Mat3, Affine)>>,
-    /// Bodies between two joints, with the body that they belong to.
-    between: Vec<[usize; 2]>,
 }
 
 /// Where an element stands: the place and the class of its body, the number of the body, and its name.
@@ -51,8 +46,6 @@ impl Model<'_> {
             bodies: HashMap::from([("world".to_owned(), (STILL, Affine::identity()))]),
             joints: HashMap::new(),
             by_geometry: root.all("compiler").any(|c| c.get("inertiafromgeom") == Some("true")),
-            of_geometry: HashMap::new(),
-            between: Vec::new(),
         };
         for world in root.all("worldbody") {
             let within = Within { place: Affine::identity(), class: None, link: STILL, name: "" };
@@ -82,7 +75,7 @@ impl Model<'_> {
         if root.first("deformable").is_some() {
             self.builder.note("flexible bodies (deformable) are left out");
         }
-        Ok(a.finish())
+        Ok(a.assembly.machine)
     }
 
     // long: an arm for each element
@@ -175,31 +168,27 @@ impl Model<'_> {
         place: &Affine,
     ) -> Result<()> {
         let (class, link, part) = (within.class, within.link, described(geom));
+        let surface = placed(mesh, place);
         if self.touches(geom, class) {
             let mask = |key: &str| {
                 let text = self.get(geom, class, key).unwrap_or("1");
                 text.trim().parse::<u32>().unwrap_or(1)
             };
             let masks = [mask("contype"), mask("conaffinity")];
-            a.assembly.add(link, mesh, place);
+            a.assembly.add(link, &surface);
             let own = &mut a.assembly.machine.links[link];
             own.masks.iter_mut().zip(masks).for_each(|(own, mask)| *own |= mask);
         } else {
             self.builder
                 .note("geometries without contact (contype and conaffinity 0) have mass only");
         }
-        if link == STILL {
-            return Ok(());
-        }
         let number = |key: &str| -> Result<Option<f64>> {
             Ok(self.vector(geom, class, key, [1, 1], &part)?.map(|v| v[0]))
         };
-        let (mass, density) = (number("mass")?, number("density")?.unwrap_or(1000.0));
-        if let Some(filled) = Inertial::of_surface(mesh, 1.0) {
-            let factor = mass.map_or(density, |m| m / filled.mass);
-            let at = place.compose(&Affine::translation(filled.centre));
-            let of_geometry = a.of_geometry.entry(link).or_default();
-            of_geometry.push((factor * filled.mass, factor * filled.inertia, at));
+        let (mass, density) = (number("mass")?, number("density")?);
+        if link != STILL {
+            let matter = Matter::Filled { surface, mass, density };
+            a.assembly.machine.links[link].matter.push(matter);
         }
         Ok(())
     }
@@ -223,7 +212,7 @@ impl Model<'_> {
             }
         };
         if link != STILL && !a.by_geometry {
-            a.assembly.add_inertial(link, mass, &inertia, &place.compose(&own));
+            a.assembly.add_given(link, mass, &inertia, &place.compose(&own));
         }
         Ok(())
     }
@@ -241,7 +230,7 @@ impl Model<'_> {
         let joints: Vec<&Element> =
             body.children.iter().filter(|c| c.name == "joint" || c.name == "freejoint").collect();
         let Some((last, before)) = joints.split_last() else { return Ok(within) };
-        let first_between = a.between.len();
+        let first = a.assembly.machine.links.len();
         if joints.iter().any(|j| free(j, self, within.class)) {
             within.link = a.assembly.link(within.name);
             return Ok(within);
@@ -249,17 +238,11 @@ impl Model<'_> {
         for joint in before {
             let name = format!("{}.{}", within.name, joint.get("name").unwrap_or("joint"));
             let link = a.assembly.link(&name);
-            a.between.push([link, link]);
             self.joint(a, joint, &mut within, link)?;
         }
         let link = a.assembly.link(within.name);
         self.joint(a, last, &mut within, link)?;
-        a.between[first_between..].iter_mut().for_each(|b| b[1] = link);
-        if !before.is_empty() {
-            self.builder.note(&format!(
-                "between the joints of a body with several there are bodies with {BETWEEN} of its inertia"
-            ));
-        }
+        a.assembly.machine.links[first..link].iter_mut().for_each(|l| l.between = Some(link));
         Ok(within)
     }
 
@@ -322,8 +305,7 @@ impl Model<'_> {
             hinge.limits = limits;
             (hinge.damping, hinge.friction) = (damping.unwrap_or(0.0), friction.unwrap_or(0.0));
             if let Some(stiffness) = stiffness.filter(|k| *k > 0.0) {
-                let position = Some(spring);
-                hinge.drive = Some(Drive { position, stiffness, ..Drive::default() });
+                hinge.spring = Some(Spring { stiffness, rest: spring });
             }
         } else if range.is_some() || damping.is_some() || friction.is_some() || stiffness.is_some()
         {
@@ -417,14 +399,14 @@ impl Model<'_> {
             self.builder.note(&what);
             return Ok(());
         };
-        if hinge.drive.is_some() {
-            let note = "joints with several actuators, or a spring and an actuator, keep the first actuator";
-            self.builder.note(note);
-        }
-        let is_spring = hinge.drive.is_some_and(|d| d.effort.is_none() && d.max_effort.is_none());
-        if hinge.drive.is_none() || is_spring {
-            hinge.drive = Some(drive);
-        }
+        hinge.drive = Some(match hinge.drive {
+            None => drive,
+            Some(first) => first.with(&drive).unwrap_or_else(|| {
+                let note = "of several actuators of a joint, of which one has a cap, the first one is kept";
+                self.builder.note(note);
+                first
+            }),
+        });
         Ok(())
     }
 
@@ -531,27 +513,5 @@ impl Model<'_> {
         apart.dedup();
         a.assembly.machine.apart = apart;
         Ok(())
-    }
-}
-
-impl Assembling<'_> {
-    /// The machine, in which bodies without mass properties have those of their geometry, and bodies between joints a part of these.
-    fn finish(mut self) -> Machine {
-        for (link, all) in std::mem::take(&mut self.of_geometry) {
-            if self.assembly.machine.links[link].inertial.is_none() {
-                for (mass, inertia, place) in all {
-                    self.assembly.add_inertial(link, mass, &inertia, &place);
-                }
-            }
-        }
-        let mut machine = self.assembly.machine;
-        for [between, of] in self.between {
-            machine.links[between].inertial = machine.links[of].inertial.map(|i| Inertial {
-                mass: BETWEEN * i.mass,
-                inertia: BETWEEN * i.inertia,
-                ..i
-            });
-        }
-        machine
     }
 }

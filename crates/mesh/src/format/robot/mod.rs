@@ -12,7 +12,7 @@ mod mujoco;
 mod tree;
 mod urdf;
 
-pub use machine::{Drive, Hinge, HingeKind, Inertial, Link, Machine, Pose};
+pub use machine::{Drive, Hinge, HingeKind, Link, Machine, Matter, Pose, STILL, Spring};
 pub(crate) use mjcf::read as read_mjcf;
 pub use mjcf::read_model;
 pub use mujoco::{Flex, MujocoModel, Plane};

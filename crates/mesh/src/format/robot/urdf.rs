@@ -2,7 +2,7 @@
 
 // long: links and joints, geometry, attributes
 
-use super::machine::{Assembly, Drive, HingeKind, Machine, Pose, STILL, motion};
+use super::machine::{Assembly, Drive, HingeKind, Machine, Pose, STILL, motion, placed};
 use super::tree::{self, Element};
 use super::{Builder, capsule, cuboid, cylinder, ellipsoid, numbers, scaling};
 use crate::format::affine::{Affine, about};
@@ -80,7 +80,7 @@ fn add_link(
         let part = collision_part(collision, name, k);
         let own = origin(builder, collision, &part)?;
         let (mesh, scale) = geometry(builder, collision, &part)?;
-        assembly.add(body, &mesh, &place.compose(&own).compose(&scale));
+        assembly.add(body, &placed(&mesh, &place.compose(&own).compose(&scale)));
     }
     let Some(inertial) = link.first("inertial") else { return Ok(()) };
     let part = format!("{}, link \"{}\", inertial", inertial.place, shown(name));
@@ -95,7 +95,7 @@ fn add_link(
         ["ixx", "iyy", "izz", "ixy", "ixz", "iyz"].map(|k| number("inertia", k));
     let (xy, xz, yz) = (xy?, xz?, yz?);
     let inertia = Mat3::new(xx?, xy, xz, xy, yy?, yz, xz, yz, zz?);
-    assembly.add_inertial(body, mass, &inertia, &place.compose(&own));
+    assembly.add_given(body, mass, &inertia, &place.compose(&own));
     Ok(())
 }
 
