@@ -144,6 +144,27 @@ fn solutions_with_a_factor_are_as_accurate_as_required_and_improve() {
     }
 }
 
+/// What is solved once more with the last matrix is not factorised again, and a factor of another matrix serves for nothing.
+#[test]
+fn a_kept_factor_solves_once_more() {
+    let mut random = Random::new(43);
+    let [a, other] = [300, 200].map(|n| random_spd(n, 3 * n as usize, 1e-4, &mut random));
+    let mut solver = Cholesky::new(Ordering::Automatic);
+    let mut solve = |a: &BlockMatrix, improve: bool| {
+        let b = random.vectors(a.n());
+        let mut x = vec![Vec3::zeros(); a.n()];
+        let report = match improve {
+            true => solver.improve(a, &b, &mut x).unwrap(),
+            false => solver.solve(a, &b, &mut x).unwrap(),
+        };
+        assert!(relative_residual(a, &b, &x) < 1e-10);
+        report.seconds.numeric
+    };
+    assert!(solve(&a, false) > 0.0);
+    assert_eq!(solve(&a, true), 0.0);
+    assert!(solve(&other, true) > 0.0);
+}
+
 /// Systems of the plane: factorisations never read the third row and column of a block, and no solution has a third
 /// component. What iterates needs something positive there.
 #[test]

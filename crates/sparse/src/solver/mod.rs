@@ -94,8 +94,8 @@ pub trait LinearSolver: Send {
         self.solve(a, b, x)
     }
 
-    /// Makes `x`, which the last call of [`solve`](Self::solve) or [`solve_if_definite`](Self::solve_if_definite) gave for the same `a` and
-    /// `b`, as accurate as [`set_tolerance`](Self::set_tolerance) says by now.
+    /// Solves with the matrix `a` of the last call of [`solve`](Self::solve) or [`solve_if_definite`](Self::solve_if_definite) once more, as accurately
+    /// as [`set_tolerance`](Self::set_tolerance) says by now, from `x` on: the last solution with the same `b`, or zeros with another one.
     fn improve(
         &mut self,
         a: &BlockMatrix,
