@@ -279,6 +279,12 @@ fn joint(hinge: &Hinge, all: &[Written], parts: &mut Parts) {
     if matches!(hinge.kind, HingeKind::Revolute | HingeKind::Prismatic | HingeKind::Planar) {
         entry(out, "axis", &vector(&hinge.axis));
     }
+    along(hinge, parts);
+}
+
+/// What acts along a joint's coordinate.
+fn along(hinge: &Hinge, parts: &mut Parts) {
+    let out = &mut parts.objects;
     for (key, value) in
         [("start", hinge.start), ("damping", hinge.damping), ("friction", hinge.friction)]
     {

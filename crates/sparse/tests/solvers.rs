@@ -144,9 +144,9 @@ fn solutions_with_a_factor_are_as_accurate_as_required_and_improve() {
     }
 }
 
-/// What is solved once more with the last matrix is not factorised again, and a factor of another matrix serves for nothing.
+/// What is solved again with the last matrix is not factorised again, and a factor of another matrix serves for nothing.
 #[test]
-fn a_kept_factor_solves_once_more() {
+fn a_kept_factor_solves_again() {
     let mut random = Random::new(43);
     let [a, other] = [300, 200].map(|n| random_spd(n, 3 * n as usize, 1e-4, &mut random));
     let mut solver = Cholesky::new(Ordering::Automatic);

@@ -94,7 +94,7 @@ pub trait LinearSolver: Send {
         self.solve(a, b, x)
     }
 
-    /// Solves with the matrix `a` of the last call of [`solve`](Self::solve) or [`solve_if_definite`](Self::solve_if_definite) once more, as accurately
+    /// Solves with the matrix `a` of the last call of [`solve`](Self::solve) or [`solve_if_definite`](Self::solve_if_definite) again, as accurately
     /// as [`set_tolerance`](Self::set_tolerance) says by now, from `x` on: the last solution with the same `b`, or zeros with another one.
     fn improve(
         &mut self,

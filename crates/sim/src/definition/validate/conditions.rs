@@ -2,8 +2,8 @@
 
 use super::{Fault, direction, fault, not_negative, number, positive, require, vector};
 use crate::definition::{
-    Anchor, AttachmentDef, Condition, DriveDef, ForceDef, JointDef, JointKind, Motion, Pivot,
-    PrescribedDef, SpringStiffness, StitchDef,
+    Anchor, AttachmentDef, Condition, DriveDef, ForceDef, JointDef, JointKind, JointSpring,
+    MimicDef, Motion, Pivot, PrescribedDef, SpringStiffness, StitchDef,
 };
 
 const A_BODY: &str = "the index of a body is needed";
@@ -165,25 +165,29 @@ impl JointDef {
         require("damping", self.damping, at_least_zero(self.damping), must)?;
         let must = "friction must be 0 or more (N m or N)";
         require("friction", self.friction, at_least_zero(self.friction), must)?;
-        if let Some(spring) = &self.spring {
-            let within = |f: Fault| f.within("spring");
-            let must = "a stiffness of a spring must be positive (N m/rad or N/m)";
-            let stiffness = spring.stiffness;
-            require("stiffness", stiffness, stiffness.is_finite() && stiffness > 0.0, must)
-                .map_err(within)?;
-            let must = "the value at which a spring rests must be a number";
-            require("rest", spring.rest, spring.rest.is_finite(), must).map_err(within)?;
-        }
-        if let Some(mimic) = &self.mimic {
-            let (ratio, offset) = (mimic.ratio, mimic.offset);
-            let within = |f: Fault| f.within("mimic");
-            require("ratio", ratio, ratio.is_finite(), "a ratio must be a number")
-                .map_err(within)?;
-            require("offset", offset, offset.is_finite(), "an offset must be a number")
-                .map_err(within)?;
-        }
+        let spring = self.spring.as_ref().map_or(Ok(()), JointSpring::validate);
+        spring.map_err(|f| f.within("spring"))?;
+        let mimic = self.mimic.as_ref().map_or(Ok(()), MimicDef::validate);
+        mimic.map_err(|f| f.within("mimic"))?;
         let drive = self.drive.as_ref().map_or(Ok(()), DriveDef::validate);
         drive.map_err(|f| f.within("drive"))
+    }
+}
+
+impl JointSpring {
+    fn validate(&self) -> Result<(), Fault> {
+        let must = "a stiffness of a spring must be positive (N m/rad or N/m)";
+        let fits = self.stiffness.is_finite() && self.stiffness > 0.0;
+        require("stiffness", self.stiffness, fits, must)?;
+        let must = "the value at which a spring rests must be a number";
+        require("rest", self.rest, self.rest.is_finite(), must)
+    }
+}
+
+impl MimicDef {
+    fn validate(&self) -> Result<(), Fault> {
+        require("ratio", self.ratio, self.ratio.is_finite(), "a ratio must be a number")?;
+        require("offset", self.offset, self.offset.is_finite(), "an offset must be a number")
     }
 }
 
