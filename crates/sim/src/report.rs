@@ -52,6 +52,9 @@ pub struct StepReport {
     pub min_gap: Option<f64>,
     /// Barrier stiffness κ at the end of the step.
     pub kappa: f64,
+    /// The greatest κ that the step may choose: one that is far stiffer than the materials would only add round-off; `null` where the scene
+    /// gives κ.
+    pub kappa_limit: Option<f64>,
     /// Σ ½ m |v|² over the vertices of deformable bodies, J.
     pub kinetic_energy: f64,
     /// Elastic energy, attachments included, J.

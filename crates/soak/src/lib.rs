@@ -10,5 +10,6 @@ pub mod check;
 pub mod exact;
 pub mod frame;
 pub mod generate;
+pub mod numbers;
 pub mod outcome;
 pub mod run;

@@ -23,6 +23,8 @@ pub enum Outcome {
     Unnamed,
     /// In a step that claims to have converged the forces on a body do not balance.
     Unbalanced,
+    /// A figure of a step is no number, or κ is above its bound.
+    Wrong,
     /// A panic, an abort or an unknown exit code.
     Crash,
     /// A frame breaks a promise.
@@ -31,7 +33,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// All, in the order of the table.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Converged,
         Self::Named,
         Self::UnmetNamed,
@@ -40,6 +42,7 @@ impl Outcome {
         Self::Unmet,
         Self::Unnamed,
         Self::Unbalanced,
+        Self::Wrong,
         Self::Crash,
         Self::Violation,
     ];
@@ -57,6 +60,7 @@ impl Outcome {
             Self::Refused => "refused before the first step",
             Self::Unnamed => "stopped with a reason that names no object",
             Self::Unbalanced => "forces do not balance in a step that is called converged",
+            Self::Wrong => "a figure is no number, or κ is above its bound",
             Self::Crash => "panic or crash",
             Self::Violation => "violation",
         }
@@ -67,7 +71,12 @@ impl Outcome {
     pub fn is_fault(self) -> bool {
         matches!(
             self,
-            Self::Unmet | Self::Unnamed | Self::Unbalanced | Self::Crash | Self::Violation
+            Self::Unmet
+                | Self::Unnamed
+                | Self::Unbalanced
+                | Self::Wrong
+                | Self::Crash
+                | Self::Violation
         )
     }
 }

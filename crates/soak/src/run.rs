@@ -3,6 +3,7 @@
 use crate::balance::Balance;
 use crate::check::{Surface, check};
 use crate::frame::{Frame, Info, frames};
+use crate::numbers::wrong;
 use crate::outcome::{Ending, Outcome};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -91,6 +92,9 @@ impl Runner {
             (outcome, message) = (Outcome::Unbalanced, balance.place.clone());
         }
         let stats = std::fs::read_to_string(folder.join("stats.jsonl")).unwrap_or_default();
+        if let Some(found) = wrong(&stats).filter(|_| !outcome.is_fault()) {
+            (outcome, message) = (Outcome::Wrong, found);
+        }
         let steps: Vec<serde_json::Value> =
             stats.lines().filter_map(|l| serde_json::from_str(l).ok()).collect();
         let number = |step: &serde_json::Value, key: &str| step[key].as_u64().unwrap_or(0);

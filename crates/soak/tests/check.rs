@@ -7,6 +7,7 @@ use standoff_linalg::Vec3;
 use standoff_soak::check::{Surface, check};
 use standoff_soak::exact::{self, Point};
 use standoff_soak::frame::{Frame, Info, Limits, ListedBody, ListedHalfSpace};
+use standoff_soak::numbers::wrong;
 use std::cmp::Ordering;
 
 fn body(name: &str, first_vertex: usize, vertices: usize) -> ListedBody {
@@ -246,4 +247,36 @@ fn wires_and_particles_are_found() {
     assert_eq!(findings(&frame, &info).len(), 1);
     info.bodies[1].contact_thickness = 0.61;
     assert_eq!(findings(&frame, &info).len(), 2);
+}
+
+/// Figures that are no numbers, which JSON has as `null`, and κ above its bound are found wherever they are in a step.
+#[test]
+fn figures_that_are_no_numbers_are_found() {
+    let step = |change: fn(&mut serde_json::Value)| {
+        let mut step = serde_json::json!({
+            "step": 3, "outcome": "converged", "fallback": null, "min_gap": null, "kappa": 1e5, "kappa_limit": 1e5,
+            "imbalance": 1e-5, "energies": { "tetrahedra": 0.5 },
+            "forces": { "bodies": { "ball": { "force": [0.0, 1.0, 0.0] } } }
+        });
+        change(&mut step);
+        wrong(&format!("{step}\n"))
+    };
+    assert_eq!(step(|_| {}), None);
+    assert_eq!(step(|s| s["kappa_limit"] = serde_json::Value::Null), None);
+    let found = [
+        step(|s| s["kappa"] = 1.1e5.into()),
+        step(|s| s["imbalance"] = f64::NAN.into()),
+        step(|s| s["energies"]["tetrahedra"] = f64::INFINITY.into()),
+        step(|s| s["forces"]["bodies"]["ball"]["force"][1] = f64::NAN.into()),
+    ];
+    let said = [
+        "κ is 1.1e5, at most 1e5",
+        ".imbalance",
+        ".energies.tetrahedra",
+        ".forces.bodies.ball.force",
+    ];
+    for (found, said) in found.iter().zip(said) {
+        let found = found.as_ref().unwrap();
+        assert!(found.starts_with("step 3: ") && found.contains(said), "{found}");
+    }
 }

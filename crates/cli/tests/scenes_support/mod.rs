@@ -10,6 +10,7 @@ use standoff_scene::Scene;
 use standoff_sim::Simulation;
 use standoff_sim::definition::{BodyDef, BodyKind, Definition};
 use standoff_sim::report::StepReport;
+use standoff_soak::numbers::wrong;
 use standoff_testkit::Random;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -102,6 +103,9 @@ pub fn run_with(scene: &Path, folder: &Path, audit: &str, options: &[&str]) -> R
             return Err(line.to_owned());
         }
         reports.push(report);
+    }
+    if let Some(found) = wrong(&stats) {
+        return Err(found);
     }
     let output = standoff(&["audit", &out, "--threads", "1"]);
     if output.status.code() != Some(0) {

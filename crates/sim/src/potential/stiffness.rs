@@ -116,7 +116,7 @@ impl IncrementalPotential<'_> {
         self.barrier.kappa = self.barrier.kappa.max(needed);
     }
 
-    /// The greatest κ that is ever chosen in the step; none where the scene fixes it.
+    /// The greatest κ that is chosen in the step; none where the scene gives κ.
     pub fn greatest_stiffness(&self) -> Option<f64> {
         let range = Adapting::new(self).range?;
         Some(match self.follows_load() {

@@ -63,7 +63,9 @@ pub(crate) fn record(
     report.rigid_deformation = rigid_deformation(model, &state.x);
     let worst = model.joints.worst(&state.x, &state.joint_coordinates);
     report.joint_error = worst.map(|(_, error)| error);
-    report.kappa = potential.barrier().kappa * potential.context.model.stiffness_ratio();
+    let ratio = model.stiffness_ratio();
+    report.kappa = potential.barrier().kappa * ratio;
+    report.kappa_limit = potential.greatest_stiffness().map(|kappa| kappa * ratio);
     for t in potential.terms(&it.contacts) {
         let value = t.term.value(&it.x);
         *report.energies.entry(t.term.name().to_owned()).or_default() += value;
