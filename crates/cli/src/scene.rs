@@ -70,7 +70,7 @@ pub fn convert(args: &ConvertArgs, console: &mut Console) -> Result<(), Failure>
         std::fs::create_dir_all(folder)
             .map_err(|e| Failure::Input(format!("cannot create {}: {e}", folder.display())))?;
         meshes(&import, folder, args.force, console)?;
-        (import.toml, import.notes)
+        (import.toml, [import.notes, import.of_settings].concat())
     } else {
         refuse_pose(&args.scene, &args.pose)?;
         let import = import(&args.scene, &args.mesh_root)?;

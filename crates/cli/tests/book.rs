@@ -51,6 +51,8 @@ fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
 fn every_scene_of_the_book_can_start() {
     let folder = tempfile::tempdir().unwrap();
     let (mut faults, mut count) = (String::new(), 0);
+    let robot = Path::new(env!("CARGO_MANIFEST_DIR")).join("../mesh/tests/data/robot/lamp.urdf");
+    std::fs::copy(robot, folder.path().join("lamp.urdf")).unwrap();
     for (name, page) in pages() {
         for (k, block) in blocks(&page, "toml").into_iter().enumerate() {
             let mut scene = block.to_owned();

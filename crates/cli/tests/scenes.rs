@@ -69,7 +69,7 @@ const SHORTENED: [(&str, &[&str]); 15] = [
 ];
 
 /// Scenes that take longest: a quick check makes an eighth of their steps, and looks for what they show until then.
-const LONG: [&str; 37] = [
+const LONG: [&str; 38] = [
     "codim/all-in",
     "codim/braid",
     "codim/card-shuffle",
@@ -98,6 +98,7 @@ const LONG: [&str; 37] = [
     "papers/trash-compactor",
     "planar/bowl",
     "planar/chi",
+    "robots/panda-lifts",
     "rollers",
     "stress/animal-well",
     "stress/ball-on-plate",
@@ -136,6 +137,27 @@ fn a_slowly_pulled_tablecloth_takes_along_what_is_on_it() {
         let centre = run.mean(&last.positions, name);
         assert!(centre.x < -0.25 && centre.y < -0.1, "{name} {centre}");
     }
+}
+
+/// A gripper of a robot with half of the friction: the fingers, which have the same force, slip off the cube that they lift otherwise.
+#[test]
+fn with_half_of_the_friction_the_cube_slips_out_of_the_gripper() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/robots/panda-lifts.toml");
+    let lifted = |coefficient: &str, steps: &str| {
+        let target = folder.path().join(coefficient);
+        let friction = format!("friction.coefficient={coefficient}");
+        let run = run(&path, &target, &["--steps", steps, "--set", &friction]).unwrap();
+        assert!(run.reports.iter().all(|r| r.joint_error.unwrap() < 1e-6));
+        assert!(run.reports.iter().all(|r| r.rigid_deformation.unwrap() < 1e-6));
+        let last = run.frame(run.frames() - 1);
+        run.extent(&last, "cube").0.z - 0.2
+    };
+    // after 2.6 s the arm is up, and the cube with it
+    let held = lifted("0.5", "260");
+    assert!((0.14..0.155).contains(&held), "{held}");
+    let slipped = lifted("0.25", "260");
+    assert!(slipped.abs() < 1e-3, "{slipped}");
 }
 
 /// Scenes of thin bodies that the barrier-free solver runs here too.

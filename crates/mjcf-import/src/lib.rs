@@ -25,6 +25,8 @@ pub struct Import {
     pub meshes: Vec<(PathBuf, Mesh)>,
     /// What is not taken over, one sentence each.
     pub notes: Vec<String>,
+    /// What there is to say of the settings of the scene file, one sentence each.
+    pub of_settings: Vec<String>,
 }
 
 impl Import {
@@ -102,21 +104,23 @@ impl Import {
         out.push_str(&robot.objects);
         let frictions =
             model.flexes.iter().map(|f| f.friction).chain(model.planes.iter().map(|p| p.friction));
+        let mut of_settings = Vec::new();
         if frictions.clone().any(|f| f.to_bits() != coefficient.to_bits()) {
-            notes.push(
+            of_settings.push(
                 "bodies differ in friction; the largest coefficient holds for all".to_owned(),
             );
         }
         if friction.is_some() {
-            notes.push(format!(
+            of_settings.push(format!(
                 "the file gives no friction: {URDF_FRICTION} holds; change [friction] to what the surfaces have"
             ));
         }
         let mut toml = String::new();
         comment(&mut toml, &format!("Converted from {}.", path.display()));
-        notes.iter().for_each(|note| comment(&mut toml, &format!("- {note}")));
+        let all = notes.iter().chain(&of_settings);
+        all.for_each(|note| comment(&mut toml, &format!("- {note}")));
         toml.push_str(&out);
-        Ok(Self { toml, meshes, notes })
+        Ok(Self { toml, meshes, notes, of_settings })
     }
 }
 

@@ -115,7 +115,7 @@ impl RunInfo {
                 .collect(),
             contact: definition.settings.contact.enabled,
             allow_inversion: definition.settings.solver.allow_inversion,
-            no_contact: definition.no_contact.clone(),
+            no_contact: definition.without_contact(),
             self_contact: definition.settings.contact.self_contact,
             time_step: definition.settings.time.step,
             d_hat: None,

@@ -272,11 +272,68 @@ impl Node {
     /// The child at a segment.
     pub fn child(&self, segment: &Segment) -> Option<&Node> {
         match (segment, &self.value) {
-            (Segment::Key(key), Value::Table(entries)) => {
-                entries.iter().find(|e| e.key == *key).map(|e| &e.node)
-            }
+            (Segment::Key(key), _) => self.entry(key).map(|e| &e.node),
             (Segment::Index(index), Value::Array(items)) => items.get(*index),
             _ => None,
+        }
+    }
+
+    /// The key of a table.
+    pub fn entry(&self, key: &str) -> Option<&Entry> {
+        match &self.value {
+            Value::Table(entries) => entries.iter().find(|e| e.key == key),
+            _ => None,
+        }
+    }
+
+    /// The key of a table, to change it.
+    pub fn entry_mut(&mut self, key: &str) -> Option<&mut Entry> {
+        match &mut self.value {
+            Value::Table(entries) => entries.iter_mut().find(|e| e.key == key),
+            _ => None,
+        }
+    }
+
+    /// The elements of the list under a key of a table, to change them.
+    pub fn list(&mut self, key: &str) -> impl Iterator<Item = &mut Self> {
+        match self.entry_mut(key).map(|e| &mut e.node.value) {
+            Some(Value::Array(items)) => items.iter_mut(),
+            _ => [].iter_mut(),
+        }
+    }
+
+    /// Puts a key at the end of a table.
+    pub fn add(&mut self, entry: Entry) {
+        if let Value::Table(entries) = &mut self.value {
+            entries.push(entry);
+        }
+    }
+
+    /// Takes a key out of a table.
+    pub fn remove(&mut self, key: &str) -> Option<Entry> {
+        let Value::Table(entries) = &mut self.value else { return None };
+        let at = entries.iter().position(|e| e.key == key)?;
+        Some(entries.remove(at))
+    }
+
+    /// The text under the key `name`.
+    pub fn name(&self) -> Option<&str> {
+        match &self.entry("name")?.node.value {
+            Value::String(name) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// Says of everything in it that it stands at `place`.
+    pub fn set_place(&mut self, place: Place) {
+        self.place = place;
+        match &mut self.value {
+            Value::Array(items) => items.iter_mut().for_each(|item| item.set_place(place)),
+            Value::Table(entries) => entries.iter_mut().for_each(|e| {
+                e.key_place = place;
+                e.node.set_place(place);
+            }),
+            _ => {}
         }
     }
 
@@ -466,8 +523,8 @@ fn take_out(target: &mut Node, segments: &[(String, Place, bool)]) -> Result<(),
 
 /// Index of an element of an array by its name or its number.
 fn element(items: &[Node], name: &str) -> Result<usize, Problem> {
-    let names: Vec<String> = items.iter().filter_map(name_of).collect();
-    let by_name = items.iter().position(|i| name_of(i).as_deref() == Some(name));
+    let names: Vec<String> = items.iter().filter_map(Node::name).map(str::to_owned).collect();
+    let by_name = items.iter().position(|i| i.name() == Some(name));
     let index = by_name.or_else(|| name.parse().ok().filter(|i| *i < items.len()));
     index.ok_or_else(|| no_element(name, items.len(), names))
 }
@@ -481,12 +538,5 @@ fn no_element(name: &str, count: usize, names: Vec<String>) -> Problem {
         name: name.to_owned(),
         nearest: nearest_name(name, names.iter().map(String::as_str)),
         valid: names,
-    }
-}
-
-fn name_of(node: &Node) -> Option<String> {
-    match &node.child(&Segment::Key("name".into()))?.value {
-        Value::String(name) => Some(name.clone()),
-        _ => None,
     }
 }

@@ -9,6 +9,7 @@
 mod either;
 mod expect;
 mod joint;
+mod robot;
 mod thin;
 
 pub use expect::{
@@ -16,6 +17,7 @@ pub use expect::{
     Quantity, Reference,
 };
 pub use joint::{DriveSection, InertialSection, JointSection, JointSpringSection, MimicSection};
+pub use robot::RobotSection;
 pub use thin::{OrthotropicSection, RestShape, ShellSection, StitchSection};
 
 use schemars::JsonSchema;
@@ -69,6 +71,9 @@ pub struct SceneFile {
     pub half_spaces: Vec<HalfSpaceSection>,
     /// Elastic solids and obstacles.
     pub objects: Vec<ObjectSection>,
+    /// Robots, whose links and joints become objects and joints.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub robots: Vec<RobotSection>,
     /// Springs between objects or to fixed points.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<AttachmentSection>,
@@ -103,6 +108,7 @@ impl Default for SceneFile {
             materials: BTreeMap::new(),
             half_spaces: Vec::new(),
             objects: Vec::new(),
+            robots: Vec::new(),
             attachments: Vec::new(),
             stitches: Vec::new(),
             joints: Vec::new(),

@@ -80,21 +80,11 @@ impl Runner {
             Err(found) => (outcome, message) = (Outcome::Violation, found),
         }
         let mut balance = Balance::default();
-        if !outcome.is_fault() && folder.join("stats.jsonl").exists() {
-            match Balance::of_run(folder) {
-                Ok(found) => balance = found,
-                // a run that was killed may lack its last files
-                Err(_) if outcome == Outcome::TimeLimit => {}
-                Err(e) => (outcome, message) = (Outcome::Crash, e),
-            }
-        }
-        if balance.unbalanced > 0 {
-            (outcome, message) = (Outcome::Unbalanced, balance.place.clone());
+        match figures(folder, outcome) {
+            Ok(found) => balance = found,
+            Err(found) => (outcome, message) = found,
         }
         let stats = std::fs::read_to_string(folder.join("stats.jsonl")).unwrap_or_default();
-        if let Some(found) = wrong(&stats).filter(|_| !outcome.is_fault()) {
-            (outcome, message) = (Outcome::Wrong, found);
-        }
         let steps: Vec<serde_json::Value> =
             stats.lines().filter_map(|l| serde_json::from_str(l).ok()).collect();
         let number = |step: &serde_json::Value, key: &str| step[key].as_u64().unwrap_or(0);
@@ -140,6 +130,26 @@ impl Runner {
             }
         }
         Ok(files.len() as u64)
+    }
+}
+
+/// The balance of the bodies of a run, whose figures are all numbers, or what is wrong with them.
+fn figures(folder: &Path, outcome: Outcome) -> Result<Balance, (Outcome, String)> {
+    let Ok(stats) = std::fs::read_to_string(folder.join("stats.jsonl")) else {
+        return Ok(Balance::default());
+    };
+    if outcome.is_fault() {
+        return Ok(Balance::default());
+    }
+    if let Some(found) = wrong(&stats) {
+        return Err((Outcome::Wrong, found));
+    }
+    match Balance::of_run(folder) {
+        Ok(found) if found.unbalanced > 0 => Err((Outcome::Unbalanced, found.place)),
+        Ok(found) => Ok(found),
+        // a run that was killed may lack its last files
+        Err(_) if outcome == Outcome::TimeLimit => Ok(Balance::default()),
+        Err(e) => Err((Outcome::Crash, e)),
     }
 }
 

@@ -63,6 +63,16 @@ pub enum MeshError {
         /// What to do about it.
         hint: String,
     },
+    /// A pose names a joint that a robot has not.
+    #[error("{}, the pose: there is no joint {joint:?} with a coordinate. Joints with one are: {known}", .file.display())]
+    UnknownJoint {
+        /// The file.
+        file: PathBuf,
+        /// The name in the pose.
+        joint: String,
+        /// The joints that a pose may name.
+        known: String,
+    },
     /// A part of a file that holds several meshes is wrong or not supported.
     #[error("{}, {part}: {what}. {hint}", .file.display())]
     Part {

@@ -49,6 +49,11 @@ impl<'a> At<'a> {
         }
     }
 
+    /// What stands there.
+    pub fn node(&self) -> Option<&'a Node> {
+        self.document.find(&self.path)
+    }
+
     pub fn error(&self, problem: Problem) -> SceneError {
         self.document.error(&self.path, problem)
     }

@@ -16,6 +16,7 @@ mod placed;
 mod placement;
 mod plane;
 mod rigid;
+mod robots;
 mod room;
 mod select;
 mod sequence;
@@ -169,10 +170,16 @@ impl Scene {
         overrides: &[String],
         steps: Option<u64>,
         look: Look,
-        meshes: Meshes,
+        mut meshes: Meshes,
     ) -> Result<Self, SceneError> {
         let mut document = Document::parse(name, text)?;
-        for option in overrides {
+        let (of_robots, of_scene): (Vec<_>, Vec<_>) =
+            overrides.iter().partition(|o| robots::is_of_robot(o));
+        for option in of_robots {
+            document.set(option)?;
+        }
+        let notes = robots::put_in_place(&mut document, folder, &mut meshes)?;
+        for option in of_scene {
             document.set(option)?;
         }
         let given = Given::new(&document);
@@ -202,6 +209,7 @@ impl Scene {
         .unwrap_or_else(|_| folder.to_owned());
         let mut scene = resolve(file, end, &At::root(&document), &folder, &meshes)?;
         scene.meshes = meshes;
+        scene.notes.splice(0..0, notes);
         Ok(scene)
     }
 

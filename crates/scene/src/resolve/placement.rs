@@ -55,7 +55,8 @@ impl Placement {
     }
 }
 
-fn rotation(rotate: Option<Rotation>, at: &At<'_>) -> Result<Mat3, SceneError> {
+/// The matrix of a rotation.
+pub(super) fn rotation(rotate: Option<Rotation>, at: &At<'_>) -> Result<Mat3, SceneError> {
     match rotate {
         None => Ok(Mat3::identity()),
         Some(Rotation::Euler(angles)) => Ok(euler(angles)),

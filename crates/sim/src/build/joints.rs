@@ -76,12 +76,6 @@ fn couplings(definition: &Definition, all: &[Joint]) -> Vec<Coupling> {
     following.map(build).collect()
 }
 
-/// The pairs of bodies that do not touch each other because a joint joins them.
-pub(super) fn without_contact(definition: &Definition) -> impl Iterator<Item = (usize, usize)> {
-    let apart = definition.joints.iter().filter(|j| !j.collide);
-    apart.filter_map(|j| j.parent.map(|p| (p.min(j.child), p.max(j.child))))
-}
-
 // long: a line for each field of a joint
 fn build(
     joint: &JointDef,

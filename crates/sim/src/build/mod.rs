@@ -92,12 +92,7 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
     }
     let ranges: Vec<_> = bodies.iter().map(|b| b.vertices.clone()).collect();
     let own = !definition.settings.contact.self_contact;
-    // a rigid body cannot touch itself
-    let rigid = (0..bodies.len()).filter(|&b| bodies[b].rigid).map(|b| (b, b));
-    let joined = joints::without_contact(definition);
-    let no_contact: Vec<_> =
-        definition.no_contact.iter().copied().chain(rigid).chain(joined).collect();
-    collision.exclude(&ranges, &no_contact, own);
+    collision.exclude(&ranges, &definition.without_contact(), own);
     if !definition.settings.contact.enabled {
         collision.mobile.fill(false);
     }

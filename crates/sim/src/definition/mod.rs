@@ -69,6 +69,19 @@ impl Definition {
     pub fn load_count(&self) -> usize {
         self.forces.len() + self.attachments.len() + self.stitches.len()
     }
+
+    /// All pairs of bodies without contact, in ascending order: those that are given, rigid bodies with themselves, and those that a
+    /// joint joins.
+    pub fn without_contact(&self) -> Vec<(usize, usize)> {
+        let is_rigid = |b: &usize| matches!(self.bodies[*b].kind, BodyKind::Rigid { .. });
+        let rigid = (0..self.bodies.len()).filter(is_rigid).map(|b| (b, b));
+        let apart = self.joints.iter().filter(|j| !j.collide);
+        let joined = apart.filter_map(|j| j.parent.map(|p| (p.min(j.child), p.max(j.child))));
+        let mut all: Vec<_> = self.no_contact.iter().copied().chain(rigid).chain(joined).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
 }
 
 /// One body.

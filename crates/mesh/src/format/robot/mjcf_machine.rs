@@ -52,8 +52,7 @@ impl Model<'_> {
             self.assemble(&mut a, world, within)?;
         }
         if let Some(unknown) = pose.keys().find(|k| !a.joints.contains_key(k.as_str())) {
-            let what = format!("there is no joint \"{}\"", shown(unknown));
-            return Err(self.error("the pose", what, "Correct the name"));
+            return Err(self.builder.unknown_joint(unknown, a.joints.keys()));
         }
         for actuators in root.all("actuator") {
             for actuator in &actuators.children {

@@ -20,7 +20,7 @@ pub(crate) use urdf::read as read_urdf;
 pub use urdf::read_machine;
 
 use super::affine::Affine;
-use super::parts::{Parts, part_error};
+use super::parts::{Parts, part_error, shown};
 use super::scan::Result;
 use crate::{Mesh, MeshError};
 use standoff_linalg::{Mat3, Vec3};
@@ -51,6 +51,14 @@ impl<'a> Builder<'a> {
 
     fn error(&self, part: &str, what: impl Into<String>, hint: &str) -> MeshError {
         part_error(self.path, part, what, hint)
+    }
+
+    /// A pose names `joint`, which is none of `known`.
+    fn unknown_joint<'n>(&self, joint: &str, known: impl Iterator<Item = &'n String>) -> MeshError {
+        let mut known: Vec<String> = known.map(|name| shown(name)).collect();
+        known.sort();
+        let (file, joint) = (self.path.to_path_buf(), joint.to_owned());
+        MeshError::UnknownJoint { file, joint, known: known.join(", ") }
     }
 
     fn note(&mut self, text: &str) {

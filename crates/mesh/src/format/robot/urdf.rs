@@ -186,10 +186,7 @@ impl<'e> Robot<'e> {
         }
         match pose.keys().find(|k| !starts.contains_key(k.as_str())) {
             None => Ok(starts),
-            Some(unknown) => {
-                let what = format!("there is no joint \"{}\" with a coordinate", shown(unknown));
-                Err(builder.error("the pose", what, "Correct the name"))
-            }
+            Some(unknown) => Err(builder.unknown_joint(unknown, starts.keys())),
         }
     }
 

@@ -28,7 +28,7 @@ fn scene(model: &Path, at: &Pose, overrides: &[&str]) -> (Scene, Vec<String>) {
     }
     let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
     let scene = Scene::load(&output, &overrides).unwrap_or_else(|e| panic!("{e}\n{}", import.toml));
-    (scene, import.notes)
+    (scene, [import.notes, import.of_settings].concat())
 }
 
 fn run(scene: &Scene, steps: usize) -> StepReport {
