@@ -22,7 +22,7 @@ pub(crate) struct EnergyWatch {
 }
 
 impl EnergyWatch {
-    /// For a scene. Loads, motions and springs that begin or end do work, and energies of a program may.
+    /// For a scene. Loads, motions, drives and springs that begin or end do work, and energies of a program may.
     pub fn new(definition: &Definition) -> Self {
         let Definition { settings, prescribed, forces, energies, .. } = definition;
         let newmark = settings.time.integrator == Integrator::Newmark;
@@ -30,7 +30,8 @@ impl EnergyWatch {
         let lasting = |t0: f64, t1: f64| t0 <= 0.0 && t1 == f64::INFINITY;
         let springs = definition.attachments.iter().all(|a| lasting(a.t0, a.t1))
             && definition.stitches.iter().all(|s| lasting(s.t0, s.t1));
-        let closed = held && springs && forces.is_empty() && energies.is_empty();
+        let driven = definition.joints.iter().any(|j| j.drive.is_some());
+        let closed = held && springs && !driven && forces.is_empty() && energies.is_empty();
         Self { idle: !(newmark && closed), ..Self::default() }
     }
 
@@ -61,7 +62,8 @@ impl EnergyWatch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use standoff_sim::definition::ForceDef;
+    use standoff_linalg::Vec3;
+    use standoff_sim::definition::{DriveDef, ForceDef, JointDef, JointKind};
 
     fn report(step: u64, kinetic: f64, gravity: f64) -> StepReport {
         StepReport {
@@ -108,6 +110,13 @@ mod tests {
             t1: f64::INFINITY,
         });
         assert!(!grows(&driven));
+        let mut motor =
+            JointDef::new("motor", JointKind::Revolute, None, 0, Vec3::zeros(), Vec3::x());
+        let mut joined = Definition { joints: vec![motor.clone()], ..newmark() };
+        assert!(grows(&joined));
+        motor.drive = Some(DriveDef::default());
+        joined.joints = vec![motor];
+        assert!(!grows(&joined));
         assert!(!grows(&Definition::default()), "implicit Euler");
     }
 }

@@ -122,15 +122,17 @@ impl Run {
         let gravity = numbers(scene.get("gravity")?)?;
         let objects = scene.get("objects")?.as_array()?;
         let springs = ["attachments", "stitches"].iter().filter_map(|key| scene.get(*key));
-        let sprung: Vec<&str> = springs
+        let sprung = springs
             .filter_map(Value::as_array)
             .flatten()
             .flat_map(|s| [s.get("object"), s.get("to").and_then(|to| to.get("object"))])
-            .filter_map(|name| name?.as_str())
-            .collect();
+            .flatten();
+        let joints = scene.get("joints").and_then(Value::as_array).into_iter().flatten();
+        let joined = joints.filter_map(|j| j.get("bodies")?.as_array()).flatten();
+        let tied: Vec<&str> = sprung.chain(joined).filter_map(Value::as_str).collect();
         let relative = scene.get("solver")?.get("end")?.get("velocity_relative")?.as_float()?;
         let mut bodies = Vec::new();
-        for body in info.bodies.iter().filter(|b| !b.obstacle && !sprung.contains(&&*b.name)) {
+        for body in info.bodies.iter().filter(|b| !b.obstacle && !tied.contains(&&*b.name)) {
             let named = |o: &&Value| o.get("name").and_then(Value::as_str) == Some(&body.name);
             let Some(object) = objects.iter().find(named).and_then(Value::as_table) else {
                 continue;

@@ -1,6 +1,7 @@
 //! Scenes from a seed: any kinds of bodies and materials, thrown, dropped, pressed, dragged or twisted.
 
 mod bodies;
+mod joints;
 mod materials;
 mod plots;
 
@@ -137,11 +138,11 @@ impl Draft {
 
 /// The scene of a seed, as the text of a scene file.
 pub fn scene(seed: u64) -> String {
-    scene_with_rigid(seed, 0.0)
+    scene_with(seed, 0.0, 0.0)
 }
 
-/// The same with a part of the free volumes rigid, each with the probability `rigid`.
-pub fn scene_with_rigid(seed: u64, rigid: f64) -> String {
+/// The same with a part of the free volumes rigid, each with the probability `rigid`, and of these a part joined, each with the probability `joined`.
+pub fn scene_with(seed: u64, rigid: f64, joined: f64) -> String {
     let mut r = Random::new(seed);
     let size = r.power(-2.0, 0.5);
     let mut draft = Draft {
@@ -158,6 +159,10 @@ pub fn scene_with_rigid(seed: u64, rigid: f64) -> String {
     let plot = plots::arrange(&mut draft, items, &mut r);
     settings(&mut draft, &mut r);
     bodies::stiffen(&mut draft.objects, rigid, &mut r);
+    let joints = joints::between(&draft.objects, joined, draft.duration, &mut r);
+    if !joints.is_empty() {
+        draft.sections.insert("joints".into(), joints.into());
+    }
     let mut root = Table::new();
     root.insert("description".into(), format!("seed {seed}: {plot}").into());
     for (key, value) in std::mem::take(&mut draft.sections) {

@@ -43,6 +43,9 @@ struct Arguments {
     /// Part of the free volumes that are rigid.
     #[arg(long, default_value_t = 0.25)]
     rigid: f64,
+    /// Part of the rigid bodies that are joined with another one or with the world.
+    #[arg(long, default_value_t = 0.5)]
+    joints: f64,
     /// Only this solver.
     #[arg(long)]
     solver: Option<String>,
@@ -62,7 +65,7 @@ const SOLVERS: [&str; 2] = ["barrier", "barrier-free"];
 fn main() -> std::process::ExitCode {
     let arguments = Arguments::parse();
     if arguments.print {
-        print!("{}", generate::scene_with_rigid(arguments.first, arguments.rigid));
+        print!("{}", generate::scene_with(arguments.first, arguments.rigid, arguments.joints));
         return std::process::ExitCode::SUCCESS;
     }
     match soak(&arguments) {
@@ -103,7 +106,7 @@ fn soak(arguments: &Arguments) -> std::io::Result<Vec<Record>> {
                 return Ok(());
             }
             let scene = out.join(format!("{seed}.toml"));
-            std::fs::write(&scene, generate::scene_with_rigid(seed, arguments.rigid))?;
+            std::fs::write(&scene, generate::scene_with(seed, arguments.rigid, arguments.joints))?;
             for solver in
                 SOLVERS.iter().filter(|s| arguments.solver.as_ref().is_none_or(|o| o == *s))
             {

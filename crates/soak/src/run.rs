@@ -3,7 +3,7 @@
 use crate::balance::Balance;
 use crate::check::{Surface, check};
 use crate::frame::{Frame, Info, frames};
-use crate::numbers::wrong;
+use crate::numbers::{violated, wrong};
 use crate::outcome::{Ending, Outcome};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -143,6 +143,10 @@ fn figures(folder: &Path, outcome: Outcome) -> Result<Balance, (Outcome, String)
     }
     if let Some(found) = wrong(&stats) {
         return Err((Outcome::Wrong, found));
+    }
+    let scene = std::fs::read_to_string(folder.join("scene.resolved.toml")).unwrap_or_default();
+    if let Some(found) = scene.parse().ok().and_then(|scene| violated(&stats, &scene)) {
+        return Err((Outcome::Violation, found));
     }
     match Balance::of_run(folder) {
         Ok(found) if found.unbalanced > 0 => Err((Outcome::Unbalanced, found.place)),

@@ -7,7 +7,7 @@ use standoff_linalg::Vec3;
 use standoff_soak::check::{Surface, check};
 use standoff_soak::exact::{self, Point};
 use standoff_soak::frame::{Frame, Info, Limits, ListedBody, ListedHalfSpace};
-use standoff_soak::numbers::wrong;
+use standoff_soak::numbers::{violated, wrong};
 use std::cmp::Ordering;
 
 fn body(name: &str, first_vertex: usize, vertices: usize) -> ListedBody {
@@ -279,4 +279,19 @@ fn figures_that_are_no_numbers_are_found() {
         let found = found.as_ref().unwrap();
         assert!(found.starts_with("step 3: ") && found.contains(said), "{found}");
     }
+}
+
+/// Joints that are open, or beyond their limits, are found.
+#[test]
+fn joints_beyond_their_limits_are_found() {
+    let scene = "[[joints]]\nname = \"a\"\nlimits = [-inf, 0.5]\n[[joints]]\nname = \"b\"\n";
+    let scene = scene.parse().unwrap();
+    let found = |angle: f64, error: f64| {
+        let joints = serde_json::json!({ "a": { "angle": angle, "displacement": null }, "b": {} });
+        let step = serde_json::json!({ "step": 2, "outcome": "converged", "joint_error": error, "forces": { "joints": joints } });
+        violated(&step.to_string(), &scene)
+    };
+    assert_eq!([found(0.5, 1e-9), found(-9.0, 1e-9)], [None, None]);
+    assert!(found(0.51, 1e-9).unwrap().contains("joint 'a' is at 0.51"));
+    assert!(found(0.0, 2e-6).unwrap().contains("open by 2e-6"));
 }

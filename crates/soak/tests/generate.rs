@@ -1,6 +1,6 @@
 //! Scenes are functions of their seeds and hold all that they should.
 
-use standoff_soak::generate::scene;
+use standoff_soak::generate::{scene, scene_with};
 use std::collections::BTreeSet;
 
 #[test]
@@ -68,4 +68,31 @@ fn a_few_hundred_seeds_hold_every_kind_of_everything() {
     }
     let names: BTreeSet<u64> = (1..=400).map(|s| scene(s).len() as u64).collect();
     assert!(names.len() > 200);
+}
+
+#[test]
+fn rigid_bodies_have_joints_of_every_kind_with_all_that_acts_along_them() {
+    let all: String = (1..=300).map(|seed| scene_with(seed, 1.0, 1.0)).collect();
+    for word in [
+        "revolute",
+        "prismatic",
+        "spherical",
+        "fixed",
+        "cylindrical",
+        "planar",
+        "universal",
+        "distance",
+        "limits = [",
+        "-inf",
+        "spring",
+        "drive",
+        "max_effort",
+        "mimic",
+        "friction = ",
+        "damping = ",
+        "sin(",
+    ] {
+        assert!(all.contains(word), "{word}");
+    }
+    assert!((1..=300).any(|seed| scene_with(seed, 1.0, 1.0).matches("[[joints]]").count() > 2));
 }

@@ -5,9 +5,12 @@
 //! joints: T_child(α) = T_parent(α) · M(α), where M is a motion that the joint lets free, of universal joints and distances two turns one after
 //! the other. Its twist at α = 0 is that of the child relative to the parent, without what the joint does not let free. What is left of the direction, the joint's own error and the stretch of the
 //! body, is added before the body is moved, so that the path is x + α p to first order.
+//!
+//! A coordinate with limits goes linearly in α. Close to a limit its second order, which comes from what is left of the direction, would be far more
+//! than the gap, and cut every iteration.
 
 use crate::definition::JointKind;
-use crate::joints::Joint;
+use crate::joints::{Joint, Joints, POINTS};
 use crate::model::Model;
 use standoff_linalg::nalgebra::Rotation3;
 use standoff_linalg::{Mat3, Vec3};
@@ -15,7 +18,8 @@ use std::ops::Range;
 
 /// The bodies with joints, in the order of the tree.
 #[derive(Debug)]
-pub struct Linkage {
+pub struct Linkage<'a> {
+    joints: &'a Joints,
     links: Vec<Link>,
 }
 
@@ -33,6 +37,18 @@ struct Link {
     whole: Twist,
     /// What is left of the direction: an affine map about the centre.
     left: Affine,
+    /// The coordinate of the joint by which it hangs, where that has limits.
+    limited: Option<Limited>,
+}
+
+/// A coordinate with limits along a direction.
+#[derive(Debug, Clone, Copy)]
+struct Limited {
+    joint: usize,
+    /// Whether the body is the child of the joint.
+    is_child: bool,
+    start: f64,
+    rate: f64,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -84,9 +100,10 @@ impl Affine {
     }
 }
 
-impl Linkage {
+impl<'a> Linkage<'a> {
     /// How bodies go from `x` along `p` (`#V`); none where no body has a joint.
-    pub fn new(model: &Model, x: &[Vec3], p: &[Vec3]) -> Option<Self> {
+    pub fn new(model: &'a Model, x: &[Vec3], p: &[Vec3]) -> Option<Self> {
+        let joints = &model.joints;
         let tree = &model.joints.tree.bodies;
         let mut links: Vec<Link> = Vec::with_capacity(tree.len());
         for linked in tree {
@@ -115,9 +132,10 @@ impl Linkage {
                 shift: direction.shift - whole.velocity,
                 map: direction.map - whole.spin.cross_matrix(),
             };
-            links.push(Link { control, on: linked.on, relative, centre, whole, left });
+            let limited = linked.by.and_then(|k| Limited::of(joints, k, linked.body, x, p));
+            links.push(Link { control, on: linked.on, relative, centre, whole, left, limited });
         }
-        (!links.is_empty()).then_some(Self { links })
+        (!links.is_empty()).then_some(Self { joints, links })
     }
 
     /// The fastest spin of a body, or of one relative to another, rad.
@@ -143,17 +161,70 @@ impl Linkage {
         for link in &self.links {
             let [first, second] = link.relative.map(|screw| screw.motion(alpha));
             let own = first.after(second);
-            let motion = match link.on {
+            let mut motion = match link.on {
                 Some(place) => motions[place].after(own),
                 None => own,
             };
-            for v in link.control.clone() {
-                let d = x[v] - link.centre;
-                let stretched = x[v] + alpha * (link.left.shift + link.left.map * d);
-                out[v] = motion.turn * stretched + motion.shift - x[v];
+            let place = |motion: &Motion, out: &mut [Vec3]| {
+                for v in link.control.clone() {
+                    let d = x[v] - link.centre;
+                    let stretched = x[v] + alpha * (link.left.shift + link.left.map * d);
+                    out[v] = motion.turn * stretched + motion.shift - x[v];
+                }
+            };
+            place(&motion, out);
+            if let Some(back) = link.limited.and_then(|l| l.correction(self.joints, x, alpha, out))
+            {
+                motion = back.after(motion);
+                place(&motion, out);
             }
             motions.push(motion);
         }
+    }
+}
+
+impl Limited {
+    /// The coordinate of joint `k`, by which `body` hangs; none without limits.
+    fn of(joints: &Joints, k: usize, body: usize, x: &[Vec3], p: &[Vec3]) -> Option<Self> {
+        let joint = joints.all.get(k).filter(|j| j.limits.is_some())?;
+        let coordinate = joint.coordinate()?;
+        let q = joint.gather(x);
+        let rate = coordinate.rate(&q, &joint.gather(p));
+        let start = coordinate.value(&q, 0.0);
+        Some(Self { joint: k, is_child: body == joint.child, start, rate })
+    }
+
+    /// The motion of the body, along what the joint lets free, that puts the coordinate where it is in first order: one Newton step; none where
+    /// nothing moves it.
+    fn correction(
+        &self,
+        joints: &Joints,
+        x: &[Vec3],
+        alpha: f64,
+        displacement: &[Vec3],
+    ) -> Option<Motion> {
+        let joint = &joints.all[self.joint];
+        let coordinate = joint.coordinate()?;
+        let (mut q, moved) = (joint.gather(x), joint.gather(displacement));
+        q.iter_mut().zip(&moved).for_each(|(q, d)| *q += d);
+        let goal = self.start + alpha * self.rate;
+        let miss = goal - coordinate.value(&q, goal);
+        let [on_child, on_parent] = joint.points.map(|point| point.at(&q));
+        let along = match joint.kind {
+            JointKind::Distance => on_child - on_parent,
+            _ => joint.axis.at(&q),
+        };
+        let along = along.try_normalize(0.0)?;
+        let twist = match joint.kind {
+            JointKind::Revolute => Twist { velocity: Vec3::zeros(), spin: along },
+            _ => Twist { velocity: along, spin: Vec3::zeros() },
+        };
+        let unit = Screw { about: on_child, twist };
+        let own = if self.is_child { 0..POINTS / 2 } else { POINTS / 2..POINTS };
+        let gradient = coordinate.gradient(&q);
+        let rate: f64 = own.map(|k| gradient[k].dot(&unit.at(&q[k]).velocity)).sum();
+        let amount = miss / rate;
+        amount.is_finite().then(|| unit.motion(amount))
     }
 }
 

@@ -42,7 +42,7 @@ pub struct Path<'a> {
     p: &'a [Vec3],
     turns: Vec<Turn>,
     bars: Vec<Bar>,
-    linkage: Option<Linkage>,
+    linkage: Option<Linkage<'a>>,
     /// x(α) − x of the last α that was tried, where bodies turn.
     displacement: Vec<Vec3>,
 }
@@ -247,7 +247,7 @@ pub fn admissible(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::definition::{BodyDef, BodyKind, Definition, MassProperties};
+    use crate::definition::{BodyDef, BodyKind, Definition, JointDef, JointKind, MassProperties};
     use crate::energy::rod_joint::RodMaterial;
     use std::sync::Arc;
 
@@ -287,6 +287,69 @@ mod tests {
         let [there, back] = [there, back].map(|alpha| at(&model, &p, alpha));
         for v in 0..p.len() {
             assert!(((there[v] - back[v]) / (2.0 * e) - p[v]).norm() < 1e-8);
+        }
+    }
+
+    /// Two bodies of which the second hangs on the first by a joint with limits.
+    fn joined(kind: JointKind) -> Model {
+        let body = |name: &str, shift: Vec3| {
+            let points = vec![
+                Vec3::new(0.1, 0.0, 0.0) + shift,
+                Vec3::new(1.0, 0.1, 0.0) + shift,
+                Vec3::new(0.0, 1.2, 0.0) + shift,
+                Vec3::new(0.2, 0.0, 0.7) + shift,
+            ];
+            let triangles = vec![[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]];
+            let masses = MassProperties::of_surface(&points, &triangles, 1000.0).unwrap();
+            BodyDef::rigid(name, points, Arc::new(triangles), &masses).unwrap()
+        };
+        let mut joint = JointDef::new(
+            "j",
+            kind,
+            Some(0),
+            1,
+            Vec3::new(1.0, 0.5, 0.4),
+            Vec3::new(1.0, 2.0, -1.0),
+        );
+        joint.second_point = Vec3::new(2.4, 0.7, 0.9);
+        joint.limits = Some([-9.0, 9.0]);
+        let definition = Definition {
+            bodies: vec![body("a", Vec3::zeros()), body("b", Vec3::new(2.0, 0.5, 0.3))],
+            joints: vec![joint],
+            ..Definition::default()
+        };
+        crate::build::build(&definition).unwrap().0
+    }
+
+    /// Whatever else a direction does, also where it opens the joint, the coordinate with the limits goes as its first order says.
+    #[test]
+    fn coordinates_with_limits_go_linearly() {
+        for kind in [JointKind::Prismatic, JointKind::Revolute, JointKind::Distance] {
+            let model = joined(kind);
+            let mut p = direction(&model);
+            p.iter_mut().for_each(|p| *p *= 0.05);
+            let e = 1e-5;
+            let [there, back] = [e, -e].map(|alpha| at(&model, &p, alpha));
+            for v in 0..p.len() {
+                assert!(((there[v] - back[v]) / (2.0 * e) - p[v]).norm() < 1e-8, "{kind:?}");
+            }
+            let joint = &model.joints.all[0];
+            let coordinate = joint.coordinate().unwrap();
+            let value = |x: &[Vec3]| coordinate.value(&joint.gather(x), 0.0);
+            let (start, rate) = (
+                value(&model.rest),
+                coordinate.rate(&joint.gather(&model.rest), &joint.gather(&p)),
+            );
+            assert!(rate.abs() > 1e-3, "{kind:?}: {rate}");
+            for alpha in [0.3, 1.0] {
+                let goal = start + alpha * rate;
+                let error = value(&at(&model, &p, alpha)) - goal;
+                // on straight lines it is off by the square of the turn
+                let straight: Vec<Vec3> =
+                    model.rest.iter().zip(&p).map(|(x, p)| x + alpha * p).collect();
+                let off = value(&straight) - goal;
+                assert!(error.abs() < off * off, "{kind:?}: {error:e}, straight {off:e}");
+            }
         }
     }
 
