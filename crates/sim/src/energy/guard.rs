@@ -1,5 +1,5 @@
 //! The barrier against inversion at the end of a step, of elements whose energy is evaluated between its start and its end:
-//! Ψ = Σ V b(J), b and its range as in [`inversion`](crate::material::inversion).
+//! Ψ = Σ V b(J) with the barrier b of invertible laws (`material/inversion.rs`).
 //!
 //! Elements are linear, F = F₀ + Σ xₐ ∇Nₐᵀ with the gradients of the shape functions at rest. F₀ is zero for tetrahedra; under plane
 //! strain it is the identity across the plane.
