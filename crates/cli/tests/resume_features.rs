@@ -127,7 +127,8 @@ fn reports(run: &Path) -> Vec<serde_json::Value> {
 
 #[test]
 fn with_every_load_and_integrator() {
-    for integrator in ["implicit-euler", "bdf2", "newmark"] {
+    for integrator in ["implicit-euler", "bdf2", "newmark", "implicit-midpoint", "alpha-beta-gamma"]
+    {
         let folder = tempfile::tempdir().unwrap();
         let file = write_scene(folder.path(), SCENE);
         let set = format!("time.integrator=\"{integrator}\"");

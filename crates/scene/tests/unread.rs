@@ -19,6 +19,8 @@ fn parse(text: &str, set: &[&str]) -> Result<Scene, SceneError> {
 const CHOICES: &[&str] = &[
     "",
     "time.integrator = \"newmark\"",
+    "time.integrator = \"implicit-midpoint\"",
+    "time = { integrator = \"alpha-beta-gamma\", alpha = 0.5, beta = 1 }",
     "time.integrator = \"quasi-static\"",
     "contact.enabled = false",
     "contact.d_hat = 1e-3",

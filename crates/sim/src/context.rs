@@ -1,7 +1,7 @@
 //! What all parts of one time step read.
 
 use crate::clock::Clock;
-use crate::definition::settings::{BarrierFreeSettings, Fallback, Integrator, Settings};
+use crate::definition::settings::{BarrierFreeSettings, Fallback, Scheme, Settings};
 use crate::model::Model;
 use crate::state::State;
 
@@ -21,11 +21,13 @@ pub struct StepContext<'a> {
     pub speed_time: f64,
     /// Time at the start of the step, s: loads, motions and attachments that act then act in the step.
     pub start: f64,
-    /// Time at the end of the step, s: expressions are evaluated there.
+    /// Time at the end of the step, s: expressions of motions and drives are evaluated there.
     pub end: f64,
+    /// Time at which expressions of loads are evaluated, s: that of the positions of elastic forces, mostly the end.
+    pub load_time: f64,
     /// Integrator of the step.
-    pub integrator: Integrator,
-    /// Scale s of all other energies in the incremental potential than those of `contact_scale`, s².
+    pub integrator: Scheme,
+    /// Scale s of all other forces in the gradient of the incremental potential than those of `contact_scale`, s².
     pub elastic_scale: f64,
     /// Scale s_c of contact, friction and limits of the stretch, s².
     pub contact_scale: f64,
@@ -46,11 +48,16 @@ impl<'a> StepContext<'a> {
     /// The context of the step that starts in `state`.
     pub fn new(model: &'a Model, state: &State, clock: &'a Clock) -> Self {
         let (settings, h) = (&model.resolved.settings, model.resolved.h);
-        let integrator = settings.time.integrator.at(state);
+        let integrator = settings.time.scheme().at(state);
         let elastic_scale = integrator.potential_scale(h);
         let contact_scale = match settings.time.trapezoidal_contact {
             true => elastic_scale,
             false => integrator.contact_scale(h),
+        };
+        let (start, end) = (state.time, state.next_time(h));
+        let load_time = match integrator.beta() {
+            1.0 => end,
+            beta => start + beta * h,
         };
         Self {
             model,
@@ -58,8 +65,9 @@ impl<'a> StepContext<'a> {
             step: state.step + 1,
             h,
             speed_time: integrator.speed_time(h),
-            start: state.time,
-            end: state.next_time(h),
+            start,
+            end,
+            load_time,
             integrator,
             elastic_scale,
             contact_scale,

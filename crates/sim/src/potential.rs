@@ -23,10 +23,12 @@ use crate::definition::settings::{Subproblem, ThicknessBarrier};
 use crate::dirichlet::{DirichletPenalty, DirichletTargets};
 use crate::energy::codim::LimitStiffening;
 use crate::energy::damping::Damping;
+use crate::energy::intermediate::{AtIntermediate, Intermediate};
 use crate::energy::loads::DeadLoads;
+use crate::energy::membrane::Membrane;
 use crate::energy::pressure::Pressures;
 use crate::energy::spring::Attachments;
-use crate::energy::{CodimElements, Role, Solids, Term};
+use crate::energy::{CodimElements, Elements, Guards, Role, Solids, Term};
 use crate::iterate::Iterate;
 use crate::model::Model;
 use crate::state::State;
@@ -62,6 +64,10 @@ pub struct IncrementalPotential<'a> {
     codim: CodimElements,
     /// The stiffness of their limits of the stretch.
     limits: LimitStiffening,
+    /// Where elastic energies are evaluated in the step, if that is not its end, and what acts at the end instead.
+    between: Option<Between>,
+    /// The limits of the stretch, where they are no part of `codim`.
+    limits_apart: Option<Elements<Membrane, 3>>,
     attachments: Attachments<'a>,
     pressures: Pressures<'a>,
     joints: JointEnergies<'a>,
@@ -83,6 +89,14 @@ pub struct IncrementalPotential<'a> {
     dirichlet: Option<DirichletPenalty>,
     /// What was set aside while some vertices rest.
     resting: Option<Box<Resting>>,
+}
+
+/// Elastic energies between the start of a step and its end.
+#[derive(Debug, Clone)]
+struct Between {
+    at: Intermediate,
+    /// Barriers against inversion at the end.
+    guards: Guards,
 }
 
 /// What a potential has where all vertices move.
@@ -180,7 +194,7 @@ impl<'a> IncrementalPotential<'a> {
             model.vertex_count(),
             n,
             context.start,
-            context.end,
+            context.load_time,
         );
         let released = |v: usize| settings.time.release_from_rest && state.prescribed[v];
         let predict = |v: usize| match released(v) {
@@ -213,8 +227,14 @@ impl<'a> IncrementalPotential<'a> {
         let mut codim = model.codim_at(state);
         let joints = JointEnergies::new(&context, state);
         let damping = damping(&context, state, &codim, &inertial);
-        // limits of the stretch are constraints as contact is
+        // limits of the stretch are constraints as contact is; apart, they need no weight, since α is 1 there
         codim.weigh_limits(context.contact_scale / context.elastic_scale);
+        let beta = integrator.beta();
+        let between = (beta < 1.0).then(|| Between {
+            at: Intermediate { beta, start: state.x.clone() },
+            guards: model.solids.guards(),
+        });
+        let limits_apart = between.as_ref().and_then(|_| codim.take_limits());
         Self {
             context,
             x_tilde,
@@ -225,13 +245,20 @@ impl<'a> IncrementalPotential<'a> {
             solids: Cow::Borrowed(&model.solids),
             codim,
             attachments: model.loads.attachments(context.start),
-            pressures: model.loads.pressures(&state.controls, context.start, context.end, &state.x),
+            pressures: model.loads.pressures(
+                &state.controls,
+                context.start,
+                context.load_time,
+                &state.x,
+            ),
             joints,
             followed: 0,
             tightened: 0,
             dead_loads,
             damping,
             limits: LimitStiffening::default(),
+            between,
+            limits_apart,
             barrier,
             adapting: Adapting::default(),
             constraints,
@@ -294,6 +321,16 @@ impl<'a> IncrementalPotential<'a> {
     /// Every energy, in the order in which their sums run; `contacts` are those at the positions at which
     /// they will be evaluated.
     pub fn terms<'t>(&'t self, contacts: &'t ContactSet) -> Vec<Summand<'t>> {
+        self.terms_at(contacts, self.between.as_ref())
+    }
+
+    /// The same with elastic energies at these positions, or at the end of the step.
+    // long: a line or two for each term
+    fn terms_at<'t>(
+        &'t self,
+        contacts: &'t ContactSet,
+        between: Option<&'t Between>,
+    ) -> Vec<Summand<'t>> {
         let (s, c) = (self.context.elastic_scale, self.context.contact_scale);
         let mut all: Vec<Summand<'t>> = Vec::with_capacity(16);
         let model = self.context.model;
@@ -307,16 +344,28 @@ impl<'a> IncrementalPotential<'a> {
                 false => Box::new(Expanded::new(term, &model.map)),
             }
         };
+        let evaluated = |term: Box<dyn Term + 't>| -> Box<dyn Term + 't> {
+            match between {
+                None => term,
+                Some(between) => Box::new(AtIntermediate::new(term, &between.at)),
+            }
+        };
         for term in self.solids.terms().chain(self.codim.terms()) {
+            push(Part::Elastic, s, evaluated(Box::new(term)));
+        }
+        if let Some(limits) = &self.limits_apart {
+            push(Part::Elastic, s, Box::new(limits));
+        }
+        for term in between.iter().flat_map(|b| b.guards.terms()) {
             push(Part::Elastic, s, Box::new(term));
         }
-        push(Part::Elastic, s, by_unknowns(Box::new(self.attachments)));
-        push(Part::Elastic, s, by_unknowns(Box::new(&self.pressures)));
+        push(Part::Elastic, s, by_unknowns(evaluated(Box::new(self.attachments))));
+        push(Part::Elastic, s, by_unknowns(evaluated(Box::new(&self.pressures))));
         for term in self.joints.terms() {
             push(Part::Elastic, s, Box::new(term));
         }
         for term in &self.context.model.energies {
-            push(Part::Elastic, s, by_unknowns(Box::new(&**term)));
+            push(Part::Elastic, s, by_unknowns(evaluated(Box::new(&**term))));
         }
         for term in &self.damping {
             push(Part::Elastic, s, Box::new(term));
@@ -339,6 +388,19 @@ impl<'a> IncrementalPotential<'a> {
     /// The terms of one part whose stencils or values do not depend on contacts.
     pub fn part(&self, part: Part) -> impl Iterator<Item = Summand<'_>> {
         self.terms(&NO_CONTACTS).into_iter().filter(move |t| t.part == part)
+    }
+
+    /// The terms of the elastic part at the end of the step, whatever the integrator.
+    pub fn elastic_at_end(&self) -> impl Iterator<Item = Summand<'_>> {
+        self.terms_at(&NO_CONTACTS, None).into_iter().filter(|t| t.part == Part::Elastic)
+    }
+
+    /// Positions at which elastic forces act, m (`#V`).
+    pub fn elastic_positions<'x>(&self, x: &'x [Vec3]) -> Cow<'x, [Vec3]> {
+        match &self.between {
+            None => Cow::Borrowed(x),
+            Some(between) => Cow::Owned(between.at.positions(x)),
+        }
     }
 
     /// E(x); the iterate must hold every contact at x.

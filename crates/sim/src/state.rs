@@ -16,8 +16,8 @@ pub struct State {
     pub x: Vec<Vec3>,
     /// Velocities, m/s (`#V`).
     pub v: Vec<Vec3>,
-    /// Accelerations, m/s² (`#V`): with Newmark those of all forces but contact, friction and limits of the
-    /// stretch (of all forces with `trapezoidal_contact`); at the start those of loads and elasticity.
+    /// Accelerations, m/s² (`#V`): with Newmark, or an α below 1, those of all forces but contact, friction and limits of
+    /// the stretch (of all forces with `trapezoidal_contact`); at the start those of loads and elasticity.
     pub a: Vec<Vec3>,
     /// Positions one step earlier, m (`#V`); `x` at the start.
     pub x_previous: Vec<Vec3>,

@@ -7,14 +7,18 @@ use standoff_sim::definition::{BodyDef, BodyKind, Definition, Motion, Prescribed
 use standoff_sim::energy::Element;
 use standoff_sim::energy::tet::ElasticTets;
 use standoff_sim::material::{Law, Material};
-use standoff_sim::settings::Integrator;
+use standoff_sim::settings::{Integrator, Scheme, TimeSettings};
 use standoff_sim::state::State;
 use standoff_sim::{Simulation, energetics};
 use standoff_testkit::finite_difference::relative_error;
 use standoff_testkit::{number, numbers, testdata_json, thorough};
 
-const INTEGRATORS: [Integrator; 3] =
-    [Integrator::ImplicitEuler, Integrator::Bdf2, Integrator::Newmark];
+const INTEGRATORS: [Integrator; 4] = [
+    Integrator::ImplicitEuler,
+    Integrator::Bdf2,
+    Integrator::Newmark,
+    Integrator::ImplicitMidpoint,
+];
 
 /// Linear in stretch: E (λ − 1) along a bar without lateral contraction.
 const LINEAR: Material =
@@ -126,6 +130,7 @@ fn order_on_a_vibrating_bar() {
         (Integrator::ImplicitEuler, 0.995, 800),
         (Integrator::Bdf2, 1.999, 100),
         (Integrator::Newmark, 1.994, 100),
+        (Integrator::ImplicitMidpoint, 1.994, 100),
     ] {
         let (coarse, fine) = (error(integrator, n), error(integrator, 2 * n));
         let order = (coarse / fine).log2();
@@ -300,7 +305,12 @@ fn friction_sees_the_velocity_of_every_integrator() {
     let mut state = State::start(vec![p(0.2)], vec![p(1.3)], 0);
     (state.step, state.time) = (3, 3.0 * h);
     (state.a, state.x_previous, state.v_previous) = (vec![p(-3.0)], vec![p(0.18)], vec![p(1.1)]);
-    for integrator in INTEGRATORS {
+    let members = [0.3, 0.7, 1.0].map(|alpha| Scheme::OneStep { alpha, beta: 0.9 });
+    let named = INTEGRATORS.map(|integrator| {
+        let time = TimeSettings { integrator, ..TimeSettings::default() };
+        time.scheme()
+    });
+    for integrator in named.into_iter().chain(members) {
         let rest = integrator.rest_point(&state, 0, h);
         assert!(integrator.velocity(&state, 0, rest, h).norm() < 1e-12, "{integrator:?}");
         let moved = integrator.velocity(&state, 0, rest + Vec3::x(), h);

@@ -6,6 +6,13 @@ use standoff_sim::definition::Definition;
 use standoff_sim::settings::{ContactPotential, Integrator, Method};
 use standoff_sim::{Simulation, energetics};
 
+const INTEGRATORS: [Integrator; 4] = [
+    Integrator::ImplicitEuler,
+    Integrator::Bdf2,
+    Integrator::Newmark,
+    Integrator::ImplicitMidpoint,
+];
+
 /// A stretched, sheared, translating and spinning bar.
 fn flying_bar(h: f64, integrator: Integrator, spin: Vec3) -> Definition {
     let mut bar = block("bar", [-0.5, -0.1, -0.1], [5, 1, 1], 0.2);
@@ -30,7 +37,7 @@ fn run(definition: &Definition, steps: usize) -> Simulation {
 #[test]
 fn linear_momentum_is_conserved() {
     let spin = Vec3::new(0.3, 2.0, -1.0);
-    let integrators = [Integrator::ImplicitEuler, Integrator::Bdf2, Integrator::Newmark];
+    let integrators = INTEGRATORS;
     // directions that are not the last ones may be inexact
     for (integrator, tolerance) in integrators.into_iter().flat_map(|i| [(i, 1e-10), (i, 1e-2)]) {
         let mut definition = flying_bar(0.01, integrator, spin);
@@ -65,14 +72,12 @@ fn collision(integrator: Integrator, potential: ContactPotential, method: Method
 #[test]
 fn collisions_conserve_linear_momentum() {
     use ContactPotential::{Convergent, Ipc, OrientationAware};
-    let cases = [Integrator::ImplicitEuler, Integrator::Bdf2, Integrator::Newmark]
-        .into_iter()
-        .flat_map(|i| {
-            [(Ipc, Method::Barrier), (Convergent, Method::Barrier)]
-                .into_iter()
-                .chain([(OrientationAware, Method::Barrier), (Ipc, Method::BarrierFree)])
-                .map(move |(potential, method)| (i, potential, method))
-        });
+    let cases = INTEGRATORS.into_iter().flat_map(|i| {
+        [(Ipc, Method::Barrier), (Convergent, Method::Barrier)]
+            .into_iter()
+            .chain([(OrientationAware, Method::Barrier), (Ipc, Method::BarrierFree)])
+            .map(move |(potential, method)| (i, potential, method))
+    });
     for (integrator, potential, method) in cases {
         let definition = collision(integrator, potential, method);
         let mut simulation = Simulation::new(&definition).unwrap();
@@ -133,6 +138,23 @@ fn angular_momentum_converges() {
     }
 }
 
+/// The midpoint rule keeps every quadratic invariant: inner forces have no moment between the start and the end, so that the
+/// angular momentum changes by what the tolerance leaves.
+#[test]
+fn the_midpoint_rule_keeps_angular_momentum() {
+    let mut definition = flying_bar(0.01, Integrator::ImplicitMidpoint, Vec3::new(0.3, 2.0, -1.0));
+    definition.settings.solver.end.velocity = Some(1e-12);
+    let mut simulation = Simulation::new(&definition).unwrap();
+    let momentum = |s: &Simulation| energetics::angular_momentum(s.model(), s.state());
+    let (start, mut worst) = (momentum(&simulation), 0.0_f64);
+    for _ in 0..50 {
+        assert!(simulation.step().unwrap().outcome.is_success());
+        worst = worst.max((momentum(&simulation) - start).norm() / start.norm());
+    }
+    println!("midpoint rule: angular momentum off by at most {worst:.1e} in 50 steps");
+    assert!(worst < 1e-12, "{worst:e}");
+}
+
 /// log₂ of the ratio of successive differences under halving of the step.
 fn order(integrator: Integrator) -> f64 {
     let end = |n: usize| {
@@ -152,9 +174,7 @@ fn order(integrator: Integrator) -> f64 {
 
 #[test]
 fn integrators_have_their_order() {
-    for (integrator, least) in
-        [(Integrator::ImplicitEuler, 0.9), (Integrator::Bdf2, 1.85), (Integrator::Newmark, 1.9)]
-    {
+    for (integrator, least) in INTEGRATORS.into_iter().zip([0.9, 1.85, 1.9, 1.9]) {
         let order = order(integrator);
         println!("{integrator:?}: observed order {order:.2}");
         assert!(order > least && order < least + 0.4, "{integrator:?} {order}");

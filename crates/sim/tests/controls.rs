@@ -178,7 +178,8 @@ fn loads_and_gravity_that_are_set_are_those_of_a_definition() {
 
 #[test]
 fn bodies_fly_on_with_the_velocity_that_was_set() {
-    for integrator in [Integrator::ImplicitEuler, Integrator::Bdf2, Integrator::Newmark] {
+    let newmark = [Integrator::Newmark, Integrator::ImplicitMidpoint];
+    for integrator in [Integrator::ImplicitEuler, Integrator::Bdf2].into_iter().chain(newmark) {
         let mut definition = scene(vec![block("low", [0.0, 0.0, 0.0], [1, 1, 1], 0.2)]);
         definition.gravity = Vec3::zeros();
         definition.settings.time.step = H;

@@ -1,4 +1,4 @@
-//! Energy and momentum in impacts with Newmark.
+//! Energy and momentum in impacts with integrators that damp nothing.
 
 use crate::common::{block, ground, scene};
 use standoff_linalg::Vec3;
@@ -9,6 +9,8 @@ use standoff_sim::settings::Integrator;
 use standoff_sim::{Simulation, energetics};
 
 const SPEED: f64 = 0.5;
+
+const RULES: [Integrator; 2] = [Integrator::Newmark, Integrator::ImplicitMidpoint];
 
 /// A bar of linear elasticity (wave speed 10 m/s), along y from `low`, with a velocity along y.
 fn bar(name: &str, low: [f64; 3], velocity: f64) -> BodyDef {
@@ -22,7 +24,7 @@ fn bar(name: &str, low: [f64; 3], velocity: f64) -> BodyDef {
 }
 
 /// A bar against a half-space, or two bars against each other, aside by a part of a cell.
-fn collision(two: bool) -> Definition {
+fn collision(two: bool, integrator: Integrator) -> Definition {
     let mut definition = match two {
         false => scene(vec![bar("bar", [0.0, 0.02, 0.0], -SPEED)]),
         true => scene(vec![
@@ -34,7 +36,7 @@ fn collision(two: bool) -> Definition {
         definition.half_spaces.push(ground(0.0));
     }
     definition.settings.time.step = 2e-3;
-    definition.settings.time.integrator = Integrator::Newmark;
+    definition.settings.time.integrator = integrator;
     definition.settings.contact.d_hat = Some(2.5e-3);
     definition.settings.contact.stiffness = Some(1e10);
     definition.settings.solver.end.velocity = Some(1e-7);
@@ -69,11 +71,15 @@ fn run(definition: &Definition) -> (f64, f64, [f64; 2]) {
 /// and elasticity by the trapezoidal rule keeps its energy. Contact by the trapezoidal rule gains.
 #[test]
 fn an_impact_takes_energy() {
-    let (step, all, momentum) = run(&collision(false));
-    println!("wall: largest growth {step:.1e} in a step, {all:.4} in all, momentum {momentum:?}");
-    assert!(step < 1e-6 && all < 0.0 && all > -0.3, "{step:e} {all}");
-    assert!(momentum[1] > -0.8 * momentum[0], "{momentum:?}");
-    let mut trapezoidal = collision(false);
+    for rule in RULES {
+        let (step, all, momentum) = run(&collision(false, rule));
+        println!(
+            "wall, {rule:?}: largest growth {step:.1e} in a step, {all:.4} in all, momentum {momentum:?}"
+        );
+        assert!(step < 1e-6 && all < 0.0 && all > -0.3, "{rule:?} {step:e} {all}");
+        assert!(momentum[1] > -0.8 * momentum[0], "{rule:?} {momentum:?}");
+    }
+    let mut trapezoidal = collision(false, Integrator::Newmark);
     trapezoidal.settings.time.trapezoidal_contact = true;
     let (step, all, _) = run(&trapezoidal);
     println!("by the trapezoidal rule: {step:.1e} in a step, {all:.4} in all");
@@ -82,14 +88,15 @@ fn an_impact_takes_energy() {
 
 #[test]
 fn a_collision_takes_energy_and_no_momentum() {
-    let definition = collision(true);
-    let (step, all, momentum) = run(&definition);
-    let each = 1000.0 * 0.125 * 0.125 * SPEED;
-    println!(
-        "two bars: largest growth {step:.1e} in a step, {all:.4} in all, momentum {momentum:?}"
-    );
-    assert!(step < 1e-4 && all < 0.0 && all > -0.3, "{step:e} {all}");
-    assert!((momentum[1] - momentum[0]).abs() < 1e-9 * each, "{momentum:?}");
+    for rule in RULES {
+        let (step, all, momentum) = run(&collision(true, rule));
+        let each = 1000.0 * 0.125 * 0.125 * SPEED;
+        println!(
+            "two bars, {rule:?}: largest growth {step:.1e} in a step, {all:.4} in all, momentum {momentum:?}"
+        );
+        assert!(step < 1e-4 && all < 0.0 && all > -0.3, "{rule:?} {step:e} {all}");
+        assert!((momentum[1] - momentum[0]).abs() < 1e-9 * each, "{rule:?} {momentum:?}");
+    }
 }
 
 /// A spiral rod of 25 segments without friction. With E = 1.2 MPa segments vibrate along themselves with up to 1300/s.
@@ -206,17 +213,25 @@ fn what_makes_a_rod_gain_energy_is_no_contact() {
     assert!(kicked.growth > kicked.first, "{kicked:?}");
     let fine = budget(&spiral(0.002, 1.2e6, kick), 0.5);
     println!("kicked without contact, h = 2 ms: {fine:?}");
-    for run in [damped, bdf2, fine] {
+    let by_midpoint = |mut definition: Definition, end: f64| {
+        definition.settings.time.integrator = Integrator::ImplicitMidpoint;
+        let run = budget(&definition, end);
+        println!("midpoint rule: {run:?}");
+        run
+    };
+    let coarse = by_midpoint(thrown(), 0.6);
+    assert!(coarse.growth > coarse.first, "{coarse:?}");
+    let resolved = by_midpoint(spiral(0.002, 1.2e6, kick), 0.5);
+    for run in [damped, bdf2, fine, resolved] {
         assert!(run.growth < 0.05 * run.first, "{run:?}");
     }
 }
 
-/// Newmark's own velocity 2Δx/h − v would swing between 0 and twice that of a motion that sets in at
+/// The own velocity 2Δx/h − v of these rules would swing between 0 and twice that of a motion that sets in at
 /// once; friction on such vertices and their release see that of the motion.
 #[test]
 fn prescribed_vertices_have_the_velocity_of_their_motion() {
     let mut definition = scene(vec![block("block", [0.0; 3], [2, 1, 1], 0.1)]);
-    definition.settings.time.integrator = Integrator::Newmark;
     let linear = Vec3::new(0.3, 0.0, 0.0);
     definition.prescribed.push(PrescribedDef {
         name: "pull".into(),
@@ -227,9 +242,12 @@ fn prescribed_vertices_have_the_velocity_of_their_motion() {
         t1: f64::INFINITY,
         until: None,
     });
-    let mut simulation = Simulation::new(&definition).unwrap();
-    for _ in 0..4 {
-        simulation.step().unwrap();
-        assert!(simulation.velocities()[..4].iter().all(|v| (v - linear).norm() < 1e-12));
+    for rule in RULES {
+        definition.settings.time.integrator = rule;
+        let mut simulation = Simulation::new(&definition).unwrap();
+        for _ in 0..4 {
+            simulation.step().unwrap();
+            assert!(simulation.velocities()[..4].iter().all(|v| (v - linear).norm() < 1e-12));
+        }
     }
 }

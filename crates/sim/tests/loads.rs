@@ -454,9 +454,12 @@ fn forces_by_expression_keep_the_order() {
         }
         (simulation.positions()[0].x - (1.0 - 10.0_f64.cos()) / 100.0).abs()
     };
-    for (integrator, least) in
-        [(Integrator::ImplicitEuler, 0.95), (Integrator::Bdf2, 1.9), (Integrator::Newmark, 1.9)]
-    {
+    for (integrator, least) in [
+        (Integrator::ImplicitEuler, 0.95),
+        (Integrator::Bdf2, 1.9),
+        (Integrator::Newmark, 1.9),
+        (Integrator::ImplicitMidpoint, 1.9),
+    ] {
         let order = (error(integrator, 100) / error(integrator, 200)).log2();
         println!("{integrator:?}: order {order:.3} under a varying force");
         assert!(order > least, "{integrator:?} {order}");

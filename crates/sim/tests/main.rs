@@ -33,6 +33,7 @@ mod loads;
 mod material;
 mod minimum;
 mod newton;
+mod one_step;
 mod orientation;
 mod orientation_dynamics;
 mod orientation_oracle;

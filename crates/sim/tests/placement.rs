@@ -114,7 +114,8 @@ fn ring() -> BodyDef {
 #[test]
 fn a_body_that_is_put_somewhere_moves_as_one_that_starts_there() {
     let cube = || over_plate(block("cube", [0.0; 3], [2, 2, 2], 0.1), 4e-3);
-    for integrator in [Integrator::ImplicitEuler, Integrator::Bdf2, Integrator::Newmark] {
+    let newmark = [Integrator::Newmark, Integrator::ImplicitMidpoint];
+    for integrator in [Integrator::ImplicitEuler, Integrator::Bdf2].into_iter().chain(newmark) {
         let mut definition = cube();
         definition.settings.time.integrator = integrator;
         is_a_start(&format!("{integrator:?}"), &definition);

@@ -513,7 +513,8 @@ fn two_flying(integrator: Integrator) -> Definition {
 /// Two solids that collide in free flight keep their linear momentum, with friction.
 #[test]
 fn a_collision_in_the_plane_conserves_momentum() {
-    for integrator in [Integrator::ImplicitEuler, Integrator::Bdf2, Integrator::Newmark] {
+    let newmark = [Integrator::Newmark, Integrator::ImplicitMidpoint];
+    for integrator in [Integrator::ImplicitEuler, Integrator::Bdf2].into_iter().chain(newmark) {
         let mut simulation = Simulation::new(&two_flying(integrator)).unwrap();
         let before = energetics::linear_momentum(simulation.model(), simulation.state());
         let mut contacts = 0;
@@ -545,9 +546,12 @@ fn integrators_have_their_order_in_the_plane() {
         flat(run(&definition, steps).positions())
     };
     let reference = positions(Integrator::Newmark, 40 * 64);
-    for (integrator, order) in
-        [(Integrator::ImplicitEuler, 1.0), (Integrator::Bdf2, 2.0), (Integrator::Newmark, 2.0)]
-    {
+    for (integrator, order) in [
+        (Integrator::ImplicitEuler, 1.0),
+        (Integrator::Bdf2, 2.0),
+        (Integrator::Newmark, 2.0),
+        (Integrator::ImplicitMidpoint, 2.0),
+    ] {
         let error = |steps: usize| relative_error(&positions(integrator, steps), &reference, 1e-30);
         let (coarse, fine) = (error(160), error(320));
         let found = (coarse / fine).log2();

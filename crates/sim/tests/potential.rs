@@ -97,6 +97,9 @@ fn definition(integrator: Integrator) -> Definition {
     let settings = &mut definition.settings;
     settings.time.step = 0.01;
     settings.time.integrator = integrator;
+    if integrator == Integrator::AlphaBetaGamma {
+        settings.time.beta = 0.7;
+    }
     settings.time.stiffness_damping = 1e-3;
     settings.contact.d_hat = Some(0.01);
     settings.contact.stiffness = Some(1e9);
@@ -146,8 +149,14 @@ fn iterate(model: &Model, x: &[Vec3]) -> Iterate {
     Iterate { contacts: detector.contacts(model, x), x: x.to_vec() }
 }
 
-const INTEGRATORS: [Integrator; 4] =
-    [Integrator::ImplicitEuler, Integrator::Bdf2, Integrator::Newmark, Integrator::QuasiStatic];
+const INTEGRATORS: [Integrator; 6] = [
+    Integrator::ImplicitEuler,
+    Integrator::Bdf2,
+    Integrator::Newmark,
+    Integrator::ImplicitMidpoint,
+    Integrator::AlphaBetaGamma,
+    Integrator::QuasiStatic,
+];
 
 #[test]
 fn gradient_matches_differences() {
@@ -171,7 +180,12 @@ fn gradient_matches_differences() {
 /// positive, and equals the differences of the gradient where nothing had to be projected.
 #[test]
 fn hessian_is_positive_and_close_to_differences() {
-    at_work(Integrator::ImplicitEuler, |potential, it| {
+    hessian_against_differences(Integrator::ImplicitEuler);
+    hessian_against_differences(Integrator::AlphaBetaGamma);
+}
+
+fn hessian_against_differences(integrator: Integrator) {
+    at_work(integrator, |potential, it| {
         let model = potential.context.model;
         let mut system = HessianAssembly::new(potential).unwrap();
         system.assemble(potential, it).unwrap();

@@ -98,10 +98,19 @@ fn same_bits(a: &State, b: &State) -> bool {
 
 #[test]
 fn every_integrator_and_solver() {
-    for integrator in
-        [Integrator::ImplicitEuler, Integrator::Bdf2, Integrator::Newmark, Integrator::QuasiStatic]
-    {
+    for integrator in [
+        Integrator::ImplicitEuler,
+        Integrator::Bdf2,
+        Integrator::Newmark,
+        Integrator::ImplicitMidpoint,
+        Integrator::AlphaBetaGamma,
+        Integrator::QuasiStatic,
+    ] {
         let mut definition = busy();
+        if integrator == Integrator::AlphaBetaGamma {
+            // with a part of the forces from the start of the step
+            (definition.settings.time.alpha, definition.settings.time.beta) = (0.5, 1.0);
+        }
         definition.settings.time.integrator = integrator;
         definition.settings.time.stiffness_damping = 1e-3;
         if integrator == Integrator::QuasiStatic {

@@ -7,8 +7,12 @@ use standoff_sim::material::{Law, Material};
 use standoff_sim::settings::{Integrator, Lagging, LaggingUntil};
 use standoff_sim::{Simulation, StepOutcome, energetics};
 
-const INTEGRATORS: [Integrator; 3] =
-    [Integrator::ImplicitEuler, Integrator::Bdf2, Integrator::Newmark];
+const INTEGRATORS: [Integrator; 4] = [
+    Integrator::ImplicitEuler,
+    Integrator::Bdf2,
+    Integrator::Newmark,
+    Integrator::ImplicitMidpoint,
+];
 const D_HAT: f64 = 2e-3;
 const MU: f64 = 0.3;
 const G: f64 = 9.81;

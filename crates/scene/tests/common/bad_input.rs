@@ -621,6 +621,30 @@ pub const ROWS: &[Row] = &[
         ]
     ),
     row!(
+        "parameter of an integrator that is not chosen",
+        concat!("[time]\nintegrator = \"implicit-midpoint\"\nbeta = 0.6\n", ball!()),
+        [
+            "scene.toml:3:1",
+            "time.beta: nothing reads this key",
+            "only with `time.integrator = \"alpha-beta-gamma\"`"
+        ]
+    ),
+    row!(
+        "β with which vibrations grow",
+        concat!("[time]\nintegrator = \"alpha-beta-gamma\"\nbeta = 0.4\n", ball!()),
+        ["scene.toml:3:8", "time.beta", "0.4 is out of range", "from 0.5 to 1"]
+    ),
+    row!(
+        "α with which vibrations grow",
+        concat!("[time]\nintegrator = \"alpha-beta-gamma\"\nalpha = 0.2\nbeta = 1\n", ball!()),
+        ["scene.toml:3:9", "time.alpha", "0.2 is out of range", "from 0.25 to 1"]
+    ),
+    row!(
+        "α and β that do not go together",
+        concat!("[time]\nintegrator = \"alpha-beta-gamma\"\nalpha = 0.9\nbeta = 0.6\n", ball!()),
+        ["scene.toml:3:9", "time.alpha", "0.9 is out of range", "must be 1 where β is below 1"]
+    ),
+    row!(
         "key that only Newton's method reads",
         concat!("[solver]\nmethod = \"dot\"\nforecast_forces = false\n", ball!()),
         [

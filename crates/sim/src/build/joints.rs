@@ -451,6 +451,7 @@ mod tests {
         let n = model.rest.len();
         let state = State {
             x: model.rest.clone(),
+            v: vec![Vec3::zeros(); n],
             joint_multipliers: (0..model.joints.row_count())
                 .map(|k| 3.0 * (k as f64).cos())
                 .collect(),

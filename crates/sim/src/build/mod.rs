@@ -135,6 +135,7 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
     scope::check_method(definition, &bodies, &collision)?;
     scope::check_carried(definition)?;
     scope::check_joints(definition)?;
+    scope::check_intermediate(definition)?;
     scope::check_inversion(definition, &bodies, &collision)?;
     // what may be inverted is never crushed by a motion that is constrained
     let unguarded = !solver.inversion_barrier && !solver.allow_inversion;
@@ -303,7 +304,7 @@ fn weighting(settings: &ContactSettings, collision: &CollisionMesh) -> Weighting
 }
 
 /// The first state with the accelerations by all forces but those of constraints at the start, without
-/// which Newmark's method is of first order only.
+/// which schemes with a part of the forces at the start are of first order only.
 fn with_initial_acceleration(model: &Model, mut state: State) -> State {
     if !model.resolved.settings.time.zero_initial_acceleration {
         state.a = initial_acceleration(model, &state);
@@ -315,7 +316,9 @@ fn with_initial_acceleration(model: &Model, mut state: State) -> State {
 pub(crate) fn initial_acceleration(model: &Model, state: &State) -> Vec<Vec3> {
     let clock = Clock::start();
     // loads of now, not of the end of the next step
-    let context = StepContext { end: state.time, ..StepContext::new(model, state, &clock) };
+    let now = state.time;
+    let context =
+        StepContext { end: now, load_time: now, ..StepContext::new(model, state, &clock) };
     let targets = DirichletTargets::new(model, state);
     let potential = IncrementalPotential::new(context, state, &targets);
     potential.accelerations_without_constraints(&state.x)

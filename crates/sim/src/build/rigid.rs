@@ -20,7 +20,7 @@ impl Rigidity {
     /// The rigidity of a scene in which the mass `total` (kg) moves.
     pub fn of(definition: &Definition, total: f64) -> Self {
         let time = &definition.settings.time;
-        let time = if time.integrator.inertial() { time.step } else { STATIC_TIME };
+        let time = if time.scheme().inertial() { time.step } else { STATIC_TIME };
         Self { time, gravity: definition.gravity.norm(), total }
     }
 

@@ -1,8 +1,9 @@
 //! What methods and inversion are for: checks that a scene has nothing that its solver cannot do.
 
 use crate::body::Body;
-use crate::definition::settings::Method;
+use crate::definition::settings::{Integrator, Method};
 use crate::definition::{BodyKind, Definition, Load};
+use crate::energy::membrane::Sheet;
 use crate::error::BuildError;
 use standoff_geometry::CollisionMesh;
 
@@ -147,6 +148,47 @@ pub fn check_joints(definition: &Definition) -> Result<(), BuildError> {
         object: format!("joint '{}'", joint.name),
         problem: problem.into(),
     })
+}
+
+/// Refuses what cannot be evaluated between the start of a step and its end, where the integrator does that.
+///
+/// # Errors
+/// [`BuildError::Unfit`] with the first such thing.
+pub fn check_intermediate(definition: &Definition) -> Result<(), BuildError> {
+    let time = &definition.settings.time;
+    if time.scheme().beta() == 1.0 {
+        return Ok(());
+    }
+    let value = match time.integrator {
+        Integrator::ImplicitMidpoint => "\"implicit-midpoint\"",
+        _ => "\"alpha-beta-gamma\"",
+    };
+    const CHOOSE: &str = "choose \"implicit-euler\", \"bdf2\" or \"newmark\"";
+    let unfit = |object: String, what: &str| {
+        let problem = format!(
+            "evaluates energies between the start of a step and its end, but {what}; {CHOOSE}"
+        );
+        Err(BuildError::Unfit { key: "time.integrator", value: value.into(), object, problem })
+    };
+    if let Method::LbfgsPd | Method::AdmmPd = definition.settings.solver.method {
+        let method = "the methods \"lbfgs-pd\" and \"admm-pd\" project elements at the end";
+        return unfit("setting `solver.method`".into(), method);
+    }
+    for body in &definition.bodies {
+        let what = match &body.kind {
+            BodyKind::Rigid { .. } => "a rigid body that turns is not rigid between them",
+            BodyKind::Shell { material, .. } if limits_strains(&material.sheet) => {
+                "the limits of an orthotropic law cannot be told from its elasticity, and have to hold at the end"
+            }
+            _ => continue,
+        };
+        return unfit(format!("body '{}'", body.name), what);
+    }
+    Ok(())
+}
+
+fn limits_strains(sheet: &Sheet) -> bool {
+    matches!(sheet, Sheet::Orthotropic(law) if law.limits.is_some())
 }
 
 /// Refuses inverted elements where something would not bear them.

@@ -3,7 +3,7 @@
 use crate::clock::Clock;
 use crate::energy::{Projection, Term};
 use crate::model::Model;
-use crate::potential::{IncrementalPotential, Part};
+use crate::potential::IncrementalPotential;
 use crate::state::State;
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::{Layout, block_pairs};
@@ -16,7 +16,7 @@ pub fn largest_stiffness(model: &Model, state: &State) -> f64 {
     let clock = Clock::start();
     let potential = IncrementalPotential::at_start(model, state, &clock);
     let mut diagonal = vec![Vec3::zeros(); state.x.len()];
-    for summand in potential.part(Part::Elastic) {
+    for summand in potential.elastic_at_end() {
         add_diagonal(&*summand.term, &state.x, &mut diagonal);
     }
     // how little a rigid body gives way is no measure for contact, which moves it as a whole

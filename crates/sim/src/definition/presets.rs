@@ -192,6 +192,8 @@ mod tests {
         "time.step",
         "time.end",
         "time.integrator",
+        "time.alpha",
+        "time.beta",
         "time.stiffness_damping",
         "time.release_from_rest",
         "time.zero_initial_acceleration",

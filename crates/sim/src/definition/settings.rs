@@ -40,6 +40,12 @@ pub struct TimeSettings {
     pub end: f64,
     /// Time integrator.
     pub integrator: Integrator,
+    /// α of the incremental potential ½ ‖x − x̃‖²_M + αh² Ψ(βx + γxⁿ) [Li 2021, Eq. 1]: from ¼ to 1 with β = 1, else 1. Steps
+    /// take 1 − √α of the elastic forces from their start.
+    pub alpha: f64,
+    /// β of the same, from ½ to 1, with γ = 1 − β: elastic forces and loads are those between the start of the step (0) and its
+    /// end (1).
+    pub beta: f64,
     /// Coefficient c of stiffness-proportional damping, s: the energy ½ (c/h) Δxᵀ H Δx joins the
     /// potential Ψ, where H is the PSD-projected Hessian of the elastic energy at the start of the
     /// step (constant during the step) and Δx the displacement in the step, zero for prescribed
@@ -65,12 +71,44 @@ impl Default for TimeSettings {
             step: 0.01,
             end: 1.0,
             integrator: Integrator::ImplicitEuler,
+            alpha: 1.0,
+            beta: 0.5,
             stiffness_damping: 0.0,
             release_from_rest: false,
             zero_initial_acceleration: false,
             trapezoidal_contact: false,
         }
     }
+}
+
+impl TimeSettings {
+    /// What steps with these settings do.
+    pub fn scheme(&self) -> Scheme {
+        match self.integrator {
+            Integrator::ImplicitEuler => Scheme::OneStep { alpha: 1.0, beta: 1.0 },
+            Integrator::Bdf2 => Scheme::Bdf2,
+            Integrator::Newmark => Scheme::OneStep { alpha: 0.25, beta: 1.0 },
+            Integrator::ImplicitMidpoint => Scheme::OneStep { alpha: 1.0, beta: 0.5 },
+            Integrator::AlphaBetaGamma => Scheme::OneStep { alpha: self.alpha, beta: self.beta },
+            Integrator::QuasiStatic => Scheme::QuasiStatic,
+        }
+    }
+}
+
+/// How a step follows from the ones before it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Scheme {
+    /// From the last positions, velocities and accelerations, with the α and β of the potential.
+    OneStep {
+        /// α, above 0.
+        alpha: f64,
+        /// β, above 0, at most 1.
+        beta: f64,
+    },
+    /// From positions and velocities of two steps.
+    Bdf2,
+    /// Without inertia.
+    QuasiStatic,
 }
 
 /// Time integrator.
@@ -84,6 +122,12 @@ pub enum Integrator {
     /// Implicit Newmark with β = ¼, γ = ½ (trapezoidal rule): second order, no dissipation; may gain energy where
     /// the step does not resolve stiff vibrations, as of rods and cloth.
     Newmark,
+    /// Implicit midpoint rule: second order, no dissipation, angular momentum without contact is kept; may gain energy where
+    /// Newmark does. α = 1, β = ½.
+    ImplicitMidpoint,
+    /// The one-step integrator with the given `alpha` and `beta` [Li 2021, Eq. 1]: of first order and the more dissipative the greater
+    /// β√α, but of second order where that is ½.
+    AlphaBetaGamma,
     /// No inertia: each step is a static equilibrium under the prescribed motions and loads of
     /// its time. Every body has to be held.
     QuasiStatic,
@@ -425,7 +469,7 @@ pub struct SolverSettings {
     /// Whether laws whose energy is finite at J ≤ 0 get a barrier that acts at volume ratios below 0.1. If
     /// false, the laws are unchanged, as in the IPC 2020 reference, and only the inversion filter keeps
     /// elements from inverting. While prescribed vertices are constrained to their targets, all laws have the
-    /// barrier.
+    /// barrier. Where elasticity is evaluated before the end of a step, all laws have it at that end.
     pub inversion_barrier: bool,
     /// Whether tetrahedra may be inverted, at the start and in any state: for laws whose energy is finite at J ≤ 0 and that then have
     /// no barrier there, in scenes without contact or with the method `"barrier"`. Steps are not bounded by inversion, and the audit counts inverted elements instead of

@@ -74,6 +74,15 @@ impl CodimElements {
         std::iter::repeat_n(0, hinges.len()).chain(of_operators).collect()
     }
 
+    /// Takes the limits of the principal stretches off the membranes: membranes of these limits alone; none without any.
+    pub fn take_limits(&mut self) -> Option<Elements<Membrane, 3>> {
+        let membranes = &mut self.membranes;
+        membranes.elements.iter().any(|m| m.limit.is_some()).then(|| {
+            let limits = membranes.elements.iter_mut().map(Membrane::take_limit).collect();
+            membranes.with(limits)
+        })
+    }
+
     /// Multiplies what limits of the stretch and strain add to the energy.
     pub fn weigh_limits(&mut self, factor: f64) {
         self.membranes.elements.iter_mut().for_each(|m| m.weigh_limits(factor));

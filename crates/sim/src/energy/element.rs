@@ -208,6 +208,11 @@ impl<E, const N: usize> Elements<E, N> {
         Self::from_parts(vertices, elements, wanted.len())
     }
 
+    /// Other elements (`#E`) with the same vertices.
+    pub(super) fn with<F>(&self, elements: Vec<F>) -> Elements<F, N> {
+        Elements { connectivity: self.connectivity.clone(), elements }
+    }
+
     /// Vertices of each element (`#E×N`).
     pub fn vertices(&self) -> &[[u32; N]] {
         &self.connectivity.vertices

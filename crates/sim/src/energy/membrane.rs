@@ -87,6 +87,13 @@ impl Membrane {
         self.limit.is_some() || strains(&self.sheet)
     }
 
+    /// Takes the limit of its principal stretches off: the triangle of that limit alone.
+    pub(super) fn take_limit(&mut self) -> Self {
+        let nothing = SheetLame { mu: 0.0, lambda: 0.0 };
+        let sheet = Sheet::Isotropic(MembraneLaw::StVenantKirchhoff, nothing);
+        Self { sheet, limit: self.limit.take(), ..*self }
+    }
+
     /// Multiplies what the limits add to the energy.
     pub fn weigh_limits(&mut self, factor: f64) {
         if let Some(limit) = &mut self.limit {

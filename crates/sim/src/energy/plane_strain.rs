@@ -7,6 +7,7 @@
 //! at rest, A μ ∇Nₐ·∇N_b; no motion along z comes of it.
 
 use super::element::{Element, Elements, Hessian};
+use super::guard::Guard;
 use super::term::Role;
 use super::tet::{KEEP_VOLUME, step::volume_step};
 use crate::material::{Lame, Law, Material, PrincipalHessian};
@@ -51,6 +52,17 @@ impl PlaneStrain {
         let shape = [[b.y / det, -b.x / det], [-a.y / det, a.x / det]];
         let (lame, law) = (material.lame(), material.law);
         Some(Self { shape, area: 0.5 * det, lame, law, guarded })
+    }
+
+    /// Its barrier against inversion at the end of a step.
+    pub(super) fn guard(&self) -> Guard<3> {
+        let [g1, g2] = self.shape.map(|[x, y]| Vec3::new(x, y, 0.0));
+        Guard {
+            shape: [-(g1 + g2), g1, g2],
+            across: Vec3::z() * Vec3::z().transpose(),
+            volume: if self.guarded { self.area } else { 0.0 },
+            lame: self.lame,
+        }
     }
 
     /// Rest area, m².

@@ -1,5 +1,7 @@
 //! The elements of solids: tetrahedra, and in two dimensions triangles under plane strain.
 
+use super::element::Elements;
+use super::guard::Guard;
 use super::plane_strain::PlaneStrainTriangles;
 use super::term::Term;
 use super::tet::ElasticTets;
@@ -12,6 +14,23 @@ pub struct Solids {
     pub tets: ElasticTets,
     /// Triangles under plane strain of all solids in the plane.
     pub plane: PlaneStrainTriangles,
+}
+
+/// Barriers against inversion.
+#[derive(Debug, Clone, Default)]
+pub struct Guards {
+    tets: Elements<Guard<4>, 4>,
+    plane: Elements<Guard<3>, 3>,
+}
+
+impl Guards {
+    /// The energies of those that act anywhere.
+    pub fn terms(&self) -> impl Iterator<Item = &dyn Term> {
+        let tets = self.tets.elements.iter().any(|g| g.volume > 0.0);
+        let plane = self.plane.elements.iter().any(|g| g.volume > 0.0);
+        let tets = tets.then_some(&self.tets as &dyn Term);
+        tets.into_iter().chain(plane.then_some(&self.plane as &dyn Term))
+    }
 }
 
 impl Solids {
@@ -30,6 +49,13 @@ impl Solids {
     pub fn with_inversion_barrier(&self) -> Self {
         let (tets, plane) = (self.tets.clone(), self.plane.clone());
         Self { tets: tets.with_inversion_barrier(), plane: plane.with_inversion_barrier() }
+    }
+
+    /// The barriers against inversion at the end of a step of elements whose energy is evaluated before it.
+    pub fn guards(&self) -> Guards {
+        let tets = self.tets.elements.iter().map(|t| t.guard()).collect();
+        let plane = self.plane.elements.iter().map(|t| t.guard()).collect();
+        Guards { tets: self.tets.with(tets), plane: self.plane.with(plane) }
     }
 
     /// Number of elements.

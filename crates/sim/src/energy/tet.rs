@@ -12,6 +12,7 @@ mod tests;
 
 use super::element::{Element, Elements, Hessian};
 use super::formula::{self, Batch, Formula, by_formula};
+use super::guard::Guard;
 use super::projection::Projection;
 use super::term::Role;
 use crate::material::{Lame, Law, Material, PrincipalHessian};
@@ -82,6 +83,18 @@ impl Tet {
     /// ∂²ψ/∂F² at signed singular values of F, not projected.
     fn principal_hessian(&self, sigma: &Vec3) -> PrincipalHessian {
         principal_hessian(self, &self.lame, &sigma.into())
+    }
+
+    /// Its barrier against inversion at the end of a step.
+    pub(super) fn guard(&self) -> Guard<4> {
+        let [g1, g2, g3] = self.shape_gradients();
+        let guarded = self.guarded && !self.invertible;
+        Guard {
+            shape: [-(g1 + g2 + g3), g1, g2, g3],
+            across: Mat3::zeros(),
+            volume: if guarded { self.volume } else { 0.0 },
+            lame: self.lame,
+        }
     }
 
     /// Rest volume, m³.

@@ -19,7 +19,7 @@ pub const VOLUME_RATIO: f64 = 0.1;
 
 /// [w, w′, w″] at J, Pa; zero for J ≥ Ĵ, w infinite and the derivatives NaN for J ≤ 0.
 #[inline(always)]
-fn barrier<R: Real>(m: &Lame<R>, j: R) -> [R; 3] {
+pub(crate) fn barrier<R: Real>(m: &Lame<R>, j: R) -> [R; 3] {
     let kappa = m.lambda + m.mu * 2.0;
     let (gap, ln) = (j - VOLUME_RATIO, (j * (1.0 / VOLUME_RATIO)).ln());
     let (ratio, twice) = (gap / j, ln * 2.0);

@@ -31,7 +31,7 @@ impl<R: Real> PrincipalHessian<R> {
 
     /// The Hessian of a function g of J alone: `dg` = g′(J), `ddg` = g″(J).
     #[inline(always)]
-    pub(super) fn of_volume(sigma: &V3<R>, dg: R, ddg: R) -> Self {
+    pub(crate) fn of_volume(sigma: &V3<R>, dg: R, ddg: R) -> Self {
         // ∂J/∂σᵢ = σⱼσₖ, ∂²J/∂σᵢ∂σⱼ = σₖ
         let grad = V3([sigma[1] * sigma[2], sigma[0] * sigma[2], sigma[0] * sigma[1]]);
         let s = *sigma * dg;

@@ -30,7 +30,8 @@ impl IncrementalPotential<'_> {
     pub fn end_iteration(&mut self, it: &Iterate) -> bool {
         self.joints.follow(&it.x);
         let stiffened = self.adapt_stiffness(it);
-        self.limits.update(&mut self.codim.membranes, &it.x) || stiffened
+        let limited = self.limits_apart.as_mut().unwrap_or(&mut self.codim.membranes);
+        self.limits.update(limited, &it.x) || stiffened
     }
 
     /// Stiffens friction in the next Newton matrix by the friction forces that the direction `p` from `it` forecasts.
@@ -53,9 +54,11 @@ impl IncrementalPotential<'_> {
         self.context.settings.solver.forecast_forces && self.allows(Strategy::Forecasts)
     }
 
-    /// The step has ended. Limits of the stretch and joints, which weigh like contact until then, get the weight of their energy.
+    /// The step has ended: energies are those at its end. Limits of the stretch and joints, which weigh like contact until then, get
+    /// the weight of their energy.
     pub fn end_step(&mut self) {
         self.codim.weigh_limits(self.context.elastic_scale / self.context.contact_scale);
+        self.between = None;
         self.joints.end_step();
     }
 

@@ -22,7 +22,8 @@ pub enum Strategy {
 impl IncrementalPotential<'_> {
     /// Whether the terms allow a strategy. Constraints that pull prescribed vertices to obstructed targets allow none.
     pub fn allows(&self, strategy: Strategy) -> bool {
-        let has_limits = || self.codim.membranes.elements.iter().any(|m| m.limit.is_some());
+        let limited = self.limits_apart.as_ref().unwrap_or(&self.codim.membranes);
+        let has_limits = || limited.elements.iter().any(|m| m.limit.is_some());
         self.dirichlet.is_none() && !(strategy == Strategy::Rest && has_limits())
     }
 }

@@ -1,41 +1,64 @@
-//! Time integrators as data of one incremental potential,
+//! Time integrators as data of one incremental potential [Li 2021, Eqs. 1, 2],
 //!
-//! E(x) = ½ ‖x − x̃‖²_M + s Ψ(x),
+//! E(x) = ½ ‖x − x̃‖²_M + α h² Ψ(βx + γxⁿ) + s_c Ψ_c(x),   γ = 1 − β,
 //!
-//! that differ in the predicted position x̃, the scale s and the velocity v(x) after the solve, which
-//! is affine in x. Friction sees v(x) as displacement from the point where it vanishes:
-//! u = v(x)/(dv/dx).
+//! with elasticity Ψ, and contact, friction and limits Ψ_c, which act at the end of the step. Integrators differ in α and β, in
+//! the predicted position x̃ and in the velocity v(x) after the solve, which is affine in x. Friction sees v(x) as displacement
+//! from the point where it vanishes: u = v(x)/(dv/dx).
 //!
-//! Newmark takes contact, friction and limits of the stretch implicitly [Kane 1999]: they have twice the scale of the other
-//! forces, since no half of them is taken from the start of the step, and no part in the acceleration
-//! that the next step begins with.
+//! Those that keep nothing but positions, velocities and accelerations are, with ω = √α and θ = βω,
+//!
+//! v = vⁿ + h M⁻¹ [ω f(βx + γxⁿ) + (1 − ω) f(xⁿ) + f_c(x)],   x = xⁿ + h [(1 − θ) vⁿ + θv]
+//!
+//! with the forces f of elasticity and f_c of contact: implicit Euler with α = β = 1, the implicit midpoint rule with α = 1 and
+//! β = ½, and Newmark's trapezoidal rule with α = ¼ and β = 1, which takes contact implicitly [Kane 1999].
 
-use crate::definition::settings::Integrator;
+use crate::definition::settings::Scheme;
 use crate::state::State;
 use crate::thresholds::STATIC_TIME;
 use standoff_linalg::Vec3;
 
-/// Newmark's β; γ is ½: the trapezoidal rule.
-const BETA: f64 = 0.25;
-
-impl Integrator {
-    /// The integrator of the step that starts in `state`: BDF2 begins with an implicit Euler step.
-    pub fn at(self, state: &State) -> Integrator {
-        if self == Integrator::Bdf2 && state.step == 0 { Integrator::ImplicitEuler } else { self }
+impl Scheme {
+    /// The scheme of the step that starts in `state`: BDF2 begins with an implicit Euler step.
+    pub fn at(self, state: &State) -> Scheme {
+        match self {
+            Scheme::Bdf2 if state.step == 0 => Scheme::OneStep { alpha: 1.0, beta: 1.0 },
+            _ => self,
+        }
     }
 
     /// Whether the bodies have inertia.
     pub fn inertial(self) -> bool {
-        self != Integrator::QuasiStatic
+        self != Scheme::QuasiStatic
     }
 
-    /// Scale s of the potential in the incremental potential, s² (1 for quasi-static).
+    /// β: elastic forces are those at β x + (1 − β) xⁿ, and loads those of that time.
+    pub fn beta(self) -> f64 {
+        match self {
+            Scheme::OneStep { beta, .. } => beta,
+            Scheme::Bdf2 | Scheme::QuasiStatic => 1.0,
+        }
+    }
+
+    /// ω: the part of the elastic forces that is not taken from the start of the step.
+    pub fn new_part(self) -> f64 {
+        match self {
+            Scheme::OneStep { alpha, .. } => alpha.sqrt(),
+            Scheme::Bdf2 | Scheme::QuasiStatic => 1.0,
+        }
+    }
+
+    /// θ: the part of the velocity with which a vertex moves that is not taken from the start of the step.
+    pub fn theta(self) -> f64 {
+        self.beta() * self.new_part()
+    }
+
+    /// Scale s of elastic forces in the gradient of the incremental potential, s²: αβh² (1 for quasi-static).
     pub fn potential_scale(self, h: f64) -> f64 {
         match self {
-            Integrator::ImplicitEuler => h * h,
-            Integrator::Bdf2 => 4.0 / 9.0 * h * h,
-            Integrator::Newmark => BETA * h * h,
-            Integrator::QuasiStatic => 1.0,
+            Scheme::OneStep { alpha, beta } => alpha * beta * h * h,
+            Scheme::Bdf2 => 4.0 / 9.0 * h * h,
+            Scheme::QuasiStatic => 1.0,
         }
     }
 
@@ -43,8 +66,8 @@ impl Integrator {
     /// quasi-static).
     pub fn contact_scale(self, h: f64) -> f64 {
         match self {
-            Integrator::Newmark => 0.5 * h * h,
-            _ => self.potential_scale(h),
+            Scheme::OneStep { .. } => self.theta() * h * h,
+            Scheme::Bdf2 | Scheme::QuasiStatic => self.potential_scale(h),
         }
     }
 
@@ -57,18 +80,18 @@ impl Integrator {
     /// 1/(dv/dx), s. The quasi-static velocity is the displacement in the step divided by [`Self::speed_time`].
     pub fn friction_time(self, h: f64) -> f64 {
         match self {
-            Integrator::ImplicitEuler | Integrator::QuasiStatic => self.speed_time(h),
-            Integrator::Bdf2 => 2.0 / 3.0 * h,
-            Integrator::Newmark => 0.5 * h,
+            Scheme::OneStep { .. } => self.theta() * h,
+            Scheme::Bdf2 => 2.0 / 3.0 * h,
+            Scheme::QuasiStatic => self.speed_time(h),
         }
     }
 
     /// Where the velocity v(x) of a vertex vanishes, m.
     pub fn rest_point(self, s: &State, i: usize, h: f64) -> Vec3 {
         match self {
-            Integrator::ImplicitEuler | Integrator::QuasiStatic => s.x[i],
-            Integrator::Bdf2 => (4.0 * s.x[i] - s.x_previous[i]) / 3.0,
-            Integrator::Newmark => s.x[i] + 0.5 * h * s.v[i],
+            Scheme::OneStep { .. } => s.x[i] + (1.0 - self.theta()) * h * s.v[i],
+            Scheme::Bdf2 => (4.0 * s.x[i] - s.x_previous[i]) / 3.0,
+            Scheme::QuasiStatic => s.x[i],
         }
     }
 
@@ -78,41 +101,43 @@ impl Integrator {
     pub fn predict(self, s: &State, i: usize, acceleration: Vec3, h: f64) -> Vec3 {
         let forced = self.potential_scale(h) * acceleration;
         match self {
-            Integrator::ImplicitEuler => s.x[i] + h * s.v[i] + forced,
-            Integrator::Bdf2 => {
+            Scheme::OneStep { .. } => {
+                let of_start = self.theta() * (1.0 - self.new_part());
+                s.x[i] + h * s.v[i] + of_start * h * h * s.a[i] + forced
+            }
+            Scheme::Bdf2 => {
                 (4.0 * s.x[i] - s.x_previous[i]) / 3.0
                     + 2.0 / 9.0 * h * (4.0 * s.v[i] - s.v_previous[i])
                     + forced
             }
-            Integrator::Newmark => s.x[i] + h * s.v[i] + (0.5 - BETA) * h * h * s.a[i] + forced,
-            Integrator::QuasiStatic => s.x[i],
+            Scheme::QuasiStatic => s.x[i],
         }
     }
 
     /// Velocity of a vertex after the solve for `x`, m/s.
     pub fn velocity(self, s: &State, i: usize, x: Vec3, h: f64) -> Vec3 {
         match self {
-            Integrator::ImplicitEuler => (x - s.x[i]) / h,
-            Integrator::Bdf2 => (3.0 * x - 4.0 * s.x[i] + s.x_previous[i]) / (2.0 * h),
-            // the trapezoidal rule for x: v is the mean velocity at the start and at the end
-            Integrator::Newmark => 2.0 * (x - s.x[i]) / h - s.v[i],
-            Integrator::QuasiStatic => Vec3::zeros(),
+            Scheme::OneStep { .. } => {
+                let theta = self.theta();
+                ((x - s.x[i]) / h - (1.0 - theta) * s.v[i]) / theta
+            }
+            Scheme::Bdf2 => (3.0 * x - 4.0 * s.x[i] + s.x_previous[i]) / (2.0 * h),
+            Scheme::QuasiStatic => Vec3::zeros(),
         }
     }
 
-    /// Acceleration of a vertex after the solve for `x`, m/s², by the differences of the integrator:
-    /// that of all forces, contact and friction among them.
-    pub fn acceleration(self, s: &State, i: usize, x: Vec3, h: f64) -> Vec3 {
+    /// Acceleration of a vertex after the solve for `x` with the velocity `v` there, m/s², by the differences of the
+    /// integrator: that of all forces, contact and friction among them.
+    pub fn acceleration(self, s: &State, i: usize, [x, v]: [Vec3; 2], h: f64) -> Vec3 {
+        let omega = self.new_part();
         match self {
-            Integrator::ImplicitEuler => (self.velocity(s, i, x, h) - s.v[i]) / h,
-            Integrator::Bdf2 => {
-                let v = self.velocity(s, i, x, h);
-                (3.0 * v - 4.0 * s.v[i] + s.v_previous[i]) / (2.0 * h)
+            Scheme::OneStep { .. } if omega == 1.0 => (v - s.v[i]) / h,
+            Scheme::OneStep { .. } => {
+                let of_start = self.theta() * (1.0 - omega);
+                (x - s.x[i] - h * s.v[i] - of_start * h * h * s.a[i]) / self.potential_scale(h)
             }
-            Integrator::Newmark => {
-                (x - s.x[i] - h * s.v[i] - (0.5 - BETA) * h * h * s.a[i]) / (BETA * h * h)
-            }
-            Integrator::QuasiStatic => Vec3::zeros(),
+            Scheme::Bdf2 => (3.0 * v - 4.0 * s.v[i] + s.v_previous[i]) / (2.0 * h),
+            Scheme::QuasiStatic => Vec3::zeros(),
         }
     }
 }

@@ -16,9 +16,7 @@ mod unmet;
 use crate::audit;
 use crate::clock::{Clock, Phase};
 use crate::context::StepContext;
-use crate::definition::settings::{
-    AuditLevel, InitialGuess, Integrator, Lagging, LaggingUntil, Method,
-};
+use crate::definition::settings::{AuditLevel, InitialGuess, Lagging, LaggingUntil, Method};
 use crate::diagnosis::{self, Diagnosis};
 use crate::dirichlet::DirichletTargets;
 use crate::error::{StallCause, StepError};
@@ -334,27 +332,30 @@ fn motion(
     x: &[Vec3],
 ) -> (Vec<Vec3>, Vec<Vec3>) {
     let StepContext { integrator, settings, h, .. } = potential.context;
-    let differences = |i: usize| {
-        (integrator.velocity(state, i, x[i], h), integrator.acceleration(state, i, x[i], h))
-    };
-    if integrator != Integrator::Newmark || settings.time.trapezoidal_contact {
-        return (0..x.len()).map(differences).unzip();
-    }
-    // Newmark's velocity would swing about that of a prescribed motion
-    let velocity = |i: usize| match targets.prescribed[i] {
+    // the mean of two velocities would swing about that of a prescribed motion
+    let implicit = !settings.time.trapezoidal_contact;
+    let is_mean = integrator.theta() < 1.0 && implicit;
+    let velocity = |i: usize| match is_mean && targets.prescribed[i] {
         true => (x[i] - state.x[i]) / h,
         false => integrator.velocity(state, i, x[i], h),
     };
     let mut v: Vec<Vec3> = (0..x.len()).map(velocity).collect();
-    potential.context.model.map.spread(&mut v);
-    (v, potential.accelerations_without_constraints(x))
+    if is_mean {
+        potential.context.model.map.spread(&mut v);
+    }
+    if integrator.new_part() < 1.0 && implicit {
+        return (v, potential.accelerations_without_constraints(x));
+    }
+    let acceleration = |i: usize| integrator.acceleration(state, i, [x[i], v[i]], h);
+    let a = (0..x.len()).map(acceleration).collect();
+    (v, a)
 }
 
 /// Refuses a step in which the expression of a load, a motion or a drive has no finite value.
 fn check_expressions(context: &StepContext<'_>, state: &State) -> Result<(), Box<Failure>> {
-    let (model, start, end) = (context.model, context.start, context.end);
+    let StepContext { model, start, end, load_time, .. } = *context;
     let motion = model.motions.iter().find(|m| m.undefined(start, end)).map(|m| m.name.as_str());
-    let load = || model.loads.undefined(&state.controls, start, end);
+    let load = || model.loads.undefined(&state.controls, start, load_time);
     let Some(name) = motion.or_else(load).or_else(|| model.joints.undefined(end)) else {
         return Ok(());
     };

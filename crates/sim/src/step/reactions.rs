@@ -1,17 +1,17 @@
 //! Forces and moments of a step: what supports and loads act with, and sums over bodies.
 //!
 //! The force of a support on a held vertex is what the vertex's equation of motion lacks. In the discrete equations of
-//! the integrators, with the contact forces f_c (friction included) and all others f, both at the end,
+//! the integrators, with the contact forces f_c (friction included) and all others f, both at the end if nothing else is said,
 //!
-//! implicit Euler, BDF2:  R = m a − f − f_c, with the integrator's acceleration a; quasi-static steps: a = 0
-//! Newmark:               R = m (v − v₀)/h − ½ (f + f₀) − f_c, with f₀ at the start of the step
+//! implicit Euler, BDF2:     R = m a − f − f_c, with the integrator's acceleration a; quasi-static steps: a = 0
+//! other one-step schemes:   R = m (v − v₀)/h − ω f − (1 − ω) f₀ − f_c, with f between start and end, and f₀ at the start of the step
 //!
 //! so that the rate of change of a body's momentum is the sum of all forces on it, as far as the free vertices are at
 //! their minimum. With `trapezoidal_contact` the first equation holds for Newmark, too.
 
 use crate::body::Body;
 use crate::context::StepContext;
-use crate::definition::settings::Integrator;
+use crate::definition::settings::Scheme;
 use crate::joints::Joint;
 use crate::loads::resultant;
 use crate::model::Model;
@@ -27,9 +27,10 @@ const LISTED: usize = 100;
 
 /// Fills in what supports and loads acted with in the step from one state to the next.
 pub fn record(potential: &IncrementalPotential<'_>, before: &State, end: &mut State) {
-    let StepContext { model, start, end: time, .. } = potential.context;
-    let x = [before.x.as_slice(), &end.x];
-    end.load_forces = model.loads.resultants(&end.controls, &model.mass, [start, time], x);
+    let StepContext { model, start, load_time, .. } = potential.context;
+    let x = potential.elastic_positions(&end.x);
+    let (times, x) = ([start, load_time], [before.x.as_slice(), &x]);
+    end.load_forces = model.loads.resultants(&end.controls, &model.mass, times, x);
     end.held_forces = held(potential, before, end);
 }
 
@@ -88,9 +89,11 @@ fn support(
     }
     let mass = model.mass[v];
     match integrator {
-        Integrator::Newmark if !settings.time.trapezoidal_contact => {
-            let rate = mass * (end.v[v] - before.v[v]) / h;
-            rate - 0.5 * mass * before.a[v] + 0.5 * others - contact
+        Scheme::OneStep { .. }
+            if integrator.theta() < 1.0 && !settings.time.trapezoidal_contact =>
+        {
+            let (new, rate) = (integrator.new_part(), mass * (end.v[v] - before.v[v]) / h);
+            rate - (1.0 - new) * mass * before.a[v] + new * others - contact
         }
         _ => mass * end.a[v] + others - contact,
     }

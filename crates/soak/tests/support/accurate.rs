@@ -55,7 +55,7 @@ pub struct Errors {
 
 /// The differences of `got` from `exact`, which both follow on `start`.
 pub fn errors(model: &Model, start: &State, got: &State, exact: &State) -> Errors {
-    let time = model.resolved.settings.time.integrator.speed_time(model.resolved.h);
+    let time = model.resolved.settings.time.scheme().speed_time(model.resolved.h);
     let mut errors = Errors::default();
     let mut floor: f64 = 0.0;
     let mut bodies = Vec::new();
@@ -68,7 +68,7 @@ pub fn errors(model: &Model, start: &State, got: &State, exact: &State) -> Error
                 errors.speed = errors.speed.max(distance / time);
                 let velocity = (got.v[v] - exact.v[v]).norm() / scale.size;
                 errors.velocity = errors.velocity.max(velocity);
-                let inertia = match model.resolved.settings.time.integrator.inertial() {
+                let inertia = match model.resolved.settings.time.scheme().inertial() {
                     true => (exact.v[v] - start.v[v]) / model.resolved.h,
                     false => Vec3::zeros(),
                 };

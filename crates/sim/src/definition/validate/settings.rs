@@ -29,8 +29,30 @@ impl TimeSettings {
         positive("end", self.end, "the end must be positive (s)")?;
         let damping = "damping must be 0 or more (s)";
         not_negative("stiffness_damping", self.stiffness_damping, damping)?;
+        self.validate_member()?;
         let must = "more than 10⁹ steps to the end of the simulation";
         require("step", self.step, self.end / self.step <= MOST_STEPS, must)
+    }
+}
+
+impl TimeSettings {
+    /// α and β: those of the paper are at most 1, and vibrations grow where β√α is below ½.
+    fn validate_member(&self) -> Result<(), Fault> {
+        let beta =
+            "β must be from 0.5 to 1: with less, vibrations that are faster than the step grow";
+        number("beta", self.beta, |b| (0.5..=1.0).contains(&b), beta)?;
+        let (least, alpha) = match self.beta {
+            1.0 => (
+                0.25,
+                "α must be from 0.25 to 1: with less, vibrations that are faster than the step grow",
+            ),
+            _ => (
+                1.0,
+                "α must be 1 where β is below 1: with less, forces at the start of a step act, which nothing bounds where no step \
+                 evaluates them",
+            ),
+        };
+        number("alpha", self.alpha, |a| (least..=1.0).contains(&a), alpha)
     }
 }
 

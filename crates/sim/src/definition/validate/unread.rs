@@ -52,7 +52,11 @@ const BARRIER: Need = Runs(&["barrier", "dot"]);
 const NEWTON: Need = Runs(&["barrier"]);
 const LINE_SEARCH: Need = Runs(&["barrier", "dot", "lbfgs-pd"]);
 const BY_DIRECTION: Need = Is("solver.method", &["barrier", "barrier-free"]);
-const INERTIA: Need = Is("time.integrator", &["implicit-euler", "bdf2", "newmark"]);
+const INERTIA: Need = Is(
+    "time.integrator",
+    &["implicit-euler", "bdf2", "newmark", "implicit-midpoint", "alpha-beta-gamma"],
+);
+const MEMBER: Need = Is("time.integrator", &["alpha-beta-gamma"]);
 const NEWMARK: Need = Is("time.integrator", &["newmark"]);
 const BARRIER_FREE: Need = Is("solver.method", &["barrier-free"]);
 const PUBLISHED_END: Need = Given("solver.barrier_free.min_iterations");
@@ -77,6 +81,8 @@ pub const READINGS: &[Reading] = &[
     row("time.step", &[]),
     row("time.end", &[]),
     row("time.integrator", &[]),
+    row("time.alpha", &[MEMBER]),
+    row("time.beta", &[MEMBER]),
     row("time.stiffness_damping", &[GENERAL]),
     row("time.release_from_rest", &[INERTIA]),
     row("time.zero_initial_acceleration", &[NEWMARK]),
