@@ -4,7 +4,9 @@
 
 use super::rigid::Rigidity;
 use crate::body::Body;
-use crate::definition::{CONTROL_POINTS, Definition, JointDef, JointKind, MimicDef, coordinates};
+use crate::definition::{
+    CONTROL_POINTS, Definition, DriveDef, JointDef, JointKind, MimicDef, coordinates,
+};
 use crate::error::BuildError;
 use crate::joints::{Coordinate, Coupling, Form, Joint, Joints, Limits, POINTS, Row, Tree};
 use crate::sizes::BodyScale;
@@ -127,7 +129,7 @@ fn build(
         second_axis: child.direction(&joint.point, &frame.second_axis(joint)),
         turn,
         slide,
-        limits: joint.limits.map(|range| limits(joint, range, rigidity.work(mass, size), size)),
+        limits: joint.limits.map(|range| limits(joint, range, rigidity, mass, size)),
         damping: joint.damping,
         friction: joint.friction,
         spring: joint.spring,
@@ -136,17 +138,28 @@ fn build(
     })
 }
 
-/// The barriers of limits between bodies of which the smaller one has a radius `size` (m), which takes the `work` (J) to be stopped. A limit nearer than
-/// where its barrier begins gives way until there is that room at the start, from which it could not push back else.
-fn limits(joint: &JointDef, [low, high]: [f64; 2], work: f64, size: f64) -> Limits {
-    let (scale, stiffness, start) = match joint.kind {
-        JointKind::Revolute => (1.0, work, joint.start),
-        JointKind::Distance => {
-            (size, work / (size * size), (joint.second_point - joint.point).norm())
-        }
-        _ => (size, work / (size * size), joint.start),
+/// The barriers of limits between bodies of which the smaller one has this `mass` (kg) and radius `size` (m): at about half of where they begin they
+/// stop it, or bear what its drive presses with, whichever takes more. A limit nearer than where its barrier begins gives way until there is that room
+/// at the start, from which it could not push back else.
+fn limits(
+    joint: &JointDef,
+    [low, high]: [f64; 2],
+    rigidity: &Rigidity,
+    mass: f64,
+    size: f64,
+) -> Limits {
+    let (scale, start) = match joint.kind {
+        JointKind::Revolute => (1.0, joint.start),
+        JointKind::Distance => (size, (joint.second_point - joint.point).norm()),
+        _ => (size, joint.start),
+    };
+    let travel = if (high - low).is_finite() { high - low } else { scale };
+    let press = |drive: &DriveDef| {
+        drive.max_effort.min((drive.stiffness + drive.damping / rigidity.time()) * travel)
     };
     let begin = LIMIT_BEGIN * scale.min(high - low);
+    let work = rigidity.work(mass, size) / (scale * scale);
+    let stiffness = joint.drive.as_ref().map_or(work, |drive| work.max(press(drive) / begin));
     let range = [low.min(start - begin), high.max(start + begin)];
     Limits { range, begin, stiffness }
 }

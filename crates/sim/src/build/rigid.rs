@@ -24,6 +24,11 @@ impl Rigidity {
         Self { time, gravity: definition.gravity.norm(), total }
     }
 
+    /// Time in which a body of the scene may change its speed by its own length, s.
+    pub fn time(&self) -> f64 {
+        self.time
+    }
+
     /// The orthogonality energy [Lan 2022, Eq. 7] as the law of the tetrahedron of control points `x` (m) with a `volume` (m³):
     /// Ψ = K ‖FᵀF − I‖²/4, a St. Venant–Kirchhoff solid without lateral contraction.
     ///
