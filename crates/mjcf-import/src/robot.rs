@@ -285,9 +285,13 @@ fn joint(hinge: &Hinge, all: &[Written], parts: &mut Parts) {
 /// What acts along a joint's coordinate.
 fn along(hinge: &Hinge, parts: &mut Parts) {
     let out = &mut parts.objects;
-    for (key, value) in
-        [("start", hinge.start), ("damping", hinge.damping), ("friction", hinge.friction)]
-    {
+    let numbers = [
+        ("start", hinge.start),
+        ("damping", hinge.damping),
+        ("friction", hinge.friction),
+        ("armature", hinge.armature),
+    ];
+    for (key, value) in numbers {
         if value != 0.0 {
             entry(out, key, &number(value));
         }

@@ -17,6 +17,7 @@ use standoff_linalg::Vec3;
 use standoff_sim::State;
 use standoff_sim::contact::{Constraint, ConstraintKey};
 use standoff_sim::joints::{Efforts, JointTarget};
+use standoff_sim::past::Past;
 use std::hash::Hasher;
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -158,7 +159,7 @@ fn write_rest(out: &mut dyn Write, state: &State) -> io::Result<()> {
     write_joints(out, state)
 }
 
-/// Multipliers, coordinates, efforts and targets of joints; nothing without any, as before there were joints.
+/// Multipliers, coordinates, motion, efforts and targets of joints; nothing without any, as before there were joints.
 fn write_joints(out: &mut dyn Write, state: &State) -> io::Result<()> {
     let (multipliers, coordinates) = (&state.joint_multipliers, &state.joint_coordinates);
     if coordinates.is_empty() {
@@ -169,6 +170,11 @@ fn write_joints(out: &mut dyn Write, state: &State) -> io::Result<()> {
     }
     for c in multipliers.iter().chain(coordinates.iter().flatten()) {
         out.write_all(&c.to_le_bytes())?;
+    }
+    for p in &state.joint_motion {
+        for c in [p.x, p.v, p.x_previous, p.v_previous] {
+            out.write_all(&c.to_le_bytes())?;
+        }
     }
     for e in &state.joint_efforts {
         for c in [e.drive, e.spring, e.resistance, e.limit, e.coupling] {
@@ -398,6 +404,15 @@ impl Reader<'_> {
             state.joint_multipliers = self.numbers(multipliers)?;
             let coordinates = self.numbers(joints.checked_mul(2)?)?;
             state.joint_coordinates = coordinates.as_chunks::<2>().0.to_vec();
+            let motion = self.numbers(joints.checked_mul(4)?)?;
+            let past = |&[x, v, x_previous, v_previous]: &[f64; 4]| Past {
+                x,
+                v,
+                a: 0.0,
+                x_previous,
+                v_previous,
+            };
+            state.joint_motion = motion.as_chunks::<4>().0.iter().map(past).collect();
             let efforts = self.numbers(joints.checked_mul(5)?)?;
             let effort = |&[drive, spring, resistance, limit, coupling]: &[f64; 5]| Efforts {
                 drive,

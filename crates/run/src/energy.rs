@@ -68,6 +68,7 @@ impl EnergyWatch {
 mod tests {
     use super::*;
     use standoff_linalg::Vec3;
+    use standoff_sim::definition::expression::Expression;
     use standoff_sim::definition::{DriveDef, ForceDef, JointDef, JointKind};
     use standoff_sim::settings::Integrator;
 
@@ -129,7 +130,14 @@ mod tests {
             JointDef::new("motor", JointKind::Revolute, None, 0, Vec3::zeros(), Vec3::x());
         let mut joined = Definition { joints: vec![motor.clone()], ..newmark() };
         assert!(grows(&joined));
-        motor.drive = Some(DriveDef::default());
+        motor.drive = Some(DriveDef {
+            position: None,
+            velocity: None,
+            effort: Some(Expression::constant(1.0)),
+            stiffness: 0.0,
+            damping: 0.0,
+            max_effort: 1.0,
+        });
         joined.joints = vec![motor];
         assert!(!grows(&joined));
         assert!(!grows(&Definition::default()), "implicit Euler");

@@ -8,6 +8,7 @@ use standoff_run::{
 };
 use standoff_sim::contact::{Constraint, ConstraintKey};
 use standoff_sim::joints::{Efforts, JointTarget};
+use standoff_sim::past::Past;
 use standoff_sim::{Definition, State};
 use std::path::Path;
 
@@ -36,6 +37,8 @@ fn state() -> State {
     state.turns = vec![0, -2, i32::MAX];
     state.joint_multipliers = vec![0.75, -3.5, 1e-310];
     state.joint_coordinates = vec![[7.5, -0.0], [0.0, 0.1]];
+    let past = Past { x: 0.5, v: -0.0, a: 0.0, x_previous: 4.5, v_previous: -2.5 };
+    state.joint_motion = vec![Past::default(), past];
     let efforts =
         Efforts { drive: 1.5, spring: 0.25, resistance: -0.0, limit: 1e-310, coupling: -7.0 };
     state.joint_efforts = vec![efforts, Efforts::default()];

@@ -46,6 +46,8 @@ pub mod model;
 pub mod motion;
 #[doc(hidden)]
 pub mod names;
+#[doc(hidden)]
+pub mod past;
 mod placement;
 #[doc(hidden)]
 pub mod potential;

@@ -1,7 +1,7 @@
 //! Positions that are set between steps, and what of the state follows from them.
 
-use crate::build::initial_acceleration;
 use crate::build::start::obstructions;
+use crate::build::{initial_acceleration, joint_motion};
 use crate::contact::ConstraintKey;
 use crate::energy::Term;
 use crate::error::ControlError;
@@ -51,6 +51,7 @@ pub fn placed(
         let a = initial_acceleration(model, &new);
         new.a[range.clone()].copy_from_slice(&a[range]);
     }
+    new.joint_motion = joint_motion(model, &new);
     Ok(new)
 }
 

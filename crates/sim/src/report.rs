@@ -55,7 +55,7 @@ pub struct StepReport {
     /// The greatest κ that the step may choose: one that is far stiffer than the materials would only add round-off; `null` where the scene
     /// gives κ.
     pub kappa_limit: Option<f64>,
-    /// Σ ½ m |v|² over the vertices of deformable bodies, J.
+    /// Σ ½ m |v|² over the vertices of deformable bodies, and that of the armatures of joints, J.
     pub kinetic_energy: f64,
     /// Elastic energy, attachments included, J.
     pub elastic_energy: f64,

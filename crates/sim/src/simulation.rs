@@ -3,8 +3,8 @@
 // long: all that may be done with a simulation, each in a few lines
 
 use crate::audit::{self, Violation};
-use crate::build::build;
 use crate::build::start::{check_held, obstructions};
+use crate::build::{build, joint_motion};
 use crate::contacts::{self, ContactRecord};
 use crate::definition::Definition;
 use crate::diagnosis::Diagnosis;
@@ -232,6 +232,7 @@ impl Simulation {
         for of in [&mut state.v, &mut state.v_previous, &mut state.x_previous] {
             model.map.spread(of);
         }
+        state.joint_motion = joint_motion(model, state);
         Ok(())
     }
 

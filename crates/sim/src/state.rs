@@ -3,6 +3,7 @@
 use crate::contact::Constraint;
 use crate::controls::Controls;
 use crate::joints::Efforts;
+use crate::past::Past;
 use standoff_linalg::Vec3;
 
 /// The state of a simulation after `step` steps.
@@ -61,6 +62,8 @@ pub struct State {
     pub joint_multipliers: Vec<f64>,
     /// Angle (rad, whole turns included) and displacement (m) of each joint (`#joints`).
     pub joint_coordinates: Vec<[f64; 2]>,
+    /// How the coordinate of each joint with an armature moves, zero of others (`#joints`).
+    pub joint_motion: Vec<Past<f64>>,
     /// What acted along the coordinate of each joint at the end of the last step (`#joints`).
     pub joint_efforts: Vec<Efforts>,
     /// What the user of the simulation has set in place of what the definition says.
@@ -96,6 +99,7 @@ impl State {
             turns: Vec::new(),
             joint_multipliers: Vec::new(),
             joint_coordinates: Vec::new(),
+            joint_motion: Vec::new(),
             joint_efforts: Vec::new(),
             controls: Controls::default(),
             x,
@@ -148,11 +152,13 @@ impl State {
         }
         let joints = [&self, &start]
             .map(|s| (s.joint_multipliers.len(), s.joint_coordinates.len(), s.joint_efforts.len()));
-        if joints[0] != joints[1] {
+        if joints[0] != joints[1] || self.joint_motion.len() != start.joint_motion.len() {
             return Err("another number of joints".into());
         }
         let finite = self.joint_multipliers.iter().chain(self.joint_coordinates.iter().flatten());
-        if !finite.into_iter().all(|c| c.is_finite()) {
+        let motion = self.joint_motion.iter();
+        let motion = motion.flat_map(|p| [p.x, p.v, p.x_previous, p.v_previous]);
+        if !finite.copied().chain(motion).all(f64::is_finite) {
             return Err("forces or coordinates of joints are not finite".into());
         }
         self.controls.check(&start.controls)?;

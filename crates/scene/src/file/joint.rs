@@ -44,6 +44,9 @@ pub struct JointSection {
     /// Dry friction of that coordinate: the moment (N m) or force (N) up to which it holds.
     #[serde(default, skip_serializing_if = "super::is_default")]
     pub friction: f64,
+    /// Inertia of what turns or slides with that coordinate, such as a rotor's times the square of its gear ratio, kg m² or kg.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub armature: f64,
     /// What pulls that coordinate back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spring: Option<JointSpringSection>,
@@ -78,6 +81,7 @@ impl JointSection {
             limits: None,
             damping: 0.0,
             friction: 0.0,
+            armature: 0.0,
             spring: None,
             drive: None,
             mimic: None,

@@ -82,6 +82,7 @@ fn resolve_one(
         limits: section.limits,
         damping: section.damping,
         friction: section.friction,
+        armature: section.armature,
         spring: section
             .spring
             .as_ref()

@@ -132,6 +132,7 @@ fn build(
         limits: joint.limits.map(|range| limits(joint, range, rigidity, mass, size)),
         damping: joint.damping,
         friction: joint.friction,
+        armature: joint.armature,
         spring: joint.spring,
         stick_rate: stick_speed / if turn.is_some() { size } else { 1.0 },
         drive: joint.drive.clone(),
@@ -341,6 +342,7 @@ mod tests {
     use crate::energy::{Projection, Term};
     use crate::joints::JointTerm;
     use crate::model::Model;
+    use crate::past::Past;
     use crate::potential::JointEnergies;
     use crate::solver::path::Path;
     use crate::state::State;
@@ -394,6 +396,7 @@ mod tests {
             joint.limits = Some(range);
             joint.damping = 2.0;
             joint.friction = 1.5;
+            joint.armature = 0.6;
             joint.spring = Some(JointSpring { stiffness: 4.0, rest: -0.2 });
             joint.drive = Some(DriveDef {
                 position: Some(Expression::constant(0.4)),
@@ -469,6 +472,7 @@ mod tests {
                 .map(|k| 3.0 * (k as f64).cos())
                 .collect(),
             joint_coordinates: vec![[0.01, 0.02]; 3],
+            joint_motion: vec![Past::uniform(0.2, -0.3, 0.1); 3],
             ..State::default()
         };
         let clock = Clock::start();

@@ -31,6 +31,7 @@ use crate::joints::{Efforts, JointTarget};
 use crate::model::{Model, Resolved};
 use crate::motion::PrescribedMotion;
 use crate::names::numbered;
+use crate::past::Past;
 use crate::potential::{IncrementalPotential, Part};
 use crate::sizes::BodyScale;
 use crate::state::State;
@@ -129,12 +130,14 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
     state.joint_multipliers = vec![0.0; joints.row_count()];
     let near: Vec<_> = definition.joints.iter().map(|j| [j.start, 0.0]).collect();
     state.joint_coordinates = joints.coordinates(&state.x, &near);
+    state.joint_motion = vec![Past::default(); joints.all.len()];
     state.joint_efforts = vec![Efforts::default(); joints.all.len()];
     state.controls.joints = vec![JointTarget::default(); joints.all.len()];
     let resolved = resolve(&definition.settings, &scales)?;
     scope::check_method(definition, &bodies, &collision)?;
     scope::check_carried(definition)?;
     scope::check_joints(definition)?;
+    scope::check_armatures(definition)?;
     scope::check_intermediate(definition)?;
     scope::check_inversion(definition, &bodies, &collision)?;
     // what may be inverted is never crushed by a motion that is constrained
@@ -186,7 +189,8 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
     }
     add_decomposition(&mut model, &state)?;
     add_characteristic_norm(&mut model)?;
-    let state = with_initial_acceleration(&model, state);
+    let mut state = with_initial_acceleration(&model, state);
+    state.joint_motion = joint_motion(&model, &state);
     Ok((model, state))
 }
 
@@ -310,6 +314,12 @@ fn with_initial_acceleration(model: &Model, mut state: State) -> State {
         state.a = initial_acceleration(model, &state);
     }
     state
+}
+
+/// How coordinates of joints with an armature move in a state from which everything goes on uniformly.
+pub(crate) fn joint_motion(model: &Model, state: &State) -> Vec<Past<f64>> {
+    let of = [&state.x[..], &state.v];
+    model.joints.motion(of, &state.joint_coordinates, model.resolved.h)
 }
 
 /// The accelerations by all forces but those of constraints in a state, m/s² (`#V`).

@@ -150,6 +150,36 @@ pub fn check_joints(definition: &Definition) -> Result<(), BuildError> {
     })
 }
 
+/// Refuses armatures where steps take forces from their start: which those are at the very start depends on what joints bear there.
+///
+/// # Errors
+/// [`BuildError::Unfit`] with the first joint that has one.
+pub fn check_armatures(definition: &Definition) -> Result<(), BuildError> {
+    let time = &definition.settings.time;
+    if time.scheme().new_part() == 1.0 {
+        return Ok(());
+    }
+    let Some(joint) = definition.joints.iter().find(|j| j.armature > 0.0) else { return Ok(()) };
+    let problem = "takes accelerations at the start, which are not known where a joint has an armature; choose \"bdf2\" or \"implicit-euler\"";
+    Err(BuildError::Unfit {
+        key: "time.integrator",
+        value: written(time.integrator).into(),
+        object: format!("joint '{}'", joint.name),
+        problem: problem.into(),
+    })
+}
+
+fn written(integrator: Integrator) -> &'static str {
+    match integrator {
+        Integrator::ImplicitEuler => "\"implicit-euler\"",
+        Integrator::Bdf2 => "\"bdf2\"",
+        Integrator::Newmark => "\"newmark\"",
+        Integrator::ImplicitMidpoint => "\"implicit-midpoint\"",
+        Integrator::AlphaBetaGamma => "\"alpha-beta-gamma\"",
+        Integrator::QuasiStatic => "\"quasi-static\"",
+    }
+}
+
 /// Refuses what cannot be evaluated between the start of a step and its end, where the integrator does that.
 ///
 /// # Errors
@@ -159,10 +189,7 @@ pub fn check_intermediate(definition: &Definition) -> Result<(), BuildError> {
     if time.scheme().beta() == 1.0 {
         return Ok(());
     }
-    let value = match time.integrator {
-        Integrator::ImplicitMidpoint => "\"implicit-midpoint\"",
-        _ => "\"alpha-beta-gamma\"",
-    };
+    let value = written(time.integrator);
     const CHOOSE: &str = "choose \"implicit-euler\", \"bdf2\" or \"newmark\"";
     let unfit = |object: String, what: &str| {
         let problem = format!(

@@ -34,6 +34,8 @@ pub struct JointDef {
     pub damping: f64,
     /// Dry friction of it, N m or N.
     pub friction: f64,
+    /// Inertia of what turns or slides with that coordinate, such as the rotor of a motor through its gear, kg m² or kg.
+    pub armature: f64,
     /// What pulls it back.
     pub spring: Option<JointSpring>,
     /// What moves it.
@@ -66,6 +68,7 @@ impl JointDef {
             limits: None,
             damping: 0.0,
             friction: 0.0,
+            armature: 0.0,
             spring: None,
             drive: None,
             mimic: None,

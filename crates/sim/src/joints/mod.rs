@@ -18,6 +18,7 @@ pub use term::JointTerm;
 pub use tree::{Linked, Tree};
 
 use crate::definition::{DriveDef, JointKind, JointSpring};
+use crate::past::Past;
 use standoff_linalg::{Vec3, nalgebra::Unit};
 
 /// All joints of a model.
@@ -56,6 +57,18 @@ impl Joints {
     pub fn main(&self, coordinates: &[[f64; 2]]) -> Vec<f64> {
         let of = |(joint, c): (&Joint, &[f64; 2])| if joint.turn.is_some() { c[0] } else { c[1] };
         self.all.iter().zip(coordinates).map(of).collect()
+    }
+
+    /// How the coordinates of joints with an armature move where everything moves like this (`#joints`); zero of others.
+    pub fn motion(&self, state: [&[Vec3]; 2], coordinates: &[[f64; 2]], h: f64) -> Vec<Past<f64>> {
+        let of = |(joint, s): (&Joint, f64)| {
+            let Some(coordinate) = joint.coordinate().filter(|_| joint.armature > 0.0) else {
+                return Past::default();
+            };
+            let [q, v] = state.map(|of| joint.gather(of));
+            Past::uniform(s, coordinate.rate(&q, &v), h)
+        };
+        self.all.iter().zip(self.main(coordinates)).map(of).collect()
     }
 
     /// Name of a joint whose drive has a target that is not finite at the time `end`, s.
@@ -127,6 +140,8 @@ pub struct Joint {
     pub damping: f64,
     /// Dry friction of the coordinate, N m or N.
     pub friction: f64,
+    /// Inertia along the coordinate beside that of the bodies, kg m² or kg.
+    pub armature: f64,
     /// What pulls the coordinate back.
     pub spring: Option<JointSpring>,
     /// Rate up to which dry friction grows, rad/s or m/s.
@@ -142,7 +157,7 @@ pub struct Efforts {
     pub drive: f64,
     /// Of the spring.
     pub spring: f64,
-    /// Of damping and friction.
+    /// Of damping, friction and the inertia of the armature.
     pub resistance: f64,
     /// Of a limit.
     pub limit: f64,

@@ -126,6 +126,7 @@ mod tests {
             limits: None,
             damping: 0.0,
             friction: 0.0,
+            armature: 0.0,
             spring: None,
             stick_rate: 1.0,
             drive: None,

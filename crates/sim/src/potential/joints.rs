@@ -7,6 +7,7 @@ use crate::energy::{Role, Term};
 use crate::joints::{
     AlongTerm, Capped, CouplingTerm, Efforts, Joint, JointTarget, JointTerm, Joints, Law, POINTS,
 };
+use crate::past::Past;
 use crate::state::State;
 use crate::thresholds::JOINT_OPENING;
 use standoff_linalg::Vec3;
@@ -34,6 +35,9 @@ impl<'a> JointEnergies<'a> {
         let weight = context.contact_scale / context.elastic_scale;
         let start = joints.main(&state.joint_coordinates);
         let rest = rest_coordinates(context, state);
+        // where the coordinates of joints with an armature would go without forces
+        let free: Vec<f64> =
+            state.joint_motion.iter().map(|p| context.integrator.carry_on(p, context.h)).collect();
         let (own, of_couplings) = state.joint_multipliers.split_at(joints.own_row_count());
         let limited = all
             .iter()
@@ -50,7 +54,7 @@ impl<'a> JointEnergies<'a> {
             Some((k, Law::Capped(law), start[k]))
         });
         let resisted = all.iter().enumerate().flat_map(|(k, joint)| {
-            let laws = joint.resistance(rest[k], context);
+            let laws = joint.resistance(rest[k], free[k], context);
             let near = start[k];
             laws.into_iter().flatten().map(move |law| (k, Law::Capped(law), near))
         });
@@ -114,6 +118,20 @@ impl<'a> JointEnergies<'a> {
     /// Angles and displacements of all joints at `x`.
     pub fn coordinates(&self, x: &[Vec3]) -> Vec<[f64; 2]> {
         self.joints.coordinates(x, &self.coordinates)
+    }
+
+    /// How the coordinates of joints with an armature move after a step from `state` to `x`.
+    pub fn motion(&self, x: &[Vec3], state: &State, context: &StepContext<'_>) -> Vec<Past<f64>> {
+        let (scheme, h) = (context.integrator, context.h);
+        let main = self.joints.main(&self.coordinates(x));
+        let of = |((joint, s), past): ((&Joint, f64), &Past<f64>)| {
+            if joint.armature == 0.0 || !scheme.inertial() {
+                return Past::default();
+            }
+            let v = scheme.rate(past, s, h);
+            Past { x: s, v, a: 0.0, x_previous: past.x, v_previous: past.v }
+        };
+        self.joints.all.iter().zip(main).zip(&state.joint_motion).map(of).collect()
     }
 
     /// What acts along the coordinate of each joint at `x`.
@@ -215,14 +233,19 @@ impl Joint {
         })
     }
 
-    /// What brakes the coordinate in a step in which its rate vanishes at `rest`: damping, and dry friction.
-    fn resistance(&self, rest: f64, context: &StepContext<'_>) -> [Option<Capped>; 2] {
+    /// What brakes the coordinate in a step in which its rate vanishes at `rest`, damping and dry friction, and what keeps it going to where it would be
+    /// without forces, `free`: the inertia of the armature, ½ J (s − s̃)² as of a vertex.
+    fn resistance(&self, rest: f64, free: f64, context: &StepContext<'_>) -> [Option<Capped>; 3] {
         let time = context.integrator.friction_time(context.h);
         let brake = |slope: f64, cap: f64| Capped { target: rest, slope, constant: 0.0, cap };
         let moves = context.integrator.inertial() && self.damping > 0.0;
         let damping = moves.then(|| brake(self.damping / time, f64::INFINITY));
         let friction = (self.friction > 0.0)
             .then(|| brake(self.friction / (time * self.stick_rate), self.friction));
-        [damping, friction]
+        let inertial = context.integrator.inertial() && self.armature > 0.0;
+        let slope = self.armature / context.elastic_scale;
+        let armature =
+            inertial.then_some(Capped { target: free, slope, constant: 0.0, cap: f64::INFINITY });
+        [damping, friction, armature]
     }
 }

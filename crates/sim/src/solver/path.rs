@@ -1,5 +1,7 @@
 //! Where an iterate goes along a direction: straight on, but rigid bodies and rods of one segment turn.
 
+// long: half of it are the tests of every kind of path
+
 use crate::body::Body;
 use crate::clock::Phase;
 use crate::iterate::Iterate;

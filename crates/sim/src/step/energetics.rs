@@ -17,6 +17,12 @@ pub fn kinetic_energy(model: &Model, state: &State) -> f64 {
     deformable(model).chain(angles).map(term).sum()
 }
 
+/// Σ ½ J ṡ² of the armatures of joints, J.
+fn armature_energy(model: &Model, state: &State) -> f64 {
+    let joints = model.joints.all.iter().zip(&state.joint_motion);
+    joints.map(|(joint, past)| 0.5 * joint.armature * past.v * past.v).sum()
+}
+
 /// −Σ m g·x of the deformable bodies, J.
 pub fn gravity_energy(model: &Model, state: &State) -> f64 {
     let gravity = state.controls.gravity.unwrap_or(model.gravity);
@@ -75,7 +81,7 @@ pub(crate) fn record(
             _ => {}
         }
     }
-    report.kinetic_energy = kinetic_energy(model, state);
+    report.kinetic_energy = kinetic_energy(model, state) + armature_energy(model, state);
     report.gravity_energy = gravity_energy(model, state);
     report.linear_momentum = linear_momentum(model, state).into();
     report.angular_momentum = angular_momentum(model, state).into();

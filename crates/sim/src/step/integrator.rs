@@ -14,6 +14,7 @@
 //! β = ½, and Newmark's trapezoidal rule with α = ¼ and β = 1, which takes contact implicitly [Kane 1999].
 
 use crate::definition::settings::Scheme;
+use crate::past::{Number, Past};
 use crate::state::State;
 use crate::thresholds::STATIC_TIME;
 use standoff_linalg::Vec3;
@@ -99,45 +100,72 @@ impl Scheme {
     /// summand of the potential. `acceleration` is M⁻¹f of the position-independent
     /// forces (gravity and loads), m/s².
     pub fn predict(self, s: &State, i: usize, acceleration: Vec3, h: f64) -> Vec3 {
-        let forced = self.potential_scale(h) * acceleration;
+        match self {
+            Scheme::QuasiStatic => s.x[i],
+            _ => self.carry_on(&past(s, i), h) + self.potential_scale(h) * acceleration,
+        }
+    }
+
+    /// Where something is at the end of a step without forces.
+    pub fn carry_on<T: Number>(self, past: &Past<T>, h: f64) -> T {
         match self {
             Scheme::OneStep { .. } => {
                 let of_start = self.theta() * (1.0 - self.new_part());
-                s.x[i] + h * s.v[i] + of_start * h * h * s.a[i] + forced
+                past.x + past.v * h + past.a * (of_start * h * h)
             }
             Scheme::Bdf2 => {
-                (4.0 * s.x[i] - s.x_previous[i]) / 3.0
-                    + 2.0 / 9.0 * h * (4.0 * s.v[i] - s.v_previous[i])
-                    + forced
+                (past.x * 4.0 - past.x_previous) / 3.0
+                    + (past.v * 4.0 - past.v_previous) * (2.0 / 9.0 * h)
             }
-            Scheme::QuasiStatic => s.x[i],
+            Scheme::QuasiStatic => past.x,
         }
     }
 
     /// Velocity of a vertex after the solve for `x`, m/s.
     pub fn velocity(self, s: &State, i: usize, x: Vec3, h: f64) -> Vec3 {
         match self {
+            Scheme::QuasiStatic => Vec3::zeros(),
+            _ => self.rate(&past(s, i), x, h),
+        }
+    }
+
+    /// Rate of something that is at `x` at the end of a step with inertia.
+    pub fn rate<T: Number>(self, past: &Past<T>, x: T, h: f64) -> T {
+        match self {
             Scheme::OneStep { .. } => {
                 let theta = self.theta();
-                ((x - s.x[i]) / h - (1.0 - theta) * s.v[i]) / theta
+                ((x - past.x) / h - past.v * (1.0 - theta)) / theta
             }
-            Scheme::Bdf2 => (3.0 * x - 4.0 * s.x[i] + s.x_previous[i]) / (2.0 * h),
-            Scheme::QuasiStatic => Vec3::zeros(),
+            Scheme::Bdf2 => (x * 3.0 - past.x * 4.0 + past.x_previous) / (2.0 * h),
+            Scheme::QuasiStatic => past.v * 0.0,
         }
     }
 
     /// Acceleration of a vertex after the solve for `x` with the velocity `v` there, m/s², by the differences of the
     /// integrator: that of all forces, contact and friction among them.
-    pub fn acceleration(self, s: &State, i: usize, [x, v]: [Vec3; 2], h: f64) -> Vec3 {
-        let omega = self.new_part();
+    pub fn acceleration(self, s: &State, i: usize, end: [Vec3; 2], h: f64) -> Vec3 {
         match self {
-            Scheme::OneStep { .. } if omega == 1.0 => (v - s.v[i]) / h,
-            Scheme::OneStep { .. } => {
-                let of_start = self.theta() * (1.0 - omega);
-                (x - s.x[i] - h * s.v[i] - of_start * h * h * s.a[i]) / self.potential_scale(h)
-            }
-            Scheme::Bdf2 => (3.0 * v - 4.0 * s.v[i] + s.v_previous[i]) / (2.0 * h),
             Scheme::QuasiStatic => Vec3::zeros(),
+            _ => self.second(&past(s, i), end, h),
         }
     }
+
+    /// Second derivative by time of something that is at `x` with the rate `v` at the end of a step with inertia.
+    pub fn second<T: Number>(self, past: &Past<T>, [x, v]: [T; 2], h: f64) -> T {
+        let omega = self.new_part();
+        match self {
+            Scheme::OneStep { .. } if omega == 1.0 => (v - past.v) / h,
+            Scheme::OneStep { .. } => {
+                let of_start = self.theta() * (1.0 - omega);
+                (x - past.x - past.v * h - past.a * (of_start * h * h)) / self.potential_scale(h)
+            }
+            Scheme::Bdf2 => (v * 3.0 - past.v * 4.0 + past.v_previous) / (2.0 * h),
+            Scheme::QuasiStatic => past.a * 0.0,
+        }
+    }
+}
+
+fn past(s: &State, i: usize) -> Past<Vec3> {
+    let (x_previous, v_previous) = (s.x_previous[i], s.v_previous[i]);
+    Past { x: s.x[i], v: s.v[i], a: s.a[i], x_previous, v_previous }
 }

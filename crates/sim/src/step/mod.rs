@@ -320,6 +320,7 @@ fn end_state(
         turns: potential.turns(&it.x),
         joint_multipliers: potential.joints().forces(&it.x),
         joint_coordinates: potential.joints().coordinates(&it.x),
+        joint_motion: potential.joints().motion(&it.x, state, &potential.context),
         joint_efforts: potential.joints().efforts(&it.x),
     }
 }

@@ -19,6 +19,7 @@ pub fn between(objects: &[Table], share: f64, duration: f64, r: &mut Random) -> 
     joints
 }
 
+// long: a line or two for each key
 fn joint(
     name: &str,
     before: Option<&Table>,
@@ -76,6 +77,7 @@ fn joint(
     joint
 }
 
+// long: a line or two for each key
 /// What acts along a coordinate that is about as large as `unit`: forces are those that move about a kilogram in the time of the scene, and far more
 /// or less.
 fn along_coordinate(

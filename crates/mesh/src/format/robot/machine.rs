@@ -91,6 +91,8 @@ pub struct Hinge {
     pub damping: f64,
     /// Dry friction, N m or N.
     pub friction: f64,
+    /// Inertia of a rotor, kg m² or kg.
+    pub armature: f64,
     /// What pulls it back.
     pub spring: Option<Spring>,
     /// What drives it.
@@ -196,6 +198,7 @@ impl Assembly {
             limits: None,
             damping: 0.0,
             friction: 0.0,
+            armature: 0.0,
             spring: None,
             drive: None,
             mimic: None,

@@ -289,7 +289,7 @@ impl Model<'_> {
         let single = kind != HingeKind::Spherical;
         let (damping, friction) = (number("damping")?, number("frictionloss")?);
         let (stiffness, spring) = (number("stiffness")?, number("springref")?.map_or(0.0, angle));
-        let armature = number("armature")?.is_some_and(|x| x > 0.0);
+        let armature = number("armature")?.unwrap_or(0.0).max(0.0);
         let start = match a.pose.get(name) {
             Some(given) => *given,
             None if single => self.builder.start(name, reference, limits),
@@ -303,6 +303,7 @@ impl Model<'_> {
         if single {
             hinge.limits = limits;
             (hinge.damping, hinge.friction) = (damping.unwrap_or(0.0), friction.unwrap_or(0.0));
+            hinge.armature = armature;
             if let Some(stiffness) = stiffness.filter(|k| *k > 0.0) {
                 hinge.spring = Some(Spring { stiffness, rest: spring });
             }
@@ -310,8 +311,8 @@ impl Model<'_> {
         {
             lost.push("ranges, damping, friction and springs of ball joints are left out");
         }
-        if armature {
-            lost.push("armature of joints, the inertia of rotors, is left out");
+        if armature > 0.0 && !single {
+            lost.push("armature of ball joints, the inertia of rotors, is left out");
         }
         lost.into_iter().for_each(|note| self.builder.note(note));
         a.joints.insert(name.to_owned(), (number, reference));

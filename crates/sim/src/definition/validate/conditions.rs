@@ -138,6 +138,7 @@ impl JointDef {
             ("start", self.start != 0.0),
             ("damping", self.damping != 0.0),
             ("friction", self.friction != 0.0),
+            ("armature", self.armature != 0.0),
             ("spring", self.spring.is_some()),
             ("drive", self.drive.is_some()),
             ("mimic", self.mimic.is_some()),
@@ -165,6 +166,8 @@ impl JointDef {
         require("damping", self.damping, at_least_zero(self.damping), must)?;
         let must = "friction must be 0 or more (N m or N)";
         require("friction", self.friction, at_least_zero(self.friction), must)?;
+        let must = "an armature must be 0 or more (kg m^2 or kg)";
+        require("armature", self.armature, at_least_zero(self.armature), must)?;
         let spring = self.spring.as_ref().map_or(Ok(()), JointSpring::validate);
         spring.map_err(|f| f.within("spring"))?;
         let mimic = self.mimic.as_ref().map_or(Ok(()), MimicDef::validate);
