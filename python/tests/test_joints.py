@@ -51,3 +51,30 @@ def test_targets_that_cannot_be_are_refused():
     with pytest.raises(standoff.ControlError, match="not a finite number"):
         simulation.joints["lift"].target(effort=float("nan"))
     right.target(effort=0.0)
+
+
+ARM = Path(__file__).parents[2] / "testdata" / "data" / "robots" / "panda" / "panda.urdf"
+
+
+def test_a_robot_is_a_part_of_a_scene():
+    servo = {"position": -1.5, "stiffness": 4500, "damping": 450}
+    scene = standoff.Scene(
+        gravity=[0, 0, -9.81],
+        robots=[{"file": str(ARM), "name": "arm", "pose": {"panda_joint4": -1.5}, "drives": {"panda_joint4": servo}}],
+    )
+    assert "arm/panda_link4" in scene.bodies and any("panda.urdf" in note for note in scene.notes)
+    simulation = standoff.Simulation(scene)
+    elbow = simulation.joints["arm/panda_joint4"]
+    assert elbow.angle == -1.5
+    elbow.target(position=-1.6)
+    for _ in range(30):
+        report = simulation.step()
+        assert report["outcome"] == "converged" and report["joint_error"] < 1e-8
+    # the file has no other motors: the rest of the arm falls, and the elbow yields by what its servo bears
+    assert elbow.angle == pytest.approx(-1.6, abs=0.05) and 0 < abs(elbow.effort) <= 87
+    again = standoff.Simulation(scene)
+    again.load(simulation.save())
+    assert again.step()["newton_iterations"] == simulation.step()["newton_iterations"]
+    assert np.array_equal(again.positions, simulation.positions)
+    with pytest.raises(standoff.SceneError, match="there is no joint \"knee\""):
+        standoff.Scene(robots=[{"file": str(ARM), "pose": {"knee": 1.0}}])
