@@ -68,6 +68,9 @@ pub(crate) fn parts(machine: &Machine, stem: &str, names: &mut Names) -> Result<
     for k in 0..machine.links.len() {
         all.push(written(machine, k, names, &mut parts.notes)?);
     }
+    if let Some(total) = machine.total_mass {
+        scale(machine, &mut all, total);
+    }
     let apart = apart(machine, &all, &mut parts.notes);
     for (k, body) in all.iter().enumerate().filter(|(_, b)| !b.mesh.points.is_empty()) {
         let file = PathBuf::from(format!("{stem}-{}.obj", file_name(&body.name)));
@@ -122,6 +125,15 @@ fn written(
         ));
     }
     Ok(Written { name, mesh, inertial: Some(masses), is_ghost })
+}
+
+/// Scales the masses of all bodies so that they have a mass of `total` kg together.
+fn scale(machine: &Machine, all: &mut [Written], total: f64) {
+    let whole = machine.links.iter().zip(all.iter()).filter(|(link, _)| link.between.is_none());
+    let sum: f64 = whole.filter_map(|(_, body)| body.inertial).map(|i| i.mass).sum();
+    for inertial in all.iter_mut().filter_map(|body| body.inertial.as_mut()) {
+        *inertial = inertial.denser(total / sum);
+    }
 }
 
 /// The mass properties of a body: what the file gives, else of what its geometry is filled with.

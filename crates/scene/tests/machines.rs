@@ -257,3 +257,45 @@ fn errors_name_what_is_wrong() {
     let message = error("lamp.urdf", &wrong, &[]);
     assert!(message.contains("line 20") && message.contains("no type of joint"), "{message}");
 }
+
+/// The masses of all bodies are scaled to what the file says that they have together.
+#[test]
+fn the_total_mass_is_what_the_file_says() {
+    let text = std::fs::read_to_string(data("crane.xml")).unwrap();
+    let text = text.replacen("<compiler ", "<compiler settotalmass=\"14\" ", 1);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("crane.xml");
+    std::fs::write(&file, text).unwrap();
+    let masses = |model: &Path| -> Vec<f64> {
+        let (scene, _) = scene(model, &Pose::new(), &[]);
+        let mass = |kind: &BodyKind| match kind {
+            BodyKind::Rigid { mass, .. } => Some(*mass),
+            _ => None,
+        };
+        scene.definition.bodies.iter().filter_map(|b| mass(&b.kind)).collect()
+    };
+    let (own, scaled) = (masses(&data("crane.xml")), masses(&file));
+    let sum: f64 = own.iter().sum();
+    assert!((scaled.iter().sum::<f64>() - 14.0).abs() < 1e-12);
+    for (own, scaled) in own.iter().zip(&scaled) {
+        assert!((scaled / own - 14.0 / sum).abs() < 1e-12);
+    }
+}
+
+/// What acts in MuJoCo and is not read is listed, wherever it stands, and what does nothing is not.
+#[test]
+fn what_would_act_and_is_not_read_is_listed() {
+    let text = std::fs::read_to_string(data("crane.xml")).unwrap();
+    let text = text.replacen("integrator=\"RK4\"", "density=\"1000\" wind=\"0 0 0\"", 1);
+    let text =
+        text.replacen("<default>", "<option><flag contact=\"disable\"/></option><default>", 1);
+    let text = text.replacen("name=\"lift\"", "name=\"lift\" actuatorfrcrange=\"-1 1\"", 1);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("crane.xml");
+    std::fs::write(&file, text).unwrap();
+    let (_, notes) = scene(&file, &Pose::new(), &[]);
+    for part in ["`density` of `option`", "`contact`", "`actuatorfrcrange` of `joint`"] {
+        assert!(notes.iter().any(|n| n.contains(part)), "{part}: {notes:?}");
+    }
+    assert!(!notes.iter().any(|n| n.contains("wind") || n.contains("viscosity")), "{notes:?}");
+}

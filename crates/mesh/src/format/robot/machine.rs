@@ -15,6 +15,8 @@ pub struct Machine {
     pub joints: Vec<Hinge>,
     /// Pairs of bodies that do not touch each other although no joint joins them.
     pub apart: Vec<[usize; 2]>,
+    /// The mass to which all bodies together are scaled, kg.
+    pub total_mass: Option<f64>,
 }
 
 /// A body of a machine.

@@ -37,7 +37,56 @@ struct Within<'e> {
     name: &'e str,
 }
 
+/// Attributes that would act, and that nothing here reads, by their elements.
+const UNREAD: [(&str, &[&str]); 12] = [
+    ("option", &["wind", "density", "viscosity", "magnetic"]),
+    ("compiler", &["boundmass", "boundinertia", "balanceinertia", "inertiagrouprange"]),
+    ("body", &["mocap", "gravcomp"]),
+    ("geom", &["fluidshape", "shellinertia"]),
+    ("joint", &["springdamper", "actuatorfrcrange", "actuatorgravcomp"]),
+    ("motor", &["actrange", "damping", "armature"]),
+    ("position", &["timeconst", "dampratio", "inheritrange", "damping", "armature"]),
+    ("velocity", &["damping", "armature"]),
+    ("intvelocity", &["actrange", "inheritrange"]),
+    ("general", &["actrange", "dynprm", "damping", "armature"]),
+    ("freejoint", &["align"]),
+    ("weld", &["torquescale"]),
+];
+
+/// Flags of MuJoCo by which parts of its physics are switched off.
+const FLAGS: [&str; 9] = [
+    "contact",
+    "gravity",
+    "limit",
+    "equality",
+    "actuation",
+    "frictionloss",
+    "passive",
+    "spring",
+    "damper",
+];
+
 impl Model<'_> {
+    /// Notes attributes that would act but are not read, wherever in the file they are. Zeros and "false" do nothing.
+    fn note_unread(&mut self, element: &Element) {
+        let unread = UNREAD.iter().filter(|(name, _)| *name == element.name);
+        for key in unread.flat_map(|(_, keys)| *keys) {
+            let nothing = |value: &str| {
+                let is_zero = |word: &str| word.parse::<f64>().is_ok_and(|x| x == 0.0);
+                ["false", "none"].contains(&value) || value.split_whitespace().all(is_zero)
+            };
+            if element.get(key).is_some_and(|value| !nothing(value)) {
+                self.builder.note(&format!("`{key}` of `{}` is left out", element.name));
+            }
+        }
+        if element.name == "flag" {
+            for key in FLAGS.iter().filter(|key| element.get(key) == Some("disable")) {
+                self.builder.note(&format!("the flag that disables `{key}` is left out"));
+            }
+        }
+        element.children.iter().for_each(|child| self.note_unread(child));
+    }
+
     /// The bodies and joints of a model, joints at the coordinates of `pose`, all others at their reference.
     pub(super) fn machine(&mut self, root: &Element, pose: &Pose) -> Result<Machine> {
         let mut a = Assembling {
@@ -65,6 +114,13 @@ impl Model<'_> {
             }
         }
         self.contacts(&mut a, root)?;
+        for compiler in root.all("compiler") {
+            let part = format!("{}, compiler", compiler.place);
+            let total = self.vector(compiler, None, "settotalmass", [1, 1], &part)?;
+            let total = total.map(|t| t[0]).filter(|t| *t > 0.0);
+            a.assembly.machine.total_mass = total.or(a.assembly.machine.total_mass);
+        }
+        self.note_unread(root);
         let left_out = [("tendon", "tendons"), ("sensor", "sensors"), ("keyframe", "keyframes")];
         for (element, what) in left_out {
             if root.all(element).any(|e| !e.children.is_empty()) {
