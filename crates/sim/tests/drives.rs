@@ -132,6 +132,27 @@ fn a_drive_pulls_to_its_position_as_its_equation_says() {
     }
 }
 
+/// A servo that is stronger than its body is heavy by many powers of ten presses it against a limit: the joint stays closed, the limit bears what the servo does, and
+/// what is left of the gap is a moderate part of where the limit begins.
+#[test]
+fn a_limit_bears_a_motor_far_stronger_than_its_body() {
+    let (stiffness, limit) = (1e14, 0.06);
+    let (definition, _) = hinge(|pin| {
+        let gains = DriveDef { stiffness, damping: 1e12, ..drive() };
+        pin.drive = Some(DriveDef { position: constant(1.3), ..gains });
+        pin.limits = Some([-0.02, limit]);
+    });
+    let (reports, _) = closed(definition, 1e-4, 5);
+    let pin = of(&reports[4], "pin");
+    let gap = limit - pin.angle.unwrap();
+    assert!(gap > 1e-6 && gap < 8e-5, "{gap}");
+    let drive = stiffness * (1.3 - pin.angle.unwrap());
+    assert!((pin.drive / drive - 1.0).abs() < 1e-9, "{pin:?}");
+    assert!((pin.limit / pin.drive + 1.0).abs() < 1e-6, "{pin:?}");
+    let taken: Vec<u64> = reports.iter().map(|r| r.newton_iterations).collect();
+    assert!(taken[1..].iter().all(|n| *n < 30), "{taken:?}");
+}
+
 /// Between two free bodies a motor with a rotor turns both, by τ/(J + (I₁⁻¹ + I₂⁻¹)⁻¹) of each other, and neither their momentum.
 #[test]
 fn a_rotor_between_free_bodies_is_an_inertia_of_their_angle() {
