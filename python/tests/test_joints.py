@@ -65,7 +65,7 @@ def test_a_robot_is_a_part_of_a_scene():
     assert "arm/panda_link4" in scene.bodies and any("panda.urdf" in note for note in scene.notes)
     simulation = standoff.Simulation(scene)
     elbow = simulation.joints["arm/panda_joint4"]
-    assert elbow.angle == -1.5
+    assert elbow.angle == pytest.approx(-1.5, abs=1e-12)
     elbow.target(position=-1.6)
     for _ in range(30):
         report = simulation.step()
