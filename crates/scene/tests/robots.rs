@@ -158,3 +158,24 @@ fn faults_are_said_where_the_section_has_them() {
     let planar = load(&format!("dimension = 2\n{head}"), &[]).unwrap_err().to_string();
     assert!(planar.contains("three dimensions") && planar.contains(":2:"), "{planar}");
 }
+
+/// Robots have z up, scenes y: one that would lie down is told of.
+#[test]
+fn a_gravity_that_is_not_that_of_the_robot_is_told() {
+    let told = |keys: &str, gravity: &str| {
+        let text = format!("{gravity}\n{BALL}[[robots]]\nfile = \"DATA/lamp.urdf\"\n{keys}\n");
+        let notes = load(&text, &[]).unwrap().notes;
+        notes.into_iter().find(|n| n.contains("gravity"))
+    };
+    let note = told("", "").unwrap();
+    assert!(note.contains("lamp.urdf: ") && note.contains("[0, 0, -9.81]"), "{note}");
+    assert!(told("rotate = [90, 0, 0]", "").unwrap().contains("[0, 9.81, 0]"));
+    let fitting = [
+        ("rotate = [-90, 0, 0]", ""),
+        ("", "gravity = [0, 0, -1.62]"),
+        ("", "gravity = [0, 0, 0]"),
+    ];
+    for (keys, gravity) in fitting {
+        assert_eq!(told(keys, gravity), None);
+    }
+}

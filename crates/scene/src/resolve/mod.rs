@@ -178,7 +178,7 @@ impl Scene {
         for option in of_robots {
             document.set(option)?;
         }
-        let notes = robots::put_in_place(&mut document, folder, &mut meshes)?;
+        let robots = robots::put_in_place(&mut document, folder, &mut meshes)?;
         for option in of_scene {
             document.set(option)?;
         }
@@ -209,7 +209,7 @@ impl Scene {
         .unwrap_or_else(|_| folder.to_owned());
         let mut scene = resolve(file, end, &At::root(&document), &folder, &meshes)?;
         scene.meshes = meshes;
-        scene.notes.splice(0..0, notes);
+        scene.notes.splice(0..0, robots.notes(&scene.definition.gravity));
         Ok(scene)
     }
 

@@ -32,7 +32,34 @@ pub(super) fn is_of_robot(option: &str) -> bool {
     option.trim_start().strip_prefix(KEY).is_some_and(|rest| rest.starts_with(['.', '[']))
 }
 
-/// Puts the parts of all robots in the place of their sections, and their meshes to `meshes`; returns what is not as their files say.
+/// What there is to say of the robots of a scene.
+#[derive(Debug, Default)]
+pub(super) struct Taken {
+    /// What is not as their files say, one sentence each.
+    notes: Vec<String>,
+    /// The gravity of each file where the robot is placed, m/s².
+    gravity: Vec<(String, Vec3)>,
+}
+
+impl Taken {
+    /// All notes in a scene with this gravity: robots that it pulls aside lie down where they should stand.
+    pub fn notes(mut self, gravity: &Vec3) -> Vec<String> {
+        let aside = |own: &Vec3| own.dot(gravity) < (1.0 - ALONG) * own.norm() * gravity.norm();
+        for (file, own) in self.gravity.iter().filter(|(_, own)| aside(own)) {
+            let [x, y, z] = own.map(|c| (100.0 * c).round() / 100.0 + 0.0).into();
+            self.notes.push(format!(
+                "{file}: it is made for a gravity of [{x}, {y}, {z}] as it is placed, and that of the scene points elsewhere; change \
+                 `gravity` of the scene, or `rotate` the robot"
+            ));
+        }
+        self.notes
+    }
+}
+
+/// Directions whose cosine is this much below 1 are different.
+const ALONG: f64 = 1e-6;
+
+/// Puts the parts of all robots in the place of their sections, and their meshes to `meshes`; returns what there is to say of them.
 ///
 /// # Errors
 /// A section is wrong, its file cannot be read or has nothing that moves, or it names a joint that is not there.
@@ -40,9 +67,9 @@ pub(super) fn put_in_place(
     document: &mut Document,
     folder: &Path,
     meshes: &mut Meshes,
-) -> Result<Vec<String>, SceneError> {
-    let mut notes = Vec::new();
-    let Some(robots) = document.root.entry(KEY).cloned() else { return Ok(notes) };
+) -> Result<Taken, SceneError> {
+    let mut taken = Taken::default();
+    let Some(robots) = document.root.entry(KEY).cloned() else { return Ok(taken) };
     // what is read here is the section alone, with units, and in the places of the whole
     let mut own = document.clone();
     own.root.value = Value::Table(vec![robots.clone()]);
@@ -71,7 +98,10 @@ pub(super) fn put_in_place(
         let mut model = Document::parse(&file, &import.toml)?.root;
         model.set_place(place);
         start(&mut model, |joint| own.find(&path(k).key("pose").key(joint)).map(|n| n.place));
-        Placed::new(section, &at)?.place(&mut model, place);
+        let placed = Placed::new(section, &at)?;
+        let gravity = model.entry("gravity").and_then(|e| vector_of(&e.node));
+        taken.gravity.extend(gravity.map(|g| (section.file.clone(), placed.turn * g)));
+        placed.place(&mut model, place);
         let drives = robots.node.child(&Segment::Index(k)).and_then(|n| n.entry("drives"));
         drive(&mut model, drives, &at.key("drives"))?;
         name(&mut model, &section.name);
@@ -79,9 +109,9 @@ pub(super) fn put_in_place(
         for (name, mesh) in import.meshes {
             meshes.insert(mesh_key(&name.to_string_lossy()), mesh);
         }
-        notes.extend(import.notes.iter().map(|note| format!("{}: {note}", section.file)));
+        taken.notes.extend(import.notes.iter().map(|note| format!("{}: {note}", section.file)));
     }
-    Ok(notes)
+    Ok(taken)
 }
 
 /// A joint that starts beyond its limits is wrong where the pose says so.
