@@ -132,11 +132,21 @@ fn a_drive_pulls_to_its_position_as_its_equation_says() {
     }
 }
 
-/// A servo that is stronger than its body is heavy by many powers of ten presses it against a limit: the joint stays closed, the limit bears what the servo does, and
+/// A servo, or a spring, that is stronger than its body is heavy by many powers of ten presses it against a limit: the joint stays closed, the limit bears what the servo does, and
 /// what is left of the gap is a moderate part of where the limit begins.
 #[test]
 fn a_limit_bears_a_motor_far_stronger_than_its_body() {
     let (stiffness, limit) = (1e14, 0.06);
+    // a spring, which nothing damps
+    let (sprung, _) = hinge(|pin| {
+        pin.spring = Some(JointSpring { stiffness: 1e10, rest: 1.3 });
+        pin.limits = Some([-0.02, limit]);
+    });
+    let (reports, _) = closed(sprung, 1e-4, 5);
+    let pin = of(&reports[4], "pin");
+    let gap = limit - pin.angle.unwrap();
+    assert!(gap > 1e-6 && gap < 8e-5, "{gap}");
+    assert!((pin.limit / pin.spring + 1.0).abs() < 1e-6, "{pin:?}");
     let (definition, _) = hinge(|pin| {
         let gains = DriveDef { stiffness, damping: 1e12, ..drive() };
         pin.drive = Some(DriveDef { position: constant(1.3), ..gains });

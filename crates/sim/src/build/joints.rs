@@ -5,7 +5,7 @@
 use super::rigid::Rigidity;
 use crate::body::Body;
 use crate::definition::{
-    CONTROL_POINTS, Definition, DriveDef, JointDef, JointKind, MimicDef, coordinates,
+    CONTROL_POINTS, Definition, DriveDef, JointDef, JointKind, JointSpring, MimicDef, coordinates,
 };
 use crate::error::BuildError;
 use crate::joints::{Coordinate, Coupling, Form, Joint, Joints, Limits, POINTS, Row, Tree};
@@ -140,7 +140,7 @@ fn build(
 }
 
 /// The barriers of limits between bodies of which the smaller one has this `mass` (kg) and radius `size` (m): at about half of where they begin they
-/// stop it, or bear what its drive presses with, whichever takes more. A limit nearer than where its barrier begins gives way until there is that room
+/// stop it, or bear what its drive and its spring press with, whichever takes more. A limit nearer than where its barrier begins gives way until there is that room
 /// at the start, from which it could not push back else.
 fn limits(
     joint: &JointDef,
@@ -158,9 +158,14 @@ fn limits(
     let press = |drive: &DriveDef| {
         drive.max_effort.min((drive.stiffness + drive.damping / rigidity.time()) * travel)
     };
+    let pull = |spring: &JointSpring| {
+        let far = [low, high].map(|limit| (limit - spring.rest).abs());
+        spring.stiffness * far.into_iter().filter(|d| d.is_finite()).fold(0.0, f64::max)
+    };
+    let load = joint.drive.as_ref().map_or(0.0, press) + joint.spring.as_ref().map_or(0.0, pull);
     let begin = LIMIT_BEGIN * scale.min(high - low);
     let work = rigidity.work(mass, size) / (scale * scale);
-    let stiffness = joint.drive.as_ref().map_or(work, |drive| work.max(press(drive) / begin));
+    let stiffness = work.max(load / begin);
     let range = [low.min(start - begin), high.max(start + begin)];
     Limits { range, begin, stiffness }
 }
