@@ -2,9 +2,9 @@
 
 use crate::distance::{
     Closest, edge_edge, edge_edge_d2, point_edge, point_edge_d2, point_point, point_point_d2,
-    point_triangle, point_triangle_d2,
+    point_triangle, point_triangle_d2, scatter_hessian,
 };
-use standoff_linalg::Vec3;
+use standoff_linalg::{Mat3, Vec3};
 
 /// Which two primitives a pair consists of; with the vertices of its stencil.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -90,6 +90,17 @@ impl PairKind {
             Self::EdgeVertex => point_edge_d2(a, b, c),
             Self::EdgeEdge => edge_edge_d2(a, b, c, d),
             Self::FaceVertex => point_triangle_d2(a, b, c, d),
+        }
+    }
+
+    /// Second derivatives of [`Self::d2`]; those of unused vertices are zero.
+    pub fn hessian(self, x: &[Vec3; 4]) -> [[Mat3; 4]; 4] {
+        let [a, b, c, d] = x;
+        match self {
+            Self::VertexVertex => scatter_hessian(&point_point::hessian(), &[0, 1]),
+            Self::EdgeVertex => scatter_hessian(&point_edge::hessian(a, b, c), &[0, 1, 2]),
+            Self::EdgeEdge => edge_edge::hessian(a, b, c, d),
+            Self::FaceVertex => point_triangle::hessian(a, b, c, d),
         }
     }
 }

@@ -17,7 +17,7 @@ mod strategy;
 
 use crate::clock::{Clock, Phase};
 use crate::contact::orientation::OrientationSet;
-use crate::contact::{BarrierPotential, ContactConstraints, ContactSet, Friction};
+use crate::contact::{BarrierPotential, ContactConstraints, ContactSet, Curvature, Friction};
 use crate::context::StepContext;
 use crate::definition::settings::{Subproblem, ThicknessBarrier};
 use crate::dirichlet::{DirichletPenalty, DirichletTargets};
@@ -161,6 +161,8 @@ pub enum Part {
     Contact,
     /// Equality constraints on prescribed vertices.
     Dirichlet,
+    /// What the linearisation of contact constraints leaves out of the Hessian.
+    Curvature,
 }
 
 impl Part {
@@ -168,7 +170,7 @@ impl Part {
     pub fn phase(self) -> Phase {
         match self {
             Self::Elastic | Self::Dirichlet => Phase::Elasticity,
-            Self::Contact => Phase::Contact,
+            Self::Contact | Self::Curvature => Phase::Contact,
         }
     }
 }
@@ -379,6 +381,10 @@ impl<'a> IncrementalPotential<'a> {
         push(Part::Contact, c, by_unknowns(Box::new(oriented)));
         push(Part::Contact, c, by_unknowns(Box::new(&self.friction)));
         push(Part::Contact, c, by_unknowns(Box::new(&self.constraints)));
+        if !self.constraints.is_empty() {
+            let curvature = Curvature::new(&self.constraints, &model.collision);
+            push(Part::Curvature, c, by_unknowns(Box::new(curvature)));
+        }
         if let Some(penalty) = &self.dirichlet {
             push(Part::Dirichlet, 1.0, Box::new(penalty));
         }
@@ -537,7 +543,7 @@ impl<'a> IncrementalPotential<'a> {
     pub fn contact_forces(&self, it: &Iterate) -> Vec<Vec3> {
         let mut g = vec![Vec3::zeros(); it.x.len()];
         self.barrier.add_gradient(&it.contacts, &it.x, &mut g);
-        self.constraints.add_forces(&mut g);
+        self.constraints.add_forces(&self.context.model.collision, &it.x, &mut g);
         self.friction.add_gradient(&it.x, &mut g);
         g.iter().map(|g| -g).collect()
     }

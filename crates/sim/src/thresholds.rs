@@ -74,6 +74,24 @@ pub const NEGLIGIBLE: f64 = 1e-3;
 /// reached. Our choice: an exact saddle, as of a column that is perfectly straight, is an equilibrium that no direction leaves.
 pub const SADDLES: u32 = 10;
 
+/// Curvature below which a direction leads out of a saddle, as part of that of the projected Hessian. Our choice: far above rounding.
+pub const NEGATIVE: f64 = -1e-6;
+
+/// Steps of Lanczos' method at most that look for it. Our choice: in pencils of the Hessian and the projected one ten nearly always suffice.
+pub const LANCZOS_STEPS: usize = 30;
+
+/// Residual of the curvature found, as part of it, below which the direction is good enough.
+pub const RITZ_RESIDUAL: f64 = 0.1;
+
+/// Residual below which a curvature that is positive counts as the least one. Our choice: the beginning has a part of each direction.
+pub const RITZ_SETTLED: f64 = 1e-6;
+
+/// The first length that is tried along it, as part of a body. Our choice; the potential decides.
+pub const ESCAPE: f64 = 1e-2;
+
+/// How often saddles are left in a minimisation at most. Our choice: a body that buckles passes one for each of its modes.
+pub const ESCAPES: u32 = 20;
+
 /// Part of the last direction below which the next one, by the same matrix, has to be at the end of a minimisation: the rest of a geometric
 /// series with this ratio is as long as its last element.
 pub const CONTRACTION: f64 = 0.5;
@@ -233,6 +251,16 @@ pub const UPDATE_REDUCTION: f64 = 0.3;
 
 /// Distance of a loaded gap from its target, in terms of δ, that a step may end with at most.
 pub const GAP_ERROR: f64 = 0.1;
+
+/// Part of the distance of loaded gaps from their targets that an update of multipliers may leave; where more is left, contacts become stiffer by
+/// [`STIFFENING`] [Bertsekas 1982, §2.2.5, with 0.25 and 4 to 10], as long as the digits of positions suffice for the forces.
+pub const GAP_REDUCTION: f64 = 0.25;
+
+/// See [`GAP_REDUCTION`].
+pub const STIFFENING: f64 = 10.0;
+
+/// How often in a step at most. Our choice: contacts a thousand times as stiff led to minima that were not found.
+pub const STIFFENINGS: u32 = 2;
 
 /// Ratio of the next direction to the last one at the end of a step at most: what follows is then 49 times as long as the last direction.
 pub const MOST_LEFT: f64 = 0.98;

@@ -6,7 +6,7 @@ use standoff_geometry::{Pair, PairKind};
 use standoff_linalg::nalgebra::{Rotation3, Vector3};
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sim::clock::Clock;
-use standoff_sim::contact::{Constraint, ConstraintKey, ContactConstraints, HalfSpace};
+use standoff_sim::contact::{Constraint, ConstraintKey, ContactConstraints, Curvature, HalfSpace};
 use standoff_sim::context::StepContext;
 use standoff_sim::definition::{
     BendingModel, BodyDef, BodyKind, Definition, HalfSpaceDef, ShellMaterial,
@@ -123,6 +123,52 @@ fn the_augmented_lagrangian_has_its_derivatives() {
         assert!(acting > 0 || shift > 0.3, "{shift}: nothing acts");
         assert!(relative_error(&flat(&product), &expected, 1e-9) < 1e-8, "{shift}");
     }
+}
+
+/// With the curvature of the distances, the Hessian of the constraints at the state where they are linearised is that of the true distances.
+#[test]
+fn with_its_curvature_the_hessian_is_that_of_the_true_distances() {
+    let (mesh, planes, x, set) = constraints(Some(100.0));
+    let dx: Vec<Vec3> =
+        (0..x.len()).map(|i| Vec3::new(0.3, 1.0 - 0.5 * i as f64, 0.2 * i as f64)).collect();
+    let curvature = Curvature::new(&set, &mesh);
+    let mut kinds = Vec::new();
+    for (i, stencil) in set.stencils().iter().enumerate() {
+        let [mut along, mut bent, mut projected] = [[Mat3::zeros(); 10]; 3];
+        set.hessians(i..i + 1, &x, Projection::All, &mut along);
+        curvature.hessians(i..i + 1, &x, Projection::NONE, &mut bent);
+        curvature.hessians(i..i + 1, &x, Projection::All, &mut projected);
+        assert!(projected.iter().all(|b| *b == Mat3::zeros()));
+        let mut product = vec![Vec3::zeros(); x.len()];
+        let blocks = along.iter().zip(&bent).map(|(a, b)| a + b);
+        for ((a, b), h) in block_pairs(4).zip(blocks) {
+            if stencil[a.max(b)] != u32::MAX {
+                let (va, vb) = (stencil[a] as usize, stencil[b] as usize);
+                product[va] += h * dx[vb];
+                if a != b {
+                    product[vb] += h.transpose() * dx[va];
+                }
+            }
+        }
+        // the gradient of this constraint alone, linearised where it is evaluated
+        let alone = ContactConstraints::new(vec![set.all()[i]], 0.08, true);
+        let gradient = |t: f64| {
+            let z: Vec<Vec3> = x.iter().zip(&dx).map(|(x, dx)| x + t * dx).collect();
+            let mut alone = alone.clone();
+            alone.set_stiffness(50.0);
+            alone.linearise(&mesh, &planes, &z, &far_apart(&z), 0.0);
+            let mut g = vec![Vec3::zeros(); z.len()];
+            alone.add_gradient(&z, &mut g);
+            flat(&g)
+        };
+        let (after, before) = (gradient(1e-6), gradient(-1e-6));
+        let expected: Vec<f64> = after.iter().zip(&before).map(|(a, b)| (a - b) / 2e-6).collect();
+        let error = relative_error(&flat(&product), &expected, 1e-9);
+        assert!(error < 1e-6, "{:?}: {error}", set.all()[i].key);
+        kinds.push(bent != [Mat3::zeros(); 10]);
+    }
+    // a half-space is flat
+    assert_eq!(kinds, [true, true, true, true, false]);
 }
 
 #[test]
@@ -845,10 +891,11 @@ fn an_unsolved_subproblem_says_what_is_missing() {
         let it = Iterate::without_contacts(state.x.clone());
         let (mesh, planes) = (&model.collision, &model.half_spaces);
         potential.constraints_mut().linearise(mesh, planes, &state.x, &state.x, 0.0);
-        work.hessian.assemble_without_contact(&potential, &it).expect("a matrix");
+        work.hessian.assemble_without_contact(&potential, &it, Projection::All).expect("a matrix");
         let smooth = potential.gradient_without_contact(&it.x);
-        contact_subproblem::minimise_in(steps, &mut potential, &it, smooth, &mut work)
+        contact_subproblem::minimise_in(steps, &mut potential, &it, smooth, false, &mut work)
             .expect("a direction")
+            .expect("a definite matrix")
     };
     let (one, all) = (solve(1), solve(60));
     let size = |p: &[Vec3]| p.iter().map(|v| v.amax()).fold(0.0, f64::max);

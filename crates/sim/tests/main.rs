@@ -47,6 +47,7 @@ mod reactions;
 mod restore;
 mod rigid;
 mod rods;
+mod saddles;
 mod shells;
 mod sliding;
 mod slope;

@@ -140,14 +140,24 @@ impl ContactConstraints {
         self.separation
     }
 
+    /// The stiffness M, N/m.
+    pub fn stiffness(&self) -> f64 {
+        self.stiffness
+    }
+
+    /// The largest multiplier, N.
+    pub fn largest_force(&self) -> f64 {
+        self.constraints.iter().map(|c| c.force).fold(0.0, f64::max)
+    }
+
     /// Sets the stiffness M, N/m.
     pub fn set_stiffness(&mut self, stiffness: f64) {
         self.stiffness = stiffness;
     }
 
-    /// Doubles the stiffness M.
-    pub fn stiffen(&mut self) {
-        self.stiffness *= 2.0;
+    /// Raises the stiffness M by a factor.
+    pub fn stiffen(&mut self, factor: f64) {
+        self.stiffness *= factor;
     }
 
     /// Halves the separation δ.
@@ -252,7 +262,16 @@ impl ContactConstraints {
         self.force_for_gap(i, self.planes[i].gap(x))
     }
 
-    /// The same for a given gap, m.
+    /// The pair of a constraint that acts at `x`, and its force there with the mollifier, N.
+    pub(super) fn acting_pair(&self, i: usize, x: &[Vec3]) -> Option<(Pair, f64)> {
+        let force = self.planes[i].mollifier * self.force_at(i, x);
+        match self.constraints[i].key {
+            ConstraintKey::Pair(pair) if force > 0.0 => Some((pair, force)),
+            _ => None,
+        }
+    }
+
+    /// The force of a constraint for a given gap, N.
     #[inline]
     fn force_for_gap(&self, i: usize, gap: f64) -> f64 {
         (self.constraints[i].force - self.stiffness * (gap - self.planes[i].target_gap)).max(0.0)
@@ -278,21 +297,36 @@ impl ContactConstraints {
     /// Adds Σ φ ∂m/∂x with the mollifiers m of nearly parallel edges at `x`, where the constraints were
     /// linearised: what the gradient of [`Self::nonlinear_value`] has beyond that of the linearisation, N.
     pub fn add_mollifier_gradient(&self, mesh: &CollisionMesh, x: &[Vec3], gradient: &mut [Vec3]) {
+        self.add_along_mollifiers(mesh, x, |i| self.force_at(i, x), gradient);
+    }
+
+    /// Adds minus the forces Λ at the state `x` where the constraints were linearised, N, with what the mollifiers of their energy add; not where
+    /// decay factors weight the constraints, since the published method has no mollifiers.
+    pub fn add_forces(&self, mesh: &CollisionMesh, x: &[Vec3], gradient: &mut [Vec3]) {
+        for (i, c) in self.constraints.iter().enumerate() {
+            self.add_along(i, -c.force * self.planes[i].mollifier, gradient);
+        }
+        if !self.weighted {
+            self.add_along_mollifiers(mesh, x, |i| self.constraints[i].force, gradient);
+        }
+    }
+
+    /// Adds Σ λ²/(2M) ∂m/∂x with the mollifiers m of nearly parallel edges at `x` and a force λ of each constraint, N.
+    fn add_along_mollifiers(
+        &self,
+        mesh: &CollisionMesh,
+        x: &[Vec3],
+        force: impl Fn(usize) -> f64,
+        gradient: &mut [Vec3],
+    ) {
         for (i, plane) in self.planes.iter().enumerate().filter(|(_, p)| p.mollifier < 1.0) {
-            let force = self.force_at(i, x);
+            let force = force(i);
             let energy = force * force / (2.0 * self.stiffness);
             let p = plane.vertices.map(|v| x[v as usize]);
             let of_mollifier = mollifier::gradient(&p, mollifier_threshold(mesh, &plane.vertices));
             for (&v, g) in plane.vertices.iter().zip(&of_mollifier) {
                 gradient[v as usize] += energy * g;
             }
-        }
-    }
-
-    /// Adds minus the forces Λ, N.
-    pub fn add_forces(&self, gradient: &mut [Vec3]) {
-        for (i, c) in self.constraints.iter().enumerate() {
-            self.add_along(i, -c.force * self.planes[i].mollifier, gradient);
         }
     }
 

@@ -3,11 +3,13 @@
 //! `barrier` knows scalars only, `standoff_geometry::distance` geometry only; `potential` chains
 //! them over the pairs that `pairs` selects, and `set` holds all contacts at given positions. `friction` lags the pairs' forces and frames,
 //! `friction_term` owns them, `friction_relaxation` makes that settle; `batch` is the fast twin of `potential`'s Hessian; `forecast` forecasts
-//! the forces that stiffen it; `stiffness` knows how κ follows from loads and masses; `constraints` are those of the barrier-free method.
+//! the forces that stiffen it; `stiffness` knows how κ follows from loads and masses; `constraints` are those of the barrier-free method,
+//! `curvature` is that of their distances.
 
 pub mod barrier;
 mod batch;
 mod constraints;
+mod curvature;
 pub mod forecast;
 pub mod friction;
 pub mod friction_relaxation;
@@ -24,6 +26,7 @@ pub mod weighting;
 
 pub use barrier::Barrier;
 pub use constraints::{Constraint, ConstraintKey, ContactConstraints};
+pub use curvature::Curvature;
 pub use friction::{FrictionContact, FrictionKey, FrictionMaterials, FrictionSet, Smoothing};
 pub use friction_term::Friction;
 pub use half_space::{HalfSpace, HalfSpaceContact};

@@ -221,10 +221,14 @@ impl HessianAssembly {
         &mut self,
         potential: &IncrementalPotential<'_>,
         it: &Iterate,
+        projection: Projection<'_>,
     ) -> Result<(), MatrixError> {
         let terms = potential.terms(&it.contacts);
-        self.assemble_elastic(potential, &terms, it)?;
-        self.add_variable(potential, &terms, it, Projection::All, Part::Dirichlet)?;
+        self.assemble_elastic(potential, &terms, it, projection)?;
+        self.add_variable(potential, &terms, it, projection, Part::Dirichlet)?;
+        if projection != Projection::All {
+            self.add_variable(potential, &terms, it, projection, Part::Curvature)?;
+        }
         match &mut self.without_contact {
             Some(kept) => {
                 kept.reset(self.matrix.pattern().clone());
@@ -286,11 +290,12 @@ impl HessianAssembly {
         potential: &IncrementalPotential<'_>,
         terms: &[Summand<'_>],
         it: &Iterate,
+        projection: Projection<'_>,
     ) -> Result<(), MatrixError> {
         self.follow_free(potential)?;
         potential.context.clock.time(Phase::Assembly, || self.reserve(terms))?;
         let Self { elastic, blocks, vertex, matrix, .. } = self;
-        fill_elastic(elastic, &mut blocks[0], vertex, potential, terms, it, Projection::All, matrix)
+        fill_elastic(elastic, &mut blocks[0], vertex, potential, terms, it, projection, matrix)
     }
 
     /// Adds the terms of a part whose stencils vary.

@@ -32,7 +32,8 @@ pub struct Solution {
     pub missing: f64,
 }
 
-/// The minimiser p of the model at x̂ (`#V`, m). The assembly has to hold the Hessian without contact
+/// The minimiser p of the model at x̂ (`#V`, m); none where a matrix `may_be_indefinite`, and one is not positive definite. The assembly has to hold
+/// the Hessian without contact
 /// ([`assemble_without_contact`](super::assembly::HessianAssembly::assemble_without_contact)), `smooth`
 /// is the gradient without contact (`#V`, kg m).
 ///
@@ -42,9 +43,10 @@ pub fn minimise(
     potential: &mut IncrementalPotential<'_>,
     tentative: &Iterate,
     smooth: Vec<Vec3>,
+    may_be_indefinite: bool,
     work: &mut Workspace,
-) -> Result<Solution, StepError> {
-    minimise_in(SEMISMOOTH_STEPS, potential, tentative, smooth, work)
+) -> Result<Option<Solution>, StepError> {
+    minimise_in(SEMISMOOTH_STEPS, potential, tentative, smooth, may_be_indefinite, work)
 }
 
 /// [`minimise`] in `steps` steps at most.
@@ -57,8 +59,9 @@ pub fn minimise_in(
     potential: &mut IncrementalPotential<'_>,
     tentative: &Iterate,
     mut smooth: Vec<Vec3>,
+    may_be_indefinite: bool,
     work: &mut Workspace,
-) -> Result<Solution, StepError> {
+) -> Result<Option<Solution>, StepError> {
     let tolerance = potential.context.velocity_tolerance * potential.context.speed_time;
     // forces are read off the solution: no rough directions
     let mut forcing = Forcing::exact(potential.context.settings.solver.linear_tolerance);
@@ -69,14 +72,17 @@ pub fn minimise_in(
     // x̂ + p; `smooth` becomes g + B p
     let mut y = tentative.clone();
     potential.constraints_mut().unblock();
-    for solve in 0..steps {
+    for count in 0..steps {
         let mut gradient = smooth.clone();
         potential.add_contact_gradient(&y, &mut gradient);
         let acting = potential.constraints().acting(&y.x);
         let assembled = work.hessian.replace_contacts(potential, &y);
         assembled.map_err(|e| linear_failure(&work.report, e.to_string()))?;
-        let d = direction::solve(potential, &y, &gradient, &mut forcing, work)?;
-        work.report.linear_solves += 1;
+        let d = solve(potential, &y, &gradient, may_be_indefinite, &mut forcing, work)?;
+        let Some(d) = d else {
+            potential.constraints_mut().unblock();
+            return Ok(None);
+        };
         let size = measure(potential, &d);
         if !size.is_finite() {
             return Err(not_finite("the Newton direction", potential, &y));
@@ -85,7 +91,7 @@ pub fn minimise_in(
         let bd = bd.map_err(|e| linear_failure(&work.report, e.to_string()))?;
         // as a rule the active set is found in full steps, up and down
         let before = y.x.clone();
-        let may_rise = solve < NONMONOTONE_STEPS && (secants || !frictional);
+        let may_rise = count < NONMONOTONE_STEPS && (secants || !frictional);
         let t = line_search(potential, &mut y, &smooth, &gradient, &d, &bd, may_rise);
         for v in 0..p.len() {
             p[v] += t * d[v];
@@ -106,17 +112,32 @@ pub fn minimise_in(
         let small = size <= SUBPROBLEM_ACCURACY * tolerance.max(measure(potential, &p));
         if t == 1.0 && (exact || small) {
             potential.constraints_mut().unblock();
-            return Ok(Solution { p, missing: 0.0 });
+            return Ok(Some(Solution { p, missing: 0.0 }));
         }
         missing = size;
     }
     potential.constraints_mut().unblock();
-    Ok(Solution { p, missing })
+    Ok(Some(Solution { p, missing }))
+}
+
+/// One linear system; none where the matrix `may_be_indefinite`, and is not positive definite.
+fn solve(
+    potential: &IncrementalPotential<'_>,
+    y: &Iterate,
+    gradient: &[Vec3],
+    may_be_indefinite: bool,
+    forcing: &mut Forcing,
+    work: &mut Workspace,
+) -> Result<Option<Vec<Vec3>>, StepError> {
+    work.report.linear_solves += 1;
+    match may_be_indefinite {
+        true => direction::solve_if_definite(potential, y, gradient, forcing, work),
+        false => direction::solve(potential, y, gradient, forcing, work).map(Some),
+    }
 }
 
 /// The Newton direction at x̂ by one linear system (`#V`, m), with friction and the curvature of all
-/// constraints [Zheng 2025, Alg. 2, lines 5 to 13]. As for [`minimise`], the assembly has to hold the Hessian
-/// without contact, and `smooth` is the gradient without contact (`#V`, kg m).
+/// constraints [Zheng 2025, Alg. 2, lines 5 to 13]; all else as for [`minimise`].
 ///
 /// # Errors
 /// As [`minimise`].
@@ -124,20 +145,22 @@ pub fn newton_step(
     potential: &mut IncrementalPotential<'_>,
     tentative: &Iterate,
     smooth: Vec<Vec3>,
+    may_be_indefinite: bool,
     work: &mut Workspace,
-) -> Result<Solution, StepError> {
+) -> Result<Option<Solution>, StepError> {
     let mut gradient = smooth;
     potential.take_secants_of_friction(false);
     potential.add_contact_gradient(tentative, &mut gradient);
     let assembled = work.hessian.replace_contacts(potential, tentative);
     assembled.map_err(|e| linear_failure(&work.report, e.to_string()))?;
     let mut forcing = Forcing::exact(potential.context.settings.solver.linear_tolerance);
-    let p = direction::solve(potential, tentative, &gradient, &mut forcing, work)?;
-    work.report.linear_solves += 1;
-    if !measure(potential, &p).is_finite() {
-        return Err(not_finite("the Newton direction", potential, tentative));
+    let p = solve(potential, tentative, &gradient, may_be_indefinite, &mut forcing, work)?;
+    match p {
+        Some(p) if !measure(potential, &p).is_finite() => {
+            Err(not_finite("the Newton direction", potential, tentative))
+        }
+        p => Ok(p.map(|p| Solution { p, missing: 0.0 })),
     }
-    Ok(Solution { p, missing: 0.0 })
 }
 
 /// Moves `y` = x̂ + p along d as far as m falls: by all of it (in any case where m `may_rise`), or about

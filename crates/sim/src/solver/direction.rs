@@ -224,7 +224,7 @@ pub fn improve(
 }
 
 /// The displacement of every vertex for those of the rows of the matrix.
-fn to_vertices(
+pub(super) fn to_vertices(
     potential: &IncrementalPotential<'_>,
     hessian: &HessianAssembly,
     rows: &[Vec3],

@@ -15,6 +15,7 @@ pub mod newton;
 pub mod path;
 mod prescribed;
 pub mod quasi_newton;
+pub(crate) mod saddle;
 pub mod speedups;
 pub mod subdomains;
 pub mod termination;

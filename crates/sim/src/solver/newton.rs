@@ -7,6 +7,7 @@ use super::balance::Balance;
 use super::direction::{improve, measure, not_finite};
 use super::line_search::{self, LineStep};
 use super::prescribed;
+use super::saddle;
 use super::speedups::{Forcing, Speedups};
 use super::termination::{Termination, Verdict};
 use crate::error::StepError;
@@ -14,7 +15,7 @@ use crate::iterate::Iterate;
 use crate::potential::{Energy, IncrementalPotential, Strategy};
 use crate::report::StepOutcome;
 use crate::solver::workspace::Workspace;
-use crate::thresholds::LOOSEST;
+use crate::thresholds::{ESCAPES, LOOSEST};
 use standoff_linalg::Vec3;
 
 /// Minimises `potential` from `it`, which becomes the last iterate.
@@ -50,6 +51,8 @@ struct Newton<'n, 'p> {
     /// When the minimisation ends.
     termination: Termination,
     here: Known,
+    /// Saddles that were left.
+    escapes: u32,
 }
 
 /// What is known of the potential at the present iterate.
@@ -67,7 +70,8 @@ impl<'n, 'p> Newton<'n, 'p> {
     ) -> Self {
         let termination = Termination::new(&potential.context);
         let speedups = Speedups::new(potential, termination.is_by_direction());
-        Self { potential, it, work, speedups, termination, here: Known::default() }
+        let (here, escapes) = (Known::default(), 0);
+        Self { potential, it, work, speedups, termination, here, escapes }
     }
 
     /// Newton's method [Li 2020, Alg. 1]: direction, step length, κ, and whether that was the last iteration.
@@ -197,6 +201,17 @@ impl<'n, 'p> Newton<'n, 'p> {
         measure
     }
 
+    /// Leaves a saddle, where forces balance and the Hessian is not positive definite; whether there was one.
+    fn leave_saddle(&mut self) -> Result<bool, StepError> {
+        let Self { potential, it, work, speedups, termination, here, escapes } = self;
+        if !termination.wants_balance() || !speedups.may_be_at_saddle(potential, work) {
+            return Ok(false);
+        }
+        *escapes += 1;
+        let gradient = here.gradient.get_or_insert_with(|| potential.gradient(it));
+        Ok(*escapes <= ESCAPES && saddle::leave(potential, it, gradient, work)?)
+    }
+
     /// What follows from a verdict: joints are closed, prescribed vertices are pulled on, bodies come to rest or go on; or the outcome.
     fn go_on(
         &mut self,
@@ -225,11 +240,11 @@ impl<'n, 'p> Newton<'n, 'p> {
                 Ok(None)
             }
             Verdict::Settled(outcome) if outcome.is_minimum() => {
-                if !close_joints(potential, it)? {
+                if !self.leave_saddle()? && !close_joints(self.potential, self.it)? {
                     return Ok(Some(outcome));
                 }
-                *here = Known::default();
-                *termination = Termination::new(&context);
+                self.here = Known::default();
+                self.termination = Termination::new(&context);
                 Ok(None)
             }
             Verdict::Settled(outcome) | Verdict::Stalled(outcome) => Ok(Some(outcome)),

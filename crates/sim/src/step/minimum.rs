@@ -84,9 +84,7 @@ impl End<'_, '_> {
         work.report.step = context.step as u64;
         let mut it = self.it.clone();
         let outcome = match of_barrier_free {
-            true => {
-                barrier_free::go_on(&mut potential, self.targets, &self.start.x, &mut it, &mut work)
-            }
+            true => barrier_free::go_on(&mut potential, &self.start.x, &mut it, &mut work),
             false => newton::minimise(&mut potential, &mut it, &mut work),
         }?;
         let balance = Balance::of_state(&potential, &it, 1.0);

@@ -18,10 +18,10 @@ use standoff_sim::{
 pub const SPEED: f64 = 1e-8;
 /// The force tolerance of the references.
 pub const FORCES: f64 = 1e-9;
-/// A reference that rounding ends counts where its residual speed is below this, m/s per metre of a body, and its imbalance below
-/// [`ROUNDED`].
-const ROUNDED_SPEED: f64 = 1e-6;
-const ROUNDED: f64 = 1e-6;
+/// A reference that rounding ends counts where its residual speed is below this, m/s per metre of a body, a thousandth of the default
+/// tolerance, and its imbalance below [`ROUNDED`], a tenth of the default one.
+const ROUNDED_SPEED: f64 = 1e-5;
+const ROUNDED: f64 = 1e-5;
 /// Part of a body's weight and inertia below which contact forces are compared with this instead of with themselves.
 const NO_FORCE: f64 = 1e-3;
 

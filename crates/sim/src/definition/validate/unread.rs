@@ -167,7 +167,13 @@ pub const READINGS: &[Reading] = &[
     ),
     row("solver.arcs", &[LINE_SEARCH]),
     row("solver.forecast_forces", &[CONTACT, NEWTON]),
-    row("solver.projection", &[NEWTON]),
+    row(
+        "solver.projection",
+        &[
+            Is("solver.method", &["barrier", "barrier-free"]),
+            Any(&[NEWTON, Absent("solver.barrier_free.min_iterations")]),
+        ],
+    ),
     row("solver.boundary_tolerance_relative", &[LINE_SEARCH]),
     row("solver.inversion_barrier", &[Is("solver.allow_inversion", &["false"])]),
     row("solver.allow_inversion", &[]),

@@ -15,16 +15,19 @@
 //! `solver.barrier_free.min_iterations` the first phase alone runs, to its published end. Multipliers and
 //! active set carry over to the next step: they are part of the state.
 
+mod saddles;
 mod safeguarded;
 mod two_states;
 
 use super::contact_subproblem::{self, Solution};
 use super::direction::{linear_failure, measure};
+use super::speedups::NewtonSystem;
 use crate::clock::Phase;
 use crate::contact::ConstraintKey;
 use crate::context::StepContext;
-use crate::definition::settings::Subproblem;
+use crate::definition::settings;
 use crate::dirichlet::DirichletTargets;
+use crate::energy::Projection;
 use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
@@ -59,7 +62,10 @@ pub fn advance(
             return Ok(outcome);
         }
     }
-    safeguarded::run(potential, targets, &start, it, true, work)
+    if targets.moving.iter().any(|&v| it.x[v as usize] != targets.x[v as usize]) {
+        potential.constrain(targets, &start);
+    }
+    safeguarded::run(potential, &start, it, true, work)
 }
 
 /// Continues from where a step that began at `start` ended, with its friction forces and the stiffness of its constraints.
@@ -68,48 +74,90 @@ pub fn advance(
 /// As [`advance`].
 pub fn go_on(
     potential: &mut IncrementalPotential<'_>,
-    targets: &DirichletTargets,
     start: &[Vec3],
     it: &mut Iterate,
     work: &mut Workspace,
 ) -> Result<StepOutcome, StepError> {
     // the first direction of a step sets the stiffness
     work.report.newton_iterations = 1;
-    safeguarded::run(potential, targets, start, it, false, work)
+    safeguarded::run(potential, start, it, false, work)
 }
 
-/// The Newton direction at `at` with contact and friction exact in the linearised constraints, and the
-/// gradient there without them; `report.residual_speed` becomes the direction's size, with what is missing of it
+/// The Newton direction at an iterate with contact and friction exact in the linearised constraints, and the
+/// gradient there with them. `report.residual_speed` becomes the direction's size, with what is missing of it
 /// where the subproblem was not solved. The first one of a step sets the stiffness of the constraints.
-fn subproblem(
-    potential: &mut IncrementalPotential<'_>,
-    at: &Iterate,
-    mut gradient: Vec<Vec3>,
-    work: &mut Workspace,
-) -> Result<(Vec<Vec3>, Vec<Vec3>), StepError> {
-    let context = potential.context;
-    let assembled = work.hessian.assemble_without_contact(potential, at);
-    assembled.map_err(|e| linear_failure(&work.report, e.to_string()))?;
-    if work.report.newton_iterations == 1 {
-        // the constraints of prescribed vertices are much stiffer than anything else: where there is
-        // more, they do not count
-        let held = |v: u32| potential.is_prescribed(v);
-        let of_bodies = work.hessian.largest_diagonal(|v| !held(v));
-        let largest = of_bodies.or_else(|| work.hessian.largest_diagonal(held));
-        let penalty = context.settings.solver.barrier_free.penalty;
-        if let Some(largest) = largest {
-            let stiffness = penalty * largest / context.contact_scale;
-            potential.constraints_mut().set_stiffness(stiffness);
+struct Subproblem<'s, 'p> {
+    potential: &'s mut IncrementalPotential<'p>,
+    at: &'s Iterate,
+    /// The gradient without contact (`#V`), kg m.
+    smooth: &'s [Vec3],
+    work: &'s mut Workspace,
+}
+
+impl Subproblem<'_, '_> {
+    fn minimise(
+        &mut self,
+        projection: Projection<'_>,
+        may_be_indefinite: bool,
+    ) -> Result<Option<(Vec<Vec3>, Vec<Vec3>)>, StepError> {
+        let Self { potential, at, smooth, work } = self;
+        let assembled = work.hessian.assemble_without_contact(potential, at, projection);
+        assembled.map_err(|e| linear_failure(&work.report, e.to_string()))?;
+        if work.report.newton_iterations == 1 {
+            set_stiffness(potential, work);
         }
+        let context = potential.context;
+        let solve = match context.settings.solver.barrier_free.subproblem {
+            settings::Subproblem::ActiveSet => contact_subproblem::minimise,
+            settings::Subproblem::Published => contact_subproblem::newton_step,
+        };
+        let solution = solve(potential, at, smooth.to_vec(), may_be_indefinite, work)?;
+        let Some(Solution { p, missing }) = solution else { return Ok(None) };
+        let mut gradient = smooth.to_vec();
+        potential.add_contact_gradient(at, &mut gradient);
+        let descends = || gradient.iter().zip(&p).map(|(g, p)| g.dot(p)).sum::<f64>() <= 0.0;
+        if may_be_indefinite && !descends() {
+            return Ok(None);
+        }
+        work.report.residual_speed = (measure(potential, &p) + missing) / context.speed_time;
+        Ok(Some((p, gradient)))
     }
-    let solve = match context.settings.solver.barrier_free.subproblem {
-        Subproblem::ActiveSet => contact_subproblem::minimise,
-        Subproblem::Published => contact_subproblem::newton_step,
-    };
-    let Solution { p, missing } = solve(potential, at, gradient.clone(), work)?;
-    work.report.residual_speed = (measure(potential, &p) + missing) / context.speed_time;
-    potential.add_contact_gradient(at, &mut gradient);
-    Ok((p, gradient))
+}
+
+impl NewtonSystem for Subproblem<'_, '_> {
+    type Direction = (Vec<Vec3>, Vec<Vec3>);
+
+    fn potential(&self) -> &IncrementalPotential<'_> {
+        self.potential
+    }
+
+    fn solve(&mut self, projection: Projection<'_>, _: bool) -> Result<Self::Direction, StepError> {
+        let solution = self.minimise(projection, false)?;
+        solution.ok_or_else(|| linear_failure(&self.work.report, "no direction".into()))
+    }
+
+    fn solve_if_definite(
+        &mut self,
+        projection: Projection<'_>,
+        _: bool,
+    ) -> Result<Option<Self::Direction>, StepError> {
+        self.minimise(projection, true)
+    }
+}
+
+/// Sets the stiffness of the constraints by the matrix without contact.
+fn set_stiffness(potential: &mut IncrementalPotential<'_>, work: &Workspace) {
+    let context = potential.context;
+    // the constraints of prescribed vertices are much stiffer than anything else: where there is
+    // more, they do not count
+    let held = |v: u32| potential.is_prescribed(v);
+    let of_bodies = work.hessian.largest_diagonal(|v| !held(v));
+    let largest = of_bodies.or_else(|| work.hessian.largest_diagonal(held));
+    let penalty = context.settings.solver.barrier_free.penalty;
+    if let Some(largest) = largest {
+        let stiffness = penalty * largest / context.contact_scale;
+        potential.constraints_mut().set_stiffness(stiffness);
+    }
 }
 
 /// Whether another solver should finish the step because this one has solved as many linear systems as it
@@ -179,7 +227,7 @@ impl Stalls {
         self.consecutive = 0;
         self.rounds += 1;
         if self.rounds <= STALLED_ROUNDS {
-            potential.constraints_mut().stiffen();
+            potential.constraints_mut().stiffen(2.0);
             potential.constraints_mut().draw_near();
         }
     }

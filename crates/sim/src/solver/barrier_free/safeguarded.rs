@@ -12,9 +12,10 @@
 //! is raised from update to update, up to the tolerance of the step. Where contact cuts a step, the minimum
 //! for the present multipliers penetrates, and they are updated with the linearised gaps at its end.
 
-use super::{Stalls, StepBounds, is_out_of_work, step_bounds, subproblem};
+use super::saddles::Saddles;
+use super::{Stalls, StepBounds, Subproblem, is_out_of_work, step_bounds};
 use crate::clock::Phase;
-use crate::dirichlet::{DirichletTargets, Pulled};
+use crate::dirichlet::Pulled;
 use crate::energy::Term;
 use crate::error::StepError;
 use crate::iterate::Iterate;
@@ -25,13 +26,13 @@ use crate::solver::direction::{improve, measure, not_finite};
 use crate::solver::line_search::{audited, falls, promises_nothing};
 use crate::solver::path::StepLimit;
 use crate::solver::prescribed;
-use crate::solver::speedups::Forcing;
+use crate::solver::speedups::{Forcing, Projecting};
 use crate::solver::termination::{Verdict, stall};
 use crate::solver::workspace::Workspace;
 use crate::thresholds::{
-    ADVANCE_HALVINGS, COMPLETIONS, GAP_ERROR, LOOSEST, MOST_LEFT, MULTIPLIER_UPDATES, NEGLIGIBLE,
-    NO_STEP, PENETRATIONS, REFUSALS, RISES, ROUND_OFF_ITERATIONS, STALLED_ADVANCES,
-    UPDATE_REDUCTION,
+    ADVANCE_HALVINGS, COMPLETIONS, GAP_ERROR, GAP_REDUCTION, LOOSEST, MOST_LEFT,
+    MULTIPLIER_UPDATES, NEGLIGIBLE, NO_STEP, PENETRATIONS, REFUSALS, RISES, ROUND_OFF_ITERATIONS,
+    STALLED_ADVANCES, STIFFENING, STIFFENINGS, UNRESOLVED, UPDATE_REDUCTION,
 };
 use standoff_linalg::Vec3;
 
@@ -61,6 +62,10 @@ struct StepTaken {
 struct Updates {
     /// Speed below which the next one is due, m/s.
     due_below: f64,
+    /// The distance of loaded gaps from their targets at the last one, if that was at a minimum, m; else infinite.
+    gap_error: f64,
+    /// How often contacts became stiffer because that did not fall.
+    stiffened: u32,
     /// How many there were at minima.
     at_minima: u32,
     /// How many there were because a minimum penetrates.
@@ -76,7 +81,7 @@ impl Updates {
         self.penetrations += 1;
         if self.penetrations.is_multiple_of(PENETRATIONS) && self.penetrations <= 10 * PENETRATIONS
         {
-            potential.constraints_mut().stiffen();
+            potential.constraints_mut().stiffen(2.0);
         }
     }
 
@@ -97,27 +102,27 @@ impl Updates {
 // long: one loop; what its iterations share is what makes it end
 pub fn run(
     potential: &mut IncrementalPotential<'_>,
-    targets: &DirichletTargets,
     start: &[Vec3],
     it: &mut Iterate,
     takes_friction: bool,
     work: &mut Workspace,
 ) -> Result<StepOutcome, StepError> {
     let context = potential.context;
-    if targets.moving.iter().any(|&v| it.x[v as usize] != targets.x[v as usize]) {
-        potential.constrain(targets, start);
-    }
     let mut updates = Updates {
         due_below: f64::INFINITY,
+        gap_error: f64::INFINITY,
+        stiffened: 0,
         at_minima: 0,
         penetrations: 0,
         new_friction: !(takes_friction && context.model.has_friction),
     };
     let (mut stalls, mut within_round_off, mut refused) = (Stalls::default(), 0, 0_u32);
+    let mut projecting = Projecting::new(context.settings.solver.projection);
+    let mut saddles = Saddles::default();
     let iterations = u64::from(context.settings.solver.end.max_iterations);
     while work.report.newton_iterations < iterations && !is_out_of_work(&context, &work.report) {
         let Direction { p, gradient, bounds, complete } =
-            complete_direction(potential, start, it, work)?;
+            complete_direction(potential, start, it, &mut projecting, work)?;
         let speed = work.report.residual_speed;
         let target: Vec<Vec3> = it.x.iter().zip(&p).map(|(x, p)| x + p).collect();
         let rise = refused.is_multiple_of(REFUSALS) && (1..=RISES * REFUSALS).contains(&refused);
@@ -131,7 +136,11 @@ pub fn run(
         }
         potential.linearise(&it.x, start, 0.0);
         within_round_off = if taken.within_round_off { within_round_off + 1 } else { 0 };
-        let full = taken.alpha == 1.0;
+        if taken.alpha < NO_STEP && projecting.give_up() {
+            // the projected Hessian may lead on
+            continue;
+        }
+        let full = taken.alpha == 1.0 || size(&p) <= UNRESOLVED * size(&it.x);
         let round_off = within_round_off >= ROUND_OFF_ITERATIONS;
         let converged = speed < context.velocity_tolerance && (full || round_off);
         stalls.note(taken.alpha, STALLED_ADVANCES, potential);
@@ -146,8 +155,12 @@ pub fn run(
             continue;
         }
         if full && (speed < updates.due_below || converged) || round_off {
-            let end = update(potential, &mut updates, it, speed, converged)
-                && Balance::of_state(potential, it, context.force_tolerance).is_met;
+            let settled = update(potential, &mut updates, it, speed, converged);
+            let end = settled && Balance::of_state(potential, it, context.force_tolerance).is_met;
+            // multipliers need not settle
+            let is_blind =
+                round_off && (!converged || updates.at_minima > MULTIPLIER_UPDATES && !end);
+            let converged = converged && end;
             let outcome = if converged { StepOutcome::Converged } else { StepOutcome::RoundOff };
             let rest = match end && context.force_tolerance < 1.0 {
                 true => what_follows(potential, it, &p, work),
@@ -155,10 +168,14 @@ pub fn run(
             };
             // rounding may be what is left
             let is_short = rest * speed < context.velocity_tolerance || taken.within_round_off;
-            let end = end && is_short;
-            if potential.allows(Strategy::End) && (end || round_off && !converged) {
+            let end =
+                end && is_short && !saddles.lead_on(potential, start, it, &projecting, work)?;
+            if potential.allows(Strategy::End) && (end || is_blind) {
                 if converged {
-                    work.report.residual_speed = (rest * speed).min(context.velocity_tolerance);
+                    // what the multipliers would still move
+                    let gaps = potential.constraints().gap_error(&it.x) / context.speed_time;
+                    let left = (rest * speed).max(gaps);
+                    work.report.residual_speed = left.min(context.velocity_tolerance);
                 }
                 return Ok(outcome);
             }
@@ -183,11 +200,27 @@ fn update(
     let tolerance = context.velocity_tolerance;
     let distance = tolerance * context.speed_time;
     let allowed = distance.min(GAP_ERROR * potential.constraints().separation());
-    let gaps_settled = potential.constraints().gap_error(&it.x) < allowed;
+    let gap_error = potential.constraints().gap_error(&it.x);
+    let gaps_settled = gap_error < allowed;
     let before = potential.contact_forces(it);
     potential.constraints_mut().update(&it.x, context.settings.solver.barrier_free.decay);
+    // gaps tell no more than the digits of positions
+    let rounding = UNRESOLVED * size(&it.x);
     let settled = updates.at_minima >= MULTIPLIER_UPDATES
-        || gaps_settled && converged && forces_settled(potential, it, &before);
+        || gaps_settled
+            && converged
+            && (gap_error <= rounding || forces_settled(potential, it, &before));
+    if converged && !settled && gap_error > GAP_REDUCTION * updates.gap_error {
+        let constraints = potential.constraints_mut();
+        let hidden = STIFFENING * constraints.stiffness() * rounding;
+        if updates.stiffened < STIFFENINGS
+            && hidden <= context.force_tolerance * constraints.largest_force()
+        {
+            constraints.stiffen(STIFFENING);
+            updates.stiffened += 1;
+        }
+    }
+    updates.gap_error = if converged { gap_error } else { f64::INFINITY };
     updates.due_below = (UPDATE_REDUCTION * speed).max(tolerance);
     updates.at_minima += u32::from(converged);
     if !(converged && settled) {
@@ -234,6 +267,7 @@ fn complete_direction(
     potential: &mut IncrementalPotential<'_>,
     start: &[Vec3],
     it: &Iterate,
+    projecting: &mut Projecting,
     work: &mut Workspace,
 ) -> Result<Direction, StepError> {
     let mesh = &potential.context.model.collision;
@@ -248,7 +282,8 @@ fn complete_direction(
         for v in (0..gradient.len()).filter(|&v| potential.free()[v]) {
             gradient[v] += potential.context.contact_scale * of_mollifiers[v];
         }
-        let (p, gradient) = subproblem(potential, it, gradient, work)?;
+        let mut subproblem = Subproblem { potential, at: it, smooth: &gradient, work };
+        let (p, gradient) = least_projected(projecting, &mut subproblem)?;
         if !work.report.residual_speed.is_finite() {
             return Err(not_finite("the Newton direction", potential, it));
         }
@@ -261,6 +296,27 @@ fn complete_direction(
             return Ok(Direction { p, gradient, bounds, complete: added == 0 });
         }
     }
+}
+
+/// The direction by the Hessian without contact of which as few summands are projected as definiteness allows, without any where it is
+/// short enough to be the last one.
+fn least_projected(
+    projecting: &mut Projecting,
+    subproblem: &mut Subproblem<'_, '_>,
+) -> Result<(Vec<Vec3>, Vec<Vec3>), StepError> {
+    let mut direction = projecting.direction(subproblem)?;
+    let context = subproblem.potential.context;
+    let is_small = subproblem.work.report.residual_speed < context.velocity_tolerance;
+    if is_small && context.force_tolerance < 1.0 && !projecting.is_definite(subproblem.potential) {
+        direction = projecting.direction_by_hessian(subproblem)?.unwrap_or(direction);
+    }
+    projecting.note(&direction.0);
+    Ok(direction)
+}
+
+/// The largest entry.
+fn size(vectors: &[Vec3]) -> f64 {
+    vectors.iter().map(|v| v.amax()).fold(0.0, f64::max)
 }
 
 /// Moves x along `p` by the largest tried step that lowers L, or the largest one where L `may_rise`; a
@@ -311,7 +367,7 @@ fn acceptable(before: &Energy, after: &Energy, slope: f64, may_rise: bool) -> bo
 }
 
 /// L(x).
-fn merit(potential: &IncrementalPotential<'_>, x: &[Vec3]) -> Energy {
+pub(super) fn merit(potential: &IncrementalPotential<'_>, x: &[Vec3]) -> Energy {
     let context = &potential.context;
     let mut energy = potential.value_without_contact(x);
     potential.add_dirichlet_value(x, &mut energy);

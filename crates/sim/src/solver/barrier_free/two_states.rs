@@ -9,15 +9,17 @@
 //!
 //! Every collision of that displacement becomes a constraint of the next solve.
 
-use super::{Stalls, StepBounds, is_out_of_work, step_bounds, subproblem};
+use super::{Stalls, StepBounds, Subproblem, is_out_of_work, step_bounds};
 use crate::context::StepContext;
 use crate::dirichlet::DirichletTargets;
+use crate::energy::Projection;
 use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::potential::{Energy, IncrementalPotential};
 use crate::report::{Advance, StepOutcome};
 use crate::solver::direction::not_finite;
 use crate::solver::line_search;
+use crate::solver::speedups::NewtonSystem;
 use crate::solver::workspace::Workspace;
 use crate::thresholds::{
     ADVANCE_HALVINGS, INVISIBLE, LINEARISATION, RESET_ALWAYS, SMALL_ADVANCE, SMALL_ADVANCES,
@@ -232,8 +234,9 @@ fn solve(
 ) -> Result<bool, StepError> {
     for _ in 0..newton_steps {
         work.report.newton_iterations += 1;
-        let gradient = potential.gradient_without_contact(&tentative.it.x);
-        let (p, gradient) = subproblem(potential, &tentative.it, gradient, work)?;
+        let smooth = potential.gradient_without_contact(&tentative.it.x);
+        let mut subproblem = Subproblem { potential, at: &tentative.it, smooth: &smooth, work };
+        let (p, gradient) = subproblem.solve(Projection::All, false)?;
         let alpha = descend(potential, tentative, &p, &gradient, work)?;
         // where no step was taken, another one would be the same
         if alpha == 1.0 || alpha == 0.0 {

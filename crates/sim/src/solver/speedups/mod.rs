@@ -16,17 +16,52 @@ mod projecting;
 mod start;
 
 pub use forcing::Forcing;
+pub use projecting::{NewtonSystem, Projecting};
 pub use start::{advance_free_bodies, extrapolate};
 
-use super::direction::{improve, measure, not_finite};
+use super::direction::{assemble, improve, measure, not_finite, solve, solve_if_definite};
 use super::line_search::LineStep;
 use super::workspace::Workspace;
+use crate::energy::Projection;
 use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::potential::{IncrementalPotential, Strategy};
 use islands::Islands;
-use projecting::Projecting;
+
 use standoff_linalg::Vec3;
+
+/// H p = −g at an iterate.
+struct Plain<'s, 'p> {
+    potential: &'s IncrementalPotential<'p>,
+    it: &'s Iterate,
+    gradient: &'s [Vec3],
+    forcing: &'s mut Forcing,
+    work: &'s mut Workspace,
+}
+
+impl NewtonSystem for Plain<'_, '_> {
+    type Direction = Vec<Vec3>;
+
+    fn potential(&self) -> &IncrementalPotential<'_> {
+        self.potential
+    }
+
+    fn solve(&mut self, projection: Projection<'_>, again: bool) -> Result<Vec<Vec3>, StepError> {
+        let Self { potential, it, gradient, forcing, work } = self;
+        assemble(potential, it, projection, again, work)?;
+        solve(potential, it, gradient, forcing, work)
+    }
+
+    fn solve_if_definite(
+        &mut self,
+        projection: Projection<'_>,
+        again: bool,
+    ) -> Result<Option<Vec<Vec3>>, StepError> {
+        let Self { potential, it, gradient, forcing, work } = self;
+        assemble(potential, it, projection, again, work)?;
+        solve_if_definite(potential, it, gradient, forcing, work)
+    }
+}
 
 /// What speeds up a minimisation by Newton's method.
 pub struct Speedups<'p> {
@@ -65,20 +100,21 @@ impl<'p> Speedups<'p> {
         let Self { projecting, forcing, .. } = self;
         let (time, tolerance) =
             (potential.context.speed_time, potential.context.velocity_tolerance);
-        let mut p = projecting.direction(potential, it, gradient, forcing, work)?;
+        let mut system = Plain { potential, it, gradient, forcing, work };
+        let mut p = projecting.direction(&mut system)?;
         let is_small = |p: &[Vec3]| measure(potential, p) / time < tolerance;
         let mut small = is_small(&p);
         if small && potential.context.force_tolerance < 1.0 && !projecting.is_definite(potential) {
             // the matrix is now another one than that of `p` if it is indefinite, and this direction will not be the last one
-            match projecting.direction_by_hessian(potential, it, gradient, forcing, work)? {
+            match projecting.direction_by_hessian(&mut system)? {
                 Some(better) => (small, p) = (is_small(&better), better),
                 None => small = false,
             }
         }
-        if work.linear.is_iterative() && small && forcing.tighten() {
-            p = match improve(potential, gradient, &p, forcing, work) {
+        if system.work.linear.is_iterative() && small && system.forcing.tighten() {
+            p = match improve(potential, gradient, &p, system.forcing, system.work) {
                 Some(p) => p,
-                None => projecting.direction(potential, it, gradient, forcing, work)?,
+                None => projecting.direction(&mut system)?,
             };
         }
         projecting.note(&p);
@@ -104,6 +140,16 @@ impl<'p> Speedups<'p> {
     /// Whether the last matrix was positive definite without projection, or could not be told from one.
     pub fn is_definite(&self, potential: &IncrementalPotential<'_>) -> bool {
         self.projecting.is_definite(potential)
+    }
+
+    /// Whether the minimisation may have ended in a saddle: by all that the solver of linear systems can tell, the last matrix, which is not
+    /// projected, is not positive definite.
+    pub fn may_be_at_saddle(
+        &self,
+        potential: &IncrementalPotential<'_>,
+        work: &mut Workspace,
+    ) -> bool {
+        self.projecting.may_be_at_saddle(potential, work)
     }
 
     /// Stiffens friction in the next Newton matrix by the forces that the direction `p` forecasts.

@@ -1,15 +1,42 @@
 //! Newton directions by Hessians of which as few summands are projected as definiteness allows.
 
-use super::forcing::Forcing;
 use crate::definition::settings::HessianProjection;
 use crate::energy::Projection;
 use crate::error::StepError;
-use crate::iterate::Iterate;
 use crate::potential::{IncrementalPotential, Strategy};
-use crate::solver::direction::{assemble, solve, solve_if_definite};
+use crate::solver::saddle;
 use crate::solver::workspace::Workspace;
 use crate::thresholds::{PROJECTION_LOWER, PROJECTION_RAISE, PROJECTION_TRIES};
 use standoff_linalg::Vec3;
+
+/// The linear system of a Newton direction at one iterate, of which the projection may be chosen.
+pub trait NewtonSystem {
+    /// The direction, and what comes with it.
+    type Direction;
+
+    /// The potential that is minimised.
+    fn potential(&self) -> &IncrementalPotential<'_>;
+
+    /// Assembles and solves the system, `again` at the same iterate.
+    ///
+    /// # Errors
+    /// A non-finite number, an unsolvable system.
+    fn solve(
+        &mut self,
+        projection: Projection<'_>,
+        again: bool,
+    ) -> Result<Self::Direction, StepError>;
+
+    /// The same; none where the matrix is found not to be positive definite.
+    ///
+    /// # Errors
+    /// As [`Self::solve`].
+    fn solve_if_definite(
+        &mut self,
+        projection: Projection<'_>,
+        again: bool,
+    ) -> Result<Option<Self::Direction>, StepError>;
+}
 
 /// Which summands were projected last, and which will be.
 ///
@@ -45,27 +72,23 @@ impl Projecting {
         self.lengths.extend(p.iter().map(|p| p.norm()));
     }
 
-    /// p = −H⁻¹ g for a gradient g, with the Hessian H of which some summands are projected.
+    /// The direction by the Hessian, of which some summands are projected.
     ///
     /// # Errors
     /// A non-finite number, an unsolvable system.
-    pub fn direction(
+    pub fn direction<S: NewtonSystem>(
         &mut self,
-        potential: &IncrementalPotential<'_>,
-        it: &Iterate,
-        gradient: &[Vec3],
-        forcing: &mut Forcing,
-        work: &mut Workspace,
-    ) -> Result<Vec<Vec3>, StepError> {
+        system: &mut S,
+    ) -> Result<S::Direction, StepError> {
         let mut again = false;
-        for _ in 0..self.tries(potential) {
+        for _ in 0..self.tries(system.potential()) {
             if !self.mark() {
                 break;
             }
             let projection = Projection::Marked(&self.marked);
-            assemble(potential, it, projection, again, work)?;
+            let p = system.solve_if_definite(projection, again)?;
             again = true;
-            if let Some(p) = solve_if_definite(potential, it, gradient, forcing, work)? {
+            if let Some(p) = p {
                 self.bound *= PROJECTION_RAISE;
                 self.partial = true;
                 self.definite = !self.marked.contains(&true);
@@ -78,26 +101,18 @@ impl Projecting {
             HessianProjection::GaussNewton => Projection::GaussNewton,
             _ => Projection::All,
         };
-        assemble(potential, it, all, again, work)?;
-        solve(potential, it, gradient, forcing, work)
+        system.solve(all, again)
     }
 
-    /// The direction by the Hessian without any projection; none where that is not positive definite.
+    /// The direction by the Hessian without any projection, after another one from the same iterate; none where that is not positive definite.
     ///
     /// # Errors
     /// As [`Self::direction`].
-    pub fn direction_by_hessian(
+    pub fn direction_by_hessian<S: NewtonSystem>(
         &mut self,
-        potential: &IncrementalPotential<'_>,
-        it: &Iterate,
-        gradient: &[Vec3],
-        forcing: &mut Forcing,
-        work: &mut Workspace,
-    ) -> Result<Option<Vec<Vec3>>, StepError> {
-        self.marked.clear();
-        self.marked.resize(it.x.len(), false);
-        assemble(potential, it, Projection::Marked(&self.marked), true, work)?;
-        let p = solve_if_definite(potential, it, gradient, forcing, work)?;
+        system: &mut S,
+    ) -> Result<Option<S::Direction>, StepError> {
+        let p = system.solve_if_definite(Projection::NONE, true)?;
         self.definite = p.is_some();
         // after giving up, this is no reason to give up again
         self.partial |= self.definite && self.bound > 0.0;
@@ -106,9 +121,23 @@ impl Projecting {
 
     /// Whether the last matrix was the Hessian without any projection, and positive definite; true where that is not required.
     pub fn is_definite(&self, potential: &IncrementalPotential<'_>) -> bool {
-        self.definite
-            || matches!(self.method, HessianProjection::Always | HessianProjection::GaussNewton)
-            || !potential.allows(Strategy::LessProjection)
+        self.definite || !self.is_required(potential)
+    }
+
+    /// Whether a minimisation may have ended in a saddle, which conjugate gradients do not notice where symmetry keeps the right-hand side from
+    /// all directions that lead out of it: a right-hand side without symmetry tells.
+    pub fn may_be_at_saddle(
+        &self,
+        potential: &IncrementalPotential<'_>,
+        work: &mut Workspace,
+    ) -> bool {
+        self.is_required(potential) && !(self.definite && saddle::looks_definite(work))
+    }
+
+    /// Whether directions have to come from the Hessian without any projection in the end.
+    fn is_required(&self, potential: &IncrementalPotential<'_>) -> bool {
+        !matches!(self.method, HessianProjection::Always | HessianProjection::GaussNewton)
+            && potential.allows(Strategy::LessProjection)
     }
 
     /// Projects all summands from now on, since the last direction led nowhere. Whether that makes a difference.

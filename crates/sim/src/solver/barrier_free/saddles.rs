@@ -1,0 +1,92 @@
+//! Leaves saddles of the augmented Lagrangian; see [`crate::solver::saddle`].
+
+use super::safeguarded::merit;
+use super::step_bounds;
+use crate::energy::Projection;
+use crate::error::StepError;
+use crate::iterate::Iterate;
+use crate::potential::IncrementalPotential;
+use crate::solver::direction::linear_failure;
+use crate::solver::line_search::audited;
+use crate::solver::saddle;
+use crate::solver::speedups::Projecting;
+use crate::solver::workspace::Workspace;
+use crate::thresholds::{ADVANCE_HALVINGS, ESCAPES, HIDDEN, NEGLIGIBLE, SADDLES};
+use standoff_linalg::Vec3;
+
+/// Ends that were none because the Hessian was not positive definite.
+#[derive(Default)]
+pub(super) struct Saddles {
+    /// Iterations that went on.
+    near: u32,
+    /// Saddles that were left.
+    left: u32,
+}
+
+impl Saddles {
+    /// Whether the minimisation continues where everything else says that it has ended: x may be near a saddle, or has left one.
+    ///
+    /// # Errors
+    /// A matrix that is too large.
+    pub(super) fn lead_on(
+        &mut self,
+        potential: &mut IncrementalPotential<'_>,
+        start: &[Vec3],
+        it: &mut Iterate,
+        projecting: &Projecting,
+        work: &mut Workspace,
+    ) -> Result<bool, StepError> {
+        let context = potential.context;
+        let is_long = work.report.residual_speed > NEGLIGIBLE * context.velocity_tolerance;
+        if context.force_tolerance >= 1.0 || !projecting.may_be_at_saddle(potential, work) {
+            return Ok(false);
+        }
+        if is_long && self.near < SADDLES {
+            self.near += 1;
+            return Ok(true);
+        }
+        self.left += 1;
+        Ok(self.left <= ESCAPES && leave(potential, start, it, work)?)
+    }
+}
+
+/// Moves x away from a saddle to where L is lower; whether that was possible.
+fn leave(
+    potential: &mut IncrementalPotential<'_>,
+    start: &[Vec3],
+    it: &mut Iterate,
+    work: &mut Workspace,
+) -> Result<bool, StepError> {
+    let assemble = |projection: Projection<'_>, work: &mut Workspace| {
+        let hessian = &mut work.hessian;
+        let assembled = hessian
+            .assemble_without_contact(potential, it, projection)
+            .and_then(|()| hessian.replace_contacts(potential, it));
+        assembled.map_err(|e| linear_failure(&work.report, e.to_string()))
+    };
+    let gradient = potential.gradient(it);
+    let p = saddle::negative_curvature(potential, assemble, &gradient, work)?;
+    let Some(p) = p else { return Ok(false) };
+    let bounds = step_bounds(potential, &it.x, &p, work);
+    let mesh = &potential.context.model.collision;
+    potential.constraints_mut().expand(mesh, &bounds.collisions, false);
+    potential.linearise(&it.x, start, 0.0);
+    let before = merit(potential, &it.x);
+    let mut alpha = bounds.inversion.min(bounds.until_contact(potential));
+    for _ in 0..ADVANCE_HALVINGS {
+        let trial: Vec<Vec3> = it.x.iter().zip(&p).map(|(x, p)| x + alpha * p).collect();
+        if potential.within_limits(&trial, 1.0) {
+            let after = merit(potential, &trial);
+            let noise = HIDDEN * before.noise().max(after.noise());
+            if after.value < before.value - noise
+                && audited(&potential.context, &it.x, &trial, work)
+            {
+                it.x = trial;
+                potential.linearise(&it.x, start, 0.0);
+                return Ok(true);
+            }
+        }
+        alpha *= 0.5;
+    }
+    Ok(false)
+}

@@ -1,0 +1,96 @@
+//! Saddles of the potential, where symmetry would keep a body, are left for a minimum.
+
+use crate::common::{converge, scene};
+use crate::rods::straight;
+use standoff_linalg::Vec3;
+use standoff_sim::Simulation;
+use standoff_sim::definition::{Definition, Motion, Pivot, PrescribedDef};
+use standoff_sim::settings::{HessianProjection, Integrator, LinearSolver, Method};
+use std::f64::consts::PI;
+
+/// A straight rod of length 1 on pins, the ends of which come closer by `shortening` in a static step.
+fn pressed_rod(shortening: f64) -> Definition {
+    let n = 40;
+    let mut d = scene(vec![straight(n, 2e-3)]);
+    d.settings.time.integrator = Integrator::QuasiStatic;
+    (d.settings.time.step, d.settings.time.end) = (1.0, 1.0);
+    d.settings.contact.d_hat = Some(1e-6);
+    let pin = |v: usize, velocity: f64| PrescribedDef {
+        name: format!("pin {v}"),
+        body: 0,
+        vertices: vec![v as u32],
+        motion: match velocity == 0.0 {
+            true => Motion::Fixed,
+            false => Motion::Rigid {
+                linear: Vec3::x() * velocity,
+                angular: Vec3::zeros(),
+                pivot: Pivot::StartCentre,
+            },
+        },
+        t0: 0.0,
+        t1: f64::INFINITY,
+        until: None,
+    };
+    d.prescribed = vec![pin(0, 0.0), pin(n, -shortening)];
+    d
+}
+
+fn aside(simulation: &Simulation) -> f64 {
+    simulation.positions().iter().map(|p| p.y.hypot(p.z)).fold(0.0, f64::max)
+}
+
+/// How high an elastica of length 1 on pins stands when its ends are closer by `shortening`: k/K(k) where 2 E(k)/K(k) = 2 − `shortening`, with the
+/// complete elliptic integrals K and E [Timoshenko & Gere 1961, §2.7].
+fn elastica(shortening: f64) -> f64 {
+    let integrals = |k: f64| {
+        let n = 2000;
+        let root = |i: usize| {
+            let angle = (i as f64 + 0.5) * 0.5 * PI / n as f64;
+            (1.0 - (k * angle.sin()).powi(2)).sqrt()
+        };
+        let mean = |of: &dyn Fn(f64) -> f64| {
+            (0..n).map(|i| of(root(i))).sum::<f64>() * 0.5 * PI / n as f64
+        };
+        (mean(&|r| 1.0 / r), mean(&|r| r))
+    };
+    let (mut low, mut high) = (0.0, 0.9);
+    for _ in 0..60 {
+        let k = 0.5 * (low + high);
+        let (first, second) = integrals(k);
+        if 2.0 * second / first > 2.0 - shortening { low = k } else { high = k }
+    }
+    low / integrals(low).0
+}
+
+/// A rod that starts exactly straight has no reason to bend but that it is no minimum.
+#[test]
+fn a_straight_rod_on_pins_buckles_to_the_elastica() {
+    let auto = LinearSolver::Auto;
+    for (method, linear) in [
+        (Method::Barrier, auto),
+        (Method::Barrier, LinearSolver::ConjugateGradient),
+        (Method::BarrierFree, auto),
+    ] {
+        for shortening in [0.002, 0.01, 0.04] {
+            let mut d = pressed_rod(shortening);
+            d.settings.solver.method = method;
+            d.settings.solver.linear = linear;
+            let (reports, simulation) = converge(d, 1e-5, 1);
+            let (found, expected) = (aside(&simulation), elastica(shortening));
+            let iterations = reports[0].newton_iterations;
+            println!(
+                "{method:?} {linear:?} {shortening}: {found} of {expected}, {iterations} iterations"
+            );
+            assert!((found / expected - 1.0).abs() < 5e-3, "{shortening}: {found} {expected}");
+        }
+    }
+}
+
+/// With all summands projected, as in the presets of papers, the step ends in the saddle.
+#[test]
+fn as_published_a_straight_rod_stays_straight() {
+    let mut d = pressed_rod(0.01);
+    d.settings.solver.projection = HessianProjection::Always;
+    let (_, simulation) = converge(d, 1e-8, 1);
+    assert!(aside(&simulation) < 1e-9, "{}", aside(&simulation));
+}
