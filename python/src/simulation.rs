@@ -177,6 +177,23 @@ impl CoreSimulation {
         arrays::vectors(py, &list)
     }
 
+    /// What `by` acts with on `on`, both bodies or half-spaces: force, its part that is friction, and its torque about the origin (3×3).
+    fn contact_between<'py>(
+        &self,
+        py: Python<'py>,
+        on: &str,
+        by: &str,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let list = self.attempt(py, |simulation| {
+            let contact = match simulation.half_space(on) {
+                Ok(half_space) => half_space.contact_with(by)?,
+                Err(_) => simulation.body(on)?.contact_with(by)?,
+            };
+            Ok([contact.force(), contact.friction_force(), contact.torque([0.0; 3])])
+        })?;
+        arrays::vectors(py, &list)
+    }
+
     /// Force and torque about the origin of what holds a set of vertices, and its mean displacement (3×3).
     fn held<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let list = self.attempt(py, |simulation| {

@@ -151,12 +151,24 @@ fn with_half_of_the_friction_the_cube_slips_out_of_the_gripper() {
         assert!(run.reports.iter().all(|r| r.joint_error.unwrap() < 1e-6));
         assert!(run.reports.iter().all(|r| r.rigid_deformation.unwrap() < 1e-6));
         let last = run.frame(run.frames() - 1);
-        run.extent(&last, "cube").0.z - 0.2
+        let forces = run.reports.last().unwrap().forces.pairs.clone();
+        (run.extent(&last, "cube").0.z - 0.2, forces)
     };
     // after 2.6 s the arm is up, and the cube with it
-    let held = lifted("0.5", "260");
+    let (held, forces) = lifted("0.5", "260");
     assert!((0.14..0.155).contains(&held), "{held}");
-    let slipped = lifted("0.25", "260");
+    // fingers that follow each other share the 1.2 N of the drive, and bear the cube by friction; nothing else touches it
+    let [left, right] =
+        ["panda_leftfinger", "panda_rightfinger"].map(|finger| forces["cube"][finger]);
+    assert_eq!(forces["cube"].len(), 2);
+    let weight = 300.0 * 0.05_f64.powi(3) * 9.81;
+    let sum: f64 = [left, right].iter().map(|f| f.friction[2]).sum();
+    assert!((sum / weight - 1.0).abs() < 0.01, "{sum} N for {weight} N");
+    for (finger, side) in [(left, 1.0), (right, -1.0)] {
+        let normal = side * (finger.force[1] - finger.friction[1]);
+        assert!((0.59..0.61).contains(&normal), "{normal} N");
+    }
+    let (slipped, _) = lifted("0.25", "260");
     assert!(slipped.abs() < 1e-3, "{slipped}");
 }
 

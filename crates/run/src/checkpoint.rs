@@ -15,7 +15,7 @@ use fnv::FnvHasher;
 use standoff_geometry::{Pair, PairKind};
 use standoff_linalg::Vec3;
 use standoff_sim::State;
-use standoff_sim::contact::{Constraint, ConstraintKey};
+use standoff_sim::contact::{Constraint, ConstraintKey, PairForces, Party};
 use standoff_sim::joints::{Efforts, JointTarget};
 use standoff_sim::past::Past;
 use std::hash::Hasher;
@@ -156,13 +156,34 @@ fn write_rest(out: &mut dyn Write, state: &State) -> io::Result<()> {
         out.write_all(&(forces.len() as u64).to_le_bytes())?;
         write_forces(out, forces)?;
     }
-    write_joints(out, state)
+    write_joints(out, state)?;
+    write_pairs(out, &state.pair_forces)
 }
 
-/// Multipliers, coordinates, motion, efforts and targets of joints; nothing without any, as before there were joints.
+/// What acts on what; nothing without any, as before there was this part.
+fn write_pairs(out: &mut dyn Write, pairs: &[PairForces]) -> io::Result<()> {
+    if pairs.is_empty() {
+        return Ok(());
+    }
+    out.write_all(&(pairs.len() as u64).to_le_bytes())?;
+    for pair in pairs {
+        for party in [pair.on, pair.by] {
+            let (kind, index) = match party {
+                Party::Body(index) => (0_u8, index),
+                Party::HalfSpace(index) => (1, index),
+            };
+            out.write_all(&[kind])?;
+            out.write_all(&index.to_le_bytes())?;
+        }
+        write_forces(out, &[pair.normal, pair.friction])?;
+    }
+    Ok(())
+}
+
+/// Multipliers, coordinates, motion, efforts and targets of joints; nothing without any and without what follows, as before there were joints.
 fn write_joints(out: &mut dyn Write, state: &State) -> io::Result<()> {
     let (multipliers, coordinates) = (&state.joint_multipliers, &state.joint_coordinates);
-    if coordinates.is_empty() {
+    if coordinates.is_empty() && state.pair_forces.is_empty() {
         return Ok(());
     }
     for size in [multipliers.len(), coordinates.len()] {
@@ -312,6 +333,29 @@ impl Reader<'_> {
         Some(self.vectors(n.checked_mul(2)?)?.as_chunks::<2>().0.to_vec())
     }
 
+    fn party(&mut self) -> Option<Party> {
+        let kind = *self.take(1)?.first()?;
+        let index = self.u32()?;
+        match kind {
+            0 => Some(Party::Body(index)),
+            1 => Some(Party::HalfSpace(index)),
+            _ => None,
+        }
+    }
+
+    fn pairs(&mut self, n: usize) -> Option<Vec<PairForces>> {
+        // 106 bytes each: no more than the file can hold
+        if n.checked_mul(106)? > self.0.len() {
+            return None;
+        }
+        let mut one = || {
+            let [on, by] = [self.party()?, self.party()?];
+            let [normal, friction] = *self.forces(2)?.first_chunk()?;
+            Some(PairForces { on, by, normal, friction })
+        };
+        (0..n).map(|_| one()).collect()
+    }
+
     fn integers(&mut self, n: usize) -> Option<Vec<i32>> {
         let bytes = self.take(n.checked_mul(4)?)?.as_chunks::<4>().0;
         Some(bytes.iter().map(|c| i32::from_le_bytes(*c)).collect())
@@ -423,6 +467,10 @@ impl Reader<'_> {
             };
             state.joint_efforts = efforts.as_chunks::<5>().0.iter().map(effort).collect();
             state.controls.joints = (0..joints).map(|_| self.target()).collect::<Option<_>>()?;
+        }
+        if !self.0.is_empty() {
+            let pairs = self.size()?;
+            state.pair_forces = self.pairs(pairs)?;
         }
         self.0.is_empty().then_some((fingerprint, Checkpoint { state, frames, program }))
     }

@@ -6,7 +6,7 @@ use standoff_run::{
     Checkpoint, OutputError, checkpoint_bytes, fingerprint, parse_checkpoint, read_checkpoint,
     write_checkpoint,
 };
-use standoff_sim::contact::{Constraint, ConstraintKey};
+use standoff_sim::contact::{Constraint, ConstraintKey, PairForces, Party};
 use standoff_sim::joints::{Efforts, JointTarget};
 use standoff_sim::past::Past;
 use standoff_sim::{Definition, State};
@@ -26,6 +26,16 @@ fn state() -> State {
         list(10.0).as_chunks::<1>().0.iter().map(|[f]| [*f, 2.0 * f]).collect();
     state.held_forces = list(13.0).iter().map(|f| [*f, -3.0 * f]).collect();
     state.load_forces = list(14.0)[1..].iter().map(|f| [*f, 0.5 * f]).collect();
+    let pair = |on, by, k: f64| PairForces {
+        on,
+        by,
+        normal: [list(k)[0], list(k)[1]],
+        friction: [list(-k)[2], list(k)[2]],
+    };
+    state.pair_forces = vec![
+        pair(Party::Body(0), Party::HalfSpace(2), 15.0),
+        pair(Party::HalfSpace(2), Party::Body(0), 16.0),
+    ];
     state.controls.gravity = Some(list(11.0)[1]);
     state.controls.loads = vec![None, Some(list(12.0)[2])];
     state.kappa = 8.5e3;
@@ -139,4 +149,25 @@ fn checkpoints_of_later_formats_are_refused() {
             assert!(error.contains(part), "{error}");
         }
     }
+}
+
+#[test]
+fn pairs_are_kept_without_joints_and_nothing_is_written_without_pairs() {
+    let joints = |s: &mut State| {
+        s.joint_multipliers.clear();
+        s.joint_coordinates.clear();
+        s.joint_motion.clear();
+        s.joint_efforts.clear();
+        s.controls.joints.clear();
+    };
+    let mut without_joints = state();
+    joints(&mut without_joints);
+    let bytes = checkpoint_bytes(42, &without_joints, &[]);
+    assert_eq!(parse_checkpoint(Path::new("x"), &bytes, 42).unwrap().state, without_joints);
+    let mut neither = without_joints;
+    neither.pair_forces.clear();
+    let shorter = checkpoint_bytes(42, &neither, &[]);
+    // sizes of joints (16), the number of pairs (8) and two of 106 bytes
+    assert_eq!(bytes.len() - shorter.len(), 16 + 8 + 2 * 106);
+    assert_eq!(parse_checkpoint(Path::new("x"), &shorter, 42).unwrap().state, neither);
 }

@@ -17,6 +17,7 @@ mod strategy;
 
 use crate::clock::{Clock, Phase};
 use crate::contact::orientation::OrientationSet;
+use crate::contact::pair_forces::{PairForces, PairSums};
 use crate::contact::{BarrierPotential, ContactConstraints, ContactSet, Curvature, Friction};
 use crate::context::StepContext;
 use crate::definition::settings::{Subproblem, ThicknessBarrier};
@@ -548,25 +549,16 @@ impl<'a> IncrementalPotential<'a> {
         g.iter().map(|g| -g).collect()
     }
 
-    /// Force (N) and torque about the origin (N m) of contact and friction on each half-space at the end
-    /// of a step: the reaction to their part of [`IncrementalPotential::contact_forces`].
-    pub fn half_space_forces(&self, it: &Iterate) -> Vec<[Vec3; 2]> {
-        let mut all = vec![[Vec3::zeros(); 2]; self.context.model.half_spaces.len()];
-        // the gradient by a vertex is minus the force on it, and so the force on the half-space
-        let mut add = |half_space: u32, vertex: u32, gradient: Vec3| {
-            let [force, torque] = &mut all[half_space as usize];
-            *force += gradient;
-            *torque += it.x[vertex as usize].cross(&gradient);
-        };
-        for c in &it.contacts.half_space {
-            let p = &it.x[c.vertex as usize];
-            add(c.half_space, c.vertex, self.barrier.half_space_gradient(c, p));
-        }
-        let (_, _, oriented) = self.barrier.terms(&it.contacts);
-        oriented.half_space_gradients(&it.x, &mut add);
-        self.constraints.half_space_gradients(&mut add);
-        self.friction.half_space_gradients(&it.x, &mut add);
-        all
+    /// The sums of [`IncrementalPotential::contact_forces`] by what acts on what: force (N) and torque about the origin (N m) on each
+    /// half-space, and those of every pair.
+    pub fn forces_between(&self, it: &Iterate) -> (Vec<[Vec3; 2]>, Vec<PairForces>) {
+        let model = self.context.model;
+        let mut sums = PairSums::new(&it.x, &model.body_of, model.half_spaces.len());
+        let mut normal = |k: Option<u32>, v: &[u32], g: &[Vec3]| sums.add(false, k, v, g);
+        self.barrier.each_contact(&it.contacts, &it.x, &mut normal);
+        self.constraints.each_contact(&self.context.model.collision, &it.x, &mut normal);
+        self.friction.each_contact(&it.x, &mut |k, v, g| sums.add(true, k, v, g));
+        sums.finish()
     }
 
     /// Accelerations of the deformable vertices by all forces but contact, friction and limits of the stretch, m/s² (`#V`).

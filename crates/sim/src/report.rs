@@ -1,6 +1,7 @@
 //! What a time step reports: its outcome, its counts, its energies and where its time went.
 //! One report is one line of `stats.jsonl`; the field names there are the names here.
 
+use crate::contact::PairForces;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use standoff_linalg::Vec3;
@@ -110,6 +111,10 @@ pub struct Forces {
     pub obstacles: BTreeMap<String, Resultant>,
     /// Contact and friction on each half-space.
     pub half_spaces: BTreeMap<String, Resultant>,
+    /// What acts on what, by the name of that on which it acts, then of that which acts: contact and friction of each two bodies, obstacles or
+    /// half-spaces that touch each other. Left out without any.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub pairs: BTreeMap<String, BTreeMap<String, PairResultant>>,
     /// What each fixed or moved set of vertices is held with: zero while it is not held.
     pub held: BTreeMap<String, Held>,
     /// What each force, pressure, attachment and seam acts with.
@@ -171,6 +176,17 @@ pub struct Resultant {
     pub torque: [f64; 3],
 }
 
+/// What a body, obstacle or half-space acts with on another one by contact and friction.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PairResultant {
+    /// Force, N.
+    pub force: [f64; 3],
+    /// Its moment about the origin, N m.
+    pub torque: [f64; 3],
+    /// The part of the force that is friction, N; the rest acts along the normals of the contacts.
+    pub friction: [f64; 3],
+}
+
 /// What holds a set of vertices.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Held {
@@ -185,6 +201,13 @@ pub struct Held {
 impl From<[Vec3; 2]> for Resultant {
     fn from([force, torque]: [Vec3; 2]) -> Self {
         Self { force: force.into(), torque: torque.into() }
+    }
+}
+
+impl From<&PairForces> for PairResultant {
+    fn from(PairForces { normal, friction, .. }: &PairForces) -> Self {
+        let [force, torque] = [0, 1].map(|k| (normal[k] + friction[k]).into());
+        Self { force, torque, friction: friction[0].into() }
     }
 }
 

@@ -5,6 +5,7 @@
 use crate::audit::{self, Violation};
 use crate::build::start::{check_held, obstructions};
 use crate::build::{build, joint_motion};
+use crate::contact::Party;
 use crate::contacts::{self, ContactRecord};
 use crate::definition::Definition;
 use crate::diagnosis::Diagnosis;
@@ -129,6 +130,13 @@ impl Simulation {
         let fail = |problem: String| Err(BuildError::State { problem });
         if let Err(problem) = state.check(&self.state, self.model.resolved.h) {
             return fail(problem);
+        }
+        let exists = |party: Party| match party {
+            Party::Body(b) => (b as usize) < self.model.bodies.len(),
+            Party::HalfSpace(k) => (k as usize) < self.model.half_spaces.len(),
+        };
+        if !state.pair_forces.iter().all(|f| exists(f.on) && exists(f.by)) {
+            return fail("forces between other bodies".into());
         }
         let map = &self.model.map;
         if let Some((v, distance)) = map.deviation(&state.x)

@@ -1,6 +1,6 @@
 //! What changes from step to step, and nothing else: a checkpoint holds exactly this.
 
-use crate::contact::Constraint;
+use crate::contact::{Constraint, PairForces};
 use crate::controls::Controls;
 use crate::joints::Efforts;
 use crate::past::Past;
@@ -30,6 +30,9 @@ pub struct State {
     /// Force (N) and torque about the origin (N m) that contact and friction exerted on each half-space
     /// at the end of the last step. No step reads them; they are part of the results.
     pub half_space_forces: Vec<[Vec3; 2]>,
+    /// What contact and friction acted with at the end of the last step between each pair that touches, ascending. No step reads them;
+    /// they are part of the results.
+    pub pair_forces: Vec<PairForces>,
     /// Force (N) and moment about the origin (N m) with which each support acted on what it holds in the last
     /// step (`#prescribed motions`). No step reads them; they are part of the results.
     pub held_forces: Vec<[Vec3; 2]>,
@@ -86,6 +89,7 @@ impl State {
             v_previous: v.clone(),
             contact_forces: vec![Vec3::zeros(); x.len()],
             half_space_forces: Vec::new(),
+            pair_forces: Vec::new(),
             held_forces: Vec::new(),
             load_forces: Vec::new(),
             kappa: 0.0,

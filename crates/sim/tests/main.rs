@@ -38,6 +38,7 @@ mod orientation;
 mod orientation_dynamics;
 mod orientation_oracle;
 mod orientation_support;
+mod pair_forces;
 mod placement;
 mod plane;
 mod plane_figures;

@@ -212,7 +212,9 @@ pub use handle::{
     BodyHandle, HalfSpaceHandle, Handle, LoadHandle, OfBody, OfHalfSpace, OfLoad, OfPrescription,
     PrescriptionHandle, Which,
 };
-pub use simulation::{Applied, Body, BodyMut, HalfSpace, Held, LoadValue, Pose, Simulation};
+pub use simulation::{
+    Applied, Body, BodyMut, Contact, HalfSpace, Held, LoadValue, Pose, Simulation,
+};
 pub use standoff_linalg::{Mat3, Vec3};
 pub use standoff_mesh::{self as mesh, Mesh, shape};
 pub use standoff_run::{Event, Options, Summary};

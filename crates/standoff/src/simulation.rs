@@ -8,7 +8,7 @@ mod forces;
 mod inside;
 
 pub use body::{Body, BodyMut, HalfSpace, Pose};
-pub use forces::{Applied, Held, LoadValue};
+pub use forces::{Applied, Contact, Held, LoadValue};
 
 use crate::error::Error;
 use crate::errors::ControlError;

@@ -61,6 +61,45 @@ fn bodies_are_found_by_name() {
 }
 
 #[test]
+fn what_acts_on_what_is_told_by_name() {
+    let mut simulation = Simulation::new(&scene()).unwrap();
+    for _ in 0..10 {
+        simulation.step().unwrap();
+    }
+    let (block, plate) = (simulation.body("block").unwrap(), simulation.body("plate").unwrap());
+    let (on_block, on_plate) =
+        (block.contact_with("plate").unwrap(), plate.contact_with("block").unwrap());
+    // nothing else touches either
+    assert!(on_block.force().y > 1.0, "{:?}", on_block.force());
+    assert!((on_block.force() - block.force()).norm() < 1e-12 * block.force().norm());
+    assert!((on_block.force() + on_plate.force()).norm() < 1e-12 * block.force().norm());
+    let about = [0.3, -0.2, 0.1];
+    assert!((on_block.torque(about) - block.torque(about)).norm() < 1e-12 * block.force().norm());
+    let parts = on_block.normal_force() + on_block.friction_force();
+    assert_eq!(parts, on_block.force());
+    let (normal, friction) = (on_block.normal_force(), on_block.friction_force());
+    assert!(normal.y > 0.99 * normal.norm() && friction.y.abs() < 0.1 * friction.norm());
+    assert!(friction.norm() > 1e-6 && friction.norm() <= 0.3 * normal.norm(), "{friction:?}");
+    let told = simulation.report().unwrap().forces.pairs["block"]["plate"];
+    assert_eq!(Vec3::from(told.force), on_block.force());
+    assert_eq!(Vec3::from(told.torque), on_block.torque([0.0; 3]));
+    assert_eq!(Vec3::from(told.friction), on_block.friction_force());
+    let ground = simulation.half_space("ground").unwrap();
+    let nothing = [block.contact_with("ground").unwrap(), ground.contact_with("plate").unwrap()];
+    assert!(nothing.iter().all(|c| c.force() == Vec3::zeros()));
+    let error = block.contact_with("wall").unwrap_err().to_string();
+    assert_eq!(error, "there is no body or half-space 'wall'; there are: block, plate, ground");
+
+    // a state that was saved has them
+    let mut restored = Simulation::restore(&scene(), &simulation.save()).unwrap();
+    let again = restored.body("block").unwrap().contact_with("plate").unwrap();
+    assert_eq!(again, on_block);
+    restored.reset().unwrap();
+    let before = restored.body("block").unwrap().contact_with("plate").unwrap();
+    assert_eq!(before.force(), Vec3::zeros());
+}
+
+#[test]
 fn loads_and_targets_are_set_by_name() {
     let mut simulation = Simulation::new(&scene()).unwrap();
     let push = LoadValue::Force(Vec3::new(8.0, 0.0, 0.0));

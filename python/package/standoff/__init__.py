@@ -23,7 +23,7 @@ from .errors import (
 from .exports import Curves, export, plot, render
 from .frames import Frames, frames
 from .scene import Scene, resume, run
-from .simulation import Applied, Body, HalfSpace, Held, Iteration, Joint, Simulation
+from .simulation import Applied, Body, Contact, HalfSpace, Held, Iteration, Joint, Simulation
 from .sweep import sweep
 from .viewer import Viewer, view
 
@@ -36,6 +36,7 @@ __all__ = [
     "Body",
     "BuildError",
     "CancelledError",
+    "Contact",
     "ControlError",
     "Curves",
     "Error",

@@ -41,6 +41,27 @@ def _moved(force: Array, torque: Array, about: ArrayLike) -> Array:
     return moved
 
 
+class Contact:
+    """What a body, an obstacle or a half-space acts with on another one by contact and friction at the end of the last step. The forces on
+    the two are opposite; their moments differ by those that friction has by the distance of the two surfaces."""
+
+    def __init__(self, values: Array) -> None:
+        #: Force, N.
+        self.force: Array = values[0]
+        #: The part of it that is friction, N.
+        self.friction_force: Array = values[1]
+        #: The part of it along the normals of the contacts, N.
+        self.normal_force: Array = values[0] - values[1]
+        self._torque: Array = values[2]
+
+    def __repr__(self) -> str:
+        return f"<standoff.Contact: {self.force} N>"
+
+    def torque(self, about: ArrayLike = (0, 0, 0)) -> Array:
+        """Moment of the force about a point, N m."""
+        return _moved(self.force, self._torque, about)
+
+
 class Body:
     """A body of a simulation. Arrays are read-only views into those of the whole simulation after the last
     step; the attributes `positions`, `velocities` and `targets` can be set. The last four vertices of a rigid body are its control
@@ -135,6 +156,10 @@ class Body:
         torque: Array = np.cross(arms, self.contact_forces).sum(axis=0)
         return torque
 
+    def contact_with(self, other: str) -> Contact:
+        """What a body, an obstacle or a half-space, by name, acts with on it; zero where they do not touch."""
+        return Contact(self._simulation._core.contact_between(self.name, other))
+
     @property
     def centre(self) -> Array:
         """Centre of mass, m; of an obstacle the mean of its vertices."""
@@ -161,6 +186,10 @@ class HalfSpace:
         """Torque of these forces about a point, N m."""
         forces = self._simulation._core.half_space_forces()
         return _moved(forces[2 * self._index], forces[2 * self._index + 1], about)
+
+    def contact_with(self, other: str) -> Contact:
+        """What a body or an obstacle, by name, acts with on it; zero where they do not touch."""
+        return Contact(self._simulation._core.contact_between(self.name, other))
 
 
 class Applied:

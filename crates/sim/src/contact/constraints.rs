@@ -18,6 +18,7 @@
 
 use super::friction::{FrictionContact, FrictionKey, FrictionMaterials};
 use super::half_space::HalfSpace;
+use super::pair_forces::EachContact;
 use crate::energy::{Projection, Role, Term};
 use rayon::prelude::*;
 use standoff_geometry::distance::{mollifier, plane_basis};
@@ -297,47 +298,63 @@ impl ContactConstraints {
     /// Adds Σ φ ∂m/∂x with the mollifiers m of nearly parallel edges at `x`, where the constraints were
     /// linearised: what the gradient of [`Self::nonlinear_value`] has beyond that of the linearisation, N.
     pub fn add_mollifier_gradient(&self, mesh: &CollisionMesh, x: &[Vec3], gradient: &mut [Vec3]) {
-        self.add_along_mollifiers(mesh, x, |i| self.force_at(i, x), gradient);
+        for (i, plane) in self.planes.iter().enumerate().filter(|(_, p)| p.mollifier < 1.0) {
+            let of_mollifier = self.mollifier_gradient(i, self.force_at(i, x), mesh, x);
+            for (&v, g) in plane.vertices.iter().zip(&of_mollifier) {
+                gradient[v as usize] += g;
+            }
+        }
     }
 
     /// Adds minus the forces Λ at the state `x` where the constraints were linearised, N, with what the mollifiers of their energy add; not where
-    /// decay factors weight the constraints, since the published method has no mollifiers.
+    /// decay factors weight the constraints: the published method leaves that out.
     pub fn add_forces(&self, mesh: &CollisionMesh, x: &[Vec3], gradient: &mut [Vec3]) {
-        for (i, c) in self.constraints.iter().enumerate() {
-            self.add_along(i, -c.force * self.planes[i].mollifier, gradient);
-        }
-        if !self.weighted {
-            self.add_along_mollifiers(mesh, x, |i| self.constraints[i].force, gradient);
+        for (i, plane) in self.planes.iter().enumerate() {
+            let gradients = self.force_gradients(i, mesh, x);
+            for (&v, g) in plane.vertices.iter().zip(&gradients).filter(|(v, _)| **v != UNUSED) {
+                gradient[v as usize] += g;
+            }
         }
     }
 
-    /// Adds Σ λ²/(2M) ∂m/∂x with the mollifiers m of nearly parallel edges at `x` and a force λ of each constraint, N.
-    fn add_along_mollifiers(
+    /// Minus the forces Λ of each constraint, as [`Self::add_forces`], N.
+    pub fn each_contact(&self, mesh: &CollisionMesh, x: &[Vec3], call: &mut EachContact<'_>) {
+        for (i, (c, plane)) in self.constraints.iter().zip(&self.planes).enumerate() {
+            let gradients = self.force_gradients(i, mesh, x);
+            let n = plane.vertices.iter().filter(|v| **v != UNUSED).count();
+            let half_space = match c.key {
+                ConstraintKey::HalfSpace(_, k) => Some(k),
+                ConstraintKey::Pair(_) => None,
+            };
+            call(half_space, &plane.vertices[..n], &gradients[..n]);
+        }
+    }
+
+    /// Minus the force Λ of a constraint on its vertices, N.
+    fn force_gradients(&self, i: usize, mesh: &CollisionMesh, x: &[Vec3]) -> [Vec3; 4] {
+        let (plane, force) = (&self.planes[i], self.constraints[i].force);
+        let along = plane.weights.map(|w| plane.normal * (-force * plane.mollifier * w));
+        match self.weighted || plane.mollifier == 1.0 {
+            true => along,
+            false => {
+                let of_mollifier = self.mollifier_gradient(i, force, mesh, x);
+                std::array::from_fn(|k| along[k] + of_mollifier[k])
+            }
+        }
+    }
+
+    /// λ²/(2M) ∂m/∂x with the mollifier m of nearly parallel edges at `x` and a `force` λ, N.
+    fn mollifier_gradient(
         &self,
+        i: usize,
+        force: f64,
         mesh: &CollisionMesh,
         x: &[Vec3],
-        force: impl Fn(usize) -> f64,
-        gradient: &mut [Vec3],
-    ) {
-        for (i, plane) in self.planes.iter().enumerate().filter(|(_, p)| p.mollifier < 1.0) {
-            let force = force(i);
-            let energy = force * force / (2.0 * self.stiffness);
-            let p = plane.vertices.map(|v| x[v as usize]);
-            let of_mollifier = mollifier::gradient(&p, mollifier_threshold(mesh, &plane.vertices));
-            for (&v, g) in plane.vertices.iter().zip(&of_mollifier) {
-                gradient[v as usize] += energy * g;
-            }
-        }
-    }
-
-    /// Calls `add` with half-space, vertex and minus the force Λ on the vertex, N, for each constraint
-    /// against a half-space.
-    pub fn half_space_gradients(&self, add: &mut dyn FnMut(u32, u32, Vec3)) {
-        for (c, plane) in self.constraints.iter().zip(&self.planes) {
-            if let ConstraintKey::HalfSpace(vertex, half_space) = c.key {
-                add(half_space, vertex, plane.normal * -c.force);
-            }
-        }
+    ) -> [Vec3; 4] {
+        let energy = force * force / (2.0 * self.stiffness);
+        let vertices = self.planes[i].vertices;
+        let p = vertices.map(|v| x[v as usize]);
+        mollifier::gradient(&p, mollifier_threshold(mesh, &vertices)).map(|g| energy * g)
     }
 
     fn add_along(&self, i: usize, scale: f64, gradient: &mut [Vec3]) {

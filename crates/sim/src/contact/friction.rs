@@ -9,6 +9,7 @@
 
 use super::half_space::HalfSpaceContact;
 use super::orientation::Loaded;
+use super::pair_forces::EachContact;
 use super::pairs::{Contact, UNUSED};
 use super::potential::BarrierPotential;
 use super::set::ContactSet;
@@ -393,17 +394,14 @@ impl FrictionSet {
 }
 
 impl FrictionSet {
-    /// Calls `add` with half-space, vertex and gradient (N) of each contact with a half-space.
-    pub fn half_space_gradients(
-        &self,
-        x: &[Vec3],
-        reference: &[Vec3],
-        add: &mut dyn FnMut(u32, u32, Vec3),
-    ) {
+    /// The gradient of each contact.
+    pub fn each_contact(&self, x: &[Vec3], reference: &[Vec3], call: &mut EachContact<'_>) {
         for c in &self.contacts {
-            if let FrictionKey::HalfSpace(half_space) = c.key {
-                add(half_space, c.vertices[0], self.contact_gradient(c, x, reference)[0]);
-            }
+            let half_space = match c.key {
+                FrictionKey::HalfSpace(k) => Some(k),
+                FrictionKey::Pair(_) => None,
+            };
+            call(half_space, c.stencil(), &self.contact_gradient(c, x, reference)[..c.n]);
         }
     }
 }

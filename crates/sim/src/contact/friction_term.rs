@@ -1,6 +1,7 @@
 //! Friction as a term of the potential, which owns what is lagged.
 
 use super::friction::{FrictionContact, FrictionMaterials, FrictionSet};
+use super::pair_forces::EachContact;
 use super::potential::BarrierPotential;
 use super::set::ContactSet;
 use crate::energy::{Projection, Role, Term};
@@ -74,9 +75,9 @@ impl Friction {
         self.set.secant = secant;
     }
 
-    /// Calls `add` with half-space, vertex and gradient (N) of each contact with a half-space.
-    pub fn half_space_gradients(&self, x: &[Vec3], add: &mut dyn FnMut(u32, u32, Vec3)) {
-        self.set.half_space_gradients(x, &self.reference, add);
+    /// The gradient of each contact.
+    pub fn each_contact(&self, x: &[Vec3], call: &mut EachContact<'_>) {
+        self.set.each_contact(x, &self.reference, call);
     }
 }
 

@@ -4,7 +4,7 @@
 //! them over the pairs that `pairs` selects, and `set` holds all contacts at given positions. `friction` lags the pairs' forces and frames,
 //! `friction_term` owns them, `friction_relaxation` makes that settle; `batch` is the fast twin of `potential`'s Hessian; `forecast` forecasts
 //! the forces that stiffen it; `stiffness` knows how κ follows from loads and masses; `constraints` are those of the barrier-free method,
-//! `curvature` is that of their distances.
+//! `curvature` is that of their distances; `pair_forces` sums what bodies act with on each other.
 
 pub mod barrier;
 mod batch;
@@ -18,6 +18,7 @@ pub mod half_space;
 mod hessian;
 pub mod max_approximation;
 pub mod orientation;
+pub mod pair_forces;
 pub mod pairs;
 pub mod potential;
 mod set;
@@ -30,6 +31,7 @@ pub use curvature::Curvature;
 pub use friction::{FrictionContact, FrictionKey, FrictionMaterials, FrictionSet, Smoothing};
 pub use friction_term::Friction;
 pub use half_space::{HalfSpace, HalfSpaceContact};
+pub use pair_forces::{PairForces, Party};
 pub use pairs::Contact;
 pub use potential::BarrierPotential;
 pub use set::ContactSet;

@@ -9,6 +9,7 @@
 
 use super::barrier::Barrier;
 use super::half_space::HalfSpaceContact;
+use super::pair_forces::EachContact;
 use super::pairs::Contact;
 use crate::energy::{Projection, Role, Term};
 use rayon::prelude::*;
@@ -202,20 +203,11 @@ impl Term for BarrierPairs<'_> {
     }
 
     fn add_gradient(&self, x: &[Vec3], gradient: &mut [Vec3]) {
-        // local gradients in parallel, a bounded number at a time; then added one by one
-        let mut local: Vec<[Vec3; 4]> = Vec::new();
-        for block in self.contacts.chunks(64 * CHUNK) {
-            block
-                .par_iter()
-                .with_min_len(CHUNK)
-                .map(|c| self.potential.gradient(c, &c.gather(x)))
-                .collect_into_vec(&mut local);
-            for (c, g) in block.iter().zip(&local) {
-                for (&v, g) in c.stencil().iter().zip(g) {
-                    gradient[v as usize] += g;
-                }
+        self.each(x, |c, g| {
+            for (&v, g) in c.stencil().iter().zip(g) {
+                gradient[v as usize] += g;
             }
-        }
+        });
     }
 
     fn hessians(
@@ -226,6 +218,27 @@ impl Term for BarrierPairs<'_> {
         out: &mut [Mat3],
     ) {
         self.potential.hessians(&self.contacts[range], x, projection, out);
+    }
+}
+
+impl BarrierPairs<'_> {
+    /// Calls with each contact and its gradient, in order.
+    fn each(&self, x: &[Vec3], mut call: impl FnMut(&Contact, &[Vec3; 4])) {
+        // local gradients in parallel, a bounded number at a time; then used one by one
+        let mut local: Vec<[Vec3; 4]> = Vec::new();
+        for block in self.contacts.chunks(64 * CHUNK) {
+            block
+                .par_iter()
+                .with_min_len(CHUNK)
+                .map(|c| self.potential.gradient(c, &c.gather(x)))
+                .collect_into_vec(&mut local);
+            block.iter().zip(&local).for_each(|(c, g)| call(c, g));
+        }
+    }
+
+    /// The gradient of each contact.
+    pub fn each_contact(&self, x: &[Vec3], call: &mut EachContact<'_>) {
+        self.each(x, |c, g| call(None, c.stencil(), &g[..c.vertex_count()]));
     }
 }
 
@@ -265,6 +278,16 @@ impl Term for BarrierHalfSpaces<'_> {
     fn hessians(&self, range: Range<usize>, x: &[Vec3], _: Projection<'_>, out: &mut [Mat3]) {
         for (c, out) in self.contacts[range].iter().zip(out) {
             *out = self.potential.half_space_hessian_psd(c, &x[c.vertex as usize]);
+        }
+    }
+}
+
+impl BarrierHalfSpaces<'_> {
+    /// The gradient of each contact.
+    pub fn each_contact(&self, x: &[Vec3], call: &mut EachContact<'_>) {
+        for c in self.contacts {
+            let gradient = self.potential.half_space_gradient(c, &x[c.vertex as usize]);
+            call(Some(c.half_space), &[c.vertex], &[gradient]);
         }
     }
 }

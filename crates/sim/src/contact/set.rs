@@ -3,6 +3,7 @@
 use super::half_space::{HalfSpace, HalfSpaceContact, half_space_contacts};
 use super::max_approximation;
 use super::orientation::{OrientationSet, OrientationTerm};
+use super::pair_forces::EachContact;
 use super::pairs::{Contact, Found, MovedMesh, merge, narrow};
 use super::potential::{BarrierHalfSpaces, BarrierPairs, BarrierPotential};
 use super::weighting::Weighting;
@@ -126,6 +127,14 @@ impl BarrierPotential {
     pub fn set_value(&self, set: &ContactSet, x: &[Vec3]) -> f64 {
         let (pairs, half_spaces, oriented) = self.terms(set);
         pairs.value(x) + half_spaces.value(x) + oriented.value(x)
+    }
+
+    /// The gradient of each contact, in the same order.
+    pub fn each_contact(&self, set: &ContactSet, x: &[Vec3], call: &mut EachContact<'_>) {
+        let (pairs, half_spaces, oriented) = self.terms(set);
+        pairs.each_contact(x, call);
+        half_spaces.each_contact(x, call);
+        oriented.each_contact(x, call);
     }
 
     /// Adds the gradient of the energy of all contacts to `gradient` (`#V`), N, in a fixed order.

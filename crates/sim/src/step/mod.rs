@@ -293,6 +293,7 @@ fn end_state(
     for i in (0..end_targets.len()).filter(|&i| targets.prescribed[i]) {
         end_targets[i] = targets.x[i];
     }
+    let (half_space_forces, pair_forces) = potential.forces_between(it);
     let frames = &potential.context.model.frames;
     let (directors, frame_twists) =
         frames.advance(&state.directors, &state.frame_twists, &state.x, &it.x);
@@ -305,7 +306,8 @@ fn end_state(
         x_previous: state.x.clone(),
         v_previous: state.v.clone(),
         contact_forces: potential.contact_forces(it),
-        half_space_forces: potential.half_space_forces(it),
+        half_space_forces,
+        pair_forces,
         held_forces: Vec::new(),
         load_forces: Vec::new(),
         controls: state.controls.clone(),

@@ -10,6 +10,7 @@
 //! their minimum. With `trapezoidal_contact` the first equation holds for Newmark, too.
 
 use crate::body::Body;
+use crate::contact::Party;
 use crate::context::StepContext;
 use crate::definition::settings::Scheme;
 use crate::joints::Joint;
@@ -17,7 +18,7 @@ use crate::loads::resultant;
 use crate::model::Model;
 use crate::motion::PrescribedMotion;
 use crate::potential::IncrementalPotential;
-use crate::report::{Forces, Held, JointForces, Resultant};
+use crate::report::{Forces, Held, JointForces, PairResultant, Resultant};
 use crate::state::State;
 use standoff_linalg::Vec3;
 use std::collections::BTreeMap;
@@ -129,6 +130,7 @@ pub fn report(model: &Model, state: &State) -> Forces {
         bodies: touched(model, state, false),
         obstacles: touched(model, state, true),
         half_spaces: named(&model.half_space_names, &state.half_space_forces),
+        pairs: pairs(model, state),
         held: held_names.iter().enumerate().map(held).collect(),
         loads: named(&model.load_names, &state.load_forces),
         joints: joints(model, state),
@@ -174,6 +176,22 @@ fn listed(names: &[String]) -> &[String] {
 
 fn named(names: &[String], forces: &[[Vec3; 2]]) -> BTreeMap<String, Resultant> {
     listed(names).iter().cloned().zip(forces.iter().map(|f| (*f).into())).collect()
+}
+
+/// What acts on what.
+fn pairs(model: &Model, state: &State) -> BTreeMap<String, BTreeMap<String, PairResultant>> {
+    let mut all: BTreeMap<String, BTreeMap<String, PairResultant>> = BTreeMap::new();
+    if state.pair_forces.len() > LISTED {
+        return all;
+    }
+    let name = |party: Party| match party {
+        Party::Body(b) => model.bodies[b as usize].name.clone(),
+        Party::HalfSpace(k) => model.half_space_names[k as usize].clone(),
+    };
+    for forces in &state.pair_forces {
+        all.entry(name(forces.on)).or_default().insert(name(forces.by), forces.into());
+    }
+    all
 }
 
 /// Contact and friction on the bodies, or on the obstacles, that anything touches.

@@ -1,12 +1,13 @@
 //! Bodies and half-spaces of a simulation.
 
 use super::Simulation;
-use super::forces::moved;
+use super::forces::{Contact, moved};
 use crate::error::Error;
 use crate::handle::{BodyHandle, HalfSpaceHandle};
 use standoff_linalg::Vec3;
 use standoff_linalg::nalgebra::Rotation3;
 use standoff_sim::ControlError;
+use standoff_sim::contact::Party;
 use standoff_sim::definition::BodyKind;
 use std::ops::Range;
 
@@ -87,6 +88,14 @@ impl<'a> Body<'a> {
         let about = about.into();
         let pairs = self.positions().iter().zip(self.contact_forces());
         pairs.map(|(x, f)| (x - about).cross(f)).sum()
+    }
+
+    /// What a body, an obstacle or a half-space, by name, acts with on it by contact and friction; zero where they do not touch.
+    ///
+    /// # Errors
+    /// [`Error::Control`] with the names that there are.
+    pub fn contact_with(&self, other: &str) -> Result<Contact, Error> {
+        self.simulation.contact(Party::Body(self.index as u32), other)
     }
 
     /// Centre of mass, m; of an obstacle the mean of its vertices.
@@ -225,5 +234,13 @@ impl<'a> HalfSpace<'a> {
     /// Torque of these forces about a point, N m.
     pub fn torque(&self, about: impl Into<Vec3>) -> Vec3 {
         moved(self.simulation.core.state().half_space_forces[self.index], about.into())
+    }
+
+    /// What a body or an obstacle, by name, acts with on it by contact and friction; zero where they do not touch.
+    ///
+    /// # Errors
+    /// [`Error::Control`] with the names that there are.
+    pub fn contact_with(&self, other: &str) -> Result<Contact, Error> {
+        self.simulation.contact(Party::HalfSpace(self.index as u32), other)
     }
 }

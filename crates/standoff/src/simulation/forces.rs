@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::handle::{LoadHandle, OfLoad, OfPrescription, PrescriptionHandle, Which};
 use standoff_linalg::Vec3;
 use standoff_sim::ControlError;
+use standoff_sim::contact::Party;
 use standoff_sim::definition::{ForceDef, Load};
 
 /// A set of vertices that a simulation holds or moves.
@@ -58,7 +59,57 @@ pub struct Applied<'a> {
     index: usize,
 }
 
+/// What a body, an obstacle or a half-space acts with on another one at the end of a step.
+///
+/// The forces on the two are opposite. Their moments about one point differ by those that the forces of friction have by the distance of
+/// the two surfaces, since each acts on its own surface.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Contact {
+    normal: [Vec3; 2],
+    friction: [Vec3; 2],
+}
+
+impl Contact {
+    /// Force, N.
+    pub fn force(&self) -> Vec3 {
+        self.normal[0] + self.friction[0]
+    }
+
+    /// The part of the force along the normals of the contacts, N.
+    pub fn normal_force(&self) -> Vec3 {
+        self.normal[0]
+    }
+
+    /// The part of the force that is friction, N.
+    pub fn friction_force(&self) -> Vec3 {
+        self.friction[0]
+    }
+
+    /// Moment of the force about a point, N m.
+    pub fn torque(&self, about: impl Into<Vec3>) -> Vec3 {
+        moved([self.force(), self.normal[1] + self.friction[1]], about.into())
+    }
+}
+
 impl Simulation {
+    /// What another body or half-space acts with on one.
+    pub(super) fn contact(&self, on: Party, other: &str) -> Result<Contact, Error> {
+        let half_spaces = || self.core.model().half_space_names.iter().map(String::as_str);
+        let body = self.body_names().position(|n| n == other).map(|b| Party::Body(b as u32));
+        let half_space = || half_spaces().position(|n| n == other);
+        let half_space = || half_space().map(|k| Party::HalfSpace(k as u32));
+        let by = body.or_else(half_space).ok_or_else(|| ControlError::Unknown {
+            what: "body or half-space",
+            name: other.to_owned(),
+            known: self.body_names().chain(half_spaces()).map(str::to_owned).collect(),
+        })?;
+        let found = self.core.state().pair_forces.iter().find(|f| f.on == on && f.by == by);
+        Ok(match found {
+            Some(f) => Contact { normal: f.normal, friction: f.friction },
+            None => Contact { normal: [Vec3::zeros(); 2], friction: [Vec3::zeros(); 2] },
+        })
+    }
+
     /// What holds the vertices of a prescription, by its handle, or by its name as for [`set_targets`](Self::set_targets).
     ///
     /// # Errors

@@ -10,6 +10,7 @@ use super::potential::{Derivatives, OrientationPotential, Second};
 use super::surface::{ActivationDistance, Parameters, Surface};
 use super::{epsilon, kernel};
 use crate::contact::half_space::HalfSpace;
+use crate::contact::pair_forces::EachContact;
 use crate::contact::potential::NAME;
 use crate::energy::{Projection, Role, Term};
 use rayon::prelude::*;
@@ -351,15 +352,19 @@ impl OrientationTerm<'_> {
         }
     }
 
-    /// Calls `add` with half-space, vertex and gradient (N) for each vertex on which a half-space acts.
-    pub fn half_space_gradients(&self, x: &[Vec3], add: &mut dyn FnMut(u32, u32, Vec3)) {
+    /// The half-space of a summand, if there is one in it.
+    fn half_space(&self, i: usize) -> Option<u32> {
+        let plane = i.checked_sub(self.set.pairs.len())?;
+        Some(self.set.planes[plane].half_space)
+    }
+
+    /// The gradient of each summand.
+    pub fn each_contact(&self, x: &[Vec3], call: &mut EachContact<'_>) {
         let Some(context) = &self.set.context else { return };
         let (scene, mut work) = (context.scene(x), Derivatives::default());
-        for plane in &self.set.planes {
-            self.potential.differentiate_plane(&scene, plane, None, &mut work);
-            for (&v, g) in work.vertices.iter().zip(&work.gradient) {
-                add(plane.half_space, v, *g);
-            }
+        for i in 0..self.set.len() {
+            self.differentiate(&scene, i, None, &mut work);
+            call(self.half_space(i), &work.vertices, &work.gradient);
         }
     }
 
