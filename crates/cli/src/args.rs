@@ -4,6 +4,7 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, Parser, Subcommand};
+use standoff_mesh::format::Pose;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
@@ -442,11 +443,22 @@ pub struct ConvertArgs {
 }
 
 /// Where a robot starts.
-#[derive(Debug, ClapArgs)]
+#[derive(Debug, Clone, ClapArgs)]
 pub struct PoseArgs {
     /// Coordinate (rad or m) at which a joint of a robot starts; may be repeated. All others start at zero, or at the reference of the model.
     #[arg(long = "pose", value_name = "JOINT=VALUE", value_parser = pose)]
     pub joints: Vec<(String, f64)>,
+    /// Keyframe at which a model of MuJoCo starts, by its name or its number from 0.
+    #[arg(long, value_name = "NAME")]
+    pub keyframe: Option<String>,
+}
+
+impl PoseArgs {
+    /// Where the robot starts.
+    pub fn pose(&self) -> Pose {
+        let joints = self.joints.iter().cloned().collect();
+        Pose { joints, keyframe: self.keyframe.clone() }
+    }
 }
 
 fn pose(text: &str) -> Result<(String, f64), String> {

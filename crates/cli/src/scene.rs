@@ -43,7 +43,7 @@ pub fn converted(args: &RunArgs, folder: &Path, console: &mut Console) -> Result
             output: output.clone(),
             force: args.force,
             mesh_root: Vec::new(),
-            pose: PoseArgs { joints: args.pose.joints.clone() },
+            pose: args.pose.clone(),
         },
         console,
     )?;
@@ -63,7 +63,7 @@ pub fn convert(args: &ConvertArgs, console: &mut Console) -> Result<(), Failure>
     }
     let folder = args.output.parent().unwrap_or(Path::new(""));
     let (text, notes) = if is_model(&args.scene) {
-        let pose = args.pose.joints.iter().cloned().collect();
+        let pose = args.pose.pose();
         let import = standoff_mjcf_import::Import::load(&args.scene, &args.output, &pose)
             .map_err(|e| Failure::Input(e.to_string()))?;
         // nothing is left behind where the model cannot be read
@@ -85,11 +85,13 @@ pub fn convert(args: &ConvertArgs, console: &mut Console) -> Result<(), Failure>
 
 /// A scene says itself where its joints start.
 fn refuse_pose(scene: &Path, pose: &PoseArgs) -> Result<(), Failure> {
-    if pose.joints.is_empty() {
-        return Ok(());
-    }
+    let option = match pose {
+        PoseArgs { joints, keyframe: None } if joints.is_empty() => return Ok(()),
+        PoseArgs { joints, .. } if joints.is_empty() => "--keyframe",
+        _ => "--pose",
+    };
     let what = format!(
-        "--pose is for robots (.urdf, .xml), and {} is a scene: `start` of its [[joints]] says where they start",
+        "{option} is for robots (.urdf, .xml), and {} is a scene: `start` of its [[joints]] says where they start",
         scene.display()
     );
     Err(Failure::Input(what))

@@ -157,7 +157,7 @@ fn with_half_of_the_friction_the_cube_slips_out_of_the_gripper() {
     // after 2.6 s the arm is up, and the cube with it
     let (held, forces) = lifted("0.5", "260");
     assert!((0.14..0.155).contains(&held), "{held}");
-    // fingers that follow each other share the 1.2 N of the drive, and bear the cube by friction; nothing else touches it
+    // fingers that follow each other share the 1.2 N of the drive, and carry the cube by friction; nothing else touches it
     let [left, right] =
         ["panda_leftfinger", "panda_rightfinger"].map(|finger| forces["cube"][finger]);
     assert_eq!(forces["cube"].len(), 2);

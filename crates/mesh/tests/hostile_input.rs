@@ -58,7 +58,7 @@ fn copies_without_end_are_refused() {
     let begin = Instant::now();
     for message in [
         read(&file).unwrap_err().to_string(),
-        read_model(&file, &Pose::new()).unwrap_err().to_string(),
+        read_model(&file, &Pose::default()).unwrap_err().to_string(),
     ] {
         assert!(message.contains("at most 1000000"), "{message}");
     }

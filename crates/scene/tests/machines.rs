@@ -14,7 +14,8 @@ fn data(name: &str) -> PathBuf {
 }
 
 fn pose(joints: &[(&str, f64)]) -> Pose {
-    joints.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect()
+    let joints = joints.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+    Pose { joints, ..Pose::default() }
 }
 
 /// The scene of a model, with overrides, and the notes of the import.
@@ -87,7 +88,7 @@ fn as_in_mujoco(model: &Path, expected: [f64; 5]) {
 
 #[test]
 fn a_robot_in_urdf_has_bodies_and_joints() {
-    let (scene, notes) = scene(&data("lamp.urdf"), &Pose::new(), &[]);
+    let (scene, notes) = scene(&data("lamp.urdf"), &Pose::default(), &[]);
     let definition = &scene.definition;
     let names: Vec<&str> = definition.bodies.iter().map(|b| &b.name[..]).collect();
     // what is fixed to another link is one body with it
@@ -138,7 +139,7 @@ fn loops_several_joints_and_exclusions() {
       <tendon><fixed name=\"t\"><joint joint=\"s\" coef=\"1\"/></fixed></tendon>
       <actuator><position joint=\"s\" kp=\"5\" forcerange=\"-2 2\" gear=\"2\"/><motor tendon=\"t\"/></actuator></mujoco>";
     std::fs::write(&path, model).unwrap();
-    let (scene, notes) = scene(&path, &Pose::new(), &[]);
+    let (scene, notes) = scene(&path, &Pose::default(), &[]);
     let definition = &scene.definition;
     let names: Vec<&str> = definition.bodies.iter().map(|b| &b.name[..]).collect();
     assert_eq!(names, ["a_x", "a", "b", "c"]);
@@ -181,7 +182,7 @@ fn springs_and_actuators_act_together() {
             <geom type=\"box\" size=\"0.1 0.1 0.1\" mass=\"2\"/></body></worldbody><actuator>{actuators}</actuator></mujoco>"
         );
         std::fs::write(&path, text).unwrap();
-        let (scene, notes) = scene(&path, &Pose::new(), &[]);
+        let (scene, notes) = scene(&path, &Pose::default(), &[]);
         (scene.definition.joints[0].clone(), notes)
     };
     let servo = "<position joint=\"j\" kp=\"5\"/>";
@@ -210,7 +211,7 @@ fn planes_on_which_bodies_start_are_lower() {
             <geom type=\"box\" size=\"0.1 0.1 0.1\"/></body></worldbody></mujoco>"
         );
         std::fs::write(&path, model).unwrap();
-        let (scene, notes) = scene(&path, &Pose::new(), &[]);
+        let (scene, notes) = scene(&path, &Pose::default(), &[]);
         assert!(notes.iter().any(|n| n.contains("table: bodies start on it")), "{notes:?}");
         let plane = scene.definition.half_spaces[0].origin.z;
         assert!((plane + 1.1e-3 * 0.12_f64.sqrt()).abs() < 1e-12, "{plane}");
@@ -267,7 +268,7 @@ fn the_total_mass_is_what_the_file_says() {
     let file = folder.path().join("crane.xml");
     std::fs::write(&file, text).unwrap();
     let masses = |model: &Path| -> Vec<f64> {
-        let (scene, _) = scene(model, &Pose::new(), &[]);
+        let (scene, _) = scene(model, &Pose::default(), &[]);
         let mass = |kind: &BodyKind| match kind {
             BodyKind::Rigid { mass, .. } => Some(*mass),
             _ => None,
@@ -293,9 +294,189 @@ fn what_would_act_and_is_not_read_is_listed() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("crane.xml");
     std::fs::write(&file, text).unwrap();
-    let (_, notes) = scene(&file, &Pose::new(), &[]);
+    let (_, notes) = scene(&file, &Pose::default(), &[]);
     for part in ["`density` of `option`", "`contact`", "`actuatorfrcrange` of `joint`"] {
         assert!(notes.iter().any(|n| n.contains(part)), "{part}: {notes:?}");
     }
     assert!(!notes.iter().any(|n| n.contains("wind") || n.contains("viscosity")), "{notes:?}");
+}
+
+/// The geometries of `keyframes.xml` at its keyframe "thrown" in MuJoCo 4.0: centre, velocity of the centre and angular velocity.
+const THROWN: [(&str, [[f64; 3]; 3]); 5] = [
+    (
+        "post",
+        [
+            [-0.026818789349, 0.066187253591, 1.070710678119],
+            [0.026984356036, -0.21569579436, -0.212132034356],
+            [0.0, 0.0, 1.2],
+        ],
+    ),
+    (
+        "arm",
+        [
+            [0.214615252828, 0.263823821972, 1.167609543523],
+            [-0.318020593043, 0.057903703837, -0.093151337349],
+            [0.876916856617, -0.502965266404, 1.926665512717],
+        ],
+    ),
+    (
+        "hand",
+        [
+            [0.281504854707, 0.353980855607, 1.261517381558],
+            [-0.547246254752, 0.055822832158, 0.043919585698],
+            [1.855317868196, -0.851489519753, 1.564364111437],
+        ],
+    ),
+    (
+        "stone",
+        [
+            [1.531914893617, 0.233829787234, 0.395531914894],
+            [0.378085106383, -0.663829787234, 2.074468085106],
+            [1.063829787234, -2.872340425532, -2.148936170213],
+        ],
+    ),
+    (
+        "lid",
+        [
+            [0.0, 1.982533561491, 0.05646424734],
+            [0.0, -0.045171397872, 0.066026849193],
+            [0.8, 0.0, 0.0],
+        ],
+    ),
+];
+
+fn keyframe(name: &str) -> Pose {
+    Pose { keyframe: Some(name.to_owned()), ..Pose::default() }
+}
+
+/// Centre, velocity of the centre and angular velocity of the box that a rigid body of a scene is.
+fn box_moves(simulation: &Simulation, name: &str) -> [Vec3; 3] {
+    let body = simulation.model().bodies.iter().find(|b| b.name == name).unwrap();
+    let corners = body.vertices.start..body.vertices.start + 8;
+    let mean = |of: &[Vec3]| of[corners.clone()].iter().sum::<Vec3>() / 8.0;
+    let (x, v) = (simulation.positions(), simulation.velocities());
+    let (centre, velocity) = (mean(x), mean(v));
+    // of a rigid motion Σ r × (v − v̄) = (Σ |r|² I − r rᵀ) ω
+    let mut moment = Vec3::zeros();
+    let mut inertia = standoff_linalg::Mat3::zeros();
+    for k in corners {
+        let r = x[k] - centre;
+        moment += r.cross(&(v[k] - velocity));
+        inertia += standoff_linalg::Mat3::identity() * r.norm_squared() - r * r.transpose();
+    }
+    [centre, velocity, inertia.try_inverse().unwrap() * moment]
+}
+
+/// Joints of every type and a free body at a keyframe: places and velocities are those of MuJoCo, also where the robot is turned in its scene;
+/// and with controls and gains of every type of actuator they are after 0.2 s where MuJoCo has them (Runge–Kutta steps of 20 µs).
+#[test]
+fn keyframes_start_as_in_mujoco() {
+    let file = data("keyframes.xml");
+    let (start, notes) = scene(&file, &keyframe("thrown"), &[]);
+    assert!(!notes.iter().any(|n| n.contains("keyframe")), "{notes:?}");
+    let simulation = Simulation::new(&start.definition).unwrap();
+    for (name, expected) in THROWN {
+        let found = box_moves(&simulation, name);
+        for (found, expected) in found.iter().zip(expected) {
+            let error = (found - Vec3::from(expected)).norm();
+            assert!(error < 1e-10, "{name}: {found:?} instead of {expected:?}");
+        }
+    }
+    let joint =
+        |name: &str| start.definition.joints.iter().find(|j| j.name == name).unwrap().clone();
+    let drive = |name: &str| joint(name).drive.unwrap();
+    assert_eq!((joint("turn").start, joint("rise").start), (0.7, 0.1));
+    // what an actuator is told counts along its gear, within the range of controls
+    assert_eq!(drive("turn").position.unwrap().at(0.0), 0.55);
+    assert_eq!((drive("turn").stiffness, drive("turn").damping), (80.0, 8.0));
+    assert!((drive("wrist").effort.unwrap().at(0.0) + 0.006).abs() < 1e-15);
+    assert!((drive("lid").position.unwrap().at(0.0) - 0.2).abs() < 1e-15);
+    assert_eq!((drive("lid").effort.unwrap().at(0.0), drive("lid").stiffness), (0.25, 6.0));
+    assert_eq!(drive("rise").velocity.unwrap().at(0.0), 0.1);
+
+    // turned about no axis in particular, in a scene
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("scene.toml");
+    let rotate = "rotate = { axis = [1, 2, -0.5], angle = 50 }\ntranslate = [0.3, 0.2, 0.1]";
+    let section = format!("[[robots]]\nfile = {file:?}\nkeyframe = \"thrown\"\n{rotate}\n");
+    std::fs::write(&path, section).unwrap();
+    let turned = Simulation::new(&Scene::load(&path, &[]).unwrap().definition).unwrap();
+    let axis = Vec3::new(1.0, 2.0, -0.5).normalize();
+    let turn = rotated(axis, 50.0_f64.to_radians());
+    for (name, expected) in THROWN {
+        let [x, v, w] = box_moves(&turned, name);
+        let [centre, velocity, angular] = expected.map(|e| turn * Vec3::from(e));
+        let error = [x - centre - Vec3::new(0.3, 0.2, 0.1), v - velocity, w - angular]
+            .iter()
+            .map(|e| e.norm())
+            .fold(0.0, f64::max);
+        assert!(error < 1e-10, "{name}: {error:e}");
+    }
+
+    let expected = [
+        ("post", [-0.0040808936, 0.0353181118, 1.0341177771]),
+        ("arm", [0.1677345188, 0.2751530142, 1.0104990646]),
+        ("hand", [0.1727637906, 0.3585978353, 1.0251258005]),
+        ("stone", [1.6075319149, 0.1010638298, 0.6142255319]),
+        ("lid", [0.0, 1.9994830277, 0.010155156]),
+    ];
+    let error = |steps: usize| {
+        let step = format!("time.step={}", 0.2 / steps as f64);
+        let settings = [&step, "time.integrator=bdf2", "solver.end.velocity=1e-8"];
+        let (scene, _) = scene(&file, &keyframe("thrown"), &settings);
+        let mut simulation = Simulation::new(&scene.definition).unwrap();
+        for _ in 0..steps {
+            assert!(simulation.step().unwrap().joint_error.unwrap() < 1e-8);
+        }
+        let off =
+            expected.map(|(name, at)| (box_moves(&simulation, name)[0] - Vec3::from(at)).norm());
+        off.into_iter().fold(0.0, f64::max)
+    };
+    let [coarse, fine] = [100, 200].map(error);
+    println!("{coarse:.2e} {fine:.2e}");
+    assert!(coarse < 4e-5 && fine < 1.5e-5, "{coarse:e} {fine:e}");
+}
+
+/// The rotation by an angle about a unit axis.
+fn rotated(axis: Vec3, angle: f64) -> standoff_linalg::Mat3 {
+    let cross = axis.cross_matrix();
+    standoff_linalg::Mat3::identity() + cross * angle.sin() + cross * cross * (1.0 - angle.cos())
+}
+
+#[test]
+fn keyframes_are_named_numbered_and_refused() {
+    let file = data("keyframes.xml");
+    let (_, notes) = scene(&file, &Pose::default(), &[]);
+    let note = "none of its keyframes is chosen: 0, thrown, short";
+    assert!(notes.iter().any(|n| n == note), "{notes:?}");
+    // by number; a pose counts more
+    let (scene, _) = scene(&file, &keyframe("0"), &[]);
+    assert_eq!(scene.definition.joints[0].start, 0.1);
+    let both = Pose { joints: pose(&[("turn", 0.4)]).joints, ..keyframe("thrown") };
+    let (scene, _) = self::scene(&file, &both, &[]);
+    let starts: Vec<f64> = scene.definition.joints.iter().map(|j| j.start).collect();
+    assert_eq!(starts[..2], [0.4, 0.1]);
+
+    let error = |file: &Path, name: &str| {
+        Import::load(file, Path::new("scene.toml"), &keyframe(name)).unwrap_err().to_string()
+    };
+    let message = error(&file, "home");
+    assert!(
+        message.ends_with("the keyframe \"home\": those of the model are: 0, thrown, short"),
+        "{message}"
+    );
+    let message = error(&file, "short");
+    let expected = "the keyframe \"short\": its qpos has 3 numbers, and the model 15 coordinates";
+    assert!(message.ends_with(expected), "{message}");
+    let message = error(&data("crane.xml"), "home");
+    assert!(message.ends_with("the model has none"), "{message}");
+    let message = error(&data("lamp.urdf"), "home");
+    assert!(message.ends_with("URDF has no keyframes"), "{message}");
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("scene.toml");
+    let text = format!("[[robots]]\nfile = {file:?}\nkeyframe = \"home\"\n");
+    std::fs::write(&path, text).unwrap();
+    let message = Scene::load(&path, &[]).unwrap_err().to_string();
+    assert!(message.contains(":3:12") && message.contains("robots[0].keyframe"), "{message}");
 }

@@ -34,7 +34,7 @@ fn points(body: &BodyDef) -> Vec<Vec3> {
 fn robots_are_the_converted_file_where_their_section_puts_it() {
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("scene.toml");
-    let pose = Pose::from([("elbow".to_owned(), 0.4)]);
+    let pose = Pose { joints: [("elbow".to_owned(), 0.4)].into(), ..Pose::default() };
     let import = Import::load(&data("lamp.urdf"), &output, &pose).unwrap();
     std::fs::write(&output, &import.toml).unwrap();
     import.meshes.iter().for_each(|(f, mesh)| write(&folder.path().join(f), mesh).unwrap());

@@ -178,7 +178,7 @@ fn what_a_body_does_to_itself_is_no_pair() {
     assert!(upper.y > 1.0, "the blocks do not touch: {upper:?}");
     let parties: Vec<_> = simulation.state().pair_forces.iter().map(|f| (f.on, f.by)).collect();
     assert_eq!(parties, [(LOW, GROUND), (GROUND, LOW)]);
-    // nor is it possible to go on with forces between bodies that there are not
+    // nor is it possible to continue with forces between bodies that there are not
     let mut state = simulation.state().clone();
     state.pair_forces[0].by = Party::Body(1);
     let error = simulation.set_state(state).unwrap_err().to_string();

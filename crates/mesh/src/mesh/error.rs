@@ -73,6 +73,16 @@ pub enum MeshError {
         /// The joints that a pose may name.
         known: String,
     },
+    /// A keyframe that a model has not, or that does not fit it.
+    #[error("{}, the keyframe {keyframe:?}: {what}", .file.display())]
+    Keyframe {
+        /// The file.
+        file: PathBuf,
+        /// The keyframe.
+        keyframe: String,
+        /// What is wrong.
+        what: String,
+    },
     /// A part of a file that holds several meshes is wrong or not supported.
     #[error("{}, {part}: {what}. {hint}", .file.display())]
     Part {

@@ -22,7 +22,10 @@ pub struct RobotSection {
     #[schemars(extend("x-unit" = "m"))]
     #[serde(skip_serializing_if = "super::is_default")]
     pub translate: [f64; 3],
-    /// Where joints start, by their names in the file, rad or m.
+    /// Keyframe of MJCF at which it starts, by its name or its number from 0: coordinates, velocities, and what actuators are told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keyframe: Option<String>,
+    /// Where joints start, by their names in the file, rad or m, also in place of what the keyframe says.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub pose: BTreeMap<String, f64>,
     /// What moves joints, by their names in the file. What is not given here stays as the file has it, such as the greatest effort.

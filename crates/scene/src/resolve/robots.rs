@@ -11,9 +11,10 @@ use crate::file::RobotSection;
 use crate::{schema, units};
 use serde::Deserialize;
 use standoff_linalg::{Mat3, Vec3};
-use standoff_mesh::MeshError;
+use standoff_mesh::format::Pose;
+use standoff_mesh::{Mesh, MeshError};
 use standoff_mjcf_import::Import;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The key of the sections.
 const KEY: &str = "robots";
@@ -63,6 +64,7 @@ const ALONG: f64 = 1e-6;
 ///
 /// # Errors
 /// A section is wrong, its file cannot be read or has nothing that moves, or it names a joint that is not there.
+// long: what is done with each robot, in order
 pub(super) fn put_in_place(
     document: &mut Document,
     folder: &Path,
@@ -85,11 +87,12 @@ pub(super) fn put_in_place(
     for (k, section) in sections.iter().enumerate() {
         let at = at.index(k);
         let file = folder.join(&section.file);
-        let pose = section.pose.iter().map(|(joint, value)| (joint.clone(), *value)).collect();
+        let pose = Pose { joints: section.pose.clone(), keyframe: section.keyframe.clone() };
         let stem = format!("robot-{k}");
         let import = Import::load(&file, Path::new(&stem), &pose).map_err(|e| {
             let at = match &e {
                 MeshError::UnknownJoint { joint, .. } => at.key("pose").key(joint),
+                MeshError::Keyframe { .. } => at.key("keyframe"),
                 _ => at.key("file"),
             };
             at.error(Problem::Mesh(e.to_string()))
@@ -101,7 +104,7 @@ pub(super) fn put_in_place(
         let placed = Placed::new(section, &at)?;
         let gravity = model.entry("gravity").and_then(|e| vector_of(&e.node));
         taken.gravity.extend(gravity.map(|g| (section.file.clone(), placed.turn * g)));
-        placed.place(&mut model, place);
+        placed.place(&mut model, &import.meshes, place);
         let drives = robots.node.child(&Segment::Index(k)).and_then(|n| n.entry("drives"));
         drive(&mut model, drives, &at.key("drives"))?;
         name(&mut model, &section.name);
@@ -154,8 +157,13 @@ impl Placed {
     }
 
     /// Places the parts of a model.
-    fn place(&self, model: &mut Node, place: Place) {
+    fn place(&self, model: &mut Node, meshes: &[(PathBuf, Mesh)], place: Place) {
+        let vector = |v: Vec3| {
+            let number = |x: &f64| Node { value: Value::Float(*x), place };
+            Value::Array(v.iter().map(number).collect())
+        };
         for object in model.list("objects") {
+            self.turn_velocity(object, meshes, &vector);
             if let Value::Table(entries) = &mut object.value {
                 entries.extend(self.keys.iter().cloned());
             }
@@ -171,11 +179,42 @@ impl Placed {
         for (list, key, is_point) in vectors {
             for part in model.list(list) {
                 let Some(node) = part.entry_mut(key).map(|e| &mut e.node) else { continue };
-                let Some(vector) = vector_of(node) else { continue };
-                let moved =
-                    self.turn * vector + if is_point { self.translate } else { Vec3::zeros() };
-                let number = |x: &f64| Node { value: Value::Float(*x), place };
-                node.value = Value::Array(moved.iter().map(number).collect());
+                let Some(old) = vector_of(node) else { continue };
+                let moved = self.turn * old + if is_point { self.translate } else { Vec3::zeros() };
+                node.value = vector(moved);
+            }
+        }
+    }
+
+    /// Turns the velocities of an object. Its velocity is that of the centre of its bounding box, which is at another point of the object once
+    /// this is turned.
+    fn turn_velocity(
+        &self,
+        object: &mut Node,
+        meshes: &[(PathBuf, Mesh)],
+        vector: &dyn Fn(Vec3) -> Value,
+    ) {
+        let of = |key| object.entry(key).and_then(|e| vector_of(&e.node));
+        let (Some(velocity), Some(angular)) = (of("velocity"), of("angular_velocity")) else {
+            return;
+        };
+        let file = object.entry("mesh").and_then(|e| match &e.node.value {
+            Value::String(file) => Some(Path::new(file)),
+            _ => None,
+        });
+        let mesh = file.and_then(|f| meshes.iter().find(|(name, _)| name == f));
+        let centre = |turn: &Mat3| {
+            let mut points = mesh.iter().flat_map(|(_, m)| &m.points).map(|p| turn * p);
+            let first = points.next().unwrap_or_default();
+            let (low, high) = points.fold((first, first), |(l, h), p| (l.inf(&p), h.sup(&p)));
+            (low + high) / 2.0
+        };
+        let arm = centre(&self.turn) - self.turn * centre(&Mat3::identity());
+        let angular = self.turn * angular;
+        let velocity = self.turn * velocity + angular.map(f64::to_radians).cross(&arm);
+        for (key, value) in [("velocity", velocity), ("angular_velocity", angular)] {
+            if let Some(entry) = object.entry_mut(key) {
+                entry.node.value = vector(value);
             }
         }
     }

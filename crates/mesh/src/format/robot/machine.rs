@@ -3,6 +3,7 @@
 use super::super::affine::Affine;
 use crate::{Mesh, Names};
 use standoff_linalg::{Mat3, Vec3};
+use std::collections::BTreeMap;
 
 /// The bodies and the joints of a model, where it starts.
 ///
@@ -30,6 +31,8 @@ pub struct Link {
     pub matter: Vec<Matter>,
     /// The body of which it is a small part: it stands between two joints of that.
     pub between: Option<usize>,
+    /// Angular velocity where it starts, rad/s, and the velocity of its point at the origin, m/s.
+    pub twist: [Vec3; 2],
     /// Which geometry it touches: MuJoCo's contype and conaffinity.
     pub(super) masks: [u32; 2],
 }
@@ -248,5 +251,11 @@ pub(super) fn motion(kind: HingeKind, point: &Vec3, axis: &Vec3, by: f64) -> Aff
     }
 }
 
-/// The coordinates of joints at which a machine starts, by name: those that are not named are zero, or at the reference of the file.
-pub type Pose = std::collections::BTreeMap<String, f64>;
+/// Where a machine starts. Joints that nothing names are at zero, or at the reference of the file.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Pose {
+    /// Coordinates of joints by name, rad or m, also of those that the keyframe places.
+    pub joints: BTreeMap<String, f64>,
+    /// A keyframe of MuJoCo, by its name or its number from 0: coordinates, velocities and controls.
+    pub keyframe: Option<String>,
+}

@@ -4,6 +4,7 @@
 
 use super::VISITS;
 use super::attributes::Model;
+use super::keyframe::{Keyframe, Twist, twist};
 use super::machine::{
     Assembly, Drive, HingeKind, Machine, Matter, Pose, STILL, Spring, motion, placed,
 };
@@ -24,17 +25,20 @@ struct Assembling<'p> {
     bodies: HashMap<String, (usize, Affine)>,
     /// Joints by the names of the file, with their reference positions.
     joints: HashMap<String, (usize, f64)>,
+    /// What the chosen keyframe says of those that come next.
+    key: Keyframe,
     /// Whether the masses of the file do not count.
     by_geometry: bool,
 }
 
-/// Where an element stands: the place and the class of its body, the number of the body, and its name.
+/// Where an element stands: the place and the class of its body, the number of the body, its name, and how it moves at the start.
 #[derive(Clone, Copy)]
 struct Within<'e> {
     place: Affine,
     class: Option<&'e str>,
     link: usize,
     name: &'e str,
+    twist: Twist,
 }
 
 /// Attributes that would act, and that nothing here reads, by their elements.
@@ -94,20 +98,24 @@ impl Model<'_> {
             pose,
             bodies: HashMap::from([("world".to_owned(), (STILL, Affine::identity()))]),
             joints: HashMap::new(),
+            key: self.keyframe(root, pose.keyframe.as_deref())?,
             by_geometry: root.all("compiler").any(|c| c.get("inertiafromgeom") == Some("true")),
         };
         for world in root.all("worldbody") {
-            let within = Within { place: Affine::identity(), class: None, link: STILL, name: "" };
+            let (place, twist) = (Affine::identity(), [Vec3::zeros(); 2]);
+            let within = Within { place, class: None, link: STILL, name: "", twist };
             self.assemble(&mut a, world, within)?;
         }
-        if let Some(unknown) = pose.keys().find(|k| !a.joints.contains_key(k.as_str())) {
+        if let Some(unknown) = pose.joints.keys().find(|k| !a.joints.contains_key(k.as_str())) {
             return Err(self.builder.unknown_joint(unknown, a.joints.keys()));
         }
         for actuators in root.all("actuator") {
             for actuator in &actuators.children {
-                self.actuator(&mut a, actuator)?;
+                let control = a.key.control();
+                self.actuator(&mut a, actuator, control)?;
             }
         }
+        self.check_taken(&a.key)?;
         for equalities in root.all("equality") {
             for equality in &equalities.children {
                 self.equality(&mut a, equality)?;
@@ -121,7 +129,7 @@ impl Model<'_> {
             a.assembly.machine.total_mass = total.or(a.assembly.machine.total_mass);
         }
         self.note_unread(root);
-        let left_out = [("tendon", "tendons"), ("sensor", "sensors"), ("keyframe", "keyframes")];
+        let left_out = [("tendon", "tendons"), ("sensor", "sensors")];
         for (element, what) in left_out {
             if root.all(element).any(|e| !e.children.is_empty()) {
                 self.builder.note(&format!("{what} are left out"));
@@ -140,7 +148,7 @@ impl Model<'_> {
         body: &Element,
         within: Within<'_>,
     ) -> Result<()> {
-        let Within { place, class, link, name } = within;
+        let Within { place, class, link, name, .. } = within;
         for child in &body.children {
             let part = described(child);
             self.builder.visit(&part)?;
@@ -166,7 +174,7 @@ impl Model<'_> {
                     let class = child.get("childclass").or(class);
                     let name = child.get("name").unwrap_or(name);
                     let place = place.compose(&own);
-                    let inner = self.joints(a, child, Within { place, class, link, name })?;
+                    let inner = self.joints(a, child, Within { place, class, name, ..within })?;
                     if let Some(name) = child.get("name") {
                         a.bodies.insert(name.to_owned(), (inner.link, inner.place));
                     }
@@ -288,6 +296,8 @@ impl Model<'_> {
         let first = a.assembly.machine.links.len();
         if joints.iter().any(|j| free(j, self, within.class)) {
             within.link = a.assembly.link(within.name);
+            (within.place, within.twist) = a.key.free(&within.place);
+            a.assembly.machine.links[within.link].twist = within.twist;
             return Ok(within);
         }
         for joint in before {
@@ -346,9 +356,10 @@ impl Model<'_> {
         let (damping, friction) = (number("damping")?, number("frictionloss")?);
         let (stiffness, spring) = (number("stiffness")?, number("springref")?.map_or(0.0, angle));
         let armature = number("armature")?.unwrap_or(0.0).max(0.0);
-        let start = match a.pose.get(name) {
+        let (position, rate) = if single { a.key.single() } else { (None, 0.0) };
+        let start = match a.pose.joints.get(name) {
             Some(given) => *given,
-            None if single => self.builder.start(name, reference, limits),
+            None if single => self.builder.start(name, position.unwrap_or(reference), limits),
             None => reference,
         };
         let links = [within.link, link];
@@ -372,6 +383,21 @@ impl Model<'_> {
         }
         lost.into_iter().for_each(|note| self.builder.note(note));
         a.joints.insert(name.to_owned(), (number, reference));
+        let (angular, velocity) = match kind {
+            HingeKind::Revolute => (axis.normalize() * rate, Vec3::zeros()),
+            HingeKind::Prismatic => (Vec3::zeros(), axis.normalize() * rate),
+            _ => {
+                let (turn, angular) = a.key.ball();
+                let own = within.place;
+                let linear = own.linear * turn;
+                let anchor = own.inverse().map_or(point, |back| back.apply(&point));
+                within.place = Affine { linear, shift: point - linear * anchor };
+                (linear * angular, Vec3::zeros())
+            }
+        };
+        let own = twist(angular, velocity, &point);
+        within.twist = [0, 1].map(|k| within.twist[k] + own[k]);
+        a.assembly.machine.links[link].twist = within.twist;
         within.place = motion(kind, &point, &axis, start - reference).compose(&within.place);
         within.link = link;
         Ok(())
@@ -379,7 +405,7 @@ impl Model<'_> {
 
     /// Drives of joints.
     // long: an arm for each type of actuator
-    fn actuator(&mut self, a: &mut Assembling<'_>, actuator: &Element) -> Result<()> {
+    fn actuator(&mut self, a: &mut Assembling<'_>, actuator: &Element, control: f64) -> Result<()> {
         let part = described(actuator);
         let class = None;
         let Some(joint) = self.get(actuator, class, "joint").map(str::to_owned) else {
@@ -395,31 +421,35 @@ impl Model<'_> {
             Ok(self.vector(actuator, class, key, [1, 10], &part)?.and_then(|v| v.first().copied()))
         };
         let gear = value("gear")?.unwrap_or(1.0);
-        let limits = |key: &str, switch: &str| -> Result<Option<f64>> {
+        let limits = |key: &str, switch: &str| -> Result<Option<[f64; 2]>> {
             let off = self.get(actuator, class, switch) == Some("false");
             let range = self.vector(actuator, class, key, [2, 2], &part)?.filter(|_| !off);
-            Ok(range.map(|r| r[0].abs().max(r[1].abs())))
+            Ok(range.map(|r| [r[0], r[1]]))
         };
-        let force = limits("forcerange", "forcelimited")?;
-        let control = limits("ctrlrange", "ctrllimited")?;
+        let greatest = |[low, high]: [f64; 2]| low.abs().max(high.abs());
+        let force = limits("forcerange", "forcelimited")?.map(greatest);
+        let controls = limits("ctrlrange", "ctrllimited")?;
+        // also zero, where no keyframe says anything, is kept within the range
+        let control = controls.map_or(control, |[low, high]| control.max(low).min(high));
+        let target = if gear == 0.0 { 0.0 } else { control / gear };
         let max_effort = force.map(|f| (gear * f).abs()).filter(|f| *f > 0.0);
         let (kp, kv) = (value("kp")?, value("kv")?);
         let list = |key: &str| self.vector(actuator, class, key, [1, 10], &part);
         let drive = match &actuator.name[..] {
             "motor" => {
-                let most = control.map(|c| (gear * c).abs()).filter(|c| *c > 0.0);
+                let most = controls.map(|c| (gear * greatest(c)).abs()).filter(|c| *c > 0.0);
                 let max_effort = max_effort.or(most);
-                Some(Drive { effort: Some(0.0), max_effort, ..Drive::default() })
+                Some(Drive { effort: Some(gear * control), max_effort, ..Drive::default() })
             }
             "position" => Some(Drive {
-                position: Some(0.0),
+                position: Some(target),
                 stiffness: gear * gear * kp.unwrap_or(1.0),
                 damping: gear * gear * kv.unwrap_or(0.0),
                 max_effort,
                 ..Drive::default()
             }),
             "velocity" => Some(Drive {
-                velocity: Some(0.0),
+                velocity: Some(target),
                 damping: gear * gear * kv.unwrap_or(1.0),
                 max_effort,
                 ..Drive::default()
@@ -429,19 +459,21 @@ impl Model<'_> {
                 let bias = list("biasprm")?.unwrap_or_default();
                 let bias = |k: usize| bias.get(k).copied().unwrap_or(0.0);
                 let affine = self.get(actuator, class, "biastype") == Some("affine");
-                let servo = affine && gain > 0.0 && (gain + bias(1)).abs() <= 1e-9 * gain;
+                let servo = bias(1) < 0.0;
                 let fixed = self.get(actuator, class, "gaintype").is_none_or(|t| t == "fixed");
+                let effort = gear * if affine { bias(0) } else { gain * control };
                 match (fixed, affine, servo) {
+                    // gain · control + bias₀ + bias₁ · length + bias₂ · velocity
                     (true, true, true) => Some(Drive {
-                        position: Some(0.0),
-                        effort: Some(gear * bias(0)).filter(|e| *e != 0.0),
-                        stiffness: gear * gear * gain,
+                        position: Some(target * gain / -bias(1)),
+                        effort: Some(effort).filter(|e| *e != 0.0),
+                        stiffness: gear * gear * -bias(1),
                         damping: gear * gear * (-bias(2)).max(0.0),
                         max_effort,
                         ..Drive::default()
                     }),
                     (true, false, _) => {
-                        Some(Drive { effort: Some(0.0), max_effort, ..Drive::default() })
+                        Some(Drive { effort: Some(effort), max_effort, ..Drive::default() })
                     }
                     _ => None,
                 }

@@ -5,6 +5,7 @@
 
 mod attributes;
 mod flex;
+mod keyframe;
 mod machine;
 mod mjcf;
 mod mjcf_machine;
@@ -59,6 +60,12 @@ impl<'a> Builder<'a> {
         known.sort();
         let (file, joint) = (self.path.to_path_buf(), joint.to_owned());
         MeshError::UnknownJoint { file, joint, known: known.join(", ") }
+    }
+
+    /// A pose names a keyframe that cannot be taken.
+    fn no_keyframe(&self, keyframe: &str, what: String) -> MeshError {
+        let (file, keyframe) = (self.path.to_path_buf(), keyframe.to_owned());
+        MeshError::Keyframe { file, keyframe, what }
     }
 
     fn note(&mut self, text: &str) {

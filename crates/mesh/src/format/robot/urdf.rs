@@ -11,14 +11,14 @@ use crate::format::scan::Result;
 use crate::input::{self, MOST_TEXT};
 use crate::{Mesh, MeshError};
 use standoff_linalg::{Mat3, Vec3};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 pub(crate) fn read(path: &Path, data: &[u8]) -> Result<Mesh> {
     let root = tree::parse(path, data, None)?;
     let mut builder = Builder::new(path);
     let robot = Robot::new(&builder, &root)?;
-    for (name, place, _) in robot.placed(&builder, &Pose::new())? {
+    for (name, place, _) in robot.placed(&builder, &Coordinates::new())? {
         let link = robot.links[name];
         for (k, collision) in link.all("collision").enumerate() {
             let part = collision_part(collision, name, k);
@@ -103,6 +103,9 @@ fn collision_part(collision: &Element, link: &str, k: usize) -> String {
     format!("{}, link \"{}\", collision {k}", collision.place, shown(link))
 }
 
+/// Coordinates of joints by name.
+type Coordinates = BTreeMap<String, f64>;
+
 /// Links and joints by name.
 struct Robot<'e> {
     links: HashMap<&'e str, &'e Element>,
@@ -173,10 +176,14 @@ impl<'e> Robot<'e> {
     }
 
     /// Where all joints with a coordinate start: as `pose` says, else at zero or at the nearest limit.
-    fn starts(&self, builder: &mut Builder<'_>, pose: &Pose) -> Result<Pose> {
+    fn starts(&self, builder: &mut Builder<'_>, pose: &Pose) -> Result<Coordinates> {
+        if let Some(keyframe) = &pose.keyframe {
+            return Err(builder.no_keyframe(keyframe, "URDF has no keyframes".to_owned()));
+        }
+        let pose = &pose.joints;
         let one =
             |j: &&Joint<'_>| matches!(j.hinge(), Some(HingeKind::Revolute | HingeKind::Prismatic));
-        let mut starts = Pose::new();
+        let mut starts = Coordinates::new();
         for joint in self.joints.iter().filter(one) {
             let start = match pose.get(joint.name) {
                 Some(given) => *given,
@@ -191,7 +198,7 @@ impl<'e> Robot<'e> {
     }
 
     /// All links from the roots on, with where they are in a pose and the joints above them.
-    fn placed(&self, builder: &Builder<'_>, starts: &Pose) -> Result<Vec<Placed<'_, 'e>>> {
+    fn placed(&self, builder: &Builder<'_>, starts: &Coordinates) -> Result<Vec<Placed<'_, 'e>>> {
         let mut below: HashMap<&str, Vec<&Joint<'e>>> = HashMap::new();
         for joint in &self.joints {
             below.entry(joint.parent).or_default().push(joint);
