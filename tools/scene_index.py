@@ -35,7 +35,8 @@ MOMENTS = {
 # where the camera stands, as a direction from the middle; scenes of two dimensions are seen from the front
 VIEW = "0.8,0.45,1"
 VIEWS = {"codim/noodles": "0.3,1,0.5", "stress/ball-on-plate": "1,0.25,0.3", "tunnelling-ball": "-1,0.4,1",
-         "codim/sprinkles": "0.4,1,0.6", "erleben/cube-internal-edges": "0.8,0.6,1", "robots/panda-lifts": "1.2,0.9,-0.5"}
+         "codim/sprinkles": "0.4,1,0.6", "erleben/cube-internal-edges": "0.8,0.6,1", "robots/panda-lifts": "1.2,0.9,-0.5",
+         "robots/panda-lifts-cloth": "1.2,0.9,0.5"}
 # obstacles hide everything, or the scene takes too long
 WITHOUT = ["stress/chain-rings", "papers/trash-compactor", "bench/drop-1m"]
 
@@ -48,7 +49,7 @@ GROUPS = [
      ["tunnelling-ball", "impact-ball", "stress/ball-on-plate"]),
     ("Rigid bodies", "Bodies that keep their shape.",
      ["rigid/dominoes", "rigid/rings-on-cloth", "rigid/wrecking-ball", "rigid/gripper"]),
-    ("Robots", "Robots from their files, among other bodies.", ["robots/panda-lifts"]),
+    ("Robots", "Robots from their files, among other bodies.", ["robots/panda-lifts", "robots/panda-lifts-cloth"]),
     ("Shells", "Cloth, cards and seams.",
      ["codim/cloth-on-needles", "codim/sewn-pillow", "codim/cloth-on-rotating-sphere", "codim/twisted-tube",
       "codim/tube-wall", "codim/cards", "codim/cloth-stack", "codim/deck", "codim/card-shuffle", "codim/reef-knot",
