@@ -41,7 +41,7 @@ TABLES = [
     ("SphereSection", "`sphere` of a region"), ("AttachmentSection", "`[[attachments]]`"),
     ("AnchorSection", "`attachments.to`"), ("StitchSection", "`[[stitches]]`"),
     ("JointSection", "`[[joints]]`"), ("InertialSection", "`objects.inertial`"), ("DriveSection", "`joints.drive`"), ("MimicSection", "`joints.mimic`"),
-    ("JointSpringSection", "`joints.spring`"), ("RobotSection", "`[[robots]]`"),
+    ("JointSpringSection", "`joints.spring`"), ("TendonSection", "`[[tendons]]`"), ("RobotSection", "`[[robots]]`"),
     ("ExpectSection", "`[[expect]]`"), ("MinusSection", "`expect.minus`"),
 ]
 

@@ -300,9 +300,9 @@ impl CoreSimulation {
         })
     }
 
-    /// Names of all joints.
+    /// Names of all joints, then of all tendons.
     fn joint_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        self.read(py, |s| s.scene().definition.joints.iter().map(|j| j.name.clone()).collect())
+        self.read(py, |s| s.core().model().joints.names().map(str::to_owned).collect())
     }
 
     /// What a joint acted with and its coordinates, as the JSON of a report has it.

@@ -4,7 +4,9 @@ use crate::text::{entry, file_name, free_name, number, quoted, table, vector};
 use standoff_geometry::CollisionMesh;
 use standoff_geometry::audit::{Pair, audit_intersections};
 use standoff_linalg::Vec3;
-use standoff_mesh::format::{Drive, Hinge, HingeKind, Link, Machine, Matter, Plane, STILL};
+use standoff_mesh::format::{
+    Drive, Hinge, HingeKind, Link, Machine, Matter, Plane, STILL, Spring, Tendon,
+};
 use standoff_mesh::{Mesh, Names, is_closed, tet_determinant};
 use standoff_sim::definition::MassProperties;
 use std::collections::BTreeSet;
@@ -110,6 +112,7 @@ pub(crate) fn parts(machine: &Machine, stem: &str, names: &mut Names) -> Result<
     for hinge in &machine.joints {
         joint(hinge, &all, &mut parts);
     }
+    machine.tendons.iter().for_each(|t| tendon(t, &mut parts.objects));
     Ok(parts)
 }
 
@@ -327,9 +330,8 @@ fn along(hinge: &Hinge, parts: &mut Parts) {
         }
         None => {}
     }
-    if let Some(spring) = &hinge.spring {
-        let (stiffness, rest) = (number(spring.stiffness), number(spring.rest));
-        entry(out, "spring", &format!("{{ stiffness = {stiffness}, rest = {rest} }}"));
+    if let Some(text) = hinge.spring.as_ref().map(spring) {
+        entry(out, "spring", &text);
     }
     if let Some(text) = hinge.drive.as_ref().map(drive) {
         entry(out, "drive", &text);
@@ -343,6 +345,31 @@ fn along(hinge: &Hinge, parts: &mut Parts) {
         );
         entry(out, "mimic", &text);
     }
+}
+
+fn tendon(tendon: &Tendon, out: &mut String) {
+    table(out, "[[tendons]]");
+    entry(out, "name", &quoted(&tendon.name));
+    let joints = tendon.joints.iter().map(|(j, c)| format!("{} = {}", quoted(j), number(*c)));
+    entry(out, "joints", &format!("{{ {} }}", joints.collect::<Vec<_>>().join(", ")));
+    if let Some([low, high]) = tendon.limits {
+        entry(out, "limits", &format!("[{}, {}]", number(low), number(high)));
+    }
+    for (key, value) in [("damping", tendon.damping), ("friction", tendon.friction)] {
+        if value != 0.0 {
+            entry(out, key, &number(value));
+        }
+    }
+    if let Some(text) = tendon.spring.as_ref().map(spring) {
+        entry(out, "spring", &text);
+    }
+    if let Some(text) = tendon.drive.as_ref().map(drive) {
+        entry(out, "drive", &text);
+    }
+}
+
+fn spring(spring: &Spring) -> String {
+    format!("{{ stiffness = {}, rest = {} }}", number(spring.stiffness), number(spring.rest))
 }
 
 fn drive(drive: &Drive) -> String {

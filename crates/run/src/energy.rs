@@ -35,7 +35,8 @@ impl EnergyWatch {
         let lasting = |t0: f64, t1: f64| t0 <= 0.0 && t1 == f64::INFINITY;
         let springs = definition.attachments.iter().all(|a| lasting(a.t0, a.t1))
             && definition.stitches.iter().all(|s| lasting(s.t0, s.t1));
-        let driven = definition.joints.iter().any(|j| j.drive.is_some());
+        let driven = definition.joints.iter().any(|j| j.drive.is_some())
+            || definition.tendons.iter().any(|t| t.drive.is_some());
         let closed = held && springs && !driven && forces.is_empty() && energies.is_empty();
         Self { idle: !(undamped && closed), ..Self::default() }
     }

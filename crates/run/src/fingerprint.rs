@@ -20,6 +20,7 @@ pub fn fingerprint(definition: &Definition) -> u64 {
         attachments,
         stitches,
         joints,
+        tendons,
         energies,
         no_contact,
         gravity,
@@ -36,6 +37,9 @@ pub fn fingerprint(definition: &Definition) -> u64 {
     // scenes without joints keep the fingerprint that they had before there were joints
     if !joints.is_empty() {
         let _ = write!(text, " {joints:?}");
+    }
+    if !tendons.is_empty() {
+        let _ = write!(text, " {tendons:?}");
     }
     text.0.finish()
 }

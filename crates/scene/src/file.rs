@@ -16,7 +16,9 @@ pub use expect::{
     Axis, Bound, ExpectSection, Figure, Measure, Minus, MinusSection, Moment, Names, Part,
     Quantity, Reference,
 };
-pub use joint::{DriveSection, InertialSection, JointSection, JointSpringSection, MimicSection};
+pub use joint::{
+    DriveSection, InertialSection, JointSection, JointSpringSection, MimicSection, TendonSection,
+};
 pub use robot::RobotSection;
 pub use thin::{OrthotropicSection, RestShape, ShellSection, StitchSection};
 
@@ -83,6 +85,9 @@ pub struct SceneFile {
     /// Joints between rigid bodies, or between the world and one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub joints: Vec<JointSection>,
+    /// Sums of coordinates of joints, with what acts along them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tendons: Vec<TendonSection>,
     /// What a run of the scene must show. It has no effect on the run; `standoff run --expect` says whether it does.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub expect: Vec<ExpectSection>,
@@ -112,6 +117,7 @@ impl Default for SceneFile {
             attachments: Vec::new(),
             stitches: Vec::new(),
             joints: Vec::new(),
+            tendons: Vec::new(),
             expect: Vec::new(),
         }
     }

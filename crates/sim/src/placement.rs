@@ -121,10 +121,11 @@ fn check(model: &Model, state: &State, range: &Range<usize>) -> Result<(), Contr
         return refuse(first.describe(model), found.len());
     }
     let main = model.joints.main(&state.joint_coordinates);
-    let mut limited =
-        model.joints.all.iter().zip(main).filter_map(|(j, s)| Some((j, j.limits?, s)));
-    if let Some((joint, ..)) = limited.find(|(_, limits, s)| limits.gap(*s) <= 0.0) {
-        return refuse(format!("joint '{}' would be beyond its limits", joint.name), 1);
+    let mut along = model.joints.names().zip(main).enumerate();
+    let beyond =
+        along.find(|(k, (_, s))| model.joints.limits(*k).is_some_and(|l| l.gap(*s) <= 0.0));
+    if let Some((_, (joint, _))) = beyond {
+        return refuse(format!("joint '{joint}' would be beyond its limits"), 1);
     }
     let codim = model.codim_at(state);
     let own = model.energies.iter().map(|e| &**e as &dyn Term);

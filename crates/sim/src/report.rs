@@ -119,7 +119,7 @@ pub struct Forces {
     pub held: BTreeMap<String, Held>,
     /// What each force, pressure, attachment and seam acts with.
     pub loads: BTreeMap<String, Resultant>,
-    /// What each joint acts with on its second body; left out without joints.
+    /// What each joint acts with on its second body, and each tendon along its coordinate; left out without joints.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub joints: BTreeMap<String, JointForces>,
 }
@@ -140,8 +140,8 @@ pub struct JointForces {
     pub angle: Option<f64>,
     /// Its rate, rad/s.
     pub angular_speed: Option<f64>,
-    /// Displacement of the second body along the axis relative to the first since the start, or the distance of a distance with limits, m; `null`
-    /// where the joint does not slide along an axis.
+    /// Displacement of the second body along the axis relative to the first since the start, or the distance of a distance with limits, m, or the sum that a tendon
+    /// is; `null` where the joint does not slide along an axis.
     pub displacement: Option<f64>,
     /// Its rate, m/s.
     pub speed: Option<f64>,
@@ -157,7 +157,7 @@ pub struct JointForces {
     /// What a limit acts with, N m or N.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub limit: f64,
-    /// What couplings to other joints act with, N m or N.
+    /// What couplings to other joints and tendons act with, N m or N.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub coupling: f64,
 }

@@ -189,13 +189,14 @@ impl Simulation {
         Ok(())
     }
 
-    /// What joint `index` of `Definition::joints` acted with in the last step, and its coordinates now; none for a joint that does not exist.
+    /// What joint `index` of `Definition::joints` acted with in the last step, and its coordinates now; tendons are counted after the joints; none for
+    /// what does not exist.
     pub fn joint(&self, index: usize) -> Option<JointForces> {
-        let exists = index < self.model.joints.all.len();
+        let exists = index < self.model.joints.count();
         exists.then(|| step::joint_forces(&self.model, &self.state, index))
     }
 
-    /// Sets what the drive of joint `index` of `Definition::joints` moves to in the steps to come; `JointTarget::default()` for what the definition
+    /// Sets what the drive of joint `index` of `Definition::joints`, or of a tendon after these, moves to in the steps to come; `JointTarget::default()` for what the definition
     /// says. Without a drive an effort alone can be set, which acts as it is.
     ///
     /// # Errors
@@ -205,14 +206,14 @@ impl Simulation {
         index: usize,
         target: JointTarget,
     ) -> Result<(), ControlError> {
-        let joints = &self.model.joints.all;
-        let Some(joint) = joints.get(index) else {
-            let known = joints.iter().map(|j| j.name.clone()).collect();
+        let joints = &self.model.joints;
+        let Some(name) = joints.names().nth(index) else {
+            let known = joints.names().map(str::to_owned).collect();
             return Err(ControlError::Unknown { what: "joint", name: index.to_string(), known });
         };
-        joint
-            .accepts(&target)
-            .map_err(|problem| ControlError::Joint { name: joint.name.clone(), problem })?;
+        joints
+            .accept(index, &target)
+            .map_err(|problem| ControlError::Joint { name: name.to_owned(), problem })?;
         self.state.controls.joints[index] = target;
         Ok(())
     }

@@ -53,6 +53,7 @@ mod shells;
 mod sliding;
 mod slope;
 mod space_figures;
+mod tendons;
 mod tet;
 mod thin;
 mod unread;

@@ -10,7 +10,7 @@ use standoff_scene::Scene;
 use standoff_scene::file::{
     AttachmentSection, FixedSection, ForceSection, HalfSpaceSection, JointSection, MaterialChoice,
     MaterialSection, MotionSection, ObjectSection, RegionSection, Role, Rotation, SceneFile,
-    Selection, StitchSection,
+    Selection, StitchSection, TendonSection,
 };
 use standoff_scene::resolve::Meshes;
 use standoff_scene::resolve::origin::{List, Origin, SceneId};
@@ -119,6 +119,11 @@ impl SceneBuilder {
     /// Adds a joint between rigid bodies. What it acts with is in `forces.joints` of the report of a step, by its name.
     pub fn add_joint(&mut self, joint: JointSection) {
         self.file.joints.push(joint);
+    }
+
+    /// Adds a tendon, a sum of coordinates of joints. It is in `forces.joints` of the report of a step, by its name.
+    pub fn add_tendon(&mut self, tendon: TendonSection) {
+        self.file.tendons.push(tendon);
     }
 
     /// The handle of the last of `count` entries of a list.

@@ -311,10 +311,10 @@ impl Simulation {
         Ok(())
     }
 
-    /// What a joint acted with in the last step, and its coordinates now.
+    /// What a joint or a tendon acted with in the last step, and its coordinates now.
     ///
     /// # Errors
-    /// [`Error::Control`] for a name that no joint has.
+    /// [`Error::Control`] for a name that neither has.
     pub fn joint(&self, name: &str) -> Result<JointForces, Error> {
         // the index is that of a joint
         Ok(self.core.joint(self.joint_index(name)?).unwrap_or_default())
@@ -332,7 +332,7 @@ impl Simulation {
     }
 
     fn joint_index(&self, name: &str) -> Result<usize, ControlError> {
-        let joints = || self.scene.definition.joints.iter().map(|j| j.name.as_str());
+        let joints = || self.core.model().joints.names();
         joints().position(|n| n == name).ok_or_else(|| ControlError::Unknown {
             what: "joint",
             name: name.to_owned(),

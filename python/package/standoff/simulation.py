@@ -597,7 +597,7 @@ class Simulation:
 
     @property
     def joints(self) -> dict[str, Joint]:
-        """Joints by name, in the order of the scene."""
+        """Joints by name, in the order of the scene, then tendons, whose `displacement` is their sum."""
         return {name: Joint(self, name) for name in self._core.joint_names()}
 
     def set_gravity(self, gravity: ArrayLike) -> None:

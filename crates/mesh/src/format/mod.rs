@@ -42,7 +42,7 @@ mod xml;
 
 pub use robot::{
     Drive, Flex, Hinge, HingeKind, Link, Machine, Matter, MujocoModel, Plane, Pose, STILL, Spring,
-    read_machine, read_model,
+    Tendon, read_machine, read_model,
 };
 pub use usd::Animation;
 

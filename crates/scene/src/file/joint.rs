@@ -4,6 +4,7 @@ use super::Formula;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use standoff_sim::definition::JointKind;
+use std::collections::BTreeMap;
 
 /// A joint between two rigid bodies, or between the world and one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -88,6 +89,32 @@ impl JointSection {
             collide: false,
         }
     }
+}
+
+/// A tendon: the sum of the coordinates of joints, each times a factor, along which the same acts as along the coordinate of a joint.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TendonSection {
+    /// Name for messages and results, another one than that of a joint; numbered by default.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// The joints by name, with the factors of their coordinates: `{ left = 0.5, right = 0.5 }`.
+    pub joints: BTreeMap<String, f64>,
+    /// The least and the greatest value of the sum, which no state passes; `-inf` and `inf` for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<[f64; 2]>,
+    /// Damping: force per rate of the sum.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub damping: f64,
+    /// Dry friction: the force up to which the sum holds.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub friction: f64,
+    /// What pulls the sum back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spring: Option<JointSpringSection>,
+    /// What moves the sum.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drive: Option<DriveSection>,
 }
 
 /// A motor or a servo: it acts with stiffness · (position − s) + damping · (velocity − rate of s) + effort along the coordinate s of its

@@ -28,7 +28,7 @@ pub struct RobotSection {
     /// Where joints start, by their names in the file, rad or m, also in place of what the keyframe says.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub pose: BTreeMap<String, f64>,
-    /// What moves joints, by their names in the file. What is not given here stays as the file has it, such as the greatest effort.
+    /// What moves joints and tendons, by their names in the file. What is not given here stays as the file has it, such as the greatest effort.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub drives: BTreeMap<String, DriveSection>,
 }

@@ -4,9 +4,11 @@ use super::at::At;
 use super::conditions::expression;
 use super::placed::Placed;
 use crate::error::{Problem, SceneError, nearest_name};
-use crate::file::{DriveSection, Formula, JointSection, Role, SceneFile};
+use crate::file::{DriveSection, Formula, JointSection, JointSpringSection, Role, SceneFile};
 use standoff_linalg::Vec3;
-use standoff_sim::definition::{Definition, DriveDef, JointDef, JointKind, JointSpring, MimicDef};
+use standoff_sim::definition::{
+    Definition, DriveDef, JointDef, JointKind, JointSpring, MimicDef, TendonDef,
+};
 use std::collections::HashSet;
 
 /// Adds every joint.
@@ -32,6 +34,52 @@ pub(super) fn resolve_all(
         definition.joints.push(resolve_one(section, file, &at, all)?);
     }
     Ok(())
+}
+
+/// Adds every tendon.
+pub(super) fn resolve_tendons(
+    file: &mut SceneFile,
+    at: &At<'_>,
+    definition: &mut Definition,
+) -> Result<(), SceneError> {
+    for (k, section) in file.tendons.iter_mut().enumerate() {
+        at.index(k).key("name").require_name()?;
+        if section.name.is_empty() {
+            section.name = format!("tendon-{k}");
+        }
+    }
+    let mut taken: HashSet<&str> = file.joints.iter().map(|j| j.name.as_str()).collect();
+    for (k, section) in file.tendons.iter().enumerate() {
+        let at = at.index(k);
+        if !taken.insert(&section.name) {
+            let name = section.name.clone();
+            return Err(at.key("name").error(Problem::Duplicate { what: "joint or tendon", name }));
+        }
+        let mut joints = Vec::with_capacity(section.joints.len());
+        for (name, factor) in &section.joints {
+            joints.push((with_coordinate(name, file, &at.key("joints").key(name))?, *factor));
+        }
+        let tendon = TendonDef {
+            name: section.name.clone(),
+            joints,
+            limits: section.limits,
+            damping: section.damping,
+            friction: section.friction,
+            spring: section.spring.as_ref().map(resolve_spring),
+            drive: section
+                .drive
+                .as_ref()
+                .map(|d| resolve_drive(d, &at.key("drive")))
+                .transpose()?,
+        };
+        at.check(tendon.validate(&definition.joints))?;
+        definition.tendons.push(tendon);
+    }
+    Ok(())
+}
+
+fn resolve_spring(section: &JointSpringSection) -> JointSpring {
+    JointSpring { stiffness: section.stiffness, rest: section.rest }
 }
 
 // long: each key is checked with the kind of the joint
@@ -83,10 +131,7 @@ fn resolve_one(
         damping: section.damping,
         friction: section.friction,
         armature: section.armature,
-        spring: section
-            .spring
-            .as_ref()
-            .map(|s| JointSpring { stiffness: s.stiffness, rest: s.rest }),
+        spring: section.spring.as_ref().map(resolve_spring),
         drive,
         mimic: mimic.transpose()?,
         ..JointDef::new(&section.name, kind, parent, child, point, axis)
@@ -116,6 +161,14 @@ fn other_joint(
     file: &SceneFile,
     at: &At<'_>,
 ) -> Result<usize, SceneError> {
+    if name == of.name {
+        return Err(at.invalid("a joint cannot follow itself; name another one"));
+    }
+    with_coordinate(name, file, at)
+}
+
+/// Index of the joint of a name, which has one coordinate.
+fn with_coordinate(name: &str, file: &SceneFile, at: &At<'_>) -> Result<usize, SceneError> {
     let names = || file.joints.iter().map(|j| j.name.as_str());
     let Some(joint) = names().position(|n| n == name) else {
         return Err(at.error(Problem::UnknownName {
@@ -125,9 +178,6 @@ fn other_joint(
             valid: names().map(str::to_owned).collect(),
         }));
     };
-    if name == of.name {
-        return Err(at.invalid("a joint cannot follow itself; name another one"));
-    }
     let other = &file.joints[joint];
     let has_coordinate = match other.kind {
         JointKind::Revolute | JointKind::Prismatic => true,

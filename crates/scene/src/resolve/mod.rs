@@ -483,6 +483,7 @@ fn objects(
     no_contact(file, &at.key("objects"), &bodies, definition)?;
     attach::resolve_all(file, &at.key("attachments"), &all, definition, &mut places)?;
     joint::resolve_all(file, &at.key("joints"), &all, definition)?;
+    joint::resolve_tendons(file, &at.key("tendons"), definition)?;
     stitch::resolve_all(file, &at.key("stitches"), &all, definition, &mut places.entries)?;
     check_loads(definition, &places)?;
     let own: Vec<Range<usize>> = all.iter().map(|p| p.bodies.clone()).collect();

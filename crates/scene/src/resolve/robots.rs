@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 const KEY: &str = "robots";
 
 /// What a model has that the scene takes over, as lists of tables.
-const LISTS: [&str; 3] = ["objects", "joints", "half_spaces"];
+const LISTS: [&str; 4] = ["objects", "joints", "tendons", "half_spaces"];
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -233,15 +233,19 @@ fn vector_of(node: &Node) -> Option<Vec3> {
     <[f64; 3]>::try_from(numbers).ok().map(Vec3::from)
 }
 
-/// Gives joints the drives of the section; keys that it does not give stay as the model has them.
+/// Gives joints and tendons the drives of the section; keys that it does not give stay as the model has them.
 fn drive(model: &mut Node, drives: Option<&Entry>, at: &At<'_>) -> Result<(), SceneError> {
     let Some(Value::Table(drives)) = drives.map(|d| &d.node.value) else { return Ok(()) };
     for drive in drives {
-        let names: Vec<String> =
-            model.list("joints").filter_map(|j| j.name().map(str::to_owned)).collect();
-        let Some(joint) = model.list("joints").find(|j| j.name() == Some(&drive.key)) else {
+        let mut names = Vec::new();
+        for list in ["joints", "tendons"] {
+            names.extend(model.list(list).filter_map(|j| j.name().map(str::to_owned)));
+        }
+        let is_tendon = model.list("tendons").any(|j| j.name() == Some(&drive.key));
+        let list = if is_tendon { "tendons" } else { "joints" };
+        let Some(joint) = model.list(list).find(|j| j.name() == Some(&drive.key)) else {
             return Err(at.key(&drive.key).error(Problem::UnknownName {
-                what: "joint",
+                what: "joint or tendon",
                 name: drive.key.clone(),
                 nearest: nearest_name(&drive.key, names.iter().map(String::as_str)),
                 valid: names,
@@ -281,6 +285,11 @@ fn name(model: &mut Node, prefix: &str) {
                 if let Value::Array(names) = &mut entry.node.value {
                     names.iter_mut().for_each(renamed);
                 }
+            }
+            if let Some(Value::Table(joints)) = part.entry_mut("joints").map(|e| &mut e.node.value)
+                && !prefix.is_empty()
+            {
+                joints.iter_mut().for_each(|j| j.key = format!("{prefix}/{}", j.key));
             }
             let mimic = part.entry_mut("mimic").and_then(|m| m.node.entry_mut("joint"));
             mimic.map(|e| &mut e.node).into_iter().for_each(renamed);

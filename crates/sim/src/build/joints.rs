@@ -8,7 +8,9 @@ use crate::definition::{
     CONTROL_POINTS, Definition, DriveDef, JointDef, JointKind, JointSpring, MimicDef, coordinates,
 };
 use crate::error::BuildError;
-use crate::joints::{Coordinate, Coupling, Form, Joint, Joints, Limits, POINTS, Row, Tree};
+use crate::joints::{
+    Coordinate, Coupling, Form, Joint, Joints, Limits, POINTS, Row, Tendon, Tree, span,
+};
 use crate::sizes::BodyScale;
 use crate::thresholds::LIMIT_BEGIN;
 use standoff_linalg::Vec3;
@@ -55,7 +57,59 @@ pub(super) fn joints(
     }
     let tree = Tree::new(&all, &masses);
     let couplings = couplings(definition, &all);
-    Ok(Joints { all, couplings, tree })
+    let tendons = tendons(definition, &all, &rigidity, scene)?;
+    Ok(Joints { all, couplings, tendons, tree })
+}
+
+/// The tendons of a definition.
+fn tendons(
+    definition: &Definition,
+    all: &[Joint],
+    rigidity: &Rigidity,
+    scene: &JointedBodies<'_>,
+) -> Result<Vec<Tendon>, BuildError> {
+    let mut names: Vec<&str> = all.iter().map(|j| j.name.as_str()).collect();
+    let mut tendons = Vec::with_capacity(definition.tendons.len());
+    for tendon in &definition.tendons {
+        if names.contains(&tendon.name.as_str()) {
+            let problem = "a joint or a tendon has the same name; give each its own".into();
+            return Err(BuildError::Joint { joint: tendon.name.clone(), problem });
+        }
+        names.push(&tendon.name);
+        let joints: Vec<&Joint> = tendon.joints.iter().map(|(j, _)| &all[*j]).collect();
+        let (stencil, places) = span(&joints);
+        let factors = tendon.joints.iter().map(|(_, factor)| factor.abs());
+        let of_joints = |of: fn(&Joint) -> f64| -> f64 {
+            factors.clone().zip(&joints).map(|(factor, joint)| factor * of(joint)).sum()
+        };
+        let mass = |j: &&Joint| {
+            let bodies = j.parent.into_iter().chain([j.child]);
+            bodies.map(|b| mass_and_radius(&scene.bodies[b], scene).0).fold(f64::INFINITY, f64::min)
+        };
+        let along = AlongDef {
+            limits: tendon.limits,
+            start: tendon.start(&definition.joints),
+            // the sum where every joint has turned by a radian or slid by its size
+            scale: of_joints(|j| if j.turn.is_some() { 1.0 } else { j.size }),
+            drive: tendon.drive.as_ref(),
+            spring: tendon.spring.as_ref(),
+        };
+        let size = joints.iter().map(|j| j.size).fold(f64::INFINITY, f64::min);
+        let lightest = joints.iter().map(mass).fold(f64::INFINITY, f64::min);
+        tendons.push(Tendon {
+            name: tendon.name.clone(),
+            parts: tendon.joints.clone(),
+            stencil,
+            places,
+            limits: limits(&along, rigidity, lightest, size),
+            damping: tendon.damping,
+            friction: tendon.friction,
+            spring: tendon.spring,
+            stick_rate: of_joints(|j| j.stick_rate),
+            drive: tendon.drive.clone(),
+        });
+    }
+    Ok(tendons)
 }
 
 /// The couplings of the joints.
@@ -64,7 +118,7 @@ fn couplings(definition: &Definition, all: &[Joint]) -> Vec<Coupling> {
     let following = following.filter_map(|(k, joint)| joint.mimic.map(|mimic| (k, mimic)));
     let build = |(k, mimic): (usize, MimicDef)| {
         let (own, other) = (&all[k], &all[mimic.joint]);
-        let (stencil, places) = Coupling::stencil([own, other]);
+        let (stencil, places) = span(&[own, other]);
         Coupling {
             joints: [k, mimic.joint],
             scale: if own.turn.is_some() { own.size } else { 1.0 },
@@ -129,7 +183,7 @@ fn build(
         second_axis: child.direction(&joint.point, &frame.second_axis(joint)),
         turn,
         slide,
-        limits: joint.limits.map(|range| limits(joint, range, rigidity, mass, size)),
+        limits: limits(&AlongDef::of(joint, size), rigidity, mass, size),
         damping: joint.damping,
         friction: joint.friction,
         armature: joint.armature,
@@ -142,18 +196,9 @@ fn build(
 /// The barriers of limits between bodies of which the smaller one has this `mass` (kg) and radius `size` (m): at about half of where they begin they
 /// stop it, or bear what its drive and its spring press with, whichever takes more. A limit nearer than where its barrier begins gives way until there is that room
 /// at the start, from which it could not push back else.
-fn limits(
-    joint: &JointDef,
-    [low, high]: [f64; 2],
-    rigidity: &Rigidity,
-    mass: f64,
-    size: f64,
-) -> Limits {
-    let (scale, start) = match joint.kind {
-        JointKind::Revolute => (1.0, joint.start),
-        JointKind::Distance => (size, (joint.second_point - joint.point).norm()),
-        _ => (size, joint.start),
-    };
+fn limits(along: &AlongDef<'_>, rigidity: &Rigidity, mass: f64, size: f64) -> Option<Limits> {
+    let AlongDef { start, scale, .. } = *along;
+    let [low, high] = along.limits?;
     let travel = if (high - low).is_finite() { high - low } else { scale };
     let press = |drive: &DriveDef| {
         drive.max_effort.min((drive.stiffness + drive.damping / rigidity.time()) * travel)
@@ -162,12 +207,36 @@ fn limits(
         let far = [low, high].map(|limit| (limit - spring.rest).abs());
         spring.stiffness * far.into_iter().filter(|d| d.is_finite()).fold(0.0, f64::max)
     };
-    let load = joint.drive.as_ref().map_or(0.0, press) + joint.spring.as_ref().map_or(0.0, pull);
+    let load = along.drive.map_or(0.0, press) + along.spring.map_or(0.0, pull);
     let begin = LIMIT_BEGIN * scale.min(high - low);
     let work = rigidity.work(mass, size) / (scale * scale);
     let stiffness = work.max(load / begin);
     let range = [low.min(start - begin), high.max(start + begin)];
-    Limits { range, begin, stiffness }
+    Some(Limits { range, begin, stiffness })
+}
+
+/// What limits of a coordinate are built from.
+struct AlongDef<'a> {
+    limits: Option<[f64; 2]>,
+    /// The coordinate at the start.
+    start: f64,
+    /// By how much it changes where the bodies move by their size.
+    scale: f64,
+    drive: Option<&'a DriveDef>,
+    spring: Option<&'a JointSpring>,
+}
+
+impl<'a> AlongDef<'a> {
+    /// Of a joint whose smaller body has a radius `size`.
+    fn of(joint: &'a JointDef, size: f64) -> Self {
+        Self {
+            limits: joint.limits,
+            start: joint.start_value(),
+            scale: if joint.kind == JointKind::Revolute { 1.0 } else { size },
+            drive: joint.drive.as_ref(),
+            spring: joint.spring.as_ref(),
+        }
+    }
 }
 
 fn controls(body: &Body) -> Vec<u32> {
@@ -343,7 +412,7 @@ mod tests {
     use crate::clock::Clock;
     use crate::context::StepContext;
     use crate::definition::expression::Expression;
-    use crate::definition::{BodyDef, DriveDef, JointSpring, MassProperties};
+    use crate::definition::{BodyDef, DriveDef, JointSpring, MassProperties, TendonDef};
     use crate::energy::{Projection, Term};
     use crate::joints::JointTerm;
     use crate::model::Model;
@@ -412,7 +481,19 @@ mod tests {
                 max_effort: 20.0,
             });
         }
-        crate::build::build(&Definition { bodies, joints, ..Definition::default() }).unwrap().0
+        // two of them share a body
+        let tendon = TendonDef {
+            name: "tendon".into(),
+            joints: vec![(0, 0.7), (1, -1.3), (2, 0.4)],
+            limits: Some([-2.0, 2.2]),
+            damping: 1.2,
+            friction: 0.9,
+            spring: Some(JointSpring { stiffness: 5.0, rest: 0.3 }),
+            drive: joints[0].drive.clone(),
+        };
+        let definition =
+            Definition { bodies, joints, tendons: vec![tendon], ..Definition::default() };
+        crate::build::build(&definition).unwrap().0
     }
 
     /// Whether a term's gradient is that of its value at `x`, and the Hessian without projection that of the gradient.
@@ -469,6 +550,9 @@ mod tests {
             joint.stick_rate = 100.0;
         }
         model.joints.couplings.iter_mut().for_each(|c| c.stiffness = 7.0);
+        let tendon = &mut model.joints.tendons[0];
+        tendon.limits = Some(Limits { range: [-2.0, 2.2], begin: 2.05, stiffness: 3.0 });
+        tendon.stick_rate = 100.0;
         let n = model.rest.len();
         let state = State {
             x: model.rest.clone(),
@@ -476,8 +560,8 @@ mod tests {
             joint_multipliers: (0..model.joints.row_count())
                 .map(|k| 3.0 * (k as f64).cos())
                 .collect(),
-            joint_coordinates: vec![[0.01, 0.02]; 3],
-            joint_motion: vec![Past::uniform(0.2, -0.3, 0.1); 3],
+            joint_coordinates: vec![[0.01, 0.02]; 4],
+            joint_motion: vec![Past::uniform(0.2, -0.3, 0.1); 4],
             ..State::default()
         };
         let clock = Clock::start();

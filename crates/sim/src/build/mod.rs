@@ -130,9 +130,9 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
     state.joint_multipliers = vec![0.0; joints.row_count()];
     let near: Vec<_> = definition.joints.iter().map(|j| [j.start, 0.0]).collect();
     state.joint_coordinates = joints.coordinates(&state.x, &near);
-    state.joint_motion = vec![Past::default(); joints.all.len()];
-    state.joint_efforts = vec![Efforts::default(); joints.all.len()];
-    state.controls.joints = vec![JointTarget::default(); joints.all.len()];
+    state.joint_motion = vec![Past::default(); joints.count()];
+    state.joint_efforts = vec![Efforts::default(); joints.count()];
+    state.controls.joints = vec![JointTarget::default(); joints.count()];
     let resolved = resolve(&definition.settings, &scales)?;
     scope::check_method(definition, &bodies, &collision)?;
     scope::check_carried(definition)?;

@@ -75,6 +75,14 @@ impl JointDef {
         }
     }
 
+    /// The value of its coordinate at the start, if it has one.
+    pub fn start_value(&self) -> f64 {
+        match self.kind {
+            JointKind::Distance => (self.second_point - self.point).norm(),
+            _ => self.start,
+        }
+    }
+
     /// Whether the joint has exactly one coordinate, so that limits, damping, friction, drives and couplings can act along it.
     pub fn has_coordinate(&self) -> bool {
         match self.kind {
@@ -121,6 +129,32 @@ pub struct MimicDef {
     pub ratio: f64,
     /// The offset, rad or m.
     pub offset: f64,
+}
+
+/// A tendon: the coordinate L = Σ c s of joints with the coordinates s, along which the same acts as along those of joints.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct TendonDef {
+    /// Name, unique among joints and tendons, for messages and output.
+    pub name: String,
+    /// Indices of the joints, each once, and the factors c of their coordinates.
+    pub joints: Vec<(usize, f64)>,
+    /// The least and the greatest value of L: rad or m, as the factors have it.
+    pub limits: Option<[f64; 2]>,
+    /// Damping: force per rate of L.
+    pub damping: f64,
+    /// Dry friction: the force up to which L holds.
+    pub friction: f64,
+    /// What pulls L back.
+    pub spring: Option<JointSpring>,
+    /// What moves L.
+    pub drive: Option<DriveDef>,
+}
+
+impl TendonDef {
+    /// Its coordinate at the start.
+    pub fn start(&self, joints: &[JointDef]) -> f64 {
+        self.joints.iter().map(|(k, factor)| factor * joints[*k].start_value()).sum()
+    }
 }
 
 /// What a joint lets free.

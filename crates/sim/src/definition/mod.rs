@@ -14,7 +14,7 @@ pub mod validate;
 
 pub use carried::CarriedSurface;
 pub use dimension::Dimension;
-pub use joints::{DriveDef, JointDef, JointKind, JointSpring, MimicDef};
+pub use joints::{DriveDef, JointDef, JointKind, JointSpring, MimicDef, TendonDef};
 pub(crate) use rigid::coordinates;
 pub use rigid::{CONTROL_POINTS, MassProperties};
 pub use springs::{Anchor, AttachmentDef, SpringStiffness, StitchDef, StitchPair};
@@ -51,6 +51,8 @@ pub struct Definition {
     pub stitches: Vec<StitchDef>,
     /// Joints between rigid bodies.
     pub joints: Vec<JointDef>,
+    /// Sums of coordinates of joints.
+    pub tendons: Vec<TendonDef>,
     /// Energies beside those of bodies and loads, over the vertices of all bodies in order. They act
     /// like elastic ones: value, gradient and Hessian enter the incremental potential with its
     /// factor s.

@@ -2,44 +2,59 @@
 
 use super::coordinate::projected;
 use super::law::Law;
-use super::{Joint, POINTS};
+use super::{Joint, Joints, span};
 use crate::energy::{Projection, Role, Term, next_blocks};
 use crate::thresholds::KEEP_LIMIT;
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::{Stencils, block_count, block_pairs};
 use std::ops::Range;
 
-/// The energy Σ φ(s) of the coordinates s of joints.
+/// The energy Σ φ(s) of the coordinates s of joints and tendons.
 #[derive(Debug, Clone)]
 pub struct AlongTerm<'a> {
     name: &'static str,
     role: Role,
-    joints: &'a [Joint],
-    /// What acts, and where the coordinate was last, from which angles continue.
+    joints: &'a Joints,
+    /// What acts.
     acting: Vec<Acting>,
+    /// Where the coordinates of all joints were last, from which angles continue.
+    near: Vec<f64>,
     /// Factor of the energy, as of joints: limits are constraints as contact is.
     weight: f64,
 }
 
-/// One law along the coordinate of a joint.
-#[derive(Debug, Clone, Copy)]
+/// One law along the coordinate of a joint, or of a tendon.
+#[derive(Debug, Clone)]
 struct Acting {
-    joint: usize,
+    /// Number of the joint or tendon.
+    along: usize,
     law: Law,
-    near: f64,
+    /// The joints in whose coordinates that is linear, with its derivatives.
+    parts: Vec<(usize, f64)>,
+    /// The control points of these, each once.
+    stencil: Vec<u32>,
+    /// Where each joint's points are among them.
+    places: Vec<Vec<usize>>,
 }
 
 impl<'a> AlongTerm<'a> {
-    /// The energy of `laws`, each with the index of its joint and the value of the coordinate from which angles continue, multiplied by a factor.
+    /// The energy of `laws`, each with the number of its joint or tendon, multiplied by a factor; `near` are the coordinates from which angles
+    /// continue.
     pub fn new(
         name: &'static str,
         role: Role,
-        joints: &'a [Joint],
-        laws: impl IntoIterator<Item = (usize, Law, f64)>,
+        joints: &'a Joints,
+        laws: impl IntoIterator<Item = (usize, Law)>,
+        near: &[f64],
         weight: f64,
     ) -> Self {
-        let acting = laws.into_iter().map(|(joint, law, near)| Acting { joint, law, near });
-        Self { name, role, joints, acting: acting.collect(), weight }
+        let acting = laws.into_iter().map(|(along, law)| {
+            let parts = joints.parts(along);
+            let of: Vec<&Joint> = parts.iter().map(|(j, _)| &joints.all[*j]).collect();
+            let (stencil, places) = span(&of);
+            Acting { along, law, parts, stencil, places }
+        });
+        Self { name, role, joints, acting: acting.collect(), near: near.to_vec(), weight }
     }
 
     /// Sets the factor of the energy.
@@ -54,22 +69,37 @@ impl<'a> AlongTerm<'a> {
 
     /// Where the coordinates of all joints are now.
     pub fn follow(&mut self, coordinates: &[f64]) {
-        self.acting.iter_mut().for_each(|a| a.near = coordinates[a.joint]);
+        self.near.copy_from_slice(coordinates);
     }
 
-    /// Adds what acts on the child along each coordinate, N m or N, for coordinates of these values (`#joints`).
+    /// Adds what acts along each coordinate, N m or N, for coordinates of these values (`#joints + #tendons`).
     pub fn add_efforts(&self, coordinates: &[f64], efforts: &mut [f64]) {
         for a in &self.acting {
-            efforts[a.joint] -= a.law.at(coordinates[a.joint])[1];
+            efforts[a.along] -= a.law.at(coordinates[a.along])[1];
         }
     }
 
-    /// The joint and its coordinate, at `x`.
-    fn at(&self, acting: &Acting, x: &[Vec3]) -> ([Vec3; POINTS], f64) {
-        let joint = &self.joints[acting.joint];
-        let q = joint.gather(x);
-        let value = joint.coordinate().map_or(0.0, |c| c.value(&q, acting.near));
-        (q, value)
+    /// The value of the coordinate at `x`.
+    fn at(&self, acting: &Acting, x: &[Vec3]) -> f64 {
+        let of = |(j, factor): &(usize, f64)| {
+            let joint = &self.joints.all[*j];
+            let value = joint.coordinate().map(|c| c.value(&joint.gather(x), self.near[*j]));
+            factor * value.unwrap_or(0.0)
+        };
+        acting.parts.iter().map(of).sum()
+    }
+
+    /// Its derivative by the control points of the stencil.
+    fn by_points(&self, acting: &Acting, x: &[Vec3]) -> Vec<Vec3> {
+        let mut sum = vec![Vec3::zeros(); acting.stencil.len()];
+        for ((j, factor), places) in acting.parts.iter().zip(&acting.places) {
+            let joint = &self.joints.all[*j];
+            let Some(coordinate) = joint.coordinate() else { continue };
+            for (&place, g) in places.iter().zip(&coordinate.gradient(&joint.gather(x))) {
+                sum[place] += *factor * g;
+            }
+        }
+        sum
     }
 }
 
@@ -83,29 +113,26 @@ impl Term for AlongTerm<'_> {
     }
 
     fn stencils(&self) -> Stencils<'_> {
-        self.acting.iter().map(|a| self.joints[a.joint].stencil.clone()).collect()
+        self.acting.iter().map(|a| a.stencil.clone()).collect()
     }
 
     fn value(&self, x: &[Vec3]) -> f64 {
-        let of = |a: &Acting| a.law.at(self.at(a, x).1)[0];
+        let of = |a: &Acting| a.law.at(self.at(a, x))[0];
         self.weight * self.acting.iter().map(of).sum::<f64>()
     }
 
     fn add_gradient(&self, x: &[Vec3], gradient: &mut [Vec3]) {
         for acting in &self.acting {
-            let joint = &self.joints[acting.joint];
-            let Some(coordinate) = joint.coordinate() else { continue };
-            let (q, value) = self.at(acting, x);
-            let first = self.weight * acting.law.at(value)[1];
+            let first = self.weight * acting.law.at(self.at(acting, x))[1];
             if first != 0.0 {
-                for (&v, g) in joint.stencil.iter().zip(&coordinate.gradient(&q)) {
+                for (&v, g) in acting.stencil.iter().zip(&self.by_points(acting, x)) {
                     gradient[v as usize] += first * g;
                 }
             }
         }
     }
 
-    /// φ'' ∇s ∇sᵀ + φ' ∂²s, of which the second part is projected: φ'' is never negative.
+    /// φ'' ∇s ∇sᵀ + φ' ∂²s, of which the part of each joint in the second is projected: φ'' is never negative.
     fn hessians(
         &self,
         range: Range<usize>,
@@ -114,24 +141,30 @@ impl Term for AlongTerm<'_> {
         mut out: &mut [Mat3],
     ) {
         for acting in &self.acting[range] {
-            let joint = &self.joints[acting.joint];
-            let n = joint.stencil.len();
+            let n = acting.stencil.len();
             let own = next_blocks(&mut out, block_count(n));
             own.fill(Mat3::zeros());
-            let Some(coordinate) = joint.coordinate() else { continue };
-            let (q, value) = self.at(acting, x);
-            let [_, first, second] = acting.law.at(value);
+            let [_, first, second] = acting.law.at(self.at(acting, x));
             if first == 0.0 && second == 0.0 {
                 continue;
             }
-            let g = coordinate.gradient(&q);
-            let mut bending = first * coordinate.curvature(&q);
-            if projection.applies_to(&joint.stencil) {
-                bending = projected(bending);
-            }
+            let g = self.by_points(acting, x);
             for (block, (k, l)) in own.iter_mut().zip(block_pairs(n)) {
-                let bent = bending.fixed_view::<3, 3>(3 * k, 3 * l);
-                *block = self.weight * (second * g[k] * g[l].transpose() + bent);
+                *block = self.weight * second * g[k] * g[l].transpose();
+            }
+            for ((j, factor), places) in acting.parts.iter().zip(&acting.places) {
+                let joint = &self.joints.all[*j];
+                let Some(coordinate) = joint.coordinate() else { continue };
+                let mut bending = first * *factor * coordinate.curvature(&joint.gather(x));
+                if projection.applies_to(&acting.stencil) {
+                    bending = projected(bending);
+                }
+                let at = |p: usize| places.iter().position(|place| *place == p);
+                for (block, (k, l)) in own.iter_mut().zip(block_pairs(n)) {
+                    if let (Some(k), Some(l)) = (at(k), at(l)) {
+                        *block += self.weight * bending.fixed_view::<3, 3>(3 * k, 3 * l);
+                    }
+                }
             }
         }
     }
@@ -139,19 +172,25 @@ impl Term for AlongTerm<'_> {
     fn max_step(&self, x: &[Vec3], dx: &[Vec3]) -> f64 {
         let of = |acting: &Acting| {
             let Law::Limits(limits) = acting.law else { return 1.0 };
-            let joint = &self.joints[acting.joint];
-            let (q, value) = self.at(acting, x);
-            let moved = joint.gather(dx);
-            let end = std::array::from_fn(|k| q[k] + moved[k]);
-            let after = joint.coordinate().map_or(0.0, |c| c.value(&end, value));
-            limits.max_part(value, after - value, KEEP_LIMIT)
+            let change = |(j, factor): &(usize, f64)| {
+                let joint = &self.joints.all[*j];
+                let (q, moved) = (joint.gather(x), joint.gather(dx));
+                let end = std::array::from_fn(|k| q[k] + moved[k]);
+                let by = joint.coordinate().map(|c| {
+                    let now = c.value(&q, self.near[*j]);
+                    c.value(&end, now) - now
+                });
+                factor * by.unwrap_or(0.0)
+            };
+            let change = acting.parts.iter().map(change).sum();
+            limits.max_part(self.at(acting, x), change, KEEP_LIMIT)
         };
         self.acting.iter().map(of).fold(1.0, f64::min)
     }
 
     fn within_limits(&self, x: &[Vec3], part: f64) -> bool {
         self.acting.iter().all(|acting| match acting.law {
-            Law::Limits(limits) => limits.gap(self.at(acting, x).1) > (1.0 - part) * limits.begin,
+            Law::Limits(limits) => limits.gap(self.at(acting, x)) > (1.0 - part) * limits.begin,
             Law::Capped(_) => true,
         })
     }

@@ -1,8 +1,8 @@
 //! Joints whose coordinates follow each other: gears, racks, the fingers of a gripper.
 
+use super::Joint;
 use super::coordinate::projected;
 use super::law::lagrangian;
-use super::{Joint, POINTS};
 use crate::energy::{Projection, Role, Term, next_blocks};
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::{Stencils, block_count, block_pairs};
@@ -24,7 +24,7 @@ pub struct Coupling {
     /// The control points of both joints, each once.
     pub stencil: Vec<u32>,
     /// Where each joint's control points are among them.
-    pub places: [Vec<usize>; 2],
+    pub places: Vec<Vec<usize>>,
 }
 
 impl Coupling {
@@ -36,21 +36,6 @@ impl Coupling {
     /// ∂c/∂s for each of the joints.
     pub fn factors(&self) -> [f64; 2] {
         [self.scale, -self.scale * self.ratio]
-    }
-
-    /// The stencil of two joints, and where each one's points are in it.
-    pub fn stencil(joints: [&Joint; 2]) -> (Vec<u32>, [Vec<usize>; 2]) {
-        let mut all: Vec<u32> = Vec::with_capacity(2 * POINTS);
-        let places = joints.map(|joint| {
-            let place = |v: &u32| {
-                all.iter().position(|a| a == v).unwrap_or_else(|| {
-                    all.push(*v);
-                    all.len() - 1
-                })
-            };
-            joint.stencil.iter().map(place).collect()
-        });
-        (all, places)
     }
 }
 

@@ -6,6 +6,7 @@ mod coordinate;
 mod coupling;
 mod form;
 mod law;
+mod tendon;
 mod term;
 mod tree;
 
@@ -14,6 +15,7 @@ pub use coordinate::Coordinate;
 pub use coupling::{Coupling, CouplingTerm};
 pub use form::{Form, POINTS, Row};
 pub use law::{Capped, Law, Limits};
+pub use tendon::{Tendon, span};
 pub use term::JointTerm;
 pub use tree::{Linked, Tree};
 
@@ -28,6 +30,8 @@ pub struct Joints {
     pub all: Vec<Joint>,
     /// Joints whose coordinates follow each other.
     pub couplings: Vec<Coupling>,
+    /// Sums of coordinates. They are counted after the joints wherever joints are counted as what has a coordinate.
+    pub tendons: Vec<Tendon>,
     /// In which order bodies hang on each other.
     pub tree: Tree,
 }
@@ -43,6 +47,53 @@ impl Joints {
         self.own_row_count() + self.couplings.len()
     }
 
+    /// Number of joints and tendons.
+    pub fn count(&self) -> usize {
+        self.all.len() + self.tendons.len()
+    }
+
+    /// The name of each joint, then of each tendon.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let joints = self.all.iter().map(|j| j.name.as_str());
+        joints.chain(self.tendons.iter().map(|t| t.name.as_str()))
+    }
+
+    /// What number `k` is a sum of.
+    pub fn parts(&self, k: usize) -> Vec<(usize, f64)> {
+        match k.checked_sub(self.all.len()) {
+            None => vec![(k, 1.0)],
+            Some(tendon) => self.tendons[tendon].parts.clone(),
+        }
+    }
+
+    /// The limits of number `k`.
+    pub fn limits(&self, k: usize) -> Option<Limits> {
+        match k.checked_sub(self.all.len()) {
+            None => self.all[k].limits,
+            Some(tendon) => self.tendons[tendon].limits,
+        }
+    }
+
+    /// Whether the coordinate of joint `k` has limits, of its own or as a part of a tendon.
+    pub fn is_limited(&self, k: usize) -> bool {
+        let mut tendons = self.tendons.iter().filter(|t| t.limits.is_some());
+        self.all[k].limits.is_some() || tendons.any(|t| t.parts.iter().any(|(j, _)| *j == k))
+    }
+
+    /// Whether the drive of number `k` can move to a target.
+    ///
+    /// # Errors
+    /// A sentence that says what is missing.
+    pub fn accept(&self, k: usize, target: &JointTarget) -> Result<(), &'static str> {
+        match k.checked_sub(self.all.len()) {
+            None => {
+                let joint = &self.all[k];
+                target.fits(joint.drive.as_ref(), joint.coordinate().is_some())
+            }
+            Some(tendon) => target.fits(self.tendons[tendon].drive.as_ref(), true),
+        }
+    }
+
     /// Whether some joints close loops.
     pub fn have_loops(&self) -> bool {
         self.tree.leaves_out(self.all.len())
@@ -50,13 +101,30 @@ impl Joints {
 
     /// The coordinates of all joints at `x`, after those of the last step.
     pub fn coordinates(&self, x: &[Vec3], before: &[[f64; 2]]) -> Vec<[f64; 2]> {
-        self.all.iter().zip(before).map(|(joint, b)| joint.coordinates(x, *b)).collect()
+        let mut own: Vec<[f64; 2]> =
+            self.all.iter().zip(before).map(|(joint, b)| joint.coordinates(x, *b)).collect();
+        let main = self.main(&own);
+        own.extend(self.tendons.iter().map(|t| [0.0, t.sum(&main)]));
+        own
     }
 
-    /// Of angles and displacements of all joints (`#joints`) those that joints with one coordinate have.
+    /// Of angles and displacements of all joints and tendons those that joints with one coordinate have, and the sums of tendons.
     pub fn main(&self, coordinates: &[[f64; 2]]) -> Vec<f64> {
-        let of = |(joint, c): (&Joint, &[f64; 2])| if joint.turn.is_some() { c[0] } else { c[1] };
-        self.all.iter().zip(coordinates).map(of).collect()
+        let of = |(k, c): (usize, &[f64; 2])| {
+            let turns = self.all.get(k).is_some_and(|joint| joint.turn.is_some());
+            if turns { c[0] } else { c[1] }
+        };
+        coordinates.iter().enumerate().map(of).collect()
+    }
+
+    /// The rate of the sum of a tendon at `x` with the velocities `v`.
+    pub fn tendon_rate(&self, tendon: &Tendon, x: &[Vec3], v: &[Vec3]) -> f64 {
+        let of = |(k, factor): &(usize, f64)| {
+            let joint = &self.all[*k];
+            let rate = joint.coordinate().map(|c| c.rate(&joint.gather(x), &joint.gather(v)));
+            factor * rate.unwrap_or(0.0)
+        };
+        tendon.parts.iter().map(of).sum()
     }
 
     /// How the coordinates of joints with an armature move where everything moves like this (`#joints`); zero of others.
@@ -68,16 +136,19 @@ impl Joints {
             let [q, v] = state.map(|of| joint.gather(of));
             Past::uniform(s, coordinate.rate(&q, &v), h)
         };
-        self.all.iter().zip(self.main(coordinates)).map(of).collect()
+        let own = self.all.iter().zip(self.main(coordinates)).map(of);
+        own.chain(self.tendons.iter().map(|_| Past::default())).collect()
     }
 
-    /// Name of a joint whose drive has a target that is not finite at the time `end`, s.
+    /// Name of a joint or a tendon whose drive has a target that is not finite at the time `end`, s.
     pub fn undefined(&self, end: f64) -> Option<&str> {
-        let is_undefined = |j: &&Joint| {
-            let targets = j.drive.iter().flat_map(|d| [&d.position, &d.velocity, &d.effort]);
+        let is_undefined = |drive: &Option<DriveDef>| {
+            let targets = drive.iter().flat_map(|d| [&d.position, &d.velocity, &d.effort]);
             targets.flatten().any(|e| !e.at(end).is_finite())
         };
-        self.all.iter().find(is_undefined).map(|j| j.name.as_str())
+        let joints = self.all.iter().map(|j| (&j.name, &j.drive));
+        let mut all = joints.chain(self.tendons.iter().map(|t| (&t.name, &t.drive)));
+        all.find(|(_, drive)| is_undefined(drive)).map(|(name, _)| name.as_str())
     }
 
     /// The greatest error of a joint at `x`, where they have these coordinates, and which one that is.
@@ -177,6 +248,29 @@ pub struct JointTarget {
 }
 
 impl JointTarget {
+    /// Whether the drive of a joint or a tendon, with a coordinate or without, can move to it.
+    ///
+    /// # Errors
+    /// A sentence that says what is missing.
+    fn fits(&self, drive: Option<&DriveDef>, has_coordinate: bool) -> Result<(), &'static str> {
+        let gain = |of: fn(&DriveDef) -> f64| drive.is_some_and(|d| of(d) > 0.0);
+        if !self.given().all(f64::is_finite) {
+            return Err("a target is not a finite number");
+        }
+        if self.given().next().is_some() && !has_coordinate {
+            return Err(
+                "it has no single coordinate to move: revolute and prismatic joints have one",
+            );
+        }
+        if self.position.is_some() && !gain(|d| d.stiffness) {
+            return Err("a position needs a drive with a stiffness");
+        }
+        if self.velocity.is_some() && !gain(|d| d.damping) {
+            return Err("a velocity needs a drive with damping");
+        }
+        Ok(())
+    }
+
     /// What is set.
     pub fn given(&self) -> impl Iterator<Item = f64> {
         [self.position, self.velocity, self.effort].into_iter().flatten()
@@ -217,29 +311,6 @@ impl Joint {
             (Some(one), None) | (None, Some(one)) => Some(one),
             _ => None,
         }
-    }
-
-    /// Whether the joint's drive can move to a target.
-    ///
-    /// # Errors
-    /// A sentence that says what is missing.
-    pub fn accepts(&self, target: &JointTarget) -> Result<(), &'static str> {
-        let gain = |of: fn(&DriveDef) -> f64| self.drive.as_ref().is_some_and(|d| of(d) > 0.0);
-        if !target.given().all(f64::is_finite) {
-            return Err("a target is not a finite number");
-        }
-        if target.given().next().is_some() && self.coordinate().is_none() {
-            return Err(
-                "it has no single coordinate to move: revolute and prismatic joints have one",
-            );
-        }
-        if target.position.is_some() && !gain(|d| d.stiffness) {
-            return Err("a position needs a drive with a stiffness");
-        }
-        if target.velocity.is_some() && !gain(|d| d.damping) {
-            return Err("a velocity needs a drive with damping");
-        }
-        Ok(())
     }
 
     /// The joint's point on the child at `x`, m.

@@ -1,11 +1,12 @@
 //! All energies of joints in a step.
 
 use crate::context::StepContext;
-use crate::definition::JointSpring;
 use crate::definition::expression::Expression;
+use crate::definition::{DriveDef, JointSpring};
 use crate::energy::{Role, Term};
 use crate::joints::{
     AlongTerm, Capped, CouplingTerm, Efforts, Joint, JointTarget, JointTerm, Joints, Law, POINTS,
+    Tendon,
 };
 use crate::past::Past;
 use crate::state::State;
@@ -39,34 +40,39 @@ impl<'a> JointEnergies<'a> {
         let free: Vec<f64> =
             state.joint_motion.iter().map(|p| context.integrator.carry_on(p, context.h)).collect();
         let (own, of_couplings) = state.joint_multipliers.split_at(joints.own_row_count());
-        let limited = all
-            .iter()
-            .enumerate()
-            .filter_map(|(k, joint)| joint.limits.map(|limits| (k, Law::Limits(limits), start[k])));
-        let driven = all.iter().enumerate().filter_map(|(k, joint)| {
+        let limited = (0..joints.count())
+            .filter_map(|k| joints.limits(k).map(|limits| (k, Law::Limits(limits))));
+        let (mut driven, mut sprung, mut resisted) = (Vec::new(), Vec::new(), Vec::new());
+        for k in 0..joints.count() {
+            let acts = Acts::of(joints, k);
             let target = state.controls.joints.get(k).copied().unwrap_or_default();
-            let law = joint.drive_law(&target, start[k], rest[k], context)?;
-            Some((k, Law::Capped(law), start[k]))
-        });
-        let sprung = all.iter().enumerate().filter_map(|(k, joint)| {
-            let JointSpring { stiffness, rest } = joint.spring?;
-            let law = Capped { target: rest, slope: stiffness, constant: 0.0, cap: f64::INFINITY };
-            Some((k, Law::Capped(law), start[k]))
-        });
-        let resisted = all.iter().enumerate().flat_map(|(k, joint)| {
-            let laws = joint.resistance(rest[k], free[k], context);
-            let near = start[k];
-            laws.into_iter().flatten().map(move |law| (k, Law::Capped(law), near))
-        });
-        let resistance = AlongTerm::new("resistance of joints", Role::Damping, all, resisted, 1.0);
+            driven.extend(acts.drive_law(&target, start[k], rest[k], context).map(|law| (k, law)));
+            let spring = acts.spring.map(|JointSpring { stiffness, rest }| Capped {
+                target: rest,
+                slope: stiffness,
+                constant: 0.0,
+                cap: f64::INFINITY,
+            });
+            sprung.extend(spring.map(|law| (k, law)));
+            let free = free.get(k).copied().unwrap_or_default();
+            let resistance = acts.resistance(rest[k], free, context);
+            resisted.extend(resistance.into_iter().flatten().map(|law| (k, law)));
+        }
+        let near = &start;
+        let along = |name, role, laws: Vec<(usize, Capped)>| {
+            let laws = laws.into_iter().map(|(k, law)| (k, Law::Capped(law)));
+            AlongTerm::new(name, role, joints, laws, near, 1.0)
+        };
+        let limits =
+            AlongTerm::new("limits of joints", Role::Constraint, joints, limited, near, weight);
         Self {
             joints,
             equations: JointTerm::new(all, own, weight),
             couplings: CouplingTerm::new(all, &joints.couplings, of_couplings, &start, weight),
-            limits: AlongTerm::new("limits of joints", Role::Constraint, all, limited, weight),
-            drives: AlongTerm::new("drives of joints", Role::Load, all, driven, 1.0),
-            springs: AlongTerm::new("springs of joints", Role::Elastic, all, sprung, 1.0),
-            resistance,
+            limits,
+            drives: along("drives of joints", Role::Load, driven),
+            springs: along("springs of joints", Role::Elastic, sprung),
+            resistance: along("resistance of joints", Role::Damping, resisted),
             coordinates: state.joint_coordinates.clone(),
         }
     }
@@ -131,7 +137,8 @@ impl<'a> JointEnergies<'a> {
             let v = scheme.rate(past, s, h);
             Past { x: s, v, a: 0.0, x_previous: past.x, v_previous: past.v }
         };
-        self.joints.all.iter().zip(main).zip(&state.joint_motion).map(of).collect()
+        let own = self.joints.all.iter().zip(main).zip(&state.joint_motion).map(of);
+        own.chain(self.joints.tendons.iter().map(|_| Past::default())).collect()
     }
 
     /// What acts along the coordinate of each joint at `x`.
@@ -150,6 +157,11 @@ impl<'a> JointEnergies<'a> {
             for (j, factor) in c.joints.into_iter().zip(c.factors()) {
                 coupling[j] -= force * factor;
             }
+        }
+        // a tendon acts on its joints as a coupling does
+        for (tendon, k) in self.joints.tendons.iter().zip(self.joints.all.len()..) {
+            let whole = limit[k] + drive[k] + spring[k] + resistance[k];
+            tendon.parts.iter().for_each(|(joint, factor)| coupling[*joint] += factor * whole);
         }
         let efforts = |k: usize| Efforts {
             drive: drive[k],
@@ -186,17 +198,46 @@ fn rest_coordinates(context: &StepContext<'_>, state: &State) -> Vec<f64> {
     let joints = &context.model.joints;
     let (integrator, h) = (context.integrator, context.h);
     let main = joints.main(&state.joint_coordinates);
-    let of = |(joint, near): (&Joint, f64)| {
+    let of = |(joint, near): (&Joint, &f64)| {
         let mut q = [Vec3::zeros(); POINTS];
         for (q, &v) in q.iter_mut().zip(&joint.stencil) {
             *q = integrator.rest_point(state, v as usize, h);
         }
-        joint.coordinate().map_or(near, |c| c.value(&q, near))
+        joint.coordinate().map_or(*near, |c| c.value(&q, *near))
     };
-    joints.all.iter().zip(main).map(of).collect()
+    let mut own: Vec<f64> = joints.all.iter().zip(&main).map(of).collect();
+    let sums: Vec<f64> = joints.tendons.iter().map(|t| t.sum(&own)).collect();
+    own.extend(sums);
+    own
 }
 
-impl Joint {
+/// What acts along the coordinate of a joint or a tendon.
+#[derive(Debug, Clone, Copy)]
+struct Acts<'a> {
+    damping: f64,
+    friction: f64,
+    armature: f64,
+    stick_rate: f64,
+    spring: Option<JointSpring>,
+    drive: Option<&'a DriveDef>,
+}
+
+impl<'a> Acts<'a> {
+    fn of(joints: &'a Joints, k: usize) -> Self {
+        match k.checked_sub(joints.all.len()) {
+            None => {
+                let Joint { damping, friction, armature, stick_rate, spring, .. } = joints.all[k];
+                let drive = joints.all[k].drive.as_ref();
+                Self { damping, friction, armature, stick_rate, spring, drive }
+            }
+            Some(tendon) => {
+                let Tendon { damping, friction, stick_rate, spring, .. } = joints.tendons[tendon];
+                let drive = joints.tendons[tendon].drive.as_ref();
+                Self { damping, friction, armature: 0.0, stick_rate, spring, drive }
+            }
+        }
+    }
+
     /// The drive's force in a step from the coordinate `start`, of which the rate vanishes at `rest`, with `target` in place of what the definition
     /// says; none without a drive. What depends on rates has no part in quasi-static steps.
     fn drive_law(
@@ -206,7 +247,7 @@ impl Joint {
         rest: f64,
         context: &StepContext<'_>,
     ) -> Option<Capped> {
-        let drive = self.drive.as_ref();
+        let drive = self.drive;
         let given = |set: Option<f64>, of: Option<&Expression>| {
             set.or_else(|| of.map(|e| e.at(context.end)))
         };

@@ -186,7 +186,7 @@ impl<'a> Linkage<'a> {
 impl Limited {
     /// The coordinate of joint `k`, by which `body` hangs; none without limits.
     fn of(joints: &Joints, k: usize, body: usize, x: &[Vec3], p: &[Vec3]) -> Option<Self> {
-        let joint = joints.all.get(k).filter(|j| j.limits.is_some())?;
+        let joint = joints.all.get(k).filter(|_| joints.is_limited(k))?;
         let coordinate = joint.coordinate()?;
         let q = joint.gather(x);
         let rate = coordinate.rate(&q, &joint.gather(p));

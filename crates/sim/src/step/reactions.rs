@@ -13,7 +13,6 @@ use crate::body::Body;
 use crate::contact::Party;
 use crate::context::StepContext;
 use crate::definition::settings::Scheme;
-use crate::joints::Joint;
 use crate::loads::resultant;
 use crate::model::Model;
 use crate::motion::PrescribedMotion;
@@ -139,16 +138,29 @@ pub fn report(model: &Model, state: &State) -> Forces {
 
 /// What the joints acted with in the step that ended in a state, and their coordinates there.
 fn joints(model: &Model, state: &State) -> BTreeMap<String, JointForces> {
-    let all = &model.joints.all;
-    let listed = if all.len() > LISTED { &[] } else { all.as_slice() };
-    let named = |(k, joint): (usize, &Joint)| (joint.name.clone(), joint_forces(model, state, k));
-    listed.iter().enumerate().map(named).collect()
+    if model.joints.count() > LISTED {
+        return BTreeMap::new();
+    }
+    let named = |(k, name): (usize, &str)| (name.to_owned(), joint_forces(model, state, k));
+    model.joints.names().enumerate().map(named).collect()
 }
 
-/// What joint number `k` acted with in the step that ended in a state, and its coordinates there.
+/// What joint number `k` acted with in the step that ended in a state, and its coordinates there; tendons are counted after the joints.
 pub fn joint_forces(model: &Model, state: &State, k: usize) -> JointForces {
-    let joint = &model.joints.all[k];
     let (coordinates, efforts) = (state.joint_coordinates[k], state.joint_efforts[k]);
+    let along = JointForces {
+        drive: efforts.drive,
+        spring: efforts.spring,
+        resistance: efforts.resistance,
+        limit: efforts.limit,
+        coupling: efforts.coupling,
+        ..JointForces::default()
+    };
+    if let Some(tendon) = k.checked_sub(model.joints.all.len()) {
+        let rate = model.joints.tendon_rate(&model.joints.tendons[tendon], &state.x, &state.v);
+        return JointForces { displacement: Some(coordinates[1]), speed: Some(rate), ..along };
+    }
+    let joint = &model.joints.all[k];
     let [force, moment] = joint.reaction(&state.joint_multipliers[joint.first_row..], &state.x);
     let rates = joint.rates(&state.x, &state.v);
     let (turns, slides) = (joint.turn.is_some(), joint.slide.is_some());
@@ -161,11 +173,7 @@ pub fn joint_forces(model: &Model, state: &State, k: usize) -> JointForces {
         angular_speed: turns.then_some(rates[0]),
         displacement: slides.then_some(coordinates[1]),
         speed: slides.then_some(rates[1]),
-        drive: efforts.drive,
-        spring: efforts.spring,
-        resistance: efforts.resistance,
-        limit: efforts.limit,
-        coupling: efforts.coupling,
+        ..along
     }
 }
 

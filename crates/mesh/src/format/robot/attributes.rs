@@ -7,7 +7,7 @@ use crate::MeshError;
 use crate::format::affine::{Affine, about, rotation};
 use crate::format::scan::Result;
 use standoff_linalg::{Mat3, Vec3};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Attributes that a class gives to elements, by the name of the element.
@@ -28,6 +28,8 @@ pub(super) struct Model<'a> {
     euler: Vec<u8>,
     meshes: PathBuf,
     strip: bool,
+    /// Names of spatial tendons.
+    pub(super) spatial: BTreeSet<String>,
 }
 
 impl<'a> Model<'a> {
@@ -47,6 +49,7 @@ impl<'a> Model<'a> {
             euler: b"xyz".to_vec(),
             meshes: folder.to_owned(),
             strip: false,
+            spatial: BTreeSet::new(),
         };
         for compiler in root.all("compiler") {
             match compiler.get("angle") {
@@ -128,6 +131,12 @@ impl<'a> Model<'a> {
         element.get(key).or_else(given)
     }
 
+    /// What the class of an element gives to elements of a name.
+    pub(super) fn of_class(&self, element: &Element, name: &str, key: &str) -> Option<&str> {
+        let class = element.get("class").unwrap_or(&self.main);
+        self.classes.get(class)?.get(name)?.get(key).map(|v| v.as_str())
+    }
+
     /// The numbers of an attribute, at least `least` and at most `most`; `None` if it is absent.
     pub(super) fn vector(
         &self,
@@ -137,12 +146,25 @@ impl<'a> Model<'a> {
         [least, most]: [usize; 2],
         part: &str,
     ) -> Result<Option<Vec<f64>>> {
-        let Some(text) = self.get(element, class, key) else { return Ok(None) };
+        match self.get(element, class, key) {
+            Some(text) => self.listed(text, key, [least, most], part).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The numbers of an attribute, as many as that.
+    pub(super) fn listed(
+        &self,
+        text: &str,
+        key: &str,
+        [least, most]: [usize; 2],
+        part: &str,
+    ) -> Result<Vec<f64>> {
         let wrong =
             |what: String| self.error(part, format!("{key}: {what}"), "Correct the numbers");
         let found = numbers(text).map_err(wrong)?;
         if (least..=most).contains(&found.len()) {
-            return Ok(Some(found));
+            return Ok(found);
         }
         Err(wrong(format!("{} numbers where {least} are expected", found.len())))
     }

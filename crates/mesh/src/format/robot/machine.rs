@@ -14,6 +14,8 @@ pub struct Machine {
     pub links: Vec<Link>,
     /// The joints.
     pub joints: Vec<Hinge>,
+    /// Sums of coordinates of joints.
+    pub tendons: Vec<Tendon>,
     /// Pairs of bodies that do not touch each other although no joint joins them.
     pub apart: Vec<[usize; 2]>,
     /// The mass to which all bodies together are scaled, kg.
@@ -104,6 +106,25 @@ pub struct Hinge {
     pub drive: Option<Drive>,
     /// The joint that it follows: its name, the ratio and the offset.
     pub mimic: Option<(String, f64, f64)>,
+}
+
+/// A sum of coordinates of joints, and what acts along it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Tendon {
+    /// Its name, unique among joints and tendons.
+    pub name: String,
+    /// The joints and the factors of their coordinates.
+    pub joints: Vec<(String, f64)>,
+    /// The least and the greatest value of the sum.
+    pub limits: Option<[f64; 2]>,
+    /// Damping.
+    pub damping: f64,
+    /// Dry friction.
+    pub friction: f64,
+    /// What pulls it back.
+    pub spring: Option<Spring>,
+    /// What drives it.
+    pub drive: Option<Drive>,
 }
 
 /// A drive: stiffness · (position − s) + damping · (velocity − rate of s) + effort, at most `max_effort`.
@@ -210,6 +231,14 @@ impl Assembly {
         });
         let last = self.machine.joints.len() - 1;
         &mut self.machine.joints[last]
+    }
+
+    /// A new tendon, of which nothing but the name is known.
+    pub(super) fn tendon(&mut self, name: &str) -> &mut Tendon {
+        let name = self.joint_names.free(if name.is_empty() { "tendon" } else { name });
+        self.machine.tendons.push(Tendon { name, ..Tendon::default() });
+        let last = self.machine.tendons.len() - 1;
+        &mut self.machine.tendons[last]
     }
 
     /// Adds geometry to a body.

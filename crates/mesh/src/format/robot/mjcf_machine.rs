@@ -25,6 +25,10 @@ struct Assembling<'p> {
     bodies: HashMap<String, (usize, Affine)>,
     /// Joints by the names of the file, with their reference positions.
     joints: HashMap<String, (usize, f64)>,
+    /// Where the springs of joints are without force, also of joints without one, in the order of the joints.
+    rests: Vec<f64>,
+    /// Tendons by the names of the file.
+    tendons: HashMap<String, usize>,
     /// What the chosen keyframe says of those that come next.
     key: Keyframe,
     /// Whether the masses of the file do not count.
@@ -98,6 +102,8 @@ impl Model<'_> {
             pose,
             bodies: HashMap::from([("world".to_owned(), (STILL, Affine::identity()))]),
             joints: HashMap::new(),
+            rests: Vec::new(),
+            tendons: HashMap::new(),
             key: self.keyframe(root, pose.keyframe.as_deref())?,
             by_geometry: root.all("compiler").any(|c| c.get("inertiafromgeom") == Some("true")),
         };
@@ -108,6 +114,9 @@ impl Model<'_> {
         }
         if let Some(unknown) = pose.joints.keys().find(|k| !a.joints.contains_key(k.as_str())) {
             return Err(self.builder.unknown_joint(unknown, a.joints.keys()));
+        }
+        for tendon in root.all("tendon").flat_map(|t| &t.children) {
+            self.tendon(&mut a, tendon)?;
         }
         for actuators in root.all("actuator") {
             for actuator in &actuators.children {
@@ -129,11 +138,8 @@ impl Model<'_> {
             a.assembly.machine.total_mass = total.or(a.assembly.machine.total_mass);
         }
         self.note_unread(root);
-        let left_out = [("tendon", "tendons"), ("sensor", "sensors")];
-        for (element, what) in left_out {
-            if root.all(element).any(|e| !e.children.is_empty()) {
-                self.builder.note(&format!("{what} are left out"));
-            }
+        if root.all("sensor").any(|e| !e.children.is_empty()) {
+            self.builder.note("sensors are left out");
         }
         if root.first("deformable").is_some() {
             self.builder.note("flexible bodies (deformable) are left out");
@@ -364,6 +370,7 @@ impl Model<'_> {
         };
         let links = [within.link, link];
         let number = a.assembly.machine.joints.len();
+        a.rests.push(spring);
         let own = if single { start } else { 0.0 };
         let hinge = a.assembly.hinge(name, kind, links, [point, axis], own);
         let mut lost = Vec::new();
@@ -408,13 +415,23 @@ impl Model<'_> {
     fn actuator(&mut self, a: &mut Assembling<'_>, actuator: &Element, control: f64) -> Result<()> {
         let part = described(actuator);
         let class = None;
-        let Some(joint) = self.get(actuator, class, "joint").map(str::to_owned) else {
-            let note = "actuators of tendons, sites and bodies are left out";
-            self.builder.note(note);
-            return Ok(());
+        let joint = self.get(actuator, class, "joint").map(str::to_owned);
+        let tendon = self.get(actuator, class, "tendon").map(str::to_owned);
+        let (name, number, is_tendon) = match (&joint, &tendon) {
+            (Some(name), _) => (name, a.joints.get(name).map(|(number, _)| *number), false),
+            (None, Some(name)) if self.spatial.contains(name) => {
+                self.builder.note("actuators of spatial tendons are left out");
+                return Ok(());
+            }
+            (None, Some(name)) => (name, a.tendons.get(name).copied(), true),
+            (None, None) => {
+                self.builder.note("actuators of sites and bodies are left out");
+                return Ok(());
+            }
         };
-        let Some(&(number, _)) = a.joints.get(&joint) else {
-            let what = format!("there is no joint \"{}\"", shown(&joint));
+        let Some(number) = number else {
+            let kind = if is_tendon { "tendon" } else { "joint" };
+            let what = format!("there is no {kind} \"{}\"", shown(name));
             return Err(self.error(&part, what, "Correct the name"));
         };
         let value = |key: &str| -> Result<Option<f64>> {
@@ -480,22 +497,117 @@ impl Model<'_> {
             }
             _ => None,
         };
-        let hinge = &mut a.assembly.machine.joints[number];
-        let has_coordinate = hinge.kind != HingeKind::Spherical;
+        let machine = &mut a.assembly.machine;
+        let (slot, has_coordinate) = if is_tendon {
+            (&mut machine.tendons[number].drive, true)
+        } else {
+            let hinge = &mut machine.joints[number];
+            (&mut hinge.drive, hinge.kind != HingeKind::Spherical)
+        };
         let Some(drive) = drive.filter(|_| has_coordinate) else {
             let what = format!("actuators of the type {} are left out", shown(&actuator.name));
             self.builder.note(&what);
             return Ok(());
         };
-        hinge.drive = Some(match hinge.drive {
+        *slot = Some(match *slot {
             None => drive,
             Some(first) => first.with(&drive).unwrap_or_else(|| {
-                let note = "of several actuators of a joint, of which one has a cap, the first one is kept";
+                let note = "of several actuators of a joint or a tendon, of which one has a cap, the first one is kept";
                 self.builder.note(note);
                 first
             }),
         });
         Ok(())
+    }
+
+    /// A sum of coordinates of joints.
+    fn tendon(&mut self, a: &mut Assembling<'_>, tendon: &Element) -> Result<()> {
+        let part = described(tendon);
+        let name = tendon.get("name").unwrap_or_default();
+        if tendon.name != "fixed" {
+            self.builder.note("spatial tendons are left out");
+            self.spatial.insert(name.to_owned());
+            return Ok(());
+        }
+        let number = |key: &str| -> Result<f64> {
+            // classes call all tendons so
+            Ok(self.of_tendon(tendon, key, [1, 1], &part)?.map_or(0.0, |v| v[0]))
+        };
+        let (damping, friction, stiffness) =
+            (number("damping")?, number("frictionloss")?, number("stiffness")?);
+        let rest = self.of_tendon(tendon, "springlength", [1, 2], &part)?;
+        let has_armature = number("armature")? != 0.0;
+        let range = self.of_tendon(tendon, "range", [2, 2], &part)?;
+        let limited = self.tendon_text(tendon, "limited") != Some("false");
+        let (mut joints, mut start, mut relaxed) = (Vec::new(), 0.0, 0.0);
+        for joint in tendon.all("joint") {
+            let part = described(joint);
+            let name = joint.get("joint").unwrap_or_default();
+            let factor = self.vector(joint, None, "coef", [1, 1], &part)?.map_or(1.0, |c| c[0]);
+            let Some(&(number, _)) = a.joints.get(name) else {
+                let what = format!("there is no joint \"{}\"", shown(name));
+                return Err(self.error(&part, what, "Correct the name"));
+            };
+            let hinge = &a.assembly.machine.joints[number];
+            if hinge.kind == HingeKind::Spherical {
+                let what =
+                    format!("\"{}\" is a ball joint, which has no single coordinate", shown(name));
+                return Err(self.error(&part, what, "Name a hinge or a slide"));
+            }
+            if factor != 0.0 {
+                joints.push((hinge.name.clone(), factor));
+                (start, relaxed) =
+                    (start + factor * hinge.start, relaxed + factor * a.rests[number]);
+            }
+        }
+        let mut notes = Vec::new();
+        if has_armature {
+            notes.push("armature of tendons is left out".to_owned());
+        }
+        // without a length, or with −1, it is that where the springs of joints would rest; two lengths are the ends of a range without force
+        let rest = match rest.as_deref() {
+            Some([low, high]) if low < high => {
+                notes.push("springs of tendons with a range without force are left out".to_owned());
+                None
+            }
+            Some([at, ..]) if *at != -1.0 => Some(*at),
+            _ => Some(relaxed),
+        };
+        let limits = range.filter(|_| limited).map(|r| [r[0], r[1]]).filter(|[l, h]| l < h);
+        let within = limits.map(|[low, high]| [low.min(start), high.max(start)]);
+        if within != limits {
+            notes.push(format!(
+                "tendon {} starts beyond its range, which is wider by that",
+                shown(name)
+            ));
+        }
+        if !joints.is_empty() {
+            let own = a.assembly.tendon(name);
+            (own.joints, own.limits, own.damping, own.friction) =
+                (joints, within, damping, friction);
+            own.spring = rest.filter(|_| stiffness > 0.0).map(|rest| Spring { stiffness, rest });
+            a.tendons.insert(name.to_owned(), a.assembly.machine.tendons.len() - 1);
+        }
+        notes.iter().for_each(|note| self.builder.note(note));
+        Ok(())
+    }
+
+    /// An attribute of a tendon, which classes name without its type.
+    fn tendon_text<'e>(&'e self, tendon: &'e Element, key: &str) -> Option<&'e str> {
+        tendon.get(key).or_else(|| self.of_class(tendon, "tendon", key))
+    }
+
+    fn of_tendon(
+        &self,
+        tendon: &Element,
+        key: &str,
+        count: [usize; 2],
+        part: &str,
+    ) -> Result<Option<Vec<f64>>> {
+        match self.tendon_text(tendon, key) {
+            Some(text) => self.listed(text, key, count, part).map(Some),
+            None => Ok(None),
+        }
     }
 
     // long: an arm for each type of equality

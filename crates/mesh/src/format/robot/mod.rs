@@ -13,7 +13,7 @@ mod mujoco;
 mod tree;
 mod urdf;
 
-pub use machine::{Drive, Hinge, HingeKind, Link, Machine, Matter, Pose, STILL, Spring};
+pub use machine::{Drive, Hinge, HingeKind, Link, Machine, Matter, Pose, STILL, Spring, Tendon};
 pub(crate) use mjcf::read as read_mjcf;
 pub use mjcf::read_model;
 pub use mujoco::{Flex, MujocoModel, Plane};

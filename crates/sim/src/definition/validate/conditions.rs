@@ -3,7 +3,7 @@
 use super::{Fault, direction, fault, not_negative, number, positive, require, vector};
 use crate::definition::{
     Anchor, AttachmentDef, Condition, DriveDef, ForceDef, JointDef, JointKind, JointSpring,
-    MimicDef, Motion, Pivot, PrescribedDef, SpringStiffness, StitchDef,
+    MimicDef, Motion, Pivot, PrescribedDef, SpringStiffness, StitchDef, TendonDef,
 };
 
 const A_BODY: &str = "the index of a body is needed";
@@ -150,18 +150,8 @@ impl JointDef {
         }
         let must = "the value at the start must be a number";
         require("start", self.start, self.start.is_finite(), must)?;
-        if let Some([low, high]) = self.limits {
-            let shown = format!("[{low}, {high}]");
-            let must = "limits must be two numbers in ascending order (rad or m), of which one may be infinite";
-            let ordered = low < high && (low.is_finite() || high.is_finite());
-            require("limits", &shown, ordered, must)?;
-            let start = match self.kind {
-                JointKind::Distance => (self.second_point - self.point).norm(),
-                _ => self.start,
-            };
-            let must = "the coordinate at the start (`start`, by default 0; of a distance the distance) must lie within the limits";
-            require("limits", &shown, (low..=high).contains(&start), must)?;
-        }
+        let must = "the coordinate at the start (`start`, by default 0; of a distance the distance) must lie within the limits";
+        check_limits(self.limits, self.start_value(), must)?;
         let must = "damping must be 0 or more (N m s/rad or N s/m)";
         require("damping", self.damping, at_least_zero(self.damping), must)?;
         let must = "friction must be 0 or more (N m or N)";
@@ -172,6 +162,49 @@ impl JointDef {
         spring.map_err(|f| f.within("spring"))?;
         let mimic = self.mimic.as_ref().map_or(Ok(()), MimicDef::validate);
         mimic.map_err(|f| f.within("mimic"))?;
+        let drive = self.drive.as_ref().map_or(Ok(()), DriveDef::validate);
+        drive.map_err(|f| f.within("drive"))
+    }
+}
+
+/// Two limits in ascending order, with the value at the start between them.
+fn check_limits(limits: Option<[f64; 2]>, start: f64, within: &'static str) -> Result<(), Fault> {
+    let Some([low, high]) = limits else { return Ok(()) };
+    let shown = format!("[{low}, {high}]");
+    let must =
+        "limits must be two numbers in ascending order (rad or m), of which one may be infinite";
+    let ordered = low < high && (low.is_finite() || high.is_finite());
+    require("limits", &shown, ordered, must)?;
+    require("limits", &shown, (low..=high).contains(&start), within)
+}
+
+impl TendonDef {
+    /// Checks every number and what the tendon is a sum of.
+    ///
+    /// # Errors
+    /// The first that is out of range.
+    pub fn validate(&self, joints: &[JointDef]) -> Result<(), Fault> {
+        let must = "a tendon is a sum of coordinates: name at least one joint, each once, with a factor that is not 0";
+        let numbers = self.joints.iter().all(|(_, c)| c.is_finite() && *c != 0.0);
+        let twice = |k: usize| self.joints[..k].iter().any(|(j, _)| *j == self.joints[k].0);
+        let once = !(0..self.joints.len()).any(twice);
+        let shown = format!("{:?}", self.joints);
+        require("joints", &shown, !self.joints.is_empty() && numbers && once, must)?;
+        for (k, _) in &self.joints {
+            let must = "the joints of a tendon have one coordinate: they are revolute or prismatic, or distances with limits";
+            let other = joints.get(*k);
+            let shown = other.map_or_else(|| k.to_string(), |j| j.name.clone());
+            require("joints", &shown, other.is_some_and(JointDef::has_coordinate), must)?;
+        }
+        let must =
+            "the coordinate at the start, the sum over the joints, must lie within the limits";
+        check_limits(self.limits, self.start(joints), must)?;
+        let must = "damping must be 0 or more (N m s/rad or N s/m)";
+        require("damping", self.damping, at_least_zero(self.damping), must)?;
+        let must = "friction must be 0 or more (N m or N)";
+        require("friction", self.friction, at_least_zero(self.friction), must)?;
+        let spring = self.spring.as_ref().map_or(Ok(()), JointSpring::validate);
+        spring.map_err(|f| f.within("spring"))?;
         let drive = self.drive.as_ref().map_or(Ok(()), DriveDef::validate);
         drive.map_err(|f| f.within("drive"))
     }

@@ -217,6 +217,10 @@ impl Definition {
                 require("mimic", &other.name, fits, must).map_err(named)?;
             }
         }
+        for (k, tendon) in self.tendons.iter().enumerate() {
+            let named = |f: Fault| f.within_element("tendons", k).of("tendon", &tendon.name);
+            tendon.validate(&self.joints).map_err(named)?;
+        }
         for (k, &(a, b)) in self.no_contact.iter().enumerate() {
             let must = "two indices of bodies are needed";
             let valid = a < count && b < count;
