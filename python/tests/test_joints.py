@@ -53,6 +53,22 @@ def test_targets_that_cannot_be_are_refused():
     right.target(effort=0.0)
 
 
+def test_a_tendon_is_found_among_the_joints():
+    arms = [{"name": f"arm {x}", "role": "rigid", "shape": {"kind": "box", "size": [0.05, 0.2, 0.05]}, "translate": [x, 0, 0]}
+            for x in (0.0, 0.3)]
+    joints = [{"name": f"pin {x}", "kind": "revolute", "bodies": [f"arm {x}"], "point": [x, 0.1, 0], "axis": [0, 0, 1]} for x in (0.0, 0.3)]
+    drive = {"position": 0.0, "stiffness": 20.0, "damping": 3.0}
+    tendon = {"name": "belt", "joints": {"pin 0.0": 0.5, "pin 0.3": -0.5}, "drive": drive}
+    scene = standoff.Scene(gravity=[0, 0, 0], time={"step": 0.02, "end": 2.0}, objects=arms, joints=joints, tendons=[tendon])
+    simulation = standoff.Simulation(scene)
+    assert list(simulation.joints) == ["pin 0.0", "pin 0.3", "belt"]
+    belt, pin = simulation.joints["belt"], simulation.joints["pin 0.0"]
+    belt.target(position=0.2)
+    simulation.run()
+    assert belt.displacement == pytest.approx(0.2, abs=1e-3)
+    assert pin.angle == pytest.approx(0.2, abs=1e-3) and belt.angle is None
+
+
 ARM = Path(__file__).parents[2] / "testdata" / "data" / "robots" / "panda" / "panda.urdf"
 
 

@@ -86,16 +86,7 @@ pub(crate) fn parts(machine: &Machine, stem: &str, names: &mut Names) -> Result<
         if let Some(inertial) = &body.inertial {
             entry(out, "inertial", &mass_properties(inertial));
         }
-        let [angular, at_origin] = machine.links[k].twist;
-        if [angular, at_origin] != [Vec3::zeros(); 2] {
-            let points = &body.mesh.points;
-            let (low, high) =
-                points.iter().fold((points[0], points[0]), |(l, h), p| (l.inf(p), h.sup(p)));
-            // an object says how fast the centre of its bounding box is
-            let velocity = at_origin + angular.cross(&((low + high) / 2.0));
-            entry(out, "velocity", &vector(&velocity));
-            entry(out, "angular_velocity", &vector(&angular.map(f64::to_degrees)));
-        }
+        velocity(&machine.links[k].twist, &body.mesh.points, out);
         let ignored: Vec<String> = apart
             .iter()
             .filter(|[_, later]| *later == k)
@@ -114,6 +105,19 @@ pub(crate) fn parts(machine: &Machine, stem: &str, names: &mut Names) -> Result<
     }
     machine.tendons.iter().for_each(|t| tendon(t, &mut parts.objects));
     Ok(parts)
+}
+
+/// How a body of these points moves at the start.
+fn velocity([angular, at_origin]: &[Vec3; 2], points: &[Vec3], out: &mut String) {
+    if [*angular, *at_origin] == [Vec3::zeros(); 2] {
+        return;
+    }
+    let first = (points[0], points[0]);
+    let (low, high) = points.iter().fold(first, |(l, h), p| (l.inf(p), h.sup(p)));
+    // an object says how fast the centre of its bounding box is
+    let velocity = at_origin + angular.cross(&((low + high) / 2.0));
+    entry(out, "velocity", &vector(&velocity));
+    entry(out, "angular_velocity", &vector(&angular.map(f64::to_degrees)));
 }
 
 /// A body with its mass properties, as far as something can have them, and a shape.

@@ -42,7 +42,7 @@ fn pair(change: impl FnOnce(&mut TendonDef)) -> (Definition, f64) {
     (definition, about_centre + mass * (BOX.y / 2.0 - 0.05).powi(2))
 }
 
-/// I θᵢ'' = cᵢ (k (L* − L) − d L') with L = Σ cᵢ θᵢ, with the order of each integrator; every joint bears its part of the effort.
+/// I θᵢ'' = cᵢ (k (L* − L) − d L') with L = Σ cᵢ θᵢ, with the order of each integrator; every joint has its part of the effort.
 #[test]
 fn a_servo_pulls_both_joints_by_their_factors() {
     let (stiffness, damping, to, time) = (40.0, 1.5, 0.5, 0.4);

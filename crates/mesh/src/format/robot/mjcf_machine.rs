@@ -520,6 +520,7 @@ impl Model<'_> {
         Ok(())
     }
 
+    // long: an attribute after the other
     /// A sum of coordinates of joints.
     fn tendon(&mut self, a: &mut Assembling<'_>, tendon: &Element) -> Result<()> {
         let part = described(tendon);

@@ -207,9 +207,23 @@ impl Definition {
             let named = |f: Fault| f.within_element("stitches", k).of("stitch", &s.name);
             s.validate(count).map_err(named)?;
         }
+        self.validate_joints()?;
+        for (k, &(a, b)) in self.no_contact.iter().enumerate() {
+            let must = "two indices of bodies are needed";
+            let valid = a < count && b < count;
+            require("no_contact", format!("({a}, {b})"), valid, must).map_err(|mut f| {
+                f.path.0.push(Field::Index(k));
+                f
+            })?;
+        }
+        self.validate_dimension()
+    }
+
+    /// Joints, what they follow, and tendons.
+    fn validate_joints(&self) -> Result<(), Fault> {
         for (k, joint) in self.joints.iter().enumerate() {
             let named = |f: Fault| f.within_element("joints", k).of("joint", &joint.name);
-            joint.validate(count, self.joints.len()).map_err(named)?;
+            joint.validate(self.bodies.len(), self.joints.len()).map_err(named)?;
             if let Some(mimic) = &joint.mimic {
                 let must = "a joint follows another joint, which has one coordinate";
                 let other = &self.joints[mimic.joint];
@@ -221,14 +235,6 @@ impl Definition {
             let named = |f: Fault| f.within_element("tendons", k).of("tendon", &tendon.name);
             tendon.validate(&self.joints).map_err(named)?;
         }
-        for (k, &(a, b)) in self.no_contact.iter().enumerate() {
-            let must = "two indices of bodies are needed";
-            let valid = a < count && b < count;
-            require("no_contact", format!("({a}, {b})"), valid, must).map_err(|mut f| {
-                f.path.0.push(Field::Index(k));
-                f
-            })?;
-        }
-        self.validate_dimension()
+        Ok(())
     }
 }
