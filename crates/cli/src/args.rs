@@ -4,7 +4,7 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, Parser, Subcommand};
-use standoff_mesh::format::Pose;
+use standoff_mesh::format::RobotOptions;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
@@ -442,7 +442,7 @@ pub struct ConvertArgs {
     pub pose: PoseArgs,
 }
 
-/// Where a robot starts.
+/// How a robot is read, and where it starts.
 #[derive(Debug, Clone, ClapArgs)]
 pub struct PoseArgs {
     /// Coordinate (rad or m) at which a joint of a robot starts; may be repeated. All others start at zero, or at the reference of the model.
@@ -451,13 +451,16 @@ pub struct PoseArgs {
     /// Keyframe at which a model of MuJoCo starts, by its name or its number from 0.
     #[arg(long, value_name = "NAME")]
     pub keyframe: Option<String>,
+    /// Meshes of a robot touch as their convex hulls, as in MuJoCo, and not as they are.
+    #[arg(long)]
+    pub hulls: bool,
 }
 
 impl PoseArgs {
-    /// Where the robot starts.
-    pub fn pose(&self) -> Pose {
-        let joints = self.joints.iter().cloned().collect();
-        Pose { joints, keyframe: self.keyframe.clone() }
+    /// The same for the reader of robots.
+    pub fn options(&self) -> RobotOptions {
+        let pose = self.joints.iter().cloned().collect();
+        RobotOptions { pose, keyframe: self.keyframe.clone(), hulls: self.hulls }
     }
 }
 

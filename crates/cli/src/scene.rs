@@ -63,8 +63,8 @@ pub fn convert(args: &ConvertArgs, console: &mut Console) -> Result<(), Failure>
     }
     let folder = args.output.parent().unwrap_or(Path::new(""));
     let (text, notes) = if is_model(&args.scene) {
-        let pose = args.pose.pose();
-        let import = standoff_mjcf_import::Import::load(&args.scene, &args.output, &pose)
+        let options = args.pose.options();
+        let import = standoff_mjcf_import::Import::load(&args.scene, &args.output, &options)
             .map_err(|e| Failure::Input(e.to_string()))?;
         // nothing is left behind where the model cannot be read
         std::fs::create_dir_all(folder)
@@ -85,11 +85,12 @@ pub fn convert(args: &ConvertArgs, console: &mut Console) -> Result<(), Failure>
 
 /// A scene says itself where its joints start.
 fn refuse_pose(scene: &Path, pose: &PoseArgs) -> Result<(), Failure> {
-    let option = match pose {
-        PoseArgs { joints, keyframe: None } if joints.is_empty() => return Ok(()),
-        PoseArgs { joints, .. } if joints.is_empty() => "--keyframe",
-        _ => "--pose",
-    };
+    let given = [
+        ("--pose", !pose.joints.is_empty()),
+        ("--keyframe", pose.keyframe.is_some()),
+        ("--hulls", pose.hulls),
+    ];
+    let Some((option, _)) = given.into_iter().find(|(_, given)| *given) else { return Ok(()) };
     let what = format!(
         "{option} is for robots (.urdf, .xml), and {} is a scene: `start` of its [[joints]] says where they start",
         scene.display()

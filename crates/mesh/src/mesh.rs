@@ -7,11 +7,13 @@
 mod check;
 mod defect;
 mod error;
+mod hull;
 mod quality;
 mod weld;
 
 pub use defect::{Defect, ElementKind, Severity};
 pub use error::{MeshError, Place};
+pub(crate) use hull::hull;
 pub use quality::{Quality, tet_quality};
 pub use weld::first_within;
 

@@ -1,6 +1,6 @@
 //! Files that would take all memory or time are refused at once, with words that say what to do.
 
-use standoff_mesh::format::{Pose, ReadOptions, parse, read, read_model};
+use standoff_mesh::format::{ReadOptions, RobotOptions, parse, read, read_model};
 use std::path::Path;
 use std::time::Instant;
 
@@ -58,7 +58,7 @@ fn copies_without_end_are_refused() {
     let begin = Instant::now();
     for message in [
         read(&file).unwrap_err().to_string(),
-        read_model(&file, &Pose::default()).unwrap_err().to_string(),
+        read_model(&file, &RobotOptions::default()).unwrap_err().to_string(),
     ] {
         assert!(message.contains("at most 1000000"), "{message}");
     }

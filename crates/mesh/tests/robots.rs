@@ -1,7 +1,7 @@
 //! URDF and MJCF: the collision geometry of robots, placed as MuJoCo and yourdfpy place it.
 
 use standoff_linalg::{Mat3, Vec3};
-use standoff_mesh::format::{Pose, ReadOptions, parse, read, read_model};
+use standoff_mesh::format::{ReadOptions, RobotOptions, parse, read, read_model};
 use standoff_mesh::{Mesh, is_closed};
 use std::path::{Path, PathBuf};
 
@@ -263,7 +263,7 @@ fn includes_are_bounded() {
 /// Points, elements and pins are those that MuJoCo 4.0 makes.
 #[test]
 fn flexible_bodies_of_mjcf() {
-    let model = read_model(&data("soft.xml"), &Pose::default()).unwrap();
+    let model = read_model(&data("soft.xml"), &RobotOptions::default()).unwrap();
     let names: Vec<&str> = model.flexes.iter().map(|f| &f.name[..]).collect();
     assert_eq!(names, ["jelly", "cloth", "rope", "sheet", "wedge"]);
     // first and last vertex
@@ -314,7 +314,7 @@ fn errors_of_flexible_bodies_name_them() {
         ("<flexcomp type=\"direct\" point=\"0 0 0\" element=\"0 0 1\"/>", "groups of 3"),
     ] {
         std::fs::write(&path, format!("<mujoco><worldbody>{flex}</worldbody></mujoco>")).unwrap();
-        let message = read_model(&path, &Pose::default()).unwrap_err().to_string();
+        let message = read_model(&path, &RobotOptions::default()).unwrap_err().to_string();
         assert!(message.contains("line 1, flexcomp") && message.contains(part), "{message}");
     }
 }

@@ -8,7 +8,7 @@ mod robot;
 mod text;
 
 use standoff_linalg::Vec3;
-use standoff_mesh::format::{Flex, MujocoModel, Pose, read_machine, read_model};
+use standoff_mesh::format::{Flex, MujocoModel, RobotOptions, read_machine, read_model};
 use standoff_mesh::{Mesh, MeshError, Names, tet_determinant};
 use std::path::{Path, PathBuf};
 use text::{comment, entry, file_name, free_name, number, quoted, table, vector};
@@ -30,16 +30,16 @@ pub struct Import {
 }
 
 impl Import {
-    /// Imports the model at `path`, URDF if its name ends so and else MJCF, for a scene file at `output`. Joints that `pose` names start at its
+    /// Imports the model at `path`, URDF if its name ends so and else MJCF, for a scene file at `output`. Joints that its pose names start at its
     /// coordinates (rad or m), all others at zero or at the reference of the model.
     ///
     /// # Errors
-    /// The model or a mesh cannot be read, nothing of the model can be simulated, or `pose` names no joint.
-    pub fn load(path: &Path, output: &Path, pose: &Pose) -> Result<Self, MeshError> {
+    /// The model or a mesh cannot be read, nothing of the model can be simulated, or the pose names no joint.
+    pub fn load(path: &Path, output: &Path, options: &RobotOptions) -> Result<Self, MeshError> {
         let stem =
             output.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
         if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("urdf")) {
-            let (machine, notes) = read_machine(path, pose)?;
+            let (machine, notes) = read_machine(path, options)?;
             let model = MujocoModel {
                 machine,
                 gravity: Vec3::new(0.0, 0.0, -9.81),
@@ -50,7 +50,7 @@ impl Import {
             };
             return Self::new(path, &stem, &model, Some(URDF_FRICTION));
         }
-        Self::new(path, &stem, &read_model(path, pose)?, None)
+        Self::new(path, &stem, &read_model(path, options)?, None)
     }
 
     // long: the sections of the file, in its order

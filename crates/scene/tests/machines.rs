@@ -1,7 +1,7 @@
 //! Robots and machines as scenes: what they are made of, and that they move as MuJoCo moves them.
 
 use standoff_linalg::Vec3;
-use standoff_mesh::format::{Pose, write};
+use standoff_mesh::format::{RobotOptions, write};
 use standoff_mjcf_import::Import;
 use standoff_scene::Scene;
 use standoff_sim::Simulation;
@@ -13,13 +13,13 @@ fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../mesh/tests/data/robot").join(name)
 }
 
-fn pose(joints: &[(&str, f64)]) -> Pose {
+fn pose(joints: &[(&str, f64)]) -> RobotOptions {
     let joints = joints.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
-    Pose { joints, ..Pose::default() }
+    RobotOptions { pose: joints, ..RobotOptions::default() }
 }
 
 /// The scene of a model, with overrides, and the notes of the import.
-fn scene(model: &Path, at: &Pose, overrides: &[&str]) -> (Scene, Vec<String>) {
+fn scene(model: &Path, at: &RobotOptions, overrides: &[&str]) -> (Scene, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("scene.toml");
     let import = Import::load(model, &output, at).unwrap();
@@ -88,7 +88,7 @@ fn as_in_mujoco(model: &Path, expected: [f64; 5]) {
 
 #[test]
 fn a_robot_in_urdf_has_bodies_and_joints() {
-    let (scene, notes) = scene(&data("lamp.urdf"), &Pose::default(), &[]);
+    let (scene, notes) = scene(&data("lamp.urdf"), &RobotOptions::default(), &[]);
     let definition = &scene.definition;
     let names: Vec<&str> = definition.bodies.iter().map(|b| &b.name[..]).collect();
     // what is fixed to another link is one body with it
@@ -139,7 +139,7 @@ fn loops_several_joints_and_exclusions() {
       <tendon><fixed name=\"t\"><joint joint=\"s\" coef=\"1\"/></fixed></tendon>
       <actuator><position joint=\"s\" kp=\"5\" forcerange=\"-2 2\" gear=\"2\"/><motor tendon=\"t\"/></actuator></mujoco>";
     std::fs::write(&path, model).unwrap();
-    let (scene, notes) = scene(&path, &Pose::default(), &[]);
+    let (scene, notes) = scene(&path, &RobotOptions::default(), &[]);
     let definition = &scene.definition;
     let names: Vec<&str> = definition.bodies.iter().map(|b| &b.name[..]).collect();
     assert_eq!(names, ["a_x", "a", "b", "c"]);
@@ -182,7 +182,7 @@ fn springs_and_actuators_act_together() {
             <geom type=\"box\" size=\"0.1 0.1 0.1\" mass=\"2\"/></body></worldbody><actuator>{actuators}</actuator></mujoco>"
         );
         std::fs::write(&path, text).unwrap();
-        let (scene, notes) = scene(&path, &Pose::default(), &[]);
+        let (scene, notes) = scene(&path, &RobotOptions::default(), &[]);
         (scene.definition.joints[0].clone(), notes)
     };
     let servo = "<position joint=\"j\" kp=\"5\"/>";
@@ -211,7 +211,7 @@ fn planes_on_which_bodies_start_are_lower() {
             <geom type=\"box\" size=\"0.1 0.1 0.1\"/></body></worldbody></mujoco>"
         );
         std::fs::write(&path, model).unwrap();
-        let (scene, notes) = scene(&path, &Pose::default(), &[]);
+        let (scene, notes) = scene(&path, &RobotOptions::default(), &[]);
         assert!(notes.iter().any(|n| n.contains("table: bodies start on it")), "{notes:?}");
         let plane = scene.definition.half_spaces[0].origin.z;
         assert!((plane + 1.1e-3 * 0.12_f64.sqrt()).abs() < 1e-12, "{plane}");
@@ -268,7 +268,7 @@ fn the_total_mass_is_what_the_file_says() {
     let file = folder.path().join("crane.xml");
     std::fs::write(&file, text).unwrap();
     let masses = |model: &Path| -> Vec<f64> {
-        let (scene, _) = scene(model, &Pose::default(), &[]);
+        let (scene, _) = scene(model, &RobotOptions::default(), &[]);
         let mass = |kind: &BodyKind| match kind {
             BodyKind::Rigid { mass, .. } => Some(*mass),
             _ => None,
@@ -294,7 +294,7 @@ fn what_would_act_and_is_not_read_is_listed() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("crane.xml");
     std::fs::write(&file, text).unwrap();
-    let (_, notes) = scene(&file, &Pose::default(), &[]);
+    let (_, notes) = scene(&file, &RobotOptions::default(), &[]);
     for part in ["`density` of `option`", "`contact`", "`actuatorfrcrange` of `joint`"] {
         assert!(notes.iter().any(|n| n.contains(part)), "{part}: {notes:?}");
     }
@@ -345,8 +345,8 @@ const THROWN: [(&str, [[f64; 3]; 3]); 5] = [
     ),
 ];
 
-fn keyframe(name: &str) -> Pose {
-    Pose { keyframe: Some(name.to_owned()), ..Pose::default() }
+fn keyframe(name: &str) -> RobotOptions {
+    RobotOptions { keyframe: Some(name.to_owned()), ..RobotOptions::default() }
 }
 
 /// Centre, velocity of the centre and angular velocity of the box that a rigid body of a scene is.
@@ -446,13 +446,13 @@ fn rotated(axis: Vec3, angle: f64) -> standoff_linalg::Mat3 {
 #[test]
 fn keyframes_are_named_numbered_and_refused() {
     let file = data("keyframes.xml");
-    let (_, notes) = scene(&file, &Pose::default(), &[]);
+    let (_, notes) = scene(&file, &RobotOptions::default(), &[]);
     let note = "none of its keyframes is chosen: 0, thrown, short";
     assert!(notes.iter().any(|n| n == note), "{notes:?}");
     // by number; a pose counts more
     let (scene, _) = scene(&file, &keyframe("0"), &[]);
     assert_eq!(scene.definition.joints[0].start, 0.1);
-    let both = Pose { joints: pose(&[("turn", 0.4)]).joints, ..keyframe("thrown") };
+    let both = RobotOptions { pose: pose(&[("turn", 0.4)]).pose, ..keyframe("thrown") };
     let (scene, _) = self::scene(&file, &both, &[]);
     let starts: Vec<f64> = scene.definition.joints.iter().map(|j| j.start).collect();
     assert_eq!(starts[..2], [0.4, 0.1]);
@@ -572,7 +572,9 @@ fn tendons_in_a_scene_are_named_and_refused() {
     let error = |text: &str| {
         let path = folder.path().join("model.xml");
         std::fs::write(&path, text).unwrap();
-        Import::load(&path, Path::new("scene.toml"), &Pose::default()).unwrap_err().to_string()
+        Import::load(&path, Path::new("scene.toml"), &RobotOptions::default())
+            .unwrap_err()
+            .to_string()
     };
     let model = |joint: &str, tendon: &str| {
         let text = std::fs::read_to_string(&file).unwrap();
@@ -582,4 +584,56 @@ fn tendons_in_a_scene_are_named_and_refused() {
     assert!(message.contains("there is no joint \"knee\""), "{message}");
     let message = error(&model("joint=\"elbow\"", "tendon=\"bolt\""));
     assert!(message.contains("there is no tendon \"bolt\""), "{message}");
+}
+
+/// An angle section of 0.75 of the volume of its hull touches as one of both, in both formats; its mass is that of itself.
+#[test]
+fn meshes_touch_as_they_are_or_as_their_hulls() {
+    let folder = tempfile::tempdir().unwrap();
+    // an L of which the inner corner is no corner of the hull
+    let section = [[0.0, 0.0], [0.2, 0.0], [0.2, 0.1], [0.1, 0.1], [0.1, 0.2], [0.0, 0.2]];
+    let mut obj = String::new();
+    for z in [0.0, 0.3] {
+        for [x, y] in section {
+            obj += &format!("v {x} {y} {z}\n");
+        }
+    }
+    for k in 0..6 {
+        let next = (k + 1) % 6;
+        let [a, b, c, d] = [k + 1, next + 1, next + 7, k + 7];
+        obj += &format!("f {a} {b} {c}\nf {a} {c} {d}\n");
+    }
+    for [a, b, c] in [[1, 2, 3], [1, 3, 4], [1, 4, 5], [1, 5, 6]] {
+        obj += &format!("f {a} {c} {b}\nf {} {} {}\n", a + 6, b + 6, c + 6);
+    }
+    std::fs::write(folder.path().join("angle.obj"), obj).unwrap();
+    let mjcf = folder.path().join("angle.xml");
+    let text = "<mujoco><asset><mesh name=\"m\" file=\"angle.obj\"/></asset><worldbody><body name=\"it\"><joint name=\"j\"/>
+        <geom type=\"mesh\" mesh=\"m\" density=\"500\"/><geom type=\"sphere\" size=\"0.05\" pos=\"1 0 0\" mass=\"0\"/></body></worldbody></mujoco>";
+    std::fs::write(&mjcf, text).unwrap();
+    let urdf = folder.path().join("angle.urdf");
+    let text = "<robot name=\"r\"><link name=\"base\"/><link name=\"it\"><collision><geometry><mesh filename=\"angle.obj\"/></geometry></collision>
+        <inertial><mass value=\"4.5\"/><inertia ixx=\"1\" iyy=\"1\" izz=\"1\" ixy=\"0\" ixz=\"0\" iyz=\"0\"/></inertial></link>
+        <joint name=\"j\" type=\"continuous\"><parent link=\"base\"/><child link=\"it\"/><axis xyz=\"0 0 1\"/></joint></robot>";
+    std::fs::write(&urdf, text).unwrap();
+    for (file, ball) in [(&mjcf, 2 + 15 * 32), (&urdf, 0)] {
+        for (hulls, vertices) in [(false, 12), (true, 10)] {
+            let options = RobotOptions { hulls, ..RobotOptions::default() };
+            let (scene, notes) = scene(file, &options, &[]);
+            let simulation = Simulation::new(&scene.definition).unwrap();
+            let body = simulation.model().bodies.iter().find(|b| b.name == "it").unwrap();
+            // and four control points
+            assert_eq!(body.vertices.len(), vertices + ball + 4, "{file:?} {hulls}");
+            let mass: f64 = simulation.model().mass[body.unknowns.clone()].iter().sum();
+            assert!((mass - 4.5).abs() < 1e-9, "{mass}");
+            let told = notes.iter().any(|n| n.contains("meshes collide as they are"));
+            assert_eq!(told, !hulls && file == &mjcf, "{notes:?}");
+        }
+    }
+    // in a scene by the key of the section
+    let path = folder.path().join("scene.toml");
+    let text = "gravity = [0, 0, -9.81]\n[[robots]]\nfile = \"angle.xml\"\nhulls = true\n";
+    std::fs::write(&path, text).unwrap();
+    let scene = Scene::load(&path, &[]).unwrap();
+    assert_eq!(scene.definition.bodies[0].rest.len(), 10 + 2 + 15 * 32 + 4);
 }

@@ -1,7 +1,7 @@
 //! A converted model is a scene with the bodies, materials, pins and obstacles of the model.
 
 use standoff_linalg::Vec3;
-use standoff_mesh::format::{Pose, read_model, write};
+use standoff_mesh::format::{RobotOptions, read_model, write};
 use standoff_mjcf_import::Import;
 use standoff_scene::Scene;
 use standoff_sim::definition::BodyKind;
@@ -14,7 +14,8 @@ fn model() -> PathBuf {
 fn import(folder: &Path, model: &str) -> Result<Import, String> {
     let file = folder.join("model.xml");
     std::fs::write(&file, model).unwrap();
-    Import::load(&file, &folder.join("scene.toml"), &Pose::default()).map_err(|e| e.to_string())
+    Import::load(&file, &folder.join("scene.toml"), &RobotOptions::default())
+        .map_err(|e| e.to_string())
 }
 
 #[test]
@@ -64,7 +65,7 @@ fn a_surface_is_filled_from_its_origin() {
 fn a_model_becomes_a_scene() {
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("soft.toml");
-    let import = Import::load(&model(), &output, &Pose::default()).unwrap();
+    let import = Import::load(&model(), &output, &RobotOptions::default()).unwrap();
     std::fs::write(&output, &import.toml).unwrap();
     for (file, mesh) in &import.meshes {
         write(&folder.path().join(file), mesh).unwrap();
@@ -78,7 +79,7 @@ fn a_model_becomes_a_scene() {
     assert_eq!(definition.settings.friction.coefficient, 1.0);
     assert_eq!(definition.half_spaces.len(), 1);
     // every vertex is where the model has it, in its order
-    let flexes = read_model(&model(), &Pose::default()).unwrap().flexes;
+    let flexes = read_model(&model(), &RobotOptions::default()).unwrap().flexes;
     for (flex, body) in flexes.iter().zip(&definition.bodies) {
         assert_eq!(flex.mesh.points, body.rest, "{}", flex.name);
     }

@@ -1,7 +1,7 @@
 //! Robots as parts of a scene.
 
 use standoff_linalg::Vec3;
-use standoff_mesh::format::{Pose, write};
+use standoff_mesh::format::{RobotOptions, write};
 use standoff_mjcf_import::Import;
 use standoff_scene::{Scene, SceneError};
 use standoff_sim::definition::{BodyDef, BodyKind, DriveDef};
@@ -34,7 +34,7 @@ fn points(body: &BodyDef) -> Vec<Vec3> {
 fn robots_are_the_converted_file_where_their_section_puts_it() {
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("scene.toml");
-    let pose = Pose { joints: [("elbow".to_owned(), 0.4)].into(), ..Pose::default() };
+    let pose = RobotOptions { pose: [("elbow".to_owned(), 0.4)].into(), ..RobotOptions::default() };
     let import = Import::load(&data("lamp.urdf"), &output, &pose).unwrap();
     std::fs::write(&output, &import.toml).unwrap();
     import.meshes.iter().for_each(|(f, mesh)| write(&folder.path().join(f), mesh).unwrap());

@@ -41,8 +41,8 @@ mod vtu;
 mod xml;
 
 pub use robot::{
-    Drive, Flex, Hinge, HingeKind, Link, Machine, Matter, MujocoModel, Plane, Pose, STILL, Spring,
-    Tendon, read_machine, read_model,
+    Drive, Flex, Hinge, HingeKind, Link, Machine, Matter, MujocoModel, Plane, RobotOptions, STILL,
+    Spring, Tendon, read_machine, read_model,
 };
 pub use usd::Animation;
 

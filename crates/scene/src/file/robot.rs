@@ -25,6 +25,9 @@ pub struct RobotSection {
     /// Keyframe of MJCF at which it starts, by its name or its number from 0: coordinates, velocities, and what actuators are told.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keyframe: Option<String>,
+    /// Whether its meshes touch as their convex hulls, as in MuJoCo, and not as they are.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub hulls: bool,
     /// Where joints start, by their names in the file, rad or m, also in place of what the keyframe says.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub pose: BTreeMap<String, f64>,

@@ -11,7 +11,7 @@ use crate::file::RobotSection;
 use crate::{schema, units};
 use serde::Deserialize;
 use standoff_linalg::{Mat3, Vec3};
-use standoff_mesh::format::Pose;
+use standoff_mesh::format::RobotOptions;
 use standoff_mesh::{Mesh, MeshError};
 use standoff_mjcf_import::Import;
 use std::path::{Path, PathBuf};
@@ -87,9 +87,13 @@ pub(super) fn put_in_place(
     for (k, section) in sections.iter().enumerate() {
         let at = at.index(k);
         let file = folder.join(&section.file);
-        let pose = Pose { joints: section.pose.clone(), keyframe: section.keyframe.clone() };
+        let options = RobotOptions {
+            pose: section.pose.clone(),
+            keyframe: section.keyframe.clone(),
+            hulls: section.hulls,
+        };
         let stem = format!("robot-{k}");
-        let import = Import::load(&file, Path::new(&stem), &pose).map_err(|e| {
+        let import = Import::load(&file, Path::new(&stem), &options).map_err(|e| {
             let at = match &e {
                 MeshError::UnknownJoint { joint, .. } => at.key("pose").key(joint),
                 MeshError::Keyframe { .. } => at.key("keyframe"),

@@ -280,11 +280,13 @@ pub(super) fn motion(kind: HingeKind, point: &Vec3, axis: &Vec3, by: f64) -> Aff
     }
 }
 
-/// Where a machine starts. Joints that nothing names are at zero, or at the reference of the file.
+/// How a robot is read, and where it starts. Joints that nothing names are at zero, or at the reference of the file.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Pose {
+pub struct RobotOptions {
     /// Coordinates of joints by name, rad or m, also of those that the keyframe places.
-    pub joints: BTreeMap<String, f64>,
+    pub pose: BTreeMap<String, f64>,
     /// A keyframe of MuJoCo, by its name or its number from 0: coordinates, velocities and controls.
     pub keyframe: Option<String>,
+    /// Whether meshes touch as their convex hulls, as in MuJoCo, and not as they are.
+    pub hulls: bool,
 }

@@ -3,7 +3,7 @@
 // long: a method for each element of the format
 
 use super::attributes::{Model, from_z};
-use super::machine::Pose;
+use super::machine::RobotOptions;
 use super::mujoco::{MujocoModel, Plane};
 use super::tree::{self, Element};
 use super::{capsule, cuboid, cylinder, ellipsoid, scaling};
@@ -27,18 +27,19 @@ pub(crate) fn read(path: &Path, data: &[u8]) -> Result<Mesh> {
     builder.parts.finish(builder.notes, "no geometry takes part in contact but planes")
 }
 
-/// Reads a model of MuJoCo: its bodies and joints, those of `pose` at its coordinates and all others at their reference, flexible bodies, planes
+/// Reads a model of MuJoCo: its bodies and joints, those of the pose at its coordinates and all others at their reference, flexible bodies, planes
 /// and settings.
 ///
 /// # Errors
 /// The file cannot be read, does not follow MJCF, or names a mesh that cannot be read; or the pose names no joint of it.
-pub fn read_model(path: &Path, pose: &Pose) -> Result<MujocoModel> {
+pub fn read_model(path: &Path, options: &RobotOptions) -> Result<MujocoModel> {
     let data = input::bytes(path, MOST_TEXT)
         .map_err(|source| MeshError::Read { file: path.to_path_buf(), source })?;
     let root = root(path, &data)?;
     let mut model = Model::new(path, &root)?;
     model.flexible = true;
-    let machine = model.machine(&root, pose)?;
+    model.builder.hulls = options.hulls;
+    let machine = model.machine(&root, options)?;
     let (mut gravity, mut time_step) = (Vec3::new(0.0, 0.0, -9.81), 0.002);
     for option in root.all("option") {
         let part = described(option);
@@ -310,7 +311,9 @@ impl Model<'_> {
                 None => return Ok(None),
             },
         };
-        self.builder.note("meshes collide as they are; in MuJoCo their convex hulls do");
+        if !self.builder.hulls {
+            self.builder.note("meshes collide as they are; in MuJoCo their convex hulls do");
+        }
         let map = scaling(scale)
             .compose(&Affine { linear: turn.transpose(), shift: -(turn.transpose() * shift) });
         mesh.points.iter_mut().for_each(|p| *p = map.apply(p));

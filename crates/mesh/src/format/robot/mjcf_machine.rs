@@ -6,7 +6,7 @@ use super::VISITS;
 use super::attributes::Model;
 use super::keyframe::{Keyframe, Twist, twist};
 use super::machine::{
-    Assembly, Drive, HingeKind, Machine, Matter, Pose, STILL, Spring, motion, placed,
+    Assembly, Drive, HingeKind, Machine, Matter, RobotOptions, STILL, Spring, motion, placed,
 };
 use super::mjcf::described;
 use super::tree::Element;
@@ -20,7 +20,7 @@ use std::collections::HashMap;
 /// What is collected beside the machine.
 struct Assembling<'p> {
     assembly: Assembly,
-    pose: &'p Pose,
+    options: &'p RobotOptions,
     /// Bodies by the names of the file, with where these are.
     bodies: HashMap<String, (usize, Affine)>,
     /// Joints by the names of the file, with their reference positions.
@@ -95,16 +95,16 @@ impl Model<'_> {
         element.children.iter().for_each(|child| self.note_unread(child));
     }
 
-    /// The bodies and joints of a model, joints at the coordinates of `pose`, all others at their reference.
-    pub(super) fn machine(&mut self, root: &Element, pose: &Pose) -> Result<Machine> {
+    /// The bodies and joints of a model, joints at the coordinates of the pose, all others at their reference.
+    pub(super) fn machine(&mut self, root: &Element, options: &RobotOptions) -> Result<Machine> {
         let mut a = Assembling {
             assembly: Assembly::new(),
-            pose,
+            options,
             bodies: HashMap::from([("world".to_owned(), (STILL, Affine::identity()))]),
             joints: HashMap::new(),
             rests: Vec::new(),
             tendons: HashMap::new(),
-            key: self.keyframe(root, pose.keyframe.as_deref())?,
+            key: self.keyframe(root, options.keyframe.as_deref())?,
             by_geometry: root.all("compiler").any(|c| c.get("inertiafromgeom") == Some("true")),
         };
         for world in root.all("worldbody") {
@@ -112,7 +112,7 @@ impl Model<'_> {
             let within = Within { place, class: None, link: STILL, name: "", twist };
             self.assemble(&mut a, world, within)?;
         }
-        if let Some(unknown) = pose.joints.keys().find(|k| !a.joints.contains_key(k.as_str())) {
+        if let Some(unknown) = options.pose.keys().find(|k| !a.joints.contains_key(k.as_str())) {
             return Err(self.builder.unknown_joint(unknown, a.joints.keys()));
         }
         for tendon in root.all("tendon").flat_map(|t| &t.children) {
@@ -244,7 +244,10 @@ impl Model<'_> {
                 text.trim().parse::<u32>().unwrap_or(1)
             };
             let masks = [mask("contype"), mask("conaffinity")];
-            a.assembly.add(link, &surface);
+            match self.get(geom, class, "mesh").is_some() {
+                true => a.assembly.add(link, &placed(&self.builder.touching(mesh), place)),
+                false => a.assembly.add(link, &surface),
+            }
             let own = &mut a.assembly.machine.links[link];
             own.masks.iter_mut().zip(masks).for_each(|(own, mask)| *own |= mask);
         } else {
@@ -363,7 +366,7 @@ impl Model<'_> {
         let (stiffness, spring) = (number("stiffness")?, number("springref")?.map_or(0.0, angle));
         let armature = number("armature")?.unwrap_or(0.0).max(0.0);
         let (position, rate) = if single { a.key.single() } else { (None, 0.0) };
-        let start = match a.pose.joints.get(name) {
+        let start = match a.options.pose.get(name) {
             Some(given) => *given,
             None if single => self.builder.start(name, position.unwrap_or(reference), limits),
             None => reference,

@@ -13,7 +13,9 @@ mod mujoco;
 mod tree;
 mod urdf;
 
-pub use machine::{Drive, Hinge, HingeKind, Link, Machine, Matter, Pose, STILL, Spring, Tendon};
+pub use machine::{
+    Drive, Hinge, HingeKind, Link, Machine, Matter, RobotOptions, STILL, Spring, Tendon,
+};
 pub(crate) use mjcf::read as read_mjcf;
 pub use mjcf::read_model;
 pub use mujoco::{Flex, MujocoModel, Plane};
@@ -23,8 +25,10 @@ pub use urdf::read_machine;
 use super::affine::Affine;
 use super::parts::{Parts, part_error, shown};
 use super::scan::Result;
+use crate::mesh::hull;
 use crate::{Mesh, MeshError};
 use standoff_linalg::{Mat3, Vec3};
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::f64::consts::PI;
 use std::path::{Path, PathBuf};
@@ -42,12 +46,21 @@ struct Builder<'a> {
     /// Mesh files that were read.
     meshes: HashMap<PathBuf, Mesh>,
     visits: usize,
+    /// Whether meshes touch as their convex hulls.
+    hulls: bool,
 }
 
 impl<'a> Builder<'a> {
     fn new(path: &'a Path) -> Self {
         let parts = Parts::new(path);
-        Self { path, parts, notes: BTreeSet::new(), meshes: HashMap::new(), visits: 0 }
+        Self {
+            path,
+            parts,
+            notes: BTreeSet::new(),
+            meshes: HashMap::new(),
+            visits: 0,
+            hulls: false,
+        }
     }
 
     fn error(&self, part: &str, what: impl Into<String>, hint: &str) -> MeshError {
@@ -83,6 +96,12 @@ impl<'a> Builder<'a> {
             ));
         }
         start
+    }
+
+    /// What a mesh touches with: its convex hull, if that is wanted and it is not flat.
+    fn touching<'m>(&self, mesh: &'m Mesh) -> Cow<'m, Mesh> {
+        let hull = if self.hulls { hull(&mesh.points) } else { None };
+        hull.map_or(Cow::Borrowed(mesh), Cow::Owned)
     }
 
     /// Counts an element.

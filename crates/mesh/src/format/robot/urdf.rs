@@ -2,7 +2,7 @@
 
 // long: links and joints, geometry, attributes
 
-use super::machine::{Assembly, Drive, HingeKind, Machine, Pose, STILL, motion, placed};
+use super::machine::{Assembly, Drive, HingeKind, Machine, RobotOptions, STILL, motion, placed};
 use super::tree::{self, Element};
 use super::{Builder, capsule, cuboid, cylinder, ellipsoid, numbers, scaling};
 use crate::format::affine::{Affine, about};
@@ -34,20 +34,21 @@ pub(crate) fn read(path: &Path, data: &[u8]) -> Result<Mesh> {
     builder.parts.finish(builder.notes, "no link has collision geometry")
 }
 
-/// Reads a robot as bodies and joints, with the joints of `pose` at its coordinates and all others at zero, and what was left out, one sentence each.
+/// Reads a robot as bodies and joints, with the joints of the pose at its coordinates and all others at zero, and what was left out, one sentence each.
 /// The root link stands still.
 ///
 /// # Errors
 /// The file cannot be read, does not follow URDF, or names a mesh that cannot be read; or the pose names no joint of it.
-pub fn read_machine(path: &Path, pose: &Pose) -> Result<(Machine, Vec<String>)> {
+pub fn read_machine(path: &Path, options: &RobotOptions) -> Result<(Machine, Vec<String>)> {
     let data = input::bytes(path, MOST_TEXT)
         .map_err(|source| MeshError::Read { file: path.to_path_buf(), source })?;
     let root = tree::parse(path, &data, None)?;
     let mut builder = Builder::new(path);
+    builder.hulls = options.hulls;
     let robot = Robot::new(&builder, &root)?;
     let mut assembly = Assembly::new();
     let mut bodies: HashMap<&str, usize> = HashMap::new();
-    let starts = robot.starts(&mut builder, pose)?;
+    let starts = robot.starts(&mut builder, options)?;
     for (name, place, joint) in robot.placed(&builder, &starts)? {
         let body = match joint {
             Some(joint) => {
@@ -80,6 +81,7 @@ fn add_link(
         let part = collision_part(collision, name, k);
         let own = origin(builder, collision, &part)?;
         let (mesh, scale) = geometry(builder, collision, &part)?;
+        let mesh = builder.touching(&mesh);
         assembly.add(body, &placed(&mesh, &place.compose(&own).compose(&scale)));
     }
     let Some(inertial) = link.first("inertial") else { return Ok(()) };
@@ -176,11 +178,11 @@ impl<'e> Robot<'e> {
     }
 
     /// Where all joints with a coordinate start: as `pose` says, else at zero or at the nearest limit.
-    fn starts(&self, builder: &mut Builder<'_>, pose: &Pose) -> Result<Coordinates> {
-        if let Some(keyframe) = &pose.keyframe {
+    fn starts(&self, builder: &mut Builder<'_>, options: &RobotOptions) -> Result<Coordinates> {
+        if let Some(keyframe) = &options.keyframe {
             return Err(builder.no_keyframe(keyframe, "URDF has no keyframes".to_owned()));
         }
-        let pose = &pose.joints;
+        let pose = &options.pose;
         let one =
             |j: &&Joint<'_>| matches!(j.hinge(), Some(HingeKind::Revolute | HingeKind::Prismatic));
         let mut starts = Coordinates::new();
