@@ -25,11 +25,10 @@ pub(crate) fn hull(points: &[Vec3]) -> Option<Mesh> {
     let mut hull = Hull::simplex(points)?;
     let mut open: Vec<usize> = (0..hull.faces.len()).collect();
     while let Some(face) = open.pop() {
-        if hull.faces[face].is_left && !hull.faces[face].above.is_empty() {
-            if let Some(tip) = hull.tip(face) {
-                open.push(face);
-                hull.extend(face, tip, &mut open)?;
-            }
+        if hull.faces[face].is_left
+            && let Some(tip) = hull.tip(face)
+        {
+            hull.extend(face, tip, &mut open)?;
         }
     }
     let left = hull.faces.iter().filter(|f| f.is_left);
