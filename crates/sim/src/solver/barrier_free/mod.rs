@@ -27,10 +27,10 @@ use crate::contact::ConstraintKey;
 use crate::context::StepContext;
 use crate::definition::settings;
 use crate::dirichlet::DirichletTargets;
-use crate::energy::Projection;
+use crate::energy::{Projection, Term};
 use crate::error::StepError;
 use crate::iterate::Iterate;
-use crate::potential::IncrementalPotential;
+use crate::potential::{Energy, IncrementalPotential};
 use crate::report::{StepOutcome, StepReport};
 use crate::solver::workspace::Workspace;
 use crate::thresholds::{EXPLORE, STALLED, STALLED_ROUNDS, THIN_GAP};
@@ -236,4 +236,18 @@ impl Stalls {
     fn is_final(&self) -> bool {
         self.rounds > STALLED_ROUNDS
     }
+}
+
+/// The augmented Lagrangian L(x) of the true distances.
+fn merit(potential: &IncrementalPotential<'_>, x: &[Vec3]) -> Energy {
+    let context = &potential.context;
+    let mut energy = potential.value_without_contact(x);
+    potential.add_dirichlet_value(x, &mut energy);
+    let (mesh, half_spaces) = (&context.model.collision, &context.model.half_spaces);
+    context.clock.time(Phase::Contact, || {
+        let contact = potential.constraints().nonlinear_value(mesh, half_spaces, x);
+        energy.add(context.contact_scale * contact);
+        energy.add(context.contact_scale * potential.friction().value(x));
+    });
+    energy
 }

@@ -1,7 +1,6 @@
 //! Leaves saddles of the augmented Lagrangian; see [`crate::solver::saddle`].
 
-use super::safeguarded::merit;
-use super::step_bounds;
+use super::{merit, step_bounds};
 use crate::energy::Projection;
 use crate::error::StepError;
 use crate::iterate::Iterate;

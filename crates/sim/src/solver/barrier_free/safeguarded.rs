@@ -13,10 +13,8 @@
 //! for the present multipliers penetrates, and they are updated with the linearised gaps at its end.
 
 use super::saddles::Saddles;
-use super::{Stalls, StepBounds, Subproblem, is_out_of_work, step_bounds};
-use crate::clock::Phase;
+use super::{Stalls, StepBounds, Subproblem, is_out_of_work, merit, step_bounds};
 use crate::dirichlet::Pulled;
-use crate::energy::Term;
 use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::potential::{Energy, IncrementalPotential, Strategy};
@@ -364,18 +362,4 @@ fn search(
 /// Whether L went down as far as it has to; a finite L will do where it `may_rise`.
 fn acceptable(before: &Energy, after: &Energy, slope: f64, may_rise: bool) -> bool {
     falls(before, after, slope) || may_rise && after.value.is_finite()
-}
-
-/// L(x).
-pub(super) fn merit(potential: &IncrementalPotential<'_>, x: &[Vec3]) -> Energy {
-    let context = &potential.context;
-    let mut energy = potential.value_without_contact(x);
-    potential.add_dirichlet_value(x, &mut energy);
-    let (mesh, half_spaces) = (&context.model.collision, &context.model.half_spaces);
-    context.clock.time(Phase::Contact, || {
-        let contact = potential.constraints().nonlinear_value(mesh, half_spaces, x);
-        energy.add(context.contact_scale * contact);
-        energy.add(context.contact_scale * potential.friction().value(x));
-    });
-    energy
 }
