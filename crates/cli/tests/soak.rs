@@ -61,6 +61,22 @@ fn random_scenes_with_joints_keep_every_promise() {
     }
 }
 
+/// Friction that is updated until it settles, and does not, moves bodies each time: that opens no joint for good, and the outcome says which of
+/// both it is.
+#[test]
+fn joints_stay_closed_however_often_friction_is_updated() {
+    let folder = tempfile::tempdir().unwrap();
+    let runner = Runner { standoff: env!("CARGO_BIN_EXE_standoff").into(), limit: 20, set: vec![] };
+    for seed in [9349, 9433] {
+        let scene = folder.path().join(format!("{seed}.toml"));
+        std::fs::write(&scene, generate::scene_with(seed, 1.0, 1.0)).unwrap();
+        let record = runner.run(seed, &scene, &folder.path().join(seed.to_string()), "barrier");
+        println!("{seed}: {} iterations in {} steps", record.iterations, record.steps);
+        assert_eq!(record.outcome, Outcome::UnmetNamed, "seed {seed}: {}", record.message);
+        assert!(record.message.contains("lagging-limit"), "{}", record.message);
+    }
+}
+
 /// Random scenes in which the barrier-free solver alone takes minutes for a step or stalls: the barrier finishes
 /// these steps, in the last scene with the least κ, without which it finds a motion blocked.
 #[test]

@@ -72,9 +72,13 @@ pub struct IncrementalPotential<'a> {
     attachments: Attachments<'a>,
     pressures: Pressures<'a>,
     joints: JointEnergies<'a>,
-    /// How often the multipliers of joints were changed in this step: after whole steps, and after the end of minimisations.
+    /// How often the multipliers of joints were changed in this minimisation: after whole steps, and after ends of it.
     followed: usize,
     tightened: usize,
+    /// How far joints were open the last time; infinite before.
+    opening: f64,
+    /// How often they became stiffer because that did not fall.
+    joints_stiffened: u32,
     /// Forces that do not depend on position, in quasi-static steps; else x̃ holds them.
     dead_loads: Option<DeadLoads>,
     damping: Vec<Damping>,
@@ -257,6 +261,8 @@ impl<'a> IncrementalPotential<'a> {
             joints,
             followed: 0,
             tightened: 0,
+            opening: f64::INFINITY,
+            joints_stiffened: 0,
             dead_loads,
             damping,
             limits: LimitStiffening::default(),

@@ -214,7 +214,7 @@ pub const MOST_RIGIDITY: f64 = 1e9;
 /// bodies deform.
 pub const JOINT_OPENING: f64 = 1e-8;
 
-/// Updates of the multipliers of joints in a step at most. Our choice: each lowers the opening by a factor of a thousand or more, unless joints
+/// Updates of the multipliers of joints in a minimisation at most. Our choice: each lowers the opening by a factor of a thousand or more, unless joints
 /// contradict each other.
 pub const JOINT_UPDATES: usize = 30;
 

@@ -48,6 +48,8 @@ pub struct CouplingTerm<'a> {
     multipliers: Vec<f64>,
     /// Factor of the energy.
     weight: f64,
+    /// Factor of k.
+    stiffening: f64,
     /// Coordinates of all joints, from which angles continue.
     near: Vec<f64>,
 }
@@ -61,7 +63,8 @@ impl<'a> CouplingTerm<'a> {
         near: &[f64],
         weight: f64,
     ) -> Self {
-        Self { joints, all, multipliers: multipliers.to_vec(), weight, near: near.to_vec() }
+        let (multipliers, near) = (multipliers.to_vec(), near.to_vec());
+        Self { joints, all, multipliers, weight, stiffening: 1.0, near }
     }
 
     /// The same without multipliers: Σ ½ k c².
@@ -72,6 +75,16 @@ impl<'a> CouplingTerm<'a> {
     /// Sets the factor of the energy.
     pub fn weigh(&mut self, weight: f64) {
         self.weight = weight;
+    }
+
+    /// Makes k this many times as large.
+    pub fn stiffen(&mut self, factor: f64) {
+        self.stiffening *= factor;
+    }
+
+    /// k of a coupling, N/m.
+    fn stiffness(&self, coupling: &Coupling) -> f64 {
+        self.stiffening * coupling.stiffness
     }
 
     /// Whether there are none.
@@ -86,7 +99,7 @@ impl<'a> CouplingTerm<'a> {
 
     /// λ + k c at `x`, N.
     pub fn forces(&self, x: &[Vec3]) -> Vec<f64> {
-        let of = |(c, l): (&Coupling, &f64)| lagrangian(*l, c.stiffness, self.error(c, x))[1];
+        let of = |(c, l): (&Coupling, &f64)| lagrangian(*l, self.stiffness(c), self.error(c, x))[1];
         self.all.iter().zip(&self.multipliers).map(of).collect()
     }
 
@@ -132,13 +145,13 @@ impl Term for CouplingTerm<'_> {
     }
 
     fn value(&self, x: &[Vec3]) -> f64 {
-        let of = |(c, l): (&Coupling, &f64)| lagrangian(*l, c.stiffness, self.error(c, x))[0];
+        let of = |(c, l): (&Coupling, &f64)| lagrangian(*l, self.stiffness(c), self.error(c, x))[0];
         self.weight * self.all.iter().zip(&self.multipliers).map(of).sum::<f64>()
     }
 
     fn add_gradient(&self, x: &[Vec3], gradient: &mut [Vec3]) {
         for (coupling, l) in self.all.iter().zip(&self.multipliers) {
-            let [_, force] = lagrangian(*l, coupling.stiffness, self.error(coupling, x));
+            let [_, force] = lagrangian(*l, self.stiffness(coupling), self.error(coupling, x));
             let force = self.weight * force;
             for (&v, g) in coupling.stencil.iter().zip(self.by_points(coupling, x)) {
                 gradient[v as usize] += force * g;
@@ -159,7 +172,7 @@ impl Term for CouplingTerm<'_> {
             let n = coupling.stencil.len();
             let own = next_blocks(&mut out, block_count(n));
             let g = self.by_points(coupling, x);
-            let [_, force] = lagrangian(*l, coupling.stiffness, self.error(coupling, x));
+            let [_, force] = lagrangian(*l, self.stiffness(coupling), self.error(coupling, x));
             let bending = [0, 1].map(|side| {
                 let joint = &self.joints[coupling.joints[side]];
                 let q = joint.gather(x);
@@ -171,7 +184,7 @@ impl Term for CouplingTerm<'_> {
                 })
             });
             for (block, (k, l)) in own.iter_mut().zip(block_pairs(n)) {
-                *block = coupling.stiffness * g[k] * g[l].transpose();
+                *block = self.stiffness(coupling) * g[k] * g[l].transpose();
                 for (bent, places) in bending.iter().zip(&coupling.places) {
                     let at = |p: usize| places.iter().position(|place| *place == p);
                     if let (Some(bent), Some(k), Some(l)) = (bent, at(k), at(l)) {

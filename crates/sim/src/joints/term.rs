@@ -17,17 +17,29 @@ pub struct JointTerm<'a> {
     multipliers: Vec<f64>,
     /// Factor of the energy: joints are constraints as contact is, whatever the integrator makes of other energies.
     weight: f64,
+    /// Factor of k.
+    stiffening: f64,
 }
 
 impl<'a> JointTerm<'a> {
     /// The energy of joints with their multipliers, multiplied by a factor.
     pub fn new(joints: &'a [Joint], multipliers: &[f64], weight: f64) -> Self {
-        Self { joints, multipliers: multipliers.to_vec(), weight }
+        Self { joints, multipliers: multipliers.to_vec(), weight, stiffening: 1.0 }
     }
 
     /// Sets the factor of the energy.
     pub fn weigh(&mut self, weight: f64) {
         self.weight = weight;
+    }
+
+    /// Makes k this many times as large.
+    pub fn stiffen(&mut self, factor: f64) {
+        self.stiffening *= factor;
+    }
+
+    /// k of a joint, N/m.
+    fn stiffness(&self, joint: &Joint) -> f64 {
+        self.stiffening * joint.stiffness
     }
 
     /// Whether there are no joints.
@@ -42,7 +54,9 @@ impl<'a> JointTerm<'a> {
             let q = joint.gather(x);
             let own = &self.multipliers[joint.first_row..];
             let rows = joint.rows.iter().zip(own);
-            forces.extend(rows.map(|(row, l)| lagrangian(*l, joint.stiffness, row.value(&q))[1]));
+            forces.extend(
+                rows.map(|(row, l)| lagrangian(*l, self.stiffness(joint), row.value(&q))[1]),
+            );
         }
         forces
     }
@@ -55,8 +69,8 @@ impl<'a> JointTerm<'a> {
     /// The gradient of Σ ½ k c² alone, N (`#V`).
     pub fn closing_gradient(&self, x: &[Vec3]) -> Vec<Vec3> {
         let mut gradient = vec![Vec3::zeros(); x.len()];
-        let none = vec![0.0; self.multipliers.len()];
-        JointTerm::new(self.joints, &none, self.weight).add_gradient(x, &mut gradient);
+        let multipliers = vec![0.0; self.multipliers.len()];
+        Self { multipliers, ..self.clone() }.add_gradient(x, &mut gradient);
         gradient
     }
 
@@ -68,7 +82,7 @@ impl<'a> JointTerm<'a> {
         let own = &self.multipliers[joint.first_row..];
         let mut sum = SMatrix::zeros();
         for (row, multiplier) in joint.rows.iter().zip(own) {
-            let [_, force] = lagrangian(*multiplier, joint.stiffness, row.value(q));
+            let [_, force] = lagrangian(*multiplier, self.stiffness(joint), row.value(q));
             sum += SMatrix::from_fn(|k, l| force * row.curvature(k, l));
         }
         Some(sum)
@@ -92,7 +106,8 @@ impl Term for JointTerm<'_> {
         let of = |joint: &Joint| {
             let q = joint.gather(x);
             let rows = joint.rows.iter().zip(&self.multipliers[joint.first_row..]);
-            let energy = |(row, l): (&Row, &f64)| lagrangian(*l, joint.stiffness, row.value(&q))[0];
+            let energy =
+                |(row, l): (&Row, &f64)| lagrangian(*l, self.stiffness(joint), row.value(&q))[0];
             rows.map(energy).sum::<f64>()
         };
         self.weight * self.joints.iter().map(of).sum::<f64>()
@@ -103,7 +118,7 @@ impl Term for JointTerm<'_> {
             let q = joint.gather(x);
             let rows = joint.rows.iter().zip(&self.multipliers[joint.first_row..]);
             for (row, multiplier) in rows {
-                let [_, force] = lagrangian(*multiplier, joint.stiffness, row.value(&q));
+                let [_, force] = lagrangian(*multiplier, self.stiffness(joint), row.value(&q));
                 let force = self.weight * force;
                 let by_points = row.gradient(&q);
                 for (&v, g) in joint.stencil.iter().zip(&by_points) {
@@ -128,7 +143,7 @@ impl Term for JointTerm<'_> {
             for row in &joint.rows {
                 let g = row.gradient(&q);
                 for (block, (k, l)) in own.iter_mut().zip(block_pairs(n)) {
-                    *block += self.weight * joint.stiffness * g[k] * g[l].transpose();
+                    *block += self.weight * self.stiffness(joint) * g[k] * g[l].transpose();
                 }
             }
             let Some(mut bending) = self.bending(joint, &q) else { continue };

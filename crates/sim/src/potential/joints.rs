@@ -101,6 +101,12 @@ impl<'a> JointEnergies<'a> {
         self.couplings.tighten(x);
     }
 
+    /// Makes the equations' stiffness this many times as large.
+    pub fn stiffen(&mut self, factor: f64) {
+        self.equations.stiffen(factor);
+        self.couplings.stiffen(factor);
+    }
+
     /// The gradient of Σ ½ k c² alone, N (`#V`).
     pub fn closing_gradient(&self, x: &[Vec3]) -> Vec<Vec3> {
         let mut gradient = self.equations.closing_gradient(x);

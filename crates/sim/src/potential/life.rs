@@ -9,7 +9,9 @@ use crate::contact::forecast::ForecastForces;
 use crate::dirichlet::{DirichletPenalty, DirichletTargets, Pulled};
 use crate::energy::codim::LimitStiffening;
 use crate::iterate::Iterate;
-use crate::thresholds::{JOINT_UPDATES, LEAST_CONSTRAINT_WEIGHT};
+use crate::thresholds::{
+    GAP_REDUCTION, JOINT_UPDATES, LEAST_CONSTRAINT_WEIGHT, STIFFENING, STIFFENINGS,
+};
 use standoff_linalg::Vec3;
 use std::borrow::Cow;
 
@@ -18,6 +20,8 @@ impl IncrementalPotential<'_> {
     pub fn begin_minimisation(&mut self) {
         self.limits.begin();
         self.friction.take_secants(false);
+        // friction that is updated again and again moves bodies, and opens joints, each time
+        (self.followed, self.tightened, self.opening) = (0, 0, f64::INFINITY);
     }
 
     /// Keeps κ and the stiffness of limits as they are in the iterations to come.
@@ -133,14 +137,20 @@ impl IncrementalPotential<'_> {
         true
     }
 
-    /// After a minimisation that has settled at `x`: tightens the joints if one of them is still open. None where that has been done in vain too
-    /// often; else whether it was done.
+    /// After a minimisation that has settled at `x`: tightens the joints if one of them is still open, and stiffens them where the last time left
+    /// too much of that. None where it has been done in vain too often; else whether it was done.
     pub fn tighten_joints(&mut self, x: &[Vec3]) -> Option<bool> {
         if self.joints.are_closed(x) {
             return Some(false);
         }
         self.tightened += 1;
         self.joints.tighten(x);
+        let opening = self.joints.worst(x).map_or(0.0, |(_, opening)| opening);
+        if opening > GAP_REDUCTION * self.opening && self.joints_stiffened < STIFFENINGS {
+            self.joints_stiffened += 1;
+            self.joints.stiffen(STIFFENING);
+        }
+        self.opening = opening;
         (self.tightened <= JOINT_UPDATES).then_some(true)
     }
 
