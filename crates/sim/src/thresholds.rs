@@ -86,8 +86,11 @@ pub const RITZ_RESIDUAL: f64 = 0.1;
 /// Residual below which a curvature that is positive counts as the least one. Our choice: the beginning has a part of each direction.
 pub const RITZ_SETTLED: f64 = 1e-6;
 
-/// The first length that is tried along it, as part of a body. Our choice; the potential decides.
+/// The greatest length that is tried along it, as part of a body. Our choice: the iterations that follow go further if need be.
 pub const ESCAPE: f64 = 1e-2;
+
+/// How often it is halved for the first length.
+pub const ESCAPE_LENGTHS: i32 = 24;
 
 /// How often saddles are left in a minimisation at most. Our choice: a body that buckles passes one for each of its modes.
 pub const ESCAPES: u32 = 20;

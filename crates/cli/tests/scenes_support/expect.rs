@@ -73,10 +73,11 @@ fn wound_around_the_middle(run: &Run) -> Result<(), String> {
         // and a little more where hairs do not touch all the way
         require(closest < 0.0055, || format!("{name} stays {closest} m from the middle"))?;
     }
-    // the barrier-free solver counts the constraints that carry force
-    let last = &run.reports[run.reports.len() - 1];
-    let least = if last.linear_solves > 0 { 30 } else { 100 };
-    require(last.contacts > least, || format!("{} contacts", last.contacts))
+    // the barrier-free solver counts the constraints that carry force, which differ much from step to step where forces need not balance
+    let last = &run.reports[run.reports.len() - 10..];
+    let least = if last[0].linear_solves > 0 { 30 } else { 100 };
+    let contacts = last.iter().map(|r| r.contacts).sum::<u64>() / 10;
+    require(contacts > least, || format!("{contacts} contacts"))
 }
 
 /// Its border is far from the ball, as that of a coarse cloth is that hardly bends in two directions.

@@ -11,15 +11,16 @@ use super::speedups::Forcing;
 use crate::energy::Projection;
 use crate::error::StepError;
 use crate::iterate::Iterate;
-use crate::potential::IncrementalPotential;
+use crate::potential::{Energy, IncrementalPotential};
 use crate::solver::workspace::Workspace;
 use crate::thresholds::{
-    ESCAPE, FACTORISED, HIDDEN, LANCZOS_STEPS, LINE_SEARCH_HALVINGS, LOOSEST, NEGATIVE,
-    REGULARISATIONS, RITZ_RESIDUAL, RITZ_SETTLED, UNRESOLVED,
+    ESCAPE, ESCAPE_LENGTHS, FACTORISED, HIDDEN, LANCZOS_STEPS, LOOSEST, NEGATIVE, REGULARISATIONS,
+    RITZ_RESIDUAL, RITZ_SETTLED,
 };
 use standoff_linalg::Vec3;
 use standoff_linalg::nalgebra::{DMatrix, SymmetricEigen};
 use standoff_sparse::{BlockMatrix, BlockPattern, LinearSolver, Residuals, SolveError};
+use std::cmp::Ordering;
 
 /// Moves `it` away from a saddle to where the potential is lower; whether that was possible. It stays where it is at a minimum, and where
 /// rounding hides the decrease.
@@ -101,43 +102,56 @@ pub fn looks_definite(work: &mut Workspace) -> bool {
     !matches!(solved, Err(SolveError::NegativeCurvature { .. }))
 }
 
-/// Goes along `p` by the largest tried length at which the potential is visibly lower.
+/// Goes along `p` as far as the potential falls, by lengths that double; whether it falls visibly.
 fn descend(
     potential: &IncrementalPotential<'_>,
     it: &mut Iterate,
     p: &[Vec3],
     work: &mut Workspace,
 ) -> bool {
-    let before = potential.value(it);
-    let size = |v: &[Vec3]| v.iter().map(|v| v.amax()).fold(0.0, f64::max);
-    let least = UNRESOLVED * size(&it.x) / size(p);
+    let start = potential.value(it);
     let mut path = Path::new(potential.context.model, &it.x, p);
-    let mut trial = Iterate::without_contacts(it.x.clone());
-    let mut length = 1.0;
-    for _ in 0..LINE_SEARCH_HALVINGS {
-        length = path.fit(potential, it, length, work).0;
-        if length <= least {
+    let (mut best, mut reached): (Energy, Option<Iterate>) = (start, None);
+    for length in lengths() {
+        let fitted = path.fit(potential, it, length, work).0;
+        let mut trial = Iterate::without_contacts(it.x.clone());
+        path.place(&it.x, fitted, &mut trial.x);
+        if !potential.within_limits(&trial.x, 1.0) {
             break;
         }
-        path.place(&it.x, length, &mut trial.x);
-        if potential.within_limits(&trial.x, 1.0) {
-            find_contacts(potential, &mut trial, work);
-            let after = potential.value(&trial);
-            let noise = HIDDEN * before.noise().max(after.noise());
-            if after.value < before.value - noise
-                && audited(&potential.context, &it.x, &trial.x, work)
-            {
-                work.before = std::mem::replace(it, trial);
-                return true;
+        find_contacts(potential, &mut trial, work);
+        let value = potential.value(&trial);
+        match compare(&best, &value) {
+            Some(Ordering::Less) if audited(&potential.context, &it.x, &trial.x, work) => {
+                (best, reached) = (value, Some(trial));
             }
-            // shorter ones show nothing either
-            if (after.value - before.value).abs() <= noise {
-                return false;
-            }
+            // too short to tell
+            Some(Ordering::Equal) if reached.is_none() => {}
+            _ => break,
         }
-        length *= 0.5;
+        if fitted < length {
+            break;
+        }
     }
-    false
+    let Some(reached) = reached else { return false };
+    work.before = std::mem::replace(it, reached);
+    true
+}
+
+/// The lengths that are tried along a direction, as parts of it: each twice the one before.
+pub fn lengths() -> impl Iterator<Item = f64> {
+    (0..=ESCAPE_LENGTHS).rev().map(|k| 0.5_f64.powi(k))
+}
+
+/// Whether a potential is visibly lower or higher than another one; none where it is no number.
+pub fn compare(before: &Energy, after: &Energy) -> Option<Ordering> {
+    let noise = HIDDEN * before.noise().max(after.noise());
+    match after.value - before.value {
+        change if change < -noise => Some(Ordering::Less),
+        change if change > noise => Some(Ordering::Greater),
+        change if change.is_finite() => Some(Ordering::Equal),
+        _ => None,
+    }
 }
 
 /// A vector y of which yᵀHy / yᵀPy is below [`NEGATIVE`], close to the least of all; none where there seems to be none.

@@ -10,8 +10,9 @@ use crate::solver::line_search::audited;
 use crate::solver::saddle;
 use crate::solver::speedups::Projecting;
 use crate::solver::workspace::Workspace;
-use crate::thresholds::{ADVANCE_HALVINGS, ESCAPES, HIDDEN, NEGLIGIBLE, SADDLES};
+use crate::thresholds::{ESCAPES, NEGLIGIBLE, SADDLES};
 use standoff_linalg::Vec3;
+use std::cmp::Ordering;
 
 /// Ends that were none because the Hessian was not positive definite.
 #[derive(Default)]
@@ -37,12 +38,15 @@ impl Saddles {
     ) -> Result<bool, StepError> {
         let context = potential.context;
         let is_long = work.report.residual_speed > NEGLIGIBLE * context.velocity_tolerance;
-        if context.force_tolerance >= 1.0 || !projecting.may_be_at_saddle(potential, work) {
+        if context.force_tolerance >= 1.0 {
             return Ok(false);
         }
-        if is_long && self.near < SADDLES {
+        if is_long && !projecting.is_definite(potential) && self.near < SADDLES {
             self.near += 1;
             return Ok(true);
+        }
+        if !projecting.may_be_at_saddle(potential, work) {
+            return Ok(false);
         }
         self.left += 1;
         Ok(self.left <= ESCAPES && leave(potential, start, it, work)?)
@@ -70,22 +74,28 @@ fn leave(
     let mesh = &potential.context.model.collision;
     potential.constraints_mut().expand(mesh, &bounds.collisions, false);
     potential.linearise(&it.x, start, 0.0);
-    let before = merit(potential, &it.x);
-    let mut alpha = bounds.inversion.min(bounds.until_contact(potential));
-    for _ in 0..ADVANCE_HALVINGS {
-        let trial: Vec<Vec3> = it.x.iter().zip(&p).map(|(x, p)| x + alpha * p).collect();
-        if potential.within_limits(&trial, 1.0) {
-            let after = merit(potential, &trial);
-            let noise = HIDDEN * before.noise().max(after.noise());
-            if after.value < before.value - noise
-                && audited(&potential.context, &it.x, &trial, work)
-            {
-                it.x = trial;
-                potential.linearise(&it.x, start, 0.0);
-                return Ok(true);
-            }
+    let (mut best, mut reached) = (merit(potential, &it.x), None);
+    let limit = bounds.inversion.min(bounds.until_contact(potential));
+    for length in saddle::lengths() {
+        let fitted = length.min(limit);
+        let trial: Vec<Vec3> = it.x.iter().zip(&p).map(|(x, p)| x + fitted * p).collect();
+        if !potential.within_limits(&trial, 1.0) {
+            break;
         }
-        alpha *= 0.5;
+        let value = merit(potential, &trial);
+        match saddle::compare(&best, &value) {
+            Some(Ordering::Less) if audited(&potential.context, &it.x, &trial, work) => {
+                (best, reached) = (value, Some(trial));
+            }
+            Some(Ordering::Equal) if reached.is_none() => {}
+            _ => break,
+        }
+        if fitted < length {
+            break;
+        }
     }
-    Ok(false)
+    let Some(reached) = reached else { return Ok(false) };
+    it.x = reached;
+    potential.linearise(&it.x, start, 0.0);
+    Ok(true)
 }

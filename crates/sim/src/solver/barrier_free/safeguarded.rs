@@ -208,7 +208,8 @@ fn update(
         || gaps_settled
             && converged
             && (gap_error <= rounding || forces_settled(potential, it, &before));
-    if converged && !settled && gap_error > GAP_REDUCTION * updates.gap_error {
+    let wants_forces = context.force_tolerance < 1.0;
+    if wants_forces && converged && !settled && gap_error > GAP_REDUCTION * updates.gap_error {
         let constraints = potential.constraints_mut();
         let hidden = STIFFENING * constraints.stiffness() * rounding;
         if updates.stiffened < STIFFENINGS

@@ -124,14 +124,17 @@ impl Projecting {
         self.definite || !self.is_required(potential)
     }
 
-    /// Whether a minimisation may have ended in a saddle, which conjugate gradients do not notice where symmetry keeps the right-hand side from
-    /// all directions that lead out of it: a right-hand side without symmetry tells.
+    /// Whether the minimisation of a quasi-static step may have ended in a saddle, which conjugate gradients do not notice where symmetry keeps the
+    /// right-hand side from all directions that lead out of it: a right-hand side without symmetry tells. With inertia, what is unstable grows in
+    /// the course of steps; a step that seeks a lower minimum would go further than that takes it.
     pub fn may_be_at_saddle(
         &self,
         potential: &IncrementalPotential<'_>,
         work: &mut Workspace,
     ) -> bool {
-        self.is_required(potential) && !(self.definite && saddle::looks_definite(work))
+        !potential.context.settings.time.scheme().inertial()
+            && self.is_required(potential)
+            && !(self.definite && saddle::looks_definite(work))
     }
 
     /// Whether directions have to come from the Hessian without any projection in the end.
