@@ -246,6 +246,10 @@ pub const STALLED_ROUNDS: u32 = 10;
 /// Halvings of a line search: a step of 2⁻⁴⁰ of the first is none.
 pub const ADVANCE_HALVINGS: usize = 40;
 
+/// Iterations of the barrier-free method in a step after which all summands of the Hessian are projected. Our choice: steps that converge at all take
+/// fewer as a rule.
+pub const PROJECT_ALL: u64 = 200;
+
 /// Solves at one state at most, each with the collisions of the one before among its constraints.
 pub const COMPLETIONS: usize = 4;
 

@@ -29,8 +29,8 @@ use crate::solver::termination::{Verdict, stall};
 use crate::solver::workspace::Workspace;
 use crate::thresholds::{
     ADVANCE_HALVINGS, COMPLETIONS, GAP_ERROR, GAP_REDUCTION, LOOSEST, MOST_LEFT,
-    MULTIPLIER_UPDATES, NEGLIGIBLE, NO_STEP, PENETRATIONS, REFUSALS, RISES, ROUND_OFF_ITERATIONS,
-    STALLED_ADVANCES, STIFFENING, STIFFENINGS, UNRESOLVED, UPDATE_REDUCTION,
+    MULTIPLIER_UPDATES, NEGLIGIBLE, NO_STEP, PENETRATIONS, PROJECT_ALL, REFUSALS, RISES,
+    ROUND_OFF_ITERATIONS, STALLED_ADVANCES, STIFFENING, STIFFENINGS, UNRESOLVED, UPDATE_REDUCTION,
 };
 use standoff_linalg::Vec3;
 
@@ -298,13 +298,17 @@ fn complete_direction(
 }
 
 /// The direction by the Hessian without contact of which as few summands are projected as definiteness allows, without any where it is
-/// short enough to be the last one.
+/// short enough to be the last one; after many iterations by the projected one, with which they go round in circles less easily.
 fn least_projected(
     projecting: &mut Projecting,
     subproblem: &mut Subproblem<'_, '_>,
 ) -> Result<(Vec<Vec3>, Vec<Vec3>), StepError> {
-    let mut direction = projecting.direction(subproblem)?;
     let context = subproblem.potential.context;
+    if subproblem.work.report.newton_iterations >= PROJECT_ALL {
+        projecting.give_up();
+        return projecting.direction(subproblem);
+    }
+    let mut direction = projecting.direction(subproblem)?;
     let is_small = subproblem.work.report.residual_speed < context.velocity_tolerance;
     if is_small && context.force_tolerance < 1.0 && !projecting.is_definite(subproblem.potential) {
         direction = projecting.direction_by_hessian(subproblem)?.unwrap_or(direction);
