@@ -462,14 +462,16 @@ fn keyframes_are_named_numbered_and_refused() {
     };
     let message = error(&file, "home");
     assert!(
-        message.ends_with("the keyframe \"home\": those of the model are: 0, thrown, short"),
+        message.ends_with(
+            "the keyframe \"home\": there is none of that name; the model has 0, thrown, short"
+        ),
         "{message}"
     );
     let message = error(&file, "short");
     let expected = "the keyframe \"short\": its qpos has 3 numbers, and the model 15 coordinates";
     assert!(message.ends_with(expected), "{message}");
     let message = error(&data("crane.xml"), "home");
-    assert!(message.ends_with("the model has none"), "{message}");
+    assert!(message.ends_with("the model has no keyframes"), "{message}");
     let message = error(&data("lamp.urdf"), "home");
     assert!(message.ends_with("URDF has no keyframes"), "{message}");
 

@@ -215,7 +215,7 @@ pub fn promises_nothing(slope: f64, noise: f64) -> bool {
 }
 
 /// The largest entry.
-fn size(vectors: &[Vec3]) -> f64 {
+pub fn size(vectors: &[Vec3]) -> f64 {
     vectors.iter().map(|v| v.amax()).fold(0.0, f64::max)
 }
 

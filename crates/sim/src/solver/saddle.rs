@@ -20,7 +20,6 @@ use crate::thresholds::{
 use standoff_linalg::Vec3;
 use standoff_linalg::nalgebra::{DMatrix, SymmetricEigen};
 use standoff_sparse::{BlockMatrix, BlockPattern, LinearSolver, Residuals, SolveError};
-use std::cmp::Ordering;
 
 /// Moves `it` away from a saddle to where the potential is lower; whether that was possible. It stays where it is at a minimum, and where
 /// rounding hides the decrease.
@@ -102,7 +101,7 @@ pub fn looks_definite(work: &mut Workspace) -> bool {
     !matches!(solved, Err(SolveError::NegativeCurvature { .. }))
 }
 
-/// Goes along `p` as far as the potential falls, by lengths that double; whether it falls visibly.
+/// Goes along `p` as far as the potential falls; whether it falls visibly.
 fn descend(
     potential: &IncrementalPotential<'_>,
     it: &mut Iterate,
@@ -111,47 +110,53 @@ fn descend(
 ) -> bool {
     let start = potential.value(it);
     let mut path = Path::new(potential.context.model, &it.x, p);
-    let (mut best, mut reached): (Energy, Option<Iterate>) = (start, None);
-    for length in lengths() {
+    let reached = fall(start, |length| {
         let fitted = path.fit(potential, it, length, work).0;
         let mut trial = Iterate::without_contacts(it.x.clone());
         path.place(&it.x, fitted, &mut trial.x);
-        if !potential.within_limits(&trial.x, 1.0) {
-            break;
+        if !potential.within_limits(&trial.x, 1.0)
+            || !audited(&potential.context, &it.x, &trial.x, work)
+        {
+            return None;
         }
         find_contacts(potential, &mut trial, work);
         let value = potential.value(&trial);
-        match compare(&best, &value) {
-            Some(Ordering::Less) if audited(&potential.context, &it.x, &trial.x, work) => {
-                (best, reached) = (value, Some(trial));
-            }
-            // too short to tell
-            Some(Ordering::Equal) if reached.is_none() => {}
-            _ => break,
-        }
-        if fitted < length {
-            break;
-        }
-    }
+        Some(Trial { value, end: trial, is_last: fitted < length })
+    });
     let Some(reached) = reached else { return false };
     work.before = std::mem::replace(it, reached);
     true
 }
 
-/// The lengths that are tried along a direction, as parts of it: each twice the one before.
-pub fn lengths() -> impl Iterator<Item = f64> {
-    (0..=ESCAPE_LENGTHS).rev().map(|k| 0.5_f64.powi(k))
+/// What a length along a direction leads to.
+pub struct Trial<T> {
+    /// The potential there.
+    pub value: Energy,
+    /// The state there.
+    pub end: T,
+    /// Whether something is in the way of longer ones.
+    pub is_last: bool,
 }
 
-/// Whether a potential is visibly lower or higher than another one; none where it is no number.
-pub fn compare(before: &Energy, after: &Energy) -> Option<Ordering> {
-    let noise = HIDDEN * before.noise().max(after.noise());
-    match after.value - before.value {
-        change if change < -noise => Some(Ordering::Less),
-        change if change > noise => Some(Ordering::Greater),
-        change if change.is_finite() => Some(Ordering::Equal),
-        _ => None,
+/// The end of the longest way along a direction on which a potential falls visibly from `start`, of lengths that double up to all of the direction; none where
+/// it does not fall. `at` says what a length leads to, or that it is none to take.
+pub fn fall<T>(start: Energy, mut at: impl FnMut(f64) -> Option<Trial<T>>) -> Option<T> {
+    let (mut best, mut reached) = (start, None);
+    for k in (0..=ESCAPE_LENGTHS).rev() {
+        let Some(Trial { value, end, is_last }) = at(0.5_f64.powi(k)) else { break };
+        let change = value.value - best.value;
+        let noise = HIDDEN * best.noise().max(value.noise());
+        if change < -noise {
+            (best, reached) = (value, Some(end));
+        } else if reached.is_some() || !(change <= noise) {
+            break;
+        }
+        // else too short to tell
+        if is_last {
+            break;
+        }
     }
+    reached
 }
 
 /// A vector y of which yᵀHy / yᵀPy is below [`NEGATIVE`], close to the least of all; none where there seems to be none.
@@ -233,4 +238,59 @@ fn beginning(pattern: &BlockPattern) -> Vec<Vec3> {
     };
     let aside = if pattern.is_in_plane() { 0.0 } else { 1.0 };
     (0..pattern.n()).map(|_| Vec3::new(next(), next(), aside * next())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where `fall` ends on a potential along the direction, at which something may be in the way.
+    fn end(of: impl Fn(f64) -> f64, limit: f64) -> Option<f64> {
+        let energy = |t: f64| Energy { value: of(t), magnitude: 1.0 };
+        fall(energy(0.0), |length| {
+            let end = length.min(limit);
+            Some(Trial { value: energy(end), end, is_last: end < length })
+        })
+    }
+
+    #[test]
+    fn a_potential_is_followed_as_far_as_it_falls() {
+        // lengths double: the least value is at 0.2
+        assert_eq!(end(|t| t * t * (t * t - 0.08), 1.0), Some(0.25));
+        assert_eq!(end(|t| -t * t, 1.0), Some(1.0));
+        // not over a hill into a lower valley
+        assert_eq!(end(|t| -t * t + if t > 0.1 && t < 0.5 { 1.0 } else { 0.0 }, 1.0), Some(0.0625));
+        assert_eq!(end(|t| -t * t, 0.3), Some(0.3));
+        assert_eq!(end(|t| t * t, 1.0), None);
+        assert_eq!(end(|_| 0.0, 1.0), None);
+        assert_eq!(end(|_| f64::NAN, 1.0), None);
+    }
+
+    /// Of the pencil of diag(1, −0.5, 2, …) and the unit matrix the least eigenvector is found, and none where all are positive.
+    #[test]
+    fn the_least_eigenvector_is_that_of_negative_curvature() {
+        use standoff_linalg::Mat3;
+        use standoff_sparse::{Cholesky, Ordering};
+        let n = 5;
+        let pattern = std::sync::Arc::new(BlockPattern::diagonal(n).unwrap());
+        let with = |least: f64| {
+            let mut matrix = BlockMatrix::zeros(pattern.clone());
+            for row in 0..n {
+                let entry = |k: usize| 1.0 + 0.1 * (3 * row + k) as f64;
+                let mut block = Mat3::from_diagonal(&Vec3::new(entry(0), entry(1), entry(2)));
+                if row == 3 {
+                    block[(1, 1)] = least;
+                }
+                *matrix.diagonal_block_mut(row) = block;
+            }
+            matrix
+        };
+        let mut linear = Cholesky::new(Ordering::Automatic);
+        let mut unit = BlockMatrix::zeros(pattern.clone());
+        (0..n).for_each(|row| *unit.diagonal_block_mut(row) = Mat3::identity());
+        let found = least_eigenvector(&with(-0.5), &unit, &mut linear).unwrap().unwrap();
+        let size = found.iter().map(|v| v.norm_squared()).sum::<f64>().sqrt();
+        assert!(found[3].y.abs() > 0.99 * size, "{found:?}");
+        assert!(least_eigenvector(&with(0.5), &unit, &mut linear).unwrap().is_none());
+    }
 }

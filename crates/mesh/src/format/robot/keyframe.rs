@@ -65,8 +65,8 @@ impl Model<'_> {
         let by_number = || wanted.parse().ok().filter(|k| *k < keys.len());
         let Some(found) = by_name.or_else(by_number) else {
             let what = match keys.is_empty() {
-                true => "the model has none".to_owned(),
-                false => format!("those of the model are: {}", known()),
+                true => "the model has no keyframes".to_owned(),
+                false => format!("there is none of that name; the model has {}", known()),
             };
             return Err(self.no_keyframe(wanted, what));
         };

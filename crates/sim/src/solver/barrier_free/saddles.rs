@@ -7,12 +7,11 @@ use crate::iterate::Iterate;
 use crate::potential::IncrementalPotential;
 use crate::solver::direction::linear_failure;
 use crate::solver::line_search::audited;
-use crate::solver::saddle;
+use crate::solver::saddle::{self, Trial};
 use crate::solver::speedups::Projecting;
 use crate::solver::workspace::Workspace;
 use crate::thresholds::{ESCAPES, NEGLIGIBLE, SADDLES};
 use standoff_linalg::Vec3;
-use std::cmp::Ordering;
 
 /// Ends that were none because the Hessian was not positive definite.
 #[derive(Default)]
@@ -74,26 +73,14 @@ fn leave(
     let mesh = &potential.context.model.collision;
     potential.constraints_mut().expand(mesh, &bounds.collisions, false);
     potential.linearise(&it.x, start, 0.0);
-    let (mut best, mut reached) = (merit(potential, &it.x), None);
     let limit = bounds.inversion.min(bounds.until_contact(potential));
-    for length in saddle::lengths() {
+    let reached = saddle::fall(merit(potential, &it.x), |length| {
         let fitted = length.min(limit);
-        let trial: Vec<Vec3> = it.x.iter().zip(&p).map(|(x, p)| x + fitted * p).collect();
-        if !potential.within_limits(&trial, 1.0) {
-            break;
-        }
-        let value = merit(potential, &trial);
-        match saddle::compare(&best, &value) {
-            Some(Ordering::Less) if audited(&potential.context, &it.x, &trial, work) => {
-                (best, reached) = (value, Some(trial));
-            }
-            Some(Ordering::Equal) if reached.is_none() => {}
-            _ => break,
-        }
-        if fitted < length {
-            break;
-        }
-    }
+        let end: Vec<Vec3> = it.x.iter().zip(&p).map(|(x, p)| x + fitted * p).collect();
+        let is_free =
+            potential.within_limits(&end, 1.0) && audited(&potential.context, &it.x, &end, work);
+        is_free.then(|| Trial { value: merit(potential, &end), end, is_last: fitted < length })
+    });
     let Some(reached) = reached else { return Ok(false) };
     it.x = reached;
     potential.linearise(&it.x, start, 0.0);

@@ -21,7 +21,7 @@ use crate::potential::{Energy, IncrementalPotential, Strategy};
 use crate::report::StepOutcome;
 use crate::solver::balance::{Balance, gradient_of_state, sums_by_body};
 use crate::solver::direction::{improve, measure, not_finite};
-use crate::solver::line_search::{audited, falls, promises_nothing};
+use crate::solver::line_search::{audited, falls, promises_nothing, size};
 use crate::solver::path::StepLimit;
 use crate::solver::prescribed;
 use crate::solver::speedups::{Forcing, Projecting};
@@ -232,8 +232,8 @@ fn update(
     true
 }
 
-/// The way that is left after a whole step along `p`, in terms of `p`, at least 1. The matrix of the step is projected and may be too stiff. With the
-/// ratio θ of the next direction by the same matrix to the last one, the steps to come are a geometric series.
+/// The way that is left after a whole step along `p`, in terms of `p`, at least 1. Multipliers change further, and a matrix that is projected is too stiff. With
+/// the ratio θ of the next direction by the same matrix to the last one, the steps to come are a geometric series.
 fn what_follows(
     potential: &IncrementalPotential<'_>,
     it: &Iterate,
@@ -315,11 +315,6 @@ fn least_projected(
     }
     projecting.note(&direction.0);
     Ok(direction)
-}
-
-/// The largest entry.
-fn size(vectors: &[Vec3]) -> f64 {
-    vectors.iter().map(|v| v.amax()).fold(0.0, f64::max)
 }
 
 /// Moves x along `p` by the largest tried step that lowers L, or the largest one where L `may_rise`; a
