@@ -138,20 +138,21 @@ pub struct Trial<T> {
     pub is_last: bool,
 }
 
-/// The end of the longest way along a direction on which a potential falls visibly from `start`, of lengths that double up to all of the direction; none where
-/// it does not fall. `at` says what a length leads to, or that it is none to take.
+/// The end of the longest way along a direction on which a potential falls visibly from `start`, of lengths that double
+/// up to all of the direction; none where it does not fall. `at` says what a length leads to, or that it is none to take.
 pub fn fall<T>(start: Energy, mut at: impl FnMut(f64) -> Option<Trial<T>>) -> Option<T> {
     let (mut best, mut reached) = (start, None);
     for k in (0..=ESCAPE_LENGTHS).rev() {
         let Some(Trial { value, end, is_last }) = at(0.5_f64.powi(k)) else { break };
         let change = value.value - best.value;
         let noise = HIDDEN * best.noise().max(value.noise());
+        // not of a value that is not a number
+        let too_short_to_tell = change.abs() <= noise;
         if change < -noise {
             (best, reached) = (value, Some(end));
-        } else if reached.is_some() || !(change <= noise) {
+        } else if reached.is_some() || !too_short_to_tell {
             break;
         }
-        // else too short to tell
         if is_last {
             break;
         }
