@@ -7,12 +7,14 @@ mesh, turned by 180° about y.
 The centre line runs in along y = a, crosses to y = b, returns in a wide arc and runs out the same way,
 above the other ribbon where the arcs cross and below it where the legs do. The ribbon lies flat.
 """
-import argparse
+import argparse, pathlib
 
 import numpy as np
 
+from standoff_tools.meshes import strip, write_triangles
+
 parser = argparse.ArgumentParser()
-parser.add_argument("file")
+parser.add_argument("file", type=pathlib.Path)
 parser.add_argument("--along", type=int, default=90, help="cells along the ribbon")
 parser.add_argument("--across", type=int, default=2, help="cells across it")
 args = parser.parse_args()
@@ -36,15 +38,5 @@ points = np.column_stack([np.interp(at, length, line[:, k]) for k in range(3)])
 tangent = np.gradient(points, axis=0)
 side = np.column_stack([-tangent[:, 1], tangent[:, 0], 0 * at])
 side /= np.linalg.norm(side, axis=1)[:, None]
-with open(args.file, "w") as out:
-    n = args.across
-    for p, d in zip(points, side):
-        for j in range(n + 1):
-            out.write("v %.6f %.6f %.6f\n" % tuple(p + d * WIDTH * (j / n - 0.5)))
-    for i in range(args.along):
-        for j in range(n):
-            a = 1 + i * (n + 1) + j
-            b, c, d = a + 1, a + n + 2, a + n + 1
-            cells = [(a, b, c), (a, c, d)] if (i + j) % 2 == 0 else [(a, b, d), (b, c, d)]
-            for f in cells:
-                out.write("f %d %d %d\n" % f)
+rows = [[p + d * WIDTH * (j / args.across - 0.5) for j in range(args.across + 1)] for p, d in zip(points, side)]
+write_triangles(args.file, *strip(rows), "ribbon.py")

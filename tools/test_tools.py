@@ -526,6 +526,19 @@ class Meshes(unittest.TestCase):
                 place = "codim" if path.stem == "tube-wall" else "orientation"
                 self.assertEqual(path.read_bytes(), (ROOT / "scenes" / place / path.name).read_bytes(), path.name)
 
+    def test_the_cloth_that_a_robot_lifts(self):
+        with tempfile.TemporaryDirectory() as folder:
+            written = pathlib.Path(folder) / "cloth.obj"
+            self.assertEqual(run("folded_cloth.py", written).returncode, 0)
+            self.assertEqual(written.read_bytes(), (ROOT / "scenes/robots/folded-cloth.obj").read_bytes())
+
+    @unittest.skipUnless(importlib.util.find_spec("numpy"), "numpy is not installed")
+    def test_the_ribbon_of_a_knot(self):
+        with tempfile.TemporaryDirectory() as folder:
+            written = pathlib.Path(folder) / "ribbon.obj"
+            self.assertEqual(run("ribbon.py", written).returncode, 0)
+            self.assertEqual(written.read_bytes(), (ROOT / "scenes/codim/ribbon.obj").read_bytes())
+
 
 class Gallery(unittest.TestCase):
     """Rows of tools/gallery.py: what they may claim."""

@@ -36,6 +36,17 @@ def write_triangles(path, points, triangles, script):
     path.write_text("\n".join(lines) + "\n")
 
 
+def strip(rows):
+    """The points of rows of equal length, to the micrometre, and the triangles between them, with diagonals that alternate."""
+    n = len(rows[0])
+    triangles = []
+    for i, j in itertools.product(range(len(rows) - 1), range(n - 1)):
+        a = i * n + j
+        b, c, d = a + 1, a + n + 1, a + n
+        triangles += [(a, b, c), (a, c, d)] if (i + j) % 2 == 0 else [(a, b, d), (b, c, d)]
+    return [tuple(round(float(c), 6) for c in p) for row in rows for p in row], triangles
+
+
 def unit(p):
     """A vector of length one."""
     return tuple(c / math.hypot(*p) for c in p)

@@ -77,6 +77,19 @@ fn joints_stay_closed_however_often_friction_is_updated() {
     }
 }
 
+/// A random scene in which weights close joints slowly beside those of stiff bodies: they become stiffer. Without that its steps took eightfold
+/// iterations, 10,528.
+#[test]
+fn joints_that_stay_open_become_stiffer() {
+    let folder = tempfile::tempdir().unwrap();
+    let runner = Runner { standoff: env!("CARGO_BIN_EXE_standoff").into(), limit: 60, set: vec![] };
+    let scene = folder.path().join("9483.toml");
+    std::fs::write(&scene, generate::scene_with(9483, 1.0, 1.0)).unwrap();
+    let record = runner.run(9483, &scene, &folder.path().join("run"), "barrier");
+    println!("{} iterations in {} steps: {}", record.iterations, record.steps, record.message);
+    assert!(record.iterations < 3000, "{}", record.iterations);
+}
+
 /// Random scenes in which the barrier-free solver alone takes minutes for a step or stalls: the barrier finishes
 /// these steps, in the last scene with the least κ, without which it finds a motion blocked.
 #[test]

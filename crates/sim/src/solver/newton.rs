@@ -244,7 +244,7 @@ impl<'n, 'p> Newton<'n, 'p> {
                     return Ok(Some(outcome));
                 }
                 self.here = Known::default();
-                self.termination = self.termination.again(&context);
+                self.termination = Termination::new(&context);
                 Ok(None)
             }
             Verdict::Settled(outcome) | Verdict::Stalled(outcome) => Ok(Some(outcome)),

@@ -92,9 +92,7 @@ pub fn negative_curvature(
 }
 
 /// Whether the matrix of the last system is positive definite, as far as a system with a right-hand side without symmetry tells.
-pub fn looks_definite(work: &mut Workspace) -> bool {
-    let Workspace { hessian, linear, .. } = work;
-    let matrix = hessian.matrix();
+pub fn looks_definite(matrix: &BlockMatrix, linear: &mut dyn LinearSolver) -> bool {
     let mut x = vec![Vec3::zeros(); matrix.n()];
     linear.set_tolerance(Residuals { iterative: LOOSEST, factorised: FACTORISED });
     let solved = linear.improve(matrix, &beginning(matrix.pattern()), &mut x);
@@ -244,6 +242,8 @@ fn beginning(pattern: &BlockPattern) -> Vec<Vec3> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use standoff_linalg::Mat3;
+    use standoff_sparse::{Cholesky, ConjugateGradient, Ordering};
 
     /// Where `fall` ends on a potential along the direction, at which something may be in the way.
     fn end(of: impl Fn(f64) -> f64, limit: f64) -> Option<f64> {
@@ -267,31 +267,50 @@ mod tests {
         assert_eq!(end(|_| f64::NAN, 1.0), None);
     }
 
-    /// Of the pencil of diag(1, −0.5, 2, …) and the unit matrix the least eigenvector is found, and none where all are positive.
-    #[test]
-    fn the_least_eigenvector_is_that_of_negative_curvature() {
-        use standoff_linalg::Mat3;
-        use standoff_sparse::{Cholesky, Ordering};
+    /// A diagonal matrix of positive entries but one, which is `least`.
+    fn with(least: f64) -> BlockMatrix {
         let n = 5;
         let pattern = std::sync::Arc::new(BlockPattern::diagonal(n).unwrap());
-        let with = |least: f64| {
-            let mut matrix = BlockMatrix::zeros(pattern.clone());
-            for row in 0..n {
-                let entry = |k: usize| 1.0 + 0.1 * (3 * row + k) as f64;
-                let mut block = Mat3::from_diagonal(&Vec3::new(entry(0), entry(1), entry(2)));
-                if row == 3 {
-                    block[(1, 1)] = least;
-                }
-                *matrix.diagonal_block_mut(row) = block;
+        let mut matrix = BlockMatrix::zeros(pattern);
+        for row in 0..n {
+            let entry = |k: usize| 1.0 + 0.1 * (3 * row + k) as f64;
+            let mut block = Mat3::from_diagonal(&Vec3::new(entry(0), entry(1), entry(2)));
+            if row == 3 {
+                block[(1, 1)] = least;
             }
-            matrix
-        };
+            *matrix.diagonal_block_mut(row) = block;
+        }
+        matrix
+    }
+
+    /// Of the pencil of such a matrix and the unit matrix the least eigenvector is found, and none where all entries are positive.
+    #[test]
+    fn the_least_eigenvector_is_that_of_negative_curvature() {
         let mut linear = Cholesky::new(Ordering::Automatic);
-        let mut unit = BlockMatrix::zeros(pattern.clone());
-        (0..n).for_each(|row| *unit.diagonal_block_mut(row) = Mat3::identity());
+        let mut unit = with(1.0);
+        (0..unit.n()).for_each(|row| *unit.diagonal_block_mut(row) = Mat3::identity());
         let found = least_eigenvector(&with(-0.5), &unit, &mut linear).unwrap().unwrap();
         let size = found.iter().map(|v| v.norm_squared()).sum::<f64>().sqrt();
         assert!(found[3].y.abs() > 0.99 * size, "{found:?}");
         assert!(least_eigenvector(&with(0.5), &unit, &mut linear).unwrap().is_none());
+    }
+
+    /// Conjugate gradients do not notice a direction of negative curvature that the right-hand side has no part of, here that in which two
+    /// vertices move apart.
+    #[test]
+    fn a_matrix_is_seen_to_be_indefinite_where_symmetry_hides_it() {
+        let coupled = |by: f64| {
+            let pattern = std::sync::Arc::new(BlockPattern::from_pairs(2, &[(0, 1)]).unwrap());
+            let block = |(row, column)| if row == column { 1.0 } else { by } * Mat3::identity();
+            let blocks = [(0, 0), (1, 0), (1, 1)].map(block).to_vec();
+            BlockMatrix::from_blocks(pattern, blocks).unwrap()
+        };
+        let mut linear = ConjugateGradient::new(1e-10, 100);
+        let b = vec![Vec3::new(1.0, 2.0, 3.0); 2];
+        for (by, definite) in [(2.0, false), (0.5, true)] {
+            let mut x = vec![Vec3::zeros(); 2];
+            linear.solve(&coupled(by), &b, &mut x).unwrap();
+            assert_eq!(looks_definite(&coupled(by), &mut linear), definite);
+        }
     }
 }

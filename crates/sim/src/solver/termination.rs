@@ -57,11 +57,6 @@ impl Termination {
         Self::by(by_gradient, context.force_tolerance, consecutive, solver.end.cumulative_toi)
     }
 
-    /// Before the first iteration of a minimisation that continues another one with other multipliers: what was counted of doubtful ends stays counted.
-    pub fn again(&self, context: &StepContext<'_>) -> Self {
-        Self { saddles: self.saddles, slow: self.slow, ..Self::new(context) }
-    }
-
     fn by(
         by_gradient: bool,
         force_tolerance: f64,

@@ -170,10 +170,7 @@ pub fn run(
                 end && is_short && !saddles.lead_on(potential, start, it, &projecting, work)?;
             if potential.allows(Strategy::End) && (end || is_blind) {
                 if converged {
-                    // what the multipliers would still move
-                    let gaps = potential.constraints().gap_error(&it.x) / context.speed_time;
-                    let left = (rest * speed).max(gaps);
-                    work.report.residual_speed = left.min(context.velocity_tolerance);
+                    work.report.residual_speed = (rest * speed).min(context.velocity_tolerance);
                 }
                 return Ok(outcome);
             }

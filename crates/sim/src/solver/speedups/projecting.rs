@@ -134,7 +134,8 @@ impl Projecting {
     ) -> bool {
         !potential.context.settings.time.scheme().inertial()
             && self.is_required(potential)
-            && !(self.definite && saddle::looks_definite(work))
+            && !(self.definite
+                && saddle::looks_definite(work.hessian.matrix(), work.linear.as_mut()))
     }
 
     /// Whether directions have to come from the Hessian without any projection in the end.
