@@ -208,7 +208,7 @@ fn tendons_that_cannot_be_are_refused() {
     let ball = |j: &mut JointDef| j.kind = JointKind::Spherical;
     let cases: [(&dyn Fn(&mut TendonDef), &dyn Fn(&mut JointDef), &str); 8] = [
         (&|t| t.joints.clear(), &keep, "name at least one joint"),
-        (&|t| t.joints[0].1 = 0.0, &keep, "a factor that is not 0"),
+        (&|t| t.joints[0].1 = 0.0, &keep, "{ first = 0, second = "),
         (&|t| t.joints[1].0 = 0, &keep, "each once"),
         (&|t| t.joints[1].0 = 7, &keep, "have one coordinate"),
         (&|_| {}, &ball, "have one coordinate"),

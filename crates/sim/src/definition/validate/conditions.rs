@@ -188,7 +188,12 @@ impl TendonDef {
         let numbers = self.joints.iter().all(|(_, c)| c.is_finite() && *c != 0.0);
         let twice = |k: usize| self.joints[..k].iter().any(|(j, _)| *j == self.joints[k].0);
         let once = !(0..self.joints.len()).any(twice);
-        let shown = format!("{:?}", self.joints);
+        let named = |&(j, c): &(usize, f64)| match joints.get(j) {
+            Some(joint) => format!("{} = {c}", joint.name),
+            None => format!("joint {j} = {c}"),
+        };
+        let shown =
+            format!("{{ {} }}", self.joints.iter().map(named).collect::<Vec<_>>().join(", "));
         require("joints", &shown, !self.joints.is_empty() && numbers && once, must)?;
         for (k, _) in &self.joints {
             let must = "the joints of a tendon have one coordinate: they are revolute or prismatic, or distances with limits";
