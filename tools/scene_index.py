@@ -49,6 +49,7 @@ GROUPS = [
      ["tunnelling-ball", "impact-ball", "stress/ball-on-plate"]),
     ("Rigid bodies", "Bodies that keep their shape.",
      ["rigid/dominoes", "rigid/rings-on-cloth", "rigid/wrecking-ball", "rigid/gripper"]),
+    ("Engineering", "Elements and loads of statics.", ["engineering/beam"]),
     ("Robots", "Robots from their files, among other bodies.", ["robots/panda-lifts", "robots/panda-lifts-cloth"]),
     ("Shells", "Cloth, cards and seams.",
      ["codim/cloth-on-needles", "codim/sewn-pillow", "codim/cloth-on-rotating-sphere", "codim/twisted-tube",

@@ -118,15 +118,16 @@ fn describe_body(report: &BodyReport<'_>) -> String {
     let (body, quality) = (report.body, describe_quality(&report.quality));
     let vertices = body.rest.len();
     match &body.kind {
-        BodyKind::Volume { tets, material, density, .. } => {
+        BodyKind::Volume { tets, middles, material, density, .. } => {
             let mass = report.mass.unwrap_or(0.0);
             let (e, nu) = (material.young_modulus, material.poisson_ratio);
             let own = body.unknowns().len();
+            let order = if middles.is_empty() { "" } else { "quadratic " };
             let surface = body.surface.as_ref();
             let carried = surface
                 .map(|s| format!("; touches by a surface of {} triangles", s.triangles.len()));
             format!(
-                "volume, {own} vertices, {} tetrahedra, {mass:.4} kg, \
+                "volume, {own} vertices, {} {order}tetrahedra, {mass:.4} kg, \
                  E {e:.3e} Pa, ν {nu}, {density} kg/m³{}{}",
                 tets.len(),
                 quality,

@@ -2,7 +2,9 @@
 
 use standoff_linalg::Vec3;
 use standoff_mesh::{Mesh, input};
-use standoff_run::{Frame, OutputError, RunInfo, frame_files, read_frame, scene_file};
+use standoff_run::{
+    Frame, OutputError, RunInfo, curved_boundary, frame_files, read_frame, scene_file,
+};
 use standoff_scene::document::{Document, KeyPath, Value};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -159,6 +161,10 @@ fn fill_in(bodies: &mut [ExportedBody], frame: &Frame, tetrahedra: bool) -> Resu
     for tet in &frame.tets {
         tets[owner()?].push(*tet);
     }
+    let mut curved: Vec<Vec<[u32; 10]>> = vec![Vec::new(); tets.len()];
+    for element in &frame.quadratic {
+        curved[owner()?].push(*element);
+    }
     for triangle in &frame.triangles {
         cells[owner()?].0.push(*triangle);
     }
@@ -168,9 +174,13 @@ fn fill_in(bodies: &mut [ExportedBody], frame: &Frame, tetrahedra: bool) -> Resu
     for point in &frame.points {
         cells[owner()?].2.push(*point);
     }
-    for ((body, tets), (mut triangles, edges, points)) in bodies.iter_mut().zip(tets).zip(cells) {
+    let solids = tets.into_iter().zip(curved);
+    for ((body, (tets, curved)), (mut triangles, edges, points)) in
+        bodies.iter_mut().zip(solids).zip(cells)
+    {
         if triangles.is_empty() || tetrahedra && !tets.is_empty() {
             triangles = Mesh { tets, ..Mesh::default() }.surface();
+            triangles.extend(curved_boundary(&curved));
         }
         let all = triangles.iter().flatten().chain(edges.iter().flatten()).chain(&points);
         let mut numbers: BTreeMap<u32, u32> = all.map(|v| (*v, 0)).collect();

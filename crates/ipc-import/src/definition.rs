@@ -48,9 +48,13 @@ fn body_definition(body: &PlannedBody, friction_material: &str) -> BodyDef {
     let mesh = &body.source.mesh;
     let (density, material) = body.material;
     let kind = match body.source.content {
-        Content::Volume => {
-            BodyKind::Volume { tets: mesh.tets.clone(), density, material, overrides: Vec::new() }
-        }
+        Content::Volume => BodyKind::Volume {
+            tets: mesh.tets.clone(),
+            middles: Vec::new(),
+            density,
+            material,
+            overrides: Vec::new(),
+        },
         Content::Surface | Content::Wires | Content::Points => BodyKind::Obstacle {
             triangles: mesh.triangles.clone(),
             edges: mesh.edges.clone(),

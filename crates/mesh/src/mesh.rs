@@ -8,12 +8,14 @@ mod check;
 mod defect;
 mod error;
 mod hull;
+pub(crate) mod quadratic;
 mod quality;
 mod weld;
 
 pub use defect::{Defect, ElementKind, Severity};
 pub use error::{MeshError, Place};
 pub(crate) use hull::hull;
+pub use quadratic::MIDDLES;
 pub use quality::{Quality, tet_quality};
 pub use weld::first_within;
 
@@ -29,6 +31,9 @@ pub struct Mesh {
     pub points: Vec<Vec3>,
     /// Tetrahedra (`#T×4`); positive where det[x1−x0, x2−x0, x3−x0] > 0.
     pub tets: Vec<[u32; 4]>,
+    /// Nodes in the middles of the edges of every tetrahedron (`#T×6`, in the order of [`MIDDLES`]), which make them quadratic; empty for
+    /// linear ones.
+    pub middles: Vec<[u32; 6]>,
     /// Triangles (`#F×3`).
     pub triangles: Vec<[u32; 3]>,
     /// Wires (`#E×2`).
@@ -112,13 +117,13 @@ impl Mesh {
     }
 
     /// Boundary of the tetrahedra, oriented outwards where they are positive: the faces that
-    /// belong to one tetrahedron, in order of the tetrahedra. Where there are no tetrahedra, the
+    /// belong to one tetrahedron, in order of the tetrahedra, each as four triangles where tetrahedra are quadratic. Where there are no tetrahedra, the
     /// triangles as they are.
     pub fn surface(&self) -> Vec<[u32; 3]> {
         if self.tets.is_empty() {
             return self.triangles.clone();
         }
-        let faces: Vec<[u32; 3]> = self.tets.iter().flat_map(|&t| tet_faces(t)).collect();
+        let faces = self.all_faces();
         let mut keys: Vec<([u32; 3], usize)> = faces
             .iter()
             .enumerate()
@@ -132,7 +137,8 @@ impl Mesh {
         let mut single: Vec<usize> =
             keys.chunk_by(|a, b| a.0 == b.0).filter(|g| g.len() == 1).map(|g| g[0].1).collect();
         single.sort_unstable();
-        single.into_iter().map(|i| faces[i]).collect()
+        let boundary = single.into_iter().map(|i| faces[i]).collect();
+        if self.middles.is_empty() { boundary } else { self.divided(boundary) }
     }
 
     /// Edges of tetrahedra, triangles and wires, each once with ascending ends, in order of first
@@ -160,9 +166,7 @@ impl Mesh {
         };
         let all = !self.tets.is_empty() && self.tets.iter().all(inverted);
         if all {
-            for t in &mut self.tets {
-                t.swap(2, 3);
-            }
+            self.flip();
         }
         all
     }
@@ -181,6 +185,7 @@ impl Mesh {
         }
         let renumber = |v: &mut u32| *v = new_index[*v as usize];
         self.tets.iter_mut().flatten().for_each(renumber);
+        self.middles.iter_mut().flatten().for_each(renumber);
         self.triangles.iter_mut().flatten().for_each(renumber);
         self.edges.iter_mut().flatten().for_each(renumber);
         self.vertices.iter_mut().for_each(renumber);
@@ -216,7 +221,7 @@ impl Mesh {
 
     /// Every vertex index that an element holds, repetitions included.
     fn referenced(&self) -> impl Iterator<Item = u32> + '_ {
-        let tets = self.tets.iter().flatten();
+        let tets = self.tets.iter().flatten().chain(self.middles.iter().flatten());
         let triangles = self.triangles.iter().flatten();
         let edges = self.edges.iter().flatten();
         tets.chain(triangles).chain(edges).chain(&self.vertices).copied()

@@ -2,7 +2,7 @@
 
 use standoff_linalg::Vec3;
 use standoff_mesh::format::{Format, ReadOptions, parse, read, read_with, write};
-use standoff_mesh::{Mesh, MeshError, Place};
+use standoff_mesh::{MIDDLES, Mesh, MeshError, Place};
 use std::path::{Path, PathBuf};
 
 fn data(name: &str) -> PathBuf {
@@ -266,7 +266,7 @@ fn errors_say_where() {
         ),
         (
             "a.msh",
-            "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n2\n1 0 0 0\n2 1 0 0\n$EndNodes\n$Elements\n1\n1 11 2 0 0 1 2\n$EndElements\n",
+            "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n2\n1 0 0 0\n2 1 0 0\n$EndNodes\n$Elements\n1\n1 16 2 0 0 1 2\n$EndElements\n",
             11,
             "higher order",
         ),
@@ -437,4 +437,80 @@ fn independent_readers_agree() {
             .collect();
         assert_eq!(corners, flat(&read(&data(name)).unwrap()), "{name}");
     }
+}
+
+/// A tetrahedron of ten nodes beside one of four, in the orders of both formats: Gmsh exchanges the last two middles.
+#[test]
+fn quadratic_tetrahedra_have_the_middles_of_their_edges() {
+    let x = [[0.0; 3], [2.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 2.0], [2.0, 2.0, 2.0]]
+        .map(Vec3::from);
+    let middle = |[a, b]: [usize; 2]| 0.5 * (x[a] + x[b]);
+    let points: Vec<Vec3> = x.into_iter().chain(MIDDLES.map(middle)).collect();
+    let lines: Vec<String> = points.iter().map(|p| format!("{} {} {}", p.x, p.y, p.z)).collect();
+    let nodes =
+        |first: usize| (first..).zip(&lines).map(|(k, l)| format!("{k} {l}\n")).collect::<String>();
+    let gmsh = format!(
+        "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n2\n2 7 \"base\"\n1 8 \"rim\"\n$EndPhysicalNames\n\
+         $Nodes\n11\n{}$EndNodes\n$Elements\n4\n1 11 2 0 0 1 2 3 4 6 7 8 9 11 10\n2 4 2 0 0 2 3 4 5\n\
+         3 9 2 7 1 1 2 3 6 7 8\n4 8 2 8 1 1 2 6\n$EndElements\n",
+        nodes(1)
+    );
+    let vtk = format!(
+        "# vtk DataFile Version 3.0\nt\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 11 double\n{}\n\
+         CELLS 4 27\n10 0 1 2 3 5 6 7 8 9 10\n4 1 2 3 4\n6 0 1 2 5 6 7\n3 0 1 5\nCELL_TYPES 4\n24\n10\n22\n21\n",
+        lines.join("\n")
+    );
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in [("a.msh", gmsh), ("a.vtk", vtk)] {
+        let mesh = parse(Path::new(name), text.as_bytes(), &ReadOptions::default()).unwrap();
+        assert_eq!(mesh.tets, [[0, 1, 2, 3], [1, 2, 3, 4]], "{name}");
+        assert_eq!(mesh.middles[0], [5, 6, 7, 8, 9, 10], "{name}");
+        for (t, m) in mesh.tets.iter().zip(&mesh.middles) {
+            for ([a, b], middle) in MIDDLES.into_iter().zip(m) {
+                let [a, b] = [a, b].map(|a| mesh.points[t[a] as usize]);
+                assert_eq!(mesh.points[*middle as usize], 0.5 * (a + b), "{name}");
+            }
+        }
+        // the second one shares three middles of the first
+        assert_eq!(mesh.points.len(), 14, "{name}");
+        assert!(mesh.notes.iter().any(|n| n.contains("1 of its tetrahedra are linear")), "{name}");
+        assert_eq!(mesh.triangles, [[0, 5, 7], [5, 1, 6], [7, 6, 2], [5, 6, 7]], "{name}");
+        assert_eq!(mesh.edges, [[0, 5], [5, 1]], "{name}");
+        assert_eq!(mesh.surface().len(), 24);
+        if name == "a.msh" {
+            assert_eq!(mesh.region("base").unwrap().vertices, [0, 1, 2, 5, 6, 7]);
+            assert_eq!(mesh.region("rim").unwrap().vertices, [0, 1, 5]);
+        }
+        // written and read again
+        let path = folder.path().join("b.vtu");
+        write(&path, &Mesh { notes: Vec::new(), regions: Vec::new(), ..mesh.clone() }).unwrap();
+        let again = read(&path).unwrap();
+        assert_eq!(
+            (&again.tets, &again.middles, &again.points),
+            (&mesh.tets, &mesh.middles, &mesh.points)
+        );
+        // turned around, middles stay those of their edges
+        let mut turned = mesh.clone();
+        turned.points.iter_mut().for_each(|p| p.x = -p.x);
+        assert!(turned.flip_if_all_inverted());
+        for (t, m) in turned.tets.iter().zip(&turned.middles) {
+            for ([a, b], middle) in MIDDLES.into_iter().zip(m) {
+                let [a, b] = [a, b].map(|a| turned.points[t[a] as usize]);
+                assert_eq!(turned.points[*middle as usize], 0.5 * (a + b), "{name}");
+            }
+        }
+        // nothing is left of dropped points
+        let mut rest = mesh.clone();
+        rest.tets.truncate(1);
+        rest.middles.truncate(1);
+        assert_eq!(rest.compact().len(), 10);
+        assert!(rest.middles[0].iter().all(|m| *m < 10));
+    }
+    let short = "# vtk DataFile Version 3.0\nt\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 4 double\n\
+                 0 0 0\n1 0 0\n0 1 0\n0 0 1\nCELLS 1 5\n4 0 1 2 3\nCELL_TYPES 1\n24\n";
+    let error = parse(Path::new("a.vtk"), short.as_bytes(), &ReadOptions::default()).unwrap_err();
+    assert!(
+        error.to_string().contains("a quadratic tetrahedron cannot have 4 vertices"),
+        "{error}"
+    );
 }

@@ -144,6 +144,7 @@ impl<'a> FrameScene<'a> {
     /// What is wrong with a frame.
     fn faults(&self, frame: &Frame) -> Vec<String> {
         let same = frame.tets == self.first.tets
+            && frame.quadratic == self.first.quadratic
             && frame.triangles == self.first.triangles
             && frame.edges == self.first.edges
             && frame.points == self.first.points
@@ -192,6 +193,7 @@ impl<'a> FrameScene<'a> {
         AuditScene {
             collision: &self.collision,
             tets: &self.first.tets,
+            quadratic: &self.first.quadratic,
             plane: match self.info.dimension.is_planar() {
                 true => &self.first.triangles,
                 false => &[],

@@ -5,9 +5,10 @@
 
 use crate::OutputError;
 use crate::arrays::FrameFile;
-use crate::vtu::{LINE, TET, TRIANGLE, VERTEX};
+use crate::vtu::{LINE, QUADRATIC_TET, TET, TRIANGLE, VERTEX};
 use standoff_linalg::Vec3;
 use standoff_mesh::Mesh;
+use standoff_sim::definition::quadratic;
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -20,13 +21,15 @@ pub struct Frame {
     pub positions: Vec<Vec3>,
     /// Tetrahedra of the volumes.
     pub tets: Vec<[u32; 4]>,
+    /// Quadratic tetrahedra of the volumes: corners, then the middles of edges 01, 12, 02, 03, 13, 23.
+    pub quadratic: Vec<[u32; 10]>,
     /// Triangles of shells and obstacles, in two dimensions of the solids.
     pub triangles: Vec<[u32; 3]>,
     /// Wires of the obstacles.
     pub edges: Vec<[u32; 2]>,
     /// Bare points of the obstacles.
     pub points: Vec<u32>,
-    /// Body of every cell, in the order of these four lists.
+    /// Body of every cell, in the order of these five lists.
     pub cell_body: Vec<u32>,
     /// Displacement from rest, m (`#V`); empty if the frame lacks it.
     pub displacement: Vec<Vec3>,
@@ -44,13 +47,38 @@ impl Frame {
     /// Boundary of the tetrahedra, oriented outwards, but for bodies that have triangles too: these are the surface that they carry, which
     /// stands for it.
     pub fn boundary(&self) -> Vec<[u32; 3]> {
-        let of_triangles = self.cell_body.get(self.tets.len()..).unwrap_or_default();
+        let of_triangles = self.cell_body.get(self.solids()..).unwrap_or_default();
         let carrying: HashSet<u32> =
             of_triangles.iter().take(self.triangles.len()).copied().collect();
         let own = self.tets.iter().zip(&self.cell_body).filter(|(_, b)| !carrying.contains(b));
         let tets: Vec<[u32; 4]> = own.map(|(t, _)| *t).collect();
-        Mesh { tets, ..Mesh::default() }.surface()
+        let mut all = Mesh { tets, ..Mesh::default() }.surface();
+        all.extend(curved_boundary(&self.quadratic));
+        all
     }
+
+    /// Number of tetrahedra of both kinds.
+    pub fn solids(&self) -> usize {
+        self.tets.len() + self.quadratic.len()
+    }
+}
+
+/// The triangles between the nodes of the faces of a quadratic tetrahedron.
+pub fn faces_of(element: &[u32; 10]) -> Vec<[u32; 3]> {
+    quadratic::faces(element)
+}
+
+/// The boundary of quadratic tetrahedra, each face as four triangles.
+pub fn curved_boundary(elements: &[[u32; 10]]) -> Vec<[u32; 3]> {
+    let (corners, middles) = parts(elements);
+    quadratic::boundary(&corners, &middles).unwrap_or_default()
+}
+
+/// Corners and middles of the edges of quadratic tetrahedra.
+fn parts(quadratic: &[[u32; 10]]) -> (Vec<[u32; 4]>, Vec<[u32; 6]>) {
+    let corners = |n: &[u32; 10]| std::array::from_fn(|a| n[a]);
+    let middles = |n: &[u32; 10]| std::array::from_fn(|a| n[4 + a]);
+    quadratic.iter().map(|n| (corners(n), middles(n))).unzip()
 }
 
 /// Reads a frame.
@@ -70,7 +98,7 @@ fn read(file: &mut FrameFile) -> Result<Frame, OutputError> {
     frame.von_mises = file.floats("von_mises")?.unwrap_or_default();
     frame.contact_reach = file.floats("contact_reach")?.unwrap_or_default();
     // without tetrahedra the triangles are those that have a stress, in two dimensions
-    let solids = if frame.tets.is_empty() { frame.triangles.len() } else { frame.tets.len() };
+    let solids = if frame.solids() == 0 { frame.triangles.len() } else { frame.solids() };
     frame.von_mises.truncate(solids);
     Ok(frame)
 }
@@ -98,6 +126,9 @@ pub fn read_elements(file: &mut FrameFile) -> Result<Frame, OutputError> {
         start = *end;
         match (*kind, cell) {
             (TET, &[a, b, c, d]) => frame.tets.push([a, b, c, d]),
+            (QUADRATIC_TET, nodes) if nodes.len() == 10 => {
+                frame.quadratic.push(std::array::from_fn(|n| nodes[n]));
+            }
             (TRIANGLE, &[a, b, c]) => frame.triangles.push([a, b, c]),
             (LINE, &[a, b]) => frame.edges.push([a, b]),
             (VERTEX, &[a]) => frame.points.push(a),

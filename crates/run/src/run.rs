@@ -234,7 +234,7 @@ impl Run<'_> {
     ) -> Result<Summary, RunError> {
         let begin = Event::Begin {
             vertices: folder.topology().rest.len(),
-            tetrahedra: folder.topology().tets.len(),
+            tetrahedra: folder.topology().tets.len() + folder.topology().quadratic.len(),
             done: simulation.step_index() as u64,
             steps: self.steps,
             begun_by: self.begun_by,

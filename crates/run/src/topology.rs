@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use standoff_linalg::Vec3;
 use standoff_mesh::Mesh;
 use standoff_sim::decomposition::Decomposition;
-use standoff_sim::definition::{BodyDef, BodyKind, Definition};
+use standoff_sim::definition::{BodyDef, BodyKind, Definition, quadratic};
 use standoff_sim::energy::membrane::Sheet;
 
 /// Elements of all bodies over the scene's vertices.
@@ -14,6 +14,8 @@ pub struct Topology {
     pub rest: Vec<Vec3>,
     /// Tetrahedra of the volumes (`#T×4`), by body.
     pub tets: Vec<[u32; 4]>,
+    /// Quadratic tetrahedra of the volumes: corners, then the middles of edges 01, 12, 02, 03, 13, 23.
+    pub quadratic: Vec<[u32; 10]>,
     /// Triangles of shells, of obstacles and of surfaces that volumes carry, in two dimensions of the solids, by body.
     pub triangles: Vec<[u32; 3]>,
     /// Segments of rods and wires of obstacles, by body.
@@ -95,12 +97,21 @@ impl Topology {
     // long: an arm for each kind of body
     pub fn new(definition: &Definition) -> Self {
         let mut all = Self { planar: definition.dimension.is_planar(), ..Self::default() };
-        let (mut tet_body, mut triangle_body) = (Vec::new(), Vec::new());
+        let (mut tet_body, mut quadratic_body) = (Vec::new(), Vec::new());
+        let mut triangle_body = Vec::new();
         let (mut edge_body, mut point_body) = (Vec::new(), Vec::new());
         for (index, body) in definition.bodies.iter().enumerate() {
             let (first, b) = (all.rest.len() as u32, index as u32);
             let mut mesh = Mesh { points: body.rest.clone(), ..Mesh::default() };
             let obstacle = match &body.kind {
+                BodyKind::Volume { tets, middles, .. } if !middles.is_empty() => {
+                    let nodes = quadratic::nodes(tets, middles);
+                    all.quadratic.extend(nodes.iter().map(|n| n.map(|v| v + first)));
+                    quadratic_body.resize(all.quadratic.len(), b);
+                    // of a definition that is not valid, there is no boundary
+                    mesh.triangles = quadratic::boundary(tets, middles).unwrap_or_default();
+                    false
+                }
                 BodyKind::Volume { tets, .. } => {
                     mesh.tets.clone_from(tets);
                     all.tets.extend(tets.iter().map(|t| t.map(|v| v + first)));
@@ -157,7 +168,7 @@ impl Topology {
             });
             all.rest.extend(&body.rest);
         }
-        all.cell_body = [tet_body, triangle_body, edge_body, point_body].concat();
+        all.cell_body = [tet_body, quadratic_body, triangle_body, edge_body, point_body].concat();
         let bodies = all.cell_body.iter().map(|b| &definition.bodies[*b as usize]);
         for body in bodies {
             all.thickness.push(body.contact_thickness);
@@ -177,16 +188,21 @@ impl Topology {
         let triangles = self.triangles.iter().map(|t| decomposition.owner(t));
         let edges = self.edges.iter().map(|e| decomposition.owner(e));
         let points = self.points.iter().map(|p| decomposition.owner(&[*p]));
-        tets.chain(triangles).chain(edges).chain(points).collect()
+        let quadratic = self.quadratic.iter().map(|t| decomposition.owner(t));
+        tets.chain(quadratic).chain(triangles).chain(edges).chain(points).collect()
     }
 
     /// Number of cells that are solid and come first: tetrahedra, in two dimensions triangles.
     pub fn solids(&self) -> usize {
-        if self.planar { self.triangles.len() } else { self.tets.len() }
+        match self.planar {
+            true => self.triangles.len(),
+            false => self.tets.len() + self.quadratic.len(),
+        }
     }
 
     /// Number of cells in a frame.
     pub fn cells(&self) -> usize {
-        self.tets.len() + self.triangles.len() + self.edges.len() + self.points.len()
+        let solids = self.tets.len() + self.quadratic.len();
+        solids + self.triangles.len() + self.edges.len() + self.points.len()
     }
 }

@@ -38,6 +38,7 @@ pub(crate) const VERTEX: u8 = 1;
 pub(crate) const LINE: u8 = 3;
 pub(crate) const TRIANGLE: u8 = 5;
 pub(crate) const TET: u8 = 10;
+pub(crate) const QUADRATIC_TET: u8 = 24;
 
 /// An array of a grid.
 pub(crate) enum Array<'a> {
@@ -61,7 +62,8 @@ impl Array<'_> {
             Self::Indices(b) => ("Int32", 1, b.len() * 4),
             Self::Bytes(b) => ("UInt8", 1, b.len()),
             Self::Connectivity(t) => {
-                let n = 4 * t.tets.len() + 3 * t.triangles.len() + 2 * t.edges.len();
+                let solids = 4 * t.tets.len() + 10 * t.quadratic.len();
+                let n = solids + 3 * t.triangles.len() + 2 * t.edges.len();
                 ("Int32", 1, 4 * (n + t.points.len()))
             }
             Self::Offsets(t) => ("Int32", 1, 4 * t.cells()),
@@ -82,6 +84,7 @@ impl Array<'_> {
             Self::Bytes(b) => out.write_all(b),
             Self::Connectivity(t) => {
                 write_indices(out, t.tets.iter().flatten().copied())?;
+                write_indices(out, t.quadratic.iter().flatten().copied())?;
                 write_indices(out, t.triangles.iter().flatten().copied())?;
                 write_indices(out, t.edges.iter().flatten().copied())?;
                 write_indices(out, t.points.iter().copied())
@@ -126,6 +129,7 @@ fn write_bytes<const N: usize>(
 /// VTK type and number of vertices of every cell.
 fn cell_sizes(t: &Topology) -> impl Iterator<Item = (u8, u32)> {
     std::iter::repeat_n((TET, 4), t.tets.len())
+        .chain(std::iter::repeat_n((QUADRATIC_TET, 10), t.quadratic.len()))
         .chain(std::iter::repeat_n((TRIANGLE, 3), t.triangles.len()))
         .chain(std::iter::repeat_n((LINE, 2), t.edges.len()))
         .chain(std::iter::repeat_n((VERTEX, 1), t.points.len()))

@@ -26,6 +26,11 @@ shape = { kind = "polyline" }
 [[objects]]
 name = "grains"
 shape = { kind = "points", count = [2, 1, 1] }
+[[objects]]
+name = "bent"
+shape = { kind = "box", cells = [1, 1, 1] }
+element = "quadratic"
+translate = [3, 0, 0]
 "#;
 
 fn scene() -> Scene {
@@ -50,7 +55,7 @@ impl State {
             positions: (0..n).map(|k| topology.rest[k] + 0.01 * wave(k, 1.0)).collect(),
             velocities: (0..n).map(|k| wave(k, 2.0)).collect(),
             forces: (0..n).map(|k| wave(k, 3.0)).collect(),
-            stress: (0..topology.tets.len()).map(|k| 1e5 / (k as f64 + 0.3)).collect(),
+            stress: (0..topology.solids()).map(|k| 1e5 / (k as f64 + 0.3)).collect(),
             reach: (0..n).map(|k| 1e-3 / (k as f64 + 0.7)).collect(),
         }
     }
@@ -82,6 +87,8 @@ fn frames_read_back_to_the_same_bits() {
     assert_eq!((frame.time, &frame.positions), (0.1, &state.positions));
     assert_eq!((&frame.velocity, &frame.contact_force), (&state.velocities, &state.forces));
     assert_eq!((&frame.von_mises, &frame.tets), (&state.stress, &topology.tets));
+    assert_eq!(frame.quadratic, topology.quadratic);
+    assert_eq!(frame.boundary().len(), topology.surface.len() - frame.triangles.len());
     assert_eq!(frame.contact_reach, state.reach);
     assert_eq!((&frame.triangles, &frame.edges), (&topology.triangles, &topology.edges));
     assert_eq!((&frame.points, &frame.cell_body), (&topology.points, &topology.cell_body));
@@ -101,7 +108,17 @@ fn others_read_the_frames() {
 
     // the reader of mesh files shares no code with the writer
     let mesh = standoff_mesh::format::read(&path).unwrap();
-    assert_eq!((&mesh.points, &mesh.tets), (&state.positions, &topology.tets));
+    let n = state.positions.len();
+    // behind them are the middles of the edges of the linear tetrahedra, which it has beside the quadratic ones
+    assert_eq!(mesh.points[..n], state.positions);
+    let (linear, quadratic) = mesh.tets.split_at(topology.tets.len());
+    assert_eq!(linear, topology.tets);
+    assert_eq!(quadratic.len(), topology.quadratic.len());
+    for ((t, m), nodes) in
+        quadratic.iter().zip(&mesh.middles[linear.len()..]).zip(&topology.quadratic)
+    {
+        assert_eq!([&t[..], &m[..]].concat(), nodes);
+    }
     assert_eq!(mesh.region("body=1").unwrap().triangles.len(), topology.triangles.len());
 }
 
@@ -285,7 +302,7 @@ fn a_run_folder_from_start_to_end() {
     assert_eq!(surface.triangles.len(), run.topology().surface.len());
     assert_eq!((surface.edges.len(), surface.vertices.len()), (1, 2));
     let info = RunInfo::read(&path).unwrap();
-    assert_eq!(info.bodies.len(), 4);
+    assert_eq!(info.bodies.len(), 5);
     assert!(!info.bodies[0].obstacle && info.bodies[3].obstacle);
     assert_eq!(info.half_spaces[0].origin, [0.0, -1.0, 0.0]);
     let resolved = Scene::load(&path.join("scene.resolved.toml"), &[]).unwrap();

@@ -275,6 +275,9 @@ pub struct ObjectSection {
     /// else an obstacle.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
+    /// Order of the elements of a volume; by default that of the mesh.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub element: Option<ElementOrder>,
     /// Radius of a rod or of particles, m.
     #[schemars(extend("x-unit" = "m"))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -387,6 +390,17 @@ pub enum Role {
     Particles,
     /// A surface, wires or points without elasticity: fixed, or moved by `motion`.
     Obstacle,
+}
+
+/// Order of the polynomials by which positions vary within an element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ElementOrder {
+    /// Tetrahedra with nodes at their corners. They are too stiff in bending over few elements, and where the material hardly changes its
+    /// volume.
+    Linear,
+    /// Tetrahedra with a node in the middle of each edge, too.
+    Quadratic,
 }
 
 /// What of its mesh an obstacle keeps.

@@ -315,6 +315,79 @@ fn mesh_paths_regions_and_sequences() {
     assert_eq!(format!("{:?}", again.definition), format!("{d:?}"));
 }
 
+/// A solid of quadratic elements has nodes in the middles of its edges; they belong to the regions of the mesh whose faces they are on, and
+/// move along a sequence of meshes of its corners.
+#[test]
+fn quadratic_elements_have_nodes_in_the_middles_of_edges() {
+    let folder = tempfile::tempdir().unwrap();
+    let mesh = "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n1\n2 7 \"base\"\n\
+                $EndPhysicalNames\n$Nodes\n5\n1 9 9 9\n2 0 0 0\n3 1 0 0\n4 0 1 0\n5 0 0 1\n\
+                $EndNodes\n$Elements\n2\n1 2 2 7 1 2 3 4\n2 4 2 0 1 2 3 4 5\n$EndElements\n";
+    std::fs::write(folder.path().join("tet.msh"), mesh).unwrap();
+    std::fs::create_dir(folder.path().join("frames")).unwrap();
+    let moved = mesh.replace("4 0 1 0", "4 0 3 0");
+    std::fs::write(folder.path().join("frames/0.msh"), moved).unwrap();
+    let text = "[[objects]]\nmesh = \"tet.msh\"\nelement = \"quadratic\"\nscale = 2\n[[objects.fixed]]\n\
+                vertices = \"base\"\nend = 1\n[[objects.motion]]\nsequence = \"frames\"\n";
+    std::fs::write(folder.path().join("scene.toml"), text).unwrap();
+    let scene = Scene::load(&folder.path().join("scene.toml"), &[]).unwrap();
+    let body = &scene.definition.bodies[0];
+    let BodyKind::Volume { tets, middles, .. } = &body.kind else { panic!("a volume") };
+    assert_eq!((tets[0], middles[0]), ([0, 1, 2, 3], [4, 5, 6, 7, 8, 9]));
+    // of edge 12
+    assert_eq!(body.rest[5], Vec3::new(1.0, 1.0, 0.0));
+    assert_eq!(scene.definition.prescribed[0].vertices, [0, 1, 2, 4, 5, 6]);
+    let Motion::Sequence { frames } = &scene.definition.prescribed[1].motion else {
+        panic!("a sequence")
+    };
+    assert_eq!(frames[0].len(), 10);
+    // positions in the scene, which `scale` does not change
+    assert_eq!(frames[0][5], Vec3::new(0.5, 1.5, 0.0));
+    let toml = scene.resolved_toml().unwrap();
+    let again = Scene::parse(&toml, Path::new("r.toml"), Path::new("/nowhere"), &[]).unwrap();
+    assert_eq!(format!("{:?}", again.definition), format!("{:?}", scene.definition));
+
+    assert_eq!(standoff_mesh::MIDDLES, standoff_sim::energy::quadratic_tet::EDGES);
+
+    // a mesh that has such nodes keeps them, unless the object asks for linear elements
+    let curved = mesh
+        .replace("$Nodes\n5\n", "$Nodes\n11\n6 0.5 -0.1 0\n7 0.5 0.5 0\n8 0 0.5 0\n9 0 0 0.5\n10 0 0.5 0.5\n11 0.5 0 0.5\n")
+        .replace("2 4 2 0 1 2 3 4 5", "2 11 2 0 1 2 3 4 5 6 7 8 9 10 11");
+    std::fs::write(folder.path().join("curved.msh"), curved).unwrap();
+    for (element, nodes) in
+        [("", 10), ("element = \"quadratic\"\n", 10), ("element = \"linear\"\n", 4)]
+    {
+        let text = format!("[[objects]]\nmesh = \"curved.msh\"\n{element}");
+        let scene = Scene::parse(&text, Path::new("s.toml"), folder.path(), &[]).unwrap();
+        let body = &scene.definition.bodies[0];
+        assert_eq!(body.rest.len(), nodes, "{element}");
+        let BodyKind::Volume { middles, .. } = &body.kind else { panic!("a volume") };
+        assert_eq!(middles.len(), usize::from(nodes == 10));
+        if nodes == 10 {
+            // what is curved stays so
+            assert_eq!(body.rest[middles[0][0] as usize], Vec3::new(0.5, -0.1, 0.0));
+        }
+    }
+
+    for (of, part) in [
+        ("shape = { kind = \"box\" }\nrole = \"rigid\"", "only volumes"),
+        ("shape = { kind = \"box\" }\nrole = \"obstacle\"", "only volumes"),
+        (
+            "shape = { kind = \"sphere\" }\nfill = { size = 0.3, carry_surface = true }",
+            "linear elements only",
+        ),
+    ] {
+        let text = format!("[[objects]]\nelement = \"quadratic\"\n{of}\n");
+        let error = Scene::parse(&text, Path::new("s.toml"), Path::new(""), &[]).unwrap_err();
+        assert!(error.to_string().contains(part), "{error}");
+        assert!(error.to_string().contains("s.toml:"), "{error}");
+    }
+    let plane =
+        "dimension = 2\n[[objects]]\nshape = { kind = \"rectangle\" }\nelement = \"quadratic\"\n";
+    let error = Scene::parse(plane, Path::new("s.toml"), Path::new(""), &[]).unwrap_err();
+    assert!(error.to_string().contains("linear triangles"), "{error}");
+}
+
 #[test]
 fn shipped_scenes_load_and_say_what_they_show() {
     let scenes = scenes();

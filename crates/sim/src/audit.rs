@@ -18,6 +18,8 @@ pub struct AuditScene<'a> {
     pub tets: &'a [[u32; 4]],
     /// Triangles of solids in the plane (`#F×3`), scene-wide vertices.
     pub plane: &'a [[u32; 3]],
+    /// Quadratic tetrahedra (`#T×10`), scene-wide vertices.
+    pub quadratic: &'a [[u32; 10]],
     /// Half-spaces.
     pub half_spaces: &'a [HalfSpace],
     /// Vertices that have to stay in front of them, by half of their thickness, m.
@@ -141,11 +143,11 @@ pub enum Violation {
         /// Scene-wide vertex.
         vertex: u32,
     },
-    /// A tetrahedron has no positive volume: its index in `Model::tets` and its vertices.
+    /// A tetrahedron has no positive volume, a quadratic one somewhere within: its index in `Model::solids` and its corners.
     Inversion {
         /// Element.
         element: u32,
-        /// Scene-wide vertices.
+        /// Scene-wide corners.
         vertices: [u32; 4],
     },
     /// A triangle in the plane is not counter-clockwise: its index in `Model::plane` and its vertices.
@@ -306,6 +308,12 @@ pub fn violations_by<'a>(
             .into_iter()
             .map(|element| Violation::Turned { element, vertices: plane[element as usize] }),
     );
+    let curved = audit::audit_curved_inversions(scene.quadratic, x).into_iter();
+    found.extend(curved.map(|e| {
+        let [a, b, c, d, ..] = scene.quadratic[e as usize];
+        let element = (scene.tets.len() + plane.len()) as u32 + e;
+        Violation::Inversion { element, vertices: [a, b, c, d] }
+    }));
     if mesh.planar {
         let left = audit::out_of_plane(x).into_iter();
         found.extend(left.map(|vertex| Violation::OutOfPlane { vertex }));

@@ -19,6 +19,8 @@ pub struct Body {
     pub rigid: bool,
     /// Its elements in `Model::solids`.
     pub solids: Range<usize>,
+    /// Whether these are quadratic.
+    pub quadratic: bool,
     /// Its triangles in `Model::codim.membranes`.
     pub triangles: Range<usize>,
     /// Its segments in `Model::frames`.
@@ -38,6 +40,7 @@ impl Body {
             unknowns: from_first(body.unknowns()),
             rigid: matches!(body.kind, BodyKind::Rigid { .. }),
             solids: 0..0,
+            quadratic: matches!(&body.kind, BodyKind::Volume { middles, .. } if !middles.is_empty()),
             triangles: 0..0,
             segments: 0..0,
             obstacle: matches!(body.kind, BodyKind::Obstacle { .. }),

@@ -53,6 +53,9 @@ pub struct Model {
     pub rest: Vec<Vec3>,
     /// Lumped masses, kg (`#V`). Obstacle vertices carry the fictitious mass of [Li 2020, suppl. E].
     pub mass: Vec<f64>,
+    /// How much more of gravity acts on a vertex in quasi-static steps than on its mass, in terms of that (`#V`, or empty). Masses of quadratic
+    /// elements are lumped; their weights are the integrals of the shape functions.
+    pub weight_excess: Vec<f64>,
     /// Mean mass of the deformable bodies' vertices, kg.
     pub mean_mass: f64,
     /// Index of the body of each vertex (`#V`); angles belong to where their edges begin.
@@ -202,6 +205,7 @@ impl<'a> From<&'a Model> for AuditScene<'a> {
             collision: &model.collision,
             tets: model.solids.tets.vertices(),
             plane: model.solids.plane.vertices(),
+            quadratic: model.solids.quadratic.vertices(),
             half_spaces: &model.half_spaces,
             half_space_vertices: &model.half_space_vertices,
             strain_limits: &model.strain_limits,

@@ -195,7 +195,7 @@ impl<'a> IncrementalPotential<'a> {
     pub fn new(context: StepContext<'a>, state: &State, targets: &DirichletTargets) -> Self {
         let StepContext { model, settings, integrator, h, .. } = context;
         let n = state.x.len();
-        let acceleration = model.loads.accelerations(
+        let mut acceleration = model.loads.accelerations(
             &state.controls,
             model.gravity,
             model.vertex_count(),
@@ -203,6 +203,11 @@ impl<'a> IncrementalPotential<'a> {
             context.start,
             context.load_time,
         );
+        if !integrator.inertial() {
+            let gravity = state.controls.gravity.unwrap_or(model.gravity);
+            let excess = acceleration.iter_mut().zip(&model.weight_excess);
+            excess.for_each(|(a, excess)| *a += gravity * *excess);
+        }
         let released = |v: usize| settings.time.release_from_rest && state.prescribed[v];
         let predict = |v: usize| match released(v) {
             true => state.x[v],

@@ -243,6 +243,7 @@ fn quasi_static_cantilevers_of_the_oracle() {
         let mut body = block("beam", [0.0; 3], [1, 1, 1], 1.0);
         body.rest = rest.clone();
         body.kind = BodyKind::Volume {
+            middles: Vec::new(),
             tets: tets.chunks(4).map(|t| [0, 1, 2, 3].map(|k| t[k] as u32)).collect(),
             density: 1.0,
             material: Material {

@@ -14,6 +14,7 @@ use standoff_sim::settings::{AuditLevel, Method};
 fn audited(limit: &StrainLimit, x: &[Vec3; 3]) -> Option<f64> {
     let collision = CollisionMesh::default();
     let scene = AuditScene {
+        quadratic: &[],
         allow_inversion: false,
         collision: &collision,
         tets: &[],
@@ -72,6 +73,7 @@ fn a_stretch_is_told_from_its_limit_to_ten_digits() {
             lost[1].y = f64::NAN;
             let collision = CollisionMesh::default();
             let scene = AuditScene {
+                quadratic: &[],
                 allow_inversion: false,
                 collision: &collision,
                 tets: &[],

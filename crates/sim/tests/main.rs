@@ -44,6 +44,7 @@ mod plane;
 mod plane_figures;
 mod potential;
 mod projective_dynamics;
+mod quadratic;
 mod reactions;
 mod restore;
 mod rigid;

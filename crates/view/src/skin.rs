@@ -1,6 +1,6 @@
 //! What of a frame can be seen: the boundary of volumes, and all thinner cells.
 
-use standoff_run::Frame;
+use standoff_run::{Frame, faces_of};
 use std::collections::HashMap;
 
 /// The visible cells over the vertices that they use.
@@ -33,8 +33,8 @@ impl Skin {
         for (k, v) in (0..).zip(&vertices) {
             number[*v as usize] = k;
         }
-        let owners = owners(&frame.tets, &boundary);
-        let others = frame.tets.len() as u32..(frame.cell_body.len() as u32);
+        let owners = owners(frame, &boundary);
+        let others = frame.solids() as u32..(frame.cell_body.len() as u32);
         Self {
             cells: owners.into_iter().chain(others).collect(),
             boundary: boundary.len(),
@@ -51,7 +51,7 @@ impl Skin {
 }
 
 /// The tetrahedron of every boundary triangle.
-fn owners(tets: &[[u32; 4]], boundary: &[[u32; 3]]) -> Vec<u32> {
+fn owners(frame: &Frame, boundary: &[[u32; 3]]) -> Vec<u32> {
     let sorted = |mut f: [u32; 3]| {
         f.sort_unstable();
         f
@@ -59,8 +59,10 @@ fn owners(tets: &[[u32; 4]], boundary: &[[u32; 3]]) -> Vec<u32> {
     let faces: HashMap<[u32; 3], usize> =
         boundary.iter().enumerate().map(|(k, f)| (sorted(*f), k)).collect();
     let mut owners = vec![0; boundary.len()];
-    for (index, [a, b, c, d]) in (0..).zip(tets.iter().copied()) {
-        for face in [[b, c, d], [a, c, d], [a, b, d], [a, b, c]] {
+    let linear = |[a, b, c, d]: [u32; 4]| vec![[b, c, d], [a, c, d], [a, b, d], [a, b, c]];
+    let all = frame.tets.iter().map(|t| linear(*t)).chain(frame.quadratic.iter().map(faces_of));
+    for (index, own) in (0..).zip(all) {
+        for face in own {
             if let Some(k) = faces.get(&sorted(face)) {
                 owners[*k] = index;
             }
@@ -96,5 +98,21 @@ mod tests {
         assert_eq!(skin.triangles[6], [5, 6, 7]);
         assert_eq!((&skin.edges[..], &skin.points[..]), (&[[8, 9]][..], &[10][..]));
         assert_eq!(skin.cells[6..], [2, 3, 4]);
+    }
+
+    #[test]
+    fn triangles_of_a_quadratic_tetrahedron_know_it() {
+        let nodes: [u32; 10] = std::array::from_fn(|n| 4 + n as u32);
+        let frame = Frame {
+            positions: vec![Default::default(); 14],
+            tets: vec![[0, 1, 2, 3]],
+            quadratic: vec![nodes],
+            cell_body: vec![0, 1],
+            ..Frame::default()
+        };
+        let skin = Skin::new(&frame);
+        assert_eq!((skin.boundary, skin.vertices.len()), (4 + 16, 14));
+        assert_eq!(skin.cells, [[0; 4].to_vec(), [1; 16].to_vec()].concat());
+        assert!(skin.triangles[4..].iter().flatten().all(|v| nodes.contains(v)));
     }
 }

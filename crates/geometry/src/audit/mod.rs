@@ -23,6 +23,7 @@
 //! face, where a vertex or edge of the one is a neighbour of the other.
 
 pub mod box_pairs;
+mod curved;
 mod distances;
 mod enclosure;
 mod half_space;
@@ -30,6 +31,7 @@ pub mod path;
 mod predicates;
 pub mod separation;
 
+pub use curved::audit_curved_inversions;
 pub use distances::{ClosePair, Crossing, closer_than, crossings};
 pub use enclosure::{Enclosure, Parts};
 pub use half_space::audit_half_space;

@@ -1,6 +1,7 @@
 //! Elements of a file as they are collected: polygons become triangles, labels become regions.
 
 use super::polygon;
+use crate::mesh::quadratic::NONE;
 use crate::{Mesh, Region};
 use standoff_linalg::Vec3;
 use std::collections::BTreeMap;
@@ -22,6 +23,12 @@ pub(crate) enum Cell {
     Pixel,
     /// A tetrahedron.
     Tet,
+    /// Two segments with their common end last.
+    QuadraticEdge,
+    /// Four triangles between three corners and the middles of the edges 01, 12, 20.
+    QuadraticTriangle,
+    /// A tetrahedron with the middles of its edges, in the order of VTK.
+    QuadraticTet,
 }
 
 /// What is wrong with a cell.
@@ -73,6 +80,7 @@ impl Cells {
     }
 
     /// Adds a cell; the error says what is wrong with its number of vertices or with an index.
+    // long: an arm for each shape of a cell
     pub(crate) fn add(&mut self, cell: Cell, v: &[u32], label: u32) -> Result<(), Wrong> {
         let points = self.mesh.points.len();
         if let Some(i) = v.iter().find(|&&i| i as usize >= points) {
@@ -117,6 +125,29 @@ impl Cells {
                 }
                 Err(_) => return Err(wrong_number(cell, v.len())),
             },
+            Cell::QuadraticEdge => match *v {
+                [a, b, middle] => {
+                    self.edge([a, middle], label);
+                    self.edge([middle, b], label);
+                }
+                _ => return Err(wrong_number(cell, v.len())),
+            },
+            Cell::QuadraticTriangle => match *v {
+                [a, b, c, ab, bc, ca] => {
+                    let four = [[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]];
+                    four.into_iter().for_each(|t| self.triangle(t, label));
+                }
+                _ => return Err(wrong_number(cell, v.len())),
+            },
+            Cell::QuadraticTet => match <[u32; 10]>::try_from(v) {
+                Ok(n) => {
+                    self.mesh.middles.resize(self.mesh.tets.len(), NONE);
+                    self.mesh.middles.push(std::array::from_fn(|e| n[4 + e]));
+                    self.mesh.tets.push(std::array::from_fn(|a| n[a]));
+                    self.tets.push(label);
+                }
+                Err(_) => return Err(wrong_number(cell, v.len())),
+            },
             _ => return Err(wrong_number(cell, v.len())),
         }
         Ok(())
@@ -155,6 +186,7 @@ impl Cells {
         collect(&self.tets, &|r, e| {
             r.tets.push(e as u32);
             r.vertices.extend(m.tets[e]);
+            r.vertices.extend(m.middles.get(e).filter(|m| **m != NONE).into_iter().flatten());
         });
         collect(&self.triangles, &|r, e| {
             r.triangles.push(e as u32);
@@ -183,6 +215,9 @@ fn wrong_number(cell: Cell, n: usize) -> Wrong {
         Cell::Strip => "triangle strip",
         Cell::Pixel => "rectangle",
         Cell::Tet => "tetrahedron",
+        Cell::QuadraticEdge => "quadratic line",
+        Cell::QuadraticTriangle => "quadratic triangle",
+        Cell::QuadraticTet => "quadratic tetrahedron",
     };
     format!("a {name} cannot have {n} vertices").into()
 }

@@ -22,6 +22,9 @@ enum Encoding {
 /// (dimension, tag) of a geometric entity or of a physical group.
 type Tag = (i64, i64);
 
+/// Nodes of a quadratic tetrahedron, the element with most nodes that is read.
+const MOST_NODES: usize = 10;
+
 struct Reader<'a> {
     scan: Scanner<'a>,
     encoding: Encoding,
@@ -322,12 +325,12 @@ impl Reader<'_> {
             self.labels.push(groups.iter().map(|&g| (entity.0, g)).collect());
             for _ in 0..n {
                 let tag = self.size("an element tag")?;
-                let mut v = [0; 4];
+                let mut v = [0; MOST_NODES];
                 for i in &mut v[..nodes] {
                     let node = self.size("a node tag")? as i64;
                     *i = self.node(node, tag as i64)?;
                 }
-                self.add(cell, &v[..nodes], label)?;
+                self.add(cell, &mut v[..nodes], label)?;
             }
             found += n as u64;
         }
@@ -370,7 +373,7 @@ impl Reader<'_> {
                     let tag = self.int("a tag")?;
                     physical = if k == 0 { tag.saturating_abs() } else { physical };
                 }
-                let mut v = [0; 4];
+                let mut v = [0; MOST_NODES];
                 for i in &mut v[..nodes] {
                     let node = self.int("a node number")?;
                     *i = self.node(node, number)?;
@@ -381,7 +384,7 @@ impl Reader<'_> {
                 if label == next {
                     self.labels.push(if physical == 0 { vec![] } else { vec![group] });
                 }
-                self.add(cell, &v[..nodes], label)?;
+                self.add(cell, &mut v[..nodes], label)?;
             }
             done += block as usize;
         }
@@ -396,15 +399,18 @@ impl Reader<'_> {
             2 => return Ok((Cell::Polygon, 3)),
             3 => return Ok((Cell::Polygon, 4)),
             4 => return Ok((Cell::Tet, 4)),
+            8 => return Ok((Cell::QuadraticEdge, 3)),
+            9 => return Ok((Cell::QuadraticTriangle, 6)),
+            11 => return Ok((Cell::QuadraticTet, MOST_NODES)),
             5 => "hexahedra",
             6 => "prisms",
             7 => "pyramids",
-            8..=14 | 16..=31 | 92 | 93 => "elements of higher order",
+            10..=14 | 16..=31 | 92 | 93 => "other elements of higher order",
             _ => "elements of unknown type",
         };
         Err(self.scan.error(
             format!("{other} are not supported"),
-            "Mesh with linear triangles and tetrahedra (gmsh: Mesh.ElementOrder = 1, no \
+            "Mesh with triangles and tetrahedra of order 1 or 2 (gmsh: Mesh.ElementOrder, no \
              recombination)",
         ))
     }
@@ -425,7 +431,11 @@ impl Reader<'_> {
         })
     }
 
-    fn add(&mut self, cell: Cell, v: &[u32], label: u32) -> Result<()> {
+    fn add(&mut self, cell: Cell, v: &mut [u32], label: u32) -> Result<()> {
+        if cell == Cell::QuadraticTet {
+            // Gmsh has the middles of edges 23 and 13 in this order
+            v.swap(8, 9);
+        }
         let added = self.cells.add(cell, v, label);
         added.map_err(|wrong| {
             let hint = wrong.hint("Write the mesh again").to_owned();
@@ -477,8 +487,8 @@ impl Reader<'_> {
 fn dimension(cell: Cell) -> i64 {
     match cell {
         Cell::Points => 0,
-        Cell::Polyline => 1,
-        Cell::Tet => 3,
+        Cell::Polyline | Cell::QuadraticEdge => 1,
+        Cell::Tet | Cell::QuadraticTet => 3,
         _ => 2,
     }
 }

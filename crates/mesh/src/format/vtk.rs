@@ -22,13 +22,16 @@ pub(super) fn cell_type(number: i64) -> std::result::Result<Cell, String> {
         6 => return Ok(Cell::Strip),
         8 => return Ok(Cell::Pixel),
         10 => return Ok(Cell::Tet),
+        21 => return Ok(Cell::QuadraticEdge),
+        22 => return Ok(Cell::QuadraticTriangle),
+        24 => return Ok(Cell::QuadraticTet),
         11 => "voxels",
         12 => "hexahedra",
         13 => "wedges",
         14 => "pyramids",
         15 | 16 => "prisms",
         42 => "polyhedra",
-        21..=37 | 60..=81 => "cells of higher order",
+        21..=37 | 60..=81 => "other cells of higher order",
         n => return Err(format!("cell type {n} is unknown")),
     };
     Err(format!("{other} (cell type {number}) are not supported"))
@@ -36,7 +39,7 @@ pub(super) fn cell_type(number: i64) -> std::result::Result<Cell, String> {
 
 /// What to do about a cell that is not supported.
 pub(super) const CELL_HINT: &str =
-    "Convert to linear triangles and tetrahedra (ParaView: Tetrahedralize)";
+    "Convert to triangles and tetrahedra, linear or quadratic (ParaView: Tetrahedralize)";
 
 /// Makes a region `name=value` of each value of an integer array over the cells.
 pub(super) fn add_regions(cells: &mut Cells, name: &str, values: &[i64]) {

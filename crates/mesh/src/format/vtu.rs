@@ -422,8 +422,12 @@ impl File<'_> {
 
 /// The mesh as `.vtu` text: tetrahedra, triangles, wires, points, in this order.
 pub(crate) fn text(mesh: &Mesh) -> String {
-    let kinds: [(u8, Vec<&[u32]>); 4] = [
-        (10, mesh.tets.iter().map(|t| &t[..]).collect()),
+    let join = |(t, m): (&[u32; 4], &[u32; 6])| [&t[..], &m[..]].concat();
+    let curved: Vec<Vec<u32>> = mesh.tets.iter().zip(&mesh.middles).map(join).collect();
+    let linear = if curved.is_empty() { &mesh.tets[..] } else { &[] };
+    let kinds: [(u8, Vec<&[u32]>); 5] = [
+        (10, linear.iter().map(|t| &t[..]).collect()),
+        (24, curved.iter().map(|t| &t[..]).collect()),
         (5, mesh.triangles.iter().map(|t| &t[..]).collect()),
         (3, mesh.edges.iter().map(|t| &t[..]).collect()),
         (1, mesh.vertices.chunks_exact(1).collect()),

@@ -67,6 +67,7 @@ impl Mesh {
         }
         let renumber = |v: &mut u32| *v = new[first[*v as usize] as usize];
         self.tets.iter_mut().flatten().for_each(renumber);
+        self.middles.iter_mut().flatten().for_each(renumber);
         self.triangles.iter_mut().flatten().for_each(renumber);
         self.edges.iter_mut().flatten().for_each(renumber);
         self.vertices.iter_mut().for_each(renumber);

@@ -15,6 +15,7 @@ pub mod origin;
 mod placed;
 mod placement;
 mod plane;
+mod quadratic;
 mod rigid;
 mod robots;
 mod room;

@@ -6,11 +6,14 @@ use super::at::At;
 use super::fill::{Filled, fill};
 use super::placed::{Kept, Placed, PlacedCopy};
 use super::placement::{Placement, copies};
+use super::quadratic::{Middles, add_middles};
 use super::room::Room;
 use super::weld::weld;
 use super::{DEFAULT_FRICTION_MATERIAL, Meshes, check_material, plane, rigid, room, select, thin};
 use crate::error::{Problem, SceneError, nearest_name};
-use crate::file::{MaterialChoice, MaterialSection, MotionSection, ObjectSection, Reduce, Role};
+use crate::file::{
+    ElementOrder, MaterialChoice, MaterialSection, MotionSection, ObjectSection, Reduce, Role,
+};
 use standoff_linalg::Vec3;
 use standoff_mesh::format;
 use standoff_mesh::{Mesh, Names};
@@ -71,7 +74,7 @@ pub(super) fn resolve_one(
     let carried = fill(object, &mut mesh, at, filled)?;
     notes.extend(mesh.notes.iter().map(|n| format!("{}: {n}", object.name)));
     let placement = Placement::of(object, at)?;
-    let Made { kind, thickness, mesh, kept } =
+    let Made { kind, thickness, mesh, kept, middles } =
         body_kind(object, mesh, &material, &placement, dimension, at, notes)?;
     let kept = welded.as_ref().map(|w| w.kept(kept.as_ref())).or(kept);
     let numbers = welded.zip(kept.as_ref()).map(|(w, kept)| w.numbers(&kept.old));
@@ -85,7 +88,7 @@ pub(super) fn resolve_one(
     let start = object.start.as_ref().map(|s| Placement::start(s, &at.key("start"))).transpose()?;
     let (copies_of, bodies) = (Vec::new(), first..first);
     let mut placed =
-        Placed { name, mesh, kept, numbers, placement, start, copies: copies_of, bodies };
+        Placed { name, mesh, kept, middles, numbers, placement, start, copies: copies_of, bodies };
     let rigid = rigid::template(object, &placed, material.density, at, &material_at)?;
     let (kind, surface) = match &rigid {
         Some(body) => (body.kind.clone(), body.surface.clone()),
@@ -287,8 +290,11 @@ struct Made {
     mesh: Mesh,
     /// What is left of its points.
     kept: Option<Kept>,
+    /// The nodes in the middles of its edges.
+    middles: Middles,
 }
 
+// long: from a mesh to what a body of its role uses, step by step
 fn body_kind(
     object: &mut ObjectSection,
     mut mesh: Mesh,
@@ -305,6 +311,9 @@ fn body_kind(
         None => Role::Volume,
     };
     object.role = Some(role);
+    if object.element == Some(ElementOrder::Linear) {
+        mesh.middles.clear();
+    }
     let total = mesh.points.len();
     let regions = std::mem::take(&mut mesh.regions);
     let mut mesh = match dimension {
@@ -335,8 +344,12 @@ fn body_kind(
     })?;
     notes.extend(warnings.iter().map(|w| format!("{}: {w}", object.name)));
     thin::refuse_foreign_keys(object, role, at)?;
-    let (kind, thickness) = kind_of(dimension, role, object, &mesh, material, placement, at)?;
-    Ok(Made { kind, thickness, mesh, kept })
+    let added = add_middles(object, role, dimension, &mut mesh, at)?;
+    let (mut kind, thickness) = kind_of(dimension, role, object, &mesh, material, placement, at)?;
+    if let BodyKind::Volume { middles, .. } = &mut kind {
+        middles.clone_from(&added.of_tets);
+    }
+    Ok(Made { kind, thickness, mesh, kept, middles: added })
 }
 
 /// The elements of a mesh that a body of this role consists of.
@@ -359,6 +372,7 @@ fn parts_of(
         }
         (Role::Rod, None) => {
             mesh.tets.clear();
+            mesh.middles.clear();
             mesh.triangles.clear();
             mesh.vertices.clear();
         }
@@ -422,7 +436,7 @@ fn kind_of(
                 }
                 Dimension::Three => {
                     let (tets, overrides) = (mesh.tets.clone(), Vec::new());
-                    BodyKind::Volume { tets, density, material, overrides }
+                    BodyKind::Volume { tets, middles: Vec::new(), density, material, overrides }
                 }
             };
             (kind, 0.0)

@@ -104,16 +104,19 @@ fn reduced(
     at: &At<'_>,
     placed: &Placed,
 ) -> Result<Vec<Vec3>, SceneError> {
-    let expected = placed.kept.as_ref().map_or(placed.mesh.points.len(), |k| k.total);
+    let corners = placed.mesh.points.len() - placed.middles.edges.len();
+    let expected = placed.kept.as_ref().map_or(corners, |k| k.total);
     if points.len() != expected {
         let found = points.len();
         let what = format!("{} has {found} vertices, the object has {expected}", file.display());
         return Err(at.invalid(what));
     }
-    Ok(match &placed.kept {
+    let mut points = match &placed.kept {
         None => points,
         Some(kept) => kept.old.iter().map(|v| points[*v as usize]).collect(),
-    })
+    };
+    placed.middles.extend(&mut points);
+    Ok(points)
 }
 
 /// Positions of the meshes `0.obj`, `1.obj`, … of a folder.

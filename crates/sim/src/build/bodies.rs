@@ -7,11 +7,13 @@ use crate::body::Body;
 use crate::definition::settings::SolverSettings;
 use crate::definition::{
     BendingModel, BodyDef, BodyKind, CONTROL_POINTS, CarriedSurface, Definition, ShellMaterial,
+    quadratic,
 };
 use crate::energy::codim::CodimLists;
 use crate::energy::hinge::Hinge;
 use crate::energy::membrane::Membrane;
 use crate::energy::plane_strain::PlaneStrain;
+use crate::energy::quadratic_tet::{NODES, QuadraticTet, QuadraticTets};
 use crate::energy::rod_joint::{RodMaterial, angle_about};
 use crate::energy::segment::Segment;
 use crate::energy::shape_operator::{ENDS, ShapeOperator, side_normal};
@@ -69,6 +71,10 @@ pub(crate) struct Collected {
     tets: Vec<[u32; 4]>,
     densities: Vec<f64>,
     materials: Vec<Material>,
+    /// See `Model::weight_excess`.
+    pub weight_excess: Vec<f64>,
+    /// Quadratic tetrahedra with density and material.
+    quadratic: Vec<([u32; NODES], f64, Material)>,
     /// Densities of the segments of rods, kg/m³.
     rod_densities: Vec<f64>,
 }
@@ -82,6 +88,11 @@ impl Collected {
         for body in &definition.bodies {
             check(body)?;
             all.add(body)?;
+        }
+        let linear = all.solid_count();
+        for body in all.bodies.iter_mut().filter(|b| b.quadratic) {
+            // they are numbered after all others
+            body.solids = body.solids.start + linear..body.solids.end + linear;
         }
         all.stiffen_rigid_bodies(definition);
         Ok(all)
@@ -106,6 +117,7 @@ impl Collected {
     fn add(&mut self, body: &BodyDef) -> Result<(), BuildError> {
         let first = self.rest.len();
         let (first_solid, first_triangle) = (self.solid_count(), self.codim.membranes.len());
+        let first_quadratic = self.quadratic.len();
         let first_segment = self.frames.len();
         self.rest.extend_from_slice(&body.rest);
         self.start.extend_from_slice(if body.start.is_empty() { &body.rest } else { &body.start });
@@ -119,17 +131,22 @@ impl Collected {
         let shift = |v: u32| v + first as u32;
         let first_face = self.faces.len();
         match &body.kind {
-            BodyKind::Volume { tets, density, material, overrides } => {
+            BodyKind::Volume { tets, middles, density, material, overrides } => {
+                let nodes = quadratic::nodes(tets, middles);
                 let exceptions: BTreeMap<u32, _> =
                     overrides.iter().map(|&(e, d, m)| (e, (d, m))).collect();
                 for (e, tet) in tets.iter().enumerate() {
                     let (rho, law) =
                         exceptions.get(&(e as u32)).copied().unwrap_or((*density, *material));
+                    if let Some(nodes) = nodes.get(e) {
+                        self.quadratic.push((nodes.map(shift), rho, law));
+                        continue;
+                    }
                     self.tets.push(tet.map(shift));
                     self.densities.push(rho);
                     self.materials.push(law);
                 }
-                let boundary = topology::boundary_faces(tets).map_err(|e| problem(body, e))?;
+                let boundary = quadratic::boundary(tets, middles).map_err(|e| problem(body, e))?;
                 self.faces.extend(boundary.iter().map(|f| f.map(shift)));
             }
             BodyKind::Rigid { mass } => self.add_rigid(body, *mass, first),
@@ -174,15 +191,21 @@ impl Collected {
             Some(surface) => self.carry(body, surface, first)?,
             None => self.touching.extend_from_slice(&self.faces[first_face..]),
         }
+        let place = Body::new(body, first);
+        let solids = match place.quadratic {
+            true => first_quadratic..self.quadratic.len(),
+            false => first_solid..self.solid_count(),
+        };
         self.bodies.push(Body {
-            solids: first_solid..self.solid_count(),
+            solids,
             triangles: first_triangle..self.codim.membranes.len(),
             segments: first_segment..self.frames.len(),
-            ..Body::new(body, first)
+            ..place
         });
         Ok(())
     }
 
+    /// Number of elements of solids that are not quadratic.
     fn solid_count(&self) -> usize {
         self.tets.len() + self.plane.len()
     }
@@ -411,22 +434,54 @@ impl Collected {
                         };
                     }
                 };
-                let body = &bodies[bodies.partition_point(|b| b.solids.end <= element)];
-                BuildError::Element {
-                    body: body.name.clone(),
-                    element: (element - body.solids.start) as u32,
-                    vertices: vertices[element].map(|v| v - body.vertices.start as u32),
-                    what,
-                }
+                bad_element(bodies, element, vertices[element], what)
             })?;
         elastic.add_lumped_mass(&self.densities, &mut self.mass);
         self.volume += elastic.elements.iter().map(|e| e.volume()).sum::<f64>();
+        let quadratic = self.build_quadratic(solver)?;
         let tets = match (solver.allow_inversion, solver.inversion_barrier) {
             (true, _) => elastic.invertible(),
             (false, true) => elastic,
             (false, false) => elastic.without_inversion_barrier(),
         };
-        Ok(Solids { tets, plane: std::mem::take(&mut self.plane).finish(self.rest.len()) })
+        let plane = std::mem::take(&mut self.plane).finish(self.rest.len());
+        Ok(Solids { tets, plane, quadratic })
+    }
+
+    /// Quadratic tetrahedra; their masses are added to those of the vertices.
+    fn build_quadratic(&mut self, solver: &SolverSettings) -> Result<QuadraticTets, BuildError> {
+        let mut list = ElementList::default();
+        let linear = self.bodies.iter().filter(|b| !b.quadratic).map(|b| b.solids.end).max();
+        for (e, (nodes, rho, material)) in std::mem::take(&mut self.quadratic).iter().enumerate() {
+            let rest = nodes.map(|v| self.rest[v as usize]);
+            let Some(element) = QuadraticTet::new(&rest, material) else {
+                let number = linear.unwrap_or(0) + e;
+                let corners = [0, 1, 2, 3].map(|a| nodes[a]);
+                let what = "inverted or flat at rest somewhere within";
+                return Err(bad_element(&self.bodies, number, corners, what));
+            };
+            self.weight_excess.resize(self.rest.len(), 0.0);
+            let weights = element.weight_volumes();
+            for (n, &v) in nodes.iter().enumerate() {
+                let mass = rho * element.volume() * QuadraticTet::mass_part(n);
+                self.mass[v as usize] += mass;
+                self.weight_excess[v as usize] += rho * weights[n] - mass;
+            }
+            self.volume += element.volume();
+            list.push(
+                *nodes,
+                match solver.inversion_barrier {
+                    true => element,
+                    false => element.without_inversion_barrier(),
+                },
+            );
+        }
+        // in terms of the mass
+        self.weight_excess
+            .iter_mut()
+            .zip(&self.mass)
+            .for_each(|(w, m)| *w /= m.max(f64::MIN_POSITIVE));
+        Ok(list.finish(self.rest.len()))
     }
 
     /// Puts the angles of rods behind the vertices of all bodies, each with half of its segment's
@@ -448,6 +503,21 @@ impl Collected {
         self.deformable.resize(n, true);
         self.half_thickness.resize(n, 0.0);
     }
+}
+
+/// What is wrong with element `number` of solids.
+fn bad_element(
+    bodies: &[Body],
+    number: usize,
+    vertices: [u32; 4],
+    what: &'static str,
+) -> BuildError {
+    let own = bodies.iter().find(|b| b.solids.contains(&number));
+    let (name, first, element) = own.map_or((String::new(), 0, number), |b| {
+        (b.name.clone(), b.vertices.start as u32, number - b.solids.start)
+    });
+    let vertices = vertices.map(|v| v - first);
+    BuildError::Element { body: name, element: element as u32, vertices, what }
 }
 
 fn tet_volume(x: &[Vec3; 4]) -> f64 {
@@ -522,11 +592,17 @@ fn check(body: &BodyDef) -> Result<(), BuildError> {
     }
     let n = body.unknowns().end;
     let indices: Box<dyn Iterator<Item = u32>> = match &body.kind {
-        BodyKind::Volume { tets, .. } => {
+        BodyKind::Volume { tets, middles, .. } => {
             if tets.is_empty() {
                 return err("a volume needs tetrahedra".into());
             }
-            Box::new(tets.iter().flatten().copied())
+            if let Some(what) = quadratic::misfit(tets, middles) {
+                return err(what);
+            }
+            if !middles.is_empty() && body.surface.is_some() {
+                return err("a body of quadratic elements carries no surface".into());
+            }
+            Box::new(tets.iter().flatten().chain(middles.iter().flatten()).copied())
         }
         BodyKind::Rigid { .. } => Box::new(std::iter::empty()),
         BodyKind::PlaneStrain { triangles, .. } => {
@@ -576,8 +652,16 @@ fn check(body: &BodyDef) -> Result<(), BuildError> {
 pub(crate) fn check_start(bodies: &[Body], solids: &Solids, x: &[Vec3]) -> Result<(), BuildError> {
     for body in bodies {
         let (name, first) = (|| body.name.clone(), body.vertices.start as u32);
-        // a scene has only one of the two kinds
         for (k, e) in body.solids.clone().enumerate() {
+            if let Ok(nodes) = <[u32; NODES]>::try_from(solids.vertices(e)) {
+                if !QuadraticTet::is_positive(&nodes.map(|v| x[v as usize])) {
+                    let corners = [0, 1, 2, 3].map(|a| nodes[a]);
+                    let what = "inverted or flat at the start somewhere within";
+                    return Err(bad_element(bodies, e, corners, what));
+                }
+                continue;
+            }
+            // a scene has only one of the other two kinds
             if let Some(global) = solids.plane.vertices().get(e) {
                 let [a, b, c] = global.map(|v| x[v as usize]);
                 if (b - a).cross(&(c - a)).z <= 0.0 {

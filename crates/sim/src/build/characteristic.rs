@@ -1,6 +1,7 @@
 //! The characteristic norm of a scene: stiffness and surface of its elements, gathered at their vertices.
 
 use crate::characteristic::CharacteristicNorm;
+use crate::energy::quadratic_tet::PARTS;
 use crate::model::Model;
 use standoff_linalg::Vec3;
 use std::f64::consts::PI;
@@ -42,7 +43,8 @@ pub fn norm(model: &Model) -> Option<CharacteristicNorm> {
     Some(CharacteristicNorm::new(compliance, area))
 }
 
-/// The surface around a vertex: the faces opposite to it, and those of the body's surface that it is a corner of.
+/// The surface around a vertex: the faces opposite to it, and those of the body's surface that it is a corner of. A quadratic element
+/// counts as eight linear ones.
 fn add_tetrahedra(model: &Model, sums: &mut Sums) {
     let x = &model.rest;
     let area = |f: [u32; 3]| {
@@ -54,12 +56,17 @@ fn add_tetrahedra(model: &Model, sums: &mut Sums) {
         f
     };
     let faces = |t: &[u32; 4]| [0, 1, 2, 3].map(|k| [1, 2, 3].map(|d| t[(k + d) % 4]));
-    let tets = model.solids.tets.vertices();
-    let mut all: Vec<[u32; 3]> = tets.iter().flat_map(faces).map(sorted).collect();
-    all.sort_unstable();
-    for (tet, element) in tets.iter().zip(&model.solids.tets.elements) {
+    let (linear, quadratic) = (&model.solids.tets, &model.solids.quadratic);
+    let linear = linear.vertices().iter().zip(&linear.elements);
+    let mut tets: Vec<_> = linear.map(|(t, element)| (*t, element.rest_stiffness())).collect();
+    for (nodes, element) in quadratic.vertices().iter().zip(&quadratic.elements) {
         let stiffness = element.rest_stiffness();
-        for (face, &opposite) in faces(tet).iter().zip(tet) {
+        tets.extend(PARTS.map(|part| (part.map(|n| nodes[n]), stiffness)));
+    }
+    let mut all: Vec<[u32; 3]> = tets.iter().flat_map(|(t, _)| faces(t)).map(sorted).collect();
+    all.sort_unstable();
+    for (tet, stiffness) in tets {
+        for (face, &opposite) in faces(&tet).iter().zip(&tet) {
             let (face, area) = (sorted(*face), area(*face));
             sums.add(opposite, stiffness, area);
             let first = all.partition_point(|f| *f < face);

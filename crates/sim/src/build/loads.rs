@@ -4,6 +4,7 @@ use crate::body::Body;
 use crate::definition::expression::Expression;
 use crate::definition::{
     Anchor, AttachmentDef, BodyKind, Definition, ForceDef, Load, SpringStiffness, StitchDef,
+    quadratic,
 };
 use crate::energy::pressure::Patch;
 use crate::energy::spring::{Spring, UNUSED};
@@ -59,7 +60,9 @@ pub fn check(definition: &Definition) -> Result<(), BuildError> {
         start.extend_from_slice(if body.start.is_empty() { &body.rest } else { &body.start });
         let shift = |e: &[u32; 2]| e.map(|v| v + first as u32);
         let surface = match &body.kind {
-            BodyKind::Volume { tets, .. } => topology::boundary_faces(tets).unwrap_or_default(),
+            BodyKind::Volume { tets, middles, .. } => {
+                quadratic::boundary(tets, middles).unwrap_or_default()
+            }
             BodyKind::Shell { triangles, .. } => triangles.clone(),
             BodyKind::Rigid { .. } => {
                 body.surface.as_ref().map(|s| s.triangles.to_vec()).unwrap_or_default()

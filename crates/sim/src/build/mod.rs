@@ -154,6 +154,7 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
         tolerance: part_of_greatest(&scales, &body_of, |s| s.velocity_tolerance),
         stiffest: 0.0,
         map: all.map,
+        weight_excess: all.weight_excess,
         body_of,
         scales,
         bodies,

@@ -65,6 +65,7 @@ pub fn check_method(
     let body = |b: usize| format!("body '{}'", bodies[b].name);
     for (k, own) in definition.bodies.iter().enumerate() {
         let kind = match &own.kind {
+            BodyKind::Volume { middles, .. } if !middles.is_empty() => "made of quadratic elements",
             BodyKind::Volume { .. } | BodyKind::Obstacle { .. } => continue,
             BodyKind::Rigid { .. } => {
                 return unfit(
@@ -265,6 +266,9 @@ pub fn check_inversion(
 /// Why the elements of a body cannot be inverted, if they cannot.
 fn bears_no_inversion(kind: &BodyKind) -> Option<String> {
     let (material, overrides) = match kind {
+        BodyKind::Volume { middles, .. } if !middles.is_empty() => {
+            return Some("is for linear tetrahedra, but these are quadratic".into());
+        }
         BodyKind::Volume { material, overrides, .. } => (material, overrides),
         BodyKind::PlaneStrain { .. } => {
             return Some("is for tetrahedra, but this is a solid in the plane".into());

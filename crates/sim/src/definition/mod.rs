@@ -7,6 +7,7 @@ mod dimension;
 pub mod expression;
 mod joints;
 pub mod presets;
+pub mod quadratic;
 mod rigid;
 pub mod settings;
 mod springs;
@@ -116,6 +117,9 @@ pub enum BodyKind {
     Volume {
         /// Vertex indices of each tetrahedron within the body.
         tets: Vec<[u32; 4]>,
+        /// The nodes in the middles of the edges of each tetrahedron (`#T×6`), which make them quadratic elements, see
+        /// [`quadratic::add_middles`]; empty for linear ones.
+        middles: Vec<[u32; 6]>,
         /// Mass density, kg/m³.
         density: f64,
         /// Constitutive law.

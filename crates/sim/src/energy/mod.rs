@@ -13,6 +13,7 @@ pub mod membrane;
 pub mod plane_strain;
 pub mod pressure;
 mod projection;
+pub mod quadratic_tet;
 pub mod rod_joint;
 pub mod segment;
 pub mod shape_operator;

@@ -1,19 +1,22 @@
-//! The elements of solids: tetrahedra, and in two dimensions triangles under plane strain.
+//! The elements of solids: tetrahedra, linear and quadratic ones, and in two dimensions triangles under plane strain.
 
 use super::element::Elements;
 use super::guard::Guard;
 use super::plane_strain::PlaneStrainTriangles;
+use super::quadratic_tet::{CoefficientGuard, NODES, QuadraticTet, QuadraticTets};
 use super::term::Term;
 use super::tet::ElasticTets;
 use standoff_linalg::{Mat3, Vec3};
 
-/// All elements of solids, numbered one after the other. A scene has only one of the two kinds.
+/// All elements of solids, numbered one kind after the other.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Solids {
     /// Tetrahedra of all volumes.
     pub tets: ElasticTets,
     /// Triangles under plane strain of all solids in the plane.
     pub plane: PlaneStrainTriangles,
+    /// Quadratic tetrahedra of all volumes.
+    pub quadratic: QuadraticTets,
 }
 
 /// Barriers against inversion.
@@ -21,6 +24,7 @@ pub struct Solids {
 pub struct Guards {
     tets: Elements<Guard<4>, 4>,
     plane: Elements<Guard<3>, 3>,
+    quadratic: Elements<CoefficientGuard, NODES>,
 }
 
 impl Guards {
@@ -28,8 +32,10 @@ impl Guards {
     pub fn terms(&self) -> impl Iterator<Item = &dyn Term> {
         let tets = self.tets.elements.iter().any(|g| g.volume > 0.0);
         let plane = self.plane.elements.iter().any(|g| g.volume > 0.0);
+        let quadratic = self.quadratic.elements.iter().any(|g| g.acts);
         let tets = tets.then_some(&self.tets as &dyn Term);
-        tets.into_iter().chain(plane.then_some(&self.plane as &dyn Term))
+        let plane = plane.then_some(&self.plane as &dyn Term);
+        tets.into_iter().chain(plane).chain(quadratic.then_some(&self.quadratic as &dyn Term))
     }
 }
 
@@ -37,30 +43,46 @@ impl Solids {
     /// The energies, in the order of their sums.
     pub fn terms(&self) -> impl Iterator<Item = &dyn Term> {
         let plane = (!self.plane.is_empty()).then_some(&self.plane as &dyn Term);
-        std::iter::once(&self.tets as &dyn Term).chain(plane)
+        let quadratic = (!self.quadratic.is_empty()).then_some(&self.quadratic as &dyn Term);
+        std::iter::once(&self.tets as &dyn Term).chain(plane).chain(quadratic)
     }
 
     /// The elements that have one of the `wanted` vertices (`#V`).
     pub fn touching(&self, wanted: &[bool]) -> Self {
-        Self { tets: self.tets.touching(wanted), plane: self.plane.touching(wanted) }
+        Self {
+            tets: self.tets.touching(wanted),
+            plane: self.plane.touching(wanted),
+            quadratic: self.quadratic.touching(wanted),
+        }
     }
 
     /// The same elements with the barrier against inversion for laws that have none.
     pub fn with_inversion_barrier(&self) -> Self {
         let (tets, plane) = (self.tets.clone(), self.plane.clone());
-        Self { tets: tets.with_inversion_barrier(), plane: plane.with_inversion_barrier() }
+        let quadratic = self.quadratic.elements.iter().cloned();
+        let quadratic = quadratic.map(QuadraticTet::with_inversion_barrier).collect();
+        Self {
+            tets: tets.with_inversion_barrier(),
+            plane: plane.with_inversion_barrier(),
+            quadratic: self.quadratic.with(quadratic),
+        }
     }
 
     /// The barriers against inversion at the end of a step of elements whose energy is evaluated before it.
     pub fn guards(&self) -> Guards {
         let tets = self.tets.elements.iter().map(|t| t.guard()).collect();
         let plane = self.plane.elements.iter().map(|t| t.guard()).collect();
-        Guards { tets: self.tets.with(tets), plane: self.plane.with(plane) }
+        let quadratic = self.quadratic.elements.iter().map(|t| t.own_guard()).collect();
+        Guards {
+            tets: self.tets.with(tets),
+            plane: self.plane.with(plane),
+            quadratic: self.quadratic.with(quadratic),
+        }
     }
 
     /// Number of elements.
     pub fn len(&self) -> usize {
-        self.tets.len() + self.plane.len()
+        self.tets.len() + self.plane.len() + self.quadratic.len()
     }
 
     /// Whether there are none.
@@ -68,33 +90,59 @@ impl Solids {
         self.len() == 0
     }
 
+    /// Which element of which kind has a number.
+    fn find(&self, e: usize) -> Found {
+        let (tets, plane) = (self.tets.len(), self.plane.len());
+        match e {
+            _ if e < tets => Found::Tet(e),
+            _ if e < tets + plane => Found::Plane(e - tets),
+            _ => Found::Quadratic(e - tets - plane),
+        }
+    }
+
     /// The vertices of an element.
     pub fn vertices(&self, e: usize) -> &[u32] {
-        match e.checked_sub(self.tets.len()) {
-            None => &self.tets.vertices()[e],
-            Some(t) => &self.plane.vertices()[t],
+        match self.find(e) {
+            Found::Tet(t) => &self.tets.vertices()[t],
+            Found::Plane(t) => &self.plane.vertices()[t],
+            Found::Quadratic(t) => &self.quadratic.vertices()[t],
         }
     }
 
-    /// det F of an element: its volume over that at rest.
+    /// det F of an element: its volume over that at rest. The least one within a quadratic element as its points and Bernstein coefficients tell.
     pub fn volume_ratio(&self, e: usize, x: &[Vec3]) -> f64 {
-        self.deformation_gradient(e, x).determinant()
-    }
-
-    /// Deformation gradient F of an element.
-    pub fn deformation_gradient(&self, e: usize, x: &[Vec3]) -> Mat3 {
-        let (tets, plane) = (&self.tets, &self.plane);
-        match e.checked_sub(tets.len()) {
-            None => tets.elements[e].deformation_gradient(&tets.gather(e, x)),
-            Some(t) => plane.elements[t].deformation_gradient(&plane.gather(t, x)),
+        match self.find(e) {
+            Found::Quadratic(t) => {
+                self.quadratic.elements[t].least_ratio(&self.quadratic.gather(t, x))
+            }
+            _ => self.deformation_gradient(e, x).determinant(),
         }
     }
 
-    /// Cauchy stress of every element, Pa.
+    /// Deformation gradient F of an element, the mean of a quadratic one.
+    pub fn deformation_gradient(&self, e: usize, x: &[Vec3]) -> Mat3 {
+        let Self { tets, plane, quadratic } = self;
+        match self.find(e) {
+            Found::Tet(t) => tets.elements[t].deformation_gradient(&tets.gather(t, x)),
+            Found::Plane(t) => plane.elements[t].deformation_gradient(&plane.gather(t, x)),
+            Found::Quadratic(t) => quadratic.elements[t].mean_gradient(&quadratic.gather(t, x)),
+        }
+    }
+
+    /// Cauchy stress of every element, Pa, the mean of a quadratic one.
     pub fn cauchy_stress(&self, x: &[Vec3]) -> Vec<Mat3> {
-        let plane = &self.plane;
+        let Self { tets, plane, quadratic } = self;
         let triangles = plane.elements.iter().enumerate();
         let triangles = triangles.map(|(e, t)| t.cauchy_stress(&plane.gather(e, x)));
-        self.tets.cauchy_stress(x).into_iter().chain(triangles).collect()
+        let curved = quadratic.elements.iter().enumerate();
+        let curved = curved.map(|(e, t)| t.cauchy_stress(&quadratic.gather(e, x)));
+        tets.cauchy_stress(x).into_iter().chain(triangles).chain(curved).collect()
     }
+}
+
+/// An element of its kind.
+enum Found {
+    Tet(usize),
+    Plane(usize),
+    Quadratic(usize),
 }

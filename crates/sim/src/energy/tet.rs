@@ -4,7 +4,7 @@
 //! [`Tet`] is one element as a pure function of its four corners; [`ElasticTets`] are those of a
 //! scene. Sums run in a fixed order, whatever the number of threads.
 
-mod formulas;
+pub(super) mod formulas;
 mod proximal;
 pub(super) mod step;
 #[cfg(test)]
@@ -122,11 +122,9 @@ impl Tet {
         [-(g1 + g2 + g3), g1, g2, g3]
     }
 
-    /// Frobenius norm of ∂²ψ/∂F² at rest, where every law is that of linear elasticity, Pa.
+    /// Frobenius norm of ∂²ψ/∂F² at rest, Pa.
     pub fn rest_stiffness(&self) -> f64 {
-        let Lame { lambda, mu } = self.lame;
-        let (diagonal, shear) = (lambda + 2.0 * mu, 2.0 * mu);
-        (3.0 * diagonal * diagonal + 6.0 * lambda * lambda + 3.0 * shear * shear).sqrt()
+        self.lame.rest_stiffness()
     }
 
     /// Deformation gradient F at corner positions `x`.

@@ -79,6 +79,15 @@ pub struct Lame<R = f64> {
     pub mu: R,
 }
 
+impl Lame {
+    /// Frobenius norm of ∂²ψ/∂F² at rest, where every law is that of linear elasticity, Pa.
+    pub fn rest_stiffness(&self) -> f64 {
+        let Self { lambda, mu } = self;
+        let (diagonal, shear) = (lambda + 2.0 * mu, 2.0 * mu);
+        (3.0 * diagonal * diagonal + 6.0 * lambda * lambda + 3.0 * shear * shear).sqrt()
+    }
+}
+
 impl Law {
     /// Every law.
     pub const ALL: [Law; 5] = [

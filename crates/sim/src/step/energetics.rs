@@ -26,7 +26,12 @@ fn armature_energy(model: &Model, state: &State) -> f64 {
 /// −Σ m g·x of the deformable bodies, J.
 pub fn gravity_energy(model: &Model, state: &State) -> f64 {
     let gravity = state.controls.gravity.unwrap_or(model.gravity);
-    deformable(model).map(|i| -model.mass[i] * gravity.dot(&state.x[i])).sum()
+    let is_static = !model.resolved.settings.time.scheme().inertial();
+    let weight = |i: usize| match model.weight_excess.get(i) {
+        Some(excess) if is_static => model.mass[i] * (1.0 + excess),
+        _ => model.mass[i],
+    };
+    deformable(model).map(|i| -weight(i) * gravity.dot(&state.x[i])).sum()
 }
 
 /// Σ m v of the deformable bodies, kg m/s.

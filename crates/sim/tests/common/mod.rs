@@ -45,6 +45,7 @@ pub fn block(name: &str, low: [f64; 3], n: [usize; 3], cell: f64) -> BodyDef {
         name: name.into(),
         rest,
         kind: BodyKind::Volume {
+            middles: Vec::new(),
             tets,
             density: 1000.0,
             material: material(Law::NeoHookean),

@@ -5,26 +5,38 @@ use crate::energy::formula::{Formula, Source, of_relative};
 use crate::material::{Lame, Law, PrincipalHessian, inversion};
 use standoff_linalg::{M3, Real, V3, svd};
 
-impl Tet {
-    /// A bit for the law, and one where the law has a barrier against inversion that it has not by itself.
-    #[inline(always)]
-    fn laws(&self) -> u32 {
-        1 << self.law as u32 | u32::from(self.is_guarded()) << GUARDED
-    }
+/// An element of which the law of the material may differ from that of its neighbours.
+pub(in crate::energy) trait HasLaw {
+    /// The law.
+    fn law(&self) -> Law;
+    /// Whether the law has a barrier against inversion that it has not by itself.
+    fn is_guarded(&self) -> bool;
+}
 
+impl HasLaw for Tet {
+    #[inline(always)]
+    fn law(&self) -> Law {
+        self.law
+    }
     #[inline(always)]
     fn is_guarded(&self) -> bool {
         self.guarded && !self.law.has_barrier()
     }
 }
 
-/// The bit of [`Tet::laws`] beside those of the laws.
+/// A bit for the law, and one where it is guarded.
+#[inline(always)]
+fn laws<E: HasLaw>(of: &E) -> u32 {
+    1 << of.law() as u32 | u32::from(of.is_guarded()) << GUARDED
+}
+
+/// The bit of [`laws`] beside those of the laws.
 const GUARDED: u32 = 31;
 
 /// What the expression gives for each element's law, where laws differ from lane to lane.
 macro_rules! by_law {
     ($of:expr, $select:path, $law:ident => $value:expr) => {{
-        let present = $of.union(Tet::laws);
+        let present = $of.union(laws::<E>);
         let mut all = None;
         for $law in Law::ALL {
             if present & 1 << $law as u32 != 0 {
@@ -32,7 +44,7 @@ macro_rules! by_law {
                 all = match &all {
                     None => Some(value),
                     Some(others) => {
-                        let mask = $of.mask(|t| t.law == $law);
+                        let mask = $of.mask(|t| t.law() == $law);
                         Some($select(mask, &value, others))
                     }
                 };
@@ -47,34 +59,71 @@ macro_rules! by_law {
 
 /// ψ(F), J/m³.
 #[inline(always)]
-pub(super) fn psi<S: Source<Tet>>(of: S, lame: &Lame<S::R>, f: &M3<S::R>) -> S::R {
+pub(in crate::energy) fn psi<E: HasLaw, S: Source<E>>(
+    of: S,
+    lame: &Lame<S::R>,
+    f: &M3<S::R>,
+) -> S::R {
     let select = |mask, a: &S::R, b: &S::R| S::R::select(mask, *a, *b);
     match by_law!(of, select, law => law.psi_of(lame, f)) {
         (psi, false) => psi,
-        (psi, true) => inversion::add_to_psi(psi, of.mask(Tet::is_guarded), lame, f),
+        (psi, true) => inversion::add_to_psi(psi, of.mask(E::is_guarded), lame, f),
     }
 }
 
 /// ∂ψ/∂F, Pa.
 #[inline(always)]
-pub(super) fn pk1<S: Source<Tet>>(of: S, lame: &Lame<S::R>, f: &M3<S::R>) -> M3<S::R> {
+pub(in crate::energy) fn pk1<E: HasLaw, S: Source<E>>(
+    of: S,
+    lame: &Lame<S::R>,
+    f: &M3<S::R>,
+) -> M3<S::R> {
     match by_law!(of, M3::select, law => law.pk1_of(lame, f)) {
         (p, false) => p,
-        (p, true) => inversion::add_to_pk1(p, of.mask(Tet::is_guarded), lame, f),
+        (p, true) => inversion::add_to_pk1(p, of.mask(E::is_guarded), lame, f),
     }
 }
 
 /// ∂²ψ/∂F² at signed singular values of F, not projected.
 #[inline(always)]
-pub(super) fn principal_hessian<S: Source<Tet>>(
+pub(in crate::energy) fn principal_hessian<E: HasLaw, S: Source<E>>(
     of: S,
     lame: &Lame<S::R>,
     sigma: &V3<S::R>,
 ) -> PrincipalHessian<S::R> {
     match by_law!(of, PrincipalHessian::select, law => law.hessian_of(lame, sigma)) {
         (h, false) => h,
-        (h, true) => inversion::add_to_hessian(h, of.mask(Tet::is_guarded), lame, sigma),
+        (h, true) => inversion::add_to_hessian(h, of.mask(E::is_guarded), lame, sigma),
     }
+}
+
+/// The blocks of ∂²(V ψ)/∂y², where F = Σ yⱼ rⱼᵀ with the rows rⱼ of `inverse`: on and above the diagonal, row by row. ∂²ψ/∂F² is the
+/// nearest positive semidefinite one where `project` [Smith 2019], carried to the yⱼ [Zheng 2025, Eq. 19].
+#[inline(always)]
+pub(in crate::energy) fn curvature_by_edges<E: HasLaw, S: Source<E>>(
+    of: S,
+    lame: &Lame<S::R>,
+    f: &M3<S::R>,
+    inverse: &M3<S::R>,
+    volume: S::R,
+    project: <S::R as Real>::Mask,
+) -> [M3<S::R>; 6] {
+    let svd = svd(f);
+    let mut form = principal_hessian(of, lame, &svd.sigma);
+    form.project_psd(project);
+    let form = form.form(volume);
+    // the rows in the basis of the right singular vectors
+    let vt = svd.v.transpose();
+    let [r0, r1, r2] = inverse.transpose().0;
+    let (r0, r1, r2) = (&vt * &r0, &vt * &r1, &vt * &r2);
+    let (u, ut) = (&svd.u, &svd.u.transpose());
+    let h00 = &(u * &form.block(&r0, &r0)) * ut;
+    let h11 = &(u * &form.block(&r1, &r1)) * ut;
+    let h22 = &(u * &form.block(&r2, &r2)) * ut;
+    let h01 = &(u * &form.block(&r0, &r1)) * ut;
+    let h02 = &(u * &form.block(&r0, &r2)) * ut;
+    let h12 = &(u * &form.block(&r1, &r2)) * ut;
+    [h00, h01, h02, h11, h12, h22]
 }
 
 /// What a formula needs of an element.
@@ -128,7 +177,6 @@ impl Formula<4, 6> for Tet {
         [-(g1 + g2 + g3), g1, g2, g3]
     }
 
-    /// The nearest positive semidefinite ∂²ψ/∂F² [Smith 2019], carried to the corners [Zheng 2025, Eq. 19].
     #[inline(always)]
     fn curvature<S: Source<Self>>(
         of: S,
@@ -136,21 +184,9 @@ impl Formula<4, 6> for Tet {
         project: <S::R as Real>::Mask,
     ) -> [M3<S::R>; 6] {
         let t = Parameters::new(of);
-        let svd = svd(&t.deformation_gradient(x));
-        let mut form = principal_hessian(of, &t.lame, &svd.sigma);
-        form.project_psd(project);
-        let form = form.form(t.volume);
-        // shape gradients, the rows of Dₘ⁻¹, in the basis of the right singular vectors
-        let vt = svd.v.transpose();
-        let [g0, g1, g2] = t.inv_dm.transpose().0;
-        let (g0, g1, g2) = (&vt * &g0, &vt * &g1, &vt * &g2);
-        let (u, ut) = (&svd.u, &svd.u.transpose());
-        let h11 = &(u * &form.block(&g0, &g0)) * ut;
-        let h22 = &(u * &form.block(&g1, &g1)) * ut;
-        let h33 = &(u * &form.block(&g2, &g2)) * ut;
-        let h12 = &(u * &form.block(&g0, &g1)) * ut;
-        let h13 = &(u * &form.block(&g0, &g2)) * ut;
-        let h23 = &(u * &form.block(&g1, &g2)) * ut;
+        let f = t.deformation_gradient(x);
+        let [h11, h12, h13, h22, h23, h33] =
+            curvature_by_edges(of, &t.lame, &f, &t.inv_dm, t.volume, project);
         of_relative([h11, h22, h33], [h12, h13, h23])
     }
 }

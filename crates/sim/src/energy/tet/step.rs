@@ -11,7 +11,7 @@ use standoff_linalg::{M3, Mask, Real, Vec3};
 
 /// A cubic c₀ + c₁t + c₂t² + c₃t³ whose coefficients are known up to ± `error`.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Cubic<R = f64> {
+pub(in crate::energy) struct Cubic<R = f64> {
     c: [R; 4],
     error: [R; 4],
 }
@@ -32,6 +32,11 @@ impl<R: Real> Cubic<R> {
             error[k] = error[k] + c[k].abs() * EVALUATION_ERROR;
         }
         Self { c, error }
+    }
+
+    /// The polynomial whose coefficients are known up to ± `error`.
+    pub(in crate::energy) fn with_error(c: [R; 4], error: [R; 4]) -> Self {
+        Self::new(c, error)
     }
 
     /// How much more than `keep` times the volume of a tetrahedron with the edges `x` there is while they change by
@@ -105,7 +110,7 @@ impl Cubic {
     /// From t, with Taylor coefficients p₀ > 0 and nₖ = max(0, −pₖ), the polynomial at t + s is at
     /// least p₀ − n₁s − n₂s² − n₃s³, which stays positive for s < 1/(a₁ + √a₂ + ∛a₃), aₖ = nₖ/p₀,
     /// because each aₖsᵏ is at most its share of that sum. Near a simple root this is Newton's step.
-    pub(super) fn first_root(&self) -> f64 {
+    pub(in crate::energy) fn first_root(&self) -> f64 {
         let mut t = 0.0;
         for _ in 0..MAX_STEPS {
             let p = self.lower_taylor(t);

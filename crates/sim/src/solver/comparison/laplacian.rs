@@ -151,6 +151,7 @@ mod tests {
             name: "pair".into(),
             rest,
             kind: BodyKind::Volume {
+                middles: Vec::new(),
                 tets: vec![[0, 1, 2, 3], [1, 2, 3, 4]],
                 density: 700.0,
                 material: Material { law, young_modulus: 3e4, poisson_ratio: 0.3 },

@@ -1,0 +1,187 @@
+//! The barrier against inversion of quadratic tetrahedra: Ψ = Σ V/20 b(c/C) over the Bernstein coefficients c of the volume, which are C
+//! at rest, with the barrier b of invertible laws (`material/inversion.rs`). Elastic energy is evaluated at four points, and would let the
+//! element invert elsewhere.
+
+use super::bernstein::{COEFFICIENTS, PLACES};
+use super::{BLOCKS, EDGES, NODES};
+use crate::energy::element::{Element, Hessian};
+use crate::energy::formula;
+use crate::energy::term::Role;
+use crate::material::Lame;
+use crate::material::inversion::{VOLUME_RATIO, barrier};
+use standoff_linalg::{M3, Mat3, Vec3};
+use std::sync::LazyLock;
+
+/// The columns of ∂x/∂ξ at the corners: column j at corner i has the number 4 j + i.
+const COLUMNS: usize = 12;
+
+/// The weights of the nodes in each column.
+static WEIGHTS: LazyLock<[[f64; NODES]; COLUMNS]> = LazyLock::new(|| {
+    // control points as combinations of nodes
+    let mut control = [[[0.0; NODES]; 4]; 4];
+    for a in 0..4 {
+        control[a][a][a] = 1.0;
+    }
+    for (e, [a, b]) in EDGES.into_iter().enumerate() {
+        control[a][b][4 + e] = 2.0;
+        (control[a][b][a], control[a][b][b]) = (-0.5, -0.5);
+        control[b][a] = control[a][b];
+    }
+    std::array::from_fn(|k| {
+        let (j, i) = (k / 4, k % 4);
+        std::array::from_fn(|n| 2.0 * (control[i][j + 1][n] - control[i][0][n]))
+    })
+});
+
+/// The triples of columns of which each coefficient is the mean of determinants.
+static TRIPLES: LazyLock<[Vec<[usize; 3]>; COEFFICIENTS]> = LazyLock::new(|| {
+    let mut all: [Vec<[usize; 3]>; COEFFICIENTS] = Default::default();
+    for i in 0..4 {
+        for k in 0..4 {
+            for l in 0..4 {
+                all[PLACES.0[i][k][l]].push([i, 4 + k, 8 + l]);
+            }
+        }
+    }
+    all
+});
+
+fn columns(x: &[Vec3; NODES]) -> [Vec3; COLUMNS] {
+    // relative to a node: weights sum to zero
+    let y = x.map(|p| p - x[0]);
+    WEIGHTS.map(|row| row.iter().zip(&y).map(|(w, y)| y * *w).sum())
+}
+
+/// The coefficients from the columns.
+fn coefficients(d: &[Vec3; COLUMNS]) -> [f64; COEFFICIENTS] {
+    let mut out = [0.0; COEFFICIENTS];
+    for (out, triples) in out.iter_mut().zip(&*TRIPLES) {
+        let sum: f64 = triples.iter().map(|[a, b, c]| d[*a].dot(&d[*b].cross(&d[*c]))).sum();
+        *out = sum / triples.len() as f64;
+    }
+    out
+}
+
+/// The matrix of v → a × v.
+fn skew(a: &Vec3) -> Mat3 {
+    a.cross_matrix()
+}
+
+/// The barrier of one element.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CoefficientGuard {
+    /// The coefficients at rest, m³.
+    rest: [f64; COEFFICIENTS],
+    /// Rest volume that each coefficient stands for, m³.
+    volume: f64,
+    /// Whether there is a barrier.
+    pub acts: bool,
+    lame: Lame,
+}
+
+impl CoefficientGuard {
+    pub(super) fn new(rest: &[Vec3; NODES], volume: f64, lame: Lame) -> Self {
+        let rest = coefficients(&columns(rest));
+        Self { rest, volume: volume / COEFFICIENTS as f64, acts: true, lame }
+    }
+
+    /// The coefficients in terms of those at rest.
+    pub(super) fn ratios(&self, x: &[Vec3; NODES]) -> [f64; COEFFICIENTS] {
+        let now = coefficients(&columns(x));
+        std::array::from_fn(|k| now[k] / self.rest[k])
+    }
+
+    /// The coefficients at which the barrier acts, with their ratios.
+    fn acting(&self, x: &[Vec3; NODES]) -> impl Iterator<Item = (usize, f64)> + use<> {
+        let ratios = if self.acts { self.ratios(x) } else { [1.0; COEFFICIENTS] };
+        // what is not a number acts, so that it is seen
+        ratios.into_iter().enumerate().filter(|(_, j)| *j < VOLUME_RATIO || j.is_nan())
+    }
+
+    /// The derivative of a coefficient over that at rest by the nodes.
+    fn slope(&self, k: usize, d: &[Vec3; COLUMNS]) -> [Vec3; NODES] {
+        let mut by_columns = [Vec3::zeros(); COLUMNS];
+        let part = 1.0 / (TRIPLES[k].len() as f64 * self.rest[k]);
+        for &[a, b, c] in &TRIPLES[k] {
+            by_columns[a] += part * d[b].cross(&d[c]);
+            by_columns[b] += part * d[c].cross(&d[a]);
+            by_columns[c] += part * d[a].cross(&d[b]);
+        }
+        std::array::from_fn(|n| by_columns.iter().zip(&*WEIGHTS).map(|(g, w)| g * w[n]).sum())
+    }
+
+    pub(super) fn add_gradient(&self, x: &[Vec3; NODES], out: &mut [Vec3; NODES]) {
+        for (k, j) in self.acting(x) {
+            let factor = self.volume * barrier(&self.lame, j)[1];
+            for (out, slope) in out.iter_mut().zip(self.slope(k, &columns(x))) {
+                *out += factor * slope;
+            }
+        }
+    }
+
+    /// Adds the blocks of the second derivative above the diagonal. Of b″ ∇j ∇jᵀ + b′ ∇²j the first summand is positive semidefinite, and
+    /// the projected one.
+    pub(super) fn add_blocks(&self, x: &[Vec3; NODES], project: bool, out: &mut [Mat3; BLOCKS]) {
+        for (k, j) in self.acting(x) {
+            let [_, d, dd] = barrier(&self.lame, j).map(|b| self.volume * b);
+            let columns = columns(x);
+            let slope = self.slope(k, &columns);
+            for (out, (a, b)) in out.iter_mut().zip(pairs()) {
+                *out += dd * slope[a] * slope[b].transpose();
+            }
+            let part = d / (TRIPLES[k].len() as f64 * self.rest[k]);
+            for &[p, q, r] in TRIPLES[k].iter().filter(|_| !project) {
+                let (pq, pr, qr) = (-skew(&columns[r]), skew(&columns[q]), -skew(&columns[p]));
+                let [u, v, w] = [p, q, r].map(|c| &WEIGHTS[c]);
+                for (out, (a, b)) in out.iter_mut().zip(pairs()) {
+                    *out += part
+                        * (pq * (u[a] * v[b]) + pr * (u[a] * w[b]) + qr * (v[a] * w[b])
+                            - pq * (v[a] * u[b])
+                            - pr * (w[a] * u[b])
+                            - qr * (w[a] * v[b]));
+                }
+            }
+        }
+    }
+
+    fn second_derivative(&self, x: &[Vec3; NODES], project: bool) -> Hessian<NODES> {
+        let mut blocks = [Mat3::zeros(); BLOCKS];
+        self.add_blocks(x, project, &mut blocks);
+        formula::complete(&blocks.map(|b| M3::from(&b)))
+    }
+}
+
+/// Pairs of nodes above the diagonal, row by row.
+fn pairs() -> impl Iterator<Item = (usize, usize)> {
+    (0..NODES).flat_map(|a| (a + 1..NODES).map(move |b| (a, b)))
+}
+
+impl Element<NODES> for CoefficientGuard {
+    const NAME: &'static str = "inversion barrier within";
+    const ROLE: Role = Role::Constraint;
+    const KEY: Option<&'static str> = Some("material.young_modulus");
+    const TRANSLATION_INVARIANT: bool = true;
+
+    fn value(&self, x: &[Vec3; NODES]) -> f64 {
+        self.acting(x).map(|(_, j)| self.volume * barrier(&self.lame, j)[0]).sum()
+    }
+
+    fn gradient(&self, x: &[Vec3; NODES]) -> [Vec3; NODES] {
+        let mut g = [Vec3::zeros(); NODES];
+        self.add_gradient(x, &mut g);
+        g
+    }
+
+    fn hessian_psd(&self, x: &[Vec3; NODES]) -> Hessian<NODES> {
+        self.second_derivative(x, true)
+    }
+
+    fn hessian(&self, x: &[Vec3; NODES]) -> Hessian<NODES> {
+        self.second_derivative(x, false)
+    }
+
+    /// Nothing: it is a limit and nothing else.
+    fn without_limits(&self) -> Option<Self> {
+        Some(Self { acts: false, ..self.clone() })
+    }
+}
