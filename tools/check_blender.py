@@ -4,7 +4,7 @@
     pip install bpy meshio numpy          # bpy 5.0 needs Python 3.11
     tools/check_blender.py [--standoff target/release/standoff] [--steps 12] [SCENE ...]
 
-Simulates a few steps of every scene (by default a cloth with a solid and a scene whose gravity acts along z), exports
+Simulates a few steps of every scene (by default a cloth with a solid, a scene whose gravity acts along z, and bodies that move rigidly), exports
 them as .usda and .glb, imports each into an empty Blender scene, and compares the vertices of every mesh in world
 coordinates, at the time of every frame, with the positions that the run wrote: motion, scale and axes. Blender's z is
 up, so a scene whose y is up must arrive turned: (x, y, z) becomes (x, -z, y). Positions must agree within 1e-5
@@ -52,6 +52,30 @@ name = "box"
 shape = { kind = "box", size = [0.1, 0.2, 0.3] }
 translate = [1, 2, 3]
 velocity = [1, 0, 0.5]
+"""
+
+RIGID = """
+ground = 0.0
+time = { step = 0.02, end = 1.0 }
+[[objects]]
+name = "dice"
+role = "rigid"
+shape = { kind = "box", size = [0.1, 0.08, 0.06] }
+translate = [0, 0.2, 0]
+angular_velocity = [1000, 600, 400]
+[[objects]]
+name = "paddle"
+role = "obstacle"
+shape = { kind = "box", size = [0.2, 0.02, 0.1], surface = true }
+translate = [-1, 0.5, 0]
+[[objects.motion]]
+translation = ["0.5*t", "0.1*sin(20*t)", 0]
+rotation = { axis = [1, 2, 3], angle = "3000*t" }
+[[objects]]
+name = "table"
+role = "obstacle"
+shape = { kind = "box", size = [0.2, 0.02, 0.1], surface = true }
+translate = [1, 0.1, 0]
 """
 
 
@@ -107,8 +131,8 @@ def main():
         folder = Path(folder)
         scenes = args.scenes
         if not scenes:
-            scenes = [folder / "cloth-and-solid.toml", folder / "z-up.toml"]
-            for scene, text in zip(scenes, (CLOTH_AND_SOLID, Z_UP)):
+            scenes = [folder / f"{name}.toml" for name in ("cloth-and-solid", "z-up", "rigid")]
+            for scene, text in zip(scenes, (CLOTH_AND_SOLID, Z_UP, RIGID)):
                 scene.write_text(text)
         for scene in scenes:
             run = folder / f"run-{scene.stem}"

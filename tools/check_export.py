@@ -5,9 +5,10 @@
     tools/check_export.py [--standoff target/release/standoff] [--steps 6] [SCENE ...]
 
 Simulates a few steps of every scene (by default: the scenes of the repository that lie directly in
-`scenes/` and in `scenes/unit`, `scenes/erleben`), exports it as .usda, .glb, .ply, .obj and .stl, reads these with
+`scenes/` and in `scenes/unit`, `scenes/erleben`, `scenes/rigid`), exports it as .usda, .glb, .ply, .obj and .stl, reads these with
 OpenUSD, pygltflib and trimesh, and compares positions, triangles, times, units and axes with the frames that
-the run wrote, which meshio reads. Positions must agree within 1e-6 of the largest coordinate. With
+the run wrote, which meshio reads. Positions must agree within 1e-6 of the largest coordinate, those of what has a transform that
+moves within 1e-5 of its diagonal more. With
 `gltf-validator` (npm) on the PATH or given by --validator, every .glb must pass without errors.
 Prints a line per scene; exit code 1 if anything differs.
 """
@@ -29,6 +30,8 @@ from standoff_tools.frames import Frames
 from standoff_tools.run import run_scene
 
 TOLERANCE = 1e-6
+# of the diagonal of a body that is written as a mesh with a transform
+WHOLE = 1e-5
 
 
 def boundary(tets):
@@ -62,12 +65,18 @@ def frames_of(run):
     return frames.steps, frames.times(), bodies
 
 
-def same(found, expected, what):
+def same(found, expected, what, whole):
     """Raises unless two arrays of positions agree."""
     assert found.shape == expected.shape, f"{what}: {found.shape} instead of {expected.shape}"
-    error = np.abs(found - expected).max() / max(np.abs(expected).max(), 1e-300)
-    assert error <= TOLERANCE, f"{what}: relative error {error:.2e}"
-    return error
+    return small(np.abs(found - expected).max(), expected, what, whole)
+
+
+def small(error, expected, what, whole):
+    """Raises if positions of a body are too far off; `whole` if it has a transform. Returns the relative error."""
+    scale = max(np.abs(expected).max(), 1e-300)
+    bound = TOLERANCE * scale + whole * WHOLE * np.linalg.norm(np.ptp(expected, axis=0))
+    assert error <= bound, f"{what}: relative error {error / scale:.2e}"
+    return error / scale
 
 
 def sorted_rows(x):
@@ -88,6 +97,10 @@ def check_usd(path, times, bodies):
         prims = by_name[name]
         for prim in prims:
             samples = UsdGeom.PointBased(prim).GetPointsAttr().GetTimeSamples()
+            whole = not samples and len(times) > 1
+            if whole:
+                # nothing at all where it rests
+                samples = UsdGeom.Xformable(prim).GetTimeSamples() or [t * rate for t in times]
             assert np.allclose(np.array(samples) / rate, times, rtol=1e-9, atol=1e-12), f"{name}: times"
             if prim.IsA(UsdGeom.Mesh):
                 mesh = UsdGeom.Mesh(prim)
@@ -102,14 +115,14 @@ def check_usd(path, times, bodies):
                 assert len(counts) == count and len(indices) == 3 * count, f"{name}: {len(counts)} faces"
             for sample, expected in zip(samples, positions):
                 points = np.array(UsdGeom.PointBased(prim).GetPointsAttr().Get(sample), dtype=float)
+                world = np.array(UsdGeom.Xformable(prim).ComputeLocalToWorldTransform(sample))
+                points = points @ world[:3, :3] + world[3, :3]
                 if prim.IsA(UsdGeom.Mesh) and len(prims) == 1:
-                    worst = max(worst, same(points, expected, f"{name} (USD)"))
+                    worst = max(worst, same(points, expected, f"{name} (USD)", whole))
                 else:
                     # curves repeat the points at which they meet
                     nearest = np.abs(points[:, None] - expected[None]).max(axis=2).min(axis=1)
-                    error = nearest.max() / np.abs(expected).max()
-                    assert error <= TOLERANCE, f"{name} (USD): {error:.2e}"
-                    worst = max(worst, error)
+                    worst = max(worst, small(nearest.max(), expected, f"{name} (USD)", whole))
     return worst, UsdGeom.GetStageUpAxis(stage)
 
 
@@ -121,32 +134,40 @@ def check_glb(path, times, bodies, up):
         accessor = gltf.accessors[index]
         view = gltf.bufferViews[accessor.bufferView]
         kind = {5126: "<f4", 5125: "<u4"}[accessor.componentType]
-        width = {"SCALAR": 1, "VEC3": 3}[accessor.type]
+        width = {"SCALAR": 1, "VEC3": 3, "VEC4": 4}[accessor.type]
         start = (view.byteOffset or 0) + (accessor.byteOffset or 0)
         values = np.frombuffer(blob, kind, accessor.count * width, start)
         return values.reshape(-1, width) if width > 1 else values
 
+    channels = {}
+    for animation in gltf.animations or []:
+        for channel in animation.channels:
+            sampler = animation.samplers[channel.sampler]
+            seconds = array(sampler.input)
+            assert np.allclose(seconds, np.array(times) - times[0], rtol=1e-6, atol=1e-9)
+            channels[channel.target.node, channel.target.path] = array(sampler.output).astype(float)
     worst = 0.0
-    weights = np.zeros((1, 0))
-    if len(times) > 1:
-        sampler = gltf.animations[0].samplers[0]
-        seconds = array(sampler.input)
-        assert np.allclose(seconds, np.array(times) - times[0], rtol=1e-6, atol=1e-9)
-        weights = array(sampler.output).reshape(len(times), -1)
-        targets = {c.target.node for c in gltf.animations[0].channels}
-        assert targets == set(range(len(gltf.nodes)))
     assert [n.name for n in gltf.nodes] == [b[0] for b in bodies]
-    for mesh, (name, positions, count) in zip(gltf.meshes, bodies):
+    for node, (mesh, (name, positions, count)) in enumerate(zip(gltf.meshes, bodies)):
         primitive = mesh.primitives[0]
         base = array(primitive.attributes.POSITION).astype(float)
         deltas = np.array([array(t["POSITION"]) for t in primitive.targets or []], dtype=float)
+        assert len(deltas) in (0, len(times) - 1) and (len(deltas) > 0) == ((node, "weights") in channels), name
         if primitive.mode == 4:
             assert len(array(primitive.indices)) == 3 * count
+        still = [gltf.nodes[node].translation or [0, 0, 0]] * len(times)
+        shifts = np.array(channels.get((node, "translation"), still))
+        turns = channels.get((node, "rotation"), np.tile([0.0, 0, 0, 1], (len(times), 1)))
+        assert np.allclose(np.linalg.norm(turns, axis=1), 1, atol=1e-6) and ((turns[1:] * turns[:-1]).sum(axis=1) > 0).all(), name
         for frame, expected in enumerate(positions):
-            found = base + (np.tensordot(weights[frame], deltas, 1) if len(deltas) else 0)
+            found = base
+            if len(deltas):
+                found = base + np.tensordot(channels[node, "weights"].reshape(len(times), -1)[frame], deltas, 1)
+            axis, w = turns[frame, :3], turns[frame, 3]
+            found = found + 2 * np.cross(axis, np.cross(axis, found) + w * found) + shifts[frame]
             if up == "Z":
                 found = found[:, [0, 2, 1]] * [1, -1, 1]
-            worst = max(worst, same(found, expected, f"{name} (glTF)"))
+            worst = max(worst, same(found, expected, f"{name} (glTF)", not len(deltas)))
     return worst
 
 
@@ -185,7 +206,7 @@ def main():
     parser.add_argument("--validator", help="program that validates a .glb given as its argument")
     parser.add_argument("--steps", default=6, type=int)
     args = parser.parse_args()
-    folders = [ROOT / "scenes", ROOT / "scenes/unit", ROOT / "scenes/erleben"]
+    folders = [ROOT / "scenes", ROOT / "scenes/unit", ROOT / "scenes/erleben", ROOT / "scenes/rigid"]
     scenes = args.scenes or sorted(s for f in folders for s in f.glob("*.toml"))
     failed = 0
     for scene in scenes:

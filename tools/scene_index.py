@@ -25,7 +25,8 @@ MOMENTS = {
     0.35: ["codim/reef-knot", "codim/sprinkles", "codim/tablecloth-pull", "codim/twisted-ring", "erleben/cube-cliff",
            "erleben/cube-internal-edges", "erleben/spike-plane", "erleben/spike-spike", "impact-ball", "orientation/cliff-edge",
            "orientation/compactor", "orientation/fine-ball", "orientation/funnel", "orientation/two-rings",
-           "stress/fine-ball", "two-cubes-fall", "unit/cube-stack", "papers/squishy-balls-pressed", "rigid/dominoes"],
+           "stress/fine-ball", "two-cubes-fall", "unit/cube-stack", "papers/squishy-balls-pressed", "rigid/dominoes",
+           "machines/cable-through-ring"],
     0.85: ["ball-on-needles", "codim/braid", "codim/twisted-tube", "erleben/spike-crack", "erleben/spike-hole",
            "erleben/spike-wedge", "erleben/wedge-crack", "orientation/compressed-block", "planar/bowl", "planar/chi",
            "planar/corner", "stress/twisted-rods", "papers/ramen",
@@ -36,7 +37,7 @@ MOMENTS = {
 VIEW = "0.8,0.45,1"
 VIEWS = {"codim/noodles": "0.3,1,0.5", "stress/ball-on-plate": "1,0.25,0.3", "tunnelling-ball": "-1,0.4,1",
          "codim/sprinkles": "0.4,1,0.6", "erleben/cube-internal-edges": "0.8,0.6,1", "robots/panda-lifts": "1.2,0.9,-0.5",
-         "robots/panda-lifts-cloth": "1.2,0.9,0.5"}
+         "robots/panda-lifts-cloth": "1.2,0.9,0.5", "machines/cable-through-ring": "0.4,0.35,1"}
 # obstacles hide everything, or the scene takes too long
 WITHOUT = ["stress/chain-rings", "papers/trash-compactor", "bench/drop-1m"]
 
@@ -51,6 +52,7 @@ GROUPS = [
      ["rigid/dominoes", "rigid/rings-on-cloth", "rigid/wrecking-ball", "rigid/gripper"]),
     ("Engineering", "Elements and loads of statics.", ["engineering/beam"]),
     ("Robots", "Robots from their files, among other bodies.", ["robots/panda-lifts", "robots/panda-lifts-cloth"]),
+    ("Machines", "What is pulled, turned and pushed.", ["machines/cable-through-ring"]),
     ("Shells", "Cloth, cards and seams.",
      ["codim/cloth-on-needles", "codim/sewn-pillow", "codim/cloth-on-rotating-sphere", "codim/twisted-tube",
       "codim/tube-wall", "codim/cards", "codim/cloth-stack", "codim/deck", "codim/card-shuffle", "codim/reef-knot",

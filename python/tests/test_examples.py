@@ -54,4 +54,4 @@ def test_notebooks_are_those_of_the_examples():
 
 def test_all_are_documented():
     page = (PACKAGE.parent / "docs/src/python.md").read_text(encoding="utf-8")
-    assert len(EXAMPLES) == 8 and all(f"`{e.stem}`" in page for e in EXAMPLES)
+    assert len(EXAMPLES) == 12 and all(f"`{e.stem}`" in page for e in EXAMPLES)

@@ -1,7 +1,8 @@
 //! Runs in the formats of other programs.
 //!
 //! [`export`] writes the surfaces of a run in a folder, body by body with constant topology: as USD
-//! with time samples (`.usda`), as binary glTF with an animation (`.glb`), or as a sequence of PLY, OBJ or STL files. As
+//! with time samples (`.usda`), as binary glTF with an animation (`.glb`), or as a sequence of PLY, OBJ or STL files. In USD and
+//! glTF what moves rigidly is one mesh with a transform that moves. As
 //! `.html` it writes the page of the viewer with the whole run in it.
 //! [`render`] makes pictures and films of it, [`plot`] the curves.
 
@@ -9,6 +10,7 @@ mod drawing;
 mod film;
 mod glb;
 mod html;
+mod motion;
 pub mod plot;
 mod quantity;
 pub mod render;

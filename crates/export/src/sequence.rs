@@ -16,6 +16,8 @@ pub struct ExportedBody {
     pub name: String,
     /// Whether it is an obstacle.
     pub obstacle: bool,
+    /// Whether it is a rigid body.
+    pub rigid: bool,
     /// Its vertices in the frames, or in those of the carried surfaces.
     pub vertices: Vec<u32>,
     /// Whether a carried surface stands for it.
@@ -55,6 +57,7 @@ impl Sequence {
             .map(|b| ExportedBody {
                 name: b.name.clone(),
                 obstacle: b.obstacle,
+                rigid: b.rigid,
                 ..ExportedBody::default()
             })
             .collect();
@@ -69,6 +72,7 @@ impl Sequence {
                 .map(|b| ExportedBody {
                     name: b.name.clone(),
                     obstacle: b.obstacle,
+                    rigid: b.rigid,
                     ..ExportedBody::default()
                 })
                 .collect();

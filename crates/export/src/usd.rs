@@ -1,10 +1,12 @@
 //! USD as text (`.usda`) with time samples.
 //!
 //! One prim per body under an `Xform`: triangles as `Mesh`, wires as linear `BasisCurves`, points as `Points`; a
-//! body of several kinds has one prim for each. Metres, the scene's own axes (`upAxis`), no subdivision. A
+//! body of several kinds has one prim for each. What moves rigidly has points without time samples, and a translation and a
+//! rotation with them, between which readers turn evenly. Metres, the scene's own axes (`upAxis`), no subdivision. A
 //! time code is a frame where frames are evenly spaced: `timeCodesPerSecond` is one over their distance.
 
-use crate::{ExportError, Sequence};
+use crate::motion::{self, RigidMotion};
+use crate::{ExportError, ExportedBody, Sequence};
 use standoff_linalg::Vec3;
 use standoff_run::{OutputError, write_atomically};
 use std::collections::BTreeSet;
@@ -64,53 +66,79 @@ fn stage(sequence: &Sequence, out: &mut dyn Write) -> Result<(), Fault> {
     writeln!(out, "    timeCodesPerSecond = {rate}\n    framesPerSecond = {rate}\n)\n")?;
     writeln!(out, "def Xform \"run\"\n{{")?;
     let mut taken = BTreeSet::new();
-    for range in groups(sequence) {
-        let mut all: Vec<Vec<Vec<Vec3>>> = Vec::with_capacity(codes.len());
-        for frame in 0..codes.len() {
-            all.push(sequence.positions(frame, range.clone()).map_err(Fault::Read)?);
+    let motions = motion::motions(sequence).map_err(Fault::Read)?;
+    for range in groups(sequence, &motions) {
+        let rigid = &motions[range.clone()];
+        let mut all: Vec<Vec<Vec<Vec3>>> = Vec::new();
+        if rigid.iter().any(Option::is_none) {
+            for frame in 0..codes.len() {
+                all.push(sequence.positions(frame, range.clone()).map_err(Fault::Read)?);
+            }
         }
         for (k, body) in sequence.bodies()[range].iter().enumerate() {
-            let positions: Vec<&[Vec3]> = all.iter().map(|frame| &frame[k][..]).collect();
             let name = identifier(&body.name, &mut taken);
-            let kinds =
-                [!body.triangles.is_empty(), !body.edges.is_empty(), !body.points.is_empty()];
-            let several = kinds.iter().filter(|k| **k).count() > 1;
-            let named =
-                |suffix: &str| if several { format!("{name}_{suffix}") } else { name.clone() };
-            if kinds[0] {
-                prim(out, "Mesh", &named("triangles"), &body.name)?;
-                let counts = vec!["3"; body.triangles.len()].join(", ");
-                writeln!(out, "        int[] faceVertexCounts = [{counts}]")?;
-                indices(out, "faceVertexIndices", body.triangles.iter().flatten())?;
-                writeln!(out, "        uniform token subdivisionScheme = \"none\"")?;
-                writeln!(out, "        uniform bool doubleSided = 1")?;
-                samples(out, &codes, &positions, &mut |v| *v, None)?;
-            }
-            if kinds[1] {
-                prim(out, "BasisCurves", &named("wires"), &body.name)?;
-                writeln!(out, "        uniform token type = \"linear\"")?;
-                let counts = vec!["2"; body.edges.len()].join(", ");
-                writeln!(out, "        int[] curveVertexCounts = [{counts}]")?;
-                let ends: Vec<u32> = body.edges.iter().flatten().copied().collect();
-                samples(out, &codes, &positions, &mut |v| *v, Some(&ends))?;
-            }
-            if kinds[2] {
-                prim(out, "Points", &named("points"), &body.name)?;
-                samples(out, &codes, &positions, &mut |v| *v, Some(&body.points))?;
-            }
+            let moved = match &rigid[k] {
+                Some(motion) => Moved::Rigidly(motion),
+                None => Moved::Freely(all.iter().map(|frame| &frame[k][..]).collect()),
+            };
+            prims(out, body, &name, &codes, &moved)?;
         }
     }
     writeln!(out, "}}")?;
     Ok(())
 }
 
-/// Bodies whose positions fit into the memory together.
-fn groups(sequence: &Sequence) -> Vec<Range<usize>> {
+/// How the vertices of a body move.
+enum Moved<'a> {
+    /// As a whole.
+    Rigidly(&'a RigidMotion),
+    /// Each on its own: positions in every frame.
+    Freely(Vec<&'a [Vec3]>),
+}
+
+/// The prims of a body, one for each kind of its elements.
+fn prims(
+    out: &mut dyn Write,
+    body: &ExportedBody,
+    name: &str,
+    codes: &[f64],
+    moved: &Moved<'_>,
+) -> io::Result<()> {
+    let kinds = [!body.triangles.is_empty(), !body.edges.is_empty(), !body.points.is_empty()];
+    let several = kinds.iter().filter(|k| **k).count() > 1;
+    let named = |suffix: &str| if several { format!("{name}_{suffix}") } else { name.to_owned() };
+    if kinds[0] {
+        prim(out, "Mesh", &named("triangles"), &body.name)?;
+        let counts = vec!["3"; body.triangles.len()].join(", ");
+        writeln!(out, "        int[] faceVertexCounts = [{counts}]")?;
+        indices(out, "faceVertexIndices", body.triangles.iter().flatten())?;
+        writeln!(out, "        uniform token subdivisionScheme = \"none\"")?;
+        writeln!(out, "        uniform bool doubleSided = 1")?;
+        samples(out, codes, moved, None)?;
+    }
+    if kinds[1] {
+        prim(out, "BasisCurves", &named("wires"), &body.name)?;
+        writeln!(out, "        uniform token type = \"linear\"")?;
+        let counts = vec!["2"; body.edges.len()].join(", ");
+        writeln!(out, "        int[] curveVertexCounts = [{counts}]")?;
+        let ends: Vec<u32> = body.edges.iter().flatten().copied().collect();
+        samples(out, codes, moved, Some(&ends))?;
+    }
+    if kinds[2] {
+        prim(out, "Points", &named("points"), &body.name)?;
+        samples(out, codes, moved, Some(&body.points))?;
+    }
+    Ok(())
+}
+
+/// Bodies whose positions fit into the memory together; what moves rigidly needs none.
+fn groups(sequence: &Sequence, motions: &[Option<RigidMotion>]) -> Vec<Range<usize>> {
     let frames = sequence.steps().len();
     let mut groups: Vec<Range<usize>> = Vec::new();
     let mut bytes = usize::MAX;
-    for (k, body) in sequence.bodies().iter().enumerate() {
-        let own = body.vertices.len() * frames * size_of::<Vec3>();
+    for (k, (body, motion)) in sequence.bodies().iter().zip(motions).enumerate() {
+        let moving = if motion.is_some() { 0 } else { body.vertices.len() };
+        let own = moving * frames * size_of::<Vec3>();
         match groups.last_mut() {
             Some(last) if bytes.saturating_add(own) <= AT_A_TIME => {
                 last.end = k + 1;
@@ -142,42 +170,82 @@ fn indices<'a>(
     writeln!(out, "        int[] {name} = [{}]", list.join(", "))
 }
 
-/// Positions and extents over time, and the end of the prim.
+/// Positions of all or chosen vertices and their extents, with time samples where they move each on its own, and the end of the prim.
 fn samples(
     out: &mut dyn Write,
     codes: &[f64],
-    positions: &[&[Vec3]],
-    place: &mut dyn FnMut(&Vec3) -> Vec3,
+    moved: &Moved<'_>,
     chosen: Option<&[u32]>,
 ) -> io::Result<()> {
-    let mut extents = Vec::new();
-    writeln!(out, "        point3f[] points.timeSamples = {{")?;
-    for (code, positions) in codes.iter().zip(positions) {
-        let points: Vec<Vec3> = match chosen {
-            None => positions.iter().map(&mut *place).collect(),
-            Some(list) => list.iter().map(|v| place(&positions[*v as usize])).collect(),
-        };
-        let mut line = String::new();
-        let (mut low, mut high) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
-        for (k, p) in points.iter().enumerate() {
-            let p = [p.x as f32, p.y as f32, p.z as f32];
-            for c in 0..3 {
-                (low[c], high[c]) = (low[c].min(p[c]), high[c].max(p[c]));
-            }
-            let comma = if k == 0 { "" } else { ", " };
-            // writing to a string does not fail
-            let _ = write!(line, "{comma}({}, {}, {})", p[0], p[1], p[2]);
+    let positions = match moved {
+        Moved::Freely(positions) => positions,
+        Moved::Rigidly(motion) => {
+            let (points, extent) = row(&motion.vertices, chosen);
+            writeln!(out, "        point3f[] points = {points}")?;
+            writeln!(out, "        float3[] extent = {extent}")?;
+            return transform(out, codes, motion);
         }
-        writeln!(out, "            {code}: [{line}],")?;
-        extents.push((low, high));
+    };
+    let mut extents = Vec::with_capacity(codes.len());
+    writeln!(out, "        point3f[] points.timeSamples = {{")?;
+    for (code, x) in codes.iter().zip(positions) {
+        let (points, extent) = row(x, chosen);
+        writeln!(out, "            {code}: {points},")?;
+        extents.push(extent);
     }
     writeln!(out, "        }}")?;
     writeln!(out, "        float3[] extent.timeSamples = {{")?;
-    for (code, (low, high)) in codes.iter().zip(extents) {
-        let corner = |c: [f32; 3]| format!("({}, {}, {})", c[0], c[1], c[2]);
-        writeln!(out, "            {code}: [{}, {}],", corner(low), corner(high))?;
+    for (code, extent) in codes.iter().zip(&extents) {
+        writeln!(out, "            {code}: {extent},")?;
     }
     writeln!(out, "        }}\n    }}")
+}
+
+/// Positions of all or chosen vertices in single precision, and the two corners of their box.
+fn row(positions: &[Vec3], chosen: Option<&[u32]>) -> (String, String) {
+    let all = (0..positions.len()).filter(|_| chosen.is_none());
+    let list = chosen.unwrap_or_default().iter().map(|v| *v as usize);
+    let mut points = String::from("[");
+    let (mut low, mut high) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
+    for (k, v) in all.chain(list).enumerate() {
+        let p = positions[v];
+        let p = [p.x as f32, p.y as f32, p.z as f32];
+        for c in 0..3 {
+            (low[c], high[c]) = (low[c].min(p[c]), high[c].max(p[c]));
+        }
+        let comma = if k == 0 { "" } else { ", " };
+        // writing to a string does not fail
+        let _ = write!(points, "{comma}({}, {}, {})", p[0], p[1], p[2]);
+    }
+    points.push(']');
+    let corner = |c: [f32; 3]| format!("({}, {}, {})", c[0], c[1], c[2]);
+    (points, format!("[{}, {}]", corner(low), corner(high)))
+}
+
+/// Where a body that moves rigidly is, with time samples for what changes, and the end of the prim.
+fn transform(out: &mut dyn Write, codes: &[f64], motion: &RigidMotion) -> io::Result<()> {
+    let centre = |k: usize| {
+        let c = motion.poses[k].centre;
+        format!("({}, {}, {})", c.x, c.y, c.z)
+    };
+    let turn = |k: usize| {
+        let [w, x, y, z] = motion.poses[k].turn;
+        format!("({w}, {x}, {y}, {z})")
+    };
+    let mut over_time = |name: &str, moves: bool, value: &dyn Fn(usize) -> String| {
+        if !moves {
+            return writeln!(out, "        {name} = {}", value(0));
+        }
+        writeln!(out, "        {name}.timeSamples = {{")?;
+        for (k, code) in codes.iter().enumerate() {
+            writeln!(out, "            {code}: {},", value(k))?;
+        }
+        writeln!(out, "        }}")
+    };
+    over_time("double3 xformOp:translate", motion.shifts(), &centre)?;
+    over_time("quatd xformOp:orient", motion.turns(), &turn)?;
+    let order = "[\"xformOp:translate\", \"xformOp:orient\"]";
+    writeln!(out, "        uniform token[] xformOpOrder = {order}\n    }}")
 }
 
 /// A name that USD takes: letters, digits and underscores, not a digit first, and not taken.

@@ -82,8 +82,9 @@ impl RunInfo {
         let mut own = Self::of(scene, &Topology::new(&scene.definition));
         own.version.clone_from(&self.version);
         own.source.clone_from(&self.source);
-        // it follows from the scene
+        // these follow from the scene; which bodies are rigid was not always written
         own.d_hat = self.d_hat;
+        own.bodies.iter_mut().zip(&self.bodies).for_each(|(own, found)| own.rigid = found.rigid);
         match own == *self {
             true => Ok(()),
             false => Err(OutputError::Foreign {

@@ -47,6 +47,9 @@ pub struct BodyInfo {
     pub name: String,
     /// Whether it is a kinematic obstacle.
     pub obstacle: bool,
+    /// Whether it is a rigid body.
+    #[serde(default)]
+    pub rigid: bool,
     /// Index of its first vertex.
     pub first_vertex: u32,
     /// Number of its vertices.
@@ -161,6 +164,7 @@ impl Topology {
             all.bodies.push(BodyInfo {
                 name: body.name.clone(),
                 obstacle,
+                rigid: matches!(body.kind, BodyKind::Rigid { .. }),
                 first_vertex: first,
                 vertices: body.rest.len() as u32,
                 contact_thickness: body.contact_thickness,
