@@ -6,6 +6,7 @@ use crate::output::Console;
 use crate::scene;
 use standoff_mesh::Quality;
 use standoff_run::{BodyReport, CheckReport, IpcBody, Reach};
+use standoff_scene::bending::Bending;
 use standoff_scene::resolve::FillReport;
 use standoff_sim::definition::{BodyDef, BodyKind};
 use standoff_sim::sizes::BodyScale;
@@ -113,6 +114,11 @@ fn describe_bodies(bodies: &[BodyReport<'_>], console: &mut Console) {
     flush(&last);
 }
 
+/// By how much too little a solid of linear elements bends.
+fn describe_bending(bending: Bending) -> String {
+    format!("\n  bends by about {:.0} % of what a finer mesh does", 100.0 * bending.part.min(1.0))
+}
+
 // long: an arm for each kind of body
 fn describe_body(report: &BodyReport<'_>) -> String {
     let (body, quality) = (report.body, describe_quality(&report.quality));
@@ -128,10 +134,11 @@ fn describe_body(report: &BodyReport<'_>) -> String {
                 .map(|s| format!("; touches by a surface of {} triangles", s.triangles.len()));
             format!(
                 "volume, {own} vertices, {} {order}tetrahedra, {mass:.4} kg, \
-                 E {e:.3e} Pa, ν {nu}, {density} kg/m³{}{}",
+                 E {e:.3e} Pa, ν {nu}, {density} kg/m³{}{}{}",
                 tets.len(),
                 quality,
-                carried.unwrap_or_default()
+                carried.unwrap_or_default(),
+                report.bending.map(describe_bending).unwrap_or_default(),
             )
         }
         BodyKind::Rigid { mass } => {

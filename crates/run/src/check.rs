@@ -7,6 +7,7 @@ use standoff_geometry::distance::{edge_edge, point_edge, point_point, point_tria
 use standoff_linalg::Vec3;
 use standoff_mesh::{Mesh, Quality};
 use standoff_scene::Scene;
+use standoff_scene::bending::{Bending, bending};
 use standoff_sim::audit::allowed_inversions;
 use standoff_sim::body::Body;
 use standoff_sim::build::build;
@@ -70,6 +71,8 @@ pub struct BodyReport<'a> {
     pub quality: Quality,
     /// Mass of a volume, kg.
     pub mass: Option<f64>,
+    /// How a solid of linear tetrahedra bends.
+    pub bending: Option<Bending>,
 }
 
 /// A distance between two primitives beyond their thickness, m.
@@ -227,7 +230,7 @@ fn describe(body: &BodyDef) -> BodyReport<'_> {
             let surface = body.surface.as_ref();
             mesh.triangles = surface.map_or_else(Vec::new, |s| s.triangles.to_vec());
             let mass = Some(*mass);
-            return BodyReport { body, quality: mesh.quality(), mass };
+            return BodyReport { body, quality: mesh.quality(), mass, bending: None };
         }
         BodyKind::PlaneStrain { triangles, density, .. } => {
             mesh.triangles.clone_from(triangles);
@@ -246,7 +249,7 @@ fn describe(body: &BodyDef) -> BodyReport<'_> {
     let of_volume = volume_density.map(|density| quality.volume.unwrap_or(0.0) * density);
     let of_area = area_density.map(|density| quality.area.unwrap_or(0.0) * density);
     let mass = of_volume.or(of_area);
-    BodyReport { body, quality, mass }
+    BodyReport { body, quality, mass, bending: bending(body) }
 }
 
 /// Objects farther apart than this share of the deformable bodies' diagonal are not measured.

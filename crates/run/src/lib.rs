@@ -42,6 +42,7 @@ mod vtu;
 pub use arrays::{ArrayInfo, FrameFile, Location};
 pub use atomic::write_atomically;
 pub use audit::{AuditReport, FrameFaults, audit};
+
 pub use check::{BodyReport, CheckReport, Gap, HalfSpaceGap, IpcBody, Reach, check};
 pub use checkpoint::{
     Checkpoint, checkpoint_bytes, parse_checkpoint, read_checkpoint, write_checkpoint,

@@ -4,6 +4,7 @@
 //! A part of Standoff: programs depend on the crate [`standoff`](https://docs.rs/standoff), whose interface is kept
 //! stable. What that crate does not show may change in any version.
 
+pub mod bending;
 pub mod document;
 pub mod error;
 pub mod fabric;

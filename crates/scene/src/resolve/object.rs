@@ -10,6 +10,7 @@ use super::quadratic::{Middles, add_middles};
 use super::room::Room;
 use super::weld::weld;
 use super::{DEFAULT_FRICTION_MATERIAL, Meshes, check_material, plane, rigid, room, select, thin};
+use crate::bending::bending;
 use crate::error::{Problem, SceneError, nearest_name};
 use crate::file::{
     ElementOrder, MaterialChoice, MaterialSection, MotionSection, ObjectSection, Reduce, Role,
@@ -129,6 +130,10 @@ pub(super) fn resolve_one(
             surface: surface.clone(),
         };
         body.validate().map_err(|fault| body_fault(fault, object, at, &material_at))?;
+        if placed.copies.is_empty() {
+            let note = bending(&body).and_then(|b| b.note());
+            notes.extend(note.map(|note| format!("{}: {note}", object.name)));
+        }
         if dimension.is_planar() {
             plane::check_placed(&body, at)?;
         }

@@ -1,0 +1,116 @@
+//! How much too stiff a mesh of linear tetrahedra is in bending.
+//!
+//! Linear elements have no other strain than a uniform one, so that few of them across a body strain where it only bends, and the more the
+//! less the material changes its volume: they *lock*. A beam that is bent to the curvature κ along x in the direction of z has the displacement
+//!
+//! u = κ (x z, −ν y z, −(x² + ν (z² − y²))/2)   and the energy   E κ²/2 ∫ z² dV
+//!
+//! [Timoshenko & Goodier 1970, §102]. The energy that the elements have with this displacement at their vertices, over that, is by how much
+//! they are too stiff.
+
+use standoff_linalg::nalgebra::SymmetricEigen;
+use standoff_linalg::{Mat3, Vec3};
+use standoff_sim::definition::{BodyDef, BodyKind};
+use standoff_sim::material::Material;
+
+/// How a solid of linear elements bends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bending {
+    /// About what part of its true deflection it has.
+    pub part: f64,
+    /// Length over thickness: the ratio of the greatest to the least radius of gyration.
+    pub slenderness: f64,
+}
+
+/// Length over thickness above which a solid is a beam or a plate, whose deflection matters.
+const SLENDER: f64 = 4.0;
+
+/// The part of its deflection below which that is worth a note.
+const STIFF: f64 = 0.8;
+
+impl Bending {
+    /// What a user should know of it, if anything.
+    pub fn note(&self) -> Option<String> {
+        let Self { part, slenderness } = self;
+        (*slenderness > SLENDER && *part < STIFF).then(|| {
+            format!(
+                "it is {slenderness:.0} times as long as thick and bends by about {:.0} % of what a finer mesh does; with \
+                 element = \"quadratic\" it bends nearly as it should",
+                100.0 * part
+            )
+        })
+    }
+}
+
+/// A tetrahedron at rest with its material.
+struct Element {
+    corners: [Vec3; 4],
+    volume: f64,
+    material: Material,
+}
+
+/// How a body bends; `None` where it has no linear tetrahedra.
+pub fn bending(body: &BodyDef) -> Option<Bending> {
+    let BodyKind::Volume { tets, middles, material, overrides, .. } = &body.kind else {
+        return None;
+    };
+    if !middles.is_empty() {
+        return None;
+    }
+    let element = |t: &[u32; 4]| {
+        let x = t.map(|v| body.rest[v as usize]);
+        let volume = (x[1] - x[0]).cross(&(x[2] - x[0])).dot(&(x[3] - x[0])) / 6.0;
+        Element { corners: x, volume, material: *material }
+    };
+    let mut elements: Vec<Element> = tets.iter().map(element).collect();
+    for (e, _, own) in overrides {
+        elements.get_mut(*e as usize)?.material = *own;
+    }
+    let (axes, radii) = principal_axes(&mut elements);
+    let [long, middle, thin] = axes;
+    let part = part(&elements, [long, middle, thin]).min(part(&elements, [long, thin, middle]));
+    let slenderness = radii[0] / radii[2];
+    (part.is_finite() && slenderness.is_finite()).then_some(Bending { part, slenderness })
+}
+
+/// The principal axes of inertia with their radii of gyration, the longest first. The origin is moved to the centre.
+fn principal_axes(elements: &mut [Element]) -> ([Vec3; 3], [f64; 3]) {
+    let whole: f64 = elements.iter().map(|e| e.volume).sum();
+    let moment = |e: &Element| e.corners.iter().sum::<Vec3>() * (0.25 * e.volume);
+    let centre = elements.iter().map(moment).sum::<Vec3>() / whole;
+    elements.iter_mut().for_each(|e| e.corners.iter_mut().for_each(|p| *p -= centre));
+    // ∫ x xᵀ dV, of an element V/20 (Σ x xᵀ + Σ x Σ xᵀ)
+    let second = |e: &Element| {
+        let sum: Vec3 = e.corners.iter().sum();
+        let squares: Mat3 = e.corners.iter().map(|p| p * p.transpose()).sum();
+        (squares + sum * sum.transpose()) * (e.volume / 20.0)
+    };
+    let eigen = SymmetricEigen::new(elements.iter().map(second).sum::<Mat3>() / whole);
+    let mut order = [0, 1, 2];
+    order.sort_by(|a, b| eigen.eigenvalues[*b].total_cmp(&eigen.eigenvalues[*a]));
+    let axis = |k: usize| eigen.eigenvectors.column(k).into_owned();
+    (order.map(axis), order.map(|k| eigen.eigenvalues[k].sqrt()))
+}
+
+/// The energy of a beam along the first axis that is bent in the direction of the third one, over that of the elements.
+fn part(elements: &[Element], axes: [Vec3; 3]) -> f64 {
+    let (mut found, mut exact) = (0.0, 0.0);
+    for Element { corners, volume, material } in elements {
+        let (nu, lame) = (material.poisson_ratio, material.lame());
+        let local = corners.map(|p| Vec3::from(axes.map(|axis| p.dot(&axis))));
+        let u = local.map(|p| {
+            let down = 0.5 * (p.x * p.x + nu * (p.z * p.z - p.y * p.y));
+            Vec3::new(p.x * p.z, -nu * p.y * p.z, -down)
+        });
+        let edges = |of: &[Vec3; 4]| Mat3::from_columns(&[1, 2, 3].map(|k| of[k] - of[0]));
+        let Some(inverse) = edges(&local).try_inverse() else { continue };
+        let slope = edges(&u) * inverse;
+        let strain = (slope + slope.transpose()) * 0.5;
+        let density = lame.mu * strain.norm_squared() + 0.5 * lame.lambda * strain.trace().powi(2);
+        found += volume * density;
+        let z = local.map(|p| p.z);
+        let squares = z.iter().map(|z| z * z).sum::<f64>() + z.iter().sum::<f64>().powi(2);
+        exact += 0.5 * material.young_modulus * volume / 20.0 * squares;
+    }
+    exact / found
+}
