@@ -28,6 +28,9 @@ const SLENDER: f64 = 4.0;
 /// The part of its deflection below which that is worth a note.
 const STIFF: f64 = 0.8;
 
+/// How much longer than wide a body has to be to have an axis, and how much wider than thick to have a direction in which it is bent.
+const DISTINCT: f64 = 1.05;
+
 impl Bending {
     /// What a user should know of it, if anything.
     pub fn note(&self) -> Option<String> {
@@ -49,7 +52,7 @@ struct Element {
     material: Material,
 }
 
-/// How a body bends; `None` where it has no linear tetrahedra.
+/// How a body bends; `None` where it has no linear tetrahedra, or is not longer in one direction than in all others.
 pub fn bending(body: &BodyDef) -> Option<Bending> {
     let BodyKind::Volume { tets, middles, material, overrides, .. } = &body.kind else {
         return None;
@@ -67,10 +70,17 @@ pub fn bending(body: &BodyDef) -> Option<Bending> {
         elements.get_mut(*e as usize)?.material = *own;
     }
     let (axes, radii) = principal_axes(&mut elements);
-    let [long, middle, thin] = axes;
-    let part = part(&elements, [long, middle, thin]).min(part(&elements, [long, thin, middle]));
     let slenderness = radii[0] / radii[2];
-    (part.is_finite() && slenderness.is_finite()).then_some(Bending { part, slenderness })
+    // as long as wide in another direction, and the axis would be one of rounding
+    let has_axis = radii[0] > DISTINCT * radii[1];
+    let [middle, thin] = [Across::Middle, Across::Thin].map(|d| part(&elements, axes, d));
+    // as thick as wide, bodies have no direction in which they are bent: the mean is the same for all
+    let part = match radii[1] > DISTINCT * radii[2] {
+        true => thin,
+        false => 2.0 / (1.0 / middle + 1.0 / thin),
+    };
+    (has_axis && part.is_finite() && slenderness.is_finite())
+        .then_some(Bending { part, slenderness })
 }
 
 /// The principal axes of inertia with their radii of gyration, the longest first. The origin is moved to the centre.
@@ -92,15 +102,29 @@ fn principal_axes(elements: &mut [Element]) -> ([Vec3; 3], [f64; 3]) {
     (order.map(axis), order.map(|k| eigen.eigenvalues[k].sqrt()))
 }
 
-/// The energy of a beam along the first axis that is bent in the direction of the third one, over that of the elements.
-fn part(elements: &[Element], axes: [Vec3; 3]) -> f64 {
+/// A direction in which a beam is bent.
+#[derive(Clone, Copy)]
+enum Across {
+    Middle,
+    Thin,
+}
+
+/// The energy of a beam along the first axis, bent in the direction of one across, over that of the elements.
+fn part(elements: &[Element], axes: [Vec3; 3], direction: Across) -> f64 {
+    let (along, other) = match direction {
+        Across::Middle => (1, 2),
+        Across::Thin => (2, 1),
+    };
     let (mut found, mut exact) = (0.0, 0.0);
     for Element { corners, volume, material } in elements {
         let (nu, lame) = (material.poisson_ratio, material.lame());
         let local = corners.map(|p| Vec3::from(axes.map(|axis| p.dot(&axis))));
         let u = local.map(|p| {
-            let down = 0.5 * (p.x * p.x + nu * (p.z * p.z - p.y * p.y));
-            Vec3::new(p.x * p.z, -nu * p.y * p.z, -down)
+            let (x, z, y) = (p.x, p[along], p[other]);
+            let mut u = Vec3::new(x * z, 0.0, 0.0);
+            u[other] = -nu * y * z;
+            u[along] = -0.5 * (x * x + nu * (z * z - y * y));
+            u
         });
         let edges = |of: &[Vec3; 4]| Mat3::from_columns(&[1, 2, 3].map(|k| of[k] - of[0]));
         let Some(inverse) = edges(&local).try_inverse() else { continue };
@@ -108,7 +132,7 @@ fn part(elements: &[Element], axes: [Vec3; 3]) -> f64 {
         let strain = (slope + slope.transpose()) * 0.5;
         let density = lame.mu * strain.norm_squared() + 0.5 * lame.lambda * strain.trace().powi(2);
         found += volume * density;
-        let z = local.map(|p| p.z);
+        let z = local.map(|p| p[along]);
         let squares = z.iter().map(|z| z * z).sum::<f64>() + z.iter().sum::<f64>().powi(2);
         exact += 0.5 * material.young_modulus * volume / 20.0 * squares;
     }

@@ -54,7 +54,7 @@ pub struct StepReport {
     /// Barrier stiffness κ at the end of the step.
     pub kappa: f64,
     /// The greatest κ that the step may choose: one that is far stiffer than the materials would only add round-off; `null` where the scene
-    /// gives κ.
+    /// gives κ, and where the barrier-free method takes no help of the barrier.
     pub kappa_limit: Option<f64>,
     /// Σ ½ m |v|² over the vertices of deformable bodies, and that of the armatures of joints, J.
     pub kinetic_energy: f64,

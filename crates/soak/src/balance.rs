@@ -233,6 +233,14 @@ fn masses(
                 let n = cross(&a, &b);
                 share(t, (n[0] * c[0] + n[1] * c[1] + n[2] * c[2]).abs() / 6.0);
             }
+            // of straight edges; corners have 1/36, middles 4/27 of the mass each
+            for t in &frame.quadratic {
+                let [a, b, c] = [1, 2, 3].map(|k| minus(rest(t[k]), rest(t[0])));
+                let n = cross(&a, &b);
+                let volume = (n[0] * c[0] + n[1] * c[1] + n[2] * c[2]).abs() / 6.0;
+                share(&t[..4], volume / 9.0);
+                share(&t[4..], volume * 8.0 / 9.0);
+            }
         }
         // the mass of the inside at the four control points, which come last
         "rigid" => {

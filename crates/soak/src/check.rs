@@ -45,7 +45,24 @@ impl Surface {
                 faces.entry(key).or_insert((0, face)).0 += 1;
             }
         }
+        // the six nodes of each face, the middles of its edges 01, 12, 20 last
+        let mut curved: BTreeMap<[usize; 3], (usize, [usize; 6])> = BTreeMap::new();
+        for t in &frame.quadratic {
+            for k in
+                [[0, 2, 1, 6, 5, 4], [0, 1, 3, 4, 8, 7], [0, 3, 2, 7, 9, 6], [1, 2, 3, 5, 9, 8]]
+            {
+                let face = k.map(|i| t[i]);
+                let mut key = [face[0], face[1], face[2]];
+                key.sort_unstable();
+                curved.entry(key).or_insert((0, face)).0 += 1;
+            }
+        }
+        let curved = curved.into_values().filter(|(n, _)| *n == 1).flat_map(|(_, f)| {
+            let [a, b, c, ab, bc, ca] = f;
+            [[a, ab, ca], [ab, b, bc], [bc, c, ca], [ab, bc, ca]]
+        });
         let outer = faces.into_values().filter(|(n, _)| *n == 1).map(|(_, face)| face);
+        let outer = outer.chain(curved);
         let triangles: Vec<_> = outer.chain(frame.triangles.iter().copied()).collect();
         let sides = triangles.iter().flat_map(|t| [[t[0], t[1]], [t[1], t[2]], [t[2], t[0]]]);
         let edges: BTreeSet<[usize; 2]> = sides
@@ -201,9 +218,48 @@ fn inversions(frame: &Frame, info: &Info, surface: &Surface) -> Vec<Finding> {
         let [a, b, c, d] = t.map(|v| &x[v]);
         volume(a, b, c, d) != Ordering::Greater
     });
-    wrong
-        .map(|t| format!("tetrahedron {t:?} of '{}' is inverted", name(info, surface, t[0])))
-        .collect()
+    let wrong = wrong.map(|t| (t[0], format!("{t:?}")));
+    let bent = frame.quadratic.iter().filter(|t| !has_positive_volume(&t.map(|v| x[v])));
+    let bent = bent.map(|t| (t[0], format!("{:?}", &t[..4])));
+    let finding = |(first, t): (usize, String)| {
+        format!("tetrahedron {t} of '{}' is inverted", name(info, surface, first))
+    };
+    wrong.chain(bent).map(finding).collect()
+}
+
+/// Whether the volume of a quadratic tetrahedron is positive at the points of a lattice, up to rounding.
+fn has_positive_volume(x: &[Point; 10]) -> bool {
+    const N: usize = 8;
+    let size = x.iter().flat_map(|p| sub(p, &x[0])).fold(0.0_f64, |m, c| m.max(c.abs()));
+    let noise = 1e-13 * size * size * size;
+    let lattice = (0..=N)
+        .flat_map(|i| (0..=N - i).flat_map(move |j| (0..=N - i - j).map(move |k| [i, j, k])));
+    lattice.into_iter().all(|[i, j, k]| {
+        let l = [N - i - j - k, i, j, k].map(|w| w as f64 / N as f64);
+        // derivatives by the coordinates of corners 1, 2, 3, where that of corner 0 is what is left
+        let column = |c: usize| {
+            let mut d = [0.0; 3];
+            let mut add = |of: &Point, w: f64| (0..3).for_each(|m| d[m] += w * (of[m] - x[0][m]));
+            add(&x[c], 4.0 * l[c] - 1.0);
+            add(&x[0], 1.0 - 4.0 * l[0]);
+            for (node, [a, b]) in (4..).zip([[0, 1], [1, 2], [0, 2], [0, 3], [1, 3], [2, 3]]) {
+                let by = |k: usize| {
+                    if k == a {
+                        l[b]
+                    } else if k == b {
+                        l[a]
+                    } else {
+                        0.0
+                    }
+                };
+                add(&x[node], 4.0 * (by(c) - by(0)));
+            }
+            d
+        };
+        let [a, b, c] = [1, 2, 3].map(column);
+        let n = [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
+        dot(&n, &c) > -noise
+    })
 }
 
 fn half_spaces(frame: &Frame, info: &Info, surface: &Surface) -> Vec<Finding> {

@@ -82,6 +82,8 @@ pub struct Frame {
     pub rest: Vec<Point>,
     /// Tetrahedra of the volumes.
     pub tets: Vec<[usize; 4]>,
+    /// Tetrahedra with nodes in the middles of edges 01, 12, 02, 03, 13, 23.
+    pub quadratic: Vec<[usize; 10]>,
     /// Triangles of shells and obstacles.
     pub triangles: Vec<[usize; 3]>,
     /// Segments of rods and wires.
@@ -167,6 +169,7 @@ impl Frame {
             // the numbers of VTK
             match kind {
                 10 => frame.tets.push(of.try_into().ok()?),
+                24 => frame.quadratic.push(of.try_into().ok()?),
                 5 => frame.triangles.push(of.try_into().ok()?),
                 3 => frame.segments.push(of.try_into().ok()?),
                 1 => frame.points.extend(of),

@@ -138,11 +138,22 @@ impl Draft {
 
 /// The scene of a seed, as the text of a scene file.
 pub fn scene(seed: u64) -> String {
-    scene_with(seed, 0.0, 0.0)
+    scene_with(seed, &Parts::default())
 }
 
-/// The same with a part of the free volumes rigid, each with the probability `rigid`, and of these a part joined, each with the probability `joined`.
-pub fn scene_with(seed: u64, rigid: f64, joined: f64) -> String {
+/// Probabilities with which bodies are of kinds that came later.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Parts {
+    /// Free volumes that are rigid.
+    pub rigid: f64,
+    /// Rigid bodies that are joined with another one or with the world.
+    pub joints: f64,
+    /// Other volumes that have quadratic elements.
+    pub quadratic: f64,
+}
+
+/// The same with these parts of other kinds.
+pub fn scene_with(seed: u64, parts: &Parts) -> String {
     let mut r = Random::new(seed);
     let size = r.power(-2.0, 0.5);
     let mut draft = Draft {
@@ -158,11 +169,13 @@ pub fn scene_with(seed: u64, rigid: f64, joined: f64) -> String {
     let items = (0..count).map(|_| bodies::random(&draft, &mut r)).collect();
     let plot = plots::arrange(&mut draft, items, &mut r);
     settings(&mut draft, &mut r);
-    bodies::stiffen(&mut draft.objects, rigid, &mut r);
-    let joints = joints::between(&draft.objects, joined, draft.duration, &mut r);
+    bodies::stiffen(&mut draft.objects, parts.rigid, &mut r);
+    let joints = joints::between(&draft.objects, parts.joints, draft.duration, &mut r);
     if !joints.is_empty() {
         draft.sections.insert("joints".into(), joints.into());
     }
+    // last, so that the other numbers stay those of the seed
+    bodies::bend(&mut draft.objects, parts.quadratic, &mut r);
     let mut root = Table::new();
     root.insert("description".into(), format!("seed {seed}: {plot}").into());
     for (key, value) in std::mem::take(&mut draft.sections) {

@@ -1,7 +1,7 @@
 //! `soak`: random scenes through the `standoff` command, both solvers side by side.
 
 use clap::Parser;
-use standoff_soak::generate;
+use standoff_soak::generate::{self, Parts};
 use standoff_soak::outcome::Outcome;
 use standoff_soak::run::{Record, Runner};
 use std::collections::BTreeMap;
@@ -46,6 +46,9 @@ struct Arguments {
     /// Part of the rigid bodies that are joined with another one or with the world.
     #[arg(long, default_value_t = 0.5)]
     joints: f64,
+    /// Part of the other volumes that have quadratic elements.
+    #[arg(long, default_value_t = 0.25)]
+    quadratic: f64,
     /// Only this solver.
     #[arg(long)]
     solver: Option<String>,
@@ -60,12 +63,18 @@ struct Arguments {
     report: bool,
 }
 
+impl Arguments {
+    fn parts(&self) -> Parts {
+        Parts { rigid: self.rigid, joints: self.joints, quadratic: self.quadratic }
+    }
+}
+
 const SOLVERS: [&str; 2] = ["barrier", "barrier-free"];
 
 fn main() -> std::process::ExitCode {
     let arguments = Arguments::parse();
     if arguments.print {
-        print!("{}", generate::scene_with(arguments.first, arguments.rigid, arguments.joints));
+        print!("{}", generate::scene_with(arguments.first, &arguments.parts()));
         return std::process::ExitCode::SUCCESS;
     }
     match soak(&arguments) {
@@ -106,7 +115,7 @@ fn soak(arguments: &Arguments) -> std::io::Result<Vec<Record>> {
                 return Ok(());
             }
             let scene = out.join(format!("{seed}.toml"));
-            std::fs::write(&scene, generate::scene_with(seed, arguments.rigid, arguments.joints))?;
+            std::fs::write(&scene, generate::scene_with(seed, &arguments.parts()))?;
             for solver in
                 SOLVERS.iter().filter(|s| arguments.solver.as_ref().is_none_or(|o| o == *s))
             {

@@ -63,6 +63,41 @@ fn a_surface_that_a_solid_carries_stands_for_its_boundary() {
     assert!(!findings(&frame(both, through), &info).is_empty());
 }
 
+/// Faces of a quadratic tetrahedron are four triangles between its nodes, which touch other things; it is inverted where a middle is beyond a quarter
+/// of its edge.
+#[test]
+fn quadratic_tetrahedra_have_curved_faces_and_do_not_invert() {
+    let corners = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+    let edges = [[0, 1], [1, 2], [0, 2], [0, 3], [1, 3], [2, 3]];
+    let middle = |[a, b]: [usize; 2]| -> Point {
+        std::array::from_fn(|k| 0.5 * (corners[a][k] + corners[b][k]))
+    };
+    let mut x: Vec<Point> = corners.into_iter().chain(edges.map(middle)).collect();
+    // a particle below the face z = 0, near the middle of its edge from corner 0 to corner 1
+    x.push([0.5, 0.0, -0.05]);
+    let frame = |x: &[Point]| Frame {
+        rest: x.to_vec(),
+        x: x.to_vec(),
+        quadratic: vec![std::array::from_fn(|n| n)],
+        points: vec![10],
+        ..Frame::default()
+    };
+    let mut info = info(vec![body("solid", 0, 10), body("grain", 10, 1)]);
+    info.bodies[1].contact_thickness = 0.02;
+    assert!(findings(&frame(&x), &info).is_empty());
+    // the node comes to the grain
+    let mut bent = x.clone();
+    bent[4][2] = -0.045;
+    let found = findings(&frame(&bent), &info);
+    assert!(!found.is_empty() && found.iter().all(|f| f.contains("grain")), "{found:?}");
+    let mut inverted = x;
+    for (at, is_inverted) in [(0.26, false), (0.2, true), (0.8, true)] {
+        inverted[4] = [at, 0.0, 0.0];
+        let found = findings(&frame(&inverted), &info);
+        assert_eq!(found.iter().any(|f| f.contains("is inverted")), is_inverted, "{at}: {found:?}");
+    }
+}
+
 /// Determinants of small integers, which 128 bits hold exactly, seen through coordinates that are scaled so
 /// that floating-point estimates fail: the same signs.
 #[test]

@@ -1,7 +1,10 @@
 //! Scenes are functions of their seeds and hold all that they should.
 
-use standoff_soak::generate::{scene, scene_with};
+use standoff_soak::generate::{Parts, scene, scene_with};
 use std::collections::BTreeSet;
+
+/// As many joints as may be.
+const JOINED: Parts = Parts { rigid: 1.0, joints: 1.0, quadratic: 0.0 };
 
 #[test]
 fn a_seed_is_a_scene() {
@@ -72,7 +75,7 @@ fn a_few_hundred_seeds_hold_every_kind_of_everything() {
 
 #[test]
 fn rigid_bodies_have_joints_of_every_kind_with_all_that_acts_along_them() {
-    let all: String = (1..=300).map(|seed| scene_with(seed, 1.0, 1.0)).collect();
+    let all: String = (1..=300).map(|seed| scene_with(seed, &JOINED)).collect();
     for word in [
         "revolute",
         "prismatic",
@@ -94,5 +97,17 @@ fn rigid_bodies_have_joints_of_every_kind_with_all_that_acts_along_them() {
     ] {
         assert!(all.contains(word), "{word}");
     }
-    assert!((1..=300).any(|seed| scene_with(seed, 1.0, 1.0).matches("[[joints]]").count() > 2));
+    assert!((1..=300).any(|seed| scene_with(seed, &JOINED).matches("[[joints]]").count() > 2));
+}
+
+#[test]
+fn volumes_have_quadratic_elements() {
+    let all = Parts { quadratic: 1.0, ..Parts::default() };
+    let count = |text: &str| text.matches("element = \"quadratic\"").count();
+    assert!((1..=50).map(|seed| count(&scene_with(seed, &all))).sum::<usize>() > 30);
+    for seed in 1..=50 {
+        // nothing else differs
+        let without = scene_with(seed, &all).replace("element = \"quadratic\"\n", "");
+        assert_eq!(without, scene(seed));
+    }
 }

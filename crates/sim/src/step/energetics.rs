@@ -6,6 +6,7 @@ use crate::iterate::Iterate;
 use crate::model::Model;
 use crate::potential::IncrementalPotential;
 use crate::report::StepReport;
+use crate::settings::Method;
 use crate::state::State;
 use crate::step::reactions;
 use standoff_linalg::{Mat3, Vec3};
@@ -76,7 +77,11 @@ pub(crate) fn record(
     report.joint_error = worst.map(|(_, error)| error);
     let ratio = model.stiffness_ratio();
     report.kappa = potential.barrier().kappa * ratio;
-    report.kappa_limit = potential.greatest_stiffness().map(|kappa| kappa * ratio);
+    // the barrier-free method chooses no κ unless the barrier helps
+    let settings = &model.resolved.settings;
+    let acts = settings.solver.method != Method::BarrierFree || !it.contacts.is_empty();
+    let limit = potential.greatest_stiffness().filter(|_| acts);
+    report.kappa_limit = limit.map(|kappa| kappa * ratio);
     for t in potential.terms(&it.contacts) {
         let value = t.term.value(&it.x);
         *report.energies.entry(t.term.name().to_owned()).or_default() += value;

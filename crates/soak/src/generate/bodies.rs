@@ -32,6 +32,16 @@ pub fn stiffen(objects: &mut [Table], rigid: f64, r: &mut Random) {
     }
 }
 
+/// Gives volumes that are not rigid quadratic elements, each with the probability `quadratic`.
+pub fn bend(objects: &mut [Table], quadratic: f64, r: &mut Random) {
+    let solid = |o: &Table| o["name"].as_str().is_some_and(|n| n.starts_with("solid"));
+    for object in objects.iter_mut().filter(|o| solid(o) && !o.contains_key("role")) {
+        if r.chance(quadratic) {
+            object.insert("element".into(), "quadratic".into());
+        }
+    }
+}
+
 /// A volume with its surface inside a ball of radius `size`.
 // long: an arm for each shape
 pub fn solid(size: f64, extent: Extent, r: &mut Random) -> Item {

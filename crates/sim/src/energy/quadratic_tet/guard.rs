@@ -1,5 +1,6 @@
-//! The barrier against inversion of quadratic tetrahedra: Ψ = Σ V/20 b(c/C) over the Bernstein coefficients c of the volume, which are C
-//! at rest, with the barrier b of invertible laws (`material/inversion.rs`). Elastic energy is evaluated at four points, and would let the
+//! The barrier against inversion of quadratic tetrahedra: Ψ = Σ V b(c/C) over the Bernstein coefficients c of the volume, which are C
+//! at rest, with the barrier b of invertible laws (`material/inversion.rs`). One coefficient alone has to hold as much as a linear element of the
+//! volume V does: with less, elements that are pulled away from heavy ones come so close to inversion that steps become tiny. Elastic energy is evaluated at four points, and would let the
 //! element invert elsewhere.
 
 use super::bernstein::{COEFFICIENTS, PLACES};
@@ -9,7 +10,7 @@ use crate::energy::formula;
 use crate::energy::term::Role;
 use crate::material::Lame;
 use crate::material::inversion::{VOLUME_RATIO, barrier};
-use standoff_linalg::{M3, Mat3, Vec3};
+use standoff_linalg::{M3, Mat3, Vec3, project_psd_array};
 use std::sync::LazyLock;
 
 /// The columns of ∂x/∂ξ at the corners: column j at corner i has the number 4 j + i.
@@ -72,7 +73,7 @@ fn skew(a: &Vec3) -> Mat3 {
 pub struct CoefficientGuard {
     /// The coefficients at rest, m³.
     rest: [f64; COEFFICIENTS],
-    /// Rest volume that each coefficient stands for, m³.
+    /// Rest volume of the element, m³.
     volume: f64,
     /// Whether there is a barrier.
     pub acts: bool,
@@ -82,7 +83,7 @@ pub struct CoefficientGuard {
 impl CoefficientGuard {
     pub(super) fn new(rest: &[Vec3; NODES], volume: f64, lame: Lame) -> Self {
         let rest = coefficients(&columns(rest));
-        Self { rest, volume: volume / COEFFICIENTS as f64, acts: true, lame }
+        Self { rest, volume, acts: true, lame }
     }
 
     /// The coefficients in terms of those at rest.
@@ -119,27 +120,37 @@ impl CoefficientGuard {
         }
     }
 
-    /// Adds the blocks of the second derivative above the diagonal. Of b″ ∇j ∇jᵀ + b′ ∇²j the first summand is positive semidefinite, and
-    /// the projected one.
+    /// Adds the blocks of the second derivative above the diagonal, projected or not.
     pub(super) fn add_blocks(&self, x: &[Vec3; NODES], project: bool, out: &mut [Mat3; BLOCKS]) {
+        let columns = columns(x);
+        let mut own = [Mat3::zeros(); BLOCKS];
+        let mut acts = false;
         for (k, j) in self.acting(x) {
-            let [_, d, dd] = barrier(&self.lame, j).map(|b| self.volume * b);
-            let columns = columns(x);
-            let slope = self.slope(k, &columns);
+            acts = true;
+            self.add_curvature(k, j, &columns, &mut own);
+        }
+        if acts && project {
+            own = projected(&own);
+        }
+        out.iter_mut().zip(&own).for_each(|(out, own)| *out += own);
+    }
+
+    /// Adds b″ ∇j ∇jᵀ + b′ ∇²j of a coefficient whose ratio is j.
+    fn add_curvature(&self, k: usize, j: f64, d: &[Vec3; COLUMNS], out: &mut [Mat3; BLOCKS]) {
+        let [_, first, second] = barrier(&self.lame, j).map(|b| self.volume * b);
+        let slope = self.slope(k, d);
+        for (out, (a, b)) in out.iter_mut().zip(pairs()) {
+            *out += second * slope[a] * slope[b].transpose();
+        }
+        let part = first / (TRIPLES[k].len() as f64 * self.rest[k]);
+        for &[p, q, r] in &TRIPLES[k] {
+            let (pq, pr, qr) = (-skew(&d[r]), skew(&d[q]), -skew(&d[p]));
+            let [u, v, w] = [p, q, r].map(|c| &WEIGHTS[c]);
             for (out, (a, b)) in out.iter_mut().zip(pairs()) {
-                *out += dd * slope[a] * slope[b].transpose();
-            }
-            let part = d / (TRIPLES[k].len() as f64 * self.rest[k]);
-            for &[p, q, r] in TRIPLES[k].iter().filter(|_| !project) {
-                let (pq, pr, qr) = (-skew(&columns[r]), skew(&columns[q]), -skew(&columns[p]));
-                let [u, v, w] = [p, q, r].map(|c| &WEIGHTS[c]);
-                for (out, (a, b)) in out.iter_mut().zip(pairs()) {
-                    *out += part
-                        * (pq * (u[a] * v[b]) + pr * (u[a] * w[b]) + qr * (v[a] * w[b])
-                            - pq * (v[a] * u[b])
-                            - pr * (w[a] * u[b])
-                            - qr * (w[a] * v[b]));
-                }
+                *out += part
+                    * (pq * (u[a] * v[b] - v[a] * u[b])
+                        + pr * (u[a] * w[b] - w[a] * u[b])
+                        + qr * (v[a] * w[b] - w[a] * v[b]));
             }
         }
     }
@@ -149,6 +160,23 @@ impl CoefficientGuard {
         self.add_blocks(x, project, &mut blocks);
         formula::complete(&blocks.map(|b| M3::from(&b)))
     }
+}
+
+/// The nearest positive semidefinite matrix to that with these blocks above the diagonal, whose rows sum to zero.
+fn projected(blocks: &[Mat3; BLOCKS]) -> [Mat3; BLOCKS] {
+    let h: Hessian<NODES> = formula::complete(&blocks.map(|b| M3::from(&b)));
+    let mut m = [[0.0; 3 * NODES]; 3 * NODES];
+    for (row, m) in m.iter_mut().enumerate() {
+        for (column, m) in m.iter_mut().enumerate() {
+            *m = h[row / 3][column / 3][(row % 3, column % 3)];
+        }
+    }
+    project_psd_array(&mut m);
+    let mut out = *blocks;
+    for (out, (a, b)) in out.iter_mut().zip(pairs()) {
+        *out = Mat3::from_fn(|i, j| m[3 * a + i][3 * b + j]);
+    }
+    out
 }
 
 /// Pairs of nodes above the diagonal, row by row.
