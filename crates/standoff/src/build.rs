@@ -8,9 +8,9 @@ use standoff_mesh::Mesh;
 use standoff_mesh::shape::Shape;
 use standoff_scene::Scene;
 use standoff_scene::file::{
-    AttachmentSection, FixedSection, ForceSection, HalfSpaceSection, JointSection, MaterialChoice,
-    MaterialSection, MotionSection, ObjectSection, RegionSection, Role, Rotation, SceneFile,
-    Selection, StitchSection, TendonSection,
+    AttachmentSection, ElementOrder, FixedSection, ForceSection, HalfSpaceSection, JointSection,
+    MaterialChoice, MaterialSection, MotionSection, ObjectSection, RegionSection, Role, Rotation,
+    SceneFile, Selection, StitchSection, TendonSection,
 };
 use standoff_scene::resolve::Meshes;
 use standoff_scene::resolve::origin::{List, Origin, SceneId};
@@ -188,6 +188,12 @@ impl Object {
     /// Says what it is. By default a mesh of tetrahedra is a volume, anything else an obstacle.
     pub fn role(mut self, role: Role) -> Self {
         self.section.role = Some(role);
+        self
+    }
+
+    /// Order of the elements of a volume; by default that of the mesh.
+    pub fn element(mut self, order: ElementOrder) -> Self {
+        self.section.element = Some(order);
         self
     }
 

@@ -11,7 +11,8 @@ pub use standoff_mesh::shape::{BoxShape, Cylinder, Plane, Rod, Shape, Sphere, To
 pub use standoff_run::Options;
 pub use standoff_scene::Scene;
 pub use standoff_scene::file::{
-    AxisAngle, ForceSection, Formula, MaterialSection, MotionSection, Role, Rotation, ShellSection,
+    AxisAngle, ElementOrder, ForceSection, Formula, MaterialSection, MotionSection, Role, Rotation,
+    ShellSection,
 };
 pub use standoff_sim::StepReport;
 pub use std::ops::ControlFlow;

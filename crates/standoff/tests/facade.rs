@@ -37,6 +37,20 @@ fn scene() -> Scene {
         .unwrap()
 }
 
+/// A solid with nodes in the middles of its edges: the corners of its tetrahedra come first.
+#[test]
+fn a_solid_may_have_quadratic_elements() {
+    let object = Object::shape("block", block()).element(ElementOrder::Quadratic);
+    let scene = SceneBuilder::new().time_step(0.01).end_time(0.1).object(object).build().unwrap();
+    let mut simulation = Simulation::new(&scene).unwrap();
+    let block = simulation.body("block").unwrap();
+    // 8 corners, 12 edges, 6 diagonals of faces and one of the cube
+    assert_eq!(block.vertices(), 0..27);
+    let mass: f64 = block.masses().iter().sum();
+    assert!((mass - 8.0).abs() < 1e-12, "{mass}");
+    simulation.step().unwrap();
+}
+
 fn control(result: Result<(), Error>) -> ControlError {
     match result {
         Err(Error::Control(error)) => error,
