@@ -156,6 +156,24 @@ fn uniform_deformations_are_those_of_linear_elements() {
     }
 }
 
+/// Masses are in the ratio of ∫ N² of corners and middles, here by random points.
+#[test]
+fn masses_are_in_the_ratio_of_the_consistent_ones() {
+    let (r, count) = (&mut Random::new(46), 200_000);
+    let (mut corner, mut middle) = (0.0, 0.0);
+    for _ in 0..count {
+        // uniform in the tetrahedron: the gaps between three sorted numbers
+        let mut cuts = [r.unit(), r.unit(), r.unit()];
+        cuts.sort_by(f64::total_cmp);
+        let [a, b, c] = cuts;
+        let all = shapes([a, b - a, c - b, 1.0 - c]);
+        corner += all[..4].iter().map(|n| n * n).sum::<f64>() / 4.0;
+        middle += all[4..].iter().map(|n| n * n).sum::<f64>() / 6.0;
+    }
+    let found = QuadraticTet::mass_part(4) / QuadraticTet::mass_part(0);
+    assert!((middle / corner / found - 1.0).abs() < 0.02, "{} {found}", middle / corner);
+}
+
 /// Barycentric coordinates of a node.
 fn node(n: usize) -> [f64; 4] {
     let mut at = [0.0; 4];
