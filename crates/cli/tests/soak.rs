@@ -125,6 +125,20 @@ fn joints_that_stay_open_become_stiffer() {
     assert!(record.iterations < 3000, "{}", record.iterations);
 }
 
+/// A random scene in which friction does not settle in a step: each of its many minimisations may close joints anew, so that the step ends for that
+/// reason and not because a joint stayed open.
+#[test]
+fn friction_that_does_not_settle_leaves_joints_closed() {
+    let folder = tempfile::tempdir().unwrap();
+    let runner = Runner { standoff: env!("CARGO_BIN_EXE_standoff").into(), limit: 60, set: vec![] };
+    let scene = folder.path().join("9349.toml");
+    std::fs::write(&scene, generate::scene_with(9349, &JOINED)).unwrap();
+    let record = runner.run(9349, &scene, &folder.path().join("run"), "barrier");
+    println!("{} steps: {}", record.steps, record.message);
+    assert!(!record.message.contains("stays open"), "{}", record.message);
+    assert_eq!((record.outcome, record.steps), (Outcome::UnmetNamed, 9), "{}", record.message);
+}
+
 /// Random scenes in which the barrier-free solver alone takes minutes for a step or stalls: the barrier finishes
 /// these steps, in the last scene with the least κ, without which it finds a motion blocked.
 #[test]
