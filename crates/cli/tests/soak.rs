@@ -125,7 +125,7 @@ fn joints_that_stay_open_become_stiffer() {
     assert!(record.iterations < 3000, "{}", record.iterations);
 }
 
-/// A step along a direction too short for the digits of positions is a whole one: the barrier-free method does not go on for hundreds of iterations
+/// A step along a direction too short for the digits of positions is a whole one: the barrier-free method does not continue for hundreds of iterations
 /// only since the potential does not show it. Without that the steps of this scene took twofold iterations, 575.
 #[test]
 fn directions_too_short_to_see_end_a_step_of_the_barrier_free_method() {
@@ -139,7 +139,7 @@ fn directions_too_short_to_see_end_a_step_of_the_barrier_free_method() {
     assert!(record.iterations < 400, "{}", record.iterations);
 }
 
-/// A random scene in which friction does not settle in a step: each of its many minimisations may close joints anew, so that the step ends for that
+/// A random scene in which friction does not settle in a step: each of its many minimisations may close joints again, so that the step ends for that
 /// reason and not because a joint stayed open.
 #[test]
 fn friction_that_does_not_settle_leaves_joints_closed() {
