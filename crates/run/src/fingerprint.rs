@@ -3,8 +3,9 @@
 use fnv::FnvHasher;
 use serde_json::Value;
 use standoff_sim::Definition;
+use standoff_sim::definition::{BodyDef, BodyKind};
 use standoff_sim::settings::Settings;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::hash::Hasher;
 
 /// Fingerprint of everything that the steps of a definition depend on: all of it but the end of the
@@ -32,6 +33,7 @@ pub fn fingerprint(definition: &Definition) -> u64 {
     let mut text = HashedText(FnvHasher::default());
     // a hash takes whatever is written
     let _ = write!(text, "{}", changed_settings(&settings));
+    let bodies: Vec<Shown<'_>> = bodies.iter().map(Shown).collect();
     let _ = write!(text, "{dimension:?} {bodies:?} {half_spaces:?} {prescribed:?} {forces:?}");
     let _ = write!(text, "{attachments:?} {stitches:?} {energies:?} {no_contact:?} {gravity:?}");
     // scenes without joints keep the fingerprint that they had before there were joints
@@ -42,6 +44,55 @@ pub fn fingerprint(definition: &Definition) -> u64 {
         let _ = write!(text, " {tendons:?}");
     }
     text.0.finish()
+}
+
+/// A body as it was shown before there were quadratic elements: bodies without them keep their fingerprints.
+struct Shown<'a>(&'a BodyDef);
+
+impl fmt::Debug for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let BodyDef {
+            name,
+            rest,
+            start,
+            velocity,
+            kind,
+            friction_material,
+            contact_thickness,
+            surface,
+        } = self.0;
+        f.debug_struct("BodyDef")
+            .field("name", name)
+            .field("rest", rest)
+            .field("start", start)
+            .field("velocity", velocity)
+            .field("kind", &ShownKind(kind))
+            .field("friction_material", friction_material)
+            .field("contact_thickness", contact_thickness)
+            .field("surface", surface)
+            .finish()
+    }
+}
+
+/// See [`Shown`].
+struct ShownKind<'a>(&'a BodyKind);
+
+impl fmt::Debug for ShownKind<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            BodyKind::Volume { tets, middles, density, material, overrides }
+                if middles.is_empty() =>
+            {
+                f.debug_struct("Volume")
+                    .field("tets", tets)
+                    .field("density", density)
+                    .field("material", material)
+                    .field("overrides", overrides)
+                    .finish()
+            }
+            other => other.fmt(f),
+        }
+    }
 }
 
 /// The settings that differ from their defaults, a line `key = value` each. A setting that a later version
