@@ -1,10 +1,9 @@
 //! The surfaces of a run through its frames.
 
+use standoff_geometry::quadratic;
 use standoff_linalg::Vec3;
 use standoff_mesh::{Mesh, input};
-use standoff_run::{
-    Frame, OutputError, RunInfo, curved_boundary, frame_files, read_frame, scene_file,
-};
+use standoff_run::{Frame, OutputError, RunInfo, frame_files, read_frame, scene_file};
 use standoff_scene::document::{Document, KeyPath, Value};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -184,7 +183,8 @@ fn fill_in(bodies: &mut [ExportedBody], frame: &Frame, tetrahedra: bool) -> Resu
     {
         if triangles.is_empty() || tetrahedra && !tets.is_empty() {
             triangles = Mesh { tets, ..Mesh::default() }.surface();
-            triangles.extend(curved_boundary(&curved));
+            let curved = quadratic::boundary_of(&curved).map_err(|e| e.to_string())?;
+            triangles.extend(curved);
         }
         let all = triangles.iter().flatten().chain(edges.iter().flatten()).chain(&points);
         let mut numbers: BTreeMap<u32, u32> = all.map(|v| (*v, 0)).collect();

@@ -16,6 +16,7 @@ pub mod distance;
 pub mod neighbourhood;
 mod pair;
 mod pair_kind;
+pub mod quadratic;
 pub mod rest_neighbours;
 mod surface_adjacency;
 pub mod topology;

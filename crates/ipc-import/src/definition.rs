@@ -50,7 +50,7 @@ fn body_definition(body: &PlannedBody, friction_material: &str) -> BodyDef {
     let kind = match body.source.content {
         Content::Volume => BodyKind::Volume {
             tets: mesh.tets.clone(),
-            middles: Vec::new(),
+            middles: mesh.middles.clone(),
             density,
             material,
             overrides: Vec::new(),

@@ -15,7 +15,7 @@ pub mod path;
 pub mod shape;
 
 pub use mesh::{
-    Defect, ElementKind, MIDDLES, Mesh, MeshError, Place, Quality, Region, Severity, first_within,
+    Defect, ElementKind, Mesh, MeshError, Place, Quality, Region, Severity, first_within,
     is_closed, tet_determinant, tet_faces, tet_quality,
 };
 pub use names::Names;

@@ -8,17 +8,17 @@ mod check;
 mod defect;
 mod error;
 mod hull;
-pub(crate) mod quadratic;
+mod quadratic;
 mod quality;
 mod weld;
 
 pub use defect::{Defect, ElementKind, Severity};
 pub use error::{MeshError, Place};
 pub(crate) use hull::hull;
-pub use quadratic::MIDDLES;
 pub use quality::{Quality, tet_quality};
 pub use weld::first_within;
 
+use standoff_geometry::quadratic::divide_faces;
 use standoff_linalg::Vec3;
 
 /// Points with tetrahedra, triangles, wires and bare points over them.
@@ -31,7 +31,7 @@ pub struct Mesh {
     pub points: Vec<Vec3>,
     /// Tetrahedra (`#T×4`); positive where det[x1−x0, x2−x0, x3−x0] > 0.
     pub tets: Vec<[u32; 4]>,
-    /// Nodes in the middles of the edges of every tetrahedron (`#T×6`, in the order of [`MIDDLES`]), which make them quadratic; empty for
+    /// Nodes in the middles of the edges of every tetrahedron (`#T×6`, in the order of [`EDGES`](standoff_geometry::quadratic::EDGES)), which make them quadratic; empty for
     /// linear ones.
     pub middles: Vec<[u32; 6]>,
     /// Triangles (`#F×3`).
@@ -123,7 +123,7 @@ impl Mesh {
         if self.tets.is_empty() {
             return self.triangles.clone();
         }
-        let faces = self.all_faces();
+        let faces: Vec<[u32; 3]> = self.tets.iter().flat_map(|&t| tet_faces(t)).collect();
         let mut keys: Vec<([u32; 3], usize)> = faces
             .iter()
             .enumerate()
@@ -138,7 +138,10 @@ impl Mesh {
             keys.chunk_by(|a, b| a.0 == b.0).filter(|g| g.len() == 1).map(|g| g[0].1).collect();
         single.sort_unstable();
         let boundary = single.into_iter().map(|i| faces[i]).collect();
-        if self.middles.is_empty() { boundary } else { self.divided(boundary) }
+        match self.middles.is_empty() {
+            true => boundary,
+            false => divide_faces(boundary, &self.tets, &self.middles),
+        }
     }
 
     /// Edges of tetrahedra, triangles and wires, each once with ascending ends, in order of first

@@ -1,8 +1,9 @@
 //! Mesh readers against files of independent programs (data/generate.py) and on small texts.
 
+use standoff_geometry::quadratic::EDGES;
 use standoff_linalg::Vec3;
 use standoff_mesh::format::{Format, ReadOptions, parse, read, read_with, write};
-use standoff_mesh::{MIDDLES, Mesh, MeshError, Place};
+use standoff_mesh::{Mesh, MeshError, Place};
 use std::path::{Path, PathBuf};
 
 fn data(name: &str) -> PathBuf {
@@ -445,7 +446,7 @@ fn quadratic_tetrahedra_have_the_middles_of_their_edges() {
     let x = [[0.0; 3], [2.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 2.0], [2.0, 2.0, 2.0]]
         .map(Vec3::from);
     let middle = |[a, b]: [usize; 2]| 0.5 * (x[a] + x[b]);
-    let points: Vec<Vec3> = x.into_iter().chain(MIDDLES.map(middle)).collect();
+    let points: Vec<Vec3> = x.into_iter().chain(EDGES.map(middle)).collect();
     let lines: Vec<String> = points.iter().map(|p| format!("{} {} {}", p.x, p.y, p.z)).collect();
     let nodes =
         |first: usize| (first..).zip(&lines).map(|(k, l)| format!("{k} {l}\n")).collect::<String>();
@@ -466,7 +467,7 @@ fn quadratic_tetrahedra_have_the_middles_of_their_edges() {
         assert_eq!(mesh.tets, [[0, 1, 2, 3], [1, 2, 3, 4]], "{name}");
         assert_eq!(mesh.middles[0], [5, 6, 7, 8, 9, 10], "{name}");
         for (t, m) in mesh.tets.iter().zip(&mesh.middles) {
-            for ([a, b], middle) in MIDDLES.into_iter().zip(m) {
+            for ([a, b], middle) in EDGES.into_iter().zip(m) {
                 let [a, b] = [a, b].map(|a| mesh.points[t[a] as usize]);
                 assert_eq!(mesh.points[*middle as usize], 0.5 * (a + b), "{name}");
             }
@@ -494,7 +495,7 @@ fn quadratic_tetrahedra_have_the_middles_of_their_edges() {
         turned.points.iter_mut().for_each(|p| p.x = -p.x);
         assert!(turned.flip_if_all_inverted());
         for (t, m) in turned.tets.iter().zip(&turned.middles) {
-            for ([a, b], middle) in MIDDLES.into_iter().zip(m) {
+            for ([a, b], middle) in EDGES.into_iter().zip(m) {
                 let [a, b] = [a, b].map(|a| turned.points[t[a] as usize]);
                 assert_eq!(turned.points[*middle as usize], 0.5 * (a + b), "{name}");
             }

@@ -6,9 +6,9 @@
 use crate::OutputError;
 use crate::arrays::FrameFile;
 use crate::vtu::{LINE, QUADRATIC_TET, TET, TRIANGLE, VERTEX};
+use standoff_geometry::quadratic;
 use standoff_linalg::Vec3;
 use standoff_mesh::Mesh;
-use standoff_sim::definition::quadratic;
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -53,7 +53,8 @@ impl Frame {
         let own = self.tets.iter().zip(&self.cell_body).filter(|(_, b)| !carrying.contains(b));
         let tets: Vec<[u32; 4]> = own.map(|(t, _)| *t).collect();
         let mut all = Mesh { tets, ..Mesh::default() }.surface();
-        all.extend(curved_boundary(&self.quadratic));
+        // of a damaged frame there is none
+        all.extend(quadratic::boundary_of(&self.quadratic).unwrap_or_default());
         all
     }
 
@@ -61,24 +62,6 @@ impl Frame {
     pub fn solids(&self) -> usize {
         self.tets.len() + self.quadratic.len()
     }
-}
-
-/// The triangles between the nodes of the faces of a quadratic tetrahedron.
-pub fn faces_of(element: &[u32; 10]) -> Vec<[u32; 3]> {
-    quadratic::faces(element)
-}
-
-/// The boundary of quadratic tetrahedra, each face as four triangles.
-pub fn curved_boundary(elements: &[[u32; 10]]) -> Vec<[u32; 3]> {
-    let (corners, middles) = parts(elements);
-    quadratic::boundary(&corners, &middles).unwrap_or_default()
-}
-
-/// Corners and middles of the edges of quadratic tetrahedra.
-fn parts(quadratic: &[[u32; 10]]) -> (Vec<[u32; 4]>, Vec<[u32; 6]>) {
-    let corners = |n: &[u32; 10]| std::array::from_fn(|a| n[a]);
-    let middles = |n: &[u32; 10]| std::array::from_fn(|a| n[4 + a]);
-    quadratic.iter().map(|n| (corners(n), middles(n))).unzip()
 }
 
 /// Reads a frame.

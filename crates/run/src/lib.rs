@@ -54,7 +54,7 @@ pub use failure::{FailureData, write_failure};
 pub use files::{existing_scene_file, frame_files, open_file, read_text, scene_file};
 pub use fingerprint::fingerprint;
 pub use folder::RunFolder;
-pub use frame::{Frame, curved_boundary, faces_of, read_elements, read_frame};
+pub use frame::{Frame, read_elements, read_frame};
 pub use gap::Gaps;
 pub use info::RunInfo;
 pub use memory::memory;

@@ -1,10 +1,11 @@
 //! What is constant through a run: bodies, their elements and what may touch what.
 
 use serde::{Deserialize, Serialize};
+use standoff_geometry::quadratic;
 use standoff_linalg::Vec3;
 use standoff_mesh::Mesh;
 use standoff_sim::decomposition::Decomposition;
-use standoff_sim::definition::{BodyDef, BodyKind, Definition, quadratic};
+use standoff_sim::definition::{BodyDef, BodyKind, Definition};
 use standoff_sim::energy::membrane::Sheet;
 
 /// Elements of all bodies over the scene's vertices.

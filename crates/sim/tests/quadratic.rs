@@ -1,10 +1,11 @@
 //! Bodies of quadratic tetrahedra.
 
 use crate::common::{block, converge, ground, scene};
+use standoff_geometry::quadratic::add_middles;
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sim::audit::{Violation, violations};
 use standoff_sim::definition::{
-    BodyDef, BodyKind, Definition, ForceDef, Load, Motion, PrescribedDef, quadratic,
+    BodyDef, BodyKind, Definition, ForceDef, Load, Motion, PrescribedDef,
 };
 use standoff_sim::error::BuildError;
 use standoff_sim::material::{Law, Material};
@@ -15,7 +16,7 @@ use standoff_testkit::{Random, thorough};
 /// A body with nodes in the middles of its edges.
 fn curved(mut body: BodyDef) -> BodyDef {
     if let BodyKind::Volume { tets, middles, .. } = &mut body.kind {
-        *middles = quadratic::add_middles(tets, &mut body.rest);
+        add_middles(tets, middles, &mut body.rest);
     }
     body
 }

@@ -1,6 +1,7 @@
 //! What of a frame can be seen: the boundary of volumes, and all thinner cells.
 
-use standoff_run::{Frame, faces_of};
+use standoff_geometry::quadratic;
+use standoff_run::Frame;
 use std::collections::HashMap;
 
 /// The visible cells over the vertices that they use.
@@ -60,7 +61,8 @@ fn owners(frame: &Frame, boundary: &[[u32; 3]]) -> Vec<u32> {
         boundary.iter().enumerate().map(|(k, f)| (sorted(*f), k)).collect();
     let mut owners = vec![0; boundary.len()];
     let linear = |[a, b, c, d]: [u32; 4]| vec![[b, c, d], [a, c, d], [a, b, d], [a, b, c]];
-    let all = frame.tets.iter().map(|t| linear(*t)).chain(frame.quadratic.iter().map(faces_of));
+    let all =
+        frame.tets.iter().map(|t| linear(*t)).chain(frame.quadratic.iter().map(quadratic::faces));
     for (index, own) in (0..).zip(all) {
         for face in own {
             if let Some(k) = faces.get(&sorted(face)) {

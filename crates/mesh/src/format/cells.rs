@@ -1,8 +1,8 @@
 //! Elements of a file as they are collected: polygons become triangles, labels become regions.
 
 use super::polygon;
-use crate::mesh::quadratic::NONE;
 use crate::{Mesh, Region};
+use standoff_geometry::quadratic::{NONE, four_triangles};
 use standoff_linalg::Vec3;
 use std::collections::BTreeMap;
 
@@ -132,12 +132,11 @@ impl Cells {
                 }
                 _ => return Err(wrong_number(cell, v.len())),
             },
-            Cell::QuadraticTriangle => match *v {
-                [a, b, c, ab, bc, ca] => {
-                    let four = [[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]];
-                    four.into_iter().for_each(|t| self.triangle(t, label));
+            Cell::QuadraticTriangle => match <[u32; 6]>::try_from(v) {
+                Ok(nodes) => {
+                    four_triangles(nodes).into_iter().for_each(|t| self.triangle(t, label))
                 }
-                _ => return Err(wrong_number(cell, v.len())),
+                Err(_) => return Err(wrong_number(cell, v.len())),
             },
             Cell::QuadraticTet => match <[u32; 10]>::try_from(v) {
                 Ok(n) => {

@@ -6,7 +6,7 @@ use super::at::At;
 use super::fill::{Filled, fill};
 use super::placed::{Kept, Placed, PlacedCopy};
 use super::placement::{Placement, copies};
-use super::quadratic::{Middles, add_middles};
+use super::quadratic::add_middles;
 use super::room::Room;
 use super::weld::weld;
 use super::{DEFAULT_FRICTION_MATERIAL, Meshes, check_material, plane, rigid, room, select, thin};
@@ -75,7 +75,7 @@ pub(super) fn resolve_one(
     let carried = fill(object, &mut mesh, at, filled)?;
     notes.extend(mesh.notes.iter().map(|n| format!("{}: {n}", object.name)));
     let placement = Placement::of(object, at)?;
-    let Made { kind, thickness, mesh, kept, middles } =
+    let Made { kind, thickness, mesh, kept, added } =
         body_kind(object, mesh, &material, &placement, dimension, at, notes)?;
     let kept = welded.as_ref().map(|w| w.kept(kept.as_ref())).or(kept);
     let numbers = welded.zip(kept.as_ref()).map(|(w, kept)| w.numbers(&kept.old));
@@ -89,7 +89,7 @@ pub(super) fn resolve_one(
     let start = object.start.as_ref().map(|s| Placement::start(s, &at.key("start"))).transpose()?;
     let (copies_of, bodies) = (Vec::new(), first..first);
     let mut placed =
-        Placed { name, mesh, kept, middles, numbers, placement, start, copies: copies_of, bodies };
+        Placed { name, mesh, kept, added, numbers, placement, start, copies: copies_of, bodies };
     let rigid = rigid::template(object, &placed, material.density, at, &material_at)?;
     let (kind, surface) = match &rigid {
         Some(body) => (body.kind.clone(), body.surface.clone()),
@@ -295,8 +295,8 @@ struct Made {
     mesh: Mesh,
     /// What is left of its points.
     kept: Option<Kept>,
-    /// The nodes in the middles of its edges.
-    middles: Middles,
+    /// The ends of the edges in whose middles the last of its points were added.
+    added: Vec<[u32; 2]>,
 }
 
 // long: from a mesh to what a body of its role uses, step by step
@@ -350,11 +350,8 @@ fn body_kind(
     notes.extend(warnings.iter().map(|w| format!("{}: {w}", object.name)));
     thin::refuse_foreign_keys(object, role, at)?;
     let added = add_middles(object, role, dimension, &mut mesh, at)?;
-    let (mut kind, thickness) = kind_of(dimension, role, object, &mesh, material, placement, at)?;
-    if let BodyKind::Volume { middles, .. } = &mut kind {
-        middles.clone_from(&added.of_tets);
-    }
-    Ok(Made { kind, thickness, mesh, kept, middles: added })
+    let (kind, thickness) = kind_of(dimension, role, object, &mesh, material, placement, at)?;
+    Ok(Made { kind, thickness, mesh, kept, added })
 }
 
 /// The elements of a mesh that a body of this role consists of.
@@ -440,8 +437,8 @@ fn kind_of(
                     BodyKind::PlaneStrain { triangles, density, material }
                 }
                 Dimension::Three => {
-                    let (tets, overrides) = (mesh.tets.clone(), Vec::new());
-                    BodyKind::Volume { tets, middles: Vec::new(), density, material, overrides }
+                    let (tets, middles) = (mesh.tets.clone(), mesh.middles.clone());
+                    BodyKind::Volume { tets, middles, density, material, overrides: Vec::new() }
                 }
             };
             (kind, 0.0)

@@ -2,7 +2,6 @@
 
 use super::at::At;
 use super::placement::Placement;
-use super::quadratic::Middles;
 use crate::error::{Problem, SceneError, nearest_name};
 use standoff_linalg::Vec3;
 use standoff_mesh::Mesh;
@@ -17,8 +16,8 @@ pub(super) struct Placed {
     pub mesh: Mesh,
     /// Which points of the mesh file are left, where some are not.
     pub kept: Option<Kept>,
-    /// The nodes in the middles of the edges of quadratic elements, its last points.
-    pub middles: Middles,
+    /// The ends of the edges in whose middles its last points were added.
+    pub added: Vec<[u32; 2]>,
     /// The vertex that each number of the mesh file means, where points were joined.
     pub numbers: Option<Vec<u32>>,
     /// From the mesh to the scene, without the offset of a copy.

@@ -3,45 +3,28 @@
 use super::at::At;
 use crate::error::SceneError;
 use crate::file::{ElementOrder, ObjectSection, Role};
+use standoff_geometry::quadratic;
+use standoff_geometry::topology::ascending;
 use standoff_linalg::Vec3;
 use standoff_mesh::Mesh;
-use standoff_sim::definition::{Dimension, quadratic};
-use standoff_sim::energy::quadratic_tet::EDGES;
+use standoff_sim::definition::Dimension;
 use std::collections::HashSet;
 
-/// The nodes that quadratic elements have in the middles of their edges.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Middles {
-    /// The nodes of each tetrahedron (`#T×6`).
-    pub of_tets: Vec<[u32; 6]>,
-    /// The ends of the edge of each, in the order of the nodes, which come after the points of the mesh.
-    pub edges: Vec<[u32; 2]>,
-}
-
-impl Middles {
-    /// Positions of all points of a mesh from those of its corners.
-    pub fn extend(&self, points: &mut Vec<Vec3>) {
-        for [a, b] in &self.edges {
-            points.push((points[*a as usize] + points[*b as usize]) * 0.5);
-        }
-    }
-}
-
-/// The nodes of a mesh that has some. Otherwise they are added to a mesh whose object asks for quadratic elements, and to the regions whose edges
-/// and faces they are on.
+/// Adds the nodes to a mesh whose object asks for quadratic elements and that has none, and to the regions whose edges and faces they are on. The ends of
+/// the edges of the new nodes, which come after the points of the mesh.
 pub(super) fn add_middles(
     object: &ObjectSection,
     role: Role,
     dimension: Dimension,
     mesh: &mut Mesh,
     at: &At<'_>,
-) -> Result<Middles, SceneError> {
+) -> Result<Vec<[u32; 2]>, SceneError> {
     if object.element.is_some() && role != Role::Volume {
         return Err(at.key("element").invalid("only volumes have elements of another order"));
     }
-    let asked = object.element == Some(ElementOrder::Quadratic);
-    if role != Role::Volume || !asked && mesh.middles.is_empty() {
-        return Ok(Middles::default());
+    let requested = object.element == Some(ElementOrder::Quadratic);
+    if role != Role::Volume || !requested && mesh.middles.is_empty() {
+        return Ok(Vec::new());
     }
     if dimension.is_planar() {
         let what = "quadratic elements are tetrahedra; solids in the plane have linear triangles";
@@ -57,37 +40,38 @@ pub(super) fn add_middles(
         }
     }
     if !mesh.middles.is_empty() {
-        return Ok(Middles { of_tets: mesh.middles.clone(), edges: Vec::new() });
+        return Ok(Vec::new());
     }
-    let corners = mesh.points.len();
-    let of_tets = quadratic::add_middles(&mesh.tets, &mut mesh.points);
-    let mut edges = vec![[0; 2]; mesh.points.len() - corners];
-    for (tet, middles) in mesh.tets.iter().zip(&of_tets) {
-        for (edge, middle) in EDGES.iter().zip(middles) {
-            edges[*middle as usize - corners] = edge.map(|a| tet[a]);
+    let first = mesh.points.len();
+    let boundary = mesh.surface();
+    quadratic::add_middles(&mesh.tets, &mut mesh.middles, &mut mesh.points);
+    let mut added = vec![[0; 2]; mesh.points.len() - first];
+    for (tet, middles) in mesh.tets.iter().zip(&mesh.middles) {
+        for (edge, middle) in quadratic::edges(tet).into_iter().zip(middles) {
+            added[*middle as usize - first] = edge;
         }
     }
-    add_to_regions(mesh, corners as u32, &edges);
-    Ok(Middles { of_tets, edges })
+    add_to_regions(mesh, &boundary, first as u32, &added);
+    Ok(added)
 }
 
-/// Adds to each region the nodes, numbered from `first`, in the middles of the edges of its tetrahedra and faces.
-fn add_to_regions(mesh: &mut Mesh, first: u32, edges: &[[u32; 2]]) {
-    let faces = mesh.surface();
+/// Adds to each region the nodes, numbered from `first`, in the middles of the edges of its tetrahedra and of its faces on the `boundary`.
+fn add_to_regions(mesh: &mut Mesh, boundary: &[[u32; 3]], first: u32, added: &[[u32; 2]]) {
     for region in &mut mesh.regions {
         let named: HashSet<u32> = region.vertices.iter().copied().collect();
         let inside = region.tets.iter().filter_map(|t| mesh.tets.get(*t as usize));
-        let mut own: HashSet<[u32; 2]> =
-            inside.flat_map(|t| EDGES.map(|e| ascending(e.map(|a| t[a])))).collect();
-        for [a, b, c] in faces.iter().filter(|f| f.iter().all(|v| named.contains(v))) {
-            own.extend([[*a, *b], [*b, *c], [*c, *a]].map(ascending));
+        let mut own: HashSet<[u32; 2]> = inside.flat_map(quadratic::edges).collect();
+        for &[a, b, c] in boundary.iter().filter(|f| f.iter().all(|v| named.contains(v))) {
+            own.extend([ascending(a, b), ascending(b, c), ascending(c, a)]);
         }
-        let nodes = (first..).zip(edges);
-        let new = nodes.filter(|(_, e)| own.contains(&ascending(**e))).map(|(node, _)| node);
-        region.vertices.extend(new);
+        let nodes = (first..).zip(added);
+        region.vertices.extend(nodes.filter(|(_, e)| own.contains(*e)).map(|(node, _)| node));
     }
 }
 
-fn ascending([a, b]: [u32; 2]) -> [u32; 2] {
-    [a.min(b), a.max(b)]
+/// Adds to positions of the points of a mesh those of the nodes that were added half-way along its edges.
+pub(super) fn extend(points: &mut Vec<Vec3>, added: &[[u32; 2]]) {
+    for [a, b] in added {
+        points.push((points[*a as usize] + points[*b as usize]) * 0.5);
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::at::At;
 use super::placed::Placed;
+use super::quadratic;
 use crate::error::{Problem, SceneError};
 use crate::file::MotionSection;
 use standoff_linalg::Vec3;
@@ -104,7 +105,7 @@ fn reduced(
     at: &At<'_>,
     placed: &Placed,
 ) -> Result<Vec<Vec3>, SceneError> {
-    let corners = placed.mesh.points.len() - placed.middles.edges.len();
+    let corners = placed.mesh.points.len() - placed.added.len();
     let expected = placed.kept.as_ref().map_or(corners, |k| k.total);
     if points.len() != expected {
         let found = points.len();
@@ -115,7 +116,7 @@ fn reduced(
         None => points,
         Some(kept) => kept.old.iter().map(|v| points[*v as usize]).collect(),
     };
-    placed.middles.extend(&mut points);
+    quadratic::extend(&mut points, &placed.added);
     Ok(points)
 }
 

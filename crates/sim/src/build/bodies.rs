@@ -7,7 +7,6 @@ use crate::body::Body;
 use crate::definition::settings::SolverSettings;
 use crate::definition::{
     BendingModel, BodyDef, BodyKind, CONTROL_POINTS, CarriedSurface, Definition, ShellMaterial,
-    quadratic,
 };
 use crate::energy::codim::CodimLists;
 use crate::energy::hinge::Hinge;
@@ -23,7 +22,7 @@ use crate::error::BuildError;
 use crate::frames::{Chains, MaterialFrames, RodShape, ShellEdge, Side, edge_normal};
 use crate::material::Material;
 use crate::unknowns::VertexMap;
-use standoff_geometry::topology;
+use standoff_geometry::{quadratic, topology};
 use standoff_linalg::Vec3;
 use std::collections::BTreeMap;
 use std::f64::consts::PI;

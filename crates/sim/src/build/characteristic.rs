@@ -1,8 +1,8 @@
 //! The characteristic norm of a scene: stiffness and surface of its elements, gathered at their vertices.
 
 use crate::characteristic::CharacteristicNorm;
-use crate::energy::quadratic_tet::PARTS;
 use crate::model::Model;
+use standoff_geometry::quadratic::PARTS;
 use standoff_linalg::Vec3;
 use std::f64::consts::PI;
 

@@ -4,7 +4,6 @@ use crate::body::Body;
 use crate::definition::expression::Expression;
 use crate::definition::{
     Anchor, AttachmentDef, BodyKind, Definition, ForceDef, Load, SpringStiffness, StitchDef,
-    quadratic,
 };
 use crate::energy::pressure::Patch;
 use crate::energy::spring::{Spring, UNUSED};
@@ -12,7 +11,7 @@ use crate::error::{BuildError, LoadIndex};
 use crate::loads::{Force, Loads, Pressure};
 use crate::unknowns::VertexMap;
 use standoff_geometry::distance::{point_edge, point_triangle};
-use standoff_geometry::topology;
+use standoff_geometry::{quadratic, topology};
 use standoff_linalg::Vec3;
 
 /// What loads are built on.

@@ -7,7 +7,6 @@ mod dimension;
 pub mod expression;
 mod joints;
 pub mod presets;
-pub mod quadratic;
 mod rigid;
 pub mod settings;
 mod springs;
@@ -118,7 +117,7 @@ pub enum BodyKind {
         /// Vertex indices of each tetrahedron within the body.
         tets: Vec<[u32; 4]>,
         /// The nodes in the middles of the edges of each tetrahedron (`#T×6`), which make them quadratic elements, see
-        /// [`quadratic::add_middles`]; empty for linear ones.
+        /// [`add_middles`](standoff_geometry::quadratic::add_middles); empty for linear ones.
         middles: Vec<[u32; 6]>,
         /// Mass density, kg/m³.
         density: f64,

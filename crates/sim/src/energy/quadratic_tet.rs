@@ -17,26 +17,9 @@ use super::projection::Projection;
 use super::term::Role;
 use crate::material::{Lame, Law, Material};
 pub use guard::CoefficientGuard;
+use standoff_geometry::quadratic::EDGES;
+pub use standoff_geometry::quadratic::NODES;
 use standoff_linalg::{M3, Mat3, Real, V3, Vec3, lanes};
-
-/// Nodes of an element: its corners 0 to 3, then the middles of [`EDGES`].
-pub const NODES: usize = 10;
-
-/// The corners of the edges whose middles are nodes 4 to 9, in the order of VTK's quadratic tetrahedra.
-pub const EDGES: [[usize; 2]; 6] = [[0, 1], [1, 2], [0, 2], [0, 3], [1, 3], [2, 3]];
-
-/// The nodes of eight linear elements that fill a quadratic one.
-pub const PARTS: [[usize; 4]; 8] = [
-    [0, 4, 6, 7],
-    [4, 1, 5, 8],
-    [6, 5, 2, 9],
-    [7, 8, 9, 3],
-    // between the middles, about the line from that of edge 01 to that of edge 23
-    [4, 9, 6, 5],
-    [4, 9, 5, 8],
-    [4, 9, 8, 7],
-    [4, 9, 7, 6],
-];
 
 /// Blocks of the second derivative off the diagonal.
 const BLOCKS: usize = NODES * (NODES - 1) / 2;

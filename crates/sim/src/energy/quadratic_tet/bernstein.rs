@@ -10,111 +10,113 @@ use crate::energy::tet::step::Cubic;
 use standoff_linalg::Vec3;
 use std::sync::LazyLock;
 
-/// Bound of the relative rounding error of a product of three differences of control points, of which each is a sum of four terms: 16
-/// roundings of ε/2, doubled.
-const PRODUCT_ERROR: f64 = 16.0 * f64::EPSILON;
-
-/// The columns of ∂x/∂ξ at the four corners, and the sums of the magnitudes of what they are made of.
-struct Columns {
-    /// Column j at corner i at `[j][i]`, m.
-    d: [[Vec3; 4]; 3],
-    size: [[f64; 4]; 3],
-}
-
-impl Columns {
-    fn new(x: &[Vec3; NODES]) -> Self {
-        let y = x.map(|p| p - x[0]);
-        let mut control = [[Vec3::zeros(); 4]; 4];
-        let mut magnitude = [[0.0; 4]; 4];
-        for a in 0..4 {
-            control[a][a] = y[a];
-            magnitude[a][a] = y[a].abs().sum();
-        }
-        for (e, [a, b]) in EDGES.into_iter().enumerate() {
-            let middle = y[4 + e];
-            control[a][b] = middle * 2.0 - (y[a] + y[b]) * 0.5;
-            magnitude[a][b] =
-                2.0 * middle.abs().sum() + 0.5 * (y[a].abs().sum() + y[b].abs().sum());
-            (control[b][a], magnitude[b][a]) = (control[a][b], magnitude[a][b]);
-        }
-        let column = |j: usize, i: usize| (control[i][j + 1] - control[i][0]) * 2.0;
-        let size = |j: usize, i: usize| 2.0 * (magnitude[i][j + 1] + magnitude[i][0]);
-        let all = |j: usize| std::array::from_fn(|i| column(j, i));
-        let sizes = |j: usize| std::array::from_fn(|i| size(j, i));
-        Self { d: std::array::from_fn(all), size: std::array::from_fn(sizes) }
-    }
-}
-
 /// How many coefficients there are.
 pub(super) const COEFFICIENTS: usize = 20;
 
-/// The coefficient to which each product of columns at corners i, k, l belongs, and how many products each coefficient has.
-pub(super) static PLACES: LazyLock<([[[usize; 4]; 4]; 4], [f64; COEFFICIENTS])> =
-    LazyLock::new(|| {
-        let (mut sorted, mut places) = (Vec::new(), [[[0; 4]; 4]; 4]);
-        let mut counts = [0.0; COEFFICIENTS];
-        for (i, places) in places.iter_mut().enumerate() {
-            for (k, places) in places.iter_mut().enumerate() {
-                for (l, place) in places.iter_mut().enumerate() {
-                    let mut key = [i, k, l];
-                    key.sort_unstable();
-                    *place = sorted.iter().position(|s| *s == key).unwrap_or(sorted.len());
-                    if *place == sorted.len() {
-                        sorted.push(key);
-                    }
-                    counts[*place] += 1.0;
-                }
-            }
-        }
-        (places, counts)
-    });
+/// The columns of ∂x/∂ξ at the four corners: column j at corner i has the number 4 j + i.
+pub(super) const COLUMNS: usize = 12;
 
-/// Coefficients of the cubics in t and bounds of their rounding errors, for all Bernstein coefficients, m³.
-fn coefficients(x: &Columns, dx: &Columns) -> [([f64; 4], [f64; 4]); COEFFICIENTS] {
-    let (places, counts) = &*PLACES;
-    let mut all = [([0.0; 4], [0.0; 4]); COEFFICIENTS];
-    for k in 0..4 {
-        for l in 0..4 {
-            // det[a + tp, b + tq, c + tr]
-            let ([b, c], [q, r]) = ([x.d[1][k], x.d[2][l]], [dx.d[1][k], dx.d[2][l]]);
-            let (bc, qr, mixed) = (b.cross(&c), q.cross(&r), q.cross(&c) + b.cross(&r));
-            let ([bs, cs], [qs, rs]) =
-                ([x.size[1][k], x.size[2][l]], [dx.size[1][k], dx.size[2][l]]);
-            let (bcs, qrs, mixeds) = (bs * cs, qs * rs, qs * cs + bs * rs);
-            for i in 0..4 {
-                let (a, p) = (x.d[0][i], dx.d[0][i]);
-                let (s, ps) = (x.size[0][i], dx.size[0][i]);
-                let (c, error) = &mut all[places[i][k][l]];
-                c[0] += a.dot(&bc);
-                c[1] += p.dot(&bc) + a.dot(&mixed);
-                c[2] += p.dot(&mixed) + a.dot(&qr);
-                c[3] += p.dot(&qr);
-                error[0] += s * bcs;
-                error[1] += ps * bcs + s * mixeds;
-                error[2] += ps * mixeds + s * qrs;
-                error[3] += ps * qrs;
-            }
-        }
+/// Bound of the relative rounding error of a product of three columns, of which each is a sum of at most six terms: 32 roundings of
+/// ε/2, doubled.
+const PRODUCT_ERROR: f64 = 32.0 * f64::EPSILON;
+
+/// The weights of the nodes in each column, 2 (p_ij − p_i0) with the control points p_ii = x_i and p_ij = 2 m_ij − (x_i + x_j)/2, where m_ij is the node
+/// in the middle of edge ij.
+pub(super) static WEIGHTS: LazyLock<[[f64; NODES]; COLUMNS]> = LazyLock::new(|| {
+    let mut control = [[[0.0; NODES]; 4]; 4];
+    for a in 0..4 {
+        control[a][a][a] = 1.0;
     }
-    for ((c, error), count) in all.iter_mut().zip(counts) {
-        c.iter_mut().for_each(|c| *c /= count);
-        error.iter_mut().for_each(|e| *e *= PRODUCT_ERROR / count);
+    for (e, [a, b]) in EDGES.into_iter().enumerate() {
+        control[a][b][4 + e] = 2.0;
+        (control[a][b][a], control[a][b][b]) = (-0.5, -0.5);
+        control[b][a] = control[a][b];
+    }
+    std::array::from_fn(|k| {
+        let (j, i) = (k / 4, k % 4);
+        std::array::from_fn(|n| 2.0 * (control[i][j + 1][n] - control[i][0][n]))
+    })
+});
+
+/// The triples of columns of which each coefficient is the mean of determinants: that of λ_i λ_k λ_l has columns 0, 1, 2 at corners i, k, l in any
+/// order.
+pub(super) static TRIPLES: LazyLock<[Vec<[usize; 3]>; COEFFICIENTS]> = LazyLock::new(|| {
+    let (mut keys, mut all) = (Vec::new(), [const { Vec::new() }; COEFFICIENTS]);
+    for (i, k, l) in (0..64).map(|t| (t / 16, t / 4 % 4, t % 4)) {
+        let mut key = [i, k, l];
+        key.sort_unstable();
+        let place = keys.iter().position(|other| *other == key).unwrap_or(keys.len());
+        if place == keys.len() {
+            keys.push(key);
+        }
+        all[place].push([i, 4 + k, 8 + l]);
     }
     all
+});
+
+/// The columns at nodes `x`, with sums of the magnitudes of what they are made of.
+fn columns_with_sizes(x: &[Vec3; NODES]) -> ([Vec3; COLUMNS], [f64; COLUMNS]) {
+    let size = x.map(|p| (p - x[0]).abs().sum());
+    let sizes = WEIGHTS.map(|row| row.iter().zip(&size).map(|(w, s)| w.abs() * s).sum());
+    (columns(x), sizes)
+}
+
+/// The columns at nodes `x`.
+pub(super) fn columns(x: &[Vec3; NODES]) -> [Vec3; COLUMNS] {
+    // relative to a node: weights sum to zero
+    let y = x.map(|p| p - x[0]);
+    WEIGHTS.map(|row| row.iter().zip(&y).map(|(w, y)| y * *w).sum())
+}
+
+/// The coefficients from the columns, m³.
+pub(super) fn coefficients(d: &[Vec3; COLUMNS]) -> [f64; COEFFICIENTS] {
+    let crosses: [Vec3; 16] = std::array::from_fn(|k| d[4 + k / 4].cross(&d[8 + k % 4]));
+    let mut out = [0.0; COEFFICIENTS];
+    for (out, triples) in out.iter_mut().zip(&*TRIPLES) {
+        let sum: f64 = triples.iter().map(|t| d[t[0]].dot(&crosses[pair(t)])).sum();
+        *out = sum / triples.len() as f64;
+    }
+    out
+}
+
+/// The number of a triple's second and third column among the sixteen pairs of columns 1 and 2.
+fn pair([_, b, c]: &[usize; 3]) -> usize {
+    4 * (b - 4) + (c - 8)
 }
 
 /// See [`super::QuadraticTet::max_step`].
 pub(super) fn max_step(x: &[Vec3; NODES], dx: &[Vec3; NODES], keep: f64) -> f64 {
-    let keeping = |(mut c, error): ([f64; 4], [f64; 4])| {
-        // written so that what is not a number is no step
-        if c[0] > error[0] {
-            c[0] -= keep * c[0];
-            Cubic::with_error(c, error).first_root()
-        } else {
-            0.0
+    let ((d, size), (p, move_size)) = (columns_with_sizes(x), columns_with_sizes(dx));
+    // det[a + tp, b + tq, c + tr]: b × c, b × r + q × c and q × r, and bounds of their sizes
+    let crosses: [[Vec3; 3]; 16] = std::array::from_fn(|k| {
+        let (b, c) = (4 + k / 4, 8 + k % 4);
+        [d[b].cross(&d[c]), d[b].cross(&p[c]) + p[b].cross(&d[c]), p[b].cross(&p[c])]
+    });
+    let sizes: [[f64; 3]; 16] = std::array::from_fn(|k| {
+        let (b, c) = (4 + k / 4, 8 + k % 4);
+        let mixed = size[b] * move_size[c] + move_size[b] * size[c];
+        [size[b] * size[c], mixed, move_size[b] * move_size[c]]
+    });
+    let mut least = 1.0_f64;
+    for triples in &*TRIPLES {
+        let (mut c, mut error) = ([0.0; 4], [0.0; 4]);
+        for triple in triples {
+            let (a, k) = (triple[0], pair(triple));
+            for m in 0..3 {
+                c[m] += d[a].dot(&crosses[k][m]);
+                c[m + 1] += p[a].dot(&crosses[k][m]);
+                error[m] += PRODUCT_ERROR * size[a] * sizes[k][m];
+                error[m + 1] += PRODUCT_ERROR * move_size[a] * sizes[k][m];
+            }
         }
-    };
-    coefficients(&Columns::new(x), &Columns::new(dx)).into_iter().map(keeping).fold(1.0, f64::min)
+        // not a number is no step
+        if c[0].is_nan() || c[0] <= error[0] {
+            return 0.0;
+        }
+        c[0] -= keep * c[0];
+        least = least.min(Cubic::new(c, error).first_root());
+    }
+    least
 }
 
 /// Whether all coefficients are positive, whatever rounding did.

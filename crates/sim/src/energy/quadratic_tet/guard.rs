@@ -3,70 +3,14 @@
 //! volume V does: with less, elements that are pulled away from heavy ones come so close to inversion that steps become tiny. Elastic energy is evaluated at four points, and would let the
 //! element invert elsewhere.
 
-use super::bernstein::{COEFFICIENTS, PLACES};
-use super::{BLOCKS, EDGES, NODES};
+use super::bernstein::{COEFFICIENTS, COLUMNS, TRIPLES, WEIGHTS, coefficients, columns};
+use super::{BLOCKS, NODES};
 use crate::energy::element::{Element, Hessian};
 use crate::energy::formula;
 use crate::energy::term::Role;
 use crate::material::Lame;
 use crate::material::inversion::{VOLUME_RATIO, barrier};
 use standoff_linalg::{M3, Mat3, Vec3, project_psd_array};
-use std::sync::LazyLock;
-
-/// The columns of ∂x/∂ξ at the corners: column j at corner i has the number 4 j + i.
-const COLUMNS: usize = 12;
-
-/// The weights of the nodes in each column.
-static WEIGHTS: LazyLock<[[f64; NODES]; COLUMNS]> = LazyLock::new(|| {
-    // control points as combinations of nodes
-    let mut control = [[[0.0; NODES]; 4]; 4];
-    for a in 0..4 {
-        control[a][a][a] = 1.0;
-    }
-    for (e, [a, b]) in EDGES.into_iter().enumerate() {
-        control[a][b][4 + e] = 2.0;
-        (control[a][b][a], control[a][b][b]) = (-0.5, -0.5);
-        control[b][a] = control[a][b];
-    }
-    std::array::from_fn(|k| {
-        let (j, i) = (k / 4, k % 4);
-        std::array::from_fn(|n| 2.0 * (control[i][j + 1][n] - control[i][0][n]))
-    })
-});
-
-/// The triples of columns of which each coefficient is the mean of determinants.
-static TRIPLES: LazyLock<[Vec<[usize; 3]>; COEFFICIENTS]> = LazyLock::new(|| {
-    let mut all: [Vec<[usize; 3]>; COEFFICIENTS] = Default::default();
-    for i in 0..4 {
-        for k in 0..4 {
-            for l in 0..4 {
-                all[PLACES.0[i][k][l]].push([i, 4 + k, 8 + l]);
-            }
-        }
-    }
-    all
-});
-
-fn columns(x: &[Vec3; NODES]) -> [Vec3; COLUMNS] {
-    // relative to a node: weights sum to zero
-    let y = x.map(|p| p - x[0]);
-    WEIGHTS.map(|row| row.iter().zip(&y).map(|(w, y)| y * *w).sum())
-}
-
-/// The coefficients from the columns.
-fn coefficients(d: &[Vec3; COLUMNS]) -> [f64; COEFFICIENTS] {
-    let mut out = [0.0; COEFFICIENTS];
-    for (out, triples) in out.iter_mut().zip(&*TRIPLES) {
-        let sum: f64 = triples.iter().map(|[a, b, c]| d[*a].dot(&d[*b].cross(&d[*c]))).sum();
-        *out = sum / triples.len() as f64;
-    }
-    out
-}
-
-/// The matrix of v → a × v.
-fn skew(a: &Vec3) -> Mat3 {
-    a.cross_matrix()
-}
 
 /// The barrier of one element.
 #[derive(Debug, Clone, PartialEq)]
@@ -144,7 +88,7 @@ impl CoefficientGuard {
         }
         let part = first / (TRIPLES[k].len() as f64 * self.rest[k]);
         for &[p, q, r] in &TRIPLES[k] {
-            let (pq, pr, qr) = (-skew(&d[r]), skew(&d[q]), -skew(&d[p]));
+            let (pq, pr, qr) = (-d[r].cross_matrix(), d[q].cross_matrix(), -d[p].cross_matrix());
             let [u, v, w] = [p, q, r].map(|c| &WEIGHTS[c]);
             for (out, (a, b)) in out.iter_mut().zip(pairs()) {
                 *out += part

@@ -27,16 +27,11 @@ impl<R: Real> Cubic<R> {
     /// The polynomial with, in `error`, a bound of what rounding adds when it is evaluated by
     /// [`Cubic::lower_taylor`] at a t that is itself rounded.
     #[inline(always)]
-    fn new(c: [R; 4], mut error: [R; 4]) -> Self {
+    pub(in crate::energy) fn new(c: [R; 4], mut error: [R; 4]) -> Self {
         for k in 0..4 {
             error[k] = error[k] + c[k].abs() * EVALUATION_ERROR;
         }
         Self { c, error }
-    }
-
-    /// The polynomial whose coefficients are known up to ± `error`.
-    pub(in crate::energy) fn with_error(c: [R; 4], error: [R; 4]) -> Self {
-        Self::new(c, error)
     }
 
     /// How much more than `keep` times the volume of a tetrahedron with the edges `x` there is while they change by
