@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# All checks of the source without running it: format, lints, documentation; circles of imports, long code, language,
+# All checks of the source without running it: format, lock files, lints, documentation; circles of imports, long code, language,
 # links and measured figures where Python is installed, spelling where typos is, licences and sources where cargo-deny is. Needs Rust
 # (cargo).
 set -euo pipefail
@@ -9,6 +9,10 @@ say() { printf '\n== %s\n' "$*"; }
 
 say "format"
 cargo fmt --all --check
+say "lock files"
+for folder in python fuzz; do
+    cargo metadata --manifest-path "$folder/Cargo.toml" --locked --format-version 1 >/dev/null
+done
 say "lints"
 cargo clippy --workspace --all-targets --locked -- -D warnings
 say "documentation"

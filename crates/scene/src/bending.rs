@@ -52,7 +52,7 @@ struct Element {
     material: Material,
 }
 
-/// How a body bends; `None` where it has no linear tetrahedra, or is not longer in one direction than in all others.
+/// How a body bends; `None` where it has no linear tetrahedra, or some of points that are not there, or is not longer in one direction than in all others.
 pub fn bending(body: &BodyDef) -> Option<Bending> {
     let BodyKind::Volume { tets, middles, material, overrides, .. } = &body.kind else {
         return None;
@@ -61,7 +61,7 @@ pub fn bending(body: &BodyDef) -> Option<Bending> {
         return None;
     }
     let element = |t: &[u32; 4]| {
-        let x = t.map(|v| body.rest[v as usize]);
+        let x = t.map(|v| body.rest.get(v as usize).copied().unwrap_or(Vec3::repeat(f64::NAN)));
         let volume = (x[1] - x[0]).cross(&(x[2] - x[0])).dot(&(x[3] - x[0])) / 6.0;
         Element { corners: x, volume, material: *material }
     };

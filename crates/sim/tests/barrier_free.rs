@@ -902,3 +902,15 @@ fn an_unsolved_subproblem_says_what_is_missing() {
     assert!(size(&all.p) > 0.0 && all.missing == 0.0, "{}", all.missing);
     assert!(one.missing >= 0.9 * size(&one.p), "{} {}", one.missing, size(&one.p));
 }
+
+/// Where no barrier acts, no κ is chosen, and none has a bound.
+#[test]
+fn steps_without_the_barrier_have_no_bound_of_its_stiffness() {
+    let definition = barrier_free(scene(vec![block("block", [0.0; 3], [1, 1, 1], 0.1)]));
+    let mut simulation = Simulation::new(&definition).unwrap();
+    assert_eq!(simulation.step().unwrap().kappa_limit, None);
+    let mut with = scene(vec![block("block", [0.0; 3], [1, 1, 1], 0.1)]);
+    with.half_spaces.push(ground(-1.0));
+    let mut simulation = Simulation::new(&with).unwrap();
+    assert!(simulation.step().unwrap().kappa_limit.is_some());
+}

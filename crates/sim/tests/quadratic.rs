@@ -205,6 +205,62 @@ fn blocks_collide_without_a_penetration() {
     }
 }
 
+/// All integrators, and decomposed optimisation, which ends by the characteristic norm.
+#[test]
+fn every_integrator_and_decomposed_optimisation_have_them() {
+    let run = |change: &dyn Fn(&mut Definition)| {
+        let mut d = scene(vec![curved(block("block", [0.0, 0.02, 0.0], [2, 1, 2], 0.1))]);
+        d.gravity = Vec3::new(0.0, -9.81, 0.0);
+        d.settings.time.step = 0.01;
+        d.half_spaces.push(ground(0.0));
+        change(&mut d);
+        let mut simulation = Simulation::new(&d).unwrap();
+        for _ in 0..12 {
+            assert!(simulation.step().unwrap().outcome.is_success());
+            assert!(simulation.audit().is_empty());
+        }
+        let height = simulation.positions().iter().map(|p| p.y).sum::<f64>();
+        height / simulation.positions().len() as f64
+    };
+    let found = [
+        run(&|d| d.settings.time.integrator = Integrator::ImplicitEuler),
+        run(&|d| d.settings.time.integrator = Integrator::Bdf2),
+        run(&|d| d.settings.time.integrator = Integrator::Newmark),
+        run(&|d| d.settings.time.integrator = Integrator::ImplicitMidpoint),
+        run(&|d| d.settings.solver.method = Method::Dot),
+    ];
+    // it has just landed on the ground, with half of its height below its middle
+    assert!(found.iter().all(|y| (0.04..0.055).contains(y)), "{found:?}");
+    assert!((found[4] - found[0]).abs() < 1e-4, "{found:?}");
+}
+
+/// A pressure on the end of a bar, whose triangles share it by nodes as linear ones do, shortens the bar by p L/E, to what that leaves at the end.
+#[test]
+fn a_bar_is_shortened_by_a_pressure() {
+    let (e, pressure) = (1e9, 1e3);
+    let body = curved(with_material(block("bar", [0.0; 3], [4, 1, 1], 0.25), e, 0.3));
+    let rest = body.rest.clone();
+    let (end, x) = (select(&body, |p| p.x > 1.0 - 1e-6), select(&body, |p| p.x < 1e-6));
+    let mut d = statics(body);
+    // symmetry: what is held may move aside
+    hold(&mut d, x, Motion::Fixed);
+    d.forces.push(ForceDef {
+        name: "pressure".into(),
+        body: 0,
+        vertices: end.clone(),
+        load: Load::Pressure(pressure.into()),
+        t0: 0.0,
+        t1: f64::INFINITY,
+    });
+    let mut simulation = Simulation::new(&d).unwrap();
+    assert!(simulation.step().unwrap().outcome.is_success());
+    let moved = |v: &u32| rest[*v as usize].x - simulation.positions()[*v as usize].x;
+    let mean = end.iter().map(moved).sum::<f64>() / end.len() as f64;
+    let exact = pressure / e;
+    println!("shortened by {:.4} of p L/E", mean / exact);
+    assert!((mean / exact - 1.0).abs() < 0.02, "{mean} {exact}");
+}
+
 /// A block is crushed to a fifth of its height; all of its laws, with and without barriers against inversion, keep elements from inverting.
 #[test]
 fn crushed_elements_do_not_invert() {

@@ -456,7 +456,7 @@ impl Collected {
             let Some(element) = QuadraticTet::new(&rest, material) else {
                 let number = linear.unwrap_or(0) + e;
                 let corners = [0, 1, 2, 3].map(|a| nodes[a]);
-                let what = "inverted or flat at rest somewhere within";
+                let what = "inverted, flat or bent too far somewhere within at rest";
                 return Err(bad_element(&self.bodies, number, corners, what));
             };
             self.weight_excess.resize(self.rest.len(), 0.0);
@@ -655,7 +655,7 @@ pub(crate) fn check_start(bodies: &[Body], solids: &Solids, x: &[Vec3]) -> Resul
             if let Ok(nodes) = <[u32; NODES]>::try_from(solids.vertices(e)) {
                 if !QuadraticTet::is_positive(&nodes.map(|v| x[v as usize])) {
                     let corners = [0, 1, 2, 3].map(|a| nodes[a]);
-                    let what = "inverted or flat at the start somewhere within";
+                    let what = "inverted, flat or bent too far somewhere within at the start";
                     return Err(bad_element(bodies, e, corners, what));
                 }
                 continue;

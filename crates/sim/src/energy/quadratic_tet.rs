@@ -1,5 +1,5 @@
 //! Elastic energy of quadratic tetrahedra: ten nodes, four corners and the middles of the six edges, between which positions are
-//! polynomials of degree two [Hughes 2000, §3.6].
+//! polynomials of degree two [Hughes 2000, app. 3.I].
 //!
 //! Ψ = Σ w_q ψ(F(ξ_q)) over four points ξ_q, exact for elements with straight edges and a linear law, with
 //! F(ξ) = ∂x/∂ξ (∂X/∂ξ)⁻¹. The volume varies within an element. It is positive everywhere, because its Bernstein coefficients are
@@ -49,7 +49,7 @@ pub struct QuadraticTet {
 }
 
 /// Barycentric coordinates of point q at corner q and at the others, (5 ± 3√5)/20 and (5 − √5)/20. The rule with equal weights is exact
-/// for polynomials of degree two [Hughes 2000, §3.8].
+/// for polynomials of degree two [Hughes 2000, app. 3.I].
 const NEAR: f64 = 0.585_410_196_624_968_5;
 const FAR: f64 = 0.138_196_601_125_010_5;
 

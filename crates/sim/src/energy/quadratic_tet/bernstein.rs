@@ -16,26 +16,21 @@ pub(super) const COEFFICIENTS: usize = 20;
 /// The columns of ∂x/∂ξ at the four corners: column j at corner i has the number 4 j + i.
 pub(super) const COLUMNS: usize = 12;
 
-/// Bound of the relative rounding error of a product of three columns, of which each is a sum of at most six terms: 32 roundings of
-/// ε/2, doubled.
+/// Bound of the relative rounding error of a product of three columns, of which each is a sum of eight terms: 32 roundings of ε/2,
+/// doubled.
 const PRODUCT_ERROR: f64 = 32.0 * f64::EPSILON;
 
-/// The weights of the nodes in each column, 2 (p_ij − p_i0) with the control points p_ii = x_i and p_ij = 2 m_ij − (x_i + x_j)/2, where m_ij is the node
-/// in the middle of edge ij.
+/// The weights of the nodes in each column.
 pub(super) static WEIGHTS: LazyLock<[[f64; NODES]; COLUMNS]> = LazyLock::new(|| {
-    let mut control = [[[0.0; NODES]; 4]; 4];
-    for a in 0..4 {
-        control[a][a][a] = 1.0;
+    let mut weights = [[0.0; NODES]; COLUMNS];
+    for n in 0..NODES {
+        let mut x = [Vec3::zeros(); NODES];
+        x[n].x = 1.0;
+        for (row, column) in weights.iter_mut().zip(columns(&x)) {
+            row[n] = column.x;
+        }
     }
-    for (e, [a, b]) in EDGES.into_iter().enumerate() {
-        control[a][b][4 + e] = 2.0;
-        (control[a][b][a], control[a][b][b]) = (-0.5, -0.5);
-        control[b][a] = control[a][b];
-    }
-    std::array::from_fn(|k| {
-        let (j, i) = (k / 4, k % 4);
-        std::array::from_fn(|n| 2.0 * (control[i][j + 1][n] - control[i][0][n]))
-    })
+    weights
 });
 
 /// The triples of columns of which each coefficient is the mean of determinants: that of λ_i λ_k λ_l has columns 0, 1, 2 at corners i, k, l in any
@@ -54,18 +49,27 @@ pub(super) static TRIPLES: LazyLock<[Vec<[usize; 3]>; COEFFICIENTS]> = LazyLock:
     all
 });
 
-/// The columns at nodes `x`, with sums of the magnitudes of what they are made of.
-fn columns_with_sizes(x: &[Vec3; NODES]) -> ([Vec3; COLUMNS], [f64; COLUMNS]) {
-    let size = x.map(|p| (p - x[0]).abs().sum());
-    let sizes = WEIGHTS.map(|row| row.iter().zip(&size).map(|(w, s)| w.abs() * s).sum());
-    (columns(x), sizes)
+/// Control points p_ii = x_i and p_ij, which `between` makes of the node in the middle of edge ij and its ends.
+fn control<T: Copy>(x: [T; NODES], between: impl Fn(T, T, T) -> T) -> [[T; 4]; 4] {
+    let mut control = [0, 1, 2, 3].map(|a| [x[a]; 4]);
+    for (e, [a, b]) in EDGES.into_iter().enumerate() {
+        control[a][b] = between(x[4 + e], x[a], x[b]);
+        control[b][a] = control[a][b];
+    }
+    control
 }
 
-/// The columns at nodes `x`.
+/// The columns at nodes `x`: 2 (p_ij − p_i0) with p_ij = 2 m_ij − (x_i + x_j)/2, where m_ij is the node in the middle of edge ij.
 pub(super) fn columns(x: &[Vec3; NODES]) -> [Vec3; COLUMNS] {
-    // relative to a node: weights sum to zero
-    let y = x.map(|p| p - x[0]);
-    WEIGHTS.map(|row| row.iter().zip(&y).map(|(w, y)| y * *w).sum())
+    // relative to a node: these are differences, and so have less rounding
+    let p = control(x.map(|p| p - x[0]), |m, a, b| m * 2.0 - (a + b) * 0.5);
+    std::array::from_fn(|k| (p[k % 4][k / 4 + 1] - p[k % 4][0]) * 2.0)
+}
+
+/// Sums of the magnitudes of what the columns are made of, to which their rounding is relative.
+fn sizes(x: &[Vec3; NODES]) -> [f64; COLUMNS] {
+    let p = control(x.map(|p| (p - x[0]).abs().sum()), |m, a, b| m * 2.0 + (a + b) * 0.5);
+    std::array::from_fn(|k| (p[k % 4][k / 4 + 1] + p[k % 4][0]) * 2.0)
 }
 
 /// The coefficients from the columns, m³.
@@ -86,7 +90,8 @@ fn pair([_, b, c]: &[usize; 3]) -> usize {
 
 /// See [`super::QuadraticTet::max_step`].
 pub(super) fn max_step(x: &[Vec3; NODES], dx: &[Vec3; NODES], keep: f64) -> f64 {
-    let ((d, size), (p, move_size)) = (columns_with_sizes(x), columns_with_sizes(dx));
+    let [d, p] = [x, dx].map(columns);
+    let [size, move_size] = [x, dx].map(sizes);
     // det[a + tp, b + tq, c + tr]: b × c, b × r + q × c and q × r, and bounds of their sizes
     let crosses: [[Vec3; 3]; 16] = std::array::from_fn(|k| {
         let (b, c) = (4 + k / 4, 8 + k % 4);
