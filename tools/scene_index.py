@@ -149,7 +149,8 @@ def measure(binary, out):
         if done.code:
             sys.exit(f"{name}: {done.error}")
         steps = len(stats.reports(out / name))
-        scenes[name] = [steps, f"{done.cpu:.1f}" if done.cpu < 10 else f"{done.cpu:.0f}", at]
+        digits = 2 if done.cpu < 0.1 else 1 if done.cpu < 10 else 0
+        scenes[name] = [steps, f"{done.cpu:.{digits}f}", at]
         print(name, *scenes[name], flush=True)
     lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(figures)}" for name, figures in scenes.items())
     TIMES.write_text(f'{{\n "machine": {json.dumps(machine)},\n "scenes": {{\n{lines}\n }}\n}}\n')

@@ -98,6 +98,25 @@ pub fn four_triangles([a, b, c, ab, bc, ca]: [u32; 6]) -> [[u32; 3]; 4] {
     [[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]]
 }
 
+/// The faces (corners, then middles) of which the four triangles stand one after the other among `triangles`, as [`divide_faces`] makes them, and the
+/// triangles that are left.
+pub fn join_faces(triangles: &[[u32; 3]]) -> (Vec<[u32; 6]>, Vec<[u32; 3]>) {
+    let (mut faces, mut left, mut rest) = (Vec::new(), Vec::new(), triangles);
+    while let Some((first, after)) = rest.split_first() {
+        if let [[a, ab, ca], [_, b, bc], [_, _, c], _, ..] = *rest {
+            let face = [a, b, c, ab, bc, ca];
+            if rest.starts_with(&four_triangles(face)) {
+                faces.push(face);
+                rest = &rest[4..];
+                continue;
+            }
+        }
+        left.push(*first);
+        rest = after;
+    }
+    (faces, left)
+}
+
 /// The triangles between the nodes of the four faces of an element, four for each face, oriented outwards.
 pub fn faces(element: &[u32; NODES]) -> Vec<[u32; 3]> {
     let (tet, middles) = split(&[*element]);
@@ -198,6 +217,22 @@ mod tests {
             assert!(total.norm() < 1e-15 && (volume / 3.0 - exact).abs() < 1e-15);
         }
         assert_eq!(boundary(&tets, &[]).unwrap().len(), 6);
+    }
+
+    #[test]
+    fn faces_are_found_again_among_triangles() {
+        let (tets, middles, _) = two();
+        let all = boundary(&tets, &middles).unwrap();
+        let (faces, left) = join_faces(&all);
+        assert_eq!((faces.len(), left.len()), (6, 0));
+        let whole = topology::boundary_faces(&tets).unwrap();
+        assert!(faces.iter().zip(&whole).all(|(f, w)| f[..3] == w[..]));
+        let again: Vec<[u32; 3]> = faces.iter().flat_map(|f| four_triangles(*f)).collect();
+        assert_eq!(again, all);
+        // without one triangle of the second face its others are left
+        let without: Vec<[u32; 3]> = [&all[..5], &all[6..]].concat();
+        let (faces, left) = join_faces(&without);
+        assert_eq!((faces.len(), left), (5, vec![all[4], all[6], all[7]]));
     }
 
     #[test]

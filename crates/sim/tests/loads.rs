@@ -1,7 +1,8 @@
 //! Pressure, attachments and expressions of the time.
 
 use crate::common::{block, scene};
-use standoff_linalg::Vec3;
+use standoff_geometry::quadratic;
+use standoff_linalg::{Mat3, Vec3};
 use standoff_sim::definition::{
     Anchor, AttachmentDef, BodyDef, BodyKind, Definition, ForceDef, Load, Motion, Pivot,
     PrescribedDef, SpringStiffness,
@@ -114,6 +115,63 @@ fn pressure_gradient_is_that_of_its_energy() {
         let error = finite_difference::relative_error(&flat(&g), &numeric, 1.0);
         assert!(error < 1e-10, "closed {closed}: {error:e}");
     }
+}
+
+/// Curved faces: the volume by the divergence theorem, its derivative, and that a flat face under pressure has its force in the middles of its edges.
+#[test]
+fn pressure_on_faces_of_quadratic_elements_is_exact() {
+    let mut cube = block("cube", [0.3, -0.2, 0.1], [1, 1, 1], 0.5);
+    let BodyKind::Volume { tets, middles, .. } = &mut cube.kind else { unreachable!() };
+    quadratic::add_middles(tets, middles, &mut cube.rest);
+    let triangles = quadratic::boundary(tets, middles).unwrap();
+    let (x, o) = (&cube.rest, Vec3::new(0.2, 0.1, 0.7));
+    let patch = Patch::curved(triangles.clone());
+    assert_eq!((patch.faces.len(), patch.triangles.len(), patch.closed), (12, 0, true));
+    assert!((patch.volume(x, &o) - 0.125).abs() < 1e-15);
+    let one = Patch::curved(triangles[..4].to_vec());
+    assert!(!one.closed);
+    let mut n = vec![Vec3::zeros(); x.len()];
+    one.add_area_normals(1.0, x, &mut n);
+    for (k, v) in one.faces[0].iter().enumerate() {
+        let part = if k < 3 { 0.0 } else { 0.125 / 3.0 };
+        assert!((n[*v as usize].norm() - part).abs() < 1e-15, "{k}");
+    }
+    // a map of degree two, by which faces are curved: the volume is that of the map
+    let bend = |p: &Vec3| p + 0.2 * Vec3::new(p.y * p.y, p.z * p.x, p.x * p.x);
+    let bent: Vec<Vec3> = x.iter().map(bend).collect();
+    let exact = {
+        // ∫ det of its gradient, by the rule of Gauss with three points in each direction
+        let gauss = [(-0.6_f64.sqrt(), 5.0 / 9.0), (0.0, 8.0 / 9.0), (0.6_f64.sqrt(), 5.0 / 9.0)];
+        let low = Vec3::new(0.3, -0.2, 0.1);
+        let mut sum = 0.0;
+        for (a, wa) in gauss {
+            for (b, wb) in gauss {
+                for (c, wc) in gauss {
+                    let p = low + 0.25 * (Vec3::new(a, b, c) + Vec3::repeat(1.0));
+                    let f = Mat3::new(
+                        1.0,
+                        0.4 * p.y,
+                        0.0,
+                        0.2 * p.z,
+                        1.0,
+                        0.2 * p.x,
+                        0.4 * p.x,
+                        0.0,
+                        1.0,
+                    );
+                    sum += wa * wb * wc * f.determinant() / 64.0;
+                }
+            }
+        }
+        sum
+    };
+    assert!((patch.volume(&bent, &o) - exact).abs() < 1e-14, "{exact}");
+    let loads = Pressures::new([("gas", &patch, 300.0)].into_iter(), &bent);
+    let mut g = vec![Vec3::zeros(); x.len()];
+    loads.add_gradient(&bent, &mut g);
+    let numeric = finite_difference::gradient(&flat(&bent), 1e-3, |y| loads.value(&points(y)));
+    let error = finite_difference::relative_error(&flat(&g), &numeric, 1.0);
+    assert!(error < 1e-10, "{error:e}");
 }
 
 #[test]

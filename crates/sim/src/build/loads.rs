@@ -178,6 +178,7 @@ fn pressure(
     let triangles = selected(scene.faces, vertices, scene);
     let edges = selected(scene.outline, vertices, scene);
     let patch = match (triangles.is_empty(), edges.is_empty()) {
+        (false, _) if body.quadratic => Patch::curved(triangles),
         (false, _) => Patch::new(triangles),
         (true, false) => Patch::of_edges(edges),
         (true, true) => {

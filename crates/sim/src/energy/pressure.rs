@@ -3,12 +3,13 @@
 //!
 //! A closed surface has the potential
 //!
-//! Ψ = p V(x),   V = Σ (x₀ − o)·((x₁ − o) × (x₂ − o)) / 6
+//! Ψ = p V(x),   V = Σ (x₀ − o)·((x₁ − o) × (x₂ − o)) / 6,   ∂V/∂xₐ = ∫ Nₐ n dA
 //!
 //! over its triangles (in two dimensions Σ ½ ((x₀ − o) × (x₁ − o))₃ over its edges, per metre of depth),
 //! the enclosed volume times the pressure (minus that of a cavity, whose outward
 //! normals point inwards), whatever the reference point o. An open surface has none: there the forces
-//! −p A n / 3 on the corners (−p L n / 2 on the ends of an edge), with the area normals A n at the start of the step, are a dead load.
+//! −p ∫ Nₐ n dA, with the area normals at the start of the step, are a dead load. On a triangle they are −p A n / 3 for each corner, on an edge
+//! −p L n / 2 for each end; a face of a quadratic element is curved, and the integrals are exact for it.
 //!
 //! The second derivative of V is indefinite and is left out of the Newton matrix: value and gradient
 //! match, so that the line search holds, at the price of linear convergence where the pressure is
@@ -16,15 +17,19 @@
 
 use super::projection::Projection;
 use super::term::{Origin, Owner, Term};
+use standoff_geometry::quadratic;
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::Stencils;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 /// A patch of surface under pressure.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Patch {
     /// Triangles, scene-wide vertices, oriented outwards.
     pub triangles: Vec<[u32; 3]>,
+    /// Faces of quadratic elements, oriented outwards: corners 0, 1, 2 and the middles of edges 01, 12, 20.
+    pub faces: Vec<[u32; 6]>,
     /// In two dimensions edges, with the inside on the left.
     pub edges: Vec<[u32; 2]>,
     /// Whether every edge joins two triangles, or every vertex two edges.
@@ -39,7 +44,15 @@ impl Patch {
         let mut reversed: Vec<[u32; 2]> = edges.iter().map(|&[a, b]| [b, a]).collect();
         edges.sort_unstable();
         reversed.sort_unstable();
-        Self { closed: edges == reversed, triangles, edges: Vec::new() }
+        Self { closed: edges == reversed, triangles, ..Self::default() }
+    }
+
+    /// A patch of the boundary of quadratic elements, from the triangles between the nodes of its faces. Of a face that is not there as a whole
+    /// the triangles stay.
+    pub fn curved(triangles: Vec<[u32; 3]>) -> Self {
+        let patch = Self::new(triangles);
+        let (faces, triangles) = quadratic::join_faces(&patch.triangles);
+        Self { faces, triangles, ..patch }
     }
 
     /// A patch of edges in the plane, each with the inside on its left.
@@ -49,12 +62,13 @@ impl Patch {
             ends.sort_unstable();
             ends
         };
-        Self { closed: ends(0) == ends(1), triangles: Vec::new(), edges }
+        Self { closed: ends(0) == ends(1), edges, ..Self::default() }
     }
 
     /// A vertex of the patch.
     fn some_vertex(&self) -> Option<u32> {
-        self.triangles.first().map(|t| t[0]).or(self.edges.first().map(|e| e[0]))
+        let triangle = self.triangles.first().map(|t| t[0]);
+        triangle.or(self.faces.first().map(|f| f[0])).or(self.edges.first().map(|e| e[0]))
     }
 
     /// The signed volume V between the patch and the point `o`, m³.
@@ -63,35 +77,21 @@ impl Patch {
             let [a, b, c] = t.map(|v| x[v as usize] - o);
             a.dot(&b.cross(&c)) / 6.0
         };
+        let curved = |face: &[u32; 6]| {
+            let x = face.map(|v| x[v as usize] - o);
+            let part = |at: &FacePoint| at.position(&x).dot(&at.normal(&x)) / 3.0;
+            FACE_POINTS.iter().map(part).sum::<f64>()
+        };
         let double = |e: &[u32; 2]| {
             let [a, b] = e.map(|v| x[v as usize] - o);
             0.5 * (a.x * b.y - a.y * b.x)
         };
-        self.triangles.iter().map(triple).sum::<f64>() + self.edges.iter().map(double).sum::<f64>()
+        self.triangles.iter().map(triple).sum::<f64>()
+            + self.faces.iter().map(curved).sum::<f64>()
+            + self.edges.iter().map(double).sum::<f64>()
     }
 
-    /// Adds `factor` ∂V/∂x (m² times the factor) to `gradient` (`#V`).
-    pub fn add_volume_gradient(&self, factor: f64, x: &[Vec3], o: &Vec3, gradient: &mut [Vec3]) {
-        self.volume_gradient(factor, x, o, &mut |v, g| gradient[v as usize] += g);
-    }
-
-    /// Gives `add` every summand of `factor` ∂V/∂x with its vertex.
-    fn volume_gradient(&self, factor: f64, x: &[Vec3], o: &Vec3, add: &mut impl FnMut(u32, Vec3)) {
-        for t in &self.triangles {
-            let [a, b, c] = t.map(|v| x[v as usize] - o);
-            for (v, g) in t.iter().zip([b.cross(&c), c.cross(&a), a.cross(&b)]) {
-                add(*v, factor / 6.0 * g);
-            }
-        }
-        for &[i, j] in &self.edges {
-            let [a, b] = [i, j].map(|v| x[v as usize] - o);
-            add(i, 0.5 * factor * Vec3::new(b.y, -b.x, 0.0));
-            add(j, 0.5 * factor * Vec3::new(-a.y, a.x, 0.0));
-        }
-    }
-
-    /// Adds `factor` times a third of each triangle's area normal (m²) to its corners (`#V`), half of each
-    /// edge's to its ends.
+    /// Adds `factor` ∫ Nₐ n dA (m² times the factor) to `out` (`#V`), for a closed patch `factor` ∂V/∂x.
     pub fn add_area_normals(&self, factor: f64, x: &[Vec3], out: &mut [Vec3]) {
         self.area_normals(factor, x, &mut |v, n| out[v as usize] += n);
     }
@@ -102,6 +102,14 @@ impl Patch {
             let [a, b, c] = t.map(|v| x[v as usize]);
             let third = factor / 6.0 * (b - a).cross(&(c - a));
             t.iter().for_each(|&v| add(v, third));
+        }
+        for face in &self.faces {
+            let o = x[face[0] as usize];
+            let x = face.map(|v| x[v as usize] - o);
+            for at in FACE_POINTS.iter() {
+                let normal = factor * at.normal(&x);
+                face.iter().zip(at.shape).for_each(|(&v, n)| add(v, n * normal));
+            }
         }
         for e in &self.edges {
             let [a, b] = e.map(|v| x[v as usize]);
@@ -118,16 +126,64 @@ impl Patch {
             sum[0] -= gradient;
             sum[1] -= x[v as usize].cross(&gradient);
         };
-        match self.closed {
-            true => self.volume_gradient(p, x, &self.reference(start), &mut add),
-            false => self.area_normals(p, start, &mut add),
-        }
+        self.area_normals(p, if self.closed { x } else { start }, &mut add);
         sum
     }
 
     /// A point of the patch, which keeps rounding small.
     fn reference(&self, x: &[Vec3]) -> Vec3 {
         self.some_vertex().map_or(Vec3::zeros(), |v| x[v as usize])
+    }
+}
+
+/// A point of integration over a face of a quadratic element: Σ over six of them is exact for polynomials of degree four [Dunavant 1985], and so for
+/// the volume under the face.
+struct FacePoint {
+    /// The shape functions of the nodes.
+    shape: [f64; 6],
+    /// Their derivatives by the second and the third barycentric coordinate.
+    slopes: [[f64; 6]; 2],
+    /// Its part of the area of the triangle of coordinates, which is 1/2.
+    weight: f64,
+}
+
+static FACE_POINTS: LazyLock<[FacePoint; 6]> = LazyLock::new(|| {
+    let near = [0.108_103_018_168_070_23, 0.816_847_572_980_458_5];
+    let weights = [0.223_381_589_678_011_47, 0.109_951_743_655_321_87];
+    std::array::from_fn(|k| {
+        let (orbit, corner) = (k / 3, k % 3);
+        let alone = near[orbit];
+        let mut l = [0.5 * (1.0 - alone); 3];
+        l[corner] = alone;
+        FacePoint::new(l, 0.5 * weights[orbit])
+    })
+});
+
+impl FacePoint {
+    fn new(l: [f64; 3], weight: f64) -> Self {
+        // derivative by coordinate k minus that by coordinate 0
+        let by = |k: usize| {
+            let d = |a: usize| f64::from(u8::from(a == k)) - f64::from(u8::from(a == 0));
+            std::array::from_fn(|n| match n {
+                0..3 => (4.0 * l[n] - 1.0) * d(n),
+                _ => 4.0 * (d(n - 3) * l[(n - 2) % 3] + l[n - 3] * d((n - 2) % 3)),
+            })
+        };
+        let shape = std::array::from_fn(|n| match n {
+            0..3 => l[n] * (2.0 * l[n] - 1.0),
+            _ => 4.0 * l[n - 3] * l[(n - 2) % 3],
+        });
+        Self { shape, slopes: [by(1), by(2)], weight }
+    }
+
+    fn position(&self, x: &[Vec3; 6]) -> Vec3 {
+        x.iter().zip(self.shape).map(|(x, n)| n * x).sum()
+    }
+
+    /// n dA with the weight of this point.
+    fn normal(&self, x: &[Vec3; 6]) -> Vec3 {
+        let [u, v] = self.slopes.map(|s| x.iter().zip(s).map(|(x, n)| n * x).sum::<Vec3>());
+        self.weight * u.cross(&v)
     }
 }
 
@@ -190,8 +246,8 @@ impl Term for Pressures<'_> {
     }
 
     fn add_gradient(&self, x: &[Vec3], gradient: &mut [Vec3]) {
-        for (patch, p, o) in &self.closed {
-            patch.add_volume_gradient(*p, x, o, gradient);
+        for (patch, p, _) in &self.closed {
+            patch.add_area_normals(*p, x, gradient);
         }
         for (g, f) in gradient.iter_mut().zip(&self.dead) {
             *g += f;
