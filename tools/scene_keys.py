@@ -42,7 +42,13 @@ TABLES = [
     ("AnchorSection", "`attachments.to`"), ("StitchSection", "`[[stitches]]`"),
     ("JointSection", "`[[joints]]`"), ("InertialSection", "`objects.inertial`"), ("DriveSection", "`joints.drive`"), ("MimicSection", "`joints.mimic`"),
     ("JointSpringSection", "`joints.spring`"), ("TendonSection", "`[[tendons]]`"), ("RobotSection", "`[[robots]]`"),
-    ("ExpectSection", "`[[expect]]`"), ("MinusSection", "`expect.minus`"),
+    ("ExpectSection", "`[[expect]]`"), ("MinusSection", "`expect.minus`"), ("OgdenTerm", "`terms` of Ogden's law"),
+]
+# tables of which the key `kind` chooses one
+KINDS = [
+    ("Rubber", "`materials.NAME.rubber`", "A law of rubber is chosen by `kind`. [Elasticity](theory/elasticity.md#laws-of-rubber) has their formulas; \"Ī₁\" and \"Ī₂\" are the "
+     "invariants of the deformation without its change of volume."),
+    ("Shape", "Shapes", "A built-in shape is chosen by `kind`. [Shapes](shapes.md) describes their meshes."),
 ]
 
 
@@ -59,7 +65,7 @@ def anchor(heading):
 class Page:
     def __init__(self, schema):
         self.definitions, self.schema = schema["$defs"], schema
-        self.headings = dict(TABLES) | {"Shape": "Shapes"}
+        self.headings = dict(TABLES) | {name: heading for name, heading, _ in KINDS}
 
     def name(self, reference):
         return reference.removeprefix("#/$defs/")
@@ -140,9 +146,9 @@ class Page:
             parts.append("\n".join(f'- `"{o["const"]}"`: {text(o.get("description", ""))}' for o in options) + "\n")
         return "\n".join(parts)
 
-    def shapes(self):
-        parts = ["## Shapes\n", "A built-in shape is chosen by `kind`. [Shapes](shapes.md) describes their meshes.\n"]
-        for variant in self.definitions["Shape"]["oneOf"]:
+    def kinds(self, name, heading, about):
+        parts = [f"## {heading}\n", about + "\n"]
+        for variant in self.definitions[name]["oneOf"]:
             kind = variant["properties"]["kind"]["const"]
             rest = {k: v for k, v in variant["properties"].items() if k != "kind"}
             parts.append(f'### `kind = "{kind}"`\n')
@@ -157,7 +163,7 @@ class Page:
         parts.append("Values of `preset`:\n\n" + "\n".join(
             f'- `"{o["const"]}"`: {text(o.get("description", ""))}' for o in options) + "\n")
         parts += [self.section(name, heading) for name, heading in TABLES]
-        return "\n".join(parts + [self.shapes()])
+        return "\n".join(parts + [self.kinds(*kinds) for kinds in KINDS])
 
     def missing(self):
         """Definitions with keys that have no table on the page."""

@@ -55,7 +55,7 @@ fn block(law: Law) -> (ElasticTets, Vec<Vec3>) {
 
 fn elasticity(c: &mut Criterion) {
     for law in Law::ALL {
-        let (tets, x) = block(law);
+        let (tets, x) = block(law.clone());
         let dx: Vec<Vec3> = x.iter().map(|p| Vec3::new(p.z, p.x, -p.y) * 0.1).collect();
         let mut group = c.benchmark_group(format!("{law:?}"));
         group.bench_function("value", |b| b.iter(|| tets.value(black_box(&x))));

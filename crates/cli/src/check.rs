@@ -9,6 +9,7 @@ use standoff_run::{BodyReport, CheckReport, IpcBody, Reach};
 use standoff_scene::bending::Bending;
 use standoff_scene::resolve::FillReport;
 use standoff_sim::definition::{BodyDef, BodyKind};
+use standoff_sim::material::{Law, Material};
 use standoff_sim::sizes::BodyScale;
 use standoff_sim::step::start_forces::StartForce;
 
@@ -114,9 +115,24 @@ fn describe_bodies(bodies: &[BodyReport<'_>], console: &mut Console) {
     flush(&last);
 }
 
-/// By how much too little a solid of linear elements bends.
+/// By how much too little a longish solid of linear elements bends.
 fn describe_bending(bending: Bending) -> String {
+    if bending.slenderness < 2.0 {
+        return String::new();
+    }
     format!("\n  bends by about {:.0} % of what a finer mesh does", 100.0 * bending.part.min(1.0))
+}
+
+/// The moduli of a solid, of rubber with its law.
+fn describe_solid(material: &Material) -> String {
+    let Material { law, young_modulus: e, poisson_ratio: nu } = material;
+    match law {
+        Law::Rubber(law) => {
+            let mu = law.rubber().shear_modulus();
+            format!("{}, μ {mu:.3e} Pa, K {:.3e} Pa", law.rubber().key(), law.bulk_modulus())
+        }
+        _ => format!("E {e:.3e} Pa, ν {nu}"),
+    }
 }
 
 // long: an arm for each kind of body
@@ -126,7 +142,6 @@ fn describe_body(report: &BodyReport<'_>) -> String {
     match &body.kind {
         BodyKind::Volume { tets, middles, material, density, .. } => {
             let mass = report.mass.unwrap_or(0.0);
-            let (e, nu) = (material.young_modulus, material.poisson_ratio);
             let own = body.unknowns().len();
             let order = if middles.is_empty() { "" } else { "quadratic " };
             let surface = body.surface.as_ref();
@@ -134,8 +149,9 @@ fn describe_body(report: &BodyReport<'_>) -> String {
                 .map(|s| format!("; touches by a surface of {} triangles", s.triangles.len()));
             format!(
                 "volume, {own} vertices, {} {order}tetrahedra, {mass:.4} kg, \
-                 E {e:.3e} Pa, ν {nu}, {density} kg/m³{}{}{}",
+                 {}, {density} kg/m³{}{}{}",
                 tets.len(),
+                describe_solid(material),
                 quality,
                 carried.unwrap_or_default(),
                 report.bending.map(describe_bending).unwrap_or_default(),
@@ -148,11 +164,11 @@ fn describe_body(report: &BodyReport<'_>) -> String {
         }
         BodyKind::PlaneStrain { triangles, material, density } => {
             let mass = report.mass.unwrap_or(0.0);
-            let (e, nu) = (material.young_modulus, material.poisson_ratio);
             format!(
                 "plane strain, {vertices} vertices, {} triangles, {mass:.4} kg per metre of depth, \
-                 E {e:.3e} Pa, ν {nu}, {density} kg/m³{}",
+                 {}, {density} kg/m³{}",
                 triangles.len(),
+                describe_solid(material),
                 quality
             )
         }

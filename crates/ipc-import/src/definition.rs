@@ -46,7 +46,7 @@ impl Plan {
 
 fn body_definition(body: &PlannedBody, friction_material: &str) -> BodyDef {
     let mesh = &body.source.mesh;
-    let (density, material) = body.material;
+    let (density, material) = body.material.clone();
     let kind = match body.source.content {
         Content::Volume => BodyKind::Volume {
             tets: mesh.tets.clone(),

@@ -116,7 +116,7 @@ fn material(scene: &ReferenceScene, own: Option<[f64; 3]>) -> (f64, Material) {
     let own = own.filter(|[rho, e, _]| *rho > 0.0 && *e > 0.0);
     let (e, nu) = scene.stiffness.value;
     let [density, young_modulus, poisson_ratio] = own.unwrap_or([scene.density.value, e, nu]);
-    (density, Material { law: scene.law.value, young_modulus, poisson_ratio })
+    (density, Material { law: scene.law.value.clone(), young_modulus, poisson_ratio })
 }
 
 /// `rotateModel` turns the start, not the rest, about half the extents of its box.

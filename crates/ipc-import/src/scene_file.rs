@@ -81,7 +81,7 @@ fn materials(bodies: &[PlannedBody]) -> Materials {
                 0 => "solid".to_owned(),
                 n => format!("solid-{}", n + 1),
             };
-            materials.push((name, body.material));
+            materials.push((name, body.material.clone()));
         }
     }
     materials

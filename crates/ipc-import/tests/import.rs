@@ -414,9 +414,9 @@ fn materials_and_output() {
          input/cube.msh 0 2 0  0 0 0  1 1 1\ninput/cube.msh 0 4 0  0 0 0  1 1 1 material 0 1e8 0.3\n\
          density 500\nstiffness 1e4 0.2\nenergy FCR\ntime 1 0.005\n",
     );
-    let of = |k: usize| match import.definition().bodies[k].kind {
+    let of = |k: usize| match &import.definition().bodies[k].kind {
         BodyKind::Volume { density, material, .. } => {
-            (density, material.young_modulus, material.poisson_ratio, material.law)
+            (*density, material.young_modulus, material.poisson_ratio, material.law.clone())
         }
         _ => panic!("a volume is expected"),
     };

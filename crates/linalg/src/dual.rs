@@ -98,6 +98,20 @@ impl<R: Real, const N: usize> Real for Dual<R, N> {
         self.chain(self.value.minus_ln_1p(), self.value / (self.value + 1.0))
     }
     #[inline(always)]
+    fn exp(self) -> Self {
+        let e = self.value.exp();
+        self.chain(e, e)
+    }
+    /// The derivative (eˣ − 1)/x² − 2 (eˣ − 1 − x)/x³ is 1/6 + x/12 + x²/40 near 0.
+    #[inline(always)]
+    fn exp_tail(self) -> Self {
+        let (x, tail) = (self.value, self.value.exp_tail());
+        let small = x.abs().lt(x.constant(1e-5));
+        let series = x * (x * (1.0 / 40.0) + 1.0 / 12.0) + 1.0 / 6.0;
+        let direct = (x * tail + 1.0 - tail * 2.0) / x;
+        self.chain(tail, R::select(small, series, direct))
+    }
+    #[inline(always)]
     fn atan2(self, x: Self) -> Self {
         let (a, b) = (self.value, x.value);
         let square = a * a + b * b;
@@ -205,7 +219,8 @@ mod tests {
         let root = (x * x + y * y + 1.0).sqrt();
         let angle = (s + root).atan2(c * y) / (y.abs() + 2.0);
         let small = (x * 0.01).minus_ln_1p() * 1e3;
-        (angle + root.ln() - small).max(root.recip()) - y.min(x) * s.recip()
+        let powers = (x * 0.3).exp() + (y * 2.0).exp_tail();
+        (angle + root.ln() - small).max(root.recip()) - y.min(x) * s.recip() + powers
     }
 
     #[test]

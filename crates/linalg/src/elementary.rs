@@ -1,5 +1,7 @@
-//! Logarithm and angle of plain numbers and of lanes: a reduction to small arguments, and there a polynomial that interpolates
-//! the power series at Chebyshev nodes.
+//! Logarithm, exponential function and angle of plain numbers and of lanes: a reduction to small arguments, and there a polynomial
+//! that interpolates the power series at Chebyshev nodes, or its beginning.
+
+// long: a good half is tests, with exact twins of each function
 
 use crate::Real;
 
@@ -7,6 +9,8 @@ use crate::Real;
 pub trait Binary: Real {
     /// m and e of x = m 2ᵉ with 1 ≤ m < 2, for positive numbers that are not subnormal.
     fn split(self) -> (Self, Self);
+    /// self 2ᵉ for whole |e| ≤ 1,022.
+    fn scale(self, e: Self) -> Self;
 }
 
 /// ln 2 = `LN_2_HIGH` + `LN_2_LOW`; the first has 42 bits, so that its product with an exponent is exact.
@@ -37,6 +41,23 @@ const ARCTAN: [f64; 11] = [
     0.050851391487066376,
     -0.03922268882347632,
     0.0191659065063043,
+];
+
+/// (eˣ − 1 − x)/x² = Σ xᵏ/(k + 2)! for |x| ≤ 0.36, to 2e-18.
+const EXP_TAIL: [f64; 13] = [
+    0.5,
+    0.16666666666666666,
+    0.041666666666666664,
+    0.008333333333333333,
+    0.001388888888888889,
+    0.0001984126984126984,
+    2.48015873015873e-5,
+    2.7557319223985893e-6,
+    2.755731922398589e-7,
+    2.505210838544172e-8,
+    2.08767569878681e-9,
+    1.6059043836821613e-10,
+    1.1470745597729725e-11,
 ];
 
 /// tan π/8.
@@ -88,6 +109,34 @@ pub fn x_minus_ln_1p<R: Real>(x: R) -> R {
     x * z - (z + z) * tail
 }
 
+/// eˣ with an error below one unit in the last place: 0 below −708, +∞ above 709.
+#[inline(always)]
+pub fn exp<R: Binary>(x: R) -> R {
+    // the sum has no digits after the point
+    const ROUND: f64 = 1.5 * (1_u64 << 52) as f64;
+    let (low, high) = (x.constant(-708.0), x.constant(709.0));
+    let inside = R::select(x.lt(low), low, R::select(high.lt(x), high, x));
+    // x = e ln 2 + r, |r| ≤ 0.35
+    let e = (inside * std::f64::consts::LOG2_E + ROUND) - ROUND;
+    let r = (inside - e * LN_2_HIGH) - e * LN_2_LOW;
+    // in two factors: 2¹⁰²³ is the greatest power of two
+    let half = (e * 0.5 + ROUND) - ROUND;
+    let power = (r + r * r * polynomial(&EXP_TAIL, r)) + 1.0;
+    let finite = power.scale(half).scale(e - half);
+    let bounded = R::select(x.lt(low), x.constant(0.0), finite);
+    let bounded = R::select(high.lt(x), x.constant(f64::INFINITY), bounded);
+    // NaN stays
+    R::select(x.le(x), bounded, x)
+}
+
+/// (eˣ − 1 − x)/x², 1/2 at 0, with a relative error below 1e-14.
+#[inline(always)]
+pub fn exp_tail<R: Binary>(x: R) -> R {
+    let small = x.abs().lt(x.constant(0.35));
+    let direct = (exp(x) - 1.0 - x) / (x * x);
+    R::select(small, polynomial(&EXP_TAIL, x), direct)
+}
+
 /// The angle of the point (x, y) in (−π, π], rad, with an error below three units in the last place; 0 at
 /// the origin. Unlike with [`f64::atan2`], −0 is 0. |x| + |y| must not overflow.
 #[inline(always)]
@@ -123,6 +172,8 @@ mod tests {
     enum Function {
         Ln,
         XMinusLn1p,
+        Exp,
+        ExpTail,
         /// Of pairs (y, x), one after the other.
         Atan2,
     }
@@ -143,6 +194,8 @@ mod tests {
                 let result = match self.0 {
                     Function::Ln => ln(x),
                     Function::XMinusLn1p => x_minus_ln_1p(x),
+                    Function::Exp => exp(x),
+                    Function::ExpTail => exp_tail(x),
                     Function::Atan2 => atan2(x, y),
                 };
                 out.extend(&result.to_array()[..a.len()]);
@@ -250,6 +303,66 @@ mod tests {
             assert!(error <= 4e-16 * truth.value(), "{x}: {error:e} of {}", truth.value());
         }
         assert_eq!(all(Function::XMinusLn1p, &[0.0], &[0.0]), [0.0]);
+    }
+
+    /// eˣ and (eˣ − 1 − x)/x² of |x| < 40 by the power series at x/2⁷ and squaring.
+    fn exact_exp(x: f64) -> (DoubleDouble, DoubleDouble) {
+        let small = dd(x.abs() / 128.0);
+        let (mut term, mut sum) = (small, small);
+        for k in 2..25 {
+            term = term * small / dd(f64::from(k));
+            sum = sum + term;
+        }
+        // (1 + s)² − 1 = s (2 + s)
+        for _ in 0..7 {
+            sum = sum * (dd(2.0) + sum);
+        }
+        // e⁻ˣ − 1 = −s/(1 + s)
+        let minus_one = if x < 0.0 { dd(0.0) - sum / (sum + dd(1.0)) } else { sum };
+        let power = if x < 0.0 { dd(1.0) / (sum + dd(1.0)) } else { sum + dd(1.0) };
+        (power, (minus_one - dd(x)) / (dd(x) * dd(x)))
+    }
+
+    #[test]
+    fn exponentials_are_off_by_less_than_a_unit_in_the_last_place() {
+        let r = &mut Random::new(6);
+        let mut x = vec![0.3465, -0.3466, 1.0, -1.0, 1e-300, 1e-17, -1e-9];
+        x.extend((0..50_000).map(|_| 40.0 * r.signed() * 10_f64.powf(-6.0 * r.unit())));
+        let mut worst = 0.0_f64;
+        for (&x, y) in x.iter().zip(all(Function::Exp, &x, &x)) {
+            let off = units(y, exact_exp(x).0);
+            assert!(off < 1.0, "exp {x:e}: off by {off}");
+            worst = worst.max(off);
+        }
+        println!("exp: off by {worst:.3} units in the last place at most");
+        // beyond, by what the functions have in common
+        let wide: Vec<f64> = (0..20_000).map(|_| 700.0 * r.signed()).collect();
+        for (&x, y) in wide.iter().zip(all(Function::Exp, &wide, &wide)) {
+            assert!((ln(y) - x).abs() < 3e-16 * x.abs().max(1.0), "exp {x}");
+        }
+    }
+
+    #[test]
+    fn exponentials_of_special_numbers() {
+        let x = [0.0, -0.0, f64::NEG_INFINITY, f64::INFINITY, f64::NAN, -709.0, 710.0, 709.0];
+        let found = all(Function::Exp, &x, &x);
+        assert_eq!(found[..4], [1.0, 1.0, 0.0, f64::INFINITY]);
+        assert!(found[4].is_nan() && found[5] == 0.0 && found[6] == f64::INFINITY);
+        assert!((found[7] / 709.0_f64.exp() - 1.0).abs() < 1e-13);
+        assert_eq!(all(Function::ExpTail, &[0.0], &[0.0]), [0.5]);
+    }
+
+    #[test]
+    fn tails_of_exponentials_keep_their_digits() {
+        let r = &mut Random::new(7);
+        let mut x = vec![0.35, -0.35, 0.3499, 0.3501];
+        x.extend((0..50_000).map(|_| 20.0 * r.signed() * 10_f64.powf(-4.0 * r.unit())));
+        for (&x, y) in x.iter().zip(all(Function::ExpTail, &x, &x)) {
+            // where the series begins with 1/2, the difference of the exact one has digits left
+            let truth = exact_exp(x).1;
+            let error = (dd(y) - truth).value().abs();
+            assert!(error < 1e-14 * truth.value(), "{x}: {error:e} of {}", truth.value());
+        }
     }
 
     /// The angle of a point: of arctan by its power series after halving the angle twice.

@@ -113,6 +113,14 @@ impl<W: Width> Real for Lanes<W> {
         elementary::x_minus_ln_1p(self)
     }
     #[inline(always)]
+    fn exp(self) -> Self {
+        elementary::exp(self)
+    }
+    #[inline(always)]
+    fn exp_tail(self) -> Self {
+        elementary::exp_tail(self)
+    }
+    #[inline(always)]
     fn atan2(self, x: Self) -> Self {
         elementary::atan2(self, x)
     }
@@ -143,6 +151,14 @@ impl<W: Width> Binary for Lanes<W> {
             (m[lane], e[lane]) = m[lane].split();
         }
         (Self::load(self.0, &m), Self::load(self.0, &e))
+    }
+    #[inline(always)]
+    fn scale(self, e: Self) -> Self {
+        let (mut all, e) = (self.to_array(), e.to_array());
+        for lane in 0..W::F64_LANES {
+            all[lane] = all[lane].scale(e[lane]);
+        }
+        Self::load(self.0, &all)
     }
 }
 

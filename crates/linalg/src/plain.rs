@@ -38,6 +38,14 @@ impl Real for f64 {
         elementary::x_minus_ln_1p(self)
     }
     #[inline(always)]
+    fn exp(self) -> Self {
+        elementary::exp(self)
+    }
+    #[inline(always)]
+    fn exp_tail(self) -> Self {
+        elementary::exp_tail(self)
+    }
+    #[inline(always)]
     fn atan2(self, x: Self) -> Self {
         elementary::atan2(self, x)
     }
@@ -69,5 +77,9 @@ impl Binary for f64 {
         // the last bit of 2⁵² is 1
         let e = f64::from_bits(bits >> 52 | two_to_52.to_bits());
         (f64::from_bits(bits & MANTISSA | 1_f64.to_bits()), e - (two_to_52 + BIAS))
+    }
+    #[inline(always)]
+    fn scale(self, e: f64) -> f64 {
+        self * f64::from_bits(((e as i64 + 1023) as u64) << 52)
     }
 }

@@ -40,6 +40,10 @@ pub trait Real:
     fn ln(self) -> Self;
     /// x − ln(1 + x) for −0.309 ≤ x ≤ 0.448, to full relative accuracy.
     fn minus_ln_1p(self) -> Self;
+    /// eˣ with an error below one unit in the last place: 0 below −708, +∞ above 709.
+    fn exp(self) -> Self;
+    /// (eˣ − 1 − x)/x², 1/2 at 0, with a relative error below 1e-14.
+    fn exp_tail(self) -> Self;
     /// The angle of the point (x, self) in (−π, π], rad; 0 at the origin. Unlike with [`f64::atan2`], −0 is 0.
     fn atan2(self, x: Self) -> Self;
     /// Sine and cosine.

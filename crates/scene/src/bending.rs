@@ -1,4 +1,4 @@
-//! How much too stiff a mesh of linear tetrahedra is in bending.
+//! How much too stiff a mesh of linear tetrahedra is.
 //!
 //! Linear elements have no other strain than a uniform one, so that few of them across a body strain where it only bends, and the more the
 //! less the material changes its volume: they *lock*. A beam that is bent to the curvature κ along x in the direction of z has the displacement
@@ -11,7 +11,7 @@
 use standoff_linalg::nalgebra::SymmetricEigen;
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sim::definition::{BodyDef, BodyKind};
-use standoff_sim::material::Material;
+use standoff_sim::material::Lame;
 
 /// How a solid of linear elements bends.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,6 +20,8 @@ pub struct Bending {
     pub part: f64,
     /// Length over thickness: the ratio of the greatest to the least radius of gyration.
     pub slenderness: f64,
+    /// The greatest Poisson's ratio of its materials.
+    pub poisson_ratio: f64,
 }
 
 /// Length over thickness above which a solid is a beam or a plate, whose deflection matters.
@@ -28,13 +30,23 @@ const SLENDER: f64 = 4.0;
 /// The part of its deflection below which that is worth a note.
 const STIFF: f64 = 0.8;
 
+/// Poisson's ratio from which on linear elements lock in whatever deforms them, and the part of a deflection below which they do.
+const LOCKING: [f64; 2] = [0.45, 0.5];
+
 /// How much longer than wide a body has to be to have an axis, and how much wider than thick to have a direction in which it is bent.
 const DISTINCT: f64 = 1.05;
 
 impl Bending {
     /// What a user should know of it, if anything.
     pub fn note(&self) -> Option<String> {
-        let Self { part, slenderness } = self;
+        let Self { part, slenderness, poisson_ratio: nu } = self;
+        if *nu >= LOCKING[0] && *part < LOCKING[1] {
+            return Some(format!(
+                "its linear elements lock: with Poisson's ratio {} they can hardly change their shape, and deform far too little; \
+                 element = \"quadratic\" does not lock",
+                (nu * 1e4).round() / 1e4
+            ));
+        }
         (*slenderness > SLENDER && *part < STIFF).then(|| {
             format!(
                 "it is {slenderness:.0} times as long as thick and bends by about {:.0} % of what a finer mesh does; with \
@@ -45,14 +57,20 @@ impl Bending {
     }
 }
 
-/// A tetrahedron at rest with its material.
+/// A tetrahedron at rest with Lamé's parameters.
 struct Element {
     corners: [Vec3; 4],
     volume: f64,
-    material: Material,
+    lame: Lame,
 }
 
-/// How a body bends; `None` where it has no linear tetrahedra, or some of points that are not there, or is not longer in one direction than in all others.
+impl Element {
+    fn poisson_ratio(&self) -> f64 {
+        0.5 * self.lame.lambda / (self.lame.lambda + self.lame.mu)
+    }
+}
+
+/// How a body bends; `None` where it has no linear tetrahedra, or some of points that are not there.
 pub fn bending(body: &BodyDef) -> Option<Bending> {
     let BodyKind::Volume { tets, middles, material, overrides, .. } = &body.kind else {
         return None;
@@ -63,24 +81,44 @@ pub fn bending(body: &BodyDef) -> Option<Bending> {
     let element = |t: &[u32; 4]| {
         let x = t.map(|v| body.rest.get(v as usize).copied().unwrap_or(Vec3::repeat(f64::NAN)));
         let volume = (x[1] - x[0]).cross(&(x[2] - x[0])).dot(&(x[3] - x[0])) / 6.0;
-        Element { corners: x, volume, material: *material }
+        Element { corners: x, volume, lame: material.lame() }
     };
     let mut elements: Vec<Element> = tets.iter().map(element).collect();
     for (e, _, own) in overrides {
-        elements.get_mut(*e as usize)?.material = *own;
+        elements.get_mut(*e as usize)?.lame = own.lame();
     }
     let (axes, radii) = principal_axes(&mut elements);
-    let slenderness = radii[0] / radii[2];
-    // as long as wide in another direction, and the axis would be one of rounding
-    let has_axis = radii[0] > DISTINCT * radii[1];
-    let [middle, thin] = [Across::Middle, Across::Thin].map(|d| part(&elements, axes, d));
-    // as thick as wide, bodies have no direction in which they are bent: the mean is the same for all
-    let part = match radii[1] > DISTINCT * radii[2] {
-        true => thin,
-        false => 2.0 / (1.0 / middle + 1.0 / thin),
-    };
-    (has_axis && part.is_finite() && slenderness.is_finite())
-        .then_some(Bending { part, slenderness })
+    let frames = frames(axes, radii);
+    let stiffer = frames.iter().map(|f| stiffness(&elements, f)).sum::<f64>() / frames.len() as f64;
+    let (part, slenderness) = (stiffer.recip(), radii[0] / radii[2]);
+    let poisson_ratio = elements.iter().map(|e| e.poisson_ratio()).fold(-1.0, f64::max);
+    (part.is_finite() && slenderness.is_finite()).then_some(Bending {
+        part,
+        slenderness,
+        poisson_ratio,
+    })
+}
+
+/// The directions in which a body is bent: along an axis, and across it. A beam has an axis, and a thin one a direction across;
+/// where directions are alike, so many of them are taken that their mean is the same whatever axes rounding chose.
+fn frames(axes: [Vec3; 3], radii: [f64; 3]) -> Vec<[Vec3; 3]> {
+    let [a, b, c] = axes;
+    match (radii[0] > DISTINCT * radii[1], radii[1] > DISTINCT * radii[2]) {
+        (true, true) => vec![[a, c, b]],
+        (true, false) => vec![[a, b, c], [a, c, b]],
+        (false, true) => {
+            let turned = |k: u32| {
+                let (sin, cos) = (f64::from(k) * std::f64::consts::FRAC_PI_4).sin_cos();
+                [a * cos + b * sin, c, b * cos - a * sin]
+            };
+            (0..4).map(turned).collect()
+        }
+        // as thick as wide as long: the axes of the scene
+        (false, false) => {
+            let [x, y, z] = [Vec3::x(), Vec3::y(), Vec3::z()];
+            vec![[x, y, z], [x, z, y], [y, z, x], [y, x, z], [z, x, y], [z, y, x]]
+        }
+    }
 }
 
 /// The principal axes of inertia with their radii of gyration, the longest first. The origin is moved to the centre.
@@ -102,39 +140,26 @@ fn principal_axes(elements: &mut [Element]) -> ([Vec3; 3], [f64; 3]) {
     (order.map(axis), order.map(|k| eigen.eigenvalues[k].sqrt()))
 }
 
-/// A direction in which a beam is bent.
-#[derive(Clone, Copy)]
-enum Across {
-    Middle,
-    Thin,
-}
-
-/// The energy of a beam along the first axis, bent in the direction of one across, over that of the elements.
-fn part(elements: &[Element], axes: [Vec3; 3], direction: Across) -> f64 {
-    let (along, other) = match direction {
-        Across::Middle => (1, 2),
-        Across::Thin => (2, 1),
-    };
+/// The energy of the elements over that of a beam, bent along the first axis of `frame` in the direction of the second.
+fn stiffness(elements: &[Element], frame: &[Vec3; 3]) -> f64 {
     let (mut found, mut exact) = (0.0, 0.0);
-    for Element { corners, volume, material } in elements {
-        let (nu, lame) = (material.poisson_ratio, material.lame());
-        let local = corners.map(|p| Vec3::from(axes.map(|axis| p.dot(&axis))));
+    for element in elements {
+        let Element { corners, volume, lame: Lame { lambda, mu } } = element;
+        let nu = element.poisson_ratio();
+        let local = corners.map(|p| Vec3::from(frame.map(|axis| p.dot(&axis))));
         let u = local.map(|p| {
-            let (x, z, y) = (p.x, p[along], p[other]);
-            let mut u = Vec3::new(x * z, 0.0, 0.0);
-            u[other] = -nu * y * z;
-            u[along] = -0.5 * (x * x + nu * (z * z - y * y));
-            u
+            let (x, z, y) = (p.x, p.y, p.z);
+            Vec3::new(x * z, -0.5 * (x * x + nu * (z * z - y * y)), -nu * y * z)
         });
         let edges = |of: &[Vec3; 4]| Mat3::from_columns(&[1, 2, 3].map(|k| of[k] - of[0]));
         let Some(inverse) = edges(&local).try_inverse() else { continue };
         let slope = edges(&u) * inverse;
         let strain = (slope + slope.transpose()) * 0.5;
-        let density = lame.mu * strain.norm_squared() + 0.5 * lame.lambda * strain.trace().powi(2);
+        let density = mu * strain.norm_squared() + 0.5 * lambda * strain.trace().powi(2);
         found += volume * density;
-        let z = local.map(|p| p[along]);
+        let z = local.map(|p| p.y);
         let squares = z.iter().map(|z| z * z).sum::<f64>() + z.iter().sum::<f64>().powi(2);
-        exact += 0.5 * material.young_modulus * volume / 20.0 * squares;
+        exact += (1.0 + nu) * mu * volume / 20.0 * squares;
     }
-    exact / found
+    found / exact
 }

@@ -27,7 +27,8 @@ use serde::{Deserialize, Serialize};
 use standoff_mesh::shape::Shape;
 use standoff_sim::definition::Dimension;
 use standoff_sim::definition::presets::Preset;
-use standoff_sim::material::Law;
+use standoff_sim::material::rubber::{self, Rubber};
+use standoff_sim::material::{Law, Material};
 use standoff_sim::settings::{ContactSettings, FrictionSettings, SolverSettings, TimeSettings};
 use std::collections::BTreeMap;
 
@@ -196,6 +197,13 @@ pub struct MaterialSection {
     pub young_modulus: f64,
     /// Poisson's ratio, more than −1 and less than 0.5.
     pub poisson_ratio: f64,
+    /// A law of rubber with its constants, in place of `law` and `young_modulus`; for solids.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rubber: Option<Rubber>,
+    /// Bulk modulus of `rubber`, Pa; by default it follows from `poisson_ratio`, of which rubber needs one or the other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unit" = "Pa"))]
+    pub bulk_modulus: Option<f64>,
     /// Mass density, kg/m³.
     #[schemars(extend("x-unit" = "kg/m^3"))]
     pub density: f64,
@@ -207,12 +215,26 @@ pub struct MaterialSection {
     pub friction_material: Option<String>,
 }
 
+impl MaterialSection {
+    /// What a solid is made of.
+    pub fn solid(&self) -> Material {
+        let (law, young_modulus) = (self.law.clone(), self.young_modulus);
+        let Some(rubber) = &self.rubber else {
+            return Material { law, young_modulus, poisson_ratio: self.poisson_ratio };
+        };
+        let from_ratio = || rubber::bulk_modulus(rubber.shear_modulus(), self.poisson_ratio);
+        Material::rubber(rubber.clone(), self.bulk_modulus.unwrap_or_else(from_ratio))
+    }
+}
+
 impl Default for MaterialSection {
     fn default() -> Self {
         Self {
             law: Law::NeoHookean,
             young_modulus: 1e5,
             poisson_ratio: 0.4,
+            rubber: None,
+            bulk_modulus: None,
             density: 1000.0,
             shell: None,
             friction_material: None,
@@ -422,7 +444,7 @@ pub enum MaterialChoice {
     /// Name of a material of `[materials]`.
     Name(String),
     /// A material in place.
-    Inline(MaterialSection),
+    Inline(Box<MaterialSection>),
 }
 
 /// Which points of a mesh are joined.

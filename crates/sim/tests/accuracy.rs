@@ -54,7 +54,8 @@ fn at_zero(body: &BodyDef) -> Vec<u32> {
 /// discrete system K φ = ω² M φ with lumped masses, by a dense eigenvalue solver.
 fn axial_mode(body: &BodyDef) -> (Vec<Vec3>, f64) {
     let BodyKind::Volume { tets, material, density, .. } = &body.kind else { unreachable!() };
-    let mesh = ElasticTets::new(&body.rest, tets.clone(), &vec![*material; tets.len()]).unwrap();
+    let mesh =
+        ElasticTets::new(&body.rest, tets.clone(), &vec![material.clone(); tets.len()]).unwrap();
     let n = body.rest.len();
     let mut mass = vec![0.0; n];
     mesh.add_lumped_mass(&vec![*density; tets.len()], &mut mass);

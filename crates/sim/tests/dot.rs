@@ -120,9 +120,9 @@ fn the_characteristic_stiffness_is_that_of_every_law_at_rest() {
     for law in Law::ALL {
         let mut definition = scene(vec![block("a", [0.0; 3], [1, 1, 1], 0.1)]);
         let BodyKind::Volume { material: m, .. } = &mut definition.bodies[0].kind else { panic!() };
-        *m = material(law);
+        *m = material(law.clone());
         let simulation = Simulation::new(&definition).unwrap();
-        let expected = law.hessian(&material(law).lame(), &Mat3::identity()).norm();
+        let expected = law.hessian(&material(law.clone()).lame(), &Mat3::identity()).norm();
         let found = simulation.model().solids.tets.elements[0].rest_stiffness();
         assert!((found / expected - 1.0).abs() < 1e-12, "{law:?}: {found} {expected}");
     }

@@ -21,7 +21,7 @@ fn cube(law: Law) -> Definition {
     definition.settings.contact.enabled = false;
     definition.settings.solver.allow_inversion = true;
     let BodyKind::Volume { material: m, .. } = &mut definition.bodies[0].kind else { panic!() };
-    *m = material(law);
+    *m = material(law.clone());
     definition
 }
 
@@ -95,7 +95,7 @@ fn a_cube_of_scattered_vertices_recovers() {
 #[test]
 fn methods_agree_on_a_step_with_inverted_elements() {
     for law in FINITE {
-        let definition = with(scattered(law, 0.06), |s| {
+        let definition = with(scattered(law.clone(), 0.06), |s| {
             s.time.step = 2e-3;
             s.solver.end.max_iterations = 200;
         });

@@ -2,18 +2,39 @@
 
 use crate::elastic_support::{Random, admissible, upright, with_stretches};
 use standoff_linalg::{Mat3, MatN, Svd3, Vec3, svd3};
+use standoff_sim::material::rubber::{Experiment, OgdenTerm, Rubber};
 use standoff_sim::material::{Lame, Law, Material, von_mises};
 use standoff_testkit::finite_difference::{gradient, jacobian, relative_error};
 
 const MODULI: [Lame; 3] =
     [Lame { lambda: 1.7, mu: 0.9 }, Lame { lambda: 0.0, mu: 2.0 }, Lame { lambda: 40.0, mu: 0.8 }];
 
-fn each(mut test: impl FnMut(Law, &Lame, &mut Random)) {
+fn each(mut test: impl FnMut(&Law, &Lame, &mut Random)) {
     for law in Law::ALL {
         for (seed, lame) in MODULI.iter().enumerate() {
-            test(law, lame, &mut Random::new(seed as u64));
+            test(&law, lame, &mut Random::new(seed as u64));
         }
     }
+    for (seed, rubber) in rubbers().into_iter().enumerate() {
+        for bulk_modulus in [1.5, 40.0] {
+            let material = Material::rubber(rubber.clone(), bulk_modulus);
+            test(&material.law, &material.lame(), &mut Random::new(seed as u64));
+        }
+    }
+}
+
+/// Laws of rubber, each with a shear modulus near 1 Pa.
+fn rubbers() -> Vec<Rubber> {
+    let term = |mu: f64, alpha: f64| OgdenTerm { mu, alpha };
+    vec![
+        Rubber::MooneyRivlin { c10: 0.5, c01: 0.0, c20: 0.0, c11: 0.0, c02: 0.0 },
+        Rubber::MooneyRivlin { c10: 0.3, c01: 0.2, c20: 0.04, c11: 0.01, c02: 0.02 },
+        Rubber::Yeoh { c10: 0.5, c20: -0.04, c30: 0.02 },
+        Rubber::ArrudaBoyce { mu: 0.9, locking_stretch: 2.0 },
+        Rubber::Gent { mu: 1.0, limit: 2000.0 },
+        Rubber::Ogden { terms: vec![term(1.0, 2.0)] },
+        Rubber::Ogden { terms: vec![term(0.8, 1.3), term(0.1, 5.0), term(0.1, -2.0)] },
+    ]
 }
 
 fn as_matrix(f: &[f64]) -> Mat3 {
@@ -225,7 +246,7 @@ fn energies_by_hand() {
         (Law::CorotatedLinear, 3.0 * 5.25 + 6.25),
         (Law::StVenantKirchhoff, 3.0 * (2.25 + 0.140625 + 16.0) + (1.5 - 0.375 + 4.0f64).powi(2)),
     ];
-    for (law, psi) in by_hand {
+    for (law, psi) in &by_hand {
         assert!((law.psi(&m, &f) / psi - 1.0).abs() < 1e-15, "{law:?}");
     }
     assert_eq!(by_hand.map(|(law, _)| law), Law::ALL);
@@ -270,7 +291,7 @@ fn cauchy_stress_is_symmetric_and_meets_hooke() {
 #[test]
 fn keys_are_those_of_scene_files() {
     for law in Law::ALL {
-        assert_eq!(serde_json::to_value(law).unwrap(), law.key());
+        assert_eq!(serde_json::to_value(&law).unwrap(), law.key());
     }
 }
 
@@ -312,7 +333,7 @@ fn negative_poisson_ratios_are_refused_where_the_energy_has_no_lower_bound() {
     };
     for law in Law::ALL {
         for nu in [-0.99, -0.5, -0.1, 0.0, 0.3] {
-            let material = Material { law, young_modulus: 1.0, poisson_ratio: nu };
+            let material = Material { law: law.clone(), young_modulus: 1.0, poisson_ratio: nu };
             let (near, far) = (least(&material, 12), least(&material, 48));
             let bounded = far > 2.0 * near - 1.0;
             assert_eq!(material.validate().is_ok(), bounded, "{law:?} ν = {nu}: {near} {far}");
@@ -344,4 +365,97 @@ fn blocks_follow_the_quadratic_form() {
             assert!((v.dot(&(big * v)) - form).abs() < 1e-12 * big.amax(), "{law:?}");
         }
     });
+}
+
+/// The nominal stresses of the laws of rubber in the literature, for an incompressible solid [Ogden 1997, §7.2].
+// long: formulas by hand, one law after the other
+#[test]
+fn rubber_is_stressed_as_its_closed_forms_say() {
+    let (uniaxial, biaxial, planar, shear) =
+        (Experiment::Uniaxial, Experiment::Biaxial, Experiment::Planar, Experiment::Shear);
+    // from ∂w/∂I₁ and ∂w/∂I₂: P = 2 (λ − λ⁻²)(w₁ + w₂/λ), 2 (λ − λ⁻⁵)(w₁ + w₂ λ²), 2 (λ − λ⁻³)(w₁ + w₂), 2 γ (w₁ + w₂)
+    let by_invariants = |e: Experiment, l: f64, w: &dyn Fn(f64, f64) -> [f64; 2]| {
+        let f = e.deformation(l);
+        let c = f.transpose() * f;
+        let (a, b) = (c.trace() - 3.0, 0.5 * (c.trace().powi(2) - (c * c).trace()) - 3.0);
+        let [w1, w2] = w(a, b);
+        match e {
+            Experiment::Uniaxial => 2.0 * (l - l.powi(-2)) * (w1 + w2 / l),
+            Experiment::Biaxial => 2.0 * (l - l.powi(-5)) * (w1 + w2 * l * l),
+            Experiment::Planar => 2.0 * (l - l.powi(-3)) * (w1 + w2),
+            Experiment::Shear => 2.0 * l * (w1 + w2),
+        }
+    };
+    let chains = |i1: f64| {
+        let (mu, l) = (0.9, 2.0_f64);
+        let c = [0.5, 0.05, 11.0 / 1050.0, 19.0 / 7000.0, 519.0 / 673_750.0];
+        let term = |i: usize| (i + 1) as f64 * c[i] / l.powi(2 * i as i32) * i1.powi(i as i32);
+        mu * (0..5).map(term).sum::<f64>()
+    };
+    let ogden = |e: Experiment, l: f64| {
+        let term = |(mu, alpha): (f64, f64)| {
+            let first = 2.0 * mu / alpha;
+            match e {
+                Experiment::Uniaxial => first * (l.powf(alpha - 1.0) - l.powf(-0.5 * alpha - 1.0)),
+                Experiment::Biaxial => first * (l.powf(alpha - 1.0) - l.powf(-2.0 * alpha - 1.0)),
+                Experiment::Planar => first * (l.powf(alpha - 1.0) - l.powf(-alpha - 1.0)),
+                Experiment::Shear => {
+                    // of the principal stretch s with s − 1/s = γ
+                    let s = 0.5 * (l + (l * l + 4.0).sqrt());
+                    first * (s.powf(alpha) - s.powf(-alpha)) / (s + s.recip())
+                }
+            }
+        };
+        [(0.8, 1.3), (0.1, 5.0), (0.1, -2.0)].into_iter().map(term).sum::<f64>()
+    };
+    for e in [uniaxial, biaxial, planar, shear] {
+        for l in [0.3, 0.9, 1.0 + 1e-5, 1.3, 2.0, 3.5] {
+            let with = |w: &dyn Fn(f64, f64) -> [f64; 2]| by_invariants(e, l, w);
+            let exact = [
+                with(&|_, _| [0.5, 0.0]),
+                with(&|a, b| [0.3 + 0.08 * a + 0.01 * b, 0.2 + 0.01 * a + 0.04 * b]),
+                with(&|a, _| [0.5 - 0.08 * a + 0.06 * a * a, 0.0]),
+                with(&|a, _| [chains(a + 3.0), 0.0]),
+                with(&|a, _| [0.5 / (1.0 - a / 2000.0), 0.0]),
+                with(&|_, _| [0.5, 0.0]),
+                ogden(e, l),
+            ];
+            for (rubber, exact) in rubbers().iter().zip(exact) {
+                let found = rubber.nominal_stress(e, l);
+                assert!(
+                    (found - exact).abs() < 1e-12 * exact.abs() + 1e-15,
+                    "{rubber:?} {e:?} {l}: {found} {exact}"
+                );
+            }
+        }
+    }
+}
+
+/// Constants out of their ranges, and those with which rest is not the state of least energy, are refused.
+#[test]
+fn rubber_without_a_minimum_at_rest_is_refused() {
+    for rubber in rubbers() {
+        rubber.validate().unwrap();
+        let material = Material::rubber(rubber, 50.0);
+        material.validate().unwrap();
+        let other = Material { young_modulus: 1.1 * material.young_modulus, ..material };
+        assert!(other.validate().unwrap_err().to_string().contains("at rest"));
+    }
+    let term = |mu: f64, alpha: f64| OgdenTerm { mu, alpha };
+    let refused = |rubber: Rubber, says: &str| {
+        let error = rubber.validate().unwrap_err().to_string();
+        assert!(error.contains(says), "{rubber:?}: {error}");
+    };
+    let mooney = |c10, c01, c20| Rubber::MooneyRivlin { c10, c01, c20, c11: 0.0, c02: 0.0 };
+    refused(mooney(f64::NAN, 0.0, 0.0), "c10");
+    refused(mooney(-0.5, 0.1, 0.0), "shear modulus");
+    // softens without end under pressure along one axis, or when it is pulled far
+    refused(mooney(0.5, -0.1, 0.0), "negative at these stretches");
+    refused(mooney(0.5, 0.1, -1e-4), "negative at these stretches");
+    refused(Rubber::Gent { mu: 1.0, limit: 0.0 }, "limit");
+    refused(Rubber::ArrudaBoyce { mu: 1.0, locking_stretch: 1.0 }, "locking_stretch");
+    refused(Rubber::Ogden { terms: vec![] }, "terms");
+    refused(Rubber::Ogden { terms: vec![term(1.0, 2.0); 7] }, "terms");
+    refused(Rubber::Ogden { terms: vec![term(1.0, 2.0), term(1.0, 0.0)] }, "terms[1].alpha");
+    refused(Rubber::Ogden { terms: vec![term(1.0, 2.0), term(-0.2, 6.0)] }, "negative at these");
 }

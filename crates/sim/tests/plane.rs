@@ -91,9 +91,10 @@ fn a_triangle_is_a_prism_of_its_law() {
     for law in Law::ALL {
         for amount in [0.05, 0.3] {
             let (rest, x) = shapes(random, amount);
-            let element = PlaneStrain::new(&rest, &material(law), true).unwrap();
+            let element = PlaneStrain::new(&rest, &material(law.clone()), true).unwrap();
             let over = |x: &[Vec3; 3]| [x[0], x[1], x[2], x[0] + Vec3::z()];
-            let tet = ElasticTets::new(&over(&rest), vec![[0, 1, 2, 3]], &[material(law)]).unwrap();
+            let tet = ElasticTets::new(&over(&rest), vec![[0, 1, 2, 3]], &[material(law.clone())])
+                .unwrap();
             let tet = &tet.elements[0];
             let (value, want) = (element.value(&x), 3.0 * tet.value(&over(&x)));
             assert!((value - want).abs() <= 1e-12 * want.abs(), "{law:?} {value} {want}");
@@ -116,7 +117,7 @@ fn derivatives_of_a_triangle_match_differences() {
     for law in Law::ALL {
         for amount in [0.05, 0.1, 0.25, 0.4, 0.4, 0.4] {
             let rest = [Vec3::zeros(), Vec3::x(), Vec3::y()];
-            let element = PlaneStrain::new(&rest, &material(law), true).unwrap();
+            let element = PlaneStrain::new(&rest, &material(law.clone()), true).unwrap();
             let x = rest.map(|p| {
                 let d = random.vec3();
                 p + amount * Vec3::new(d.x, d.y, 0.0)
@@ -585,7 +586,7 @@ fn the_threshold_of_friction_on_a_slope() {
     let turn = -angle - (back - front).asin();
     let stiff = Material { law: Law::FixedCorotated, young_modulus: 1e12, poisson_ratio: 0.4 };
     let speed = |coefficient: f64, steps: usize, h: f64| -> Vec<f64> {
-        let mut body = with_material(rectangle("block", [0.0; 2], [1, 1], 1.0), stiff);
+        let mut body = with_material(rectangle("block", [0.0; 2], [1, 1], 1.0), stiff.clone());
         let (s, c) = turn.sin_cos();
         body.rest.iter_mut().for_each(|p| {
             *p = Vec3::new(c * p.x - s * p.y, s * p.x + c * p.y, 0.0) + normal * back;

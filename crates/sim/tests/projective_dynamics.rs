@@ -16,7 +16,7 @@ fn of(law: Law, cells: [usize; 3]) -> Definition {
     definition.settings.time.step = 0.02;
     definition.settings.contact.enabled = false;
     let BodyKind::Volume { material: m, .. } = &mut definition.bodies[0].kind else { panic!() };
-    *m = material(law);
+    *m = material(law.clone());
     definition
 }
 
@@ -165,7 +165,7 @@ fn an_end_that_moves_too_far_for_its_elements_ends_where_newton_does() {
 fn an_affine_surface_has_an_affine_inside() {
     let stretch = Mat3::new(1.3, 0.4, 0.0, -0.2, 0.9, 0.1, 0.1, 0.0, 0.8);
     for law in Law::ALL {
-        let mut definition = of(law, [4, 4, 4]);
+        let mut definition = of(law.clone(), [4, 4, 4]);
         let body = &mut definition.bodies[0];
         let inside = |x: &Vec3| {
             let within = |c: f64, size: f64| c > 1e-9 && c < size - 1e-9;

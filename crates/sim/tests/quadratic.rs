@@ -260,7 +260,7 @@ fn crushed_elements_do_not_invert() {
     for law in Law::ALL {
         let mut body = curved(block("block", [0.0; 3], [1, 1, 1], 0.1));
         if let BodyKind::Volume { material, .. } = &mut body.kind {
-            *material = Material { law, young_modulus: 1e4, poisson_ratio: 0.3 };
+            *material = Material { law: law.clone(), young_modulus: 1e4, poisson_ratio: 0.3 };
         }
         let top = select(&body, |p| p.y > 0.1 - 1e-6);
         let bottom = select(&body, |p| p.y < 1e-6);

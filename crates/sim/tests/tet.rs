@@ -14,8 +14,9 @@ fn material(law: Law) -> Material {
 }
 
 fn single(rest: &[Vec3; 4], law: Law) -> Tet {
-    let mesh = ElasticTets::new(rest, vec![[0, 1, 2, 3]], &[material(law)]).expect("a valid tet");
-    mesh.elements[0]
+    let mesh =
+        ElasticTets::new(rest, vec![[0, 1, 2, 3]], &[material(law.clone())]).expect("a valid tet");
+    mesh.elements[0].clone()
 }
 
 /// A positively oriented tetrahedron of moderate shape.
@@ -91,7 +92,7 @@ fn gradient_and_hessian_match_their_twins() {
     for law in Law::ALL {
         for _ in 0..20 {
             let rest = rest_shape(random);
-            let tet = single(&rest, law);
+            let tet = single(&rest, law.clone());
             let x = rest.map(|p| p + random.vec3() * 0.1);
             if tet.deformation_gradient(&x).determinant() < 0.2 {
                 continue;
@@ -107,8 +108,10 @@ fn gradient_and_hessian_match_their_twins() {
                 tet.deformation_gradient(&corners(&unit)).as_slice()[r]
             });
             let f = tet.deformation_gradient(&x);
-            let expected =
-                b.transpose() * law.hessian_psd(&material(law).lame(), &f) * b * tet.volume();
+            let expected = b.transpose()
+                * law.hessian_psd(&material(law.clone()).lame(), &f)
+                * b
+                * tet.volume();
             let found = dense(&tet.hessian_psd(&x));
             assert!((found - expected).amax() < 1e-13 * expected.amax(), "{law:?}");
             assert!(found.symmetric_eigenvalues().min() > -1e-13 * expected.amax());
@@ -122,7 +125,7 @@ fn hessian_near_rest_is_exact() {
     let random = &mut Random::new(2);
     for law in Law::ALL {
         let rest = rest_shape(random);
-        let tet = single(&rest, law);
+        let tet = single(&rest, law.clone());
         // stretched a little in every direction: all twists are positive
         let stretch = random.rotation() * 1.05;
         let x = rest.map(|p| stretch * p + Vec3::new(0.5, 0.0, -2.0));
@@ -142,7 +145,7 @@ fn hessians_as_they_are_match_differences() {
     for law in Law::ALL {
         for _ in 0..20 {
             let rest = rest_shape(random);
-            let tet = single(&rest, law);
+            let tet = single(&rest, law.clone());
             let x = rest.map(|p| p + random.vec3() * 0.2);
             if tet.deformation_gradient(&x).determinant() < 0.1 {
                 continue;
@@ -164,7 +167,7 @@ fn forces_balance() {
     for law in Law::ALL {
         for _ in 0..50 {
             let rest = rest_shape(random);
-            let tet = single(&rest, law);
+            let tet = single(&rest, law.clone());
             let x = rest.map(|p| p + random.vec3() * 0.15);
             if tet.deformation_gradient(&x).determinant() < 0.05 {
                 continue;
@@ -189,7 +192,7 @@ fn rigid_motion_costs_nothing() {
     let random = &mut Random::new(4);
     for law in Law::ALL {
         let rest = rest_shape(random);
-        let tet = single(&rest, law);
+        let tet = single(&rest, law.clone());
         let (r, t) = (random.rotation(), random.vec3() * 10.0);
         let x = rest.map(|p| r * p + t);
         assert!(tet.value(&x) < 1e-27, "{law:?} {:e}", tet.value(&x));
@@ -292,7 +295,7 @@ fn large_mesh() -> (ElasticTets, Vec<Vec3>) {
     rest.insert(0, Vec3::repeat(9.0));
     rest.push(Vec3::repeat(-9.0));
     tets.iter_mut().flatten().for_each(|v| *v += 1);
-    let materials: Vec<_> = (0..tets.len()).map(|e| material(Law::ALL[e % 5])).collect();
+    let materials: Vec<_> = (0..tets.len()).map(|e| material(Law::ALL[e % 5].clone())).collect();
     let mesh = ElasticTets::new(&rest, tets, &materials).expect("a valid mesh");
     let random = &mut Random::new(6);
     let x = rest.iter().map(|p| p * 1.1 + random.vec3() * 0.01).collect();
@@ -371,7 +374,7 @@ fn patch_test() {
     let rest: Vec<Vec3> = rest.iter().map(|p| p + random.vec3() * 0.02).collect();
     let f = Mat3::identity() + random.mat3() * 0.2;
     for law in Law::ALL {
-        let materials = vec![material(law); tets.len()];
+        let materials = vec![material(law.clone()); tets.len()];
         let mesh = ElasticTets::new(&rest, tets.clone(), &materials).expect("valid");
         let x: Vec<Vec3> = rest.iter().map(|p| f * p).collect();
         let mut g = vec![Vec3::zeros(); x.len()];
@@ -463,7 +466,7 @@ fn pulled_bar() {
     let fixed: Vec<bool> = rest.iter().map(|p| p.x == 0.0).collect();
     let (e, stress, area) = (1e5, 10.0, 0.0625);
     for law in Law::ALL {
-        let bar = Material { law, young_modulus: e, poisson_ratio: 0.0 };
+        let bar = Material { law: law.clone(), young_modulus: e, poisson_ratio: 0.0 };
         let mesh = ElasticTets::new(&rest, tets.clone(), &vec![bar; tets.len()]).expect("valid");
         // consistent loads of the end's two triangles: corners on the shared diagonal get double
         let load: Vec<Vec3> = rest
@@ -526,7 +529,7 @@ mod oracle {
 
             let p = DVector::from_fn(36, |i, _| (1.3 * i as f64 + 7.0).sin());
             for law in Law::ALL {
-                let k = assemble(&mesh(law), &rest);
+                let k = assemble(&mesh(law.clone()), &rest);
                 let linear = &k * DVector::from_vec(flat(&u));
                 let error =
                     relative_error(linear.as_slice(), &numbers(&case["force"]["linear"]), 1e-3);
@@ -554,7 +557,7 @@ mod oracle {
                 let mut k = DMatrix::zeros(36, 36);
                 for t in &tets {
                     let corner = t.map(|v| rest[v as usize]);
-                    let tet = single(&corner, law);
+                    let tet = single(&corner, law.clone());
                     let here = t.map(|v| x[v as usize]);
                     let f = tet.deformation_gradient(&here);
                     let p = law.pk1(&lame, &f) * tet.volume();
@@ -608,9 +611,10 @@ mod oracle {
             let corner =
                 |key: &str| -> [Vec3; 4] { points(&case[key]).try_into().expect("four corners") };
             let (rest, x) = (corner("rest"), corner("x"));
-            let mesh = ElasticTets::new(&rest, vec![[0, 1, 2, 3]], &[material_of(law, lame)])
-                .expect("a valid tet");
-            let tet = mesh.elements[0];
+            let mesh =
+                ElasticTets::new(&rest, vec![[0, 1, 2, 3]], &[material_of(law.clone(), lame)])
+                    .expect("a valid tet");
+            let tet = mesh.elements[0].clone();
             let force: Vec<f64> = flat(&tet.gradient(&x)).iter().map(|g| -g).collect();
             let error = relative_error(&force, &numbers(&case["force"]), 0.1);
             assert!(error < 2e-5, "{error:e}");
@@ -690,8 +694,9 @@ fn inverted_elements_have_the_derivatives_of_their_law() {
         while count < 20 {
             let rest = rest_shape(random);
             let x = rest.map(|p| Vec3::new(-p.x, p.y, 0.8 * p.z) + random.vec3() * 0.2);
-            let tets = ElasticTets::new(&rest, vec![[0, 1, 2, 3]], &[material(law)]).unwrap();
-            let tet = tets.clone().invertible().elements[0];
+            let tets =
+                ElasticTets::new(&rest, vec![[0, 1, 2, 3]], &[material(law.clone())]).unwrap();
+            let tet = tets.clone().invertible().elements[0].clone();
             let f = tet.deformation_gradient(&x);
             let sigma = svd3(&f).sigma;
             // where the two smallest stretches cancel corotated stresses jump
@@ -711,10 +716,13 @@ fn inverted_elements_have_the_derivatives_of_their_law() {
                     unit[c] = 1.0;
                     tet.deformation_gradient(&corners(&unit)).as_slice()[r]
                 });
-                let whole = law.hessian(&material(law).lame(), &f);
+                let whole = law.hessian(&material(law.clone()).lame(), &f);
                 let whole = b.transpose() * whole * b * tet.volume();
                 assert!((whole - exact).amax() < 1e-6 * exact.amax(), "{law:?}");
-                b.transpose() * law.hessian_psd(&material(law).lame(), &f) * b * tet.volume()
+                b.transpose()
+                    * law.hessian_psd(&material(law.clone()).lame(), &f)
+                    * b
+                    * tet.volume()
             };
             assert!((found - clamped).amax() < 1e-12 * clamped.amax(), "{law:?}");
             let mut blocks = [Mat3::zeros(); 6];
@@ -737,11 +745,11 @@ fn laws_can_do_without_the_barrier_against_inversion() {
     for law in Law::ALL {
         let rest = rest_shape(&mut random);
         let x = rest.map(|p| Vec3::new(0.05 * p.x, p.y, p.z));
-        let with = ElasticTets::new(&rest, vec![[0, 1, 2, 3]], &[material(law)]).unwrap();
+        let with = ElasticTets::new(&rest, vec![[0, 1, 2, 3]], &[material(law.clone())]).unwrap();
         let without = with.clone().without_inversion_barrier();
-        let tet = without.elements[0];
+        let tet = without.elements[0].clone();
         let f = tet.deformation_gradient(&x);
-        let psi = tet.volume() * law.psi(&material(law).lame(), &f);
+        let psi = tet.volume() * law.psi(&material(law.clone()).lame(), &f);
         assert_eq!(Term::value(&without, &x), psi, "{law:?}");
         assert_eq!(Term::value(&with, &x) > psi, !law.has_barrier(), "{law:?}");
         let value = |x: &[f64]| Element::value(&tet, &corners(x));

@@ -37,7 +37,7 @@ impl CoreElasticity {
         let law: Law = by_name("law", law)?;
         let material = Material { law, young_modulus, poisson_ratio };
         material.validate().map_err(|e| PyValueError::new_err(e.to_string()))?;
-        let tets = ElasticTets::new(&rest, corners.clone(), &vec![material; corners.len()])
+        let tets = ElasticTets::new(&rest, corners.clone(), &vec![material.clone(); corners.len()])
             .map_err(|e| PyValueError::new_err(e.to_string()))?;
         Ok(Self { rest, corners, material, tets })
     }

@@ -154,7 +154,10 @@ impl Either for MaterialChoice {
         Some(Ok(Self::Name(name.to_owned())))
     }
     fn from_table<'de, A: MapAccess<'de>>(a: A) -> Option<Result<Self, A::Error>> {
-        Some(MaterialSection::deserialize(MapAccessDeserializer::new(a)).map(Self::Inline))
+        Some(
+            MaterialSection::deserialize(MapAccessDeserializer::new(a))
+                .map(|m| Self::Inline(Box::new(m))),
+        )
     }
 }
 

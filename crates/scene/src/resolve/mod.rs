@@ -384,8 +384,40 @@ fn resolve(
 /// Fills in fabrics and checks the ranges of a material's numbers.
 fn check_material(material: &mut MaterialSection, at: &At<'_>) -> Result<(), SceneError> {
     thin::check_shell(material, at)?;
+    check_rubber(material, at)?;
     at.check(validate::elasticity(material.young_modulus, material.poisson_ratio))?;
     at.check(validate::density(material.density))
+}
+
+/// Checks that a material of rubber has what it needs, and nothing else.
+fn check_rubber(material: &MaterialSection, at: &At<'_>) -> Result<(), SceneError> {
+    let given = |key: &str| at.key(key).node().is_some();
+    let Some(rubber) = &material.rubber else {
+        return match material.bulk_modulus {
+            Some(_) => Err(at.key("bulk_modulus").invalid(
+                "the bulk modulus is that of `rubber`, which the material has not; give `poisson_ratio`",
+            )),
+            None => Ok(()),
+        };
+    };
+    at.key("rubber").check(rubber.validate())?;
+    for key in ["law", "young_modulus", "shell"] {
+        if given(key) {
+            let what = format!("`rubber` has its own constants; leave out `{key}`");
+            return Err(at.key(key).invalid(what));
+        }
+    }
+    let ratio = at.node().is_none() || given("poisson_ratio");
+    match material.bulk_modulus {
+        Some(_) if given("poisson_ratio") => Err(at
+            .key("bulk_modulus")
+            .invalid("`bulk_modulus` and `poisson_ratio` say the same; leave out one")),
+        Some(k) => at.check(validate::positive("bulk_modulus", k, "a modulus must be positive (Pa)")),
+        None if ratio => Ok(()),
+        None => Err(at.key("rubber").invalid(
+            "it needs a `bulk_modulus` (Pa) or a `poisson_ratio` beside it, for instance poisson_ratio = 0.499",
+        )),
+    }
 }
 
 fn half_spaces(

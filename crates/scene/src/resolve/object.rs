@@ -20,7 +20,6 @@ use standoff_mesh::format;
 use standoff_mesh::{Mesh, Names};
 use standoff_sim::definition::validate::{Fault, Field};
 use standoff_sim::definition::{BodyDef, BodyKind, Definition, Dimension};
-use standoff_sim::material::Material;
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -210,7 +209,7 @@ fn material_of<'a>(
         None => (MaterialSection::default(), DEFAULT_FRICTION_MATERIAL),
         Some(MaterialChoice::Inline(material)) => {
             check_material(material, &at)?;
-            (material.clone(), DEFAULT_FRICTION_MATERIAL)
+            ((**material).clone(), DEFAULT_FRICTION_MATERIAL)
         }
         Some(MaterialChoice::Name(name)) => match materials.get(name.as_str()) {
             Some(material) => {
@@ -414,6 +413,11 @@ fn kind_of(
     placement: &Placement,
     at: &At<'_>,
 ) -> Result<(BodyKind, f64), SceneError> {
+    if material.rubber.is_some() && matches!(role, Role::Shell | Role::Rod | Role::Particles) {
+        return Err(at
+            .key("material")
+            .invalid("laws of rubber are for solids (role = \"volume\")"));
+    }
     Ok(match role {
         Role::Obstacle => {
             refuse_dynamics(object, at)?;
@@ -426,11 +430,7 @@ fn kind_of(
         }
         Role::Volume => {
             let density = material.density;
-            let material = Material {
-                law: material.law,
-                young_modulus: material.young_modulus,
-                poisson_ratio: material.poisson_ratio,
-            };
+            let material = material.solid();
             let kind = match dimension {
                 Dimension::Two => {
                     let triangles = mesh.triangles.clone();

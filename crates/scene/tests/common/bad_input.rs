@@ -39,6 +39,13 @@ pub const FILES: &[(&str, &str)] = &[
     ("motion/0.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"),
 ];
 
+/// An object of the material m.
+macro_rules! of_m {
+    ($kind:literal) => {
+        concat!("[[objects]]\nname = \"b\"\nshape = { kind = \"", $kind, "\" }\nmaterial = \"m\"\n")
+    };
+}
+
 macro_rules! row {
     ($name:literal, $scene:expr, [$($says:literal),*]) => {
         row!($name, $scene, set [], [$($says),*])
@@ -264,7 +271,7 @@ pub const ROWS: &[Row] = &[
         [
             "scene.toml:4:14",
             "unknown key 'younng_modulus' in objects[0].material",
-            "did you mean 'young_modulus'? valid keys: law, young_modulus, poisson_ratio, density, shell, friction_material",
+            "did you mean 'young_modulus'? valid keys: law, young_modulus, poisson_ratio, rubber, bulk_modulus, density, shell, friction_material",
             "(object 'ball')"
         ]
     ),
@@ -1396,5 +1403,65 @@ pub const ROWS: &[Row] = &[
             )
         ),
         ["scene.toml:8:9", "expect[0].value", "`lowest.z` is 0 in two dimensions"]
+    ),
+    row!(
+        "a law of rubber without a bulk modulus",
+        concat!("[materials.m]\nrubber = { kind = \"yeoh\", c10 = 1e5 }\n", of_m!("box")),
+        ["scene.toml:2:10", "materials.m.rubber", "`bulk_modulus`", "poisson_ratio = 0.499"]
+    ),
+    row!(
+        "an unknown law of rubber",
+        concat!("[materials.m]\nrubber = { kind = \"mooney\" }\n", of_m!("box")),
+        ["scene.toml:2:19", "materials.m.rubber.kind", "'mooney'", "mooney-rivlin"]
+    ),
+    row!(
+        "rubber with Young's modulus",
+        concat!(
+            "[materials.m]\nyoung_modulus = 1e5\npoisson_ratio = 0.4\n",
+            "rubber = { kind = \"yeoh\", c10 = 1e5 }\n",
+            of_m!("box")
+        ),
+        ["scene.toml:2:17", "materials.m.young_modulus", "has its own constants"]
+    ),
+    row!(
+        "rubber with both of what says how little its volume changes",
+        concat!(
+            "[materials.m]\nbulk_modulus = 1e7\npoisson_ratio = 0.4\n",
+            "rubber = { kind = \"yeoh\", c10 = 1e5 }\n",
+            of_m!("box")
+        ),
+        ["scene.toml:2:16", "materials.m.bulk_modulus", "leave out one"]
+    ),
+    row!(
+        "a bulk modulus without rubber",
+        concat!("[materials.m]\nbulk_modulus = 1e7\n", of_m!("box")),
+        ["scene.toml:2:16", "materials.m.bulk_modulus", "give `poisson_ratio`"]
+    ),
+    row!(
+        "rubber whose energy is negative somewhere",
+        concat!(
+            "[materials.m]\npoisson_ratio = 0.4\n",
+            "rubber = { kind = \"mooney-rivlin\", c10 = 1e5, c01 = -1e3 }\n",
+            of_m!("box")
+        ),
+        ["scene.toml:3:10", "materials.m.rubber", "negative at these stretches"]
+    ),
+    row!(
+        "an exponent of 0",
+        concat!(
+            "[materials.m]\npoisson_ratio = 0.4\n",
+            "rubber = { kind = \"ogden\", terms = [{ mu = 1e5, alpha = 0 }] }\n",
+            of_m!("box")
+        ),
+        ["scene.toml:3:57", "materials.m.rubber.terms[0].alpha", "must not be 0"]
+    ),
+    row!(
+        "a sheet of rubber",
+        concat!(
+            "[materials.m]\npoisson_ratio = 0.4\nrubber = { kind = \"yeoh\", c10 = 1e5 }\n",
+            of_m!("plane"),
+            "role = \"shell\"\n"
+        ),
+        ["scene.toml:7:12", "objects[0].material", "are for solids"]
     ),
 ];

@@ -133,10 +133,11 @@ impl Collected {
             BodyKind::Volume { tets, middles, density, material, overrides } => {
                 let nodes = quadratic::nodes(tets, middles);
                 let exceptions: BTreeMap<u32, _> =
-                    overrides.iter().map(|&(e, d, m)| (e, (d, m))).collect();
+                    overrides.iter().map(|(e, d, m)| (*e, (d, m))).collect();
                 for (e, tet) in tets.iter().enumerate() {
+                    let own = exceptions.get(&(e as u32)).copied();
                     let (rho, law) =
-                        exceptions.get(&(e as u32)).copied().unwrap_or((*density, *material));
+                        own.map_or((*density, material.clone()), |(d, m)| (*d, m.clone()));
                     if let Some(nodes) = nodes.get(e) {
                         self.quadratic.push((nodes.map(shift), rho, law));
                         continue;

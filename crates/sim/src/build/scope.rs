@@ -275,7 +275,7 @@ fn bears_no_inversion(kind: &BodyKind) -> Option<String> {
         }
         _ => return None,
     };
-    let mut laws = std::iter::once(material.law).chain(overrides.iter().map(|(_, _, m)| m.law));
+    let mut laws = std::iter::once(&material.law).chain(overrides.iter().map(|(_, _, m)| &m.law));
     let law = laws.find(|law| law.has_barrier())?;
     Some(format!(
         "needs an energy that is finite at J ≤ 0, which that of the law \"{}\" is not; choose another law",

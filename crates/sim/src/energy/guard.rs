@@ -159,8 +159,8 @@ mod tests {
         for (k, j) in [0.09, 0.05, 0.01].into_iter().enumerate() {
             let (rest, x) = squeezed::<4>(false, j, k as u64);
             let tets = ElasticTets::new(&rest, vec![[0, 1, 2, 3]], &[MATERIAL]).unwrap();
-            let (with, guard) = (tets.elements[0], tets.elements[0].guard());
-            let without = tets.without_inversion_barrier().elements[0];
+            let (with, guard) = (tets.elements[0].clone(), tets.elements[0].guard());
+            let without = tets.without_inversion_barrier().elements[0].clone();
             check(&guard, &x, false, [&with, &without]);
             let (rest, x) = squeezed::<3>(true, j, k as u64);
             let [with, without] =

@@ -131,7 +131,7 @@ mod tests {
         let (rest, start, x) = (scattered(0.1), scattered(0.1), scattered(0.1));
         let material = Material { law: Law::NeoHookean, young_modulus: 1.0, poisson_ratio: 0.3 };
         let vertices = (0..COUNT as u32).map(|k| [0, 1, 2, 3].map(|a| 4 * k + a)).collect();
-        let tets = ElasticTets::new(&rest, vertices, &[material; COUNT]).unwrap();
+        let tets = ElasticTets::new(&rest, vertices, &vec![material; COUNT]).unwrap();
         (tets, Intermediate { beta: 0.6, start }, x)
     }
 

@@ -14,7 +14,7 @@ use crate::material::{Lame, Law, Material, PrincipalHessian};
 use standoff_linalg::{Mat3, MatN, Vec3, project_psd2};
 
 /// One triangle: its rest shape and material.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct PlaneStrain {
     /// Gradients of the shape functions of corners 1 and 2 at rest, 1/m; corner 0's is minus their sum.
     shape: [[f64; 2]; 2],
@@ -50,7 +50,7 @@ impl PlaneStrain {
             return None;
         }
         let shape = [[b.y / det, -b.x / det], [-a.y / det, a.x / det]];
-        let (lame, law) = (material.lame(), material.law);
+        let (lame, law) = (material.lame(), material.law.clone());
         Some(Self { shape, area: 0.5 * det, lame, law, guarded })
     }
 

@@ -124,7 +124,7 @@ impl QuadraticTet {
             inverse[q] = d.try_inverse()?;
             volume[q] = d.determinant() / (6.0 * POINTS as f64);
         }
-        let (lame, law) = (material.lame(), material.law);
+        let (lame, law) = (material.lame(), material.law.clone());
         let total = volume.iter().sum();
         let guard = CoefficientGuard::new(rest, total, lame);
         Some(Self { inverse, volume, lame, law, guarded: true, guard })

@@ -24,7 +24,7 @@ use standoff_linalg::{Mat3, Vec3, lanes};
 pub(super) const KEEP_VOLUME: f64 = 0.2;
 
 /// One element: its rest shape and material.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Tet {
     /// Dₘ⁻¹, Dₘ = [X₁−X₀, X₂−X₀, X₃−X₀], 1/m. Row a − 1 is the gradient of corner a's shape function.
     inv_dm: Mat3,
@@ -64,7 +64,7 @@ impl Tet {
             inv_dm: Mat3::from_rows(&rows),
             volume: det / 6.0,
             lame: material.lame(),
-            law: material.law,
+            law: material.law.clone(),
             guarded: true,
             invertible: false,
         })

@@ -89,18 +89,18 @@ pub(crate) fn add_to_hessian<R: Real>(
 impl Law {
     /// ψ(F) of the law with the barrier against inversion, J/m³; +∞ at J ≤ 0 for every law.
     #[inline]
-    pub fn guarded_psi(self, m: &Lame, f: &Mat3) -> f64 {
+    pub fn guarded_psi(&self, m: &Lame, f: &Mat3) -> f64 {
         add_to_psi(self.psi(m, f), !self.has_barrier(), m, &f.into())
     }
 
     /// ∂/∂F of [`Law::guarded_psi`], Pa.
     #[inline]
-    pub fn guarded_pk1(self, m: &Lame, f: &Mat3) -> Mat3 {
+    pub fn guarded_pk1(&self, m: &Lame, f: &Mat3) -> Mat3 {
         add_to_pk1(M3::from(&self.pk1(m, f)), !self.has_barrier(), m, &f.into()).into()
     }
 
     /// The second derivative of [`Law::guarded_psi`], not projected.
-    pub fn guarded_hessian(self, m: &Lame, sigma: &Vec3) -> PrincipalHessian {
+    pub fn guarded_hessian(&self, m: &Lame, sigma: &Vec3) -> PrincipalHessian {
         let h = self.principal_hessian(m, sigma);
         add_to_hessian(h, !self.has_barrier(), m, &sigma.into())
     }

@@ -1,8 +1,9 @@
 //! Constitutive laws of volumes: energy density ψ(F), first Piola–Kirchhoff stress ∂ψ/∂F and its
 //! derivative, as functions of the deformation gradient F alone. Nothing here knows of meshes.
 //!
-//! A law is one file with `psi`, `pk1` and `principal_hessian`, one variant of [`Law`], one entry
-//! of [`Law::ALL`] and one line in each `match` below; `tests/material.rs` then tests it.
+//! A law with Lamé's parameters is one file with `psi`, `pk1` and `principal_hessian`, one variant of [`Law`], one entry
+//! of [`Law::ALL`] and one line in each `match` below; `tests/material.rs` then tests it. Laws with constants of their own are in
+//! [`rubber`].
 
 mod corotated_linear;
 mod fixed_corotated;
@@ -10,18 +11,21 @@ pub(crate) mod inversion;
 pub mod membrane;
 mod neo_hookean;
 mod principal;
+pub mod rubber;
 mod st_venant_kirchhoff;
 mod stable_neo_hookean;
 mod strain;
 
 pub use principal::PrincipalHessian;
 
+use rubber::{Form, Numbers, RubberLaw};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use standoff_linalg::{M3, Mat3, MatN, Real, Svd, V3, Vec3, svd3};
+use std::sync::Arc;
 
 /// A hyperelastic material: a law with Young's modulus and Poisson's ratio.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Material {
     /// Constitutive law.
     pub law: Law,
@@ -32,7 +36,7 @@ pub struct Material {
 }
 
 /// Constitutive laws.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Law {
     /// ψ = μ/2 (tr FᵀF − 3) − μ ln J + λ/2 (ln J)²; infinite at J ≤ 0.
@@ -45,6 +49,22 @@ pub enum Law {
     CorotatedLinear,
     /// ψ = μ ‖E‖² + λ/2 (tr E)², E = (FᵀF − I)/2; finite at every F.
     StVenantKirchhoff,
+    /// A law of rubber with its own constants.
+    #[serde(skip)]
+    Rubber(Arc<RubberLaw>),
+}
+
+/// The formulas of all laws.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    NeoHookean,
+    StableNeoHookean,
+    FixedCorotated,
+    CorotatedLinear,
+    StVenantKirchhoff,
+    Polynomial,
+    Gent,
+    Ogden,
 }
 
 impl Material {
@@ -88,8 +108,72 @@ impl Lame {
     }
 }
 
+impl Kind {
+    /// Every one, in the order of their numbers.
+    pub const ALL: [Self; 8] = [
+        Self::NeoHookean,
+        Self::StableNeoHookean,
+        Self::FixedCorotated,
+        Self::CorotatedLinear,
+        Self::StVenantKirchhoff,
+        Self::Polynomial,
+        Self::Gent,
+        Self::Ogden,
+    ];
+
+    /// ψ(F) in any number, with Lamé's parameters `m` or the numbers that `n` gives of rubber; see [`Law::psi`].
+    #[inline(always)]
+    pub fn psi<R: Real>(self, m: &Lame<R>, n: impl Fn() -> Numbers<R>, f: &M3<R>) -> R {
+        match self {
+            Self::NeoHookean => neo_hookean::psi(m, f),
+            Self::StableNeoHookean => stable_neo_hookean::psi(m, f),
+            Self::FixedCorotated => fixed_corotated::psi(m, f),
+            Self::CorotatedLinear => corotated_linear::psi(m, f),
+            Self::StVenantKirchhoff => st_venant_kirchhoff::psi(m, f),
+            Self::Polynomial => Form::Polynomial.psi(&n(), f),
+            Self::Gent => Form::Gent.psi(&n(), f),
+            Self::Ogden => Form::Ogden.psi(&n(), f),
+        }
+    }
+
+    /// ∂ψ/∂F in any number; see [`Law::pk1`].
+    #[inline(always)]
+    pub fn pk1<R: Real>(self, m: &Lame<R>, n: impl Fn() -> Numbers<R>, f: &M3<R>) -> M3<R> {
+        match self {
+            Self::NeoHookean => neo_hookean::pk1(m, f),
+            Self::StableNeoHookean => stable_neo_hookean::pk1(m, f),
+            Self::FixedCorotated => fixed_corotated::pk1(m, f),
+            Self::CorotatedLinear => corotated_linear::pk1(m, f),
+            Self::StVenantKirchhoff => st_venant_kirchhoff::pk1(m, f),
+            Self::Polynomial => Form::Polynomial.pk1(&n(), f),
+            Self::Gent => Form::Gent.pk1(&n(), f),
+            Self::Ogden => Form::Ogden.pk1(&n(), f),
+        }
+    }
+
+    /// ∂²ψ/∂F² in any number; see [`Law::principal_hessian`].
+    #[inline(always)]
+    pub fn hessian<R: Real>(
+        self,
+        m: &Lame<R>,
+        n: impl Fn() -> Numbers<R>,
+        sigma: &V3<R>,
+    ) -> PrincipalHessian<R> {
+        match self {
+            Self::NeoHookean => neo_hookean::principal_hessian(m, sigma),
+            Self::StableNeoHookean => stable_neo_hookean::principal_hessian(m, sigma),
+            Self::FixedCorotated => fixed_corotated::principal_hessian(m, sigma),
+            Self::CorotatedLinear => corotated_linear::principal_hessian(m, sigma),
+            Self::StVenantKirchhoff => st_venant_kirchhoff::principal_hessian(m, sigma),
+            Self::Polynomial => Form::Polynomial.principal_hessian(&n(), sigma),
+            Self::Gent => Form::Gent.principal_hessian(&n(), sigma),
+            Self::Ogden => Form::Ogden.principal_hessian(&n(), sigma),
+        }
+    }
+}
+
 impl Law {
-    /// Every law.
+    /// Every law without constants of its own.
     pub const ALL: [Law; 5] = [
         Law::NeoHookean,
         Law::StableNeoHookean,
@@ -99,21 +183,23 @@ impl Law {
     ];
 
     /// Name of the law in scene files.
-    pub fn key(self) -> &'static str {
+    pub fn key(&self) -> &'static str {
         match self {
             Law::NeoHookean => "neo-hookean",
             Law::StableNeoHookean => "stable-neo-hookean",
             Law::FixedCorotated => "fixed-corotated",
             Law::CorotatedLinear => "corotated-linear",
             Law::StVenantKirchhoff => "st-venant-kirchhoff",
+            Law::Rubber(law) => law.rubber().key(),
         }
     }
 
     /// Whether ψ = +∞ at J ≤ 0 by itself; the other laws are given a barrier there
     /// ([`Law::guarded_psi`]).
-    pub fn has_barrier(self) -> bool {
+    #[inline(always)]
+    pub fn has_barrier(&self) -> bool {
         match self {
-            Law::NeoHookean => true,
+            Law::NeoHookean | Law::Rubber(_) => true,
             Law::StableNeoHookean
             | Law::FixedCorotated
             | Law::CorotatedLinear
@@ -121,76 +207,70 @@ impl Law {
         }
     }
 
-    /// ψ(F) in any number; see [`Law::psi`].
+    /// Its formulas.
     #[inline(always)]
-    pub(crate) fn psi_of<R: Real>(self, m: &Lame<R>, f: &M3<R>) -> R {
+    pub(crate) fn kind(&self) -> Kind {
         match self {
-            Law::NeoHookean => neo_hookean::psi(m, f),
-            Law::StableNeoHookean => stable_neo_hookean::psi(m, f),
-            Law::FixedCorotated => fixed_corotated::psi(m, f),
-            Law::CorotatedLinear => corotated_linear::psi(m, f),
-            Law::StVenantKirchhoff => st_venant_kirchhoff::psi(m, f),
+            Law::NeoHookean => Kind::NeoHookean,
+            Law::StableNeoHookean => Kind::StableNeoHookean,
+            Law::FixedCorotated => Kind::FixedCorotated,
+            Law::CorotatedLinear => Kind::CorotatedLinear,
+            Law::StVenantKirchhoff => Kind::StVenantKirchhoff,
+            Law::Rubber(law) => match law.form() {
+                Form::Polynomial => Kind::Polynomial,
+                Form::Gent => Kind::Gent,
+                Form::Ogden => Kind::Ogden,
+            },
         }
     }
 
-    /// ∂ψ/∂F in any number; see [`Law::pk1`].
+    /// Number `k` of a law of rubber, 0 of others.
     #[inline(always)]
-    pub(crate) fn pk1_of<R: Real>(self, m: &Lame<R>, f: &M3<R>) -> M3<R> {
+    pub(crate) fn number(&self, k: usize) -> f64 {
         match self {
-            Law::NeoHookean => neo_hookean::pk1(m, f),
-            Law::StableNeoHookean => stable_neo_hookean::pk1(m, f),
-            Law::FixedCorotated => fixed_corotated::pk1(m, f),
-            Law::CorotatedLinear => corotated_linear::pk1(m, f),
-            Law::StVenantKirchhoff => st_venant_kirchhoff::pk1(m, f),
+            Law::Rubber(law) => law.number(k),
+            _ => 0.0,
         }
     }
 
-    /// ∂²ψ/∂F² in any number; see [`Law::principal_hessian`].
-    #[inline(always)]
-    pub(crate) fn hessian_of<R: Real>(self, m: &Lame<R>, sigma: &V3<R>) -> PrincipalHessian<R> {
-        match self {
-            Law::NeoHookean => neo_hookean::principal_hessian(m, sigma),
-            Law::StableNeoHookean => stable_neo_hookean::principal_hessian(m, sigma),
-            Law::FixedCorotated => fixed_corotated::principal_hessian(m, sigma),
-            Law::CorotatedLinear => corotated_linear::principal_hessian(m, sigma),
-            Law::StVenantKirchhoff => st_venant_kirchhoff::principal_hessian(m, sigma),
-        }
+    fn numbers(&self) -> Numbers<f64> {
+        std::array::from_fn(|k| self.number(k))
     }
 
     /// Energy per rest volume ψ(F), J/m³; ψ(I) = 0. Relative accuracy holds near rest too: the
     /// error is that of a perturbation of F by rounding.
-    pub fn psi(self, m: &Lame, f: &Mat3) -> f64 {
-        self.psi_of(m, &f.into())
+    pub fn psi(&self, m: &Lame, f: &Mat3) -> f64 {
+        self.kind().psi(m, || self.numbers(), &f.into())
     }
 
     /// First Piola–Kirchhoff stress P = ∂ψ/∂F, Pa. Not finite where ψ is not.
-    pub fn pk1(self, m: &Lame, f: &Mat3) -> Mat3 {
-        self.pk1_of(m, &f.into()).into()
+    pub fn pk1(&self, m: &Lame, f: &Mat3) -> Mat3 {
+        self.kind().pk1(m, || self.numbers(), &f.into()).into()
     }
 
     /// ∂²ψ/∂F² in the basis of singular vectors, at signed singular values `sigma` of F as
     /// [`svd3`] gives them. Not projected.
-    pub fn principal_hessian(self, m: &Lame, sigma: &Vec3) -> PrincipalHessian {
-        self.hessian_of(m, &sigma.into())
+    pub fn principal_hessian(&self, m: &Lame, sigma: &Vec3) -> PrincipalHessian {
+        self.kind().hessian(m, || self.numbers(), &sigma.into())
     }
 
     /// ∂²ψ/∂F², Pa, 9×9, entry (r, c) of F at index 3c + r. Not projected.
-    pub fn hessian(self, m: &Lame, f: &Mat3) -> MatN<9> {
+    pub fn hessian(&self, m: &Lame, f: &Mat3) -> MatN<9> {
         let svd = Svd::from(&svd3(f));
-        self.hessian_of(m, &svd.sigma).assemble(&svd)
+        self.principal_hessian(m, &Vec3::from(svd.sigma)).assemble(&svd)
     }
 
     /// The positive semidefinite matrix nearest to [`Law::hessian`], by analytic eigenvalues
     /// [Smith 2019].
-    pub fn hessian_psd(self, m: &Lame, f: &Mat3) -> MatN<9> {
+    pub fn hessian_psd(&self, m: &Lame, f: &Mat3) -> MatN<9> {
         let svd = Svd::from(&svd3(f));
-        let mut h = self.hessian_of(m, &svd.sigma);
+        let mut h = self.principal_hessian(m, &Vec3::from(svd.sigma));
         h.project_psd(true);
         h.assemble(&svd)
     }
 
     /// Cauchy (true) stress σ = P Fᵀ / J, Pa, symmetric.
-    pub fn cauchy_stress(self, m: &Lame, f: &Mat3) -> Mat3 {
+    pub fn cauchy_stress(&self, m: &Lame, f: &Mat3) -> Mat3 {
         let sigma = self.pk1(m, f) * f.transpose() / f.determinant();
         (sigma + sigma.transpose()) * 0.5
     }

@@ -11,7 +11,7 @@ use standoff_linalg::{M3, Mask, Real, V3};
 /// ψ(F).
 #[inline(always)]
 pub(super) fn psi<R: Real>(m: &Lame<R>, f: &M3<R>) -> R {
-    let Strain { trace, j, far, higher, q } = Strain::new(f);
+    let Strain { trace, j, far, higher, q, .. } = Strain::new(f);
     let zero = trace.constant(0.0);
     // each branch only where a lane needs it: it then selects what a single lane would have computed
     let (mut psi, mut scale, mut ln_j) = (zero, m.mu * 0.5, zero);

@@ -14,7 +14,7 @@ use standoff_linalg::{M3, Mask, Real, V3};
 /// ψ(F).
 #[inline(always)]
 pub(super) fn psi<R: Real>(m: &Lame<R>, f: &M3<R>) -> R {
-    let Strain { trace, j, far, higher, q } = Strain::new(f);
+    let Strain { trace, j, far, higher, q, .. } = Strain::new(f);
     // J − 1 without cancellation near rest
     let dj = R::select(far, j - 1.0, q / ((q + 1.0).sqrt() + 1.0));
     // tr G / 2 − (J − 1); tr G = q − higher and q/2 − (J − 1) = (J − 1)²/2

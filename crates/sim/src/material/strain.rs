@@ -19,6 +19,8 @@ pub(super) struct Strain<R: Real> {
     pub far: R::Mask,
     /// J² − 1 − tr G = I₂(G) + I₃(G), of second order.
     pub higher: R,
+    /// I₃(G) alone, of third order.
+    pub third: R,
     /// q = J² − 1.
     pub q: R,
 }
@@ -42,7 +44,7 @@ impl<R: Real> Strain<R> {
         let i3 =
             g00 * (g11 * g22 - s21) - g10 * (g10 * g22 - g21 * g20) + g20 * (g10 * g21 - g11 * g20);
         let higher = i2 + i3;
-        Self { trace, j, far, higher, q: trace + higher }
+        Self { trace, j, far, higher, third: i3, q: trace + higher }
     }
 }
 

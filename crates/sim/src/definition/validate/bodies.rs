@@ -72,11 +72,17 @@ impl Material {
     /// that has no lower bound then.
     pub fn validate(&self) -> Result<(), Fault> {
         elasticity(self.young_modulus, self.poisson_ratio)?;
+        if let Law::Rubber(law) = &self.law {
+            return law.validate(self);
+        }
         let bounded = match self.law {
             // λ/2 ln² J and λ/2 (J − 1)² outgrow the other terms, towards −∞ if λ < 0
             Law::NeoHookean | Law::FixedCorotated => self.poisson_ratio >= 0.0,
             // λ + μ and the bulk modulus are positive for all ν in (−1, 0.5)
-            Law::StableNeoHookean | Law::CorotatedLinear | Law::StVenantKirchhoff => true,
+            Law::StableNeoHookean
+            | Law::CorotatedLinear
+            | Law::StVenantKirchhoff
+            | Law::Rubber(_) => true,
         };
         match bounded {
             true => Ok(()),

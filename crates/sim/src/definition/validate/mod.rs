@@ -5,6 +5,7 @@
 mod bodies;
 mod conditions;
 mod plane;
+mod rubber;
 mod settings;
 pub mod unread;
 

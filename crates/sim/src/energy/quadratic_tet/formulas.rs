@@ -8,8 +8,8 @@ use standoff_linalg::{M3, Real, V3};
 
 impl HasLaw for QuadraticTet {
     #[inline(always)]
-    fn law(&self) -> Law {
-        self.law
+    fn law(&self) -> &Law {
+        &self.law
     }
     #[inline(always)]
     fn is_guarded(&self) -> bool {

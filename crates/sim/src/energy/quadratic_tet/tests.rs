@@ -1,6 +1,7 @@
 use super::*;
 use crate::energy::formula::tests::assert_lanes;
 use crate::energy::tet::ElasticTets;
+use crate::material::rubber;
 use standoff_testkit::Random;
 
 const COUNT: usize = 120;
@@ -15,7 +16,11 @@ fn nodes(r: &mut Random, bend: f64) -> [Vec3; NODES] {
 }
 
 fn material(k: usize) -> Material {
-    let law = Law::ALL[k % Law::ALL.len()];
+    let rubber = rubber::samples();
+    let law = match k % (Law::ALL.len() + rubber.len()) {
+        n if n < rubber.len() => return rubber[n].clone(),
+        n => Law::ALL[n - rubber.len()].clone(),
+    };
     Material { law, young_modulus: 1e5, poisson_ratio: 0.4 }
 }
 

@@ -2,21 +2,22 @@
 
 use super::Tet;
 use crate::energy::formula::{Formula, Source, of_relative};
-use crate::material::{Lame, Law, PrincipalHessian, inversion};
+use crate::material::rubber::Numbers;
+use crate::material::{Kind, Lame, Law, PrincipalHessian, inversion};
 use standoff_linalg::{M3, Real, V3, svd};
 
 /// An element of which the law of the material may differ from that of its neighbours.
 pub(in crate::energy) trait HasLaw {
     /// The law.
-    fn law(&self) -> Law;
+    fn law(&self) -> &Law;
     /// Whether the law has a barrier against inversion that it has not by itself.
     fn is_guarded(&self) -> bool;
 }
 
 impl HasLaw for Tet {
     #[inline(always)]
-    fn law(&self) -> Law {
-        self.law
+    fn law(&self) -> &Law {
+        &self.law
     }
     #[inline(always)]
     fn is_guarded(&self) -> bool {
@@ -24,10 +25,20 @@ impl HasLaw for Tet {
     }
 }
 
+/// The constants of laws of rubber.
+#[inline(always)]
+fn numbers<E: HasLaw, S: Source<E>>(of: S) -> Numbers<S::R> {
+    let mut out = [of.number(|t| t.law().number(0)); _];
+    for k in 1..out.len() {
+        out[k] = of.number(|t| t.law().number(k));
+    }
+    out
+}
+
 /// A bit for the law, and one where it is guarded.
 #[inline(always)]
 fn laws<E: HasLaw>(of: &E) -> u32 {
-    1 << of.law() as u32 | u32::from(of.is_guarded()) << GUARDED
+    1 << of.law().kind() as u32 | u32::from(of.is_guarded()) << GUARDED
 }
 
 /// The bit of [`laws`] beside those of the laws.
@@ -35,16 +46,16 @@ const GUARDED: u32 = 31;
 
 /// What the expression gives for each element's law, where laws differ from lane to lane.
 macro_rules! by_law {
-    ($of:expr, $select:path, $law:ident => $value:expr) => {{
+    ($of:expr, $select:path, $kind:ident => $value:expr) => {{
         let present = $of.union(laws::<E>);
         let mut all = None;
-        for $law in Law::ALL {
-            if present & 1 << $law as u32 != 0 {
+        for $kind in Kind::ALL {
+            if present & 1 << $kind as u32 != 0 {
                 let value = $value;
                 all = match &all {
                     None => Some(value),
                     Some(others) => {
-                        let mask = $of.mask(|t| t.law() == $law);
+                        let mask = $of.mask(|t| t.law().kind() == $kind);
                         Some($select(mask, &value, others))
                     }
                 };
@@ -65,7 +76,7 @@ pub(in crate::energy) fn psi<E: HasLaw, S: Source<E>>(
     f: &M3<S::R>,
 ) -> S::R {
     let select = |mask, a: &S::R, b: &S::R| S::R::select(mask, *a, *b);
-    match by_law!(of, select, law => law.psi_of(lame, f)) {
+    match by_law!(of, select, kind => kind.psi(lame, || numbers(of), f)) {
         (psi, false) => psi,
         (psi, true) => inversion::add_to_psi(psi, of.mask(E::is_guarded), lame, f),
     }
@@ -78,7 +89,7 @@ pub(in crate::energy) fn pk1<E: HasLaw, S: Source<E>>(
     lame: &Lame<S::R>,
     f: &M3<S::R>,
 ) -> M3<S::R> {
-    match by_law!(of, M3::select, law => law.pk1_of(lame, f)) {
+    match by_law!(of, M3::select, kind => kind.pk1(lame, || numbers(of), f)) {
         (p, false) => p,
         (p, true) => inversion::add_to_pk1(p, of.mask(E::is_guarded), lame, f),
     }
@@ -91,7 +102,7 @@ pub(in crate::energy) fn principal_hessian<E: HasLaw, S: Source<E>>(
     lame: &Lame<S::R>,
     sigma: &V3<S::R>,
 ) -> PrincipalHessian<S::R> {
-    match by_law!(of, PrincipalHessian::select, law => law.hessian_of(lame, sigma)) {
+    match by_law!(of, PrincipalHessian::select, kind => kind.hessian(lame, || numbers(of), sigma)) {
         (h, false) => h,
         (h, true) => inversion::add_to_hessian(h, of.mask(E::is_guarded), lame, sigma),
     }
