@@ -3,7 +3,7 @@
 // long: every command with its arguments and examples
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args as ClapArgs, Parser, Subcommand};
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use standoff_mesh::format::RobotOptions;
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -57,6 +57,9 @@ pub enum Command {
     /// Draw the curves of a run: energies, smallest gap, contacts, iterations, seconds.
     #[command(after_long_help = PLOT_EXAMPLES)]
     Plot(PlotArgs),
+    /// Find the constants of laws of rubber from measured stresses.
+    #[command(after_long_help = FIT_EXAMPLES)]
+    Fit(FitArgs),
     /// Convert a scene of the IPC 2020 reference code (.txt) or a MuJoCo model (.xml) to a scene file (TOML).
     #[command(after_long_help = CONVERT_EXAMPLES)]
     Convert(ConvertArgs),
@@ -176,6 +179,17 @@ Examples:
   standoff plot out/cubes                              writes out/cubes/curves.svg
   standoff plot out/cubes -o energy.pdf
   standoff plot out/bar -c forces.held.bar.right.x --against forces.held.bar.right.displacement.x";
+
+const FIT_EXAMPLES: &str = "\
+Examples:
+  standoff fit --uniaxial testdata/rubber/treloar-uniaxial.csv
+                                                       all laws, the best first, as a scene file has them
+  standoff fit --uniaxial tension.csv --biaxial bubble.csv --law ogden --terms 3 -o fit.svg
+
+A table has two columns, and a first line that says what they are: `stretch, stress (MPa)`, `strain (%), stress (MPa)`, or
+`shear, stress (kPa)` of a sheared sample. Stresses are nominal, force over the area at rest; `true stress` is
+converted. Samples are taken to be incompressible: give a `bulk_modulus` or a `poisson_ratio` near 0.5 beside `rubber`. Errors are relative to the measured stress, or to a tenth of the greatest
+one of the table where that is more; tables count alike.";
 
 const CONVERT_EXAMPLES: &str = "\
 Examples:
@@ -397,6 +411,51 @@ pub struct PlotArgs {
     /// Replace the file given by -o if it exists.
     #[arg(long)]
     pub force: bool,
+}
+
+/// Arguments of `standoff fit`.
+#[derive(Debug, ClapArgs)]
+#[command(group = clap::ArgGroup::new("tables").required(true).multiple(true))]
+pub struct FitArgs {
+    /// Table of a sample pulled or pressed along one axis; may be repeated, as the others.
+    #[arg(long, value_name = "FILE", group = "tables")]
+    pub uniaxial: Vec<PathBuf>,
+    /// Table of a sample pulled alike along two axes.
+    #[arg(long, value_name = "FILE", group = "tables")]
+    pub biaxial: Vec<PathBuf>,
+    /// Table of a wide strip pulled along its short side (pure shear).
+    #[arg(long, value_name = "FILE", group = "tables")]
+    pub planar: Vec<PathBuf>,
+    /// Table of a sample sheared between two plates (simple shear).
+    #[arg(long, value_name = "FILE", group = "tables")]
+    pub shear: Vec<PathBuf>,
+    /// Law to fit; may be repeated. All by default.
+    #[arg(long, value_name = "LAW")]
+    pub law: Vec<FitLaw>,
+    /// Number of terms of the law.
+    #[arg(long, value_name = "N", requires = "law")]
+    pub terms: Option<u8>,
+    /// SVG or PDF file to draw the curves to.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Replace the file given by -o if it exists.
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// A law of rubber.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FitLaw {
+    /// c10 and c01, and more of a polynomial in the invariants.
+    MooneyRivlin,
+    /// A polynomial in the first invariant.
+    Yeoh,
+    /// Chains of bounded length, in a series.
+    ArrudaBoyce,
+    /// Bounded stretch.
+    Gent,
+    /// Powers of the stretches.
+    Ogden,
 }
 
 /// Arguments of `standoff check`.

@@ -15,6 +15,7 @@ pub fn info(console: &mut Console) -> Result<(), Failure> {
     row("mesh formats", &formats());
     for (title, definition) in [
         ("materials", "Law"),
+        ("rubber", "Rubber"),
         ("integrators", "Integrator"),
         ("solvers", "Method"),
         ("linear solvers", "LinearSolver"),

@@ -10,6 +10,7 @@ mod check;
 mod expect;
 mod export;
 mod failure;
+mod fit;
 mod info;
 mod interrupts;
 mod new;
@@ -63,6 +64,7 @@ fn command(command: Command, console: &mut Console) -> Result<(), Failure> {
         Command::Export(args) => export::export(&args, console),
         Command::Render(args) => export::render(&args, console),
         Command::Plot(args) => export::plot(&args, console),
+        Command::Fit(args) => fit::fit(&args, console),
         Command::Convert(args) => scene::convert(&args, console),
         Command::Completions(args) => shell::completions(&args, console),
         Command::Man(args) => shell::man(&args, console),

@@ -461,3 +461,48 @@ fn a_run_that_does_not_show_what_the_scene_says_fails() {
     let said = text(&output.stderr);
     assert!(said.contains("unknown object 'uper'; did you mean 'upper'?"), "{said}");
 }
+
+/// Constants of rubber are printed as a scene file takes them.
+#[test]
+fn constants_of_rubber_are_fitted() {
+    let tables = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/rubber");
+    let table = |name: &str| tables.join(format!("treloar-{name}.csv"));
+    let folder = tempfile::tempdir().unwrap();
+    let picture = folder.path().join("new/fit.svg");
+    let (uniaxial, biaxial) = (table("uniaxial"), table("biaxial"));
+    let all = standoff!(
+        "fit",
+        "--uniaxial",
+        uniaxial,
+        "--planar",
+        table("planar"),
+        "--biaxial",
+        biaxial,
+        "-o",
+        picture
+    );
+    let said = text(&all.stdout);
+    assert!(all.status.success() && said.starts_with("# ogden, 3 terms: error 3.91 %"), "{said}");
+    assert!(text(&read(picture.clone())).contains("biaxial: nominal stress"));
+    let rubber: Vec<&str> = said.lines().filter(|l| l.starts_with("rubber = {")).collect();
+    assert_eq!(rubber.len(), 8, "{said}");
+    for rubber in rubber {
+        let scene = folder.path().join("scene.toml");
+        let rest = "[[objects]]\nname = \"b\"\nshape = { kind = \"box\" }\nmaterial = \"m\"\n";
+        let material = format!("[materials.m]\n{rubber}\nbulk_modulus = \"500 MPa\"\n");
+        std::fs::write(&scene, material + rest).unwrap();
+        let output = standoff!("check", scene);
+        assert!(output.status.success(), "{rubber}: {}", text(&output.stderr));
+    }
+    let refused = |output: Output, says: &str| {
+        let error = text(&output.stderr);
+        assert!(output.status.code() == Some(2) && error.contains(says), "{error}");
+    };
+    refused(standoff!("fit"), "--uniaxial <FILE>");
+    refused(standoff!("fit", "--uniaxial", "nowhere.csv"), "cannot read nowhere.csv");
+    refused(standoff!("fit", "--shear", uniaxial), "treloar-uniaxial.csv:2: ");
+    refused(standoff!("fit", "--uniaxial", uniaxial, "-o", picture), "fit.svg");
+    refused(standoff!("fit", "--uniaxial", uniaxial, "-o", "fit.png"), ".svg or .pdf");
+    let terms = standoff!("fit", "--uniaxial", uniaxial, "--law", "yeoh", "--terms", "4");
+    refused(terms, "has [1, 2, 3] terms, not 4");
+}

@@ -9,6 +9,7 @@ pub mod document;
 pub mod error;
 pub mod fabric;
 pub mod file;
+pub mod measured;
 mod plane;
 mod presets;
 pub mod resolve;

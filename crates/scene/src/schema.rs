@@ -182,7 +182,7 @@ fn add_titles(schema: &mut Json) {
     object.values_mut().for_each(add_titles);
 }
 
-/// Names and descriptions of the values of a setting with a fixed choice, such as `Law`.
+/// Names and descriptions of the values of a setting with a fixed choice, such as `Law`, or of the tables of which `kind` chooses one, such as `Rubber`.
 pub fn choices(definition: &str) -> Vec<(String, String)> {
     let schema = raw();
     let Some(choice) = schema.get("$defs").and_then(|d| d.get(definition)) else {
@@ -194,9 +194,10 @@ pub fn choices(definition: &str) -> Vec<(String, String)> {
     let documented = choice.get("oneOf").and_then(Json::as_array).into_iter().flatten();
     let plain = choice.get("enum").and_then(Json::as_array).into_iter().flatten();
     documented
-        .flat_map(|v| match v.get("const") {
-            Some(_) => vec![(text(v, "const"), text(v, "description"))],
-            None => {
+        .flat_map(|v| match (v.get("const"), v.pointer("/properties/kind")) {
+            (Some(_), _) => vec![(text(v, "const"), text(v, "description"))],
+            (None, Some(kind)) => vec![(text(kind, "const"), text(v, "description"))],
+            (None, None) => {
                 let names = v.get("enum").and_then(Json::as_array).into_iter().flatten();
                 names
                     .filter_map(|n| Some((n.as_str()?.to_owned(), text(v, "description"))))

@@ -49,6 +49,7 @@ mod reactions;
 mod restore;
 mod rigid;
 mod rods;
+mod rubber_fit;
 mod saddles;
 mod shells;
 mod sliding;

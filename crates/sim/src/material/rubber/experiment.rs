@@ -75,3 +75,26 @@ impl Rubber {
         self.form().psi(&self.numbers(0.0), &M3::from_diagonal(&V3(log.map(f64::exp))))
     }
 }
+
+impl Rubber {
+    /// The loads about rest, within these bounds, between which the true stress (of the shear the shear stress) grows with the load: beyond, a
+    /// sample gives way.
+    pub fn stable_range(&self, experiment: Experiment, [low, high]: [f64; 2]) -> [f64; 2] {
+        const STEPS: u32 = 2000;
+        let stress = |by: f64| {
+            let nominal = self.nominal_stress(experiment, by);
+            if experiment == Experiment::Shear { nominal } else { nominal * by }
+        };
+        let rest = experiment.rest();
+        let end = |bound: f64| {
+            let at = |k: u32| {
+                let part = f64::from(k) / f64::from(STEPS);
+                // by ratios, so that strong compression has as many steps
+                if rest == 0.0 { bound * part } else { bound.powf(part) }
+            };
+            let grows = |k: &u32| (stress(at(k + 1)) - stress(at(*k))) * (bound - rest) > 0.0;
+            at((0..STEPS).take_while(grows).count() as u32)
+        };
+        [end(low), end(high)]
+    }
+}

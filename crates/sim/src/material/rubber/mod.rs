@@ -6,6 +6,7 @@
 //! energy of the volume is infinite at J → 0, so that these laws need no other barrier against inversion.
 
 mod experiment;
+pub mod fit;
 mod invariants;
 mod ogden;
 mod stretches;

@@ -1,0 +1,360 @@
+//! Constants of laws of rubber from measured stresses.
+//!
+//! A law is linear in its moduli. For given exponents (of Ogden's law, λₘ, Jₘ) the moduli are those of least squares; the exponents are
+//! searched for on a grid and then improved by the method of Levenberg and Marquardt [Nocedal & Wright 2006, §10.3].
+
+use super::{Experiment, OGDEN_TERMS, OgdenTerm, Rubber};
+use standoff_linalg::nalgebra::{DMatrix, DVector};
+
+/// Nominal stresses of an incompressible sample.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    /// How it was loaded.
+    pub experiment: Experiment,
+    /// Stretches or shears, with the stress, Pa.
+    pub points: Vec<[f64; 2]>,
+}
+
+/// The law that is to be fitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FittedLaw {
+    /// Of 1 (c₁₀), 2 (c₀₁), 3 (c₁₁) or 5 (c₂₀, c₀₂) terms.
+    MooneyRivlin(usize),
+    /// Of 1 to 3 terms.
+    Yeoh(usize),
+    /// See [`Rubber::ArrudaBoyce`].
+    ArrudaBoyce,
+    /// See [`Rubber::Gent`].
+    Gent,
+    /// Of 1 to 6 terms.
+    Ogden(usize),
+}
+
+/// A law with its distance from what was measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fit {
+    /// The law.
+    pub rubber: Rubber,
+    /// The root mean square of the relative errors, of each experiment and of all; see [`fit`].
+    pub errors: Vec<f64>,
+    /// The same of all points.
+    pub error: f64,
+}
+
+/// Why there is no fit.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum FitError {
+    /// Fewer points than constants.
+    #[error("{constants} constants need as many points with a load; {points} were given")]
+    TooFew {
+        /// Constants of the law.
+        constants: usize,
+        /// Points away from rest.
+        points: usize,
+    },
+    /// A stretch that is not positive, or a number that is not finite.
+    #[error("{experiment}, point {number}: {what}")]
+    Point {
+        /// The experiment.
+        experiment: &'static str,
+        /// Number of the point, from 1 on.
+        number: usize,
+        /// What is wrong.
+        what: &'static str,
+    },
+    /// All moduli are zero.
+    #[error("no positive modulus fits: do stresses have the sign of the stretch?")]
+    NoModulus,
+}
+
+/// The stress, as a part of the greatest of its experiment, below which errors are relative to that part.
+const SMALL: f64 = 0.1;
+
+/// The law whose stresses are nearest to those measured: the sum of squared errors is least, each relative to the measured stress, or to a tenth of
+/// the greatest of its experiment where that is more; every experiment counts alike. Moduli that make the energy negative somewhere are
+/// replaced by the best ones that are not negative.
+///
+/// # Errors
+/// See [`FitError`].
+pub fn fit(law: FittedLaw, measured: &[Measured]) -> Result<Fit, FitError> {
+    let rows = Rows::new(measured)?;
+    let constants = law.exponents() + law.moduli();
+    if rows.points.len() < constants {
+        return Err(FitError::TooFew { constants, points: rows.points.len() });
+    }
+    let exponents = law.search(&rows);
+    let basis = law.basis(&exponents);
+    let free = rows.least_squares(&basis);
+    let rubber = [free, rows.not_negative(&basis)]
+        .into_iter()
+        .map(|moduli| law.rubber(&exponents, moduli.as_slice()))
+        .find(|rubber| rubber.validate().is_ok())
+        .ok_or(FitError::NoModulus)?;
+    let errors = (0..measured.len()).map(|m| rows.error(&rubber, Some(m))).collect();
+    let error = rows.error(&rubber, None);
+    Ok(Fit { rubber, errors, error })
+}
+
+/// The points away from rest.
+struct Rows {
+    points: Vec<Point>,
+    stress: DVector<f64>,
+}
+
+struct Point {
+    /// Index of its experiment among those measured.
+    of: usize,
+    experiment: Experiment,
+    by: f64,
+    stress: f64,
+    /// What its error is relative to, Pa.
+    scale: f64,
+    /// √ of one over the number of points of its experiment.
+    weight: f64,
+}
+
+impl Rows {
+    fn new(measured: &[Measured]) -> Result<Self, FitError> {
+        let mut points = Vec::new();
+        for (of, Measured { experiment, points: all }) in measured.iter().enumerate() {
+            let fail = |number: usize, what| {
+                Err(FitError::Point { experiment: experiment.key(), number: number + 1, what })
+            };
+            for (k, [by, stress]) in all.iter().enumerate() {
+                if !by.is_finite() || !stress.is_finite() {
+                    return fail(k, "its numbers must be finite");
+                }
+                if *experiment != Experiment::Shear && *by <= 0.0 {
+                    return fail(k, "a stretch must be positive (at rest it is 1)");
+                }
+            }
+            let greatest = all.iter().map(|p| p[1].abs()).fold(0.0, f64::max);
+            let loaded = all.iter().filter(|[by, _]| (by - experiment.rest()).abs() > 1e-9);
+            let weight = (loaded.clone().count() as f64).sqrt().recip();
+            points.extend(loaded.map(|&[by, stress]| Point {
+                of,
+                experiment: *experiment,
+                by,
+                stress,
+                scale: stress.abs().max(SMALL * greatest).max(f64::MIN_POSITIVE),
+                weight,
+            }));
+        }
+        let stress = DVector::from_iterator(
+            points.len(),
+            points.iter().map(|p| p.stress * p.weight / p.scale),
+        );
+        Ok(Self { points, stress })
+    }
+
+    /// The stresses of laws, weighted, a column for each.
+    fn columns(&self, basis: &[Rubber]) -> DMatrix<f64> {
+        DMatrix::from_fn(self.points.len(), basis.len(), |row, column| {
+            let p = &self.points[row];
+            basis[column].nominal_stress(p.experiment, p.by) * p.weight / p.scale
+        })
+    }
+
+    fn least_squares(&self, basis: &[Rubber]) -> DVector<f64> {
+        solve(&self.columns(basis), &self.stress)
+    }
+
+    /// The best factors of 0 or more.
+    fn not_negative(&self, basis: &[Rubber]) -> DVector<f64> {
+        self.best_of(&self.columns(basis)).0
+    }
+
+    /// The same with what they leave.
+    fn best_of(&self, a: &DMatrix<f64>) -> (DVector<f64>, DVector<f64>) {
+        let n = a.ncols();
+        let left = |x: &DVector<f64>| a * x - &self.stress;
+        let all = solve(a, &self.stress);
+        if all.iter().all(|x| *x >= 0.0) {
+            let r = left(&all);
+            return (all, r);
+        }
+        // few columns: every choice of those that are not zero
+        let mut best = DVector::zeros(n);
+        let mut rest = left(&best);
+        for chosen in 1..(1_usize << n) - 1 {
+            let columns: Vec<usize> = (0..n).filter(|k| chosen >> k & 1 == 1).collect();
+            let some = solve(&a.select_columns(&columns), &self.stress);
+            if some.iter().all(|x| *x >= 0.0) {
+                let mut x = DVector::zeros(n);
+                columns.iter().zip(&some).for_each(|(k, v)| x[*k] = *v);
+                let r = left(&x);
+                if r.norm_squared() < rest.norm_squared() {
+                    (best, rest) = (x, r);
+                }
+            }
+        }
+        (best, rest)
+    }
+
+    /// What a law with these exponents leaves, with its best moduli.
+    fn left(&self, law: FittedLaw, exponents: &[f64]) -> DVector<f64> {
+        self.best_of(&self.columns(&law.basis(exponents))).1
+    }
+
+    /// The root mean square of relative errors of an experiment, or of the means of all.
+    fn error(&self, rubber: &Rubber, of: Option<usize>) -> f64 {
+        let (mut sum, mut weight) = (0.0, 0.0);
+        for p in self.points.iter().filter(|p| of.is_none_or(|of| p.of == of)) {
+            let error = (rubber.nominal_stress(p.experiment, p.by) - p.stress) / p.scale;
+            sum += (p.weight * error).powi(2);
+            weight += p.weight * p.weight;
+        }
+        (sum / weight).sqrt()
+    }
+
+    /// The greatest Ī₁ − 3.
+    fn greatest_invariant(&self) -> f64 {
+        let at = |p: &Point| p.experiment.deformation(p.by).norm_squared() - 3.0;
+        self.points.iter().map(at).fold(0.0, f64::max)
+    }
+}
+
+/// The least squares solution, the shortest one where there are several.
+fn solve(a: &DMatrix<f64>, b: &DVector<f64>) -> DVector<f64> {
+    let svd = a.clone().svd(true, true);
+    let tolerance = 1e-13 * svd.singular_values.max();
+    svd.solve(b, tolerance).unwrap_or_else(|_| DVector::zeros(a.ncols()))
+}
+
+impl FittedLaw {
+    /// Number of exponents.
+    fn exponents(self) -> usize {
+        match self {
+            Self::MooneyRivlin(_) | Self::Yeoh(_) => 0,
+            Self::ArrudaBoyce | Self::Gent => 1,
+            Self::Ogden(terms) => terms.clamp(1, OGDEN_TERMS),
+        }
+    }
+
+    /// Number of moduli.
+    fn moduli(self) -> usize {
+        match self {
+            Self::MooneyRivlin(terms) => terms.clamp(1, 5),
+            Self::Yeoh(terms) => terms.clamp(1, 3),
+            Self::ArrudaBoyce | Self::Gent => 1,
+            Self::Ogden(terms) => terms.clamp(1, OGDEN_TERMS),
+        }
+    }
+
+    /// The law with these constants; terms without a modulus are left out.
+    fn rubber(self, exponents: &[f64], moduli: &[f64]) -> Rubber {
+        let m = |k: usize| moduli.get(k).copied().unwrap_or(0.0);
+        match self {
+            Self::MooneyRivlin(_) => {
+                Rubber::MooneyRivlin { c10: m(0), c01: m(1), c11: m(2), c20: m(3), c02: m(4) }
+            }
+            Self::Yeoh(_) => Rubber::Yeoh { c10: m(0), c20: m(1), c30: m(2) },
+            Self::ArrudaBoyce => Rubber::ArrudaBoyce { mu: m(0), locking_stretch: exponents[0] },
+            Self::Gent => Rubber::Gent { mu: m(0), limit: exponents[0] },
+            Self::Ogden(_) => {
+                let all = moduli.iter().zip(exponents).filter(|(mu, _)| **mu != 0.0);
+                Rubber::Ogden { terms: all.map(|(&mu, &alpha)| OgdenTerm { mu, alpha }).collect() }
+            }
+        }
+    }
+
+    /// The laws of which it is the sum, each with a modulus of 1.
+    fn basis(self, exponents: &[f64]) -> Vec<Rubber> {
+        let n = self.moduli();
+        let unit = |k: usize| -> Vec<f64> { (0..n).map(|m| f64::from(u8::from(m == k))).collect() };
+        (0..n).map(|k| self.rubber(exponents, &unit(k))).collect()
+    }
+
+    /// The best exponents.
+    fn search(self, rows: &Rows) -> Vec<f64> {
+        let exp_grid = || (0..=140).map(|k| (-6.0 + 0.1 * f64::from(k)).exp());
+        match self {
+            Self::MooneyRivlin(_) | Self::Yeoh(_) => Vec::new(),
+            Self::ArrudaBoyce => {
+                self.improve(rows, vec![self.scan(rows, &[], exp_grid().map(|x| 1.0 + x))])
+            }
+            Self::Gent => {
+                let least = rows.greatest_invariant();
+                self.improve(
+                    rows,
+                    vec![self.scan(rows, &[], exp_grid().map(|x| least * (1.0 + x)))],
+                )
+            }
+            Self::Ogden(terms) => {
+                let grid = || (-24..=40).filter(|k| *k != 0).map(|k| 0.5 * f64::from(k));
+                let mut found = Vec::new();
+                for count in 1..=terms.clamp(1, OGDEN_TERMS) {
+                    let law = Self::Ogden(count);
+                    let mut starts = vec![[&found[..], &[law.scan(rows, &found, grid())]].concat()];
+                    if count == 2 {
+                        // both at once, where one alone leads astray
+                        let pairs = grid().map(|a| vec![a, law.scan(rows, &[a], grid())]);
+                        starts.extend(pairs.min_by(|a, b| law.compare(rows, a, b)));
+                    }
+                    let ends = starts.into_iter().map(|start| law.improve(rows, start));
+                    found = ends.min_by(|a, b| law.compare(rows, a, b)).unwrap_or_default();
+                }
+                found
+            }
+        }
+    }
+
+    fn compare(self, rows: &Rows, a: &[f64], b: &[f64]) -> std::cmp::Ordering {
+        let left = |e: &[f64]| rows.left(self, e).norm_squared();
+        left(a).total_cmp(&left(b))
+    }
+
+    /// The best last exponent beside others.
+    fn scan(self, rows: &Rows, others: &[f64], tried: impl Iterator<Item = f64>) -> f64 {
+        let left = |last: f64| rows.left(self, &[others, &[last]].concat()).norm_squared();
+        let all = tried.map(|last| (left(last), last));
+        all.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(1.0, |best| best.1)
+    }
+
+    /// Whether exponents are within the bounds of the law.
+    fn allows(self, rows: &Rows, exponents: &[f64]) -> bool {
+        match self {
+            Self::MooneyRivlin(_) | Self::Yeoh(_) => true,
+            Self::ArrudaBoyce => exponents[0] > 1.0 && exponents[0] < 1e6,
+            Self::Gent => exponents[0] > rows.greatest_invariant() && exponents[0] < 1e9,
+            Self::Ogden(_) => exponents.iter().all(|a| a.abs() > 1e-3 && a.abs() < 50.0),
+        }
+    }
+
+    /// The method of Levenberg and Marquardt from a start.
+    fn improve(self, rows: &Rows, start: Vec<f64>) -> Vec<f64> {
+        let n = start.len();
+        let (mut at, mut damping) = (start, 1e-3);
+        let mut r = rows.left(self, &at);
+        for _ in 0..400 {
+            let slope = |k: usize| {
+                let h = 1e-6 * at[k].abs().max(1e-2);
+                let [low, high] = [-h, h].map(|d| {
+                    let mut moved = at.clone();
+                    moved[k] += d;
+                    rows.left(self, &moved)
+                });
+                (high - low) / (2.0 * h)
+            };
+            let jacobian = DMatrix::from_columns(&(0..n).map(slope).collect::<Vec<_>>());
+            let (normal, gradient) = (jacobian.tr_mul(&jacobian), jacobian.tr_mul(&r));
+            let before = r.norm_squared();
+            while damping < 1e12 {
+                let mut matrix = normal.clone();
+                (0..n).for_each(|k| matrix[(k, k)] += damping * normal[(k, k)].max(1e-300));
+                let step = matrix.lu().solve(&gradient).unwrap_or_else(|| DVector::zeros(n));
+                let moved: Vec<f64> = at.iter().zip(&step).map(|(a, s)| a - s).collect();
+                let trial = self.allows(rows, &moved).then(|| rows.left(self, &moved));
+                if let Some(trial) = trial.filter(|t| t.norm_squared() < before) {
+                    (at, r, damping) = (moved, trial, 0.2 * damping);
+                    break;
+                }
+                damping *= 4.0;
+            }
+            if damping >= 1e12 || r.norm_squared() > before * (1.0 - 1e-15) {
+                break;
+            }
+        }
+        at
+    }
+}
