@@ -180,12 +180,16 @@ fn draw(
         let ends = m.points.iter().map(|p| p[0]);
         let low = ends.clone().fold(m.experiment.rest(), f64::min);
         let high = ends.fold(m.experiment.rest(), f64::max);
-        let half = 0.004 * (high - low);
-        let dash = |&[by, stress]: &[f64; 2]| {
-            [(by - half, Some(stress)), (by + half, Some(stress)), (by, None)]
+        // a cross at each point
+        let greatest = m.points.iter().map(|p| p[1].abs()).fold(0.0, f64::max);
+        let (wide, high_by) = (0.004 * (high - low), 0.02 * greatest);
+        let cross = |&[x, y]: &[f64; 2]| {
+            let across = [(x - wide, Some(y)), (x + wide, Some(y)), (x, None)];
+            let up = [(x, Some(y - high_by)), (x, Some(y + high_by)), (x, None)];
+            across.into_iter().chain(up)
         };
         let points =
-            Curve { name: "measured".into(), values: m.points.iter().flat_map(dash).collect() };
+            Curve { name: "measured".into(), values: m.points.iter().flat_map(cross).collect() };
         let curve = |(law, fit): &(FittedLaw, Fit)| {
             let at = |k: u32| low + (high - low) * f64::from(k) / 200.0;
             let value = |k: u32| (at(k), Some(fit.rubber.nominal_stress(m.experiment, at(k))));
@@ -196,7 +200,7 @@ fn draw(
             title: format!("{}: nominal stress, Pa, over {over}", m.experiment.key()),
             logarithmic: false,
             unit: "",
-            curves: std::iter::once(points).chain(fits.iter().take(4).map(curve)).collect(),
+            curves: fits.iter().take(4).map(curve).chain([points]).collect(),
         }
     };
     let diagrams: Vec<Diagram> = measured.iter().map(diagram).collect();

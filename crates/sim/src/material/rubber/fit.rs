@@ -214,6 +214,23 @@ impl Rows {
     }
 }
 
+/// All choices of `count` of `n` things.
+fn choices(n: usize, count: usize) -> impl Iterator<Item = Vec<usize>> {
+    let mut next = (count <= n).then(|| (0..count).collect::<Vec<usize>>());
+    std::iter::from_fn(move || {
+        let now = next.take()?;
+        // the last of them that can move on
+        if let Some(k) = (0..count).rev().find(|k| now[*k] < n - count + k) {
+            let mut after = now.clone();
+            for (i, place) in after.iter_mut().enumerate().skip(k) {
+                *place = now[k] + 1 + i - k;
+            }
+            next = Some(after);
+        }
+        Some(now)
+    })
+}
+
 /// The least squares solution, the shortest one where there are several.
 fn solve(a: &DMatrix<f64>, b: &DVector<f64>) -> DVector<f64> {
     let svd = a.clone().svd(true, true);
@@ -280,28 +297,48 @@ impl FittedLaw {
                     vec![self.scan(rows, &[], exp_grid().map(|x| least * (1.0 + x)))],
                 )
             }
-            Self::Ogden(terms) => {
-                let grid = || (-24..=40).filter(|k| *k != 0).map(|k| 0.5 * f64::from(k));
-                let mut found = Vec::new();
-                for count in 1..=terms.clamp(1, OGDEN_TERMS) {
-                    let law = Self::Ogden(count);
-                    let mut starts = vec![[&found[..], &[law.scan(rows, &found, grid())]].concat()];
-                    if count == 2 {
-                        // both at once, where one alone leads astray
-                        let pairs = grid().map(|a| vec![a, law.scan(rows, &[a], grid())]);
-                        starts.extend(pairs.min_by(|a, b| law.compare(rows, a, b)));
-                    }
-                    let ends = starts.into_iter().map(|start| law.improve(rows, start));
-                    found = ends.min_by(|a, b| law.compare(rows, a, b)).unwrap_or_default();
-                }
-                found
-            }
+            Self::Ogden(terms) => Self::search_ogden(rows, terms.clamp(1, OGDEN_TERMS)),
         }
     }
 
-    fn compare(self, rows: &Rows, a: &[f64], b: &[f64]) -> std::cmp::Ordering {
-        let left = |e: &[f64]| rows.left(self, e).norm_squared();
-        left(a).total_cmp(&left(b))
+    /// Exponents of Ogden's law: those of few terms from the best of all choices on a grid, of more terms from the best of one term less with one
+    /// more. Several starts are improved, because many lead to an end that is not the best.
+    fn search_ogden(rows: &Rows, terms: usize) -> Vec<f64> {
+        const STARTS: usize = 8;
+        let coarse: Vec<f64> = (-8..=12).filter(|k| *k != 0).map(f64::from).collect();
+        let fine = || (-24..=40).filter(|k| *k != 0).map(|k| 0.5 * f64::from(k));
+        let columns = rows.columns(&Self::Ogden(1).each(&coarse));
+        let mut pool: Vec<Vec<f64>> = vec![Vec::new()];
+        for count in 1..=terms {
+            let law = Self::Ogden(count);
+            let mut starts: Vec<Vec<f64>> = Vec::new();
+            for others in &pool {
+                starts.push([&others[..], &[law.scan(rows, others, fine())]].concat());
+            }
+            if count <= 3 {
+                let mut all: Vec<(f64, Vec<usize>)> = choices(coarse.len(), count)
+                    .map(|some| (rows.best_of(&columns.select_columns(&some)).1.norm(), some))
+                    .collect();
+                all.sort_by(|a, b| a.0.total_cmp(&b.0));
+                all.truncate(STARTS);
+                starts
+                    .extend(all.iter().map(|(_, some)| some.iter().map(|k| coarse[*k]).collect()));
+            }
+            let mut ends: Vec<(f64, Vec<f64>)> = starts
+                .into_iter()
+                .map(|start| law.improve(rows, start))
+                .map(|end| (rows.left(law, &end).norm(), end))
+                .collect();
+            ends.sort_by(|a, b| a.0.total_cmp(&b.0));
+            ends.truncate(STARTS);
+            pool = ends.into_iter().map(|(_, end)| end).collect();
+        }
+        pool.swap_remove(0)
+    }
+
+    /// Laws of one exponent and a modulus of 1.
+    fn each(self, exponents: &[f64]) -> Vec<Rubber> {
+        exponents.iter().map(|alpha| self.rubber(&[*alpha], &[1.0])).collect()
     }
 
     /// The best last exponent beside others.
