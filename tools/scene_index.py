@@ -50,7 +50,7 @@ GROUPS = [
      ["tunnelling-ball", "impact-ball", "stress/ball-on-plate"]),
     ("Rigid bodies", "Bodies that keep their shape.",
      ["rigid/dominoes", "rigid/rings-on-cloth", "rigid/wrecking-ball", "rigid/gripper"]),
-    ("Engineering", "Elements and loads of statics.", ["engineering/beam", "engineering/rubber-twist"]),
+    ("Engineering", "Elements and loads of statics.", ["engineering/beam", "engineering/rubber-twist", "engineering/one-eighth"]),
     ("Robots", "Robots from their files, among other bodies.", ["robots/panda-lifts", "robots/panda-lifts-cloth"]),
     ("Machines", "What is pulled, turned and pushed.", ["machines/cable-through-ring"]),
     ("Shells", "Cloth, cards and seams.",

@@ -99,6 +99,7 @@ fn ends(size: usize) -> Definition {
     for side in [-1.0, 1.0] {
         let held = |v: &u32| (rest[*v as usize].x - 2.0 * side).abs() < 1e-9;
         definition.prescribed.push(PrescribedDef {
+            along: Vec::new(),
             name: format!("end {side}"),
             body: 0,
             vertices: (0..rest.len() as u32).filter(held).collect(),

@@ -106,6 +106,7 @@ fn add_action(index: usize, body: &PlannedBody, action: &Action, definition: &mu
     };
     let until = action.until.clone();
     definition.prescribed.push(PrescribedDef {
+        along: Vec::new(),
         name,
         body: index,
         vertices,

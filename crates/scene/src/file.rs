@@ -6,12 +6,14 @@
 
 // long: a list: every key of a scene file with its documentation, in one place on purpose
 
+mod along;
 mod either;
 mod expect;
 mod joint;
 mod robot;
 mod thin;
 
+pub use along::{Along, AxisName, Direction};
 pub use expect::{
     Axis, Bound, ExpectSection, Figure, Measure, Minus, MinusSection, Moment, Names, Part,
     Quantity, Reference,
@@ -580,6 +582,10 @@ impl Default for Selection {
 pub struct FixedSection {
     /// Which vertices.
     pub vertices: Selection,
+    /// The directions in which they are held; they are free across. `"x"` on a symmetry plane x = const, `["x", "y"]` on a rail along z,
+    /// or a vector. All by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub along: Option<Along>,
     /// Held in the steps that start at this time or later, s.
     #[schemars(extend("x-unit" = "s"))]
     pub start: f64,
@@ -593,7 +599,8 @@ pub struct FixedSection {
 
 impl Default for FixedSection {
     fn default() -> Self {
-        Self { vertices: Selection::default(), start: 0.0, end: f64::INFINITY, until: None }
+        let (vertices, end) = (Selection::default(), f64::INFINITY);
+        Self { vertices, along: None, start: 0.0, end, until: None }
     }
 }
 
@@ -650,6 +657,9 @@ pub struct TurnSection {
 pub struct MotionSection {
     /// Which vertices.
     pub vertices: Selection,
+    /// The directions in which they are moved, as those of `fixed`; they are free across. All by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub along: Option<Along>,
     /// Velocity, m/s.
     #[schemars(extend("x-unit" = "m/s"))]
     pub velocity: [f64; 3],
@@ -687,6 +697,7 @@ impl Default for MotionSection {
     fn default() -> Self {
         Self {
             vertices: Selection::default(),
+            along: None,
             velocity: [0.0; 3],
             angular_velocity: [0.0; 3],
             translation: None,

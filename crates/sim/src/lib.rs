@@ -51,6 +51,7 @@ pub mod past;
 mod placement;
 #[doc(hidden)]
 pub mod potential;
+mod rails;
 pub mod report;
 pub mod simulation;
 #[doc(hidden)]

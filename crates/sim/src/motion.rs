@@ -4,6 +4,7 @@ use crate::body::Body;
 use crate::definition::expression::{Expression, VectorExpression};
 use crate::definition::{Condition, Motion, Pivot, PrescribedDef};
 use crate::error::BuildError;
+use crate::rails;
 use crate::state::State;
 use standoff_linalg::nalgebra::{Rotation3, Unit};
 use standoff_linalg::{Mat3, Vec3};
@@ -18,6 +19,8 @@ pub struct PrescribedMotion {
     /// Those that the scene selects, the middle of which a rotation may be about.
     outline: Vec<u32>,
     motion: Motion,
+    /// An orthonormal basis of the directions in which it prescribes; empty for all.
+    pub(crate) along: Vec<Vec3>,
     /// Centre of the vertices' bounding box at the start, m.
     start_centre: Vec3,
     /// Mean of the vertices at the start, m.
@@ -73,6 +76,10 @@ impl PrescribedMotion {
             vertices,
             outline,
             motion: definition.motion.clone(),
+            along: match rails::basis(&definition.along) {
+                all if all.len() == 3 => Vec::new(),
+                some => some,
+            },
             t0: definition.t0,
             t1: definition.t1,
             until: definition.until.clone(),
@@ -130,8 +137,27 @@ impl PrescribedMotion {
         }
     }
 
+    /// The part of a vector in the directions that it prescribes.
+    pub(crate) fn own_part(&self, d: Vec3) -> Vec3 {
+        if self.along.is_empty() { d } else { rails::projection(&self.along) * d }
+    }
+
     /// Adds the displacement from the target at `t` to that at `t + h`.
     pub(super) fn add_displacement(&self, state: &State, h: f64, target: &mut [Vec3]) {
+        if !self.along.is_empty() {
+            let mut whole = target.to_vec();
+            self.add_whole_displacement(state, h, &mut whole);
+            for &v in &self.vertices {
+                let v = v as usize;
+                target[v] += self.own_part(whole[v] - target[v]);
+            }
+            return;
+        }
+        self.add_whole_displacement(state, h, target);
+    }
+
+    /// The same in all directions.
+    fn add_whole_displacement(&self, state: &State, h: f64, target: &mut [Vec3]) {
         let at = |v: u32| state.targets[v as usize];
         match &self.motion {
             Motion::Fixed => {}

@@ -32,6 +32,7 @@ use crate::energy::spring::Attachments;
 use crate::energy::{CodimElements, Elements, Guards, Role, Solids, Term};
 use crate::iterate::Iterate;
 use crate::model::Model;
+use crate::rails::Rails;
 use crate::state::State;
 use crate::unknowns::Expanded;
 use standoff_linalg::Vec3;
@@ -58,6 +59,8 @@ pub struct IncrementalPotential<'a> {
     inertial: Arc<Vec<bool>>,
     /// Whether a vertex is an unknown (`#V`): not carried, and not prescribed or constrained to its target.
     free: Vec<bool>,
+    /// Vertices that are free in some directions only, and those of them that nothing pulls.
+    rails: [Rails; 2],
     /// Elements of solids: those of the model, with a barrier against inversion while constraints pull prescribed vertices, or
     /// only those that have an unknown while some vertices rest.
     solids: Cow<'a, Solids>,
@@ -254,6 +257,7 @@ impl<'a> IncrementalPotential<'a> {
             prescribed: targets.prescribed.clone(),
             inertial,
             free,
+            rails: [targets.rails.clone(), targets.rails.clone()],
             solids: Cow::Borrowed(&model.solids),
             codim,
             attachments: model.loads.attachments(context.start),
@@ -285,6 +289,11 @@ impl<'a> IncrementalPotential<'a> {
     /// Whether a vertex is an unknown (`#V`): not carried, and not prescribed or constrained to its target.
     pub fn free(&self) -> &[bool] {
         &self.free
+    }
+
+    /// Vertices that are free in some directions only.
+    pub fn rails(&self) -> &Rails {
+        &self.rails[1]
     }
 
     /// Whether a vertex has inertia in this step (`#V`).
@@ -464,7 +473,9 @@ impl<'a> IncrementalPotential<'a> {
     /// x̃ − x for the vertices with inertia, m (`#V`).
     pub fn predicted_displacement(&self, x: &[Vec3]) -> Vec<Vec3> {
         let of = |v: usize| if self.inertial[v] { self.x_tilde[v] - x[v] } else { Vec3::zeros() };
-        (0..x.len()).map(of).collect()
+        let mut all: Vec<Vec3> = (0..x.len()).map(of).collect();
+        self.rails().project(&mut all);
+        all
     }
 
     fn inertia(&self, x: &[Vec3]) -> f64 {
@@ -534,6 +545,7 @@ impl<'a> IncrementalPotential<'a> {
     pub fn add_contact_gradient(&self, it: &Iterate, g: &mut [Vec3]) {
         let mut contact = self.contact_gradient(it);
         self.context.model.map.gather(&mut contact);
+        self.rails().project(&mut contact);
         for v in (0..g.len()).filter(|&v| self.free[v]) {
             g[v] += self.context.contact_scale * contact[v];
         }
@@ -640,6 +652,7 @@ impl<'a> IncrementalPotential<'a> {
         for v in (0..x.len()).filter(|&v| !self.free[v]) {
             g[v] = Vec3::zeros();
         }
+        self.rails().project(&mut g);
         g
     }
 

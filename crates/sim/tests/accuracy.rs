@@ -36,6 +36,7 @@ fn with_material(mut body: BodyDef, law: Material, rho: f64) -> BodyDef {
 
 fn held(vertices: Vec<u32>) -> PrescribedDef {
     PrescribedDef {
+        along: Vec::new(),
         name: "held".into(),
         body: 0,
         vertices,

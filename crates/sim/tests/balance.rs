@@ -28,6 +28,7 @@ fn pressed(young_modulus: f64, speed: f64, integrator: Integrator) -> Definition
     let cube =
         with_stiffness(block("cube", [0.0, 3e-5, 0.0], [3, 3, 3], 0.02 / 3.0), young_modulus);
     let top = PrescribedDef {
+        along: Vec::new(),
         name: "top".into(),
         body: 0,
         vertices: above(&cube, 0.02),

@@ -88,6 +88,7 @@ fn stacked(times: [Option<usize>; 2]) -> Definition {
     definition.gravity = Vec3::new(0.0, -9.81, 0.0);
     definition.half_spaces.push(ground(0.0));
     definition.prescribed.push(PrescribedDef {
+        along: Vec::new(),
         name: "corner".into(),
         body: 0,
         vertices: vec![0, 1],

@@ -96,6 +96,7 @@ fn bad_definitions_are_refused() {
     expect(
         message(|d| {
             d.prescribed.push(PrescribedDef {
+                along: Vec::new(),
                 name: "cube.fixed".into(),
                 body: 0,
                 vertices: vec![],

@@ -59,6 +59,7 @@ fn press() -> Definition {
 
 fn moves(name: &str, body: usize, vertices: Vec<u32>, y: f64) -> PrescribedDef {
     PrescribedDef {
+        along: Vec::new(),
         name: name.into(),
         body,
         vertices,

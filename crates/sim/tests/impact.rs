@@ -234,6 +234,7 @@ fn prescribed_vertices_have_the_velocity_of_their_motion() {
     let mut definition = scene(vec![block("block", [0.0; 3], [2, 1, 1], 0.1)]);
     let linear = Vec3::new(0.3, 0.0, 0.0);
     definition.prescribed.push(PrescribedDef {
+        along: Vec::new(),
         name: "pull".into(),
         body: 0,
         vertices: vec![0, 1, 2, 3],

@@ -154,6 +154,7 @@ fn prescribed_motion_may_invert() {
             (0..rest.len() as u32).filter(|&v| (rest[v as usize].x - x).abs() < 1e-9).collect()
         };
         let hold = |vertices, motion| PrescribedDef {
+            along: Vec::new(),
             name: "end".into(),
             body: 0,
             vertices,

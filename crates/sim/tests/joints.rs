@@ -537,6 +537,7 @@ fn a_driven_body_takes_others_along() {
     let mut definition = chain(3, JointKind::Spherical, -Vec3::y());
     definition.joints.remove(0);
     definition.prescribed.push(PrescribedDef {
+        along: Vec::new(),
         name: "drive".into(),
         body: 0,
         vertices: whole_surface(&definition.bodies[0]),
@@ -564,6 +565,7 @@ fn joints_that_cannot_be_closed_are_an_error() {
     let mut definition = chain(2, JointKind::Spherical, -Vec3::y());
     for (body, speed) in [(0, 0.0), (1, -1.0)] {
         definition.prescribed.push(PrescribedDef {
+            along: Vec::new(),
             name: format!("hold {body}"),
             body,
             vertices: whole_surface(&definition.bodies[body]),

@@ -45,6 +45,7 @@ mod plane_figures;
 mod potential;
 mod projective_dynamics;
 mod quadratic;
+mod rails;
 mod reactions;
 mod restore;
 mod rigid;

@@ -130,6 +130,7 @@ fn compression_adds_no_contact() {
     };
     for (name, vertices, motion) in [("bottom", bottom, Motion::Fixed), ("top", top, down(2.0))] {
         definition.prescribed.push(PrescribedDef {
+            along: Vec::new(),
             name: name.into(),
             body: 0,
             vertices,

@@ -52,7 +52,16 @@ fn planar(bodies: Vec<BodyDef>) -> Definition {
 
 fn held(body: usize, vertices: Vec<u32>, motion: Motion) -> PrescribedDef {
     let name = "held".into();
-    PrescribedDef { name, body, vertices, motion, t0: 0.0, t1: f64::INFINITY, until: None }
+    PrescribedDef {
+        along: Vec::new(),
+        name,
+        body,
+        vertices,
+        motion,
+        t0: 0.0,
+        t1: f64::INFINITY,
+        until: None,
+    }
 }
 
 fn where_(body: &BodyDef, holds: impl Fn(&Vec3) -> bool) -> Vec<u32> {

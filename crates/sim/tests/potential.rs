@@ -82,6 +82,7 @@ fn definition(integrator: Integrator) -> Definition {
     definition.gravity = Vec3::new(0.0, -9.81, 0.0);
     definition.half_spaces.push(ground(0.0));
     definition.prescribed.push(PrescribedDef {
+        along: Vec::new(),
         name: "corner".into(),
         body: 0,
         vertices: vec![0, 1],

@@ -68,6 +68,7 @@ fn between(definition: &Definition, low: f64, high: f64) -> Vec<u32> {
 
 fn prescribe(definition: &mut Definition, vertices: Vec<u32>, motion: Motion) {
     definition.prescribed.push(PrescribedDef {
+        along: Vec::new(),
         name: format!("motion {}", definition.prescribed.len()),
         body: 0,
         vertices,

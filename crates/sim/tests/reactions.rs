@@ -22,7 +22,16 @@ fn chosen(body: &BodyDef, holds: impl Fn(&Vec3) -> bool) -> Vec<u32> {
 
 fn held(name: &str, body: usize, vertices: Vec<u32>, motion: Motion) -> PrescribedDef {
     let [t0, t1] = FOREVER;
-    PrescribedDef { name: name.into(), body, vertices, motion, t0, t1, until: None }
+    PrescribedDef {
+        along: Vec::new(),
+        name: name.into(),
+        body,
+        vertices,
+        motion,
+        t0,
+        t1,
+        until: None,
+    }
 }
 
 fn moved(translation: [&str; 3]) -> Motion {

@@ -34,6 +34,7 @@ fn busy() -> Definition {
     definition.settings.friction.coefficient = 0.3;
     definition.settings.contact.d_hat = Some(0.01);
     let prescribe = |name: &str, body, vertices, motion, t1| PrescribedDef {
+        along: Vec::new(),
         name: name.into(),
         body,
         vertices,

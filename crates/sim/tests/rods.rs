@@ -42,7 +42,16 @@ pub fn straight(n: usize, radius: f64) -> BodyDef {
 
 fn held(vertices: Vec<u32>, motion: Motion) -> PrescribedDef {
     let (t0, t1) = (0.0, f64::INFINITY);
-    PrescribedDef { name: "held".into(), body: 0, vertices, motion, t0, t1, until: None }
+    PrescribedDef {
+        along: Vec::new(),
+        name: "held".into(),
+        body: 0,
+        vertices,
+        motion,
+        t0,
+        t1,
+        until: None,
+    }
 }
 
 fn constant(v: Vec3) -> VectorExpression {
@@ -297,6 +306,7 @@ fn a_damped_rod_loses_its_vibration() {
     let mut d = Definition { bodies: vec![body], ..Definition::default() };
     d.bodies[0].start = vec![Vec3::zeros(), Vec3::x() * 1.0001];
     d.prescribed.push(PrescribedDef {
+        along: Vec::new(),
         name: "end".into(),
         body: 0,
         vertices: vec![0],

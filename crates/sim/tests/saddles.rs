@@ -16,6 +16,7 @@ fn pressed_rod(shortening: f64) -> Definition {
     (d.settings.time.step, d.settings.time.end) = (1.0, 1.0);
     d.settings.contact.d_hat = Some(1e-6);
     let pin = |v: usize, velocity: f64| PrescribedDef {
+        along: Vec::new(),
         name: format!("pin {v}"),
         body: 0,
         vertices: vec![v as u32],

@@ -97,6 +97,7 @@ fn a_rising_plate_rubs_with_the_force_that_it_had() {
     };
     let mut definition = sliding(vec![slab(), plate], Integrator::ImplicitEuler);
     definition.prescribed.push(PrescribedDef {
+        along: Vec::new(),
         name: "rise".into(),
         body: 1,
         vertices: vec![0, 1, 2, 3],

@@ -29,6 +29,7 @@ fn busy() -> Definition {
     let press = block("press", [-0.03, 0.2, -0.02], [1, 1, 1], 0.15);
     let top = (0..press.rest.len() as u32).filter(|&v| press.rest[v as usize].y > 0.3);
     let motion = PrescribedDef {
+        along: Vec::new(),
         name: "press".into(),
         body: 2,
         vertices: top.collect(),

@@ -86,6 +86,21 @@ impl BlockMatrix {
         &mut self.blocks[k]
     }
 
+    /// Takes directions out of block row and column `i`: with the symmetric projection P onto the others, Aᵢⱼ ← P Aᵢⱼ, Aⱼᵢ ← Aⱼᵢ P and Aᵢᵢ ← P Aᵢᵢ P + s (I − P),
+    /// where s is the largest entry of the diagonal there.
+    ///
+    /// # Panics
+    /// Where `i` ≥ n.
+    pub fn restrict_row(&mut self, i: usize, p: &Mat3) {
+        let Self { pattern, blocks } = self;
+        let first = pattern.diagonal_position(i);
+        let below = first + 1..first + pattern.column(i).len();
+        blocks[below].iter_mut().for_each(|b| *b *= p);
+        pattern.row(i).for_each(|(_, at)| blocks[at] = p * blocks[at]);
+        let d = &mut blocks[first];
+        *d = p * *d * p + (Mat3::identity() - p) * d.diagonal().max();
+    }
+
     /// A ← A + diag(dᵢ I): masses, say.
     pub fn add_diagonal(&mut self, d: &[f64]) -> Result<(), MatrixError> {
         check_size("diagonal", self.n(), d.len())?;

@@ -1,5 +1,6 @@
 //! Values that may be written in several ways: a number or an array, a name or a table.
 
+use super::along::{Along, AxisName, Direction};
 use super::expect::NAMES;
 use super::{
     AxisAngle, Bound, Formula, MaterialChoice, MaterialSection, Minus, MinusSection, Moment, Names,
@@ -78,7 +79,66 @@ macro_rules! deserialize_either {
 }
 
 deserialize_either!(MaterialChoice, Scale, Rotation, Selection, PivotChoice, Formula, Weld);
-deserialize_either!(Names, Minus, Moment, Bound, Quantity);
+deserialize_either!(Names, Minus, Moment, Bound, Quantity, Along, Direction, Part);
+
+fn axis<E: de::Error>(name: &str) -> Result<AxisName, E> {
+    AxisName::named(name).ok_or_else(|| E::unknown_variant(name, &["x", "y", "z"]))
+}
+
+impl Either for Direction {
+    const EXPECTED: &'static str = "\"x\", \"y\", \"z\" or three numbers";
+
+    fn from_name<E: de::Error>(name: &str) -> Option<Result<Self, E>> {
+        Some(axis(name).map(Self::Axis))
+    }
+    fn from_array<'de, A: SeqAccess<'de>>(a: A) -> Option<Result<Self, A::Error>> {
+        Some(Deserialize::deserialize(SeqAccessDeserializer::new(a)).map(Self::Vector))
+    }
+}
+
+/// An entry of an array of directions: a number where the array is one vector.
+enum Part {
+    Number(f64),
+    Direction(Direction),
+}
+
+impl Either for Part {
+    const EXPECTED: &'static str = Direction::EXPECTED;
+
+    fn from_number<E: de::Error>(x: f64) -> Option<Result<Self, E>> {
+        Some(Ok(Self::Number(x)))
+    }
+    fn from_name<E: de::Error>(name: &str) -> Option<Result<Self, E>> {
+        Direction::from_name(name).map(|d| d.map(Self::Direction))
+    }
+    fn from_array<'de, A: SeqAccess<'de>>(a: A) -> Option<Result<Self, A::Error>> {
+        Direction::from_array(a).map(|d| d.map(Self::Direction))
+    }
+}
+
+impl Either for Along {
+    const EXPECTED: &'static str = "\"x\", \"y\", \"z\", three numbers, or an array of these";
+
+    fn from_name<E: de::Error>(name: &str) -> Option<Result<Self, E>> {
+        Some(axis(name).map(Self::Axis))
+    }
+    fn from_array<'de, A: SeqAccess<'de>>(a: A) -> Option<Result<Self, A::Error>> {
+        let parts: Vec<Part> = match Vec::deserialize(SeqAccessDeserializer::new(a)) {
+            Ok(parts) => parts,
+            Err(error) => return Some(Err(error)),
+        };
+        if let [Part::Number(x), Part::Number(y), Part::Number(z)] = parts[..] {
+            return Some(Ok(Self::Vector([x, y, z])));
+        }
+        let direction = |part: Part| match part {
+            Part::Direction(d) => Some(d),
+            Part::Number(_) => None,
+        };
+        let all: Option<Vec<Direction>> = parts.into_iter().map(direction).collect();
+        let unclear = || de::Error::invalid_value(de::Unexpected::Seq, &Self::EXPECTED);
+        Some(all.filter(|all| !all.is_empty()).map(Self::Several).ok_or_else(unclear))
+    }
+}
 
 impl Either for Names {
     const EXPECTED: &'static str = "a name or an array of names";

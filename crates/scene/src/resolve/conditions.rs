@@ -7,8 +7,8 @@ use super::select::{Sets, select};
 use super::sequence;
 use crate::error::SceneError;
 use crate::file::{
-    ForceSection, Formula, MotionSection, ObjectSection, PivotCentre, PivotChoice, Role, Selection,
-    UntilSection,
+    Along, ForceSection, Formula, MotionSection, ObjectSection, PivotCentre, PivotChoice, Role,
+    Selection, UntilSection,
 };
 use standoff_linalg::Vec3;
 use standoff_sim::definition::validate::{Fault, direction, vector};
@@ -33,6 +33,16 @@ pub(super) fn add<'a>(
     forces(object, at, placed, definition, places)
 }
 
+/// Directions in which vertices are prescribed; none for all.
+fn directions(along: Option<&Along>, at: &At<'_>) -> Result<Vec<Vec3>, SceneError> {
+    let all: Vec<Vec3> =
+        along.map(Along::vectors).unwrap_or_default().into_iter().map(Vec3::from).collect();
+    match all.iter().find(|v| !(v.norm() > 0.0 && v.norm().is_finite())) {
+        Some(_) => Err(at.invalid("a direction must not be zero")),
+        None => Ok(all),
+    }
+}
+
 fn fixed(
     object: &ObjectSection,
     at: &At<'_>,
@@ -49,6 +59,7 @@ fn fixed(
         let name = label(&section.vertices, "fixed", k);
         for (copy, vertices) in occupied(sets) {
             let held = PrescribedDef {
+                along: directions(section.along.as_ref(), &at.key("along"))?,
                 name: format!("{}.{name}", placed.copies[copy].name),
                 body: placed.bodies.start + copy,
                 vertices,
@@ -95,6 +106,7 @@ fn motions(
                 Some(sequence) => Motion::Sequence { frames: sequence.of(placed, copy, &vertices) },
             };
             let moved = PrescribedDef {
+                along: directions(section.along.as_ref(), &at.key("along"))?,
                 name: format!("{}.{name}", placed.copies[copy].name),
                 body: placed.bodies.start + copy,
                 vertices,

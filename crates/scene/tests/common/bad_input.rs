@@ -1464,4 +1464,19 @@ pub const ROWS: &[Row] = &[
         ),
         ["scene.toml:7:12", "objects[0].material", "are for solids"]
     ),
+    row!(
+        "an unknown axis",
+        concat!("[materials.m]\n", of_m!("box"), "fixed = [{ along = \"w\" }]\n"),
+        ["scene.toml:6:20", "objects[0].fixed[0].along", "'w'", "x, y, z"]
+    ),
+    row!(
+        "a direction without length",
+        concat!("[materials.m]\n", of_m!("box"), "fixed = [{ along = [[1, 0, 0], [0, 0, 0]] }]\n"),
+        ["scene.toml:6:20", "objects[0].fixed[0].along", "must not be zero"]
+    ),
+    row!(
+        "directions that are no directions",
+        concat!("[materials.m]\n", of_m!("box"), "motion = [{ along = [1, 0] }]\n"),
+        ["scene.toml:6:21", "objects[0].motion[0].along", "three numbers"]
+    ),
 ];

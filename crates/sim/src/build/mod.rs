@@ -136,6 +136,7 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
     let resolved = resolve(&definition.settings, &scales)?;
     scope::check_method(definition, &bodies, &collision)?;
     scope::check_carried(definition)?;
+    scope::check_rails(definition)?;
     scope::check_joints(definition)?;
     scope::check_armatures(definition)?;
     scope::check_intermediate(definition)?;

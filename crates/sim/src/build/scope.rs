@@ -132,6 +132,38 @@ pub fn check_carried(definition: &Definition) -> Result<(), BuildError> {
     })
 }
 
+/// Refuses vertices that are held in some directions only where the method or the body has none.
+///
+/// # Errors
+/// [`BuildError::Unfit`] with the first such thing.
+pub fn check_rails(definition: &Definition) -> Result<(), BuildError> {
+    let method = match definition.settings.solver.method {
+        Method::Barrier | Method::BarrierFree => None,
+        Method::Dot => Some("\"dot\""),
+        Method::LbfgsPd => Some("\"lbfgs-pd\""),
+        Method::AdmmPd => Some("\"admm-pd\""),
+    };
+    for p in definition.prescribed.iter().filter(|p| !p.along.is_empty()) {
+        let body = &definition.bodies[p.body];
+        if let (Some(method), false) = (method, matches!(body.kind, BodyKind::Obstacle { .. })) {
+            return Err(BuildError::Unfit {
+                key: "solver.method",
+                value: method.into(),
+                object: format!("'{}'", p.name),
+                problem: "is for vertices that are held in all directions, but these are in some; choose \"barrier\" or \"barrier-free\"".into(),
+            });
+        }
+        if let BodyKind::Rigid { .. } = body.kind {
+            let problem = format!(
+                "'{}' holds a rigid body in some directions only; a joint does that (`[[joints]]`)",
+                p.name
+            );
+            return Err(BuildError::Body { body: body.name.clone(), problem });
+        }
+    }
+    Ok(())
+}
+
 /// Refuses joints where the method does not meet them.
 ///
 /// # Errors

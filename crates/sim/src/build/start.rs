@@ -8,8 +8,10 @@ use crate::definition::{Anchor, Definition};
 use crate::energy::codim::CodimElements;
 use crate::error::BuildError;
 use crate::model::Model;
+use crate::rails::basis;
 use standoff_geometry::broad_phase::candidates;
 use standoff_linalg::Vec3;
+use std::collections::BTreeMap;
 
 /// Gaps below this share of the size of the coordinates are noise: collision detection, which keeps a
 /// part of every gap, has no step left that changes a coordinate.
@@ -82,7 +84,17 @@ pub fn check_held(definition: &Definition, model: &Model, x: &[Vec3]) -> Result<
     for body in (0..model.bodies.len()).filter(|&b| model.bodies[b].obstacle) {
         links.hold(body);
     }
-    definition.prescribed.iter().filter(|p| p.t0 <= 0.0).for_each(|p| links.hold(p.body));
+    let mut partly: BTreeMap<usize, Vec<Vec3>> = BTreeMap::new();
+    for p in definition.prescribed.iter().filter(|p| p.t0 <= 0.0) {
+        match p.along.is_empty() {
+            true => links.hold(p.body),
+            false => partly.entry(p.body).or_default().extend(&p.along),
+        }
+    }
+    // held in some directions here and in the others there
+    let dimensions = if definition.dimension.is_planar() { 2 } else { 3 };
+    let all = partly.into_iter().filter(|(_, along)| basis(along).len() >= dimensions);
+    all.for_each(|(body, _)| links.hold(body));
     for a in definition.attachments.iter().filter(|a| a.t0 <= 0.0) {
         match &a.anchor {
             Anchor::Start | Anchor::Point(_) => links.hold(a.body),

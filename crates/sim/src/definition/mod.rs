@@ -29,6 +29,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::Settings;
 use standoff_linalg::Vec3;
+use std::fmt;
 use std::sync::Arc;
 
 /// Everything that a simulation is built from.
@@ -239,7 +240,7 @@ pub struct HalfSpaceDef {
 }
 
 /// Vertices with prescribed motion.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct PrescribedDef {
     /// Name for messages, for instance `"mat.left"`.
     pub name: String,
@@ -249,6 +250,8 @@ pub struct PrescribedDef {
     pub vertices: Vec<u32>,
     /// How they move while active.
     pub motion: Motion,
+    /// The directions in which they are prescribed, of any length but 0; they are free in those across. Empty for all.
+    pub along: Vec<Vec3>,
     /// Active in the steps that start at t with `t0 <= t < t1`, s. A vertex that no prescription
     /// holds at a time is free then (unless it belongs to an obstacle, whose vertices stay put).
     pub t0: f64,
@@ -256,6 +259,20 @@ pub struct PrescribedDef {
     pub t1: f64,
     /// Ends the prescription for good before `t1`.
     pub until: Option<Condition>,
+}
+
+impl fmt::Debug for PrescribedDef {
+    /// Without directions where there are none: the fingerprints of runs are made of this text.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, body, vertices, motion, along, t0, t1, until } = self;
+        let mut all = f.debug_struct("PrescribedDef");
+        all.field("name", name).field("body", body).field("vertices", vertices);
+        all.field("motion", motion);
+        if !along.is_empty() {
+            all.field("along", along);
+        }
+        all.field("t0", t0).field("t1", t1).field("until", until).finish()
+    }
 }
 
 /// A condition on the positions at the start of a step. It is tested in every step in which its

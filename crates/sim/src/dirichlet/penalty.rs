@@ -3,6 +3,7 @@
 
 use super::targets::DirichletTargets;
 use crate::energy::{Projection, Role, Term};
+use crate::rails::Rails;
 use crate::thresholds::{
     ARRIVED, CONSTRAINT_STIFFNESS, ENOUGH_PROGRESS, IDLE_UPDATES, NOTICEABLE, PATIENCE, SHRUNK,
     SLOW_ITERATIONS,
@@ -35,6 +36,8 @@ pub struct DirichletPenalty {
     pub vertices: Vec<u32>,
     /// Their targets x̂, m.
     targets: Vec<Vec3>,
+    /// Of vertices that are prescribed in some directions only, those in which they are pulled.
+    rails: Rails,
     /// Their weights: masses, kg; in quasi-static steps stiffnesses, N/m.
     mass: Vec<f64>,
     /// Their multipliers λ, √kg m.
@@ -55,16 +58,22 @@ pub struct DirichletPenalty {
 
 impl DirichletPenalty {
     /// Constraints for `targets.moving` with the weight of each vertex (its mass, kg), with zero
-    /// multipliers and stiffness 1e6; `x` are the positions at the start of the step.
-    pub fn new(targets: &DirichletTargets, weight: impl Fn(usize) -> f64, x: &[Vec3]) -> Self {
+    /// multipliers and stiffness 1e6; `x` are the positions at the start of the step. Vertices with `rails` are pulled in the directions in which these hold.
+    pub fn new(
+        targets: &DirichletTargets,
+        rails: Rails,
+        weight: impl Fn(usize) -> f64,
+        x: &[Vec3],
+    ) -> Self {
         let vertices = targets.moving.clone();
         let mass = vertices.iter().map(|&v| weight(v as usize)).collect();
         let targets: Vec<Vec3> = vertices.iter().map(|&v| targets.x[v as usize]).collect();
         Self {
-            distance2_at_start: distance2(&vertices, &targets, x),
+            distance2_at_start: distance2(&vertices, &targets, &rails, x),
             multipliers: vec![Vec3::zeros(); vertices.len()],
             vertices,
             targets,
+            rails,
             mass,
             stiffness: CONSTRAINT_STIFFNESS[0],
             idle_updates: 0,
@@ -76,9 +85,18 @@ impl DirichletPenalty {
 
     /// Moves the vertices to their targets.
     pub fn place(&self, x: &mut [Vec3]) {
-        for (&v, target) in self.vertices.iter().zip(&self.targets) {
-            x[v as usize] = *target;
+        for (k, &v) in self.vertices.iter().enumerate() {
+            match self.rails.of(v) {
+                None => x[v as usize] = self.targets[k],
+                Some(_) => x[v as usize] -= self.off(k, x),
+            }
         }
+    }
+
+    /// From where vertex number `k` has to be to where it is at `x`, m.
+    fn off(&self, k: usize, x: &[Vec3]) -> Vec3 {
+        let v = self.vertices[k];
+        self.rails.held_part(v, x[v as usize] - self.targets[k])
     }
 
     /// Progress η_A = 1 − √(Σ‖x̂ − x‖² / Σ‖x̂ − xⁿ‖²) [Li 2020, suppl. Eq. 5].
@@ -86,13 +104,14 @@ impl DirichletPenalty {
         if self.distance2_at_start == 0.0 {
             return 1.0;
         }
-        1.0 - (distance2(&self.vertices, &self.targets, x) / self.distance2_at_start).sqrt()
+        1.0 - (distance2(&self.vertices, &self.targets, &self.rails, x) / self.distance2_at_start)
+            .sqrt()
     }
 
     /// The vertex furthest from its target and that distance, m.
     pub fn furthest(&self, x: &[Vec3]) -> Option<(u32, f64)> {
-        let distance = |(&v, target): (&u32, &Vec3)| (v, (x[v as usize] - target).norm());
-        let all = self.vertices.iter().zip(&self.targets).map(distance);
+        let distance = |k: usize| (self.vertices[k], self.off(k, x).norm());
+        let all = (0..self.vertices.len()).map(distance);
         all.max_by(|a, b| a.1.total_cmp(&b.1))
     }
 
@@ -121,7 +140,7 @@ impl DirichletPenalty {
             return;
         }
         for k in 0..self.vertices.len() {
-            let r = x[self.vertices[k] as usize] - self.targets[k];
+            let r = self.off(k, x);
             self.multipliers[k] -= self.stiffness * self.mass[k].sqrt() * r;
         }
     }
@@ -165,7 +184,7 @@ impl Term for DirichletPenalty {
 
     fn value(&self, x: &[Vec3]) -> f64 {
         let term = |k: usize| {
-            let r = x[self.vertices[k] as usize] - self.targets[k];
+            let r = self.off(k, x);
             0.5 * self.stiffness * self.mass[k] * r.norm_squared()
                 - self.mass[k].sqrt() * self.multipliers[k].dot(&r)
         };
@@ -175,21 +194,23 @@ impl Term for DirichletPenalty {
     fn add_gradient(&self, x: &[Vec3], gradient: &mut [Vec3]) {
         for k in 0..self.vertices.len() {
             let v = self.vertices[k] as usize;
-            gradient[v] += self.stiffness * self.mass[k] * (x[v] - self.targets[k])
+            gradient[v] += self.stiffness * self.mass[k] * self.off(k, x)
                 - self.mass[k].sqrt() * self.multipliers[k];
         }
     }
 
-    /// κ_A m_k I.
+    /// κ_A m_k I, or κ_A m_k times the projection onto the prescribed directions.
     fn hessians(&self, range: Range<usize>, _: &[Vec3], _: Projection<'_>, out: &mut [Mat3]) {
-        for (mass, out) in self.mass[range].iter().zip(out) {
-            *out = Mat3::from_diagonal_element(self.stiffness * mass);
+        for (k, out) in range.zip(out) {
+            let free = self.rails.of(self.vertices[k]).copied().unwrap_or_default();
+            *out = (Mat3::identity() - free) * (self.stiffness * self.mass[k]);
         }
     }
 }
 
-fn distance2(vertices: &[u32], targets: &[Vec3], x: &[Vec3]) -> f64 {
-    vertices.iter().zip(targets).map(|(&v, t)| (t - x[v as usize]).norm_squared()).sum()
+fn distance2(vertices: &[u32], targets: &[Vec3], rails: &Rails, x: &[Vec3]) -> f64 {
+    let left = |(v, target): (&u32, &Vec3)| rails.held_part(*v, target - x[*v as usize]);
+    vertices.iter().zip(targets).map(left).map(|left| left.norm_squared()).sum()
 }
 
 #[cfg(test)]
@@ -200,8 +221,9 @@ mod tests {
     fn penalty() -> DirichletPenalty {
         let x = vec![Vec3::x()];
         let (prescribed, moving, ended) = (vec![true], vec![0], Vec::new());
-        let targets = DirichletTargets { prescribed, x, moving, ended };
-        DirichletPenalty::new(&targets, |_| 1.0, &[Vec3::zeros()])
+        let rails = Rails::default();
+        let targets = DirichletTargets { prescribed, x, rails, moving, ended };
+        DirichletPenalty::new(&targets, Rails::default(), |_| 1.0, &[Vec3::zeros()])
     }
 
     /// Of iterations that neither settle nor come closer, every hundredth tightens the constraints, until the motion counts as blocked.

@@ -2,17 +2,21 @@
 
 use crate::model::Model;
 use crate::motion::PrescribedMotion;
+use crate::rails::{Rails, basis};
 use crate::state::State;
 use standoff_linalg::Vec3;
+use std::collections::BTreeMap;
 
 /// Where the vertices have to be at the end of a step.
 #[derive(Debug, Clone)]
 pub struct DirichletTargets {
     /// Whether a vertex is prescribed in this step (`#V`).
     pub prescribed: Vec<bool>,
-    /// Its target, m (`#V`); the current position where it is not prescribed.
+    /// Its target, m (`#V`); the current position where it is not prescribed, and in the directions in which it is free.
     pub x: Vec<Vec3>,
-    /// Prescribed vertices that have to move, ascending.
+    /// Vertices that are prescribed in some directions only. They are not among those that are `prescribed`.
+    pub rails: Rails,
+    /// Prescribed vertices that have to move, in any direction, ascending.
     pub moving: Vec<u32>,
     /// Which motions have met their end condition.
     pub ended: Vec<bool>,
@@ -35,22 +39,44 @@ impl DirichletTargets {
                 active.push(motion);
             }
         }
+        let mut partly: BTreeMap<u32, Vec<Vec3>> = BTreeMap::new();
         for motion in &active {
             for &v in &motion.vertices {
-                prescribed[v as usize] = true;
+                match motion.along.is_empty() {
+                    true => prescribed[v as usize] = true,
+                    false => partly.entry(v).or_default().extend(&motion.along),
+                }
+            }
+        }
+        let mut rails = Rails::default();
+        for (v, directions) in partly {
+            match &basis(&directions)[..] {
+                _ if prescribed[v as usize] => {}
+                all if all.len() == 3 => prescribed[v as usize] = true,
+                some => rails.push(v, some),
             }
         }
         let mut x = state.x.clone();
-        for v in (0..x.len()).filter(|&v| prescribed[v]) {
+        let on_rails = rails.iter().map(|(v, _)| v as usize);
+        for v in (0..x.len()).filter(|&v| prescribed[v]).chain(on_rails) {
             x[v] = state.targets[v];
         }
         for motion in &active {
             motion.add_displacement(state, h, &mut x);
         }
+        for (v, _) in rails.iter() {
+            let left = x[v as usize] - state.x[v as usize];
+            x[v as usize] = state.x[v as usize] + rails.held_part(v, left);
+        }
         clamp_angles(model, state, &active, &mut prescribed, &mut x);
         let moving =
             (0..x.len() as u32).filter(|&v| x[v as usize] != state.x[v as usize]).collect();
-        Self { prescribed, x, moving, ended }
+        Self { prescribed, x, rails, moving, ended }
+    }
+
+    /// The displacement of a vertex to its target from a position, in the directions in which it is prescribed, m.
+    pub fn left_of(&self, v: u32, from: &Vec3) -> Vec3 {
+        self.rails.held_part(v, self.x[v as usize] - from)
     }
 }
 

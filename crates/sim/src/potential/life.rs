@@ -104,6 +104,10 @@ impl IncrementalPotential<'_> {
         for &v in &targets.moving {
             self.free[v as usize] = true;
         }
+        let moving = |v: u32| targets.moving.binary_search(&v).is_ok();
+        let left = |v: u32| moving(v).then(|| targets.left_of(v, &x[v as usize]));
+        let [pulled, others] = self.rails[0].split(left);
+        self.rails[1] = others;
         let (model, time) = (self.context.model, self.context.speed_time);
         let mass_unit = match self.context.integrator.inertial() {
             true => 1.0,
@@ -112,7 +116,7 @@ impl IncrementalPotential<'_> {
         // the constraints pull at elasticity, too, which is far stiffer than inertia in long steps
         let least = LEAST_CONSTRAINT_WEIGHT * self.context.elastic_scale * model.stiffest;
         let weight = |mass: f64| (mass_unit * mass).max(least);
-        self.dirichlet = Some(DirichletPenalty::new(targets, |v| weight(model.mass[v]), x));
+        self.dirichlet = Some(DirichletPenalty::new(targets, pulled, |v| weight(model.mass[v]), x));
         self.solids = Cow::Borrowed(model.guarded.as_ref().unwrap_or(&model.solids));
     }
 
@@ -157,8 +161,9 @@ impl IncrementalPotential<'_> {
     /// Stops the vertices that were constrained to their targets where they are; what constrained them.
     pub fn release(&mut self) -> Option<DirichletPenalty> {
         let penalty = self.dirichlet.take()?;
+        self.rails[1] = self.rails[0].clone();
         for &v in &penalty.vertices {
-            self.free[v as usize] = false;
+            self.free[v as usize] = self.rails[0].of(v).is_some();
         }
         self.solids = Cow::Borrowed(&self.context.model.solids);
         Some(penalty)

@@ -197,6 +197,7 @@ fn balance(range: &StiffnessRange, potential: &mut IncrementalPotential<'_>, it:
     potential.barrier.kappa = 1.0;
     potential.barrier.add_gradient(&it.contacts, &it.x, &mut contact);
     potential.context.model.map.gather(&mut contact);
+    potential.rails().project(&mut contact);
     // what pulls prescribed vertices to their targets is no force for contact to balance
     for v in 0..contact.len() {
         if potential.prescribed[v] {

@@ -153,7 +153,9 @@ impl HessianAssembly {
         let Self { elastic, blocks, vertex, matrix, .. } = self;
         fill_elastic(elastic, &mut blocks[0], vertex, potential, &terms, it, projection, matrix)?;
         self.add_variable(potential, &terms, it, projection, Part::Contact)?;
-        self.add_variable(potential, &terms, it, projection, Part::Dirichlet)
+        self.add_variable(potential, &terms, it, projection, Part::Dirichlet)?;
+        self.keep_on_rails(potential);
+        Ok(())
     }
 
     /// Computes inertia and elasticity at an iterate, for [`Self::assemble_contacts`].
@@ -204,7 +206,18 @@ impl HessianAssembly {
             }
         })?;
         self.add_variable(potential, &terms, it, Projection::All, Part::Contact)?;
-        self.add_variable(potential, &terms, it, Projection::All, Part::Dirichlet)
+        self.add_variable(potential, &terms, it, Projection::All, Part::Dirichlet)?;
+        self.keep_on_rails(potential);
+        Ok(())
+    }
+
+    /// Takes the directions in which vertices are held out of the matrix.
+    fn keep_on_rails(&mut self, potential: &IncrementalPotential<'_>) {
+        for (v, free) in potential.rails().iter() {
+            if let Some(row) = self.row(v) {
+                self.matrix.restrict_row(row as usize, free);
+            }
+        }
     }
 
     /// Whether the last matrix has contacts, friction or equality constraints.
@@ -229,6 +242,7 @@ impl HessianAssembly {
         if projection != Projection::All {
             self.add_variable(potential, &terms, it, projection, Part::Curvature)?;
         }
+        self.keep_on_rails(potential);
         match &mut self.without_contact {
             Some(kept) => {
                 kept.reset(self.matrix.pattern().clone());
@@ -258,7 +272,9 @@ impl HessianAssembly {
             it,
             Projection::All,
             Part::Contact,
-        )
+        )?;
+        self.keep_on_rails(potential);
+        Ok(())
     }
 
     /// The product of the matrix of the last [`Self::assemble_without_contact`] with a vector over all

@@ -81,6 +81,7 @@ pub fn gradient_of_state(potential: &IncrementalPotential<'_>, it: &Iterate) -> 
     let scale = potential.context.contact_scale;
     let mut forces = potential.contact_forces(it);
     potential.context.model.map.gather(&mut forces);
+    potential.rails().project(&mut forces);
     for (v, g) in gradient.iter_mut().enumerate().filter(|(v, _)| potential.free()[*v]) {
         *g -= scale * forces[v];
     }
@@ -95,11 +96,11 @@ fn exceeds(ratio: f64, limit: f64) -> bool {
 /// The magnitude of the sum of the gradient over each body that nothing holds, in which inner forces cancel; 0 for others.
 fn resultants(potential: &IncrementalPotential<'_>, gradient: &[Vec3]) -> Vec<f64> {
     let model = potential.context.model;
-    let resultant =
-        |unknowns: std::ops::Range<usize>| match unknowns.clone().all(|v| potential.free()[v]) {
-            true => gradient[unknowns].iter().sum::<Vec3>().norm(),
-            false => 0.0,
-        };
+    let is_loose = |v: usize| potential.free()[v] && potential.rails().of(v as u32).is_none();
+    let resultant = |unknowns: std::ops::Range<usize>| match unknowns.clone().all(is_loose) {
+        true => gradient[unknowns].iter().sum::<Vec3>().norm(),
+        false => 0.0,
+    };
     model.bodies.iter().map(|b| resultant(b.unknowns.clone())).collect()
 }
 

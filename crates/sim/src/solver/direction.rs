@@ -231,6 +231,7 @@ pub(super) fn to_vertices(
 ) -> Vec<Vec3> {
     let model = potential.context.model;
     let mut p = model.dimension.flatten(hessian.spread(rows, potential.free().len()));
+    potential.rails().project(&mut p);
     model.map.spread(&mut p);
     p
 }

@@ -293,6 +293,9 @@ fn end_state(
     for i in (0..end_targets.len()).filter(|&i| targets.prescribed[i]) {
         end_targets[i] = targets.x[i];
     }
+    for (v, _) in targets.rails.iter() {
+        end_targets[v as usize] += targets.left_of(v, &it.x[v as usize]);
+    }
     let (half_space_forces, pair_forces) = potential.forces_between(it);
     let frames = &potential.context.model.frames;
     let (directors, frame_twists) =
@@ -344,6 +347,10 @@ fn motion(
     };
     let mut v: Vec<Vec3> = (0..x.len()).map(velocity).collect();
     if is_mean {
+        for (i, free) in targets.rails.iter() {
+            let (i, along) = (i as usize, free * v[i as usize]);
+            v[i] = along + targets.rails.held_part(i as u32, (x[i] - state.x[i]) / h);
+        }
         potential.context.model.map.spread(&mut v);
     }
     if integrator.new_part() < 1.0 && implicit {

@@ -25,7 +25,7 @@ pub fn move_directly(
     let mut x = state.x.clone();
     let mut dx = vec![Vec3::zeros(); x.len()];
     for &v in &targets.moving {
-        dx[v as usize] = targets.x[v as usize] - x[v as usize];
+        dx[v as usize] = targets.left_of(v, &x[v as usize]);
     }
     model.map.spread(&mut dx);
     let moves = !targets.moving.is_empty();
@@ -50,6 +50,7 @@ pub fn move_directly(
         }
         for &v in &targets.moving {
             let v = v as usize;
+            // on rails, too, nothing else has moved since the targets were set
             x[v] = if alpha < 1.0 { x[v] + alpha * dx[v] } else { targets.x[v] };
         }
         model.map.advance(&mut x, alpha, &dx);

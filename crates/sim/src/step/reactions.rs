@@ -52,8 +52,8 @@ fn held(potential: &IncrementalPotential<'_>, before: &State, end: &State) -> Ve
         if !acts {
             return [Vec3::zeros(); 2];
         }
-        let [force, mut torque] =
-            resultant(motion.vertices.iter().map(|&v| (end.x[v as usize], on(v))));
+        let own = |v: &u32| (end.x[*v as usize], motion.own_part(on(*v)));
+        let [force, mut torque] = resultant(motion.vertices.iter().map(own));
         if !clamped.is_empty() {
             torque += motion.vertices.iter().map(|&v| clamped[v as usize]).sum::<Vec3>();
         }

@@ -87,7 +87,16 @@ impl Case {
         };
         let prescribed = |name: &str, body: usize, vertices: Vec<u32>, motion: Motion| {
             let (name, until) = (name.into(), None);
-            PrescribedDef { name, body, vertices, motion, t0: 0.0, t1: f64::INFINITY, until }
+            PrescribedDef {
+                along: Vec::new(),
+                name,
+                body,
+                vertices,
+                motion,
+                t0: 0.0,
+                t1: f64::INFINITY,
+                until,
+            }
         };
         let bottom = (0..block.rest.len()).filter(|&v| block.rest[v].y == 0.0);
         let bottom = bottom.map(|v| v as u32).collect();

@@ -68,6 +68,9 @@ impl PrescribedDef {
         require("body", self.body, self.body < bodies, A_BODY)?;
         active_times(self.t0, self.t1)?;
         self.motion.validate()?;
+        for along in &self.along {
+            direction("along", along, "a direction must not be zero")?;
+        }
         let Some(Condition::AllBeyond { bodies: all, normal, offset }) = &self.until else {
             return Ok(());
         };

@@ -118,6 +118,7 @@ impl PrescribedDef {
         if let Some(Condition::AllBeyond { normal, .. }) = &self.until {
             in_plane("until", normal)?;
         }
+        self.along.iter().try_for_each(|along| in_plane("along", along))?;
         let pivot = |p: &Pivot| match p {
             Pivot::Point(p) => in_plane("pivot", p),
             Pivot::StartCentre | Pivot::CurrentCentre => Ok(()),

@@ -194,9 +194,9 @@ fn move_prescribed(
     let mut dx = vec![Vec3::zeros(); x.len()];
     let mut away = false;
     for &v in &targets.moving {
-        let v = v as usize;
-        dx[v] = targets.x[v] - x[v];
-        away |= dx[v] != Vec3::zeros();
+        let left = targets.left_of(v, &x[v as usize]);
+        dx[v as usize] = left;
+        away |= left != Vec3::zeros();
     }
     if !away {
         return true;
@@ -209,7 +209,10 @@ fn move_prescribed(
         let mut x = tentative.it.x.clone();
         for &v in &targets.moving {
             let v = v as usize;
-            x[v] = if t >= 1.0 { targets.x[v] } else { x[v] + t * dx[v] };
+            x[v] = match t >= 1.0 && targets.rails.of(v as u32).is_none() {
+                true => targets.x[v],
+                false => x[v] + t.min(1.0) * dx[v],
+            };
         }
         map.advance(&mut x, t.min(1.0), &dx);
         // nor may a shell stretch beyond its limit

@@ -160,6 +160,7 @@ mod tests {
             ..BodyDef::default()
         };
         let held = PrescribedDef {
+            along: Vec::new(),
             name: "held".into(),
             body: 0,
             vertices: vec![2],

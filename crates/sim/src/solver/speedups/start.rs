@@ -33,7 +33,7 @@ pub fn advance_free_bodies(
         touches[v as usize] = true;
     }
     let moves = |v: usize| potential.inertial()[v] || model.map.is_carried(v);
-    let is_free = |v: usize| moves(v) && !touches[v];
+    let is_free = |v: usize| moves(v) && !touches[v] && potential.rails().of(v as u32).is_none();
     let mut p = vec![Vec3::zeros(); it.x.len()];
     let mut any = false;
     // bodies with joints do not go by themselves
@@ -98,6 +98,7 @@ pub fn extrapolate(
     for &v in &still {
         p[v] = potential.context.h * state.v[v];
     }
+    potential.rails().project(&mut p);
     potential.context.model.map.spread(&mut p);
     try_part(potential, it, &p, work);
 }

@@ -1,0 +1,120 @@
+//! Vertices that are held in some directions and free in the others: on symmetry planes, on rollers, on rails.
+
+use standoff_linalg::{Mat3, Vec3};
+
+/// Part of a direction of length 1 that has to be left beside other directions for it to be another one.
+const INDEPENDENT: f64 = 1e-9;
+
+/// An orthonormal basis of what directions span, none of them zero.
+pub fn basis(directions: &[Vec3]) -> Vec<Vec3> {
+    let mut basis: Vec<Vec3> = Vec::new();
+    for n in directions {
+        let n = n.normalize();
+        // twice, so that rounding of the first is gone
+        let without = |n: Vec3| basis.iter().fold(n, |n, b| n - b * b.dot(&n));
+        let rest = without(without(n));
+        if rest.norm() > INDEPENDENT && basis.len() < 3 {
+            basis.push(rest.normalize());
+        }
+    }
+    basis
+}
+
+/// The projection onto what an orthonormal basis spans.
+pub fn projection(basis: &[Vec3]) -> Mat3 {
+    basis.iter().map(|n| n * n.transpose()).sum()
+}
+
+/// Vertices that are held in some directions, ascending, with the projections onto the directions in which they are free.
+#[derive(Debug, Clone, Default)]
+pub struct Rails {
+    vertices: Vec<u32>,
+    free: Vec<Mat3>,
+}
+
+impl Rails {
+    /// Adds a vertex above all others, which is held in the directions of an orthonormal `basis`.
+    pub fn push(&mut self, vertex: u32, basis: &[Vec3]) {
+        self.vertices.push(vertex);
+        self.free.push(Mat3::identity() - projection(basis));
+    }
+
+    /// Whether no vertex is held so.
+    pub fn is_empty(&self) -> bool {
+        self.vertices.is_empty()
+    }
+
+    /// Vertices and projections.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &Mat3)> {
+        self.vertices.iter().copied().zip(&self.free)
+    }
+
+    /// The projection onto the directions in which a vertex is free, if it is held in others.
+    pub fn of(&self, vertex: u32) -> Option<&Mat3> {
+        let k = self.vertices.binary_search(&vertex).ok()?;
+        Some(&self.free[k])
+    }
+
+    /// The part of a vector in the directions in which a vertex is held: all of it where it has no rails.
+    pub fn held_part(&self, vertex: u32, d: Vec3) -> Vec3 {
+        self.of(vertex).map_or(d, |free| d - free * d)
+    }
+
+    /// Takes the held directions out of a vector per vertex (`#V`).
+    pub fn project(&self, vectors: &mut [Vec3]) {
+        for (v, free) in self.iter() {
+            vectors[v as usize] = free * vectors[v as usize];
+        }
+    }
+
+    /// Of vertices that are still away from their targets, rails that hold them in the direction of the `displacement` to the target alone; and all
+    /// rails, where these vertices are free in that direction, too.
+    pub fn split(&self, displacement: impl Fn(u32) -> Option<Vec3>) -> [Self; 2] {
+        let [mut pulled, mut left] = [Self::default(), Self::default()];
+        for (v, free) in self.iter() {
+            let along = match displacement(v) {
+                Some(d) => projection(&[d.normalize()]),
+                None => Mat3::zeros(),
+            };
+            if along != Mat3::zeros() {
+                pulled.vertices.push(v);
+                pulled.free.push(Mat3::identity() - along);
+            }
+            left.vertices.push(v);
+            left.free.push(free + along);
+        }
+        [pulled, left]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bases_span_what_directions_do() {
+        let (x, y) = (Vec3::x(), Vec3::new(1.0, 2.0, 0.0));
+        assert_eq!(basis(&[x, y, x - y, x * 1e-30]).len(), 2);
+        assert_eq!(basis(&[x, y, Vec3::new(1.0, 1.0, 1e-3)]).len(), 3);
+        let free = Mat3::identity() - projection(&basis(&[x, y]));
+        assert!((free - Mat3::from_diagonal(&Vec3::z())).amax() < 1e-15);
+    }
+
+    #[test]
+    fn vertices_are_held_in_their_directions_only() {
+        let mut rails = Rails::default();
+        rails.push(1, &[Vec3::x()]);
+        rails.push(3, &[Vec3::x(), Vec3::z()]);
+        let mut vectors = vec![Vec3::repeat(1.0); 4];
+        rails.project(&mut vectors);
+        assert_eq!(vectors[1], Vec3::new(0.0, 1.0, 1.0));
+        assert_eq!((vectors[2], vectors[3]), (Vec3::repeat(1.0), Vec3::y()));
+        assert_eq!(rails.held_part(1, Vec3::repeat(2.0)), Vec3::new(2.0, 0.0, 0.0));
+        assert_eq!(rails.held_part(2, Vec3::y()), Vec3::y());
+        // pulled along z, the second stays held along x
+        let [pulled, left] = rails.split(|v| (v == 3).then_some(Vec3::z() * 2.0));
+        assert!(pulled.of(1).is_none() && left.of(1) == rails.of(1));
+        assert_eq!(pulled.held_part(3, Vec3::repeat(1.0)), Vec3::z());
+        assert_eq!(left.held_part(3, Vec3::repeat(1.0)), Vec3::x());
+    }
+}
