@@ -73,8 +73,8 @@ impl Rails {
         let [mut pulled, mut left] = [Self::default(), Self::default()];
         for (v, free) in self.iter() {
             let along = match displacement(v) {
-                Some(d) => projection(&[d.normalize()]),
-                None => Mat3::zeros(),
+                Some(d) if d != Vec3::zeros() => projection(&[d.normalize()]),
+                _ => Mat3::zeros(),
             };
             if along != Mat3::zeros() {
                 pulled.vertices.push(v);

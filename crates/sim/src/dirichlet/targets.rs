@@ -65,8 +65,11 @@ impl DirichletTargets {
             motion.add_displacement(state, h, &mut x);
         }
         for (v, _) in rails.iter() {
-            let left = x[v as usize] - state.x[v as usize];
-            x[v as usize] = state.x[v as usize] + rails.held_part(v, left);
+            let (target, from) = (x[v as usize], state.x[v as usize]);
+            let left = rails.held_part(v, target - from);
+            // rounding of an oblique direction is no motion
+            let moves = left.amax() > 4.0 * f64::EPSILON * from.amax();
+            x[v as usize] = if moves { from + left } else { from };
         }
         clamp_angles(model, state, &active, &mut prescribed, &mut x);
         let moving =
