@@ -169,6 +169,19 @@ impl CoreSimulation {
         Ok(PyArray1::from_vec(py, list))
     }
 
+    /// Of all elements of solids: `stresses` or `strains` (9n), row by row.
+    fn tensors<'py>(&self, py: Python<'py>, what: &str) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let list = self.with(py, |simulation| match what {
+            "stresses" => Some(simulation.core().stresses()),
+            "strains" => Some(simulation.core().strains()),
+            _ => None,
+        })?;
+        let list = list.ok_or_else(|| PyValueError::new_err(format!("no values '{what}'")))?;
+        // symmetric, so that columns are rows
+        let flat = list.iter().flat_map(|t| t.iter().copied()).collect();
+        Ok(PyArray1::from_vec(py, flat))
+    }
+
     /// Force and torque about the origin on every half-space (2k×3).
     fn half_space_forces<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let list: Vec<Vec3> = self.read(py, |simulation| {

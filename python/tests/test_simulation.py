@@ -77,6 +77,11 @@ def test_bodies_and_forces():
     assert np.allclose(distance, contacts["gap"])
     assert simulation.energies["kinetic"] == simulation.report["kinetic_energy"]
     assert simulation.von_mises().shape == (len(block.tetrahedra),)
+    stress, strain = simulation.stresses(), simulation.strains()
+    assert stress.shape == strain.shape == (len(block.tetrahedra), 3, 3)
+    assert np.array_equal(stress, stress.swapaxes(1, 2)) and np.isfinite(strain).all()
+    deviator = stress - np.trace(stress, axis1=1, axis2=2)[:, None, None] / 3 * np.eye(3)
+    assert np.allclose(np.sqrt(1.5 * (deviator**2).sum(axis=(1, 2))), simulation.von_mises())
     assert simulation.audit() == []
     with pytest.raises(ValueError, match="read-only"):
         simulation.positions[0] = 0

@@ -17,7 +17,7 @@ use crate::{
 };
 use standoff_mesh::MeshError;
 use standoff_scene::Scene;
-use standoff_scene::file::OutputSection;
+use standoff_scene::file::{Field, OutputSection};
 use standoff_sim::State;
 use standoff_sim::report::StepReport;
 use std::fs::{self, File};
@@ -169,6 +169,11 @@ impl RunFolder {
     /// Number of the last frame written.
     pub fn last_frame(&self) -> Option<u64> {
         self.frames.last().map(|(step, _)| *step)
+    }
+
+    /// Which arrays the frames have besides the positions.
+    pub fn fields(&self) -> &[Field] {
+        &self.output.fields
     }
 
     /// Writes a frame, its surfaces if the settings say so, and `run.pvd` with it.

@@ -8,6 +8,7 @@ use crate::{
     FailureData, FrameData, OutputError, ResumePoint, RunFolder, RunInfo, Summary, fingerprint,
 };
 use standoff_scene::Scene;
+use standoff_scene::file::Field;
 use standoff_sim::{BuildError, Simulation, StepError, StepReport};
 use std::any::Any;
 use std::ops::ControlFlow;
@@ -376,6 +377,13 @@ pub(crate) fn write_end(
 fn write_frame(folder: &mut RunFolder, simulation: &Simulation) -> Result<(), OutputError> {
     let decomposition = simulation.model().decomposition.as_deref();
     let subdomain = decomposition.map_or_else(Vec::new, |d| folder.topology().subdomains(d));
+    // tensors only where they are written
+    let wants = |fields: &[Field]| folder.fields().iter().any(|f| fields.contains(f));
+    let stress = match wants(&[Field::Stress, Field::PrincipalStress]) {
+        true => simulation.stresses(),
+        false => Vec::new(),
+    };
+    let strain = if wants(&[Field::Strain]) { simulation.strains() } else { Vec::new() };
     folder.write_frame(&FrameData {
         step: simulation.step_index() as u64,
         time: simulation.time(),
@@ -383,6 +391,8 @@ fn write_frame(folder: &mut RunFolder, simulation: &Simulation) -> Result<(), Ou
         velocities: simulation.velocities(),
         contact_forces: simulation.contact_forces(),
         von_mises: &simulation.von_mises(),
+        stress: &stress,
+        strain: &strain,
         stretch: &simulation.stretches(),
         bending_energy: &simulation.bending_energies(),
         contact_reach: &simulation.contact_reach(),

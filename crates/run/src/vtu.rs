@@ -2,8 +2,9 @@
 
 use crate::checksum::Checksum;
 use crate::{OutputError, Topology, write_atomically};
-use standoff_linalg::Vec3;
+use standoff_linalg::{Mat3, Vec3};
 use standoff_scene::file::Field;
+use standoff_sim::material::principal_values;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -23,6 +24,10 @@ pub struct FrameData<'a> {
     /// Von Mises stress of every tetrahedron, Pa, in the order of [`Topology::tets`]; in two dimensions of
     /// every triangle.
     pub von_mises: &'a [f64],
+    /// Cauchy stress of the same, Pa.
+    pub stress: &'a [Mat3],
+    /// Logarithmic strain of the same.
+    pub strain: &'a [Mat3],
     /// Stretch of every triangle of shells, then of every segment of rods.
     pub stretch: &'a [f64],
     /// Bending energy of the same, J.
@@ -44,6 +49,10 @@ pub(crate) const QUADRATIC_TET: u8 = 24;
 pub(crate) enum Array<'a> {
     Vectors(&'a [Vec3]),
     Differences(&'a [Vec3], &'a [Vec3]),
+    /// Vectors, followed by so many of zeros.
+    Principal(&'a [Vec3], usize),
+    /// Components xx, yy, zz, xy, yz, xz of symmetric tensors, followed by so many of zeros.
+    Tensors(&'a [Mat3], usize),
     /// Numbers, followed by so many zeros.
     Scalars(&'a [f64], usize),
     Indices(&'a [u32]),
@@ -58,6 +67,8 @@ impl Array<'_> {
     fn shape(&self) -> (&'static str, usize, usize) {
         match self {
             Self::Vectors(v) | Self::Differences(v, _) => ("Float64", 3, v.len() * 24),
+            Self::Principal(v, zeros) => ("Float64", 3, (v.len() + zeros) * 24),
+            Self::Tensors(t, zeros) => ("Float64", 6, (t.len() + zeros) * 48),
             Self::Scalars(s, zeros) => ("Float64", 1, (s.len() + zeros) * 8),
             Self::Indices(b) => ("Int32", 1, b.len() * 4),
             Self::Bytes(b) => ("UInt8", 1, b.len()),
@@ -76,6 +87,16 @@ impl Array<'_> {
             Self::Vectors(v) => write_floats(out, v.iter().flat_map(|v| [v.x, v.y, v.z])),
             Self::Differences(a, b) => {
                 write_floats(out, a.iter().zip(*b).flat_map(|(a, b)| (a - b).data.0[0]))
+            }
+            Self::Principal(v, zeros) => {
+                let zeros = std::iter::repeat_n([0.0; 3], *zeros);
+                write_floats(out, v.iter().map(|v| v.data.0[0]).chain(zeros).flatten())
+            }
+            Self::Tensors(t, zeros) => {
+                let parts =
+                    |t: &Mat3| [t[(0, 0)], t[(1, 1)], t[(2, 2)], t[(0, 1)], t[(1, 2)], t[(0, 2)]];
+                let zeros = std::iter::repeat_n([0.0; 6], *zeros);
+                write_floats(out, t.iter().map(parts).chain(zeros).flatten())
             }
             Self::Scalars(s, zeros) => {
                 write_floats(out, s.iter().copied().chain(std::iter::repeat_n(0.0, *zeros)))
@@ -148,6 +169,8 @@ pub fn write_vtu(
     check("velocities", data.velocities.len(), vertices, true)?;
     check("contact forces", data.contact_forces.len(), vertices, true)?;
     check("von Mises stresses", data.von_mises.len(), topology.solids(), true)?;
+    check("stresses", data.stress.len(), topology.solids(), true)?;
+    check("strains", data.strain.len(), topology.solids(), true)?;
 
     let thin = topology.thin.iter().filter(|t| **t).count();
     check("stretches", data.stretch.len(), thin, true)?;
@@ -170,8 +193,21 @@ pub fn write_vtu(
         point_data.push(("contact_reach", Array::Scalars(data.contact_reach, 0)));
     }
     let mut cell_data = Vec::new();
+    let others = topology.cells() - topology.solids();
+    let principal: Vec<Vec3> = match wanted(Field::PrincipalStress, true) {
+        true => data.stress.iter().map(principal_values).collect(),
+        false => Vec::new(),
+    };
+    if wanted(Field::Stress, !data.stress.is_empty()) {
+        cell_data.push(("stress", Array::Tensors(data.stress, others)));
+    }
+    if !principal.is_empty() {
+        cell_data.push(("principal_stress", Array::Principal(&principal, others)));
+    }
+    if wanted(Field::Strain, !data.strain.is_empty()) {
+        cell_data.push(("strain", Array::Tensors(data.strain, others)));
+    }
     if wanted(Field::VonMises, !data.von_mises.is_empty()) {
-        let others = topology.cells() - topology.solids();
         cell_data.push(("von_mises", Array::Scalars(data.von_mises, others)));
     }
     cell_data.push(("body", Array::Indices(&topology.cell_body)));

@@ -1,11 +1,12 @@
 //! Result files: what they hold, that others can read them, and that nothing is left half-written.
 
-use standoff_linalg::Vec3;
+use standoff_linalg::{Mat3, Vec3};
 use standoff_run::{
-    Event, FrameData, Options, OutputError, ResumePoint, RunFolder, RunInfo, Summary, Topology,
-    frame_files, read_frame, write_atomically, write_vtu,
+    Event, FrameData, FrameFile, Options, OutputError, ResumePoint, RunFolder, RunInfo, Summary,
+    Topology, frame_files, read_frame, write_atomically, write_vtu,
 };
 use standoff_scene::Scene;
+use standoff_scene::file::Field;
 use standoff_sim::Simulation;
 use standoff_sim::report::{StepOutcome, StepReport};
 use std::ops::ControlFlow;
@@ -72,6 +73,40 @@ impl State {
             ..FrameData::default()
         }
     }
+}
+
+/// Tensors of solids by their six components, principal values as vectors, and zeros for other cells; not by default.
+#[test]
+fn frames_have_stresses_and_strains_where_they_are_chosen() {
+    let scene = scene();
+    let topology = Topology::new(&scene.definition);
+    let state = State::new(&topology);
+    let tensor = |k: usize| {
+        let a = 1.0 + k as f64;
+        Mat3::new(a, 4.0, 6.0, 4.0, 2.0, 5.0, 6.0, 5.0, 3.0)
+    };
+    let tensors: Vec<Mat3> = (0..topology.solids()).map(tensor).collect();
+    let data = FrameData { stress: &tensors, strain: &tensors, ..state.data(3, 0.1) };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.vtu");
+    let written = |fields: &[Field]| {
+        write_vtu(&path, &topology, &data, fields).unwrap();
+        let mut file = FrameFile::open(&path).unwrap();
+        ["stress", "principal_stress", "strain"].map(|name| file.floats(name).unwrap())
+    };
+    assert_eq!(written(&scene.output.fields), [None, None, None]);
+    let [stress, principal, strain] =
+        written(&[Field::Stress, Field::PrincipalStress, Field::Strain]).map(Option::unwrap);
+    assert_eq!(stress.len(), 6 * topology.cells());
+    assert_eq!(stress[..6], [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    assert_eq!(stress[6..8], [2.0, 2.0]);
+    assert!(stress[6 * tensors.len()..].iter().all(|s| *s == 0.0) && strain == stress);
+    let values = tensors[0].symmetric_eigenvalues();
+    assert!((principal[0] - values.max()).abs() < 1e-12 && principal[0] > principal[1]);
+    assert!((principal[..3].iter().sum::<f64>() - 6.0).abs() < 1e-12);
+    assert_eq!(principal.len(), 3 * topology.cells());
+    let short = FrameData { stress: &tensors[1..], ..data };
+    assert!(write_vtu(&path, &topology, &short, &[]).is_err());
 }
 
 #[test]

@@ -178,6 +178,12 @@ pub enum Field {
     ContactForce,
     /// Von Mises stress of a tetrahedron, Pa.
     VonMises,
+    /// Cauchy (true) stress of a tetrahedron, Pa: its components xx, yy, zz, xy, yz, xz.
+    Stress,
+    /// Its principal values, Pa, the greatest first.
+    PrincipalStress,
+    /// Logarithmic strain ½ ln FFᵀ of a tetrahedron: the same components.
+    Strain,
     /// Greatest principal stretch of a shell's triangle, stretch of a rod's segment; 0 elsewhere.
     Stretch,
     /// Bending energy, including twist for rods, J; the energy of a hinge or a rod joint is divided equally

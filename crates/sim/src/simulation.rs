@@ -13,7 +13,7 @@ use crate::dirichlet::DirichletTargets;
 use crate::energy::Element;
 use crate::error::{BuildError, ControlError, StepError};
 use crate::joints::JointTarget;
-use crate::material::von_mises;
+use crate::material::{logarithmic_strain, von_mises};
 use crate::model::Model;
 use crate::placement::{self, CARRIED};
 use crate::report::{JointForces, StepReport};
@@ -23,7 +23,8 @@ use crate::step;
 use crate::step::minimum::{Accuracy, End, Minimum};
 use crate::threads::with_threads_awake;
 use crate::watch::Watcher;
-use standoff_linalg::Vec3;
+use rayon::prelude::*;
+use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::LinearSolver;
 
 /// A simulation in progress.
@@ -352,14 +353,28 @@ impl Simulation {
 
     /// Von Mises stress of each tetrahedron, Pa (`#T`), in two dimensions of each triangle (`#F`).
     pub fn von_mises(&self) -> Vec<f64> {
-        let stresses = self.model.solids.cauchy_stress(&self.state.x);
-        let mut of_rigid = vec![false; stresses.len()];
+        self.stresses().iter().map(von_mises).collect()
+    }
+
+    /// Cauchy stress of the same, Pa, the mean over a quadratic element.
+    pub fn stresses(&self) -> Vec<Mat3> {
+        self.of_solids(self.model.solids.cauchy_stress(&self.state.x))
+    }
+
+    /// Logarithmic strain ½ ln FFᵀ of the same, of the mean F of a quadratic element; not finite where an element is flat.
+    pub fn strains(&self) -> Vec<Mat3> {
+        let (solids, x) = (&self.model.solids, &self.state.x);
+        let strain = |e: usize| logarithmic_strain(&solids.deformation_gradient(e, x));
+        self.of_solids((0..solids.len()).into_par_iter().with_min_len(512).map(strain).collect())
+    }
+
+    /// Values of elements without those of rigid bodies: what keeps a body rigid is no stress of its material.
+    fn of_solids(&self, all: Vec<Mat3>) -> Vec<Mat3> {
+        let mut of_rigid = vec![false; all.len()];
         for body in self.model.bodies.iter().filter(|b| b.rigid) {
             of_rigid[body.solids.clone()].fill(true);
         }
-        // what keeps a body rigid is no stress of its material
-        let solid = stresses.iter().zip(of_rigid).filter(|(_, rigid)| !rigid);
-        solid.map(|(stress, _)| von_mises(stress)).collect()
+        all.into_iter().zip(of_rigid).filter(|(_, rigid)| !rigid).map(|(value, _)| value).collect()
     }
 
     /// Greatest principal stretch of every triangle of shells, then stretch of every segment of rods.

@@ -7,7 +7,7 @@ use standoff_sim::definition::{
     BodyDef, BodyKind, Definition, ForceDef, Load, Motion, Pivot, PrescribedDef,
 };
 use standoff_sim::error::BuildError;
-use standoff_sim::material::{Law, Material};
+use standoff_sim::material::{Law, Material, principal_values};
 use standoff_sim::settings::{Integrator, Method};
 use standoff_sim::{BuildError as Error, Simulation};
 
@@ -95,6 +95,18 @@ fn symmetry_planes_and_a_sliding_plate_leave_uniaxial_tension() {
         for (p, x) in rest.iter().zip(simulation.positions()) {
             let exact = turn * Vec3::new(1.4 * p.x, across * p.y, across * p.z);
             assert!((x - exact).norm() < 1e-6, "{method:?} {p} {x} {exact}");
+        }
+        // stress and strain of every element, in the axes of the block
+        let true_stress = stress / (across * across);
+        for (found, strain) in simulation.stresses().iter().zip(simulation.strains()) {
+            let own = turn.transpose() * found * turn;
+            let exact = Mat3::from_diagonal(&Vec3::new(true_stress, 0.0, 0.0));
+            assert!((own - exact).amax() < 1e-5 * true_stress, "{own}");
+            let values = principal_values(found);
+            assert!((values - Vec3::new(true_stress, 0.0, 0.0)).amax() < 1e-5 * true_stress);
+            let exact = Vec3::new(1.4_f64.ln(), across.ln(), across.ln());
+            let own = turn.transpose() * strain * turn;
+            assert!((own - Mat3::from_diagonal(&exact)).amax() < 1e-6, "{own}");
         }
         // the planes hold across themselves only, and as much as the plate pulls
         let held = &report.forces.held;

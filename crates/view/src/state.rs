@@ -58,7 +58,8 @@ impl Colouring {
             Location::Field | Location::Grid => return None,
         };
         let constant = ["thickness", "radius"].contains(&array.name.as_str());
-        if constant || array.kind != "Float64" {
+        // tensors have no one value by which to colour
+        if constant || array.kind != "Float64" || array.components > 3 {
             return None;
         }
         Some(Self {
@@ -79,7 +80,7 @@ fn unit(name: &str) -> &'static str {
         "displacement" | "contact_reach" | GAP => "m",
         "velocity" => "m/s",
         "contact_force" => "N",
-        "von_mises" => "Pa",
+        "von_mises" | "principal_stress" => "Pa",
         "bending_energy" => "J",
         _ => "",
     }

@@ -553,6 +553,14 @@ class Simulation:
         """Von Mises stress of every tetrahedron, Pa."""
         return self._core.elements("von_mises")
 
+    def stresses(self) -> Array:
+        """Cauchy stress of every tetrahedron, Pa (n×3×3), the mean over a quadratic one."""
+        return self._core.tensors("stresses").reshape(-1, 3, 3)
+
+    def strains(self) -> Array:
+        """Logarithmic strain ½ ln FFᵀ of every tetrahedron (n×3×3)."""
+        return self._core.tensors("strains").reshape(-1, 3, 3)
+
     def stretches(self) -> Array:
         """Greatest principal stretch of every triangle of shells, then stretch of every segment of rods."""
         return self._core.elements("stretches")

@@ -39,23 +39,7 @@ impl DirichletTargets {
                 active.push(motion);
             }
         }
-        let mut partly: BTreeMap<u32, Vec<Vec3>> = BTreeMap::new();
-        for motion in &active {
-            for &v in &motion.vertices {
-                match motion.along.is_empty() {
-                    true => prescribed[v as usize] = true,
-                    false => partly.entry(v).or_default().extend(&motion.along),
-                }
-            }
-        }
-        let mut rails = Rails::default();
-        for (v, directions) in partly {
-            match &basis(&directions)[..] {
-                _ if prescribed[v as usize] => {}
-                all if all.len() == 3 => prescribed[v as usize] = true,
-                some => rails.push(v, some),
-            }
-        }
+        let rails = prescribe(&active, &mut prescribed);
         let mut x = state.x.clone();
         let on_rails = rails.iter().map(|(v, _)| v as usize);
         for v in (0..x.len()).filter(|&v| prescribed[v]).chain(on_rails) {
@@ -81,6 +65,28 @@ impl DirichletTargets {
     pub fn left_of(&self, v: u32, from: &Vec3) -> Vec3 {
         self.rails.held_part(v, self.x[v as usize] - from)
     }
+}
+
+/// Marks the vertices that motions prescribe in all directions together; rails of those that they prescribe in some.
+fn prescribe(active: &[&PrescribedMotion], prescribed: &mut [bool]) -> Rails {
+    let mut partly: BTreeMap<u32, Vec<Vec3>> = BTreeMap::new();
+    for motion in active {
+        for &v in &motion.vertices {
+            match motion.along.is_empty() {
+                true => prescribed[v as usize] = true,
+                false => partly.entry(v).or_default().extend(&motion.along),
+            }
+        }
+    }
+    let mut rails = Rails::default();
+    for (v, directions) in partly {
+        match &basis(&directions)[..] {
+            _ if prescribed[v as usize] => {}
+            all if all.len() == 3 => prescribed[v as usize] = true,
+            some => rails.push(v, some),
+        }
+    }
+    rails
 }
 
 /// A segment of a rod, or an edge of a shell with a normal, is clamped where both of its ends are

@@ -276,6 +276,20 @@ impl Law {
     }
 }
 
+/// Logarithmic (Hencky) strain ½ ln FFᵀ, symmetric.
+pub fn logarithmic_strain(f: &Mat3) -> Mat3 {
+    let svd = svd3(f);
+    let strain = svd.u * Mat3::from_diagonal(&svd.sigma.map(f64::ln)) * svd.u.transpose();
+    (strain + strain.transpose()) * 0.5
+}
+
+/// Principal values of a symmetric tensor, the greatest first.
+pub fn principal_values(tensor: &Mat3) -> Vec3 {
+    let mut values: [f64; 3] = tensor.symmetric_eigenvalues().into();
+    values.sort_by(|a, b| b.total_cmp(a));
+    values.into()
+}
+
 /// Von Mises stress of a Cauchy stress, Pa: √(3/2) times the norm of its deviator.
 pub fn von_mises(cauchy: &Mat3) -> f64 {
     let deviator = cauchy - Mat3::from_diagonal_element(cauchy.trace() / 3.0);
