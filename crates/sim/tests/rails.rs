@@ -1,6 +1,6 @@
 //! Vertices that are held or moved in some directions only: symmetry planes, rollers, rails.
 
-use crate::common::{block, scene};
+use crate::common::{block, ground, scene};
 use standoff_geometry::quadratic::add_middles;
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sim::definition::{
@@ -8,6 +8,7 @@ use standoff_sim::definition::{
 };
 use standoff_sim::error::BuildError;
 use standoff_sim::material::{Law, Material, principal_values};
+use standoff_sim::report::{Resultant, StepOutcome};
 use standoff_sim::settings::{Integrator, Method};
 use standoff_sim::{BuildError as Error, Simulation};
 
@@ -177,6 +178,46 @@ fn half_a_block_on_a_symmetry_plane_swings_as_the_whole_does() {
             assert!((a - b).norm() < 1e-8, "{integrator:?}: {a} {b}");
         }
         assert!(half.iter().map(|p| p.y).fold(1.0, f64::min) < 0.0);
+    }
+}
+
+/// With contact and friction at vertices on a symmetry plane, steps converge, and the plane holds against what pushes onto it: here a block that is
+/// pressed down leans against the plane.
+#[test]
+fn a_block_on_the_ground_leans_against_a_symmetry_plane() {
+    for method in [Method::Barrier, Method::BarrierFree] {
+        let body = elastic(block("block", [0.0, 2e-3, 0.0], [2, 2, 2], 0.25), false);
+        // what two motions hold would count in both
+        let plane = select(&body, |p| p.x < 1e-9 && p.y < 0.5);
+        let top = select(&body, |p| p.y > 0.5);
+        let mut d = scene(vec![body]);
+        d.settings.time.integrator = Integrator::QuasiStatic;
+        d.settings.time.step = 1.0;
+        d.settings.solver.method = method;
+        d.settings.friction.coefficient = 0.3;
+        d.half_spaces.push(ground(0.0));
+        d.prescribed.push(held("plane", plane, Motion::Fixed, &[Vec3::x()]));
+        let pivot = Pivot::Point(Vec3::zeros());
+        let linear = Vec3::new(-0.02, -0.05, 0.0);
+        let motion = Motion::Rigid { linear, angular: Vec3::zeros(), pivot };
+        d.prescribed.push(held("press", top, motion, &[Vec3::x(), Vec3::y(), Vec3::z()]));
+        let mut simulation = Simulation::new(&d).unwrap();
+        // the barrier has friction from the second step on, at what touches at its start
+        for k in 0..3 {
+            let report = simulation.step().unwrap();
+            assert_eq!(report.outcome, StepOutcome::Converged, "{method:?}");
+            assert!(simulation.audit().is_empty());
+            let force = |r: &Resultant| Vec3::from(r.force);
+            let held = |name: &str| Vec3::from(report.forces.held[name].force);
+            let contact = force(&report.forces.bodies["block"]);
+            // across the plane it holds, along it nothing does
+            let plane = held("plane");
+            assert!(plane.x > 1.0 && plane.y == 0.0 && plane.z == 0.0, "{method:?} {plane}");
+            let sum = plane + held("press") + contact;
+            assert!(sum.norm() < 1e-3 * contact.norm(), "{method:?}: {sum} of {contact}");
+            let rubs = contact.x.abs() > 1e-3 * contact.y;
+            assert!(rubs || k == 0, "{method:?} {contact}");
+        }
     }
 }
 
