@@ -207,6 +207,7 @@ fn a_block_on_a_slope_is_held_by_a_symmetry_plane() {
         for k in 0..3 {
             let report = simulation.step().unwrap();
             assert_eq!(report.outcome, StepOutcome::Converged, "{method:?}");
+            assert!(report.imbalance < 5e-3, "{method:?} {}", report.imbalance);
             assert!(simulation.audit().is_empty());
             let force = |r: &Resultant| Vec3::from(r.force);
             let held = |name: &str| Vec3::from(report.forces.held[name].force);
