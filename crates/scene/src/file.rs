@@ -25,7 +25,8 @@ pub use robot::RobotSection;
 pub use thin::{OrthotropicSection, RestShape, ShellSection, StitchSection};
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Serialize, Serializer};
 use standoff_mesh::shape::Shape;
 use standoff_sim::definition::Dimension;
 use standoff_sim::definition::presets::Preset;
@@ -195,7 +196,7 @@ pub enum Field {
 }
 
 /// A material.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MaterialSection {
     /// Constitutive law.
@@ -232,6 +233,35 @@ impl MaterialSection {
         };
         let from_ratio = || rubber::bulk_modulus(rubber.shear_modulus(), self.poisson_ratio);
         Material::rubber(rubber.clone(), self.bulk_modulus.unwrap_or_else(from_ratio))
+    }
+}
+
+impl Serialize for MaterialSection {
+    /// Without what rubber takes the place of: a scene that gives both is refused.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let plain = self.rubber.is_none();
+        let mut map = serializer.serialize_map(None)?;
+        if plain {
+            map.serialize_entry("law", &self.law)?;
+            map.serialize_entry("young_modulus", &self.young_modulus)?;
+        }
+        if plain || self.bulk_modulus.is_none() {
+            map.serialize_entry("poisson_ratio", &self.poisson_ratio)?;
+        }
+        if let Some(bulk_modulus) = self.bulk_modulus {
+            map.serialize_entry("bulk_modulus", &bulk_modulus)?;
+        }
+        map.serialize_entry("density", &self.density)?;
+        if let Some(name) = &self.friction_material {
+            map.serialize_entry("friction_material", name)?;
+        }
+        if let Some(rubber) = &self.rubber {
+            map.serialize_entry("rubber", rubber)?;
+        }
+        if let Some(shell) = &self.shell {
+            map.serialize_entry("shell", shell)?;
+        }
+        map.end()
     }
 }
 

@@ -534,3 +534,33 @@ collide = true
     assert_eq!((elbow.name.as_str(), elbow.parent, elbow.child), ("elbow", Some(0), 2));
     assert!(elbow.collide && !pin.collide);
 }
+
+/// What a run writes down of a material of rubber can be read again, and is the same solid.
+#[test]
+fn resolved_scenes_with_rubber_are_scenes() {
+    for (place, text) in [
+        (
+            "named",
+            "[materials.m]\nrubber = { kind = \"gent\", mu = 1e5, limit = 9 }\nbulk_modulus = 1e7\n",
+        ),
+        (
+            "ratio",
+            "[materials.m]\nrubber = { kind = \"ogden\", terms = [{ mu = 1e5, alpha = -1.3 }] }\npoisson_ratio = 0.49\n",
+        ),
+    ] {
+        let object = "[[objects]]\nname = \"b\"\nshape = { kind = \"box\" }\nmaterial = \"m\"\nfixed = [{ along = [\"x\", [0, 1, 1]] }]\n";
+        let text = format!("{text}{object}");
+        let read =
+            |text: &str| Scene::parse(text, Path::new("scene.toml"), Path::new(""), &[]).unwrap();
+        let scene = read(&text);
+        let again = read(&scene.resolved_toml().unwrap());
+        let material = |scene: &Scene| match &scene.definition.bodies[0].kind {
+            BodyKind::Volume { material, .. } => material.clone(),
+            _ => panic!("a volume"),
+        };
+        assert_eq!(material(&scene), material(&again), "{place}");
+        let along = |scene: &Scene| scene.definition.prescribed[0].along.clone();
+        assert_eq!(along(&scene), along(&again));
+        assert_eq!(along(&scene).len(), 2);
+    }
+}

@@ -45,7 +45,9 @@ pub struct Fit {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum FitError {
     /// Fewer points than constants.
-    #[error("a law with {constants} constants needs as many points with a load; {points} were given")]
+    #[error(
+        "a law with {constants} constants needs as many points with a load; {points} were given"
+    )]
     TooFew {
         /// Constants of the law.
         constants: usize,
