@@ -564,3 +564,29 @@ fn resolved_scenes_with_rubber_are_scenes() {
         assert_eq!(along(&scene).len(), 2);
     }
 }
+
+/// What a run writes down of a scene reads again, and says the same, for every scene that ships but the large ones and those whose meshes a run
+/// writes beside it.
+#[test]
+fn resolved_scenes_resolve_to_themselves() {
+    let scenes = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes");
+    let (mut folders, mut count) = (vec![scenes], 0);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.extension() {
+                None if ["bench", "robots"].iter().any(|left_out| path.ends_with(left_out)) => {}
+                None if path.is_dir() => folders.push(path),
+                Some(toml) if toml == "toml" => {
+                    let text = Scene::load(&path, &[]).unwrap().resolved_toml().unwrap();
+                    let again = Scene::parse(&text, &path, &folder, &[]);
+                    let again = again.unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+                    assert_eq!(again.resolved_toml().unwrap(), text, "{}", path.display());
+                    count += 1;
+                }
+                _ => {}
+            }
+        }
+    }
+    assert!(count > 80, "{count}");
+}
