@@ -98,20 +98,16 @@ fn ends(size: usize) -> Definition {
     let rest = definition.bodies[0].rest.clone();
     for side in [-1.0, 1.0] {
         let held = |v: &u32| (rest[*v as usize].x - 2.0 * side).abs() < 1e-9;
-        definition.prescribed.push(PrescribedDef {
-            along: Vec::new(),
-            name: format!("end {side}"),
-            body: 0,
-            vertices: (0..rest.len() as u32).filter(held).collect(),
-            motion: Motion::Rigid {
+        definition.prescribed.push(PrescribedDef::new(
+            format!("end {side}"),
+            0,
+            (0..rest.len() as u32).filter(held).collect(),
+            Motion::Rigid {
                 linear: side * Vec3::x(),
                 angular: 2.0 * side * Vec3::x(),
                 pivot: Pivot::Point(2.0 * side * Vec3::x()),
             },
-            t0: 0.0,
-            t1: f64::INFINITY,
-            until: None,
-        });
+        ));
     }
     definition
 }

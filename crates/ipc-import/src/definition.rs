@@ -106,13 +106,9 @@ fn add_action(index: usize, body: &PlannedBody, action: &Action, definition: &mu
     };
     let until = action.until.clone();
     definition.prescribed.push(PrescribedDef {
-        along: Vec::new(),
-        name,
-        body: index,
-        vertices,
-        motion,
         t0,
         t1,
         until,
+        ..PrescribedDef::new(name, index, vertices, motion)
     });
 }

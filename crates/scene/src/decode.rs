@@ -189,6 +189,23 @@ impl<'de> de::Deserializer<'de> for Decoder<'_> {
         result.map_err(|e| e.at(place))
     }
 
+    /// A table: the fields of a struct have no order by which an array could give them.
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, DecodeError> {
+        match &self.0.value {
+            Value::Array(items) => Err(DecodeError::new(Problem::WrongType {
+                expected: "a table".into(),
+                found: array_words(items.len()),
+            })
+            .at(self.0.place)),
+            _ => self.deserialize_any(visitor),
+        }
+    }
+
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
         visitor.visit_some(self)
     }
@@ -230,7 +247,7 @@ impl<'de> de::Deserializer<'de> for Decoder<'_> {
 
     serde::forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf
-        unit unit_struct seq tuple tuple_struct map struct identifier ignored_any
+        unit unit_struct seq tuple tuple_struct map identifier ignored_any
     }
 }
 

@@ -18,7 +18,7 @@ name = "beam"
 shape = {{ kind = "box", size = [1, 0.1, 0.1], cells = {cells:?} }}
 element = "{element}"
 material = {{ young_modulus = 1e9, poisson_ratio = {nu}, density = 1000 }}
-regions = {{ left = {{ box = [[-0.51, -1, -1], [-0.499, 1, 1]] }}, right = {{ box = [[0.499, -1, -1], [0.51, 1, 1]] }} }}
+regions = {{ left = {{ box = {{ min = [-0.51, -1, -1], max = [-0.499, 1, 1] }} }}, right = {{ box = {{ min = [0.499, -1, -1], max = [0.51, 1, 1] }} }} }}
 fixed = [{{ vertices = "left" }}]
 forces = [{{ vertices = "right", force = [0, -10, 0] }}]
 "#
@@ -99,7 +99,7 @@ name = "plate"
 shape = {{ kind = "box", size = [1, 0.1, 1], cells = [8, 2, 8] }}
 element = "{element}"
 material = {{ young_modulus = 1e9, poisson_ratio = 0.4 }}
-regions = {{ left = {{ box = [[-0.51, -1, -1], [-0.499, 1, 1]] }}, right = {{ box = [[0.499, -1, -1], [0.51, 1, 1]] }} }}
+regions = {{ left = {{ box = {{ min = [-0.51, -1, -1], max = [-0.499, 1, 1] }} }}, right = {{ box = {{ min = [0.499, -1, -1], max = [0.51, 1, 1] }} }} }}
 fixed = [{{ vertices = "left" }}]
 forces = [{{ vertices = "right", force = [0, -10, 0] }}]
 "#

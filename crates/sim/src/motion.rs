@@ -139,25 +139,15 @@ impl PrescribedMotion {
 
     /// The part of a vector in the directions that it prescribes.
     pub(crate) fn own_part(&self, d: Vec3) -> Vec3 {
-        if self.along.is_empty() { d } else { rails::projection(&self.along) * d }
+        match self.along.is_empty() {
+            true => d,
+            false => self.along.iter().map(|n| n * n.dot(&d)).sum(),
+        }
     }
 
     /// Adds the displacement from the target at `t` to that at `t + h`.
     pub(super) fn add_displacement(&self, state: &State, h: f64, target: &mut [Vec3]) {
-        if !self.along.is_empty() {
-            let mut whole = target.to_vec();
-            self.add_whole_displacement(state, h, &mut whole);
-            for &v in &self.vertices {
-                let v = v as usize;
-                target[v] += self.own_part(whole[v] - target[v]);
-            }
-            return;
-        }
-        self.add_whole_displacement(state, h, target);
-    }
-
-    /// The same in all directions.
-    fn add_whole_displacement(&self, state: &State, h: f64, target: &mut [Vec3]) {
+        let mut add = |v: u32, d: Vec3| target[v as usize] += self.own_part(d);
         let at = |v: u32| state.targets[v as usize];
         match &self.motion {
             Motion::Fixed => {}
@@ -171,7 +161,7 @@ impl PrescribedMotion {
                 };
                 let turn = rotation(angular, h) - Mat3::identity();
                 for &v in &self.vertices {
-                    target[v as usize] += turn * (at(v) - centre) + h * linear;
+                    add(v, turn * (at(v) - centre) + h * linear);
                 }
             }
             Motion::Expression { translation, axis, angle, pivot } => {
@@ -185,13 +175,13 @@ impl PrescribedMotion {
                 };
                 let turn = rotation(axis, a1 - a0) - Mat3::identity();
                 for &v in &self.vertices {
-                    target[v as usize] += turn * (at(v) - centre) + (d1 - d0);
+                    add(v, turn * (at(v) - centre) + (d1 - d0));
                 }
             }
             Motion::Sequence { frames } => {
                 if let Some(frame) = frames.get(state.step).or(frames.last()) {
                     for (&v, p) in self.vertices.iter().zip(frame) {
-                        target[v as usize] += p - at(v);
+                        add(v, p - at(v));
                     }
                 }
             }

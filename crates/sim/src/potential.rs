@@ -59,8 +59,10 @@ pub struct IncrementalPotential<'a> {
     inertial: Arc<Vec<bool>>,
     /// Whether a vertex is an unknown (`#V`): not carried, and not prescribed or constrained to its target.
     free: Vec<bool>,
-    /// Vertices that are free in some directions only, and those of them that nothing pulls.
-    rails: [Rails; 2],
+    /// Vertices that are held in some directions in this step.
+    all_rails: Rails,
+    /// The directions in which they are held now, without those in which constraints pull them.
+    rails: Rails,
     /// Elements of solids: those of the model, with a barrier against inversion while constraints pull prescribed vertices, or
     /// only those that have an unknown while some vertices rest.
     solids: Cow<'a, Solids>,
@@ -257,7 +259,8 @@ impl<'a> IncrementalPotential<'a> {
             prescribed: targets.prescribed.clone(),
             inertial,
             free,
-            rails: [targets.rails.clone(), targets.rails.clone()],
+            all_rails: targets.rails.clone(),
+            rails: targets.rails.clone(),
             solids: Cow::Borrowed(&model.solids),
             codim,
             attachments: model.loads.attachments(context.start),
@@ -293,7 +296,7 @@ impl<'a> IncrementalPotential<'a> {
 
     /// Vertices that are free in some directions only.
     pub fn rails(&self) -> &Rails {
-        &self.rails[1]
+        &self.rails
     }
 
     /// Whether a vertex has inertia in this step (`#V`).

@@ -20,11 +20,6 @@ pub fn basis(directions: &[Vec3]) -> Vec<Vec3> {
     basis
 }
 
-/// The projection onto what an orthonormal basis spans.
-pub fn projection(basis: &[Vec3]) -> Mat3 {
-    basis.iter().map(|n| n * n.transpose()).sum()
-}
-
 /// Vertices that are held in some directions, ascending, with the projections onto the directions in which they are free.
 #[derive(Debug, Clone, Default)]
 pub struct Rails {
@@ -36,12 +31,8 @@ impl Rails {
     /// Adds a vertex above all others, which is held in the directions of an orthonormal `basis`.
     pub fn push(&mut self, vertex: u32, basis: &[Vec3]) {
         self.vertices.push(vertex);
-        self.free.push(Mat3::identity() - projection(basis));
-    }
-
-    /// Whether no vertex is held so.
-    pub fn is_empty(&self) -> bool {
-        self.vertices.is_empty()
+        let held: Mat3 = basis.iter().map(|n| n * n.transpose()).sum();
+        self.free.push(Mat3::identity() - held);
     }
 
     /// Vertices and projections.
@@ -69,21 +60,18 @@ impl Rails {
 
     /// Of vertices that are still away from their targets, rails that hold them in the direction of the `displacement` to the target alone; and all
     /// rails, where these vertices are free in that direction, too.
-    pub fn split(&self, displacement: impl Fn(u32) -> Option<Vec3>) -> [Self; 2] {
-        let [mut pulled, mut left] = [Self::default(), Self::default()];
+    pub fn split(&self, displacement: impl Fn(u32) -> Option<Vec3>) -> (Self, Self) {
+        let (mut pulled, mut left) = (Self::default(), Self::default());
         for (v, free) in self.iter() {
-            let along = match displacement(v) {
-                Some(d) if d != Vec3::zeros() => projection(&[d.normalize()]),
-                _ => Mat3::zeros(),
-            };
-            if along != Mat3::zeros() {
-                pulled.vertices.push(v);
-                pulled.free.push(Mat3::identity() - along);
-            }
             left.vertices.push(v);
-            left.free.push(free + along);
+            left.free.push(*free);
+            if let Some(d) = displacement(v).filter(|d| *d != Vec3::zeros()) {
+                let direction = d.normalize();
+                pulled.push(v, &[direction]);
+                left.free[left.vertices.len() - 1] += direction * direction.transpose();
+            }
         }
-        [pulled, left]
+        (pulled, left)
     }
 }
 
@@ -96,8 +84,9 @@ mod tests {
         let (x, y) = (Vec3::x(), Vec3::new(1.0, 2.0, 0.0));
         assert_eq!(basis(&[x, y, x - y, x * 1e-30]).len(), 2);
         assert_eq!(basis(&[x, y, Vec3::new(1.0, 1.0, 1e-3)]).len(), 3);
-        let free = Mat3::identity() - projection(&basis(&[x, y]));
-        assert!((free - Mat3::from_diagonal(&Vec3::z())).amax() < 1e-15);
+        let mut rails = Rails::default();
+        rails.push(0, &basis(&[x, y]));
+        assert!((rails.of(0).unwrap() - Mat3::from_diagonal(&Vec3::z())).amax() < 1e-15);
     }
 
     #[test]
@@ -112,7 +101,7 @@ mod tests {
         assert_eq!(rails.held_part(1, Vec3::repeat(2.0)), Vec3::new(2.0, 0.0, 0.0));
         assert_eq!(rails.held_part(2, Vec3::y()), Vec3::y());
         // pulled along z, the second stays held along x
-        let [pulled, left] = rails.split(|v| (v == 3).then_some(Vec3::z() * 2.0));
+        let (pulled, left) = rails.split(|v| (v == 3).then_some(Vec3::z() * 2.0));
         assert!(pulled.of(1).is_none() && left.of(1) == rails.of(1));
         assert_eq!(pulled.held_part(3, Vec3::repeat(1.0)), Vec3::z());
         assert_eq!(left.held_part(3, Vec3::repeat(1.0)), Vec3::x());

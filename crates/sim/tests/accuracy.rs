@@ -35,16 +35,7 @@ fn with_material(mut body: BodyDef, law: Material, rho: f64) -> BodyDef {
 }
 
 fn held(vertices: Vec<u32>) -> PrescribedDef {
-    PrescribedDef {
-        along: Vec::new(),
-        name: "held".into(),
-        body: 0,
-        vertices,
-        motion: Motion::Fixed,
-        t0: 0.0,
-        t1: f64::INFINITY,
-        until: None,
-    }
+    PrescribedDef::new("held", 0, vertices, Motion::Fixed)
 }
 
 fn at_zero(body: &BodyDef) -> Vec<u32> {

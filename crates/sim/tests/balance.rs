@@ -27,20 +27,16 @@ fn above(body: &BodyDef, height: f64) -> Vec<u32> {
 fn pressed(young_modulus: f64, speed: f64, integrator: Integrator) -> Definition {
     let cube =
         with_stiffness(block("cube", [0.0, 3e-5, 0.0], [3, 3, 3], 0.02 / 3.0), young_modulus);
-    let top = PrescribedDef {
-        along: Vec::new(),
-        name: "top".into(),
-        body: 0,
-        vertices: above(&cube, 0.02),
-        motion: Motion::Rigid {
+    let top = PrescribedDef::new(
+        "top",
+        0,
+        above(&cube, 0.02),
+        Motion::Rigid {
             linear: Vec3::new(0.0, -speed, 0.0),
             angular: Vec3::zeros(),
             pivot: Pivot::StartCentre,
         },
-        t0: 0.0,
-        t1: f64::INFINITY,
-        until: None,
-    };
+    );
     let mut definition = scene(vec![cube]);
     definition.half_spaces.push(ground(0.0));
     definition.prescribed.push(top);

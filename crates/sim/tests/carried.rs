@@ -87,20 +87,16 @@ fn stacked(times: [Option<usize>; 2]) -> Definition {
     let mut definition = scene(vec![carry(low, times[0]), carry(high, times[1])]);
     definition.gravity = Vec3::new(0.0, -9.81, 0.0);
     definition.half_spaces.push(ground(0.0));
-    definition.prescribed.push(PrescribedDef {
-        along: Vec::new(),
-        name: "corner".into(),
-        body: 0,
-        vertices: vec![0, 1],
-        motion: Motion::Rigid {
+    definition.prescribed.push(PrescribedDef::new(
+        "corner",
+        0,
+        vec![0, 1],
+        Motion::Rigid {
             linear: Vec3::new(0.05, 0.0, 0.0),
             angular: Vec3::zeros(),
             pivot: Pivot::StartCentre,
         },
-        t0: 0.0,
-        t1: f64::INFINITY,
-        until: None,
-    });
+    ));
     let settings = &mut definition.settings;
     settings.time.step = 0.01;
     settings.contact.d_hat = Some(0.01);

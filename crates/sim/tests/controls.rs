@@ -38,8 +38,7 @@ fn on_plate() -> Definition {
 }
 
 fn prescribe(body: usize, vertices: Vec<u32>, motion: Motion) -> PrescribedDef {
-    let (name, t0, t1, until) = ("motion".into(), 0.0, f64::INFINITY, None);
-    PrescribedDef { along: Vec::new(), name, body, vertices, motion, t0, t1, until }
+    PrescribedDef::new("motion", body, vertices, motion)
 }
 
 /// Where the plate's corners are after a step.

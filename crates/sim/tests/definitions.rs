@@ -96,14 +96,8 @@ fn bad_definitions_are_refused() {
     expect(
         message(|d| {
             d.prescribed.push(PrescribedDef {
-                along: Vec::new(),
-                name: "cube.fixed".into(),
-                body: 0,
-                vertices: vec![],
-                motion: Motion::Fixed,
-                t0: 0.0,
                 t1: 1.0,
-                until: None,
+                ..PrescribedDef::new("cube.fixed", 0, vec![], Motion::Fixed)
             });
         }),
         &["cube.fixed", "selects no vertex"],

@@ -58,20 +58,16 @@ fn press() -> Definition {
 }
 
 fn moves(name: &str, body: usize, vertices: Vec<u32>, y: f64) -> PrescribedDef {
-    PrescribedDef {
-        along: Vec::new(),
-        name: name.into(),
+    PrescribedDef::new(
+        name,
         body,
         vertices,
-        motion: Motion::Rigid {
+        Motion::Rigid {
             linear: Vec3::new(0.0, y, 0.0),
             angular: Vec3::zeros(),
             pivot: Pivot::StartCentre,
         },
-        t0: 0.0,
-        t1: f64::INFINITY,
-        until: None,
-    }
+    )
 }
 
 #[test]

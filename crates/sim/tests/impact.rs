@@ -233,16 +233,12 @@ fn what_makes_a_rod_gain_energy_is_no_contact() {
 fn prescribed_vertices_have_the_velocity_of_their_motion() {
     let mut definition = scene(vec![block("block", [0.0; 3], [2, 1, 1], 0.1)]);
     let linear = Vec3::new(0.3, 0.0, 0.0);
-    definition.prescribed.push(PrescribedDef {
-        along: Vec::new(),
-        name: "pull".into(),
-        body: 0,
-        vertices: vec![0, 1, 2, 3],
-        motion: Motion::Rigid { linear, angular: Vec3::zeros(), pivot: Pivot::StartCentre },
-        t0: 0.0,
-        t1: f64::INFINITY,
-        until: None,
-    });
+    definition.prescribed.push(PrescribedDef::new(
+        "pull",
+        0,
+        vec![0, 1, 2, 3],
+        Motion::Rigid { linear, angular: Vec3::zeros(), pivot: Pivot::StartCentre },
+    ));
     for rule in RULES {
         definition.settings.time.integrator = rule;
         let mut simulation = Simulation::new(&definition).unwrap();

@@ -153,16 +153,7 @@ fn prescribed_motion_may_invert() {
         let end = |x: f64| {
             (0..rest.len() as u32).filter(|&v| (rest[v as usize].x - x).abs() < 1e-9).collect()
         };
-        let hold = |vertices, motion| PrescribedDef {
-            along: Vec::new(),
-            name: "end".into(),
-            body: 0,
-            vertices,
-            motion,
-            t0: 0.0,
-            t1: f64::INFINITY,
-            until: None,
-        };
+        let hold = |vertices, motion| PrescribedDef::new("end", 0, vertices, motion);
         let push = Motion::Rigid {
             linear: Vec3::new(-10.0, 0.0, 0.0),
             angular: Vec3::zeros(),

@@ -536,20 +536,16 @@ fn joined_bodies_overlap() {
 fn a_driven_body_takes_others_along() {
     let mut definition = chain(3, JointKind::Spherical, -Vec3::y());
     definition.joints.remove(0);
-    definition.prescribed.push(PrescribedDef {
-        along: Vec::new(),
-        name: "drive".into(),
-        body: 0,
-        vertices: whole_surface(&definition.bodies[0]),
-        motion: Motion::Rigid {
+    definition.prescribed.push(PrescribedDef::new(
+        "drive",
+        0,
+        whole_surface(&definition.bodies[0]),
+        Motion::Rigid {
             linear: Vec3::new(0.5, 0.0, 0.0),
             angular: Vec3::new(0.0, 0.0, 3.0),
             pivot: Pivot::StartCentre,
         },
-        t0: 0.0,
-        t1: f64::INFINITY,
-        until: None,
-    });
+    ));
     let (reports, simulation) = closed(definition.clone(), 1e-6, 50);
     let x = simulation.positions();
     let moved = centre(&definition.bodies[0], x)
@@ -564,20 +560,16 @@ fn a_driven_body_takes_others_along() {
 fn joints_that_cannot_be_closed_are_an_error() {
     let mut definition = chain(2, JointKind::Spherical, -Vec3::y());
     for (body, speed) in [(0, 0.0), (1, -1.0)] {
-        definition.prescribed.push(PrescribedDef {
-            along: Vec::new(),
-            name: format!("hold {body}"),
+        definition.prescribed.push(PrescribedDef::new(
+            format!("hold {body}"),
             body,
-            vertices: whole_surface(&definition.bodies[body]),
-            motion: Motion::Rigid {
+            whole_surface(&definition.bodies[body]),
+            Motion::Rigid {
                 linear: Vec3::new(0.0, speed, 0.0),
                 angular: Vec3::zeros(),
                 pivot: Pivot::StartCentre,
             },
-            t0: 0.0,
-            t1: f64::INFINITY,
-            until: None,
-        });
+        ));
     }
     let error = Simulation::new(&definition).unwrap().step().unwrap_err();
     assert!(matches!(&error, StepError::OpenJoint { joint, .. } if joint == "joint 1"), "{error}");

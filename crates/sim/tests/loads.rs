@@ -425,9 +425,8 @@ fn moving(motion: Motion, t0: f64, t1: f64) -> Definition {
     let vertices = all(&board);
     let mut definition = scene(vec![board, far]);
     definition.settings.time.step = 0.01;
-    let name = "board.motion[0]".into();
-    let held =
-        PrescribedDef { along: Vec::new(), name, body: 0, vertices, motion, t0, t1, until: None };
+    let always = PrescribedDef::new("board.motion[0]", 0, vertices, motion);
+    let held = PrescribedDef { t0, t1, ..always };
     definition.prescribed.push(held);
     definition
 }

@@ -129,16 +129,7 @@ fn compression_adds_no_contact() {
         pivot: Pivot::StartCentre,
     };
     for (name, vertices, motion) in [("bottom", bottom, Motion::Fixed), ("top", top, down(2.0))] {
-        definition.prescribed.push(PrescribedDef {
-            along: Vec::new(),
-            name: name.into(),
-            body: 0,
-            vertices,
-            motion,
-            t0: 0.0,
-            t1: f64::INFINITY,
-            until: None,
-        });
+        definition.prescribed.push(PrescribedDef::new(name, 0, vertices, motion));
     }
     let contacts = |definition: &Definition| {
         let mut simulation = Simulation::new(definition).unwrap();

@@ -51,17 +51,7 @@ fn planar(bodies: Vec<BodyDef>) -> Definition {
 }
 
 fn held(body: usize, vertices: Vec<u32>, motion: Motion) -> PrescribedDef {
-    let name = "held".into();
-    PrescribedDef {
-        along: Vec::new(),
-        name,
-        body,
-        vertices,
-        motion,
-        t0: 0.0,
-        t1: f64::INFINITY,
-        until: None,
-    }
+    PrescribedDef::new("held", body, vertices, motion)
 }
 
 fn where_(body: &BodyDef, holds: impl Fn(&Vec3) -> bool) -> Vec<u32> {

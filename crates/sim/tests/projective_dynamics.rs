@@ -67,16 +67,12 @@ fn between(definition: &Definition, low: f64, high: f64) -> Vec<u32> {
 }
 
 fn prescribe(definition: &mut Definition, vertices: Vec<u32>, motion: Motion) {
-    definition.prescribed.push(PrescribedDef {
-        along: Vec::new(),
-        name: format!("motion {}", definition.prescribed.len()),
-        body: 0,
+    definition.prescribed.push(PrescribedDef::new(
+        format!("motion {}", definition.prescribed.len()),
+        0,
         vertices,
         motion,
-        t0: 0.0,
-        t1: f64::INFINITY,
-        until: None,
-    });
+    ));
 }
 
 /// The bar at rest with one end held and the other one turned and pulled.

@@ -44,18 +44,7 @@ fn statics(body: BodyDef) -> Definition {
 }
 
 fn hold(d: &mut Definition, vertices: Vec<u32>, motion: Motion) {
-    let (t0, t1) = (0.0, f64::INFINITY);
-    let name = "held".into();
-    d.prescribed.push(PrescribedDef {
-        along: Vec::new(),
-        name,
-        body: 0,
-        vertices,
-        motion,
-        t0,
-        t1,
-        until: None,
-    });
+    d.prescribed.push(PrescribedDef::new("held", 0, vertices, motion));
 }
 
 /// Deflection of the end of a cantilever of 1 × 0.1 × 0.1 m under a load of 10 N across, in terms of that of beam theory with shear

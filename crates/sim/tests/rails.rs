@@ -27,17 +27,7 @@ fn select(body: &BodyDef, wanted: impl Fn(&Vec3) -> bool) -> Vec<u32> {
 }
 
 fn held(name: &str, vertices: Vec<u32>, motion: Motion, along: &[Vec3]) -> PrescribedDef {
-    let (t0, t1, until) = (0.0, f64::INFINITY, None);
-    PrescribedDef {
-        name: name.into(),
-        body: 0,
-        vertices,
-        motion,
-        along: along.into(),
-        t0,
-        t1,
-        until,
-    }
+    PrescribedDef { along: along.into(), ..PrescribedDef::new(name, 0, vertices, motion) }
 }
 
 /// A block on three symmetry planes, pulled by a plate on which it slides; turned by `turn` as a whole.

@@ -21,17 +21,7 @@ fn chosen(body: &BodyDef, holds: impl Fn(&Vec3) -> bool) -> Vec<u32> {
 }
 
 fn held(name: &str, body: usize, vertices: Vec<u32>, motion: Motion) -> PrescribedDef {
-    let [t0, t1] = FOREVER;
-    PrescribedDef {
-        along: Vec::new(),
-        name: name.into(),
-        body,
-        vertices,
-        motion,
-        t0,
-        t1,
-        until: None,
-    }
+    PrescribedDef::new(name, body, vertices, motion)
 }
 
 fn moved(translation: [&str; 3]) -> Motion {

@@ -34,14 +34,8 @@ fn busy() -> Definition {
     definition.settings.friction.coefficient = 0.3;
     definition.settings.contact.d_hat = Some(0.01);
     let prescribe = |name: &str, body, vertices, motion, t1| PrescribedDef {
-        along: Vec::new(),
-        name: name.into(),
-        body,
-        vertices,
-        motion,
-        t0: 0.0,
         t1,
-        until: None,
+        ..PrescribedDef::new(name, body, vertices, motion)
     };
     let turn = Motion::Rigid {
         linear: Vec3::new(0.3, 0.2, 0.0),

@@ -16,17 +16,7 @@ use standoff_sim::settings::{Integrator, Method};
 const G: f64 = 9.81;
 
 fn prescribed(body: usize, vertices: Vec<u32>, motion: Motion) -> PrescribedDef {
-    let (t0, t1) = (0.0, f64::INFINITY);
-    PrescribedDef {
-        along: Vec::new(),
-        name: "held".into(),
-        body,
-        vertices,
-        motion,
-        t0,
-        t1,
-        until: None,
-    }
+    PrescribedDef::new("held", body, vertices, motion)
 }
 
 fn force(vertices: Vec<u32>, load: Load) -> ForceDef {

@@ -41,17 +41,7 @@ pub fn straight(n: usize, radius: f64) -> BodyDef {
 }
 
 fn held(vertices: Vec<u32>, motion: Motion) -> PrescribedDef {
-    let (t0, t1) = (0.0, f64::INFINITY);
-    PrescribedDef {
-        along: Vec::new(),
-        name: "held".into(),
-        body: 0,
-        vertices,
-        motion,
-        t0,
-        t1,
-        until: None,
-    }
+    PrescribedDef::new("held", 0, vertices, motion)
 }
 
 fn constant(v: Vec3) -> VectorExpression {
@@ -305,16 +295,7 @@ fn a_damped_rod_loses_its_vibration() {
     let h = 0.01 / omega;
     let mut d = Definition { bodies: vec![body], ..Definition::default() };
     d.bodies[0].start = vec![Vec3::zeros(), Vec3::x() * 1.0001];
-    d.prescribed.push(PrescribedDef {
-        along: Vec::new(),
-        name: "end".into(),
-        body: 0,
-        vertices: vec![0],
-        motion: Motion::Fixed,
-        t0: 0.0,
-        t1: f64::INFINITY,
-        until: None,
-    });
+    d.prescribed.push(PrescribedDef::new("end", 0, vec![0], Motion::Fixed));
     d.settings.time.step = h;
     d.settings.time.stiffness_damping = c / omega;
     d.settings.solver.end.velocity = Some(1e-8);

@@ -15,22 +15,20 @@ fn pressed_rod(shortening: f64) -> Definition {
     d.settings.time.integrator = Integrator::QuasiStatic;
     (d.settings.time.step, d.settings.time.end) = (1.0, 1.0);
     d.settings.contact.d_hat = Some(1e-6);
-    let pin = |v: usize, velocity: f64| PrescribedDef {
-        along: Vec::new(),
-        name: format!("pin {v}"),
-        body: 0,
-        vertices: vec![v as u32],
-        motion: match velocity == 0.0 {
-            true => Motion::Fixed,
-            false => Motion::Rigid {
-                linear: Vec3::x() * velocity,
-                angular: Vec3::zeros(),
-                pivot: Pivot::StartCentre,
+    let pin = |v: usize, velocity: f64| {
+        PrescribedDef::new(
+            format!("pin {v}"),
+            0,
+            vec![v as u32],
+            match velocity == 0.0 {
+                true => Motion::Fixed,
+                false => Motion::Rigid {
+                    linear: Vec3::x() * velocity,
+                    angular: Vec3::zeros(),
+                    pivot: Pivot::StartCentre,
+                },
             },
-        },
-        t0: 0.0,
-        t1: f64::INFINITY,
-        until: None,
+        )
     };
     d.prescribed = vec![pin(0, 0.0), pin(n, -shortening)];
     d

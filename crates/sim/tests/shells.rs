@@ -56,18 +56,7 @@ pub fn sheet(size: [f64; 2], [n, m]: [usize; 2], material: ShellMaterial) -> Bod
 }
 
 pub fn held(vertices: Vec<u32>) -> PrescribedDef {
-    let (t0, t1) = (0.0, f64::INFINITY);
-    let motion = Motion::Fixed;
-    PrescribedDef {
-        along: Vec::new(),
-        name: "held".into(),
-        body: 0,
-        vertices,
-        motion,
-        t0,
-        t1,
-        until: None,
-    }
+    PrescribedDef::new("held", 0, vertices, Motion::Fixed)
 }
 
 fn load(vertices: Vec<u32>, force: Vec3) -> ForceDef {

@@ -96,20 +96,16 @@ fn a_rising_plate_rubs_with_the_force_that_it_had() {
         ..BodyDef::default()
     };
     let mut definition = sliding(vec![slab(), plate], Integrator::ImplicitEuler);
-    definition.prescribed.push(PrescribedDef {
-        along: Vec::new(),
-        name: "rise".into(),
-        body: 1,
-        vertices: vec![0, 1, 2, 3],
-        motion: Motion::Rigid {
+    definition.prescribed.push(PrescribedDef::new(
+        "rise",
+        1,
+        vec![0, 1, 2, 3],
+        Motion::Rigid {
             linear: Vec3::new(0.0, 0.02, 0.0),
             angular: Vec3::zeros(),
             pivot: Pivot::StartCentre,
         },
-        t0: 0.0,
-        t1: f64::INFINITY,
-        until: None,
-    });
+    ));
     let n = definition.bodies[0].rest.len();
     let run =
         |definition: &Definition| worst_step(&mut Simulation::new(definition).unwrap(), n, 60);

@@ -29,18 +29,17 @@ fn busy() -> Definition {
     let press = block("press", [-0.03, 0.2, -0.02], [1, 1, 1], 0.15);
     let top = (0..press.rest.len() as u32).filter(|&v| press.rest[v as usize].y > 0.3);
     let motion = PrescribedDef {
-        along: Vec::new(),
-        name: "press".into(),
-        body: 2,
-        vertices: top.collect(),
-        motion: Motion::Rigid {
-            linear: Vec3::new(0.0, -0.3, 0.0),
-            angular: Vec3::zeros(),
-            pivot: Pivot::StartCentre,
-        },
-        t0: 0.0,
         t1: 0.035,
-        until: None,
+        ..PrescribedDef::new(
+            "press",
+            2,
+            top.collect(),
+            Motion::Rigid {
+                linear: Vec3::new(0.0, -0.3, 0.0),
+                angular: Vec3::zeros(),
+                pivot: Pivot::StartCentre,
+            },
+        )
     };
     let mut definition = scene(vec![sliding, falling, press]);
     definition.gravity = Vec3::new(0.0, -9.81, 0.0);

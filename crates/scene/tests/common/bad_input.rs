@@ -1479,4 +1479,13 @@ pub const ROWS: &[Row] = &[
         concat!("[materials.m]\n", of_m!("box"), "motion = [{ along = [1, 0] }]\n"),
         ["scene.toml:6:21", "objects[0].motion[0].along", "three numbers"]
     ),
+    row!(
+        "a table that is written as an array",
+        concat!(
+            "[materials.m]\n",
+            of_m!("box"),
+            "fixed = [{ vertices = { box = [[0, 0, 0], [1, 1, 1]] } }]\n"
+        ),
+        ["scene.toml:6:31", "objects[0].fixed[0].vertices.box", "a table", "array of 2"]
+    ),
 ];

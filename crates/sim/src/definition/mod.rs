@@ -261,6 +261,14 @@ pub struct PrescribedDef {
     pub until: Option<Condition>,
 }
 
+impl PrescribedDef {
+    /// Vertices of body number `body` that are prescribed in all directions, from the start on and for ever.
+    pub fn new(name: impl Into<String>, body: usize, vertices: Vec<u32>, motion: Motion) -> Self {
+        let (name, along, t1) = (name.into(), Vec::new(), f64::INFINITY);
+        Self { name, body, vertices, motion, along, t0: 0.0, t1, until: None }
+    }
+}
+
 impl fmt::Debug for PrescribedDef {
     /// Without directions where there are none: the fingerprints of runs are made of this text.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

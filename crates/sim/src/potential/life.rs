@@ -106,8 +106,8 @@ impl IncrementalPotential<'_> {
         }
         let moving = |v: u32| targets.moving.binary_search(&v).is_ok();
         let left = |v: u32| moving(v).then(|| targets.left_of(v, &x[v as usize]));
-        let [pulled, others] = self.rails[0].split(left);
-        self.rails[1] = others;
+        let (pulled, others) = self.all_rails.split(left);
+        self.rails = others;
         let (model, time) = (self.context.model, self.context.speed_time);
         let mass_unit = match self.context.integrator.inertial() {
             true => 1.0,
@@ -161,9 +161,9 @@ impl IncrementalPotential<'_> {
     /// Stops the vertices that were constrained to their targets where they are; what constrained them.
     pub fn release(&mut self) -> Option<DirichletPenalty> {
         let penalty = self.dirichlet.take()?;
-        self.rails[1] = self.rails[0].clone();
+        self.rails = self.all_rails.clone();
         for &v in &penalty.vertices {
-            self.free[v as usize] = self.rails[0].of(v).is_some();
+            self.free[v as usize] = self.rails.of(v).is_some();
         }
         self.solids = Cow::Borrowed(&self.context.model.solids);
         Some(penalty)

@@ -85,19 +85,6 @@ impl Case {
             friction_material: "default".into(),
             ..BodyDef::default()
         };
-        let prescribed = |name: &str, body: usize, vertices: Vec<u32>, motion: Motion| {
-            let (name, until) = (name.into(), None);
-            PrescribedDef {
-                along: Vec::new(),
-                name,
-                body,
-                vertices,
-                motion,
-                t0: 0.0,
-                t1: f64::INFINITY,
-                until,
-            }
-        };
         let bottom = (0..block.rest.len()).filter(|&v| block.rest[v].y == 0.0);
         let bottom = bottom.map(|v| v as u32).collect();
         let linear = Vec3::new(0.0, -self.speed, 0.0);
@@ -105,8 +92,8 @@ impl Case {
             Motion::Rigid { linear, angular: Vec3::zeros(), pivot: Pivot::Point(Vec3::zeros()) };
         let mut definition = Definition {
             prescribed: vec![
-                prescribed("bottom", 0, bottom, Motion::Fixed),
-                prescribed("press", 1, (0..4).collect(), motion),
+                PrescribedDef::new("bottom", 0, bottom, Motion::Fixed),
+                PrescribedDef::new("press", 1, (0..4).collect(), motion),
             ],
             bodies: vec![block, plate],
             ..Definition::default()

@@ -159,16 +159,7 @@ mod tests {
             },
             ..BodyDef::default()
         };
-        let held = PrescribedDef {
-            along: Vec::new(),
-            name: "held".into(),
-            body: 0,
-            vertices: vec![2],
-            motion: Motion::Fixed,
-            t0: 0.0,
-            t1: f64::INFINITY,
-            until: None,
-        };
+        let held = PrescribedDef::new("held", 0, vec![2], Motion::Fixed);
         Definition { bodies: vec![body], prescribed: vec![held], ..Definition::default() }
     }
 
