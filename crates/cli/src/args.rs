@@ -3,8 +3,9 @@
 // long: every command with its arguments and examples
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap::{Args as ClapArgs, Parser, Subcommand};
 use standoff_mesh::format::RobotOptions;
+use standoff_sim::material::rubber::fit::FittedLaw;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
@@ -430,9 +431,9 @@ pub struct FitArgs {
     #[arg(long, value_name = "FILE", group = "tables")]
     pub shear: Vec<PathBuf>,
     /// Law to fit; may be repeated. All by default.
-    #[arg(long, value_name = "LAW")]
-    pub law: Vec<FitLaw>,
-    /// Number of terms of the law.
+    #[arg(long, value_name = "LAW", value_parser = PossibleValuesParser::new(FittedLaw::KEYS))]
+    pub law: Vec<String>,
+    /// Number of terms of the law: 1, 2, 3 or 5 of mooney-rivlin, 1 to 3 of yeoh, 1 to 6 of ogden.
     #[arg(long, value_name = "N", requires = "law")]
     pub terms: Option<u8>,
     /// SVG or PDF file to draw the curves to.
@@ -441,21 +442,6 @@ pub struct FitArgs {
     /// Replace the file given by -o if it exists.
     #[arg(long)]
     pub force: bool,
-}
-
-/// A law of rubber.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum FitLaw {
-    /// c10 and c01, and more of a polynomial in the invariants.
-    MooneyRivlin,
-    /// A polynomial in the first invariant.
-    Yeoh,
-    /// Chains of bounded length, in a series.
-    ArrudaBoyce,
-    /// Bounded stretch.
-    Gent,
-    /// Powers of the stretches.
-    Ogden,
 }
 
 /// Arguments of `standoff check`.

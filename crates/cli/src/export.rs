@@ -46,14 +46,24 @@ pub fn plot(args: &PlotArgs, console: &mut Console) -> Result<(), Failure> {
         false => plot::chosen(&args.folder, &args.curve, args.against.as_deref()),
     };
     let diagrams = diagrams.map_err(failure)?;
-    if args.output.is_some() && !args.force && file.exists() {
-        return Err(failure(ExportError::Exists(file)));
+    write_plot(&file, &diagrams, args.force || args.output.is_none(), console)
+}
+
+/// Writes diagrams to a file, which is replaced only by `force`; its folder is created.
+pub fn write_plot(
+    file: &Path,
+    diagrams: &[plot::Diagram],
+    force: bool,
+    console: &mut Console,
+) -> Result<(), Failure> {
+    if !force && file.exists() {
+        return Err(failure(ExportError::Exists(file.to_owned())));
     }
-    let bytes = plot::file(&diagrams, &file).map_err(failure)?;
+    let bytes = plot::file(diagrams, file).map_err(failure)?;
     let parent = file.parent().unwrap_or(Path::new(""));
     std::fs::create_dir_all(parent)
         .map_err(|e| Failure::Result(format!("{}: {e}", parent.display())))?;
-    standoff_run::write_atomically(&file, |out| out.write_all(&bytes))
+    standoff_run::write_atomically(file, |out| out.write_all(&bytes))
         .map_err(|e| Failure::Result(e.to_string()))?;
     console.say(file.display());
     Ok(())

@@ -504,5 +504,8 @@ fn constants_of_rubber_are_fitted() {
     refused(standoff!("fit", "--uniaxial", uniaxial, "-o", picture), "fit.svg");
     refused(standoff!("fit", "--uniaxial", uniaxial, "-o", "fit.png"), ".svg or .pdf");
     let terms = standoff!("fit", "--uniaxial", uniaxial, "--law", "yeoh", "--terms", "4");
-    refused(terms, "has [1, 2, 3] terms, not 4");
+    refused(terms, "the law yeoh has 1, 2 or 3 terms");
+    let terms = standoff!("fit", "--uniaxial", uniaxial, "--law", "gent", "--terms", "2");
+    refused(terms, "the law gent has no terms");
+    refused(standoff!("fit", "--uniaxial", uniaxial, "--law", "hooke"), "mooney-rivlin");
 }

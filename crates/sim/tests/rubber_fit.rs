@@ -64,6 +64,11 @@ fn known_constants_are_found_again() {
             assert!((a - b).abs() <= 1e-6 * b.abs(), "{found:?}");
         }
         assert!(error < 1e-7 && errors.len() == 4, "{law:?} {error:e}");
+        // a term more finds nothing to do
+        if let FittedLaw::Ogden(terms @ 1..=2) = law {
+            let more = fit(FittedLaw::Ogden(terms + 1), &measured(&rubber, 0.0)).unwrap();
+            assert_eq!(constants(&more.rubber).len(), b.len(), "{:?}", more.rubber);
+        }
         // with noise of 2 %, 1.2 % root mean square, the error is not greater
         let noisy = fit(law, &measured(&rubber, 0.02)).unwrap();
         assert!(noisy.error < 0.0125 && noisy.error > 0.005, "{law:?} {}", noisy.error);
@@ -125,6 +130,26 @@ fn treloars_rubber_is_fitted_as_well_as_in_the_literature() {
     assert!(errors[4] >= three.error && three.error >= errors[5], "{errors:?}");
 }
 
+/// A neo-Hookean sheet is stable in all experiments. A softening law gives way where its true stress is greatest, and a law with a bound up
+/// to it does not.
+#[test]
+fn loads_at_which_samples_give_way_are_found() {
+    let range = |rubber: &Rubber, e: Experiment| rubber.stable_range(e, [0.1, 10.0]);
+    let mooney = |c10, c01| Rubber::MooneyRivlin { c10, c01, c20: 0.0, c11: 0.0, c02: 0.0 };
+    for e in [Experiment::Uniaxial, Experiment::Biaxial, Experiment::Planar] {
+        assert_eq!(range(&mooney(1.0, 0.1), e), [0.1, 10.0]);
+        assert_eq!(range(&Rubber::Gent { mu: 1.0, limit: 20.0 }, e), [0.1, 10.0]);
+    }
+    // w = a − a²/10, a = λ² + 2/λ − 3: τ = 2 (λ² − 1/λ)(1 − a/5) is greatest where its slope changes its sign
+    let soft = Rubber::Yeoh { c10: 1.0, c20: -0.1, c30: 0.0 };
+    let slope = |l: f64| {
+        let (a, u) = (l * l + 2.0 / l - 3.0, l * l - 1.0 / l);
+        (2.0 * l + 1.0 / (l * l)) * (1.0 - a / 5.0) - u * (2.0 * l - 2.0 / (l * l)) / 5.0
+    };
+    let [_, high] = range(&soft, Experiment::Uniaxial);
+    assert!(slope(high - 0.01) > 0.0 && slope(high + 0.01) < 0.0, "{high}");
+}
+
 #[test]
 fn what_cannot_be_fitted_says_why() {
     let one = |points: &[[f64; 2]]| Measured {
@@ -141,4 +166,17 @@ fn what_cannot_be_fitted_says_why() {
     assert!(gent(&[[1.2, 1e5], [2.0, f64::NAN]]).is_err());
     let pushed = gent(&[[1.2, -1e5], [1.5, -2e5], [2.0, -3e5]]).unwrap_err();
     assert_eq!(pushed, FitError::NoModulus);
+    let points: Vec<[f64; 2]> = (0..20).map(|k| [1.0 + 0.1 * f64::from(k), 1e5]).collect();
+    for (law, says) in [
+        (FittedLaw::MooneyRivlin(4), "mooney-rivlin has 1, 2, 3 or 5 terms"),
+        (FittedLaw::Yeoh(0), "yeoh has 1, 2 or 3 terms"),
+        (FittedLaw::Ogden(7), "ogden has 1, 2, 3, 4, 5 or 6 terms"),
+    ] {
+        let error = fit(law, &[one(&points)]).unwrap_err().to_string();
+        assert!(error.contains(says), "{error}");
+    }
+    assert_eq!(FittedLaw::named("hooke", None), None);
+    for key in FittedLaw::KEYS {
+        assert_eq!(FittedLaw::named(key, None).unwrap().unwrap().key(), key);
+    }
 }

@@ -1,13 +1,10 @@
 //! The experiments by which rubber is measured, with nominal stresses of an incompressible solid.
 
 use super::Rubber;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use standoff_linalg::{M3, Mat3, V3};
 
 /// How a sample is loaded. Its other faces are free.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Experiment {
     /// Pulled or pressed along one axis: stretches λ, λ^(−1/2), λ^(−1/2).
     Uniaxial,
@@ -92,7 +89,11 @@ impl Rubber {
                 // by ratios, so that strong compression has as many steps
                 if rest == 0.0 { bound * part } else { bound.powf(part) }
             };
-            let grows = |k: &u32| (stress(at(k + 1)) - stress(at(*k))) * (bound - rest) > 0.0;
+            // where the energy is infinite no sample comes
+            let grows = |k: &u32| {
+                (stress(at(k + 1)) - stress(at(*k))) * (bound - rest) > 0.0
+                    || self.energy(experiment, at(k + 1)).is_infinite()
+            };
             at((0..STEPS).take_while(grows).count() as u32)
         };
         [end(low), end(high)]

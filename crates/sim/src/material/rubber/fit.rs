@@ -5,6 +5,7 @@
 
 use super::{Experiment, OGDEN_TERMS, OgdenTerm, Rubber};
 use standoff_linalg::nalgebra::{DMatrix, DVector};
+use std::fmt;
 
 /// Nominal stresses of an incompressible sample.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,6 +31,16 @@ pub enum FittedLaw {
     Ogden(usize),
 }
 
+impl fmt::Display for FittedLaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.key(), self.terms()) {
+            (key, None) => write!(f, "{key}"),
+            (key, Some(1)) => write!(f, "{key}, 1 term"),
+            (key, Some(terms)) => write!(f, "{key}, {terms} terms"),
+        }
+    }
+}
+
 /// A law with its distance from what was measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit {
@@ -44,6 +55,14 @@ pub struct Fit {
 /// Why there is no fit.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum FitError {
+    /// A number of terms that the law has not.
+    #[error("the law {law} has {}", of_terms(possible))]
+    Terms {
+        /// Its name.
+        law: &'static str,
+        /// The numbers of terms that it may have; empty where it has none.
+        possible: &'static [usize],
+    },
     /// Fewer points than constants.
     #[error(
         "a law with {constants} constants needs as many points with a load; {points} were given"
@@ -69,8 +88,19 @@ pub enum FitError {
     NoModulus,
 }
 
+fn of_terms(possible: &[usize]) -> String {
+    let all: Vec<String> = possible.iter().map(usize::to_string).collect();
+    match all.split_last() {
+        None => "no terms".into(),
+        Some((last, others)) => format!("{} or {last} terms", others.join(", ")),
+    }
+}
+
 /// The stress, as a part of the greatest of its experiment, below which errors are relative to that part.
 const SMALL: f64 = 0.1;
+
+/// The part of the measured stresses below which what a term adds is left out.
+const IDLE: f64 = 1e-9;
 
 /// The law whose stresses are nearest to those measured: the sum of squared errors is least, each relative to the measured stress, or to a tenth of
 /// the greatest of its experiment where that is more; every experiment counts alike. Moduli that make the energy negative somewhere are
@@ -79,6 +109,7 @@ const SMALL: f64 = 0.1;
 /// # Errors
 /// See [`FitError`].
 pub fn fit(law: FittedLaw, measured: &[Measured]) -> Result<Fit, FitError> {
+    law.check()?;
     let rows = Rows::new(measured)?;
     let constants = law.exponents() + law.moduli();
     if rows.points.len() < constants {
@@ -89,7 +120,7 @@ pub fn fit(law: FittedLaw, measured: &[Measured]) -> Result<Fit, FitError> {
     let free = rows.least_squares(&basis);
     let rubber = [free, rows.not_negative(&basis)]
         .into_iter()
-        .map(|moduli| law.rubber(&exponents, moduli.as_slice()))
+        .map(|moduli| law.rubber(&exponents, rows.noticeable(&basis, moduli).as_slice()))
         .find(|rubber| rubber.validate().is_ok())
         .ok_or(FitError::NoModulus)?;
     let errors = (0..measured.len()).map(|m| rows.error(&rubber, Some(m))).collect();
@@ -161,6 +192,16 @@ impl Rows {
         solve(&self.columns(basis), &self.stress)
     }
 
+    /// The factors of laws, 0 of those whose stresses are rounding beside what was measured.
+    fn noticeable(&self, basis: &[Rubber], mut factors: DVector<f64>) -> DVector<f64> {
+        for (column, factor) in self.columns(basis).column_iter().zip(factors.iter_mut()) {
+            if column.norm() * factor.abs() < IDLE * self.stress.norm() {
+                *factor = 0.0;
+            }
+        }
+        factors
+    }
+
     /// The best factors of 0 or more.
     fn not_negative(&self, basis: &[Rubber]) -> DVector<f64> {
         self.best_of(&self.columns(basis)).0
@@ -170,7 +211,12 @@ impl Rows {
     fn best_of(&self, a: &DMatrix<f64>) -> (DVector<f64>, DVector<f64>) {
         let n = a.ncols();
         let left = |x: &DVector<f64>| a * x - &self.stress;
-        let all = solve(a, &self.stress);
+        // in the space of the columns, whatever the number of points
+        let qr = a.clone().qr();
+        let (r, mut stress) = (qr.r(), self.stress.clone());
+        qr.q_tr_mul(&mut stress);
+        let stress = stress.rows(0, r.nrows()).into_owned();
+        let all = solve(&r, &stress);
         if all.iter().all(|x| *x >= 0.0) {
             let r = left(&all);
             return (all, r);
@@ -180,7 +226,7 @@ impl Rows {
         let mut rest = left(&best);
         for chosen in 1..(1_usize << n) - 1 {
             let columns: Vec<usize> = (0..n).filter(|k| chosen >> k & 1 == 1).collect();
-            let some = solve(&a.select_columns(&columns), &self.stress);
+            let some = solve(&r.select_columns(&columns), &stress);
             if some.iter().all(|x| *x >= 0.0) {
                 let mut x = DVector::zeros(n);
                 columns.iter().zip(&some).for_each(|(k, v)| x[*k] = *v);
@@ -241,23 +287,69 @@ fn solve(a: &DMatrix<f64>, b: &DVector<f64>) -> DVector<f64> {
 }
 
 impl FittedLaw {
+    /// The names of the laws.
+    pub const KEYS: [&'static str; 5] = ["mooney-rivlin", "yeoh", "arruda-boyce", "gent", "ogden"];
+
+    /// The law of this name, where there is one, with a number of terms; 2 of Mooney–Rivlin and 3 of the others by default.
+    pub fn named(key: &str, terms: Option<usize>) -> Option<Result<Self, FitError>> {
+        let without = |law: Self| match terms {
+            Some(_) => Err(FitError::Terms { law: law.key(), possible: &[] }),
+            None => Ok(law),
+        };
+        let with = |law: Self| law.check().map(|()| law);
+        Some(match key {
+            "mooney-rivlin" => with(Self::MooneyRivlin(terms.unwrap_or(2))),
+            "yeoh" => with(Self::Yeoh(terms.unwrap_or(3))),
+            "arruda-boyce" => without(Self::ArrudaBoyce),
+            "gent" => without(Self::Gent),
+            "ogden" => with(Self::Ogden(terms.unwrap_or(3))),
+            _ => return None,
+        })
+    }
+
+    /// Its name.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::MooneyRivlin(_) => "mooney-rivlin",
+            Self::Yeoh(_) => "yeoh",
+            Self::ArrudaBoyce => "arruda-boyce",
+            Self::Gent => "gent",
+            Self::Ogden(_) => "ogden",
+        }
+    }
+
+    fn terms(self) -> Option<usize> {
+        match self {
+            Self::MooneyRivlin(terms) | Self::Yeoh(terms) | Self::Ogden(terms) => Some(terms),
+            Self::ArrudaBoyce | Self::Gent => None,
+        }
+    }
+
+    fn check(self) -> Result<(), FitError> {
+        let possible: &[usize] = match self {
+            Self::MooneyRivlin(_) => &[1, 2, 3, 5],
+            Self::Yeoh(_) => &[1, 2, 3],
+            Self::ArrudaBoyce | Self::Gent => &[],
+            Self::Ogden(_) => &[1, 2, 3, 4, 5, OGDEN_TERMS],
+        };
+        match self.terms().is_none_or(|terms| possible.contains(&terms)) {
+            true => Ok(()),
+            false => Err(FitError::Terms { law: self.key(), possible }),
+        }
+    }
+
     /// Number of exponents.
     fn exponents(self) -> usize {
         match self {
             Self::MooneyRivlin(_) | Self::Yeoh(_) => 0,
             Self::ArrudaBoyce | Self::Gent => 1,
-            Self::Ogden(terms) => terms.clamp(1, OGDEN_TERMS),
+            Self::Ogden(terms) => terms,
         }
     }
 
     /// Number of moduli.
     fn moduli(self) -> usize {
-        match self {
-            Self::MooneyRivlin(terms) => terms.clamp(1, 5),
-            Self::Yeoh(terms) => terms.clamp(1, 3),
-            Self::ArrudaBoyce | Self::Gent => 1,
-            Self::Ogden(terms) => terms.clamp(1, OGDEN_TERMS),
-        }
+        self.terms().unwrap_or(1)
     }
 
     /// The law with these constants; terms without a modulus are left out.
@@ -299,7 +391,7 @@ impl FittedLaw {
                     vec![self.scan(rows, &[], exp_grid().map(|x| least * (1.0 + x)))],
                 )
             }
-            Self::Ogden(terms) => Self::search_ogden(rows, terms.clamp(1, OGDEN_TERMS)),
+            Self::Ogden(terms) => Self::search_ogden(rows, terms),
         }
     }
 
