@@ -6,7 +6,7 @@ use crate::output::Console;
 use crate::scene;
 use standoff_mesh::Quality;
 use standoff_run::{BodyReport, CheckReport, IpcBody, Reach};
-use standoff_scene::bending::Bending;
+use standoff_scene::bending::{Bending, LONG};
 use standoff_scene::resolve::FillReport;
 use standoff_sim::definition::{BodyDef, BodyKind};
 use standoff_sim::material::{Law, Material};
@@ -117,7 +117,7 @@ fn describe_bodies(bodies: &[BodyReport<'_>], console: &mut Console) {
 
 /// By how much too little a longish solid of linear elements bends.
 fn describe_bending(bending: Bending) -> String {
-    if bending.slenderness < 2.0 {
+    if bending.slenderness < LONG {
         return String::new();
     }
     format!("\n  bends by about {:.0} % of what a finer mesh does", 100.0 * bending.part.min(1.0))

@@ -27,11 +27,14 @@ pub struct Bending {
 /// Length over thickness above which a solid is a beam or a plate, whose deflection matters.
 const SLENDER: f64 = 4.0;
 
+/// Length over thickness below which a body counts as compact: how it bends is not estimated.
+pub const LONG: f64 = 2.0;
+
 /// The part of its deflection below which that is worth a note.
 const STIFF: f64 = 0.8;
 
-/// Poisson's ratio from which on linear elements lock in whatever deforms them, and the part of a deflection below which they do.
-const LOCKING: [f64; 2] = [0.45, 0.5];
+/// Poisson's ratio from which on linear elements lock in whatever deforms them, not only where a slender body bends.
+const LOCKING: f64 = 0.45;
 
 /// How much longer than wide a body has to be to have an axis, and how much wider than thick to have a direction in which it is bent.
 const DISTINCT: f64 = 1.05;
@@ -40,10 +43,9 @@ impl Bending {
     /// What a user should know of it, if anything.
     pub fn note(&self) -> Option<String> {
         let Self { part, slenderness, poisson_ratio: nu } = self;
-        if *nu >= LOCKING[0] && *part < LOCKING[1] {
+        if *nu >= LOCKING && *part < STIFF {
             return Some(format!(
-                "its linear elements lock: with Poisson's ratio {} they can hardly change their shape, and deform far too little; \
-                 element = \"quadratic\" does not lock",
+                "with Poisson's ratio {} its linear elements lock, so that it deforms too little; element = \"quadratic\" does not lock",
                 (nu * 1e4).round() / 1e4
             ));
         }
@@ -70,7 +72,7 @@ impl Element {
     }
 }
 
-/// How a body bends; `None` where it has no linear tetrahedra, or some of points that are not there.
+/// How a body bends; `None` where it has no linear tetrahedra, or some of points that are not there, or is neither longish nor nearly incompressible.
 pub fn bending(body: &BodyDef) -> Option<Bending> {
     let BodyKind::Volume { tets, middles, material, overrides, .. } = &body.kind else {
         return None;
@@ -88,10 +90,14 @@ pub fn bending(body: &BodyDef) -> Option<Bending> {
         elements.get_mut(*e as usize)?.lame = own.lame();
     }
     let (axes, radii) = principal_axes(&mut elements);
+    let slenderness = radii[0] / radii[2];
+    let poisson_ratio = elements.iter().map(|e| e.poisson_ratio()).fold(-1.0, f64::max);
+    if slenderness < LONG && poisson_ratio < LOCKING {
+        return None;
+    }
     let frames = frames(axes, radii);
     let stiffer = frames.iter().map(|f| stiffness(&elements, f)).sum::<f64>() / frames.len() as f64;
-    let (part, slenderness) = (stiffer.recip(), radii[0] / radii[2]);
-    let poisson_ratio = elements.iter().map(|e| e.poisson_ratio()).fold(-1.0, f64::max);
+    let part = stiffer.recip();
     (part.is_finite() && slenderness.is_finite()).then_some(Bending {
         part,
         slenderness,

@@ -5,9 +5,8 @@ use standoff_scene::bending::{Bending, bending};
 use standoff_sim::Simulation;
 use std::path::Path;
 
-/// A cantilever of 1 × 0.1 × 0.1 m that 10 N bend to the side, and the part of the deflection of beam theory by which its end moves
-/// [Timoshenko 1921].
-fn deflection(cells: [usize; 3], nu: f64, element: &str) -> (Option<Bending>, f64) {
+/// A cantilever of the given size (m), 1 m long, that 10 N bend down at its end; the mean deflection of the end, m.
+fn cantilever(size: [f64; 3], cells: [usize; 3], nu: f64, element: &str) -> (Scene, f64) {
     let text = format!(
         r#"
 gravity = [0, 0, 0]
@@ -15,28 +14,37 @@ time = {{ step = 1, end = 1, integrator = "quasi-static" }}
 contact = {{ enabled = false }}
 [[objects]]
 name = "beam"
-shape = {{ kind = "box", size = [1, 0.1, 0.1], cells = {cells:?} }}
+shape = {{ kind = "box", size = {size:?}, cells = {cells:?} }}
 element = "{element}"
-material = {{ young_modulus = 1e9, poisson_ratio = {nu}, density = 1000 }}
+material = {{ young_modulus = {E}, poisson_ratio = {nu}, density = 1000 }}
 regions = {{ left = {{ box = {{ min = [-0.51, -1, -1], max = [-0.499, 1, 1] }} }}, right = {{ box = {{ min = [0.499, -1, -1], max = [0.51, 1, 1] }} }} }}
 fixed = [{{ vertices = "left" }}]
 forces = [{{ vertices = "right", force = [0, -10, 0] }}]
 "#
     );
     let scene = Scene::parse(&text, Path::new("scene.toml"), Path::new(""), &[]).unwrap();
-    let body = &scene.definition.bodies[0];
+    let rest = &scene.definition.bodies[0].rest;
     let mut simulation = Simulation::new(&scene.definition).unwrap();
     assert!(simulation.step().unwrap().outcome.is_success());
-    let end: Vec<usize> = (0..body.rest.len()).filter(|v| body.rest[*v].x > 0.499).collect();
-    let down = |v: &usize| body.rest[*v].y - simulation.positions()[*v].y;
+    let end: Vec<usize> = (0..rest.len()).filter(|v| rest[*v].x > 0.499).collect();
+    let down = |v: &usize| rest[*v].y - simulation.positions()[*v].y;
     let found = end.iter().map(down).sum::<f64>() / end.len() as f64;
-    let (e, inertia, area) = (1e9, 0.1_f64.powi(4) / 12.0, 0.01);
-    let shear = e / (2.0 * (1.0 + nu)) * area * 5.0 / 6.0;
-    let said = bending(body);
+    (scene, found)
+}
+
+const E: f64 = 1e9;
+
+/// What is said of a cantilever of 1 × 0.1 × 0.1 m, and the part of the deflection of beam theory by which its end moves
+/// [Timoshenko 1921].
+fn deflection(cells: [usize; 3], nu: f64, element: &str) -> (Option<Bending>, f64) {
+    let (scene, found) = cantilever([1.0, 0.1, 0.1], cells, nu, element);
+    let (inertia, area) = (0.1_f64.powi(4) / 12.0, 0.01);
+    let shear = E / (2.0 * (1.0 + nu)) * area * 5.0 / 6.0;
+    let said = bending(&scene.definition.bodies[0]);
     let notes: Vec<String> =
         said.iter().filter_map(Bending::note).map(|n| format!("beam: {n}")).collect();
     assert_eq!(scene.notes, notes);
-    (said, found / (10.0 / (3.0 * e * inertia) + 10.0 / shear))
+    (said, found / (10.0 / (3.0 * E * inertia) + 10.0 / shear))
 }
 
 #[test]
@@ -87,32 +95,6 @@ fn said_of(text: &str) -> Bending {
     bending(&scene.definition.bodies[0]).unwrap()
 }
 
-/// The mean deflection of the end of a square plate that is held at the other.
-fn plate_deflection(element: &str) -> f64 {
-    let text = format!(
-        r#"
-gravity = [0, 0, 0]
-time = {{ step = 1, end = 1, integrator = "quasi-static" }}
-contact = {{ enabled = false }}
-[[objects]]
-name = "plate"
-shape = {{ kind = "box", size = [1, 0.1, 1], cells = [8, 2, 8] }}
-element = "{element}"
-material = {{ young_modulus = 1e9, poisson_ratio = 0.4 }}
-regions = {{ left = {{ box = {{ min = [-0.51, -1, -1], max = [-0.499, 1, 1] }} }}, right = {{ box = {{ min = [0.499, -1, -1], max = [0.51, 1, 1] }} }} }}
-fixed = [{{ vertices = "left" }}]
-forces = [{{ vertices = "right", force = [0, -10, 0] }}]
-"#
-    );
-    let scene = Scene::parse(&text, Path::new("scene.toml"), Path::new(""), &[]).unwrap();
-    let rest = &scene.definition.bodies[0].rest;
-    let mut simulation = Simulation::new(&scene.definition).unwrap();
-    assert!(simulation.step().unwrap().outcome.is_success());
-    let end: Vec<usize> = (0..rest.len()).filter(|v| rest[*v].x > 0.499).collect();
-    let down = |v: &usize| rest[*v].y - simulation.positions()[*v].y;
-    end.iter().map(down).sum::<f64>() / end.len() as f64
-}
-
 /// As long as wide, a plate has no axis: whatever way it is turned, the estimate is the same, and near to what a narrow strip of it is said to do.
 #[test]
 fn the_estimate_of_a_square_plate_does_not_depend_on_axes() {
@@ -129,7 +111,9 @@ fn the_estimate_of_a_square_plate_does_not_depend_on_axes() {
     let strip = plate("[1, 0.1, 0.2]", "[8, 2, 2]", "");
     println!("a plate {:.3}, a strip {:.3}", here.part, strip.part);
     assert!((here.part / strip.part).ln().abs() < 0.3);
-    let found = plate_deflection("linear") / plate_deflection("quadratic");
+    let [linear, quadratic] = ["linear", "quadratic"]
+        .map(|element| cantilever([1.0, 0.1, 1.0], [8, 2, 8], 0.4, element).1);
+    let found = linear / quadratic;
     println!("found {found:.3}");
     assert!((here.part / found).ln().abs() < 0.3, "{} {found}", here.part);
     assert!(here.note().unwrap().contains("10 times as long as thick"));
@@ -138,19 +122,25 @@ fn the_estimate_of_a_square_plate_does_not_depend_on_axes() {
 /// Nearly incompressible, linear elements lock whatever the shape of the body, and a finer or a quadratic mesh has no such note.
 #[test]
 fn elements_that_lock_are_noted_whatever_the_shape() {
-    let ball = |nu: f64, cells: usize| {
-        said_of(&format!(
-            "[[objects]]\nshape = {{ kind = \"sphere\", layers = {cells} }}\nmaterial = {{ poisson_ratio = {nu} }}\n"
-        ))
+    let ball = |nu: f64| {
+        let shape = "[[objects]]\nshape = { kind = \"sphere\", layers = 3 }\n";
+        let scene = format!("{shape}material = {{ poisson_ratio = {nu} }}\n");
+        let scene = Scene::parse(&scene, Path::new("scene.toml"), Path::new(""), &[]).unwrap();
+        bending(&scene.definition.bodies[0])
     };
-    let note = ball(0.499, 3).note().unwrap();
+    let note = ball(0.499).unwrap().note().unwrap();
     assert!(note.contains("Poisson's ratio 0.499") && note.contains("lock"), "{note}");
-    // a ball is no beam, and a stiff mesh of it is worth a note only where it locks
-    let coarse = ball(0.3, 3);
-    println!(
-        "a ball of 3 layers at ν = 0.3 {:.3}, and at 0.499 {:.3}",
-        coarse.part,
-        ball(0.499, 3).part
-    );
-    assert_eq!(coarse.note(), None);
+    // how a ball bends is no question
+    assert_eq!(ball(0.3), None);
+    // and so it is: a short thick block moves by little of what a quadratic mesh does, and by most where nothing is noted
+    for (cells, nu, locks) in
+        [([6, 4, 4], 0.499, true), ([6, 4, 4], 0.45, true), ([15, 10, 10], 0.45, false)]
+    {
+        let block = |element| cantilever([1.0, 0.7, 0.7], cells, nu, element);
+        let ((scene, linear), (_, quadratic)) = (block("linear"), block("quadratic"));
+        let part = linear / quadratic;
+        println!("a block of {cells:?} at ν = {nu}: {part:.3}");
+        assert_eq!(scene.notes.len(), usize::from(locks), "{cells:?} {nu} {part}");
+        assert!(if locks { part < 0.75 } else { part > 0.85 }, "{cells:?} {nu}: {part}");
+    }
 }

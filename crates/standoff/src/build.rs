@@ -8,9 +8,9 @@ use standoff_mesh::Mesh;
 use standoff_mesh::shape::Shape;
 use standoff_scene::Scene;
 use standoff_scene::file::{
-    AttachmentSection, ElementOrder, FixedSection, ForceSection, HalfSpaceSection, JointSection,
-    MaterialChoice, MaterialSection, MotionSection, ObjectSection, RegionSection, Role, Rotation,
-    SceneFile, Selection, StitchSection, TendonSection,
+    Along, AttachmentSection, ElementOrder, FixedSection, ForceSection, HalfSpaceSection,
+    JointSection, MaterialChoice, MaterialSection, MotionSection, ObjectSection, RegionSection,
+    Role, Rotation, SceneFile, Selection, StitchSection, TendonSection,
 };
 use standoff_scene::resolve::Meshes;
 use standoff_scene::resolve::origin::{List, Origin, SceneId};
@@ -233,6 +233,29 @@ impl Object {
     pub fn fixed(mut self, vertices: &str) -> Self {
         let vertices = Selection::Name(vertices.to_owned());
         self.section.fixed.push(FixedSection { vertices, ..Default::default() });
+        self
+    }
+
+    /// Holds some of its vertices in some directions only: on a symmetry plane or on rollers.
+    ///
+    /// ```
+    /// use standoff::material::Rubber;
+    /// use standoff::prelude::*;
+    /// use standoff::scene_file::{Along, AxisName};
+    ///
+    /// let rubber = Rubber::Yeoh { c10: 2e5, c20: -1e3, c30: 40.0 };
+    /// let mut builder = SceneBuilder::new()
+    ///     .material("seal", MaterialSection { rubber: Some(rubber), bulk_modulus: Some(4e8), ..Default::default() });
+    /// let half = Object::shape("half", Shape::Box(BoxShape::default())).material("seal");
+    /// let half = half.region("plane", vec![0, 1, 2, 3]).fixed_along("plane", Along::Axis(AxisName::X));
+    /// builder.add(half);
+    /// let scene = builder.build()?;
+    /// assert_eq!(scene.definition.prescribed[0].along, [Vec3::x()]);
+    /// # Ok::<(), standoff::Error>(())
+    /// ```
+    pub fn fixed_along(mut self, vertices: &str, along: Along) -> Self {
+        let (vertices, along) = (Selection::Name(vertices.to_owned()), Some(along));
+        self.section.fixed.push(FixedSection { vertices, along, ..Default::default() });
         self
     }
 

@@ -230,6 +230,13 @@ pub mod energy {
     pub use standoff_sparse::{Layout, Stencils};
 }
 
+/// Laws of solids, and constants of rubber from measured stresses.
+pub mod material {
+    pub use standoff_scene::measured;
+    pub use standoff_sim::material::rubber::{self, OgdenTerm, Rubber, fit};
+    pub use standoff_sim::material::{Law, Material};
+}
+
 /// Linear solvers of one's own, for [`Simulation::set_linear_solver`], and those of Standoff to build on.
 pub mod linear {
     pub use standoff_sparse::{

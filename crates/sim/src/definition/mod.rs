@@ -262,7 +262,7 @@ pub struct PrescribedDef {
 }
 
 impl PrescribedDef {
-    /// Vertices of body number `body` that are prescribed in all directions, from the start on and for ever.
+    /// Vertices of body number `body` that are prescribed in all directions, from the start on and without end.
     pub fn new(name: impl Into<String>, body: usize, vertices: Vec<u32>, motion: Motion) -> Self {
         let (name, along, t1) = (name.into(), Vec::new(), f64::INFINITY);
         Self { name, body, vertices, motion, along, t0: 0.0, t1, until: None }

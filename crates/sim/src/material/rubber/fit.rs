@@ -3,7 +3,10 @@
 //! A law is linear in its moduli. For given exponents (of Ogden's law, λₘ, Jₘ) the moduli are those of least squares; the exponents are
 //! searched for on a grid and then improved by the method of Levenberg and Marquardt [Nocedal & Wright 2006, §10.3].
 
+mod rows;
+
 use super::{Experiment, OGDEN_TERMS, OgdenTerm, Rubber};
+use rows::Rows;
 use standoff_linalg::nalgebra::{DMatrix, DVector};
 use std::fmt;
 
@@ -96,12 +99,6 @@ fn of_terms(possible: &[usize]) -> String {
     }
 }
 
-/// The stress, as a part of the greatest of its experiment, below which errors are relative to that part.
-const SMALL: f64 = 0.1;
-
-/// The part of the measured stresses below which what a term adds is left out.
-const IDLE: f64 = 1e-9;
-
 /// The law whose stresses are nearest to those measured: the sum of squared errors is least, each relative to the measured stress, or to a tenth of
 /// the greatest of its experiment where that is more; every experiment counts alike. Moduli that make the energy negative somewhere are
 /// replaced by the best ones that are not negative.
@@ -126,164 +123,6 @@ pub fn fit(law: FittedLaw, measured: &[Measured]) -> Result<Fit, FitError> {
     let errors = (0..measured.len()).map(|m| rows.error(&rubber, Some(m))).collect();
     let error = rows.error(&rubber, None);
     Ok(Fit { rubber, errors, error })
-}
-
-/// The points away from rest.
-struct Rows {
-    points: Vec<Point>,
-    stress: DVector<f64>,
-}
-
-struct Point {
-    /// Index of its experiment among those measured.
-    of: usize,
-    experiment: Experiment,
-    by: f64,
-    stress: f64,
-    /// What its error is relative to, Pa.
-    scale: f64,
-    /// √ of one over the number of points of its experiment.
-    weight: f64,
-}
-
-impl Rows {
-    fn new(measured: &[Measured]) -> Result<Self, FitError> {
-        let mut points = Vec::new();
-        for (of, Measured { experiment, points: all }) in measured.iter().enumerate() {
-            let fail = |number: usize, what| {
-                Err(FitError::Point { experiment: experiment.key(), number: number + 1, what })
-            };
-            for (k, [by, stress]) in all.iter().enumerate() {
-                if !by.is_finite() || !stress.is_finite() {
-                    return fail(k, "its numbers must be finite");
-                }
-                if *experiment != Experiment::Shear && *by <= 0.0 {
-                    return fail(k, "a stretch must be positive (at rest it is 1)");
-                }
-            }
-            let greatest = all.iter().map(|p| p[1].abs()).fold(0.0, f64::max);
-            let loaded = all.iter().filter(|[by, _]| (by - experiment.rest()).abs() > 1e-9);
-            let weight = (loaded.clone().count() as f64).sqrt().recip();
-            points.extend(loaded.map(|&[by, stress]| Point {
-                of,
-                experiment: *experiment,
-                by,
-                stress,
-                scale: stress.abs().max(SMALL * greatest).max(f64::MIN_POSITIVE),
-                weight,
-            }));
-        }
-        let stress = DVector::from_iterator(
-            points.len(),
-            points.iter().map(|p| p.stress * p.weight / p.scale),
-        );
-        Ok(Self { points, stress })
-    }
-
-    /// The stresses of laws, weighted, a column for each.
-    fn columns(&self, basis: &[Rubber]) -> DMatrix<f64> {
-        DMatrix::from_fn(self.points.len(), basis.len(), |row, column| {
-            let p = &self.points[row];
-            basis[column].nominal_stress(p.experiment, p.by) * p.weight / p.scale
-        })
-    }
-
-    fn least_squares(&self, basis: &[Rubber]) -> DVector<f64> {
-        solve(&self.columns(basis), &self.stress)
-    }
-
-    /// The factors of laws, 0 of those whose stresses are rounding beside what was measured.
-    fn noticeable(&self, basis: &[Rubber], mut factors: DVector<f64>) -> DVector<f64> {
-        for (column, factor) in self.columns(basis).column_iter().zip(factors.iter_mut()) {
-            if column.norm() * factor.abs() < IDLE * self.stress.norm() {
-                *factor = 0.0;
-            }
-        }
-        factors
-    }
-
-    /// The best factors of 0 or more.
-    fn not_negative(&self, basis: &[Rubber]) -> DVector<f64> {
-        self.best_of(&self.columns(basis)).0
-    }
-
-    /// The same with what they leave.
-    fn best_of(&self, a: &DMatrix<f64>) -> (DVector<f64>, DVector<f64>) {
-        let n = a.ncols();
-        let left = |x: &DVector<f64>| a * x - &self.stress;
-        // in the space of the columns, whatever the number of points
-        let qr = a.clone().qr();
-        let (r, mut stress) = (qr.r(), self.stress.clone());
-        qr.q_tr_mul(&mut stress);
-        let stress = stress.rows(0, r.nrows()).into_owned();
-        let all = solve(&r, &stress);
-        if all.iter().all(|x| *x >= 0.0) {
-            let r = left(&all);
-            return (all, r);
-        }
-        // few columns: every choice of those that are not zero
-        let mut best = DVector::zeros(n);
-        let mut rest = left(&best);
-        for chosen in 1..(1_usize << n) - 1 {
-            let columns: Vec<usize> = (0..n).filter(|k| chosen >> k & 1 == 1).collect();
-            let some = solve(&r.select_columns(&columns), &stress);
-            if some.iter().all(|x| *x >= 0.0) {
-                let mut x = DVector::zeros(n);
-                columns.iter().zip(&some).for_each(|(k, v)| x[*k] = *v);
-                let r = left(&x);
-                if r.norm_squared() < rest.norm_squared() {
-                    (best, rest) = (x, r);
-                }
-            }
-        }
-        (best, rest)
-    }
-
-    /// What a law with these exponents leaves, with its best moduli.
-    fn left(&self, law: FittedLaw, exponents: &[f64]) -> DVector<f64> {
-        self.best_of(&self.columns(&law.basis(exponents))).1
-    }
-
-    /// The root mean square of relative errors of an experiment, or of the means of all.
-    fn error(&self, rubber: &Rubber, of: Option<usize>) -> f64 {
-        let (mut sum, mut weight) = (0.0, 0.0);
-        for p in self.points.iter().filter(|p| of.is_none_or(|of| p.of == of)) {
-            let error = (rubber.nominal_stress(p.experiment, p.by) - p.stress) / p.scale;
-            sum += (p.weight * error).powi(2);
-            weight += p.weight * p.weight;
-        }
-        (sum / weight).sqrt()
-    }
-
-    /// The greatest Ī₁ − 3.
-    fn greatest_invariant(&self) -> f64 {
-        let at = |p: &Point| p.experiment.deformation(p.by).norm_squared() - 3.0;
-        self.points.iter().map(at).fold(0.0, f64::max)
-    }
-}
-
-/// All choices of `count` of `n` things.
-fn choices(n: usize, count: usize) -> impl Iterator<Item = Vec<usize>> {
-    let mut next = (count <= n).then(|| (0..count).collect::<Vec<usize>>());
-    std::iter::from_fn(move || {
-        let now = next.take()?;
-        // the last of them that can move on
-        if let Some(k) = (0..count).rev().find(|k| now[*k] < n - count + k) {
-            let mut after = now.clone();
-            for (i, place) in after.iter_mut().enumerate().skip(k) {
-                *place = now[k] + 1 + i - k;
-            }
-            next = Some(after);
-        }
-        Some(now)
-    })
-}
-
-/// The least squares solution, the shortest one where there are several.
-fn solve(a: &DMatrix<f64>, b: &DVector<f64>) -> DVector<f64> {
-    let svd = a.clone().svd(true, true);
-    let tolerance = 1e-13 * svd.singular_values.max();
-    svd.solve(b, tolerance).unwrap_or_else(|_| DVector::zeros(a.ncols()))
 }
 
 impl FittedLaw {
@@ -421,7 +260,7 @@ impl FittedLaw {
             let mut ends: Vec<(f64, Vec<f64>)> = starts
                 .into_iter()
                 .map(|start| law.improve(rows, start))
-                .map(|end| (rows.left(law, &end).norm(), end))
+                .map(|end| (law.left(rows, &end).norm(), end))
                 .collect();
             ends.sort_by(|a, b| a.0.total_cmp(&b.0));
             ends.truncate(STARTS);
@@ -435,9 +274,14 @@ impl FittedLaw {
         exponents.iter().map(|alpha| self.rubber(&[*alpha], &[1.0])).collect()
     }
 
+    /// What it leaves of the measured stresses with these exponents and its best moduli.
+    fn left(self, rows: &Rows, exponents: &[f64]) -> DVector<f64> {
+        rows.best_of(&rows.columns(&self.basis(exponents))).1
+    }
+
     /// The best last exponent beside others.
     fn scan(self, rows: &Rows, others: &[f64], tried: impl Iterator<Item = f64>) -> f64 {
-        let left = |last: f64| rows.left(self, &[others, &[last]].concat()).norm_squared();
+        let left = |last: f64| self.left(rows, &[others, &[last]].concat()).norm_squared();
         let all = tried.map(|last| (left(last), last));
         all.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(1.0, |best| best.1)
     }
@@ -456,14 +300,14 @@ impl FittedLaw {
     fn improve(self, rows: &Rows, start: Vec<f64>) -> Vec<f64> {
         let n = start.len();
         let (mut at, mut damping) = (start, 1e-3);
-        let mut r = rows.left(self, &at);
+        let mut r = self.left(rows, &at);
         for _ in 0..400 {
             let slope = |k: usize| {
                 let h = 1e-6 * at[k].abs().max(1e-2);
                 let [low, high] = [-h, h].map(|d| {
                     let mut moved = at.clone();
                     moved[k] += d;
-                    rows.left(self, &moved)
+                    self.left(rows, &moved)
                 });
                 (high - low) / (2.0 * h)
             };
@@ -475,7 +319,7 @@ impl FittedLaw {
                 (0..n).for_each(|k| matrix[(k, k)] += damping * normal[(k, k)].max(1e-300));
                 let step = matrix.lu().solve(&gradient).unwrap_or_else(|| DVector::zeros(n));
                 let moved: Vec<f64> = at.iter().zip(&step).map(|(a, s)| a - s).collect();
-                let trial = self.allows(rows, &moved).then(|| rows.left(self, &moved));
+                let trial = self.allows(rows, &moved).then(|| self.left(rows, &moved));
                 if let Some(trial) = trial.filter(|t| t.norm_squared() < before) {
                     (at, r, damping) = (moved, trial, 0.2 * damping);
                     break;
@@ -488,4 +332,21 @@ impl FittedLaw {
         }
         at
     }
+}
+
+/// All choices of `count` of `n` things.
+fn choices(n: usize, count: usize) -> impl Iterator<Item = Vec<usize>> {
+    let mut next = (count <= n).then(|| (0..count).collect::<Vec<usize>>());
+    std::iter::from_fn(move || {
+        let now = next.take()?;
+        // the last of them that can move on
+        if let Some(k) = (0..count).rev().find(|k| now[*k] < n - count + k) {
+            let mut after = now.clone();
+            for (i, place) in after.iter_mut().enumerate().skip(k) {
+                *place = now[k] + 1 + i - k;
+            }
+            next = Some(after);
+        }
+        Some(now)
+    })
 }
