@@ -261,7 +261,8 @@ async function asFile({ name, fails, colour }) {
   const [served, saved] = [await open(url), await open(pathToFileURL(file).href)];
   const pages = [served.page, saved.page];
   for (const page of pages) await until(async () => (await step(page)) >= 0, `${name} is shown from a file`);
-  check((await saved.page.title()) === `${name} – Standoff`, "it has the run's name");
+  // it is set after the first frame is shown
+  await until(async () => (await saved.page.title()) === `${name} – Standoff`, "it has the run's name");
   const { frames } = await (await fetch(`${url}api/run`)).json();
   const same = async (what) => {
     // a server answers later than a file
