@@ -157,10 +157,11 @@ impl CoreSimulation {
         Ok(PyArray1::from_vec(py, masses))
     }
 
-    /// Of all elements: `von_mises`, `stretches` or `bending_energies`.
+    /// Of all elements: `von_mises`, `plastic_strains`, `stretches` or `bending_energies`.
     fn elements<'py>(&self, py: Python<'py>, what: &str) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let list = self.with(py, |simulation| match what {
             "von_mises" => Some(simulation.core().von_mises()),
+            "plastic_strains" => Some(simulation.core().plastic_strains()),
             "stretches" => Some(simulation.core().stretches()),
             "bending_energies" => Some(simulation.core().bending_energies()),
             _ => None,

@@ -87,6 +87,23 @@ def test_bodies_and_forces():
         simulation.positions[0] = 0
 
 
+def test_a_block_yields():
+    scene = standoff.Scene({
+        "ground": 0,
+        "time": {"step": "5 ms"},
+        "materials": {"lead": {"young_modulus": "1 MPa", "plasticity": {"yield_stress": "4 kPa"}}},
+        "objects": [{"name": "lead", "shape": {"kind": "box", "size": [0.3, 0.3, 0.3]}, "material": "lead",
+                     "translate": [0, 0.151, 0], "velocity": [0, -4, 0]}],
+    })
+    simulation = standoff.Simulation(scene)
+    assert not simulation.plastic_strains().any()
+    for _ in range(20):
+        simulation.step()
+    strain, von_mises = simulation.plastic_strains(), simulation.von_mises()
+    assert strain.shape == von_mises.shape and strain.max() > 0.1
+    assert simulation.report["inelastic_heat"] >= 0 and simulation.energies["inelastic"] > 0
+
+
 def test_what_is_held_is_moved_and_released():
     low = {"box": {"min": [-1, -1, -1], "max": [2, 0.01, 2], "relative": True}}
     cube = {"name": "cube", "shape": {"kind": "box", "cells": [1, 1, 1]}, "regions": {"low": low}}

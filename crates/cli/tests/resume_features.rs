@@ -160,6 +160,44 @@ fn with_every_load_and_integrator() {
     }
 }
 
+/// Blocks that yield and relax, thrown on the ground.
+#[test]
+fn with_what_flowed() {
+    const SCENE: &str = r#"
+ground = 0
+time = { step = 0.005, end = 0.09 }
+output = { every = 2, checkpoint_every = 1 }
+
+[materials.lead]
+young_modulus = "1 MPa"
+plasticity = { yield_stress = "4 kPa", hardening_modulus = "10 kPa" }
+
+[materials.putty]
+young_modulus = "20 kPa"
+relaxation = [{ ratio = 4, time = "20 ms" }]
+
+[[objects]]
+name = "lead"
+shape = { kind = "box", size = [0.3, 0.3, 0.3], cells = [2, 2, 2] }
+translate = [0, 0.16, 0]
+velocity = [0, -4, 0]
+material = "lead"
+
+[[objects]]
+name = "putty"
+shape = { kind = "box", size = [0.3, 0.3, 0.3], cells = [2, 2, 2] }
+translate = [0.1, 0.5, 0]
+velocity = [0, -4, 0]
+material = "putty"
+"#;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("scene.toml");
+    fs::write(&file, SCENE).unwrap();
+    let whole = in_parts(folder.path(), &file, &[], &[1, 7, 8, STEPS]);
+    let heat: f64 = reports(&whole).iter().map(|r| r["inelastic_heat"].as_f64().unwrap()).sum();
+    assert!(heat > 50.0, "{heat}");
+}
+
 /// An imported scene whose vertices are let go once they have passed an obstacle: the condition is part
 /// of the state.
 #[test]

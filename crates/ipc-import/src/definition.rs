@@ -70,6 +70,7 @@ fn body_definition(body: &PlannedBody, friction_material: &str) -> BodyDef {
         friction_material: friction_material.to_owned(),
         contact_thickness: 0.0,
         surface: None,
+        inelastic: Vec::new(),
     }
 }
 

@@ -13,9 +13,10 @@ use crate::error::later_format;
 use crate::files::open_file;
 use fnv::FnvHasher;
 use standoff_geometry::{Pair, PairKind};
-use standoff_linalg::Vec3;
+use standoff_linalg::{Mat3, Vec3};
 use standoff_sim::State;
 use standoff_sim::contact::{Constraint, ConstraintKey, PairForces, Party};
+use standoff_sim::energy::inelastic::Internal;
 use standoff_sim::joints::{Efforts, JointTarget};
 use standoff_sim::past::Past;
 use std::hash::Hasher;
@@ -157,12 +158,28 @@ fn write_rest(out: &mut dyn Write, state: &State) -> io::Result<()> {
         write_forces(out, forces)?;
     }
     write_joints(out, state)?;
-    write_pairs(out, &state.pair_forces)
+    write_pairs(out, state)?;
+    write_internal(out, &state.internal)
 }
 
-/// What acts on what; nothing without any, as before there was this part.
-fn write_pairs(out: &mut dyn Write, pairs: &[PairForces]) -> io::Result<()> {
-    if pairs.is_empty() {
+/// What flowed of solids; nothing without any.
+fn write_internal(out: &mut dyn Write, internal: &[Internal]) -> io::Result<()> {
+    if internal.is_empty() {
+        return Ok(());
+    }
+    out.write_all(&(internal.len() as u64).to_le_bytes())?;
+    for Internal { inverse, plastic_strain } in internal {
+        for c in inverse.iter().chain([plastic_strain]) {
+            out.write_all(&c.to_le_bytes())?;
+        }
+    }
+    Ok(())
+}
+
+/// What acts on what; nothing without any and without what follows.
+fn write_pairs(out: &mut dyn Write, state: &State) -> io::Result<()> {
+    let pairs = &state.pair_forces;
+    if pairs.is_empty() && state.internal.is_empty() {
         return Ok(());
     }
     out.write_all(&(pairs.len() as u64).to_le_bytes())?;
@@ -183,7 +200,7 @@ fn write_pairs(out: &mut dyn Write, pairs: &[PairForces]) -> io::Result<()> {
 /// Multipliers, coordinates, motion, efforts and targets of joints; nothing without any and without what follows, as before there were joints.
 fn write_joints(out: &mut dyn Write, state: &State) -> io::Result<()> {
     let (multipliers, coordinates) = (&state.joint_multipliers, &state.joint_coordinates);
-    if coordinates.is_empty() && state.pair_forces.is_empty() {
+    if coordinates.is_empty() && state.pair_forces.is_empty() && state.internal.is_empty() {
         return Ok(());
     }
     for size in [multipliers.len(), coordinates.len()] {
@@ -471,6 +488,15 @@ impl Reader<'_> {
         if !self.0.is_empty() {
             let pairs = self.size()?;
             state.pair_forces = self.pairs(pairs)?;
+        }
+        if !self.0.is_empty() {
+            let count = self.size()?;
+            let numbers = self.numbers(count.checked_mul(10)?)?;
+            let internal = |n: &[f64; 10]| Internal {
+                inverse: Mat3::from_column_slice(&n[..9]),
+                plastic_strain: n[9],
+            };
+            state.internal = numbers.as_chunks::<10>().0.iter().map(internal).collect();
         }
         self.0.is_empty().then_some((fingerprint, Checkpoint { state, frames, program }))
     }

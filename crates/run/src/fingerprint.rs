@@ -60,17 +60,21 @@ impl fmt::Debug for Shown<'_> {
             friction_material,
             contact_thickness,
             surface,
+            inelastic,
         } = self.0;
-        f.debug_struct("BodyDef")
-            .field("name", name)
+        let mut all = f.debug_struct("BodyDef");
+        all.field("name", name)
             .field("rest", rest)
             .field("start", start)
             .field("velocity", velocity)
             .field("kind", &ShownKind(kind))
             .field("friction_material", friction_material)
             .field("contact_thickness", contact_thickness)
-            .field("surface", surface)
-            .finish()
+            .field("surface", surface);
+        if !inelastic.is_empty() {
+            all.field("inelastic", inelastic);
+        }
+        all.finish()
     }
 }
 

@@ -384,6 +384,10 @@ fn write_frame(folder: &mut RunFolder, simulation: &Simulation) -> Result<(), Ou
         false => Vec::new(),
     };
     let strain = if wants(&[Field::Strain]) { simulation.strains() } else { Vec::new() };
+    let plastic_strain = match simulation.model().inelastic.yields() {
+        true => simulation.plastic_strains(),
+        false => Vec::new(),
+    };
     folder.write_frame(&FrameData {
         step: simulation.step_index() as u64,
         time: simulation.time(),
@@ -393,6 +397,7 @@ fn write_frame(folder: &mut RunFolder, simulation: &Simulation) -> Result<(), Ou
         von_mises: &simulation.von_mises(),
         stress: &stress,
         strain: &strain,
+        plastic_strain: &plastic_strain,
         stretch: &simulation.stretches(),
         bending_energy: &simulation.bending_energies(),
         contact_reach: &simulation.contact_reach(),

@@ -28,6 +28,8 @@ pub struct FrameData<'a> {
     pub stress: &'a [Mat3],
     /// Logarithmic strain of the same.
     pub strain: &'a [Mat3],
+    /// Equivalent plastic strain of the same; empty where nothing yields.
+    pub plastic_strain: &'a [f64],
     /// Stretch of every triangle of shells, then of every segment of rods.
     pub stretch: &'a [f64],
     /// Bending energy of the same, J.
@@ -171,6 +173,7 @@ pub fn write_vtu(
     check("von Mises stresses", data.von_mises.len(), topology.solids(), true)?;
     check("stresses", data.stress.len(), topology.solids(), true)?;
     check("strains", data.strain.len(), topology.solids(), true)?;
+    check("plastic strains", data.plastic_strain.len(), topology.solids(), true)?;
 
     let thin = topology.thin.iter().filter(|t| **t).count();
     check("stretches", data.stretch.len(), thin, true)?;
@@ -209,6 +212,9 @@ pub fn write_vtu(
     }
     if wanted(Field::VonMises, !data.von_mises.is_empty()) {
         cell_data.push(("von_mises", Array::Scalars(data.von_mises, others)));
+    }
+    if wanted(Field::PlasticStrain, !data.plastic_strain.is_empty()) {
+        cell_data.push(("plastic_strain", Array::Scalars(data.plastic_strain, others)));
     }
     cell_data.push(("body", Array::Indices(&topology.cell_body)));
     if !data.subdomain.is_empty() {

@@ -1,12 +1,13 @@
 //! Checkpoints: what is written is read back, bit by bit, and no damage goes unnoticed.
 
 use standoff_geometry::{Pair, PairKind};
-use standoff_linalg::Vec3;
+use standoff_linalg::{Mat3, Vec3};
 use standoff_run::{
     Checkpoint, OutputError, checkpoint_bytes, fingerprint, parse_checkpoint, read_checkpoint,
     write_checkpoint,
 };
 use standoff_sim::contact::{Constraint, ConstraintKey, PairForces, Party};
+use standoff_sim::energy::inelastic::Internal;
 use standoff_sim::joints::{Efforts, JointTarget};
 use standoff_sim::past::Past;
 use standoff_sim::{Definition, State};
@@ -45,6 +46,8 @@ fn state() -> State {
     state.directors = list(9.0);
     state.frame_twists = vec![6.5, -0.25];
     state.turns = vec![0, -2, i32::MAX];
+    let inverse = Mat3::from_fn(|i, j| 0.1 + i as f64 - 7.0 * j as f64);
+    state.internal = vec![Internal::default(), Internal { inverse, plastic_strain: 1e-310 }];
     state.joint_multipliers = vec![0.75, -3.5, 1e-310];
     state.joint_coordinates = vec![[7.5, -0.0], [0.0, 0.1]];
     let past = Past { x: 0.5, v: -0.0, a: 0.0, x_previous: 4.5, v_previous: -2.5 };
@@ -162,12 +165,17 @@ fn pairs_are_kept_without_joints_and_nothing_is_written_without_pairs() {
     };
     let mut without_joints = state();
     joints(&mut without_joints);
+    let read = |bytes: &[u8]| parse_checkpoint(Path::new("x"), bytes, 42).unwrap().state;
+    let mut flowing = without_joints.clone();
+    flowing.pair_forces.clear();
+    assert_eq!(read(&checkpoint_bytes(42, &flowing, &[])), flowing);
+    without_joints.internal.clear();
     let bytes = checkpoint_bytes(42, &without_joints, &[]);
-    assert_eq!(parse_checkpoint(Path::new("x"), &bytes, 42).unwrap().state, without_joints);
+    assert_eq!(read(&bytes), without_joints);
     let mut neither = without_joints;
     neither.pair_forces.clear();
     let shorter = checkpoint_bytes(42, &neither, &[]);
     // sizes of joints (16), the number of pairs (8) and two of 106 bytes
     assert_eq!(bytes.len() - shorter.len(), 16 + 8 + 2 * 106);
-    assert_eq!(parse_checkpoint(Path::new("x"), &shorter, 42).unwrap().state, neither);
+    assert_eq!(read(&shorter), neither);
 }

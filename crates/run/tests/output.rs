@@ -107,6 +107,12 @@ fn frames_have_stresses_and_strains_where_they_are_chosen() {
     assert_eq!(principal.len(), 3 * topology.cells());
     let short = FrameData { stress: &tensors[1..], ..data };
     assert!(write_vtu(&path, &topology, &short, &[]).is_err());
+    // the plastic strain where something yields
+    let strains: Vec<f64> = (0..topology.solids()).map(|k| 0.1 * k as f64).collect();
+    let data = FrameData { plastic_strain: &strains, ..state.data(3, 0.1) };
+    write_vtu(&path, &topology, &data, &scene.output.fields).unwrap();
+    let mut read = FrameFile::open(&path).unwrap().floats("plastic_strain").unwrap().unwrap();
+    assert!(read.split_off(strains.len()).iter().all(|s| *s == 0.0) && read == strains);
 }
 
 #[test]

@@ -12,6 +12,7 @@ use standoff_linalg::nalgebra::SymmetricEigen;
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sim::definition::{BodyDef, BodyKind};
 use standoff_sim::material::Lame;
+use standoff_sim::material::inelastic::Inelasticity;
 
 /// How a solid of linear elements bends.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,6 +57,20 @@ impl Bending {
                 100.0 * part
             )
         })
+    }
+}
+
+/// What a user should know of linear elements that yield, which hardly change their volume in doing so.
+pub fn yielding_note(body: &BodyDef) -> Option<&'static str> {
+    let yields = body.inelastic.iter().any(|i| matches!(i, Inelasticity::Yielding(_)));
+    match &body.kind {
+        BodyKind::Volume { middles, .. } if yields && middles.is_empty() => Some(
+            "linear elements that yield lock, so that it bears too much; element = \"quadratic\" does not lock",
+        ),
+        BodyKind::PlaneStrain { .. } if yields => {
+            Some("triangles that yield lock, so that it bears too much; smaller ones lock less")
+        }
+        _ => None,
     }
 }
 

@@ -30,6 +30,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use standoff_mesh::shape::Shape;
 use standoff_sim::definition::Dimension;
 use standoff_sim::definition::presets::Preset;
+use standoff_sim::material::inelastic::{Inelasticity, Plasticity, Relaxation};
 use standoff_sim::material::rubber::{self, Rubber};
 use standoff_sim::material::{Law, Material};
 use standoff_sim::settings::{ContactSettings, FrictionSettings, SolverSettings, TimeSettings};
@@ -158,6 +159,7 @@ impl Default for OutputSection {
                 Field::Velocity,
                 Field::ContactForce,
                 Field::VonMises,
+                Field::PlasticStrain,
                 Field::Stretch,
                 Field::BendingEnergy,
                 Field::ContactReach,
@@ -185,6 +187,8 @@ pub enum Field {
     PrincipalStress,
     /// Logarithmic strain ½ ln FFᵀ of a tetrahedron: the same components.
     Strain,
+    /// Equivalent plastic strain of a tetrahedron, where a material has `plasticity`.
+    PlasticStrain,
     /// Greatest principal stretch of a shell's triangle, stretch of a rod's segment; 0 elsewhere.
     Stretch,
     /// Bending energy, including twist for rods, J; the energy of a hinge or a rod joint is divided equally
@@ -213,6 +217,13 @@ pub struct MaterialSection {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-unit" = "Pa"))]
     pub bulk_modulus: Option<f64>,
+    /// Parts of the shear stress that relax, beside the stress of the law: a Prony series, of which the law is what is left after a long time; for
+    /// solids.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub relaxation: Vec<Relaxation>,
+    /// Plasticity of the von Mises stress, with Hencky's law in place of `law`; for solids.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plasticity: Option<Plasticity>,
     /// Mass density, kg/m³.
     #[schemars(extend("x-unit" = "kg/m^3"))]
     pub density: f64,
@@ -227,7 +238,10 @@ pub struct MaterialSection {
 impl MaterialSection {
     /// What a solid is made of.
     pub fn solid(&self) -> Material {
-        let (law, young_modulus) = (self.law.clone(), self.young_modulus);
+        let (mut law, young_modulus) = (self.law.clone(), self.young_modulus);
+        if self.plasticity.is_some() {
+            law = Law::Volumetric;
+        }
         let Some(rubber) = &self.rubber else {
             return Material { law, young_modulus, poisson_ratio: self.poisson_ratio };
         };
@@ -236,13 +250,24 @@ impl MaterialSection {
     }
 }
 
+impl MaterialSection {
+    /// What of a solid of the material relaxes or yields.
+    pub fn inelastic(&self) -> Vec<Inelasticity> {
+        let yielding = self.plasticity.map(Inelasticity::Yielding);
+        let relaxing = self.relaxation.iter().copied().map(Inelasticity::Relaxing);
+        yielding.into_iter().chain(relaxing).collect()
+    }
+}
+
 impl Serialize for MaterialSection {
-    /// Without what rubber takes the place of: a scene that gives both is refused.
+    /// Without what rubber or plasticity takes the place of: a scene that gives both is refused.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let plain = self.rubber.is_none();
         let mut map = serializer.serialize_map(None)?;
-        if plain {
+        if plain && self.plasticity.is_none() {
             map.serialize_entry("law", &self.law)?;
+        }
+        if plain {
             map.serialize_entry("young_modulus", &self.young_modulus)?;
         }
         if plain || self.bulk_modulus.is_none() {
@@ -257,6 +282,12 @@ impl Serialize for MaterialSection {
         }
         if let Some(rubber) = &self.rubber {
             map.serialize_entry("rubber", rubber)?;
+        }
+        if let Some(plasticity) = &self.plasticity {
+            map.serialize_entry("plasticity", plasticity)?;
+        }
+        if !self.relaxation.is_empty() {
+            map.serialize_entry("relaxation", &self.relaxation)?;
         }
         if let Some(shell) = &self.shell {
             map.serialize_entry("shell", shell)?;
@@ -273,6 +304,8 @@ impl Default for MaterialSection {
             poisson_ratio: 0.4,
             rubber: None,
             bulk_modulus: None,
+            relaxation: Vec::new(),
+            plasticity: None,
             density: 1000.0,
             shell: None,
             friction_material: None,
@@ -335,7 +368,7 @@ pub struct ObjectSection {
     /// else an obstacle.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
-    /// Order of the elements of a volume; by default that of the mesh.
+    /// Order of the elements of a volume; by default that of the mesh, and quadratic where its material has `plasticity`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub element: Option<ElementOrder>,
     /// Radius of a rod or of particles, m.

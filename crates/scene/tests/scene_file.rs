@@ -6,6 +6,7 @@ use standoff_sim::definition::{
     Anchor, BodyKind, Condition, JointKind, Load, Motion, Pivot, SpringStiffness,
 };
 use standoff_sim::material::Law;
+use standoff_sim::material::inelastic::Inelasticity;
 use standoff_sim::settings::{AuditLevel, Lagging};
 use std::path::{Path, PathBuf};
 
@@ -562,6 +563,79 @@ fn resolved_scenes_with_rubber_are_scenes() {
         let along = |scene: &Scene| scene.definition.prescribed[0].along.clone();
         assert_eq!(along(&scene), along(&again));
         assert_eq!(along(&scene).len(), 2);
+    }
+}
+
+/// Relaxation and plasticity become what flows of a body, and wrong ones are refused where they stand.
+#[test]
+fn materials_relax_and_yield() {
+    let scene = |material: &str, object: &str| {
+        let text = format!(
+            "[materials.m]\n{material}\n[[objects]]\nname = \"b\"\nshape = {{ kind = \"box\" }}\nmaterial = \"m\"\n{object}\n"
+        );
+        Scene::parse(&text, Path::new("scene.toml"), Path::new(""), &[])
+    };
+    let plasticity = "plasticity = { yield_stress = \"140 MPa\", hardening_modulus = 1e9 }";
+    let relaxation = "relaxation = [{ ratio = 0.5, time = \"20 ms\" }, { ratio = 2, time = 3 }]";
+    let both = scene(&format!("{plasticity}\n{relaxation}"), "").unwrap();
+    let body = &both.definition.bodies[0];
+    let times: Vec<f64> = (body.inelastic.iter())
+        .map(|i| match i {
+            Inelasticity::Yielding(p) => p.yield_stress + p.hardening_modulus,
+            Inelasticity::Relaxing(r) => r.time,
+        })
+        .collect();
+    assert_eq!(times, [1.14e9, 0.02, 3.0]);
+    let quadratic = |scene: &Scene| match &scene.definition.bodies[0].kind {
+        BodyKind::Volume { middles, material, .. } => {
+            (!middles.is_empty(), material.law == Law::Volumetric)
+        }
+        _ => panic!("a volume"),
+    };
+    assert_eq!(quadratic(&both), (true, true));
+    let again = both.resolved_toml().unwrap();
+    let again = Scene::parse(&again, Path::new("scene.toml"), Path::new(""), &[]).unwrap();
+    assert_eq!(again.definition.bodies[0].inelastic, body.inelastic);
+    assert_eq!(quadratic(&again), (true, true));
+    // linear elements where the scene wants them, with a word; what relaxes has those of its mesh
+    let linear = scene(plasticity, "element = \"linear\"").unwrap();
+    assert_eq!(quadratic(&linear), (false, true));
+    assert!(linear.notes.iter().any(|n| n.starts_with("b: linear elements that yield lock")));
+    assert_eq!(quadratic(&scene(relaxation, "").unwrap()), (false, false));
+    assert!(both.notes.is_empty(), "{:?}", both.notes);
+    for (material, object, place) in [
+        (
+            "plasticity = { yield_stress = 0 }",
+            "",
+            "2:31: materials.m.plasticity.yield_stress: 0 is",
+        ),
+        (
+            "plasticity = { yield_stress = 1, hardening_modulus = -1 }",
+            "",
+            "2:54: materials.m.plasticity",
+        ),
+        (
+            "plasticity = { yield_stress = 9, saturation_stress = 8, saturation_rate = 1 }",
+            "",
+            "2:54: ",
+        ),
+        (
+            "plasticity = { yield_stress = 9, saturation_stress = 9 }",
+            "",
+            "2:14: materials.m.plasticity: ",
+        ),
+        ("plasticity = { yield_stress = 9 }\nlaw = \"neo-hookean\"", "", "3:7: materials.m.law: "),
+        (
+            "relaxation = [{ ratio = 1, time = 1 }, { ratio = 0, time = 1 }]",
+            "",
+            "materials.m.relaxation[1].ratio",
+        ),
+        ("relaxation = [{ ratio = 1, time = -1 }]", "", "materials.m.relaxation[0].time"),
+        (plasticity, "role = \"shell\"", "`plasticity` is for solids"),
+        (relaxation, "role = \"shell\"", "`relaxation` is for solids"),
+    ] {
+        let error = scene(material, object).expect_err(material).to_string();
+        assert!(error.contains(place), "{material}: {error}");
     }
 }
 

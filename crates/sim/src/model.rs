@@ -10,6 +10,7 @@ use crate::contact::{FrictionMaterials, HalfSpace, Weighting};
 use crate::decomposition::Decomposition;
 use crate::definition::Dimension;
 use crate::definition::settings::Settings;
+use crate::energy::inelastic::Inelastic;
 use crate::energy::{CodimElements, Owner, Solids, Term};
 use crate::frames::MaterialFrames;
 use crate::joints::Joints;
@@ -76,6 +77,8 @@ pub struct Model {
     /// vertices are constrained to their targets, their neighbours would be crushed to a volume near zero by laws without one, and
     /// every later step would stall.
     pub guarded: Option<Solids>,
+    /// What relaxes or yields of the solids.
+    pub inelastic: Inelastic,
     /// Elements of shells and rods.
     pub codim: CodimElements,
     /// Edges that carry a director: segments of rods, and edges of shells with normals.

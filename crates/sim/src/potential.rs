@@ -24,6 +24,7 @@ use crate::definition::settings::{Subproblem, ThicknessBarrier};
 use crate::dirichlet::{DirichletPenalty, DirichletTargets};
 use crate::energy::codim::LimitStiffening;
 use crate::energy::damping::Damping;
+use crate::energy::inelastic::InelasticStep;
 use crate::energy::intermediate::{AtIntermediate, Intermediate};
 use crate::energy::loads::DeadLoads;
 use crate::energy::membrane::Membrane;
@@ -87,6 +88,8 @@ pub struct IncrementalPotential<'a> {
     /// Forces that do not depend on position, in quasi-static steps; else x̃ holds them.
     dead_loads: Option<DeadLoads>,
     damping: Vec<Damping>,
+    /// What relaxes or yields.
+    inelastic: InelasticStep,
     /// Contact barrier with its stiffness κ.
     barrier: BarrierPotential,
     /// How κ is adapted.
@@ -192,7 +195,10 @@ impl<'a> IncrementalPotential<'a> {
     /// The potential of the step that starts in a state, outside of a step.
     pub fn at_start(model: &'a Model, state: &State, clock: &'a Clock) -> Self {
         let context = StepContext::new(model, state, clock);
-        Self::new(context, state, &DirichletTargets::new(model, state))
+        let potential = Self::new(context, state, &DirichletTargets::new(model, state));
+        // nothing relaxes in an instant
+        let inelastic = model.inelastic.in_step(&state.internal, &state.x, 0.0);
+        Self { inelastic, ..potential }
     }
 
     /// The potential of the step that starts in `state`, without friction yet.
@@ -277,6 +283,7 @@ impl<'a> IncrementalPotential<'a> {
             joints_stiffened: 0,
             dead_loads,
             damping,
+            inelastic: model.inelastic.in_step(&state.internal, &state.x, h),
             limits: LimitStiffening::default(),
             between,
             limits_apart,
@@ -378,6 +385,9 @@ impl<'a> IncrementalPotential<'a> {
         };
         for term in self.solids.terms().chain(self.codim.terms()) {
             push(Part::Elastic, s, evaluated(Box::new(term)));
+        }
+        for term in self.inelastic.terms() {
+            push(Part::Elastic, s, Box::new(term));
         }
         if let Some(limits) = &self.limits_apart {
             push(Part::Elastic, s, Box::new(limits));

@@ -60,6 +60,9 @@ pub struct StepReport {
     pub kinetic_energy: f64,
     /// Elastic energy, attachments included, J.
     pub elastic_energy: f64,
+    /// What became heat in the step where solids relax or yield, J; left out where nothing does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inelastic_heat: Option<f64>,
     /// −Σ m g·x, J.
     pub gravity_energy: f64,
     /// Energy of the contact barrier, J.

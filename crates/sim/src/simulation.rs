@@ -358,7 +358,19 @@ impl Simulation {
 
     /// Cauchy stress of the same, Pa, the mean over a quadratic element.
     pub fn stresses(&self) -> Vec<Mat3> {
-        self.of_solids(self.model.solids.cauchy_stress(&self.state.x))
+        let (Model { solids, inelastic, .. }, State { x, internal, .. }) =
+            (&self.model, &self.state);
+        let mut all = solids.cauchy_stress(x);
+        if !inelastic.is_empty() {
+            inelastic.add_stresses(internal, x, &solids.rest_volumes(), &mut all);
+        }
+        self.of_solids(all)
+    }
+
+    /// Equivalent plastic strain α of the same, the mean over a quadratic element; 0 of what does not yield.
+    pub fn plastic_strains(&self) -> Vec<f64> {
+        let Model { solids, inelastic, .. } = &self.model;
+        self.of_solids(inelastic.plastic_strains(&self.state.internal, &solids.rest_volumes()))
     }
 
     /// Logarithmic strain ½ ln FFᵀ of the same, of the mean F of a quadratic element; not finite where an element is flat.
@@ -369,7 +381,7 @@ impl Simulation {
     }
 
     /// Values of elements without those of rigid bodies: what keeps a body rigid is no stress of its material.
-    fn of_solids(&self, all: Vec<Mat3>) -> Vec<Mat3> {
+    fn of_solids<T>(&self, all: Vec<T>) -> Vec<T> {
         let mut of_rigid = vec![false; all.len()];
         for body in self.model.bodies.iter().filter(|b| b.rigid) {
             of_rigid[body.solids.clone()].fill(true);

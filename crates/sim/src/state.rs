@@ -2,6 +2,7 @@
 
 use crate::contact::{Constraint, PairForces};
 use crate::controls::Controls;
+use crate::energy::inelastic::Internal;
 use crate::joints::Efforts;
 use crate::past::Past;
 use standoff_linalg::Vec3;
@@ -58,6 +59,8 @@ pub struct State {
     /// Whole turns of the angles of the hinges of shells beyond (−180°, 180°], then of the three of each shape operator
     /// (`#hinges + 3 #shape operators`).
     pub turns: Vec<i32>,
+    /// What flowed of each part of the stress of solids that relaxes or yields (`#inelastic`).
+    pub internal: Vec<Internal>,
     /// Consecutive steps up to this one that the barrier solver finished after the barrier-free solver had
     /// begun them.
     pub fallbacks: u64,
@@ -101,6 +104,7 @@ impl State {
             directors: Vec::new(),
             frame_twists: Vec::new(),
             turns: Vec::new(),
+            internal: Vec::new(),
             joint_multipliers: Vec::new(),
             joint_coordinates: Vec::new(),
             joint_motion: Vec::new(),
@@ -144,6 +148,14 @@ impl State {
         }
         if self.turns.len() != start.turns.len() {
             return Err("another number of hinges or shape operators of shells".into());
+        }
+        if self.internal.len() != start.internal.len() {
+            return Err("another number of internal variables of solids".into());
+        }
+        let finite =
+            |i: &Internal| i.plastic_strain.is_finite() && i.inverse.iter().all(|c| c.is_finite());
+        if !self.internal.iter().all(finite) {
+            return Err("internal variables of solids are not finite".into());
         }
         if self.half_space_forces.len() != start.half_space_forces.len() {
             return Err("another number of half-spaces".into());

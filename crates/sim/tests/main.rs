@@ -25,6 +25,7 @@ mod failures;
 mod folds;
 mod forecast_forces;
 mod impact;
+mod inelastic;
 mod initial_guess;
 mod inversion;
 mod islands;

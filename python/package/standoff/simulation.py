@@ -561,6 +561,10 @@ class Simulation:
         """Logarithmic strain ½ ln FFᵀ of every tetrahedron (n×3×3)."""
         return self._core.tensors("strains").reshape(-1, 3, 3)
 
+    def plastic_strains(self) -> Array:
+        """Equivalent plastic strain of every tetrahedron, the mean over a quadratic one."""
+        return self._core.elements("plastic_strains")
+
     def stretches(self) -> Array:
         """Greatest principal stretch of every triangle of shells, then stretch of every segment of rods."""
         return self._core.elements("stretches")

@@ -385,6 +385,7 @@ fn resolve(
 fn check_material(material: &mut MaterialSection, at: &At<'_>) -> Result<(), SceneError> {
     thin::check_shell(material, at)?;
     check_rubber(material, at)?;
+    check_inelastic(material, at)?;
     at.check(validate::elasticity(material.young_modulus, material.poisson_ratio))?;
     at.check(validate::density(material.density))
 }
@@ -417,6 +418,30 @@ fn check_rubber(material: &MaterialSection, at: &At<'_>) -> Result<(), SceneErro
         None => Err(at.key("rubber").invalid(
             "it needs a `bulk_modulus` (Pa) or a `poisson_ratio` beside it, for instance poisson_ratio = 0.499",
         )),
+    }
+}
+
+/// Checks what of a material relaxes or yields.
+fn check_inelastic(material: &MaterialSection, at: &At<'_>) -> Result<(), SceneError> {
+    for (k, term) in material.relaxation.iter().enumerate() {
+        at.key("relaxation").index(k).check(term.validate())?;
+    }
+    let Some(plasticity) = &material.plasticity else { return Ok(()) };
+    let own = at.key("plasticity");
+    for key in ["law", "rubber"] {
+        if at.key(key).node().is_some() {
+            let what = format!("`plasticity` has a law of its own, Hencky's; leave out `{key}`");
+            return Err(at.key(key).invalid(what));
+        }
+    }
+    match (plasticity.saturation_stress, plasticity.saturation_rate) {
+        (Some(_), None) => {
+            Err(own.invalid("`saturation_stress` needs a `saturation_rate` beside it"))
+        }
+        (None, Some(_)) => {
+            Err(own.invalid("`saturation_rate` needs a `saturation_stress` beside it"))
+        }
+        _ => own.check(plasticity.validate()),
     }
 }
 

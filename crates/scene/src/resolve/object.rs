@@ -10,7 +10,7 @@ use super::quadratic::add_middles;
 use super::room::Room;
 use super::weld::weld;
 use super::{DEFAULT_FRICTION_MATERIAL, Meshes, check_material, plane, rigid, room, select, thin};
-use crate::bending::bending;
+use crate::bending::{bending, yielding_note};
 use crate::error::{Problem, SceneError, nearest_name};
 use crate::file::{
     ElementOrder, MaterialChoice, MaterialSection, MotionSection, ObjectSection, Reduce, Role,
@@ -94,6 +94,10 @@ pub(super) fn resolve_one(
         Some(body) => (body.kind.clone(), body.surface.clone()),
         None => (kind, carried.as_ref().and_then(|c| c.touching())),
     };
+    let inelastic = match &kind {
+        BodyKind::Volume { .. } | BodyKind::PlaneStrain { .. } => material.inelastic(),
+        _ => Vec::new(),
+    };
     // where the points of the body are that those of the mesh are not
     let whole = |mut points: Vec<Vec3>, to_start: Option<&Placement>, offset: &Vec3| match (
         &rigid, &surface,
@@ -127,10 +131,12 @@ pub(super) fn resolve_one(
             friction_material: friction_material.clone(),
             contact_thickness,
             surface: surface.clone(),
+            inelastic: inelastic.clone(),
         };
         body.validate().map_err(|fault| body_fault(fault, object, at, &material_at))?;
         if placed.copies.is_empty() {
             let note = bending(&body).and_then(|b| b.note());
+            let note = note.or_else(|| yielding_note(&body).map(str::to_owned));
             notes.extend(note.map(|note| format!("{}: {note}", object.name)));
         }
         if dimension.is_planar() {
@@ -348,7 +354,7 @@ fn body_kind(
     })?;
     notes.extend(warnings.iter().map(|w| format!("{}: {w}", object.name)));
     thin::refuse_foreign_keys(object, role, at)?;
-    let added = add_middles(object, role, dimension, &mut mesh, at)?;
+    let added = add_middles(object, role, dimension, material.plasticity.is_some(), &mut mesh, at)?;
     let (kind, thickness) = kind_of(dimension, role, object, &mesh, material, placement, at)?;
     Ok(Made { kind, thickness, mesh, kept, added })
 }
@@ -413,11 +419,7 @@ fn kind_of(
     placement: &Placement,
     at: &At<'_>,
 ) -> Result<(BodyKind, f64), SceneError> {
-    if material.rubber.is_some() && matches!(role, Role::Shell | Role::Rod | Role::Particles) {
-        return Err(at
-            .key("material")
-            .invalid("laws of rubber are for solids (role = \"volume\")"));
-    }
+    refuse_laws_of_solids(role, material, at)?;
     Ok(match role {
         Role::Obstacle => {
             refuse_dynamics(object, at)?;
@@ -449,6 +451,24 @@ fn kind_of(
         Role::Rod => thin::rod(object, mesh, material, at)?,
         Role::Particles => thin::particles(object, mesh, material, at)?,
     })
+}
+
+/// Laws that only solids have are refused elsewhere.
+fn refuse_laws_of_solids(
+    role: Role,
+    material: &MaterialSection,
+    at: &At<'_>,
+) -> Result<(), SceneError> {
+    if !matches!(role, Role::Shell | Role::Rod | Role::Particles) {
+        return Ok(());
+    }
+    let refused = match material {
+        m if m.rubber.is_some() => "laws of rubber are",
+        m if m.plasticity.is_some() => "`plasticity` is",
+        m if !m.relaxation.is_empty() => "`relaxation` is",
+        _ => return Ok(()),
+    };
+    Err(at.key("material").invalid(format!("{refused} for solids (role = \"volume\")")))
 }
 
 /// The motion of an obstacle is prescribed: it has no velocity of its own, and forces do not act on it.

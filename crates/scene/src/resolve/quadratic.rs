@@ -10,19 +10,25 @@ use standoff_mesh::Mesh;
 use standoff_sim::definition::Dimension;
 use std::collections::HashSet;
 
-/// Adds the nodes to a mesh whose object asks for quadratic elements and that has none, and to the regions whose edges and faces they are on. The ends of
-/// the edges of the new nodes, which come after the points of the mesh.
+/// Adds the nodes to a mesh whose object asks for quadratic elements and that has none, and to the regions whose edges and faces they are on. Without a word
+/// of the object, what yields has quadratic elements where it can: linear ones lock. The ends of the edges of the new nodes, which come after the
+/// points of the mesh.
 pub(super) fn add_middles(
     object: &ObjectSection,
     role: Role,
     dimension: Dimension,
+    yields: bool,
     mesh: &mut Mesh,
     at: &At<'_>,
 ) -> Result<Vec<[u32; 2]>, SceneError> {
     if object.element.is_some() && role != Role::Volume {
         return Err(at.key("element").invalid("only volumes have elements of another order"));
     }
-    let requested = object.element == Some(ElementOrder::Quadratic);
+    let carries = object.fill.iter().any(|f| f.carry_surface || f.collides);
+    let requested = match object.element {
+        None => yields && !dimension.is_planar() && !carries,
+        Some(order) => order == ElementOrder::Quadratic,
+    };
     if role != Role::Volume || !requested && mesh.middles.is_empty() {
         return Ok(Vec::new());
     }

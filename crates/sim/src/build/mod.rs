@@ -24,10 +24,12 @@ use crate::definition::settings::{
 };
 use crate::definition::{Definition, Dimension};
 use crate::dirichlet::DirichletTargets;
-use crate::energy::{CodimElements, Element, Term};
+use crate::energy::inelastic::{Inelastic, Internal};
+use crate::energy::{CodimElements, Element, Solids, Term};
 use crate::error::BuildError;
 use crate::frames::MaterialFrames;
 use crate::joints::{Efforts, JointTarget};
+use crate::material::inelastic::Inelasticity;
 use crate::model::{Model, Resolved};
 use crate::motion::PrescribedMotion;
 use crate::names::numbered;
@@ -144,6 +146,8 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
     // what may be inverted is never crushed by a motion that is constrained
     let unguarded = !solver.inversion_barrier && !solver.allow_inversion;
     let guarded = (unguarded && !motions.is_empty()).then(|| solids.with_inversion_barrier());
+    let inelastic = inelastic(definition, &bodies, &solids, rest.len());
+    state.internal = vec![Internal::default(); inelastic.len()];
     let mut model = Model {
         may_touch: scope::first_contact(definition, &bodies, &collision).is_some(),
         half_space_vertices: by_thickness(&collision, &collision.mobile),
@@ -165,6 +169,7 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
         deformable,
         solids,
         guarded,
+        inelastic,
         codim,
         frames,
         hinge_sides: all.hinge_sides,
@@ -194,6 +199,20 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
     let mut state = with_initial_acceleration(&model, state);
     state.joint_motion = joint_motion(&model, &state);
     Ok((model, state))
+}
+
+/// What relaxes or yields of the solids of all bodies.
+fn inelastic(
+    definition: &Definition,
+    bodies: &[Body],
+    solids: &Solids,
+    vertex_count: usize,
+) -> Inelastic {
+    let mut of: Vec<&[Inelasticity]> = vec![&[]; solids.len()];
+    for (own, body) in definition.bodies.iter().zip(bodies) {
+        of[body.solids.clone()].fill(&own.inelastic);
+    }
+    Inelastic::new(solids, vertex_count, |e| of[e])
 }
 
 /// A value by vertex in terms of the greatest one of the deformable bodies (`#V`); nothing where they have the same.

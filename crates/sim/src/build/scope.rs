@@ -64,6 +64,9 @@ pub fn check_method(
     const CHOOSE: &str = "choose \"dot\" or \"barrier\"";
     let body = |b: usize| format!("body '{}'", bodies[b].name);
     for (k, own) in definition.bodies.iter().enumerate() {
+        if !own.inelastic.is_empty() {
+            return unfit(body(k), &format!("this relaxes or yields; {CHOOSE}"));
+        }
         let kind = match &own.kind {
             BodyKind::Volume { middles, .. } if !middles.is_empty() => "made of quadratic elements",
             BodyKind::Volume { .. } | BodyKind::Obstacle { .. } => continue,
@@ -236,6 +239,7 @@ pub fn check_intermediate(definition: &Definition) -> Result<(), BuildError> {
     }
     for body in &definition.bodies {
         let what = match &body.kind {
+            _ if !body.inelastic.is_empty() => "what relaxes or yields is known at the end only",
             BodyKind::Rigid { .. } => "a rigid body that turns is not rigid between them",
             BodyKind::Shell { material, .. } if limits_strains(&material.sheet) => {
                 "the limits of an orthotropic law cannot be told from its elasticity, and have to hold at the end"

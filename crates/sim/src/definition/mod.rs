@@ -24,6 +24,7 @@ use crate::energy::Term;
 use crate::energy::membrane::Sheet;
 use crate::energy::rod_joint::RodMaterial;
 use crate::material::Material;
+use crate::material::inelastic::Inelasticity;
 use crate::material::membrane::StretchLimit;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -108,6 +109,8 @@ pub struct BodyDef {
     /// A surface that touches other things in place of the boundary of a volume's tetrahedra; its vertices are the last ones of the body.
     /// The vertices of a rigid body's surface are the first ones.
     pub surface: Option<CarriedSurface>,
+    /// What of the stress of a solid relaxes or yields.
+    pub inelastic: Vec<Inelasticity>,
 }
 
 /// Kind of a body.

@@ -8,6 +8,7 @@
 
 use super::element::{Element, Elements, Hessian};
 use super::guard::Guard;
+use super::point::Point;
 use super::term::Role;
 use super::tet::{KEEP_VOLUME, step::volume_step};
 use crate::material::{Lame, Law, Material, PrincipalHessian};
@@ -63,6 +64,17 @@ impl PlaneStrain {
             volume: if self.guarded { self.area } else { 0.0 },
             lame: self.lame,
         }
+    }
+
+    /// Its point, per metre of depth.
+    pub(super) fn point(&self) -> Point<3> {
+        let Guard { shape, across, .. } = self.guard();
+        Point { gradients: shape, across, volume: self.area }
+    }
+
+    /// Lamé's parameters of the material.
+    pub fn lame(&self) -> &Lame {
+        &self.lame
     }
 
     /// Rest area, m².

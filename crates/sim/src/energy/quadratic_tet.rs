@@ -13,6 +13,7 @@ mod tests;
 
 use super::element::{Element, Elements, Hessian};
 use super::formula::{self, Batch, Formula};
+use super::point::Point;
 use super::projection::Projection;
 use super::term::Role;
 use crate::material::{Lame, Law, Material};
@@ -150,6 +151,20 @@ impl QuadraticTet {
     /// The barrier within, which stands for all of the element at the end of a step whose elastic energy is evaluated before it.
     pub(super) fn own_guard(&self) -> CoefficientGuard {
         self.guard.clone()
+    }
+
+    /// Its points.
+    pub(super) fn points(&self) -> [Point<NODES>; POINTS] {
+        std::array::from_fn(|q| {
+            let by_row = |[a, b, c]: [f64; 3]| self.inverse[q].tr_mul(&Vec3::new(a, b, c));
+            let gradients = AT_POINTS[q].map(by_row);
+            Point { gradients, across: Mat3::zeros(), volume: self.volume[q] }
+        })
+    }
+
+    /// Lamé's parameters of the material.
+    pub fn lame(&self) -> &Lame {
+        &self.lame
     }
 
     /// Rest volume, m³.

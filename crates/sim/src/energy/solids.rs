@@ -80,6 +80,13 @@ impl Solids {
         }
     }
 
+    /// Rest volume of every element, m³; in two dimensions the area, m².
+    pub fn rest_volumes(&self) -> Vec<f64> {
+        let tets = self.tets.elements.iter().map(|t| t.volume());
+        let plane = self.plane.elements.iter().map(|t| t.area());
+        tets.chain(plane).chain(self.quadratic.elements.iter().map(|t| t.volume())).collect()
+    }
+
     /// Number of elements.
     pub fn len(&self) -> usize {
         self.tets.len() + self.plane.len() + self.quadratic.len()

@@ -11,6 +11,8 @@ use std::ops::Range;
 pub enum Role {
     /// Deformation of bodies and what ties them: a part of `elastic_energy` in reports.
     Elastic,
+    /// What flows in bodies: in a step the energy of what does not, and the work that becomes heat.
+    Inelastic,
     /// Loads, and energies of a program that do not say what they are.
     Load,
     /// Damping of elastic energies.

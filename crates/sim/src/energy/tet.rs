@@ -13,6 +13,7 @@ mod tests;
 use super::element::{Element, Elements, Hessian};
 use super::formula::{self, Batch, Formula, by_formula};
 use super::guard::Guard;
+use super::point::Point;
 use super::projection::Projection;
 use super::term::Role;
 use crate::material::{Lame, Law, Material, PrincipalHessian};
@@ -95,6 +96,13 @@ impl Tet {
             volume: if guarded { self.volume } else { 0.0 },
             lame: self.lame,
         }
+    }
+
+    /// Its point.
+    pub(super) fn point(&self) -> Point<4> {
+        let [g1, g2, g3] = self.shape_gradients();
+        let gradients = [-(g1 + g2 + g3), g1, g2, g3];
+        Point { gradients, across: Mat3::zeros(), volume: self.volume }
     }
 
     /// Rest volume, m³.

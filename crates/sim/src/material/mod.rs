@@ -7,6 +7,7 @@
 
 mod corotated_linear;
 mod fixed_corotated;
+pub mod inelastic;
 pub(crate) mod inversion;
 pub mod membrane;
 mod neo_hookean;
@@ -15,6 +16,7 @@ pub mod rubber;
 mod st_venant_kirchhoff;
 mod stable_neo_hookean;
 mod strain;
+mod stretches;
 
 pub use principal::PrincipalHessian;
 
@@ -49,6 +51,10 @@ pub enum Law {
     CorotatedLinear,
     /// ψ = μ ‖E‖² + λ/2 (tr E)², E = (FᵀF − I)/2; finite at every F.
     StVenantKirchhoff,
+    /// ψ = K/2 (ln J)², K = λ + 2/3 μ: the volume's part of Hencky's law, of solids whose shear stress
+    /// [yields](inelastic::Inelasticity::Yielding); infinite at J ≤ 0.
+    #[serde(skip)]
+    Volumetric,
     /// A law of rubber with its own constants.
     #[serde(skip)]
     Rubber(Arc<RubberLaw>),
@@ -62,6 +68,7 @@ pub(crate) enum Kind {
     FixedCorotated,
     CorotatedLinear,
     StVenantKirchhoff,
+    Volumetric,
     Polynomial,
     Gent,
     Ogden,
@@ -99,6 +106,14 @@ pub struct Lame<R = f64> {
     pub mu: R,
 }
 
+impl<R: Real> Lame<R> {
+    /// Parameters of a fluid with the same bulk modulus.
+    #[inline(always)]
+    fn volume(&self) -> Self {
+        Self { lambda: self.lambda + self.mu * (2.0 / 3.0), mu: self.mu.constant(0.0) }
+    }
+}
+
 impl Lame {
     /// Frobenius norm of ∂²ψ/∂F² at rest, where every law is that of linear elasticity, Pa.
     pub fn rest_stiffness(&self) -> f64 {
@@ -110,12 +125,13 @@ impl Lame {
 
 impl Kind {
     /// Every one, in the order of their numbers.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::NeoHookean,
         Self::StableNeoHookean,
         Self::FixedCorotated,
         Self::CorotatedLinear,
         Self::StVenantKirchhoff,
+        Self::Volumetric,
         Self::Polynomial,
         Self::Gent,
         Self::Ogden,
@@ -130,6 +146,7 @@ impl Kind {
             Self::FixedCorotated => fixed_corotated::psi(m, f),
             Self::CorotatedLinear => corotated_linear::psi(m, f),
             Self::StVenantKirchhoff => st_venant_kirchhoff::psi(m, f),
+            Self::Volumetric => neo_hookean::psi(&m.volume(), f),
             Self::Polynomial => Form::Polynomial.psi(&n(), f),
             Self::Gent => Form::Gent.psi(&n(), f),
             Self::Ogden => Form::Ogden.psi(&n(), f),
@@ -145,6 +162,7 @@ impl Kind {
             Self::FixedCorotated => fixed_corotated::pk1(m, f),
             Self::CorotatedLinear => corotated_linear::pk1(m, f),
             Self::StVenantKirchhoff => st_venant_kirchhoff::pk1(m, f),
+            Self::Volumetric => neo_hookean::pk1(&m.volume(), f),
             Self::Polynomial => Form::Polynomial.pk1(&n(), f),
             Self::Gent => Form::Gent.pk1(&n(), f),
             Self::Ogden => Form::Ogden.pk1(&n(), f),
@@ -165,6 +183,7 @@ impl Kind {
             Self::FixedCorotated => fixed_corotated::principal_hessian(m, sigma),
             Self::CorotatedLinear => corotated_linear::principal_hessian(m, sigma),
             Self::StVenantKirchhoff => st_venant_kirchhoff::principal_hessian(m, sigma),
+            Self::Volumetric => neo_hookean::principal_hessian(&m.volume(), sigma),
             Self::Polynomial => Form::Polynomial.principal_hessian(&n(), sigma),
             Self::Gent => Form::Gent.principal_hessian(&n(), sigma),
             Self::Ogden => Form::Ogden.principal_hessian(&n(), sigma),
@@ -190,6 +209,7 @@ impl Law {
             Law::FixedCorotated => "fixed-corotated",
             Law::CorotatedLinear => "corotated-linear",
             Law::StVenantKirchhoff => "st-venant-kirchhoff",
+            Law::Volumetric => "volumetric",
             Law::Rubber(law) => law.rubber().key(),
         }
     }
@@ -199,7 +219,7 @@ impl Law {
     #[inline(always)]
     pub fn has_barrier(&self) -> bool {
         match self {
-            Law::NeoHookean | Law::Rubber(_) => true,
+            Law::NeoHookean | Law::Volumetric | Law::Rubber(_) => true,
             Law::StableNeoHookean
             | Law::FixedCorotated
             | Law::CorotatedLinear
@@ -216,6 +236,7 @@ impl Law {
             Law::FixedCorotated => Kind::FixedCorotated,
             Law::CorotatedLinear => Kind::CorotatedLinear,
             Law::StVenantKirchhoff => Kind::StVenantKirchhoff,
+            Law::Volumetric => Kind::Volumetric,
             Law::Rubber(law) => match law.form() {
                 Form::Polynomial => Kind::Polynomial,
                 Form::Gent => Kind::Gent,

@@ -1,6 +1,6 @@
 //! The Hessian of an isotropic energy density from its derivatives by the logarithms of the principal stretches.
 
-use super::PrincipalHessian;
+use super::principal::PrincipalHessian;
 use standoff_linalg::{M3, Real, V3};
 
 /// The other two axes of each plane.

@@ -2,6 +2,7 @@
 
 use crate::audit::allowed_inversions;
 use crate::energy::Role;
+use crate::energy::inelastic::NAME as INELASTIC;
 use crate::iterate::Iterate;
 use crate::model::Model;
 use crate::potential::IncrementalPotential;
@@ -90,6 +91,13 @@ pub(crate) fn record(
             Role::Contact => report.contact_energy += value,
             _ => {}
         }
+    }
+    if !model.inelastic.is_empty() {
+        let mut stored = vec![0.0; model.solids.len()];
+        model.inelastic.add_energies(&state.internal, &state.x, &mut stored);
+        let stored = stored.iter().sum();
+        report.elastic_energy += stored;
+        report.energies.insert(INELASTIC.to_owned(), stored);
     }
     report.kinetic_energy = kinetic_energy(model, state) + armature_energy(model, state);
     report.gravity_energy = gravity_energy(model, state);

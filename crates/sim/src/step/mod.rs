@@ -118,6 +118,9 @@ pub fn step_with<R>(
     let balance = Balance::of_state(&potential, &it, 1.0);
     (report.imbalance, report.imbalance_force) = (balance.imbalance, balance.force);
     potential.end_step();
+    let inelastic = &model.inelastic;
+    let (internal, heat) = inelastic.after(&state.internal, [&state.x, &new.x], context.h);
+    (new.internal, report.inelastic_heat) = (internal, (!inelastic.is_empty()).then_some(heat));
     energetics::record(&potential, &it, &new, &mut report);
     report.seconds = clock.seconds();
     Ok((new, report, seen))
@@ -323,6 +326,7 @@ fn end_state(
         directors,
         frame_twists,
         turns: potential.turns(&it.x),
+        internal: Vec::new(),
         joint_multipliers: potential.joints().forces(&it.x),
         joint_coordinates: potential.joints().coordinates(&it.x),
         joint_motion: potential.joints().motion(&it.x, state, &potential.context),

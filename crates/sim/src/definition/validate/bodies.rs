@@ -1,6 +1,8 @@
 //! Ranges of bodies and their materials.
 
-use super::{Fault, Field, MAGNITUDE, direction, fault, not_negative, number, positive, vector};
+use super::{
+    Fault, Field, MAGNITUDE, direction, fault, inelastic, not_negative, number, positive, vector,
+};
 use crate::definition::{BodyDef, BodyKind, HalfSpaceDef, ShellMaterial};
 use crate::energy::membrane::Sheet;
 use crate::energy::rod_joint::RodMaterial;
@@ -82,6 +84,7 @@ impl Material {
             Law::StableNeoHookean
             | Law::CorotatedLinear
             | Law::StVenantKirchhoff
+            | Law::Volumetric
             | Law::Rubber(_) => true,
         };
         match bounded {
@@ -232,7 +235,8 @@ impl BodyDef {
         positions("start", &self.start)?;
         positions("velocity", &self.velocity)?;
         contact_thickness(self.contact_thickness)?;
-        self.kind.validate()
+        self.kind.validate()?;
+        inelastic::validate(self)
     }
 }
 

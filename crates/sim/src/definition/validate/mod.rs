@@ -4,6 +4,7 @@
 
 mod bodies;
 mod conditions;
+mod inelastic;
 mod plane;
 mod rubber;
 mod settings;

@@ -6,9 +6,9 @@
 //!
 //! without terms of first order in the strain that cancel.
 
-use super::stretches::{PLANES, from_logarithms};
 use super::{Numbers, PrincipalHessian, bulk, volume_energy};
 use crate::material::strain::Strain;
+use crate::material::stretches::{PLANES, from_logarithms};
 use standoff_linalg::{M3, Mask, Real, V3};
 
 /// Indices of the coefficients cᵢⱼ.

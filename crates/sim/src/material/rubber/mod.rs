@@ -9,7 +9,6 @@ mod experiment;
 pub mod fit;
 mod invariants;
 mod ogden;
-mod stretches;
 
 pub use experiment::Experiment;
 

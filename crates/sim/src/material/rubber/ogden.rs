@@ -4,9 +4,9 @@
 //!
 //! the terms of first order, which would cancel, sum to zero.
 
-use super::stretches::{PLANES, from_logarithms};
 use super::{Numbers, OGDEN_TERMS, PrincipalHessian, bulk, volume_energy};
 use crate::material::strain::product_minus_one;
+use crate::material::stretches::{PLANES, from_logarithms};
 use standoff_linalg::{M3, Mask, Real, V3, svd};
 
 /// ln σᵢ less their mean.

@@ -1,0 +1,90 @@
+//! What relaxes or yields of a solid.
+
+use super::{Fault, fault, number, positive};
+use crate::definition::{BodyDef, BodyKind};
+use crate::material::Law;
+use crate::material::inelastic::{Inelasticity, Plasticity, Relaxation};
+
+impl Relaxation {
+    /// Checks its numbers.
+    ///
+    /// # Errors
+    /// The ratio or the time is not positive.
+    pub fn validate(&self) -> Result<(), Fault> {
+        positive("ratio", self.ratio, "the part of the modulus that relaxes must be positive")?;
+        positive("time", self.time, "a relaxation time must be positive (s)")
+    }
+}
+
+impl Plasticity {
+    /// Checks its numbers.
+    ///
+    /// # Errors
+    /// A stress is not positive, hardening is negative, the material softens, or a rate is without its stress.
+    pub fn validate(&self) -> Result<(), Fault> {
+        positive("yield_stress", self.yield_stress, "a stress must be positive (Pa)")?;
+        let hardening = "hardening must be 0 or more (Pa); what softens has no solution that the mesh does not choose";
+        number("hardening_modulus", self.hardening_modulus, |h| h >= 0.0, hardening)?;
+        match (self.saturation_stress, self.saturation_rate) {
+            (None, None) => Ok(()),
+            (Some(stress), Some(rate)) => {
+                let must =
+                    "the stress to which hardening leads must be `yield_stress` or more (Pa)";
+                number("saturation_stress", stress, |s| s >= self.yield_stress, must)?;
+                positive("saturation_rate", rate, "it must be positive")
+            }
+            (Some(_), None) => {
+                Err(missing("saturation_rate", "it is needed beside `saturation_stress`"))
+            }
+            (None, Some(_)) => {
+                Err(missing("saturation_stress", "it is needed beside `saturation_rate`"))
+            }
+        }
+    }
+}
+
+fn missing(key: &'static str, must: &'static str) -> Fault {
+    fault(key, f64::NAN, must)
+}
+
+/// Checks what relaxes or yields of a body.
+///
+/// # Errors
+/// A number out of its range, a body that is no solid, or a law that does not go with what yields.
+pub(super) fn validate(body: &BodyDef) -> Result<(), Fault> {
+    let yields = |i: &Inelasticity| matches!(i, Inelasticity::Yielding(_));
+    let (law, overridden) = match &body.kind {
+        BodyKind::Volume { material, overrides, .. } => {
+            (Some(&material.law), !overrides.is_empty())
+        }
+        BodyKind::PlaneStrain { material, .. } => (Some(&material.law), false),
+        _ => (None, false),
+    };
+    for (k, part) in body.inelastic.iter().enumerate() {
+        let own = match part {
+            Inelasticity::Relaxing(relaxation) => relaxation.validate(),
+            Inelasticity::Yielding(plasticity) => plasticity.validate(),
+        };
+        own.map_err(|f| f.within_element("inelastic", k))?;
+    }
+    let count = body.inelastic.len() as f64;
+    if law.is_none() && count > 0.0 {
+        return Err(fault("inelastic", count, "only solids relax or yield"));
+    }
+    let yielding = body.inelastic.iter().filter(|i| yields(i)).count();
+    let volumetric = law == Some(&Law::Volumetric);
+    match yielding {
+        0 if volumetric => Err(fault(
+            "inelastic",
+            count,
+            "the law \"volumetric\" needs something that yields, for it resists no shear",
+        )),
+        0 => Ok(()),
+        1 if volumetric && !overridden => Ok(()),
+        _ => Err(fault(
+            "inelastic",
+            count,
+            "one thing may yield, of a body with the law \"volumetric\" in all of its elements",
+        )),
+    }
+}

@@ -1,0 +1,348 @@
+//! The parts of the stress of solids that flow: the energies of one step, and what is left of them after it.
+//!
+//! Every point of a solid's elements at which its law is evaluated has, for each of its
+//! [`Inelasticity`]s, a flow Fᵢ in the [`State`](crate::State). A step makes an energy of them in which Fᵢ is constant.
+
+mod in_step;
+
+use super::element::Elements;
+use super::plane_strain::PlaneStrain;
+use super::point::Point;
+use super::quadratic_tet::{NODES, QuadraticTet};
+use super::solids::Solids;
+use super::term::Term;
+use super::tet::Tet;
+use crate::material::inelastic::{Inelasticity, Relaxation, Response, deviator, scaled};
+pub use in_step::InStep;
+use rayon::prelude::*;
+use standoff_linalg::{Mat3, Svd, V3, Vec3, svd3};
+
+/// Its row in reports.
+pub const NAME: &str = "inelastic";
+
+/// The internal variables of a point.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Internal {
+    /// Fᵢ⁻¹, the inverse of what flowed, of determinant 1.
+    pub inverse: Mat3,
+    /// Equivalent plastic strain α; 0 of what relaxes.
+    pub plastic_strain: f64,
+}
+
+impl Default for Internal {
+    fn default() -> Self {
+        Self { inverse: Mat3::identity(), plastic_strain: 0.0 }
+    }
+}
+
+/// A part of the stress at a point.
+#[derive(Debug, Clone, PartialEq)]
+struct Part<const N: usize> {
+    point: Point<N>,
+    /// Number of the element among those of solids.
+    element: u32,
+    /// Its shear modulus, Pa.
+    mu: f64,
+    what: Inelasticity,
+}
+
+impl<const N: usize> Part<N> {
+    /// Fᵢ⁻¹ at the begin of a step of `h` seconds from `x`, with what relaxes of the stress that was there.
+    fn begin(&self, internal: &Internal, x: &[Vec3; N], h: f64) -> Mat3 {
+        let Inelasticity::Relaxing(relaxation) = self.what else { return internal.inverse };
+        let [kept, _] = relaxation.parts(h);
+        flow(&self.point.deformation_gradient(x), &internal.inverse, kept)
+    }
+
+    /// How it answers in a step of `h` seconds.
+    fn response(&self, internal: &Internal, h: f64) -> Response {
+        match self.what {
+            Inelasticity::Relaxing(relaxation) => {
+                let [_, left] = relaxation.parts(h);
+                Response::Elastic { modulus: left * self.mu }
+            }
+            Inelasticity::Yielding(plasticity) => {
+                Response::Yielding { mu: self.mu, plasticity, alpha: internal.plastic_strain }
+            }
+        }
+    }
+
+    /// What is left after a step of `h` seconds from `before` to `after`, and the heat, J.
+    fn end(
+        &self,
+        internal: &Internal,
+        [before, after]: [&[Vec3; N]; 2],
+        h: f64,
+    ) -> (Internal, f64) {
+        let inverse = self.begin(internal, before, h);
+        let f = self.point.deformation_gradient(after);
+        let svd = svd3(&(f * inverse));
+        match self.what {
+            Inelasticity::Relaxing(relaxation) => {
+                let [kept, left] = relaxation.parts(h);
+                let was = self.point.deformation_gradient(before) * internal.inverse;
+                let (e0, e) = (strain_deviator(&was), strain_deviator(&(f * inverse)));
+                let change = e - e0 * kept;
+                let squares = [e0.norm_squared(), e0.dot(&change), change.norm_squared()];
+                let heat = 2.0 * self.mu * self.heat(&relaxation, h, squares);
+                let inverse = flow(&f, &inverse, left);
+                (Internal { inverse, plastic_strain: 0.0 }, heat)
+            }
+            Inelasticity::Yielding(plasticity) => {
+                let alpha = internal.plastic_strain;
+                let response = self.response(internal, h);
+                let (left, more) = response.end(&V3::from(&svd.sigma));
+                if more == 0.0 {
+                    return (*internal, 0.0);
+                }
+                let heat = self.point.volume * plasticity.work(alpha, more);
+                let inverse = flow(&f, &inverse, left);
+                (Internal { inverse, plastic_strain: alpha + more }, heat)
+            }
+        }
+    }
+
+    fn heat(&self, relaxation: &Relaxation, h: f64, squares: [f64; 3]) -> f64 {
+        self.point.volume * relaxation.heat(h, squares)
+    }
+
+    /// Singular value decomposition of Fₑ, and its elastic answer.
+    fn elastic(&self, internal: &Internal, x: &[Vec3; N]) -> (Svd<f64>, Response) {
+        let f = self.point.deformation_gradient(x) * internal.inverse;
+        (Svd::from(&svd3(&f)), Response::Elastic { modulus: self.mu })
+    }
+}
+
+/// The flow after which the deviator of ln √(FₑᵀFₑ) is `factor` times what it is with the flow `inverse`, as Fᵢ⁻¹.
+fn flow(f: &Mat3, inverse: &Mat3, factor: f64) -> Mat3 {
+    let svd = Svd::from(&svd3(&(f * inverse)));
+    let Some(back) = f.try_inverse() else { return *inverse };
+    let after = back * Mat3::from(svd.with_values(&scaled(&svd.sigma, factor)));
+    // its determinant is 1 but for rounding
+    after * (1.0 - (after.determinant() - 1.0) / 3.0)
+}
+
+/// The deviator of ln √(FᵀF).
+fn strain_deviator(f: &Mat3) -> Mat3 {
+    let svd = svd3(f);
+    let e = Vec3::from(deviator(&V3::from(&svd.sigma)));
+    svd.v * Mat3::from_diagonal(&e) * svd.v.transpose()
+}
+
+/// The parts of one kind of elements.
+type Parts<const N: usize> = Elements<Part<N>, N>;
+
+/// All parts of the stress that flow, kind by kind.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Inelastic {
+    tets: Parts<4>,
+    plane: Parts<3>,
+    quadratic: Parts<NODES>,
+}
+
+/// Their energies in one step.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct InelasticStep {
+    tets: Elements<InStep<4>, 4>,
+    plane: Elements<InStep<3>, 3>,
+    quadratic: Elements<InStep<NODES>, NODES>,
+}
+
+impl InelasticStep {
+    /// The energies, in the order of their sums.
+    pub fn terms(&self) -> impl Iterator<Item = &dyn Term> {
+        let Self { tets, plane, quadratic } = self;
+        let tets = (!tets.is_empty()).then_some(tets as &dyn Term);
+        let plane = (!plane.is_empty()).then_some(plane as &dyn Term);
+        let quadratic = (!quadratic.is_empty()).then_some(quadratic as &dyn Term);
+        tets.into_iter().chain(plane).chain(quadratic)
+    }
+}
+
+/// Fewest parts of a task.
+const TASK: usize = 256;
+
+impl<const N: usize> Parts<N> {
+    fn yield_somewhere(&self) -> bool {
+        self.elements.iter().any(|p| matches!(p.what, Inelasticity::Yielding(_)))
+    }
+
+    fn in_step(&self, internal: &[Internal], x: &[Vec3], h: f64) -> Elements<InStep<N>, N> {
+        let one = |(i, part): (usize, &Part<N>)| {
+            let point = part.point.behind(&part.begin(&internal[i], &self.gather(i, x), h));
+            InStep { point, response: part.response(&internal[i], h) }
+        };
+        self.with(self.elements.par_iter().enumerate().with_min_len(TASK).map(one).collect())
+    }
+
+    fn after(&self, internal: &[Internal], [x, y]: [&[Vec3]; 2], h: f64) -> Vec<(Internal, f64)> {
+        let one = |(i, part): (usize, &Part<N>)| {
+            part.end(&internal[i], [&self.gather(i, x), &self.gather(i, y)], h)
+        };
+        self.elements.par_iter().enumerate().with_min_len(TASK).map(one).collect()
+    }
+
+    /// Adds the elastic energy of each, J, to that of its element.
+    fn add_energies(&self, internal: &[Internal], x: &[Vec3], out: &mut [f64]) {
+        for (i, part) in self.elements.iter().enumerate() {
+            let (svd, elastic) = part.elastic(&internal[i], &self.gather(i, x));
+            out[part.element as usize] += part.point.volume * elastic.psi(&svd.sigma);
+        }
+    }
+
+    /// Adds the Cauchy stress of each, by its part of the volume of its element, Pa.
+    fn add_stresses(&self, internal: &[Internal], x: &[Vec3], volumes: &[f64], out: &mut [Mat3]) {
+        for (i, part) in self.elements.iter().enumerate() {
+            let x = self.gather(i, x);
+            let (svd, elastic) = part.elastic(&internal[i], &x);
+            let j = part.point.deformation_gradient(&x).determinant();
+            let along = Mat3::from_diagonal(&Vec3::from(elastic.stress(&svd.sigma)));
+            let u = Mat3::from(svd.u);
+            let e = part.element as usize;
+            let stress = u * along * u.transpose() * (part.point.volume / (volumes[e] * j));
+            out[e] += (stress + stress.transpose()) * 0.5;
+        }
+    }
+
+    /// Adds the plastic strain of each, by its part of the volume of its element.
+    fn add_plastic_strains(&self, internal: &[Internal], volumes: &[f64], out: &mut [f64]) {
+        for (part, internal) in self.elements.iter().zip(internal) {
+            let e = part.element as usize;
+            out[e] += internal.plastic_strain * part.point.volume / volumes[e];
+        }
+    }
+}
+
+impl Inelastic {
+    /// What flows in `solids`, whose element e flows as `of(e)` says.
+    pub fn new<'a>(
+        solids: &Solids,
+        vertex_count: usize,
+        of: impl Fn(usize) -> &'a [Inelasticity],
+    ) -> Self {
+        let (tets, plane) = (solids.tets.len(), solids.plane.len());
+        Self {
+            tets: parts(&solids.tets, 0, vertex_count, &of, |t: &Tet| {
+                (vec![t.point()], t.lame().mu)
+            }),
+            plane: parts(&solids.plane, tets, vertex_count, &of, |t: &PlaneStrain| {
+                (vec![t.point()], t.lame().mu)
+            }),
+            quadratic: parts(
+                &solids.quadratic,
+                tets + plane,
+                vertex_count,
+                &of,
+                |t: &QuadraticTet| (t.points().into(), t.lame().mu),
+            ),
+        }
+    }
+
+    /// Number of internal variables.
+    pub fn len(&self) -> usize {
+        self.tets.len() + self.plane.len() + self.quadratic.len()
+    }
+
+    /// Whether nothing flows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether something yields.
+    pub fn yields(&self) -> bool {
+        self.tets.yield_somewhere()
+            || self.plane.yield_somewhere()
+            || self.quadratic.yield_somewhere()
+    }
+
+    /// The internal variables of each kind.
+    fn split<'i>(&self, internal: &'i [Internal]) -> [&'i [Internal]; 3] {
+        let (tets, others) = internal.split_at(self.tets.len());
+        let (plane, quadratic) = others.split_at(self.plane.len());
+        [tets, plane, quadratic]
+    }
+
+    /// The energies of a step of `h` seconds from `x` with these internal variables; with h = 0 those of that instant.
+    pub fn in_step(&self, internal: &[Internal], x: &[Vec3], h: f64) -> InelasticStep {
+        let [tets, plane, quadratic] = self.split(internal);
+        InelasticStep {
+            tets: self.tets.in_step(tets, x, h),
+            plane: self.plane.in_step(plane, x, h),
+            quadratic: self.quadratic.in_step(quadratic, x, h),
+        }
+    }
+
+    /// The internal variables after a step of `h` seconds between these positions, and the heat in it, J.
+    pub fn after(&self, internal: &[Internal], x: [&[Vec3]; 2], h: f64) -> (Vec<Internal>, f64) {
+        let [tets, plane, quadratic] = self.split(internal);
+        let mut all = self.tets.after(tets, x, h);
+        all.extend(self.plane.after(plane, x, h));
+        all.extend(self.quadratic.after(quadratic, x, h));
+        let heat = all.iter().map(|(_, heat)| heat).sum();
+        (all.into_iter().map(|(internal, _)| internal).collect(), heat)
+    }
+
+    /// Adds the elastic energy of what flows, J, to that of each element of solids.
+    pub fn add_energies(&self, internal: &[Internal], x: &[Vec3], out: &mut [f64]) {
+        let [tets, plane, quadratic] = self.split(internal);
+        self.tets.add_energies(tets, x, out);
+        self.plane.add_energies(plane, x, out);
+        self.quadratic.add_energies(quadratic, x, out);
+    }
+
+    /// Adds the Cauchy stress of what flows, Pa, to that of each element of solids, whose rest volumes are `volumes` (m³).
+    pub fn add_stresses(
+        &self,
+        internal: &[Internal],
+        x: &[Vec3],
+        volumes: &[f64],
+        out: &mut [Mat3],
+    ) {
+        let [tets, plane, quadratic] = self.split(internal);
+        self.tets.add_stresses(tets, x, volumes, out);
+        self.plane.add_stresses(plane, x, volumes, out);
+        self.quadratic.add_stresses(quadratic, x, volumes, out);
+    }
+
+    /// The equivalent plastic strain of each element of solids, the mean of a quadratic one.
+    pub fn plastic_strains(&self, internal: &[Internal], volumes: &[f64]) -> Vec<f64> {
+        let mut out = vec![0.0; volumes.len()];
+        let [tets, plane, quadratic] = self.split(internal);
+        self.tets.add_plastic_strains(tets, volumes, &mut out);
+        self.plane.add_plastic_strains(plane, volumes, &mut out);
+        self.quadratic.add_plastic_strains(quadratic, volumes, &mut out);
+        out
+    }
+}
+
+/// The parts of elements of one kind, of which the first one has the number `first` among solids.
+fn parts<'a, E, const N: usize>(
+    elements: &Elements<E, N>,
+    first: usize,
+    vertex_count: usize,
+    flows: &impl Fn(usize) -> &'a [Inelasticity],
+    of: impl Fn(&E) -> (Vec<Point<N>>, f64),
+) -> Parts<N> {
+    let (mut vertices, mut all) = (Vec::new(), Vec::new());
+    for (k, element) in elements.elements.iter().enumerate() {
+        let flows = flows(first + k);
+        if flows.is_empty() {
+            continue;
+        }
+        let (points, modulus) = of(element);
+        for point in points {
+            for &what in flows {
+                let mu = match what {
+                    Inelasticity::Relaxing(relaxation) => relaxation.ratio * modulus,
+                    Inelasticity::Yielding(_) => modulus,
+                };
+                vertices.push(elements.vertices()[k]);
+                all.push(Part { point: point.clone(), element: (first + k) as u32, mu, what });
+            }
+        }
+    }
+    Elements::from_parts(vertices, all, vertex_count)
+}
+
+#[cfg(test)]
+mod tests;
