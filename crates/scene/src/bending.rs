@@ -41,36 +41,38 @@ const LOCKING: f64 = 0.45;
 const DISTINCT: f64 = 1.05;
 
 impl Bending {
-    /// What a user should know of it, if anything.
-    pub fn note(&self) -> Option<String> {
+    /// What is wrong with its linear elements, if anything.
+    pub fn fault(&self) -> Option<String> {
         let Self { part, slenderness, poisson_ratio: nu } = self;
-        if *nu >= LOCKING && *part < STIFF {
+        if *part >= STIFF {
+            return None;
+        }
+        if *nu >= LOCKING {
+            let nu = (nu * 1e4).round() / 1e4;
             return Some(format!(
-                "with Poisson's ratio {} its linear elements lock, so that it deforms too little; element = \"quadratic\" does not lock",
-                (nu * 1e4).round() / 1e4
+                "with Poisson's ratio {nu} its linear elements deform too little"
             ));
         }
-        (*slenderness > SLENDER && *part < STIFF).then(|| {
+        (*slenderness > SLENDER).then(|| {
             format!(
-                "it is {slenderness:.0} times as long as thick and bends by about {:.0} % of what a finer mesh does; with \
-                 element = \"quadratic\" it bends nearly as it should",
+                "it is {slenderness:.0} times as long as thick, and of linear elements bends by about {:.0} % of what a finer mesh does",
                 100.0 * part
             )
         })
     }
 }
 
-/// What a user should know of linear elements that yield, which hardly change their volume in doing so.
-pub fn yielding_note(body: &BodyDef) -> Option<&'static str> {
+/// Why linear elements of a body are too stiff, if they are: they lock in bending over few of them, with Poisson's ratios near 0.5, and where they yield.
+pub fn locking(body: &BodyDef) -> Option<String> {
     let yields = body.inelastic.iter().any(|i| matches!(i, Inelasticity::Yielding(_)));
     match &body.kind {
-        BodyKind::Volume { middles, .. } if yields && middles.is_empty() => Some(
-            "linear elements that yield lock, so that it bears too much; element = \"quadratic\" does not lock",
-        ),
-        BodyKind::PlaneStrain { .. } if yields => {
-            Some("triangles that yield lock, so that it bears too much; smaller ones lock less")
+        BodyKind::Volume { middles, .. } if yields && middles.is_empty() => {
+            Some("linear elements that yield hardly change their shape, so that it carries too much".into())
         }
-        _ => None,
+        BodyKind::PlaneStrain { .. } if yields => {
+            Some("triangles that yield hardly change their shape, so that it carries too much; smaller ones are better".into())
+        }
+        _ => bending(body)?.fault(),
     }
 }
 

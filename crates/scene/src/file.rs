@@ -368,7 +368,7 @@ pub struct ObjectSection {
     /// else an obstacle.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
-    /// Order of the elements of a volume; by default that of the mesh, and quadratic where its material has `plasticity`.
+    /// Order of the elements of a volume; by default that of the mesh, or quadratic where linear elements would be too stiff.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub element: Option<ElementOrder>,
     /// Radius of a rod or of particles, m.

@@ -3,6 +3,7 @@
 use standoff_scene::Scene;
 use standoff_scene::bending::{Bending, bending};
 use standoff_sim::Simulation;
+use standoff_sim::definition::BodyKind;
 use std::path::Path;
 
 /// A cantilever of the given size (m), 1 m long, that 10 N bend down at its end; the mean deflection of the end, m.
@@ -41,8 +42,11 @@ fn deflection(cells: [usize; 3], nu: f64, element: &str) -> (Option<Bending>, f6
     let (inertia, area) = (0.1_f64.powi(4) / 12.0, 0.01);
     let shear = E / (2.0 * (1.0 + nu)) * area * 5.0 / 6.0;
     let said = bending(&scene.definition.bodies[0]);
-    let notes: Vec<String> =
-        said.iter().filter_map(Bending::note).map(|n| format!("beam: {n}")).collect();
+    let notes: Vec<String> = said
+        .iter()
+        .filter_map(Bending::fault)
+        .map(|n| format!("beam: {n}; choose element = \"quadratic\""))
+        .collect();
     assert_eq!(scene.notes, notes);
     (said, found / (10.0 / (3.0 * E * inertia) + 10.0 / shear))
 }
@@ -67,7 +71,7 @@ fn the_estimate_is_near_to_the_deflection_of_a_beam() {
     let (said, _) = deflection([10, 1, 1], 0.3, "quadratic");
     assert_eq!(said, None);
     // with 2 cells it is worth a note, and not where the deflection is nearly right
-    let note = |cells| deflection(cells, 0.3, "linear").0.unwrap().note();
+    let note = |cells| deflection(cells, 0.3, "linear").0.unwrap().fault();
     let said = note([20, 2, 2]).unwrap();
     assert!(said.contains("10 times as long as thick") && said.contains("about 48 %"), "{said}");
     assert_eq!(note([80, 8, 8]), None);
@@ -78,7 +82,7 @@ fn the_estimate_is_near_to_the_deflection_of_a_beam() {
 fn the_estimate_does_not_depend_on_place_and_size() {
     let said = |placement: &str| {
         let text = format!(
-            "[[objects]]\nshape = {{ kind = \"box\", size = [1, 0.1, 0.1], cells = [8, 2, 2] }}\n{placement}\n"
+            "[[objects]]\nshape = {{ kind = \"box\", size = [1, 0.1, 0.1], cells = [8, 2, 2] }}\nelement = \"linear\"\n{placement}\n"
         );
         let scene = Scene::parse(&text, Path::new("scene.toml"), Path::new(""), &[]).unwrap();
         bending(&scene.definition.bodies[0]).unwrap()
@@ -100,7 +104,7 @@ fn said_of(text: &str) -> Bending {
 fn the_estimate_of_a_square_plate_does_not_depend_on_axes() {
     let plate = |size: &str, cells: &str, more: &str| {
         said_of(&format!(
-            "[[objects]]\nshape = {{ kind = \"box\", size = {size}, cells = {cells} }}\n{more}\n"
+            "[[objects]]\nshape = {{ kind = \"box\", size = {size}, cells = {cells} }}\nelement = \"linear\"\n{more}\n"
         ))
     };
     let here = plate("[1, 0.1, 1]", "[8, 2, 8]", "");
@@ -116,20 +120,21 @@ fn the_estimate_of_a_square_plate_does_not_depend_on_axes() {
     let found = linear / quadratic;
     println!("found {found:.3}");
     assert!((here.part / found).ln().abs() < 0.3, "{} {found}", here.part);
-    assert!(here.note().unwrap().contains("10 times as long as thick"));
+    assert!(here.fault().unwrap().contains("10 times as long as thick"));
 }
 
 /// Nearly incompressible, linear elements lock whatever the shape of the body, and a finer or a quadratic mesh has no such note.
 #[test]
 fn elements_that_lock_are_noted_whatever_the_shape() {
     let ball = |nu: f64| {
-        let shape = "[[objects]]\nshape = { kind = \"sphere\", layers = 3 }\n";
+        let shape =
+            "[[objects]]\nshape = { kind = \"sphere\", layers = 3 }\nelement = \"linear\"\n";
         let scene = format!("{shape}material = {{ poisson_ratio = {nu} }}\n");
         let scene = Scene::parse(&scene, Path::new("scene.toml"), Path::new(""), &[]).unwrap();
         bending(&scene.definition.bodies[0])
     };
-    let note = ball(0.499).unwrap().note().unwrap();
-    assert!(note.contains("Poisson's ratio 0.499") && note.contains("lock"), "{note}");
+    let note = ball(0.499).unwrap().fault().unwrap();
+    assert!(note.contains("Poisson's ratio 0.499") && note.contains("too little"), "{note}");
     // how a ball bends is no question
     assert_eq!(ball(0.3), None);
     // and so it is: a short thick block moves by little of what a quadratic mesh does, and by most where nothing is noted
@@ -142,5 +147,50 @@ fn elements_that_lock_are_noted_whatever_the_shape() {
         println!("a block of {cells:?} at ν = {nu}: {part:.3}");
         assert_eq!(scene.notes.len(), usize::from(locks), "{cells:?} {nu} {part}");
         assert!(if locks { part < 0.75 } else { part > 0.85 }, "{cells:?} {nu}: {part}");
+    }
+}
+
+/// Where a scene leaves the order open, elements are quadratic if linear ones are too stiff, and the note says why; where the methods of papers or
+/// others want linear ones, they stay linear.
+#[test]
+fn elements_are_quadratic_where_linear_ones_are_too_stiff() {
+    let beam = "[[objects]]\nname = \"b\"\nshape = { kind = \"box\", size = [1, 0.1, 0.1], cells = [20, 2, 2] }\n";
+    let fine = "[[objects]]\nname = \"b\"\nshape = { kind = \"box\", cells = [2, 2, 2] }\n";
+    let nearly = format!("{fine}material = {{ poisson_ratio = 0.49 }}\n");
+    let plastic = format!("{fine}material = {{ plasticity = {{ yield_stress = 1e4 }} }}\n");
+    let (linear, preset) =
+        (format!("{beam}element = \"linear\"\n"), format!("preset = \"ipc-2020\"\n{beam}"));
+    let inverted = format!(
+        "[materials.m]\nlaw = \"fixed-corotated\"\n[solver]\nallow_inversion = true\n{beam}material = \"m\"\n"
+    );
+    for (text, quadratic, note) in [
+        (beam, true, "b: it is 10 times as long as thick, and of linear elements bends by about"),
+        (fine, false, ""),
+        (
+            &nearly,
+            true,
+            "b: with Poisson's ratio 0.49 its linear elements deform too little: it gets quadratic ones",
+        ),
+        (&plastic, true, "b: linear elements that yield"),
+        (&linear, false, "b: it is 10 times as long as thick"),
+        (&preset, false, "b: it is 10 times as long as thick"),
+        (&inverted, false, "b: it is 10 times as long as thick"),
+    ] {
+        let scene = Scene::parse(text, Path::new("scene.toml"), Path::new(""), &[]).unwrap();
+        let found = match &scene.definition.bodies[0].kind {
+            BodyKind::Volume { middles, .. } => !middles.is_empty(),
+            _ => false,
+        };
+        assert_eq!(found, quadratic, "{text}");
+        let notes = scene.notes.iter().filter(|n| !note.is_empty() && n.starts_with(note)).count();
+        assert_eq!(
+            (scene.notes.len(), notes),
+            (usize::from(!note.is_empty()), usize::from(!note.is_empty())),
+            "{:?}",
+            scene.notes
+        );
+        // what a run writes down says it
+        let resolved = scene.resolved_toml().unwrap();
+        assert_eq!(resolved.contains("element = \"quadratic\""), quadratic, "{resolved}");
     }
 }

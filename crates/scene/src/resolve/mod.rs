@@ -46,6 +46,7 @@ use standoff_linalg::Vec3;
 use standoff_mesh::Mesh;
 use standoff_mesh::input::{self, MOST_TEXT};
 use standoff_sim::BuildError;
+use standoff_sim::definition::settings::Method;
 use standoff_sim::definition::validate::{self, in_plane, number, vector};
 use standoff_sim::definition::{BodyDef, BodyKind, Definition, HalfSpaceDef};
 use standoff_sim::energy::Term;
@@ -486,6 +487,13 @@ fn half_spaces(
     Ok(())
 }
 
+/// Whether the settings take quadratic elements.
+fn takes_quadratic(definition: &Definition) -> bool {
+    let solver = &definition.settings.solver;
+    let projective = matches!(solver.method, Method::LbfgsPd | Method::AdmmPd);
+    !definition.dimension.is_planar() && !projective && !solver.allow_inversion
+}
+
 /// Adds the bodies of all objects and their conditions; returns notes on their meshes, where everything comes from, and the objects.
 // long: the order of what depends on all objects
 fn objects(
@@ -511,6 +519,8 @@ fn objects(
     let mut all = Vec::new();
     let mut taken = HashSet::new();
     let mut room = Room::default();
+    // published methods have the elements that were published
+    let chooses = file.preset.is_none() && takes_quadratic(definition);
     let mut places = Places::default();
     for (k, object) in file.objects.iter_mut().enumerate() {
         let at = at.key("objects").index(k);
@@ -525,6 +535,7 @@ fn objects(
             filled,
             &mut taken,
             &mut room,
+            chooses,
         )?);
     }
     let bodies = Bodies::new(&all);

@@ -6,11 +6,11 @@ use super::at::At;
 use super::fill::{Filled, fill};
 use super::placed::{Kept, Placed, PlacedCopy};
 use super::placement::{Placement, copies};
-use super::quadratic::add_middles;
+use super::quadratic::{add_middles, choose_order};
 use super::room::Room;
 use super::weld::weld;
 use super::{DEFAULT_FRICTION_MATERIAL, Meshes, check_material, plane, rigid, room, select, thin};
-use crate::bending::{bending, yielding_note};
+use crate::bending::locking;
 use crate::error::{Problem, SceneError, nearest_name};
 use crate::file::{
     ElementOrder, MaterialChoice, MaterialSection, MotionSection, ObjectSection, Reduce, Role,
@@ -58,6 +58,7 @@ pub(super) fn resolve_one(
     filled: &mut Filled,
     taken: &mut HashSet<String>,
     room: &mut Room,
+    chooses: bool,
 ) -> Result<Placed, SceneError> {
     // before a mesh is read or built for them
     let copies = copies(object, at)?;
@@ -75,7 +76,7 @@ pub(super) fn resolve_one(
     notes.extend(mesh.notes.iter().map(|n| format!("{}: {n}", object.name)));
     let placement = Placement::of(object, at)?;
     let Made { kind, thickness, mesh, kept, added } =
-        body_kind(object, mesh, &material, &placement, dimension, at, notes)?;
+        body_kind(object, mesh, &material, &placement, dimension, chooses, at, notes)?;
     let kept = welded.as_ref().map(|w| w.kept(kept.as_ref())).or(kept);
     let numbers = welded.zip(kept.as_ref()).map(|(w, kept)| w.numbers(&kept.old));
     room::require(object, &mesh, copies.len(), room, at)?;
@@ -135,9 +136,13 @@ pub(super) fn resolve_one(
         };
         body.validate().map_err(|fault| body_fault(fault, object, at, &material_at))?;
         if placed.copies.is_empty() {
-            let note = bending(&body).and_then(|b| b.note());
-            let note = note.or_else(|| yielding_note(&body).map(str::to_owned));
-            notes.extend(note.map(|note| format!("{}: {note}", object.name)));
+            let note = locking(&body).map(|fault| match dimension {
+                Dimension::Two => format!("{}: {fault}", object.name),
+                Dimension::Three => {
+                    format!("{}: {fault}; choose element = \"quadratic\"", object.name)
+                }
+            });
+            notes.extend(note);
         }
         if dimension.is_planar() {
             plane::check_placed(&body, at)?;
@@ -311,6 +316,7 @@ fn body_kind(
     material: &MaterialSection,
     placement: &Placement,
     dimension: Dimension,
+    chooses: bool,
     at: &At<'_>,
     notes: &mut Vec<String>,
 ) -> Result<Made, SceneError> {
@@ -354,7 +360,10 @@ fn body_kind(
     })?;
     notes.extend(warnings.iter().map(|w| format!("{}: {w}", object.name)));
     thin::refuse_foreign_keys(object, role, at)?;
-    let added = add_middles(object, role, dimension, material.plasticity.is_some(), &mut mesh, at)?;
+    if chooses {
+        choose_order(object, &mesh, material, placement, notes);
+    }
+    let added = add_middles(object, role, dimension, &mut mesh, at)?;
     let (kind, thickness) = kind_of(dimension, role, object, &mesh, material, placement, at)?;
     Ok(Made { kind, thickness, mesh, kept, added })
 }

@@ -1,34 +1,62 @@
 //! Quadratic elements of an object: nodes in the middles of the edges of its tetrahedra.
 
 use super::at::At;
+use super::placement::Placement;
+use crate::bending::locking;
 use crate::error::SceneError;
-use crate::file::{ElementOrder, ObjectSection, Role};
+use crate::file::{ElementOrder, MaterialSection, ObjectSection, Role};
 use standoff_geometry::quadratic;
 use standoff_geometry::topology::ascending;
 use standoff_linalg::Vec3;
 use standoff_mesh::Mesh;
-use standoff_sim::definition::Dimension;
+use standoff_sim::definition::{BodyDef, BodyKind, Dimension};
 use std::collections::HashSet;
 
-/// Adds the nodes to a mesh whose object asks for quadratic elements and that has none, and to the regions whose edges and faces they are on. Without a word
-/// of the object, what yields has quadratic elements where it can: linear ones lock. The ends of the edges of the new nodes, which come after the
-/// points of the mesh.
+/// Gives an object that leaves the order of its elements open quadratic ones if linear ones are too stiff, with a note.
+pub(super) fn choose_order(
+    object: &mut ObjectSection,
+    mesh: &Mesh,
+    material: &MaterialSection,
+    placement: &Placement,
+    notes: &mut Vec<String>,
+) {
+    let carries = object.fill.iter().any(|f| f.carry_surface || f.collides);
+    let is_open = object.role == Some(Role::Volume) && object.element.is_none();
+    if !is_open || carries || !mesh.middles.is_empty() {
+        return;
+    }
+    let (density, overrides) = (material.density, Vec::new());
+    let (tets, middles) = (mesh.tets.clone(), Vec::new());
+    let solid = material.solid();
+    let body = BodyDef {
+        rest: placement.apply(&mesh.points, &Vec3::zeros()),
+        kind: BodyKind::Volume { tets, middles, density, material: solid, overrides },
+        inelastic: material.inelastic(),
+        ..BodyDef::default()
+    };
+    if let Some(fault) = locking(&body) {
+        object.element = Some(ElementOrder::Quadratic);
+        let note = format!(
+            "{}: {fault}: it gets quadratic ones; element = \"linear\" takes less time",
+            object.name
+        );
+        notes.push(note);
+    }
+}
+
+/// Adds the nodes to a mesh whose object asks for quadratic elements and that has none, and to the regions whose edges and faces they are on. The ends of
+/// the edges of the new nodes, which come after the points of the mesh.
 pub(super) fn add_middles(
     object: &ObjectSection,
     role: Role,
     dimension: Dimension,
-    yields: bool,
     mesh: &mut Mesh,
     at: &At<'_>,
 ) -> Result<Vec<[u32; 2]>, SceneError> {
     if object.element.is_some() && role != Role::Volume {
         return Err(at.key("element").invalid("only volumes have elements of another order"));
     }
-    let carries = object.fill.iter().any(|f| f.carry_surface || f.collides);
-    let requested = match object.element {
-        None => yields && !dimension.is_planar() && !carries,
-        Some(order) => order == ElementOrder::Quadratic,
-    };
+    let requested = object.element == Some(ElementOrder::Quadratic);
     if role != Role::Volume || !requested && mesh.middles.is_empty() {
         return Ok(Vec::new());
     }

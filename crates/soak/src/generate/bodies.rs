@@ -32,13 +32,12 @@ pub fn stiffen(objects: &mut [Table], rigid: f64, r: &mut Random) {
     }
 }
 
-/// Gives volumes that are not rigid quadratic elements, each with the probability `quadratic`.
+/// Gives volumes that are not rigid quadratic elements, each with the probability `quadratic`, and linear ones otherwise, whatever the program would choose.
 pub fn bend(objects: &mut [Table], quadratic: f64, r: &mut Random) {
     let solid = |o: &Table| o["name"].as_str().is_some_and(|n| n.starts_with("solid"));
     for object in objects.iter_mut().filter(|o| solid(o) && !o.contains_key("role")) {
-        if r.chance(quadratic) {
-            object.insert("element".into(), "quadratic".into());
-        }
+        let order = if r.chance(quadratic) { "quadratic" } else { "linear" };
+        object.insert("element".into(), order.into());
     }
 }
 
