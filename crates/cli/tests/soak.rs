@@ -8,7 +8,7 @@ use standoff_soak::run::{Record, Runner};
 use standoff_testkit::thorough;
 
 /// As many joints as may be.
-const JOINED: Parts = Parts { rigid: 1.0, joints: 1.0, quadratic: 0.0 };
+const JOINED: Parts = Parts { rigid: 1.0, joints: 1.0, quadratic: 0.0, inelastic: 0.0 };
 
 /// Seeds and solvers of scenes with quadratic elements in contact. In the last one a heavy body is pulled off, so that a weaker barrier within the
 /// elements beside what is held lets them come too close to inversion.
@@ -110,6 +110,29 @@ fn random_scenes_of_quadratic_elements_keep_every_promise() {
         balanced += record.balanced;
     }
     assert!(curved >= QUADRATIC.len() && balanced > 0, "{curved} {balanced}");
+}
+
+/// Random scenes whose volumes relax or yield, by both solvers.
+#[test]
+fn random_scenes_of_what_relaxes_and_yields_keep_every_promise() {
+    let folder = tempfile::tempdir().unwrap();
+    let runner = Runner { standoff: env!("CARGO_BIN_EXE_standoff").into(), limit: 20, set: vec![] };
+    let parts = Parts { quadratic: 0.25, inelastic: 1.0, ..Parts::default() };
+    let (mut yielding, mut relaxing, mut balanced) = (0, 0, 0);
+    for seed in [8, 14, 35, 40] {
+        for solver in ["barrier", "barrier-free"] {
+            let scene = folder.path().join(format!("{seed}.toml"));
+            let text = generate::scene_with(seed, &parts);
+            yielding += text.matches("yield_stress").count();
+            relaxing += text.matches("ratio = ").count();
+            std::fs::write(&scene, text).unwrap();
+            let out = folder.path().join(format!("{seed}-{solver}"));
+            let record = runner.run(seed, &scene, &out, solver);
+            assert_eq!(record.outcome, Outcome::Converged, "seed {seed}: {}", record.message);
+            balanced += record.balanced;
+        }
+    }
+    assert!(yielding > 3 && relaxing > 3 && balanced > 20, "{yielding} {relaxing} {balanced}");
 }
 
 /// A random scene in which weights close joints slowly beside those of stiff bodies: they become stiffer. Without that its steps took eightfold

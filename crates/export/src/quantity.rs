@@ -57,9 +57,8 @@ pub fn described(name: &str) -> String {
         "forces" if name.contains(".torque.") => "N m",
         "forces" if name.contains(".displacement.") => "m",
         "forces" => "N",
-        "energies" | "kinetic_energy" | "elastic_energy" | "gravity_energy" | "contact_energy" => {
-            "J"
-        }
+        "energies" | "kinetic_energy" | "elastic_energy" | "gravity_energy" | "contact_energy"
+        | "inelastic_heat" => "J",
         "seconds" | "time" => "s",
         "min_gap" => "m",
         "linear_momentum" => "kg m/s",

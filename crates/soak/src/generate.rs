@@ -150,6 +150,8 @@ pub struct Parts {
     pub joints: f64,
     /// Other volumes that have quadratic elements.
     pub quadratic: f64,
+    /// Materials of volumes that relax or yield.
+    pub inelastic: f64,
 }
 
 /// The same with these parts of other kinds.
@@ -176,6 +178,7 @@ pub fn scene_with(seed: u64, parts: &Parts) -> String {
     }
     // last, so that the other numbers stay those of the seed
     bodies::bend(&mut draft.objects, parts.quadratic, &mut r);
+    materials::let_flow(&mut draft.materials, parts.inelastic, draft.duration, &mut r);
     let mut root = Table::new();
     root.insert("description".into(), format!("seed {seed}: {plot}").into());
     for (key, value) in std::mem::take(&mut draft.sections) {

@@ -49,6 +49,9 @@ struct Arguments {
     /// Part of the other volumes that have quadratic elements.
     #[arg(long, default_value_t = 0.25)]
     quadratic: f64,
+    /// Part of the materials of volumes that relax or yield.
+    #[arg(long, default_value_t = 0.25)]
+    inelastic: f64,
     /// Only this solver.
     #[arg(long)]
     solver: Option<String>,
@@ -65,7 +68,8 @@ struct Arguments {
 
 impl Arguments {
     fn parts(&self) -> Parts {
-        Parts { rigid: self.rigid, joints: self.joints, quadratic: self.quadratic }
+        let Self { rigid, joints, quadratic, inelastic, .. } = *self;
+        Parts { rigid, joints, quadratic, inelastic }
     }
 }
 

@@ -4,7 +4,7 @@ use standoff_soak::generate::{Parts, scene, scene_with};
 use std::collections::BTreeSet;
 
 /// As many joints as may be.
-const JOINED: Parts = Parts { rigid: 1.0, joints: 1.0, quadratic: 0.0 };
+const JOINED: Parts = Parts { rigid: 1.0, joints: 1.0, quadratic: 0.0, inelastic: 0.0 };
 
 #[test]
 fn a_seed_is_a_scene() {

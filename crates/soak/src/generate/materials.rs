@@ -14,6 +14,35 @@ const LAWS: [&str; 5] = [
 /// Those that allow for a negative Poisson's ratio.
 const AUXETIC: [&str; 3] = ["stable-neo-hookean", "corotated-linear", "st-venant-kirchhoff"];
 
+/// Lets materials of volumes yield or relax, each with the probability `inelastic`; times are beside that of the scene, s.
+pub fn let_flow(materials: &mut Table, inelastic: f64, duration: f64, r: &mut Random) {
+    for (_, material) in materials.iter_mut().filter(|(name, _)| name.starts_with("solid")) {
+        let Some(material) = material.as_table_mut().filter(|_| r.chance(inelastic)) else {
+            continue;
+        };
+        let young = material["young_modulus"].as_float().unwrap_or(1e5);
+        if r.chance(0.5) {
+            let strength = rounded(young * r.power(-3.0, 0.0));
+            let hardening = if r.chance(0.5) { 0.0 } else { rounded(young * r.power(-3.0, -0.5)) };
+            material.remove("law");
+            let plasticity = [("yield_stress", strength), ("hardening_modulus", hardening)];
+            material.insert("plasticity".into(), numbers(plasticity));
+        }
+        if !material.contains_key("plasticity") || r.chance(0.3) {
+            let time = duration.max(1e-6);
+            let terms = (0..r.integer(1, 2)).map(|_| {
+                let ratio = rounded(r.power(-1.0, 1.0));
+                numbers([("ratio", ratio), ("time", rounded(time * r.power(-4.0, 1.0)))])
+            });
+            material.insert("relaxation".into(), Value::Array(terms.collect()));
+        }
+    }
+}
+
+fn numbers<const N: usize>(all: [(&str, f64); N]) -> Value {
+    Value::Table(all.into_iter().map(|(key, value)| (key.to_owned(), value.into())).collect())
+}
+
 /// Adds two materials of volumes, `solid 0` and `solid 1`, one of shells, `cloth`, and one of rods and
 /// particles, `thread`.
 pub fn add(draft: &mut Draft, r: &mut Random) {

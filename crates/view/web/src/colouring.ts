@@ -9,6 +9,7 @@ const NAMES: Record<string, string> = {
   velocity: "speed",
   contact_force: "contact force",
   von_mises: "von Mises stress",
+  plastic_strain: "plastic strain",
   bending_energy: "bending energy",
   contact_reach: "reach of contact",
   gap: "gap",
