@@ -12,7 +12,9 @@ use super::quadratic_tet::{NODES, QuadraticTet};
 use super::solids::Solids;
 use super::term::Term;
 use super::tet::Tet;
-use crate::material::inelastic::{Inelasticity, Relaxation, Response, deviator, scaled};
+use crate::material::inelastic::{
+    Inelasticity, Plasticity, Relaxation, Response, deviator, scaled,
+};
 pub use in_step::InStep;
 use rayon::prelude::*;
 use standoff_linalg::{Mat3, Svd, V3, Vec3, svd3};
@@ -43,25 +45,36 @@ struct Part<const N: usize> {
     element: u32,
     /// Its shear modulus, Pa.
     mu: f64,
-    what: Inelasticity,
+    kind: Kind,
+}
+
+/// What a part does.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kind {
+    /// Neither relaxes nor yields, beside one that yields.
+    Elastic,
+    Relaxing(Relaxation),
+    /// With the part of the modulus of the material that it has: its own plastic strain is that of the material over this part.
+    Yielding(Plasticity, f64),
 }
 
 impl<const N: usize> Part<N> {
     /// Fᵢ⁻¹ at the begin of a step of `h` seconds from `x`, with what relaxes of the stress that was there.
     fn begin(&self, internal: &Internal, x: &[Vec3; N], h: f64) -> Mat3 {
-        let Inelasticity::Relaxing(relaxation) = self.what else { return internal.inverse };
+        let Kind::Relaxing(relaxation) = self.kind else { return internal.inverse };
         let [kept, _] = relaxation.parts(h);
         flow(&self.point.deformation_gradient(x), &internal.inverse, kept)
     }
 
     /// How it answers in a step of `h` seconds.
     fn response(&self, internal: &Internal, h: f64) -> Response {
-        match self.what {
-            Inelasticity::Relaxing(relaxation) => {
+        match self.kind {
+            Kind::Elastic => Response::Elastic { modulus: self.mu },
+            Kind::Relaxing(relaxation) => {
                 let [_, left] = relaxation.parts(h);
                 Response::Elastic { modulus: left * self.mu }
             }
-            Inelasticity::Yielding(plasticity) => {
+            Kind::Yielding(plasticity, _) => {
                 Response::Yielding { mu: self.mu, plasticity, alpha: internal.plastic_strain }
             }
         }
@@ -77,8 +90,9 @@ impl<const N: usize> Part<N> {
         let inverse = self.begin(internal, before, h);
         let f = self.point.deformation_gradient(after);
         let svd = svd3(&(f * inverse));
-        match self.what {
-            Inelasticity::Relaxing(relaxation) => {
+        match self.kind {
+            Kind::Elastic => (*internal, 0.0),
+            Kind::Relaxing(relaxation) => {
                 let [kept, left] = relaxation.parts(h);
                 let was = self.point.deformation_gradient(before) * internal.inverse;
                 let (e0, e) = (strain_deviator(&was), strain_deviator(&(f * inverse)));
@@ -88,7 +102,7 @@ impl<const N: usize> Part<N> {
                 let inverse = flow(&f, &inverse, left);
                 (Internal { inverse, plastic_strain: 0.0 }, heat)
             }
-            Inelasticity::Yielding(plasticity) => {
+            Kind::Yielding(plasticity, _) => {
                 let alpha = internal.plastic_strain;
                 let response = self.response(internal, h);
                 let (left, more) = response.end(&V3::from(&svd.sigma));
@@ -164,7 +178,7 @@ const TASK: usize = 256;
 
 impl<const N: usize> Parts<N> {
     fn yield_somewhere(&self) -> bool {
-        self.elements.iter().any(|p| matches!(p.what, Inelasticity::Yielding(_)))
+        self.elements.iter().any(|p| matches!(p.kind, Kind::Yielding(..)))
     }
 
     fn in_step(&self, internal: &[Internal], x: &[Vec3], h: f64) -> Elements<InStep<N>, N> {
@@ -207,8 +221,10 @@ impl<const N: usize> Parts<N> {
     /// Adds the plastic strain of each, by its part of the volume of its element.
     fn add_plastic_strains(&self, internal: &[Internal], volumes: &[f64], out: &mut [f64]) {
         for (part, internal) in self.elements.iter().zip(internal) {
-            let e = part.element as usize;
-            out[e] += internal.plastic_strain * part.point.volume / volumes[e];
+            if let Kind::Yielding(_, f) = part.kind {
+                let e = part.element as usize;
+                out[e] += f * internal.plastic_strain * part.point.volume / volumes[e];
+            }
         }
     }
 }
@@ -331,13 +347,24 @@ fn parts<'a, E, const N: usize>(
         }
         let (points, modulus) = of(element);
         for point in points {
+            let (corners, element) = (elements.vertices()[k], (first + k) as u32);
+            let mut push = |mu: f64, kind: Kind| {
+                vertices.push(corners);
+                all.push(Part { point: point.clone(), element, mu, kind });
+            };
             for &what in flows {
-                let mu = match what {
-                    Inelasticity::Relaxing(relaxation) => relaxation.ratio * modulus,
-                    Inelasticity::Yielding(_) => modulus,
-                };
-                vertices.push(elements.vertices()[k]);
-                all.push(Part { point: point.clone(), element: (first + k) as u32, mu, what });
+                match what {
+                    Inelasticity::Relaxing(term) => {
+                        push(term.ratio * modulus, Kind::Relaxing(term))
+                    }
+                    Inelasticity::Yielding(plasticity) => {
+                        let f = plasticity.yielding_part(modulus);
+                        push(f * modulus, Kind::Yielding(plasticity.of_part(f), f));
+                        if f < 1.0 {
+                            push((1.0 - f) * modulus, Kind::Elastic);
+                        }
+                    }
+                }
             }
         }
     }

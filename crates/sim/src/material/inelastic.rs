@@ -8,7 +8,8 @@
 //! - **Relaxation** with time τ, a Maxwell element: ė = ε̇ − e/τ with a constant rate ε̇ in the step, solved exactly:
 //!   e₁ = exp(−x) e₀ + a Δε with x = h/τ, a = (1 − exp(−x))/x. Fᵢ is first taken to where e₀ is b e₀, b = x/(exp(x) − 1), and W = a μ ‖e‖².
 //! - **Plasticity** [Simo 1992]: e shrinks to where the von Mises stress q = √6 μ ‖e‖ is the yield stress σ_y(α). α is
-//!   the equivalent plastic strain; W = μ ‖e₁‖² + ∫ σ_y dα.
+//!   the equivalent plastic strain; W = μ ‖e₁‖² + ∫ σ_y dα. With kinematic hardening h a part μ h/(3 μ + h) of the shear modulus stays elastic, in
+//!   parallel with a softer spring that yields: the same stresses as those of a yield surface that moves by h α [Besseling 1958].
 
 use super::principal::PrincipalHessian;
 use super::stretches::{PLANES, from_logarithms};
@@ -36,8 +37,8 @@ pub struct Relaxation {
     pub time: f64,
 }
 
-/// Plasticity by the von Mises stress, with isotropic hardening: σ_y(α) = σ₀ + H α + (σ∞ − σ₀)(1 − exp(−δ α)) of the equivalent plastic
-/// strain α [Voce 1948].
+/// Plasticity by the von Mises stress, with isotropic hardening σ_y(α) = σ₀ + H α + (σ∞ − σ₀)(1 − exp(−δ α)) of the equivalent plastic
+/// strain α [Voce 1948], and linear kinematic hardening.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Plasticity {
@@ -48,6 +49,10 @@ pub struct Plasticity {
     #[serde(default)]
     #[schemars(extend("x-unit" = "Pa"))]
     pub hardening_modulus: f64,
+    /// h, by which the stress about which it yields moves per plastic strain, Pa: after tension it yields the earlier in compression.
+    #[serde(default)]
+    #[schemars(extend("x-unit" = "Pa"))]
+    pub kinematic_modulus: f64,
     /// σ∞, the stress to which hardening that ends leads, without `hardening_modulus`, Pa; σ₀ by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-unit" = "Pa"))]
@@ -58,6 +63,22 @@ pub struct Plasticity {
 }
 
 impl Plasticity {
+    /// The part f of a shear modulus `mu` (Pa) that yields, beside 1 − f that stays elastic.
+    pub(crate) fn yielding_part(&self, mu: f64) -> f64 {
+        3.0 * mu / (3.0 * mu + self.kinematic_modulus)
+    }
+
+    /// That of the part f alone, of its own plastic strain α/f: f σ_y(α).
+    pub(crate) fn of_part(&self, f: f64) -> Self {
+        Self {
+            yield_stress: f * self.yield_stress,
+            hardening_modulus: f * f * self.hardening_modulus,
+            kinematic_modulus: 0.0,
+            saturation_stress: self.saturation_stress.map(|s| f * s),
+            saturation_rate: self.saturation_rate.map(|r| f * r),
+        }
+    }
+
     /// σ∞ − σ₀ and δ.
     fn saturation(&self) -> (f64, f64) {
         let more = self.saturation_stress.map_or(0.0, |s| s - self.yield_stress);

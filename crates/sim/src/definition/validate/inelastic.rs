@@ -25,6 +25,8 @@ impl Plasticity {
         positive("yield_stress", self.yield_stress, "a stress must be positive (Pa)")?;
         let hardening = "hardening must be 0 or more (Pa); what softens has no solution that the mesh does not choose";
         number("hardening_modulus", self.hardening_modulus, |h| h >= 0.0, hardening)?;
+        let moving = "kinematic hardening must be 0 or more (Pa)";
+        number("kinematic_modulus", self.kinematic_modulus, |h| h >= 0.0, moving)?;
         match (self.saturation_stress, self.saturation_rate) {
             (None, None) => Ok(()),
             (Some(stress), Some(rate)) => {

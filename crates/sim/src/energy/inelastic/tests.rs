@@ -12,6 +12,7 @@ fn voce() -> Plasticity {
     Plasticity {
         yield_stress: 3e4,
         hardening_modulus: 2e4,
+        kinematic_modulus: 0.0,
         saturation_stress: Some(5e4),
         saturation_rate: Some(12.0),
     }
@@ -21,6 +22,7 @@ fn perfect() -> Plasticity {
     Plasticity {
         yield_stress: 3e4,
         hardening_modulus: 0.0,
+        kinematic_modulus: 0.0,
         saturation_stress: None,
         saturation_rate: None,
     }
