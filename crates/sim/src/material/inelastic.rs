@@ -68,7 +68,7 @@ impl Plasticity {
         3.0 * mu / (3.0 * mu + self.kinematic_modulus)
     }
 
-    /// That of the part f alone, of its own plastic strain α/f: f σ_y(α).
+    /// The plasticity of the part f alone: its strength is f σ_y(α) at its own plastic strain α/f.
     pub(crate) fn of_part(&self, f: f64) -> Self {
         Self {
             yield_stress: f * self.yield_stress,
