@@ -315,7 +315,8 @@ impl Deck {
             }
         }
         let material = block.required("MATERIAL")?.to_uppercase();
-        let name = self.display(elset);
+        let set = self.find(Of::Elements, elset);
+        let name = set.map_or_else(|| self.display(elset), |s| s.name.clone());
         self.sections.push(Section { at: block.at, name, material, thickness, elements });
         Ok(())
     }

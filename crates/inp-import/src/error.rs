@@ -1,5 +1,6 @@
 //! What can be wrong with an input file, and where.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// Why an input file cannot be converted.
@@ -71,30 +72,31 @@ impl Fault {
 /// What is not taken over literally, by line; notes of the same text are one.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
-    list: Vec<(Place, String)>,
+    index: HashMap<String, usize>,
+    list: Vec<(String, Vec<Place>)>,
 }
 
 impl Notes {
     pub(crate) fn add(&mut self, at: Place, text: impl Into<String>) {
-        self.list.push((at, text.into()));
+        let text = text.into();
+        let next = self.list.len();
+        match self.index.get(&text) {
+            Some(i) => self.list[*i].1.push(at),
+            None => {
+                self.index.insert(text.clone(), next);
+                self.list.push((text, vec![at]));
+            }
+        }
     }
 
     /// One sentence for each text, by the line at which it comes first.
     pub(crate) fn sentences(mut self, files: &[PathBuf]) -> Vec<String> {
-        self.list.sort_by_key(|n| n.0);
-        let mut order: Vec<(String, Vec<Place>)> = Vec::new();
-        let mut index = std::collections::HashMap::new();
-        for (at, text) in self.list {
-            let i = *index.entry(text.clone()).or_insert_with(|| {
-                order.push((text, Vec::new()));
-                order.len() - 1
-            });
-            let places = &mut order[i].1;
-            if places.last() != Some(&at) {
-                places.push(at);
-            }
+        for (_, places) in &mut self.list {
+            places.sort_unstable();
+            places.dedup();
         }
-        order.into_iter().map(|(text, places)| sentence(&text, &places, files)).collect()
+        self.list.sort_by_key(|(_, places)| places[0]);
+        self.list.iter().map(|(text, places)| sentence(text, places, files)).collect()
     }
 }
 

@@ -34,6 +34,8 @@ impl History {
             Course::Ramp => self.points.push((start + length, value)),
             Course::Jump => self.points.push((start, value)),
             Course::Table(table) => {
+                // the first value also counts before its time
+                self.points.extend(table.first().map(|(_, factor)| (start, value * factor)));
                 self.points.extend(table.iter().map(|(t, factor)| (start + t, value * factor)));
             }
         }

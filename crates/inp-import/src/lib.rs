@@ -89,7 +89,7 @@ impl Import {
         let mut notes = Notes::default();
         notes.add(
             Place::default(),
-            "the file has no units: lengths are taken as m, forces as N, masses as kg, times as s",
+            "the file has no units: numbers are taken in m, N, kg and s; those of another consistent system, such as mm, N, t and s, give results in it",
         );
         let (body, meshes) = convert(blocks, &stem, &mut notes).map_err(|f| f.named(&files))?;
         let notes = notes.sentences(&files);
@@ -120,6 +120,7 @@ fn convert(
             Read::Stop => break,
         }
     }
+    conditions.finish()?;
     if deck.elements.is_empty() {
         let what = "no element of the file can be simulated";
         let hint = "Known are the solids C3D4, C3D5, C3D6, C3D8, C3D10, C3D15 and C3D20 and shells of 3 to 8 nodes";

@@ -27,7 +27,10 @@ impl Deck {
         }
         let (key, name) = (self.key(name), self.display(name));
         let set = self.sets(of).entry(key).or_default();
-        set.name = name;
+        // as it was written first
+        if set.name.is_empty() {
+            set.name = name;
+        }
         set.members.extend(members);
         set.members.sort_unstable();
         set.members.dedup();

@@ -4,7 +4,7 @@ use crate::deck::{Deck, Of, Side};
 use crate::error::{Fault, Notes, Place};
 use crate::history::{Course, History};
 use crate::source::{Block, Line, field, label};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Increments of a static step at most.
 const INCREMENTS: f64 = 100.0;
@@ -51,8 +51,8 @@ pub(crate) struct Step {
     pub forces: BTreeMap<((u32, u8), String), f64>,
     pub pressures: BTreeMap<((u32, Side), String), f64>,
     pub gravities: BTreeMap<((String, u8), String), f64>,
-    /// Why it cannot be converted after others.
-    replaces: Option<Place>,
+    /// Supports, forces, and pressures with gravity replace all of before (OP=NEW).
+    replaces: [bool; 3],
 }
 
 /// What a keyword did.
@@ -159,7 +159,12 @@ impl Conditions {
     pub(crate) fn opened(&mut self, block: &Block) -> Result<&mut Step, Fault> {
         let step = self.step.as_mut().ok_or_else(|| outside(block))?;
         if block.option("OP").is_some_and(|o| o == "NEW") {
-            step.replaces = Some(block.at);
+            let kind = match block.keyword.as_str() {
+                "BOUNDARY" => 0,
+                "CLOAD" => 1,
+                _ => 2,
+            };
+            step.replaces[kind] = true;
         }
         Ok(step)
     }
@@ -195,19 +200,39 @@ impl Conditions {
         Ok(())
     }
 
+    /// Says that a step does not end.
+    pub(crate) fn finish(&self) -> Result<(), Fault> {
+        match &self.step {
+            None => Ok(()),
+            Some(step) => Err(Fault::new(
+                step.at,
+                "the step has no end",
+                "Complete the file: a step ends with *END STEP",
+            )),
+        }
+    }
+
     // long: what stops, the time, then each kind of load
     fn end(&mut self, notes: &mut Notes) -> Result<Read, Fault> {
         let Some(step) = self.step.take() else { return Ok(Read::Done) };
         let Some((increment, length, dynamic)) = step.procedure else {
-            let text = "the step is left out with its loads: only *STATIC, *VISCO and *DYNAMIC are converted";
+            let those = if self.time.is_some() {
+                "this step and those after it are"
+            } else {
+                "the step is"
+            };
+            let text = format!(
+                "{those} left out, with the loads: only *STATIC, *VISCO and *DYNAMIC are converted"
+            );
             notes.add(step.at, text);
             return Ok(if self.time.is_some() { Read::Stop } else { Read::Done });
         };
         let start = self.time.map_or(0.0, |t| t.end);
         if let Some(before) = self.time {
             let begins = step.held.keys().any(|k| !self.held.contains_key(k));
+            let releases = step.replaces[0] && self.held.keys().any(|k| !step.held.contains_key(k));
             let why = match () {
-                () if step.replaces.is_some() => "it takes loads or supports away (OP=NEW)",
+                () if releases => "it takes supports away (OP=NEW)",
                 () if before.dynamic != dynamic => {
                     "it has inertia and the one before has not, or the reverse"
                 }
@@ -218,7 +243,7 @@ impl Conditions {
                 notes.add(step.at, format!("this step and those after it are left out: {why}"));
                 return Ok(Read::Stop);
             }
-        } else if step.replaces.is_some_and(|_| !step.held.is_empty()) {
+        } else if step.replaces[0] {
             // supports before the first step are those that it replaces
             self.held.clear();
         }
@@ -236,20 +261,25 @@ impl Conditions {
         for (key, (value, name)) in step.held {
             self.held.entry(key).or_default().proceed(start, length, value, course(&name));
         }
-        proceed(&mut self.forces, step.forces, start, length, &course);
-        proceed(&mut self.pressures, step.pressures, start, length, &course);
-        proceed(&mut self.gravities, step.gravities, start, length, &course);
+        proceed(&mut self.forces, step.forces, step.replaces[1], [start, length], &course);
+        proceed(&mut self.pressures, step.pressures, step.replaces[2], [start, length], &course);
+        proceed(&mut self.gravities, step.gravities, step.replaces[2], [start, length], &course);
         Ok(Read::Done)
     }
 }
 
-fn proceed<'a, K: Ord>(
+/// Takes loads over the step from a start on with a length. Loads end where the step gives them by another table, or replaces all.
+fn proceed<'a, K: Ord + Clone>(
     all: &mut Load<K>,
-    new: BTreeMap<(K, String), f64>,
-    start: f64,
-    length: f64,
+    mut new: BTreeMap<(K, String), f64>,
+    replaces: bool,
+    [start, length]: [f64; 2],
     course: &dyn Fn(&str) -> Course<'a>,
 ) {
+    let given: BTreeSet<K> = new.keys().map(|k| k.0.clone()).collect();
+    for key in all.keys().filter(|k| replaces || given.contains(&k.0)) {
+        new.entry(key.clone()).or_insert(0.0);
+    }
     for (key, value) in new {
         let course = course(&key.1);
         all.entry(key).or_default().proceed(start, length, value, course);
@@ -276,6 +306,12 @@ fn directions(fields: &[&str], line: &Line, notes: &mut Notes) -> Result<(Vec<u8
         _ => None,
     };
     if let Some(named) = named {
+        if name == "ENCASTRE" {
+            notes.add(
+                line.at,
+                "ENCASTRE holds displacements; held rotations, of shells, are left out",
+            );
+        }
         return Ok((named.to_vec(), 0.0));
     }
     let whole = |k: usize| -> Result<u64, Fault> { label(fields[k], line.at) };
