@@ -115,10 +115,13 @@ impl Bodies {
             }
         }
         for ((a, b), count) in pairs {
-            let (a, b) = (&self.list[a].name, &self.list[b].name);
-            let text = format!(
-                "{a} and {b} have {count} nodes at the same places: move them apart, or make them one node, or the scene cannot start"
-            );
+            let (one, other) = (&self.list[a].name, &self.list[b].name);
+            let who = match a == b {
+                true => format!("{one} has {count} nodes at the places of others"),
+                false => format!("{one} and {other} have {count} nodes at the same places"),
+            };
+            let text =
+                format!("{who}: move them apart, or make them one node, or the scene cannot start");
             notes.add(Place::default(), text);
         }
     }

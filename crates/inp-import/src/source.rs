@@ -199,7 +199,14 @@ impl Source {
             return Err(named(fault(what, "Check whether a file includes itself")));
         }
         let path = from.parent().unwrap_or(Path::new("")).join(relative);
-        self.add(&path, depth + 1)
+        match self.add(&path, depth + 1) {
+            Err(InpError::Read { file, source }) if file == path => {
+                let what = format!("cannot read the included file {written:?}: {source}");
+                let hint = "Put it beside the file that includes it";
+                Err(Fault::new(block.at, what, hint).named(&self.files))
+            }
+            other => other,
+        }
     }
 }
 

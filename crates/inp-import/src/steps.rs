@@ -9,6 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Increments of a static step at most.
 const INCREMENTS: f64 = 100.0;
 
+/// Time steps at least of a static step with a pressure and large displacements: within one the pressure has the direction and area of its start.
+const PRESSURE_STEPS: f64 = 20.0;
+
 /// Time of the scene.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Time {
@@ -45,6 +48,7 @@ pub(crate) struct Step {
     at: Place,
     /// Loads grow over it, if it says so; else as its procedure has it.
     ramp: Option<bool>,
+    nonlinear: bool,
     /// Increment, length, and whether it has inertia.
     procedure: Option<(f64, f64, bool)>,
     held: BTreeMap<(u32, u8), (f64, String)>,
@@ -87,6 +91,7 @@ impl Conditions {
                 }
                 self.step = Some(Step {
                     at: block.at,
+                    nonlinear,
                     ramp: block.option("AMPLITUDE").map(|a| a == "RAMP"),
                     ..Default::default()
                 });
@@ -246,6 +251,15 @@ impl Conditions {
         } else if step.replaces[0] {
             // supports before the first step are those that it replaces
             self.held.clear();
+        }
+        let mut increment = increment;
+        let follows = step.nonlinear && !dynamic && !step.pressures.is_empty();
+        if follows && increment > length / PRESSURE_STEPS {
+            increment = length / PRESSURE_STEPS;
+            let text = format!(
+                "the step has {PRESSURE_STEPS} increments, so that the pressure follows the surface"
+            );
+            notes.add(step.at, text);
         }
         let finest = self.time.map_or(increment, |t| t.step.min(increment));
         self.time = Some(Time { step: finest, end: start + length, dynamic });

@@ -58,7 +58,7 @@ fn what_is_wrong_is_said_with_its_line() {
         ("*INSTANCE, NAME=I, PART=P\n".into(), &["line 1", "no part \"P\""]),
         ("*INCLUDE, INPUT=../secret.inp\n".into(), &["line 1", "not in the folder"]),
         ("*INCLUDE, INPUT=/etc/passwd\n".into(), &["line 1", "not in the folder"]),
-        ("*INCLUDE, INPUT=none.inp\n".into(), &["cannot read", "none.inp"]),
+        ("*INCLUDE, INPUT=none.inp\n".into(), &["line 1", "cannot read", "none.inp"]),
         ("*INCLUDE, INPUT=model.inp\n".into(), &["line 1", "more than 16 deep"]),
     ];
     for (text, parts) in cases {

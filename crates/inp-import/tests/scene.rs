@@ -58,6 +58,7 @@ fn symmetry_planes_and_pressure() {
         let text = format!("{model}{top}*STEP, NLGEOM\n*STATIC\n{load}*END STEP\n");
         let import = import(&text).unwrap();
         assert!(import.toml.contains("along = [\"x\"]"), "{}", import.toml);
+        assert!(import.toml.contains("step = 0.05"), "{}", import.toml);
         for (x, u) in displacements(&scene(&import)) {
             let expected = 1e-3 * Vec3::new(0.3 * x.x, 0.3 * x.y, -x.z);
             assert!((u - expected).norm() < 1e-5, "{load}: {x} moves by {u}");
