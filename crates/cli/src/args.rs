@@ -196,6 +196,7 @@ const CONVERT_EXAMPLES: &str = "\
 Examples:
   standoff convert input/tutorialExamples/2cubesFall.txt -o 2cubesFall.toml --mesh-root IPC/
   standoff convert cloth.xml -o cloth.toml     a MuJoCo model: its flexcomp bodies and obstacles
+  standoff convert beam.inp -o beam/           an input file of Abaqus or CalculiX: beam/beam.toml and its meshes
 
 A scene of the IPC 2020 reference keeps its motion: peculiarities of the reference become settings
 with a comment. If a line cannot be converted, the command stops and names it. `standoff run` and
@@ -472,9 +473,9 @@ pub struct CommonArgs {
 /// Arguments of `standoff convert`.
 #[derive(Debug, ClapArgs)]
 pub struct ConvertArgs {
-    /// Scene of the IPC 2020 reference (.txt), MuJoCo model (.xml), or robot (.urdf).
+    /// Scene of the IPC 2020 reference (.txt), MuJoCo model (.xml), robot (.urdf), or input file of Abaqus or CalculiX (.inp).
     pub scene: PathBuf,
-    /// The scene file to write.
+    /// The scene file to write; of an input file also the folder for it.
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
     /// Replace the file if it exists.

@@ -1,10 +1,12 @@
-//! Reading a scene: Standoff's own (TOML) or one of the IPC 2020 reference (`.txt`); converting models of MuJoCo and robots.
+//! Reading a scene: Standoff's own (TOML) or one of the IPC 2020 reference (`.txt`); converting models of MuJoCo, robots, and input files of Abaqus
+//! and CalculiX.
 
 use crate::args::{CommonArgs, ConvertArgs, PoseArgs, RunArgs};
 use crate::failure::Failure;
 use crate::output::Console;
 use standoff::{LoadOptions, Scene};
 use standoff_ipc_import::Import;
+use standoff_mesh::Mesh;
 use std::path::{Path, PathBuf};
 
 /// Reads a scene with overrides `KEY=VALUE`, and with a number of steps instead of its end; `.txt` files
@@ -17,7 +19,7 @@ pub fn load(
 ) -> Result<Scene, Failure> {
     if is_model(path) {
         let what = format!(
-            "{}: a robot or a model of MuJoCo is no scene; `standoff convert` makes one of it, and `standoff run` does that by itself",
+            "{}: a robot, a model of MuJoCo or an input file of Abaqus is no scene; `standoff convert` makes one of it, and `standoff run` does that by itself",
             path.display()
         );
         return Err(Failure::Input(what));
@@ -52,35 +54,53 @@ pub fn converted(args: &RunArgs, folder: &Path, console: &mut Console) -> Result
 
 /// `standoff convert`: writes an imported scene as a scene file.
 pub fn convert(args: &ConvertArgs, console: &mut Console) -> Result<(), Failure> {
-    let output = args.output.display();
-    if is_same_file(&args.scene, &args.output) {
+    let scene_file = scene_file(args);
+    let output = scene_file.display();
+    if is_same_file(&args.scene, &scene_file) {
         let what = format!("{output} is the scene itself; give another file with -o");
         return Err(Failure::Input(what));
     }
-    if !args.force && args.output.symlink_metadata().is_ok() {
+    if !args.force && scene_file.symlink_metadata().is_ok() {
         let what = format!("{output} exists; choose another file, or pass --force to replace it");
         return Err(Failure::Input(what));
     }
-    let folder = args.output.parent().unwrap_or(Path::new(""));
-    let (text, notes) = if is_model(&args.scene) {
+    let folder = scene_file.parent().unwrap_or(Path::new(""));
+    let input = |e: &dyn std::fmt::Display| Failure::Input(e.to_string());
+    let (text, notes) = if is_input_file(&args.scene) {
+        refuse_pose(&args.scene, &args.pose)?;
+        let import =
+            standoff_inp_import::Import::load(&args.scene, &scene_file).map_err(|e| input(&e))?;
+        meshes(&import.meshes, folder, args.force, console)?;
+        (import.toml, import.notes)
+    } else if is_model(&args.scene) {
         let options = args.pose.options();
-        let import = standoff_mjcf_import::Import::load(&args.scene, &args.output, &options)
-            .map_err(|e| Failure::Input(e.to_string()))?;
-        // nothing is left behind where the model cannot be read
-        std::fs::create_dir_all(folder)
-            .map_err(|e| Failure::Input(format!("cannot create {}: {e}", folder.display())))?;
-        meshes(&import, folder, args.force, console)?;
+        let import = standoff_mjcf_import::Import::load(&args.scene, &scene_file, &options)
+            .map_err(|e| input(&e))?;
+        meshes(&import.meshes, folder, args.force, console)?;
         (import.toml, [import.notes, import.of_settings].concat())
     } else {
         refuse_pose(&args.scene, &args.pose)?;
         let import = import(&args.scene, &args.mesh_root)?;
         (import.to_toml(folder), import.notes.iter().map(ToString::to_string).collect())
     };
-    standoff_run::write_atomically(&args.output, |file| file.write_all(text.as_bytes()))
+    standoff_run::write_atomically(&scene_file, |file| file.write_all(text.as_bytes()))
         .map_err(|e| Failure::Input(e.to_string()))?;
     notes.iter().for_each(|note| console.say(format_args!("note: {note}")));
     console.say(output);
     Ok(())
+}
+
+/// The scene file to write. An input file may be converted to a folder, in which the scene has its name.
+fn scene_file(args: &ConvertArgs) -> PathBuf {
+    let is_folder = args.output.is_dir() || args.output.extension().is_none();
+    match args.scene.file_stem() {
+        Some(name) if is_folder && is_input_file(&args.scene) => {
+            let mut file = name.to_owned();
+            file.push(".toml");
+            args.output.join(file)
+        }
+        _ => args.output.clone(),
+    }
 }
 
 /// A scene says itself where its joints start.
@@ -98,14 +118,16 @@ fn refuse_pose(scene: &Path, pose: &PoseArgs) -> Result<(), Failure> {
     Err(Failure::Input(what))
 }
 
-/// Writes the meshes of a model beside the scene file.
+/// Writes the meshes of a model beside the scene file. Nothing is left behind of a model that cannot be read.
 fn meshes(
-    import: &standoff_mjcf_import::Import,
+    list: &[(PathBuf, Mesh)],
     folder: &Path,
     force: bool,
     console: &mut Console,
 ) -> Result<(), Failure> {
-    let files: Vec<PathBuf> = import.meshes.iter().map(|(file, _)| folder.join(file)).collect();
+    std::fs::create_dir_all(folder)
+        .map_err(|e| Failure::Input(format!("cannot create {}: {e}", folder.display())))?;
+    let files: Vec<PathBuf> = list.iter().map(|(file, _)| folder.join(file)).collect();
     if let Some(taken) = files.iter().find(|f| !force && f.symlink_metadata().is_ok()) {
         let what = format!(
             "{} exists; choose another scene file, or pass --force to replace it",
@@ -113,7 +135,7 @@ fn meshes(
         );
         return Err(Failure::Input(what));
     }
-    for (file, (_, mesh)) in files.iter().zip(&import.meshes) {
+    for (file, (_, mesh)) in files.iter().zip(list) {
         standoff_mesh::format::write(file, mesh).map_err(|e| Failure::Input(e.to_string()))?;
         console.say(file.display());
     }
@@ -122,7 +144,11 @@ fn meshes(
 
 fn is_model(path: &Path) -> bool {
     let named = |known: &str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(known));
-    ["xml", "mjcf", "urdf"].into_iter().any(named)
+    ["xml", "mjcf", "urdf", "inp"].into_iter().any(named)
+}
+
+fn is_input_file(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("inp"))
 }
 
 /// Whether two paths lead to one file.

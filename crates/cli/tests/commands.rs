@@ -344,6 +344,34 @@ fn a_model_of_mujoco_is_converted() {
     assert!(text(&output.stderr).contains("soft-base.obj exists"), "{}", text(&output.stderr));
 }
 
+/// An input file of CalculiX becomes a folder with a scene and its meshes, and is run as it is.
+#[test]
+fn an_input_file_is_converted() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/inp/cantilever.inp");
+    let beam = folder.path().join("beam");
+    let output = standoff!("convert", model, "-o", beam);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let said = text(&output.stdout);
+    assert!(said.contains("note: lines 274, 276: requests of output"), "{said}");
+    assert!(!read(beam.join("cantilever-EALL.vtu")).is_empty());
+    let output = standoff!("check", beam.join("cantilever.toml"));
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let output = standoff!("convert", model, "-o", beam);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("cantilever.toml exists"), "{}", text(&output.stderr));
+    let output = standoff!("run", model, "-o", folder.path().join("out"));
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(!read(folder.path().join("out-model/cantilever.toml")).is_empty());
+    // what is wrong is said with its line, and nothing is written
+    let wrong = folder.path().join("wrong.inp");
+    std::fs::write(&wrong, "*NODE\n1, 0, zero\n").unwrap();
+    let output = standoff!("convert", wrong, "-o", folder.path().join("other"));
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("wrong.inp, line 2"), "{}", text(&output.stderr));
+    assert!(!folder.path().join("other").exists());
+}
+
 /// A robot is converted beside its run, in a pose, and the scene that is made of it can be run again; what is no pose is refused.
 #[test]
 fn a_robot_is_run() {

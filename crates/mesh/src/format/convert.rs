@@ -3,10 +3,9 @@
 use std::path::Path;
 
 /// Mesh formats that meshio reads.
-const MESHIO: [&str; 25] = [
-    "inp", "bdf", "nas", "fem", "mesh", "meshb", "med", "node", "ele", "vol", "xdmf", "xmf",
-    "cgns", "e", "exo", "ex2", "f3grid", "h5m", "mdpa", "su2", "ugrid", "avs", "off", "wkt",
-    "dato",
+const MESHIO: [&str; 24] = [
+    "bdf", "nas", "fem", "mesh", "meshb", "med", "node", "ele", "vol", "xdmf", "xmf", "cgns", "e",
+    "exo", "ex2", "f3grid", "h5m", "mdpa", "su2", "ugrid", "avs", "off", "wkt", "dato",
 ];
 
 /// Geometry of CAD programs, which Gmsh fills with tetrahedra.
@@ -37,6 +36,7 @@ pub(super) fn advice(path: &Path) -> String {
         )
     };
     let advice = match extension {
+        "inp" => format!("Standoff makes a scene of it: standoff convert {file} -o {}", to("toml")),
         e if MESHIO.contains(&e) => {
             format!(
                 "meshio converts it: pip install 'meshio[all]'; meshio convert {file} {}",
@@ -79,7 +79,8 @@ mod tests {
     #[test]
     fn every_known_program_is_named_with_its_command() {
         for (file, command) in [
-            ("a/bar.inp", "meshio convert a/bar.inp a/bar.vtu"),
+            ("a/bar.inp", "standoff convert a/bar.inp -o a/bar.toml"),
+            ("a/bar.bdf", "meshio convert a/bar.bdf a/bar.vtu"),
             ("my bar.MESH", "meshio convert 'my bar.MESH' 'my bar.vtu'"),
             ("bar.node", "meshio convert bar.node bar.vtu"),
             ("bar.step", "gmsh bar.step -3 -clmax SIZE -o bar.msh"),

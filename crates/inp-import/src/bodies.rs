@@ -1,0 +1,303 @@
+//! Bodies: elements that share nodes, with the mesh of each.
+
+use crate::deck::{Deck, Section};
+use crate::error::{Fault, Notes, Place};
+use crate::material::Materials;
+use crate::shape::tetrahedra;
+use crate::text::plain;
+use standoff_geometry::quadratic;
+use standoff_geometry::topology::ascending;
+use standoff_mesh::{Mesh, Names, tet_determinant};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
+
+/// A body.
+#[derive(Debug)]
+pub(crate) struct Body {
+    pub name: String,
+    pub is_shell: bool,
+    /// Elements, ascending.
+    pub elements: Vec<u32>,
+    /// Of the deck.
+    pub section: usize,
+    pub mesh: Mesh,
+    /// The points of the deck that those of the mesh are.
+    pub points: Vec<u32>,
+    /// Vertices in the middles of edges that the file has not, with the ends of their edges.
+    pub made: Vec<(u32, [u32; 2])>,
+}
+
+/// All bodies.
+#[derive(Debug, Default)]
+pub(crate) struct Bodies {
+    pub list: Vec<Body>,
+    /// Body and vertex of each point of the deck.
+    pub of_point: Vec<Option<(usize, u32)>>,
+    /// The body of each element.
+    pub of_element: Vec<Option<usize>>,
+    /// Nodes of the body that is being built that the file has not, with the ends of their edges.
+    made: Vec<(u32, [u32; 2])>,
+    /// The nodes in the middles of the edges of quadratic bodies.
+    pub middles: HashMap<[u32; 2], u32>,
+}
+
+/// The set that a node or an element belongs to.
+fn root(parents: &mut [u32], mut v: u32) -> u32 {
+    while parents[v as usize] != v {
+        // halves the path
+        parents[v as usize] = parents[parents[v as usize] as usize];
+        v = parents[v as usize];
+    }
+    v
+}
+
+impl Bodies {
+    /// The bodies of a deck, whose points it completes by the middles of edges.
+    pub(crate) fn new(
+        deck: &mut Deck,
+        materials: &Materials,
+        notes: &mut Notes,
+    ) -> Result<Self, Fault> {
+        let sections = sections(deck);
+        let groups = groups(deck, notes);
+        let mut bodies = Self { of_element: vec![None; deck.elements.len()], ..Default::default() };
+        let mut names = Names::default();
+        for elements in groups {
+            let section = section(deck, &elements, &sections)?;
+            let given = &deck.sections[section];
+            let Some(material) = materials.list.get(&given.material) else {
+                let what = format!("there is no material {:?}", given.material);
+                return Err(Fault::new(given.at, what, "Define it by *MATERIAL, NAME=…"));
+            };
+            let is_shell = !deck.elements[elements[0] as usize].shape.is_solid();
+            if is_shell && !material.is_elastic() {
+                let what = format!("the material {} of a shell is not only elastic", material.name);
+                let hint = "Shells have *ELASTIC materials; rubber, plasticity and relaxation are for solids";
+                return Err(Fault::new(given.at, what, hint));
+            }
+            if is_shell && given.thickness.is_none() {
+                let what = "shells have a *SOLID SECTION";
+                return Err(Fault::new(given.at, what, "Write *SHELL SECTION with a thickness"));
+            }
+            let name = names.free(&plain(&given.name));
+            let mesh = match is_shell {
+                true => shell(deck, &elements),
+                false => bodies.solid(deck, &elements, material.yields(), &name, notes)?,
+            };
+            bodies.add(
+                Body {
+                    name,
+                    is_shell,
+                    elements,
+                    section,
+                    mesh,
+                    points: Vec::new(),
+                    made: Vec::new(),
+                },
+                deck,
+            );
+        }
+        Ok(bodies)
+    }
+
+    /// Notes nodes at one place that are not one node: bodies that start in contact.
+    pub(crate) fn touching(&self, notes: &mut Notes) {
+        let mut first: HashMap<[u64; 3], usize> = HashMap::new();
+        let mut pairs: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+        for (index, body) in self.list.iter().enumerate() {
+            for x in &body.mesh.points {
+                // 0 and −0 are one number
+                let key = [x.x + 0.0, x.y + 0.0, x.z + 0.0].map(f64::to_bits);
+                match first.entry(key) {
+                    Entry::Occupied(other) => *pairs.entry((*other.get(), index)).or_default() += 1,
+                    Entry::Vacant(free) => *free.insert(index) = index,
+                }
+            }
+        }
+        for ((a, b), count) in pairs {
+            let (one, other) = (&self.list[a].name, &self.list[b].name);
+            let who = match a == b {
+                true => format!("{one} has {count} nodes at the places of others"),
+                false => format!("{one} and {other} have {count} nodes at the same places"),
+            };
+            let text =
+                format!("{who}: move them apart, or make them one node, or the scene cannot start");
+            notes.add(Place::default(), text);
+        }
+    }
+
+    /// Adds a body whose mesh has the points of the deck, and leaves it the points that it uses.
+    fn add(&mut self, mut body: Body, deck: &Deck) {
+        let mesh = &mut body.mesh;
+        let lists =
+            [mesh.tets.as_flattened(), mesh.middles.as_flattened(), mesh.triangles.as_flattened()];
+        let mut used = lists.concat();
+        used.sort_unstable();
+        used.dedup();
+        self.of_point.resize(deck.points.len(), None);
+        let index = self.list.len();
+        for (vertex, point) in (0..).zip(&used) {
+            self.of_point[*point as usize] = Some((index, vertex));
+        }
+        let of_point = &self.of_point;
+        // every used point has a vertex
+        let vertex = |p: u32| of_point[p as usize].map_or(0, |p| p.1);
+        let renumber = |v: &mut u32| *v = vertex(*v);
+        mesh.tets.as_flattened_mut().iter_mut().for_each(renumber);
+        mesh.middles.as_flattened_mut().iter_mut().for_each(renumber);
+        mesh.triangles.as_flattened_mut().iter_mut().for_each(renumber);
+        mesh.points = used.iter().map(|p| deck.points[*p as usize]).collect();
+        body.made = self.made.iter().map(|(p, ends)| (vertex(*p), ends.map(vertex))).collect();
+        self.made.clear();
+        body.points = used;
+        body.elements.iter().for_each(|e| self.of_element[*e as usize] = Some(index));
+        self.list.push(body);
+    }
+
+    fn solid(
+        &mut self,
+        deck: &mut Deck,
+        elements: &[u32],
+        yields: bool,
+        name: &str,
+        notes: &mut Notes,
+    ) -> Result<Mesh, Fault> {
+        let mut mesh = Mesh::default();
+        let (mut divided, mut curved) = (false, false);
+        for e in elements {
+            let e = &deck.elements[*e as usize];
+            divided |= e.shape.corners != 4;
+            curved |= !e.shape.edges.is_empty();
+            for tet in tetrahedra(e.shape, &e.nodes) {
+                let repeated = (0..4).any(|i| tet[..i].contains(&tet[i]));
+                if repeated {
+                    continue;
+                }
+                if tet_determinant(&tet.map(|v| deck.points[v as usize])) <= 0.0 {
+                    let what = format!("element {} is inverted or flat", e.number);
+                    let hint = "Correct the order of its nodes, or its shape";
+                    return Err(Fault::new(e.at, what, hint));
+                }
+                mesh.tets.push(tet);
+            }
+        }
+        if mesh.tets.is_empty() {
+            let e = &deck.elements[elements[0] as usize];
+            let what = format!("element {} has no extent: its nodes coincide", e.number);
+            return Err(Fault::new(e.at, what, "Correct its nodes"));
+        }
+        if divided {
+            let text = format!("{name}: elements are divided into tetrahedra of ten nodes");
+            notes.add(Place::default(), text);
+        }
+        if divided || curved || yields {
+            if yields && !divided && !curved {
+                let text =
+                    format!("{name}: what yields has tetrahedra of ten nodes, because others lock");
+                notes.add(Place::default(), text);
+            }
+            self.complete(deck, elements, &mut mesh);
+        }
+        Ok(mesh)
+    }
+
+    /// Gives every edge a node in its middle, that of the file where it has one.
+    fn complete(&mut self, deck: &mut Deck, elements: &[u32], mesh: &mut Mesh) {
+        for e in elements {
+            let e = &deck.elements[*e as usize];
+            for ([a, b], middle) in e.shape.edges.iter().zip(&e.nodes[e.shape.corners..]) {
+                self.middles.insert(ascending(e.nodes[*a], e.nodes[*b]), *middle);
+            }
+        }
+        for tet in &mesh.tets {
+            let middles = quadratic::edges(tet).map(|edge| {
+                *self.middles.entry(edge).or_insert_with(|| {
+                    let [a, b] = edge.map(|v| deck.points[v as usize]);
+                    deck.points.push(a + (b - a) * 0.5);
+                    let middle = deck.points.len() as u32 - 1;
+                    self.made.push((middle, edge));
+                    middle
+                })
+            });
+            mesh.middles.push(middles);
+        }
+    }
+}
+
+/// The section of each element; where there are several, the last.
+fn sections(deck: &Deck) -> Vec<Option<usize>> {
+    let mut of = vec![None; deck.elements.len()];
+    for (i, section) in deck.sections.iter().enumerate() {
+        section.elements.iter().for_each(|e| of[*e as usize] = Some(i));
+    }
+    of
+}
+
+/// Elements that share nodes, by their first element. Shells on solids are left out.
+fn groups(deck: &Deck, notes: &mut Notes) -> Vec<Vec<u32>> {
+    let mut in_solid = vec![false; deck.points.len()];
+    for e in deck.elements.iter().filter(|e| e.shape.is_solid()) {
+        e.nodes.iter().for_each(|v| in_solid[*v as usize] = true);
+    }
+    let mut parents: Vec<u32> = (0..deck.points.len() as u32).collect();
+    let mut kept = Vec::new();
+    for (i, e) in (0..).zip(&deck.elements) {
+        if !e.shape.is_solid() && e.nodes.iter().any(|v| in_solid[*v as usize]) {
+            notes.add(e.at, "shells that share nodes with solids are left out");
+            continue;
+        }
+        kept.push(i);
+        for pair in e.nodes.windows(2) {
+            let (a, b) = (root(&mut parents, pair[0]), root(&mut parents, pair[1]));
+            parents[a.max(b) as usize] = a.min(b);
+        }
+    }
+    let mut groups: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for i in kept {
+        let first = deck.elements[i as usize].nodes[0];
+        groups.entry(root(&mut parents, first)).or_default().push(i);
+    }
+    let mut groups: Vec<Vec<u32>> = groups.into_values().collect();
+    groups.sort();
+    groups
+}
+
+/// The one section that elements of a body have.
+fn section(deck: &Deck, elements: &[u32], of: &[Option<usize>]) -> Result<usize, Fault> {
+    let mut found: Option<usize> = None;
+    for e in elements {
+        let e_at = &deck.elements[*e as usize];
+        let Some(section) = of[*e as usize] else {
+            let what = format!("element {} is in no section", e_at.number);
+            let hint = "Give its set a *SOLID SECTION or *SHELL SECTION, or take it out";
+            return Err(Fault::new(e_at.at, what, hint));
+        };
+        let Some(first) = found else {
+            found = Some(section);
+            continue;
+        };
+        let (a, b) = (&deck.sections[first], &deck.sections[section]);
+        let unlike =
+            |a: &Section, b: &Section| a.material != b.material || a.thickness != b.thickness;
+        if unlike(a, b) {
+            let what = format!(
+                "{} and {} share nodes, and their sections (the other one is in line {}) differ in material or thickness",
+                a.name, b.name, a.at.line
+            );
+            let hint =
+                "A body has one material: use one, or give the parts nodes of their own and a gap";
+            return Err(Fault::new(b.at, what, hint));
+        }
+    }
+    Ok(found.unwrap_or(0))
+}
+
+fn shell(deck: &Deck, elements: &[u32]) -> Mesh {
+    let mut mesh = Mesh::default();
+    for e in elements {
+        let e = &deck.elements[*e as usize];
+        let triangles = e.shape.triangles.iter().map(|t| t.map(|i| e.nodes[i]));
+        mesh.triangles.extend(triangles.filter(|[a, b, c]| a != b && b != c && c != a));
+    }
+    mesh
+}

@@ -1,0 +1,346 @@
+//! The text of the scene: settings, materials, objects with their regions, supports and loads.
+
+use crate::bodies::{Bodies, Body};
+use crate::deck::{Deck, Side};
+use crate::error::{Fault, Notes, Place};
+use crate::history::History;
+use crate::material::Materials;
+use crate::shape::face_triangles;
+use crate::steps::{Conditions, Time};
+use crate::text::{entry, number, plain, quoted};
+use standoff_geometry::quadratic::four_triangles;
+use standoff_geometry::topology::ascending;
+use standoff_mesh::Names;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+/// Everything that a scene is made of.
+pub(crate) struct Model<'a> {
+    pub deck: &'a Deck,
+    pub bodies: &'a Bodies,
+    pub materials: &'a Materials,
+    pub conditions: &'a Conditions,
+    pub time: Time,
+}
+
+/// A triangle by its vertices, whatever the first of them is and whichever side it shows.
+fn sorted(mut t: [u32; 3]) -> [u32; 3] {
+    t.sort_unstable();
+    t
+}
+
+/// Names by the vertices that they stand for.
+type Regions = BTreeMap<Vec<u32>, String>;
+
+impl Model<'_> {
+    /// Time, friction and gravity.
+    pub(crate) fn settings(&self, out: &mut String, notes: &mut Notes) {
+        // gravity of the file acts on its elements
+        entry(out, "gravity", "[0.0, 0.0, 0.0]");
+        out.push_str("\n[time]\n");
+        entry(out, "step", &number(self.time.step));
+        entry(out, "end", &number(self.time.end));
+        entry(out, "integrator", if self.time.dynamic { "\"bdf2\"" } else { "\"quasi-static\"" });
+        let coefficients = self.materials.frictions.iter();
+        let greatest = coefficients.clone().map(|f| f.1).fold(0.0, f64::max);
+        if coefficients.clone().any(|f| f.1 != greatest) {
+            let text = "the file has several coefficients of friction: the largest holds for all";
+            coefficients.for_each(|f| notes.add(f.0, text));
+        }
+        if greatest > 0.0 {
+            out.push_str("\n[friction]\n");
+            entry(out, "coefficient", &number(greatest));
+        }
+    }
+
+    /// The materials of bodies, with the name of that of each.
+    pub(crate) fn materials(
+        &self,
+        out: &mut String,
+        notes: &mut Notes,
+    ) -> Result<Vec<String>, Fault> {
+        let mut known: BTreeMap<(&str, Option<u64>), String> = BTreeMap::new();
+        let mut names = Names::default();
+        let mut of_bodies = Vec::new();
+        for body in &self.bodies.list {
+            let section = &self.deck.sections[body.section];
+            let thickness = section.thickness.filter(|_| body.is_shell);
+            let key = (section.material.as_str(), thickness.map(f64::to_bits));
+            if let Some(name) = known.get(&key) {
+                of_bodies.push(name.clone());
+                continue;
+            }
+            // bodies have materials that there are
+            let Some(material) = self.materials.list.get(&section.material) else { continue };
+            let name = names.free(&plain(&material.name));
+            out.push_str(&format!("\n[materials.{}]\n", quoted(&name)));
+            material.write(out, notes)?;
+            if let Some(t) = thickness {
+                entry(out, "shell", &format!("{{ thickness = {} }}", number(t)));
+            }
+            known.insert(key, name.clone());
+            of_bodies.push(name);
+        }
+        Ok(of_bodies)
+    }
+
+    /// The object of a body.
+    pub(crate) fn object(
+        &self,
+        index: usize,
+        file: &str,
+        material: &str,
+        out: &mut String,
+        notes: &mut Notes,
+    ) {
+        let body = &self.bodies.list[index];
+        out.push_str("\n[[objects]]\n");
+        entry(out, "name", &quoted(&body.name));
+        entry(out, "mesh", &quoted(file));
+        entry(out, "role", if body.is_shell { "\"shell\"" } else { "\"volume\"" });
+        entry(out, "material", &quoted(material));
+        if body.is_shell {
+            // nodes at one place are one only where the file says so
+            entry(out, "weld", "false");
+        }
+        let regions = self.regions(index, out);
+        self.supports(index, &regions, out, notes);
+        self.forces(index, &regions, out);
+        self.pressures(index, &regions, out, notes);
+        self.gravities(index, out, notes);
+    }
+
+    /// The vertices of a body among points of the deck, with the middles of edges both of whose ends are among them.
+    fn vertices(&self, index: usize, points: impl Iterator<Item = u32>) -> Vec<u32> {
+        let own = |p: u32| self.bodies.of_point[p as usize].filter(|o| o.0 == index).map(|o| o.1);
+        let set: BTreeSet<u32> = points.filter_map(own).collect();
+        let made = self.bodies.list[index].made.iter();
+        let between = made.filter(|(_, ends)| ends.iter().all(|v| set.contains(v)));
+        let middles: Vec<u32> = between.map(|m| m.0).collect();
+        set.into_iter().chain(middles).collect()
+    }
+
+    /// Writes the sets that have some of the vertices of a body, and not all, as regions.
+    fn regions(&self, index: usize, out: &mut String) -> Regions {
+        let deck = self.deck;
+        let mut sets: Vec<(&str, Vec<u32>)> = Vec::new();
+        let nodes_of = |e: u32| deck.elements[e as usize].nodes.iter().copied();
+        for set in deck.node_sets.values() {
+            sets.push((&set.name, self.vertices(index, set.members.iter().copied())));
+        }
+        for set in deck.element_sets.values() {
+            let nodes = set.members.iter().flat_map(|e| nodes_of(*e));
+            sets.push((&set.name, self.vertices(index, nodes)));
+        }
+        for surface in deck.surfaces.values() {
+            let of_faces = surface.faces.iter().flat_map(|(e, side)| self.face(*e, *side));
+            let nodes = of_faces.flatten().chain(surface.nodes.iter().copied());
+            sets.push((&surface.name, self.vertices(index, nodes)));
+        }
+        let count = self.bodies.list[index].points.len();
+        let (mut names, mut regions) = (Names::default(), Regions::new());
+        let _ = names.take("all");
+        for (name, vertices) in sets {
+            if vertices.is_empty() || vertices.len() == count {
+                continue;
+            }
+            let name = names.free(&plain(name));
+            if regions.is_empty() {
+                out.push_str("\n[objects.regions]\n");
+            }
+            entry(out, &quoted(&name), &format!("{{ vertices = {vertices:?} }}"));
+            regions.entry(vertices).or_insert(name);
+        }
+        regions
+    }
+
+    /// How a scene selects vertices of a body.
+    fn selection(&self, index: usize, vertices: &[u32], regions: &Regions) -> String {
+        if vertices.len() == self.bodies.list[index].points.len() {
+            return "\"all\"".to_owned();
+        }
+        match regions.get(vertices) {
+            Some(name) => quoted(name),
+            None => format!("{{ vertices = {vertices:?} }}"),
+        }
+    }
+
+    /// Triangles of a side of an element, of points of the deck; four for each where edges have middles.
+    fn face(&self, element: u32, side: Side) -> Vec<[u32; 3]> {
+        let e = &self.deck.elements[element as usize];
+        let Side::Face(face) = side else {
+            return e.shape.triangles.iter().map(|t| t.map(|i| e.nodes[i])).collect();
+        };
+        let corners: Vec<u32> =
+            e.shape.faces[usize::from(face)].iter().map(|i| e.nodes[*i]).collect();
+        let middle = |a, b| self.bodies.middles.get(&ascending(a, b)).copied();
+        let divided =
+            |t: [u32; 3]| match (middle(t[0], t[1]), middle(t[1], t[2]), middle(t[2], t[0])) {
+                (Some(ab), Some(bc), Some(ca)) => {
+                    four_triangles([t[0], t[1], t[2], ab, bc, ca]).to_vec()
+                }
+                _ => vec![t],
+            };
+        face_triangles(&corners).into_iter().flat_map(divided).collect()
+    }
+
+    /// Vertices with the same supports are one entry.
+    fn supports(&self, index: usize, regions: &Regions, out: &mut String, notes: &mut Notes) {
+        type Held<'h> = [Option<&'h History>; 3];
+        let held = |p: u32| -> Held<'_> {
+            std::array::from_fn(|d| self.conditions.held.get(&(p, d as u8)))
+        };
+        let body = &self.bodies.list[index];
+        let ends: BTreeMap<u32, [u32; 2]> = body.made.iter().copied().collect();
+        let mut groups: BTreeMap<[Option<Vec<(u64, u64)>>; 3], (Held<'_>, Vec<u32>)> =
+            BTreeMap::new();
+        for (vertex, point) in (0..).zip(&body.points) {
+            let at = match ends.get(&vertex) {
+                // a middle is held where both ends are alike
+                Some([a, b]) => {
+                    let [a, b] = [a, b].map(|v| held(body.points[*v as usize]));
+                    std::array::from_fn(|d| a[d].filter(|_| a[d] == b[d]))
+                }
+                None => held(*point),
+            };
+            if at.iter().any(Option::is_some) {
+                let key = at.map(|h| h.map(History::key));
+                groups.entry(key).or_insert((at, Vec::new())).1.push(vertex);
+            }
+        }
+        if groups.is_empty() && !self.time.dynamic {
+            let text =
+                format!("{} is held nowhere: static steps need supports of every body", body.name);
+            notes.add(Place::default(), text);
+        }
+        for (at, vertices) in groups.into_values() {
+            let moves = at.iter().flatten().any(|h| !h.is_zero());
+            out.push_str(if moves { "\n[[objects.motion]]\n" } else { "\n[[objects.fixed]]\n" });
+            entry(out, "vertices", &self.selection(index, &vertices, regions));
+            if at.iter().any(Option::is_none) {
+                let axes = ["\"x\"", "\"y\"", "\"z\""];
+                let along: Vec<&str> =
+                    (0..3).filter(|d| at[*d].is_some()).map(|d| axes[d]).collect();
+                entry(out, "along", &format!("[{}]", along.join(", ")));
+            }
+            if moves {
+                entry(out, "translation", &self.triple(at));
+            }
+        }
+    }
+
+    fn triple(&self, of: [Option<&History>; 3]) -> String {
+        let text = of.map(|h| h.map_or_else(|| number(0.0), |h| h.expression(self.time.step)));
+        format!("[{}]", text.join(", "))
+    }
+
+    /// Each node has its own entry, because a scene shares the force on several vertices by their masses.
+    fn forces(&self, index: usize, regions: &Regions, out: &mut String) {
+        let mut nodes: BTreeMap<(u32, &str), [Option<&History>; 3]> = BTreeMap::new();
+        for (((point, direction), table), history) in &self.conditions.forces {
+            let owner = self.bodies.of_point[*point as usize].filter(|o| o.0 == index);
+            if let Some((_, vertex)) = owner.filter(|_| !history.is_zero()) {
+                nodes.entry((vertex, table)).or_default()[usize::from(*direction)] = Some(history);
+            }
+        }
+        for ((vertex, _), force) in nodes {
+            out.push_str("\n[[objects.forces]]\n");
+            entry(out, "vertices", &self.selection(index, &[vertex], regions));
+            entry(out, "force", &self.triple(force));
+        }
+    }
+
+    fn pressures(&self, index: usize, regions: &Regions, out: &mut String, notes: &mut Notes) {
+        let body = &self.bodies.list[index];
+        let mut groups: BTreeMap<Vec<(u64, u64)>, (History, Vec<Vec<[u32; 3]>>)> = BTreeMap::new();
+        for (((element, side), _), history) in &self.conditions.pressures {
+            if self.bodies.of_element[*element as usize] != Some(index) || history.is_zero() {
+                continue;
+            }
+            let history = if *side == Side::Along { history.negated() } else { history.clone() };
+            // points of an element of the body are vertices of it
+            let own = |p: u32| self.bodies.of_point[p as usize].map_or(0, |o| o.1);
+            let face = self.face(*element, *side).into_iter().map(|t| t.map(own)).collect();
+            groups.entry(history.key()).or_insert((history, Vec::new())).1.push(face);
+        }
+        if groups.is_empty() {
+            return;
+        }
+        let surface = body.mesh.surface();
+        let outer: HashSet<[u32; 3]> = surface.iter().map(|t| sorted(*t)).collect();
+        for (history, mut faces) in groups.into_values() {
+            let count = faces.len();
+            faces.retain(|f| f.iter().all(|t| outer.contains(&sorted(*t))));
+            if faces.len() < count {
+                let text = format!("{}: a pressure on faces inside of it is left out", body.name);
+                notes.add(self.conditions.at, text);
+            }
+            for vertices in patches(&surface, &faces) {
+                out.push_str("\n[[objects.forces]]\n");
+                entry(out, "vertices", &self.selection(index, &vertices, regions));
+                entry(out, "pressure", &history.expression(self.time.step));
+            }
+        }
+    }
+
+    fn gravities(&self, index: usize, out: &mut String, notes: &mut Notes) {
+        let body = &self.bodies.list[index];
+        let mut loads: BTreeMap<(&str, &str), [Option<&History>; 3]> = BTreeMap::new();
+        for (((target, direction), table), history) in &self.conditions.gravities {
+            loads.entry((target, table)).or_default()[usize::from(*direction)] = Some(history);
+        }
+        for ((target, _), acceleration) in loads {
+            let Some(heavy) = self.conditions.heavy.get(target) else { continue };
+            let within = body.elements.iter().filter(|e| heavy.binary_search(e).is_ok()).count();
+            if within == 0 || acceleration.iter().flatten().all(|h| h.is_zero()) {
+                continue;
+            }
+            if within < body.elements.len() {
+                let text = format!("{}: gravity of only a part of it is left out", body.name);
+                notes.add(self.conditions.at, text);
+                continue;
+            }
+            out.push_str("\n[[objects.forces]]\n");
+            entry(out, "acceleration", &self.triple(acceleration));
+        }
+    }
+
+    /// Notes supports and loads of nodes and elements that are in no body.
+    pub(crate) fn lost(&self, notes: &mut Notes) {
+        let free = |p: &u32| self.bodies.of_point[*p as usize].is_none();
+        let held: BTreeSet<u32> = self.conditions.held.keys().map(|k| k.0).filter(free).collect();
+        let pushed: BTreeSet<u32> =
+            self.conditions.forces.keys().map(|k| k.0.0).filter(free).collect();
+        for (what, nodes) in [("supports", held), ("loads", pushed)] {
+            if let Some(first) = nodes.first() {
+                let numbers = self.deck.numberings.values().flat_map(|n| &n.nodes);
+                let number = numbers.into_iter().find(|n| n.1 == first).map_or(0, |n| *n.0);
+                let text = format!(
+                    "{what} of {} nodes that are in no body (such as {number}) are left out",
+                    nodes.len()
+                );
+                notes.add(self.conditions.at, text);
+            }
+        }
+    }
+}
+
+/// Sets of vertices between which there are the triangles of faces and no other ones of the surface. Where a triangle has all its corners on faces and is
+/// of none, the faces at its corners have sets of their own.
+fn patches(surface: &[[u32; 3]], faces: &[Vec<[u32; 3]>]) -> Vec<Vec<u32>> {
+    let of = |face: &Vec<[u32; 3]>| -> BTreeSet<u32> { face.iter().flatten().copied().collect() };
+    let loaded: HashSet<[u32; 3]> = faces.iter().flatten().map(|t| sorted(*t)).collect();
+    let all: BTreeSet<u32> = faces.iter().flatten().flatten().copied().collect();
+    let between = |t: &&[u32; 3]| t.iter().all(|v| all.contains(v));
+    let others = surface.iter().filter(between).filter(|t| !loaded.contains(&sorted(**t)));
+    let mixed: HashSet<u32> = others.flatten().copied().collect();
+    let (alone, together): (Vec<BTreeSet<u32>>, Vec<BTreeSet<u32>>) =
+        faces.iter().map(of).partition(|f| f.iter().any(|v| mixed.contains(v)));
+    let joined: BTreeSet<u32> = together.into_iter().flatten().collect();
+    let sets = [joined].into_iter().chain(alone).filter(|s| !s.is_empty());
+    sets.map(|s| s.into_iter().collect()).collect()
+}
+
+/// The file of the mesh of a body.
+pub(crate) fn mesh_file(stem: &str, body: &Body) -> String {
+    format!("{stem}-{}.vtu", body.name)
+}
