@@ -16,8 +16,8 @@ pub(crate) struct Material {
     law: Option<Law>,
     /// The constants are those at once, not after a long time.
     instantaneous: bool,
-    /// Yield stress and hardening modulus.
-    plastic: Option<(f64, f64)>,
+    /// Yield stress, hardening modulus, and whether that is kinematic.
+    plastic: Option<(f64, f64, bool)>,
     /// Parts gₖ of the shear modulus, and relaxation times.
     prony: Vec<(f64, f64)>,
 }
@@ -130,12 +130,14 @@ impl Material {
 
     fn plastic(&mut self, block: &Block, notes: &mut Notes) -> Result<(), Fault> {
         block.reads(&["HARDENING"], notes);
-        if let Some(kind) = block.option("HARDENING").filter(|h| h != "ISOTROPIC") {
+        let hardening = block.option("HARDENING").unwrap_or_else(|| "ISOTROPIC".into());
+        let kinematic = hardening == "KINEMATIC";
+        if let Some(kind) = Some(hardening).filter(|h| h != "ISOTROPIC" && !kinematic) {
             let what = format!("hardening of the type {kind} is not supported");
             return Err(Fault::new(
                 block.at,
                 what,
-                "Give an isotropic table of stresses and plastic strains",
+                "Give a table of stresses and plastic strains, isotropic or kinematic",
             ));
         }
         let table = block.table()?;
@@ -167,7 +169,7 @@ impl Material {
             );
             slope = 0.0;
         }
-        self.plastic = Some((start, slope));
+        self.plastic = Some((start, slope, kinematic));
         Ok(())
     }
 
@@ -236,17 +238,14 @@ impl Material {
                 return Err(Fault::new(self.at, what, "Give it *ELASTIC or *HYPERELASTIC"));
             }
         }
-        if let Some((stress, modulus)) = self.plastic {
+        if let Some((stress, modulus, kinematic)) = self.plastic {
+            let key = if kinematic { "kinematic_modulus" } else { "hardening_modulus" };
             if !matches!(self.law, Some(Law::Elastic(..))) {
                 let what = format!("the material {} yields and is a rubber", self.name);
                 return Err(Fault::new(self.at, what, "Give it *ELASTIC, or take *PLASTIC out"));
             }
             let (stress, modulus) = (number(stress), number(modulus));
-            entry(
-                out,
-                "plasticity",
-                &format!("{{ yield_stress = {stress}, hardening_modulus = {modulus} }}"),
-            );
+            entry(out, "plasticity", &format!("{{ yield_stress = {stress}, {key} = {modulus} }}"));
         }
         if !self.prony.is_empty() {
             let term = |(g, tau): &(f64, f64)| {

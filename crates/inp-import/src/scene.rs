@@ -98,6 +98,10 @@ impl Model<'_> {
         entry(out, "mesh", &quoted(file));
         entry(out, "role", if body.is_shell { "\"shell\"" } else { "\"volume\"" });
         entry(out, "material", &quoted(material));
+        if !body.is_shell && body.mesh.middles.is_empty() {
+            // as the file says, whatever a scene would choose
+            entry(out, "element", "\"linear\"");
+        }
         if body.is_shell {
             // nodes at one place are one only where the file says so
             entry(out, "weld", "false");

@@ -80,6 +80,8 @@ fn a_pressure_acts_on_its_faces_only() {
         assert!(import.toml.contains(part), "{}", import.toml);
     }
     assert_eq!(import.toml.matches("pressure = ").count(), 2);
+    // elements stay those of the file
+    assert_eq!(import.toml.matches("element = \"linear\"").count(), 1);
 }
 
 #[test]
@@ -187,6 +189,10 @@ fn materials_have_their_constants() {
         (
             "*ELASTIC, TYPE=ISO\n70e9, 0.33\n*PLASTIC\n140e6, 0\n148e6, 0.01\n",
             &["plasticity = { yield_stress = 140000000.0, hardening_modulus = 800000000.0 }"],
+        ),
+        (
+            "*ELASTIC\n70e9, 0.33\n*PLASTIC, HARDENING=KINEMATIC\n140e6, 0\n148e6, 0.01\n",
+            &["plasticity = { yield_stress = 140000000.0, kinematic_modulus = 800000000.0 }"],
         ),
         (
             "*ELASTIC\n2e6, 0.3\n*VISCOELASTIC, TIME=PRONY\n0.3, 0, 0.1\n0.2, 0.0, 4\n",
