@@ -36,6 +36,8 @@ pub struct Summary {
     pub first_failure: Option<(u64, String)>,
     /// Steps that the barrier solver finished after the barrier-free solver had begun them.
     pub finished_by_barrier: u64,
+    /// Steps that ended in a saddle, and the first of them.
+    pub saddles: (u64, u64),
     /// Kinetic, elastic and gravity energy at the end, J.
     pub energies: [f64; 3],
     /// Whether an error ended the run before its last step.
@@ -73,6 +75,10 @@ impl Summary {
         }
         self.seconds.total += report.seconds.total;
         self.finished_by_barrier += u64::from(report.fallback.is_some());
+        if report.saddle {
+            let (count, first) = self.saddles;
+            self.saddles = (count + 1, if count == 0 { report.step } else { first });
+        }
         if !report.outcome.is_success() {
             if self.first_failure.is_none() {
                 self.first_failure = Some((report.step, report.unmet.clone().unwrap_or_default()));
@@ -159,6 +165,13 @@ impl fmt::Display for Summary {
         if self.inverted.0 > 0 {
             let (steps, most) = self.inverted;
             row("inverted, allowed", format!("in {steps} steps, at most {most} elements"))?;
+        }
+        if self.saddles.0 > 0 {
+            let (count, first) = self.saddles;
+            row(
+                "ended in a saddle",
+                format!("{count} of {} steps, first step {first}", self.steps),
+            )?;
         }
         if self.finished_by_barrier > 0 {
             let of = format!("{} of {} steps", self.finished_by_barrier, self.steps);

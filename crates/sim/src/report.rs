@@ -43,6 +43,10 @@ pub struct StepReport {
     pub imbalance: f64,
     /// The sum of the magnitudes of the residual forces of that body, N.
     pub imbalance_force: f64,
+    /// Whether the step ended in a saddle: forces balance, but the Hessian was not positive definite, so that the potential is lower aside.
+    /// Conjugate gradients may not notice one. Left out where not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub saddle: bool,
     /// ‖∇E‖/(s ⟨W⟩ ‖ℓ‖) at the end, where that is what ends a step; else `null`.
     pub characteristic_norm: Option<f64>,
     /// Contacts (stencils with distance below d̂) at the end of the step.

@@ -85,6 +85,27 @@ fn a_straight_rod_on_pins_buckles_to_the_elastica() {
     }
 }
 
+/// A step with inertia stays in the saddle, and says so; a quasi-static one has left it.
+#[test]
+fn a_step_that_ends_in_a_saddle_says_so() {
+    let told = |integrator: Integrator, method: Method, shortening: f64| {
+        let mut d = pressed_rod(shortening);
+        d.settings.time.integrator = integrator;
+        d.settings.solver.method = method;
+        let mut simulation = Simulation::new(&d).unwrap();
+        let report = simulation.step().unwrap();
+        (report.saddle, aside(&simulation) > 1e-3)
+    };
+    for method in [Method::Barrier, Method::BarrierFree] {
+        // the barrier-free method happens to leave it
+        let stays = method == Method::Barrier;
+        assert_eq!(told(Integrator::ImplicitEuler, method, 0.04), (stays, !stays), "{method:?}");
+        assert_eq!(told(Integrator::QuasiStatic, method, 0.04), (false, true), "{method:?}");
+        // shorter than where it buckles
+        assert_eq!(told(Integrator::ImplicitEuler, method, 1e-6), (false, false), "{method:?}");
+    }
+}
+
 /// With all summands projected, as in the presets of papers, the step ends in the saddle.
 #[test]
 fn as_published_a_straight_rod_stays_straight() {

@@ -204,12 +204,21 @@ impl<'n, 'p> Newton<'n, 'p> {
     /// Leaves a saddle, where forces balance and the Hessian is not positive definite; whether there was one.
     fn leave_saddle(&mut self) -> Result<bool, StepError> {
         let Self { potential, it, work, speedups, termination, here, escapes } = self;
-        if !termination.wants_balance() || !speedups.may_be_at_saddle(potential, work) {
+        work.report.saddle = false;
+        if !termination.wants_balance() {
+            return Ok(false);
+        }
+        let gradient = here.gradient.get_or_insert_with(|| potential.gradient(it));
+        if !speedups.may_be_at_saddle(potential, work) {
+            if !speedups.is_definite(potential) {
+                // with inertia it stays there, and says so
+                saddle::find(potential, it, gradient, work)?;
+            }
             return Ok(false);
         }
         *escapes += 1;
-        let gradient = here.gradient.get_or_insert_with(|| potential.gradient(it));
-        Ok(*escapes <= ESCAPES && saddle::leave(potential, it, gradient, work)?)
+        work.report.saddle = *escapes > ESCAPES;
+        Ok(!work.report.saddle && saddle::leave(potential, it, gradient, work)?)
     }
 
     /// What follows from a verdict: joints are closed, prescribed vertices are pulled on, bodies come to rest or go on; or the outcome.

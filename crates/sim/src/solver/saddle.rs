@@ -33,13 +33,29 @@ pub fn leave(
     work: &mut Workspace,
 ) -> Result<bool, StepError> {
     may_go_on(potential, it, work)?;
+    let Some(p) = find(potential, it, gradient, work)? else { return Ok(false) };
+    // what is not lower aside to working precision is no saddle
+    work.report.saddle = false;
+    Ok(descend(potential, it, &p, work))
+}
+
+/// A displacement at `it` along which the Hessian has a negative curvature, if there is one, and with that whether the report says that it
+/// is a saddle.
+///
+/// # Errors
+/// A matrix that is too large.
+pub fn find(
+    potential: &IncrementalPotential<'_>,
+    it: &Iterate,
+    gradient: &[Vec3],
+    work: &mut Workspace,
+) -> Result<Option<Vec<Vec3>>, StepError> {
     let assemble = |projection: Projection<'_>, work: &mut Workspace| {
         assemble(potential, it, projection, projection == Projection::All, work)
     };
-    let Some(p) = negative_curvature(potential, assemble, gradient, work)? else {
-        return Ok(false);
-    };
-    Ok(descend(potential, it, &p, work))
+    let found = negative_curvature(potential, assemble, gradient, work)?;
+    work.report.saddle = found.is_some();
+    Ok(found)
 }
 
 /// A displacement downwards along which the matrix that `assemble` makes without projection has a negative curvature; none where it has

@@ -40,16 +40,43 @@ impl Saddles {
         if context.force_tolerance >= 1.0 {
             return Ok(false);
         }
-        if is_long && !projecting.is_definite(potential) && self.near < SADDLES {
+        let definite = projecting.is_definite(potential);
+        work.report.saddle = false;
+        if is_long && !definite && self.near < SADDLES {
             self.near += 1;
             return Ok(true);
         }
         if !projecting.may_be_at_saddle(potential, work) {
+            if !definite {
+                // with inertia it stays there, and says so
+                find(potential, it, work)?;
+            }
             return Ok(false);
         }
         self.left += 1;
-        Ok(self.left <= ESCAPES && leave(potential, start, it, work)?)
+        work.report.saddle = self.left > ESCAPES;
+        Ok(!work.report.saddle && leave(potential, start, it, work)?)
     }
+}
+
+/// A displacement at x along which the Hessian of L has a negative curvature, if there is one, and with that whether the report says that x is a
+/// saddle.
+fn find(
+    potential: &IncrementalPotential<'_>,
+    it: &Iterate,
+    work: &mut Workspace,
+) -> Result<Option<Vec<Vec3>>, StepError> {
+    let assemble = |projection: Projection<'_>, work: &mut Workspace| {
+        let hessian = &mut work.hessian;
+        let assembled = hessian
+            .assemble_without_contact(potential, it, projection)
+            .and_then(|()| hessian.replace_contacts(potential, it));
+        assembled.map_err(|e| linear_failure(&work.report, e.to_string()))
+    };
+    let gradient = potential.gradient(it);
+    let found = saddle::negative_curvature(potential, assemble, &gradient, work)?;
+    work.report.saddle = found.is_some();
+    Ok(found)
 }
 
 /// Moves x away from a saddle to where L is lower; whether that was possible.
@@ -59,16 +86,9 @@ fn leave(
     it: &mut Iterate,
     work: &mut Workspace,
 ) -> Result<bool, StepError> {
-    let assemble = |projection: Projection<'_>, work: &mut Workspace| {
-        let hessian = &mut work.hessian;
-        let assembled = hessian
-            .assemble_without_contact(potential, it, projection)
-            .and_then(|()| hessian.replace_contacts(potential, it));
-        assembled.map_err(|e| linear_failure(&work.report, e.to_string()))
-    };
-    let gradient = potential.gradient(it);
-    let p = saddle::negative_curvature(potential, assemble, &gradient, work)?;
-    let Some(p) = p else { return Ok(false) };
+    let Some(p) = find(potential, it, work)? else { return Ok(false) };
+    // what is not lower aside to working precision is no saddle
+    work.report.saddle = false;
     let bounds = step_bounds(potential, &it.x, &p, work);
     let mesh = &potential.context.model.collision;
     potential.constraints_mut().expand(mesh, &bounds.collisions, false);
