@@ -391,6 +391,7 @@ material = "soft"
 translate = [0, 0.052, 0]
 [[objects]]
 name = "plate"
+element = "linear"
 shape = { kind = "box", size = [0.2, 0.04, 0.2], cells = [2, 1, 2] }
 material = "soft"
 translate = [0.03, 0.124, 0.03]
