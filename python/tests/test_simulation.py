@@ -88,13 +88,10 @@ def test_bodies_and_forces():
 
 
 def test_a_block_yields():
-    scene = standoff.Scene({
-        "ground": 0,
-        "time": {"step": "5 ms"},
-        "materials": {"lead": {"young_modulus": "1 MPa", "plasticity": {"yield_stress": "4 kPa"}}},
-        "objects": [{"name": "lead", "shape": {"kind": "box", "size": [0.3, 0.3, 0.3]}, "material": "lead",
-                     "translate": [0, 0.151, 0], "velocity": [0, -4, 0]}],
-    })
+    lead = {"young_modulus": "1 MPa", "plasticity": {"yield_stress": "4 kPa"}}
+    block = {"name": "lead", "shape": {"kind": "box", "size": [0.3, 0.3, 0.3]}, "material": "lead",
+             "translate": [0, 0.151, 0], "velocity": [0, -4, 0]}
+    scene = standoff.Scene(ground=0, time={"step": "5 ms"}, materials={"lead": lead}, objects=[block])
     simulation = standoff.Simulation(scene)
     assert not simulation.plastic_strains().any()
     for _ in range(20):
