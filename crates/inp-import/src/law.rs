@@ -83,6 +83,12 @@ pub(crate) fn hyperelastic(block: &Block, notes: &mut Notes) -> Result<Law, Faul
     if (1..bulks).any(|k| given(k).is_some()) {
         notes.add(block.at, "D2 and D3 of *HYPERELASTIC are left out: D1 gives the bulk modulus");
     }
+    if let Some(d1) = given(0).filter(|d1| *d1 < 0.0) {
+        return unsupported(
+            &format!("D1 of *HYPERELASTIC is {d1}"),
+            "It is 2 over the bulk modulus, and must be positive",
+        );
+    }
     let bulk = given(0).map(|d1| 2.0 / d1);
     if bulk.is_none() {
         let text = format!(

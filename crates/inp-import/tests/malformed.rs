@@ -37,6 +37,7 @@ fn what_is_wrong_is_said_with_its_line() {
         (with("*ELASTIC\n0, 0.3\n"), &["line 14", "Young's modulus"]),
         (with("*ELASTIC\n1, 0.5\n"), &["line 14", "less than 0.5"]),
         (with("*ELASTIC, TYPE=ORTHO\n1,\n"), &["line 14", "isotropic"]),
+        (with("*HYPERELASTIC, NEO HOOKE\n1, -2\n"), &["line 14", "D1", "must be positive"]),
         (with("*HYPERELASTIC, OGDEN, N=9\n1,\n"), &["line 14", "N=9"]),
         (with("*HYPERELASTIC, YEOH\n1, 2\n"), &["line 14", "2 of 3 constants"]),
         (with("*HYPERELASTIC, TEST DATA INPUT\n"), &["line 14", "standoff fit"]),

@@ -603,6 +603,7 @@ fn materials_relax_and_yield() {
     assert!(linear.notes[0].starts_with("b: linear elements that yield"), "{:?}", linear.notes);
     assert_eq!(quadratic(&scene(relaxation, "").unwrap()), (false, false));
     assert!(both.notes[0].contains("it gets quadratic ones"), "{:?}", both.notes);
+    let many = format!("relaxation = [{}]", ["{ ratio = 1, time = 1 }"; 41].join(", "));
     for (material, object, place) in [
         (
             "plasticity = { yield_stress = 0 }",
@@ -631,6 +632,7 @@ fn materials_relax_and_yield() {
             "materials.m.relaxation[1].ratio",
         ),
         ("relaxation = [{ ratio = 1, time = -1 }]", "", "materials.m.relaxation[0].time"),
+        (&many, "", "materials.m.relaxation: 41 is out of range: at most 40 terms"),
         (plasticity, "role = \"shell\"", "`plasticity` is for solids"),
         (relaxation, "role = \"shell\"", "`relaxation` is for solids"),
     ] {

@@ -118,6 +118,7 @@ struct Resting {
     /// Which vertices are free (`#V`).
     free: Vec<bool>,
     codim: CodimElements,
+    inelastic: InelasticStep,
 }
 
 /// A value with the size of its summands.
@@ -706,5 +707,7 @@ fn damping(
         Some(unlimited) => Damping::new(&*unlimited, factor, &start, inertial).only(bends),
         None => Damping::new(t, factor, &start, inertial).only(bends),
     };
-    model.solids.terms().chain(codim.terms()).map(damping).collect()
+    // what flows is damped as it would be if it did not
+    let inelastic = model.inelastic.in_step(&state.internal, &state.x, 0.0);
+    model.solids.terms().chain(inelastic.terms()).chain(codim.terms()).map(damping).collect()
 }

@@ -342,6 +342,43 @@ fn linear_elements_that_yield_lock() {
     assert!(ratio > 1.85 && ratio < 1.95, "{linear} {quadratic}");
 }
 
+/// A beam that never yields swings as one of another law does, and is damped as that: what yields has its part of the damping.
+#[test]
+fn what_does_not_yield_is_elastic_and_damped() {
+    let end = |law: Law, damping: f64| {
+        let material = Material { law: law.clone(), young_modulus: 1e6, poisson_ratio: 0.3 };
+        let strong = Plasticity { yield_stress: 1e20, ..HARDENING };
+        let strong = Plasticity { saturation_stress: None, saturation_rate: None, ..strong };
+        let yields = law == Law::Volumetric;
+        let inelastic = yields.then_some(Inelasticity::Yielding(strong)).into_iter().collect();
+        let mut body = made_of(block("beam", [0.0; 3], [4, 1, 1], 0.1), &material, inelastic);
+        body.velocity = body.rest.iter().map(|p| Vec3::new(0.0, 0.05 * p.x * p.x, 0.0)).collect();
+        let held = select(&body, |p| p.x < 1e-9);
+        let mut d = scene(vec![body]);
+        d.settings.time.step = 0.002;
+        d.settings.time.integrator = Integrator::Bdf2;
+        d.settings.time.stiffness_damping = damping;
+        d.settings.solver.end.velocity = Some(1e-9);
+        d.settings.contact.enabled = false;
+        d.prescribed.push(PrescribedDef::new("held", 0, held, Motion::Fixed));
+        let mut simulation = Simulation::new(&d).unwrap();
+        let mut most = 0.0_f64;
+        for _ in 0..40 {
+            simulation.step().unwrap();
+            let tip = simulation.positions().last().unwrap().y - 0.1;
+            most = most.max(tip.abs());
+        }
+        (simulation.positions().last().unwrap().y - 0.1, most)
+    };
+    for damping in [0.0, 0.02] {
+        let (expected, most) = end(Law::NeoHookean, damping);
+        let (found, _) = end(Law::Volumetric, damping);
+        assert!((found - expected).abs() < 1e-3 * most, "{damping}: {found} {expected} {most}");
+    }
+    // so much that it shows
+    assert!(end(Law::NeoHookean, 0.02).1 < 0.9 * end(Law::NeoHookean, 0.0).1);
+}
+
 /// Plane strain is a slab that is held across: stresses and plastic strains of both.
 #[test]
 fn plane_strain_yields_as_a_slab_that_is_held() {

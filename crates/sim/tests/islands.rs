@@ -3,6 +3,8 @@
 use crate::common::{block, converge, difference, ground, scene};
 use standoff_linalg::Vec3;
 use standoff_sim::definition::{BodyKind, Definition};
+use standoff_sim::material::Law;
+use standoff_sim::material::inelastic::{Inelasticity, Plasticity, Relaxation};
 use standoff_sim::report::StepReport;
 use standoff_sim::{Simulation, energetics};
 
@@ -54,6 +56,33 @@ fn the_minimum_is_that_of_all_bodies_together() {
     assert_eq!(resting(&together), 0);
     // each step ends within h ε of its minimum; contacts pass differences on
     let error = 14.0 * 0.01 * TOLERANCE;
+    assert!(difference(&a, &b) < error, "{:e}", difference(&a, &b));
+}
+
+/// The same of blocks that yield and relax, whose branches rest with them.
+#[test]
+fn what_yields_and_relaxes_rests_too() {
+    let plasticity = Plasticity {
+        yield_stress: 2e3,
+        hardening_modulus: 1e4,
+        kinematic_modulus: 5e3,
+        saturation_stress: None,
+        saturation_rate: None,
+    };
+    let mut definition = rain();
+    for body in &mut definition.bodies {
+        let BodyKind::Volume { material, .. } = &mut body.kind else { panic!("a volume") };
+        material.law = Law::Volumetric;
+        body.inelastic = vec![
+            Inelasticity::Yielding(plasticity),
+            Inelasticity::Relaxing(Relaxation { ratio: 0.5, time: 0.02 }),
+        ];
+    }
+    let (apart, a) = run(definition.clone(), true, 8);
+    let (_, b) = run(definition, false, 8);
+    assert!(resting(&apart) > 20, "{}", resting(&apart));
+    assert!(a.plastic_strains().iter().any(|s| *s > 1e-3));
+    let error = 8.0 * 0.01 * TOLERANCE;
     assert!(difference(&a, &b) < error, "{:e}", difference(&a, &b));
 }
 

@@ -424,6 +424,7 @@ fn check_rubber(material: &MaterialSection, at: &At<'_>) -> Result<(), SceneErro
 
 /// Checks what of a material relaxes or yields.
 fn check_inelastic(material: &MaterialSection, at: &At<'_>) -> Result<(), SceneError> {
+    at.check(validate::count_of_terms(material.relaxation.len()))?;
     for (k, term) in material.relaxation.iter().enumerate() {
         at.key("relaxation").index(k).check(term.validate())?;
     }

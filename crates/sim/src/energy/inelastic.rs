@@ -1,4 +1,4 @@
-//! The parts of the stress of solids that flow: the energies of one step, and what is left of them after it.
+//! The branches of the stress of solids that flow: their energies in one step, and what is left of them after it.
 //!
 //! Every point of a solid's elements at which its law is evaluated has, for each of its
 //! [`Inelasticity`]s, a flow Fᵢ in the [`State`](crate::State). A step makes an energy of them in which Fᵢ is constant.
@@ -37,20 +37,20 @@ impl Default for Internal {
     }
 }
 
-/// A part of the stress at a point.
+/// A branch of the stress at a point: a spring that may flow, in parallel with the law.
 #[derive(Debug, Clone, PartialEq)]
-struct Part<const N: usize> {
+struct Branch<const N: usize> {
     point: Point<N>,
     /// Number of the element among those of solids.
     element: u32,
     /// Its shear modulus, Pa.
     mu: f64,
-    kind: Kind,
+    rule: Rule,
 }
 
-/// What a part does.
+/// How a branch flows.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Kind {
+enum Rule {
     /// Neither relaxes nor yields, beside one that yields.
     Elastic,
     Relaxing(Relaxation),
@@ -58,23 +58,23 @@ enum Kind {
     Yielding(Plasticity, f64),
 }
 
-impl<const N: usize> Part<N> {
+impl<const N: usize> Branch<N> {
     /// Fᵢ⁻¹ at the begin of a step of `h` seconds from `x`, with what relaxes of the stress that was there.
     fn begin(&self, internal: &Internal, x: &[Vec3; N], h: f64) -> Mat3 {
-        let Kind::Relaxing(relaxation) = self.kind else { return internal.inverse };
+        let Rule::Relaxing(relaxation) = self.rule else { return internal.inverse };
         let [kept, _] = relaxation.parts(h);
         flow(&self.point.deformation_gradient(x), &internal.inverse, kept)
     }
 
     /// How it answers in a step of `h` seconds.
     fn response(&self, internal: &Internal, h: f64) -> Response {
-        match self.kind {
-            Kind::Elastic => Response::Elastic { modulus: self.mu },
-            Kind::Relaxing(relaxation) => {
+        match self.rule {
+            Rule::Elastic => Response::Elastic { modulus: self.mu },
+            Rule::Relaxing(relaxation) => {
                 let [_, left] = relaxation.parts(h);
                 Response::Elastic { modulus: left * self.mu }
             }
-            Kind::Yielding(plasticity, _) => {
+            Rule::Yielding(plasticity, _) => {
                 Response::Yielding { mu: self.mu, plasticity, alpha: internal.plastic_strain }
             }
         }
@@ -89,23 +89,22 @@ impl<const N: usize> Part<N> {
     ) -> (Internal, f64) {
         let inverse = self.begin(internal, before, h);
         let f = self.point.deformation_gradient(after);
-        let svd = svd3(&(f * inverse));
-        match self.kind {
-            Kind::Elastic => (*internal, 0.0),
-            Kind::Relaxing(relaxation) => {
+        match self.rule {
+            Rule::Elastic => (*internal, 0.0),
+            Rule::Relaxing(relaxation) => {
                 let [kept, left] = relaxation.parts(h);
                 let was = self.point.deformation_gradient(before) * internal.inverse;
                 let (e0, e) = (strain_deviator(&was), strain_deviator(&(f * inverse)));
                 let change = e - e0 * kept;
                 let squares = [e0.norm_squared(), e0.dot(&change), change.norm_squared()];
-                let heat = 2.0 * self.mu * self.heat(&relaxation, h, squares);
+                let heat = 2.0 * self.mu * self.point.volume * relaxation.heat(h, squares);
                 let inverse = flow(&f, &inverse, left);
                 (Internal { inverse, plastic_strain: 0.0 }, heat)
             }
-            Kind::Yielding(plasticity, _) => {
+            Rule::Yielding(plasticity, _) => {
                 let alpha = internal.plastic_strain;
                 let response = self.response(internal, h);
-                let (left, more) = response.end(&V3::from(&svd.sigma));
+                let (left, more) = response.end(&V3::from(&svd3(&(f * inverse)).sigma));
                 if more == 0.0 {
                     return (*internal, 0.0);
                 }
@@ -114,10 +113,6 @@ impl<const N: usize> Part<N> {
                 (Internal { inverse, plastic_strain: alpha + more }, heat)
             }
         }
-    }
-
-    fn heat(&self, relaxation: &Relaxation, h: f64, squares: [f64; 3]) -> f64 {
-        self.point.volume * relaxation.heat(h, squares)
     }
 
     /// Singular value decomposition of Fₑ, and its elastic answer.
@@ -143,15 +138,15 @@ fn strain_deviator(f: &Mat3) -> Mat3 {
     svd.v * Mat3::from_diagonal(&e) * svd.v.transpose()
 }
 
-/// The parts of one kind of elements.
-type Parts<const N: usize> = Elements<Part<N>, N>;
+/// The branches of one kind of elements.
+type Branches<const N: usize> = Elements<Branch<N>, N>;
 
-/// All parts of the stress that flow, kind by kind.
+/// All branches of the stress that flow, kind by kind.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Inelastic {
-    tets: Parts<4>,
-    plane: Parts<3>,
-    quadratic: Parts<NODES>,
+    tets: Branches<4>,
+    plane: Branches<3>,
+    quadratic: Branches<NODES>,
 }
 
 /// Their energies in one step.
@@ -171,59 +166,69 @@ impl InelasticStep {
         let quadratic = (!quadratic.is_empty()).then_some(quadratic as &dyn Term);
         tets.into_iter().chain(plane).chain(quadratic)
     }
+
+    /// Those that have one of the `wanted` vertices (`#V`).
+    pub fn touching(&self, wanted: &[bool]) -> Self {
+        Self {
+            tets: self.tets.touching(wanted),
+            plane: self.plane.touching(wanted),
+            quadratic: self.quadratic.touching(wanted),
+        }
+    }
 }
 
-/// Fewest parts of a task.
+/// Fewest branches of a task.
 const TASK: usize = 256;
 
-impl<const N: usize> Parts<N> {
+impl<const N: usize> Branches<N> {
     fn yield_somewhere(&self) -> bool {
-        self.elements.iter().any(|p| matches!(p.kind, Kind::Yielding(..)))
+        self.elements.iter().any(|p| matches!(p.rule, Rule::Yielding(..)))
     }
 
     fn in_step(&self, internal: &[Internal], x: &[Vec3], h: f64) -> Elements<InStep<N>, N> {
-        let one = |(i, part): (usize, &Part<N>)| {
-            let point = part.point.behind(&part.begin(&internal[i], &self.gather(i, x), h));
-            InStep { point, response: part.response(&internal[i], h) }
+        let one = |(i, branch): (usize, &Branch<N>)| {
+            let point = branch.point.behind(&branch.begin(&internal[i], &self.gather(i, x), h));
+            InStep { point, response: branch.response(&internal[i], h) }
         };
         self.with(self.elements.par_iter().enumerate().with_min_len(TASK).map(one).collect())
     }
 
     fn after(&self, internal: &[Internal], [x, y]: [&[Vec3]; 2], h: f64) -> Vec<(Internal, f64)> {
-        let one = |(i, part): (usize, &Part<N>)| {
-            part.end(&internal[i], [&self.gather(i, x), &self.gather(i, y)], h)
+        let one = |(i, branch): (usize, &Branch<N>)| {
+            branch.end(&internal[i], [&self.gather(i, x), &self.gather(i, y)], h)
         };
         self.elements.par_iter().enumerate().with_min_len(TASK).map(one).collect()
     }
 
-    /// Adds the elastic energy of each, J, to that of its element.
-    fn add_energies(&self, internal: &[Internal], x: &[Vec3], out: &mut [f64]) {
-        for (i, part) in self.elements.iter().enumerate() {
-            let (svd, elastic) = part.elastic(&internal[i], &self.gather(i, x));
-            out[part.element as usize] += part.point.volume * elastic.psi(&svd.sigma);
-        }
+    /// Their elastic energy, J.
+    fn energy(&self, internal: &[Internal], x: &[Vec3]) -> f64 {
+        let one = |(i, branch): (usize, &Branch<N>)| {
+            let (svd, elastic) = branch.elastic(&internal[i], &self.gather(i, x));
+            branch.point.volume * elastic.psi(&svd.sigma)
+        };
+        self.elements.iter().enumerate().map(one).sum()
     }
 
     /// Adds the Cauchy stress of each, by its part of the volume of its element, Pa.
     fn add_stresses(&self, internal: &[Internal], x: &[Vec3], volumes: &[f64], out: &mut [Mat3]) {
-        for (i, part) in self.elements.iter().enumerate() {
+        for (i, branch) in self.elements.iter().enumerate() {
             let x = self.gather(i, x);
-            let (svd, elastic) = part.elastic(&internal[i], &x);
-            let j = part.point.deformation_gradient(&x).determinant();
+            let (svd, elastic) = branch.elastic(&internal[i], &x);
+            let j = branch.point.deformation_gradient(&x).determinant();
             let along = Mat3::from_diagonal(&Vec3::from(elastic.stress(&svd.sigma)));
             let u = Mat3::from(svd.u);
-            let e = part.element as usize;
-            let stress = u * along * u.transpose() * (part.point.volume / (volumes[e] * j));
+            let e = branch.element as usize;
+            let stress = u * along * u.transpose() * (branch.point.volume / (volumes[e] * j));
             out[e] += (stress + stress.transpose()) * 0.5;
         }
     }
 
     /// Adds the plastic strain of each, by its part of the volume of its element.
     fn add_plastic_strains(&self, internal: &[Internal], volumes: &[f64], out: &mut [f64]) {
-        for (part, internal) in self.elements.iter().zip(internal) {
-            if let Kind::Yielding(_, f) = part.kind {
-                let e = part.element as usize;
-                out[e] += f * internal.plastic_strain * part.point.volume / volumes[e];
+        for (branch, internal) in self.elements.iter().zip(internal) {
+            if let Rule::Yielding(_, f) = branch.rule {
+                let e = branch.element as usize;
+                out[e] += f * internal.plastic_strain * branch.point.volume / volumes[e];
             }
         }
     }
@@ -238,13 +243,13 @@ impl Inelastic {
     ) -> Self {
         let (tets, plane) = (solids.tets.len(), solids.plane.len());
         Self {
-            tets: parts(&solids.tets, 0, vertex_count, &of, |t: &Tet| {
+            tets: branches(&solids.tets, 0, vertex_count, &of, |t: &Tet| {
                 (vec![t.point()], t.lame().mu)
             }),
-            plane: parts(&solids.plane, tets, vertex_count, &of, |t: &PlaneStrain| {
+            plane: branches(&solids.plane, tets, vertex_count, &of, |t: &PlaneStrain| {
                 (vec![t.point()], t.lame().mu)
             }),
-            quadratic: parts(
+            quadratic: branches(
                 &solids.quadratic,
                 tets + plane,
                 vertex_count,
@@ -298,12 +303,12 @@ impl Inelastic {
         (all.into_iter().map(|(internal, _)| internal).collect(), heat)
     }
 
-    /// Adds the elastic energy of what flows, J, to that of each element of solids.
-    pub fn add_energies(&self, internal: &[Internal], x: &[Vec3], out: &mut [f64]) {
+    /// The elastic energy of what flows, J.
+    pub fn energy(&self, internal: &[Internal], x: &[Vec3]) -> f64 {
         let [tets, plane, quadratic] = self.split(internal);
-        self.tets.add_energies(tets, x, out);
-        self.plane.add_energies(plane, x, out);
-        self.quadratic.add_energies(quadratic, x, out);
+        self.tets.energy(tets, x)
+            + self.plane.energy(plane, x)
+            + self.quadratic.energy(quadratic, x)
     }
 
     /// Adds the Cauchy stress of what flows, Pa, to that of each element of solids, whose rest volumes are `volumes` (m³).
@@ -331,14 +336,14 @@ impl Inelastic {
     }
 }
 
-/// The parts of elements of one kind, of which the first one has the number `first` among solids.
-fn parts<'a, E, const N: usize>(
+/// The branches of elements of one kind, of which the first one has the number `first` among solids.
+fn branches<'a, E, const N: usize>(
     elements: &Elements<E, N>,
     first: usize,
     vertex_count: usize,
     flows: &impl Fn(usize) -> &'a [Inelasticity],
     of: impl Fn(&E) -> (Vec<Point<N>>, f64),
-) -> Parts<N> {
+) -> Branches<N> {
     let (mut vertices, mut all) = (Vec::new(), Vec::new());
     for (k, element) in elements.elements.iter().enumerate() {
         let flows = flows(first + k);
@@ -348,20 +353,20 @@ fn parts<'a, E, const N: usize>(
         let (points, modulus) = of(element);
         for point in points {
             let (corners, element) = (elements.vertices()[k], (first + k) as u32);
-            let mut push = |mu: f64, kind: Kind| {
+            let mut push = |mu: f64, rule: Rule| {
                 vertices.push(corners);
-                all.push(Part { point: point.clone(), element, mu, kind });
+                all.push(Branch { point: point.clone(), element, mu, rule });
             };
             for &what in flows {
                 match what {
                     Inelasticity::Relaxing(term) => {
-                        push(term.ratio * modulus, Kind::Relaxing(term))
+                        push(term.ratio * modulus, Rule::Relaxing(term))
                     }
                     Inelasticity::Yielding(plasticity) => {
                         let f = plasticity.yielding_part(modulus);
-                        push(f * modulus, Kind::Yielding(plasticity.of_part(f), f));
+                        push(f * modulus, Rule::Yielding(plasticity.of_part(f), f));
                         if f < 1.0 {
-                            push((1.0 - f) * modulus, Kind::Elastic);
+                            push((1.0 - f) * modulus, Rule::Elastic);
                         }
                     }
                 }

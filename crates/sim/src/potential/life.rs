@@ -80,7 +80,9 @@ impl IncrementalPotential<'_> {
         let free: Vec<bool> = self.free.iter().zip(moving).map(|(f, m)| *f && *m).collect();
         self.solids = Cow::Owned(self.solids.touching(&free));
         let codim = self.codim.touching(&free);
+        let inelastic = self.inelastic.touching(&free);
         self.resting = Some(Box::new(Resting {
+            inelastic: std::mem::replace(&mut self.inelastic, inelastic),
             codim: std::mem::replace(&mut self.codim, codim),
             free: std::mem::replace(&mut self.free, free),
         }));
@@ -89,7 +91,8 @@ impl IncrementalPotential<'_> {
     /// Frees the vertices that rest.
     pub fn lift_restriction(&mut self) {
         if let Some(resting) = self.resting.take() {
-            (self.free, self.codim) = (resting.free, resting.codim);
+            (self.free, self.codim, self.inelastic) =
+                (resting.free, resting.codim, resting.inelastic);
             self.solids = Cow::Borrowed(&self.context.model.solids);
         }
     }

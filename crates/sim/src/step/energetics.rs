@@ -93,9 +93,7 @@ pub(crate) fn record(
         }
     }
     if !model.inelastic.is_empty() {
-        let mut stored = vec![0.0; model.solids.len()];
-        model.inelastic.add_energies(&state.internal, &state.x, &mut stored);
-        let stored = stored.iter().sum();
+        let stored = model.inelastic.energy(&state.internal, &state.x);
         report.elastic_energy += stored;
         report.energies.insert(INELASTIC.to_owned(), stored);
     }

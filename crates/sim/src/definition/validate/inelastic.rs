@@ -5,6 +5,19 @@ use crate::definition::{BodyDef, BodyKind};
 use crate::material::Law;
 use crate::material::inelastic::{Inelasticity, Plasticity, Relaxation};
 
+/// Terms of a Prony series at most.
+const TERMS: usize = 40;
+
+const MANY: &str = "at most 40 terms may relax; one or two for each decade of time are enough";
+
+/// Checks the number of terms of a Prony series.
+///
+/// # Errors
+/// There are more than 40.
+pub fn count_of_terms(count: usize) -> Result<(), Fault> {
+    if count > TERMS { Err(fault("relaxation", count as f64, MANY)) } else { Ok(()) }
+}
+
 impl Relaxation {
     /// Checks its numbers.
     ///
@@ -70,6 +83,7 @@ pub(super) fn validate(body: &BodyDef) -> Result<(), Fault> {
         own.map_err(|f| f.within_element("inelastic", k))?;
     }
     let count = body.inelastic.len() as f64;
+    count_of_terms(body.inelastic.iter().filter(|i| !yields(i)).count())?;
     if law.is_none() && count > 0.0 {
         return Err(fault("inelastic", count, "only solids relax or yield"));
     }

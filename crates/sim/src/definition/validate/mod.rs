@@ -12,6 +12,7 @@ pub mod unread;
 
 pub use bodies::{contact_thickness, density, elasticity, positions, radius};
 pub use conditions::{active_times, stiffness};
+pub use inelastic::count_of_terms;
 pub use plane::in_plane;
 
 use crate::definition::Definition;
