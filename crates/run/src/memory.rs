@@ -28,6 +28,9 @@ const ROD_SEGMENT: f64 = 1e4;
 /// contact.
 const FACTORISED: f64 = 0.5;
 
+/// Bytes of a branch that flows, in a linear tetrahedron and at a point of a quadratic one.
+const BRANCH: [f64; 2] = [1.2e3, 2.4e3];
+
 /// Pairs within the contact distance per vertex of shells that lie on each other, if d̂ is short against their edges.
 const PAIRS_OF_SHELLS: f64 = 10.0;
 
@@ -60,18 +63,21 @@ pub fn pairs_of_shells(definition: &Definition, d_hat: f64) -> usize {
 /// `lbfgs-pd` and `admm-pd` factorise a matrix with one degree of freedom per vertex, a ninth of the numbers.
 /// In two dimensions the factor is taken to have 31/4 n log₂ n blocks of four numbers for n vertices, as that of a
 /// square grid in nested-dissection order, and a triangle takes 0.5 kB. The factor of a shell has as many blocks, of nine numbers, and
-/// its vertices take 1.5 kB each; a segment of a rod takes 10 kB.
+/// its vertices take 1.5 kB each; a segment of a rod takes 10 kB. What relaxes or yields takes 1.2 kB per tetrahedron and branch, and 2.4 kB per point of a quadratic
+/// one.
 // long: a few lines for each kind of body
 pub fn memory(definition: &Definition, pairs: usize) -> f64 {
     let solver = &definition.settings.solver;
     let family = matches!(solver.method, Method::LbfgsPd | Method::AdmmPd);
     let mut factor = 0.0;
-    let mut tetrahedra = 0usize;
+    let (mut tetrahedra, mut branches) = (0usize, 0.0);
     let (mut vertices, mut triangles, mut shells, mut segments) = (0usize, 0usize, 0usize, 0usize);
     for body in &definition.bodies {
         let unknown = body.unknowns().len();
         vertices += unknown;
         if let BodyKind::Volume { tets, middles, .. } = &body.kind {
+            let per_element = if middles.is_empty() { BRANCH[0] } else { 4.0 * BRANCH[1] };
+            branches += per_element * (body.inelastic.len() * tets.len()) as f64;
             // 45 blocks in place of 6
             tetrahedra += if middles.is_empty() { tets.len() } else { 8 * tets.len() };
             let part =
@@ -115,6 +121,7 @@ pub fn memory(definition: &Definition, pairs: usize) -> f64 {
     2e7 + PAIR * pairs as f64
         + factor
         + 1e3 * tetrahedra as f64
+        + branches
         + 500.0 * triangles as f64
         + SHELL_VERTEX * shells as f64
         + ROD_SEGMENT * segments as f64

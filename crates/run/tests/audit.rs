@@ -304,6 +304,8 @@ fn memory_of_volumes_and_rods() {
             408.0,
         ),
         ("stress/fine-ball", &["objects.ball.shape.layers=16"], 143.5),
+        ("engineering/creep", &["objects.pad.shape.cells=[20, 20, 20]"], 149.0),
+        ("engineering/spring-back", &["objects.strip.shape.cells=[60, 6, 8]"], 374.6),
         ("codim/noodles", &[], 33.9),
         ("two-cubes-fall", &[], 27.4),
     ] {
