@@ -55,7 +55,7 @@ impl Bending {
         }
         (*slenderness > SLENDER).then(|| {
             format!(
-                "it is {slenderness:.0} times as long as thick, and of linear elements bends by about {:.0} % of what a finer mesh does",
+                "it is {slenderness:.0} times as long as thick, and with linear elements bends by about {:.0} % of what a finer mesh does",
                 100.0 * part
             )
         })

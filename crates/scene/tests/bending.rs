@@ -164,7 +164,7 @@ fn elements_are_quadratic_where_linear_ones_are_too_stiff() {
         "[materials.m]\nlaw = \"fixed-corotated\"\n[solver]\nallow_inversion = true\n{beam}material = \"m\"\n"
     );
     for (text, quadratic, note) in [
-        (beam, true, "b: it is 10 times as long as thick, and of linear elements bends by about"),
+        (beam, true, "b: it is 10 times as long as thick, and with linear elements bends by about"),
         (fine, false, ""),
         (
             &nearly,
