@@ -63,23 +63,29 @@ def table(paths):
     for line in lines(paths):
         for integrator in ("all", line["integrator"]):
             groups[name(line["tolerances"]), line["method"], integrator].append(line)
-    head("tolerances", "method", "integrator", "steps", "Newton iterations", "converged", "without reference", "error/reported: 99 %", "99.9 %",
+    head("tolerances", "method", "integrator", "steps", "Newton iterations", "converged", "at a saddle", "without reference", "error/reported: 99 %", "99.9 %",
          "at most 2", "error within tolerance", "force: median", "99 %", "99.9 %", "within 1 %", "within 1 % of all that acts", "other minimum")
     for key in sorted(groups, key=lambda k: (k[0], METHODS.index(k[1]), (("all",) + INTEGRATORS).index(k[2]))):
         group = groups[key]
         done = [l for l in group if "reported" in l]
         converged = [l for l in done if l["reported"]["outcome"] == "converged"]
-        known = [l for l in converged if best(l)]
+        # such steps say that their error is unknown
+        saddles = sum(is_saddle(l) for l in converged)
+        known = [l for l in converged if best(l) and not is_saddle(l)]
         ratios = [ratio(l) for l in known]
         forces = [best(l)["force"] for l in known]
         acting = [best(l)["force_of_acting"] for l in known]
         other = sum(is_elsewhere(l) for l in converged)
         iterations = sum(l["reported"]["iterations"] for l in done) / max(len(done), 1)
         within = share([best(l)["speed"] / l["tolerances"][0] for l in known], 1)
-        cells = [*key, len(group), f"{iterations:.2f}", len(converged), len(converged) - len(known)]
+        cells = [*key, len(group), f"{iterations:.2f}", len(converged), saddles, len(converged) - saddles - len(known)]
         cells += [number(quantile(ratios, p)) for p in (0.99, 0.999)] + [f"{share(ratios, 2):.1f} %", f"{within:.1f} %"]
         cells += [number(quantile(forces, p)) for p in (0.5, 0.99, 0.999)] + [f"{share(forces, 0.01):.1f} %", f"{share(acting, 0.01):.1f} %", other]
         row(*cells)
+
+
+def is_saddle(line):
+    return line["reported"].get("saddle", False)
 
 
 def is_elsewhere(line):
@@ -91,7 +97,7 @@ def is_elsewhere(line):
 
 def worst(column, paths):
     of = {"ratio": ratio, "force": lambda l: best(l)["force"], "speed": lambda l: best(l)["speed"] / l["tolerances"][0]}[column]
-    known = [l for l in lines(paths) if l.get("reported", {}).get("outcome") == "converged" and best(l)]
+    known = [l for l in lines(paths) if l.get("reported", {}).get("outcome") == "converged" and best(l) and not is_saddle(l)]
     for line in sorted(known, key=of, reverse=True)[:25]:
         which = "belonging" if errors(line, "belonging") else "again"
         print(f"{of(line):.3e} {line['scene']} step {line['step']} {line['method']} {line['integrator']} {name(line['tolerances'])} against {which}: "

@@ -139,7 +139,7 @@ fn reported(report: &StepReport, model: &Model, speed: f64) -> Value {
     json!({"outcome": report.outcome.describe(), "iterations": report.newton_iterations,
         "fallback": report.fallback.is_some(), "contacts": report.contacts,
         "residual": report.residual_speed / model.resolved.velocity_tolerance * speed,
-        "imbalance": report.imbalance, "kappa": report.kappa})
+        "imbalance": report.imbalance, "kappa": report.kappa, "saddle": report.saddle})
 }
 
 /// The steps of one scene.

@@ -201,7 +201,8 @@ impl<'n, 'p> Newton<'n, 'p> {
         measure
     }
 
-    /// Leaves a saddle, where forces balance and the Hessian is not positive definite; whether there was one.
+    /// Leaves a saddle, where forces balance and the Hessian is not positive definite; whether there was one. With inertia, what is unstable
+    /// grows in the course of steps; a step that seeks a lower minimum would go further than that takes it.
     fn leave_saddle(&mut self) -> Result<bool, StepError> {
         let Self { potential, it, work, speedups, termination, here, escapes } = self;
         work.report.saddle = false;
@@ -210,10 +211,11 @@ impl<'n, 'p> Newton<'n, 'p> {
         }
         let gradient = here.gradient.get_or_insert_with(|| potential.gradient(it));
         if !speedups.may_be_at_saddle(potential, work) {
-            if !speedups.is_definite(potential) {
-                // with inertia it stays there, and says so
-                saddle::find(potential, it, gradient, work)?;
-            }
+            return Ok(false);
+        }
+        if potential.context.settings.time.scheme().inertial() {
+            // it stays there, and says so
+            saddle::find(potential, it, gradient, work)?;
             return Ok(false);
         }
         *escapes += 1;

@@ -47,10 +47,11 @@ impl Saddles {
             return Ok(true);
         }
         if !projecting.may_be_at_saddle(potential, work) {
-            if !definite {
-                // with inertia it stays there, and says so
-                find(potential, it, work)?;
-            }
+            return Ok(false);
+        }
+        if context.settings.time.scheme().inertial() {
+            // it stays there, and says so
+            find(potential, it, work)?;
             return Ok(false);
         }
         self.left += 1;

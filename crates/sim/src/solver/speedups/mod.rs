@@ -142,7 +142,7 @@ impl<'p> Speedups<'p> {
         self.projecting.is_definite(potential)
     }
 
-    /// Whether the minimisation of a quasi-static step may have ended in a saddle: by all that the solver of linear systems can tell, the last matrix, which is not
+    /// Whether the minimisation may have ended in a saddle: by all that the solver of linear systems can tell, the last matrix, which is not
     /// projected, is not positive definite.
     pub fn may_be_at_saddle(
         &self,

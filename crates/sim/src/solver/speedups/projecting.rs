@@ -124,16 +124,14 @@ impl Projecting {
         self.definite || !self.is_required(potential)
     }
 
-    /// Whether the minimisation of a quasi-static step may have ended in a saddle, which conjugate gradients do not notice where symmetry keeps the
-    /// right-hand side from all directions that lead out of it: a right-hand side without symmetry tells. With inertia, what is unstable grows in
-    /// the course of steps; a step that seeks a lower minimum would go further than that takes it.
+    /// Whether the minimisation may have ended in a saddle, which conjugate gradients do not notice where symmetry keeps the
+    /// right-hand side from all directions that lead out of it: a right-hand side without symmetry tells.
     pub fn may_be_at_saddle(
         &self,
         potential: &IncrementalPotential<'_>,
         work: &mut Workspace,
     ) -> bool {
-        !potential.context.settings.time.scheme().inertial()
-            && self.is_required(potential)
+        self.is_required(potential)
             && !(self.definite
                 && saddle::looks_definite(work.hessian.matrix(), work.linear.as_mut()))
     }
