@@ -8,7 +8,7 @@ use standoff_mesh::Quality;
 use standoff_run::{BodyReport, CheckReport, IpcBody, Reach};
 use standoff_scene::bending::{Bending, LONG};
 use standoff_scene::resolve::FillReport;
-use standoff_sim::definition::{BodyDef, BodyKind};
+use standoff_sim::definition::{BodyDef, BodyKind, SolidPart};
 use standoff_sim::material::{Law, Material};
 use standoff_sim::sizes::BodyScale;
 use standoff_sim::step::start_forces::StartForce;
@@ -135,6 +135,15 @@ fn describe_solid(material: &Material) -> String {
     }
 }
 
+/// What of a solid is made of something else.
+fn describe_parts(body: &BodyDef) -> String {
+    let describe = |part: &SolidPart| {
+        let (count, moduli) = (part.elements.len(), describe_solid(&part.material));
+        format!("; {count} of them in '{}': {moduli}, {} kg/m³", part.name, part.density)
+    };
+    body.parts.iter().map(describe).collect()
+}
+
 // long: an arm for each kind of body
 fn describe_body(report: &BodyReport<'_>) -> String {
     let (body, quality) = (report.body, describe_quality(&report.quality));
@@ -149,9 +158,10 @@ fn describe_body(report: &BodyReport<'_>) -> String {
                 .map(|s| format!("; touches by a surface of {} triangles", s.triangles.len()));
             format!(
                 "volume, {own} vertices, {} {order}tetrahedra, {mass:.4} kg, \
-                 {}, {density} kg/m³{}{}{}",
+                 {}, {density} kg/m³{}{}{}{}",
                 tets.len(),
                 describe_solid(material),
+                describe_parts(body),
                 quality,
                 carried.unwrap_or_default(),
                 report.bending.map(describe_bending).unwrap_or_default(),
@@ -166,9 +176,10 @@ fn describe_body(report: &BodyReport<'_>) -> String {
             let mass = report.mass.unwrap_or(0.0);
             format!(
                 "plane strain, {vertices} vertices, {} triangles, {mass:.4} kg per metre of depth, \
-                 {}, {density} kg/m³{}",
+                 {}, {density} kg/m³{}{}",
                 triangles.len(),
                 describe_solid(material),
+                describe_parts(body),
                 quality
             )
         }

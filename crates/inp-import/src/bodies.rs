@@ -2,12 +2,12 @@
 
 use crate::deck::{Deck, Section};
 use crate::error::{Fault, Notes, Place};
-use crate::material::Materials;
+use crate::material::{Material, Materials};
 use crate::shape::tetrahedra;
 use crate::text::plain;
 use standoff_geometry::quadratic;
 use standoff_geometry::topology::ascending;
-use standoff_mesh::{Mesh, Names, tet_determinant};
+use standoff_mesh::{Mesh, Names, Region, tet_determinant};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 
@@ -18,8 +18,9 @@ pub(crate) struct Body {
     pub is_shell: bool,
     /// Elements, ascending.
     pub elements: Vec<u32>,
-    /// Of the deck.
-    pub section: usize,
+    /// Sections of the deck, one of each material. The first one is that of the object, the elements of all of them are the regions
+    /// [`region`] of the mesh where there are several.
+    pub sections: Vec<usize>,
     pub mesh: Mesh,
     /// The points of the deck that those of the mesh are.
     pub points: Vec<u32>,
@@ -39,6 +40,45 @@ pub(crate) struct Bodies {
     made: Vec<(u32, [u32; 2])>,
     /// The nodes in the middles of the edges of quadratic bodies.
     pub middles: HashMap<[u32; 2], u32>,
+}
+
+/// The region of the elements of a body that have its `k`-th material.
+pub(crate) fn region(k: usize) -> String {
+    format!("material={k}")
+}
+
+/// The regions of the materials of tetrahedra, where these have several.
+fn regions(materials: &[usize]) -> Vec<Region> {
+    let count = materials.iter().max().map_or(0, |k| k + 1);
+    let of = |k: usize| {
+        let has = |e: &u32| materials[*e as usize] == k;
+        let tets = (0..materials.len() as u32).filter(has).collect();
+        Region { name: region(k), tets, ..Region::default() }
+    };
+    (0..count).filter(|_| count > 1).map(of).collect()
+}
+
+/// The material of a section.
+fn of_section<'a>(
+    given: &Section,
+    materials: &'a Materials,
+    is_shell: bool,
+) -> Result<&'a Material, Fault> {
+    let Some(material) = materials.list.get(&given.material) else {
+        let what = format!("there is no material {:?}", given.material);
+        return Err(Fault::new(given.at, what, "Define it by *MATERIAL, NAME=…"));
+    };
+    if is_shell && !material.is_elastic() {
+        let what = format!("the material {} of a shell is not only elastic", material.name);
+        let hint =
+            "Shells have *ELASTIC materials; rubber, plasticity and relaxation are for solids";
+        return Err(Fault::new(given.at, what, hint));
+    }
+    if is_shell && given.thickness.is_none() {
+        let what = "shells have a *SOLID SECTION";
+        return Err(Fault::new(given.at, what, "Write *SHELL SECTION with a thickness"));
+    }
+    Ok(material)
 }
 
 /// The set that a node or an element belongs to.
@@ -63,33 +103,31 @@ impl Bodies {
         let mut bodies = Self { of_element: vec![None; deck.elements.len()], ..Default::default() };
         let mut names = Names::default();
         for elements in groups {
-            let section = section(deck, &elements, &sections)?;
-            let given = &deck.sections[section];
-            let Some(material) = materials.list.get(&given.material) else {
-                let what = format!("there is no material {:?}", given.material);
-                return Err(Fault::new(given.at, what, "Define it by *MATERIAL, NAME=…"));
-            };
             let is_shell = !deck.elements[elements[0] as usize].shape.is_solid();
-            if is_shell && !material.is_elastic() {
-                let what = format!("the material {} of a shell is not only elastic", material.name);
-                let hint = "Shells have *ELASTIC materials; rubber, plasticity and relaxation are for solids";
-                return Err(Fault::new(given.at, what, hint));
+            let own = own_sections(deck, &elements, &sections, is_shell)?;
+            let mut yields = false;
+            for section in &own {
+                yields |= of_section(&deck.sections[*section], materials, is_shell)?.yields();
             }
-            if is_shell && given.thickness.is_none() {
-                let what = "shells have a *SOLID SECTION";
-                return Err(Fault::new(given.at, what, "Write *SHELL SECTION with a thickness"));
-            }
-            let name = names.free(&plain(&given.name));
+            let name = names.free(&plain(&deck.sections[own[0]].name));
             let mesh = match is_shell {
                 true => shell(deck, &elements),
-                false => bodies.solid(deck, &elements, material.yields(), &name, notes)?,
+                false => {
+                    let kind = |e: u32| {
+                        let material = |s: usize| &deck.sections[s].material;
+                        let of = sections[e as usize].map(material);
+                        own.iter().position(|s| Some(material(*s)) == of).unwrap_or(0)
+                    };
+                    let kinds: Vec<usize> = elements.iter().map(|e| kind(*e)).collect();
+                    bodies.solid(deck, &elements, &kinds, yields, &name, notes)?
+                }
             };
             bodies.add(
                 Body {
                     name,
                     is_shell,
                     elements,
-                    section,
+                    sections: own,
                     mesh,
                     points: Vec::new(),
                     made: Vec::new(),
@@ -158,19 +196,21 @@ impl Bodies {
         &mut self,
         deck: &mut Deck,
         elements: &[u32],
+        kinds: &[usize],
         yields: bool,
         name: &str,
         notes: &mut Notes,
     ) -> Result<Mesh, Fault> {
         let mut mesh = Mesh::default();
         let (mut divided, mut curved) = (false, false);
-        for e in elements {
+        // which of the materials of the body tetrahedra have
+        let mut labels = Vec::new();
+        for (e, kind) in elements.iter().zip(kinds) {
             let e = &deck.elements[*e as usize];
             divided |= e.shape.corners != 4;
             curved |= !e.shape.edges.is_empty();
             for tet in tetrahedra(e.shape, &e.nodes) {
-                let repeated = (0..4).any(|i| tet[..i].contains(&tet[i]));
-                if repeated {
+                if (0..4).any(|i| tet[..i].contains(&tet[i])) {
                     continue;
                 }
                 if tet_determinant(&tet.map(|v| deck.points[v as usize])) <= 0.0 {
@@ -179,6 +219,7 @@ impl Bodies {
                     return Err(Fault::new(e.at, what, hint));
                 }
                 mesh.tets.push(tet);
+                labels.push(*kind);
             }
         }
         if mesh.tets.is_empty() {
@@ -198,6 +239,7 @@ impl Bodies {
             }
             self.complete(deck, elements, &mut mesh);
         }
+        mesh.regions = regions(&labels);
         Ok(mesh)
     }
 
@@ -262,9 +304,14 @@ fn groups(deck: &Deck, notes: &mut Notes) -> Vec<Vec<u32>> {
     groups
 }
 
-/// The one section that elements of a body have.
-fn section(deck: &Deck, elements: &[u32], of: &[Option<usize>]) -> Result<usize, Fault> {
-    let mut found: Option<usize> = None;
+/// The sections that elements of a body have, one of each material; of a shell it is one.
+fn own_sections(
+    deck: &Deck,
+    elements: &[u32],
+    of: &[Option<usize>],
+    is_shell: bool,
+) -> Result<Vec<usize>, Fault> {
+    let mut found: Vec<usize> = Vec::new();
     for e in elements {
         let e_at = &deck.elements[*e as usize];
         let Some(section) = of[*e as usize] else {
@@ -272,24 +319,25 @@ fn section(deck: &Deck, elements: &[u32], of: &[Option<usize>]) -> Result<usize,
             let hint = "Give its set a *SOLID SECTION or *SHELL SECTION, or take it out";
             return Err(Fault::new(e_at.at, what, hint));
         };
-        let Some(first) = found else {
-            found = Some(section);
+        let b = &deck.sections[section];
+        let alike =
+            |a: &Section| a.material == b.material && (!is_shell || a.thickness == b.thickness);
+        if found.iter().any(|s| alike(&deck.sections[*s])) {
             continue;
-        };
-        let (a, b) = (&deck.sections[first], &deck.sections[section]);
-        let unlike =
-            |a: &Section, b: &Section| a.material != b.material || a.thickness != b.thickness;
-        if unlike(a, b) {
+        }
+        if let (Some(first), true) = (found.first(), is_shell) {
+            let a = &deck.sections[*first];
             let what = format!(
                 "{} and {} share nodes, and their sections (the other one is in line {}) differ in material or thickness",
                 a.name, b.name, a.at.line
             );
             let hint =
-                "A body has one material: use one, or give the parts nodes of their own and a gap";
+                "A shell has one material: use one, or give the parts nodes of their own and a gap";
             return Err(Fault::new(b.at, what, hint));
         }
+        found.push(section);
     }
-    Ok(found.unwrap_or(0))
+    Ok(found)
 }
 
 fn shell(deck: &Deck, elements: &[u32]) -> Mesh {

@@ -144,9 +144,9 @@ fn convert(
     let names = model.materials(&mut out, notes)?;
     model.lost(notes);
     let mut files = Vec::new();
-    for (index, name) in names.iter().enumerate() {
+    for (index, own) in names.iter().enumerate() {
         let file = mesh_file(stem, &bodies.list[index]);
-        model.object(index, &file, name, &mut out, notes);
+        model.object(index, &file, own, &mut out, notes);
         files.push(file);
     }
     let meshes = bodies.list.into_iter().map(|b| b.mesh);

@@ -1,6 +1,6 @@
 //! The text of the scene: settings, materials, objects with their regions, supports and loads.
 
-use crate::bodies::{Bodies, Body};
+use crate::bodies::{Bodies, Body, region};
 use crate::deck::{Deck, Side};
 use crate::error::{Fault, Notes, Place};
 use crate::history::History;
@@ -52,33 +52,34 @@ impl Model<'_> {
         }
     }
 
-    /// The materials of bodies, with the name of that of each.
+    /// The materials of bodies, with the names of those of each.
     pub(crate) fn materials(
         &self,
         out: &mut String,
         notes: &mut Notes,
-    ) -> Result<Vec<String>, Fault> {
+    ) -> Result<Vec<Vec<String>>, Fault> {
         let mut known: BTreeMap<(&str, Option<u64>), String> = BTreeMap::new();
         let mut names = Names::default();
-        let mut of_bodies = Vec::new();
-        for body in &self.bodies.list {
-            let section = &self.deck.sections[body.section];
-            let thickness = section.thickness.filter(|_| body.is_shell);
-            let key = (section.material.as_str(), thickness.map(f64::to_bits));
-            if let Some(name) = known.get(&key) {
-                of_bodies.push(name.clone());
-                continue;
+        let mut of_bodies = vec![Vec::new(); self.bodies.list.len()];
+        for (body, of_body) in self.bodies.list.iter().zip(&mut of_bodies) {
+            for section in body.sections.iter().map(|s| &self.deck.sections[*s]) {
+                let thickness = section.thickness.filter(|_| body.is_shell);
+                let key = (section.material.as_str(), thickness.map(f64::to_bits));
+                if let Some(name) = known.get(&key) {
+                    of_body.push(name.clone());
+                    continue;
+                }
+                // bodies have materials that there are
+                let Some(material) = self.materials.list.get(&section.material) else { continue };
+                let name = names.free(&plain(&material.name));
+                out.push_str(&format!("\n[materials.{}]\n", quoted(&name)));
+                material.write(out, notes)?;
+                if let Some(t) = thickness {
+                    entry(out, "shell", &format!("{{ thickness = {} }}", number(t)));
+                }
+                known.insert(key, name.clone());
+                of_body.push(name);
             }
-            // bodies have materials that there are
-            let Some(material) = self.materials.list.get(&section.material) else { continue };
-            let name = names.free(&plain(&material.name));
-            out.push_str(&format!("\n[materials.{}]\n", quoted(&name)));
-            material.write(out, notes)?;
-            if let Some(t) = thickness {
-                entry(out, "shell", &format!("{{ thickness = {} }}", number(t)));
-            }
-            known.insert(key, name.clone());
-            of_bodies.push(name);
         }
         Ok(of_bodies)
     }
@@ -88,7 +89,7 @@ impl Model<'_> {
         &self,
         index: usize,
         file: &str,
-        material: &str,
+        materials: &[String],
         out: &mut String,
         notes: &mut Notes,
     ) {
@@ -97,7 +98,15 @@ impl Model<'_> {
         entry(out, "name", &quoted(&body.name));
         entry(out, "mesh", &quoted(file));
         entry(out, "role", if body.is_shell { "\"shell\"" } else { "\"volume\"" });
-        entry(out, "material", &quoted(material));
+        if let Some((first, others)) = materials.split_first() {
+            entry(out, "material", &quoted(first));
+            let of_region =
+                |(k, name): (usize, &String)| format!("{} = {}", quoted(&region(k)), quoted(name));
+            let list: Vec<String> = (1..).zip(others).map(of_region).collect();
+            if !list.is_empty() {
+                entry(out, "materials", &format!("{{ {} }}", list.join(", ")));
+            }
+        }
         if !body.is_shell && body.mesh.middles.is_empty() {
             // as the file says, whatever a scene would choose
             entry(out, "element", "\"linear\"");

@@ -71,13 +71,14 @@ fn what_is_wrong_is_said_with_its_line() {
     }
 }
 
-/// Two materials in one body cannot be said by a scene.
+/// Two materials in one shell cannot be said by a scene.
 #[test]
-fn a_body_of_two_materials_is_refused() {
-    let text = bricks([2, 1, 1], [2.0, 1.0, 1.0])
-        + "*ELSET, ELSET=A\n1\n*ELSET, ELSET=B\n2\n*SOLID SECTION, ELSET=A, MATERIAL=M\n*SOLID SECTION, ELSET=B, MATERIAL=N\n\
-           *MATERIAL, NAME=M\n*ELASTIC\n1, 0\n*MATERIAL, NAME=N\n*ELASTIC\n2, 0\n";
-    let message = import(&text).unwrap_err();
+fn a_shell_of_two_materials_is_refused() {
+    let text = "*NODE\n1, 0, 0, 0\n2, 1, 0, 0\n3, 1, 1, 0\n4, 0, 1, 0\n5, 2, 0, 0\n6, 2, 1, 0\n\
+        *ELEMENT, TYPE=S4, ELSET=A\n1, 1, 2, 3, 4\n*ELEMENT, TYPE=S4, ELSET=B\n2, 2, 5, 6, 3\n\
+        *SHELL SECTION, ELSET=A, MATERIAL=M\n0.01\n*SHELL SECTION, ELSET=B, MATERIAL=N\n0.01\n\
+        *MATERIAL, NAME=M\n*ELASTIC\n1, 0\n*MATERIAL, NAME=N\n*ELASTIC\n2, 0\n";
+    let message = import(text).unwrap_err();
     for part in ["A and B share nodes", "differ in material", "one material"] {
         assert!(message.contains(part), "{message}");
     }

@@ -42,6 +42,35 @@ fn a_cantilever_bends_as_a_beam() {
     assert!((found / theory - 1.0).abs() < 0.03, "{found} {theory}");
 }
 
+/// A row of bricks of two materials under tension, which are as stiff as springs in a row: u = F/A (1/E + 1/E') with Poisson's ratio 0.
+#[test]
+fn sections_of_one_mesh_have_their_materials() {
+    let text = bricks([2, 1, 1], [2.0, 1.0, 1.0])
+        + "*ELSET, ELSET=A\n1\n*ELSET, ELSET=B\n2\n*SOLID SECTION, ELSET=A, MATERIAL=M\n*SOLID SECTION, ELSET=B, MATERIAL=N\n\
+           *MATERIAL, NAME=M\n*ELASTIC\n1e6, 0\n*DENSITY\n1000\n*MATERIAL, NAME=N\n*ELASTIC\n3e6, 0\n*DENSITY\n3000\n\
+           *BOUNDARY\nX0, XSYMM\nY0, YSYMM\nZ0, 3\n*STEP\n*STATIC\n*DLOAD\n2, P4, -100\n*END STEP\n";
+    let import = import(&text).unwrap();
+    let materials = "material = \"M\"\nmaterials = { \"material=1\" = \"N\" }";
+    assert!(import.toml.contains(materials), "{}", import.toml);
+    let mesh = &import.meshes[0].1;
+    assert_eq!(mesh.regions.iter().map(|r| r.tets.len()).collect::<Vec<_>>(), [6, 6]);
+    // written and read as the command does
+    let folder = tempfile::tempdir().unwrap();
+    for (file, mesh) in &import.meshes {
+        standoff_mesh::format::write(&folder.path().join(file), mesh).unwrap();
+    }
+    let scene = Scene::parse(&import.toml, Path::new("a.toml"), folder.path(), &[]).unwrap();
+    let ends = displacements(&scene);
+    let at = |x: f64| {
+        let own: Vec<f64> = ends.iter().filter(|(p, _)| p.x == x).map(|(_, u)| u.x).collect();
+        own.iter().sum::<f64>() / own.len() as f64
+    };
+    // of finite strains of 1e-4
+    let (middle, end) = (1e-4, 1e-4 + 1e-4 / 3.0);
+    assert!((at(1.0) - middle).abs() < 1e-3 * middle, "{}", at(1.0));
+    assert!((at(2.0) - end).abs() < 1e-3 * end, "{}", at(2.0));
+}
+
 const SYMMETRY: &str = "*BOUNDARY\nX0, XSYMM\nY0, YSYMM\nZ0, 3\n";
 
 /// A cube on three symmetry planes under a pressure is shorter by p/E and wider by ν p/E, whichever keyword gives the pressure.

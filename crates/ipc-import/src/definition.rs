@@ -53,7 +53,6 @@ fn body_definition(body: &PlannedBody, friction_material: &str) -> BodyDef {
             middles: mesh.middles.clone(),
             density,
             material,
-            overrides: Vec::new(),
         },
         Content::Surface | Content::Wires | Content::Points => BodyKind::Obstacle {
             triangles: mesh.triangles.clone(),
@@ -71,6 +70,7 @@ fn body_definition(body: &PlannedBody, friction_material: &str) -> BodyDef {
         contact_thickness: 0.0,
         surface: None,
         inelastic: Vec::new(),
+        parts: Vec::new(),
     }
 }
 

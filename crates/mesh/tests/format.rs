@@ -3,7 +3,7 @@
 use standoff_geometry::quadratic::EDGES;
 use standoff_linalg::Vec3;
 use standoff_mesh::format::{Format, ReadOptions, parse, read, read_with, write};
-use standoff_mesh::{Mesh, MeshError, Place};
+use standoff_mesh::{Mesh, MeshError, Place, Region};
 use std::path::{Path, PathBuf};
 
 fn data(name: &str) -> PathBuf {
@@ -32,6 +32,34 @@ fn expected() -> Mesh {
 
 fn without_regions(mesh: &Mesh) -> Mesh {
     Mesh { regions: Vec::new(), notes: Vec::new(), ..mesh.clone() }
+}
+
+/// Regions that say of every cell which value an array has are written; others are not.
+#[test]
+fn labels_of_all_cells_are_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.vtu");
+    let region = |name: &str, tets: &[u32], triangles: &[u32], vertices: &[u32]| Region {
+        name: name.into(),
+        tets: tets.to_vec(),
+        triangles: triangles.to_vec(),
+        edges: Vec::new(),
+        vertices: vertices.to_vec(),
+    };
+    let whole =
+        [region("part=-2", &[0], &[0], &[0, 1, 2, 3]), region("part=7", &[1], &[], &[1, 2, 3, 4])];
+    let others = [region("some=1", &[0], &[], &[]), region("hand", &[0, 1], &[0], &[])];
+    let mesh = Mesh {
+        points: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1]]
+            .map(|p| Vec3::from(p.map(f64::from)))
+            .to_vec(),
+        tets: vec![[0, 1, 2, 3], [1, 2, 3, 4]],
+        triangles: vec![[0, 1, 2]],
+        regions: whole.iter().chain(&others).cloned().collect(),
+        ..Mesh::default()
+    };
+    write(&file, &mesh).unwrap();
+    assert_eq!(read(&file).unwrap().regions, whole);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use standoff_geometry::CollisionMesh;
 use standoff_geometry::broad_phase::{Candidates, candidates};
 use standoff_geometry::distance::{edge_edge, point_edge, point_point, point_triangle};
 use standoff_linalg::Vec3;
-use standoff_mesh::{Mesh, Quality};
+use standoff_mesh::{Mesh, Quality, tet_determinant};
 use standoff_scene::Scene;
 use standoff_scene::bending::{Bending, bending};
 use standoff_sim::audit::allowed_inversions;
@@ -220,23 +220,17 @@ fn reach(model: &Model) -> Vec<Reach> {
 
 fn describe(body: &BodyDef) -> BodyReport<'_> {
     let mut mesh = Mesh { points: body.rest.clone(), ..Mesh::default() };
-    let (mut volume_density, mut area_density) = (None, None);
     match &body.kind {
-        BodyKind::Volume { tets, density, .. } => {
-            mesh.tets.clone_from(tets);
-            volume_density = Some(density);
-        }
+        BodyKind::Volume { tets, .. } => mesh.tets.clone_from(tets),
         BodyKind::Rigid { mass } => {
             let surface = body.surface.as_ref();
             mesh.triangles = surface.map_or_else(Vec::new, |s| s.triangles.to_vec());
             let mass = Some(*mass);
             return BodyReport { body, quality: mesh.quality(), mass, bending: None };
         }
-        BodyKind::PlaneStrain { triangles, density, .. } => {
-            mesh.triangles.clone_from(triangles);
-            area_density = Some(density);
+        BodyKind::PlaneStrain { triangles, .. } | BodyKind::Shell { triangles, .. } => {
+            mesh.triangles.clone_from(triangles)
         }
-        BodyKind::Shell { triangles, .. } => mesh.triangles.clone_from(triangles),
         BodyKind::Rod { segments, .. } => mesh.edges.clone_from(segments),
         BodyKind::Particles { points, .. } => mesh.vertices.clone_from(points),
         BodyKind::Obstacle { triangles, edges, points } => {
@@ -246,10 +240,24 @@ fn describe(body: &BodyDef) -> BodyReport<'_> {
         }
     }
     let quality = mesh.quality();
-    let of_volume = volume_density.map(|density| quality.volume.unwrap_or(0.0) * density);
-    let of_area = area_density.map(|density| quality.area.unwrap_or(0.0) * density);
-    let mass = of_volume.or(of_area);
+    let mass = body.solid().map(|_| mass(body));
     BodyReport { body, quality, mass, bending: bending(body) }
+}
+
+/// The mass of a solid, kg; in the plane per metre of depth.
+fn mass(body: &BodyDef) -> f64 {
+    let at = |v: u32| body.rest[v as usize];
+    let sizes: Vec<f64> = match &body.kind {
+        BodyKind::Volume { tets, .. } => {
+            tets.iter().map(|t| tet_determinant(&t.map(at)) / 6.0).collect()
+        }
+        BodyKind::PlaneStrain { triangles, .. } => {
+            let area = |[a, b, c]: [Vec3; 3]| 0.5 * (b - a).cross(&(c - a)).norm();
+            triangles.iter().map(|t| area(t.map(at))).collect()
+        }
+        _ => Vec::new(),
+    };
+    sizes.iter().zip(body.substances()).map(|(size, of)| size * of.density).sum()
 }
 
 /// Objects farther apart than this share of the deformable bodies' diagonal are not measured.

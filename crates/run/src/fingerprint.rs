@@ -61,6 +61,7 @@ impl fmt::Debug for Shown<'_> {
             contact_thickness,
             surface,
             inelastic,
+            parts,
         } = self.0;
         let mut all = f.debug_struct("BodyDef");
         all.field("name", name)
@@ -71,6 +72,9 @@ impl fmt::Debug for Shown<'_> {
             .field("friction_material", friction_material)
             .field("contact_thickness", contact_thickness)
             .field("surface", surface);
+        if !parts.is_empty() {
+            all.field("parts", parts);
+        }
         if !inelastic.is_empty() {
             all.field("inelastic", inelastic);
         }
@@ -84,16 +88,12 @@ struct ShownKind<'a>(&'a BodyKind);
 impl fmt::Debug for ShownKind<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            BodyKind::Volume { tets, middles, density, material, overrides }
-                if middles.is_empty() =>
-            {
-                f.debug_struct("Volume")
-                    .field("tets", tets)
-                    .field("density", density)
-                    .field("material", material)
-                    .field("overrides", overrides)
-                    .finish()
-            }
+            BodyKind::Volume { tets, middles, density, material } if middles.is_empty() => f
+                .debug_struct("Volume")
+                .field("tets", tets)
+                .field("density", density)
+                .field("material", material)
+                .finish(),
             other => other.fmt(f),
         }
     }

@@ -77,7 +77,8 @@ pub fn memory(definition: &Definition, pairs: usize) -> f64 {
         vertices += unknown;
         if let BodyKind::Volume { tets, middles, .. } = &body.kind {
             let per_element = if middles.is_empty() { BRANCH[0] } else { 4.0 * BRANCH[1] };
-            branches += per_element * (body.inelastic.len() * tets.len()) as f64;
+            let count: usize = body.substances().iter().map(|s| s.inelastic.len()).sum();
+            branches += per_element * count as f64;
             // 45 blocks in place of 6
             tetrahedra += if middles.is_empty() { tets.len() } else { 8 * tets.len() };
             let part =

@@ -10,7 +10,7 @@
 
 use standoff_linalg::nalgebra::SymmetricEigen;
 use standoff_linalg::{Mat3, Vec3};
-use standoff_sim::definition::{BodyDef, BodyKind};
+use standoff_sim::definition::{BodyDef, BodyKind, Substance};
 use standoff_sim::material::Lame;
 use standoff_sim::material::inelastic::Inelasticity;
 
@@ -64,7 +64,8 @@ impl Bending {
 
 /// Why linear elements of a body are too stiff, if they are: they lock in bending over few of them, with Poisson's ratios near 0.5, and where they yield.
 pub fn locking(body: &BodyDef) -> Option<String> {
-    let yields = body.inelastic.iter().any(|i| matches!(i, Inelasticity::Yielding(_)));
+    let yielding = |i: &Inelasticity| matches!(i, Inelasticity::Yielding(_));
+    let yields = body.all_substances().iter().any(|s| s.inelastic.iter().any(yielding));
     match &body.kind {
         BodyKind::Volume { middles, .. } if yields && middles.is_empty() => {
             Some("linear elements that yield hardly change their shape, so that it carries too much".into())
@@ -91,21 +92,18 @@ impl Element {
 
 /// How a body bends; `None` where it has no linear tetrahedra, or some of points that are not there, or is neither longish nor nearly incompressible.
 pub fn bending(body: &BodyDef) -> Option<Bending> {
-    let BodyKind::Volume { tets, middles, material, overrides, .. } = &body.kind else {
+    let BodyKind::Volume { tets, middles, .. } = &body.kind else {
         return None;
     };
     if !middles.is_empty() {
         return None;
     }
-    let element = |t: &[u32; 4]| {
+    let element = |(t, of): (&[u32; 4], Substance<'_>)| {
         let x = t.map(|v| body.rest.get(v as usize).copied().unwrap_or(Vec3::repeat(f64::NAN)));
         let volume = (x[1] - x[0]).cross(&(x[2] - x[0])).dot(&(x[3] - x[0])) / 6.0;
-        Element { corners: x, volume, lame: material.lame() }
+        Element { corners: x, volume, lame: of.material.lame() }
     };
-    let mut elements: Vec<Element> = tets.iter().map(element).collect();
-    for (e, _, own) in overrides {
-        elements.get_mut(*e as usize)?.lame = own.lame();
-    }
+    let mut elements: Vec<Element> = tets.iter().zip(body.substances()).map(element).collect();
     let (axes, radii) = principal_axes(&mut elements);
     let slenderness = radii[0] / radii[2];
     let poisson_ratio = elements.iter().map(|e| e.poisson_ratio()).fold(-1.0, f64::max);

@@ -398,6 +398,10 @@ pub struct ObjectSection {
     /// Name of a material of `[materials]`, or a material in place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub material: Option<MaterialChoice>,
+    /// Materials of parts of a solid by the names of regions, each a material of `[materials]` or one in place; the rest has `material`, whose
+    /// friction the whole object has.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub materials: BTreeMap<String, MaterialChoice>,
     /// Name by which `[[friction.pairs]]` refers to the object; by default the friction material of its
     /// material.
     #[serde(skip_serializing_if = "Option::is_none")]

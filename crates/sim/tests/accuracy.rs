@@ -244,7 +244,6 @@ fn quasi_static_cantilevers_of_the_oracle() {
                 young_modulus: number(&case["E"]),
                 poisson_ratio: number(&case["nu"]),
             },
-            overrides: Vec::new(),
         };
         let vertices = at_zero(&body);
         let mut definition = scene(vec![body]);

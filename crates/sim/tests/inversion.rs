@@ -4,7 +4,9 @@
 use crate::common::{block, grid, ground, material, scene};
 use standoff_linalg::Vec3;
 use standoff_sim::audit::Violation;
-use standoff_sim::definition::{BodyKind, Definition, Dimension, Motion, Pivot, PrescribedDef};
+use standoff_sim::definition::{
+    BodyKind, Definition, Dimension, Motion, Pivot, PrescribedDef, SolidPart,
+};
 use standoff_sim::material::{Law, Material};
 use standoff_sim::settings::{Method, Settings};
 use standoff_sim::{BuildError, Simulation, StepReport};
@@ -271,9 +273,10 @@ fn it_is_refused_where_something_does_not_bear_it() {
         }),
         ("body 'cube'", "\"neo-hookean\"", |d| {
             let law = Law::NeoHookean;
-            let other = Material { law, young_modulus: 1e5, poisson_ratio: 0.3 };
-            let BodyKind::Volume { overrides, .. } = &mut d.bodies[0].kind else { panic!() };
-            overrides.push((4, 1000.0, other));
+            let material = Material { law, young_modulus: 1e5, poisson_ratio: 0.3 };
+            let (name, elements, inelastic) = ("core".into(), vec![4], Vec::new());
+            let density = 1000.0;
+            d.bodies[0].parts = vec![SolidPart { name, elements, density, material, inelastic }];
         }),
         ("body 'cube'", "itself; set `contact.enabled = false`", |d| {
             d.settings.solver.method = Method::Dot;

@@ -203,6 +203,12 @@ impl Object {
         self
     }
 
+    /// Gives the elements of a region another material of the scene.
+    pub fn material_of(mut self, region: &str, name: &str) -> Self {
+        self.section.materials.insert(region.to_owned(), MaterialChoice::Name(name.to_owned()));
+        self
+    }
+
     /// Translates it, m.
     pub fn at(mut self, translation: impl Into<Vec3>) -> Self {
         self.section.translate = translation.into().into();

@@ -10,6 +10,7 @@ use super::vtk::{CELL_HINT, add_regions, cell_type};
 use super::xml::{Tag, Tags};
 use crate::Mesh;
 use standoff_linalg::Vec3;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -420,7 +421,34 @@ impl File<'_> {
     }
 }
 
-/// The mesh as `.vtu` text: tetrahedra, triangles, wires, points, in this order.
+/// Integer arrays on the cells of a mesh, in the order of [`text`]: its regions `array=value`, where they say which value each cell has.
+fn labels(mesh: &Mesh, cells: usize) -> BTreeMap<&str, Vec<i64>> {
+    let mut arrays: BTreeMap<&str, Vec<Option<i64>>> = BTreeMap::new();
+    let (triangles, edges) = (mesh.tets.len(), mesh.tets.len() + mesh.triangles.len());
+    for region in &mesh.regions {
+        let Some((array, value)) = region.name.rsplit_once('=') else { continue };
+        let Ok(value) = value.parse() else { continue };
+        if array.contains(['&', '<', '>', '"']) {
+            continue;
+        }
+        let values = arrays.entry(array).or_insert_with(|| vec![None; cells]);
+        for (first, list) in
+            [(0, &region.tets), (triangles, &region.triangles), (edges, &region.edges)]
+        {
+            for &e in list {
+                if let Some(of) = values.get_mut(first + e as usize) {
+                    *of = Some(value);
+                }
+            }
+        }
+    }
+    let complete = |(name, values): (_, Vec<Option<i64>>)| {
+        Some((name, values.into_iter().collect::<Option<Vec<i64>>>()?))
+    };
+    arrays.into_iter().filter_map(complete).collect()
+}
+
+/// The mesh as `.vtu` text: tetrahedra, triangles, wires, points, in this order, with those of its regions that are labels of all cells.
 pub(crate) fn text(mesh: &Mesh) -> String {
     let join = |(t, m): (&[u32; 4], &[u32; 6])| [&t[..], &m[..]].concat();
     let curved: Vec<Vec<u32>> = mesh.tets.iter().zip(&mesh.middles).map(join).collect();
@@ -454,15 +482,20 @@ pub(crate) fn text(mesh: &Mesh) -> String {
     let array = |kind: &str, head: &str, body: &str| {
         format!("<DataArray type=\"{kind}\" {head} format=\"ascii\">\n{body}</DataArray>\n")
     };
+    let labelled = labels(mesh, cells).into_iter().map(|(name, values)| {
+        let body: String = values.iter().map(|v| format!("{v}\n")).collect();
+        array("Int64", &format!("Name=\"{name}\""), &body)
+    });
     format!(
         "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" \
          byte_order=\"LittleEndian\" header_type=\"UInt64\">\n<UnstructuredGrid>\n\
          <Piece NumberOfPoints=\"{}\" NumberOfCells=\"{cells}\">\n<Points>\n{}</Points>\n\
-         <Cells>\n{}{}{}</Cells>\n</Piece>\n</UnstructuredGrid>\n</VTKFile>\n",
+         <Cells>\n{}{}{}</Cells>\n<CellData>\n{}</CellData>\n</Piece>\n</UnstructuredGrid>\n</VTKFile>\n",
         mesh.points.len(),
         array("Float64", "Name=\"Points\" NumberOfComponents=\"3\"", &points),
         array("Int64", "Name=\"connectivity\"", &connectivity),
         array("Int64", "Name=\"offsets\"", &offsets),
         array("UInt8", "Name=\"types\"", &types),
+        labelled.collect::<String>(),
     )
 }

@@ -4,17 +4,16 @@
 
 use super::at::At;
 use super::fill::{Filled, fill};
+use super::material::Materials;
 use super::placed::{Kept, Placed, PlacedCopy};
 use super::placement::{Placement, copies};
 use super::quadratic::{add_middles, choose_order};
 use super::room::Room;
 use super::weld::weld;
-use super::{DEFAULT_FRICTION_MATERIAL, Meshes, check_material, plane, rigid, room, select, thin};
+use super::{Meshes, parts, plane, rigid, room, select, thin};
 use crate::bending::locking;
 use crate::error::{Problem, SceneError, nearest_name};
-use crate::file::{
-    ElementOrder, MaterialChoice, MaterialSection, MotionSection, ObjectSection, Reduce, Role,
-};
+use crate::file::{ElementOrder, MaterialSection, MotionSection, ObjectSection, Reduce, Role};
 use standoff_linalg::Vec3;
 use standoff_mesh::format;
 use standoff_mesh::{Mesh, Names};
@@ -62,7 +61,8 @@ pub(super) fn resolve_one(
 ) -> Result<Placed, SceneError> {
     // before a mesh is read or built for them
     let copies = copies(object, at)?;
-    let (material, friction_material, material_at) = material_of(object, materials, at)?;
+    let (materials, friction_material, material_at) = Materials::of(object, materials, at)?;
+    let material = &materials.rest;
     let from_file = object.mesh.as_ref().is_some_and(|m| !meshes.contains_key(m));
     let mut mesh = load_mesh(object, at, folder, meshes)?;
     let dimension = definition.dimension;
@@ -76,7 +76,7 @@ pub(super) fn resolve_one(
     notes.extend(mesh.notes.iter().map(|n| format!("{}: {n}", object.name)));
     let placement = Placement::of(object, at)?;
     let Made { kind, thickness, mesh, kept, added } =
-        body_kind(object, mesh, &material, &placement, dimension, chooses, at, notes)?;
+        body_kind(object, mesh, &materials, &placement, dimension, chooses, at, notes)?;
     let kept = welded.as_ref().map(|w| w.kept(kept.as_ref())).or(kept);
     let numbers = welded.zip(kept.as_ref()).map(|(w, kept)| w.numbers(&kept.old));
     room::require(object, &mesh, copies.len(), room, at)?;
@@ -133,17 +133,9 @@ pub(super) fn resolve_one(
             contact_thickness,
             surface: surface.clone(),
             inelastic: inelastic.clone(),
+            parts: Vec::new(),
         };
         body.validate().map_err(|fault| body_fault(fault, object, at, &material_at))?;
-        if placed.copies.is_empty() {
-            let note = locking(&body).map(|fault| match dimension {
-                Dimension::Two => format!("{}: {fault}", object.name),
-                Dimension::Three => {
-                    format!("{}: {fault}; choose element = \"quadratic\"", object.name)
-                }
-            });
-            notes.extend(note);
-        }
         if dimension.is_planar() {
             plane::check_placed(&body, at)?;
         }
@@ -151,6 +143,15 @@ pub(super) fn resolve_one(
         placed.copies.push(PlacedCopy { name, offset, points });
     }
     placed.bodies.end = definition.bodies.len();
+    let bodies = &mut definition.bodies[placed.bodies.clone()];
+    parts::add(object, &materials.parts, dimension, at, &placed, bodies)?;
+    let note = bodies.first().and_then(locking).map(|fault| match dimension {
+        Dimension::Two => format!("{}: {fault}", object.name),
+        Dimension::Three => {
+            format!("{}: {fault}; choose element = \"quadratic\"", object.name)
+        }
+    });
+    notes.extend(note);
     filled.carry(carried, placed.bodies.clone());
     object.friction_material = Some(friction_material);
     Ok(placed)
@@ -207,40 +208,6 @@ fn body_fault(
         }
         _ => at.fault(fault),
     }
-}
-
-/// The object's material, the name of its friction material, and where the material stands.
-fn material_of<'a>(
-    object: &mut ObjectSection,
-    materials: &BTreeMap<String, MaterialSection>,
-    at: &At<'a>,
-) -> Result<(MaterialSection, String, At<'a>), SceneError> {
-    let mut at = at.key("material");
-    let (material, name) = match &mut object.material {
-        None => (MaterialSection::default(), DEFAULT_FRICTION_MATERIAL),
-        Some(MaterialChoice::Inline(material)) => {
-            check_material(material, &at)?;
-            ((**material).clone(), DEFAULT_FRICTION_MATERIAL)
-        }
-        Some(MaterialChoice::Name(name)) => match materials.get(name.as_str()) {
-            Some(material) => {
-                at = at.top().key("materials").key(name);
-                (material.clone(), name.as_str())
-            }
-            None => {
-                return Err(at.error(Problem::UnknownName {
-                    what: "material",
-                    name: name.clone(),
-                    nearest: nearest_name(name, materials.keys().map(String::as_str)),
-                    valid: materials.keys().cloned().collect(),
-                }));
-            }
-        },
-    };
-    let own = object.friction_material.clone();
-    let friction = own.or_else(|| material.friction_material.clone());
-    let friction = friction.unwrap_or_else(|| name.to_owned());
-    Ok((material, friction, at))
 }
 
 /// Takes the mesh from memory, reads its file (whose path becomes absolute) or builds the shape.
@@ -313,7 +280,7 @@ struct Made {
 fn body_kind(
     object: &mut ObjectSection,
     mut mesh: Mesh,
-    material: &MaterialSection,
+    materials: &Materials,
     placement: &Placement,
     dimension: Dimension,
     chooses: bool,
@@ -361,10 +328,11 @@ fn body_kind(
     notes.extend(warnings.iter().map(|w| format!("{}: {w}", object.name)));
     thin::refuse_foreign_keys(object, role, at)?;
     if chooses {
-        choose_order(object, &mesh, material, placement, notes);
+        choose_order(object, &mesh, materials, placement, notes);
     }
     let added = add_middles(object, role, dimension, &mut mesh, at)?;
-    let (kind, thickness) = kind_of(dimension, role, object, &mesh, material, placement, at)?;
+    let (kind, thickness) =
+        kind_of(dimension, role, object, &mesh, &materials.rest, placement, at)?;
     Ok(Made { kind, thickness, mesh, kept, added })
 }
 
@@ -449,7 +417,7 @@ fn kind_of(
                 }
                 Dimension::Three => {
                     let (tets, middles) = (mesh.tets.clone(), mesh.middles.clone());
-                    BodyKind::Volume { tets, middles, density, material, overrides: Vec::new() }
+                    BodyKind::Volume { tets, middles, density, material }
                 }
             };
             (kind, 0.0)

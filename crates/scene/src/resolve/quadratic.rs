@@ -1,6 +1,7 @@
 //! Quadratic elements of an object: nodes in the middles of the edges of its tetrahedra.
 
 use super::at::At;
+use super::material::Materials;
 use super::placement::Placement;
 use crate::bending::locking;
 use crate::error::SceneError;
@@ -16,7 +17,7 @@ use std::collections::HashSet;
 pub(super) fn choose_order(
     object: &mut ObjectSection,
     mesh: &Mesh,
-    material: &MaterialSection,
+    materials: &Materials,
     placement: &Placement,
     notes: &mut Vec<String>,
 ) {
@@ -25,16 +26,17 @@ pub(super) fn choose_order(
     if !is_open || carries || !mesh.middles.is_empty() {
         return;
     }
-    let (density, overrides) = (material.density, Vec::new());
-    let (tets, middles) = (mesh.tets.clone(), Vec::new());
-    let solid = material.solid();
-    let body = BodyDef {
-        rest: placement.apply(&mesh.points, &Vec3::zeros()),
-        kind: BodyKind::Volume { tets, middles, density, material: solid, overrides },
-        inelastic: material.inelastic(),
-        ..BodyDef::default()
+    // as if all of it were made of each of its materials
+    let fault = |material: &MaterialSection| {
+        let (tets, middles, density) = (mesh.tets.clone(), Vec::new(), material.density);
+        locking(&BodyDef {
+            rest: placement.apply(&mesh.points, &Vec3::zeros()),
+            kind: BodyKind::Volume { tets, middles, density, material: material.solid() },
+            inelastic: material.inelastic(),
+            ..BodyDef::default()
+        })
     };
-    if let Some(fault) = locking(&body) {
+    if let Some(fault) = materials.all().find_map(fault) {
         object.element = Some(ElementOrder::Quadratic);
         let note = format!(
             "{}: {fault}: it gets quadratic ones; element = \"linear\" takes less time",

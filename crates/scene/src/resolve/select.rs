@@ -5,6 +5,7 @@ use super::placed::Placed;
 use crate::error::{Problem, SceneError, nearest_name};
 use crate::file::{ObjectSection, RegionSection, Selection};
 use standoff_linalg::Vec3;
+use standoff_mesh::Region;
 use standoff_sim::definition::validate::positive;
 
 /// A selection counts vertices on its boundary, up to this share of the object's diagonal.
@@ -22,25 +23,15 @@ pub(super) fn select(
     placed: &Placed,
 ) -> Result<Sets, SceneError> {
     let sets = match selection {
-        Selection::Region(region) => in_region(region, at, placed)?,
-        Selection::Name(name) => match (object.regions.get(name), placed.mesh.region(name)) {
-            (Some(region), _) => in_region(region, at, placed)?,
-            (None, Some(region)) => vec![region.vertices.clone(); placed.copies.len()],
-            (None, None) if name == "all" => {
+        Selection::Region(region) => in_region(region, at, placed, None)?,
+        Selection::Name(name) => match named(name, object, placed) {
+            Some(Selected::OfObject(region)) => in_region(region, at, placed, None)?,
+            Some(Selected::OfMesh(region)) => vec![region.vertices.clone(); placed.copies.len()],
+            None if name == "all" => {
                 let all: Vec<u32> = (0..placed.mesh.points.len() as u32).collect();
                 vec![all; placed.copies.len()]
             }
-            (None, None) => {
-                let own = object.regions.keys().cloned();
-                let of_mesh = placed.mesh.regions.iter().map(|r| r.name.clone());
-                let valid: Vec<String> = own.chain(of_mesh).chain(["all".to_owned()]).collect();
-                return Err(at.error(Problem::UnknownName {
-                    what: "region",
-                    name: name.clone(),
-                    nearest: nearest_name(name, valid.iter().map(String::as_str)),
-                    valid,
-                }));
-            }
+            None => return Err(unknown_region(name, object, placed, at)),
         },
     };
     if sets.iter().all(Vec::is_empty) {
@@ -67,6 +58,42 @@ pub(super) fn select(
     Ok(sets)
 }
 
+/// What the name of a region stands for.
+pub(super) enum Selected<'a> {
+    /// A region of the object.
+    OfObject(&'a RegionSection),
+    /// One that the mesh file names.
+    OfMesh(&'a Region),
+}
+
+/// The region of a name, if there is one; regions of the object come before those of its mesh.
+pub(super) fn named<'a>(
+    name: &str,
+    object: &'a ObjectSection,
+    placed: &'a Placed,
+) -> Option<Selected<'a>> {
+    let own = object.regions.get(name).map(Selected::OfObject);
+    own.or_else(|| placed.mesh.region(name).map(Selected::OfMesh))
+}
+
+/// The error about a name that no region has.
+pub(super) fn unknown_region(
+    name: &str,
+    object: &ObjectSection,
+    placed: &Placed,
+    at: &At<'_>,
+) -> SceneError {
+    let own = object.regions.keys().cloned();
+    let of_mesh = placed.mesh.regions.iter().map(|r| r.name.clone());
+    let valid: Vec<String> = own.chain(of_mesh).chain(["all".to_owned()]).collect();
+    at.error(Problem::UnknownName {
+        what: "region",
+        name: name.to_owned(),
+        nearest: nearest_name(name, valid.iter().map(String::as_str)),
+        valid,
+    })
+}
+
 fn triple(p: &Vec3) -> String {
     format!("({:.6}, {:.6}, {:.6})", p.x, p.y, p.z)
 }
@@ -77,9 +104,17 @@ pub(super) fn bounds(points: &[Vec3]) -> (Vec3, Vec3) {
     points.iter().fold((first, first), |(lo, hi), p| (lo.inf(p), hi.sup(p)))
 }
 
+/// For each copy which of its vertices are in a region, or which of the points that `of` makes of them.
 // long: an arm for each kind of region
-fn in_region(region: &RegionSection, at: &At<'_>, placed: &Placed) -> Result<Sets, SceneError> {
-    let keep = |points: &[Vec3], inside: &dyn Fn(&Vec3) -> bool| -> Vec<u32> {
+pub(super) fn in_region(
+    region: &RegionSection,
+    at: &At<'_>,
+    placed: &Placed,
+    of: Option<&dyn Fn(&[Vec3]) -> Vec<Vec3>>,
+) -> Result<Sets, SceneError> {
+    let keep = |vertices: &[Vec3], inside: &dyn Fn(&Vec3) -> bool| -> Vec<u32> {
+        let made = of.map(|of| of(vertices));
+        let points = made.as_deref().unwrap_or(vertices);
         (0..points.len() as u32).filter(|v| inside(&points[*v as usize])).collect()
     };
     match (&region.in_box, &region.in_sphere, &region.listed) {

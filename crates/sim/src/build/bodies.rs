@@ -24,7 +24,6 @@ use crate::material::Material;
 use crate::unknowns::VertexMap;
 use standoff_geometry::{quadratic, topology};
 use standoff_linalg::Vec3;
-use std::collections::BTreeMap;
 use std::f64::consts::PI;
 
 /// What all bodies have in vertices, elements and surfaces.
@@ -130,28 +129,24 @@ impl Collected {
         let shift = |v: u32| v + first as u32;
         let first_face = self.faces.len();
         match &body.kind {
-            BodyKind::Volume { tets, middles, density, material, overrides } => {
+            BodyKind::Volume { tets, middles, .. } => {
                 let nodes = quadratic::nodes(tets, middles);
-                let exceptions: BTreeMap<u32, _> =
-                    overrides.iter().map(|(e, d, m)| (*e, (d, m))).collect();
-                for (e, tet) in tets.iter().enumerate() {
-                    let own = exceptions.get(&(e as u32)).copied();
-                    let (rho, law) =
-                        own.map_or((*density, material.clone()), |(d, m)| (*d, m.clone()));
+                for ((e, tet), of) in tets.iter().enumerate().zip(body.substances()) {
+                    let law = of.material.clone();
                     if let Some(nodes) = nodes.get(e) {
-                        self.quadratic.push((nodes.map(shift), rho, law));
+                        self.quadratic.push((nodes.map(shift), of.density, law));
                         continue;
                     }
                     self.tets.push(tet.map(shift));
-                    self.densities.push(rho);
+                    self.densities.push(of.density);
                     self.materials.push(law);
                 }
                 let boundary = quadratic::boundary(tets, middles).map_err(|e| problem(body, e))?;
                 self.faces.extend(boundary.iter().map(|f| f.map(shift)));
             }
             BodyKind::Rigid { mass } => self.add_rigid(body, *mass, first),
-            BodyKind::PlaneStrain { triangles, density, material } => {
-                self.add_plane(body, triangles, *density, material, first as u32)?;
+            BodyKind::PlaneStrain { triangles, .. } => {
+                self.add_plane(body, triangles, first as u32)?;
                 let outline = topology::boundary_edges(triangles).map_err(|e| problem(body, e))?;
                 self.wires.extend(outline.iter().map(|e| e.map(shift)));
                 self.outline.extend(outline.iter().map(|e| e.map(shift)));
@@ -255,19 +250,17 @@ impl Collected {
         &mut self,
         body: &BodyDef,
         triangles: &[[u32; 3]],
-        density: f64,
-        material: &Material,
         first: u32,
     ) -> Result<(), BuildError> {
         topology::check_cells(triangles, body.rest.len()).map_err(|e| problem(body, e))?;
-        for (t, triangle) in triangles.iter().enumerate() {
+        for ((t, triangle), of) in triangles.iter().enumerate().zip(body.substances()) {
             let rest = triangle.map(|v| body.rest[v as usize]);
-            let Some(element) = PlaneStrain::new(&rest, material, self.guarded) else {
+            let Some(element) = PlaneStrain::new(&rest, of.material, self.guarded) else {
                 return Err(problem(body, turned(t, triangle, "at rest")));
             };
             let ids = triangle.map(|v| v + first);
             for v in ids {
-                self.mass[v as usize] += density * element.area() / 3.0;
+                self.mass[v as usize] += of.density * element.area() / 3.0;
             }
             self.volume += element.area();
             self.plane.push(ids, element);

@@ -210,7 +210,9 @@ fn inelastic(
 ) -> Inelastic {
     let mut of: Vec<&[Inelasticity]> = vec![&[]; solids.len()];
     for (own, body) in definition.bodies.iter().zip(bodies) {
-        of[body.solids.clone()].fill(&own.inelastic);
+        for (of, substance) in of[body.solids.clone()].iter_mut().zip(own.substances()) {
+            *of = substance.inelastic;
+        }
     }
     Inelastic::new(solids, vertex_count, |e| of[e])
 }

@@ -2,7 +2,7 @@
 
 use crate::body::Body;
 use crate::definition::settings::{Integrator, Method};
-use crate::definition::{BodyKind, Definition, Load};
+use crate::definition::{BodyDef, BodyKind, Definition, Load};
 use crate::energy::membrane::Sheet;
 use crate::error::BuildError;
 use standoff_geometry::CollisionMesh;
@@ -64,7 +64,7 @@ pub fn check_method(
     const CHOOSE: &str = "choose \"dot\" or \"barrier\"";
     let body = |b: usize| format!("body '{}'", bodies[b].name);
     for (k, own) in definition.bodies.iter().enumerate() {
-        if !own.inelastic.is_empty() {
+        if own.is_inelastic() {
             return unfit(body(k), &format!("this relaxes or yields; {CHOOSE}"));
         }
         let kind = match &own.kind {
@@ -239,7 +239,7 @@ pub fn check_intermediate(definition: &Definition) -> Result<(), BuildError> {
     }
     for body in &definition.bodies {
         let what = match &body.kind {
-            _ if !body.inelastic.is_empty() => "what relaxes or yields is known at the end only",
+            _ if body.is_inelastic() => "what relaxes or yields is known at the end only",
             BodyKind::Rigid { .. } => "a rigid body that turns is not rigid between them",
             BodyKind::Shell { material, .. } if limits_strains(&material.sheet) => {
                 "the limits of an orthotropic law cannot be told from its elasticity, and have to hold at the end"
@@ -292,7 +292,7 @@ pub fn check_inversion(
         return unfit(body(touch.body), problem);
     }
     for (k, own) in definition.bodies.iter().enumerate() {
-        if let Some(problem) = bears_no_inversion(&own.kind) {
+        if let Some(problem) = cannot_be_inverted(own) {
             return unfit(body(k), problem);
         }
     }
@@ -300,19 +300,18 @@ pub fn check_inversion(
 }
 
 /// Why the elements of a body cannot be inverted, if they cannot.
-fn bears_no_inversion(kind: &BodyKind) -> Option<String> {
-    let (material, overrides) = match kind {
+fn cannot_be_inverted(body: &BodyDef) -> Option<String> {
+    match &body.kind {
         BodyKind::Volume { middles, .. } if !middles.is_empty() => {
             return Some("is for linear tetrahedra, but these are quadratic".into());
         }
-        BodyKind::Volume { material, overrides, .. } => (material, overrides),
         BodyKind::PlaneStrain { .. } => {
             return Some("is for tetrahedra, but this is a solid in the plane".into());
         }
-        _ => return None,
-    };
-    let mut laws = std::iter::once(&material.law).chain(overrides.iter().map(|(_, _, m)| &m.law));
-    let law = laws.find(|law| law.has_barrier())?;
+        _ => {}
+    }
+    let substances = body.all_substances();
+    let law = substances.iter().map(|s| &s.material.law).find(|law| law.has_barrier())?;
     Some(format!(
         "needs an energy that is finite at J ≤ 0, which that of the law \"{}\" is not; choose another law",
         law.key()

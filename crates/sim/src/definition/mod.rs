@@ -6,6 +6,7 @@ mod carried;
 mod dimension;
 pub mod expression;
 mod joints;
+mod parts;
 pub mod presets;
 mod rigid;
 pub mod settings;
@@ -15,6 +16,7 @@ pub mod validate;
 pub use carried::CarriedSurface;
 pub use dimension::Dimension;
 pub use joints::{DriveDef, JointDef, JointKind, JointSpring, MimicDef, TendonDef};
+pub use parts::{SolidPart, Substance};
 pub(crate) use rigid::coordinates;
 pub use rigid::{CONTROL_POINTS, MassProperties};
 pub use springs::{Anchor, AttachmentDef, SpringStiffness, StitchDef, StitchPair};
@@ -111,6 +113,8 @@ pub struct BodyDef {
     pub surface: Option<CarriedSurface>,
     /// What of the stress of a solid relaxes or yields.
     pub inelastic: Vec<Inelasticity>,
+    /// The elements of a solid that are made of something else.
+    pub parts: Vec<SolidPart>,
 }
 
 /// Kind of a body.
@@ -127,8 +131,6 @@ pub enum BodyKind {
         density: f64,
         /// Constitutive law.
         material: Material,
-        /// Replaces density and law in some elements: `(element, density, law)`.
-        overrides: Vec<(u32, f64, Material)>,
     },
     /// An elastic solid in the plane z = 0, under plane strain: nothing moves along z, and everything is
     /// per metre of depth. Only with [`Dimension::Two`], where it takes the place of `Volume`.

@@ -49,7 +49,6 @@ pub fn block(name: &str, low: [f64; 3], n: [usize; 3], cell: f64) -> BodyDef {
             tets,
             density: 1000.0,
             material: material(Law::NeoHookean),
-            overrides: Vec::new(),
         },
         friction_material: "default".into(),
         ..BodyDef::default()

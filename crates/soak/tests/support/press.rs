@@ -142,13 +142,7 @@ fn block(young_modulus: f64) -> BodyDef {
     BodyDef {
         name: "block".into(),
         rest,
-        kind: BodyKind::Volume {
-            tets,
-            middles: Vec::new(),
-            density: 1000.0,
-            material,
-            overrides: Vec::new(),
-        },
+        kind: BodyKind::Volume { tets, middles: Vec::new(), density: 1000.0, material },
         friction_material: "default".into(),
         ..BodyDef::default()
     }

@@ -195,17 +195,9 @@ impl RodMaterial {
 impl BodyKind {
     fn validate(&self) -> Result<(), Fault> {
         match self {
-            Self::Volume { density: rho, material, overrides, .. } => {
-                density(*rho)?;
-                material.validate().map_err(|f| f.within("material"))?;
-                for (k, (_, rho, material)) in overrides.iter().enumerate() {
-                    let own = density(*rho).and_then(|()| material.validate());
-                    own.map_err(|f| f.within_element("overrides", k))?;
-                }
-                Ok(())
-            }
             Self::Rigid { mass } => positive("mass", *mass, "a mass must be positive (kg)"),
-            Self::PlaneStrain { density: rho, material, .. } => {
+            Self::Volume { density: rho, material, .. }
+            | Self::PlaneStrain { density: rho, material, .. } => {
                 density(*rho)?;
                 material.validate().map_err(|f| f.within("material"))
             }
@@ -236,8 +228,37 @@ impl BodyDef {
         positions("velocity", &self.velocity)?;
         contact_thickness(self.contact_thickness)?;
         self.kind.validate()?;
-        inelastic::validate(self)
+        inelastic::validate(self)?;
+        parts(self)
     }
+}
+
+/// Checks the elements of a solid that are made of something else.
+fn parts(body: &BodyDef) -> Result<(), Fault> {
+    let count = match body.solid() {
+        Some((_, count)) => count,
+        None if body.parts.is_empty() => return Ok(()),
+        None => return Err(fault("parts", body.parts.len(), "only solids have parts")),
+    };
+    let mut taken = vec![false; count];
+    for (k, part) in body.parts.iter().enumerate() {
+        let number = density(part.density)
+            .and_then(|()| part.material.validate().map_err(|f| f.within("material")))
+            .and_then(|()| inelastic::of_substance(&part.substance()));
+        let mut elements = part.elements.iter();
+        let own = number.and_then(|()| {
+            elements.try_for_each(|&e| match taken.get_mut(e as usize) {
+                None => Err(fault("elements", e, "an element of a part must be one of the solid")),
+                Some(true) => Err(fault("elements", e, "an element must be in one part at most")),
+                Some(of) => {
+                    *of = true;
+                    Ok(())
+                }
+            })
+        });
+        own.map_err(|f| f.within_element("parts", k))?;
+    }
+    Ok(())
 }
 
 impl HalfSpaceDef {

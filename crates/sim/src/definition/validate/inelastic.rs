@@ -1,7 +1,7 @@
 //! What relaxes or yields of a solid.
 
 use super::{Fault, fault, number, positive};
-use crate::definition::{BodyDef, BodyKind};
+use crate::definition::{BodyDef, Substance};
 use crate::material::Law;
 use crate::material::inelastic::{Inelasticity, Plasticity, Relaxation};
 
@@ -67,40 +67,32 @@ fn missing(key: &'static str, must: &'static str) -> Fault {
 /// # Errors
 /// A number out of its range, a body that is no solid, or a law that does not go with what yields.
 pub(super) fn validate(body: &BodyDef) -> Result<(), Fault> {
-    let yields = |i: &Inelasticity| matches!(i, Inelasticity::Yielding(_));
-    let (law, overridden) = match &body.kind {
-        BodyKind::Volume { material, overrides, .. } => {
-            (Some(&material.law), !overrides.is_empty())
-        }
-        BodyKind::PlaneStrain { material, .. } => (Some(&material.law), false),
-        _ => (None, false),
-    };
-    for (k, part) in body.inelastic.iter().enumerate() {
+    match body.solid() {
+        Some((rest, _)) => of_substance(&rest),
+        None if body.inelastic.is_empty() => Ok(()),
+        None => Err(fault("inelastic", body.inelastic.len() as f64, "only solids relax or yield")),
+    }
+}
+
+/// Checks what relaxes or yields of what elements are made of.
+///
+/// # Errors
+/// As [`validate`].
+pub(super) fn of_substance(of: &Substance<'_>) -> Result<(), Fault> {
+    for (k, part) in of.inelastic.iter().enumerate() {
         let own = match part {
             Inelasticity::Relaxing(relaxation) => relaxation.validate(),
             Inelasticity::Yielding(plasticity) => plasticity.validate(),
         };
         own.map_err(|f| f.within_element("inelastic", k))?;
     }
-    let count = body.inelastic.len() as f64;
-    count_of_terms(body.inelastic.iter().filter(|i| !yields(i)).count())?;
-    if law.is_none() && count > 0.0 {
-        return Err(fault("inelastic", count, "only solids relax or yield"));
-    }
-    let yielding = body.inelastic.iter().filter(|i| yields(i)).count();
-    let volumetric = law == Some(&Law::Volumetric);
-    match yielding {
-        0 if volumetric => Err(fault(
-            "inelastic",
-            count,
-            "the law \"volumetric\" needs something that yields, for it resists no shear",
-        )),
-        0 => Ok(()),
-        1 if volumetric && !overridden => Ok(()),
-        _ => Err(fault(
-            "inelastic",
-            count,
-            "one thing may yield, of a body with the law \"volumetric\" in all of its elements",
-        )),
-    }
+    let yields = |i: &&Inelasticity| matches!(i, Inelasticity::Yielding(_));
+    let yielding = of.inelastic.iter().filter(yields).count();
+    count_of_terms(of.inelastic.len() - yielding)?;
+    let must = match (yielding, of.material.law == Law::Volumetric) {
+        (0, true) => "the law \"volumetric\" needs something that yields, for it resists no shear",
+        (0, false) | (1, true) => return Ok(()),
+        _ => "one thing may yield, with the law \"volumetric\"",
+    };
+    Err(fault("inelastic", of.inelastic.len() as f64, must))
 }

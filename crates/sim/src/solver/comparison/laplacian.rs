@@ -155,7 +155,6 @@ mod tests {
                 tets: vec![[0, 1, 2, 3], [1, 2, 3, 4]],
                 density: 700.0,
                 material: Material { law, young_modulus: 3e4, poisson_ratio: 0.3 },
-                overrides: Vec::new(),
             },
             ..BodyDef::default()
         };
