@@ -94,3 +94,31 @@ def test_a_robot_is_a_part_of_a_scene():
     assert np.array_equal(again.positions, simulation.positions)
     with pytest.raises(standoff.SceneError, match="there is no joint \"knee\""):
         standoff.Scene(robots=[{"file": str(ARM), "pose": {"knee": 1.0}}])
+
+
+def test_a_joint_with_a_soft_body_breaks():
+    bar = {"name": "bar", "shape": {"kind": "box", "size": [0.05, 0.2, 0.05], "cells": [1, 4, 1]}, "element": "linear",
+           "material": {"density": 1000, "young_modulus": 1e6, "poisson_ratio": 0.4}}
+    top = {"box": {"min": [0, 1, 0], "max": [1, 1, 1], "relative": True}}
+    hook = {"name": "hook", "kind": "fixed", "bodies": ["bar"], "vertices": {"bar": top}, "point": [0, 0.1, 0]}
+    weight = 1000 * 0.2 * 0.05**2 * 9.81
+
+    def simulation(**more):
+        return standoff.Simulation(standoff.Scene(objects=[bar], joints=[{**hook, **more}], time={"step": 0.01, "end": 1}))
+
+    holds = simulation()
+    for _ in range(100):
+        holds.step()
+    joint = holds.joints["hook"]
+    assert not joint.broken and joint.force[1] == pytest.approx(weight, rel=1e-2)
+    breaks = simulation(breaking_force=0.5 * weight)
+    reports = [breaks.step() for _ in range(10)]
+    broken = [report.get("broken_joints", []) for report in reports]
+    assert broken.count(["hook"]) == 1 and broken.count([]) == 9
+    assert breaks.joints["hook"].broken and np.allclose(breaks.joints["hook"].force, 0)
+    saved = breaks.save()
+    again = simulation(breaking_force=0.5 * weight)
+    again.load(saved)
+    assert again.joints["hook"].broken
+    with pytest.raises(standoff.SceneError, match="vertices"):
+        standoff.Scene(objects=[bar], joints=[{"kind": "fixed", "bodies": ["bar"], "point": [0, 0.1, 0]}])

@@ -8,7 +8,14 @@ use standoff_soak::run::{Record, Runner};
 use standoff_testkit::thorough;
 
 /// As many joints as may be.
-const JOINED: Parts = Parts { rigid: 1.0, joints: 1.0, quadratic: 0.0, inelastic: 0.0 };
+const JOINED: Parts = Parts {
+    rigid: 1.0,
+    joints: 1.0,
+    soft_joints: 0.0,
+    breaking: 0.0,
+    quadratic: 0.0,
+    inelastic: 0.0,
+};
 
 /// Seeds and solvers of scenes with quadratic elements in contact. In the last one a heavy body is pulled off, so that a weaker barrier within the
 /// elements beside what is held lets them come too close to inversion.

@@ -31,6 +31,8 @@ pub struct CollisionMesh {
     pub body: Vec<u32>,
     /// Which bodies ignore each other; see [`CollisionMesh::exclude`].
     excluded: Excluded,
+    /// What passes through other bodies where it is held at them; see [`CollisionMesh::exclude_grips`].
+    grips: Grips,
     /// Half of the thickness offset ξ that a vertex brings to a pair, m (`#V`), the same for all vertices
     /// of a primitive; empty for none. The offset of a pair is the sum over its two primitives.
     pub half_thickness: Vec<f64>,
@@ -66,6 +68,40 @@ impl Excluded {
         let listed =
             !self.pairs.is_empty() && self.pairs.binary_search(&[a.min(b), a.max(b)]).is_ok();
         !(listed || self.own && a == b)
+    }
+}
+
+/// Vertices at which a joint holds a body, and the other body at which it does.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Grip {
+    /// The vertices.
+    pub vertices: Vec<u32>,
+    /// Number of the other body in [`CollisionMesh::body`].
+    pub other: u32,
+}
+
+/// The grips by vertex.
+#[derive(Debug, Clone, Default)]
+struct Grips {
+    /// Number of the grips of each vertex in `others` (`#V`), `NONE` for none; empty where there are no grips.
+    of: Vec<u32>,
+    /// The other bodies of each set of vertices, with that to which they belong.
+    others: Vec<Vec<u32>>,
+    /// Pairs of bodies of which one is held at the other, in both orders, ascending.
+    bodies: Vec<[u32; 2]>,
+}
+
+/// No grip.
+const NONE: u32 = u32::MAX;
+
+impl Grips {
+    /// Whether a primitive of these vertices passes through a body.
+    #[inline]
+    fn pass(&self, vertices: &[u32], body: u32) -> bool {
+        vertices.iter().any(|&v| match self.of[v as usize] {
+            NONE => false,
+            k => self.others[k as usize].contains(&body),
+        })
     }
 }
 
@@ -156,6 +192,7 @@ impl CollisionMesh {
             mobile: vec![true; n],
             body: Vec::new(),
             excluded: Excluded::default(),
+            grips: Grips::default(),
             half_thickness: Vec::new(),
             reach: Vec::new(),
             neighbours: RestNeighbours::default(),
@@ -165,6 +202,7 @@ impl CollisionMesh {
 
     /// Makes `pairs` of bodies, given by their ranges of vertices, ignore each other, and with `own` every body itself.
     pub fn exclude(&mut self, bodies: &[Range<usize>], pairs: &[(usize, usize)], own: bool) {
+        self.excluded = Excluded::default();
         if pairs.is_empty() && !own {
             return;
         }
@@ -179,6 +217,50 @@ impl CollisionMesh {
         let mut pairs: Vec<[u32; 2]> = pairs.iter().map(|&(a, b)| [a.min(b), a.max(b)]).collect();
         pairs.sort_unstable();
         self.excluded = Excluded { group, pairs, own: false };
+    }
+
+    /// Makes primitives with a vertex of a grip ignore the other body of the grip, as surfaces meet where bodies are held at each other.
+    /// [`CollisionMesh::body`] must be set. A vertex may have several grips, with the same vertices.
+    pub fn exclude_grips(&mut self, grips: &[Grip]) {
+        self.grips = Grips::default();
+        if grips.is_empty() {
+            return;
+        }
+        self.grips.of = vec![NONE; self.rest.len()];
+        for grip in grips {
+            let Some(&first) = grip.vertices.first() else { continue };
+            let number = match self.grips.of[first as usize] {
+                NONE => {
+                    self.grips.others.push(Vec::new());
+                    self.grips.others.len() as u32 - 1
+                }
+                k => k,
+            };
+            grip.vertices.iter().for_each(|&v| self.grips.of[v as usize] = number);
+            self.grips.others[number as usize].push(grip.other);
+            let own = self.body[first as usize];
+            self.grips.bodies.extend([[own, grip.other], [grip.other, own]]);
+        }
+        self.grips.bodies.sort_unstable();
+    }
+
+    /// Whether two primitives, given by their vertices, ignore each other at a grip.
+    #[inline]
+    fn meet_at_grip(&self, a: &[u32], b: &[u32]) -> bool {
+        if self.grips.of.is_empty() {
+            return false;
+        }
+        let [body_a, body_b] = [a[0], b[0]].map(|v| self.body[v as usize]);
+        self.grips.pass(a, body_b) || self.grips.pass(b, body_a)
+    }
+
+    /// Whether a joint holds the body of one vertex at that of the other, so that their surfaces may meet there.
+    pub fn held_together(&self, a: u32, b: u32) -> bool {
+        if self.grips.of.is_empty() {
+            return false;
+        }
+        let pair = [a, b].map(|v| self.body[v as usize]);
+        self.grips.bodies.binary_search(&pair).is_ok()
     }
 
     /// Makes every body ignore itself, too, given the ranges that pairs were excluded with.
@@ -200,11 +282,24 @@ impl CollisionMesh {
     /// vertices of theirs, and edges come ascending.
     #[inline]
     pub(crate) fn pair_may_collide(&self, kind: PairKind, pair: [u32; 2], a: u32, b: u32) -> bool {
-        self.bodies_may_collide(a, b) && !self.neighbours.contains(kind, pair)
+        self.bodies_may_collide(a, b)
+            && !self.neighbours.contains(kind, pair)
+            && (self.grips.of.is_empty() || !self.pair_meets_at_grip(kind, pair))
+    }
+
+    /// Whether a pair of primitives ignores each other at a grip.
+    fn pair_meets_at_grip(&self, kind: PairKind, [i, j]: [u32; 2]) -> bool {
+        let (vertex, edge) = (|v: u32| [v], |e: u32| self.edges[e as usize]);
+        match kind {
+            PairKind::VertexVertex => self.meet_at_grip(&vertex(i), &vertex(j)),
+            PairKind::EdgeVertex => self.meet_at_grip(&edge(i), &vertex(j)),
+            PairKind::EdgeEdge => self.meet_at_grip(&edge(i), &edge(j)),
+            PairKind::FaceVertex => self.meet_at_grip(&self.faces[i as usize], &vertex(j)),
+        }
     }
 
     /// Whether two primitives, given by their vertices, may interact: no shared vertex, at least
-    /// one mobile vertex, bodies that do not ignore each other. It does not look at neighbours at rest
+    /// one mobile vertex, bodies that do not ignore each other, also where a joint holds them at each other. It does not look at neighbours at rest
     /// ([`RestNeighbours::contains`]).
     #[inline]
     pub fn may_collide(&self, a: &[u32], b: &[u32]) -> bool {
@@ -214,7 +309,7 @@ impl CollisionMesh {
         if !a.iter().chain(b).any(|&v| self.mobile[v as usize]) {
             return false;
         }
-        self.bodies_may_collide(a[0], b[0])
+        self.bodies_may_collide(a[0], b[0]) && !self.meet_at_grip(a, b)
     }
 
     /// Whether the bodies of two vertices do not ignore each other.

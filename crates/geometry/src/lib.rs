@@ -21,7 +21,7 @@ pub mod rest_neighbours;
 mod surface_adjacency;
 pub mod topology;
 
-pub use collision_mesh::{CollisionMesh, RestNeighbours};
+pub use collision_mesh::{CollisionMesh, Grip, RestNeighbours};
 pub use neighbourhood::Neighbourhood;
 pub use pair::{Pair, Stencil, UNUSED};
 pub use pair_kind::PairKind;

@@ -3,9 +3,9 @@
 use crate::checksum::{Integrity, integrity};
 use crate::files::{frame_file, listed_frames};
 use crate::{BodyInfo, Frame, OutputError, RunInfo, frame_files, read_frame};
-use standoff_geometry::CollisionMesh;
 use standoff_geometry::audit::{Enclosure, Parts};
 use standoff_geometry::topology::boundary_edges;
+use standoff_geometry::{CollisionMesh, Grip};
 use standoff_linalg::Vec3;
 use standoff_sim::audit::{
     AuditScene, StrainLimit, Violation, allowed_inversions, by_thickness, violations,
@@ -278,6 +278,13 @@ pub(crate) fn collision_mesh(
     if half_thickness.iter().any(|t| *t > 0.0) {
         mesh.half_thickness = half_thickness;
     }
+    let grips: Vec<Grip> = info.grips.iter().map(Grip::from).collect();
+    let all = frame.positions.len() as u32;
+    let exists = |g: &Grip| (g.other as usize) < n && g.vertices.iter().all(|v| *v < all);
+    if !grips.iter().all(exists) {
+        return Err("a joint holds vertices or bodies that do not exist".into());
+    }
+    mesh.exclude_grips(&grips);
     mesh.exclude(bodies, &info.no_contact, !info.self_contact);
     mesh.exclude_neighbours(ROUNDING);
     Ok(mesh)

@@ -138,7 +138,8 @@ pub fn check(scene: &Scene) -> Result<CheckReport<'_>, BuildError> {
         false => bearing,
     };
     let name = |k: usize| model.bodies[k].name.clone();
-    let deformable = model.scales.iter().enumerate().filter(|(k, _)| !model.bodies[*k].obstacle);
+    let is_shown = |b: &Body| !b.obstacle && b.owner.is_none();
+    let deformable = model.scales.iter().enumerate().filter(|(k, _)| is_shown(&model.bodies[*k]));
     // surfaces that intersect have no finite force
     let forces = start_forces(&model, &state).into_iter().filter(|f| f.force.is_finite());
     Ok(CheckReport {

@@ -3,7 +3,7 @@
 //! Little-endian: magic, format version, version of the program, fingerprint of the definition,
 //! sizes, the state's arrays and constraints, the numbers of the frames written so far, what the user set
 //! between steps, the forces on half-spaces, how many steps in a row the barrier finished for the barrier-free
-//! solver, the forces of supports and loads, where there are joints their multipliers and coordinates, and a checksum of all that. Files of later formats are refused.
+//! solver, the forces of supports and loads, where there are joints their multipliers and coordinates, which of them are broken, and a checksum of all that. Files of later formats are refused.
 
 // long: what is written, and what is read, in the same order
 
@@ -17,7 +17,7 @@ use standoff_linalg::{Mat3, Vec3};
 use standoff_sim::State;
 use standoff_sim::contact::{Constraint, ConstraintKey, PairForces, Party};
 use standoff_sim::energy::inelastic::Internal;
-use standoff_sim::joints::{Efforts, JointTarget};
+use standoff_sim::joints::{Efforts, Integrity, JointTarget};
 use standoff_sim::past::Past;
 use std::hash::Hasher;
 use std::io::{self, Read, Write};
@@ -159,12 +159,28 @@ fn write_rest(out: &mut dyn Write, state: &State) -> io::Result<()> {
     }
     write_joints(out, state)?;
     write_pairs(out, state)?;
-    write_internal(out, &state.internal)
+    write_internal(out, state)?;
+    write_integrity(out, &state.joint_integrity)
 }
 
-/// What flowed of solids; nothing without any.
-fn write_internal(out: &mut dyn Write, internal: &[Internal]) -> io::Result<()> {
-    if internal.is_empty() {
+/// Which joints are broken; nothing where none can break.
+fn write_integrity(out: &mut dyn Write, integrity: &[Integrity]) -> io::Result<()> {
+    if integrity.is_empty() {
+        return Ok(());
+    }
+    out.write_all(&(integrity.len() as u64).to_le_bytes())?;
+    let byte = |i: &Integrity| match i {
+        Integrity::Whole => 0_u8,
+        Integrity::Broken => 1,
+        Integrity::Apart => 2,
+    };
+    out.write_all(&integrity.iter().map(byte).collect::<Vec<_>>())
+}
+
+/// What flowed of solids; nothing without any and without what follows.
+fn write_internal(out: &mut dyn Write, state: &State) -> io::Result<()> {
+    let internal = &state.internal;
+    if internal.is_empty() && state.joint_integrity.is_empty() {
         return Ok(());
     }
     out.write_all(&(internal.len() as u64).to_le_bytes())?;
@@ -179,7 +195,7 @@ fn write_internal(out: &mut dyn Write, internal: &[Internal]) -> io::Result<()> 
 /// What acts on what; nothing without any and without what follows.
 fn write_pairs(out: &mut dyn Write, state: &State) -> io::Result<()> {
     let pairs = &state.pair_forces;
-    if pairs.is_empty() && state.internal.is_empty() {
+    if pairs.is_empty() && state.internal.is_empty() && state.joint_integrity.is_empty() {
         return Ok(());
     }
     out.write_all(&(pairs.len() as u64).to_le_bytes())?;
@@ -497,6 +513,17 @@ impl Reader<'_> {
                 plastic_strain: n[9],
             };
             state.internal = numbers.as_chunks::<10>().0.iter().map(internal).collect();
+        }
+        if !self.0.is_empty() {
+            let count = self.size()?;
+            let integrity = |byte: &u8| match byte {
+                0 => Some(Integrity::Whole),
+                1 => Some(Integrity::Broken),
+                2 => Some(Integrity::Apart),
+                _ => None,
+            };
+            state.joint_integrity =
+                self.take(count)?.iter().map(integrity).collect::<Option<_>>()?;
         }
         self.0.is_empty().then_some((fingerprint, Checkpoint { state, frames, program }))
     }

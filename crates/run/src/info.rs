@@ -4,6 +4,7 @@ use crate::error::later_format;
 use crate::files::read_text;
 use crate::{BodyInfo, HalfSpaceInfo, OutputError, Topology};
 use serde::{Deserialize, Serialize};
+use standoff_geometry::Grip;
 use standoff_scene::Scene;
 use standoff_scene::resolve::Source;
 use standoff_sim::definition::Dimension;
@@ -32,6 +33,9 @@ pub struct RunInfo {
     pub allow_inversion: bool,
     /// Pairs of bodies that do not interact; a body paired with itself has no self-contact.
     pub no_contact: Vec<(usize, usize)>,
+    /// Vertices at which joints hold a body at another one: what touches them passes through that.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub grips: Vec<GripInfo>,
     /// Whether bodies may touch themselves at all.
     pub self_contact: bool,
     /// Time step, s.
@@ -43,6 +47,27 @@ pub struct RunInfo {
     /// The scene of the IPC 2020 reference that the run simulates. Only that has its exact numbers;
     /// `scene.resolved.toml` agrees with it but for round-off.
     pub source: Option<Source>,
+}
+
+/// Vertices at which a joint holds a body.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GripInfo {
+    /// The vertices, in the numbering of the frames.
+    pub vertices: Vec<u32>,
+    /// Index of the body at which they are held.
+    pub other: u32,
+}
+
+impl From<Grip> for GripInfo {
+    fn from(grip: Grip) -> Self {
+        Self { vertices: grip.vertices, other: grip.other }
+    }
+}
+
+impl From<&GripInfo> for Grip {
+    fn from(info: &GripInfo) -> Self {
+        Self { vertices: info.vertices.clone(), other: info.other }
+    }
 }
 
 /// The part of `run.json` that every format has.
@@ -117,6 +142,7 @@ impl RunInfo {
             contact: definition.settings.contact.enabled,
             allow_inversion: definition.settings.solver.allow_inversion,
             no_contact: definition.without_contact(),
+            grips: definition.grips().into_iter().map(GripInfo::from).collect(),
             self_contact: definition.settings.contact.self_contact,
             time_step: definition.settings.time.step,
             d_hat: None,

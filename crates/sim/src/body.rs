@@ -27,6 +27,9 @@ pub struct Body {
     pub segments: Range<usize>,
     /// Whether it is a kinematic obstacle.
     pub obstacle: bool,
+    /// Of a region that a joint makes rigid: the body to which it belongs. Such regions come after the bodies of the definition; their vertices
+    /// are control points, which no result shows.
+    pub owner: Option<usize>,
 }
 
 impl Body {
@@ -44,6 +47,7 @@ impl Body {
             triangles: 0..0,
             segments: 0..0,
             obstacle: matches!(body.kind, BodyKind::Obstacle { .. }),
+            owner: None,
         }
     }
 

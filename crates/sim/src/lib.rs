@@ -36,6 +36,7 @@ pub mod frames;
 #[doc(hidden)]
 pub mod iterate;
 #[doc(hidden)]
+pub(crate) mod joint_contact;
 pub mod joints;
 #[doc(hidden)]
 pub mod loads;

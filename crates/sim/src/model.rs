@@ -4,6 +4,7 @@
 
 use crate::audit::{AuditScene, StrainLimit};
 use crate::body::Body;
+use crate::build::grips::{Grip, rigid_velocity};
 use crate::characteristic::CharacteristicNorm;
 use crate::contact::orientation::OrientationContact;
 use crate::contact::{FrictionMaterials, HalfSpace, Weighting};
@@ -13,7 +14,8 @@ use crate::definition::settings::Settings;
 use crate::energy::inelastic::Inelastic;
 use crate::energy::{CodimElements, Owner, Solids, Term};
 use crate::frames::MaterialFrames;
-use crate::joints::Joints;
+use crate::joint_contact::WithoutContact;
+use crate::joints::{Integrity, Joints};
 use crate::loads::Loads;
 use crate::motion::PrescribedMotion;
 use crate::names::Names;
@@ -22,6 +24,7 @@ use crate::state::State;
 use crate::unknowns::VertexMap;
 use standoff_geometry::CollisionMesh;
 use standoff_linalg::Vec3;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Settings with relative lengths resolved, SI units.
@@ -67,6 +70,10 @@ pub struct Model {
     pub tolerance: Vec<f64>,
     /// Largest diagonal entry of the Hessian of the elastic energies at rest, N/m.
     pub stiffest: f64,
+    /// Number of the vertices of the definition: behind them are the control points of grips.
+    pub visible: usize,
+    /// Regions of soft bodies that joints make rigid.
+    pub(crate) grips: Vec<Grip>,
     /// Which vertices are no unknowns, and how they follow from those that are.
     pub map: VertexMap,
     /// Whether a vertex belongs to a deformable body (`#V`).
@@ -91,7 +98,9 @@ pub struct Model {
     pub energies: Vec<Arc<dyn Term>>,
     /// Surface primitives.
     pub collision: CollisionMesh,
-    /// Whether anything may touch anything: not where `contact.enabled` is off or all pairs are excluded.
+    /// What bodies and joints leave out of contact.
+    pub(crate) without_contact: WithoutContact,
+    /// Whether anything may touch anything, at the start or when joints have broken: not where `contact.enabled` is off or all pairs are excluded.
     pub may_touch: bool,
     /// Surface vertices of the deformable bodies, which half-spaces repel, by half thickness (m).
     pub half_space_vertices: Vec<(f64, Vec<u32>)>,
@@ -141,7 +150,7 @@ impl Model {
         self.orientation.as_ref().map_or(1.0, |o| o.stiffness_ratio)
     }
 
-    /// Number of vertices of all bodies. The angles of edges that carry a director come behind them.
+    /// Number of vertices of all bodies, the control points of grips among them. The angles of edges that carry a director come behind them.
     pub fn vertex_count(&self) -> usize {
         self.frames.first_angle
     }
@@ -178,6 +187,32 @@ impl Model {
     /// "edge (3, 7) of 'ball'", "triangle (1, 2, 3) of 'board'" or "vertex 3 of 'ball'".
     pub fn describe_primitive(&self, vertices: &[u32]) -> String {
         Names::describe_primitive(self, vertices)
+    }
+
+    /// Takes over which joints are broken, and what they no longer leave out of contact; whether that is something new.
+    pub(crate) fn follow_joints(&mut self, integrity: &[Integrity]) -> bool {
+        let new = self.joints.follow(integrity);
+        if new {
+            self.without_contact.exclude(&mut self.collision, integrity);
+        }
+        new
+    }
+
+    /// Gives the control points of grips with a vertex in `range` the rigid motion that is closest to the velocities of their vertices.
+    pub(crate) fn follow_grips(&self, state: &mut State, range: &Range<usize>) {
+        let touched = |g: &&Grip| g.vertices.iter().any(|v| range.contains(&(*v as usize)));
+        // the masses of the vertices of a grip are those of its control points
+        let equal = vec![1.0; if self.grips.is_empty() { 0 } else { self.mass.len() }];
+        for grip in self.grips.iter().filter(touched) {
+            let [velocity, spin] = rigid_velocity(&grip.vertices, &state.x, &state.v, &equal);
+            let parts = grip.vertices.iter().map(|&v| state.x[v as usize]);
+            let centre = parts.sum::<Vec3>() / grip.vertices.len() as f64;
+            for v in self.bodies[grip.body].unknowns.clone() {
+                state.v[v] = velocity + spin.cross(&(state.x[v] - centre));
+                state.v_previous[v] = state.v[v];
+                state.x_previous[v] = state.x[v] - self.resolved.h * state.v[v];
+            }
+        }
     }
 
     /// The elements of shells and rods with the frames and turns of a state.

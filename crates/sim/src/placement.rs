@@ -29,6 +29,12 @@ pub fn placed(
     if state.x[range.clone()] == *x {
         return Ok(new);
     }
+    if model.grips.iter().any(|g| range.contains(&(g.vertices[0] as usize))) {
+        let name = model.locate(first as u32).0.name.clone();
+        let problem =
+            "a joint holds some of its vertices, so that it cannot be put elsewhere".into();
+        return Err(ControlError::Positions { name, problem, count: 1 });
+    }
     new.x[range.clone()].copy_from_slice(x);
     put_carried(model, &mut new, range.clone())?;
     let h = model.resolved.h;

@@ -371,12 +371,16 @@ impl<'a> IncrementalPotential<'a> {
         let mut push = |part: Part, factor: f64, term: Box<dyn Term + 't>| {
             all.push(Summand { term, factor, part });
         };
-        // contact, what a program adds, and loads on the surface of rigid bodies may act on carried vertices; elements have none
+        // contact, what a program adds, and loads on the surface of rigid bodies may act on carried vertices; elements have some where joints
+        // hold soft bodies
         let by_unknowns = |term: Box<dyn Term + 't>| -> Box<dyn Term + 't> {
             match model.map.is_identity() {
                 true => term,
                 false => Box::new(Expanded::new(term, &model.map)),
             }
+        };
+        let elements = |term: Box<dyn Term + 't>| -> Box<dyn Term + 't> {
+            if model.grips.is_empty() { term } else { by_unknowns(term) }
         };
         let evaluated = |term: Box<dyn Term + 't>| -> Box<dyn Term + 't> {
             match between {
@@ -385,16 +389,16 @@ impl<'a> IncrementalPotential<'a> {
             }
         };
         for term in self.solids.terms().chain(self.codim.terms()) {
-            push(Part::Elastic, s, evaluated(Box::new(term)));
+            push(Part::Elastic, s, elements(evaluated(Box::new(term))));
         }
         for term in self.inelastic.terms() {
-            push(Part::Elastic, s, Box::new(term));
+            push(Part::Elastic, s, elements(Box::new(term)));
         }
         if let Some(limits) = &self.limits_apart {
-            push(Part::Elastic, s, Box::new(limits));
+            push(Part::Elastic, s, elements(Box::new(limits)));
         }
         for term in between.iter().flat_map(|b| b.guards.terms()) {
-            push(Part::Elastic, s, Box::new(term));
+            push(Part::Elastic, s, elements(Box::new(term)));
         }
         push(Part::Elastic, s, by_unknowns(evaluated(Box::new(self.attachments))));
         push(Part::Elastic, s, by_unknowns(evaluated(Box::new(&self.pressures))));
@@ -607,6 +611,8 @@ impl<'a> IncrementalPotential<'a> {
                 unlimited.add_gradient(x, &mut a);
             }
         }
+        // what is carried is an unknown nowhere else
+        model.map.gather(&mut a);
         self.damping.iter().for_each(|d| d.add_to_held(x, &mut a));
         for v in 0..x.len() {
             a[v] = match model.deformable[v] {
@@ -703,9 +709,16 @@ fn damping(
     let bends = |stencil: &[u32]| {
         stencil.first().is_none_or(|&v| !model.bodies[model.body_of[v as usize] as usize].rigid)
     };
-    let damping = |t: &dyn Term| match t.without_limits() {
-        Some(unlimited) => Damping::new(&*unlimited, factor, &start, inertial).only(bends),
-        None => Damping::new(t, factor, &start, inertial).only(bends),
+    let damping = |t: &dyn Term| {
+        let unlimited = t.without_limits();
+        let t: &dyn Term = unlimited.as_deref().unwrap_or(t);
+        match model.grips.is_empty() {
+            true => Damping::new(t, factor, &start, inertial).only(bends),
+            false => {
+                let by_unknowns = Expanded::new(Box::new(t), &model.map);
+                Damping::new(&by_unknowns, factor, &start, inertial).only(bends)
+            }
+        }
     };
     // what flows is damped as it would be if it did not
     let inelastic = model.inelastic.in_step(&state.internal, &state.x, 0.0);

@@ -79,6 +79,9 @@ pub struct StepReport {
     /// The greatest error of a joint at the end of the step, in terms of the radius of its smaller body; left out without joints.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub joint_error: Option<f64>,
+    /// The joints that broke at the end of the step; left out without any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub broken_joints: Vec<String>,
     /// Every energy of the incremental potential at the end of the step by its name, J: `contact barrier`
     /// and the elastic ones together make the fields above. The energy of friction is the lagged dissipative
     /// potential.
@@ -167,6 +170,9 @@ pub struct JointForces {
     /// What couplings to other joints and tendons act with, N m or N.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub coupling: f64,
+    /// Whether it broke before this step, so that it does nothing any more; left out where it did not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub broken: bool,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]

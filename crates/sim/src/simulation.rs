@@ -59,10 +59,25 @@ impl Simulation {
     pub fn restore(definition: &Definition, state: State) -> Result<Self, BuildError> {
         let (model, start) = build(definition)?;
         state.check(&start, model.resolved.h).map_err(|problem| BuildError::State { problem })?;
-        if let Some(first) = audit::violations(&model, &state.x).first() {
-            return Err(BuildError::State { problem: first.describe(&model) });
+        let mut simulation = Self::from_parts(model, start, state)?;
+        simulation.follow_joints()?;
+        let Self { model, state, .. } = &simulation;
+        match audit::violations(model, &state.x).first() {
+            Some(first) => Err(BuildError::State { problem: first.describe(model) }),
+            None => Ok(simulation),
         }
-        Self::from_parts(model, start, state)
+    }
+
+    /// Takes over which joints of the state are broken.
+    fn follow_joints(&mut self) -> Result<(), BuildError> {
+        let Self { model, state, work, .. } = self;
+        if model.follow_joints(&state.joint_integrity) {
+            work.forget_joints(model, state).map_err(|e| BuildError::Body {
+                body: model.bodies[0].name.clone(),
+                problem: e.to_string(),
+            })?;
+        }
+        Ok(())
     }
 
     fn from_parts(model: Model, start: State, state: State) -> Result<Self, BuildError> {
@@ -103,6 +118,8 @@ impl Simulation {
             Ok((state, report, seen)) => {
                 self.state = state;
                 self.diagnosis = None;
+                // a pattern with less in it is no larger than the one that there was
+                let _ = self.follow_joints();
                 Ok((report, seen))
             }
             Err(failure) => {
@@ -148,10 +165,15 @@ impl Simulation {
                 "{vertex} is {distance:.1e} m from where its tetrahedron carries it"
             ));
         }
-        if let Some(first) = audit::violations(&self.model, &state.x).first() {
-            return fail(first.describe(&self.model));
+        let before = std::mem::replace(&mut self.state, state);
+        self.follow_joints()?;
+        let found = audit::violations(&self.model, &self.state.x);
+        if let Some(first) = found.first() {
+            let problem = first.describe(&self.model);
+            self.state = before;
+            self.follow_joints()?;
+            return fail(problem);
         }
-        self.state = state;
         self.diagnosis = None;
         Ok(())
     }
@@ -160,6 +182,8 @@ impl Simulation {
     /// simulation.
     pub fn reset(&mut self) {
         self.state.clone_from(&self.start);
+        // the pattern is that of the start
+        let _ = self.follow_joints();
         self.diagnosis = None;
     }
 
@@ -238,6 +262,7 @@ impl Simulation {
             state.v_previous[i] = *v;
             state.x_previous[i] = state.x[i] - h * v;
         }
+        model.follow_grips(state, &(first..first + v.len()));
         // carried vertices have the velocities of what carries them
         for of in [&mut state.v, &mut state.v_previous, &mut state.x_previous] {
             model.map.spread(of);
@@ -328,17 +353,17 @@ impl Simulation {
 
     /// Positions, m (`#V`).
     pub fn positions(&self) -> &[Vec3] {
-        &self.state.x[..self.model.vertex_count()]
+        &self.state.x[..self.model.visible]
     }
 
     /// Velocities, m/s (`#V`).
     pub fn velocities(&self) -> &[Vec3] {
-        &self.state.v[..self.model.vertex_count()]
+        &self.state.v[..self.model.visible]
     }
 
     /// Contact and friction forces on the vertices at the end of the last step, N (`#V`).
     pub fn contact_forces(&self) -> &[Vec3] {
-        &self.state.contact_forces[..self.model.vertex_count()]
+        &self.state.contact_forces[..self.model.visible]
     }
 
     /// With the orientation-aware potential, the smallest distance ε up to which it acts on each vertex, its
@@ -346,8 +371,8 @@ impl Simulation {
     pub fn contact_reach(&self) -> Vec<f64> {
         let mut reach =
             self.model.orientation.as_ref().map(|o| o.vertex_reach()).unwrap_or_default();
-        // without what stands for the directions of rods
-        reach.truncate(self.model.vertex_count());
+        // without what stands for the directions of rods, and control points of grips
+        reach.truncate(self.model.visible);
         reach
     }
 
@@ -445,7 +470,7 @@ fn check_range(
     first: usize,
     count: usize,
 ) -> Result<(), ControlError> {
-    let expected = model.vertex_count();
+    let expected = model.visible;
     match first.checked_add(count).filter(|end| *end <= expected) {
         Some(_) => Ok(()),
         None => {

@@ -3,7 +3,7 @@
 use crate::contact::{Constraint, PairForces};
 use crate::controls::Controls;
 use crate::energy::inelastic::Internal;
-use crate::joints::Efforts;
+use crate::joints::{Efforts, Integrity};
 use crate::past::Past;
 use standoff_linalg::Vec3;
 
@@ -70,6 +70,8 @@ pub struct State {
     pub joint_coordinates: Vec<[f64; 2]>,
     /// How the coordinate of each joint with an armature moves, zero of others (`#joints`).
     pub joint_motion: Vec<Past<f64>>,
+    /// Which joints are broken (`#joints`, without tendons); empty where none can break.
+    pub joint_integrity: Vec<Integrity>,
     /// What acted along the coordinate of each joint at the end of the last step (`#joints`).
     pub joint_efforts: Vec<Efforts>,
     /// What the user of the simulation has set in place of what the definition says.
@@ -108,6 +110,7 @@ impl State {
             joint_multipliers: Vec::new(),
             joint_coordinates: Vec::new(),
             joint_motion: Vec::new(),
+            joint_integrity: Vec::new(),
             joint_efforts: Vec::new(),
             controls: Controls::default(),
             x,
@@ -170,6 +173,9 @@ impl State {
             .map(|s| (s.joint_multipliers.len(), s.joint_coordinates.len(), s.joint_efforts.len()));
         if joints[0] != joints[1] || self.joint_motion.len() != start.joint_motion.len() {
             return Err("another number of joints".into());
+        }
+        if self.joint_integrity.len() != start.joint_integrity.len() {
+            return Err("another number of joints that can break".into());
         }
         let finite = self.joint_multipliers.iter().chain(self.joint_coordinates.iter().flatten());
         let motion = self.joint_motion.iter();

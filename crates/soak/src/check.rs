@@ -130,7 +130,8 @@ fn pairs(
         let until = b.partition_point(|q| q.low[0] <= p.high[0]);
         for q in &b[..until] {
             let apart = !p.vertices.iter().any(|v| q.vertices.contains(v));
-            if overlap(p, q) && apart && info.touch(p.body, q.body) {
+            let held = || info.is_held(p.vertices, q.body) || info.is_held(q.vertices, p.body);
+            if overlap(p, q) && apart && info.touch(p.body, q.body) && !held() {
                 test(p, q);
             }
         }

@@ -2,6 +2,7 @@
 
 use crate::exact::Point;
 use serde::Deserialize;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// A body as `run.json` lists it.
@@ -52,8 +53,20 @@ pub struct Info {
     pub allow_inversion: bool,
     /// Pairs of bodies that pass through each other; of a body with itself: no self-contact.
     pub no_contact: Vec<(usize, usize)>,
+    /// Vertices at which joints hold a body at another one.
+    #[serde(default)]
+    pub grips: Vec<ListedGrip>,
     /// Whether bodies may touch themselves at all.
     pub self_contact: bool,
+}
+
+/// Vertices that a joint holds: what has one of them passes through the other body.
+#[derive(Debug, Clone, Deserialize)]
+pub struct ListedGrip {
+    /// The vertices.
+    pub vertices: BTreeSet<usize>,
+    /// Index of the other body.
+    pub other: usize,
 }
 
 impl Info {
@@ -63,6 +76,12 @@ impl Info {
         let text =
             std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
         serde_json::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))
+    }
+
+    /// Whether what has these vertices passes through a body at which a joint holds it.
+    pub fn is_held(&self, vertices: &[usize], other: usize) -> bool {
+        let holds = |g: &&ListedGrip| g.other == other;
+        self.grips.iter().filter(holds).any(|g| vertices.iter().any(|v| g.vertices.contains(v)))
     }
 
     /// Whether two bodies may touch.

@@ -148,6 +148,10 @@ pub struct Parts {
     pub rigid: f64,
     /// Rigid bodies that are joined with another one or with the world.
     pub joints: f64,
+    /// Soft volumes and sheets that are joined with a rigid body or with the world.
+    pub soft_joints: f64,
+    /// Joints that can break.
+    pub breaking: f64,
     /// Other volumes that have quadratic elements.
     pub quadratic: f64,
     /// Materials of volumes that relax or yield.
@@ -172,13 +176,15 @@ pub fn scene_with(seed: u64, parts: &Parts) -> String {
     let plot = plots::arrange(&mut draft, items, &mut r);
     settings(&mut draft, &mut r);
     bodies::stiffen(&mut draft.objects, parts.rigid, &mut r);
-    let joints = joints::between(&draft.objects, parts.joints, draft.duration, &mut r);
-    if !joints.is_empty() {
-        draft.sections.insert("joints".into(), joints.into());
-    }
+    let mut joints = joints::between(&draft.objects, parts.joints, draft.duration, &mut r);
     // last, so that the other numbers stay those of the seed
     bodies::bend(&mut draft.objects, parts.quadratic, &mut r);
     materials::let_flow(&mut draft.materials, parts.inelastic, draft.duration, &mut r);
+    joints::of_soft(&draft.objects, parts.soft_joints, draft.duration, &mut joints, &mut r);
+    joints::weaken(&mut joints, parts.breaking, [draft.size, draft.duration], &mut r);
+    if !joints.is_empty() {
+        draft.sections.insert("joints".into(), joints.into());
+    }
     let mut root = Table::new();
     root.insert("description".into(), format!("seed {seed}: {plot}").into());
     for (key, value) in std::mem::take(&mut draft.sections) {

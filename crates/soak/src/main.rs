@@ -46,6 +46,12 @@ struct Arguments {
     /// Part of the rigid bodies that are joined with another one or with the world.
     #[arg(long, default_value_t = 0.5)]
     joints: f64,
+    /// Part of the soft volumes and sheets that are joined with a rigid body or with the world at some of their vertices.
+    #[arg(long, default_value_t = 0.25)]
+    soft_joints: f64,
+    /// Part of the joints that can break.
+    #[arg(long, default_value_t = 0.25)]
+    breaking: f64,
     /// Part of the other volumes that have quadratic elements.
     #[arg(long, default_value_t = 0.25)]
     quadratic: f64,
@@ -68,8 +74,8 @@ struct Arguments {
 
 impl Arguments {
     fn parts(&self) -> Parts {
-        let Self { rigid, joints, quadratic, inelastic, .. } = *self;
-        Parts { rigid, joints, quadratic, inelastic }
+        let Self { rigid, joints, soft_joints, breaking, quadratic, inelastic, .. } = *self;
+        Parts { rigid, joints, soft_joints, breaking, quadratic, inelastic }
     }
 }
 

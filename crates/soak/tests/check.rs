@@ -26,6 +26,7 @@ fn info(bodies: Vec<ListedBody>) -> Info {
         bodies,
         half_spaces: Vec::new(),
         no_contact: Vec::new(),
+        grips: Vec::new(),
         self_contact: true,
         allow_inversion: false,
         contact: true,

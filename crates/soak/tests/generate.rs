@@ -4,7 +4,14 @@ use standoff_soak::generate::{Parts, scene, scene_with};
 use std::collections::BTreeSet;
 
 /// As many joints as may be.
-const JOINED: Parts = Parts { rigid: 1.0, joints: 1.0, quadratic: 0.0, inelastic: 0.0 };
+const JOINED: Parts = Parts {
+    rigid: 1.0,
+    joints: 1.0,
+    soft_joints: 0.0,
+    breaking: 0.0,
+    quadratic: 0.0,
+    inelastic: 0.0,
+};
 
 #[test]
 fn a_seed_is_a_scene() {
@@ -110,4 +117,17 @@ fn volumes_have_quadratic_elements() {
         let linear = scene_with(seed, &all).replace("\"quadratic\"", "\"linear\"");
         assert_eq!(linear, scene(seed));
     }
+}
+
+#[test]
+fn soft_bodies_have_joints_and_joints_break() {
+    let parts = Parts { soft_joints: 1.0, breaking: 0.5, ..JOINED };
+    let parts = Parts { rigid: 0.4, ..parts };
+    let all: String = (1..=200).map(|seed| scene_with(seed, &parts)).collect();
+    for word in ["relative = true", "breaking_force", "breaking_moment", "[joints.vertices"] {
+        assert!(all.contains(word), "{word}");
+    }
+    // without them the scene of a seed is what it was
+    let none = Parts { soft_joints: 0.0, breaking: 0.0, ..parts };
+    assert!((1..=200).all(|seed| !scene_with(seed, &none).contains("breaking_force")));
 }

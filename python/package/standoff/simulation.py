@@ -317,6 +317,11 @@ class Joint:
         """The joint's point on the moved body, m."""
         return np.array(self._values()["point"])
 
+    @property
+    def broken(self) -> bool:
+        """Whether it has broken; the force that broke it is in the report of that step, which lists it under `broken_joints`."""
+        return bool(self._values().get("broken", False))
+
     def target(
         self, position: float | None = None, velocity: float | None = None, effort: float | None = None
     ) -> None:

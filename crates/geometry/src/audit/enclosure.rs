@@ -60,7 +60,7 @@ impl<'a> Parts<'a> {
     }
 
     /// What lies inside of what at `x` (`#V`), sorted; exact where the two do not touch. Left out are pairs that
-    /// cannot move, or whose groups ignore each other: those may pass through each other.
+    /// cannot move, whose groups ignore each other, or of which a joint holds one at the other: those may pass through each other.
     ///
     /// A ray from one vertex of a part meets a closed part an odd number of times if it begins inside.
     pub fn enclosures(&self, x: &[Vec3]) -> Vec<Enclosure> {
@@ -98,7 +98,8 @@ impl<'a> Parts<'a> {
     /// Whether two parts are kept from passing through each other.
     fn may_meet(&self, a: u32, b: u32) -> bool {
         let mobile = self.mobile[a as usize] || self.mobile[b as usize];
-        a != b && mobile && self.mesh.bodies_may_collide(a, b)
+        let apart = self.mesh.bodies_may_collide(a, b) && !self.mesh.held_together(a, b);
+        a != b && mobile && apart
     }
 
     fn meets(&self, from: &Vec3, k: u32, x: &[Vec3]) -> bool {

@@ -1,12 +1,13 @@
-//! Joints between rigid bodies, and their mass properties.
+//! Joints between rigid bodies or regions of soft ones, and mass properties of rigid bodies.
 
-use super::Formula;
+use super::{Formula, Selection};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use standoff_sim::definition::JointKind;
 use std::collections::BTreeMap;
 
-/// A joint between two rigid bodies, or between the world and one.
+/// A joint between two rigid bodies, or between the world and one. One of the two may be a solid, a shell or a rod, which the joint holds at some
+/// of its vertices.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JointSection {
@@ -18,6 +19,10 @@ pub struct JointSection {
     /// The bodies: `["upper", "lower"]`, of which the first carries the axis and the second is moved, or `["arm"]` for a joint with the
     /// world. An object with copies is not enough: one copy is meant, `link[3,0,0]`.
     pub bodies: Vec<String>,
+    /// Of a body that is not rigid, by its name, the vertices at which the joint holds it, and which it makes rigid:
+    /// `{ wheel = { box = { min = [0, 0, 0], max = [1, 1, 1] } } }`, or the name of a region. What touches them does not touch the other body.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub vertices: BTreeMap<String, Selection>,
     /// The joint's point at the start, m; of a distance that on the first body, or of the world.
     #[schemars(extend("x-unit" = "m"))]
     pub point: [f64; 3],
@@ -57,7 +62,17 @@ pub struct JointSection {
     /// Which other joint that coordinate follows: gears, racks, the fingers of a gripper.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mimic: Option<MimicSection>,
-    /// Whether the two bodies touch each other. By default they pass through each other, as joints are mostly inside of them.
+    /// The force, N, with which the joint breaks: with more at the end of a step it does nothing from then on. What it leaves out of contact
+    /// touches again once it has come apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unit" = "N"))]
+    pub breaking_force: Option<f64>,
+    /// The moment about its point, N m, with which it breaks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unit" = "N*m"))]
+    pub breaking_moment: Option<f64>,
+    /// Whether the two bodies touch each other. By default they pass through each other, as joints are mostly inside of them; of a body that is not
+    /// rigid only what touches the vertices at which the joint holds it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub collide: bool,
 }
@@ -74,6 +89,7 @@ impl JointSection {
             name: String::new(),
             kind,
             bodies,
+            vertices: BTreeMap::new(),
             point,
             axis: None,
             second_point: None,
@@ -86,6 +102,8 @@ impl JointSection {
             spring: None,
             drive: None,
             mimic: None,
+            breaking_force: None,
+            breaking_moment: None,
             collide: false,
         }
     }

@@ -1,8 +1,9 @@
-//! Joints between rigid bodies.
+//! Joints between rigid bodies, and regions of soft ones.
 
 use super::at::At;
 use super::conditions::expression;
 use super::placed::Placed;
+use super::select::select;
 use crate::error::{Problem, SceneError, nearest_name};
 use crate::file::{DriveSection, Formula, JointSection, JointSpringSection, Role, SceneFile};
 use standoff_linalg::Vec3;
@@ -90,10 +91,13 @@ fn resolve_one(
     all: &[Placed],
 ) -> Result<JointDef, SceneError> {
     let bodies = at.key("bodies");
-    let find = |k: usize| body(&section.bodies[k], file, &bodies.index(k), all);
-    let (parent, child) = match section.bodies.len() {
-        1 => (None, find(0)?),
-        2 => (Some(find(0)?), find(1)?),
+    let find = |k: usize| body(&section.bodies[k], section, file, at, &bodies.index(k), all);
+    let ((parent, on_parent), (child, on_child)) = match section.bodies.len() {
+        1 => ((None, Vec::new()), find(0)?),
+        2 => {
+            let (parent, region) = find(0)?;
+            ((Some(parent), region), find(1)?)
+        }
         n => {
             let what = format!("{n} bodies; name two, or one for a joint with the world");
             return Err(bodies.invalid(what));
@@ -101,6 +105,10 @@ fn resolve_one(
     };
     if parent == Some(child) {
         return Err(bodies.invalid("a joint is between two bodies, or between the world and one"));
+    }
+    if let Some(name) = section.vertices.keys().find(|name| !section.bodies.contains(*name)) {
+        let what = format!("the joint does not hold '{name}'; its bodies are {:?}", section.bodies);
+        return Err(at.key("vertices").key(name).invalid(what));
     }
     let kind = section.kind;
     let vector = |key: &'static str, wanted: bool, given: Option<[f64; 3]>| match (wanted, given) {
@@ -123,6 +131,7 @@ fn resolve_one(
     });
     let point = Vec3::from(section.point);
     let joint = JointDef {
+        regions: [on_parent, on_child],
         second_axis,
         second_point,
         collide: section.collide,
@@ -134,6 +143,8 @@ fn resolve_one(
         spring: section.spring.as_ref().map(resolve_spring),
         drive,
         mimic: mimic.transpose()?,
+        breaking_force: section.breaking_force.unwrap_or(f64::INFINITY),
+        breaking_moment: section.breaking_moment.unwrap_or(f64::INFINITY),
         ..JointDef::new(&section.name, kind, parent, child, point, axis)
     };
     at.check(joint.validate_alone())?;
@@ -193,8 +204,16 @@ fn with_coordinate(name: &str, file: &SceneFile, at: &At<'_>) -> Result<usize, S
     Ok(joint)
 }
 
-/// Index of the body of a name: an object without copies, or one copy.
-fn body(name: &str, file: &SceneFile, at: &At<'_>, all: &[Placed]) -> Result<usize, SceneError> {
+/// Index of the body of a name, an object without copies or one copy, with the vertices at which a joint holds it where it is not rigid.
+// long: what may be named, and what may be wrong with it
+fn body(
+    name: &str,
+    section: &JointSection,
+    file: &SceneFile,
+    joint: &At<'_>,
+    at: &At<'_>,
+    all: &[Placed],
+) -> Result<(usize, Vec<u32>), SceneError> {
     let copies = || {
         let of = |(k, p): (usize, &Placed)| {
             let names = p.copies.iter().map(|c| c.name.clone());
@@ -202,7 +221,7 @@ fn body(name: &str, file: &SceneFile, at: &At<'_>, all: &[Placed]) -> Result<usi
         };
         all.iter().enumerate().flat_map(of)
     };
-    let Some((object, _, body)) = copies().find(|(_, n, _)| n == name) else {
+    let Some((object, _, index)) = copies().find(|(_, n, _)| n == name) else {
         if let Some(several) = all.iter().find(|p| p.name == name) {
             let first = several.copies.first().map_or("", |c| c.name.as_str());
             let what = format!(
@@ -219,11 +238,33 @@ fn body(name: &str, file: &SceneFile, at: &At<'_>, all: &[Placed]) -> Result<usi
             valid: names,
         }));
     };
-    if file.objects[object].role != Some(Role::Rigid) {
-        let what = format!(
-            "'{name}' is not rigid: a joint is between two rigid bodies, or the world and one; give it role = \"rigid\""
-        );
-        return Err(at.invalid(what));
+    let selection = section.vertices.get(name);
+    let place = joint.key("vertices").key(name);
+    match (file.objects[object].role, selection) {
+        (Some(Role::Rigid), None) => Ok((index, Vec::new())),
+        (Some(Role::Rigid), Some(_)) => Err(place
+            .invalid(format!("'{name}' is rigid: a joint holds it as a whole; leave this out"))),
+        (Some(Role::Obstacle), _) => {
+            let what = format!(
+                "'{name}' is an obstacle, whose motion is prescribed; a joint is between two rigid bodies, or the world and one, or holds a soft \
+                 body at vertices"
+            );
+            Err(at.invalid(what))
+        }
+        (_, None) => {
+            let what = format!(
+                "'{name}' is not rigid, so that a joint holds it at some of its vertices: give them, vertices = {{ {name:?} = … }}, or give it \
+                 role = \"rigid\""
+            );
+            Err(at.invalid(what))
+        }
+        (_, Some(selection)) => {
+            let sets = select(selection, &file.objects[object], &place, &all[object])?;
+            let own = sets.into_iter().nth(index - all[object].bodies.start).unwrap_or_default();
+            if own.is_empty() {
+                return Err(place.invalid(format!("it selects no vertex of '{name}'")));
+            }
+            Ok((index, own))
+        }
     }
-    Ok(body)
 }

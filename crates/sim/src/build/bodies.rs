@@ -2,6 +2,7 @@
 
 // long: one table of vertices and elements, and what each kind of body adds to it
 
+use super::grips::{self, Grips};
 use super::rigid::{Rigidity, orthogonality};
 use crate::body::Body;
 use crate::definition::settings::SolverSettings;
@@ -61,18 +62,22 @@ pub(crate) struct Collected {
     pub touching: Vec<[u32; 3]>,
     /// How carried vertices follow from the others.
     pub map: VertexMap,
+    /// Regions that joints make rigid.
+    pub grips: Grips,
+    /// Number of the vertices of the definition, before those of grips.
+    pub visible: usize,
     pub wires: Vec<[u32; 2]>,
     pub points: Vec<u32>,
     /// In two dimensions all edges, those of solids with the inside on the left.
     pub outline: Vec<[u32; 2]>,
     planar: bool,
-    tets: Vec<[u32; 4]>,
-    densities: Vec<f64>,
-    materials: Vec<Material>,
+    pub(super) tets: Vec<[u32; 4]>,
+    pub(super) densities: Vec<f64>,
+    pub(super) materials: Vec<Material>,
     /// See `Model::weight_excess`.
     pub weight_excess: Vec<f64>,
     /// Quadratic tetrahedra with density and material.
-    quadratic: Vec<([u32; NODES], f64, Material)>,
+    pub(super) quadratic: Vec<([u32; NODES], f64, Material)>,
     /// Densities of the segments of rods, kg/m³.
     rod_densities: Vec<f64>,
 }
@@ -87,6 +92,8 @@ impl Collected {
             check(body)?;
             all.add(body)?;
         }
+        all.visible = all.rest.len();
+        grips::add(&mut all, definition)?;
         let linear = all.solid_count();
         for body in all.bodies.iter_mut().filter(|b| b.quadratic) {
             // they are numbered after all others
@@ -101,12 +108,16 @@ impl Collected {
         let volume = |tet: &[u32; 4]| tet_volume(&tet.map(|v| self.rest[v as usize]));
         let solids = self.tets.iter().zip(&self.densities).map(|(tet, rho)| rho * volume(tet));
         let total = self.mass.iter().sum::<f64>() + solids.sum::<f64>();
-        let rigidity = Rigidity::of(definition, total);
-        for body in self.bodies.iter().filter(|b| b.rigid) {
+        // the vertices of grips have not handed their masses over yet
+        let rigidity =
+            Rigidity::of(definition, total - self.grips.all.iter().map(|g| g.mass).sum::<f64>());
+        for (k, body) in self.bodies.iter().enumerate().filter(|(_, b)| b.rigid) {
             for e in body.solids.clone() {
                 let x = self.tets[e].map(|v| self.rest[v as usize]);
                 let volume = tet_volume(&x);
-                self.materials[e] = rigidity.material(&x, self.densities[e] * volume, volume);
+                // what a grip has to move is the body to which it belongs
+                let mass = self.grips.owner_mass(k).unwrap_or(self.densities[e] * volume);
+                self.materials[e] = rigidity.material(&x, mass, volume);
             }
         }
     }
@@ -201,7 +212,7 @@ impl Collected {
     }
 
     /// Number of elements of solids that are not quadratic.
-    fn solid_count(&self) -> usize {
+    pub(super) fn solid_count(&self) -> usize {
         self.tets.len() + self.plane.len()
     }
 
@@ -513,7 +524,7 @@ fn bad_element(
     BuildError::Element { body: name, element: element as u32, vertices, what }
 }
 
-fn tet_volume(x: &[Vec3; 4]) -> f64 {
+pub(super) fn tet_volume(x: &[Vec3; 4]) -> f64 {
     (x[1] - x[0]).cross(&(x[2] - x[0])).dot(&(x[3] - x[0])) / 6.0
 }
 

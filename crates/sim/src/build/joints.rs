@@ -1,7 +1,8 @@
-//! Joints of a definition as equations of control points.
+//! Joints of a definition as equations of control points: of rigid bodies, and of the regions of soft ones that joints make rigid.
 
 // long: an arm for each kind of joint, and the tests of all of their derivatives
 
+use super::grips::Grips;
 use super::rigid::Rigidity;
 use crate::body::Body;
 use crate::definition::{
@@ -9,7 +10,7 @@ use crate::definition::{
 };
 use crate::error::BuildError;
 use crate::joints::{
-    Coordinate, Coupling, Form, Joint, Joints, Limits, POINTS, Row, Tendon, Tree, span,
+    Coordinate, Coupling, Form, Integrity, Joint, Joints, Limits, POINTS, Row, Tendon, Tree, span,
 };
 use crate::sizes::BodyScale;
 use crate::thresholds::LIMIT_BEGIN;
@@ -26,6 +27,8 @@ pub(super) struct JointedBodies<'a> {
     pub mass: &'a [f64],
     /// Scales of the bodies.
     pub scales: &'a [BodyScale],
+    /// Regions that joints make rigid.
+    pub grips: &'a Grips,
 }
 
 /// The joints of a definition.
@@ -43,13 +46,19 @@ pub(super) fn joints(
     let movable = scene.bodies.iter().filter(|b| !b.obstacle);
     let rigidity = Rigidity::of(definition, movable.map(of_body).sum());
     let mut all: Vec<Joint> = Vec::with_capacity(definition.joints.len());
-    for joint in &definition.joints {
+    for (k, joint) in definition.joints.iter().enumerate() {
         if all.iter().any(|j| j.name == joint.name) {
             let problem = "another joint has the same name; give each its own".into();
             return Err(BuildError::Joint { joint: joint.name.clone(), problem });
         }
         let first_row = all.last().map_or(0, |j| j.first_row + j.rows.len());
-        all.push(build(joint, first_row, &rigidity, scene)?);
+        // regions of soft bodies stand for these from here on
+        let held = JointDef {
+            parent: joint.parent.map(|b| scene.grips.held(k, 0, b)),
+            child: scene.grips.held(k, 1, joint.child),
+            ..joint.clone()
+        };
+        all.push(build(&held, first_row, &rigidity, scene)?);
     }
     let mut masses: Vec<f64> = scene.bodies.iter().map(of_body).collect();
     for prescribed in &definition.prescribed {
@@ -58,7 +67,11 @@ pub(super) fn joints(
     let tree = Tree::new(&all, &masses);
     let couplings = couplings(definition, &all);
     let tendons = tendons(definition, &all, &rigidity, scene)?;
-    Ok(Joints { all, couplings, tendons, tree })
+    let equations = all.last().map_or(0, |j| j.first_row + j.rows.len());
+    let may_break = definition.joints.iter().any(JointDef::may_break);
+    let integrity = vec![Integrity::Whole; if may_break { all.len() } else { 0 }];
+    let intact = if may_break { all.clone() } else { Vec::new() };
+    Ok(Joints { all, couplings, tendons, tree, equations, integrity, intact, masses })
 }
 
 /// The tendons of a definition.
@@ -84,7 +97,7 @@ fn tendons(
         };
         let mass = |j: &&Joint| {
             let bodies = j.parent.into_iter().chain([j.child]);
-            bodies.map(|b| mass_and_radius(&scene.bodies[b], scene).0).fold(f64::INFINITY, f64::min)
+            bodies.map(|b| mass_and_radius(b, scene).0).fold(f64::INFINITY, f64::min)
         };
         let along = AlongDef {
             limits: tendon.limits,
@@ -143,7 +156,7 @@ fn build(
     let mut both = joint.parent.into_iter().chain([joint.child]);
     if let Some(b) = both.find(|&b| !bodies[b].rigid) {
         let problem = format!(
-            "body '{}' is not rigid: a joint is between two rigid bodies, or the world and one",
+            "body '{}' is not rigid, so that a joint holds it at some of its vertices; select them",
             bodies[b].name
         );
         return Err(BuildError::Joint { joint: joint.name.clone(), problem });
@@ -153,7 +166,7 @@ fn build(
         .parent
         .into_iter()
         .chain([joint.child])
-        .map(|b| mass_and_radius(&bodies[b], scene))
+        .map(|b| mass_and_radius(b, scene))
         .reduce(|a, b| (a.0.min(b.0), a.1.min(b.1)))
         .unwrap_or((1.0, 1.0));
     let child = Carrier::of(&bodies[joint.child], 0, scene.start);
@@ -190,6 +203,8 @@ fn build(
         spring: joint.spring,
         stick_rate: stick_speed / if turn.is_some() { size } else { 1.0 },
         drive: joint.drive.clone(),
+        breaking: [joint.breaking_force, joint.breaking_moment],
+        broken: false,
     })
 }
 
@@ -243,12 +258,14 @@ fn controls(body: &Body) -> Vec<u32> {
     body.unknowns.clone().map(|v| v as u32).collect()
 }
 
-/// Mass (kg) and greatest distance of a control point from the centre (m).
-fn mass_and_radius(body: &Body, scene: &JointedBodies<'_>) -> (f64, f64) {
+/// Mass (kg) and greatest distance of a control point from the centre (m); of a region the mass of the body to which it belongs.
+fn mass_and_radius(number: usize, scene: &JointedBodies<'_>) -> (f64, f64) {
+    let body = &scene.bodies[number];
     let control = &scene.rest[body.unknowns.clone()];
     let centre = control.iter().sum::<Vec3>() / control.len() as f64;
     let radius = control.iter().map(|p| (p - centre).norm()).fold(0.0, f64::max);
-    (scene.mass[body.unknowns.clone()].iter().sum(), radius)
+    let own = || scene.mass[body.unknowns.clone()].iter().sum();
+    (scene.grips.owner_mass(number).unwrap_or_else(own), radius)
 }
 
 /// A joint's point with its axis and two directions across it, all unit vectors, right-handed.

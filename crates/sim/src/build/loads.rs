@@ -1,5 +1,6 @@
 //! Loads from their definitions.
 
+use super::grips::Grips;
 use crate::body::Body;
 use crate::definition::expression::Expression;
 use crate::definition::{
@@ -27,6 +28,8 @@ pub(crate) struct LoadedBodies<'a> {
     pub outline: &'a [[u32; 2]],
     /// How carried vertices follow from the others.
     pub map: &'a VertexMap,
+    /// Regions that joints make rigid.
+    pub grips: &'a Grips,
 }
 
 impl LoadedBodies<'_> {
@@ -90,6 +93,7 @@ pub fn check(definition: &Definition) -> Result<(), BuildError> {
         faces: &faces,
         outline: &outline,
         map: &VertexMap::default(),
+        grips: &Grips::default(),
     };
     match loads(definition, &scene) {
         Err(error @ BuildError::Load { .. }) => Err(error),
@@ -107,15 +111,27 @@ pub(crate) fn loads(
         let body = &scene.bodies[f.body];
         let vertices = body.scene_wide(&f.name, &f.vertices)?;
         let total = |on: &[u32]| on.iter().map(|&v| scene.mass[v as usize]).sum();
+        let unknowns = |vertices: Vec<u32>| {
+            let on = scene.grips.on_unknowns(f.body, scene.bodies, &vertices);
+            on.map_err(|problem| BuildError::Load {
+                load: LoadIndex::Force(k),
+                body: body.name.clone(),
+                problem: format!("'{}' {problem}", f.name),
+            })
+        };
         let (load, mass, vertices, parts) = match &f.load {
             Load::Acceleration(a) => {
-                (a.clone(), 1.0, body.moved(&f.name, &f.vertices)?, Vec::new())
+                let on = unknowns(body.moved(&f.name, &f.vertices)?)?;
+                (a.clone(), 1.0, on, Vec::new())
             }
             Load::Force(force) if body.rigid => {
                 let (on, parts) = on_control_points(body, &vertices, scene);
                 (force.clone(), total(&on), on, parts)
             }
-            Load::Force(force) => (force.clone(), total(&vertices), vertices, Vec::new()),
+            Load::Force(force) => {
+                let on = unknowns(vertices)?;
+                (force.clone(), total(&on), on, Vec::new())
+            }
             Load::Pressure(p) => {
                 loads.pressures.push(pressure(k, f, body, p, &vertices, scene)?);
                 continue;

@@ -4,6 +4,7 @@
 
 pub mod bodies;
 mod characteristic;
+pub(crate) mod grips;
 mod joints;
 pub mod loads;
 mod orientation;
@@ -28,6 +29,7 @@ use crate::energy::inelastic::{Inelastic, Internal};
 use crate::energy::{CodimElements, Element, Solids, Term};
 use crate::error::BuildError;
 use crate::frames::MaterialFrames;
+use crate::joint_contact::WithoutContact;
 use crate::joints::{Efforts, JointTarget};
 use crate::material::inelastic::Inelasticity;
 use crate::model::{Model, Resolved};
@@ -38,6 +40,7 @@ use crate::potential::{IncrementalPotential, Part};
 use crate::sizes::BodyScale;
 use crate::state::State;
 use crate::threads;
+use crate::unknowns::VertexMap;
 use bodies::{Collected, check_masses, check_start};
 use standoff_geometry::CollisionMesh;
 use standoff_linalg::Vec3;
@@ -70,6 +73,9 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
         check_start(&all.bodies, &solids, &all.start)?;
     }
     check_masses(&all.bodies, &all.deformable, &all.mass)?;
+    // loads act in proportion to the masses that vertices have of their own
+    let own_mass = (!all.grips.all.is_empty()).then(|| all.mass.clone());
+    grips::hand_over(&mut all);
     let unknown = |v: &usize| all.deformable[*v] && !all.map.is_carried(*v);
     let n_deformable = (0..all.deformable.len()).filter(unknown).count();
     let mean_mass = all.mass.iter().sum::<f64>() / n_deformable as f64;
@@ -93,14 +99,19 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
     if all.half_thickness.iter().any(|t| *t > 0.0) {
         collision.half_thickness = all.half_thickness;
     }
-    let ranges: Vec<_> = bodies.iter().map(|b| b.vertices.clone()).collect();
-    let own = !definition.settings.contact.self_contact;
-    collision.exclude(&ranges, &definition.without_contact(), own);
+    let ranges = bodies.iter().map(|b| b.vertices.clone()).collect();
+    let without_contact = WithoutContact::new(definition, ranges);
+    without_contact.exclude(&mut collision, &[]);
     if !definition.settings.contact.enabled {
         collision.mobile.fill(false);
     }
     let body_of = body_of(&bodies, &frames);
-    let scales = BodyScale::all(&definition.settings, &bodies, &collision, scene_length);
+    // grips have those of the bodies to which they belong
+    let (named, settings) = (&bodies[..definition.bodies.len()], &definition.settings);
+    let mut scales = BodyScale::all(settings, named, &collision, scene_length);
+    for (_, owner) in all.grips.owners() {
+        scales.push(scales[owner]);
+    }
     let length = BodyScale::greatest(&scales, |s| s.size);
     collision.reach = BodyScale::by_vertex(&scales, &body_of, |s| s.d_hat);
     collision.exclude_neighbours(1.0);
@@ -108,13 +119,15 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
     add_obstacle_masses(&mut mass, &collision, &deformable, mean_density, mean_mass);
     let motions = definition.prescribed.iter().map(|p| PrescribedMotion::new(p, &bodies, &start));
     let motions = motions.collect::<Result<Vec<_>, _>>()?;
+    check_motions(&motions, &bodies, &all.map)?;
     let scene = loads::LoadedBodies {
         bodies: &bodies,
         start: &start,
-        mass: &mass,
+        mass: own_mass.as_deref().unwrap_or(&mass),
         faces: &all.faces,
         outline: &outline,
         map: &all.map,
+        grips: &all.grips,
     };
     let loads = loads::loads(definition, &scene)?;
     check_energies(&definition.energies, &start)?;
@@ -126,6 +139,7 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
         start: &start,
         mass: &mass,
         scales: &scales,
+        grips: &all.grips,
     };
     let joints = joints::joints(definition, &jointed)?;
     let mut state = first_state(&frames, &codim, &rest, start, velocity, definition);
@@ -134,6 +148,7 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
     state.joint_coordinates = joints.coordinates(&state.x, &near);
     state.joint_motion = vec![Past::default(); joints.count()];
     state.joint_efforts = vec![Efforts::default(); joints.count()];
+    state.joint_integrity.clone_from(&joints.integrity);
     state.controls.joints = vec![JointTarget::default(); joints.count()];
     let resolved = resolve(&definition.settings, &scales)?;
     scope::check_method(definition, &bodies, &collision)?;
@@ -149,7 +164,10 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
     let inelastic = inelastic(definition, &bodies, &solids, rest.len());
     state.internal = vec![Internal::default(); inelastic.len()];
     let mut model = Model {
-        may_touch: scope::first_contact(definition, &bodies, &collision).is_some(),
+        may_touch: scope::first_contact(definition, &bodies, &collision).is_some()
+            || definition.settings.contact.enabled
+                && without_contact.may_come_back(&joints.integrity),
+        without_contact,
         half_space_vertices: by_thickness(&collision, &collision.mobile),
         half_spaces: half_spaces(definition)?,
         half_space_names: definition.half_spaces.iter().map(|h| h.name.clone()).collect(),
@@ -158,6 +176,8 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
         orientation: None,
         tolerance: part_of_greatest(&scales, &body_of, |s| s.velocity_tolerance),
         stiffest: 0.0,
+        visible: all.visible,
+        grips: all.grips.all,
         map: all.map,
         weight_excess: all.weight_excess,
         body_of,
@@ -199,6 +219,27 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
     let mut state = with_initial_acceleration(&model, state);
     state.joint_motion = joint_motion(&model, &state);
     Ok((model, state))
+}
+
+/// What a joint holds moves as the joint lets it.
+fn check_motions(
+    motions: &[PrescribedMotion],
+    bodies: &[Body],
+    map: &VertexMap,
+) -> Result<(), BuildError> {
+    for motion in motions {
+        let Some(&v) = motion.vertices.iter().find(|v| map.is_carried(**v as usize)) else {
+            continue;
+        };
+        let body = &bodies[bodies.partition_point(|b| b.vertices.end <= v as usize)];
+        let problem = format!(
+            "'{}' moves vertex {}, at which a joint holds this body; leave it out of one of the two",
+            motion.name,
+            v as usize - body.vertices.start
+        );
+        return Err(BuildError::Body { body: body.name.clone(), problem });
+    }
+    Ok(())
 }
 
 /// What relaxes or yields of the solids of all bodies.
@@ -457,7 +498,7 @@ fn half_spaces(definition: &Definition) -> Result<Vec<HalfSpace>, BuildError> {
 
 /// The length l: the diagonal of the deformable bodies at rest, or the thickness of what is but a point.
 fn characteristic_length(all: &Collected) -> Result<f64, BuildError> {
-    let diagonal = bounding_diagonal(&all.rest, &all.deformable);
+    let diagonal = bounding_diagonal(&all.rest[..all.visible], &all.deformable);
     if diagonal > 0.0 {
         return Ok(diagonal);
     }

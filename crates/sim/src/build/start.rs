@@ -106,6 +106,7 @@ pub fn check_held(definition: &Definition, model: &Model, x: &[Vec3]) -> Result<
     for s in definition.stitches.iter().filter(|s| s.t0 <= 0.0) {
         links.join(s.bodies[0], s.bodies[1]);
     }
+    model.grips.iter().for_each(|g| links.join(g.owner, g.body));
     for j in &definition.joints {
         match j.parent {
             Some(parent) => links.join(parent, j.child),

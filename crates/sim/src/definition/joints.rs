@@ -1,12 +1,14 @@
-//! Joints between rigid bodies.
+//! Joints between rigid bodies, and between them and regions of soft ones.
 
 use super::expression::Expression;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use standoff_linalg::Vec3;
+use std::fmt;
 
-/// A joint between two rigid bodies, or between the world and one.
-#[derive(Debug, Clone, PartialEq)]
+/// A joint between two rigid bodies, or between the world and one. In the place of one of the two may be a region of a solid, a shell or a rod,
+/// which the joint makes rigid.
+#[derive(Clone, PartialEq)]
 pub struct JointDef {
     /// Name, unique among the joints, for messages and output.
     pub name: String,
@@ -16,6 +18,9 @@ pub struct JointDef {
     pub parent: Option<usize>,
     /// Index of the other body. Coordinates are those of this body relative to the parent, forces those on this body.
     pub child: usize,
+    /// The vertices at which the joint holds the parent and the child: a region of a body that is not rigid; empty for the world and for a
+    /// rigid body, which it holds as a whole.
+    pub regions: [Vec<u32>; 2],
     /// The joint's point at the start, m; of a distance that of the parent.
     pub point: Vec3,
     /// Direction of its axis at the start, of any length: of a planar joint the normal of the plane. Spherical and fixed joints read none.
@@ -24,7 +29,7 @@ pub struct JointDef {
     pub second_point: Vec3,
     /// The axis of a universal joint on the child at the start, of any length, at right angles to the axis.
     pub second_axis: Vec3,
-    /// Whether the two bodies touch each other as any others do.
+    /// Whether the two bodies touch each other as any others do. Otherwise they do not, or where one is soft, not with what touches its region.
     pub collide: bool,
     /// The value of the angle or of the displacement at the start, rad or m.
     pub start: f64,
@@ -42,6 +47,11 @@ pub struct JointDef {
     pub drive: Option<DriveDef>,
     /// Which other joint it follows.
     pub mimic: Option<MimicDef>,
+    /// The force, N, and the moment about its point, N m, that its equations bear at most: with more at the end of a step the joint breaks.
+    /// Infinite for none.
+    pub breaking_force: f64,
+    /// See `breaking_force`.
+    pub breaking_moment: f64,
 }
 
 impl JointDef {
@@ -59,6 +69,7 @@ impl JointDef {
             kind,
             parent,
             child,
+            regions: Default::default(),
             point,
             axis,
             second_point: point,
@@ -72,7 +83,26 @@ impl JointDef {
             spring: None,
             drive: None,
             mimic: None,
+            breaking_force: f64::INFINITY,
+            breaking_moment: f64::INFINITY,
         }
+    }
+
+    /// Whether it breaks under some force or moment.
+    pub fn may_break(&self) -> bool {
+        self.breaking_force.min(self.breaking_moment) < f64::INFINITY
+    }
+
+    /// The bodies that it joins, the world left out, each with the region at which it does.
+    pub fn sides(&self) -> impl Iterator<Item = (usize, &[u32])> {
+        let [on_parent, on_child] = &self.regions;
+        let parent = self.parent.map(|b| (b, on_parent.as_slice()));
+        parent.into_iter().chain([(self.child, on_child.as_slice())])
+    }
+
+    /// Whether it holds a region of a soft body.
+    pub fn has_region(&self) -> bool {
+        self.regions.iter().any(|r| !r.is_empty())
     }
 
     /// The value of its coordinate at the start, if it has one.
@@ -90,6 +120,37 @@ impl JointDef {
             JointKind::Distance => self.limits.is_some(),
             _ => false,
         }
+    }
+}
+
+impl fmt::Debug for JointDef {
+    /// Without regions and breaking forces where there are none: the fingerprints of runs are made of this text.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut all = f.debug_struct("JointDef");
+        all.field("name", &self.name)
+            .field("kind", &self.kind)
+            .field("parent", &self.parent)
+            .field("child", &self.child)
+            .field("point", &self.point)
+            .field("axis", &self.axis)
+            .field("second_point", &self.second_point)
+            .field("second_axis", &self.second_axis)
+            .field("collide", &self.collide)
+            .field("start", &self.start)
+            .field("limits", &self.limits)
+            .field("damping", &self.damping)
+            .field("friction", &self.friction)
+            .field("armature", &self.armature)
+            .field("spring", &self.spring)
+            .field("drive", &self.drive)
+            .field("mimic", &self.mimic);
+        if self.has_region() {
+            all.field("regions", &self.regions);
+        }
+        if self.may_break() {
+            all.field("breaking", &[self.breaking_force, self.breaking_moment]);
+        }
+        all.finish()
     }
 }
 

@@ -31,6 +31,7 @@ use crate::material::membrane::StretchLimit;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::Settings;
+use standoff_geometry::Grip;
 use standoff_linalg::Vec3;
 use std::fmt;
 use std::sync::Arc;
@@ -53,7 +54,7 @@ pub struct Definition {
     pub attachments: Vec<AttachmentDef>,
     /// Springs that sew vertices together.
     pub stitches: Vec<StitchDef>,
-    /// Joints between rigid bodies.
+    /// Joints between rigid bodies, and regions of soft ones.
     pub joints: Vec<JointDef>,
     /// Sums of coordinates of joints.
     pub tendons: Vec<TendonDef>,
@@ -76,18 +77,61 @@ impl Definition {
         self.forces.len() + self.attachments.len() + self.stitches.len()
     }
 
-    /// All pairs of bodies without contact, in ascending order: those that are given, rigid bodies with themselves, and those that a
+    /// All pairs of bodies without contact, in ascending order: those that are given, rigid bodies with themselves, and rigid ones that a
     /// joint joins.
     pub fn without_contact(&self) -> Vec<(usize, usize)> {
-        let is_rigid = |b: &usize| matches!(self.bodies[*b].kind, BodyKind::Rigid { .. });
-        let rigid = (0..self.bodies.len()).filter(is_rigid).map(|b| (b, b));
-        let apart = self.joints.iter().filter(|j| !j.collide);
-        let joined = apart.filter_map(|j| j.parent.map(|p| (p.min(j.child), p.max(j.child))));
-        let mut all: Vec<_> = self.no_contact.iter().copied().chain(rigid).chain(joined).collect();
+        let joined = self.joints.iter().filter_map(|j| match self.left_out(j) {
+            Some(LeftOut::Bodies(a, b)) => Some((a, b)),
+            _ => None,
+        });
+        let mut all: Vec<_> = self.never_in_contact().into_iter().chain(joined).collect();
         all.sort_unstable();
         all.dedup();
         all
     }
+
+    /// The same without those that joints leave out.
+    pub fn never_in_contact(&self) -> Vec<(usize, usize)> {
+        let is_rigid = |b: &usize| matches!(self.bodies[*b].kind, BodyKind::Rigid { .. });
+        let rigid = (0..self.bodies.len()).filter(is_rigid).map(|b| (b, b));
+        self.no_contact.iter().copied().chain(rigid).collect()
+    }
+
+    /// The regions of soft bodies, by scene-wide vertices, whose surfaces do not touch the rigid body at which a joint holds them.
+    pub fn grips(&self) -> Vec<Grip> {
+        let grip = |j: &JointDef| match self.left_out(j) {
+            Some(LeftOut::Grip(grip)) => Some(grip),
+            _ => None,
+        };
+        self.joints.iter().filter_map(grip).collect()
+    }
+
+    /// What a joint leaves out of contact; none of a joint with the world or one whose bodies touch.
+    pub fn left_out(&self, joint: &JointDef) -> Option<LeftOut> {
+        let parent = joint.parent.filter(|_| !joint.collide)?;
+        let [on_parent, on_child] = &joint.regions;
+        let (soft, region, other) = match (on_parent.is_empty(), on_child.is_empty()) {
+            (true, true) => {
+                return Some(LeftOut::Bodies(parent.min(joint.child), parent.max(joint.child)));
+            }
+            (false, _) => (parent, on_parent, joint.child),
+            (true, false) => (joint.child, on_child, parent),
+        };
+        let first: usize = self.bodies[..soft].iter().map(|b| b.rest.len()).sum();
+        let mut vertices: Vec<u32> = region.iter().map(|v| v + first as u32).collect();
+        vertices.sort_unstable();
+        vertices.dedup();
+        Some(LeftOut::Grip(Grip { vertices, other: other as u32 }))
+    }
+}
+
+/// What a joint leaves out of contact.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LeftOut {
+    /// Two bodies, in ascending order.
+    Bodies(usize, usize),
+    /// A region of a soft body, and the body at which it is held.
+    Grip(Grip),
 }
 
 /// One body.

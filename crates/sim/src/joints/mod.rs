@@ -34,12 +34,45 @@ pub struct Joints {
     pub tendons: Vec<Tendon>,
     /// In which order bodies hang on each other.
     pub tree: Tree,
+    /// Number of equations of all joints, without couplings.
+    pub equations: usize,
+    /// Which joints are broken; empty where none can break.
+    pub integrity: Vec<Integrity>,
+    /// All joints as they were defined; empty where none can break.
+    pub intact: Vec<Joint>,
+    /// The masses of all bodies, kg, infinite where their motion may be prescribed.
+    pub masses: Vec<f64>,
+}
+
+/// Whether a joint holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Integrity {
+    /// It does.
+    #[default]
+    Whole,
+    /// It is broken, and what it leaves out of contact still is.
+    Broken,
+    /// It is broken, and what it left out of contact has come apart: that touches as anything else does.
+    Apart,
 }
 
 impl Joints {
     /// Number of equations of all joints, without couplings.
     pub fn own_row_count(&self) -> usize {
-        self.all.last().map_or(0, |j| j.first_row + j.rows.len())
+        self.equations
+    }
+
+    /// Takes over which joints are broken; whether that is something new. The others go on as they are.
+    pub fn follow(&mut self, integrity: &[Integrity]) -> bool {
+        if self.integrity == integrity {
+            return false;
+        }
+        self.integrity = integrity.to_vec();
+        for ((joint, intact), integrity) in self.all.iter_mut().zip(&self.intact).zip(integrity) {
+            *joint = if *integrity == Integrity::Whole { intact.clone() } else { intact.broken() };
+        }
+        self.tree = Tree::new(&self.all, &self.masses);
+        true
     }
 
     /// Number of equations of all joints and couplings.
@@ -96,7 +129,7 @@ impl Joints {
 
     /// Whether some joints close loops.
     pub fn have_loops(&self) -> bool {
-        self.tree.leaves_out(self.all.len())
+        self.tree.leaves_out(self.all.iter().filter(|j| !j.broken).count())
     }
 
     /// The coordinates of all joints at `x`, after those of the last step.
@@ -219,6 +252,10 @@ pub struct Joint {
     pub stick_rate: f64,
     /// What moves the coordinate.
     pub drive: Option<DriveDef>,
+    /// The force (N) and the moment about its point (N m) that its equations bear at most.
+    pub breaking: [f64; 2],
+    /// Whether it is broken: it has neither equations nor coordinates then.
+    pub broken: bool,
 }
 
 /// What acts on the child of a joint along its coordinate, N m or N.
@@ -259,7 +296,7 @@ impl JointTarget {
         }
         if self.given().next().is_some() && !has_coordinate {
             return Err(
-                "it has no single coordinate to move: revolute and prismatic joints have one",
+                "it is broken or has no single coordinate to move: revolute and prismatic joints have one",
             );
         }
         if self.position.is_some() && !gain(|d| d.stiffness) {
@@ -303,6 +340,30 @@ impl Joint {
             let c = row.value(&q).abs();
             c <= tolerance * self.size || c <= DIGITS * row.rounding(&q)
         })
+    }
+
+    /// Whether its equations bear more with these multipliers (N) at `x` than it does.
+    pub fn breaks(&self, multipliers: &[f64], x: &[Vec3]) -> bool {
+        let [force, moment] = self.reaction(multipliers, x);
+        let [most_force, most_moment] = self.breaking;
+        !self.broken && (force.norm() > most_force || moment.norm() > most_moment)
+    }
+
+    /// The same joint, broken.
+    fn broken(&self) -> Self {
+        Self {
+            rows: Vec::new(),
+            turn: None,
+            slide: None,
+            limits: None,
+            damping: 0.0,
+            friction: 0.0,
+            armature: 0.0,
+            spring: None,
+            drive: None,
+            broken: true,
+            ..self.clone()
+        }
     }
 
     /// The coordinate of a joint that has one only.

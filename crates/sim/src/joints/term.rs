@@ -49,14 +49,15 @@ impl<'a> JointTerm<'a> {
 
     /// λ + k c at `x`: the multipliers with which forces at `x` are those of the energy there, N.
     pub fn forces(&self, x: &[Vec3]) -> Vec<f64> {
-        let mut forces = Vec::with_capacity(self.multipliers.len());
+        // zero of broken joints
+        let mut forces = vec![0.0; self.multipliers.len()];
         for joint in self.joints {
             let q = joint.gather(x);
-            let own = &self.multipliers[joint.first_row..];
-            let rows = joint.rows.iter().zip(own);
-            forces.extend(
-                rows.map(|(row, l)| lagrangian(*l, self.stiffness(joint), row.value(&q))[1]),
-            );
+            let own = self.multipliers[joint.first_row..].iter();
+            let rows = joint.rows.iter().zip(own).zip(&mut forces[joint.first_row..]);
+            for ((row, l), force) in rows {
+                *force = lagrangian(*l, self.stiffness(joint), row.value(&q))[1];
+            }
         }
         forces
     }

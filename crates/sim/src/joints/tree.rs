@@ -26,9 +26,10 @@ pub struct Linked {
 impl Tree {
     /// The trees of joints between bodies with these masses, kg: infinite for those whose motion may be prescribed.
     pub fn new(joints: &[Joint], masses: &[f64]) -> Self {
+        let whole = || joints.iter().enumerate().filter(|(_, j)| !j.broken);
         let mut tree = Growing { joints, place: vec![None; masses.len()], bodies: Vec::new() };
         let mut jointed: Vec<usize> =
-            joints.iter().flat_map(|j| j.parent.into_iter().chain([j.child])).collect();
+            whole().flat_map(|(_, j)| j.parent.into_iter().chain([j.child])).collect();
         jointed.sort_unstable();
         jointed.dedup();
         // stable: of bodies with the same mass the first
@@ -39,7 +40,7 @@ impl Tree {
         for body in held {
             queue.extend(tree.add(Linked { body, on: None, by: None }));
         }
-        for (by, joint) in joints.iter().enumerate().filter(|(_, j)| j.parent.is_none()) {
+        for (by, joint) in whole().filter(|(_, j)| j.parent.is_none()) {
             queue.extend(tree.add(Linked { body: joint.child, on: None, by: Some(by) }));
         }
         tree.grow(queue);
@@ -85,7 +86,7 @@ impl Growing<'_> {
     fn grow(&mut self, mut queue: VecDeque<usize>) {
         let joints = self.joints;
         let mut at: Vec<Vec<usize>> = vec![Vec::new(); self.place.len()];
-        for (k, joint) in joints.iter().enumerate() {
+        for (k, joint) in joints.iter().enumerate().filter(|(_, j)| !j.broken) {
             joint.parent.into_iter().chain([joint.child]).for_each(|b| at[b].push(k));
         }
         while let Some(place) = queue.pop_front() {
@@ -130,6 +131,8 @@ mod tests {
             spring: None,
             stick_rate: 1.0,
             drive: None,
+            breaking: [f64::INFINITY; 2],
+            broken: false,
         }
     }
 
@@ -156,5 +159,9 @@ mod tests {
             linked(4, Some(4), Some(3)),
         ];
         assert_eq!(tree.bodies, expected);
+        let mut joints = joints;
+        joints[0].broken = true;
+        let tree = Tree::new(&joints, &[9.0, 1.0, 1.0, 2.0, 1.0, 1.0, f64::INFINITY, 1.0]);
+        assert!(!tree.has(0) && tree.has(1) && !tree.leaves_out(6) && tree.bodies.len() == 6);
     }
 }

@@ -79,8 +79,9 @@ impl<'a> Path<'a> {
         let rigid = (0..model.bodies.len()).filter(single).map(|b| &model.bodies[b]);
         let turns: Vec<Turn> = rigid.filter_map(|b| Turn::new(b.unknowns.clone(), x, p)).collect();
         let bar = |body| Bar::new(body, x, p);
+        let is_held = |b: &&Body| b.vertices.clone().any(|v| model.map.is_carried(v));
         let bars: Vec<Bar> = match model.resolved.settings.solver.arcs {
-            true => model.bodies.iter().filter_map(bar).collect(),
+            true => model.bodies.iter().filter(|b| !is_held(b)).filter_map(bar).collect(),
             false => Vec::new(),
         };
         let straight = turns.is_empty() && bars.is_empty() && linkage.is_none();

@@ -65,4 +65,14 @@ impl Workspace {
             watcher: None,
         })
     }
+
+    /// Joints have broken, or hold again: the pattern of the Newton matrix is another one.
+    ///
+    /// # Errors
+    /// See [`Self::new`].
+    pub fn forget_joints(&mut self, model: &Model, state: &State) -> Result<(), MatrixError> {
+        let Self { hessian, detector, .. } = Self::new(model, state)?;
+        (self.hessian, self.detector) = (hessian, detector);
+        Ok(())
+    }
 }

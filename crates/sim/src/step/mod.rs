@@ -21,6 +21,7 @@ use crate::diagnosis::{self, Diagnosis};
 use crate::dirichlet::DirichletTargets;
 use crate::error::{StallCause, StepError};
 use crate::iterate::Iterate;
+use crate::joints::Integrity;
 use crate::model::Model;
 use crate::potential::IncrementalPotential;
 use crate::report::{StepOutcome, StepReport};
@@ -122,6 +123,15 @@ pub fn step_with<R>(
     let (internal, heat) = inelastic.after(&state.internal, [&state.x, &new.x], context.h);
     (new.internal, report.inelastic_heat) = (internal, (!inelastic.is_empty()).then_some(heat));
     energetics::record(&potential, &it, &new, &mut report);
+    let joints = &model.joints;
+    new.joint_integrity = after_breaking(model, &new);
+    let broke = joints
+        .integrity
+        .iter()
+        .zip(&new.joint_integrity)
+        .map(|(old, new)| *old == Integrity::Whole && *new != Integrity::Whole);
+    let broke = joints.all.iter().zip(broke).filter(|(_, broke)| *broke);
+    report.broken_joints = broke.map(|(joint, _)| joint.name.clone()).collect();
     report.seconds = clock.seconds();
     Ok((new, report, seen))
 }
@@ -330,8 +340,31 @@ fn end_state(
         joint_multipliers: potential.joints().forces(&it.x),
         joint_coordinates: potential.joints().coordinates(&it.x),
         joint_motion: potential.joints().motion(&it.x, state, &potential.context),
+        joint_integrity: Vec::new(),
         joint_efforts: potential.joints().efforts(&it.x),
     }
+}
+
+/// Which joints are broken after a step that ended in a state: those that bear more than they can, and those that were. What they left out of
+/// contact comes back as soon as that is apart.
+fn after_breaking(model: &Model, end: &State) -> Vec<Integrity> {
+    let (joints, x) = (&model.joints, &end.x);
+    let mut integrity = joints.integrity.clone();
+    for (joint, integrity) in joints.all.iter().zip(&mut integrity) {
+        if joint.breaks(&end.joint_multipliers[joint.first_row..], x) {
+            *integrity = Integrity::Broken;
+        }
+    }
+    for k in 0..integrity.len() {
+        let d_hat = model.resolved.d_hat;
+        let left_out = &model.without_contact;
+        if integrity[k] == Integrity::Broken
+            && left_out.is_apart(k, &model.collision, &joints.integrity, x, d_hat)
+        {
+            integrity[k] = Integrity::Apart;
+        }
+    }
+    integrity
 }
 
 /// Velocities and accelerations at the end of a step at `x`.

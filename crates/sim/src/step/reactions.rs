@@ -173,6 +173,7 @@ pub fn joint_forces(model: &Model, state: &State, k: usize) -> JointForces {
         angular_speed: turns.then_some(rates[0]),
         displacement: slides.then_some(coordinates[1]),
         speed: slides.then_some(rates[1]),
+        broken: joint.broken,
         ..along
     }
 }

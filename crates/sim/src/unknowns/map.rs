@@ -1,6 +1,7 @@
 //! The rows of W that are not those of the identity.
 
 use standoff_linalg::Vec3;
+use std::collections::BTreeMap;
 
 /// The map from unknowns to vertices.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -29,6 +30,30 @@ impl VertexMap {
         self.on.extend_from_slice(on);
         self.weights.extend_from_slice(weights);
         self.begin.push(self.on.len() as u32);
+    }
+
+    /// The map with more carried vertices, given by their rows, on which others may have depended so far.
+    #[must_use]
+    pub fn with(&self, more: &BTreeMap<u32, (Vec<u32>, Vec<f64>)>) -> Self {
+        let mut rows = more.clone();
+        for (k, &vertex) in self.carried.iter().enumerate() {
+            let (on, weights) = self.entries(k);
+            let mut row: BTreeMap<u32, f64> = BTreeMap::new();
+            for (&u, &w) in on.iter().zip(weights) {
+                match more.get(&u) {
+                    Some((on, of)) => {
+                        on.iter()
+                            .zip(of)
+                            .for_each(|(v, own)| *row.entry(*v).or_default() += w * own);
+                    }
+                    None => *row.entry(u).or_default() += w,
+                }
+            }
+            rows.insert(vertex, row.into_iter().unzip());
+        }
+        let mut all = Self::default();
+        rows.iter().for_each(|(vertex, (on, weights))| all.push(*vertex, on, weights));
+        all
     }
 
     /// Whether no vertex is carried.
@@ -141,6 +166,16 @@ mod tests {
         assert_eq!(map.deviation(&p).unwrap().1, 0.0);
         p[4].x += 0.5;
         assert_eq!(map.deviation(&p), Some((4, 0.5)));
+    }
+
+    /// What depends on a vertex that becomes carried depends on what carries that.
+    #[test]
+    fn carried_vertices_may_be_carried_further() {
+        let more = BTreeMap::from([(1, (vec![0, 6], vec![0.5, 0.5]))]);
+        let all = map().with(&more);
+        assert_eq!(all.row(1), Some((&[0, 6][..], &[0.5, 0.5][..])));
+        assert_eq!(all.row(3), Some((&[0, 6][..], &[0.625, 0.375][..])));
+        assert_eq!(all.row(4), Some((&[0, 2, 6][..], &[0.75, -0.5, 0.75][..])));
     }
 
     #[test]

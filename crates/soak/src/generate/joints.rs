@@ -1,4 +1,4 @@
-//! Joints between rigid bodies, and what acts along them.
+//! Joints between rigid bodies, and regions of soft ones, and what acts along them.
 
 use super::{Random, list, rounded, table};
 use toml::{Table, Value};
@@ -131,6 +131,75 @@ fn along_coordinate(
                 .insert("max_effort".into(), rounded(stiffness * unit * r.power(-2.0, 0.0)).into());
         }
         joint.insert("drive".into(), drive.into());
+    }
+}
+
+/// Joins soft volumes and sheets of which nothing is held, each with the probability `share`, with a rigid body or with the world: at half of them or a
+/// little more, so that there is more than one vertex.
+pub fn of_soft(
+    objects: &[Table],
+    share: f64,
+    duration: f64,
+    joints: &mut Vec<Value>,
+    r: &mut Random,
+) {
+    if share == 0.0 {
+        return;
+    }
+    let rigid = |o: &&Table| o.get("role").and_then(Value::as_str) == Some("rigid");
+    let rigid: Vec<&Table> = objects.iter().filter(rigid).collect();
+    let free = |o: &&Table| !["fixed", "motion", "forces"].iter().any(|k| o.contains_key(*k));
+    let soft = |o: &&Table| {
+        let named = |kind: &str| o["name"].as_str().is_some_and(|n| n.starts_with(kind));
+        let role = o.get("role").and_then(Value::as_str);
+        named("solid") && role.is_none() || named("sheet") && role == Some("shell")
+    };
+    for body in objects.iter().filter(soft).filter(free) {
+        if !r.chance(share) {
+            continue;
+        }
+        let before = rigid.get(r.integer(0, rigid.len().max(1) as i64 - 1) as usize).copied();
+        let before = before.filter(|_| r.chance(0.7));
+        let name = format!("joint {}", joints.len());
+        let mut joint = joint(&name, before, body, joints, duration, r);
+        let (axis, far) = (r.integer(0, 2) as usize, r.chance(0.5));
+        let mut corners = [[0.0; 3], [1.0; 3]];
+        let part = r.between(0.5, 0.7);
+        corners[usize::from(!far)][axis] = rounded(if far { 1.0 - part } else { part });
+        let region = table([
+            ("min", list(&corners[0])),
+            ("max", list(&corners[1])),
+            ("relative", true.into()),
+        ]);
+        let selection = Value::Table(table([("box", region.into())]));
+        let body = body["name"].as_str().unwrap_or_default();
+        joint.insert(
+            "vertices".into(),
+            Value::Table([(body.to_owned(), selection)].into_iter().collect()),
+        );
+        joints.push(Value::Table(joint));
+    }
+}
+
+/// Lets joints without couplings break, each with the probability `share`, in scenes of the length `size` (m) that take the time `duration` (s).
+pub fn weaken(joints: &mut [Value], share: f64, [size, duration]: [f64; 2], r: &mut Random) {
+    if share == 0.0 {
+        return;
+    }
+    let followed = |j: &Value| Some(j.get("mimic")?.get("joint")?.as_str()?.to_owned());
+    let followed: Vec<String> = joints.iter().filter_map(followed).collect();
+    for joint in joints.iter_mut().filter_map(Value::as_table_mut) {
+        let coupled = joint.contains_key("mimic")
+            || joint["name"].as_str().is_some_and(|n| followed.iter().any(|f| f == n));
+        if coupled || !r.chance(share) {
+            continue;
+        }
+        // what moves a body of the size through it in that time
+        let force = 1000.0 * size.powi(4) / duration.powi(2) * r.power(-3.0, 2.0);
+        joint.insert("breaking_force".into(), rounded(force).into());
+        if r.chance(0.3) {
+            joint.insert("breaking_moment".into(), rounded(force * size).into());
+        }
     }
 }
 

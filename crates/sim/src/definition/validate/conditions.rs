@@ -131,6 +131,10 @@ impl JointDef {
             }
             _ => {}
         }
+        let must = "a joint breaks under a positive force (N)";
+        require("breaking_force", self.breaking_force, self.breaking_force > 0.0, must)?;
+        let must = "a joint breaks under a positive moment (N m)";
+        require("breaking_moment", self.breaking_moment, self.breaking_moment > 0.0, must)?;
         self.validate_coordinate()
     }
 

@@ -233,6 +233,13 @@ impl Definition {
                 let fits = mimic.joint != k && other.has_coordinate();
                 require("mimic", &other.name, fits, must).map_err(named)?;
             }
+            let of_tendon = self.tendons.iter().any(|t| t.joints.iter().any(|(j, _)| *j == k));
+            let followed = self.joints.iter().any(|j| j.mimic.is_some_and(|m| m.joint == k));
+            let coupled = joint.mimic.is_some() || followed || of_tendon;
+            let must = "a joint of a coupling (`mimic`) or a tendon does not break";
+            let force = joint.breaking_force.min(joint.breaking_moment);
+            require("breaking_force", force, !(joint.may_break() && coupled), must)
+                .map_err(named)?;
         }
         for (k, tendon) in self.tendons.iter().enumerate() {
             let named = |f: Fault| f.within_element("tendons", k).of("tendon", &tendon.name);

@@ -37,7 +37,9 @@ pub fn advance_free_bodies(
     let mut p = vec![Vec3::zeros(); it.x.len()];
     let mut any = false;
     // bodies with joints do not go by themselves
-    let single = |b: &usize| !model.bodies[*b].obstacle && !model.joints.tree.has(*b);
+    let held = |b: usize| model.joints.tree.has(b) || model.grips.iter().any(|g| g.owner == b);
+    let is_grip = |b: usize| model.bodies[b].owner.is_some();
+    let single = |b: &usize| !model.bodies[*b].obstacle && !held(*b) && !is_grip(*b);
     for body in (0..model.bodies.len()).filter(single).map(|b| &model.bodies[b]) {
         if is_loose(body) {
             for v in body.vertices.clone().filter(|&v| is_free(v)) {

@@ -1,0 +1,333 @@
+//! Grips: regions of soft bodies that joints hold.
+//!
+//! A grip makes its vertices rigid: they are carried by four control points, as the surface of a rigid body is, which have their masses, their
+//! centre and their second moment. A joint holds these control points as it holds those of a rigid body.
+
+use super::bodies::{Collected, tet_volume};
+use super::rigid::orthogonality;
+use crate::body::Body;
+use crate::definition::{
+    BodyKind, CONTROL_POINTS, Definition, JointDef, JointKind, MassProperties, coordinates,
+};
+use crate::energy::quadratic_tet::QuadraticTet;
+use crate::error::BuildError;
+use standoff_linalg::{Mat3, Vec3, svd3};
+use std::collections::BTreeMap;
+
+/// Least radius of gyration of a grip in any direction, in terms of its greatest one: flat and straight regions get an inertia about their own
+/// axes that they do not have, a hundredth of that about the others.
+const LEAST_RADIUS: f64 = 0.1;
+
+/// The radius of gyration of a grip of one vertex, in terms of the size of the body. Nothing turns such a grip, about which the body turns freely.
+const POINT_RADIUS: f64 = 0.01;
+
+/// Distance of the point of a joint from the one vertex that it holds, in terms of the size of the body, up to which it is there.
+const AT_VERTEX: f64 = 1e-9;
+
+/// A region of a soft body that a joint makes rigid.
+#[derive(Debug, Clone)]
+pub(crate) struct Grip {
+    /// Index of the body to which it belongs.
+    pub owner: usize,
+    /// Its own index among the bodies of the model.
+    pub body: usize,
+    /// Its vertices, ascending.
+    pub vertices: Vec<u32>,
+    /// Mass of the whole body to which it belongs, kg.
+    pub owner_mass: f64,
+    /// Its own mass, kg.
+    pub mass: f64,
+}
+
+impl Grip {
+    /// The control points.
+    pub fn control<'a>(&self, bodies: &'a [Body]) -> impl Iterator<Item = u32> + use<'a> {
+        bodies[self.body].unknowns.clone().map(|v| v as u32)
+    }
+}
+
+/// All grips of a definition.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Grips {
+    /// The grips, in the order of their bodies.
+    pub all: Vec<Grip>,
+    /// For the parent and the child of each joint the body that it holds, where that is a grip.
+    of_joints: Vec<[Option<usize>; 2]>,
+}
+
+impl Grips {
+    /// The body of the model that joint `k` holds on its side 0, the parent, or 1, the child, of which the definition names `body`.
+    pub fn held(&self, k: usize, side: usize, body: usize) -> usize {
+        self.of_joints.get(k).and_then(|j| j[side]).unwrap_or(body)
+    }
+
+    /// The mass of what the grip with the number `body` among the bodies belongs to, kg.
+    pub fn owner_mass(&self, body: usize) -> Option<f64> {
+        self.all.iter().find(|g| g.body == body).map(|g| g.owner_mass)
+    }
+
+    /// Joins grips with the bodies to which they belong.
+    pub fn owners(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.all.iter().map(|g| (g.body, g.owner))
+    }
+
+    /// The vertices on which what acts on `vertices` of body `owner` in proportion to their masses acts: control points in the place of those of
+    /// whole grips.
+    ///
+    /// # Errors
+    /// A part of a grip, in words.
+    pub fn on_unknowns(
+        &self,
+        owner: usize,
+        bodies: &[Body],
+        vertices: &[u32],
+    ) -> Result<Vec<u32>, String> {
+        let mut left = vertices.to_vec();
+        let mut control = Vec::new();
+        for grip in self.all.iter().filter(|g| g.owner == owner) {
+            let before = left.len();
+            left.retain(|v| grip.vertices.binary_search(v).is_err());
+            let first = bodies[owner].vertices.start as u32;
+            match before - left.len() {
+                0 => {}
+                n if n == grip.vertices.len() => control.extend(grip.control(bodies)),
+                n => {
+                    return Err(format!(
+                        "selects {n} of the {} vertices at which a joint holds this body, such as vertex {}: the joint makes them rigid, so \
+                         that a load acts on all of them or on none",
+                        grip.vertices.len(),
+                        grip.vertices[0] - first
+                    ));
+                }
+            }
+        }
+        left.extend(control);
+        Ok(left)
+    }
+}
+
+/// Adds the grips of the joints of a definition behind all bodies, when these are complete.
+///
+/// # Errors
+/// A region that no joint can hold.
+// long: what a joint may hold, in the order in which that is found
+pub(super) fn add(all: &mut Collected, definition: &Definition) -> Result<(), BuildError> {
+    if !definition.joints.iter().any(JointDef::has_region) {
+        return Ok(());
+    }
+    let mass = lumped(all);
+    let mut rows = BTreeMap::new();
+    for joint in &definition.joints {
+        let wrong = |problem: String| BuildError::Joint { joint: joint.name.clone(), problem };
+        let fail = |problem: String| Err(wrong(problem));
+        let mut held = [None; 2];
+        let sides = [(joint.parent, &joint.regions[0]), (Some(joint.child), &joint.regions[1])];
+        if sides.iter().all(|(_, region)| !region.is_empty()) {
+            return fail(
+                "both of its bodies are soft: a joint is between a soft body and a rigid one or the world; put a small rigid body between \
+                 the two, or sew them together (`stitches`)"
+                    .into(),
+            );
+        }
+        for (side, (body, region)) in sides.into_iter().enumerate() {
+            let Some(owner) = body.filter(|_| !region.is_empty()) else { continue };
+            refuse(joint, definition, owner).map_err(wrong)?;
+            let mut vertices = all.bodies[owner].scene_wide(&joint.name, region)?;
+            vertices.sort_unstable();
+            vertices.dedup();
+            let same = |g: &&Grip| g.vertices == vertices;
+            if let Some(grip) = all.grips.all.iter().find(same) {
+                held[side] = Some(grip.body);
+                continue;
+            }
+            let first = all.bodies[owner].vertices.start as u32;
+            if let Some(v) = vertices.iter().find(|v| rows.contains_key(*v)) {
+                return fail(format!(
+                    "vertex {} of '{}' is held by another joint: joints hold the same vertices or different ones",
+                    v - first,
+                    all.bodies[owner].name
+                ));
+            }
+            let control = control_points(all, joint, owner, &vertices, &mass).map_err(wrong)?;
+            let grip = append(all, joint, owner, vertices, &control, &mass);
+            let on: Vec<u32> = grip.control(&all.bodies).collect();
+            for &v in &grip.vertices {
+                let weights = coordinates(&all.start[v as usize], &control).to_vec();
+                rows.insert(v, (on.clone(), weights));
+            }
+            held[side] = Some(grip.body);
+            all.grips.all.push(grip);
+        }
+        all.grips.of_joints.push(held);
+    }
+    all.map = all.map.with(&rows);
+    all.map.spread(&mut all.velocity);
+    Ok(())
+}
+
+/// Refuses what a joint cannot hold at a region.
+fn refuse(joint: &JointDef, definition: &Definition, owner: usize) -> Result<(), String> {
+    let body = &definition.bodies[owner];
+    let name = &body.name;
+    let turns = matches!(joint.kind, JointKind::Spherical | JointKind::Distance);
+    match body.kind {
+        BodyKind::Volume { .. } | BodyKind::Shell { .. } => Ok(()),
+        BodyKind::Rod { .. } if turns => Ok(()),
+        BodyKind::Rod { .. } => Err(format!(
+            "'{name}' is a rod, and a {} joint would not hold its twist: a joint holds rods by spherical joints and distances only; hold the rod by \
+             `fixed` vertices, or a tube of triangles or tetrahedra by the joint",
+            joint.kind.key()
+        )),
+        BodyKind::Rigid { .. } => {
+            Err(format!("'{name}' is rigid: a joint holds it as a whole; leave out its vertices"))
+        }
+        BodyKind::Obstacle { .. } => Err(format!(
+            "'{name}' is an obstacle, whose motion is prescribed; a joint holds a rigid body or vertices of a solid, a shell or a rod"
+        )),
+        BodyKind::Particles { .. } => Err(format!(
+            "'{name}' consists of particles; a {} joint holds a rigid body or vertices of a solid, a shell or a rod",
+            joint.kind.key()
+        )),
+        BodyKind::PlaneStrain { .. } => {
+            Err(format!("'{name}' is in two dimensions; joints are for three"))
+        }
+    }
+}
+
+/// The masses of all vertices, those of solids among them, which get them later, kg.
+fn lumped(all: &Collected) -> Vec<f64> {
+    let mut mass = all.mass.clone();
+    for (tet, density) in all.tets.iter().zip(&all.densities) {
+        let volume = tet_volume(&tet.map(|v| all.rest[v as usize]));
+        tet.iter().for_each(|&v| mass[v as usize] += 0.25 * density * volume);
+    }
+    for (nodes, density, material) in &all.quadratic {
+        // what is no element is refused when the elements are built
+        let rest = nodes.map(|v| all.rest[v as usize]);
+        let volume = QuadraticTet::new(&rest, material).map_or(0.0, |e| e.volume());
+        for (n, &v) in nodes.iter().enumerate() {
+            mass[v as usize] += density * volume * QuadraticTet::mass_part(n);
+        }
+    }
+    mass
+}
+
+/// Where the control points of a region are at the start, m.
+fn control_points(
+    all: &Collected,
+    joint: &JointDef,
+    owner: usize,
+    vertices: &[u32],
+    mass: &[f64],
+) -> Result<[Vec3; CONTROL_POINTS], String> {
+    let body = &all.bodies[owner];
+    let points = &all.start[body.unknowns.clone()];
+    let first = points.first().copied().unwrap_or_default();
+    let (low, high) = points.iter().fold((first, first), |(l, h), p| (l.inf(p), h.sup(p)));
+    let size = (high - low).norm();
+    let parts = || vertices.iter().map(|&v| (mass[v as usize], all.start[v as usize]));
+    let whole: f64 = parts().map(|(m, _)| m).sum();
+    let centre = parts().map(|(m, x)| m * x).sum::<Vec3>() / whole;
+    let second: Mat3 = parts().map(|(m, x)| m * (x - centre) * (x - centre).transpose()).sum();
+    if vertices.len() == 1 {
+        let point = all.start[vertices[0] as usize];
+        let own = if joint.kind == JointKind::Distance && joint.child == owner {
+            joint.second_point
+        } else {
+            joint.point
+        };
+        let turns = matches!(joint.kind, JointKind::Spherical | JointKind::Distance);
+        if !turns || (own - point).norm() > AT_VERTEX * size {
+            return Err(format!(
+                "it holds '{}' at one vertex, which has no directions: a spherical joint or a distance does, with its point at that vertex; \
+                 select more vertices for others",
+                body.name
+            ));
+        }
+    }
+    let axes = svd3(&second);
+    let greatest = (axes.sigma.max() / whole).sqrt();
+    let least = if greatest > 0.0 { LEAST_RADIUS * greatest } else { POINT_RADIUS * size };
+    let radii = (axes.sigma / whole).map(|s| s.max(0.0).sqrt().max(least));
+    let second_moment =
+        whole * axes.u * Mat3::from_diagonal(&radii.map(|r| r * r)) * axes.u.transpose();
+    MassProperties { mass: whole, centre, second_moment }.control_points()
+}
+
+/// Appends the body of a grip with its control points.
+fn append(
+    all: &mut Collected,
+    joint: &JointDef,
+    owner: usize,
+    vertices: Vec<u32>,
+    control: &[Vec3; CONTROL_POINTS],
+    mass: &[f64],
+) -> Grip {
+    let first = all.rest.len();
+    let range = first..first + CONTROL_POINTS;
+    let [velocity, spin] = rigid_velocity(&vertices, &all.start, &all.velocity, mass);
+    let centre = control.iter().sum::<Vec3>() / CONTROL_POINTS as f64;
+    all.rest.extend(control);
+    all.start.extend(control);
+    all.velocity.extend(control.iter().map(|p| velocity + spin.cross(&(p - centre))));
+    all.mass.resize(range.end, 0.0);
+    all.half_thickness.resize(range.end, 0.0);
+    all.deformable.resize(range.end, true);
+    let solid = all.solid_count();
+    all.tets.push(std::array::from_fn(|k| (first + k) as u32));
+    let whole: f64 = vertices.iter().map(|&v| mass[v as usize]).sum();
+    all.densities.push(whole / tet_volume(control));
+    // see `stiffen_rigid_bodies`
+    all.materials.push(orthogonality(1.0));
+    let own = &all.bodies[owner];
+    let owner_mass = mass[own.unknowns.clone()].iter().sum();
+    all.bodies.push(Body {
+        name: format!("{} at joint '{}'", own.name, joint.name),
+        vertices: range.clone(),
+        carried: range.end..range.end,
+        unknowns: range,
+        rigid: true,
+        solids: solid..solid + 1,
+        quadratic: false,
+        triangles: 0..0,
+        segments: 0..0,
+        obstacle: false,
+        owner: Some(owner),
+    });
+    Grip { owner, body: all.bodies.len() - 1, vertices, owner_mass, mass: whole }
+}
+
+/// Velocity of the centre of masses (m/s) and spin (rad/s) of the rigid motion with the momenta of `vertices`; the least one where they lie on a
+/// line.
+pub(crate) fn rigid_velocity(vertices: &[u32], x: &[Vec3], v: &[Vec3], mass: &[f64]) -> [Vec3; 2] {
+    let parts = || vertices.iter().map(|&i| (mass[i as usize], x[i as usize], v[i as usize]));
+    let whole: f64 = parts().map(|(m, ..)| m).sum();
+    let centre = parts().map(|(m, x, _)| m * x).sum::<Vec3>() / whole;
+    let velocity = parts().map(|(m, _, v)| m * v).sum::<Vec3>() / whole;
+    let momentum: Vec3 = parts().map(|(m, x, v)| m * (x - centre).cross(&(v - velocity))).sum();
+    let second: Mat3 = parts().map(|(m, x, _)| m * (x - centre) * (x - centre).transpose()).sum();
+    let inertia = Mat3::from_diagonal_element(second.trace()) - second;
+    let axes = svd3(&inertia);
+    let floor = 1e-9 * axes.sigma.max();
+    let along = axes.u.transpose() * momentum;
+    let spin =
+        Vec3::from_fn(|k, _| if axes.sigma[k] > floor { along[k] / axes.sigma[k] } else { 0.0 });
+    [velocity, axes.u * spin]
+}
+
+/// Hands the masses and the weights of the vertices of grips over to their control points, which have got the masses already.
+pub(super) fn hand_over(all: &mut Collected) {
+    for grip in &all.grips.all {
+        if !all.weight_excess.is_empty() {
+            all.weight_excess.resize(all.rest.len(), 0.0);
+            for &v in &grip.vertices {
+                let weight =
+                    all.mass[v as usize] * std::mem::take(&mut all.weight_excess[v as usize]);
+                for (&u, w) in all.map.row(v).into_iter().flat_map(|(on, w)| on.iter().zip(w)) {
+                    all.weight_excess[u as usize] += w * weight / all.mass[u as usize];
+                }
+            }
+        }
+        grip.vertices.iter().for_each(|&v| all.mass[v as usize] = 0.0);
+    }
+}
