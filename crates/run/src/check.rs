@@ -13,7 +13,7 @@ use standoff_sim::body::Body;
 use standoff_sim::build::build;
 use standoff_sim::build::start::{check_held, obstructions};
 use standoff_sim::contact::orientation::ActivationDistance;
-use standoff_sim::definition::{BodyDef, BodyKind, Definition};
+use standoff_sim::definition::{BodyDef, BodyKind, Definition, Dimension};
 use standoff_sim::settings::{ContactPotential, Method, Settings};
 use standoff_sim::sizes::BodyScale;
 use standoff_sim::step::start_forces::{StartForce, start_forces};
@@ -67,6 +67,8 @@ pub struct CheckReport<'a> {
 pub struct BodyReport<'a> {
     /// The body.
     pub body: &'a BodyDef,
+    /// The dimension of the scene, by which triangles of a solid are under plane strain or rings.
+    pub dimension: Dimension,
     /// Its mesh's quality.
     pub quality: Quality,
     /// Mass of a volume, kg.
@@ -144,7 +146,7 @@ pub fn check(scene: &Scene) -> Result<CheckReport<'_>, BuildError> {
     Ok(CheckReport {
         scales: deformable.map(|(k, scale)| (name(k), *scale)).collect(),
         start_forces: forces.map(|f| (name(f.body), f)).collect(),
-        bodies: definition.bodies.iter().map(describe).collect(),
+        bodies: definition.bodies.iter().map(|body| describe(body, definition.dimension)).collect(),
         steps: scene.steps(),
         step: definition.settings.time.step,
         end: definition.settings.time.end,
@@ -218,7 +220,16 @@ fn reach(model: &Model) -> Vec<Reach> {
     rows.into_iter().filter_map(summarise).collect()
 }
 
-fn describe(body: &BodyDef) -> BodyReport<'_> {
+/// Volume of a body of revolution, m³.
+fn ring_volume(x: &[Vec3], triangles: &[[u32; 3]]) -> f64 {
+    let ring = |t: &[u32; 3]| {
+        let [a, b, c] = t.map(|v| x[v as usize]);
+        std::f64::consts::PI / 3.0 * (a.x + b.x + c.x) * (b - a).cross(&(c - a)).z
+    };
+    triangles.iter().map(ring).sum()
+}
+
+fn describe(body: &BodyDef, dimension: Dimension) -> BodyReport<'_> {
     let mut mesh = Mesh { points: body.rest.clone(), ..Mesh::default() };
     let (mut volume_density, mut area_density) = (None, None);
     match &body.kind {
@@ -230,7 +241,14 @@ fn describe(body: &BodyDef) -> BodyReport<'_> {
             let surface = body.surface.as_ref();
             mesh.triangles = surface.map_or_else(Vec::new, |s| s.triangles.to_vec());
             let mass = Some(*mass);
-            return BodyReport { body, quality: mesh.quality(), mass, bending: None };
+            let quality = mesh.quality();
+            return BodyReport { body, dimension, quality, mass, bending: None };
+        }
+        BodyKind::PlaneStrain { triangles, density, .. } if dimension.is_axisymmetric() => {
+            mesh.triangles.clone_from(triangles);
+            let mass = Some(density * ring_volume(&body.rest, triangles));
+            let quality = mesh.quality();
+            return BodyReport { body, dimension, quality, mass, bending: None };
         }
         BodyKind::PlaneStrain { triangles, density, .. } => {
             mesh.triangles.clone_from(triangles);
@@ -249,7 +267,7 @@ fn describe(body: &BodyDef) -> BodyReport<'_> {
     let of_volume = volume_density.map(|density| quality.volume.unwrap_or(0.0) * density);
     let of_area = area_density.map(|density| quality.area.unwrap_or(0.0) * density);
     let mass = of_volume.or(of_area);
-    BodyReport { body, quality, mass, bending: bending(body) }
+    BodyReport { body, dimension, quality, mass, bending: bending(body) }
 }
 
 /// Objects farther apart than this share of the deformable bodies' diagonal are not measured.

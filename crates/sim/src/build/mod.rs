@@ -77,14 +77,18 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
     let scene_length = characteristic_length(&all)?;
     all.append_angles();
     let outline = std::mem::take(&mut all.outline);
+    let axis = all.axis();
     let Collected { bodies, rest, start, velocity, deformable, codim, frames, mut mass, .. } = all;
     let codim = codim.finish(rest.len());
     check_stretch(&bodies, &codim, &start)?;
     start::check_folds(&bodies, &codim, &rest)?;
     let mut collision = match definition.dimension {
-        Dimension::Two => CollisionMesh::planar(rest.clone(), &all.wires, &all.points),
+        Dimension::Two | Dimension::Axisymmetric => {
+            CollisionMesh::planar(rest.clone(), &all.wires, &all.points)
+        }
         Dimension::Three => CollisionMesh::new(rest.clone(), all.touching, &all.wires, &all.points),
     };
+    collision.axisymmetric = definition.dimension.is_axisymmetric();
     collision.mobile.clone_from(&deformable);
     collision.body = vec![0; rest.len()];
     for (k, body) in bodies.iter().enumerate() {
@@ -114,6 +118,7 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
         mass: &mass,
         faces: &all.faces,
         outline: &outline,
+        axis: definition.dimension.is_axisymmetric(),
         map: &all.map,
     };
     let loads = loads::loads(definition, &scene)?;
@@ -139,6 +144,7 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
     scope::check_method(definition, &bodies, &collision)?;
     scope::check_carried(definition)?;
     scope::check_rails(definition)?;
+    scope::check_axisymmetric(definition)?;
     scope::check_joints(definition)?;
     scope::check_armatures(definition)?;
     scope::check_intermediate(definition)?;
@@ -156,6 +162,7 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
         strain_limits: StrainLimit::all(definition),
         weighting: weighting(&definition.settings.contact, &collision),
         orientation: None,
+        axis,
         tolerance: part_of_greatest(&scales, &body_of, |s| s.velocity_tolerance),
         stiffest: 0.0,
         map: all.map,
@@ -324,6 +331,7 @@ fn weighting(settings: &ContactSettings, collision: &CollisionMesh) -> Weighting
     match settings.potential {
         ContactPotential::Convergent => Weighting::area_without_duplicates(collision),
         _ if settings.area_weighting => Weighting::area(collision),
+        _ if collision.axisymmetric => Weighting::rings(collision),
         _ => Weighting::default(),
     }
 }
@@ -503,7 +511,12 @@ fn add_obstacle_masses(
         let (s, n) = sum[v];
         mass[v] = if n > 0 && s > 0.0 {
             let length = s / f64::from(n);
-            match collision.planar {
+            // of a ring with at least this radius
+            let ring = match collision.axisymmetric {
+                true => std::f64::consts::TAU * collision.rest[v].x.max(0.5 * length),
+                false => 1.0,
+            };
+            ring * match collision.planar {
                 true => density * std::f64::consts::PI * length.powi(2) / 8.0,
                 false => density * std::f64::consts::PI * length.powi(3) / 12.0,
             }
