@@ -471,7 +471,7 @@ pub struct FillSection {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// An elastic solid of tetrahedra; in two dimensions of triangles under plane strain.
+    /// An elastic solid of tetrahedra; in two dimensions of triangles.
     Volume,
     /// A body that keeps its shape: the inside of a closed surface, filled with the density of its material. It has as many unknowns
     /// whatever its mesh.

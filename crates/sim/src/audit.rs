@@ -223,6 +223,7 @@ pub enum Violation {
 
 impl Violation {
     /// The violation in the words of the scene.
+    // long: a sentence for each kind
     pub fn describe(&self, names: &impl Names) -> String {
         let primitive = |vertices: &[u32]| names.describe_primitive(vertices);
         let vertex = |vertex: &u32| names.describe_vertex(*vertex);

@@ -171,6 +171,7 @@ pub fn check_rails(definition: &Definition) -> Result<(), BuildError> {
 ///
 /// # Errors
 /// [`BuildError`] with the first such thing.
+// long: a check for each thing
 pub fn check_axisymmetric(definition: &Definition) -> Result<(), BuildError> {
     if !definition.dimension.is_axisymmetric() {
         return Ok(());

@@ -79,6 +79,13 @@ impl fmt::Display for Written {
     }
 }
 
+impl fmt::Display for Dimension {
+    /// As a scene file has it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Written::from(*self).fmt(f)
+    }
+}
+
 impl From<Dimension> for Written {
     fn from(dimension: Dimension) -> Self {
         match dimension {

@@ -2,7 +2,7 @@
 //! along the axis.
 //!
 //! F has the block of plane strain, [x₁−x₀, x₂−x₀] Dₘ⁻¹, and F₃₃ = r/R, the stretch along the circumference
-//! [Zienkiewicz 2005, Vol. 1, Ch. 5]. The integral has one point, the centroid, where R is positive for a triangle that touches the axis, too, and F
+//! [Timoshenko & Goodier 1970, ch. 12]. The integral has one point, the centroid, where R is positive for a triangle that touches the axis, too, and F
 //! is exact where r = λ R. ψ is the law of the solid in three dimensions.
 //!
 //! F is linear in positions: dF = Σ dxₐ ∇Nₐᵀ + e₃ (dxₐ·e₁) kₐᵀ, with kₐ = (Nₐ/R) e₃ before anything has flowed. So an energy W(F) at a

@@ -3,6 +3,8 @@
 //! Every point of a solid's elements at which its law is evaluated has, for each of its
 //! [`Inelasticity`]s, a flow Fᵢ in the [`State`](crate::State). A step makes an energy of them in which Fᵢ is constant.
 
+// long: the same for each kind of elements
+
 mod in_step;
 
 use super::axisymmetric::{AtRing, Axisymmetric, RingPoint};
