@@ -174,9 +174,12 @@ fn describe_body(report: &BodyReport<'_>) -> String {
         }
         BodyKind::PlaneStrain { triangles, material, density } => {
             let mass = report.mass.unwrap_or(0.0);
+            let (kind, per) = match report.dimension.is_axisymmetric() {
+                true => ("axisymmetric", ""),
+                false => ("plane strain", " per metre of depth"),
+            };
             format!(
-                "plane strain, {vertices} vertices, {} triangles, {mass:.4} kg per metre of depth, \
-                 {}, {density} kg/m³{}{}",
+                "{kind}, {vertices} vertices, {} triangles, {mass:.4} kg{per}, {}, {density} kg/m³{}{}",
                 triangles.len(),
                 describe_solid(material),
                 describe_parts(body),

@@ -45,6 +45,8 @@ pub struct CollisionMesh {
     /// Whether everything lies in the plane z = 0. All edges are wires then, and edges meet vertices
     /// only: two edges of the plane come no closer than one of them to an end of the other.
     pub planar: bool,
+    /// Whether that plane is a half-plane x = r ≥ 0 through the axis y of bodies of revolution.
+    pub axisymmetric: bool,
 }
 
 /// Bodies that ignore each other.
@@ -197,6 +199,7 @@ impl CollisionMesh {
             reach: Vec::new(),
             neighbours: RestNeighbours::default(),
             planar: false,
+            axisymmetric: false,
         }
     }
 

@@ -268,6 +268,7 @@ pub(crate) fn collision_mesh(
         let faces = [frame.boundary(), frame.triangles.clone()].concat();
         CollisionMesh::new(rest_positions(frame), faces, &frame.edges, &frame.points)
     };
+    mesh.axisymmetric = info.dimension.is_axisymmetric();
     mesh.body = vec![0; frame.positions.len()];
     let mut half_thickness = vec![0.0; frame.positions.len()];
     for (k, (body, range)) in info.bodies.iter().zip(bodies).enumerate() {

@@ -13,7 +13,7 @@ use standoff_sim::body::Body;
 use standoff_sim::build::build;
 use standoff_sim::build::start::{check_held, obstructions};
 use standoff_sim::contact::orientation::ActivationDistance;
-use standoff_sim::definition::{BodyDef, BodyKind, Definition};
+use standoff_sim::definition::{BodyDef, BodyKind, Definition, Dimension};
 use standoff_sim::settings::{ContactPotential, Method, Settings};
 use standoff_sim::sizes::BodyScale;
 use standoff_sim::step::start_forces::{StartForce, start_forces};
@@ -67,6 +67,8 @@ pub struct CheckReport<'a> {
 pub struct BodyReport<'a> {
     /// The body.
     pub body: &'a BodyDef,
+    /// The dimension of the scene, by which triangles of a solid are under plane strain or rings.
+    pub dimension: Dimension,
     /// Its mesh's quality.
     pub quality: Quality,
     /// Mass of a volume, kg.
@@ -145,7 +147,7 @@ pub fn check(scene: &Scene) -> Result<CheckReport<'_>, BuildError> {
     Ok(CheckReport {
         scales: deformable.map(|(k, scale)| (name(k), *scale)).collect(),
         start_forces: forces.map(|f| (name(f.body), f)).collect(),
-        bodies: definition.bodies.iter().map(describe).collect(),
+        bodies: definition.bodies.iter().map(|body| describe(body, definition.dimension)).collect(),
         steps: scene.steps(),
         step: definition.settings.time.step,
         end: definition.settings.time.end,
@@ -219,7 +221,7 @@ fn reach(model: &Model) -> Vec<Reach> {
     rows.into_iter().filter_map(summarise).collect()
 }
 
-fn describe(body: &BodyDef) -> BodyReport<'_> {
+fn describe(body: &BodyDef, dimension: Dimension) -> BodyReport<'_> {
     let mut mesh = Mesh { points: body.rest.clone(), ..Mesh::default() };
     match &body.kind {
         BodyKind::Volume { tets, .. } => mesh.tets.clone_from(tets),
@@ -227,7 +229,8 @@ fn describe(body: &BodyDef) -> BodyReport<'_> {
             let surface = body.surface.as_ref();
             mesh.triangles = surface.map_or_else(Vec::new, |s| s.triangles.to_vec());
             let mass = Some(*mass);
-            return BodyReport { body, quality: mesh.quality(), mass, bending: None };
+            let quality = mesh.quality();
+            return BodyReport { body, dimension, quality, mass, bending: None };
         }
         BodyKind::PlaneStrain { triangles, .. } | BodyKind::Shell { triangles, .. } => {
             mesh.triangles.clone_from(triangles)
@@ -241,19 +244,24 @@ fn describe(body: &BodyDef) -> BodyReport<'_> {
         }
     }
     let quality = mesh.quality();
-    let mass = body.solid().map(|_| mass(body));
-    BodyReport { body, quality, mass, bending: bending(body) }
+    let mass = body.solid().map(|_| mass(body, dimension));
+    BodyReport { body, dimension, quality, mass, bending: bending(body) }
 }
 
-/// The mass of a solid, kg; in the plane per metre of depth.
-fn mass(body: &BodyDef) -> f64 {
+/// The mass of a solid, kg; under plane strain per metre of depth.
+fn mass(body: &BodyDef, dimension: Dimension) -> f64 {
     let at = |v: u32| body.rest[v as usize];
     let sizes: Vec<f64> = match &body.kind {
         BodyKind::Volume { tets, .. } => {
             tets.iter().map(|t| tet_determinant(&t.map(at)) / 6.0).collect()
         }
         BodyKind::PlaneStrain { triangles, .. } => {
-            let area = |[a, b, c]: [Vec3; 3]| 0.5 * (b - a).cross(&(c - a)).norm();
+            let area = |[a, b, c]: [Vec3; 3]| {
+                // of a ring by the path of its centroid
+                let path = std::f64::consts::TAU * (a.x + b.x + c.x) / 3.0;
+                let depth = if dimension.is_axisymmetric() { path } else { 1.0 };
+                0.5 * (b - a).cross(&(c - a)).norm() * depth
+            };
             triangles.iter().map(|t| area(t.map(at))).collect()
         }
         _ => Vec::new(),

@@ -48,8 +48,9 @@ pub struct SceneFile {
     /// scene does not give.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preset: Option<Preset>,
-    /// Number of dimensions, 2 or 3. With 2 everything lies in the plane z = 0: solids of triangles under
-    /// plane strain, per metre of depth, and obstacles of edges and points. Vectors may then have two
+    /// Number of dimensions, 2 or 3, or `"axisymmetric"`. With 2 everything lies in the plane z = 0: solids of triangles under
+    /// plane strain, per metre of depth, and obstacles of edges and points. With `"axisymmetric"` these are the half-plane x = r ≥ 0 of bodies of revolution
+    /// about y, and masses, forces and energies are those of whole rings. Vectors may then have two
     /// components, rotations may be one angle about z, and axes may be left out.
     #[serde(skip_serializing_if = "is_default")]
     pub dimension: Dimension,
@@ -474,7 +475,7 @@ pub struct FillSection {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// An elastic solid of tetrahedra; in two dimensions of triangles under plane strain.
+    /// An elastic solid of tetrahedra; in two dimensions of triangles.
     Volume,
     /// A body that keeps its shape: the inside of a closed surface, filled with the density of its material. It has as many unknowns
     /// whatever its mesh.

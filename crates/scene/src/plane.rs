@@ -1,18 +1,28 @@
-//! The short forms of scenes of two dimensions (`dimension = 2`): a vector may be written `[x, y]`, an angle
+//! The short forms of scenes of two dimensions (`dimension = 2` or `"axisymmetric"`): a vector may be written `[x, y]`, an angle
 //! or an angular velocity as one number about z, and an axis may be left out. They become the vectors of three
 //! components that the types of the scene file have.
 
 use crate::document::{Document, Entry, Node, Value};
 use crate::schema::{expand, has_type};
 use serde_json::Value as Json;
+use standoff_sim::definition::AXISYMMETRIC;
 
 /// Writes out the short forms of a scene of two dimensions; leaves another as it is.
 pub fn write_out(document: &mut Document, schema: &Json) {
     let Value::Table(entries) = &document.root.value else { return };
-    let two = |e: &Entry| e.key == "dimension" && matches!(e.node.value, Value::Integer(2));
-    if entries.iter().any(two) {
+    if entries.iter().any(is_planar) {
         walk(&mut document.root, &expand(schema, schema), schema, 0.0);
     }
+}
+
+/// Whether an entry says that the scene has two dimensions.
+pub fn is_planar(entry: &Entry) -> bool {
+    let planar = match &entry.node.value {
+        Value::Integer(n) => *n == 2,
+        Value::String(name) => name == AXISYMMETRIC,
+        _ => false,
+    };
+    entry.key == "dimension" && planar
 }
 
 /// `third` is the component that a vector of two lacks.

@@ -428,6 +428,24 @@ fn steps_end_the_run() {
     }
 }
 
+/// Bodies of revolution have the short forms of two dimensions, and what rounding leaves beside the axis is put on it.
+#[test]
+fn bodies_of_revolution_are_put_on_their_axis() {
+    let scene = parse(
+        "dimension = \"axisymmetric\"\ngravity = [0, -5]\n[[objects]]\nname = \"bar\"\n\
+         shape = { kind = \"rectangle\", size = [0.6, 1], cells = [3, 2] }\ntranslate = [\"100 mm\", 0]\nscale = [0.1, 1]\n\
+         start = { translate = [-0.07, 3] }\n",
+    );
+    let d = &scene.definition;
+    assert!(d.dimension.is_axisymmetric() && d.dimension.is_planar());
+    let least = |points: &[Vec3]| points.iter().map(|p| p.x).fold(f64::INFINITY, f64::min);
+    assert!((least(&d.bodies[0].rest) - 0.07).abs() < 1e-15);
+    assert_eq!(least(&d.bodies[0].start), 0.0);
+    let text = scene.resolved_toml().unwrap();
+    assert!(text.contains("dimension = \"axisymmetric\""), "{text}");
+    assert_eq!(parse(&text).resolved_toml().unwrap(), text);
+}
+
 /// In two dimensions the third component, the axis and two of three angles may be left out; what is resolved has
 /// them, and reads back to the same.
 #[test]

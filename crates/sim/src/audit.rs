@@ -162,6 +162,11 @@ pub enum Violation {
         /// Scene-wide vertex.
         vertex: u32,
     },
+    /// A vertex of bodies of revolution is behind the axis x = 0.
+    BehindAxis {
+        /// Scene-wide vertex.
+        vertex: u32,
+    },
     /// Two surface primitives are not further apart than their thickness.
     TooClose {
         /// Vertices of the one.
@@ -218,6 +223,7 @@ pub enum Violation {
 
 impl Violation {
     /// The violation in the words of the scene.
+    // long: a sentence for each kind
     pub fn describe(&self, names: &impl Names) -> String {
         let primitive = |vertices: &[u32]| names.describe_primitive(vertices);
         let vertex = |vertex: &u32| names.describe_vertex(*vertex);
@@ -231,6 +237,10 @@ impl Violation {
                 format!("{} is clockwise or flat", primitive(vertices))
             }
             Self::OutOfPlane { vertex: v } => format!("{} has left the plane z = 0", vertex(v)),
+            Self::BehindAxis { vertex: v } => format!(
+                "{} is behind the axis of revolution: its x is the radius, at least 0",
+                vertex(v)
+            ),
             Self::TooClose { a, b, distance, thickness } => format!(
                 "{} and {} are {distance:.6e} m apart, which is not more than their thickness \
                  {thickness:.6e} m",
@@ -317,6 +327,10 @@ pub fn violations_by<'a>(
     if mesh.planar {
         let left = audit::out_of_plane(x).into_iter();
         found.extend(left.map(|vertex| Violation::OutOfPlane { vertex }));
+    }
+    if mesh.axisymmetric {
+        let behind = (0..x.len() as u32).filter(|&v| x[v as usize].x < 0.0);
+        found.extend(behind.map(|vertex| Violation::BehindAxis { vertex }));
     }
     found.extend(auditor.intersections(mesh, x).into_iter().map(|pair| {
         let (a, b) = vertices_of(mesh, pair);

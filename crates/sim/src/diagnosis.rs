@@ -343,9 +343,9 @@ fn audited_culprits(model: &Model, x: &[Vec3]) -> Vec<Culprit> {
         }
         Violation::Unresolved { a, b, gap, .. } => Culprit::Pair { a, b, gap },
         Violation::Overstretched { vertices, stretch } => Culprit::Triangle { vertices, stretch },
-        Violation::NotFinite { vertex } | Violation::OutOfPlane { vertex } => {
-            Culprit::NotFinite { vertex }
-        }
+        Violation::NotFinite { vertex }
+        | Violation::OutOfPlane { vertex }
+        | Violation::BehindAxis { vertex } => Culprit::NotFinite { vertex },
         Violation::HalfSpace { vertex, half_space, depth } => {
             Culprit::HalfSpace { vertex, half_space, gap: -depth }
         }

@@ -112,6 +112,8 @@ pub struct Model {
     pub strain_limits: Vec<StrainLimit>,
     /// How contact pairs are weighted.
     pub weighting: Weighting,
+    /// Vertices of bodies of revolution that are on the axis and held there, ascending.
+    pub axis: Vec<u32>,
     /// Surfaces on which the orientation-aware potential acts, where it is chosen.
     pub orientation: Option<Arc<OrientationContact>>,
     /// Friction materials of vertices and half-spaces and the coefficients between them.
@@ -242,7 +244,10 @@ impl<'a> From<&'a Model> for AuditScene<'a> {
         Self {
             collision: &model.collision,
             tets: model.solids.tets.vertices(),
-            plane: model.solids.plane.vertices(),
+            plane: match model.dimension.is_axisymmetric() {
+                true => model.solids.rings.vertices(),
+                false => model.solids.plane.vertices(),
+            },
             quadratic: model.solids.quadratic.vertices(),
             half_spaces: &model.half_spaces,
             half_space_vertices: &model.half_space_vertices,

@@ -551,7 +551,10 @@ impl<'a> IncrementalPotential<'a> {
             sums(&|v| gradient[v], t.factor, to);
         }
         let mut on_bodies: Vec<f64> = (0..model.bodies.len())
-            .map(|b| loads[b].norm() + inertias[b].norm() + elastic[b].norm() + contact[b].norm())
+            .map(|b| {
+                let all = [loads[b], inertias[b], elastic[b], contact[b]];
+                all.map(|sum| model.dimension.of_whole(sum).norm()).iter().sum()
+            })
             .collect();
         for (v, b) in body_of.iter().enumerate() {
             on_bodies[*b as usize] += model.mass[v] * momentum(v);
@@ -599,7 +602,15 @@ impl<'a> IncrementalPotential<'a> {
         self.barrier.each_contact(&it.contacts, &it.x, &mut normal);
         self.constraints.each_contact(&self.context.model.collision, &it.x, &mut normal);
         self.friction.each_contact(&it.x, &mut |k, v, g| sums.add(true, k, v, g));
-        sums.finish()
+        let (mut half_spaces, mut pairs) = sums.finish();
+        // forces all around a ring have no moment
+        if model.dimension.is_axisymmetric() {
+            half_spaces.iter_mut().for_each(|f| f[1] = Vec3::zeros());
+            for pair in &mut pairs {
+                (pair.normal[1], pair.friction[1]) = (Vec3::zeros(), Vec3::zeros());
+            }
+        }
+        (half_spaces, pairs)
     }
 
     /// Accelerations of the deformable vertices by all forces but contact, friction and limits of the stretch, m/s² (`#V`).
@@ -619,6 +630,9 @@ impl<'a> IncrementalPotential<'a> {
                 true => self.acceleration[v] - a[v] / model.mass[v],
                 false => Vec3::zeros(),
             };
+        }
+        for &v in &model.axis {
+            a[v as usize].x = 0.0;
         }
         model.map.spread(&mut a);
         a

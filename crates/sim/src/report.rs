@@ -111,7 +111,7 @@ pub struct Advance {
     pub beta: f64,
 }
 
-/// Forces and moments of a step, by name; in two dimensions per metre of depth. A group of which the scene has more than
+/// Forces and moments of a step, by name; in two dimensions per metre of depth, of bodies of revolution those of whole rings, without moments. A group of which the scene has more than
 /// 100 members is empty.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Forces {

@@ -3,6 +3,7 @@
 
 mod accuracy;
 mod audit;
+mod axisymmetric;
 mod balance;
 mod barrier_free;
 mod breaking;

@@ -56,6 +56,12 @@ impl SceneBuilder {
         self
     }
 
+    /// Makes it a scene of bodies of revolution: the half-plane x = r ≥ 0 with the axis y.
+    pub fn axisymmetric(mut self) -> Self {
+        self.file.dimension = Dimension::Axisymmetric;
+        self
+    }
+
     /// Sets gravity, m/s²; (0, −9.81, 0) by default.
     pub fn gravity(mut self, gravity: impl Into<Vec3>) -> Self {
         self.file.gravity = gravity.into().into();

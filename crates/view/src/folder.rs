@@ -80,7 +80,7 @@ impl Folder {
             live: is_being_written(&self.path),
             bodies: &run.info.bodies,
             half_spaces: &run.info.half_spaces,
-            dimension: run.info.dimension.into(),
+            dimension: run.info.dimension.count(),
             time_step: run.info.time_step,
             gap_reach: run.gaps().map_or(0.0, Gaps::reach),
             frames: files.iter().map(|(step, _)| *step).collect(),

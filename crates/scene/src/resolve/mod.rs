@@ -352,6 +352,7 @@ fn resolve(
     at.check(vector("gravity", &Vec3::from(file.gravity)))?;
     if file.dimension.is_planar() {
         at.check(in_plane("gravity", &Vec3::from(file.gravity)))?;
+        at.check(file.dimension.validate_gravity(&Vec3::from(file.gravity)))?;
         at.check(settings.validate_in_plane())?;
     }
     for (name, material) in &mut file.materials {

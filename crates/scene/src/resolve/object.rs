@@ -123,7 +123,7 @@ pub(super) fn resolve_one(
         let points = placed.place(&placed.mesh.points, &offset);
         let start = whole(points.clone(), placed.start.as_ref(), &offset);
         let outline = if rigid.is_some() { &points } else { &start };
-        let body = BodyDef {
+        let mut body = BodyDef {
             name: name.clone(),
             velocity: start_velocity(object, &start, outline),
             rest,
@@ -135,6 +135,9 @@ pub(super) fn resolve_one(
             inelastic: inelastic.clone(),
             parts: Vec::new(),
         };
+        if dimension.is_axisymmetric() {
+            plane::put_on_axis(&mut body, at)?;
+        }
         body.validate().map_err(|fault| body_fault(fault, object, at, &material_at))?;
         if dimension.is_planar() {
             plane::check_placed(&body, at)?;
@@ -146,7 +149,7 @@ pub(super) fn resolve_one(
     let bodies = &mut definition.bodies[placed.bodies.clone()];
     parts::add(object, &materials.parts, dimension, at, &placed, bodies)?;
     let note = bodies.first().and_then(locking).map(|fault| match dimension {
-        Dimension::Two => format!("{}: {fault}", object.name),
+        Dimension::Two | Dimension::Axisymmetric => format!("{}: {fault}", object.name),
         Dimension::Three => {
             format!("{}: {fault}; choose element = \"quadratic\"", object.name)
         }
@@ -300,7 +303,7 @@ fn body_kind(
     let total = mesh.points.len();
     let regions = std::mem::take(&mut mesh.regions);
     let mut mesh = match dimension {
-        Dimension::Two => plane::parts_of(mesh, role, object.reduce, at)?,
+        Dimension::Two | Dimension::Axisymmetric => plane::parts_of(mesh, role, object.reduce, at)?,
         Dimension::Three => parts_of(mesh, role, object.reduce, at)?,
     };
     mesh.regions = regions;
@@ -411,7 +414,7 @@ fn kind_of(
             let density = material.density;
             let material = material.solid();
             let kind = match dimension {
-                Dimension::Two => {
+                Dimension::Two | Dimension::Axisymmetric => {
                     let triangles = mesh.triangles.clone();
                     BodyKind::PlaneStrain { triangles, density, material }
                 }

@@ -26,7 +26,9 @@ pub(super) fn add(
     }
     let corners: Vec<Vec<u32>> = match dimension {
         Dimension::Three => placed.mesh.tets.iter().map(|t| t.to_vec()).collect(),
-        Dimension::Two => placed.mesh.triangles.iter().map(|t| t.to_vec()).collect(),
+        Dimension::Two | Dimension::Axisymmetric => {
+            placed.mesh.triangles.iter().map(|t| t.to_vec()).collect()
+        }
     };
     // which region an element of a copy is in
     let mut taken: Vec<Vec<Option<&str>>> = vec![vec![None; corners.len()]; bodies.len()];
@@ -74,7 +76,7 @@ fn elements(
         Some(Selected::OfMesh(region)) => {
             let set = match dimension {
                 Dimension::Three => &region.tets,
-                Dimension::Two => &region.triangles,
+                Dimension::Two | Dimension::Axisymmetric => &region.triangles,
             };
             return Ok(vec![set.clone(); placed.copies.len()]);
         }

@@ -1,4 +1,4 @@
-//! Objects of scenes of two dimensions: solids of triangles under plane strain, obstacles of edges and points.
+//! Objects of scenes of two dimensions: solids of triangles, obstacles of edges and points.
 
 use super::at::At;
 use super::weld::{SAME_PLACE, diagonal};
@@ -120,6 +120,22 @@ pub(super) fn parts_of(
         }
     }
     Ok(mesh)
+}
+
+/// Puts what rounding has left beside the axis of revolution on it, and refuses what is behind it.
+pub(super) fn put_on_axis(body: &mut BodyDef, at: &At<'_>) -> Result<(), SceneError> {
+    let near = SAME_PLACE * diagonal(&body.rest);
+    for points in [&mut body.rest, &mut body.start] {
+        points.iter_mut().filter(|p| p.x.abs() <= near).for_each(|p| p.x = 0.0);
+        if let Some(v) = points.iter().position(|p| p.x < 0.0) {
+            let what = format!(
+                "vertex {v} is placed at x = {}, but x is the radius in a scene of bodies of revolution; give the part with x ≥ 0",
+                points[v].x
+            );
+            return Err(at.invalid(what));
+        }
+    }
+    Ok(())
 }
 
 /// Checks a body where it is placed. Its triangles cannot lie on each other.

@@ -8,6 +8,7 @@ use crate::decode::decode;
 use crate::document::{Document, Entry, KeyPath, Node, Place, Segment, Value};
 use crate::error::{Problem, SceneError, nearest_name};
 use crate::file::RobotSection;
+use crate::plane::is_planar;
 use crate::{schema, units};
 use serde::Deserialize;
 use standoff_linalg::{Mat3, Vec3};
@@ -80,8 +81,8 @@ pub(super) fn put_in_place(
     let sections = decode::<Robots>(&own)?.robots;
     let at = At::root(&own).key(KEY);
     let planar = document.root.entry("dimension");
-    if planar.is_some_and(|d| matches!(d.node.value, Value::Integer(2))) {
-        return Err(at.invalid("robots have three dimensions; a scene with dimension = 2 has none"));
+    if planar.is_some_and(is_planar) {
+        return Err(at.invalid("robots have three dimensions; one in the plane has none"));
     }
     document.root.remove(KEY);
     for (k, section) in sections.iter().enumerate() {

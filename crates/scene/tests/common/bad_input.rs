@@ -1141,7 +1141,31 @@ pub const ROWS: &[Row] = &[
     row!(
         "four dimensions",
         concat!("dimension = 4\n", ball!()),
-        ["scene.toml:1:13", "dimension", "a scene has 2 or 3 dimensions, not 4"]
+        [
+            "scene.toml:1:13",
+            "dimension",
+            "a scene has 2 or 3 dimensions, or is \"axisymmetric\", not 4"
+        ]
+    ),
+    row!(
+        "dimension that is another word",
+        concat!("dimension = \"axial\"\n", ball!()),
+        ["scene.toml:1:13", "dimension", "not \"axial\""]
+    ),
+    row!(
+        "part behind the axis of revolution",
+        concat!("dimension = \"axisymmetric\"\n", plate!()),
+        ["objects[0]", "x is the radius in a scene of bodies of revolution"]
+    ),
+    row!(
+        "gravity across the axis of revolution",
+        concat!("dimension = \"axisymmetric\"\ngravity = [1, 0]\n", plate!()),
+        ["scene.toml:2:11", "gravity", "only under gravity along y"]
+    ),
+    row!(
+        "rigid body of revolution",
+        concat!("dimension = \"axisymmetric\"\n", plate!("role = \"rigid\"\n")),
+        ["scene.toml:5:8", "objects[0].role", "there are no rigid bodies in two dimensions"]
     ),
     row!(
         "two components in three dimensions",

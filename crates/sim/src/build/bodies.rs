@@ -9,6 +9,7 @@ use crate::definition::settings::SolverSettings;
 use crate::definition::{
     BendingModel, BodyDef, BodyKind, CONTROL_POINTS, CarriedSurface, Definition, ShellMaterial,
 };
+use crate::energy::axisymmetric::Axisymmetric;
 use crate::energy::codim::CodimLists;
 use crate::energy::hinge::Hinge;
 use crate::energy::membrane::Membrane;
@@ -41,6 +42,8 @@ pub(crate) struct Collected {
     pub codim: CodimLists,
     /// Triangles under plane strain.
     pub plane: ElementList<PlaneStrain, 3>,
+    /// Triangles of bodies of revolution.
+    pub rings: ElementList<Axisymmetric, 3>,
     /// Whether laws without a barrier against inversion are given one.
     guarded: bool,
     pub frames: MaterialFrames,
@@ -71,6 +74,7 @@ pub(crate) struct Collected {
     /// In two dimensions all edges, those of solids with the inside on the left.
     pub outline: Vec<[u32; 2]>,
     planar: bool,
+    axisymmetric: bool,
     pub(super) tets: Vec<[u32; 4]>,
     pub(super) densities: Vec<f64>,
     pub(super) materials: Vec<Material>,
@@ -87,7 +91,8 @@ impl Collected {
     pub fn new(definition: &Definition) -> Result<Self, BuildError> {
         let guarded = definition.settings.solver.guards_inversion();
         let planar = definition.dimension.is_planar();
-        let mut all = Self { guarded, planar, ..Self::default() };
+        let axisymmetric = definition.dimension.is_axisymmetric();
+        let mut all = Self { guarded, planar, axisymmetric, ..Self::default() };
         for body in &definition.bodies {
             check(body)?;
             all.add(body)?;
@@ -157,7 +162,10 @@ impl Collected {
             }
             BodyKind::Rigid { mass } => self.add_rigid(body, *mass, first),
             BodyKind::PlaneStrain { triangles, .. } => {
-                self.add_plane(body, triangles, first as u32)?;
+                match self.axisymmetric {
+                    true => self.add_rings(body, triangles, first as u32)?,
+                    false => self.add_plane(body, triangles, first as u32)?,
+                }
                 let outline = topology::boundary_edges(triangles).map_err(|e| problem(body, e))?;
                 self.wires.extend(outline.iter().map(|e| e.map(shift)));
                 self.outline.extend(outline.iter().map(|e| e.map(shift)));
@@ -213,7 +221,7 @@ impl Collected {
 
     /// Number of elements of solids that are not quadratic.
     pub(super) fn solid_count(&self) -> usize {
-        self.tets.len() + self.plane.len()
+        self.tets.len() + self.plane.len() + self.rings.len()
     }
 
     /// Adds the surface that a body carries, the vertices of the body beginning at `first`, and puts its vertices where they belong.
@@ -277,6 +285,39 @@ impl Collected {
             self.plane.push(ids, element);
         }
         Ok(())
+    }
+
+    /// A body of revolution. Its masses are ∫ ρ Nₐ 2πR dA.
+    fn add_rings(
+        &mut self,
+        body: &BodyDef,
+        triangles: &[[u32; 3]],
+        first: u32,
+    ) -> Result<(), BuildError> {
+        topology::check_cells(triangles, body.rest.len()).map_err(|e| problem(body, e))?;
+        for ((t, triangle), of) in triangles.iter().enumerate().zip(body.substances()) {
+            let rest = triangle.map(|v| body.rest[v as usize]);
+            let Some(element) = Axisymmetric::new(&rest, of.material, self.guarded) else {
+                return Err(problem(body, turned(t, triangle, "at rest")));
+            };
+            let radii: f64 = rest.iter().map(|p| p.x).sum();
+            for (v, p) in triangle.iter().zip(&rest) {
+                let part = 0.25 * (1.0 + p.x / radii);
+                self.mass[(v + first) as usize] += of.density * element.volume() * part;
+            }
+            self.volume += element.volume();
+            self.rings.push(triangle.map(|v| v + first), element);
+        }
+        Ok(())
+    }
+
+    /// The vertices of bodies of revolution on the axis.
+    pub fn axis(&self) -> Vec<u32> {
+        let on = |v: &u32| self.deformable[*v as usize] && self.rest[*v as usize].x == 0.0;
+        match self.axisymmetric {
+            true => (0..self.rest.len() as u32).filter(on).collect(),
+            false => Vec::new(),
+        }
     }
 
     fn add_shell(
@@ -449,7 +490,8 @@ impl Collected {
             (false, false) => elastic.without_inversion_barrier(),
         };
         let plane = std::mem::take(&mut self.plane).finish(self.rest.len());
-        Ok(Solids { tets, plane, quadratic })
+        let rings = std::mem::take(&mut self.rings).finish(self.rest.len());
+        Ok(Solids { tets, plane, rings, quadratic })
     }
 
     /// Quadratic tetrahedra; their masses are added to those of the vertices.
@@ -665,8 +707,9 @@ pub(crate) fn check_start(bodies: &[Body], solids: &Solids, x: &[Vec3]) -> Resul
                 }
                 continue;
             }
-            // a scene has only one of the other two kinds
-            if let Some(global) = solids.plane.vertices().get(e) {
+            // a scene has only one of the other kinds
+            let plane = solids.plane.vertices().get(e);
+            if let Some(global) = plane.or(solids.rings.vertices().get(e)) {
                 let [a, b, c] = global.map(|v| x[v as usize]);
                 if (b - a).cross(&(c - a)).z <= 0.0 {
                     let problem = turned(k, &global.map(|v| v - first), "at the start");

@@ -76,8 +76,12 @@ fn add_tetrahedra(model: &Model, sums: &mut Sums) {
     }
 }
 
-/// The same in the plane, where a side of a triangle is a face of unit depth.
+/// The same in the plane, where a side of a triangle is a face of unit depth, or of a ring.
 fn add_plane(model: &Model, sums: &mut Sums) {
+    let rings = model.solids.rings.elements.iter();
+    let measures: Vec<[f64; 2]> =
+        rings.map(|e| [e.lame().rest_stiffness(), e.circumference()]).collect();
+    add_triangles(model.solids.rings.vertices(), &measures, &model.rest, sums);
     let elements = model.solids.plane.elements.iter();
     let measures: Vec<[f64; 2]> = elements.map(|e| [e.rest_stiffness(), 1.0]).collect();
     add_triangles(model.solids.plane.vertices(), &measures, &model.rest, sums);

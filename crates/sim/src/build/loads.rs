@@ -26,6 +26,8 @@ pub(crate) struct LoadedBodies<'a> {
     pub faces: &'a [[u32; 3]],
     /// In two dimensions the edges of all bodies, those of solids with the inside on the left.
     pub outline: &'a [[u32; 2]],
+    /// Whether these are bodies of revolution.
+    pub axis: bool,
     /// How carried vertices follow from the others.
     pub map: &'a VertexMap,
     /// Regions that joints make rigid.
@@ -92,6 +94,7 @@ pub fn check(definition: &Definition) -> Result<(), BuildError> {
         mass: &mass,
         faces: &faces,
         outline: &outline,
+        axis: definition.dimension.is_axisymmetric(),
         map: &VertexMap::default(),
         grips: &Grips::default(),
     };
@@ -196,6 +199,7 @@ fn pressure(
     let patch = match (triangles.is_empty(), edges.is_empty()) {
         (false, _) if body.quadratic => Patch::curved(triangles),
         (false, _) => Patch::new(triangles),
+        (true, false) if scene.axis => Patch::of_rings(edges, scene.start),
         (true, false) => Patch::of_edges(edges),
         (true, true) => {
             return fail(format!(

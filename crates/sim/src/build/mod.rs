@@ -83,14 +83,18 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
     let scene_length = characteristic_length(&all)?;
     all.append_angles();
     let outline = std::mem::take(&mut all.outline);
+    let axis = all.axis();
     let Collected { bodies, rest, start, velocity, deformable, codim, frames, mut mass, .. } = all;
     let codim = codim.finish(rest.len());
     check_stretch(&bodies, &codim, &start)?;
     start::check_folds(&bodies, &codim, &rest)?;
     let mut collision = match definition.dimension {
-        Dimension::Two => CollisionMesh::planar(rest.clone(), &all.wires, &all.points),
+        Dimension::Two | Dimension::Axisymmetric => {
+            CollisionMesh::planar(rest.clone(), &all.wires, &all.points)
+        }
         Dimension::Three => CollisionMesh::new(rest.clone(), all.touching, &all.wires, &all.points),
     };
+    collision.axisymmetric = definition.dimension.is_axisymmetric();
     collision.mobile.clone_from(&deformable);
     collision.body = vec![0; rest.len()];
     for (k, body) in bodies.iter().enumerate() {
@@ -126,6 +130,7 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
         mass: own_mass.as_deref().unwrap_or(&mass),
         faces: &all.faces,
         outline: &outline,
+        axis: definition.dimension.is_axisymmetric(),
         map: &all.map,
         grips: &all.grips,
     };
@@ -154,6 +159,7 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
     scope::check_method(definition, &bodies, &collision)?;
     scope::check_carried(definition)?;
     scope::check_rails(definition)?;
+    scope::check_axisymmetric(definition)?;
     scope::check_joints(definition)?;
     scope::check_armatures(definition)?;
     scope::check_intermediate(definition)?;
@@ -174,6 +180,7 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
         strain_limits: StrainLimit::all(definition),
         weighting: weighting(&definition.settings.contact, &collision),
         orientation: None,
+        axis,
         tolerance: part_of_greatest(&scales, &body_of, |s| s.velocity_tolerance),
         stiffest: 0.0,
         visible: all.visible,
@@ -367,6 +374,7 @@ fn weighting(settings: &ContactSettings, collision: &CollisionMesh) -> Weighting
     match settings.potential {
         ContactPotential::Convergent => Weighting::area_without_duplicates(collision),
         _ if settings.area_weighting => Weighting::area(collision),
+        _ if collision.axisymmetric => Weighting::rings(collision),
         _ => Weighting::default(),
     }
 }
@@ -546,7 +554,12 @@ fn add_obstacle_masses(
         let (s, n) = sum[v];
         mass[v] = if n > 0 && s > 0.0 {
             let length = s / f64::from(n);
-            match collision.planar {
+            // of a ring with at least this radius
+            let ring = match collision.axisymmetric {
+                true => std::f64::consts::TAU * collision.rest[v].x.max(0.5 * length),
+                false => 1.0,
+            };
+            ring * match collision.planar {
                 true => density * std::f64::consts::PI * length.powi(2) / 8.0,
                 false => density * std::f64::consts::PI * length.powi(3) / 12.0,
             }

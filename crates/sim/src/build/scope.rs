@@ -1,7 +1,7 @@
 //! What methods and inversion are for: checks that a scene has nothing that its solver cannot do.
 
 use crate::body::Body;
-use crate::definition::settings::{Integrator, Method};
+use crate::definition::settings::{ContactPotential, Integrator, Method};
 use crate::definition::{BodyDef, BodyKind, Definition, Load};
 use crate::energy::membrane::Sheet;
 use crate::error::BuildError;
@@ -162,6 +162,64 @@ pub fn check_rails(definition: &Definition) -> Result<(), BuildError> {
                 p.name
             );
             return Err(BuildError::Body { body: body.name.clone(), problem });
+        }
+    }
+    Ok(())
+}
+
+/// Refuses what is not for bodies of revolution.
+///
+/// # Errors
+/// [`BuildError`] with the first such thing.
+// long: a check for each thing
+pub fn check_axisymmetric(definition: &Definition) -> Result<(), BuildError> {
+    if !definition.dimension.is_axisymmetric() {
+        return Ok(());
+    }
+    let settings = &definition.settings;
+    let refuse = |key, value: &str, must| {
+        Err(BuildError::Setting { key, value: format!("\"{value}\""), must })
+    };
+    if settings.solver.method == Method::Dot {
+        return refuse(
+            "solver.method",
+            "dot",
+            "it is not for bodies of revolution (`dimension = \"axisymmetric\"`); choose \"barrier\"",
+        );
+    }
+    if settings.contact.potential == ContactPotential::OrientationAware {
+        let must = "it has no form for bodies of revolution (`dimension = \"axisymmetric\"`); choose \"ipc\" or \"convergent\"";
+        return refuse("contact.potential", "orientation-aware", must);
+    }
+    for body in &definition.bodies {
+        let fail = |problem: String| Err(BuildError::Body { body: body.name.clone(), problem });
+        let start = if body.start.is_empty() { &body.rest } else { &body.start };
+        for (v, (rest, start)) in body.rest.iter().zip(start).enumerate() {
+            if rest.x < 0.0 || start.x < 0.0 {
+                let r = rest.x.min(start.x);
+                return fail(format!(
+                    "vertex {v} has x = {r:e}, but x is the radius in a scene of bodies of revolution; move it to x ≥ 0"
+                ));
+            }
+            let obstacle = matches!(body.kind, BodyKind::Obstacle { .. });
+            if rest.x == 0.0 && body.velocity.get(v).is_some_and(|u| u.x != 0.0) {
+                return fail(format!(
+                    "vertex {v} is on the axis, but its velocity has a part along the radius; make its first component 0"
+                ));
+            }
+            if (rest.x == 0.0) != (start.x == 0.0) && !obstacle {
+                return fail(format!(
+                    "vertex {v} is on the axis either at rest or at the start, but not in both; what is on the axis stays there"
+                ));
+            }
+        }
+        if let BodyKind::Obstacle { points, .. } = &body.kind
+            && let Some(v) =
+                points.iter().find(|&&v| body.rest.get(v as usize).is_some_and(|p| p.x == 0.0))
+        {
+            return fail(format!(
+                "the point {v} is on the axis, where it stands for no ring; make it the end of an edge"
+            ));
         }
     }
     Ok(())

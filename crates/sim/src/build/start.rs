@@ -93,7 +93,12 @@ pub fn check_held(definition: &Definition, model: &Model, x: &[Vec3]) -> Result<
     }
     // held in some directions here and in the others there
     let dimensions = if definition.dimension.is_planar() { 2 } else { 3 };
-    let all = partly.into_iter().filter(|(_, along)| basis(along).len() >= dimensions);
+    // a ring is free along its axis only
+    let holds = |along: &[Vec3]| match definition.dimension.is_axisymmetric() {
+        true => along.iter().any(|n| n.y != 0.0),
+        false => basis(along).len() >= dimensions,
+    };
+    let all = partly.into_iter().filter(|(_, along)| holds(along));
     all.for_each(|(body, _)| links.hold(body));
     for a in definition.attachments.iter().filter(|a| a.t0 <= 0.0) {
         match &a.anchor {

@@ -91,7 +91,7 @@ pub fn half_space_contacts(
                             vertex: v,
                             half_space: k as u32,
                             plane: *plane,
-                            weight: weighting.areas().map_or(1.0, |a| a.vertex[i]),
+                            weight: weighting.whole(v),
                             thickness,
                             reach: own / d_hat,
                             forecast: 0.0,

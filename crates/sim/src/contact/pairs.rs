@@ -203,6 +203,10 @@ impl MovedMesh<'_> {
         if self.is_active(distance::point_edge_d2(p, e0, e1), thickness, reach) {
             let local = point_edge::feature(p, e0, e1).local();
             let weight = self.weighting.vertex(v, 0.5);
+            // inside a body, on its axis
+            if weight == 0.0 {
+                return;
+            }
             found.push(Contact::reduced(&ids, local, weight, thickness, reach));
         }
     }

@@ -14,7 +14,7 @@ mod springs;
 pub mod validate;
 
 pub use carried::CarriedSurface;
-pub use dimension::Dimension;
+pub use dimension::{AXISYMMETRIC, Dimension};
 pub use joints::{DriveDef, JointDef, JointKind, JointSpring, MimicDef, TendonDef};
 pub use parts::{SolidPart, Substance};
 pub(crate) use rigid::coordinates;
@@ -176,8 +176,9 @@ pub enum BodyKind {
         /// Constitutive law.
         material: Material,
     },
-    /// An elastic solid in the plane z = 0, under plane strain: nothing moves along z, and everything is
-    /// per metre of depth. Only with [`Dimension::Two`], where it takes the place of `Volume`.
+    /// An elastic solid in the plane z = 0, where it takes the place of `Volume`. With [`Dimension::Two`] it is under plane strain: nothing moves along
+    /// z, and everything is per metre of depth. With [`Dimension::Axisymmetric`] it is a body of revolution about the axis y, of which everything is that of
+    /// the whole; vertices with x = 0 stay there.
     PlaneStrain {
         /// Vertex indices of each triangle within the body (`#F×3`), counter-clockwise.
         triangles: Vec<[u32; 3]>,

@@ -39,7 +39,7 @@ impl DirichletTargets {
                 active.push(motion);
             }
         }
-        let rails = prescribe(&active, &mut prescribed);
+        let rails = prescribe(&active, &model.axis, &mut prescribed);
         let mut x = state.x.clone();
         let on_rails = rails.iter().map(|(v, _)| v as usize);
         for v in (0..x.len()).filter(|&v| prescribed[v]).chain(on_rails) {
@@ -47,6 +47,9 @@ impl DirichletTargets {
         }
         for motion in &active {
             motion.add_displacement(state, h, &mut x);
+        }
+        for &v in &model.axis {
+            x[v as usize].x = 0.0;
         }
         for (v, _) in rails.iter() {
             let (target, from) = (x[v as usize], state.x[v as usize]);
@@ -67,8 +70,9 @@ impl DirichletTargets {
     }
 }
 
-/// Marks the vertices that motions prescribe in all directions together; rails of those that they prescribe in some.
-fn prescribe(active: &[&PrescribedMotion], prescribed: &mut [bool]) -> Rails {
+/// Marks the vertices that motions prescribe in all directions together; rails of those that they prescribe in some, and of those on the `axis` of bodies
+/// of revolution.
+fn prescribe(active: &[&PrescribedMotion], axis: &[u32], prescribed: &mut [bool]) -> Rails {
     let mut partly: BTreeMap<u32, Vec<Vec3>> = BTreeMap::new();
     for motion in active {
         for &v in &motion.vertices {
@@ -76,6 +80,14 @@ fn prescribe(active: &[&PrescribedMotion], prescribed: &mut [bool]) -> Rails {
                 true => prescribed[v as usize] = true,
                 false => partly.entry(v).or_default().extend(&motion.along),
             }
+        }
+    }
+    for &v in axis {
+        let along = partly.entry(v).or_default();
+        along.push(Vec3::x());
+        // pulled to its target along the axis, it still stays there
+        if std::mem::take(&mut prescribed[v as usize]) {
+            along.push(Vec3::y());
         }
     }
     let mut rails = Rails::default();

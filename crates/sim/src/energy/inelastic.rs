@@ -3,9 +3,12 @@
 //! Every point of a solid's elements at which its law is evaluated has, for each of its
 //! [`Inelasticity`]s, a flow Fᵢ in the [`State`](crate::State). A step makes an energy of them in which Fᵢ is constant.
 
+// long: the same for each kind of elements
+
 mod in_step;
 
-use super::element::Elements;
+use super::axisymmetric::{AtRing, Axisymmetric, RingPoint};
+use super::element::{Element, Elements};
 use super::plane_strain::PlaneStrain;
 use super::point::Point;
 use super::quadratic_tet::{NODES, QuadraticTet};
@@ -39,13 +42,60 @@ impl Default for Internal {
 
 /// A branch of the stress at a point: a spring that may flow, in parallel with the law.
 #[derive(Debug, Clone, PartialEq)]
-struct Branch<const N: usize> {
-    point: Point<N>,
+struct Branch<const N: usize, P = Point<N>> {
+    point: P,
     /// Number of the element among those of solids.
     element: u32,
     /// Its shear modulus, Pa.
     mu: f64,
     rule: Rule,
+}
+
+/// A point of an element, of whichever kind.
+trait AtPoint<const N: usize>: Clone + Send + Sync {
+    /// The energy of a part of the stress there in one step.
+    type InStep: Element<N>;
+
+    /// F at positions `x` of the vertices.
+    fn deformation_gradient(&self, x: &[Vec3; N]) -> Mat3;
+
+    /// Rest volume that the point stands for, m³.
+    fn volume(&self) -> f64;
+
+    /// The energy of a part of the stress that answers to F Fᵢ⁻¹ in the place of F.
+    fn in_step(&self, inverse: &Mat3, response: Response) -> Self::InStep;
+}
+
+impl<const N: usize> AtPoint<N> for Point<N> {
+    type InStep = InStep<N>;
+
+    fn deformation_gradient(&self, x: &[Vec3; N]) -> Mat3 {
+        self.deformation_gradient(x)
+    }
+
+    fn volume(&self) -> f64 {
+        self.volume
+    }
+
+    fn in_step(&self, inverse: &Mat3, response: Response) -> InStep<N> {
+        InStep { point: self.behind(inverse), response }
+    }
+}
+
+impl AtPoint<3> for RingPoint {
+    type InStep = AtRing<Response>;
+
+    fn deformation_gradient(&self, x: &[Vec3; 3]) -> Mat3 {
+        self.deformation_gradient(x)
+    }
+
+    fn volume(&self) -> f64 {
+        self.volume
+    }
+
+    fn in_step(&self, inverse: &Mat3, response: Response) -> AtRing<Response> {
+        AtRing { point: self.behind(inverse), density: response }
+    }
 }
 
 /// How a branch flows.
@@ -58,7 +108,7 @@ enum Rule {
     Yielding(Plasticity, f64),
 }
 
-impl<const N: usize> Branch<N> {
+impl<const N: usize, P: AtPoint<N>> Branch<N, P> {
     /// Fᵢ⁻¹ at the begin of a step of `h` seconds from `x`, with what relaxes of the stress that was there.
     fn begin(&self, internal: &Internal, x: &[Vec3; N], h: f64) -> Mat3 {
         let Rule::Relaxing(relaxation) = self.rule else { return internal.inverse };
@@ -97,7 +147,7 @@ impl<const N: usize> Branch<N> {
                 let (e0, e) = (strain_deviator(&was), strain_deviator(&(f * inverse)));
                 let change = e - e0 * kept;
                 let squares = [e0.norm_squared(), e0.dot(&change), change.norm_squared()];
-                let heat = 2.0 * self.mu * self.point.volume * relaxation.heat(h, squares);
+                let heat = 2.0 * self.mu * self.point.volume() * relaxation.heat(h, squares);
                 let inverse = flow(&f, &inverse, left);
                 (Internal { inverse, plastic_strain: 0.0 }, heat)
             }
@@ -108,7 +158,7 @@ impl<const N: usize> Branch<N> {
                 if more == 0.0 {
                     return (*internal, 0.0);
                 }
-                let heat = self.point.volume * plasticity.work(alpha, more);
+                let heat = self.point.volume() * plasticity.work(alpha, more);
                 let inverse = flow(&f, &inverse, left);
                 (Internal { inverse, plastic_strain: alpha + more }, heat)
             }
@@ -139,13 +189,14 @@ fn strain_deviator(f: &Mat3) -> Mat3 {
 }
 
 /// The branches of one kind of elements.
-type Branches<const N: usize> = Elements<Branch<N>, N>;
+type Branches<const N: usize, P = Point<N>> = Elements<Branch<N, P>, N>;
 
 /// All branches of the stress that flow, kind by kind.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Inelastic {
     tets: Branches<4>,
     plane: Branches<3>,
+    rings: Branches<3, RingPoint>,
     quadratic: Branches<NODES>,
 }
 
@@ -154,17 +205,19 @@ pub struct Inelastic {
 pub struct InelasticStep {
     tets: Elements<InStep<4>, 4>,
     plane: Elements<InStep<3>, 3>,
+    rings: Elements<AtRing<Response>, 3>,
     quadratic: Elements<InStep<NODES>, NODES>,
 }
 
 impl InelasticStep {
     /// The energies, in the order of their sums.
     pub fn terms(&self) -> impl Iterator<Item = &dyn Term> {
-        let Self { tets, plane, quadratic } = self;
+        let Self { tets, plane, rings, quadratic } = self;
         let tets = (!tets.is_empty()).then_some(tets as &dyn Term);
         let plane = (!plane.is_empty()).then_some(plane as &dyn Term);
+        let rings = (!rings.is_empty()).then_some(rings as &dyn Term);
         let quadratic = (!quadratic.is_empty()).then_some(quadratic as &dyn Term);
-        tets.into_iter().chain(plane).chain(quadratic)
+        tets.into_iter().chain(plane).chain(rings).chain(quadratic)
     }
 
     /// Those that have one of the `wanted` vertices (`#V`).
@@ -172,6 +225,7 @@ impl InelasticStep {
         Self {
             tets: self.tets.touching(wanted),
             plane: self.plane.touching(wanted),
+            rings: self.rings.touching(wanted),
             quadratic: self.quadratic.touching(wanted),
         }
     }
@@ -180,21 +234,21 @@ impl InelasticStep {
 /// Fewest branches of a task.
 const TASK: usize = 256;
 
-impl<const N: usize> Branches<N> {
+impl<const N: usize, P: AtPoint<N>> Branches<N, P> {
     fn yield_somewhere(&self) -> bool {
         self.elements.iter().any(|p| matches!(p.rule, Rule::Yielding(..)))
     }
 
-    fn in_step(&self, internal: &[Internal], x: &[Vec3], h: f64) -> Elements<InStep<N>, N> {
-        let one = |(i, branch): (usize, &Branch<N>)| {
-            let point = branch.point.behind(&branch.begin(&internal[i], &self.gather(i, x), h));
-            InStep { point, response: branch.response(&internal[i], h) }
+    fn in_step(&self, internal: &[Internal], x: &[Vec3], h: f64) -> Elements<P::InStep, N> {
+        let one = |(i, branch): (usize, &Branch<N, P>)| {
+            let inverse = branch.begin(&internal[i], &self.gather(i, x), h);
+            branch.point.in_step(&inverse, branch.response(&internal[i], h))
         };
         self.with(self.elements.par_iter().enumerate().with_min_len(TASK).map(one).collect())
     }
 
     fn after(&self, internal: &[Internal], [x, y]: [&[Vec3]; 2], h: f64) -> Vec<(Internal, f64)> {
-        let one = |(i, branch): (usize, &Branch<N>)| {
+        let one = |(i, branch): (usize, &Branch<N, P>)| {
             branch.end(&internal[i], [&self.gather(i, x), &self.gather(i, y)], h)
         };
         self.elements.par_iter().enumerate().with_min_len(TASK).map(one).collect()
@@ -202,9 +256,9 @@ impl<const N: usize> Branches<N> {
 
     /// Their elastic energy, J.
     fn energy(&self, internal: &[Internal], x: &[Vec3]) -> f64 {
-        let one = |(i, branch): (usize, &Branch<N>)| {
+        let one = |(i, branch): (usize, &Branch<N, P>)| {
             let (svd, elastic) = branch.elastic(&internal[i], &self.gather(i, x));
-            branch.point.volume * elastic.psi(&svd.sigma)
+            branch.point.volume() * elastic.psi(&svd.sigma)
         };
         self.elements.iter().enumerate().map(one).sum()
     }
@@ -218,7 +272,7 @@ impl<const N: usize> Branches<N> {
             let along = Mat3::from_diagonal(&Vec3::from(elastic.stress(&svd.sigma)));
             let u = Mat3::from(svd.u);
             let e = branch.element as usize;
-            let stress = u * along * u.transpose() * (branch.point.volume / (volumes[e] * j));
+            let stress = u * along * u.transpose() * (branch.point.volume() / (volumes[e] * j));
             out[e] += (stress + stress.transpose()) * 0.5;
         }
     }
@@ -228,7 +282,7 @@ impl<const N: usize> Branches<N> {
         for (branch, internal) in self.elements.iter().zip(internal) {
             if let Rule::Yielding(_, f) = branch.rule {
                 let e = branch.element as usize;
-                out[e] += f * internal.plastic_strain * branch.point.volume / volumes[e];
+                out[e] += f * internal.plastic_strain * branch.point.volume() / volumes[e];
             }
         }
     }
@@ -241,7 +295,7 @@ impl Inelastic {
         vertex_count: usize,
         of: impl Fn(usize) -> &'a [Inelasticity],
     ) -> Self {
-        let (tets, plane) = (solids.tets.len(), solids.plane.len());
+        let (tets, plane, rings) = (solids.tets.len(), solids.plane.len(), solids.rings.len());
         Self {
             tets: branches(&solids.tets, 0, vertex_count, &of, |t: &Tet| {
                 (vec![t.point()], t.lame().mu)
@@ -249,9 +303,12 @@ impl Inelastic {
             plane: branches(&solids.plane, tets, vertex_count, &of, |t: &PlaneStrain| {
                 (vec![t.point()], t.lame().mu)
             }),
+            rings: branches(&solids.rings, tets + plane, vertex_count, &of, |t: &Axisymmetric| {
+                (vec![t.point.clone()], t.lame().mu)
+            }),
             quadratic: branches(
                 &solids.quadratic,
-                tets + plane,
+                tets + plane + rings,
                 vertex_count,
                 &of,
                 |t: &QuadraticTet| (t.points().into(), t.lame().mu),
@@ -261,7 +318,7 @@ impl Inelastic {
 
     /// Number of internal variables.
     pub fn len(&self) -> usize {
-        self.tets.len() + self.plane.len() + self.quadratic.len()
+        self.tets.len() + self.plane.len() + self.rings.len() + self.quadratic.len()
     }
 
     /// Whether nothing flows.
@@ -273,31 +330,35 @@ impl Inelastic {
     pub fn yields(&self) -> bool {
         self.tets.yield_somewhere()
             || self.plane.yield_somewhere()
+            || self.rings.yield_somewhere()
             || self.quadratic.yield_somewhere()
     }
 
     /// The internal variables of each kind.
-    fn split<'i>(&self, internal: &'i [Internal]) -> [&'i [Internal]; 3] {
+    fn split<'i>(&self, internal: &'i [Internal]) -> [&'i [Internal]; 4] {
         let (tets, others) = internal.split_at(self.tets.len());
-        let (plane, quadratic) = others.split_at(self.plane.len());
-        [tets, plane, quadratic]
+        let (plane, others) = others.split_at(self.plane.len());
+        let (rings, quadratic) = others.split_at(self.rings.len());
+        [tets, plane, rings, quadratic]
     }
 
     /// The energies of a step of `h` seconds from `x` with these internal variables; with h = 0 those of that instant.
     pub fn in_step(&self, internal: &[Internal], x: &[Vec3], h: f64) -> InelasticStep {
-        let [tets, plane, quadratic] = self.split(internal);
+        let [tets, plane, rings, quadratic] = self.split(internal);
         InelasticStep {
             tets: self.tets.in_step(tets, x, h),
             plane: self.plane.in_step(plane, x, h),
+            rings: self.rings.in_step(rings, x, h),
             quadratic: self.quadratic.in_step(quadratic, x, h),
         }
     }
 
     /// The internal variables after a step of `h` seconds between these positions, and the heat in it, J.
     pub fn after(&self, internal: &[Internal], x: [&[Vec3]; 2], h: f64) -> (Vec<Internal>, f64) {
-        let [tets, plane, quadratic] = self.split(internal);
+        let [tets, plane, rings, quadratic] = self.split(internal);
         let mut all = self.tets.after(tets, x, h);
         all.extend(self.plane.after(plane, x, h));
+        all.extend(self.rings.after(rings, x, h));
         all.extend(self.quadratic.after(quadratic, x, h));
         let heat = all.iter().map(|(_, heat)| heat).sum();
         (all.into_iter().map(|(internal, _)| internal).collect(), heat)
@@ -305,9 +366,10 @@ impl Inelastic {
 
     /// The elastic energy of what flows, J.
     pub fn energy(&self, internal: &[Internal], x: &[Vec3]) -> f64 {
-        let [tets, plane, quadratic] = self.split(internal);
+        let [tets, plane, rings, quadratic] = self.split(internal);
         self.tets.energy(tets, x)
             + self.plane.energy(plane, x)
+            + self.rings.energy(rings, x)
             + self.quadratic.energy(quadratic, x)
     }
 
@@ -319,31 +381,33 @@ impl Inelastic {
         volumes: &[f64],
         out: &mut [Mat3],
     ) {
-        let [tets, plane, quadratic] = self.split(internal);
+        let [tets, plane, rings, quadratic] = self.split(internal);
         self.tets.add_stresses(tets, x, volumes, out);
         self.plane.add_stresses(plane, x, volumes, out);
+        self.rings.add_stresses(rings, x, volumes, out);
         self.quadratic.add_stresses(quadratic, x, volumes, out);
     }
 
     /// The equivalent plastic strain of each element of solids, the mean of a quadratic one.
     pub fn plastic_strains(&self, internal: &[Internal], volumes: &[f64]) -> Vec<f64> {
         let mut out = vec![0.0; volumes.len()];
-        let [tets, plane, quadratic] = self.split(internal);
+        let [tets, plane, rings, quadratic] = self.split(internal);
         self.tets.add_plastic_strains(tets, volumes, &mut out);
         self.plane.add_plastic_strains(plane, volumes, &mut out);
+        self.rings.add_plastic_strains(rings, volumes, &mut out);
         self.quadratic.add_plastic_strains(quadratic, volumes, &mut out);
         out
     }
 }
 
 /// The branches of elements of one kind, of which the first one has the number `first` among solids.
-fn branches<'a, E, const N: usize>(
+fn branches<'a, E, P: AtPoint<N>, const N: usize>(
     elements: &Elements<E, N>,
     first: usize,
     vertex_count: usize,
     flows: &impl Fn(usize) -> &'a [Inelasticity],
-    of: impl Fn(&E) -> (Vec<Point<N>>, f64),
-) -> Branches<N> {
+    of: impl Fn(&E) -> (Vec<P>, f64),
+) -> Branches<N, P> {
     let (mut vertices, mut all) = (Vec::new(), Vec::new());
     for (k, element) in elements.elements.iter().enumerate() {
         let flows = flows(first + k);

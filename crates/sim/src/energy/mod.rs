@@ -1,6 +1,7 @@
 //! Energies: the summands of the incremental potential, one file each. What an energy is to the rest of
 //! the simulator says [`Term`]; one whose stencils all have N vertices is an [`Element`].
 
+pub mod axisymmetric;
 pub mod codim;
 pub mod damping;
 mod element;

@@ -14,12 +14,16 @@
 //! The second derivative of V is indefinite and is left out of the Newton matrix: value and gradient
 //! match, so that the line search holds, at the price of linear convergence where the pressure is
 //! large against the stiffness.
+//!
+//! Of bodies of revolution an edge is a truncated cone: V = Σ π/3 (y₁ − y₀)(r₀² + r₀ r₁ + r₁²), and the force on an end is
+//! −p ∫ Nₐ n 2πr ds. A patch whose ends are on the axis is closed.
 
 use super::projection::Projection;
 use super::term::{Origin, Owner, Term};
 use standoff_geometry::quadratic;
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::Stencils;
+use std::f64::consts::PI;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -32,6 +36,8 @@ pub struct Patch {
     pub faces: Vec<[u32; 6]>,
     /// In two dimensions edges, with the inside on the left.
     pub edges: Vec<[u32; 2]>,
+    /// Whether the edges are those of rings about the axis y.
+    pub ring: bool,
     /// Whether every edge joins two triangles, or every vertex two edges.
     pub closed: bool,
 }
@@ -65,6 +71,18 @@ impl Patch {
         Self { closed: ends(0) == ends(1), edges, ..Self::default() }
     }
 
+    /// A patch of edges of bodies of revolution, each with the inside on its left, which at the start are at `x` (`#V`).
+    pub fn of_rings(edges: Vec<[u32; 2]>, x: &[Vec3]) -> Self {
+        // what the axis closes
+        let off = |v: &u32| x[*v as usize].x > 0.0;
+        let ends = |k: usize| {
+            let mut ends: Vec<u32> = edges.iter().map(|e| e[k]).filter(off).collect();
+            ends.sort_unstable();
+            ends
+        };
+        Self { closed: ends(0) == ends(1), ring: true, edges, ..Self::default() }
+    }
+
     /// A vertex of the patch.
     fn some_vertex(&self) -> Option<u32> {
         let triangle = self.triangles.first().map(|t| t[0]);
@@ -83,7 +101,11 @@ impl Patch {
             FACE_POINTS.iter().map(part).sum::<f64>()
         };
         let double = |e: &[u32; 2]| {
-            let [a, b] = e.map(|v| x[v as usize] - o);
+            let [a, b] = e.map(|v| x[v as usize]);
+            if self.ring {
+                return PI / 3.0 * (b.y - a.y) * (a.x * a.x + a.x * b.x + b.x * b.x);
+            }
+            let [a, b] = [a, b].map(|x| x - o);
             0.5 * (a.x * b.y - a.y * b.x)
         };
         self.triangles.iter().map(triple).sum::<f64>()
@@ -113,8 +135,13 @@ impl Patch {
         }
         for e in &self.edges {
             let [a, b] = e.map(|v| x[v as usize]);
-            let half = 0.5 * factor * Vec3::new(b.y - a.y, a.x - b.x, 0.0);
-            e.iter().for_each(|&v| add(v, half));
+            let normal = factor * Vec3::new(b.y - a.y, a.x - b.x, 0.0);
+            // ∫ Nₐ 2πr along the edge
+            let parts = match self.ring {
+                true => [a.x, b.x].map(|r| PI / 3.0 * (r + a.x + b.x)),
+                false => [0.5; 2],
+            };
+            e.iter().zip(parts).for_each(|(&v, part)| add(v, part * normal));
         }
     }
 

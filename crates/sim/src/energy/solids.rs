@@ -1,5 +1,6 @@
-//! The elements of solids: tetrahedra, linear and quadratic ones, and in two dimensions triangles under plane strain.
+//! The elements of solids: tetrahedra, linear and quadratic ones, and in two dimensions triangles, under plane strain or of bodies of revolution.
 
+use super::axisymmetric::{Axisymmetric, RingGuard};
 use super::element::Elements;
 use super::guard::Guard;
 use super::plane_strain::PlaneStrainTriangles;
@@ -15,6 +16,8 @@ pub struct Solids {
     pub tets: ElasticTets,
     /// Triangles under plane strain of all solids in the plane.
     pub plane: PlaneStrainTriangles,
+    /// Triangles of all bodies of revolution.
+    pub rings: Elements<Axisymmetric, 3>,
     /// Quadratic tetrahedra of all volumes.
     pub quadratic: QuadraticTets,
 }
@@ -24,6 +27,7 @@ pub struct Solids {
 pub struct Guards {
     tets: Elements<Guard<4>, 4>,
     plane: Elements<Guard<3>, 3>,
+    rings: Elements<RingGuard, 3>,
     quadratic: Elements<CoefficientGuard, NODES>,
 }
 
@@ -35,7 +39,10 @@ impl Guards {
         let quadratic = self.quadratic.elements.iter().any(|g| g.acts);
         let tets = tets.then_some(&self.tets as &dyn Term);
         let plane = plane.then_some(&self.plane as &dyn Term);
-        tets.into_iter().chain(plane).chain(quadratic.then_some(&self.quadratic as &dyn Term))
+        // they bound the step without a barrier, too
+        let rings = (!self.rings.is_empty()).then_some(&self.rings as &dyn Term);
+        let quadratic = quadratic.then_some(&self.quadratic as &dyn Term);
+        tets.into_iter().chain(plane).chain(rings).chain(quadratic)
     }
 }
 
@@ -43,8 +50,9 @@ impl Solids {
     /// The energies, in the order of their sums.
     pub fn terms(&self) -> impl Iterator<Item = &dyn Term> {
         let plane = (!self.plane.is_empty()).then_some(&self.plane as &dyn Term);
+        let rings = (!self.rings.is_empty()).then_some(&self.rings as &dyn Term);
         let quadratic = (!self.quadratic.is_empty()).then_some(&self.quadratic as &dyn Term);
-        std::iter::once(&self.tets as &dyn Term).chain(plane).chain(quadratic)
+        std::iter::once(&self.tets as &dyn Term).chain(plane).chain(rings).chain(quadratic)
     }
 
     /// The elements that have one of the `wanted` vertices (`#V`).
@@ -52,6 +60,7 @@ impl Solids {
         Self {
             tets: self.tets.touching(wanted),
             plane: self.plane.touching(wanted),
+            rings: self.rings.touching(wanted),
             quadratic: self.quadratic.touching(wanted),
         }
     }
@@ -61,9 +70,12 @@ impl Solids {
         let (tets, plane) = (self.tets.clone(), self.plane.clone());
         let quadratic = self.quadratic.elements.iter().cloned();
         let quadratic = quadratic.map(QuadraticTet::with_inversion_barrier).collect();
+        let rings = self.rings.elements.iter().cloned();
+        let rings = rings.map(Axisymmetric::with_inversion_barrier).collect();
         Self {
             tets: tets.with_inversion_barrier(),
             plane: plane.with_inversion_barrier(),
+            rings: self.rings.with(rings),
             quadratic: self.quadratic.with(quadratic),
         }
     }
@@ -72,24 +84,28 @@ impl Solids {
     pub fn guards(&self) -> Guards {
         let tets = self.tets.elements.iter().map(|t| t.guard()).collect();
         let plane = self.plane.elements.iter().map(|t| t.guard()).collect();
+        let rings = self.rings.elements.iter().map(|t| t.guard()).collect();
         let quadratic = self.quadratic.elements.iter().map(|t| t.own_guard()).collect();
         Guards {
             tets: self.tets.with(tets),
             plane: self.plane.with(plane),
+            rings: self.rings.with(rings),
             quadratic: self.quadratic.with(quadratic),
         }
     }
 
-    /// Rest volume of every element, m³; in two dimensions the area, m².
+    /// Rest volume of every element, m³; under plane strain the area, m².
     pub fn rest_volumes(&self) -> Vec<f64> {
         let tets = self.tets.elements.iter().map(|t| t.volume());
         let plane = self.plane.elements.iter().map(|t| t.area());
-        tets.chain(plane).chain(self.quadratic.elements.iter().map(|t| t.volume())).collect()
+        let rings = self.rings.elements.iter().map(|t| t.volume());
+        let quadratic = self.quadratic.elements.iter().map(|t| t.volume());
+        tets.chain(plane).chain(rings).chain(quadratic).collect()
     }
 
     /// Number of elements.
     pub fn len(&self) -> usize {
-        self.tets.len() + self.plane.len() + self.quadratic.len()
+        self.tets.len() + self.plane.len() + self.rings.len() + self.quadratic.len()
     }
 
     /// Whether there are none.
@@ -99,11 +115,12 @@ impl Solids {
 
     /// Which element of which kind has a number.
     fn find(&self, e: usize) -> Found {
-        let (tets, plane) = (self.tets.len(), self.plane.len());
+        let (tets, plane, rings) = (self.tets.len(), self.plane.len(), self.rings.len());
         match e {
             _ if e < tets => Found::Tet(e),
             _ if e < tets + plane => Found::Plane(e - tets),
-            _ => Found::Quadratic(e - tets - plane),
+            _ if e < tets + plane + rings => Found::Ring(e - tets - plane),
+            _ => Found::Quadratic(e - tets - plane - rings),
         }
     }
 
@@ -112,6 +129,7 @@ impl Solids {
         match self.find(e) {
             Found::Tet(t) => &self.tets.vertices()[t],
             Found::Plane(t) => &self.plane.vertices()[t],
+            Found::Ring(t) => &self.rings.vertices()[t],
             Found::Quadratic(t) => &self.quadratic.vertices()[t],
         }
     }
@@ -128,22 +146,25 @@ impl Solids {
 
     /// Deformation gradient F of an element, the mean of a quadratic one.
     pub fn deformation_gradient(&self, e: usize, x: &[Vec3]) -> Mat3 {
-        let Self { tets, plane, quadratic } = self;
+        let Self { tets, plane, rings, quadratic } = self;
         match self.find(e) {
             Found::Tet(t) => tets.elements[t].deformation_gradient(&tets.gather(t, x)),
             Found::Plane(t) => plane.elements[t].deformation_gradient(&plane.gather(t, x)),
+            Found::Ring(t) => rings.elements[t].deformation_gradient(&rings.gather(t, x)),
             Found::Quadratic(t) => quadratic.elements[t].mean_gradient(&quadratic.gather(t, x)),
         }
     }
 
     /// Cauchy stress of every element, Pa, the mean of a quadratic one.
     pub fn cauchy_stress(&self, x: &[Vec3]) -> Vec<Mat3> {
-        let Self { tets, plane, quadratic } = self;
+        let Self { tets, plane, rings, quadratic } = self;
         let triangles = plane.elements.iter().enumerate();
         let triangles = triangles.map(|(e, t)| t.cauchy_stress(&plane.gather(e, x)));
+        let turned = rings.elements.iter().enumerate();
+        let turned = turned.map(|(e, t)| t.cauchy_stress(&rings.gather(e, x)));
         let curved = quadratic.elements.iter().enumerate();
         let curved = curved.map(|(e, t)| t.cauchy_stress(&quadratic.gather(e, x)));
-        tets.cauchy_stress(x).into_iter().chain(triangles).chain(curved).collect()
+        tets.cauchy_stress(x).into_iter().chain(triangles).chain(turned).chain(curved).collect()
     }
 }
 
@@ -151,5 +172,6 @@ impl Solids {
 enum Found {
     Tet(usize),
     Plane(usize),
+    Ring(usize),
     Quadratic(usize),
 }

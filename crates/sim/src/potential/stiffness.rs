@@ -230,6 +230,7 @@ fn greatest_thickness(model: &Model) -> f64 {
 fn weight_factor(model: &Model, barrier: &BarrierPotential) -> f64 {
     match &model.weighting {
         Weighting::Count => 1.0,
+        Weighting::Rings(_) => mean_weight(model),
         _ => {
             let d_hat = barrier.d_hat;
             mean_weight(model) * d_hat / barrier.barrier.units(d_hat * d_hat)
@@ -237,16 +238,18 @@ fn weight_factor(model: &Model, barrier: &BarrierPotential) -> f64 {
     }
 }
 
-/// Mean weight of a pair: 1, or under area weighting that of a face–vertex pair, a quarter of the mean
+/// Mean weight of a pair: 1, of rings the mean circumference (m), or under area weighting that of a face–vertex pair, a quarter of the mean
 /// vertex area, m².
 pub(crate) fn mean_weight(model: &Model) -> f64 {
-    let areas = match &model.weighting {
+    let (of, share) = match &model.weighting {
         Weighting::Count => return 1.0,
-        Weighting::Area(areas) | Weighting::AreaWithoutDuplicates(areas, _) => areas,
+        Weighting::Rings(rings) => (rings, 1.0),
+        Weighting::Area(areas) | Weighting::AreaWithoutDuplicates(areas, _) => {
+            (&areas.vertex, 0.25)
+        }
     };
     let vertices: Vec<u32> =
         model.half_space_vertices.iter().flat_map(|(_, v)| v).copied().collect();
-    let mean = vertices.iter().map(|&v| areas.vertex[v as usize]).sum::<f64>()
-        / vertices.len().max(1) as f64;
-    0.25 * mean
+    let mean = vertices.iter().map(|&v| of[v as usize]).sum::<f64>() / vertices.len().max(1) as f64;
+    share * mean
 }

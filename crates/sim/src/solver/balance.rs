@@ -7,7 +7,7 @@
 use crate::iterate::Iterate;
 use crate::potential::{Acting, IncrementalPotential};
 use crate::thresholds::{RESULTANT, ROUNDING};
-use standoff_linalg::Vec3;
+use standoff_linalg::{Mat3, Vec3};
 
 /// How well the forces on the bodies balance at an iterate.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -96,9 +96,12 @@ fn exceeds(ratio: f64, limit: f64) -> bool {
 /// The magnitude of the sum of the gradient over each body that nothing holds, in which inner forces cancel; 0 for others.
 fn resultants(potential: &IncrementalPotential<'_>, gradient: &[Vec3]) -> Vec<f64> {
     let model = potential.context.model;
-    let is_loose = |v: usize| potential.free()[v] && potential.rails().of(v as u32).is_none();
+    // an axis leaves a body free to go along it
+    let along = |free: &Mat3| model.dimension.is_axisymmetric() && free[(1, 1)] == 1.0;
+    let is_loose =
+        |v: usize| potential.free()[v] && potential.rails().of(v as u32).is_none_or(along);
     let resultant = |unknowns: std::ops::Range<usize>| match unknowns.clone().all(is_loose) {
-        true => gradient[unknowns].iter().sum::<Vec3>().norm(),
+        true => model.dimension.of_whole(gradient[unknowns].iter().sum()).norm(),
         false => 0.0,
     };
     model.bodies.iter().map(|b| resultant(b.unknowns.clone())).collect()

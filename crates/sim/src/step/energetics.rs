@@ -36,13 +36,18 @@ pub fn gravity_energy(model: &Model, state: &State) -> f64 {
     deformable(model).map(|i| -weight(i) * gravity.dot(&state.x[i])).sum()
 }
 
-/// Σ m v of the deformable bodies, kg m/s.
+/// Σ m v of the deformable bodies, of bodies of revolution along the axis, kg m/s.
 pub fn linear_momentum(model: &Model, state: &State) -> Vec3 {
-    deformable(model).map(|i| model.mass[i] * state.v[i]).sum()
+    let sum: Vec3 = deformable(model).map(|i| model.mass[i] * state.v[i]).sum();
+    model.dimension.of_whole(sum)
 }
 
 /// Σ m x × v of the deformable bodies about the origin, kg m²/s.
 pub fn angular_momentum(model: &Model, state: &State) -> Vec3 {
+    // that of a ring which does not turn is zero
+    if model.dimension.is_axisymmetric() {
+        return Vec3::zeros();
+    }
     deformable(model).map(|i| model.mass[i] * state.x[i].cross(&state.v[i])).sum()
 }
 

@@ -32,6 +32,14 @@ pub fn record(potential: &IncrementalPotential<'_>, before: &State, end: &mut St
     let (times, x) = ([start, load_time], [before.x.as_slice(), &x]);
     end.load_forces = model.loads.resultants(&end.controls, &model.mass, times, x);
     end.held_forces = held(potential, before, end);
+    drop_moments(model, end.load_forces.iter_mut().chain(&mut end.held_forces));
+}
+
+/// Forces all around a ring have no moment.
+fn drop_moments<'a>(model: &Model, forces: impl Iterator<Item = &'a mut [Vec3; 2]>) {
+    if model.dimension.is_axisymmetric() {
+        forces.for_each(|f| f[1] = Vec3::zeros());
+    }
 }
 
 /// Force and moment of each prescribed motion on its vertices. Vertices that several hold count in each.
@@ -212,7 +220,9 @@ fn touched(model: &Model, state: &State, obstacles: bool) -> BTreeMap<String, Re
     let forces = |body: &Body| {
         let part = body.vertices.clone();
         let pairs = state.x[part.clone()].iter().zip(&state.contact_forces[part]);
-        resultant(pairs.map(|(x, f)| (*x, *f)))
+        let mut sums = resultant(pairs.map(|(x, f)| (*x, *f)));
+        drop_moments(model, std::iter::once(&mut sums));
+        sums
     };
     let all = of_kind().map(|body| (body, forces(body)));
     let touched = all.filter(|(_, sums)| sums.iter().any(|s| *s != Vec3::zeros()));

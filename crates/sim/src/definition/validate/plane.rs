@@ -37,12 +37,14 @@ impl Definition {
         if self.dimension == Dimension::Three {
             return self.bodies.iter().enumerate().try_for_each(|(k, body)| {
                 let planar = matches!(body.kind, BodyKind::PlaneStrain { .. });
-                let must = "triangles under plane strain need `dimension = 2`";
+                let must =
+                    "triangles in the plane need `dimension = 2` or `dimension = \"axisymmetric\"`";
                 require("role", "plane strain", !planar, must)
                     .map_err(|f| f.within_element("bodies", k).of("body", &body.name))
             });
         }
         in_plane("gravity", &self.gravity)?;
+        self.dimension.validate_gravity(&self.gravity)?;
         self.settings.validate_in_plane()?;
         for (k, body) in self.bodies.iter().enumerate() {
             let named = |f: Fault| f.within_element("bodies", k).of("body", &body.name);
@@ -65,6 +67,18 @@ impl Definition {
             a.validate_in_plane().map_err(named)?;
         }
         Ok(())
+    }
+}
+
+impl Dimension {
+    /// Checks that bodies of revolution fall along their axis.
+    ///
+    /// # Errors
+    /// They do not.
+    pub fn validate_gravity(self, gravity: &Vec3) -> Result<(), Fault> {
+        let value = format!("[{}, {}, {}]", gravity.x, gravity.y, gravity.z);
+        let must = "bodies of revolution about y stay such only under gravity along y; make the first component 0";
+        require("gravity", value, !self.is_axisymmetric() || gravity.x == 0.0, must)
     }
 }
 
@@ -92,7 +106,7 @@ impl BodyDef {
             BodyKind::Rod { .. } => ("a rod", false),
             BodyKind::Particles { .. } => ("particles", false),
         };
-        let must = "in two dimensions bodies are solids of triangles under plane strain, and obstacles of \
+        let must = "in two dimensions bodies are solids of triangles, and obstacles of \
                     edges and points";
         require("role", kind, possible, must)?;
         for (key, vectors) in

@@ -349,7 +349,7 @@ impl Choices {
             Given(key) => (chosen(key), "leave it out, or give the other"),
             Absent(key) => (chosen(key), "keep one of the two"),
             Friction => ("neither is given".into(), "leave it out, or give one of them"),
-            Space => ("`dimension = 2`".into(), CHANGE),
+            Space => (format!("`dimension = {}`", self.dimension), CHANGE),
             Any(needs) => needs.first().map_or((String::new(), CHANGE), |n| self.instead(n)),
         }
     }

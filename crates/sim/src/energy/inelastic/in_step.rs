@@ -1,9 +1,11 @@
 //! A part of the stress at a point in one step, as an energy of the positions at its end.
 
 use super::NAME;
+use crate::energy::axisymmetric::RingDensity;
 use crate::energy::element::{Element, Hessian};
 use crate::energy::point::Point;
 use crate::energy::term::Role;
+use crate::material::PrincipalHessian;
 use crate::material::inelastic::Response;
 use standoff_linalg::{M3, Mat3, Svd, V3, Vec3, svd3};
 
@@ -74,5 +76,25 @@ impl<const N: usize> Element<N> for InStep<N> {
 
     fn hessian(&self, x: &[Vec3; N]) -> Hessian<N> {
         self.second_derivative(x, false)
+    }
+}
+
+impl RingDensity for Response {
+    const NAME: &'static str = NAME;
+    const ROLE: Role = Role::Inelastic;
+    const BOUNDS: bool = false;
+
+    fn psi(&self, f: &Mat3) -> f64 {
+        Response::psi(self, &V3::from(&svd3(f).sigma))
+    }
+
+    fn pk1(&self, f: &Mat3) -> Mat3 {
+        let svd = Svd::from(&svd3(f));
+        let stress = self.stress(&svd.sigma);
+        Mat3::from(svd.with_values(&V3([0, 1, 2].map(|i| stress[i] / svd.sigma[i]))))
+    }
+
+    fn principal_hessian(&self, sigma: &V3<f64>) -> PrincipalHessian {
+        Response::principal_hessian(self, sigma)
     }
 }

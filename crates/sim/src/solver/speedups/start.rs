@@ -2,6 +2,7 @@
 //! by their best-fit rigid motion, and all others by their velocities.
 
 use crate::body::Body;
+use crate::definition::Dimension;
 use crate::iterate::Iterate;
 use crate::model::Model;
 use crate::potential::{Energy, IncrementalPotential};
@@ -33,7 +34,10 @@ pub fn advance_free_bodies(
         touches[v as usize] = true;
     }
     let moves = |v: usize| potential.inertial()[v] || model.map.is_carried(v);
-    let is_free = |v: usize| moves(v) && !touches[v] && potential.rails().of(v as u32).is_none();
+    // an axis leaves a body free to go along it
+    let along = |free: &Mat3| model.dimension.is_axisymmetric() && free[(1, 1)] == 1.0;
+    let is_free =
+        |v: usize| moves(v) && !touches[v] && potential.rails().of(v as u32).is_none_or(along);
     let mut p = vec![Vec3::zeros(); it.x.len()];
     let mut any = false;
     // bodies with joints do not go by themselves
@@ -47,8 +51,7 @@ pub fn advance_free_bodies(
             }
         } else if body.vertices.clone().all(is_free) {
             any = true;
-            let planar = model.dimension.is_planar();
-            rigid_motion(planar, body, &model.mass, &it.x, &displacement, &mut p);
+            rigid_motion(model.dimension, body, &model.mass, &it.x, &displacement, &mut p);
         }
     }
     model.map.spread(&mut p);
@@ -216,9 +219,9 @@ fn is_loose(body: &Body) -> bool {
 
 /// Displacements of the rigid motion of a body that comes closest to `x` + `displacement`: with the means
 /// c, c + u and the offsets d = x − c, e = d + displacement − u, the rotation R = U Vᵀ of
-/// Σ m e dᵀ = U S Vᵀ. In the plane the angle of R has the tangent (Σ m d × e)/(Σ m d·e).
+/// Σ m e dᵀ = U S Vᵀ. A ring goes along its axis only. In the plane the angle of R has the tangent (Σ m d × e)/(Σ m d·e).
 fn rigid_motion(
-    planar: bool,
+    dimension: Dimension,
     body: &Body,
     mass: &[f64],
     x: &[Vec3],
@@ -236,10 +239,12 @@ fn rigid_motion(
         .clone()
         .map(|v| mass[v] * (x[v] - c + displacement[v] - u) * (x[v] - c).transpose())
         .sum();
-    let rotation = match planar {
-        true => rotation_in_plane(&covariance),
-        false => svd3(&covariance).rotation(),
+    let rotation = match dimension {
+        Dimension::Two => rotation_in_plane(&covariance),
+        Dimension::Axisymmetric => Mat3::identity(),
+        Dimension::Three => svd3(&covariance).rotation(),
     };
+    let u = dimension.of_whole(u);
     for v in body.vertices.clone() {
         let d = x[v] - c;
         p[v] = u + rotation * d - d;
