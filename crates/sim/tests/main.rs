@@ -57,6 +57,7 @@ mod shells;
 mod sliding;
 mod slope;
 mod space_figures;
+mod static_kinetic;
 mod tendons;
 mod tet;
 mod thin;

@@ -126,15 +126,18 @@ impl Projecting {
 
     /// Whether the minimisation of a quasi-static step may have ended in a saddle, which conjugate gradients do not notice where symmetry keeps the
     /// right-hand side from all directions that lead out of it: a right-hand side without symmetry tells. With inertia, what is unstable grows in
-    /// the course of steps; a step that seeks a lower minimum would go further than that takes it.
+    /// the course of steps; a step that seeks a lower minimum would go further than that takes it. The last matrix tells nothing if it
+    /// was `convexified`.
     pub fn may_be_at_saddle(
         &self,
         potential: &IncrementalPotential<'_>,
+        convexified: bool,
         work: &mut Workspace,
     ) -> bool {
         !potential.context.settings.time.scheme().inertial()
             && self.is_required(potential)
             && !(self.definite
+                && !convexified
                 && saddle::looks_definite(work.hessian.matrix(), work.linear.as_mut()))
     }
 
