@@ -45,7 +45,7 @@ GROUPS = [
     ("First steps", "Start here. Each scene has one new element.",
      ["two-cubes-fall", "rollers", "ball-on-needles", "twisted-mat"]),
     ("Friction", "Coefficients, thresholds, and the effect of smoothing.",
-     ["friction-slope-stick", "friction-slope-slide", "codim/cloth-on-slope", "codim/tablecloth-pull"]),
+     ["friction-slope-stick", "friction-slope-slide", "friction-stick-slip", "codim/cloth-on-slope", "codim/tablecloth-pull"]),
     ("Speed and impact", "The time step determines the accuracy, but not whether bodies pass through each other.",
      ["tunnelling-ball", "impact-ball", "stress/ball-on-plate"]),
     ("Rigid bodies", "Bodies that keep their shape.",

@@ -368,6 +368,12 @@ def test_friction_by_materials():
     assert by_table.value(x + random, x) > contacts.friction(x, 0.1, 1e-3).value(x + random, x)
     same = contacts.friction(x, [[0.3, 0.3], [0.3, 0.3]], 1e-3, materials=half)
     assert same.value(x + random, x) == contacts.friction(x, 0.3, 1e-3).value(x + random, x)
+    # a kinetic coefficient: the same up to the displacement, less beyond ten times that
+    falling = contacts.friction(x, 0.3, 1e-3, kinetic=0.2)
+    static = contacts.friction(x, 0.3, 1e-3).gradient(x + 1e-3 * random, x)
+    np.testing.assert_array_equal(falling.gradient(x + 1e-3 * random, x), static)
+    kinetic = contacts.friction(x, 0.2, 1e-3).gradient(x + 1e3 * random, x)
+    np.testing.assert_allclose(falling.gradient(x + 1e3 * random, x), kinetic, atol=1e-9 * np.abs(kinetic).max())
     with pytest.raises(ValueError, match="symmetric"):
         contacts.friction(x, [[0.1, 0.4], [0.3, 0.2]], 1e-3, materials=half)
     with pytest.raises(ValueError, match="materials"):
@@ -563,6 +569,9 @@ def test_arguments_are_checked():
         (lambda: contacts.friction(x, nan, 1e-3), "coefficient"),
         (lambda: contacts.friction(x, inf, 1e-3), "coefficient"),
         (lambda: contacts.friction(x, 0.3, nan), "displacement"),
+        (lambda: contacts.friction(x, 0.3, 1e-3, kinetic=0.4), "kinetic: expected"),
+        (lambda: contacts.friction(x, 0.3, 1e-3, kinetic=nan), "kinetic: expected"),
+        (lambda: contacts.friction(x, 0.3, 1e-3, kinetic=[0.1]), "kinetic: expected"),
         (lambda: toolkit.Elasticity(corner, tets, -1.0, 0.3), "young_modulus"),
         (lambda: toolkit.Elasticity(corner, tets, nan, 0.3), "young_modulus"),
         (lambda: toolkit.Elasticity(corner, tets, 1e5, 0.5), "poisson_ratio"),

@@ -18,7 +18,7 @@ const SCENE: &str = r#"
 ground = -1
 time = { step = 0.01, end = 0.18, stiffness_damping = 2e-3 }
 contact = { d_hat = 0.01 }
-friction = { coefficient = 0.3 }
+friction = { coefficient = 0.3, kinetic_coefficient = 0.2 }
 output = { every = 2, checkpoint_every = 1 }
 
 [[objects]]

@@ -161,6 +161,7 @@ fn pairs(scene: &ReferenceScene, half_spaces: &[PlannedHalfSpace]) -> Vec<Fricti
     let pair = |other: String, coefficient: f64| FrictionPair {
         materials: (SHAPE.to_owned(), other),
         coefficient,
+        kinetic_coefficient: None,
     };
     let obstacle = (!scene.mesh_obstacles.is_empty() && default != 0.0)
         .then(|| pair(OBSTACLE.to_owned(), 0.0));

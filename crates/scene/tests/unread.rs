@@ -29,6 +29,7 @@ const CHOICES: &[&str] = &[
     "contact.potential = \"orientation-aware\"",
     "friction.coefficient = 0",
     "friction.coefficient = 0.3",
+    "friction = { coefficient = 0.3, kinetic_coefficient = 0.2 }",
     "friction = { coefficient = 0.3, lagging = \"converged\", stick_speed = 1e-3 }",
     "solver.method = \"barrier-free\"",
     "solver = { method = \"barrier-free\", barrier_free.fallback = \"none\" }",

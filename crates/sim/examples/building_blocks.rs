@@ -99,7 +99,7 @@ fn measure(
     let hessian = || {
         matrix.assemble(&stencils, |range, out| {
             for (out, c) in out.chunks_mut(block_count(4)).zip(&friction.contacts[range]) {
-                friction.contact_hessian(c, &end, x, out);
+                friction.contact_hessian(c, &end, x, true, out);
             }
         })
     };

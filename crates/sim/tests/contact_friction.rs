@@ -6,7 +6,7 @@ use serde_json::Value;
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sim::contact::{
     Barrier, BarrierPotential, ContactSet, FrictionContact, FrictionKey, FrictionMaterials,
-    FrictionSet, HalfSpace, HalfSpaceContact, Smoothing, Weighting,
+    FrictionSet, HalfSpace, HalfSpaceContact, Slip, Smoothing, Weighting,
 };
 use standoff_sparse::block_pairs;
 use standoff_testkit::finite_difference::{gradient, jacobian, relative_error};
@@ -30,6 +30,48 @@ fn scalar_functions_are_derivatives_of_each_other() {
     }
 }
 
+/// μ_s f₁: up to ε the smoothing, at ε the static coefficient, from 10 ε on the kinetic one, and the energy its integral.
+#[test]
+fn friction_falls_from_the_static_to_the_kinetic_coefficient() {
+    for smoothing in [Smoothing::C0, Smoothing::C1, Smoothing::C2] {
+        for fall in [0.0, 0.4, 1.0] {
+            let eps = 0.37;
+            let slip = Slip { smoothing, eps, fall };
+            for y in [0.0, 0.1, 0.3, eps] {
+                assert_eq!(slip.f0(y), smoothing.f0(y, eps));
+                assert_eq!(slip.f1_over_y(y), smoothing.f1_over_y(y, eps));
+                assert_eq!(slip.f2(y), smoothing.f2(y, eps));
+                assert!(!slip.is_falling(y));
+            }
+            assert!((slip.f1(eps) - 1.0).abs() < 1e-14 && (slip.f0(eps) - eps).abs() < 1e-14);
+            for y in [10.0, 11.0, 1e6].map(|k| k * eps) {
+                assert_eq!(slip.f1(y), 1.0 - fall);
+                assert_eq!((slip.f2(y), slip.is_falling(y)), (0.0, false));
+            }
+            // half of it is lost in the middle, between ε and 10 ε
+            assert!((slip.f1(5.5 * eps) - (1.0 - 0.5 * fall)).abs() < 1e-14);
+            let steps = [1.05, 1.3, 2.0, 4.0, 5.5, 7.0, 9.9, 10.1, 20.0].map(|k| k * eps);
+            for y in [0.05, 0.2, 0.36].into_iter().chain(steps) {
+                let f1 = gradient(&[y], 1e-3, |y| slip.f0(y[0]))[0];
+                assert!((f1 - slip.f1(y)).abs() < 1e-9, "{smoothing:?} {fall} {y}");
+                let f2 = gradient(&[y], 1e-3, |y| slip.f1(y[0]))[0];
+                assert!((f2 - slip.f2(y)).abs() < 1e-8, "{smoothing:?} {fall} {y}");
+                assert!((slip.f1_over_y(y) - slip.f1(y) / y).abs() < 1e-13);
+                assert_eq!(slip.is_falling(y), slip.f2(y) < 0.0);
+                // the secant falls, so that the model with it lies above the energy
+                assert!(slip.f1_over_y(1.01 * y) <= slip.f1_over_y(y));
+            }
+            // one derivative of the force is continuous where it begins and ends to fall
+            if smoothing != Smoothing::C0 {
+                for y in [eps, 10.0 * eps] {
+                    let (below, above) = (slip.f2(y * (1.0 - 1e-9)), slip.f2(y * (1.0 + 1e-9)));
+                    assert!((below - above).abs() < 1e-7, "{smoothing:?} {fall}: {below} {above}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn scalar_functions_match_the_oracle() {
     let json = testdata_json("oracle/scalar_friction.json");
@@ -45,6 +87,11 @@ fn scalar_functions_match_the_oracle() {
             let want = number(&row[key]);
             let floor = if key == "f2" { 1e-12 * 2.0 / eps } else { 0.0 };
             assert!((got - want).abs() <= 1e-12 * want.abs() + floor, "{key} {got:e} {row}");
+        }
+        // where the coefficient falls below ε already, hardly any static friction is left
+        let falling = row["mu"].as_array().unwrap().iter();
+        for case in falling.filter(|c| number(&c["mu_s"]) == 0.5 && number(&c["mu_k"]) == 0.3) {
+            assert!(number(&case["f1"]) < 0.32, "{case}");
         }
     }
     use standoff_geometry::distance::mollifier;
@@ -70,17 +117,22 @@ fn random_contact(r: &mut Random) -> FrictionContact {
         gamma: [0.3, 0.7, -0.4, -0.6],
         basis: [t, s],
         force: 2.5,
+        fall: 0.0,
         stick: 0.8,
         forecast: None,
+        tangent: None,
     }
 }
 
 #[test]
 fn derivatives_match_differences() {
     let mut r = Random::new(5);
+    let mut falling = 0;
     for smoothing in [Smoothing::C0, Smoothing::C1, Smoothing::C2] {
-        for scale in [0.0, 1e-3, 0.3, 3.0] {
-            let c = random_contact(&mut r);
+        let scales = [0.0, 1e-3, 0.3, 3.0].map(|scale| (scale, 0.0));
+        let falls = [(0.3, 0.4), (2.0, 0.4), (4.0, 1.0), (5.0, 0.4), (30.0, 0.4), (30.0, 1.0)];
+        for (scale, fall) in scales.into_iter().chain(falls) {
+            let c = FrictionContact { fall, ..random_contact(&mut r) };
             let set = FrictionSet {
                 contacts: vec![c],
                 smoothing,
@@ -93,9 +145,10 @@ fn derivatives_match_differences() {
             // keep ‖u‖ well on one side of ε
             let x: Vec<Vec3> = reference.iter().map(|p| p + r.vec3() * scale).collect();
             let u = c.displacement(&x, &reference);
-            if (u[0].hypot(u[1]) - 1.0).abs() < 0.05 {
+            if (u[0].hypot(u[1]) - 0.8).abs() < 0.05 {
                 continue;
             }
+            falling += u32::from(set.is_falling(&x, &reference));
             let points = |v: &[f64]| -> Vec<Vec3> {
                 v.chunks(3).map(|c| Vec3::new(c[0], c[1], c[2])).collect()
             };
@@ -107,14 +160,22 @@ fn derivatives_match_differences() {
             let x0 = flat(&x);
             let numeric = gradient(&x0, 1e-4, |v| set.value(&points(v), &reference));
             assert!(relative_error(&grad(&x0), &numeric, 1e-3) < 1e-7, "{smoothing:?} {scale}");
-            let h = dense(&friction_hessian(&set, &c, &x, &reference));
+            let h = dense(&friction_hessian(&set, &c, &x, &reference, false));
             let numeric = jacobian(&x0, 1e-4, grad).concat();
             // the C¹ force has a kink in its slope at rest, which limits the difference there
             let tol = if scale < 1e-2 { 1e-3 } else { 1e-6 };
             assert!(relative_error(&h, &numeric, 1e-3) < tol, "{smoothing:?} {scale}");
+            // only friction that falls is indefinite, and what is projected never
+            let projected = dense(&friction_hessian(&set, &c, &x, &reference, true));
+            assert_eq!(h != projected, set.is_falling(&x, &reference));
+            for _ in 0..20 {
+                let p: Vec<f64> = (0..12).map(|_| r.vec3().x).collect();
+                let bend: f64 = (0..144).map(|k| projected[k] * p[k / 12] * p[k % 12]).sum();
+                assert!(bend >= -1e-12, "{smoothing:?} {scale} {fall}: {bend}");
+            }
             // the quadratic model with the secant lies above the energy everywhere
             let secant = FrictionSet { secant: true, ..set.clone() };
-            let model = dense(&friction_hessian(&secant, &c, &x, &reference));
+            let model = dense(&friction_hessian(&secant, &c, &x, &reference, true));
             for _ in 0..20 {
                 let step: Vec<f64> = (0..12).map(|_| r.vec3().x * 2.0).collect();
                 let to: Vec<f64> = x0.iter().zip(&step).map(|(a, b)| a + b).collect();
@@ -123,6 +184,58 @@ fn derivatives_match_differences() {
                 let above = set.value(&points(&x0), &reference) + slope + 0.5 * bend;
                 assert!(above >= set.value(&points(&to), &reference) - 1e-12, "{smoothing:?}");
             }
+        }
+    }
+    assert!(falling >= 6, "{falling}");
+}
+
+/// With the tangent of what sliding loses, the energy is convex, has the same gradient there, and lies above that of friction.
+#[test]
+fn friction_with_tangents_is_convex_and_lies_above() {
+    let mut r = Random::new(9);
+    for (smoothing, fall) in [(Smoothing::C1, 0.4), (Smoothing::C2, 1.0), (Smoothing::C0, 0.7)] {
+        let c = FrictionContact { fall, ..random_contact(&mut r) };
+        let eps = 0.3;
+        let set = FrictionSet {
+            contacts: vec![c],
+            smoothing,
+            half_space_smoothing: smoothing,
+            eps,
+            ..FrictionSet::default()
+        };
+        let reference: Vec<Vec3> = (0..4).map(|_| r.vec3()).collect();
+        let place = |r: &mut Random, scale: f64| -> Vec<Vec3> {
+            reference.iter().map(|p| p + r.vec3() * scale).collect()
+        };
+        for scale in [0.05, 0.5, 1.0, 2.0, 8.0] {
+            let x = place(&mut r, scale);
+            let mut convex = set.clone();
+            convex.take_tangents(Some(&x), &reference);
+            let at = |set: &FrictionSet, x: &[Vec3]| {
+                let mut g = vec![Vec3::zeros(); 4];
+                set.add_gradient(x, &reference, &mut g);
+                (set.value(x, &reference), flat(&g))
+            };
+            let ((value, gradient), (own, same)) = (at(&convex, &x), at(&set, &x));
+            assert!(relative_error(&gradient, &same, 1.0) < 1e-13, "{smoothing:?} {scale}");
+            assert!(!convex.is_falling(&x, &reference));
+            for _ in 0..20 {
+                let y = place(&mut r, 4.0 * scale);
+                let (there, slope) = at(&convex, &y);
+                let above = set.value(&y, &reference) - own;
+                assert!(there - value >= above - 1e-12, "{there} {value} {above}");
+                let step: Vec<f64> = flat(&y).iter().zip(&flat(&x)).map(|(a, b)| a - b).collect();
+                let along = |g: &[f64]| g.iter().zip(&step).map(|(g, s)| g * s).sum::<f64>();
+                assert!(along(&slope) >= along(&gradient) - 1e-12, "{smoothing:?} {scale}");
+            }
+            let numeric = standoff_testkit::finite_difference::gradient(&flat(&x), 1e-4, |v| {
+                let x: Vec<Vec3> = v.chunks(3).map(|c| Vec3::new(c[0], c[1], c[2])).collect();
+                convex.value(&x, &reference)
+            });
+            assert!(relative_error(&gradient, &numeric, 1.0) < 1e-7, "{smoothing:?} {scale}");
+            // as it is again
+            convex.take_tangents(None, &reference);
+            assert_eq!(convex, set);
         }
     }
 }
@@ -137,7 +250,7 @@ fn subtracted_pairs_have_no_curvature() {
         let reference: Vec<Vec3> = (0..4).map(|_| r.vec3()).collect();
         let x: Vec<Vec3> = reference.iter().map(|p| p + 0.1 * r.vec3()).collect();
         let mut blocks = [Mat3::identity(); 10];
-        set.contact_hessian(&contact, &x, &reference, &mut blocks);
+        set.contact_hessian(&contact, &x, &reference, true, &mut blocks);
         assert!(blocks.iter().all(|b| b.norm() == 0.0), "{blocks:?}");
         assert!(set.contact_gradient(&contact, &x, &reference)[0].norm() > 0.0);
     }
@@ -187,9 +300,10 @@ fn friction_hessian(
     c: &FrictionContact,
     x: &[Vec3],
     reference: &[Vec3],
+    project: bool,
 ) -> [[Mat3; 4]; 4] {
     let mut stored = [Mat3::zeros(); 10];
-    set.contact_hessian(c, x, reference, &mut stored);
+    set.contact_hessian(c, x, reference, project, &mut stored);
     let mut out = [[Mat3::zeros(); 4]; 4];
     for (block, (a, b)) in stored.iter().zip(block_pairs(4)) {
         out[b][a] = block.transpose();
@@ -203,7 +317,7 @@ fn figures(set: &FrictionSet, x: &[Vec3], reference: &[Vec3]) -> [f64; 4] {
     let n = 3 * x.len();
     let mut h = vec![0.0; n * n];
     for c in &set.contacts {
-        let blocks = friction_hessian(set, c, x, reference);
+        let blocks = friction_hessian(set, c, x, reference, true);
         for (i, &v) in c.stencil().iter().enumerate() {
             for (j, &w) in c.stencil().iter().enumerate() {
                 for r in 0..3 {
@@ -331,7 +445,8 @@ fn recorded(code: &[f64], closest: &[f64], basis: &[f64], force: f64) -> Frictio
     let column = |c: usize| Vec3::new(basis[c], basis[2 + c], basis[4 + c]);
     let key = FrictionKey::HalfSpace(0); // no matter
     let basis = [column(0), column(1)];
-    FrictionContact { key, vertices, n, gamma, basis, force, stick: 1.0, forecast: None }
+    let (fall, stick, forecast, tangent) = (0.0, 1.0, None, None);
+    FrictionContact { key, vertices, n, gamma, basis, force, fall, stick, forecast, tangent }
 }
 
 #[test]
@@ -376,7 +491,7 @@ fn records_of_the_reference_code_are_reproduced() {
         let n = g.len() * 3;
         let mut h = vec![0.0; n * n];
         for c in &set.contacts {
-            let blocks: [[Mat3; 4]; 4] = friction_hessian(&set, c, &x, &reference);
+            let blocks: [[Mat3; 4]; 4] = friction_hessian(&set, c, &x, &reference, true);
             for (i, &v) in c.stencil().iter().enumerate() {
                 for (j, &w) in c.stencil().iter().enumerate() {
                     for k in 0..9 {

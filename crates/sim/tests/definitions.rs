@@ -32,6 +32,8 @@ fn bad_definitions_are_refused() {
     expect(message(|d| d.settings.time.step = f64::NAN), &["time.step", "NaN"]);
     expect(message(|d| d.settings.contact.d_hat = Some(-1.0)), &["contact.d_hat"]);
     expect(message(|d| d.settings.friction.coefficient = -0.1), &["friction.coefficient"]);
+    let kinetic = |d: &mut Definition| d.settings.friction.kinetic_coefficient = Some(0.1);
+    expect(message(kinetic), &["friction.kinetic_coefficient", "0.1", "at most the static one"]);
     expect(message(|d| d.settings.solver.end.max_iterations = 0), &["solver.end.max_iterations"]);
     expect(
         message(|d| d.bodies[0].rest[3].x = f64::NAN),

@@ -5,7 +5,7 @@ use standoff_linalg::{Mat3, Vec3};
 use standoff_sim::contact::forecast::ForecastForces;
 use standoff_sim::contact::{
     Barrier, BarrierPotential, ContactSet, FrictionContact, FrictionKey, FrictionSet, HalfSpace,
-    HalfSpaceContact, Smoothing,
+    HalfSpaceContact, Slip, Smoothing,
 };
 use standoff_sim::definition::{BodyKind, Definition};
 use standoff_sim::report::StepReport;
@@ -81,36 +81,43 @@ fn slider(forecast: Option<[f64; 2]>) -> FrictionContact {
         gamma: [1.0, 0.0, 0.0, 0.0],
         basis: [Vec3::x(), Vec3::y()],
         force: 1.0,
+        fall: 0.0,
         stick: 1.0,
         forecast,
+        tangent: None,
     }
 }
 
 #[test]
 fn friction_is_stiff_where_the_forecast_differs_and_never_indefinite() {
     let mut r = Random::new(8);
-    for smoothing in [Smoothing::C0, Smoothing::C1, Smoothing::C2] {
+    let smoothings = [Smoothing::C0, Smoothing::C1, Smoothing::C2];
+    for (smoothing, fall) in smoothings.into_iter().flat_map(|s| [(s, 0.0), (s, 0.4), (s, 0.9)]) {
+        // beyond ε, and with two coefficients up to where the kinetic one acts
+        let eps = if fall == 0.0 { 0.5 } else { 0.08 };
         let set = FrictionSet {
             smoothing,
             half_space_smoothing: smoothing,
-            eps: 0.5,
+            eps,
             ..FrictionSet::default()
         };
+        let slip = Slip { smoothing, eps, fall };
         let stiffness = |u: &Vec3, forecast: Option<[f64; 2]>| {
             let mut out = [Mat3::zeros(); 10];
-            set.contact_hessian(&slider(forecast), &[*u], &[Vec3::zeros()], &mut out);
+            let slider = FrictionContact { fall, ..slider(forecast) };
+            set.contact_hessian(&slider, &[*u], &[Vec3::zeros()], true, &mut out);
             out[0]
         };
         for _ in 0..200 {
             let u = Vec3::new(r.signed(), r.signed(), 0.0);
             let y = u.norm();
-            let force = u * smoothing.f1_over_y(y, set.eps);
+            let force = u * slip.f1_over_y(y);
             // the present force: the second derivative
             let newton = stiffness(&u, None);
             let same = stiffness(&u, Some([force.x, force.y]));
             assert!((newton - same).norm() < 1e-12 * newton.norm());
             // a force that vanishes: the secant
-            let secant = smoothing.f1_over_y(y, set.eps);
+            let secant = slip.f1_over_y(y);
             let stopped = stiffness(&u, Some([0.0, 0.0]));
             let want = Mat3::new(secant, 0.0, 0.0, 0.0, secant, 0.0, 0.0, 0.0, 0.0);
             assert!((stopped - want).norm() < 1e-12 * secant);

@@ -60,6 +60,7 @@ mod sliding;
 mod slope;
 mod soft_joints;
 mod space_figures;
+mod static_kinetic;
 mod tendons;
 mod tet;
 mod thin;

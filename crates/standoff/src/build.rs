@@ -74,9 +74,15 @@ impl SceneBuilder {
         self
     }
 
-    /// Sets the coefficient of friction of all pairs that have none of their own.
+    /// Sets the coefficient of friction of all pairs that have none of their own; with [`kinetic_friction`](Self::kinetic_friction) the static one.
     pub fn friction(mut self, coefficient: f64) -> Self {
         self.file.friction.coefficient = coefficient;
+        self
+    }
+
+    /// Sets the coefficient of friction of what slides, at most that of [`friction`](Self::friction), for all pairs that have none of their own.
+    pub fn kinetic_friction(mut self, coefficient: f64) -> Self {
+        self.file.friction.kinetic_coefficient = Some(coefficient);
         self
     }
 

@@ -90,6 +90,15 @@ def _numbers(array: ArrayLike, name: str, count: int | None, below: int) -> list
     return numbers
 
 
+def _table(array: ArrayLike, name: str) -> Array:
+    """A square table of numbers, or one number as a table."""
+    table = np.asarray(array, dtype=np.float64)
+    table = np.ascontiguousarray(table.reshape(1, 1) if table.ndim == 0 else table)
+    if table.ndim != 2:
+        raise ValueError(f"{name}: expected a number or a square array, got shape {table.shape}")
+    return table
+
+
 def _matrix(rows: Any, n: int) -> Any:
     from scipy.sparse import csr_matrix
 
@@ -493,16 +502,16 @@ class Contacts:
         displacement: float,
         *,
         materials: ArrayLike | None = None,
+        kinetic: ArrayLike | None = None,
     ) -> Friction:
         """Friction with the normal forces and sliding directions at `x`, static below `displacement` (m): the
         speed ε_v times the time step. `coefficient` is one for all pairs, or a symmetric table (k×k) by the
-        `materials` of the vertices (n), numbers from 0."""
-        table = np.asarray(coefficient, dtype=np.float64)
-        table = np.ascontiguousarray(table.reshape(1, 1) if table.ndim == 0 else table)
-        if table.ndim != 2:
-            raise ValueError(f"coefficient: expected a number or a square array, got shape {table.shape}")
+        `materials` of the vertices (n), numbers from 0. With `kinetic`, of the same form, it is that of rest, and from
+        10 times `displacement` on `kinetic` acts."""
+        table = _table(coefficient, "coefficient")
+        sliding = table if kinetic is None else _table(kinetic, "kinetic")
         numbers = [0] * self._n if materials is None else _numbers(materials, "materials", self._n, len(table))
-        return Friction(self._core.friction(_points(x, "x"), table, numbers, displacement), self._n)
+        return Friction(self._core.friction(_points(x, "x"), table, sliding, numbers, displacement), self._n)
 
 
 class Friction:
@@ -524,7 +533,7 @@ class Friction:
         return self._core.gradient(_points(x, "x"), _points(start, "start"))
 
     def hessian(self, x: ArrayLike, start: ArrayLike) -> Any:
-        """Its Hessian, positive semidefinite."""
+        """Its Hessian, projected to be positive semidefinite where friction falls from `coefficient` to `kinetic`."""
         return _matrix(self._core.hessian(_points(x, "x"), _points(start, "start")), self._n)
 
 

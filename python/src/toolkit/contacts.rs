@@ -16,8 +16,8 @@ use standoff_sim::contact::orientation::{
 };
 use standoff_sim::contact::stiffness::{self, MASS_RATIO, StiffnessRange};
 use standoff_sim::contact::{
-    Barrier, BarrierPotential, ContactSet, Friction, FrictionMaterials, FrictionSet, Smoothing,
-    Weighting,
+    Barrier, BarrierPotential, ContactSet, Coulomb, Friction, FrictionMaterials, FrictionSet,
+    Smoothing, Weighting,
 };
 use std::sync::Arc;
 
@@ -186,13 +186,14 @@ impl CoreContacts {
         Ok(blocks.into_python(py, self.n))
     }
 
-    /// Friction with the normal forces and sliding directions at `x`: coefficients by pairs of materials, and the
+    /// Friction with the normal forces and sliding directions at `x`: static and kinetic coefficients by pairs of materials, and the
     /// material of each vertex.
     fn friction(
         &self,
         py: Python<'_>,
         x: Vectors<'_>,
         coefficients: PyReadonlyArray2<'_, f64>,
+        kinetic: PyReadonlyArray2<'_, f64>,
         materials: Vec<u16>,
         displacement: f64,
     ) -> PyResult<CoreFriction> {
@@ -208,7 +209,7 @@ impl CoreContacts {
             let what = format!("materials: expected {n} numbers from 0 to {}", count - 1);
             return Err(PyValueError::new_err(what));
         }
-        let at = |a: usize, b: usize| table[[a, b]];
+        let (at, sliding) = (|a: usize, b: usize| table[[a, b]], kinetic.as_array());
         let pairs = (0..count).flat_map(|a| (0..count).map(move |b| (a, b)));
         if pairs
             .clone()
@@ -217,11 +218,21 @@ impl CoreContacts {
             let what = "coefficient: expected finite numbers of at least 0, a symmetric array";
             return Err(PyValueError::new_err(what));
         }
+        let fits = sliding.dim() == table.dim()
+            && pairs.clone().all(|(a, b)| {
+                sliding[[a, b]] == sliding[[b, a]] && (0.0..=at(a, b)).contains(&sliding[[a, b]])
+            });
+        if !fits {
+            let what =
+                "kinetic: expected numbers from 0 to those of `coefficient`, of the same shape";
+            return Err(PyValueError::new_err(what));
+        }
         positive("displacement", displacement)?;
+        let both = |(a, b): (usize, usize)| Coulomb { at_rest: at(a, b), sliding: sliding[[a, b]] };
         let materials = FrictionMaterials {
             vertex: materials,
             half_space: Vec::new(),
-            coefficients: pairs.map(|(a, b)| at(a, b)).collect(),
+            coefficients: pairs.map(both).collect(),
             count,
             stick: Vec::new(),
         };

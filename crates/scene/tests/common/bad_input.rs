@@ -569,6 +569,24 @@ pub const ROWS: &[Row] = &[
         ["scene.toml:2:15", "friction.coefficient", "-0.1 is out of range"]
     ),
     row!(
+        "kinetic friction above static friction",
+        concat!("[friction]\ncoefficient = 0.3\nkinetic_coefficient = 0.4\n", ball!()),
+        [
+            "scene.toml:3:23",
+            "friction.kinetic_coefficient",
+            "0.4 is out of range: the kinetic coefficient must be at most the static one"
+        ]
+    ),
+    row!(
+        "kinetic friction of a pair above its static friction",
+        concat!(
+            "[friction]\ncoefficient = 0.9\n[[friction.pairs]]\nmaterials = [\"default\", \"default\"]\n\
+             coefficient = 0.3\nkinetic_coefficient = 0.4\n",
+            ball!()
+        ),
+        ["scene.toml:6:23", "friction.pairs[0].kinetic_coefficient", "0.4 is out of range"]
+    ),
+    row!(
         "friction of an unknown material",
         concat!(
             "[materials.rubber]\n[[friction.pairs]]\nmaterials = [\"rubbr\", \"default\"]\n\

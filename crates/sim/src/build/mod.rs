@@ -16,7 +16,7 @@ mod stiffest;
 use crate::audit::{StrainLimit, by_thickness};
 use crate::body::Body;
 use crate::clock::Clock;
-use crate::contact::{FrictionMaterials, HalfSpace, Weighting};
+use crate::contact::{Coulomb, FrictionMaterials, HalfSpace, Weighting};
 use crate::context::StepContext;
 use crate::controls::Controls;
 use crate::decomposition::Decomposition;
@@ -206,7 +206,7 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
         held_names: numbered(motions.iter().map(|m| m.name.as_str())),
         load_names: numbered(loads.names()),
         joints,
-        has_friction: friction.coefficients.iter().any(|&m| m > 0.0),
+        has_friction: friction.coefficients.iter().any(|c| c.at_rest > 0.0),
         friction,
         motions,
         loads,
@@ -477,14 +477,19 @@ fn friction_names(definition: &Definition) -> Vec<String> {
 }
 
 /// Symmetric table of coefficients; a pair that names a material without a body has no effect.
-fn friction_coefficients(names: &[String], settings: &FrictionSettings) -> Vec<f64> {
+fn friction_coefficients(names: &[String], settings: &FrictionSettings) -> Vec<Coulomb> {
     let n = names.len();
-    let mut table = vec![settings.coefficient; n * n];
+    let coulomb = |at_rest: f64, sliding: Option<f64>| Coulomb {
+        at_rest,
+        sliding: sliding.unwrap_or(at_rest),
+    };
+    let mut table = vec![coulomb(settings.coefficient, settings.kinetic_coefficient); n * n];
     for pair in &settings.pairs {
         let find = |name: &str| names.iter().position(|m| m == name);
         if let (Some(a), Some(b)) = (find(&pair.materials.0), find(&pair.materials.1)) {
-            table[a * n + b] = pair.coefficient;
-            table[b * n + a] = pair.coefficient;
+            let both = coulomb(pair.coefficient, pair.kinetic_coefficient);
+            table[a * n + b] = both;
+            table[b * n + a] = both;
         }
     }
     table

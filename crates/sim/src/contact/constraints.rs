@@ -467,7 +467,7 @@ impl ContactConstraints {
                     (FrictionKey::HalfSpace(k), materials.on_half_space(v, k))
                 }
             };
-            let force = coefficient * plane.mollifier * c.force;
+            let force = coefficient.at_rest * plane.mollifier * c.force;
             (force > 0.0).then(|| FrictionContact {
                 key,
                 vertices: plane.vertices,
@@ -475,8 +475,10 @@ impl ContactConstraints {
                 gamma: plane.weights,
                 basis: plane_basis(&plane.normal),
                 force,
+                fall: coefficient.fall(),
                 stick: materials.stick(&plane.vertices[..n]),
                 forecast: None,
+                tangent: None,
             })
         };
         self.constraints.iter().zip(&self.planes).filter_map(contact).collect()

@@ -3,9 +3,9 @@
 //!
 //! Normal forces λ, closest points and sliding bases P are taken from one configuration and held
 //! fixed. With the tangential relative displacement u = Pᵀ Σ γᵢ (xᵢ − xᵢ*) a pair adds
-//! μ λ f₀(‖u‖), whose gradient is Coulomb friction smoothed below ‖u‖ = ε.
+//! μ λ f₀(‖u‖), whose gradient is Coulomb friction smoothed below ‖u‖ = ε ([`Slip`]).
 
-// long: one potential: smoothing, coefficients, lagging and derivatives, each short
+// long: one potential: coefficients, lagging and derivatives, each short
 
 use super::half_space::HalfSpaceContact;
 use super::orientation::Loaded;
@@ -13,6 +13,7 @@ use super::pair_forces::EachContact;
 use super::pairs::{Contact, UNUSED};
 use super::potential::BarrierPotential;
 use super::set::ContactSet;
+use super::slip::{Coulomb, Slip, Smoothing};
 use rayon::prelude::*;
 use standoff_geometry::PairKind;
 use standoff_geometry::distance::{
@@ -23,68 +24,6 @@ use standoff_sparse::block_pairs;
 
 /// Contacts per parallel task; also the unit of the fixed order of sums.
 const CHUNK: usize = 1024;
-
-/// Order of smoothness of the friction force in the displacement [Li 2020 thesis, App. I].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Smoothing {
-    /// f₁ linear below ε.
-    C0,
-    /// f₁ quadratic below ε.
-    #[default]
-    C1,
-    /// f₁ cubic below ε.
-    C2,
-}
-
-impl Smoothing {
-    /// f₀(y): its derivative is f₁, f₀(ε) = ε.
-    #[inline]
-    pub fn f0(self, y: f64, eps: f64) -> f64 {
-        if y >= eps {
-            return y;
-        }
-        let r = y / eps;
-        eps * match self {
-            Self::C0 => 0.5 * r * r + 0.5,
-            Self::C1 => r * r * (1.0 - r / 3.0) + 1.0 / 3.0,
-            Self::C2 => r * r * (1.5 - r + 0.25 * r * r) + 0.25,
-        }
-    }
-
-    /// f₁(y)/y, the friction force per displacement, finite at y = 0.
-    #[inline]
-    pub fn f1_over_y(self, y: f64, eps: f64) -> f64 {
-        if y >= eps {
-            return 1.0 / y;
-        }
-        let r = y / eps;
-        match self {
-            Self::C0 => 1.0 / eps,
-            Self::C1 => (2.0 - r) / eps,
-            Self::C2 => (3.0 - r * (3.0 - r)) / eps,
-        }
-    }
-
-    /// f₁(y), from 0 to 1.
-    #[inline]
-    pub fn f1(self, y: f64, eps: f64) -> f64 {
-        if y >= eps { 1.0 } else { self.f1_over_y(y, eps) * y }
-    }
-
-    /// f₂(y) = ∂f₁/∂y ≥ 0.
-    #[inline]
-    pub fn f2(self, y: f64, eps: f64) -> f64 {
-        if y >= eps {
-            return 0.0;
-        }
-        let r = y / eps;
-        match self {
-            Self::C0 => 1.0 / eps,
-            Self::C1 => 2.0 * (1.0 - r) / eps,
-            Self::C2 => 3.0 * (1.0 - r) * (1.0 - r) / eps,
-        }
-    }
-}
 
 /// The length of a vector, faster than `hypot`: what is so small that its square vanishes counts as nothing.
 #[inline]
@@ -121,13 +60,18 @@ pub struct FrictionContact {
     pub gamma: [f64; 4],
     /// Orthonormal columns of the sliding basis P (3×2).
     pub basis: [Vec3; 2],
-    /// μ λ, N.
+    /// μ_s λ, N.
     pub force: f64,
+    /// Part of that which is lost when sliding ([`Coulomb::fall`]).
+    pub fall: f64,
     /// Displacement below which friction is static, in terms of that of the set ([`FrictionSet::eps`]).
     pub stick: f64,
     /// Part of μ λ in the sliding plane that the last Newton direction forecasts, which stiffens the Newton matrix
     /// ([`FrictionSet::forecast`]).
     pub forecast: Option<[f64; 2]>,
+    /// Where friction is made convex, the force that it has lost there by sliding, as part of `fall` μ_s λ in the sliding plane
+    /// ([`FrictionSet::take_tangents`]).
+    pub tangent: Option<[f64; 2]>,
 }
 
 impl FrictionContact {
@@ -162,7 +106,7 @@ pub struct FrictionMaterials {
     /// Material of each half-space.
     pub half_space: Vec<u16>,
     /// Symmetric table of coefficients, `coefficients[a * count + b]`.
-    pub coefficients: Vec<f64>,
+    pub coefficients: Vec<Coulomb>,
     /// Number of materials, the table's side.
     pub count: usize,
     /// Stick speed of each vertex's body in terms of the greatest of all (`#V`), infinite where the other surface decides; empty
@@ -171,18 +115,18 @@ pub struct FrictionMaterials {
 }
 
 impl FrictionMaterials {
-    /// One coefficient for everything, over `vertices` vertices and `half_spaces` half-spaces.
-    pub fn uniform(vertices: usize, half_spaces: usize, coefficient: f64) -> Self {
+    /// The same for everything, over `vertices` vertices and `half_spaces` half-spaces.
+    pub fn uniform(vertices: usize, half_spaces: usize, coefficient: impl Into<Coulomb>) -> Self {
         Self {
             vertex: vec![0; vertices],
             half_space: vec![0; half_spaces],
-            coefficients: vec![coefficient],
+            coefficients: vec![coefficient.into()],
             count: 1,
             stick: Vec::new(),
         }
     }
 
-    fn coefficient(&self, a: u16, b: u16) -> f64 {
+    fn coefficient(&self, a: u16, b: u16) -> Coulomb {
         self.coefficients[a as usize * self.count + b as usize]
     }
 
@@ -192,23 +136,23 @@ impl FrictionMaterials {
         vertices.iter().map(of).fold(1.0, f64::min)
     }
 
-    /// Coefficient of a pair.
-    pub fn pair(&self, c: &Contact) -> f64 {
+    /// Coefficients of a pair.
+    pub fn pair(&self, c: &Contact) -> Coulomb {
         self.between(c.vertices[0], c.vertices[c.second()])
     }
 
-    /// Coefficient between the surfaces of two vertices.
-    pub fn between(&self, a: u32, b: u32) -> f64 {
+    /// Coefficients between the surfaces of two vertices.
+    pub fn between(&self, a: u32, b: u32) -> Coulomb {
         self.coefficient(self.vertex[a as usize], self.vertex[b as usize])
     }
 
-    /// Coefficient of a vertex against a half-space.
-    pub fn against_half_space(&self, c: &HalfSpaceContact) -> f64 {
+    /// Coefficients of a vertex against a half-space.
+    pub fn against_half_space(&self, c: &HalfSpaceContact) -> Coulomb {
         self.on_half_space(c.vertex, c.half_space)
     }
 
-    /// Coefficient of a vertex on a half-space, by index.
-    pub fn on_half_space(&self, vertex: u32, half_space: u32) -> f64 {
+    /// Coefficients of a vertex on a half-space, by index.
+    pub fn on_half_space(&self, vertex: u32, half_space: u32) -> Coulomb {
         self.coefficient(self.vertex[vertex as usize], self.half_space[half_space as usize])
     }
 }
@@ -228,8 +172,8 @@ pub struct FrictionSet {
     /// Whether edges that are nearly parallel have friction, by the part of their force that the
     /// mollifier leaves [Li 2020, Eq. 15: all pairs]; the IPC 2020 reference leaves them out.
     pub mollified_edges: bool,
-    /// Whether Hessians take the secant f₁/y for the slope f₂ along the sliding direction. Since f₁
-    /// is concave this is an upper bound: steps no longer overshoot the kink at rest, at the price
+    /// Whether Hessians take the secant f₁/y for the slope f₂ along the sliding direction. Since f₁/y
+    /// falls this is an upper bound: steps no longer overshoot the kink at rest, at the price
     /// of linear convergence.
     pub secant: bool,
 }
@@ -273,16 +217,23 @@ impl FrictionSet {
         Self { contacts, secant: false, ..*self }
     }
 
+    /// The law of a contact.
     #[inline]
-    fn smoothing_of(&self, c: &FrictionContact) -> Smoothing {
-        if c.n == 1 { self.half_space_smoothing } else { self.smoothing }
+    fn slip(&self, c: &FrictionContact) -> Slip {
+        let smoothing = if c.n == 1 { self.half_space_smoothing } else { self.smoothing };
+        let slip = Slip { smoothing, eps: c.stick * self.eps, fall: c.fall };
+        if c.tangent.is_some() { slip.convex() } else { slip }
     }
 
     /// Energy of one contact at positions `x` with displacements from `reference` (`#V`), J.
     #[inline]
     pub fn contact_value(&self, c: &FrictionContact, x: &[Vec3], reference: &[Vec3]) -> f64 {
         let u = c.displacement(x, reference);
-        c.force * self.smoothing_of(c).f0(length(u), c.stick * self.eps)
+        let value = c.force * self.slip(c).f0(length(u));
+        match c.tangent {
+            None => value,
+            Some(t) => value - c.force * c.fall * (t[0] * u[0] + t[1] * u[1]),
+        }
     }
 
     /// Gradient of the energy of one contact, N: minus the friction force on its vertices.
@@ -294,8 +245,11 @@ impl FrictionSet {
         reference: &[Vec3],
     ) -> [Vec3; 4] {
         let u = c.displacement(x, reference);
-        let scale = c.force * self.smoothing_of(c).f1_over_y(length(u), c.stick * self.eps);
-        let force = (c.basis[0] * u[0] + c.basis[1] * u[1]) * scale;
+        let scale = c.force * self.slip(c).f1_over_y(length(u));
+        let mut force = (c.basis[0] * u[0] + c.basis[1] * u[1]) * scale;
+        if let Some(t) = c.tangent {
+            force -= (c.basis[0] * t[0] + c.basis[1] * t[1]) * (c.force * c.fall);
+        }
         let mut out = [Vec3::zeros(); 4];
         for i in 0..c.n {
             out[i] = force * c.gamma[i];
@@ -303,41 +257,48 @@ impl FrictionSet {
         out
     }
 
-    /// Projected Hessian of the energy of one contact, N/m: the stored blocks of a stencil of four vertices.
-    /// Its eigenvalues are f₂ ≥ 0 along u and f₁/‖u‖ > 0 across [Li 2020 thesis, Eq. 18], times a force that
-    /// is negative for pairs that the convergent potential subtracts; for those the projection is zero.
+    /// Hessian of the energy of one contact, N/m: the stored blocks of a stencil of four vertices.
+    /// Its eigenvalues are f₂ along u and f₁/‖u‖ ≥ 0 across [Li 2020 thesis, Eq. 18]; f₂ < 0 where friction falls, and then 0 if
+    /// `project`. They are times a force that is negative for pairs that the convergent potential subtracts; for those the Hessian is zero in any case.
     pub fn contact_hessian(
         &self,
         c: &FrictionContact,
         x: &[Vec3],
         reference: &[Vec3],
+        project: bool,
         out: &mut [Mat3],
     ) {
-        let block = self.tangential_hessian(c, x, reference);
+        let block = self.tangential_hessian(c, x, reference, project);
         for (out, (a, b)) in out.iter_mut().zip(block_pairs(4)) {
             *out = if b < c.n { block * (c.gamma[a] * c.gamma[b]) } else { Mat3::zeros() };
         }
     }
 
     /// Second derivative by the relative displacement, N/m.
-    fn tangential_hessian(&self, c: &FrictionContact, x: &[Vec3], reference: &[Vec3]) -> Mat3 {
-        let k = self.stiffness(c, c.displacement(x, reference));
+    fn tangential_hessian(
+        &self,
+        c: &FrictionContact,
+        x: &[Vec3],
+        reference: &[Vec3],
+        project: bool,
+    ) -> Mat3 {
+        let k = self.stiffness(c, c.displacement(x, reference), project);
         let [p, q] = &c.basis;
         let force = c.force.max(0.0);
         p * (p * (force * k[0]) + q * (force * k[1])).transpose()
             + q * (p * (force * k[1]) + q * (force * k[2])).transpose()
     }
 
-    /// Second derivative of f₀(‖u‖) by u as entries (0,0), (0,1), (1,1), 1/m, stiffened by the forecast.
-    fn stiffness(&self, c: &FrictionContact, u: [f64; 2]) -> [f64; 3] {
+    /// Second derivative of f₀(‖u‖) by u as entries (0,0), (0,1), (1,1), 1/m, stiffened by the forecast, projected if that is wanted.
+    fn stiffness(&self, c: &FrictionContact, u: [f64; 2], project: bool) -> [f64; 3] {
         let y = length(u);
-        let eps = c.stick * self.eps;
-        let across = self.smoothing_of(c).f1_over_y(y, eps);
-        // at u = 0 the stiffness is the same in all directions
-        if self.secant || y == 0.0 {
+        let slip = self.slip(c);
+        let across = slip.f1_over_y(y);
+        // at u = 0 the stiffness is the same in all directions; without any force there is none
+        if self.secant || y == 0.0 || across == 0.0 {
             return [across, 0.0, across];
         }
-        let along = self.smoothing_of(c).f2(y, eps);
+        let along = if project { slip.f2(y).max(0.0) } else { slip.f2(y) };
         let w = match c.forecast {
             None => u.map(|u| u / y),
             Some(w) => shortened(w, across * y).map(|w| w / (across * y)),
@@ -348,6 +309,28 @@ impl FrictionSet {
             -0.5 * less * (w[0] * u[1] + w[1] * u[0]),
             across - less * w[1] * u[1],
         ]
+    }
+
+    /// Makes friction convex for positions near `x` (`#V`): what it loses by sliding, the convex function that its potential
+    /// subtracts, is replaced by its tangent there, so that the energy has the same gradient at `x` and lies nowhere below that of
+    /// friction, but for a constant [Yuille 2003]. Without `x`, friction is as it is again.
+    pub fn take_tangents(&mut self, x: Option<&[Vec3]>, reference: &[Vec3]) {
+        let set = Self { contacts: Vec::new(), ..*self };
+        for c in self.contacts.iter_mut().filter(|c| c.fall != 0.0) {
+            c.tangent = None;
+            let Some(x) = x else { continue };
+            let u = c.displacement(x, reference);
+            let ratio = set.slip(c).lost_over_y(length(u));
+            c.tangent = Some(u.map(|u| ratio * u));
+        }
+    }
+
+    /// Whether the friction of some contact falls with its slip at positions `x` (`#V`), so that its potential is not convex there.
+    pub fn is_falling(&self, x: &[Vec3], reference: &[Vec3]) -> bool {
+        let falls = |c: &FrictionContact| {
+            c.fall != 0.0 && self.slip(c).is_falling(length(c.displacement(x, reference)))
+        };
+        self.contacts.iter().any(falls)
     }
 
     /// Notes the forces that the direction `p` (`#V`, m) from `x` forecasts, as parts of μ λ.
@@ -362,8 +345,8 @@ impl FrictionSet {
         self.contacts.par_iter_mut().with_min_len(CHUNK).for_each(|c| {
             let u = c.displacement(x, reference);
             let du = c.tangential(|v| p[v]);
-            let k = set.stiffness(c, u);
-            let across = set.smoothing_of(c).f1_over_y(length(u), c.stick * set.eps);
+            let k = set.stiffness(c, u, true);
+            let across = set.slip(c).f1_over_y(length(u));
             let w = [
                 across * u[0] + k[0] * du[0] + k[1] * du[1],
                 across * u[1] + k[1] * du[0] + k[2] * du[1],
@@ -414,10 +397,10 @@ fn lag_pair(
     mollified_edges: bool,
 ) -> Option<FrictionContact> {
     let (x, coefficient) = (c.gather(x), materials.pair(c));
-    if coefficient == 0.0 || !mollified_edges && c.is_mollified(&x) {
+    if coefficient.at_rest == 0.0 || !mollified_edges && c.is_mollified(&x) {
         return None;
     }
-    let force = coefficient * potential.force_magnitude(c, &x);
+    let force = coefficient.at_rest * potential.force_magnitude(c, &x);
     if force == 0.0 {
         return None;
     }
@@ -438,8 +421,10 @@ fn lag_pair(
         gamma,
         basis,
         force,
+        fall: coefficient.fall(),
         stick,
         forecast: None,
+        tangent: None,
     })
 }
 
@@ -449,7 +434,7 @@ fn lag_oriented(c: &Loaded, materials: &FrictionMaterials) -> Option<FrictionCon
         None => materials.on_half_space(core.vertices[0], c.half_space),
         Some(_) => materials.between(core.vertices[0], core.vertices[core.n - 1]),
     };
-    let force = coefficient * c.force;
+    let force = coefficient.at_rest * c.force;
     let key = match kind {
         None => FrictionKey::HalfSpace(c.half_space),
         Some(kind) => FrictionKey::Pair(kind),
@@ -466,8 +451,10 @@ fn lag_oriented(c: &Loaded, materials: &FrictionMaterials) -> Option<FrictionCon
         gamma,
         basis,
         force,
+        fall: coefficient.fall(),
         stick,
         forecast: None,
+        tangent: None,
     })
 }
 
@@ -477,8 +464,9 @@ fn lag_half_space(
     x: &[Vec3],
     materials: &FrictionMaterials,
 ) -> Option<FrictionContact> {
-    let force = materials.against_half_space(c)
-        * potential.half_space_force_magnitude(c, &x[c.vertex as usize]);
+    let coefficient = materials.against_half_space(c);
+    let force =
+        coefficient.at_rest * potential.half_space_force_magnitude(c, &x[c.vertex as usize]);
     (force != 0.0).then(|| FrictionContact {
         key: FrictionKey::HalfSpace(c.half_space),
         vertices: [c.vertex, UNUSED, UNUSED, UNUSED],
@@ -486,7 +474,9 @@ fn lag_half_space(
         gamma: [1.0, 0.0, 0.0, 0.0],
         basis: plane_basis(&c.plane.normal),
         force,
+        fall: coefficient.fall(),
         stick: materials.stick(&[c.vertex]),
         forecast: None,
+        tangent: None,
     })
 }

@@ -59,8 +59,10 @@ mod tests {
             gamma: [1.0, -1.0, 0.0, 0.0],
             basis: [Vec3::x(), Vec3::y()],
             force,
+            fall: 0.0,
             stick: 1.0,
             forecast: None,
+            tangent: None,
         });
         FrictionSet { contacts: contacts.collect(), ..FrictionSet::default() }
     }

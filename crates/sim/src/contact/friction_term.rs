@@ -75,6 +75,16 @@ impl Friction {
         self.set.secant = secant;
     }
 
+    /// Makes friction convex for positions near `x`, or as it is again, see [`FrictionSet::take_tangents`].
+    pub fn take_tangents(&mut self, x: Option<&[Vec3]>) {
+        self.set.take_tangents(x, &self.reference);
+    }
+
+    /// Whether the friction of some contact falls with its slip at `x`, so that the potential is not convex.
+    pub fn is_falling(&self, x: &[Vec3]) -> bool {
+        self.set.is_falling(x, &self.reference)
+    }
+
     /// The gradient of each contact.
     pub fn each_contact(&self, x: &[Vec3], call: &mut EachContact<'_>) {
         self.set.each_contact(x, &self.reference, call);
@@ -102,11 +112,18 @@ impl Term for Friction {
         self.set.add_gradient(x, &self.reference, gradient);
     }
 
-    fn hessians(&self, range: Range<usize>, x: &[Vec3], _: Projection<'_>, out: &mut [Mat3]) {
+    fn hessians(
+        &self,
+        range: Range<usize>,
+        x: &[Vec3],
+        projection: Projection<'_>,
+        out: &mut [Mat3],
+    ) {
         let contacts = self.set.contacts[range].par_iter().with_min_len(16);
         let blocks = out.par_chunks_mut(block_count(4));
         contacts.zip(blocks).for_each(|(c, out)| {
-            self.set.contact_hessian(c, x, &self.reference, out);
+            let project = projection.applies_to(c.stencil());
+            self.set.contact_hessian(c, x, &self.reference, project, out);
         });
     }
 }

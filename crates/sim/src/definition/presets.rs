@@ -213,6 +213,7 @@ mod tests {
         "contact.area_weighting",
         "contact.self_contact",
         "friction.coefficient",
+        "friction.kinetic_coefficient",
         "friction.stick_speed_relative",
         "friction.stick_speed",
         "friction.lagging",

@@ -284,8 +284,11 @@ pub enum Ccd {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FrictionSettings {
-    /// Coulomb coefficient of all pairs of materials that have no entry in `pairs`.
+    /// Coulomb coefficient of all pairs of materials that have no entry in `pairs`; with `kinetic_coefficient` the static one.
     pub coefficient: f64,
+    /// Coefficient of what slides at 10 ε_v or faster, at most `coefficient`, which acts up to ε_v. By default `coefficient` acts at any speed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kinetic_coefficient: Option<f64>,
     /// Speed ε_v below which friction is static, as a multiple of l per second.
     pub stick_speed_relative: f64,
     /// Speed ε_v below which friction is static, m/s. Overrides `stick_speed_relative`.
@@ -315,20 +318,24 @@ pub struct FrictionSettings {
     pub pairs: Vec<FrictionPair>,
 }
 
-/// Coulomb coefficient of a pair of friction materials.
+/// Coulomb coefficients of a pair of friction materials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FrictionPair {
     /// Names of the two materials (may be equal).
     pub materials: (String, String),
-    /// Coulomb coefficient μ ≥ 0.
+    /// Coulomb coefficient μ ≥ 0; with `kinetic_coefficient` the static one.
     pub coefficient: f64,
+    /// Coefficient of what slides at 10 ε_v or faster, at most `coefficient`. By default `coefficient` acts at any speed, whatever the section says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kinetic_coefficient: Option<f64>,
 }
 
 impl Default for FrictionSettings {
     fn default() -> Self {
         Self {
             coefficient: 0.0,
+            kinetic_coefficient: None,
             stick_speed_relative: 1e-3,
             stick_speed: None,
             lagging: Lagging::Count(1),

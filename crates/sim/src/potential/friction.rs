@@ -49,6 +49,11 @@ impl IncrementalPotential<'_> {
         self.friction.relax(friction_relaxation::weight(update));
     }
 
+    /// Makes friction convex for positions near `x`, or as it is again: where it falls with the slip, its potential is not.
+    pub fn take_tangents_of_friction(&mut self, x: Option<&[Vec3]>) {
+        self.friction.take_tangents(x);
+    }
+
     /// Whether the Hessian of friction is that of secants from now on, which does not overshoot the kink at rest.
     pub fn take_secants_of_friction(&mut self, secant: bool) {
         self.friction.take_secants(secant);

@@ -254,7 +254,7 @@ impl HessianAssembly {
     }
 
     /// The matrix of the last [`Self::assemble_without_contact`] with contact and friction at an
-    /// iterate, whose contacts have the same stencils.
+    /// iterate, whose contacts have the same stencils. Of these only friction can be indefinite without `projection`.
     ///
     /// # Errors
     /// As [`Self::assemble`].
@@ -262,17 +262,13 @@ impl HessianAssembly {
         &mut self,
         potential: &IncrementalPotential<'_>,
         it: &Iterate,
+        projection: Projection<'_>,
     ) -> Result<(), MatrixError> {
         if let Some(kept) = &self.without_contact {
             self.matrix.blocks_mut().copy_from_slice(kept.blocks());
         }
-        self.add_variable(
-            potential,
-            &potential.terms(&it.contacts),
-            it,
-            Projection::All,
-            Part::Contact,
-        )?;
+        let terms = potential.terms(&it.contacts);
+        self.add_variable(potential, &terms, it, projection, Part::Contact)?;
         self.keep_on_rails(potential);
         Ok(())
     }

@@ -5,7 +5,8 @@
 //!
 //! m(p) = gᵀp + ½ pᵀB p + s_c [ Σ φ(c(x̂ + p)) + Ψ_friction(x̂ + p) ]
 //!
-//! is convex, with kinks where constraints begin to act and where friction slips. Constraints are linear
+//! is convex, with kinks where constraints begin to act and where friction slips. What friction loses by sliding is taken by its
+//! tangent at x̂, which keeps m convex and no less than friction as it is, so that p leads down [Yuille 2003]. Constraints are linear
 //! in p, so m has all that is known of contact, and its minimiser costs no look at an element. It is
 //! found by semismooth Newton steps [Qi & Sun 1993], which are those of a primal–dual active set method
 //! [Hintermüller, Ito & Kunisch 2003]: taken in full as a rule, with an exact line search where that
@@ -13,6 +14,7 @@
 
 use super::direction::{self, linear_failure, measure, not_finite};
 use super::speedups::Forcing;
+use crate::energy::Projection;
 use crate::error::StepError;
 use crate::iterate::Iterate;
 use crate::potential::{Energy, IncrementalPotential};
@@ -53,8 +55,23 @@ pub fn minimise(
 ///
 /// # Errors
 /// As [`minimise`].
-// long: one loop: a system, its line search, and what ends it
 pub fn minimise_in(
+    steps: usize,
+    potential: &mut IncrementalPotential<'_>,
+    tentative: &Iterate,
+    smooth: Vec<Vec3>,
+    may_be_indefinite: bool,
+    work: &mut Workspace,
+) -> Result<Option<Solution>, StepError> {
+    potential.take_tangents_of_friction(Some(&tentative.x));
+    let solution = semismooth(steps, potential, tentative, smooth, may_be_indefinite, work);
+    potential.take_tangents_of_friction(None);
+    solution
+}
+
+/// [`minimise_in`] of what is convex.
+// long: one loop: a system, its line search, and what ends it
+fn semismooth(
     steps: usize,
     potential: &mut IncrementalPotential<'_>,
     tentative: &Iterate,
@@ -76,7 +93,7 @@ pub fn minimise_in(
         let mut gradient = smooth.clone();
         potential.add_contact_gradient(&y, &mut gradient);
         let acting = potential.constraints().acting(&y.x);
-        let assembled = work.hessian.replace_contacts(potential, &y);
+        let assembled = work.hessian.replace_contacts(potential, &y, Projection::All);
         assembled.map_err(|e| linear_failure(&work.report, e.to_string()))?;
         let d = solve(potential, &y, &gradient, may_be_indefinite, &mut forcing, work)?;
         let Some(d) = d else {
@@ -151,7 +168,7 @@ pub fn newton_step(
     let mut gradient = smooth;
     potential.take_secants_of_friction(false);
     potential.add_contact_gradient(tentative, &mut gradient);
-    let assembled = work.hessian.replace_contacts(potential, tentative);
+    let assembled = work.hessian.replace_contacts(potential, tentative, Projection::All);
     assembled.map_err(|e| linear_failure(&work.report, e.to_string()))?;
     let mut forcing = Forcing::exact(potential.context.settings.solver.linear_tolerance);
     let p = solve(potential, tentative, &gradient, may_be_indefinite, &mut forcing, work)?;

@@ -90,10 +90,19 @@ impl OrientationSettings {
     }
 }
 
+/// Coefficients of friction.
+fn coefficients(at_rest: f64, kinetic: Option<f64>) -> Result<(), Fault> {
+    let must = "a friction coefficient must be 0 or more";
+    not_negative("coefficient", at_rest, must)?;
+    let Some(kinetic) = kinetic else { return Ok(()) };
+    not_negative("kinetic_coefficient", kinetic, must)?;
+    let must = "the kinetic coefficient must be at most the static one, `coefficient`";
+    require("kinetic_coefficient", kinetic, kinetic <= at_rest, must)
+}
+
 impl FrictionSettings {
     fn validate(&self) -> Result<(), Fault> {
-        let coefficient = "a friction coefficient must be 0 or more";
-        not_negative("coefficient", self.coefficient, coefficient)?;
+        coefficients(self.coefficient, self.kinetic_coefficient)?;
         let stick = "the stick speed must be positive";
         positive("stick_speed_relative", self.stick_speed_relative, stick)?;
         optional("stick_speed", self.stick_speed, stick)?;
@@ -102,7 +111,7 @@ impl FrictionSettings {
         }
         require("max_lagging", self.max_lagging, self.max_lagging >= 1, "must be at least 1")?;
         for (k, pair) in self.pairs.iter().enumerate() {
-            not_negative("coefficient", pair.coefficient, coefficient)
+            coefficients(pair.coefficient, pair.kinetic_coefficient)
                 .map_err(|f| f.within_element("pairs", k))?;
         }
         Ok(())

@@ -115,6 +115,7 @@ pub const READINGS: &[Reading] = &[
     row("contact.self_contact", &[CONTACT]),
     row("contact.ccd", &[CONTACT, GENERAL]),
     row("friction.coefficient", &[CONTACT, GENERAL]),
+    row("friction.kinetic_coefficient", &[CONTACT, GENERAL]),
     row(
         "friction.stick_speed_relative",
         &[CONTACT, GENERAL, Friction, Absent("friction.stick_speed")],

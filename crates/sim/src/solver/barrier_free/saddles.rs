@@ -40,13 +40,15 @@ impl Saddles {
         if context.force_tolerance >= 1.0 {
             return Ok(false);
         }
-        let definite = projecting.is_definite(potential);
+        // the matrix has the convex part of friction alone
+        let falling = potential.friction().is_falling(&it.x);
+        let definite = projecting.is_definite(potential) && !falling;
         work.report.saddle = false;
         if is_long && !definite && self.near < SADDLES {
             self.near += 1;
             return Ok(true);
         }
-        if !projecting.may_be_at_saddle(potential, work) {
+        if !projecting.may_be_at_saddle(potential, falling, work) {
             return Ok(false);
         }
         if context.settings.time.scheme().inertial() {
@@ -71,7 +73,7 @@ fn find(
         let hessian = &mut work.hessian;
         let assembled = hessian
             .assemble_without_contact(potential, it, projection)
-            .and_then(|()| hessian.replace_contacts(potential, it));
+            .and_then(|()| hessian.replace_contacts(potential, it, projection));
         assembled.map_err(|e| linear_failure(&work.report, e.to_string()))
     };
     let gradient = potential.gradient(it);

@@ -115,6 +115,7 @@ pub fn run(
         new_friction: !(takes_friction && context.model.has_friction),
     };
     let (mut stalls, mut within_round_off, mut refused) = (Stalls::default(), 0, 0_u32);
+    let mut last_speed = f64::INFINITY;
     let mut projecting = Projecting::new(context.settings.solver.projection);
     let mut saddles = Saddles::default();
     let iterations = u64::from(context.settings.solver.end.max_iterations);
@@ -133,7 +134,11 @@ pub fn run(
             updates.note_penetration(potential);
         }
         potential.linearise(&it.x, start, 0.0);
-        within_round_off = if taken.within_round_off { within_round_off + 1 } else { 0 };
+        // what begins to slip does so in directions that grow, although the potential hardly shows it
+        let slips_on = speed > last_speed && potential.friction().is_falling(&it.x);
+        last_speed = speed;
+        let idle = taken.within_round_off && !slips_on;
+        within_round_off = if idle { within_round_off + 1 } else { 0 };
         if taken.alpha < NO_STEP && projecting.give_up() {
             // the projected Hessian may lead on
             continue;

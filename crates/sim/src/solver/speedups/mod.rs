@@ -149,7 +149,7 @@ impl<'p> Speedups<'p> {
         potential: &IncrementalPotential<'_>,
         work: &mut Workspace,
     ) -> bool {
-        self.projecting.may_be_at_saddle(potential, work)
+        self.projecting.may_be_at_saddle(potential, false, work)
     }
 
     /// Stiffens friction in the next Newton matrix by the forces that the direction `p` forecasts.

@@ -125,14 +125,17 @@ impl Projecting {
     }
 
     /// Whether the minimisation may have ended in a saddle, which conjugate gradients do not notice where symmetry keeps the
-    /// right-hand side from all directions that lead out of it: a right-hand side without symmetry tells.
+    /// right-hand side from all directions that lead out of it: a right-hand side without symmetry tells. The last matrix tells nothing if it
+    /// was `convexified`.
     pub fn may_be_at_saddle(
         &self,
         potential: &IncrementalPotential<'_>,
+        convexified: bool,
         work: &mut Workspace,
     ) -> bool {
         self.is_required(potential)
             && !(self.definite
+                && !convexified
                 && saddle::looks_definite(work.hessian.matrix(), work.linear.as_mut()))
     }
 
