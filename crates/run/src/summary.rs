@@ -3,6 +3,9 @@
 use standoff_sim::report::{PhaseSeconds, StepCuts, StepOutcome, StepReport};
 use std::fmt;
 
+/// Strain of rigid bodies from which on a summary warns.
+const MOST_STRAIN: f64 = 1e-4;
+
 /// Totals over the steps of a run; `Display` is the closing table.
 #[derive(Debug, Clone, Default)]
 pub struct Summary {
@@ -146,7 +149,11 @@ impl fmt::Display for Summary {
         if let Some(deformation) = self.rigid_deformation {
             // strain is half of FᵀF − I
             let strain = 0.5 * deformation;
-            row("rigid bodies", format!("strained by at most {strain:.1e}"))?;
+            let warning = match strain > MOST_STRAIN {
+                true => ": they are not rigid, and moments on them are off by about as much",
+                false => "",
+            };
+            row("rigid bodies", format!("strained by at most {strain:.1e}{warning}"))?;
         }
         if let Some(error) = self.joint_error {
             row("joints", format!("open by at most {error:.1e} of the radius of a body"))?;

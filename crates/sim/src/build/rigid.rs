@@ -1,6 +1,6 @@
 //! How stiff rigid bodies are.
 
-use crate::definition::{CONTROL_POINTS, Definition};
+use crate::definition::{BodyDef, BodyKind, CONTROL_POINTS, Definition, ForceDef, Load};
 use crate::material::{Law, Material};
 use crate::thresholds::{MOST_RIGIDITY, RIGIDITY, STATIC_TIME};
 use standoff_linalg::Vec3;
@@ -14,14 +14,27 @@ pub(crate) struct Rigidity {
     gravity: f64,
     /// Mass of all that moves, kg.
     total: f64,
+    /// What all loads of a quasi-static scene do along a part of its diagonal, J: without inertia they may act on any of its bodies, with a lever.
+    loads: f64,
+    /// Whether bodies have inertia.
+    is_inertial: bool,
 }
+
+/// Levers of loads in terms of the diagonal of what moves. Our choice: a thousandth, because rounding of positions makes forces of stiffer bodies that
+/// are small beside the scene.
+const LEVER: f64 = 1e-3;
+
+/// Times at which loads are looked at, to find their greatest values.
+const SAMPLES: u32 = 64;
 
 impl Rigidity {
     /// The rigidity of a scene in which the mass `total` (kg) moves.
     pub fn of(definition: &Definition, total: f64) -> Self {
         let time = &definition.settings.time;
-        let time = if time.scheme().inertial() { time.step } else { STATIC_TIME };
-        Self { time, gravity: definition.gravity.norm(), total }
+        let is_inertial = time.scheme().inertial();
+        let time = if is_inertial { time.step } else { STATIC_TIME };
+        let loads = if is_inertial { 0.0 } else { work_of_loads(definition, total) };
+        Self { time, gravity: definition.gravity.norm(), total, loads, is_inertial }
     }
 
     /// Time in which a body of the scene may change its speed by its own length, s.
@@ -35,7 +48,7 @@ impl Rigidity {
     /// K is `RIGIDITY` times the greater of the work by which a body of this `mass` (kg) and radius L is brought to the speed L/h
     /// within a step h, and of the weight of all that moves times L, which may rest on it. With a force on its surface that changes its
     /// speed by L/h in a step, or with that weight on it, the strain is then about the inverse of `RIGIDITY`. More than
-    /// `MOST_RIGIDITY` times the work is never taken.
+    /// `MOST_RIGIDITY` times the work is never taken where there are masses in the matrix beside it. In quasi-static steps the loads count, too.
     pub fn material(&self, x: &[Vec3; CONTROL_POINTS], mass: f64, volume: f64) -> Material {
         let centre = x.iter().sum::<Vec3>() / CONTROL_POINTS as f64;
         let square = x.iter().map(|p| (p - centre).norm_squared()).fold(0.0, f64::max);
@@ -44,15 +57,18 @@ impl Rigidity {
 
     /// K of a body whose radius has this square (m²), J.
     fn stiffness(&self, mass: f64, square: f64) -> f64 {
-        let most = MOST_RIGIDITY * mass * square / (self.time * self.time);
+        let most = match self.is_inertial {
+            true => MOST_RIGIDITY * mass * square / (self.time * self.time),
+            false => f64::INFINITY,
+        };
         (RIGIDITY * self.work(mass, square.sqrt())).min(most)
     }
 
-    /// The greater of the work by which a body of this `mass` (kg) and `radius` (m) is brought to the speed of its radius per step, and of
-    /// what the weight of all that moves does along the radius, J.
+    /// The greatest of the work by which a body of this `mass` (kg) and `radius` (m) is brought to the speed of its radius per step, of
+    /// what the weight of all that moves does along the radius, and of what loads do, J.
     pub fn work(&self, mass: f64, radius: f64) -> f64 {
         let speed = radius / self.time;
-        (mass * speed * speed).max(self.gravity * self.total * radius)
+        (mass * speed * speed).max(self.gravity * self.total * radius).max(self.loads)
     }
 
     /// The stiffness K/L² of a joint of a body of this `mass` (kg) and radius L, N/m: what strains the body by a millionth opens the joint by
@@ -60,6 +76,26 @@ impl Rigidity {
     pub fn joint(&self, mass: f64, radius: f64) -> f64 {
         self.stiffness(mass, radius * radius) / (radius * radius)
     }
+}
+
+/// What the greatest values of all loads do along the diagonal of what moves, J, where that has a mass `total` (kg).
+fn work_of_loads(definition: &Definition, total: f64) -> f64 {
+    let moves = |b: &&BodyDef| !matches!(b.kind, BodyKind::Obstacle { .. });
+    let mut points = definition.bodies.iter().filter(moves).flat_map(|b| &b.rest);
+    let Some(&first) = points.next() else { return 0.0 };
+    let (low, high) = points.fold((first, first), |(l, h), p| (l.inf(p), h.sup(p)));
+    let diagonal = (high - low).norm();
+    let end = definition.settings.time.end;
+    let greatest = |force: &ForceDef| {
+        let times = (0..=SAMPLES).map(|k| end * f64::from(k) / f64::from(SAMPLES));
+        let value = |t: f64| match &force.load {
+            Load::Force(f) => f.at(t).norm(),
+            Load::Acceleration(a) => a.at(t).norm() * total,
+            Load::Pressure(p) => p.at(t).abs() * diagonal * diagonal,
+        };
+        times.map(value).filter(|f| f.is_finite()).fold(0.0, f64::max)
+    };
+    LEVER * diagonal * definition.forces.iter().map(greatest).sum::<f64>()
 }
 
 /// ψ = E/8 ‖FᵀF − I‖² with a Young's modulus E (Pa).
