@@ -49,7 +49,7 @@ GROUPS = [
     ("Speed and impact", "The time step determines the accuracy, but not whether bodies pass through each other.",
      ["tunnelling-ball", "impact-ball", "stress/ball-on-plate"]),
     ("Rigid bodies", "Bodies that keep their shape.",
-     ["rigid/dominoes", "rigid/rings-on-cloth", "rigid/wrecking-ball", "rigid/gripper"]),
+     ["rigid/dominoes", "rigid/rings-on-cloth", "rigid/wrecking-ball", "rigid/gripper", "rigid/rubber-arm"]),
     ("Engineering", "Elements and loads of statics.", ["engineering/beam", "engineering/rubber-twist", "engineering/one-eighth",
      "engineering/spring-back", "engineering/creep"]),
     ("Robots", "Robots from their files, among other bodies.", ["robots/panda-lifts", "robots/panda-lifts-cloth"]),
