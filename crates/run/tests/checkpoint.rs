@@ -8,7 +8,7 @@ use standoff_run::{
 };
 use standoff_sim::contact::{Constraint, ConstraintKey, PairForces, Party};
 use standoff_sim::energy::inelastic::Internal;
-use standoff_sim::joints::{Efforts, JointTarget};
+use standoff_sim::joints::{Efforts, Integrity, JointTarget};
 use standoff_sim::past::Past;
 use standoff_sim::{Definition, State};
 use std::path::Path;
@@ -55,6 +55,7 @@ fn state() -> State {
     let efforts =
         Efforts { drive: 1.5, spring: 0.25, resistance: -0.0, limit: 1e-310, coupling: -7.0 };
     state.joint_efforts = vec![efforts, Efforts::default()];
+    state.joint_integrity = vec![Integrity::Broken, Integrity::Whole, Integrity::Apart];
     state.controls.joints = vec![
         JointTarget { position: Some(-0.5), velocity: None, effort: Some(1e-310) },
         JointTarget::default(),
@@ -161,9 +162,18 @@ fn pairs_are_kept_without_joints_and_nothing_is_written_without_pairs() {
         s.joint_coordinates.clear();
         s.joint_motion.clear();
         s.joint_efforts.clear();
+        s.joint_integrity.clear();
         s.controls.joints.clear();
     };
-    let mut without_joints = state();
+    let whole = state();
+    let breaking = State { internal: Vec::new(), pair_forces: Vec::new(), ..whole.clone() };
+    let lasting = State { joint_integrity: Vec::new(), ..breaking.clone() };
+    let [bytes, shorter] = [&breaking, &lasting].map(|s| checkpoint_bytes(42, s, &[]));
+    let parse = |bytes: &[u8]| parse_checkpoint(Path::new("x"), bytes, 42).unwrap().state;
+    assert_eq!((parse(&bytes), parse(&shorter)), (breaking, lasting));
+    // sizes of pairs, of internal variables and of joints, and three of these
+    assert_eq!(bytes.len() - shorter.len(), 3 * 8 + 3);
+    let mut without_joints = whole;
     joints(&mut without_joints);
     let read = |bytes: &[u8]| parse_checkpoint(Path::new("x"), bytes, 42).unwrap().state;
     let mut flowing = without_joints.clone();

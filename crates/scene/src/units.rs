@@ -312,7 +312,7 @@ fn may_be_open(path: &KeyPath) -> bool {
         || section("attachments") && (open || last == Some("distance"))
         || material && last == Some("stretch_limit")
         || section("objects") && last == Some("deviation")
-        || section("joints") && last == Some("limits")
+        || section("joints") && matches!(last, Some("limits" | "min" | "max"))
 }
 
 #[cfg(test)]

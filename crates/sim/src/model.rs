@@ -11,7 +11,10 @@ use crate::contact::{FrictionMaterials, HalfSpace, Weighting};
 use crate::decomposition::Decomposition;
 use crate::definition::Dimension;
 use crate::definition::settings::Settings;
+use crate::energy::Elements;
+use crate::energy::grip_turn::GripTurn;
 use crate::energy::inelastic::Inelastic;
+use crate::energy::rod_joint::Frame;
 use crate::energy::{CodimElements, Owner, Solids, Term};
 use crate::frames::MaterialFrames;
 use crate::joint_contact::WithoutContact;
@@ -74,6 +77,8 @@ pub struct Model {
     pub visible: usize,
     /// Regions of soft bodies that joints make rigid.
     pub(crate) grips: Vec<Grip>,
+    /// What turns the edges of rods and shells with them, as at the start.
+    pub(crate) grip_turns: Vec<([u32; 5], GripTurn)>,
     /// Which vertices are no unknowns, and how they follow from those that are.
     pub map: VertexMap,
     /// Whether a vertex belongs to a deformable body (`#V`).
@@ -215,6 +220,21 @@ impl Model {
                 state.x_previous[v] = state.x[v] - self.resolved.h * state.v[v];
             }
         }
+    }
+
+    /// What turns the edges of rods and shells with grips in the step that starts in a state; none without such edges.
+    pub(crate) fn grip_turns_at(&self, state: &State) -> Option<Elements<GripTurn, 5>> {
+        if self.grip_turns.is_empty() {
+            return None;
+        }
+        let placed = |(vertices, turn): &([u32; 5], GripTurn)| {
+            let k = vertices[4] - self.frames.first_angle as u32;
+            let tangent = self.frames.tangent(k, &state.x);
+            let director = state.directors[k as usize];
+            (*vertices, GripTurn { frame: Frame { tangent, director }, ..*turn })
+        };
+        let (vertices, elements) = self.grip_turns.iter().map(placed).unzip();
+        Some(Elements::from_parts(vertices, elements, state.x.len()))
     }
 
     /// The elements of shells and rods with the frames and turns of a state.

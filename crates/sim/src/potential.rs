@@ -24,6 +24,7 @@ use crate::definition::settings::{Subproblem, ThicknessBarrier};
 use crate::dirichlet::{DirichletPenalty, DirichletTargets};
 use crate::energy::codim::LimitStiffening;
 use crate::energy::damping::Damping;
+use crate::energy::grip_turn::GripTurn;
 use crate::energy::inelastic::InelasticStep;
 use crate::energy::intermediate::{AtIntermediate, Intermediate};
 use crate::energy::loads::DeadLoads;
@@ -78,6 +79,8 @@ pub struct IncrementalPotential<'a> {
     attachments: Attachments<'a>,
     pressures: Pressures<'a>,
     joints: JointEnergies<'a>,
+    /// What turns the edges of rods and shells with the grips of joints.
+    grip_turns: Option<Elements<GripTurn, 5>>,
     /// How often the multipliers of joints were changed in this minimisation: after whole steps, and after ends of it.
     followed: usize,
     tightened: usize,
@@ -278,6 +281,7 @@ impl<'a> IncrementalPotential<'a> {
                 &state.x,
             ),
             joints,
+            grip_turns: model.grip_turns_at(state),
             followed: 0,
             tightened: 0,
             opening: f64::INFINITY,
@@ -404,6 +408,9 @@ impl<'a> IncrementalPotential<'a> {
         push(Part::Elastic, s, by_unknowns(evaluated(Box::new(&self.pressures))));
         for term in self.joints.terms() {
             push(Part::Elastic, s, Box::new(term));
+        }
+        if let Some(turns) = &self.grip_turns {
+            push(Part::Elastic, s, Box::new(turns));
         }
         for term in &self.context.model.energies {
             push(Part::Elastic, s, by_unknowns(evaluated(Box::new(&**term))));

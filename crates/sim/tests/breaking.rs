@@ -177,7 +177,7 @@ fn states_before_and_after_a_break_go_on_with_the_same_bits() {
             point,
             Vec3::zeros(),
         );
-        // those at the wall bear the most
+        // the joint at the wall carries the most
         joint.breaking_moment = if k == 2 { 1.0 } else { 40.0 };
         joint
     };

@@ -10,7 +10,7 @@ use standoff_linalg::Vec3;
 use standoff_sim::definition::{
     Definition, DriveDef, JointDef, JointKind, JointSpring, MimicDef, TendonDef,
 };
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Adds every joint.
 pub(super) fn resolve_all(
@@ -26,13 +26,14 @@ pub(super) fn resolve_all(
         }
     }
     let mut taken = HashSet::new();
+    let copies = Copies::new(all);
     for (k, section) in file.joints.iter().enumerate() {
         let at = at.index(k);
         if !taken.insert(&section.name) {
             let name = section.name.clone();
             return Err(at.key("name").error(Problem::Duplicate { what: "joint", name }));
         }
-        definition.joints.push(resolve_one(section, file, &at, all)?);
+        definition.joints.push(resolve_one(section, file, &at, &copies)?);
     }
     Ok(())
 }
@@ -88,10 +89,10 @@ fn resolve_one(
     section: &JointSection,
     file: &SceneFile,
     at: &At<'_>,
-    all: &[Placed],
+    copies: &Copies<'_>,
 ) -> Result<JointDef, SceneError> {
     let bodies = at.key("bodies");
-    let find = |k: usize| body(&section.bodies[k], section, file, at, &bodies.index(k), all);
+    let find = |k: usize| body(&section.bodies[k], section, file, at, &bodies.index(k), copies);
     let ((parent, on_parent), (child, on_child)) = match section.bodies.len() {
         1 => ((None, Vec::new()), find(0)?),
         2 => {
@@ -204,6 +205,26 @@ fn with_coordinate(name: &str, file: &SceneFile, at: &At<'_>) -> Result<usize, S
     Ok(joint)
 }
 
+/// The copies of all objects by name.
+struct Copies<'a> {
+    all: &'a [Placed],
+    /// Object and body of each name.
+    index: HashMap<&'a str, (usize, usize)>,
+}
+
+impl<'a> Copies<'a> {
+    fn new(all: &'a [Placed]) -> Self {
+        let mut index = HashMap::new();
+        for (k, placed) in all.iter().enumerate() {
+            for (copy, body) in placed.copies.iter().zip(placed.bodies.clone()) {
+                // of equal names the first
+                index.entry(copy.name.as_str()).or_insert((k, body));
+            }
+        }
+        Self { all, index }
+    }
+}
+
 /// Index of the body of a name, an object without copies or one copy, with the vertices at which a joint holds it where it is not rigid.
 // long: what may be named, and what may be wrong with it
 fn body(
@@ -212,16 +233,10 @@ fn body(
     file: &SceneFile,
     joint: &At<'_>,
     at: &At<'_>,
-    all: &[Placed],
+    copies: &Copies<'_>,
 ) -> Result<(usize, Vec<u32>), SceneError> {
-    let copies = || {
-        let of = |(k, p): (usize, &Placed)| {
-            let names = p.copies.iter().map(|c| c.name.clone());
-            names.zip(p.bodies.clone()).map(move |(name, b)| (k, name, b)).collect::<Vec<_>>()
-        };
-        all.iter().enumerate().flat_map(of)
-    };
-    let Some((object, _, index)) = copies().find(|(_, n, _)| n == name) else {
+    let all = copies.all;
+    let Some(&(object, index)) = copies.index.get(name) else {
         if let Some(several) = all.iter().find(|p| p.name == name) {
             let first = several.copies.first().map_or("", |c| c.name.as_str());
             let what = format!(
@@ -230,7 +245,8 @@ fn body(
             );
             return Err(at.invalid(what));
         }
-        let names: Vec<String> = copies().map(|(_, name, _)| name).collect();
+        let names = all.iter().flat_map(|p| p.copies.iter().map(|c| c.name.clone()));
+        let names: Vec<String> = names.collect();
         return Err(at.error(Problem::UnknownName {
             what: "body",
             name: name.to_owned(),

@@ -107,6 +107,32 @@ pub const ROWS: &[Row] = &[
         ]
     ),
     row!(
+        "joint with vertices of a rigid body",
+        joint!(
+            "kind = \"fixed\"\nbodies = [\"ball\"]\npoint = [0, 0, 0]\nvertices = { ball = \"all\" }\n"
+        ),
+        ["joints[0].vertices.ball", "'ball' is rigid: a joint holds it as a whole; leave this out"]
+    ),
+    row!(
+        "joint with vertices of another body",
+        joint!(
+            "kind = \"fixed\"\nbodies = [\"ball\"]\npoint = [0, 0, 0]\nvertices = { bal = \"all\" }\n"
+        ),
+        ["joints[0].vertices.bal", "the joint does not hold 'bal'"]
+    ),
+    row!(
+        "joint with an unknown region",
+        ball!(
+            "[[joints]]\nkind = \"fixed\"\nbodies = [\"ball\"]\npoint = [0, 0, 0]\nvertices = { ball = \"top\" }\n"
+        ),
+        ["joints[0].vertices.ball", "unknown region 'top'"]
+    ),
+    row!(
+        "joint that breaks at nothing",
+        joint!("kind = \"fixed\"\nbodies = [\"ball\"]\npoint = [0, 0, 0]\nbreaking_force = 0\n"),
+        ["scene.toml:9:18", "joints[0].breaking_force", "breaks under a positive force"]
+    ),
+    row!(
         "joint of an object with copies",
         ball!(
             "role = \"rigid\"\narray = { counts = [2, 1, 1], spacing = [3, 0, 0] }\n",

@@ -9,8 +9,13 @@ use crate::body::Body;
 use crate::definition::{
     BodyKind, CONTROL_POINTS, Definition, JointDef, JointKind, MassProperties, coordinates,
 };
+use crate::energy::Element;
+use crate::energy::grip_turn::GripTurn;
 use crate::energy::quadratic_tet::QuadraticTet;
+use crate::energy::rod_joint::Frame;
 use crate::error::BuildError;
+use crate::model::Model;
+use crate::state::State;
 use standoff_linalg::{Mat3, Vec3, svd3};
 use std::collections::BTreeMap;
 
@@ -20,6 +25,9 @@ const LEAST_RADIUS: f64 = 0.1;
 
 /// The radius of gyration of a grip of one vertex, in terms of the size of the body. Nothing turns such a grip, about which the body turns freely.
 const POINT_RADIUS: f64 = 0.01;
+
+/// How much stiffer an edge turns with its grip than against its neighbours.
+const TURN: f64 = 1e6;
 
 /// Distance of the point of a joint from the one vertex that it holds, in terms of the size of the body, up to which it is there.
 const AT_VERTEX: f64 = 1e-9;
@@ -169,15 +177,8 @@ pub(super) fn add(all: &mut Collected, definition: &Definition) -> Result<(), Bu
 fn refuse(joint: &JointDef, definition: &Definition, owner: usize) -> Result<(), String> {
     let body = &definition.bodies[owner];
     let name = &body.name;
-    let turns = matches!(joint.kind, JointKind::Spherical | JointKind::Distance);
     match body.kind {
-        BodyKind::Volume { .. } | BodyKind::Shell { .. } => Ok(()),
-        BodyKind::Rod { .. } if turns => Ok(()),
-        BodyKind::Rod { .. } => Err(format!(
-            "'{name}' is a rod, and a {} joint would not hold its twist: a joint holds rods by spherical joints and distances only; hold the rod by \
-             `fixed` vertices, or a tube of triangles or tetrahedra by the joint",
-            joint.kind.key()
-        )),
+        BodyKind::Volume { .. } | BodyKind::Shell { .. } | BodyKind::Rod { .. } => Ok(()),
         BodyKind::Rigid { .. } => {
             Err(format!("'{name}' is rigid: a joint holds it as a whole; leave out its vertices"))
         }
@@ -313,6 +314,58 @@ pub(crate) fn rigid_velocity(vertices: &[u32], x: &[Vec3], v: &[Vec3], mass: &[f
     let spin =
         Vec3::from_fn(|k, _| if axes.sigma[k] > floor { along[k] / axes.sigma[k] } else { 0.0 });
     [velocity, axes.u * spin]
+}
+
+/// What turns the edges with directors of which both ends belong to a grip with that, with frames as at the start.
+pub(super) fn turns(model: &Model, state: &State) -> Vec<([u32; 5], GripTurn)> {
+    let (frames, mut turns) = (&model.frames, Vec::new());
+    if model.grips.is_empty() || frames.is_empty() {
+        return turns;
+    }
+    let stiffness = turning_stiffness(model, state);
+    for (k, ends) in frames.edges.iter().enumerate() {
+        let holds = |g: &&Grip| ends.iter().all(|v| g.vertices.binary_search(v).is_ok());
+        let Some(grip) = model.grips.iter().find(holds).filter(|_| stiffness[k] > 0.0) else {
+            continue;
+        };
+        let on: Vec<u32> = grip.control(&model.bodies).collect();
+        let control: [Vec3; CONTROL_POINTS] = std::array::from_fn(|i| state.x[on[i] as usize]);
+        let difference = |to: &Vec3, from: &Vec3| -> [f64; CONTROL_POINTS] {
+            let [a, b] = [to, from].map(|p| coordinates(p, &control));
+            std::array::from_fn(|i| a[i] - b[i])
+        };
+        let [a, b] = ends.map(|v| state.x[v as usize]);
+        let (tangent, director) = (frames.tangent(k as u32, &state.x), state.directors[k]);
+        let length = (b - a).norm();
+        let along_director = difference(&(a + length * director), &a);
+        let weights = [difference(&b, &a), along_director.map(|w| w / length)];
+        let frame = Frame { tangent, director };
+        let (stiffness, lever) = (TURN * stiffness[k], frames.lever[k]);
+        let turn = GripTurn { stiffness, lever, weights, frame };
+        turns.push(([on[0], on[1], on[2], on[3], (frames.first_angle + k) as u32], turn));
+    }
+    turns
+}
+
+/// The second derivative of the energies of rods and shells by the angle of each edge at the start, J.
+fn turning_stiffness(model: &Model, state: &State) -> Vec<f64> {
+    let (frames, codim) = (&model.frames, model.codim_at(state));
+    let mut sum = vec![0.0; frames.len()];
+    let mut add = |vertex: u32, entry: f64| {
+        if let Some(k) = (vertex as usize).checked_sub(frames.first_angle) {
+            sum[k] += entry * frames.lever[k] * frames.lever[k];
+        }
+    };
+    for (e, vertices) in codim.rod_joints.vertices().iter().enumerate() {
+        let h = codim.rod_joints.elements[e].hessian_psd(&codim.rod_joints.gather(e, &state.x));
+        vertices.iter().enumerate().for_each(|(a, &v)| add(v, h[a][a][(0, 0)]));
+    }
+    for (e, vertices) in codim.shape_operators.vertices().iter().enumerate() {
+        let operators = &codim.shape_operators;
+        let h = operators.elements[e].hessian_psd(&operators.gather(e, &state.x));
+        vertices.iter().enumerate().for_each(|(a, &v)| add(v, h[a][a][(0, 0)]));
+    }
+    sum
 }
 
 /// Hands the masses and the weights of the vertices of grips over to their control points, which have got the masses already.

@@ -105,6 +105,7 @@ pub fn check(definition: &Definition) -> Result<(), BuildError> {
 }
 
 /// Checks the loads of a definition and numbers their vertices.
+// long: an arm for each kind of load
 pub(crate) fn loads(
     definition: &Definition,
     scene: &LoadedBodies<'_>,

@@ -185,6 +185,7 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
         stiffest: 0.0,
         visible: all.visible,
         grips: all.grips.all,
+        grip_turns: Vec::new(),
         map: all.map,
         weight_excess: all.weight_excess,
         body_of,
@@ -218,6 +219,7 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
         resolved,
     };
     model.stiffest = stiffest::largest_stiffness(&model, &state);
+    model.grip_turns = grips::turns(&model, &state);
     if definition.settings.contact.enabled {
         model.orientation = orientation::build(&model, &state.x)?;
     }

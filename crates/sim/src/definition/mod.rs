@@ -2,6 +2,8 @@
 //!
 //! A scene file, a script or a test fills these structs; `Simulation::new` checks them.
 
+// long: the parts of a definition, each with the documentation of its fields
+
 mod carried;
 mod dimension;
 pub mod expression;

@@ -6,6 +6,7 @@ pub mod codim;
 pub mod damping;
 mod element;
 pub(crate) mod formula;
+pub mod grip_turn;
 pub mod guard;
 pub mod hinge;
 pub mod inelastic;

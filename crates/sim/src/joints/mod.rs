@@ -1,6 +1,8 @@
 //! Joints: their equations and coordinates, the energies that meet and move them, what they act with, and in which order bodies hang on
 //! each other.
 
+// long: the fields of a joint, and the lists of all joints
+
 mod along;
 mod coordinate;
 mod coupling;
