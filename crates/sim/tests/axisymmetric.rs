@@ -718,7 +718,7 @@ fn what_has_no_form_is_refused() {
     let pull = slide(vec![4], Vec3::x(), -100.0 * Vec3::x());
     let mut definition = revolved(vec![ring()]);
     definition.prescribed.push(pull);
-    let error = Simulation::new(&definition).unwrap().step().err().expect("it leads too far");
+    let error = Simulation::new(&definition).unwrap().step().expect_err("it leads too far");
     let error = error.to_string();
     assert!(error.contains("'slide'") && error.contains("behind the axis"), "{error}");
     // an audit finds what is behind the axis
