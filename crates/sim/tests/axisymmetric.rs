@@ -714,6 +714,13 @@ fn what_has_no_form_is_refused() {
     assert!(velocity.contains("velocity"), "{velocity}");
     let volume = text(&|d| d.bodies.push(block("block", [2.0; 3], [1; 3], 0.1)));
     assert!(volume.contains("'block'") || volume.contains("block"), "{volume}");
+    // nor does a motion lead there
+    let pull = slide(vec![4], Vec3::x(), -100.0 * Vec3::x());
+    let mut definition = revolved(vec![ring()]);
+    definition.prescribed.push(pull);
+    let error = Simulation::new(&definition).unwrap().step().expect_err("it leads too far");
+    let error = error.to_string();
+    assert!(error.contains("'slide'") && error.contains("behind the axis"), "{error}");
     // an audit finds what is behind the axis
     let simulation = Simulation::new(&revolved(vec![ring()])).unwrap();
     let mut x = simulation.positions().to_vec();

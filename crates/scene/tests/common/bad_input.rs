@@ -1199,7 +1199,7 @@ pub const ROWS: &[Row] = &[
     row!(
         "part behind the axis of revolution",
         concat!("dimension = \"axisymmetric\"\n", plate!()),
-        ["objects[0]", "x is the radius in a scene of bodies of revolution"]
+        ["scene.toml:2:1", "objects[0]", "x is the radius in a scene of bodies of revolution"]
     ),
     row!(
         "gravity across the axis of revolution",

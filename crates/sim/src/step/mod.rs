@@ -73,6 +73,7 @@ pub fn step_with<R>(
     check_expressions(&context, state)?;
 
     let targets = DirichletTargets::new(model, state);
+    check_axis(&context, state, &targets)?;
     let mut potential = IncrementalPotential::new(context, state, &targets);
     work.hessian.forget_contacts();
     work.detector.d_hat = context.d_hat;
@@ -411,6 +412,27 @@ fn check_expressions(context: &StepContext<'_>, state: &State) -> Result<(), Box
         what: "an expression of t",
         place: Some(format!("the end of the step, {end} s, in '{name}'")),
     };
+    let diagnosis = Diagnosis { x: state.x.clone(), culprits: Vec::new() };
+    Err(Box::new(Failure { error, diagnosis }))
+}
+
+/// Refuses a step that moves prescribed vertices behind the axis of bodies of revolution.
+fn check_axis(
+    context: &StepContext<'_>,
+    state: &State,
+    targets: &DirichletTargets,
+) -> Result<(), Box<Failure>> {
+    let model = context.model;
+    let behind = |v: &&u32| targets.x[**v as usize].x < 0.0;
+    if !model.dimension.is_axisymmetric() {
+        return Ok(());
+    }
+    let Some(&vertex) = targets.moving.iter().find(behind) else { return Ok(()) };
+    let of = model.motions.iter().find(|m| m.vertices.contains(&vertex));
+    let reason =
+        format!("it would lead {} behind the axis of revolution", model.describe_vertex(vertex));
+    let name = of.map_or_else(String::new, |m| m.name.clone());
+    let error = StepError::BlockedMotion { step: context.step, name, progress: 0.0, reason };
     let diagnosis = Diagnosis { x: state.x.clone(), culprits: Vec::new() };
     Err(Box::new(Failure { error, diagnosis }))
 }
