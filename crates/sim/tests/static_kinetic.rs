@@ -307,6 +307,44 @@ fn a_block_on_a_spring_sticks_and_slips() {
     }
 }
 
+/// Quasi-static steps end in minima, not where friction falls and forces balance without stability: the spring's force rises to the static friction, and falls to
+/// the kinetic one in one step.
+#[test]
+fn quasi_static_slips_end_at_the_kinetic_friction() {
+    for method in [Method::Barrier, Method::BarrierFree] {
+        let Pulled { mut definition, stiffness, pull, normal, mu } =
+            pulled(method, Integrator::QuasiStatic, 0.05);
+        definition.settings.solver.end.velocity = None;
+        let mut simulation = Simulation::new(&definition).unwrap();
+        let centre =
+            |s: &Simulation| crate::common::rigid::centre(&definition.bodies[0], s.positions()).x;
+        let start = centre(&simulation);
+        // friction is static below a slip of 0.01 s ε_v
+        let stick = 0.01 * 1e-4;
+        let (mut at, mut slips, mut most) = (start, 0, 0.0_f64);
+        for k in 0..60 {
+            let report = simulation.step().unwrap();
+            let settled = report.outcome.is_success() || report.outcome == StepOutcome::RoundOff;
+            assert!(settled && !report.saddle, "{report:?}");
+            let now = centre(&simulation);
+            let slip = (now - at) / stick;
+            let extension = pull * 0.05 * f64::from(k + 1) - (now - start);
+            let force = stiffness * extension / normal;
+            most = most.max(force);
+            assert!(slip < 1.01 || slip > 9.9, "{method:?} step {k}: {slip} {force}");
+            if slip > 9.9 {
+                slips += 1;
+                assert!((force - mu[1]).abs() < 1e-3, "{method:?} step {k}: {force}");
+            }
+            at = now;
+        }
+        println!(
+            "{method:?}: {slips} slips, the spring pulls with {most:.4} of the weight at most"
+        );
+        assert!(slips >= 5 && most < 1.001 * mu[0] && most > 0.95 * mu[0], "{slips} {most}");
+    }
+}
+
 /// Blocks and a sheet that slide over each other, some of them slowly.
 fn heap(method: Method, kinetic: Option<f64>) -> Definition {
     let mut low = block("low", [0.0, 2e-4, 0.0], [4, 2, 4], 0.1);

@@ -52,6 +52,9 @@ struct Arguments {
     /// Part of the materials of volumes that relax or yield.
     #[arg(long, default_value_t = 0.25)]
     inelastic: f64,
+    /// Part of the scenes with friction that have a static and a kinetic coefficient.
+    #[arg(long, default_value_t = 0.25)]
+    kinetic: f64,
     /// Only this solver.
     #[arg(long)]
     solver: Option<String>,
@@ -68,8 +71,8 @@ struct Arguments {
 
 impl Arguments {
     fn parts(&self) -> Parts {
-        let Self { rigid, joints, quadratic, inelastic, .. } = *self;
-        Parts { rigid, joints, quadratic, inelastic }
+        let Self { rigid, joints, quadratic, inelastic, kinetic, .. } = *self;
+        Parts { rigid, joints, quadratic, inelastic, kinetic }
     }
 }
 
