@@ -33,6 +33,7 @@ pub mod energy;
 pub mod error;
 #[doc(hidden)]
 pub mod frames;
+mod grip;
 #[doc(hidden)]
 pub mod iterate;
 #[doc(hidden)]

@@ -4,7 +4,6 @@
 
 use crate::audit::{AuditScene, StrainLimit};
 use crate::body::Body;
-use crate::build::grips::{Grip, rigid_velocity};
 use crate::characteristic::CharacteristicNorm;
 use crate::contact::orientation::OrientationContact;
 use crate::contact::{FrictionMaterials, HalfSpace, Weighting};
@@ -17,6 +16,7 @@ use crate::energy::inelastic::Inelastic;
 use crate::energy::rod_joint::Frame;
 use crate::energy::{CodimElements, Owner, Solids, Term};
 use crate::frames::MaterialFrames;
+use crate::grip::{Grip, rigid_velocity};
 use crate::joint_contact::WithoutContact;
 use crate::joints::{Integrity, Joints};
 use crate::loads::Loads;

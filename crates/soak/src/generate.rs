@@ -156,6 +156,8 @@ pub struct Parts {
     pub quadratic: f64,
     /// Materials of volumes that relax or yield.
     pub inelastic: f64,
+    /// Scenes with friction whose kinetic coefficient is not the static one.
+    pub kinetic: f64,
 }
 
 /// The same with these parts of other kinds.
@@ -185,6 +187,7 @@ pub fn scene_with(seed: u64, parts: &Parts) -> String {
     if !joints.is_empty() {
         draft.sections.insert("joints".into(), joints.into());
     }
+    let_slip(&mut draft, parts.kinetic, &mut r);
     let mut root = Table::new();
     root.insert("description".into(), format!("seed {seed}: {plot}").into());
     for (key, value) in std::mem::take(&mut draft.sections) {
@@ -196,6 +199,25 @@ pub fn scene_with(seed: u64, parts: &Parts) -> String {
         Value::Array(draft.objects.into_iter().map(Value::Table).collect()),
     );
     toml::to_string(&root).expect("tables of numbers and texts")
+}
+
+/// Gives friction, if there is some, a kinetic coefficient with the probability `part`, and in half of these scenes a stick speed at which much of the motion is
+/// between sticking and sliding.
+fn let_slip(draft: &mut Draft, part: f64, r: &mut Random) {
+    let speed = draft.size / draft.duration;
+    let Some(friction) = draft.sections.get_mut("friction").and_then(Value::as_table_mut) else {
+        return;
+    };
+    let Some(at_rest) = friction.get("coefficient").and_then(Value::as_float) else { return };
+    if !r.chance(part) {
+        return;
+    }
+    // now and then none at all
+    let kinetic = if r.chance(0.1) { 0.0 } else { rounded(at_rest * r.between(0.0, 1.0)) };
+    friction.insert("kinetic_coefficient".into(), kinetic.min(at_rest).into());
+    if r.chance(0.5) {
+        friction.insert("stick_speed".into(), rounded(speed * r.power(-3.0, 0.0)).into());
+    }
 }
 
 /// Time, contact, friction and solver.

@@ -58,6 +58,9 @@ struct Arguments {
     /// Part of the materials of volumes that relax or yield.
     #[arg(long, default_value_t = 0.25)]
     inelastic: f64,
+    /// Part of the scenes with friction that have a static and a kinetic coefficient.
+    #[arg(long, default_value_t = 0.25)]
+    kinetic: f64,
     /// Only this solver.
     #[arg(long)]
     solver: Option<String>,
@@ -74,8 +77,9 @@ struct Arguments {
 
 impl Arguments {
     fn parts(&self) -> Parts {
-        let Self { rigid, joints, soft_joints, breaking, quadratic, inelastic, .. } = *self;
-        Parts { rigid, joints, soft_joints, breaking, quadratic, inelastic }
+        let Self { rigid, joints, soft_joints, breaking, quadratic, inelastic, kinetic, .. } =
+            *self;
+        Parts { rigid, joints, soft_joints, breaking, quadratic, inelastic, kinetic }
     }
 }
 

@@ -11,6 +11,7 @@ const JOINED: Parts = Parts {
     breaking: 0.0,
     quadratic: 0.0,
     inelastic: 0.0,
+    kinetic: 0.0,
 };
 
 #[test]
@@ -105,6 +106,32 @@ fn rigid_bodies_have_joints_of_every_kind_with_all_that_acts_along_them() {
         assert!(all.contains(word), "{word}");
     }
     assert!((1..=300).any(|seed| scene_with(seed, &JOINED).matches("[[joints]]").count() > 2));
+}
+
+#[test]
+fn friction_has_two_coefficients() {
+    let all = Parts { kinetic: 1.0, ..Parts::default() };
+    let mut count = 0;
+    for seed in 1..=50 {
+        let text = scene_with(seed, &all);
+        let number = |key: &str| -> Option<f64> {
+            let line = text.lines().find(|l| l.starts_with(&format!("{key} = ")))?;
+            line.split(" = ").nth(1)?.parse().ok()
+        };
+        let has_friction = text.contains("[friction]");
+        assert_eq!(number("kinetic_coefficient").is_some(), has_friction, "seed {seed}");
+        if let (Some(kinetic), Some(at_rest)) =
+            (number("kinetic_coefficient"), number("coefficient"))
+        {
+            assert!((0.0..=at_rest).contains(&kinetic), "seed {seed}: {kinetic} {at_rest}");
+            count += 1;
+        }
+        // nothing else differs
+        let added = ["kinetic_coefficient = ", "stick_speed = "];
+        let kept = text.lines().filter(|l| !added.iter().any(|a| l.starts_with(a)));
+        assert_eq!(kept.collect::<Vec<_>>(), scene(seed).lines().collect::<Vec<_>>());
+    }
+    assert!(count > 20, "{count}");
 }
 
 #[test]

@@ -23,6 +23,7 @@ fn scene() -> Scene {
         .end_time(0.1)
         .ground(-1.0)
         .friction(0.3)
+        .kinetic_friction(0.2)
         .object(
             Object::shape("block", block())
                 .at([0.0, 0.102, 0.0])
@@ -49,6 +50,20 @@ fn a_solid_may_have_quadratic_elements() {
     let mass: f64 = block.masses().iter().sum();
     assert!((mass - 8.0).abs() < 1e-12, "{mass}");
     simulation.step().unwrap();
+}
+
+/// The kinetic coefficient is that of the scene file, and is refused above the static one.
+#[test]
+fn friction_has_a_static_and_a_kinetic_coefficient() {
+    let friction = |scene: &Scene| {
+        let of = &scene.definition.settings.friction;
+        (of.coefficient, of.kinetic_coefficient)
+    };
+    assert_eq!(friction(&scene()), (0.3, Some(0.2)));
+    let object = Object::shape("block", block());
+    let builder = SceneBuilder::new().time_step(0.01).object(object).friction(0.3);
+    let error = builder.kinetic_friction(0.4).build().unwrap_err().to_string();
+    assert!(error.contains("friction.kinetic_coefficient"), "{error}");
 }
 
 fn control(result: Result<(), Error>) -> ControlError {

@@ -2,7 +2,6 @@
 
 // long: one table of vertices and elements, and what each kind of body adds to it
 
-use super::grips::{self, Grips};
 use super::rigid::{Rigidity, orthogonality};
 use crate::body::Body;
 use crate::definition::settings::SolverSettings;
@@ -22,6 +21,7 @@ use crate::energy::tet::{ElasticTets, TetError};
 use crate::energy::{ElementList, Solids};
 use crate::error::BuildError;
 use crate::frames::{Chains, MaterialFrames, RodShape, ShellEdge, Side, edge_normal};
+use crate::grip::Grips;
 use crate::material::Material;
 use crate::unknowns::VertexMap;
 use standoff_geometry::{quadratic, topology};
@@ -98,14 +98,17 @@ impl Collected {
             all.add(body)?;
         }
         all.visible = all.rest.len();
-        grips::add(&mut all, definition)?;
-        let linear = all.solid_count();
-        for body in all.bodies.iter_mut().filter(|b| b.quadratic) {
+        Ok(all)
+    }
+
+    /// Numbers quadratic elements and gives rigid bodies their stiffness, when there are no more bodies.
+    pub fn complete(&mut self, definition: &Definition) {
+        let linear = self.solid_count();
+        for body in self.bodies.iter_mut().filter(|b| b.quadratic) {
             // they are numbered after all others
             body.solids = body.solids.start + linear..body.solids.end + linear;
         }
-        all.stiffen_rigid_bodies(definition);
-        Ok(all)
+        self.stiffen_rigid_bodies(definition);
     }
 
     /// Gives rigid bodies their stiffness, when the mass of all is known.

@@ -2,13 +2,13 @@
 
 // long: an arm for each kind of joint, and the tests of all of their derivatives
 
-use super::grips::Grips;
 use super::rigid::Rigidity;
 use crate::body::Body;
 use crate::definition::{
     CONTROL_POINTS, Definition, DriveDef, JointDef, JointKind, JointSpring, MimicDef, coordinates,
 };
 use crate::error::BuildError;
+use crate::grip::Grips;
 use crate::joints::{
     Coordinate, Coupling, Form, Integrity, Joint, Joints, Limits, POINTS, Row, Tendon, Tree, span,
 };

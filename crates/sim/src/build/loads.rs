@@ -1,6 +1,5 @@
 //! Loads from their definitions.
 
-use super::grips::Grips;
 use crate::body::Body;
 use crate::definition::expression::Expression;
 use crate::definition::{
@@ -9,6 +8,7 @@ use crate::definition::{
 use crate::energy::pressure::Patch;
 use crate::energy::spring::{Spring, UNUSED};
 use crate::error::{BuildError, LoadIndex};
+use crate::grip::Grips;
 use crate::loads::{Force, Loads, Pressure};
 use crate::unknowns::VertexMap;
 use standoff_geometry::distance::{point_edge, point_triangle};

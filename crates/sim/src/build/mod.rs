@@ -4,7 +4,7 @@
 
 pub mod bodies;
 mod characteristic;
-pub(crate) mod grips;
+mod grips;
 mod joints;
 pub mod loads;
 mod orientation;
@@ -64,6 +64,8 @@ pub fn build(definition: &Definition) -> Result<(Model, State), BuildError> {
 pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError> {
     threads::start(0)?;
     let mut all = Collected::new(definition)?;
+    grips::add(&mut all, definition)?;
+    all.complete(definition);
     if !all.deformable.contains(&true) {
         return Err(BuildError::NothingToSimulate);
     }
