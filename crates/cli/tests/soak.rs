@@ -15,6 +15,7 @@ const JOINED: Parts = Parts {
     breaking: 0.0,
     quadratic: 0.0,
     inelastic: 0.0,
+    kinetic: 0.0,
 };
 
 /// Seeds and solvers of scenes with quadratic elements in contact. In the last one a heavy body is pulled off, so that a weaker barrier within the

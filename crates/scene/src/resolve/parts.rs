@@ -6,7 +6,7 @@ use super::select::{self, Selected};
 use crate::error::SceneError;
 use crate::file::{MaterialSection, ObjectSection, RegionSection};
 use standoff_linalg::Vec3;
-use standoff_sim::definition::{BodyDef, BodyKind, Dimension, SolidPart};
+use standoff_sim::definition::{BodyDef, Dimension, SolidPart};
 use std::collections::BTreeMap;
 
 /// Gives the bodies of an object, one for each copy, the parts that are made of other materials.
@@ -19,9 +19,7 @@ pub(super) fn add(
     bodies: &mut [BodyDef],
 ) -> Result<(), SceneError> {
     let at = at.key("materials");
-    let is_solid =
-        |b: &BodyDef| matches!(b.kind, BodyKind::Volume { .. } | BodyKind::PlaneStrain { .. });
-    if !materials.is_empty() && !bodies.iter().all(is_solid) {
+    if !materials.is_empty() && !bodies.iter().all(|b| b.solid().is_some()) {
         return Err(at.invalid("only solids (role = \"volume\") have parts of other materials"));
     }
     let corners: Vec<Vec<u32>> = match dimension {

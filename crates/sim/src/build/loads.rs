@@ -52,6 +52,7 @@ impl LoadedBodies<'_> {
 ///
 /// # Errors
 /// [`BuildError::Load`] for the first that does not.
+// long: what each kind of body has of surfaces
 pub fn check(definition: &Definition) -> Result<(), BuildError> {
     let pressure = |f: &ForceDef| matches!(f.load, Load::Pressure(_));
     if definition.attachments.is_empty() && !definition.forces.iter().any(pressure) {
