@@ -93,6 +93,8 @@ impl fmt::Debug for ShownKind<'_> {
                 .field("tets", tets)
                 .field("density", density)
                 .field("material", material)
+                // what solids had in the place of parts
+                .field("overrides", &[(); 0])
                 .finish(),
             other => other.fmt(f),
         }

@@ -27,7 +27,10 @@ fn messages() {
                     faults.push_str(&format!("{name}: lacks `{part}`\n    {message}\n"));
                 }
                 if !message.starts_with(row.says[0]) {
-                    faults.push_str(&format!("{}: does not begin with its place\n", row.name));
+                    faults.push_str(&format!(
+                        "{}: does not begin with its place: {message}\n",
+                        row.name
+                    ));
                 }
             }
         }

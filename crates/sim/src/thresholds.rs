@@ -206,6 +206,10 @@ pub const SHRUNK: f64 = 0.95;
 /// digits.
 pub const HARDEST_CONTACT: f64 = 1e6;
 
+/// How many times stiffer than the stiffest vertex a contact is at half of d̂ in the first quasi-static step, of which no load is known. Our choice:
+/// neither is stiff beside the other, so that gaps are a part of d̂ whatever the load.
+pub const FIRST_CONTACT: f64 = 0.1;
+
 /// How many times the work of a change of speed by its own radius in a time step the stiffness of a rigid body is: strains are then about
 /// its inverse. Our choice: below 1e-6, and eight digits are left beside the masses.
 pub const RIGIDITY: f64 = 1e6;

@@ -448,6 +448,22 @@ fn labels(mesh: &Mesh, cells: usize) -> BTreeMap<&str, Vec<i64>> {
     arrays.into_iter().filter_map(complete).collect()
 }
 
+/// The integer arrays of a mesh as `.vtu` text.
+fn cell_data(mesh: &Mesh, cells: usize) -> String {
+    let arrays = labels(mesh, cells).into_iter().map(|(name, values)| {
+        let body: String = values.iter().map(|v| format!("{v}\n")).collect();
+        array("Int64", &format!("Name=\"{name}\""), &body)
+    });
+    match arrays.collect::<String>() {
+        none if none.is_empty() => none,
+        some => format!("<CellData>\n{some}</CellData>\n"),
+    }
+}
+
+fn array(kind: &str, head: &str, body: &str) -> String {
+    format!("<DataArray type=\"{kind}\" {head} format=\"ascii\">\n{body}</DataArray>\n")
+}
+
 /// The mesh as `.vtu` text: tetrahedra, triangles, wires, points, in this order, with those of its regions that are labels of all cells.
 pub(crate) fn text(mesh: &Mesh) -> String {
     let join = |(t, m): (&[u32; 4], &[u32; 6])| [&t[..], &m[..]].concat();
@@ -479,23 +495,16 @@ pub(crate) fn text(mesh: &Mesh) -> String {
             let _ = writeln!(types, "{number}");
         }
     }
-    let array = |kind: &str, head: &str, body: &str| {
-        format!("<DataArray type=\"{kind}\" {head} format=\"ascii\">\n{body}</DataArray>\n")
-    };
-    let labelled = labels(mesh, cells).into_iter().map(|(name, values)| {
-        let body: String = values.iter().map(|v| format!("{v}\n")).collect();
-        array("Int64", &format!("Name=\"{name}\""), &body)
-    });
     format!(
         "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" \
          byte_order=\"LittleEndian\" header_type=\"UInt64\">\n<UnstructuredGrid>\n\
          <Piece NumberOfPoints=\"{}\" NumberOfCells=\"{cells}\">\n<Points>\n{}</Points>\n\
-         <Cells>\n{}{}{}</Cells>\n<CellData>\n{}</CellData>\n</Piece>\n</UnstructuredGrid>\n</VTKFile>\n",
+         <Cells>\n{}{}{}</Cells>\n{}</Piece>\n</UnstructuredGrid>\n</VTKFile>\n",
         mesh.points.len(),
         array("Float64", "Name=\"Points\" NumberOfComponents=\"3\"", &points),
         array("Int64", "Name=\"connectivity\"", &connectivity),
         array("Int64", "Name=\"offsets\"", &offsets),
         array("UInt8", "Name=\"types\"", &types),
-        labelled.collect::<String>(),
+        cell_data(mesh, cells),
     )
 }

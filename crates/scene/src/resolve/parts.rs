@@ -79,7 +79,7 @@ fn elements(
             return Ok(vec![set.clone(); placed.copies.len()]);
         }
         Some(Selected::OfObject(region)) => region,
-        None => return Err(select::unknown_region(name, object, placed, at)),
+        None => return Err(select::unknown_region(name, object, placed, &[], at)),
     };
     let whole = |vertices: &[u32]| -> Vec<u32> {
         let all = |e: &u32| {

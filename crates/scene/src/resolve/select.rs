@@ -31,7 +31,7 @@ pub(super) fn select(
                 let all: Vec<u32> = (0..placed.mesh.points.len() as u32).collect();
                 vec![all; placed.copies.len()]
             }
-            None => return Err(unknown_region(name, object, placed, at)),
+            None => return Err(unknown_region(name, object, placed, &["all"], at)),
         },
     };
     if sets.iter().all(Vec::is_empty) {
@@ -76,16 +76,18 @@ pub(super) fn named<'a>(
     own.or_else(|| placed.mesh.region(name).map(Selected::OfMesh))
 }
 
-/// The error about a name that no region has.
+/// The error about a name that no region has, and that is none of `others`.
 pub(super) fn unknown_region(
     name: &str,
     object: &ObjectSection,
     placed: &Placed,
+    others: &[&str],
     at: &At<'_>,
 ) -> SceneError {
     let own = object.regions.keys().cloned();
     let of_mesh = placed.mesh.regions.iter().map(|r| r.name.clone());
-    let valid: Vec<String> = own.chain(of_mesh).chain(["all".to_owned()]).collect();
+    let valid: Vec<String> =
+        own.chain(of_mesh).chain(others.iter().map(|n| (*n).to_owned())).collect();
     at.error(Problem::UnknownName {
         what: "region",
         name: name.to_owned(),

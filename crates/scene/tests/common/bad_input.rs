@@ -111,21 +111,25 @@ pub const ROWS: &[Row] = &[
         joint!(
             "kind = \"fixed\"\nbodies = [\"ball\"]\npoint = [0, 0, 0]\nvertices = { ball = \"all\" }\n"
         ),
-        ["joints[0].vertices.ball", "'ball' is rigid: a joint holds it as a whole; leave this out"]
+        [
+            "scene.toml:9:21",
+            "joints[0].vertices.ball",
+            "'ball' is rigid: a joint holds it as a whole; leave this out"
+        ]
     ),
     row!(
         "joint with vertices of another body",
         joint!(
             "kind = \"fixed\"\nbodies = [\"ball\"]\npoint = [0, 0, 0]\nvertices = { bal = \"all\" }\n"
         ),
-        ["joints[0].vertices.bal", "the joint does not hold 'bal'"]
+        ["scene.toml:9:20", "joints[0].vertices.bal", "the joint does not hold 'bal'"]
     ),
     row!(
         "joint with an unknown region",
         ball!(
             "[[joints]]\nkind = \"fixed\"\nbodies = [\"ball\"]\npoint = [0, 0, 0]\nvertices = { ball = \"top\" }\n"
         ),
-        ["joints[0].vertices.ball", "unknown region 'top'"]
+        ["scene.toml:8:21", "joints[0].vertices.ball", "unknown region 'top'"]
     ),
     row!(
         "joint that breaks at nothing",

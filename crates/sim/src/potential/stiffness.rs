@@ -11,7 +11,7 @@ use crate::context::StepContext;
 use crate::definition::settings::{Adaptation, ThicknessBarrier};
 use crate::iterate::Iterate;
 use crate::model::Model;
-use crate::thresholds::HARDEST_CONTACT;
+use crate::thresholds::{FIRST_CONTACT, HARDEST_CONTACT};
 use standoff_linalg::Vec3;
 
 /// The rule by which κ is adapted in one step; none where the scene fixes it, or before κ is set.
@@ -67,6 +67,11 @@ impl IncrementalPotential<'_> {
                 load(&acted, &start.contacts, &start.x)
             });
             let needed = needed.max(stiffness_to_stop(self, &it.x));
+            // without inertia, nothing tells the load of the first step but how stiff the bodies are
+            let needed = match before == 0.0 && !self.context.integrator.inertial() {
+                true => needed.max(kappa_as_stiff_as(self, FIRST_CONTACT)),
+                false => needed,
+            };
             let needed = kappa_within_slack(before, needed).min(bound(self, &range));
             self.barrier.kappa = self.barrier.kappa.max(needed);
         }
