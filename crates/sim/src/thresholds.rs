@@ -217,6 +217,11 @@ pub const RIGIDITY: f64 = 1e6;
 /// The same at most, where heavy bodies may rest on a light one. Our choice: five digits are left beside its mass.
 pub const MOST_RIGIDITY: f64 = 1e9;
 
+/// How many times what all loads do along the diagonal of all that moves the stiffness of a rigid body is at least. Our choice: a small body that a force
+/// acts on with a long lever is strained by 1e-6 (`standoff/tests/remote.rs`). A thousand times as stiff, rounding of its positions left 4e-3 of the
+/// forces on it unbalanced.
+pub const LOADED_RIGIDITY: f64 = 1e3;
+
 /// How far a joint may be open at the end of a step, in terms of the radius of its smaller body. Our choice: a hundredth of how little rigid
 /// bodies deform.
 pub const JOINT_OPENING: f64 = 1e-8;

@@ -4,15 +4,9 @@ use standoff_soak::generate::{Parts, scene, scene_with};
 use std::collections::BTreeSet;
 
 /// As many joints as may be.
-const JOINED: Parts = Parts {
-    rigid: 1.0,
-    joints: 1.0,
-    soft_joints: 0.0,
-    breaking: 0.0,
-    quadratic: 0.0,
-    inelastic: 0.0,
-    kinetic: 0.0,
-};
+fn joined() -> Parts {
+    Parts { rigid: 1.0, joints: 1.0, ..Parts::default() }
+}
 
 #[test]
 fn a_seed_is_a_scene() {
@@ -83,7 +77,7 @@ fn a_few_hundred_seeds_hold_every_kind_of_everything() {
 
 #[test]
 fn rigid_bodies_have_joints_of_every_kind_with_all_that_acts_along_them() {
-    let all: String = (1..=300).map(|seed| scene_with(seed, &JOINED)).collect();
+    let all: String = (1..=300).map(|seed| scene_with(seed, &joined())).collect();
     for word in [
         "revolute",
         "prismatic",
@@ -105,7 +99,7 @@ fn rigid_bodies_have_joints_of_every_kind_with_all_that_acts_along_them() {
     ] {
         assert!(all.contains(word), "{word}");
     }
-    assert!((1..=300).any(|seed| scene_with(seed, &JOINED).matches("[[joints]]").count() > 2));
+    assert!((1..=300).any(|seed| scene_with(seed, &joined()).matches("[[joints]]").count() > 2));
 }
 
 #[test]
@@ -148,7 +142,7 @@ fn volumes_have_quadratic_elements() {
 
 #[test]
 fn soft_bodies_have_joints_and_joints_break() {
-    let parts = Parts { soft_joints: 1.0, breaking: 0.5, ..JOINED };
+    let parts = Parts { soft_joints: 1.0, breaking: 0.5, ..joined() };
     let parts = Parts { rigid: 0.4, ..parts };
     let all: String = (1..=200).map(|seed| scene_with(seed, &parts)).collect();
     for word in ["relative = true", "breaking_force", "breaking_moment", "[joints.vertices"] {

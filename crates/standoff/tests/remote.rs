@@ -62,3 +62,21 @@ fn a_remote_force_bends_a_beam() {
     // the arm of the load about the origin is that of the end of the bent beam
     assert!((load.torque[2] / -force - 1.0).abs() < 1e-4, "{load:?}");
 }
+
+/// With inertia, what bounds the stiffness of the small body is its mass: it is strained by less than 1e-3, and the moment at the support is that of the
+/// load to 1e-3 when all is at rest.
+#[test]
+fn a_remote_force_bends_a_beam_in_time() {
+    let time = r#"time = { step = 1, end = 1, integrator = "quasi-static" }"#;
+    let text = REMOTE.replace(time, "time = { step = 0.02, end = 0.2 }");
+    assert_ne!(text, REMOTE);
+    let scene = Scene::parse(&text, Path::new("remote.toml"), Path::new("."), &[]).unwrap();
+    let mut simulation = Simulation::new(&scene).unwrap();
+    while !simulation.is_finished() {
+        let report = simulation.step().unwrap();
+        assert!(report.rigid_deformation.unwrap() < 2e-3, "{report:?}");
+    }
+    let forces = &simulation.report().unwrap().forces;
+    let (held, load) = (&forces.held["beam.left"], &forces.loads["point.force[0]"]);
+    assert!((held.torque[2] / 1e4 - 1.0).abs() < 1e-3, "{held:?} {load:?}");
+}

@@ -165,10 +165,7 @@ impl Collected {
             }
             BodyKind::Rigid { mass } => self.add_rigid(body, *mass, first),
             BodyKind::PlaneStrain { triangles, .. } => {
-                match self.axisymmetric {
-                    true => self.add_rings(body, triangles, first as u32)?,
-                    false => self.add_plane(body, triangles, first as u32)?,
-                }
+                self.add_plane(body, triangles, first as u32)?;
                 let outline = topology::boundary_edges(triangles).map_err(|e| problem(body, e))?;
                 self.wires.extend(outline.iter().map(|e| e.map(shift)));
                 self.outline.extend(outline.iter().map(|e| e.map(shift)));
@@ -268,6 +265,7 @@ impl Collected {
         self.materials.push(orthogonality(1.0));
     }
 
+    /// A solid of triangles, per metre of depth or of revolution. The masses of a ring are ∫ ρ Nₐ 2πR dA.
     fn add_plane(
         &mut self,
         body: &BodyDef,
@@ -277,39 +275,31 @@ impl Collected {
         topology::check_cells(triangles, body.rest.len()).map_err(|e| problem(body, e))?;
         for ((t, triangle), of) in triangles.iter().enumerate().zip(body.substances()) {
             let rest = triangle.map(|v| body.rest[v as usize]);
-            let Some(element) = PlaneStrain::new(&rest, of.material, self.guarded) else {
-                return Err(problem(body, turned(t, triangle, "at rest")));
-            };
             let ids = triangle.map(|v| v + first);
-            for v in ids {
-                self.mass[v as usize] += of.density * element.area() / 3.0;
-            }
-            self.volume += element.area();
-            self.plane.push(ids, element);
-        }
-        Ok(())
-    }
-
-    /// A body of revolution. Its masses are ∫ ρ Nₐ 2πR dA.
-    fn add_rings(
-        &mut self,
-        body: &BodyDef,
-        triangles: &[[u32; 3]],
-        first: u32,
-    ) -> Result<(), BuildError> {
-        topology::check_cells(triangles, body.rest.len()).map_err(|e| problem(body, e))?;
-        for ((t, triangle), of) in triangles.iter().enumerate().zip(body.substances()) {
-            let rest = triangle.map(|v| body.rest[v as usize]);
-            let Some(element) = Axisymmetric::new(&rest, of.material, self.guarded) else {
+            let (guarded, law) = (self.guarded, of.material);
+            let size = match self.axisymmetric {
+                true => Axisymmetric::new(&rest, law, guarded).map(|ring| {
+                    let volume = ring.volume();
+                    self.rings.push(ids, ring);
+                    volume
+                }),
+                false => PlaneStrain::new(&rest, law, guarded).map(|plane| {
+                    let area = plane.area();
+                    self.plane.push(ids, plane);
+                    area
+                }),
+            };
+            let Some(size) = size else {
                 return Err(problem(body, turned(t, triangle, "at rest")));
             };
             let radii: f64 = rest.iter().map(|p| p.x).sum();
-            for (v, p) in triangle.iter().zip(&rest) {
-                let part = 0.25 * (1.0 + p.x / radii);
-                self.mass[(v + first) as usize] += of.density * element.volume() * part;
+            for (v, p) in ids.iter().zip(&rest) {
+                self.mass[*v as usize] += match self.axisymmetric {
+                    true => of.density * size * 0.25 * (1.0 + p.x / radii),
+                    false => of.density * size / 3.0,
+                };
             }
-            self.volume += element.volume();
-            self.rings.push(triangle.map(|v| v + first), element);
+            self.volume += size;
         }
         Ok(())
     }

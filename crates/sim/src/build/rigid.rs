@@ -2,7 +2,7 @@
 
 use crate::definition::{BodyDef, BodyKind, CONTROL_POINTS, Definition, ForceDef, Load};
 use crate::material::{Law, Material};
-use crate::thresholds::{MOST_RIGIDITY, RIGIDITY, STATIC_TIME};
+use crate::thresholds::{LOADED_RIGIDITY, MOST_RIGIDITY, RIGIDITY, STATIC_TIME};
 use standoff_linalg::Vec3;
 
 /// What the stiffness of the rigid bodies of a scene follows from.
@@ -14,15 +14,11 @@ pub(crate) struct Rigidity {
     gravity: f64,
     /// Mass of all that moves, kg.
     total: f64,
-    /// What all loads of a quasi-static scene do along a part of its diagonal, J: without inertia they may act on any of its bodies, with a lever.
+    /// What all loads do along the diagonal of all that moves, J: any body may have to bear them, with a lever.
     loads: f64,
     /// Whether bodies have inertia.
     is_inertial: bool,
 }
-
-/// Levers of loads in terms of the diagonal of what moves. Our choice: a thousandth, because rounding of positions makes forces of stiffer bodies that
-/// are small beside the scene.
-const LEVER: f64 = 1e-3;
 
 /// Times at which loads are looked at, to find their greatest values.
 const SAMPLES: u32 = 64;
@@ -33,8 +29,8 @@ impl Rigidity {
         let time = &definition.settings.time;
         let is_inertial = time.scheme().inertial();
         let time = if is_inertial { time.step } else { STATIC_TIME };
-        let loads = if is_inertial { 0.0 } else { work_of_loads(definition, total) };
-        Self { time, gravity: definition.gravity.norm(), total, loads, is_inertial }
+        let (gravity, loads) = (definition.gravity.norm(), work_of_loads(definition, total));
+        Self { time, gravity, total, loads, is_inertial }
     }
 
     /// Time in which a body of the scene may change its speed by its own length, s.
@@ -47,8 +43,9 @@ impl Rigidity {
     ///
     /// K is `RIGIDITY` times the greater of the work by which a body of this `mass` (kg) and radius L is brought to the speed L/h
     /// within a step h, and of the weight of all that moves times L, which may rest on it. With a force on its surface that changes its
-    /// speed by L/h in a step, or with that weight on it, the strain is then about the inverse of `RIGIDITY`. More than
-    /// `MOST_RIGIDITY` times the work is never taken where there are masses in the matrix beside it. In quasi-static steps the loads count, too.
+    /// speed by L/h in a step, or with that weight on it, the strain is then about the inverse of `RIGIDITY`. K is also at least
+    /// `LOADED_RIGIDITY` times what loads do along the diagonal of all that moves. More than `MOST_RIGIDITY` times the first work is never taken
+    /// where there are masses in the matrix beside it.
     pub fn material(&self, x: &[Vec3; CONTROL_POINTS], mass: f64, volume: f64) -> Material {
         let centre = x.iter().sum::<Vec3>() / CONTROL_POINTS as f64;
         let square = x.iter().map(|p| (p - centre).norm_squared()).fold(0.0, f64::max);
@@ -61,14 +58,15 @@ impl Rigidity {
             true => MOST_RIGIDITY * mass * square / (self.time * self.time),
             false => f64::INFINITY,
         };
-        (RIGIDITY * self.work(mass, square.sqrt())).min(most)
+        let loaded = LOADED_RIGIDITY * self.loads;
+        (RIGIDITY * self.work(mass, square.sqrt())).max(loaded).min(most)
     }
 
-    /// The greatest of the work by which a body of this `mass` (kg) and `radius` (m) is brought to the speed of its radius per step, of
-    /// what the weight of all that moves does along the radius, and of what loads do, J.
+    /// The greater of the work by which a body of this `mass` (kg) and `radius` (m) is brought to the speed of its radius per step, and of
+    /// what the weight of all that moves does along the radius, J.
     pub fn work(&self, mass: f64, radius: f64) -> f64 {
         let speed = radius / self.time;
-        (mass * speed * speed).max(self.gravity * self.total * radius).max(self.loads)
+        (mass * speed * speed).max(self.gravity * self.total * radius)
     }
 
     /// The stiffness K/L² of a joint of a body of this `mass` (kg) and radius L, N/m: what strains the body by a millionth opens the joint by
@@ -95,7 +93,7 @@ fn work_of_loads(definition: &Definition, total: f64) -> f64 {
         };
         times.map(value).filter(|f| f.is_finite()).fold(0.0, f64::max)
     };
-    LEVER * diagonal * definition.forces.iter().map(greatest).sum::<f64>()
+    diagonal * definition.forces.iter().map(greatest).sum::<f64>()
 }
 
 /// ψ = E/8 ‖FᵀF − I‖² with a Young's modulus E (Pa).
