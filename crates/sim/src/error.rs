@@ -70,6 +70,14 @@ pub enum BuildError {
         /// What does not fit.
         problem: String,
     },
+    /// A tie that cannot be.
+    #[error("tie '{tie}': {problem}")]
+    Tie {
+        /// Its name.
+        tie: String,
+        /// What does not fit.
+        problem: String,
+    },
     /// An energy that the definition adds cannot be used.
     #[error("energy '{name}': {problem}")]
     Energy {

@@ -35,6 +35,16 @@ pub fn placed(
             "a joint holds some of its vertices, so that it cannot be put elsewhere".into();
         return Err(ControlError::Positions { name, problem, count: 1 });
     }
+    let holds =
+        |b: &usize| model.bodies[*b].vertices.start == model.locate(first as u32).0.vertices.start;
+    if let Some(tie) = model.ties.iter().find(|t| t.bodies.iter().any(|b| holds(b))) {
+        let name = model.locate(first as u32).0.name.clone();
+        let problem = format!(
+            "tie '{}' glues it to another body, so that it cannot be put elsewhere",
+            tie.name
+        );
+        return Err(ControlError::Positions { name, problem, count: 1 });
+    }
     new.x[range.clone()].copy_from_slice(x);
     put_carried(model, &mut new, range.clone())?;
     let h = model.resolved.h;
