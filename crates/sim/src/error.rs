@@ -1,5 +1,7 @@
 //! What can go wrong, as types. Every message names the body and the primitive and says what to do.
 
+// long: every error with its message
+
 use crate::definition::validate::Fault;
 use crate::definition::validate::unread::Unread;
 use crate::threads::ThreadsError;

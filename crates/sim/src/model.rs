@@ -170,6 +170,12 @@ impl Model {
         !(self.grips.is_empty() && self.ties.is_empty())
     }
 
+    /// Whether a joint holds vertices of a body that is not rigid, or a tie glues it to another one.
+    pub(crate) fn is_joined(&self, body: usize) -> bool {
+        self.grips.iter().any(|g| g.owner == body)
+            || self.ties.iter().any(|t| t.bodies.contains(&body))
+    }
+
     /// Velocity tolerance of a vertex in terms of the greatest.
     pub fn tolerance_of(&self, v: usize) -> f64 {
         self.tolerance.get(v).copied().unwrap_or(1.0)

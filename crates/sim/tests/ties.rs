@@ -215,7 +215,7 @@ fn tied_vertices_turn_with_what_carries_them() {
     }
 }
 
-/// Momentum and moment of momentum of glued bodies that fly, spin and swing do not change: Σ m (v' − v) and Σ x' × m (v' − v) vanish.
+/// Momentum and moment of momentum of glued bodies that move, spin and swing freely do not change: Σ m (v' − v) and Σ x' × m (v' − v) vanish.
 #[test]
 fn momenta_do_not_change() {
     for (quadratic, gap) in [(false, 0.0), (false, 0.01), (true, 0.0)] {
@@ -408,7 +408,7 @@ fn falling() -> Definition {
     d
 }
 
-/// A run that goes on from a saved state, and one with another number of threads, have the same bits.
+/// A run that continues from a saved state, and one with another number of threads, have the same bits.
 #[test]
 fn ties_are_deterministic() {
     let bits = |s: &Simulation| -> Vec<u64> {

@@ -1,5 +1,7 @@
 //! Loads from their definitions.
 
+// long: a function for each kind of load
+
 use crate::body::Body;
 use crate::definition::expression::Expression;
 use crate::definition::{

@@ -41,9 +41,7 @@ pub fn advance_free_bodies(
     let mut p = vec![Vec3::zeros(); it.x.len()];
     let mut any = false;
     // bodies with joints or ties do not go by themselves
-    let gripped = |b: usize| model.grips.iter().any(|g| g.owner == b);
-    let tied = |b: usize| model.ties.iter().any(|t| t.bodies.contains(&b));
-    let held = |b: usize| model.joints.tree.has(b) || gripped(b) || tied(b);
+    let held = |b: usize| model.joints.tree.has(b) || model.is_joined(b);
     let is_grip = |b: usize| model.bodies[b].owner.is_some();
     let single = |b: &usize| !model.bodies[*b].obstacle && !held(*b) && !is_grip(*b);
     for body in (0..model.bodies.len()).filter(single).map(|b| &model.bodies[b]) {
