@@ -109,15 +109,18 @@ pub(super) fn hand_over(all: &mut Collected) {
         }
     }
     // what carries a vertex may be tied itself, but not in a circle
-    let mut left = true;
-    while left {
-        left = false;
+    let longest: usize = all.ties.iter().map(|t| t.vertices.len()).sum();
+    for _ in 0..=longest {
+        let mut left = false;
         for tie in &all.ties {
             for (v, parts) in tie.vertices.iter().zip(&tie.mass) {
                 let whole = std::mem::take(&mut all.mass[*v as usize]);
                 left |= whole > 0.0;
                 parts.iter().for_each(|(u, w)| all.mass[*u as usize] += w * whole);
             }
+        }
+        if !left {
+            break;
         }
     }
     let pairs = excess.iter_mut().zip(weight.iter().zip(&all.mass));
