@@ -109,7 +109,7 @@ pub(crate) fn place_in(point: &Vec3, x: &[Vec3; NODES]) -> Option<[f64; NODES]> 
     for _ in 0..PLACING {
         let weights = shapes(at);
         let miss = point - weights.iter().zip(x).map(|(w, x)| *w * x).sum::<Vec3>();
-        if !(miss.norm() < f64::INFINITY) {
+        if !miss.norm().is_finite() {
             return None;
         }
         // rounding may keep the last digits from vanishing
