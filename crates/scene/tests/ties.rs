@@ -45,7 +45,7 @@ fn wrong_ties_are_refused_where_they_stand() {
         ("1 m", "objects = [\"lower\"]", &["objects"]),
         ("1 m", "objects = [\"lower\", \"upper\"]\nsoft = true", &["soft"]),
     ] {
-        let error = parse(&glued(gap, keys)).err().expect(keys);
+        let error = parse(&glued(gap, keys)).expect_err(keys);
         assert!(error.contains("scene.toml"), "{error}");
         for word in words {
             assert!(error.contains(word), "'{error}' lacks '{word}'");
