@@ -40,7 +40,7 @@ TABLES = [
     ("TurnSection", "`objects.motion.rotation`"), ("UntilSection", "`until`"), ("BeyondSection", "`until.all_beyond`"),
     ("ForceSection", "`[[objects.forces]]`"), ("RegionSection", "Regions"), ("BoxSection", "`box` of a region"),
     ("SphereSection", "`sphere` of a region"), ("AttachmentSection", "`[[attachments]]`"),
-    ("AnchorSection", "`attachments.to`"), ("StitchSection", "`[[stitches]]`"),
+    ("AnchorSection", "`attachments.to`"), ("StitchSection", "`[[stitches]]`"), ("TieSection", "`[[ties]]`"),
     ("JointSection", "`[[joints]]`"), ("InertialSection", "`objects.inertial`"), ("DriveSection", "`joints.drive`"), ("MimicSection", "`joints.mimic`"),
     ("JointSpringSection", "`joints.spring`"), ("TendonSection", "`[[tendons]]`"), ("RobotSection", "`[[robots]]`"),
     ("ExpectSection", "`[[expect]]`"), ("MinusSection", "`expect.minus`"), ("OgdenTerm", "`terms` of Ogden's law"),

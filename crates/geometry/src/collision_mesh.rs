@@ -3,6 +3,7 @@
 use crate::PairKind;
 use crate::topology::{Adjacency, ascending};
 use standoff_linalg::Vec3;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Surface primitives of a scene in one numbering, constant during a simulation.
@@ -223,26 +224,28 @@ impl CollisionMesh {
     }
 
     /// Makes primitives with a vertex of a grip ignore the other body of the grip, as surfaces meet where bodies are held at each other.
-    /// [`CollisionMesh::body`] must be set. A vertex may have several grips, with the same vertices.
+    /// [`CollisionMesh::body`] must be set. A vertex may have several grips.
     pub fn exclude_grips(&mut self, grips: &[Grip]) {
         self.grips = Grips::default();
         if grips.is_empty() {
             return;
         }
         self.grips.of = vec![NONE; self.rest.len()];
+        let mut others: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for grip in grips {
             let Some(&first) = grip.vertices.first() else { continue };
-            let number = match self.grips.of[first as usize] {
-                NONE => {
-                    self.grips.others.push(Vec::new());
-                    self.grips.others.len() as u32 - 1
-                }
-                k => k,
-            };
-            grip.vertices.iter().for_each(|&v| self.grips.of[v as usize] = number);
-            self.grips.others[number as usize].push(grip.other);
+            grip.vertices.iter().for_each(|v| others.entry(*v).or_default().push(grip.other));
             let own = self.body[first as usize];
             self.grips.bodies.extend([[own, grip.other], [grip.other, own]]);
+        }
+        let mut numbers: BTreeMap<Vec<u32>, u32> = BTreeMap::new();
+        for (v, others) in others {
+            let next = numbers.len() as u32;
+            let number = *numbers.entry(others.clone()).or_insert(next);
+            if number == next {
+                self.grips.others.push(others);
+            }
+            self.grips.of[v as usize] = number;
         }
         self.grips.bodies.sort_unstable();
     }

@@ -20,6 +20,7 @@ pub fn fingerprint(definition: &Definition) -> u64 {
         forces,
         attachments,
         stitches,
+        ties,
         joints,
         tendons,
         energies,
@@ -39,6 +40,9 @@ pub fn fingerprint(definition: &Definition) -> u64 {
     // scenes without joints keep the fingerprint that they had before there were joints
     if !joints.is_empty() {
         let _ = write!(text, " {joints:?}");
+    }
+    if !ties.is_empty() {
+        let _ = write!(text, " {ties:?}");
     }
     if !tendons.is_empty() {
         let _ = write!(text, " {tendons:?}");

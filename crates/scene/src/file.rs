@@ -22,7 +22,7 @@ pub use joint::{
     DriveSection, InertialSection, JointSection, JointSpringSection, MimicSection, TendonSection,
 };
 pub use robot::RobotSection;
-pub use thin::{OrthotropicSection, RestShape, ShellSection, StitchSection};
+pub use thin::{OrthotropicSection, RestShape, ShellSection, StitchSection, TieSection};
 
 use schemars::JsonSchema;
 use serde::ser::SerializeMap;
@@ -88,6 +88,9 @@ pub struct SceneFile {
     /// Seams between vertices.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stitches: Vec<StitchSection>,
+    /// Objects that are glued where they touch at the start.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ties: Vec<TieSection>,
     /// Joints between rigid bodies, or between the world and one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub joints: Vec<JointSection>,
@@ -122,6 +125,7 @@ impl Default for SceneFile {
             robots: Vec::new(),
             attachments: Vec::new(),
             stitches: Vec::new(),
+            ties: Vec::new(),
             joints: Vec::new(),
             tendons: Vec::new(),
             expect: Vec::new(),

@@ -1,5 +1,7 @@
 //! What can go wrong, as types. Every message names the body and the primitive and says what to do.
 
+// long: every error with its message
+
 use crate::definition::validate::Fault;
 use crate::definition::validate::unread::Unread;
 use crate::threads::ThreadsError;
@@ -67,6 +69,14 @@ pub enum BuildError {
     Joint {
         /// Its name.
         joint: String,
+        /// What does not fit.
+        problem: String,
+    },
+    /// A tie that cannot be.
+    #[error("tie '{tie}': {problem}")]
+    Tie {
+        /// Its name.
+        tie: String,
         /// What does not fit.
         problem: String,
     },

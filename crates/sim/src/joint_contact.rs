@@ -17,6 +17,8 @@ pub(crate) struct WithoutContact {
     always: Vec<(usize, usize)>,
     /// Whether no body touches itself.
     own: bool,
+    /// What ties leave out.
+    tied: Vec<Grip>,
     /// What each joint leaves out.
     by_joint: Vec<Option<LeftOut>>,
 }
@@ -28,6 +30,7 @@ impl WithoutContact {
             ranges,
             always: definition.never_in_contact(),
             own: !definition.settings.contact.self_contact,
+            tied: definition.left_out_by_ties(),
             by_joint: definition.joints.iter().map(|j| definition.left_out(j)).collect(),
         }
     }
@@ -36,7 +39,7 @@ impl WithoutContact {
     pub fn exclude(&self, mesh: &mut CollisionMesh, integrity: &[Integrity]) {
         let acts = |k: usize| integrity.get(k).is_none_or(|i| *i != Integrity::Apart);
         let (mut pairs, mut grips): (Vec<(usize, usize)>, Vec<Grip>) =
-            (self.always.clone(), Vec::new());
+            (self.always.clone(), self.tied.clone());
         for (_, left_out) in self.by_joint.iter().enumerate().filter(|(k, _)| acts(*k)) {
             match left_out {
                 Some(LeftOut::Bodies(a, b)) => pairs.push((*a, *b)),

@@ -66,6 +66,7 @@ pub mod step;
 #[doc(hidden)]
 pub mod threads;
 mod thresholds;
+mod tie;
 pub mod unknowns;
 pub mod watch;
 

@@ -24,6 +24,7 @@ use crate::motion::PrescribedMotion;
 use crate::names::Names;
 use crate::sizes::BodyScale;
 use crate::state::State;
+use crate::tie::Tie;
 use crate::unknowns::VertexMap;
 use standoff_geometry::CollisionMesh;
 use standoff_linalg::Vec3;
@@ -77,6 +78,8 @@ pub struct Model {
     pub visible: usize,
     /// Regions of soft bodies that joints make rigid.
     pub(crate) grips: Vec<Grip>,
+    /// What is tied.
+    pub(crate) ties: Vec<Tie>,
     /// What turns the edges of rods and shells with them, as at the start.
     pub(crate) grip_turns: Vec<([u32; 5], GripTurn)>,
     /// Which vertices are no unknowns, and how they follow from those that are.
@@ -160,6 +163,17 @@ impl Model {
     /// Number of vertices of all bodies, the control points of grips among them. The angles of edges that carry a director come behind them.
     pub fn vertex_count(&self) -> usize {
         self.frames.first_angle
+    }
+
+    /// Whether elements have carried vertices.
+    pub(crate) fn elements_are_carried(&self) -> bool {
+        !(self.grips.is_empty() && self.ties.is_empty())
+    }
+
+    /// Whether a joint holds vertices of a body that is not rigid, or a tie glues it to another one.
+    pub(crate) fn is_joined(&self, body: usize) -> bool {
+        self.grips.iter().any(|g| g.owner == body)
+            || self.ties.iter().any(|t| t.bodies.contains(&body))
     }
 
     /// Velocity tolerance of a vertex in terms of the greatest.

@@ -29,10 +29,8 @@ pub fn placed(
     if state.x[range.clone()] == *x {
         return Ok(new);
     }
-    if model.grips.iter().any(|g| range.contains(&(g.vertices[0] as usize))) {
+    if let Some(problem) = held_by(model, &range) {
         let name = model.locate(first as u32).0.name.clone();
-        let problem =
-            "a joint holds some of its vertices, so that it cannot be put elsewhere".into();
         return Err(ControlError::Positions { name, problem, count: 1 });
     }
     new.x[range.clone()].copy_from_slice(x);
@@ -59,6 +57,18 @@ pub fn placed(
     }
     new.joint_motion = joint_motion(model, &new);
     Ok(new)
+}
+
+/// What keeps the body of the vertices in `range` where it is, if something does.
+fn held_by(model: &Model, range: &Range<usize>) -> Option<String> {
+    if model.grips.iter().any(|g| range.contains(&(g.vertices[0] as usize))) {
+        return Some(
+            "a joint holds some of its vertices, so that it cannot be put elsewhere".into(),
+        );
+    }
+    let body = model.body_of[range.start] as usize;
+    let tie = model.ties.iter().find(|t| t.bodies.contains(&body))?;
+    Some(format!("tie '{}' glues it to another body, so that it cannot be put elsewhere", tie.name))
 }
 
 /// Puts the carried vertices of `range` where they are carried, of which they may be off by rounding only.

@@ -376,7 +376,7 @@ impl<'a> IncrementalPotential<'a> {
             all.push(Summand { term, factor, part });
         };
         // contact, what a program adds, and loads on the surface of rigid bodies may act on carried vertices; elements have some where joints
-        // hold soft bodies
+        // hold soft bodies, or ties
         let by_unknowns = |term: Box<dyn Term + 't>| -> Box<dyn Term + 't> {
             match model.map.is_identity() {
                 true => term,
@@ -384,7 +384,7 @@ impl<'a> IncrementalPotential<'a> {
             }
         };
         let elements = |term: Box<dyn Term + 't>| -> Box<dyn Term + 't> {
-            if model.grips.is_empty() { term } else { by_unknowns(term) }
+            if model.elements_are_carried() { by_unknowns(term) } else { term }
         };
         let evaluated = |term: Box<dyn Term + 't>| -> Box<dyn Term + 't> {
             match between {
@@ -733,7 +733,7 @@ fn damping(
     let damping = |t: &dyn Term| {
         let unlimited = t.without_limits();
         let t: &dyn Term = unlimited.as_deref().unwrap_or(t);
-        match model.grips.is_empty() {
+        match !model.elements_are_carried() {
             true => Damping::new(t, factor, &start, inertial).only(bends),
             false => {
                 let by_unknowns = Expanded::new(Box::new(t), &model.map);

@@ -64,4 +64,5 @@ mod static_kinetic;
 mod tendons;
 mod tet;
 mod thin;
+mod ties;
 mod unread;

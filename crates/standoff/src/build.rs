@@ -10,7 +10,7 @@ use standoff_scene::Scene;
 use standoff_scene::file::{
     Along, AttachmentSection, ElementOrder, FixedSection, ForceSection, HalfSpaceSection,
     JointSection, MaterialChoice, MaterialSection, MotionSection, ObjectSection, RegionSection,
-    Role, Rotation, SceneFile, Selection, StitchSection, TendonSection,
+    Role, Rotation, SceneFile, Selection, StitchSection, TendonSection, TieSection,
 };
 use standoff_scene::resolve::Meshes;
 use standoff_scene::resolve::origin::{List, Origin, SceneId};
@@ -126,6 +126,11 @@ impl SceneBuilder {
     pub fn add_stitch(&mut self, stitch: StitchSection) -> LoadHandle {
         self.file.stitches.push(stitch);
         self.last(List::Stitches, self.file.stitches.len())
+    }
+
+    /// Glues two objects together where they touch at the start.
+    pub fn add_tie(&mut self, tie: TieSection) {
+        self.file.ties.push(tie);
     }
 
     /// Adds a joint between rigid bodies. What it acts with is in `forces.joints` of the report of a step, by its name.

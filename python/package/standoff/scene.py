@@ -53,7 +53,7 @@ class Scene:
 
     Its arguments are the sections of a scene file (``docs/src/scene-file.md``) as mappings and lists: `time`,
     `contact`, `friction`, `solver`, `output`, `materials`, `objects`, `half_spaces`, `attachments`,
-    `stitches`, `joints`, `robots`, and the values `dimension`, `gravity` and `ground`. Numbers are SI, strings may have units (``"2 mm"``).
+    `stitches`, `ties`, `joints`, `robots`, and the values `dimension`, `gravity` and `ground`. Numbers are SI, strings may have units (``"2 mm"``).
     An object has a `mesh` (a file), a `shape`, or arrays: `points` (n×3, n×2 if `dimension` is 2 or "axisymmetric") with `tetrahedra` (m×4), `triangles`
     (m×3) or `segments` (m×2) of 0-based indices; points alone are particles or a point obstacle.
 

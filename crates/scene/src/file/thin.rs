@@ -90,6 +90,25 @@ pub enum RestShape {
     Straight,
 }
 
+/// A tie: two objects that are glued where they touch at the start.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct TieSection {
+    /// Name for messages; numbered by default.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// The two objects, of which at least one is a solid. The one with more vertices near the other is tied to that.
+    pub objects: [String; 2],
+    /// Vertices of the first object that may be tied; this one is tied to the second then. By default all of the surface of either.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vertices: Option<Selection>,
+    /// Greatest distance at the start at which a vertex is tied, m; by default a hundredth of the mean edge length of the finer one of the two
+    /// surfaces.
+    #[schemars(extend("x-unit" = "m"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tolerance: Option<f64>,
+}
+
 /// A seam: springs that pull pairs of vertices together.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]

@@ -26,6 +26,7 @@ mod sequence;
 mod settings;
 mod stitch;
 mod thin;
+mod tie;
 mod weld;
 
 use crate::decode::decode;
@@ -558,6 +559,7 @@ fn objects(
     joint::resolve_all(file, &at.key("joints"), &all, definition)?;
     joint::resolve_tendons(file, &at.key("tendons"), definition)?;
     stitch::resolve_all(file, &at.key("stitches"), &all, definition, &mut places.entries)?;
+    tie::resolve_all(file, &at.key("ties"), &all, definition, &mut notes)?;
     check_loads(definition, &places)?;
     let own: Vec<Range<usize>> = all.iter().map(|p| p.bodies.clone()).collect();
     let origins = places.entries.origins(definition, &own, file.ground.is_some());

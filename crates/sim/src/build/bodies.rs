@@ -23,6 +23,7 @@ use crate::error::BuildError;
 use crate::frames::{Chains, MaterialFrames, RodShape, ShellEdge, Side, edge_normal};
 use crate::grip::Grips;
 use crate::material::Material;
+use crate::tie::Tie;
 use crate::unknowns::VertexMap;
 use standoff_geometry::{quadratic, topology};
 use standoff_linalg::Vec3;
@@ -67,6 +68,8 @@ pub(crate) struct Collected {
     pub map: VertexMap,
     /// Regions that joints make rigid.
     pub grips: Grips,
+    /// What is tied.
+    pub ties: Vec<Tie>,
     /// Number of the vertices of the definition, before those of grips.
     pub visible: usize,
     pub wires: Vec<[u32; 2]>,

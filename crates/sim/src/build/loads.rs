@@ -1,5 +1,7 @@
 //! Loads from their definitions.
 
+// long: a function for each kind of load
+
 use crate::body::Body;
 use crate::definition::expression::Expression;
 use crate::definition::{
@@ -10,10 +12,12 @@ use crate::energy::spring::{Spring, UNUSED};
 use crate::error::{BuildError, LoadIndex};
 use crate::grip::Grips;
 use crate::loads::{Force, Loads, Pressure};
+use crate::tie::Tie;
 use crate::unknowns::VertexMap;
 use standoff_geometry::distance::{point_edge, point_triangle};
 use standoff_geometry::{quadratic, topology};
 use standoff_linalg::Vec3;
+use std::collections::BTreeMap;
 
 /// What loads are built on.
 pub(crate) struct LoadedBodies<'a> {
@@ -22,6 +26,10 @@ pub(crate) struct LoadedBodies<'a> {
     pub start: &'a [Vec3],
     /// Masses, kg (`#V`).
     pub mass: &'a [f64],
+    /// The same after what is tied has handed over its own, kg (`#V`).
+    pub lumped: &'a [f64],
+    /// What is tied.
+    pub ties: &'a [Tie],
     /// Surface triangles of all bodies, outwards.
     pub faces: &'a [[u32; 3]],
     /// In two dimensions the edges of all bodies, those of solids with the inside on the left.
@@ -93,6 +101,8 @@ pub fn check(definition: &Definition) -> Result<(), BuildError> {
         bodies: &bodies,
         start: &start,
         mass: &mass,
+        lumped: &mass,
+        ties: &[],
         faces: &faces,
         outline: &outline,
         axis: definition.dimension.is_axisymmetric(),
@@ -127,7 +137,8 @@ pub(crate) fn loads(
         let (load, mass, vertices, parts) = match &f.load {
             Load::Acceleration(a) => {
                 let on = unknowns(body.moved(&f.name, &f.vertices)?)?;
-                (a.clone(), 1.0, on, Vec::new())
+                let (on, parts) = on_carriers(on, scene);
+                (a.clone(), 1.0, on, parts)
             }
             Load::Force(force) if body.rigid => {
                 let (on, parts) = on_control_points(body, &vertices, scene);
@@ -135,7 +146,9 @@ pub(crate) fn loads(
             }
             Load::Force(force) => {
                 let on = unknowns(vertices)?;
-                (force.clone(), total(&on), on, Vec::new())
+                let whole = total(&on);
+                let (on, parts) = on_carriers(on, scene);
+                (force.clone(), whole, on, parts)
             }
             Load::Pressure(p) => {
                 loads.pressures.push(pressure(k, f, body, p, &vertices, scene)?);
@@ -181,6 +194,27 @@ fn on_control_points(
         }
     }
     (control, parts)
+}
+
+/// The unknowns on which a load on `vertices` in proportion to their masses acts where some are tied, and the acceleration of each in terms of that
+/// of the vertices: a_u = Σ w_uv m_v a / m_u, where m_u has what tied vertices have handed over.
+fn on_carriers(vertices: Vec<u32>, scene: &LoadedBodies<'_>) -> (Vec<u32>, Vec<f64>) {
+    if scene.ties.is_empty() {
+        return (vertices, Vec::new());
+    }
+    let mut forces: BTreeMap<u32, f64> = BTreeMap::new();
+    for v in vertices {
+        let mass = scene.mass[v as usize];
+        match scene.map.row(v) {
+            None => *forces.entry(v).or_default() += mass,
+            Some((on, weights)) => {
+                let parts = on.iter().zip(weights);
+                parts.for_each(|(u, w)| *forces.entry(*u).or_default() += w * mass);
+            }
+        }
+    }
+    let part = |(u, force): (u32, f64)| (u, force / scene.lumped[u as usize]);
+    forces.into_iter().map(part).unzip()
 }
 
 fn pressure(

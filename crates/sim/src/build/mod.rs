@@ -12,6 +12,7 @@ mod rigid;
 mod scope;
 pub mod start;
 mod stiffest;
+mod ties;
 
 use crate::audit::{StrainLimit, by_thickness};
 use crate::body::Body;
@@ -40,6 +41,7 @@ use crate::potential::{IncrementalPotential, Part};
 use crate::sizes::BodyScale;
 use crate::state::State;
 use crate::threads;
+use crate::tie::Tie;
 use crate::unknowns::VertexMap;
 use bodies::{Collected, check_masses, check_start};
 use standoff_geometry::CollisionMesh;
@@ -65,6 +67,7 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
     threads::start(0)?;
     let mut all = Collected::new(definition)?;
     grips::add(&mut all, definition)?;
+    ties::add(&mut all, definition)?;
     all.complete(definition);
     if !all.deformable.contains(&true) {
         return Err(BuildError::NothingToSimulate);
@@ -76,8 +79,9 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
     }
     check_masses(&all.bodies, &all.deformable, &all.mass)?;
     // loads act in proportion to the masses that vertices have of their own
-    let own_mass = (!all.grips.all.is_empty()).then(|| all.mass.clone());
+    let own_mass = (!all.grips.all.is_empty() || !all.ties.is_empty()).then(|| all.mass.clone());
     grips::hand_over(&mut all);
+    ties::hand_over(&mut all);
     let unknown = |v: &usize| all.deformable[*v] && !all.map.is_carried(*v);
     let n_deformable = (0..all.deformable.len()).filter(unknown).count();
     let mean_mass = all.mass.iter().sum::<f64>() / n_deformable as f64;
@@ -125,11 +129,13 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
     add_obstacle_masses(&mut mass, &collision, &deformable, mean_density, mean_mass);
     let motions = definition.prescribed.iter().map(|p| PrescribedMotion::new(p, &bodies, &start));
     let motions = motions.collect::<Result<Vec<_>, _>>()?;
-    check_motions(&motions, &bodies, &all.map)?;
+    check_motions(&motions, &bodies, &all.map, &all.ties)?;
     let scene = loads::LoadedBodies {
         bodies: &bodies,
         start: &start,
         mass: own_mass.as_deref().unwrap_or(&mass),
+        lumped: &mass,
+        ties: &all.ties,
         faces: &all.faces,
         outline: &outline,
         axis: definition.dimension.is_axisymmetric(),
@@ -187,6 +193,7 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
         stiffest: 0.0,
         visible: all.visible,
         grips: all.grips.all,
+        ties: all.ties,
         grip_turns: Vec::new(),
         map: all.map,
         weight_excess: all.weight_excess,
@@ -237,16 +244,22 @@ fn check_motions(
     motions: &[PrescribedMotion],
     bodies: &[Body],
     map: &VertexMap,
+    ties: &[Tie],
 ) -> Result<(), BuildError> {
     for motion in motions {
-        let Some(&v) = motion.vertices.iter().find(|v| map.is_carried(**v as usize)) else {
+        let Some(v) = motion.vertices.iter().find(|v| map.is_carried(**v as usize)) else {
             continue;
         };
-        let body = &bodies[bodies.partition_point(|b| b.vertices.end <= v as usize)];
+        let body = &bodies[bodies.partition_point(|b| b.vertices.end <= *v as usize)];
+        let tie = ties.iter().find(|t| t.vertices.binary_search(v).is_ok());
+        let what = match tie {
+            Some(tie) => format!("which tie '{}' ties to another body", tie.name),
+            None => "at which a joint holds this body".into(),
+        };
         let problem = format!(
-            "'{}' moves vertex {}, at which a joint holds this body; leave it out of one of the two",
+            "'{}' moves vertex {}, {what}; leave it out of one of the two",
             motion.name,
-            v as usize - body.vertices.start
+            *v as usize - body.vertices.start
         );
         return Err(BuildError::Body { body: body.name.clone(), problem });
     }

@@ -118,6 +118,14 @@ pub fn check_carried(definition: &Definition) -> Result<(), BuildError> {
         Method::LbfgsPd => "\"lbfgs-pd\"",
         Method::AdmmPd => "\"admm-pd\"",
     };
+    if let Some(tie) = definition.ties.first() {
+        return Err(BuildError::Unfit {
+            key: "solver.method",
+            value: value.into(),
+            object: format!("tie '{}'", tie.name),
+            problem: "is for bodies whose vertices are all unknowns, but a tie carries some; choose \"barrier\" or \"barrier-free\"".into(),
+        });
+    }
     let Some(body) = definition.bodies.iter().find(|b| b.surface.is_some()) else { return Ok(()) };
     let but = match body.kind {
         BodyKind::Rigid { .. } => "this one is rigid; choose \"barrier\" or \"barrier-free\"",

@@ -112,6 +112,7 @@ pub fn check_held(definition: &Definition, model: &Model, x: &[Vec3]) -> Result<
         links.join(s.bodies[0], s.bodies[1]);
     }
     model.grips.iter().for_each(|g| links.join(g.owner, g.body));
+    model.ties.iter().for_each(|t| links.join(t.bodies[0], t.bodies[1]));
     for j in &definition.joints {
         match j.parent {
             Some(parent) => links.join(parent, j.child),

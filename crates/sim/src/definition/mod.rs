@@ -13,6 +13,7 @@ pub mod presets;
 mod rigid;
 pub mod settings;
 mod springs;
+mod ties;
 pub mod validate;
 
 pub use carried::CarriedSurface;
@@ -22,6 +23,8 @@ pub use parts::{SolidPart, Substance};
 pub(crate) use rigid::coordinates;
 pub use rigid::{CONTROL_POINTS, MassProperties};
 pub use springs::{Anchor, AttachmentDef, SpringStiffness, StitchDef, StitchPair};
+pub use ties::{TieDef, TieFound};
+pub(crate) use ties::{Tied, TiedVertex};
 
 use crate::definition::expression::{Expression, VectorExpression};
 use crate::energy::Term;
@@ -56,6 +59,8 @@ pub struct Definition {
     pub attachments: Vec<AttachmentDef>,
     /// Springs that sew vertices together.
     pub stitches: Vec<StitchDef>,
+    /// Bodies that are glued where they touch at the start.
+    pub ties: Vec<TieDef>,
     /// Joints between rigid bodies, and regions of soft ones.
     pub joints: Vec<JointDef>,
     /// Sums of coordinates of joints.
@@ -99,13 +104,20 @@ impl Definition {
         self.no_contact.iter().copied().chain(rigid).collect()
     }
 
-    /// The regions of soft bodies, by scene-wide vertices, whose surfaces do not touch the rigid body at which a joint holds them.
+    /// The regions of soft bodies, by scene-wide vertices, whose surfaces do not touch the rigid body at which a joint holds them, or the body to
+    /// which they are tied.
     pub fn grips(&self) -> Vec<Grip> {
         let grip = |j: &JointDef| match self.left_out(j) {
             Some(LeftOut::Grip(grip)) => Some(grip),
             _ => None,
         };
-        self.joints.iter().filter_map(grip).collect()
+        self.joints.iter().filter_map(grip).chain(self.left_out_by_ties()).collect()
+    }
+
+    /// What ties leave out of contact; nothing of ties that find nothing, which are refused when the simulation is built.
+    pub(crate) fn left_out_by_ties(&self) -> Vec<Grip> {
+        let tied = self.ties.iter().filter_map(|t| t.find(self).ok());
+        tied.flat_map(|t| t.left_out(self)).collect()
     }
 
     /// What a joint leaves out of contact; none of a joint with the world or one whose bodies touch.

@@ -96,6 +96,37 @@ fn shapes(at: [f64; 4]) -> [f64; NODES] {
     })
 }
 
+/// Steps of Newton's method for the place of a point, and the part of the element's size at which it has found it.
+const PLACING: usize = 30;
+const PLACED: f64 = 1e-14;
+
+/// The shape functions of the element with nodes `x` where it, or its continuation beyond its faces, is at `point`: Σ N x = point. None where
+/// Newton's method finds no such place.
+pub(crate) fn place_in(point: &Vec3, x: &[Vec3; NODES]) -> Option<[f64; NODES]> {
+    let size = (1..4).map(|k| (x[k] - x[0]).norm()).fold(0.0, f64::max);
+    let mut at = [0.25; 4];
+    let mut found = None;
+    for _ in 0..PLACING {
+        let weights = shapes(at);
+        let miss = point - weights.iter().zip(x).map(|(w, x)| *w * x).sum::<Vec3>();
+        if !miss.norm().is_finite() {
+            return None;
+        }
+        // rounding may keep the last digits from vanishing
+        if miss.norm() <= 100.0 * PLACED * size {
+            found = Some(weights);
+        }
+        if miss.norm() <= PLACED * size {
+            break;
+        }
+        let slope = Mat3::from(jacobian(&formula::plain(x), &slopes(at)));
+        let step = slope.try_inverse()? * miss;
+        (at[1], at[2], at[3]) = (at[1] + step.x, at[2] + step.y, at[3] + step.z);
+        at[0] = 1.0 - at[1] - at[2] - at[3];
+    }
+    found
+}
+
 /// ∂x/∂ξ with these slopes of the shape functions. They sum to zero, so that positions relative to node 0 give the same, with less
 /// rounding.
 #[inline(always)]

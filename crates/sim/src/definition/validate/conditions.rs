@@ -3,7 +3,7 @@
 use super::{Fault, direction, fault, not_negative, number, positive, require, vector};
 use crate::definition::{
     Anchor, AttachmentDef, Condition, DriveDef, ForceDef, JointDef, JointKind, JointSpring,
-    MimicDef, Motion, Pivot, PrescribedDef, SpringStiffness, StitchDef, TendonDef,
+    MimicDef, Motion, Pivot, PrescribedDef, SpringStiffness, StitchDef, TendonDef, TieDef,
 };
 
 const A_BODY: &str = "the index of a body is needed";
@@ -288,6 +288,25 @@ impl AttachmentDef {
             SpringStiffness::PerMass(k) => stiffness("stiffness_per_mass", k)?,
         }
         self.rest_length.map_or(Ok(()), rest_length)
+    }
+}
+
+impl TieDef {
+    /// Checks every number; `bodies` is how many there are.
+    pub(super) fn validate(&self, bodies: usize) -> Result<(), Fault> {
+        for body in self.bodies {
+            require("bodies", body, body < bodies, A_BODY)?;
+        }
+        self.validate_numbers()
+    }
+
+    /// Checks the tolerance.
+    ///
+    /// # Errors
+    /// It is not positive.
+    pub fn validate_numbers(&self) -> Result<(), Fault> {
+        let must = "a tolerance must be positive (m)";
+        self.tolerance.map_or(Ok(()), |t| positive("tolerance", t, must))
     }
 }
 

@@ -210,6 +210,10 @@ impl Definition {
             let named = |f: Fault| f.within_element("stitches", k).of("stitch", &s.name);
             s.validate(count).map_err(named)?;
         }
+        for (k, t) in self.ties.iter().enumerate() {
+            let named = |f: Fault| f.within_element("ties", k).of("tie", &t.name);
+            t.validate(count).map_err(named)?;
+        }
         self.validate_joints()?;
         for (k, &(a, b)) in self.no_contact.iter().enumerate() {
             let must = "two indices of bodies are needed";

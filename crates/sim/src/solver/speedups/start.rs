@@ -40,8 +40,8 @@ pub fn advance_free_bodies(
         |v: usize| moves(v) && !touches[v] && potential.rails().of(v as u32).is_none_or(along);
     let mut p = vec![Vec3::zeros(); it.x.len()];
     let mut any = false;
-    // bodies with joints do not go by themselves
-    let held = |b: usize| model.joints.tree.has(b) || model.grips.iter().any(|g| g.owner == b);
+    // bodies with joints or ties do not go by themselves
+    let held = |b: usize| model.joints.tree.has(b) || model.is_joined(b);
     let is_grip = |b: usize| model.bodies[b].owner.is_some();
     let single = |b: &usize| !model.bodies[*b].obstacle && !held(*b) && !is_grip(*b);
     for body in (0..model.bodies.len()).filter(single).map(|b| &model.bodies[b]) {
