@@ -6,8 +6,11 @@ use standoff_linalg::Vec3;
 use standoff_linalg::nalgebra::Rotation3;
 use standoff_sim::Simulation;
 use standoff_sim::definition::{
-    BodyDef, BodyKind, Definition, ForceDef, Load, Motion, PrescribedDef, TieDef,
+    BendingModel, BodyDef, BodyKind, Definition, ForceDef, Load, Motion, PrescribedDef,
+    ShellMaterial, TieDef,
 };
+use standoff_sim::energy::membrane::Sheet;
+use standoff_sim::material::membrane::{MembraneLaw, SheetLame};
 use standoff_sim::settings::{Integrator, Method};
 
 /// Young's modulus of the blocks, Pa.
@@ -496,4 +499,129 @@ fn elsewhere_glued_bodies_collide() {
     let lowest =
         s.positions()[s.model().bodies[1].vertices.clone()].iter().map(|p| p.y).fold(1.0, f64::min);
     assert!(lowest > 0.1 - 0.05, "{lowest}");
+}
+
+fn sheet(name: &str, height: f64) -> BodyDef {
+    let at = |k: u32| Vec3::new(0.1 * f64::from(k / 4), height, 0.1 * f64::from(k % 4));
+    let v = |i: u32, j: u32| 4 * i + j;
+    let cell = |(i, j): (u32, u32)| {
+        [[v(i, j), v(i, j + 1), v(i + 1, j + 1)], [v(i, j), v(i + 1, j + 1), v(i + 1, j)]]
+    };
+    let cells = (0..3).flat_map(|i| (0..3).map(move |j| (i, j)));
+    let material = ShellMaterial {
+        thickness: 2e-3,
+        density: 500.0,
+        sheet: Sheet::Isotropic(MembraneLaw::StVenantKirchhoff, SheetLame::new(1e6, 0.3)),
+        fibre: None,
+        bending_modulus: 1e-4,
+        bending_model: BendingModel::Hinge,
+        poisson_ratio: 0.3,
+        flat: false,
+        stretch_limit: None,
+    };
+    BodyDef {
+        name: name.into(),
+        rest: (0..16).map(at).collect(),
+        kind: BodyKind::Shell {
+            triangles: cells.flat_map(cell).collect(),
+            material: Box::new(material),
+        },
+        friction_material: "default".into(),
+        ..BodyDef::default()
+    }
+}
+
+/// A shell on a solid follows it, whichever is named first, and gives it its mass. Shells carry nothing.
+#[test]
+fn a_shell_is_tied_to_a_solid() {
+    let lower = block("block", [-0.05, 0.0, -0.05], [4, 1, 4], 0.1);
+    let mut d = scene(vec![lower.clone(), sheet("skin", 0.101)]);
+    d.ties.push(tie(Some(2e-3)));
+    d.settings.time.step = 0.01;
+    d.bodies[0].velocity =
+        d.bodies[0].rest.iter().map(|p| Vec3::new(0.0, 5.0 * p.x * p.z, 1.0)).collect();
+    let mut s = Simulation::new(&d).unwrap();
+    let first = s.model().bodies[1].vertices.start;
+    assert!((first..first + 16).all(|v| s.model().map.is_carried(v)));
+    let whole: f64 = s.model().mass.iter().sum();
+    let expected = 1000.0 * 0.16 * 0.1 + 500.0 * 2e-3 * 0.09;
+    assert!((whole - expected).abs() < 1e-12 * expected, "{whole}");
+    (0..4).for_each(|_| drop(s.step().unwrap()));
+    assert!(s.model().map.deviation(s.positions()).unwrap().1 < 1e-14);
+    assert!(s.audit().is_empty());
+    let moved = s.positions()[first..first + 16].to_vec();
+    let error = s.set_positions(first, &moved.iter().map(|x| x + Vec3::y()).collect::<Vec<_>>());
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("tie 'glue' glues it"), "{error}");
+    let mut chosen = d.clone();
+    chosen.ties[0].vertices = Some(vec![0, 1, 2]);
+    refused(&chosen, &["'skin' is a shell", "name it first"]);
+    let mut shells = scene(vec![sheet("one", 0.0), sheet("two", 0.001)]);
+    shells.ties.push(tie(Some(2e-3)));
+    refused(&shells, &["'one' and 'two' are shells"]);
+}
+
+/// Bodies in two dimensions have no ties.
+#[test]
+fn ties_in_the_plane_are_refused() {
+    let at = |shift: f64| move |i: usize, j: usize| [0.1 * i as f64 + shift, 0.1 * j as f64];
+    let mut d = scene(vec![
+        crate::common::grid("left", [2, 2], at(0.0)),
+        crate::common::grid("right", [2, 2], at(0.2)),
+    ]);
+    d.dimension = standoff_sim::definition::Dimension::Two;
+    d.ties.push(tie(None));
+    refused(&d, &["tie 'glue'", "two dimensions"]);
+}
+
+/// Layers of one element each, glued one on another: what carries a vertex is carried itself. In whatever order the ties are given, a rigid motion of
+/// what is left is one of all, masses add up, and momenta do not change.
+#[test]
+fn layers_are_glued_one_on_another() {
+    let run = |ties: [[usize; 2]; 2]| {
+        let mut d = scene(vec![
+            block("bottom", [0.0, 0.0, 0.0], [2, 1, 2], 0.15),
+            block("middle", [0.0, 0.15, 0.0], [3, 1, 3], 0.1),
+            block("top", [0.0, 0.25, 0.0], [4, 1, 4], 0.075),
+        ]);
+        d.ties =
+            ties.map(|bodies| TieDef { name: format!("{bodies:?}"), bodies, ..tie(None) }).to_vec();
+        d.settings.time.integrator = Integrator::ImplicitEuler;
+        d.settings.time.step = 0.01;
+        d.settings.solver.end.velocity = Some(1e-11);
+        for body in &mut d.bodies {
+            let spin = |p: &Vec3| Vec3::new(0.5, 1.0, 3.0).cross(p) + Vec3::new(p.y, 0.0, 0.0);
+            body.velocity = body.rest.iter().map(spin).collect();
+        }
+        let mut s = Simulation::new(&d).unwrap();
+        let whole: f64 = s.model().mass.iter().sum();
+        let expected = 1000.0 * 0.09 * (0.15 + 0.1 + 0.075);
+        assert!((whole - expected).abs() < 1e-12 * expected, "{whole}");
+        assert!(s.model().mass.iter().all(|m| *m >= 0.0));
+        let turn = Rotation3::new(Vec3::new(0.7, -1.1, 0.4));
+        let right: Vec<Vec3> = s.positions().iter().map(|x| turn * x).collect();
+        let mut x = right.clone();
+        let carried: Vec<usize> = (0..x.len()).filter(|v| s.model().map.is_carried(*v)).collect();
+        assert_eq!(carried.len(), 16 + 25);
+        carried.iter().for_each(|&v| x[v] = Vec3::zeros());
+        s.model().map.spread(&mut x);
+        carried.iter().for_each(|&v| assert!((x[v] - right[v]).norm() < 1e-14, "{v}"));
+        for _ in 0..3 {
+            let before = s.state().v.clone();
+            s.step().unwrap();
+            let (model, state) = (s.model(), s.state());
+            let change = |v: usize| model.mass[v] * (state.v[v] - before[v]);
+            let all = 0..state.v.len();
+            let linear: Vec3 = all.clone().map(change).sum();
+            let angular: Vec3 = all.clone().map(|v| state.x[v].cross(&change(v))).sum();
+            let scale: f64 = all.map(|v| change(v).norm()).sum();
+            assert!(linear.norm() < 1e-12 * scale, "{:e}", linear.norm() / scale);
+            assert!(angular.norm() < 1e-12 * scale, "{:e}", angular.norm() / scale);
+        }
+        assert!(s.audit().is_empty());
+        s.positions().to_vec()
+    };
+    let (one, other) = (run([[0, 1], [1, 2]]), run([[2, 1], [1, 0]]));
+    let apart = one.iter().zip(&other).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
+    assert!(apart < 1e-11, "{apart:e}");
 }
