@@ -9,12 +9,20 @@ say() { printf '\n== %s\n' "$*"; }
 
 say "format"
 cargo fmt --all --check
+cargo fmt --manifest-path python/Cargo.toml --check
 say "lock files"
 for folder in python fuzz; do
     cargo metadata --manifest-path "$folder/Cargo.toml" --locked --format-version 1 >/dev/null
 done
 say "lints"
 cargo clippy --workspace --all-targets --locked -- -D warnings
+# the Python package, too, so that a change of a library that it does not follow is seen here
+if command -v python3 >/dev/null; then
+    CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}" \
+        cargo clippy --manifest-path python/Cargo.toml --locked -- -D warnings
+else
+    echo "Python package not checked: python3 is not installed"
+fi
 say "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 say "licences, bans, sources"

@@ -8,8 +8,6 @@ venv="$CARGO_TARGET_DIR/python-venv"
 rm -rf "$venv" "$CARGO_TARGET_DIR/wheels"
 python3 -m venv "$venv"
 "$venv/bin/pip" install --quiet "maturin>=1.8,<2"
-cargo fmt --check
-cargo clippy --release --locked -- -D warnings
 "$venv/bin/maturin" build --release --locked --strip --out "$CARGO_TARGET_DIR/wheels"
 wheel=("$CARGO_TARGET_DIR"/wheels/standoff-*.whl)
 "$venv/bin/pip" install --quiet "${wheel[0]}[test]"

@@ -97,6 +97,7 @@ fn build(fields: &Bound<'_, PyDict>, e: &BuildError) -> PyResult<&'static str> {
         }
         BuildError::Energy { name, .. } => fields.set_item("energy", name)?,
         BuildError::Joint { joint, .. } => fields.set_item("joint", joint)?,
+        BuildError::Tie { tie, .. } => fields.set_item("tie", tie)?,
         BuildError::Element { body, element, vertices, .. } => {
             fields.set_item("body", body)?;
             fields.set_item("element", element)?;
