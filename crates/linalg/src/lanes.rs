@@ -1,14 +1,14 @@
 //! The same arithmetic on several elements at once, one per lane of the processor's vector unit.
 //!
 //! [`Lanes`] is a number per lane with the usual operators, [`dispatch`] runs a [`Kernel`] compiled
-//! for the widest vectors that the processor has (none but plain ones needed). Every lane computes
+//! for the vectors that the processor has (none but plain ones needed). Every lane computes
 //! what one number alone would: no fused multiply-add, no sum across lanes. So a kernel's results
 //! have the same bits on every width, and a lane's result does not depend on its neighbours.
 
 use crate::elementary::{self, Binary};
 use crate::real::Real;
 use crate::{M3, Mat3, Svd, Svd3, V3, Vec3, svd};
-use pulp::{Arch, Scalar, Simd, WithSimd};
+use pulp::{Arch, NullaryFnOnce, Scalar, Simd, WithSimd};
 use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
 
 /// Most lanes that any processor has.
@@ -38,15 +38,43 @@ impl<K: Kernel> WithSimd for Op<K> {
     }
 }
 
-/// Runs `kernel` on the widest vectors of this processor.
+/// Runs `kernel` on vectors of at most 256 bits.
 #[inline]
 pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(simd) = pulp::x86::V3::try_new() {
+        return Simd::vectorize(simd, On(kernel, simd));
+    }
+    dispatch_widest(kernel)
+}
+
+/// Runs `kernel` on the widest vectors of this processor, for what is little code and most of the time.
+#[inline]
+pub fn dispatch_widest<K: Kernel>(kernel: K) -> K::Output {
     Arch::new().dispatch(Op(kernel))
 }
 
 /// Runs `kernel` on single numbers: the twin of [`dispatch`], with the same bits.
 pub fn scalar<K: Kernel>(kernel: K) -> K::Output {
     kernel.run(Scalar)
+}
+
+struct On<K, W>(K, W);
+
+impl<K: Kernel, W: Width> NullaryFnOnce for On<K, W> {
+    type Output = K::Output;
+
+    #[inline(always)]
+    fn call(self) -> K::Output {
+        self.0.run(self.1)
+    }
+}
+
+/// Runs `kernel` on the vectors of a kernel that calls this from where the compiler forgets about them, such as another
+/// thread.
+#[inline]
+pub fn on<K: Kernel, W: Width>(width: W, kernel: K) -> K::Output {
+    width.vectorize(On(kernel, width))
 }
 
 /// One number per lane.

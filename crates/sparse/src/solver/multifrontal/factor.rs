@@ -6,7 +6,7 @@ use standoff_linalg::lanes::{self, Kernel, Width};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::analysis::{Analysis, Front};
-use super::dense::{Update, WIDTH, each, partial_cholesky};
+use super::dense::{PartialCholesky, Update, WIDTH, each};
 use super::pool::Pool;
 use super::scalar::Scalar;
 use super::traverse::{GRAIN, Pieces};
@@ -90,9 +90,10 @@ impl<T: Scalar> Factor<T> {
             let mut update = Update::new(m - k, pool);
             let sum = Assembly::<T, U>::new(analysis, f, &children);
             sum.panel(panel, blocks, scale);
-            let result = partial_cholesky(panel, m, k, &mut update);
             sum.update(&mut update);
             children.into_iter().for_each(|child| child.give(pool));
+            let result =
+                lanes::dispatch_widest(PartialCholesky { panel, m, k, update: &mut update, pool });
             match result {
                 Ok(()) => Ok(update),
                 Err(column) => {
@@ -135,7 +136,7 @@ impl<'a, T: Scalar, const U: usize> Assembly<'a, T, U> {
         let parallel = panel.len() >= PARALLEL && rayon::current_num_threads() > 1;
         let height = U * self.front.m;
         let pack = columns_per_pack(height);
-        let columns = panel.chunks_mut(U * height * pack).enumerate().collect();
+        let columns = panel.chunks_mut(U * height * pack).enumerate();
         each(columns, parallel, |(p, columns): (usize, &mut [T])| {
             columns.fill(T::default());
             let first = p * pack;
@@ -157,12 +158,9 @@ impl<'a, T: Scalar, const U: usize> Assembly<'a, T, U> {
         });
     }
 
-    /// Adds the children's part of what is handed on.
+    /// Writes the children's part of what is handed on.
     fn update(&self, update: &mut Update<T>) {
         const { assert!(WIDTH.is_multiple_of(U)) };
-        if self.children.is_empty() {
-            return;
-        }
         let n = update.n;
         let parallel = n * n >= PARALLEL && rayon::current_num_threads() > 1;
         each(update.strips(), parallel, |(begin, strip)| {
@@ -171,6 +169,7 @@ impl<'a, T: Scalar, const U: usize> Assembly<'a, T, U> {
             let pack = columns_per_pack(height);
             for (p, columns) in strip.chunks_mut(U * height * pack).enumerate() {
                 let first = top + p * pack;
+                columns.fill(T::default());
                 for child in &self.children {
                     lanes::dispatch(ExtendAdd {
                         child,

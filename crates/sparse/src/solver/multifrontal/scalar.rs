@@ -7,8 +7,8 @@ pub(crate) const LANES: usize = 8;
 
 /// `f32` or `f64`.
 pub(crate) trait Scalar:
-    faer::traits::RealField
-    + Copy
+    Copy
+    + PartialOrd
     + Default
     + Send
     + Sync
@@ -19,7 +19,33 @@ pub(crate) trait Scalar:
     + std::ops::Sub<Output = Self>
     + std::ops::Neg<Output = Self>
 {
+    /// Numbers of this precision, one per lane.
+    type Vector<W: Width>: Copy;
+
+    /// Lanes of a vector.
+    fn lanes<W: Width>() -> usize;
+    /// The number in every lane.
+    fn splat<W: Width>(width: W, x: Self) -> Self::Vector<W>;
+    /// The numbers as vectors; those that fill none are left out.
+    fn vectors<W: Width>(x: &[Self]) -> &[Self::Vector<W>];
+    /// [`Scalar::vectors`] to be written.
+    fn vectors_mut<W: Width>(x: &mut [Self]) -> &mut [Self::Vector<W>];
+    /// c − a b, rounded once.
+    fn subtract_product<W: Width>(
+        width: W,
+        a: Self::Vector<W>,
+        b: Self::Vector<W>,
+        c: Self::Vector<W>,
+    ) -> Self::Vector<W>;
+    /// a b.
+    fn multiply<W: Width>(width: W, a: Self::Vector<W>, b: Self::Vector<W>) -> Self::Vector<W>;
+    /// c − a b of single numbers, rounded once.
+    fn minus_product(a: Self, b: Self, c: Self) -> Self;
+    /// The root.
+    fn root(self) -> Self;
+
     const ONE: Self;
+    const INFINITY: Self;
     /// Rounded to this precision.
     fn round(x: f64) -> Self;
     fn to_f64(self) -> f64;
@@ -75,7 +101,43 @@ fn products4_in_vectors<W: Width>(width: W, c: [&[f32]; 4], x: &[f32]) -> [[f32;
 }
 
 impl Scalar for f32 {
+    type Vector<W: Width> = W::f32s;
+
+    #[inline(always)]
+    fn lanes<W: Width>() -> usize {
+        W::F32_LANES
+    }
+    #[inline(always)]
+    fn splat<W: Width>(width: W, x: Self) -> W::f32s {
+        width.splat_f32s(x)
+    }
+    #[inline(always)]
+    fn vectors<W: Width>(x: &[Self]) -> &[W::f32s] {
+        W::as_simd_f32s(x).0
+    }
+    #[inline(always)]
+    fn vectors_mut<W: Width>(x: &mut [Self]) -> &mut [W::f32s] {
+        W::as_mut_simd_f32s(x).0
+    }
+    #[inline(always)]
+    fn subtract_product<W: Width>(width: W, a: W::f32s, b: W::f32s, c: W::f32s) -> W::f32s {
+        width.negate_mul_add_f32s(a, b, c)
+    }
+    #[inline(always)]
+    fn multiply<W: Width>(width: W, a: W::f32s, b: W::f32s) -> W::f32s {
+        width.mul_f32s(a, b)
+    }
+    #[inline(always)]
+    fn minus_product(a: Self, b: Self, c: Self) -> Self {
+        (-a).mul_add(b, c)
+    }
+    #[inline(always)]
+    fn root(self) -> Self {
+        self.sqrt()
+    }
+
     const ONE: Self = 1.0;
+    const INFINITY: Self = Self::INFINITY;
     fn round(x: f64) -> Self {
         x as f32
     }
@@ -96,7 +158,43 @@ impl Scalar for f32 {
 }
 
 impl Scalar for f64 {
+    type Vector<W: Width> = W::f64s;
+
+    #[inline(always)]
+    fn lanes<W: Width>() -> usize {
+        W::F64_LANES
+    }
+    #[inline(always)]
+    fn splat<W: Width>(width: W, x: Self) -> W::f64s {
+        width.splat_f64s(x)
+    }
+    #[inline(always)]
+    fn vectors<W: Width>(x: &[Self]) -> &[W::f64s] {
+        W::as_simd_f64s(x).0
+    }
+    #[inline(always)]
+    fn vectors_mut<W: Width>(x: &mut [Self]) -> &mut [W::f64s] {
+        W::as_mut_simd_f64s(x).0
+    }
+    #[inline(always)]
+    fn subtract_product<W: Width>(width: W, a: W::f64s, b: W::f64s, c: W::f64s) -> W::f64s {
+        width.negate_mul_add_f64s(a, b, c)
+    }
+    #[inline(always)]
+    fn multiply<W: Width>(width: W, a: W::f64s, b: W::f64s) -> W::f64s {
+        width.mul_f64s(a, b)
+    }
+    #[inline(always)]
+    fn minus_product(a: Self, b: Self, c: Self) -> Self {
+        (-a).mul_add(b, c)
+    }
+    #[inline(always)]
+    fn root(self) -> Self {
+        self.sqrt()
+    }
+
     const ONE: Self = 1.0;
+    const INFINITY: Self = Self::INFINITY;
     fn round(x: f64) -> Self {
         x
     }
