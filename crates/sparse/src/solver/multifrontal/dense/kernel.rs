@@ -261,7 +261,7 @@ pub(super) struct To<'a, T> {
 pub(super) struct Subtract<'a, T> {
     pub(super) product: Product<'a, T>,
     pub(super) first: usize,
-    /// A and B are the same, and the lower triangle is asked for. What is above the diagonal becomes anything.
+    /// A and B are the same, and only the lower triangle is needed. What is above the diagonal becomes anything.
     pub(super) triangle: bool,
     pub(super) to: To<'a, T>,
 }
