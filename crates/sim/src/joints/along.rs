@@ -1,6 +1,5 @@
 //! Energies of single coordinates: limits, drives, damping and friction.
 
-use super::coordinate::projected;
 use super::law::Law;
 use super::{Joint, Joints, span};
 use crate::energy::{Projection, Role, Term, next_blocks};
@@ -132,7 +131,8 @@ impl Term for AlongTerm<'_> {
         }
     }
 
-    /// φ'' ∇s ∇sᵀ + φ' ∂²s, of which the part of each joint in the second is projected: φ'' is never negative.
+    /// φ'' ∇s ∇sᵀ + φ' ∂²s, of which projection leaves the first part: φ'' is never negative, and where the laws of a coordinate balance each
+    /// other, so do the second parts, which would not if each of them was made positive.
     fn hessians(
         &self,
         range: Range<usize>,
@@ -152,13 +152,13 @@ impl Term for AlongTerm<'_> {
             for (block, (k, l)) in own.iter_mut().zip(block_pairs(n)) {
                 *block = self.weight * second * g[k] * g[l].transpose();
             }
+            if projection.applies_to(&acting.stencil) {
+                continue;
+            }
             for ((j, factor), places) in acting.parts.iter().zip(&acting.places) {
                 let joint = &self.joints.all[*j];
                 let Some(coordinate) = joint.coordinate() else { continue };
-                let mut bending = first * *factor * coordinate.curvature(&joint.gather(x));
-                if projection.applies_to(&acting.stencil) {
-                    bending = projected(bending);
-                }
+                let bending = first * *factor * coordinate.curvature(&joint.gather(x));
                 let at = |p: usize| places.iter().position(|place| *place == p);
                 for (block, (k, l)) in own.iter_mut().zip(block_pairs(n)) {
                     if let (Some(k), Some(l)) = (at(k), at(l)) {

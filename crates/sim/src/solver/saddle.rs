@@ -83,8 +83,12 @@ pub fn negative_curvature(
                 found = rows;
                 break;
             }
-            // what nothing holds in a quasi-static step
-            Err(SolveError::NotPositiveDefinite { .. } | SolveError::NegativeCurvature { .. }) => {
+            // what nothing holds in a quasi-static step, which rounding may hide from the factor
+            Err(
+                SolveError::NotPositiveDefinite { .. }
+                | SolveError::NegativeCurvature { .. }
+                | SolveError::NotConverged { .. },
+            ) => {
                 projected.raise_diagonal(raise);
                 raise *= 10.0;
             }
