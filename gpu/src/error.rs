@@ -1,6 +1,6 @@
 //! Why a device is not used, as types.
 
-/// What may be wrong with a device, or with what is asked of it.
+/// What may be wrong with a device, or with a system for it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DeviceError {
     /// No device can do what is needed.
@@ -48,18 +48,26 @@ pub enum DeviceError {
     },
     /// A system needs more memory than the device gives for one purpose.
     #[error(
-        "the device has too little memory for the {what}: {asked} bytes are asked, {available} available"
+        "the device has too little memory for the {what}: {asked} bytes are needed, {available} available"
     )]
     Memory {
         /// What the memory is for.
         what: &'static str,
         /// Bytes that are needed.
         asked: u64,
-        /// Bytes that there may be at most; 0 where the driver refused without saying how many.
+        /// Bytes that one array may have.
         available: u64,
     },
+    /// The driver has no more memory; it does not say how much there was.
+    #[error("the device has no memory left for the {what}: {asked} bytes are needed")]
+    OutOfMemory {
+        /// What the memory is for.
+        what: &'static str,
+        /// Bytes that are needed.
+        asked: u64,
+    },
     /// A system has more rows or blocks than the programs can number.
-    #[error("the device can number {available} {what}, and {asked} are asked")]
+    #[error("the device can number {available} {what}, and {asked} are needed")]
     TooLarge {
         /// What is counted.
         what: &'static str,

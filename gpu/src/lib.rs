@@ -20,6 +20,7 @@ mod adapters;
 mod bytes;
 mod device;
 mod error;
+mod handle;
 mod operands;
 mod programs;
 mod self_test;

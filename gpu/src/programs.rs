@@ -1,18 +1,13 @@
 //! The programs of the device.
 
 use wgpu::{
-    BindGroupLayout, BindGroupLayoutDescriptor, BindGroupLayoutEntry, BindingType,
-    BufferBindingType, ComputePipeline, ComputePipelineDescriptor, ErrorFilter,
-    PipelineLayoutDescriptor, ShaderModuleDescriptor, ShaderSource, ShaderStages,
+    ComputePipeline, ComputePipelineDescriptor, ErrorFilter, PipelineLayoutDescriptor,
+    ShaderModuleDescriptor, ShaderSource,
 };
 
-use crate::adapters::BINDINGS;
-use crate::device::Handle;
 use crate::error::DeviceError;
+use crate::handle::Handle;
 use crate::wait::block_on;
-
-/// Arrays that programs only read: the first ones.
-const READ_ONLY: u32 = 3;
 
 /// The steps of conjugate gradients, in the order in which they are launched.
 #[derive(Debug)]
@@ -44,23 +39,6 @@ impl Programs {
             compile(handle, "conjugate_gradient", source, entries)?;
         Ok(Self { factorize, residual, begin, direction, product, step_length, update, finish })
     }
-}
-
-/// The arrays of a program: all programs have the same places for them.
-pub(crate) fn layout(device: &wgpu::Device) -> BindGroupLayout {
-    let entries: Vec<_> = (0..BINDINGS)
-        .map(|binding| BindGroupLayoutEntry {
-            binding,
-            visibility: ShaderStages::COMPUTE,
-            ty: BindingType::Buffer {
-                ty: BufferBindingType::Storage { read_only: binding < READ_ONLY },
-                has_dynamic_offset: false,
-                min_binding_size: None,
-            },
-            count: None,
-        })
-        .collect();
-    device.create_bind_group_layout(&BindGroupLayoutDescriptor { label: None, entries: &entries })
 }
 
 /// Compiles the entry points of a source.

@@ -9,8 +9,8 @@ use wgpu::{BindGroup, Buffer, BufferUsages, ComputePipeline};
 
 use crate::adapters::WORKGROUP;
 use crate::bytes::numbers;
-use crate::device::{Handle, bind, launch};
 use crate::error::DeviceError;
+use crate::handle::{Handle, bind, launch};
 use crate::operands::{TREE_VALUES, operands, tree_values};
 use crate::programs::compile;
 

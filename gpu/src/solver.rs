@@ -7,8 +7,9 @@ use standoff_sparse::{
     BlockMatrix, LinearSolver, Residuals, SolveError, SolveReport, SolveSeconds,
 };
 
-use crate::device::{Device, launch};
+use crate::device::Device;
 use crate::error::DeviceError;
+use crate::handle::launch;
 use crate::system::{Progress, State, System};
 use crate::traffic::Traffic;
 
@@ -152,7 +153,7 @@ impl DeviceConjugateGradient {
         Ok(now)
     }
 
-    /// Whether to go on from a true residual that is too large, after another one.
+    /// Whether to iterate further from a true residual that is too large, after another one.
     fn may_go_on(&self, now: Progress, before: Option<Progress>) -> Result<(), SolveError> {
         let stalled = before.is_some_and(|before| {
             now.iterations == before.iterations

@@ -9,8 +9,8 @@ use wgpu::{BindGroup, Buffer, BufferUsages};
 
 use crate::adapters::WORKGROUP;
 use crate::bytes::numbers;
-use crate::device::{Handle, bind};
 use crate::error::DeviceError;
+use crate::handle::{Handle, bind};
 use crate::traffic::Traffic;
 
 /// Bytes of `Scalars` and of `Control` in the program.

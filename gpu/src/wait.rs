@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-/// The result of a future of wgpu. Outside of browsers these are ready when they are made; one that is not is asked again.
+/// The result of a future of wgpu. Outside of browsers these are ready when they are made; one that is not is polled again.
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     let mut context = Context::from_waker(Waker::noop());

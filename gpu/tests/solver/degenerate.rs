@@ -129,6 +129,6 @@ fn a_matrix_that_is_too_large_says_so() {
     let error = solver.solve(&chain(4001), &right_hand_side(4001), &mut x).unwrap_err();
     let text = error.to_string();
     assert!(matches!(error, SolveError::Device { .. }), "{text}");
-    assert!(text.contains("576072 bytes are asked, 576000 available"), "{text}");
+    assert!(text.contains("576072 bytes are needed, 576000 available"), "{text}");
     solver.solve(&chain(4000), &right_hand_side(4000), &mut x[..4000]).unwrap();
 }

@@ -57,11 +57,11 @@ fn solutions_have_the_bits_of_the_twin() {
     for n in [1, 2, 3, 255, 256, 257, 512, 1000] {
         agrees(&device, &chain(n), 1e-10);
     }
-    for (sides, seed) in [([5, 4, 3], 1), ([7, 7, 7], 2), ([16, 16, 16], 3)] {
+    for (sides, seed) in [([5, 4, 3], 1), ([7, 7, 7], 2), ([13, 9, 8], 3)] {
         agrees(&device, &lattice(sides, seed), 1e-9);
     }
-    // in more workgroups than are added in one go
-    agrees(&device, &lattice([42, 42, 42], 4), 1e-4);
+    // more workgroups than one adds in one go
+    agrees(&device, &chain(66_000), 3e-2);
 }
 
 /// What the device finds solves the system, as a factorisation finds it.

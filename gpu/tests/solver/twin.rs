@@ -1,5 +1,5 @@
 //! Conjugate gradients with block Jacobi, plainly, on the processor: with the formulas and the tree of sums of the device, written
-//! anew.
+//! again.
 
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::BlockMatrix;
