@@ -16,6 +16,8 @@ for folder in python fuzz; do
 done
 say "lints"
 cargo clippy --workspace --all-targets --locked -- -D warnings
+# what is compiled for graphics processors alone
+cargo clippy -p standoff-cli -p standoff --features standoff-cli/gpu,standoff/gpu --all-targets --locked -- -D warnings
 # the Python package, too, so that a change of a library that it does not follow is seen here
 if command -v python3 >/dev/null; then
     CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}" \

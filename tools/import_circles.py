@@ -206,7 +206,7 @@ def main():
     parser.add_argument("--depth", type=int, help="join what lies deeper; by default files are looked at, and depth 1")
     args = parser.parse_args()
     root = pathlib.Path(__file__).resolve().parent.parent
-    manifests = [*root.glob("crates/*/Cargo.toml"), root / "python" / "Cargo.toml"]
+    manifests = [*root.glob("crates/*/Cargo.toml"), *(root / name / "Cargo.toml" for name in ("gpu", "python"))]
     folders = args.crates or sorted(manifest.parent for manifest in manifests)
     code = 0
     for folder in folders:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Lists files over 400 lines and functions over 50 lines that do not say why.
 
-    tools/long_code.py                      # crates/*/src
+    tools/long_code.py                      # crates/*/src and gpu/src
     tools/long_code.py crates/sim tests     # other folders or files
 
 A file gives its reason by a line `// long: REASON` before its first item, a function by one above it,
@@ -45,7 +45,7 @@ def main():
     parser.add_argument("--file", type=int, default=400, help="most lines of a file")
     parser.add_argument("--function", type=int, default=50, help="most lines of a function")
     args = parser.parse_args()
-    paths = args.paths or sorted(ROOT.glob("crates/*/src"))
+    paths = args.paths or sorted([*ROOT.glob("crates/*/src"), ROOT / "gpu" / "src"])
     files = [f for p in paths for f in (sorted(p.rglob("*.rs")) if p.is_dir() else [p])]
     found = 0
     for path in files:

@@ -64,7 +64,7 @@ pub enum Command {
     /// Convert a scene of the IPC 2020 reference code (.txt) or a MuJoCo model (.xml) to a scene file (TOML).
     #[command(after_long_help = CONVERT_EXAMPLES)]
     Convert(ConvertArgs),
-    /// Show version, machine, mesh formats, materials and solvers.
+    /// Show version, machine, mesh formats, materials, solvers and graphics processors.
     Info,
     /// Print the JSON Schema of scene files, for completion in editors.
     #[command(after_long_help = SCHEMA_EXAMPLES)]
@@ -227,6 +227,9 @@ pub struct RunArgs {
     /// When the independent audit checks for intersections and inversions, instead of `solver.audit`.
     #[arg(long, value_parser = Choices("AuditLevel"))]
     pub audit: Option<String>,
+    /// Where linear systems are solved, instead of `solver.device`.
+    #[arg(long, value_parser = Choices("Device"))]
+    pub device: Option<String>,
     /// Print errors only.
     #[arg(short, long)]
     pub quiet: bool,
@@ -321,6 +324,10 @@ pub struct ResumeArgs {
     /// Number of threads; all cores by default. The results do not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
+    /// Where linear systems are solved from now on, instead of where the run solved them. Results then agree to the tolerance, not bit for
+    /// bit.
+    #[arg(long, value_parser = Choices("Device"))]
+    pub device: Option<String>,
     /// Print errors only.
     #[arg(short, long)]
     pub quiet: bool,

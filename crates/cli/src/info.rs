@@ -19,6 +19,7 @@ pub fn info(console: &mut Console) -> Result<(), Failure> {
         ("integrators", "Integrator"),
         ("solvers", "Method"),
         ("linear solvers", "LinearSolver"),
+        ("devices of linear solvers", "Device"),
         ("collision checks", "Ccd"),
     ] {
         console.say("");
@@ -27,7 +28,32 @@ pub fn info(console: &mut Console) -> Result<(), Failure> {
             console.say(format_args!("  {name:<20} {help}"));
         }
     }
+    console.say("");
+    console.say("graphics processors");
+    graphics_processors().iter().for_each(|line| console.say(format_args!("  {line}")));
     Ok(())
+}
+
+#[cfg(feature = "gpu")]
+fn graphics_processors() -> Vec<String> {
+    let all = standoff_gpu::devices();
+    if all.is_empty() {
+        let none = "none: Vulkan finds no device; a driver may be missing (Debian's mesa-vulkan-drivers has one in software)";
+        return vec![none.into()];
+    }
+    let describe = |d: &standoff_gpu::DeviceInfo| {
+        let will_do =
+            d.lacks.as_deref().map_or("suitable".into(), |l| format!("not suitable: {l}"));
+        let (name, kind, back_end, driver) = (&d.name, d.kind.name(), &d.back_end, &d.driver);
+        let mebibytes = d.largest_array >> 20;
+        format!("{name} ({kind}, {back_end}, {driver}, arrays of {mebibytes} MiB): {will_do}")
+    };
+    all.iter().map(describe).collect()
+}
+
+#[cfg(not(feature = "gpu"))]
+fn graphics_processors() -> Vec<String> {
+    vec!["not in this build; cargo build --release -p standoff-cli --features gpu adds them".into()]
 }
 
 fn formats() -> String {

@@ -9,6 +9,7 @@ use crate::progress::Progress;
 use crate::scene;
 use crate::view::Watch;
 use standoff::errors::RunError;
+use standoff::settings::Device;
 use standoff::{Error, Event, Options, Scene, Summary};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -48,6 +49,11 @@ pub fn resume(args: &ResumeArgs, console: &mut Console) -> Result<(), Failure> {
     let mut scene = standoff::load_run(&args.folder)?;
     if let Some(steps) = args.steps {
         scene.set_steps(steps);
+    }
+    match args.device.as_deref() {
+        Some("gpu") => scene.set_device(Device::Gpu),
+        Some(_) => scene.set_device(Device::Cpu),
+        None => {}
     }
     let mut view = View { title: args.folder.as_path(), ..View::new(args.quiet) };
     let watch = Watch::start(&args.watch, &args.folder, console)?;
@@ -106,6 +112,7 @@ fn overrides(args: &RunArgs) -> Vec<String> {
     let mut all = args.common.set.clone();
     all.extend(args.solver.as_ref().map(|s| format!("solver.method=\"{s}\"")));
     all.extend(args.audit.as_ref().map(|a| format!("solver.audit=\"{a}\"")));
+    all.extend(args.device.as_ref().map(|d| format!("solver.device=\"{d}\"")));
     all
 }
 

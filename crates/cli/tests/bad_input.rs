@@ -86,6 +86,24 @@ fn bad_command_lines() {
         (&["run", ".", "-o", "out"], &["cannot read the scene file"]),
         (&["run", "scene.toml", "-o", "out", "--solver", "magic"], &["'magic'", "barrier"]),
         (&["run", "scene.toml", "-o", "out", "--audit", "often"], &["'often'", "every-step"]),
+        (&["run", "scene.toml", "-o", "out", "--device", "tpu"], &["'tpu'", "cpu, gpu"]),
+        (
+            &[
+                "run",
+                "scene.toml",
+                "-o",
+                "out",
+                "--device",
+                "gpu",
+                "--set",
+                "solver.linear='cholesky'",
+            ],
+            &["solver.linear: nothing reads this key", "`solver.device = \"gpu\"`"],
+        ),
+        (
+            &["run", "scene.toml", "-o", "out", "--device", "gpu", "--solver", "dot"],
+            &["solver.device: nothing reads this key", "`solver.method = \"dot\"`"],
+        ),
         (&["run", "scene.toml", "-o", "out", "--steps", "0"], &["--steps", "0"]),
         (&["run", "scene.toml", "-o", "out", "--steps", "two"], &["--steps", "two"]),
         (&["run", "scene.toml", "-o", "out", "--threads", "0"], &["--threads", "0"]),
@@ -99,4 +117,28 @@ fn bad_command_lines() {
         }
         assert!(!folder.path().join("out").exists());
     }
+}
+
+/// A program without graphics processors says so in one sentence, before anything is written, and how to build one with them.
+#[cfg(not(feature = "gpu"))]
+#[test]
+fn a_graphics_processor_that_is_not_built_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let scene = "[[objects]]\nshape = { kind = \"box\" }\n";
+    std::fs::write(folder.path().join("scene.toml"), scene).unwrap();
+    let says = |args: &[&str]| {
+        let text = refused(folder.path(), args);
+        for part in ["`solver.device = \"gpu\"`", "--features gpu", "take \"cpu\""] {
+            assert!(text.contains(part), "lacks `{part}`: {text}");
+        }
+        assert_eq!(text.lines().count(), 1, "{text}");
+    };
+    says(&["run", "scene.toml", "-o", "out", "--device", "gpu"]);
+    says(&["run", "scene.toml", "-o", "out", "--set", "solver.device='gpu'"]);
+    assert!(!folder.path().join("out").exists());
+    let run = standoff(folder.path(), &["run", "scene.toml", "-o", "out", "--steps", "1", "-q"]);
+    assert!(run.status.success());
+    says(&["resume", "out", "--steps", "2", "--device", "gpu"]);
+    let info = String::from_utf8(standoff(folder.path(), &["info"]).stdout).unwrap();
+    assert!(info.contains("not in this build") && info.contains("--features gpu"), "{info}");
 }

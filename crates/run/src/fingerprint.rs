@@ -9,7 +9,7 @@ use std::fmt::{self, Write as _};
 use std::hash::Hasher;
 
 /// Fingerprint of everything that the steps of a definition depend on: all of it but the end of the
-/// simulation.
+/// simulation, and the device: a run may go on on another one.
 pub fn fingerprint(definition: &Definition) -> u64 {
     // every field is named, so that none can be forgotten
     let Definition {
@@ -29,7 +29,8 @@ pub fn fingerprint(definition: &Definition) -> u64 {
         settings,
     } = definition;
     let mut settings = settings.clone();
-    settings.time.end = Settings::default().time.end;
+    let default = Settings::default();
+    (settings.time.end, settings.solver.device) = (default.time.end, default.solver.device);
     // the texts hold every bit of every number: Rust prints the shortest one that reads back
     let mut text = HashedText(FnvHasher::default());
     // a hash takes whatever is written

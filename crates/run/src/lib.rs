@@ -60,7 +60,7 @@ pub use info::RunInfo;
 pub use memory::memory;
 pub use recording::Recording;
 pub use resume::ResumePoint;
-pub use run::{Event, Options, RunError, Stop, Stopped, resume, run};
+pub use run::{Event, Options, RunError, Stop, Stopped, resume, resume_by, run, run_by};
 pub use statistics::is_being_written;
 pub use summary::Summary;
 pub use topology::{BodyInfo, HalfSpaceInfo, LimitInfo, Topology};

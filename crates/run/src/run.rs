@@ -10,6 +10,7 @@ use crate::{
 use standoff_scene::Scene;
 use standoff_scene::file::Field;
 use standoff_sim::{BuildError, Simulation, StepError, StepReport};
+use standoff_sparse::LinearSolver;
 use std::any::Any;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -114,7 +115,22 @@ pub fn run(
     options: Options,
     observe: Observer<'_>,
 ) -> Result<Summary, RunError> {
+    run_by(scene, folder, options, None, observe)
+}
+
+/// As [`run`], with a linear solver in place of the one that the settings choose.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_by(
+    scene: &Scene,
+    folder: &Path,
+    options: Options,
+    linear: Option<Box<dyn LinearSolver>>,
+    observe: Observer<'_>,
+) -> Result<Summary, RunError> {
     let mut simulation = Simulation::new(&scene.definition)?;
+    linear.into_iter().for_each(|l| simulation.set_linear_solver(l));
     let mut folder = begin(scene, folder, options, &simulation)?;
     let (summary, energy) = (Summary::default(), EnergyWatch::new(&scene.definition));
     let run = Run { summary, energy, steps: scene.steps(), begun_by: None };
@@ -127,12 +143,26 @@ pub fn run(
 /// # Errors
 /// See [`RunError`]. Nothing is changed unless steps were done.
 pub fn resume(scene: &Scene, folder: &Path, observe: Observer<'_>) -> Result<Summary, RunError> {
+    resume_by(scene, folder, None, observe)
+}
+
+/// As [`resume`], with a linear solver in place of the one that the settings choose.
+///
+/// # Errors
+/// As [`resume`].
+pub fn resume_by(
+    scene: &Scene,
+    folder: &Path,
+    linear: Option<Box<dyn LinearSolver>>,
+    observe: Observer<'_>,
+) -> Result<Summary, RunError> {
     let mut warn = |text: String| {
         // there is nothing yet that could be ended
         let _ = observe(&Event::Warning(text));
     };
     let Taken { mut simulation, mut folder, summary, energy, program } =
         take_up(scene, folder, &mut warn)?;
+    linear.into_iter().for_each(|l| simulation.set_linear_solver(l));
     let begun_by = (program != env!("CARGO_PKG_VERSION")).then_some(program.as_str());
     Run { summary, energy, steps: scene.steps(), begun_by }.finish(
         &mut simulation,

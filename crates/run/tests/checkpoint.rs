@@ -123,10 +123,12 @@ fn every_cut_and_every_altered_byte_is_noticed() {
 }
 
 #[test]
-fn the_fingerprint_sees_every_bit_but_the_end() {
+fn the_fingerprint_sees_every_bit_but_the_end_and_the_device() {
     let mut definition = Definition::default();
     let before = fingerprint(&definition);
     definition.settings.time.end = 17.0;
+    assert_eq!(fingerprint(&definition), before);
+    definition.settings.solver.device = standoff_sim::settings::Device::Gpu;
     assert_eq!(fingerprint(&definition), before);
     definition.gravity.y = f64::from_bits(9.81f64.to_bits());
     let one = fingerprint(&definition);

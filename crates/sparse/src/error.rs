@@ -105,4 +105,10 @@ pub enum SolveError {
         /// Entries of the factor; 0 where they could not be counted.
         nonzeros: usize,
     },
+    /// The device that was to solve the system failed, or has too little memory.
+    #[error("{problem}")]
+    Device {
+        /// What is wrong, as a sentence.
+        problem: String,
+    },
 }

@@ -37,6 +37,27 @@ pub enum Error {
     /// What concerns several simulations at once.
     #[error(transparent)]
     Batch(#[from] BatchError),
+    /// A graphics processor that a scene asks for and that cannot be used.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+}
+
+/// Why a graphics processor cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DeviceError {
+    /// This program knows none.
+    #[error(
+        "`solver.device = \"gpu\"` needs a program that is built with the feature `gpu` \
+         (`cargo build --release -p standoff-cli --features gpu`); without it, take \"cpu\""
+    )]
+    NotBuilt,
+    /// There is none that will do.
+    #[error("`solver.device = \"gpu\"`: {reason}; or take \"cpu\"")]
+    Unusable {
+        /// What is missing or wrong.
+        reason: String,
+    },
 }
 
 /// What can go wrong with several simulations at once.

@@ -1,5 +1,6 @@
 //! Scenes from files and runs in folders.
 
+use crate::device;
 use crate::error::Error;
 use standoff_ipc_import::Import;
 use standoff_run::{Event, Options, RunInfo, Summary};
@@ -74,7 +75,8 @@ pub fn load_run(folder: impl AsRef<Path>) -> Result<Scene, Error> {
 /// the folder holds is an error.
 ///
 /// # Errors
-/// [`Error::Run`]. Steps that were done but did not converge are no error: [`Summary::is_success`] tells.
+/// [`Error::Run`]. Steps that were done but did not converge are no error: [`Summary::is_success`] tells. [`Error::Device`] where the
+/// scene asks for a graphics processor that cannot be used; this is so for every function that begins or resumes a simulation.
 ///
 /// # Example
 ///
@@ -110,7 +112,8 @@ pub fn run_with(
     options: Options,
     observe: &mut dyn FnMut(&Event<'_>) -> ControlFlow<()>,
 ) -> Result<Summary, Error> {
-    Ok(standoff_run::run(scene, folder.as_ref(), options, observe)?)
+    let linear = device::linear_solver(scene)?;
+    Ok(standoff_run::run_by(scene, folder.as_ref(), options, linear, observe)?)
 }
 
 /// Continues the run in a folder to the end of `scene`, which is [`load_run`]'s, perhaps with another
@@ -131,7 +134,8 @@ pub fn resume_with(
     folder: impl AsRef<Path>,
     observe: &mut dyn FnMut(&Event<'_>) -> ControlFlow<()>,
 ) -> Result<Summary, Error> {
-    Ok(standoff_run::resume(scene, folder.as_ref(), observe)?)
+    let linear = device::linear_solver(scene)?;
+    Ok(standoff_run::resume_by(scene, folder.as_ref(), linear, observe)?)
 }
 
 /// What the steps of a scene depend on, in 64 bits: all of it but its end.

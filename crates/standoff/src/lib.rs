@@ -171,7 +171,8 @@
 //! ## Inside a step
 //!
 //! [`Simulation::watch`] looks on at the iterations of a step and can end it, and
-//! [`Simulation::set_linear_solver`] takes a linear solver of one's own.
+//! [`Simulation::set_linear_solver`] takes a linear solver of one's own. With the feature `gpu` of this crate,
+//! `settings.solver.device` may be [`Device::Gpu`](settings::Device::Gpu): a graphics processor then solves the linear systems.
 //!
 //! ## Errors
 //!
@@ -196,6 +197,7 @@
 
 mod batch;
 mod build;
+mod device;
 mod error;
 mod files;
 mod handle;
@@ -248,6 +250,7 @@ pub mod linear {
 
 /// The errors that [`Error`] is made of.
 pub mod errors {
+    pub use crate::error::DeviceError;
     pub use standoff_ipc_import::ImportError;
     pub use standoff_mesh::MeshError;
     pub use standoff_run::{OutputError, RunError, Stop, Stopped};

@@ -10,6 +10,7 @@ mod inside;
 pub use body::{Body, BodyMut, HalfSpace, Pose};
 pub use forces::{Applied, Contact, Held, LoadValue};
 
+use crate::device;
 use crate::error::Error;
 use crate::errors::ControlError;
 use crate::handle::{OfBody, OfHalfSpace, OfLoad, OfPrescription, Which, indices};
@@ -20,6 +21,7 @@ use standoff_scene::resolve::origin::Origin;
 use standoff_sim::joints::JointTarget;
 use standoff_sim::report::JointForces;
 use standoff_sim::{ContactRecord, StepError, StepReport};
+use standoff_sparse::LinearSolver;
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::ControlFlow;
@@ -53,14 +55,17 @@ impl Simulation {
 
     /// The same of a scene that several simulations share.
     pub(crate) fn of(scene: Arc<Scene>) -> Result<Self, Error> {
-        Ok(Self::with(standoff_sim::Simulation::new(&scene.definition)?, scene, None))
+        let linear = device::linear_solver(&scene)?;
+        Ok(Self::with(standoff_sim::Simulation::new(&scene.definition)?, scene, None, linear))
     }
 
     fn with(
-        core: standoff_sim::Simulation,
+        mut core: standoff_sim::Simulation,
         scene: Arc<Scene>,
         recording: Option<Recording>,
+        linear: Option<Box<dyn LinearSolver>>,
     ) -> Self {
+        linear.into_iter().for_each(|l| core.set_linear_solver(l));
         let fingerprint = fingerprint(&scene.definition);
         let indices = indices(&scene);
         Self { core, scene, indices, fingerprint, recording, report: None }
@@ -84,8 +89,9 @@ impl Simulation {
     /// # Errors
     /// [`Error::Run`]: nothing in the folder is of use, or it belongs to another scene.
     pub fn resume(scene: &Scene, folder: impl AsRef<Path>) -> Result<Self, Error> {
+        let linear = device::linear_solver(scene)?;
         let (recording, core) = Recording::resume(scene, folder.as_ref(), &mut |_| {})?;
-        Ok(Self::with(core, Arc::new(scene.clone()), Some(recording)))
+        Ok(Self::with(core, Arc::new(scene.clone()), Some(recording), linear))
     }
 
     /// The whole state as bytes, from which [`restore`](Self::restore) and [`load`](Self::load) go on.
@@ -98,9 +104,10 @@ impl Simulation {
     /// # Errors
     /// [`Error::Output`] for bytes that are damaged or of another scene.
     pub fn restore(scene: &Scene, saved: &[u8]) -> Result<Self, Error> {
+        let linear = device::linear_solver(scene)?;
         let state = parse_checkpoint(SAVED.as_ref(), saved, fingerprint(&scene.definition))?.state;
         let core = standoff_sim::Simulation::restore(&scene.definition, state)?;
-        Ok(Self::with(core, Arc::new(scene.clone()), None))
+        Ok(Self::with(core, Arc::new(scene.clone()), None, linear))
     }
 
     /// Goes back or forward to a state that [`save`](Self::save) gave for this scene. A recording ends.

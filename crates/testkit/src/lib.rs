@@ -54,7 +54,8 @@ pub fn shared(relative: &str) -> Option<PathBuf> {
     if path.exists() {
         Some(path)
     } else {
-        not_run(&format!("{} is absent", path.display()));
+        let what = "is absent (STANDOFF_SHARED names the folder of shared data)";
+        not_run(&format!("{} {what}", path.display()));
         None
     }
 }
@@ -62,7 +63,7 @@ pub fn shared(relative: &str) -> Option<PathBuf> {
 /// Notes that the test that calls this was not run, and why: on standard error, and as a line of the
 /// file `$STANDOFF_NOT_RUN`, which `test.sh` counts at its end.
 pub fn not_run(reason: &str) {
-    eprintln!("not run: {reason} (STANDOFF_SHARED names the folder of shared data)");
+    eprintln!("not run: {reason}");
     let Some(file) = std::env::var_os("STANDOFF_NOT_RUN") else { return };
     let program = std::env::current_exe().ok();
     let program = program.as_deref().and_then(Path::file_stem).unwrap_or_default();

@@ -49,7 +49,7 @@ use standoff_linalg::Vec3;
 use standoff_mesh::Mesh;
 use standoff_mesh::input::{self, MOST_TEXT};
 use standoff_sim::BuildError;
-use standoff_sim::definition::settings::Method;
+use standoff_sim::definition::settings::{Device, Method};
 use standoff_sim::definition::validate::{self, in_plane, number, vector};
 use standoff_sim::definition::{BodyDef, BodyKind, Definition, HalfSpaceDef};
 use standoff_sim::energy::Term;
@@ -259,6 +259,12 @@ impl Scene {
     pub fn set_steps(&mut self, steps: u64) {
         self.file.time.end = self.file.time.step * steps as f64;
         self.definition.settings.time.end = self.file.time.end;
+    }
+
+    /// Solves linear systems on this device. The bits of what follows depend on it.
+    pub fn set_device(&mut self, device: Device) {
+        self.file.solver.device = device;
+        self.definition.settings.solver.device = device;
     }
 
     /// Whether the simulation ends at another time than the file of the scene says.

@@ -233,6 +233,7 @@ mod tests {
         "solver.end.cumulative_toi",
         "solver.boundary_tolerance_relative",
         "solver.allow_inversion",
+        "solver.device",
         "solver.linear_tolerance",
         "solver.schwarz_subdomains",
         "solver.decomposition.subdomains",

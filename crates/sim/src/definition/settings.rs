@@ -484,6 +484,8 @@ pub struct SolverSettings {
     pub allow_inversion: bool,
     /// Linear solver.
     pub linear: LinearSolver,
+    /// Where linear systems are solved. Everything else of a step is computed on the processor.
+    pub device: Device,
     /// Smallest relative residual to which conjugate gradients compute a direction.
     pub linear_tolerance: f64,
     /// Number of subdomains of the preconditioner of `linear = "schwarz"`, to which `"auto"` may go over. By default as many as have about 200
@@ -634,6 +636,7 @@ impl Default for SolverSettings {
             inversion_barrier: true,
             allow_inversion: false,
             linear: LinearSolver::Auto,
+            device: Device::Cpu,
             linear_tolerance: 1e-8,
             schwarz_subdomains: None,
             decomposition: DecompositionSettings::default(),
@@ -734,6 +737,17 @@ pub enum LinearSolver {
     /// Conjugate gradients with overlapping subdomains and a coarse level: less memory than a factor for large
     /// bodies, and few iterations even if stiffness varies.
     Schwarz,
+}
+
+/// Where linear systems are solved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Device {
+    /// On the processor, by `linear`.
+    Cpu,
+    /// On a graphics processor with 64-bit floats, by conjugate gradients with the diagonal blocks as preconditioner. Standoff
+    /// must be built with its feature `gpu`.
+    Gpu,
 }
 
 /// When the independent audit runs.

@@ -51,7 +51,7 @@ impl Simulation {
         self.core.set_watcher(None);
     }
 
-    /// Solves the Newton systems of the steps to come by `solver`, in place of the one that `solver.linear` chooses.
+    /// Solves the Newton systems of the steps to come by `solver`, in place of the one that `solver.linear` or `solver.device` chooses.
     /// [`LinearSolver`] says what is expected of it. No checkpoint holds it: a simulation that is restored or resumed has
     /// the one that the scene asks for until it is told again. The methods `dot`, `lbfgs-pd` and `admm-pd` solve no Newton
     /// systems.

@@ -52,6 +52,7 @@ const BARRIER: Need = Runs(&["barrier", "dot"]);
 const NEWTON: Need = Runs(&["barrier"]);
 const LINE_SEARCH: Need = Runs(&["barrier", "dot", "lbfgs-pd"]);
 const BY_DIRECTION: Need = Is("solver.method", &["barrier", "barrier-free"]);
+const ON_PROCESSOR: Need = Is("solver.device", &["cpu"]);
 const INERTIA: Need = Is(
     "time.integrator",
     &["implicit-euler", "bdf2", "newmark", "implicit-midpoint", "alpha-beta-gamma"],
@@ -178,7 +179,8 @@ pub const READINGS: &[Reading] = &[
     row("solver.boundary_tolerance_relative", &[LINE_SEARCH]),
     row("solver.inversion_barrier", &[Is("solver.allow_inversion", &["false"])]),
     row("solver.allow_inversion", &[]),
-    row("solver.linear", &[BY_DIRECTION]),
+    row("solver.linear", &[BY_DIRECTION, ON_PROCESSOR]),
+    row("solver.device", &[BY_DIRECTION]),
     row(
         "solver.linear_tolerance",
         &[
@@ -189,7 +191,10 @@ pub const READINGS: &[Reading] = &[
             ),
         ],
     ),
-    row("solver.schwarz_subdomains", &[BY_DIRECTION, Is("solver.linear", &["auto", "schwarz"])]),
+    row(
+        "solver.schwarz_subdomains",
+        &[BY_DIRECTION, ON_PROCESSOR, Is("solver.linear", &["auto", "schwarz"])],
+    ),
     row("solver.decomposition.subdomains", &[Is("solver.method", &["dot"])]),
     row(
         "solver.decomposition.size",
