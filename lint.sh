@@ -15,9 +15,8 @@ for folder in python fuzz; do
     cargo metadata --manifest-path "$folder/Cargo.toml" --locked --format-version 1 >/dev/null
 done
 say "lints"
-cargo clippy --workspace --all-targets --locked -- -D warnings
-# what is compiled for graphics processors alone
-cargo clippy -p standoff-cli -p standoff --features standoff-cli/gpu,standoff/gpu --all-targets --locked -- -D warnings
+# with what is compiled for graphics processors alone
+cargo clippy --workspace --features standoff-cli/gpu,standoff/gpu --all-targets --locked -- -D warnings
 # the Python package, too, so that a change of a library that it does not follow is seen here
 if command -v python3 >/dev/null; then
     CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}" \
@@ -26,7 +25,7 @@ else
     echo "Python package not checked: python3 is not installed"
 fi
 say "documentation"
-RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+RUSTDOCFLAGS="-D warnings" cargo doc --workspace --features standoff-cli/gpu,standoff/gpu --no-deps --locked
 say "licences, bans, sources"
 if command -v cargo-deny >/dev/null; then
     cargo deny --locked check licenses bans sources

@@ -411,7 +411,9 @@ fn plane_strain_yields_as_a_slab_that_is_held() {
     let mut flat = pulled(plane, &strains, 1.0);
     flat.dimension = Dimension::Two;
     flat.prescribed.retain(|p| p.name != "z");
-    [&mut d, &mut flat].map(|d| d.settings.solver.end.velocity = Some(1e-9));
+    for definition in [&mut d, &mut flat] {
+        definition.settings.solver.end.velocity = Some(1e-9);
+    }
     let (mut solid, mut flat) = (Simulation::new(&d).unwrap(), Simulation::new(&flat).unwrap());
     for _ in &strains {
         solid.step().unwrap();
