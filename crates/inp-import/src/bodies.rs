@@ -5,6 +5,7 @@ use crate::error::{Fault, Notes, Place};
 use crate::material::{Material, Materials};
 use crate::shape::tetrahedra;
 use crate::text::plain;
+use crate::ties::Glued;
 use standoff_geometry::quadratic;
 use standoff_geometry::topology::ascending;
 use standoff_mesh::{Mesh, Names, Region, tet_determinant};
@@ -16,6 +17,8 @@ use std::collections::{BTreeMap, HashMap};
 pub(crate) struct Body {
     pub name: String,
     pub is_shell: bool,
+    /// Whether it is a solid in two dimensions.
+    pub is_planar: bool,
     /// Elements, ascending.
     pub elements: Vec<u32>,
     /// Sections of the deck, one of each material. The first one is that of the object, the elements of all of them are the regions
@@ -47,13 +50,14 @@ pub(crate) fn region(k: usize) -> String {
     format!("material={k}")
 }
 
-/// The regions of the materials of tetrahedra, where these have several.
-fn regions(materials: &[usize]) -> Vec<Region> {
+/// The regions of the materials of tetrahedra or, in two dimensions, triangles, where these have several.
+fn regions(materials: &[usize], is_planar: bool) -> Vec<Region> {
     let count = materials.iter().max().map_or(0, |k| k + 1);
     let of = |k: usize| {
         let has = |e: &u32| materials[*e as usize] == k;
-        let tets = (0..materials.len() as u32).filter(has).collect();
-        Region { name: region(k), tets, ..Region::default() }
+        let list = (0..materials.len() as u32).filter(has).collect();
+        let (tets, triangles) = if is_planar { (Vec::new(), list) } else { (list, Vec::new()) };
+        Region { name: region(k), tets, triangles, ..Region::default() }
     };
     (0..count).filter(|_| count > 1).map(of).collect()
 }
@@ -103,29 +107,30 @@ impl Bodies {
         let mut bodies = Self { of_element: vec![None; deck.elements.len()], ..Default::default() };
         let mut names = Names::default();
         for elements in groups {
-            let is_shell = !deck.elements[elements[0] as usize].shape.is_solid();
+            let shape = deck.elements[elements[0] as usize].shape;
+            let (is_shell, is_planar) = (!shape.is_solid(), shape.is_planar());
             let own = own_sections(deck, &elements, &sections, is_shell)?;
             let mut yields = false;
             for section in &own {
                 yields |= of_section(&deck.sections[*section], materials, is_shell)?.yields();
             }
             let name = names.free(&plain(&deck.sections[own[0]].name));
-            let mesh = match is_shell {
-                true => shell(deck, &elements),
-                false => {
-                    let kind = |e: u32| {
-                        let material = |s: usize| &deck.sections[s].material;
-                        let of = sections[e as usize].map(material);
-                        own.iter().position(|s| Some(material(*s)) == of).unwrap_or(0)
-                    };
-                    let kinds: Vec<usize> = elements.iter().map(|e| kind(*e)).collect();
-                    bodies.solid(deck, &elements, &kinds, yields, &name, notes)?
-                }
+            let kind = |e: &u32| {
+                let material = |s: usize| &deck.sections[s].material;
+                let of = sections[*e as usize].map(material);
+                own.iter().position(|s| Some(material(*s)) == of).unwrap_or(0)
+            };
+            let kinds: Vec<usize> = elements.iter().map(kind).collect();
+            let mesh = match (is_shell, is_planar) {
+                (true, _) => triangles(deck, &elements, &kinds).0,
+                (_, true) => planar(deck, &elements, &kinds, &name, notes)?,
+                _ => bodies.solid(deck, &elements, &kinds, yields, &name, notes)?,
             };
             bodies.add(
                 Body {
                     name,
                     is_shell,
+                    is_planar,
                     elements,
                     sections: own,
                     mesh,
@@ -138,8 +143,9 @@ impl Bodies {
         Ok(bodies)
     }
 
-    /// Notes nodes at one place that are not one node: bodies that start in contact.
-    pub(crate) fn touching(&self, notes: &mut Notes) {
+    /// Notes nodes at one place that are not one node: bodies that start in contact, unless they are `glued`.
+    pub(crate) fn touching(&self, glued: &[Glued], notes: &mut Notes) {
+        let tied = |a, b| glued.iter().any(|g| g.bodies == [a, b] || g.bodies == [b, a]);
         let mut first: HashMap<[u64; 3], usize> = HashMap::new();
         let mut pairs: BTreeMap<(usize, usize), usize> = BTreeMap::new();
         for (index, body) in self.list.iter().enumerate() {
@@ -152,7 +158,7 @@ impl Bodies {
                 }
             }
         }
-        for ((a, b), count) in pairs {
+        for ((a, b), count) in pairs.into_iter().filter(|((a, b), _)| !tied(*a, *b)) {
             let (one, other) = (&self.list[a].name, &self.list[b].name);
             let who = match a == b {
                 true => format!("{one} has {count} nodes at the places of others"),
@@ -239,7 +245,7 @@ impl Bodies {
             }
             self.complete(deck, elements, &mut mesh);
         }
-        mesh.regions = regions(&labels);
+        mesh.regions = regions(&labels, false);
         Ok(mesh)
     }
 
@@ -340,12 +346,39 @@ fn own_sections(
     Ok(found)
 }
 
-fn shell(deck: &Deck, elements: &[u32]) -> Mesh {
-    let mut mesh = Mesh::default();
-    for e in elements {
+/// The mesh of elements that consist of triangles, and which of the materials of the body each of them has.
+fn triangles(deck: &Deck, elements: &[u32], kinds: &[usize]) -> (Mesh, Vec<usize>) {
+    let (mut mesh, mut labels) = (Mesh::default(), Vec::new());
+    for (e, kind) in elements.iter().zip(kinds) {
         let e = &deck.elements[*e as usize];
         let triangles = e.shape.triangles.iter().map(|t| t.map(|i| e.nodes[i]));
         mesh.triangles.extend(triangles.filter(|[a, b, c]| a != b && b != c && c != a));
+        labels.resize(mesh.triangles.len(), *kind);
     }
-    mesh
+    (mesh, labels)
+}
+
+/// The mesh of a solid in two dimensions.
+fn planar(
+    deck: &Deck,
+    elements: &[u32],
+    kinds: &[usize],
+    name: &str,
+    notes: &mut Notes,
+) -> Result<Mesh, Fault> {
+    for e in elements.iter().map(|e| &deck.elements[*e as usize]) {
+        if e.nodes.iter().any(|v| deck.points[*v as usize].z != 0.0) {
+            let what = format!("element {} of two dimensions has a node with z ≠ 0", e.number);
+            return Err(Fault::new(e.at, what, "Its nodes have x and y alone"));
+        }
+        if e.shape.nodes > 3 {
+            let text = format!(
+                "{name}: elements are divided into triangles of three nodes, which are stiffer in bending: use a fine mesh"
+            );
+            notes.add(Place::default(), text);
+        }
+    }
+    let (mut mesh, labels) = triangles(deck, elements, kinds);
+    mesh.regions = regions(&labels, true);
+    Ok(mesh)
 }

@@ -1,7 +1,7 @@
 //! What the keywords of a mesh say: nodes, elements, sets, surfaces and sections.
 
 use crate::error::{Fault, Notes, Place};
-use crate::shape::Shape;
+use crate::shape::{AXISYMMETRIC, Shape};
 use crate::source::{Block, Line, label, number};
 use standoff_linalg::{Mat3, Vec3};
 use std::collections::BTreeMap;
@@ -54,6 +54,8 @@ pub(crate) struct Section {
     pub name: String,
     pub material: String,
     pub thickness: Option<f64>,
+    /// Thickness of a solid under plane strain.
+    pub depth: Option<f64>,
     pub elements: Vec<u32>,
 }
 
@@ -86,6 +88,16 @@ pub(crate) struct Deck {
     pub listed: usize,
     /// Elements of types that are not read are left out, and may be referred to.
     pub left_out: bool,
+    /// Where an element of each of the dimensions is.
+    pub dimensions: BTreeMap<Dimension, Place>,
+}
+
+/// How an element lies in space.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Dimension {
+    Three,
+    PlaneStrain,
+    Axisymmetric,
 }
 
 /// What a set is of.
@@ -179,6 +191,12 @@ impl Deck {
             }
             return Ok(());
         };
+        let dimension = match (shape.is_planar(), kind.starts_with(AXISYMMETRIC)) {
+            (false, _) => Dimension::Three,
+            (true, false) => Dimension::PlaneStrain,
+            (true, true) => Dimension::Axisymmetric,
+        };
+        self.dimensions.entry(dimension).or_insert(block.at);
         let mut members = Vec::new();
         let mut lines = block.lines.iter();
         while let Some(line) = lines.next() {
@@ -288,6 +306,22 @@ impl Deck {
         Err(Fault::new(at, what, hint))
     }
 
+    /// The dimension of all elements.
+    pub(crate) fn dimension(&self) -> Result<Dimension, Fault> {
+        let mut all = self.dimensions.iter();
+        let (first, second) = (all.next(), all.next());
+        let dimension = first.map_or(Dimension::Three, |d| *d.0);
+        if let Some((_, at)) = second {
+            let what = "the file has elements of several kinds of C3D or shells, CPE and CAX";
+            return Err(Fault::new(
+                *at,
+                what,
+                "A scene has one of the three: convert them one by one",
+            ));
+        }
+        Ok(dimension)
+    }
+
     /// The surface of a name.
     pub(crate) fn find_surface(&self, name: &str) -> Option<&Surface> {
         let of_scope = self.surfaces.get(&self.key(name));
@@ -304,11 +338,15 @@ impl Deck {
         block.reads(&quiet, notes);
         let elset = block.required("ELSET")?;
         let elements = self.members(Of::Elements, elset, None, block.at)?;
-        let mut thickness = None;
-        if block.keyword != "SOLID SECTION" {
-            let table = block.table()?;
+        let first = |table: Vec<Vec<Option<f64>>>| {
             let given = table.first().and_then(|row| row.first().copied().flatten());
-            thickness = given.filter(|t| *t > 0.0);
+            given.filter(|t| *t > 0.0)
+        };
+        let (mut thickness, mut depth) = (None, None);
+        if block.keyword == "SOLID SECTION" {
+            depth = block.table().ok().and_then(first);
+        } else {
+            thickness = first(block.table()?);
             if thickness.is_none() {
                 let what = format!("*{} has no thickness above 0", block.keyword);
                 return Err(Fault::new(block.at, what, "Write it on the line below"));
@@ -317,7 +355,7 @@ impl Deck {
         let material = block.required("MATERIAL")?.to_uppercase();
         let set = self.find(Of::Elements, elset);
         let name = set.map_or_else(|| self.display(elset), |s| s.name.clone());
-        self.sections.push(Section { at: block.at, name, material, thickness, elements });
+        self.sections.push(Section { at: block.at, name, material, thickness, depth, elements });
         Ok(())
     }
 }

@@ -12,12 +12,14 @@ mod law;
 mod loads;
 mod material;
 mod parts;
+mod pressures;
 mod scene;
 mod sets;
 mod shape;
 mod source;
 mod steps;
 mod text;
+mod ties;
 
 pub use error::InpError;
 
@@ -30,6 +32,7 @@ use standoff_mesh::Mesh;
 use std::path::{Path, PathBuf};
 use steps::{Conditions, Read, Time};
 use text::comment;
+use ties::Tie;
 
 /// The time of a scene of a file without a step.
 const NO_STEP: Time = Time { step: 0.01, end: 1.0, dynamic: true };
@@ -110,8 +113,13 @@ fn convert(
 ) -> Result<(String, Vec<(PathBuf, Mesh)>), Fault> {
     let (mut deck, others) = parts::assemble(blocks, notes)?;
     let (mut materials, mut conditions) = (Materials::default(), Conditions::default());
+    let mut ties = Vec::new();
     for block in &others {
         if materials.read(block, notes)? {
+            continue;
+        }
+        if block.keyword == "TIE" {
+            ties.extend(ties::read(block, &deck, notes)?);
             continue;
         }
         match conditions.read(block, &deck, notes)? {
@@ -123,14 +131,14 @@ fn convert(
     conditions.finish()?;
     if deck.elements.is_empty() {
         let what = "no element of the file can be simulated";
-        let hint = "Known are the solids C3D4, C3D5, C3D6, C3D8, C3D10, C3D15 and C3D20 and shells of 3 to 8 nodes";
+        let hint = "Known are the solids C3D4, C3D5, C3D6, C3D8, C3D10, C3D15 and C3D20, CPE and CAX of 3 to 8 nodes, and shells of 3 to 8 nodes";
         return Err(Fault::new(Place::default(), what, hint));
     }
+    let dimension = deck.dimension()?;
     let bodies = Bodies::new(&mut deck, &materials, notes)?;
     if conditions.time.is_none() {
         notes.add(Place::default(), "no step of the file is converted: set time.step and time.end");
     }
-    bodies.touching(notes);
     let time = conditions.time.unwrap_or(NO_STEP);
     let model = Model {
         deck: &deck,
@@ -138,19 +146,34 @@ fn convert(
         materials: &materials,
         conditions: &conditions,
         time,
+        dimension,
     };
+    let (out, files) = write(&model, &ties, stem, notes)?;
+    let meshes = bodies.list.into_iter().map(|b| b.mesh);
+    Ok((out, files.into_iter().map(PathBuf::from).zip(meshes).collect()))
+}
+
+/// The scene file without its comments, and the names of the meshes.
+fn write(
+    model: &Model<'_>,
+    ties: &[Tie],
+    stem: &str,
+    notes: &mut Notes,
+) -> Result<(String, Vec<String>), Fault> {
     let mut out = String::new();
     model.settings(&mut out, notes);
     let names = model.materials(&mut out, notes)?;
     model.lost(notes);
-    let mut files = Vec::new();
+    let glued = model.glued(ties, notes);
+    let (mut files, mut regions) = (Vec::new(), Vec::new());
     for (index, own) in names.iter().enumerate() {
-        let file = mesh_file(stem, &bodies.list[index]);
-        model.object(index, &file, own, &mut out, notes);
+        let file = mesh_file(stem, &model.bodies.list[index]);
+        regions.push(model.object(index, &file, own, &glued, &mut out, notes));
         files.push(file);
     }
-    let meshes = bodies.list.into_iter().map(|b| b.mesh);
-    Ok((out, files.into_iter().map(PathBuf::from).zip(meshes).collect()))
+    model.ties(&glued, &regions, &mut out);
+    model.bodies.touching(&glued, notes);
+    Ok((out, files))
 }
 
 /// Lists a keyword that is not converted.

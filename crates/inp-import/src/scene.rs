@@ -1,17 +1,18 @@
 //! The text of the scene: settings, materials, objects with their regions, supports and loads.
 
 use crate::bodies::{Bodies, Body, region};
-use crate::deck::{Deck, Side};
+use crate::deck::{Deck, Dimension, Section, Side, Surface};
 use crate::error::{Fault, Notes, Place};
 use crate::history::History;
 use crate::material::Materials;
 use crate::shape::face_triangles;
 use crate::steps::{Conditions, Time};
 use crate::text::{entry, number, plain, quoted};
+use crate::ties::Glued;
 use standoff_geometry::quadratic::four_triangles;
 use standoff_geometry::topology::ascending;
 use standoff_mesh::Names;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Everything that a scene is made of.
 pub(crate) struct Model<'a> {
@@ -20,22 +21,32 @@ pub(crate) struct Model<'a> {
     pub materials: &'a Materials,
     pub conditions: &'a Conditions,
     pub time: Time,
-}
-
-/// A triangle by its vertices, whatever the first of them is and whichever side it shows.
-fn sorted(mut t: [u32; 3]) -> [u32; 3] {
-    t.sort_unstable();
-    t
+    pub dimension: Dimension,
 }
 
 /// Names by the vertices that they stand for.
-type Regions = BTreeMap<Vec<u32>, String>;
+pub(crate) type Regions = BTreeMap<Vec<u32>, String>;
+
+/// How a node is held along x, y and z.
+type Held<'h> = [Option<&'h History>; 3];
 
 impl Model<'_> {
     /// Time, friction and gravity.
     pub(crate) fn settings(&self, out: &mut String, notes: &mut Notes) {
         // gravity of the file acts on its elements
         entry(out, "gravity", "[0.0, 0.0, 0.0]");
+        match self.dimension {
+            Dimension::Three => {}
+            Dimension::PlaneStrain => entry(out, "dimension", "2"),
+            Dimension::Axisymmetric => entry(out, "dimension", "\"axisymmetric\""),
+        }
+        let depth = |s: &&Section| s.depth.is_some_and(|d| d != 1.0);
+        if let (Dimension::PlaneStrain, Some(section)) =
+            (self.dimension, self.deck.sections.iter().find(depth))
+        {
+            let text = "forces and masses are those of a body 1 m deep, whatever its thickness";
+            notes.add(section.at, text);
+        }
         out.push_str("\n[time]\n");
         entry(out, "step", &number(self.time.step));
         entry(out, "end", &number(self.time.end));
@@ -84,15 +95,16 @@ impl Model<'_> {
         Ok(of_bodies)
     }
 
-    /// The object of a body.
+    /// The object of a body, and its regions.
     pub(crate) fn object(
         &self,
         index: usize,
         file: &str,
         materials: &[String],
+        glued: &[Glued],
         out: &mut String,
         notes: &mut Notes,
-    ) {
+    ) -> Regions {
         let body = &self.bodies.list[index];
         out.push_str("\n[[objects]]\n");
         entry(out, "name", &quoted(&body.name));
@@ -107,7 +119,7 @@ impl Model<'_> {
                 entry(out, "materials", &format!("{{ {} }}", list.join(", ")));
             }
         }
-        if !body.is_shell && body.mesh.middles.is_empty() {
+        if !body.is_shell && !body.is_planar && body.mesh.middles.is_empty() {
             // as the file says, whatever a scene would choose
             entry(out, "element", "\"linear\"");
         }
@@ -116,10 +128,11 @@ impl Model<'_> {
             entry(out, "weld", "false");
         }
         let regions = self.regions(index, out);
-        self.supports(index, &regions, out, notes);
+        self.supports(index, &regions, glued, out, notes);
         self.forces(index, &regions, out);
         self.pressures(index, &regions, out, notes);
         self.gravities(index, out, notes);
+        regions
     }
 
     /// The vertices of a body among points of the deck, with the middles of edges both of whose ends are among them.
@@ -130,6 +143,16 @@ impl Model<'_> {
         let between = made.filter(|(_, ends)| ends.iter().all(|v| set.contains(v)));
         let middles: Vec<u32> = between.map(|m| m.0).collect();
         set.into_iter().chain(middles).collect()
+    }
+
+    /// The vertices of a body on a surface.
+    pub(crate) fn surface_vertices(&self, index: usize, surface: &Surface) -> Vec<u32> {
+        let of_face = |(e, side): &(u32, Side)| match self.dimension {
+            Dimension::Three => self.face(*e, *side).into_flattened(),
+            _ => self.edges(*e, *side).into_flattened(),
+        };
+        let of_faces = surface.faces.iter().flat_map(of_face);
+        self.vertices(index, of_faces.chain(surface.nodes.iter().copied()))
     }
 
     /// Writes the sets that have some of the vertices of a body, and not all, as regions.
@@ -145,9 +168,7 @@ impl Model<'_> {
             sets.push((&set.name, self.vertices(index, nodes)));
         }
         for surface in deck.surfaces.values() {
-            let of_faces = surface.faces.iter().flat_map(|(e, side)| self.face(*e, *side));
-            let nodes = of_faces.flatten().chain(surface.nodes.iter().copied());
-            sets.push((&surface.name, self.vertices(index, nodes)));
+            sets.push((&surface.name, self.surface_vertices(index, surface)));
         }
         let count = self.bodies.list[index].points.len();
         let (mut names, mut regions) = (Names::default(), Regions::new());
@@ -167,7 +188,7 @@ impl Model<'_> {
     }
 
     /// How a scene selects vertices of a body.
-    fn selection(&self, index: usize, vertices: &[u32], regions: &Regions) -> String {
+    pub(crate) fn selection(&self, index: usize, vertices: &[u32], regions: &Regions) -> String {
         if vertices.len() == self.bodies.list[index].points.len() {
             return "\"all\"".to_owned();
         }
@@ -178,7 +199,7 @@ impl Model<'_> {
     }
 
     /// Triangles of a side of an element, of points of the deck; four for each where edges have middles.
-    fn face(&self, element: u32, side: Side) -> Vec<[u32; 3]> {
+    pub(crate) fn face(&self, element: u32, side: Side) -> Vec<[u32; 3]> {
         let e = &self.deck.elements[element as usize];
         let Side::Face(face) = side else {
             return e.shape.triangles.iter().map(|t| t.map(|i| e.nodes[i])).collect();
@@ -196,17 +217,22 @@ impl Model<'_> {
         face_triangles(&corners).into_iter().flat_map(divided).collect()
     }
 
-    /// Vertices with the same supports are one entry.
-    fn supports(&self, index: usize, regions: &Regions, out: &mut String, notes: &mut Notes) {
-        type Held<'h> = [Option<&'h History>; 3];
-        let held = |p: u32| -> Held<'_> {
-            std::array::from_fn(|d| self.conditions.held.get(&(p, d as u8)))
-        };
-        let body = &self.bodies.list[index];
+    /// Edges of a side of an element in two dimensions, of points of the deck.
+    pub(crate) fn edges(&self, element: u32, side: Side) -> Vec<[u32; 2]> {
+        let e = &self.deck.elements[element as usize];
+        let Side::Face(face) = side else { return Vec::new() };
+        let along = e.shape.faces[usize::from(face)];
+        along.windows(2).map(|ends| [e.nodes[ends[0]], e.nodes[ends[1]]]).collect()
+    }
+
+    /// The vertices of a body that are held in some direction, with how.
+    fn held<'h>(&'h self, body: &Body) -> Vec<(u32, Held<'h>)> {
         let ends: BTreeMap<u32, [u32; 2]> = body.made.iter().copied().collect();
-        let mut groups: BTreeMap<[Option<Vec<(u64, u64)>>; 3], (Held<'_>, Vec<u32>)> =
-            BTreeMap::new();
-        for (vertex, point) in (0..).zip(&body.points) {
+        let held = |p: u32| -> Held<'h> {
+            let held = |d: usize| self.conditions.held.get(&(p, d as u8));
+            std::array::from_fn(|d| held(d).filter(|_| d < self.directions()))
+        };
+        let of = |(vertex, point): (u32, &u32)| {
             let at = match ends.get(&vertex) {
                 // a middle is held where both ends are alike
                 Some([a, b]) => {
@@ -215,12 +241,37 @@ impl Model<'_> {
                 }
                 None => held(*point),
             };
-            if at.iter().any(Option::is_some) {
-                let key = at.map(|h| h.map(History::key));
-                groups.entry(key).or_insert((at, Vec::new())).1.push(vertex);
+            (vertex, at)
+        };
+        let all = (0..).zip(&body.points).map(of);
+        all.filter(|(_, at)| at.iter().any(Option::is_some)).collect()
+    }
+
+    /// Vertices with the same supports are one entry.
+    fn supports(
+        &self,
+        index: usize,
+        regions: &Regions,
+        glued: &[Glued],
+        out: &mut String,
+        notes: &mut Notes,
+    ) {
+        let body = &self.bodies.list[index];
+        let own = glued.iter().filter(|g| g.bodies[0] == index);
+        let tied: BTreeSet<u32> = own.flat_map(|g| g.vertices.iter().copied()).collect();
+        let mut groups: BTreeMap<[Option<Vec<(u64, u64)>>; 3], (Held<'_>, Vec<u32>)> =
+            BTreeMap::new();
+        for (vertex, at) in self.held(body) {
+            if tied.contains(&vertex) {
+                let text = format!("{}: supports of tied nodes are left out", body.name);
+                notes.add(self.conditions.at, text);
+                continue;
             }
+            let key = at.map(|h| h.map(History::key));
+            groups.entry(key).or_insert((at, Vec::new())).1.push(vertex);
         }
-        if groups.is_empty() && !self.time.dynamic {
+        let by_others = glued.iter().any(|g| g.bodies.contains(&index));
+        if groups.is_empty() && !by_others && !self.time.dynamic {
             let text =
                 format!("{} is held nowhere: static steps need supports of every body", body.name);
             notes.add(Place::default(), text);
@@ -229,7 +280,7 @@ impl Model<'_> {
             let moves = at.iter().flatten().any(|h| !h.is_zero());
             out.push_str(if moves { "\n[[objects.motion]]\n" } else { "\n[[objects.fixed]]\n" });
             entry(out, "vertices", &self.selection(index, &vertices, regions));
-            if at.iter().any(Option::is_none) {
+            if at[..self.directions()].iter().any(Option::is_none) {
                 let axes = ["\"x\"", "\"y\"", "\"z\""];
                 let along: Vec<&str> =
                     (0..3).filter(|d| at[*d].is_some()).map(|d| axes[d]).collect();
@@ -241,9 +292,17 @@ impl Model<'_> {
         }
     }
 
+    /// In how many directions anything moves.
+    fn directions(&self) -> usize {
+        if self.dimension == Dimension::Three { 3 } else { 2 }
+    }
+
     fn triple(&self, of: [Option<&History>; 3]) -> String {
-        let text = of.map(|h| h.map_or_else(|| number(0.0), |h| h.expression(self.time.step)));
-        format!("[{}]", text.join(", "))
+        let text = |d: usize| match of[d].filter(|_| d < self.directions()) {
+            Some(history) => history.expression(self.time.step),
+            None => number(0.0),
+        };
+        format!("[{}]", [0, 1, 2].map(text).join(", "))
     }
 
     /// Each node has its own entry, because a scene shares the force on several vertices by their masses.
@@ -251,7 +310,8 @@ impl Model<'_> {
         let mut nodes: BTreeMap<(u32, &str), [Option<&History>; 3]> = BTreeMap::new();
         for (((point, direction), table), history) in &self.conditions.forces {
             let owner = self.bodies.of_point[*point as usize].filter(|o| o.0 == index);
-            if let Some((_, vertex)) = owner.filter(|_| !history.is_zero()) {
+            let acts = !history.is_zero() && usize::from(*direction) < self.directions();
+            if let Some((_, vertex)) = owner.filter(|_| acts) {
                 nodes.entry((vertex, table)).or_default()[usize::from(*direction)] = Some(history);
             }
         }
@@ -259,39 +319,6 @@ impl Model<'_> {
             out.push_str("\n[[objects.forces]]\n");
             entry(out, "vertices", &self.selection(index, &[vertex], regions));
             entry(out, "force", &self.triple(force));
-        }
-    }
-
-    fn pressures(&self, index: usize, regions: &Regions, out: &mut String, notes: &mut Notes) {
-        let body = &self.bodies.list[index];
-        let mut groups: BTreeMap<Vec<(u64, u64)>, (History, Vec<Vec<[u32; 3]>>)> = BTreeMap::new();
-        for (((element, side), _), history) in &self.conditions.pressures {
-            if self.bodies.of_element[*element as usize] != Some(index) || history.is_zero() {
-                continue;
-            }
-            let history = if *side == Side::Along { history.negated() } else { history.clone() };
-            // points of an element of the body are vertices of it
-            let own = |p: u32| self.bodies.of_point[p as usize].map_or(0, |o| o.1);
-            let face = self.face(*element, *side).into_iter().map(|t| t.map(own)).collect();
-            groups.entry(history.key()).or_insert((history, Vec::new())).1.push(face);
-        }
-        if groups.is_empty() {
-            return;
-        }
-        let surface = body.mesh.surface();
-        let outer: HashSet<[u32; 3]> = surface.iter().map(|t| sorted(*t)).collect();
-        for (history, mut faces) in groups.into_values() {
-            let count = faces.len();
-            faces.retain(|f| f.iter().all(|t| outer.contains(&sorted(*t))));
-            if faces.len() < count {
-                let text = format!("{}: a pressure on faces inside of it is left out", body.name);
-                notes.add(self.conditions.at, text);
-            }
-            for vertices in patches(&surface, &faces) {
-                out.push_str("\n[[objects.forces]]\n");
-                entry(out, "vertices", &self.selection(index, &vertices, regions));
-                entry(out, "pressure", &history.expression(self.time.step));
-            }
         }
     }
 
@@ -335,22 +362,6 @@ impl Model<'_> {
             }
         }
     }
-}
-
-/// Sets of vertices between which there are the triangles of faces and no other ones of the surface. Where a triangle has all its corners on faces and is
-/// of none, the faces at its corners have sets of their own.
-fn patches(surface: &[[u32; 3]], faces: &[Vec<[u32; 3]>]) -> Vec<Vec<u32>> {
-    let of = |face: &Vec<[u32; 3]>| -> BTreeSet<u32> { face.iter().flatten().copied().collect() };
-    let loaded: HashSet<[u32; 3]> = faces.iter().flatten().map(|t| sorted(*t)).collect();
-    let all: BTreeSet<u32> = faces.iter().flatten().flatten().copied().collect();
-    let between = |t: &&[u32; 3]| t.iter().all(|v| all.contains(v));
-    let others = surface.iter().filter(between).filter(|t| !loaded.contains(&sorted(**t)));
-    let mixed: HashSet<u32> = others.flatten().copied().collect();
-    let (alone, together): (Vec<BTreeSet<u32>>, Vec<BTreeSet<u32>>) =
-        faces.iter().map(of).partition(|f| f.iter().any(|v| mixed.contains(v)));
-    let joined: BTreeSet<u32> = together.into_iter().flatten().collect();
-    let sets = [joined].into_iter().chain(alone).filter(|s| !s.is_empty());
-    sets.map(|s| s.into_iter().collect()).collect()
 }
 
 /// The file of the mesh of a body.

@@ -7,11 +7,11 @@ pub(crate) struct Shape {
     pub corners: usize,
     /// Nodes of a line of the file.
     pub nodes: usize,
-    /// Faces S1, S2, … of a solid.
+    /// Faces S1, S2, … of a solid; in two dimensions the nodes along its edges.
     pub faces: &'static [&'static [usize]],
     /// The edges in whose middles the nodes behind the corners are.
     pub edges: &'static [[usize; 2]],
-    /// Triangles of a shell.
+    /// Triangles of a shell, or of a solid in two dimensions.
     pub triangles: &'static [[usize; 3]],
 }
 
@@ -51,6 +51,17 @@ const fn shell(nodes: usize, triangles: &'static [[usize; 3]]) -> Shape {
     Shape { corners: nodes, nodes, faces: &[], edges: &[], triangles }
 }
 
+/// Solids in two dimensions, divided as shells are.
+const fn planar(shell: &Shape, faces: &'static [&'static [usize]]) -> Shape {
+    Shape {
+        corners: shell.corners,
+        nodes: shell.nodes,
+        faces,
+        edges: &[],
+        triangles: shell.triangles,
+    }
+}
+
 static TET4: Shape = solid(4, TET_FACES, &[]);
 static TET10: Shape = solid(4, TET_FACES, TET_EDGES);
 static PYRAMID5: Shape = solid(5, PYRAMID_FACES, &[]);
@@ -63,6 +74,10 @@ static TRIANGLE6: Shape = shell(6, &[[0, 3, 5], [3, 1, 4], [5, 4, 2], [3, 4, 5]]
 static QUADRANGLE4: Shape = shell(4, &[[0, 1, 2], [0, 2, 3]]);
 static QUADRANGLE8: Shape =
     shell(8, &[[0, 4, 7], [4, 1, 5], [5, 2, 6], [6, 3, 7], [4, 5, 6], [4, 6, 7]]);
+static PLANAR3: Shape = planar(&TRIANGLE3, &[&[0, 1], &[1, 2], &[2, 0]]);
+static PLANAR4: Shape = planar(&QUADRANGLE4, &[&[0, 1], &[1, 2], &[2, 3], &[3, 0]]);
+static PLANAR6: Shape = planar(&TRIANGLE6, &[&[0, 3, 1], &[1, 4, 2], &[2, 5, 0]]);
+static PLANAR8: Shape = planar(&QUADRANGLE8, &[&[0, 4, 1], &[1, 5, 2], &[2, 6, 3], &[3, 7, 0]]);
 
 /// Shells and membranes by their names.
 const SHELLS: [(&str, &Shape); 19] = [
@@ -87,19 +102,34 @@ const SHELLS: [(&str, &Shape); 19] = [
     ("M3D8R", &QUADRANGLE8),
 ];
 
+/// Beginnings of the names of solids in two dimensions.
+pub(crate) const PLANE_STRAIN: &str = "CPE";
+pub(crate) const AXISYMMETRIC: &str = "CAX";
+
 impl Shape {
     /// The shape of a type of elements, in capitals. Letters behind the number of nodes of a solid say how it is integrated, and change nothing here.
     pub(crate) fn of(kind: &str) -> Option<&'static Shape> {
         if let Some(found) = SHELLS.iter().find(|s| s.0 == kind) {
             return Some(found.1);
         }
-        let rest = kind.strip_prefix("C3D")?;
+        let families = ["C3D", PLANE_STRAIN, AXISYMMETRIC];
+        let (family, rest) = families.iter().find_map(|f| Some((*f, kind.strip_prefix(f)?)))?;
         let letters = rest.trim_start_matches(|c: char| c.is_ascii_digit());
         // of R reduced, H hybrid, I incompatible, M modified, S stresses at the surface, T temperatures
         if !letters.chars().all(|c| "RHIMST".contains(c)) {
             return None;
         }
-        match &rest[..rest.len() - letters.len()] {
+        let count = &rest[..rest.len() - letters.len()];
+        if family != "C3D" {
+            return match count {
+                "3" => Some(&PLANAR3),
+                "4" => Some(&PLANAR4),
+                "6" => Some(&PLANAR6),
+                "8" => Some(&PLANAR8),
+                _ => None,
+            };
+        }
+        match count {
             "4" => Some(&TET4),
             "10" => Some(&TET10),
             "5" => Some(&PYRAMID5),
@@ -112,7 +142,12 @@ impl Shape {
     }
 
     pub(crate) fn is_solid(&self) -> bool {
-        self.triangles.is_empty()
+        !self.faces.is_empty()
+    }
+
+    /// Whether it is a solid in two dimensions.
+    pub(crate) fn is_planar(&self) -> bool {
+        self.is_solid() && !self.triangles.is_empty()
     }
 }
 
@@ -162,10 +197,13 @@ mod tests {
             ("C3D5", 5),
             ("S8R", 8),
             ("M3D3", 3),
+            ("CPE4R", 4),
+            ("CAX8RH", 8),
+            ("CAX6M", 6),
         ] {
             assert_eq!(nodes(kind), Some(count), "{kind}");
         }
-        for kind in ["C3D", "C3D27", "C3D8P", "B31", "CPS4", "", "S", "C3D4é"] {
+        for kind in ["C3D", "C3D27", "C3D8P", "B31", "CPS4", "CAX5", "", "S", "C3D4é"] {
             assert_eq!(nodes(kind), None, "{kind}");
         }
     }

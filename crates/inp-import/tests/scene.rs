@@ -272,15 +272,15 @@ fn what_is_not_converted_is_listed_with_its_line() {
     let text = "*HEADING\nA box\n*FOO, BAR=1\n1, 2\n".to_owned()
         + &bricks([1, 1, 1], [1.0, 1.0, 1.0])
         + ELASTIC
-        + "*STEP\n*STATIC\n*CLOAD, FOLLOWER\n1, 1, 5.\n*NODE PRINT\nU\n*END STEP\n*TIE, NAME=T\nA, B\n*TIE, NAME=U\nC, D\n";
+        + "*STEP\n*STATIC\n*CLOAD, FOLLOWER\n1, 1, 5.\n*NODE PRINT\nU\n*END STEP\n*COUPLING, NAME=T\nA, B\n*COUPLING, NAME=U\nC, D\n";
     let lines: Vec<&str> = text.lines().collect();
     let line = |start: &str| 1 + lines.iter().position(|l| l.starts_with(start)).unwrap();
     let import = import(&text).unwrap();
-    let (follower, tie) = (line("*CLOAD"), line("*TIE"));
+    let (follower, coupling) = (line("*CLOAD"), line("*COUPLING"));
     for expected in [
         "line 3: *FOO is not converted".to_owned(),
         format!("line {follower}: the parameter FOLLOWER of *CLOAD is not read"),
-        format!("lines {tie}, {}: *TIE is not converted", tie + 2),
+        format!("lines {coupling}, {}: *COUPLING is not converted", coupling + 2),
         format!(
             "line {}: requests of output are left out: [output] says what frames have",
             line("*NODE PRINT")
