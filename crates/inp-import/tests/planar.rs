@@ -14,7 +14,8 @@ fn grid(kind: &str, n: usize, x0: f64, size: [f64; 2]) -> String {
     let quadratic = kind.ends_with('6') || kind.ends_with('8');
     let triangles = kind.ends_with('3') || kind.ends_with('6');
     let used = |i: usize, j: usize| {
-        i % 2 == 0 && j % 2 == 0 || quadratic && (triangles || i % 2 == 0 || j % 2 == 0)
+        let [i, j] = [i, j].map(|k| k.is_multiple_of(2));
+        i && j || quadratic && (triangles || i || j)
     };
     let mut text = String::from("*NODE\n");
     let (mut left, mut below) = (Vec::new(), Vec::new());
@@ -37,9 +38,7 @@ fn grid(kind: &str, n: usize, x0: f64, size: [f64; 2]) -> String {
         let corners = [[0, 0], [2, 0], [2, 2], [0, 2]].map(|[a, b]| [i + a, j + b]);
         // the edges of triangles are the same as of the quadrangle: below and right, above and left
         let cells: Vec<Vec<[usize; 2]>> = match triangles {
-            true => {
-                vec![[0, 1, 2], [2, 3, 0]].iter().map(|t| t.map(|k| corners[k]).to_vec()).collect()
-            }
+            true => [[0, 1, 2], [2, 3, 0]].iter().map(|t| t.map(|k| corners[k]).to_vec()).collect(),
             false => vec![corners.to_vec()],
         };
         for cell in cells {
