@@ -5,7 +5,6 @@ use crate::error::{Fault, Notes, Place};
 use crate::material::{Material, Materials};
 use crate::shape::tetrahedra;
 use crate::text::plain;
-use crate::ties::Glued;
 use standoff_geometry::quadratic;
 use standoff_geometry::topology::ascending;
 use standoff_mesh::{Mesh, Names, Region, tet_determinant};
@@ -29,6 +28,16 @@ pub(crate) struct Body {
     pub points: Vec<u32>,
     /// Vertices in the middles of edges that the file has not, with the ends of their edges.
     pub made: Vec<(u32, [u32; 2])>,
+}
+
+/// Vertices of a body that are glued to another one.
+#[derive(Debug)]
+pub(crate) struct Glued {
+    pub bodies: [usize; 2],
+    /// Vertices of the first, ascending.
+    pub vertices: Vec<u32>,
+    /// Greatest distance, m.
+    pub tolerance: f64,
 }
 
 /// All bodies.

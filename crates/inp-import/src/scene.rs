@@ -1,6 +1,6 @@
 //! The text of the scene: settings, materials, objects with their regions, supports and loads.
 
-use crate::bodies::{Bodies, Body, region};
+use crate::bodies::{Bodies, Body, Glued, region};
 use crate::deck::{Deck, Dimension, Section, Side, Surface};
 use crate::error::{Fault, Notes, Place};
 use crate::history::History;
@@ -8,7 +8,6 @@ use crate::material::Materials;
 use crate::shape::face_triangles;
 use crate::steps::{Conditions, Time};
 use crate::text::{entry, number, plain, quoted};
-use crate::ties::Glued;
 use standoff_geometry::quadratic::four_triangles;
 use standoff_geometry::topology::ascending;
 use standoff_mesh::Names;

@@ -1,5 +1,6 @@
 //! Ties: surfaces of two bodies that are glued where they touch at the start.
 
+use crate::bodies::Glued;
 use crate::deck::{Deck, Dimension, Of, Surface};
 use crate::error::{Fault, Notes, Place};
 use crate::scene::{Model, Regions};
@@ -69,14 +70,6 @@ fn surface(name: &str, at: Place, deck: &Deck) -> Result<Surface, Fault> {
             Err(Fault::new(at, what, "Define it above this line, by *SURFACE"))
         }
     }
-}
-
-/// Vertices of a body that are glued to another one.
-pub(crate) struct Glued {
-    pub bodies: [usize; 2],
-    /// Vertices of the first, ascending.
-    pub vertices: Vec<u32>,
-    tolerance: f64,
 }
 
 impl Model<'_> {
