@@ -208,6 +208,22 @@ mod tests {
         }
     }
 
+    /// Edges of two dimensions go around, each with its middle.
+    #[test]
+    fn edges_of_planar_elements_go_around() {
+        for kind in ["CPE3", "CAX4", "CAX6", "CPE8"] {
+            let shape = Shape::of(kind).unwrap();
+            let corners = if shape.nodes.is_multiple_of(3) { 3 } else { 4 };
+            assert_eq!(shape.faces.len(), corners, "{kind}");
+            for (k, face) in shape.faces.iter().enumerate() {
+                let next = (k + 1) % corners;
+                let expected =
+                    if shape.nodes > corners { vec![k, corners + k, next] } else { vec![k, next] };
+                assert_eq!(*face, expected, "{kind}");
+            }
+        }
+    }
+
     /// The middles of tetrahedra of ten nodes have one order in both programs.
     #[test]
     fn edges_are_those_of_the_simulator() {

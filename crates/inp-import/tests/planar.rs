@@ -140,7 +140,10 @@ fn sections_in_the_plane_have_their_materials() {
     .replace("1e6, 0.3", "1e6, 0");
     let text =
         format!("{text}*BOUNDARY\nX0, 1\nY0, 2\n*STEP\n*STATIC\n*DSLOAD\nTOP, P, 300\n*END STEP\n");
-    for (x, u) in moved(&import(&text).unwrap()) {
+    let import = import(&text).unwrap();
+    let regions = &import.meshes[0].1.regions;
+    assert_eq!(regions.iter().map(|r| r.triangles.len()).collect::<Vec<_>>(), [4, 4]);
+    for (x, u) in moved(&import) {
         let expected = -3e-4 * (x.y.min(0.5) + (x.y - 0.5).max(0.0) / 3.0);
         assert!((u.y - expected).abs() < 1e-6, "{x} moves by {u}");
     }
