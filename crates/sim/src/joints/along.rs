@@ -1,5 +1,6 @@
 //! Energies of single coordinates: limits, drives, damping and friction.
 
+use super::coordinate::projected;
 use super::law::Law;
 use super::{Joint, Joints, span};
 use crate::energy::{Projection, Role, Term, next_blocks};
@@ -34,16 +35,34 @@ struct Acting {
     stencil: Vec<u32>,
     /// Where each joint's points are among them.
     places: Vec<Vec<usize>>,
+    /// All laws of that coordinate, this one among them, with their factors.
+    beside: Vec<(f64, Law)>,
+}
+
+impl Acting {
+    /// The part of the law's effort at s that others do not balance: φ', or less where some of the laws have efforts of the other sign. Over the laws of a
+    /// coordinate the parts add up to all efforts together.
+    fn unbalanced(&self, s: f64, weight: f64) -> f64 {
+        let own = self.law.at(s)[1];
+        let efforts = self.beside.iter().map(|(weight, law)| weight * law.at(s)[1]);
+        let (mut with, mut against) = (0.0, 0.0);
+        for effort in efforts {
+            let side = if effort * own * weight > 0.0 { &mut with } else { &mut against };
+            *side += effort.abs();
+        }
+        if with > 0.0 { own * (1.0 - against / with).max(0.0) } else { 0.0 }
+    }
 }
 
 impl<'a> AlongTerm<'a> {
-    /// The energy of `laws`, each with the number of its joint or tendon, multiplied by a factor; `near` are the coordinates from which angles
-    /// continue.
+    /// The energy of `laws`, each with the number of its joint or tendon, multiplied by a factor; `all` are the laws of every coordinate with their
+    /// factors, and `near` the coordinates from which angles continue.
     pub fn new(
         name: &'static str,
         role: Role,
         joints: &'a Joints,
         laws: impl IntoIterator<Item = (usize, Law)>,
+        all: &[Vec<(f64, Law)>],
         near: &[f64],
         weight: f64,
     ) -> Self {
@@ -51,7 +70,7 @@ impl<'a> AlongTerm<'a> {
             let parts = joints.parts(along);
             let of: Vec<&Joint> = parts.iter().map(|(j, _)| &joints.all[*j]).collect();
             let (stencil, places) = span(&of);
-            Acting { along, law, parts, stencil, places }
+            Acting { along, law, parts, stencil, places, beside: all[along].clone() }
         });
         Self { name, role, joints, acting: acting.collect(), near: near.to_vec(), weight }
     }
@@ -131,8 +150,8 @@ impl Term for AlongTerm<'_> {
         }
     }
 
-    /// φ'' ∇s ∇sᵀ + φ' ∂²s, of which projection leaves the first part: φ'' is never negative, and where the laws of a coordinate balance each
-    /// other, so do the second parts, which would not if each of them was made positive.
+    /// φ'' ∇s ∇sᵀ + φ' ∂²s: φ'' is never negative, and of the second part what the laws of a coordinate do not balance among each other is projected for
+    /// each joint. Where a limit bears a drive, each of them projected by itself would hold the body as stiffly as the drive is strong.
     fn hessians(
         &self,
         range: Range<usize>,
@@ -144,7 +163,8 @@ impl Term for AlongTerm<'_> {
             let n = acting.stencil.len();
             let own = next_blocks(&mut out, block_count(n));
             own.fill(Mat3::zeros());
-            let [_, first, second] = acting.law.at(self.at(acting, x));
+            let s = self.at(acting, x);
+            let [_, mut first, second] = acting.law.at(s);
             if first == 0.0 && second == 0.0 {
                 continue;
             }
@@ -152,13 +172,17 @@ impl Term for AlongTerm<'_> {
             for (block, (k, l)) in own.iter_mut().zip(block_pairs(n)) {
                 *block = self.weight * second * g[k] * g[l].transpose();
             }
-            if projection.applies_to(&acting.stencil) {
-                continue;
+            let is_projected = projection.applies_to(&acting.stencil);
+            if is_projected {
+                first = acting.unbalanced(s, self.weight);
             }
             for ((j, factor), places) in acting.parts.iter().zip(&acting.places) {
                 let joint = &self.joints.all[*j];
                 let Some(coordinate) = joint.coordinate() else { continue };
-                let bending = first * *factor * coordinate.curvature(&joint.gather(x));
+                let mut bending = first * *factor * coordinate.curvature(&joint.gather(x));
+                if is_projected {
+                    bending = projected(bending);
+                }
                 let at = |p: usize| places.iter().position(|place| *place == p);
                 for (block, (k, l)) in own.iter_mut().zip(block_pairs(n)) {
                     if let (Some(k), Some(l)) = (at(k), at(l)) {

@@ -108,3 +108,10 @@ fn fill(block: impl Fn(usize, usize) -> Mat3) -> Curvature {
     }
     whole
 }
+
+/// The nearest positive semidefinite matrix.
+pub fn projected(matrix: Curvature) -> Curvature {
+    let mut eigen = matrix.symmetric_eigen();
+    eigen.eigenvalues.apply(|e| *e = e.max(0.0));
+    eigen.recompose()
+}

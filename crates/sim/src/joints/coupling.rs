@@ -1,6 +1,7 @@
 //! Joints whose coordinates follow each other: gears, racks, the fingers of a gripper.
 
 use super::Joint;
+use super::coordinate::projected;
 use super::law::lagrangian;
 use crate::energy::{Projection, Role, Term, next_blocks};
 use standoff_linalg::{Mat3, Vec3};
@@ -158,7 +159,7 @@ impl Term for CouplingTerm<'_> {
         }
     }
 
-    /// k ∇c ∇cᵀ + (λ + k c) ∂²c, of which projection leaves the first part: what balances along a coordinate balances in the second, too.
+    /// k ∇c ∇cᵀ + (λ + k c) ∂²c, of which the part of each joint in the second is projected.
     fn hessians(
         &self,
         range: Range<usize>,
@@ -173,12 +174,14 @@ impl Term for CouplingTerm<'_> {
             let g = self.by_points(coupling, x);
             let [_, force] = lagrangian(*l, self.stiffness(coupling), self.error(coupling, x));
             let bending = [0, 1].map(|side| {
-                if projection.applies_to(&coupling.stencil) {
-                    return None;
-                }
                 let joint = &self.joints[coupling.joints[side]];
+                let q = joint.gather(x);
                 let factor = force * coupling.factors()[side];
-                Some(factor * joint.coordinate()?.curvature(&joint.gather(x)))
+                let curvature = joint.coordinate().map(|c| factor * c.curvature(&q))?;
+                Some(match projection.applies_to(&coupling.stencil) {
+                    true => projected(curvature),
+                    false => curvature,
+                })
             });
             for (block, (k, l)) in own.iter_mut().zip(block_pairs(n)) {
                 *block = self.stiffness(coupling) * g[k] * g[l].transpose();

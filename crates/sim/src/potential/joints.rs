@@ -35,36 +35,30 @@ impl<'a> JointEnergies<'a> {
         // constraints are weighed as contact is, whatever the integrator makes of other energies
         let weight = context.contact_scale / context.elastic_scale;
         let start = joints.main(&state.joint_coordinates);
-        let rest = rest_coordinates(context, state);
-        // where the coordinates of joints with an armature would go without forces
-        let free: Vec<f64> =
-            state.joint_motion.iter().map(|p| context.integrator.carry_on(p, context.h)).collect();
         let (own, of_couplings) = state.joint_multipliers.split_at(joints.own_row_count());
         let limited = (0..joints.count())
             .filter_map(|k| joints.limits(k).map(|limits| (k, Law::Limits(limits))));
-        let (mut driven, mut sprung, mut resisted) = (Vec::new(), Vec::new(), Vec::new());
-        for k in 0..joints.count() {
-            let acts = Acts::of(joints, k);
-            let target = state.controls.joints.get(k).copied().unwrap_or_default();
-            driven.extend(acts.drive_law(&target, start[k], rest[k], context).map(|law| (k, law)));
-            let spring = acts.spring.map(|JointSpring { stiffness, rest }| Capped {
-                target: rest,
-                slope: stiffness,
-                constant: 0.0,
-                cap: f64::INFINITY,
-            });
-            sprung.extend(spring.map(|law| (k, law)));
-            let free = free.get(k).copied().unwrap_or_default();
-            let resistance = acts.resistance(rest[k], free, context);
-            resisted.extend(resistance.into_iter().flatten().map(|law| (k, law)));
+        let [driven, sprung, resisted] = capped_laws(context, state, &start);
+        let mut laws = vec![Vec::new(); joints.count()];
+        let limited: Vec<(usize, Law)> = limited.collect();
+        limited.iter().for_each(|(k, law)| laws[*k].push((weight, *law)));
+        for (k, law) in driven.iter().chain(&sprung).chain(&resisted) {
+            laws[*k].push((1.0, Law::Capped(*law)));
         }
-        let near = &start;
-        let along = |name, role, laws: Vec<(usize, Capped)>| {
-            let laws = laws.into_iter().map(|(k, law)| (k, Law::Capped(law)));
-            AlongTerm::new(name, role, joints, laws, near, 1.0)
+        let (near, laws) = (&start, &laws);
+        let along = |name, role, own: Vec<(usize, Capped)>| {
+            let own = own.into_iter().map(|(k, law)| (k, Law::Capped(law)));
+            AlongTerm::new(name, role, joints, own, laws, near, 1.0)
         };
-        let limits =
-            AlongTerm::new("limits of joints", Role::Constraint, joints, limited, near, weight);
+        let limits = AlongTerm::new(
+            "limits of joints",
+            Role::Constraint,
+            joints,
+            limited,
+            laws,
+            near,
+            weight,
+        );
         Self {
             joints,
             equations: JointTerm::new(all, own, weight),
@@ -197,6 +191,36 @@ impl<'a> JointEnergies<'a> {
     pub fn worst(&self, x: &[Vec3]) -> Option<(&Joint, f64)> {
         self.joints.worst(x, &self.coordinates(x))
     }
+}
+
+/// The laws of drives, springs and what resists in a step from `state`, where the coordinates are `start`, each with the number of its coordinate.
+fn capped_laws(
+    context: &StepContext<'_>,
+    state: &State,
+    start: &[f64],
+) -> [Vec<(usize, Capped)>; 3] {
+    let joints = &context.model.joints;
+    let rest = rest_coordinates(context, state);
+    // where the coordinates of joints with an armature would go without forces
+    let free: Vec<f64> =
+        state.joint_motion.iter().map(|p| context.integrator.carry_on(p, context.h)).collect();
+    let (mut driven, mut sprung, mut resisted) = (Vec::new(), Vec::new(), Vec::new());
+    for k in 0..joints.count() {
+        let acts = Acts::of(joints, k);
+        let target = state.controls.joints.get(k).copied().unwrap_or_default();
+        driven.extend(acts.drive_law(&target, start[k], rest[k], context).map(|law| (k, law)));
+        let spring = acts.spring.map(|JointSpring { stiffness, rest }| Capped {
+            target: rest,
+            slope: stiffness,
+            constant: 0.0,
+            cap: f64::INFINITY,
+        });
+        sprung.extend(spring.map(|law| (k, law)));
+        let free = free.get(k).copied().unwrap_or_default();
+        let resistance = acts.resistance(rest[k], free, context);
+        resisted.extend(resistance.into_iter().flatten().map(|law| (k, law)));
+    }
+    [driven, sprung, resisted]
 }
 
 /// The coordinates of all joints at which the velocities of their bodies vanish in a step from `state`, of the joints that have one coordinate.
