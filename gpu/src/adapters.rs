@@ -10,8 +10,8 @@ pub(crate) const WORKGROUP: u32 = 256;
 /// Arrays that a program has at once.
 pub(crate) const BINDINGS: u32 = 8;
 
-/// Memory of a workgroup, bytes: three trees of sums.
-const WORKGROUP_MEMORY: u32 = 3 * WORKGROUP * 8;
+/// Memory of a workgroup, bytes: a tree of vectors of three sums, each of which takes the place of four.
+const WORKGROUP_MEMORY: u32 = 4 * WORKGROUP * 8;
 
 /// What a device is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -58,9 +58,8 @@ const Z: u32 = 3u;
 const P: u32 = 4u;
 const Q: u32 = 5u;
 
-var<workgroup> leaves0: array<f64, WORKGROUP>;
-var<workgroup> leaves1: array<f64, WORKGROUP>;
-var<workgroup> leaves2: array<f64, WORKGROUP>;
+// three sums at once
+var<workgroup> leaves: array<vec3<f64>, WORKGROUP>;
 
 fn at(vector: u32, row: u32) -> u32 {
     return 3u * (vector * control.rows + row);
@@ -87,9 +86,7 @@ fn add_leaves(lane: u32) {
     workgroupBarrier();
     for (var half = WORKGROUP / 2u; half > 0u; half = half / 2u) {
         if lane < half {
-            leaves0[lane] = leaves0[lane] + leaves0[lane + half];
-            leaves1[lane] = leaves1[lane] + leaves1[lane + half];
-            leaves2[lane] = leaves2[lane] + leaves2[lane + half];
+            leaves[lane] = leaves[lane] + leaves[lane + half];
         }
         workgroupBarrier();
     }
@@ -97,14 +94,12 @@ fn add_leaves(lane: u32) {
 
 // Adds up this row's three summands over the workgroup.
 fn add_rows(lane: u32, workgroup: u32, summands: vec3<f64>) {
-    leaves0[lane] = summands.x;
-    leaves1[lane] = summands.y;
-    leaves2[lane] = summands.z;
+    leaves[lane] = summands;
     add_leaves(lane);
     if lane == 0u {
-        partial[3u * workgroup] = leaves0[0];
-        partial[3u * workgroup + 1u] = leaves1[0];
-        partial[3u * workgroup + 2u] = leaves2[0];
+        partial[3u * workgroup] = leaves[0].x;
+        partial[3u * workgroup + 1u] = leaves[0].y;
+        partial[3u * workgroup + 2u] = leaves[0].z;
     }
 }
 
@@ -112,13 +107,9 @@ fn add_rows(lane: u32, workgroup: u32, summands: vec3<f64>) {
 fn add_workgroups(lane: u32) {
     var sum = vec3<f64>(0.0lf, 0.0lf, 0.0lf);
     for (var k = lane; k < control.workgroups; k = k + WORKGROUP) {
-        sum.x = sum.x + partial[3u * k];
-        sum.y = sum.y + partial[3u * k + 1u];
-        sum.z = sum.z + partial[3u * k + 2u];
+        sum = sum + vec3<f64>(partial[3u * k], partial[3u * k + 1u], partial[3u * k + 2u]);
     }
-    leaves0[lane] = sum.x;
-    leaves1[lane] = sum.y;
-    leaves2[lane] = sum.z;
+    leaves[lane] = sum;
     add_leaves(lane);
 }
 
@@ -222,14 +213,14 @@ fn residual(
 fn begin(@builtin(local_invocation_id) local: vec3<u32>) {
     add_workgroups(local.x);
     if local.x == 0u {
-        scalars.bb = leaves0[0];
-        scalars.rr = leaves1[0];
-        scalars.rz = leaves2[0];
+        scalars.bb = leaves[0].x;
+        scalars.rr = leaves[0].y;
+        scalars.rz = leaves[0].z;
         scalars.beta = 0.0lf;
         if atomicLoad(&control.indefinite) != NONE {
             control.state = INDEFINITE_BLOCK;
         } else {
-            judge(leaves2[0]);
+            judge(scalars.rz);
         }
     }
 }
@@ -271,7 +262,7 @@ fn product(
 fn step_length(@builtin(local_invocation_id) local: vec3<u32>) {
     add_workgroups(local.x);
     if local.x == 0u && control.state == RUNNING {
-        let pq = leaves0[0];
+        let pq = leaves[0].x;
         if pq > 0.0lf {
             scalars.alpha = scalars.rz / pq;
         } else {
@@ -308,8 +299,8 @@ fn finish(@builtin(local_invocation_id) local: vec3<u32>) {
     add_workgroups(local.x);
     if local.x == 0u && control.state == RUNNING {
         control.iterations = control.iterations + 1u;
-        let rz = leaves2[0];
-        scalars.rr = leaves1[0];
+        let rz = leaves[0].z;
+        scalars.rr = leaves[0].y;
         scalars.beta = rz / scalars.rz;
         scalars.rz = rz;
         judge(rz);

@@ -4,7 +4,8 @@ use std::time::Instant;
 
 use standoff_linalg::Vec3;
 use standoff_sparse::{
-    BlockMatrix, LinearSolver, Residuals, SolveError, SolveReport, SolveSeconds,
+    BlockMatrix, LinearSolver, Residuals, SolveError, SolveReport, SolveSeconds, check_matrix,
+    check_vectors,
 };
 
 use crate::device::Device;
@@ -230,10 +231,8 @@ impl LinearSolver for DeviceConjugateGradient {
         x: &mut [Vec3],
     ) -> Result<SolveReport, SolveError> {
         self.holds_matrix = false;
-        check(a, b, x)?;
-        if !a.is_finite() {
-            return Err(SolveError::NotFinite { what: "matrix" });
-        }
+        check_vectors(a.n(), b, x)?;
+        check_matrix(a)?;
         x.fill(Vec3::zeros());
         self.run(a, b, x, true)
     }
@@ -247,23 +246,12 @@ impl LinearSolver for DeviceConjugateGradient {
         if !self.holds_matrix {
             return self.solve(a, b, x);
         }
-        check(a, b, x)?;
+        check_vectors(a.n(), b, x)?;
         if !self.system.as_ref().is_some_and(|s| s.fits(a.pattern())) || !is_finite(x) {
             return self.solve(a, b, x);
         }
         self.run(a, b, x, false)
     }
-}
-
-/// Whether vectors fit and the right-hand side is finite.
-fn check(a: &BlockMatrix, b: &[Vec3], x: &[Vec3]) -> Result<(), SolveError> {
-    let n = a.n();
-    for (what, found) in [("right-hand side", b.len()), ("solution", x.len())] {
-        if found != n {
-            return Err(SolveError::SizeMismatch { n, what, found });
-        }
-    }
-    if is_finite(b) { Ok(()) } else { Err(SolveError::NotFinite { what: "right-hand side" }) }
 }
 
 fn is_finite(v: &[Vec3]) -> bool {

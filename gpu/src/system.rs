@@ -237,3 +237,30 @@ fn index(pattern: &BlockPattern) -> (Vec<u32>, Vec<[u32; 2]>) {
     }
     (start, entries)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::Device;
+    use crate::error::DeviceError;
+
+    /// The arrays take what the documentation says (`docs/src/theory/gpu.md`), and sums of 256 rows and single numbers besides.
+    #[test]
+    fn arrays_take_220_bytes_per_row() {
+        let device = match Device::open() {
+            Ok(device) => device,
+            Err(DeviceError::NoDevice { found }) => return standoff_testkit::not_run(&found),
+            Err(other) => panic!("{other}"),
+        };
+        let n = 10_000;
+        let pairs: Vec<(u32, u32)> =
+            (1..n).flat_map(|i| [(i, i - 1), (i, i / 2)]).filter(|(i, j)| i != j).collect();
+        let pattern = Arc::new(BlockPattern::from_pairs(n as usize, &pairs).unwrap());
+        let (rows, blocks) = (u64::from(n), pattern.block_count() as u64);
+        let system = System::new(device.handle(), &pattern, &mut Traffic::default()).unwrap();
+        let all = system.arrays.iter().chain([&system.report, &system.solution]);
+        let bytes: u64 = all.map(Buffer::size).sum();
+        let said = 220 * rows + 72 * blocks + 8 * (2 * blocks - rows);
+        assert!((said..said + rows / 8).contains(&bytes), "{bytes} for {said}");
+    }
+}

@@ -380,12 +380,12 @@ fn planar(
             let what = format!("element {} of two dimensions has a node with z ≠ 0", e.number);
             return Err(Fault::new(e.at, what, "Its nodes have x and y alone"));
         }
-        if e.shape.nodes > 3 {
-            let text = format!(
-                "{name}: elements are divided into triangles of three nodes, which are stiffer in bending: use a fine mesh"
-            );
-            notes.add(Place::default(), text);
-        }
+    }
+    if elements.iter().any(|e| deck.elements[*e as usize].shape.nodes > 3) {
+        let text = format!(
+            "{name}: elements are divided into triangles of three nodes, which are stiffer in bending: use a fine mesh"
+        );
+        notes.add(Place::default(), text);
     }
     let (mut mesh, labels) = triangles(deck, elements, kinds);
     mesh.regions = regions(&labels, true);

@@ -312,11 +312,11 @@ impl Deck {
         let (first, second) = (all.next(), all.next());
         let dimension = first.map_or(Dimension::Three, |d| *d.0);
         if let Some((_, at)) = second {
-            let what = "the file has elements of several kinds of C3D or shells, CPE and CAX";
+            let what = "the file mixes elements of three dimensions, of plane strain (CPE) and of bodies of revolution (CAX)";
             return Err(Fault::new(
                 *at,
                 what,
-                "A scene has one of the three: convert them one by one",
+                "A scene has elements of one of the three: make files of them",
             ));
         }
         Ok(dimension)

@@ -260,12 +260,14 @@ impl Model<'_> {
         let tied: BTreeSet<u32> = own.flat_map(|g| g.vertices.iter().copied()).collect();
         let mut groups: BTreeMap<[Option<Vec<(u64, u64)>>; 3], (Held<'_>, Vec<u32>)> =
             BTreeMap::new();
-        for (vertex, at) in self.held(body) {
-            if tied.contains(&vertex) {
-                let text = format!("{}: supports of tied nodes are left out", body.name);
-                notes.add(self.conditions.at, text);
-                continue;
-            }
+        let mut held = self.held(body);
+        let count = held.len();
+        held.retain(|(vertex, _)| !tied.contains(vertex));
+        if held.len() < count {
+            let text = format!("{}: supports of tied nodes are left out", body.name);
+            notes.add(self.conditions.at, text);
+        }
+        for (vertex, at) in held {
             let key = at.map(|h| h.map(History::key));
             groups.entry(key).or_insert((at, Vec::new())).1.push(vertex);
         }

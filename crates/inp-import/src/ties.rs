@@ -6,7 +6,8 @@ use crate::error::{Fault, Notes, Place};
 use crate::scene::{Model, Regions};
 use crate::source::{Block, number};
 use crate::text::{entry, number as written, quoted};
-use standoff_geometry::distance::point_triangle_d2;
+use standoff_geometry::broad_phase::candidates;
+use standoff_geometry::{CollisionMesh, PairKind};
 use standoff_linalg::Vec3;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,8 +43,12 @@ pub(crate) fn read(block: &Block, deck: &Deck, notes: &mut Notes) -> Result<Vec<
     if block.option("ADJUST").is_none_or(|a| a != "NO") {
         notes.add(block.at, "tied nodes keep their distance from the other surface (ADJUST=NO)");
     }
-    let tolerance = block.parameter("POSITION TOLERANCE").map(|t| number(t, block.at));
-    let tolerance = tolerance.transpose()?.filter(|t| *t > 0.0);
+    let tolerance =
+        block.parameter("POSITION TOLERANCE").map(|t| number(t, block.at)).transpose()?;
+    if tolerance.is_some_and(|t| t <= 0.0) {
+        let what = "a tie has a tolerance that is not above 0";
+        return Err(Fault::new(block.at, what, "Give a greater POSITION TOLERANCE, or none"));
+    }
     let mut ties = Vec::new();
     for line in &block.lines {
         let [tied, carrying] = line.fields()[..] else {
@@ -170,23 +175,28 @@ impl Model<'_> {
         sum / (3 * part.triangles.len()).max(1) as f64
     }
 
-    /// The vertices of the one part that are within a distance of the triangles of the other.
+    /// The vertices of the one part that are within a distance of the triangles of the other, m.
     fn near(&self, a: &Part, b: &Part, distance: f64) -> Vec<u32> {
-        let corners = |t: &[u32; 3]| t.map(|v| self.deck.points[v as usize]);
-        let bounds = |t: &[u32; 3]| {
-            let [p, q, r] = corners(t);
-            let reach = Vec3::repeat(distance);
-            (p.inf(&q).inf(&r) - reach, p.sup(&q).sup(&r) + reach)
-        };
-        let boxes: Vec<(Vec3, Vec3)> = b.triangles.iter().map(bounds).collect();
-        let points = &self.bodies.list[a.body].mesh.points;
-        let is_near = |v: &&u32| {
-            let x = &points[**v as usize];
-            boxes.iter().zip(&b.triangles).any(|((low, high), t)| {
-                let [p, q, r] = corners(t);
-                *low <= *x && *x <= *high && point_triangle_d2(x, &p, &q, &r) <= distance * distance
-            })
-        };
-        a.vertices.iter().filter(is_near).copied().collect()
+        let own = &self.bodies.list[a.body].mesh.points;
+        let mut x: Vec<Vec3> = a.vertices.iter().map(|v| own[*v as usize]).collect();
+        let points: Vec<u32> = (0..x.len() as u32).collect();
+        x.extend(b.triangles.as_flattened().iter().map(|v| self.deck.points[*v as usize]));
+        let first = points.len() as u32;
+        let face = |t: usize| [0, 1, 2].map(|k| first + 3 * t as u32 + k);
+        let faces = (0..b.triangles.len()).map(face).collect();
+        let of: Vec<u32> = (0..x.len()).map(|v| u32::from(v >= points.len())).collect();
+        let mut mesh = CollisionMesh::new(x.clone(), faces, &[], &points);
+        mesh.exclude_groups(of, &[(0, 0), (1, 1)]);
+        let mut near = BTreeSet::new();
+        for pair in candidates(&mesh, &x, 0.5 * distance).iter() {
+            let vertex = pair.primitives[1];
+            if pair.kind == PairKind::FaceVertex
+                && vertex < first
+                && pair.d2(&mesh, &x) <= distance * distance
+            {
+                near.insert(a.vertices[vertex as usize]);
+            }
+        }
+        near.into_iter().collect()
     }
 }

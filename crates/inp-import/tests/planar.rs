@@ -157,7 +157,10 @@ fn what_two_dimensions_cannot_have_is_said() {
     let text = format!("{model}{more}");
     let line = 1 + text.lines().position(|l| l.contains("CAX3")).unwrap();
     let fault = import(&text).unwrap_err();
-    assert!(fault.contains(&format!("line {line}:")) && fault.contains("several kinds"), "{fault}");
+    assert!(
+        fault.contains(&format!("line {line}:")) && fault.contains("the file mixes elements"),
+        "{fault}"
+    );
     let fault = import(&model.replace("1, 0.0, 0.0\n", "1, 0.0, 0.0, 0.5\n")).unwrap_err();
     assert!(fault.contains("element 1 of two dimensions has a node with z"), "{fault}");
     let fault = import(&model.replace("CPE4", "CPS4")).unwrap_err();

@@ -73,6 +73,8 @@ fn what_a_tie_cannot_be_is_said() {
     assert!(fault.contains("there is no surface \"NOWHERE\"") && fault.contains("line"), "{fault}");
     let fault = import(&bar("*TIE, NAME=T\nB.BOTTOM\n")).unwrap_err();
     assert!(fault.contains("a tie has the names of two surfaces"), "{fault}");
+    let fault = import(&bar("*TIE, NAME=T, POSITION TOLERANCE=-1\nB.BOTTOM, A.TOP\n")).unwrap_err();
+    assert!(fault.contains("a tolerance that is not above 0") && fault.contains("line"), "{fault}");
     // the end is two metres away
     let import = import(&bar("*TIE, NAME=T, POSITION TOLERANCE=0.01\nB.END, A.TOP\n")).unwrap();
     let notes = import.notes.join("\n");

@@ -81,4 +81,5 @@ pub use simulation::Simulation;
 pub use state::State;
 pub use step::energetics;
 pub use step::minimum::{Accuracy, Minimum};
+pub use thresholds::CONJUGATE_GRADIENT_ITERATIONS;
 pub use watch::{Iteration, Watcher};

@@ -62,5 +62,6 @@ pub use pattern::BlockPattern;
 pub use permutation::Permutation;
 pub use solver::{
     Blend, Cholesky, ConjugateGradient, FaerCholesky, Hybrid, LinearSolver, MixedCholesky,
-    Preconditioner, Refinement, Residuals, SolveReport, SolveSeconds, Subdomains,
+    Preconditioner, Refinement, Residuals, SolveReport, SolveSeconds, Subdomains, check_matrix,
+    check_vectors,
 };

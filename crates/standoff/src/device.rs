@@ -22,10 +22,8 @@ fn on_graphics_processor(_: f64) -> Result<Box<dyn LinearSolver>, DeviceError> {
 #[cfg(feature = "gpu")]
 fn on_graphics_processor(tolerance: f64) -> Result<Box<dyn LinearSolver>, DeviceError> {
     use standoff_gpu::{Device, DeviceConjugateGradient};
+    use standoff_sim::CONJUGATE_GRADIENT_ITERATIONS;
     use std::sync::{Mutex, PoisonError};
-
-    /// As many as on the processor.
-    const ITERATIONS: u32 = 10_000;
 
     // opening and testing it takes a while; the simulations of a program share it, and no result depends on that
     static OPEN: Mutex<Option<Device>> = Mutex::new(None);
@@ -35,5 +33,7 @@ fn on_graphics_processor(tolerance: f64) -> Result<Box<dyn LinearSolver>, Device
         None => Device::open().map_err(|e| DeviceError::Unusable { reason: e.to_string() })?,
     };
     *open = Some(device.clone());
-    Ok(Box::new(DeviceConjugateGradient::new(device, tolerance, ITERATIONS)))
+    // as many as on the processor
+    let iterations = u32::try_from(CONJUGATE_GRADIENT_ITERATIONS).unwrap_or(u32::MAX);
+    Ok(Box::new(DeviceConjugateGradient::new(device, tolerance, iterations)))
 }

@@ -42,12 +42,11 @@ struct Acting {
 impl Acting {
     /// The part of the law's effort at s that others do not balance: φ', or less where some of the laws have efforts of the other sign. Over the laws of a
     /// coordinate the parts add up to all efforts together.
-    fn unbalanced(&self, s: f64, weight: f64) -> f64 {
+    fn unbalanced(&self, s: f64) -> f64 {
         let own = self.law.at(s)[1];
-        let efforts = self.beside.iter().map(|(weight, law)| weight * law.at(s)[1]);
         let (mut with, mut against) = (0.0, 0.0);
-        for effort in efforts {
-            let side = if effort * own * weight > 0.0 { &mut with } else { &mut against };
+        for effort in self.beside.iter().map(|(weight, law)| weight * law.at(s)[1]) {
+            let side = if (effort > 0.0) == (own > 0.0) { &mut with } else { &mut against };
             *side += effort.abs();
         }
         if with > 0.0 { own * (1.0 - against / with).max(0.0) } else { 0.0 }
@@ -174,7 +173,7 @@ impl Term for AlongTerm<'_> {
             }
             let is_projected = projection.applies_to(&acting.stencil);
             if is_projected {
-                first = acting.unbalanced(s, self.weight);
+                first = acting.unbalanced(s);
             }
             for ((j, factor), places) in acting.parts.iter().zip(&acting.places) {
                 let joint = &self.joints.all[*j];
@@ -223,5 +222,45 @@ impl Term for AlongTerm<'_> {
     fn without_limits(&self) -> Option<Box<dyn Term + '_>> {
         let none = || AlongTerm { acting: Vec::new(), ..self.clone() };
         (self.role == Role::Constraint).then(|| Box::new(none()) as Box<dyn Term>)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::joints::Capped;
+
+    /// A drive and a spring against one that is weaker than both, and against one that is stronger: the parts add up to all efforts, and what is
+    /// overcome has none.
+    #[test]
+    fn the_unbalanced_parts_of_efforts_add_up_to_all() {
+        let capped = |target: f64, slope: f64| {
+            Law::Capped(Capped { target, slope, constant: 0.0, cap: f64::INFINITY })
+        };
+        for against in [6.0, 20.0] {
+            // efforts 5 and 3 at s = 0, with a factor of 2 in the third
+            let beside = vec![
+                (1.0, capped(-5.0, 1.0)),
+                (1.0, capped(-1.0, 3.0)),
+                (2.0, capped(against, 0.5)),
+            ];
+            let part = |k: usize| {
+                let (weight, law) = beside[k];
+                let acting = Acting {
+                    along: 0,
+                    law,
+                    parts: Vec::new(),
+                    stencil: Vec::new(),
+                    places: Vec::new(),
+                    beside: beside.clone(),
+                };
+                weight * acting.unbalanced(0.0)
+            };
+            let parts = [part(0), part(1), part(2)];
+            let sum: f64 = parts.iter().sum();
+            assert!((sum - (8.0 - against)).abs() < 1e-12, "{parts:?}");
+            let overcome = if against < 8.0 { &parts[2..] } else { &parts[..2] };
+            assert!(overcome.iter().all(|p| *p == 0.0), "{parts:?}");
+        }
     }
 }

@@ -62,7 +62,8 @@ pub fn search(
     Search { slope, known, part: 0.0 }.run(potential, it, p, work)
 }
 
-fn slope(gradient: &[Vec3], p: &[Vec3]) -> f64 {
+/// The slope of a potential with a gradient along a direction.
+pub fn slope(gradient: &[Vec3], p: &[Vec3]) -> f64 {
     gradient.iter().zip(p).map(|(g, p)| g.dot(p)).sum()
 }
 
@@ -141,11 +142,12 @@ impl Search {
                 }
             }
             if !lower && noise.is_none() {
-                noise = Some(noise_of_rounding(potential, it, &before));
+                noise = Some(noise_of_rounding(potential, it, &before, |x| potential.value(x)));
             }
             let noise = noise.unwrap_or(0.0).max(before.noise()).max(after.noise());
             let rise = after.value - before.value;
-            if lower || is_flatter(potential, rise, noise, &trial, p, [slope, alpha]) {
+            let left = || self::slope(&potential.gradient(&trial), p);
+            if lower || is_flatter(rise, noise, [slope, alpha], left) {
                 let last = corner.as_ref().unwrap_or(&it.x);
                 if corner.as_ref().is_none_or(|c| audited(&potential.context, &it.x, c, work))
                     && audited(&potential.context, last, &trial.x, work)
@@ -219,25 +221,27 @@ pub fn size(vectors: &[Vec3]) -> f64 {
     vectors.iter().map(|v| v.amax()).fold(0.0, f64::max)
 }
 
-/// What the last digits of positions change in the potential at `it`, where it is `before`: strains near zero have few correct digits
+/// What the last digits of positions change in a potential at `it`, where it is `before`: strains near zero have few correct digits
 /// in stiff sheets, so that this may be far more than the round-off of the sum.
-fn noise_of_rounding(potential: &IncrementalPotential<'_>, it: &Iterate, before: &Energy) -> f64 {
-    let changed = potential.value(&rounded(potential, it)).value - before.value;
+pub fn noise_of_rounding(
+    potential: &IncrementalPotential<'_>,
+    it: &Iterate,
+    before: &Energy,
+    value: impl Fn(&Iterate) -> Energy,
+) -> f64 {
+    let changed = value(&rounded(potential, it)).value - before.value;
     if changed.is_finite() { changed.abs() } else { 0.0 }
 }
 
 /// Whether a trial whose energy tells nothing is lower by its slope: the approximate Wolfe condition
 /// [Hager & Zhang 2005]. Gradients have fewer digits to lose than differences of energies.
-fn is_flatter(
-    potential: &IncrementalPotential<'_>,
+pub fn is_flatter(
     rise: f64,
     noise: f64,
-    trial: &Iterate,
-    p: &[Vec3],
     [slope, alpha]: [f64; 2],
+    left: impl FnOnce() -> f64,
 ) -> bool {
     let hidden = slope < 0.0 && promises_nothing(alpha * slope, noise) && rise <= HIDDEN * noise;
-    let left = || -> f64 { potential.gradient(trial).iter().zip(p).map(|(g, p)| g.dot(p)).sum() };
     hidden && left() <= -SLOPE_LEFT * slope
 }
 

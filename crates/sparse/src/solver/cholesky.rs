@@ -7,7 +7,7 @@ use standoff_linalg::Vec3;
 
 use super::multifrontal::{Analyses, Factor};
 use super::{
-    LinearSolver, Refinement, SolveReport, SolveSeconds, check_matrix, check_rhs, check_sizes,
+    LinearSolver, Refinement, SolveReport, SolveSeconds, check_matrix, check_sizes, check_vectors,
 };
 use crate::{BlockMatrix, BlockPattern, Ordering, SolveError};
 
@@ -107,8 +107,7 @@ impl LinearSolver for Cholesky {
         b: &[Vec3],
         x: &mut [Vec3],
     ) -> Result<SolveReport, SolveError> {
-        check_sizes(a.n(), b, x)?;
-        check_rhs(b)?;
+        check_vectors(a.n(), b, x)?;
         let clock = Instant::now();
         check_matrix(a)?;
         let analyzed = self.analyze(a.pattern())?;
@@ -126,8 +125,7 @@ impl LinearSolver for Cholesky {
         b: &[Vec3],
         x: &mut [Vec3],
     ) -> Result<SolveReport, SolveError> {
-        check_sizes(a.n(), b, x)?;
-        check_rhs(b)?;
+        check_vectors(a.n(), b, x)?;
         self.analyze(a.pattern())?;
         match self.factorized {
             true => self.by_factor(a, b, x),

@@ -13,9 +13,7 @@ use faer::sparse::{SparseColMatRef, SymbolicSparseColMat};
 use faer::{Conj, MatMut, Par, Side};
 use standoff_linalg::Vec3;
 
-use super::{
-    LinearSolver, Refinement, SolveReport, SolveSeconds, check_matrix, check_rhs, check_sizes,
-};
+use super::{LinearSolver, Refinement, SolveReport, SolveSeconds, check_matrix, check_vectors};
 use crate::{BlockMatrix, BlockPattern, Ordering, Permutation, SolveError, VertexOrder, pattern};
 
 /// faer's supernodal (on very sparse factors simplicial) Cholesky factorisation with iterative
@@ -191,8 +189,7 @@ impl LinearSolver for FaerCholesky {
         b: &[Vec3],
         x: &mut [Vec3],
     ) -> Result<SolveReport, SolveError> {
-        check_sizes(a.n(), b, x)?;
-        check_rhs(b)?;
+        check_vectors(a.n(), b, x)?;
         let clock = Instant::now();
         check_matrix(a)?;
         let analyzed = self.analyze(a.pattern())?;

@@ -9,8 +9,7 @@ use super::multifrontal::{Analysis, Factor};
 use super::pcg::{Limits, System, iterate, multiply};
 use super::rows::reciprocal_power_of_two;
 use super::{
-    Cholesky, LinearSolver, Residuals, SolveReport, SolveSeconds, check_matrix, check_rhs,
-    check_sizes,
+    Cholesky, LinearSolver, Residuals, SolveReport, SolveSeconds, check_matrix, check_vectors,
 };
 use crate::{BlockMatrix, BlockPattern, Ordering, SolveError, vector};
 
@@ -146,8 +145,7 @@ impl LinearSolver for MixedCholesky {
         b: &[Vec3],
         x: &mut [Vec3],
     ) -> Result<SolveReport, SolveError> {
-        check_sizes(a.n(), b, x)?;
-        check_rhs(b)?;
+        check_vectors(a.n(), b, x)?;
         let clock = Instant::now();
         let (analysis, analyzed) = self.double.analyses.of(a.pattern())?;
         if self.factorised
@@ -204,8 +202,7 @@ impl MixedCholesky {
         b: &[Vec3],
         x: &mut [Vec3],
     ) -> Result<SolveReport, SolveError> {
-        check_sizes(a.n(), b, x)?;
-        check_rhs(b)?;
+        check_vectors(a.n(), b, x)?;
         check_matrix(a)?;
         let clock = Instant::now();
         let (analysis, analyzed) = self.double.analyses.of(a.pattern())?;

@@ -144,8 +144,21 @@ fn check_sizes(n: usize, b: &[Vec3], x: &[Vec3]) -> Result<(), SolveError> {
     Ok(())
 }
 
-fn check_matrix(a: &BlockMatrix) -> Result<(), SolveError> {
+/// Whether all blocks are finite.
+///
+/// # Errors
+/// Where one is not.
+pub fn check_matrix(a: &BlockMatrix) -> Result<(), SolveError> {
     if a.is_finite() { Ok(()) } else { Err(SolveError::NotFinite { what: "matrix" }) }
+}
+
+/// Whether the vectors of a system with `n` block rows fit, and the right-hand side is finite.
+///
+/// # Errors
+/// What does not fit, or is not finite.
+pub fn check_vectors(n: usize, b: &[Vec3], x: &[Vec3]) -> Result<(), SolveError> {
+    check_sizes(n, b, x)?;
+    check_rhs(b)
 }
 
 fn check_rhs(b: &[Vec3]) -> Result<(), SolveError> {

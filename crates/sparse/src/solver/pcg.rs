@@ -9,7 +9,7 @@ use super::schwarz::Schwarz;
 use super::stiff_blocks::StiffBlocks;
 use super::two_level::TwoLevel;
 use super::{
-    LinearSolver, Residuals, SolveReport, SolveSeconds, check_matrix, check_rhs, check_sizes,
+    LinearSolver, Residuals, SolveReport, SolveSeconds, check_matrix, check_vectors,
     diagonal_inverses, residual,
 };
 use crate::{BlockMatrix, SolveError, vector};
@@ -112,8 +112,7 @@ impl LinearSolver for ConjugateGradient {
         b: &[Vec3],
         x: &mut [Vec3],
     ) -> Result<SolveReport, SolveError> {
-        check_sizes(a.n(), b, x)?;
-        check_rhs(b)?;
+        check_vectors(a.n(), b, x)?;
         check_matrix(a)?;
         let clock = Instant::now();
         let position = self.position.as_deref();

@@ -17,6 +17,7 @@
 
 mod saddles;
 mod safeguarded;
+mod search;
 mod two_states;
 
 use super::contact_subproblem::{self, Solution};

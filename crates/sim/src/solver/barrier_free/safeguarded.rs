@@ -13,24 +13,25 @@
 //! for the present multipliers penetrates, and they are updated with the linearised gaps at its end.
 
 use super::saddles::Saddles;
-use super::{Stalls, StepBounds, Subproblem, is_out_of_work, merit, step_bounds};
+use super::search::{search, smooth_gradient};
+use super::{Stalls, StepBounds, Subproblem, is_out_of_work, step_bounds};
 use crate::dirichlet::Pulled;
 use crate::error::StepError;
 use crate::iterate::Iterate;
-use crate::potential::{Energy, IncrementalPotential, Strategy};
+use crate::potential::{IncrementalPotential, Strategy};
 use crate::report::StepOutcome;
 use crate::solver::balance::{Balance, gradient_of_state, sums_by_body};
 use crate::solver::direction::{improve, measure, not_finite};
-use crate::solver::line_search::{audited, falls, promises_nothing, size};
+use crate::solver::line_search::size;
 use crate::solver::path::StepLimit;
 use crate::solver::prescribed;
 use crate::solver::speedups::{Forcing, Projecting};
 use crate::solver::termination::{Verdict, stall};
 use crate::solver::workspace::Workspace;
 use crate::thresholds::{
-    ADVANCE_HALVINGS, COMPLETIONS, GAP_ERROR, GAP_REDUCTION, LOOSEST, MOST_LEFT,
-    MULTIPLIER_UPDATES, NEGLIGIBLE, NO_STEP, PENETRATIONS, PROJECT_ALL, REFUSALS, RISES,
-    ROUND_OFF_ITERATIONS, STALLED_ADVANCES, STIFFENING, STIFFENINGS, UNRESOLVED, UPDATE_REDUCTION,
+    COMPLETIONS, GAP_ERROR, GAP_REDUCTION, LOOSEST, MOST_LEFT, MULTIPLIER_UPDATES, NO_STEP,
+    PENETRATIONS, PROJECT_ALL, REFUSALS, RISES, ROUND_OFF_ITERATIONS, STALLED_ADVANCES, STIFFENING,
+    STIFFENINGS, UNRESOLVED, UPDATE_REDUCTION,
 };
 use standoff_linalg::Vec3;
 
@@ -44,16 +45,6 @@ struct Direction {
     bounds: StepBounds,
     /// Whether all that collides along it was among its constraints.
     complete: bool,
-}
-
-/// What a line search did.
-struct StepTaken {
-    /// Step length.
-    alpha: f64,
-    /// What limited the first trial.
-    limit: StepLimit,
-    /// Whether the decrease to expect is below round-off.
-    within_round_off: bool,
 }
 
 /// The multiplier updates of a step.
@@ -276,13 +267,7 @@ fn complete_direction(
     loop {
         solve += 1;
         work.report.newton_iterations += 1;
-        let mut gradient = potential.gradient_without_contact(&it.x);
-        let mut of_mollifiers = vec![Vec3::zeros(); it.x.len()];
-        potential.constraints().add_mollifier_gradient(mesh, &it.x, &mut of_mollifiers);
-        potential.context.model.map.gather(&mut of_mollifiers);
-        for v in (0..gradient.len()).filter(|&v| potential.free()[v]) {
-            gradient[v] += potential.context.contact_scale * of_mollifiers[v];
-        }
+        let gradient = smooth_gradient(potential, &it.x);
         let mut subproblem = Subproblem { potential, at: it, smooth: &gradient, work };
         let (p, gradient) = least_projected(projecting, &mut subproblem)?;
         if !work.report.residual_speed.is_finite() {
@@ -317,51 +302,4 @@ fn least_projected(
     }
     projecting.note(&direction.0);
     Ok(direction)
-}
-
-/// Moves x along `p` by the largest tried step that lowers L, or the largest one where L `may_rise`; a
-/// negligible direction counts as taken.
-fn search(
-    potential: &IncrementalPotential<'_>,
-    it: &mut Iterate,
-    p: &[Vec3],
-    gradient: &[Vec3],
-    bounds: &StepBounds,
-    may_rise: bool,
-    work: &mut Workspace,
-) -> Result<StepTaken, StepError> {
-    let contact = bounds.until_contact(potential);
-    let mut alpha = bounds.inversion.min(contact);
-    let limit = match (bounds.inversion < bounds.contact, alpha < 1.0) {
-        (true, true) => StepLimit::Inversion,
-        (false, true) => StepLimit::Contact,
-        (_, false) => StepLimit::None,
-    };
-    let slope: f64 = gradient.iter().zip(p).map(|(g, p)| g.dot(p)).sum();
-    let before = merit(potential, &it.x);
-    if !before.value.is_finite() {
-        return Err(not_finite("the potential", potential, it));
-    }
-    let within_round_off = promises_nothing(slope, before.noise());
-    for _ in 0..ADVANCE_HALVINGS {
-        let trial: Vec<Vec3> = it.x.iter().zip(p).map(|(x, p)| x + alpha * p).collect();
-        if !potential.within_limits(&trial, 1.0) {
-            work.report.step_cuts.strain += 1;
-        } else if !acceptable(&before, &merit(potential, &trial), alpha * slope, may_rise) {
-            work.report.step_cuts.line_search += 1;
-        } else if !audited(&potential.context, &it.x, &trial, work) {
-            work.report.step_cuts.audit += 1;
-        } else {
-            it.x = trial;
-            return Ok(StepTaken { alpha, limit, within_round_off });
-        }
-        alpha *= 0.5;
-    }
-    let negligible = work.report.residual_speed < NEGLIGIBLE * potential.context.velocity_tolerance;
-    Ok(StepTaken { alpha: f64::from(u8::from(negligible)), limit, within_round_off })
-}
-
-/// Whether L went down as far as it has to; a finite L will do where it `may_rise`.
-fn acceptable(before: &Energy, after: &Energy, slope: f64, may_rise: bool) -> bool {
-    falls(before, after, slope) || may_rise && after.value.is_finite()
 }

@@ -100,44 +100,65 @@ fn products4_in_vectors<W: Width>(width: W, c: [&[f32]; 4], x: &[f32]) -> [[f32;
     out
 }
 
+/// What the two precisions have alike, by the names of their vector operations.
+macro_rules! in_vectors {
+    ($numbers:ident, $lanes:ident, $vectors:ident, $vectors_mut:ident, $splat:ident, $negate_mul_add:ident, $mul:ident) => {
+        type Vector<W: Width> = W::$numbers;
+
+        #[inline(always)]
+        fn lanes<W: Width>() -> usize {
+            W::$lanes
+        }
+        #[inline(always)]
+        fn splat<W: Width>(width: W, x: Self) -> W::$numbers {
+            width.$splat(x)
+        }
+        #[inline(always)]
+        fn vectors<W: Width>(x: &[Self]) -> &[W::$numbers] {
+            W::$vectors(x).0
+        }
+        #[inline(always)]
+        fn vectors_mut<W: Width>(x: &mut [Self]) -> &mut [W::$numbers] {
+            W::$vectors_mut(x).0
+        }
+        #[inline(always)]
+        fn subtract_product<W: Width>(
+            width: W,
+            a: W::$numbers,
+            b: W::$numbers,
+            c: W::$numbers,
+        ) -> W::$numbers {
+            width.$negate_mul_add(a, b, c)
+        }
+        #[inline(always)]
+        fn multiply<W: Width>(width: W, a: W::$numbers, b: W::$numbers) -> W::$numbers {
+            width.$mul(a, b)
+        }
+        #[inline(always)]
+        fn minus_product(a: Self, b: Self, c: Self) -> Self {
+            (-a).mul_add(b, c)
+        }
+        #[inline(always)]
+        fn root(self) -> Self {
+            self.sqrt()
+        }
+
+        const ONE: Self = 1.0;
+        const INFINITY: Self = Self::INFINITY;
+    };
+}
+
 impl Scalar for f32 {
-    type Vector<W: Width> = W::f32s;
+    in_vectors!(
+        f32s,
+        F32_LANES,
+        as_simd_f32s,
+        as_mut_simd_f32s,
+        splat_f32s,
+        negate_mul_add_f32s,
+        mul_f32s
+    );
 
-    #[inline(always)]
-    fn lanes<W: Width>() -> usize {
-        W::F32_LANES
-    }
-    #[inline(always)]
-    fn splat<W: Width>(width: W, x: Self) -> W::f32s {
-        width.splat_f32s(x)
-    }
-    #[inline(always)]
-    fn vectors<W: Width>(x: &[Self]) -> &[W::f32s] {
-        W::as_simd_f32s(x).0
-    }
-    #[inline(always)]
-    fn vectors_mut<W: Width>(x: &mut [Self]) -> &mut [W::f32s] {
-        W::as_mut_simd_f32s(x).0
-    }
-    #[inline(always)]
-    fn subtract_product<W: Width>(width: W, a: W::f32s, b: W::f32s, c: W::f32s) -> W::f32s {
-        width.negate_mul_add_f32s(a, b, c)
-    }
-    #[inline(always)]
-    fn multiply<W: Width>(width: W, a: W::f32s, b: W::f32s) -> W::f32s {
-        width.mul_f32s(a, b)
-    }
-    #[inline(always)]
-    fn minus_product(a: Self, b: Self, c: Self) -> Self {
-        (-a).mul_add(b, c)
-    }
-    #[inline(always)]
-    fn root(self) -> Self {
-        self.sqrt()
-    }
-
-    const ONE: Self = 1.0;
-    const INFINITY: Self = Self::INFINITY;
     fn round(x: f64) -> Self {
         x as f32
     }
@@ -158,43 +179,16 @@ impl Scalar for f32 {
 }
 
 impl Scalar for f64 {
-    type Vector<W: Width> = W::f64s;
+    in_vectors!(
+        f64s,
+        F64_LANES,
+        as_simd_f64s,
+        as_mut_simd_f64s,
+        splat_f64s,
+        negate_mul_add_f64s,
+        mul_f64s
+    );
 
-    #[inline(always)]
-    fn lanes<W: Width>() -> usize {
-        W::F64_LANES
-    }
-    #[inline(always)]
-    fn splat<W: Width>(width: W, x: Self) -> W::f64s {
-        width.splat_f64s(x)
-    }
-    #[inline(always)]
-    fn vectors<W: Width>(x: &[Self]) -> &[W::f64s] {
-        W::as_simd_f64s(x).0
-    }
-    #[inline(always)]
-    fn vectors_mut<W: Width>(x: &mut [Self]) -> &mut [W::f64s] {
-        W::as_mut_simd_f64s(x).0
-    }
-    #[inline(always)]
-    fn subtract_product<W: Width>(width: W, a: W::f64s, b: W::f64s, c: W::f64s) -> W::f64s {
-        width.negate_mul_add_f64s(a, b, c)
-    }
-    #[inline(always)]
-    fn multiply<W: Width>(width: W, a: W::f64s, b: W::f64s) -> W::f64s {
-        width.mul_f64s(a, b)
-    }
-    #[inline(always)]
-    fn minus_product(a: Self, b: Self, c: Self) -> Self {
-        (-a).mul_add(b, c)
-    }
-    #[inline(always)]
-    fn root(self) -> Self {
-        self.sqrt()
-    }
-
-    const ONE: Self = 1.0;
-    const INFINITY: Self = Self::INFINITY;
     fn round(x: f64) -> Self {
         x
     }
