@@ -51,7 +51,7 @@ GROUPS = [
     ("Rigid bodies", "Bodies that keep their shape.",
      ["rigid/dominoes", "rigid/rings-on-cloth", "rigid/wrecking-ball", "rigid/gripper", "rigid/rubber-arm"]),
     ("Engineering", "Elements and loads of statics.", ["engineering/beam", "engineering/rubber-twist", "engineering/one-eighth",
-     "engineering/laminate", "engineering/spring-back", "engineering/creep", "engineering/o-ring", "engineering/glued-pad"]),
+     "engineering/laminate", "engineering/spring-back", "engineering/creep", "engineering/o-ring", "engineering/glued-pad", "engineering/soft-finger"]),
     ("Robots", "Robots from their files, among other bodies.", ["robots/panda-lifts", "robots/panda-lifts-cloth"]),
     ("Machines", "What is pulled, turned and pushed.", ["machines/cable-through-ring"]),
     ("Shells", "Cloth, cards and seams.",

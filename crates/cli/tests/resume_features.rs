@@ -160,7 +160,7 @@ fn with_every_load_and_integrator() {
     }
 }
 
-/// Blocks that yield and relax, thrown on the ground.
+/// Blocks that yield and relax, one of them with a muscle that beats, thrown on the ground.
 #[test]
 fn with_what_flowed() {
     const SCENE: &str = r#"
@@ -175,6 +175,7 @@ plasticity = { yield_stress = "4 kPa", hardening_modulus = "10 kPa" }
 [materials.putty]
 young_modulus = "20 kPa"
 relaxation = [{ ratio = 4, time = "20 ms" }]
+fibres = [{ direction = [1, 1, 0], stiffness = "10 kPa", exponent = 1, tension = "5e3*sin(100*t)^2" }]
 
 [[objects]]
 name = "lead"
@@ -196,6 +197,8 @@ material = "putty"
     let whole = in_parts(folder.path(), &file, &[], &[1, 7, 8, STEPS]);
     let heat: f64 = reports(&whole).iter().map(|r| r["inelastic_heat"].as_f64().unwrap()).sum();
     assert!(heat > 50.0, "{heat}");
+    let drawn = |r: &serde_json::Value| r["energies"]["muscles"].as_f64().unwrap().abs() > 1e-3;
+    assert!(reports(&whole).iter().any(drawn));
 }
 
 /// An imported scene whose vertices are let go once they have passed an obstacle: the condition is part

@@ -137,6 +137,27 @@ fn random_scenes_of_what_relaxes_and_yields_keep_every_promise() {
     assert!(yielding > 3 && relaxing > 3 && balanced > 20, "{yielding} {relaxing} {balanced}");
 }
 
+#[test]
+fn random_scenes_with_fibres_keep_every_promise() {
+    let folder = tempfile::tempdir().unwrap();
+    let runner = Runner { standoff: env!("CARGO_BIN_EXE_standoff").into(), limit: 20, set: vec![] };
+    let parts = Parts { quadratic: 0.25, fibres: 1.0, ..Parts::default() };
+    let (mut drawing, mut balanced) = (0, 0);
+    for seed in [8, 19, 28, 41] {
+        for solver in ["barrier", "barrier-free"] {
+            let scene = folder.path().join(format!("{seed}.toml"));
+            let text = generate::scene_with(seed, &parts);
+            drawing += text.matches("tension = ").count();
+            std::fs::write(&scene, text).unwrap();
+            let out = folder.path().join(format!("{seed}-{solver}"));
+            let record = runner.run(seed, &scene, &out, solver);
+            assert_eq!(record.outcome, Outcome::Converged, "seed {seed}: {}", record.message);
+            balanced += record.balanced;
+        }
+    }
+    assert!(drawing > 3 && balanced > 20, "{drawing} {balanced}");
+}
+
 /// A random scene in which weights close joints slowly beside those of stiff bodies: they become stiffer. Without that its steps took eightfold
 /// iterations, 10,528.
 #[test]

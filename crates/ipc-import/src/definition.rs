@@ -70,6 +70,7 @@ fn body_definition(body: &PlannedBody, friction_material: &str) -> BodyDef {
         contact_thickness: 0.0,
         surface: None,
         inelastic: Vec::new(),
+        fibres: Vec::new(),
         parts: Vec::new(),
     }
 }

@@ -2,7 +2,7 @@
 //! strain, and every step of such a run may converge.
 
 use standoff_sim::Definition;
-use standoff_sim::definition::Motion;
+use standoff_sim::definition::{BodyDef, Motion};
 use standoff_sim::report::StepReport;
 use standoff_sim::settings::Scheme;
 
@@ -25,7 +25,7 @@ pub(crate) struct EnergyWatch {
 }
 
 impl EnergyWatch {
-    /// For a scene. Loads, motions, drives and springs that begin or end do work, and energies of a program may.
+    /// For a scene. Loads, motions, drives, muscles and springs that begin or end do work, and energies of a program may.
     pub fn new(definition: &Definition) -> Self {
         let Definition { settings, prescribed, forces, energies, .. } = definition;
         // what damps nothing
@@ -37,6 +37,10 @@ impl EnergyWatch {
             && definition.stitches.iter().all(|s| lasting(s.t0, s.t1));
         let driven = definition.joints.iter().any(|j| j.drive.is_some())
             || definition.tendons.iter().any(|t| t.drive.is_some());
+        let drawn = |b: &BodyDef| {
+            b.all_substances().iter().flat_map(|s| s.fibres).any(|f| f.tension.is_some())
+        };
+        let driven = driven || definition.bodies.iter().any(drawn);
         let closed = held && springs && !driven && forces.is_empty() && energies.is_empty();
         Self { idle: !(undamped && closed), ..Self::default() }
     }

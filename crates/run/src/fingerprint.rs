@@ -66,6 +66,7 @@ impl fmt::Debug for Shown<'_> {
             contact_thickness,
             surface,
             inelastic,
+            fibres,
             parts,
         } = self.0;
         let mut all = f.debug_struct("BodyDef");
@@ -82,6 +83,9 @@ impl fmt::Debug for Shown<'_> {
         }
         if !inelastic.is_empty() {
             all.field("inelastic", inelastic);
+        }
+        if !fibres.is_empty() {
+            all.field("fibres", fibres);
         }
         all.finish()
     }

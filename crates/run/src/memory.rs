@@ -1,6 +1,6 @@
 //! How much memory a run takes.
 
-use standoff_sim::definition::{BodyKind, Definition};
+use standoff_sim::definition::{BodyKind, Definition, Substance};
 use standoff_sim::settings::{LinearSolver, Method};
 
 /// Bytes that a contact pair takes: itself, its Hessian, its part of the matrix' pattern.
@@ -77,7 +77,8 @@ pub fn memory(definition: &Definition, pairs: usize) -> f64 {
         vertices += unknown;
         if let BodyKind::Volume { tets, middles, .. } = &body.kind {
             let per_element = if middles.is_empty() { BRANCH[0] } else { 4.0 * BRANCH[1] };
-            let count: usize = body.substances().iter().map(|s| s.inelastic.len()).sum();
+            let of = |s: &Substance<'_>| s.inelastic.len() + s.fibres.len();
+            let count: usize = body.substances().iter().map(of).sum();
             branches += per_element * count as f64;
             // 45 blocks in place of 6
             tetrahedra += if middles.is_empty() { tets.len() } else { 8 * tets.len() };

@@ -229,6 +229,9 @@ pub struct MaterialSection {
     /// Plasticity of the von Mises stress, with Hencky's law in place of `law`; for solids.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plasticity: Option<Plasticity>,
+    /// Families of fibres, beside the law; for solids.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fibres: Vec<FibreSection>,
     /// Mass density, kg/m³.
     #[schemars(extend("x-unit" = "kg/m^3"))]
     pub density: f64,
@@ -294,6 +297,9 @@ impl Serialize for MaterialSection {
         if !self.relaxation.is_empty() {
             map.serialize_entry("relaxation", &self.relaxation)?;
         }
+        if !self.fibres.is_empty() {
+            map.serialize_entry("fibres", &self.fibres)?;
+        }
         if let Some(shell) = &self.shell {
             map.serialize_entry("shell", shell)?;
         }
@@ -311,11 +317,50 @@ impl Default for MaterialSection {
             bulk_modulus: None,
             relaxation: Vec::new(),
             plasticity: None,
+            fibres: Vec::new(),
             density: 1000.0,
             shell: None,
             friction_material: None,
         }
     }
+}
+
+/// A family of fibres of a solid, with `direction` or `around`, and with a `stiffness`, a `tension`, or both. Directions are those of the object before
+/// it is turned and moved.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FibreSection {
+    /// Direction of the fibres, of any length.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub direction: Option<[f64; 3]>,
+    /// Fibres that are wound around an axis.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub around: Option<AroundSection>,
+    /// k₁, Pa: a fibre that begins to be stretched has a stiffness of 4 k₁. Compressed fibres do nothing.
+    #[schemars(extend("x-unit" = "Pa"))]
+    pub stiffness: f64,
+    /// k₂, from 0 on: how fast the stiffness grows with the stretch.
+    pub exponent: f64,
+    /// Active tension along the fibres per rest area across them, Pa: a number or an expression of `t`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unit" = "Pa"))]
+    pub tension: Option<Formula>,
+}
+
+/// An axis around which fibres are wound.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct AroundSection {
+    /// Direction of the axis, of any length: by default the y axis, in two dimensions the z axis. A body of revolution has its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub axis: Option<[f64; 3]>,
+    /// A point of the axis, m; the origin by default. A body of revolution has its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unit" = "m"))]
+    pub through: Option<[f64; 3]>,
+    /// Angle of the fibres from the circumference towards the axis, degrees: 0 for rings, 90 for lines along the axis.
+    #[schemars(extend("x-unit" = "deg"))]
+    pub helix_angle: f64,
 }
 
 /// A fixed half-space {x : normal · (x − origin) ≤ 0}, solid below its plane.

@@ -6,6 +6,7 @@ use standoff_sim::definition::{
     Anchor, BodyKind, Condition, JointKind, Load, Motion, Pivot, SpringStiffness,
 };
 use standoff_sim::material::Law;
+use standoff_sim::material::fibres::FibreDirection;
 use standoff_sim::material::inelastic::Inelasticity;
 use standoff_sim::settings::{AuditLevel, Lagging};
 use std::path::{Path, PathBuf};
@@ -656,6 +657,97 @@ fn materials_relax_and_yield() {
     ] {
         let error = scene(material, object).expect_err(material).to_string();
         assert!(error.contains(place), "{material}: {error}");
+    }
+}
+
+/// Fibres follow their object where it is turned and moved, and wrong ones are refused where they stand.
+#[test]
+fn materials_have_fibres() {
+    let scene = |head: &str, fibres: &str, object: &str| {
+        let text = format!(
+            "{head}\n[materials.m]\nfibres = [{fibres}]\n[[objects]]\nname = \"b\"\nmaterial = \"m\"\n{object}\n"
+        );
+        Scene::parse(&text, Path::new("scene.toml"), Path::new(""), &[])
+    };
+    let solid = "shape = { kind = \"box\" }";
+    let along =
+        "{ direction = [2, 0, 0], stiffness = \"2 kPa\", exponent = 3, tension = \"1e3*t\" }";
+    let around =
+        "{ around = { axis = [0, 1, 0], through = [1, 0, 0], helix_angle = 30 }, stiffness = 5 }";
+    let placed = format!(
+        "{solid}\nrotate = [0, 0, 90]\ntranslate = [0, 0, 3]\narray = {{ counts = [1, 1, 2], spacing = [0, 0, 5] }}"
+    );
+    let both = scene("", &format!("{along}, {around}"), &placed).unwrap();
+    let fibres: Vec<_> = both.definition.bodies.iter().map(|b| b.fibres.clone()).collect();
+    assert_eq!(fibres.len(), 2);
+    let close = |a: Vec3, b: [f64; 3]| (a - Vec3::from(b)).norm() < 1e-12;
+    for (copy, z) in fibres.iter().zip([3.0, 8.0]) {
+        let FibreDirection::Along(direction) = copy[0].direction else { panic!("{copy:?}") };
+        assert!(close(direction, [0.0, 2.0, 0.0]), "{direction}");
+        assert_eq!((copy[0].law.stiffness, copy[0].law.exponent), (2e3, 3.0));
+        assert_eq!(copy[0].tension.as_ref().map(|t| t.at(4.0)), Some(4e3));
+        let FibreDirection::Around { axis, through, angle } = copy[1].direction else {
+            panic!("{copy:?}")
+        };
+        assert!(close(axis, [-1.0, 0.0, 0.0]) && close(through, [0.0, 1.0, z]), "{copy:?}");
+        assert!((angle - 30f64.to_radians()).abs() < 1e-15 && copy[1].tension.is_none());
+    }
+    // only the part has them, and the scene that a run writes down says the same
+    let parts = "materials = { right = \"m\" }\nregions = { right = { box = { min = [0.5, 0, 0], max = [1, 1, 1], relative = true } } }";
+    let text =
+        format!("{solid}\n{parts}").replace("kind = \"box\"", "kind = \"box\", cells = [2, 1, 1]");
+    let some = scene("", along, &text.replace("material = \"m\"", "")).unwrap();
+    let again = some.resolved_toml().unwrap();
+    let again = Scene::parse(&again, Path::new("scene.toml"), Path::new(""), &[]).unwrap();
+    for read in [&some, &again] {
+        let part = &read.definition.bodies[0].parts[0];
+        assert_eq!((part.fibres.len(), part.elements.len() > 1), (1, true));
+        assert_eq!(part.fibres, some.definition.bodies[0].parts[0].fibres);
+    }
+    // the axis is that of the dimension; a body of revolution is where it is
+    let flat =
+        "shape = { kind = \"rectangle\", size = [1, 1], cells = [2, 2] }\ntranslate = [2, 1, 0]";
+    for (dimension, axis, through) in
+        [("2", [0.0, 0.0, 1.0], [2.0, 1.0, 0.0]), ("\"axisymmetric\"", [0.0, 1.0, 0.0], [0.0; 3])]
+    {
+        let head = format!("dimension = {dimension}");
+        let read = scene(&head, "{ around = { helix_angle = 10 }, stiffness = 5 }", flat).unwrap();
+        let FibreDirection::Around { axis: a, through: b, .. } =
+            read.definition.bodies[0].fibres[0].direction
+        else {
+            panic!("around")
+        };
+        assert!(close(a, axis) && close(b, through), "{dimension} {a} {b}");
+    }
+    let nine = ["{ direction = [1, 0, 0], stiffness = 1 }"; 9].join(", ");
+    for (head, fibres, object, place) in [
+        ("", "{ stiffness = 1 }", solid, "materials.m.fibres[0]: give one of `direction` and"),
+        ("", "{ direction = [0, 0, 0], stiffness = 1 }", solid, "materials.m.fibres[0].direction"),
+        ("", "{ direction = [1, 0, 0], stiffness = -1 }", solid, "materials.m.fibres[0].stiffness"),
+        ("", "{ direction = [1, 0, 0] }", solid, "fibres need a stiffness above 0, or a tension"),
+        (
+            "",
+            "{ around = { axis = [0, 0, 0] }, stiffness = 1 }",
+            solid,
+            "materials.m.fibres[0].around.axis",
+        ),
+        (
+            "",
+            "{ direction = [1, 0, 0], tension = \"2*x\" }",
+            solid,
+            "materials.m.fibres[0].tension",
+        ),
+        ("", &nine, solid, "materials.m.fibres: 9 is out of range"),
+        ("", along, "shape = { kind = \"plane\" }\nrole = \"shell\"", "`fibres` are for solids"),
+        (
+            "dimension = \"axisymmetric\"",
+            around,
+            flat,
+            "materials.m.fibres[0].around: a body of revolution has one axis",
+        ),
+    ] {
+        let error = scene(head, fibres, object).expect_err(fibres).to_string();
+        assert!(error.contains(place), "{fibres}: {error}");
     }
 }
 

@@ -9,8 +9,10 @@ use crate::contact::orientation::OrientationContact;
 use crate::contact::{FrictionMaterials, HalfSpace, Weighting};
 use crate::decomposition::Decomposition;
 use crate::definition::Dimension;
+use crate::definition::expression::Expression;
 use crate::definition::settings::Settings;
 use crate::energy::Elements;
+use crate::energy::fibres::{Fibres, Muscles};
 use crate::energy::grip_turn::GripTurn;
 use crate::energy::inelastic::Inelastic;
 use crate::energy::rod_joint::Frame;
@@ -94,6 +96,12 @@ pub struct Model {
     pub guarded: Option<Solids>,
     /// What relaxes or yields of the solids.
     pub inelastic: Inelastic,
+    /// Fibres of the solids.
+    pub fibres: Fibres,
+    /// Fibres that draw themselves together.
+    pub(crate) muscles: Muscles,
+    /// Their tensions, Pa.
+    pub(crate) tensions: Vec<Expression>,
     /// Elements of shells and rods.
     pub codim: CodimElements,
     /// Edges that carry a director: segments of rods, and edges of shells with normals.
@@ -154,6 +162,12 @@ pub struct Model {
 }
 
 impl Model {
+    /// What draws in solids at the time `t`, s.
+    pub fn muscles_at(&self, t: f64) -> Muscles {
+        let tensions: Vec<f64> = self.tensions.iter().map(|of| of.at(t)).collect();
+        self.muscles.with(&tensions)
+    }
+
     /// Factor from the κ with which contact is adapted, that of the IPC potential, to the one of the
     /// potential chosen, in the unit of the setting.
     pub fn stiffness_ratio(&self) -> f64 {

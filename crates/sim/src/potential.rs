@@ -24,6 +24,7 @@ use crate::definition::settings::{Subproblem, ThicknessBarrier};
 use crate::dirichlet::{DirichletPenalty, DirichletTargets};
 use crate::energy::codim::LimitStiffening;
 use crate::energy::damping::Damping;
+use crate::energy::fibres::{Fibres, Muscles};
 use crate::energy::grip_turn::GripTurn;
 use crate::energy::inelastic::InelasticStep;
 use crate::energy::intermediate::{AtIntermediate, Intermediate};
@@ -93,6 +94,10 @@ pub struct IncrementalPotential<'a> {
     damping: Vec<Damping>,
     /// What relaxes or yields.
     inelastic: InelasticStep,
+    /// Fibres of solids: those of the model, or only those of elements that have an unknown while some vertices rest.
+    fibres: Cow<'a, Fibres>,
+    /// What draws in this step.
+    muscles: Muscles,
     /// Contact barrier with its stiffness κ.
     barrier: BarrierPotential,
     /// How κ is adapted.
@@ -289,6 +294,8 @@ impl<'a> IncrementalPotential<'a> {
             dead_loads,
             damping,
             inelastic: model.inelastic.in_step(&state.internal, &state.x, h),
+            fibres: Cow::Borrowed(&model.fibres),
+            muscles: model.muscles_at(context.load_time),
             limits: LimitStiffening::default(),
             between,
             limits_apart,
@@ -392,7 +399,8 @@ impl<'a> IncrementalPotential<'a> {
                 Some(between) => Box::new(AtIntermediate::new(term, &between.at)),
             }
         };
-        for term in self.solids.terms().chain(self.codim.terms()) {
+        let fibres = self.fibres.terms().chain(self.muscles.terms());
+        for term in self.solids.terms().chain(self.codim.terms()).chain(fibres) {
             push(Part::Elastic, s, elements(evaluated(Box::new(term))));
         }
         for term in self.inelastic.terms() {
@@ -743,5 +751,6 @@ fn damping(
     };
     // what flows is damped as it would be if it did not
     let inelastic = model.inelastic.in_step(&state.internal, &state.x, 0.0);
-    model.solids.terms().chain(inelastic.terms()).chain(codim.terms()).map(damping).collect()
+    let solids = model.solids.terms().chain(inelastic.terms()).chain(model.fibres.terms());
+    solids.chain(codim.terms()).map(damping).collect()
 }

@@ -383,12 +383,13 @@ impl Simulation {
 
     /// Cauchy stress of the same, Pa, the mean over a quadratic element.
     pub fn stresses(&self) -> Vec<Mat3> {
-        let (Model { solids, inelastic, .. }, State { x, internal, .. }) =
+        let (Model { solids, inelastic, fibres, .. }, State { x, internal, time, .. }) =
             (&self.model, &self.state);
         let mut all = solids.cauchy_stress(x);
         if !inelastic.is_empty() {
             inelastic.add_stresses(internal, x, &solids.rest_volumes(), &mut all);
         }
+        fibres.add_stresses(&self.model.muscles_at(*time), solids, x, &mut all);
         self.of_solids(all)
     }
 

@@ -276,7 +276,14 @@ fn it_is_refused_where_something_does_not_bear_it() {
             let material = Material { law, young_modulus: 1e5, poisson_ratio: 0.3 };
             let (name, elements, inelastic) = ("core".into(), vec![4], Vec::new());
             let density = 1000.0;
-            d.bodies[0].parts = vec![SolidPart { name, elements, density, material, inelastic }];
+            d.bodies[0].parts = vec![SolidPart {
+                name,
+                elements,
+                density,
+                material,
+                inelastic,
+                fibres: Vec::new(),
+            }];
         }),
         ("body 'cube'", "itself; set `contact.enabled = false`", |d| {
             d.settings.solver.method = Method::Dot;

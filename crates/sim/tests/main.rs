@@ -24,6 +24,7 @@ mod drives;
 mod dynamics;
 mod elastic_support;
 mod failures;
+mod fibres;
 mod folds;
 mod forecast_forces;
 mod impact;

@@ -158,6 +158,8 @@ pub struct Parts {
     pub inelastic: f64,
     /// Scenes with friction whose kinetic coefficient is not the static one.
     pub kinetic: f64,
+    /// Materials of volumes that have fibres.
+    pub fibres: f64,
 }
 
 /// The same with these parts of other kinds.
@@ -188,6 +190,7 @@ pub fn scene_with(seed: u64, parts: &Parts) -> String {
         draft.sections.insert("joints".into(), joints.into());
     }
     let_slip(&mut draft, parts.kinetic, &mut r);
+    materials::add_fibres(&mut draft, parts.fibres, &mut r);
     let mut root = Table::new();
     root.insert("description".into(), format!("seed {seed}: {plot}").into());
     for (key, value) in std::mem::take(&mut draft.sections) {

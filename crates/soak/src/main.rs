@@ -61,6 +61,9 @@ struct Arguments {
     /// Part of the scenes with friction that have a static and a kinetic coefficient.
     #[arg(long, default_value_t = 0.25)]
     kinetic: f64,
+    /// Part of the materials of volumes that have fibres, which resist, draw, or both.
+    #[arg(long, default_value_t = 0.25)]
+    fibres: f64,
     /// Only this solver.
     #[arg(long)]
     solver: Option<String>,
@@ -77,9 +80,16 @@ struct Arguments {
 
 impl Arguments {
     fn parts(&self) -> Parts {
-        let Self { rigid, joints, soft_joints, breaking, quadratic, inelastic, kinetic, .. } =
-            *self;
-        Parts { rigid, joints, soft_joints, breaking, quadratic, inelastic, kinetic }
+        Parts {
+            rigid: self.rigid,
+            joints: self.joints,
+            soft_joints: self.soft_joints,
+            breaking: self.breaking,
+            quadratic: self.quadratic,
+            inelastic: self.inelastic,
+            kinetic: self.kinetic,
+            fibres: self.fibres,
+        }
     }
 }
 

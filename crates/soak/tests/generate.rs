@@ -1,7 +1,9 @@
 //! Scenes are functions of their seeds and hold all that they should.
 
+use standoff_scene::Scene;
 use standoff_soak::generate::{Parts, scene, scene_with};
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// As many joints as may be.
 fn joined() -> Parts {
@@ -126,6 +128,21 @@ fn friction_has_two_coefficients() {
         assert_eq!(kept.collect::<Vec<_>>(), scene(seed).lines().collect::<Vec<_>>());
     }
     assert!(count > 20, "{count}");
+}
+
+#[test]
+fn volumes_have_fibres() {
+    let all = Parts { fibres: 1.0, ..Parts::default() };
+    let texts: String = (1..=60).map(|seed| scene_with(seed, &all)).collect();
+    for word in ["fibres", "direction = [", "around", "exponent", "tension = ", "sin(", "min("] {
+        assert!(texts.contains(word), "{word}");
+    }
+    for seed in 1..=60 {
+        let text = scene_with(seed, &all);
+        assert_eq!(text.matches("fibres]]").count() >= 2, text.contains("solid"), "seed {seed}");
+        let scene = Scene::parse(&text, Path::new("scene.toml"), Path::new(""), &[]);
+        scene.unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+    }
 }
 
 #[test]

@@ -235,6 +235,8 @@ pub mod energy {
 /// Laws of solids, and constants of rubber from measured stresses.
 pub mod material {
     pub use standoff_scene::measured;
+    pub use standoff_sim::definition::FibreFamily;
+    pub use standoff_sim::material::fibres::{FibreDirection, FibreLaw};
     pub use standoff_sim::material::inelastic::{Inelasticity, Plasticity, Relaxation};
     pub use standoff_sim::material::rubber::{self, OgdenTerm, Rubber, fit};
     pub use standoff_sim::material::{Law, Material};

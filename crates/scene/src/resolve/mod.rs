@@ -8,6 +8,7 @@ mod attach;
 mod conditions;
 mod expect;
 mod expectation;
+mod fibres;
 mod fill;
 mod joint;
 mod material;
@@ -397,6 +398,7 @@ fn check_material(material: &mut MaterialSection, at: &At<'_>) -> Result<(), Sce
     thin::check_shell(material, at)?;
     check_rubber(material, at)?;
     check_inelastic(material, at)?;
+    fibres::check(material, at)?;
     at.check(validate::elasticity(material.young_modulus, material.poisson_ratio))?;
     at.check(validate::density(material.density))
 }

@@ -3,6 +3,7 @@
 // long: the keys of an object, each resolved where it is checked
 
 use super::at::At;
+use super::fibres;
 use super::fill::{Filled, fill};
 use super::material::Materials;
 use super::placed::{Kept, Placed, PlacedCopy};
@@ -99,6 +100,8 @@ pub(super) fn resolve_one(
         BodyKind::Volume { .. } | BodyKind::PlaneStrain { .. } => material.inelastic(),
         _ => Vec::new(),
     };
+    // what is rigid does not stretch them
+    let has_fibres = !matches!(kind, BodyKind::Rigid { .. } | BodyKind::Obstacle { .. });
     // where the points of the body are that those of the mesh are not
     let whole = |mut points: Vec<Vec3>, to_start: Option<&Placement>, offset: &Vec3| match (
         &rigid, &surface,
@@ -133,6 +136,10 @@ pub(super) fn resolve_one(
             contact_thickness,
             surface: surface.clone(),
             inelastic: inelastic.clone(),
+            fibres: match has_fibres {
+                true => fibres::of(material, dimension, &placed.placement, &offset, &material_at)?,
+                false => Vec::new(),
+            },
             parts: Vec::new(),
         };
         if dimension.is_axisymmetric() {
@@ -445,6 +452,7 @@ fn refuse_laws_of_solids(
     let refused = match material {
         m if m.rubber.is_some() => "laws of rubber are",
         m if m.plasticity.is_some() => "`plasticity` is",
+        m if !m.fibres.is_empty() => "`fibres` are",
         m if !m.relaxation.is_empty() => "`relaxation` is",
         _ => return Ok(()),
     };

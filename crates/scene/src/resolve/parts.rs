@@ -1,6 +1,7 @@
 //! Elements of a solid that are made of another material than the rest of it.
 
 use super::at::At;
+use super::fibres;
 use super::placed::Placed;
 use super::select::{self, Selected};
 use crate::error::SceneError;
@@ -37,14 +38,14 @@ pub(super) fn add(
             let what = format!("no element of '{}' is in the region '{name}'", placed.name);
             return Err(at.invalid(what));
         }
-        for ((set, body), taken) in sets.into_iter().zip(bodies.iter_mut()).zip(&mut taken) {
+        let copies = sets.into_iter().zip(&placed.copies).zip(bodies.iter_mut()).zip(&mut taken);
+        for (((set, copy), body), taken) in copies {
             for &e in &set {
                 if let Some(other) = taken[e as usize].replace(name) {
-                    let what = format!(
+                    return Err(at.invalid(format!(
                         "element {e} of '{}' is in the region '{other}' too; an element has one material",
                         body.name
-                    );
-                    return Err(at.invalid(what));
+                    )));
                 }
             }
             let part = SolidPart {
@@ -53,6 +54,7 @@ pub(super) fn add(
                 density: material.density,
                 material: material.solid(),
                 inelastic: material.inelastic(),
+                fibres: fibres::of(material, dimension, &placed.placement, &copy.offset, &at)?,
             };
             body.parts.extend((!part.elements.is_empty()).then_some(part));
         }

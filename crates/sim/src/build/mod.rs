@@ -21,11 +21,13 @@ use crate::contact::{Coulomb, FrictionMaterials, HalfSpace, Weighting};
 use crate::context::StepContext;
 use crate::controls::Controls;
 use crate::decomposition::Decomposition;
+use crate::definition::expression::Expression;
 use crate::definition::settings::{
     ContactPotential, ContactSettings, FrictionSettings, Integrator, Lagging, Method, Settings,
 };
-use crate::definition::{Definition, Dimension};
+use crate::definition::{Definition, Dimension, FibreFamily};
 use crate::dirichlet::DirichletTargets;
+use crate::energy::fibres::{self, Family, Fibres, Muscles};
 use crate::energy::inelastic::{Inelastic, Internal};
 use crate::energy::{CodimElements, Element, Solids, Term};
 use crate::error::BuildError;
@@ -177,6 +179,7 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
     let guarded = (unguarded && !motions.is_empty()).then(|| solids.with_inversion_barrier());
     let inelastic = inelastic(definition, &bodies, &solids, rest.len());
     state.internal = vec![Internal::default(); inelastic.len()];
+    let (fibres, muscles, tensions) = fibres(definition, &bodies, &solids, &rest)?;
     let mut model = Model {
         may_touch: scope::first_contact(definition, &bodies, &collision).is_some()
             || definition.settings.contact.enabled
@@ -207,6 +210,9 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
         solids,
         guarded,
         inelastic,
+        fibres,
+        muscles,
+        tensions,
         codim,
         frames,
         hinge_sides: all.hinge_sides,
@@ -280,6 +286,48 @@ fn inelastic(
         }
     }
     Inelastic::new(solids, vertex_count, |e| of[e])
+}
+
+/// The fibres of the solids of all bodies.
+fn fibres(
+    definition: &Definition,
+    bodies: &[Body],
+    solids: &Solids,
+    rest: &[Vec3],
+) -> Result<(Fibres, Muscles, Vec<Expression>), BuildError> {
+    let mut of: Vec<&[FibreFamily]> = vec![&[]; solids.len()];
+    for (own, body) in definition.bodies.iter().zip(bodies).filter(|(own, _)| own.has_fibres()) {
+        for (of, substance) in of[body.solids.clone()].iter_mut().zip(own.substances()) {
+            *of = substance.fibres;
+        }
+    }
+    // what draws in the same way has one number
+    let mut tensions: Vec<Expression> = Vec::new();
+    let mut number = |tension: &Expression| {
+        let known = tensions.iter().position(|t| t == tension);
+        known.unwrap_or_else(|| {
+            tensions.push(tension.clone());
+            tensions.len() - 1
+        }) as u32
+    };
+    let mut family = |f: &FibreFamily| Family {
+        direction: f.direction,
+        law: f.law,
+        tension: f.tension.as_ref().map(&mut number),
+    };
+    let made = fibres::fibres(solids, rest, |e| of[e].iter().map(&mut family).collect());
+    let (fibres, muscles) = made.map_err(|on_axis| {
+        let (e, k) = (on_axis.element, on_axis.family);
+        let body = bodies.iter().find(|b| b.solids.contains(&e));
+        let (body, first) = body.map_or_else(Default::default, |b| (b.name.clone(), b.solids.start));
+        let problem = format!(
+            "element {} is on the axis around which family {k} of its fibres is wound, where they have no direction; leave out the \
+             elements at the axis by a material of their own (`materials` of the object)",
+            e - first
+        );
+        BuildError::Body { body, problem }
+    })?;
+    Ok((fibres, muscles, tensions))
 }
 
 /// A value by vertex in terms of the greatest one of the deformable bodies (`#V`); nothing where they have the same.

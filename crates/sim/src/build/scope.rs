@@ -67,6 +67,9 @@ pub fn check_method(
         if own.is_inelastic() {
             return unfit(body(k), &format!("this relaxes or yields; {CHOOSE}"));
         }
+        if own.has_fibres() {
+            return unfit(body(k), &format!("this has fibres; {CHOOSE}"));
+        }
         let kind = match &own.kind {
             BodyKind::Volume { middles, .. } if !middles.is_empty() => "made of quadratic elements",
             BodyKind::Volume { .. } | BodyKind::Obstacle { .. } => continue,

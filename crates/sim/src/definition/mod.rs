@@ -7,6 +7,7 @@
 mod carried;
 mod dimension;
 pub mod expression;
+mod fibres;
 mod joints;
 mod parts;
 pub mod presets;
@@ -18,6 +19,7 @@ pub mod validate;
 
 pub use carried::CarriedSurface;
 pub use dimension::{AXISYMMETRIC, Dimension};
+pub use fibres::FibreFamily;
 pub use joints::{DriveDef, JointDef, JointKind, JointSpring, MimicDef, TendonDef};
 pub use parts::{SolidPart, Substance};
 pub(crate) use rigid::coordinates;
@@ -171,6 +173,8 @@ pub struct BodyDef {
     pub surface: Option<CarriedSurface>,
     /// What of the stress of a solid relaxes or yields.
     pub inelastic: Vec<Inelasticity>,
+    /// Families of fibres in a solid.
+    pub fibres: Vec<FibreFamily>,
     /// The elements of a solid that are made of something else.
     pub parts: Vec<SolidPart>,
 }

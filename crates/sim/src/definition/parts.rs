@@ -1,6 +1,6 @@
 //! Solids of several materials.
 
-use super::{BodyDef, BodyKind};
+use super::{BodyDef, BodyKind, FibreFamily};
 use crate::material::Material;
 use crate::material::inelastic::Inelasticity;
 
@@ -17,6 +17,8 @@ pub struct SolidPart {
     pub material: Material,
     /// What of the stress relaxes or yields.
     pub inelastic: Vec<Inelasticity>,
+    /// Families of fibres.
+    pub fibres: Vec<FibreFamily>,
 }
 
 /// What an element of a solid is made of.
@@ -28,13 +30,15 @@ pub struct Substance<'a> {
     pub material: &'a Material,
     /// What of the stress relaxes or yields.
     pub inelastic: &'a [Inelasticity],
+    /// Families of fibres.
+    pub fibres: &'a [FibreFamily],
 }
 
 impl SolidPart {
     /// What its elements are made of.
     pub fn substance(&self) -> Substance<'_> {
-        let Self { density, material, inelastic, .. } = self;
-        Substance { density: *density, material, inelastic }
+        let Self { density, material, inelastic, fibres, .. } = self;
+        Substance { density: *density, material, inelastic, fibres }
     }
 }
 
@@ -58,6 +62,11 @@ impl BodyDef {
         self.all_substances().iter().any(|s| !s.inelastic.is_empty())
     }
 
+    /// Whether there are fibres in a solid.
+    pub fn has_fibres(&self) -> bool {
+        self.all_substances().iter().any(|s| !s.fibres.is_empty())
+    }
+
     /// What the elements of a solid that are in no part are made of, and the number of all elements; none of another body.
     pub fn solid(&self) -> Option<(Substance<'_>, usize)> {
         let (density, material, count) = match &self.kind {
@@ -67,7 +76,8 @@ impl BodyDef {
             }
             _ => return None,
         };
-        Some((Substance { density: *density, material, inelastic: &self.inelastic }, count))
+        let (density, inelastic, fibres) = (*density, &self.inelastic, &self.fibres);
+        Some((Substance { density, material, inelastic, fibres }, count))
     }
 
     /// All that a solid is made of, the substance of the elements in no part first; nothing of another body.

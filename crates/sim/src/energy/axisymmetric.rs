@@ -9,6 +9,7 @@
 //! point has the derivatives P ∇Nₐ + e₁ (e₃·P kₐ) by the corners.
 
 use super::element::{Element, Hessian};
+use super::point::Point;
 use super::term::Role;
 use super::tet::{KEEP_VOLUME, step::volume_step};
 use crate::material::inversion::{VOLUME_RATIO, barrier};
@@ -58,6 +59,12 @@ impl RingPoint {
             f[(2, c)] += last[c];
         }
         f
+    }
+
+    /// The same point without what radii add, and kₐ.
+    pub fn parts(&self) -> (Point<3>, [Vec3; 3]) {
+        let Self { gradients, hoop, volume } = self.clone();
+        (Point { gradients, across: Mat3::zeros(), volume }, hoop)
     }
 
     /// The same point with F Fᵢ⁻¹ in the place of F.

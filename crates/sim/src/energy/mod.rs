@@ -5,6 +5,7 @@ pub mod axisymmetric;
 pub mod codim;
 pub mod damping;
 mod element;
+pub mod fibres;
 pub(crate) mod formula;
 pub mod grip_turn;
 pub mod guard;

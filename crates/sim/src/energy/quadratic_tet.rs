@@ -193,6 +193,14 @@ impl QuadraticTet {
         })
     }
 
+    /// Where its points are at rest positions `rest` of its nodes.
+    pub(super) fn places(rest: &[Vec3; NODES]) -> [Vec3; POINTS] {
+        std::array::from_fn(|q| {
+            let weights = shapes(std::array::from_fn(|a| if a == q { NEAR } else { FAR }));
+            weights.iter().zip(rest).map(|(w, x)| *w * x).sum()
+        })
+    }
+
     /// Lamé's parameters of the material.
     pub fn lame(&self) -> &Lame {
         &self.lame

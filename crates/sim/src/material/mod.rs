@@ -6,6 +6,7 @@
 //! [`rubber`].
 
 mod corotated_linear;
+pub mod fibres;
 mod fixed_corotated;
 pub mod inelastic;
 pub(crate) mod inversion;

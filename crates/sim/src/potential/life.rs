@@ -79,6 +79,7 @@ impl IncrementalPotential<'_> {
         self.lift_restriction();
         let free: Vec<bool> = self.free.iter().zip(moving).map(|(f, m)| *f && *m).collect();
         self.solids = Cow::Owned(self.solids.touching(&free));
+        self.fibres = Cow::Owned(self.fibres.touching(&free));
         let codim = self.codim.touching(&free);
         let inelastic = self.inelastic.touching(&free);
         self.resting = Some(Box::new(Resting {
@@ -94,6 +95,7 @@ impl IncrementalPotential<'_> {
             (self.free, self.codim, self.inelastic) =
                 (resting.free, resting.codim, resting.inelastic);
             self.solids = Cow::Borrowed(&self.context.model.solids);
+            self.fibres = Cow::Borrowed(&self.context.model.fibres);
         }
     }
 

@@ -16,6 +16,7 @@ mod unmet;
 use crate::audit;
 use crate::clock::{Clock, Phase};
 use crate::context::StepContext;
+use crate::definition::expression::Expression;
 use crate::definition::settings::{AuditLevel, InitialGuess, Lagging, LaggingUntil, Method};
 use crate::diagnosis::{self, Diagnosis};
 use crate::dirichlet::DirichletTargets;
@@ -404,7 +405,10 @@ fn check_expressions(context: &StepContext<'_>, state: &State) -> Result<(), Box
     let StepContext { model, start, end, load_time, .. } = *context;
     let motion = model.motions.iter().find(|m| m.undefined(start, end)).map(|m| m.name.as_str());
     let load = || model.loads.undefined(&state.controls, start, load_time);
-    let Some(name) = motion.or_else(load).or_else(|| model.joints.undefined(end)) else {
+    let finite = |t: &Expression| t.at(load_time).is_finite();
+    let muscle = || (!model.tensions.iter().all(finite)).then_some("the tension of fibres");
+    let Some(name) = motion.or_else(load).or_else(|| model.joints.undefined(end)).or_else(muscle)
+    else {
         return Ok(());
     };
     let error = StepError::NotFinite {

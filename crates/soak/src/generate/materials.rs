@@ -1,6 +1,6 @@
 //! Materials: every law, soft to stiff, light to heavy; cloth with and without a limit of its stretch.
 
-use super::{Draft, Random, rounded, table};
+use super::{Draft, Random, list, rounded, table};
 use toml::{Table, Value};
 
 const LAWS: [&str; 5] = [
@@ -36,6 +36,53 @@ pub fn let_flow(materials: &mut Table, inelastic: f64, duration: f64, r: &mut Ra
             });
             material.insert("relaxation".into(), Value::Array(terms.collect()));
         }
+    }
+}
+
+/// Gives materials of volumes one or two families of fibres, each with the probability `part`: soft to much stiffer than the rest, and in half of them with a
+/// tension that is constant, grows, or beats.
+pub fn add_fibres(draft: &mut Draft, part: f64, r: &mut Random) {
+    let (size, time) = (draft.size, draft.duration.max(1e-6));
+    let solids = draft.materials.iter_mut().filter(|(name, _)| name.starts_with("solid"));
+    for material in solids.filter_map(|(_, m)| m.as_table_mut()) {
+        if !r.chance(part) {
+            continue;
+        }
+        let young = material["young_modulus"].as_float().unwrap_or(1e5);
+        let families = (0..r.integer(1, 2)).map(|_| {
+            let mut family = Table::new();
+            if r.chance(0.5) {
+                family.insert("direction".into(), list(&r.direction()));
+            } else {
+                // an axis beside the body, where no element is on it
+                let through = r.direction().map(|c| rounded(8.0 * size * c));
+                let angle = rounded(r.between(-90.0, 90.0));
+                let around = [
+                    ("axis", list(&r.direction())),
+                    ("through", list(&through)),
+                    ("helix_angle", angle.into()),
+                ];
+                family.insert("around".into(), table(around).into());
+            }
+            let draws = r.chance(0.5);
+            if !draws || r.chance(0.7) {
+                family.insert("stiffness".into(), rounded(young * r.power(-2.0, 2.0)).into());
+                family.insert("exponent".into(), rounded(r.power(-1.0, 2.0)).into());
+            }
+            if draws {
+                let most = rounded(young * r.power(-2.5, 0.0));
+                let tension = match r.integer(0, 3) {
+                    0 => most.into(),
+                    1 => format!("{most:e}*min(t/{:e}, 1)", rounded(0.5 * time)).into(),
+                    2 => format!("{most:e}*sin({:e}*t)^2", rounded(10.0 / time)).into(),
+                    _ => format!("-{most:e}*t/{:e}", rounded(time)).into(),
+                };
+                family.insert("tension".into(), tension);
+            }
+            Value::Table(family)
+        });
+        let families = families.collect();
+        material.insert("fibres".into(), Value::Array(families));
     }
 }
 

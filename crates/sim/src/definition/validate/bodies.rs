@@ -1,7 +1,8 @@
 //! Ranges of bodies and their materials.
 
 use super::{
-    Fault, Field, MAGNITUDE, direction, fault, inelastic, not_negative, number, positive, vector,
+    Fault, Field, MAGNITUDE, direction, fault, fibres, inelastic, not_negative, number, positive,
+    vector,
 };
 use crate::definition::{BodyDef, BodyKind, HalfSpaceDef, ShellMaterial};
 use crate::energy::membrane::Sheet;
@@ -229,6 +230,7 @@ impl BodyDef {
         contact_thickness(self.contact_thickness)?;
         self.kind.validate()?;
         inelastic::validate(self)?;
+        fibres::validate(self)?;
         parts(self)
     }
 }
@@ -244,7 +246,8 @@ fn parts(body: &BodyDef) -> Result<(), Fault> {
     for (k, part) in body.parts.iter().enumerate() {
         let number = density(part.density)
             .and_then(|()| part.material.validate().map_err(|f| f.within("material")))
-            .and_then(|()| inelastic::of_substance(&part.substance()));
+            .and_then(|()| inelastic::of_substance(&part.substance()))
+            .and_then(|()| fibres::of_substance(&part.substance()));
         let mut elements = part.elements.iter();
         let own = number.and_then(|()| {
             elements.try_for_each(|&e| match taken.get_mut(e as usize) {

@@ -4,6 +4,7 @@
 
 mod bodies;
 mod conditions;
+mod fibres;
 mod inelastic;
 mod plane;
 mod rubber;
@@ -12,6 +13,7 @@ pub mod unread;
 
 pub use bodies::{contact_thickness, density, elasticity, positions, radius};
 pub use conditions::{active_times, stiffness};
+pub use fibres::count_of_families;
 pub use inelastic::count_of_terms;
 pub use plane::in_plane;
 
