@@ -8,7 +8,7 @@ use standoff_mesh::Quality;
 use standoff_run::{BodyReport, CheckReport, IpcBody, Reach};
 use standoff_scene::bending::{Bending, LONG};
 use standoff_scene::resolve::FillReport;
-use standoff_sim::definition::{BodyDef, BodyKind, SolidPart};
+use standoff_sim::definition::{BodyDef, BodyKind, SolidPart, Substance};
 use standoff_sim::material::{Law, Material};
 use standoff_sim::sizes::BodyScale;
 use standoff_sim::step::start_forces::StartForce;
@@ -123,25 +123,32 @@ fn describe_bending(bending: Bending) -> String {
     format!("\n  bends by about {:.0} % of what a finer mesh does", 100.0 * bending.part.min(1.0))
 }
 
-/// The moduli of a solid, of rubber with its law.
-fn describe_solid(material: &Material) -> String {
-    let Material { law, young_modulus: e, poisson_ratio: nu } = material;
-    match law {
+/// The moduli of a solid, of rubber with its law, and whether it has fibres.
+fn describe_solid(of: &Substance<'_>) -> String {
+    let Material { law, young_modulus: e, poisson_ratio: nu } = of.material;
+    let moduli = match law {
         Law::Rubber(law) => {
             let mu = law.rubber().shear_modulus();
             format!("{}, μ {mu:.3e} Pa, K {:.3e} Pa", law.rubber().key(), law.bulk_modulus())
         }
         _ => format!("E {e:.3e} Pa, ν {nu}"),
-    }
+    };
+    let fibres = match of.fibres.len() {
+        0 => String::new(),
+        1 => ", a family of fibres".into(),
+        n => format!(", {n} families of fibres"),
+    };
+    format!("{moduli}{fibres}, {} kg/m³", of.density)
 }
 
-/// What of a solid is made of something else.
-fn describe_parts(body: &BodyDef) -> String {
+/// What a solid is made of, and what of it of something else.
+fn describe_materials(body: &BodyDef) -> String {
     let describe = |part: &SolidPart| {
-        let (count, moduli) = (part.elements.len(), describe_solid(&part.material));
-        format!("; {count} of them in '{}': {moduli}, {} kg/m³", part.name, part.density)
+        let (count, what) = (part.elements.len(), describe_solid(&part.substance()));
+        format!("; {count} of them in '{}': {what}", part.name)
     };
-    body.parts.iter().map(describe).collect()
+    let rest = body.solid().map(|(rest, _)| describe_solid(&rest));
+    rest.into_iter().chain(body.parts.iter().map(describe)).collect()
 }
 
 // long: an arm for each kind of body
@@ -149,7 +156,7 @@ fn describe_body(report: &BodyReport<'_>) -> String {
     let (body, quality) = (report.body, describe_quality(&report.quality));
     let vertices = body.rest.len();
     match &body.kind {
-        BodyKind::Volume { tets, middles, material, density, .. } => {
+        BodyKind::Volume { tets, middles, .. } => {
             let mass = report.mass.unwrap_or(0.0);
             let own = body.unknowns().len();
             let order = if middles.is_empty() { "" } else { "quadratic " };
@@ -158,10 +165,9 @@ fn describe_body(report: &BodyReport<'_>) -> String {
                 .map(|s| format!("; touches by a surface of {} triangles", s.triangles.len()));
             format!(
                 "volume, {own} vertices, {} {order}tetrahedra, {mass:.4} kg, \
-                 {}, {density} kg/m³{}{}{}{}",
+                 {}{}{}{}",
                 tets.len(),
-                describe_solid(material),
-                describe_parts(body),
+                describe_materials(body),
                 quality,
                 carried.unwrap_or_default(),
                 report.bending.map(describe_bending).unwrap_or_default(),
@@ -172,17 +178,16 @@ fn describe_body(report: &BodyReport<'_>) -> String {
             let corners = body.carried_count();
             format!("rigid, {corners} vertices, {triangles} triangles, {mass:.4} kg{quality}")
         }
-        BodyKind::PlaneStrain { triangles, material, density } => {
+        BodyKind::PlaneStrain { triangles, .. } => {
             let mass = report.mass.unwrap_or(0.0);
             let (kind, per) = match report.dimension.is_axisymmetric() {
                 true => ("axisymmetric", ""),
                 false => ("plane strain", " per metre of depth"),
             };
             format!(
-                "{kind}, {vertices} vertices, {} triangles, {mass:.4} kg{per}, {}, {density} kg/m³{}{}",
+                "{kind}, {vertices} vertices, {} triangles, {mass:.4} kg{per}, {}{}",
                 triangles.len(),
-                describe_solid(material),
-                describe_parts(body),
+                describe_materials(body),
                 quality
             )
         }

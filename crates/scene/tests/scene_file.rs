@@ -686,11 +686,11 @@ fn materials_have_fibres() {
         assert!(close(direction, [0.0, 2.0, 0.0]), "{direction}");
         assert_eq!((copy[0].law.stiffness, copy[0].law.exponent), (2e3, 3.0));
         assert_eq!(copy[0].tension.as_ref().map(|t| t.at(4.0)), Some(4e3));
-        let FibreDirection::Around { axis, through, angle } = copy[1].direction else {
+        let FibreDirection::Around { axis, through, helix_angle } = copy[1].direction else {
             panic!("{copy:?}")
         };
         assert!(close(axis, [-1.0, 0.0, 0.0]) && close(through, [0.0, 1.0, z]), "{copy:?}");
-        assert!((angle - 30f64.to_radians()).abs() < 1e-15 && copy[1].tension.is_none());
+        assert!((helix_angle - 30f64.to_radians()).abs() < 1e-15 && copy[1].tension.is_none());
     }
     // only the part has them, and the scene that a run writes down says the same
     let parts = "materials = { right = \"m\" }\nregions = { right = { box = { min = [0.5, 0, 0], max = [1, 1, 1], relative = true } } }";

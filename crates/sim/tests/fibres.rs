@@ -2,7 +2,7 @@
 
 use crate::common::{block, difference, grid, ground, scene};
 use standoff_geometry::quadratic::add_middles;
-use standoff_linalg::Vec3;
+use standoff_linalg::{Mat3, Vec3};
 use standoff_sim::definition::expression::Expression;
 use standoff_sim::definition::{
     BodyDef, BodyKind, Definition, Dimension, FibreFamily, ForceDef, Load, Motion, PrescribedDef,
@@ -60,7 +60,12 @@ fn bar(second_order: bool, fibres: Vec<FibreFamily>) -> Definition {
 /// The stretches across that go with the stretch `a` along a bar with `families` at angles to it in the plane of x and y, and the
 /// force per rest area along, with active tensions (Pa) of the families.
 fn across(a: f64, families: &[(FibreLaw, f64, f64)]) -> ([f64; 2], f64) {
-    let (mu, lambda) = (MATERIAL.mu(), MATERIAL.lambda());
+    across_of(&MATERIAL, a, families)
+}
+
+/// The same of a neo-Hookean material.
+fn across_of(material: &Material, a: f64, families: &[(FibreLaw, f64, f64)]) -> ([f64; 2], f64) {
+    let (mu, lambda) = (material.mu(), material.lambda());
     // first Piola–Kirchhoff stresses along x, y, z
     let stress = |y: f64, z: f64| {
         let ln_j = (a * y * z).ln();
@@ -215,6 +220,108 @@ fn all_contact_solvers_have_fibres() {
     }
 }
 
+/// The end of a bar is moved at once to twice its length, which draws the last cells out to six times theirs: there the exponential of
+/// the fibres is beyond what a number holds. The bar finds its shape.
+#[test]
+fn an_end_that_is_moved_far_at_once_is_followed() {
+    let mut body = block("bar", [0.0; 3], [5, 1, 1], 0.2);
+    body.fibres = vec![of_law(1e3, 1.0, 0.0)];
+    let (low, end) = (select(&body, |p| p.x < 1e-9), select(&body, |p| p.x > 1.0 - 1e-9));
+    let along = |name: &str, vertices: &[u32], motion: Motion| PrescribedDef {
+        along: vec![Vec3::x()],
+        ..PrescribedDef::new(name, 0, vertices.to_vec(), motion)
+    };
+    let sides = [1, 2].map(|k| select(&body, |p| p[k] < 1e-9));
+    let frames = vec![end.iter().map(|v| body.rest[*v as usize] + Vec3::x()).collect()];
+    let mut d = scene(vec![body]);
+    d.settings.contact.enabled = false;
+    d.settings.time.integrator = Integrator::QuasiStatic;
+    d.settings.time.step = 1.0;
+    d.prescribed.push(along("low", &low, Motion::Fixed));
+    d.prescribed.push(along("end", &end, Motion::Sequence { frames }));
+    for (k, side) in (1..).zip(sides) {
+        d.prescribed.push(held(["y", "z"][k - 1], side, k));
+    }
+    let mut simulation = Simulation::new(&d).unwrap();
+    let report = simulation.step().unwrap();
+    assert!(report.outcome.is_success() && report.newton_iterations < 100, "{report:?}");
+    // the law of the bar is that of `block`
+    let law = FibreLaw { stiffness: 1e3, exponent: 1.0 };
+    let of_bar = Material { poisson_ratio: 0.4, ..MATERIAL };
+    let force = 0.04 * across_of(&of_bar, 2.0, &[(law, 0.0, 0.0)]).1;
+    let found = report.forces.held["end"].force[0];
+    assert!((found / force - 1.0).abs() < 1e-5, "{found} {force}");
+}
+
+/// Damping in proportion to stiffness damps fibres, too: the first step of a cube that is at rest and thrown apart has (c/2h) Δxᵀ K Δx, with the linear
+/// elasticity of the law and 4 k₁ of the fibres in K.
+#[test]
+fn fibres_are_damped() {
+    let (c, h, k1) = (0.03, 1e-4, 5e4);
+    let mut body = block("cube", [0.0; 3], [1, 1, 1], 1.0);
+    if let BodyKind::Volume { material, .. } = &mut body.kind {
+        *material = MATERIAL;
+    }
+    body.fibres = vec![of_law(k1, 1.0, 0.4)];
+    body.velocity = body.rest.iter().map(|p| Vec3::new(p.x + 0.3 * p.y, 0.2 * p.z, 0.0)).collect();
+    let mut d = scene(vec![body]);
+    d.settings.time.step = h;
+    d.settings.time.stiffness_damping = c;
+    d.settings.contact.enabled = false;
+    let mut simulation = Simulation::new(&d).unwrap();
+    let report = simulation.step().unwrap();
+    let solids = &simulation.model().solids;
+    let a = Vec3::new(0.4_f64.cos(), 0.4_f64.sin(), 0.0);
+    let of_element = |(e, volume): (usize, f64)| {
+        let f = solids.deformation_gradient(e, simulation.positions());
+        let strain = 0.5 * (f + f.transpose()) - Mat3::identity();
+        let law = 2.0 * MATERIAL.mu() * strain.norm_squared()
+            + MATERIAL.lambda() * strain.trace().powi(2);
+        volume * (law + 4.0 * k1 * a.dot(&(strain * a)).powi(2))
+    };
+    let all = solids.rest_volumes().into_iter().enumerate().map(of_element);
+    let expected = 0.5 * c / h * all.sum::<f64>();
+    let found = report.energies["damping"];
+    assert!((found / expected - 1.0).abs() < 1e-9, "{found} {expected}");
+}
+
+/// A cube with crossed fibres, one family of which draws, is let go stretched: all integrators of second order swing alike.
+#[test]
+fn all_integrators_have_fibres() {
+    let after = |integrator: Integrator| {
+        let mut body = block("cube", [0.0; 3], [1, 1, 1], 0.1);
+        let mut drawing = of_law(2e4, 2.0, 0.7);
+        drawing.tension = Some(Expression::parse("3e4*t/0.01").unwrap());
+        body.fibres = vec![of_law(1e5, 1.0, -0.7), drawing];
+        body.velocity = body.rest.iter().map(|p| Vec3::new(4.0 * (p.x - 0.05), 0.0, 0.0)).collect();
+        let mut d = scene(vec![body]);
+        d.settings.time.integrator = integrator;
+        d.settings.time.step = 5e-5;
+        d.settings.contact.enabled = false;
+        d.settings.solver.end.velocity = Some(1e-8);
+        let mut simulation = Simulation::new(&d).unwrap();
+        for _ in 0..200 {
+            let report = simulation.step().unwrap();
+            assert!(report.outcome.is_success(), "{integrator:?} {report:?}");
+            let momentum = Vec3::from(report.linear_momentum).norm();
+            assert!(momentum < 1e-9, "{integrator:?}: {momentum:e}");
+        }
+        simulation
+    };
+    let newmark = after(Integrator::Newmark);
+    let rest = &newmark.model().rest;
+    let moved = newmark.positions().iter().zip(rest).map(|(x, p)| (x - p).norm());
+    assert!(moved.fold(0.0, f64::max) > 2e-3, "it swings");
+    for (integrator, bound) in [
+        (Integrator::Bdf2, 2e-5),
+        (Integrator::ImplicitMidpoint, 2e-5),
+        (Integrator::ImplicitEuler, 2e-3),
+    ] {
+        let error = difference(&after(integrator), &newmark);
+        assert!(error < bound, "{integrator:?} {error:e}");
+    }
+}
+
 fn pressed(vertices: Vec<u32>, pressure: f64) -> ForceDef {
     let load = Load::Pressure(pressure.into());
     ForceDef { name: "pressure".into(), body: 0, vertices, load, t0: 0.0, t1: f64::INFINITY }
@@ -238,7 +345,7 @@ fn tube(dimension: Dimension, n: usize) -> f64 {
         *material = MATERIAL;
     }
     let axis = if dimension.is_axisymmetric() { Vec3::y() } else { Vec3::z() };
-    let direction = FibreDirection::Around { axis, through: Vec3::zeros(), angle: 0.0 };
+    let direction = FibreDirection::Around { axis, through: Vec3::zeros(), helix_angle: 0.0 };
     let law = FibreLaw { stiffness: k1, exponent: 1.0 };
     body.fibres = vec![FibreFamily { direction, law, tension: None }];
     let radius = |q: &Vec3| if dimension.is_axisymmetric() { q.x } else { q.norm() };
@@ -296,8 +403,12 @@ fn a_tube_of_helices_shortens_below_the_neutral_angle() {
             *material = Material { young_modulus: 1e4, ..MATERIAL };
         }
         let angle = FRAC_PI_2 - from_axis * PI / 180.0;
-        let family = |angle: f64| FibreFamily {
-            direction: FibreDirection::Around { axis: Vec3::y(), through: Vec3::zeros(), angle },
+        let family = |helix_angle: f64| FibreFamily {
+            direction: FibreDirection::Around {
+                axis: Vec3::y(),
+                through: Vec3::zeros(),
+                helix_angle,
+            },
             law: FibreLaw { stiffness: 1e7, exponent: 0.0 },
             tension: None,
         };
@@ -337,8 +448,11 @@ fn what_fibres_cannot_be_is_refused() {
     let mut around = bar(false, vec![]);
     let BodyKind::Volume { tets, .. } = &around.bodies[0].kind else { unreachable!() };
     let centroid = tets[3].iter().map(|v| around.bodies[0].rest[*v as usize]).sum::<Vec3>() / 4.0;
-    around.bodies[0].fibres =
-        vec![family(FibreDirection::Around { axis: Vec3::x(), through: centroid, angle: 0.0 })];
+    around.bodies[0].fibres = vec![family(FibreDirection::Around {
+        axis: Vec3::x(),
+        through: centroid,
+        helix_angle: 0.0,
+    })];
     let said = refused(&around);
     assert!(said.contains("element 3 is on the axis") && said.contains("bar"), "{said}");
     for (fibres, key) in [

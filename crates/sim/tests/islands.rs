@@ -2,8 +2,9 @@
 
 use crate::common::{block, converge, difference, ground, scene};
 use standoff_linalg::Vec3;
-use standoff_sim::definition::{BodyKind, Definition};
+use standoff_sim::definition::{BodyKind, Definition, FibreFamily};
 use standoff_sim::material::Law;
+use standoff_sim::material::fibres::{FibreDirection, FibreLaw};
 use standoff_sim::material::inelastic::{Inelasticity, Plasticity, Relaxation};
 use standoff_sim::report::StepReport;
 use standoff_sim::{Simulation, energetics};
@@ -59,7 +60,7 @@ fn the_minimum_is_that_of_all_bodies_together() {
     assert!(difference(&a, &b) < error, "{:e}", difference(&a, &b));
 }
 
-/// The same of blocks that yield and relax, whose branches rest with them.
+/// The same of blocks that yield and relax, with fibres, which rest with them.
 #[test]
 fn what_yields_and_relaxes_rests_too() {
     let plasticity = Plasticity {
@@ -73,6 +74,9 @@ fn what_yields_and_relaxes_rests_too() {
     for body in &mut definition.bodies {
         let BodyKind::Volume { material, .. } = &mut body.kind else { panic!("a volume") };
         material.law = Law::Volumetric;
+        let direction = FibreDirection::Along(Vec3::new(1.0, 2.0, 0.0));
+        let law = FibreLaw { stiffness: 2e4, exponent: 1.0 };
+        body.fibres = vec![FibreFamily { direction, law, tension: None }];
         body.inelastic = vec![
             Inelasticity::Yielding(plasticity),
             Inelasticity::Relaxing(Relaxation { ratio: 0.5, time: 0.02 }),

@@ -14,18 +14,7 @@ pub(super) fn check(material: &MaterialSection, at: &At<'_>) -> Result<(), Scene
     at.check(validate::count_of_families(material.fibres.len()))?;
     for (k, section) in material.fibres.iter().enumerate() {
         let at = at.key("fibres").index(k);
-        let family = family(section, Dimension::Three, &at)?;
-        match &family.direction {
-            // the keys of a wound family stand in a table of their own
-            FibreDirection::Around { axis, .. } => {
-                let around = at.key("around");
-                let must = "the axis must not be zero";
-                around.check(validate::direction("axis", axis, must))?;
-                let wound = FibreDirection::Along(Vec3::x());
-                at.check(FibreFamily { direction: wound, ..family }.validate())?;
-            }
-            FibreDirection::Along(_) => at.check(family.validate())?,
-        }
+        at.check(family(section, Dimension::Three, &at)?.validate())?;
     }
     Ok(())
 }
@@ -84,12 +73,6 @@ fn wound(
     let own = if dimension == Dimension::Two { Vec3::z() } else { Vec3::y() };
     let axis = around.axis.map_or(own, Vec3::from);
     let through = around.through.map_or(Vec3::zeros(), Vec3::from);
-    let angle = around.helix_angle.to_radians();
-    at.check(validate::number(
-        "helix_angle",
-        around.helix_angle,
-        |a| a.abs() <= 1e4,
-        "an angle in degrees",
-    ))?;
-    Ok(FibreDirection::Around { axis, through, angle })
+    let helix_angle = around.helix_angle.to_radians();
+    Ok(FibreDirection::Around { axis, through, helix_angle })
 }

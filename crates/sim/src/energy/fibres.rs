@@ -202,13 +202,11 @@ impl Fibres {
         }
     }
 
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.tets.is_empty() && self.triangles.is_empty() && self.quadratic.is_empty()
-    }
-
     /// Adds the Cauchy stress of fibres, and of what they draw with (Pa), to that of each element of `solids`.
     pub fn add_stresses(&self, muscles: &Muscles, solids: &Solids, x: &[Vec3], out: &mut [Mat3]) {
+        if self.terms().chain(muscles.terms()).next().is_none() {
+            return;
+        }
         let volumes = solids.rest_volumes();
         let mut add = |element: u32, volume: f64, d: &Vec3, along: f64| {
             let e = element as usize;

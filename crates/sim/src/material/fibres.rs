@@ -13,8 +13,9 @@ use standoff_linalg::Vec3;
 /// matrix has the stiffness of the fibre.
 const AT_REST: f64 = -1e-12;
 
-/// Exponents k₂ ⟨λ² − 1⟩² above this are beyond what a fibre bears: its energy is infinite.
-const MOST: f64 = 300.0;
+/// Exponent k₂ ⟨λ² − 1⟩² above which the energy goes on as a polynomial of degree two of λ², with the same first and second derivative: a fibre that
+/// carries e³⁰ times what k₁ says is none that is there, but a minimisation may come by it where a boundary is moved at once.
+const MOST: f64 = 30.0;
 
 /// Direction of fibres at rest, of any length.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,7 +30,7 @@ pub enum FibreDirection {
         /// A point of the axis, m.
         through: Vec3,
         /// The angle, rad.
-        angle: f64,
+        helix_angle: f64,
     },
 }
 
@@ -39,14 +40,14 @@ impl FibreDirection {
         let unit = |v: Vec3| v.try_normalize(0.0).filter(|v| v.iter().all(|c| c.is_finite()));
         match self {
             Self::Along(direction) => unit(*direction),
-            Self::Around { axis, through, angle } => {
+            Self::Around { axis, through, helix_angle } => {
                 let axis = unit(*axis)?;
                 let from = point - through;
                 let across = from - axis * axis.dot(&from);
                 // what rounding leaves of a point on the axis is no direction
                 let ring = (across.norm() > 1e-12 * point.amax().max(through.amax()))
                     .then(|| unit(axis.cross(&across)))??;
-                Some(ring * angle.cos() + axis * angle.sin())
+                Some(ring * helix_angle.cos() + axis * helix_angle.sin())
             }
         }
     }
@@ -56,9 +57,11 @@ impl FibreDirection {
     pub fn placed(&self, turn: impl Fn(&Vec3) -> Vec3, place: impl Fn(&Vec3) -> Vec3) -> Self {
         match self {
             Self::Along(direction) => Self::Along(turn(direction)),
-            Self::Around { axis, through, angle } => {
-                Self::Around { axis: turn(axis), through: place(through), angle: *angle }
-            }
+            Self::Around { axis, through, helix_angle } => Self::Around {
+                axis: turn(axis),
+                through: place(through),
+                helix_angle: *helix_angle,
+            },
         }
     }
 }
@@ -80,15 +83,17 @@ impl FibreLaw {
         if e < 0.0 {
             return [0.0, 0.0, if e < AT_REST { 0.0 } else { stiffness }];
         }
-        let q = exponent * e * e;
-        if q > MOST {
-            return [f64::INFINITY; 3];
-        }
+        let last = if exponent > 0.0 { (MOST / exponent).sqrt() } else { f64::INFINITY };
+        let within = e.min(last);
+        let q = exponent * within * within;
         let grown = q.exp();
         // (exp q − 1)/k₂ = e² (exp q − 1)/q
         let ratio = if q > 0.0 { q.exp_m1() / q } else { 1.0 };
-        let value = 0.5 * stiffness * e * e * ratio;
-        [value, stiffness * e * grown, stiffness * (1.0 + 2.0 * q) * grown]
+        let value = 0.5 * stiffness * within * within * ratio;
+        let first = stiffness * within * grown;
+        let second = stiffness * (1.0 + 2.0 * q) * grown;
+        let beyond = e - within;
+        [value + beyond * (first + 0.5 * beyond * second), first + beyond * second, second]
     }
 }
 
@@ -100,26 +105,32 @@ mod tests {
     fn derivatives_are_those_of_the_energy() {
         for exponent in [0.0, 0.8, 12.0] {
             let law = FibreLaw { stiffness: 3e4, exponent };
-            for square in [0.3, 0.999, 1.0001, 1.2, 1.9] {
+            for square in [0.3, 0.999, 1.0001, 1.2, 1.9, 2.5, 4.0, 9.0] {
                 let [_, first, second] = law.energy(square);
                 let d = 1e-6;
                 let [[a, da, _], [b, db, _]] = [-d, d].map(|d| law.energy(square + d));
                 assert!(((b - a) / (2.0 * d) - first).abs() <= 1e-6 * (first.abs() + 3e4 * 1e-3));
+                assert!(second.is_finite() && second >= 0.0);
                 assert!(((db - da) / (2.0 * d) - second).abs() <= 1e-5 * (second + 1e-3));
             }
         }
         // the form without rounding is that of the paper
         let [value, ..] = FibreLaw { stiffness: 2.0, exponent: 3.0 }.energy(1.5);
         assert!((value - (0.75_f64.exp() - 1.0) / 3.0).abs() < 1e-15);
-        assert_eq!(FibreLaw { stiffness: 2.0, exponent: 3.0 }.energy(12.0)[0], f64::INFINITY);
+        // the continuation takes over without a jump, not even of the second derivative
+        let law = FibreLaw { stiffness: 2.0, exponent: 12.0 };
+        let at = 1.0 + (MOST / 12.0_f64).sqrt();
+        for (a, b) in law.energy(at - 1e-12).into_iter().zip(law.energy(at + 1e-12)) {
+            assert!((a / b - 1.0).abs() < 1e-9, "{a} {b}");
+        }
     }
 
     #[test]
     fn directions_turn_around_an_axis() {
-        let around = |angle: f64| FibreDirection::Around {
+        let around = |helix_angle: f64| FibreDirection::Around {
             axis: Vec3::y() * 3.0,
             through: Vec3::new(1.0, 5.0, 0.0),
-            angle,
+            helix_angle,
         };
         let at = Vec3::new(3.0, -2.0, 0.0);
         let close = |a: Option<Vec3>, b: Vec3| (a.unwrap() - b).norm() < 1e-15;

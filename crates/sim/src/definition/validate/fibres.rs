@@ -28,10 +28,12 @@ impl FibreFamily {
     pub fn validate(&self) -> Result<(), Fault> {
         match &self.direction {
             FibreDirection::Along(a) => direction("direction", a, "it must not be zero")?,
-            FibreDirection::Around { axis, through, angle } => {
-                direction("axis", axis, "the axis must not be zero")?;
-                super::vector("through", through)?;
-                number("angle", *angle, |a| a.abs() <= 1e4, "an angle must be a number (rad)")?;
+            FibreDirection::Around { axis, through, helix_angle } => {
+                let must = "an angle must be a number";
+                direction("axis", axis, "the axis must not be zero")
+                    .and_then(|()| super::vector("through", through))
+                    .and_then(|()| number("helix_angle", *helix_angle, |a| a.abs() <= 1e4, must))
+                    .map_err(|f| f.within("around"))?;
             }
         }
         self.law.validate()?;
