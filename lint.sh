@@ -9,23 +9,18 @@ say() { printf '\n== %s\n' "$*"; }
 
 say "format"
 cargo fmt --all --check
-cargo fmt --manifest-path python/Cargo.toml --check
 say "lock files"
-for folder in python fuzz; do
-    cargo metadata --manifest-path "$folder/Cargo.toml" --locked --format-version 1 >/dev/null
-done
+cargo metadata --manifest-path fuzz/Cargo.toml --locked --format-version 1 >/dev/null
 say "lints"
-# with what is compiled for graphics processors alone
-cargo clippy --workspace --features standoff-cli/gpu,standoff/gpu --all-targets --locked -- -D warnings
-# the Python package, too, so that a change of a library that it does not follow is seen here
-if command -v python3 >/dev/null; then
-    CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}" \
-        cargo clippy --manifest-path python/Cargo.toml --locked -- -D warnings
-else
+# with what is compiled for graphics processors alone, and with the Python package, which needs Python
+packages=(--workspace)
+if ! command -v python3 >/dev/null; then
+    packages+=(--exclude standoff-python)
     echo "Python package not checked: python3 is not installed"
 fi
+cargo clippy "${packages[@]}" --features standoff-cli/gpu,standoff/gpu --all-targets --locked -- -D warnings
 say "documentation"
-RUSTDOCFLAGS="-D warnings" cargo doc --workspace --features standoff-cli/gpu,standoff/gpu --no-deps --locked
+RUSTDOCFLAGS="-D warnings" cargo doc --workspace --exclude standoff-python --features standoff-cli/gpu,standoff/gpu --no-deps --locked
 say "licences, bans, sources"
 if command -v cargo-deny >/dev/null; then
     cargo deny --locked check licenses bans sources

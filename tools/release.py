@@ -17,7 +17,6 @@ VERSION = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package
 PAGE = ROOT / "docs/src/releasing.md"
 #: Files with the version, and how it stands there.
 VERSIONS = {
-    "python/Cargo.toml": r'^version = "([^"]+)"',
     "CITATION.cff": r"^version: (\S+)",
     "README.md": r"version = \{([^}]+)\}",
     "crates/view/web/package.json": r'"version": "([^"]+)"',

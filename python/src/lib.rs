@@ -1,5 +1,6 @@
 //! The compiled part of the Python package: scenes, simulations and the toolkit, on arrays. The Python part
 //! gives them their interface.
+#![forbid(unsafe_code)]
 
 mod arrays;
 mod batch;

@@ -59,9 +59,21 @@ struct Excluded {
     pairs: Vec<[u32; 2]>,
     /// Whether every body ignores itself.
     own: bool,
+    /// Body of a vertex (`#V`) whose body ignores itself, [`NONE`] elsewhere; empty where no body does.
+    alone: Vec<u32>,
 }
 
 impl Excluded {
+    fn new(group: Vec<u32>, mut pairs: Vec<[u32; 2]>, own: bool) -> Self {
+        pairs.sort_unstable();
+        let ignores_itself = |g: &u32| own || pairs.binary_search(&[*g; 2]).is_ok();
+        let mut alone: Vec<u32> = Vec::new();
+        if own || pairs.iter().any(|[a, b]| a == b) {
+            alone = group.iter().map(|g| if ignores_itself(g) { *g } else { NONE }).collect();
+        }
+        Self { group, pairs, own, alone }
+    }
+
     #[inline]
     fn admits(&self, a: u32, b: u32) -> bool {
         if self.group.is_empty() {
@@ -95,7 +107,7 @@ struct Grips {
 }
 
 /// No grip.
-const NONE: u32 = u32::MAX;
+pub(crate) const NONE: u32 = u32::MAX;
 
 impl Grips {
     /// Whether a primitive of these vertices passes through a body.
@@ -211,16 +223,18 @@ impl CollisionMesh {
             return;
         }
         let pairs: Vec<(u32, u32)> = pairs.iter().map(|&(a, b)| (a as u32, b as u32)).collect();
-        self.exclude_groups(self.numbers(bodies), &pairs);
-        self.excluded.own = own;
+        self.exclude_pairs(self.numbers(bodies), &pairs, own);
     }
 
     /// Makes `pairs` of groups ignore each other, of which `group` has the number of each vertex (`#V`); with a pair of equal numbers a group
     /// ignores itself.
     pub fn exclude_groups(&mut self, group: Vec<u32>, pairs: &[(u32, u32)]) {
-        let mut pairs: Vec<[u32; 2]> = pairs.iter().map(|&(a, b)| [a.min(b), a.max(b)]).collect();
-        pairs.sort_unstable();
-        self.excluded = Excluded { group, pairs, own: false };
+        self.exclude_pairs(group, pairs, false);
+    }
+
+    fn exclude_pairs(&mut self, group: Vec<u32>, pairs: &[(u32, u32)], own: bool) {
+        let pairs = pairs.iter().map(|&(a, b)| [a.min(b), a.max(b)]).collect();
+        self.excluded = Excluded::new(group, pairs, own);
     }
 
     /// Makes primitives with a vertex of a grip ignore the other body of the grip, as surfaces meet where bodies are held at each other.
@@ -271,8 +285,13 @@ impl CollisionMesh {
 
     /// Makes every body ignore itself, too, given the ranges that pairs were excluded with.
     pub fn exclude_own(&mut self, bodies: &[Range<usize>]) {
-        self.excluded.group = self.numbers(bodies);
-        self.excluded.own = true;
+        self.excluded =
+            Excluded::new(self.numbers(bodies), std::mem::take(&mut self.excluded.pairs), true);
+    }
+
+    /// Body of each vertex (`#V`) whose body ignores itself, [`NONE`] for the others; empty where no body does.
+    pub(crate) fn alone(&self) -> &[u32] {
+        &self.excluded.alone
     }
 
     /// The number of each vertex's body (`#V`).

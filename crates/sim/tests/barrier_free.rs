@@ -588,7 +588,7 @@ fn folded_sheets_do_not_stall() {
         let definition = folded_sheets(gap, velocity);
         let mut simulation = Simulation::new(&definition).expect("a valid scene");
         let mut contacts = 0;
-        for step in 0..if thorough() { 20 } else { 3 } {
+        for step in 0..if thorough() { 10 } else { 3 } {
             let report = simulation.step().unwrap_or_else(|e| panic!("{gap} {step}: {e:?}"));
             assert!(report.outcome.is_success(), "{gap} {velocity:?}: {report:?}");
             contacts = report.contacts.max(contacts);

@@ -14,7 +14,7 @@ pub fn require(holds: bool, what: impl FnOnce() -> String) -> Result<(), String>
 type Condition = fn(&Run) -> Result<(), String>;
 
 /// Scenes of which something is looked for here.
-pub const CONDITIONS: [(&str, Condition); 12] = [
+pub const CONDITIONS: [(&str, Condition); 14] = [
     ("friction-slope-stick", sticks_to_the_slope),
     ("friction-slope-slide", slides_as_computed),
     ("codim/braid", wound_around_the_middle),
@@ -25,6 +25,10 @@ pub const CONDITIONS: [(&str, Condition); 12] = [
     ("codim/twisted-tube", wrung_to_a_strand),
     ("impact-ball", loses_energy_at_the_wall),
     ("orientation/balloon", thins_to_the_expected_wall),
+    ("robots/panda-lifts", |run| is_carried(run, "cube", 1.2, 300.0 * 0.05_f64.powi(3) * 9.81)),
+    ("robots/panda-lifts-cloth", |run| {
+        is_carried(run, "cloth", 0.51, 230.0 * 2e-3 * 0.304 * 0.12 * 9.81)
+    }),
     ("stress/twisted-rods", wound_into_a_rope),
     ("twisted-mat", keeps_its_handles),
 ];
@@ -244,6 +248,25 @@ fn keeps_its_handles(run: &Run) -> Result<(), String> {
             }
         }
         require(held == 42, || format!("{held} vertices at x = {end}"))?;
+    }
+    Ok(())
+}
+
+/// The fingers of a gripper, which follow each other, share the force of their drive (N) and carry the weight of an object (N) by friction; nothing else
+/// touches it, and the robot stays rigid and its joints together.
+fn is_carried(run: &Run, object: &str, drive: f64, weight: f64) -> Result<(), String> {
+    let exact = |v: Option<f64>| v.is_some_and(|v| v < 1e-6);
+    let rigid = run.reports.iter().all(|r| exact(r.joint_error) && exact(r.rigid_deformation));
+    require(rigid, || "the robot is not rigid, or its joints come apart".to_owned())?;
+    let forces = &run.reports.last().expect("steps").forces.pairs[object];
+    require(forces.len() == 2, || format!("{:?} touch it", forces.keys()))?;
+    let fingers = ["panda_leftfinger", "panda_rightfinger"].map(|name| forces[name]);
+    let sum: f64 = fingers.iter().map(|f| f.friction[2]).sum();
+    // it still swings a little
+    require((sum / weight - 1.0).abs() < 0.03, || format!("{sum} N for {weight} N"))?;
+    for (finger, side) in fingers.iter().zip([1.0, -1.0]) {
+        let normal = side * (finger.force[1] - finger.friction[1]);
+        require((normal / (0.5 * drive) - 1.0).abs() < 0.01, || format!("{normal} N"))?;
     }
     Ok(())
 }

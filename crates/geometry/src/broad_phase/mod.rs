@@ -24,7 +24,7 @@ use cull::{Shape, cull};
 use paths::Paths;
 use rayon::prelude::*;
 use standoff_linalg::Vec3;
-use tree::Tree;
+use tree::{Tree, Which};
 
 /// Pairs of primitives that might be close.
 ///
@@ -152,15 +152,16 @@ impl BroadPhase {
     /// Fits all trees to the vertices' boxes.
     fn update(&mut self, mesh: &CollisionMesh) {
         let points = self.points.get_or_insert_with(|| codim_points(mesh));
-        let (paths, mobile) = (&self.paths, &mesh.mobile[..]);
+        let paths = &self.paths;
+        let which = Which { mobile: &mesh.mobile, alone: mesh.alone() };
         let (faces, edges, wires) = (&mesh.faces, &mesh.edges, &mesh.codim_edges);
-        self.faces.update(faces.len(), paths, |i| faces[i], mobile);
+        self.faces.update(faces.len(), paths, |i| faces[i], which);
         if !mesh.planar {
-            self.edges.update(edges.len(), paths, |i| edges[i], mobile);
+            self.edges.update(edges.len(), paths, |i| edges[i], which);
         }
-        self.codim_edges.update(wires.len(), paths, |i| edges[wires[i] as usize], mobile);
+        self.codim_edges.update(wires.len(), paths, |i| edges[wires[i] as usize], which);
         let fit = |tree: &mut Tree<1>, list: &[u32]| {
-            tree.update(list.len(), paths, |i| [list[i]], mobile);
+            tree.update(list.len(), paths, |i| [list[i]], which);
         };
         fit(&mut self.vertices, &mesh.vertices);
         fit(&mut self.codim_points, points);

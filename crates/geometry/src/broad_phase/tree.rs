@@ -7,6 +7,7 @@
 
 use super::lanes::{Block, Compare, Comparison, Stencils, WIDTH, dispatch};
 use super::paths::Paths;
+use crate::collision_mesh::NONE;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -26,6 +27,8 @@ pub(super) struct Tree<const N: usize> {
     levels: Vec<Vec<Block>>,
     /// Which boxes hold a mobile primitive, like `levels`.
     mobile: Vec<Vec<u8>>,
+    /// The body that ignores itself and has all primitives of a box, or [`NONE`], like `levels`; empty where no body ignores itself.
+    alone: Vec<Vec<[u32; WIDTH]>>,
     /// Vertices of the primitives, like `levels[0]`.
     stencils: Vec<Stencils>,
     /// Total size of the leaves over that of the primitives when the order was made.
@@ -34,10 +37,31 @@ pub(super) struct Tree<const N: usize> {
     centres: Vec<([f32; 3], u32)>,
 }
 
+/// Which pairs of vertices are of no interest.
+#[derive(Clone, Copy)]
+pub(super) struct Which<'a> {
+    /// Which vertices can move; two that cannot are none (`#V`).
+    pub mobile: &'a [bool],
+    /// Body of each vertex whose body ignores itself, [`NONE`] for the others (`#V`, or empty).
+    pub alone: &'a [u32],
+}
+
 impl<const N: usize> Tree<N> {
     /// Moves the boxes of `n` primitives to where `paths` has their vertices `of(i)`; the order is
-    /// rebuilt when there is none or it no longer fits. `mobile` says which vertices can move.
+    /// rebuilt when there is none or it no longer fits. Which vertices are mobile must not have changed.
     pub fn update(
+        &mut self,
+        n: usize,
+        paths: &Paths,
+        of: impl Fn(usize) -> [u32; N] + Sync,
+        which: Which<'_>,
+    ) {
+        self.fit(n, paths, of, which.mobile);
+        self.label(which.alone);
+    }
+
+    /// The boxes.
+    fn fit(
         &mut self,
         n: usize,
         paths: &Paths,
@@ -63,6 +87,25 @@ impl<const N: usize> Tree<N> {
             }
         }
         self.fresh = self.refit(paths);
+    }
+
+    /// Finds the body of each box that has primitives of one body alone, which ignores itself. A primitive belongs to the body of its first vertex.
+    fn label(&mut self, alone: &[u32]) {
+        self.alone.clear();
+        if alone.is_empty() {
+            return;
+        }
+        let mut labels: Vec<u32> = self
+            .order
+            .iter()
+            .enumerate()
+            .map(|(place, _)| alone[self.stencils[place / WIDTH][0][place % WIDTH] as usize])
+            .collect();
+        while self.alone.len() < self.levels.len() {
+            let blocks: Vec<[u32; WIDTH]> = labels.chunks(WIDTH).map(block_of).collect();
+            labels = blocks.iter().map(common).collect();
+            self.alone.push(blocks);
+        }
     }
 
     /// Sorts the primitives by recursive halving of their centres and makes room for the levels.
@@ -214,9 +257,11 @@ fn leaf_pairs<const N: usize, const M: usize, const SELF: bool, const SWEPT: boo
     let block = &a.levels[0][leaf];
     let own_mobile = u32::from(a.mobile[0][leaf]);
     let around = block.union();
-    // of what holds no mobile primitive, only what does is of interest
+    let own = a.alone.first().map_or(NONE, |labels| common(&labels[leaf]));
+    // of what holds no mobile primitive, only what does is of interest, and of a body that ignores itself only other bodies are
     let wanted = |level: usize, node: usize| {
-        if own_mobile == 0 { u32::from(b.mobile[level][node]) } else { 0xff }
+        let moves = if own_mobile == 0 { u32::from(b.mobile[level][node]) } else { 0xff };
+        if own == NONE { moves } else { moves & !equal(&b.alone[level][node], own) }
     };
     let mut stack = [(0_u32, 0_u32); STACK];
     let mut top = 1;
@@ -262,6 +307,12 @@ fn leaf_pairs<const N: usize, const M: usize, const SELF: bool, const SWEPT: boo
             if own_mobile >> i & 1 == 0 {
                 hit &= u32::from(b.mobile[0][node]);
             }
+            if let Some(labels) = a.alone.first() {
+                let own = labels[leaf][i as usize];
+                if own != NONE {
+                    hit &= !equal(&b.alone[0][node], own);
+                }
+            }
             if SELF && node == leaf {
                 hit &= !((2 << i) - 1);
             }
@@ -276,6 +327,23 @@ fn leaf_pairs<const N: usize, const M: usize, const SELF: bool, const SWEPT: boo
             }
         }
     }
+}
+
+/// Labels of a block; its empty places get the last one.
+fn block_of(labels: &[u32]) -> [u32; WIDTH] {
+    std::array::from_fn(|k| labels[k.min(labels.len() - 1)])
+}
+
+/// The label that all have, or [`NONE`].
+#[inline(always)]
+fn common(labels: &[u32; WIDTH]) -> u32 {
+    if labels.iter().all(|l| *l == labels[0]) { labels[0] } else { NONE }
+}
+
+/// Bit i: whether label i is `label`.
+#[inline(always)]
+fn equal(labels: &[u32; WIDTH], label: u32) -> u32 {
+    (0..WIDTH).fold(0, |mask, i| mask | u32::from(labels[i] == label) << i)
 }
 
 /// Sorts centres so that each node of the tree holds one side of median cuts.
