@@ -106,7 +106,7 @@ struct Grips {
     bodies: Vec<[u32; 2]>,
 }
 
-/// No grip.
+/// The number of no grip, and of no body.
 pub(crate) const NONE: u32 = u32::MAX;
 
 impl Grips {

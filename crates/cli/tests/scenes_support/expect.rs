@@ -252,12 +252,18 @@ fn keeps_its_handles(run: &Run) -> Result<(), String> {
     Ok(())
 }
 
+/// Rigid bodies stay so, and joints together, in every step.
+pub fn stays_rigid(run: &Run) -> Result<(), String> {
+    let exact = |v: Option<f64>| v.is_some_and(|v| v < 1e-6);
+    let found = run.reports.iter().find(|r| !(exact(r.joint_error) && exact(r.rigid_deformation)));
+    let values = found.map(|r| (r.step, r.joint_error, r.rigid_deformation));
+    require(values.is_none(), || format!("step, joints, rigid bodies: {values:?}"))
+}
+
 /// The fingers of a gripper, which follow each other, share the force of their drive (N) and carry the weight of an object (N) by friction; nothing else
 /// touches it, and the robot stays rigid and its joints together.
 fn is_carried(run: &Run, object: &str, drive: f64, weight: f64) -> Result<(), String> {
-    let exact = |v: Option<f64>| v.is_some_and(|v| v < 1e-6);
-    let rigid = run.reports.iter().all(|r| exact(r.joint_error) && exact(r.rigid_deformation));
-    require(rigid, || "the robot is not rigid, or its joints come apart".to_owned())?;
+    stays_rigid(run)?;
     let forces = &run.reports.last().expect("steps").forces.pairs[object];
     require(forces.len() == 2, || format!("{:?} touch it", forces.keys()))?;
     let fingers = ["panda_leftfinger", "panda_rightfinger"].map(|name| forces[name]);

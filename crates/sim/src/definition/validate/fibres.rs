@@ -29,7 +29,7 @@ impl FibreFamily {
         match &self.direction {
             FibreDirection::Along(a) => direction("direction", a, "it must not be zero")?,
             FibreDirection::Around { axis, through, helix_angle } => {
-                let must = "an angle must be a number";
+                let must = "an angle must be from -1e4 to 1e4 rad";
                 direction("axis", axis, "the axis must not be zero")
                     .and_then(|()| super::vector("through", through))
                     .and_then(|()| number("helix_angle", *helix_angle, |a| a.abs() <= 1e4, must))
