@@ -138,7 +138,8 @@ fn describe_solid(of: &Substance<'_>) -> String {
         1 => ", a family of fibres".into(),
         n => format!(", {n} families of fibres"),
     };
-    format!("{moduli}{fibres}, {} kg/m³", of.density)
+    let growth = if of.growth.is_some() { ", growing" } else { "" };
+    format!("{moduli}{fibres}{growth}, {} kg/m³", of.density)
 }
 
 /// What a solid is made of, and what of it of something else.

@@ -71,6 +71,7 @@ fn body_definition(body: &PlannedBody, friction_material: &str) -> BodyDef {
         surface: None,
         inelastic: Vec::new(),
         fibres: Vec::new(),
+        growth: None,
         parts: Vec::new(),
     }
 }

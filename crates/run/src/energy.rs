@@ -25,7 +25,7 @@ pub(crate) struct EnergyWatch {
 }
 
 impl EnergyWatch {
-    /// For a scene. Loads, motions, drives, muscles and springs that begin or end do work, and energies of a program may.
+    /// For a scene. Loads, motions, drives, muscles, growth and springs that begin or end do work, and energies of a program may.
     pub fn new(definition: &Definition) -> Self {
         let Definition { settings, prescribed, forces, energies, .. } = definition;
         // what damps nothing
@@ -38,7 +38,9 @@ impl EnergyWatch {
         let driven = definition.joints.iter().any(|j| j.drive.is_some())
             || definition.tendons.iter().any(|t| t.drive.is_some());
         let drawn = |b: &BodyDef| {
-            b.all_substances().iter().flat_map(|s| s.fibres).any(|f| f.tension.is_some())
+            let substances = b.all_substances();
+            let tension = substances.iter().flat_map(|s| s.fibres).any(|f| f.tension.is_some());
+            tension || b.grows()
         };
         let driven = driven || definition.bodies.iter().any(drawn);
         let closed = held && springs && !driven && forces.is_empty() && energies.is_empty();

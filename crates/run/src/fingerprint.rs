@@ -67,6 +67,7 @@ impl fmt::Debug for Shown<'_> {
             surface,
             inelastic,
             fibres,
+            growth,
             parts,
         } = self.0;
         let mut all = f.debug_struct("BodyDef");
@@ -86,6 +87,9 @@ impl fmt::Debug for Shown<'_> {
         }
         if !fibres.is_empty() {
             all.field("fibres", fibres);
+        }
+        if let Some(growth) = growth {
+            all.field("growth", growth);
         }
         all.finish()
     }

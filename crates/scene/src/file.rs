@@ -232,6 +232,10 @@ pub struct MaterialSection {
     /// Families of fibres, beside the law; for solids.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fibres: Vec<FibreSection>,
+    /// Strain without stress, the same in all directions, as of heat (α ΔT), growth or swelling: a number or an expression of `t`, above −1; for
+    /// solids, whose mass stays as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub growth: Option<Formula>,
     /// Mass density, kg/m³.
     #[schemars(extend("x-unit" = "kg/m^3"))]
     pub density: f64,
@@ -300,6 +304,9 @@ impl Serialize for MaterialSection {
         if !self.fibres.is_empty() {
             map.serialize_entry("fibres", &self.fibres)?;
         }
+        if let Some(growth) = &self.growth {
+            map.serialize_entry("growth", growth)?;
+        }
         if let Some(shell) = &self.shell {
             map.serialize_entry("shell", shell)?;
         }
@@ -318,6 +325,7 @@ impl Default for MaterialSection {
             relaxation: Vec::new(),
             plasticity: None,
             fibres: Vec::new(),
+            growth: None,
             density: 1000.0,
             shell: None,
             friction_material: None,

@@ -751,6 +751,39 @@ fn materials_have_fibres() {
     }
 }
 
+/// A solid has the growth of its material, a part of its own, and what is rigid none; wrong growth is refused where it stands.
+#[test]
+fn materials_grow() {
+    let scene = |growth: &str, object: &str| {
+        let text = format!(
+            "[materials.m]\ngrowth = {growth}\n[[objects]]\nname = \"b\"\nmaterial = \"m\"\n{object}\n[[objects]]\nname = \"c\"\n\
+             shape = {{ kind = \"box\" }}\ntranslate = [5, 0, 0]\n"
+        );
+        Scene::parse(&text, Path::new("scene.toml"), Path::new(""), &[])
+    };
+    let solid = "shape = { kind = \"box\" }";
+    let read = scene("\"0.1*t\"", solid).unwrap();
+    let again = read.resolved_toml().unwrap();
+    let again = Scene::parse(&again, Path::new("scene.toml"), Path::new(""), &[]).unwrap();
+    for read in [&read, &again] {
+        let [grows, other] = &read.definition.bodies[..] else { panic!("two bodies") };
+        assert_eq!(grows.growth.as_ref().map(|g| g.at(2.0)), Some(0.2));
+        assert!(other.growth.is_none());
+    }
+    let number = scene("0.25", solid).unwrap();
+    assert_eq!(number.definition.bodies[0].growth.as_ref().map(|g| g.at(7.0)), Some(0.25));
+    let rigid = scene("0.25", &format!("{solid}\nrole = \"rigid\"")).unwrap();
+    assert!(rigid.definition.bodies[0].growth.is_none());
+    for (growth, object, place) in [
+        ("-1", solid, "materials.m.growth: a strain without stress must be above -1"),
+        ("\"2*x\"", solid, "materials.m.growth"),
+        ("0.1", "shape = { kind = \"plane\" }\nrole = \"shell\"", "`growth` is for solids"),
+    ] {
+        let error = scene(growth, object).expect_err(growth).to_string();
+        assert!(error.contains(place), "{growth}: {error}");
+    }
+}
+
 /// What a run writes down of a scene reads again, and says the same, for every scene that ships but the large ones and those whose meshes a run
 /// writes beside it.
 #[test]

@@ -34,6 +34,7 @@ pub mod error;
 #[doc(hidden)]
 pub mod frames;
 mod grip;
+mod growth;
 #[doc(hidden)]
 pub mod iterate;
 #[doc(hidden)]

@@ -19,6 +19,7 @@ use crate::energy::rod_joint::Frame;
 use crate::energy::{CodimElements, Owner, Solids, Term};
 use crate::frames::MaterialFrames;
 use crate::grip::{Grip, rigid_velocity};
+use crate::growth::{Grown, Growth};
 use crate::joint_contact::WithoutContact;
 use crate::joints::{Integrity, Joints};
 use crate::loads::Loads;
@@ -102,6 +103,8 @@ pub struct Model {
     pub(crate) muscles: Muscles,
     /// Their tensions, Pa.
     pub(crate) tensions: Vec<Expression>,
+    /// What of the solids grows; the elements here are those of the time of the state, or of the step that is being made.
+    pub(crate) growth: Option<Box<Growth>>,
     /// Elements of shells and rods.
     pub codim: CodimElements,
     /// Edges that carry a director: segments of rods, and edges of shells with normals.
@@ -162,6 +165,19 @@ pub struct Model {
 }
 
 impl Model {
+    /// Gives what grows the size that it has without stress at the time `t`, s; nothing happens where that is undefined.
+    pub(crate) fn grow(&mut self, t: f64) {
+        let Some(growth) = self.growth.as_ref().filter(|g| g.is_defined(t)) else { return };
+        let Grown { solids, guarded, inelastic, fibres, muscles } = growth.at(t);
+        (self.solids, self.guarded, self.inelastic) = (solids, guarded, inelastic);
+        (self.fibres, self.muscles) = (fibres, muscles);
+    }
+
+    /// Elements of solids at rest, before anything of them has grown.
+    pub(crate) fn solids_at_rest(&self) -> &Solids {
+        self.growth.as_ref().map_or(&self.solids, |g| g.rest())
+    }
+
     /// What draws in solids at the time `t`, s.
     pub fn muscles_at(&self, t: f64) -> Muscles {
         let tensions: Vec<f64> = self.tensions.iter().map(|of| of.at(t)).collect();

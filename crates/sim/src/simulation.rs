@@ -60,7 +60,7 @@ impl Simulation {
         let (model, start) = build(definition)?;
         state.check(&start, model.resolved.h).map_err(|problem| BuildError::State { problem })?;
         let mut simulation = Self::from_parts(model, start, state)?;
-        simulation.follow_joints()?;
+        simulation.follow_state()?;
         let Self { model, state, .. } = &simulation;
         match audit::violations(model, &state.x).first() {
             Some(first) => Err(BuildError::State { problem: first.describe(model) }),
@@ -68,9 +68,10 @@ impl Simulation {
         }
     }
 
-    /// Takes over which joints of the state are broken.
-    fn follow_joints(&mut self) -> Result<(), BuildError> {
+    /// Takes over what the model has of the state: which joints are broken, and what has grown.
+    fn follow_state(&mut self) -> Result<(), BuildError> {
         let Self { model, state, work, .. } = self;
+        model.grow(state.time);
         if model.follow_joints(&state.joint_integrity) {
             work.forget_joints(model, state).map_err(|e| BuildError::Body {
                 body: model.bodies[0].name.clone(),
@@ -114,15 +115,17 @@ impl Simulation {
         look: impl FnOnce(&End<'_, '_>) -> R + Send,
     ) -> Result<(StepReport, R), StepError> {
         let Self { model, state, work, .. } = &mut *self;
+        model.grow(state.next_time(model.resolved.h));
         match with_threads_awake(|| step::step_with(model, state, work, look)) {
             Ok((state, report, seen)) => {
                 self.state = state;
                 self.diagnosis = None;
                 // a pattern with less in it is no larger than the one that there was
-                let _ = self.follow_joints();
+                let _ = self.follow_state();
                 Ok((report, seen))
             }
             Err(failure) => {
+                self.model.grow(self.state.time);
                 self.diagnosis = Some(failure.diagnosis);
                 Err(failure.error)
             }
@@ -166,12 +169,12 @@ impl Simulation {
             ));
         }
         let before = std::mem::replace(&mut self.state, state);
-        self.follow_joints()?;
+        self.follow_state()?;
         let found = audit::violations(&self.model, &self.state.x);
         if let Some(first) = found.first() {
             let problem = first.describe(&self.model);
             self.state = before;
-            self.follow_joints()?;
+            self.follow_state()?;
             return fail(problem);
         }
         self.diagnosis = None;
@@ -183,7 +186,7 @@ impl Simulation {
     pub fn reset(&mut self) {
         self.state.clone_from(&self.start);
         // the pattern is that of the start
-        let _ = self.follow_joints();
+        let _ = self.follow_state();
         self.diagnosis = None;
     }
 
@@ -401,7 +404,7 @@ impl Simulation {
 
     /// Logarithmic strain ½ ln FFᵀ of the same, of the mean F of a quadratic element; not finite where an element is flat.
     pub fn strains(&self) -> Vec<Mat3> {
-        let (solids, x) = (&self.model.solids, &self.state.x);
+        let (solids, x) = (self.model.solids_at_rest(), &self.state.x);
         let strain = |e: usize| logarithmic_strain(&solids.deformation_gradient(e, x));
         self.of_solids((0..solids.len()).into_par_iter().with_min_len(512).map(strain).collect())
     }

@@ -283,6 +283,7 @@ fn it_is_refused_where_something_does_not_bear_it() {
                 material,
                 inelastic,
                 fibres: Vec::new(),
+                growth: None,
             }];
         }),
         ("body 'cube'", "itself; set `contact.enabled = false`", |d| {

@@ -27,6 +27,7 @@ mod failures;
 mod fibres;
 mod folds;
 mod forecast_forces;
+mod growth;
 mod impact;
 mod inelastic;
 mod initial_guess;

@@ -10,6 +10,7 @@ mod expect;
 mod expectation;
 mod fibres;
 mod fill;
+mod growth;
 mod joint;
 mod material;
 mod object;
@@ -399,6 +400,7 @@ fn check_material(material: &mut MaterialSection, at: &At<'_>) -> Result<(), Sce
     check_rubber(material, at)?;
     check_inelastic(material, at)?;
     fibres::check(material, at)?;
+    growth::of(material, at)?;
     at.check(validate::elasticity(material.young_modulus, material.poisson_ratio))?;
     at.check(validate::density(material.density))
 }

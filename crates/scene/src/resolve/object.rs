@@ -5,6 +5,7 @@
 use super::at::At;
 use super::fibres;
 use super::fill::{Filled, fill};
+use super::growth;
 use super::material::Materials;
 use super::placed::{Kept, Placed, PlacedCopy};
 use super::placement::{Placement, copies};
@@ -100,8 +101,8 @@ pub(super) fn resolve_one(
         BodyKind::Volume { .. } | BodyKind::PlaneStrain { .. } => material.inelastic(),
         _ => Vec::new(),
     };
-    // what is rigid does not stretch them
-    let has_fibres = !matches!(kind, BodyKind::Rigid { .. } | BodyKind::Obstacle { .. });
+    // what is rigid does not stretch them, and does not grow
+    let is_soft = !matches!(kind, BodyKind::Rigid { .. } | BodyKind::Obstacle { .. });
     // where the points of the body are that those of the mesh are not
     let whole = |mut points: Vec<Vec3>, to_start: Option<&Placement>, offset: &Vec3| match (
         &rigid, &surface,
@@ -136,10 +137,11 @@ pub(super) fn resolve_one(
             contact_thickness,
             surface: surface.clone(),
             inelastic: inelastic.clone(),
-            fibres: match has_fibres {
+            fibres: match is_soft {
                 true => fibres::of(material, dimension, &placed.placement, &offset, &material_at)?,
                 false => Vec::new(),
             },
+            growth: if is_soft { growth::of(material, &material_at)? } else { None },
             parts: Vec::new(),
         };
         if dimension.is_axisymmetric() {
@@ -453,6 +455,7 @@ fn refuse_laws_of_solids(
         m if m.rubber.is_some() => "laws of rubber are",
         m if m.plasticity.is_some() => "`plasticity` is",
         m if !m.fibres.is_empty() => "`fibres` are",
+        m if m.growth.is_some() => "`growth` is",
         m if !m.relaxation.is_empty() => "`relaxation` is",
         _ => return Ok(()),
     };

@@ -2,6 +2,7 @@
 
 use super::at::At;
 use super::fibres;
+use super::growth;
 use super::placed::Placed;
 use super::select::{self, Selected};
 use crate::error::SceneError;
@@ -48,18 +49,27 @@ pub(super) fn add(
                     )));
                 }
             }
-            let part = SolidPart {
-                name: name.clone(),
-                elements: set,
-                density: material.density,
-                material: material.solid(),
-                inelastic: material.inelastic(),
-                fibres: fibres::of(material, dimension, &placed.placement, &copy.offset, &at)?,
-            };
+            let fibres = fibres::of(material, dimension, &placed.placement, &copy.offset, &at)?;
+            let growth = growth::of(material, &at)?;
+            let name = name.clone();
+            let part = SolidPart { fibres, growth, ..made_of(material, name, set) };
             body.parts.extend((!part.elements.is_empty()).then_some(part));
         }
     }
     Ok(())
+}
+
+/// A part of a material without its fibres and growth.
+fn made_of(material: &MaterialSection, name: String, elements: Vec<u32>) -> SolidPart {
+    SolidPart {
+        name,
+        elements,
+        density: material.density,
+        material: material.solid(),
+        inelastic: material.inelastic(),
+        fibres: Vec::new(),
+        growth: None,
+    }
 }
 
 /// The elements of every copy that are in a region: those that the mesh file names, else those whose centroid is inside, or whose corners are

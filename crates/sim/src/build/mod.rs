@@ -32,6 +32,7 @@ use crate::energy::inelastic::{Inelastic, Internal};
 use crate::energy::{CodimElements, Element, Solids, Term};
 use crate::error::BuildError;
 use crate::frames::MaterialFrames;
+use crate::growth::{Grown, Growth};
 use crate::joint_contact::WithoutContact;
 use crate::joints::{Efforts, JointTarget};
 use crate::material::inelastic::Inelasticity;
@@ -180,6 +181,15 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
     let inelastic = inelastic(definition, &bodies, &solids, rest.len());
     state.internal = vec![Internal::default(); inelastic.len()];
     let (fibres, muscles, tensions) = fibres(definition, &bodies, &solids, &rest)?;
+    let strains = growths(definition, &bodies, solids.len());
+    let grown = || Grown {
+        solids: solids.clone(),
+        guarded: guarded.clone(),
+        inelastic: inelastic.clone(),
+        fibres: fibres.clone(),
+        muscles: muscles.clone(),
+    };
+    let growth = Growth::new(strains.into_iter(), grown);
     let mut model = Model {
         may_touch: scope::first_contact(definition, &bodies, &collision).is_some()
             || definition.settings.contact.enabled
@@ -213,6 +223,7 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
         fibres,
         muscles,
         tensions,
+        growth,
         codim,
         frames,
         hinge_sides: all.hinge_sides,
@@ -240,6 +251,7 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
     }
     add_decomposition(&mut model, &state)?;
     add_characteristic_norm(&mut model)?;
+    model.grow(state.time);
     let mut state = with_initial_acceleration(&model, state);
     state.joint_motion = joint_motion(&model, &state);
     Ok((model, state))
@@ -286,6 +298,21 @@ fn inelastic(
         }
     }
     Inelastic::new(solids, vertex_count, |e| of[e])
+}
+
+/// The strain without stress of each element of solids.
+fn growths<'a>(
+    definition: &'a Definition,
+    bodies: &[Body],
+    count: usize,
+) -> Vec<Option<&'a Expression>> {
+    let mut of = vec![None; count];
+    for (own, body) in definition.bodies.iter().zip(bodies).filter(|(own, _)| own.grows()) {
+        for (of, substance) in of[body.solids.clone()].iter_mut().zip(own.substances()) {
+            *of = substance.growth;
+        }
+    }
+    of
 }
 
 /// The fibres of the solids of all bodies.

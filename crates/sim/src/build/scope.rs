@@ -70,6 +70,9 @@ pub fn check_method(
         if own.has_fibres() {
             return unfit(body(k), &format!("this has fibres; {CHOOSE}"));
         }
+        if own.grows() {
+            return unfit(body(k), &format!("this grows; {CHOOSE}"));
+        }
         let kind = match &own.kind {
             BodyKind::Volume { middles, .. } if !middles.is_empty() => "made of quadratic elements",
             BodyKind::Volume { .. } | BodyKind::Obstacle { .. } => continue,
@@ -309,6 +312,7 @@ pub fn check_intermediate(definition: &Definition) -> Result<(), BuildError> {
     for body in &definition.bodies {
         let what = match &body.kind {
             _ if body.is_inelastic() => "what relaxes or yields is known at the end only",
+            _ if body.grows() => "what grows has its size at the end only",
             BodyKind::Rigid { .. } => "a rigid body that turns is not rigid between them",
             BodyKind::Shell { material, .. } if limits_strains(&material.sheet) => {
                 "the limits of an orthotropic law cannot be told from its elasticity, and have to hold at the end"

@@ -175,6 +175,9 @@ pub struct BodyDef {
     pub inelastic: Vec<Inelasticity>,
     /// Families of fibres in a solid.
     pub fibres: Vec<FibreFamily>,
+    /// Strain that a solid has without stress, as an expression of time: it is 1 + strain times as long as at rest, in all directions, as by heat
+    /// or growth. Its mass stays as it is.
+    pub growth: Option<Expression>,
     /// The elements of a solid that are made of something else.
     pub parts: Vec<SolidPart>,
 }

@@ -1,6 +1,6 @@
 //! Solids of several materials.
 
-use super::{BodyDef, BodyKind, FibreFamily};
+use super::{BodyDef, BodyKind, Expression, FibreFamily};
 use crate::material::Material;
 use crate::material::inelastic::Inelasticity;
 
@@ -19,6 +19,8 @@ pub struct SolidPart {
     pub inelastic: Vec<Inelasticity>,
     /// Families of fibres.
     pub fibres: Vec<FibreFamily>,
+    /// Strain that it has without stress.
+    pub growth: Option<Expression>,
 }
 
 /// What an element of a solid is made of.
@@ -32,13 +34,15 @@ pub struct Substance<'a> {
     pub inelastic: &'a [Inelasticity],
     /// Families of fibres.
     pub fibres: &'a [FibreFamily],
+    /// Strain that it has without stress: it is 1 + strain times as long as at rest, in all directions.
+    pub growth: Option<&'a Expression>,
 }
 
 impl SolidPart {
     /// What its elements are made of.
     pub fn substance(&self) -> Substance<'_> {
-        let Self { density, material, inelastic, fibres, .. } = self;
-        Substance { density: *density, material, inelastic, fibres }
+        let Self { density, material, inelastic, fibres, growth, .. } = self;
+        Substance { density: *density, material, inelastic, fibres, growth: growth.as_ref() }
     }
 }
 
@@ -67,6 +71,11 @@ impl BodyDef {
         self.all_substances().iter().any(|s| !s.fibres.is_empty())
     }
 
+    /// Whether anything of a solid grows.
+    pub fn grows(&self) -> bool {
+        self.all_substances().iter().any(|s| s.growth.is_some())
+    }
+
     /// What the elements of a solid that are in no part are made of, and the number of all elements; none of another body.
     pub fn solid(&self) -> Option<(Substance<'_>, usize)> {
         let (density, material, count) = match &self.kind {
@@ -76,8 +85,9 @@ impl BodyDef {
             }
             _ => return None,
         };
-        let (density, inelastic, fibres) = (*density, &self.inelastic, &self.fibres);
-        Some((Substance { density, material, inelastic, fibres }, count))
+        let Self { inelastic, fibres, growth, .. } = self;
+        let growth = growth.as_ref();
+        Some((Substance { density: *density, material, inelastic, fibres, growth }, count))
     }
 
     /// All that a solid is made of, the substance of the elements in no part first; nothing of another body.

@@ -67,6 +67,15 @@ impl RingPoint {
         (Point { gradients, across: Mat3::zeros(), volume }, hoop)
     }
 
+    /// The point of what is `g` times as long without stress.
+    pub fn grown(&self, g: f64) -> Self {
+        Self {
+            gradients: self.gradients.map(|a| a / g),
+            hoop: self.hoop.map(|k| k / g),
+            volume: self.volume * g.powi(3),
+        }
+    }
+
     /// The same point with F Fᵢ⁻¹ in the place of F.
     pub fn behind(&self, inverse: &Mat3) -> Self {
         Self {
@@ -269,6 +278,11 @@ impl Axisymmetric {
     pub fn with_inversion_barrier(mut self) -> Self {
         self.density.guarded = true;
         self
+    }
+
+    /// The element of what is `g` times as long without stress.
+    pub(super) fn grown(&self, g: f64) -> Self {
+        Self { point: self.point.grown(g), density: self.density.clone() }
     }
 
     /// Its barrier against inversion at the end of a step.

@@ -41,6 +41,17 @@ impl<const N: usize> Strand<N> {
         d
     }
 
+    /// The bit of what is `g` times as long without stress.
+    fn grown(&self, g: f64) -> Self {
+        Self {
+            along: self.along.map(|a| a / g),
+            around: self.around.map(|k| k / g),
+            still: self.still / g,
+            volume: self.volume * g.powi(3),
+            planar: self.planar,
+        }
+    }
+
     /// The derivative of V ψ by the vertices, with p = ∂ψ/∂(F a).
     fn pulled(&self, p: &Vec3) -> [Vec3; N] {
         let p = p * self.volume;
@@ -202,6 +213,16 @@ impl Fibres {
         }
     }
 
+    /// The fibres of solids whose element e is `g(e)` times as long without stress.
+    #[must_use]
+    pub fn grown(&self, g: impl Fn(usize) -> f64) -> Self {
+        Self {
+            tets: grown_fibres(&self.tets, &g),
+            triangles: grown_fibres(&self.triangles, &g),
+            quadratic: grown_fibres(&self.quadratic, &g),
+        }
+    }
+
     /// Adds the Cauchy stress of fibres, and of what they draw with (Pa), to that of each element of `solids`.
     pub fn add_stresses(&self, muscles: &Muscles, solids: &Solids, x: &[Vec3], out: &mut [Mat3]) {
         if self.terms().chain(muscles.terms()).next().is_none() {
@@ -257,6 +278,16 @@ impl Muscles {
         all.into_iter().flatten()
     }
 
+    /// The fibres of solids whose element e is `g(e)` times as long without stress.
+    #[must_use]
+    pub fn grown(&self, g: impl Fn(usize) -> f64) -> Self {
+        Self {
+            tets: grown_muscles(&self.tets, &g),
+            triangles: grown_muscles(&self.triangles, &g),
+            quadratic: grown_muscles(&self.quadratic, &g),
+        }
+    }
+
     /// With these tensions by number, Pa.
     #[must_use]
     pub fn with(&self, tensions: &[f64]) -> Self {
@@ -266,6 +297,22 @@ impl Muscles {
             quadratic: with_tensions(&self.quadratic, tensions),
         }
     }
+}
+
+fn grown_fibres<const N: usize>(
+    of: &Elements<Fibre<N>, N>,
+    g: &impl Fn(usize) -> f64,
+) -> Elements<Fibre<N>, N> {
+    let now = |f: &Fibre<N>| Fibre { strand: f.strand.grown(g(f.element as usize)), ..f.clone() };
+    of.with(of.elements.iter().map(now).collect())
+}
+
+fn grown_muscles<const N: usize>(
+    of: &Elements<Muscle<N>, N>,
+    g: &impl Fn(usize) -> f64,
+) -> Elements<Muscle<N>, N> {
+    let now = |m: &Muscle<N>| Muscle { strand: m.strand.grown(g(m.element as usize)), ..m.clone() };
+    of.with(of.elements.iter().map(now).collect())
 }
 
 fn with_tensions<const N: usize>(

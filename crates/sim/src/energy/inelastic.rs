@@ -62,6 +62,9 @@ trait AtPoint<const N: usize>: Clone + Send + Sync {
     /// Rest volume that the point stands for, m³.
     fn volume(&self) -> f64;
 
+    /// The point of what is `g` times as long without stress.
+    fn grown(&self, g: f64) -> Self;
+
     /// The energy of a part of the stress that answers to F Fᵢ⁻¹ in the place of F.
     fn in_step(&self, inverse: &Mat3, response: Response) -> Self::InStep;
 }
@@ -75,6 +78,10 @@ impl<const N: usize> AtPoint<N> for Point<N> {
 
     fn volume(&self) -> f64 {
         self.volume
+    }
+
+    fn grown(&self, g: f64) -> Self {
+        self.grown(g)
     }
 
     fn in_step(&self, inverse: &Mat3, response: Response) -> InStep<N> {
@@ -91,6 +98,10 @@ impl AtPoint<3> for RingPoint {
 
     fn volume(&self) -> f64 {
         self.volume
+    }
+
+    fn grown(&self, g: f64) -> Self {
+        self.grown(g)
     }
 
     fn in_step(&self, inverse: &Mat3, response: Response) -> AtRing<Response> {
@@ -239,6 +250,12 @@ impl<const N: usize, P: AtPoint<N>> Branches<N, P> {
         self.elements.iter().any(|p| matches!(p.rule, Rule::Yielding(..)))
     }
 
+    fn grown(&self, g: &impl Fn(usize) -> f64) -> Self {
+        let one =
+            |b: &Branch<N, P>| Branch { point: b.point.grown(g(b.element as usize)), ..b.clone() };
+        self.with(self.elements.iter().map(one).collect())
+    }
+
     fn in_step(&self, internal: &[Internal], x: &[Vec3], h: f64) -> Elements<P::InStep, N> {
         let one = |(i, branch): (usize, &Branch<N, P>)| {
             let inverse = branch.begin(&internal[i], &self.gather(i, x), h);
@@ -289,6 +306,17 @@ impl<const N: usize, P: AtPoint<N>> Branches<N, P> {
 }
 
 impl Inelastic {
+    /// The branches where element e is `g(e)` times as long without stress.
+    #[must_use]
+    pub fn grown(&self, g: impl Fn(usize) -> f64) -> Self {
+        Self {
+            tets: self.tets.grown(&g),
+            plane: self.plane.grown(&g),
+            rings: self.rings.grown(&g),
+            quadratic: self.quadratic.grown(&g),
+        }
+    }
+
     /// What flows in `solids`, whose element e flows as `of(e)` says.
     pub fn new<'a>(
         solids: &Solids,

@@ -1,5 +1,5 @@
 //! Elastic energy of linear triangles under plane strain: Ψ = Σ Aₑ ψ(F) per metre of depth, where F has the
-//! block [x₁−x₀, x₂−x₀] Dₘ⁻¹ ∈ R^{2×2} and F₃₃ = 1. ψ is the law of the solid in three dimensions: a
+//! block [x₁−x₀, x₂−x₀] Dₘ⁻¹ ∈ R^{2×2} and F₃₃ = 1, or 1/g of what has become g times as long without stress. ψ is the law of the solid in three dimensions: a
 //! triangle is a prism that is held at both ends.
 //!
 //! The corners are 3-vectors with z = 0. Linear systems have no unknowns along z (`BlockPattern::in_plane`). What
@@ -19,8 +19,10 @@ use standoff_linalg::{Mat3, MatN, Vec3, project_psd2};
 pub struct PlaneStrain {
     /// Gradients of the shape functions of corners 1 and 2 at rest, 1/m; corner 0's is minus their sum.
     shape: [[f64; 2]; 2],
-    /// Rest area, m².
+    /// Rest area, m²; of what has grown its volume at rest per metre of depth.
     area: f64,
+    /// F₃₃.
+    depth: f64,
     lame: Lame,
     law: Law,
     /// Whether the law is given a barrier against inversion, where it has none by itself.
@@ -52,7 +54,17 @@ impl PlaneStrain {
         }
         let shape = [[b.y / det, -b.x / det], [-a.y / det, a.x / det]];
         let (lame, law) = (material.lame(), material.law.clone());
-        Some(Self { shape, area: 0.5 * det, lame, law, guarded })
+        Some(Self { shape, area: 0.5 * det, depth: 1.0, lame, law, guarded })
+    }
+
+    /// The element of what is `g` times as long without stress, and held at its depth.
+    pub(super) fn grown(&self, g: f64) -> Self {
+        Self {
+            shape: self.shape.map(|s| s.map(|c| c / g)),
+            area: self.area * g.powi(3),
+            depth: self.depth / g,
+            ..self.clone()
+        }
     }
 
     /// Its barrier against inversion at the end of a step.
@@ -60,7 +72,7 @@ impl PlaneStrain {
         let [g1, g2] = self.shape.map(|[x, y]| Vec3::new(x, y, 0.0));
         Guard {
             shape: [-(g1 + g2), g1, g2],
-            across: Vec3::z() * Vec3::z().transpose(),
+            across: Vec3::z() * Vec3::z().transpose() * self.depth,
             volume: if self.guarded { self.area } else { 0.0 },
             lame: self.lame,
         }
@@ -101,7 +113,7 @@ impl PlaneStrain {
     #[inline]
     pub fn deformation_gradient(&self, x: &[Vec3; 3]) -> Mat3 {
         let [a, b] = self.columns(x);
-        Mat3::from_columns(&[a, b, Vec3::z()])
+        Mat3::from_columns(&[a, b, Vec3::z() * self.depth])
     }
 
     /// Cauchy stress, Pa, with the stress σ₃₃ that holds the depth.
@@ -109,7 +121,7 @@ impl PlaneStrain {
         self.law.cauchy_stress(&self.lame, &self.deformation_gradient(x))
     }
 
-    /// ∂²ψ/∂F² at singular values of F, the last one 1, not projected.
+    /// ∂²ψ/∂F² at singular values of F, the last one F₃₃, not projected.
     #[inline]
     fn principal_hessian(&self, sigma: &Vec3) -> PrincipalHessian {
         match self.guarded {
@@ -198,7 +210,7 @@ impl PlaneStrain {
     /// The second derivative by the corners, projected or as it is.
     fn second_derivative(&self, x: &[Vec3; 3], project: bool) -> Hessian<3> {
         let Svd { s, u, v } = svd(&self.columns(x));
-        let h = self.principal_hessian(&Vec3::new(s[0], s[1], 1.0));
+        let h = self.principal_hessian(&Vec3::new(s[0], s[1], self.depth));
         let k = &h.stretch;
         let k = MatN::<2>::new(k[0][0], k[1][0], k[0][1], k[1][1]);
         let (k, flip, twist) = match project {

@@ -24,6 +24,15 @@ impl<const N: usize> Point<N> {
         f
     }
 
+    /// The point of what is `g` times as long without stress.
+    pub fn grown(&self, g: f64) -> Self {
+        Self {
+            gradients: self.gradients.map(|a| a / g),
+            across: self.across / g,
+            volume: self.volume * g.powi(3),
+        }
+    }
+
     /// The same point with F Fᵢ⁻¹ in the place of F.
     pub fn behind(&self, inverse: &Mat3) -> Self {
         let gradients = self.gradients.map(|g| inverse.tr_mul(&g));

@@ -184,6 +184,16 @@ impl QuadraticTet {
         self.guard.clone()
     }
 
+    /// The element of what is `g` times as long without stress.
+    pub(super) fn grown(&self, g: f64) -> Self {
+        Self {
+            inverse: self.inverse.map(|i| i / g),
+            volume: self.volume.map(|v| v * g.powi(3)),
+            guard: self.guard.grown(g),
+            ..self.clone()
+        }
+    }
+
     /// Its points.
     pub(super) fn points(&self) -> [Point<NODES>; POINTS] {
         std::array::from_fn(|q| {

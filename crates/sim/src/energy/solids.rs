@@ -1,7 +1,7 @@
 //! The elements of solids: tetrahedra, linear and quadratic ones, and in two dimensions triangles, under plane strain or of bodies of revolution.
 
 use super::axisymmetric::{Axisymmetric, RingGuard};
-use super::element::Elements;
+use super::element::{Element, Elements};
 use super::guard::Guard;
 use super::plane_strain::PlaneStrainTriangles;
 use super::quadratic_tet::{CoefficientGuard, NODES, QuadraticTet, QuadraticTets};
@@ -53,6 +53,19 @@ impl Solids {
         let rings = (!self.rings.is_empty()).then_some(&self.rings as &dyn Term);
         let quadratic = (!self.quadratic.is_empty()).then_some(&self.quadratic as &dyn Term);
         std::iter::once(&self.tets as &dyn Term).chain(plane).chain(rings).chain(quadratic)
+    }
+
+    /// The elements of what is `g(e)` times as long without stress.
+    #[must_use]
+    pub fn grown(&self, g: impl Fn(usize) -> f64) -> Self {
+        let (tets, plane) = (self.tets.len(), self.plane.len());
+        let rings = self.rings.len();
+        Self {
+            tets: grown(&self.tets, |t, e| t.grown(g(e))),
+            plane: grown(&self.plane, |t, e| t.grown(g(tets + e))),
+            rings: grown(&self.rings, |t, e| t.grown(g(tets + plane + e))),
+            quadratic: grown(&self.quadratic, |t, e| t.grown(g(tets + plane + rings + e))),
+        }
     }
 
     /// The elements that have one of the `wanted` vertices (`#V`).
@@ -166,6 +179,14 @@ impl Solids {
         let curved = curved.map(|(e, t)| t.cauchy_stress(&quadratic.gather(e, x)));
         tets.cauchy_stress(x).into_iter().chain(triangles).chain(turned).chain(curved).collect()
     }
+}
+
+/// Each element as `of` makes it of it and its number.
+fn grown<E: Element<N>, const N: usize>(
+    all: &Elements<E, N>,
+    of: impl Fn(&E, usize) -> E,
+) -> Elements<E, N> {
+    all.with(all.elements.iter().enumerate().map(|(e, element)| of(element, e)).collect())
 }
 
 /// An element of its kind.

@@ -105,6 +105,11 @@ impl Tet {
         Point { gradients, across: Mat3::zeros(), volume: self.volume }
     }
 
+    /// The element of what is `g` times as long without stress.
+    pub(super) fn grown(&self, g: f64) -> Self {
+        Self { inv_dm: self.inv_dm / g, volume: self.volume * g.powi(3), ..self.clone() }
+    }
+
     /// Rest volume, m³.
     pub fn volume(&self) -> f64 {
         self.volume

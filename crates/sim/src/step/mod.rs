@@ -407,8 +407,12 @@ fn check_expressions(context: &StepContext<'_>, state: &State) -> Result<(), Box
     let load = || model.loads.undefined(&state.controls, start, load_time);
     let finite = |t: &Expression| t.at(load_time).is_finite();
     let muscle = || (!model.tensions.iter().all(finite)).then_some("the tension of fibres");
-    let Some(name) = motion.or_else(load).or_else(|| model.joints.undefined(end)).or_else(muscle)
-    else {
+    let grows = || {
+        let undefined = model.growth.as_ref().filter(|g| !g.is_defined(load_time));
+        undefined.map(|_| "the growth of a material, which has to be above -1")
+    };
+    let undefined = motion.or_else(load).or_else(|| model.joints.undefined(end));
+    let Some(name) = undefined.or_else(muscle).or_else(grows) else {
         return Ok(());
     };
     let error = StepError::NotFinite {

@@ -231,6 +231,9 @@ impl BodyDef {
         self.kind.validate()?;
         inelastic::validate(self)?;
         fibres::validate(self)?;
+        if self.growth.is_some() && self.solid().is_none() {
+            return Err(fault("growth", 0.0, "only solids grow"));
+        }
         parts(self)
     }
 }

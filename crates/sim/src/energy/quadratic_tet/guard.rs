@@ -30,6 +30,12 @@ impl CoefficientGuard {
         Self { rest, volume, acts: true, lame }
     }
 
+    /// The barrier of what is `g` times as long without stress.
+    pub(super) fn grown(&self, g: f64) -> Self {
+        let cube = g.powi(3);
+        Self { rest: self.rest.map(|c| c * cube), volume: self.volume * cube, ..self.clone() }
+    }
+
     /// The coefficients in terms of those at rest.
     pub(super) fn ratios(&self, x: &[Vec3; NODES]) -> [f64; COEFFICIENTS] {
         let now = coefficients(&columns(x));
