@@ -157,24 +157,26 @@ impl CoreSimulation {
         Ok(PyArray1::from_vec(py, masses))
     }
 
-    /// Of all elements: `von_mises`, `plastic_strains`, `stretches` or `bending_energies`.
+    /// Of all elements: `von_mises`, `stress_errors`, `plastic_strains`, `stretches` or `bending_energies`.
     fn elements<'py>(&self, py: Python<'py>, what: &str) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let list = self.with(py, |simulation| match what {
             "von_mises" => Some(simulation.core().von_mises()),
             "plastic_strains" => Some(simulation.core().plastic_strains()),
             "stretches" => Some(simulation.core().stretches()),
             "bending_energies" => Some(simulation.core().bending_energies()),
+            "stress_errors" => Some(simulation.core().recovered_stresses().error),
             _ => None,
         })?;
         let list = list.ok_or_else(|| PyValueError::new_err(format!("no values '{what}'")))?;
         Ok(PyArray1::from_vec(py, list))
     }
 
-    /// Of all elements of solids: `stresses` or `strains` (9n), row by row.
+    /// Of all elements of solids `stresses` or `strains`, of all vertices `recovered_stresses` (9n), row by row.
     fn tensors<'py>(&self, py: Python<'py>, what: &str) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let list = self.with(py, |simulation| match what {
             "stresses" => Some(simulation.core().stresses()),
             "strains" => Some(simulation.core().strains()),
+            "recovered_stresses" => Some(simulation.core().recovered_stresses().stress),
             _ => None,
         })?;
         let list = list.ok_or_else(|| PyValueError::new_err(format!("no values '{what}'")))?;

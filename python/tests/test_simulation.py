@@ -82,6 +82,9 @@ def test_bodies_and_forces():
     assert np.array_equal(stress, stress.swapaxes(1, 2)) and np.isfinite(strain).all()
     deviator = stress - np.trace(stress, axis1=1, axis2=2)[:, None, None] / 3 * np.eye(3)
     assert np.allclose(np.sqrt(1.5 * (deviator**2).sum(axis=(1, 2))), simulation.von_mises())
+    recovered, errors = simulation.recovered_stresses(), simulation.stress_errors()
+    assert recovered.shape == (len(simulation.positions), 3, 3) and errors.shape == (len(block.tetrahedra),)
+    assert np.isfinite(recovered).all() and recovered[block.vertices].any() and (errors > 0).any()
     assert simulation.audit() == []
     with pytest.raises(ValueError, match="read-only"):
         simulation.positions[0] = 0

@@ -9,6 +9,7 @@ use crate::{
 };
 use standoff_scene::Scene;
 use standoff_scene::file::Field;
+use standoff_sim::recovery::Recovered;
 use standoff_sim::{BuildError, Simulation, StepError, StepReport};
 use standoff_sparse::LinearSolver;
 use std::any::Any;
@@ -286,6 +287,10 @@ impl Run<'_> {
         };
         let mut stops =
             all_steps(simulation, folder, steps, &mut Simulation::step, &mut count).into_iter();
+        let wanted = folder.fields().contains(&Field::RecoveredStress);
+        if wanted || !simulation.model().resolved.settings.time.scheme().inertial() {
+            self.summary.stress_error = simulation.worst_stress_error();
+        }
         match stops.next() {
             None => Ok(self.summary),
             Some(cause) => {
@@ -413,6 +418,10 @@ fn write_frame(folder: &mut RunFolder, simulation: &Simulation) -> Result<(), Ou
         true => simulation.stresses(),
         false => Vec::new(),
     };
+    let recovered = match wants(&[Field::RecoveredStress]) {
+        true => simulation.recovered_stresses(),
+        false => Recovered::default(),
+    };
     let strain = if wants(&[Field::Strain]) { simulation.strains() } else { Vec::new() };
     let plastic_strain = match simulation.model().inelastic.yields() {
         true => simulation.plastic_strains(),
@@ -426,6 +435,8 @@ fn write_frame(folder: &mut RunFolder, simulation: &Simulation) -> Result<(), Ou
         contact_forces: simulation.contact_forces(),
         von_mises: &simulation.von_mises(),
         stress: &stress,
+        recovered_stress: &recovered.stress,
+        stress_error: &recovered.error,
         strain: &strain,
         plastic_strain: &plastic_strain,
         stretch: &simulation.stretches(),

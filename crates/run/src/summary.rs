@@ -29,6 +29,9 @@ pub struct Summary {
     pub inverted: (u64, u64),
     /// The greatest imbalance of forces at the end of a step, with its residual, N, and the number of the step.
     pub imbalance: (f64, f64, u64),
+    /// The body whose elements have the greatest estimated error of their stresses at the end, with that error; in quasi-static scenes, and where recovered stresses
+    /// are written.
+    pub stress_error: Option<(String, f64)>,
     /// Cuts of the step length.
     pub step_cuts: StepCuts,
     /// Wall time by phase, s.
@@ -161,6 +164,11 @@ impl fmt::Display for Summary {
         let (part, force, step) = self.imbalance;
         let of = format!("at most {part:.1e} of the forces on a body, {force:.1e} N (step {step})");
         row("forces unbalanced", of)?;
+        if let Some((body, error)) = &self.stress_error {
+            let percent = 100.0 * error;
+            let of = format!("{percent:.1} % from those recovered at vertices, in '{body}'");
+            row("stresses of elements", of)?;
+        }
         let cuts = &self.step_cuts;
         row(
             "step cuts",

@@ -4,7 +4,7 @@ use crate::checksum::Checksum;
 use crate::{OutputError, Topology, write_atomically};
 use standoff_linalg::{Mat3, Vec3};
 use standoff_scene::file::Field;
-use standoff_sim::material::principal_values;
+use standoff_sim::material::{principal_values, von_mises};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -26,6 +26,10 @@ pub struct FrameData<'a> {
     pub von_mises: &'a [f64],
     /// Cauchy stress of the same, Pa.
     pub stress: &'a [Mat3],
+    /// Cauchy stress at vertices, Pa (`#V`).
+    pub recovered_stress: &'a [Mat3],
+    /// Estimated error of the stress of every solid element, Pa.
+    pub stress_error: &'a [f64],
     /// Logarithmic strain of the same.
     pub strain: &'a [Mat3],
     /// Equivalent plastic strain of the same; empty where nothing yields.
@@ -172,6 +176,8 @@ pub fn write_vtu(
     check("contact forces", data.contact_forces.len(), vertices, true)?;
     check("von Mises stresses", data.von_mises.len(), topology.solids(), true)?;
     check("stresses", data.stress.len(), topology.solids(), true)?;
+    check("recovered stresses", data.recovered_stress.len(), vertices, true)?;
+    check("errors of stresses", data.stress_error.len(), topology.solids(), true)?;
     check("strains", data.strain.len(), topology.solids(), true)?;
     check("plastic strains", data.plastic_strain.len(), topology.solids(), true)?;
 
@@ -195,6 +201,11 @@ pub fn write_vtu(
     if wanted(Field::ContactReach, !data.contact_reach.is_empty()) {
         point_data.push(("contact_reach", Array::Scalars(data.contact_reach, 0)));
     }
+    let recovered_von_mises: Vec<f64> = data.recovered_stress.iter().map(von_mises).collect();
+    if wanted(Field::RecoveredStress, !data.recovered_stress.is_empty()) {
+        point_data.push(("recovered_stress", Array::Tensors(data.recovered_stress, 0)));
+        point_data.push(("recovered_von_mises", Array::Scalars(&recovered_von_mises, 0)));
+    }
     let mut cell_data = Vec::new();
     let others = topology.cells() - topology.solids();
     let principal: Vec<Vec3> = match wanted(Field::PrincipalStress, true) {
@@ -206,6 +217,9 @@ pub fn write_vtu(
     }
     if !principal.is_empty() {
         cell_data.push(("principal_stress", Array::Principal(&principal, others)));
+    }
+    if wanted(Field::RecoveredStress, !data.stress_error.is_empty()) {
+        cell_data.push(("stress_error", Array::Scalars(data.stress_error, others)));
     }
     if wanted(Field::Strain, !data.strain.is_empty()) {
         cell_data.push(("strain", Array::Tensors(data.strain, others)));

@@ -8,6 +8,7 @@ use standoff_run::{
 use standoff_scene::Scene;
 use standoff_scene::file::Field;
 use standoff_sim::Simulation;
+use standoff_sim::material::von_mises;
 use standoff_sim::report::{StepOutcome, StepReport};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -105,6 +106,19 @@ fn frames_have_stresses_and_strains_where_they_are_chosen() {
     assert!((principal[0] - values.max()).abs() < 1e-12 && principal[0] > principal[1]);
     assert!((principal[..3].iter().sum::<f64>() - 6.0).abs() < 1e-12);
     assert_eq!(principal.len(), 3 * topology.cells());
+    let at_vertices = vec![tensors[0]; topology.rest.len()];
+    let errors = vec![0.5; topology.solids()];
+    let recovered = FrameData { recovered_stress: &at_vertices, stress_error: &errors, ..data };
+    write_vtu(&path, &topology, &recovered, &[Field::RecoveredStress]).unwrap();
+    let mut file = FrameFile::open(&path).unwrap();
+    let [stress, scalar, error] = ["recovered_stress", "recovered_von_mises", "stress_error"]
+        .map(|name| file.floats(name).unwrap().unwrap());
+    assert_eq!(
+        (stress.len(), &stress[..6]),
+        (6 * topology.rest.len(), &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0][..])
+    );
+    assert_eq!((scalar.len(), error.len()), (topology.rest.len(), topology.cells()));
+    assert!((scalar[0] - von_mises(&tensors[0])).abs() < 1e-12 && error[0] == 0.5);
     let short = FrameData { stress: &tensors[1..], ..data };
     assert!(write_vtu(&path, &topology, &short, &[]).is_err());
     // the plastic strain where something yields

@@ -190,6 +190,9 @@ pub enum Field {
     Stress,
     /// Its principal values, Pa, the greatest first.
     PrincipalStress,
+    /// Cauchy stress at the vertices of solids and its von Mises stress, Pa, recovered from the elements around them; with the estimated error of
+    /// the stress of each element.
+    RecoveredStress,
     /// Logarithmic strain ½ ln FFᵀ of a tetrahedron: the same components.
     Strain,
     /// Equivalent plastic strain of a tetrahedron, where a material has `plasticity`.

@@ -55,6 +55,7 @@ mod placement;
 #[doc(hidden)]
 pub mod potential;
 mod rails;
+pub mod recovery;
 pub mod report;
 pub mod simulation;
 #[doc(hidden)]

@@ -91,6 +91,8 @@ pub struct Model {
     pub deformable: Vec<bool>,
     /// Elements of solids.
     pub solids: Solids,
+    /// Region of each, within which stresses are continuous, as [`crate::recovery::regions`] has it.
+    pub(crate) regions: Vec<u32>,
     /// The same with a barrier against inversion, where the scene wants laws without one and prescribes motions. While prescribed
     /// vertices are constrained to their targets, their neighbours would be crushed to a volume near zero by laws without one, and
     /// every later step would stall.

@@ -12,15 +12,16 @@
 //! tell. A middle of an edge has the mean of the polynomials of both ends. Patches end where a solid ends or its material changes.
 
 use crate::body::Body;
+use crate::definition::{Definition, Substance};
 use crate::energy::Solids;
 use crate::energy::quadratic_tet::{self, QuadraticTet};
 use rayon::prelude::*;
-use standoff_geometry::quadratic::MIDDLES;
+use standoff_geometry::quadratic::EDGES;
 use standoff_linalg::nalgebra::{DMatrix, DVector};
 use standoff_linalg::{Mat3, Vec3};
 
 /// Recovered stresses.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Recovered {
     /// Cauchy stress at each vertex, Pa (`#V`): the mean of those of all materials there; zero where there is no solid.
     pub stress: Vec<Mat3>,
@@ -37,6 +38,9 @@ const NONE: u32 = u32::MAX;
 /// Part of the greatest eigenvalue of a patch's moments below which an eigenvalue is that of a direction of which its points tell nothing.
 const BLIND: f64 = 1e-8;
 
+/// Elements by which a corner of a solid may be away from one within it whose polynomial stands for its own.
+const FARTHEST: usize = 2;
+
 /// What is recovered from: elements of solids with the stress at their points.
 pub(crate) struct Source<'s> {
     pub solids: &'s Solids,
@@ -48,6 +52,24 @@ pub(crate) struct Source<'s> {
     pub stress: &'s [Mat3],
     /// Rest volume of each element, m³.
     pub volumes: &'s [f64],
+}
+
+/// The region of each of `count` elements of solids: one for each body and what it is made of; none for rigid bodies.
+pub(crate) fn regions(definition: &Definition, bodies: &[Body], count: usize) -> Vec<u32> {
+    let mut of = vec![NONE; count];
+    let mut next = 0;
+    for (own, body) in definition.bodies.iter().zip(bodies).filter(|(_, body)| !body.rigid) {
+        let mut known: Vec<Substance<'_>> = Vec::new();
+        for (of, substance) in of[body.solids.clone()].iter_mut().zip(own.substances()) {
+            let number = known.iter().position(|k| *k == substance).unwrap_or_else(|| {
+                known.push(substance);
+                known.len() - 1
+            });
+            *of = next + number as u32;
+        }
+        next += known.len() as u32;
+    }
+    of
 }
 
 /// Recovers the stresses of `bodies`.
@@ -120,7 +142,7 @@ impl<'s> Region<'s> {
         for (k, of) in corners.iter().enumerate() {
             let (own, middles) = of.split_at(of.len().min(4));
             own.iter().for_each(|&n| around[n as usize].push(k as u32));
-            for (&middle, [a, b]) in middles.iter().zip(MIDDLES) {
+            for (&middle, [a, b]) in middles.iter().zip(EDGES) {
                 ends[middle as usize] = Some([own[a], own[b]]);
             }
         }
@@ -135,14 +157,69 @@ impl<'s> Region<'s> {
     fn at_nodes(&self) -> Vec<Mat3> {
         let fits: Vec<Option<Fit>> =
             (0..self.nodes.len()).into_par_iter().map(|n| self.fit(n)).collect();
-        let at = |corner: u32, x: &Vec3| fits[corner as usize].as_ref().map(|f| f.at(x));
-        let one = |(n, ends): (usize, &Option<[u32; 2]>)| {
+        let is_outer = self.outer();
+        let one = |n: usize| {
             let x = self.place(n);
-            let of = ends.unwrap_or([n as u32; 2]);
-            let [a, b] = of.map(|corner| at(corner, &x).unwrap_or_else(Mat3::zeros));
-            (a + b) * 0.5
+            let ends = self.ends[n].unwrap_or([n as u32; 2]);
+            let used = sorted(ends.iter().flat_map(|&end| self.inner_beside(end, &is_outer)));
+            let fits = used.iter().filter_map(|&corner| fits[corner as usize].as_ref());
+            fits.map(|f| f.at(&x)).sum::<Mat3>() / used.len() as f64
         };
-        self.ends.iter().enumerate().map(one).collect()
+        (0..self.nodes.len()).into_par_iter().map(one).collect()
+    }
+
+    /// The corners whose polynomials stand for that of a corner: itself within the region; where the region ends, where patches have
+    /// elements on one side only, those within the region that are nearest to it, if there are any near it.
+    fn inner_beside(&self, corner: u32, is_outer: &[bool]) -> Vec<u32> {
+        if !is_outer[corner as usize] {
+            return vec![corner];
+        }
+        let mut patch = self.around[corner as usize].clone();
+        for _ in 0..FARTHEST {
+            let mut inner = self.corners_of(&patch);
+            inner.retain(|&n| !is_outer[n as usize]);
+            if !inner.is_empty() {
+                return inner;
+            }
+            patch = self.widened(&patch);
+        }
+        vec![corner]
+    }
+
+    /// The corners of some elements.
+    fn corners_of(&self, elements: &[u32]) -> Vec<u32> {
+        let corners = elements.iter().flat_map(|&k| self.corners[k as usize].iter().take(4));
+        sorted(corners.copied())
+    }
+
+    /// Some elements with all that share a corner with them.
+    fn widened(&self, elements: &[u32]) -> Vec<u32> {
+        let corners = self.corners_of(elements);
+        sorted(corners.iter().flat_map(|&n| self.around[n as usize].iter().copied()))
+    }
+
+    /// Whether each corner is where the region ends: on a face, or a side of a triangle, that one element alone has.
+    fn outer(&self) -> Vec<bool> {
+        let mut sides: Vec<[u32; 3]> = Vec::new();
+        for of in &self.corners {
+            match of[..of.len().min(4)] {
+                [a, b, c] => sides.extend([[a, b, b], [b, c, c], [c, a, a]]),
+                [a, b, c, d] => sides.extend([[a, b, c], [a, b, d], [a, c, d], [b, c, d]]),
+                _ => {}
+            }
+        }
+        for side in &mut sides {
+            side.sort_unstable();
+            if side[0] == side[1] {
+                *side = [side[0], side[2], side[2]];
+            }
+        }
+        sides.sort_unstable();
+        let mut is_outer = vec![false; self.nodes.len()];
+        for same in sides.chunk_by(|a, b| a == b).filter(|same| same.len() == 1) {
+            same[0].iter().for_each(|&n| is_outer[n as usize] = true);
+        }
+        is_outer
     }
 
     /// The polynomial around a corner; none around a middle.
@@ -152,16 +229,11 @@ impl<'s> Region<'s> {
         let is_quadratic = self.corners[first as usize].len() > 4;
         let enough = if is_quadratic { 5 } else { 8 };
         while patch.len() < enough {
-            let before = patch.len();
-            let corners = patch.iter().flat_map(|&k| self.corners[k as usize].iter().take(4));
-            let mut wider: Vec<u32> =
-                corners.flat_map(|&n| self.around[n as usize].iter().copied()).collect();
-            wider.sort_unstable();
-            wider.dedup();
-            patch = wider;
-            if patch.len() == before {
+            let wider = self.widened(&patch);
+            if wider.len() == patch.len() {
                 break;
             }
+            patch = wider;
         }
         let points = patch.iter().flat_map(|&k| self.points(k as usize));
         Some(Fit::new(self.place(node), &points.collect::<Vec<_>>(), is_quadratic))
@@ -184,7 +256,7 @@ impl<'s> Region<'s> {
             let e = self.elements[k] as usize;
             let stress = &self.source.stress[self.source.solids.points_of(e)];
             let of: Vec<&Mat3> = self.corners[k].iter().map(|&n| &at_nodes[n as usize]).collect();
-            let weights = quadratic_tet::point_weights(of.len());
+            let weights = quadratic_tet::weights_at_points(of.len());
             let mut sums = [0.0; 2];
             for (q, weights) in weights.iter().enumerate() {
                 let smooth: Mat3 = of.iter().zip(weights).map(|(s, w)| *s * *w).sum();
@@ -196,6 +268,14 @@ impl<'s> Region<'s> {
         };
         (0..self.elements.len()).into_par_iter().with_min_len(256).map(one).collect()
     }
+}
+
+/// Numbers in ascending order, each once.
+fn sorted(numbers: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut all: Vec<u32> = numbers.collect();
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 /// A polynomial through the stresses of a patch.

@@ -16,6 +16,7 @@ use crate::joints::JointTarget;
 use crate::material::{logarithmic_strain, von_mises};
 use crate::model::Model;
 use crate::placement::{self, CARRIED};
+use crate::recovery::{self, Recovered};
 use crate::report::{JointForces, StepReport};
 use crate::solver::workspace::Workspace;
 use crate::state::State;
@@ -386,14 +387,41 @@ impl Simulation {
 
     /// Cauchy stress of the same, Pa, the mean over a quadratic element.
     pub fn stresses(&self) -> Vec<Mat3> {
+        self.of_solids(self.model.solids.means(&self.stress_at_points()))
+    }
+
+    /// Cauchy stress at every point of the elements of solids, Pa.
+    fn stress_at_points(&self) -> Vec<Mat3> {
         let (Model { solids, inelastic, fibres, .. }, State { x, internal, time, .. }) =
             (&self.model, &self.state);
-        let mut all = solids.cauchy_stress(x);
+        let mut all = solids.stress_at_points(x);
         if !inelastic.is_empty() {
-            inelastic.add_stresses(internal, x, &solids.rest_volumes(), &mut all);
+            inelastic.add_stresses(internal, x, solids, &mut all);
         }
         fibres.add_stresses(&self.model.muscles_at(*time), solids, x, &mut all);
-        self.of_solids(all)
+        all
+    }
+
+    /// Stresses at vertices, recovered from those of the elements around them, and the estimated error of the latter.
+    pub fn recovered_stresses(&self) -> Recovered {
+        let model = &self.model;
+        let solids = model.solids_at_rest();
+        let (regions, volumes) = (&model.regions, &solids.rest_volumes());
+        let (rest, stress) = (&model.rest, &self.stress_at_points());
+        let source = recovery::Source { solids, rest, regions, stress, volumes };
+        let mut all = recovery::recover(&source, &model.bodies[..]);
+        all.stress.truncate(model.visible);
+        all.error = self.of_solids(all.error);
+        all
+    }
+
+    /// The body whose stresses of elements have the greatest estimated error, with that error in terms of its stresses; none without such a
+    /// body.
+    pub fn worst_stress_error(&self) -> Option<(String, f64)> {
+        let of_bodies = self.recovered_stresses().of_bodies;
+        let bodies = self.model.bodies.iter().zip(of_bodies).filter(|(_, error)| *error > 0.0);
+        let worst = bodies.reduce(|a, b| if b.1 > a.1 { b } else { a });
+        worst.map(|(body, error)| (body.name.clone(), error))
     }
 
     /// Equivalent plastic strain α of the same, the mean over a quadratic element; 0 of what does not yield.

@@ -52,6 +52,7 @@ mod projective_dynamics;
 mod quadratic;
 mod rails;
 mod reactions;
+mod recovery;
 mod restore;
 mod rigid;
 mod rods;

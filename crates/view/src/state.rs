@@ -80,7 +80,7 @@ fn unit(name: &str) -> &'static str {
         "displacement" | "contact_reach" | GAP => "m",
         "velocity" => "m/s",
         "contact_force" => "N",
-        "von_mises" | "principal_stress" => "Pa",
+        "von_mises" | "recovered_von_mises" | "stress_error" | "principal_stress" => "Pa",
         "bending_energy" => "J",
         _ => "",
     }

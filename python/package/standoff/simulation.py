@@ -562,6 +562,14 @@ class Simulation:
         """Cauchy stress of every tetrahedron, Pa (n×3×3), the mean over a quadratic one."""
         return self._core.tensors("stresses").reshape(-1, 3, 3)
 
+    def recovered_stresses(self) -> Array:
+        """Cauchy stress at every vertex, Pa (n×3×3), recovered from those of the tetrahedra around it; 0 where there is no solid."""
+        return self._core.tensors("recovered_stresses").reshape(-1, 3, 3)
+
+    def stress_errors(self) -> Array:
+        """Estimated error of the stress of every tetrahedron, Pa."""
+        return self._core.elements("stress_errors")
+
     def strains(self) -> Array:
         """Logarithmic strain ½ ln FFᵀ of every tetrahedron (n×3×3)."""
         return self._core.tensors("strains").reshape(-1, 3, 3)

@@ -301,7 +301,7 @@ pub const ROWS: &[Row] = &[
         [
             "scene.toml:4:14",
             "unknown key 'younng_modulus' in objects[0].material",
-            "did you mean 'young_modulus'? valid keys: law, young_modulus, poisson_ratio, rubber, bulk_modulus, relaxation, plasticity, fibres, density, shell, friction_material",
+            "did you mean 'young_modulus'? valid keys: law, young_modulus, poisson_ratio, rubber, bulk_modulus, relaxation, plasticity, fibres, growth, density, shell, friction_material",
             "(object 'ball')"
         ]
     ),

@@ -41,6 +41,7 @@ use crate::motion::PrescribedMotion;
 use crate::names::numbered;
 use crate::past::Past;
 use crate::potential::{IncrementalPotential, Part};
+use crate::recovery;
 use crate::sizes::BodyScale;
 use crate::state::State;
 use crate::threads;
@@ -212,6 +213,7 @@ pub fn build_valid(definition: &Definition) -> Result<(Model, State), BuildError
         weight_excess: all.weight_excess,
         body_of,
         scales,
+        regions: recovery::regions(definition, &bodies, solids.len()),
         bodies,
         rest,
         mass,

@@ -24,7 +24,7 @@ pub struct SolidPart {
 }
 
 /// What an element of a solid is made of.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Substance<'a> {
     /// Mass density, kg/m³.
     pub density: f64,

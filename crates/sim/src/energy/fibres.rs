@@ -95,6 +95,8 @@ pub struct Fibre<const N: usize> {
     law: FibreLaw,
     /// Number of the element among those of solids.
     element: u32,
+    /// Number of the point among those of the element.
+    point: u8,
 }
 
 impl<const N: usize> Element<N> for Fibre<N> {
@@ -130,6 +132,8 @@ pub struct Muscle<const N: usize> {
     number: u32,
     /// Number of the element among those of solids.
     element: u32,
+    /// Number of the point among those of the element.
+    point: u8,
     /// T, Pa.
     tension: f64,
 }
@@ -223,16 +227,16 @@ impl Fibres {
         }
     }
 
-    /// Adds the Cauchy stress of fibres, and of what they draw with (Pa), to that of each element of `solids`.
+    /// Adds the Cauchy stress of fibres, and of what they draw with (Pa), to that at each point of `solids`.
     pub fn add_stresses(&self, muscles: &Muscles, solids: &Solids, x: &[Vec3], out: &mut [Mat3]) {
         if self.terms().chain(muscles.terms()).next().is_none() {
             return;
         }
-        let volumes = solids.rest_volumes();
-        let mut add = |element: u32, volume: f64, d: &Vec3, along: f64| {
-            let e = element as usize;
-            let j = solids.deformation_gradient(e, x).determinant();
-            out[e] += d * d.transpose() * (along * volume / (volumes[e] * j));
+        let ratios: Vec<f64> =
+            solids.gradients_at_points(x).iter().map(|f| f.determinant()).collect();
+        let mut add = |element: u32, point: u8, d: &Vec3, along: f64| {
+            let point = solids.points_of(element as usize).start + point as usize;
+            out[point] += d * d.transpose() * (along / ratios[point]);
         };
         stresses_of(&self.tets, x, &mut add);
         stresses_of(&self.triangles, x, &mut add);
@@ -243,16 +247,16 @@ impl Fibres {
     }
 }
 
-/// Gives `add` the element of each fibre, its volume, F a, and the stress along the fibre over λ².
+/// Gives `add` the element of each fibre, its point, F a, and the stress along the fibre over λ².
 fn stresses_of<const N: usize>(
     fibres: &Elements<Fibre<N>, N>,
     x: &[Vec3],
-    add: &mut impl FnMut(u32, f64, &Vec3, f64),
+    add: &mut impl FnMut(u32, u8, &Vec3, f64),
 ) {
     for (k, fibre) in fibres.elements.iter().enumerate() {
         let d = fibre.strand.vector(&fibres.gather(k, x));
         let [_, first, _] = fibre.law.energy(d.norm_squared());
-        add(fibre.element, fibre.strand.volume, &d, 2.0 * first);
+        add(fibre.element, fibre.point, &d, 2.0 * first);
     }
 }
 
@@ -260,13 +264,13 @@ fn stresses_of<const N: usize>(
 fn tensions_of<const N: usize>(
     muscles: &Elements<Muscle<N>, N>,
     x: &[Vec3],
-    add: &mut impl FnMut(u32, f64, &Vec3, f64),
+    add: &mut impl FnMut(u32, u8, &Vec3, f64),
 ) {
     for (k, muscle) in muscles.elements.iter().enumerate() {
         let d = muscle.strand.vector(&muscles.gather(k, x));
         let length = d.norm();
         if length > 0.0 {
-            add(muscle.element, muscle.strand.volume, &d, muscle.tension / length);
+            add(muscle.element, muscle.point, &d, muscle.tension / length);
         }
     }
 }

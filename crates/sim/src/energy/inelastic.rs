@@ -46,6 +46,8 @@ struct Branch<const N: usize, P = Point<N>> {
     point: P,
     /// Number of the element among those of solids.
     element: u32,
+    /// Number of the point among those of the element.
+    number: u8,
     /// Its shear modulus, Pa.
     mu: f64,
     rule: Rule,
@@ -280,17 +282,17 @@ impl<const N: usize, P: AtPoint<N>> Branches<N, P> {
         self.elements.iter().enumerate().map(one).sum()
     }
 
-    /// Adds the Cauchy stress of each, by its part of the volume of its element, Pa.
-    fn add_stresses(&self, internal: &[Internal], x: &[Vec3], volumes: &[f64], out: &mut [Mat3]) {
+    /// Adds the Cauchy stress of each to that at its point of `solids`, Pa.
+    fn add_stresses(&self, internal: &[Internal], x: &[Vec3], solids: &Solids, out: &mut [Mat3]) {
         for (i, branch) in self.elements.iter().enumerate() {
             let x = self.gather(i, x);
             let (svd, elastic) = branch.elastic(&internal[i], &x);
             let j = branch.point.deformation_gradient(&x).determinant();
             let along = Mat3::from_diagonal(&Vec3::from(elastic.stress(&svd.sigma)));
             let u = Mat3::from(svd.u);
-            let e = branch.element as usize;
-            let stress = u * along * u.transpose() * (branch.point.volume() / (volumes[e] * j));
-            out[e] += (stress + stress.transpose()) * 0.5;
+            let stress = u * along * u.transpose() / j;
+            let point = solids.points_of(branch.element as usize).start + branch.number as usize;
+            out[point] += (stress + stress.transpose()) * 0.5;
         }
     }
 
@@ -401,19 +403,19 @@ impl Inelastic {
             + self.quadratic.energy(quadratic, x)
     }
 
-    /// Adds the Cauchy stress of what flows, Pa, to that of each element of solids, whose rest volumes are `volumes` (m³).
+    /// Adds the Cauchy stress of what flows, Pa, to that at each point of `solids`.
     pub fn add_stresses(
         &self,
         internal: &[Internal],
         x: &[Vec3],
-        volumes: &[f64],
+        solids: &Solids,
         out: &mut [Mat3],
     ) {
         let [tets, plane, rings, quadratic] = self.split(internal);
-        self.tets.add_stresses(tets, x, volumes, out);
-        self.plane.add_stresses(plane, x, volumes, out);
-        self.rings.add_stresses(rings, x, volumes, out);
-        self.quadratic.add_stresses(quadratic, x, volumes, out);
+        self.tets.add_stresses(tets, x, solids, out);
+        self.plane.add_stresses(plane, x, solids, out);
+        self.rings.add_stresses(rings, x, solids, out);
+        self.quadratic.add_stresses(quadratic, x, solids, out);
     }
 
     /// The equivalent plastic strain of each element of solids, the mean of a quadratic one.
@@ -443,11 +445,12 @@ fn branches<'a, E, P: AtPoint<N>, const N: usize>(
             continue;
         }
         let (points, modulus) = of(element);
-        for point in points {
-            let (corners, element) = (elements.vertices()[k], (first + k) as u32);
+        for (number, point) in points.into_iter().enumerate() {
+            let (corners, element, number) =
+                (elements.vertices()[k], (first + k) as u32, number as u8);
             let mut push = |mu: f64, rule: Rule| {
                 vertices.push(corners);
-                all.push(Branch { point: point.clone(), element, mu, rule });
+                all.push(Branch { point: point.clone(), element, number, mu, rule });
             };
             for &what in flows {
                 match what {

@@ -26,7 +26,7 @@ use standoff_linalg::{M3, Mat3, Real, V3, Vec3, lanes};
 const BLOCKS: usize = NODES * (NODES - 1) / 2;
 
 /// Points at which the energy is evaluated.
-const POINTS: usize = 4;
+pub(crate) const POINTS: usize = 4;
 
 /// Part of a coefficient of the volume that one step keeps, as linear elements keep that part of their volume.
 const KEEP: f64 = super::tet::KEEP_VOLUME;
@@ -94,6 +94,22 @@ fn shapes(at: [f64; 4]) -> [f64; NODES] {
         None => at[n] * (2.0 * at[n] - 1.0),
         Some(e) => 4.0 * at[EDGES[e][0]] * at[EDGES[e][1]],
     })
+}
+
+/// The shape functions at the points of the rule that is exact for polynomials of degree two over an element with so many nodes: the quadratic ones of
+/// tetrahedra, the linear ones of tetrahedra or triangles. All points stand for the same part of the volume of an element with straight edges.
+pub(crate) fn weights_at_points(nodes: usize) -> Vec<Vec<f64>> {
+    let [near, far, points] = match nodes {
+        // [Hughes 2000, app. 3.I]
+        3 => [2.0 / 3.0, 1.0 / 6.0, 3.0],
+        _ => [NEAR, FAR, 4.0],
+    };
+    let barycentric = |q: usize| std::array::from_fn(|a| if a == q { near } else { far });
+    let at = |q: usize| match nodes {
+        NODES => shapes(barycentric(q)).into(),
+        _ => barycentric(q)[..nodes].to_vec(),
+    };
+    (0..points as usize).map(at).collect()
 }
 
 /// Steps of Newton's method for the place of a point, and the part of the element's size at which it has found it.
@@ -204,7 +220,7 @@ impl QuadraticTet {
     }
 
     /// Where its points are at rest positions `rest` of its nodes.
-    pub(super) fn places(rest: &[Vec3; NODES]) -> [Vec3; POINTS] {
+    pub(crate) fn places(rest: &[Vec3; NODES]) -> [Vec3; POINTS] {
         std::array::from_fn(|q| {
             let weights = shapes(std::array::from_fn(|a| if a == q { NEAR } else { FAR }));
             weights.iter().zip(rest).map(|(w, x)| *w * x).sum()
@@ -248,9 +264,7 @@ impl QuadraticTet {
 
     /// The mean of F over the element at rest.
     pub fn mean_gradient(&self, x: &[Vec3; NODES]) -> Mat3 {
-        let all = self.deformation_gradients(x);
-        let sum: Mat3 = all.iter().zip(&self.volume).map(|(f, v)| f * *v).sum();
-        sum / self.volume()
+        self.mean(&self.deformation_gradients(x))
     }
 
     /// The least volume ratio, of those at the points and of the coefficients of the volume.
@@ -259,11 +273,14 @@ impl QuadraticTet {
         points.into_iter().chain(self.guard.ratios(x)).fold(f64::INFINITY, f64::min)
     }
 
-    /// Cauchy stress, the mean over the element at rest, Pa.
-    pub fn cauchy_stress(&self, x: &[Vec3; NODES]) -> Mat3 {
-        let at = |f: &Mat3| self.law.cauchy_stress(&self.lame, f);
-        let all = self.deformation_gradients(x);
-        let sum: Mat3 = all.iter().zip(&self.volume).map(|(f, v)| at(f) * *v).sum();
+    /// Cauchy stress at the points, Pa.
+    pub fn stresses(&self, x: &[Vec3; NODES]) -> [Mat3; POINTS] {
+        self.deformation_gradients(x).map(|f| self.law.cauchy_stress(&self.lame, &f))
+    }
+
+    /// The mean over the element at rest of what has these values at its points.
+    pub(super) fn mean(&self, values: &[Mat3]) -> Mat3 {
+        let sum: Mat3 = values.iter().zip(&self.volume).map(|(s, v)| s * *v).sum();
         sum / self.volume()
     }
 

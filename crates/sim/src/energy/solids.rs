@@ -4,10 +4,12 @@ use super::axisymmetric::{Axisymmetric, RingGuard};
 use super::element::{Element, Elements};
 use super::guard::Guard;
 use super::plane_strain::PlaneStrainTriangles;
-use super::quadratic_tet::{CoefficientGuard, NODES, QuadraticTet, QuadraticTets};
+use super::quadratic_tet::{CoefficientGuard, NODES, POINTS, QuadraticTet, QuadraticTets};
 use super::term::Term;
 use super::tet::ElasticTets;
+use rayon::prelude::*;
 use standoff_linalg::{Mat3, Vec3};
+use std::ops::Range;
 
 /// All elements of solids, numbered one kind after the other.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -168,18 +170,70 @@ impl Solids {
         }
     }
 
-    /// Cauchy stress of every element, Pa, the mean of a quadratic one.
-    pub fn cauchy_stress(&self, x: &[Vec3]) -> Vec<Mat3> {
+    /// The points of an element at which stresses are evaluated, numbered through all elements: one of a linear element, four of a quadratic one.
+    pub fn points_of(&self, e: usize) -> Range<usize> {
+        let linear = self.len() - self.quadratic.len();
+        match e.checked_sub(linear) {
+            None => e..e + 1,
+            Some(t) => linear + POINTS * t..linear + POINTS * (t + 1),
+        }
+    }
+
+    /// Deformation gradient F at every point.
+    pub fn gradients_at_points(&self, x: &[Vec3]) -> Vec<Mat3> {
+        self.at_points(
+            |e| self.deformation_gradient(e, x),
+            |t| self.quadratic.elements[t].deformation_gradients(&self.quadratic.gather(t, x)),
+        )
+    }
+
+    /// Cauchy stress of the law at every point, Pa.
+    pub fn stress_at_points(&self, x: &[Vec3]) -> Vec<Mat3> {
         let Self { tets, plane, rings, quadratic } = self;
-        let triangles = plane.elements.iter().enumerate();
-        let triangles = triangles.map(|(e, t)| t.cauchy_stress(&plane.gather(e, x)));
-        let turned = rings.elements.iter().enumerate();
-        let turned = turned.map(|(e, t)| t.cauchy_stress(&rings.gather(e, x)));
-        let curved = quadratic.elements.iter().enumerate();
-        let curved = curved.map(|(e, t)| t.cauchy_stress(&quadratic.gather(e, x)));
-        tets.cauchy_stress(x).into_iter().chain(triangles).chain(turned).chain(curved).collect()
+        let linear = |e: usize| match self.find(e) {
+            Found::Tet(t) => tets.elements[t].cauchy_stress(&tets.gather(t, x)),
+            Found::Plane(t) => plane.elements[t].cauchy_stress(&plane.gather(t, x)),
+            Found::Ring(t) => rings.elements[t].cauchy_stress(&rings.gather(t, x)),
+            Found::Quadratic(_) => unreachable!("linear elements come first"),
+        };
+        self.at_points(linear, |t| quadratic.elements[t].stresses(&quadratic.gather(t, x)))
+    }
+
+    /// Values at all points, from those of linear elements and of quadratic tetrahedra.
+    fn at_points(
+        &self,
+        linear: impl Fn(usize) -> Mat3 + Sync + Send,
+        quadratic: impl Fn(usize) -> [Mat3; POINTS] + Sync + Send,
+    ) -> Vec<Mat3> {
+        let count = self.len() - self.quadratic.len();
+        let mut all: Vec<Mat3> =
+            (0..count).into_par_iter().with_min_len(TASK).map(linear).collect();
+        let curved: Vec<[Mat3; POINTS]> = (0..self.quadratic.len())
+            .into_par_iter()
+            .with_min_len(TASK / POINTS)
+            .map(quadratic)
+            .collect();
+        all.extend(curved.into_iter().flatten());
+        all
+    }
+
+    /// The mean over every element of what has these values at its points.
+    pub fn means(&self, at_points: &[Mat3]) -> Vec<Mat3> {
+        let mean = |e: usize| match self.find(e) {
+            Found::Quadratic(t) => self.quadratic.elements[t].mean(&at_points[self.points_of(e)]),
+            _ => at_points[e],
+        };
+        (0..self.len()).map(mean).collect()
+    }
+
+    /// Cauchy stress of the law in every element, Pa, the mean of a quadratic one.
+    pub fn cauchy_stress(&self, x: &[Vec3]) -> Vec<Mat3> {
+        self.means(&self.stress_at_points(x))
     }
 }
+
+/// Fewest elements of a task.
+const TASK: usize = 512;
 
 /// Each element as `of` makes it of it and its number.
 fn grown<E: Element<N>, const N: usize>(

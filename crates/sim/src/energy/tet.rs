@@ -18,7 +18,6 @@ use super::projection::Projection;
 use super::term::Role;
 use crate::material::{Lame, Law, Material, PrincipalHessian};
 use formulas::{pk1, principal_hessian, psi};
-use rayon::prelude::*;
 use standoff_linalg::{Mat3, Vec3, lanes};
 
 /// Part of an element's current volume that one step keeps [Li 2020 thesis, §2.2.1].
@@ -277,14 +276,5 @@ impl ElasticTets {
                 mass[v as usize] += 0.25 * rho * tet.volume;
             }
         }
-    }
-
-    /// Cauchy stress of every element, Pa.
-    pub fn cauchy_stress(&self, x: &[Vec3]) -> Vec<Mat3> {
-        (0..self.len())
-            .into_par_iter()
-            .with_min_len(512)
-            .map(|e| self.elements[e].cauchy_stress(&self.gather(e, x)))
-            .collect()
     }
 }

@@ -9,6 +9,8 @@ const NAMES: Record<string, string> = {
   velocity: "speed",
   contact_force: "contact force",
   von_mises: "von Mises stress",
+  recovered_von_mises: "von Mises stress, recovered",
+  stress_error: "estimated error of the stress",
   plastic_strain: "plastic strain",
   bending_energy: "bending energy",
   contact_reach: "reach of contact",

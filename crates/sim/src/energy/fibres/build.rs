@@ -98,18 +98,21 @@ impl<F: FnMut(usize) -> Vec<Family>> Builder<'_, F> {
             if families.is_empty() {
                 continue;
             }
-            for site in sites(k, &corners.map(|v| self.rest[v as usize])) {
+            let sites = sites(k, &corners.map(|v| self.rest[v as usize]));
+            for (point, site) in sites.iter().enumerate() {
                 for (family, of) in families.iter().enumerate() {
                     let a = of.direction.at(&site.place).ok_or(NoDirection { element, family })?;
-                    let (strand, element) = (Strand::new(&site, &a), element as u32);
+                    let (strand, element) = (Strand::new(site, &a), element as u32);
+                    let point = point as u8;
                     if let Some(number) = of.tension {
                         let strand = strand.clone();
                         lists.muscles.0.push(*corners);
-                        lists.muscles.1.push(Muscle { strand, number, element, tension: 0.0 });
+                        let muscle = Muscle { strand, number, element, point, tension: 0.0 };
+                        lists.muscles.1.push(muscle);
                     }
                     if of.law.stiffness > 0.0 {
                         lists.fibres.0.push(*corners);
-                        lists.fibres.1.push(Fibre { strand, law: of.law, element });
+                        lists.fibres.1.push(Fibre { strand, law: of.law, element, point });
                     }
                 }
             }
