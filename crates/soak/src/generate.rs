@@ -160,6 +160,8 @@ pub struct Parts {
     pub kinetic: f64,
     /// Materials of volumes that have fibres.
     pub fibres: f64,
+    /// Materials of volumes that grow or shrink.
+    pub growth: f64,
 }
 
 /// The same with these parts of other kinds.
@@ -191,6 +193,7 @@ pub fn scene_with(seed: u64, parts: &Parts) -> String {
     }
     let_slip(&mut draft, parts.kinetic, &mut r);
     materials::add_fibres(&mut draft, parts.fibres, &mut r);
+    materials::let_grow(&mut draft, parts.growth, &mut r);
     let mut root = Table::new();
     root.insert("description".into(), format!("seed {seed}: {plot}").into());
     for (key, value) in std::mem::take(&mut draft.sections) {

@@ -64,6 +64,9 @@ struct Arguments {
     /// Part of the materials of volumes that have fibres, which resist, draw, or both.
     #[arg(long, default_value_t = 0.25)]
     fibres: f64,
+    /// Part of the materials of volumes that have a strain without stress, by which they shrink to a third of their length at most, or grow to twice.
+    #[arg(long, default_value_t = 0.25)]
+    growth: f64,
     /// Only this solver.
     #[arg(long)]
     solver: Option<String>,
@@ -89,6 +92,7 @@ impl Arguments {
             inelastic: self.inelastic,
             kinetic: self.kinetic,
             fibres: self.fibres,
+            growth: self.growth,
         }
     }
 }

@@ -130,6 +130,20 @@ fn friction_has_two_coefficients() {
     assert!(count > 20, "{count}");
 }
 
+/// All forms of strains without stress come up, and they read as scenes.
+#[test]
+fn volumes_grow() {
+    let all = Parts { growth: 1.0, ..Parts::default() };
+    let scenes: Vec<String> = (1..40).map(|seed| scene_with(seed, &all)).collect();
+    for word in ["growth = 0.", "growth = -0.", "growth = \"", "sin(", "min("] {
+        assert!(scenes.iter().any(|text| text.contains(word)), "{word}");
+    }
+    for text in &scenes {
+        assert_eq!(text.matches("growth = ").count(), 2, "{text}");
+        Scene::parse(text, Path::new("scene.toml"), Path::new(""), &[]).unwrap();
+    }
+}
+
 #[test]
 fn volumes_have_fibres() {
     let all = Parts { fibres: 1.0, ..Parts::default() };

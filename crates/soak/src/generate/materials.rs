@@ -86,6 +86,26 @@ pub fn add_fibres(draft: &mut Draft, part: f64, r: &mut Random) {
     }
 }
 
+/// Gives materials of volumes a strain without stress, each with the probability `part`: constant, growing with time, or back and forth; mostly of a few per cent,
+/// else down to a third of the length and up to twice.
+pub fn let_grow(draft: &mut Draft, part: f64, r: &mut Random) {
+    let time = draft.duration.max(1e-6);
+    let solids = draft.materials.iter_mut().filter(|(name, _)| name.starts_with("solid"));
+    for material in solids.filter_map(|(_, m)| m.as_table_mut()) {
+        if !r.chance(part) {
+            continue;
+        }
+        let most = if r.chance(0.3) { r.between(-0.65, 1.0) } else { r.between(-0.05, 0.05) };
+        let most = rounded(most);
+        let growth = match r.integer(0, 2) {
+            0 => most.into(),
+            1 => format!("{most:e}*min(t/{:e}, 1)", rounded(0.5 * time)).into(),
+            _ => format!("{most:e}*sin({:e}*t)^2", rounded(10.0 / time)).into(),
+        };
+        material.insert("growth".into(), growth);
+    }
+}
+
 fn numbers<const N: usize>(all: [(&str, f64); N]) -> Value {
     Value::Table(all.into_iter().map(|(key, value)| (key.to_owned(), value.into())).collect())
 }
