@@ -5,10 +5,10 @@ use standoff_geometry::quadratic::add_middles;
 use standoff_linalg::Vec3;
 use standoff_sim::definition::expression::Expression;
 use standoff_sim::definition::{
-    BodyDef, BodyKind, Definition, Dimension, FibreFamily, Motion, PrescribedDef, SolidPart,
+    BodyDef, BodyKind, Definition, Dimension, FibreFamily, Motion, Pivot, PrescribedDef, SolidPart,
 };
 use standoff_sim::material::fibres::{FibreDirection, FibreLaw};
-use standoff_sim::material::inelastic::{Inelasticity, Relaxation};
+use standoff_sim::material::inelastic::{Inelasticity, Plasticity, Relaxation};
 use standoff_sim::material::{Law, Material};
 use standoff_sim::settings::{Integrator, Method};
 use standoff_sim::{Simulation, StepError};
@@ -113,6 +113,11 @@ fn what_is_free_grows_without_stress() {
                     assert!(error.norm() < 1e-7, "{kind:?} {g}: {strain}");
                 }
                 assert!(report.elastic_energy.abs() < 1e-6, "{}", report.elastic_energy);
+                // against inversion, too, elements are at rest
+                let (solids, x) = (&simulation.model().solids, simulation.positions());
+                for ratio in (0..solids.len()).map(|e| solids.volume_ratio(e, x)) {
+                    assert!((ratio - 1.0).abs() < 1e-7, "{kind:?} {more} {g}: {ratio}");
+                }
             }
         }
     }
@@ -264,6 +269,75 @@ fn muscles_in_what_grows_draw_as_in_what_does_not() {
     }
 }
 
+/// What has grown is what is larger at rest, whatever it is made of: with the same start and the same motion of an end, over steps in which it relaxes or yields.
+#[test]
+fn what_has_grown_is_what_is_larger_at_rest() {
+    let plasticity = Plasticity {
+        yield_stress: 2e3,
+        hardening_modulus: 1e4,
+        kinematic_modulus: 0.0,
+        saturation_stress: None,
+        saturation_rate: None,
+    };
+    let direction = FibreDirection::Along(Vec3::new(1.0, 0.5, 0.0));
+    let law = FibreLaw { stiffness: 3e4, exponent: 2.0 };
+    let drawing = FibreFamily { direction, law, tension: strain("1e3*t") };
+    let made = |kind: Kind, what: &str, is_larger: bool| {
+        let mut d = bar(kind, if is_larger { "0" } else { "0.25" });
+        let body = &mut d.bodies[0];
+        match what {
+            "relaxing" => {
+                let relaxation = Relaxation { ratio: 0.4, time: 2.0 };
+                body.inelastic = vec![Inelasticity::Relaxing(relaxation)];
+            }
+            "yielding" => body.inelastic = vec![Inelasticity::Yielding(plasticity)],
+            "fibres" => body.fibres = vec![drawing.clone()],
+            _ => {}
+        }
+        if let BodyKind::Volume { material, .. } | BodyKind::PlaneStrain { material, .. } =
+            &mut body.kind
+        {
+            material.law = match what {
+                // needs a barrier against inversion
+                "crushed" => Law::FixedCorotated,
+                "yielding" => Law::Volumetric,
+                _ => Law::NeoHookean,
+            };
+        }
+        let k = if kind == Kind::Revolved { 1 } else { 0 };
+        let length = body.rest.iter().map(|p| p[k]).fold(0.0, f64::max);
+        let end = select(body, |p| p[k] > length - 1e-9);
+        body.start = body.rest.iter().map(|p| 1.25 * p).collect();
+        if is_larger {
+            body.rest = std::mem::take(&mut body.start);
+        }
+        let velocity = if what == "crushed" { -0.25 } else { 0.15 } * length;
+        let linear = velocity * Vec3::ith(k, 1.0);
+        let (angular, pivot) = (Vec3::zeros(), Pivot::StartCentre);
+        let motion = Motion::Rigid { linear, angular, pivot };
+        let along = vec![Vec3::ith(k, 1.0)];
+        d.prescribed.push(PrescribedDef { along, ..PrescribedDef::new("end", 0, end, motion) });
+        let mut simulation = Simulation::new(&d).unwrap();
+        let reports = [(); 2].map(|()| simulation.step().unwrap());
+        assert!(reports.iter().all(|r| r.outcome.is_success()), "{kind:?} {what} {reports:?}");
+        (simulation, reports)
+    };
+    for kind in [Kind::Linear, Kind::Quadratic, Kind::Revolved] {
+        for what in ["plain", "relaxing", "yielding", "fibres", "crushed"] {
+            let [(grown, a), (larger, b)] = [false, true].map(|larger| made(kind, what, larger));
+            let error = difference(&grown, &larger);
+            assert!(error < 1e-7, "{kind:?} {what}: {error:e}");
+            for (a, b) in grown.stresses().iter().zip(larger.stresses()) {
+                assert!((a - b).norm() < 1e-6 * 1e5, "{kind:?} {what}: {a} {b}");
+            }
+            for (a, b) in a.iter().zip(&b) {
+                let [a, b] = [a, b].map(|r| r.elastic_energy);
+                assert!((a - b).abs() < 1e-6 * b.abs(), "{kind:?} {what}: {a} {b}");
+            }
+        }
+    }
+}
+
 /// A free cube grows in motion: it ends at rest at its new size with damping, without momentum, with every integrator that has growth.
 #[test]
 fn integrators_have_growth() {
@@ -318,6 +392,19 @@ fn a_run_goes_on_with_the_same_bits() {
     assert_eq!(whole.positions(), again.positions());
     whole.reset();
     assert_eq!(whole.stresses(), Simulation::new(&d).unwrap().stresses());
+}
+
+/// Where a step fails, elements have again the size of the state from which it began.
+#[test]
+fn a_failed_step_grows_nothing() {
+    let mut d = bar(Kind::Linear, "0.1*t + 0.1");
+    d.settings.solver.end.max_step_time = Some(1e-9);
+    let mut simulation = Simulation::new(&d).unwrap();
+    let before = simulation.stresses();
+    assert!(before.iter().all(|s| s.norm() > 1e3));
+    let error = simulation.step().unwrap_err();
+    assert!(matches!(error, StepError::TimeLimit { .. }), "{error}");
+    assert_eq!(simulation.stresses(), before);
 }
 
 /// All contact solvers do the same as Newton's method.

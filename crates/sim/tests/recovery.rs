@@ -4,9 +4,13 @@ use crate::common::{block, grid, scene};
 use standoff_geometry::quadratic::add_middles;
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sim::Simulation;
+use standoff_sim::definition::expression::Expression;
 use standoff_sim::definition::{
-    BodyDef, BodyKind, Definition, Dimension, ForceDef, Load, Motion, PrescribedDef, SolidPart,
+    BodyDef, BodyKind, Definition, Dimension, FibreFamily, ForceDef, Load, Motion, PrescribedDef,
+    SolidPart,
 };
+use standoff_sim::material::fibres::{FibreDirection, FibreLaw};
+use standoff_sim::material::inelastic::{Inelasticity, Plasticity, Relaxation};
 use standoff_sim::material::{Law, Material};
 use standoff_sim::settings::Integrator;
 use standoff_testkit::{Random, thorough};
@@ -202,6 +206,43 @@ fn stresses_at_the_inside_of_a_tube_are_those_of_lame() {
         println!("{dimension:?}: {e:?}, effectivity {effectivity:.4}, inside {inside:.4}");
         assert!(inside < most && e.vertices[1] < 0.5 * e.vertices[0], "{inside} {e:?}");
         assert!((effectivity - 1.0).abs() < 0.005, "{e:?}");
+    }
+}
+
+/// A uniform strain has one stress, also at the points of quadratic elements that relax, yield, and have fibres that draw.
+#[test]
+fn a_uniform_stress_is_recovered() {
+    let plasticity = Plasticity {
+        yield_stress: 1e3,
+        hardening_modulus: 1e5,
+        kinematic_modulus: 0.0,
+        saturation_stress: None,
+        saturation_rate: None,
+    };
+    let relaxation = Relaxation { ratio: 0.5, time: 1.0 };
+    let direction = FibreDirection::Along(Vec3::new(1.0, 0.5, 0.2));
+    let law = FibreLaw { stiffness: 1e5, exponent: 1.0 };
+    let tension = Some(Expression::parse("2e3*t").unwrap());
+    for quadratic in [false, true] {
+        let mut body = block("bar", [0.0; 3], [2; 3], 0.5);
+        if let BodyKind::Volume { tets, middles, material, .. } = &mut body.kind {
+            *material = Material { law: Law::Volumetric, ..MATERIAL };
+            if quadratic {
+                add_middles(tets, middles, &mut body.rest);
+            }
+        }
+        body.inelastic =
+            vec![Inelasticity::Relaxing(relaxation), Inelasticity::Yielding(plasticity)];
+        body.fibres = vec![FibreFamily { direction, law, tension: tension.clone() }];
+        let surface = select(&body, |p| p.iter().any(|c| !(1e-9..1.0 - 1e-9).contains(c)));
+        let stretch = Mat3::new(1.02, 0.01, 0.0, 0.0, 0.99, 0.0, 0.01, 0.0, 1.01);
+        let frames = vec![surface.iter().map(|v| stretch * body.rest[*v as usize]).collect()];
+        let mut d = scene(vec![body]);
+        d.prescribed.push(PrescribedDef::new("surface", 0, surface, Motion::Sequence { frames }));
+        let s = at_rest(d);
+        let (found, mean) = (s.recovered_stresses(), s.stresses()[0]);
+        assert!(found.of_bodies[0] < 1e-7, "{quadratic} {:?}", found.of_bodies);
+        assert!(found.stress.iter().all(|s| (s - mean).norm() < 1e-7 * mean.norm()));
     }
 }
 
