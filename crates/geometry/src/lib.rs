@@ -13,6 +13,7 @@ pub mod broad_phase;
 pub mod ccd;
 pub mod collision_mesh;
 pub mod distance;
+pub mod division;
 pub mod neighbourhood;
 mod pair;
 mod pair_kind;

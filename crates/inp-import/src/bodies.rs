@@ -3,10 +3,9 @@
 use crate::deck::{Deck, Section};
 use crate::error::{Fault, Notes, Place};
 use crate::material::{Material, Materials};
-use crate::shape::tetrahedra;
 use crate::text::plain;
-use standoff_geometry::quadratic;
 use standoff_geometry::topology::ascending;
+use standoff_geometry::{division, quadratic};
 use standoff_mesh::{Mesh, Names, Region, tet_determinant};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -224,10 +223,8 @@ impl Bodies {
             let e = &deck.elements[*e as usize];
             divided |= e.shape.corners != 4;
             curved |= !e.shape.edges.is_empty();
-            for tet in tetrahedra(e.shape, &e.nodes) {
-                if (0..4).any(|i| tet[..i].contains(&tet[i])) {
-                    continue;
-                }
+            let solid = e.shape.solid.iter();
+            for tet in solid.flat_map(|s| division::tetrahedra(*s, &e.nodes)) {
                 if tet_determinant(&tet.map(|v| deck.points[v as usize])) <= 0.0 {
                     let what = format!("element {} is inverted or flat", e.number);
                     let hint = "Correct the order of its nodes, or its shape";
@@ -258,19 +255,26 @@ impl Bodies {
         Ok(mesh)
     }
 
-    /// Gives every edge a node in its middle, that of the file where it has one.
+    /// Gives every edge a node in its middle, that of the file where it has one. Diagonals are bent as the edges around them.
     fn complete(&mut self, deck: &mut Deck, elements: &[u32], mesh: &mut Mesh) {
+        let mut bent = HashMap::new();
         for e in elements {
             let e = &deck.elements[*e as usize];
             for ([a, b], middle) in e.shape.edges.iter().zip(&e.nodes[e.shape.corners..]) {
                 self.middles.insert(ascending(e.nodes[*a], e.nodes[*b]), *middle);
+            }
+            if let Some(solid) = e.shape.solid.filter(|_| !e.shape.edges.is_empty()) {
+                for diagonal in division::diagonals(solid, &e.nodes, &deck.points) {
+                    bent.entry(diagonal.ends).or_insert(diagonal.middle);
+                }
             }
         }
         for tet in &mesh.tets {
             let middles = quadratic::edges(tet).map(|edge| {
                 *self.middles.entry(edge).or_insert_with(|| {
                     let [a, b] = edge.map(|v| deck.points[v as usize]);
-                    deck.points.push(a + (b - a) * 0.5);
+                    let straight = a + (b - a) * 0.5;
+                    deck.points.push(bent.get(&edge).copied().unwrap_or(straight));
                     let middle = deck.points.len() as u32 - 1;
                     self.made.push((middle, edge));
                     middle

@@ -1,5 +1,7 @@
 //! Types of elements: corners, faces, nodes in the middles of edges, and how they are divided.
 
+use standoff_geometry::division::{EIGHT_NODES, Solid};
+
 /// What an element has in the numbering of its nodes, from 0.
 #[derive(Debug)]
 pub(crate) struct Shape {
@@ -13,42 +15,28 @@ pub(crate) struct Shape {
     pub edges: &'static [[usize; 2]],
     /// Triangles of a shell, or of a solid in two dimensions.
     pub triangles: &'static [[usize; 3]],
+    /// What a solid in three dimensions is.
+    pub solid: Option<Solid>,
 }
 
-const TET_FACES: &[&[usize]] = &[&[0, 1, 2], &[0, 3, 1], &[1, 3, 2], &[2, 3, 0]];
-const TET_EDGES: &[[usize; 2]] = &[[0, 1], [1, 2], [2, 0], [0, 3], [1, 3], [2, 3]];
-const PYRAMID_FACES: &[&[usize]] = &[&[0, 1, 2, 3], &[0, 4, 1], &[1, 4, 2], &[2, 4, 3], &[3, 4, 0]];
-const WEDGE_FACES: &[&[usize]] =
-    &[&[0, 1, 2], &[3, 5, 4], &[0, 3, 4, 1], &[1, 4, 5, 2], &[2, 5, 3, 0]];
-const WEDGE_EDGES: &[[usize; 2]] =
-    &[[0, 1], [1, 2], [2, 0], [3, 4], [4, 5], [5, 3], [0, 3], [1, 4], [2, 5]];
-const BRICK_FACES: &[&[usize]] =
-    &[&[0, 1, 2, 3], &[4, 7, 6, 5], &[0, 4, 5, 1], &[1, 5, 6, 2], &[2, 6, 7, 3], &[3, 7, 4, 0]];
-const BRICK_EDGES: &[[usize; 2]] = &[
-    [0, 1],
-    [1, 2],
-    [2, 3],
-    [3, 0],
-    [4, 5],
-    [5, 6],
-    [6, 7],
-    [7, 4],
-    [0, 4],
-    [1, 5],
-    [2, 6],
-    [3, 7],
-];
+const fn linear(of: Solid) -> Shape {
+    Shape {
+        corners: of.corners(),
+        nodes: of.corners(),
+        faces: of.faces(),
+        edges: &[],
+        triangles: &[],
+        solid: Some(of),
+    }
+}
 
-const fn solid(
-    corners: usize,
-    faces: &'static [&'static [usize]],
-    edges: &'static [[usize; 2]],
-) -> Shape {
-    Shape { corners, nodes: corners + edges.len(), faces, edges, triangles: &[] }
+const fn quadratic(of: Solid) -> Shape {
+    let corners = of.corners();
+    Shape { nodes: corners + of.edges().len(), edges: of.edges(), ..linear(of) }
 }
 
 const fn shell(nodes: usize, triangles: &'static [[usize; 3]]) -> Shape {
-    Shape { corners: nodes, nodes, faces: &[], edges: &[], triangles }
+    Shape { corners: nodes, nodes, faces: &[], edges: &[], triangles, solid: None }
 }
 
 /// Solids in two dimensions, divided as shells are.
@@ -59,21 +47,21 @@ const fn planar(shell: &Shape, faces: &'static [&'static [usize]]) -> Shape {
         faces,
         edges: &[],
         triangles: shell.triangles,
+        solid: None,
     }
 }
 
-static TET4: Shape = solid(4, TET_FACES, &[]);
-static TET10: Shape = solid(4, TET_FACES, TET_EDGES);
-static PYRAMID5: Shape = solid(5, PYRAMID_FACES, &[]);
-static WEDGE6: Shape = solid(6, WEDGE_FACES, &[]);
-static WEDGE15: Shape = solid(6, WEDGE_FACES, WEDGE_EDGES);
-static BRICK8: Shape = solid(8, BRICK_FACES, &[]);
-static BRICK20: Shape = solid(8, BRICK_FACES, BRICK_EDGES);
+static TET4: Shape = linear(Solid::Tet);
+static TET10: Shape = quadratic(Solid::Tet);
+static PYRAMID5: Shape = linear(Solid::Pyramid);
+static WEDGE6: Shape = linear(Solid::Wedge);
+static WEDGE15: Shape = quadratic(Solid::Wedge);
+static BRICK8: Shape = linear(Solid::Hexahedron);
+static BRICK20: Shape = quadratic(Solid::Hexahedron);
 static TRIANGLE3: Shape = shell(3, &[[0, 1, 2]]);
 static TRIANGLE6: Shape = shell(6, &[[0, 3, 5], [3, 1, 4], [5, 4, 2], [3, 4, 5]]);
 static QUADRANGLE4: Shape = shell(4, &[[0, 1, 2], [0, 2, 3]]);
-static QUADRANGLE8: Shape =
-    shell(8, &[[0, 4, 7], [4, 1, 5], [5, 2, 6], [6, 3, 7], [4, 5, 6], [4, 6, 7]]);
+static QUADRANGLE8: Shape = shell(8, &EIGHT_NODES);
 static PLANAR3: Shape = planar(&TRIANGLE3, &[&[0, 1], &[1, 2], &[2, 0]]);
 static PLANAR4: Shape = planar(&QUADRANGLE4, &[&[0, 1], &[1, 2], &[2, 3], &[3, 0]]);
 static PLANAR6: Shape = planar(&TRIANGLE6, &[&[0, 3, 1], &[1, 4, 2], &[2, 5, 0]]);
@@ -151,32 +139,6 @@ impl Shape {
     }
 }
 
-/// Triangles of a face. The diagonal of a quadrangle begins at the smallest of its nodes, so that both elements at the face have the same one.
-pub(crate) fn face_triangles(face: &[u32]) -> Vec<[u32; 3]> {
-    let least = (0..face.len()).min_by_key(|i| face[*i]).unwrap_or(0);
-    let at = |k: usize| face[(least + k) % face.len()];
-    let triangles = (1..face.len().saturating_sub(1)).map(|k| [at(0), at(k), at(k + 1)]);
-    triangles.filter(|[a, b, c]| a != b && b != c && c != a).collect()
-}
-
-/// Tetrahedra that fill a solid over its corners: from the smallest of its nodes to the triangles of all faces that it is not on. The faces that it is
-/// on are divided by diagonals from it, as [`face_triangles`] divides them. Corners that coincide leave fewer tetrahedra.
-pub(crate) fn tetrahedra(shape: &Shape, nodes: &[u32]) -> Vec<[u32; 4]> {
-    if shape.corners == 4 {
-        return vec![[nodes[0], nodes[1], nodes[2], nodes[3]]];
-    }
-    let Some(apex) = nodes[..shape.corners].iter().copied().min() else { return Vec::new() };
-    let mut out = Vec::new();
-    for face in shape.faces {
-        let corners: Vec<u32> = face.iter().map(|i| nodes[*i]).collect();
-        if !corners.contains(&apex) {
-            // a face is counter-clockwise from inside: S1 of a brick has the other nodes above it
-            out.extend(face_triangles(&corners).into_iter().map(|[a, b, c]| [a, b, c, apex]));
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -222,13 +184,5 @@ mod tests {
                 assert_eq!(*face, expected, "{kind}");
             }
         }
-    }
-
-    /// The middles of tetrahedra of ten nodes have one order in both programs.
-    #[test]
-    fn edges_are_those_of_the_simulator() {
-        let sorted = |e: &[usize; 2]| [e[0].min(e[1]), e[0].max(e[1])];
-        let ours: Vec<[usize; 2]> = TET_EDGES.iter().map(sorted).collect();
-        assert_eq!(ours, standoff_geometry::quadratic::EDGES);
     }
 }

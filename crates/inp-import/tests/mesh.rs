@@ -100,6 +100,13 @@ fn middles_of_edges_stay() {
     assert_eq!(mesh.points.len(), 27);
     assert_eq!(mesh.points[12].z, 1.1);
     assert!(mesh.middles.iter().flatten().any(|m| *m == 12));
+    // the diagonals of both faces at the bent edge go along with it by half, the one through the inside by a quarter
+    let off = |[x, y, z]: [f64; 3]| {
+        let near =
+            |p: &&standoff_linalg::Vec3| (*p - standoff_linalg::Vec3::new(x, y, z)).norm() < 1e-14;
+        mesh.points[20..].iter().filter(near).count()
+    };
+    assert_eq!([[0.5, 0.5, 1.05], [0.5, 0.0, 0.55], [0.5, 0.5, 0.525]].map(off), [1, 1, 1]);
     assert!(scene(&import).definition.bodies[0].rest.len() == 27);
 }
 
